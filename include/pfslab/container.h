@@ -1,0 +1,255 @@
+/*
+ * container.h - lock-free containers of fixed-size records in pages.
+ *
+ * A record is FREE, DIRTY (one owner is writing) or ALLOCATED (readable), with a version that
+ * grows by one at each publish. A thread attaches to a container once and passes its handle
+ * to every call; a handle belongs to one thread at a time. Records may be freed by any
+ * attached thread.
+ *
+ *	struct pfs_claim claim = pfs_allocate(thread);      FREE -> DIRTY
+ *	... write claim.record ...
+ *	pfs_publish(thread, claim);                         DIRTY -> ALLOCATED, version + 1
+ *	pfs_free(thread, claim.record);                     ALLOCATED -> FREE
+ *
+ * Freeing what is not ALLOCATED, or publishing what is not DIRTY with the claim's word, is a
+ * bug of the caller: it is reported on stderr in one line and the process aborts.
+ */
+#ifndef PFSLAB_CONTAINER_H
+#define PFSLAB_CONTAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pfslab/config.h>
+#include <pfslab/counts.h>
+#include <pfslab/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pfs_container;
+struct pfs_thread;
+struct pfs_variant;
+
+/* A record that its caller owns and has not published: its bytes, and the dirty word that
+ * publish and abandon need. record == NULL: none. */
+struct pfs_claim {
+	void *record;
+	uint32_t dirty_word;
+};
+
+/* The word of a record at the start of an optimistic read. */
+struct pfs_glance {
+	uint32_t word;
+};
+
+#define PFS_INDEX_NONE UINT64_MAX
+
+/*
+ * pfs_container_create - a container bound to one policy, with its preallocated pages.
+ *
+ * Returns   PFS_OK and *container, or why not; then nothing was made and *message (may be
+ *           NULL) holds one line.
+ * Errors    PFS_BAD_CONFIG, PFS_NO_NODE, PFS_NO_MEMORY.
+ * Progress  blocking (set-up).
+ * Order     none: hand the pointer over with your own synchronization.
+ */
+enum pfs_status pfs_container_create(const struct pfs_variant *variant,
+				     const struct pfs_config *config,
+				     struct pfs_container **container,
+				     struct pfs_message *message);
+
+/*
+ * pfs_container_destroy - stop the background pass, give back all memory. NULL is fine.
+ *
+ * Returns   nothing. No thread may be inside a call, hold a handle or use a record.
+ * Errors    none.
+ * Progress  blocking.
+ * Order     none.
+ */
+void pfs_container_destroy(struct pfs_container *container);
+
+/*
+ * pfs_thread_attach - make the calling thread known to the container.
+ *
+ * Returns   PFS_OK and *thread, or PFS_NO_MEMORY. Any number of threads may attach; handles
+ *           of threads that left are used again.
+ * Errors    PFS_NO_MEMORY; the container is unchanged.
+ * Progress  blocking (a mutex of attach and detach only).
+ * Order     a handle that is used again carries the work of the thread that left it.
+ */
+enum pfs_status pfs_thread_attach(struct pfs_container *container, struct pfs_thread **thread);
+
+/*
+ * pfs_thread_detach - give the handle back. The thread's records stay as they are.
+ *
+ * Returns   nothing.
+ * Errors    a handle inside a read section is a bug and is caught.
+ * Progress  blocking (a mutex of attach and detach only).
+ * Order     see attach.
+ */
+void pfs_thread_detach(struct pfs_thread *thread);
+
+/*
+ * pfs_thread_status - why the last allocation of this thread was refused.
+ *
+ * Returns   PFS_FULL or PFS_NO_MEMORY after a refusal, PFS_OK before the first one.
+ * Errors    none.
+ * Progress  wait-free.
+ * Order     none: the thread's own field.
+ */
+enum pfs_status pfs_thread_status(const struct pfs_thread *thread);
+
+/*
+ * pfs_allocate - take a free record, adding a page if the policy finds none.
+ *
+ * Returns   the claim, or one with record == NULL: pfs_thread_status says why. What was true
+ *           of the container then depends on the policy; see docs/architecture.md.
+ * Errors    PFS_FULL (counted as lost), PFS_NO_MEMORY (counted as lost; the next call tries
+ *           again).
+ * Progress  lock-free while a record is found; adding a page takes the growth lock.
+ * Order     acquire: the caller sees what the last owner wrote into the record.
+ */
+struct pfs_claim pfs_allocate(struct pfs_thread *thread);
+
+/* pfs_publish - DIRTY -> ALLOCATED, version + 1. Wait-free. Release: a reader that sees the
+ * record ALLOCATED sees the bytes written before. Needs the claim's own word. */
+void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim);
+
+/* pfs_abandon - DIRTY -> FREE, same version: the record was never readable. Release. */
+void pfs_abandon(struct pfs_thread *thread, struct pfs_claim claim);
+
+/* pfs_reopen - ALLOCATED -> DIRTY, same version, by the record's owner, to write it anew;
+ * publish ends it. Wait-free. */
+struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
+
+/* pfs_free - ALLOCATED -> FREE, same version. Wait-free for the container's policies.
+ * Release: the next owner sees the last bytes. */
+void pfs_free(struct pfs_thread *thread, void *record);
+
+/*
+ * pfs_enter, pfs_leave - a read section: no page whose record was looked up inside is given
+ * back before it ends. Sections nest. Keep them short: pages wait for them.
+ *
+ * Returns   nothing.
+ * Errors    leave without enter is a bug and is caught.
+ * Progress  wait-free. Where the policy never gives pages back, they do nothing.
+ * Order     see containers/epoch.h.
+ */
+void pfs_enter(struct pfs_thread *thread);
+void pfs_leave(struct pfs_thread *thread);
+
+/*
+ * pfs_lookup - the live record at an index (page * page_records + slot), or NULL.
+ *
+ * Returns   a record that was ALLOCATED at a moment of the call, or NULL. Inside a read
+ *           section the pointer may be read by the optimistic protocol until the section ends.
+ * Errors    any index may be asked for.
+ * Progress  wait-free.
+ * Order     acquire: the bytes that publish released.
+ */
+void *pfs_lookup(struct pfs_thread *thread, uint64_t index);
+
+/*
+ * pfs_owns - is this pointer, which may be anything, a live record of this container?
+ *
+ * Returns   true if it is the first byte of a record that was ALLOCATED at a moment of the
+ *           call. The pointer is compared, and followed only when it is in a page.
+ * Errors    none. Inside a read section the answer keeps the memory readable until it ends.
+ * Progress  wait-free; visits every page once.
+ * Order     acquire.
+ */
+bool pfs_owns(struct pfs_thread *thread, const void *pointer);
+
+/* pfs_index - the index of a record that the caller owns or has looked up. Wait-free. */
+uint64_t pfs_index(struct pfs_thread *thread, const void *record);
+
+/* pfs_version - how often the record was published: its weak reference is {index, version}.
+ * Not repeated when a page is given back and its index used again. 30 bits, it wraps. */
+uint32_t pfs_version(const void *record);
+
+/*
+ * pfs_read_begin, pfs_read_end - the optimistic read protocol: begin, read, end; what was
+ * read counts only if end says true. Neither waits.
+ *
+ * Returns   begin: the word; end: true if the record was ALLOCATED at begin and its word has
+ *           not changed since.
+ * Errors    none.
+ * Progress  wait-free.
+ * Order     acquire. Bytes that an owner may change meanwhile must be copied with
+ *           pfs_bytes_load and written with pfs_bytes_store, or the read is a data race.
+ */
+struct pfs_glance pfs_read_begin(const void *record);
+bool pfs_read_end(const void *record, struct pfs_glance glance);
+
+/* pfs_bytes_load - copy size_bytes (a multiple of 8) from a record that may be written
+ * meanwhile, by acquire loads of 8 bytes. pfs_bytes_store - its counterpart for the owner. */
+void pfs_bytes_load(void *to, const void *record, size_t size_bytes);
+void pfs_bytes_store(void *record, const void *from, size_t size_bytes);
+
+/*
+ * struct pfs_walk - a visit of all records by index, while others allocate and free.
+ *
+ * A record that is live during the whole walk is visited exactly once; one that comes or
+ * goes meanwhile at most once for each life. A walk is a read section that is renewed at
+ * each page: what next returned is valid until the next call of next or end.
+ */
+enum pfs_walk_kind {
+	PFS_WALK_LIVE, /* records that are ALLOCATED when the walk looks */
+	PFS_WALK_ALL   /* every record of every page, also FREE and DIRTY ones */
+};
+struct pfs_walk {
+	struct pfs_thread *thread;
+	uint64_t next_index;
+	enum pfs_walk_kind kind;
+	struct pfs_glance glance; /* the word when next looked: end the optimistic read with it */
+	uint64_t index;           /* of the record that next returned */
+};
+
+/* pfs_walk_begin - wait-free; the handle must not be detached before pfs_walk_end. */
+void pfs_walk_begin(struct pfs_walk *walk, struct pfs_thread *thread, enum pfs_walk_kind kind);
+
+/* pfs_walk_next - the next record, or NULL at the end. Wait-free: one pass over the pages
+ * that were published when it looks. */
+void *pfs_walk_next(struct pfs_walk *walk);
+void pfs_walk_end(struct pfs_walk *walk);
+
+/*
+ * pfs_reclaim_pass, pfs_reclaim_now - give pages back to the operating system.
+ *
+ * pass is what the background thread runs every period: it marks sparse pages for draining
+ * and gives back those that stayed empty. now does not wait for idle_passes, and retries for
+ * readers that are about to leave.
+ *
+ * Returns   pages whose memory went back during this call; 0 where the policy keeps them, or
+ *           where another thread is in a pass.
+ * Errors    none.
+ * Progress  obstruction of allocators: none. A reader that stays in its section delays the
+ *           memory, never a caller.
+ * Order     see containers/reclaim.c.
+ */
+uint32_t pfs_reclaim_pass(struct pfs_thread *thread);
+uint32_t pfs_reclaim_now(struct pfs_thread *thread);
+
+/*
+ * pfs_container_counts - the metrics so far, summed over all threads.
+ *
+ * Returns   *counts; while threads run, a value that each counter had at a moment of the call.
+ * Errors    none.
+ * Progress  blocking (the mutexes of growth and attach); not for hot paths.
+ * Order     relaxed: exact once the threads are known to be done.
+ */
+void pfs_container_counts(struct pfs_container *container, struct pfs_counts *counts);
+
+/* pfs_container_config - what the container was created with. */
+const struct pfs_config *pfs_container_config(const struct pfs_container *container);
+
+/* pfs_container_variant - the policy's table. */
+const struct pfs_variant *pfs_container_variant(const struct pfs_container *container);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
