@@ -1,0 +1,278 @@
+/*
+ * memory.c - the machine's memory as a pfs_memory_source. See memory.h for the invariant.
+ *
+ * mmap and munmap are called directly, not through hwloc_alloc: on a topology that is not this
+ * machine's hwloc_alloc falls back to malloc, which neither clears nor gives back.
+ */
+#define _GNU_SOURCE
+#include "memory.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What the system calls a node: an index of the kernel, with holes. hwloc's have none. */
+struct machine {
+	hwloc_topology_t topology;  /* read_machine only; NULL: could not be read */
+	size_t os_page_bytes;       /* read_machine only */
+	bool is_real;               /* read_machine only; false under HWLOC_SYNTHETIC, _XMLFILE */
+	uint32_t node_count;        /* read_machine only */
+	uint32_t os_node_count;     /* read_machine only; length of node_of_os */
+	uint32_t *node_of_os;       /* read_machine only; logical node or PFS_NODE_MIXED */
+};
+
+static struct machine machine;
+static pthread_once_t machine_once = PTHREAD_ONCE_INIT;
+
+static enum pfs_status __attribute__((format(printf, 3, 4)))
+refuse(struct pfs_message *message, enum pfs_status status, const char *format, ...)
+{
+	va_list values;
+	if (message != NULL) {
+		va_start(values, format);
+		vsnprintf(message->text, sizeof(message->text), format, values);
+		va_end(values);
+	}
+	return status;
+}
+
+static bool number_nodes(struct machine *self)
+{
+	hwloc_obj_t node = NULL;
+	uint32_t os_node_count = 0;
+	while ((node = hwloc_get_next_obj_by_type(self->topology, HWLOC_OBJ_NUMANODE, node))) {
+		if (node->os_index >= os_node_count)
+			os_node_count = node->os_index + 1;
+		self->node_count++;
+	}
+	self->node_of_os = malloc((os_node_count + 1) * sizeof(*self->node_of_os));
+	if (self->node_of_os == NULL)
+		return false;
+	for (uint32_t os_node = 0; os_node < os_node_count; os_node++)
+		self->node_of_os[os_node] = PFS_NODE_MIXED;
+	while ((node = hwloc_get_next_obj_by_type(self->topology, HWLOC_OBJ_NUMANODE, node)))
+		self->node_of_os[node->os_index] = node->logical_index;
+	self->os_node_count = os_node_count;
+	return true;
+}
+
+static void read_machine(void)
+{
+	struct machine fresh = { .os_page_bytes = (size_t)sysconf(_SC_PAGESIZE) };
+	if (hwloc_topology_init(&fresh.topology) != 0)
+		return;
+	if (hwloc_topology_load(fresh.topology) != 0 || !number_nodes(&fresh)) {
+		hwloc_topology_destroy(fresh.topology);
+		return;
+	}
+	fresh.is_real = hwloc_topology_is_thissystem(fresh.topology) != 0;
+	machine = fresh; /* for the life of the process: containers may outlive any caller */
+}
+
+static const struct machine *get_machine(void)
+{
+	pthread_once(&machine_once, read_machine);
+	return &machine;
+}
+
+static uint32_t caller_node(const struct machine *self)
+{
+	unsigned cpu, os_node;
+	if (!self->is_real || getcpu(&cpu, &os_node) != 0 || os_node >= self->os_node_count)
+		return PFS_NODE_MIXED;
+	return self->node_of_os[os_node];
+}
+
+static bool bind_bytes(const struct machine *self, void *bytes, size_t size_bytes,
+		       hwloc_membind_policy_t policy, hwloc_const_nodeset_t nodes)
+{
+	if (!self->is_real) /* hwloc would do nothing and answer success */
+		return false;
+	return hwloc_set_area_membind(self->topology, bytes, size_bytes, nodes, policy,
+				      HWLOC_MEMBIND_STRICT | HWLOC_MEMBIND_BYNODESET) == 0;
+}
+
+static bool bind_to_node(const struct machine *self, void *bytes, size_t size_bytes,
+			 uint32_t node)
+{
+	hwloc_obj_t object = NULL;
+	if (node < self->node_count)
+		object = hwloc_get_obj_by_type(self->topology, HWLOC_OBJ_NUMANODE, node);
+	return object != NULL &&
+	       bind_bytes(self, bytes, size_bytes, HWLOC_MEMBIND_BIND, object->nodeset);
+}
+
+/* The promise is the node of the thread that adds the page, but with the words side by side
+ * the records are first written by whoever allocates them: so the bytes are touched here. */
+static uint32_t touch(const struct machine *self, void *bytes, size_t size_bytes)
+{
+	uint32_t node_before = caller_node(self);
+	for (size_t at = 0; at < size_bytes; at += self->os_page_bytes)
+		((volatile char *)bytes)[at] = 0;
+	return caller_node(self) == node_before ? node_before : PFS_NODE_MIXED; /* it moved */
+}
+
+/* Give the mapped bytes their node; false: refused. */
+static bool place_bytes(const struct machine *self, void *bytes, size_t size_bytes,
+			enum pfs_memory memory, uint32_t node_wanted, uint32_t *node_got)
+{
+	uint32_t node = node_wanted;
+	switch (memory) {
+	case PFS_MEMORY_FIRST_TOUCH:
+		*node_got = touch(self, bytes, size_bytes);
+		return true;
+	case PFS_MEMORY_INTERLEAVE:
+		*node_got = self->node_count == 1 ? 0 : PFS_NODE_MIXED;
+		return bind_bytes(self, bytes, size_bytes, HWLOC_MEMBIND_INTERLEAVE,
+				  hwloc_topology_get_topology_nodeset(self->topology));
+	case PFS_MEMORY_LOCAL:
+		if (node == PFS_NODE_MIXED)
+			node = caller_node(self);
+		break;
+	case PFS_MEMORY_NODE:
+		break;
+	default:
+		return false;
+	}
+	*node_got = node;
+	return bind_to_node(self, bytes, size_bytes, node);
+}
+
+static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
+		 uint32_t *node_got)
+{
+	uint32_t node = PFS_NODE_MIXED;
+	void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	if (bytes == MAP_FAILED)
+		return NULL;
+	if (!place_bytes(context, bytes, size_bytes, memory, node_wanted, &node)) {
+		int reason = errno; /* of mbind, for pfs_memory_check */
+		munmap(bytes, size_bytes);
+		errno = reason;
+		return NULL;
+	}
+	*node_got = node;
+	return bytes;
+}
+
+static void unmap(void *context, void *memory, size_t size_bytes)
+{
+	(void)context;
+	if (memory != NULL)
+		munmap(memory, size_bytes);
+}
+
+static uint64_t resident(void *context, void *memory, size_t size_bytes)
+{
+	const struct machine *self = context;
+	size_t os_page_bytes = self->os_page_bytes;
+	size_t os_pages = (size_bytes + os_page_bytes - 1) / os_page_bytes;
+	unsigned char present[1024];
+	uint64_t resident_pages = 0;
+	for (size_t at = 0; at < os_pages; at += sizeof(present)) {
+		size_t count = os_pages - at < sizeof(present) ? os_pages - at : sizeof(present);
+		if (mincore((char *)memory + at * os_page_bytes, count * os_page_bytes, present) != 0)
+			continue; /* not mapped: holds nothing */
+		for (size_t page = 0; page < count; page++)
+			resident_pages += present[page] & 1;
+	}
+	return resident_pages * os_page_bytes;
+}
+
+static const struct pfs_memory_source hwloc_source = {
+	.map = map, .unmap = unmap, .resident = resident, .context = &machine
+};
+
+const struct pfs_memory_source *pfs_memory_hwloc(void)
+{
+	return get_machine()->topology != NULL ? &hwloc_source : NULL;
+}
+
+uint32_t pfs_memory_caller_node(void)
+{
+	return caller_node(get_machine());
+}
+
+uint32_t pfs_memory_node_count(void)
+{
+	return get_machine()->node_count;
+}
+
+static const char *memory_name(enum pfs_memory memory)
+{
+	static const char *const name[] = {
+		[PFS_MEMORY_FIRST_TOUCH] = "first-touch", [PFS_MEMORY_LOCAL] = "local",
+		[PFS_MEMORY_INTERLEAVE] = "interleave", [PFS_MEMORY_NODE] = "node",
+	};
+	return name[memory];
+}
+
+static enum pfs_status no_such_node(const struct machine *self, uint32_t node,
+				    struct pfs_message *message)
+{
+	if (self->node_count == 1)
+		return refuse(message, PFS_NO_NODE, "memory node %u: this machine has 1 NUMA node "
+			      "(0); choose 0, or another --memory", node);
+	return refuse(message, PFS_NO_NODE, "memory node %u: this machine has %u NUMA nodes (0 to "
+		      "%u); choose one of them, or another --memory", node, self->node_count,
+		      self->node_count - 1);
+}
+
+/* Is the topology this machine's, and does the system have the calls at all? */
+static enum pfs_status check_support(const struct machine *self, enum pfs_memory memory,
+				     struct pfs_message *message)
+{
+	const struct hwloc_topology_membind_support *can =
+		hwloc_topology_get_support(self->topology)->membind;
+	bool has_policy = memory == PFS_MEMORY_INTERLEAVE ? can->interleave_membind
+							  : can->bind_membind;
+	if (!self->is_real)
+		return refuse(message, PFS_NO_NODE, "memory %s: hwloc describes another machine, "
+			      "no memory can be bound; unset HWLOC_SYNTHETIC and HWLOC_XMLFILE, or "
+			      "choose --memory=first-touch", memory_name(memory));
+	if (!can->set_area_membind || !has_policy)
+		return refuse(message, PFS_NO_NODE, "memory %s: this system cannot bind memory; "
+			      "choose --memory=first-touch", memory_name(memory));
+	if (memory == PFS_MEMORY_LOCAL && caller_node(self) == PFS_NODE_MIXED)
+		return refuse(message, PFS_NO_NODE, "memory local: this process may not use the "
+			      "memory of the node it runs on (cpuset); choose another --memory");
+	return PFS_OK;
+}
+
+enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
+				 struct pfs_message *message)
+{
+	const struct machine *self = get_machine();
+	uint32_t node_got;
+	void *bytes;
+	if ((unsigned)memory > PFS_MEMORY_NODE)
+		return refuse(message, PFS_BAD_CONFIG, "memory %d: no such kind; see enum "
+			      "pfs_memory", (int)memory);
+	if (self->topology == NULL)
+		return refuse(message, PFS_NO_NODE, "memory %s: hwloc could not read this machine's "
+			      "topology; try lstopo", memory_name(memory));
+	if (memory == PFS_MEMORY_NODE && node >= self->node_count)
+		return no_such_node(self, node, message);
+	if (memory != PFS_MEMORY_FIRST_TOUCH) {
+		enum pfs_status status = check_support(self, memory, message);
+		if (status != PFS_OK)
+			return status;
+	}
+	bytes = map(&machine, self->os_page_bytes, memory,
+		    memory == PFS_MEMORY_NODE ? node : PFS_NODE_MIXED, &node_got);
+	if (bytes == NULL)
+		return refuse(message, PFS_NO_NODE, "memory %s: the system refuses to bind memory "
+			      "(%s); choose --memory=first-touch", memory_name(memory),
+			      strerror(errno));
+	touch(self, bytes, self->os_page_bytes);
+	unmap(&machine, bytes, self->os_page_bytes);
+	return PFS_OK;
+}

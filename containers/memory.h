@@ -1,0 +1,79 @@
+/*
+ * memory.h - where the bytes of container pages come from: OS pages of a chosen NUMA node.
+ *
+ * Invariant: what map returned as bound to node N lies on node N or has not been touched yet;
+ * a request that can't be bound is refused, it is never quietly given other memory.
+ * Ordering:  none of its own. The topology is read once (pthread_once) and constant after.
+ * Source:    mmap, mbind through hwloc, mincore; the code is our own.
+ *
+ * Nodes are hwloc's logical indexes in the topology of this process's cpuset, the numbers that
+ * lstopo prints. The topology is deliberately not restricted to the CPU binding: that would
+ * renumber the nodes (a process started by taskset on node 2 would find it as node 0, and
+ * which number a node has would depend on the thread that asks first).
+ *
+ * A mapping is a whole number of OS pages: a container page of 20 KiB takes 5 of 4 KiB, one of
+ * 100 bytes takes one. The system grants memory before it has it; a node that runs dry when
+ * its pages are touched is the kernel's to solve, map can't see it.
+ */
+#ifndef PFS_CONTAINERS_MEMORY_H
+#define PFS_CONTAINERS_MEMORY_H
+
+#include <stdint.h>
+
+#include <pfslab/config.h>
+#include <pfslab/status.h>
+
+/*
+ * pfs_memory_hwloc - the machine's own memory, as every container uses it by default.
+ *
+ * Returns   a constant source, or NULL: hwloc could not read the topology. Its map answers NULL
+ *           for any refusal; its unmap gives the bytes back to the system before it returns.
+ * Errors    none besides NULL.
+ * Progress  blocking: the first call of the process reads the topology, others wait for it.
+ * Order     none.
+ * Cost      the first call some 10 ms; map and unmap one or two system calls each.
+ * Source    our own; where to start: struct pfs_memory_source.
+ */
+const struct pfs_memory_source *pfs_memory_hwloc(void);
+
+/*
+ * pfs_memory_caller_node - on which node does the calling thread run just now?
+ *
+ * Returns   a logical node, or PFS_NODE_MIXED: the system does not say, the node is not one of
+ *           this process's, or the topology is not this machine's. Stale as soon as an unbound
+ *           thread moves.
+ * Errors    none.
+ * Progress  wait-free after the first call of the process, which blocks as pfs_memory_hwloc.
+ * Order     none.
+ * Cost      one getcpu, no system call on x86-64, and one table read.
+ * Source    getcpu(2): the node whose memory first touch would give.
+ */
+uint32_t pfs_memory_caller_node(void);
+
+/*
+ * pfs_memory_node_count - how many nodes have numbers.
+ *
+ * Returns   the count, at least 1; 0 when hwloc could not read the topology.
+ * Errors    none.
+ * Progress  wait-free after the first call of the process, which blocks as pfs_memory_hwloc.
+ * Order     none.
+ * Cost      one load.
+ * Source    our own.
+ */
+uint32_t pfs_memory_node_count(void);
+
+/*
+ * pfs_memory_check - can this machine do what the configuration asks for? Tries it: what the
+ * topology promises, a sandbox may still forbid.
+ *
+ * Returns   PFS_OK, or PFS_NO_NODE with a line in *message (which may be NULL).
+ * Errors    PFS_NO_NODE; PFS_BAD_CONFIG for a value that is no enum pfs_memory. Nothing stays.
+ * Progress  blocking: system calls.
+ * Order     none.
+ * Cost      maps, binds, touches and gives back one OS page.
+ * Source    our own.
+ */
+enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
+				 struct pfs_message *message);
+
+#endif
