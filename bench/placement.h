@@ -16,7 +16,7 @@ enum pfs_placement_kind {
 	PFS_PLACEMENT_NONE,          /* none: the kernel places */
 	PFS_PLACEMENT_COMPACT,       /* compact: fill a core, then a node */
 	PFS_PLACEMENT_SCATTER,       /* scatter: one node after the other, one core after the other */
-	PFS_PLACEMENT_ON_NODE,       /* node:K: only the PUs of logical node K */
+	PFS_PLACEMENT_ON_NODE,       /* node:K: only the PUs of logical node K, core after core */
 	PFS_PLACEMENT_OVERSUBSCRIBE  /* oversubscribe:F: F threads to each PU, compact */
 };
 
@@ -27,11 +27,14 @@ struct pfs_placement {
 	uint32_t pu_count;       /* distinct PUs used; 0 for none */
 	uint32_t *pu_logical;    /* thread_count entries, hwloc logical index; NULL for none */
 	uint32_t *pu_os;         /* and the operating system's index */
-	uint32_t *node_logical;  /* and the NUMA node */
+	uint32_t *node_logical;  /* and the NUMA node; UINT32_MAX: its node is not in the cpuset */
 };
 
-/* The machine's topology, with distances, restricted to the CPUs this process may use; NULL
- * when hwloc fails. HWLOC_SYNTHETIC and HWLOC_XMLFILE are honoured by hwloc as usual. */
+/* The topology of this process's cpuset, with distances, or NULL when hwloc fails; the caller
+ * destroys it. It keeps the CPUs that taskset excluded: without them the nodes would get other
+ * numbers than lstopo and the containers' memory use. What the process may use is remembered
+ * by the first call, so make that one before any thread is bound; pfs_placement_init uses no
+ * other CPU. HWLOC_SYNTHETIC and HWLOC_XMLFILE are honoured by hwloc as usual. */
 hwloc_topology_t pfs_topology_load(void);
 
 /* Place thread_count threads as text says ("compact", "node:1", ...). Threads beyond the PUs
