@@ -11,12 +11,12 @@
 #include <hwloc.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "message.h"
 
 /* What the system calls a node: an index of the kernel, with holes. hwloc's have none. */
 struct machine {
@@ -30,18 +30,6 @@ struct machine {
 
 static struct machine machine;
 static pthread_once_t machine_once = PTHREAD_ONCE_INIT;
-
-static enum pfs_status __attribute__((format(printf, 3, 4)))
-refuse(struct pfs_message *message, enum pfs_status status, const char *format, ...)
-{
-	va_list values;
-	if (message != NULL) {
-		va_start(values, format);
-		vsnprintf(message->text, sizeof(message->text), format, values);
-		va_end(values);
-	}
-	return status;
-}
 
 static bool number_nodes(struct machine *self)
 {
@@ -219,11 +207,11 @@ static enum pfs_status no_such_node(const struct machine *self, uint32_t node,
 				    struct pfs_message *message)
 {
 	if (self->node_count == 1)
-		return refuse(message, PFS_NO_NODE, "memory node %u: this machine has 1 NUMA node "
-			      "(0); choose 0, or another --memory", node);
-	return refuse(message, PFS_NO_NODE, "memory node %u: this machine has %u NUMA nodes (0 to "
-		      "%u); choose one of them, or another --memory", node, self->node_count,
-		      self->node_count - 1);
+		return pfs_message_set(message, PFS_NO_NODE, "memory node %u: this machine has 1 "
+				       "NUMA node (0); choose 0, or another --memory", node);
+	return pfs_message_set(message, PFS_NO_NODE, "memory node %u: this machine has %u NUMA "
+			       "nodes (0 to %u); choose one of them, or another --memory", node,
+			       self->node_count, self->node_count - 1);
 }
 
 /* Is the topology this machine's, and does the system have the calls at all? */
@@ -235,15 +223,17 @@ static enum pfs_status check_support(const struct machine *self, enum pfs_memory
 	bool has_policy = memory == PFS_MEMORY_INTERLEAVE ? can->interleave_membind
 							  : can->bind_membind;
 	if (!self->is_real)
-		return refuse(message, PFS_NO_NODE, "memory %s: hwloc describes another machine, "
-			      "no memory can be bound; unset HWLOC_SYNTHETIC and HWLOC_XMLFILE, or "
-			      "choose --memory=first-touch", memory_name(memory));
+		return pfs_message_set(message, PFS_NO_NODE, "memory %s: hwloc describes another "
+				       "machine, no memory can be bound; unset HWLOC_SYNTHETIC and "
+				       "HWLOC_XMLFILE, or choose --memory=first-touch",
+				       memory_name(memory));
 	if (!can->set_area_membind || !has_policy)
-		return refuse(message, PFS_NO_NODE, "memory %s: this system cannot bind memory; "
-			      "choose --memory=first-touch", memory_name(memory));
+		return pfs_message_set(message, PFS_NO_NODE, "memory %s: this system cannot bind "
+				       "memory; choose --memory=first-touch", memory_name(memory));
 	if (memory == PFS_MEMORY_LOCAL && caller_node(self) == PFS_NODE_MIXED)
-		return refuse(message, PFS_NO_NODE, "memory local: this process may not use the "
-			      "memory of the node it runs on (cpuset); choose another --memory");
+		return pfs_message_set(message, PFS_NO_NODE, "memory local: this process may not "
+				       "use the memory of the node it runs on (cpuset); choose "
+				       "another --memory");
 	return PFS_OK;
 }
 
@@ -251,14 +241,15 @@ enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
 				 struct pfs_message *message)
 {
 	const struct machine *self = get_machine();
+	uint32_t node_wanted = memory == PFS_MEMORY_NODE ? node : PFS_NODE_MIXED;
 	uint32_t node_got;
 	void *bytes;
 	if ((unsigned)memory > PFS_MEMORY_NODE)
-		return refuse(message, PFS_BAD_CONFIG, "memory %d: no such kind; see enum "
-			      "pfs_memory", (int)memory);
+		return pfs_message_set(message, PFS_BAD_CONFIG, "memory %d: no such kind; see enum "
+				       "pfs_memory", (int)memory);
 	if (self->topology == NULL)
-		return refuse(message, PFS_NO_NODE, "memory %s: hwloc could not read this machine's "
-			      "topology; try lstopo", memory_name(memory));
+		return pfs_message_set(message, PFS_NO_NODE, "memory %s: hwloc could not read this "
+				       "machine's topology; try lstopo", memory_name(memory));
 	if (memory == PFS_MEMORY_NODE && node >= self->node_count)
 		return no_such_node(self, node, message);
 	if (memory != PFS_MEMORY_FIRST_TOUCH) {
@@ -266,12 +257,11 @@ enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
 		if (status != PFS_OK)
 			return status;
 	}
-	bytes = map(&machine, self->os_page_bytes, memory,
-		    memory == PFS_MEMORY_NODE ? node : PFS_NODE_MIXED, &node_got);
+	bytes = map(&machine, self->os_page_bytes, memory, node_wanted, &node_got);
 	if (bytes == NULL)
-		return refuse(message, PFS_NO_NODE, "memory %s: the system refuses to bind memory "
-			      "(%s); choose --memory=first-touch", memory_name(memory),
-			      strerror(errno));
+		return pfs_message_set(message, PFS_NO_NODE, "memory %s: the system refuses to bind "
+				       "memory (%s); choose --memory=first-touch",
+				       memory_name(memory), strerror(errno));
 	touch(self, bytes, self->os_page_bytes);
 	unmap(&machine, bytes, self->os_page_bytes);
 	return PFS_OK;
