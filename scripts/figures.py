@@ -1,0 +1,346 @@
+"""figures.py - the figures of the report, each made from results; every claim is computed.
+
+A figure function takes results and returns a Figure, or None where the data is missing.
+"""
+
+from collections import namedtuple
+
+import charts
+import summary
+from stats import median, median_interval
+from svg import bytes_text, number
+
+Figure = namedtuple("Figure", "name title canvas caption")
+
+
+def count_noun(amount, noun):
+    """1 launch, 2 launches."""
+    return f"{amount} {noun}" + ("" if amount == 1 else "s" if noun != "launch" else "es")
+
+
+def _launches_text(results, build, workload):
+    low, high = results.launches(build, workload)
+    return count_noun(high, "launch") if low == high else f"{low} to {high} launches"
+
+
+def _note(results, build, workload, band=True):
+    """Build, launches and spread: the foot of each figure."""
+    what = {"release": "times: release build, which counts nothing",
+            "counted": "counts: counted build, whose times are not used"}[build]
+    spread = "; shaded: 95 % bootstrap interval of the median" if band else ""
+    placements = {c.placement for c in results.cases(build, workload=workload)} - {None}
+    placed = f"; placement {', '.join(sorted(placements))}" if placements else ""
+    return (f"{what}; each point the median of {_launches_text(results, build, workload)}"
+            f"{spread}{placed}")
+
+
+def _point(x, samples, text):
+    low, high = median_interval(samples)
+    mid = median(samples)
+    tip = f"{text}: {number(mid)} ({number(low)} to {number(high)}, {len(samples)} launches)"
+    return (x, mid, low, high, tip)
+
+
+def _lead(results, found):
+    """(words, names) for who leads in {policy: samples}: two whose intervals meet are level."""
+    order = sorted(found, key=lambda p: -median(found[p]))
+    best = order[0]
+    if len(order) > 1:
+        low = median_interval(found[best])[0]
+        if median_interval(found[order[1]])[1] >= low:
+            return f"{best} and {order[1]} lead", best
+    return f"{best} is fastest", best
+
+
+def throughput_by_threads(results, workload, occupancy=None):
+    """Lines over thread counts for one workload."""
+    cases = [c for c in results.cases("release", workload=workload)
+             if occupancy is None or c.occupancy == occupancy]
+    cases = [c for c in cases if results.samples("release", c, "items_per_second")]
+    if not cases:
+        return None
+    cpus = results.plan.get("cpus") or results.context.get("num_cpus") or max(
+        c.threads for c in cases)
+    xs = sorted({c.threads for c in cases})
+    series = []
+    for policy in results.policies("release", workload):
+        points = [_point(c.threads, results.samples("release", c, "items_per_second"),
+                         f"{policy}, {count_noun(c.threads, 'thread')}")
+                  for c in cases if c.policy == policy]
+        series.append({"name": policy, "index": results.position(policy), "points": points})
+    place = max([x for x in xs if x <= cpus] or xs[:1])
+    found = {c.policy: results.samples("release", c, "items_per_second")
+             for c in cases if c.threads == place}
+    words, best = _lead(results, found)
+    where = f"{workload} at {occupancy:g} full" if occupancy is not None else workload
+    title = f"{where}: {words} on {count_noun(place, 'thread')}"
+    base = summary.base_policy(results)
+    if base in found and base != best:
+        title += f", {summary.times(median(found[best]) / median(found[base]))} × {base}"
+    canvas = charts.line_chart({
+        "title": title, "subtitle": summary.WORKLOADS.get(workload, ""),
+        "note": _note(results, "release", workload), "x_name": "threads", "xs": xs,
+        "y_name": "allocate + publish + free per second", "series": series,
+        "y_log": _spans(series, 30), "shade_from": next((x for x in xs if x > cpus), None),
+        "shade_text": f"more threads than the {cpus} CPUs"})
+    name = f"threads-{workload}"
+    return Figure(name, title, canvas, "Threads that outnumber the CPUs take turns; that side "
+                  "shows robustness, not scaling." if max(xs) > cpus else "")
+
+
+def _spans(series, factor):
+    values = [p[1] for s in series for p in s["points"] if p[1] > 0]
+    return bool(values) and max(values) > factor * min(values)
+
+
+def throughput_by_occupancy(results):
+    """churn from empty to nearly full, at one thread for each CPU."""
+    cpus = results.plan.get("cpus") or results.context.get("num_cpus")
+    cases = [c for c in results.cases("release", workload="churn") if c.occupancy is not None]
+    counts = sorted({c.threads for c in cases if len({
+        d.occupancy for d in cases if d.threads == c.threads}) > 1})
+    if not counts:
+        return None
+    threads = cpus if cpus in counts else counts[0]
+    cases = [c for c in cases if c.threads == threads and
+             results.samples("release", c, "items_per_second")]
+    xs = sorted({c.occupancy for c in cases})
+    series, slow = [], {}
+    for policy in results.policies("release", "churn"):
+        points = [_point(c.occupancy, results.samples("release", c, "items_per_second"),
+                         f"{policy} at {c.occupancy:g}") for c in cases if c.policy == policy]
+        if points:
+            series.append({"name": policy, "index": results.position(policy), "points": points})
+        inner = [p for p in points if p[0] >= 0.5]
+        if len(inner) > 1:
+            slow[policy] = inner[0][1] / inner[-1][1]
+    start = min([x for x in xs if x >= 0.5] or xs)
+    title = f"churn from {start:g} to {xs[-1]:g} full, {count_noun(threads, 'thread')}: "
+    base = summary.base_policy(results)
+    own = {p: s for p, s in slow.items() if p not in summary.BASELINES} or slow
+    if own:
+        best, worst = min(own, key=own.get), max(own, key=own.get)
+        told = [worst] if worst == base or base not in own else [worst, base]
+        title += ", ".join(f"{p} slows down {summary.times(own[p])} ×" for p in told)
+        title += f", {best} {summary.times(own[best])} ×" if best not in told else ""
+    canvas = charts.line_chart({
+        "title": title, "subtitle": "a random live record is replaced; logarithmic",
+        "note": _note(results, "release", "churn"), "x_name": "occupancy: records in use / "
+        "records in pages", "xs": xs, "x_form": "{:g}".format, "y_log": True, "series": series,
+        "y_name": "allocate + publish + free per second"})
+    return Figure("occupancy", title, canvas, "Occupancies are set side by side, not to scale.")
+
+
+def skips(results):
+    """Matrix of skips and needless growth by policy, thread count and occupancy."""
+    cases = [c for c in results.cases("counted", workload="churn") if c.occupancy is not None
+             and results.samples("counted", c, "record_skips")]
+    if not cases:
+        return None
+    columns = sorted({(c.threads, c.occupancy) for c in cases})
+    policies = [p for p in results.policies("counted", "churn")
+                if any(c.policy == p for c in cases)]
+    groups, guilty = [], {}
+    for metric, label in (("page_skips", "pages skipped, per 1000 allocations"),
+                          ("record_skips", "records skipped, per 1000 allocations"),
+                          ("needless_growths", "pages added needlessly, per launch")):
+        cells = {}
+        for case in cases:
+            samples = summary.per_thousand(results, case, metric)
+            if not samples:
+                continue
+            value = median(samples)
+            key = (policies.index(case.policy), columns.index((case.threads, case.occupancy)))
+            cells[key] = (value, f"{case.policy}, {count_noun(case.threads, 'thread')}, "
+                          f"{case.occupancy:g} full: {number(value)} "
+                          f"({number(min(samples))} to {number(max(samples))}, "
+                          f"{len(samples)} launches)")
+            if max(samples) > 0:
+                guilty.setdefault(case.policy, {})
+                worst = guilty[case.policy].get(metric, 0)
+                guilty[case.policy][metric] = max(worst, value)
+        names = [f"{o:g}\n{t} thr" for t, o in columns]
+        groups.append({"name": label, "columns": names, "cells": cells})
+    if guilty:
+        worst = max(guilty, key=lambda p: guilty[p].get("record_skips", 0))
+        who = " and ".join(guilty) if len(guilty) < 4 else f"{len(guilty)} policies"
+        only = f"Only {who} skips or grows" if len(guilty) == 1 else f"{who} skip or grow"
+        title = (f"{only} needlessly: {worst} up to "
+                 f"{number(guilty[worst].get('record_skips', 0))} records skipped per 1000 "
+                 f"allocations and {number(guilty[worst].get('needless_growths', 0))} needless "
+                 "pages")
+    else:
+        title = "No policy skipped a page or a record, and none grew needlessly"
+    canvas = charts.matrix_chart({
+        "title": title, "subtitle": "churn; a skip is a page or record that a call never tried "
+        "although it gave up or went on to grow; columns: occupancy and threads",
+        "note": _note(results, "counted", "churn", band=False), "groups": groups,
+        "rows": [(p, results.position(p)) for p in policies]})
+    return Figure("skips", title, canvas, "A policy without pages (a baseline) has none to "
+                  "skip. Zero is green.")
+
+
+def _tide_lines(results, field):
+    """{policy: (case, lines of all launches)} of the tide."""
+    found = {}
+    for case, launches in results.series.items():
+        if case.policy not in found or case.threads > found[case.policy][0].threads:
+            lines = [[(p["t_ms"] / 1000, p[field]) for p in line] for line in launches if line]
+            if lines:
+                found[case.policy] = (case, lines)
+    return found
+
+
+def pages_over_time(results):
+    """Small multiples: pages against the ideal in a tide."""
+    found = _tide_lines(results, "pages")
+    ideal = _tide_lines(results, "ideal")
+    order = [p for p in results.policy_order if p in found]
+    if not order:
+        return None
+    panels, gives = [], []
+    for policy in order:
+        share = summary.returned_share(results, policy)
+        remark = "adds no page" if share is None else f"gives back {share * 100:.0f} %"
+        if share is not None and share >= 0.5:
+            gives.append(f"{policy} ({share * 100:.0f} %)")
+        panels.append({"name": policy, "index": results.position(policy), "remark": remark,
+                       "lines": found[policy][1], "ideal": ideal[policy][1][0]})
+    title = "No policy gives pages back when the tide goes out"
+    if gives:
+        title = (f"When the tide goes out, {' and '.join(gives)} "
+                 f"{'gives' if len(gives) == 1 else 'give'} back the pages that were added")
+        title += "; the others keep theirs" if len(gives) < len(order) else ""
+    canvas = charts.panel_chart({
+        "title": title, "subtitle": "pages over time, one line for each launch; dashed: pages "
+        "ideally needed at that moment", "x_name": "seconds",
+        "ideal_name": "ideal", "note": _note(results, "release", "tide", band=False).replace(
+            "each point the median of", "every one of"), "panels": panels})
+    return Figure("tide-pages", title, canvas, "")
+
+
+def resident_over_time(results):
+    """Resident bytes of all policies in a tide, the middle launch of each."""
+    found = _tide_lines(results, "resident_bytes")
+    order = [p for p in results.policy_order if p in found and
+             any(v for _, v in found[p][1][0])]
+    if not order:
+        return None
+    series, ends, peaks = [], {}, {}
+    for policy in order:
+        lines = sorted(found[policy][1], key=lambda line: sum(v for _, v in line) / len(line))
+        line = lines[len(lines) // 2]
+        series.append({"name": policy, "index": results.position(policy), "line": line})
+        peaks[policy] = max(v for _, v in line)
+        after = [v for t, v in line if t >= next(t for t, v in line if v == peaks[policy])]
+        ends[policy] = min(after)
+    falls = sorted(order, key=lambda p: ends[p] / peaks[p])
+    best = falls[0]
+    title = (f"Resident memory: {best} falls from {bytes_text(peaks[best])} to "
+             f"{bytes_text(ends[best])}" if ends[best] < 0.9 * peaks[best] else
+             "Resident memory: no policy gives memory back")
+    keeps = [p for p in order if ends[p] > 0.9 * peaks[p]]
+    if ends[best] < 0.9 * peaks[best] and keeps:
+        title += f"; {len(keeps)} of {len(order)} keep theirs"
+    canvas = charts.time_chart({
+        "title": title, "subtitle": "as the operating system says; of the launches the one with "
+        "the median mean", "x_name": "seconds", "y_name": "resident bytes of the container",
+        "y_form": bytes_text, "series": series,
+        "note": _note(results, "release", "tide", band=False).replace(
+            "each point the median of", "one of")})
+    return Figure("tide-resident", title, canvas, "")
+
+
+LATENCY = (("ns_p50", "circle", "p50"), ("ns_p99", "square", "p99"),
+           ("ns_p999", "triangle", "p99.9"), ("ns_max", "bar", "longest"))
+
+
+def latency(results):
+    """Rows of percentiles of one allocate, churn at 0.9 with one thread for each CPU."""
+    chosen = summary.churn_case(results, "ns_p99")
+    if chosen is None:
+        return None
+    threads, occupancy = chosen
+    rows, tails = [], {}
+    for policy in results.policies("release", "churn"):
+        points = []
+        for metric, shape, word in LATENCY:
+            found = results.of("release", metric, workload="churn", policy=policy,
+                               threads=threads, occupancy=occupancy)
+            if found:
+                value, mid, low, high, tip = _point(0, found, f"{policy} {word} ns")
+                points.append((mid, low, high, tip, shape))
+                if metric == "ns_p999":
+                    tails[policy] = mid
+        rows.append({"name": policy, "index": results.position(policy), "points": points})
+    title = f"Latency of one allocate, churn {occupancy:g}, {count_noun(threads, 'thread')}"
+    if tails:
+        best, worst = min(tails, key=tails.get), max(tails, key=tails.get)
+        title += (f": p99.9 from {number(tails[best])} ns ({best}) to {number(tails[worst])} ns "
+                  f"({worst})")
+    canvas = charts.row_chart({
+        "title": title, "subtitle": "sampled; logarithmic; the clock's own cost is included",
+        "x_name": "nanoseconds", "x_log": True, "rows": rows,
+        "key": [(shape, word) for _, shape, word in LATENCY],
+        "note": _note(results, "release", "churn").replace("shaded", "thick")})
+    return Figure("latency", title, canvas, "Closed loop: an operation that waits delays the "
+                  "next one's start, so the tail is a lower bound.")
+
+
+def floor(results):
+    """One thread, pair, in ns for each triple, against the bare loop."""
+    bare = results.of("release", "items_per_second", workload="floor")
+    policies = results.policies("release", "pair")
+    if not bare or not policies:
+        return None
+    rows, times = [], {}
+    for policy in policies:
+        found = results.of("release", "items_per_second", workload="pair", policy=policy,
+                           threads=1)
+        points = []
+        if found:
+            ns = [1e9 / v for v in found]
+            _, mid, low, high, tip = _point(0, ns, f"{policy} ns")
+            points.append((mid, low, high, tip, "circle"))
+            times[policy] = mid
+        rows.append({"name": policy, "index": results.position(policy), "points": points})
+    if not times:
+        return None
+    base = median([1e9 / v for v in bare])
+    best = min(times, key=times.get)
+    within = [p for p in times if times[p] <= 2 * base]
+    title = (f"One thread, pair: {best} takes {times[best]:.3g} ns, {times[best] / base:.2g} × "
+             f"the floor of {base:.3g} ns; {len(within)} of {len(times)} stay within 2 ×")
+    canvas = charts.row_chart({
+        "title": title, "subtitle": "the floor is a bare loop of one CAS and two release stores "
+        "on one hot line, measured in the same run", "x_name": "nanoseconds for allocate + "
+        "publish + free", "rows": rows, "zero": True, "bars": True,
+        "lines": [(base, f"floor {base:.3g} ns"), (2 * base, "2 × floor")],
+        "note": _note(results, "release", "pair").replace("shaded", "thick")})
+    return Figure("floor", title, canvas, "")
+
+
+FIGURES = {
+    "floor": floor,
+    "threads-pair": lambda r: throughput_by_threads(r, "pair"),
+    "threads-churn": lambda r: throughput_by_threads(r, "churn", 0.9),
+    "threads-handoff": lambda r: throughput_by_threads(r, "handoff"),
+    "threads-storm": lambda r: throughput_by_threads(r, "storm"),
+    "occupancy": throughput_by_occupancy,
+    "latency": latency,
+    "skips": skips,
+    "tide-pages": pages_over_time,
+    "tide-resident": resident_over_time,
+}
+
+
+def make(results, names=None):
+    """The figures that the data allows, and the names of those it does not."""
+    made, missing = [], []
+    for name in names or FIGURES:
+        figure = FIGURES[name](results)
+        if figure is None:
+            missing.append(name)
+        else:
+            made.append(figure)
+    return made, missing

@@ -1,0 +1,262 @@
+#!/usr/bin/python3
+"""measure.py - runs the suite and writes a result folder; scripts/run calls it after the build.
+
+Exit 0: every launch succeeded. 1: some failed, the rest is kept. 2: bad usage. 130: interrupted,
+what was measured is kept.
+"""
+
+import argparse
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import machine
+import results
+import suite
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+GIVE_UP_AFTER = 5
+
+
+class Progress:
+    """One line that is rewritten on a terminal; elsewhere a line for each tenth."""
+
+    def __init__(self, total, estimate_s):
+        self.total, self.estimate_s = total, estimate_s
+        self.begin = time.monotonic()
+        self.live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.tenth = -1
+
+    def show(self, done, done_s, text):
+        """done launches of total are over, which were estimated at done_s."""
+        spent = time.monotonic() - self.begin
+        # The estimate of the table, corrected by how the launches so far went.
+        pace = spent / done_s if done_s > 5 else 1
+        left = max(0, (self.estimate_s - done_s) * pace)
+        line = f"[{done:3}/{self.total}] {clock(spent)} spent, about {clock(left)} to go  {text}"
+        if self.live:
+            sys.stderr.write("\r\x1b[K" + line[:110])
+            sys.stderr.flush()
+        elif done * 10 // max(1, self.total) > self.tenth:
+            self.tenth = done * 10 // max(1, self.total)
+            print(line, file=sys.stderr, flush=True)
+
+    def say(self, text):
+        """A line that stays."""
+        if self.live:
+            sys.stderr.write("\r\x1b[K")
+        print(text, file=sys.stderr, flush=True)
+
+
+def clock(seconds):
+    """Seconds as m:ss."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def bench_path(build_dir, build):
+    """The benchmark program of a build."""
+    return os.path.join(build_dir, build, "bench", "pfs-bench")
+
+
+def list_policies(build_dir):
+    """Names in the order of --list_policies: the first word of each line."""
+    program = bench_path(build_dir, "release")
+    try:
+        done = subprocess.run([program, "--list_policies"], capture_output=True, text=True,
+                              timeout=60, check=False)
+    except OSError as error:
+        raise results.BadInput(f"{program}: cannot be run ({error.strerror}); build first: "
+                               "cmake --preset release && cmake --build --preset release") \
+            from None
+    names = [line.split()[0] for line in done.stdout.splitlines() if re.match(r"\w", line)]
+    if done.returncode or not names:
+        raise results.BadInput(f"{program}: --list_policies named no policy; build again")
+    return names
+
+
+def command_of(launch, folder, build_dir):
+    """The command line of a launch; files are written under a partial name first."""
+    command = [bench_path(build_dir, launch["build"]), f"--workloads={launch['workloads']}",
+               f"--threads={launch['threads']}", f"--placements={launch['placement']}",
+               f"--window_ms={launch['window_ms']}", "--benchmark_color=false",
+               "--benchmark_out_format=json",
+               f"--benchmark_out={os.path.join(folder, launch['file'])}.partial"]
+    if launch["policy"]:
+        command.append(f"--policies={launch['policy']}")
+    if launch["occupancies"]:
+        command.append(f"--occupancies={launch['occupancies']}")
+    if launch.get("series"):
+        command.append(f"--series={os.path.join(folder, launch['series'])}.partial")
+    return command
+
+
+def run_launch(launch, folder, build_dir):
+    """Run one process and check what it wrote; the reason when it failed, else None."""
+    files = [os.path.join(folder, launch[key]) for key in ("file", "series") if launch.get(key)]
+    limit = 60 + 20 * launch["estimate_s"]
+    begin = time.monotonic()
+    try:
+        done = subprocess.run(command_of(launch, folder, build_dir), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                              errors="replace", timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return f"no end after {limit:.0f} s"
+    except OSError as error:
+        return f"cannot be started ({error.strerror})"
+    launch["seconds"] = round(time.monotonic() - begin, 3)
+    said = [line for line in done.stderr.splitlines() if line.strip()]
+    if done.returncode:
+        return f"exit {done.returncode}: {said[-1] if said else 'no message'}"
+    try:
+        for path in files:
+            document = results.read_json(path + ".partial")
+            if path == files[0]:
+                results.check_benchmark_document(path, document)
+                if not document["benchmarks"]:
+                    return "it measured nothing"
+        for path in files:
+            os.replace(path + ".partial", path)
+    except results.BadInput as error:
+        return str(error)
+    return None
+
+
+def measure(plan, folder, build_dir):
+    """Run all launches; the number that failed. plan.json is up to date after each."""
+    launches = plan["launches"]
+    progress = Progress(len(launches), sum(l["estimate_s"] for l in launches))
+    failed, in_a_row, done_s = 0, 0, 0.0
+    for launch in launches:
+        progress.show(launch["number"] - 1, done_s,
+                      f"{launch['label']} {launch['policy'] or ''} ({launch['build']})")
+        launch["status"] = "running"
+        launch["cpu_pressure_before"] = machine.pressure()
+        reason = run_launch(launch, folder, build_dir)
+        launch["status"] = "failed" if reason else "done"
+        if reason:
+            launch["reason"] = reason
+            failed, in_a_row = failed + 1, in_a_row + 1
+            progress.say(f"run: launch {launch['number']} ({launch['label']} "
+                         f"{launch['policy'] or ''}, {launch['build']}) failed: {reason}")
+        else:
+            in_a_row = 0
+        done_s += launch["estimate_s"]
+        results.write_json(os.path.join(folder, "plan.json"), plan)
+        if in_a_row == GIVE_UP_AFTER:
+            progress.say(f"run: {in_a_row} launches in a row failed; stopped")
+            break
+    progress.show(len(launches), done_s, "measured")
+    if progress.live:
+        sys.stderr.write("\n")
+    return failed
+
+
+def make_folder(path):
+    """Create the result folder with its raw/; BadInput where that is impossible."""
+    try:
+        os.makedirs(os.path.join(path, "raw"), exist_ok=True)
+        if os.path.exists(os.path.join(path, "plan.json")):
+            raise results.BadInput(f"--out {path}: holds a result already; name a new folder")
+        probe = os.path.join(path, "raw", ".probe")
+        with open(probe, "w", encoding="utf-8"):
+            pass
+        os.remove(probe)
+    except OSError as error:
+        raise results.BadInput(f"--out {path}: cannot be written ({error.strerror}); name a "
+                               "folder that you may write") from None
+
+
+def positive(text):
+    """A count of at least 1 and at most 1000."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a count; give 1 to 1000")
+    return int(text)
+
+
+def arguments_of(argv):
+    """The parsed command line."""
+    parser = argparse.ArgumentParser(prog="scripts/run", description="Measure all policies on "
+                                     "this machine and write a result folder with a report.")
+    parser.add_argument("--out", metavar="DIR", help="the result folder (default: "
+                        "results/local/<time>-<host>)")
+    parser.add_argument("--quick", action="store_true", help="a short smoke run: few cases, "
+                        "short windows; not for conclusions")
+    parser.add_argument("--repetitions", type=positive, default=5, metavar="N",
+                        help="process launches for each case and policy (default 5)")
+    parser.add_argument("--seed", type=int, default=None, help="seed of the launch order "
+                        "(default: the time)")
+    parser.add_argument("--build-dir", default=os.path.join(TOP, "build"), metavar="DIR",
+                        help="where the builds are (default build)")
+    parser.add_argument("--check", action="store_true", help="only check the arguments and the "
+                        "folder, measure nothing")
+    return parser.parse_args(argv)
+
+
+def default_folder():
+    """results/local/<time>-<host>, host reduced to what suits a file name."""
+    host = re.sub(r"[^A-Za-z0-9.-]", "", platform.node()) or "host"
+    return os.path.join(TOP, "results", "local", f"{time.strftime('%Y%m%d-%H%M%S')}-{host}")
+
+
+def interrupt(_signal, _frame):
+    raise KeyboardInterrupt
+
+
+def report(folder):
+    """Table to stdout, figures and report.html into the folder."""
+    import report as report_module  # needed only here, and slow to import
+    return report_module.main([folder, "--table"])
+
+
+def main(argv=None):
+    """The command."""
+    arguments = arguments_of(argv)
+    folder = arguments.out or default_folder()
+    make_folder(folder)
+    if arguments.check:
+        return 0
+    signal.signal(signal.SIGTERM, interrupt)
+    policies = list_policies(arguments.build_dir)
+    seed = int(time.time()) if arguments.seed is None else arguments.seed
+    cpus = len(os.sched_getaffinity(0))
+    plan = {"format": 1, "seed": seed, "quick": arguments.quick, "policies": policies,
+            "cpus": cpus, "repetitions": arguments.repetitions, "complete": False,
+            "launches": suite.make_plan(policies, cpus, seed, arguments.repetitions,
+                                        arguments.quick)}
+    results.write_json(os.path.join(folder, "machine.json"),
+                       machine.describe(TOP, arguments.build_dir))
+    machine.export_topology(folder)
+    results.write_json(os.path.join(folder, "plan.json"), plan)
+    total = sum(launch["estimate_s"] for launch in plan["launches"])
+    print(f"run: {len(plan['launches'])} launches of {len(policies)} policies, about "
+          f"{clock(total)} min, order by seed {seed}", file=sys.stderr)
+    try:
+        failed = measure(plan, folder, arguments.build_dir)
+    except KeyboardInterrupt:
+        for launch in plan["launches"]:
+            if launch["status"] == "running":
+                launch["status"] = "interrupted"
+        results.write_json(os.path.join(folder, "plan.json"), plan)
+        done = sum(1 for launch in plan["launches"] if launch["status"] == "done")
+        print(f"\nrun: interrupted after {done} of {len(plan['launches'])} launches; what was "
+              f"measured is in {folder}, scripts/report.py {folder} draws it", file=sys.stderr)
+        return 130
+    plan["complete"] = failed == 0
+    results.write_json(os.path.join(folder, "plan.json"), plan)
+    status = report(folder)
+    if failed:
+        print(f"run: {failed} of {len(plan['launches'])} launches failed; the report is made "
+              "from the others", file=sys.stderr)
+    return 1 if failed or status else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except results.BadInput as problem:
+        print(f"run: {problem}", file=sys.stderr)
+        sys.exit(2)

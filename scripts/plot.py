@@ -1,0 +1,56 @@
+#!/usr/bin/python3
+"""plot.py - writes the figures of result folders or files as SVG.
+
+usage: scripts/plot.py RESULT... [--figure NAME] [--out DIR]
+Exit 0: written. 1: no figure could be drawn from this data. 2: bad usage.
+"""
+
+import argparse
+import os
+import sys
+
+import figures
+import results
+
+
+def write_figures(made, folder):
+    """Write each figure as a file of its own; the paths."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        paths = []
+        for figure in made:
+            path = os.path.join(folder, figure.name + ".svg")
+            results.write_text(path, figure.canvas.document(figure.title, standalone=True))
+            paths.append(path)
+    except OSError as error:
+        raise results.BadInput(f"{folder}: cannot be written ({error.strerror}); name another "
+                               "folder with --out") from None
+    return paths
+
+
+def main(argv=None):
+    """The command."""
+    parser = argparse.ArgumentParser(prog="scripts/plot.py", description="Draw the figures of "
+                                     "result folders or benchmark JSON files as SVG.")
+    parser.add_argument("result", nargs="+", help="a result folder or a JSON file")
+    parser.add_argument("--figure", action="append", choices=list(figures.FIGURES),
+                        help="draw only this one; may be repeated")
+    parser.add_argument("--out", metavar="DIR", help="where to write (default: RESULT/figures, "
+                        "for files the current folder)")
+    arguments = parser.parse_args(argv)
+    found = results.load(arguments.result)
+    made, missing = figures.make(found, arguments.figure)
+    folder = arguments.out or (os.path.join(found.folder, "figures") if found.folder else ".")
+    for path in write_figures(made, folder):
+        print(path)
+    if missing:
+        print(f"plot.py: no data for {', '.join(missing)}", file=sys.stderr)
+    return 0 if made and not (arguments.figure and missing) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except results.BadInput as problem:
+        print(f"plot.py: {problem}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,269 @@
+#!/usr/bin/python3
+"""report.py - writes a self-contained report.html from result folders or files.
+
+usage: scripts/report.py RESULT... [--out FILE] [--table]
+The report opens without a network, prints, and follows the reader's dark mode. A script in it
+counts the figures that were drawn and says so in document.body.dataset.
+Exit 0: written. 1: no figure could be drawn from this data. 2: bad usage.
+"""
+
+import argparse
+import base64
+import os
+import sys
+from html import escape
+
+import figures
+import plot
+import results
+import summary
+import svg
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+PAGE_STYLE = """
+:root{color-scheme:light dark;--ink:#1b1f24;--soft:#5c6570;--paper:#fff;--line:#dfe3e8;
+--wash:#f5f7f9;--good:#00704f;--bad:#b23a00}
+@media screen and (prefers-color-scheme:dark){:root{--ink:#eceff2;--soft:#a7b0ba;--paper:#15181c;
+--line:#353b43;--wash:#1d2126;--good:#37c79b;--bad:#ff8a3d}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);line-height:1.5;font:15px/1.5 FONT}
+main{max-width:1176px;margin:0 auto;padding:28px 28px 60px}
+h1{font-size:27px;margin:0 0 2px;letter-spacing:-.01em}
+h2{font-size:19px;margin:38px 0 10px;border-top:1px solid var(--line);padding-top:16px}
+p.lead{color:var(--soft);margin:0 0 14px}
+ul.says{margin:0;padding-left:20px}ul.says li{margin:5px 0}
+a{color:inherit;text-decoration-color:var(--soft)}
+table{border-collapse:collapse;width:100%;font-size:13.5px;font-variant-numeric:tabular-nums}
+th,td{padding:6px 9px;border-bottom:1px solid var(--line);text-align:right;vertical-align:bottom}
+th{font-weight:600;color:var(--soft);font-size:12px;white-space:pre-line}
+th:first-child,td:first-child{text-align:left}
+table.left th,table.left td{text-align:left;vertical-align:top}
+td.name{font-weight:600;white-space:nowrap}
+.met{color:var(--good);font-weight:600}.missed{color:var(--bad);font-weight:600}
+.unknown{color:var(--soft)}
+.grid{display:grid;grid-template-columns:1fr 1fr;gap:22px 24px;align-items:start}
+.wide{grid-column:1/-1}
+figure{margin:0;break-inside:avoid;min-width:0}
+figure svg,figure img{display:block;max-width:100%;height:auto}
+figure img{background:#fff;border:1px solid var(--line);border-radius:4px;max-height:560px}
+figcaption{font-size:12px;color:var(--soft);margin-top:4px}
+code{font:12px ui-monospace,'DejaVu Sans Mono',monospace;background:var(--wash);padding:1px 4px;
+border-radius:3px;overflow-wrap:anywhere}
+.scroll{overflow-x:auto}
+@media (max-width:900px){.grid{grid-template-columns:1fr}}
+@media print{main{padding:0;max-width:none}h2{break-after:avoid}}
+"""
+
+SELF_TEST = """
+(function () {
+  var wanted = document.querySelectorAll('figure[data-figure]'), drawn = 0;
+  wanted.forEach(function (figure) {
+    var picture = figure.querySelector('img');
+    if (picture) { drawn += picture.complete && picture.naturalWidth > 0 ? 1 : 0; return; }
+    var box = figure.querySelector('svg').getBBox();
+    var marks = figure.querySelectorAll('svg .mark').length;
+    drawn += box.width > 100 && box.height > 60 && marks > 0 ? 1 : 0;
+  });
+  document.body.dataset.figures = wanted.length;
+  document.body.dataset.drawn = drawn;
+  document.body.dataset.ok = String(wanted.length > 0 && drawn === wanted.length);
+})();
+"""
+
+
+def shown_path(path):
+    """A path as a reader types it from the project's top."""
+    full = os.path.abspath(path)
+    return os.path.relpath(full, TOP) if full.startswith(TOP + os.sep) else path
+
+
+def bars_html(found):
+    """The bars: what was asked, what was measured, met or not."""
+    rows = []
+    for bar, measured, met in summary.bars(found):
+        word, kind = {True: ("met", "met"), False: ("not met", "missed"),
+                      None: ("not measured", "unknown")}[met]
+        rows.append(f'<tr><td>{escape(bar)}</td><td>{escape(measured)}</td>'
+                    f'<td class="{kind}">{word}</td></tr>')
+    return ('<table class="left"><tr><th>bar</th><th>measured</th><th></th></tr>'
+            + "".join(rows) + "</table>")
+
+
+def table_html(found):
+    """The comparison table."""
+    headers, rows = summary.table(found)
+    head = "".join(f"<th>{escape(h)}</th>" for h in headers)
+    body = "".join("<tr>" + "".join(
+        f'<td{" class=" + chr(34) + "name" + chr(34) if k == 0 else ""}>{escape(cell)}</td>'
+        for k, cell in enumerate(row)) + "</tr>" for row in rows)
+    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def figure_html(figure, paths):
+    """One figure with its caption and the command that remakes it."""
+    wide = " class=\"wide\"" if figure.canvas.width > 700 else ""
+    command = f"scripts/plot.py {' '.join(shown_path(p) for p in paths)} --figure {figure.name}"
+    caption = f"{escape(figure.caption)} " if figure.caption else ""
+    return (f'<figure id="{figure.name}" data-figure="{figure.name}"{wide}>'
+            f"{figure.canvas.document(figure.title, standalone=False)}"
+            f"<figcaption>{caption}Remade by <code>{escape(command)}</code></figcaption></figure>")
+
+
+def topology_html(found):
+    """lstopo's drawing of the machine, embedded; empty if the folder has none."""
+    path = os.path.join(found.folder or "", "topology.svg")
+    if not found.folder or not os.path.exists(path):
+        return ""
+    with open(path, "rb") as file:
+        data = base64.b64encode(file.read()).decode("ascii")
+    return ('<figure id="topology" data-figure="topology"><img alt="Topology of the machine" '
+            f'src="data:image/svg+xml;base64,{data}"><figcaption>The machine as hwloc sees it, '
+            'restricted to the CPUs this run was allowed. Remade by <code>lstopo-no-graphics '
+            '--no-io --of svg</code></figcaption></figure>')
+
+
+MACHINE_ROWS = (
+    ("CPU", "cpu_model"), ("CPUs allowed", "cpus_allowed"), ("SMT", "smt"),
+    ("NUMA nodes", "numa_nodes_online"), ("virtual machine", "hypervisor"),
+    ("governor", "governor"), ("memory", "memory_bytes"),
+    ("huge pages", "transparent_hugepages"), ("kernel", "kernel"),
+    ("distribution", "distribution"), ("clock", "clocksource"), ("revision", "revision"),
+    ("measured at", "time"))
+
+
+def machine_html(found):
+    """The facts of machine.json that decide how far the numbers carry."""
+    rows = []
+    for text, key in MACHINE_ROWS:
+        value = found.machine.get(key)
+        if value is None:
+            continue
+        if key == "memory_bytes" and results.is_number(value):
+            value = svg.bytes_text(value)
+        if isinstance(value, list):
+            value = f"{len(value)}: " + ", ".join(str(v) for v in value[:16]) + \
+                (" …" if len(value) > 16 else "")
+        rows.append(f"<tr><td>{text}</td><td>{escape(str(value))}</td></tr>")
+    build = found.machine.get("build", {})
+    flags = f"{build.get('compiler', '')} {build.get('CMAKE_C_FLAGS_RELWITHDEBINFO', '')}".strip()
+    if flags:
+        rows.append(f"<tr><td>compiler</td><td>{escape(flags)}</td></tr>")
+    if not rows:
+        return "<p>No machine.json stands beside these results.</p>"
+    return f'<table class="left">{"".join(rows)}</table>'
+
+
+def trust_html(found):
+    """How it was measured, and what speaks against the numbers."""
+    lines = []
+    launches = found.plan.get("launches", [])
+    if launches:
+        done = sum(1 for launch in launches if launch.get("status") == "done")
+        lines.append(f"{done} of {len(launches)} process launches succeeded; policies alternate "
+                     f"in a random order (seed {found.plan.get('seed')}).")
+        spent = sum(launch.get("seconds", 0) for launch in launches)
+        lines.append(f"Measuring took {spent / 60:.1f} minutes.")
+        if found.plan.get("quick"):
+            lines.append("<b>This is a quick run: few launches and short windows. It shows that "
+                         "all works; it supports no conclusion.</b>")
+        pressures = [launch["cpu_pressure_before"] for launch in launches
+                     if results.is_number(launch.get("cpu_pressure_before"))]
+        if pressures:
+            lines.append("Other work waited for the CPU for up to "
+                         f"{max(pressures):.0f} % of the time before a launch, this suite's own "
+                         "oversubscribed cases included.")
+    shaken = summary.disturbed(found)
+    if shaken:
+        bad, everything = shaken
+        lines.append(f"Disturbed trials, in which the threads did not run at the same time: "
+                     f"{bad} of {everything}; they were repeated or are marked, never averaged "
+                     "in silently.")
+    else:
+        lines.append("These results do not say how many trials were disturbed.")
+    lines += [f"Not measured: {escape(name)}: {escape(message)}"
+              for _, name, message in found.errors[:8]]
+    return '<ul class="says"><li>' + "</li><li>".join(lines) + "</li></ul>"
+
+
+def says_html(made, found):
+    """The opening: the titles of the figures, and how many bars are met."""
+    lines = [f'<li><a href="#{figure.name}">{escape(figure.title)}</a>.</li>' for figure in made]
+    bars = summary.bars(found)
+    met = sum(1 for bar in bars if bar[2])
+    measured = sum(1 for bar in bars if bar[2] is not None)
+    lines.append(f'<li><a href="#bars">{met} of {measured} measured bars are met</a>'
+                 + (f", {len(bars) - measured} could not be measured" if measured < len(bars)
+                    else "") + ".</li>")
+    return f'<ul class="says">{"".join(lines)}</ul>'
+
+
+def page(found, made, missing):
+    """The whole document."""
+    paths = found.paths
+    host = found.machine.get("host", "")
+    cpu = found.machine.get("cpu_model", "unknown CPU")
+    lead = f"{cpu}, {len(found.machine.get('cpus_allowed', [])) or '?'} CPUs, " \
+           f"{found.machine.get('time', 'time unknown')[:16].replace('T', ' ')}"
+    drawn = "".join(figure_html(figure, paths) for figure in made)
+    style = PAGE_STYLE.replace("FONT", svg.FONT) + svg.style()
+    raw = ('<p>Raw data: <a href="raw/">raw/</a>, <a href="plan.json">plan.json</a>, '
+           '<a href="machine.json">machine.json</a> beside this file. Each raw file is one '
+           "process launch.</p>" if found.folder else "")
+    gone = f"<p>No data for: {escape(', '.join(missing))}.</p>" if missing else ""
+    return f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>pfslab on {escape(host or cpu)}</title><style>{style}</style></head>
+<body><main>
+<h1>Lock-free record containers: allocation policies compared</h1>
+<p class="lead">{escape(lead)}</p>
+{says_html(made, found)}
+<h2>Comparison</h2>{table_html(found)}
+<p class="lead">Medians over process launches. Times and rates: release build. Skips and needless
+pages: counted build, churn, worst of its cases. M/s: million allocate + publish + free.</p>
+<h2 id="bars">Bars</h2>{bars_html(found)}
+<h2>Figures</h2><div class="grid">{drawn}</div>{gone}
+<h2>The machine</h2><div class="grid"><div>{machine_html(found)}</div>{topology_html(found)}</div>
+<h2>How far to trust it</h2>{trust_html(found)}{raw}
+</main><script>{SELF_TEST}</script></body></html>
+"""
+
+
+def main(argv=None):
+    """The command."""
+    parser = argparse.ArgumentParser(prog="scripts/report.py", description="Write a "
+                                     "self-contained HTML report with figures.")
+    parser.add_argument("result", nargs="+", help="a result folder or a JSON file")
+    parser.add_argument("--out", metavar="FILE", help="the report (default: RESULT/report.html, "
+                        "for files ./report.html)")
+    parser.add_argument("--table", action="store_true", help="print the comparison and the bars "
+                        "too")
+    arguments = parser.parse_args(argv)
+    found = results.load(arguments.result)
+    made, missing = figures.make(found)
+    path = arguments.out or os.path.join(found.folder or ".", "report.html")
+    try:
+        results.write_text(path, page(found, made, missing))
+    except OSError as error:
+        raise results.BadInput(f"{path}: cannot be written ({error.strerror}); name another file "
+                               "with --out") from None
+    if found.folder and not arguments.out:
+        plot.write_figures(made, os.path.join(found.folder, "figures"))
+    if arguments.table:
+        print(summary.table_text(found))
+        print()
+        for bar, measured, met in summary.bars(found):
+            word = {True: "met", False: "NOT MET", None: "–"}[met]
+            print(f"{word:8} {bar}: {measured}")
+        print()
+    print(f"report: {shown_path(path)}")
+    return 0 if made else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except results.BadInput as problem:
+        print(f"report.py: {problem}", file=sys.stderr)
+        sys.exit(2)

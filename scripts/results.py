@@ -1,0 +1,242 @@
+"""results.py - reads result folders and Google Benchmark files.
+
+A result folder is what scripts/run writes: plan.json, machine.json, raw/*.json. A case is one
+benchmark: workload, policy, occupancy, placement, threads. A value list holds one value for
+each process launch; what one process repeated is first reduced to its median.
+"""
+
+import json
+import os
+from collections import namedtuple
+
+from stats import median
+
+Case = namedtuple("Case", "workload policy occupancy placement threads")
+
+# Metrics that are better when they grow; for all others smaller is better.
+MORE_IS_BETTER = ("items_per_second", "reclaimed")
+
+
+class BadInput(Exception):
+    """An input that cannot be used: one line, naming the file and the mend."""
+
+
+def read_json(path):
+    """The document in a file; BadInput names the file, the place and the mend."""
+
+    def refuse(word):
+        raise BadInput(f"{path}: holds {word}, which is not JSON; measure that launch again")
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except FileNotFoundError:
+        raise BadInput(f"{path}: no such file; give a result folder or a benchmark JSON "
+                       "file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise BadInput(f"{path}: cannot be read ({reason}); check the name and its "
+                       "permissions") from None
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{path}: damaged JSON at offset {error.pos} (line {error.lineno}, column "
+                       f"{error.colno}: {error.msg}); measure again or take it out") from None
+    except RecursionError:
+        raise BadInput(f"{path}: damaged JSON, nested too deeply; measure again or take it "
+                       "out") from None
+
+
+def write_text(path, text):
+    """Write a file in one step: a reader sees the old one or the new one, never a half."""
+    partial = f"{path}.partial"
+    with open(partial, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(partial, path)
+
+
+def write_json(path, document):
+    """As write_text, for a JSON document; NaN is refused."""
+    write_text(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+
+def parse_name(name):
+    """The Case in a benchmark name, or None if it is not one of ours."""
+    parts = name.split("/")
+    fields = dict(p.split(":", 1) for p in parts[1:] if ":" in p)
+    try:
+        occupancy = float(fields["occupancy"]) if "occupancy" in fields else None
+        threads = int(fields.get("threads", "1"))
+    except ValueError:
+        return None
+    return Case(parts[0], fields.get("policy"), occupancy, fields.get("placement"), threads)
+
+
+def is_number(value):
+    """A JSON number; JSON's true and false are not."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def check_benchmark_document(path, document):
+    """Refuse what does not look like the JSON of Google Benchmark."""
+    if not isinstance(document, dict) or not isinstance(document.get("benchmarks"), list):
+        raise BadInput(f'{path}: no list "benchmarks" in it; give the JSON that pfs-bench '
+                       "--benchmark_out wrote, or a result folder")
+    if not isinstance(document.get("context", {}), dict):
+        raise BadInput(f'{path}: "context" is not an object; give the JSON that pfs-bench wrote')
+    for position, row in enumerate(document["benchmarks"]):
+        if not isinstance(row, dict) or not isinstance(row.get("name"), str):
+            raise BadInput(f"{path}: benchmarks[{position}] has no name; measure again or take "
+                           "it out")
+
+
+class Results:
+    """One or more result folders or files, as cases with values."""
+
+    def __init__(self):
+        self.paths = []
+        self.values = {}       # (build, Case) -> metric -> [value of each launch]
+        self.errors = []       # (file, benchmark, message)
+        self.series = {}       # Case -> [points of each launch]
+        self.machine = {}
+        self.plan = {}
+        self.context = {}
+        self.policy_order = []
+        self.folder = None
+
+    def add(self, path):
+        """Read a result folder or a file."""
+        self.paths.append(path)
+        if not os.path.isdir(path):
+            self._add_file(path, None)
+            return self
+        self.folder = self.folder or path
+        plan_path = os.path.join(path, "plan.json")
+        found = 0
+        if os.path.exists(plan_path):
+            found = self._add_planned(path, plan_path)
+        else:
+            for name in sorted(os.listdir(path)):
+                if name.endswith(".json") and name != "machine.json":
+                    self._add_file(os.path.join(path, name), None)
+                    found += 1
+        if not found:
+            raise BadInput(f"{path}: no result in this folder; run scripts/run --out {path}")
+        return self
+
+    def _add_planned(self, path, plan_path):
+        self.plan = read_json(plan_path)
+        if not isinstance(self.plan, dict) or not isinstance(self.plan.get("launches"), list):
+            raise BadInput(f'{plan_path}: no list "launches" in it; measure again')
+        machine = os.path.join(path, "machine.json")
+        if os.path.exists(machine):
+            self.machine = read_json(machine)
+        for name in self.plan.get("policies", []):
+            self._know(name)
+        done = [launch for launch in self.plan["launches"] if launch.get("status") == "done"]
+        for launch in done:
+            self._add_file(os.path.join(path, launch["file"]), launch["build"])
+            if launch.get("series"):
+                self._add_series(os.path.join(path, launch["series"]))
+        return len(done)
+
+    def _know(self, policy):
+        if policy and policy not in self.policy_order:
+            self.policy_order.append(policy)
+
+    def _add_file(self, path, build):
+        document = read_json(path)
+        check_benchmark_document(path, document)
+        context = document.get("context", {})
+        self.context = self.context or context
+        if build is None:
+            build = "counted" if str(context.get("counted")).lower() in ("true", "1", "yes") \
+                else "release"
+        launch = {}  # Case -> metric -> [values inside this process]
+        for row in document["benchmarks"]:
+            if row.get("run_type", "iteration") != "iteration":
+                continue
+            if row.get("error_occurred"):
+                self.errors.append((path, row["name"], row.get("error_message", "")))
+                continue
+            case = parse_name(row["name"])
+            if case is None:
+                raise BadInput(f"{path}: benchmark name '{row['name']}' cannot be understood; "
+                               "give results of pfs-bench")
+            self._know(case.policy)
+            metrics = launch.setdefault(case, {})
+            for metric, value in row.items():
+                if is_number(value):
+                    metrics.setdefault(metric, []).append(value)
+        for case, metrics in launch.items():
+            kept = self.values.setdefault((build, case), {})
+            for metric, inside in metrics.items():
+                kept.setdefault(metric, []).append(median(inside))
+
+    def _add_series(self, path):
+        document = read_json(path)
+        if not isinstance(document, list):
+            raise BadInput(f"{path}: not a list of points; measure that launch again")
+        lines = {}
+        for position, point in enumerate(document):
+            fields = ("t_ms", "live", "pages", "ideal", "resident_bytes")
+            if not isinstance(point, dict) or not isinstance(point.get("benchmark"), str) or \
+                    not all(is_number(point.get(field)) for field in fields):
+                raise BadInput(f"{path}: point {position} lacks one of benchmark, "
+                               f"{', '.join(fields)}; measure that launch again")
+            case = parse_name(point["benchmark"])
+            self._know(case.policy)
+            lines.setdefault(case, []).append(point)
+        for case, line in lines.items():
+            self.series.setdefault(case, []).append(sorted(line, key=lambda p: p["t_ms"]))
+
+    def cases(self, build, **wanted):
+        """The cases of a build that match, in a stable order."""
+        found = [case for b, case in self.values if b == build and
+                 all(getattr(case, field) == value for field, value in wanted.items())]
+        return sorted(found, key=lambda c: (c.workload, self.position(c.policy),
+                                            -1 if c.occupancy is None else c.occupancy,
+                                            c.placement or "", c.threads))
+
+    def position(self, policy):
+        """Where a policy stands in the order of --list_policies; it fixes the colour."""
+        return self.policy_order.index(policy) if policy in self.policy_order else -1
+
+    def samples(self, build, case, metric):
+        """One value for each launch, or []."""
+        return self.values.get((build, case), {}).get(metric, [])
+
+    def of(self, build, metric, **wanted):
+        """Samples of the only case that matches; [] if none has the metric. Where several
+        placements match, the first one with the metric."""
+        for case in self.cases(build, **wanted):
+            found = self.samples(build, case, metric)
+            if found:
+                return found
+        return []
+
+    def mid(self, build, metric, **wanted):
+        """Median of the launches, or None."""
+        found = self.of(build, metric, **wanted)
+        return median(found) if found else None
+
+    def policies(self, build=None, workload=None):
+        """Policies that were measured, in order."""
+        seen = {case.policy for b, case in self.values
+                if (build is None or b == build) and
+                (workload is None or case.workload == workload)}
+        return [p for p in self.policy_order if p in seen]
+
+    def launches(self, build, workload):
+        """Least and most launches behind a workload's cases."""
+        counts = [max(len(v) for v in metrics.values()) for (b, case), metrics
+                  in self.values.items() if b == build and case.workload == workload and metrics]
+        return (min(counts), max(counts)) if counts else (0, 0)
+
+
+def load(paths):
+    """Results of all paths together."""
+    results = Results()
+    for path in paths:
+        results.add(path)
+    return results

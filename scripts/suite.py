@@ -1,0 +1,103 @@
+"""suite.py - what scripts/run measures: the table, and the launches made from it.
+
+A launch is one process: one row of the table for one policy. Repetitions are further launches,
+never repetitions inside a process. The order of policies is shuffled anew in each round, with
+a seed that plan.json records; rounds alternate all policies (ABAB, not AABB).
+"""
+
+import random
+from collections import namedtuple
+
+Row = namedtuple("Row", "label build workloads threads occupancies placement window_ms "
+                        "repetitions quick")
+
+# Thread counts: a number, or "powers" = 1, 2, 4 ... up to all CPUs, then once 4 for each CPU.
+# repetitions None: as --repetitions says (default 5). quick: is the row part of --quick?
+# times come from release, counts from counted.
+SUITE = (
+    #   label        build      workloads              threads   occupancies
+    #                placement  window_ms  repetitions  quick
+    Row("floor", "release", "floor", "1", "",
+        "compact", 60, None, True),
+    Row("pair", "release", "pair", "powers", "",
+        "compact", 60, None, True),
+    Row("churn-threads", "release", "churn", "powers", "0.9",
+        "compact", 60, None, True),
+    Row("churn-fill", "release", "churn", "all", "0,0.5,0.75,0.95,0.99,0.999",
+        "compact", 60, None, False),
+    Row("flow", "release", "handoff,storm", "powers", "",
+        "compact", 60, None, False),
+    Row("scan", "release", "scan", "all", "",
+        "compact", 60, 3, False),
+    Row("tide", "release", "tide", "all", "",
+        "compact", 600, 3, True),
+    Row("counts", "counted", "churn", "1,all,8", "0.5,0.9,0.99,0.999",
+        "compact", 60, 2, True),
+)
+
+QUICK_REPETITIONS = 2
+QUICK_WINDOW_MS = 20
+
+
+def thread_counts(text, cpus):
+    """The thread counts that a cell of the table stands for on this machine."""
+    counts = set()
+    for part in text.split(","):
+        if part == "powers":
+            power = 1
+            while power < cpus:
+                counts.add(power)
+                power *= 2
+            counts.update((cpus, cpus * 4))
+        elif part == "all":
+            counts.add(cpus)
+        else:
+            counts.add(int(part))
+    return sorted(counts)
+
+
+def _cases(row, cpus):
+    workloads = row.workloads.split(",")
+    fills = len(row.occupancies.split(",")) if row.occupancies else 1
+    return len(workloads) * fills * len(thread_counts(row.threads, cpus))
+
+
+def estimate_seconds(row, cpus):
+    """Wall time of one launch: windows of the trials, fill and drain, start of the process."""
+    return 0.1 + _cases(row, cpus) * (2.0 * row.window_ms / 1000 + 0.02)
+
+
+def make_plan(policies, cpus, seed, repetitions=5, quick=False):
+    """The launches in the order in which they run: a list of dictionaries for plan.json."""
+    source = random.Random(seed)
+    rows = [r for r in SUITE if r.quick or not quick]
+    if quick:
+        rows = [r._replace(window_ms=max(QUICK_WINDOW_MS, r.window_ms // 6)) for r in rows]
+        repetitions = min(repetitions, QUICK_REPETITIONS)
+    launches = []
+    rounds = max([repetitions] + [r.repetitions or 0 for r in rows])
+    for number in range(rounds):
+        turn = [r for r in rows if number < min(r.repetitions or repetitions, rounds)]
+        if quick:
+            turn = [r for r in turn if number == 0 or r.repetitions is None]
+        source.shuffle(turn)
+        for row in turn:
+            order = list(policies) if row.label != "floor" else [None]
+            source.shuffle(order)
+            launches += [_launch(row, policy, number + 1, cpus) for policy in order]
+    for position, launch in enumerate(launches):
+        launch["number"] = position + 1
+        launch["file"] = f"raw/{position + 1:04d}-{launch['build']}-{launch['label']}-" \
+                         f"{launch['policy'] or 'none'}-{launch['round']}.json"
+        if launch["label"] == "tide":
+            launch["series"] = launch["file"].replace(".json", ".series.json")
+    return launches
+
+
+def _launch(row, policy, number, cpus):
+    return {"number": 0, "round": number, "build": row.build, "label": row.label,
+            "policy": policy, "workloads": row.workloads,
+            "threads": ",".join(str(t) for t in thread_counts(row.threads, cpus)),
+            "occupancies": row.occupancies, "placement": row.placement,
+            "window_ms": row.window_ms, "estimate_s": round(estimate_seconds(row, cpus), 2),
+            "file": "", "status": "planned"}

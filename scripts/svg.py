@@ -1,0 +1,252 @@
+"""svg.py - draws charts as plain SVG: axes, lines with bands, rows of points, matrices, steps.
+
+Colours stand in attributes, so that any program shows them; a style sheet changes them only
+for dark screens. Every mark has a native tooltip. Series differ by colour, dash and marker.
+"""
+
+import math
+from html import escape
+
+# Okabe and Ito's colours, in an order that sets neighbours apart, then two of Paul Tol's.
+LIGHT = ("#d55e00", "#0072b2", "#e69f00", "#009e73", "#7a7a7a", "#56b4e9", "#cc79a7",
+         "#1b1f24", "#882255", "#999933")
+DARK = ("#ff8a3d", "#5aa9e6", "#f2b84b", "#37c79b", "#a8a8a8", "#8fd0f7", "#e3a6c6",
+        "#f0f0f0", "#d0709c", "#c9c95a")
+DASH = ("", "7 3", "2 3", "10 3 2 3", "4 2", "12 4", "1 2", "", "6 2 2 2", "3 3")
+INK, SOFT, GRID, PAPER = "#1b1f24", "#5c6570", "#dfe3e8", "#ffffff"
+FONT = "system-ui, 'Segoe UI', 'Liberation Sans', Helvetica, Arial, sans-serif"
+
+
+def style():
+    """The style sheet of dark screens, once for each document."""
+    rules = [".ink{fill:#eceff2}", ".soft{fill:#a7b0ba}", ".grid{stroke:#353b43}",
+             ".axis{stroke:#8a939d}", ".paper{fill:#15181c}", ".shade{fill:#ffffff}",
+             ".rim{stroke:#15181c}"]
+    for index, colour in enumerate(DARK):
+        rules.append(f".l{index}{{stroke:{colour}}}.f{index}{{fill:{colour}}}")
+    return "@media screen and (prefers-color-scheme: dark){" + "".join(rules) + "}"
+
+
+def number(value):
+    """A number as a person writes it on an axis: 0, 0.5, 20, 3k, 12M."""
+    if value == 0:
+        return "0"
+    size = abs(value)
+    for limit, suffix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if size >= limit * 0.9995:
+            return f"{value / limit:.3g}{suffix}"
+    if size >= 0.01:
+        return f"{value:.3g}"
+    return f"{value:.1e}"
+
+
+def bytes_text(value):
+    """Bytes in binary units."""
+    for limit, suffix in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if abs(value) >= limit:
+            return f"{value / limit:.3g} {suffix}"
+    return f"{value:.0f} B"
+
+
+def text_width(text, size):
+    """A safe guess of the width of sans-serif text."""
+    wide = sum(1 for c in text if c in "mwMWABCDEGHKNOPQRSUVXYZ%@—")
+    thin = sum(1 for c in text if c in "iljtfI.,:;'|!()[] ")
+    return size * (0.56 * (len(text) - wide - thin) + 0.72 * wide + 0.31 * thin)
+
+
+def wrap(text, size, width):
+    """Lines of text that fit the width."""
+    lines = [""]
+    for word in text.split():
+        longer = (lines[-1] + " " + word).strip()
+        if lines[-1] and text_width(longer, size) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def linear_ticks(low, high, count=5):
+    """Round steps of 1, 2 or 5 that cover low to high."""
+    span = high - low or abs(high) or 1
+    raw = span / count
+    power = 10 ** math.floor(math.log10(raw))
+    step = next(s * power for s in (1, 2, 5, 10) if s * power >= raw * 0.999)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
+    return [i * step for i in range(first, last + 1)]
+
+
+def log_ticks(low, high):
+    """Powers of ten, with 2 and 5 between them when few decades are shown."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    if last - first <= 2:
+        ticks = [m * 10.0 ** e for e in range(first, last + 1) for m in (1, 2, 5)]
+    else:
+        every = max(1, (last - first) // 6)
+        ticks = [10.0 ** e for e in range(first, last + 1, every)]
+    below = [t for t in ticks if t <= low * 1.0001]
+    above = [t for t in ticks if t >= high * 0.9999]
+    start = below[-1] if below else ticks[0]
+    end = above[0] if above else ticks[-1]
+    return [t for t in ticks if start <= t <= end]
+
+
+class Scale:
+    """Maps values to a range of pixels, linear or logarithmic."""
+
+    def __init__(self, values, begin, end, log=False, zero=False):
+        values = [v for v in values if v is not None and math.isfinite(v) and (v > 0 or not log)]
+        values = values or [1.0]
+        low, high = min(values), max(values)
+        if zero and not log:
+            low = min(0.0, low)
+        if low == high:
+            low, high = (low / 2, high * 2) if log else (low - (not zero), high + 1)
+        self.log, self.begin, self.end = log, begin, end
+        self.ticks = log_ticks(low, high) if log else linear_ticks(low, high)
+        self.low, self.high = min(self.ticks[0], low), max(self.ticks[-1], high)
+
+    def at(self, value):
+        """The pixel of a value; a logarithmic axis holds values below it at its foot."""
+        low, high = self.low, self.high
+        if self.log:
+            value = math.log10(max(value, low))
+            low, high = math.log10(low), math.log10(high)
+        share = (value - low) / (high - low)
+        return self.begin + share * (self.end - self.begin)
+
+
+def spread(wanted, gap, low, high):
+    """Positions close to the wanted ones, at least gap apart, inside low to high."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    placed = [0.0] * len(wanted)
+    groups = []  # [members, centre]
+    for index in order:
+        groups.append([[index], wanted[index]])
+        while len(groups) > 1:
+            upper, lower = groups[-2], groups[-1]
+            need = (len(upper[0]) + len(lower[0])) / 2 * gap
+            if lower[1] - upper[1] >= need:
+                break
+            members = upper[0] + lower[0]
+            offsets = [wanted[m] - k * gap for k, m in enumerate(members)]
+            top = sum(offsets) / len(offsets)
+            groups[-2:] = [[members, top + (len(members) - 1) / 2 * gap]]
+        members, centre = groups[-1]
+        half = (len(members) - 1) / 2 * gap
+        groups[-1][1] = max(low + half, min(high - half, centre))
+    for members, centre in groups:
+        top = centre - (len(members) - 1) / 2 * gap
+        for k, member in enumerate(members):
+            placed[member] = top + k * gap
+    # Clamping may push groups into one another: walk once down and once up.
+    for a, b in zip(order, order[1:]):
+        placed[b] = max(placed[b], placed[a] + gap)
+    if order and placed[order[-1]] > high:
+        placed[order[-1]] = high
+        for a, b in zip(reversed(order[:-1]), reversed(order[1:])):
+            placed[a] = min(placed[a], placed[b] - gap)
+    return placed
+
+
+class Canvas:
+    """Collects the elements of one figure; its head and foot are written by figure()."""
+
+    def __init__(self, width, height):
+        self.width, self.height = width, height
+        self.parts = []
+
+    def text(self, x, y, content, size=12, anchor="start", tone="ink", weight="normal",
+             colour=None):
+        """One line of text; colour is the index of a series."""
+        fill = LIGHT[colour % len(LIGHT)] if colour is not None else INK
+        name = f"f{colour % len(LIGHT)}" if colour is not None else tone
+        if colour is None and tone == "soft":
+            fill = SOFT
+        bold = f' font-weight="{weight}"' if weight != "normal" else ""
+        self.parts.append(f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" font-size="{size}" '
+                          f'text-anchor="{anchor}" fill="{fill}"{bold}>{escape(content)}</text>')
+
+    def line(self, x1, y1, x2, y2, kind="grid", width=1.0, dash=""):
+        """A straight line of the frame."""
+        stroke = {"grid": GRID, "axis": SOFT}[kind]
+        dashed = f' stroke-dasharray="{dash}"' if dash else ""
+        self.parts.append(f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" '
+                          f'y2="{y2:.1f}" stroke="{stroke}" stroke-width="{width}"{dashed}/>')
+
+    def rect(self, x, y, width, height, fill, opacity=1.0, name="", tip="", radius=0):
+        """A filled rectangle."""
+        title = f"<title>{escape(tip)}</title>" if tip else ""
+        rounded = f' rx="{radius}"' if radius else ""
+        self.parts.append(f'<rect class="{name}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
+                          f'height="{height:.1f}" fill="{fill}" fill-opacity="{opacity:.3g}"'
+                          f'{rounded}>{title}</rect>')
+
+    def path(self, points, series, width=2.0, opacity=1.0, dash=None):
+        """A line through points in the colour and dash of a series."""
+        if not points:
+            return
+        steps = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        pattern = DASH[series % len(DASH)] if dash is None else dash
+        dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
+        index = series % len(LIGHT)
+        self.parts.append(f'<polyline class="l{index} mark" points="{steps}" fill="none" '
+                          f'stroke="{LIGHT[index]}" stroke-width="{width}" '
+                          f'stroke-opacity="{opacity:.3g}" stroke-linejoin="round"{dashed}/>')
+
+    def band(self, upper, lower, series):
+        """The interval around a line."""
+        index = series % len(LIGHT)
+        steps = " ".join(f"{x:.1f},{y:.1f}" for x, y in upper + lower[::-1])
+        self.parts.append(f'<polygon class="f{index}" points="{steps}" fill="{LIGHT[index]}" '
+                          'fill-opacity="0.16"/>')
+
+    def marker(self, x, y, series, tip, shape=None, size=4.0):
+        """A point with a tooltip; its shape follows the series unless given."""
+        index = series % len(LIGHT)
+        shape = ("circle", "square", "triangle", "diamond")[series % 4] if shape is None else shape
+        frame = (f'class="f{index} rim mark" fill="{LIGHT[index]}" stroke="{PAPER}" '
+                 'stroke-width="1"')
+        title = f"<title>{escape(tip)}</title>"
+        if shape == "circle":
+            body = f'<circle {frame} cx="{x:.1f}" cy="{y:.1f}" r="{size}">{title}</circle>'
+        else:
+            s = size
+            corners = {"square": ((-s, -s), (s, -s), (s, s), (-s, s)),
+                       "triangle": ((0, -1.2 * s), (1.1 * s, 0.9 * s), (-1.1 * s, 0.9 * s)),
+                       "diamond": ((0, -1.3 * s), (1.3 * s, 0), (0, 1.3 * s), (-1.3 * s, 0)),
+                       "bar": ((-1, -1.6 * s), (1, -1.6 * s), (1, 1.6 * s), (-1, 1.6 * s))}[shape]
+            steps = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in corners)
+            body = f'<polygon {frame} points="{steps}">{title}</polygon>'
+        self.parts.append(body)
+
+    def head(self, title, subtitle):
+        """Title in bold, wrapped, and a softer line under it; returns the y below them."""
+        y = 22
+        for row in wrap(title, 15.5, self.width - 16):
+            self.text(4, y, row, size=15.5, weight="600")
+            y += 20
+        for row in wrap(subtitle, 12, self.width - 16) if subtitle else []:
+            self.text(4, y, row, size=12, tone="soft")
+            y += 16
+        return y
+
+    def foot(self, note):
+        """The small line at the bottom: build, launches, spread; returns its height."""
+        rows = wrap(note, 10.5, self.width - 16) if note else []
+        for k, row in enumerate(rows):
+            self.text(4, self.height - 6 - 13 * (len(rows) - 1 - k), row, size=10.5, tone="soft")
+        return 13 * len(rows) + 8
+
+    def document(self, title, standalone):
+        """The finished SVG; standalone ones carry their own style and paper."""
+        inner = "\n".join(self.parts)
+        if standalone:
+            inner = (f"<style>{style()}</style>\n<rect class=\"paper\" width=\"100%\" "
+                     f'height="100%" fill="{PAPER}"/>\n{inner}')
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} '
+                f'{self.height}" width="{self.width}" height="{self.height}" role="img" '
+                f'aria-label="{escape(title, quote=True)}" font-family="{escape(FONT)}">\n'
+                f"{inner}\n</svg>\n")

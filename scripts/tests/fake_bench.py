@@ -1,0 +1,113 @@
+#!/usr/bin/python3
+"""fake_bench.py - answers like pfs-bench with invented numbers, for the tests of the scripts.
+
+PFS_FAKE: fail:POLICY exits with 1 for that policy, garbage writes half a JSON file, slow sleeps
+for a second, hang ignores time. The numbers are a shape to draw, not a measurement.
+"""
+
+import argparse
+import json
+import math
+import os
+import random
+import sys
+import time
+
+POLICIES = {"original": (60, 0.35), "local_scan": (13, 0.7), "random_start": (17, 1.1),
+            "reclaiming": (15, 0.9), "malloc": (10, 1.7), "ck_stack": (21, 0.3),
+            "mutex_list": (30, 0.12), "exact": (14, 1.6), "magazine": (4, 1.9)}
+FLOOR_NS = 7.9
+
+
+def row(name, rate, extra):
+    fields = {"name": name, "run_name": name, "run_type": "iteration", "repetitions": 1,
+              "repetition_index": 0, "threads": 1, "iterations": 1, "real_time": 6e7,
+              "cpu_time": 6e7, "time_unit": "ns", "items_per_second": rate, "trials": 3,
+              "disturbed": 1 if random.random() < 0.1 else 0}
+    fields.update(extra)
+    return fields
+
+
+def counts(policy, occupancy, threads, calls):
+    if policy != "original" or occupancy is None:
+        return dict(page_skips=0, record_skips=0, needless_growths=0, growths=0, allocations=calls,
+                    flag_skips=0, probes=calls * 2.0, cas_failures=calls * 0.01 * threads)
+    heat = threads ** 1.5 * occupancy ** 8
+    return dict(page_skips=int(90 * heat), record_skips=int(9000 * heat), flag_skips=int(5 * heat),
+                needless_growths=int(4 * heat), growths=int(4 * heat), allocations=calls,
+                probes=calls * 60.0, cas_failures=calls * 0.3)
+
+
+def measure(workload, policy, occupancy, threads, counted):
+    if workload == "floor":
+        return row("floor/threads:1", 1e9 / FLOOR_NS * random.uniform(0.97, 1.03), {})
+    ns, scaling = POLICIES[policy]
+    cost = {"pair": 1, "churn": 1.6, "handoff": 3, "storm": 6, "tide": 4, "scan": 2}[workload]
+    if occupancy is not None:
+        cost *= 1 + (occupancy ** 6) * {"original": 80, "local_scan": 30}.get(policy, 3)
+    running = min(threads, os.cpu_count() or 2)
+    rate = 1e9 / (ns * cost) * (1 + (running - 1) * (scaling - 0.5) * 0.9)
+    rate *= random.uniform(0.94, 1.05) * (0.9 if threads > running else 1)
+    filled = f"/occupancy:{occupancy:g}" if occupancy is not None else ""
+    extra = dict(ns_p50=ns * cost, ns_p99=ns * cost * 6, ns_p999=ns * cost * 40,
+                 ns_max=ns * cost * 9000 * random.uniform(.5, 2), pages_peak=64, pages_ideal=60)
+    if workload == "tide":
+        gives = policy == "reclaiming"
+        extra.update(growths=60, reclaimed=58 if gives else 0, pages_trough=6 if gives else 64,
+                     pages_prealloc=4)
+    if counted:
+        extra.update(counts(policy, occupancy, threads, int(rate * 0.06)))
+    name = f"{workload}/policy:{policy}{filled}/placement:compact/threads:{threads}/manual_time"
+    return row(name, rate, extra)
+
+
+def tide_line(name, policy):
+    points, peak = [], 4
+    for step in range(121):
+        phase = step / 60 % 1
+        live = 6000 * max(0.0, min(1.0, 2.2 * math.sin(math.pi * phase)) if phase < 0.8 else 0.02)
+        ideal = max(4, math.ceil(live / 100))
+        peak = max(peak, int(ideal * (1.35 if policy == "original" else 1.02)))
+        pages = ideal + 2 if policy == "reclaiming" else peak
+        points.append({"benchmark": name, "t_ms": step * 5.0, "live": int(live), "pages": pages,
+                       "ideal": ideal, "resident_bytes": pages * 65536})
+    return points
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("policies", "workloads", "occupancies", "threads", "placements", "window_ms",
+                 "series", "benchmark_out", "benchmark_out_format"):
+        parser.add_argument("--" + name, default="")
+    parser.add_argument("--list_policies", action="store_true")
+    arguments, _ = parser.parse_known_args()
+    if arguments.list_policies:
+        print("\n".join(f"{p:14} invented numbers" for p in POLICIES))
+        return 0
+    fault = os.environ.get("PFS_FAKE", "")
+    if fault == "slow":
+        time.sleep(1)
+    if fault.startswith("fail:") and arguments.policies == fault[5:]:
+        print("pfs-bench: out of luck", file=sys.stderr)
+        return 1
+    counted = "/counted/" in os.path.abspath(sys.argv[0])
+    rows, series = [], []
+    for workload in arguments.workloads.split(","):
+        for threads in [int(t) for t in arguments.threads.split(",")]:
+            fills = [float(o) for o in arguments.occupancies.split(",") if o] or [None]
+            for occupancy in fills if workload == "churn" else [None]:
+                rows.append(measure(workload, arguments.policies, occupancy, threads, counted))
+                if workload == "tide":
+                    series += tide_line(rows[-1]["name"], arguments.policies)
+    text = json.dumps({"context": {"counted": str(counted).lower(), "num_cpus": os.cpu_count()},
+                       "benchmarks": rows})
+    with open(arguments.benchmark_out, "w", encoding="utf-8") as file:
+        file.write(text[:len(text) // 2] if fault == "garbage" else text)
+    if arguments.series:
+        with open(arguments.series, "w", encoding="utf-8") as file:
+            json.dump(series, file)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
