@@ -205,13 +205,17 @@ static enum pfs_status parse(const char *text, enum pfs_placement_kind *kind,
 	} else if (strncmp(text, on_node, strlen(on_node)) == 0) {
 		*kind = PFS_PLACEMENT_ON_NODE;
 		if (!read_number(text + strlen(on_node), parameter))
-			return refuse(message, PFS_BAD_CONFIG, "placement %.80s: K of node:K is the "
-				      "number of a NUMA node, as in node:0", text);
+			return refuse(message, PFS_BAD_CONFIG,
+				      "placement %.80s: K of node:K is the "
+				      "number of a NUMA node, as in node:0",
+				      text);
 	} else if (strncmp(text, oversubscribe, strlen(oversubscribe)) == 0) {
 		*kind = PFS_PLACEMENT_OVERSUBSCRIBE;
 		if (!read_number(text + strlen(oversubscribe), parameter) || *parameter == 0)
-			return refuse(message, PFS_BAD_CONFIG, "placement %.80s: F of oversubscribe:F "
-				      "is the number of threads on each CPU, 1 or more", text);
+			return refuse(message, PFS_BAD_CONFIG,
+				      "placement %.80s: F of oversubscribe:F "
+				      "is the number of threads on each CPU, 1 or more",
+				      text);
 	} else {
 		return refuse(message, PFS_BAD_CONFIG, "placement %.80s: not known; choose none, "
 			      "compact, scatter, node:K or oversubscribe:F", text);
@@ -224,16 +228,20 @@ static enum pfs_status find_node(hwloc_topology_t topology, uint32_t number, hwl
 {
 	uint32_t count = (uint32_t)hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
 	if (number >= count && count == 1)
-		return refuse(message, PFS_NO_NODE, "placement node:%u: this machine has 1 NUMA node "
-			      "(0); choose node:0, or another placement", number);
+		return refuse(message, PFS_NO_NODE,
+			      "placement node:%u: this machine has 1 NUMA node "
+			      "(0); choose node:0, or another placement",
+			      number);
 	if (number >= count)
 		return refuse(message, PFS_NO_NODE, "placement node:%u: this machine has %u NUMA "
 			      "nodes (0 to %u); choose one of them, or another placement", number,
 			      count, count - 1);
 	*node = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, number);
 	if (hwloc_bitmap_iszero((*node)->cpuset))
-		return refuse(message, PFS_NO_NODE, "placement node:%u: this node has memory but no "
-			      "CPU; choose another node", number);
+		return refuse(message, PFS_NO_NODE,
+			      "placement node:%u: this node has memory but no "
+			      "CPU; choose another node",
+			      number);
 	return PFS_OK;
 }
 
@@ -267,7 +275,8 @@ static enum pfs_status place(struct pfs_placement *self, hwloc_topology_t topolo
 	struct seats seats;
 	enum pfs_status status;
 	if (topology == NULL)
-		return refuse(message, PFS_NO_NODE, "placement: hwloc could not read this machine's "
+		return refuse(message, PFS_NO_NODE,
+			      "placement: hwloc could not read this machine's "
 			      "topology; try lstopo, or choose placement none");
 	if (self->kind == PFS_PLACEMENT_ON_NODE) {
 		status = find_node(topology, self->parameter, &node, message);
@@ -297,7 +306,8 @@ enum pfs_status pfs_placement_init(struct pfs_placement *self, hwloc_topology_t 
 	if (status != PFS_OK)
 		return status;
 	if (thread_count == 0)
-		return refuse(message, PFS_BAD_CONFIG, "threads 0: nothing to place; give 1 or more");
+		return refuse(message, PFS_BAD_CONFIG,
+			      "threads 0: nothing to place; give 1 or more");
 	if (fresh.kind != PFS_PLACEMENT_NONE) {
 		status = place(&fresh, topology, message);
 		if (status != PFS_OK)
@@ -324,14 +334,16 @@ enum pfs_status pfs_placement_bind(const struct pfs_placement *self, hwloc_topol
 		return PFS_OK;
 	/* On a topology of another machine hwloc binds nothing and answers success. */
 	if (!hwloc_topology_is_thissystem(topology))
-		return refuse(message, PFS_NO_NODE, "placement: hwloc describes another machine, no "
+		return refuse(message, PFS_NO_NODE,
+			      "placement: hwloc describes another machine, no "
 			      "thread can be bound; unset HWLOC_SYNTHETIC and HWLOC_XMLFILE, or "
 			      "choose placement none");
 	pu = hwloc_get_pu_obj_by_os_index(topology, self->pu_os[thread_index]);
 	if (pu == NULL || hwloc_set_cpubind(topology, pu->cpuset,
 					    HWLOC_CPUBIND_THREAD | HWLOC_CPUBIND_STRICT) != 0)
-		return refuse(message, PFS_NO_NODE, "placement: the system refuses to bind thread %u "
-			      "to CPU %u (%s); choose placement none", thread_index,
-			      self->pu_os[thread_index], strerror(errno));
+		return refuse(message, PFS_NO_NODE,
+			      "placement: the system refuses to bind thread %u "
+			      "to CPU %u (%s); choose placement none",
+			      thread_index, self->pu_os[thread_index], strerror(errno));
 	return PFS_OK;
 }

@@ -15,7 +15,7 @@
 enum pfs_placement_kind {
 	PFS_PLACEMENT_NONE,          /* none: the kernel places */
 	PFS_PLACEMENT_COMPACT,       /* compact: fill a core, then a node */
-	PFS_PLACEMENT_SCATTER,       /* scatter: one node after the other, one core after the other */
+	PFS_PLACEMENT_SCATTER,       /* scatter: node after node, siblings of a core last */
 	PFS_PLACEMENT_ON_NODE,       /* node:K: only the PUs of logical node K, core after core */
 	PFS_PLACEMENT_OVERSUBSCRIBE  /* oversubscribe:F: F threads to each PU, compact */
 };

@@ -167,7 +167,8 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 	uint64_t resident_pages = 0;
 	for (size_t at = 0; at < os_pages; at += sizeof(present)) {
 		size_t count = os_pages - at < sizeof(present) ? os_pages - at : sizeof(present);
-		if (mincore((char *)memory + at * os_page_bytes, count * os_page_bytes, present) != 0)
+		void *begin = (char *)memory + at * os_page_bytes;
+		if (mincore(begin, count * os_page_bytes, present) != 0)
 			continue; /* not mapped: holds nothing */
 		for (size_t page = 0; page < count; page++)
 			resident_pages += present[page] & 1;
@@ -259,7 +260,8 @@ enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
 	}
 	bytes = map(&machine, self->os_page_bytes, memory, node_wanted, &node_got);
 	if (bytes == NULL)
-		return pfs_message_set(message, PFS_NO_NODE, "memory %s: the system refuses to bind "
+		return pfs_message_set(message, PFS_NO_NODE,
+				       "memory %s: the system refuses to bind "
 				       "memory (%s); choose --memory=first-touch",
 				       memory_name(memory), strerror(errno));
 	touch(self, bytes, self->os_page_bytes);

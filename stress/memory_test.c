@@ -129,7 +129,8 @@ static void resident_follows(void)
 	CHECK(from->resident(from->context, bytes, size_bytes) == 0);
 	bytes[5 * MIB] = 1;
 	CHECK(from->resident(from->context, bytes, size_bytes) > 0);
-	CHECK(from->resident(from->context, bytes, size_bytes) <= 2 * MIB); /* a huge page at most */
+	CHECK(from->resident(from->context, bytes, size_bytes) <=
+	      2 * MIB); /* a huge page at most */
 	from->unmap(from->context, bytes, size_bytes);
 
 	own_bytes(&mapped_before, &ignored);
@@ -149,8 +150,8 @@ static void check_refused(enum pfs_memory memory, uint32_t node, enum pfs_status
 	struct pfs_message message = { "" };
 	enum pfs_status status = pfs_memory_check(memory, node, &message);
 	if (status != expected || strncmp(message.text, beginning, strlen(beginning)) != 0) {
-		fprintf(stderr, "memory_test: status %d and \"%s\", not %d and \"%s\"\n", (int)status,
-			message.text, (int)expected, beginning);
+		fprintf(stderr, "memory_test: status %d and \"%s\", not %d and \"%s\"\n",
+			(int)status, message.text, (int)expected, beginning);
 		failure_count++;
 	}
 	CHECK(pfs_memory_check(memory, node, NULL) == expected);
@@ -175,11 +176,14 @@ static void wrong_requests(void)
 	char line[256];
 	check_refused((enum pfs_memory)4, 0, PFS_BAD_CONFIG, "memory 4: no such kind");
 	if (count == 1)
-		snprintf(line, sizeof(line), "memory node 7: this machine has 1 NUMA node (0); choose "
+		snprintf(line, sizeof(line),
+			 "memory node 7: this machine has 1 NUMA node (0); choose "
 			 "0, or another --memory");
 	else
-		snprintf(line, sizeof(line), "memory node %u: this machine has %u NUMA nodes (0 to "
-			 "%u); choose one of them, or another --memory", count + 6, count, count - 1);
+		snprintf(line, sizeof(line),
+			 "memory node %u: this machine has %u NUMA nodes (0 to "
+			 "%u); choose one of them, or another --memory",
+			 count + 6, count, count - 1);
 	check_refused(PFS_MEMORY_NODE, count + 6, PFS_NO_NODE, line);
 	CHECK(pfs_memory_check(PFS_MEMORY_LOCAL, 7, NULL) == PFS_OK); /* node is not read */
 	check_map_refused(PFS_MEMORY_NODE, 4096, count);
@@ -194,9 +198,10 @@ static void wrong_requests(void)
 /* A topology of another machine: nothing is bound, and nobody is told that it were. */
 static void another_machine(void)
 {
-	static const char refusal[] = "hwloc describes another machine, no memory can be bound; unset "
-				      "HWLOC_SYNTHETIC and HWLOC_XMLFILE, or choose "
-				      "--memory=first-touch";
+	static const char refusal[] =
+		"hwloc describes another machine, no memory can be bound; unset "
+		"HWLOC_SYNTHETIC and HWLOC_XMLFILE, or choose "
+		"--memory=first-touch";
 	char line[256];
 	setenv("HWLOC_SYNTHETIC", "numa:4 core:2 pu:1", 1);
 	CHECK(pfs_memory_node_count() == 4);

@@ -59,8 +59,10 @@ static void check_order(hwloc_topology_t topology, const char *text, uint32_t th
 			 placement.pu_logical[i]);
 	}
 	if (strcmp(order, expected) != 0 || placement.pu_count != pu_count) {
-		fprintf(stderr, "placement_test: %s with %u threads: PUs %s (%u of them), not %s "
-			"(%u)\n", text, thread_count, order, placement.pu_count, expected, pu_count);
+		fprintf(stderr,
+			"placement_test: %s with %u threads: PUs %s (%u of them), not %s "
+			"(%u)\n",
+			text, thread_count, order, placement.pu_count, expected, pu_count);
 		failure_count++;
 	}
 	CHECK(placement.thread_count == thread_count);
@@ -134,8 +136,8 @@ static void check_refused(hwloc_topology_t topology, const char *text, uint32_t 
 	memcpy(&before, &placement, sizeof(before));
 	status = pfs_placement_init(&placement, topology, text, thread_count, &message);
 	if (status != expected || strcmp(message.text, line) != 0) {
-		fprintf(stderr, "placement_test: %s: status %d and \"%s\", not %d and \"%s\"\n", text,
-			(int)status, message.text, (int)expected, line);
+		fprintf(stderr, "placement_test: %s: status %d and \"%s\", not %d and \"%s\"\n",
+			text, (int)status, message.text, (int)expected, line);
 		failure_count++;
 	}
 	CHECK(memcmp(&placement, &before, sizeof(before)) == 0);
@@ -152,13 +154,17 @@ static void refusals(void)
 	hwloc_topology_t topology = load(TWO_NODES);
 	char line[256];
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
-		snprintf(line, sizeof(line), "placement %s: not known; choose none, compact, scatter, "
-			 "node:K or oversubscribe:F", unknown[i]);
+		snprintf(line, sizeof(line),
+			 "placement %s: not known; choose none, compact, scatter, "
+			 "node:K or oversubscribe:F",
+			 unknown[i]);
 		check_refused(topology, unknown[i], 2, PFS_BAD_CONFIG, line);
 	}
 	for (size_t i = 0; i < sizeof(no_number) / sizeof(*no_number); i++) {
-		snprintf(line, sizeof(line), "placement %s: K of node:K is the number of a NUMA node, "
-			 "as in node:0", no_number[i]);
+		snprintf(line, sizeof(line),
+			 "placement %s: K of node:K is the number of a NUMA node, "
+			 "as in node:0",
+			 no_number[i]);
 		check_refused(topology, no_number[i], 2, PFS_BAD_CONFIG, line);
 	}
 	for (size_t i = 0; i < sizeof(no_factor) / sizeof(*no_factor); i++) {
@@ -166,7 +172,8 @@ static void refusals(void)
 			 "threads on each CPU, 1 or more", no_factor[i]);
 		check_refused(topology, no_factor[i], 2, PFS_BAD_CONFIG, line);
 	}
-	check_refused(topology, "node:2", 2, PFS_NO_NODE, "placement node:2: this machine has 2 NUMA "
+	check_refused(topology, "node:2", 2, PFS_NO_NODE,
+		      "placement node:2: this machine has 2 NUMA "
 		      "nodes (0 to 1); choose one of them, or another placement");
 	check_refused(topology, "compact", 0, PFS_BAD_CONFIG,
 		      "threads 0: nothing to place; give 1 or more");
@@ -174,7 +181,8 @@ static void refusals(void)
 		      "machine's topology; try lstopo, or choose placement none");
 	hwloc_topology_destroy(topology);
 	topology = load("core:2 pu:1");
-	check_refused(topology, "node:7", 2, PFS_NO_NODE, "placement node:7: this machine has 1 NUMA "
+	check_refused(topology, "node:7", 2, PFS_NO_NODE,
+		      "placement node:7: this machine has 1 NUMA "
 		      "node (0); choose node:0, or another placement");
 	hwloc_topology_destroy(topology);
 }
@@ -201,7 +209,8 @@ static void binding_on_another_machine(void)
 	struct pfs_message message = { "" };
 	CHECK(pfs_placement_init(&placement, topology, "compact", 2, NULL) == PFS_OK);
 	CHECK(pfs_placement_bind(&placement, topology, 0, &message) == PFS_NO_NODE);
-	CHECK(strncmp(message.text, "placement: hwloc describes another machine, no thread", 53) == 0);
+	CHECK(strncmp(message.text, "placement: hwloc describes another machine, no thread", 53) ==
+	      0);
 	pfs_placement_fini(&placement);
 	CHECK(pfs_placement_init(&placement, topology, "none", 2, NULL) == PFS_OK);
 	CHECK(placement.pu_count == 0 && placement.pu_logical == NULL && placement.pu_os == NULL);
@@ -224,7 +233,8 @@ static void distances_from_file(void)
 	topology = load(NULL);
 	CHECK(hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) == 4);
 	CHECK(hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &count, distances,
-					  HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) == 0 && count == 1);
+					  HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) == 0 &&
+	      count == 1);
 	if (count == 1) {
 		CHECK(distances[0]->nbobjs == 4);
 		CHECK(memcmp(distances[0]->values, expected, sizeof(expected)) == 0);
