@@ -57,7 +57,7 @@ struct pfs_reclaim_config {
 };
 
 struct pfs_config {
-	uint32_t record_size_bytes;  /* the user's bytes, 1 .. 1 MiB */
+	uint32_t record_size_bytes;  /* the user's bytes, 8 .. 1 MiB */
 	uint32_t record_align_bytes; /* of the user's bytes: power of two, 8 .. 4096 */
 	uint32_t page_records;       /* records in a page, 1 .. 65536 */
 	uint32_t page_max;           /* pages at most, 0 .. 1048576; 0 refuses every allocation */
@@ -73,8 +73,9 @@ struct pfs_config {
 };
 
 /*
- * pfs_config_init - the defaults: 64-byte records, 256 a page, at most 256 pages, none made
- * in advance, words in the records, first touch, full flags on, background reclaim off.
+ * pfs_config_init - the defaults: records of 48 bytes (64 with their header: one cache line),
+ * 256 a page, at most 256 pages, none made in advance, words in the records, first touch,
+ * full flags on, background reclaim off.
  *
  * Returns   nothing.
  * Errors    none.

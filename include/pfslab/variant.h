@@ -29,11 +29,17 @@ enum pfs_trait {
 	PFS_TRAIT_C11 = 1 << 7      /* every shared access is C11: TSan and the simulator see it */
 };
 
-/* A slot of a batch: the live records that one benchmark thread owns. */
+/*
+ * The live records that one benchmark thread owns. Batches stamp each record with its
+ * address xor salt and check the stamp before they free it: a record that two sets own shows
+ * as spoiled.
+ */
 struct pfs_live {
-	void **records;
+	void **records;   /* room for the largest target */
 	uint32_t count;
-	uint64_t random; /* xorshift state, not 0 */
+	uint64_t random;  /* xorshift state, not 0 */
+	uint64_t salt;    /* differs from that of every other set */
+	uint64_t spoiled; /* stamps found changed */
 };
 
 struct pfs_variant {
@@ -54,7 +60,7 @@ struct pfs_variant {
 	void (*free)(struct pfs_thread *thread, void *record);
 
 	/*
-	 * Batches, with everything inlined. Each writes 8 bytes into a record between
+	 * Batches, with everything inlined. Each writes an 8-byte stamp into a record between
 	 * allocate and publish. pair: count times allocate, publish, free; returns how many
 	 * were refused. churn: count times free a random record of live and put a new one in
 	 * its place; returns how many were refused (their slots shrink live->count).

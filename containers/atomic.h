@@ -1,0 +1,57 @@
+/*
+ * atomic.h - the one door to shared memory; the order is part of the name.
+ *
+ * Two back ends: C11 atomics, and the deterministic machine in sim/ (PFS_SIM), which sees
+ * every access with its place in the source. No standalone fences: ThreadSanitizer does not
+ * model them. Where a store must be ordered before a later load, the store is a seq exchange
+ * and the load is seq.
+ */
+#ifndef PFS_ATOMIC_H
+#define PFS_ATOMIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PFS_LINE 64 /* bytes between fields of different writers */
+
+#ifdef PFS_SIM
+#include "sim/atomic_backend.h"
+#else
+#include <stdatomic.h>
+
+#define pfs_load_relaxed(object) atomic_load_explicit((object), memory_order_relaxed)
+#define pfs_load_acquire(object) atomic_load_explicit((object), memory_order_acquire)
+#define pfs_load_seq(object) atomic_load_explicit((object), memory_order_seq_cst)
+
+#define pfs_store_relaxed(object, value) \
+	atomic_store_explicit((object), (value), memory_order_relaxed)
+#define pfs_store_release(object, value) \
+	atomic_store_explicit((object), (value), memory_order_release)
+
+/* Strong compare-and-swap; *seen is replaced on failure, which orders nothing. */
+#define pfs_cas_relaxed(object, seen, value)                                        \
+	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
+						memory_order_relaxed,               \
+						memory_order_relaxed)
+#define pfs_cas_acquire(object, seen, value)                                        \
+	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
+						memory_order_acquire,               \
+						memory_order_relaxed)
+
+#define pfs_exchange_seq(object, value) \
+	atomic_exchange_explicit((object), (value), memory_order_seq_cst)
+
+#define pfs_fetch_add_relaxed(object, value) \
+	atomic_fetch_add_explicit((object), (value), memory_order_relaxed)
+#define pfs_fetch_add_seq(object, value) \
+	atomic_fetch_add_explicit((object), (value), memory_order_seq_cst)
+#endif
+
+/* Add to a counter that only the calling thread writes: no locked instruction. */
+static inline void pfs_bump_owned(_Atomic(uint64_t) *counter, uint64_t by)
+{
+	/* relaxed: one writer; readers sum up after the threads are done, or take a guess. */
+	pfs_store_relaxed(counter, pfs_load_relaxed(counter) + by);
+}
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * compiler.h - the few words to the compiler that the kit relies on.
+ */
+#ifndef PFS_COMPILER_H
+#define PFS_COMPILER_H
+
+/* A skeleton takes a policy's table of hooks; inlined, the table is a constant and its
+ * pointers are gone. Hooks are plain static inline: always_inline hooks do not build at -Og. */
+#define PFS_SKELETON static inline __attribute__((always_inline))
+#define PFS_COLD __attribute__((cold, noinline))
+#define pfs_likely(condition) __builtin_expect(!!(condition), 1)
+
+/* Let the compiler believe that someone looks at what pointer points to. */
+#define pfs_keep(pointer) __asm__ volatile("" : : "r"(pointer) : "memory")
+
+/*
+ * pfs_panic - a bug of this kit or of its caller: one line on stderr, then abort.
+ *
+ * what names the operation, found and expected the states (of a pfs_lock word, or counts).
+ */
+PFS_COLD _Noreturn void pfs_panic(const char *what, unsigned found, unsigned expected);
+
+/* For bugs of this kit and of its callers; no side effects; on in every build. */
+#define PFS_ASSERT(condition, what)                     \
+	do {                                            \
+		if (!pfs_likely(condition))             \
+			pfs_panic((what), 0, 1);        \
+	} while (0)
+
+#endif

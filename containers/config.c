@@ -1,0 +1,116 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <pfslab/config.h>
+
+#include "message.h"
+
+#define PFS_RECORD_BYTES_MAX (1u << 20)
+#define PFS_RECORD_ALIGN_MAX 4096u
+#define PFS_PAGE_RECORDS_MAX 65536u
+#define PFS_PAGE_MAX (1u << 20)
+/* One page is one mapping, and a word's offset in it must fit 31 bits. */
+#define PFS_PAGE_BYTES_MAX (UINT64_C(1) << 30)
+
+const char *pfs_status_text(enum pfs_status status)
+{
+	switch (status) {
+	case PFS_OK: return "fine";
+	case PFS_BAD_CONFIG: return "bad configuration";
+	case PFS_BAD_VARIANT: return "unknown or unfit policy";
+	case PFS_NO_MEMORY: return "no memory";
+	case PFS_NO_NODE: return "no such NUMA node, or binding is refused";
+	case PFS_FULL: return "full";
+	}
+	return "unknown status";
+}
+
+enum pfs_status pfs_message_set(struct pfs_message *message, enum pfs_status status,
+				const char *format, ...)
+{
+	va_list arguments;
+	if (message == NULL)
+		return status;
+	va_start(arguments, format);
+	(void)vsnprintf(message->text, sizeof(message->text), format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+void pfs_config_init(struct pfs_config *config)
+{
+	*config = (struct pfs_config){
+		.record_size_bytes = 48,
+		.record_align_bytes = 16,
+		.page_records = 256,
+		.page_max = 256,
+		.layout = PFS_LAYOUT_IN_RECORD,
+		.memory = PFS_MEMORY_FIRST_TOUCH,
+		.full_flags = true,
+		.reclaim = { .headroom_percent = 25, .spare_pages = 1, .idle_passes = 2 },
+		.seed = 1,
+	};
+}
+
+struct range {
+	const char *name;
+	uint64_t value, low, high;
+};
+
+static enum pfs_status check_ranges(const struct range *ranges, size_t count,
+				    struct pfs_message *message)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct range *range = &ranges[i];
+		if (range->value < range->low || range->value > range->high)
+			return pfs_message_set(message, PFS_BAD_CONFIG,
+					       "%s %llu: must be between %llu and %llu",
+					       range->name, (unsigned long long)range->value,
+					       (unsigned long long)range->low,
+					       (unsigned long long)range->high);
+	}
+	return PFS_OK;
+}
+
+/* What the ranges of single values do not say. */
+static enum pfs_status check_fit(const struct pfs_config *config, struct pfs_message *message)
+{
+	uint64_t record = (uint64_t)config->record_size_bytes + 2 * PFS_RECORD_ALIGN_MAX;
+	uint64_t capacity = (uint64_t)config->page_max * config->page_records;
+
+	if ((config->record_align_bytes & (config->record_align_bytes - 1)) != 0)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "record_align_bytes %u: must be a power of two",
+				       config->record_align_bytes);
+	if (record * config->page_records > PFS_PAGE_BYTES_MAX)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "page of %u records of %u bytes: a page may have 1 GiB; "
+				       "lower page_records",
+				       config->page_records, config->record_size_bytes);
+	if (config->record_max > capacity)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "record_max %llu: page_max * page_records is %llu; raise "
+				       "page_max or lower record_max",
+				       (unsigned long long)config->record_max,
+				       (unsigned long long)capacity);
+	return PFS_OK;
+}
+
+enum pfs_status pfs_config_check(const struct pfs_config *config, struct pfs_message *message)
+{
+	const struct range ranges[] = {
+		{ "record_size_bytes", config->record_size_bytes, 8, PFS_RECORD_BYTES_MAX },
+		{ "record_align_bytes", config->record_align_bytes, 8, PFS_RECORD_ALIGN_MAX },
+		{ "page_records", config->page_records, 1, PFS_PAGE_RECORDS_MAX },
+		{ "page_max", config->page_max, 0, PFS_PAGE_MAX },
+		{ "page_prealloc", config->page_prealloc, 0, config->page_max },
+		{ "layout", (uint64_t)config->layout, 0, PFS_LAYOUT_SIDE_BY_SIDE },
+		{ "memory", (uint64_t)config->memory, 0, PFS_MEMORY_NODE },
+		{ "reclaim.headroom_percent", config->reclaim.headroom_percent, 0, 1000 },
+		{ "reclaim.idle_passes", config->reclaim.idle_passes, 1, 1000 },
+	};
+	enum pfs_status status =
+		check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), message);
+	return status != PFS_OK ? status : check_fit(config, message);
+}

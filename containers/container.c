@@ -1,0 +1,198 @@
+/*
+ * container.c - set-up and tear-down of a container, and the calls that go through the table.
+ */
+#include "container.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "message.h"
+
+static void size_pages(struct pfs_container *self)
+{
+	const struct pfs_config *config = &self->config;
+	uint64_t records = config->record_max;
+	self->page_capacity = config->page_max;
+	self->last_page_records = config->page_records;
+	if (records == 0)
+		return;
+	self->page_capacity =
+		(uint32_t)((records + config->page_records - 1) / config->page_records);
+	uint32_t remainder = (uint32_t)(records % config->page_records);
+	if (remainder != 0)
+		self->last_page_records = remainder;
+}
+
+static struct pfs_container *container_new(const struct pfs_variant *variant,
+					   const struct pfs_config *config)
+{
+	struct pfs_container *self = aligned_alloc(_Alignof(struct pfs_container), sizeof(*self));
+	size_t pages = config->page_max != 0 ? config->page_max : 1;
+	if (self == NULL)
+		return NULL;
+	memset(self, 0, sizeof(*self));
+	self->variant = variant;
+	self->config = *config;
+	self->shape = pfs_page_shape_of(config);
+	self->source = config->source != NULL ? config->source : pfs_memory_hwloc();
+	self->directory = calloc(pages, sizeof(*self->directory));
+	self->version_bases = calloc(pages, sizeof(*self->version_bases));
+	self->pass_live = calloc(pages, sizeof(*self->pass_live));
+	self->pass_keys = calloc(pages, sizeof(*self->pass_keys));
+	size_pages(self);
+	pfs_mutex_init(&self->growth);
+	pfs_mutex_init(&self->passing);
+	pfs_mutex_init(&self->roster);
+	pfs_epoch_init(&self->epoch);
+	return self;
+}
+
+static void unmap_all(struct pfs_container *self)
+{
+	for (uint32_t index = 0; self->directory != NULL && index < self->page_capacity; index++) {
+		struct pfs_page *page = pfs_container_page(self, index);
+		if (page != NULL)
+			pfs_container_unmap(self, page);
+	}
+	while (self->limbo != NULL) {
+		struct pfs_page *page = self->limbo;
+		self->limbo = page->limbo_next;
+		pfs_container_unmap(self, page);
+	}
+}
+
+static void container_delete(struct pfs_container *self)
+{
+	unmap_all(self);
+	pfs_threads_destroy(self);
+	pfs_epoch_fini(&self->epoch);
+	pfs_mutex_fini(&self->growth);
+	pfs_mutex_fini(&self->passing);
+	pfs_mutex_fini(&self->roster);
+	free(self->directory);
+	free(self->version_bases);
+	free(self->pass_live);
+	free(self->pass_keys);
+	free(self);
+}
+
+static enum pfs_status preallocate(struct pfs_container *self)
+{
+	struct pfs_thread *thread = NULL;
+	uint32_t pages = self->config.page_prealloc;
+	if (pages > self->page_capacity)
+		pages = self->page_capacity;
+	enum pfs_status status = pfs_thread_attach(self, &thread);
+	if (status != PFS_OK)
+		return status;
+	for (uint32_t index = 0; index < pages && status == PFS_OK; index++) {
+		if (pfs_container_page_at(thread, index) == NULL)
+			status = PFS_NO_MEMORY;
+	}
+	pfs_thread_detach(thread);
+	/* relaxed: create runs alone. Growth is what comes after. */
+	pfs_store_relaxed(&self->growths, 0);
+	pfs_store_relaxed(&self->needless_growths, 0); /* relaxed: likewise */
+	return status;
+}
+
+static enum pfs_status start(struct pfs_container *self)
+{
+	if (self->source == NULL || self->directory == NULL || self->version_bases == NULL ||
+	    self->pass_live == NULL || self->pass_keys == NULL)
+		return PFS_NO_MEMORY;
+	enum pfs_status status = PFS_OK;
+	if (self->variant->start != NULL)
+		status = self->variant->start(self);
+	if (status != PFS_OK)
+		return status;
+	status = preallocate(self);
+	if (status == PFS_OK && self->config.reclaim.period_ms != 0 &&
+	    (self->variant->traits & PFS_TRAIT_RECLAIM) != 0)
+		status = pfs_reclaimer_start(self);
+	if (status != PFS_OK && self->variant->stop != NULL)
+		self->variant->stop(self);
+	return status;
+}
+
+enum pfs_status pfs_container_create(const struct pfs_variant *variant,
+				     const struct pfs_config *config,
+				     struct pfs_container **container,
+				     struct pfs_message *message)
+{
+	*container = NULL;
+	if (variant == NULL)
+		return pfs_message_set(message, PFS_BAD_VARIANT,
+				       "no policy given: choose one by pfs_variant_find");
+	enum pfs_status status = pfs_config_check(config, message);
+	if (status == PFS_OK && config->source == NULL)
+		status = pfs_memory_check(config->memory, config->memory_node, message);
+	if (status != PFS_OK)
+		return status;
+	struct pfs_container *self = container_new(variant, config);
+	status = self != NULL ? start(self) : PFS_NO_MEMORY;
+	if (status == PFS_OK) {
+		*container = self;
+		return PFS_OK;
+	}
+	if (self != NULL)
+		container_delete(self);
+	return pfs_message_set(message, status,
+			       "container of policy %s with %u preallocated pages of %u records: "
+			       "%s; lower page_prealloc or page_records",
+			       variant->name, config->page_prealloc, config->page_records,
+			       pfs_status_text(status));
+}
+
+void pfs_container_destroy(struct pfs_container *container)
+{
+	if (container == NULL)
+		return;
+	pfs_reclaimer_stop(container);
+	if (container->variant->stop != NULL)
+		container->variant->stop(container);
+	container_delete(container);
+}
+
+struct pfs_claim pfs_allocate(struct pfs_thread *thread)
+{
+	return thread->container->variant->allocate(thread);
+}
+
+void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	thread->container->variant->publish(thread, claim);
+}
+
+void pfs_abandon(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	thread->container->variant->abandon(thread, claim);
+}
+
+void pfs_free(struct pfs_thread *thread, void *record)
+{
+	thread->container->variant->free(thread, record);
+}
+
+uint32_t pfs_reclaim_pass(struct pfs_thread *thread)
+{
+	const struct pfs_variant *variant = thread->container->variant;
+	return variant->reclaim != NULL ? variant->reclaim(thread, 0) : 0;
+}
+
+uint32_t pfs_reclaim_now(struct pfs_thread *thread)
+{
+	const struct pfs_variant *variant = thread->container->variant;
+	return variant->reclaim != NULL ? variant->reclaim(thread, 1) : 0;
+}
+
+const struct pfs_config *pfs_container_config(const struct pfs_container *container)
+{
+	return &container->config;
+}
+
+const struct pfs_variant *pfs_container_variant(const struct pfs_container *container)
+{
+	return container->variant;
+}

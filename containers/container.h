@@ -1,0 +1,172 @@
+/*
+ * container.h - the scalable container: a directory of pages, grown under the only lock.
+ *
+ * Invariants
+ *	[I1] directory[i] is NULL or a page with index i; it becomes a page under `growth`, and
+ *	     NULL again only in a reclaim pass, under `growth` too.
+ *	[I2] every page is at an index below page_limit, which is read before the directory.
+ *	[I3] a page leaves the directory only after the reclaim pass owns each of its records
+ *	     (DIRTY), and its memory goes only after every thread that may have looked it up
+ *	     before has left its section (epoch.h). So no record is ever allocated from a page
+ *	     that is being given back; docs/reclaiming.md has the proof.
+ *	[I4] the versions of a page that takes a used index start above those of the old one.
+ *
+ * Ordering:  [C1] directory look-up: load, seq    <->  [C2] publish a page: store, release
+ *            carries: the page's fields and its FREE words
+ *            [C3] page_limit: load, acquire       <->  [C2] and the limit's own store, release
+ *            [C1] also pairs with [C4] unlink: exchange, seq; see the proof in epoch_own.h
+ *            [C7] growths: store, release     <->  [C8] growths: load, acquire
+ *            carries: page_limit, so that a search that counted a page also tried it
+ *            [C5] list of threads: load, acquire  <->  [C6] push: store, release
+ * Source:    PFS_buffer_scalable_container of MySQL 8.0, as described in Database Kernel
+ *            Monthly; holes in the directory, versions and reclaim are our own.
+ */
+#ifndef PFS_CONTAINER_H
+#define PFS_CONTAINER_H
+
+#include <stdalign.h>
+
+#include <pfslab/variant.h>
+
+#include "counts.h"
+#include "epoch.h"
+#include "mutex.h"
+#include "page.h"
+
+struct pfs_reclaimer;
+
+struct pfs_thread {
+	/* This thread only, but for what is said. */
+	struct pfs_container *container;
+	void *policy;                   /* the variant's own state of a thread */
+	uint64_t random;                /* never 0 */
+	uint32_t node;                  /* where it ran when it attached */
+	uint32_t home_page;             /* hint: where this thread last succeeded */
+	enum pfs_status status;         /* of the last refused allocation */
+	_Atomic(uint64_t) lost;         /* this thread; read by counts */
+	struct pfs_epoch_thread epoch;  /* its own line */
+	alignas(PFS_LINE) struct pfs_tally tally;
+	struct pfs_thread *next;        /* attach: never changed once listed */
+	bool attached;                  /* under `roster` */
+};
+
+struct pfs_container {
+	/* Written by create only. */
+	const struct pfs_variant *variant;
+	struct pfs_config config;
+	struct pfs_page_shape shape;
+	const struct pfs_memory_source *source;
+	_Atomic(struct pfs_page *) *directory; /* [page_max]; [I1] */
+	uint32_t *version_bases;               /* [page_max]; under `growth`; [I4] */
+	uint32_t page_capacity;                /* pages at most */
+	uint32_t last_page_records;            /* of page page_capacity - 1 */
+	void *policy;                          /* the variant's own state */
+	struct pfs_epoch epoch;
+	/* Read by all, written when a page comes or goes. */
+	alignas(PFS_LINE) _Atomic(uint32_t) page_limit; /* [I2] */
+	_Atomic(uint32_t) drain_round;         /* changes when the draining marks do */
+	/* Written by the policies. */
+	alignas(PFS_LINE) _Atomic(uint64_t) cursor;
+	alignas(PFS_LINE) _Atomic(uint32_t) full; /* policy original */
+	alignas(PFS_LINE) _Atomic(uint64_t) live; /* counting builds: records in use */
+	_Atomic(uint64_t) live_peak;
+	/* Under `growth`; the counters are read without it. */
+	alignas(PFS_LINE) struct pfs_mutex growth;
+	_Atomic(uint64_t) growths;
+	_Atomic(uint64_t) needless_growths;
+	_Atomic(uint64_t) reclaimed;
+	_Atomic(uint32_t) pages;
+	_Atomic(uint32_t) pages_peak;
+	/* Under `passing`: one reclaim pass at a time. */
+	struct pfs_mutex passing;
+	struct pfs_page *limbo;                /* unlinked, waiting for readers */
+	_Atomic(uint32_t) limbo_count;
+	uint32_t *pass_live;                   /* [page_max] live records of each page */
+	uint64_t *pass_keys;                   /* [page_max] pages by fullness */
+	struct pfs_reclaimer *reclaimer;       /* background thread or NULL */
+	/* Under `roster`. */
+	struct pfs_mutex roster;
+	_Atomic(struct pfs_thread *) threads;  /* [C5] [C6]; handles live as long as this */
+	uint32_t thread_count;
+};
+
+static inline uint32_t pfs_container_page_limit(struct pfs_container *self)
+{
+	/* [C3] acquire, pairs with [C2]: the pages below the limit are in the directory. */
+	return pfs_load_acquire(&self->page_limit);
+}
+
+/* Pages published so far: read it before page_limit, give it to pfs_container_page_add. */
+static inline uint64_t pfs_container_growths(struct pfs_container *self)
+{
+	/* [C8] acquire, pairs with [C7]: without it a search could miss the page that it
+	 * counted, and add another one. */
+	return pfs_load_acquire(&self->growths);
+}
+
+/* The page at an index below page_limit, or NULL where one was given back. */
+static inline struct pfs_page *pfs_container_page(struct pfs_container *self, uint32_t index)
+{
+	/* [C1] seq, pairs with [C2]: without acquire the page's fields may still be zero; and
+	 * with [C4]: the section's start must not be overtaken, see epoch_own.h. */
+	return pfs_load_seq(&self->directory[index]);
+}
+
+/*
+ * pfs_container_page_at - the page at an index, made and published if there is none.
+ *
+ * Returns   the page, or NULL with thread->status saying why.
+ * Errors    PFS_NO_MEMORY; the container is unchanged.
+ * Progress  blocking: takes `growth`, and maps memory under it.
+ * Order     release [C2].
+ */
+PFS_COLD struct pfs_page *pfs_container_page_at(struct pfs_thread *thread, uint32_t index);
+
+/*
+ * pfs_container_page_add - publish one more page at the lowest index without one.
+ *
+ * Returns   the page; NULL with thread->status PFS_OK if a page was published since the
+ *           caller read growths_seen: search again; NULL with PFS_FULL or PFS_NO_MEMORY.
+ * Errors    as returned; the container is unchanged.
+ * Progress  blocking: takes `growth`, and maps memory under it.
+ * Order     release [C2].
+ */
+PFS_COLD struct pfs_page *pfs_container_page_add(struct pfs_thread *thread,
+						 uint64_t growths_seen);
+
+/*
+ * pfs_container_unlink - take a page out of the directory whose records the caller all owns.
+ *
+ * Returns   nothing. The index may be used by the next growth; its versions go on [I4].
+ * Errors    none.
+ * Progress  blocking: takes `growth`.
+ * Order     seq [C4], see epoch_own.h.
+ */
+PFS_COLD void pfs_container_unlink(struct pfs_container *self, struct pfs_page *page);
+
+/* Give the memory of an unlinked or unpublished page back. */
+PFS_COLD void pfs_container_unmap(struct pfs_container *self, struct pfs_page *page);
+
+/* Count a refused allocation and remember why; returns the claim that says none. */
+PFS_COLD struct pfs_claim pfs_container_refuse(struct pfs_thread *thread, enum pfs_status status);
+
+/* Free all handles; destroy runs alone. */
+void pfs_threads_destroy(struct pfs_container *self);
+
+/* The background thread of a container with a period; see reclaimer.c. */
+enum pfs_status pfs_reclaimer_start(struct pfs_container *self);
+void pfs_reclaimer_stop(struct pfs_container *self);
+
+static inline struct pfs_claim pfs_claim_none(void)
+{
+	return (struct pfs_claim){ .record = NULL, .dirty_word = 0 };
+}
+
+/* The words of a record that its owner holds: what all variants with words use. */
+static inline void pfs_words_publish(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	(void)thread;
+	pfs_lock_dirty_to_allocated(pfs_record_lock(claim.record), claim.dirty_word);
+}
+
+#endif

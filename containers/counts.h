@@ -1,0 +1,49 @@
+/*
+ * counts.h - event counts of one thread, and the bookkeeping that skips need.
+ *
+ * Counting costs time: without PFS_COUNTING every function here is empty and a thread has no
+ * counts. Each counter has one writer, its thread.
+ */
+#ifndef PFS_CONTAINERS_COUNTS_H
+#define PFS_CONTAINERS_COUNTS_H
+
+#include "atomic.h"
+
+enum pfs_event {
+	PFS_EVENT_ALLOCATIONS,
+	PFS_EVENT_PROBES,
+	PFS_EVENT_PAGE_PROBES,
+	PFS_EVENT_CAS_FAILURES,
+	PFS_EVENT_PAGE_SKIPS,
+	PFS_EVENT_RECORD_SKIPS,
+	PFS_EVENT_FLAG_SKIPS,
+	PFS_EVENT_FALSE_FULL,
+	PFS_EVENT_REMOTE,
+	PFS_EVENT_MIXED,
+	PFS_EVENT_COUNT
+};
+
+#ifdef PFS_COUNTING
+#define PFS_COUNTED true
+
+/*
+ * What a thread remembers of its current call and page search. A stamp equal to the number
+ * of the call (search) marks a page (slot) as tried, so nothing has to be cleared between.
+ */
+struct pfs_tally {
+	_Atomic(uint64_t) events[PFS_EVENT_COUNT];
+	uint64_t call;          /* number of the current allocate */
+	uint64_t search;        /* number of the current page search */
+	uint64_t *page_stamps;  /* [page_max] */
+	uint64_t *slot_stamps;  /* [page_records] */
+	uint32_t *free_words;   /* [page_records] words at the start of a sampled search */
+	uint32_t tried_slots;   /* distinct slots of the current search */
+	bool sampled;
+};
+#else
+#define PFS_COUNTED false
+struct pfs_tally {
+	char nothing;
+};
+#endif
+#endif

@@ -1,0 +1,159 @@
+/*
+ * growth.c - pages come: mapped, laid out and published under the growth lock, one at a time.
+ *
+ * One lock, because growing by CAS and discarding the losers' pages made every waiting thread
+ * map a page at once in the real system's past.
+ */
+#include "container.h"
+#include "memory.h"
+
+static uint32_t page_slots(const struct pfs_container *self, uint32_t index)
+{
+	return index == self->page_capacity - 1 ? self->last_page_records
+						: self->config.page_records;
+}
+
+static uint32_t wanted_node(const struct pfs_container *self)
+{
+	switch (self->config.memory) {
+	case PFS_MEMORY_NODE: return self->config.memory_node;
+	case PFS_MEMORY_INTERLEAVE: return PFS_NODE_MIXED;
+	default: return pfs_memory_caller_node();
+	}
+}
+
+/* Is some record of a published page FREE at this moment? Under `growth`, so no page comes or
+ * goes; the words go on changing, and one FREE word seen is enough. */
+static bool some_record_is_free(struct pfs_container *self)
+{
+	uint32_t limit = pfs_container_page_limit(self);
+	for (uint32_t index = 0; index < limit; index++) {
+		struct pfs_page *page = pfs_container_page(self, index);
+		for (uint32_t slot = 0; page != NULL && slot < page->slot_count; slot++) {
+			/* relaxed: the state at a moment, nothing is read through it. */
+			uint32_t word = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
+			if (pfs_word_state(word) == PFS_STATE_FREE)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void publish(struct pfs_container *self, struct pfs_page *page)
+{
+	/* relaxed: `growth` is held, nobody else writes these. */
+	uint32_t pages = pfs_load_relaxed(&self->pages) + 1;
+	uint32_t limit = pfs_load_relaxed(&self->page_limit);
+	if (PFS_COUNTED && some_record_is_free(self))
+		pfs_bump_owned(&self->needless_growths, 1);
+	/* [C2] release, pairs with [C1]: the page's fields and FREE words go first. */
+	pfs_store_release(&self->directory[page->index], page);
+	/* [C2] release, pairs with [C3]: the directory entry goes first. */
+	if (page->index >= limit)
+		pfs_store_release(&self->page_limit, page->index + 1);
+	pfs_store_relaxed(&self->pages, pages); /* relaxed: a metric */
+	if (pages > pfs_load_relaxed(&self->pages_peak)) /* relaxed: a metric */
+		pfs_store_relaxed(&self->pages_peak, pages); /* relaxed: a metric */
+	/* [C7] release, pairs with [C8]: who counts this page also finds it below the limit.
+	 * relaxed load: `growth` is held, nobody else writes it. */
+	pfs_store_release(&self->growths, pfs_load_relaxed(&self->growths) + 1);
+}
+
+/* Under `growth`. */
+static struct pfs_page *make_page(struct pfs_thread *thread, uint32_t index)
+{
+	struct pfs_container *self = thread->container;
+	const struct pfs_memory_source *source = self->source;
+	uint32_t node = PFS_NODE_MIXED;
+	void *block = source->map(source->context, self->shape.block_bytes, self->config.memory,
+				  wanted_node(self), &node);
+	if (block == NULL) {
+		thread->status = PFS_NO_MEMORY;
+		return NULL;
+	}
+	struct pfs_page *page = pfs_page_make(block, &self->shape, self, index,
+					      page_slots(self, index),
+					      self->version_bases[index]);
+	page->node = node;
+	publish(self, page);
+	return page;
+}
+
+struct pfs_page *pfs_container_page_at(struct pfs_thread *thread, uint32_t index)
+{
+	struct pfs_container *self = thread->container;
+	struct pfs_page *page = pfs_container_page(self, index);
+	if (page != NULL)
+		return page;
+	pfs_mutex_lock(&self->growth);
+	page = pfs_container_page(self, index);
+	if (page == NULL)
+		page = make_page(thread, index);
+	pfs_mutex_unlock(&self->growth);
+	return page;
+}
+
+static struct pfs_page *add_locked(struct pfs_thread *thread, uint64_t growths_seen)
+{
+	struct pfs_container *self = thread->container;
+	thread->status = PFS_OK;
+	/* relaxed: `growth` is held, nobody else writes it. */
+	if (pfs_load_relaxed(&self->growths) != growths_seen)
+		return NULL;
+	for (uint32_t index = 0; index < self->page_capacity; index++) {
+		if (pfs_container_page(self, index) == NULL)
+			return make_page(thread, index);
+	}
+	thread->status = PFS_FULL;
+	return NULL;
+}
+
+struct pfs_page *pfs_container_page_add(struct pfs_thread *thread, uint64_t growths_seen)
+{
+	struct pfs_container *self = thread->container;
+	pfs_mutex_lock(&self->growth);
+	struct pfs_page *page = add_locked(thread, growths_seen);
+	pfs_mutex_unlock(&self->growth);
+	return page;
+}
+
+/* The highest version of a page whose records are all the caller's, plus one. */
+static uint32_t version_base_after(const struct pfs_page *page)
+{
+	uint32_t highest = 0;
+	for (uint32_t slot = 0; slot < page->slot_count; slot++) {
+		/* relaxed: the caller owns every record. */
+		uint32_t word = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
+		if ((word & PFS_VERSION_MASK) > highest)
+			highest = word & PFS_VERSION_MASK;
+	}
+	return highest + PFS_VERSION_ONE;
+}
+
+void pfs_container_unlink(struct pfs_container *self, struct pfs_page *page)
+{
+	pfs_mutex_lock(&self->growth);
+	self->version_bases[page->index] = version_base_after(page);
+	/* [C4] seq, pairs with [C1]: whoever enters after the clock moves sees no page. */
+	(void)pfs_exchange_seq(&self->directory[page->index], NULL);
+	/* relaxed: `growth` is held; the counts are metrics. */
+	pfs_store_relaxed(&self->pages, pfs_load_relaxed(&self->pages) - 1);
+	/* relaxed: `growth` is held, nobody else writes it. */
+	uint32_t limit = pfs_load_relaxed(&self->page_limit);
+	while (limit != 0 && pfs_container_page(self, limit - 1) == NULL)
+		limit--;
+	pfs_store_release(&self->page_limit, limit); /* [C2], only lowered: no page to carry */
+	pfs_mutex_unlock(&self->growth);
+}
+
+void pfs_container_unmap(struct pfs_container *self, struct pfs_page *page)
+{
+	self->source->unmap(self->source->context, pfs_page_block(page), self->shape.block_bytes);
+}
+
+struct pfs_claim pfs_container_refuse(struct pfs_thread *thread, enum pfs_status status)
+{
+	thread->status = status;
+	pfs_bump_owned(&thread->lost, 1);
+	return pfs_claim_none();
+}

@@ -1,0 +1,45 @@
+/*
+ * mutex.h - the lock for adding a page, and the locks of set-up and reclaim.
+ *
+ * No hot path takes one. A seam: the deterministic machine in sim/ brings its own.
+ */
+#ifndef PFS_MUTEX_H
+#define PFS_MUTEX_H
+
+#include <stdbool.h>
+
+#ifdef PFS_SIM
+#include "sim/mutex_backend.h"
+#else
+#include <pthread.h>
+
+struct pfs_mutex {
+	pthread_mutex_t native;
+};
+
+static inline void pfs_mutex_init(struct pfs_mutex *self)
+{
+	(void)pthread_mutex_init(&self->native, NULL);
+}
+
+static inline void pfs_mutex_fini(struct pfs_mutex *self)
+{
+	(void)pthread_mutex_destroy(&self->native);
+}
+
+static inline void pfs_mutex_lock(struct pfs_mutex *self)
+{
+	(void)pthread_mutex_lock(&self->native);
+}
+
+static inline bool pfs_mutex_try_lock(struct pfs_mutex *self)
+{
+	return pthread_mutex_trylock(&self->native) == 0;
+}
+
+static inline void pfs_mutex_unlock(struct pfs_mutex *self)
+{
+	(void)pthread_mutex_unlock(&self->native);
+}
+#endif
+#endif

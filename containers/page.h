@@ -1,0 +1,114 @@
+/*
+ * page.h - a fixed array of records, their words, and what the policies keep for a page.
+ *
+ * One mapped block a page: [colour][struct pfs_page][words, if side by side][records]. Each
+ * record is a 16-byte header and the user's bytes. The header finds the page and, by one
+ * offset that serves both layouts, the record's word:
+ *
+ *	in record      header.word                     offset = that of the field
+ *	side by side   words[slot] before the records  offset < 0
+ *
+ * Invariant: slot_count records; record s has its header at records + s * record_stride and
+ * its word at words + s * word_stride. Nothing of the first group changes while the page is
+ * published. The colour moves the headers of pages to different cache sets.
+ */
+#ifndef PFS_PAGE_H
+#define PFS_PAGE_H
+
+#include <stdalign.h>
+#include <stddef.h>
+
+#include <pfslab/config.h>
+
+#include "atomic.h"
+#include "pfs_lock.h"
+
+#define PFS_PAGE_COLOURS 16u
+#define PFS_PAGE_COLOUR_BYTES 256u
+
+struct pfs_container;
+
+struct pfs_page {
+	struct pfs_container *container; /* growth only, as all up to node */
+	char *words;
+	char *records;
+	size_t word_stride;
+	size_t record_stride;
+	uint32_t slot_count;
+	uint32_t index;
+	uint32_t node;
+	uint32_t block_colour;
+	_Atomic(uint32_t) draining;      /* reclaim pass: allocate elsewhere if you can */
+	uint32_t idle_passes;            /* reclaim pass */
+	uint64_t limbo_tag;              /* reclaim pass */
+	struct pfs_page *limbo_next;     /* reclaim pass */
+	alignas(PFS_LINE) _Atomic(uint64_t) cursor; /* policies; any thread */
+	alignas(PFS_LINE) _Atomic(uint32_t) full;   /* policy original; any thread */
+};
+
+struct pfs_record_header {
+	struct pfs_page *page;  /* growth only */
+	struct pfs_lock lock;   /* used where the layout is in record */
+	int32_t lock_offset;    /* from this header to the record's word; growth only */
+};
+
+/* How the block of a page is laid out; the same for all pages of a container. */
+struct pfs_page_shape {
+	size_t block_bytes;
+	size_t words_offset;    /* from struct pfs_page; of the first word */
+	size_t records_offset;  /* from struct pfs_page; of the first header */
+	size_t word_stride;
+	size_t record_stride;
+	size_t user_offset;     /* from a record's slot to the user's bytes */
+};
+
+/* pfs_page_shape_of - from a checked configuration. */
+struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config);
+
+/*
+ * pfs_page_make - lay a page out in a zero-filled block; all records FREE at version_base.
+ *
+ * Returns   the page, inside the block; not yet published.
+ * Errors    none.
+ * Progress  wait-free; writes each header once.
+ * Order     none: publishing the page in the directory releases it.
+ */
+struct pfs_page *pfs_page_make(void *block, const struct pfs_page_shape *shape,
+			       struct pfs_container *container, uint32_t index,
+			       uint32_t slot_count, uint32_t version_base);
+
+static inline void *pfs_page_block(const struct pfs_page *page)
+{
+	return (char *)(uintptr_t)page - page->block_colour;
+}
+
+static inline struct pfs_lock *pfs_page_lock(const struct pfs_page *page, uint32_t slot)
+{
+	return (struct pfs_lock *)(void *)(page->words + slot * page->word_stride);
+}
+
+/* The user's bytes of a record: the header is always right before them. */
+static inline void *pfs_page_record(const struct pfs_page *page, uint32_t slot)
+{
+	return page->records + slot * page->record_stride + sizeof(struct pfs_record_header);
+}
+
+static inline struct pfs_record_header *pfs_record_header_of(const void *record)
+{
+	return (struct pfs_record_header *)(uintptr_t)record - 1;
+}
+
+static inline struct pfs_lock *pfs_record_lock(const void *record)
+{
+	struct pfs_record_header *header = pfs_record_header_of(record);
+	return (struct pfs_lock *)(void *)((char *)header + header->lock_offset);
+}
+
+static inline uint32_t pfs_record_slot(const void *record)
+{
+	const struct pfs_record_header *header = pfs_record_header_of(record);
+	const struct pfs_page *page = header->page;
+	return (uint32_t)((size_t)((const char *)header - page->records) / page->record_stride);
+}
+
+#endif

@@ -1,0 +1,230 @@
+/*
+ * reclaim.c - pages go: the sparse are drained, the empty are given back.
+ *
+ * A pass
+ *	1. frees the memory of pages in limbo whose readers have left;
+ *	2. counts the live records of each page;
+ *	3. keeps the fullest pages that hold the live records, plus headroom and spare pages,
+ *	   and marks the rest as draining: allocators use them only when no other page has
+ *	   room. So load that is spread thin moves to the kept pages as records are replaced;
+ *	4. gives back draining pages that were empty for idle_passes passes in a row.
+ *
+ * Giving a page back is made of steps that allocators take too: claim each record by the same
+ * CAS FREE -> DIRTY [L1]. If one is not FREE, the claimed ones are freed again and the page
+ * stays. Once all are claimed, no record of the page can be allocated by anybody: that step
+ * needs a FREE word, and only the owner leaves DIRTY. The page is unlinked [C4], the clock
+ * advanced, and the memory goes when every thread that may have looked the page up has left
+ * its section. So no record is ever allocated from a page that is being given back, and no
+ * lock is taken by allocate or free.
+ *
+ * Ordering:  [R1] mark: store, release   <->  [R2] mark: load, acquire
+ *            [R3] round: store, release  <->  [R4] round: load, acquire
+ *            as in a seqlock whose data are the marks: see search() in variants/reclaiming.c
+ *
+ * Hysteresis: pages are marked only beyond live records * (1 + headroom) + spare pages, and
+ * given back only after idle_passes empty passes, so that a load that swings by less than the
+ * headroom moves no page; a growth in between resets nothing, since it takes what is free on
+ * draining pages first.
+ */
+#include "reclaim.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#define PFS_PAGE_ABSENT UINT32_MAX
+#define PFS_NOW_TRIES 64 /* looks at readers that are about to leave, with a yield between */
+
+/* Live records of each page, and their sum. Only a pass takes pages out, so those seen stay. */
+static uint64_t count_live(struct pfs_container *self, uint32_t limit)
+{
+	uint64_t sum = 0;
+	for (uint32_t index = 0; index < limit; index++) {
+		struct pfs_page *page = pfs_container_page(self, index);
+		self->pass_live[index] = PFS_PAGE_ABSENT;
+		if (page == NULL)
+			continue;
+		uint32_t live = 0;
+		for (uint32_t slot = 0; slot < page->slot_count; slot++) {
+			/* relaxed: a count to decide by; claiming verifies it. */
+			uint32_t word = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
+			live += pfs_word_state(word) != PFS_STATE_FREE;
+		}
+		self->pass_live[index] = live;
+		sum += live;
+	}
+	return sum;
+}
+
+static uint32_t pages_to_keep(const struct pfs_container *self, uint64_t live)
+{
+	const struct pfs_reclaim_config *reclaim = &self->config.reclaim;
+	uint64_t room = live * (100 + (uint64_t)reclaim->headroom_percent) / 100;
+	uint64_t records = self->config.page_records;
+	uint64_t keep = (room + records - 1) / records + reclaim->spare_pages;
+	if (keep < self->config.page_prealloc)
+		keep = self->config.page_prealloc;
+	return keep < UINT32_MAX ? (uint32_t)keep : UINT32_MAX;
+}
+
+static int by_key_falling(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left;
+	uint64_t b = *(const uint64_t *)right;
+	return (a < b) - (a > b);
+}
+
+/* Fullest first, and of equals the lower index first; absent pages last. */
+static void rank_pages(struct pfs_container *self, uint32_t limit)
+{
+	for (uint32_t index = 0; index < limit; index++) {
+		uint32_t live = self->pass_live[index];
+		uint64_t fullness = live == PFS_PAGE_ABSENT ? 0 : (uint64_t)live + 1;
+		self->pass_keys[index] = fullness << 32 | (UINT32_MAX - index);
+	}
+	qsort(self->pass_keys, limit, sizeof(*self->pass_keys), by_key_falling);
+}
+
+static bool is_marked(struct pfs_page *page)
+{
+	return pfs_load_relaxed(&page->draining) != 0; /* relaxed: written by passes alone */
+}
+
+/* Opens and closes a change of marks: the round is odd in between. */
+static void turn_round(struct pfs_container *self)
+{
+	/* relaxed: written by passes alone. */
+	uint32_t round = pfs_load_relaxed(&self->drain_round);
+	/* [R3] release, pairs with [R4]: who reads an even round reads its marks or newer. */
+	pfs_store_release(&self->drain_round, round + 1);
+}
+
+/* The `keep` fullest pages stay; the others drain. */
+static void mark_pages(struct pfs_container *self, uint32_t limit, uint32_t keep)
+{
+	bool changed = false;
+	rank_pages(self, limit);
+	for (uint32_t rank = 0; rank < limit; rank++) {
+		uint32_t index = UINT32_MAX - (uint32_t)self->pass_keys[rank];
+		struct pfs_page *page = pfs_container_page(self, index);
+		if (page == NULL || self->pass_live[index] == PFS_PAGE_ABSENT ||
+		    is_marked(page) == (rank >= keep))
+			continue;
+		if (!changed)
+			turn_round(self);
+		changed = true;
+		/* [R1] release, pairs with [R2]: the odd round goes before the mark; without
+		 * it a search could take new marks for those of its round and pass a page
+		 * over. */
+		pfs_store_release(&page->draining, rank >= keep);
+	}
+	if (changed)
+		turn_round(self);
+}
+
+/* Own every record of the page, or none. */
+static bool claim_page(struct pfs_page *page)
+{
+	uint32_t slot = 0;
+	uint32_t dirty_word = 0;
+	while (slot < page->slot_count &&
+	       pfs_lock_free_to_dirty(pfs_page_lock(page, slot), &dirty_word) == PFS_TAKE_WON)
+		slot++;
+	if (slot == page->slot_count)
+		return true;
+	while (slot-- > 0) {
+		struct pfs_lock *lock = pfs_page_lock(page, slot);
+		/* relaxed: the pass owns the record. */
+		pfs_lock_dirty_to_free(lock, pfs_load_relaxed(&lock->word));
+	}
+	return false;
+}
+
+static void to_limbo(struct pfs_container *self, struct pfs_page *page)
+{
+	pfs_container_unlink(self, page);
+	page->limbo_next = self->limbo;
+	self->limbo = page;
+	/* relaxed: a metric, written by the pass alone. */
+	pfs_store_relaxed(&self->limbo_count, pfs_load_relaxed(&self->limbo_count) + 1);
+}
+
+static void unlink_idle(struct pfs_container *self, uint32_t limit, uint32_t idle_passes)
+{
+	struct pfs_page *before = self->limbo;
+	for (uint32_t index = 0; index < limit; index++) {
+		if (self->pass_live[index] == PFS_PAGE_ABSENT)
+			continue;
+		struct pfs_page *page = pfs_container_page(self, index);
+		bool idle = self->pass_live[index] == 0 && is_marked(page);
+		page->idle_passes = idle ? page->idle_passes + 1 : 0;
+		if (page->idle_passes >= idle_passes && claim_page(page))
+			to_limbo(self, page);
+	}
+	if (self->limbo == before)
+		return;
+	uint64_t tag = pfs_epoch_advance(&self->epoch);
+	for (struct pfs_page *page = self->limbo; page != before; page = page->limbo_next)
+		page->limbo_tag = tag;
+}
+
+static bool has_passed(struct pfs_thread *self, uint64_t tag)
+{
+	struct pfs_container *container = self->container;
+	pfs_epoch_wait(&container->epoch, &self->epoch);
+	/* [C5] acquire, pairs with [C6]: every handle that was listed is seen. One listed
+	 * later entered later: it is case 3 of the proof in epoch_own.h. */
+	struct pfs_thread *thread = pfs_load_acquire(&container->threads);
+	for (; thread != NULL; thread = thread->next) {
+		if (!pfs_epoch_thread_passed(&thread->epoch, tag))
+			return false;
+	}
+	return true;
+}
+
+/* Frees what may be freed of the limbo; tags fall along the list. */
+static uint32_t unmap_passed(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	struct pfs_page **link = &self->limbo;
+	uint32_t unmapped = 0;
+	while (*link != NULL && !has_passed(thread, (*link)->limbo_tag))
+		link = &(*link)->limbo_next;
+	struct pfs_page *page = *link;
+	*link = NULL;
+	while (page != NULL) {
+		struct pfs_page *next = page->limbo_next;
+		pfs_container_unmap(self, page);
+		unmapped++;
+		page = next;
+	}
+	/* relaxed: metrics, written by the pass alone. */
+	pfs_store_relaxed(&self->limbo_count, pfs_load_relaxed(&self->limbo_count) - unmapped);
+	pfs_bump_owned(&self->reclaimed, unmapped);
+	return unmapped;
+}
+
+static uint32_t pass(struct pfs_thread *thread, bool now)
+{
+	struct pfs_container *self = thread->container;
+	uint32_t unmapped = unmap_passed(thread);
+	uint32_t limit = pfs_container_page_limit(self);
+	uint64_t live = count_live(self, limit);
+	mark_pages(self, limit, pages_to_keep(self, live));
+	unlink_idle(self, limit, now ? 1 : self->config.reclaim.idle_passes);
+	unmapped += unmap_passed(thread);
+	for (uint32_t try = 0; now && self->limbo != NULL && try < PFS_NOW_TRIES; try++) {
+		(void)sched_yield();
+		unmapped += unmap_passed(thread);
+	}
+	return unmapped;
+}
+
+uint32_t pfs_reclaim_words_pass(struct pfs_thread *thread, bool now)
+{
+	struct pfs_container *self = thread->container;
+	if (thread->epoch.depth != 0 || !pfs_mutex_try_lock(&self->passing))
+		return 0;
+	uint32_t unmapped = pass(thread, now);
+	pfs_mutex_unlock(&self->passing);
+	return unmapped;
+}

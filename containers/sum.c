@@ -1,0 +1,73 @@
+/*
+ * sum.c - the metrics of a container: what each build keeps, summed over its threads.
+ */
+#include <string.h>
+
+#include "container.h"
+
+#ifdef PFS_COUNTING
+static uint64_t event(struct pfs_thread *thread, enum pfs_event which)
+{
+	/* relaxed: a sum over counters that their threads go on writing. */
+	return pfs_load_relaxed(&thread->tally.events[which]);
+}
+
+static void add_thread(struct pfs_counts *counts, struct pfs_thread *thread)
+{
+	counts->allocations += event(thread, PFS_EVENT_ALLOCATIONS);
+	counts->probes += event(thread, PFS_EVENT_PROBES);
+	counts->page_probes += event(thread, PFS_EVENT_PAGE_PROBES);
+	counts->cas_failures += event(thread, PFS_EVENT_CAS_FAILURES);
+	counts->page_skips += event(thread, PFS_EVENT_PAGE_SKIPS);
+	counts->record_skips += event(thread, PFS_EVENT_RECORD_SKIPS);
+	counts->flag_skips += event(thread, PFS_EVENT_FLAG_SKIPS);
+	counts->false_full_at_least += event(thread, PFS_EVENT_FALSE_FULL);
+	counts->remote += event(thread, PFS_EVENT_REMOTE);
+	counts->mixed += event(thread, PFS_EVENT_MIXED);
+}
+#else
+static void add_thread(struct pfs_counts *counts, struct pfs_thread *thread)
+{
+	(void)counts, (void)thread;
+}
+#endif
+
+static void add_threads(struct pfs_container *self, struct pfs_counts *counts)
+{
+	/* [C5] acquire, pairs with [C6]: the handles behind the head are complete. */
+	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
+	for (; thread != NULL; thread = thread->next) {
+		counts->lost += pfs_load_relaxed(&thread->lost); /* relaxed: a metric */
+		add_thread(counts, thread);
+	}
+}
+
+/* Under `growth`, so that no page goes while its residency is asked for. */
+static uint64_t resident_bytes(struct pfs_container *self)
+{
+	uint64_t sum = 0;
+	for (uint32_t index = 0; index < pfs_container_page_limit(self); index++) {
+		struct pfs_page *page = pfs_container_page(self, index);
+		if (page != NULL)
+			sum += self->source->resident(self->source->context, pfs_page_block(page),
+						      self->shape.block_bytes);
+	}
+	return sum;
+}
+
+void pfs_container_counts(struct pfs_container *container, struct pfs_counts *counts)
+{
+	*counts = (struct pfs_counts){ .counted = PFS_COUNTED };
+	add_threads(container, counts);
+	pfs_mutex_lock(&container->growth);
+	/* relaxed, all of them: metrics, and `growth` is held. */
+	counts->growths = pfs_load_relaxed(&container->growths);
+	counts->needless_growths = pfs_load_relaxed(&container->needless_growths); /* relaxed: " */
+	counts->reclaimed = pfs_load_relaxed(&container->reclaimed); /* relaxed: " */
+	counts->pages = pfs_load_relaxed(&container->pages); /* relaxed: " */
+	counts->pages_peak = pfs_load_relaxed(&container->pages_peak); /* relaxed: " */
+	counts->pages_waiting = pfs_load_relaxed(&container->limbo_count); /* relaxed: " */
+	counts->live_peak = pfs_load_relaxed(&container->live_peak); /* relaxed: " */
+	counts->resident_bytes = resident_bytes(container);
+	pfs_mutex_unlock(&container->growth);
+}

@@ -1,0 +1,155 @@
+/*
+ * tally.h - what the search for a record reports to the metrics; docs/metrics.md.
+ *
+ * All functions are empty without PFS_COUNTING. Called by the skeletons, never by hooks.
+ */
+#ifndef PFS_TALLY_H
+#define PFS_TALLY_H
+
+#include "container.h"
+
+#ifdef PFS_COUNTING
+#define PFS_FALSE_FULL_SAMPLE 16 /* one page search in so many is checked for false full */
+
+static inline void pfs_count(struct pfs_thread *thread, enum pfs_event event, uint64_t by)
+{
+	pfs_bump_owned(&thread->tally.events[event], by);
+}
+
+static inline void pfs_tally_call(struct pfs_thread *thread)
+{
+	thread->tally.call++;
+}
+
+/* A page search begins. A sampled one notes which records are FREE, and their words. */
+static inline void pfs_tally_search(struct pfs_thread *thread, const struct pfs_page *page)
+{
+	struct pfs_tally *tally = &thread->tally;
+	tally->search++;
+	tally->tried_slots = 0;
+	tally->page_stamps[page->index] = tally->call;
+	pfs_count(thread, PFS_EVENT_PAGE_PROBES, 1);
+	tally->sampled = tally->search % PFS_FALSE_FULL_SAMPLE == 0;
+	if (!tally->sampled)
+		return;
+	for (uint32_t slot = 0; slot < page->slot_count; slot++) /* relaxed: compared later */
+		tally->free_words[slot] = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
+}
+
+static inline void pfs_tally_probe(struct pfs_thread *thread, uint32_t slot, enum pfs_take take)
+{
+	struct pfs_tally *tally = &thread->tally;
+	pfs_count(thread, PFS_EVENT_PROBES, 1);
+	if (take == PFS_TAKE_LOST)
+		pfs_count(thread, PFS_EVENT_CAS_FAILURES, 1);
+	if (tally->slot_stamps[slot] != tally->search) {
+		tally->slot_stamps[slot] = tally->search;
+		tally->tried_slots++;
+	}
+}
+
+/*
+ * The search ended without a record. A record whose word is the same FREE word before and
+ * after was FREE all the while: an owner in between would have raised the version. (One that
+ * abandoned it would not; benchmarks abandon nothing.)
+ */
+static inline void pfs_tally_miss(struct pfs_thread *thread, const struct pfs_page *page)
+{
+	struct pfs_tally *tally = &thread->tally;
+	pfs_count(thread, PFS_EVENT_RECORD_SKIPS, page->slot_count - tally->tried_slots);
+	if (!tally->sampled)
+		return;
+	for (uint32_t slot = 0; slot < page->slot_count; slot++) {
+		uint32_t before = tally->free_words[slot];
+		if (pfs_word_state(before) != PFS_STATE_FREE)
+			continue;
+		/* relaxed: only equality with the earlier value counts. */
+		if (pfs_load_relaxed(&pfs_page_lock(page, slot)->word) == before) {
+			pfs_count(thread, PFS_EVENT_FALSE_FULL, 1);
+			return;
+		}
+	}
+}
+
+/* The call gave up or goes on to grow: which of the first page_limit pages were not tried? */
+static inline void pfs_tally_gave_up(struct pfs_thread *thread, uint32_t page_limit)
+{
+	struct pfs_container *self = thread->container;
+	uint64_t skipped = 0;
+	for (uint32_t index = 0; index < page_limit; index++) {
+		if (thread->tally.page_stamps[index] != thread->tally.call &&
+		    pfs_container_page(self, index) != NULL)
+			skipped++;
+	}
+	pfs_count(thread, PFS_EVENT_PAGE_SKIPS, skipped);
+}
+
+static inline void pfs_tally_won(struct pfs_thread *thread, const struct pfs_page *page)
+{
+	struct pfs_container *self = thread->container;
+	pfs_count(thread, PFS_EVENT_ALLOCATIONS, 1);
+	if (page->node == PFS_NODE_MIXED)
+		pfs_count(thread, PFS_EVENT_MIXED, 1);
+	else if (page->node != thread->node)
+		pfs_count(thread, PFS_EVENT_REMOTE, 1);
+	/* relaxed: a sum and its maximum, which order nothing. */
+	uint64_t live = pfs_fetch_add_relaxed(&self->live, 1) + 1;
+	uint64_t peak = pfs_load_relaxed(&self->live_peak); /* relaxed: a maximum */
+	while (live > peak && !pfs_cas_relaxed(&self->live_peak, &peak, live))
+		; /* relaxed: a failed CAS means that another thread raised the peak */
+}
+
+/* Before the record becomes FREE, so that live never exceeds the records in use. */
+static inline void pfs_tally_freed(struct pfs_thread *thread)
+{
+	/* relaxed: a sum. */
+	(void)pfs_fetch_add_relaxed(&thread->container->live, (uint64_t)-1);
+}
+#else
+static inline void pfs_count(struct pfs_thread *thread, enum pfs_event event, uint64_t by)
+{
+	(void)thread, (void)event, (void)by;
+}
+static inline void pfs_tally_call(struct pfs_thread *thread)
+{
+	(void)thread;
+}
+static inline void pfs_tally_search(struct pfs_thread *thread, const struct pfs_page *page)
+{
+	(void)thread, (void)page;
+}
+static inline void pfs_tally_probe(struct pfs_thread *thread, uint32_t slot, enum pfs_take take)
+{
+	(void)thread, (void)slot, (void)take;
+}
+static inline void pfs_tally_miss(struct pfs_thread *thread, const struct pfs_page *page)
+{
+	(void)thread, (void)page;
+}
+static inline void pfs_tally_gave_up(struct pfs_thread *thread, uint32_t page_limit)
+{
+	(void)thread, (void)page_limit;
+}
+static inline void pfs_tally_won(struct pfs_thread *thread, const struct pfs_page *page)
+{
+	(void)thread, (void)page;
+}
+static inline void pfs_tally_freed(struct pfs_thread *thread)
+{
+	(void)thread;
+}
+#endif
+
+static inline void pfs_words_free(struct pfs_thread *thread, void *record)
+{
+	pfs_tally_freed(thread);
+	pfs_lock_allocated_to_free(pfs_record_lock(record));
+}
+
+static inline void pfs_words_abandon(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	pfs_tally_freed(thread);
+	pfs_lock_dirty_to_free(pfs_record_lock(claim.record), claim.dirty_word);
+}
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * thread.c - threads come and go: handles are made once, listed for ever, used again.
+ *
+ * A handle stays in the list until the container is destroyed, because a reclaim pass may be
+ * reading its epoch, and its counts are part of the sum.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "container.h"
+#include "memory.h"
+#include "random.h"
+
+#ifdef PFS_COUNTING
+static bool tally_init(struct pfs_tally *tally, const struct pfs_config *config)
+{
+	size_t pages = config->page_max != 0 ? config->page_max : 1;
+	tally->page_stamps = calloc(pages, sizeof(uint64_t));
+	tally->slot_stamps = calloc(config->page_records, sizeof(uint64_t));
+	tally->free_words = calloc(config->page_records, sizeof(uint32_t));
+	return tally->page_stamps != NULL && tally->slot_stamps != NULL &&
+	       tally->free_words != NULL;
+}
+
+static void tally_fini(struct pfs_tally *tally)
+{
+	free(tally->page_stamps);
+	free(tally->slot_stamps);
+	free(tally->free_words);
+}
+#else
+static bool tally_init(struct pfs_tally *tally, const struct pfs_config *config)
+{
+	(void)tally, (void)config;
+	return true;
+}
+
+static void tally_fini(struct pfs_tally *tally)
+{
+	(void)tally;
+}
+#endif
+
+static void thread_free(struct pfs_thread *thread)
+{
+	tally_fini(&thread->tally);
+	free(thread);
+}
+
+/* Under `roster`. */
+static struct pfs_thread *thread_new(struct pfs_container *self)
+{
+	struct pfs_thread *thread = aligned_alloc(_Alignof(struct pfs_thread), sizeof(*thread));
+	if (thread == NULL)
+		return NULL;
+	memset(thread, 0, sizeof(*thread));
+	thread->container = self;
+	thread->random = pfs_random_seed(self->config.seed, self->thread_count);
+	if (!tally_init(&thread->tally, &self->config)) {
+		thread_free(thread);
+		return NULL;
+	}
+	pfs_epoch_thread_init(&self->epoch, &thread->epoch);
+	return thread;
+}
+
+/* Under `roster`. */
+static struct pfs_thread *thread_again(struct pfs_container *self)
+{
+	/* relaxed: `roster` is held, nobody else writes the list. */
+	struct pfs_thread *thread = pfs_load_relaxed(&self->threads);
+	while (thread != NULL && thread->attached)
+		thread = thread->next;
+	return thread;
+}
+
+/* Under `roster`. */
+static enum pfs_status attach_locked(struct pfs_container *self, struct pfs_thread **out)
+{
+	struct pfs_thread *thread = thread_again(self);
+	bool is_new = thread == NULL;
+	if (is_new)
+		thread = thread_new(self);
+	if (thread == NULL)
+		return PFS_NO_MEMORY;
+	thread->node = pfs_memory_caller_node();
+	thread->status = PFS_OK;
+	enum pfs_status status = PFS_OK;
+	if (self->variant->thread_start != NULL)
+		status = self->variant->thread_start(thread);
+	if (status != PFS_OK) {
+		if (is_new)
+			thread_free(thread);
+		return status;
+	}
+	thread->attached = true;
+	if (is_new) {
+		/* relaxed: `roster` is held, nobody else writes the list. */
+		thread->next = pfs_load_relaxed(&self->threads);
+		self->thread_count++;
+		/* [C6] release, pairs with [C5]: the handle's epoch must be readable. */
+		pfs_store_release(&self->threads, thread);
+	}
+	*out = thread;
+	return PFS_OK;
+}
+
+enum pfs_status pfs_thread_attach(struct pfs_container *container, struct pfs_thread **thread)
+{
+	*thread = NULL;
+	pfs_mutex_lock(&container->roster);
+	enum pfs_status status = attach_locked(container, thread);
+	pfs_mutex_unlock(&container->roster);
+	return status;
+}
+
+void pfs_thread_detach(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	PFS_ASSERT(thread->epoch.depth == 0, "detach inside a read section");
+	pfs_mutex_lock(&self->roster);
+	PFS_ASSERT(thread->attached, "detach of a handle that is not attached");
+	if (self->variant->thread_stop != NULL)
+		self->variant->thread_stop(thread);
+	thread->attached = false;
+	pfs_mutex_unlock(&self->roster);
+}
+
+enum pfs_status pfs_thread_status(const struct pfs_thread *thread)
+{
+	return thread->status;
+}
+
+void pfs_threads_destroy(struct pfs_container *self)
+{
+	/* relaxed: destroy runs alone. */
+	struct pfs_thread *thread = pfs_load_relaxed(&self->threads);
+	while (thread != NULL) {
+		struct pfs_thread *next = thread->next;
+		thread_free(thread);
+		thread = next;
+	}
+}
+
+void pfs_enter(struct pfs_thread *thread)
+{
+	if ((thread->container->variant->traits & PFS_TRAIT_RECLAIM) != 0)
+		pfs_epoch_enter(&thread->container->epoch, &thread->epoch);
+}
+
+void pfs_leave(struct pfs_thread *thread)
+{
+	if ((thread->container->variant->traits & PFS_TRAIT_RECLAIM) != 0)
+		pfs_epoch_leave(&thread->epoch);
+}

@@ -1,0 +1,67 @@
+/*
+ * partitioned.h - several containers under one index space, one for each kind of life.
+ *
+ * The Performance Schema keeps long-lived and short-lived mutexes apart like this, so that
+ * one kind cannot crowd the pages of the other. The caller chooses the partition.
+ */
+#ifndef PFSLAB_PARTITIONED_H
+#define PFSLAB_PARTITIONED_H
+
+#include <pfslab/container.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PFS_PARTITIONS_MAX 256u
+
+struct pfs_partitioned;
+struct pfs_partitioned_thread;
+
+/*
+ * pfs_partitioned_create - partition_count containers of the same policy and configuration.
+ *
+ * Returns   as pfs_container_create. The bounds of the configuration hold for each partition.
+ * Errors    PFS_BAD_CONFIG (partition_count not 1 .. PFS_PARTITIONS_MAX) and those of
+ *           pfs_container_create; then nothing was made.
+ * Progress  blocking (set-up).
+ * Order     none.
+ */
+enum pfs_status pfs_partitioned_create(const struct pfs_variant *variant,
+				       const struct pfs_config *config, uint32_t partition_count,
+				       struct pfs_partitioned **partitioned,
+				       struct pfs_message *message);
+void pfs_partitioned_destroy(struct pfs_partitioned *self);
+
+/* One handle for all partitions; as pfs_thread_attach and pfs_thread_detach. */
+enum pfs_status pfs_partitioned_attach(struct pfs_partitioned *self,
+				       struct pfs_partitioned_thread **thread);
+void pfs_partitioned_detach(struct pfs_partitioned_thread *thread);
+
+/* The handle of one partition, for every call of container.h; NULL if there is no such
+ * partition. A record is freed through the handle of the partition it came from. */
+struct pfs_thread *pfs_partitioned_thread_of(struct pfs_partitioned_thread *thread,
+					     uint32_t partition);
+
+/* The index of a record in the whole: partition * records of a partition + its index there. */
+uint64_t pfs_partitioned_index(struct pfs_partitioned_thread *thread, uint32_t partition,
+			       const void *record);
+
+/* The live record at an index of the whole, or NULL; any index may be asked for. As
+ * pfs_lookup: enter a read section of every partition first with pfs_partitioned_enter. */
+void *pfs_partitioned_lookup(struct pfs_partitioned_thread *thread, uint64_t index);
+
+/* Is the pointer a live record of some partition, and of which (*partition, may be NULL)? */
+bool pfs_partitioned_owns(struct pfs_partitioned_thread *thread, const void *pointer,
+			  uint32_t *partition);
+
+void pfs_partitioned_enter(struct pfs_partitioned_thread *thread);
+void pfs_partitioned_leave(struct pfs_partitioned_thread *thread);
+
+/* The sums over all partitions; pages_peak and live_peak are sums of peaks. */
+void pfs_partitioned_counts(struct pfs_partitioned *self, struct pfs_counts *counts);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

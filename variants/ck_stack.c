@@ -1,0 +1,132 @@
+/*
+ * ck_stack.c - baseline: a bounded pool on Concurrency Kit's stack.
+ *
+ * All pages are made at the start and all records are pushed; allocate pops, free pushes. The
+ * head of the stack is {pointer, generation}, changed by a double-width CAS, so that a record
+ * popped and pushed in between is noticed (ABA). Entries stand in an array of their own: a
+ * stale pop may read the next pointer of an entry that is taken, never the user's bytes.
+ *
+ * The stack is inline assembly, which ThreadSanitizer and the simulated machine cannot see;
+ * the record's word, claimed by the same CAS as in all variants, carries the order of the
+ * record's bytes where they can.
+ *
+ * Source: ck_stack_push_mpmc and ck_stack_pop_mpmc of Concurrency Kit; R. K. Treiber, 1986.
+ */
+#include <ck_stack.h>
+#include <stdlib.h>
+
+#include "words.h"
+
+struct pool {
+	alignas(PFS_LINE) ck_stack_t stack;
+	alignas(PFS_LINE) ck_stack_entry_t *entries; /* by record index; start only */
+	uint32_t page_records;
+	bool filled;
+};
+
+static ck_stack_entry_t *entry_of(struct pool *pool, const void *record)
+{
+	const struct pfs_page *page = pfs_record_header_of(record)->page;
+	return &pool->entries[(size_t)page->index * pool->page_records + pfs_record_slot(record)];
+}
+
+static void *record_of(struct pfs_container *self, struct pool *pool, ck_stack_entry_t *entry)
+{
+	size_t index = (size_t)(entry - pool->entries);
+	struct pfs_page *page =
+		pfs_container_page(self, (uint32_t)(index / pool->page_records));
+	return pfs_page_record(page, (uint32_t)(index % pool->page_records));
+}
+
+static enum pfs_status start(struct pfs_container *self)
+{
+	size_t records = (size_t)self->config.page_max * self->config.page_records;
+	struct pool *pool = aligned_alloc(_Alignof(struct pool), sizeof(*pool));
+	ck_stack_entry_t *entries = calloc(records != 0 ? records : 1, sizeof(*entries));
+	if (pool == NULL || entries == NULL) {
+		free(pool);
+		free(entries);
+		return PFS_NO_MEMORY;
+	}
+	ck_stack_init(&pool->stack);
+	pool->entries = entries;
+	pool->page_records = self->config.page_records;
+	pool->filled = false;
+	self->policy = pool;
+	self->config.page_prealloc = self->page_capacity;
+	return PFS_OK;
+}
+
+static void stop(struct pfs_container *self)
+{
+	struct pool *pool = self->policy;
+	free(pool->entries);
+	free(pool);
+}
+
+/* The first thread to attach after the pages were made fills the stack, lowest index on top.
+ * Attaching is serialized by the container. */
+static enum pfs_status thread_start(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	struct pool *pool = self->policy;
+	uint32_t limit = pfs_container_page_limit(self);
+	if (pool->filled || limit != self->page_capacity)
+		return PFS_OK;
+	for (uint32_t index = limit; index-- > 0;) {
+		struct pfs_page *page = pfs_container_page(self, index);
+		for (uint32_t slot = page->slot_count; slot-- > 0;)
+			ck_stack_push_mpmc(&pool->stack,
+					   entry_of(pool, pfs_page_record(page, slot)));
+	}
+	pool->filled = true;
+	return PFS_OK;
+}
+
+static struct pfs_claim allocate(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	struct pool *pool = self->policy;
+	ck_stack_entry_t *entry = ck_stack_pop_mpmc(&pool->stack);
+	if (entry == NULL)
+		return pfs_container_refuse(thread, PFS_FULL);
+	void *record = record_of(self, pool, entry);
+	uint32_t dirty_word = 0;
+	enum pfs_take take = pfs_lock_free_to_dirty(pfs_record_lock(record), &dirty_word);
+	PFS_ASSERT(take == PFS_TAKE_WON, "ck_stack: a popped record is not FREE");
+	pfs_count(thread, PFS_EVENT_PROBES, 1);
+	pfs_tally_won(thread, pfs_record_header_of(record)->page);
+	return (struct pfs_claim){ record, dirty_word };
+}
+
+static void push_record(struct pfs_thread *thread, void *record)
+{
+	struct pool *pool = thread->container->policy;
+	ck_stack_push_mpmc(&pool->stack, entry_of(pool, record));
+}
+
+static void free_and_push(struct pfs_thread *thread, void *record)
+{
+	free_record(thread, record);
+	push_record(thread, record);
+}
+
+static void abandon_and_push(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	abandon_record(thread, claim);
+	push_record(thread, claim.record);
+}
+
+static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_and_push,
+						  free_and_push };
+PFS_VARIANT_BATCHES(record_ops)
+
+const struct pfs_variant pfs_variant_ck_stack = {
+	.name = "ck_stack",
+	.summary = "baseline: a bounded pool on Concurrency Kit's stack, made whole at the start",
+	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_BOUNDED,
+	.start = start,
+	.stop = stop,
+	.thread_start = thread_start,
+	PFS_VARIANT_CALLS(allocate, publish_record, abandon_and_push, free_and_push),
+};

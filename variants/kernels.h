@@ -1,0 +1,134 @@
+/*
+ * kernels.h - the batches of benchmarks, over any variant's four operations.
+ *
+ * A variant's file passes the address of its own static const table, so that the compiler
+ * removes the pointers; PFS_VARIANT_BATCHES stamps out the five functions that the public
+ * table needs.
+ */
+#ifndef PFS_KERNELS_H
+#define PFS_KERNELS_H
+
+#include <pfslab/variant.h>
+
+#include "compiler.h"
+#include "random.h"
+
+struct pfs_record_ops {
+	struct pfs_claim (*allocate)(struct pfs_thread *thread);
+	void (*publish)(struct pfs_thread *thread, struct pfs_claim claim);
+	void (*abandon)(struct pfs_thread *thread, struct pfs_claim claim);
+	void (*free)(struct pfs_thread *thread, void *record);
+};
+
+static inline void pfs_stamp(void *record, uint64_t salt)
+{
+	*(uint64_t *)record = (uint64_t)(uintptr_t)record ^ salt;
+	pfs_keep(record); /* malloc and free of memory that nobody looks at may be removed */
+}
+
+static inline bool pfs_stamp_is(const void *record, uint64_t salt)
+{
+	return *(const uint64_t *)record == ((uint64_t)(uintptr_t)record ^ salt);
+}
+
+PFS_SKELETON void *pfs_allocate_stamped_with(struct pfs_thread *thread, uint64_t salt,
+					     const struct pfs_record_ops *ops)
+{
+	struct pfs_claim claim = ops->allocate(thread);
+	if (!pfs_likely(claim.record != NULL))
+		return NULL;
+	pfs_stamp(claim.record, salt);
+	ops->publish(thread, claim);
+	return claim.record;
+}
+
+PFS_SKELETON uint64_t pfs_pair_with(struct pfs_thread *thread, uint64_t count,
+				    const struct pfs_record_ops *ops)
+{
+	uint64_t refused = 0;
+	for (uint64_t i = 0; i < count; i++) {
+		void *record = pfs_allocate_stamped_with(thread, i, ops);
+		if (pfs_likely(record != NULL))
+			ops->free(thread, record);
+		else
+			refused++;
+	}
+	return refused;
+}
+
+/* The caller's set shrinks by one where nothing took the freed record's place. */
+PFS_SKELETON void pfs_live_free_with(struct pfs_thread *thread, struct pfs_live *live,
+				     uint32_t position, const struct pfs_record_ops *ops)
+{
+	void *record = live->records[position];
+	live->spoiled += !pfs_stamp_is(record, live->salt);
+	ops->free(thread, record);
+}
+
+PFS_SKELETON uint64_t pfs_churn_with(struct pfs_thread *thread, struct pfs_live *live,
+				     uint64_t count, const struct pfs_record_ops *ops)
+{
+	uint64_t refused = 0;
+	for (uint64_t i = 0; i < count && live->count != 0; i++) {
+		uint32_t position = pfs_random_below(&live->random, live->count);
+		pfs_live_free_with(thread, live, position, ops);
+		void *record = pfs_allocate_stamped_with(thread, live->salt, ops);
+		if (pfs_likely(record != NULL)) {
+			live->records[position] = record;
+		} else {
+			live->records[position] = live->records[--live->count];
+			refused++;
+		}
+	}
+	return refused;
+}
+
+PFS_SKELETON uint64_t pfs_fill_with(struct pfs_thread *thread, struct pfs_live *live,
+				    uint32_t target, const struct pfs_record_ops *ops)
+{
+	while (live->count < target) {
+		void *record = pfs_allocate_stamped_with(thread, live->salt, ops);
+		if (record == NULL)
+			return 1;
+		live->records[live->count++] = record;
+	}
+	return 0;
+}
+
+PFS_SKELETON void pfs_drain_with(struct pfs_thread *thread, struct pfs_live *live,
+				 uint32_t target, const struct pfs_record_ops *ops)
+{
+	while (live->count > target) {
+		uint32_t position = pfs_random_below(&live->random, live->count);
+		pfs_live_free_with(thread, live, position, ops);
+		live->records[position] = live->records[--live->count];
+	}
+}
+
+#define PFS_VARIANT_BATCHES(record_ops)                                                    \
+	static uint64_t pair(struct pfs_thread *thread, uint64_t count)                    \
+	{                                                                                  \
+		return pfs_pair_with(thread, count, &(record_ops));                        \
+	}                                                                                  \
+	static uint64_t churn(struct pfs_thread *thread, struct pfs_live *live,            \
+			      uint64_t count)                                              \
+	{                                                                                  \
+		return pfs_churn_with(thread, live, count, &(record_ops));                 \
+	}                                                                                  \
+	static uint64_t fill(struct pfs_thread *thread, struct pfs_live *live,             \
+			     uint32_t target)                                              \
+	{                                                                                  \
+		return pfs_fill_with(thread, live, target, &(record_ops));                 \
+	}                                                                                  \
+	static void drain(struct pfs_thread *thread, struct pfs_live *live,                \
+			  uint32_t target)                                                 \
+	{                                                                                  \
+		pfs_drain_with(thread, live, target, &(record_ops));                       \
+	}
+
+/* The initializers of struct pfs_variant that every variant has. */
+#define PFS_VARIANT_CALLS(allocate_, publish_, abandon_, free_)                        \
+	.allocate = (allocate_), .publish = (publish_), .abandon = (abandon_),         \
+	.free = (free_), .pair = pair, .churn = churn, .fill = fill, .drain = drain
+
+#endif

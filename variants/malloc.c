@@ -1,0 +1,45 @@
+/*
+ * malloc.c - the process's allocator behind the same interface: what everybody knows.
+ *
+ * No words, no index, no pages: what it gives up for its speed. Link or preload another
+ * allocator to measure that one.
+ */
+#include <stdlib.h>
+
+#include "container.h"
+#include "kernels.h"
+
+static struct pfs_claim allocate(struct pfs_thread *thread)
+{
+	void *record = malloc(thread->container->config.record_size_bytes);
+	if (record == NULL)
+		return pfs_container_refuse(thread, PFS_NO_MEMORY);
+	return (struct pfs_claim){ .record = record, .dirty_word = 0 };
+}
+
+static void publish_record(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	(void)thread, (void)claim;
+}
+
+static void free_record(struct pfs_thread *thread, void *record)
+{
+	(void)thread;
+	free(record);
+}
+
+static void abandon_record(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	free_record(thread, claim.record);
+}
+
+static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_record,
+						  free_record };
+PFS_VARIANT_BATCHES(record_ops)
+
+const struct pfs_variant pfs_variant_malloc = {
+	.name = "malloc",
+	.summary = "baseline: the process's malloc, without words, index or bound",
+	.traits = PFS_TRAIT_GROW | PFS_TRAIT_C11,
+	PFS_VARIANT_CALLS(allocate, publish_record, abandon_record, free_record),
+};

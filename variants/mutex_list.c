@@ -1,0 +1,138 @@
+/*
+ * mutex_list.c - baseline: one mutex, one list of free records, last in first out.
+ *
+ * Exact by construction: a page is added only when the list is empty under the mutex. Simple,
+ * tight, and every thread waits for every other one.
+ *
+ * Links stand in an array of their own, by record index; index + 1, so that 0 ends the list.
+ */
+#include <stdlib.h>
+
+#include "words.h"
+
+struct list {
+	alignas(PFS_LINE) struct pfs_mutex lock;
+	uint64_t head;      /* under lock */
+	uint64_t *links;    /* [page_max * page_records], under lock */
+	uint32_t listed;    /* pages whose records were listed, under lock */
+	uint32_t page_records;
+};
+
+static uint64_t link_of(const struct list *list, const void *record)
+{
+	const struct pfs_page *page = pfs_record_header_of(record)->page;
+	return (uint64_t)page->index * list->page_records + pfs_record_slot(record) + 1;
+}
+
+static enum pfs_status start(struct pfs_container *self)
+{
+	size_t records = (size_t)self->config.page_max * self->config.page_records;
+	struct list *list = aligned_alloc(_Alignof(struct list), sizeof(*list));
+	uint64_t *links = calloc(records != 0 ? records : 1, sizeof(*links));
+	if (list == NULL || links == NULL) {
+		free(list);
+		free(links);
+		return PFS_NO_MEMORY;
+	}
+	*list = (struct list){ .links = links, .page_records = self->config.page_records };
+	pfs_mutex_init(&list->lock);
+	self->policy = list;
+	return PFS_OK;
+}
+
+static void stop(struct pfs_container *self)
+{
+	struct list *list = self->policy;
+	pfs_mutex_fini(&list->lock);
+	free(list->links);
+	free(list);
+}
+
+static void push(struct list *list, uint64_t link)
+{
+	list->links[link - 1] = list->head;
+	list->head = link;
+}
+
+/* Under lock: the records of the next page, existing or new, lowest index on top. */
+static enum pfs_status list_page(struct pfs_thread *thread, struct list *list)
+{
+	struct pfs_container *self = thread->container;
+	if (list->listed == self->page_capacity)
+		return PFS_FULL;
+	struct pfs_page *page = pfs_container_page_at(thread, list->listed);
+	if (page == NULL)
+		return PFS_NO_MEMORY;
+	for (uint32_t slot = page->slot_count; slot-- > 0;)
+		push(list, (uint64_t)page->index * list->page_records + slot + 1);
+	list->listed++;
+	return PFS_OK;
+}
+
+/* Under lock. */
+static enum pfs_status pop(struct pfs_thread *thread, struct list *list, uint64_t *link)
+{
+	if (list->head == 0) {
+		enum pfs_status status = list_page(thread, list);
+		if (status != PFS_OK)
+			return status;
+	}
+	*link = list->head;
+	list->head = list->links[*link - 1];
+	return PFS_OK;
+}
+
+static struct pfs_claim allocate(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	struct list *list = self->policy;
+	uint64_t link = 0;
+	pfs_mutex_lock(&list->lock);
+	enum pfs_status status = pop(thread, list, &link);
+	pfs_mutex_unlock(&list->lock);
+	if (status != PFS_OK)
+		return pfs_container_refuse(thread, status);
+	uint32_t slot = (uint32_t)((link - 1) % list->page_records);
+	struct pfs_page *page =
+		pfs_container_page(self, (uint32_t)((link - 1) / list->page_records));
+	uint32_t dirty_word = 0;
+	enum pfs_take take = pfs_lock_free_to_dirty(pfs_page_lock(page, slot), &dirty_word);
+	PFS_ASSERT(take == PFS_TAKE_WON, "mutex_list: a listed record is not FREE");
+	pfs_count(thread, PFS_EVENT_PROBES, 1);
+	pfs_tally_won(thread, page);
+	return (struct pfs_claim){ pfs_page_record(page, slot), dirty_word };
+}
+
+static void push_record(struct pfs_thread *thread, void *record)
+{
+	struct list *list = thread->container->policy;
+	pfs_mutex_lock(&list->lock);
+	push(list, link_of(list, record));
+	pfs_mutex_unlock(&list->lock);
+}
+
+static void free_and_push(struct pfs_thread *thread, void *record)
+{
+	free_record(thread, record);
+	push_record(thread, record);
+}
+
+static void abandon_and_push(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	abandon_record(thread, claim);
+	push_record(thread, claim.record);
+}
+
+static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_and_push,
+						  free_and_push };
+PFS_VARIANT_BATCHES(record_ops)
+
+const struct pfs_variant pfs_variant_mutex_list = {
+	.name = "mutex_list",
+	.summary = "baseline: a mutex and a list of free records",
+	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
+		  PFS_TRAIT_EXACT | PFS_TRAIT_C11,
+	.start = start,
+	.stop = stop,
+	PFS_VARIANT_CALLS(allocate, publish_record, abandon_and_push, free_and_push),
+};

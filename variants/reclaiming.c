@@ -1,0 +1,132 @@
+/*
+ * reclaiming.c - strict scan that prefers full pages, and gives empty ones back.
+ *
+ * Each thread starts at the page of its last success and scans all pages that do not drain;
+ * only if they have no room, those that do. The reclaim pass (containers/reclaim.c) decides
+ * which pages drain, so the fullest pages fill up and the sparse ones empty. A search is a
+ * read section: the page it looks at keeps its memory.
+ *
+ * Strict although the marks may change during a call: if they did (drain_round), a third
+ * round visits every page.
+ *
+ * Source: the third improvement named in Database Kernel Monthly on PFS memory management
+ * (PolarDB's periodic reclaim, of which no description was published); the design is our own.
+ */
+#include "reclaim.h"
+#include "scan.h"
+#include "words.h"
+
+static inline uint64_t slot_begin(struct pfs_thread *thread, struct pfs_page *page,
+				  uint32_t count)
+{
+	(void)page;
+	return pfs_random_below(&thread->random, count);
+}
+
+static const struct pfs_scan_ops scan_ops = {
+	.slot_begin = slot_begin,
+	.slot_next = pfs_scan_slot_step,
+	.fold = pfs_scan_wrap,
+};
+
+enum pages_wanted { PAGES_KEPT, PAGES_DRAINING, PAGES_ALL };
+
+static inline bool is_wanted(struct pfs_page *page, enum pages_wanted wanted)
+{
+	if (page == NULL || wanted == PAGES_ALL)
+		return page != NULL;
+	/* [R2] acquire, pairs with [R1]: a new mark brings the odd round with it. */
+	bool draining = pfs_load_acquire(&page->draining) != 0;
+	return draining == (wanted == PAGES_DRAINING);
+}
+
+/* One round over the pages below limit, from this thread's home page. */
+static struct pfs_claim search_pages(struct pfs_thread *thread, uint32_t limit,
+				     enum pages_wanted wanted)
+{
+	struct pfs_container *self = thread->container;
+	uint32_t index = thread->home_page < limit ? thread->home_page : 0;
+	for (uint32_t tried = 0; tried < limit; tried++) {
+		struct pfs_page *page = pfs_container_page(self, index);
+		if (is_wanted(page, wanted)) {
+			struct pfs_claim claim = pfs_page_allocate_with(thread, page, &scan_ops);
+			if (claim.record != NULL) {
+				thread->home_page = index;
+				return claim;
+			}
+		}
+		index = index + 1 == limit ? 0 : index + 1;
+	}
+	return pfs_claim_none();
+}
+
+/*
+ * Every page once if the marks stood still, which the round tells (containers/reclaim.c, [R1]
+ * to [R4]): even, and the same after both rounds. Else every page once more.
+ */
+static struct pfs_claim search(struct pfs_thread *thread, uint32_t limit)
+{
+	struct pfs_container *self = thread->container;
+	/* [R4] acquire, pairs with [R3]: the marks of this round, or newer ones. */
+	uint32_t round = pfs_load_acquire(&self->drain_round);
+	struct pfs_claim claim = search_pages(thread, limit, PAGES_KEPT);
+	if (claim.record == NULL)
+		claim = search_pages(thread, limit, PAGES_DRAINING);
+	if (claim.record != NULL)
+		return claim;
+	/* relaxed: a newer mark read by [R2] brought the odd round with it. */
+	if (round % 2 == 0 && pfs_load_relaxed(&self->drain_round) == round)
+		return claim;
+	return search_pages(thread, limit, PAGES_ALL);
+}
+
+/* Inside a read section. */
+static struct pfs_claim search_or_grow(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	for (;;) {
+		uint64_t growths = pfs_container_growths(self);
+		uint32_t limit = pfs_container_page_limit(self);
+		struct pfs_claim claim = search(thread, limit);
+		if (claim.record != NULL)
+			return claim;
+		pfs_tally_gave_up(thread, limit);
+		struct pfs_page *page = pfs_container_page_add(thread, growths);
+		if (page != NULL) {
+			thread->home_page = page->index;
+			claim = pfs_page_allocate_with(thread, page, &scan_ops);
+			if (claim.record != NULL)
+				return claim;
+		} else if (thread->status != PFS_OK) {
+			return pfs_container_refuse(thread, thread->status);
+		}
+		/* Another thread added a page, or emptied this one's: it made progress. */
+	}
+}
+
+static struct pfs_claim allocate(struct pfs_thread *thread)
+{
+	pfs_tally_call(thread);
+	pfs_epoch_enter(&thread->container->epoch, &thread->epoch);
+	struct pfs_claim claim = search_or_grow(thread);
+	pfs_epoch_leave(&thread->epoch);
+	return claim;
+}
+
+static uint32_t reclaim(struct pfs_thread *thread, int now)
+{
+	return pfs_reclaim_words_pass(thread, now != 0);
+}
+
+static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_record,
+						  free_record };
+PFS_VARIANT_BATCHES(record_ops)
+
+const struct pfs_variant pfs_variant_reclaiming = {
+	.name = "reclaiming",
+	.summary = "strict scan that prefers full pages and gives empty ones back",
+	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
+		  PFS_TRAIT_STRICT | PFS_TRAIT_RECLAIM | PFS_TRAIT_C11,
+	.reclaim = reclaim,
+	PFS_VARIANT_CALLS(allocate, publish_record, abandon_record, free_record),
+};
