@@ -4,7 +4,7 @@ Each returns a canvas. A series is {name, index, points}; index fixes its colour
 marker. A point is (x, y, low, high, tip); low and high are the interval, or None.
 """
 
-from svg import INK, LIGHT, Canvas, Scale, number, spread, text_width
+from svg import INK, LIGHT, Canvas, Scale, number, short, spread, text_width
 
 LABEL = 12
 
@@ -53,7 +53,7 @@ def line_chart(spec, width=548, height=372):
     if spec.get("shade_from") in at_x:
         start = at_x[spec["shade_from"]] - step / 2
         canvas.rect(start, top, right - start, bottom - top, INK, 0.05, "shade")
-        canvas.text(right - 5, top + 13, spec["shade_text"], size=10.5, anchor="end", tone="soft")
+        canvas.text(right, top - 9, spec["shade_text"], size=10.5, anchor="end", tone="soft")
     _axis_y(canvas, scale, left, right, y_form)
     for x, place in at_x.items():
         canvas.text(place, bottom + 16, spec.get("x_form", str)(x), size=11, anchor="middle",
@@ -148,18 +148,18 @@ def _draw_row(canvas, row, y, left, scale, spec, form):
         canvas.marker(x, y, index, point[3], point[4])
     last = max(row["points"], key=lambda p: p[0])
     end = scale.at(max(v for v in (last[0], last[2]) if v is not None))
-    canvas.text(end + 9, y + 4, form(last[0]), size=11, tone="soft")
+    canvas.text(end + 9, y + 4, form(last[0]), size=11, tone="soft", halo=True)
 
 
 def matrix_chart(spec, width=1110):
     """Policies down, cases across, a number in each cell; darker means more.
 
-    spec: title, subtitle, note, groups [{name, columns [text], cells {(row, column): (value,
-    tip)}}], rows [(name, index)].
+    spec: title, subtitle, note, groups [{name, columns [(upper, lower)], cells {(row, column):
+    (value, tip)}}], rows [(name, index)]. An upper heading stands once over equal neighbours.
     """
     rows, groups = spec["rows"], spec["groups"]
     canvas = Canvas(width, 10)
-    top = canvas.head(spec["title"], spec.get("subtitle", "")) + 44
+    top = canvas.head(spec["title"], spec.get("subtitle", "")) + 62
     left = 16 + max(text_width(name, LABEL) for name, _ in rows)
     columns = sum(len(g["columns"]) for g in groups)
     gap = 18
@@ -168,11 +168,9 @@ def matrix_chart(spec, width=1110):
     for group in groups:
         values = [v for v, _ in group["cells"].values() if v]
         high = max(values or [1])
-        canvas.text(x + 2, top - 28, group["name"], size=12.5, weight="600")
-        for column, text in enumerate(group["columns"]):
-            for k, part in enumerate(text.split("\n")):
-                canvas.text(x + cell * (column + 0.5), top - 15 + 11 * k, part, size=10,
-                            anchor="middle", tone="soft")
+        canvas.text(x + 2, top - 42, group["name"], size=12.5, weight="600")
+        _draw_headings(canvas, group["columns"], x, top, cell)
+        for column in range(len(group["columns"])):
             for row in range(len(rows)):
                 _draw_cell(canvas, group["cells"].get((row, column)), x + cell * column,
                            top + 24 * row, cell, high)
@@ -184,6 +182,18 @@ def matrix_chart(spec, width=1110):
     return canvas
 
 
+def _draw_headings(canvas, columns, x, top, cell):
+    for column, (upper, lower) in enumerate(columns):
+        canvas.text(x + cell * (column + 0.5), top - 5, lower, size=9.5, anchor="middle",
+                    tone="soft")
+        if column and columns[column - 1][0] == upper:
+            continue
+        run = sum(1 for other, _ in columns if other == upper)
+        canvas.text(x + cell * (column + run / 2), top - 22, upper, size=10.5, anchor="middle",
+                    tone="soft")
+        canvas.line(x + cell * column + 3, top - 17, x + cell * (column + run) - 3, top - 17)
+
+
 def _draw_cell(canvas, found, x, y, cell, high):
     """A zero is pale and says 0; what was not measured is a dash."""
     if found is None:
@@ -193,7 +203,7 @@ def _draw_cell(canvas, found, x, y, cell, high):
     share = 0.0 if value <= 0 else 0.22 + 0.5 * (value / high) ** 0.35
     colour = LIGHT[3] if value <= 0 else LIGHT[0]
     canvas.rect(x + 1, y + 1, cell - 2, 22, colour, share or 0.10, "mark", tip, 2)
-    canvas.text(x + cell / 2, y + 16, number(value), size=11, anchor="middle")
+    canvas.text(x + cell / 2, y + 16, short(value), size=10.5, anchor="middle")
 
 
 def panel_chart(spec, width=1110, columns=3, panel_height=150):

@@ -8,7 +8,7 @@ from collections import namedtuple
 import charts
 import summary
 from stats import median, median_interval
-from svg import bytes_text, number
+from svg import bytes_text, number, time_text
 
 Figure = namedtuple("Figure", "name title canvas caption")
 
@@ -159,7 +159,7 @@ def skips(results):
                 guilty.setdefault(case.policy, {})
                 worst = guilty[case.policy].get(metric, 0)
                 guilty[case.policy][metric] = max(worst, value)
-        names = [f"{o:g}\n{t} thr" for t, o in columns]
+        names = [(count_noun(t, "thread"), f"{o:g}") for t, o in columns]
         groups.append({"name": label, "columns": names, "cells": cells})
     if guilty:
         worst = max(guilty, key=lambda p: guilty[p].get("record_skips", 0))
@@ -173,7 +173,7 @@ def skips(results):
         title = "No policy skipped a page or a record, and none grew needlessly"
     canvas = charts.matrix_chart({
         "title": title, "subtitle": "churn; a skip is a page or record that a call never tried "
-        "although it gave up or went on to grow; columns: occupancy and threads",
+        "although it gave up or went on to grow; columns: occupancy, by thread count",
         "note": _note(results, "counted", "churn", band=False), "groups": groups,
         "rows": [(p, results.position(p)) for p in policies]})
     return Figure("skips", title, canvas, "A policy without pages (a baseline) has none to "
@@ -276,11 +276,11 @@ def latency(results):
     title = f"Latency of one allocate, churn {occupancy:g}, {count_noun(threads, 'thread')}"
     if tails:
         best, worst = min(tails, key=tails.get), max(tails, key=tails.get)
-        title += (f": p99.9 from {number(tails[best])} ns ({best}) to {number(tails[worst])} ns "
+        title += (f": p99.9 from {time_text(tails[best])} ({best}) to {time_text(tails[worst])} "
                   f"({worst})")
     canvas = charts.row_chart({
         "title": title, "subtitle": "sampled; logarithmic; the clock's own cost is included",
-        "x_name": "nanoseconds", "x_log": True, "rows": rows,
+        "x_name": "time of one allocate", "x_log": True, "x_form": time_text, "rows": rows,
         "key": [(shape, word) for _, shape, word in LATENCY],
         "note": _note(results, "release", "churn").replace("shaded", "thick")})
     return Figure("latency", title, canvas, "Closed loop: an operation that waits delays the "

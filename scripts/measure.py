@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import commandline
 import machine
 import results
 import suite
@@ -155,8 +156,12 @@ def measure(plan, folder, build_dir):
     return failed
 
 
-def make_folder(path):
-    """Create the result folder with its raw/; BadInput where that is impossible."""
+def make_folder(path, keep=True):
+    """Create the result folder with its raw/; BadInput where that is impossible. With keep
+    False nothing that was created stays."""
+    stands = os.path.abspath(os.path.join(path, "raw"))
+    while not os.path.exists(stands):
+        stands = os.path.dirname(stands)
     try:
         os.makedirs(os.path.join(path, "raw"), exist_ok=True)
         if os.path.exists(os.path.join(path, "plan.json")):
@@ -165,6 +170,10 @@ def make_folder(path):
         with open(probe, "w", encoding="utf-8"):
             pass
         os.remove(probe)
+        made = os.path.abspath(os.path.join(path, "raw"))
+        while not keep and made != stands:
+            os.rmdir(made)
+            made = os.path.dirname(made)
     except OSError as error:
         raise results.BadInput(f"--out {path}: cannot be written ({error.strerror}); name a "
                                "folder that you may write") from None
@@ -179,7 +188,7 @@ def positive(text):
 
 def arguments_of(argv):
     """The parsed command line."""
-    parser = argparse.ArgumentParser(prog="scripts/run", description="Measure all policies on "
+    parser = commandline.Parser(prog="scripts/run", description="Measure all policies on "
                                      "this machine and write a result folder with a report.")
     parser.add_argument("--out", metavar="DIR", help="the result folder (default: "
                         "results/local/<time>-<host>)")
@@ -216,7 +225,7 @@ def main(argv=None):
     """The command."""
     arguments = arguments_of(argv)
     folder = arguments.out or default_folder()
-    make_folder(folder)
+    make_folder(folder, keep=not arguments.check)
     if arguments.check:
         return 0
     signal.signal(signal.SIGTERM, interrupt)
@@ -255,8 +264,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except results.BadInput as problem:
-        print(f"run: {problem}", file=sys.stderr)
-        sys.exit(2)
+    commandline.run(main, "run")

@@ -5,10 +5,10 @@ usage: scripts/plot.py RESULT... [--figure NAME] [--out DIR]
 Exit 0: written. 1: no figure could be drawn from this data. 2: bad usage.
 """
 
-import argparse
 import os
 import sys
 
+import commandline
 import figures
 import results
 
@@ -30,7 +30,7 @@ def write_figures(made, folder):
 
 def main(argv=None):
     """The command."""
-    parser = argparse.ArgumentParser(prog="scripts/plot.py", description="Draw the figures of "
+    parser = commandline.Parser(prog="scripts/plot.py", description="Draw the figures of "
                                      "result folders or benchmark JSON files as SVG.")
     parser.add_argument("result", nargs="+", help="a result folder or a JSON file")
     parser.add_argument("--figure", action="append", choices=list(figures.FIGURES),
@@ -49,8 +49,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except results.BadInput as problem:
-        print(f"plot.py: {problem}", file=sys.stderr)
-        sys.exit(2)
+    commandline.run(main, "plot.py")

@@ -7,12 +7,11 @@ counts the figures that were drawn and says so in document.body.dataset.
 Exit 0: written. 1: no figure could be drawn from this data. 2: bad usage.
 """
 
-import argparse
 import base64
 import os
-import sys
 from html import escape
 
+import commandline
 import figures
 import plot
 import results
@@ -35,8 +34,8 @@ p.lead{color:var(--soft);margin:0 0 14px}
 ul.says{margin:0;padding-left:20px}ul.says li{margin:5px 0}
 a{color:inherit;text-decoration-color:var(--soft)}
 table{border-collapse:collapse;width:100%;font-size:13.5px;font-variant-numeric:tabular-nums}
-th,td{padding:6px 9px;border-bottom:1px solid var(--line);text-align:right;vertical-align:bottom}
-th{font-weight:600;color:var(--soft);font-size:12px;white-space:pre-line}
+th,td{padding:6px 8px;border-bottom:1px solid var(--line);text-align:right;vertical-align:bottom}
+th{font-weight:600;color:var(--soft);font-size:12px;white-space:pre}
 th:first-child,td:first-child{text-align:left}
 table.left th,table.left td{text-align:left;vertical-align:top}
 td.name{font-weight:600;white-space:nowrap}
@@ -232,7 +231,7 @@ pages: counted build, churn, worst of its cases. M/s: million allocate + publish
 
 def main(argv=None):
     """The command."""
-    parser = argparse.ArgumentParser(prog="scripts/report.py", description="Write a "
+    parser = commandline.Parser(prog="scripts/report.py", description="Write a "
                                      "self-contained HTML report with figures.")
     parser.add_argument("result", nargs="+", help="a result folder or a JSON file")
     parser.add_argument("--out", metavar="FILE", help="the report (default: RESULT/report.html, "
@@ -262,8 +261,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except results.BadInput as problem:
-        print(f"report.py: {problem}", file=sys.stderr)
-        sys.exit(2)
+    commandline.run(main, "report.py")

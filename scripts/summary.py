@@ -3,7 +3,7 @@
 import math
 
 from stats import median
-from svg import number
+from svg import number, time_text
 
 # Yardsticks that do not follow the kit's record protocol; titles compare policies first.
 BASELINES = ("malloc", "ck_stack", "mutex_list")
@@ -92,12 +92,12 @@ def table(results):
     threads, occupancy = chosen or (1, 0.9)
     full = max([c.occupancy for c in results.cases("release", workload="churn", threads=threads)
                 if c.occupancy is not None] or [occupancy])
-    headers = ["policy", "pair 1 thr\nns", f"pair {threads} thr\nM/s",
-               f"churn {occupancy:g}, {threads} thr\nM/s (× {base})",
-               f"churn {full:g}, {threads} thr\nM/s (× {base})",
-               f"churn {occupancy:g}\np99 ns", "pages skipped\nper 1000, worst",
-               "records skipped\nper 1000, worst", "needless pages\nworst",
-               "tide: peak\n/ ideal pages", "tide: given\nback"]
+    headers = ["policy", "pair, 1 thread\nns", f"pair, {threads} threads\nM/s",
+               f"churn {occupancy:g}, {threads} threads\nM/s (× {base})",
+               f"churn {full:g}, {threads} threads\nM/s (× {base})",
+               f"churn {occupancy:g}\np99", "pages skipped\n/ 1000, worst",
+               "rec. skipped\n/ 1000, worst", "needless\npages, worst",
+               "tide: peak /\nideal pages", "tide: given\nback"]
     rows = []
 
     def rate(policy, **case):
@@ -116,7 +116,8 @@ def table(results):
             _rate(rate(policy, occupancy=occupancy, **churn),
                   rate(base, occupancy=occupancy, **churn)),
             _rate(rate(policy, occupancy=full, **churn), rate(base, occupancy=full, **churn)),
-            _plain(results.mid("release", "ns_p99", policy=policy, occupancy=occupancy, **churn)),
+            _plain(results.mid("release", "ns_p99", policy=policy, occupancy=occupancy, **churn),
+                   time_text),
             _plain(_worst_count(results, policy, "page_skips")),
             _plain(_worst_count(results, policy, "record_skips")),
             _plain(_worst_count(results, policy, "needless_growths")),

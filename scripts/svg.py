@@ -21,7 +21,7 @@ def style():
     """The style sheet of dark screens, once for each document."""
     rules = [".ink{fill:#eceff2}", ".soft{fill:#a7b0ba}", ".grid{stroke:#353b43}",
              ".axis{stroke:#8a939d}", ".paper{fill:#15181c}", ".shade{fill:#ffffff}",
-             ".rim{stroke:#15181c}"]
+             ".rim,.halo{stroke:#15181c}"]
     for index, colour in enumerate(DARK):
         rules.append(f".l{index}{{stroke:{colour}}}.f{index}{{fill:{colour}}}")
     return "@media screen and (prefers-color-scheme: dark){" + "".join(rules) + "}"
@@ -48,11 +48,32 @@ def bytes_text(value):
     return f"{value:.0f} B"
 
 
+def time_text(ns):
+    """Nanoseconds in the unit that suits them."""
+    for limit, suffix in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if abs(ns) >= limit * 0.9995:
+            return f"{ns / limit:.3g} {suffix}"
+    return f"{ns:.3g} ns"
+
+
+def short(value):
+    """A number in two digits, for narrow cells."""
+    if value == int(value) and abs(value) < 1000:
+        return str(int(value))
+    if value < 0.95:
+        return f"{value:.1f}".lstrip("0") if value >= 0.05 else "<.1"
+    for limit, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= limit * 0.9995:
+            scaled = value / limit
+            return f"{scaled:.0f}{suffix}" if scaled >= 9.95 else f"{scaled:.1f}{suffix}"
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}"
+
+
 def text_width(text, size):
-    """A safe guess of the width of sans-serif text."""
+    """A safe guess of the width of sans-serif text, DejaVu Sans being the widest."""
     wide = sum(1 for c in text if c in "mwMWABCDEGHKNOPQRSUVXYZ%@—")
     thin = sum(1 for c in text if c in "iljtfI.,:;'|!()[] ")
-    return size * (0.56 * (len(text) - wide - thin) + 0.72 * wide + 0.31 * thin)
+    return size * (0.615 * (len(text) - wide - thin) + 0.8 * wide + 0.345 * thin)
 
 
 def wrap(text, size, width):
@@ -159,13 +180,16 @@ class Canvas:
         self.parts = []
 
     def text(self, x, y, content, size=12, anchor="start", tone="ink", weight="normal",
-             colour=None):
-        """One line of text; colour is the index of a series."""
+             colour=None, halo=False):
+        """One line of text; colour is the index of a series; a halo sets it off from lines."""
         fill = LIGHT[colour % len(LIGHT)] if colour is not None else INK
         name = f"f{colour % len(LIGHT)}" if colour is not None else tone
         if colour is None and tone == "soft":
             fill = SOFT
         bold = f' font-weight="{weight}"' if weight != "normal" else ""
+        if halo:
+            name += " halo"
+            bold += f' paint-order="stroke" stroke="{PAPER}" stroke-width="4"'
         self.parts.append(f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" font-size="{size}" '
                           f'text-anchor="{anchor}" fill="{fill}"{bold}>{escape(content)}</text>')
 
@@ -225,7 +249,7 @@ class Canvas:
     def head(self, title, subtitle):
         """Title in bold, wrapped, and a softer line under it; returns the y below them."""
         y = 22
-        for row in wrap(title, 15.5, self.width - 16):
+        for row in wrap(title, 15.5, (self.width - 16) / 1.1):
             self.text(4, y, row, size=15.5, weight="600")
             y += 20
         for row in wrap(subtitle, 12, self.width - 16) if subtitle else []:
