@@ -25,5 +25,6 @@ if(NOT PFS_SANITIZE)
   endif()
   add_test(NAME numa-vm COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/numa_vm/run_guest.sh
            ${numa_vm_commands})
-  set_tests_properties(numa-vm PROPERTIES LABELS numa-vm SKIP_RETURN_CODE 77 TIMEOUT 150)
+  set_tests_properties(numa-vm PROPERTIES LABELS numa-vm SKIP_RETURN_CODE 77 TIMEOUT 150
+                       PROCESSORS 2)
 endif()

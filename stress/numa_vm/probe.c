@@ -183,12 +183,15 @@ static void memory_lands(hwloc_topology_t topology)
 	CHECK(pfs_memory_check(PFS_MEMORY_NODE, NODES, NULL) == PFS_NO_NODE);
 }
 
-/* Allocate count records on a node; returns how many of them another node holds. */
-static uint32_t allocate_on(hwloc_topology_t topology, struct pfs_thread *thread, uint32_t node,
-			    void **records, uint32_t count)
+/* Allocate count records on a node; returns how many of them another node holds. Attached
+ * anew each time: a handle counts from the node it was attached on. */
+static uint32_t allocate_on(hwloc_topology_t topology, struct pfs_container *container,
+			    uint32_t node, void **records, uint32_t count)
 {
+	struct pfs_thread *thread;
 	uint32_t elsewhere = 0;
 	bind_to_node(topology, node);
+	CHECK(pfs_thread_attach(container, &thread) == PFS_OK);
 	for (uint32_t i = 0; i < count; i++) {
 		struct pfs_claim claim = pfs_allocate(thread);
 		CHECK(claim.record != NULL);
@@ -199,25 +202,36 @@ static uint32_t allocate_on(hwloc_topology_t topology, struct pfs_thread *thread
 		pfs_publish(thread, claim);
 		records[i] = claim.record;
 	}
+	pfs_thread_detach(thread);
 	return elsewhere;
+}
+
+static void free_all(struct pfs_container *container, void **records)
+{
+	struct pfs_thread *thread;
+	CHECK(pfs_thread_attach(container, &thread) == PFS_OK);
+	for (uint32_t i = 0; i < NODES * PAGE_RECORDS; i++)
+		pfs_free(thread, records[i]);
+	pfs_thread_detach(thread);
 }
 
 /*
  * A container of four pages, each added by a thread of another node; then one node takes all
  * their records. Nothing is free while pages are added, so each node fills the page it added.
  */
-static void records_land(hwloc_topology_t topology, enum pfs_memory memory, uint32_t memory_node)
+static void records_land(hwloc_topology_t topology, enum pfs_layout layout,
+			 enum pfs_memory memory, uint32_t memory_node)
 {
 	void *records[NODES * PAGE_RECORDS];
 	uint32_t elsewhere = 0, expected;
 	struct pfs_container *container;
 	struct pfs_message message = { "" };
-	struct pfs_thread *thread;
 	struct pfs_config config;
 	struct pfs_counts counts;
 	pfs_config_init(&config);
 	config.page_records = PAGE_RECORDS;
 	config.page_max = NODES;
+	config.layout = layout;
 	config.memory = memory;
 	config.memory_node = memory_node;
 	if (pfs_container_create(pfs_variant_find("local_scan"), &config, &container, &message) !=
@@ -226,15 +240,13 @@ static void records_land(hwloc_topology_t topology, enum pfs_memory memory, uint
 		failure_count++;
 		return;
 	}
-	CHECK(pfs_thread_attach(container, &thread) == PFS_OK);
 	for (uint32_t node = 0; node < NODES; node++)
-		elsewhere += allocate_on(topology, thread, node, records + node * PAGE_RECORDS,
+		elsewhere += allocate_on(topology, container, node, records + node * PAGE_RECORDS,
 					 PAGE_RECORDS);
 	expected = memory == PFS_MEMORY_NODE ? (NODES - 1) * PAGE_RECORDS : 0;
 	CHECK(elsewhere == expected);
-	for (uint32_t i = 0; i < NODES * PAGE_RECORDS; i++)
-		pfs_free(thread, records[i]);
-	elsewhere += allocate_on(topology, thread, 2, records, NODES * PAGE_RECORDS);
+	free_all(container, records);
+	elsewhere += allocate_on(topology, container, 2, records, NODES * PAGE_RECORDS);
 	expected += memory == PFS_MEMORY_NODE && memory_node == 2 ? 0 : (NODES - 1) * PAGE_RECORDS;
 	CHECK(elsewhere == expected);
 	pfs_container_counts(container, &counts);
@@ -245,9 +257,7 @@ static void records_land(hwloc_topology_t topology, enum pfs_memory memory, uint
 	       memory == PFS_MEMORY_LOCAL ? "local" :
 	       memory == PFS_MEMORY_NODE ? "of node 2" : "by first touch", elsewhere,
 	       2 * NODES * PAGE_RECORDS, counts.counted ? "alike" : "not at all in this build");
-	for (uint32_t i = 0; i < NODES * PAGE_RECORDS; i++)
-		pfs_free(thread, records[i]);
-	pfs_thread_detach(thread);
+	free_all(container, records);
 	pfs_container_destroy(container);
 }
 
@@ -305,9 +315,11 @@ int main(void)
 	threads_land(topology, "node:3", "6767");
 	threads_land(topology, "oversubscribe:2", "00112233");
 	memory_lands(topology);
-	records_land(topology, PFS_MEMORY_LOCAL, 0);
-	records_land(topology, PFS_MEMORY_FIRST_TOUCH, 0);
-	records_land(topology, PFS_MEMORY_NODE, 2);
+	for (int layout = PFS_LAYOUT_IN_RECORD; layout <= PFS_LAYOUT_SIDE_BY_SIDE; layout++) {
+		records_land(topology, (enum pfs_layout)layout, PFS_MEMORY_LOCAL, 0);
+		records_land(topology, (enum pfs_layout)layout, PFS_MEMORY_FIRST_TOUCH, 0);
+		records_land(topology, (enum pfs_layout)layout, PFS_MEMORY_NODE, 2);
+	}
 	hwloc_topology_destroy(topology);
 	printf("probe: %s\n", failure_count == 0 ? "all as expected" : "FAILED");
 	return failure_count != 0;
