@@ -31,7 +31,9 @@ struct seats {
 	uint32_t count;
 };
 
-/* What the process may use, as it was before the benchmark bound its own threads. */
+/* What the process may use, as it was before the benchmark bound its own threads: the mask of
+ * the thread that asked first. That of the whole process would be the union over all threads,
+ * with ThreadSanitizer's own among them. */
 static pthread_mutex_t usable_lock = PTHREAD_MUTEX_INITIALIZER;
 static hwloc_cpuset_t usable;
 
@@ -53,7 +55,7 @@ static bool remember_usable(hwloc_topology_t topology)
 	pthread_mutex_lock(&usable_lock);
 	if (usable == NULL && hwloc_topology_is_thissystem(topology)) {
 		hwloc_bitmap_t now = hwloc_bitmap_alloc();
-		ok = now != NULL && hwloc_get_cpubind(topology, now, HWLOC_CPUBIND_PROCESS) == 0;
+		ok = now != NULL && hwloc_get_cpubind(topology, now, HWLOC_CPUBIND_THREAD) == 0;
 		if (ok)
 			usable = now;
 		else

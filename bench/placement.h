@@ -32,9 +32,9 @@ struct pfs_placement {
 
 /* The topology of this process's cpuset, with distances, or NULL when hwloc fails; the caller
  * destroys it. It keeps the CPUs that taskset excluded: without them the nodes would get other
- * numbers than lstopo and the containers' memory use. What the process may use is remembered
- * by the first call, so make that one before any thread is bound; pfs_placement_init uses no
- * other CPU. HWLOC_SYNTHETIC and HWLOC_XMLFILE are honoured by hwloc as usual. */
+ * numbers than lstopo and the containers' memory use. What the calling thread may use is
+ * remembered by the first call, so make that one before any thread is bound;
+ * pfs_placement_init uses no other CPU. HWLOC_SYNTHETIC and HWLOC_XMLFILE are honoured by hwloc as usual. */
 hwloc_topology_t pfs_topology_load(void);
 
 /* Place thread_count threads as text says ("compact", "node:1", ...). Threads beyond the PUs
