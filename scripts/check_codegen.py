@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+"""check_codegen.py - no indirect call or jump is left in the variants' object files.
+
+usage: scripts/check_codegen.py [BUILD_DIR...]   (default build/release)
+A policy is a constant struct of hooks that the compiler must see through; a forgotten const
+leaves calls through a register, which this reads in the disassembly. Jump tables count, too.
+Exit 0: none left. 1: one is left, or there is no object file to read. 2: bad usage.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import sources
+
+# x86: "call *%rax", "notrack jmp *..."; arm64: "blr x8", "br x16".
+INDIRECT = re.compile(r"\b(?:call|jmp)[qlw]?\s+\*|\bblra?\w*\s+x\d+|\bbra?\w*\s+x\d+")
+FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
+
+
+def objects(build):
+    """All object files below the build's variants folder."""
+    found = []
+    for place, _, names in os.walk(os.path.join(build, "variants")):
+        found += [os.path.join(place, name) for name in sorted(names) if name.endswith(".o")]
+    return sorted(found)
+
+
+def scan(listing):
+    """(function, instruction) of each indirect branch in a disassembly."""
+    function = "?"
+    for line in listing.splitlines():
+        head = FUNCTION.match(line)
+        if head:
+            function = head.group(1)
+        elif "\t" in line and INDIRECT.search(line.split("\t", 1)[1]):
+            yield function, " ".join(line.split("\t", 1)[1].split())
+
+
+def check(builds):
+    """(faults, number of object files)"""
+    faults, count = [], 0
+    for build in builds:
+        paths = objects(build)
+        if not paths:
+            faults.append(f"{build}: no object file below variants/; build it first")
+        for path in paths:
+            count += 1
+            done = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode:
+                faults.append(f"{path}: objdump: {done.stderr.strip()}")
+            faults += [f"{path}: {function}: {instruction}"
+                       for function, instruction in scan(done.stdout)]
+    return faults, count
+
+
+def main(argv):
+    """The command."""
+    builds = argv or [os.path.join(sources.TOP, "build", "release")]
+    for build in builds:
+        if not os.path.isdir(build):
+            print(f"check_codegen.py: {build}: no such build folder; build it first",
+                  file=sys.stderr)
+            return 2
+    return sources.finish("check_codegen.py", *check(builds))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

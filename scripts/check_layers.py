@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+"""check_layers.py - who may include whom: include <- containers <- variants; bench and stress
+see include/ only, unit tests (and the guest's probe) may see containers/ and bench/.
+
+usage: scripts/check_layers.py [TOP]
+Exit 0: all includes are allowed. 1: one is not.
+"""
+
+import os
+import re
+import sys
+
+import sources
+
+ALLOWED = {
+    "include": {"include"},
+    "containers": {"include", "containers"},
+    "variants": {"include", "containers", "variants"},
+    "bench": {"include", "bench"},
+    "stress": {"include", "stress"},
+    "sim": {"include", "sim"},
+}
+# The simulated machine slips under the containers through these two files.
+SEAMS = {("containers", "sim/atomic_backend.h"), ("containers", "sim/mutex_backend.h")}
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
+
+
+def is_unit_test(path):
+    """Tests look inside what they test."""
+    return path.endswith(("_test.c", "_test.h", "probe.c"))
+
+
+def layer_of(top, path, bracket, name):
+    """The layer that an include reaches; None for the system and other libraries."""
+    if name.startswith("pfslab/"):
+        return "include"
+    if bracket == "<":
+        return None
+    candidates = [os.path.join(os.path.dirname(path), name), name]
+    candidates += [os.path.join(layer, name) for layer in sources.LAYERS]
+    for candidate in candidates:
+        candidate = os.path.normpath(candidate)
+        layer = candidate.split(os.sep)[0]
+        if layer in sources.LAYERS and os.path.exists(os.path.join(top, candidate)):
+            return layer
+    return "unknown"
+
+
+def check(top):
+    """(faults, number of includes)"""
+    faults, count = [], 0
+    for path in sources.files(top, sources.LAYERS, (".c", ".h", ".cc", ".def")):
+        own = path.split(os.sep)[0]
+        text = sources.read(top, path)
+        for found in INCLUDE.finditer(text):
+            bracket, name = found.groups()
+            line = text.count("\n", 0, found.start()) + 1
+            count += 1
+            layer = layer_of(top, path, bracket, name)
+            allowed = set(ALLOWED[own])
+            if is_unit_test(path):
+                allowed |= {"containers", "bench"}
+            if layer is None or layer in allowed or (own, name) in SEAMS:
+                continue
+            why = "names no file of the project" if layer == "unknown" else \
+                f"{own}/ may not see {layer}/"
+            faults.append(f"{path}:{line}: include of {name}: {why}")
+    return faults, count
+
+
+if __name__ == "__main__":
+    sys.exit(sources.finish("check_layers.py", *check(sources.top_of(sys.argv[1:]))))
