@@ -1,0 +1,70 @@
+/*
+ * clock.h - wall time, CPU time of a thread, and ticks for single calls.
+ *
+ * Ticks are the time-stamp counter where it is constant and runs on in idle states, else
+ * CLOCK_MONOTONIC. The cost of reading them is measured and reported, never subtracted.
+ */
+#ifndef PFS_BENCH_CLOCK_H
+#define PFS_BENCH_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#define PFS_CLOCK_HAS_TSC 1
+#else
+#define PFS_CLOCK_HAS_TSC 0
+#endif
+
+struct pfs_clock {
+	bool tsc;           /* ticks are the time-stamp counter */
+	double ns_per_tick;
+	double cost_ns;     /* median of an empty begin and end pair */
+};
+
+/* Takes about 20 ms, for calibration against CLOCK_MONOTONIC. */
+void pfs_clock_init(struct pfs_clock *self);
+
+static inline uint64_t pfs_clock_read_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t pfs_clock_wall_ns(void)
+{
+	return pfs_clock_read_ns(CLOCK_MONOTONIC);
+}
+
+static inline uint64_t pfs_clock_thread_ns(void)
+{
+	return pfs_clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+#if PFS_CLOCK_HAS_TSC
+static inline uint64_t pfs_clock_tsc(void)
+{
+	_mm_lfence(); /* or the counter would be read before earlier instructions are done */
+	uint64_t ticks = __rdtsc();
+	_mm_lfence(); /* or later ones would begin before it is read */
+	return ticks;
+}
+#else
+static inline uint64_t pfs_clock_tsc(void)
+{
+	return pfs_clock_wall_ns();
+}
+#endif
+
+static inline uint64_t pfs_clock_ticks(const struct pfs_clock *self)
+{
+	return self->tsc ? pfs_clock_tsc() : pfs_clock_wall_ns();
+}
+
+void pfs_clock_sleep_until_ns(uint64_t wall_ns);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * gate.h - how benchmark threads start and stop together; every atomic of bench/ is here.
+ *
+ * Invariant: a thread passes the gate only after all threads arrived and main opened it.
+ * Ordering:  [G1] arrive: fetch-add, release   <->   [G2] arrived: load, acquire
+ *            carries: what each thread prepared, to main, which reads counts before it opens
+ *            [G3] open: store, release         <->   [G4] passing: load, acquire
+ *            carries: what main set up for the window
+ *            [G5] floor: CAS, acquire         <->   [G6] floor: stores, release
+ *            The stop flag and struct pfs_mark are relaxed: results go through the pool's
+ *            mutex, the numbers in a mark are only ever shown or aimed at.
+ * C11 atomics, not Concurrency Kit's: ThreadSanitizer does not see into the latter's asm.
+ */
+#ifndef PFS_BENCH_GATE_H
+#define PFS_BENCH_GATE_H
+
+#include <sched.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PFS_BENCH_LINE 64
+
+struct pfs_gate {
+	alignas(PFS_BENCH_LINE) _Atomic(uint32_t) arrived; /* each thread once, [G1] */
+	alignas(PFS_BENCH_LINE) _Atomic(bool) opened;      /* main, [G3] */
+	alignas(PFS_BENCH_LINE) _Atomic(bool) stopped;     /* main */
+};
+
+/* A number that one thread keeps up to date and others look at. */
+struct pfs_mark {
+	alignas(PFS_BENCH_LINE) _Atomic(uint64_t) value;
+};
+
+static inline void pfs_gate_init(struct pfs_gate *self)
+{
+	atomic_init(&self->arrived, 0);
+	atomic_init(&self->opened, false);
+	atomic_init(&self->stopped, false);
+}
+
+/* One turn of a wait: with more threads than PUs, spinning would keep the awaited one out. */
+static inline void pfs_gate_relax(bool crowded)
+{
+	if (crowded)
+		sched_yield();
+	else
+#if defined(__x86_64__) || defined(__i386__)
+		__builtin_ia32_pause();
+#else
+		atomic_signal_fence(memory_order_seq_cst);
+#endif
+}
+
+static inline void pfs_gate_pass(struct pfs_gate *self, bool crowded)
+{
+	/* [G1] release, pairs with [G2]: without it main could read counts from before the
+	 * thread's preparation. */
+	atomic_fetch_add_explicit(&self->arrived, 1, memory_order_release);
+	/* [G4] acquire, pairs with [G3]: without it the window's plan could still be missing. */
+	while (!atomic_load_explicit(&self->opened, memory_order_acquire))
+		pfs_gate_relax(crowded);
+}
+
+static inline uint32_t pfs_gate_arrived(struct pfs_gate *self)
+{
+	/* [G2] acquire, pairs with [G1]. */
+	return atomic_load_explicit(&self->arrived, memory_order_acquire);
+}
+
+static inline void pfs_gate_open(struct pfs_gate *self)
+{
+	/* [G3] release, pairs with [G4]. */
+	atomic_store_explicit(&self->opened, true, memory_order_release);
+}
+
+static inline void pfs_gate_stop(struct pfs_gate *self)
+{
+	/* relaxed: carries nothing, the threads' results go through the pool's mutex */
+	atomic_store_explicit(&self->stopped, true, memory_order_relaxed);
+}
+
+static inline bool pfs_gate_stopped(struct pfs_gate *self)
+{
+	/* relaxed: see pfs_gate_stop */
+	return atomic_load_explicit(&self->stopped, memory_order_relaxed);
+}
+
+static inline void pfs_mark_set(struct pfs_mark *self, uint64_t value)
+{
+	/* relaxed: a number to look at, it guards nothing */
+	atomic_store_explicit(&self->value, value, memory_order_relaxed);
+}
+
+static inline uint64_t pfs_mark_get(struct pfs_mark *self)
+{
+	/* relaxed: see pfs_mark_set */
+	return atomic_load_explicit(&self->value, memory_order_relaxed);
+}
+
+/* The atomic steps that no allocate, publish, free can do without, for workload floor. */
+static inline void pfs_floor_triple(_Atomic(uint32_t) *word, uint64_t *bytes, uint64_t value)
+{
+	/* relaxed: a guess, the CAS verifies it */
+	uint32_t seen = atomic_load_explicit(word, memory_order_relaxed);
+
+	/* [G5] acquire, pairs with [G6]: the orders of a record's life, here with itself. */
+	atomic_compare_exchange_strong_explicit(word, &seen, seen | 1, memory_order_acquire,
+						memory_order_relaxed);
+	*(volatile uint64_t *)bytes = value;
+	/* [G6] release, pairs with [G5]: publish, then free. */
+	atomic_store_explicit(word, (seen & ~UINT32_C(3)) + 6, memory_order_release);
+	atomic_store_explicit(word, (seen & ~UINT32_C(3)) + 4, memory_order_release); /* [G6] */
+}
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * options.h - what the command line asks for, checked before anything runs.
+ */
+#ifndef PFS_BENCH_OPTIONS_H
+#define PFS_BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pfslab/config.h>
+#include <pfslab/status.h>
+#include <pfslab/variant.h>
+
+#define PFS_OPTIONS_LIST_MAX 64
+
+struct pfs_workload;
+
+struct pfs_options {
+	const struct pfs_variant *policies[PFS_OPTIONS_LIST_MAX];
+	uint32_t policy_count;
+	const struct pfs_workload *workloads[PFS_OPTIONS_LIST_MAX];
+	uint32_t workload_count;
+	double occupancies[PFS_OPTIONS_LIST_MAX];
+	uint32_t occupancy_count;
+	uint32_t threads[PFS_OPTIONS_LIST_MAX];
+	uint32_t thread_count;
+	char *placements[PFS_OPTIONS_LIST_MAX];
+	uint32_t placement_count;
+
+	enum pfs_memory memory;
+	uint32_t memory_node;
+	enum pfs_layout layout;
+	bool full_flags;
+	uint32_t page_records;
+	uint32_t pages;             /* preallocated */
+	uint32_t record_size;       /* 0: the workload's own */
+	uint32_t window_ms;
+	uint32_t latency_ms;        /* window in which calls are timed; 0: none */
+	uint32_t repeat_disturbed;  /* trials more, at most, when one was disturbed */
+	uint32_t reclaim_period_ms; /* UINT32_MAX: the workload's own */
+	uint64_t seed;
+	const char *series;         /* file, or NULL */
+
+	bool list_policies, list_workloads, help, version;
+};
+
+/*
+ * Take our own flags out of argv and leave the library's. PFS_BAD_CONFIG, PFS_BAD_VARIANT or
+ * PFS_NO_MEMORY with a line in *message; the lists are then useless.
+ */
+enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **argv,
+				  struct pfs_message *message);
+void pfs_options_fini(struct pfs_options *self);
+void pfs_options_help(void);
+
+#endif

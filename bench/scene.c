@@ -1,0 +1,374 @@
+/*
+ * scene.c - see scene.h.
+ */
+#include "scene.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "series.h"
+
+#define BATCH_FIRST 8
+#define BATCH_FIRST_PACED 64
+#define BATCH_NS_MAX UINT64_C(50000)
+#define WARM_UP_PARTS 5          /* the warm-up is a fifth of the window */
+#define WARM_UP_NS_MIN UINT64_C(2000000)
+#define SAMPLE_COST_SHARE 20     /* timing may slow a thread down by a twentieth */
+#define SAMPLE_EVERY_MAX 1024
+
+/* A trial under way. */
+struct run {
+	const struct pfs_scene_plan *plan;
+	struct pfs_scene scene;
+	struct pfs_pool *pool;
+	struct pfs_trial_thread *threads;
+	struct pfs_histogram *histograms;
+	struct pfs_outcome *outcome;
+	uint64_t window_ns;
+	enum pfs_status status; /* of the jobs; written by one thread at a time */
+};
+
+void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config,
+		     uint32_t prealloc, uint32_t need)
+{
+	bool grows = (scene->variant->traits & PFS_TRAIT_GROW) != 0;
+
+	config->page_prealloc = grows ? prealloc : need;
+	config->page_max = grows ? 4 * need : need;
+}
+
+void pfs_scene_extra(struct pfs_scene *scene, const char *name, double value)
+{
+	if (scene->extra_count == PFS_EXTRAS_MAX)
+		return;
+	scene->extras[scene->extra_count].name = name;
+	scene->extras[scene->extra_count++].value = value;
+}
+
+void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
+			 struct pfs_config *config)
+{
+	const struct pfs_options *options = scene->options;
+
+	pfs_config_init(config);
+	if (options->record_size != 0)
+		config->record_size_bytes = options->record_size;
+	config->page_records = options->page_records;
+	config->layout = options->layout;
+	config->memory = options->memory;
+	config->memory_node = options->memory_node;
+	config->full_flags = options->full_flags;
+	config->seed = options->seed;
+	if (options->reclaim_period_ms != UINT32_MAX)
+		config->reclaim.period_ms = options->reclaim_period_ms;
+	pfs_scene_pages(scene, config, options->pages, options->pages);
+	if (scene->workload->configure != NULL)
+		scene->workload->configure(scene, container, config);
+}
+
+static void fail(struct run *run, enum pfs_status status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void fail(struct run *run, enum pfs_status status, const char *format, ...)
+{
+	va_list arguments;
+
+	if (run->status != PFS_OK)
+		return; /* the first one tells */
+	run->status = status;
+	va_start(arguments, format);
+	vsnprintf(run->scene.message.text, sizeof(run->scene.message.text), format, arguments);
+	va_end(arguments);
+}
+
+/* On worker 0, so that preallocated pages are first touched where it is pinned. */
+static void create_job(void *context, uint32_t index)
+{
+	struct run *run = context;
+	struct pfs_scene *scene = &run->scene;
+
+	for (uint32_t i = 0; index == 0 && i < scene->container_count; i++) {
+		struct pfs_message message = {.text = ""};
+		struct pfs_config config;
+		pfs_scene_configure(scene, i, &config);
+		enum pfs_status status = pfs_container_create(scene->variant, &config,
+							      &scene->containers[i], &message);
+		if (status != PFS_OK)
+			fail(run, status, "%s", message.text);
+	}
+}
+
+static void prepare_job(void *context, uint32_t index)
+{
+	struct run *run = context;
+	struct pfs_scene *scene = &run->scene;
+	struct pfs_worker *worker = &scene->workers[index];
+
+	if (run->status != PFS_OK)
+		return;
+	for (uint32_t i = 0; i < scene->container_count; i++) {
+		if (pfs_thread_attach(scene->containers[i], &worker->threads[i]) != PFS_OK)
+			fail(run, PFS_NO_MEMORY, "no memory to attach thread %u", index);
+	}
+	if (run->status == PFS_OK && scene->workload->prepare != NULL &&
+	    !scene->workload->prepare(worker))
+		fail(run, PFS_NO_MEMORY, "no memory for the live set of thread %u", index);
+}
+
+static void settle_job(void *context, uint32_t index)
+{
+	struct run *run = context;
+
+	if (run->status == PFS_OK && run->scene.workload->settle != NULL)
+		run->scene.workload->settle(&run->scene.workers[index]);
+}
+
+static void finish_job(void *context, uint32_t index)
+{
+	struct run *run = context;
+	struct pfs_scene *scene = &run->scene;
+	struct pfs_worker *worker = &scene->workers[index];
+
+	if (run->status == PFS_OK && scene->workload->finish != NULL)
+		scene->workload->finish(worker);
+	if (worker->fault != NULL)
+		fail(run, PFS_BAD_VARIANT, "thread %u: %s", index, worker->fault);
+}
+
+static void detach_job(void *context, uint32_t index)
+{
+	struct pfs_scene *scene = &((struct run *)context)->scene;
+
+	for (uint32_t i = 0; i < scene->container_count; i++)
+		if (scene->workers[index].threads[i] != NULL)
+			pfs_thread_detach(scene->workers[index].threads[i]);
+}
+
+static uint64_t step(void *context, uint32_t index, uint64_t count)
+{
+	struct pfs_scene *scene = &((struct run *)context)->scene;
+
+	return scene->workload->step(&scene->workers[index], count);
+}
+
+static void sample(void *context, uint32_t index)
+{
+	struct pfs_scene *scene = &((struct run *)context)->scene;
+
+	scene->workload->sample(&scene->workers[index]);
+}
+
+static void at_open(void *context)
+{
+	struct run *run = context;
+
+	pfs_check_sum_counts(&run->scene, &run->outcome->before);
+	if (run->scene.workload->tick != NULL)
+		pfs_series_begin(run->scene.series, run->scene.name);
+}
+
+static void tick(void *context, uint64_t elapsed_ns)
+{
+	struct run *run = context;
+
+	run->scene.workload->tick(&run->scene, elapsed_ns, run->window_ns);
+}
+
+static struct pfs_trial_plan plan_of(struct run *run)
+{
+	const struct pfs_placement *placement = run->plan->placement;
+	uint32_t pu_count = placement->pu_count != 0 ? placement->pu_count
+						     : run->plan->pu_allowed;
+
+	return (struct pfs_trial_plan){
+		.step = step,
+		.context = run,
+		.window_ns = run->window_ns,
+		.paced = run->scene.workload->paced,
+		.pu_count = pu_count,
+		.crowded = run->scene.thread_count > pu_count,
+	};
+}
+
+static void warm_up(struct run *run)
+{
+	struct pfs_trial_plan plan = plan_of(run);
+	struct pfs_trial trial = {.threads = run->threads};
+
+	for (uint32_t i = 0; i < run->scene.thread_count; i++)
+		run->threads[i].batch = plan.paced ? BATCH_FIRST_PACED : BATCH_FIRST;
+	if (plan.paced)
+		return;
+	plan.adapt = true;
+	plan.batch_ns = run->window_ns / 1000 < BATCH_NS_MAX ? run->window_ns / 1000
+							     : BATCH_NS_MAX;
+	plan.window_ns = run->window_ns / WARM_UP_PARTS;
+	if (plan.window_ns < WARM_UP_NS_MIN)
+		plan.window_ns = WARM_UP_NS_MIN;
+	pfs_trial_run(run->pool, &plan, &trial);
+}
+
+static void measure(struct run *run)
+{
+	struct pfs_trial_plan plan = plan_of(run);
+	struct pfs_scene *scene = &run->scene;
+	struct pfs_outcome *outcome = run->outcome;
+	uint64_t *ops = calloc(scene->thread_count, sizeof(*ops));
+
+	if (ops == NULL) {
+		fail(run, PFS_NO_MEMORY, "no memory for the results");
+		return;
+	}
+	plan.at_open = at_open;
+	plan.tick = scene->workload->tick != NULL ? tick : NULL;
+	plan.tick_ns = scene->workload->tick != NULL
+			       ? run->window_ns / scene->workload->tick_share + 1 : 0;
+	outcome->trial.threads = run->threads;
+	outcome->crowded = plan.crowded;
+	pfs_trial_run(run->pool, &plan, &outcome->trial);
+	outcome->ops_min = UINT64_MAX;
+	for (uint32_t i = 0; i < scene->thread_count; i++) {
+		ops[i] = run->threads[i].ops;
+		outcome->ops += ops[i];
+		if (scene->workload->is_counted != NULL && !scene->workload->is_counted(scene, i))
+			continue;
+		outcome->items += ops[i];
+		outcome->ops_min = ops[i] < outcome->ops_min ? ops[i] : outcome->ops_min;
+		outcome->ops_max = ops[i] > outcome->ops_max ? ops[i] : outcome->ops_max;
+	}
+	pfs_check_sum_counts(scene, &outcome->after);
+	outcome->occupancy = pfs_check_occupancy(scene, &outcome->after);
+	if (scene->workload->report != NULL)
+		scene->workload->report(scene, ops, (double)outcome->trial.window_ns / 1e9);
+	outcome->page_ideal = pfs_check_page_ideal(scene);
+	free(ops);
+}
+
+/* A power of two so large that timing one call in so many costs a twentieth at most. */
+static uint64_t sample_every(const struct run *run, const struct pfs_trial_thread *thread)
+{
+	double op_ns = (double)(thread->end_ns - thread->start_ns) / (double)(thread->ops + 1);
+	double wanted = 2 * run->plan->clock->cost_ns * SAMPLE_COST_SHARE / op_ns;
+	uint64_t every = 1;
+
+	while ((double)every < wanted && every < SAMPLE_EVERY_MAX)
+		every *= 2;
+	return every;
+}
+
+static void measure_latency(struct run *run)
+{
+	struct pfs_trial_plan plan = plan_of(run);
+	struct pfs_scene *scene = &run->scene;
+	struct pfs_trial trial = {.threads = run->threads};
+
+	if (scene->workload->sample == NULL || scene->options->latency_ms == 0)
+		return;
+	plan.sample = sample;
+	plan.window_ns = (uint64_t)scene->options->latency_ms * 1000000;
+	for (uint32_t i = 0; i < scene->thread_count; i++)
+		run->threads[i].sample_every = sample_every(run, &run->threads[i]);
+	pfs_trial_run(run->pool, &plan, &trial);
+	for (uint32_t i = 0; i < scene->thread_count; i++)
+		pfs_histogram_merge(&run->outcome->histogram, &run->histograms[i]);
+}
+
+static bool make_workers(struct run *run)
+{
+	struct pfs_scene *scene = &run->scene;
+	size_t count = scene->thread_count;
+
+	scene->workers = aligned_alloc(alignof(struct pfs_worker),
+				       count * sizeof(*scene->workers));
+	run->threads = calloc(count, sizeof(*run->threads));
+	run->histograms = calloc(count, sizeof(*run->histograms));
+	if (scene->workers == NULL || run->threads == NULL || run->histograms == NULL)
+		return false;
+	memset(scene->workers, 0, count * sizeof(*scene->workers));
+	for (uint32_t i = 0; i < scene->thread_count; i++) {
+		scene->workers[i].scene = scene;
+		scene->workers[i].index = i;
+		scene->workers[i].random = scene->options->seed * 0x2545F4914F6CDD1D +
+					   pfs_worker_salt(i) + 1;
+		if (scene->workers[i].random == 0)
+			scene->workers[i].random = 1;
+		scene->workers[i].histogram = &run->histograms[i];
+	}
+	return true;
+}
+
+static void play(struct run *run)
+{
+	struct pfs_scene *scene = &run->scene;
+	const struct pfs_workload *workload = scene->workload;
+	struct pfs_message message;
+
+	pfs_pool_each(run->pool, create_job, run);
+	if (run->status == PFS_OK && workload->start != NULL && !workload->start(scene))
+		fail(run, PFS_NO_MEMORY, "no memory for workload %s", workload->name);
+	pfs_pool_turns(run->pool, prepare_job, run);
+	pfs_pool_turns(run->pool, settle_job, run);
+	if (run->status == PFS_OK) {
+		warm_up(run);
+		measure(run);
+		measure_latency(run);
+	}
+	if (run->status == PFS_OK && !pfs_check_held(scene, &message))
+		fail(run, PFS_BAD_VARIANT, "%s", message.text);
+	pfs_pool_turns(run->pool, finish_job, run);
+	if (run->status == PFS_OK && !pfs_check_empty(scene, &message))
+		fail(run, PFS_BAD_VARIANT, "%s", message.text);
+	if (run->status == PFS_BAD_VARIANT)
+		return; /* a broken structure is not to be trusted with its own destruction */
+	pfs_pool_turns(run->pool, detach_job, run);
+	if (workload->stop != NULL)
+		workload->stop(scene);
+	for (uint32_t i = 0; i < scene->container_count; i++)
+		pfs_container_destroy(scene->containers[i]);
+}
+
+enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outcome *outcome,
+			      struct pfs_message *message)
+{
+	struct run run = {
+		.plan = plan,
+		.outcome = outcome,
+		.window_ns = (uint64_t)plan->options->window_ms * 1000000 *
+			     plan->workload->window_factor,
+		.scene = {
+			.options = plan->options,
+			.clock = plan->clock,
+			.workload = plan->workload,
+			.variant = plan->variant,
+			.name = plan->name,
+			.series = plan->series,
+			.occupancy = plan->occupancy,
+			.thread_count = plan->placement->thread_count,
+			.container_count = plan->workload->container_count,
+			.capacity = (uint64_t)plan->options->pages * plan->options->page_records,
+		},
+	};
+
+	memset(outcome, 0, sizeof(*outcome));
+	outcome->container_count = run.scene.container_count;
+	for (uint32_t i = 0; i < PFS_CONTAINERS_MAX; i++)
+		run.scene.live_peak[i] = UINT64_MAX;
+	run.status = pfs_pool_create(&run.pool, plan->placement, plan->topology,
+				     &run.scene.message);
+	if (run.status == PFS_OK && make_workers(&run))
+		play(&run);
+	else
+		fail(&run, PFS_NO_MEMORY, "no memory for %u threads", run.scene.thread_count);
+	memcpy(outcome->extras, run.scene.extras, sizeof(outcome->extras));
+	outcome->extra_count = run.scene.extra_count;
+	outcome->trial.threads = NULL;
+	*message = run.scene.message;
+	pfs_pool_destroy(run.pool);
+	free(run.scene.workers);
+	free(run.threads);
+	free(run.histograms);
+	return run.status;
+}

@@ -1,0 +1,185 @@
+/*
+ * workload.h - what a workload is: a few hooks that know neither of threads nor of time.
+ *
+ * A workload says in configure what its containers are like. Then, for each worker, prepare
+ * and settle build the live set, step does operations, sample does one with its allocate
+ * call timed, finish gives all records back. The scene (scene.h) calls them on real threads;
+ * anything that can hand out struct pfs_thread handles may call them too.
+ */
+#ifndef PFS_BENCH_WORKLOAD_H
+#define PFS_BENCH_WORKLOAD_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pfslab/container.h>
+#include <pfslab/variant.h>
+
+#include "clock.h"
+#include "gate.h"
+#include "histogram.h"
+#include "options.h"
+
+#define PFS_CONTAINERS_MAX 5
+#define PFS_EXTRAS_MAX 8
+#define PFS_CANARIES_MAX 8
+
+struct pfs_scene;
+struct pfs_series;
+
+/* One thread's part of a benchmark. Its own thread only, but for live_mark. */
+struct pfs_worker {
+	alignas(PFS_BENCH_LINE) struct pfs_scene *scene;
+	uint32_t index;
+	uint32_t target;          /* records that live should hold */
+	struct pfs_thread *threads[PFS_CONTAINERS_MAX]; /* handle in each container */
+	struct pfs_live live;     /* in container 0 */
+	void *canaries[PFS_CANARIES_MAX]; /* live records, too, that nobody may touch */
+	uint32_t canary_count;
+	uint64_t random;
+	uint64_t refused;         /* allocations */
+	void *own;                /* the workload's */
+	const char *fault;        /* NULL, or what this worker saw go wrong */
+	struct pfs_histogram *histogram; /* ticks of allocate calls */
+	struct pfs_mark live_mark; /* live.count, for whoever looks */
+};
+
+/* One benchmark while it runs. Main writes it; workers read it between two jobs. */
+struct pfs_scene {
+	const struct pfs_options *options;
+	const struct pfs_clock *clock;
+	const struct pfs_workload *workload;
+	const struct pfs_variant *variant;
+	const char *name;         /* of the benchmark */
+	double occupancy;
+	uint32_t thread_count;
+	uint32_t container_count;
+	struct pfs_container *containers[PFS_CONTAINERS_MAX];
+	/* Most records in use at once, as far as the workload knows; UINT64_MAX: it doesn't. */
+	uint64_t live_peak[PFS_CONTAINERS_MAX];
+	struct pfs_worker *workers;
+	uint64_t capacity;        /* records in the preallocated pages of container 0 */
+	struct pfs_mark level;    /* tide: share of the peak to aim at, in millionths */
+	struct pfs_mark phase;    /* tide: not 0 in a trough */
+	void *shared;             /* the workload's */
+	struct pfs_series *series;
+	struct { const char *name; double value; } extras[PFS_EXTRAS_MAX];
+	uint32_t extra_count;
+	struct pfs_message message;
+};
+
+struct pfs_workload {
+	const char *name;
+	const char *summary;
+	uint32_t traits;          /* that a variant must have */
+	bool has_occupancy;
+	bool has_policy;          /* false: runs once, not once for each policy */
+	bool paced;               /* its threads sleep by design */
+	uint32_t threads_multiple; /* thread counts must be a multiple of it */
+	uint32_t threads_max;     /* 0: any */
+	uint32_t window_factor;   /* its window is so many times --window_ms */
+	uint32_t container_count;
+
+	/* Change what differs from --pages preallocated ones. May be NULL. */
+	void (*configure)(const struct pfs_scene *scene, uint32_t container,
+			  struct pfs_config *config);
+	/* On main, around all workers. False: no memory. May be NULL. */
+	bool (*start)(struct pfs_scene *scene);
+	void (*stop)(struct pfs_scene *scene);
+	/* In turns, one worker after the other: first prepare of all, then settle of all. */
+	bool (*prepare)(struct pfs_worker *worker);
+	void (*settle)(struct pfs_worker *worker);
+	uint64_t (*step)(struct pfs_worker *worker, uint64_t count);
+	void (*sample)(struct pfs_worker *worker); /* NULL: no latencies */
+	void (*tick)(struct pfs_scene *scene, uint64_t elapsed_ns, uint64_t window_ns);
+	uint64_t tick_share;      /* ticks in a window */
+	/* How many records of a container are this worker's just now; NULL: live and canaries. */
+	uint64_t (*held)(const struct pfs_worker *worker, uint32_t container);
+	/* In turns: look at the records, then free all of them. */
+	void (*finish)(struct pfs_worker *worker);
+	/* Are this worker's operations triples of allocate, publish, free? NULL: yes. */
+	bool (*is_counted)(const struct pfs_scene *scene, uint32_t worker_index);
+	/* On main, after a window: add extras. ops[i] are worker i's. May be NULL. */
+	void (*report)(struct pfs_scene *scene, const uint64_t *ops, double window_s);
+};
+
+const struct pfs_workload *pfs_workload_find(const char *name);
+const struct pfs_workload *pfs_workload_at(uint32_t position);
+
+/* Say what went wrong, once; the benchmark is reported as an error. */
+static inline void pfs_worker_fault(struct pfs_worker *worker, const char *fault)
+{
+	if (worker->fault == NULL)
+		worker->fault = fault;
+}
+
+static inline uint64_t pfs_random_next(uint64_t *state)
+{
+	uint64_t value = *state;
+
+	value ^= value << 13;
+	value ^= value >> 7;
+	value ^= value << 17;
+	*state = value;
+	return value;
+}
+
+/* 0 .. bound - 1; bound > 0 and below 2^32. */
+static inline uint32_t pfs_random_below(uint64_t *state, uint32_t bound)
+{
+	return (uint32_t)(((pfs_random_next(state) >> 32) * bound) >> 32);
+}
+
+/* How many of total things are part index's, of count parts. */
+static inline uint64_t pfs_part(uint64_t total, uint32_t count, uint32_t index)
+{
+	return total / count + (index < total % count);
+}
+
+/* Differs from worker to worker, never 0. */
+static inline uint64_t pfs_worker_salt(uint32_t worker_index)
+{
+	return ((uint64_t)worker_index + 1) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+/* The batches of a variant stamp and check records like this, too. */
+static inline void pfs_stamp_set(void *record, uint64_t salt)
+{
+	*(uint64_t *)record = (uint64_t)(uintptr_t)record ^ salt;
+}
+
+static inline bool pfs_stamp_ok(const void *record, uint64_t salt)
+{
+	return *(const uint64_t *)record == ((uint64_t)(uintptr_t)record ^ salt);
+}
+
+/* One allocate call, timed into the worker's histogram. */
+static inline struct pfs_claim pfs_timed_allocate(struct pfs_worker *worker,
+						  struct pfs_thread *thread)
+{
+	const struct pfs_variant *variant = worker->scene->variant;
+	uint64_t begin = pfs_clock_ticks(worker->scene->clock);
+	struct pfs_claim claim = variant->allocate(thread);
+
+	pfs_histogram_add(worker->histogram, pfs_clock_ticks(worker->scene->clock) - begin);
+	return claim;
+}
+
+/* What several workloads do to worker->live, in live.c. */
+bool pfs_live_prepare(struct pfs_worker *worker);  /* room for a share, filled to the last */
+void pfs_live_settle(struct pfs_worker *worker);   /* drained at random to the occupancy */
+void pfs_live_set_canaries(struct pfs_worker *worker);
+uint64_t pfs_live_churn(struct pfs_worker *worker, uint64_t count);
+void pfs_live_sample(struct pfs_worker *worker);
+void pfs_live_finish(struct pfs_worker *worker);   /* canaries, then all records freed */
+
+/* Pages of a container that needs room for `need` pages at most: prealloc of them made in
+ * advance and four times need as the limit, or all of them where the policy cannot grow. */
+void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config,
+		     uint32_t prealloc, uint32_t need);
+
+/* Add a counter of the workload's own to the report. */
+void pfs_scene_extra(struct pfs_scene *scene, const char *name, double value);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * workload_pair.c - allocate, publish, free, again and again, in a container that is empty.
+ */
+#include "workload.h"
+
+static bool prepare(struct pfs_worker *worker)
+{
+	worker->scene->live_peak[0] = worker->scene->thread_count; /* one in flight each */
+	return true;
+}
+
+static uint64_t step(struct pfs_worker *worker, uint64_t count)
+{
+	uint64_t refused = worker->scene->variant->pair(worker->threads[0], count);
+
+	worker->refused += refused;
+	return count - refused;
+}
+
+static void sample(struct pfs_worker *worker)
+{
+	const struct pfs_variant *variant = worker->scene->variant;
+	struct pfs_claim claim = pfs_timed_allocate(worker, worker->threads[0]);
+
+	if (claim.record == NULL) {
+		worker->refused++;
+		return;
+	}
+	pfs_stamp_set(claim.record, worker->random);
+	variant->publish(worker->threads[0], claim);
+	variant->free(worker->threads[0], claim.record);
+}
+
+const struct pfs_workload pfs_workload_pair = {
+	.name = "pair",
+	.summary = "allocate, publish, free, in an empty container",
+	.has_policy = true,
+	.threads_multiple = 1,
+	.window_factor = 1,
+	.container_count = 1,
+	.prepare = prepare,
+	.step = step,
+	.sample = sample,
+};
