@@ -67,12 +67,14 @@ static inline void pfs_lock_dirty_to_allocated(struct pfs_lock *self, uint32_t d
 {
 	/* relaxed: the owner reads its own last store. */
 	uint32_t word = pfs_load_relaxed(&self->word);
-	if (!pfs_likely(word == dirty_word && pfs_word_state(word) == PFS_STATE_DIRTY))
+	if (!pfs_likely(word == dirty_word))
 		pfs_panic("publish", word, dirty_word);
-	uint32_t next = (dirty_word & PFS_VERSION_MASK) + PFS_VERSION_ONE;
-	/* [L2] release, pairs with [L4]: without it a reader could see the record ALLOCATED
+	/* One addition: the version by one, and from DIRTY to ALLOCATED. From the caller's word
+	 * and not from memory, so that the check above delays nothing.
+	 * [L2] release, pairs with [L4]: without it a reader could see the record ALLOCATED
 	 * and read bytes of its last life. */
-	pfs_store_release(&self->word, next | PFS_STATE_ALLOCATED);
+	pfs_store_release(&self->word, dirty_word + PFS_VERSION_ONE + PFS_STATE_ALLOCATED -
+					       PFS_STATE_DIRTY);
 }
 
 /* Wait-free. Only the owner of a readable record may call it. */
@@ -95,7 +97,7 @@ static inline void pfs_lock_allocated_to_free(struct pfs_lock *self)
 	if (!pfs_likely(pfs_word_state(word) == PFS_STATE_ALLOCATED))
 		pfs_panic("free", word, PFS_STATE_ALLOCATED);
 	/* [L3] release, pairs with [L1]: hands the record's bytes to the next owner. */
-	pfs_store_release(&self->word, word & PFS_VERSION_MASK);
+	pfs_store_release(&self->word, word - PFS_STATE_ALLOCATED);
 }
 
 static inline void pfs_lock_dirty_to_free(struct pfs_lock *self, uint32_t dirty_word)

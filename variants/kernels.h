@@ -106,7 +106,7 @@ PFS_SKELETON void pfs_drain_with(struct pfs_thread *thread, struct pfs_live *liv
 }
 
 #define PFS_VARIANT_BATCHES(record_ops)                                                    \
-	static uint64_t pair(struct pfs_thread *thread, uint64_t count)                    \
+	__attribute__((flatten)) static uint64_t pair(struct pfs_thread *thread, uint64_t count)                    \
 	{                                                                                  \
 		return pfs_pair_with(thread, count, &(record_ops));                        \
 	}                                                                                  \

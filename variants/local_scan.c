@@ -7,25 +7,25 @@
  *
  * Source: the first improvement proposed in Database Kernel Monthly on PFS memory management.
  */
-#include "scan.h"
+#include "strict.h"
 #include "words.h"
 
-static inline uint64_t begin_below(uint64_t hint, uint32_t count)
+static inline uint32_t begin_below(uint64_t hint, uint32_t count)
 {
-	return hint < count ? hint : 0;
+	return hint < count ? (uint32_t)hint : 0;
 }
 
-static inline uint64_t page_begin(struct pfs_thread *thread, uint32_t count)
+static inline uint32_t page_begin(struct pfs_thread *thread, uint32_t page_count)
 {
 	/* relaxed: a hint of where to look. */
-	return begin_below(pfs_load_relaxed(&thread->container->cursor), count);
+	return begin_below(pfs_load_relaxed(&thread->container->cursor), page_count);
 }
 
-static inline uint64_t slot_begin(struct pfs_thread *thread, struct pfs_page *page,
-				  uint32_t count)
+static inline uint32_t slot_begin(struct pfs_thread *thread, struct pfs_page *page)
 {
 	(void)thread;
-	return begin_below(pfs_load_relaxed(&page->cursor), count); /* relaxed: a hint */
+	/* relaxed: a hint of where to look. */
+	return begin_below(pfs_load_relaxed(&page->cursor), page->slot_count);
 }
 
 /* Only a change is written: a store to a shared line costs every other thread a miss. */
@@ -45,20 +45,13 @@ static inline void slot_learn(struct pfs_page *page, uint32_t slot)
 	learn(&page->cursor, slot);
 }
 
-static const struct pfs_scan_ops scan_ops = {
+static const struct pfs_strict_ops strict_ops = {
 	.page_begin = page_begin,
 	.slot_begin = slot_begin,
-	.page_next = pfs_scan_page_step,
-	.slot_next = pfs_scan_slot_step,
-	.fold = pfs_scan_wrap,
 	.page_learn = page_learn,
 	.slot_learn = slot_learn,
 };
-
-static struct pfs_claim allocate(struct pfs_thread *thread)
-{
-	return pfs_scan_allocate_with(thread, &scan_ops);
-}
+PFS_STRICT_ALLOCATE(strict_ops)
 
 static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_record,
 						  free_record };

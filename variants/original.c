@@ -17,102 +17,112 @@
  * Source: PFS_buffer_scalable_container and PFS_buffer_default_array, from the description in
  * Database Kernel Monthly on PFS memory management and the observable behaviour of 8.x.
  */
-#include "scan.h"
+#include "strict.h"
 #include "words.h"
 
-static uint64_t advance(_Atomic(uint64_t) *cursor)
+/* The start of a window of count values of a cursor, which must not wrap around. */
+static inline uint64_t window_begin(_Atomic(uint64_t) *cursor, uint64_t begin, uint32_t count)
+{
+	if (pfs_likely(begin + count >= begin))
+		return begin;
+	pfs_store_relaxed(cursor, 0); /* relaxed: a hint of where to look */
+	return 0;
+}
+
+/* The value before: a post-increment. */
+static inline uint64_t advance(_Atomic(uint64_t) *cursor)
 {
 	/* relaxed: a hint of where to look; claiming a record orders what matters. */
 	return pfs_fetch_add_relaxed(cursor, 1);
 }
 
-static inline uint64_t page_begin(struct pfs_thread *thread, uint32_t count)
-{
-	_Atomic(uint64_t) *cursor = &thread->container->cursor;
-	uint64_t begin = pfs_load_relaxed(cursor); /* relaxed: a hint */
-	if (begin + count >= begin)
-		return begin;
-	pfs_store_relaxed(cursor, 0); /* relaxed: a hint; the window would wrap around */
-	return 0;
-}
-
-static inline uint64_t page_next(struct pfs_thread *thread, uint64_t cursor)
-{
-	(void)cursor;
-	return advance(&thread->container->cursor);
-}
-
-static inline uint64_t slot_begin(struct pfs_thread *thread, struct pfs_page *page,
-				  uint32_t count)
-{
-	(void)thread;
-	uint64_t begin = advance(&page->cursor);
-	if (begin + count >= begin)
-		return begin;
-	pfs_store_relaxed(&page->cursor, 0); /* relaxed: a hint; the window would wrap around */
-	return 0;
-}
-
-static inline uint64_t slot_next(struct pfs_page *page, uint64_t cursor)
-{
-	(void)cursor;
-	return advance(&page->cursor);
-}
-
-static inline uint32_t fold(uint64_t cursor, uint32_t count)
-{
-	return (uint32_t)(cursor % count);
-}
-
-static inline bool page_refused(struct pfs_page *page)
+static inline bool flag_is_set(const struct pfs_container *self, _Atomic(uint32_t) *flag)
 {
 	/* relaxed: a flag that may be stale, as in the real system. */
-	return page->container->config.full_flags && pfs_load_relaxed(&page->full) != 0;
+	return self->config.full_flags && pfs_load_relaxed(flag) != 0;
 }
 
-static inline void page_failed(struct pfs_page *page)
+static inline void flag_put(const struct pfs_container *self, _Atomic(uint32_t) *flag,
+			    uint32_t value)
 {
-	if (page->container->config.full_flags)
-		pfs_store_relaxed(&page->full, 1); /* relaxed: may be late, and then sticks */
+	if (self->config.full_flags)
+		pfs_store_relaxed(flag, value); /* relaxed: may come late, and then sticks */
 }
 
-static inline bool container_refused(struct pfs_container *container)
+static struct pfs_claim page_allocate(struct pfs_thread *thread, struct pfs_page *page)
 {
-	/* relaxed: a flag that may be stale, as in the real system. */
-	return container->config.full_flags && pfs_load_relaxed(&container->full) != 0;
+	struct pfs_container *self = thread->container;
+	pfs_tally_search(thread, page);
+	if (flag_is_set(self, &page->full)) {
+		pfs_count(thread, PFS_EVENT_FLAG_SKIPS, 1);
+		pfs_tally_miss(thread, page);
+		return pfs_claim_none();
+	}
+	uint32_t count = page->slot_count;
+	uint64_t cursor = window_begin(&page->cursor, advance(&page->cursor), count);
+	uint64_t end = cursor + count;
+	for (; cursor < end; cursor = advance(&page->cursor)) {
+		struct pfs_claim claim =
+			pfs_page_probe(thread, page, (uint32_t)(cursor % count));
+		if (claim.record != NULL)
+			return claim;
+	}
+	flag_put(self, &page->full, 1);
+	pfs_tally_miss(thread, page);
+	return pfs_claim_none();
 }
 
-static inline void container_failed(struct pfs_container *container)
+static struct pfs_claim search(struct pfs_thread *thread, uint32_t count)
 {
-	if (container->config.full_flags)
-		pfs_store_relaxed(&container->full, 1); /* relaxed: may be late, and then sticks */
+	struct pfs_container *self = thread->container;
+	/* relaxed: a hint of where to look. */
+	uint64_t cursor = window_begin(&self->cursor, pfs_load_relaxed(&self->cursor), count);
+	uint64_t end = cursor + count;
+	for (; cursor < end; cursor = advance(&self->cursor)) {
+		struct pfs_page *page = pfs_container_page(self, (uint32_t)(cursor % count));
+		struct pfs_claim claim = page_allocate(thread, page);
+		if (claim.record != NULL)
+			return claim;
+	}
+	return pfs_claim_none();
 }
 
-static const struct pfs_scan_ops scan_ops = {
-	.page_begin = page_begin,
-	.slot_begin = slot_begin,
-	.page_next = page_next,
-	.slot_next = slot_next,
-	.fold = fold,
-	.page_refused = page_refused,
-	.page_failed = page_failed,
-	.container_refused = container_refused,
-	.container_failed = container_failed,
-};
+static struct pfs_claim grow(struct pfs_thread *thread, uint32_t index)
+{
+	struct pfs_container *self = thread->container;
+	for (; index < self->page_capacity; index++) {
+		struct pfs_page *page = pfs_container_page_at(thread, index);
+		if (page == NULL)
+			return pfs_container_refuse(thread, PFS_NO_MEMORY);
+		struct pfs_claim claim = page_allocate(thread, page);
+		if (claim.record != NULL)
+			return claim;
+	}
+	flag_put(self, &self->full, 1);
+	return pfs_container_refuse(thread, PFS_FULL);
+}
 
 static struct pfs_claim allocate(struct pfs_thread *thread)
 {
-	return pfs_scan_allocate_with(thread, &scan_ops);
+	struct pfs_container *self = thread->container;
+	uint32_t count = pfs_container_page_limit(self);
+	pfs_tally_call(thread);
+	if (flag_is_set(self, &self->full)) {
+		pfs_tally_gave_up(thread, count);
+		return pfs_container_refuse(thread, PFS_FULL);
+	}
+	struct pfs_claim claim = count != 0 ? search(thread, count) : pfs_claim_none();
+	if (claim.record != NULL)
+		return claim;
+	pfs_tally_gave_up(thread, count);
+	return grow(thread, count);
 }
 
 /* The flags are cleared after the record is FREE, page first, as in the real system. */
 static inline void clear_flags(struct pfs_page *page)
 {
-	struct pfs_container *container = page->container;
-	if (!container->config.full_flags)
-		return;
-	pfs_store_relaxed(&page->full, 0);      /* relaxed: see the head of this file */
-	pfs_store_relaxed(&container->full, 0); /* relaxed: see the head of this file */
+	flag_put(page->container, &page->full, 0);
+	flag_put(page->container, &page->container->full, 0);
 }
 
 static void free_and_clear(struct pfs_thread *thread, void *record)

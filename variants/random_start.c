@@ -6,33 +6,25 @@
  *
  * Source: the second improvement proposed in Database Kernel Monthly on PFS memory management.
  */
-#include "scan.h"
+#include "random.h"
+#include "strict.h"
 #include "words.h"
 
-static inline uint64_t page_begin(struct pfs_thread *thread, uint32_t count)
+static inline uint32_t page_begin(struct pfs_thread *thread, uint32_t page_count)
 {
-	return pfs_random_below(&thread->random, count);
+	return pfs_random_below(&thread->random, page_count);
 }
 
-static inline uint64_t slot_begin(struct pfs_thread *thread, struct pfs_page *page,
-				  uint32_t count)
+static inline uint32_t slot_begin(struct pfs_thread *thread, struct pfs_page *page)
 {
-	(void)page;
-	return pfs_random_below(&thread->random, count);
+	return pfs_random_below(&thread->random, page->slot_count);
 }
 
-static const struct pfs_scan_ops scan_ops = {
+static const struct pfs_strict_ops strict_ops = {
 	.page_begin = page_begin,
 	.slot_begin = slot_begin,
-	.page_next = pfs_scan_page_step,
-	.slot_next = pfs_scan_slot_step,
-	.fold = pfs_scan_wrap,
 };
-
-static struct pfs_claim allocate(struct pfs_thread *thread)
-{
-	return pfs_scan_allocate_with(thread, &scan_ops);
-}
+PFS_STRICT_ALLOCATE(strict_ops)
 
 static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_record,
 						  free_record };

@@ -12,22 +12,17 @@
  * Source: the third improvement named in Database Kernel Monthly on PFS memory management
  * (PolarDB's periodic reclaim, of which no description was published); the design is our own.
  */
+#include "random.h"
 #include "reclaim.h"
-#include "scan.h"
+#include "strict.h"
 #include "words.h"
 
-static inline uint64_t slot_begin(struct pfs_thread *thread, struct pfs_page *page,
-				  uint32_t count)
+static inline uint32_t slot_begin(struct pfs_thread *thread, struct pfs_page *page)
 {
-	(void)page;
-	return pfs_random_below(&thread->random, count);
+	return pfs_random_below(&thread->random, page->slot_count);
 }
 
-static const struct pfs_scan_ops scan_ops = {
-	.slot_begin = slot_begin,
-	.slot_next = pfs_scan_slot_step,
-	.fold = pfs_scan_wrap,
-};
+static const struct pfs_strict_ops strict_ops = { .slot_begin = slot_begin };
 
 enum pages_wanted { PAGES_KEPT, PAGES_DRAINING, PAGES_ALL };
 
@@ -49,7 +44,7 @@ static struct pfs_claim search_pages(struct pfs_thread *thread, uint32_t limit,
 	for (uint32_t tried = 0; tried < limit; tried++) {
 		struct pfs_page *page = pfs_container_page(self, index);
 		if (is_wanted(page, wanted)) {
-			struct pfs_claim claim = pfs_page_allocate_with(thread, page, &scan_ops);
+			struct pfs_claim claim = pfs_strict_page_with(thread, page, &strict_ops);
 			if (claim.record != NULL) {
 				thread->home_page = index;
 				return claim;
@@ -94,7 +89,7 @@ static struct pfs_claim search_or_grow(struct pfs_thread *thread)
 		struct pfs_page *page = pfs_container_page_add(thread, growths);
 		if (page != NULL) {
 			thread->home_page = page->index;
-			claim = pfs_page_allocate_with(thread, page, &scan_ops);
+			claim = pfs_strict_page_with(thread, page, &strict_ops);
 			if (claim.record != NULL)
 				return claim;
 		} else if (thread->status != PFS_OK) {
