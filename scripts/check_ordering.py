@@ -3,12 +3,13 @@
 
 usage: scripts/check_ordering.py [TOP]
 In containers/, variants/ and bench/gate.h:
-  - a label such as [B1] ([I1] are invariants, not orders) is defined once, as "[B1] what:" in the Ordering table that opens a
-    file, and is named by a comment at an operation; a label that is named is defined;
+  - a label such as [B1] is defined once, as "[B1] what:" in the Ordering table that opens a
+    file, and is named by a comment at an operation; a label that is named is defined ([I1],
+    [I2]... are invariants, not orders);
   - partners name each other: if [B1] pairs with [B2], then [B2] pairs with [B1];
-  - each acquire, release and seq operation has a label at it, each seq the word "seq" and an
-    argument, each relaxed one "relaxed: why"; at it means on its line, in the 3 lines above,
-    or in the comment that reaches into them.
+  - each acquire, release and seq operation has "[B1] acquire, pairs with [B2]" at it, with the
+    order that it uses (or just /* [B1] ... on its line, where that is said nearby), each relaxed
+    one "relaxed: why"; at it means on its lines or in the comment that ends up to 3 lines above.
 Everywhere: no standalone thread fence; no <stdatomic.h>, __atomic_ or __sync_ outside
 containers/atomic.h and bench/gate.h (the tests' own flags in stress/ and *_test.c may use
 <stdatomic.h>). Where clang is installed, it also refuses plain accesses to _Atomic objects.
@@ -35,6 +36,7 @@ RAW = re.compile(r"#\s*include\s*<stdatomic\.h>|\b__atomic_\w+|\b__sync_\w+")
 IMPLICIT = re.compile(r"\batomic_(?!init\b|uint|int|bool|flag\b|signal_fence|is_lock_free)"
                       r"\w+(?<!_explicit)\s*\(")
 PAIRS = re.compile(r"pairs? with|\bwith (?=\[)|\band with (?=\[)")
+AT_CODE = re.compile(r"\[[A-Z]{1,2}[0-9]+\],? (?:acquire|release|acq_rel|seq|\*/)")
 RUN = re.compile(r"\s*((?:\[[A-Z]{1,2}[0-9]+\](?:, and |, | and )?)+)")
 
 
@@ -103,7 +105,7 @@ def gather(path, text, labels, faults):
         if found.group(1).startswith("I"):
             continue
         labels.named.setdefault(found.group(1), (path, line_of(text, found.start())))
-        if found.start() > after:
+        if found.start() > after and AT_CODE.match(comments, found.start()):
             labels.at_code.add(found.group(1))
     for block in re.findall(r"/\*.*?\*/", comments[after:], re.DOTALL) + [comments[begin:end]]:
         for one, others in pairs_in(block):
@@ -137,12 +139,31 @@ def judge_labels(labels):
 
 
 def argument_at(code_lines, comment_lines, number):
-    """The comments on a line, in the 3 above, and in a comment that reaches into those."""
-    first = max(0, number - 3)
-    while first > 0 and comment_lines[first].strip() and not code_lines[first].strip() and \
-            comment_lines[first - 1].strip() and not code_lines[first - 1].strip():
-        first -= 1
-    return " ".join(line.strip() for line in comment_lines[first:number + 1])
+    """(above, own) comments of a statement: the nearest that stands alone above it, ends at most
+    3 lines up and has no other ordered operation behind it; and those on its own lines."""
+    last = number
+    while ";" not in code_lines[last] and last + 1 < len(code_lines) and last < number + 4:
+        last += 1
+    while number > 0 and code_lines[number - 1].strip() and \
+            not code_lines[number - 1].rstrip().endswith((";", "{", "}", ":")):
+        number -= 1  # back to where the statement, or the header of its loop, begins
+    own = comment_lines[number:last + 1]
+    above = number - 1
+    while above >= max(0, number - 3) and code_lines[above].strip():
+        strong = OPERATION.search(code_lines[above])
+        if strong and "relaxed" not in strong.group(0):
+            return "", " ".join(own)
+        above -= 1
+    block = []
+    while above >= max(0, number - 3) and not code_lines[above].strip() and \
+            not comment_lines[above].strip():
+        above -= 1
+    if above < number - 3:
+        return "", " ".join(own)
+    while above >= 0 and comment_lines[above].strip() and not code_lines[above].strip():
+        block.insert(0, comment_lines[above].strip())
+        above -= 1
+    return " ".join(block), " ".join(own)
 
 
 def judge_operations(path, text):
@@ -156,17 +177,17 @@ def judge_operations(path, text):
         number = line_of(code, found.start()) - 1
         if "signal_fence" in code_lines[number]:  # for the compiler only, not for threads
             continue
-        argument = argument_at(code_lines, comment_lines, number)
+        above, own = argument_at(code_lines, comment_lines, number)
+        argument = above + " " + own
         place = f"{path}:{number + 1}"
         if order == "relaxed":
-            # A CAS or a two-order call is argued by the label of its stronger order.
-            if not re.search(r"relaxed(?:, [\w ]{1,20})?:\s*\S", argument) and not (
+            # The failure order of a C11 CAS is argued by the label of the CAS.
+            if not re.search(r"relaxed(?:,? [\w ]{1,20})?:\s*\S", argument) and not (
                     found.group(2) and LABEL.search(argument)):
                 faults.append(f"{place}: relaxed without 'relaxed: why'")
-        elif not LABEL.search(argument):
-            faults.append(f"{place}: {order} without a label of an Ordering table")
-        elif order == "seq" and "seq" not in argument:
-            faults.append(f"{place}: seq without the word seq and an argument")
+        elif not (re.search(rf"\[[A-Z]{{1,2}}[0-9]+\],? {order}\b", argument) or
+                  re.search(r"/\* \[[A-Z]{1,2}[0-9]+\](?! acq| rel| seq)", own)):
+            faults.append(f"{place}: {order} without '[label] {order}, pairs with [label]'")
     return faults
 
 

@@ -1,0 +1,176 @@
+"""Each rule check accepts a good sample and refuses a bad one."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+import fixture
+import check_codegen
+import check_layers
+import check_ordering
+import check_sizes
+import sources
+
+TABLE = """/*
+ * good.h - a sample.
+ *
+ * Ordering:  [B1] take: CAS, acquire   <->   [B2] give: store, release
+ * Source:    none.
+ */
+"""
+GOOD = TABLE + """#include "atomic.h"
+static inline void both(_Atomic(unsigned) *word, unsigned seen)
+{
+	seen = pfs_load_relaxed(word); /* relaxed: a guess, [B1] verifies it */
+	/* [B1] acquire, pairs with [B2]: without it bytes mix. */
+	(void)pfs_cas_acquire(word, &seen, 1);
+	/* [B2] release, pairs with [B1]: hands over. */
+	pfs_store_release(word, 0);
+}
+"""
+
+
+class Checks(fixture.Case):
+    def faults(self, check, files):
+        """What a check says of a small tree."""
+        shutil.rmtree(self.folder)
+        for name, text in files.items():
+            self.write(name, text)
+        return check.check(self.folder)[0]
+
+    def ordering(self, old="", new="", path="containers/good.h", **more):
+        """Faults of the good sample with one change."""
+        self.assertIn(old, GOOD)
+        atomic = sources.read(sources.TOP, "containers/atomic.h")
+        return self.faults(check_ordering, {path: GOOD.replace(old, new, 1),
+                                            "containers/atomic.h": atomic, **more})
+
+    def assert_fault(self, faults, *words):
+        self.assertTrue(any(all(w in fault for w in words) for fault in faults), faults)
+
+    def test_ordering_accepts_the_good_sample(self):
+        self.assertEqual(self.ordering(), [])
+
+    def test_ordering_refuses(self):
+        for old, new, words in (
+                (" /* relaxed: a guess, [B1] verifies it */", "", ("relaxed without",)),
+                ("relaxed: a guess", "a guess", ("relaxed without",)),
+                ("/* [B2] release, pairs with [B1]: hands over. */", "",
+                 ("[B2]", "at no operation")),
+                ("[B2] release, pairs with [B1]", "[B9] release, pairs with [B1]",
+                 ("[B9] is in no",)),
+                ("pairs with [B2]: without", "pairs with [B3]: without", ("[B3]",)),
+                ("[B2] give: store, release", "none", ("[B2] is in no Ordering table",)),
+                ("/* [B1] acquire, pairs with [B2]: without it bytes mix. */", "/* x */",
+                 ("acquire without '[label] acquire",)),
+                ("pfs_store_release(word, 0);", "pfs_exchange_seq(word, 0);",
+                 ("seq without '[label] seq",)),
+                ("pfs_store_release(word, 0);",
+                 "pfs_store_release(word, 0);\n\tatomic_thread_fence(1);", ("fence",)),
+                ('#include "atomic.h"', '#include "atomic.h"\n#include <stdatomic.h>',
+                 ("outside containers/atomic.h",)),
+                ("pfs_store_release(word, 0);",
+                 "pfs_store_release(word, 0);\n\t__atomic_store_n(word, 0, 3);", ("__atomic_",)),
+                ("pfs_store_release(word, 0);",
+                 "pfs_store_release(word, 0);\n\tatomic_store(word, 0);", ("its order",))):
+            with self.subTest(words=words, new=new):
+                self.assert_fault(self.ordering(old, new), *words)
+
+    def test_ordering_ignores_words_in_comments_and_strings(self):
+        self.assertEqual(self.ordering("hands over.", "no atomic_thread_fence, no __atomic_x."),
+                         [])
+
+    def test_ordering_partner_is_named_both_ways(self):
+        other = "/*\n * other.h - x.\n *\n * Ordering:  [D1] look: load, acquire\n */\n" \
+                "/* [D1] acquire, pairs with [B1]: x. */\n"
+        self.assert_fault(self.ordering(**{"containers/other.h": other}), "[D1] pairs with [B1]",
+                          "does not name [D1]")
+
+    @unittest.skipUnless(shutil.which("clang"), "clang is not installed")
+    def test_ordering_refuses_plain_access(self):
+        source = '#include "atomic.h"\nvoid f(_Atomic(int) *x);\n' \
+                 "void f(_Atomic(int) *x) { *x = 1; }\n"
+        self.assert_fault(self.ordering(**{"containers/plain.c": source}),
+                          "atomic-implicit-seq-cst")
+
+    def test_layers(self):
+        tree = {"include/pfslab/a.h": "", "containers/b.h": '#include <pfslab/a.h>\n',
+                "variants/c.h": '#include "b.h"\n', "bench/d.c": "#include <pfslab/a.h>\n",
+                "stress/e_test.c": '#include "containers/b.h"\n#include "bench/d.c"\n'}
+        self.assertEqual(self.faults(check_layers, tree), [])
+        for path, text, words in (
+                ("containers/x.c", '#include "c.h"\n', ("containers/ may not see variants/",)),
+                ("bench/x.c", '#include "containers/b.h"\n', ("bench/ may not see containers/",)),
+                ("bench/x.c", '#include "b.h"\n', ("bench/ may not see containers/",)),
+                ("stress/x.c", '#include "../containers/b.h"\n', ("stress/ may not see",)),
+                ("variants/x.c", '#include "bench/d.c"\n', ("variants/ may not see bench/",)),
+                ("include/pfslab/x.h", '#include "containers/b.h"\n', ("include/ may not see",)),
+                ("bench/x.c", '#include "no_such.h"\n', ("names no file",))):
+            with self.subTest(path=path, text=text):
+                self.assert_fault(self.faults(check_layers, {**tree, path: text}), path, *words)
+
+    def test_sizes(self):
+        body = "\tx();\n"
+        tree = {"bench/a.c": "static int f(void)\n{\n" + body * 67 + "}\n"}
+        self.assertEqual(self.faults(check_sizes, tree), [])
+        self.assert_fault(self.faults(check_sizes, {
+            "bench/a.c": "static int f(void)\n{\n" + body * 68 + "}\n"}), "function f has 71")
+        self.assert_fault(self.faults(check_sizes, {
+            "bench/a.c": "static int g(int a,\n\t int b)\n{\n" + body * 67 + "}\n"}), "g has 71")
+        self.assert_fault(self.faults(check_sizes, {"stress/a.c": "\n" * 501}), "501 lines")
+        self.assert_fault(self.faults(check_sizes, {"include/a.h": "\t" + "x" * 93 + "\n"}),
+                          "101 columns")
+        self.assert_fault(self.faults(check_sizes, {
+            "scripts/a.py": "def h():\n" + "    x = 1\n" * 70}), "h has 71")
+
+    def codegen(self, source, compiler="gcc"):
+        """Faults of one compiled variant."""
+        place = os.path.join(self.folder, "b", "variants", "inner")
+        os.makedirs(place, exist_ok=True)
+        path = self.write("v.c", source)
+        subprocess.run([compiler, "-O2", "-fPIC", "-c", path, "-o", place + "/v.c.o"], check=True)
+        return check_codegen.check([os.path.join(self.folder, "b")])[0]
+
+    def test_codegen(self):
+        hooks = "struct ops { int (*go)(int); }; int g(int); static int go(int x)" \
+                "{ return g(x) + 1; }\n"
+        use = "int f(int x) { return ops.go(x) + 1; } int tail(int x) { return ops.go(x); }\n"
+        constant = hooks + "static const struct ops ops = { go };\n" + use
+        forgotten = hooks + "struct ops ops = { go };\n" + use
+        for compiler in ("gcc", "clang"):
+            if not shutil.which(compiler):
+                continue
+            with self.subTest(compiler):
+                self.assertEqual(self.codegen(constant, compiler), [])
+                faults = self.codegen(forgotten, compiler)
+                self.assert_fault(faults, "v.c.o: f: call")
+                self.assert_fault(faults, "v.c.o: tail: jmp")
+
+    def test_codegen_without_objects(self):
+        os.makedirs(os.path.join(self.folder, "empty"))
+        self.assert_fault(check_codegen.check([os.path.join(self.folder, "empty")])[0],
+                          "no object file")
+        done = fixture.call("check_codegen.py", os.path.join(self.folder, "none"))
+        self.assertEqual(done.returncode, 2)
+
+    def test_headers(self):
+        self.write("include/pfslab/good.h", "#include <stdint.h>\nuint32_t pfs_good(void);\n")
+        self.assertEqual(fixture.call("check_headers.sh", self.folder).returncode, 0)
+        for text in ("uint32_t pfs_bad(void);\n", "int pfs_bad(int class);\n",
+                     "struct pfs_bad { int x; };\n"):
+            with self.subTest(text):
+                self.write("include/pfslab/bad.h", text)
+                done = fixture.call("check_headers.sh", self.folder)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("bad.h", done.stderr)
+
+    def test_nothing_to_check_is_a_fault(self):
+        for script in ("check_layers.py", "check_ordering.py", "check_sizes.py",
+                       "check_headers.sh"):
+            with self.subTest(script):
+                self.assertEqual(fixture.call(script, self.folder).returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
