@@ -135,14 +135,17 @@ PFS_COLD struct pfs_page *pfs_container_page_add(struct pfs_thread *thread,
 						 uint64_t growths_seen);
 
 /*
- * pfs_container_unlink - take a page out of the directory whose records the caller all owns.
+ * The steps of growth, for policies that take them apart; all under `growth`.
  *
- * Returns   nothing. The index may be used by the next growth; its versions go on [I4].
- * Errors    none.
- * Progress  blocking: takes `growth`.
- * Order     seq [C4], see epoch_own.h.
+ * hole: the lowest index without a page, page_capacity if there is none. make: map and lay out
+ * the page of an index, not yet visible; NULL with thread->status PFS_NO_MEMORY. publish: make
+ * it visible [C2]. unlink: take a page out of the directory whose records the caller all owns
+ * [C4]; the index may be used by the next growth, its versions go on [I4].
  */
-PFS_COLD void pfs_container_unlink(struct pfs_container *self, struct pfs_page *page);
+uint32_t pfs_growth_hole(struct pfs_container *self);
+PFS_COLD struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index);
+PFS_COLD void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page);
+PFS_COLD void pfs_growth_unlink(struct pfs_container *self, struct pfs_page *page);
 
 /* Give the memory of an unlinked or unpublished page back. */
 PFS_COLD void pfs_container_unmap(struct pfs_container *self, struct pfs_page *page);

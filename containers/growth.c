@@ -26,6 +26,8 @@ static uint32_t wanted_node(const struct pfs_container *self)
  * goes; the words go on changing, and one FREE word seen is enough. */
 static bool some_record_is_free(struct pfs_container *self)
 {
+	if (self->variant->some_free != NULL)
+		return self->variant->some_free(self) != 0;
 	uint32_t limit = pfs_container_page_limit(self);
 	for (uint32_t index = 0; index < limit; index++) {
 		struct pfs_page *page = pfs_container_page(self, index);
@@ -39,7 +41,7 @@ static bool some_record_is_free(struct pfs_container *self)
 	return false;
 }
 
-static void publish(struct pfs_container *self, struct pfs_page *page)
+void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page)
 {
 	/* relaxed: `growth` is held, nobody else writes these. */
 	uint32_t pages = pfs_load_relaxed(&self->pages) + 1;
@@ -59,8 +61,7 @@ static void publish(struct pfs_container *self, struct pfs_page *page)
 	pfs_store_release(&self->growths, pfs_load_relaxed(&self->growths) + 1);
 }
 
-/* Under `growth`. */
-static struct pfs_page *make_page(struct pfs_thread *thread, uint32_t index)
+struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index)
 {
 	struct pfs_container *self = thread->container;
 	const struct pfs_memory_source *source = self->source;
@@ -75,7 +76,15 @@ static struct pfs_page *make_page(struct pfs_thread *thread, uint32_t index)
 					      page_slots(self, index),
 					      self->version_bases[index]);
 	page->node = node;
-	publish(self, page);
+	return page;
+}
+
+/* Under `growth`. */
+static struct pfs_page *make_page(struct pfs_thread *thread, uint32_t index)
+{
+	struct pfs_page *page = pfs_growth_make(thread, index);
+	if (page != NULL)
+		pfs_growth_publish(thread->container, page);
 	return page;
 }
 
@@ -93,6 +102,14 @@ struct pfs_page *pfs_container_page_at(struct pfs_thread *thread, uint32_t index
 	return page;
 }
 
+uint32_t pfs_growth_hole(struct pfs_container *self)
+{
+	uint32_t index = 0;
+	while (index < self->page_capacity && pfs_container_page(self, index) != NULL)
+		index++;
+	return index;
+}
+
 static struct pfs_page *add_locked(struct pfs_thread *thread, uint64_t growths_seen)
 {
 	struct pfs_container *self = thread->container;
@@ -100,10 +117,9 @@ static struct pfs_page *add_locked(struct pfs_thread *thread, uint64_t growths_s
 	/* relaxed: `growth` is held, nobody else writes it. */
 	if (pfs_load_relaxed(&self->growths) != growths_seen)
 		return NULL;
-	for (uint32_t index = 0; index < self->page_capacity; index++) {
-		if (pfs_container_page(self, index) == NULL)
-			return make_page(thread, index);
-	}
+	uint32_t index = pfs_growth_hole(self);
+	if (index < self->page_capacity)
+		return make_page(thread, index);
 	thread->status = PFS_FULL;
 	return NULL;
 }
@@ -130,9 +146,8 @@ static uint32_t version_base_after(const struct pfs_page *page)
 	return highest + PFS_VERSION_ONE;
 }
 
-void pfs_container_unlink(struct pfs_container *self, struct pfs_page *page)
+void pfs_growth_unlink(struct pfs_container *self, struct pfs_page *page)
 {
-	pfs_mutex_lock(&self->growth);
 	self->version_bases[page->index] = version_base_after(page);
 	/* [C4] seq, pairs with [C1]: whoever enters after the clock moves sees no page. */
 	(void)pfs_exchange_seq(&self->directory[page->index], NULL);
@@ -143,7 +158,6 @@ void pfs_container_unlink(struct pfs_container *self, struct pfs_page *page)
 	while (limit != 0 && pfs_container_page(self, limit - 1) == NULL)
 		limit--;
 	pfs_store_release(&self->page_limit, limit); /* [C2], only lowered: no page to carry */
-	pfs_mutex_unlock(&self->growth);
 }
 
 void pfs_container_unmap(struct pfs_container *self, struct pfs_page *page)

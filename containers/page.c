@@ -58,7 +58,8 @@ struct pfs_page *pfs_page_make(void *block, const struct pfs_page_shape *shape,
 	for (uint32_t slot = 0; slot < slot_count; slot++) {
 		struct pfs_record_header *header = pfs_record_header_of(pfs_page_record(page, slot));
 		struct pfs_lock *lock = pfs_page_lock(page, slot);
-		header->page = page;
+		header->page_offset = (uint32_t)((char *)header - (char *)page);
+		header->slot = slot;
 		header->lock_offset = (int32_t)((char *)lock - (char *)header);
 		pfs_store_relaxed(&lock->word, version_base); /* relaxed: not yet published */
 	}

@@ -3,7 +3,7 @@
  *
  * One mapped block a page: [colour][struct pfs_page][words, if side by side][records]. Each
  * record is a 16-byte header and the user's bytes. The header finds the page and, by one
- * offset that serves both layouts, the record's word:
+ * more offset that serves both layouts, the record's word:
  *
  *	in record      header.word                     offset = that of the field
  *	side by side   words[slot] before the records  offset < 0
@@ -39,6 +39,7 @@ struct pfs_page {
 	uint32_t node;
 	uint32_t block_colour;
 	_Atomic(uint32_t) draining;      /* reclaim pass: allocate elsewhere if you can */
+	void *index_entry;               /* the policy's own index of the page; growth only */
 	uint32_t idle_passes;            /* reclaim pass */
 	uint64_t limbo_tag;              /* reclaim pass */
 	struct pfs_page *limbo_next;     /* reclaim pass */
@@ -47,7 +48,8 @@ struct pfs_page {
 };
 
 struct pfs_record_header {
-	struct pfs_page *page;  /* growth only */
+	uint32_t page_offset;   /* from the record's page to this header; growth only */
+	uint32_t slot;          /* growth only */
 	struct pfs_lock lock;   /* used where the layout is in record */
 	int32_t lock_offset;    /* from this header to the record's word; growth only */
 };
@@ -104,11 +106,15 @@ static inline struct pfs_lock *pfs_record_lock(const void *record)
 	return (struct pfs_lock *)(void *)((char *)header + header->lock_offset);
 }
 
+static inline struct pfs_page *pfs_record_page(const void *record)
+{
+	struct pfs_record_header *header = pfs_record_header_of(record);
+	return (struct pfs_page *)(void *)((char *)header - header->page_offset);
+}
+
 static inline uint32_t pfs_record_slot(const void *record)
 {
-	const struct pfs_record_header *header = pfs_record_header_of(record);
-	const struct pfs_page *page = header->page;
-	return (uint32_t)((size_t)((const char *)header - page->records) / page->record_stride);
+	return pfs_record_header_of(record)->slot;
 }
 
 #endif

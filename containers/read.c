@@ -64,7 +64,7 @@ bool pfs_owns(struct pfs_thread *thread, const void *pointer)
 
 uint64_t pfs_index(struct pfs_thread *thread, const void *record)
 {
-	const struct pfs_page *page = pfs_record_header_of(record)->page;
+	const struct pfs_page *page = pfs_record_page(record);
 	return (uint64_t)page->index * thread->container->config.page_records +
 	       pfs_record_slot(record);
 }

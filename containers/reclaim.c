@@ -99,7 +99,8 @@ static void turn_round(struct pfs_container *self)
 }
 
 /* The `keep` fullest pages stay; the others drain. */
-static void mark_pages(struct pfs_container *self, uint32_t limit, uint32_t keep)
+static void mark_pages(struct pfs_container *self, uint32_t limit, uint32_t keep,
+		       const struct pfs_reclaim_ops *ops)
 {
 	bool changed = false;
 	rank_pages(self, limit);
@@ -116,6 +117,8 @@ static void mark_pages(struct pfs_container *self, uint32_t limit, uint32_t keep
 		 * it a search could take new marks for those of its round and pass a page
 		 * over. */
 		pfs_store_release(&page->draining, rank >= keep);
+		if (ops->marked != NULL)
+			ops->marked(self, page);
 	}
 	if (changed)
 		turn_round(self);
@@ -139,16 +142,29 @@ static bool claim_page(struct pfs_page *page)
 	return false;
 }
 
+/* The claims need no lock; the unlink does. */
+static bool retire_by_words(struct pfs_container *self, struct pfs_page *page)
+{
+	if (!claim_page(page))
+		return false;
+	pfs_mutex_lock(&self->growth);
+	pfs_growth_unlink(self, page);
+	pfs_mutex_unlock(&self->growth);
+	return true;
+}
+
+const struct pfs_reclaim_ops pfs_reclaim_by_words = { .retire = retire_by_words };
+
 static void to_limbo(struct pfs_container *self, struct pfs_page *page)
 {
-	pfs_container_unlink(self, page);
 	page->limbo_next = self->limbo;
 	self->limbo = page;
 	/* relaxed: a metric, written by the pass alone. */
 	pfs_store_relaxed(&self->limbo_count, pfs_load_relaxed(&self->limbo_count) + 1);
 }
 
-static void unlink_idle(struct pfs_container *self, uint32_t limit, uint32_t idle_passes)
+static void retire_idle(struct pfs_container *self, uint32_t limit, uint32_t idle_passes,
+			const struct pfs_reclaim_ops *ops)
 {
 	struct pfs_page *before = self->limbo;
 	for (uint32_t index = 0; index < limit; index++) {
@@ -157,7 +173,7 @@ static void unlink_idle(struct pfs_container *self, uint32_t limit, uint32_t idl
 		struct pfs_page *page = pfs_container_page(self, index);
 		bool idle = self->pass_live[index] == 0 && is_marked(page);
 		page->idle_passes = idle ? page->idle_passes + 1 : 0;
-		if (page->idle_passes >= idle_passes && claim_page(page))
+		if (page->idle_passes >= idle_passes && ops->retire(self, page))
 			to_limbo(self, page);
 	}
 	if (self->limbo == before)
@@ -203,14 +219,14 @@ static uint32_t unmap_passed(struct pfs_thread *thread)
 	return unmapped;
 }
 
-static uint32_t pass(struct pfs_thread *thread, bool now)
+static uint32_t pass(struct pfs_thread *thread, bool now, const struct pfs_reclaim_ops *ops)
 {
 	struct pfs_container *self = thread->container;
 	uint32_t unmapped = unmap_passed(thread);
 	uint32_t limit = pfs_container_page_limit(self);
 	uint64_t live = count_live(self, limit);
-	mark_pages(self, limit, pages_to_keep(self, live));
-	unlink_idle(self, limit, now ? 1 : self->config.reclaim.idle_passes);
+	mark_pages(self, limit, pages_to_keep(self, live), ops);
+	retire_idle(self, limit, now ? 1 : self->config.reclaim.idle_passes, ops);
 	unmapped += unmap_passed(thread);
 	for (uint32_t try = 0; now && self->limbo != NULL && try < PFS_NOW_TRIES; try++) {
 		(void)sched_yield();
@@ -219,12 +235,12 @@ static uint32_t pass(struct pfs_thread *thread, bool now)
 	return unmapped;
 }
 
-uint32_t pfs_reclaim_words_pass(struct pfs_thread *thread, bool now)
+uint32_t pfs_reclaim_run(struct pfs_thread *thread, bool now, const struct pfs_reclaim_ops *ops)
 {
 	struct pfs_container *self = thread->container;
 	if (thread->epoch.depth != 0 || !pfs_mutex_try_lock(&self->passing))
 		return 0;
-	uint32_t unmapped = pass(thread, now);
+	uint32_t unmapped = pass(thread, now, ops);
 	pfs_mutex_unlock(&self->passing);
 	return unmapped;
 }

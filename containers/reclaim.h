@@ -6,17 +6,27 @@
 
 #include "container.h"
 
+/* What differs between policies. */
+struct pfs_reclaim_ops {
+	/* Own every record of an empty page and unlink it, or leave it as it is. */
+	bool (*retire)(struct pfs_container *self, struct pfs_page *page);
+	/* Optional: the page's draining mark was just changed. */
+	void (*marked)(struct pfs_container *self, struct pfs_page *page);
+};
+
+/* For policies whose records are claimed by the word alone. */
+extern const struct pfs_reclaim_ops pfs_reclaim_by_words;
+
 /*
- * pfs_reclaim_words_pass - mark sparse pages, give back empty ones; for policies whose
- * records are claimed by the word alone.
+ * pfs_reclaim_run - one pass: mark sparse pages, give back empty ones.
  *
  * Returns   pages whose memory went back during this call; 0 if another pass is running, or
  *           if the caller is inside a read section of this container.
  * Errors    none.
  * Progress  waits for no allocator and no reader (with PFS_EPOCH_CK: for readers).
  * Order     see reclaim.c.
- * Cost      one load a record of the container.
+ * Cost      one load a record of the container, and a sort of its pages.
  */
-uint32_t pfs_reclaim_words_pass(struct pfs_thread *thread, bool now);
+uint32_t pfs_reclaim_run(struct pfs_thread *thread, bool now, const struct pfs_reclaim_ops *ops);
 
 #endif

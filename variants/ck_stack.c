@@ -26,7 +26,7 @@ struct pool {
 
 static ck_stack_entry_t *entry_of(struct pool *pool, const void *record)
 {
-	const struct pfs_page *page = pfs_record_header_of(record)->page;
+	const struct pfs_page *page = pfs_record_page(record);
 	return &pool->entries[(size_t)page->index * pool->page_records + pfs_record_slot(record)];
 }
 
@@ -95,7 +95,7 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 	enum pfs_take take = pfs_lock_free_to_dirty(pfs_record_lock(record), &dirty_word);
 	PFS_ASSERT(take == PFS_TAKE_WON, "ck_stack: a popped record is not FREE");
 	pfs_count(thread, PFS_EVENT_PROBES, 1);
-	pfs_tally_won(thread, pfs_record_header_of(record)->page);
+	pfs_tally_won(thread, pfs_record_page(record));
 	return (struct pfs_claim){ record, dirty_word };
 }
 

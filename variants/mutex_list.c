@@ -20,7 +20,7 @@ struct list {
 
 static uint64_t link_of(const struct list *list, const void *record)
 {
-	const struct pfs_page *page = pfs_record_header_of(record)->page;
+	const struct pfs_page *page = pfs_record_page(record);
 	return (uint64_t)page->index * list->page_records + pfs_record_slot(record) + 1;
 }
 

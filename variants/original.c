@@ -127,14 +127,14 @@ static inline void clear_flags(struct pfs_page *page)
 
 static void free_and_clear(struct pfs_thread *thread, void *record)
 {
-	struct pfs_page *page = pfs_record_header_of(record)->page;
+	struct pfs_page *page = pfs_record_page(record);
 	free_record(thread, record);
 	clear_flags(page);
 }
 
 static void abandon_and_clear(struct pfs_thread *thread, struct pfs_claim claim)
 {
-	struct pfs_page *page = pfs_record_header_of(claim.record)->page;
+	struct pfs_page *page = pfs_record_page(claim.record);
 	abandon_record(thread, claim);
 	clear_flags(page);
 }

@@ -110,7 +110,7 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 
 static uint32_t reclaim(struct pfs_thread *thread, int now)
 {
-	return pfs_reclaim_words_pass(thread, now != 0);
+	return pfs_reclaim_run(thread, now != 0, &pfs_reclaim_by_words);
 }
 
 static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_record,

@@ -72,6 +72,12 @@ struct pfs_variant {
 	uint64_t (*fill)(struct pfs_thread *thread, struct pfs_live *live, uint32_t target);
 	void (*drain)(struct pfs_thread *thread, struct pfs_live *live, uint32_t target);
 
+	/*
+	 * Optional, asked with the growth lock held when a page is added: is a record free by
+	 * the variant's own index? NULL: the records' words tell.
+	 */
+	int (*some_free)(struct pfs_container *container);
+
 	/* Optional: give pages back; NULL where PFS_TRAIT_RECLAIM is missing. */
 	uint32_t (*reclaim)(struct pfs_thread *thread, int now);
 };
