@@ -41,8 +41,9 @@ def layer_of(top, path, bracket, name):
     for candidate in candidates:
         candidate = os.path.normpath(candidate)
         layer = candidate.split(os.sep)[0]
-        if layer in sources.LAYERS and os.path.exists(os.path.join(top, candidate)):
-            return layer
+        full = os.path.join(top, candidate)
+        if layer in sources.LAYERS and (os.path.exists(full) or os.path.exists(full + ".in")):
+            return layer  # X.h.in is what CMake makes X.h from
     return "unknown"
 
 

@@ -320,6 +320,35 @@ def floor(results):
     return Figure("floor", title, canvas, "")
 
 
+def scan(results):
+    """What a walk over all live records reads while the other threads churn."""
+    cases = [c for c in results.cases("release", workload="scan")
+             if results.samples("release", c, "rows_per_second")]
+    if not cases:
+        return None
+    threads = max(c.threads for c in cases)
+    occupancy = max((c.occupancy or 0) for c in cases)
+    rows, rates = [], {}
+    for case in cases:
+        if (case.threads, case.occupancy or 0) != (threads, occupancy):
+            continue
+        found = results.samples("release", case, "rows_per_second")
+        _, mid, low, high, tip = _point(0, found, f"{case.policy} rows/s")
+        rates[case.policy] = mid
+        rows.append({"name": case.policy, "index": results.position(case.policy),
+                     "points": [(mid, low, high, tip, "circle")]})
+    best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
+    title = (f"A walk reads {number(rates[worst])} ({worst}) to {number(rates[best])} ({best}) "
+             f"records a second while {count_noun(threads - 1, 'thread')} "
+             f"churn{'s' if threads == 2 else ''}")
+    canvas = charts.row_chart({
+        "title": title, "subtitle": f"optimistic reads, confirmed after the copy; {occupancy:g} "
+        "full", "x_name": "records read and confirmed per second", "rows": rows, "zero": True,
+        "bars": True, "note": _note(results, "release", "scan").replace("shaded", "thick")})
+    return Figure("scan", title, canvas, "Policies whose records have no word cannot be read "
+                  "this way and are missing here.")
+
+
 FIGURES = {
     "floor": floor,
     "threads-pair": lambda r: throughput_by_threads(r, "pair"),
@@ -328,6 +357,7 @@ FIGURES = {
     "threads-storm": lambda r: throughput_by_threads(r, "storm"),
     "occupancy": throughput_by_occupancy,
     "latency": latency,
+    "scan": scan,
     "skips": skips,
     "tide-pages": pages_over_time,
     "tide-resident": resident_over_time,

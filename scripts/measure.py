@@ -126,6 +126,14 @@ def run_launch(launch, folder, build_dir):
     return None
 
 
+def remove_partial(launch, folder):
+    """Take away what an interrupted process left half written."""
+    for key in ("file", "series"):
+        path = os.path.join(folder, launch.get(key, "none")) + ".partial"
+        if os.path.exists(path):
+            os.remove(path)
+
+
 def measure(plan, folder, build_dir):
     """Run all launches; the number that failed. plan.json is up to date after each."""
     launches = plan["launches"]
@@ -249,6 +257,7 @@ def main(argv=None):
         for launch in plan["launches"]:
             if launch["status"] == "running":
                 launch["status"] = "interrupted"
+                remove_partial(launch, folder)
         results.write_json(os.path.join(folder, "plan.json"), plan)
         done = sum(1 for launch in plan["launches"] if launch["status"] == "done")
         print(f"\nrun: interrupted after {done} of {len(plan['launches'])} launches; what was "

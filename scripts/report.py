@@ -174,10 +174,10 @@ def trust_html(found):
                          "oversubscribed cases included.")
     shaken = summary.disturbed(found)
     if shaken:
-        bad, everything = shaken
-        lines.append(f"Disturbed trials, in which the threads did not run at the same time: "
-                     f"{bad} of {everything}; they were repeated or are marked, never averaged "
-                     "in silently.")
+        lines.append(f"A trial whose threads did not run at the same time is disturbed and "
+                     f"repeated: {shaken['repeated']} were repeated, and {shaken['disturbed']} of "
+                     f"{shaken['cases']} values stayed disturbed to the last; those are in the "
+                     "medians, and the raw files mark them.")
     else:
         lines.append("These results do not say how many trials were disturbed.")
     lines += [f"Not measured: {escape(name)}: {escape(message)}"

@@ -14,7 +14,8 @@ from stats import median
 Case = namedtuple("Case", "workload policy occupancy placement threads")
 
 # Metrics that are better when they grow; for all others smaller is better.
-MORE_IS_BETTER = ("items_per_second", "reclaimed")
+MORE_IS_BETTER = ("items_per_second", "reclaimed", "rows_per_second", "walks_per_second",
+                  "returned_share", "fairness", "util_min", "util_total")
 
 
 class BadInput(Exception):
@@ -177,7 +178,7 @@ class Results:
         document = read_json(path)
         if not isinstance(document, list):
             raise BadInput(f"{path}: not a list of points; measure that launch again")
-        lines = {}
+        lines = {}  # (Case, run) -> points; a run that was repeated gives way to the next
         for position, point in enumerate(document):
             fields = ("t_ms", "live", "pages", "ideal", "resident_bytes")
             if not isinstance(point, dict) or not isinstance(point.get("benchmark"), str) or \
@@ -185,10 +186,15 @@ class Results:
                 raise BadInput(f"{path}: point {position} lacks one of benchmark, "
                                f"{', '.join(fields)}; measure that launch again")
             case = parse_name(point["benchmark"])
+            if case is None:
+                raise BadInput(f"{path}: benchmark name '{point['benchmark']}' cannot be "
+                               "understood; measure that launch again")
             self._know(case.policy)
-            lines.setdefault(case, []).append(point)
-        for case, line in lines.items():
-            self.series.setdefault(case, []).append(sorted(line, key=lambda p: p["t_ms"]))
+            runs = lines.setdefault(case, {})
+            runs.setdefault(point.get("run", 0), []).append(point)
+        for case, runs in lines.items():
+            line = sorted(runs[max(runs)], key=lambda p: p["t_ms"])
+            self.series.setdefault(case, []).append(line)
 
     def cases(self, build, **wanted):
         """The cases of a build that match, in a stable order."""

@@ -11,28 +11,31 @@ from collections import namedtuple
 Row = namedtuple("Row", "label build workloads threads occupancies placement window_ms "
                         "repetitions quick")
 
-# Thread counts: a number, or "powers" = 1, 2, 4 ... up to all CPUs, then once 4 for each CPU.
+# Thread counts: a number; "all" = one for each CPU; "powers" = 1, 2, 4 ... up to all, then once
+# 4 for each CPU; "even" = those of powers that are even; "some" = all, but at least 2.
 # repetitions None: as --repetitions says (default 5). quick: is the row part of --quick?
 # times come from release, counts from counted.
 SUITE = (
-    #   label        build      workloads              threads   occupancies
-    #                placement  window_ms  repetitions  quick
-    Row("floor", "release", "floor", "1", "",
-        "compact", 60, None, True),
-    Row("pair", "release", "pair", "powers", "",
-        "compact", 60, None, True),
-    Row("churn-threads", "release", "churn", "powers", "0.9",
-        "compact", 60, None, True),
-    Row("churn-fill", "release", "churn", "all", "0,0.5,0.75,0.95,0.99,0.999",
-        "compact", 60, None, False),
-    Row("flow", "release", "handoff,storm", "powers", "",
-        "compact", 60, None, False),
-    Row("scan", "release", "scan", "all", "",
-        "compact", 60, 3, False),
-    Row("tide", "release", "tide", "all", "",
-        "compact", 600, 3, True),
-    Row("counts", "counted", "churn", "1,all,8", "0.5,0.9,0.99,0.999",
-        "compact", 60, 2, True),
+    #   label            build      workloads  threads      occupancies
+    #                    placement  window_ms  repetitions  quick
+    Row("floor",         "release", "floor",   "1",         "",
+                         "compact", 60,        None,        True),
+    Row("pair",          "release", "pair",    "powers",    "",
+                         "compact", 60,        None,        True),
+    Row("churn-threads", "release", "churn",   "powers",    "0.9",
+                         "compact", 60,        None,        True),
+    Row("churn-fill",    "release", "churn",   "all",       "0,0.5,0.75,0.95,0.99,0.999",
+                         "compact", 40,        None,        False),
+    Row("handoff",       "release", "handoff", "even",      "",
+                         "compact", 60,        None,        False),
+    Row("storm",         "release", "storm",   "powers",    "",
+                         "compact", 60,        None,        False),
+    Row("scan",          "release", "scan",    "some",      "0.9",
+                         "compact", 60,        3,           False),
+    Row("tide",          "release", "tide",    "all",       "",
+                         "compact", 1000,      3,           True),
+    Row("counts",        "counted", "churn",   "1,all,8",   "0.5,0.9,0.99,0.999",
+                         "compact", 40,        2,           True),
 )
 
 QUICK_REPETITIONS = 2
@@ -43,14 +46,13 @@ def thread_counts(text, cpus):
     """The thread counts that a cell of the table stands for on this machine."""
     counts = set()
     for part in text.split(","):
+        powers = {1 << k for k in range(cpus.bit_length()) if 1 << k < cpus} | {cpus, cpus * 4}
         if part == "powers":
-            power = 1
-            while power < cpus:
-                counts.add(power)
-                power *= 2
-            counts.update((cpus, cpus * 4))
-        elif part == "all":
-            counts.add(cpus)
+            counts |= powers
+        elif part == "even":
+            counts |= {count for count in powers if count % 2 == 0}
+        elif part in ("all", "some"):
+            counts.add(cpus if part == "all" else max(2, cpus))
         else:
             counts.add(int(part))
     return sorted(counts)

@@ -1,7 +1,5 @@
 """summary.py - the comparison table and the bars, computed from results."""
 
-import math
-
 from stats import median
 from svg import number, time_text
 
@@ -208,10 +206,12 @@ def bars(results):
 
 
 def disturbed(results):
-    """(disturbed, all) trials of the release build, or None where no counter says so."""
-    bad, everything = 0.0, 0.0
+    """{"cases", "disturbed", "repeated"} of the release build, summed over its launches, or
+    None where no counter says so. A case that stayed disturbed was repeated in vain."""
+    tally = {"cases": 0, "disturbed": 0, "repeated": 0}
     for (build, _), metrics in results.values.items():
         if build == "release" and "disturbed" in metrics:
-            bad += math.fsum(metrics["disturbed"])
-            everything += math.fsum(metrics.get("trials", metrics["disturbed"]))
-    return (int(bad), int(everything)) if everything else None
+            tally["cases"] += len(metrics["disturbed"])
+            tally["disturbed"] += sum(1 for v in metrics["disturbed"] if v > 0)
+            tally["repeated"] += sum(int(v) - 1 for v in metrics.get("attempts", []) if v > 1)
+    return tally if tally["cases"] else None

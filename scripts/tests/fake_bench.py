@@ -22,7 +22,8 @@ FLOOR_NS = 7.9
 def row(name, rate, extra):
     fields = {"name": name, "run_name": name, "run_type": "iteration", "repetitions": 1,
               "repetition_index": 0, "threads": 1, "iterations": 1, "real_time": 6e7,
-              "cpu_time": 6e7, "time_unit": "ns", "items_per_second": rate, "trials": 3,
+              "cpu_time": 6e7, "time_unit": "ns", "items_per_second": rate,
+              "attempts": 2 if random.random() < 0.2 else 1,
               "disturbed": 1 if random.random() < 0.1 else 0}
     fields.update(extra)
     return fields
@@ -51,6 +52,8 @@ def measure(workload, policy, occupancy, threads, counted):
     filled = f"/occupancy:{occupancy:g}" if occupancy is not None else ""
     extra = dict(ns_p50=ns * cost, ns_p99=ns * cost * 6, ns_p999=ns * cost * 40,
                  ns_max=ns * cost * 9000 * random.uniform(.5, 2), pages_peak=64, pages_ideal=60)
+    if workload == "scan":
+        extra["rows_per_second"] = 4e7 / ns
     if workload == "tide":
         gives = policy == "reclaiming"
         extra.update(growths=60, reclaimed=58 if gives else 0, pages_trough=6 if gives else 64,
@@ -95,7 +98,7 @@ def main():
     for workload in arguments.workloads.split(","):
         for threads in [int(t) for t in arguments.threads.split(",")]:
             fills = [float(o) for o in arguments.occupancies.split(",") if o] or [None]
-            for occupancy in fills if workload == "churn" else [None]:
+            for occupancy in fills if workload in ("churn", "scan") else [None]:
                 rows.append(measure(workload, arguments.policies, occupancy, threads, counted))
                 if workload == "tide":
                     series += tide_line(rows[-1]["name"], arguments.policies)

@@ -1,0 +1,239 @@
+#!/usr/bin/python3
+"""testing.py - builds everything and runs every test; scripts/test calls it after setup.
+
+Each step adds to the counts of passed, failed and skipped; the last line sums them up.
+Exit 0: none failed. 1: one did. 2: bad usage.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+import commandline
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SCRIPTS = os.path.join(TOP, "scripts")
+PRESETS = ("release", "counted", "asan", "tsan")
+CHECKS = ("check_layers.py", "check_ordering.py", "check_sizes.py", "check_headers.sh")
+
+
+class Tally:
+    """What passed, failed and was skipped so far."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+        self.begin = time.monotonic()
+
+    def add(self, what, passed=0, failed=0, skipped=0, why=""):
+        """Count a step and say so in one line."""
+        passed, failed, skipped = int(passed), int(failed), int(skipped)
+        self.passed += passed
+        self.failed += failed
+        self.skipped += skipped
+        spent = int(time.monotonic() - self.begin)
+        parts = [f"{n} {word}" for n, word in ((passed, "passed"), (failed, "failed"),
+                                               (skipped, "skipped")) if n]
+        end = f": {why}" if why else ""
+        print(f"[{spent // 60:2}:{spent % 60:02}] {what}: {', '.join(parts) or 'nothing'}{end}",
+              flush=True)
+
+
+def run(command, log, seconds=1500):
+    """Run a command with its output in a log; its exit status, or 124 when it takes too long."""
+    os.makedirs(os.path.dirname(log), exist_ok=True)
+    with open(log, "w", encoding="utf-8") as file:
+        try:
+            return subprocess.run(command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=file,
+                                  stderr=subprocess.STDOUT, timeout=seconds,
+                                  check=False).returncode
+        except subprocess.TimeoutExpired:
+            file.write(f"\nno end after {seconds} s\n")
+            return 124
+        except OSError as error:
+            file.write(f"\n{command[0]}: {error.strerror}\n")
+            return 127
+
+
+def show(log, pattern=None, lines=15):
+    """The lines of a log that matter: those that match, or the last ones."""
+    with open(log, encoding="utf-8", errors="replace") as file:
+        text = file.read().splitlines()
+    chosen = [line for line in text if pattern and re.search(pattern, line)][:lines]
+    for line in chosen or text[-lines:]:
+        print("    " + line[:200])
+
+
+def log_of(name):
+    """Where the output of a step stands."""
+    return os.path.join(TOP, "build", "logs", name + ".log")
+
+
+def step(tally, name, command, seconds=600):
+    """One command that is one test."""
+    log = log_of(name)
+    failed = run(command, log, seconds) != 0
+    tally.add(name, passed=not failed, failed=failed)
+    if failed:
+        show(log)
+    return not failed
+
+
+def rule_checks(tally):
+    """The checks of the sources; each is one test."""
+    for script in CHECKS:
+        step(tally, script.split(".")[0], [os.path.join(SCRIPTS, script)])
+    references = [os.path.join(TOP, "results", name)
+                  for name in sorted(os.listdir(os.path.join(TOP, "results")))
+                  if os.path.exists(os.path.join(TOP, "results", name, "plan.json"))]
+    for folder in references:
+        step(tally, "check_results-" + os.path.basename(folder),
+             [os.path.join(SCRIPTS, "check_results.py"), folder])
+
+
+def script_tests(tally):
+    """The tests of the scripts, by unittest."""
+    log = log_of("scripts")
+    status = run([sys.executable, "-m", "unittest", "discover", "-s",
+                  os.path.join(SCRIPTS, "tests"), "-v"], log, 900)
+    with open(log, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    ran = re.search(r"^Ran (\d+) tests?", text, re.MULTILINE)
+    end = re.search(r"^(?:OK|FAILED)(?: \((.*)\))?$", text, re.MULTILINE)
+    if not ran or not end or not int(ran.group(1)):
+        tally.add("scripts", failed=1, why="the tests did not run")
+        show(log)
+        return
+    counts = dict(re.findall(r"(\w+)=(\d+)", end.group(1) or ""))
+    failed = int(counts.get("failures", 0)) + int(counts.get("errors", 0))
+    skipped = int(counts.get("skipped", 0))
+    failed = failed or (1 if status else 0)
+    tally.add("scripts", max(0, int(ran.group(1)) - failed - skipped), failed, skipped)
+    if failed:
+        show(log, r"^(?:FAIL|ERROR|\w*Error)\b")
+
+
+def count_junit(path):
+    """(passed, failed, skipped, names of the failed) of ctest's JUnit file; None if unusable."""
+    try:
+        root = xml.etree.ElementTree.parse(path).getroot()
+    except (OSError, xml.etree.ElementTree.ParseError):
+        return None
+    passed, skipped, names = 0, 0, []
+    for case in root.iter("testcase"):
+        if case.get("status") in ("notrun", "disabled") or case.find("skipped") is not None:
+            # ctest calls a program that is missing "notrun" too; that is a failure.
+            missing = case.find("skipped")
+            text = missing.get("message", "") if missing is not None else ""
+            if "Unable to find executable" in text or "not available" in text.lower():
+                names.append(case.get("name"))
+            else:
+                skipped += 1
+        elif case.get("status") == "fail" or case.find("failure") is not None:
+            names.append(case.get("name"))
+        else:
+            passed += 1
+    return passed, len(names), skipped, names
+
+
+def configure_and_build(tally, name, configure, build):
+    """Configure and build; a failure of either is one failed test."""
+    log = log_of("build-" + name)
+    for command in (configure, build):
+        if run(command, log, 1200) != 0:
+            tally.add("build " + name, failed=1)
+            show(log, r"error:|Error|FAILED")
+            return False
+    tally.add("build " + name, passed=1)
+    return True
+
+
+def ctest(tally, name, folder):
+    """Run the tests of a build folder, in parallel as far as they allow it."""
+    junit = os.path.join(TOP, "build", "logs", f"ctest-{name}.xml")
+    log = log_of("ctest-" + name)
+    if os.path.exists(junit):
+        os.remove(junit)
+    run(["ctest", "--test-dir", folder, "--output-on-failure", "--output-junit", junit,
+         "--timeout", "600", "-j", str(len(os.sched_getaffinity(0)))], log, 1500)
+    counted = count_junit(junit)
+    if counted is None or sum(counted[:3]) == 0:
+        tally.add("ctest " + name, failed=1, why="no test ran")
+        show(log)
+        return
+    tally.add("ctest " + name, *counted[:3], why=" ".join(counted[3]))
+    if counted[1]:
+        show(log, r"\*\*\*|Assert|assert|WARNING: ThreadSanitizer|ERROR: Address|runtime error|"
+                  r"check failed|SUMMARY", 30)
+
+
+def presets(tally):
+    """Every preset: build, test; and the generated code of release."""
+    for name in PRESETS:
+        if configure_and_build(tally, name, ["cmake", "--preset", name],
+                               ["cmake", "--build", "--preset", name]):
+            ctest(tally, name, os.path.join(TOP, "build", name))
+            if name == "release":
+                step(tally, "check_codegen-gcc", [os.path.join(SCRIPTS, "check_codegen.py"),
+                                                  os.path.join(TOP, "build", name)])
+
+
+def clang(tally):
+    """The whole tree by clang, and the code it makes of the policies."""
+    if not shutil.which("clang") or not shutil.which("clang++"):
+        tally.add("build clang", skipped=1, why="clang is not installed")
+        tally.add("check_codegen-clang", skipped=1, why="clang is not installed")
+        return
+    folder = os.path.join(TOP, "build", "clang")
+    if configure_and_build(tally, "clang", [
+            "cmake", "-S", TOP, "-B", folder, "-G", "Ninja", "-DCMAKE_C_COMPILER=clang",
+            "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"],
+            ["cmake", "--build", folder]):
+        step(tally, "check_codegen-clang", [os.path.join(SCRIPTS, "check_codegen.py"), folder])
+
+
+def smoke(tally):
+    """A quick run of the suite into a folder that is thrown away, and its report in a browser."""
+    sys.path.insert(0, os.path.join(SCRIPTS, "tests"))
+    import test_report  # finds the browser
+    folder = tempfile.mkdtemp(prefix="pfs-smoke-")
+    out = os.path.join(folder, "result")
+    try:
+        if not step(tally, "run-quick", [os.path.join(SCRIPTS, "run"), "--quick", "--out", out],
+                    900):
+            return
+        step(tally, "run-quick-schema", [os.path.join(SCRIPTS, "check_results.py"), out])
+        if not test_report.CHROMIUM:
+            tally.add("run-quick-report", skipped=1, why="chromium is not installed")
+            return
+        drawn = 'data-ok="true"' in test_report.browse(os.path.join(out, "report.html"))
+        tally.add("run-quick-report", passed=drawn, failed=not drawn)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+STEPS = {"checks": rule_checks, "scripts": script_tests, "presets": presets, "clang": clang,
+         "smoke": smoke}
+
+
+def main(argv=None):
+    """The command."""
+    parser = commandline.Parser(prog="scripts/test", description="Install, build, and run every "
+                                "test; the last line sums up.")
+    parser.add_argument("--only", choices=list(STEPS), action="append",
+                        help="only this part; may be repeated")
+    arguments = parser.parse_args(argv)
+    tally = Tally()
+    for name, part in STEPS.items():
+        if not arguments.only or name in arguments.only:
+            part(tally)
+    print(f"{tally.passed} passed, {tally.failed} failed, {tally.skipped} skipped", flush=True)
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    commandline.run(main, "test")

@@ -1,0 +1,164 @@
+"""measure.py: order, failures, interruption, and what it refuses."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import fixture
+import suite
+
+
+def plan_of(folder):
+    with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+class Suite(unittest.TestCase):
+    def test_rounds_alternate_all_policies(self):
+        plan = suite.make_plan(["a", "b", "c"], 2, seed=1, repetitions=4)
+        pairs = [launch["policy"] for launch in plan if launch["label"] == "pair"]
+        rounds = [pairs[k:k + 3] for k in range(0, 12, 3)]
+        self.assertEqual(len(pairs), 12)
+        for turn in rounds:
+            self.assertEqual(sorted(turn), ["a", "b", "c"])
+        self.assertGreater(len({tuple(turn) for turn in rounds}), 1)
+
+    def test_seed_decides_the_order(self):
+        one, again, other = (suite.make_plan(list("abcdef"), 2, seed=s) for s in (1, 1, 2))
+        self.assertEqual(one, again)
+        self.assertNotEqual([x["policy"] for x in one], [x["policy"] for x in other])
+
+    def test_files_are_distinct(self):
+        plan = suite.make_plan(list("ab"), 4, seed=1)
+        self.assertEqual(len({launch["file"] for launch in plan}), len(plan))
+
+    def test_thread_counts(self):
+        self.assertEqual(suite.thread_counts("powers", 2), [1, 2, 8])
+        self.assertEqual(suite.thread_counts("powers", 6), [1, 2, 4, 6, 24])
+        self.assertEqual(suite.thread_counts("even", 2), [2, 8])
+        self.assertEqual(suite.thread_counts("some", 1), [2])
+        self.assertEqual(suite.thread_counts("1,all,8", 2), [1, 2, 8])
+
+    def test_quick_is_short(self):
+        plan = suite.make_plan(list("abcdefghi"), 2, seed=1, quick=True)
+        self.assertLess(sum(launch["estimate_s"] for launch in plan), 50)
+
+
+class Measure(fixture.Case):
+    def measure(self, *arguments, fake=""):
+        self.out = os.path.join(self.folder, "out")
+        return fixture.call("measure.py", "--out", self.out, "--build-dir", self.build_dir(),
+                            *arguments, environment={"PFS_FAKE": fake})
+
+    def test_complete_run(self):
+        folder = self.invented()
+        plan = plan_of(folder)
+        self.assertTrue(plan["complete"])
+        for name in ("machine.json", "report.html", "figures/floor.svg"):
+            self.assertTrue(os.path.exists(os.path.join(folder, name)), name)
+        self.assertEqual([f for f in os.listdir(os.path.join(folder, "raw"))
+                          if f.endswith(".partial")], [])
+        self.assertEqual(fixture.call("check_results.py", folder).returncode, 0)
+
+    def test_ends_by_naming_the_report(self):
+        done = self.measure("--quick")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.strip().splitlines()[-1], f"report: {self.out}/report.html")
+        self.assertIn("original", done.stdout)
+        self.assertNotIn("\r", done.stderr)
+
+    def test_a_failed_launch_is_named_and_the_rest_kept(self):
+        done = self.measure("--quick", fake="fail:malloc")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"launch \d+ \(\w+.* malloc, \w+\) failed: exit 1: "
+                                      "pfs-bench: out of luck")
+        plan = plan_of(self.out)
+        states = {launch["policy"]: launch["status"] for launch in plan["launches"]}
+        self.assertEqual((states["malloc"], states["original"]), ("failed", "done"))
+        self.assertFalse(plan["complete"])
+        self.assertTrue(os.path.exists(os.path.join(self.out, "report.html")))
+
+    def test_damaged_output_is_a_failure(self):
+        done = self.measure("--quick", fake="garbage")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("damaged JSON at offset", done.stderr)
+        self.assertIn("in a row failed; stopped", done.stderr)
+        self.assertEqual([f for f in os.listdir(os.path.join(self.out, "raw"))
+                          if f.endswith(".json")], [])
+
+    def test_interrupt_keeps_what_was_measured(self):
+        out = os.path.join(self.folder, "out")
+        process = subprocess.Popen(
+            [os.path.join(fixture.SCRIPTS, "measure.py"), "--out", out, "--build-dir",
+             self.build_dir()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PFS_FAKE": "slow"})
+        limit = time.monotonic() + 60
+        while time.monotonic() < limit:
+            if os.path.exists(os.path.join(out, "plan.json")) and any(
+                    launch["status"] == "done" for launch in plan_of(out)["launches"]):
+                break
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertRegex(said, r"interrupted after \d+ of \d+ launches; what was measured is in")
+        self.assertNotIn("Traceback", said)
+        done = fixture.call("report.py", out)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        states = {launch["status"] for launch in plan_of(out)["launches"]}
+        self.assertEqual(states - {"done", "interrupted", "planned"}, set())
+
+    def test_wrong_input(self):
+        blocked = self.write("file", "")
+        call = fixture.call
+        self.assert_refused(call("measure.py", "--out", blocked + "/x"), "cannot be written")
+        self.assert_refused(call("measure.py", "--repetitions", "0"), "'0'")
+        self.assert_refused(call("measure.py", "--repetitions", "two"), "'two'")
+        self.assert_refused(call("measure.py", "--no-such"), "--no-such")
+        self.assert_refused(call("measure.py", "--out", self.invented()), "already")
+        self.assert_refused(call("measure.py", "--build-dir", "/no", "--out",
+                                 os.path.join(self.folder, "x")), "build first")
+        self.assert_refused(call("run", "--out", blocked + "/x"), "cannot be written")
+        self.assert_refused(call("run", "--no-such"), "--no-such")
+        self.assert_refused(call("setup", "--no-such"), "--no-such")
+
+    def test_check_leaves_nothing(self):
+        path = os.path.join(self.folder, "a", "b")
+        self.assertEqual(fixture.call("measure.py", "--check", "--out", path).returncode, 0)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "a")))
+
+    def test_help(self):
+        for script in ("measure.py", "run", "setup", "test", "compare.py", "plot.py",
+                       "report.py", "check_results.py"):
+            with self.subTest(script):
+                done = fixture.call(script, "--help")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertRegex(done.stdout, re.compile("usage", re.IGNORECASE))
+
+
+class Schema(fixture.Case):
+    def test_violations_are_found(self):
+        import shutil
+        folder = os.path.join(self.folder, "r")
+        for change, word in (
+                (lambda p: p.pop("seed"), "lacks seed"),
+                (lambda p: p["launches"][0].update(build="debug"), "not one of release"),
+                (lambda p: p["launches"][0].update(window_ms=0), "below 1"),
+                (lambda p: p.update(cpus=True), "not of type integer"),
+                (lambda p: p.update(policies=[]), "shorter than 1")):
+            shutil.copytree(self.invented(), folder)
+            plan = plan_of(folder)
+            change(plan)
+            self.write("r/plan.json", json.dumps(plan))
+            done = fixture.call("check_results.py", folder)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(word, done.stderr)
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    unittest.main()
