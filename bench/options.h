@@ -12,6 +12,7 @@
 #include <pfslab/variant.h>
 
 #define PFS_OPTIONS_LIST_MAX 64
+#define PFS_OPTIONS_THREADS_MAX 4096
 
 struct pfs_workload;
 
@@ -24,7 +25,7 @@ struct pfs_options {
 	uint32_t occupancy_count;
 	uint32_t threads[PFS_OPTIONS_LIST_MAX];
 	uint32_t thread_count;
-	char *placements[PFS_OPTIONS_LIST_MAX];
+	char *placements[PFS_OPTIONS_LIST_MAX]; /* allocated; fini frees them */
 	uint32_t placement_count;
 
 	enum pfs_memory memory;
@@ -34,8 +35,9 @@ struct pfs_options {
 	uint32_t page_records;
 	uint32_t pages;             /* preallocated */
 	uint32_t record_size;       /* 0: the workload's own */
-	uint32_t window_ms;
-	uint32_t latency_ms;        /* window in which calls are timed; 0: none */
+	uint32_t window_ms;         /* 0: the workload's own */
+	uint32_t latency_ms;        /* window in which calls are timed; 0: none;
+				     * UINT32_MAX: half of the other window */
 	uint32_t repeat_disturbed;  /* trials more, at most, when one was disturbed */
 	uint32_t reclaim_period_ms; /* UINT32_MAX: the workload's own */
 	uint64_t seed;

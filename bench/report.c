@@ -82,7 +82,7 @@ static void put_pages(struct pfs_shim_state *state, const struct pfs_scene_plan 
 		return;
 	if ((plan->variant->traits & PFS_TRAIT_BOUNDED) != 0)
 		put_count(state, "lost", counts->lost);
-	if (counts->pages_peak == 0)
+	if ((plan->variant->traits & PFS_TRAIT_INDEX) == 0)
 		return; /* no pages: malloc */
 	put_count(state, "pages_peak", counts->pages_peak);
 	put_count(state, "pages_end", counts->pages);

@@ -36,8 +36,9 @@ void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config,
 		     uint32_t prealloc, uint32_t need)
 {
 	bool grows = (scene->variant->traits & PFS_TRAIT_GROW) != 0;
+	bool has_pages = (scene->variant->traits & PFS_TRAIT_INDEX) != 0;
 
-	config->page_prealloc = grows ? prealloc : need;
+	config->page_prealloc = !has_pages ? 0 : grows ? prealloc : need;
 	config->page_max = grows ? 4 * need : need;
 }
 
@@ -205,6 +206,8 @@ static void warm_up(struct run *run)
 	plan.adapt = true;
 	plan.batch_ns = run->window_ns / 1000 < BATCH_NS_MAX ? run->window_ns / 1000
 							     : BATCH_NS_MAX;
+	/* the window does not see the batches that end after the stop, one for each thread */
+	plan.batch_ns = plan.batch_ns * plan.pu_count / (run->scene.thread_count + plan.pu_count) + 1;
 	plan.window_ns = run->window_ns / WARM_UP_PARTS;
 	if (plan.window_ns < WARM_UP_NS_MIN)
 		plan.window_ns = WARM_UP_NS_MIN;
@@ -265,10 +268,12 @@ static void measure_latency(struct run *run)
 	struct pfs_scene *scene = &run->scene;
 	struct pfs_trial trial = {.threads = run->threads};
 
-	if (scene->workload->sample == NULL || scene->options->latency_ms == 0)
+	uint32_t latency_ms = scene->options->latency_ms;
+	if (scene->workload->sample == NULL || latency_ms == 0)
 		return;
 	plan.sample = sample;
-	plan.window_ns = (uint64_t)scene->options->latency_ms * 1000000;
+	plan.window_ns = latency_ms == UINT32_MAX ? run->window_ns / 2
+						  : UINT64_C(1000000) * latency_ms;
 	for (uint32_t i = 0; i < scene->thread_count; i++)
 		run->threads[i].sample_every = sample_every(run, &run->threads[i]);
 	pfs_trial_run(run->pool, &plan, &trial);
@@ -336,8 +341,9 @@ enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outc
 	struct run run = {
 		.plan = plan,
 		.outcome = outcome,
-		.window_ns = (uint64_t)plan->options->window_ms * 1000000 *
-			     plan->workload->window_factor,
+		.window_ns = UINT64_C(1000000) * (plan->options->window_ms != 0
+							  ? plan->options->window_ms
+							  : plan->workload->window_ms),
 		.scene = {
 			.options = plan->options,
 			.clock = plan->clock,

@@ -20,6 +20,7 @@ struct window {
 	struct pfs_gate gate;
 	const struct pfs_trial_plan *plan;
 	struct pfs_trial *trial;
+	uint64_t stop_ns; /* main */
 };
 
 /* The kernel brings these up to date every two seconds only: a window is too short for them. */
@@ -118,16 +119,18 @@ static void sleep_through(struct window *window)
 	}
 	pfs_clock_sleep_until_ns(end);
 	pfs_gate_stop(&window->gate);
+	window->stop_ns = pfs_clock_wall_ns();
 }
 
 /*
  * A thread that ran less than 95 % of its time did not contend for the rest of it. With more
  * threads than PUs they take turns by design: then only the sum of their CPU time counts.
  */
-static void judge(const struct pfs_trial_plan *plan, uint32_t thread_count,
-		  struct pfs_trial *trial)
+static void judge(const struct window *window, uint32_t thread_count)
 {
-	uint64_t first = UINT64_MAX, last = 0, cpu_ns = 0;
+	const struct pfs_trial_plan *plan = window->plan;
+	struct pfs_trial *trial = window->trial;
+	uint64_t first = UINT64_MAX, cpu_ns = 0;
 
 	trial->util_min = 1.0;
 	trial->switches = 0;
@@ -136,7 +139,6 @@ static void judge(const struct pfs_trial_plan *plan, uint32_t thread_count,
 		double util = (double)thread->cpu_ns / (double)(thread->end_ns - thread->start_ns);
 
 		first = thread->start_ns < first ? thread->start_ns : first;
-		last = thread->end_ns > last ? thread->end_ns : last;
 		cpu_ns += thread->cpu_ns;
 		trial->switches += thread->switches;
 		trial->util_min = util < trial->util_min ? util : trial->util_min;
@@ -144,7 +146,8 @@ static void judge(const struct pfs_trial_plan *plan, uint32_t thread_count,
 	uint32_t pus = thread_count < plan->pu_count ? thread_count : plan->pu_count;
 	uint64_t switches_max = thread_count * (1 + plan->window_ns / UINT64_C(10000000));
 
-	trial->window_ns = last - first;
+	/* what is done after the stop is the rest of a batch, see batch_ns */
+	trial->window_ns = window->stop_ns > first ? window->stop_ns - first : 1;
 	trial->util_total = (double)cpu_ns / ((double)trial->window_ns * pus);
 	if (plan->paced)
 		trial->disturbed = false;
@@ -177,5 +180,5 @@ void pfs_trial_run(struct pfs_pool *pool, const struct pfs_trial_plan *plan,
 	trial->steal = (read_steal_ticks() - steal_before) * 1e6 /
 		       (double)sysconf(_SC_CLK_TCK) / window_us /
 		       (double)sysconf(_SC_NPROCESSORS_ONLN);
-	judge(plan, thread_count, trial);
+	judge(&window, thread_count);
 }

@@ -46,7 +46,7 @@ struct pfs_trial_thread {
 
 struct pfs_trial {
 	struct pfs_trial_thread *threads; /* the caller's, one for each thread of the pool */
-	uint64_t window_ns;  /* first start to last end */
+	uint64_t window_ns;  /* first start to stop */
 	double util_min;     /* least share of its time that a thread ran */
 	double util_total;   /* CPU time of all over the PUs' time */
 	uint64_t switches;

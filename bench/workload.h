@@ -24,6 +24,7 @@
 #define PFS_CONTAINERS_MAX 5
 #define PFS_EXTRAS_MAX 8
 #define PFS_CANARIES_MAX 8
+#define PFS_WINDOW_MS 50 /* what most workloads measure */
 
 struct pfs_scene;
 struct pfs_series;
@@ -78,7 +79,7 @@ struct pfs_workload {
 	bool paced;               /* its threads sleep by design */
 	uint32_t threads_multiple; /* thread counts must be a multiple of it */
 	uint32_t threads_max;     /* 0: any */
-	uint32_t window_factor;   /* its window is so many times --window_ms */
+	uint32_t window_ms;       /* unless --window_ms says otherwise */
 	uint32_t container_count;
 
 	/* Change what differs from --pages preallocated ones. May be NULL. */

@@ -1,0 +1,114 @@
+/*
+ * library_flags.c - see library_flags.h.
+ */
+#include "library_flags.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_COUNT 2
+
+/* The value if argument is flag=value, else NULL. */
+static const char *value_of(const char *argument, const char *flag)
+{
+	size_t size = strlen(flag);
+
+	return strncmp(argument, flag, size) == 0 && argument[size] == '=' ? argument + size + 1
+									    : NULL;
+}
+
+bool pfs_library_flags_writable(const char *path)
+{
+	FILE *file = fopen(path, "a");
+
+	return file != NULL && fclose(file) == 0;
+}
+
+static bool filter_is_fine(const char *text)
+{
+	regex_t regex;
+
+	if (regcomp(&regex, text[0] == '-' ? text + 1 : text, REG_EXTENDED | REG_NOSUB) != 0)
+		return false;
+	regfree(&regex);
+	return true;
+}
+
+static bool is_format(const char *text)
+{
+	return strcmp(text, "console") == 0 || strcmp(text, "json") == 0 ||
+	       strcmp(text, "csv") == 0;
+}
+
+static bool is_number(const char *text)
+{
+	char *end = NULL;
+	double value = strtod(text, &end);
+
+	return end != text && *end == '\0' && value >= 0.0;
+}
+
+static bool is_positive_count(const char *text)
+{
+	char *end = NULL;
+	long value = strtol(text, &end, 10);
+
+	return end != text && *end == '\0' && value >= 1 && value <= 1000000;
+}
+
+static const struct {
+	const char *flag;
+	bool (*is_fine)(const char *text);
+	const char *mend;
+} rules[] = {
+	{"--benchmark_filter", filter_is_fine, "give an extended regular expression"},
+	{"--benchmark_format", is_format, "choose from console, json, csv"},
+	{"--benchmark_out_format", is_format, "choose from console, json, csv"},
+	{"--benchmark_min_time", is_number, "give seconds, such as 0.5"},
+	{"--benchmark_min_warmup_time", is_number, "give seconds, such as 0.5"},
+	{"--benchmark_repetitions", is_positive_count, "give a whole number from 1"},
+};
+
+enum pfs_status pfs_library_flags_check(int argc, char **argv, struct pfs_message *message)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *path = value_of(argv[i], "--benchmark_out");
+		for (size_t r = 0; r < sizeof(rules) / sizeof(rules[0]); r++) {
+			const char *value = value_of(argv[i], rules[r].flag);
+			if (value == NULL || rules[r].is_fine(value))
+				continue;
+			snprintf(message->text, sizeof(message->text), "%s '%.80s': %s",
+				 rules[r].flag, value, rules[r].mend);
+			return PFS_BAD_CONFIG;
+		}
+		if (path == NULL || path[0] == '\0' || pfs_library_flags_writable(path))
+			continue;
+		snprintf(message->text, sizeof(message->text),
+			 "--benchmark_out '%.120s': cannot be written (%s); give another file", path,
+			 strerror(errno));
+		return PFS_BAD_CONFIG;
+	}
+	return PFS_OK;
+}
+
+char **pfs_library_flags_default(int *argc, char **argv)
+{
+	static char min_time[] = "--benchmark_min_time=1e-9";
+	static char colour[] = "--benchmark_color=false";
+	char **all = calloc((size_t)*argc + DEFAULT_COUNT + 1, sizeof(*all));
+	int count = 0;
+
+	if (all == NULL)
+		return NULL;
+	all[count++] = argv[0];
+	all[count++] = min_time;
+	if (getenv("NO_COLOR") != NULL)
+		all[count++] = colour;
+	for (int i = 1; i < *argc; i++)
+		all[count++] = argv[i];
+	*argc = count;
+	return all;
+}

@@ -1,0 +1,25 @@
+/*
+ * library_flags.h - a look at Google Benchmark's own flags before it reads them.
+ *
+ * It takes a bad filter or an unknown format for success, and opens its file only when the
+ * run begins. What it would get wrong is refused here, in one line.
+ */
+#ifndef PFS_BENCH_LIBRARY_FLAGS_H
+#define PFS_BENCH_LIBRARY_FLAGS_H
+
+#include <stdbool.h>
+
+#include <pfslab/status.h>
+
+enum pfs_status pfs_library_flags_check(int argc, char **argv, struct pfs_message *message);
+
+/* May path be written? Opens it for appending, so that an empty file may be left. */
+bool pfs_library_flags_writable(const char *path);
+
+/*
+ * A new argv with our defaults in front, so that the user's flags win: one trial is enough for
+ * a run (min_time), no colour with NO_COLOR set. NULL without memory; free() it.
+ */
+char **pfs_library_flags_default(int *argc, char **argv);
+
+#endif

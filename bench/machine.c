@@ -1,0 +1,161 @@
+/*
+ * machine.c - see machine.h.
+ */
+#include "machine.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "build.h"
+#include "shim.h"
+
+#define ABSENT "ABSENT"
+
+static void say(const char *key, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void say(const char *key, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	for (char *at = text; *at != '\0'; at++)
+		if (iscntrl((unsigned char)*at))
+			*at = ' ';
+	for (size_t size = strlen(text); size > 0 && text[size - 1] == ' '; size--)
+		text[size - 1] = '\0';
+	pfs_shim_context(key, text[0] != '\0' ? text : ABSENT);
+}
+
+/* The first line of a file; false if there is none. */
+static bool first_line(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	bool got = false;
+
+	if (file == NULL)
+		return false;
+	got = fgets(text, (int)size, file) != NULL;
+	fclose(file);
+	return got;
+}
+
+static void say_file(const char *key, const char *path)
+{
+	char text[1024];
+
+	say(key, "%s", first_line(path, text, sizeof(text)) ? text : ABSENT);
+}
+
+/* The value of the first line of /proc/cpuinfo that begins with key. */
+static bool cpuinfo(const char *key, char *text, size_t size)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	bool got = false;
+
+	if (file == NULL)
+		return false;
+	while (!got && fgets(text, (int)size, file) != NULL) {
+		char *colon = strchr(text, ':');
+		if (strncmp(text, key, strlen(key)) != 0 || colon == NULL)
+			continue;
+		memmove(text, colon + 1 + (colon[1] == ' '), strlen(colon) - (colon[1] == ' '));
+		got = true;
+	}
+	fclose(file);
+	return got;
+}
+
+static void say_cpu(void)
+{
+	char text[8192];
+	struct utsname name;
+
+	say("cpu_model", "%s", cpuinfo("model name", text, sizeof(text)) ? text : ABSENT);
+	say("cpu_microcode", "%s", cpuinfo("microcode", text, sizeof(text)) ? text : ABSENT);
+	if (cpuinfo("flags", text, sizeof(text)))
+		say("hypervisor", "%s", strstr(text, " hypervisor") != NULL ? "yes" : "no");
+	else
+		say("hypervisor", ABSENT);
+	if (uname(&name) == 0) {
+		say("kernel", "%s %s %s", name.sysname, name.release, name.version);
+		say("machine", "%s", name.machine);
+	}
+	say_file("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+	say_file("boost", "/sys/devices/system/cpu/cpufreq/boost");
+	say_file("no_turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo");
+	say_file("smt", "/sys/devices/system/cpu/smt/active");
+	say_file("isolated", "/sys/devices/system/cpu/isolated");
+	say_file("clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+}
+
+static void say_memory(void)
+{
+	say_file("transparent_hugepage", "/sys/kernel/mm/transparent_hugepage/enabled");
+	say_file("numa_balancing", "/proc/sys/kernel/numa_balancing");
+	say_file("aslr", "/proc/sys/kernel/randomize_va_space");
+	say("page_size", "%ld", sysconf(_SC_PAGESIZE));
+}
+
+static void say_load(void)
+{
+	say_file("pressure_cpu", "/proc/pressure/cpu");
+	say_file("load", "/proc/loadavg");
+	say_file("cgroup_cpu_max", "/sys/fs/cgroup/cpu.max");
+}
+
+static void say_topology(hwloc_topology_t topology)
+{
+	char *list = NULL;
+	hwloc_cpuset_t bound = hwloc_bitmap_alloc();
+
+	say("hwloc", "%d packages, %d NUMA nodes, %d cores, %d PUs%s",
+	    hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE),
+	    hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE),
+	    hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE),
+	    hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU),
+	    hwloc_topology_is_thissystem(topology) ? "" : ", not this machine's");
+	say("numa_nodes", "%d", hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE));
+	say("allowed_pus", "%d", hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU));
+	if (bound != NULL && hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_PROCESS) == 0 &&
+	    hwloc_bitmap_list_asprintf(&list, bound) > 0)
+		say("allowed_cpus", "%s", list);
+	else
+		say("allowed_cpus", ABSENT);
+	free(list);
+	hwloc_bitmap_free(bound);
+}
+
+static void say_build(const struct pfs_clock *clock, bool counted)
+{
+	const char *revision = getenv("PFS_GIT_REVISION");
+
+	say("pfslab_version", "%s", PFS_BUILD_VERSION);
+	say("compiler", "%s", PFS_BUILD_COMPILER);
+	say("compiler_flags", "%s", PFS_BUILD_FLAGS);
+	say("build_type", "%s", PFS_BUILD_TYPE);
+	say("sanitizers", "%s", PFS_BUILD_SANITIZE[0] != '\0' ? PFS_BUILD_SANITIZE : "none");
+	say("counted", "%s", counted ? "yes" : "no");
+	say("epoch", "%s", PFS_BUILD_EPOCH);
+	say("git_revision", "%s", revision != NULL ? revision : PFS_BUILD_REVISION);
+	say("timer", "%s", clock->tsc ? "tsc" : "CLOCK_MONOTONIC");
+	say("timer_cost_ns", "%.1f", clock->cost_ns);
+	say("timer_ns_per_tick", "%.6f", clock->ns_per_tick);
+}
+
+void pfs_machine_describe(hwloc_topology_t topology, const struct pfs_clock *clock,
+			  bool counted)
+{
+	say_cpu();
+	say_memory();
+	say_load();
+	say_topology(topology);
+	say_build(clock, counted);
+}

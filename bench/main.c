@@ -1,0 +1,359 @@
+/*
+ * main.c - pfs-bench: registers the cross product of the flags and lets Google Benchmark run.
+ *
+ * A benchmark is one thread for the library; its trials bring their own (trial.h). The time
+ * of an iteration is the window's over its operations, whichever thread did them.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "library_flags.h"
+#include "machine.h"
+#include "options.h"
+#include "report.h"
+#include "scene.h"
+#include "series.h"
+#include "shim.h"
+
+#define EXIT_CHECK_FAILED 1
+#define EXIT_WRONG_INPUT 2
+#define NAME_CHARS 256
+
+struct bench_case {
+	struct pfs_scene_plan plan;
+	char name[NAME_CHARS];
+};
+
+struct bench {
+	struct pfs_options options;
+	struct pfs_clock clock;
+	hwloc_topology_t topology;
+	struct pfs_placement *placements; /* [placement][threads] */
+	uint32_t placement_count;         /* of those made */
+	struct bench_case *cases;
+	size_t case_count;
+	struct pfs_series *series;
+	struct pfs_message message;
+};
+
+static struct pfs_outcome outcome; /* too large for the stack; one benchmark runs at a time */
+
+static bool refuse(struct bench *self, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static bool refuse(struct bench *self, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(self->message.text, sizeof(self->message.text), format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+/* A trial, repeated while it is disturbed and the flags allow it. */
+static enum pfs_status run_trial(const struct bench_case *one, uint32_t *attempts,
+				 struct pfs_message *message)
+{
+	enum pfs_status status = PFS_OK;
+
+	*attempts = 0;
+	do {
+		status = pfs_scene_run(&one->plan, &outcome, message);
+		++*attempts;
+	} while (status == PFS_OK && outcome.trial.disturbed &&
+		 *attempts <= one->plan.options->repeat_disturbed);
+	return status;
+}
+
+static void run_case(struct pfs_shim_state *state, void *user)
+{
+	const struct bench_case *one = user;
+	struct pfs_message message = {.text = ""};
+	uint64_t done = 0, items = 0;
+	uint32_t attempts = 0;
+	double window_s = 0.0;
+
+	do {
+		if (run_trial(one, &attempts, &message) != PFS_OK) {
+			pfs_shim_error(state, message.text);
+			return;
+		}
+		uint64_t ops = outcome.items != 0 ? outcome.items : outcome.ops;
+		if (ops == 0) {
+			pfs_shim_error(state, "no operation was done in the window: lengthen "
+					      "--window_ms or lower --threads");
+			return;
+		}
+		pfs_shim_keep_running_batch(state, (int64_t)ops);
+		pfs_shim_iteration_time(state, (double)outcome.trial.window_ns / 1e9);
+		items += outcome.items;
+		done += ops;
+		window_s += (double)outcome.trial.window_ns / 1e9;
+	} while (done < (uint64_t)pfs_shim_iterations_wanted(state));
+	pfs_shim_keep_running_batch(state, 1); /* ends the loop: all were done */
+	pfs_report(state, &one->plan, &outcome, items, window_s, attempts);
+}
+
+/* Does the workload fit the policy and the threads? If not, it is left out. */
+static bool fits(const struct pfs_scene_plan *plan)
+{
+	const struct pfs_workload *workload = plan->workload;
+	uint32_t threads = plan->placement->thread_count;
+
+	if (workload->has_policy && (plan->variant->traits & workload->traits) != workload->traits)
+		return false;
+	return threads % workload->threads_multiple == 0 &&
+	       (workload->threads_max == 0 || threads <= workload->threads_max);
+}
+
+static void name_case(struct bench_case *one, const char *placement)
+{
+	const struct pfs_scene_plan *plan = &one->plan;
+	char policy[64] = "", occupancy[64] = "";
+
+	if (plan->variant != NULL)
+		snprintf(policy, sizeof(policy), "/policy:%s", plan->variant->name);
+	if (plan->workload->has_occupancy)
+		snprintf(occupancy, sizeof(occupancy), "/occupancy:%.10g", plan->occupancy);
+	snprintf(one->name, sizeof(one->name), "%s%s%s/placement:%s/threads:%u",
+		 plan->workload->name, policy, occupancy, placement,
+		 plan->placement->thread_count);
+	one->plan.name = one->name;
+}
+
+/* Are the workload's containers possible for this policy? */
+static bool check_configs(struct bench *self, const struct pfs_scene_plan *plan)
+{
+	struct pfs_scene scene = {
+		.options = &self->options,
+		.workload = plan->workload,
+		.variant = plan->variant,
+		.thread_count = plan->placement->thread_count,
+	};
+
+	for (uint32_t i = 0; i < plan->workload->container_count; i++) {
+		struct pfs_config config;
+		pfs_scene_configure(&scene, i, &config);
+		if (pfs_config_check(&config, &self->message) != PFS_OK)
+			return false;
+	}
+	return true;
+}
+
+static bool add_case(struct bench *self, const struct pfs_scene_plan *plan,
+		     const char *placement)
+{
+	if (!fits(plan))
+		return true;
+	if (!check_configs(self, plan))
+		return false;
+	struct bench_case *one = &self->cases[self->case_count++];
+	one->plan = *plan;
+	name_case(one, placement);
+	return true;
+}
+
+/* All thread counts and placements of a workload, policy and occupancy. */
+static bool add_cases(struct bench *self, struct pfs_scene_plan plan)
+{
+	const struct pfs_options *options = &self->options;
+
+	for (uint32_t p = 0; p < options->placement_count; p++) {
+		for (uint32_t t = 0; t < options->thread_count; t++) {
+			plan.placement = &self->placements[p * options->thread_count + t];
+			if (!add_case(self, &plan, options->placements[p]))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool make_cases(struct bench *self)
+{
+	const struct pfs_options *options = &self->options;
+	size_t most = (size_t)options->workload_count * options->policy_count *
+		      options->occupancy_count * options->placement_count *
+		      options->thread_count;
+	struct pfs_scene_plan plan = {
+		.options = options,
+		.topology = self->topology,
+		.pu_allowed = (uint32_t)hwloc_get_nbobjs_by_type(self->topology, HWLOC_OBJ_PU),
+		.clock = &self->clock,
+		.series = self->series,
+	};
+
+	self->cases = calloc(most, sizeof(*self->cases));
+	if (self->cases == NULL)
+		return refuse(self, "no memory for %zu benchmarks: give fewer values", most);
+	for (uint32_t w = 0; w < options->workload_count; w++) {
+		plan.workload = options->workloads[w];
+		uint32_t policies = plan.workload->has_policy ? options->policy_count : 1;
+		uint32_t occupancies = plan.workload->has_occupancy ? options->occupancy_count : 1;
+		for (uint32_t i = 0; i < policies * occupancies; i++) {
+			plan.variant = plan.workload->has_policy
+					       ? options->policies[i / occupancies] : NULL;
+			plan.occupancy = options->occupancies[i % occupancies];
+			if (!add_cases(self, plan))
+				return false;
+		}
+	}
+	if (self->case_count == 0)
+		return refuse(self, "nothing to run: the chosen workloads fit none of the chosen "
+				    "policies and thread counts; --list_workloads says what they need");
+	return true;
+}
+
+static bool make_placements(struct bench *self)
+{
+	const struct pfs_options *options = &self->options;
+	uint32_t count = options->placement_count * options->thread_count;
+
+	self->topology = pfs_topology_load();
+	if (self->topology == NULL)
+		return refuse(self, "hwloc cannot read this machine's topology");
+	self->placements = calloc(count, sizeof(*self->placements));
+	if (self->placements == NULL)
+		return refuse(self, "no memory for %u placements", count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (pfs_placement_init(&self->placements[i], self->topology,
+				       options->placements[i / options->thread_count],
+				       options->threads[i % options->thread_count],
+				       &self->message) != PFS_OK)
+			return false;
+		self->placement_count++;
+	}
+	return true;
+}
+
+/* A container of one record, as the flags want its memory: can this machine do it? */
+static bool probe_container(struct bench *self, bool *counted)
+{
+	struct pfs_container *container = NULL;
+	struct pfs_config config;
+	struct pfs_counts counts;
+
+	pfs_config_init(&config);
+	config.page_records = 1;
+	config.page_max = 1;
+	config.page_prealloc = 1;
+	config.memory = self->options.memory;
+	config.memory_node = self->options.memory_node;
+	if (pfs_container_create(pfs_variant_at(0), &config, &container, &self->message) != PFS_OK)
+		return false;
+	pfs_container_counts(container, &counts);
+	*counted = counts.counted;
+	pfs_container_destroy(container);
+	return true;
+}
+
+static bool set_up(struct bench *self)
+{
+	bool counted = false;
+
+	if (self->options.series != NULL) {
+		self->series = pfs_series_open(self->options.series);
+		if (self->series == NULL)
+			return refuse(self, "--series '%.120s': cannot be written (%s); give another "
+					    "file", self->options.series, strerror(errno));
+	}
+	if (!make_placements(self) || !probe_container(self, &counted))
+		return false;
+	pfs_clock_init(&self->clock);
+	if (!make_cases(self))
+		return false;
+	pfs_machine_describe(self->topology, &self->clock, counted);
+	for (size_t i = 0; i < self->case_count; i++) {
+		struct pfs_shim_case *registered =
+			pfs_shim_register(self->cases[i].name, run_case, &self->cases[i]);
+		if (registered == NULL)
+			return refuse(self, "no memory for %zu benchmarks", self->case_count);
+		pfs_shim_case_manual_time(registered);
+	}
+	return true;
+}
+
+static void tear_down(struct bench *self)
+{
+	for (uint32_t i = 0; i < self->placement_count; i++)
+		pfs_placement_fini(&self->placements[i]);
+	free(self->placements);
+	free(self->cases);
+	if (self->topology != NULL)
+		hwloc_topology_destroy(self->topology);
+	pfs_options_fini(&self->options);
+}
+
+static int run_library(struct bench *self, int argc, char **argv)
+{
+	char **all = pfs_library_flags_default(&argc, argv);
+	int status = EXIT_SUCCESS;
+
+	if (all == NULL)
+		return EXIT_CHECK_FAILED;
+	pfs_shim_initialize(&argc, all);
+	if (argc > 1) {
+		refuse(self, "unknown flag '%.80s': Google Benchmark does not know it", all[1]);
+		status = EXIT_WRONG_INPUT;
+	} else if (pfs_shim_run() == 0) {
+		/* the library has said on stderr that nothing matched */
+		status = EXIT_WRONG_INPUT;
+	} else if (pfs_shim_errors() != 0) {
+		refuse(self, "%llu benchmarks failed, see their error messages",
+		       (unsigned long long)pfs_shim_errors());
+		status = EXIT_CHECK_FAILED;
+	}
+	pfs_shim_shutdown();
+	free(all);
+	return status;
+}
+
+static void list(const struct pfs_options *options)
+{
+	for (size_t i = 0; options->list_policies && pfs_variant_at(i) != NULL; i++)
+		printf("%-14s %s\n", pfs_variant_at(i)->name, pfs_variant_at(i)->summary);
+	for (uint32_t i = 0; options->list_workloads && pfs_workload_at(i) != NULL; i++)
+		printf("%-14s %s\n", pfs_workload_at(i)->name, pfs_workload_at(i)->summary);
+}
+
+static int run(struct bench *self, int argc, char **argv)
+{
+	int status = EXIT_WRONG_INPUT;
+
+	if (pfs_options_parse(&self->options, &argc, argv, &self->message) != PFS_OK)
+		return status;
+	if (self->options.help) {
+		pfs_options_help();
+		return EXIT_SUCCESS;
+	}
+	if (self->options.version) {
+		printf("pfs-bench %s\n", PFS_BUILD_VERSION);
+		return EXIT_SUCCESS;
+	}
+	if (self->options.list_policies || self->options.list_workloads) {
+		list(&self->options);
+		return EXIT_SUCCESS;
+	}
+	if (pfs_library_flags_check(argc, argv, &self->message) != PFS_OK || !set_up(self))
+		return status;
+	status = run_library(self, argc, argv);
+	if (!pfs_series_close(self->series)) {
+		refuse(self, "--series '%.120s': writing failed", self->options.series);
+		status = EXIT_CHECK_FAILED;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct bench self = {.message = {.text = ""}};
+	int status = run(&self, argc, argv);
+
+	if (self.message.text[0] != '\0' && status != EXIT_SUCCESS)
+		fprintf(stderr, "pfs-bench: %s\n", self.message.text);
+	tear_down(&self);
+	return status;
+}

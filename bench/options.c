@@ -1,0 +1,410 @@
+/*
+ * options.c - see options.h. One table of flags; each has a reader that refuses bad values.
+ */
+#define _DEFAULT_SOURCE 1 /* strsep */
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload.h"
+
+struct flag {
+	const char *name;
+	const char *value; /* its shape, for --help; NULL: the flag has none */
+	const char *help;
+	enum pfs_status (*read)(struct pfs_options *self, const char *text,
+				struct pfs_message *message);
+};
+
+static enum pfs_status refuse(struct pfs_message *message, enum pfs_status status,
+			      const char *format, ...) __attribute__((format(printf, 3, 4)));
+static enum pfs_status refuse(struct pfs_message *message, enum pfs_status status,
+			      const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(message->text, sizeof(message->text), format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+/* A whole number in low..high, nothing behind it. */
+static enum pfs_status read_number(const char *flag, const char *text, uint64_t low,
+				   uint64_t high, uint64_t *value, struct pfs_message *message)
+{
+	char *end = NULL;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || *value < low ||
+	    *value > high)
+		return refuse(message, PFS_BAD_CONFIG,
+			      "%s '%s': give a whole number from %llu to %llu", flag, text,
+			      (unsigned long long)low, (unsigned long long)high);
+	return PFS_OK;
+}
+
+/* Hand each item of a comma-separated list to take. */
+static enum pfs_status read_list(struct pfs_options *self, const char *flag, const char *text,
+				 enum pfs_status (*take)(struct pfs_options *self,
+							 const char *item,
+							 struct pfs_message *message),
+				 struct pfs_message *message)
+{
+	char *copy = strdup(text), *rest = copy;
+	enum pfs_status status = PFS_OK;
+	uint32_t count = 0;
+
+	if (copy == NULL)
+		return refuse(message, PFS_NO_MEMORY, "no memory for %s", flag);
+	for (char *item = strsep(&rest, ","); item != NULL && status == PFS_OK;
+	     item = strsep(&rest, ",")) {
+		if (++count > PFS_OPTIONS_LIST_MAX)
+			status = refuse(message, PFS_BAD_CONFIG, "%s: give %d values at most", flag,
+					PFS_OPTIONS_LIST_MAX);
+		else
+			status = take(self, item, message);
+	}
+	free(copy);
+	return status;
+}
+
+static enum pfs_status take_policy(struct pfs_options *self, const char *item,
+				   struct pfs_message *message)
+{
+	const struct pfs_variant *variant = pfs_variant_find(item);
+	char known[160] = "";
+
+	if (variant != NULL) {
+		self->policies[self->policy_count++] = variant;
+		return PFS_OK;
+	}
+	for (size_t i = 0; pfs_variant_at(i) != NULL; i++) {
+		size_t used = strlen(known);
+		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "",
+			 pfs_variant_at(i)->name);
+	}
+	return refuse(message, PFS_BAD_VARIANT, "unknown policy '%.40s': choose from %s", item,
+		      known);
+}
+
+static enum pfs_status take_workload(struct pfs_options *self, const char *item,
+				     struct pfs_message *message)
+{
+	const struct pfs_workload *workload = pfs_workload_find(item);
+	char known[160] = "";
+
+	if (workload != NULL) {
+		self->workloads[self->workload_count++] = workload;
+		return PFS_OK;
+	}
+	for (uint32_t i = 0; pfs_workload_at(i) != NULL; i++) {
+		size_t used = strlen(known);
+		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "",
+			 pfs_workload_at(i)->name);
+	}
+	return refuse(message, PFS_BAD_VARIANT, "unknown workload '%.40s': choose from %s", item,
+		      known);
+}
+
+static enum pfs_status take_occupancy(struct pfs_options *self, const char *item,
+				      struct pfs_message *message)
+{
+	char *end = NULL;
+	double value = strtod(item, &end);
+
+	if (end == item || *end != '\0' || !(value >= 0.0 && value <= 1.0))
+		return refuse(message, PFS_BAD_CONFIG,
+			      "occupancy '%.40s': give a share from 0 to 1, such as 0.9", item);
+	self->occupancies[self->occupancy_count++] = value;
+	return PFS_OK;
+}
+
+static enum pfs_status take_threads(struct pfs_options *self, const char *item,
+				    struct pfs_message *message)
+{
+	uint64_t value = 0;
+	enum pfs_status status = read_number("threads", item, 1, PFS_OPTIONS_THREADS_MAX, &value,
+					     message);
+
+	if (status == PFS_OK)
+		self->threads[self->thread_count++] = (uint32_t)value;
+	return status;
+}
+
+/* Whether the machine has such a placement is for placement.c to say. */
+static enum pfs_status take_placement(struct pfs_options *self, const char *item,
+				      struct pfs_message *message)
+{
+	char *copy = strdup(item);
+
+	if (copy == NULL)
+		return refuse(message, PFS_NO_MEMORY, "no memory for --placements");
+	self->placements[self->placement_count++] = copy;
+	return PFS_OK;
+}
+
+static enum pfs_status read_policies(struct pfs_options *self, const char *text,
+				     struct pfs_message *message)
+{
+	self->policy_count = 0;
+	return read_list(self, "--policies", text, take_policy, message);
+}
+
+static enum pfs_status read_workloads(struct pfs_options *self, const char *text,
+				      struct pfs_message *message)
+{
+	self->workload_count = 0;
+	return read_list(self, "--workloads", text, take_workload, message);
+}
+
+static enum pfs_status read_occupancies(struct pfs_options *self, const char *text,
+					struct pfs_message *message)
+{
+	self->occupancy_count = 0;
+	return read_list(self, "--occupancies", text, take_occupancy, message);
+}
+
+static enum pfs_status read_threads(struct pfs_options *self, const char *text,
+				    struct pfs_message *message)
+{
+	self->thread_count = 0;
+	return read_list(self, "--threads", text, take_threads, message);
+}
+
+static void drop_placements(struct pfs_options *self)
+{
+	while (self->placement_count > 0)
+		free(self->placements[--self->placement_count]);
+}
+
+static enum pfs_status read_placements(struct pfs_options *self, const char *text,
+				       struct pfs_message *message)
+{
+	drop_placements(self);
+	return read_list(self, "--placements", text, take_placement, message);
+}
+
+static enum pfs_status read_memory(struct pfs_options *self, const char *text,
+				   struct pfs_message *message)
+{
+	uint64_t node = 0;
+
+	if (strcmp(text, "first-touch") == 0) {
+		self->memory = PFS_MEMORY_FIRST_TOUCH;
+	} else if (strcmp(text, "local") == 0) {
+		self->memory = PFS_MEMORY_LOCAL;
+	} else if (strcmp(text, "interleave") == 0) {
+		self->memory = PFS_MEMORY_INTERLEAVE;
+	} else if (strncmp(text, "node:", 5) == 0) {
+		self->memory = PFS_MEMORY_NODE;
+		enum pfs_status status = read_number("--memory node", text + 5, 0, UINT32_MAX - 1,
+						     &node, message);
+		self->memory_node = (uint32_t)node;
+		return status;
+	} else {
+		return refuse(message, PFS_BAD_CONFIG, "--memory '%.40s': choose from first-touch, "
+			      "local, interleave, node:K", text);
+	}
+	return PFS_OK;
+}
+
+static enum pfs_status read_layout(struct pfs_options *self, const char *text,
+				   struct pfs_message *message)
+{
+	if (strcmp(text, "in-record") == 0)
+		self->layout = PFS_LAYOUT_IN_RECORD;
+	else if (strcmp(text, "side-by-side") == 0)
+		self->layout = PFS_LAYOUT_SIDE_BY_SIDE;
+	else
+		return refuse(message, PFS_BAD_CONFIG,
+			      "--layout '%.40s': choose from in-record, side-by-side", text);
+	return PFS_OK;
+}
+
+static enum pfs_status read_full_flags(struct pfs_options *self, const char *text,
+				       struct pfs_message *message)
+{
+	if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+		return refuse(message, PFS_BAD_CONFIG, "--full_flags '%.40s': choose on or off", text);
+	self->full_flags = strcmp(text, "on") == 0;
+	return PFS_OK;
+}
+
+static enum pfs_status read_series(struct pfs_options *self, const char *text,
+				   struct pfs_message *message)
+{
+	(void)message;
+	self->series = text;
+	return PFS_OK;
+}
+
+#define PFS_NUMBER_FLAG(field, low, high)                                                   \
+	static enum pfs_status read_##field(struct pfs_options *self, const char *text,     \
+					    struct pfs_message *message)                    \
+	{                                                                                   \
+		uint64_t value = self->field;                                               \
+		enum pfs_status status =                                                    \
+			read_number("--" #field, text, low, high, &value, message);         \
+		self->field = (__typeof__(self->field))value;                               \
+		return status;                                                              \
+	}
+PFS_NUMBER_FLAG(page_records, 1, 65536)
+PFS_NUMBER_FLAG(pages, 1, 262144)
+PFS_NUMBER_FLAG(record_size, 8, 1048576)
+PFS_NUMBER_FLAG(window_ms, 1, 3600000)
+PFS_NUMBER_FLAG(latency_ms, 0, 3600000)
+PFS_NUMBER_FLAG(repeat_disturbed, 0, 1000)
+PFS_NUMBER_FLAG(reclaim_period_ms, 0, 3600000)
+PFS_NUMBER_FLAG(seed, 1, UINT64_MAX)
+
+#define PFS_SWITCH(field)                                                                   \
+	static enum pfs_status read_##field(struct pfs_options *self, const char *text,     \
+					    struct pfs_message *message)                    \
+	{                                                                                   \
+		(void)text, (void)message;                                                  \
+		self->field = true;                                                         \
+		return PFS_OK;                                                              \
+	}
+PFS_SWITCH(list_policies)
+PFS_SWITCH(list_workloads)
+PFS_SWITCH(help)
+PFS_SWITCH(version)
+
+static const struct flag flags[] = {
+	{"policies", "A,B", "policies (default: all)", read_policies},
+	{"workloads", "A,B", "workloads (default: all)", read_workloads},
+	{"occupancies", "X,Y", "of churn and scan (default: 0,0.5,0.9,0.95,0.99,0.999)",
+	 read_occupancies},
+	{"threads", "N,M", "threads (default: 1,2,8)", read_threads},
+	{"placements", "A,B", "none, compact, scatter, node:K, oversubscribe:F (default: compact)",
+	 read_placements},
+	{"memory", "M", "first-touch, local, interleave, node:K (default: first-touch)", read_memory},
+	{"layout", "L", "in-record, side-by-side (default: in-record)", read_layout},
+	{"full_flags", "on|off", "full flags of policy original (default: on)", read_full_flags},
+	{"page_records", "N", "records in a page (default: 256)", read_page_records},
+	{"pages", "N", "preallocated pages; four times as many are allowed (default: 64)", read_pages},
+	{"record_size", "N", "bytes of a record (default: 48; storm and scan have their own)",
+	 read_record_size},
+	{"window_ms", "N", "how long a trial counts (default: 50; tide 1000)", read_window_ms},
+	{"latency_ms", "N", "window for latencies, 0 for none (default: half of window_ms)",
+	 read_latency_ms},
+	{"repeat_disturbed", "N", "repeat a disturbed trial so often at most (default: 2)",
+	 read_repeat_disturbed},
+	{"reclaim_period_ms", "N", "background reclaim, 0 for none (default: 0; tide 5)",
+	 read_reclaim_period_ms},
+	{"seed", "N", "of all random numbers (default: 1)", read_seed},
+	{"series", "FILE", "write tide's samples over time as JSON", read_series},
+	{"list_policies", NULL, "name the policies", read_list_policies},
+	{"list_workloads", NULL, "name the workloads", read_list_workloads},
+	{"help", NULL, "this text", read_help},
+	{"version", NULL, "the version", read_version},
+};
+#define FLAG_COUNT (sizeof(flags) / sizeof(flags[0]))
+
+static const struct flag *find_flag(const char *name, size_t size)
+{
+	for (size_t i = 0; i < FLAG_COUNT; i++)
+		if (strlen(flags[i].name) == size && strncmp(flags[i].name, name, size) == 0)
+			return &flags[i];
+	return NULL;
+}
+
+/* One argument, and the next one if that is its value; *at moves on. */
+static enum pfs_status read_argument(struct pfs_options *self, int argc, char **argv, int *at,
+				     struct pfs_message *message)
+{
+	const char *argument = argv[*at];
+	const char *name = argument + 2;
+	size_t size = strcspn(name, "=");
+	const struct flag *flag = find_flag(name, size);
+	const char *value = name[size] == '=' ? name + size + 1 : NULL;
+
+	if (flag == NULL)
+		return refuse(message, PFS_BAD_CONFIG, "unknown flag '%.80s': --help lists them",
+			      argument);
+	if (flag->value == NULL && value != NULL)
+		return refuse(message, PFS_BAD_CONFIG, "--%s takes no value: leave out '=%.80s'",
+			      flag->name, value);
+	if (flag->value != NULL && value == NULL && *at + 1 < argc)
+		value = argv[++*at];
+	if (flag->value != NULL && (value == NULL || value[0] == '\0'))
+		return refuse(message, PFS_BAD_CONFIG, "--%s: give a value, as in --%s=%s",
+			      flag->name, flag->name, flag->value);
+	return flag->read(self, value, message);
+}
+
+static enum pfs_status set_defaults(struct pfs_options *self, struct pfs_message *message)
+{
+	*self = (struct pfs_options){
+		.layout = PFS_LAYOUT_IN_RECORD,
+		.memory = PFS_MEMORY_FIRST_TOUCH,
+		.full_flags = true,
+		.page_records = 256,
+		.pages = 64,
+		.latency_ms = UINT32_MAX,
+		.repeat_disturbed = 2,
+		.reclaim_period_ms = UINT32_MAX,
+		.seed = 1,
+	};
+	for (size_t i = 0; pfs_variant_at(i) != NULL && i < PFS_OPTIONS_LIST_MAX; i++)
+		self->policies[self->policy_count++] = pfs_variant_at(i);
+	for (uint32_t i = 0; pfs_workload_at(i) != NULL && i < PFS_OPTIONS_LIST_MAX; i++)
+		self->workloads[self->workload_count++] = pfs_workload_at(i);
+	enum pfs_status status = read_occupancies(self, "0,0.5,0.9,0.95,0.99,0.999", message);
+	if (status == PFS_OK)
+		status = read_threads(self, "1,2,8", message);
+	if (status == PFS_OK)
+		status = read_placements(self, "compact", message);
+	return status;
+}
+
+enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **argv,
+				  struct pfs_message *message)
+{
+	enum pfs_status status = set_defaults(self, message);
+	int kept = 1;
+
+	for (int i = 1; i < *argc && status == PFS_OK; i++) {
+		if (strncmp(argv[i], "--benchmark_", 12) == 0)
+			argv[kept++] = argv[i];
+		else if (strcmp(argv[i], "-h") == 0)
+			self->help = true;
+		else if (strncmp(argv[i], "--", 2) != 0)
+			status = refuse(message, PFS_BAD_CONFIG, "unknown argument '%.80s': --help lists "
+					"the flags", argv[i]);
+		else
+			status = read_argument(self, *argc, argv, &i, message);
+	}
+	*argc = kept;
+	argv[kept] = NULL;
+	return status;
+}
+
+void pfs_options_fini(struct pfs_options *self)
+{
+	drop_placements(self);
+}
+
+void pfs_options_help(void)
+{
+	printf("pfs-bench - workloads on lock-free record containers\n\n"
+	       "usage: pfs-bench [flags] [--benchmark_... flags of Google Benchmark]\n\n");
+	for (size_t i = 0; i < FLAG_COUNT; i++) {
+		char shape[64];
+		snprintf(shape, sizeof(shape), "--%s%s%s", flags[i].name,
+			 flags[i].value != NULL ? "=" : "", flags[i].value != NULL ? flags[i].value : "");
+		printf("  %-26s %s\n", shape, flags[i].help);
+	}
+	printf("\nnames: workload/policy:P/occupancy:O/placement:L/threads:T/manual_time; "
+	       "choose by --benchmark_filter=REGEX\n"
+	       "often used: --benchmark_list_tests --benchmark_repetitions=N "
+	       "--benchmark_format=json --benchmark_out=FILE\n"
+	       "exit: 0 fine, 1 a check failed, 2 wrong input\n");
+}
