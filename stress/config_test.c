@@ -159,7 +159,7 @@ static void check_page(const struct pfs_config *config, uint32_t index, uint32_t
 		PFS_CHECK_IS((uintptr_t)record % config->record_align_bytes, 0);
 		PFS_CHECK_IS((uintptr_t)lock % sizeof(uint32_t), 0);
 		PFS_CHECK(pfs_record_lock(record) == lock);
-		PFS_CHECK(pfs_record_header_of(record)->page == page);
+		PFS_CHECK(pfs_record_page(record) == page);
 		PFS_CHECK_IS(pfs_record_slot(record), slot);
 		PFS_CHECK_IS(pfs_load_relaxed(&lock->word), 40); /* relaxed: one thread */
 		mark(taken, block, shape.block_bytes, record - sizeof(struct pfs_record_header),

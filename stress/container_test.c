@@ -1,0 +1,368 @@
+/*
+ * container_test.c - pages come, the maximum, the last page, refusals, misuse; every policy.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "source.h"
+
+#define PAGES 5u
+#define SLOTS 7u
+#define CAPACITY (PAGES * SLOTS)
+#define ALL (PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_BOUNDED)
+
+struct fixture {
+	struct pfs_test_source source;
+	struct pfs_config config;
+	struct pfs_container *container;
+	struct pfs_thread *thread;
+};
+
+static void prepare(struct fixture *self, const struct pfs_case *at)
+{
+	pfs_test_source_init(&self->source);
+	self->config = pfs_case_config(at);
+	self->config.page_max = PAGES;
+	self->config.page_records = SLOTS;
+	self->config.source = &self->source.source;
+}
+
+static void open(struct fixture *self, const struct pfs_case *at)
+{
+	self->container = pfs_case_create(at, &self->config);
+	self->thread = pfs_attach_or_fail(self->container);
+}
+
+static void close(struct fixture *self)
+{
+	pfs_thread_detach(self->thread);
+	pfs_container_destroy(self->container);
+	PFS_CHECK_IS(pfs_test_source_out(&self->source), 0);
+}
+
+/* Allocates all of capacity, each index once, into records[]. */
+static void fill(struct fixture *self, void **records, uint64_t capacity)
+{
+	char *seen = calloc(capacity, 1);
+	PFS_CHECK(seen != NULL);
+	for (uint64_t i = 0; i < capacity; i++) {
+		records[i] = pfs_allocate_or_fail(self->thread);
+		uint64_t index = pfs_index(self->thread, records[i]);
+		PFS_CHECK(index < capacity);
+		PFS_CHECK(!seen[index]);
+		seen[index] = 1;
+	}
+	free(seen);
+}
+
+static void empty(struct fixture *self, void **records, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		pfs_free(self->thread, records[i]);
+}
+
+static void refused(struct fixture *self, enum pfs_status status, uint64_t lost)
+{
+	struct pfs_claim claim = pfs_allocate(self->thread);
+	PFS_CHECK(claim.record == NULL);
+	PFS_CHECK_IS(pfs_thread_status(self->thread), status);
+	PFS_CHECK_IS(pfs_counts_of(self->container).lost, lost);
+}
+
+static void grows_to_its_maximum(const struct pfs_case *at)
+{
+	struct fixture it;
+	void *records[CAPACITY];
+	prepare(&it, at);
+	open(&it, at);
+	bool grows = (at->variant->traits & PFS_TRAIT_GROW) != 0;
+	PFS_CHECK_IS(pfs_counts_of(it.container).pages, grows ? 0 : PAGES);
+	PFS_CHECK_IS(pfs_thread_status(it.thread), PFS_OK);
+	fill(&it, records, CAPACITY);
+	struct pfs_counts counts = pfs_counts_of(it.container);
+	PFS_CHECK_IS(counts.pages, PAGES);
+	PFS_CHECK_IS(counts.pages_peak, PAGES);
+	PFS_CHECK_IS(counts.growths, grows ? PAGES : 0);
+	PFS_CHECK_IS(counts.lost, 0);
+	refused(&it, PFS_FULL, 1);
+	refused(&it, PFS_FULL, 2);
+	/* One freed record can be had again, and is no new loss. */
+	pfs_free(it.thread, records[17]);
+	records[17] = pfs_allocate_or_fail(it.thread);
+	PFS_CHECK_IS(pfs_counts_of(it.container).lost, 2);
+	refused(&it, PFS_FULL, 3);
+	empty(&it, records, CAPACITY);
+	fill(&it, records, CAPACITY);
+	empty(&it, records, CAPACITY);
+	close(&it);
+}
+
+static void preallocates(const struct pfs_case *at)
+{
+	struct fixture it;
+	void *records[CAPACITY];
+	prepare(&it, at);
+	it.config.page_prealloc = 3;
+	open(&it, at);
+	struct pfs_counts counts = pfs_counts_of(it.container);
+	bool grows = (at->variant->traits & PFS_TRAIT_GROW) != 0;
+	PFS_CHECK_IS(counts.pages, grows ? 3 : PAGES);
+	PFS_CHECK_IS(counts.growths, 0);
+	PFS_CHECK(counts.resident_bytes > 0);
+	fill(&it, records, CAPACITY);
+	counts = pfs_counts_of(it.container);
+	PFS_CHECK_IS(counts.growths, grows ? PAGES - 3 : 0);
+	PFS_CHECK_IS(counts.needless_growths, 0);
+	empty(&it, records, CAPACITY);
+	close(&it);
+}
+
+static void the_last_page_is_smaller(const struct pfs_case *at)
+{
+	struct fixture it;
+	void *records[CAPACITY];
+	prepare(&it, at);
+	it.config.record_max = 2 * SLOTS + 3;
+	open(&it, at);
+	fill(&it, records, 2 * SLOTS + 3);
+	PFS_CHECK_IS(pfs_counts_of(it.container).pages, 3);
+	refused(&it, PFS_FULL, 1);
+	PFS_CHECK(pfs_lookup(it.thread, 2 * SLOTS + 2) != NULL);
+	PFS_CHECK(pfs_lookup(it.thread, 2 * SLOTS + 3) == NULL);
+	empty(&it, records, 2 * SLOTS + 3);
+	close(&it);
+}
+
+static void no_pages_at_all(const struct pfs_case *at)
+{
+	struct fixture it;
+	prepare(&it, at);
+	it.config.page_max = 0;
+	open(&it, at);
+	refused(&it, PFS_FULL, 1);
+	refused(&it, PFS_FULL, 2);
+	PFS_CHECK(pfs_lookup(it.thread, 0) == NULL);
+	PFS_CHECK_IS(pfs_counts_of(it.container).pages, 0);
+	close(&it);
+}
+
+static void one_record_a_page(const struct pfs_case *at)
+{
+	struct fixture it;
+	void *records[PAGES];
+	prepare(&it, at);
+	it.config.page_records = 1;
+	open(&it, at);
+	fill(&it, records, PAGES);
+	refused(&it, PFS_FULL, 1);
+	empty(&it, records, PAGES);
+	close(&it);
+}
+
+static void a_refused_page_is_an_error_for_that_call(const struct pfs_case *at)
+{
+	struct fixture it;
+	void *records[CAPACITY];
+	prepare(&it, at);
+	pfs_test_source_refuse(&it.source, 0, 2);
+	open(&it, at);
+	fill(&it, records, 2 * SLOTS);
+	refused(&it, PFS_NO_MEMORY, 1);
+	refused(&it, PFS_NO_MEMORY, 2);
+	PFS_CHECK_IS(pfs_counts_of(it.container).pages, 2);
+	/* What is there goes on. */
+	pfs_free(it.thread, records[3]);
+	records[3] = pfs_allocate_or_fail(it.thread);
+	refused(&it, PFS_NO_MEMORY, 3);
+	/* And growth, once there is memory again. */
+	pfs_test_source_refuse(&it.source, 0, 0);
+	empty(&it, records, 2 * SLOTS);
+	fill(&it, records, CAPACITY);
+	refused(&it, PFS_FULL, 4);
+	empty(&it, records, CAPACITY);
+	close(&it);
+}
+
+static void a_refused_page_undoes_create(const struct pfs_case *at)
+{
+	for (uint64_t after = 1; after < PAGES; after++) {
+		struct fixture it;
+		struct pfs_message message = { "" };
+		prepare(&it, at);
+		it.config.page_prealloc = PAGES;
+		pfs_test_source_refuse(&it.source, 0, after);
+		PFS_CHECK_IS(pfs_container_create(at->variant, &it.config, &it.container,
+						  &message),
+			     PFS_NO_MEMORY);
+		PFS_CHECK(it.container == NULL);
+		PFS_CHECK(strstr(message.text, at->variant->name) != NULL);
+		PFS_CHECK_IS(it.source.mapped, after);
+		PFS_CHECK_IS(pfs_test_source_out(&it.source), 0);
+	}
+}
+
+static void versions_grow_by_publish_alone(const struct pfs_case *at)
+{
+	struct fixture it;
+	prepare(&it, at);
+	it.config.page_max = 1;
+	it.config.page_records = 1;
+	open(&it, at);
+	void *record = pfs_allocate_or_fail(it.thread);
+	PFS_CHECK_IS(pfs_version(record), 1);
+	pfs_free(it.thread, record);
+	PFS_CHECK_IS(pfs_version(record), 1);
+	struct pfs_claim claim = pfs_allocate(it.thread);
+	PFS_CHECK(claim.record == record);
+	PFS_CHECK_IS(pfs_version(record), 1);
+	pfs_abandon(it.thread, claim);
+	PFS_CHECK_IS(pfs_version(record), 1);
+	PFS_CHECK(pfs_allocate_or_fail(it.thread) == record);
+	PFS_CHECK_IS(pfs_version(record), 2);
+	claim = pfs_reopen(it.thread, record);
+	PFS_CHECK(claim.record == record);
+	PFS_CHECK_IS(pfs_version(record), 2);
+	PFS_CHECK(pfs_lookup(it.thread, 0) == NULL);
+	pfs_publish(it.thread, claim);
+	PFS_CHECK_IS(pfs_version(record), 3);
+	PFS_CHECK(pfs_lookup(it.thread, 0) == record);
+	pfs_free(it.thread, record);
+	close(&it);
+}
+
+static void an_abandoned_record_is_free(const struct pfs_case *at)
+{
+	struct fixture it;
+	struct pfs_claim claims[CAPACITY];
+	void *records[CAPACITY];
+	prepare(&it, at);
+	open(&it, at);
+	for (uint32_t i = 0; i < CAPACITY; i++) {
+		claims[i] = pfs_allocate(it.thread);
+		PFS_CHECK(claims[i].record != NULL);
+	}
+	refused(&it, PFS_FULL, 1);
+	for (uint32_t i = 0; i < CAPACITY; i++)
+		pfs_abandon(it.thread, claims[i]);
+	fill(&it, records, CAPACITY);
+	empty(&it, records, CAPACITY);
+	close(&it);
+}
+
+static void batches_keep_their_promise(const struct pfs_case *at)
+{
+	struct fixture it;
+	void *records[CAPACITY + 1];
+	struct pfs_live live = { .records = records, .random = 7, .salt = 99 };
+	uint32_t most = (at->variant->traits & PFS_TRAIT_BOUNDED) != 0 ? CAPACITY : CAPACITY + 1;
+	prepare(&it, at);
+	open(&it, at);
+	PFS_CHECK_IS(at->variant->pair(it.thread, 100), 0);
+	PFS_CHECK_IS(at->variant->fill(it.thread, &live, CAPACITY), 0);
+	PFS_CHECK_IS(live.count, CAPACITY);
+	PFS_CHECK_IS(at->variant->churn(it.thread, &live, 200), 0);
+	PFS_CHECK_IS(live.count, CAPACITY);
+	PFS_CHECK_IS(at->variant->fill(it.thread, &live, CAPACITY + 1), CAPACITY + 1 - most);
+	PFS_CHECK_IS(live.count, most);
+	at->variant->drain(it.thread, &live, 5);
+	PFS_CHECK_IS(live.count, 5);
+	PFS_CHECK_IS(live.spoiled, 0);
+	*(uint64_t *)records[0] ^= 1; /* as a second owner would */
+	at->variant->drain(it.thread, &live, 0);
+	PFS_CHECK_IS(live.spoiled, 1);
+	close(&it);
+}
+
+static void a_full_container_refuses_batches(const struct pfs_case *at)
+{
+	struct fixture it;
+	void *records[CAPACITY];
+	prepare(&it, at);
+	open(&it, at);
+	fill(&it, records, CAPACITY);
+	PFS_CHECK_IS(at->variant->pair(it.thread, 3), 3);
+	PFS_CHECK_IS(pfs_counts_of(it.container).lost, 3);
+	empty(&it, records, CAPACITY);
+	close(&it);
+}
+
+/* Misuse: each must end in one line that names it. */
+static void free_twice(const struct pfs_case *at)
+{
+	struct fixture it;
+	prepare(&it, at);
+	open(&it, at);
+	void *record = pfs_allocate_or_fail(it.thread);
+	pfs_free(it.thread, record);
+	pfs_free(it.thread, record);
+}
+
+static void free_of_dirty(const struct pfs_case *at)
+{
+	struct fixture it;
+	prepare(&it, at);
+	open(&it, at);
+	pfs_free(it.thread, pfs_allocate(it.thread).record);
+}
+
+static void publish_twice(const struct pfs_case *at)
+{
+	struct fixture it;
+	prepare(&it, at);
+	open(&it, at);
+	struct pfs_claim claim = pfs_allocate(it.thread);
+	pfs_publish(it.thread, claim);
+	pfs_publish(it.thread, claim);
+}
+
+static void abandon_of_allocated(const struct pfs_case *at)
+{
+	struct fixture it;
+	prepare(&it, at);
+	open(&it, at);
+	struct pfs_claim claim = pfs_allocate(it.thread);
+	pfs_publish(it.thread, claim);
+	pfs_abandon(it.thread, claim);
+}
+
+static void reopen_of_free(const struct pfs_case *at)
+{
+	struct fixture it;
+	prepare(&it, at);
+	open(&it, at);
+	void *record = pfs_allocate_or_fail(it.thread);
+	pfs_free(it.thread, record);
+	(void)pfs_reopen(it.thread, record);
+}
+
+#define EACH(title, function, needs) \
+	{ .name = (title), .run = (function), .each = true, .traits = (needs) }
+#define DIES(title, function, text)                                                   \
+	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_WORDS, \
+	  .dies_with = (text) }
+
+static const struct pfs_test tests[] = {
+	EACH("grows to its maximum", grows_to_its_maximum, ALL),
+	EACH("preallocates", preallocates, ALL),
+	EACH("the last page is smaller", the_last_page_is_smaller, ALL),
+	EACH("no pages at all", no_pages_at_all, ALL),
+	EACH("one record a page", one_record_a_page, ALL),
+	EACH("a refused page is an error for that call", a_refused_page_is_an_error_for_that_call,
+	     ALL | PFS_TRAIT_GROW),
+	EACH("a refused page undoes create", a_refused_page_undoes_create, ALL),
+	EACH("versions grow by publish alone", versions_grow_by_publish_alone, ALL),
+	EACH("an abandoned record is free", an_abandoned_record_is_free, ALL),
+	EACH("batches keep their promise", batches_keep_their_promise, 0),
+	EACH("a full container refuses batches", a_full_container_refuses_batches, ALL),
+	DIES("free twice", free_twice, "pfslab: free: "),
+	DIES("free of DIRTY", free_of_dirty, "pfslab: free: "),
+	DIES("publish twice", publish_twice, "pfslab: publish: "),
+	DIES("abandon of ALLOCATED", abandon_of_allocated, "pfslab: abandon: "),
+	DIES("reopen of FREE", reopen_of_free, "pfslab: reopen: "),
+};
+
+int main(int argc, char **argv)
+{
+	return pfs_tests_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
+}
