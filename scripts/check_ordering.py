@@ -4,8 +4,8 @@
 usage: scripts/check_ordering.py [TOP]
 In containers/, variants/ and bench/gate.h:
   - a label such as [B1] is defined once, as "[B1] what:" in the Ordering table that opens a
-    file, and is named by a comment at an operation; a label that is named is defined ([I1],
-    [I2]... are invariants, not orders);
+    file, and is named by a comment at an operation; a label that is named is defined
+    (labels at the head of a line under "Invariant" are invariants, not orders);
   - partners name each other: if [B1] pairs with [B2], then [B2] pairs with [B1];
   - each acquire, release and seq operation has "[B1] acquire, pairs with [B2]" at it, with the
     order that it uses (or just /* [B1] ... on its line, where that is said nearby), each relaxed
@@ -45,6 +45,7 @@ class Labels:
 
     def __init__(self):
         self.defined = {}
+        self.invariants = set()
         self.named = {}
         self.at_code = set()
         self.partners = {}
@@ -101,9 +102,12 @@ def gather(path, text, labels, faults):
                           f"in {labels.defined[name]}")
         labels.defined[name] = path
     after = opening(comments)
+    # "Invariant:" and the lines up to the table name what always holds, not an order.
+    section = re.search(r"Invariants?\b(.*?)(?=Ordering:|\*/)", comments[:after], re.DOTALL)
+    if section:
+        heads = re.findall(r"^[ \t*]*\[([A-Z]{1,2}[0-9]+)\]", section.group(1), re.MULTILINE)
+        labels.invariants.update(heads)
     for found in LABEL.finditer(comments):
-        if found.group(1).startswith("I"):
-            continue
         labels.named.setdefault(found.group(1), (path, line_of(text, found.start())))
         if found.start() > after and AT_CODE.match(comments, found.start()):
             labels.at_code.add(found.group(1))
@@ -122,7 +126,7 @@ def judge_labels(labels):
     """Faults in the labels of all files together."""
     faults = []
     for name, (path, line) in sorted(labels.named.items()):
-        if name not in labels.defined:
+        if name not in labels.defined and name not in labels.invariants:
             faults.append(f"{path}:{line}: [{name}] is in no Ordering table")
     for name, path in sorted(labels.defined.items()):
         if name not in labels.at_code:

@@ -117,7 +117,7 @@ def throughput_by_occupancy(results):
     start = min([x for x in xs if x >= 0.5] or xs)
     title = f"churn from {start:g} to {xs[-1]:g} full, {count_noun(threads, 'thread')}: "
     base = summary.base_policy(results)
-    own = {p: s for p, s in slow.items() if p not in summary.BASELINES} or slow
+    own = {p: s for p, s in slow.items() if p not in summary.baselines(results)} or slow
     if own:
         best, worst = min(own, key=own.get), max(own, key=own.get)
         told = [worst] if worst == base or base not in own else [worst, base]

@@ -64,7 +64,7 @@ def bench_path(build_dir, build):
 
 
 def list_policies(build_dir):
-    """Names in the order of --list_policies: the first word of each line."""
+    """{name: summary} in the order of --list_policies."""
     program = bench_path(build_dir, "release")
     try:
         done = subprocess.run([program, "--list_policies"], capture_output=True, text=True,
@@ -73,7 +73,11 @@ def list_policies(build_dir):
         raise results.BadInput(f"{program}: cannot be run ({error.strerror}); build first: "
                                "cmake --preset release && cmake --build --preset release") \
             from None
-    names = [line.split()[0] for line in done.stdout.splitlines() if re.match(r"\w", line)]
+    names = {}
+    for line in done.stdout.splitlines():
+        if re.match(r"\w", line):
+            name, _, summary = line.partition(" ")
+            names[name] = summary.strip()
     if done.returncode or not names:
         raise results.BadInput(f"{program}: --list_policies named no policy; build again")
     return names
@@ -84,6 +88,8 @@ def command_of(launch, folder, build_dir):
     command = [bench_path(build_dir, launch["build"]), f"--workloads={launch['workloads']}",
                f"--threads={launch['threads']}", f"--placements={launch['placement']}",
                f"--window_ms={launch['window_ms']}", "--benchmark_color=false",
+               # Every retry costs time; repetitions average better than many retries do.
+               "--repeat_disturbed=1",
                "--benchmark_out_format=json",
                f"--benchmark_out={os.path.join(folder, launch['file'])}.partial"]
     if launch["policy"]:
@@ -95,8 +101,13 @@ def command_of(launch, folder, build_dir):
     return command
 
 
+# What pfs-bench says when a policy cannot do a workload: malloc has no pages for a tide.
+UNFIT = "nothing to run"
+
+
 def run_launch(launch, folder, build_dir):
-    """Run one process and check what it wrote; the reason when it failed, else None."""
+    """Run one process and check what it wrote; the reason when it failed, UNFIT when the policy
+    cannot do the workload, else None."""
     files = [os.path.join(folder, launch[key]) for key in ("file", "series") if launch.get(key)]
     limit = 60 + 20 * launch["estimate_s"]
     begin = time.monotonic()
@@ -110,6 +121,8 @@ def run_launch(launch, folder, build_dir):
         return f"cannot be started ({error.strerror})"
     launch["seconds"] = round(time.monotonic() - begin, 3)
     said = [line for line in done.stderr.splitlines() if line.strip()]
+    if done.returncode == 2 and any(UNFIT in line for line in said):
+        return UNFIT
     if done.returncode:
         return f"exit {done.returncode}: {said[-1] if said else 'no message'}"
     try:
@@ -139,14 +152,19 @@ def measure(plan, folder, build_dir):
     launches = plan["launches"]
     progress = Progress(len(launches), sum(l["estimate_s"] for l in launches))
     failed, in_a_row, done_s = 0, 0, 0.0
+    unfit = set()
     for launch in launches:
+        kind = (launch["label"], launch["policy"])
         progress.show(launch["number"] - 1, done_s,
                       f"{launch['label']} {launch['policy'] or ''} ({launch['build']})")
         launch["status"] = "running"
         launch["cpu_pressure_before"] = machine.pressure()
-        reason = run_launch(launch, folder, build_dir)
-        launch["status"] = "failed" if reason else "done"
-        if reason:
+        reason = UNFIT if kind in unfit else run_launch(launch, folder, build_dir)
+        launch["status"] = {None: "done", UNFIT: "unfit"}.get(reason, "failed")
+        if reason == UNFIT:
+            unfit.add(kind)
+            remove_partial(launch, folder)
+        elif reason:
             launch["reason"] = reason
             failed, in_a_row = failed + 1, in_a_row + 1
             progress.say(f"run: launch {launch['number']} ({launch['label']} "
@@ -237,11 +255,12 @@ def main(argv=None):
     if arguments.check:
         return 0
     signal.signal(signal.SIGTERM, interrupt)
-    policies = list_policies(arguments.build_dir)
+    summaries = list_policies(arguments.build_dir)
+    policies = list(summaries)
     seed = int(time.time()) if arguments.seed is None else arguments.seed
     cpus = len(os.sched_getaffinity(0))
     plan = {"format": 1, "seed": seed, "quick": arguments.quick, "policies": policies,
-            "cpus": cpus, "repetitions": arguments.repetitions, "complete": False,
+            "summaries": summaries, "cpus": cpus, "repetitions": arguments.repetitions, "complete": False,
             "launches": suite.make_plan(policies, cpus, seed, arguments.repetitions,
                                         arguments.quick)}
     results.write_json(os.path.join(folder, "machine.json"),

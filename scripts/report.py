@@ -144,6 +144,9 @@ def machine_html(found):
             value = f"{len(value)}: " + ", ".join(str(v) for v in value[:16]) + \
                 (" …" if len(value) > 16 else "")
         rows.append(f"<tr><td>{text}</td><td>{escape(str(value))}</td></tr>")
+    if "timer_cost_ns" in found.context:
+        rows.append("<tr><td>reading the clock</td><td>"
+                    f"{escape(str(found.context['timer_cost_ns']))} ns</td></tr>")
     build = found.machine.get("build", {})
     flags = f"{build.get('compiler', '')} {build.get('CMAKE_C_FLAGS_RELWITHDEBINFO', '')}".strip()
     if flags:
@@ -158,9 +161,13 @@ def trust_html(found):
     lines = []
     launches = found.plan.get("launches", [])
     if launches:
-        done = sum(1 for launch in launches if launch.get("status") == "done")
-        lines.append(f"{done} of {len(launches)} process launches succeeded; policies alternate "
+        fit = [launch for launch in launches if launch.get("status") != "unfit"]
+        done = sum(1 for launch in fit if launch.get("status") == "done")
+        lines.append(f"{done} of {len(fit)} process launches succeeded; policies alternate "
                      f"in a random order (seed {found.plan.get('seed')}).")
+        lines += [f"{escape(policy)} cannot do {escape(label)} and is left out there."
+                  for label, policy in sorted({(u["label"], u["policy"]) for u in launches
+                                               if u.get("status") == "unfit"})]
         spent = sum(launch.get("seconds", 0) for launch in launches)
         lines.append(f"Measuring took {spent / 60:.1f} minutes.")
         if found.plan.get("quick"):

@@ -3,10 +3,6 @@
 from stats import median
 from svg import number, time_text
 
-# Yardsticks that do not follow the kit's record protocol; titles compare policies first.
-BASELINES = ("malloc", "ck_stack", "mutex_list")
-STRICT = ("local_scan", "random_start", "reclaiming")
-
 WORKLOADS = {
     "pair": "each thread allocates, publishes and frees one record",
     "churn": "each thread replaces a random record of its own",
@@ -21,6 +17,12 @@ def base_policy(results):
     """What the others are compared to."""
     return "original" if "original" in results.policy_order else (
         results.policy_order[0] if results.policy_order else None)
+
+
+def baselines(results):
+    """Policies that --list_policies calls baselines: yardsticks, not subjects."""
+    summaries = results.plan.get("summaries", {})
+    return [p for p in results.policy_order if summaries.get(p, "").startswith("baseline")]
 
 
 def churn_case(results, metric="items_per_second"):
@@ -48,6 +50,8 @@ def per_thousand(results, case, metric):
 def returned_share(results, policy):
     """Median over launches: pages given back in the trough / pages added; None if none."""
     shares = []
+    if not results.series:
+        return results.mid("release", "returned_share", workload="tide", policy=policy)
     for case, launches in results.series.items():
         if case.policy != policy:
             continue
@@ -96,6 +100,8 @@ def table(results):
                f"churn {occupancy:g}\np99", "pages skipped\n/ 1000, worst",
                "rec. skipped\n/ 1000, worst", "needless\npages, worst",
                "tide: peak /\nideal pages", "tide: given\nback"]
+    if full == occupancy:  # nothing fuller was measured
+        headers.pop(4)
     rows = []
 
     def rate(policy, **case):
@@ -121,6 +127,8 @@ def table(results):
             _plain(_worst_count(results, policy, "needless_growths")),
             "–" if not line else f"{line:.2f}",
             "–" if share is None else f"{share * 100:.0f} %"])
+        if full == occupancy:
+            rows[-1].pop(4)
     return headers, rows
 
 
@@ -180,13 +188,14 @@ def _largest(results, policies, metrics, least_threads=0, least_occupancy=0.0):
 
 
 def _bar_strict(results):
-    strict = [p for p in STRICT if p in results.policies("counted", "churn")]
-    bar = "strict policies (" + ", ".join(strict or STRICT) + "): no page and no record skipped"
+    strict = [p for p in results.policies("counted", "churn") if p != "original" and
+              _largest(results, [p], ("page_skips",)) is not None]
+    bar = "strict policies: no page and no record skipped"
     worst = _largest(results, strict, ("page_skips", "record_skips"))
     if worst is None:
         return bar, "not measured", None
     cases = sum(len(results.cases("counted", workload="churn", policy=p)) for p in strict)
-    return bar, f"at most {number(worst)} in {cases} cases", worst == 0
+    return bar, f"{number(worst)} at most, in {cases} cases of {', '.join(strict)}", worst == 0
 
 
 def _bar_original(results):

@@ -16,6 +16,7 @@ import time
 POLICIES = {"original": (60, 0.35), "local_scan": (13, 0.7), "random_start": (17, 1.1),
             "reclaiming": (15, 0.9), "malloc": (10, 1.7), "ck_stack": (21, 0.3),
             "mutex_list": (30, 0.12), "exact": (14, 1.6), "magazine": (4, 1.9)}
+BASELINES = ("malloc", "ck_stack", "mutex_list")
 FLOOR_NS = 7.9
 
 
@@ -30,6 +31,8 @@ def row(name, rate, extra):
 
 
 def counts(policy, occupancy, threads, calls):
+    if policy in BASELINES:
+        return {}
     if policy != "original" or occupancy is None:
         return dict(page_skips=0, record_skips=0, needless_growths=0, growths=0, allocations=calls,
                     flag_skips=0, probes=calls * 2.0, cas_failures=calls * 0.01 * threads)
@@ -85,7 +88,8 @@ def main():
     parser.add_argument("--list_policies", action="store_true")
     arguments, _ = parser.parse_known_args()
     if arguments.list_policies:
-        print("\n".join(f"{p:14} invented numbers" for p in POLICIES))
+        print("\n".join(f"{p:14} {'baseline: ' if p in BASELINES else ''}invented numbers"
+                        for p in POLICIES))
         return 0
     fault = os.environ.get("PFS_FAKE", "")
     if fault == "slow":
@@ -93,6 +97,9 @@ def main():
     if fault.startswith("fail:") and arguments.policies == fault[5:]:
         print("pfs-bench: out of luck", file=sys.stderr)
         return 1
+    if arguments.workloads == "tide" and arguments.policies in BASELINES:
+        print("pfs-bench: nothing to run: no pages", file=sys.stderr)
+        return 2
     counted = "/counted/" in os.path.abspath(sys.argv[0])
     rows, series = [], []
     for workload in arguments.workloads.split(","):
