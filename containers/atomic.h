@@ -38,6 +38,11 @@
 						memory_order_acquire,               \
 						memory_order_relaxed)
 
+#define pfs_cas_acq_rel(object, seen, value)                                        \
+	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
+						memory_order_acq_rel,               \
+						memory_order_relaxed)
+
 #define pfs_exchange_seq(object, value) \
 	atomic_exchange_explicit((object), (value), memory_order_seq_cst)
 
@@ -45,6 +50,10 @@
 	atomic_fetch_add_explicit((object), (value), memory_order_relaxed)
 #define pfs_fetch_add_seq(object, value) \
 	atomic_fetch_add_explicit((object), (value), memory_order_seq_cst)
+#define pfs_fetch_or_seq(object, value) \
+	atomic_fetch_or_explicit((object), (value), memory_order_seq_cst)
+#define pfs_fetch_and_seq(object, value) \
+	atomic_fetch_and_explicit((object), (value), memory_order_seq_cst)
 #endif
 
 /* Add to a counter that only the calling thread writes: no locked instruction. */

@@ -87,7 +87,9 @@ static enum pfs_status preallocate(struct pfs_container *self)
 	if (status != PFS_OK)
 		return status;
 	for (uint32_t index = 0; index < pages && status == PFS_OK; index++) {
-		if (pfs_container_page_at(thread, index) == NULL)
+		if (self->variant->add_page != NULL)
+			status = self->variant->add_page(thread);
+		else if (pfs_container_page_at(thread, index) == NULL)
 			status = PFS_NO_MEMORY;
 	}
 	pfs_thread_detach(thread);

@@ -72,6 +72,9 @@ struct pfs_variant {
 	uint64_t (*fill)(struct pfs_thread *thread, struct pfs_live *live, uint32_t target);
 	void (*drain)(struct pfs_thread *thread, struct pfs_live *live, uint32_t target);
 
+	/* Optional: add one page, needed or not, for page_prealloc. NULL: the container does. */
+	enum pfs_status (*add_page)(struct pfs_thread *thread);
+
 	/*
 	 * Optional, asked with the growth lock held when a page is added: is a record free by
 	 * the variant's own index? NULL: the records' words tell.

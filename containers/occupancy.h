@@ -1,0 +1,226 @@
+/*
+ * occupancy.h - which records are free: words of 32 bits, each with a version of its frees.
+ *
+ * A word, alone on its cache line, stands for 32 consecutive records of a page: the low half
+ * has a bit for each free record, the high half counts frees. Words are made with the first
+ * page of an index and live as long as the container, so they may be read without a section;
+ * only the records behind them come and go.
+ *
+ * Invariants
+ *	[O1] a record has at most one owner: its bit goes 1 -> 0 only by [W1] (or by a reclaim
+ *	     pass, [W3]), and 0 -> 1 only by its owner's [W2] (or by [W4], a new page).
+ *	[O2] whoever owns a record of a page keeps the page: a pass takes a page only when it
+ *	     took every bit of it. So an allocator that won a bit may use the page's memory
+ *	     without a read section.
+ *	[O3] the version of a word grows with each 0 -> 1 of its bits and never falls.
+ *	[O4] the summaries (a bit for each word of a page, a bit for each page of a node) are
+ *	     hints: set by frees, cleared by searches that found nothing. Only time depends on
+ *	     them.
+ *
+ * No record is free: read all words twice. If every word shows no bit both times, and the sum
+ * of the versions is the same, then no bit was set in any word between its two reads [O3], so
+ * at the moment between the two rounds no record was free. docs/exact.md has the proof.
+ *
+ * Ordering:  [W1] take: CAS, acq_rel        <->  [W2] give: fetch-add, seq
+ *            carries: the record's bytes; and first_record, from [W4]
+ *            [W1] and [W2] also release to [W5], the proof's loads: whoever took a record
+ *            after freeing another shows the free together with the take
+ *            [W6] summary bits: RMW, seq; loads of words and bits around them, seq: a free
+ *            sets its bit in the word, then looks at the summary; a search clears the
+ *            summary, then looks at the word: one of the two sees the other
+ * Source:    the idea of versioned words and the double collect (Y. Afek et al., Atomic
+ *            snapshots of shared memory, JACM 1993); lazily cleared summaries as in Linux
+ *            lib/sbitmap.c; the protocol is our own.
+ */
+#ifndef PFS_OCCUPANCY_H
+#define PFS_OCCUPANCY_H
+
+#include "reclaim.h"
+#include "tally.h"
+
+#define PFS_WORD_RECORDS 32u
+#define PFS_WORD_FREES (UINT64_C(1) << 32) /* one more free, in the high half */
+#define PFS_HINTS 16u
+
+struct pfs_occupancy_page;
+
+struct pfs_occupancy_word {
+	alignas(PFS_LINE) _Atomic(uint64_t) free; /* any thread */
+	char *first_record;              /* [W4]; for whoever owns a record of the word */
+	char *first_lock;                /* as first_record */
+	uint32_t record_stride;          /* as first_record */
+	uint32_t lock_stride;            /* as first_record */
+	struct pfs_occupancy_page *page; /* made once, as all below */
+	_Atomic(uint64_t) *room;         /* where page->words_with_room has this word's bit */
+	uint64_t room_bit;
+	uint32_t number;                 /* which word of its page */
+};
+
+struct pfs_occupancy_page {
+	_Atomic(uint64_t) *words_with_room; /* a bit for each word; any thread */
+	struct pfs_occupancy_word *words;   /* [word_count], made once */
+	uint32_t word_count;                /* made once, as index */
+	uint32_t index;
+	_Atomic(uint32_t) node;             /* of the page that is there now */
+	_Atomic(uint32_t) draining;         /* reclaim pass */
+};
+
+/* Pages with room: one set of bits for each node and for pages to drain; see pages_bits(). */
+struct pfs_occupancy {
+	_Atomic(struct pfs_occupancy_page *) *pages; /* [page_max]; made under `growth` */
+	_Atomic(uint64_t) *pages_with_room;
+	struct pfs_page *spare;  /* made and not published, or NULL; under `growth` */
+	uint32_t set_words;      /* 64-bit words of one set of pages_with_room */
+	uint32_t node_count;     /* the last one is for memory of no single node */
+};
+
+/* A word that a thread used lately, and what it held then: a CAS from memory of its own does
+ * not wait for a load of the word behind the locked instruction before it. */
+struct pfs_occupancy_hint {
+	struct pfs_occupancy_word *word;
+	uint64_t seen;
+};
+
+struct pfs_occupancy_thread {
+	struct pfs_occupancy_hint latest;
+	struct pfs_occupancy_hint older[PFS_HINTS]; /* the last one at `top`, those before it older */
+	uint32_t top;
+};
+
+/* pfs_occupancy_start, stop - the container's index; thread_start, stop - a thread's hints.
+ * As the functions of the same names in struct pfs_variant. */
+enum pfs_status pfs_occupancy_start(struct pfs_container *self);
+void pfs_occupancy_stop(struct pfs_container *self);
+enum pfs_status pfs_occupancy_thread_start(struct pfs_thread *thread);
+void pfs_occupancy_thread_stop(struct pfs_thread *thread);
+
+/*
+ * pfs_occupancy_search - take a record by hints and summaries; if none is found, prove that
+ * there is none, and add a page.
+ *
+ * Returns   a claim; or none, with thread->status saying why: PFS_FULL only if at a moment of
+ *           the call no record of any page was free and no page could be added.
+ * Errors    PFS_FULL, PFS_NO_MEMORY.
+ * Progress  lock-free while a record is found; the proof and the growth take `growth`.
+ * Order     acquire [W1].
+ * Cost      with a hint that holds, one line; else the summaries: pages / 64 loads, two more
+ *           lines and the word; the proof: two loads a word, once for each page added.
+ */
+PFS_COLD struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread);
+
+/* Add one page with all its records free; as add_page of struct pfs_variant. */
+enum pfs_status pfs_occupancy_add_page(struct pfs_thread *thread);
+
+/* How a reclaim pass owns a page: by its bits. */
+extern const struct pfs_reclaim_ops pfs_reclaim_by_occupancy;
+
+/* Is some bit set now? For the count of needless growths. */
+int pfs_occupancy_some_free(struct pfs_container *self);
+
+/* Announce in the summaries that the word has room. */
+void pfs_occupancy_announce(struct pfs_container *self, struct pfs_occupancy_word *word);
+
+/* The record of an owned bit, now DIRTY. Its word must be FREE: the bit says so. */
+static inline struct pfs_claim pfs_occupancy_claim(struct pfs_thread *thread,
+						   struct pfs_occupancy_word *word, uint32_t bit)
+{
+	void *record = word->first_record + (size_t)bit * word->record_stride;
+	struct pfs_lock *lock =
+		(struct pfs_lock *)(void *)(word->first_lock + (size_t)bit * word->lock_stride);
+	/* relaxed: [W1] ordered it; the bit's owner is the record's. */
+	uint32_t seen = pfs_load_relaxed(&lock->word);
+	if (!pfs_likely(pfs_word_state(seen) == PFS_STATE_FREE))
+		pfs_panic("allocate by a free bit", seen, PFS_STATE_FREE);
+	/* relaxed: owned; publish releases. [L5] puts it before bytes that readers may copy. */
+	pfs_store_relaxed(&lock->word, seen | PFS_STATE_DIRTY);
+	pfs_tally_won(thread, pfs_record_page(record));
+	return (struct pfs_claim){ record, seen | PFS_STATE_DIRTY };
+}
+
+static inline void pfs_occupancy_remember(struct pfs_thread *thread,
+					  struct pfs_occupancy_word *word, uint64_t seen)
+{
+	struct pfs_occupancy_thread *own = thread->policy;
+	if (own->latest.word != word) {
+		own->top = (own->top + 1) % PFS_HINTS;
+		own->older[own->top] = own->latest;
+	}
+	own->latest = (struct pfs_occupancy_hint){ word, seen };
+}
+
+/*
+ * Take the lowest free record of a word that held *seen; *seen becomes what it holds now.
+ * Lock-free: a failed CAS means that another thread took or freed a record of this word.
+ */
+static inline struct pfs_claim pfs_occupancy_take(struct pfs_thread *thread,
+						  struct pfs_occupancy_word *word,
+						  uint64_t *held)
+{
+	uint64_t seen = *held;
+	pfs_count(thread, PFS_EVENT_PROBES, 1);
+	if ((uint32_t)seen == 0)
+		seen = pfs_load_relaxed(&word->free); /* relaxed: a guess, [W1] verifies it */
+	while (pfs_likely((uint32_t)seen != 0)) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(seen);
+		*held = seen & (seen - 1);
+		/* [W1] acq_rel, pairs with [W2] and [W4]: without acquire the record's bytes
+		 * of its last life could arrive late; release is for [W5]. The version in the
+		 * comparison excludes a page that was taken and made again in between. */
+		if (pfs_likely(pfs_cas_acq_rel(&word->free, &seen, *held)))
+			return pfs_occupancy_claim(thread, word, bit);
+		pfs_count(thread, PFS_EVENT_CAS_FAILURES, 1);
+	}
+	*held = seen;
+	return pfs_claim_none();
+}
+
+/* The hot half of allocate: the word that this thread used last. */
+static inline struct pfs_claim pfs_occupancy_first(struct pfs_thread *thread)
+{
+	struct pfs_occupancy_thread *own = thread->policy;
+	struct pfs_occupancy_hint *hint = &own->latest;
+	pfs_tally_call(thread);
+	return pfs_likely(hint->word != NULL)
+		       ? pfs_occupancy_take(thread, hint->word, &hint->seen)
+		       : pfs_claim_none();
+}
+
+static inline bool pfs_occupancy_is_announced(struct pfs_occupancy_word *word)
+{
+	/* [W6] seq: after the bit was set in the word, see the head of this file. */
+	return (pfs_load_seq(word->room) & word->room_bit) != 0;
+}
+
+/* Hints never lead to other nodes, or to pages that drain. */
+static inline bool pfs_occupancy_is_preferred(struct pfs_thread *thread,
+					      struct pfs_occupancy_page *page)
+{
+	/* relaxed, both: a preference. */
+	uint32_t node = pfs_load_relaxed(&page->node);
+	return (node == thread->node || node == PFS_NODE_MIXED) &&
+	       pfs_load_relaxed(&page->draining) == 0; /* relaxed: likewise */
+}
+
+/* Set the record's bit. Its word must be FREE already. */
+static inline void pfs_occupancy_give(struct pfs_thread *thread, void *record)
+{
+	struct pfs_occupancy_thread *own = thread->policy;
+	struct pfs_occupancy_word *words = pfs_record_page(record)->index_words;
+	uint32_t slot = pfs_record_slot(record);
+	struct pfs_occupancy_word *word = &words[slot / PFS_WORD_RECORDS];
+	uint64_t bit = UINT64_C(1) << (slot % PFS_WORD_RECORDS);
+
+	/* [W2] seq, pairs with [W1]: hands the record on, and publishes the free to [W5] with
+	 * whatever this thread does next. From here on the page may go [O2]. */
+	uint64_t before = pfs_fetch_add_seq(&word->free, bit + PFS_WORD_FREES);
+	if (!pfs_likely((before & bit) == 0))
+		pfs_panic("free: the record's bit was set", (unsigned)before, 0);
+	if (!pfs_likely(pfs_occupancy_is_announced(word)))
+		pfs_occupancy_announce(thread->container, word);
+	if (pfs_likely(own->latest.word == word)) /* right if nobody else used it meanwhile */
+		own->latest.seen += bit + PFS_WORD_FREES;
+	else if (pfs_occupancy_is_preferred(thread, word->page))
+		pfs_occupancy_remember(thread, word, before + bit + PFS_WORD_FREES);
+}
+
+#endif
