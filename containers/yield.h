@@ -1,0 +1,17 @@
+/*
+ * yield.h - let another thread run; a seam: the simulated machine brings its own.
+ */
+#ifndef PFS_YIELD_H
+#define PFS_YIELD_H
+
+#ifdef PFS_SIM
+#include "sim/mutex_backend.h"
+#else
+#include <sched.h>
+
+static inline void pfs_yield(void)
+{
+	(void)sched_yield();
+}
+#endif
+#endif
