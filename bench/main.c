@@ -1,8 +1,10 @@
 /*
  * main.c - pfs-bench: registers the cross product of the flags and lets Google Benchmark run.
  *
- * A benchmark is one thread for the library; its trials bring their own (trial.h). The time
- * of an iteration is the window's over its operations, whichever thread did them.
+ * A benchmark is one thread for the library; its trials bring their own (trial.h). To the
+ * library each trial is a million iterations, each as long as an operation took on average
+ * (window over operations, whichever thread did them): so its times are nanoseconds for an
+ * operation, and all repetitions have as many iterations, which it insists on.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -22,6 +24,8 @@
 #define EXIT_CHECK_FAILED 1
 #define EXIT_WRONG_INPUT 2
 #define NAME_CHARS 256
+#define TRIAL_ITERATIONS 1000000
+#define EMPTY_ATTEMPTS 20
 
 struct bench_case {
 	struct pfs_scene_plan plan;
@@ -54,18 +58,22 @@ static bool refuse(struct bench *self, const char *format, ...)
 	return false;
 }
 
-/* A trial, repeated while it is disturbed and the flags allow it. */
+/* A trial, repeated while it is disturbed and the flags allow it, or while no thread came to
+ * do anything in its window. */
 static enum pfs_status run_trial(const struct bench_case *one, uint32_t *attempts,
 				 struct pfs_message *message)
 {
 	enum pfs_status status = PFS_OK;
+	bool again = false;
 
 	*attempts = 0;
 	do {
 		status = pfs_scene_run(&one->plan, &outcome, message);
 		++*attempts;
-	} while (status == PFS_OK && outcome.trial.disturbed &&
-		 *attempts <= one->plan.options->repeat_disturbed);
+		again = outcome.ops == 0 ? *attempts < EMPTY_ATTEMPTS
+					 : outcome.trial.disturbed &&
+						   *attempts <= one->plan.options->repeat_disturbed;
+	} while (status == PFS_OK && again);
 	return status;
 }
 
@@ -73,9 +81,10 @@ static void run_case(struct pfs_shim_state *state, void *user)
 {
 	const struct bench_case *one = user;
 	struct pfs_message message = {.text = ""};
-	uint64_t done = 0, items = 0;
+	uint64_t items = 0;
 	uint32_t attempts = 0;
-	double window_s = 0.0;
+	int64_t done = 0;
+	double sum_s = 0.0;
 
 	do {
 		if (run_trial(one, &attempts, &message) != PFS_OK) {
@@ -83,19 +92,20 @@ static void run_case(struct pfs_shim_state *state, void *user)
 			return;
 		}
 		uint64_t ops = outcome.items != 0 ? outcome.items : outcome.ops;
+		double window_s = (double)outcome.trial.window_ns / 1e9;
 		if (ops == 0) {
 			pfs_shim_error(state, "no operation was done in the window: lengthen "
 					      "--window_ms or lower --threads");
 			return;
 		}
-		pfs_shim_keep_running_batch(state, (int64_t)ops);
-		pfs_shim_iteration_time(state, (double)outcome.trial.window_ns / 1e9);
+		pfs_shim_keep_running_batch(state, TRIAL_ITERATIONS);
+		pfs_shim_iteration_time(state, TRIAL_ITERATIONS * window_s / (double)ops);
 		items += outcome.items;
-		done += ops;
-		window_s += (double)outcome.trial.window_ns / 1e9;
-	} while (done < (uint64_t)pfs_shim_iterations_wanted(state));
+		sum_s += window_s;
+		done += TRIAL_ITERATIONS;
+	} while (done < pfs_shim_iterations_wanted(state));
 	pfs_shim_keep_running_batch(state, 1); /* ends the loop: all were done */
-	pfs_report(state, &one->plan, &outcome, items, window_s, attempts);
+	pfs_report(state, &one->plan, &outcome, items, sum_s, attempts);
 }
 
 /* Does the workload fit the policy and the threads? If not, it is left out. */

@@ -305,6 +305,17 @@ static bool make_workers(struct run *run)
 	return true;
 }
 
+static void free_workers(struct run *run)
+{
+	for (uint32_t i = 0; run->scene.workers != NULL && i < run->scene.thread_count; i++) {
+		free(run->scene.workers[i].live.records); /* NULL, but after a fault */
+		free(run->scene.workers[i].own);
+	}
+	free(run->scene.workers);
+	free(run->threads);
+	free(run->histograms);
+}
+
 static void play(struct run *run)
 {
 	struct pfs_scene *scene = &run->scene;
@@ -326,9 +337,8 @@ static void play(struct run *run)
 	pfs_pool_turns(run->pool, finish_job, run);
 	if (run->status == PFS_OK && !pfs_check_empty(scene, &message))
 		fail(run, PFS_BAD_VARIANT, "%s", message.text);
-	if (run->status == PFS_BAD_VARIANT)
-		return; /* a broken structure is not to be trusted with its own destruction */
-	pfs_pool_turns(run->pool, detach_job, run);
+	if (run->status == PFS_OK) /* else a worker may be inside a read section */
+		pfs_pool_turns(run->pool, detach_job, run);
 	if (workload->stop != NULL)
 		workload->stop(scene);
 	for (uint32_t i = 0; i < scene->container_count; i++)
@@ -373,8 +383,6 @@ enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outc
 	outcome->trial.threads = NULL;
 	*message = run.scene.message;
 	pfs_pool_destroy(run.pool);
-	free(run.scene.workers);
-	free(run.threads);
-	free(run.histograms);
+	free_workers(&run);
 	return run.status;
 }

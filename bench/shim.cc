@@ -7,6 +7,9 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -82,6 +85,42 @@ bool is_reserved(const char *name)
 	return false;
 }
 
+// The library computes statistics over counters, and 0 / 0 is one of them: drop it here, too.
+class FiniteJson : public benchmark::JSONReporter {
+public:
+	void ReportRuns(const std::vector<Run> &runs) override
+	{
+		std::vector<Run> finite = runs;
+		for (Run &run : finite) {
+			for (auto at = run.counters.begin(); at != run.counters.end();)
+				at = std::isfinite(at->second.value) ? std::next(at)
+								     : run.counters.erase(at);
+		}
+		benchmark::JSONReporter::ReportRuns(finite);
+	}
+};
+
+// What the flags ask for; the library keeps its own reading of them to itself.
+struct Outputs {
+	bool json_display = false;
+	bool has_file = false;
+	bool json_file = true;
+};
+Outputs outputs;
+
+void read_outputs(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const std::string flag = argv[i];
+		if (flag.rfind("--benchmark_format=", 0) == 0)
+			outputs.json_display = flag == "--benchmark_format=json";
+		if (flag.rfind("--benchmark_out_format=", 0) == 0)
+			outputs.json_file = flag == "--benchmark_out_format=json";
+		if (flag.rfind("--benchmark_out=", 0) == 0)
+			outputs.has_file = flag != "--benchmark_out=";
+	}
+}
+
 benchmark::Counter::Flags to_flags(std::uint32_t flags)
 {
 	using benchmark::Counter;
@@ -110,9 +149,9 @@ pfs_shim_case *pfs_shim_register(const char *name, Body body, void *user)
 		body(&wrapped, user);
 	});
 	// Lives as long as the library's own registration: to the end of the process.
-	static std::vector<pfs_shim_case *> all;
-	all.push_back(new pfs_shim_case{registration, user});
-	return all.back();
+	static std::vector<std::unique_ptr<pfs_shim_case>> all;
+	all.push_back(std::make_unique<pfs_shim_case>(pfs_shim_case{registration, user}));
+	return all.back().get();
 }
 
 void pfs_shim_case_arg(pfs_shim_case *self, int64_t value)
@@ -306,12 +345,16 @@ void pfs_shim_context(const char *key, const char *value)
 
 void pfs_shim_initialize(int *argc, char **argv)
 {
+	read_outputs(*argc, argv);
 	benchmark::Initialize(argc, argv);
 }
 
 size_t pfs_shim_run(void)
 {
-	return benchmark::RunSpecifiedBenchmarks();
+	FiniteJson display, file; // NULL: the library's own
+	return benchmark::RunSpecifiedBenchmarks(
+		outputs.json_display ? &display : nullptr,
+		outputs.has_file && outputs.json_file ? &file : nullptr);
 }
 
 uint64_t pfs_shim_errors(void)

@@ -1,0 +1,49 @@
+# Tests of bench/. None asserts on time: windows are tiny, what is checked is what comes out.
+add_executable(bench_shim_test shim_test.c)
+target_link_libraries(bench_shim_test PRIVATE pfs_bench_shim Threads::Threads)
+set_target_properties(bench_shim_test PROPERTIES LINKER_LANGUAGE CXX)
+add_test(NAME bench_shim
+  COMMAND bench_shim_test ${CMAKE_CURRENT_BINARY_DIR}/shim_test.json)
+
+add_executable(bench_histogram_test histogram_test.c histogram.c)
+add_test(NAME bench_histogram COMMAND bench_histogram_test)
+
+add_executable(bench_trial_test
+  trial_test.c clock.c placement.c pool.c trial.c)
+target_include_directories(bench_trial_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(bench_trial_test PRIVATE
+  pfslab::pfslab PkgConfig::HWLOC Threads::Threads m)
+add_test(NAME bench_trial COMMAND bench_trial_test)
+
+add_executable(bench_scene_test
+  scene_test.c check.c clock.c histogram.c live.c placement.c pool.c ring.c scene.c series.c trial.c
+  workload.c ${workloads})
+target_include_directories(bench_scene_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(bench_scene_test PRIVATE
+  pfslab::pfslab PkgConfig::HWLOC PkgConfig::CK Threads::Threads m)
+add_test(NAME bench_scene COMMAND bench_scene_test)
+set_tests_properties(bench_shim bench_histogram bench_trial bench_scene PROPERTIES LABELS unit)
+
+set(check /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_json.py $<TARGET_FILE:pfs-bench>)
+file(STRINGS ${PROJECT_SOURCE_DIR}/variants/variants.def lines REGEX "^PFS_VARIANT\\(")
+set(policies "")
+foreach(line ${lines})
+  string(REGEX REPLACE "^PFS_VARIANT\\((.*)\\)$" "\\1" policy ${line})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/variants/${policy}.c visible REGEX "PFS_TRAIT_C11")
+  if(visible OR NOT PFS_SANITIZE MATCHES "thread")
+    list(APPEND policies ${policy}) # else ThreadSanitizer would misread it
+  endif()
+endforeach()
+foreach(source ${workloads})
+  string(REGEX REPLACE "^workload_(.*)\\.c$" "\\1" workload ${source})
+  foreach(policy ${policies})
+    add_test(NAME bench_${workload}_${policy} COMMAND ${check} smoke ${workload} ${policy})
+    set_tests_properties(bench_${workload}_${policy} PROPERTIES LABELS bench-smoke)
+    if(workload STREQUAL "floor")
+      break() # has no policy
+    endif()
+  endforeach()
+endforeach()
+add_test(NAME bench_options COMMAND ${check} options)
+add_test(NAME bench_wrong_input COMMAND ${check} wrong)
+set_tests_properties(bench_options bench_wrong_input PROPERTIES LABELS bench-smoke)

@@ -40,7 +40,7 @@ struct pfs_worker {
 	uint32_t canary_count;
 	uint64_t random;
 	uint64_t refused;         /* allocations */
-	void *own;                /* the workload's */
+	void *own;                /* the workload's, from malloc; finish frees it, or the scene */
 	const char *fault;        /* NULL, or what this worker saw go wrong */
 	struct pfs_histogram *histogram; /* ticks of allocate calls */
 	struct pfs_mark live_mark; /* live.count, for whoever looks */

@@ -62,7 +62,8 @@ static bool prepare(struct pfs_worker *worker)
 	worker->live.records = calloc(worker->target, sizeof(*worker->live.records));
 	worker->live.random = worker->random;
 	worker->live.salt = pfs_worker_salt(worker->index);
-	return worker->live.records != NULL;
+	worker->own = calloc(1, sizeof(bool));
+	return worker->live.records != NULL && worker->own != NULL;
 }
 
 /* In millionths of the peak, at a share of the window in thousandths of a cycle. */
@@ -125,8 +126,9 @@ static uint64_t hold(struct pfs_worker *worker, uint64_t count)
 {
 	if (pfs_mark_get(&worker->scene->phase) == 0)
 		return pfs_live_churn(worker, count);
-	worker->own = worker->own == NULL ? worker : NULL;
-	return worker->own == NULL ? 0 : pfs_live_churn(worker, TROUGH_CHURN);
+	bool *rests = worker->own;
+	*rests = !*rests;
+	return *rests ? 0 : pfs_live_churn(worker, TROUGH_CHURN);
 }
 
 static uint64_t step(struct pfs_worker *worker, uint64_t count)

@@ -1,0 +1,264 @@
+#!/usr/bin/python3
+"""check_json.py - runs pfs-bench with tiny windows and checks what it writes.
+
+usage: check_json.py PFS_BENCH smoke WORKLOAD POLICY
+       check_json.py PFS_BENCH options | wrong
+Nothing is asserted on time. Exit 0: all held. 1: not.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+CONTEXT = ("cpu_model kernel governor smt transparent_hugepage hypervisor pressure_cpu load "
+           "compiler compiler_flags build_type counted git_revision hwloc allowed_cpus "
+           "numa_nodes timer timer_cost_ns epoch").split()
+TRIAL = ("ops window_ns util_min util_total nivcsw attempts disturbed oversubscribed real_time "
+         "iterations").split()
+PAGES = "lost pages_peak pages_end resident_bytes occupancy_end".split()
+COUNTED = ("page_skips record_skips flag_skips false_full_at_least needless_growths live_peak "
+           "allocations").split()
+PER_CALL = "probes cas_failures remote mixed".split()
+WITHOUT_PAGES = {"malloc"}
+WITHOUT_GROWTH = {"malloc", "ck_stack"}
+WITHOUT_SKIPS = {"local_scan", "random_start", "reclaiming", "ck_stack", "mutex_list"}
+UNFIT = {("tide", "malloc"), ("tide", "ck_stack"), ("scan", "malloc")}
+WITH_LATENCY = {"pair", "churn", "handoff", "storm"}
+WITH_OCCUPANCY = {"churn", "scan"}
+TINY = ["--window_ms=5", "--latency_ms=5", "--repeat_disturbed=0", "--pages=8",
+        "--page_records=64", "--benchmark_color=false"]
+
+faults = []
+
+
+def expect(held, what):
+    if not held:
+        faults.append(what)
+
+
+def run(arguments):
+    return subprocess.run([sys.argv[1]] + arguments, capture_output=True, text=True, check=False)
+
+
+def no_twins(pairs):
+    keys = [key for key, _ in pairs]
+    for key in set(keys):
+        expect(keys.count(key) == 1, f"key {key} comes twice")
+    return dict(pairs)
+
+
+def no_constant(text):
+    expect(False, f"{text} is not JSON")
+
+
+def parse(text):
+    return json.loads(text, object_pairs_hook=no_twins, parse_constant=no_constant)
+
+
+def measure(arguments):
+    """The JSON document of a run that must succeed."""
+    done = run(arguments + ["--benchmark_format=json"])
+    if done.returncode != 0:
+        print(done.stdout[-600:], done.stderr[-600:], sep="\n")
+        sys.exit(f"check_json.py: {' '.join(arguments)}: exit {done.returncode}, 0 expected")
+    return parse(done.stdout)
+
+
+def name_pattern(workload, policy):
+    pattern = workload
+    pattern += "" if workload == "floor" else f"/policy:{policy}"
+    pattern += r"/occupancy:[0-9.]+" if workload in WITH_OCCUPANCY else ""
+    return pattern + r"/placement:(compact|none)/threads:[0-9]+/manual_time"
+
+
+def check_row(row, workload, policy, counted):
+    name = row["name"]
+    expect(re.fullmatch(name_pattern(workload, policy), name), f"name {name}")
+    expect(not row.get("error_occurred"), f"{name}: {row.get('error_message')}")
+    wanted = list(TRIAL)
+    threads = int(re.search(r"threads:([0-9]+)", name).group(1))
+    if not (workload == "scan" and threads == 1):
+        wanted.append("items_per_second")
+    if workload in WITH_LATENCY:
+        wanted += ["ns_samples", "ns_max"]
+    if workload != "floor" and policy not in WITHOUT_PAGES:
+        wanted += PAGES + ([] if policy in WITHOUT_GROWTH else ["growths"])
+        wanted += COUNTED if counted else []
+        wanted += PER_CALL if counted and not (workload == "scan" and threads == 1) else []
+    if workload == "tide":
+        wanted += ["resident_bytes_peak", "returned_share"]
+    if workload == "scan":
+        wanted += ["rows_per_second", "torn"]
+    if workload in ("pair", "churn", "scan") and policy not in WITHOUT_PAGES:
+        wanted += ["pages_ideal", "excess_pages"]
+    for key in wanted:
+        expect(isinstance(row.get(key), (int, float)), f"{name}: no {key}")
+    for key in COUNTED:
+        expect(counted or key not in row, f"{name}: {key} in a build that does not count")
+    return not faults
+
+
+def check_values(row, policy, counted):
+    name = row["name"]
+    expect(row["ops"] > 0 and row["window_ns"] > 0, f"{name}: nothing was done")
+    expect(row.get("torn", 0) == 0, f"{name}: torn reads")
+    if "items_per_second" in row:
+        product = row["items_per_second"] * row["real_time"]
+        expect(abs(product / 1e9 - 1) < 1e-6, f"{name}: real_time is not the inverse of items")
+    if "pages_peak" in row:
+        expect(row["pages_peak"] >= row["pages_end"] >= 1, f"{name}: pages_peak below pages_end")
+        expect(row["resident_bytes"] > 0, f"{name}: nothing resident")
+    if counted and policy in WITHOUT_SKIPS:
+        expect(row["page_skips"] == row["record_skips"] == 0, f"{name}: a strict policy skips")
+    if counted and "probes" in row:
+        expect(row["probes"] >= 1, f"{name}: an allocation without a probe")
+
+
+def check_series(path, policy, reclaims):
+    with open(path, encoding="utf-8") as file:
+        points = parse(file.read())
+    expect(len(points) > 10, "a series of more than 10 points")
+    last = {}
+    for point in points:
+        line = (point["benchmark"], point["run"])
+        expect(sorted(point) == sorted(["benchmark", "run", "t_ms", "live", "pages", "ideal",
+                                        "resident_bytes"]), f"keys of {point}")
+        before = last.get(line)
+        expect(before is None or before["t_ms"] <= point["t_ms"], "time goes forward")
+        expect(reclaims or before is None or before["pages"] <= point["pages"],
+               "a policy that does not reclaim keeps its pages")
+        expect(point["live"] <= 8 * 64, "never more live records than the peak")
+        last[line] = point
+    expect({b for b, _ in last} == {f"tide/policy:{policy}/placement:compact/threads:{t}"
+                                    for t in (1, 2, 4)}, "all benchmarks are in the series")
+
+
+def smoke(workload, policy):
+    arguments = TINY + [f"--workloads={workload}", f"--policies={policy}", "--threads=1,2,4",
+                        "--occupancies=0,0.9"]
+    if (workload, policy) in UNFIT:
+        one_line(arguments, "nothing to run")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        series = os.path.join(folder, "series.json")
+        if workload == "tide":
+            arguments = arguments + ["--window_ms=40", f"--series={series}"]
+        document = measure(arguments)
+        if workload == "tide":
+            reclaims = any("reclaimed" in row for row in document["benchmarks"])
+            check_series(series, policy, reclaims)
+    counted = document["context"].get("counted") == "yes"
+    for key in CONTEXT:
+        expect(document["context"].get(key), f"no {key} in the context")
+    rows = document["benchmarks"]
+    threads = {"floor": 1, "handoff": 2}.get(workload, 3)
+    expect(len(rows) == threads * (2 if workload in WITH_OCCUPANCY else 1),
+           f"{len(rows)} benchmarks")
+    for row in rows:
+        if check_row(row, workload, policy, counted):
+            check_values(row, policy, counted)
+
+
+def one_line(arguments, word):
+    done = run(arguments)
+    shown = " ".join(arguments)
+    expect(done.returncode == 2, f"{shown}: exit {done.returncode}, 2 expected")
+    lines = done.stderr.splitlines()
+    expect(len(lines) == 1, f"{shown}: {len(lines)} lines on stderr: {done.stderr!r}")
+    expect(word in done.stderr, f"{shown}: '{word}' is not in {done.stderr!r}")
+    expect(done.stdout == "", f"{shown}: something on stdout")
+
+
+def wrong():
+    with tempfile.TemporaryDirectory() as folder:
+        missing = os.path.join(folder, "missing", "out.json")
+        for arguments, word in (
+                (["--policies=nosuch"], "nosuch"),
+                (["--policies=original,"], "''"),
+                (["--policies="], "--policies"),
+                (["--policies"], "--policies"),
+                (["--workloads=nosuch"], "nosuch"),
+                (["--occupancies=1.5"], "1.5"),
+                (["--occupancies=-0.1"], "-0.1"),
+                (["--occupancies=nan"], "nan"),
+                (["--occupancies=0.9x"], "0.9x"),
+                (["--threads=0"], "'0'"),
+                (["--threads=-1"], "-1"),
+                (["--threads=4097"], "4097"),
+                (["--threads=99999999999999999999"], "99999999999999999999"),
+                (["--placements=node:100000"], "100000"),
+                (["--placements=nosuch"], "nosuch"),
+                (["--memory=node:100000"], "100000"),
+                (["--memory=nosuch"], "nosuch"),
+                (["--layout=nosuch"], "nosuch"),
+                (["--full_flags=maybe"], "maybe"),
+                (["--page_records=0"], "page_records"),
+                (["--page_records=65537"], "65537"),
+                (["--pages=0"], "pages"),
+                (["--record_size=7"], "record_size"),
+                (["--record_size=1048576", "--page_records=65536"], "page"),
+                (["--window_ms=0"], "window_ms"),
+                (["--repeat_disturbed=x"], "'x'"),
+                (["--list_policies=yes"], "list_policies"),
+                (["--nosuch"], "--nosuch"),
+                (["nosuch"], "nosuch"),
+                ([f"--series={missing}"], missing),
+                ([f"--benchmark_out={missing}"], missing),
+                ([f"--benchmark_out={folder}"], folder),
+                (["--benchmark_nosuch=1"], "nosuch"),
+                (["--benchmark_filter=["], "["),
+                (["--benchmark_format=xml"], "xml"),
+                (["--benchmark_min_time=0.2s"], "0.2s"),
+                (["--benchmark_repetitions=0"], "'0'"),
+                (["--workloads=handoff", "--threads=1,3"], "nothing to run")):
+            one_line(arguments, word)
+
+
+def options():
+    """Flags that are not part of the smoke runs."""
+    for flag, word in (("--help", "--policies"), ("--version", "pfs-bench "),
+                       ("--list_policies", "original"), ("--list_workloads", "churn")):
+        done = run([flag])
+        expect(done.returncode == 0 and word in done.stdout and done.stderr == "", flag)
+    names = run(["--benchmark_list_tests", "--benchmark_filter=churn/policy:original/.*"])
+    expect(names.returncode == 0, "--benchmark_list_tests")
+    expect(len(names.stdout.split()) == 18, f"18 original churns: {names.stdout}")
+    churn = TINY + ["--workloads=churn", "--policies=original", "--threads", "2",
+                    "--occupancies=0.5"]
+    rows = measure(churn + ["--placements=none,compact", "--layout=side-by-side",
+                            "--full_flags=off", "--memory=local", "--record_size=200",
+                            "--seed=7"])["benchmarks"]
+    expect([r["name"].split("/")[3] for r in rows] == ["placement:none", "placement:compact"],
+           "both placements, in order")
+    rows = measure(churn + ["--benchmark_repetitions=2", "--latency_ms=0"])["benchmarks"]
+    expect([r.get("aggregate_name") for r in rows] == [None, None, "mean", "median", "stddev",
+                                                       "cv"], "repetitions and aggregates")
+    expect("ns_samples" not in rows[0], "no latencies without a window for them")
+    row = measure(TINY + ["--workloads=churn", "--policies=local_scan", "--threads=1",
+                          "--occupancies=0", "--benchmark_min_time=2"])["benchmarks"][0]
+    expect(row["iterations"] >= 2000000, "min_time adds up several trials")
+    row = measure(TINY + ["--workloads=churn", "--policies=reclaiming", "--threads=2",
+                          "--occupancies=0.5", "--reclaim_period_ms=1"])["benchmarks"][0]
+    expect("reclaimed" in row, "a reclaiming policy says what it gave back")
+    none = run(["--benchmark_filter=nosuch"])
+    expect(none.returncode == 2 and "nosuch" in none.stderr, "a filter that matches nothing")
+
+
+def main():
+    mode = sys.argv[2]
+    if mode == "smoke":
+        smoke(sys.argv[3], sys.argv[4])
+    elif mode == "options":
+        options()
+    elif mode == "wrong":
+        wrong()
+    for fault in faults[:20]:
+        print(f"check_json.py: not so: {fault}")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+/*
+ * ring.h - Concurrency Kit's ring, one producer and one consumer, behind calls.
+ *
+ * ThreadSanitizer does not see into the ring's asm: it would take its buffer for a race and
+ * miss the order that it gives. So ring.c is built without it, and the calls here tell it of
+ * that order: what was done before a push comes before what is done after its pop.
+ */
+#ifndef PFS_BENCH_RING_H
+#define PFS_BENCH_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PFS_RING_ROOM 1023 /* of 1024 entries Concurrency Kit uses all but one */
+
+struct pfs_ring;
+
+/* An array of empty rings, to be given to free(); NULL without memory. */
+struct pfs_ring *pfs_rings_create(uint32_t count);
+struct pfs_ring *pfs_rings_at(struct pfs_ring *rings, uint32_t index);
+
+/* How many entries are free, how many taken; the other side may be changing it. */
+uint32_t pfs_ring_room(struct pfs_ring *self);
+uint32_t pfs_ring_count(struct pfs_ring *self);
+
+bool pfs_ring_push_unseen(struct pfs_ring *self, void *record);
+bool pfs_ring_pop_unseen(struct pfs_ring *self, void **record);
+
+#if defined(__SANITIZE_THREAD__)
+#define PFS_RING_SEEN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PFS_RING_SEEN 1
+#endif
+#endif
+#ifdef PFS_RING_SEEN
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#else
+static inline void __tsan_acquire(void *address) { (void)address; }
+static inline void __tsan_release(void *address) { (void)address; }
+#endif
+
+/* False when the ring is full. */
+static inline bool pfs_ring_push(struct pfs_ring *self, void *record)
+{
+	__tsan_release(self);
+	return pfs_ring_push_unseen(self, record);
+}
+
+/* False when it is empty. */
+static inline bool pfs_ring_pop(struct pfs_ring *self, void **record)
+{
+	bool popped = pfs_ring_pop_unseen(self, record);
+
+	__tsan_acquire(self);
+	return popped;
+}
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * scene_test.c - the checks after a trial, on variants that are broken on purpose.
+ *
+ * A sound variant must pass; each broken one must be refused by the check that is named.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene.h"
+
+static int failures;
+static const struct pfs_variant *sound;
+static struct pfs_outcome outcome;
+static uint64_t calls;
+
+/* One record more than the live set knows of. */
+static uint64_t fill_and_lose(struct pfs_thread *thread, struct pfs_live *live, uint32_t target)
+{
+	struct pfs_claim claim = sound->allocate(thread);
+
+	sound->publish(thread, claim);
+	return sound->fill(thread, live, target);
+}
+
+/* Every hundredth record is never given back. */
+static void free_sometimes(struct pfs_thread *thread, void *record)
+{
+	if (++calls % 100 != 0)
+		sound->free(thread, record);
+}
+
+/* A refusal that nobody counted as lost. */
+static uint64_t pair_refused(struct pfs_thread *thread, uint64_t count)
+{
+	return sound->pair(thread, count - 1) + 1;
+}
+
+/* Another owner writes into a live record. */
+static uint64_t churn_spoiled(struct pfs_thread *thread, struct pfs_live *live, uint64_t count)
+{
+	*(uint64_t *)live->records[0] += 1;
+	return sound->churn(thread, live, count);
+}
+
+/* The bytes change after publish, the version does not. */
+static void publish_early(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	uint64_t other = 1;
+
+	sound->publish(thread, claim);
+	pfs_bytes_store((char *)claim.record + 24, &other, sizeof(other));
+}
+
+static void play(const char *workload, const struct pfs_variant *variant, uint32_t threads,
+		 const char *wanted)
+{
+	struct pfs_options options = {
+		.full_flags = true, .page_records = 64, .pages = 4, .window_ms = 5,
+		.reclaim_period_ms = UINT32_MAX, .seed = 1,
+	};
+	struct pfs_clock clock = {.ns_per_tick = 1.0, .cost_ns = 20.0};
+	struct pfs_placement placement;
+	struct pfs_message message = {.text = ""};
+	struct pfs_scene_plan plan = {
+		.options = &options, .workload = pfs_workload_find(workload),
+		.variant = variant, .placement = &placement, .topology = pfs_topology_load(),
+		.pu_allowed = 1, .clock = &clock, .name = workload, .occupancy = 0.5,
+	};
+
+	if (pfs_placement_init(&placement, plan.topology, "none", threads, &message) != PFS_OK) {
+		fprintf(stderr, "scene_test: %s\n", message.text);
+		exit(1);
+	}
+	calls = 0;
+	enum pfs_status status = pfs_scene_run(&plan, &outcome, &message);
+	bool as_wanted = wanted == NULL ? status == PFS_OK
+					: status == PFS_BAD_VARIANT &&
+						  strstr(message.text, wanted) != NULL;
+	if (!as_wanted) {
+		failures++;
+		fprintf(stderr, "scene_test: %s of %s: status %d '%s', wanted '%s'\n", workload,
+			variant->name, (int)status, message.text,
+			wanted != NULL ? wanted : "no fault");
+	}
+	if (status == PFS_OK && outcome.ops == 0) {
+		failures++;
+		fprintf(stderr, "scene_test: %s of %s did nothing\n", workload, variant->name);
+	}
+	pfs_placement_fini(&placement);
+	hwloc_topology_destroy(plan.topology);
+}
+
+int main(void)
+{
+	struct pfs_variant broken;
+
+	sound = pfs_variant_find("local_scan");
+	play("churn", sound, 2, NULL);
+	play("pair", sound, 2, NULL);
+	play("handoff", sound, 2, NULL);
+	play("storm", sound, 2, NULL);
+	play("scan", sound, 2, NULL);
+	play("tide", sound, 2, NULL);
+
+	broken = *sound;
+	broken.name = "broken";
+	broken.fill = fill_and_lose;
+	play("churn", &broken, 1, "live records of a walk");
+	broken.fill = sound->fill;
+	broken.free = free_sometimes;
+	play("handoff", &broken, 2, "live records of a walk");
+	broken.free = sound->free;
+	broken.pair = pair_refused;
+	play("pair", &broken, 1, "lost");
+	broken.pair = sound->pair;
+	broken.churn = churn_spoiled;
+	play("churn", &broken, 1, "two owners");
+	broken.churn = sound->churn;
+	broken.publish = publish_early;
+	play("scan", &broken, 2, "torn");
+	return failures == 0 ? 0 : 1;
+}
