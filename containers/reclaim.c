@@ -19,7 +19,8 @@
  *
  * Ordering:  [R1] mark: store, release   <->  [R2] mark: load, acquire
  *            [R3] round: store, release  <->  [R4] round: load, acquire
- *            as in a seqlock whose data are the marks: see search() in variants/reclaiming.c
+ *            as in a seqlock whose data are the marks, and the records that a pass holds:
+ *            see search() and search_or_grow() in variants/reclaiming.c
  *
  * Hysteresis: pages are marked only beyond live records * (1 + headroom) + spare pages, and
  * given back only after idle_passes empty passes, so that a load that swings by less than the
@@ -28,8 +29,9 @@
  */
 #include "reclaim.h"
 
-#include <sched.h>
 #include <stdlib.h>
+
+#include "yield.h"
 
 #define PFS_PAGE_ABSENT UINT32_MAX
 #define PFS_NOW_TRIES 64 /* looks at readers that are about to leave, with a yield between */
@@ -142,15 +144,21 @@ static bool claim_page(struct pfs_page *page)
 	return false;
 }
 
-/* The claims need no lock; the unlink does. */
+/*
+ * While a pass holds the records of an empty page, a search may find no record at all although
+ * nobody uses them. So the round turns, under `growth`: a search that ran into it fails, waits
+ * for `growth` to add a page, sees that the round changed, and does not answer full.
+ */
 static bool retire_by_words(struct pfs_container *self, struct pfs_page *page)
 {
-	if (!claim_page(page))
-		return false;
 	pfs_mutex_lock(&self->growth);
-	pfs_growth_unlink(self, page);
+	turn_round(self);
+	bool claimed = claim_page(page);
+	if (claimed)
+		pfs_growth_unlink(self, page);
+	turn_round(self);
 	pfs_mutex_unlock(&self->growth);
-	return true;
+	return claimed;
 }
 
 const struct pfs_reclaim_ops pfs_reclaim_by_words = { .retire = retire_by_words };
@@ -229,7 +237,7 @@ static uint32_t pass(struct pfs_thread *thread, bool now, const struct pfs_recla
 	retire_idle(self, limit, now ? 1 : self->config.reclaim.idle_passes, ops);
 	unmapped += unmap_passed(thread);
 	for (uint32_t try = 0; now && self->limbo != NULL && try < PFS_NOW_TRIES; try++) {
-		(void)sched_yield();
+		pfs_yield();
 		unmapped += unmap_passed(thread);
 	}
 	return unmapped;

@@ -82,6 +82,8 @@ static struct pfs_claim search_or_grow(struct pfs_thread *thread)
 	for (;;) {
 		uint64_t growths = pfs_container_growths(self);
 		uint32_t limit = pfs_container_page_limit(self);
+		/* [R4] acquire, pairs with [R3]: a pass that held records before is over. */
+		uint32_t round = pfs_load_acquire(&self->drain_round);
 		struct pfs_claim claim = search(thread, limit);
 		if (claim.record != NULL)
 			return claim;
@@ -92,10 +94,13 @@ static struct pfs_claim search_or_grow(struct pfs_thread *thread)
 			claim = pfs_strict_page_with(thread, page, &strict_ops);
 			if (claim.record != NULL)
 				return claim;
-		} else if (thread->status != PFS_OK) {
+		} else if (thread->status != PFS_OK &&
+			   pfs_load_relaxed(&self->drain_round) == round) {
+			/* relaxed: page_add took `growth`, under which a pass holds records. */
 			return pfs_container_refuse(thread, thread->status);
 		}
-		/* Another thread added a page, or emptied this one's: it made progress. */
+		/* Another thread added a page, took this one's records, or ran a pass over the
+		 * records that the search missed: it made progress. */
 	}
 }
 
