@@ -28,13 +28,13 @@ static void prepare(struct fixture *self, const struct pfs_case *at)
 	self->config.source = &self->source.source;
 }
 
-static void open(struct fixture *self, const struct pfs_case *at)
+static void set_up(struct fixture *self, const struct pfs_case *at)
 {
 	self->container = pfs_case_create(at, &self->config);
 	self->thread = pfs_attach_or_fail(self->container);
 }
 
-static void close(struct fixture *self)
+static void tear_down(struct fixture *self)
 {
 	pfs_thread_detach(self->thread);
 	pfs_container_destroy(self->container);
@@ -75,7 +75,7 @@ static void grows_to_its_maximum(const struct pfs_case *at)
 	struct fixture it;
 	void *records[CAPACITY];
 	prepare(&it, at);
-	open(&it, at);
+	set_up(&it, at);
 	bool grows = (at->variant->traits & PFS_TRAIT_GROW) != 0;
 	PFS_CHECK_IS(pfs_counts_of(it.container).pages, grows ? 0 : PAGES);
 	PFS_CHECK_IS(pfs_thread_status(it.thread), PFS_OK);
@@ -95,7 +95,7 @@ static void grows_to_its_maximum(const struct pfs_case *at)
 	empty(&it, records, CAPACITY);
 	fill(&it, records, CAPACITY);
 	empty(&it, records, CAPACITY);
-	close(&it);
+	tear_down(&it);
 }
 
 static void preallocates(const struct pfs_case *at)
@@ -104,7 +104,7 @@ static void preallocates(const struct pfs_case *at)
 	void *records[CAPACITY];
 	prepare(&it, at);
 	it.config.page_prealloc = 3;
-	open(&it, at);
+	set_up(&it, at);
 	struct pfs_counts counts = pfs_counts_of(it.container);
 	bool grows = (at->variant->traits & PFS_TRAIT_GROW) != 0;
 	PFS_CHECK_IS(counts.pages, grows ? 3 : PAGES);
@@ -115,7 +115,7 @@ static void preallocates(const struct pfs_case *at)
 	PFS_CHECK_IS(counts.growths, grows ? PAGES - 3 : 0);
 	PFS_CHECK_IS(counts.needless_growths, 0);
 	empty(&it, records, CAPACITY);
-	close(&it);
+	tear_down(&it);
 }
 
 static void the_last_page_is_smaller(const struct pfs_case *at)
@@ -124,14 +124,14 @@ static void the_last_page_is_smaller(const struct pfs_case *at)
 	void *records[CAPACITY];
 	prepare(&it, at);
 	it.config.record_max = 2 * SLOTS + 3;
-	open(&it, at);
+	set_up(&it, at);
 	fill(&it, records, 2 * SLOTS + 3);
 	PFS_CHECK_IS(pfs_counts_of(it.container).pages, 3);
 	refused(&it, PFS_FULL, 1);
 	PFS_CHECK(pfs_lookup(it.thread, 2 * SLOTS + 2) != NULL);
 	PFS_CHECK(pfs_lookup(it.thread, 2 * SLOTS + 3) == NULL);
 	empty(&it, records, 2 * SLOTS + 3);
-	close(&it);
+	tear_down(&it);
 }
 
 static void no_pages_at_all(const struct pfs_case *at)
@@ -139,12 +139,12 @@ static void no_pages_at_all(const struct pfs_case *at)
 	struct fixture it;
 	prepare(&it, at);
 	it.config.page_max = 0;
-	open(&it, at);
+	set_up(&it, at);
 	refused(&it, PFS_FULL, 1);
 	refused(&it, PFS_FULL, 2);
 	PFS_CHECK(pfs_lookup(it.thread, 0) == NULL);
 	PFS_CHECK_IS(pfs_counts_of(it.container).pages, 0);
-	close(&it);
+	tear_down(&it);
 }
 
 static void one_record_a_page(const struct pfs_case *at)
@@ -153,11 +153,11 @@ static void one_record_a_page(const struct pfs_case *at)
 	void *records[PAGES];
 	prepare(&it, at);
 	it.config.page_records = 1;
-	open(&it, at);
+	set_up(&it, at);
 	fill(&it, records, PAGES);
 	refused(&it, PFS_FULL, 1);
 	empty(&it, records, PAGES);
-	close(&it);
+	tear_down(&it);
 }
 
 static void a_refused_page_is_an_error_for_that_call(const struct pfs_case *at)
@@ -166,7 +166,7 @@ static void a_refused_page_is_an_error_for_that_call(const struct pfs_case *at)
 	void *records[CAPACITY];
 	prepare(&it, at);
 	pfs_test_source_refuse(&it.source, 0, 2);
-	open(&it, at);
+	set_up(&it, at);
 	fill(&it, records, 2 * SLOTS);
 	refused(&it, PFS_NO_MEMORY, 1);
 	refused(&it, PFS_NO_MEMORY, 2);
@@ -181,7 +181,7 @@ static void a_refused_page_is_an_error_for_that_call(const struct pfs_case *at)
 	fill(&it, records, CAPACITY);
 	refused(&it, PFS_FULL, 4);
 	empty(&it, records, CAPACITY);
-	close(&it);
+	tear_down(&it);
 }
 
 static void a_refused_page_undoes_create(const struct pfs_case *at)
@@ -208,7 +208,7 @@ static void versions_grow_by_publish_alone(const struct pfs_case *at)
 	prepare(&it, at);
 	it.config.page_max = 1;
 	it.config.page_records = 1;
-	open(&it, at);
+	set_up(&it, at);
 	void *record = pfs_allocate_or_fail(it.thread);
 	PFS_CHECK_IS(pfs_version(record), 1);
 	pfs_free(it.thread, record);
@@ -228,7 +228,7 @@ static void versions_grow_by_publish_alone(const struct pfs_case *at)
 	PFS_CHECK_IS(pfs_version(record), 3);
 	PFS_CHECK(pfs_lookup(it.thread, 0) == record);
 	pfs_free(it.thread, record);
-	close(&it);
+	tear_down(&it);
 }
 
 static void an_abandoned_record_is_free(const struct pfs_case *at)
@@ -237,7 +237,7 @@ static void an_abandoned_record_is_free(const struct pfs_case *at)
 	struct pfs_claim claims[CAPACITY];
 	void *records[CAPACITY];
 	prepare(&it, at);
-	open(&it, at);
+	set_up(&it, at);
 	for (uint32_t i = 0; i < CAPACITY; i++) {
 		claims[i] = pfs_allocate(it.thread);
 		PFS_CHECK(claims[i].record != NULL);
@@ -247,7 +247,7 @@ static void an_abandoned_record_is_free(const struct pfs_case *at)
 		pfs_abandon(it.thread, claims[i]);
 	fill(&it, records, CAPACITY);
 	empty(&it, records, CAPACITY);
-	close(&it);
+	tear_down(&it);
 }
 
 static void batches_keep_their_promise(const struct pfs_case *at)
@@ -257,7 +257,7 @@ static void batches_keep_their_promise(const struct pfs_case *at)
 	struct pfs_live live = { .records = records, .random = 7, .salt = 99 };
 	uint32_t most = (at->variant->traits & PFS_TRAIT_BOUNDED) != 0 ? CAPACITY : CAPACITY + 1;
 	prepare(&it, at);
-	open(&it, at);
+	set_up(&it, at);
 	PFS_CHECK_IS(at->variant->pair(it.thread, 100), 0);
 	PFS_CHECK_IS(at->variant->fill(it.thread, &live, CAPACITY), 0);
 	PFS_CHECK_IS(live.count, CAPACITY);
@@ -271,7 +271,7 @@ static void batches_keep_their_promise(const struct pfs_case *at)
 	*(uint64_t *)records[0] ^= 1; /* as a second owner would */
 	at->variant->drain(it.thread, &live, 0);
 	PFS_CHECK_IS(live.spoiled, 1);
-	close(&it);
+	tear_down(&it);
 }
 
 static void a_full_container_refuses_batches(const struct pfs_case *at)
@@ -279,12 +279,12 @@ static void a_full_container_refuses_batches(const struct pfs_case *at)
 	struct fixture it;
 	void *records[CAPACITY];
 	prepare(&it, at);
-	open(&it, at);
+	set_up(&it, at);
 	fill(&it, records, CAPACITY);
 	PFS_CHECK_IS(at->variant->pair(it.thread, 3), 3);
 	PFS_CHECK_IS(pfs_counts_of(it.container).lost, 3);
 	empty(&it, records, CAPACITY);
-	close(&it);
+	tear_down(&it);
 }
 
 /* Misuse: each must end in one line that names it. */
@@ -292,7 +292,7 @@ static void free_twice(const struct pfs_case *at)
 {
 	struct fixture it;
 	prepare(&it, at);
-	open(&it, at);
+	set_up(&it, at);
 	void *record = pfs_allocate_or_fail(it.thread);
 	pfs_free(it.thread, record);
 	pfs_free(it.thread, record);
@@ -302,7 +302,7 @@ static void free_of_dirty(const struct pfs_case *at)
 {
 	struct fixture it;
 	prepare(&it, at);
-	open(&it, at);
+	set_up(&it, at);
 	pfs_free(it.thread, pfs_allocate(it.thread).record);
 }
 
@@ -310,7 +310,7 @@ static void publish_twice(const struct pfs_case *at)
 {
 	struct fixture it;
 	prepare(&it, at);
-	open(&it, at);
+	set_up(&it, at);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	pfs_publish(it.thread, claim);
 	pfs_publish(it.thread, claim);
@@ -320,7 +320,7 @@ static void abandon_of_allocated(const struct pfs_case *at)
 {
 	struct fixture it;
 	prepare(&it, at);
-	open(&it, at);
+	set_up(&it, at);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	pfs_publish(it.thread, claim);
 	pfs_abandon(it.thread, claim);
@@ -330,7 +330,7 @@ static void reopen_of_free(const struct pfs_case *at)
 {
 	struct fixture it;
 	prepare(&it, at);
-	open(&it, at);
+	set_up(&it, at);
 	void *record = pfs_allocate_or_fail(it.thread);
 	pfs_free(it.thread, record);
 	(void)pfs_reopen(it.thread, record);

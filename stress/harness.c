@@ -65,11 +65,13 @@ struct starter {
 	void *context;
 	uint32_t index;
 	pthread_t native;
+	pthread_barrier_t *begin; /* all start together */
 };
 
 static void *run_starter(void *opaque)
 {
 	struct starter *self = opaque;
+	(void)pthread_barrier_wait(self->begin);
 	self->body(self->context, self->index);
 	return NULL;
 }
@@ -78,14 +80,19 @@ void pfs_run_threads(uint32_t thread_count, void (*body)(void *context, uint32_t
 		     void *context)
 {
 	struct starter *starters = calloc(thread_count, sizeof(*starters));
+	pthread_barrier_t begin;
 	PFS_CHECK(starters != NULL);
+	PFS_CHECK_IS(pthread_barrier_init(&begin, NULL, thread_count), 0);
 	for (uint32_t i = 0; i < thread_count; i++) {
-		starters[i] = (struct starter){ .body = body, .context = context, .index = i };
+		starters[i] = (struct starter){
+			.body = body, .context = context, .index = i, .begin = &begin
+		};
 		PFS_CHECK_IS(pthread_create(&starters[i].native, NULL, run_starter, &starters[i]),
 			     0);
 	}
 	for (uint32_t i = 0; i < thread_count; i++)
 		PFS_CHECK_IS(pthread_join(starters[i].native, NULL), 0);
+	(void)pthread_barrier_destroy(&begin);
 	free(starters);
 }
 
