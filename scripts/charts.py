@@ -203,7 +203,8 @@ def _draw_cell(canvas, found, x, y, cell, high):
     share = 0.0 if value <= 0 else 0.22 + 0.5 * (value / high) ** 0.35
     colour = LIGHT[3] if value <= 0 else LIGHT[0]
     canvas.rect(x + 1, y + 1, cell - 2, 22, colour, share or 0.10, "mark", tip, 2)
-    canvas.text(x + cell / 2, y + 16, short(value), size=10.5, anchor="middle")
+    text = short(value)
+    canvas.text(x + cell / 2, y + 16, text, size=10.5 if len(text) < 4 else 9, anchor="middle")
 
 
 def panel_chart(spec, width=1110, columns=3, panel_height=150):
@@ -218,13 +219,15 @@ def panel_chart(spec, width=1110, columns=3, panel_height=150):
     values = [y for p in spec["panels"] for line in p["lines"] + [p["ideal"]] for _, y in line]
     times = [t for p in spec["panels"] for line in p["lines"] for t, _ in line]
     vertical = Scale(values, panel_height, 0, zero=True)
+    horizontal = Scale(times, 0, 1, zero=True)
+    horizontal.high = max(times)
     margin = 14 + max(text_width(form(t), 11) for t in vertical.ticks)
     panel_width = (width - 8) / columns
     for k, panel in enumerate(spec["panels"]):
         x = 4 + panel_width * (k % columns)
         y = top + (panel_height + 66) * (k // columns) + 24
         _draw_panel(canvas, spec, panel, (x + margin, x + panel_width - 18, y, panel_height),
-                    (vertical, Scale(times, 0, 1, zero=True)))
+                    (vertical, horizontal))
     rows = -(-len(spec["panels"]) // columns)
     canvas.height = int(top + (panel_height + 66) * rows + 24)
     canvas.foot(spec.get("note", ""))
@@ -243,7 +246,7 @@ def _draw_panel(canvas, spec, panel, box, scales):
         y = top + vertical.at(tick)
         canvas.line(left, y, right, y)
         canvas.text(left - 6, y + 4, form(tick), size=10.5, anchor="end", tone="soft")
-    for tick in horizontal.ticks:
+    for tick in (t for t in horizontal.ticks if t <= horizontal.high):
         canvas.text(place(tick, 0)[0], top + height + 15, number(tick), size=10.5,
                     anchor="middle", tone="soft")
     _axis_name_x(canvas, left, right, top + height + 30, spec["x_name"])
@@ -251,7 +254,7 @@ def _draw_panel(canvas, spec, panel, box, scales):
     canvas.text(right, top - 8, panel["remark"], size=11, anchor="end", tone="soft")
     if panel["ideal"]:
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(t, v) for t, v in panel["ideal"]))
-        canvas.parts.append(f'<polyline class="axis" points="{points}" fill="none" '
+        canvas.parts.append(f'<polyline class="axisline" points="{points}" fill="none" '
                             'stroke="#5c6570" stroke-width="1.4" stroke-dasharray="4 3">'
                             f'<title>{spec["ideal_name"]}</title></polyline>')
     for line in panel["lines"]:
@@ -268,18 +271,19 @@ def time_chart(spec, width=1110, height=360):
     top = canvas.head(spec["title"], spec.get("subtitle", "")) + 22
     bottom = height - canvas.foot(spec.get("note", "")) - 40
     form = spec.get("y_form", number)
-    vertical = Scale([y for s in spec["series"] for _, y in s["line"]], bottom, top, zero=True)
+    vertical = Scale([y for s in spec["series"] for _, y in s["line"]], bottom, top, zero=True,
+                     unit=spec.get("y_unit", 1.0))
     left = 14 + max(text_width(form(t), 11) for t in vertical.ticks)
     right = width - 30 - max(text_width(s["name"], LABEL) for s in spec["series"])
     times = [t for s in spec["series"] for t, _ in s["line"]]
     horizontal = Scale(times, left, right, zero=True)
+    horizontal.high = max(times)
     canvas.text(4, top - 9, spec["y_name"], size=11.5, tone="soft")
     _axis_y(canvas, vertical, left, right, form)
     for tick in horizontal.ticks:
         if tick <= max(times):
             canvas.text(horizontal.at(tick), bottom + 16, number(tick), size=11,
                         anchor="middle", tone="soft")
-    horizontal.high = max(times)
     canvas.line(left, bottom, right, bottom, "axis")
     _axis_name_x(canvas, left, right, bottom + 33, spec["x_name"])
     ends = []

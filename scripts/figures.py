@@ -8,7 +8,7 @@ from collections import namedtuple
 import charts
 import summary
 from stats import median, median_interval
-from svg import bytes_text, number, time_text
+from svg import bytes_text, bytes_unit, number, time_text
 
 Figure = namedtuple("Figure", "name title canvas caption")
 
@@ -41,15 +41,20 @@ def _point(x, samples, text):
     return (x, mid, low, high, tip)
 
 
-def _lead(results, found):
-    """(words, names) for who leads in {policy: samples}: two whose intervals meet are level."""
-    order = sorted(found, key=lambda p: -median(found[p]))
-    best = order[0]
-    if len(order) > 1:
-        low = median_interval(found[best])[0]
-        if median_interval(found[order[1]])[1] >= low:
-            return f"{best} and {order[1]} lead", best
-    return f"{best} is fastest", best
+def _lead(found, base):
+    """Who leads in {policy: samples}, in words; those whose intervals meet the best's are level."""
+    best = max(found, key=lambda p: median(found[p]))
+    low = median_interval(found[best])[0]
+    level = sorted((p for p in found if median_interval(found[p])[1] >= low),
+                   key=lambda p: -median(found[p]))
+    if len(level) > 3:
+        return f"no clear leader, the intervals of {len(level)} of {len(found)} meet"
+    words = f"{best} is fastest" if len(level) == 1 else f"{' and '.join(level)} lead"
+    if base in found and base not in level:
+        ratios = [median(found[p]) / median(found[base]) for p in level]
+        least, most = summary.times(min(ratios)), summary.times(max(ratios))
+        words += f", {least} × {base}" if least == most else f", {least} to {most} × {base}"
+    return words
 
 
 def throughput_by_threads(results, workload, occupancy=None):
@@ -71,12 +76,9 @@ def throughput_by_threads(results, workload, occupancy=None):
     place = max([x for x in xs if x <= cpus] or xs[:1])
     found = {c.policy: results.samples("release", c, "items_per_second")
              for c in cases if c.threads == place}
-    words, best = _lead(results, found)
     where = f"{workload} at {occupancy:g} full" if occupancy is not None else workload
-    title = f"{where}: {words} on {count_noun(place, 'thread')}"
-    base = summary.base_policy(results)
-    if base in found and base != best:
-        title += f", {summary.times(median(found[best]) / median(found[base]))} × {base}"
+    title = f"{where}, {count_noun(place, 'thread')}: " \
+            f"{_lead(found, summary.base_policy(results))}"
     canvas = charts.line_chart({
         "title": title, "subtitle": summary.WORKLOADS.get(workload, ""),
         "note": _note(results, "release", workload), "x_name": "threads", "xs": xs,
@@ -91,6 +93,12 @@ def throughput_by_threads(results, workload, occupancy=None):
 def _spans(series, factor):
     values = [p[1] for s in series for p in s["points"] if p[1] > 0]
     return bool(values) and max(values) > factor * min(values)
+
+
+def _slowdown(ratio):
+    if ratio < 0.95:
+        return f"gets {1 / ratio:.2g} × faster"
+    return "keeps its speed" if ratio < 1.1 else f"slows down {summary.times(ratio)} ×"
 
 
 def throughput_by_occupancy(results):
@@ -120,15 +128,32 @@ def throughput_by_occupancy(results):
     own = {p: s for p, s in slow.items() if p not in summary.baselines(results)} or slow
     if own:
         best, worst = min(own, key=own.get), max(own, key=own.get)
-        told = [worst] if worst == base or base not in own else [worst, base]
-        title += ", ".join(f"{p} slows down {summary.times(own[p])} ×" for p in told)
-        title += f", {best} {summary.times(own[best])} ×" if best not in told else ""
+        told = list(dict.fromkeys([worst, base if base in own else worst, best]))
+        title += ", ".join(f"{p} {_slowdown(own[p])}" for p in told)
     canvas = charts.line_chart({
         "title": title, "subtitle": "a random live record is replaced; logarithmic",
         "note": _note(results, "release", "churn"), "x_name": "occupancy: records in use / "
         "records in pages", "xs": xs, "x_form": "{:g}".format, "y_log": True, "series": series,
         "y_name": "allocate + publish + free per second"})
     return Figure("occupancy", title, canvas, "Occupancies are set side by side, not to scale.")
+
+
+def _skips_title(guilty):
+    """Who skips and who grows needlessly, from {policy: {metric: largest median}}."""
+    skipping = {p: max(m.get("record_skips", 0), m.get("page_skips", 0))
+                for p, m in guilty.items() if m.get("record_skips") or m.get("page_skips")}
+    growing = {p: m["needless_growths"] for p, m in guilty.items() if m.get("needless_growths")}
+    if not guilty:
+        return "No policy skipped a page or a record, and none grew needlessly"
+    title = "No policy skips" if not skipping else \
+        f"Only {' and '.join(skipping)} skip{'s' if len(skipping) == 1 else ''}, up to " \
+        f"{number(max(skipping.values()))} records per 1000 allocations"
+    if not growing:
+        return title + "; none grows needlessly"
+    told = sorted(growing, key=lambda p: -growing[p])[:3]
+    more = f" and {len(growing) - 3} more" if len(growing) > 3 else ""
+    return title + "; needless pages: " + ", ".join(
+        f"{p} {number(growing[p])}" for p in told) + more
 
 
 def skips(results):
@@ -161,16 +186,7 @@ def skips(results):
                 guilty[case.policy][metric] = max(worst, value)
         names = [(count_noun(t, "thread"), f"{o:g}") for t, o in columns]
         groups.append({"name": label, "columns": names, "cells": cells})
-    if guilty:
-        worst = max(guilty, key=lambda p: guilty[p].get("record_skips", 0))
-        who = " and ".join(guilty) if len(guilty) < 4 else f"{len(guilty)} policies"
-        only = f"Only {who} skips or grows" if len(guilty) == 1 else f"{who} skip or grow"
-        title = (f"{only} needlessly: {worst} up to "
-                 f"{number(guilty[worst].get('record_skips', 0))} records skipped per 1000 "
-                 f"allocations and {number(guilty[worst].get('needless_growths', 0))} needless "
-                 "pages")
-    else:
-        title = "No policy skipped a page or a record, and none grew needlessly"
+    title = _skips_title(guilty)
     canvas = charts.matrix_chart({
         "title": title, "subtitle": "churn; a skip is a page or record that a call never tried "
         "although it gave up or went on to grow; columns: occupancy, by thread count",
@@ -245,7 +261,7 @@ def resident_over_time(results):
     canvas = charts.time_chart({
         "title": title, "subtitle": "as the operating system says; of the launches the one with "
         "the median mean", "x_name": "seconds", "y_name": "resident bytes of the container",
-        "y_form": bytes_text, "series": series,
+        "y_form": bytes_text, "series": series, "y_unit": bytes_unit(peaks.values()),
         "note": _note(results, "release", "tide", band=False).replace(
             "each point the median of", "one of")})
     return Figure("tide-resident", title, canvas, "")
@@ -269,6 +285,8 @@ def latency(results):
                                threads=threads, occupancy=occupancy)
             if found:
                 value, mid, low, high, tip = _point(0, found, f"{policy} {word} ns")
+                if metric == "ns_max":  # its spread is the machine's, not the policy's
+                    low = high = None
                 points.append((mid, low, high, tip, shape))
                 if metric == "ns_p999":
                     tails[policy] = mid

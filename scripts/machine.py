@@ -110,7 +110,7 @@ def export_topology(folder):
     for kind in ("xml", "svg") if lstopo else ():
         path = os.path.join(folder, f"topology.{kind}")
         # Devices are left out: the containers meet CPUs, caches and memory only.
-        said = _say(lstopo, "--no-io", "--force", "--of", kind, path)
+        said = _say(lstopo, "--no-io", "--restrict", "binding", "--force", "--of", kind, path)
         if said != ABSENT and os.path.exists(path):
             made.append(os.path.basename(path))
     return made

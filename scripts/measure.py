@@ -260,7 +260,8 @@ def main(argv=None):
     seed = int(time.time()) if arguments.seed is None else arguments.seed
     cpus = len(os.sched_getaffinity(0))
     plan = {"format": 1, "seed": seed, "quick": arguments.quick, "policies": policies,
-            "summaries": summaries, "cpus": cpus, "repetitions": arguments.repetitions, "complete": False,
+            "summaries": summaries, "cpus": cpus,
+            "repetitions": arguments.repetitions, "complete": False,
             "launches": suite.make_plan(policies, cpus, seed, arguments.repetitions,
                                         arguments.quick)}
     results.write_json(os.path.join(folder, "machine.json"),

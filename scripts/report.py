@@ -34,7 +34,8 @@ p.lead{color:var(--soft);margin:0 0 14px}
 ul.says{margin:0;padding-left:20px}ul.says li{margin:5px 0}
 a{color:inherit;text-decoration-color:var(--soft)}
 table{border-collapse:collapse;width:100%;font-size:13.5px;font-variant-numeric:tabular-nums}
-th,td{padding:6px 8px;border-bottom:1px solid var(--line);text-align:right;vertical-align:bottom}
+td.met,td.missed,td.unknown{white-space:nowrap}
+th,td{padding:6px 7px;border-bottom:1px solid var(--line);text-align:right;vertical-align:bottom}
 th{font-weight:600;color:var(--soft);font-size:12px;white-space:pre}
 th:first-child,td:first-child{text-align:left}
 table.left th,table.left td{text-align:left;vertical-align:top}
@@ -119,12 +120,12 @@ def topology_html(found):
     return ('<figure id="topology" data-figure="topology"><img alt="Topology of the machine" '
             f'src="data:image/svg+xml;base64,{data}"><figcaption>The machine as hwloc sees it, '
             'restricted to the CPUs this run was allowed. Remade by <code>lstopo-no-graphics '
-            '--no-io --of svg</code></figcaption></figure>')
+            '--no-io --restrict binding --of svg</code></figcaption></figure>')
 
 
 MACHINE_ROWS = (
-    ("CPU", "cpu_model"), ("CPUs allowed", "cpus_allowed"), ("SMT", "smt"),
-    ("NUMA nodes", "numa_nodes_online"), ("virtual machine", "hypervisor"),
+    ("CPU", "cpu_model"), ("CPUs allowed", "cpus_allowed"), ("SMT active", "smt"),
+    ("NUMA nodes (list)", "numa_nodes_online"), ("virtual machine", "hypervisor"),
     ("governor", "governor"), ("memory", "memory_bytes"),
     ("huge pages", "transparent_hugepages"), ("kernel", "kernel"),
     ("distribution", "distribution"), ("clock", "clocksource"), ("revision", "revision"),
@@ -224,7 +225,7 @@ def page(found, made, missing):
 <body><main>
 <h1>Lock-free record containers: allocation policies compared</h1>
 <p class="lead">{escape(lead)}</p>
-{says_html(made, found)}
+<h2>What the figures say</h2>{says_html(made, found)}
 <h2>Comparison</h2>{table_html(found)}
 <p class="lead">Medians over process launches. Times and rates: release build. Skips and needless
 pages: counted build, churn, worst of its cases. M/s: million allocate + publish + free.</p>

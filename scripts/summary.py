@@ -94,12 +94,12 @@ def table(results):
     threads, occupancy = chosen or (1, 0.9)
     full = max([c.occupancy for c in results.cases("release", workload="churn", threads=threads)
                 if c.occupancy is not None] or [occupancy])
-    headers = ["policy", "pair, 1 thread\nns", f"pair, {threads} threads\nM/s",
-               f"churn {occupancy:g}, {threads} threads\nM/s (× {base})",
-               f"churn {full:g}, {threads} threads\nM/s (× {base})",
-               f"churn {occupancy:g}\np99", "pages skipped\n/ 1000, worst",
-               "rec. skipped\n/ 1000, worst", "needless\npages, worst",
-               "tide: peak /\nideal pages", "tide: given\nback"]
+    headers = ["policy", "pair\n1 thread\nns", f"pair\n{threads} threads\nM/s",
+               f"churn {occupancy:g}\n{threads} threads\nM/s (× {base})",
+               f"churn {full:g}\n{threads} threads\nM/s (× {base})",
+               f"churn {occupancy:g}\n{threads} threads\np99",
+               "pages skipped\nper 1000,\nworst", "records skipped\nper 1000,\nworst",
+               "needless\npages,\nworst", "tide\npeak /\nideal", "tide\ngiven\nback"]
     if full == occupancy:  # nothing fuller was measured
         headers.pop(4)
     rows = []
@@ -136,14 +136,15 @@ def table_text(results):
     """The comparison as aligned text."""
     headers, rows = table(results)
     split = [h.split("\n") for h in headers]
-    lines = [[s[0] for s in split], [s[1] if len(s) > 1 else "" for s in split]] + rows
+    depth = max(len(s) for s in split)
+    lines = [[s[k] if k < len(s) else "" for s in split] for k in range(depth)] + rows
     widths = [max(len(line[k]) for line in lines) for k in range(len(headers))]
     out = []
     for number_of_line, line in enumerate(lines):
         cells = [line[0].ljust(widths[0])]
         cells += [c.rjust(w) for c, w in zip(line[1:], widths[1:])]
         out.append("  ".join(cells).rstrip())
-        if number_of_line == 1:
+        if number_of_line == depth - 1:
             out.append("-" * (sum(widths) + 2 * (len(widths) - 1)))
     return "\n".join(out)
 
@@ -188,7 +189,8 @@ def _largest(results, policies, metrics, least_threads=0, least_occupancy=0.0):
 
 
 def _bar_strict(results):
-    strict = [p for p in results.policies("counted", "churn") if p != "original" and
+    strict = [p for p in results.policies("counted", "churn")
+              if p != "original" and p not in baselines(results) and
               _largest(results, [p], ("page_skips",)) is not None]
     bar = "strict policies: no page and no record skipped"
     worst = _largest(results, strict, ("page_skips", "record_skips"))

@@ -19,8 +19,8 @@ FONT = "system-ui, 'Segoe UI', 'Liberation Sans', Helvetica, Arial, sans-serif"
 
 def style():
     """The style sheet of dark screens, once for each document."""
-    rules = [".ink{fill:#eceff2}", ".soft{fill:#a7b0ba}", ".grid{stroke:#353b43}",
-             ".axis{stroke:#8a939d}", ".paper{fill:#15181c}", ".shade{fill:#ffffff}",
+    rules = [".ink{fill:#eceff2}", ".soft{fill:#a7b0ba}", ".gridline{stroke:#353b43}",
+             ".axisline{stroke:#8a939d}", ".paper{fill:#15181c}", ".shade{fill:#ffffff}",
              ".rim,.halo{stroke:#15181c}"]
     for index, colour in enumerate(DARK):
         rules.append(f".l{index}{{stroke:{colour}}}.f{index}{{fill:{colour}}}")
@@ -46,6 +46,12 @@ def bytes_text(value):
         if abs(value) >= limit:
             return f"{value / limit:.3g} {suffix}"
     return f"{value:.0f} B"
+
+
+def bytes_unit(values):
+    """The unit in which ticks of these byte counts are round."""
+    high = max(values)
+    return next((float(u) for u in (1 << 30, 1 << 20, 1 << 10) if high >= u), 1.0)
 
 
 def time_text(ns):
@@ -117,7 +123,7 @@ def log_ticks(low, high):
 class Scale:
     """Maps values to a range of pixels, linear or logarithmic."""
 
-    def __init__(self, values, begin, end, log=False, zero=False):
+    def __init__(self, values, begin, end, log=False, zero=False, unit=1.0):
         values = [v for v in values if v is not None and math.isfinite(v) and (v > 0 or not log)]
         values = values or [1.0]
         low, high = min(values), max(values)
@@ -126,7 +132,8 @@ class Scale:
         if low == high:
             low, high = (low / 2, high * 2) if log else (low - (not zero), high + 1)
         self.log, self.begin, self.end = log, begin, end
-        self.ticks = log_ticks(low, high) if log else linear_ticks(low, high)
+        self.ticks = log_ticks(low, high) if log else [
+            unit * tick for tick in linear_ticks(low / unit, high / unit)]
         self.low, self.high = min(self.ticks[0], low), max(self.ticks[-1], high)
 
     def at(self, value):
@@ -197,7 +204,7 @@ class Canvas:
         """A straight line of the frame."""
         stroke = {"grid": GRID, "axis": SOFT}[kind]
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
-        self.parts.append(f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" '
+        self.parts.append(f'<line class="{kind}line" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" '
                           f'y2="{y2:.1f}" stroke="{stroke}" stroke-width="{width}"{dashed}/>')
 
     def rect(self, x, y, width, height, fill, opacity=1.0, name="", tip="", radius=0):

@@ -82,6 +82,7 @@ class Report(fixture.Case):
                 metrics["items_per_second"] = [1e12] * len(metrics["items_per_second"])
         after = {f.name: f.title for f in figures.make(found)[0]}
         self.assertIn("Only original skips", before["skips"])
+        self.assertIn("needless pages: original", before["skips"])
         self.assertIn("No policy skipped", after["skips"])
         self.assertIn("original is fastest", after["threads-pair"])
         self.assertNotIn("original is fastest", before["threads-pair"])
