@@ -1,0 +1,218 @@
+#include "sim/explore.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/model.h"
+
+/* One choice. Bits are actors. */
+struct pfs_explore_node {
+	uint64_t open;        /* still to be tried from here */
+	uint64_t sleep;       /* not to be tried: explored from a sibling */
+	uint32_t chosen;
+	uint32_t preemptions; /* on the path, this choice included */
+	/* The chosen operation, once it ran. */
+	struct pfs_sim_operation ran;
+	uint32_t ran_thread;
+	bool ran_wrote;
+};
+
+static uint64_t bit(uint32_t actor)
+{
+	return UINT64_C(1) << actor;
+}
+
+static bool has_range(const struct pfs_sim_operation *operation)
+{
+	return operation->kind != PFS_SIM_YIELD;
+}
+
+static bool overlap(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
+{
+	uintptr_t a_first = (uintptr_t)a->address, b_first = (uintptr_t)b->address;
+	uintptr_t a_bytes = a->kind == PFS_SIM_UNMAP ? a->operand : a->size_bytes;
+	uintptr_t b_bytes = b->kind == PFS_SIM_UNMAP ? b->operand : b->size_bytes;
+	return a_first < b_first + b_bytes && b_first < a_first + a_bytes;
+}
+
+/* Will the pending operation write memory that others see? A compare-and-swap is judged by
+ * the value that memory has now. */
+static bool will_write(const struct pfs_machine *machine, uint32_t actor,
+		       const struct pfs_sim_operation *operation)
+{
+	switch (operation->kind) {
+	case PFS_SIM_LOAD:
+	case PFS_SIM_YIELD: return false;
+	case PFS_SIM_STORE: return machine->model != PFS_MACHINE_TSO;
+	case PFS_SIM_CAS: {
+		enum pfs_sim_memory_state state;
+		if (pfs_sim_memory_has(&machine->memory, operation->address, &state) &&
+		    state != PFS_SIM_MAPPED)
+			return true;
+		const struct pfs_vthread *thread =
+			actor < machine->thread_count ? machine->threads[actor] : NULL;
+		return pfs_model_peek(thread, operation) == operation->expected;
+	}
+	default: return true;
+	}
+}
+
+/* Does the order of the node's operation and the actor's pending one matter? */
+static bool depends(const struct pfs_machine *machine, const struct pfs_explore_node *node,
+		    uint32_t actor)
+{
+	struct pfs_sim_operation pending = pfs_machine_pending(machine, actor);
+	uint32_t count = machine->thread_count;
+	bool same_thread = (actor % count) == node->ran_thread;
+	bool loads = pending.kind == PFS_SIM_LOAD || node->ran.kind == PFS_SIM_LOAD;
+	if (same_thread && !(loads && pending.address != node->ran.address))
+		return true; /* a thread and its own buffer */
+	if (!has_range(&pending) || !has_range(&node->ran) || !overlap(&pending, &node->ran))
+		return false;
+	return node->ran_wrote || will_write(machine, actor, &pending);
+}
+
+static uint64_t enabled_of(struct pfs_machine *machine)
+{
+	uint64_t enabled = 0;
+	uint32_t count = pfs_machine_actor_count(machine);
+	if (!pfs_machine_any(machine))
+		return 0;
+	for (uint32_t actor = 0; actor < count && actor < PFS_EXPLORE_ACTORS_MAX; actor++) {
+		if (pfs_machine_can_run(machine, actor))
+			enabled |= bit(actor);
+	}
+	return enabled;
+}
+
+/* What sleeps at a new node: the parent's sleepers and tried siblings that its operation does
+ * not wake. */
+static uint64_t sleepers(const struct pfs_explore *self, struct pfs_machine *machine)
+{
+	uint64_t sleep = 0;
+	if (self->at == 0 || self->naive || self->preemption_max != PFS_PREEMPTIONS_ANY)
+		return 0;
+	const struct pfs_explore_node *parent = &self->nodes[self->at - 1];
+	for (uint64_t rest = parent->sleep; rest != 0; rest &= rest - 1) {
+		uint32_t actor = (uint32_t)__builtin_ctzll(rest);
+		if (!depends(machine, parent, actor))
+			sleep |= bit(actor);
+	}
+	return sleep;
+}
+
+/* Is choosing actor a preemption of the actor that ran last? */
+static bool preempts(const struct pfs_machine *machine, uint32_t actor)
+{
+	return machine->last_actor != PFS_ACTOR_NONE && machine->last_actor != actor &&
+	       actor < machine->thread_count && machine->last_actor < machine->thread_count &&
+	       pfs_machine_can_run(machine, machine->last_actor);
+}
+
+/* The last actor first: fewer switches in the first failing schedule. */
+static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
+{
+	uint32_t last = machine->last_actor;
+	if (last != PFS_ACTOR_NONE && last < PFS_EXPLORE_ACTORS_MAX && (set & bit(last)) != 0)
+		return last;
+	return (uint32_t)__builtin_ctzll(set);
+}
+
+static bool make_room(struct pfs_explore *self)
+{
+	if (self->depth < self->room)
+		return true;
+	uint32_t room = self->room != 0 ? self->room * 2 : 1024;
+	struct pfs_explore_node *longer = realloc(self->nodes, room * sizeof(*longer));
+	if (longer == NULL)
+		return false;
+	self->nodes = longer;
+	self->room = room;
+	return true;
+}
+
+static uint32_t choose_new(struct pfs_explore *self, struct pfs_machine *machine)
+{
+	uint64_t enabled = enabled_of(machine);
+	uint64_t sleep = sleepers(self, machine);
+	uint64_t open = enabled & ~sleep;
+	uint32_t preemptions = 0;
+	if (enabled == 0)
+		return PFS_ACTOR_NONE;
+	if (self->at != 0)
+		preemptions = self->nodes[self->at - 1].preemptions;
+	if (self->preemption_max != PFS_PREEMPTIONS_ANY && preemptions >= self->preemption_max &&
+	    machine->last_actor != PFS_ACTOR_NONE &&
+	    pfs_machine_can_run(machine, machine->last_actor))
+		open &= bit(machine->last_actor) |
+			(machine->thread_count < 64 ? ~(bit(machine->thread_count) - 1) : 0);
+	if (open == 0)
+		self->redundant = true;
+	if (self->redundant || !make_room(self)) {
+		self->no_memory |= !self->redundant;
+		return prefer(machine, enabled);
+	}
+	uint32_t chosen = prefer(machine, open);
+	self->nodes[self->depth++] = (struct pfs_explore_node){
+		.open = open & ~bit(chosen), .sleep = sleep, .chosen = chosen,
+		.preemptions = preemptions + (preempts(machine, chosen) ? 1u : 0u)
+	};
+	self->at++;
+	return chosen;
+}
+
+static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_explore *self = (struct pfs_explore *)scheduler;
+	if (self->at >= self->depth || self->redundant)
+		return choose_new(self, machine);
+	(void)pfs_machine_any(machine); /* wakes those that yielded, as it did the first time */
+	struct pfs_explore_node *node = &self->nodes[self->at];
+	uint32_t before = self->at != 0 ? self->nodes[self->at - 1].preemptions : 0;
+	node->preemptions = before + (preempts(machine, node->chosen) ? 1u : 0u);
+	self->at++;
+	return node->chosen;
+}
+
+static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
+		const struct pfs_step *step)
+{
+	struct pfs_explore *self = (struct pfs_explore *)scheduler;
+	if (self->redundant || self->at == 0 || self->at > self->depth)
+		return;
+	struct pfs_explore_node *node = &self->nodes[self->at - 1];
+	node->ran = step->operation;
+	node->ran_thread = step->thread;
+	node->ran_wrote = step->wrote || step->operation.kind == PFS_SIM_NOTE ||
+			  step->operation.kind == PFS_SIM_UNMAP;
+	if (machine->model == PFS_MACHINE_TSO && step->operation.kind == PFS_SIM_STORE)
+		node->ran_wrote = false; /* only into its own buffer */
+}
+
+void pfs_explore_init(struct pfs_explore *self, uint32_t preemption_max)
+{
+	memset(self, 0, sizeof(*self));
+	self->scheduler = (struct pfs_scheduler){ .choose = choose, .ran = ran };
+	self->preemption_max = preemption_max;
+}
+
+void pfs_explore_fini(struct pfs_explore *self)
+{
+	free(self->nodes);
+	self->nodes = NULL;
+}
+
+bool pfs_explore_next(struct pfs_explore *self)
+{
+	while (self->depth != 0 && self->nodes[self->depth - 1].open == 0)
+		self->depth--;
+	self->at = 0;
+	self->redundant = false;
+	if (self->depth == 0)
+		return false;
+	struct pfs_explore_node *node = &self->nodes[self->depth - 1];
+	node->sleep |= bit(node->chosen); /* explored: its brothers need not begin with it */
+	node->chosen = (uint32_t)__builtin_ctzll(node->open);
+	node->open &= node->open - 1;
+	return true;
+}

@@ -1,0 +1,42 @@
+/*
+ * explore.h - every schedule of a small case, depth first, by running it again and again.
+ *
+ * Two ways to prune:
+ *   sleep sets         all classes of schedules that differ in the order of two operations
+ *                      which depend on each other (same bytes, one writes); schedules that
+ *                      only repeat a class are cut short. Sound: every reachable state of a
+ *                      thread is met. Source: P. Godefroid, LNCS 1032, 1996.
+ *   a preemption bound all schedules that take the processor away from a thread that could go
+ *                      on at most so often. Not everything, but most bugs need 1 or 2.
+ *
+ * A compare-and-swap that fails counts as a load. Threads that yield go on only after another
+ * thread's step, so a schedule that lets one spin alone is not visited.
+ */
+#ifndef PFS_SIM_EXPLORE_H
+#define PFS_SIM_EXPLORE_H
+
+#include "sim/machine.h"
+
+#define PFS_EXPLORE_ACTORS_MAX 64u
+#define PFS_PREEMPTIONS_ANY UINT32_MAX
+
+struct pfs_explore_node;
+
+struct pfs_explore {
+	struct pfs_scheduler scheduler;
+	uint32_t preemption_max;  /* PFS_PREEMPTIONS_ANY: sleep sets instead */
+	bool naive;               /* neither: every schedule; to check the others against */
+	struct pfs_explore_node *nodes;
+	uint32_t depth, room;     /* choices on the current path */
+	uint32_t at;              /* next choice of the current execution */
+	bool redundant;           /* the current execution only repeats a class */
+	bool no_memory;           /* the search is cut: not exhaustive */
+};
+
+void pfs_explore_init(struct pfs_explore *self, uint32_t preemption_max);
+void pfs_explore_fini(struct pfs_explore *self);
+
+/* Prepare the next execution; false: all were visited. Call before each but the first. */
+bool pfs_explore_next(struct pfs_explore *self);
+
+#endif

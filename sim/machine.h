@@ -1,0 +1,189 @@
+/*
+ * machine.h - a deterministic machine: virtual threads on one OS thread, one shared operation
+ * at a time, in an order that a scheduler chooses.
+ *
+ * Every operation of containers/atomic.h and mutex.h is a scheduling point *before* it is
+ * executed: the thread shows what it will do next (pending), the scheduler chooses who goes
+ * on. What a thread does between two operations belongs to the first. Same bodies, same
+ * choices: same execution, byte for byte.
+ *
+ * Actors: thread t is actor t. With store buffers (PFS_MACHINE_TSO) actor thread_count + t
+ * moves the oldest buffered store of thread t to memory.
+ *
+ * Invariant: exactly one of the fibers and the caller of pfs_machine_run runs. A machine
+ * belongs to one OS thread; several machines may run on several OS threads.
+ */
+#ifndef PFS_SIM_MACHINE_H
+#define PFS_SIM_MACHINE_H
+
+#include "sim/fiber.h"
+#include "sim/memory.h"
+#include "sim/operation.h"
+
+#define PFS_ACTOR_NONE UINT32_MAX
+#define PFS_STEP_NONE UINT32_MAX
+#define PFS_MACHINE_THREADS_MAX 1024u
+
+enum pfs_machine_model {
+	PFS_MACHINE_SC,  /* every operation is seen by all at once */
+	PFS_MACHINE_TSO  /* stores wait in a first-in-first-out buffer of their thread */
+};
+
+enum pfs_machine_end {
+	PFS_END_DONE,     /* every thread that was not stopped has finished */
+	PFS_END_FAILED,   /* a check failed, or an access was wrong: see message */
+	PFS_END_DEADLOCK, /* threads left, and none can go on */
+	PFS_END_STEPS     /* the bound on steps was met: nothing is known beyond it */
+};
+
+/* An operation that was executed. */
+struct pfs_step {
+	struct pfs_sim_operation operation;
+	uint64_t seen;
+	uint64_t written; /* if wrote */
+	uint32_t thread;
+	uint32_t source;  /* the step that wrote what was seen; kept while tracing */
+	bool wrote;
+};
+
+struct pfs_buffered {
+	void *address;
+	uint64_t value;
+	uint32_t size_bytes;
+	uint32_t step;
+	const struct pfs_sim_place *place;
+};
+#define PFS_BUFFER_MAX 32u /* a thread with a full buffer waits for its drain */
+
+enum pfs_vthread_state { PFS_VTHREAD_READY, PFS_VTHREAD_FINISHED };
+
+struct pfs_vthread {
+	struct pfs_fiber fiber;
+	struct pfs_machine *machine;
+	void (*body)(void *argument);
+	void *argument;
+	struct pfs_sim_operation pending;
+	enum pfs_vthread_state state;
+	uint32_t id;
+	uint32_t node;
+	uint32_t steps;      /* executed by this thread */
+	uint32_t stop_after; /* stopped once it has made so many steps; UINT32_MAX: never */
+	bool yielded;        /* waits for a step of another thread */
+	uint32_t buffer_first, buffer_count;
+	struct pfs_buffered *buffer; /* [PFS_BUFFER_MAX], TSO only */
+};
+
+struct pfs_machine;
+
+/*
+ * Chooses the next actor. choose must return an actor for which pfs_machine_can_run says true,
+ * or PFS_ACTOR_NONE if there is none (pfs_machine_any tells). ran is optional, and called
+ * after each step.
+ */
+struct pfs_scheduler {
+	uint32_t (*choose)(struct pfs_scheduler *self, struct pfs_machine *machine);
+	void (*ran)(struct pfs_scheduler *self, struct pfs_machine *machine,
+		    const struct pfs_step *step);
+};
+
+struct pfs_machine {
+	enum pfs_machine_model model;
+	uint32_t step_max;
+	bool tracing;
+	/* Called between two steps, when all threads stand at a scheduling point. Optional. */
+	void (*check)(void *context);
+	void *check_context;
+
+	struct pfs_sim_memory memory;
+	struct pfs_vthread **threads; /* [thread_room]; fibers are used again */
+	uint32_t thread_count, thread_room;
+	uint32_t made_count;       /* threads that have a fiber */
+	uint32_t primed_count;     /* threads that stand at an operation, or have finished */
+	uint32_t yielded_count;    /* not 0: some thread waits for a step of another one */
+
+	struct pfs_scheduler *scheduler;
+	struct pfs_fiber caller;   /* of pfs_machine_run */
+	struct pfs_vthread *running;
+	uint32_t last_actor;       /* of the last step, or PFS_ACTOR_NONE */
+	bool priming;              /* threads run up to their first operation */
+	enum pfs_machine_end end;
+	char message[256];         /* of PFS_END_FAILED */
+
+	uint16_t *schedule;        /* actor of each step */
+	struct pfs_step *trace;    /* while tracing */
+	uint32_t step_count, step_room, trace_room;
+	struct pfs_writer *writers; /* while tracing: last step that wrote an address */
+	uint32_t writer_room;
+};
+
+/*
+ * pfs_machine_create - a machine without threads.
+ *
+ * Returns   the machine, or NULL: no memory. step_max 1 million, no tracing, no check; the
+ *           fields above writers' groups may be set before a run.
+ * Errors    none besides.
+ * Progress  blocking (set-up).
+ * Order     none.
+ */
+struct pfs_machine *pfs_machine_create(enum pfs_machine_model model);
+void pfs_machine_destroy(struct pfs_machine *self);
+
+/*
+ * pfs_machine_reset - forget threads, steps, and the memory of containers.
+ *
+ * Returns   nothing. Containers of an execution that did not end PFS_END_DONE are lost: their
+ *           pages are taken back, what they got from malloc is not.
+ * Errors    none.
+ * Progress  blocking.
+ * Order     none.
+ */
+void pfs_machine_reset(struct pfs_machine *self);
+
+/* pfs_machine_spawn - one more thread, on a node; its id, or PFS_ACTOR_NONE: no memory or too
+ * many. It begins in the next pfs_machine_run. */
+uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
+			   void (*body)(void *argument), void *argument);
+
+/*
+ * pfs_machine_run - run the threads until none can go on.
+ *
+ * Returns   how it ended; also in self->end. May be called again: with more threads, or with
+ *           stopped ones set free by pfs_machine_stop_after(UINT32_MAX).
+ * Errors    as returned.
+ * Progress  at most step_max steps in all runs since the reset.
+ * Order     the caller sees all effects; store buffers are empty.
+ */
+enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_scheduler *scheduler);
+
+/* The thread stops for ever before its step number `steps`; UINT32_MAX sets it free. */
+void pfs_machine_stop_after(struct pfs_machine *self, uint32_t thread, uint32_t steps);
+
+/* Inside a body or a check: end the execution here with a message; does not return inside a
+ * body. Outside of a run it only marks the execution as failed. The first message stays. */
+__attribute__((format(printf, 1, 2))) void pfs_machine_fail(const char *format, ...);
+
+/* Fail unless condition holds. */
+#define PFS_MACHINE_CHECK(condition, ...)               \
+	do {                                            \
+		if (!(condition))                       \
+			pfs_machine_fail(__VA_ARGS__);  \
+	} while (0)
+
+/*
+ * pfs_machine_note - a scheduling point of a check: searches keep the order of notes on the
+ * same cell, as if each were a store to it. Without it a reduced search may miss an order of
+ * two check-only events whose surrounding operations are independent.
+ */
+void pfs_machine_note(void *cell, const char *text);
+
+/* The machine that runs on this OS thread, or NULL. */
+struct pfs_machine *pfs_machine_current(void);
+
+/* For schedulers. */
+bool pfs_machine_can_run(const struct pfs_machine *self, uint32_t actor);
+bool pfs_machine_any(struct pfs_machine *self); /* wakes those that yielded if only they are left */
+uint32_t pfs_machine_actor_count(const struct pfs_machine *self);
+/* What the actor will do next. */
+struct pfs_sim_operation pfs_machine_pending(const struct pfs_machine *self, uint32_t actor);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * memory.h - the memory of simulated containers: pages that are known to be mapped, or gone.
+ *
+ * Addresses are never used twice in one execution, and what was given back stays inaccessible
+ * until the machine is reset: a late access through the machine is found by a look at the
+ * table, a plain one by the hardware.
+ */
+#ifndef PFS_SIM_MEMORY_H
+#define PFS_SIM_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pfslab/config.h>
+
+enum pfs_sim_memory_state { PFS_SIM_UNUSED, PFS_SIM_MAPPED, PFS_SIM_GONE };
+
+struct pfs_sim_memory {
+	char *region;
+	uint8_t *states;      /* enum pfs_sim_memory_state of each OS page of the region */
+	uint32_t used;        /* OS pages handed out since the reset */
+	uint64_t mapped;      /* container pages mapped now */
+	uint64_t refuse_from; /* the map call of this number and later ones are refused; 0: none */
+	uint64_t maps;        /* map calls since the reset */
+	struct pfs_memory_source source;
+};
+
+int pfs_sim_memory_init(struct pfs_sim_memory *self);
+void pfs_sim_memory_fini(struct pfs_sim_memory *self);
+void pfs_sim_memory_reset(struct pfs_sim_memory *self);
+
+/* Is the address in the region? *state says what is there. */
+bool pfs_sim_memory_has(const struct pfs_sim_memory *self, const void *address,
+			enum pfs_sim_memory_state *state);
+
+#endif

@@ -1,0 +1,134 @@
+#include "sim/model.h"
+
+#include <string.h>
+
+static uint64_t read_bytes(const void *address, uint32_t size_bytes)
+{
+	uint64_t value = 0;
+	memcpy(&value, address, size_bytes); /* little endian */
+	return value;
+}
+
+static uint64_t cut(uint64_t value, uint32_t size_bytes)
+{
+	return size_bytes >= 8 ? value : value & ((UINT64_C(1) << size_bytes * 8) - 1);
+}
+
+/* The thread's newest store to the address that has not reached memory, or NULL. */
+static const struct pfs_buffered *newest(const struct pfs_vthread *thread, const void *address)
+{
+	for (uint32_t i = thread->buffer_count; i-- > 0;) {
+		const struct pfs_buffered *entry =
+			&thread->buffer[(thread->buffer_first + i) % PFS_BUFFER_MAX];
+		if (entry->address == address)
+			return entry;
+	}
+	return NULL;
+}
+
+uint64_t pfs_model_peek(const struct pfs_vthread *thread,
+			const struct pfs_sim_operation *operation)
+{
+	const struct pfs_buffered *own =
+		thread != NULL ? newest(thread, operation->address) : NULL;
+	return own != NULL ? own->value : read_bytes(operation->address, operation->size_bytes);
+}
+
+bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread *thread)
+{
+	const struct pfs_sim_operation *next = &thread->pending;
+	if (next->kind == PFS_SIM_LOCK && read_bytes(next->address, 4) != 0)
+		return false;
+	if (self->model != PFS_MACHINE_TSO)
+		return true;
+	switch (next->kind) {
+	case PFS_SIM_LOAD:
+	case PFS_SIM_YIELD:
+	case PFS_SIM_NOTE: return true;
+	case PFS_SIM_STORE: return thread->buffer_count < PFS_BUFFER_MAX;
+	default: return thread->buffer_count == 0;
+	}
+}
+
+/* What the operation leaves in memory, if it writes. id: of the thread, for mutexes. */
+static bool result_of(const struct pfs_sim_operation *operation, uint32_t id, uint64_t seen,
+		      uint64_t *written)
+{
+	switch (operation->kind) {
+	case PFS_SIM_STORE:
+	case PFS_SIM_EXCHANGE: *written = operation->operand; return true;
+	case PFS_SIM_ADD: *written = seen + operation->operand; return true;
+	case PFS_SIM_OR: *written = seen | operation->operand; return true;
+	case PFS_SIM_AND: *written = seen & operation->operand; return true;
+	case PFS_SIM_CAS: *written = operation->operand; return seen == operation->expected;
+	case PFS_SIM_LOCK:
+	case PFS_SIM_TRY_LOCK: *written = id + 1; return seen == 0;
+	case PFS_SIM_UNLOCK: *written = 0; return true;
+	default: return false;
+	}
+}
+
+static bool has_bytes(const struct pfs_sim_operation *operation)
+{
+	return operation->kind != PFS_SIM_YIELD && operation->kind != PFS_SIM_NOTE &&
+	       operation->kind != PFS_SIM_UNMAP;
+}
+
+void pfs_model_execute(struct pfs_machine *self, struct pfs_vthread *thread,
+		       struct pfs_step *step)
+{
+	const struct pfs_sim_operation *operation = &step->operation;
+	step->source = PFS_STEP_NONE;
+	if (!has_bytes(operation))
+		return;
+	const struct pfs_buffered *own = newest(thread, operation->address);
+	step->seen = pfs_model_peek(thread, operation);
+	if (own != NULL)
+		step->source = own->step;
+	step->wrote = result_of(operation, thread->id, step->seen, &step->written);
+	if (!step->wrote)
+		return;
+	step->written = cut(step->written, operation->size_bytes);
+	if (self->model == PFS_MACHINE_TSO && operation->kind == PFS_SIM_STORE) {
+		uint32_t last = (thread->buffer_first + thread->buffer_count++) % PFS_BUFFER_MAX;
+		thread->buffer[last] = (struct pfs_buffered){ operation->address, step->written,
+							      operation->size_bytes,
+							      self->step_count, operation->place };
+		return;
+	}
+	memcpy(operation->address, &step->written, operation->size_bytes);
+}
+
+uint64_t pfs_model_at_once(struct pfs_vthread *thread, const struct pfs_sim_operation *operation)
+{
+	uint64_t written = 0;
+	if (!has_bytes(operation))
+		return 0;
+	uint64_t seen = pfs_model_peek(thread, operation);
+	if (result_of(operation, 0, seen, &written))
+		memcpy(operation->address, &written, operation->size_bytes);
+	return seen;
+}
+
+struct pfs_sim_operation pfs_model_oldest(const struct pfs_vthread *thread)
+{
+	const struct pfs_buffered *entry = &thread->buffer[thread->buffer_first];
+	if (thread->buffer_count == 0)
+		return (struct pfs_sim_operation){ .kind = PFS_SIM_YIELD };
+	return (struct pfs_sim_operation){ entry->address,    entry->value, 0, entry->place,
+					   entry->size_bytes, PFS_SIM_DRAIN, PFS_SIM_RELAXED };
+}
+
+void pfs_model_drain(struct pfs_machine *self, struct pfs_vthread *thread, struct pfs_step *step)
+{
+	(void)self;
+	step->operation = pfs_model_oldest(thread);
+	step->thread = thread->id;
+	step->source = thread->buffer[thread->buffer_first].step;
+	step->seen = read_bytes(step->operation.address, step->operation.size_bytes);
+	step->written = step->operation.operand;
+	step->wrote = true;
+	memcpy(step->operation.address, &step->written, step->operation.size_bytes);
+	thread->buffer_first = (thread->buffer_first + 1) % PFS_BUFFER_MAX;
+	thread->buffer_count--;
+}

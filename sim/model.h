@@ -1,0 +1,34 @@
+/*
+ * model.h - what an operation does to memory: sequential consistency, or store buffers.
+ *
+ * Store buffers (TSO): a store of any order waits in its thread's buffer; the thread's own
+ * loads find it there; it reaches memory when the scheduler drains it. Compare-and-swap,
+ * exchange, fetch-add, the mutex and unmap wait until the buffer is empty, as locked
+ * instructions and system calls do. So are x86-64 machines; plain (non-atomic) stores are not
+ * buffered here. Every execution is one that C11 allows.
+ */
+#ifndef PFS_SIM_MODEL_H
+#define PFS_SIM_MODEL_H
+
+#include "sim/machine.h"
+
+/* May the thread's pending operation be executed now? */
+bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread *thread);
+
+/* Fills seen, written, wrote and source of the step. */
+void pfs_model_execute(struct pfs_machine *self, struct pfs_vthread *thread,
+		       struct pfs_step *step);
+
+/* An operation that is no step: outside of a run (thread NULL), or of metrics. */
+uint64_t pfs_model_at_once(struct pfs_vthread *thread,
+			   const struct pfs_sim_operation *operation);
+
+/* The oldest store of the thread's buffer reaches memory. */
+void pfs_model_drain(struct pfs_machine *self, struct pfs_vthread *thread, struct pfs_step *step);
+struct pfs_sim_operation pfs_model_oldest(const struct pfs_vthread *thread);
+
+/* What a load of the thread would see now; for searches. */
+uint64_t pfs_model_peek(const struct pfs_vthread *thread,
+			const struct pfs_sim_operation *operation);
+
+#endif

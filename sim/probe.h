@@ -1,0 +1,32 @@
+/*
+ * probe.h - the inside of a container as traces and checks need it. Looks without steps.
+ */
+#ifndef PFS_SIM_PROBE_H
+#define PFS_SIM_PROBE_H
+
+#include <stdio.h>
+
+#include <pfslab/container.h>
+
+/* A name for an address of the container, e.g. "page[1].record[0]"; see pfs_name_address. */
+bool pfs_probe_name(const struct pfs_container *container, const void *address, char *name,
+		    size_t name_bytes);
+
+/* What all records are now: FREE, DIRTY, ALLOCATED records of published pages. */
+struct pfs_probe_states {
+	uint32_t pages;
+	uint32_t free, dirty, allocated;
+};
+void pfs_probe_states(const struct pfs_container *container, struct pfs_probe_states *states);
+
+/* FREE records of one page; 0 where there is none. */
+uint32_t pfs_probe_page_free(const struct pfs_container *container, uint32_t index);
+
+/* The record's word as it is in memory, by page and slot; false: no such page or slot. */
+bool pfs_probe_word(const struct pfs_container *container, uint32_t index, uint32_t slot,
+		    uint32_t *word);
+
+/* Address of the page's and of the container's full flag, for schedules that wait for it. */
+const void *pfs_probe_full_flag(const struct pfs_container *container, uint32_t index);
+
+#endif

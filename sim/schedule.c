@@ -1,0 +1,148 @@
+#include "sim/schedule.h"
+
+#include <string.h>
+
+/* xorshift64*, as in containers/random.h: reproducible from a seed. */
+static uint64_t random_next(uint64_t *state)
+{
+	uint64_t x = *state;
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	*state = x;
+	return x * UINT64_C(2685821657736338717);
+}
+
+static uint32_t random_below(uint64_t *state, uint32_t bound)
+{
+	return (uint32_t)(((random_next(state) >> 32) * bound) >> 32);
+}
+
+static uint64_t random_seed(uint64_t seed)
+{
+	uint64_t x = (seed + 1) * UINT64_C(0x9E3779B97F4A7C15);
+	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	x ^= x >> 31;
+	return x != 0 ? x : 1;
+}
+
+/* The first actor from `from` on, round the circle, that can go on. */
+static uint32_t first_from(struct pfs_machine *machine, uint32_t from)
+{
+	uint32_t count = pfs_machine_actor_count(machine);
+	for (uint32_t tried = 0; tried < count; tried++) {
+		uint32_t actor = (from + tried) % count;
+		if (pfs_machine_can_run(machine, actor))
+			return actor;
+	}
+	return pfs_machine_any(machine) ? first_from(machine, from) : PFS_ACTOR_NONE;
+}
+
+static uint32_t round_robin_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	(void)scheduler;
+	return first_from(machine, machine->last_actor + 1); /* PFS_ACTOR_NONE + 1 is 0 */
+}
+
+void pfs_round_robin_init(struct pfs_round_robin *self)
+{
+	self->scheduler = (struct pfs_scheduler){ .choose = round_robin_choose };
+}
+
+static uint32_t random_walk_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_random_walk *self = (struct pfs_random_walk *)scheduler;
+	uint32_t count = pfs_machine_actor_count(machine);
+	if (count == 0)
+		return PFS_ACTOR_NONE;
+	if (self->stay_percent != 0 && machine->last_actor != PFS_ACTOR_NONE &&
+	    random_below(&self->random, 100) < self->stay_percent &&
+	    pfs_machine_can_run(machine, machine->last_actor))
+		return machine->last_actor;
+	for (uint32_t tried = 0; tried < 4 * count; tried++) {
+		uint32_t actor = random_below(&self->random, count);
+		if (pfs_machine_can_run(machine, actor))
+			return actor;
+	}
+	return first_from(machine, random_below(&self->random, count));
+}
+
+void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t stay_percent)
+{
+	self->scheduler = (struct pfs_scheduler){ .choose = random_walk_choose };
+	self->random = random_seed(seed);
+	self->stay_percent = stay_percent;
+}
+
+static uint32_t pct_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_pct *self = (struct pfs_pct *)scheduler;
+	uint32_t count = pfs_machine_actor_count(machine);
+	for (uint32_t i = 0; i + 1 < self->depth; i++) {
+		if (self->changes[i] == machine->step_count &&
+		    machine->last_actor != PFS_ACTOR_NONE)
+			self->priority[machine->last_actor] = self->lowest--;
+	}
+	if (!pfs_machine_any(machine))
+		return PFS_ACTOR_NONE;
+	uint32_t best = PFS_ACTOR_NONE;
+	for (uint32_t actor = 0; actor < count; actor++) {
+		if (pfs_machine_can_run(machine, actor) &&
+		    (best == PFS_ACTOR_NONE || self->priority[actor] > self->priority[best]))
+			best = actor;
+	}
+	return best;
+}
+
+void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t steps)
+{
+	uint64_t random = random_seed(seed);
+	self->scheduler = (struct pfs_scheduler){ .choose = pct_choose };
+	self->depth = depth < PFS_PCT_DEPTH_MAX ? depth : PFS_PCT_DEPTH_MAX;
+	self->lowest = PFS_PCT_DEPTH_MAX;
+	for (uint32_t i = 0; i + 1 < self->depth; i++)
+		self->changes[i] = random_below(&random, steps != 0 ? steps : 1);
+	for (size_t i = 0; i < sizeof(self->priority) / sizeof(self->priority[0]); i++)
+		self->priority[i] = 16 + (uint32_t)(random_next(&random) >> 34);
+}
+
+static uint32_t given_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_given *self = (struct pfs_given *)scheduler;
+	uint32_t actors = pfs_machine_actor_count(machine);
+	while (self->at < self->count) {
+		const struct pfs_segment *segment = &self->segments[self->at];
+		if (self->done < segment->steps && segment->actor < actors &&
+		    pfs_machine_can_run(machine, segment->actor)) {
+			self->done++;
+			return segment->actor;
+		}
+		self->at++;
+		self->done = 0;
+	}
+	if (machine->last_actor != PFS_ACTOR_NONE &&
+	    pfs_machine_can_run(machine, machine->last_actor))
+		return machine->last_actor;
+	return first_from(machine, 0);
+}
+
+void pfs_given_init(struct pfs_given *self, const struct pfs_segment *segments, uint32_t count)
+{
+	*self = (struct pfs_given){ { .choose = given_choose }, segments, count, 0, 0 };
+}
+
+uint32_t pfs_segments_of(const uint16_t *schedule, uint32_t steps, struct pfs_segment *segments,
+			 uint32_t room)
+{
+	uint32_t count = 0;
+	for (uint32_t step = 0; step < steps; step++) {
+		if (count != 0 && segments[count - 1].actor == schedule[step]) {
+			segments[count - 1].steps++;
+			continue;
+		}
+		if (count == room)
+			break;
+		segments[count++] = (struct pfs_segment){ schedule[step], 1 };
+	}
+	return count;
+}

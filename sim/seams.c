@@ -1,0 +1,66 @@
+/*
+ * seams.c - what the containers ask of the world, answered by the simulated machine: memory,
+ * the caller's node, a bug (which ends the execution instead of the process). There is no
+ * background thread: time does not pass by itself here.
+ */
+#include <stdio.h>
+
+#include "containers/compiler.h"
+#include "containers/container.h"
+#include "containers/memory.h"
+#include "containers/message.h"
+#include "sim/machine.h"
+
+const struct pfs_memory_source *pfs_memory_hwloc(void)
+{
+	struct pfs_machine *machine = pfs_machine_current();
+	return machine != NULL ? &machine->memory.source : NULL;
+}
+
+uint32_t pfs_memory_caller_node(void)
+{
+	const struct pfs_machine *machine = pfs_machine_current();
+	return machine != NULL && machine->running != NULL ? machine->running->node : 0;
+}
+
+uint32_t pfs_memory_node_count(void)
+{
+	const struct pfs_machine *machine = pfs_machine_current();
+	uint32_t count = 1;
+	for (uint32_t id = 0; machine != NULL && id < machine->thread_count; id++) {
+		if (machine->threads[id]->node >= count)
+			count = machine->threads[id]->node + 1;
+	}
+	return count;
+}
+
+enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
+				 struct pfs_message *message)
+{
+	(void)memory, (void)node;
+	if (pfs_machine_current() != NULL)
+		return PFS_OK;
+	return pfs_message_set(message, PFS_NO_MEMORY,
+			       "no simulated machine: create one before its containers");
+}
+
+enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
+{
+	(void)fprintf(stderr,
+		      "pfslab: reclaim.period_ms %u: a simulated machine has no background pass; "
+		      "set it to 0 and let a thread call pfs_reclaim_pass\n",
+		      self->config.reclaim.period_ms);
+	return PFS_BAD_CONFIG;
+}
+
+void pfs_reclaimer_stop(struct pfs_container *self)
+{
+	(void)self;
+}
+
+void pfs_panic(const char *what, unsigned found, unsigned expected)
+{
+	pfs_machine_fail("panic: %s: found 0x%08x, expected 0x%08x", what, found, expected);
+	(void)fprintf(stderr, "pfslab: %s outside of an execution\n", what);
+	__builtin_abort();
+}

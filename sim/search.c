@@ -1,0 +1,238 @@
+#define _GNU_SOURCE
+#include "sim/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/explore.h"
+
+#define LENGTH_GUESS 200u /* of an execution, for PCT's first one */
+
+struct search {
+	struct pfs_machine *machine;
+	const struct pfs_scenario *scenario;
+	const struct pfs_search_options *options;
+	struct pfs_search_result *result;
+	struct pfs_explore explore;
+	struct pfs_random_walk random_walk;
+	struct pfs_pct *pct;
+	uint32_t longest; /* steps of the longest execution so far */
+};
+
+static double seconds_now(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
+				      struct pfs_machine *machine,
+				      struct pfs_scheduler *scheduler)
+{
+	pfs_machine_reset(machine);
+	scenario->setup(machine, scenario->context);
+	if (machine->end == PFS_END_DONE)
+		(void)pfs_machine_run(machine, scheduler);
+	if (machine->end == PFS_END_DONE && scenario->finish != NULL)
+		scenario->finish(machine, scenario->context);
+	return machine->end;
+}
+
+static bool is_exhaustive(enum pfs_search_kind kind)
+{
+	return kind == PFS_SEARCH_SLEEP || kind == PFS_SEARCH_BOUNDED ||
+	       kind == PFS_SEARCH_NAIVE;
+}
+
+/* The scheduler of execution number n, which is not exhaustive's. */
+static struct pfs_scheduler *scheduler_of(struct search *self, uint64_t n)
+{
+	uint64_t seed = self->options->seed * UINT64_C(1000003) + n;
+	enum pfs_search_kind kind = self->options->kind;
+	uint32_t turn = kind == PFS_SEARCH_ROTATE ? (uint32_t)(n % 5)
+			: kind == PFS_SEARCH_PCT  ? 2 + (uint32_t)(n % 3)
+						  : 0;
+	if (turn < 2) {
+		pfs_random_walk_init(&self->random_walk, seed, turn == 1 ? 80 : 0);
+		return &self->random_walk.scheduler;
+	}
+	pfs_pct_init(self->pct, seed, turn, self->longest != 0 ? self->longest : LENGTH_GUESS);
+	return &self->pct->scheduler;
+}
+
+static void keep_failure(struct search *self)
+{
+	struct pfs_machine *machine = self->machine;
+	struct pfs_search_result *result = self->result;
+	result->failed = true;
+	result->end = machine->end;
+	(void)memcpy(result->message, machine->message, sizeof(result->message));
+	result->segment_count = pfs_segments_of(machine->schedule, machine->step_count,
+						result->segments, PFS_SEARCH_SEGMENTS_MAX);
+}
+
+/* One execution; false: it failed. */
+static bool execute(struct search *self, struct pfs_scheduler *scheduler)
+{
+	enum pfs_machine_end end = pfs_scenario_run(self->scenario, self->machine, scheduler);
+	self->result->executions++;
+	self->result->steps += self->machine->step_count;
+	if (self->machine->step_count > self->longest)
+		self->longest = self->machine->step_count;
+	if (end == PFS_END_STEPS)
+		self->result->incomplete++;
+	if (end != PFS_END_FAILED && end != PFS_END_DEADLOCK)
+		return true;
+	keep_failure(self);
+	return false;
+}
+
+static void run_all(struct search *self)
+{
+	const struct pfs_search_options *options = self->options;
+	double deadline = seconds_now() + options->seconds_max;
+	bool exhaustive = is_exhaustive(options->kind);
+	for (uint64_t n = 0; options->execution_max == 0 || n < options->execution_max; n++) {
+		if (options->seconds_max > 0 && n % 16 == 15 && seconds_now() > deadline)
+			return;
+		struct pfs_scheduler *scheduler =
+			exhaustive ? &self->explore.scheduler : scheduler_of(self, n);
+		bool fine = execute(self, scheduler);
+		self->result->redundant += exhaustive && self->explore.redundant;
+		if (!fine)
+			return;
+		if (exhaustive && !pfs_explore_next(&self->explore)) {
+			self->result->complete =
+				self->result->incomplete == 0 && !self->explore.no_memory;
+			return;
+		}
+	}
+}
+
+bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		const struct pfs_search_options *options, struct pfs_search_result *result)
+{
+	struct search self = { .machine = machine, .scenario = scenario, .options = options,
+			       .result = result };
+	memset(result, 0, sizeof(*result));
+	self.pct = malloc(sizeof(*self.pct));
+	if (self.pct == NULL)
+		return true; /* zero executions: the caller sees that nothing was searched */
+	pfs_explore_init(&self.explore, options->kind == PFS_SEARCH_BOUNDED
+						? options->preemption_max
+						: PFS_PREEMPTIONS_ANY);
+	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
+	run_all(&self);
+	pfs_explore_fini(&self.explore);
+	free(self.pct);
+	return !result->failed;
+}
+
+/* Replays the segments; if it still fails, *result becomes what really ran. */
+static bool still_fails(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+			const struct pfs_segment *segments, uint32_t count,
+			struct pfs_search_result *result)
+{
+	struct pfs_given given;
+	pfs_given_init(&given, segments, count);
+	enum pfs_machine_end end = pfs_scenario_run(scenario, machine, &given.scheduler);
+	if (end != result->end)
+		return false;
+	static struct pfs_segment ran[PFS_SEARCH_SEGMENTS_MAX];
+	uint32_t ran_count = pfs_segments_of(machine->schedule, machine->step_count, ran,
+					     PFS_SEARCH_SEGMENTS_MAX);
+	uint32_t steps = 0;
+	for (uint32_t i = 0; i < result->segment_count; i++)
+		steps += result->segments[i].steps;
+	if (ran_count > result->segment_count ||
+	    (ran_count == result->segment_count && machine->step_count >= steps))
+		return false;
+	memcpy(result->segments, ran, ran_count * sizeof(ran[0]));
+	result->segment_count = ran_count;
+	(void)memcpy(result->message, machine->message, sizeof(result->message));
+	return true;
+}
+
+/* Candidates from the segment at `at`: dropped, or moved behind the same actor's previous or
+ * before its next one. */
+static uint32_t candidate(const struct pfs_search_result *result, uint32_t at, uint32_t way,
+			  struct pfs_segment *out)
+{
+	const struct pfs_segment *segments = result->segments;
+	uint32_t count = result->segment_count, length = 0, target = count;
+	if (way == 1) {
+		for (uint32_t i = at; i-- > 0 && target == count;)
+			target = segments[i].actor == segments[at].actor ? i : count;
+	} else if (way == 2) {
+		for (uint32_t i = at + 1; i < count && target == count; i++)
+			target = segments[i].actor == segments[at].actor ? i : count;
+	}
+	if (way != 0 && target == count)
+		return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i == at)
+			continue;
+		out[length] = segments[i];
+		if (i == target)
+			out[length].steps += segments[at].steps;
+		length++;
+	}
+	return length;
+}
+
+uint32_t pfs_search_shrink(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+			   struct pfs_search_result *result)
+{
+	static struct pfs_segment tried[PFS_SEARCH_SEGMENTS_MAX];
+	uint32_t replays = 0;
+	bool better = result->failed;
+	while (better && replays < 5000) {
+		better = false;
+		for (uint32_t at = 0; at < result->segment_count && !better; at++) {
+			for (uint32_t way = 0; way < 3 && !better; way++) {
+				uint32_t count = candidate(result, at, way, tried);
+				if (count == 0)
+					continue;
+				replays++;
+				better = still_fails(machine, scenario, tried, count, result);
+			}
+		}
+	}
+	return replays;
+}
+
+void pfs_search_show(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		     const struct pfs_search_result *result, FILE *out)
+{
+	struct pfs_given given;
+	pfs_given_init(&given, result->segments, result->segment_count);
+	machine->tracing = true;
+	(void)pfs_scenario_run(scenario, machine, &given.scheduler);
+	machine->tracing = false;
+	pfs_trace_print(machine, out, 0, machine->step_count, scenario->name_address,
+			scenario->context);
+	(void)fprintf(out, "%s: %s\nschedule:", scenario->name, machine->message);
+	for (uint32_t i = 0; i < result->segment_count; i++)
+		(void)fprintf(out, " %ux%u", result->segments[i].actor, result->segments[i].steps);
+	(void)fputc('\n', out);
+}
+
+bool pfs_segments_parse(const char *text, struct pfs_segment *segments, uint32_t *count)
+{
+	*count = 0;
+	for (;;) {
+		unsigned actor, steps;
+		int length = 0;
+		while (*text == ' ' || *text == '\n')
+			text++;
+		if (*text == '\0')
+			return *count != 0;
+		if (*count == PFS_SEARCH_SEGMENTS_MAX ||
+		    sscanf(text, "%ux%u%n", &actor, &steps, &length) != 2)
+			return false;
+		segments[(*count)++] = (struct pfs_segment){ actor, steps };
+		text += length;
+	}
+}

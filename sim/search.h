@@ -1,0 +1,86 @@
+/*
+ * search.h - look for a schedule under which a scenario fails; shorten it; show it.
+ */
+#ifndef PFS_SIM_SEARCH_H
+#define PFS_SIM_SEARCH_H
+
+#include <stdio.h>
+
+#include "sim/machine.h"
+#include "sim/schedule.h"
+#include "sim/trace.h"
+
+/*
+ * What is executed again and again. setup makes the containers and spawns the threads; finish
+ * checks what is left and destroys; it is not called after an execution that did not end
+ * PFS_END_DONE. Both, and the bodies, report by pfs_machine_fail.
+ */
+struct pfs_scenario {
+	const char *name;
+	void (*setup)(struct pfs_machine *machine, void *context);
+	void (*finish)(struct pfs_machine *machine, void *context);
+	pfs_name_address *name_address; /* optional, for traces */
+	void *context;
+};
+
+enum pfs_search_kind {
+	PFS_SEARCH_SLEEP,   /* exhaustive, by sleep sets */
+	PFS_SEARCH_BOUNDED, /* exhaustive up to preemption_max */
+	PFS_SEARCH_NAIVE,   /* exhaustive, every schedule */
+	PFS_SEARCH_RANDOM,
+	PFS_SEARCH_PCT,
+	PFS_SEARCH_ROTATE   /* random, sticky random, and PCT of depth 2, 3, 4 in turn */
+};
+
+struct pfs_search_options {
+	enum pfs_search_kind kind;
+	uint64_t seed;
+	uint64_t execution_max;   /* 0: no bound */
+	double seconds_max;       /* 0: no bound */
+	uint32_t preemption_max;  /* PFS_SEARCH_BOUNDED */
+};
+
+#define PFS_SEARCH_SEGMENTS_MAX 4096u
+
+struct pfs_search_result {
+	uint64_t executions;
+	uint64_t redundant;   /* of them: only repeated a class */
+	uint64_t incomplete;  /* of them: met the bound on steps; never counted as passed */
+	uint64_t steps;
+	bool complete;        /* exhaustive and nothing was cut */
+	bool failed;
+	enum pfs_machine_end end;
+	char message[256];
+	struct pfs_segment segments[PFS_SEARCH_SEGMENTS_MAX]; /* of the failing schedule */
+	uint32_t segment_count;
+};
+
+/* One execution. Returns how it ended, finish included. */
+enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
+				      struct pfs_machine *machine,
+				      struct pfs_scheduler *scheduler);
+
+/*
+ * pfs_search - execute the scenario under many schedules, up to the first that fails.
+ *
+ * Returns   true if none failed; *result says what was done, and if complete is false, that
+ *           more schedules exist.
+ * Errors    none besides.
+ * Progress  blocking: until a bound of the options, or for ever.
+ * Order     none.
+ */
+bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		const struct pfs_search_options *options, struct pfs_search_result *result);
+
+/* Fewer switches, then fewer steps, while it still fails the same way; returns replays made. */
+uint32_t pfs_search_shrink(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+			   struct pfs_search_result *result);
+
+/* Replay the failing schedule with tracing, and print it with its one-line token. */
+void pfs_search_show(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		     const struct pfs_search_result *result, FILE *out);
+
+/* The token "0x12 1x3 0x4": actor x steps; returns false if text is none. */
+bool pfs_segments_parse(const char *text, struct pfs_segment *segments, uint32_t *count);
+
+#endif

@@ -1,0 +1,148 @@
+#include "sim/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMN 40
+#define COLUMNS_MAX 8u
+
+/* Open addressing by address; the step that wrote it last. */
+struct pfs_writer {
+	const void *address;
+	uint32_t step;
+};
+#define WRITER_ROOM (1u << 14)
+
+static const char *const kind_texts[PFS_SIM_KIND_COUNT] = {
+	[PFS_SIM_LOAD] = "load",     [PFS_SIM_STORE] = "store",       [PFS_SIM_CAS] = "cas",
+	[PFS_SIM_EXCHANGE] = "swap", [PFS_SIM_ADD] = "add",           [PFS_SIM_LOCK] = "lock",
+	[PFS_SIM_OR] = "or",         [PFS_SIM_AND] = "and",
+	[PFS_SIM_UNLOCK] = "unlock", [PFS_SIM_TRY_LOCK] = "try-lock", [PFS_SIM_YIELD] = "yield",
+	[PFS_SIM_NOTE] = "note",     [PFS_SIM_UNMAP] = "unmap",       [PFS_SIM_DRAIN] = "drain",
+};
+
+const char *pfs_trace_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash != NULL ? slash + 1 : path;
+}
+
+static struct pfs_writer *writer_of(const struct pfs_machine *self, const void *address)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15);
+	for (uint32_t at = (uint32_t)(hash >> 50), tried = 0; tried < WRITER_ROOM; tried++) {
+		struct pfs_writer *writer = &self->writers[(at + tried) % WRITER_ROOM];
+		if (writer->address == NULL || writer->address == address)
+			return writer;
+	}
+	return NULL;
+}
+
+void pfs_trace_reset(struct pfs_machine *self)
+{
+	if (self->tracing && self->writers == NULL)
+		self->writers = calloc(WRITER_ROOM, sizeof(*self->writers));
+	else if (self->writers != NULL)
+		memset(self->writers, 0, WRITER_ROOM * sizeof(*self->writers));
+}
+
+void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
+{
+	bool buffers = self->model == PFS_MACHINE_TSO && step->operation.kind == PFS_SIM_STORE;
+	if (self->writers != NULL && step->operation.address != NULL) {
+		struct pfs_writer *writer = writer_of(self, step->operation.address);
+		if (writer != NULL && step->source == PFS_STEP_NONE && writer->address != NULL)
+			step->source = writer->step;
+		if (writer != NULL && step->wrote && !buffers)
+			*writer = (struct pfs_writer){ step->operation.address,
+						       self->step_count };
+	}
+	if (self->step_count >= self->trace_room) {
+		uint32_t room = self->trace_room != 0 ? self->trace_room * 2 : 1024;
+		struct pfs_step *longer = realloc(self->trace, room * sizeof(*longer));
+		if (longer == NULL)
+			return;
+		self->trace = longer;
+		self->trace_room = room;
+	}
+	self->trace[self->step_count] = *step;
+}
+
+bool pfs_trace_is_quiet(const struct pfs_sim_place *place)
+{
+	static const char *const prefixes[] = { "pfs_tally_", "pfs_bump_owned",
+						"some_record_is_free" };
+	/* Decided once a place, and remembered by its address. */
+	static _Thread_local struct {
+		const struct pfs_sim_place *place;
+		bool quiet;
+	} seen[256];
+	size_t at = (size_t)((uintptr_t)place >> 5) % (sizeof(seen) / sizeof(seen[0]));
+	if (seen[at].place == place)
+		return seen[at].quiet;
+	bool quiet = false;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		quiet |= strncmp(place->function, prefixes[i], strlen(prefixes[i])) == 0;
+	seen[at].place = place;
+	seen[at].quiet = quiet;
+	return quiet;
+}
+
+/* Small numbers as they are, large ones (pointers) by their last digits. */
+static void put_value(char *text, size_t bytes, uint64_t value)
+{
+	if (value < 100000)
+		(void)snprintf(text, bytes, "%llu", (unsigned long long)value);
+	else
+		(void)snprintf(text, bytes, "..%05llx", (unsigned long long)(value & 0xFFFFF));
+}
+
+void pfs_trace_describe(const struct pfs_machine *self, const struct pfs_step *step,
+			pfs_name_address *name, void *context, char *text, size_t text_bytes)
+{
+	char object[64], seen[24], written[24], source[24] = "";
+	const struct pfs_sim_operation *operation = &step->operation;
+	const char *kind = kind_texts[operation->kind];
+	if (name == NULL || !name(context, operation->address, object, sizeof(object)))
+		(void)snprintf(object, sizeof(object), "%s", operation->place->text);
+	if (operation->kind == PFS_SIM_YIELD || operation->kind == PFS_SIM_NOTE ||
+	    operation->kind == PFS_SIM_UNMAP || operation->kind == PFS_SIM_LOCK ||
+	    operation->kind == PFS_SIM_UNLOCK) {
+		(void)snprintf(text, text_bytes, "%s %s", kind, object);
+		return;
+	}
+	put_value(seen, sizeof(seen), step->seen);
+	put_value(written, sizeof(written), step->written);
+	if (step->source != PFS_STEP_NONE && step->source < self->step_count)
+		(void)snprintf(source, sizeof(source), " (T%u#%u)",
+			       self->trace[step->source].thread, step->source);
+	if (operation->kind == PFS_SIM_LOAD)
+		(void)snprintf(text, text_bytes, "%s %s = %s%s", kind, object, seen, source);
+	else if (step->wrote)
+		(void)snprintf(text, text_bytes, "%s %s %s->%s", kind, object, seen, written);
+	else
+		(void)snprintf(text, text_bytes, "%s %s failed, saw %s%s", kind, object, seen,
+			       source);
+}
+
+void pfs_trace_print(const struct pfs_machine *self, FILE *out, uint32_t first, uint32_t last,
+		     pfs_name_address *name, void *context)
+{
+	uint32_t columns = self->thread_count < COLUMNS_MAX ? self->thread_count : COLUMNS_MAX;
+	(void)fprintf(out, "%5s ", "step");
+	for (uint32_t column = 0; column < columns; column++)
+		(void)fprintf(out, "| %-*s%u ", COLUMN - 2, "T", column);
+	(void)fprintf(out, "| place\n");
+	for (uint32_t at = first; at < last && at < self->step_count; at++) {
+		const struct pfs_step *step = &self->trace[at];
+		char text[160];
+		pfs_trace_describe(self, step, name, context, text, sizeof(text));
+		(void)fprintf(out, "%5u ", at);
+		for (uint32_t column = 0; column < columns; column++)
+			(void)fprintf(out, "| %-*.*s ", COLUMN - 1, COLUMN - 1,
+				      column == step->thread % columns ? text : "");
+		(void)fprintf(out, "| %s:%d\n",
+			      pfs_trace_base_name(step->operation.place->file),
+			      step->operation.place->line);
+	}
+}
