@@ -123,6 +123,13 @@ bool pfs_probe_word(const struct pfs_container *container, uint32_t index, uint3
 	return true;
 }
 
+uint64_t pfs_probe_cursor(const struct pfs_container *container)
+{
+	uint64_t cursor;
+	memcpy(&cursor, (const void *)&container->cursor, sizeof(cursor));
+	return cursor;
+}
+
 const void *pfs_probe_full_flag(const struct pfs_container *container, uint32_t index)
 {
 	const struct pfs_page *page = page_of(container, index);

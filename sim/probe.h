@@ -26,7 +26,10 @@ uint32_t pfs_probe_page_free(const struct pfs_container *container, uint32_t ind
 bool pfs_probe_word(const struct pfs_container *container, uint32_t index, uint32_t slot,
 		    uint32_t *word);
 
-/* Address of the page's and of the container's full flag, for schedules that wait for it. */
+/* The shared page cursor. */
+uint64_t pfs_probe_cursor(const struct pfs_container *container);
+
+/* Address of a page's full flag, for schedules that wait for it; NULL: no such page. */
 const void *pfs_probe_full_flag(const struct pfs_container *container, uint32_t index);
 
 #endif

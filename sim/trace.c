@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMN 40
+#define COLUMN 38
 #define COLUMNS_MAX 8u
 
 /* Open addressing by address; the step that wrote it last. */
@@ -88,10 +88,15 @@ bool pfs_trace_is_quiet(const struct pfs_sim_place *place)
 	return quiet;
 }
 
-/* Small numbers as they are, large ones (pointers) by their last digits. */
-static void put_value(char *text, size_t bytes, uint64_t value)
+/* Words of records by state and version; small numbers as they are, large ones (pointers) by
+ * their last digits. */
+static void put_value(char *text, size_t bytes, uint64_t value, bool is_word)
 {
-	if (value < 100000)
+	static const char *const states[] = { "FREE", "DIRTY", "ALLOC", "?" };
+	if (is_word)
+		(void)snprintf(text, bytes, "%s.%llu", states[value % 4],
+			       (unsigned long long)value / 4);
+	else if (value < 100000)
 		(void)snprintf(text, bytes, "%llu", (unsigned long long)value);
 	else
 		(void)snprintf(text, bytes, "..%05llx", (unsigned long long)(value & 0xFFFFF));
@@ -111,8 +116,9 @@ void pfs_trace_describe(const struct pfs_machine *self, const struct pfs_step *s
 		(void)snprintf(text, text_bytes, "%s %s", kind, object);
 		return;
 	}
-	put_value(seen, sizeof(seen), step->seen);
-	put_value(written, sizeof(written), step->written);
+	bool is_word = strstr(object, "record[") != NULL;
+	put_value(seen, sizeof(seen), step->seen, is_word);
+	put_value(written, sizeof(written), step->written, is_word);
 	if (step->source != PFS_STEP_NONE && step->source < self->step_count)
 		(void)snprintf(source, sizeof(source), " (T%u#%u)",
 			       self->trace[step->source].thread, step->source);
@@ -131,7 +137,7 @@ void pfs_trace_print(const struct pfs_machine *self, FILE *out, uint32_t first, 
 	uint32_t columns = self->thread_count < COLUMNS_MAX ? self->thread_count : COLUMNS_MAX;
 	(void)fprintf(out, "%5s ", "step");
 	for (uint32_t column = 0; column < columns; column++)
-		(void)fprintf(out, "| %-*s%u ", COLUMN - 2, "T", column);
+		(void)fprintf(out, "| T%-*u ", COLUMN - 2, column);
 	(void)fprintf(out, "| place\n");
 	for (uint32_t at = first; at < last && at < self->step_count; at++) {
 		const struct pfs_step *step = &self->trace[at];
