@@ -7,7 +7,7 @@
  *            [G3] open: store, release         <->   [G4] passing: load, acquire
  *            carries: what main set up for the window
  *            [G5] floor: CAS, acquire         <->   [G6] floor: stores, release
- *            The stop flag and struct pfs_mark are relaxed: results go through the pool's
+ *            Started, stopped and struct pfs_mark are relaxed: results go through the pool's
  *            mutex, the numbers in a mark are only ever shown or aimed at.
  * C11 atomics, not Concurrency Kit's: ThreadSanitizer does not see into the latter's asm.
  */
@@ -25,6 +25,7 @@
 struct pfs_gate {
 	alignas(PFS_BENCH_LINE) _Atomic(uint32_t) arrived; /* each thread once, [G1] */
 	alignas(PFS_BENCH_LINE) _Atomic(bool) opened;      /* main, [G3] */
+	alignas(PFS_BENCH_LINE) _Atomic(uint32_t) started; /* each thread once */
 	alignas(PFS_BENCH_LINE) _Atomic(bool) stopped;     /* main */
 };
 
@@ -37,6 +38,7 @@ static inline void pfs_gate_init(struct pfs_gate *self)
 {
 	atomic_init(&self->arrived, 0);
 	atomic_init(&self->opened, false);
+	atomic_init(&self->started, 0);
 	atomic_init(&self->stopped, false);
 }
 
@@ -73,6 +75,19 @@ static inline void pfs_gate_open(struct pfs_gate *self)
 {
 	/* [G3] release, pairs with [G4]. */
 	atomic_store_explicit(&self->opened, true, memory_order_release);
+}
+
+/* A thread has done something in the window. */
+static inline void pfs_gate_start(struct pfs_gate *self)
+{
+	/* relaxed: carries nothing, main only counts */
+	atomic_fetch_add_explicit(&self->started, 1, memory_order_relaxed);
+}
+
+static inline uint32_t pfs_gate_started(struct pfs_gate *self)
+{
+	/* relaxed: see pfs_gate_start */
+	return atomic_load_explicit(&self->started, memory_order_relaxed);
 }
 
 static inline void pfs_gate_stop(struct pfs_gate *self)

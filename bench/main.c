@@ -58,6 +58,12 @@ static bool refuse(struct bench *self, const char *format, ...)
 	return false;
 }
 
+/* What a benchmark's time is per: triples, or where there are none, what readers did. */
+static uint64_t ops_of(const struct pfs_outcome *result)
+{
+	return result->has_items ? result->items : result->ops;
+}
+
 /* A trial, repeated while it is disturbed and the flags allow it, or while no thread came to
  * do anything in its window. */
 static enum pfs_status run_trial(const struct bench_case *one, uint32_t *attempts,
@@ -70,7 +76,7 @@ static enum pfs_status run_trial(const struct bench_case *one, uint32_t *attempt
 	do {
 		status = pfs_scene_run(&one->plan, &outcome, message);
 		++*attempts;
-		again = outcome.ops == 0 ? *attempts < EMPTY_ATTEMPTS
+		again = ops_of(&outcome) == 0 ? *attempts < EMPTY_ATTEMPTS
 					 : outcome.trial.disturbed &&
 						   *attempts <= one->plan.options->repeat_disturbed;
 	} while (status == PFS_OK && again);
@@ -91,7 +97,7 @@ static void run_case(struct pfs_shim_state *state, void *user)
 			pfs_shim_error(state, message.text);
 			return;
 		}
-		uint64_t ops = outcome.items != 0 ? outcome.items : outcome.ops;
+		uint64_t ops = ops_of(&outcome);
 		double window_s = (double)outcome.trial.window_ns / 1e9;
 		if (ops == 0) {
 			pfs_shim_error(state, "no operation was done in the window: lengthen "

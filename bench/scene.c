@@ -238,6 +238,7 @@ static void measure(struct run *run)
 		outcome->ops += ops[i];
 		if (scene->workload->is_counted != NULL && !scene->workload->is_counted(scene, i))
 			continue;
+		outcome->has_items = true;
 		outcome->items += ops[i];
 		outcome->ops_min = ops[i] < outcome->ops_min ? ops[i] : outcome->ops_min;
 		outcome->ops_max = ops[i] > outcome->ops_max ? ops[i] : outcome->ops_max;

@@ -29,7 +29,8 @@ struct pfs_scene_plan {
 struct pfs_outcome {
 	struct pfs_trial trial;
 	bool crowded;
-	uint64_t items;           /* triples; 0 if no worker does any */
+	uint64_t items;           /* triples */
+	bool has_items;           /* is it a worker's part to do any? */
 	uint64_t ops;             /* all operations, of readers too */
 	uint64_t ops_min, ops_max; /* of the workers whose operations are items */
 	uint32_t container_count;

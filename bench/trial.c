@@ -69,6 +69,7 @@ static uint64_t work(struct window *window, uint32_t index, struct pfs_trial_thr
 {
 	const struct pfs_trial_plan *plan = window->plan;
 	bool sampling = self->sample_every != 0 && plan->sample != NULL;
+	bool started = false;
 	uint64_t ops = 0;
 
 	while (!pfs_gate_stopped(&window->gate)) {
@@ -83,6 +84,9 @@ static uint64_t work(struct window *window, uint32_t index, struct pfs_trial_thr
 		if (done == 0)
 			idle(plan);
 		ops += done;
+		if (!started)
+			pfs_gate_start(&window->gate);
+		started = true;
 		if (plan->adapt && done == count && self->batch < BATCH_MAX &&
 		    pfs_clock_wall_ns() - before < plan->batch_ns / 2)
 			self->batch *= 2;
@@ -107,9 +111,19 @@ static void window_job(void *context, uint32_t index)
 	*shared = self;
 }
 
-static void sleep_through(struct window *window)
+static void wait_for(struct window *window, uint32_t (*count)(struct pfs_gate *gate),
+		     uint32_t wanted)
+{
+	while (count(&window->gate) != wanted)
+		pfs_clock_sleep_until_ns(pfs_clock_wall_ns() + POLL_NS);
+}
+
+/* The time runs when every thread has got under way, on a busy machine that may take some. */
+static void sleep_through(struct window *window, uint32_t thread_count)
 {
 	const struct pfs_trial_plan *plan = window->plan;
+
+	wait_for(window, pfs_gate_started, thread_count);
 	uint64_t start = pfs_clock_wall_ns();
 	uint64_t end = start + plan->window_ns;
 
@@ -168,13 +182,12 @@ void pfs_trial_run(struct pfs_pool *pool, const struct pfs_trial_plan *plan,
 
 	pfs_gate_init(&window.gate);
 	pfs_pool_begin(pool, window_job, &window);
-	while (pfs_gate_arrived(&window.gate) != thread_count)
-		pfs_clock_sleep_until_ns(pfs_clock_wall_ns() + POLL_NS);
+	wait_for(&window, pfs_gate_arrived, thread_count);
 	if (plan->at_open != NULL)
 		plan->at_open(plan->context);
 	steal_before = read_steal_ticks();
 	pfs_gate_open(&window.gate);
-	sleep_through(&window);
+	sleep_through(&window, thread_count);
 	pfs_pool_wait(pool);
 	trial->pressure = read_pressure();
 	trial->steal = (read_steal_ticks() - steal_before) * 1e6 /

@@ -24,7 +24,7 @@ struct pfs_trial_plan {
 	void (*at_open)(void *context);
 	void (*tick)(void *context, uint64_t elapsed_ns);
 	void *context;
-	uint64_t window_ns;
+	uint64_t window_ns;      /* from when all threads have done something */
 	uint64_t tick_ns;
 	uint64_t batch_ns;       /* how long a batch should take, for adapt */
 	bool adapt;              /* double each thread's batch until it takes batch_ns */
