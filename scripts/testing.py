@@ -22,6 +22,10 @@ PRESETS = ("release", "counted", "asan", "tsan")
 CHECKS = ("check_layers.py", "check_ordering.py", "check_sizes.py", "check_headers.sh")
 
 
+TELLING = re.compile(r"WARNING: ThreadSanitizer|ERROR: \w+Sanitizer|runtime error|check failed|"
+                     r"^FAIL|\bfailed:|not so|SUMMARY|cannot|error:")
+
+
 class Tally:
     """What passed, failed and was skipped so far."""
 
@@ -118,26 +122,24 @@ def script_tests(tally):
 
 
 def count_junit(path):
-    """(passed, failed, skipped, names of the failed) of ctest's JUnit file; None if unusable."""
+    """(passed, failed, skipped, {failed test: its output}) of ctest's JUnit file; None if
+    unusable."""
     try:
         root = xml.etree.ElementTree.parse(path).getroot()
     except (OSError, xml.etree.ElementTree.ParseError):
         return None
-    passed, skipped, names = 0, 0, []
+    passed, skipped, failed = 0, 0, {}
     for case in root.iter("testcase"):
-        if case.get("status") in ("notrun", "disabled") or case.find("skipped") is not None:
-            # ctest calls a program that is missing "notrun" too; that is a failure.
-            missing = case.find("skipped")
-            text = missing.get("message", "") if missing is not None else ""
-            if "Unable to find executable" in text or "not available" in text.lower():
-                names.append(case.get("name"))
-            else:
-                skipped += 1
-        elif case.get("status") == "fail" or case.find("failure") is not None:
-            names.append(case.get("name"))
+        status, mark = case.get("status"), case.find("skipped")
+        # A test whose program is missing did not run either, and that is a failure.
+        missing = mark is not None and "Unable to find executable" in mark.get("message", "")
+        if missing or status == "fail" or case.find("failure") is not None:
+            failed[case.get("name")] = case.findtext("system-out") or "no output"
+        elif status in ("notrun", "disabled") or mark is not None:
+            skipped += 1
         else:
             passed += 1
-    return passed, len(names), skipped, names
+    return passed, len(failed), skipped, failed
 
 
 def configure_and_build(tally, name, configure, build):
@@ -165,10 +167,13 @@ def ctest(tally, name, folder):
         tally.add("ctest " + name, failed=1, why="no test ran")
         show(log)
         return
-    tally.add("ctest " + name, *counted[:3], why=" ".join(counted[3]))
-    if counted[1]:
-        show(log, r"\*\*\*|Assert|assert|WARNING: ThreadSanitizer|ERROR: Address|runtime error|"
-                  r"check failed|SUMMARY", 30)
+    tally.add("ctest " + name, *counted[:3])
+    for test, output in counted[3].items():
+        print(f"  {test}:")
+        lines = [line for line in output.splitlines() if line.strip()]
+        telling = [line for line in lines if TELLING.search(line)]
+        for line in telling[:6] or lines[-6:]:
+            print("    " + line[:200])
 
 
 def presets(tally):

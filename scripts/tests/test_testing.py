@@ -1,0 +1,69 @@
+"""testing.py: what ctest and unittest say is counted right, and the last line sums up."""
+
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import fixture
+import testing
+
+PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(sample NONE)
+enable_testing()
+add_test(NAME good COMMAND true)
+add_test(NAME bad COMMAND sh -c "echo check failed: seven; exit 1")
+add_test(NAME skip COMMAND sh -c "exit 77")
+set_tests_properties(skip PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME missing COMMAND /no/such/program)
+add_test(NAME slow COMMAND sleep 60)
+set_tests_properties(slow PROPERTIES TIMEOUT 1)
+add_test(NAME off COMMAND true)
+set_tests_properties(off PROPERTIES DISABLED TRUE)
+"""
+
+
+class Counting(fixture.Case):
+    @unittest.skipUnless(shutil.which("ctest"), "ctest is not installed")
+    def test_ctest(self):
+        self.write("CMakeLists.txt", PROJECT)
+        build, junit = os.path.join(self.folder, "b"), os.path.join(self.folder, "j.xml")
+        subprocess.run(["cmake", "-S", self.folder, "-B", build], check=True,
+                       capture_output=True)
+        subprocess.run(["ctest", "--test-dir", build, "--output-junit", junit],
+                       capture_output=True, check=False)
+        passed, failed, skipped, outputs = testing.count_junit(junit)
+        self.assertEqual((passed, failed, skipped), (1, 3, 2))
+        self.assertEqual(sorted(outputs), ["bad", "missing", "slow"])
+        self.assertIn("check failed: seven", outputs["bad"])
+
+    def test_no_result_is_no_success(self):
+        self.assertIsNone(testing.count_junit("/no/such.xml"))
+        self.assertIsNone(testing.count_junit(self.write("half.xml", "<testsuite><test")))
+
+    def test_failing_step_is_counted_and_shown(self):
+        tally = testing.Tally()
+        testing.log_of, kept = (lambda name: os.path.join(self.folder, name)), testing.log_of
+        try:
+            self.assertTrue(testing.step(tally, "good", ["true"]))
+            self.assertFalse(testing.step(tally, "bad", ["sh", "-c", "exit 3"]))
+            self.assertFalse(testing.step(tally, "missing", ["/no/such/program"]))
+            self.assertFalse(testing.step(tally, "slow", ["sleep", "60"], seconds=1))
+        finally:
+            testing.log_of = kept
+        self.assertEqual((tally.passed, tally.failed, tally.skipped), (1, 3, 0))
+
+    def test_closing_line(self):
+        done = fixture.call("testing.py", "--only", "checks")
+        last = done.stdout.rstrip("\n").splitlines()[-1]
+        found = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", last)
+        self.assertIsNotNone(found, last)
+        self.assertEqual(done.returncode, 1 if int(found.group(2)) else 0)
+
+    def test_wrong_input(self):
+        self.assert_refused(fixture.call("testing.py", "--only", "nothing"), "'nothing'")
+
+
+if __name__ == "__main__":
+    unittest.main()
