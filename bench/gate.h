@@ -2,11 +2,11 @@
  * gate.h - how benchmark threads start and stop together; every atomic of bench/ is here.
  *
  * Invariant: a thread passes the gate only after all threads arrived and main opened it.
- * Ordering:  [G1] arrive: fetch-add, release   <->   [G2] arrived: load, acquire
+ * Ordering:  [B1] arrive: fetch-add, release   <->   [B2] arrived: load, acquire
  *            carries: what each thread prepared, to main, which reads counts before it opens
- *            [G3] open: store, release         <->   [G4] passing: load, acquire
+ *            [B3] open: store, release         <->   [B4] passing: load, acquire
  *            carries: what main set up for the window
- *            [G5] floor: CAS, acquire         <->   [G6] floor: stores, release
+ *            [B5] floor: CAS, acquire         <->   [B6] floor: stores, release
  *            Started, stopped and struct pfs_mark are relaxed: results go through the pool's
  *            mutex, the numbers in a mark are only ever shown or aimed at.
  * C11 atomics, not Concurrency Kit's: ThreadSanitizer does not see into the latter's asm.
@@ -23,8 +23,8 @@
 #define PFS_BENCH_LINE 64
 
 struct pfs_gate {
-	alignas(PFS_BENCH_LINE) _Atomic(uint32_t) arrived; /* each thread once, [G1] */
-	alignas(PFS_BENCH_LINE) _Atomic(bool) opened;      /* main, [G3] */
+	alignas(PFS_BENCH_LINE) _Atomic(uint32_t) arrived; /* each thread once, [B1] */
+	alignas(PFS_BENCH_LINE) _Atomic(bool) opened;      /* main, [B3] */
 	alignas(PFS_BENCH_LINE) _Atomic(uint32_t) started; /* each thread once */
 	alignas(PFS_BENCH_LINE) _Atomic(bool) stopped;     /* main */
 };
@@ -57,23 +57,23 @@ static inline void pfs_gate_relax(bool crowded)
 
 static inline void pfs_gate_pass(struct pfs_gate *self, bool crowded)
 {
-	/* [G1] release, pairs with [G2]: without it main could read counts from before the
+	/* [B1] release, pairs with [B2]: without it main could read counts from before the
 	 * thread's preparation. */
 	atomic_fetch_add_explicit(&self->arrived, 1, memory_order_release);
-	/* [G4] acquire, pairs with [G3]: without it the window's plan could still be missing. */
+	/* [B4] acquire, pairs with [B3]: without it the window's plan could still be missing. */
 	while (!atomic_load_explicit(&self->opened, memory_order_acquire))
 		pfs_gate_relax(crowded);
 }
 
 static inline uint32_t pfs_gate_arrived(struct pfs_gate *self)
 {
-	/* [G2] acquire, pairs with [G1]. */
+	/* [B2] acquire, pairs with [B1]. */
 	return atomic_load_explicit(&self->arrived, memory_order_acquire);
 }
 
 static inline void pfs_gate_open(struct pfs_gate *self)
 {
-	/* [G3] release, pairs with [G4]. */
+	/* [B3] release, pairs with [B4]. */
 	atomic_store_explicit(&self->opened, true, memory_order_release);
 }
 
@@ -120,13 +120,13 @@ static inline void pfs_floor_triple(_Atomic(uint32_t) *word, uint64_t *bytes, ui
 	/* relaxed: a guess, the CAS verifies it */
 	uint32_t seen = atomic_load_explicit(word, memory_order_relaxed);
 
-	/* [G5] acquire, pairs with [G6]: the orders of a record's life, here with itself. */
+	/* [B5] acquire, pairs with [B6]: the orders of a record's life, here with itself. */
 	atomic_compare_exchange_strong_explicit(word, &seen, seen | 1, memory_order_acquire,
 						memory_order_relaxed);
 	*(volatile uint64_t *)bytes = value;
-	/* [G6] release, pairs with [G5]: publish, then free. */
+	/* [B6] release, pairs with [B5]: publish, then free. */
 	atomic_store_explicit(word, (seen & ~UINT32_C(3)) + 6, memory_order_release);
-	atomic_store_explicit(word, (seen & ~UINT32_C(3)) + 4, memory_order_release); /* [G6] */
+	atomic_store_explicit(word, (seen & ~UINT32_C(3)) + 4, memory_order_release); /* [B6] */
 }
 
 #endif

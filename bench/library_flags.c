@@ -87,8 +87,8 @@ enum pfs_status pfs_library_flags_check(int argc, char **argv, struct pfs_messag
 		if (path == NULL || path[0] == '\0' || pfs_library_flags_writable(path))
 			continue;
 		snprintf(message->text, sizeof(message->text),
-			 "--benchmark_out '%.120s': cannot be written (%s); give another file", path,
-			 strerror(errno));
+			 "--benchmark_out '%.120s': cannot be written (%s); give another file",
+			 path, strerror(errno));
 		return PFS_BAD_CONFIG;
 	}
 	return PFS_OK;

@@ -219,7 +219,7 @@ static bool make_cases(struct bench *self)
 	}
 	if (self->case_count == 0)
 		return refuse(self, "nothing to run: the chosen workloads fit none of the chosen "
-				    "policies and thread counts; --list_workloads says what they need");
+				    "policies and thread counts; see --list_workloads");
 	return true;
 }
 
@@ -241,6 +241,12 @@ static bool make_placements(struct bench *self)
 				       &self->message) != PFS_OK)
 			return false;
 		self->placement_count++;
+		if (self->placements[i].kind != PFS_PLACEMENT_NONE &&
+		    !hwloc_topology_is_thissystem(self->topology))
+			return refuse(self, "placement %.80s: hwloc describes another machine; "
+					    "unset HWLOC_SYNTHETIC and HWLOC_XMLFILE, or choose "
+					    "none",
+				      options->placements[i / options->thread_count]);
 	}
 	return true;
 }
@@ -273,8 +279,9 @@ static bool set_up(struct bench *self)
 	if (self->options.series != NULL) {
 		self->series = pfs_series_open(self->options.series);
 		if (self->series == NULL)
-			return refuse(self, "--series '%.120s': cannot be written (%s); give another "
-					    "file", self->options.series, strerror(errno));
+			return refuse(self, "--series '%.120s': cannot be written (%s); give "
+					    "another file",
+				      self->options.series, strerror(errno));
 	}
 	if (!make_placements(self) || !probe_container(self, &counted))
 		return false;

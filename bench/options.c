@@ -232,7 +232,8 @@ static enum pfs_status read_full_flags(struct pfs_options *self, const char *tex
 				       struct pfs_message *message)
 {
 	if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-		return refuse(message, PFS_BAD_CONFIG, "--full_flags '%.40s': choose on or off", text);
+		return refuse(message, PFS_BAD_CONFIG, "--full_flags '%.40s': choose on or off",
+			      text);
 	self->full_flags = strcmp(text, "on") == 0;
 	return PFS_OK;
 }
@@ -285,11 +286,13 @@ static const struct flag flags[] = {
 	{"threads", "N,M", "threads (default: 1,2,8)", read_threads},
 	{"placements", "A,B", "none, compact, scatter, node:K, oversubscribe:F (default: compact)",
 	 read_placements},
-	{"memory", "M", "first-touch, local, interleave, node:K (default: first-touch)", read_memory},
+	{"memory", "M", "first-touch, local, interleave, node:K (default: first-touch)",
+	 read_memory},
 	{"layout", "L", "in-record, side-by-side (default: in-record)", read_layout},
 	{"full_flags", "on|off", "full flags of policy original (default: on)", read_full_flags},
 	{"page_records", "N", "records in a page (default: 256)", read_page_records},
-	{"pages", "N", "preallocated pages; four times as many are allowed (default: 64)", read_pages},
+	{"pages", "N", "preallocated pages; four times as many are allowed (default: 64)",
+	 read_pages},
 	{"record_size", "N", "bytes of a record (default: 48; storm and scan have their own)",
 	 read_record_size},
 	{"window_ms", "N", "how long a trial counts (default: 50; tide 1000)", read_window_ms},
@@ -377,8 +380,9 @@ enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **ar
 		else if (strcmp(argv[i], "-h") == 0)
 			self->help = true;
 		else if (strncmp(argv[i], "--", 2) != 0)
-			status = refuse(message, PFS_BAD_CONFIG, "unknown argument '%.80s': --help lists "
-					"the flags", argv[i]);
+			status = refuse(message, PFS_BAD_CONFIG,
+					"unknown argument '%.80s': --help lists the flags",
+					argv[i]);
 		else
 			status = read_argument(self, *argc, argv, &i, message);
 	}
@@ -397,9 +401,10 @@ void pfs_options_help(void)
 	printf("pfs-bench - workloads on lock-free record containers\n\n"
 	       "usage: pfs-bench [flags] [--benchmark_... flags of Google Benchmark]\n\n");
 	for (size_t i = 0; i < FLAG_COUNT; i++) {
+		const char *value = flags[i].value;
 		char shape[64];
-		snprintf(shape, sizeof(shape), "--%s%s%s", flags[i].name,
-			 flags[i].value != NULL ? "=" : "", flags[i].value != NULL ? flags[i].value : "");
+		snprintf(shape, sizeof(shape), "--%s%s%s", flags[i].name, value != NULL ? "=" : "",
+			 value != NULL ? value : "");
 		printf("  %-26s %s\n", shape, flags[i].help);
 	}
 	printf("\nnames: workload/policy:P/occupancy:O/placement:L/threads:T/manual_time; "

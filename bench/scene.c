@@ -207,7 +207,8 @@ static void warm_up(struct run *run)
 	plan.batch_ns = run->window_ns / 1000 < BATCH_NS_MAX ? run->window_ns / 1000
 							     : BATCH_NS_MAX;
 	/* the window does not see the batches that end after the stop, one for each thread */
-	plan.batch_ns = plan.batch_ns * plan.pu_count / (run->scene.thread_count + plan.pu_count) + 1;
+	plan.batch_ns = plan.batch_ns * plan.pu_count /
+				(run->scene.thread_count + plan.pu_count) + 1;
 	plan.window_ns = run->window_ns / WARM_UP_PARTS;
 	if (plan.window_ns < WARM_UP_NS_MIN)
 		plan.window_ns = WARM_UP_NS_MIN;

@@ -168,8 +168,9 @@ static void report(struct pfs_scene *scene, const uint64_t *ops, double window_s
 		scene->live_peak[0] = tide->live_peak;
 	pfs_scene_extra(scene, "resident_bytes_peak", (double)tide->resident_peak);
 	if (counts.pages_peak > 1)
-		pfs_scene_extra(scene, "returned_share", (double)(counts.pages_peak - counts.pages) /
-								(double)(counts.pages_peak - 1));
+		pfs_scene_extra(scene, "returned_share",
+				(double)(counts.pages_peak - counts.pages) /
+					(double)(counts.pages_peak - 1));
 }
 
 const struct pfs_workload pfs_workload_tide = {
