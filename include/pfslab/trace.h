@@ -1,0 +1,122 @@
+/*
+ * trace.h - files that hold the life of a program's objects: who allocated what, who freed it.
+ *
+ * docs/trace-format.md describes the bytes. A reader has the whole file in memory and checks
+ * everything that a damaged file could break: what it hands out is balanced and complete.
+ */
+#ifndef PFSLAB_TRACE_H
+#define PFSLAB_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pfslab/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PFS_TRACE_VERSION 1u
+#define PFS_TRACE_PROGRAM_MAX 64u
+#define PFS_TRACE_PAYLOAD_MAX 16384u /* bytes of events in a chunk */
+#define PFS_TRACE_THREADS_MAX 65536u
+#define PFS_TRACE_OBJECTS_MAX (UINT32_C(1) << 28) /* alive at once */
+
+enum pfs_trace_kind { PFS_TRACE_ALLOCATE, PFS_TRACE_FREE };
+
+/* An object is known by its id from its allocation to its free; ids are used again. */
+struct pfs_trace_event {
+	uint64_t time;      /* ticks since the recording began; never falls */
+	uint64_t size;      /* bytes that were asked for; 0 in a free */
+	uint32_t thread;    /* 0 .. threads - 1 */
+	uint32_t id;        /* 0 .. objects - 1 */
+	enum pfs_trace_kind kind;
+};
+
+struct pfs_trace_info {
+	char program[PFS_TRACE_PROGRAM_MAX + 1];
+	uint64_t events;
+	uint64_t prelude;   /* the first so many events: objects older than the window */
+	uint64_t allocations;
+	uint64_t frees;
+	uint64_t ticks;     /* time of the last event */
+	uint64_t bytes;     /* of the file */
+	uint32_t threads;
+	uint32_t objects;   /* most alive at once */
+	uint32_t chunks;
+	uint32_t ns_per_tick;
+};
+
+struct pfs_trace_reader;
+
+/*
+ * pfs_trace_reader_open - take in a file and check its head.
+ *
+ * Returns   PFS_OK and *reader, or why not, with one line in *message.
+ * Errors    PFS_BAD_CONFIG (no file, no trace, another version, damaged: the line names the
+ *           first bad byte), PFS_NO_MEMORY.
+ * Progress  blocking.
+ * Order     none: a reader belongs to one thread.
+ */
+enum pfs_status pfs_trace_reader_open(const char *path, struct pfs_trace_reader **reader,
+				      struct pfs_message *message);
+
+/* NULL is fine. */
+void pfs_trace_reader_close(struct pfs_trace_reader *reader);
+
+const struct pfs_trace_info *pfs_trace_reader_info(const struct pfs_trace_reader *reader);
+
+/*
+ * pfs_trace_reader_next - the next event.
+ *
+ * Returns   PFS_OK; PFS_FULL behind the last event, when all counts of the head are found
+ *           true; PFS_BAD_CONFIG with a line in *message when the file is damaged.
+ * Errors    as returned; the same again at each further call.
+ * Progress  wait-free.
+ * Order     none.
+ */
+enum pfs_status pfs_trace_reader_next(struct pfs_trace_reader *reader,
+				      struct pfs_trace_event *event,
+				      struct pfs_message *message);
+
+/*
+ * struct pfs_trace_writer - writes a file, without memory of its own: a recorder inside
+ * malloc uses it. Its owner looks at failed and info only.
+ */
+struct pfs_trace_writer {
+	int file;
+	bool failed;                 /* something could not be written */
+	struct pfs_trace_info info;  /* so far; bytes without what is buffered */
+	uint32_t live;
+	uint32_t used;               /* bytes in buffer, the head of the chunk among them */
+	uint32_t chunk_events;
+	struct pfs_trace_event last; /* what the next event is written relative to */
+	uint8_t buffer[PFS_TRACE_PAYLOAD_MAX + 64];
+};
+
+/*
+ * pfs_trace_writer_open - begin a file; what was in it is lost.
+ *
+ * Returns   true, or false with the reason in errno. Until close the file says unfinished.
+ * Errors    as returned.
+ * Progress  blocking.
+ * Order     none: one thread at a time.
+ */
+bool pfs_trace_writer_open(struct pfs_trace_writer *self, const char *path,
+			   const char *program, uint32_t ns_per_tick);
+
+/* The caller sees to it that ids and threads are dense and the life of an object is
+ * allocate, then free. Events of prelude come first. */
+void pfs_trace_writer_add(struct pfs_trace_writer *self, const struct pfs_trace_event *event,
+			  bool prelude);
+
+/* How long the file would be if it were closed now. */
+uint64_t pfs_trace_writer_bytes(const struct pfs_trace_writer *self);
+
+/* Write what is buffered, then the head with all counts. False if anything failed. */
+bool pfs_trace_writer_close(struct pfs_trace_writer *self);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,43 @@
+/*
+ * journal.h - from addresses to dense ids, and into the file.
+ *
+ * Memory is fixed: a table of PFS_JOURNAL_LIVE_MAX objects at most, mapped when it begins.
+ * What is beyond that, or freed without having been seen, is left out as a whole.
+ */
+#ifndef PFS_RECORDER_JOURNAL_H
+#define PFS_RECORDER_JOURNAL_H
+
+#include <pfslab/trace.h>
+
+#define PFS_JOURNAL_LIVE_MAX (1u << 20)
+#define PFS_JOURNAL_TICK_NS 100u
+
+struct pfs_journal_slot {
+	uint64_t address; /* 0: empty */
+	uint32_t id;
+};
+
+struct pfs_journal {
+	struct pfs_journal_slot *slots; /* twice PFS_JOURNAL_LIVE_MAX, linear probing */
+	uint32_t *free_ids;             /* last in, first out */
+	uint32_t free_count;
+	uint32_t next_id;               /* never given so far */
+	uint64_t event_max;             /* 0: no bound */
+	bool open;
+	struct pfs_trace_writer writer;
+};
+
+/* False with errno where the file or the memory cannot be had. */
+bool pfs_journal_open(struct pfs_journal *self, const char *path, const char *program,
+		      uint64_t event_max);
+
+/* False once event_max is reached or the file cannot be written: close it then. */
+bool pfs_journal_allocate(struct pfs_journal *self, uint64_t time_ns, uint32_t thread,
+			  uint64_t address, uint64_t size);
+bool pfs_journal_free(struct pfs_journal *self, uint64_t time_ns, uint32_t thread,
+		      uint64_t address);
+
+/* False if something could not be written. */
+bool pfs_journal_close(struct pfs_journal *self);
+
+#endif
