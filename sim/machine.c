@@ -374,6 +374,7 @@ void pfs_machine_destroy(struct pfs_machine *self)
 	free(self->threads);
 	free(self->schedule);
 	free(self->trace);
+	free(self->names);
 	free(self->writers);
 	free(self);
 	current = NULL;

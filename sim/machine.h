@@ -22,6 +22,7 @@
 
 #define PFS_ACTOR_NONE UINT32_MAX
 #define PFS_STEP_NONE UINT32_MAX
+#define PFS_NAME_BYTES 32
 #define PFS_MACHINE_THREADS_MAX 1024u
 
 enum pfs_machine_model {
@@ -90,6 +91,9 @@ struct pfs_machine {
 	enum pfs_machine_model model;
 	uint32_t step_max;
 	bool tracing;
+	/* For traces, which are printed when the containers may be gone. Optional. */
+	bool (*name_address)(void *context, const void *address, char *name, size_t name_bytes);
+	void *name_context;
 	/* Called between two steps, when all threads stand at a scheduling point. Optional. */
 	void (*check)(void *context);
 	void *check_context;
@@ -111,6 +115,7 @@ struct pfs_machine {
 
 	uint16_t *schedule;        /* actor of each step */
 	struct pfs_step *trace;    /* while tracing */
+	char (*names)[PFS_NAME_BYTES]; /* of the address of each traced step; "": none */
 	uint32_t step_count, step_room, trace_room;
 	struct pfs_writer *writers; /* while tracing: last step that wrote an address */
 	uint32_t writer_room;

@@ -31,6 +31,8 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 				      struct pfs_machine *machine,
 				      struct pfs_scheduler *scheduler)
 {
+	machine->name_address = scenario->name_address;
+	machine->name_context = scenario->context;
 	pfs_machine_reset(machine);
 	scenario->setup(machine, scenario->context);
 	if (machine->end == PFS_END_DONE)
@@ -211,8 +213,7 @@ void pfs_search_show(struct pfs_machine *machine, const struct pfs_scenario *sce
 	machine->tracing = true;
 	(void)pfs_scenario_run(scenario, machine, &given.scheduler);
 	machine->tracing = false;
-	pfs_trace_print(machine, out, 0, machine->step_count, scenario->name_address,
-			scenario->context);
+	pfs_trace_print(machine, out);
 	(void)fprintf(out, "%s: %s\nschedule:", scenario->name, machine->message);
 	for (uint32_t i = 0; i < result->segment_count; i++)
 		(void)fprintf(out, " %ux%u", result->segments[i].actor, result->segments[i].steps);

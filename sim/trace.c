@@ -63,9 +63,17 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 		if (longer == NULL)
 			return;
 		self->trace = longer;
+		char(*names)[PFS_NAME_BYTES] = realloc(self->names, room * sizeof(*names));
+		if (names == NULL)
+			return;
+		self->names = names;
 		self->trace_room = room;
 	}
 	self->trace[self->step_count] = *step;
+	char *name = self->names[self->step_count];
+	if (self->name_address == NULL ||
+	    !self->name_address(self->name_context, step->operation.address, name, PFS_NAME_BYTES))
+		name[0] = '\0';
 }
 
 bool pfs_trace_is_quiet(const struct pfs_sim_place *place)
@@ -102,14 +110,14 @@ static void put_value(char *text, size_t bytes, uint64_t value, bool is_word)
 		(void)snprintf(text, bytes, "..%05llx", (unsigned long long)(value & 0xFFFFF));
 }
 
-void pfs_trace_describe(const struct pfs_machine *self, const struct pfs_step *step,
-			pfs_name_address *name, void *context, char *text, size_t text_bytes)
+void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
+			size_t text_bytes)
 {
-	char object[64], seen[24], written[24], source[24] = "";
+	const struct pfs_step *step = &self->trace[at];
+	char seen[24], written[24], source[24] = "";
 	const struct pfs_sim_operation *operation = &step->operation;
 	const char *kind = kind_texts[operation->kind];
-	if (name == NULL || !name(context, operation->address, object, sizeof(object)))
-		(void)snprintf(object, sizeof(object), "%s", operation->place->text);
+	const char *object = self->names[at][0] != '\0' ? self->names[at] : operation->place->text;
 	if (operation->kind == PFS_SIM_YIELD || operation->kind == PFS_SIM_NOTE ||
 	    operation->kind == PFS_SIM_UNMAP || operation->kind == PFS_SIM_LOCK ||
 	    operation->kind == PFS_SIM_UNLOCK) {
@@ -131,18 +139,17 @@ void pfs_trace_describe(const struct pfs_machine *self, const struct pfs_step *s
 			       source);
 }
 
-void pfs_trace_print(const struct pfs_machine *self, FILE *out, uint32_t first, uint32_t last,
-		     pfs_name_address *name, void *context)
+void pfs_trace_print(const struct pfs_machine *self, FILE *out)
 {
 	uint32_t columns = self->thread_count < COLUMNS_MAX ? self->thread_count : COLUMNS_MAX;
 	(void)fprintf(out, "%5s ", "step");
 	for (uint32_t column = 0; column < columns; column++)
 		(void)fprintf(out, "| T%-*u ", COLUMN - 2, column);
 	(void)fprintf(out, "| place\n");
-	for (uint32_t at = first; at < last && at < self->step_count; at++) {
+	for (uint32_t at = 0; at < self->step_count; at++) {
 		const struct pfs_step *step = &self->trace[at];
 		char text[160];
-		pfs_trace_describe(self, step, name, context, text, sizeof(text));
+		pfs_trace_describe(self, at, text, sizeof(text));
 		(void)fprintf(out, "%5u ", at);
 		for (uint32_t column = 0; column < columns; column++)
 			(void)fprintf(out, "| %-*.*s ", COLUMN - 1, COLUMN - 1,

@@ -8,7 +8,8 @@
 
 #include "sim/machine.h"
 
-/* Writes a name for an address; false: it knows none, the source text is shown instead. */
+/* Writes a name for an address; false: it knows none, the source text is shown instead. The
+ * machine asks at each traced step. */
 typedef bool pfs_name_address(void *context, const void *address, char *name, size_t name_bytes);
 
 void pfs_trace_reset(struct pfs_machine *self);
@@ -22,13 +23,12 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step);
  */
 bool pfs_trace_is_quiet(const struct pfs_sim_place *place);
 
-/* The steps first .. last - 1 as a table on out. name may be NULL. */
-void pfs_trace_print(const struct pfs_machine *self, FILE *out, uint32_t first, uint32_t last,
-		     pfs_name_address *name, void *context);
+/* The steps as a table on out. */
+void pfs_trace_print(const struct pfs_machine *self, FILE *out);
 
-/* One step in a few words, e.g. "cas page[1].record[0] 4->5 (saw T0#7)". */
-void pfs_trace_describe(const struct pfs_machine *self, const struct pfs_step *step,
-			pfs_name_address *name, void *context, char *text, size_t text_bytes);
+/* A traced step in a few words, e.g. "load page[1].record[0] = FREE.1 (T0#7)". */
+void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
+			size_t text_bytes);
 
 const char *pfs_trace_base_name(const char *path);
 

@@ -179,7 +179,7 @@ static void run_lock_step(struct pfs_machine *machine, const struct pfs_variant 
 	machine->tracing = trace;
 	enum pfs_machine_end end = pfs_scenario_run(&scenario, machine, &turn.scheduler);
 	if (trace)
-		pfs_trace_print(machine, stdout, 0, machine->step_count, name_address, &scene);
+		pfs_trace_print(machine, stdout);
 	machine->tracing = false;
 	claim(end == PFS_END_DONE, name, machine->message);
 	if (end != PFS_END_DONE)
@@ -226,8 +226,8 @@ static void stuck_finish(struct pfs_machine *machine, void *context)
 	uint32_t free = pfs_probe_page_free(scene->container, 0);
 	void *record = take(scene->handle);
 	scene->free_after = free;
-	if (!machine->tracing) /* the trace names addresses of the container */
-		unmake(scene);
+	(void)machine;
+	unmake(scene);
 	if (free != 0 && record == NULL)
 		pfs_machine_fail("a record is FREE, nothing is in use, and allocate says full");
 }
@@ -265,10 +265,8 @@ static void run_stuck(struct pfs_machine *machine, const struct pfs_variant *var
 	bool original = strcmp(variant->name, "original") == 0;
 	machine->tracing = trace;
 	bool forced = pfs_scenario_run(&scenario, machine, &late.scheduler) == PFS_END_FAILED;
-	if (trace) {
-		pfs_trace_print(machine, stdout, 0, machine->step_count, name_address, &scene);
-		unmake(&scene);
-	}
+	if (trace)
+		pfs_trace_print(machine, stdout);
 	machine->tracing = false;
 	bool fine = pfs_search(machine, &scenario, &options, &result);
 	(void)printf("%-24s %-10s %-22s %llu schedules%s\n", variant->name,

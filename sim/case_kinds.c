@@ -1,0 +1,314 @@
+#include "sim/atomic_backend.h"
+#include "sim/case_kind.h"
+
+/* ---- churn: allocate, publish, free ---- */
+
+static void pages_of(struct pfs_config *config, uint32_t records, uint32_t made, uint32_t most)
+{
+	config->page_records = records;
+	config->page_prealloc = made;
+	config->page_max = most;
+}
+
+static void churn_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	pages_of(config, 1, self->thread_count, self->thread_count + 1);
+}
+
+static void churn_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (; thread->operations < thread->own->operations; thread->operations++) {
+		struct pfs_claim claim = pfs_case_take(thread);
+		if (claim.record == NULL)
+			continue;
+		pfs_case_publish(thread, claim);
+		pfs_case_give(thread, claim.record);
+	}
+}
+
+static void nobody_refused(struct pfs_case *self)
+{
+	for (uint32_t id = 0; id < self->thread_count; id++) {
+		if (self->threads[id].refused != 0)
+			pfs_machine_fail("thread %u was refused although the maximum is not reached",
+					 id);
+	}
+}
+
+/* As many records as threads, and at most one in use by each: some record is always free. */
+static void churn_finish(struct pfs_case *self)
+{
+	struct pfs_counts counts;
+	if ((self->variant->traits & PFS_TRAIT_EXACT) == 0)
+		return;
+	nobody_refused(self);
+	pfs_container_counts(self->container, &counts);
+	if (counts.growths != 0)
+		pfs_machine_fail("%llu pages added, and a record was free all the time",
+				 (unsigned long long)counts.growths);
+}
+
+/* ---- growth: from nothing ---- */
+
+static void growth_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	pages_of(config, 1, 0, self->thread_count);
+}
+
+static void keep_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (; thread->operations < thread->own->operations; thread->operations++) {
+		struct pfs_claim claim = pfs_case_take(thread);
+		if (claim.record != NULL)
+			pfs_case_publish(thread, claim);
+	}
+}
+
+/* Each thread keeps one record of one page: exactly so many pages. */
+static void growth_finish(struct pfs_case *self)
+{
+	nobody_refused(self);
+	if (self->operations == 1 && self->machine->memory.mapped > self->thread_count + 1)
+		pfs_machine_fail("%llu pages for %u records of one page each",
+				 (unsigned long long)self->machine->memory.mapped,
+				 self->thread_count);
+}
+
+/* ---- four_pages: room in the middle, no page must be added ---- */
+
+static void four_pages_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pages_of(config, 2, 4, 6);
+}
+
+static void four_pages_fill(struct pfs_case *self)
+{
+	pfs_case_keep(self, 8);
+	for (uint64_t index = 2; index < 6 && self->machine->end == PFS_END_DONE; index++)
+		pfs_case_unkeep(self, index);
+}
+
+static void four_pages_finish(struct pfs_case *self)
+{
+	struct pfs_counts counts;
+	pfs_container_counts(self->container, &counts);
+	if (counts.growths != 0)
+		pfs_machine_fail("%llu pages added, although two pages have room",
+				 (unsigned long long)counts.growths);
+}
+
+/* ---- reclaim: allocators against passes ---- */
+
+static void reclaim_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pages_of(config, 1, 0, 3);
+}
+
+/* Two pages, one record in use. */
+static void reclaim_fill(struct pfs_case *self)
+{
+	pfs_case_keep(self, 2);
+	if (self->machine->end == PFS_END_DONE)
+		pfs_case_unkeep(self, 1);
+}
+
+static void pass_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	(void)pfs_reclaim_pass(thread->handle);
+	(void)pfs_reclaim_pass(thread->handle);
+}
+
+/* ---- lookup: readers in sections ---- */
+
+/* Both halves of a record carry the same number. */
+static void write_record(struct pfs_claim claim, uint64_t number)
+{
+	uint64_t bytes[2] = { number, number };
+	pfs_bytes_store(claim.record, bytes, sizeof(bytes));
+}
+
+static void rewrite_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (; thread->operations < thread->own->operations; thread->operations++) {
+		struct pfs_claim claim = pfs_case_take(thread);
+		if (claim.record == NULL)
+			continue;
+		write_record(claim, 10 * thread->id + thread->operations + 1);
+		pfs_case_publish(thread, claim);
+		pfs_case_give(thread, claim.record);
+	}
+}
+
+static void read_one(struct pfs_case_thread *thread, uint64_t index)
+{
+	uint64_t bytes[2];
+	pfs_enter(thread->handle);
+	void *record = pfs_lookup(thread->handle, index);
+	if (record != NULL) {
+		struct pfs_glance glance = pfs_read_begin(record);
+		pfs_bytes_load(bytes, record, sizeof(bytes));
+		if (pfs_read_end(record, glance)) {
+			thread->own->reads++;
+			PFS_MACHINE_CHECK(bytes[0] == bytes[1],
+					  "torn read of record %llu: %llu and %llu",
+					  (unsigned long long)index, (unsigned long long)bytes[0],
+					  (unsigned long long)bytes[1]);
+		}
+	}
+	pfs_leave(thread->handle);
+}
+
+static void read_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (; thread->operations < thread->own->operations; thread->operations++)
+		read_one(thread, thread->operations % 2);
+}
+
+static void read_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pages_of(config, 1, 1, 2);
+}
+
+static void section_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pages_of(config, 1, 0, 2);
+}
+
+/* The record that the set-up made is freed while a reader looks at it; then passes. */
+static void free_and_pass_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	for (uint32_t i = 0; i < self->kept_count; i++) {
+		if (self->kept[i] != NULL && pfs_index(thread->handle, self->kept[i]) == 1)
+			pfs_case_give(thread, self->kept[i]);
+	}
+	(void)pfs_reclaim_pass(thread->handle);
+	(void)pfs_reclaim_pass(thread->handle);
+}
+
+static void read_last_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (; thread->operations < thread->own->operations; thread->operations++)
+		read_one(thread, 1);
+}
+
+static void section_fill(struct pfs_case *self)
+{
+	pfs_case_keep(self, 2);
+}
+
+/* ---- walk: past a page that goes ---- */
+
+static void walk_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pages_of(config, 1, 0, 3);
+}
+
+static void walk_fill(struct pfs_case *self)
+{
+	pfs_case_keep(self, 3);
+}
+
+static void walk_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	struct pfs_walk walk;
+	pfs_walk_begin(&walk, thread->handle, PFS_WALK_LIVE);
+	while (pfs_walk_next(&walk) != NULL)
+		self->visits[walk.index % PFS_CASE_RECORDS_MAX]++;
+	pfs_walk_end(&walk);
+}
+
+/* Records 0 and 2 were live all the while. */
+static void walk_finish(struct pfs_case *self)
+{
+	for (uint32_t index = 0; index < 3; index++) {
+		uint32_t visits = self->visits[index];
+		if (index == 1 ? visits > 1 : visits != 1)
+			pfs_machine_fail("the walk visited record %u %u times, live all the while",
+					 index, visits);
+	}
+}
+
+/* ---- handoff: one allocates, another frees ---- */
+
+static void handoff_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pages_of(config, 1, 1, 2);
+}
+
+static void send_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	_Atomic(uint64_t) *mailbox = (_Atomic(uint64_t) *)(void *)&self->mailbox;
+	for (; thread->operations < self->operations; thread->operations++) {
+		struct pfs_claim claim = pfs_case_take(thread);
+		if (claim.record == NULL)
+			continue;
+		pfs_case_publish(thread, claim);
+		uint64_t empty = 0;
+		if (!pfs_cas_seq(mailbox, &empty, (uint64_t)(uintptr_t)claim.record))
+			pfs_case_give(thread, claim.record);
+	}
+}
+
+static void receive_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	_Atomic(uint64_t) *mailbox = (_Atomic(uint64_t) *)(void *)&self->mailbox;
+	for (; thread->operations < self->operations; thread->operations++) {
+		uint64_t record = pfs_exchange_seq(mailbox, 0);
+		if (record != 0)
+			pfs_case_give(thread, (void *)(uintptr_t)record);
+	}
+}
+
+static void handoff_finish(struct pfs_case *self)
+{
+	if (self->mailbox == 0)
+		return;
+	void *record = (void *)(uintptr_t)self->mailbox;
+	self->owner[pfs_index(self->setup, record) % PFS_CASE_RECORDS_MAX] = 0;
+	pfs_free(self->setup, record);
+}
+
+#define NEEDS_INDEX (PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW)
+#define NEEDS_RECLAIM (NEEDS_INDEX | PFS_TRAIT_RECLAIM)
+
+const struct pfs_case_kind pfs_case_kinds[] = {
+	{ "churn", "threads allocate, publish and free; as many records as threads", NEEDS_INDEX,
+	  2, 2, churn_configure, NULL, { churn_body, churn_body, churn_body }, churn_finish },
+	{ "growth", "threads allocate from a container without pages", NEEDS_INDEX, 3, 1,
+	  growth_configure, NULL, { keep_body, keep_body, keep_body }, growth_finish },
+	{ "four_pages", "four pages, two with room; no page may be added", NEEDS_INDEX, 4, 1,
+	  four_pages_configure, four_pages_fill, { keep_body, keep_body, keep_body },
+	  four_pages_finish },
+	{ "handoff", "one thread allocates, another frees", NEEDS_INDEX, 2, 2, handoff_configure,
+	  NULL, { send_body, receive_body, churn_body }, handoff_finish },
+	{ "read", "optimistic reads while records are written", NEEDS_INDEX, 2, 2, read_configure,
+	  NULL, { read_body, rewrite_body, rewrite_body }, NULL },
+	{ "reclaim", "allocate and free while passes give pages back", NEEDS_RECLAIM, 2, 1,
+	  reclaim_configure, reclaim_fill, { churn_body, pass_body, churn_body }, NULL },
+	{ "section", "a reader in a section while its page is given back", NEEDS_RECLAIM, 2, 1,
+	  section_configure, section_fill, { read_last_body, free_and_pass_body, churn_body },
+	  NULL },
+	{ "walk", "a walk past a page that is given back", NEEDS_RECLAIM, 2, 1, walk_configure,
+	  walk_fill, { walk_body, free_and_pass_body, churn_body }, walk_finish },
+};
+const size_t pfs_case_kind_count = sizeof(pfs_case_kinds) / sizeof(pfs_case_kinds[0]);

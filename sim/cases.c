@@ -1,0 +1,237 @@
+#include "sim/cases.h"
+
+#include <string.h>
+
+#include "sim/case_kind.h"
+#include "sim/probe.h"
+
+#define SETUP_OWNER 99u
+
+/* ---- the oracle ---- */
+
+static uint64_t index_of(struct pfs_case_thread *thread, const void *record)
+{
+	uint64_t index = pfs_index(thread->handle, record);
+	PFS_MACHINE_CHECK(index < PFS_CASE_RECORDS_MAX, "thread %u got a record of index %llu",
+			  thread->id, (unsigned long long)index);
+	return index % PFS_CASE_RECORDS_MAX;
+}
+
+struct pfs_claim pfs_case_take(struct pfs_case_thread *thread)
+{
+	struct pfs_case *self = thread->own;
+	struct pfs_claim claim = pfs_allocate(thread->handle);
+	if (claim.record == NULL) {
+		thread->refused++;
+		return claim;
+	}
+	uint64_t index = index_of(thread, claim.record);
+	pfs_machine_note(&self->cell[index], "taken");
+	PFS_MACHINE_CHECK(self->owner[index] == 0,
+			  "record %llu allocated twice: by thread %u while thread %u owns it",
+			  (unsigned long long)index, thread->id, self->owner[index] - 1);
+	self->owner[index] = thread->id + 1;
+	return claim;
+}
+
+void pfs_case_publish(struct pfs_case_thread *thread, struct pfs_claim claim)
+{
+	struct pfs_case *self = thread->own;
+	uint64_t index = index_of(thread, claim.record);
+	pfs_publish(thread->handle, claim);
+	uint32_t version = pfs_version(claim.record);
+	PFS_MACHINE_CHECK(version > self->version[index],
+			  "version of record %llu not raised: published as %u after %u",
+			  (unsigned long long)index, version, self->version[index]);
+	self->version[index] = version;
+}
+
+void pfs_case_give(struct pfs_case_thread *thread, void *record)
+{
+	struct pfs_case *self = thread->own;
+	uint64_t index = index_of(thread, record);
+	pfs_machine_note(&self->cell[index], "given");
+	PFS_MACHINE_CHECK(self->owner[index] != 0, "record %llu freed by thread %u, owned by none",
+			  (unsigned long long)index, thread->id);
+	self->owner[index] = 0;
+	pfs_free(thread->handle, record);
+}
+
+/* Between two steps: every word went along an edge of pfs_lock, and no version fell. */
+static void check_words(void *context)
+{
+	struct pfs_case *self = context;
+	uint32_t records = self->config.page_records;
+	for (uint32_t index = 0; index < self->config.page_max * records; index++) {
+		uint32_t now, before = self->word[index];
+		if (!pfs_probe_word(self->container, index / records, index % records, &now)) {
+			continue; /* the versions go on where the index is used again */
+		}
+		self->word[index] = now;
+		if (before == UINT32_MAX || before == now)
+			continue;
+		uint32_t version_before = before / 4, version = now / 4;
+		PFS_MACHINE_CHECK(version >= version_before,
+				  "version of record %u fell from %u to %u", index,
+				  version_before, version);
+		PFS_MACHINE_CHECK(version <= version_before + 2,
+				  "version of record %u jumped from %u to %u", index,
+				  version_before, version);
+	}
+}
+
+/* ---- set-up and end of every case ---- */
+
+static void attach(struct pfs_case *self, struct pfs_thread **handle)
+{
+	if (pfs_thread_attach(self->container, handle) != PFS_OK)
+		pfs_machine_fail("set-up: no handle");
+}
+
+static void setup(struct pfs_machine *machine, void *context)
+{
+	struct pfs_case *self = context;
+	struct pfs_message message;
+	self->machine = machine;
+	pfs_config_init(&self->config);
+	self->config.record_size_bytes = 16;
+	self->config.layout = self->layout;
+	self->config.full_flags = self->full_flags;
+	self->config.reclaim =
+		(struct pfs_reclaim_config){ .headroom_percent = 0, .idle_passes = 1 };
+	self->kind->configure(self, &self->config);
+	memset(self->owner, 0, sizeof(self->owner));
+	memset(self->version, 0, sizeof(self->version));
+	memset(self->word, 0xFF, sizeof(self->word));
+	memset(self->visits, 0, sizeof(self->visits));
+	self->kept_count = 0;
+	self->mailbox = 0;
+	if (pfs_container_create(self->variant, &self->config, &self->container, &message) !=
+	    PFS_OK) {
+		pfs_machine_fail("set-up: %s", message.text);
+		return;
+	}
+	attach(self, &self->setup);
+	if (self->kind->fill != NULL)
+		self->kind->fill(self);
+	machine->check = check_words;
+	machine->check_context = self;
+	for (uint32_t id = 0; id < self->thread_count; id++) {
+		self->threads[id] = (struct pfs_case_thread){ .own = self, .id = id };
+		attach(self, &self->threads[id].handle);
+		(void)pfs_machine_spawn(machine, 0, self->kind->bodies[id < 2 ? id : 2],
+					&self->threads[id]);
+	}
+}
+
+/* All is over: what nobody owns is FREE, what somebody owns is ALLOCATED; no page leaked. */
+static void check_end(struct pfs_case *self)
+{
+	struct pfs_probe_states states;
+	uint32_t owned = 0;
+	for (uint32_t index = 0; index < PFS_CASE_RECORDS_MAX; index++)
+		owned += self->owner[index] != 0;
+	pfs_probe_states(self->container, &states);
+	if (states.allocated != owned || states.dirty != 0) {
+		pfs_machine_fail("lost: %u records are owned, but %u ALLOCATED and %u DIRTY",
+				 owned, states.allocated, states.dirty);
+		return;
+	}
+	struct pfs_counts counts;
+	pfs_container_counts(self->container, &counts);
+	self->reclaimed += counts.reclaimed;
+	if (counts.pages != states.pages)
+		pfs_machine_fail("%llu pages counted, %u in the directory",
+				 (unsigned long long)counts.pages, states.pages);
+	else if (self->machine->memory.mapped > states.pages + counts.pages_waiting + 1)
+		pfs_machine_fail("%llu pages mapped, %u in the directory, %llu waiting: leaked",
+				 (unsigned long long)self->machine->memory.mapped, states.pages,
+				 (unsigned long long)counts.pages_waiting);
+}
+
+static void finish(struct pfs_machine *machine, void *context)
+{
+	struct pfs_case *self = context;
+	if (self->kind->finish != NULL)
+		self->kind->finish(self);
+	if (machine->end == PFS_END_DONE)
+		check_end(self);
+	machine->check = NULL;
+	pfs_container_destroy(self->container);
+	self->container = NULL;
+	if (machine->end == PFS_END_DONE && machine->memory.mapped != 0)
+		pfs_machine_fail("%llu pages still mapped after destroy: leaked",
+				 (unsigned long long)machine->memory.mapped);
+}
+
+static void *keep_one(struct pfs_case *self)
+{
+	struct pfs_claim claim = pfs_allocate(self->setup);
+	if (claim.record == NULL) {
+		pfs_machine_fail("set-up: no record");
+		return NULL;
+	}
+	pfs_publish(self->setup, claim);
+	uint64_t index = pfs_index(self->setup, claim.record) % PFS_CASE_RECORDS_MAX;
+	self->owner[index] = SETUP_OWNER + 1;
+	self->version[index] = pfs_version(claim.record);
+	self->kept[self->kept_count++] = claim.record;
+	return claim.record;
+}
+
+void pfs_case_keep(struct pfs_case *self, uint32_t count)
+{
+	while (count-- > 0)
+		(void)keep_one(self);
+}
+
+/* Free the kept record of an index again; the order of fill differs between policies. */
+void pfs_case_unkeep(struct pfs_case *self, uint64_t index)
+{
+	for (uint32_t i = 0; i < self->kept_count; i++) {
+		if (self->kept[i] == NULL || pfs_index(self->setup, self->kept[i]) != index)
+			continue;
+		pfs_free(self->setup, self->kept[i]);
+		self->owner[index] = 0;
+		self->kept[i] = NULL;
+		return;
+	}
+	pfs_machine_fail("set-up: no record of index %llu", (unsigned long long)index);
+}
+
+const char *pfs_case_name(size_t position, const char **summary)
+{
+	if (position >= pfs_case_kind_count)
+		return NULL;
+	*summary = pfs_case_kinds[position].summary;
+	return pfs_case_kinds[position].name;
+}
+
+static bool name_address(void *context, const void *address, char *name, size_t name_bytes)
+{
+	const struct pfs_case *self = context;
+	return pfs_probe_name(self->container, address, name, name_bytes);
+}
+
+const char *pfs_case_init(struct pfs_case *self, const char *name,
+			  const struct pfs_variant *variant, struct pfs_scenario *scenario)
+{
+	const struct pfs_case_kind *kind = NULL;
+	memset(self, 0, sizeof(*self));
+	for (size_t at = 0; at < pfs_case_kind_count; at++) {
+		if (strcmp(pfs_case_kinds[at].name, name) == 0)
+			kind = &pfs_case_kinds[at];
+	}
+	if (kind == NULL)
+		return "no such scenario";
+	if ((variant->traits & PFS_TRAIT_C11) == 0)
+		return "the machine sees only C11 atomics, which this policy is not made of";
+	if ((variant->traits & kind->traits) != kind->traits)
+		return "the scenario needs what this policy can't do (reclaim, or records by index)";
+	self->kind = kind;
+	self->variant = variant;
+	self->thread_count = kind->threads;
+	self->operations = kind->operations;
+	*scenario = (struct pfs_scenario){ kind->name, setup, finish, name_address, self };
+	return NULL;
+}

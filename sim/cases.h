@@ -1,0 +1,68 @@
+/*
+ * cases.h - small scenarios over one container, with an oracle that knows every owner.
+ *
+ * On every schedule of every case: no record has two owners; none is lost (FREE, or owned, and
+ * at the end all are FREE that should be); the words go only along the edges of pfs_lock and
+ * versions never fall, also where a page was given back and its index used again; no access to
+ * a page that was given back; no deadlock, no panic. Each case adds its own.
+ */
+#ifndef PFS_SIM_CASES_H
+#define PFS_SIM_CASES_H
+
+#include <pfslab/variant.h>
+
+#include "sim/search.h"
+
+#define PFS_CASE_THREADS_MAX 8u
+#define PFS_CASE_RECORDS_MAX 64u
+
+struct pfs_case_kind;
+
+struct pfs_case {
+	const struct pfs_case_kind *kind;
+	const struct pfs_variant *variant;
+	uint32_t thread_count;
+	uint32_t operations; /* of each thread, where the case lets one choose */
+	enum pfs_layout layout;
+	bool full_flags;
+
+	/* Of the current execution. */
+	struct pfs_machine *machine;
+	struct pfs_container *container;
+	struct pfs_config config;
+	struct pfs_thread *setup;
+	struct pfs_case_thread {
+		struct pfs_case *own;
+		struct pfs_thread *handle;
+		uint32_t id;
+		uint32_t operations; /* begun */
+		uint32_t refused;
+	} threads[PFS_CASE_THREADS_MAX];
+	/* By record index. */
+	uint32_t owner[PFS_CASE_RECORDS_MAX];   /* 0, or 1 + thread; the set-up is thread 99 */
+	uint32_t version[PFS_CASE_RECORDS_MAX]; /* highest published */
+	uint32_t word[PFS_CASE_RECORDS_MAX];    /* as last seen; UINT32_MAX: no page */
+	uint64_t cell[PFS_CASE_RECORDS_MAX];    /* of notes */
+	void *kept[PFS_CASE_RECORDS_MAX];       /* records of the set-up */
+	uint32_t kept_count;
+	uint64_t mailbox; /* a record handed from thread to thread; atomic */
+	uint32_t visits[PFS_CASE_RECORDS_MAX];
+	uint64_t reclaimed; /* pages, over all executions: a case that reclaims none is idle */
+	uint64_t reads;     /* confirmed optimistic reads, over all executions */
+};
+
+/*
+ * pfs_case_init - prepare *scenario to run the case `name` of a policy.
+ *
+ * Returns   NULL, or one line saying why not (unknown, or the policy can't do it).
+ * Errors    as returned.
+ * Progress  wait-free.
+ * Order     none.
+ */
+const char *pfs_case_init(struct pfs_case *self, const char *name,
+			  const struct pfs_variant *variant, struct pfs_scenario *scenario);
+
+/* The name and summary of the case at a position; NULL past the end. */
+const char *pfs_case_name(size_t position, const char **summary);
+
+#endif

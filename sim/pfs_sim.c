@@ -1,0 +1,380 @@
+/*
+ * pfs_sim.c - the command: explore schedules of a scenario, replay one that failed.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cases.h"
+
+struct arguments {
+	const char *policy, *scenario, *memory, *search, *save;
+	uint64_t threads, operations, seed, executions, preemptions;
+	double seconds;
+	bool full_flags, side_by_side, quiet;
+};
+
+static const char usage_text[] =
+	"usage: pfs-sim explore --policy P --scenario S [options]\n"
+	"       pfs-sim check [--memory M] [--executions N] [--seed S] [--policy P]\n"
+	"       pfs-sim replay FILE\n"
+	"       pfs-sim list\n"
+	"\n"
+	"  --policy P        a policy (pfs-sim list)\n"
+	"  --scenario S      a scenario (pfs-sim list)\n"
+	"  --threads T       1 .. 8; default: the scenario's own\n"
+	"  --operations N    of each thread, 1 .. 1000; default: the scenario's own\n"
+	"  --memory M        sc or tso (store buffers); default sc\n"
+	"  --search K        exhaustive (sleep sets), bounded, naive, random, pct, rotate\n"
+	"                    (random, sticky random and pct in turn); default exhaustive\n"
+	"  --preemptions N   of bounded; default 2\n"
+	"  --executions N    stop after so many; default 0: no bound\n"
+	"  --seconds S       stop after so long; default 60\n"
+	"  --seed N          of random, pct, rotate; default 1\n"
+	"  --no_full_flags   policy original without the real system's full flags\n"
+	"  --side_by_side    the words of a page in one array\n"
+	"  --save FILE       write a failing schedule there\n"
+	"  --quiet           no trace of a failing schedule\n"
+	"\n"
+	"exit 0: no schedule failed. 1: one did; it is shortened and printed. 2: bad usage.\n";
+
+__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	(void)fprintf(stderr, "pfs-sim: ");
+	(void)vfprintf(stderr, format, arguments);
+	(void)fputc('\n', stderr);
+	va_end(arguments);
+	return 2;
+}
+
+static int list(void)
+{
+	const char *summary;
+	(void)printf("policies:\n");
+	for (size_t at = 0; pfs_variant_at(at) != NULL; at++) {
+		const struct pfs_variant *variant = pfs_variant_at(at);
+		if ((variant->traits & PFS_TRAIT_C11) != 0)
+			(void)printf("  %-14s %s\n", variant->name, variant->summary);
+	}
+	(void)printf("scenarios:\n");
+	for (size_t at = 0; pfs_case_name(at, &summary) != NULL; at++)
+		(void)printf("  %-14s %s\n", pfs_case_name(at, &summary), summary);
+	return 0;
+}
+
+static bool read_number(const char *text, uint64_t low, uint64_t high, uint64_t *number)
+{
+	char *end;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return errno == 0 && *end == '\0' && text[0] >= '0' && text[0] <= '9' && *number >= low &&
+	       *number <= high;
+}
+
+struct option {
+	const char *name;
+	const char **text;
+	uint64_t *number;
+	uint64_t low, high;
+	bool *flag;
+};
+
+/* 0, or 2 after a line on stderr. */
+static int read_option(const struct option *options, size_t count, int argc, char **argv, int *at)
+{
+	const char *given = argv[*at];
+	const char *value = strchr(given, '=');
+	size_t length = value != NULL ? (size_t)(value - given) : strlen(given);
+	for (size_t i = 0; i < count; i++) {
+		const struct option *option = &options[i];
+		if (strlen(option->name) != length || strncmp(option->name, given, length) != 0)
+			continue;
+		if (option->flag != NULL) {
+			*option->flag = true;
+			return value == NULL ? 0 : refuse("%s takes no value", option->name);
+		}
+		if (value != NULL)
+			value++;
+		else if (*at + 1 < argc)
+			value = argv[++*at];
+		else
+			return refuse("%s needs a value", option->name);
+		if (option->text != NULL)
+			*option->text = value;
+		else if (!read_number(value, option->low, option->high, option->number))
+			return refuse("%s %s: must be a number from %llu to %llu", option->name,
+				      value, (unsigned long long)option->low,
+				      (unsigned long long)option->high);
+		return 0;
+	}
+	return refuse("%s: no such option; try pfs-sim --help", given);
+}
+
+static int read_arguments(struct arguments *self, int argc, char **argv)
+{
+	uint64_t seconds = 60;
+	const struct option options[] = {
+		{ "--policy", &self->policy, NULL, 0, 0, NULL },
+		{ "--scenario", &self->scenario, NULL, 0, 0, NULL },
+		{ "--memory", &self->memory, NULL, 0, 0, NULL },
+		{ "--search", &self->search, NULL, 0, 0, NULL },
+		{ "--save", &self->save, NULL, 0, 0, NULL },
+		{ "--threads", NULL, &self->threads, 1, PFS_CASE_THREADS_MAX, NULL },
+		{ "--operations", NULL, &self->operations, 1, 1000, NULL },
+		{ "--seed", NULL, &self->seed, 0, UINT64_MAX, NULL },
+		{ "--executions", NULL, &self->executions, 0, UINT64_MAX, NULL },
+		{ "--preemptions", NULL, &self->preemptions, 0, 1000, NULL },
+		{ "--seconds", NULL, &seconds, 0, 1000000, NULL },
+		{ "--no_full_flags", NULL, NULL, 0, 0, &self->full_flags },
+		{ "--side_by_side", NULL, NULL, 0, 0, &self->side_by_side },
+		{ "--quiet", NULL, NULL, 0, 0, &self->quiet },
+	};
+	for (int at = 0; at < argc; at++) {
+		int status = read_option(options, sizeof(options) / sizeof(options[0]), argc,
+					 argv, &at);
+		if (status != 0)
+			return status;
+	}
+	self->full_flags = !self->full_flags;
+	self->seconds = (double)seconds;
+	return 0;
+}
+
+static int kind_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum pfs_search_kind kind;
+	} kinds[] = { { "exhaustive", PFS_SEARCH_SLEEP }, { "bounded", PFS_SEARCH_BOUNDED },
+		      { "naive", PFS_SEARCH_NAIVE },      { "random", PFS_SEARCH_RANDOM },
+		      { "pct", PFS_SEARCH_PCT },          { "rotate", PFS_SEARCH_ROTATE } };
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, name) == 0)
+			return (int)kinds[i].kind;
+	}
+	return -1;
+}
+
+struct session {
+	struct pfs_case case_;
+	struct pfs_scenario scenario;
+	struct pfs_machine *machine;
+	struct pfs_search_result result;
+};
+
+static struct session session;
+
+/* 0, or 2 after a line on stderr. */
+static int open_session(const struct arguments *arguments)
+{
+	if (arguments->policy == NULL || arguments->scenario == NULL)
+		return refuse("--policy and --scenario are needed; pfs-sim list names them");
+	const struct pfs_variant *variant = pfs_variant_find(arguments->policy);
+	if (variant == NULL)
+		return refuse("policy %s: no such policy; pfs-sim list names them",
+			      arguments->policy);
+	const char *why =
+		pfs_case_init(&session.case_, arguments->scenario, variant, &session.scenario);
+	if (why != NULL)
+		return refuse("scenario %s, policy %s: %s; see pfs-sim list", arguments->scenario,
+			      arguments->policy, why);
+	bool tso = strcmp(arguments->memory, "tso") == 0;
+	if (!tso && strcmp(arguments->memory, "sc") != 0)
+		return refuse("memory %s: must be sc or tso", arguments->memory);
+	if (arguments->threads != 0)
+		session.case_.thread_count = (uint32_t)arguments->threads;
+	if (arguments->operations != 0)
+		session.case_.operations = (uint32_t)arguments->operations;
+	session.case_.full_flags = arguments->full_flags;
+	session.case_.layout = arguments->side_by_side ? PFS_LAYOUT_SIDE_BY_SIDE
+						       : PFS_LAYOUT_IN_RECORD;
+	session.machine = pfs_machine_create(tso ? PFS_MACHINE_TSO : PFS_MACHINE_SC);
+	if (session.machine == NULL)
+		return refuse("no memory for the machine");
+	session.machine->step_max = 20000;
+	return 0;
+}
+
+/* Everything that replay needs, one line each. */
+static int save(const struct arguments *arguments)
+{
+	FILE *file = fopen(arguments->save, "w");
+	if (file == NULL)
+		return refuse("%s: %s; choose another --save", arguments->save, strerror(errno));
+	(void)fprintf(file,
+		      "pfs-sim 1\n--policy %s --scenario %s --memory %s --threads %u "
+		      "--operations %u%s%s\n",
+		      arguments->policy, arguments->scenario, arguments->memory,
+		      session.case_.thread_count, session.case_.operations,
+		      arguments->full_flags ? "" : " --no_full_flags",
+		      arguments->side_by_side ? " --side_by_side" : "");
+	for (uint32_t i = 0; i < session.result.segment_count; i++)
+		(void)fprintf(file, "%ux%u ", session.result.segments[i].actor,
+			      session.result.segments[i].steps);
+	(void)fputc('\n', file);
+	return fclose(file) == 0 ? 1 : refuse("%s: %s", arguments->save, strerror(errno));
+}
+
+static int explore(int argc, char **argv)
+{
+	struct arguments arguments = { .memory = "sc", .search = "exhaustive", .seed = 1,
+				       .preemptions = 2 };
+	int status = read_arguments(&arguments, argc, argv);
+	if (status == 0)
+		status = open_session(&arguments);
+	if (status != 0)
+		return status;
+	int kind = kind_of(arguments.search);
+	if (kind < 0)
+		return refuse("search %s: must be exhaustive, bounded, naive, random, pct or rotate",
+			      arguments.search);
+	struct pfs_search_options options = { (enum pfs_search_kind)kind, arguments.seed,
+					      arguments.executions, arguments.seconds,
+					      (uint32_t)arguments.preemptions };
+	struct pfs_search_result *result = &session.result;
+	bool fine = pfs_search(session.machine, &session.scenario, &options, result);
+	(void)printf("%s %s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
+		     "%llu steps, %s\n",
+		     arguments.policy, arguments.scenario, arguments.memory, arguments.search,
+		     (unsigned long long)result->executions,
+		     (unsigned long long)result->redundant,
+		     (unsigned long long)result->incomplete, (unsigned long long)result->steps,
+		     !fine              ? "FAILED"
+		     : result->complete ? "all there are: no violation"
+					: "not all there are: no violation");
+	(void)printf("pages given back %llu, reads confirmed %llu\n",
+		     (unsigned long long)session.case_.reclaimed,
+		     (unsigned long long)session.case_.reads);
+	if (result->executions == 0)
+		return refuse("nothing was executed");
+	if (!fine) {
+		(void)printf("found: %s\n", result->message);
+		uint32_t replays = pfs_search_shrink(session.machine, &session.scenario, result);
+		(void)printf("shortened to %u switches in %u replays\n",
+			     result->segment_count - 1, replays);
+		if (!arguments.quiet)
+			pfs_search_show(session.machine, &session.scenario, result, stdout);
+		status = arguments.save != NULL ? save(&arguments) : 1;
+	}
+	pfs_machine_destroy(session.machine);
+	return status;
+}
+
+/* Of one policy and scenario: exhaustive, then rotate. Only `original` may fail, and must: it
+ * adds pages that nobody needs. */
+static bool check_one(struct arguments *arguments, const char *scenario)
+{
+	const enum pfs_search_kind kinds[] = { PFS_SEARCH_SLEEP, PFS_SEARCH_ROTATE };
+	bool defect = strcmp(arguments->policy, "original") == 0 &&
+		      strcmp(scenario, "four_pages") == 0;
+	struct pfs_search_result *result = &session.result;
+	uint64_t executions = 0, incomplete = 0;
+	bool fine = true, complete = false;
+	arguments->scenario = scenario;
+	if (open_session(arguments) != 0)
+		return false;
+	for (size_t i = 0; i < 2 && fine && !complete; i++) {
+		struct pfs_search_options options = { kinds[i], arguments->seed,
+						      arguments->executions, 0, 0 };
+		fine = pfs_search(session.machine, &session.scenario, &options, result);
+		executions += result->executions;
+		incomplete += result->incomplete;
+		complete = result->complete;
+	}
+	bool good = fine != defect && incomplete == 0 && executions != 0;
+	(void)printf("%-14s %-12s %-3s %9llu executions, %s%s%s\n", arguments->policy, scenario,
+		     arguments->memory, (unsigned long long)executions,
+		     !fine      ? result->message
+		     : complete ? "all there are: no violation"
+				: "no violation",
+		     incomplete != 0 ? "; some met the bound on steps" : "",
+		     good && defect ? " (its known defect)" : good ? "" : "  <-- NOT EXPECTED");
+	if (!good && !fine) {
+		(void)pfs_search_shrink(session.machine, &session.scenario, result);
+		pfs_search_show(session.machine, &session.scenario, result, stdout);
+	}
+	pfs_machine_destroy(session.machine);
+	return good;
+}
+
+static int check(int argc, char **argv)
+{
+	struct arguments arguments = { .memory = "sc", .search = "exhaustive", .seed = 1,
+				       .executions = 5000 };
+	int status = read_arguments(&arguments, argc, argv);
+	if (status != 0)
+		return status;
+	const char *only = arguments.policy, *scenario, *summary;
+	const struct pfs_variant *variant;
+	unsigned passed = 0, failed = 0;
+	for (size_t at = 0; (variant = pfs_variant_at(at)) != NULL; at++) {
+		if (only != NULL && strcmp(only, variant->name) != 0)
+			continue;
+		arguments.policy = variant->name;
+		for (size_t k = 0; (scenario = pfs_case_name(k, &summary)) != NULL; k++) {
+			if (pfs_case_init(&session.case_, scenario, variant, &session.scenario))
+				continue; /* not for this policy */
+			bool good = check_one(&arguments, scenario);
+			passed += good;
+			failed += !good;
+		}
+	}
+	(void)printf("%u passed, %u failed\n", passed, failed);
+	if (passed + failed == 0)
+		return refuse("policy %s: no scenario for it; see pfs-sim list", only);
+	return failed != 0;
+}
+
+static int replay(const char *path)
+{
+	static char line[65536], options[1024];
+	char *words[64];
+	int count = 0;
+	struct arguments arguments = { .memory = "sc", .search = "exhaustive" };
+	struct pfs_search_result *result = &session.result;
+	FILE *file = fopen(path, "r");
+	if (file == NULL)
+		return refuse("%s: %s", path, strerror(errno));
+	bool good = fgets(line, sizeof(line), file) != NULL && strcmp(line, "pfs-sim 1\n") == 0 &&
+		    fgets(options, sizeof(options), file) != NULL &&
+		    fgets(line, sizeof(line), file) != NULL &&
+		    pfs_segments_parse(line, result->segments, &result->segment_count);
+	(void)fclose(file);
+	if (!good)
+		return refuse("%s: no replay file; pfs-sim explore --save writes one", path);
+	for (char *word = strtok(options, " \n"); word != NULL && count < 64;
+	     word = strtok(NULL, " \n"))
+		words[count++] = word;
+	int status = read_arguments(&arguments, count, words);
+	if (status == 0)
+		status = open_session(&arguments);
+	if (status != 0)
+		return status;
+	pfs_search_show(session.machine, &session.scenario, result, stdout);
+	enum pfs_machine_end end = session.machine->end;
+	pfs_machine_destroy(session.machine);
+	return end == PFS_END_DONE ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc >= 2 && strcmp(argv[1], "explore") == 0)
+		return explore(argc - 2, argv + 2);
+	if (argc >= 2 && strcmp(argv[1], "check") == 0)
+		return check(argc - 2, argv + 2);
+	if (argc == 3 && strcmp(argv[1], "replay") == 0)
+		return replay(argv[2]);
+	if (argc == 2 && strcmp(argv[1], "list") == 0)
+		return list();
+	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		(void)printf("pfs-sim 0.1.0\n");
+		return 0;
+	}
+	(void)fputs(usage_text, help ? stdout : stderr);
+	return help ? 0 : 2;
+}
