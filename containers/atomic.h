@@ -38,6 +38,10 @@
 						memory_order_acquire,               \
 						memory_order_relaxed)
 
+#define pfs_cas_seq(object, seen, value)                                            \
+	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
+						memory_order_seq_cst,               \
+						memory_order_relaxed)
 #define pfs_cas_acq_rel(object, seen, value)                                        \
 	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
 						memory_order_acq_rel,               \

@@ -92,7 +92,9 @@ struct pfs_page *pfs_container_page_at(struct pfs_thread *thread, uint32_t index
 {
 	struct pfs_container *self = thread->container;
 	struct pfs_page *page = pfs_container_page(self, index);
-	if (page != NULL)
+	/* Above the limit, its publisher is about to raise it. A record allocated from it before
+	 * would be live and yet unknown to look-ups and walks: wait for `growth`. */
+	if (page != NULL && index < pfs_container_page_limit(self))
 		return page;
 	pfs_mutex_lock(&self->growth);
 	page = pfs_container_page(self, index);
@@ -133,22 +135,25 @@ struct pfs_page *pfs_container_page_add(struct pfs_thread *thread, uint64_t grow
 	return page;
 }
 
-/* The highest version of a page whose records are all the caller's, plus one. */
-static uint32_t version_base_after(const struct pfs_page *page)
+/* The newest version of a page whose records are all the caller's, plus one. Newest as seen
+ * from where the page began, since some versions may have wrapped around, and others not. */
+static uint32_t version_base_after(const struct pfs_page *page, uint32_t base)
 {
-	uint32_t highest = 0;
+	uint32_t farthest = 0;
 	for (uint32_t slot = 0; slot < page->slot_count; slot++) {
 		/* relaxed: the caller owns every record. */
 		uint32_t word = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
-		if ((word & PFS_VERSION_MASK) > highest)
-			highest = word & PFS_VERSION_MASK;
+		uint32_t distance = (word & PFS_VERSION_MASK) - base;
+		if (distance > farthest)
+			farthest = distance;
 	}
-	return highest + PFS_VERSION_ONE;
+	return base + farthest + PFS_VERSION_ONE;
 }
 
 void pfs_growth_unlink(struct pfs_container *self, struct pfs_page *page)
 {
-	self->version_bases[page->index] = version_base_after(page);
+	self->version_bases[page->index] = version_base_after(page,
+							       self->version_bases[page->index]);
 	/* [C4] seq, pairs with [C1]: whoever enters after the clock moves sees no page. */
 	(void)pfs_exchange_seq(&self->directory[page->index], NULL);
 	/* relaxed: `growth` is held; the counts are metrics. */

@@ -22,12 +22,13 @@
  * at the moment between the two rounds no record was free. docs/exact.md has the proof.
  *
  * Ordering:  [W1] take: CAS, acq_rel        <->  [W2] give: fetch-add, seq
- *            carries: the record's bytes; and first_record, from [W4]
- *            [W1] and [W2] also release to [W5], the proof's loads: whoever took a record
- *            after freeing another shows the free together with the take
- *            [W6] summary bits: RMW, seq; loads of words and bits around them, seq: a free
- *            sets its bit in the word, then looks at the summary; a search clears the
- *            summary, then looks at the word: one of the two sees the other
+ *            carries: the record's bytes, from the last owner to the next
+ *            [W1] take                      <->  [W4] word of a new page: store, release
+ *            carries: first_record and its like, and the page's FREE words
+ *            [W3] take a whole word: CAS    <->  [W2] give
+ *            carries: the last owners' accesses to the page, ahead of its end
+ *            [W5] proof: load, seq          <->  [W1] [W2]
+ *            carries: with a take, the frees that its thread did before
  * Source:    the idea of versioned words and the double collect (Y. Afek et al., Atomic
  *            snapshots of shared memory, JACM 1993); lazily cleared summaries as in Linux
  *            lib/sbitmap.c; the protocol is our own.
@@ -46,7 +47,7 @@ struct pfs_occupancy_page;
 
 struct pfs_occupancy_word {
 	alignas(PFS_LINE) _Atomic(uint64_t) free; /* any thread */
-	char *first_record;              /* [W4]; for whoever owns a record of the word */
+	char *first_record;              /* [W4]; for owners of a record of the word */
 	char *first_lock;                /* as first_record */
 	uint32_t record_stride;          /* as first_record */
 	uint32_t lock_stride;            /* as first_record */
@@ -65,6 +66,17 @@ struct pfs_occupancy_page {
 	_Atomic(uint32_t) draining;         /* reclaim pass */
 };
 
+/* Free records that threads keep outside the words; all calls under `growth`. */
+struct pfs_occupancy_caches {
+	/* All of them into the words; how many they were. */
+	uint32_t (*take_back)(struct pfs_container *self);
+	/* Is every cache empty? *frees grows with each free into a cache. */
+	bool (*are_empty)(struct pfs_container *self, uint64_t *frees);
+	/* For the count of needless growths: remember, and tell of a record that stayed. */
+	void (*watch)(struct pfs_container *self);
+	bool (*is_free_since_watch)(struct pfs_container *self);
+};
+
 /* Pages with room: one set of bits for each node and for pages to drain; see pages_bits(). */
 struct pfs_occupancy {
 	_Atomic(struct pfs_occupancy_page *) *pages; /* [page_max]; made under `growth` */
@@ -72,6 +84,8 @@ struct pfs_occupancy {
 	struct pfs_page *spare;  /* made and not published, or NULL; under `growth` */
 	uint32_t set_words;      /* 64-bit words of one set of pages_with_room */
 	uint32_t node_count;     /* the last one is for memory of no single node */
+	const struct pfs_occupancy_caches *caches; /* start only; NULL: none */
+	uint64_t *watched;       /* counting builds: words at the watch; under `growth` */
 };
 
 /* A word that a thread used lately, and what it held then: a CAS from memory of its own does
@@ -83,7 +97,7 @@ struct pfs_occupancy_hint {
 
 struct pfs_occupancy_thread {
 	struct pfs_occupancy_hint latest;
-	struct pfs_occupancy_hint older[PFS_HINTS]; /* the last one at `top`, those before it older */
+	struct pfs_occupancy_hint older[PFS_HINTS]; /* the latest at `top` */
 	uint32_t top;
 };
 
@@ -93,6 +107,9 @@ enum pfs_status pfs_occupancy_start(struct pfs_container *self);
 void pfs_occupancy_stop(struct pfs_container *self);
 enum pfs_status pfs_occupancy_thread_start(struct pfs_thread *thread);
 void pfs_occupancy_thread_stop(struct pfs_thread *thread);
+
+/* Send a new thread to a random page, so that threads do not meet at the start. */
+void pfs_occupancy_settle(struct pfs_thread *thread);
 
 /*
  * pfs_occupancy_search - take a record by hints and summaries; if none is found, prove that
@@ -108,26 +125,41 @@ void pfs_occupancy_thread_stop(struct pfs_thread *thread);
  */
 PFS_COLD struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread);
 
+/*
+ * pfs_proof_or_growth - under `growth`: prove that no record is free, then add a page.
+ *
+ * Returns   what came of it; *claim with CLAIM, *word with WORD; thread->status with REFUSED.
+ * Errors    as returned.
+ * Progress  blocking: takes `growth`, and maps memory under it.
+ * Order     [W5]; see the head of this file.
+ * Cost      two loads a word; with caches, one heavy barrier if one of them holds records.
+ */
+enum pfs_proof {
+	PFS_PROOF_CLAIM,   /* a page was added, the claim is its first record */
+	PFS_PROOF_WORD,    /* there is a word with room */
+	PFS_PROOF_AGAIN,   /* a record was freed meanwhile: search again */
+	PFS_PROOF_REFUSED  /* none is free, and no page can be added */
+};
+PFS_COLD enum pfs_proof pfs_proof_or_growth(struct pfs_thread *thread, struct pfs_claim *claim,
+					    struct pfs_occupancy_word **word);
+
 /* Add one page with all its records free; as add_page of struct pfs_variant. */
 enum pfs_status pfs_occupancy_add_page(struct pfs_thread *thread);
 
 /* How a reclaim pass owns a page: by its bits. */
 extern const struct pfs_reclaim_ops pfs_reclaim_by_occupancy;
 
-/* Is some bit set now? For the count of needless growths. */
+/* For the count of needless growths: was a record free since before the decision? */
 int pfs_occupancy_some_free(struct pfs_container *self);
 
 /* Announce in the summaries that the word has room. */
 void pfs_occupancy_announce(struct pfs_container *self, struct pfs_occupancy_word *word);
 
-/* The record of an owned bit, now DIRTY. Its word must be FREE: the bit says so. */
-static inline struct pfs_claim pfs_occupancy_claim(struct pfs_thread *thread,
-						   struct pfs_occupancy_word *word, uint32_t bit)
+/* A free record that is the caller's, now DIRTY. */
+static inline struct pfs_claim pfs_occupancy_claim_record(struct pfs_thread *thread,
+							  void *record, struct pfs_lock *lock)
 {
-	void *record = word->first_record + (size_t)bit * word->record_stride;
-	struct pfs_lock *lock =
-		(struct pfs_lock *)(void *)(word->first_lock + (size_t)bit * word->lock_stride);
-	/* relaxed: [W1] ordered it; the bit's owner is the record's. */
+	/* relaxed: what made the record the caller's ordered it. */
 	uint32_t seen = pfs_load_relaxed(&lock->word);
 	if (!pfs_likely(pfs_word_state(seen) == PFS_STATE_FREE))
 		pfs_panic("allocate by a free bit", seen, PFS_STATE_FREE);
@@ -135,6 +167,15 @@ static inline struct pfs_claim pfs_occupancy_claim(struct pfs_thread *thread,
 	pfs_store_relaxed(&lock->word, seen | PFS_STATE_DIRTY);
 	pfs_tally_won(thread, pfs_record_page(record));
 	return (struct pfs_claim){ record, seen | PFS_STATE_DIRTY };
+}
+
+/* The record of a bit that is the caller's: its word is FREE, or it is a bug. */
+static inline struct pfs_claim pfs_occupancy_claim(struct pfs_thread *thread,
+						   struct pfs_occupancy_word *word, uint32_t bit)
+{
+	void *record = word->first_record + (size_t)bit * word->record_stride;
+	char *lock = word->first_lock + (size_t)bit * word->lock_stride;
+	return pfs_occupancy_claim_record(thread, record, (struct pfs_lock *)(void *)lock);
 }
 
 static inline void pfs_occupancy_remember(struct pfs_thread *thread,
@@ -163,7 +204,7 @@ static inline struct pfs_claim pfs_occupancy_take(struct pfs_thread *thread,
 	while (pfs_likely((uint32_t)seen != 0)) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(seen);
 		*held = seen & (seen - 1);
-		/* [W1] acq_rel, pairs with [W2] and [W4]: without acquire the record's bytes
+		/* [W1] acq_rel, pairs with [W2], [W4] and [W5]: without acquire the record's bytes
 		 * of its last life could arrive late; release is for [W5]. The version in the
 		 * comparison excludes a page that was taken and made again in between. */
 		if (pfs_likely(pfs_cas_acq_rel(&word->free, &seen, *held)))
@@ -179,7 +220,6 @@ static inline struct pfs_claim pfs_occupancy_first(struct pfs_thread *thread)
 {
 	struct pfs_occupancy_thread *own = thread->policy;
 	struct pfs_occupancy_hint *hint = &own->latest;
-	pfs_tally_call(thread);
 	return pfs_likely(hint->word != NULL)
 		       ? pfs_occupancy_take(thread, hint->word, &hint->seen)
 		       : pfs_claim_none();
@@ -187,7 +227,7 @@ static inline struct pfs_claim pfs_occupancy_first(struct pfs_thread *thread)
 
 static inline bool pfs_occupancy_is_announced(struct pfs_occupancy_word *word)
 {
-	/* [W6] seq: after the bit was set in the word, see the head of this file. */
+	/* [W6] seq, pairs with [W9]: after the bit was set in the word; see summary.h. */
 	return (pfs_load_seq(word->room) & word->room_bit) != 0;
 }
 
@@ -201,7 +241,21 @@ static inline bool pfs_occupancy_is_preferred(struct pfs_thread *thread,
 	       pfs_load_relaxed(&page->draining) == 0; /* relaxed: likewise */
 }
 
-/* Set the record's bit. Its word must be FREE already. */
+/* Set a record's bit; what the word holds then. The record's pfs_lock must be FREE already. */
+static inline uint64_t pfs_occupancy_set(struct pfs_container *self,
+					 struct pfs_occupancy_word *word, uint64_t bit)
+{
+	/* [W2] seq, pairs with [W1], [W3] and [W5]: hands the record on, and publishes the free
+	 * with whatever this thread does next. From here on the page may go [O2]. */
+	uint64_t before = pfs_fetch_add_seq(&word->free, bit + PFS_WORD_FREES);
+	if (!pfs_likely((before & bit) == 0))
+		pfs_panic("free: the record's bit was set", (unsigned)before, 0);
+	if (!pfs_likely(pfs_occupancy_is_announced(word)))
+		pfs_occupancy_announce(self, word);
+	return before + bit + PFS_WORD_FREES;
+}
+
+/* Free a record to its word, and remember the word. */
 static inline void pfs_occupancy_give(struct pfs_thread *thread, void *record)
 {
 	struct pfs_occupancy_thread *own = thread->policy;
@@ -210,17 +264,11 @@ static inline void pfs_occupancy_give(struct pfs_thread *thread, void *record)
 	struct pfs_occupancy_word *word = &words[slot / PFS_WORD_RECORDS];
 	uint64_t bit = UINT64_C(1) << (slot % PFS_WORD_RECORDS);
 
-	/* [W2] seq, pairs with [W1]: hands the record on, and publishes the free to [W5] with
-	 * whatever this thread does next. From here on the page may go [O2]. */
-	uint64_t before = pfs_fetch_add_seq(&word->free, bit + PFS_WORD_FREES);
-	if (!pfs_likely((before & bit) == 0))
-		pfs_panic("free: the record's bit was set", (unsigned)before, 0);
-	if (!pfs_likely(pfs_occupancy_is_announced(word)))
-		pfs_occupancy_announce(thread->container, word);
+	uint64_t now = pfs_occupancy_set(thread->container, word, bit);
 	if (pfs_likely(own->latest.word == word)) /* right if nobody else used it meanwhile */
 		own->latest.seen += bit + PFS_WORD_FREES;
 	else if (pfs_occupancy_is_preferred(thread, word->page))
-		pfs_occupancy_remember(thread, word, before + bit + PFS_WORD_FREES);
+		pfs_occupancy_remember(thread, word, now);
 }
 
 #endif

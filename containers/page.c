@@ -56,7 +56,8 @@ struct pfs_page *pfs_page_make(void *block, const struct pfs_page_shape *shape,
 			      ? page->records + offsetof(struct pfs_record_header, lock)
 			      : (char *)page + shape->words_offset;
 	for (uint32_t slot = 0; slot < slot_count; slot++) {
-		struct pfs_record_header *header = pfs_record_header_of(pfs_page_record(page, slot));
+		void *record = pfs_page_record(page, slot);
+		struct pfs_record_header *header = pfs_record_header_of(record);
 		struct pfs_lock *lock = pfs_page_lock(page, slot);
 		header->page_offset = (uint32_t)((char *)header - (char *)page);
 		header->slot = slot;

@@ -18,6 +18,7 @@
 
 static inline struct pfs_claim allocate(struct pfs_thread *thread)
 {
+	pfs_tally_call(thread);
 	struct pfs_claim claim = pfs_occupancy_first(thread);
 	return pfs_likely(claim.record != NULL) ? claim : pfs_occupancy_search(thread);
 }

@@ -105,25 +105,27 @@ PFS_SKELETON void pfs_drain_with(struct pfs_thread *thread, struct pfs_live *liv
 	}
 }
 
-#define PFS_VARIANT_BATCHES(record_ops)                                                    \
-	__attribute__((flatten)) static uint64_t pair(struct pfs_thread *thread, uint64_t count)                    \
-	{                                                                                  \
-		return pfs_pair_with(thread, count, &(record_ops));                        \
-	}                                                                                  \
-	static uint64_t churn(struct pfs_thread *thread, struct pfs_live *live,            \
-			      uint64_t count)                                              \
-	{                                                                                  \
-		return pfs_churn_with(thread, live, count, &(record_ops));                 \
-	}                                                                                  \
-	static uint64_t fill(struct pfs_thread *thread, struct pfs_live *live,             \
-			     uint32_t target)                                              \
-	{                                                                                  \
-		return pfs_fill_with(thread, live, target, &(record_ops));                 \
-	}                                                                                  \
-	static void drain(struct pfs_thread *thread, struct pfs_live *live,                \
-			  uint32_t target)                                                 \
-	{                                                                                  \
-		pfs_drain_with(thread, live, target, &(record_ops));                       \
+/* flatten: the variant's allocate is inlined here, though it is large. */
+#define PFS_VARIANT_BATCHES(record_ops)                                              \
+	__attribute__((flatten)) static uint64_t pair(struct pfs_thread *thread,      \
+						      uint64_t count)                 \
+	{                                                                             \
+		return pfs_pair_with(thread, count, &(record_ops));                   \
+	}                                                                             \
+	static uint64_t churn(struct pfs_thread *thread, struct pfs_live *live,       \
+			      uint64_t count)                                         \
+	{                                                                             \
+		return pfs_churn_with(thread, live, count, &(record_ops));            \
+	}                                                                             \
+	static uint64_t fill(struct pfs_thread *thread, struct pfs_live *live,        \
+			     uint32_t target)                                         \
+	{                                                                             \
+		return pfs_fill_with(thread, live, target, &(record_ops));            \
+	}                                                                             \
+	static void drain(struct pfs_thread *thread, struct pfs_live *live,           \
+			  uint32_t target)                                            \
+	{                                                                             \
+		pfs_drain_with(thread, live, target, &(record_ops));                  \
 	}
 
 /* The initializers of struct pfs_variant that every variant has. */

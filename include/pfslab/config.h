@@ -19,13 +19,13 @@ extern "C" {
 
 /* Where the pfs_lock word of a record stands. It changes which policy wins. */
 enum pfs_layout {
-	PFS_LAYOUT_IN_RECORD,    /* in front of the record's bytes, as the Performance Schema does */
+	PFS_LAYOUT_IN_RECORD,    /* in front of the bytes, as the real system does */
 	PFS_LAYOUT_SIDE_BY_SIDE  /* the words of a page in one array: 16 to a cache line */
 };
 
 /* Which NUMA node the memory of a page comes from. */
 enum pfs_memory {
-	PFS_MEMORY_FIRST_TOUCH,  /* the kernel's default: the node of the thread that adds the page */
+	PFS_MEMORY_FIRST_TOUCH,  /* the kernel's default: where it is written first */
 	PFS_MEMORY_LOCAL,        /* bound to the node of the thread that adds the page */
 	PFS_MEMORY_INTERLEAVE,   /* OS pages spread over all nodes */
 	PFS_MEMORY_NODE          /* bound to memory_node */
@@ -53,7 +53,7 @@ struct pfs_reclaim_config {
 	uint32_t period_ms;        /* background pass every so often; 0: only on demand */
 	uint32_t headroom_percent; /* keep room for live records plus this share, 0..1000 */
 	uint32_t spare_pages;      /* and this many pages more */
-	uint32_t idle_passes;      /* a page goes back after so many passes empty in a row, 1..1000 */
+	uint32_t idle_passes;      /* a page goes after so many passes empty in a row, 1..1000 */
 };
 
 struct pfs_config {
@@ -67,6 +67,7 @@ struct pfs_config {
 	enum pfs_memory memory;
 	uint32_t memory_node;        /* logical node, with PFS_MEMORY_NODE */
 	bool full_flags;             /* policy original: with the real system's full flags */
+	bool owner_fences;           /* policy magazine: without the kernel's membarrier */
 	struct pfs_reclaim_config reclaim;
 	const struct pfs_memory_source *source; /* NULL: hwloc; must outlive the container */
 	uint64_t seed;               /* of the policies' random numbers */

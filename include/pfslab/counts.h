@@ -24,7 +24,7 @@ struct pfs_counts {
 	uint64_t probes;          /* records looked at */
 	uint64_t page_probes;     /* page searches begun */
 	uint64_t cas_failures;    /* FREE -> DIRTY lost to another thread */
-	uint64_t page_skips;      /* pages never tried, over calls that gave up or went on to grow */
+	uint64_t page_skips;      /* pages never tried, over calls that gave up or grew */
 	uint64_t record_skips;    /* records never looked at, over page searches without a record */
 	uint64_t flag_skips;      /* page searches refused by a full flag alone */
 	uint64_t false_full_at_least; /* failed page searches past a record FREE all the while */

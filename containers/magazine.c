@@ -1,0 +1,279 @@
+#include "magazine.h"
+
+/* {state, from, to} in one word: positions by their low 31 bits, which is plenty for a ring. */
+#define PFS_POSITION_BITS 31u
+#define PFS_POSITION_MASK ((UINT64_C(1) << PFS_POSITION_BITS) - 1)
+
+static uint64_t control_of(enum pfs_control state, uint64_t from, uint64_t to)
+{
+	return (uint64_t)state | (from & PFS_POSITION_MASK) << 2 |
+	       (to & PFS_POSITION_MASK) << (2 + PFS_POSITION_BITS);
+}
+
+static enum pfs_control state_of(uint64_t control)
+{
+	return (enum pfs_control)(control & PFS_CONTROL_STATE_MASK);
+}
+
+/* The position with these low bits that is nearest to one that is at most a ring away. */
+static uint64_t position_near(uint64_t near, uint64_t low_bits)
+{
+	uint64_t distance = (low_bits - near) & PFS_POSITION_MASK;
+	if (distance > PFS_POSITION_MASK / 2)
+		return near - (PFS_POSITION_MASK + 1 - distance);
+	return near + distance;
+}
+
+static uint64_t from_of(uint64_t control, uint64_t near)
+{
+	return position_near(near, control >> 2);
+}
+
+static uint64_t to_of(uint64_t control, uint64_t near)
+{
+	return position_near(near, control >> (2 + PFS_POSITION_BITS));
+}
+
+/* One step from a control word that is not IDLE; false: it changed meanwhile, look again. */
+static bool yield_step(struct pfs_magazine *self, uint64_t *control, uint64_t from)
+{
+	uint64_t seen = *control;
+	/* relaxed: the owner's own store. */
+	uint64_t tail = pfs_load_relaxed(&self->tail) / 2;
+	uint64_t handed = control_of(PFS_CONTROL_HANDED, from, tail);
+	switch (state_of(seen)) {
+	case PFS_CONTROL_REVOKED:
+		*control = handed;
+		/* [G6] acq_rel, pairs with [G7]: the taker reads what this hands over. */
+		return pfs_cas_acq_rel(&self->control, &seen, handed);
+	case PFS_CONTROL_DONE:
+		/* [G5] release, pairs with [G4]. */
+		pfs_store_release(&self->head, to_of(seen, tail) * 2);
+		/* [G9] acq_rel, pairs with [G3]: the new head goes first. */
+		return pfs_cas_acq_rel(&self->control, &seen, (uint64_t)PFS_CONTROL_IDLE);
+	default:
+		return true;
+	}
+}
+
+uint64_t pfs_magazine_yield(struct pfs_magazine *self, uint64_t from)
+{
+	/* relaxed, both: the owner's own stores. One of them is odd: the operation's. */
+	uint64_t head = pfs_load_relaxed(&self->head);
+	uint64_t tail = pfs_load_relaxed(&self->tail); /* relaxed: see above */
+	uint64_t control;
+	pfs_store_release(&self->tail, tail / 2 * 2); /* [G5] release, pairs with [G4] */
+	do {
+		/* [G7] acquire, pairs with [G6]: the taker's positions; and with DONE, that it
+		 * has copied what it took.
+		 * Each turn means that the taker moved on, and it moves a few steps only. */
+		control = pfs_load_acquire(&self->control);
+	} while (!yield_step(self, &control, from));
+	uint64_t taken_from = from_of(control, head / 2);
+	if (head % 2 != 0 && state_of(control) != PFS_CONTROL_DONE)
+		/* [G5] release, pairs with [G4]: past the entry, if it is ours. */
+		pfs_store_release(&self->head,
+				  (head / 2 < taken_from ? head / 2 + 1 : head / 2) * 2);
+	return taken_from;
+}
+
+static struct pfs_magazine *magazine_of(struct pfs_thread *thread)
+{
+	return thread->policy;
+}
+
+/* What a ring holds that nobody works on: entries first .. last - 1. Under `growth`. */
+struct content {
+	uint64_t first;
+	uint64_t last;
+};
+
+static struct content content_of(struct pfs_magazine *self)
+{
+	/* [G7] acquire, pairs with [G9]: with IDLE comes the head that goes with it. */
+	uint64_t control = pfs_load_acquire(&self->control);
+	/* [G4] seq, pairs with [G1] and [G5]. */
+	uint64_t tail = pfs_load_seq(&self->tail);
+	uint64_t head = pfs_load_seq(&self->head); /* [G4] seq */
+	struct content content = { .first = (head + 1) / 2, .last = tail / 2 };
+	if (state_of(control) == PFS_CONTROL_DONE) {
+		uint64_t taken_to = to_of(control, content.last);
+		if (content.first < taken_to)
+			content.first = taken_to;
+	}
+	return content;
+}
+
+static bool is_empty(struct pfs_magazine *self)
+{
+	struct content content = content_of(self);
+	return content.first >= content.last;
+}
+
+/* Only a ring that is IDLE can be revoked; the others are empty, or are met again. */
+static bool revoke(struct pfs_magazine *self)
+{
+	uint64_t seen = PFS_CONTROL_IDLE;
+	if (is_empty(self))
+		return false;
+	/* [G3] seq, pairs with [G2]: see the head of magazine.h. */
+	return pfs_cas_seq(&self->control, &seen, (uint64_t)PFS_CONTROL_REVOKED);
+}
+
+/* The entries that are the taker's now, whoever handed them over. */
+static struct content receive(struct pfs_magazine *self)
+{
+	struct content content = content_of(self);
+	uint64_t seen = PFS_CONTROL_REVOKED;
+	if (content.first > content.last) /* the one entry is being allocated */
+		content.first = content.last;
+	uint64_t handed = control_of(PFS_CONTROL_HANDED, content.first, content.last);
+	/* [G6] acq_rel: the taker's side; either CAS decides [M3]. */
+	if (pfs_cas_acq_rel(&self->control, &seen, handed))
+		return content;
+	/* [G7] acquire, pairs with [G6]: the owner handed over, with its entries. */
+	seen = pfs_load_acquire(&self->control);
+	content.last = to_of(seen, content.last);
+	content.first = from_of(seen, content.last);
+	return content;
+}
+
+/* HANDED stays so until the taker ends it. */
+static bool is_handed(struct pfs_magazine *self)
+{
+	/* relaxed: set by this taker, or acquired by it in receive(). */
+	return state_of(pfs_load_relaxed(&self->control)) == PFS_CONTROL_HANDED;
+}
+
+/* The same positions with the next state. */
+static uint64_t handed_to_done(struct pfs_magazine *self)
+{
+	uint64_t handed = pfs_load_relaxed(&self->control); /* relaxed: as in is_handed() */
+	return (handed & ~(uint64_t)PFS_CONTROL_STATE_MASK) | PFS_CONTROL_DONE;
+}
+
+static void give_to_words(struct pfs_container *self, void *record)
+{
+	struct pfs_occupancy_word *words = pfs_record_page(record)->index_words;
+	uint32_t slot = pfs_record_slot(record);
+	struct pfs_occupancy_word *word = &words[slot / PFS_WORD_RECORDS];
+	(void)pfs_occupancy_set(self, word, UINT64_C(1) << (slot % PFS_WORD_RECORDS));
+}
+
+/*
+ * A free in flight during the last take may have put a record behind what was taken. Until the
+ * owner comes back the word is DONE, so it is not on its way into the ring: no barrier.
+ */
+static struct content receive_more(struct pfs_magazine *self, uint64_t done)
+{
+	struct content content = content_of(self);
+	uint64_t from = from_of(done, content.last);
+	uint64_t handed = control_of(PFS_CONTROL_HANDED, from, content.last);
+	if (content.first >= content.last)
+		return (struct content){ 0, 0 };
+	/* [G6] acq_rel, pairs with [G9]: or the owner came back, and the ring is IDLE. */
+	if (!pfs_cas_acq_rel(&self->control, &done, handed))
+		return (struct content){ 0, 0 };
+	return content;
+}
+
+static struct content receive_any(struct pfs_magazine *self)
+{
+	/* [G7] acquire, pairs with [G6]. */
+	uint64_t control = pfs_load_acquire(&self->control);
+	switch (state_of(control)) {
+	case PFS_CONTROL_IDLE: return (struct content){ 0, 0 };
+	case PFS_CONTROL_DONE: return receive_more(self, control);
+	default: return receive(self);
+	}
+}
+
+static uint32_t empty_ring(struct pfs_container *self, struct pfs_magazine *ring)
+{
+	void *records[PFS_MAGAZINE_RECORDS];
+	struct content content = receive_any(ring);
+	if (content.first == content.last && !is_handed(ring))
+		return 0;
+	uint32_t count = (uint32_t)(content.last - content.first);
+	PFS_ASSERT(count <= PFS_MAGAZINE_RECORDS, "a ring handed over more than it holds");
+	for (uint32_t i = 0; i < count; i++)
+		records[i] = pfs_magazine_entry(ring, content.first + i);
+	/* [G8] release, pairs with [G2]: the copies were made before the owner goes on. */
+	pfs_store_release(&ring->control, handed_to_done(ring));
+	for (uint32_t i = 0; i < count; i++)
+		give_to_words(self, records[i]);
+	return count;
+}
+
+/* Under `growth`: all rings into the words. One heavy barrier for all of them. */
+static uint32_t take_back(struct pfs_container *self)
+{
+	uint32_t revoked = 0;
+	uint32_t taken = 0;
+	/* [C5] acquire, pairs with [C6]: the handles are complete. */
+	struct pfs_thread *threads = pfs_load_acquire(&self->threads);
+	for (struct pfs_thread *thread = threads; thread != NULL; thread = thread->next)
+		revoked += revoke(magazine_of(thread));
+	if (revoked != 0 && !magazine_of(threads)->fenced)
+		pfs_barrier_heavy();
+	for (struct pfs_thread *thread = threads; thread != NULL; thread = thread->next)
+		taken += empty_ring(self, magazine_of(thread));
+	return taken;
+}
+
+/*
+ * Under `growth`: is every ring empty? *pushes grows with each free into a ring, so equal sums
+ * of two rounds mean that none came in between.
+ */
+static bool are_empty(struct pfs_container *self, uint64_t *pushes)
+{
+	/* [C5] acquire, pairs with [C6]. */
+	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
+	*pushes = 0;
+	for (; thread != NULL; thread = thread->next) {
+		struct content content = content_of(magazine_of(thread));
+		if (content.first < content.last)
+			return false;
+		*pushes += content.last;
+	}
+	return true;
+}
+
+static void watch(struct pfs_container *self)
+{
+	/* [C5] acquire, pairs with [C6]. */
+	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
+	for (; thread != NULL; thread = thread->next)
+		magazine_of(thread)->watched = content_of(magazine_of(thread)).last;
+}
+
+/* A record given before the watch that is still in its ring. */
+static bool is_free_since_watch(struct pfs_container *self)
+{
+	/* [C5] acquire, pairs with [C6]. */
+	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
+	for (; thread != NULL; thread = thread->next) {
+		if (content_of(magazine_of(thread)).first < magazine_of(thread)->watched)
+			return true;
+	}
+	return false;
+}
+
+const struct pfs_occupancy_caches pfs_magazine_caches = {
+	.take_back = take_back,
+	.are_empty = are_empty,
+	.watch = watch,
+	.is_free_since_watch = is_free_since_watch,
+};
+
+void pfs_magazine_flush(struct pfs_thread *thread)
+{
+	struct pfs_magazine *self = magazine_of(thread);
+	struct content content = content_of(self);
+	for (uint64_t entry = content.first; entry < content.last; entry++)
+		give_to_words(thread->container, pfs_magazine_entry(self, entry));
+	/* [G5] release, pairs with [G4]; the owner holds `growth`, so no taker is about. */
+	pfs_store_release(&self->head, content.last * 2);
+	/* [G9] release, pairs with [G3]. */
+	pfs_store_release(&self->control, (uint64_t)PFS_CONTROL_IDLE);
+}

@@ -1,0 +1,308 @@
+/*
+ * proof.c - no record is free: proved, and then a page is added; and pages are taken.
+ *
+ * Everything here runs under `growth`. The edges are those of occupancy.h and summary.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "summary.h"
+
+/*
+ * One round of the double collect: a word with room, or NULL and the sum of all versions.
+ *
+ * [W5] seq, pairs with [W1] and [W2]: if a take is seen, so is every free that its thread did
+ * before; and the rounds are read in order. Without it a free could be missed although the
+ * take that it was traded for is seen, and a full container reported that never was.
+ */
+static struct pfs_occupancy_word *collect(struct pfs_container *self, uint64_t *versions)
+{
+	uint32_t limit = pfs_container_page_limit(self);
+	*versions = 0;
+	for (uint32_t page = 0; page < limit; page++) {
+		struct pfs_occupancy_page *entry = pfs_summary_page_at(self, page);
+		for (uint32_t i = 0; entry != NULL && i < entry->word_count; i++) {
+			uint64_t word = pfs_load_seq(&entry->words[i].free); /* [W5] */
+			if ((uint32_t)word != 0)
+				return &entry->words[i];
+			*versions += word >> 32;
+		}
+	}
+	return NULL;
+}
+
+static bool caches_are_empty(struct pfs_container *self, uint64_t *frees)
+{
+	const struct pfs_occupancy *index = self->policy;
+	*frees = 0;
+	return index->caches == NULL || index->caches->are_empty(self, frees);
+}
+
+/*
+ * Under `growth`, so that the pages stay the same. Versions count modulo 2^32, and so does
+ * their sum: equal sums mean no free in between, or 2^32 of them.
+ */
+static struct pfs_occupancy_word *prove_none_free(struct pfs_container *self, bool *proved)
+{
+	uint64_t first[2] = { 0, 0 };
+	uint64_t second[2] = { 0, 0 };
+	bool caches_empty = caches_are_empty(self, &first[1]);
+	struct pfs_occupancy_word *word = collect(self, &first[0]);
+	if (word == NULL) {
+		caches_empty = caches_are_empty(self, &second[1]) && caches_empty;
+		word = collect(self, &second[0]);
+	}
+	*proved = word == NULL && caches_empty && first[1] == second[1] &&
+		  (uint32_t)first[0] == (uint32_t)second[0];
+	return word;
+}
+
+/*
+ * For the count of needless growths, which must not trust the proof: what was free when the
+ * lock was taken, and still is when the page is published, was free all the while. A bit that
+ * is set now counts if its word's version is that of the watch; a record in a cache counts if
+ * it came before the watch. What was freed since does not: it came after the decision.
+ */
+static void watch(struct pfs_container *self)
+{
+	struct pfs_occupancy *index = self->policy;
+	uint32_t words = pfs_ceil_div(self->config.page_records, PFS_WORD_RECORDS);
+	uint32_t limit = PFS_COUNTED ? pfs_container_page_limit(self) : 0;
+	for (uint32_t page = 0; page < limit; page++) {
+		struct pfs_occupancy_page *entry = pfs_summary_page_at(self, page);
+		for (uint32_t i = 0; entry != NULL && i < words; i++) {
+			/* relaxed: coherence with the later look is enough. */
+			uint64_t word = pfs_load_relaxed(&entry->words[i].free);
+			index->watched[(size_t)page * words + i] = word;
+		}
+	}
+	if (PFS_COUNTED && index->caches != NULL)
+		index->caches->watch(self);
+}
+
+static bool is_free_since_watch(struct pfs_container *self, struct pfs_occupancy_page *entry)
+{
+	struct pfs_occupancy *index = self->policy;
+	for (uint32_t i = 0; i < entry->word_count; i++) {
+		/* relaxed: coherence with the watch is enough. */
+		uint64_t word = pfs_load_relaxed(&entry->words[i].free);
+		uint64_t watched = index->watched[(size_t)entry->index * entry->word_count + i];
+		if ((uint32_t)word != 0 && word >> 32 == watched >> 32)
+			return true;
+	}
+	return false;
+}
+
+int pfs_occupancy_some_free(struct pfs_container *self)
+{
+	const struct pfs_occupancy *index = self->policy;
+	uint32_t limit = pfs_container_page_limit(self);
+	for (uint32_t page = 0; page < limit; page++) {
+		struct pfs_occupancy_page *entry = pfs_summary_page_at(self, page);
+		if (entry != NULL && is_free_since_watch(self, entry))
+			return 1;
+	}
+	return index->caches != NULL && index->caches->is_free_since_watch(self);
+}
+
+static struct pfs_occupancy_page *entry_new(struct pfs_container *self, uint32_t page)
+{
+	struct pfs_occupancy *index = self->policy;
+	uint32_t words = pfs_ceil_div(self->config.page_records, PFS_WORD_RECORDS);
+	struct pfs_occupancy_page *entry = calloc(1, sizeof(*entry));
+	if (entry == NULL)
+		return NULL;
+	entry->word_count = words;
+	entry->index = page;
+	entry->words = aligned_alloc(PFS_LINE, words * sizeof(*entry->words));
+	entry->words_with_room = calloc(pfs_ceil_div(words, 64), sizeof(*entry->words_with_room));
+	if (entry->words == NULL || entry->words_with_room == NULL) {
+		free(entry->words);
+		free((void *)entry->words_with_room);
+		free(entry);
+		return NULL;
+	}
+	memset((void *)entry->words, 0, words * sizeof(*entry->words));
+	for (uint32_t i = 0; i < words; i++) {
+		entry->words[i].page = entry;
+		entry->words[i].number = i;
+		entry->words[i].room = &entry->words_with_room[i / 64];
+		entry->words[i].room_bit = UINT64_C(1) << (i % 64);
+	}
+	/* [W7] release, pairs with [W8]: the words are complete. */
+	pfs_store_release(&index->pages[page], entry);
+	return entry;
+}
+
+/* Under `growth`: the page for the lowest hole, made now or left over from a proof that
+ * failed. NULL with thread->status. */
+static struct pfs_page *spare_page(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	struct pfs_occupancy *index = self->policy;
+	uint32_t hole = pfs_growth_hole(self);
+	thread->status = hole == self->page_capacity ? PFS_FULL : PFS_OK;
+	if (thread->status == PFS_FULL)
+		return NULL;
+	if (index->spare != NULL && index->spare->index != hole) {
+		pfs_container_unmap(self, index->spare);
+		index->spare = NULL;
+	}
+	if (index->spare == NULL)
+		index->spare = pfs_growth_make(thread, hole);
+	if (index->spare != NULL && pfs_summary_page_at(self, hole) == NULL &&
+	    entry_new(self, hole) == NULL)
+		thread->status = PFS_NO_MEMORY;
+	return thread->status == PFS_OK ? index->spare : NULL;
+}
+
+/* The bits of a word's records: all 32, or fewer in the last word of a page. */
+static uint64_t all_bits(const struct pfs_page *page, uint32_t number)
+{
+	uint32_t left = page->slot_count - number * PFS_WORD_RECORDS;
+	if (page->slot_count <= number * PFS_WORD_RECORDS)
+		return 0;
+	return left >= PFS_WORD_RECORDS ? UINT32_MAX : (UINT64_C(1) << left) - 1;
+}
+
+/*
+ * Under `growth`: publish the spare page, with the bits of all its records set but those of
+ * the first word that the caller keeps for itself.
+ */
+static struct pfs_occupancy_page *open_page(struct pfs_thread *thread, uint64_t kept)
+{
+	struct pfs_container *self = thread->container;
+	struct pfs_occupancy *index = self->policy;
+	struct pfs_page *page = index->spare;
+	struct pfs_occupancy_page *entry = pfs_summary_page_at(self, page->index);
+	index->spare = NULL;
+	page->index_words = entry->words;
+	pfs_store_relaxed(&entry->node, page->node); /* relaxed: a preference */
+	pfs_store_relaxed(&entry->draining, 0);      /* relaxed: a preference */
+	pfs_growth_publish(self, page);
+	for (uint32_t i = 0; i < entry->word_count; i++) {
+		struct pfs_occupancy_word *word = &entry->words[i];
+		word->first_record = pfs_page_record(page, i * PFS_WORD_RECORDS);
+		word->first_lock = (char *)pfs_page_lock(page, i * PFS_WORD_RECORDS);
+		word->record_stride = (uint32_t)page->record_stride;
+		word->lock_stride = (uint32_t)page->word_stride;
+		/* relaxed: no record of the page is out, so nobody else writes the word. */
+		uint64_t version = (pfs_load_relaxed(&word->free) >> 32) + 1;
+		uint64_t bits = all_bits(page, i) & ~(i == 0 ? kept : 0);
+		/* [W4] release, pairs with [W1]: first_record and the page's words go first. */
+		pfs_store_release(&word->free, version << 32 | bits);
+		if (bits != 0)
+			pfs_summary_set(entry->words_with_room, i);
+	}
+	if (pfs_summary_some_word(entry))
+		pfs_summary_announce_page(self, entry);
+	return entry;
+}
+
+/* Under `growth`: whoever adds a page gets a record of it. */
+static struct pfs_claim open_and_claim(struct pfs_thread *thread)
+{
+	struct pfs_occupancy_page *entry = open_page(thread, 1);
+	thread->home_page = entry->index;
+	return pfs_occupancy_claim(thread, &entry->words[0], 0);
+}
+
+enum pfs_status pfs_occupancy_add_page(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	pfs_mutex_lock(&self->growth);
+	if (spare_page(thread) != NULL)
+		(void)open_page(thread, 0);
+	pfs_mutex_unlock(&self->growth);
+	return thread->status;
+}
+
+/*
+ * The page is made before the proof, so that nothing slow stands between the proof and the
+ * publishing.
+ */
+static enum pfs_proof prove_and_grow(struct pfs_thread *thread, struct pfs_claim *claim,
+				     struct pfs_occupancy_word **word)
+{
+	struct pfs_container *self = thread->container;
+	const struct pfs_occupancy *index = self->policy;
+	bool proved = false;
+	watch(self);
+	if (index->caches != NULL && index->caches->take_back(self) != 0)
+		return PFS_PROOF_AGAIN;
+	*word = prove_none_free(self, &proved);
+	if (*word != NULL)
+		return PFS_PROOF_WORD;
+	bool has_page = spare_page(thread) != NULL;
+	*word = prove_none_free(self, &proved);
+	if (*word != NULL)
+		return PFS_PROOF_WORD;
+	if (!proved)
+		return PFS_PROOF_AGAIN;
+	if (!has_page)
+		return PFS_PROOF_REFUSED;
+	*claim = open_and_claim(thread);
+	return PFS_PROOF_CLAIM;
+}
+
+enum pfs_proof pfs_proof_or_growth(struct pfs_thread *thread, struct pfs_claim *claim,
+				   struct pfs_occupancy_word **word)
+{
+	struct pfs_container *self = thread->container;
+	pfs_mutex_lock(&self->growth);
+	enum pfs_proof proof = prove_and_grow(thread, claim, word);
+	pfs_mutex_unlock(&self->growth);
+	return proof;
+}
+
+/*
+ * [W3] Own every record of the page: each word from all free to none, version unchanged. The
+ * words already taken are freed again if one is not all free. Under `growth`, so that no proof
+ * takes these records for used ones.
+ */
+static bool take_page(struct pfs_page *page)
+{
+	struct pfs_occupancy_page *entry = pfs_summary_page_of(page);
+	uint32_t taken = 0;
+	for (; taken < entry->word_count; taken++) {
+		struct pfs_occupancy_word *word = &entry->words[taken];
+		uint64_t seen = pfs_load_relaxed(&word->free); /* relaxed: [W3] verifies it */
+		uint64_t bits = all_bits(page, taken);
+		/* [W3] acq_rel, pairs with [W2]: the last owners' accesses to the page come
+		 * before its memory goes. */
+		if ((uint32_t)seen != bits || !pfs_cas_acq_rel(&word->free, &seen, seen - bits))
+			break;
+	}
+	if (taken == entry->word_count)
+		return true;
+	while (taken-- > 0) {
+		/* [W2] seq: as any free. */
+		(void)pfs_fetch_add_seq(&entry->words[taken].free,
+					all_bits(page, taken) + PFS_WORD_FREES);
+		pfs_summary_set(entry->words_with_room, taken);
+	}
+	return false;
+}
+
+static bool retire(struct pfs_container *self, struct pfs_page *page)
+{
+	pfs_mutex_lock(&self->growth);
+	bool taken = take_page(page);
+	if (taken)
+		pfs_growth_unlink(self, page);
+	pfs_mutex_unlock(&self->growth);
+	return taken;
+}
+
+static void marked(struct pfs_container *self, struct pfs_page *page)
+{
+	struct pfs_occupancy_page *entry = pfs_summary_page_of(page);
+	/* relaxed, both: written by passes alone, and a preference. */
+	uint32_t draining = pfs_load_relaxed(&page->draining);
+	pfs_store_relaxed(&entry->draining, draining); /* relaxed: a preference */
+	pfs_summary_clear(pfs_summary_pages(self->policy, page->node, draining == 0), entry->index);
+	if (pfs_summary_some_word(entry))
+		pfs_summary_announce_page(self, entry);
+}
+
+const struct pfs_reclaim_ops pfs_reclaim_by_occupancy = { .retire = retire, .marked = marked };

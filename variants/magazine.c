@@ -1,0 +1,121 @@
+/*
+ * magazine.c - exact, with a ring of free records for each thread.
+ *
+ * allocate takes from the thread's ring, free gives to it, without a locked instruction. What
+ * does not fit, and what belongs to another node or to a page that drains, goes through the
+ * occupancy words as in exact. Before a page is added, full is reported, or pages are given
+ * back, all rings are emptied into the words, without waiting for their owners
+ * (containers/magazine.h), so exactness holds: docs/exact.md.
+ *
+ * Stranding: at most 64 records lie in a ring, and all can be taken back, but one of a thread
+ * that stops for ever in the middle of an allocation.
+ */
+#include "magazine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "words.h"
+
+static inline struct pfs_claim allocate(struct pfs_thread *thread)
+{
+	void *record = pfs_magazine_take(thread->policy);
+	pfs_tally_call(thread);
+	if (pfs_likely(record != NULL))
+		return pfs_occupancy_claim_record(thread, record, pfs_record_lock(record));
+	struct pfs_claim claim = pfs_occupancy_first(thread);
+	return claim.record != NULL ? claim : pfs_occupancy_search(thread);
+}
+
+static inline void give(struct pfs_thread *thread, void *record)
+{
+	const struct pfs_page *page = pfs_record_page(record);
+	bool is_near = page->node == thread->node || page->node == PFS_NODE_MIXED;
+	/* relaxed: a preference; the record keeps the page until it is given. */
+	bool drains = pfs_load_relaxed(&((struct pfs_page *)(uintptr_t)page)->draining) != 0;
+	if (!pfs_likely(is_near && !drains && pfs_magazine_give(thread->policy, record)))
+		pfs_occupancy_give(thread, record);
+}
+
+static inline void free_and_give(struct pfs_thread *thread, void *record)
+{
+	free_record(thread, record);
+	give(thread, record);
+}
+
+static inline void abandon_and_give(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	abandon_record(thread, claim);
+	give(thread, claim.record);
+}
+
+static enum pfs_status start(struct pfs_container *self)
+{
+	enum pfs_status status = pfs_occupancy_start(self);
+	if (status == PFS_OK)
+		((struct pfs_occupancy *)self->policy)->caches = &pfs_magazine_caches;
+	return status;
+}
+
+static void stop(struct pfs_container *self)
+{
+	/* relaxed: stop runs alone. */
+	struct pfs_thread *thread = pfs_load_relaxed(&self->threads);
+	for (; thread != NULL; thread = thread->next) {
+		free(thread->policy);
+		thread->policy = NULL;
+	}
+	pfs_occupancy_stop(self);
+}
+
+/* A ring lives as long as its handle, because takers may be reading it. */
+static enum pfs_status thread_start(struct pfs_thread *thread)
+{
+	if (thread->policy != NULL)
+		return PFS_OK;
+	struct pfs_magazine *magazine =
+		aligned_alloc(_Alignof(struct pfs_magazine), sizeof(*magazine));
+	if (magazine == NULL)
+		return PFS_NO_MEMORY;
+	memset((void *)magazine, 0, sizeof(*magazine));
+	magazine->fenced = thread->container->config.owner_fences || !pfs_barrier_available();
+	thread->policy = magazine;
+	pfs_occupancy_settle(thread);
+	return PFS_OK;
+}
+
+static void thread_stop(struct pfs_thread *thread)
+{
+	pfs_mutex_lock(&thread->container->growth);
+	pfs_magazine_flush(thread);
+	pfs_mutex_unlock(&thread->container->growth);
+}
+
+/* Records in rings keep their pages: take them back first. */
+static uint32_t reclaim(struct pfs_thread *thread, int now)
+{
+	struct pfs_container *self = thread->container;
+	pfs_mutex_lock(&self->growth);
+	(void)pfs_magazine_caches.take_back(self);
+	pfs_mutex_unlock(&self->growth);
+	return pfs_reclaim_run(thread, now != 0, &pfs_reclaim_by_occupancy);
+}
+
+static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_and_give,
+						  free_and_give };
+PFS_VARIANT_BATCHES(record_ops)
+
+const struct pfs_variant pfs_variant_magazine = {
+	.name = "magazine",
+	.summary = "ours: exact, with a ring of free records for each thread",
+	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
+		  PFS_TRAIT_RECLAIM | PFS_TRAIT_EXACT | PFS_TRAIT_C11,
+	.start = start,
+	.stop = stop,
+	.thread_start = thread_start,
+	.thread_stop = thread_stop,
+	.add_page = pfs_occupancy_add_page,
+	.some_free = pfs_occupancy_some_free,
+	.reclaim = reclaim,
+	PFS_VARIANT_CALLS(allocate, publish_record, abandon_and_give, free_and_give),
+};
