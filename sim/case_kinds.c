@@ -31,8 +31,7 @@ static void nobody_refused(struct pfs_case *self)
 {
 	for (uint32_t id = 0; id < self->thread_count; id++) {
 		if (self->threads[id].refused != 0)
-			pfs_machine_fail("thread %u was refused although the maximum is not reached",
-					 id);
+			pfs_machine_fail("thread %u was refused although there is room", id);
 	}
 }
 

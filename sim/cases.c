@@ -227,7 +227,7 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 	if ((variant->traits & PFS_TRAIT_C11) == 0)
 		return "the machine sees only C11 atomics, which this policy is not made of";
 	if ((variant->traits & kind->traits) != kind->traits)
-		return "the scenario needs what this policy can't do (reclaim, or records by index)";
+		return "it needs what this policy can't do (reclaim, or records by index)";
 	self->kind = kind;
 	self->variant = variant;
 	self->thread_count = kind->threads;

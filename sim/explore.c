@@ -24,7 +24,7 @@ static uint64_t bit(uint32_t actor)
 
 static bool has_range(const struct pfs_sim_operation *operation)
 {
-	return operation->kind != PFS_SIM_YIELD;
+	return operation->kind != PFS_SIM_YIELD && operation->kind != PFS_SIM_BARRIER;
 }
 
 static bool overlap(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
@@ -42,6 +42,7 @@ static bool will_write(const struct pfs_machine *machine, uint32_t actor,
 {
 	switch (operation->kind) {
 	case PFS_SIM_LOAD:
+	case PFS_SIM_BARRIER:
 	case PFS_SIM_YIELD: return false;
 	case PFS_SIM_STORE: return machine->model != PFS_MACHINE_TSO;
 	case PFS_SIM_CAS: {
@@ -57,6 +58,14 @@ static bool will_write(const struct pfs_machine *machine, uint32_t actor,
 	}
 }
 
+/* A store fills a buffer that a barrier waits for; a drain empties it. */
+static bool is_store_to_barrier(const struct pfs_sim_operation *store,
+				const struct pfs_sim_operation *barrier)
+{
+	return barrier->kind == PFS_SIM_BARRIER &&
+	       (store->kind == PFS_SIM_STORE || store->kind == PFS_SIM_DRAIN);
+}
+
 /* Does the order of the node's operation and the actor's pending one matter? */
 static bool depends(const struct pfs_machine *machine, const struct pfs_explore_node *node,
 		    uint32_t actor)
@@ -67,6 +76,9 @@ static bool depends(const struct pfs_machine *machine, const struct pfs_explore_
 	bool loads = pending.kind == PFS_SIM_LOAD || node->ran.kind == PFS_SIM_LOAD;
 	if (same_thread && !(loads && pending.address != node->ran.address))
 		return true; /* a thread and its own buffer */
+	if (machine->model == PFS_MACHINE_TSO &&
+	    (is_store_to_barrier(&pending, &node->ran) || is_store_to_barrier(&node->ran, &pending)))
+		return true;
 	if (!has_range(&pending) || !has_range(&node->ran) || !overlap(&pending, &node->ran))
 		return false;
 	return node->ran_wrote || will_write(machine, actor, &pending);

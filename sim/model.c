@@ -41,6 +41,13 @@ bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread
 		return false;
 	if (self->model != PFS_MACHINE_TSO)
 		return true;
+	if (next->kind == PFS_SIM_BARRIER) {
+		for (uint32_t id = 0; id < self->thread_count; id++) {
+			if (self->threads[id]->buffer_count != 0)
+				return false;
+		}
+		return true;
+	}
 	switch (next->kind) {
 	case PFS_SIM_LOAD:
 	case PFS_SIM_YIELD:
@@ -71,7 +78,7 @@ static bool result_of(const struct pfs_sim_operation *operation, uint32_t id, ui
 static bool has_bytes(const struct pfs_sim_operation *operation)
 {
 	return operation->kind != PFS_SIM_YIELD && operation->kind != PFS_SIM_NOTE &&
-	       operation->kind != PFS_SIM_UNMAP;
+	       operation->kind != PFS_SIM_UNMAP && operation->kind != PFS_SIM_BARRIER;
 }
 
 void pfs_model_execute(struct pfs_machine *self, struct pfs_vthread *thread,

@@ -230,8 +230,8 @@ static int explore(int argc, char **argv)
 		return status;
 	int kind = kind_of(arguments.search);
 	if (kind < 0)
-		return refuse("search %s: must be exhaustive, bounded, naive, random, pct or rotate",
-			      arguments.search);
+		return refuse("search %s: must be exhaustive, bounded, naive, random, pct or "
+			      "rotate", arguments.search);
 	struct pfs_search_options options = { (enum pfs_search_kind)kind, arguments.seed,
 					      arguments.executions, arguments.seconds,
 					      (uint32_t)arguments.preemptions };

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "containers/barrier.h"
 #include "containers/compiler.h"
 #include "containers/container.h"
 #include "containers/memory.h"
@@ -42,6 +43,16 @@ enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
 		return PFS_OK;
 	return pfs_message_set(message, PFS_NO_MEMORY,
 			       "no simulated machine: create one before its containers");
+}
+
+bool pfs_barrier_available(void)
+{
+	return true;
+}
+
+void pfs_barrier_heavy(void)
+{
+	(void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, 0, PFS_SIM_SEQ, PFS_SIM_PLACE("barrier"));
 }
 
 enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
