@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "containers/container.h"
 #include "harness.h"
 #include "source.h"
 
@@ -177,6 +178,32 @@ static void past_a_page_that_was_given_back(const struct pfs_case *at)
 	PFS_CHECK_IS(walk_count(thread, PFS_WALK_LIVE), CAPACITY);
 	for (uint32_t i = 0; i < CAPACITY; i++)
 		pfs_free(thread, by_index[i]);
+	pfs_thread_detach(thread);
+	pfs_container_destroy(container);
+}
+
+/* One record's version has wrapped around, the others' have not: the page that comes to the
+ * index goes on behind the one that wrapped. */
+static void versions_that_wrapped_go_on(const struct pfs_case *at)
+{
+	struct pfs_config config = small_config(at);
+	struct pfs_container *container = pfs_case_create(at, &config);
+	struct pfs_thread *thread = pfs_attach_or_fail(container);
+	void *records[SLOTS];
+	container->version_bases[0] = PFS_VERSION_MASK - 2 * PFS_VERSION_ONE;
+	for (uint32_t i = 0; i < SLOTS; i++)
+		records[i] = pfs_allocate_or_fail(thread);
+	PFS_CHECK_IS(pfs_version(records[0]), (1u << 30) - 2);
+	for (uint32_t times = 0; times < 5; times++)
+		pfs_publish(thread, pfs_reopen(thread, records[4]));
+	PFS_CHECK_IS(pfs_version(records[4]), 3);
+	for (uint32_t i = 0; i < SLOTS; i++)
+		pfs_free(thread, records[i]);
+	PFS_CHECK_IS(pfs_reclaim_now(thread), 1);
+	void *record = pfs_allocate_or_fail(thread);
+	PFS_CHECK(pfs_index(thread, record) < SLOTS);
+	PFS_CHECK_IS(pfs_version(record), 5); /* base 4, published once */
+	pfs_free(thread, record);
 	pfs_thread_detach(thread);
 	pfs_container_destroy(container);
 }
@@ -372,6 +399,10 @@ static const struct pfs_test tests[] = {
 	{ .name = "walks at rest", .run = walks_at_rest, .each = true, .traits = INDEXED },
 	{ .name = "past a page that was given back",
 	  .run = past_a_page_that_was_given_back,
+	  .each = true,
+	  .traits = INDEXED | PFS_TRAIT_RECLAIM },
+	{ .name = "versions that wrapped go on",
+	  .run = versions_that_wrapped_go_on,
 	  .each = true,
 	  .traits = INDEXED | PFS_TRAIT_RECLAIM },
 	{ .name = "walks while others work",

@@ -1,0 +1,87 @@
+/*
+ * pfs_stress.c - the program: which workloads and layouts run with which policy.
+ */
+#include <stdio.h>
+
+#include "crowd.h"
+#include "harness.h"
+
+#ifndef PFS_VERSION
+#define PFS_VERSION "unknown"
+#endif
+
+static int list_policies(void)
+{
+	const struct pfs_variant *variant;
+	for (size_t i = 0; (variant = pfs_variant_at(i)) != NULL; i++)
+		(void)printf("%-14s %s\n", variant->name, variant->summary);
+	return 0;
+}
+
+static bool can_do(const struct pfs_variant *policy, enum pfs_mode mode)
+{
+	const uint32_t indexed = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX;
+	return mode == PFS_MODE_PLAIN || (policy->traits & indexed) == indexed;
+}
+
+/* The workloads that the policy can do; a word on those that it cannot. */
+static uint32_t modes_of(const struct pfs_stress_options *options)
+{
+	uint32_t able = 0;
+	for (uint32_t mode = PFS_MODE_PLAIN; mode <= PFS_MODE_HISTORY; mode <<= 1) {
+		if ((options->modes & mode) == 0)
+			continue;
+		if (can_do(options->policy, (enum pfs_mode)mode))
+			able |= mode;
+		else
+			(void)printf("%s %s: left out, its records have no word and no index\n",
+				     options->policy->name, pfs_mode_name((enum pfs_mode)mode));
+	}
+	return able;
+}
+
+static void run_layout(const struct pfs_stress_options *options, enum pfs_layout layout,
+		       uint32_t able)
+{
+	uint32_t count = (uint32_t)__builtin_popcount(able);
+	for (uint32_t mode = PFS_MODE_PLAIN; mode <= PFS_MODE_HISTORY; mode <<= 1) {
+		if ((able & mode) != 0)
+			pfs_crowd_run(options, layout, (enum pfs_mode)mode,
+				      options->seconds / count);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct pfs_stress_options options;
+	struct pfs_message message;
+	if (pfs_stress_options_parse(&options, argc, argv, &message) != PFS_OK) {
+		(void)fprintf(stderr, "pfs-stress: %s\n", message.text);
+		return 2;
+	}
+	if (options.help) {
+		pfs_stress_help();
+		return 0;
+	}
+	if (options.version) {
+		(void)printf("pfs-stress %s\n", PFS_VERSION);
+		return 0;
+	}
+	if (options.list_policies)
+		return list_policies();
+	if (PFS_UNDER_TSAN && (options.policy->traits & PFS_TRAIT_C11) == 0) {
+		(void)printf("%s: left out, ThreadSanitizer cannot see its inline assembly\n",
+			     options.policy->name);
+		return 0;
+	}
+	uint32_t able = modes_of(&options);
+	if (able == 0) {
+		(void)fprintf(stderr, "pfs-stress: --workload: policy %s can do none of these; "
+			      "try plain\n", options.policy->name);
+		return 2;
+	}
+	run_layout(&options, options.layout, able);
+	if (options.both_layouts)
+		run_layout(&options, PFS_LAYOUT_SIDE_BY_SIDE, able);
+	return 0;
+}
