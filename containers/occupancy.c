@@ -199,6 +199,8 @@ static struct pfs_claim search_hints(struct pfs_thread *thread)
 			break;
 		own->older[own->top].word = NULL;
 		own->top = (own->top + PFS_HINTS - 1) % PFS_HINTS;
+		if (!pfs_occupancy_is_preferred(thread, own->latest.word->page))
+			continue;
 		struct pfs_claim claim =
 			pfs_occupancy_take(thread, own->latest.word, &own->latest.seen);
 		if (claim.record != NULL)

@@ -215,12 +215,26 @@ static inline struct pfs_claim pfs_occupancy_take(struct pfs_thread *thread,
 	return pfs_claim_none();
 }
 
+static inline bool pfs_occupancy_drains(struct pfs_occupancy_page *page)
+{
+	return pfs_load_relaxed(&page->draining) != 0; /* relaxed: a preference */
+}
+
+/* Hints never lead to other nodes, or to pages that drain. */
+static inline bool pfs_occupancy_is_preferred(struct pfs_thread *thread,
+					      struct pfs_occupancy_page *page)
+{
+	uint32_t node = pfs_load_relaxed(&page->node); /* relaxed: a preference */
+	return (node == thread->node || node == PFS_NODE_MIXED) && !pfs_occupancy_drains(page);
+}
+
 /* The hot half of allocate: the word that this thread used last. */
 static inline struct pfs_claim pfs_occupancy_first(struct pfs_thread *thread)
 {
 	struct pfs_occupancy_thread *own = thread->policy;
 	struct pfs_occupancy_hint *hint = &own->latest;
-	return pfs_likely(hint->word != NULL)
+	/* A page may have begun to drain since its word became the hint. */
+	return pfs_likely(hint->word != NULL && !pfs_occupancy_drains(hint->word->page))
 		       ? pfs_occupancy_take(thread, hint->word, &hint->seen)
 		       : pfs_claim_none();
 }
@@ -229,16 +243,6 @@ static inline bool pfs_occupancy_is_announced(struct pfs_occupancy_word *word)
 {
 	/* [W6] seq, pairs with [W9]: after the bit was set in the word; see summary.h. */
 	return (pfs_load_seq(word->room) & word->room_bit) != 0;
-}
-
-/* Hints never lead to other nodes, or to pages that drain. */
-static inline bool pfs_occupancy_is_preferred(struct pfs_thread *thread,
-					      struct pfs_occupancy_page *page)
-{
-	/* relaxed, both: a preference. */
-	uint32_t node = pfs_load_relaxed(&page->node);
-	return (node == thread->node || node == PFS_NODE_MIXED) &&
-	       pfs_load_relaxed(&page->draining) == 0; /* relaxed: likewise */
 }
 
 /* Set a record's bit; what the word holds then. The record's pfs_lock must be FREE already. */
