@@ -75,6 +75,24 @@ static void growth_finish(struct pfs_case *self)
 				 self->thread_count);
 }
 
+/* ---- share: one page is enough for all ---- */
+
+static void share_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	pages_of(config, self->thread_count, 0, 3);
+}
+
+static void share_finish(struct pfs_case *self)
+{
+	struct pfs_counts counts;
+	if ((self->variant->traits & (PFS_TRAIT_STRICT | PFS_TRAIT_EXACT)) == 0)
+		return;
+	pfs_container_counts(self->container, &counts);
+	if (counts.growths > 1)
+		pfs_machine_fail("%llu pages added, and the first one had room for all",
+				 (unsigned long long)counts.growths);
+}
+
 /* ---- four_pages: room in the middle, no page must be added ---- */
 
 static void four_pages_configure(struct pfs_case *self, struct pfs_config *config)
@@ -202,6 +220,13 @@ static void read_last_body(void *opaque)
 		read_one(thread, 1);
 }
 
+static void lookup_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (; thread->operations < thread->own->operations; thread->operations++)
+		(void)pfs_lookup(thread->handle, 1);
+}
+
 static void section_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 2);
@@ -295,6 +320,8 @@ const struct pfs_case_kind pfs_case_kinds[] = {
 	  2, 2, churn_configure, NULL, { churn_body, churn_body, churn_body }, churn_finish },
 	{ "growth", "threads allocate from a container without pages", NEEDS_INDEX, 3, 1,
 	  growth_configure, NULL, { keep_body, keep_body, keep_body }, growth_finish },
+	{ "share", "threads share the first page; no second one may be added", NEEDS_INDEX, 2, 1,
+	  share_configure, NULL, { keep_body, keep_body, keep_body }, share_finish },
 	{ "four_pages", "four pages, two with room; no page may be added", NEEDS_INDEX, 4, 1,
 	  four_pages_configure, four_pages_fill, { keep_body, keep_body, keep_body },
 	  four_pages_finish },
@@ -307,6 +334,8 @@ const struct pfs_case_kind pfs_case_kinds[] = {
 	{ "section", "a reader in a section while its page is given back", NEEDS_RECLAIM, 2, 1,
 	  section_configure, section_fill, { read_last_body, free_and_pass_body, churn_body },
 	  NULL },
+	{ "lookup", "a look-up while its page is given back", NEEDS_RECLAIM, 2, 2,
+	  section_configure, section_fill, { lookup_body, free_and_pass_body, churn_body }, NULL },
 	{ "walk", "a walk past a page that is given back", NEEDS_RECLAIM, 2, 1, walk_configure,
 	  walk_fill, { walk_body, free_and_pass_body, churn_body }, walk_finish },
 };

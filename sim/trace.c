@@ -80,7 +80,8 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 bool pfs_trace_is_quiet(const struct pfs_sim_place *place)
 {
 	static const char *const prefixes[] = { "pfs_tally_", "pfs_bump_owned",
-						"some_record_is_free" };
+						"some_record_is_free", "watch",
+						"is_free_since_watch" };
 	/* Decided once a place, and remembered by its address. */
 	static _Thread_local struct {
 		const struct pfs_sim_place *place;

@@ -1,0 +1,246 @@
+#!/usr/bin/python3
+"""run.py - every deliberate weakening in mutants.json is caught by its named test.
+
+usage: stress/mutants/run.py [--only ID[,ID...]] [--jobs N] [--keep FOLDER] [--list] [--verbose]
+
+Copies the sources, builds two small sets of programs (tsan: race; sim: pfs-sim, four_pages,
+misuse), runs each named test unchanged (it must pass) and once for each mutant (it must fail,
+and say why: the regular expression `expect`). A mutant whose text is not found exactly once,
+or that does not build, counts as failed: the table then no longer fits the sources.
+Exit 0: all as expected. 1: not. 2: bad usage.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+FOLDERS = ("include", "containers", "variants", "sim", "stress/mutants")
+INCLUDES = ["-Iinclude", "-Icontainers", "-Ivariants", "-I."]
+RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact")
+SIM_PROGRAMS = {"pfs-sim": "sim/pfs_sim.c", "four_pages": "stress/four_pages.c",
+                "misuse": "stress/mutants/misuse.c"}
+SIM_SEAMS = ("barrier.c", "memory.c", "reclaimer.c", "panic.c")  # sim/seams.c instead
+TEST_SECONDS = 100
+
+
+class Build:
+    """Objects and programs of one set; a mutant rebuilds only what saw its file."""
+
+    def __init__(self, name, scratch, flags, programs, sources, libraries):
+        self.name, self.scratch, self.flags = name, scratch, flags
+        self.programs, self.sources, self.libraries = programs, sources, libraries
+
+    def object_of(self, source, folder):
+        """The object file of a source."""
+        return os.path.join(folder, source.replace("/", "_") + ".o")
+
+    def compile(self, pool, sources, folder):
+        """Compile sources into folder; the first compiler message on failure, else None."""
+        os.makedirs(folder, exist_ok=True)
+
+        def one(source):
+            target = self.object_of(source, folder)
+            command = ["gcc", "-std=gnu11", "-g", "-w", "-MMD", *self.flags, *INCLUDES, "-c",
+                       source, "-o", target]
+            return subprocess.run(command, cwd=self.scratch, capture_output=True, text=True,
+                                  check=False)
+        for result in pool.map(one, sources):
+            if result.returncode != 0:
+                return result.stderr.strip().split("\n")[0]
+        return None
+
+    def all_sources(self):
+        """Library and program sources."""
+        return self.sources + list(self.programs.values())
+
+    def base(self):
+        """Folder of the unchanged objects."""
+        return os.path.join(self.scratch, "objects", self.name)
+
+    def dependants(self, path):
+        """Sources whose object depends on a file."""
+        found = []
+        for source in self.all_sources():
+            with open(self.object_of(source, self.base())[:-1] + "d", encoding="utf-8") as file:
+                names = file.read().replace("\\\n", " ").split()
+            if any(os.path.normpath(name) == path for name in names):
+                found.append(source)
+        return found
+
+    def link(self, program, changed, folder):
+        """Link one program from changed objects in folder and unchanged ones."""
+        objects = [self.object_of(s, folder if s in changed else self.base())
+                   for s in self.sources + [self.programs[program]]]
+        target = os.path.join(folder, program)
+        result = subprocess.run(["gcc", *self.flags, *objects, *self.libraries, "-o", target],
+                                cwd=self.scratch, capture_output=True, text=True, check=False)
+        return None if result.returncode == 0 else result.stderr.strip().split("\n")[-1]
+
+
+def c_files(scratch, folder, without=()):
+    """The C files of a folder, but some."""
+    return [f"{folder}/{name}" for name in sorted(os.listdir(os.path.join(scratch, folder)))
+            if name.endswith(".c") and name not in without]
+
+
+def builds_in(scratch):
+    """The two sets of programs."""
+    tests = [n for n in os.listdir(os.path.join(scratch, "sim")) if n.endswith("_test.c")]
+    race_sources = c_files(scratch, "containers") + [f"variants/{n}.c" for n in RACE_VARIANTS]
+    sim_sources = (c_files(scratch, "sim", tests + ["pfs_sim.c"]) +
+                   c_files(scratch, "containers", SIM_SEAMS) + c_files(scratch, "variants"))
+    return {
+        "tsan": Build("tsan", scratch, ["-O1", "-fsanitize=thread"],
+                      {"race": "stress/mutants/race.c"}, race_sources, ["-lhwloc", "-lpthread"]),
+        "sim": Build("sim", scratch, ["-O1", "-DPFS_SIM", "-DPFS_COUNTING"], SIM_PROGRAMS,
+                     sim_sources, []),
+    }
+
+
+def run_test(build, folder, test):
+    """(exit code or None if it hung, output) of "BUILD PROGRAM ARGUMENTS"."""
+    program, *arguments = test.split()[1:]
+    environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1:exitcode=66")
+    try:
+        result = subprocess.run([os.path.join(folder, program), *arguments], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                                timeout=TEST_SECONDS, cwd=build.scratch, env=environment,
+                                errors="replace")
+    except subprocess.TimeoutExpired:
+        return None, "hung"
+    return result.returncode, result.stdout
+
+
+def edit(text, mutant):
+    """The changed text, or an error."""
+    count = text.count(mutant["find"])
+    if not mutant["find"] or count != 1:
+        return None, f"its text occurs {count} times in {mutant['file']}, must be once"
+    return text.replace(mutant["find"], mutant["replace"]), None
+
+
+def try_mutant(build, pool, mutant, verbose):
+    """None if the mutant is caught, else why not."""
+    path = os.path.join(build.scratch, mutant["file"])
+    folder = os.path.join(build.scratch, "objects", "mutant")
+    with open(path, encoding="utf-8") as file:
+        before = file.read()
+    after, error = edit(before, mutant)
+    if error:
+        return error
+    shutil.rmtree(folder, ignore_errors=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(after)
+    try:
+        program = mutant["test"].split()[1]
+        needed = set(build.sources + [build.programs[program]])
+        changed = [s for s in build.dependants(mutant["file"]) if s in needed]
+        error = build.compile(pool, changed, folder) or build.link(program, changed, folder)
+    finally:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(before)
+    if error:
+        return f"does not build: {error}"
+    code, output = run_test(build, folder, mutant["test"])
+    if verbose:
+        print("\n".join("      " + line for line in output.split("\n")[:12]))
+    if code == 0:
+        return "not caught: the test passes"
+    if not re.search(mutant["expect"], output):
+        last = output.strip().split("\n")[-1] if output.strip() else "nothing said"
+        return f"fails for another reason (exit {code}): {last[:100]}"
+    return None
+
+
+def prepare(builds, wanted, pool):
+    """Build what the wanted mutants need; errors."""
+    for name in sorted({m["test"].split()[0] for m in wanted}):
+        build = builds[name]
+        error = build.compile(pool, build.all_sources(), build.base())
+        for program in build.programs:
+            error = error or build.link(program, [], build.base())
+        if error:
+            return [f"build {name}: {error}"]
+    errors = []
+    for test in sorted({m["test"] for m in wanted}):
+        build = builds[test.split()[0]]
+        code, output = run_test(build, build.base(), test)
+        if code != 0:
+            errors.append(f"unchanged sources fail `{test}` (exit {code}): "
+                          f"{output.strip()[-200:]}")
+    return errors
+
+
+def copy_sources(scratch):
+    """The sources that the programs are made of."""
+    for folder in FOLDERS:
+        shutil.copytree(os.path.join(TOP, folder), os.path.join(scratch, folder),
+                        dirs_exist_ok=True)
+    shutil.copy(os.path.join(TOP, "stress", "four_pages.c"), os.path.join(scratch, "stress"))
+
+
+def choose(arguments):
+    """The mutants asked for; exits with 2 on a bad name."""
+    with open(os.path.join(HERE, "mutants.json"), encoding="utf-8") as file:
+        mutants = json.load(file)
+    if not arguments.only:
+        return mutants
+    names = arguments.only.split(",")
+    unknown = sorted(set(names) - {m["id"] for m in mutants})
+    if unknown:
+        print(f"run.py: --only {unknown[0]}: no such mutant; --list names them",
+              file=sys.stderr)
+        sys.exit(2)
+    return [m for m in mutants if m["id"] in names]
+
+
+def main():
+    """Parse, prepare, try each mutant."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--only", help="ids, separated by commas")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--keep", help="folder for the copies and objects; kept")
+    parser.add_argument("--list", action="store_true", help="the table")
+    parser.add_argument("--verbose", action="store_true", help="what the tests say")
+    arguments = parser.parse_args()
+    wanted = choose(arguments)
+    if arguments.list:
+        for mutant in wanted:
+            print(f"{mutant['id']:24} {mutant['breaks']}\n{'':24}   {mutant['test']}")
+        return 0
+    scratch = arguments.keep or tempfile.mkdtemp(prefix="pfs_mutants_")
+    passed, failed = 0, 0
+    with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
+        try:
+            copy_sources(scratch)
+            builds = builds_in(scratch)
+            errors = prepare(builds, wanted, pool)
+            for error in errors:
+                print(f"FAILED  {error}")
+            failed += len(errors)
+            for mutant in wanted if not errors else []:
+                begin = time.monotonic()
+                build = builds[mutant["test"].split()[0]]
+                why = try_mutant(build, pool, mutant, arguments.verbose)
+                seconds = time.monotonic() - begin
+                passed, failed = passed + (why is None), failed + (why is not None)
+                print(f"{'caught ' if why is None else 'FAILED '} {mutant['id']:24} "
+                      f"{seconds:5.1f} s  {why or mutant['breaks']}", flush=True)
+        finally:
+            if not arguments.keep:
+                shutil.rmtree(scratch, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
