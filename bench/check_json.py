@@ -2,7 +2,7 @@
 """check_json.py - runs pfs-bench with tiny windows and checks what it writes.
 
 usage: check_json.py PFS_BENCH smoke WORKLOAD POLICY
-       check_json.py PFS_BENCH options | wrong
+       check_json.py PFS_BENCH options | replay | wrong
 Nothing is asserted on time. Exit 0: all held. 1: not.
 """
 
@@ -27,7 +27,8 @@ WITHOUT_GROWTH = {"malloc", "ck_stack"}
 WITHOUT_SKIPS = {"local_scan", "random_start", "reclaiming", "ck_stack", "mutex_list"}
 WITH_CACHE = {"magazine"}  # a record out of the thread's cache is no probe
 UNFIT = {("tide", "malloc"), ("tide", "ck_stack"), ("scan", "malloc")}
-WITH_LATENCY = {"pair", "churn", "handoff", "storm"}
+WITH_LATENCY = {"pair", "churn", "handoff", "storm", "replay"}
+TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "traces")
 WITH_OCCUPANCY = {"churn", "scan"}
 TINY = ["--window_ms=5", "--latency_ms=5", "--repeat_disturbed=0", "--pages=8",
         "--page_records=64", "--benchmark_color=false"]
@@ -70,7 +71,7 @@ def measure(arguments):
 
 
 def name_pattern(workload, policy):
-    pattern = workload
+    pattern = workload + (r"_[A-Za-z0-9_.-]+" if workload == "replay" else "")
     pattern += "" if workload == "floor" else f"/policy:{policy}"
     pattern += r"/occupancy:[0-9.]+" if workload in WITH_OCCUPANCY else ""
     return pattern + r"/placement:(compact|none)/threads:[0-9]+/manual_time"
@@ -94,6 +95,8 @@ def check_row(row, workload, policy, counted):
         wanted += ["resident_bytes_peak", "returned_share"]
     if workload == "scan":
         wanted += ["rows_per_second", "torn"]
+    if workload == "replay":
+        wanted += ["trace_threads", "trace_objects", "trace_copies", "cycles"]
     if workload in ("pair", "churn", "scan") and policy not in WITHOUT_PAGES:
         wanted += ["pages_ideal", "excess_pages"]
     for key in wanted:
@@ -157,7 +160,9 @@ def smoke(workload, policy):
         expect(document["context"].get(key), f"no {key} in the context")
     rows = document["benchmarks"]
     threads = {"floor": 1, "handoff": 2}.get(workload, 3)
-    expect(len(rows) == threads * (2 if workload in WITH_OCCUPANCY else 1),
+    traces = len([n for n in os.listdir(TRACES) if n.endswith(".pfstrace")])
+    expect(len(rows) == threads * (2 if workload in WITH_OCCUPANCY else
+                                   traces if workload == "replay" else 1),
            f"{len(rows)} benchmarks")
     for row in rows:
         if check_row(row, workload, policy, counted):
@@ -221,6 +226,31 @@ def wrong():
              HWLOC_SYNTHETIC="pack:2 [numa] core:4 pu:2")
 
 
+def replay():
+    """A trace of one's own; damaged ones are refused before anything runs."""
+    source = os.path.join(TRACES, "sqlite3.pfstrace")
+    with tempfile.TemporaryDirectory() as folder:
+        own = os.path.join(folder, "my own:trace.pfstrace")
+        with open(source, "rb") as file:
+            whole = file.read()
+        with open(own, "wb") as file:
+            file.write(whole)
+        row = measure(TINY + ["--workloads=replay", f"--trace={own}", "--policies=mutex_list",
+                              "--threads=1", "--window_ms=100"])["benchmarks"][0]
+        expect(row["name"].startswith("replay_my_own_trace/policy:mutex_list/"), row["name"])
+        expect(row["cycles"] > 0 and row["excess_pages"] == 0, "one thread meets the peak, and "
+               f"a list wastes no page: {row}")
+        for position in (3, 50, len(whole) // 2, len(whole) - 1):
+            with open(own, "wb") as file:
+                file.write(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1:])
+            one_line(["--workloads=replay", f"--trace={source}", f"--trace={own}"], "byte ")
+        with open(own, "wb") as file:
+            file.write(whole[:-1])
+        one_line(["--workloads=replay", f"--trace={own}"], "damaged at byte ")
+        one_line(["--workloads=replay", f"--trace={folder}/none"], "none")
+        one_line(["--workloads=pair", f"--trace={source}"], "replay")
+
+
 def options():
     """Flags that are not part of the smoke runs."""
     for flag, word in (("--help", "--policies"), ("--version", "pfs-bench "),
@@ -257,6 +287,8 @@ def main():
         smoke(sys.argv[3], sys.argv[4])
     elif mode == "options":
         options()
+    elif mode == "replay":
+        replay()
     elif mode == "wrong":
         wrong()
     for fault in faults[:20]:

@@ -7,6 +7,8 @@
  *            [B3] open: store, release         <->   [B4] passing: load, acquire
  *            carries: what main set up for the window
  *            [B5] floor: CAS, acquire         <->   [B6] floor: stores, release
+ *            [B7] my turn: load, acquire      <->   [B8] passed: store, release
+ *            carries: what the turns are about, from one thread to the next
  *            Started, stopped and struct pfs_mark are relaxed: results go through the pool's
  *            mutex, the numbers in a mark are only ever shown or aimed at.
  * C11 atomics, not Concurrency Kit's: ThreadSanitizer does not see into the latter's asm.
@@ -112,6 +114,24 @@ static inline uint64_t pfs_mark_get(struct pfs_mark *self)
 {
 	/* relaxed: see pfs_mark_set */
 	return atomic_load_explicit(&self->value, memory_order_relaxed);
+}
+
+/* A thing that threads use in an order which they know. */
+struct pfs_turn {
+	_Atomic(uint32_t) now; /* whose turn it is, [B8] */
+};
+
+static inline bool pfs_turn_is(struct pfs_turn *self, uint32_t turn)
+{
+	/* [B7] acquire, pairs with [B8]: without it a thread could see an older state of the
+	 * thing than the one that it waited for. */
+	return atomic_load_explicit(&self->now, memory_order_acquire) == turn;
+}
+
+static inline void pfs_turn_pass(struct pfs_turn *self, uint32_t next)
+{
+	/* [B8] release, pairs with [B7]. */
+	atomic_store_explicit(&self->now, next, memory_order_release);
 }
 
 /* The atomic steps that no allocate, publish, free can do without, for workload floor. */

@@ -20,6 +20,7 @@
 #include "scene.h"
 #include "series.h"
 #include "shim.h"
+#include "trace_load.h"
 
 #define EXIT_CHECK_FAILED 1
 #define EXIT_WRONG_INPUT 2
@@ -41,6 +42,7 @@ struct bench {
 	struct bench_case *cases;
 	size_t case_count;
 	struct pfs_series *series;
+	struct pfs_replays replays;
 	struct pfs_message message;
 };
 
@@ -129,14 +131,16 @@ static bool fits(const struct pfs_scene_plan *plan)
 static void name_case(struct bench_case *one, const char *placement)
 {
 	const struct pfs_scene_plan *plan = &one->plan;
-	char policy[64] = "", occupancy[64] = "";
+	char trace[64] = "", policy[64] = "", occupancy[64] = "";
 
+	if (plan->replay != NULL)
+		snprintf(trace, sizeof(trace), "_%s", plan->replay->name);
 	if (plan->variant != NULL)
 		snprintf(policy, sizeof(policy), "/policy:%s", plan->variant->name);
 	if (plan->workload->has_occupancy)
 		snprintf(occupancy, sizeof(occupancy), "/occupancy:%.10g", plan->occupancy);
-	snprintf(one->name, sizeof(one->name), "%s%s%s/placement:%s/threads:%u",
-		 plan->workload->name, policy, occupancy, placement,
+	snprintf(one->name, sizeof(one->name), "%s%s%s%s/placement:%s/threads:%u",
+		 plan->workload->name, trace, policy, occupancy, placement,
 		 plan->placement->thread_count);
 	one->plan.name = one->name;
 }
@@ -148,6 +152,7 @@ static bool check_configs(struct bench *self, const struct pfs_scene_plan *plan)
 		.options = &self->options,
 		.workload = plan->workload,
 		.variant = plan->variant,
+		.replay = plan->replay,
 		.thread_count = plan->placement->thread_count,
 	};
 
@@ -173,7 +178,7 @@ static bool add_case(struct bench *self, const struct pfs_scene_plan *plan,
 	return true;
 }
 
-/* All thread counts and placements of a workload, policy and occupancy. */
+/* All thread counts and placements of a workload, trace, policy and occupancy. */
 static bool add_cases(struct bench *self, struct pfs_scene_plan plan)
 {
 	const struct pfs_options *options = &self->options;
@@ -188,12 +193,42 @@ static bool add_cases(struct bench *self, struct pfs_scene_plan plan)
 	return true;
 }
 
+/* All policies and occupancies of a workload and trace. */
+static bool add_policies(struct bench *self, struct pfs_scene_plan plan)
+{
+	const struct pfs_options *options = &self->options;
+	uint32_t policies = plan.workload->has_policy ? options->policy_count : 1;
+	uint32_t occupancies = plan.workload->has_occupancy ? options->occupancy_count : 1;
+
+	for (uint32_t i = 0; i < policies * occupancies; i++) {
+		plan.variant = plan.workload->has_policy ? options->policies[i / occupancies] : NULL;
+		plan.occupancy = options->occupancies[i % occupancies];
+		if (!add_cases(self, plan))
+			return false;
+	}
+	return true;
+}
+
+static bool load_traces(struct bench *self)
+{
+	const struct pfs_options *options = &self->options;
+
+	for (uint32_t w = 0; w < options->workload_count; w++)
+		if (options->workloads[w]->has_trace)
+			return pfs_replays_load(&self->replays, options->traces,
+						options->trace_count, PFS_TRACE_FOLDER,
+						&self->message) == PFS_OK;
+	return options->trace_count == 0 ||
+	       refuse(self, "--trace '%.120s': only workload replay has traces; add it to "
+			    "--workloads", options->traces[0]);
+}
+
 static bool make_cases(struct bench *self)
 {
 	const struct pfs_options *options = &self->options;
 	size_t most = (size_t)options->workload_count * options->policy_count *
 		      options->occupancy_count * options->placement_count *
-		      options->thread_count;
+		      options->thread_count * (self->replays.count + 1);
 	struct pfs_scene_plan plan = {
 		.options = options,
 		.topology = self->topology,
@@ -207,13 +242,10 @@ static bool make_cases(struct bench *self)
 		return refuse(self, "no memory for %zu benchmarks: give fewer values", most);
 	for (uint32_t w = 0; w < options->workload_count; w++) {
 		plan.workload = options->workloads[w];
-		uint32_t policies = plan.workload->has_policy ? options->policy_count : 1;
-		uint32_t occupancies = plan.workload->has_occupancy ? options->occupancy_count : 1;
-		for (uint32_t i = 0; i < policies * occupancies; i++) {
-			plan.variant = plan.workload->has_policy
-					       ? options->policies[i / occupancies] : NULL;
-			plan.occupancy = options->occupancies[i % occupancies];
-			if (!add_cases(self, plan))
+		uint32_t traces = plan.workload->has_trace ? self->replays.count : 1;
+		for (uint32_t i = 0; i < traces; i++) {
+			plan.replay = plan.workload->has_trace ? &self->replays.list[i] : NULL;
+			if (!add_policies(self, plan))
 				return false;
 		}
 	}
@@ -283,7 +315,7 @@ static bool set_up(struct bench *self)
 					    "another file",
 				      self->options.series, strerror(errno));
 	}
-	if (!make_placements(self) || !probe_container(self, &counted))
+	if (!load_traces(self) || !make_placements(self) || !probe_container(self, &counted))
 		return false;
 	pfs_clock_init(&self->clock);
 	if (!make_cases(self))
@@ -305,6 +337,7 @@ static void tear_down(struct bench *self)
 		pfs_placement_fini(&self->placements[i]);
 	free(self->placements);
 	free(self->cases);
+	pfs_replays_free(&self->replays);
 	if (self->topology != NULL)
 		hwloc_topology_destroy(self->topology);
 	pfs_options_fini(&self->options);

@@ -246,6 +246,16 @@ static enum pfs_status read_series(struct pfs_options *self, const char *text,
 	return PFS_OK;
 }
 
+static enum pfs_status read_trace(struct pfs_options *self, const char *text,
+				  struct pfs_message *message)
+{
+	if (self->trace_count == PFS_OPTIONS_LIST_MAX)
+		return refuse(message, PFS_BAD_CONFIG, "--trace: give %d files at most",
+			      PFS_OPTIONS_LIST_MAX);
+	self->traces[self->trace_count++] = text;
+	return PFS_OK;
+}
+
 #define PFS_NUMBER_FLAG(field, low, high)                                                   \
 	static enum pfs_status read_##field(struct pfs_options *self, const char *text,     \
 					    struct pfs_message *message)                    \
@@ -304,6 +314,8 @@ static const struct flag flags[] = {
 	 read_reclaim_period_ms},
 	{"seed", "N", "of all random numbers (default: 1)", read_seed},
 	{"series", "FILE", "write tide's samples over time as JSON", read_series},
+	{"trace", "FILE", "a trace for replay, may be repeated (default: all of results/traces)",
+	 read_trace},
 	{"list_policies", NULL, "name the policies", read_list_policies},
 	{"list_workloads", NULL, "name the workloads", read_list_workloads},
 	{"help", NULL, "this text", read_help},

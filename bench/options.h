@@ -42,6 +42,8 @@ struct pfs_options {
 	uint32_t reclaim_period_ms; /* UINT32_MAX: the workload's own */
 	uint64_t seed;
 	const char *series;         /* file, or NULL */
+	const char *traces[PFS_OPTIONS_LIST_MAX]; /* files for replay; none: those shipped */
+	uint32_t trace_count;
 
 	bool list_policies, list_workloads, help, version;
 };

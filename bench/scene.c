@@ -363,6 +363,7 @@ enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outc
 			.variant = plan->variant,
 			.name = plan->name,
 			.series = plan->series,
+			.replay = plan->replay,
 			.occupancy = plan->occupancy,
 			.thread_count = plan->placement->thread_count,
 			.container_count = plan->workload->container_count,

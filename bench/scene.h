@@ -23,6 +23,7 @@ struct pfs_scene_plan {
 	const struct pfs_clock *clock;
 	struct pfs_series *series;
 	const char *name;
+	const struct pfs_replay *replay;        /* NULL where the workload has no trace */
 	double occupancy;
 };
 

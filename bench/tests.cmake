@@ -16,11 +16,11 @@ target_link_libraries(bench_trial_test PRIVATE
 add_test(NAME bench_trial COMMAND bench_trial_test)
 
 add_executable(bench_scene_test
-  scene_test.c check.c clock.c histogram.c live.c placement.c pool.c ring.c scene.c series.c trial.c
-  workload.c ${workloads})
+  scene_test.c check.c clock.c histogram.c live.c placement.c pool.c ring.c scene.c series.c
+  trace_load.c trial.c workload.c ${workloads})
 target_include_directories(bench_scene_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(bench_scene_test PRIVATE
-  pfslab::pfslab PkgConfig::HWLOC PkgConfig::CK Threads::Threads m)
+  pfslab::pfslab pfslab::trace PkgConfig::HWLOC PkgConfig::CK Threads::Threads m)
 add_test(NAME bench_scene COMMAND bench_scene_test)
 set_tests_properties(bench_shim bench_histogram bench_trial bench_scene PROPERTIES LABELS unit)
 
@@ -45,5 +45,6 @@ foreach(source ${workloads})
   endforeach()
 endforeach()
 add_test(NAME bench_options COMMAND ${check} options)
+add_test(NAME bench_replay COMMAND ${check} replay)
 add_test(NAME bench_wrong_input COMMAND ${check} wrong)
-set_tests_properties(bench_options bench_wrong_input PROPERTIES LABELS bench-smoke)
+set_tests_properties(bench_options bench_replay bench_wrong_input PROPERTIES LABELS bench-smoke)

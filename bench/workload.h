@@ -26,6 +26,7 @@
 #define PFS_CANARIES_MAX 8
 #define PFS_WINDOW_MS 50 /* what most workloads measure */
 
+struct pfs_replay;
 struct pfs_scene;
 struct pfs_series;
 
@@ -53,6 +54,7 @@ struct pfs_scene {
 	const struct pfs_workload *workload;
 	const struct pfs_variant *variant;
 	const char *name;         /* of the benchmark */
+	const struct pfs_replay *replay; /* NULL where the workload has no trace */
 	double occupancy;
 	uint32_t thread_count;
 	uint32_t container_count;
@@ -76,6 +78,7 @@ struct pfs_workload {
 	uint32_t traits;          /* that a variant must have */
 	bool has_occupancy;
 	bool has_policy;          /* false: runs once, not once for each policy */
+	bool has_trace;           /* runs once for each trace */
 	bool paced;               /* its threads sleep by design */
 	uint32_t threads_multiple; /* thread counts must be a multiple of it */
 	uint32_t threads_max;     /* 0: any */

@@ -273,6 +273,8 @@ static enum pfs_status apply(struct pfs_trace_reader *self, const uint8_t *where
 	uint8_t *byte = &self->alive[event->id / 8];
 	uint8_t bit = (uint8_t)(1u << event->id % 8);
 	bool alive = (*byte & bit) != 0;
+	if (event->kind == PFS_TRACE_FREE && seen->events < self->info.prelude)
+		return damaged(self, where, "a free in the prelude");
 	if (alive != (event->kind == PFS_TRACE_FREE))
 		return damaged(self, where, "object %u is %s", event->id,
 			       alive ? "alive already" : "not alive");

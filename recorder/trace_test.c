@@ -215,6 +215,7 @@ static void test_contents(void)
 		{PFS_HEAD_THREADS, 2, "unknown thread"},
 		{PFS_HEAD_THREADS, 1u << 20, "contradict"},
 		{PFS_HEAD_OBJECTS, 3, "unknown object"},
+		{PFS_HEAD_PRELUDE, 40, "a free in the prelude"},
 		{PFS_HEAD_CHUNKS, 0, "behind the last chunk"},
 		{PFS_HEAD_CHUNKS, 2, "ends inside the head of chunk 1"},
 		{PFS_HEAD_TICKS, 1, "not those of the events"},

@@ -1,0 +1,75 @@
+/*
+ * trace_load.h - recorded traces as the workload replay needs them: in memory, and closed to
+ * a cycle.
+ *
+ * A trace ends with other objects alive than it began with. To be played again and again it
+ * gets a tail: what was not alive at the beginning is freed by the thread that allocated it,
+ * and what was is allocated again by the thread that had done so.
+ */
+#ifndef PFS_BENCH_TRACE_LOAD_H
+#define PFS_BENCH_TRACE_LOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pfslab/trace.h>
+
+#define PFS_REPLAY_NAME_MAX 40
+
+/*
+ * An event of the cycle. The events of one id follow each other in its turns: turn 0, 1, 2 ...
+ * of the cycle; next is the turn behind it, 0 behind the last one.
+ */
+struct pfs_replay_event {
+	uint32_t id;
+	uint32_t thread;
+	uint32_t turn;
+	uint32_t next;
+	bool frees;
+};
+
+struct pfs_replay {
+	char name[PFS_REPLAY_NAME_MAX + 1]; /* of the file, without folder and ending */
+	struct pfs_trace_info info;
+	struct pfs_replay_event *prelude;   /* [info.prelude], allocations only */
+	struct pfs_replay_event *events;    /* [event_count], tail included */
+	uint32_t event_count;
+};
+
+struct pfs_replays {
+	struct pfs_replay *list;
+	uint32_t count;
+};
+
+/*
+ * Load these files; with file_count 0 all *.pfstrace of the folder. PFS_BAD_CONFIG or
+ * PFS_NO_MEMORY with a line in *message; free what is there in any case.
+ */
+enum pfs_status pfs_replays_load(struct pfs_replays *self, const char *const *files,
+				 uint32_t file_count, const char *folder,
+				 struct pfs_message *message);
+void pfs_replays_free(struct pfs_replays *self);
+
+/* One worker's part of a cycle, in the order of the trace. */
+struct pfs_track_event {
+	uint32_t id_and_kind; /* PFS_TRACK_FREES, or 0, and the id */
+	uint32_t turn;
+	uint32_t next;
+	uint32_t position;    /* in the whole cycle */
+};
+#define PFS_TRACK_FREES (UINT32_C(1) << 31)
+
+struct pfs_track {
+	struct pfs_track_event *events; /* the prelude's, then the cycle's */
+	uint32_t prelude_count;
+	uint32_t event_count;           /* of the cycle */
+};
+
+/*
+ * The trace's threads dealt out to workers: the busiest first, each to the worker that has
+ * least to do. False without memory. Free each track's events, whatever came back.
+ */
+bool pfs_tracks_deal(const struct pfs_replay *replay, struct pfs_track *tracks,
+		     uint32_t track_count);
+
+#endif
