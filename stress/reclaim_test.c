@@ -249,7 +249,8 @@ static void thin_load_drains(const struct pfs_case *at)
 		}
 		(void)pfs_reclaim_pass(it.thread);
 	}
-	PFS_CHECK_IS(pages(&it), 1); /* 24 records fit one page of 32 */
+	/* 24 records fit one page of 32; one more for what a policy may cache for its thread. */
+	PFS_CHECK(pages(&it) <= 2);
 	for (uint32_t i = 0; i < 2 * PAGES; i++)
 		pfs_free(it.thread, thin[i]);
 	tear_down(&it);
@@ -334,7 +335,8 @@ static void a_reader_delays_memory_alone(const struct pfs_case *at)
 
 /* At its maximum, with one record free: a pass that looks at its page must not make an
  * allocation fail, for there is a free record at every moment. */
-#define TURNS 1000u
+#define TURNS 150u
+#define LARGE_PAGE 1024u /* so that a pass is busy with it for a while */
 
 static void allocate_or_pass(void *context, uint32_t index)
 {
@@ -355,18 +357,19 @@ static void a_pass_costs_no_allocation(const struct pfs_case *at)
 	struct fixture it;
 	prepare(&it, at);
 	it.config.page_max = 2;
+	it.config.page_records = LARGE_PAGE;
 	set_up(&it, at);
-	fill(&it, SLOTS); /* one page full; the other one comes and goes */
+	for (uint32_t i = 0; i < LARGE_PAGE; i++) /* one page full; the other comes and goes */
+		(void)pfs_allocate_or_fail(it.thread);
 	it.busy = 1;
 	pfs_run_threads(2, allocate_or_pass, &it);
 	PFS_CHECK_IS(pfs_counts_of(it.container).lost, 0);
-	empty(&it, 0, CAPACITY);
 	tear_down(&it);
 }
 
 /* Waves of records, written without atomics, while passes run all the time: a record of a
  * page that is being given back would be a use after free. */
-#define WAVE_PAGES (PFS_UNDER_TSAN ? 500u : 3000u)
+#define WAVE_PAGES (PFS_UNDER_TSAN ? 300u : 600u)
 
 static void wave(struct pfs_thread *thread, uint32_t size, uint64_t stamp)
 {
