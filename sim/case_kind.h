@@ -25,6 +25,11 @@ struct pfs_claim pfs_case_take(struct pfs_case_thread *thread);
 void pfs_case_publish(struct pfs_case_thread *thread, struct pfs_claim claim);
 void pfs_case_give(struct pfs_case_thread *thread, void *record);
 
+/* Is there an instant in a call's time at which every one of the first `records` records may
+ * have been in use? Exactly then "full" was a right answer (linearizability of full). */
+bool pfs_case_was_full(const struct pfs_case *self, uint32_t begin, uint32_t end,
+		       uint32_t records);
+
 /* In fill: so many records in use; free the one of an index again. */
 void pfs_case_keep(struct pfs_case *self, uint32_t count);
 void pfs_case_unkeep(struct pfs_case *self, uint64_t index);

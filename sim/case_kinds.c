@@ -48,6 +48,30 @@ static void churn_finish(struct pfs_case *self)
 				 (unsigned long long)counts.growths);
 }
 
+/* ---- full: fewer records than threads ---- */
+
+static void full_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pages_of(config, 1, 2, 2);
+}
+
+/* An exact policy says full only if it was. */
+static void full_finish(struct pfs_case *self)
+{
+	for (uint32_t i = 0; i < self->history_count; i++) {
+		const struct pfs_case_life *call = &self->history[i];
+		if (call->index != UINT32_MAX)
+			continue;
+		self->fulls++;
+		if ((self->variant->traits & PFS_TRAIT_EXACT) != 0 &&
+		    !pfs_case_was_full(self, call->begin, call->answered, 2))
+			pfs_machine_fail("full was said between times %u and %u, and some "
+					 "record was free all the while", call->begin,
+					 call->answered);
+	}
+}
+
 /* ---- growth: from nothing ---- */
 
 static void growth_configure(struct pfs_case *self, struct pfs_config *config)
@@ -318,6 +342,9 @@ static void handoff_finish(struct pfs_case *self)
 const struct pfs_case_kind pfs_case_kinds[] = {
 	{ "churn", "threads allocate, publish and free; as many records as threads", NEEDS_INDEX,
 	  2, 2, churn_configure, NULL, { churn_body, churn_body, churn_body }, churn_finish },
+	{ "full", "more threads than records; exact policies say full only when it is",
+	  NEEDS_INDEX, 3, 2, full_configure, NULL, { churn_body, churn_body, churn_body },
+	  full_finish },
 	{ "growth", "threads allocate from a container without pages", NEEDS_INDEX, 3, 1,
 	  growth_configure, NULL, { keep_body, keep_body, keep_body }, growth_finish },
 	{ "share", "threads share the first page; no second one may be added", NEEDS_INDEX, 2, 1,

@@ -17,15 +17,64 @@ static uint64_t index_of(struct pfs_case_thread *thread, const void *record)
 	return index % PFS_CASE_RECORDS_MAX;
 }
 
+static void remember(struct pfs_case *self, uint32_t begin, uint32_t index)
+{
+	if (self->history_count == PFS_CASE_HISTORY_MAX)
+		return;
+	self->history[self->history_count++] = (struct pfs_case_life){
+		.begin = begin, .answered = self->now++, .end = UINT32_MAX,
+		.index = index
+	};
+}
+
+/* The free of the record has returned: from here on it was surely free. */
+static void forget(struct pfs_case *self, uint32_t index)
+{
+	for (uint32_t i = self->history_count; i-- > 0;) {
+		struct pfs_case_life *life = &self->history[i];
+		if (life->index != index || life->end != UINT32_MAX)
+			continue;
+		life->end = self->now++;
+		return;
+	}
+}
+
+/* Could the record have been in use between the times `time` and time + 1? */
+static bool may_be_used(const struct pfs_case *self, uint32_t index, uint32_t time)
+{
+	for (uint32_t i = 0; i < self->history_count; i++) {
+		const struct pfs_case_life *life = &self->history[i];
+		if (life->index == index && life->begin <= time && time < life->end)
+			return true;
+	}
+	return false;
+}
+
+bool pfs_case_was_full(const struct pfs_case *self, uint32_t begin, uint32_t end,
+		       uint32_t records)
+{
+	for (uint32_t time = begin; time < end; time++) {
+		uint32_t used = 0;
+		while (used < records && may_be_used(self, used, time))
+			used++;
+		if (used == records)
+			return true;
+	}
+	return false;
+}
+
 struct pfs_claim pfs_case_take(struct pfs_case_thread *thread)
 {
 	struct pfs_case *self = thread->own;
+	uint32_t begin = self->now++;
 	struct pfs_claim claim = pfs_allocate(thread->handle);
 	if (claim.record == NULL) {
 		thread->refused++;
+		remember(self, begin, UINT32_MAX);
 		return claim;
 	}
 	uint64_t index = index_of(thread, claim.record);
+	remember(self, begin, (uint32_t)index);
 	pfs_machine_note(&self->cell[index], "taken");
 	PFS_MACHINE_CHECK(self->owner[index] == 0,
 			  "record %llu allocated twice: by thread %u while thread %u owns it",
@@ -55,6 +104,7 @@ void pfs_case_give(struct pfs_case_thread *thread, void *record)
 			  (unsigned long long)index, thread->id);
 	self->owner[index] = 0;
 	pfs_free(thread->handle, record);
+	forget(self, (uint32_t)index);
 }
 
 /* Between two steps: every word went along an edge of pfs_lock, and no version fell. */
@@ -105,6 +155,8 @@ static void setup(struct pfs_machine *machine, void *context)
 	memset(self->word, 0xFF, sizeof(self->word));
 	memset(self->visits, 0, sizeof(self->visits));
 	self->kept_count = 0;
+	self->history_count = 0;
+	self->now = 0;
 	self->mailbox = 0;
 	if (pfs_container_create(self->variant, &self->config, &self->container, &message) !=
 	    PFS_OK) {

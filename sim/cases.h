@@ -15,6 +15,14 @@
 
 #define PFS_CASE_THREADS_MAX 8u
 #define PFS_CASE_RECORDS_MAX 64u
+#define PFS_CASE_HISTORY_MAX 256u
+
+/* A call that allocated, and when the free of its record returned; or that was refused. Times
+ * count the beginnings and ends of calls; end UINT32_MAX: not yet. */
+struct pfs_case_life {
+	uint32_t begin, answered, end;
+	uint32_t index; /* UINT32_MAX: refused */
+};
 
 struct pfs_case_kind;
 
@@ -47,6 +55,10 @@ struct pfs_case {
 	uint32_t kept_count;
 	uint64_t mailbox; /* a record handed from thread to thread; atomic */
 	uint32_t visits[PFS_CASE_RECORDS_MAX];
+	struct pfs_case_life history[PFS_CASE_HISTORY_MAX];
+	uint32_t history_count;
+	uint32_t now; /* of the history */
+	uint64_t fulls;     /* refusals, over all executions */
 	uint64_t reclaimed; /* pages, over all executions: a case that reclaims none is idle */
 	uint64_t reads;     /* confirmed optimistic reads, over all executions */
 };

@@ -246,9 +246,10 @@ static int explore(int argc, char **argv)
 		     !fine              ? "FAILED"
 		     : result->complete ? "all there are: no violation"
 					: "not all there are: no violation");
-	(void)printf("pages given back %llu, reads confirmed %llu\n",
+	(void)printf("pages given back %llu, reads confirmed %llu, answers full %llu\n",
 		     (unsigned long long)session.case_.reclaimed,
-		     (unsigned long long)session.case_.reads);
+		     (unsigned long long)session.case_.reads,
+		     (unsigned long long)session.case_.fulls);
 	if (result->executions == 0)
 		return refuse("nothing was executed");
 	if (!fine) {

@@ -265,8 +265,10 @@ static void *attach(void *opaque)
 				fail("no handle");
 			continue;
 		}
+		struct pfs_counts counts;
 		use_one(arena->handles[0], n, false);
 		(void)pfs_reclaim_pass(arena->handles[0]);
+		pfs_container_counts(arena->container, &counts);
 	}
 	return NULL;
 }
@@ -302,7 +304,7 @@ int main(int argc, char **argv)
 		}
 	} else if (strcmp(mode, "attach") == 0) {
 		while (seconds_now() < arena.deadline) {
-			open_arena(&arena, variant, 2, 1, 8, 2);
+			open_arena(&arena, variant, 2, 0, 8, 2);
 			run(&arena, 2, attach);
 		}
 	} else {

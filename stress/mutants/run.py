@@ -22,7 +22,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(HERE))
+TOP = os.environ.get("PFS_TOP", os.path.dirname(os.path.dirname(HERE)))
 FOLDERS = ("include", "containers", "variants", "sim", "stress/mutants")
 INCLUDES = ["-Iinclude", "-Icontainers", "-Ivariants", "-I."]
 RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact")
