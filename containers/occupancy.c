@@ -209,6 +209,32 @@ static struct pfs_claim search_hints(struct pfs_thread *thread)
 	return pfs_claim_none();
 }
 
+/* The clear bits of two neighbouring words: records that may be in use. */
+static uint64_t used_bits(struct pfs_occupancy_page *entry, uint32_t number)
+{
+	/* relaxed, both: a record that is live all the while is clear in every value that this
+	 * may return; its word is read by the optimistic protocol afterwards. */
+	uint64_t used = (uint32_t)~pfs_load_relaxed(&entry->words[number].free);
+	if (number + 1 < entry->word_count) /* relaxed: as above */
+		used |= ~pfs_load_relaxed(&entry->words[number + 1].free) << PFS_WORD_RECORDS;
+	return used;
+}
+
+uint32_t pfs_occupancy_next_used(struct pfs_container *self, uint32_t page, uint32_t slot)
+{
+	struct pfs_occupancy_page *entry = pfs_summary_page_at(self, page);
+	if (entry == NULL)
+		return UINT32_MAX;
+	uint32_t number = slot / PFS_WORD_RECORDS;
+	uint64_t mask = UINT64_MAX << (slot % PFS_WORD_RECORDS);
+	for (; number < entry->word_count; number += 2, mask = UINT64_MAX) {
+		uint64_t used = used_bits(entry, number) & mask;
+		if (used != 0)
+			return number * PFS_WORD_RECORDS + (uint32_t)__builtin_ctzll(used);
+	}
+	return UINT32_MAX;
+}
+
 struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread)
 {
 	struct pfs_container *self = thread->container;

@@ -149,6 +149,10 @@ enum pfs_status pfs_occupancy_add_page(struct pfs_thread *thread);
 /* How a reclaim pass owns a page: by its bits. */
 extern const struct pfs_reclaim_ops pfs_reclaim_by_occupancy;
 
+/* The first slot at or after one whose bit is clear, 64 records a step; UINT32_MAX: none. As
+ * next_used of struct pfs_variant. */
+uint32_t pfs_occupancy_next_used(struct pfs_container *self, uint32_t page, uint32_t slot);
+
 /* For the count of needless growths: was a record free since before the decision? */
 int pfs_occupancy_some_free(struct pfs_container *self);
 

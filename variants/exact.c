@@ -55,6 +55,7 @@ const struct pfs_variant pfs_variant_exact = {
 	.thread_stop = pfs_occupancy_thread_stop,
 	.add_page = pfs_occupancy_add_page,
 	.some_free = pfs_occupancy_some_free,
+	.next_used = pfs_occupancy_next_used,
 	.reclaim = reclaim,
 	PFS_VARIANT_CALLS(allocate, publish_record, abandon_and_give, free_and_give),
 };

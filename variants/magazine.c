@@ -116,6 +116,7 @@ const struct pfs_variant pfs_variant_magazine = {
 	.thread_stop = thread_stop,
 	.add_page = pfs_occupancy_add_page,
 	.some_free = pfs_occupancy_some_free,
+	.next_used = pfs_occupancy_next_used,
 	.reclaim = reclaim,
 	PFS_VARIANT_CALLS(allocate, publish_record, abandon_and_give, free_and_give),
 };

@@ -81,6 +81,13 @@ struct pfs_variant {
 	 */
 	int (*some_free)(struct pfs_container *container);
 
+	/*
+	 * Optional, for walks: the first slot at or after one, of a page, whose record may be
+	 * in use; UINT32_MAX if there is none. What is free all the while may be skipped, what
+	 * is live all the while must not be.
+	 */
+	uint32_t (*next_used)(struct pfs_container *container, uint32_t page, uint32_t slot);
+
 	/* Optional: give pages back; NULL where PFS_TRAIT_RECLAIM is missing. */
 	uint32_t (*reclaim)(struct pfs_thread *thread, int now);
 };
