@@ -23,19 +23,40 @@ static void remember(struct pfs_case *self, uint32_t begin, uint32_t index)
 		return;
 	self->history[self->history_count++] = (struct pfs_case_life){
 		.begin = begin, .answered = self->now++, .end = UINT32_MAX,
-		.index = index
+		.index = index, .freed_by = PFS_ACTOR_NONE
 	};
 }
 
-/* The free of the record has returned: from here on it was surely free. */
-static void forget(struct pfs_case *self, uint32_t index)
+/*
+ * The free of the record has returned: from here on it was surely free. With store buffers it
+ * counts from when it reached memory: what a thread can learn of another one's past, it learns
+ * through memory, in that order. real_time asks for more.
+ */
+static void forget(struct pfs_case *self, uint32_t index, uint32_t thread)
 {
+	bool buffered = self->machine->threads[thread]->buffer_count != 0 && !self->real_time;
 	for (uint32_t i = self->history_count; i-- > 0;) {
 		struct pfs_case_life *life = &self->history[i];
-		if (life->index != index || life->end != UINT32_MAX)
+		if (life->index != index || life->end != UINT32_MAX ||
+		    life->freed_by != PFS_ACTOR_NONE)
 			continue;
-		life->end = self->now++;
+		if (buffered)
+			life->freed_by = thread;
+		else
+			life->end = self->now++;
 		return;
+	}
+}
+
+static void forget_drained(struct pfs_case *self)
+{
+	for (uint32_t i = 0; i < self->history_count; i++) {
+		struct pfs_case_life *life = &self->history[i];
+		if (life->freed_by == PFS_ACTOR_NONE ||
+		    self->machine->threads[life->freed_by]->buffer_count != 0)
+			continue;
+		life->freed_by = PFS_ACTOR_NONE;
+		life->end = self->now++;
 	}
 }
 
@@ -104,7 +125,7 @@ void pfs_case_give(struct pfs_case_thread *thread, void *record)
 			  (unsigned long long)index, thread->id);
 	self->owner[index] = 0;
 	pfs_free(thread->handle, record);
-	forget(self, (uint32_t)index);
+	forget(self, (uint32_t)index, thread->id);
 }
 
 /* Between two steps: every word went along an edge of pfs_lock, and no version fell. */
@@ -112,6 +133,7 @@ static void check_words(void *context)
 {
 	struct pfs_case *self = context;
 	uint32_t records = self->config.page_records;
+	forget_drained(self);
 	for (uint32_t index = 0; index < self->config.page_max * records; index++) {
 		uint32_t now, before = self->word[index];
 		if (!pfs_probe_word(self->container, index / records, index % records, &now)) {

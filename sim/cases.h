@@ -22,6 +22,7 @@
 struct pfs_case_life {
 	uint32_t begin, answered, end;
 	uint32_t index; /* UINT32_MAX: refused */
+	uint32_t freed_by; /* its free is still in this thread's store buffer; or none */
 };
 
 struct pfs_case_kind;
@@ -33,6 +34,7 @@ struct pfs_case {
 	uint32_t operations; /* of each thread, where the case lets one choose */
 	enum pfs_layout layout;
 	bool full_flags;
+	bool real_time; /* a free counts from its return, though its stores are still buffered */
 
 	/* Of the current execution. */
 	struct pfs_machine *machine;

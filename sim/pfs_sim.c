@@ -13,7 +13,7 @@ struct arguments {
 	const char *policy, *scenario, *memory, *search, *save;
 	uint64_t threads, operations, seed, executions, preemptions;
 	double seconds;
-	bool full_flags, side_by_side, quiet;
+	bool full_flags, side_by_side, quiet, real_time;
 };
 
 static const char usage_text[] =
@@ -35,6 +35,8 @@ static const char usage_text[] =
 	"  --seed N          of random, pct, rotate; default 1\n"
 	"  --no_full_flags   policy original without the real system's full flags\n"
 	"  --side_by_side    the words of a page in one array\n"
+	"  --real_time       with tso: a free counts from its return, not from when it reached\n"
+	"                    memory\n"
 	"  --save FILE       write a failing schedule there\n"
 	"  --quiet           no trace of a failing schedule\n"
 	"\n"
@@ -131,6 +133,7 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		{ "--seconds", NULL, &seconds, 0, 1000000, NULL },
 		{ "--no_full_flags", NULL, NULL, 0, 0, &self->full_flags },
 		{ "--side_by_side", NULL, NULL, 0, 0, &self->side_by_side },
+		{ "--real_time", NULL, NULL, 0, 0, &self->real_time },
 		{ "--quiet", NULL, NULL, 0, 0, &self->quiet },
 	};
 	for (int at = 0; at < argc; at++) {
@@ -190,6 +193,7 @@ static int open_session(const struct arguments *arguments)
 	if (arguments->operations != 0)
 		session.case_.operations = (uint32_t)arguments->operations;
 	session.case_.full_flags = arguments->full_flags;
+	session.case_.real_time = arguments->real_time;
 	session.case_.layout = arguments->side_by_side ? PFS_LAYOUT_SIDE_BY_SIDE
 						       : PFS_LAYOUT_IN_RECORD;
 	session.machine = pfs_machine_create(tso ? PFS_MACHINE_TSO : PFS_MACHINE_SC);
@@ -207,11 +211,12 @@ static int save(const struct arguments *arguments)
 		return refuse("%s: %s; choose another --save", arguments->save, strerror(errno));
 	(void)fprintf(file,
 		      "pfs-sim 1\n--policy %s --scenario %s --memory %s --threads %u "
-		      "--operations %u%s%s\n",
+		      "--operations %u%s%s%s\n",
 		      arguments->policy, arguments->scenario, arguments->memory,
 		      session.case_.thread_count, session.case_.operations,
 		      arguments->full_flags ? "" : " --no_full_flags",
-		      arguments->side_by_side ? " --side_by_side" : "");
+		      arguments->side_by_side ? " --side_by_side" : "",
+		      arguments->real_time ? " --real_time" : "");
 	for (uint32_t i = 0; i < session.result.segment_count; i++)
 		(void)fprintf(file, "%ux%u ", session.result.segments[i].actor,
 			      session.result.segments[i].steps);
