@@ -44,11 +44,14 @@ struct starter {
 	void (*body)(struct pfs_crowd *crowd, uint32_t index);
 	uint32_t index;
 	pthread_t native;
+	pthread_barrier_t *begin; /* all start together; NULL: at once */
 };
 
 static void *run_starter(void *opaque)
 {
 	struct starter *self = opaque;
+	if (self->begin != NULL)
+		(void)pthread_barrier_wait(self->begin);
 	self->body(self->crowd, self->index);
 	return NULL;
 }
@@ -64,18 +67,23 @@ void pfs_crowd_threads(struct pfs_crowd *self, void (*body)(struct pfs_crowd *, 
 {
 	uint32_t count = self->options->threads;
 	struct starter *starters = calloc(count, sizeof(*starters));
-	if (starters == NULL)
+	pthread_barrier_t begin;
+	if (starters == NULL || pthread_barrier_init(&begin, NULL, count + 1) != 0)
 		pfs_harm(self, "no memory for the threads");
 	for (uint32_t i = 0; i < count; i++) {
-		starters[i] = (struct starter){ .crowd = self, .body = body, .index = i };
+		starters[i] = (struct starter){
+			.crowd = self, .body = body, .index = i, .begin = &begin
+		};
 		begin_thread(&starters[i]);
 	}
+	(void)pthread_barrier_wait(&begin);
 	if (seconds > 0) {
 		sleep_seconds(seconds);
 		atomic_store_explicit(&self->stop, true, memory_order_relaxed);
 	}
 	for (uint32_t i = 0; i < count; i++)
 		(void)pthread_join(starters[i].native, NULL);
+	(void)pthread_barrier_destroy(&begin);
 	free(starters);
 }
 

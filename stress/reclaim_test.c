@@ -335,8 +335,8 @@ static void a_reader_delays_memory_alone(const struct pfs_case *at)
 
 /* At its maximum, with one record free: a pass that looks at its page must not make an
  * allocation fail, for there is a free record at every moment. */
-#define TURNS 150u
-#define LARGE_PAGE 1024u /* so that a pass is busy with it for a while */
+#define TURNS 300u
+#define SMALL_PAGE 4u /* so that pages come and go all the time */
 
 static void allocate_or_pass(void *context, uint32_t index)
 {
@@ -357,9 +357,9 @@ static void a_pass_costs_no_allocation(const struct pfs_case *at)
 	struct fixture it;
 	prepare(&it, at);
 	it.config.page_max = 2;
-	it.config.page_records = LARGE_PAGE;
+	it.config.page_records = SMALL_PAGE;
 	set_up(&it, at);
-	for (uint32_t i = 0; i < LARGE_PAGE; i++) /* one page full; the other comes and goes */
+	for (uint32_t i = 0; i < SMALL_PAGE; i++) /* one page full; the other comes and goes */
 		(void)pfs_allocate_or_fail(it.thread);
 	it.busy = 1;
 	pfs_run_threads(2, allocate_or_pass, &it);
