@@ -23,10 +23,12 @@ COUNTED = ("page_skips record_skips flag_skips false_full_at_least needless_grow
            "allocations").split()
 PER_CALL = "probes cas_failures remote mixed".split()
 WITHOUT_PAGES = {"malloc"}
-WITHOUT_GROWTH = {"malloc", "ck_stack"}
-WITHOUT_SKIPS = {"local_scan", "random_start", "reclaiming", "ck_stack", "mutex_list"}
+WITHOUT_GROWTH = {"malloc", "ck_stack", "boost_stack"}
+WITHOUT_SKIPS = {"local_scan", "random_start", "reclaiming", "ck_stack", "boost_stack",
+                 "mutex_list"}
 WITH_CACHE = {"magazine"}  # a record out of the thread's cache is no probe
-UNFIT = {("tide", "malloc"), ("tide", "ck_stack"), ("scan", "malloc")}
+UNFIT = {("tide", "malloc"), ("tide", "ck_stack"), ("tide", "boost_stack"),
+         ("scan", "malloc")}
 WITH_LATENCY = {"pair", "churn", "handoff", "storm", "replay"}
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "traces")
 WITH_OCCUPANCY = {"churn", "scan"}

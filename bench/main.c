@@ -201,7 +201,8 @@ static bool add_policies(struct bench *self, struct pfs_scene_plan plan)
 	uint32_t occupancies = plan.workload->has_occupancy ? options->occupancy_count : 1;
 
 	for (uint32_t i = 0; i < policies * occupancies; i++) {
-		plan.variant = plan.workload->has_policy ? options->policies[i / occupancies] : NULL;
+		plan.variant = plan.workload->has_policy ? options->policies[i / occupancies]
+							 : NULL;
 		plan.occupancy = options->occupancies[i % occupancies];
 		if (!add_cases(self, plan))
 			return false;

@@ -25,10 +25,10 @@ add_test(NAME bench_scene COMMAND bench_scene_test)
 set_tests_properties(bench_shim bench_histogram bench_trial bench_scene PROPERTIES LABELS unit)
 
 set(check /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_json.py $<TARGET_FILE:pfs-bench>)
-file(STRINGS ${PROJECT_SOURCE_DIR}/variants/variants.def lines REGEX "^PFS_VARIANT\\(")
+file(STRINGS ${PROJECT_SOURCE_DIR}/variants/variants.def lines REGEX "${PFS_VARIANT_LINE}")
 set(policies "")
 foreach(line ${lines})
-  string(REGEX REPLACE "^PFS_VARIANT\\((.*)\\)$" "\\1" policy ${line})
+  string(REGEX REPLACE "${PFS_VARIANT_LINE}" "\\1" policy ${line})
   file(STRINGS ${PROJECT_SOURCE_DIR}/variants/${policy}.c visible REGEX "PFS_TRAIT_C11")
   if(visible OR NOT PFS_SANITIZE MATCHES "thread")
     list(APPEND policies ${policy}) # else ThreadSanitizer would misread it

@@ -134,8 +134,9 @@ static enum pfs_status load(struct pfs_replay *self, const char *path,
 	name_of(self->name, path);
 	self->info = *pfs_trace_reader_info(reader);
 	if (self->info.events > UINT32_MAX / 4)
-		status = refuse(message, PFS_BAD_CONFIG, "trace %.120s: %llu events are too many; cut "
-				"it with pfs-trace", path, (unsigned long long)self->info.events);
+		status = refuse(message, PFS_BAD_CONFIG, "trace %.120s: %llu events are too many; "
+				"cut it with pfs-trace", path,
+				(unsigned long long)self->info.events);
 	else
 		status = load_events(self, reader, message);
 	pfs_trace_reader_close(reader);

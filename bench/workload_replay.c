@@ -39,7 +39,7 @@ struct player {
 	struct pfs_worker *mates; /* all workers; those of its copy are copy_count apart */
 	uint32_t first_mate, mate_count, copy_count;
 	uint32_t next;          /* event of the track */
-	uint64_t base;          /* position of the cycle's first event, counted on from cycle to cycle */
+	uint64_t base;          /* position of the cycle's first event, over all cycles */
 	uint64_t limit;         /* no event from this position on may be executed yet */
 	uint64_t held;          /* records allocated less those freed; wraps */
 	uint64_t odd;           /* half of an item that is not reported yet */
@@ -56,7 +56,8 @@ static void configure(const struct pfs_scene *scene, uint32_t container,
 		      struct pfs_config *config)
 {
 	uint64_t copies = copies_of(scene);
-	uint64_t most = (uint64_t)scene->replay->info.objects + (scene->thread_count > copies ? DRIFT : 0);
+	uint64_t drift = scene->thread_count > copies ? DRIFT : 0;
+	uint64_t most = scene->replay->info.objects + drift;
 	uint64_t need = (most * copies + config->page_records - 1) / config->page_records;
 
 	(void)container;
@@ -124,8 +125,7 @@ static bool prepare(struct pfs_worker *worker)
 {
 	const struct stage *stage = worker->scene->shared;
 	uint32_t copy = worker->index % stage->copy_count;
-	uint32_t mates = pfs_part(worker->scene->thread_count, stage->copy_count, copy) != stage->few
-				 ? stage->few + 1 : stage->few;
+	uint32_t mates = (uint32_t)pfs_part(worker->scene->thread_count, stage->copy_count, copy);
 	size_t size = (sizeof(struct player) + PFS_BENCH_LINE - 1) / PFS_BENCH_LINE;
 	struct player *self = aligned_alloc(PFS_BENCH_LINE, size * PFS_BENCH_LINE);
 

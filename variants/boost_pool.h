@@ -1,0 +1,29 @@
+/*
+ * boost_pool.h - a bounded set of numbers on Boost.Lockfree's stack, for C.
+ */
+#ifndef PFS_BOOST_POOL_H
+#define PFS_BOOST_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pfs_boost_pool;
+
+/* Room for so many numbers, all memory at once. NULL if it cannot be had. */
+struct pfs_boost_pool *pfs_boost_pool_create(uint64_t capacity);
+void pfs_boost_pool_destroy(struct pfs_boost_pool *self);
+
+/* False where capacity numbers are in it. Lock-free. */
+bool pfs_boost_pool_push(struct pfs_boost_pool *self, uint64_t number);
+
+/* False where it is empty. Lock-free. */
+bool pfs_boost_pool_pop(struct pfs_boost_pool *self, uint64_t *number);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,131 @@
+/*
+ * boost_stack.c - baseline: a bounded pool on Boost.Lockfree's stack.
+ *
+ * All pages are made at the start and the indices of all records are pushed; allocate pops,
+ * free pushes. A push takes a node from the stack's own pool of nodes and a pop gives it back:
+ * so either is two CAS, where Concurrency Kit's needs one, and a direct call into C++. What
+ * stands between a stale pop and a wrong head are 16 bits of tag in the pointer.
+ *
+ * Nodes are read while others write them, plainly; the tag says later that it was for
+ * nothing. ThreadSanitizer would call that a race: so the variant is none of C11's. The
+ * record's word, claimed by the same CAS as in all variants, carries the record's bytes.
+ *
+ * Source: boost::lockfree::stack of Boost 1.74; R. K. Treiber, 1986.
+ */
+#include <stdlib.h>
+
+#include "boost_pool.h"
+#include "words.h"
+
+struct pool {
+	struct pfs_boost_pool *numbers; /* of free records, by index */
+	uint32_t page_records;
+	bool filled;                    /* thread_start only */
+};
+
+static enum pfs_status start(struct pfs_container *self)
+{
+	uint64_t records = (uint64_t)self->config.page_max * self->config.page_records;
+	struct pool *pool = calloc(1, sizeof(*pool));
+	if (pool == NULL)
+		return PFS_NO_MEMORY;
+	pool->numbers = pfs_boost_pool_create(records);
+	if (pool->numbers == NULL) {
+		free(pool);
+		return PFS_NO_MEMORY;
+	}
+	pool->page_records = self->config.page_records;
+	self->policy = pool;
+	self->config.page_prealloc = self->page_capacity;
+	return PFS_OK;
+}
+
+static void stop(struct pfs_container *self)
+{
+	struct pool *pool = self->policy;
+	pfs_boost_pool_destroy(pool->numbers);
+	free(pool);
+}
+
+static void push_index(struct pool *pool, uint64_t index)
+{
+	bool pushed = pfs_boost_pool_push(pool->numbers, index);
+	PFS_ASSERT(pushed, "boost_stack: more records came back than there are");
+	(void)pushed;
+}
+
+/* The first thread to attach after the pages were made fills the stack, lowest index on top.
+ * Attaching is serialized by the container. */
+static enum pfs_status thread_start(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	struct pool *pool = self->policy;
+	uint32_t limit = pfs_container_page_limit(self);
+	if (pool->filled || limit != self->page_capacity)
+		return PFS_OK;
+	for (uint32_t index = limit; index-- > 0;) {
+		struct pfs_page *page = pfs_container_page(self, index);
+		for (uint32_t slot = page->slot_count; slot-- > 0;)
+			push_index(pool, (uint64_t)index * pool->page_records + slot);
+	}
+	pool->filled = true;
+	return PFS_OK;
+}
+
+static struct pfs_claim allocate(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	struct pool *pool = self->policy;
+	uint64_t index = 0;
+	if (!pfs_boost_pool_pop(pool->numbers, &index))
+		return pfs_container_refuse(thread, PFS_FULL);
+	struct pfs_page *page =
+		pfs_container_page(self, (uint32_t)(index / pool->page_records));
+	uint32_t slot = (uint32_t)(index % pool->page_records);
+	uint32_t dirty_word = 0;
+	enum pfs_take take = pfs_lock_free_to_dirty(pfs_page_lock(page, slot), &dirty_word);
+	PFS_ASSERT(take == PFS_TAKE_WON, "boost_stack: a popped record is not FREE");
+	pfs_count(thread, PFS_EVENT_PROBES, 1);
+	pfs_tally_won(thread, page);
+	return (struct pfs_claim){ pfs_page_record(page, slot), dirty_word };
+}
+
+static void push_record(struct pfs_thread *thread, uint64_t index)
+{
+	push_index(thread->container->policy, index);
+}
+
+static uint64_t index_of(struct pfs_thread *thread, const void *record)
+{
+	const struct pool *pool = thread->container->policy;
+	return (uint64_t)pfs_record_page(record)->index * pool->page_records +
+	       pfs_record_slot(record);
+}
+
+static void free_and_push(struct pfs_thread *thread, void *record)
+{
+	uint64_t index = index_of(thread, record);
+	free_record(thread, record);
+	push_record(thread, index);
+}
+
+static void abandon_and_push(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	uint64_t index = index_of(thread, claim.record);
+	abandon_record(thread, claim);
+	push_record(thread, index);
+}
+
+static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_and_push,
+						  free_and_push };
+PFS_VARIANT_BATCHES(record_ops)
+
+const struct pfs_variant pfs_variant_boost_stack = {
+	.name = "boost_stack",
+	.summary = "baseline: a bounded pool on Boost.Lockfree's stack, made whole at the start",
+	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_BOUNDED,
+	.start = start,
+	.stop = stop,
+	.thread_start = thread_start,
+	PFS_VARIANT_CALLS(allocate, publish_record, abandon_and_push, free_and_push),
+};
