@@ -187,7 +187,7 @@ static void visit(struct session *self, const struct pfs_test *test, const struc
 	}
 	if (PFS_UNDER_TSAN && test->threads && test->each &&
 	    (at->variant->traits & PFS_TRAIT_C11) == 0) {
-		(void)printf("skip   %s: ThreadSanitizer cannot see its inline assembly\n", name);
+		(void)printf("skip   %s: ThreadSanitizer cannot see all its accesses\n", name);
 		self->skipped++;
 		return;
 	}

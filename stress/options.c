@@ -14,7 +14,7 @@ struct choice {
 static const struct choice faults[] = {
 	{ "memory", PFS_FAULT_MEMORY }, { "maximum", PFS_FAULT_MAXIMUM },
 	{ "parked", PFS_FAULT_PARKED }, { "reader", PFS_FAULT_READER },
-	{ "wrap", PFS_FAULT_WRAP },	{ "all", 31 },
+	{ "wrap", PFS_FAULT_WRAP },     { "all", 31 },
 	{ "none", 0 },			{ NULL, 0 },
 };
 
@@ -37,7 +37,7 @@ const char *pfs_mode_name(enum pfs_mode mode)
 void pfs_stress_help(void)
 {
 	(void)puts("usage: pfs-stress [--flag=value | --flag value]...\n"
-		   "Threads allocate, write, check, hand over and free records, and look for harm.\n"
+		   "Threads allocate, write, check, hand over and free records.\n"
 		   "  --policy P       one of --list_policies (random_start)\n"
 		   "  --layout L       in_record, side_by_side or both (both)\n"
 		   "  --threads T      1 to 1024 (8)\n"

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 	if (options.list_policies)
 		return list_policies();
 	if (PFS_UNDER_TSAN && (options.policy->traits & PFS_TRAIT_C11) == 0) {
-		(void)printf("%s: left out, ThreadSanitizer cannot see its inline assembly\n",
+		(void)printf("%s: left out, ThreadSanitizer cannot see all its accesses\n",
 			     options.policy->name);
 		return 0;
 	}
