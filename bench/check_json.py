@@ -2,7 +2,7 @@
 """check_json.py - runs pfs-bench with tiny windows and checks what it writes.
 
 usage: check_json.py PFS_BENCH smoke WORKLOAD POLICY
-       check_json.py PFS_BENCH options | replay | wrong
+       check_json.py PFS_BENCH options | peers | replay | wrong
 Nothing is asserted on time. Exit 0: all held. 1: not.
 """
 
@@ -146,6 +146,8 @@ def check_series(path, policy, reclaims):
 def smoke(workload, policy):
     arguments = TINY + [f"--workloads={workload}", f"--policies={policy}", "--threads=1,2,4",
                         "--occupancies=0,0.9"]
+    if workload == "replay":
+        arguments += ["--threads=2"]  # all traces: a random start is slow where all is full
     if (workload, policy) in UNFIT:
         one_line(arguments, "nothing to run")
         return
@@ -161,7 +163,7 @@ def smoke(workload, policy):
     for key in CONTEXT:
         expect(document["context"].get(key), f"no {key} in the context")
     rows = document["benchmarks"]
-    threads = {"floor": 1, "handoff": 2}.get(workload, 3)
+    threads = {"floor": 1, "handoff": 2, "replay": 1}.get(workload, 3)
     traces = len([n for n in os.listdir(TRACES) if n.endswith(".pfstrace")])
     expect(len(rows) == threads * (2 if workload in WITH_OCCUPANCY else
                                    traces if workload == "replay" else 1),
@@ -242,6 +244,9 @@ def replay():
         expect(row["name"].startswith("replay_my_own_trace/policy:mutex_list/"), row["name"])
         expect(row["cycles"] > 0 and row["excess_pages"] == 0, "one thread meets the peak, and "
                f"a list wastes no page: {row}")
+        rows = measure(TINY + ["--workloads=replay", f"--trace={own}", "--policies=exact",
+                               "--threads=3,8"])["benchmarks"]
+        expect([r["trace_copies"] for r in rows] == [3, 8], "a copy for each thread")
         for position in (3, 50, len(whole) // 2, len(whole) - 1):
             with open(own, "wb") as file:
                 file.write(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1:])
@@ -251,6 +256,38 @@ def replay():
         one_line(["--workloads=replay", f"--trace={own}"], "damaged at byte ")
         one_line(["--workloads=replay", f"--trace={folder}/none"], "none")
         one_line(["--workloads=pair", f"--trace={source}"], "replay")
+
+
+PEERS = {"jemalloc": "libjemalloc.so.2", "mimalloc": "libmimalloc.so.2.0"}
+
+
+def peers():
+    """A preloaded allocator is reported by its name; one that is not there is refused."""
+    one_line(["--peer=jemalloc", "--policies=malloc"], "libc.so")
+    one_line(["--peer=Je/malloc", "--policies=malloc"], "Je/malloc")
+    one_line(["--peer=exact", "--policies=malloc"], "exact")
+    done = run(["--list_traits"])
+    expect("\nck_stack       words index bounded\n" in done.stdout, f"traits: {done.stdout}")
+    found = 0
+    for name, library in PEERS.items():
+        os.environ["LD_PRELOAD"] = library
+        listed = run([f"--peer={name}", "--list_policies"])
+        if listed.returncode == 2 and "cannot be preloaded" in listed.stderr:
+            continue  # not installed
+        found += 1
+        expect(re.match(rf"{name} +baseline: {re.escape(library)} [0-9.]+", listed.stdout),
+               f"--list_policies of {name}: {listed.stdout} {listed.stderr}")
+        one_line([f"--peer={name}"], "--policies=malloc")
+        one_line(["--peer=othermalloc", "--policies=malloc"], library)
+        document = measure(TINY + [f"--peer={name}", "--policies=malloc", "--workloads=pair,storm",
+                                   "--threads=2"])
+        expect([r["name"].split("/")[1] for r in document["benchmarks"]] == [f"policy:{name}"] * 2,
+               f"names of {name}")
+        expect(document["context"]["allocator"].startswith(library), "allocator in the context")
+    os.environ.pop("LD_PRELOAD", None)
+    if not found:
+        print("check_json.py: neither jemalloc nor mimalloc is installed")
+        sys.exit(77)
 
 
 def options():
@@ -289,6 +326,8 @@ def main():
         smoke(sys.argv[3], sys.argv[4])
     elif mode == "options":
         options()
+    elif mode == "peers":
+        peers()
     elif mode == "replay":
         replay()
     elif mode == "wrong":

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "allocator.h"
 #include "build.h"
 #include "shim.h"
 
@@ -145,6 +146,9 @@ static void say_build(const struct pfs_clock *clock, bool counted)
 	say("counted", "%s", counted ? "yes" : "no");
 	say("epoch", "%s", PFS_BUILD_EPOCH);
 	say("git_revision", "%s", revision != NULL ? revision : PFS_BUILD_REVISION);
+	char allocator[128];
+	pfs_allocator_describe(allocator, sizeof(allocator));
+	say("allocator", "%s", allocator);
 	say("timer", "%s", clock->tsc ? "tsc" : "CLOCK_MONOTONIC");
 	say("timer_cost_ns", "%.1f", clock->cost_ns);
 	say("timer_ns_per_tick", "%.6f", clock->ns_per_tick);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator.h"
 #include "build.h"
 #include "library_flags.h"
 #include "machine.h"
@@ -136,7 +137,8 @@ static void name_case(struct bench_case *one, const char *placement)
 	if (plan->replay != NULL)
 		snprintf(trace, sizeof(trace), "_%s", plan->replay->name);
 	if (plan->variant != NULL)
-		snprintf(policy, sizeof(policy), "/policy:%s", plan->variant->name);
+		snprintf(policy, sizeof(policy), "/policy:%s", plan->options->peer != NULL
+			 ? plan->options->peer : plan->variant->name);
 	if (plan->workload->has_occupancy)
 		snprintf(occupancy, sizeof(occupancy), "/occupancy:%.10g", plan->occupancy);
 	snprintf(one->name, sizeof(one->name), "%s%s%s%s/placement:%s/threads:%u",
@@ -344,6 +346,19 @@ static void tear_down(struct bench *self)
 	pfs_options_fini(&self->options);
 }
 
+static void print_traits(const char *name, uint32_t traits)
+{
+	static const char *const words[] = {
+		"words", "index", "grow", "reclaim", "strict", "exact", "bounded", "c11",
+	}; /* of enum pfs_trait, by bit */
+
+	printf("%-14s", name);
+	for (uint32_t bit = 0; bit < sizeof(words) / sizeof(words[0]); bit++)
+		if ((traits & (UINT32_C(1) << bit)) != 0)
+			printf(" %s", words[bit]);
+	putchar('\n');
+}
+
 static int run_library(struct bench *self, int argc, char **argv)
 {
 	char **all = pfs_library_flags_default(&argc, argv);
@@ -368,8 +383,26 @@ static int run_library(struct bench *self, int argc, char **argv)
 	return status;
 }
 
+/* A preloaded peer is policy malloc, and can do what that can. */
+static void list_peer(const struct pfs_options *options)
+{
+	char file[128];
+
+	pfs_allocator_describe(file, sizeof(file));
+	if (options->list_policies)
+		printf("%-14s baseline: %s in place of the process's malloc\n", options->peer, file);
+	if (options->list_traits)
+		print_traits(options->peer, pfs_variant_find("malloc")->traits);
+}
+
 static void list(const struct pfs_options *options)
 {
+	if (options->peer != NULL) {
+		list_peer(options);
+		return;
+	}
+	for (size_t i = 0; options->list_traits && pfs_variant_at(i) != NULL; i++)
+		print_traits(pfs_variant_at(i)->name, pfs_variant_at(i)->traits);
 	for (size_t i = 0; options->list_policies && pfs_variant_at(i) != NULL; i++)
 		printf("%-14s %s\n", pfs_variant_at(i)->name, pfs_variant_at(i)->summary);
 	for (uint32_t i = 0; options->list_workloads && pfs_workload_at(i) != NULL; i++)
@@ -390,7 +423,8 @@ static int run(struct bench *self, int argc, char **argv)
 		printf("pfs-bench %s\n", PFS_BUILD_VERSION);
 		return EXIT_SUCCESS;
 	}
-	if (self->options.list_policies || self->options.list_workloads) {
+	if (self->options.list_policies || self->options.list_traits ||
+	    self->options.list_workloads) {
 		list(&self->options);
 		return EXIT_SUCCESS;
 	}

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator.h"
 #include "workload.h"
 
 struct flag {
@@ -246,6 +247,17 @@ static enum pfs_status read_series(struct pfs_options *self, const char *text,
 	return PFS_OK;
 }
 
+static enum pfs_status read_peer(struct pfs_options *self, const char *text,
+				 struct pfs_message *message)
+{
+	if (text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0' ||
+	    pfs_variant_find(text) != NULL)
+		return refuse(message, PFS_BAD_CONFIG, "--peer '%.60s': give a library's name without "
+			      "'lib', such as jemalloc, and no policy's", text);
+	self->peer = text;
+	return pfs_allocator_check(text, message);
+}
+
 static enum pfs_status read_trace(struct pfs_options *self, const char *text,
 				  struct pfs_message *message)
 {
@@ -284,6 +296,7 @@ PFS_NUMBER_FLAG(seed, 1, UINT64_MAX)
 		return PFS_OK;                                                              \
 	}
 PFS_SWITCH(list_policies)
+PFS_SWITCH(list_traits)
 PFS_SWITCH(list_workloads)
 PFS_SWITCH(help)
 PFS_SWITCH(version)
@@ -316,7 +329,9 @@ static const struct flag flags[] = {
 	{"series", "FILE", "write tide's samples over time as JSON", read_series},
 	{"trace", "FILE", "a trace for replay, may be repeated (default: all of results/traces)",
 	 read_trace},
+	{"peer", "NAME", "policy malloc is this preloaded allocator, and called so", read_peer},
 	{"list_policies", NULL, "name the policies", read_list_policies},
+	{"list_traits", NULL, "name the policies and what each can do", read_list_traits},
 	{"list_workloads", NULL, "name the workloads", read_list_workloads},
 	{"help", NULL, "this text", read_help},
 	{"version", NULL, "the version", read_version},
@@ -398,6 +413,10 @@ enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **ar
 		else
 			status = read_argument(self, *argc, argv, &i, message);
 	}
+	if (status == PFS_OK && self->peer != NULL && !self->list_policies && !self->list_traits &&
+	    (self->policy_count != 1 || strcmp(self->policies[0]->name, "malloc") != 0))
+		status = refuse(message, PFS_BAD_CONFIG, "--peer '%.60s': only policy malloc has "
+				"another name; add --policies=malloc", self->peer);
 	*argc = kept;
 	argv[kept] = NULL;
 	return status;

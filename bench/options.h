@@ -44,8 +44,9 @@ struct pfs_options {
 	const char *series;         /* file, or NULL */
 	const char *traces[PFS_OPTIONS_LIST_MAX]; /* files for replay; none: those shipped */
 	uint32_t trace_count;
+	const char *peer;           /* what policy malloc is called, or NULL */
 
-	bool list_policies, list_workloads, help, version;
+	bool list_policies, list_traits, list_workloads, help, version;
 };
 
 /*

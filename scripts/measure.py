@@ -16,6 +16,7 @@ import time
 
 import commandline
 import machine
+import peers
 import results
 import suite
 
@@ -93,7 +94,7 @@ def command_of(launch, folder, build_dir):
                "--benchmark_out_format=json",
                f"--benchmark_out={os.path.join(folder, launch['file'])}.partial"]
     if launch["policy"]:
-        command.append(f"--policies={launch['policy']}")
+        command += peers.arguments(launch["policy"])
     if launch["occupancies"]:
         command.append(f"--occupancies={launch['occupancies']}")
     if launch.get("series"):
@@ -114,7 +115,8 @@ def run_launch(launch, folder, build_dir):
     try:
         done = subprocess.run(command_of(launch, folder, build_dir), stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                              errors="replace", timeout=limit, check=False)
+                              errors="replace", timeout=limit, check=False,
+                              env=peers.environment(launch["policy"]))
     except subprocess.TimeoutExpired:
         return f"no end after {limit:.0f} s"
     except OSError as error:
@@ -256,6 +258,7 @@ def main(argv=None):
         return 0
     signal.signal(signal.SIGTERM, interrupt)
     summaries = list_policies(arguments.build_dir)
+    summaries.update(peers.available(bench_path(arguments.build_dir, "release")))
     policies = list(summaries)
     seed = int(time.time()) if arguments.seed is None else arguments.seed
     cpus = len(os.sched_getaffinity(0))

@@ -5,6 +5,7 @@ never repetitions inside a process. The order of policies is shuffled anew in ea
 a seed that plan.json records; rounds alternate all policies (ABAB, not AABB).
 """
 
+import os
 import random
 from collections import namedtuple
 
@@ -32,12 +33,16 @@ SUITE = (
                          "compact", 60,        None,        False),
     Row("scan",          "release", "scan",    "some",      "0.9",
                          "compact", 60,        3,           False),
+    Row("replay",        "release", "replay",  "1,some",       "",
+                         "compact", 40,        3,           False),
     Row("tide",          "release", "tide",    "all",       "",
                          "compact", 1000,      3,           True),
     Row("counts",        "counted", "churn",   "1,all,8",   "0.5,0.9,0.99,0.999",
                          "compact", 40,        2,           True),
 )
 
+TRACES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                      "results", "traces")
 QUICK_REPETITIONS = 2
 QUICK_WINDOW_MS = 20
 
@@ -60,6 +65,8 @@ def thread_counts(text, cpus):
 
 def _cases(row, cpus):
     workloads = row.workloads.split(",")
+    if "replay" in workloads and os.path.isdir(TRACES):  # once for each trace
+        workloads += [name for name in os.listdir(TRACES) if name.endswith(".pfstrace")][1:]
     fills = len(row.occupancies.split(",")) if row.occupancies else 1
     return len(workloads) * fills * len(thread_counts(row.threads, cpus))
 

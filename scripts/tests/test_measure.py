@@ -110,7 +110,7 @@ class Measure(fixture.Case):
         done = fixture.call("report.py", out)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         states = {launch["status"] for launch in plan_of(out)["launches"]}
-        self.assertEqual(states - {"done", "interrupted", "planned"}, set())
+        self.assertEqual(states - {"done", "interrupted", "planned", "unfit"}, set())
 
     def test_wrong_input(self):
         blocked = self.write("file", "")
