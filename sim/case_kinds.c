@@ -1,5 +1,6 @@
 #include "sim/atomic_backend.h"
 #include "sim/case_kind.h"
+#include "sim/mutex_backend.h"
 
 /* ---- churn: allocate, publish, free ---- */
 
@@ -70,6 +71,75 @@ static void full_finish(struct pfs_case *self)
 					 "record was free all the while", call->begin,
 					 call->answered);
 	}
+}
+
+/* ---- token: never full ---- */
+
+#define TOKEN_RECORDS 2u
+#define TOKEN_TURNS 12u
+#define TOKEN_HOLD 24u /* steps: mostly in use, and yet never all */
+
+static void token_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pages_of(config, 1, TOKEN_RECORDS, TOKEN_RECORDS);
+}
+
+static void await_token(struct pfs_case *self, bool first, uint64_t own)
+{
+	_Atomic(uint64_t) *token = (_Atomic(uint64_t) *)(void *)&self->mailbox;
+	for (;;) {
+		uint64_t now = pfs_load_acquire(token);
+		if (first ? now >= 2 * own : now % (self->thread_count - 1) == own)
+			return;
+		pfs_yield();
+	}
+}
+
+static void pass_token(struct pfs_case *self)
+{
+	(void)pfs_fetch_add_seq((_Atomic(uint64_t) *)(void *)&self->mailbox, 1);
+}
+
+/*
+ * Threads 1 and 2 pass a token; only who has it owns a record. So one of the two records is
+ * free at every moment, though each of them is in use half of the time: in a first turn both
+ * own one, so that each will look first for its own.
+ */
+static void token_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	uint64_t own = thread->id - 1;
+	await_token(self, false, own);
+	struct pfs_claim claim = pfs_case_take(thread);
+	pass_token(self);
+	for (; thread->operations < TOKEN_TURNS * self->operations; thread->operations++) {
+		await_token(self, false, own);
+		if (thread->operations != 0)
+			claim = pfs_case_take(thread);
+		if (claim.record != NULL) {
+			pfs_case_publish(thread, claim);
+			for (uint32_t i = 0; i < TOKEN_HOLD; i++)
+				pfs_machine_note(&thread->operations, "in use");
+			pfs_case_give(thread, claim.record);
+		}
+		pass_token(self);
+	}
+}
+
+static void ask_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	await_token(thread->own, true, thread->own->thread_count - 1);
+	churn_body(opaque);
+}
+
+/* Thread 0 asks; whoever has the token may have to wait for the record that thread 0 took. */
+static void token_finish(struct pfs_case *self)
+{
+	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0 && self->threads[0].refused != 0)
+		pfs_machine_fail("thread 0 was refused, and a record was free all the time");
 }
 
 /* ---- growth: from nothing ---- */
@@ -345,6 +415,8 @@ const struct pfs_case_kind pfs_case_kinds[] = {
 	{ "full", "more threads than records; exact policies say full only when it is",
 	  NEEDS_INDEX, 3, 2, full_configure, NULL, { churn_body, churn_body, churn_body },
 	  full_finish },
+	{ "token", "at every moment one of two records is free", NEEDS_INDEX, 3, 1,
+	  token_configure, NULL, { ask_body, token_body, token_body }, token_finish },
 	{ "growth", "threads allocate from a container without pages", NEEDS_INDEX, 3, 1,
 	  growth_configure, NULL, { keep_body, keep_body, keep_body }, growth_finish },
 	{ "share", "threads share the first page; no second one may be added", NEEDS_INDEX, 2, 1,

@@ -388,7 +388,7 @@ static uint64_t crowd_hash(uint64_t seed)
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
 	struct pfs_random_walk walk;
 	uint64_t hash = 0;
-	pfs_random_walk_init(&walk, seed, 0);
+	pfs_random_walk_init(&walk, seed, 0, PFS_ACTOR_NONE);
 	pfs_store_relaxed(&litmus.x, 0);
 	for (uint32_t i = 0; i < PFS_MACHINE_THREADS_MAX; i++)
 		(void)pfs_machine_spawn(machine, 0, count_well, &litmus);

@@ -28,7 +28,8 @@ static const char usage_text[] =
 	"  --operations N    of each thread, 1 .. 1000; default: the scenario's own\n"
 	"  --memory M        sc or tso (store buffers); default sc\n"
 	"  --search K        exhaustive (sleep sets), bounded, naive, random, pct, rotate\n"
-	"                    (random, sticky random and pct in turn); default exhaustive\n"
+	"                    (random, sticky random, slow and pct in turn), slow (random,\n"
+	"                    thread 0 slower than the others); default exhaustive\n"
 	"  --preemptions N   of bounded; default 2\n"
 	"  --executions N    stop after so many; default 0: no bound\n"
 	"  --seconds S       stop after so long; default 60\n"
@@ -154,7 +155,8 @@ static int kind_of(const char *name)
 		enum pfs_search_kind kind;
 	} kinds[] = { { "exhaustive", PFS_SEARCH_SLEEP }, { "bounded", PFS_SEARCH_BOUNDED },
 		      { "naive", PFS_SEARCH_NAIVE },      { "random", PFS_SEARCH_RANDOM },
-		      { "pct", PFS_SEARCH_PCT },          { "rotate", PFS_SEARCH_ROTATE } };
+		      { "pct", PFS_SEARCH_PCT },          { "rotate", PFS_SEARCH_ROTATE },
+		      { "slow", PFS_SEARCH_SLOW } };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(kinds[i].name, name) == 0)
 			return (int)kinds[i].kind;
@@ -235,8 +237,8 @@ static int explore(int argc, char **argv)
 		return status;
 	int kind = kind_of(arguments.search);
 	if (kind < 0)
-		return refuse("search %s: must be exhaustive, bounded, naive, random, pct or "
-			      "rotate", arguments.search);
+		return refuse("search %s: must be exhaustive, bounded, naive, random, pct, "
+			      "slow or rotate", arguments.search);
 	struct pfs_search_options options = { (enum pfs_search_kind)kind, arguments.seed,
 					      arguments.executions, arguments.seconds,
 					      (uint32_t)arguments.preemptions };

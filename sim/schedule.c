@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define SLOWNESS 12u /* chosen and really run: one time in so many */
+
 /* xorshift64*, as in containers/random.h: reproducible from a seed. */
 static uint64_t random_next(uint64_t *state)
 {
@@ -61,23 +63,31 @@ static uint32_t random_walk_choose(struct pfs_scheduler *scheduler, struct pfs_m
 		return machine->last_actor;
 	for (uint32_t tried = 0; tried < 4 * count; tried++) {
 		uint32_t actor = random_below(&self->random, count);
+		if (actor == self->slow && random_below(&self->random, SLOWNESS) != 0)
+			continue;
 		if (pfs_machine_can_run(machine, actor))
 			return actor;
 	}
 	return first_from(machine, random_below(&self->random, count));
 }
 
-void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t stay_percent)
+void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t stay_percent,
+			  uint32_t slow)
 {
 	self->scheduler = (struct pfs_scheduler){ .choose = random_walk_choose };
 	self->random = random_seed(seed);
 	self->stay_percent = stay_percent;
+	self->slow = slow;
 }
 
 static uint32_t pct_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
 {
 	struct pfs_pct *self = (struct pfs_pct *)scheduler;
 	uint32_t count = pfs_machine_actor_count(machine);
+	/* Who yields waits for the others: below them. */
+	if (machine->last_actor < machine->thread_count &&
+	    machine->threads[machine->last_actor]->yielded)
+		self->priority[machine->last_actor] = self->lowest--;
 	for (uint32_t i = 0; i + 1 < self->depth; i++) {
 		if (self->changes[i] == machine->step_count &&
 		    machine->last_actor != PFS_ACTOR_NONE)
@@ -99,11 +109,11 @@ void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t 
 	uint64_t random = random_seed(seed);
 	self->scheduler = (struct pfs_scheduler){ .choose = pct_choose };
 	self->depth = depth < PFS_PCT_DEPTH_MAX ? depth : PFS_PCT_DEPTH_MAX;
-	self->lowest = PFS_PCT_DEPTH_MAX;
+	self->lowest = UINT32_MAX / 2;
 	for (uint32_t i = 0; i + 1 < self->depth; i++)
 		self->changes[i] = random_below(&random, steps != 0 ? steps : 1);
 	for (size_t i = 0; i < sizeof(self->priority) / sizeof(self->priority[0]); i++)
-		self->priority[i] = 16 + (uint32_t)(random_next(&random) >> 34);
+		self->priority[i] = UINT32_MAX / 2 + 1 + (uint32_t)(random_next(&random) >> 34);
 }
 
 static uint32_t given_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)

@@ -12,13 +12,16 @@ struct pfs_round_robin {
 };
 void pfs_round_robin_init(struct pfs_round_robin *self);
 
-/* Each operation of a random actor; or, with stay_percent, mostly of the same one. */
+/* Each operation of a random actor; or, with stay_percent, mostly of the same one. A slow actor
+ * makes one step while the others make dozens: each of its looks finds another world. */
 struct pfs_random_walk {
 	struct pfs_scheduler scheduler;
 	uint64_t random;
 	uint32_t stay_percent;
+	uint32_t slow; /* actor, or PFS_ACTOR_NONE */
 };
-void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t stay_percent);
+void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t stay_percent,
+			  uint32_t slow);
 
 /*
  * Probabilistic concurrency testing: the actor with the highest priority goes on; at depth - 1

@@ -7,6 +7,7 @@
 
 #include "sim/explore.h"
 
+#define REPLAYS_MAX 20000u
 #define LENGTH_GUESS 200u /* of an execution, for PCT's first one */
 
 struct search {
@@ -53,14 +54,20 @@ static struct pfs_scheduler *scheduler_of(struct search *self, uint64_t n)
 {
 	uint64_t seed = self->options->seed * UINT64_C(1000003) + n;
 	enum pfs_search_kind kind = self->options->kind;
-	uint32_t turn = kind == PFS_SEARCH_ROTATE ? (uint32_t)(n % 5)
-			: kind == PFS_SEARCH_PCT  ? 2 + (uint32_t)(n % 3)
+	/* Stickiness of the first turns, the last of them with a slow actor; then PCT of depth
+	 * 2, 3, 4. */
+	static const uint32_t stay_percents[] = { 0, 80, 95, 0 };
+	uint32_t turn = kind == PFS_SEARCH_ROTATE ? (uint32_t)(n % 7)
+			: kind == PFS_SEARCH_PCT  ? 4 + (uint32_t)(n % 3)
+			: kind == PFS_SEARCH_SLOW ? 3
 						  : 0;
-	if (turn < 2) {
-		pfs_random_walk_init(&self->random_walk, seed, turn == 1 ? 80 : 0);
+	uint32_t slow = kind == PFS_SEARCH_SLOW ? 0 : (uint32_t)(n / 7 % 3);
+	if (turn < 4) {
+		pfs_random_walk_init(&self->random_walk, seed, stay_percents[turn],
+				     turn == 3 ? slow : PFS_ACTOR_NONE);
 		return &self->random_walk.scheduler;
 	}
-	pfs_pct_init(self->pct, seed, turn, self->longest != 0 ? self->longest : LENGTH_GUESS);
+	pfs_pct_init(self->pct, seed, turn - 2, self->longest != 0 ? self->longest : LENGTH_GUESS);
 	return &self->pct->scheduler;
 }
 
@@ -190,15 +197,15 @@ uint32_t pfs_search_shrink(struct pfs_machine *machine, const struct pfs_scenari
 	static struct pfs_segment tried[PFS_SEARCH_SEGMENTS_MAX];
 	uint32_t replays = 0;
 	bool better = result->failed;
-	while (better && replays < 5000) {
+	while (better && replays < REPLAYS_MAX) {
 		better = false;
-		for (uint32_t at = 0; at < result->segment_count && !better; at++) {
-			for (uint32_t way = 0; way < 3 && !better; way++) {
+		for (uint32_t at = 0; at < result->segment_count && replays < REPLAYS_MAX; at++) {
+			for (uint32_t way = 0; way < 3; way++) {
 				uint32_t count = candidate(result, at, way, tried);
 				if (count == 0)
 					continue;
 				replays++;
-				better = still_fails(machine, scenario, tried, count, result);
+				better |= still_fails(machine, scenario, tried, count, result);
 			}
 		}
 	}

@@ -29,7 +29,8 @@ enum pfs_search_kind {
 	PFS_SEARCH_NAIVE,   /* exhaustive, every schedule */
 	PFS_SEARCH_RANDOM,
 	PFS_SEARCH_PCT,
-	PFS_SEARCH_ROTATE   /* random, sticky random, and PCT of depth 2, 3, 4 in turn */
+	PFS_SEARCH_SLOW,    /* random, thread 0 a dozen times slower than the others */
+	PFS_SEARCH_ROTATE   /* random, sticky random, one slow, and PCT of depth 2, 3, 4 in turn */
 };
 
 struct pfs_search_options {

@@ -83,7 +83,9 @@ class Build:
         target = os.path.join(folder, program)
         result = subprocess.run(["gcc", *self.flags, *objects, *self.libraries, "-o", target],
                                 cwd=self.scratch, capture_output=True, text=True, check=False)
-        return None if result.returncode == 0 else result.stderr.strip().split("\n")[-1]
+        errors = [line for line in result.stderr.split("\n") if "undefined" in line or
+                  "multiple" in line] + [result.stderr.strip()]
+        return None if result.returncode == 0 else errors[0]
 
 
 def c_files(scratch, folder, without=()):
@@ -92,12 +94,19 @@ def c_files(scratch, folder, without=()):
             if name.endswith(".c") and name not in without]
 
 
+def variant_files(scratch):
+    """The list of variants, and those that it names in every build."""
+    with open(os.path.join(scratch, "variants", "variants.def"), encoding="utf-8") as file:
+        names = re.findall(r"^PFS_VARIANT\((\w+)\)$", file.read(), re.MULTILINE)
+    return ["variants/list.c"] + [f"variants/{name}.c" for name in names]
+
+
 def builds_in(scratch):
     """The two sets of programs."""
     tests = [n for n in os.listdir(os.path.join(scratch, "sim")) if n.endswith("_test.c")]
     race_sources = c_files(scratch, "containers") + [f"variants/{n}.c" for n in RACE_VARIANTS]
     sim_sources = (c_files(scratch, "sim", tests + ["pfs_sim.c"]) +
-                   c_files(scratch, "containers", SIM_SEAMS) + c_files(scratch, "variants"))
+                   c_files(scratch, "containers", SIM_SEAMS) + variant_files(scratch))
     return {
         "tsan": Build("tsan", scratch, ["-O1", "-fsanitize=thread"],
                       {"race": "stress/mutants/race.c"}, race_sources, ["-lhwloc", "-lpthread"]),
