@@ -47,6 +47,8 @@ static bool yield_step(struct pfs_magazine *self, uint64_t *control, uint64_t fr
 		/* [G6] acq_rel, pairs with [G7]: the taker reads what this hands over. */
 		return pfs_cas_acq_rel(&self->control, &seen, handed);
 	case PFS_CONTROL_DONE:
+		self->room = 0;
+		self->bypass = PFS_MAGAZINE_BYPASS;
 		/* [G5] release, pairs with [G4]. */
 		pfs_store_release(&self->head, to_of(seen, tail) * 2);
 		/* [G9] acq_rel, pairs with [G3]: the new head goes first. */
@@ -54,6 +56,13 @@ static bool yield_step(struct pfs_magazine *self, uint64_t *control, uint64_t fr
 	default:
 		return true;
 	}
+}
+
+bool pfs_magazine_pass_by(struct pfs_magazine *self)
+{
+	if (self->bypass != 0 && --self->bypass == 0)
+		self->room = 2 * PFS_MAGAZINE_RECORDS;
+	return false;
 }
 
 uint64_t pfs_magazine_yield(struct pfs_magazine *self, uint64_t from)

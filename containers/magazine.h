@@ -67,13 +67,25 @@ struct pfs_magazine {
 	struct pfs_occupancy_thread words; /* first: occupancy.c finds it as thread->policy */
 	bool fenced;                       /* start only: without the heavy barrier */
 	uint64_t watched;                  /* taker: frees so far, for needless growths */
+	uint32_t bypass;                   /* owner: frees to give to the words, see below */
 	/* Positions are 2 * entry, plus 1 while the owner works there. All of it the owner's,
 	 * but for a ring that is HANDED. */
 	alignas(PFS_LINE) _Atomic(uint64_t) head; /* [G1] [G5] */
 	_Atomic(uint64_t) tail;                   /* [G1] [G5] */
+	uint64_t room;                            /* owner: 2 * entries it may fill */
 	_Atomic(void *) records[PFS_MAGAZINE_RECORDS];
 	alignas(PFS_LINE) _Atomic(uint64_t) control; /* owner and taker; mostly read */
 };
+
+/*
+ * A ring that was taken back is a sign that records are scarce: the next frees of its owner go
+ * to the words, where everybody finds them. Without it, threads at the last free records take
+ * them from each other one by one, each time with the growth lock and the heavy barrier.
+ */
+#define PFS_MAGAZINE_BYPASS PFS_MAGAZINE_RECORDS
+
+/* A free that the ring has no room for, or is not to take. Owner; false, for the caller. */
+PFS_COLD bool pfs_magazine_pass_by(struct pfs_magazine *self);
 
 /* The taker's side. */
 extern const struct pfs_occupancy_caches pfs_magazine_caches;
@@ -137,8 +149,8 @@ static inline bool pfs_magazine_give(struct pfs_magazine *self, void *record)
 {
 	uint64_t tail = pfs_load_relaxed(&self->tail); /* relaxed: the owner's own store */
 	uint64_t head = pfs_load_relaxed(&self->head); /* relaxed: the owner's own store */
-	if (tail - head >= 2 * PFS_MAGAZINE_RECORDS)
-		return false;
+	if (!pfs_likely(tail - head < self->room))
+		return pfs_magazine_pass_by(self);
 	if (!pfs_magazine_enter(self, &self->tail, tail)) {
 		(void)pfs_magazine_yield(self, head / 2);
 		return false;

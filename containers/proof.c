@@ -260,7 +260,7 @@ enum pfs_proof pfs_proof_or_growth(struct pfs_thread *thread, struct pfs_claim *
  * words already taken are freed again if one is not all free. Under `growth`, so that no proof
  * takes these records for used ones.
  */
-static bool take_page(struct pfs_page *page)
+static bool take_page(struct pfs_container *self, struct pfs_page *page)
 {
 	struct pfs_occupancy_page *entry = pfs_summary_page_of(page);
 	uint32_t taken = 0;
@@ -281,13 +281,14 @@ static bool take_page(struct pfs_page *page)
 					all_bits(page, taken) + PFS_WORD_FREES);
 		pfs_summary_set(entry->words_with_room, taken);
 	}
+	pfs_summary_announce_page(self, entry);
 	return false;
 }
 
 static bool retire(struct pfs_container *self, struct pfs_page *page)
 {
 	pfs_mutex_lock(&self->growth);
-	bool taken = take_page(page);
+	bool taken = take_page(self, page);
 	if (taken)
 		pfs_growth_unlink(self, page);
 	pfs_mutex_unlock(&self->growth);

@@ -79,6 +79,7 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 		return PFS_NO_MEMORY;
 	memset((void *)magazine, 0, sizeof(*magazine));
 	magazine->fenced = thread->container->config.owner_fences || !pfs_barrier_available();
+	magazine->room = 2 * PFS_MAGAZINE_RECORDS;
 	thread->policy = magazine;
 	pfs_occupancy_settle(thread);
 	return PFS_OK;
