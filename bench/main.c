@@ -390,7 +390,8 @@ static void list_peer(const struct pfs_options *options)
 
 	pfs_allocator_describe(file, sizeof(file));
 	if (options->list_policies)
-		printf("%-14s baseline: %s in place of the process's malloc\n", options->peer, file);
+		printf("%-14s baseline: %s in place of the process's malloc\n",
+		       options->peer, file);
 	if (options->list_traits)
 		print_traits(options->peer, pfs_variant_find("malloc")->traits);
 }

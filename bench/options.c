@@ -252,8 +252,8 @@ static enum pfs_status read_peer(struct pfs_options *self, const char *text,
 {
 	if (text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0' ||
 	    pfs_variant_find(text) != NULL)
-		return refuse(message, PFS_BAD_CONFIG, "--peer '%.60s': give a library's name without "
-			      "'lib', such as jemalloc, and no policy's", text);
+		return refuse(message, PFS_BAD_CONFIG, "--peer '%.60s': give a library's name "
+			      "without 'lib', such as jemalloc, and no policy's", text);
 	self->peer = text;
 	return pfs_allocator_check(text, message);
 }

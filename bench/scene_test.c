@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "scene.h"
+#include "trace_load.h"
 
 static int failures;
 static const struct pfs_variant *sound;
 static struct pfs_outcome outcome;
+static struct pfs_replays replays;
 static uint64_t calls;
 
 /* One record more than the live set knows of. */
@@ -65,6 +67,7 @@ static void play(const char *workload, const struct pfs_variant *variant, uint32
 	struct pfs_scene_plan plan = {
 		.options = &options, .workload = pfs_workload_find(workload),
 		.variant = variant, .placement = &placement, .topology = pfs_topology_load(),
+		.replay = strcmp(workload, "replay") == 0 ? &replays.list[0] : NULL,
 		.pu_allowed = 1, .clock = &clock, .name = workload, .occupancy = 0.5,
 	};
 
@@ -91,9 +94,32 @@ static void play(const char *workload, const struct pfs_variant *variant, uint32
 	hwloc_topology_destroy(plan.topology);
 }
 
-int main(void)
+/* Three threads hand objects on, so that each worker waits for the others; one object is older
+ * than the window, two outlive it. */
+static void make_trace(const char *path)
+{
+	static struct pfs_trace_writer writer;
+	struct pfs_message message = {.text = ""};
+	bool made = pfs_trace_writer_open(&writer, path, "scene_test", 100);
+
+	for (uint32_t i = 0; made && i < 300; i++) {
+		struct pfs_trace_event event = {.time = i, .thread = i % 3, .id = i % 101, .size = 8};
+		event.kind = i / 101 % 2 == 0 ? PFS_TRACE_ALLOCATE : PFS_TRACE_FREE;
+		pfs_trace_writer_add(&writer, &event, i < 1);
+	}
+	if (!made || !pfs_trace_writer_close(&writer) ||
+	    pfs_replays_load(&replays, &path, 1, "", &message) != PFS_OK) {
+		fprintf(stderr, "scene_test: %s cannot be written and read: %s\n", path, message.text);
+		exit(1);
+	}
+	remove(path);
+}
+
+int main(int argc, char **argv)
 {
 	struct pfs_variant broken;
+
+	make_trace(argc > 1 ? argv[1] : "scene_test.pfstrace");
 
 	sound = pfs_variant_find("local_scan");
 	play("churn", sound, 2, NULL);
@@ -102,6 +128,8 @@ int main(void)
 	play("storm", sound, 2, NULL);
 	play("scan", sound, 2, NULL);
 	play("tide", sound, 2, NULL);
+	for (uint32_t threads = 1; threads <= 7; threads++)
+		play("replay", sound, threads, NULL);
 
 	broken = *sound;
 	broken.name = "broken";
@@ -110,6 +138,7 @@ int main(void)
 	broken.fill = sound->fill;
 	broken.free = free_sometimes;
 	play("handoff", &broken, 2, "live records of a walk");
+	play("replay", &broken, 2, "live records of a walk");
 	broken.free = sound->free;
 	broken.pair = pair_refused;
 	play("pair", &broken, 1, "lost");

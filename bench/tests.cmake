@@ -20,8 +20,9 @@ add_executable(bench_scene_test
   trace_load.c trial.c workload.c ${workloads})
 target_include_directories(bench_scene_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(bench_scene_test PRIVATE
-  pfslab::pfslab pfslab::trace PkgConfig::HWLOC PkgConfig::CK Threads::Threads m)
-add_test(NAME bench_scene COMMAND bench_scene_test)
+  pfslab::pfslab PkgConfig::HWLOC PkgConfig::CK Threads::Threads m)
+add_test(NAME bench_scene
+  COMMAND bench_scene_test ${CMAKE_CURRENT_BINARY_DIR}/scene_test.pfstrace)
 set_tests_properties(bench_shim bench_histogram bench_trial bench_scene PROPERTIES LABELS unit)
 
 set(check /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_json.py $<TARGET_FILE:pfs-bench>)
