@@ -87,6 +87,7 @@ struct pfs_container {
 	/* Under `roster`. */
 	struct pfs_mutex roster;
 	_Atomic(struct pfs_thread *) threads;  /* [C5] [C6]; handles live as long as this */
+	struct pfs_thread *unlisted;           /* handles that a variant could not start */
 	uint32_t thread_count;
 };
 

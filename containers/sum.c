@@ -42,15 +42,23 @@ static void add_threads(struct pfs_container *self, struct pfs_counts *counts)
 	}
 }
 
-/* Under `growth`, so that no page goes while its residency is asked for. */
+static uint64_t page_resident(struct pfs_container *self, struct pfs_page *page)
+{
+	return self->source->resident(self->source->context, pfs_page_block(page),
+				      self->shape.block_bytes);
+}
+
+/* Under `passing` and `growth`, so that no page goes while its residency is asked for. Pages
+ * that wait for readers are still the container's. */
 static uint64_t resident_bytes(struct pfs_container *self)
 {
 	uint64_t sum = 0;
+	for (struct pfs_page *page = self->limbo; page != NULL; page = page->limbo_next)
+		sum += page_resident(self, page);
 	for (uint32_t index = 0; index < pfs_container_page_limit(self); index++) {
 		struct pfs_page *page = pfs_container_page(self, index);
 		if (page != NULL)
-			sum += self->source->resident(self->source->context, pfs_page_block(page),
-						      self->shape.block_bytes);
+			sum += page_resident(self, page);
 	}
 	return sum;
 }
@@ -59,6 +67,7 @@ void pfs_container_counts(struct pfs_container *container, struct pfs_counts *co
 {
 	*counts = (struct pfs_counts){ .counted = PFS_COUNTED };
 	add_threads(container, counts);
+	pfs_mutex_lock(&container->passing);
 	pfs_mutex_lock(&container->growth);
 	/* relaxed, all of them: metrics, and `growth` is held. */
 	counts->growths = pfs_load_relaxed(&container->growths);
@@ -70,4 +79,5 @@ void pfs_container_counts(struct pfs_container *container, struct pfs_counts *co
 	counts->live_peak = pfs_load_relaxed(&container->live_peak); /* relaxed: " */
 	counts->resident_bytes = resident_bytes(container);
 	pfs_mutex_unlock(&container->growth);
+	pfs_mutex_unlock(&container->passing);
 }

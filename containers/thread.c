@@ -50,7 +50,12 @@ static void thread_free(struct pfs_thread *thread)
 /* Under `roster`. */
 static struct pfs_thread *thread_new(struct pfs_container *self)
 {
-	struct pfs_thread *thread = aligned_alloc(_Alignof(struct pfs_thread), sizeof(*thread));
+	struct pfs_thread *thread = self->unlisted;
+	if (thread != NULL) {
+		self->unlisted = thread->next;
+		return thread;
+	}
+	thread = aligned_alloc(_Alignof(struct pfs_thread), sizeof(*thread));
 	if (thread == NULL)
 		return NULL;
 	memset(thread, 0, sizeof(*thread));
@@ -88,19 +93,19 @@ static enum pfs_status attach_locked(struct pfs_container *self, struct pfs_thre
 	enum pfs_status status = PFS_OK;
 	if (self->variant->thread_start != NULL)
 		status = self->variant->thread_start(thread);
-	if (status != PFS_OK) {
-		if (is_new)
-			thread_free(thread);
-		return status;
-	}
-	thread->attached = true;
-	if (is_new) {
+	thread->attached = status == PFS_OK;
+	if (is_new && status != PFS_OK) { /* kept: ck_epoch has its record for ever */
+		thread->next = self->unlisted;
+		self->unlisted = thread;
+	} else if (is_new) {
 		/* relaxed: `roster` is held, nobody else writes the list. */
 		thread->next = pfs_load_relaxed(&self->threads);
 		self->thread_count++;
 		/* [C6] release, pairs with [C5]: the handle's epoch must be readable. */
 		pfs_store_release(&self->threads, thread);
 	}
+	if (status != PFS_OK)
+		return status;
 	*out = thread;
 	return PFS_OK;
 }
@@ -131,15 +136,19 @@ enum pfs_status pfs_thread_status(const struct pfs_thread *thread)
 	return thread->status;
 }
 
-void pfs_threads_destroy(struct pfs_container *self)
+static void free_list(struct pfs_thread *thread)
 {
-	/* relaxed: destroy runs alone. */
-	struct pfs_thread *thread = pfs_load_relaxed(&self->threads);
 	while (thread != NULL) {
 		struct pfs_thread *next = thread->next;
 		thread_free(thread);
 		thread = next;
 	}
+}
+
+void pfs_threads_destroy(struct pfs_container *self)
+{
+	free_list(pfs_load_relaxed(&self->threads)); /* relaxed: destroy runs alone */
+	free_list(self->unlisted);
 }
 
 void pfs_enter(struct pfs_thread *thread)

@@ -238,7 +238,7 @@ uint32_t pfs_reclaim_now(struct pfs_thread *thread);
  *
  * Returns   *counts; while threads run, a value that each counter had at a moment of the call.
  * Errors    none.
- * Progress  blocking (the mutexes of growth and attach); not for hot paths.
+ * Progress  blocking (the mutexes of growth and of reclaim passes); not for hot paths.
  * Order     relaxed: exact once the threads are known to be done.
  */
 void pfs_container_counts(struct pfs_container *container, struct pfs_counts *counts);
