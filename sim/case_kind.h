@@ -11,6 +11,7 @@ struct pfs_case_kind {
 	const char *summary;
 	uint32_t traits;              /* needed */
 	uint32_t threads, operations; /* unless the caller says otherwise */
+	uint32_t threads_max;         /* 0: PFS_CASE_THREADS_MAX */
 	void (*configure)(struct pfs_case *self, struct pfs_config *config);
 	void (*fill)(struct pfs_case *self);   /* optional */
 	void (*bodies[3])(void *);             /* of thread 0, of thread 1, of all others */

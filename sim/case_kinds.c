@@ -1,6 +1,5 @@
 #include "sim/atomic_backend.h"
 #include "sim/case_kind.h"
-#include "sim/mutex_backend.h"
 
 /* ---- churn: allocate, publish, free ---- */
 
@@ -85,15 +84,20 @@ static void token_configure(struct pfs_case *self, struct pfs_config *config)
 	pages_of(config, 1, TOKEN_RECORDS, TOKEN_RECORDS);
 }
 
-static void await_token(struct pfs_case *self, bool first, uint64_t own)
+/* turn = own * 256 + how many pass it on. */
+static bool is_turn(uint64_t token, uint64_t turn)
 {
-	_Atomic(uint64_t) *token = (_Atomic(uint64_t) *)(void *)&self->mailbox;
-	for (;;) {
-		uint64_t now = pfs_load_acquire(token);
-		if (first ? now >= 2 * own : now % (self->thread_count - 1) == own)
-			return;
-		pfs_yield();
-	}
+	return token % (turn % 256) == turn / 256;
+}
+
+static bool is_past(uint64_t token, uint64_t first)
+{
+	return token >= first;
+}
+
+static void await_token(struct pfs_case *self, uint64_t own)
+{
+	(void)pfs_machine_await(&self->mailbox, is_turn, own * 256 + self->thread_count - 1);
 }
 
 static void pass_token(struct pfs_case *self)
@@ -111,11 +115,11 @@ static void token_body(void *opaque)
 	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
 	uint64_t own = thread->id - 1;
-	await_token(self, false, own);
+	await_token(self, own);
 	struct pfs_claim claim = pfs_case_take(thread);
 	pass_token(self);
 	for (; thread->operations < TOKEN_TURNS * self->operations; thread->operations++) {
-		await_token(self, false, own);
+		await_token(self, own);
 		if (thread->operations != 0)
 			claim = pfs_case_take(thread);
 		if (claim.record != NULL) {
@@ -131,7 +135,8 @@ static void token_body(void *opaque)
 static void ask_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
-	await_token(thread->own, true, thread->own->thread_count - 1);
+	(void)pfs_machine_await(&thread->own->mailbox, is_past,
+				2 * (uint64_t)(thread->own->thread_count - 1));
 	churn_body(opaque);
 }
 
@@ -146,7 +151,7 @@ static void token_finish(struct pfs_case *self)
 
 static void growth_configure(struct pfs_case *self, struct pfs_config *config)
 {
-	pages_of(config, 1, 0, self->thread_count);
+	pages_of(config, 1, 0, self->thread_count * self->operations);
 }
 
 static void keep_body(void *opaque)
@@ -173,7 +178,7 @@ static void growth_finish(struct pfs_case *self)
 
 static void share_configure(struct pfs_case *self, struct pfs_config *config)
 {
-	pages_of(config, self->thread_count, 0, 3);
+	pages_of(config, self->thread_count * self->operations, 0, 3);
 }
 
 static void share_finish(struct pfs_case *self)
@@ -206,7 +211,7 @@ static void four_pages_finish(struct pfs_case *self)
 {
 	struct pfs_counts counts;
 	pfs_container_counts(self->container, &counts);
-	if (counts.growths != 0)
+	if (counts.growths != 0 && self->thread_count * self->operations <= 4)
 		pfs_machine_fail("%llu pages added, although two pages have room",
 				 (unsigned long long)counts.growths);
 }
@@ -411,31 +416,31 @@ static void handoff_finish(struct pfs_case *self)
 
 const struct pfs_case_kind pfs_case_kinds[] = {
 	{ "churn", "threads allocate, publish and free; as many records as threads", NEEDS_INDEX,
-	  2, 2, churn_configure, NULL, { churn_body, churn_body, churn_body }, churn_finish },
+	  2, 2, 0, churn_configure, NULL, { churn_body, churn_body, churn_body }, churn_finish },
 	{ "full", "more threads than records; exact policies say full only when it is",
-	  NEEDS_INDEX, 3, 2, full_configure, NULL, { churn_body, churn_body, churn_body },
+	  NEEDS_INDEX, 3, 2, 0, full_configure, NULL, { churn_body, churn_body, churn_body },
 	  full_finish },
-	{ "token", "at every moment one of two records is free", NEEDS_INDEX, 3, 1,
+	{ "token", "at every moment one of two records is free", NEEDS_INDEX, 3, 1, 0,
 	  token_configure, NULL, { ask_body, token_body, token_body }, token_finish },
-	{ "growth", "threads allocate from a container without pages", NEEDS_INDEX, 3, 1,
+	{ "growth", "threads allocate from a container without pages", NEEDS_INDEX, 3, 1, 0,
 	  growth_configure, NULL, { keep_body, keep_body, keep_body }, growth_finish },
-	{ "share", "threads share the first page; no second one may be added", NEEDS_INDEX, 2, 1,
+	{ "share", "threads share the first page; no second one may be added", NEEDS_INDEX, 2, 1, 0,
 	  share_configure, NULL, { keep_body, keep_body, keep_body }, share_finish },
-	{ "four_pages", "four pages, two with room; no page may be added", NEEDS_INDEX, 4, 1,
+	{ "four_pages", "four pages, two with room; no page may be added", NEEDS_INDEX, 4, 1, 4,
 	  four_pages_configure, four_pages_fill, { keep_body, keep_body, keep_body },
 	  four_pages_finish },
-	{ "handoff", "one thread allocates, another frees", NEEDS_INDEX, 2, 2, handoff_configure,
+	{ "handoff", "one thread allocates, another frees", NEEDS_INDEX, 2, 2, 0, handoff_configure,
 	  NULL, { send_body, receive_body, churn_body }, handoff_finish },
-	{ "read", "optimistic reads while records are written", NEEDS_INDEX, 2, 2, read_configure,
+	{ "read", "optimistic reads while records are written", NEEDS_INDEX, 2, 2, 0, read_configure,
 	  NULL, { read_body, rewrite_body, rewrite_body }, NULL },
-	{ "reclaim", "allocate and free while passes give pages back", NEEDS_RECLAIM, 2, 1,
+	{ "reclaim", "allocate and free while passes give pages back", NEEDS_RECLAIM, 2, 1, 0,
 	  reclaim_configure, reclaim_fill, { churn_body, pass_body, churn_body }, NULL },
-	{ "section", "a reader in a section while its page is given back", NEEDS_RECLAIM, 2, 1,
+	{ "section", "a reader in a section while its page is given back", NEEDS_RECLAIM, 2, 1, 0,
 	  section_configure, section_fill, { read_last_body, free_and_pass_body, churn_body },
 	  NULL },
-	{ "lookup", "a look-up while its page is given back", NEEDS_RECLAIM, 2, 2,
+	{ "lookup", "a look-up while its page is given back", NEEDS_RECLAIM, 2, 2, 0,
 	  section_configure, section_fill, { lookup_body, free_and_pass_body, churn_body }, NULL },
-	{ "walk", "a walk past a page that is given back", NEEDS_RECLAIM, 2, 1, walk_configure,
+	{ "walk", "a walk past a page that is given back", NEEDS_RECLAIM, 2, 1, 0, walk_configure,
 	  walk_fill, { walk_body, free_and_pass_body, churn_body }, walk_finish },
 };
 const size_t pfs_case_kind_count = sizeof(pfs_case_kinds) / sizeof(pfs_case_kinds[0]);

@@ -14,6 +14,7 @@
 #include "sim/search.h"
 
 #define PFS_CASE_THREADS_MAX 8u
+#define PFS_CASE_OPERATIONS_MAX 8u /* of each thread */
 #define PFS_CASE_RECORDS_MAX 64u
 #define PFS_CASE_HISTORY_MAX 256u
 
@@ -31,6 +32,7 @@ struct pfs_case {
 	const struct pfs_case_kind *kind;
 	const struct pfs_variant *variant;
 	uint32_t thread_count;
+	uint32_t thread_max; /* that the case still makes sense for */
 	uint32_t operations; /* of each thread, where the case lets one choose */
 	enum pfs_layout layout;
 	bool full_flags;

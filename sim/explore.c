@@ -42,6 +42,7 @@ static bool will_write(const struct pfs_machine *machine, uint32_t actor,
 {
 	switch (operation->kind) {
 	case PFS_SIM_LOAD:
+	case PFS_SIM_AWAIT:
 	case PFS_SIM_BARRIER:
 	case PFS_SIM_YIELD: return false;
 	case PFS_SIM_STORE: return machine->model != PFS_MACHINE_TSO;

@@ -270,6 +270,14 @@ void pfs_machine_note(void *cell, const char *text)
 	(void)execute(&operation);
 }
 
+uint64_t pfs_machine_await(uint64_t *word, pfs_machine_predicate *predicate, uint64_t argument)
+{
+	static const struct pfs_sim_place place = { "check", "await", "await", 0 };
+	struct pfs_sim_operation operation = { word, argument, (uint64_t)(uintptr_t)predicate,
+					       &place, 8, PFS_SIM_AWAIT, PFS_SIM_ACQUIRE };
+	return execute(&operation);
+}
+
 static void run_body(void *opaque)
 {
 	struct pfs_vthread *thread = opaque;

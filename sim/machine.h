@@ -181,6 +181,13 @@ __attribute__((format(printf, 1, 2))) void pfs_machine_fail(const char *format, 
  */
 void pfs_machine_note(void *cell, const char *text);
 
+/*
+ * pfs_machine_await - wait until a 64-bit word satisfies a predicate, and return it. Costs no
+ * steps and no executions, as a spin would; for the bodies of tests.
+ */
+typedef bool pfs_machine_predicate(uint64_t value, uint64_t argument);
+uint64_t pfs_machine_await(uint64_t *word, pfs_machine_predicate *predicate, uint64_t argument);
+
 /* The machine that runs on this OS thread, or NULL. */
 struct pfs_machine *pfs_machine_current(void);
 

@@ -39,6 +39,11 @@ bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread
 	const struct pfs_sim_operation *next = &thread->pending;
 	if (next->kind == PFS_SIM_LOCK && read_bytes(next->address, 4) != 0)
 		return false;
+	if (next->kind == PFS_SIM_AWAIT) {
+		pfs_machine_predicate *holds =
+			(pfs_machine_predicate *)(uintptr_t)next->expected;
+		return holds(pfs_model_peek(thread, next), next->operand);
+	}
 	if (self->model != PFS_MACHINE_TSO)
 		return true;
 	if (next->kind == PFS_SIM_BARRIER) {

@@ -20,6 +20,7 @@ enum pfs_sim_kind {
 	PFS_SIM_TRY_LOCK, /* 0: taken */
 	PFS_SIM_UNLOCK,
 	PFS_SIM_YIELD,
+	PFS_SIM_AWAIT,    /* a load that can run only once a predicate holds for its value */
 	PFS_SIM_NOTE,     /* of a check: orders like a store, changes nothing */
 	PFS_SIM_BARRIER,  /* of all threads: waits until no store is buffered */
 	PFS_SIM_UNMAP,    /* operand bytes from address go back to the system */

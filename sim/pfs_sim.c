@@ -25,7 +25,7 @@ static const char usage_text[] =
 	"  --policy P        a policy (pfs-sim list)\n"
 	"  --scenario S      a scenario (pfs-sim list)\n"
 	"  --threads T       1 .. 8; default: the scenario's own\n"
-	"  --operations N    of each thread, 1 .. 1000; default: the scenario's own\n"
+	"  --operations N    of each thread, 1 .. 8; default: the scenario's own\n"
 	"  --memory M        sc or tso (store buffers); default sc\n"
 	"  --search K        exhaustive (sleep sets), bounded, naive, random, pct, rotate\n"
 	"                    (random, sticky random, slow and pct in turn), slow (random,\n"
@@ -127,7 +127,7 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		{ "--search", &self->search, NULL, 0, 0, NULL },
 		{ "--save", &self->save, NULL, 0, 0, NULL },
 		{ "--threads", NULL, &self->threads, 1, PFS_CASE_THREADS_MAX, NULL },
-		{ "--operations", NULL, &self->operations, 1, 1000, NULL },
+		{ "--operations", NULL, &self->operations, 1, PFS_CASE_OPERATIONS_MAX, NULL },
 		{ "--seed", NULL, &self->seed, 0, UINT64_MAX, NULL },
 		{ "--executions", NULL, &self->executions, 0, UINT64_MAX, NULL },
 		{ "--preemptions", NULL, &self->preemptions, 0, 1000, NULL },
@@ -190,6 +190,10 @@ static int open_session(const struct arguments *arguments)
 	bool tso = strcmp(arguments->memory, "tso") == 0;
 	if (!tso && strcmp(arguments->memory, "sc") != 0)
 		return refuse("memory %s: must be sc or tso", arguments->memory);
+	if (arguments->threads > session.case_.thread_max)
+		return refuse("threads %llu: scenario %s is for at most %u",
+			      (unsigned long long)arguments->threads, arguments->scenario,
+			      session.case_.thread_max);
 	if (arguments->threads != 0)
 		session.case_.thread_count = (uint32_t)arguments->threads;
 	if (arguments->operations != 0)

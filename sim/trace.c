@@ -19,7 +19,7 @@ static const char *const kind_texts[PFS_SIM_KIND_COUNT] = {
 	[PFS_SIM_OR] = "or",         [PFS_SIM_AND] = "and",
 	[PFS_SIM_UNLOCK] = "unlock", [PFS_SIM_TRY_LOCK] = "try-lock", [PFS_SIM_YIELD] = "yield",
 	[PFS_SIM_NOTE] = "note",     [PFS_SIM_UNMAP] = "unmap",       [PFS_SIM_DRAIN] = "drain",
-	[PFS_SIM_BARRIER] = "barrier",
+	[PFS_SIM_BARRIER] = "barrier", [PFS_SIM_AWAIT] = "await",
 };
 
 const char *pfs_trace_base_name(const char *path)
@@ -133,7 +133,7 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 	if (step->source != PFS_STEP_NONE && step->source < self->step_count)
 		(void)snprintf(source, sizeof(source), " (T%u#%u)",
 			       self->trace[step->source].thread, step->source);
-	if (operation->kind == PFS_SIM_LOAD)
+	if (operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_AWAIT)
 		(void)snprintf(text, text_bytes, "%s %s = %s%s", kind, object, seen, source);
 	else if (step->wrote)
 		(void)snprintf(text, text_bytes, "%s %s %s->%s", kind, object, seen, written);
