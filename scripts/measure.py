@@ -95,6 +95,7 @@ def command_of(launch, folder, build_dir):
                f"--benchmark_out={os.path.join(folder, launch['file'])}.partial"]
     if launch["policy"]:
         command += peers.arguments(launch["policy"])
+    command += launch["flags"].split()
     if launch["occupancies"]:
         command.append(f"--occupancies={launch['occupancies']}")
     if launch.get("series"):
@@ -264,6 +265,8 @@ def main(argv=None):
     cpus = len(os.sched_getaffinity(0))
     plan = {"format": 1, "seed": seed, "quick": arguments.quick, "policies": policies,
             "summaries": summaries, "cpus": cpus,
+            "traits": {name: sorted(words) for name, words in peers.traits(
+                bench_path(arguments.build_dir, "release")).items()},
             "repetitions": arguments.repetitions, "complete": False,
             "launches": suite.make_plan(policies, cpus, seed, arguments.repetitions,
                                         arguments.quick)}

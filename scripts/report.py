@@ -11,6 +11,7 @@ import base64
 import os
 from html import escape
 
+import against
 import commandline
 import figures
 import plot
@@ -39,6 +40,7 @@ th,td{padding:6px 7px;border-bottom:1px solid var(--line);text-align:right;verti
 th{font-weight:600;color:var(--soft);font-size:12px;white-space:pre}
 th:first-child,td:first-child{text-align:left}
 table.left th,table.left td{text-align:left;vertical-align:top}
+.page{break-before:page}
 td.name{font-weight:600;white-space:nowrap}
 .met{color:var(--good);font-weight:600}.missed{color:var(--bad);font-weight:600}
 .unknown{color:var(--soft)}
@@ -78,10 +80,10 @@ def shown_path(path):
     return os.path.relpath(full, TOP) if full.startswith(TOP + os.sep) else path
 
 
-def bars_html(found):
-    """The bars: what was asked, what was measured, met or not."""
+def bars_html(bars):
+    """Bars: what was asked, what was measured, met or not."""
     rows = []
-    for bar, measured, met in summary.bars(found):
+    for bar, measured, met in bars:
         word, kind = {True: ("met", "met"), False: ("not met", "missed"),
                       None: ("not measured", "unknown")}[met]
         rows.append(f'<tr><td>{escape(bar)}</td><td>{escape(measured)}</td>'
@@ -90,9 +92,21 @@ def bars_html(found):
             + "".join(rows) + "</table>")
 
 
-def table_html(found):
-    """The comparison table."""
-    headers, rows = summary.table(found)
+def against_html(found):
+    """The page "against the peers"; nothing where none of our own policies was measured."""
+    bars = against.bars(found)
+    if not bars:
+        return ""
+    headers, rows = against.gives_up(found)
+    return ('<section class="page"><h2 id="peers">Against the peers</h2>'
+            f"{bars_html(bars)}"
+            '<p class="lead">Ratios of medians over interleaved process launches; counts from the '
+            "counted build. A bar that is not met stays here.</p>"
+            f"{table_html(headers, rows) if rows else ''}</section>")
+
+
+def table_html(headers, rows):
+    """A table of text cells; the first column is a name."""
     head = "".join(f"<th>{escape(h)}</th>" for h in headers)
     body = "".join("<tr>" + "".join(
         f'<td{" class=" + chr(34) + "name" + chr(34) if k == 0 else ""}>{escape(cell)}</td>'
@@ -196,7 +210,7 @@ def trust_html(found):
 def says_html(made, found):
     """The opening: the titles of the figures, and how many bars are met."""
     lines = [f'<li><a href="#{figure.name}">{escape(figure.title)}</a>.</li>' for figure in made]
-    bars = summary.bars(found)
+    bars = summary.bars(found) + against.bars(found)
     met = sum(1 for bar in bars if bar[2])
     measured = sum(1 for bar in bars if bar[2] is not None)
     lines.append(f'<li><a href="#bars">{met} of {measured} measured bars are met</a>'
@@ -226,10 +240,10 @@ def page(found, made, missing):
 <h1>Lock-free record containers: allocation policies compared</h1>
 <p class="lead">{escape(lead)}</p>
 <h2>What the figures say</h2>{says_html(made, found)}
-<h2>Comparison</h2>{table_html(found)}
+<h2>Comparison</h2>{table_html(*summary.table(found))}
 <p class="lead">Medians over process launches. Times and rates: release build. Skips and needless
 pages: counted build, churn, worst of its cases. M/s: million allocate + publish + free.</p>
-<h2 id="bars">Bars</h2>{bars_html(found)}
+<h2 id="bars">Bars</h2>{bars_html(summary.bars(found))}{against_html(found)}
 <h2>Figures</h2><div class="grid">{drawn}</div>{gone}
 <h2>The machine</h2><div class="grid"><div>{machine_html(found)}</div>{topology_html(found)}</div>
 <h2>How far to trust it</h2>{trust_html(found)}{raw}
@@ -260,7 +274,7 @@ def main(argv=None):
     if arguments.table:
         print(summary.table_text(found))
         print()
-        for bar, measured, met in summary.bars(found):
+        for bar, measured, met in summary.bars(found) + against.bars(found):
             word = {True: "met", False: "NOT MET", None: "–"}[met]
             print(f"{word:8} {bar}: {measured}")
         print()

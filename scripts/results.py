@@ -136,7 +136,8 @@ class Results:
             self._know(name)
         done = [launch for launch in self.plan["launches"] if launch.get("status") == "done"]
         for launch in done:
-            self._add_file(os.path.join(path, launch["file"]), launch["build"])
+            self._add_file(os.path.join(path, launch["file"]),
+                           launch.get("results_as", launch["build"]))
             if launch.get("series"):
                 self._add_series(os.path.join(path, launch["series"]))
         return len(done)

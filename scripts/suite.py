@@ -10,12 +10,13 @@ import random
 from collections import namedtuple
 
 Row = namedtuple("Row", "label build workloads threads occupancies placement window_ms "
-                        "repetitions quick")
+                        "repetitions quick flags results_as", defaults=("", ""))
 
 # Thread counts: a number; "all" = one for each CPU; "powers" = 1, 2, 4 ... up to all, then once
 # 4 for each CPU; "even" = those of powers that are even; "some" = all, but at least 2.
 # repetitions None: as --repetitions says (default 5). quick: is the row part of --quick?
-# times come from release, counts from counted.
+# times come from release, counts from counted. flags: more of them for pfs-bench. results_as:
+# under which name the results are kept, where it is not the build's.
 SUITE = (
     #   label            build      workloads  threads      occupancies
     #                    placement  window_ms  repetitions  quick
@@ -37,8 +38,18 @@ SUITE = (
                          "compact", 40,        3,           False),
     Row("tide",          "release", "tide",    "all",       "",
                          "compact", 1000,      3,           True),
-    Row("counts",        "counted", "churn",   "1,all,8",   "0.5,0.9,0.99,0.999",
+    Row("storm-reclaim", "release", "storm",   "2",         "",
+                         "compact", 60,        None,        False,
+        "--reclaim_period_ms=1", "reclaiming"),
+    Row("storm-still",   "release", "storm",   "2",         "",
+                         "compact", 60,        None,        False,
+        "--reclaim_period_ms=0", "still"),
+    Row("counts",        "counted", "churn",   "1,all,8,64", "0.5,0.9,0.99,0.999",
                          "compact", 40,        2,           True),
+    Row("counts-others", "counted", "pair,handoff,storm,scan,replay", "2,8,64", "0.9",
+                         "compact", 30,        1,           False),
+    Row("counts-tide",   "counted", "tide",    "2,8,64",    "",
+                         "compact", 300,       1,           False),
 )
 
 TRACES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
@@ -110,5 +121,6 @@ def _launch(row, policy, number, cpus):
             "policy": policy, "workloads": row.workloads,
             "threads": ",".join(str(t) for t in thread_counts(row.threads, cpus)),
             "occupancies": row.occupancies, "placement": row.placement,
-            "window_ms": row.window_ms, "estimate_s": round(estimate_seconds(row, cpus), 2),
+            "window_ms": row.window_ms, "flags": row.flags,
+            "results_as": row.results_as or row.build, "estimate_s": round(estimate_seconds(row, cpus), 2),
             "file": "", "status": "planned"}
