@@ -48,14 +48,14 @@ void pfs_allocator_describe(char *text, size_t size)
 
 enum pfs_status pfs_allocator_check(const char *peer, struct pfs_message *message)
 {
-	char wanted[72];
+	char wanted[48];
 	const char *file = allocator_file();
 
-	snprintf(wanted, sizeof(wanted), "lib%.56s.so", peer);
+	snprintf(wanted, sizeof(wanted), "lib%.40s.so", peer);
 	if (strncmp(file, wanted, strlen(wanted)) == 0)
 		return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
-		 "--peer '%.60s': malloc comes from '%.60s'; install %.60s and start with "
-		 "LD_PRELOAD=%.60s.N", peer, file, peer, wanted);
+		 "--peer '%.40s': malloc comes from '%.40s'; install %.40s and start with "
+		 "LD_PRELOAD=%.48s.N", peer, file, peer, wanted);
 	return PFS_BAD_CONFIG;
 }
