@@ -10,14 +10,13 @@
 
 struct hot {
 	alignas(PFS_BENCH_LINE) _Atomic(uint32_t) word;
-	uint64_t bytes;
 };
 
 static bool prepare(struct pfs_worker *worker)
 {
 	worker->own = aligned_alloc(PFS_BENCH_LINE, sizeof(struct hot));
 	if (worker->own != NULL)
-		*(struct hot *)worker->own = (struct hot){.bytes = 0};
+		*(struct hot *)worker->own = (struct hot){.word = 0};
 	return worker->own != NULL;
 }
 
@@ -26,7 +25,7 @@ static uint64_t step(struct pfs_worker *worker, uint64_t count)
 	struct hot *hot = worker->own;
 
 	for (uint64_t i = 0; i < count; i++)
-		pfs_floor_triple(&hot->word, &hot->bytes, i);
+		pfs_floor_triple(&hot->word);
 	return count;
 }
 
