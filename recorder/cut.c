@@ -241,7 +241,8 @@ static enum pfs_status cut_event(void *context, const struct pfs_trace_info *inf
 		return PFS_NO_MEMORY;
 	if (position < self->cut->from) {
 		self->old[event->id] = *event;
-		self->born[event->id] = event->kind == PFS_TRACE_ALLOCATE && kept ? position + 1 : 0;
+		self->born[event->id] =
+			event->kind == PFS_TRACE_ALLOCATE && kept ? position + 1 : 0;
 		return PFS_OK;
 	}
 	if (!self->in_window) {
@@ -289,13 +290,13 @@ enum pfs_status pfs_trace_cut(const char *from, const char *to, const struct pfs
 	char partial[4096];
 	snprintf(partial, sizeof(partial), "%.4000s.partial", to);
 	if (!pfs_trace_writer_open(&self.writer, partial, info.program, info.ns_per_tick))
-		return refuse(message, PFS_BAD_CONFIG, "'%.160s' cannot be written (%s); name another "
-			      "file", to, strerror(errno));
+		return refuse(message, PFS_BAD_CONFIG, "'%.160s' cannot be written (%s); name "
+			      "another file", to, strerror(errno));
 	status = pfs_trace_each(from, cut_event, &self, message);
 	status = judge(&self, status, from, message);
 	if (!pfs_trace_writer_close(&self.writer) && status == PFS_OK)
-		status = refuse(message, PFS_BAD_CONFIG, "'%.160s' cannot be written; free some space",
-				to);
+		status = refuse(message, PFS_BAD_CONFIG, "'%.160s' cannot be written; free some "
+				"space", to);
 	if (status == PFS_OK && rename(partial, to) != 0)
 		status = refuse(message, PFS_BAD_CONFIG, "'%.160s' cannot be written (%s); name "
 				"another file", to, strerror(errno));

@@ -41,7 +41,8 @@ static enum pfs_status refuse(struct pfs_trace_reader *self, enum pfs_status sta
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
-	snprintf(self->message.text, sizeof(self->message.text), "trace %s: %s", self->path, reason);
+	snprintf(self->message.text, sizeof(self->message.text), "trace %s: %s", self->path,
+		 reason);
 	self->status = status;
 	return status;
 }
