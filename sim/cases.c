@@ -231,6 +231,9 @@ static void finish(struct pfs_machine *machine, void *context)
 	if (machine->end == PFS_END_DONE)
 		check_end(self);
 	machine->check = NULL;
+	for (uint32_t id = 0; id < self->thread_count; id++)
+		pfs_thread_detach(self->threads[id].handle);
+	pfs_thread_detach(self->setup);
 	pfs_container_destroy(self->container);
 	self->container = NULL;
 	if (machine->end == PFS_END_DONE && machine->memory.mapped != 0)

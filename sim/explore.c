@@ -78,7 +78,8 @@ static bool depends(const struct pfs_machine *machine, const struct pfs_explore_
 	if (same_thread && !(loads && pending.address != node->ran.address))
 		return true; /* a thread and its own buffer */
 	if (machine->model == PFS_MACHINE_TSO &&
-	    (is_store_to_barrier(&pending, &node->ran) || is_store_to_barrier(&node->ran, &pending)))
+	    (is_store_to_barrier(&pending, &node->ran) ||
+	     is_store_to_barrier(&node->ran, &pending)))
 		return true;
 	if (!has_range(&pending) || !has_range(&node->ran) || !overlap(&pending, &node->ran))
 		return false;

@@ -88,6 +88,9 @@ static void unmake(struct scene *scene)
 	scene->counts.needless_growths -= scene->before.needless_growths;
 	scene->counts.page_skips -= scene->before.page_skips;
 	scene->counts.record_skips -= scene->before.record_skips;
+	for (uint32_t i = 0; i < THREADS; i++)
+		pfs_thread_detach(scene->handles[i]);
+	pfs_thread_detach(scene->handle);
 	pfs_container_destroy(scene->container);
 	scene->container = NULL;
 }

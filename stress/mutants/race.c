@@ -308,7 +308,8 @@ int main(int argc, char **argv)
 			run(&arena, 2, attach);
 		}
 	} else {
-		(void)fprintf(stderr, "race: mode %s: must be reuse, lookup, pages or attach\n", mode);
+		(void)fprintf(stderr, "race: mode %s: must be reuse, lookup, pages or attach\n",
+			      mode);
 		return 2;
 	}
 	(void)printf("fine\n");
