@@ -34,7 +34,8 @@ struct pfs_placement {
  * destroys it. It keeps the CPUs that taskset excluded: without them the nodes would get other
  * numbers than lstopo and the containers' memory use. What the calling thread may use is
  * remembered by the first call, so make that one before any thread is bound;
- * pfs_placement_init uses no other CPU. HWLOC_SYNTHETIC and HWLOC_XMLFILE are honoured by hwloc as usual. */
+ * pfs_placement_init uses no other CPU. HWLOC_SYNTHETIC and HWLOC_XMLFILE are honoured by hwloc
+ * as usual. */
 hwloc_topology_t pfs_topology_load(void);
 
 /* Place thread_count threads as text says ("compact", "node:1", ...). Threads beyond the PUs

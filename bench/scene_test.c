@@ -103,13 +103,16 @@ static void make_trace(const char *path)
 	bool made = pfs_trace_writer_open(&writer, path, "scene_test", 100);
 
 	for (uint32_t i = 0; made && i < 300; i++) {
-		struct pfs_trace_event event = {.time = i, .thread = i % 3, .id = i % 101, .size = 8};
+		struct pfs_trace_event event = {
+			.time = i, .thread = i % 3, .id = i % 101, .size = 8,
+		};
 		event.kind = i / 101 % 2 == 0 ? PFS_TRACE_ALLOCATE : PFS_TRACE_FREE;
 		pfs_trace_writer_add(&writer, &event, i < 1);
 	}
 	if (!made || !pfs_trace_writer_close(&writer) ||
 	    pfs_replays_load(&replays, &path, 1, "", &message) != PFS_OK) {
-		fprintf(stderr, "scene_test: %s cannot be written and read: %s\n", path, message.text);
+		fprintf(stderr, "scene_test: %s cannot be written and read: %s\n", path,
+			message.text);
 		exit(1);
 	}
 	remove(path);

@@ -214,8 +214,7 @@ static uint32_t empty_ring(struct pfs_container *self, struct pfs_magazine *ring
 	return count;
 }
 
-/* Under `growth`: all rings into the words. One heavy barrier for all of them. */
-static uint32_t take_back(struct pfs_container *self)
+uint32_t pfs_magazine_take_back(struct pfs_container *self)
 {
 	uint32_t revoked = 0;
 	uint32_t taken = 0;
@@ -269,7 +268,7 @@ static bool is_free_since_watch(struct pfs_container *self)
 }
 
 const struct pfs_occupancy_caches pfs_magazine_caches = {
-	.take_back = take_back,
+	.take_back = pfs_magazine_take_back,
 	.are_empty = are_empty,
 	.watch = watch,
 	.is_free_since_watch = is_free_since_watch,

@@ -87,7 +87,11 @@ struct pfs_magazine {
 /* A free that the ring has no room for, or is not to take. Owner; false, for the caller. */
 PFS_COLD bool pfs_magazine_pass_by(struct pfs_magazine *self);
 
-/* The taker's side. */
+/* Under `growth`: all rings into the words; how many records they held. One heavy barrier for
+ * all of them. Waits for no owner. */
+uint32_t pfs_magazine_take_back(struct pfs_container *self);
+
+/* The same, for proof.c. */
 extern const struct pfs_occupancy_caches pfs_magazine_caches;
 
 /*

@@ -14,7 +14,7 @@
 #include "tally.h"
 
 struct pfs_strict_ops {
-	/* Where to start: below page_count, below page->slot_count. */
+	/* Where to start: below page_count, or 0 if there is no page; below page->slot_count. */
 	uint32_t (*page_begin)(struct pfs_thread *thread, uint32_t page_count);
 	uint32_t (*slot_begin)(struct pfs_thread *thread, struct pfs_page *page);
 	/* Optional: a search that had to move on from its start found this. */
@@ -89,8 +89,6 @@ PFS_SKELETON struct pfs_claim pfs_strict_first_with(struct pfs_thread *thread,
 	uint32_t count = pfs_container_page_limit(self);
 	pfs_tally_call(thread);
 	*start = (struct pfs_strict_start){ .page_count = count };
-	if (!pfs_likely(count != 0))
-		return pfs_claim_none();
 	start->page_index = ops->page_begin(thread, count);
 	start->page = pfs_container_page(self, start->page_index);
 	if (!pfs_likely(start->page != NULL))

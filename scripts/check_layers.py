@@ -19,6 +19,7 @@ ALLOWED = {
     "bench": {"include", "bench"},
     "stress": {"include", "stress", "sim"},
     "sim": {"include", "sim", "containers"},
+    "recorder": {"include", "recorder"},
 }
 # The simulated machine slips under the containers through these two files.
 SEAMS = {("containers", "sim/atomic_backend.h"), ("containers", "sim/mutex_backend.h")}

@@ -24,7 +24,7 @@ import sys
 
 import sources
 
-DOOR = ("containers/atomic.h", "bench/gate.h")
+DOOR = ("containers/atomic.h", "bench/gate.h", "recorder/ring.h")
 LABEL = re.compile(r"\[([A-Z]{1,2}[0-9]+)\]")
 DEFINITION = re.compile(r"\[([A-Z]{1,2}[0-9]+)\]\s+[\w/,>. -]+:")
 OPERATION = re.compile(r"\b(?:pfs_(?:load|store|cas|exchange|fetch_[a-z]+)_"

@@ -5,7 +5,7 @@ import re
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LAYERS = ("include", "containers", "variants", "bench", "stress", "sim")
+LAYERS = ("include", "containers", "variants", "bench", "stress", "sim", "recorder")
 
 
 def files(top, folders, endings):

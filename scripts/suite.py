@@ -122,5 +122,6 @@ def _launch(row, policy, number, cpus):
             "threads": ",".join(str(t) for t in thread_counts(row.threads, cpus)),
             "occupancies": row.occupancies, "placement": row.placement,
             "window_ms": row.window_ms, "flags": row.flags,
-            "results_as": row.results_as or row.build, "estimate_s": round(estimate_seconds(row, cpus), 2),
+            "results_as": row.results_as or row.build,
+            "estimate_s": round(estimate_seconds(row, cpus), 2),
             "file": "", "status": "planned"}

@@ -97,7 +97,7 @@ static uint32_t reclaim(struct pfs_thread *thread, int now)
 {
 	struct pfs_container *self = thread->container;
 	pfs_mutex_lock(&self->growth);
-	(void)pfs_magazine_caches.take_back(self);
+	(void)pfs_magazine_take_back(self);
 	pfs_mutex_unlock(&self->growth);
 	return pfs_reclaim_run(thread, now != 0, &pfs_reclaim_by_occupancy);
 }
