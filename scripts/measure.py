@@ -263,13 +263,14 @@ def main(argv=None):
     policies = list(summaries)
     seed = int(time.time()) if arguments.seed is None else arguments.seed
     cpus = len(os.sched_getaffinity(0))
+    traits = {name: sorted(words) for name, words in peers.traits(
+        bench_path(arguments.build_dir, "release")).items()}
     plan = {"format": 1, "seed": seed, "quick": arguments.quick, "policies": policies,
             "summaries": summaries, "cpus": cpus,
-            "traits": {name: sorted(words) for name, words in peers.traits(
-                bench_path(arguments.build_dir, "release")).items()},
+            "traits": traits,
             "repetitions": arguments.repetitions, "complete": False,
             "launches": suite.make_plan(policies, cpus, seed, arguments.repetitions,
-                                        arguments.quick)}
+                                        arguments.quick, traits)}
     results.write_json(os.path.join(folder, "machine.json"),
                        machine.describe(TOP, arguments.build_dir))
     machine.export_topology(folder)

@@ -10,13 +10,14 @@ import random
 from collections import namedtuple
 
 Row = namedtuple("Row", "label build workloads threads occupancies placement window_ms "
-                        "repetitions quick flags results_as", defaults=("", ""))
+                        "repetitions quick flags results_as only", defaults=("", "", ""))
 
 # Thread counts: a number; "all" = one for each CPU; "powers" = 1, 2, 4 ... up to all, then once
 # 4 for each CPU; "even" = those of powers that are even; "some" = all, but at least 2.
 # repetitions None: as --repetitions says (default 5). quick: is the row part of --quick?
 # times come from release, counts from counted. flags: more of them for pfs-bench. results_as:
-# under which name the results are kept, where it is not the build's.
+# under which name the results are kept, where it is not the build's. only: the trait that a
+# policy must have for this row.
 SUITE = (
     #   label            build      workloads  threads      occupancies
     #                    placement  window_ms  repetitions  quick
@@ -26,7 +27,7 @@ SUITE = (
                          "compact", 60,        None,        True),
     Row("churn-threads", "release", "churn",   "powers",    "0.9",
                          "compact", 60,        None,        True),
-    Row("churn-fill",    "release", "churn",   "all",       "0,0.5,0.75,0.95,0.99,0.999",
+    Row("churn-fill",    "release", "churn",   "all",       "0,0.5,0.95,0.99,0.999",
                          "compact", 40,        None,        False),
     Row("handoff",       "release", "handoff", "even",      "",
                          "compact", 60,        None,        False),
@@ -34,18 +35,18 @@ SUITE = (
                          "compact", 60,        None,        False),
     Row("scan",          "release", "scan",    "some",      "0.9",
                          "compact", 60,        3,           False),
-    Row("replay",        "release", "replay",  "1,some",       "",
-                         "compact", 40,        3,           False),
+    Row("replay",        "release", "replay",  "some",      "",
+                         "compact", 40,        2,           False),
     Row("tide",          "release", "tide",    "all",       "",
                          "compact", 1000,      3,           True),
     Row("storm-reclaim", "release", "storm",   "2",         "",
                          "compact", 60,        None,        False,
-        "--reclaim_period_ms=1", "reclaiming"),
+        "--reclaim_period_ms=1", "reclaiming", "reclaim"),
     Row("storm-still",   "release", "storm",   "2",         "",
                          "compact", 60,        None,        False,
-        "--reclaim_period_ms=0", "still"),
+        "--reclaim_period_ms=0", "still", "reclaim"),
     Row("counts",        "counted", "churn",   "1,all,8,64", "0.5,0.9,0.99,0.999",
-                         "compact", 40,        2,           True),
+                         "compact", 30,        2,           True),
     Row("counts-others", "counted", "pair,handoff,storm,scan,replay", "2,8,64", "0.9",
                          "compact", 30,        1,           False),
     Row("counts-tide",   "counted", "tide",    "2,8,64",    "",
@@ -89,7 +90,7 @@ def estimate_seconds(row, cpus):
     return 0.1 + _cases(row, cpus) * (windows * row.window_ms / 1000 + 0.03)
 
 
-def make_plan(policies, cpus, seed, repetitions=5, quick=False):
+def make_plan(policies, cpus, seed, repetitions=5, quick=False, traits=None):
     """The launches in the order in which they run: a list of dictionaries for plan.json."""
     source = random.Random(seed)
     rows = [r for r in SUITE if r.quick or not quick]
@@ -106,6 +107,8 @@ def make_plan(policies, cpus, seed, repetitions=5, quick=False):
         for row in turn:
             order = list(policies) if row.label != "floor" else [None]
             source.shuffle(order)
+            if row.only and traits is not None:
+                order = [policy for policy in order if row.only in traits.get(policy, ())]
             launches += [_launch(row, policy, number + 1, cpus) for policy in order]
     for position, launch in enumerate(launches):
         launch["number"] = position + 1
