@@ -20,7 +20,7 @@ if(NOT PFS_SANITIZE)
       $<TARGET_FILE:memory_test>)
   if(TARGET pfs-bench)
     list(APPEND numa_vm_commands "$<TARGET_FILE:pfs-bench>\
- --benchmark_filter=^pair/policy:random_start/ --placements=scatter --memory=local --threads=8\
+ --workloads=pair --policies=random_start --placements=scatter --memory=local --threads=8\
  --window_ms=50")
   endif()
   add_test(NAME numa-vm COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/numa_vm/run_guest.sh
