@@ -14,7 +14,7 @@ static int failures;
 static const struct pfs_variant *sound;
 static struct pfs_outcome outcome;
 static struct pfs_replays replays;
-static uint64_t calls;
+static _Thread_local uint64_t calls;
 
 /* One record more than the live set knows of. */
 static uint64_t fill_and_lose(struct pfs_thread *thread, struct pfs_live *live, uint32_t target)
