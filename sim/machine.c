@@ -84,6 +84,8 @@ void pfs_machine_fail(const char *format, ...)
 	self->end = PFS_END_FAILED;
 	if (self->running != NULL)
 		leave(self, self->running);
+	if (self->is_aside)
+		pfs_fiber_switch(&self->aside, &self->caller);
 }
 
 /* Who still has work, and what it waits for. */
@@ -305,6 +307,24 @@ static void prime(struct pfs_machine *self)
 	self->running = NULL;
 }
 
+static void run_aside(void *opaque)
+{
+	struct pfs_machine *self = opaque;
+	self->aside_call(self->aside_argument);
+	pfs_fiber_switch(&self->aside, &self->caller);
+	__builtin_trap(); /* the next call starts anew */
+}
+
+void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), void *argument)
+{
+	self->aside_call = call;
+	self->aside_argument = argument;
+	self->is_aside = true;
+	pfs_fiber_set(&self->aside, run_aside, self, 0);
+	pfs_fiber_switch(&self->caller, &self->aside);
+	self->is_aside = false;
+}
+
 enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_scheduler *scheduler)
 {
 	self->scheduler = scheduler;
@@ -326,11 +346,16 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 {
 	enum pfs_sim_memory_state state = PFS_SIM_UNUSED;
 	(void)context;
-	if (current == NULL || current->running == NULL) {
+	if (current == NULL || (current->running == NULL && !current->is_aside)) {
 		(void)signal(signal_number, SIG_DFL);
 		return; /* and meet it again */
 	}
 	bool in_region = pfs_sim_memory_has(&current->memory, info->si_addr, &state);
+	if (current->running == NULL)
+		pfs_machine_fail("set-up or final check: plain access to %s",
+				 in_region && state == PFS_SIM_GONE
+					 ? "a page that was given back"
+					 : "a bad address");
 	const struct pfs_sim_place *last = current->running->pending.place;
 	pfs_machine_fail("thread %u: plain access to %s, after its operation at %s:%d",
 			 current->running->id,
@@ -358,7 +383,12 @@ struct pfs_machine *pfs_machine_create(enum pfs_machine_model model)
 	struct pfs_machine *self = calloc(1, sizeof(*self));
 	if (self == NULL)
 		return NULL;
-	if (!catch_bad_access() || pfs_sim_memory_init(&self->memory) != 0) {
+	if (!catch_bad_access() || pfs_fiber_init(&self->aside) != 0) {
+		free(self);
+		return NULL;
+	}
+	if (pfs_sim_memory_init(&self->memory) != 0) {
+		pfs_fiber_fini(&self->aside);
 		free(self);
 		return NULL;
 	}
@@ -378,6 +408,7 @@ void pfs_machine_destroy(struct pfs_machine *self)
 		free(self->threads[id]->buffer);
 		free(self->threads[id]);
 	}
+	pfs_fiber_fini(&self->aside);
 	pfs_sim_memory_fini(&self->memory);
 	free(self->threads);
 	free(self->schedule);

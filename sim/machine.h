@@ -106,7 +106,11 @@ struct pfs_machine {
 	uint32_t yielded_count;    /* not 0: some thread waits for a step of another one */
 
 	struct pfs_scheduler *scheduler;
-	struct pfs_fiber caller;   /* of pfs_machine_run */
+	struct pfs_fiber caller;   /* of pfs_machine_run and pfs_machine_aside */
+	struct pfs_fiber aside;
+	void (*aside_call)(void *argument);
+	void *aside_argument;
+	bool is_aside;
 	struct pfs_vthread *running;
 	uint32_t last_actor;       /* of the last step, or PFS_ACTOR_NONE */
 	bool priming;              /* threads run up to their first operation */
@@ -160,11 +164,18 @@ uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
  */
 enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_scheduler *scheduler);
 
+/*
+ * pfs_machine_aside - call a function on a stack of its own, between runs: its operations are
+ * executed at once and are no steps, but a failure, a panic or a bad access ends the call and
+ * the execution, and not the process. For set-up and final checks.
+ */
+void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), void *argument);
+
 /* The thread stops for ever before its step number `steps`; UINT32_MAX sets it free. */
 void pfs_machine_stop_after(struct pfs_machine *self, uint32_t thread, uint32_t steps);
 
-/* Inside a body or a check: end the execution here with a message; does not return inside a
- * body. Outside of a run it only marks the execution as failed. The first message stays. */
+/* End the execution here with a message; does not return inside a body, a check or a call
+ * aside. Elsewhere it only marks the execution as failed. The first message stays. */
 __attribute__((format(printf, 1, 2))) void pfs_machine_fail(const char *format, ...);
 
 /* Fail unless condition holds. */

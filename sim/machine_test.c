@@ -332,6 +332,13 @@ static void memory_setup(struct pfs_machine *machine, void *context)
 	litmus_setup(machine, context);
 }
 
+static void touch_gone(struct pfs_machine *machine, void *context)
+{
+	(void)machine, (void)context;
+	give_back(NULL);
+	*(volatile uint32_t *)(void *)block = 1;
+}
+
 static void test_memory(void)
 {
 	const struct pfs_scenario scenario = { "memory", memory_setup, NULL, NULL, &litmus };
@@ -347,6 +354,11 @@ static void test_memory(void)
 	expect(!pfs_search(machine, &scenario, &options, &result) &&
 		       strstr(result.message, "given back") != NULL,
 	       "a plain access to a page given back is found");
+	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = touch_atomic;
+	const struct pfs_scenario late = { "late", memory_setup, touch_gone, NULL, &litmus };
+	expect(!pfs_search(machine, &late, &options, &result) &&
+		       strstr(result.message, "final check: plain access to a page") != NULL,
+	       "a bad access of the final check ends the execution, not the process");
 	pfs_machine_destroy(machine);
 }
 

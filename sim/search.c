@@ -28,6 +28,19 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* One half of a scenario, as pfs_machine_aside calls it. */
+struct half {
+	void (*call)(struct pfs_machine *machine, void *context);
+	struct pfs_machine *machine;
+	void *context;
+};
+
+static void call_half(void *opaque)
+{
+	const struct half *half = opaque;
+	half->call(half->machine, half->context);
+}
+
 enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 				      struct pfs_machine *machine,
 				      struct pfs_scheduler *scheduler)
@@ -35,11 +48,13 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 	machine->name_address = scenario->name_address;
 	machine->name_context = scenario->context;
 	pfs_machine_reset(machine);
-	scenario->setup(machine, scenario->context);
+	struct half half = { scenario->setup, machine, scenario->context };
+	pfs_machine_aside(machine, call_half, &half);
 	if (machine->end == PFS_END_DONE)
 		(void)pfs_machine_run(machine, scheduler);
+	half.call = scenario->finish;
 	if (machine->end == PFS_END_DONE && scenario->finish != NULL)
-		scenario->finish(machine, scenario->context);
+		pfs_machine_aside(machine, call_half, &half);
 	return machine->end;
 }
 
