@@ -156,13 +156,22 @@ def _skips_title(guilty):
         f"{p} {number(growing[p])}" for p in told) + more
 
 
+def _readable_columns(cases):
+    """(threads, occupancy) of the matrix: at most three of each, the fullest and the fewest
+    threads, because numbers must fit the cells. The title is of all cases."""
+    threads = sorted({c.threads for c in cases})[:3]
+    fills = sorted({c.occupancy for c in cases})[-3:]
+    return sorted({(c.threads, c.occupancy) for c in cases
+                   if c.threads in threads and c.occupancy in fills})
+
+
 def skips(results):
     """Matrix of skips and needless growth by policy, thread count and occupancy."""
     cases = [c for c in results.cases("counted", workload="churn") if c.occupancy is not None
              and results.samples("counted", c, "record_skips")]
     if not cases:
         return None
-    columns = sorted({(c.threads, c.occupancy) for c in cases})
+    columns = _readable_columns(cases)
     policies = [p for p in results.policies("counted", "churn")
                 if any(c.policy == p for c in cases)]
     groups, guilty = [], {}
@@ -175,15 +184,17 @@ def skips(results):
             if not samples:
                 continue
             value = median(samples)
+            if max(samples) > 0:
+                guilty.setdefault(case.policy, {})
+                worst = guilty[case.policy].get(metric, 0)
+                guilty[case.policy][metric] = max(worst, value)
+            if (case.threads, case.occupancy) not in columns:
+                continue
             key = (policies.index(case.policy), columns.index((case.threads, case.occupancy)))
             cells[key] = (value, f"{case.policy}, {count_noun(case.threads, 'thread')}, "
                           f"{case.occupancy:g} full: {number(value)} "
                           f"({number(min(samples))} to {number(max(samples))}, "
                           f"{len(samples)} launches)")
-            if max(samples) > 0:
-                guilty.setdefault(case.policy, {})
-                worst = guilty[case.policy].get(metric, 0)
-                guilty[case.policy][metric] = max(worst, value)
         names = [(count_noun(t, "thread"), f"{o:g}") for t, o in columns]
         groups.append({"name": label, "columns": names, "cells": cells})
     title = _skips_title(guilty)
@@ -193,7 +204,8 @@ def skips(results):
         "note": _note(results, "counted", "churn", band=False), "groups": groups,
         "rows": [(p, results.position(p)) for p in policies]})
     return Figure("skips", title, canvas, "A policy without pages (a baseline) has none to "
-                  "skip. Zero is green.")
+                  "skip. Zero is green. The title is of all cases measured, of which the matrix "
+                  "shows three thread counts and the three fullest.")
 
 
 def _tide_lines(results, field):
