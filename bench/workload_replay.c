@@ -11,6 +11,7 @@
  * of the trace ahead of another one: so never more than DRIFT objects live beyond the trace's
  * own peak. The event that stands first in the trace can always be executed: no dead lock.
  */
+#include <sched.h>
 #include <stdlib.h>
 
 #include "trace_load.h"
@@ -18,6 +19,7 @@
 
 #define DRIFT 256
 #define SAMPLE_EVENTS_MAX 64
+#define STALLS_MAX 256 /* looks at an event that must wait, before the CPU is given away */
 
 /* Where the record of an id is. */
 struct place {
@@ -43,6 +45,7 @@ struct player {
 	uint64_t limit;         /* no event from this position on may be executed yet */
 	uint64_t held;          /* records allocated less those freed; wraps */
 	uint64_t odd;           /* half of an item that is not reported yet */
+	uint32_t stalls;        /* in a row */
 };
 
 static uint32_t copies_of(const struct pfs_scene *scene)
@@ -192,6 +195,15 @@ static bool play(struct pfs_worker *worker, struct player *self, bool timed, boo
 	return true;
 }
 
+/* With more workers than CPUs the one that is waited for may not be running. */
+static void stall(struct player *self)
+{
+	if (++self->stalls < STALLS_MAX)
+		return;
+	self->stalls = 0;
+	(void)sched_yield();
+}
+
 /* An item is an allocation and a free, whichever workers do them: two events. */
 static uint64_t step(struct pfs_worker *worker, uint64_t count)
 {
@@ -203,6 +215,10 @@ static uint64_t step(struct pfs_worker *worker, uint64_t count)
 		return 0;
 	while (done < 2 * count && play(worker, self, false, &allocated))
 		done++;
+	if (done == self->odd)
+		stall(self);
+	else
+		self->stalls = 0;
 	self->odd = done % 2;
 	return done / 2;
 }
@@ -215,8 +231,10 @@ static void sample(struct pfs_worker *worker)
 	if (self->track->event_count == 0)
 		return;
 	for (uint32_t i = 0; i < SAMPLE_EVENTS_MAX && !allocated; i++)
-		if (!play(worker, self, true, &allocated))
+		if (!play(worker, self, true, &allocated)) {
+			stall(self);
 			return;
+		}
 }
 
 static uint64_t held(const struct pfs_worker *worker, uint32_t container)

@@ -86,6 +86,11 @@ uint64_t pfs_magazine_yield(struct pfs_magazine *self, uint64_t from)
 	return taken_from;
 }
 
+static void barrier_for_all(void)
+{
+	pfs_barrier_heavy();
+}
+
 static struct pfs_magazine *magazine_of(struct pfs_thread *thread)
 {
 	return thread->policy;
@@ -214,6 +219,20 @@ static uint32_t empty_ring(struct pfs_container *self, struct pfs_magazine *ring
 	return count;
 }
 
+/*
+ * Between the rounds of a proof: frees that have returned may still be in their owners' store
+ * buffers. Whatever returned before this is seen by the second round. With `fenced` owners the
+ * tail is stored by an exchange, and there is nothing to wait for.
+ */
+static void settle(struct pfs_container *self)
+{
+	/* [C5] acquire, pairs with [C6]. */
+	const struct pfs_thread *thread = pfs_load_acquire(&self->threads);
+	const struct pfs_magazine *any = thread->policy;
+	if (!any->fenced)
+		barrier_for_all();
+}
+
 uint32_t pfs_magazine_take_back(struct pfs_container *self)
 {
 	uint32_t revoked = 0;
@@ -223,7 +242,7 @@ uint32_t pfs_magazine_take_back(struct pfs_container *self)
 	for (struct pfs_thread *thread = threads; thread != NULL; thread = thread->next)
 		revoked += revoke(magazine_of(thread));
 	if (revoked != 0 && !magazine_of(threads)->fenced)
-		pfs_barrier_heavy();
+		barrier_for_all();
 	for (struct pfs_thread *thread = threads; thread != NULL; thread = thread->next)
 		taken += empty_ring(self, magazine_of(thread));
 	return taken;
@@ -270,6 +289,7 @@ static bool is_free_since_watch(struct pfs_container *self)
 const struct pfs_occupancy_caches pfs_magazine_caches = {
 	.take_back = pfs_magazine_take_back,
 	.are_empty = are_empty,
+	.settle = settle,
 	.watch = watch,
 	.is_free_since_watch = is_free_since_watch,
 };

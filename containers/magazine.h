@@ -161,7 +161,10 @@ static inline bool pfs_magazine_give(struct pfs_magazine *self, void *record)
 	}
 	/* relaxed: [G5] carries it. */
 	pfs_store_relaxed(&self->records[tail / 2 % PFS_MAGAZINE_RECORDS], record);
-	pfs_store_release(&self->tail, tail + 2); /* [G5] release, pairs with [G4] */
+	if (pfs_likely(!self->fenced))
+		pfs_store_release(&self->tail, tail + 2); /* [G5] release, pairs with [G4] */
+	else
+		(void)pfs_exchange_seq(&self->tail, tail + 2); /* [G5] seq: seen when it returns */
 	return true;
 }
 

@@ -72,6 +72,8 @@ struct pfs_occupancy_caches {
 	uint32_t (*take_back)(struct pfs_container *self);
 	/* Is every cache empty? *frees grows with each free into a cache. */
 	bool (*are_empty)(struct pfs_container *self, uint64_t *frees);
+	/* Make every free into a cache that has returned visible to the caller. */
+	void (*settle)(struct pfs_container *self);
 	/* For the count of needless growths: remember, and tell of a record that stayed. */
 	void (*watch)(struct pfs_container *self);
 	bool (*is_free_since_watch)(struct pfs_container *self);

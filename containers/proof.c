@@ -44,11 +44,14 @@ static bool caches_are_empty(struct pfs_container *self, uint64_t *frees)
  */
 static struct pfs_occupancy_word *prove_none_free(struct pfs_container *self, bool *proved)
 {
+	const struct pfs_occupancy *index = self->policy;
 	uint64_t first[2] = { 0, 0 };
 	uint64_t second[2] = { 0, 0 };
 	bool caches_empty = caches_are_empty(self, &first[1]);
 	struct pfs_occupancy_word *word = collect(self, &first[0]);
 	if (word == NULL) {
+		if (index->caches != NULL)
+			index->caches->settle(self);
 		caches_empty = caches_are_empty(self, &second[1]) && caches_empty;
 		word = collect(self, &second[0]);
 	}
