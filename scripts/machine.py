@@ -62,6 +62,19 @@ def _packages():
             for name in ("libbenchmark-dev", "libck-dev", "libhwloc-dev", "libc6")}
 
 
+TIMING_OPTIONS = ("mitigations", "isolcpus", "nohz", "nohz_full", "rcu_nocbs", "idle", "cpuidle",
+                  "intel_pstate", "amd_pstate", "processor", "nosmt", "maxcpus", "nr_cpus",
+                  "transparent_hugepage", "hugepages", "numa_balancing", "numa", "tsc",
+                  "clocksource", "preempt", "threadirqs", "skew_tick", "psi")
+
+
+def _timing_options(command_line):
+    """What a kernel command line says about timing; the rest is nobody's business."""
+    kept = [word for word in command_line.split()
+            if word.split("=")[0].split(".")[0] in TIMING_OPTIONS]
+    return " ".join(kept) if kept else ABSENT
+
+
 def describe(top, build_dir):
     """The facts that a reader needs to judge the numbers, and to repeat them."""
     boost = _read("/sys/devices/system/cpu/cpufreq/boost")
@@ -90,7 +103,7 @@ def describe(top, build_dir):
         "perf_event_paranoid": _read("/proc/sys/kernel/perf_event_paranoid"),
         "clocksource": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "kernel": platform.release(),
-        "kernel_command_line": _read("/proc/cmdline"),
+        "kernel_command_line": _timing_options(_read("/proc/cmdline")),
         "cgroup_cpu_max": _read("/sys/fs/cgroup/cpu.max"),
         "distribution": platform.freedesktop_os_release().get("PRETTY_NAME", ABSENT)
         if os.path.exists("/etc/os-release") else ABSENT,
