@@ -119,19 +119,20 @@ void pfs_walk_begin(struct pfs_walk *walk, struct pfs_thread *thread, enum pfs_w
 }
 
 /*
- * By the policy's index, if it has one, past records that are free; false: to the next page.
- * A record that is live all the while has its bit clear all the while, so it is not skipped.
+ * The record just visited was free: by the policy's index, if it has one, go past the free
+ * ones that follow. A record that is live all the while has its bit clear all the while, so it
+ * is not skipped. Only behind a free record: where all are live, asking would cost each one.
  */
-static bool skip_free(struct pfs_walk *walk, struct pfs_container *self)
+static void skip_free(struct pfs_walk *walk, struct pfs_container *self)
 {
 	uint64_t page_records = self->config.page_records;
-	uint64_t page = walk->next_index / page_records;
-	if (walk->kind != PFS_WALK_LIVE || self->variant->next_used == NULL)
-		return true;
+	uint64_t page = walk->index / page_records;
+	if (walk->kind != PFS_WALK_LIVE || self->variant->next_used == NULL ||
+	    walk->next_index / page_records != page)
+		return;
 	uint32_t slot = self->variant->next_used(self, (uint32_t)page,
 						 (uint32_t)(walk->next_index % page_records));
 	walk->next_index = page * page_records + (slot < page_records ? slot : page_records);
-	return slot < page_records;
 }
 
 /*
@@ -151,8 +152,6 @@ void *pfs_walk_next(struct pfs_walk *walk)
 		}
 		if (walk->next_index / page_records >= pfs_container_page_limit(self))
 			return NULL;
-		if (!skip_free(walk, self))
-			continue;
 		void *record = record_at(self, walk->next_index);
 		if (record == NULL) {
 			walk->next_index = (walk->next_index / page_records + 1) * page_records;
@@ -163,6 +162,7 @@ void *pfs_walk_next(struct pfs_walk *walk)
 		if (walk->kind == PFS_WALK_ALL ||
 		    pfs_word_state(walk->glance.word) == PFS_STATE_ALLOCATED)
 			return record;
+		skip_free(walk, self);
 	}
 }
 
