@@ -79,7 +79,7 @@ struct pfs_occupancy_caches {
 	bool (*is_free_since_watch)(struct pfs_container *self);
 };
 
-/* Pages with room: one set of bits for each node and for pages to drain; see pages_bits(). */
+/* Pages with room: one set of bits for each node and for pages to drain; see summary.h. */
 struct pfs_occupancy {
 	_Atomic(struct pfs_occupancy_page *) *pages; /* [page_max]; made under `growth` */
 	_Atomic(uint64_t) *pages_with_room;
