@@ -19,6 +19,7 @@
 #include "sim/fiber.h"
 #include "sim/memory.h"
 #include "sim/operation.h"
+#include "sim/plain.h"
 
 #define PFS_ACTOR_NONE UINT32_MAX
 #define PFS_STEP_NONE UINT32_MAX
@@ -97,6 +98,10 @@ struct pfs_machine {
 	/* Called between two steps, when all threads stand at a scheduling point. Optional. */
 	void (*check)(void *context);
 	void *check_context;
+	/* Called before each plain access of a thread; see plain.h. Optional. It may fail the
+	 * execution, and it may count. */
+	void (*plain)(struct pfs_machine *self, const struct pfs_plain *access);
+	void *plain_context;
 
 	struct pfs_sim_memory memory;
 	struct pfs_vthread **threads; /* [thread_room]; fibers are used again */
