@@ -4,7 +4,7 @@
 usage: stress/mutants/run.py [--only ID[,ID...]] [--jobs N] [--keep FOLDER] [--list] [--verbose]
 
 Copies the sources, builds two small sets of programs (tsan: race; sim: pfs-sim, four_pages,
-misuse), runs each named test unchanged (it must pass) and once for each mutant (it must fail,
+misuse, with the files and flags that CMake names), runs each named test unchanged (it must pass) and once for each mutant (it must fail,
 and say why: the regular expression `expect`). A mutant whose text is not found exactly once,
 or that does not build, counts as failed: the table then no longer fits the sources.
 Exit 0: all as expected. 1: not. 2: bad usage.
@@ -15,6 +15,7 @@ import concurrent.futures
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,25 +24,33 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.environ.get("PFS_TOP", os.path.dirname(os.path.dirname(HERE)))
-FOLDERS = ("include", "containers", "variants", "sim", "stress/mutants")
-INCLUDES = ["-Iinclude", "-Icontainers", "-Ivariants", "-I."]
+NOT_COPIED = shutil.ignore_patterns(".git", "build", "results", "docs", "__pycache__")
+RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-Iinclude", "-Icontainers", "-Ivariants",
+              "-I."]
 RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact")
-SIM_PROGRAMS = {"pfs-sim": "sim/pfs_sim.c", "four_pages": "stress/four_pages.c",
-                "misuse": "stress/mutants/misuse.c"}
-SIM_SEAMS = ("barrier.c", "memory.c", "reclaimer.c", "panic.c")  # sim/seams.c instead
+SIM_LIBRARY = "pfslab_sim"
+SIM_PROGRAMS = ("pfs-sim", "four_pages", "misuse")
 TEST_SECONDS = 100
 
 
 class Build:
-    """Objects and programs of one set; a mutant rebuilds only what saw its file."""
+    """Objects and programs of one set; a mutant rebuilds only what saw its file. library and
+    programs[name] map a source to its compiler flags."""
 
-    def __init__(self, name, scratch, flags, programs, sources, libraries):
-        self.name, self.scratch, self.flags = name, scratch, flags
-        self.programs, self.sources, self.libraries = programs, sources, libraries
+    def __init__(self, name, scratch, library, programs, link):
+        self.name, self.scratch, self.link_flags = name, scratch, link
+        self.library, self.programs = library, programs
 
     def object_of(self, source, folder):
         """The object file of a source."""
         return os.path.join(folder, source.replace("/", "_") + ".o")
+
+    def flags_of(self, source):
+        """What a source is compiled with."""
+        for sources in (self.library, *self.programs.values()):
+            if source in sources:
+                return sources[source]
+        raise KeyError(source)
 
     def compile(self, pool, sources, folder):
         """Compile sources into folder; the first compiler message on failure, else None."""
@@ -49,8 +58,8 @@ class Build:
 
         def one(source):
             target = self.object_of(source, folder)
-            command = ["gcc", "-std=gnu11", "-g", "-w", "-MMD", *self.flags, *INCLUDES, "-c",
-                       source, "-o", target]
+            command = ["gcc", *self.flags_of(source), "-O1", "-w", "-MMD", "-c", source, "-o",
+                       target]
             return subprocess.run(command, cwd=self.scratch, capture_output=True, text=True,
                                   check=False)
         for result in pool.map(one, sources):
@@ -60,7 +69,7 @@ class Build:
 
     def all_sources(self):
         """Library and program sources."""
-        return self.sources + list(self.programs.values())
+        return list(self.library) + [s for p in self.programs.values() for s in p]
 
     def base(self):
         """Folder of the unchanged objects."""
@@ -72,16 +81,17 @@ class Build:
         for source in self.all_sources():
             with open(self.object_of(source, self.base())[:-1] + "d", encoding="utf-8") as file:
                 names = file.read().replace("\\\n", " ").split()
-            if any(os.path.normpath(name) == path for name in names):
+            if any(os.path.normpath(os.path.join(self.scratch, name)) ==
+                   os.path.join(self.scratch, path) for name in names):
                 found.append(source)
         return found
 
     def link(self, program, changed, folder):
         """Link one program from changed objects in folder and unchanged ones."""
         objects = [self.object_of(s, folder if s in changed else self.base())
-                   for s in self.sources + [self.programs[program]]]
+                   for s in [*self.library, *self.programs[program]]]
         target = os.path.join(folder, program)
-        result = subprocess.run(["gcc", *self.flags, *objects, *self.libraries, "-o", target],
+        result = subprocess.run(["gcc", *objects, *self.link_flags, "-o", target],
                                 cwd=self.scratch, capture_output=True, text=True, check=False)
         errors = [line for line in result.stderr.split("\n") if "undefined" in line or
                   "multiple" in line] + [result.stderr.strip()]
@@ -94,25 +104,45 @@ def c_files(scratch, folder, without=()):
             if name.endswith(".c") and name not in without]
 
 
-def variant_files(scratch):
-    """The list of variants, and those that it names in every build."""
-    with open(os.path.join(scratch, "variants", "variants.def"), encoding="utf-8") as file:
-        names = re.findall(r"^PFS_VARIANT\((\w+)\)$", file.read(), re.MULTILINE)
-    return ["variants/list.c"] + [f"variants/{name}.c" for name in names]
+def race_build(scratch):
+    """The race driver, with what it needs of the containers."""
+    sources = c_files(scratch, "containers") + [f"variants/{n}.c" for n in RACE_VARIANTS]
+    return Build("tsan", scratch, {s: RACE_FLAGS for s in sources},
+                 {"race": {"stress/mutants/race.c": RACE_FLAGS}},
+                 ["-fsanitize=thread", "-lhwloc", "-lpthread"])
+
+
+def run_tool(command, folder):
+    """Standard output of a command that must not fail; exits with 1 if it does."""
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"run.py: {' '.join(command)}: {(result.stderr or result.stdout)[-400:]}")
+    return result.stdout
+
+
+def sim_build(scratch):
+    """The simulator, as CMake would build it: its files, their flags, its libraries."""
+    folder = os.path.join(scratch, "cmake")
+    run_tool(["cmake", "-S", scratch, "-B", folder, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
+              "-DPFS_BENCH=OFF"], scratch)
+    with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as file:
+        entries = json.load(file)
+    targets = {name: {} for name in (SIM_LIBRARY, *SIM_PROGRAMS)}
+    for entry in entries:
+        words = shlex.split(entry["command"])
+        found = re.match(r"sim/CMakeFiles/([\w-]+)\.dir/", words[words.index("-o") + 1])
+        if found and found.group(1) in targets:
+            source = os.path.relpath(entry["file"], scratch)
+            targets[found.group(1)][source] = words[1:words.index("-o")]
+    linked = run_tool(["ninja", "-C", folder, "-t", "commands", "pfs-sim"], scratch)
+    words = linked.strip().split("\n")[-1].split()
+    libraries = [w for w in words if w.startswith("-l") or w == "-pthread" or ".so" in w]
+    return Build("sim", scratch, targets.pop(SIM_LIBRARY), targets, libraries)
 
 
 def builds_in(scratch):
     """The two sets of programs."""
-    tests = [n for n in os.listdir(os.path.join(scratch, "sim")) if n.endswith("_test.c")]
-    race_sources = c_files(scratch, "containers") + [f"variants/{n}.c" for n in RACE_VARIANTS]
-    sim_sources = (c_files(scratch, "sim", tests + ["pfs_sim.c"]) +
-                   c_files(scratch, "containers", SIM_SEAMS) + variant_files(scratch))
-    return {
-        "tsan": Build("tsan", scratch, ["-O1", "-fsanitize=thread"],
-                      {"race": "stress/mutants/race.c"}, race_sources, ["-lhwloc", "-lpthread"]),
-        "sim": Build("sim", scratch, ["-O1", "-DPFS_SIM", "-DPFS_COUNTING"], SIM_PROGRAMS,
-                     sim_sources, []),
-    }
+    return {"tsan": race_build(scratch), "sim": sim_build(scratch)}
 
 
 def run_test(build, folder, test):
@@ -151,7 +181,7 @@ def try_mutant(build, pool, mutant, verbose):
         file.write(after)
     try:
         program = mutant["test"].split()[1]
-        needed = set(build.sources + [build.programs[program]])
+        needed = {*build.library, *build.programs[program]}
         changed = [s for s in build.dependants(mutant["file"]) if s in needed]
         error = build.compile(pool, changed, folder) or build.link(program, changed, folder)
     finally:
@@ -190,11 +220,8 @@ def prepare(builds, wanted, pool):
 
 
 def copy_sources(scratch):
-    """The sources that the programs are made of."""
-    for folder in FOLDERS:
-        shutil.copytree(os.path.join(TOP, folder), os.path.join(scratch, folder),
-                        dirs_exist_ok=True)
-    shutil.copy(os.path.join(TOP, "stress", "four_pages.c"), os.path.join(scratch, "stress"))
+    """What the programs are made of."""
+    shutil.copytree(TOP, scratch, dirs_exist_ok=True, ignore=NOT_COPIED)
 
 
 def choose(arguments):
