@@ -4,6 +4,7 @@
 
 #include <pfslab/config.h>
 
+#include "decay.h"
 #include "message.h"
 
 #define PFS_RECORD_BYTES_MAX (1u << 20)
@@ -48,7 +49,8 @@ void pfs_config_init(struct pfs_config *config)
 		.layout = PFS_LAYOUT_IN_RECORD,
 		.memory = PFS_MEMORY_FIRST_TOUCH,
 		.full_flags = true,
-		.reclaim = { .headroom_percent = 25, .spare_pages = 1, .idle_passes = 2 },
+		.reclaim = { .headroom_percent = 25, .spare_pages = 1, .idle_passes = 2,
+			     .decay_passes = 16 },
 		.seed = 1,
 	};
 }
@@ -109,6 +111,7 @@ enum pfs_status pfs_config_check(const struct pfs_config *config, struct pfs_mes
 		{ "memory", (uint64_t)config->memory, 0, PFS_MEMORY_NODE },
 		{ "reclaim.headroom_percent", config->reclaim.headroom_percent, 0, 1000 },
 		{ "reclaim.idle_passes", config->reclaim.idle_passes, 1, 1000 },
+		{ "reclaim.decay_passes", config->reclaim.decay_passes, 0, PFS_DECAY_PASSES_MAX },
 	};
 	enum pfs_status status =
 		check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), message);

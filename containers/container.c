@@ -74,6 +74,7 @@ static void container_delete(struct pfs_container *self)
 	free(self->version_bases);
 	free(self->pass_live);
 	free(self->pass_keys);
+	pfs_decay_fini(&self->decay);
 	free(self);
 }
 
@@ -102,7 +103,8 @@ static enum pfs_status preallocate(struct pfs_container *self)
 static enum pfs_status start(struct pfs_container *self)
 {
 	if (self->source == NULL || self->directory == NULL || self->version_bases == NULL ||
-	    self->pass_live == NULL || self->pass_keys == NULL)
+	    self->pass_live == NULL || self->pass_keys == NULL ||
+	    !pfs_decay_init(&self->decay, self->config.reclaim.decay_passes))
 		return PFS_NO_MEMORY;
 	enum pfs_status status = PFS_OK;
 	if (self->variant->start != NULL)

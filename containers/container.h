@@ -29,6 +29,7 @@
 #include <pfslab/variant.h>
 
 #include "counts.h"
+#include "decay.h"
 #include "epoch.h"
 #include "mutex.h"
 #include "page.h"
@@ -82,7 +83,8 @@ struct pfs_container {
 	struct pfs_page *limbo;                /* unlinked, waiting for readers */
 	_Atomic(uint32_t) limbo_count;
 	uint32_t *pass_live;                   /* [page_max] live records of each page */
-	uint64_t *pass_keys;                   /* [page_max] pages by fullness */
+	uint64_t *pass_keys;                   /* [page_max] pages by fullness, or by idleness */
+	struct pfs_decay decay;                /* of surplus pages */
 	struct pfs_reclaimer *reclaimer;       /* background thread or NULL */
 	/* Under `roster`. */
 	struct pfs_mutex roster;

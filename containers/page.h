@@ -40,7 +40,7 @@ struct pfs_page {
 	uint32_t block_colour;
 	_Atomic(uint32_t) draining;      /* reclaim pass: allocate elsewhere if you can */
 	void *index_words;               /* the policy's own index of the page; growth only */
-	uint32_t idle_passes;            /* reclaim pass */
+	uint32_t idle_passes;            /* reclaim pass: empty and marked so often in a row */
 	uint64_t limbo_tag;              /* reclaim pass */
 	struct pfs_page *limbo_next;     /* reclaim pass */
 	alignas(PFS_LINE) _Atomic(uint64_t) cursor; /* policies; any thread */

@@ -7,7 +7,9 @@
  *	3. keeps the fullest pages that hold the live records, plus headroom and spare pages,
  *	   and marks the rest as draining: allocators use them only when no other page has
  *	   room. So load that is spread thin moves to the kept pages as records are replaced;
- *	4. gives back draining pages that were empty for idle_passes passes in a row.
+ *	4. finds the surplus: draining pages that were empty for idle_passes passes in a row;
+ *	5. gives back so many of them, the longest idle first, that no more stay than the curve
+ *	   over decay_passes allows (decay.h).
  *
  * Giving a page back is made of steps that allocators take too: claim each record by the same
  * CAS FREE -> DIRTY [L1]. If one is not FREE, the claimed ones are freed again and the page
@@ -25,7 +27,8 @@
  * Hysteresis: pages are marked only beyond live records * (1 + headroom) + spare pages, and
  * given back only after idle_passes empty passes, so that a load that swings by less than the
  * headroom moves no page; a growth in between resets nothing, since it takes what is free on
- * draining pages first.
+ * draining pages first. The surplus of a larger swing is at hand for the next one, less and
+ * less of it as time goes by: a page that is used again is surplus no more.
  */
 #include "reclaim.h"
 
@@ -171,24 +174,69 @@ static void to_limbo(struct pfs_container *self, struct pfs_page *page)
 	pfs_store_relaxed(&self->limbo_count, pfs_load_relaxed(&self->limbo_count) + 1);
 }
 
-static void retire_idle(struct pfs_container *self, uint32_t limit, uint32_t idle_passes,
-			const struct pfs_reclaim_ops *ops)
+static void age_page(struct pfs_container *self, struct pfs_page *page, bool idle)
 {
-	struct pfs_page *before = self->limbo;
+	uint32_t surplus_at = self->config.reclaim.idle_passes;
+	if (idle) {
+		page->idle_passes++;
+		if (page->idle_passes == surplus_at)
+			pfs_decay_enter(&self->decay);
+		return;
+	}
+	if (page->idle_passes >= surplus_at)
+		pfs_decay_leave(&self->decay, page->idle_passes - surplus_at + 1);
+	page->idle_passes = 0;
+}
+
+/* Pages that were idle in so many passes go to pass_keys, the longest idle first and of equals
+ * the higher index first, as rank_pages keeps the lower; returns how many. */
+static uint32_t find_surplus(struct pfs_container *self, uint32_t limit, uint32_t idle_passes)
+{
+	uint32_t count = 0;
+	pfs_decay_turn(&self->decay);
 	for (uint32_t index = 0; index < limit; index++) {
 		if (self->pass_live[index] == PFS_PAGE_ABSENT)
 			continue;
 		struct pfs_page *page = pfs_container_page(self, index);
-		bool idle = self->pass_live[index] == 0 && is_marked(page);
-		page->idle_passes = idle ? page->idle_passes + 1 : 0;
-		if (page->idle_passes >= idle_passes && ops->retire(self, page))
-			to_limbo(self, page);
+		age_page(self, page, self->pass_live[index] == 0 && is_marked(page));
+		if (page->idle_passes >= idle_passes)
+			self->pass_keys[count++] = (uint64_t)page->idle_passes << 32 | index;
+	}
+	qsort(self->pass_keys, count, sizeof(*self->pass_keys), by_key_falling);
+	return count;
+}
+
+/* Gives back surplus pages until `stay` are left. One that can't be had is in use again, or
+ * its last free is not over yet: it is left, and the next pass will see. */
+static void retire_surplus(struct pfs_container *self, uint32_t count, uint64_t stay,
+			   const struct pfs_reclaim_ops *ops)
+{
+	struct pfs_page *before = self->limbo;
+	uint32_t left = count;
+	for (uint32_t rank = 0; rank < count && left > stay; rank++) {
+		uint32_t index = (uint32_t)self->pass_keys[rank];
+		struct pfs_page *page = pfs_container_page(self, index);
+		if (!ops->retire(self, page))
+			continue;
+		to_limbo(self, page);
+		left--;
 	}
 	if (self->limbo == before)
 		return;
 	uint64_t tag = pfs_epoch_advance(&self->epoch);
 	for (struct pfs_page *page = self->limbo; page != before; page = page->limbo_next)
 		page->limbo_tag = tag;
+}
+
+/* What could not be had begins to be idle anew: nothing is surplus now. */
+static void forget_surplus(struct pfs_container *self, uint32_t limit)
+{
+	pfs_decay_clear(&self->decay);
+	for (uint32_t index = 0; index < limit; index++) {
+		struct pfs_page *page = pfs_container_page(self, index);
+		if (page != NULL)
+			page->idle_passes = 0;
+	}
 }
 
 static bool has_passed(struct pfs_thread *self, uint64_t tag)
@@ -234,7 +282,11 @@ static uint32_t pass(struct pfs_thread *thread, bool now, const struct pfs_recla
 	uint32_t limit = pfs_container_page_limit(self);
 	uint64_t live = count_live(self, limit);
 	mark_pages(self, limit, pages_to_keep(self, live), ops);
-	retire_idle(self, limit, now ? 1 : self->config.reclaim.idle_passes, ops);
+	uint32_t idle_passes = now ? 1 : self->config.reclaim.idle_passes;
+	uint32_t surplus = find_surplus(self, limit, idle_passes);
+	retire_surplus(self, surplus, now ? 0 : pfs_decay_limit(&self->decay), ops);
+	if (now)
+		forget_surplus(self, limit);
 	unmapped += unmap_passed(thread);
 	for (uint32_t try = 0; now && self->limbo != NULL && try < PFS_NOW_TRIES; try++) {
 		pfs_yield();

@@ -25,7 +25,7 @@ extern const struct pfs_reclaim_ops pfs_reclaim_by_words;
  * Errors    none.
  * Progress  waits for no allocator and no reader (with PFS_EPOCH_CK: for readers).
  * Order     see reclaim.c.
- * Cost      one load a record of the container, and a sort of its pages.
+ * Cost      one load a record of the container, a sort of its pages, decay_passes loads.
  */
 uint32_t pfs_reclaim_run(struct pfs_thread *thread, bool now, const struct pfs_reclaim_ops *ops);
 

@@ -50,6 +50,9 @@ static const struct bound bounds[] = {
 	BOUND(reclaim.idle_passes, 0, false),
 	BOUND(reclaim.idle_passes, 1000, true),
 	BOUND(reclaim.idle_passes, 1001, false),
+	BOUND(reclaim.decay_passes, 0, true),
+	BOUND(reclaim.decay_passes, 1000, true),
+	BOUND(reclaim.decay_passes, 1001, false),
 };
 
 static void set_field(struct pfs_config *config, const struct bound *bound)

@@ -315,6 +315,8 @@ static void configure(struct pfs_crowd *self)
 	self->config.reclaim.idle_passes = 1;
 	self->config.reclaim.headroom_percent = 0;
 	self->config.reclaim.spare_pages = 0;
+	/* At once, or along one of two curves. */
+	self->config.reclaim.decay_passes = (uint32_t)(options->seed % 3) * 2;
 	size_container(self);
 }
 

@@ -69,6 +69,7 @@ static void prepare(struct fixture *self, const struct pfs_case *at)
 	self->config.source = &self->source.source;
 	self->config.reclaim.headroom_percent = 0;
 	self->config.reclaim.spare_pages = 0;
+	self->config.reclaim.decay_passes = 0; /* the curve has tests of its own: decay_test.c */
 }
 
 static void set_up(struct fixture *self, const struct pfs_case *at)

@@ -48,12 +48,19 @@ struct pfs_memory_source {
 	void *context;
 };
 
-/* When pages go back to the operating system; read by policies with PFS_TRAIT_RECLAIM. */
+/*
+ * When pages go back to the operating system; read by policies with PFS_TRAIT_RECLAIM. A page
+ * that stayed empty for idle_passes passes is surplus. Surplus pages go along a smooth curve:
+ * all are there at first, half of them after decay_passes / 2 more passes, none after
+ * decay_passes. The decay time is decay_passes * period_ms; with period_ms 0 every
+ * pfs_reclaim_pass is one step of it. pfs_reclaim_now waits for neither.
+ */
 struct pfs_reclaim_config {
 	uint32_t period_ms;        /* background pass every so often; 0: only on demand */
 	uint32_t headroom_percent; /* keep room for live records plus this share, 0..1000 */
 	uint32_t spare_pages;      /* and this many pages more */
-	uint32_t idle_passes;      /* a page goes after so many passes empty in a row, 1..1000 */
+	uint32_t idle_passes;      /* a page is surplus after so many empty in a row, 1..1000 */
+	uint32_t decay_passes;     /* surplus pages go over so many more; 0: at once; ..1000 */
 };
 
 struct pfs_config {

@@ -220,8 +220,9 @@ void pfs_walk_end(struct pfs_walk *walk);
  * pfs_reclaim_pass, pfs_reclaim_now - give pages back to the operating system.
  *
  * pass is what the background thread runs every period: it marks sparse pages for draining
- * and gives back those that stayed empty. now does not wait for idle_passes, and retries for
- * readers that are about to leave.
+ * and gives back those that stayed empty, along the curve of decay_passes. now gives back all
+ * that are empty, without idle_passes and decay_passes, and retries for readers that are about
+ * to leave.
  *
  * Returns   pages whose memory went back during this call; 0 where the policy keeps them, or
  *           where another thread is in a pass.
