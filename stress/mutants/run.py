@@ -28,8 +28,11 @@ NOT_COPIED = shutil.ignore_patterns(".git", "build", "results", "docs", "__pycac
 RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-Iinclude", "-Icontainers", "-Ivariants",
               "-I."]
 RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact")
-SIM_LIBRARY = "pfslab_sim"
-SIM_PROGRAMS = ("pfs-sim", "four_pages", "misuse")
+# Of a set that CMake describes: its libraries and its programs.
+CMAKE_SETS = {
+    "sim": (("pfslab_sim",), ("pfs-sim", "four_pages", "misuse")),
+    "stress": (("pfslab_core", "pfslab_variants", "stress_harness"), ("pfs-stress",)),
+}
 TEST_SECONDS = 100
 
 
@@ -120,29 +123,41 @@ def run_tool(command, folder):
     return result.stdout
 
 
-def sim_build(scratch):
-    """The simulator, as CMake would build it: its files, their flags, its libraries."""
-    folder = os.path.join(scratch, "cmake")
-    run_tool(["cmake", "-S", scratch, "-B", folder, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
-              "-DPFS_BENCH=OFF"], scratch)
+def cmake_entries(scratch):
+    """{target: {source: flags}}, as CMake would build them."""
+    folder = os.path.join(scratch, "cmake-build")
+    if not os.path.isdir(folder):
+        run_tool(["cmake", "-S", scratch, "-B", folder, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
+                  "-DPFS_BENCH=OFF"], scratch)
     with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as file:
         entries = json.load(file)
-    targets = {name: {} for name in (SIM_LIBRARY, *SIM_PROGRAMS)}
+    targets = {}
     for entry in entries:
         words = shlex.split(entry["command"])
-        found = re.match(r"sim/CMakeFiles/([\w-]+)\.dir/", words[words.index("-o") + 1])
-        if found and found.group(1) in targets:
-            source = os.path.relpath(entry["file"], scratch)
-            targets[found.group(1)][source] = words[1:words.index("-o")]
-    linked = run_tool(["ninja", "-C", folder, "-t", "commands", "pfs-sim"], scratch)
+        at = words.index("-o")
+        target = re.search(r"/CMakeFiles/([\w-]+)\.dir/", words[at + 1]).group(1)
+        source = os.path.relpath(entry["file"], scratch)
+        targets.setdefault(target, {})[source] = words[1:at]
+    return targets
+
+
+def cmake_build(scratch, name):
+    """One of CMAKE_SETS: its files, their flags, its libraries."""
+    targets = cmake_entries(scratch)
+    libraries, programs = CMAKE_SETS[name]
+    linked = run_tool(["ninja", "-C", os.path.join(scratch, "cmake-build"), "-t", "commands",
+                       programs[0]], scratch)
     words = linked.strip().split("\n")[-1].split()
-    libraries = [w for w in words if w.startswith("-l") or w == "-pthread" or ".so" in w]
-    return Build("sim", scratch, targets.pop(SIM_LIBRARY), targets, libraries)
+    link = [w for w in words if w.startswith("-l") or w == "-pthread" or ".so" in w]
+    # Boost's part is C++, and no mutant is in it.
+    sources = {s: [flag for flag in flags if flag != "-DPFS_BOOST"]
+               for library in libraries for s, flags in targets[library].items()}
+    return Build(name, scratch, sources, {p: targets[p] for p in programs}, link)
 
 
 def builds_in(scratch):
-    """The two sets of programs."""
-    return {"tsan": race_build(scratch), "sim": sim_build(scratch)}
+    """The sets of programs that mutants.json names."""
+    return {"tsan": race_build(scratch), "sim": cmake_build(scratch, "sim")}
 
 
 def run_test(build, folder, test):
@@ -167,28 +182,35 @@ def edit(text, mutant):
     return text.replace(mutant["find"], mutant["replace"]), None
 
 
-def try_mutant(build, pool, mutant, verbose):
-    """None if the mutant is caught, else why not."""
+def build_mutant(build, pool, mutant, programs):
+    """Programs of the changed source, in the returned folder; or (None, error)."""
     path = os.path.join(build.scratch, mutant["file"])
     folder = os.path.join(build.scratch, "objects", "mutant")
     with open(path, encoding="utf-8") as file:
         before = file.read()
     after, error = edit(before, mutant)
     if error:
-        return error
+        return None, error
     shutil.rmtree(folder, ignore_errors=True)
     with open(path, "w", encoding="utf-8") as file:
         file.write(after)
     try:
-        program = mutant["test"].split()[1]
-        needed = {*build.library, *build.programs[program]}
+        needed = {*build.library, *(s for p in programs for s in build.programs[p])}
         changed = [s for s in build.dependants(mutant["file"]) if s in needed]
-        error = build.compile(pool, changed, folder) or build.link(program, changed, folder)
+        error = build.compile(pool, changed, folder)
+        for program in programs:
+            error = error or build.link(program, changed, folder)
     finally:
         with open(path, "w", encoding="utf-8") as file:
             file.write(before)
+    return (None, f"does not build: {error}") if error else (folder, None)
+
+
+def try_mutant(build, pool, mutant, verbose):
+    """None if the mutant is caught, else why not."""
+    folder, error = build_mutant(build, pool, mutant, [mutant["test"].split()[1]])
     if error:
-        return f"does not build: {error}"
+        return error
     code, output = run_test(build, folder, mutant["test"])
     if verbose:
         print("\n".join("      " + line for line in output.split("\n")[:12]))

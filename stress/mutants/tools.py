@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+"""tools.py - which tool catches which mutant of mutants.json, as a table.
+
+usage: stress/mutants/tools.py [--only ID[,ID...]] [--seconds S] [--out FILE] [--jobs N]
+
+Unlike run.py, which runs the one test that is made for a mutant, this gives each mutant to
+every tool, with nothing but the policies that the mutant's own test names:
+	TSan    the race driver under ThreadSanitizer, every mode
+	stress  pfs-stress on real threads, with and without faults
+	sc, tso, views   pfs-sim check, every scenario: an exhaustive and a rotating search
+A tool that needs longer than --seconds has not caught it. What a tool catches at random it may
+miss in the next run. Exit 0: the table is made. 1: a mutant does not build. 2: bad usage.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import run
+
+POLICIES = ("original", "local_scan", "reclaiming", "exact", "magazine")
+RACE_MODES = ("reuse", "lookup", "pages", "attach")
+TOOLS = ("TSan", "stress", "sc", "tso", "views")
+SETS = {"TSan": "tsan", "stress": "stress", "sc": "sim", "tso": "sim", "views": "sim"}
+PROGRAM = {"tsan": "race", "stress": "pfs-stress", "sim": "pfs-sim"}
+
+
+def policies_of(mutant):
+    """The policies that the mutant's own test names, else all."""
+    named = [policy for policy in POLICIES if policy in mutant["test"].split()]
+    return named or list(POLICIES)
+
+
+def commands(tool, mutant):
+    """Argument lists of a tool for one mutant."""
+    policies = policies_of(mutant)
+    if tool == "TSan":
+        return [[mode, policy, "1"] for policy in policies if policy in run.RACE_VARIANTS
+                for mode in RACE_MODES]
+    if tool == "stress":
+        return [["--policy", policy, "--seconds", "1", "--faults", faults]
+                for policy in policies for faults in ("none", "all")]
+    return [["check", "--memory", tool, "--policy", policy, "--executions", "20000"]
+            for policy in policies]
+
+
+def ask(build, folder, tool, mutant, seconds):
+    """Seconds until the tool complained, or None."""
+    begin = time.monotonic()
+    environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1:exitcode=66")
+    for arguments in commands(tool, mutant):
+        left = seconds - (time.monotonic() - begin)
+        if left <= 0:
+            break
+        try:
+            result = subprocess.run([os.path.join(folder, PROGRAM[build.name]), *arguments],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                    timeout=left, check=False, env=environment)
+        except subprocess.TimeoutExpired:
+            break
+        if result.returncode == 2:
+            sys.exit(f"tools.py: {PROGRAM[build.name]} {' '.join(arguments)}: bad usage")
+        if result.returncode != 0:
+            return time.monotonic() - begin
+    return None
+
+
+def try_everywhere(builds, pool, mutant, seconds):
+    """{tool: seconds or None}; None if the mutant does not build."""
+    found = {}
+    for name, build in builds.items():
+        program = PROGRAM[name]
+        folder, error = run.build_mutant(build, pool, mutant, [program])
+        if error:
+            print(f"{mutant['id']}: {error}", file=sys.stderr)
+            return None
+        if not os.path.exists(os.path.join(folder, program)):
+            continue
+        tools = [tool for tool in TOOLS if SETS[tool] == name]
+        answers = pool.map(lambda tool, at=(build, folder): ask(*at, tool, mutant, seconds), tools)
+        found.update(zip(tools, answers))
+    return found
+
+
+def row(mutant, found):
+    """A line of the table."""
+    cells = ["-" if found.get(tool) is None else "caught" for tool in TOOLS]
+    return f"| `{mutant['id']}` | {mutant['breaks']} | " + " | ".join(cells) + " |"
+
+
+def table(rows, seconds):
+    """The table as a page."""
+    head = ["# Which tool catches which mutant", "",
+            f"Made by `stress/mutants/tools.py --seconds {seconds} --out docs/mutants.md`. Every "
+            "mutant is caught by the test that `mutants.json` names for it, which CI runs; here "
+            "each tool meets it without being told where to look. `-`: not caught in that time.",
+            "", "| mutant | what breaks | " + " | ".join(TOOLS) + " |",
+            "|---|---|" + "---|" * len(TOOLS)]
+    return "\n".join(head + rows) + "\n"
+
+
+def main():
+    """Parse, build, ask every tool."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--only", help="ids, separated by commas")
+    parser.add_argument("--seconds", type=int, default=30, help="for a tool and a mutant")
+    parser.add_argument("--out", help="also write the table to this file")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    scratch = tempfile.mkdtemp(prefix="pfs_tools_")
+    rows, broken = [], 0
+    with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
+        try:
+            run.copy_sources(scratch)
+            builds = dict(run.builds_in(scratch), stress=run.cmake_build(scratch, "stress"))
+            for build in builds.values():
+                error = build.compile(pool, build.all_sources(), build.base())
+                error = error or build.link(PROGRAM[build.name], [], build.base())
+                if error:
+                    sys.exit(f"tools.py: {build.name}: {error}")
+            for mutant in run.choose(arguments):
+                found = try_everywhere(builds, pool, mutant, arguments.seconds)
+                broken += found is None
+                if found is not None:
+                    rows.append(row(mutant, found))
+                    print(json.dumps({mutant["id"]: found}), flush=True)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    if arguments.out:
+        with open(arguments.out, "w", encoding="utf-8") as file:
+            file.write(table(rows, arguments.seconds))
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
