@@ -41,13 +41,20 @@ static bool some_record_is_free(struct pfs_container *self)
 	return false;
 }
 
+static void count_needless_growth(struct pfs_container *self)
+{
+	pfs_metrics_begin();
+	if (PFS_COUNTED && some_record_is_free(self))
+		pfs_bump_owned(&self->needless_growths, 1);
+	pfs_metrics_end();
+}
+
 void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page)
 {
 	/* relaxed: `growth` is held, nobody else writes these. */
 	uint32_t pages = pfs_load_relaxed(&self->pages) + 1;
 	uint32_t limit = pfs_load_relaxed(&self->page_limit);
-	if (PFS_COUNTED && some_record_is_free(self))
-		pfs_bump_owned(&self->needless_growths, 1);
+	count_needless_growth(self);
 	/* [C2] release, pairs with [C1]: the page's fields and FREE words go first. */
 	pfs_store_release(&self->directory[page->index], page);
 	/* [C2] release, pairs with [C3]: the directory entry goes first. */

@@ -171,7 +171,7 @@ static inline struct pfs_claim pfs_occupancy_claim_record(struct pfs_thread *thr
 		pfs_panic("allocate by a free bit", seen, PFS_STATE_FREE);
 	/* relaxed: owned; publish releases. [L5] puts it before bytes that readers may copy. */
 	pfs_store_relaxed(&lock->word, seen | PFS_STATE_DIRTY);
-	pfs_tally_won(thread, pfs_record_page(record));
+	pfs_tally_won_record(thread, record);
 	return (struct pfs_claim){ record, seen | PFS_STATE_DIRTY };
 }
 

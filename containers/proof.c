@@ -70,6 +70,7 @@ static void watch(struct pfs_container *self)
 {
 	struct pfs_occupancy *index = self->policy;
 	uint32_t words = pfs_ceil_div(self->config.page_records, PFS_WORD_RECORDS);
+	pfs_metrics_begin();
 	uint32_t limit = PFS_COUNTED ? pfs_container_page_limit(self) : 0;
 	for (uint32_t page = 0; page < limit; page++) {
 		struct pfs_occupancy_page *entry = pfs_summary_page_at(self, page);
@@ -81,6 +82,7 @@ static void watch(struct pfs_container *self)
 	}
 	if (PFS_COUNTED && index->caches != NULL)
 		index->caches->watch(self);
+	pfs_metrics_end();
 }
 
 static bool is_free_since_watch(struct pfs_container *self, struct pfs_occupancy_page *entry)

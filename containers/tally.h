@@ -9,36 +9,73 @@
 #include "container.h"
 
 #ifdef PFS_COUNTING
+#ifdef PFS_SIM
+#define PFS_FALSE_FULL_SAMPLE 1 /* all: what is counted there is exact */
+#define PFS_TALLY_UNSEEN PFS_SIM_UNSEEN
+#define pfs_tally_glance(lock) PFS_SIM_RAW(&(lock)->word)
+#else
 #define PFS_FALSE_FULL_SAMPLE 16 /* one page search in so many is checked for false full */
+#define PFS_TALLY_UNSEEN
+#define pfs_tally_glance(lock) pfs_load_relaxed(&(lock)->word) /* relaxed: compared later */
+#endif
 
 static inline void pfs_count(struct pfs_thread *thread, enum pfs_event event, uint64_t by)
 {
+	pfs_metrics_begin();
 	pfs_bump_owned(&thread->tally.events[event], by);
+	pfs_metrics_end();
 }
 
 static inline void pfs_tally_call(struct pfs_thread *thread)
 {
+	pfs_metrics_begin();
 	thread->tally.call++;
+	pfs_metrics_end();
+}
+
+PFS_TALLY_UNSEEN static inline void pfs_tally_note_words(struct pfs_tally *tally,
+							 const struct pfs_page *page)
+{
+	char *lock = (char *)pfs_page_lock(page, 0);
+	size_t stride = page->word_stride;
+	for (uint32_t slot = 0; slot < page->slot_count; slot++, lock += stride)
+		tally->free_words[slot] = pfs_tally_glance((struct pfs_lock *)(void *)lock);
+}
+
+/* Is the word of some record the same FREE word as it was when the search began? */
+PFS_TALLY_UNSEEN static inline bool pfs_tally_some_stayed_free(const struct pfs_tally *tally,
+							       const struct pfs_page *page)
+{
+	char *lock = (char *)pfs_page_lock(page, 0);
+	size_t stride = page->word_stride;
+	for (uint32_t slot = 0; slot < page->slot_count; slot++, lock += stride) {
+		uint32_t before = tally->free_words[slot];
+		if (pfs_word_state(before) == PFS_STATE_FREE &&
+		    pfs_tally_glance((struct pfs_lock *)(void *)lock) == before)
+			return true;
+	}
+	return false;
 }
 
 /* A page search begins. A sampled one notes which records are FREE, and their words. */
 static inline void pfs_tally_search(struct pfs_thread *thread, const struct pfs_page *page)
 {
 	struct pfs_tally *tally = &thread->tally;
+	pfs_metrics_begin();
 	tally->search++;
 	tally->tried_slots = 0;
 	tally->page_stamps[page->index] = tally->call;
 	pfs_count(thread, PFS_EVENT_PAGE_PROBES, 1);
 	tally->sampled = tally->search % PFS_FALSE_FULL_SAMPLE == 0;
-	if (!tally->sampled)
-		return;
-	for (uint32_t slot = 0; slot < page->slot_count; slot++) /* relaxed: compared later */
-		tally->free_words[slot] = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
+	if (tally->sampled)
+		pfs_tally_note_words(tally, page);
+	pfs_metrics_end();
 }
 
 static inline void pfs_tally_probe(struct pfs_thread *thread, uint32_t slot, enum pfs_take take)
 {
 	struct pfs_tally *tally = &thread->tally;
+	pfs_metrics_begin();
 	pfs_count(thread, PFS_EVENT_PROBES, 1);
 	if (take == PFS_TAKE_LOST)
 		pfs_count(thread, PFS_EVENT_CAS_FAILURES, 1);
@@ -46,6 +83,7 @@ static inline void pfs_tally_probe(struct pfs_thread *thread, uint32_t slot, enu
 		tally->slot_stamps[slot] = tally->search;
 		tally->tried_slots++;
 	}
+	pfs_metrics_end();
 }
 
 /*
@@ -56,19 +94,11 @@ static inline void pfs_tally_probe(struct pfs_thread *thread, uint32_t slot, enu
 static inline void pfs_tally_miss(struct pfs_thread *thread, const struct pfs_page *page)
 {
 	struct pfs_tally *tally = &thread->tally;
+	pfs_metrics_begin();
 	pfs_count(thread, PFS_EVENT_RECORD_SKIPS, page->slot_count - tally->tried_slots);
-	if (!tally->sampled)
-		return;
-	for (uint32_t slot = 0; slot < page->slot_count; slot++) {
-		uint32_t before = tally->free_words[slot];
-		if (pfs_word_state(before) != PFS_STATE_FREE)
-			continue;
-		/* relaxed: only equality with the earlier value counts. */
-		if (pfs_load_relaxed(&pfs_page_lock(page, slot)->word) == before) {
-			pfs_count(thread, PFS_EVENT_FALSE_FULL, 1);
-			return;
-		}
-	}
+	if (tally->sampled && pfs_tally_some_stayed_free(tally, page))
+		pfs_count(thread, PFS_EVENT_FALSE_FULL, 1);
+	pfs_metrics_end();
 }
 
 /* The call gave up or goes on to grow: which of the first page_limit pages were not tried? */
@@ -76,17 +106,20 @@ static inline void pfs_tally_gave_up(struct pfs_thread *thread, uint32_t page_li
 {
 	struct pfs_container *self = thread->container;
 	uint64_t skipped = 0;
+	pfs_metrics_begin();
 	for (uint32_t index = 0; index < page_limit; index++) {
 		if (thread->tally.page_stamps[index] != thread->tally.call &&
 		    pfs_container_page(self, index) != NULL)
 			skipped++;
 	}
 	pfs_count(thread, PFS_EVENT_PAGE_SKIPS, skipped);
+	pfs_metrics_end();
 }
 
 static inline void pfs_tally_won(struct pfs_thread *thread, const struct pfs_page *page)
 {
 	struct pfs_container *self = thread->container;
+	pfs_metrics_begin();
 	pfs_count(thread, PFS_EVENT_ALLOCATIONS, 1);
 	if (page->node == PFS_NODE_MIXED)
 		pfs_count(thread, PFS_EVENT_MIXED, 1);
@@ -97,13 +130,24 @@ static inline void pfs_tally_won(struct pfs_thread *thread, const struct pfs_pag
 	uint64_t peak = pfs_load_relaxed(&self->live_peak); /* relaxed: a maximum */
 	while (live > peak && !pfs_cas_relaxed(&self->live_peak, &peak, live))
 		; /* relaxed: a failed CAS means that another thread raised the peak */
+	pfs_metrics_end();
+}
+
+/* The same, by the record. */
+static inline void pfs_tally_won_record(struct pfs_thread *thread, const void *record)
+{
+	pfs_metrics_begin();
+	pfs_tally_won(thread, pfs_record_page(record));
+	pfs_metrics_end();
 }
 
 /* Before the record becomes FREE, so that live never exceeds the records in use. */
 static inline void pfs_tally_freed(struct pfs_thread *thread)
 {
+	pfs_metrics_begin();
 	/* relaxed: a sum. */
 	(void)pfs_fetch_add_relaxed(&thread->container->live, (uint64_t)-1);
+	pfs_metrics_end();
 }
 #else
 static inline void pfs_count(struct pfs_thread *thread, enum pfs_event event, uint64_t by)
@@ -133,6 +177,10 @@ static inline void pfs_tally_gave_up(struct pfs_thread *thread, uint32_t page_li
 static inline void pfs_tally_won(struct pfs_thread *thread, const struct pfs_page *page)
 {
 	(void)thread, (void)page;
+}
+static inline void pfs_tally_won_record(struct pfs_thread *thread, const void *record)
+{
+	(void)thread, (void)record;
 }
 static inline void pfs_tally_freed(struct pfs_thread *thread)
 {

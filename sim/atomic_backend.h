@@ -43,6 +43,10 @@
 #define pfs_cas_seq(object, seen, value) \
 	PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_SEQ)
 
+/* A look or a bump of metrics: no operation of the machine, and not instrumented. */
+#define PFS_SIM_UNSEEN __attribute__((no_sanitize("thread")))
+#define PFS_SIM_RAW(object) (*(volatile PFS_SIM_TYPE(object) *)(uintptr_t)(object))
+
 #define PFS_SIM_CHANGE_WITH(kind, object, value, order)                                \
 	((PFS_SIM_TYPE(object))(uintptr_t)pfs_sim_change(                              \
 		(kind), PFS_SIM_AT(object), PFS_SIM_BITS(object, value), (order),      \

@@ -82,6 +82,7 @@ void pfs_machine_fail(const char *format, ...)
 		(void)vsnprintf(self->message, sizeof(self->message), format, arguments);
 	va_end(arguments);
 	self->end = PFS_END_FAILED;
+	pfs_plain_reset();
 	if (self->running != NULL)
 		leave(self, self->running);
 	if (self->is_aside)
@@ -207,7 +208,7 @@ static uint64_t execute(const struct pfs_sim_operation *operation)
 	struct pfs_machine *self = current;
 	struct pfs_vthread *thread = self != NULL ? self->running : NULL;
 	struct pfs_step step = { .operation = *operation };
-	if (thread == NULL || pfs_trace_is_quiet(operation->place)) {
+	if (thread == NULL || pfs_sim_is_quiet()) {
 		if (thread != NULL)
 			check_address(self, operation);
 		return pfs_model_at_once(thread, operation);

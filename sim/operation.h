@@ -74,4 +74,10 @@ uint64_t pfs_sim_change(enum pfs_sim_kind kind, void *address, uint32_t size_byt
 			uint64_t operand, enum pfs_sim_order order,
 			const struct pfs_sim_place *place);
 
+/* Between these two the calling thread's operations and plain accesses take no time, are no
+ * scheduling points and are not reported: metrics. They nest; see containers/counts.h. */
+void pfs_sim_quiet(void);
+void pfs_sim_loud(void);
+bool pfs_sim_is_quiet(void);
+
 #endif

@@ -4,7 +4,7 @@
 
 #include "sim/machine.h"
 
-static _Thread_local unsigned hidden;
+static _Thread_local unsigned quiet; /* see operation.h */
 
 bool pfs_plain_is_seen(void)
 {
@@ -15,20 +15,32 @@ bool pfs_plain_is_seen(void)
 #endif
 }
 
-void pfs_plain_hide(void)
+void pfs_sim_quiet(void)
 {
-	hidden++;
+	quiet++;
 }
 
-void pfs_plain_show(void)
+void pfs_sim_loud(void)
 {
-	hidden--;
+	quiet--;
+}
+
+bool pfs_sim_is_quiet(void)
+{
+	return quiet != 0;
+}
+
+void pfs_plain_reset(void)
+{
+	quiet = 0;
 }
 
 static inline void report(const void *address, uint32_t size_bytes, bool writes, const void *code)
 {
+	if (quiet != 0)
+		return;
 	struct pfs_machine *machine = pfs_machine_current();
-	if (machine == NULL || machine->plain == NULL || machine->running == NULL || hidden != 0)
+	if (machine == NULL || machine->plain == NULL || machine->running == NULL)
 		return;
 	const struct pfs_fiber *fiber = &machine->running->fiber;
 	if ((uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes)

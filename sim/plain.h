@@ -23,8 +23,7 @@ struct pfs_plain {
 /* Are plain accesses reported in this build? */
 bool pfs_plain_is_seen(void);
 
-/* Between these two, plain accesses of this OS thread are not reported: metrics. They nest. */
-void pfs_plain_hide(void);
-void pfs_plain_show(void);
+/* A thread was ended where it stood, perhaps in a quiet part: the next one is not. */
+void pfs_plain_reset(void);
 
 #endif

@@ -77,27 +77,6 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 		name[0] = '\0';
 }
 
-bool pfs_trace_is_quiet(const struct pfs_sim_place *place)
-{
-	static const char *const prefixes[] = { "pfs_tally_", "pfs_bump_owned",
-						"some_record_is_free", "watch",
-						"is_free_since_watch" };
-	/* Decided once a place, and remembered by its address. */
-	static _Thread_local struct {
-		const struct pfs_sim_place *place;
-		bool quiet;
-	} seen[256];
-	size_t at = (size_t)((uintptr_t)place >> 5) % (sizeof(seen) / sizeof(seen[0]));
-	if (seen[at].place == place)
-		return seen[at].quiet;
-	bool quiet = false;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		quiet |= strncmp(place->function, prefixes[i], strlen(prefixes[i])) == 0;
-	seen[at].place = place;
-	seen[at].quiet = quiet;
-	return quiet;
-}
-
 /* Words of records by state and version; small numbers as they are, large ones (pointers) by
  * their last digits. */
 static void put_value(char *text, size_t bytes, uint64_t value, bool is_word)

@@ -17,12 +17,6 @@ void pfs_trace_reset(struct pfs_machine *self);
 /* Keeps the step, and finds where the value seen was written. */
 void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step);
 
-/*
- * Is this the place of a metric (tally.h, bumped counters)? Such operations are executed at
- * once and are no steps: they order nothing, and counting must not change what is explored.
- */
-bool pfs_trace_is_quiet(const struct pfs_sim_place *place);
-
 /* The steps as a table on out. */
 void pfs_trace_print(const struct pfs_machine *self, FILE *out);
 

@@ -95,7 +95,7 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 	enum pfs_take take = pfs_lock_free_to_dirty(pfs_record_lock(record), &dirty_word);
 	PFS_ASSERT(take == PFS_TAKE_WON, "ck_stack: a popped record is not FREE");
 	pfs_count(thread, PFS_EVENT_PROBES, 1);
-	pfs_tally_won(thread, pfs_record_page(record));
+	pfs_tally_won_record(thread, record);
 	return (struct pfs_claim){ record, dirty_word };
 }
 
