@@ -28,8 +28,9 @@ WITHOUT_SKIPS = {"local_scan", "random_start", "reclaiming", "ck_stack", "boost_
                  "mutex_list"}
 WITH_CACHE = {"magazine"}  # a record out of the thread's cache is no probe
 UNFIT = {("tide", "malloc"), ("tide", "ck_stack"), ("tide", "boost_stack"),
-         ("scan", "malloc")}
-WITH_LATENCY = {"pair", "churn", "handoff", "storm", "replay"}
+         ("ebb", "malloc"), ("ebb", "ck_stack"), ("ebb", "boost_stack"), ("scan", "malloc")}
+WITH_LATENCY = {"pair", "churn", "handoff", "ebb", "storm", "replay"}
+GIVES_BACK = {"reclaiming", "exact", "magazine"}
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "traces")
 WITH_OCCUPANCY = {"churn", "scan"}
 TINY = ["--window_ms=5", "--latency_ms=5", "--repeat_disturbed=0", "--pages=8",
@@ -88,7 +89,7 @@ def check_row(row, workload, policy, counted):
     if not (workload == "scan" and threads == 1):
         wanted.append("items_per_second")
     if workload in WITH_LATENCY:
-        wanted += ["ns_samples", "ns_max"]
+        wanted += ["ns_samples", "ns_max"] + (["reclaimed_timed"] if policy in GIVES_BACK else [])
     if workload != "floor" and policy not in WITHOUT_PAGES:
         wanted += PAGES + ([] if policy in WITHOUT_GROWTH else ["growths"])
         wanted += COUNTED if counted else []
@@ -154,7 +155,9 @@ def smoke(workload, policy):
     with tempfile.TemporaryDirectory() as folder:
         series = os.path.join(folder, "series.json")
         if workload == "tide":
-            arguments = arguments + ["--window_ms=40", f"--series={series}"]
+            arguments = arguments + ["--window_ms=100", f"--series={series}"]
+        if workload == "ebb":
+            arguments = arguments + ["--latency_ms=40"]  # a whole cycle
         document = measure(arguments)
         if workload == "tide":
             reclaims = any("reclaimed" in row for row in document["benchmarks"])
@@ -316,6 +319,9 @@ def options():
     row = measure(TINY + ["--workloads=churn", "--policies=reclaiming", "--threads=2",
                           "--occupancies=0.5", "--reclaim_period_ms=1"])["benchmarks"][0]
     expect("reclaimed" in row, "a reclaiming policy says what it gave back")
+    row = measure(TINY + ["--workloads=ebb", "--policies=exact", "--threads=1",
+                          "--reclaim_period_ms=0", "--reclaim_decay_passes=0"])["benchmarks"][0]
+    expect(row["reclaimed"] == 0, "nothing goes back without a pass")
     none = run(["--benchmark_filter=nosuch"])
     expect(none.returncode == 2 and "nosuch" in none.stderr, "a filter that matches nothing")
 

@@ -285,6 +285,7 @@ PFS_NUMBER_FLAG(window_ms, 1, 3600000)
 PFS_NUMBER_FLAG(latency_ms, 0, 3600000)
 PFS_NUMBER_FLAG(repeat_disturbed, 0, 1000)
 PFS_NUMBER_FLAG(reclaim_period_ms, 0, 3600000)
+PFS_NUMBER_FLAG(reclaim_decay_passes, 0, 1000)
 PFS_NUMBER_FLAG(seed, 1, UINT64_MAX)
 
 #define PFS_SWITCH(field)                                                                   \
@@ -323,8 +324,10 @@ static const struct flag flags[] = {
 	 read_latency_ms},
 	{"repeat_disturbed", "N", "repeat a disturbed trial so often at most (default: 2)",
 	 read_repeat_disturbed},
-	{"reclaim_period_ms", "N", "background reclaim, 0 for none (default: 0; tide 5)",
-	 read_reclaim_period_ms},
+	{"reclaim_period_ms", "N", "background reclaim, 0 for none (default: 0; tide: a 200th of "
+	 "window_ms; ebb 1)", read_reclaim_period_ms},
+	{"reclaim_decay_passes", "N", "surplus pages go over so many passes (default: 16)",
+	 read_reclaim_decay_passes},
 	{"seed", "N", "of all random numbers (default: 1)", read_seed},
 	{"series", "FILE", "write tide's samples over time as JSON", read_series},
 	{"trace", "FILE", "a trace for replay, may be repeated (default: all of results/traces)",
@@ -381,6 +384,7 @@ static enum pfs_status set_defaults(struct pfs_options *self, struct pfs_message
 		.latency_ms = UINT32_MAX,
 		.repeat_disturbed = 2,
 		.reclaim_period_ms = UINT32_MAX,
+		.reclaim_decay_passes = UINT32_MAX,
 		.seed = 1,
 	};
 	for (size_t i = 0; pfs_variant_at(i) != NULL && i < PFS_OPTIONS_LIST_MAX; i++)

@@ -40,6 +40,7 @@ struct pfs_options {
 				     * UINT32_MAX: half of the other window */
 	uint32_t repeat_disturbed;  /* trials more, at most, when one was disturbed */
 	uint32_t reclaim_period_ms; /* UINT32_MAX: the workload's own */
+	uint32_t reclaim_decay_passes; /* UINT32_MAX: the container's default */
 	uint64_t seed;
 	const char *series;         /* file, or NULL */
 	const char *traces[PFS_OPTIONS_LIST_MAX]; /* files for replay; none: those shipped */

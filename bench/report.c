@@ -71,6 +71,8 @@ static void put_latency(struct pfs_shim_state *state, const struct pfs_scene_pla
 		    ns * (double)pfs_histogram_quantile(histogram, quantiles[i].share));
 	}
 	put(state, "ns_max", ns * (double)histogram->max);
+	if (plan->variant != NULL && (plan->variant->traits & PFS_TRAIT_RECLAIM) != 0)
+		put_count(state, "reclaimed_timed", outcome->reclaimed_timed);
 }
 
 static void put_pages(struct pfs_shim_state *state, const struct pfs_scene_plan *plan,

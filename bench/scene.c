@@ -66,6 +66,8 @@ void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 	config->seed = options->seed;
 	if (options->reclaim_period_ms != UINT32_MAX)
 		config->reclaim.period_ms = options->reclaim_period_ms;
+	if (options->reclaim_decay_passes != UINT32_MAX)
+		config->reclaim.decay_passes = options->reclaim_decay_passes;
 	pfs_scene_pages(scene, config, options->pages, options->pages);
 	if (scene->workload->configure != NULL)
 		scene->workload->configure(scene, container, config);
@@ -269,6 +271,7 @@ static void measure_latency(struct run *run)
 	struct pfs_trial_plan plan = plan_of(run);
 	struct pfs_scene *scene = &run->scene;
 	struct pfs_trial trial = {.threads = run->threads};
+	struct pfs_counts before, after;
 
 	uint32_t latency_ms = scene->options->latency_ms;
 	if (scene->workload->sample == NULL || latency_ms == 0)
@@ -278,7 +281,10 @@ static void measure_latency(struct run *run)
 						  : UINT64_C(1000000) * latency_ms;
 	for (uint32_t i = 0; i < scene->thread_count; i++)
 		run->threads[i].sample_every = sample_every(run, &run->threads[i]);
+	pfs_check_sum_counts(scene, &before);
 	pfs_trial_run(run->pool, &plan, &trial);
+	pfs_check_sum_counts(scene, &after);
+	run->outcome->reclaimed_timed = after.reclaimed - before.reclaimed;
 	for (uint32_t i = 0; i < scene->thread_count; i++)
 		pfs_histogram_merge(&run->outcome->histogram, &run->histograms[i]);
 }

@@ -40,6 +40,7 @@ struct pfs_outcome {
 	uint64_t page_ideal;      /* sum; UINT64_MAX: not known */
 	double occupancy;         /* at the window's end, of pages then; NaN: no pages */
 	struct pfs_histogram histogram; /* ticks */
+	uint64_t reclaimed_timed; /* pages given back while calls were timed */
 	struct { const char *name; double value; } extras[PFS_EXTRAS_MAX];
 	uint32_t extra_count;
 };

@@ -59,7 +59,8 @@ static void play(const char *workload, const struct pfs_variant *variant, uint32
 {
 	struct pfs_options options = {
 		.full_flags = true, .page_records = 64, .pages = 4, .window_ms = 5,
-		.reclaim_period_ms = UINT32_MAX, .seed = 1,
+		.reclaim_period_ms = UINT32_MAX, .reclaim_decay_passes = UINT32_MAX,
+		.seed = 1,
 	};
 	struct pfs_clock clock = {.ns_per_tick = 1.0, .cost_ns = 20.0};
 	struct pfs_placement placement;
@@ -131,6 +132,7 @@ int main(int argc, char **argv)
 	play("storm", sound, 2, NULL);
 	play("scan", sound, 2, NULL);
 	play("tide", sound, 2, NULL);
+	play("ebb", sound, 2, NULL);
 	for (uint32_t threads = 1; threads <= 7; threads++)
 		play("replay", sound, threads, NULL);
 

@@ -15,12 +15,14 @@
 #define LEVEL_TROUGH UINT64_C(20000) /* 2 % of the peak */
 #define CYCLES 2
 #define TROUGH_CHURN 8
-#define PERIOD_MS 5
+#define WINDOW_MS 1000
+#define PASSES 200 /* of reclaim in a window, where it is long enough */
 
-/* Where in a cycle of 1000 parts the tide turns. */
-#define RISEN 150
-#define HELD 350
-#define FALLEN 500
+/* Where in a cycle of 1000 parts the tide turns. The trough is so long that what became surplus
+ * at its begin has decayed at its end, with the default number of passes. */
+#define RISEN 100
+#define HELD 300
+#define FALLEN 400
 
 struct tide {
 	uint64_t resident_peak;
@@ -32,8 +34,10 @@ static void configure(const struct pfs_scene *scene, uint32_t container,
 {
 	(void)container;
 	pfs_scene_pages(scene, config, 1, scene->options->pages);
+	uint32_t window_ms = scene->options->window_ms != 0 ? scene->options->window_ms
+							    : WINDOW_MS;
 	if (scene->options->reclaim_period_ms == UINT32_MAX)
-		config->reclaim.period_ms = PERIOD_MS;
+		config->reclaim.period_ms = window_ms > PASSES ? window_ms / PASSES : 1;
 }
 
 static bool start(struct pfs_scene *scene)
@@ -180,7 +184,7 @@ const struct pfs_workload pfs_workload_tide = {
 	.has_policy = true,
 	.paced = true,
 	.threads_multiple = 1,
-	.window_ms = 1000,
+	.window_ms = WINDOW_MS,
 	.container_count = 1,
 	.configure = configure,
 	.start = start,

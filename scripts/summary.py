@@ -10,6 +10,7 @@ WORKLOADS = {
     "storm": "connections come and go, as in a database server",
     "scan": "a reader walks all live records while others churn",
     "tide": "the load rises, holds and falls",
+    "ebb": "the load falls again and again, and pages go back",
 }
 
 

@@ -46,7 +46,7 @@ def measure(workload, policy, occupancy, threads, counted):
     if workload == "floor":
         return row("floor/threads:1", 1e9 / FLOOR_NS * random.uniform(0.97, 1.03), {})
     ns, scaling = POLICIES[policy]
-    cost = {"pair": 1, "churn": 1.6, "handoff": 3, "storm": 6, "tide": 4, "scan": 2,
+    cost = {"pair": 1, "churn": 1.6, "handoff": 3, "storm": 6, "tide": 4, "ebb": 2, "scan": 2,
             "replay": 3}[workload]
     if occupancy is not None:
         cost *= 1 + (occupancy ** 6) * {"original": 80, "local_scan": 30}.get(policy, 3)
@@ -62,6 +62,8 @@ def measure(workload, policy, occupancy, threads, counted):
         gives = policy == "reclaiming"
         extra.update(growths=60, reclaimed=58 if gives else 0, pages_trough=6 if gives else 64,
                      pages_prealloc=4)
+    if workload == "ebb":
+        extra["reclaimed_timed"] = 90
     if counted:
         extra.update(counts(policy, occupancy, threads, int(rate * 0.06)))
     workload += "_redis" if workload == "replay" else ""
