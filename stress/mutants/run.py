@@ -3,10 +3,11 @@
 
 usage: stress/mutants/run.py [--only ID[,ID...]] [--jobs N] [--keep FOLDER] [--list] [--verbose]
 
-Copies the sources, builds two small sets of programs (tsan: race; sim: pfs-sim, four_pages,
-misuse, with the files and flags that CMake names), runs each named test unchanged (it must pass) and once for each mutant (it must fail,
-and say why: the regular expression `expect`). A mutant whose text is not found exactly once,
-or that does not build, counts as failed: the table then no longer fits the sources.
+Copies the sources, builds three small sets of programs (tsan: race; sim: pfs-sim, four_pages,
+misuse, and stress: decay_test, with the files and flags that CMake names), runs each named test
+unchanged (it must pass) and once for each mutant (it must fail, and say why: the regular
+expression `expect`). A mutant whose text is not found exactly once, or that does not build,
+counts as failed: the table then no longer fits the sources.
 Exit 0: all as expected. 1: not. 2: bad usage.
 """
 
@@ -31,7 +32,8 @@ RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact")
 # Of a set that CMake describes: its libraries and its programs.
 CMAKE_SETS = {
     "sim": (("pfslab_sim",), ("pfs-sim", "four_pages", "misuse")),
-    "stress": (("pfslab_core", "pfslab_variants", "stress_harness"), ("pfs-stress",)),
+    "stress": (("pfslab_core", "pfslab_variants", "stress_harness"),
+               ("pfs-stress", "decay_test")),
 }
 TEST_SECONDS = 100
 
@@ -157,7 +159,8 @@ def cmake_build(scratch, name):
 
 def builds_in(scratch):
     """The sets of programs that mutants.json names."""
-    return {"tsan": race_build(scratch), "sim": cmake_build(scratch, "sim")}
+    return {"tsan": race_build(scratch), "sim": cmake_build(scratch, "sim"),
+            "stress": cmake_build(scratch, "stress")}
 
 
 def run_test(build, folder, test):

@@ -118,7 +118,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
         try:
             run.copy_sources(scratch)
-            builds = dict(run.builds_in(scratch), stress=run.cmake_build(scratch, "stress"))
+            builds = run.builds_in(scratch)
             for build in builds.values():
                 error = build.compile(pool, build.all_sources(), build.base())
                 error = error or build.link(PROGRAM[build.name], [], build.base())
