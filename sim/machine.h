@@ -102,6 +102,11 @@ struct pfs_machine {
 	 * execution, and it may count. */
 	void (*plain)(struct pfs_machine *self, const struct pfs_plain *access);
 	void *plain_context;
+	/* Takes over all operations of threads: virtual time, see timed.h. NULL: schedulers. */
+	uint64_t (*engine)(struct pfs_machine *self, const struct pfs_sim_operation *operation);
+	void *engine_context;
+	uint32_t node_count; /* 0: as many as the threads' nodes need */
+	uint32_t aside_node; /* of calls aside */
 
 	struct pfs_sim_memory memory;
 	struct pfs_vthread **threads; /* [thread_room]; fibers are used again */

@@ -11,6 +11,7 @@
 #include "containers/memory.h"
 #include "containers/message.h"
 #include "sim/machine.h"
+#include "sim/seams.h"
 
 const struct pfs_memory_source *pfs_memory_hwloc(void)
 {
@@ -21,13 +22,15 @@ const struct pfs_memory_source *pfs_memory_hwloc(void)
 uint32_t pfs_memory_caller_node(void)
 {
 	const struct pfs_machine *machine = pfs_machine_current();
-	return machine != NULL && machine->running != NULL ? machine->running->node : 0;
+	if (machine == NULL)
+		return 0;
+	return machine->running != NULL ? machine->running->node : machine->aside_node;
 }
 
 uint32_t pfs_memory_node_count(void)
 {
 	const struct pfs_machine *machine = pfs_machine_current();
-	uint32_t count = 1;
+	uint32_t count = machine != NULL && machine->node_count != 0 ? machine->node_count : 1;
 	for (uint32_t id = 0; machine != NULL && id < machine->thread_count; id++) {
 		if (machine->threads[id]->node >= count)
 			count = machine->threads[id]->node + 1;
@@ -55,8 +58,12 @@ void pfs_barrier_heavy(void)
 	(void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, 0, PFS_SIM_SEQ, PFS_SIM_PLACE("barrier"));
 }
 
+enum pfs_status (*pfs_seams_reclaimer)(struct pfs_container *container);
+
 enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
 {
+	if (pfs_seams_reclaimer != NULL)
+		return pfs_seams_reclaimer(self);
 	(void)fprintf(stderr,
 		      "pfslab: reclaim.period_ms %u: a simulated machine has no background pass; "
 		      "set it to 0 and let a thread call pfs_reclaim_pass\n",
