@@ -133,7 +133,7 @@ class Measure(fixture.Case):
 
     def test_help(self):
         for script in ("measure.py", "run", "setup", "test", "compare.py", "plot.py",
-                       "report.py", "check_results.py"):
+                       "report.py", "check_results.py", "sweep.py"):
             with self.subTest(script):
                 done = fixture.call(script, "--help")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -1,0 +1,74 @@
+#!/usr/bin/python3
+"""fake_sim.py - answers like pfs-sim run and explore with invented numbers, for the tests of the
+scripts. PFS_FAKE_LOG names a file that gets a line for each start. PFS_FAKE: slow sleeps a while,
+fail:POLICY exits with 2 for that policy, cut prints half a document and succeeds.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+
+SPEED = {"original": 4e6, "local_scan": 9e6, "random_start": 3e7, "exact": 4e8, "magazine": 5e8,
+         "reclaiming": 2e7, "mutex_list": 2e6}
+
+
+def run(given):
+    threads, policy = given.threads, given.policy
+    skipping = policy == "original"
+    strict = policy in ("local_scan", "random_start", "reclaiming")
+    heat = (threads - 1) * max(given.occupancy, 0.1) ** 8
+    calls = given.ops
+    extra = int(heat / 12) if skipping else (int(heat / 200) if strict else 0)
+    rate = SPEED[policy] * (1 if policy in ("original", "local_scan") else threads ** 0.9)
+    return {"simulated": True, "machine": given.machine, "costs": given.costs or "default",
+            "policy": policy, "workload": given.workload, "threads": threads,
+            "occupancy": given.occupancy, "ops": given.ops, "seed": given.seed,
+            "virtual_ns": int(1e9 * calls / rate), "allocations": calls,
+            "items_per_second": rate * (1 + given.seed / 50),
+            "page_skips": int(heat * 10) * skipping, "record_skips": int(heat * 900) * skipping,
+            "false_full": int(heat) * skipping, "growths": extra, "needless_growths": extra,
+            "pages_peak": 64 + extra, "pages_end": 64 + extra, "pages_ideal": 64,
+            "excess_pages": extra, "probes": 12.5 if strict or skipping else 1.1,
+            "cas_failures": 0.01 * threads, "remote": 0.8, "lost": 0,
+            "ns_p50": 50, "ns_p99": 900, "ns_p999": 4000, "ns_max": 90000}
+
+
+def explore(given):
+    found = given.policy == "original"
+    print(f"{given.policy} {given.scenario} sc exhaustive: 10 executions: "
+          + ("FAILED" if found else "no violation"))
+    if found:
+        print(" step | T0\n    0 | load page_limit = 4")
+    return 1 if found else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("command")
+    for name in ("machine", "costs", "policy", "workload", "scenario", "format", "memory",
+                 "search", "placement"):
+        parser.add_argument("--" + name, default="")
+    for name in ("threads", "ops", "seed", "seconds", "executions"):
+        parser.add_argument("--" + name, type=int, default=0)
+    parser.add_argument("--occupancy", type=float, default=0.9)
+    given = parser.parse_args()
+    fault = os.environ.get("PFS_FAKE", "")
+    if "PFS_FAKE_LOG" in os.environ:
+        with open(os.environ["PFS_FAKE_LOG"], "a", encoding="utf-8") as file:
+            file.write(" ".join(sys.argv[1:]) + "\n")
+    if fault == "slow":
+        time.sleep(0.4)
+    if fault == "fail:" + given.policy:
+        print("pfs-sim: out of luck", file=sys.stderr)
+        return 2
+    if given.command == "explore":
+        return explore(given)
+    text = json.dumps(run(given))
+    print(text[:len(text) // 2] if fault == "cut" else text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
