@@ -47,6 +47,7 @@ struct pfs_crowd {
 	struct pfs_test_source source;
 	struct pfs_config config;
 	struct pfs_container *container;
+	uint64_t reclaimed;             /* pages, of the containers before */
 	bool has_words, has_index, reclaims, bounded;
 	uint64_t capacity;
 	uint32_t hold_max;              /* a thread */
