@@ -35,10 +35,18 @@ static inline uint64_t pfs_clock_read_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+#ifdef PFS_SIM
+uint64_t pfs_timed_now_ns(void); /* sim/timed.h */
+static inline uint64_t pfs_clock_wall_ns(void)
+{
+	return pfs_timed_now_ns();
+}
+#else
 static inline uint64_t pfs_clock_wall_ns(void)
 {
 	return pfs_clock_read_ns(CLOCK_MONOTONIC);
 }
+#endif
 
 static inline uint64_t pfs_clock_thread_ns(void)
 {

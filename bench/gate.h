@@ -1,5 +1,6 @@
 /*
  * gate.h - how benchmark threads start and stop together; every atomic of bench/ is here.
+ * The gate is C11's; what workloads share goes through the kit's one door.
  *
  * Invariant: a thread passes the gate only after all threads arrived and main opened it.
  * Ordering:  [B1] arrive: fetch-add, release   <->   [B2] arrived: load, acquire
@@ -21,6 +22,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "containers/atomic.h" /* what workloads do is seen by the simulated machine, too */
 
 #define PFS_BENCH_LINE 64
 
@@ -107,13 +110,13 @@ static inline bool pfs_gate_stopped(struct pfs_gate *self)
 static inline void pfs_mark_set(struct pfs_mark *self, uint64_t value)
 {
 	/* relaxed: a number to look at, it guards nothing */
-	atomic_store_explicit(&self->value, value, memory_order_relaxed);
+	pfs_store_relaxed(&self->value, value);
 }
 
 static inline uint64_t pfs_mark_get(struct pfs_mark *self)
 {
 	/* relaxed: see pfs_mark_set */
-	return atomic_load_explicit(&self->value, memory_order_relaxed);
+	return pfs_load_relaxed(&self->value);
 }
 
 /* A thing that threads use in an order which they know. */
@@ -125,13 +128,13 @@ static inline bool pfs_turn_is(struct pfs_turn *self, uint32_t turn)
 {
 	/* [B7] acquire, pairs with [B8]: without it a thread could see an older state of the
 	 * thing than the one that it waited for. */
-	return atomic_load_explicit(&self->now, memory_order_acquire) == turn;
+	return pfs_load_acquire(&self->now) == turn;
 }
 
 static inline void pfs_turn_pass(struct pfs_turn *self, uint32_t next)
 {
 	/* [B8] release, pairs with [B7]. */
-	atomic_store_explicit(&self->now, next, memory_order_release);
+	pfs_store_release(&self->now, next);
 }
 
 /*
@@ -143,11 +146,10 @@ static inline void pfs_floor_triple(_Atomic(uint32_t) *word)
 	uint32_t seen = 0;
 
 	/* [B5] acquire, pairs with [B6]: the orders of a record's life, here with itself. */
-	atomic_compare_exchange_strong_explicit(word, &seen, 1, memory_order_acquire,
-						memory_order_relaxed);
+	(void)pfs_cas_acquire(word, &seen, 1);
 	/* [B6] release, pairs with [B5]: publish, then free. */
-	atomic_store_explicit(word, 2, memory_order_release);
-	atomic_store_explicit(word, 0, memory_order_release); /* [B6] */
+	pfs_store_release(word, 2);
+	pfs_store_release(word, 0); /* [B6] */
 }
 
 #endif

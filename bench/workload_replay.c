@@ -11,9 +11,9 @@
  * of the trace ahead of another one: so never more than DRIFT objects live beyond the trace's
  * own peak. The event that stands first in the trace can always be executed: no dead lock.
  */
-#include <sched.h>
 #include <stdlib.h>
 
+#include "containers/yield.h"
 #include "trace_load.h"
 #include "workload.h"
 
@@ -201,7 +201,7 @@ static void stall(struct player *self)
 	if (++self->stalls < STALLS_MAX)
 		return;
 	self->stalls = 0;
-	(void)sched_yield();
+	pfs_yield();
 }
 
 /* An item is an allocation and a free, whichever workers do them: two events. */
