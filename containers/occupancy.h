@@ -195,30 +195,49 @@ static inline void pfs_occupancy_remember(struct pfs_thread *thread,
 	own->latest = (struct pfs_occupancy_hint){ word, seen };
 }
 
+/* Has the word room? *held is what is remembered of it, and is read anew if that shows none. */
+static inline bool pfs_occupancy_look(struct pfs_thread *thread, struct pfs_occupancy_word *word,
+				      uint64_t *held)
+{
+	pfs_count(thread, PFS_EVENT_PROBES, 1);
+	if ((uint32_t)*held == 0)
+		*held = pfs_load_relaxed(&word->free); /* relaxed: a guess, [W1] verifies it */
+	return (uint32_t)*held != 0;
+}
+
 /*
- * Take the lowest free record of a word that held *seen; *seen becomes what it holds now.
- * Lock-free: a failed CAS means that another thread took or freed a record of this word.
+ * Take the lowest free record of a word that held *held; *held becomes what it holds now.
+ * Wait-free. None: another thread took or freed a record of this word.
  */
+static inline struct pfs_claim pfs_occupancy_try(struct pfs_thread *thread,
+						 struct pfs_occupancy_word *word,
+						 uint64_t *held)
+{
+	uint64_t seen = *held;
+	uint32_t bit = (uint32_t)__builtin_ctzll(seen);
+	*held = seen & (seen - 1);
+	/* [W1] acq_rel, pairs with [W2], [W4] and [W5]: without acquire the record's bytes of
+	 * its last life could arrive late; release is for [W5]. The version in the comparison
+	 * excludes a page that was taken and made again in between. */
+	if (pfs_likely(pfs_cas_acq_rel(&word->free, &seen, *held)))
+		return pfs_occupancy_claim(thread, word, bit);
+	pfs_count(thread, PFS_EVENT_CAS_FAILURES, 1);
+	*held = seen;
+	return pfs_claim_none();
+}
+
+/* The same until the word is empty. Lock-free: others took or freed records of this word. */
 static inline struct pfs_claim pfs_occupancy_take(struct pfs_thread *thread,
 						  struct pfs_occupancy_word *word,
 						  uint64_t *held)
 {
-	uint64_t seen = *held;
-	pfs_count(thread, PFS_EVENT_PROBES, 1);
-	if ((uint32_t)seen == 0)
-		seen = pfs_load_relaxed(&word->free); /* relaxed: a guess, [W1] verifies it */
-	while (pfs_likely((uint32_t)seen != 0)) {
-		uint32_t bit = (uint32_t)__builtin_ctzll(seen);
-		*held = seen & (seen - 1);
-		/* [W1] acq_rel, pairs with [W2], [W4] and [W5]: without acquire the record's bytes
-		 * of its last life could arrive late; release is for [W5]. The version in the
-		 * comparison excludes a page that was taken and made again in between. */
-		if (pfs_likely(pfs_cas_acq_rel(&word->free, &seen, *held)))
-			return pfs_occupancy_claim(thread, word, bit);
-		pfs_count(thread, PFS_EVENT_CAS_FAILURES, 1);
+	struct pfs_claim claim = pfs_claim_none();
+	bool has_room = pfs_occupancy_look(thread, word, held);
+	while (claim.record == NULL && has_room) {
+		claim = pfs_occupancy_try(thread, word, held);
+		has_room = (uint32_t)*held != 0;
 	}
-	*held = seen;
-	return pfs_claim_none();
+	return claim;
 }
 
 static inline bool pfs_occupancy_drains(struct pfs_occupancy_page *page)
@@ -234,15 +253,21 @@ static inline bool pfs_occupancy_is_preferred(struct pfs_thread *thread,
 	return (node == thread->node || node == PFS_NODE_MIXED) && !pfs_occupancy_drains(page);
 }
 
-/* The hot half of allocate: the word that this thread used last. */
+/*
+ * The hot half of allocate: the word that this thread used last, by one CAS. If that fails,
+ * others use the word too, and this thread leaves it: the search forgets the latest hint.
+ * Threads that stayed would send its line to and fro for as long as it has room.
+ */
 static inline struct pfs_claim pfs_occupancy_first(struct pfs_thread *thread)
 {
 	struct pfs_occupancy_thread *own = thread->policy;
 	struct pfs_occupancy_hint *hint = &own->latest;
 	/* A page may have begun to drain since its word became the hint. */
-	return pfs_likely(hint->word != NULL && !pfs_occupancy_drains(hint->word->page))
-		       ? pfs_occupancy_take(thread, hint->word, &hint->seen)
-		       : pfs_claim_none();
+	if (!pfs_likely(hint->word != NULL && !pfs_occupancy_drains(hint->word->page)))
+		return pfs_claim_none();
+	if (!pfs_likely(pfs_occupancy_look(thread, hint->word, &hint->seen)))
+		return pfs_claim_none();
+	return pfs_occupancy_try(thread, hint->word, &hint->seen);
 }
 
 static inline bool pfs_occupancy_is_announced(struct pfs_occupancy_word *word)
