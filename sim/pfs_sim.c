@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/cases.h"
+#include "sim/command_run.h"
 
 struct arguments {
 	const char *policy, *scenario, *memory, *search, *save;
@@ -20,6 +21,7 @@ static const char usage_text[] =
 	"usage: pfs-sim explore --policy P --scenario S [options]\n"
 	"       pfs-sim check [--memory M] [--executions N] [--seed S] [--policy P]\n"
 	"       pfs-sim replay FILE\n"
+	"       pfs-sim run --machine M --threads T --policy P [options]; see pfs-sim run --help\n"
 	"       pfs-sim list\n"
 	"\n"
 	"  --policy P        a policy (pfs-sim list)\n"
@@ -376,6 +378,8 @@ int main(int argc, char **argv)
 {
 	if (argc >= 2 && strcmp(argv[1], "explore") == 0)
 		return explore(argc - 2, argv + 2);
+	if (argc >= 2 && strcmp(argv[1], "run") == 0)
+		return pfs_command_run(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "check") == 0)
 		return check(argc - 2, argv + 2);
 	if (argc == 3 && strcmp(argv[1], "replay") == 0)

@@ -1,0 +1,335 @@
+#define _GNU_SOURCE
+#include "sim/command_run.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/counters.h"
+#include "bench/series.h"
+#include "sim/run_result.h"
+#include "sim/timed_variant.h"
+#include "sim/trial_backend.h"
+
+static struct pfs_outcome outcome; /* too large for a stack */
+
+/* Of one run: everything that the scene and the machine are told. */
+struct run {
+	const struct pfs_run_options *options;
+	struct pfs_scene_plan plan;
+	struct pfs_placement placement;
+	struct pfs_clock clock;
+	struct pfs_trial_backend backend;
+	const struct pfs_variant *variant; /* the timed copy */
+};
+
+/* ---- progress, on stderr where somebody looks ---- */
+
+static void show_share(double share)
+{
+	char bar[41];
+	int full = (int)(share * 40);
+	for (int i = 0; i < 40; i++)
+		bar[i] = i < full ? '#' : '.';
+	bar[40] = '\0';
+	(void)fprintf(stderr, "\r[%s] %3.0f %%", bar, share * 100);
+}
+
+static void on_progress(void *context, double share)
+{
+	(void)context;
+	show_share(share < 1 ? share : 1);
+}
+
+static void end_progress(void)
+{
+	if (isatty(STDERR_FILENO))
+		(void)fprintf(stderr, "\r%60s\r", "");
+}
+
+/* ---- one run ---- */
+
+static void put(void *context, const char *name, double value)
+{
+	pfs_run_result_put(context, name, value);
+}
+
+/* Items of each thread over its own time, summed: threads end within one batch of each other,
+ * and none is counted while it rests. */
+static double items_per_second(const struct run *run)
+{
+	const struct pfs_workload *workload = run->options->workload;
+	const struct pfs_trial_backend *backend = &run->backend;
+	struct pfs_scene scene = { .thread_count = run->options->threads };
+	double sum = 0;
+	for (uint32_t i = 0; i < run->options->threads; i++) {
+		if (workload->is_counted != NULL && !workload->is_counted(&scene, i))
+			continue;
+		if (backend->thread_ns[i] != 0)
+			sum += (double)backend->thread_ops[i] * 1e9 / (double)backend->thread_ns[i];
+	}
+	return sum;
+}
+
+static void put_stats(const struct pfs_timed_stats *stats, struct pfs_run_result *result)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} all[] = {
+		{ "accesses", stats->accesses },
+		{ "atomics", stats->atomics },
+		{ "hits", stats->hits },
+		{ "transfers_core", stats->transfers_core },
+		{ "transfers_l3", stats->transfers_l3 },
+		{ "transfers_node", stats->transfers_node },
+		{ "transfers_remote", stats->transfers_remote },
+		{ "memory_near", stats->memory_near },
+		{ "memory_far", stats->memory_far },
+		{ "queue_ns", stats->queue_ns },
+		{ "preemptions", stats->preemptions },
+	};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		pfs_run_result_put(result, all[i].name, (double)all[i].value);
+}
+
+static void put_all(const struct run *run, struct pfs_run_result *result)
+{
+	const struct pfs_counter_sink sink = { .put = put, .context = result, .exact = true };
+	if (outcome.has_items)
+		pfs_run_result_put(result, "items_per_second", items_per_second(run));
+	pfs_run_result_put(result, "ops", (double)outcome.ops);
+	pfs_run_result_put(result, "window_ns", (double)outcome.trial.window_ns);
+	if (outcome.ops_max != 0 && !run->options->workload->paced)
+		pfs_run_result_put(result, "fairness",
+				   (double)outcome.ops_min / (double)outcome.ops_max);
+	pfs_run_result_put(result, "oversubscribed", outcome.crowded);
+	outcome.histogram = *pfs_timed_variant_histogram();
+	outcome.reclaimed_timed = outcome.after.reclaimed - outcome.before.reclaimed;
+	pfs_counters_put(&sink, &run->plan, &outcome);
+	put_stats(&run->backend.stats, result);
+}
+
+/* Containers with a background pass: each takes a virtual thread. */
+static uint32_t count_reclaimers(const struct run *run)
+{
+	const struct pfs_run_options *options = run->options;
+	uint32_t count = 0;
+	struct pfs_scene scene = {
+		.options = &options->bench,
+		.workload = options->workload,
+		.variant = options->variant,
+		.replay = run->plan.replay,
+		.thread_count = options->threads,
+	};
+	for (uint32_t i = 0; i < options->workload->container_count; i++) {
+		struct pfs_config config;
+		pfs_scene_configure(&scene, i, &config);
+		bool reclaims = (options->variant->traits & PFS_TRAIT_RECLAIM) != 0;
+		count += reclaims && config.reclaim.period_ms != 0;
+	}
+	return count;
+}
+
+static void make_run(struct run *run, const struct pfs_run_options *options)
+{
+	uint32_t nominal_ms = options->workload->window_ms;
+	bool moves = options->workload->tick != NULL;
+	*run = (struct run){ .options = options, .clock = { .ns_per_tick = 1, .cost_ns = 1 } };
+	run->placement.thread_count = options->threads;
+	run->placement.pu_count = options->topology->pu_count;
+	run->variant = options->variant != NULL ? pfs_timed_variant(options->variant) : NULL;
+	run->plan = (struct pfs_scene_plan){
+		.options = &options->bench,
+		.workload = options->workload,
+		.variant = run->variant,
+		.placement = &run->placement,
+		.pu_allowed = options->topology->pu_count,
+		.clock = &run->clock,
+		.name = options->workload->name,
+		.replay = options->replays.count != 0 ? &options->replays.list[0] : NULL,
+		.occupancy = options->occupancy,
+	};
+	run->backend = (struct pfs_trial_backend){
+		.topology = options->topology,
+		.costs = &options->costs,
+		.placement = options->placement,
+		.seed = options->bench.seed,
+		.ops = options->ops,
+		.window_ns = moves ? options->window_ns : 0,
+		.nominal_ns = UINT64_C(1000000) * nominal_ms,
+		.tick_share = (uint32_t)options->workload->tick_share,
+		.measuring = pfs_timed_variant_record,
+		.reclaimers = count_reclaimers(run),
+	};
+}
+
+/* 0, or 1 or 2 with a line on stderr. */
+static int run_once(const struct pfs_run_options *options, bool shows, struct pfs_series *series,
+		    struct pfs_run_result *result)
+{
+	static struct run run;
+	struct pfs_message message = { .text = "" };
+	int status = 0;
+	make_run(&run, options);
+	run.plan.series = series;
+	run.backend.progress = shows ? on_progress : NULL;
+	run.backend.thread_ops = calloc(options->threads, sizeof(uint64_t));
+	run.backend.thread_ns = calloc(options->threads, sizeof(uint64_t));
+	memset(result, 0, sizeof(*result));
+	result->seed = options->bench.seed;
+	pfs_trial_backend_use(&run.backend);
+	if (run.backend.thread_ops == NULL || run.backend.thread_ns == NULL) {
+		(void)fprintf(stderr, "pfs-sim: run: no memory for %u threads\n", options->threads);
+		status = 1;
+	} else {
+		enum pfs_status ended = pfs_scene_run(&run.plan, &outcome, &message);
+		status = ended == PFS_OK ? 0 : ended == PFS_BAD_CONFIG ? 2 : 1;
+		if (status != 0)
+			(void)fprintf(stderr, "pfs-sim: run: seed %llu: %s\n",
+				      (unsigned long long)options->bench.seed, message.text);
+	}
+	if (status == 0 && run.backend.stuck) {
+		(void)fprintf(stderr, "pfs-sim: run: nothing was done for a second of virtual "
+				      "time; more --pages or fewer --threads may help\n");
+		status = 1;
+	}
+	if (status == 0)
+		put_all(&run, result);
+	free(run.backend.thread_ops);
+	free(run.backend.thread_ns);
+	return status;
+}
+
+/* ---- several seeds, each in a process of its own ---- */
+
+static uint32_t cpu_count(void)
+{
+	cpu_set_t set;
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+struct child {
+	pid_t pid;
+	int pipe;
+};
+
+static bool start_child(const struct pfs_run_options *options, uint32_t index, struct child *child)
+{
+	int ends[2];
+	if (pipe(ends) != 0)
+		return false;
+	child->pipe = ends[0];
+	child->pid = fork();
+	if (child->pid < 0) {
+		(void)close(ends[0]);
+		(void)close(ends[1]);
+		return false;
+	}
+	if (child->pid != 0) {
+		(void)close(ends[1]);
+		return true;
+	}
+	static struct pfs_run_result result;
+	struct pfs_run_options own = *options;
+	own.bench.seed += index;
+	int status = run_once(&own, false, NULL, &result);
+	FILE *out = fdopen(ends[1], "wb");
+	if (status == 0 && (out == NULL || fwrite(&result, sizeof(result), 1, out) != 1 ||
+			    fflush(out) != 0))
+		status = 1;
+	_exit(status);
+}
+
+/* Reads it to its end, which comes when the run is over. */
+static int end_child(const struct child *child, struct pfs_run_result *result)
+{
+	int state = 0;
+	FILE *in = fdopen(child->pipe, "rb");
+	bool whole = in != NULL && fread(result, sizeof(*result), 1, in) == 1;
+	if (in != NULL)
+		(void)fclose(in);
+	if (waitpid(child->pid, &state, 0) != child->pid || !WIFEXITED(state))
+		return 1;
+	if (WEXITSTATUS(state) != 0)
+		return WEXITSTATUS(state);
+	return whole ? 0 : 1;
+}
+
+static int run_seeds(const struct pfs_run_options *options, bool shows,
+		     struct pfs_run_result *results)
+{
+	uint32_t count = options->seed_count, started = 0, room = cpu_count();
+	struct child *children = calloc(count, sizeof(*children));
+	int status = children != NULL ? 0 : 1;
+	for (uint32_t ended = 0; ended < started || (status == 0 && ended < count); ended++) {
+		for (; status == 0 && started < count && started < ended + room; started++) {
+			if (start_child(options, started, &children[started]))
+				continue;
+			(void)fprintf(stderr, "pfs-sim: run: no process for seed %u\n", started);
+			status = 1;
+			break;
+		}
+		if (ended == started)
+			break;
+		int one = end_child(&children[ended], &results[ended]);
+		if (status == 0)
+			status = one;
+		if (shows)
+			show_share((double)(ended + 1) / count);
+	}
+	free(children);
+	return status;
+}
+
+static int run_all(const struct pfs_run_options *options, struct pfs_run_result *results)
+{
+	bool shows = isatty(STDERR_FILENO);
+	struct pfs_series *series = NULL;
+	if (options->seed_count > 1)
+		return run_seeds(options, shows, results);
+	if (options->bench.series != NULL)
+		series = pfs_series_open(options->bench.series);
+	if (options->bench.series != NULL && series == NULL) {
+		(void)fprintf(stderr, "pfs-sim: run: --series '%.120s': cannot be written; give "
+				      "another file\n", options->bench.series);
+		return 2;
+	}
+	int status = run_once(options, shows, series, results);
+	if (!pfs_series_close(series) && status == 0) {
+		(void)fprintf(stderr, "pfs-sim: run: --series '%.120s': writing failed\n",
+			      options->bench.series);
+		status = 1;
+	}
+	return status;
+}
+
+int pfs_command_run(int argc, char **argv)
+{
+	struct pfs_run_options options;
+	struct pfs_message message = { .text = "" };
+	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+		(void)printf("usage: pfs-sim run --machine M --threads T --policy P [options]\n"
+			     "\n%s", pfs_run_options_text);
+		return 0;
+	}
+	if (pfs_run_options_parse(&options, argc, argv, &message) != PFS_OK) {
+		(void)fprintf(stderr, "pfs-sim: %s\n", message.text);
+		pfs_run_options_fini(&options);
+		return 2;
+	}
+	struct pfs_run_result *results = calloc(options.seed_count, sizeof(*results));
+	int status = 1;
+	if (results != NULL)
+		status = run_all(&options, results);
+	end_progress();
+	if (status == 0)
+		pfs_run_results_write(&options, results, options.seed_count);
+	free(results);
+	pfs_run_options_fini(&options);
+	return status;
+}

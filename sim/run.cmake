@@ -1,0 +1,24 @@
+# `pfs-sim run`: the workloads of bench/, their scene and checks, compiled for the machine. What
+# runs on virtual threads is instrumented, as the containers are.
+set(bench ${PROJECT_SOURCE_DIR}/bench)
+file(STRINGS ${bench}/workloads.def lines REGEX "^PFS_WORKLOAD\\(")
+set(workload_sources ${bench}/live.c)
+foreach(line ${lines})
+  string(REGEX REPLACE "^PFS_WORKLOAD\\((.*)\\)$" "${bench}/workload_\\1.c" source ${line})
+  list(APPEND workload_sources ${source})
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${bench}/workloads.def)
+set(scene_sources allocator.c check.c counters.c histogram.c options.c scene.c series.c
+  trace_load.c workload.c)
+list(TRANSFORM scene_sources PREPEND ${bench}/)
+
+add_library(pfslab_sim_run STATIC ${workload_sources} ${scene_sources} ring_backend.c
+  timed_variant.c trial_backend.c command_run.c run_options.c run_result.c)
+target_include_directories(pfslab_sim_run PRIVATE ${PROJECT_SOURCE_DIR}/containers)
+target_link_libraries(pfslab_sim_run
+  PUBLIC pfslab_sim pfs_trace PRIVATE PkgConfig::HWLOC ${CMAKE_DL_LIBS} m)
+if(NOT PFS_SANITIZE)
+  set_source_files_properties(${workload_sources} ring_backend.c timed_variant.c PROPERTIES
+    COMPILE_OPTIONS -fsanitize=thread)
+endif()
+target_link_libraries(pfs-sim PRIVATE pfslab_sim_run)

@@ -1,0 +1,47 @@
+/*
+ * run_options.h - what `pfs-sim run` is asked for, checked before anything runs.
+ */
+#ifndef PFS_SIM_RUN_OPTIONS_H
+#define PFS_SIM_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/options.h"
+#include "bench/trace_load.h"
+#include "sim/timed.h"
+
+struct pfs_run_options {
+	struct pfs_options bench;   /* what pfs-bench has by the same names */
+	const char *machine;        /* as given; a file without its folders */
+	struct pfs_topology *topology;
+	struct pfs_costs costs;
+	enum pfs_timed_placement placement;
+	const struct pfs_variant *variant; /* NULL where the workload has no policy */
+	const struct pfs_workload *workload;
+	struct pfs_replays replays; /* one, for workloads that have a trace */
+	uint32_t threads;
+	double occupancy;
+	uint64_t ops;
+	uint64_t window_ns;         /* of workloads that move with time */
+	uint32_t seed_count;
+	uint32_t hot;               /* so many of the busiest lines are listed */
+	bool json;
+};
+
+/*
+ * pfs_run_options_parse - read the words behind `pfs-sim run`.
+ *
+ * Returns   PFS_OK; or another status, with a line in *message: it names the word and the mend.
+ * Errors    as returned; fini is still due.
+ * Progress  blocking (reads files).
+ * Order     none.
+ */
+enum pfs_status pfs_run_options_parse(struct pfs_run_options *self, int argc, char **argv,
+				      struct pfs_message *message);
+void pfs_run_options_fini(struct pfs_run_options *self);
+
+/* The flags, one a line, for --help. */
+extern const char pfs_run_options_text[];
+
+#endif

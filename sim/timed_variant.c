@@ -1,0 +1,61 @@
+#include "sim/timed_variant.h"
+
+#include "sim/timed.h"
+#include "variants/kernels.h"
+
+static const struct pfs_variant *inner;
+static struct pfs_variant timed;
+static struct pfs_histogram histogram;
+static bool recording;
+
+/* What stands here is the simulator's own and costs nothing: not instrumented. */
+#define PFS_UNSEEN __attribute__((noinline, no_sanitize("thread")))
+
+PFS_UNSEEN static struct pfs_claim allocate(struct pfs_thread *thread)
+{
+	uint64_t begin_ns = pfs_timed_now_ns();
+	struct pfs_claim claim = inner->allocate(thread);
+	if (recording)
+		pfs_histogram_add(&histogram, pfs_timed_now_ns() - begin_ns);
+	return claim;
+}
+
+PFS_UNSEEN static void publish(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	inner->publish(thread, claim);
+}
+
+PFS_UNSEEN static void abandon(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	inner->abandon(thread, claim);
+}
+
+PFS_UNSEEN static void free_record(struct pfs_thread *thread, void *record)
+{
+	inner->free(thread, record);
+}
+
+static const struct pfs_record_ops ops = { allocate, publish, abandon, free_record };
+PFS_VARIANT_BATCHES(ops)
+
+const struct pfs_variant *pfs_timed_variant(const struct pfs_variant *variant)
+{
+	inner = variant;
+	timed = *variant;
+	timed.allocate = allocate;
+	timed.pair = pair;
+	timed.churn = churn;
+	timed.fill = fill;
+	timed.drain = drain;
+	return &timed;
+}
+
+void pfs_timed_variant_record(bool on)
+{
+	recording = on;
+}
+
+const struct pfs_histogram *pfs_timed_variant_histogram(void)
+{
+	return &histogram;
+}
