@@ -165,6 +165,8 @@ static void setup(struct pfs_machine *machine, void *context)
 	struct pfs_case *self = context;
 	struct pfs_message message;
 	self->machine = machine;
+	machine->oracle = self;
+	machine->oracle_bytes = sizeof(*self);
 	pfs_config_init(&self->config);
 	self->config.record_size_bytes = 16;
 	self->config.layout = self->layout;

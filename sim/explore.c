@@ -51,6 +51,11 @@ static bool will_write(const struct pfs_machine *machine, uint32_t actor,
 		if (pfs_sim_memory_has(&machine->memory, operation->address, &state) &&
 		    state != PFS_SIM_MAPPED)
 			return true;
+		if (machine->model == PFS_MACHINE_VIEWS)
+			return pfs_views_peek(machine,
+					      machine->threads[actor % machine->thread_count],
+					      actor / machine->thread_count) ==
+			       operation->expected;
 		const struct pfs_vthread *thread =
 			actor < machine->thread_count ? machine->threads[actor] : NULL;
 		return pfs_model_peek(thread, operation) == operation->expected;
@@ -75,6 +80,10 @@ static bool depends(const struct pfs_machine *machine, const struct pfs_explore_
 	uint32_t count = machine->thread_count;
 	bool same_thread = (actor % count) == node->ran_thread;
 	bool loads = pending.kind == PFS_SIM_LOAD || node->ran.kind == PFS_SIM_LOAD;
+	if (machine->model == PFS_MACHINE_VIEWS &&
+	    (same_thread || pending.kind == PFS_SIM_BARRIER ||
+	     node->ran.kind == PFS_SIM_BARRIER))
+		return true; /* a choice of a thread excludes its others; a barrier ends choices */
 	if (same_thread && !(loads && pending.address != node->ran.address))
 		return true; /* a thread and its own buffer */
 	if (machine->model == PFS_MACHINE_TSO &&
@@ -86,14 +95,25 @@ static bool depends(const struct pfs_machine *machine, const struct pfs_explore_
 	return node->ran_wrote || will_write(machine, actor, &pending);
 }
 
-static uint64_t enabled_of(struct pfs_machine *machine)
+/* With views: a write that does not come last in modification order. */
+static bool is_insertion(const struct pfs_machine *machine, uint32_t actor)
+{
+	struct pfs_sim_operation next = pfs_machine_pending(machine, actor);
+	return actor >= machine->thread_count && machine->model == PFS_MACHINE_VIEWS &&
+	       will_write(machine, actor, &next);
+}
+
+static uint64_t enabled_of(struct pfs_explore *self, struct pfs_machine *machine)
 {
 	uint64_t enabled = 0;
-	uint32_t count = pfs_machine_actor_count(machine);
+	uint32_t count = pfs_machine_actor_limit(machine);
+	if (machine->model == PFS_MACHINE_VIEWS)
+		self->cut |= count > PFS_EXPLORE_ACTORS_MAX || machine->views.cut;
 	if (!pfs_machine_any(machine))
 		return 0;
 	for (uint32_t actor = 0; actor < count && actor < PFS_EXPLORE_ACTORS_MAX; actor++) {
-		if (pfs_machine_can_run(machine, actor))
+		if (pfs_machine_can_run(machine, actor) &&
+		    (!self->append_only || !is_insertion(machine, actor)))
 			enabled |= bit(actor);
 	}
 	return enabled;
@@ -118,6 +138,8 @@ static uint64_t sleepers(const struct pfs_explore *self, struct pfs_machine *mac
 /* Is choosing actor a preemption of the actor that ran last? */
 static bool preempts(const struct pfs_machine *machine, uint32_t actor)
 {
+	if (machine->model == PFS_MACHINE_VIEWS)
+		actor %= machine->thread_count;
 	return machine->last_actor != PFS_ACTOR_NONE && machine->last_actor != actor &&
 	       actor < machine->thread_count && machine->last_actor < machine->thread_count &&
 	       pfs_machine_can_run(machine, machine->last_actor);
@@ -130,6 +152,20 @@ static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
 	if (last != PFS_ACTOR_NONE && last < PFS_EXPLORE_ACTORS_MAX && (set & bit(last)) != 0)
 		return last;
 	return (uint32_t)__builtin_ctzll(set);
+}
+
+/* What is no preemption: the last actor, with all its choices; and stores that drain. */
+static uint64_t unbounded(const struct pfs_machine *machine)
+{
+	uint64_t set = 0;
+	for (uint32_t actor = 0; actor < PFS_EXPLORE_ACTORS_MAX; actor++) {
+		uint32_t thread = machine->model == PFS_MACHINE_VIEWS
+					  ? actor % machine->thread_count
+					  : actor;
+		if (thread == machine->last_actor || thread >= machine->thread_count)
+			set |= bit(actor);
+	}
+	return set;
 }
 
 static bool make_room(struct pfs_explore *self)
@@ -147,7 +183,7 @@ static bool make_room(struct pfs_explore *self)
 
 static uint32_t choose_new(struct pfs_explore *self, struct pfs_machine *machine)
 {
-	uint64_t enabled = enabled_of(machine);
+	uint64_t enabled = enabled_of(self, machine);
 	uint64_t sleep = sleepers(self, machine);
 	uint64_t open = enabled & ~sleep;
 	uint32_t preemptions = 0;
@@ -158,8 +194,7 @@ static uint32_t choose_new(struct pfs_explore *self, struct pfs_machine *machine
 	if (self->preemption_max != PFS_PREEMPTIONS_ANY && preemptions >= self->preemption_max &&
 	    machine->last_actor != PFS_ACTOR_NONE &&
 	    pfs_machine_can_run(machine, machine->last_actor))
-		open &= bit(machine->last_actor) |
-			(machine->thread_count < 64 ? ~(bit(machine->thread_count) - 1) : 0);
+		open &= unbounded(machine);
 	if (open == 0)
 		self->redundant = true;
 	if (self->redundant || !make_room(self)) {

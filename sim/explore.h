@@ -30,7 +30,9 @@ struct pfs_explore {
 	uint32_t depth, room;     /* choices on the current path */
 	uint32_t at;              /* next choice of the current execution */
 	bool redundant;           /* the current execution only repeats a class */
+	bool append_only;         /* views: no write is put behind a later one */
 	bool no_memory;           /* the search is cut: not exhaustive */
+	bool cut;                 /* views: there were choices that were not tried */
 };
 
 void pfs_explore_init(struct pfs_explore *self, uint32_t preemption_max);

@@ -22,45 +22,6 @@ struct pfs_machine *pfs_machine_current(void)
 	return current;
 }
 
-uint32_t pfs_machine_actor_count(const struct pfs_machine *self)
-{
-	return self->model == PFS_MACHINE_TSO ? 2 * self->thread_count : self->thread_count;
-}
-
-bool pfs_machine_can_run(const struct pfs_machine *self, uint32_t actor)
-{
-	if (actor >= self->thread_count) {
-		uint32_t owner = actor - self->thread_count;
-		return owner < self->thread_count && self->model == PFS_MACHINE_TSO &&
-		       self->threads[owner]->buffer_count != 0;
-	}
-	const struct pfs_vthread *thread = self->threads[actor];
-	return thread->state == PFS_VTHREAD_READY && thread->steps < thread->stop_after &&
-	       !thread->yielded && pfs_model_is_ready(self, thread);
-}
-
-bool pfs_machine_any(struct pfs_machine *self)
-{
-	bool woken = false;
-	uint32_t count = pfs_machine_actor_count(self);
-	for (uint32_t actor = 0; actor < count; actor++) {
-		if (pfs_machine_can_run(self, actor))
-			return true;
-	}
-	for (uint32_t id = 0; id < self->thread_count; id++) {
-		woken |= self->threads[id]->yielded;
-		self->threads[id]->yielded = false;
-	}
-	return woken && pfs_machine_any(self);
-}
-
-struct pfs_sim_operation pfs_machine_pending(const struct pfs_machine *self, uint32_t actor)
-{
-	if (actor < self->thread_count)
-		return self->threads[actor]->pending;
-	return pfs_model_oldest(self->threads[actor - self->thread_count]);
-}
-
 /* Go on where pfs_machine_run was called. Comes back only if the thread is chosen again. */
 static void leave(struct pfs_machine *self, struct pfs_vthread *from)
 {
@@ -148,7 +109,7 @@ static void finish_step(struct pfs_machine *self, struct pfs_step *step)
 	self->yielded_count = 0;
 	if (self->tracing)
 		pfs_trace_add(self, step);
-	self->last_actor = actor;
+	self->last_actor = self->model == PFS_MACHINE_VIEWS ? step->thread : actor;
 	self->step_count++;
 	if (self->scheduler->ran != NULL)
 		self->scheduler->ran(self->scheduler, self, step);
@@ -164,6 +125,10 @@ static void dispatch(struct pfs_machine *self, struct pfs_vthread *from)
 			if (from != NULL)
 				leave(self, from);
 			return;
+		}
+		if (self->model == PFS_MACHINE_VIEWS) {
+			self->choice = actor / self->thread_count;
+			actor %= self->thread_count;
 		}
 		if (actor >= self->thread_count) {
 			struct pfs_step step = { 0 };
@@ -203,6 +168,16 @@ static void check_address(const struct pfs_machine *self, const struct pfs_sim_o
 			 state == PFS_SIM_GONE ? "given back" : "never mapped");
 }
 
+static void run_step(struct pfs_machine *self, struct pfs_vthread *thread, struct pfs_step *step)
+{
+	uint32_t epoch = self->watching ? pfs_clock_of(&self->clocks, thread->id)[thread->id] : 0;
+	if (self->watching && step->operation.kind == PFS_SIM_UNMAP)
+		pfs_races_unmap(self, &step->operation);
+	pfs_model_execute(self, thread, step);
+	if (self->watching && step->operation.kind <= PFS_SIM_UNLOCK)
+		pfs_races_atomic(self, step, epoch);
+}
+
 static uint64_t execute(const struct pfs_sim_operation *operation)
 {
 	struct pfs_machine *self = current;
@@ -215,11 +190,13 @@ static uint64_t execute(const struct pfs_sim_operation *operation)
 			check_address(self, operation);
 		return pfs_model_at_once(thread, operation);
 	}
-	wait_turn(self, thread, operation);
+	if (pfs_weaken_is_on(&self->weaken))
+		pfs_weaken_apply(&self->weaken, &step.operation);
+	wait_turn(self, thread, &step.operation);
 	check_address(self, operation);
 	step.thread = thread->id;
 	thread->steps++;
-	pfs_model_execute(self, thread, &step);
+	run_step(self, thread, &step);
 	finish_step(self, &step);
 	if (operation->kind == PFS_SIM_YIELD) {
 		thread->yielded = true;
@@ -328,11 +305,26 @@ void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), v
 	self->is_aside = false;
 }
 
+/* What was done before this run happens before all that it does. */
+static void begin_clocks(struct pfs_machine *self)
+{
+	bool views = self->model == PFS_MACHINE_VIEWS;
+	self->watching = self->watch && self->engine == NULL &&
+			 self->thread_count <= PFS_RACES_THREADS_MAX;
+	if (self->watching || views)
+		pfs_clocks_begin(&self->clocks, self->thread_count);
+	if (self->watching)
+		pfs_races_clear(&self->races);
+	if (views)
+		pfs_views_begin(&self->views, self->thread_count);
+}
+
 enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_scheduler *scheduler)
 {
 	self->scheduler = scheduler;
 	if (self->end == PFS_END_DEADLOCK)
 		self->end = PFS_END_DONE;
+	begin_clocks(self);
 	prime(self);
 	if (self->end == PFS_END_DONE)
 		dispatch(self, NULL);
@@ -396,6 +388,8 @@ struct pfs_machine *pfs_machine_create(enum pfs_machine_model model)
 		return NULL;
 	}
 	self->model = model;
+	self->watch = true;
+	self->plain = pfs_races_plain;
 	self->step_max = STEP_MAX_DEFAULT;
 	self->last_actor = PFS_ACTOR_NONE;
 	current = self;
@@ -413,6 +407,9 @@ void pfs_machine_destroy(struct pfs_machine *self)
 	}
 	pfs_fiber_fini(&self->aside);
 	pfs_sim_memory_fini(&self->memory);
+	pfs_clocks_fini(&self->clocks);
+	pfs_races_fini(&self->races);
+	pfs_views_fini(&self->views);
 	free(self->threads);
 	free(self->schedule);
 	free(self->trace);

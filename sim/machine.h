@@ -8,7 +8,9 @@
  * choices: same execution, byte for byte.
  *
  * Actors: thread t is actor t. With store buffers (PFS_MACHINE_TSO) actor thread_count + t
- * moves the oldest buffered store of thread t to memory.
+ * moves the oldest buffered store of thread t to memory. With views (PFS_MACHINE_VIEWS) actor
+ * t + thread_count * k lets thread t read, or write behind, the message that is k older than
+ * the newest.
  *
  * Invariant: exactly one of the fibers and the caller of pfs_machine_run runs. A machine
  * belongs to one OS thread; several machines may run on several OS threads.
@@ -20,15 +22,20 @@
 #include "sim/memory.h"
 #include "sim/operation.h"
 #include "sim/plain.h"
+#include "sim/races.h"
+#include "sim/views.h"
+#include "sim/weaken.h"
 
 #define PFS_ACTOR_NONE UINT32_MAX
 #define PFS_STEP_NONE UINT32_MAX
 #define PFS_NAME_BYTES 32
+#define PFS_FAILURE_BYTES 512
 #define PFS_MACHINE_THREADS_MAX 1024u
 
 enum pfs_machine_model {
 	PFS_MACHINE_SC,  /* every operation is seen by all at once */
-	PFS_MACHINE_TSO  /* stores wait in a first-in-first-out buffer of their thread */
+	PFS_MACHINE_TSO, /* stores wait in a first-in-first-out buffer of their thread */
+	PFS_MACHINE_VIEWS /* C11's orders: old values stay readable until something forbids it */
 };
 
 enum pfs_machine_end {
@@ -45,6 +52,7 @@ struct pfs_step {
 	uint64_t written; /* if wrote */
 	uint32_t thread;
 	uint32_t source;  /* the step that wrote what was seen; kept while tracing */
+	uint32_t older;   /* views: how many newer values there were */
 	bool wrote;
 };
 
@@ -54,6 +62,7 @@ struct pfs_buffered {
 	uint32_t size_bytes;
 	uint32_t step;
 	const struct pfs_sim_place *place;
+	const uint32_t *clock;
 };
 #define PFS_BUFFER_MAX 32u /* a thread with a full buffer waits for its drain */
 
@@ -102,6 +111,11 @@ struct pfs_machine {
 	 * execution, and it may count. */
 	void (*plain)(struct pfs_machine *self, const struct pfs_plain *access);
 	void *plain_context;
+	/* Plain accesses to these bytes are not compared: what knows everything races with all. */
+	const void *oracle;
+	size_t oracle_bytes;
+	bool watch;                /* report data races; true after create */
+	struct pfs_weaken weaken;
 	/* Takes over all operations of threads: virtual time, see timed.h. NULL: schedulers. */
 	uint64_t (*engine)(struct pfs_machine *self, const struct pfs_sim_operation *operation);
 	void *engine_context;
@@ -122,10 +136,15 @@ struct pfs_machine {
 	void *aside_argument;
 	bool is_aside;
 	struct pfs_vthread *running;
-	uint32_t last_actor;       /* of the last step, or PFS_ACTOR_NONE */
+	uint32_t last_actor;       /* of the last step, or PFS_ACTOR_NONE; views: the thread */
+	uint32_t choice;           /* views: of the step to come */
+	bool watching;             /* races, in this run: not with very many threads */
+	struct pfs_clocks clocks;
+	struct pfs_races races;
+	struct pfs_views views;
 	bool priming;              /* threads run up to their first operation */
 	enum pfs_machine_end end;
-	char message[256];         /* of PFS_END_FAILED */
+	char message[PFS_FAILURE_BYTES]; /* of PFS_END_FAILED */
 
 	uint16_t *schedule;        /* actor of each step */
 	struct pfs_step *trace;    /* while tracing */
@@ -215,7 +234,12 @@ struct pfs_machine *pfs_machine_current(void);
 /* For schedulers. */
 bool pfs_machine_can_run(const struct pfs_machine *self, uint32_t actor);
 bool pfs_machine_any(struct pfs_machine *self); /* wakes those that yielded if only they are left */
-uint32_t pfs_machine_actor_count(const struct pfs_machine *self);
+uint32_t pfs_machine_actor_count(const struct pfs_machine *self); /* views: newest only */
+/* For searches that try all choices: no actor from here on can run. */
+uint32_t pfs_machine_actor_limit(const struct pfs_machine *self);
+/* For random schedules: an actor of the same thread; with views, at times one that reads what
+ * is not the newest. */
+uint32_t pfs_machine_perhaps_older(struct pfs_machine *self, uint32_t actor, uint64_t random);
 /* What the actor will do next. */
 struct pfs_sim_operation pfs_machine_pending(const struct pfs_machine *self, uint32_t actor);
 

@@ -210,6 +210,11 @@ static void test_litmus(void)
 			 both_zero) == 0 && result.complete, "SB by exchange is forbidden");
 	expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, mp_write, mp_read, NULL, stale) == 0,
 	       "MP is forbidden with store buffers");
+	expect(count_met(PFS_MACHINE_VIEWS, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL, both_zero) >
+		       0 && result.complete, "SB is allowed with views");
+	expect(count_met(PFS_MACHINE_VIEWS, PFS_SEARCH_NAIVE, sb_left_swap, sb_right_swap, NULL,
+			 both_zero) == 0 && result.complete,
+	       "SB by exchange is forbidden with views");
 	expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_SLEEP, forward, forward_other, NULL,
 			 forwarded) > 0, "a thread sees its own buffered store first");
 	expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, forward, forward_other, NULL,
@@ -346,6 +351,10 @@ static void test_memory(void)
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
 	litmus.threads = 2;
 	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = give_back;
+	expect(!pfs_search(machine, &scenario, &options, &result) &&
+		       strstr(result.message, "data race") != NULL,
+	       "an access that is not ordered with the page's end is found where it comes first");
+	machine->watch = false;
 	expect(!pfs_search(machine, &scenario, &options, &result) &&
 		       strstr(result.message, "given back") != NULL,
 	       "an atomic access to a page given back is found");

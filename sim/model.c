@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static uint64_t read_bytes(const void *address, uint32_t size_bytes)
+uint64_t pfs_model_bytes(const void *address, uint32_t size_bytes)
 {
 	uint64_t value = 0;
 	memcpy(&value, address, size_bytes); /* little endian */
@@ -31,13 +31,14 @@ uint64_t pfs_model_peek(const struct pfs_vthread *thread,
 {
 	const struct pfs_buffered *own =
 		thread != NULL ? newest(thread, operation->address) : NULL;
-	return own != NULL ? own->value : read_bytes(operation->address, operation->size_bytes);
+	return own != NULL ? own->value
+			   : pfs_model_bytes(operation->address, operation->size_bytes);
 }
 
 bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread *thread)
 {
 	const struct pfs_sim_operation *next = &thread->pending;
-	if (next->kind == PFS_SIM_LOCK && read_bytes(next->address, 4) != 0)
+	if (next->kind == PFS_SIM_LOCK && pfs_model_bytes(next->address, 4) != 0)
 		return false;
 	if (next->kind == PFS_SIM_AWAIT) {
 		pfs_machine_predicate *holds =
@@ -62,7 +63,6 @@ bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread
 	}
 }
 
-/* What the operation leaves in memory, if it writes. id: of the thread, for mutexes. */
 static bool result_of(const struct pfs_sim_operation *operation, uint32_t id, uint64_t seen,
 		      uint64_t *written)
 {
@@ -80,10 +80,62 @@ static bool result_of(const struct pfs_sim_operation *operation, uint32_t id, ui
 	}
 }
 
+bool pfs_model_result(const struct pfs_sim_operation *operation, uint32_t id, uint64_t seen,
+		      uint64_t *written)
+{
+	bool writes = result_of(operation, id, seen, written);
+	if (writes)
+		*written = cut(*written, operation->size_bytes);
+	return writes;
+}
+
 static bool has_bytes(const struct pfs_sim_operation *operation)
 {
 	return operation->kind != PFS_SIM_YIELD && operation->kind != PFS_SIM_NOTE &&
 	       operation->kind != PFS_SIM_UNMAP && operation->kind != PFS_SIM_BARRIER;
+}
+
+/* A store into the buffer carries the clock of now, not of when it reaches memory. */
+static void buffer_store(struct pfs_machine *self, struct pfs_vthread *thread,
+			 const struct pfs_step *step)
+{
+	const struct pfs_sim_operation *operation = &step->operation;
+	uint32_t last = (thread->buffer_first + thread->buffer_count++) % PFS_BUFFER_MAX;
+	thread->buffer[last] = (struct pfs_buffered){
+		operation->address, step->written, operation->size_bytes, self->step_count,
+		operation->place,
+		pfs_order_releases(operation->order) && self->watching
+			? pfs_clock_release(&self->clocks, thread->id)
+			: NULL
+	};
+}
+
+/* Happens-before, where memory holds one value at a time. */
+static void synchronise(struct pfs_machine *self, uint32_t thread, const struct pfs_step *step)
+{
+	struct pfs_clocks *clocks = &self->clocks;
+	const void *address = step->operation.address;
+	uint8_t kind = step->operation.kind, order = pfs_order_of(&step->operation, step->wrote);
+	const uint32_t *carried = pfs_clock_carried(clocks, address);
+	if (kind != PFS_SIM_STORE && kind != PFS_SIM_UNLOCK && pfs_order_acquires(order))
+		pfs_clock_acquire(clocks, thread, carried);
+	if (!step->wrote)
+		return;
+	carried = pfs_kind_is_rmw(kind) ? carried : NULL;
+	if (pfs_order_releases(order))
+		carried = pfs_clock_join(clocks, carried, pfs_clock_release(clocks, thread));
+	pfs_clock_carry(clocks, address, carried);
+}
+
+static void execute_views(struct pfs_machine *self, struct pfs_vthread *thread,
+			  struct pfs_step *step)
+{
+	if (has_bytes(&step->operation))
+		pfs_views_execute(self, thread, step, self->choice);
+	else if (step->operation.kind == PFS_SIM_BARRIER)
+		pfs_views_barrier(self);
+	else if (step->operation.kind == PFS_SIM_YIELD)
+		pfs_views_yield(self, thread->id);
 }
 
 void pfs_model_execute(struct pfs_machine *self, struct pfs_vthread *thread,
@@ -91,24 +143,25 @@ void pfs_model_execute(struct pfs_machine *self, struct pfs_vthread *thread,
 {
 	const struct pfs_sim_operation *operation = &step->operation;
 	step->source = PFS_STEP_NONE;
+	if (self->model == PFS_MACHINE_VIEWS) {
+		execute_views(self, thread, step);
+		return;
+	}
 	if (!has_bytes(operation))
 		return;
 	const struct pfs_buffered *own = newest(thread, operation->address);
 	step->seen = pfs_model_peek(thread, operation);
 	if (own != NULL)
 		step->source = own->step;
-	step->wrote = result_of(operation, thread->id, step->seen, &step->written);
-	if (!step->wrote)
-		return;
-	step->written = cut(step->written, operation->size_bytes);
+	step->wrote = pfs_model_result(operation, thread->id, step->seen, &step->written);
 	if (self->model == PFS_MACHINE_TSO && operation->kind == PFS_SIM_STORE) {
-		uint32_t last = (thread->buffer_first + thread->buffer_count++) % PFS_BUFFER_MAX;
-		thread->buffer[last] = (struct pfs_buffered){ operation->address, step->written,
-							      operation->size_bytes,
-							      self->step_count, operation->place };
+		buffer_store(self, thread, step);
 		return;
 	}
-	memcpy(operation->address, &step->written, operation->size_bytes);
+	if (self->watching && own == NULL)
+		synchronise(self, thread->id, step);
+	if (step->wrote)
+		memcpy(operation->address, &step->written, operation->size_bytes);
 }
 
 uint64_t pfs_model_at_once(struct pfs_vthread *thread, const struct pfs_sim_operation *operation)
@@ -121,7 +174,7 @@ uint64_t pfs_model_at_once(struct pfs_vthread *thread, const struct pfs_sim_oper
 	    operation->kind == PFS_SIM_UNLOCK)
 		return 0;
 	uint64_t seen = pfs_model_peek(thread, operation);
-	if (result_of(operation, 0, seen, &written))
+	if (pfs_model_result(operation, 0, seen, &written))
 		memcpy(operation->address, &written, operation->size_bytes);
 	return seen;
 }
@@ -137,14 +190,16 @@ struct pfs_sim_operation pfs_model_oldest(const struct pfs_vthread *thread)
 
 void pfs_model_drain(struct pfs_machine *self, struct pfs_vthread *thread, struct pfs_step *step)
 {
-	(void)self;
+	const struct pfs_buffered *entry = &thread->buffer[thread->buffer_first];
 	step->operation = pfs_model_oldest(thread);
 	step->thread = thread->id;
-	step->source = thread->buffer[thread->buffer_first].step;
-	step->seen = read_bytes(step->operation.address, step->operation.size_bytes);
+	step->source = entry->step;
+	step->seen = pfs_model_bytes(step->operation.address, step->operation.size_bytes);
 	step->written = step->operation.operand;
 	step->wrote = true;
 	memcpy(step->operation.address, &step->written, step->operation.size_bytes);
+	if (self->watching)
+		pfs_clock_carry(&self->clocks, step->operation.address, entry->clock);
 	thread->buffer_first = (thread->buffer_first + 1) % PFS_BUFFER_MAX;
 	thread->buffer_count--;
 }

@@ -1,5 +1,6 @@
 /*
- * model.h - what an operation does to memory: sequential consistency, or store buffers.
+ * model.h - what an operation does to memory: sequential consistency, store buffers, or views
+ * (views.h).
  *
  * Store buffers (TSO): a store of any order waits in its thread's buffer; the thread's own
  * loads find it there; it reaches memory when the scheduler drains it. Compare-and-swap,
@@ -15,7 +16,7 @@
 /* May the thread's pending operation be executed now? */
 bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread *thread);
 
-/* Fills seen, written, wrote and source of the step. */
+/* Fills seen, written, wrote, older and source of the step. */
 void pfs_model_execute(struct pfs_machine *self, struct pfs_vthread *thread,
 		       struct pfs_step *step);
 
@@ -27,8 +28,16 @@ uint64_t pfs_model_at_once(struct pfs_vthread *thread,
 void pfs_model_drain(struct pfs_machine *self, struct pfs_vthread *thread, struct pfs_step *step);
 struct pfs_sim_operation pfs_model_oldest(const struct pfs_vthread *thread);
 
-/* What a load of the thread would see now; for searches. */
+/* What a load of the thread would see now, of the newest if there are several. */
 uint64_t pfs_model_peek(const struct pfs_vthread *thread,
 			const struct pfs_sim_operation *operation);
+
+/* What memory holds. */
+uint64_t pfs_model_bytes(const void *address, uint32_t size_bytes);
+
+/* Does the operation write, having seen that? *written is cut to its size. id: of the thread,
+ * for mutexes. */
+bool pfs_model_result(const struct pfs_sim_operation *operation, uint32_t id, uint64_t seen,
+		      uint64_t *written);
 
 #endif

@@ -11,10 +11,10 @@
 #include "sim/command_run.h"
 
 struct arguments {
-	const char *policy, *scenario, *memory, *search, *save;
+	const char *policy, *scenario, *memory, *search, *save, *weaken;
 	uint64_t threads, operations, seed, executions, preemptions;
 	double seconds;
-	bool full_flags, side_by_side, quiet, real_time;
+	bool full_flags, side_by_side, quiet, real_time, append_only, no_races;
 };
 
 static const char usage_text[] =
@@ -28,7 +28,11 @@ static const char usage_text[] =
 	"  --scenario S      a scenario (pfs-sim list)\n"
 	"  --threads T       1 .. 8; default: the scenario's own\n"
 	"  --operations N    of each thread, 1 .. 8; default: the scenario's own\n"
-	"  --memory M        sc or tso (store buffers); default sc\n"
+	"  --memory M        sc, tso (store buffers) or views (C11's orders); default sc\n"
+	"  --append_only     views, exhaustive: no write is put behind a later one\n"
+	"  --weaken PLACE    FILE:LINE, or the text of an object: its operations become weaker,\n"
+	"                    seq to acquire and release, these to relaxed\n"
+	"  --no_races        do not look for data races\n"
 	"  --search K        exhaustive (sleep sets), bounded, naive, random, pct, rotate\n"
 	"                    (random, sticky random, slow and pct in turn), slow (random,\n"
 	"                    thread 0 slower than the others); default exhaustive\n"
@@ -38,7 +42,7 @@ static const char usage_text[] =
 	"  --seed N          of random, pct, rotate; default 1\n"
 	"  --no_full_flags   policy original without the real system's full flags\n"
 	"  --side_by_side    the words of a page in one array\n"
-	"  --real_time       with tso: a free counts from its return, not from when it reached\n"
+	"  --real_time       tso, views: a free counts from its return, not from when it reached\n"
 	"                    memory\n"
 	"  --save FILE       write a failing schedule there\n"
 	"  --quiet           no trace of a failing schedule\n"
@@ -128,6 +132,9 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		{ "--memory", &self->memory, NULL, 0, 0, NULL },
 		{ "--search", &self->search, NULL, 0, 0, NULL },
 		{ "--save", &self->save, NULL, 0, 0, NULL },
+		{ "--weaken", &self->weaken, NULL, 0, 0, NULL },
+		{ "--append_only", NULL, NULL, 0, 0, &self->append_only },
+		{ "--no_races", NULL, NULL, 0, 0, &self->no_races },
 		{ "--threads", NULL, &self->threads, 1, PFS_CASE_THREADS_MAX, NULL },
 		{ "--operations", NULL, &self->operations, 1, PFS_CASE_OPERATIONS_MAX, NULL },
 		{ "--seed", NULL, &self->seed, 0, UINT64_MAX, NULL },
@@ -175,6 +182,28 @@ struct session {
 
 static struct session session;
 
+static int memory_of(const char *name)
+{
+	static const char *const names[] = { [PFS_MACHINE_SC] = "sc", [PFS_MACHINE_TSO] = "tso",
+					     [PFS_MACHINE_VIEWS] = "views" };
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(names[i], name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* 0, or 2 after a line on stderr. place may be NULL. */
+static int weaken(const char *place)
+{
+	static char text[256]; /* kept by the machine */
+	if (place == NULL)
+		return 0;
+	(void)snprintf(text, sizeof(text), "%s", place);
+	return pfs_weaken_parse(&session.machine->weaken, text) ? 0
+								: refuse("--weaken: no place");
+}
+
 /* 0, or 2 after a line on stderr. */
 static int open_session(const struct arguments *arguments)
 {
@@ -189,9 +218,9 @@ static int open_session(const struct arguments *arguments)
 	if (why != NULL)
 		return refuse("scenario %s, policy %s: %s; see pfs-sim list", arguments->scenario,
 			      arguments->policy, why);
-	bool tso = strcmp(arguments->memory, "tso") == 0;
-	if (!tso && strcmp(arguments->memory, "sc") != 0)
-		return refuse("memory %s: must be sc or tso", arguments->memory);
+	int memory = memory_of(arguments->memory);
+	if (memory < 0)
+		return refuse("memory %s: must be sc, tso or views", arguments->memory);
 	if (arguments->threads > session.case_.thread_max)
 		return refuse("threads %llu: scenario %s is for at most %u",
 			      (unsigned long long)arguments->threads, arguments->scenario,
@@ -204,11 +233,12 @@ static int open_session(const struct arguments *arguments)
 	session.case_.real_time = arguments->real_time;
 	session.case_.layout = arguments->side_by_side ? PFS_LAYOUT_SIDE_BY_SIDE
 						       : PFS_LAYOUT_IN_RECORD;
-	session.machine = pfs_machine_create(tso ? PFS_MACHINE_TSO : PFS_MACHINE_SC);
+	session.machine = pfs_machine_create((enum pfs_machine_model)memory);
 	if (session.machine == NULL)
 		return refuse("no memory for the machine");
 	session.machine->step_max = 20000;
-	return 0;
+	session.machine->watch = !arguments->no_races;
+	return weaken(arguments->weaken);
 }
 
 /* Everything that replay needs, one line each. */
@@ -219,12 +249,14 @@ static int save(const struct arguments *arguments)
 		return refuse("%s: %s; choose another --save", arguments->save, strerror(errno));
 	(void)fprintf(file,
 		      "pfs-sim 1\n--policy %s --scenario %s --memory %s --threads %u "
-		      "--operations %u%s%s%s\n",
+		      "--operations %u%s%s%s%s%s\n",
 		      arguments->policy, arguments->scenario, arguments->memory,
 		      session.case_.thread_count, session.case_.operations,
 		      arguments->full_flags ? "" : " --no_full_flags",
 		      arguments->side_by_side ? " --side_by_side" : "",
-		      arguments->real_time ? " --real_time" : "");
+		      arguments->real_time ? " --real_time" : "",
+		      arguments->weaken != NULL ? " --weaken " : "",
+		      arguments->weaken != NULL ? arguments->weaken : "");
 	for (uint32_t i = 0; i < session.result.segment_count; i++)
 		(void)fprintf(file, "%ux%u ", session.result.segments[i].actor,
 			      session.result.segments[i].steps);
@@ -247,7 +279,8 @@ static int explore(int argc, char **argv)
 			      "slow or rotate", arguments.search);
 	struct pfs_search_options options = { (enum pfs_search_kind)kind, arguments.seed,
 					      arguments.executions, arguments.seconds,
-					      (uint32_t)arguments.preemptions };
+					      (uint32_t)arguments.preemptions,
+					      arguments.append_only };
 	struct pfs_search_result *result = &session.result;
 	bool fine = pfs_search(session.machine, &session.scenario, &options, result);
 	(void)printf("%s %s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
@@ -259,6 +292,9 @@ static int explore(int argc, char **argv)
 		     !fine              ? "FAILED"
 		     : result->complete ? "all there are: no violation"
 					: "not all there are: no violation");
+	if (arguments.weaken != NULL)
+		(void)printf("%s: %llu operations were weaker\n", arguments.weaken,
+			     (unsigned long long)session.machine->weaken.met);
 	(void)printf("pages given back %llu, reads confirmed %llu, answers full %llu\n",
 		     (unsigned long long)session.case_.reclaimed,
 		     (unsigned long long)session.case_.reads,
@@ -293,14 +329,14 @@ static bool check_one(struct arguments *arguments, const char *scenario)
 		return false;
 	for (size_t i = 0; i < 2 && fine && !complete; i++) {
 		struct pfs_search_options options = { kinds[i], arguments->seed,
-						      arguments->executions, 0, 0 };
+						      arguments->executions, 0, 0, true };
 		fine = pfs_search(session.machine, &session.scenario, &options, result);
 		executions += result->executions;
 		incomplete += result->incomplete;
 		complete = result->complete;
 	}
 	bool good = fine != defect && incomplete == 0 && executions != 0;
-	(void)printf("%-14s %-12s %-3s %9llu executions, %s%s%s\n", arguments->policy, scenario,
+	(void)printf("%-14s %-12s %-5s %9llu executions, %s%s%s\n", arguments->policy, scenario,
 		     arguments->memory, (unsigned long long)executions,
 		     !fine      ? result->message
 		     : complete ? "all there are: no violation"

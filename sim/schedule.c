@@ -51,6 +51,13 @@ void pfs_round_robin_init(struct pfs_round_robin *self)
 	self->scheduler = (struct pfs_scheduler){ .choose = round_robin_choose };
 }
 
+static uint32_t perhaps_older(uint64_t *random, struct pfs_machine *machine, uint32_t actor)
+{
+	if (machine->model != PFS_MACHINE_VIEWS)
+		return actor;
+	return pfs_machine_perhaps_older(machine, actor, random_next(random) >> 16);
+}
+
 static uint32_t random_walk_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
 {
 	struct pfs_random_walk *self = (struct pfs_random_walk *)scheduler;
@@ -60,13 +67,13 @@ static uint32_t random_walk_choose(struct pfs_scheduler *scheduler, struct pfs_m
 	if (self->stay_percent != 0 && machine->last_actor != PFS_ACTOR_NONE &&
 	    random_below(&self->random, 100) < self->stay_percent &&
 	    pfs_machine_can_run(machine, machine->last_actor))
-		return machine->last_actor;
+		return perhaps_older(&self->random, machine, machine->last_actor);
 	for (uint32_t tried = 0; tried < 4 * count; tried++) {
 		uint32_t actor = random_below(&self->random, count);
 		if (actor == self->slow && random_below(&self->random, SLOWNESS) != 0)
 			continue;
 		if (pfs_machine_can_run(machine, actor))
-			return actor;
+			return perhaps_older(&self->random, machine, actor);
 	}
 	return first_from(machine, random_below(&self->random, count));
 }
@@ -101,7 +108,7 @@ static uint32_t pct_choose(struct pfs_scheduler *scheduler, struct pfs_machine *
 		    (best == PFS_ACTOR_NONE || self->priority[actor] > self->priority[best]))
 			best = actor;
 	}
-	return best;
+	return perhaps_older(&self->random, machine, best);
 }
 
 void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t steps)
@@ -114,15 +121,15 @@ void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t 
 		self->changes[i] = random_below(&random, steps != 0 ? steps : 1);
 	for (size_t i = 0; i < sizeof(self->priority) / sizeof(self->priority[0]); i++)
 		self->priority[i] = UINT32_MAX / 2 + 1 + (uint32_t)(random_next(&random) >> 34);
+	self->random = random;
 }
 
 static uint32_t given_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
 {
 	struct pfs_given *self = (struct pfs_given *)scheduler;
-	uint32_t actors = pfs_machine_actor_count(machine);
 	while (self->at < self->count) {
 		const struct pfs_segment *segment = &self->segments[self->at];
-		if (self->done < segment->steps && segment->actor < actors &&
+		if (self->done < segment->steps &&
 		    pfs_machine_can_run(machine, segment->actor)) {
 			self->done++;
 			return segment->actor;

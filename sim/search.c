@@ -129,7 +129,8 @@ static void run_all(struct search *self)
 			return;
 		if (exhaustive && !pfs_explore_next(&self->explore)) {
 			self->result->complete =
-				self->result->incomplete == 0 && !self->explore.no_memory;
+				self->result->incomplete == 0 &&
+				!self->explore.no_memory && !self->explore.cut;
 			return;
 		}
 	}
@@ -147,6 +148,7 @@ bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario
 	pfs_explore_init(&self.explore, options->kind == PFS_SEARCH_BOUNDED
 						? options->preemption_max
 						: PFS_PREEMPTIONS_ANY);
+	self.explore.append_only = options->append_only;
 	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
 	run_all(&self);
 	pfs_explore_fini(&self.explore);

@@ -39,6 +39,7 @@ struct pfs_search_options {
 	uint64_t execution_max;   /* 0: no bound */
 	double seconds_max;       /* 0: no bound */
 	uint32_t preemption_max;  /* PFS_SEARCH_BOUNDED */
+	bool append_only;         /* exhaustive, views: see explore.h */
 };
 
 #define PFS_SEARCH_SEGMENTS_MAX 4096u
@@ -51,7 +52,7 @@ struct pfs_search_result {
 	bool complete;        /* exhaustive and nothing was cut */
 	bool failed;
 	enum pfs_machine_end end;
-	char message[256];
+	char message[PFS_FAILURE_BYTES];
 	struct pfs_segment segments[PFS_SEARCH_SEGMENTS_MAX]; /* of the failing schedule */
 	uint32_t segment_count;
 };

@@ -52,7 +52,8 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 	bool buffers = self->model == PFS_MACHINE_TSO && step->operation.kind == PFS_SIM_STORE;
 	if (self->writers != NULL && step->operation.address != NULL) {
 		struct pfs_writer *writer = writer_of(self, step->operation.address);
-		if (writer != NULL && step->source == PFS_STEP_NONE && writer->address != NULL)
+		if (writer != NULL && step->source == PFS_STEP_NONE && writer->address != NULL &&
+		    self->model != PFS_MACHINE_VIEWS)
 			step->source = writer->step;
 		if (writer != NULL && step->wrote && !buffers)
 			*writer = (struct pfs_writer){ step->operation.address,
@@ -95,7 +96,7 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 			size_t text_bytes)
 {
 	const struct pfs_step *step = &self->trace[at];
-	char seen[24], written[24], source[24] = "";
+	char seen[24], written[24], source[24] = "", older[24] = "";
 	const struct pfs_sim_operation *operation = &step->operation;
 	const char *kind = kind_texts[operation->kind];
 	const char *object = self->names[at][0] != '\0' ? self->names[at] : operation->place->text;
@@ -112,13 +113,17 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 	if (step->source != PFS_STEP_NONE && step->source < self->step_count)
 		(void)snprintf(source, sizeof(source), " (T%u#%u)",
 			       self->trace[step->source].thread, step->source);
+	if (step->older != 0)
+		(void)snprintf(older, sizeof(older), " old:%u", step->older);
 	if (operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_AWAIT)
-		(void)snprintf(text, text_bytes, "%s %s = %s%s", kind, object, seen, source);
-	else if (step->wrote)
-		(void)snprintf(text, text_bytes, "%s %s %s->%s", kind, object, seen, written);
-	else
-		(void)snprintf(text, text_bytes, "%s %s failed, saw %s%s", kind, object, seen,
+		(void)snprintf(text, text_bytes, "%s%s %s = %s%s", kind, older, object, seen,
 			       source);
+	else if (step->wrote)
+		(void)snprintf(text, text_bytes, "%s%s %s %s->%s", kind, older, object, seen,
+			       written);
+	else
+		(void)snprintf(text, text_bytes, "%s%s %s failed, saw %s%s", kind, older, object,
+			       seen, source);
 }
 
 void pfs_trace_print(const struct pfs_machine *self, FILE *out)

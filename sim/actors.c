@@ -1,0 +1,78 @@
+/*
+ * actors.c - who can make the next step, for schedulers.
+ */
+#include "sim/machine.h"
+#include "sim/model.h"
+
+uint32_t pfs_machine_actor_count(const struct pfs_machine *self)
+{
+	return self->model == PFS_MACHINE_TSO ? 2 * self->thread_count : self->thread_count;
+}
+
+uint32_t pfs_machine_actor_limit(const struct pfs_machine *self)
+{
+	uint32_t choices = 1;
+	if (self->model != PFS_MACHINE_VIEWS)
+		return pfs_machine_actor_count(self);
+	for (uint32_t id = 0; id < self->thread_count; id++) {
+		const struct pfs_vthread *thread = self->threads[id];
+		uint32_t own = 1;
+		if (thread->state == PFS_VTHREAD_READY)
+			own = pfs_views_choices(self, thread);
+		choices = own > choices ? own : choices;
+	}
+	return choices * self->thread_count;
+}
+
+uint32_t pfs_machine_perhaps_older(struct pfs_machine *self, uint32_t actor, uint64_t random)
+{
+	if (self->model != PFS_MACHINE_VIEWS || actor == PFS_ACTOR_NONE || random % 4 != 0)
+		return actor;
+	const struct pfs_vthread *thread = self->threads[actor % self->thread_count];
+	uint32_t choices = pfs_views_choices(self, thread);
+	uint32_t older = actor + self->thread_count * (uint32_t)(random / 4 % choices);
+	bool reads = thread->pending.kind == PFS_SIM_LOAD || thread->pending.kind == PFS_SIM_CAS;
+	return reads && pfs_machine_can_run(self, older) ? older : actor;
+}
+
+bool pfs_machine_can_run(const struct pfs_machine *self, uint32_t actor)
+{
+	uint32_t choice = 0;
+	if (self->model == PFS_MACHINE_VIEWS && self->thread_count != 0) {
+		choice = actor / self->thread_count;
+		actor %= self->thread_count;
+	}
+	if (actor >= self->thread_count) {
+		uint32_t owner = actor - self->thread_count;
+		return owner < self->thread_count && self->model == PFS_MACHINE_TSO &&
+		       self->threads[owner]->buffer_count != 0;
+	}
+	const struct pfs_vthread *thread = self->threads[actor];
+	return thread->state == PFS_VTHREAD_READY && thread->steps < thread->stop_after &&
+	       !thread->yielded && pfs_model_is_ready(self, thread) &&
+	       (choice == 0 || pfs_views_can(self, thread, choice));
+}
+
+bool pfs_machine_any(struct pfs_machine *self)
+{
+	bool woken = false;
+	uint32_t count = pfs_machine_actor_count(self);
+	for (uint32_t actor = 0; actor < count; actor++) {
+		if (pfs_machine_can_run(self, actor))
+			return true;
+	}
+	for (uint32_t id = 0; id < self->thread_count; id++) {
+		woken |= self->threads[id]->yielded;
+		self->threads[id]->yielded = false;
+	}
+	return woken && pfs_machine_any(self);
+}
+
+struct pfs_sim_operation pfs_machine_pending(const struct pfs_machine *self, uint32_t actor)
+{
+	if (self->model == PFS_MACHINE_VIEWS)
+		actor %= self->thread_count;
+	if (actor < self->thread_count)
+		return self->threads[actor]->pending;
+	return pfs_model_oldest(self->threads[actor - self->thread_count]);
+}

@@ -1,0 +1,294 @@
+#include "sim/views.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine.h"
+#include "sim/model.h"
+
+/* ---- room ---- */
+
+void pfs_views_fini(struct pfs_views *self)
+{
+	for (uint32_t i = 0; i < self->location_room; i++) {
+		free(self->locations[i].messages);
+		free(self->locations[i].order);
+	}
+	for (uint32_t thread = 0; thread < self->thread_room[0]; thread++) {
+		free(self->view[thread]);
+		free(self->glimpses[thread]);
+	}
+	free(self->locations);
+	free((void *)self->view);
+	free((void *)self->glimpses);
+	free(self->view_room);
+	free(self->glimpse_room);
+	pfs_arena_fini(&self->arena);
+	pfs_table_fini(&self->table);
+}
+
+void pfs_views_begin(struct pfs_views *self, uint32_t threads)
+{
+	uint32_t *room = self->thread_room;
+	self->view = pfs_widen((void *)self->view, &room[0], threads, sizeof(*self->view));
+	self->glimpses = pfs_widen((void *)self->glimpses, &room[1], threads,
+				   sizeof(*self->glimpses));
+	self->view_room = pfs_widen(self->view_room, &room[2], threads, sizeof(uint32_t));
+	self->glimpse_room = pfs_widen(self->glimpse_room, &room[3], threads, sizeof(uint32_t));
+	for (uint32_t thread = 0; thread < room[0]; thread++) {
+		uint32_t used = self->table.count;
+		if (used > self->view_room[thread])
+			used = self->view_room[thread];
+		if (used != 0) {
+			memset(self->view[thread], 0, used * sizeof(uint32_t));
+			memset(self->glimpses[thread], 0, used * sizeof(struct pfs_glimpse));
+		}
+	}
+	self->threads = threads;
+	self->cut = false;
+	pfs_table_clear(&self->table);
+	pfs_arena_clear(&self->arena);
+}
+
+static uint32_t location_find(const struct pfs_views *self, const void *address)
+{
+	return pfs_table_find(&self->table, (uintptr_t)address);
+}
+
+static void widen_threads(struct pfs_views *self, uint32_t count)
+{
+	for (uint32_t thread = 0; thread < self->threads; thread++) {
+		self->view[thread] = pfs_widen(self->view[thread], &self->view_room[thread],
+					       count, sizeof(uint32_t));
+		self->glimpses[thread] =
+			pfs_widen(self->glimpses[thread], &self->glimpse_room[thread], count,
+				  sizeof(struct pfs_glimpse));
+	}
+}
+
+/* A message behind the one at position `behind`; UINT32_MAX: the first. */
+static uint32_t insert(struct pfs_location *location, uint32_t behind,
+		       const struct pfs_view_message *message)
+{
+	uint32_t at = behind + 1, id = location->count++;
+	location->messages = pfs_widen(location->messages, &location->room, location->count,
+				       sizeof(*location->messages));
+	location->order = pfs_widen(location->order, &location->order_room, location->count,
+				    sizeof(*location->order));
+	for (uint32_t i = id; i > at; i--) {
+		location->order[i] = location->order[i - 1];
+		location->messages[location->order[i]].at = i;
+	}
+	location->order[at] = id;
+	location->messages[id] = *message;
+	location->messages[id].at = at;
+	return id;
+}
+
+/* The number of the operation's location, which begins to exist with what memory holds. */
+static uint32_t location_of(struct pfs_views *self, const struct pfs_sim_operation *operation)
+{
+	uint32_t before = self->table.count;
+	uint32_t id = pfs_table_add(&self->table, (uintptr_t)operation->address);
+	uint64_t value = pfs_model_bytes(operation->address, operation->size_bytes);
+	if (id == before) {
+		self->locations = pfs_widen(self->locations, &self->location_room, id + 1,
+					    sizeof(*self->locations));
+		widen_threads(self, self->location_room);
+		struct pfs_location *made = &self->locations[id];
+		made->address = operation->address;
+		made->size_bytes = operation->size_bytes;
+		made->count = 0;
+		made->sc = 0;
+		(void)insert(made, UINT32_MAX, &(struct pfs_view_message){ .value = value,
+								      .step = PFS_STEP_NONE });
+		return id;
+	}
+	struct pfs_location *location = &self->locations[id];
+	PFS_MACHINE_CHECK(location->size_bytes == operation->size_bytes,
+			  "%s (%s:%d) is accessed by %u and by %u bytes", operation->place->text,
+			  operation->place->file, operation->place->line,
+			  location->size_bytes, operation->size_bytes);
+	uint32_t last = location->count - 1;
+	if (location->messages[location->order[last]].value == value)
+		return id;
+	/* A plain store, or one of metrics. If it is not ordered it is a race; here all see it. */
+	uint32_t message = insert(location, last, &(struct pfs_view_message){ .value = value,
+									 .step = PFS_STEP_NONE });
+	for (uint32_t thread = 0; thread < self->threads; thread++)
+		self->view[thread][id] = message;
+	return id;
+}
+
+/* ---- choices ---- */
+
+static bool is_single(uint8_t kind)
+{
+	return kind != PFS_SIM_LOAD && kind != PFS_SIM_STORE && kind != PFS_SIM_CAS &&
+	       kind != PFS_SIM_EXCHANGE && kind != PFS_SIM_ADD && kind != PFS_SIM_OR &&
+	       kind != PFS_SIM_AND;
+}
+
+static uint32_t oldest_of(const struct pfs_views *self, uint32_t thread, uint32_t id, bool seq)
+{
+	const struct pfs_location *location = &self->locations[id];
+	uint32_t oldest = location->messages[self->view[thread][id]].at;
+	uint32_t sc = location->messages[location->sc].at;
+	return seq && sc > oldest ? sc : oldest;
+}
+
+bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *thread,
+		   uint32_t choice)
+{
+	const struct pfs_views *self = &machine->views;
+	const struct pfs_sim_operation *operation = &thread->pending;
+	if (choice == 0 || is_single(operation->kind))
+		return choice == 0;
+	uint32_t id = location_find(self, operation->address);
+	if (id == PFS_TABLE_NONE || choice >= self->locations[id].count)
+		return false;
+	const struct pfs_location *location = &self->locations[id];
+	uint32_t at = location->count - 1 - choice;
+	const struct pfs_view_message *message = &location->messages[location->order[at]];
+	bool reads = operation->kind == PFS_SIM_LOAD ||
+		     (operation->kind == PFS_SIM_CAS && message->value != operation->expected);
+	bool seq = operation->order == PFS_SIM_SEQ &&
+		   !(reads && operation->kind == PFS_SIM_CAS); /* a failed one is relaxed */
+	if (at < oldest_of(self, thread->id, id, seq))
+		return false;
+	if (!reads)
+		return !location->messages[location->order[at + 1]].rmw;
+	const struct pfs_glimpse *last = &self->glimpses[thread->id][id];
+	return last->read != location->order[at] || last->repeats < PFS_VIEWS_REPEATS_MAX;
+}
+
+uint32_t pfs_views_choices(const struct pfs_machine *machine, const struct pfs_vthread *thread)
+{
+	const struct pfs_views *self = &machine->views;
+	const struct pfs_sim_operation *operation = &thread->pending;
+	uint32_t id = location_find(self, operation->address);
+	if (is_single(operation->kind) || id == PFS_TABLE_NONE)
+		return 1;
+	return self->locations[id].count - oldest_of(self, thread->id, id, false);
+}
+
+uint64_t pfs_views_peek(const struct pfs_machine *machine, const struct pfs_vthread *thread,
+			uint32_t choice)
+{
+	const struct pfs_sim_operation *operation = &thread->pending;
+	uint32_t id = location_find(&machine->views, operation->address);
+	if (choice == 0 || id == PFS_TABLE_NONE || choice >= machine->views.locations[id].count)
+		return pfs_model_bytes(operation->address, operation->size_bytes);
+	const struct pfs_location *location = &machine->views.locations[id];
+	return location->messages[location->order[location->count - 1 - choice]].value;
+}
+
+/* ---- steps ---- */
+
+/* Per location the later message. */
+static void join(const struct pfs_views *self, uint32_t *view, const struct pfs_view_message *other)
+{
+	for (uint32_t id = 0; id < other->view_count; id++) {
+		const struct pfs_view_message *messages = self->locations[id].messages;
+		if (messages[other->view[id]].at > messages[view[id]].at)
+			view[id] = other->view[id];
+	}
+}
+
+/* A copy of the view, with what another message hands on. */
+static void keep_view(struct pfs_views *self, struct pfs_view_message *message,
+		      const uint32_t *view, const struct pfs_view_message *from)
+{
+	uint32_t count = self->table.count;
+	uint32_t *copy = pfs_arena_take(&self->arena, count * sizeof(uint32_t));
+	memcpy(copy, view, count * sizeof(uint32_t));
+	if (from != NULL)
+		join(self, copy, from);
+	message->view = copy;
+	message->view_count = count;
+}
+
+static bool note_read(struct pfs_glimpse *last, uint32_t message, bool newest)
+{
+	if (last->read != message || newest)
+		last->repeats = 0;
+	last->read = message;
+	last->repeats += !newest && last->repeats != UINT32_MAX;
+	return last->repeats == PFS_VIEWS_REPEATS_MAX;
+}
+
+/* What follows position `at` is new: the step's value. from: what an rmw read, or NULL. */
+static void write_message(struct pfs_machine *machine, struct pfs_vthread *thread,
+			  const struct pfs_step *step, uint32_t id, uint32_t at,
+			  const struct pfs_view_message *from)
+{
+	struct pfs_views *self = &machine->views;
+	struct pfs_location *location = &self->locations[id];
+	struct pfs_view_message carried = from != NULL ? *from : (struct pfs_view_message){ 0 };
+	uint8_t order = pfs_order_of(&step->operation, true);
+	uint32_t made = insert(location, at, &(struct pfs_view_message){ .value = step->written,
+								    .step = machine->step_count,
+								    .rmw = from != NULL });
+	struct pfs_view_message *message = &location->messages[made];
+	self->view[thread->id][id] = made;
+	message->view = carried.view;
+	message->view_count = carried.view_count;
+	message->clock = carried.clock;
+	if (pfs_order_releases(order)) {
+		keep_view(self, message, self->view[thread->id], &carried);
+		message->clock = pfs_clock_join(&machine->clocks, carried.clock,
+						pfs_clock_release(&machine->clocks, thread->id));
+	}
+	if (order == PFS_SIM_SEQ)
+		location->sc = made;
+	if (made == location->order[location->count - 1])
+		memcpy(location->address, &step->written, location->size_bytes);
+}
+
+void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
+		       struct pfs_step *step, uint32_t choice)
+{
+	struct pfs_views *self = &machine->views;
+	uint32_t id = location_of(self, &step->operation);
+	struct pfs_location *location = &self->locations[id];
+	uint32_t at = location->count - 1 - choice;
+	struct pfs_view_message read = location->messages[location->order[at]];
+	bool reads = step->operation.kind != PFS_SIM_STORE &&
+		     step->operation.kind != PFS_SIM_UNLOCK;
+	uint32_t *view = self->view[thread->id];
+	step->older = choice;
+	step->seen = read.value;
+	step->source = read.step;
+	step->wrote = pfs_model_result(&step->operation, thread->id, read.value, &step->written);
+	if (reads) {
+		uint8_t order = pfs_order_of(&step->operation, step->wrote);
+		self->cut |= note_read(&self->glimpses[thread->id][id], location->order[at],
+				       choice == 0);
+		view[id] = location->order[at];
+		if (pfs_order_acquires(order)) {
+			join(self, view, &read);
+			pfs_clock_acquire(&machine->clocks, thread->id, read.clock);
+		}
+	}
+	if (step->wrote)
+		write_message(machine, thread, step, id, at, reads ? &read : NULL);
+}
+
+void pfs_views_barrier(struct pfs_machine *machine)
+{
+	struct pfs_views *self = &machine->views;
+	for (uint32_t id = 0; id < self->table.count; id++) {
+		const struct pfs_location *location = &self->locations[id];
+		for (uint32_t thread = 0; thread < self->threads; thread++)
+			self->view[thread][id] = location->order[location->count - 1];
+	}
+}
+
+void pfs_views_yield(struct pfs_machine *machine, uint32_t thread)
+{
+	struct pfs_views *self = &machine->views;
+	for (uint32_t id = 0; id < self->table.count; id++) {
+		if (self->glimpses[thread][id].repeats != 0)
+			self->glimpses[thread][id].repeats = UINT32_MAX;
+	}
+}

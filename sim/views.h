@@ -1,0 +1,103 @@
+/*
+ * views.h - weak memory as C11 has it: old values stay readable until something forbids it.
+ *
+ * Of each location all values are kept, in modification order (messages). A thread has a view:
+ * for each location the oldest message that it may still read. Reading or writing moves it; a
+ * release writes the view into the message, an acquire that reads the message takes it in; a
+ * read-modify-write hands on what it read (release sequences). `sc` is the last seq write of a
+ * location: seq reads read no older one, seq writes come behind it.
+ *
+ *	load           any message from the view on
+ *	store          placed behind any message from the view on, but never between a message
+ *	               and the read-modify-write that read it
+ *	rmw            as a load, of a message that no other rmw has read; placed right behind it
+ *	failed cas     a relaxed load
+ *
+ * Choices are actors: actor t + thread_count * k lets thread t read, or write behind, the
+ * message that is k older than the newest. k is counted in modification order, so that it means
+ * the same message until somebody writes to the location. k = 0 is always possible.
+ *
+ * Memory itself holds the newest message. Every execution is one of RC11 (append-only unless a
+ * store chooses k > 0); docs/memory-model.md says which executions of C11 are never shown.
+ *
+ * Source: promising semantics without promises, as in J. Kang et al., POPL 2017; RC11 is
+ * O. Lahav et al., PLDI 2017.
+ */
+#ifndef PFS_SIM_VIEWS_H
+#define PFS_SIM_VIEWS_H
+
+#include "sim/clocks.h"
+
+struct pfs_machine;
+struct pfs_vthread;
+struct pfs_step;
+
+/* The same message is read by one thread, without another one in between, at most so often
+ * while a newer one exists. */
+#define PFS_VIEWS_REPEATS_MAX 4u
+
+struct pfs_view_message {
+	uint64_t value;
+	const uint32_t *view;  /* of view_count locations, beyond them the first message; or NULL */
+	const uint32_t *clock; /* happens-before; or NULL */
+	uint32_t view_count;
+	uint32_t step;         /* that wrote it; PFS_STEP_NONE: set-up, or plain */
+	uint32_t at;           /* in modification order */
+	bool rmw;
+};
+
+struct pfs_location {
+	void *address;
+	uint32_t size_bytes;
+	uint32_t count, room, order_room;
+	struct pfs_view_message *messages; /* as they were written; 0 was there before */
+	uint32_t *order;              /* modification order */
+	uint32_t sc;                  /* last seq write, in modification order */
+};
+
+/* Of a thread and a location. */
+struct pfs_glimpse {
+	uint32_t read;    /* last message read */
+	uint32_t repeats; /* how often, while it was not the newest */
+};
+
+struct pfs_views {
+	struct pfs_table table; /* of locations, by address */
+	struct pfs_location *locations;
+	uint32_t location_room;
+	uint32_t threads;
+	uint32_t **view;        /* [threads][location_room] */
+	struct pfs_glimpse **glimpses;
+	uint32_t *view_room, *glimpse_room;
+	uint32_t thread_room[4];
+	struct pfs_arena arena;
+	bool cut; /* somebody read the same old message too often: not everything is explored */
+};
+
+void pfs_views_fini(struct pfs_views *self);
+
+/* Before a run: all threads know all that memory holds. */
+void pfs_views_begin(struct pfs_views *self, uint32_t threads);
+
+/* May the thread's pending operation take this choice? */
+bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *thread,
+		   uint32_t choice);
+
+/* How many choices there may be; some of them may be impossible. At least 1. */
+uint32_t pfs_views_choices(const struct pfs_machine *machine, const struct pfs_vthread *thread);
+
+/* The value that the pending operation would read. */
+uint64_t pfs_views_peek(const struct pfs_machine *machine, const struct pfs_vthread *thread,
+			uint32_t choice);
+
+/* Fills seen, written, wrote, source and older of the step, and changes memory. */
+void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
+		       struct pfs_step *step, uint32_t choice);
+
+/* A barrier of all threads: each of them knows every newest message. */
+void pfs_views_barrier(struct pfs_machine *machine);
+
+/* The thread waits: what it read so far and is not the newest, it will not read again. */
+void pfs_views_yield(struct pfs_machine *machine, uint32_t thread);
+
+#endif
