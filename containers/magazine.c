@@ -171,7 +171,8 @@ static void give_to_words(struct pfs_container *self, void *record)
 	struct pfs_occupancy_word *words = pfs_record_page(record)->index_words;
 	uint32_t slot = pfs_record_slot(record);
 	struct pfs_occupancy_word *word = &words[slot / PFS_WORD_RECORDS];
-	(void)pfs_occupancy_set(self, word, UINT64_C(1) << (slot % PFS_WORD_RECORDS));
+	(void)pfs_occupancy_set(word, UINT64_C(1) << (slot % PFS_WORD_RECORDS));
+	pfs_occupancy_tell(self, word);
 }
 
 /*

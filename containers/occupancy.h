@@ -14,8 +14,9 @@
  *	     without a read section.
  *	[O3] the version of a word grows with each 0 -> 1 of its bits and never falls.
  *	[O4] the summaries (a bit for each word of a page, a bit for each page of a node) are
- *	     hints: set by frees, cleared by searches that found nothing. Only time depends on
- *	     them.
+ *	     hints: set by the free that gives an empty word room, cleared by searches that
+ *	     found nothing. Only time depends on them: while that free, or a search, is
+ *	     stopped in the middle, a word with room may be missing, and the proof finds it.
  *
  * No record is free: read all words twice. If every word shows no bit both times, and the sum
  * of the versions is the same, then no bit was set in any word between its two reads [O3], so
@@ -179,8 +180,12 @@ static inline struct pfs_claim pfs_occupancy_claim_record(struct pfs_thread *thr
 static inline struct pfs_claim pfs_occupancy_claim(struct pfs_thread *thread,
 						   struct pfs_occupancy_word *word, uint32_t bit)
 {
-	void *record = word->first_record + (size_t)bit * word->record_stride;
-	char *lock = word->first_lock + (size_t)bit * word->lock_stride;
+	/* In 32 bits, which a page's offsets fit: a sign extension less. The address stands
+	 * between this CAS and the free's add, so every cycle of it is one of a pair. */
+	void *record = word->first_record + bit * word->record_stride;
+	char *lock = word->first_lock + bit * word->lock_stride;
+	if (record == NULL) /* spares callers the test of a claim that was just won */
+		__builtin_unreachable();
 	return pfs_occupancy_claim_record(thread, record, (struct pfs_lock *)(void *)lock);
 }
 
@@ -214,7 +219,7 @@ static inline struct pfs_claim pfs_occupancy_try(struct pfs_thread *thread,
 						 uint64_t *held)
 {
 	uint64_t seen = *held;
-	uint32_t bit = (uint32_t)__builtin_ctzll(seen);
+	uint32_t bit = (uint32_t)__builtin_ctz((uint32_t)seen);
 	*held = seen & (seen - 1);
 	/* [W1] acq_rel, pairs with [W2], [W4] and [W5]: without acquire the record's bytes of
 	 * its last life could arrive late; release is for [W5]. The version in the comparison
@@ -276,18 +281,26 @@ static inline bool pfs_occupancy_is_announced(struct pfs_occupancy_word *word)
 	return (pfs_load_seq(word->room) & word->room_bit) != 0;
 }
 
-/* Set a record's bit; what the word holds then. The record's pfs_lock must be FREE already. */
-static inline uint64_t pfs_occupancy_set(struct pfs_container *self,
-					 struct pfs_occupancy_word *word, uint64_t bit)
+/*
+ * Set a record's bit; what the word held before. The record's pfs_lock must be FREE already,
+ * and the caller tells of the room.
+ */
+static inline uint64_t pfs_occupancy_set(struct pfs_occupancy_word *word, uint64_t bit)
 {
 	/* [W2] seq, pairs with [W1], [W3] and [W5]: hands the record on, and publishes the free
 	 * with whatever this thread does next. From here on the page may go [O2]. */
 	uint64_t before = pfs_fetch_add_seq(&word->free, bit + PFS_WORD_FREES);
 	if (!pfs_likely((before & bit) == 0))
 		pfs_panic("free: the record's bit was set", (unsigned)before, 0);
+	return before;
+}
+
+/* After a bit was set: let searches find the word. */
+static inline void pfs_occupancy_tell(struct pfs_container *self,
+				      struct pfs_occupancy_word *word)
+{
 	if (!pfs_likely(pfs_occupancy_is_announced(word)))
 		pfs_occupancy_announce(self, word);
-	return before + bit + PFS_WORD_FREES;
 }
 
 /* Free a record to its word, and remember the word. */
@@ -297,13 +310,19 @@ static inline void pfs_occupancy_give(struct pfs_thread *thread, void *record)
 	struct pfs_occupancy_word *words = pfs_record_page(record)->index_words;
 	uint32_t slot = pfs_record_slot(record);
 	struct pfs_occupancy_word *word = &words[slot / PFS_WORD_RECORDS];
-	uint64_t bit = UINT64_C(1) << (slot % PFS_WORD_RECORDS);
+	uint64_t bit = UINT32_C(1) << (slot % PFS_WORD_RECORDS);
 
-	uint64_t now = pfs_occupancy_set(thread->container, word, bit);
-	if (pfs_likely(own->latest.word == word)) /* right if nobody else used it meanwhile */
+	uint64_t before = pfs_occupancy_set(word, bit);
+	bool is_latest = own->latest.word == word;
+	if (is_latest) /* right if nobody else used it meanwhile */
 		own->latest.seen += bit + PFS_WORD_FREES;
-	else if (pfs_occupancy_is_preferred(thread, word->page))
-		pfs_occupancy_remember(thread, word, now);
+	/* Room in the word already: who made it tells, or did. Asked only here, because where
+	 * threads free at random there is no telling, and the branch costs more than the look. */
+	if (pfs_likely(is_latest && (uint32_t)before != 0))
+		return;
+	pfs_occupancy_tell(thread->container, word);
+	if (!is_latest && pfs_occupancy_is_preferred(thread, word->page))
+		pfs_occupancy_remember(thread, word, before + bit + PFS_WORD_FREES);
 }
 
 #endif
