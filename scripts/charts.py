@@ -20,6 +20,10 @@ def _axis_name_x(canvas, left, right, y, name):
     canvas.text((left + right) / 2, y, name, size=11.5, anchor="middle", tone="soft")
 
 
+def _head(canvas, spec):
+    return canvas.head(spec["title"], spec.get("subtitle", ""), spec.get("stamp", ""))
+
+
 def _end_labels(canvas, ends, x, top, bottom):
     """Names at the ends of the lines, moved apart where they would touch."""
     places = spread([y for _, y, _ in ends], LABEL + 2.5, top + 4, bottom - 2)
@@ -39,7 +43,7 @@ def line_chart(spec, width=548, height=372):
     shade_from (an x from which the background is shaded) and shade_text, zero.
     """
     canvas = Canvas(width, height)
-    top = canvas.head(spec["title"], spec.get("subtitle", "")) + 22
+    top = _head(canvas, spec) + 22
     bottom = height - canvas.foot(spec.get("note", "")) - 40
     names = [s["name"] for s in spec["series"]]
     values = [v for s in spec["series"] for p in s["points"] for v in p[1:4] if v is not None]
@@ -95,7 +99,7 @@ def row_chart(spec, width=548):
     """
     rows = spec["rows"]
     canvas = Canvas(width, 10)
-    top = canvas.head(spec["title"], spec.get("subtitle", "")) + 8
+    top = _head(canvas, spec) + 8
     if spec.get("key"):
         x = 10
         for shape, text in spec["key"]:
@@ -159,7 +163,7 @@ def matrix_chart(spec, width=1110):
     """
     rows, groups = spec["rows"], spec["groups"]
     canvas = Canvas(width, 10)
-    top = canvas.head(spec["title"], spec.get("subtitle", "")) + 62
+    top = _head(canvas, spec) + 62
     left = 16 + max(text_width(name, LABEL) for name, _ in rows)
     columns = sum(len(g["columns"]) for g in groups)
     gap = 18
@@ -214,7 +218,7 @@ def panel_chart(spec, width=1110, columns=3, panel_height=150):
     [[(t, y)...]], ideal [(t, y)]}], ideal_name.
     """
     canvas = Canvas(width, 10)
-    top = canvas.head(spec["title"], spec.get("subtitle", "")) + 12
+    top = _head(canvas, spec) + 12
     form = spec.get("y_form", number)
     values = [y for p in spec["panels"] for line in p["lines"] + [p["ideal"]] for _, y in line]
     times = [t for p in spec["panels"] for line in p["lines"] for t, _ in line]
@@ -268,7 +272,7 @@ def time_chart(spec, width=1110, height=360):
     spec: title, subtitle, note, x_name, y_name, y_form, series [{name, index, line}].
     """
     canvas = Canvas(width, height)
-    top = canvas.head(spec["title"], spec.get("subtitle", "")) + 22
+    top = _head(canvas, spec) + 22
     bottom = height - canvas.foot(spec.get("note", "")) - 40
     form = spec.get("y_form", number)
     vertical = Scale([y for s in spec["series"] for _, y in s["line"]], bottom, top, zero=True,

@@ -2,7 +2,8 @@
 """check_results.py - do the files of a result folder keep to results/schema.json?
 
 usage: scripts/check_results.py FOLDER...
-Every launch that the plan calls done must have its files. The checker knows the part of JSON
+Every launch that the plan calls done must have its files; simulated.json is checked where it
+is. The checker knows the part of JSON
 Schema that our schema uses, and refuses a schema with more.
 Exit 0: all keep to it. 1: one does not. 2: a file cannot be read.
 """
@@ -76,8 +77,13 @@ def check_folder(folder, schema):
         faults.extend(f"{folder}: {line}" for line in found[:5])
         return document if not found else None
 
-    plan = check("plan.json", "plan")
+    simulated = os.path.exists(os.path.join(folder, results.SIMULATED_FILE))
+    plan = None
+    if os.path.exists(os.path.join(folder, "plan.json")) or not simulated:
+        plan = check("plan.json", "plan")
     check("machine.json", "machine")
+    if simulated:
+        check(results.SIMULATED_FILE, "simulated_file")
     for launch in plan["launches"] if plan else []:
         if launch["status"] == "done":
             check(launch["file"], "benchmark_file")

@@ -20,6 +20,7 @@ import stats
 from svg import number
 
 ALPHA = 0.05
+BUILDS = ("release", "counted", "simulated")
 
 
 def verdict(metric, ratio, interval, p, threshold):
@@ -73,7 +74,7 @@ def compare(a, b, metric, build, threshold):
 def case_name(case):
     """A case as the benchmark's name, without its fixed end."""
     parts = [case.workload]
-    for field in ("policy", "occupancy", "placement", "threads"):
+    for field in ("policy", "occupancy", "placement", "machine", "threads"):
         value = getattr(case, field)
         if value is not None:
             parts.append(f"{field}:{value:g}" if isinstance(value, float) else
@@ -123,6 +124,9 @@ def warn(a, b, rows, only_a, only_b, build):
     if build == "counted":
         print("compare.py: the counted build is for counts; do not compare its times",
               file=sys.stderr)
+    if build == "simulated":
+        print("compare.py: simulated runs in virtual time; a launch is a seed", file=sys.stderr)
+        return
     for key in ("cpu_model", "kernel", "cpus_allowed"):
         values = [side.machine.get(key) for side in (a, b)]
         if None not in values and values[0] != values[1]:
@@ -150,8 +154,8 @@ def main(argv=None):
     parser.add_argument("b", help="the one to judge against it")
     parser.add_argument("--metric", default="items_per_second",
                         help="counter to compare (default items_per_second)")
-    parser.add_argument("--build", default=None, choices=("release", "counted"),
-                        help="which launches (default release, or counted if there is no other)")
+    parser.add_argument("--build", default=None, choices=BUILDS,
+                        help="which launches (default: the first of these that A has)")
     parser.add_argument("--threshold", type=share, default=0.05,
                         help="least effect that counts (default 0.05 = 5 %%)")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -160,8 +164,8 @@ def main(argv=None):
     arguments = parser.parse_args(argv)
     a, b = results.load([arguments.a]), results.load([arguments.b])
     if arguments.build is None:
-        arguments.build = "release" if any(build == "release" for build, _ in a.values) \
-            else "counted"
+        there = {build for build, _ in a.values}
+        arguments.build = next((build for build in BUILDS if build in there), BUILDS[0])
     rows, only_a, only_b = compare(a, b, arguments.metric, arguments.build, arguments.threshold)
     if not rows:
         known = sorted({m for (build, _), metrics in a.values.items()

@@ -3,59 +3,12 @@
 A figure function takes results and returns a Figure, or None where the data is missing.
 """
 
-from collections import namedtuple
-
 import charts
+import figure_parts as parts
+import growth_figures
 import summary
-from stats import median, median_interval
+from stats import median
 from svg import bytes_text, bytes_unit, number, time_text
-
-Figure = namedtuple("Figure", "name title canvas caption")
-
-
-def count_noun(amount, noun):
-    """1 launch, 2 launches."""
-    return f"{amount} {noun}" + ("" if amount == 1 else "s" if noun != "launch" else "es")
-
-
-def _launches_text(results, build, workload):
-    low, high = results.launches(build, workload)
-    return count_noun(high, "launch") if low == high else f"{low} to {high} launches"
-
-
-def _note(results, build, workload, band=True):
-    """Build, launches and spread: the foot of each figure."""
-    what = {"release": "times: release build, which counts nothing",
-            "counted": "counts: counted build, whose times are not used"}[build]
-    spread = "; shaded: 95 % bootstrap interval of the median" if band else ""
-    placements = {c.placement for c in results.cases(build, workload=workload)} - {None}
-    placed = f"; placement {', '.join(sorted(placements))}" if placements else ""
-    return (f"{what}; each point the median of {_launches_text(results, build, workload)}"
-            f"{spread}{placed}")
-
-
-def _point(x, samples, text):
-    low, high = median_interval(samples)
-    mid = median(samples)
-    tip = f"{text}: {number(mid)} ({number(low)} to {number(high)}, {len(samples)} launches)"
-    return (x, mid, low, high, tip)
-
-
-def _lead(found, base):
-    """Who leads in {policy: samples}, in words; those whose intervals meet the best's are level."""
-    best = max(found, key=lambda p: median(found[p]))
-    low = median_interval(found[best])[0]
-    level = sorted((p for p in found if median_interval(found[p])[1] >= low),
-                   key=lambda p: -median(found[p]))
-    if len(level) > 3:
-        return f"no clear leader, the intervals of {len(level)} of {len(found)} meet"
-    words = f"{best} is fastest" if len(level) == 1 else f"{' and '.join(level)} lead"
-    if base in found and base not in level:
-        ratios = [median(found[p]) / median(found[base]) for p in level]
-        least, most = summary.times(min(ratios)), summary.times(max(ratios))
-        words += f", {least} × {base}" if least == most else f", {least} to {most} × {base}"
-    return words
-
 
 def throughput_by_threads(results, workload, occupancy=None):
     """Lines over thread counts for one workload."""
@@ -69,25 +22,26 @@ def throughput_by_threads(results, workload, occupancy=None):
     xs = sorted({c.threads for c in cases})
     series = []
     for policy in results.policies("release", workload):
-        points = [_point(c.threads, results.samples("release", c, "items_per_second"),
-                         f"{policy}, {count_noun(c.threads, 'thread')}")
+        points = [parts.point(c.threads, results.samples("release", c, "items_per_second"),
+                         f"{policy}, {parts.count_noun(c.threads, 'thread')}")
                   for c in cases if c.policy == policy]
         series.append({"name": policy, "index": results.position(policy), "points": points})
     place = max([x for x in xs if x <= cpus] or xs[:1])
     found = {c.policy: results.samples("release", c, "items_per_second")
              for c in cases if c.threads == place}
     where = f"{workload} at {occupancy:g} full" if occupancy is not None else workload
-    title = f"{where}, {count_noun(place, 'thread')}: " \
-            f"{_lead(found, summary.base_policy(results))}"
+    title = f"{where}, {parts.count_noun(place, 'thread')}: " \
+            f"{parts.lead(found, summary.base_policy(results))}"
     canvas = charts.line_chart({
-        "title": title, "subtitle": summary.WORKLOADS.get(workload, ""),
-        "note": _note(results, "release", workload), "x_name": "threads", "xs": xs,
+        "stamp": results.stamp, "title": title,
+        "subtitle": summary.WORKLOADS.get(workload, ""),
+        "note": parts.note(results, "release", workload), "x_name": "threads", "xs": xs,
         "y_name": "allocate + publish + free per second", "series": series,
         "y_log": _spans(series, 30), "shade_from": next((x for x in xs if x > cpus), None),
         "shade_text": f"more threads than the {cpus} CPUs"})
     name = f"threads-{workload}"
-    return Figure(name, title, canvas, "Threads that outnumber the CPUs take turns; that side "
-                  "shows robustness, not scaling." if max(xs) > cpus else "")
+    return parts.Figure(name, title, canvas, "Threads that outnumber the CPUs take turns; that "
+                        "side shows robustness, not scaling." if max(xs) > cpus else "")
 
 
 def _spans(series, factor):
@@ -115,7 +69,7 @@ def throughput_by_occupancy(results):
     xs = sorted({c.occupancy for c in cases})
     series, slow = [], {}
     for policy in results.policies("release", "churn"):
-        points = [_point(c.occupancy, results.samples("release", c, "items_per_second"),
+        points = [parts.point(c.occupancy, results.samples("release", c, "items_per_second"),
                          f"{policy} at {c.occupancy:g}") for c in cases if c.policy == policy]
         if points:
             series.append({"name": policy, "index": results.position(policy), "points": points})
@@ -123,7 +77,7 @@ def throughput_by_occupancy(results):
         if len(inner) > 1:
             slow[policy] = inner[0][1] / inner[-1][1]
     start = min([x for x in xs if x >= 0.5] or xs)
-    title = f"churn from {start:g} to {xs[-1]:g} full, {count_noun(threads, 'thread')}: "
+    title = f"churn from {start:g} to {xs[-1]:g} full, {parts.count_noun(threads, 'thread')}: "
     base = summary.base_policy(results)
     own = {p: s for p, s in slow.items() if p not in summary.baselines(results)} or slow
     if own:
@@ -131,11 +85,13 @@ def throughput_by_occupancy(results):
         told = list(dict.fromkeys([worst, base if base in own else worst, best]))
         title += ", ".join(f"{p} {_slowdown(own[p])}" for p in told)
     canvas = charts.line_chart({
-        "title": title, "subtitle": "a random live record is replaced; logarithmic",
-        "note": _note(results, "release", "churn"), "x_name": "occupancy: records in use / "
+        "stamp": results.stamp, "title": title,
+        "subtitle": "a random live record is replaced; logarithmic",
+        "note": parts.note(results, "release", "churn"), "x_name": "occupancy: records in use / "
         "records in pages", "xs": xs, "x_form": "{:g}".format, "y_log": True, "series": series,
         "y_name": "allocate + publish + free per second"})
-    return Figure("occupancy", title, canvas, "Occupancies are set side by side, not to scale.")
+    return parts.Figure("occupancy", title, canvas,
+                        "Occupancies are set side by side, not to scale.")
 
 
 def _skips_title(guilty):
@@ -156,10 +112,14 @@ def _skips_title(guilty):
         f"{p} {number(growing[p])}" for p in told) + more
 
 
-def _readable_columns(cases):
+def _readable_columns(cases, simulated, cpus):
     """(threads, occupancy) of the matrix: at most three of each, the fullest and the fewest
     threads, because numbers must fit the cells. The title is of all cases."""
-    threads = sorted({c.threads for c in cases})[:3]
+    threads = sorted({c.threads for c in cases})
+    if simulated and len(threads) > 3:  # there the many threads matter
+        middle = cpus if cpus in threads[1:-1] else threads[len(threads) // 2]
+        threads = [threads[0], middle, threads[-1]]
+    threads = threads[:3]
     fills = sorted({c.occupancy for c in cases})[-3:]
     return sorted({(c.threads, c.occupancy) for c in cases
                    if c.threads in threads and c.occupancy in fills})
@@ -171,7 +131,7 @@ def skips(results):
              and results.samples("counted", c, "record_skips")]
     if not cases:
         return None
-    columns = _readable_columns(cases)
+    columns = _readable_columns(cases, results.stamp, results.plan.get("cpus"))
     policies = [p for p in results.policies("counted", "churn")
                 if any(c.policy == p for c in cases)]
     groups, guilty = [], {}
@@ -191,19 +151,20 @@ def skips(results):
             if (case.threads, case.occupancy) not in columns:
                 continue
             key = (policies.index(case.policy), columns.index((case.threads, case.occupancy)))
-            cells[key] = (value, f"{case.policy}, {count_noun(case.threads, 'thread')}, "
+            cells[key] = (value, f"{case.policy}, {parts.count_noun(case.threads, 'thread')}, "
                           f"{case.occupancy:g} full: {number(value)} "
                           f"({number(min(samples))} to {number(max(samples))}, "
                           f"{len(samples)} launches)")
-        names = [(count_noun(t, "thread"), f"{o:g}") for t, o in columns]
+        names = [(parts.count_noun(t, "thread"), f"{o:g}") for t, o in columns]
         groups.append({"name": label, "columns": names, "cells": cells})
     title = _skips_title(guilty)
     canvas = charts.matrix_chart({
-        "title": title, "subtitle": "churn; a skip is a page or record that a call never tried "
+        "stamp": results.stamp, "title": title,
+        "subtitle": "churn; a skip is a page or record that a call never tried "
         "although it gave up or went on to grow; columns: occupancy, by thread count",
-        "note": _note(results, "counted", "churn", band=False), "groups": groups,
+        "note": parts.note(results, "counted", "churn", band=False), "groups": groups,
         "rows": [(p, results.position(p)) for p in policies]})
-    return Figure("skips", title, canvas, "A policy without pages (a baseline) has none to "
+    return parts.Figure("skips", title, canvas, "A policy without pages (a baseline) has none to "
                   "skip. Zero is green. The title is of all cases measured, of which the matrix "
                   "shows three thread counts and the three fullest.")
 
@@ -240,11 +201,12 @@ def pages_over_time(results):
                  f"{'gives' if len(gives) == 1 else 'give'} back the pages that were added")
         title += "; the others keep theirs" if len(gives) < len(order) else ""
     canvas = charts.panel_chart({
-        "title": title, "subtitle": "pages over time, one line for each launch; dashed: pages "
+        "stamp": results.stamp, "title": title,
+        "subtitle": "pages over time, one line for each launch; dashed: pages "
         "ideally needed at that moment", "x_name": "seconds",
-        "ideal_name": "ideal", "note": _note(results, "release", "tide", band=False).replace(
+        "ideal_name": "ideal", "note": parts.note(results, "release", "tide", band=False).replace(
             "each point the median of", "every one of"), "panels": panels})
-    return Figure("tide-pages", title, canvas, "")
+    return parts.Figure("tide-pages", title, canvas, "")
 
 
 def resident_over_time(results):
@@ -271,12 +233,13 @@ def resident_over_time(results):
     if ends[best] < 0.9 * peaks[best] and keeps:
         title += f"; {len(keeps)} of {len(order)} keep theirs"
     canvas = charts.time_chart({
-        "title": title, "subtitle": "as the operating system says; of the launches the one with "
+        "stamp": results.stamp, "title": title,
+        "subtitle": "as the operating system says; of the launches the one with "
         "the median mean", "x_name": "seconds", "y_name": "resident bytes of the container",
         "y_form": bytes_text, "series": series, "y_unit": bytes_unit(peaks.values()),
-        "note": _note(results, "release", "tide", band=False).replace(
+        "note": parts.note(results, "release", "tide", band=False).replace(
             "each point the median of", "one of")})
-    return Figure("tide-resident", title, canvas, "")
+    return parts.Figure("tide-resident", title, canvas, "")
 
 
 LATENCY = (("ns_p50", "circle", "p50"), ("ns_p99", "square", "p99"),
@@ -296,24 +259,25 @@ def latency(results):
             found = results.of("release", metric, workload="churn", policy=policy,
                                threads=threads, occupancy=occupancy)
             if found:
-                value, mid, low, high, tip = _point(0, found, f"{policy} {word} ns")
+                value, mid, low, high, tip = parts.point(0, found, f"{policy} {word} ns")
                 if metric == "ns_max":  # its spread is the machine's, not the policy's
                     low = high = None
                 points.append((mid, low, high, tip, shape))
                 if metric == "ns_p999":
                     tails[policy] = mid
         rows.append({"name": policy, "index": results.position(policy), "points": points})
-    title = f"Latency of one allocate, churn {occupancy:g}, {count_noun(threads, 'thread')}"
+    title = f"Latency of one allocate, churn {occupancy:g}, {parts.count_noun(threads, 'thread')}"
     if tails:
         best, worst = min(tails, key=tails.get), max(tails, key=tails.get)
         title += (f": p99.9 from {time_text(tails[best])} ({best}) to {time_text(tails[worst])} "
                   f"({worst})")
     canvas = charts.row_chart({
-        "title": title, "subtitle": "sampled; logarithmic; the clock's own cost is included",
+        "stamp": results.stamp, "title": title,
+        "subtitle": "sampled; logarithmic; the clock's own cost is included",
         "x_name": "time of one allocate", "x_log": True, "x_form": time_text, "rows": rows,
         "key": [(shape, word) for _, shape, word in LATENCY],
-        "note": _note(results, "release", "churn").replace("shaded", "thick")})
-    return Figure("latency", title, canvas, "Closed loop: an operation that waits delays the "
+        "note": parts.note(results, "release", "churn").replace("shaded", "thick")})
+    return parts.Figure("latency", title, canvas, "Closed loop: an operation that waits delays the "
                   "next one's start, so the tail is a lower bound.")
 
 
@@ -330,7 +294,7 @@ def floor(results):
         points = []
         if found:
             ns = [1e9 / v for v in found]
-            _, mid, low, high, tip = _point(0, ns, f"{policy} ns")
+            _, mid, low, high, tip = parts.point(0, ns, f"{policy} ns")
             points.append((mid, low, high, tip, "circle"))
             times[policy] = mid
         rows.append({"name": policy, "index": results.position(policy), "points": points})
@@ -342,12 +306,13 @@ def floor(results):
     title = (f"One thread, pair: {best} takes {times[best]:.3g} ns, {times[best] / base:.2g} × "
              f"the floor of {base:.3g} ns; {len(within)} of {len(times)} stay within 2 ×")
     canvas = charts.row_chart({
-        "title": title, "subtitle": "the floor is a bare loop of one CAS and two release stores "
+        "stamp": results.stamp, "title": title,
+        "subtitle": "the floor is a bare loop of one CAS and two release stores "
         "on one hot line, measured in the same run", "x_name": "nanoseconds for allocate + "
         "publish + free", "rows": rows, "zero": True, "bars": True,
         "lines": [(base, f"floor {base:.3g} ns"), (2 * base, "2 × floor")],
-        "note": _note(results, "release", "pair").replace("shaded", "thick")})
-    return Figure("floor", title, canvas, "")
+        "note": parts.note(results, "release", "pair").replace("shaded", "thick")})
+    return parts.Figure("floor", title, canvas, "")
 
 
 def scan(results):
@@ -363,20 +328,30 @@ def scan(results):
         if (case.threads, case.occupancy or 0) != (threads, occupancy):
             continue
         found = results.samples("release", case, "rows_per_second")
-        _, mid, low, high, tip = _point(0, found, f"{case.policy} rows/s")
+        _, mid, low, high, tip = parts.point(0, found, f"{case.policy} rows/s")
         rates[case.policy] = mid
         rows.append({"name": case.policy, "index": results.position(case.policy),
                      "points": [(mid, low, high, tip, "circle")]})
     best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
     title = (f"A walk reads {number(rates[worst])} ({worst}) to {number(rates[best])} ({best}) "
-             f"records a second while {count_noun(threads - 1, 'thread')} "
+             f"records a second while {parts.count_noun(threads - 1, 'thread')} "
              f"churn{'s' if threads == 2 else ''}")
     canvas = charts.row_chart({
-        "title": title, "subtitle": f"optimistic reads, confirmed after the copy; {occupancy:g} "
+        "stamp": results.stamp, "title": title,
+        "subtitle": f"optimistic reads, confirmed after the copy; {occupancy:g} "
         "full", "x_name": "records read and confirmed per second", "rows": rows, "zero": True,
-        "bars": True, "note": _note(results, "release", "scan").replace("shaded", "thick")})
-    return Figure("scan", title, canvas, "Policies whose records have no word cannot be read "
+        "bars": True, "note": parts.note(results, "release", "scan").replace("shaded", "thick")})
+    return parts.Figure("scan", title, canvas, "Policies whose records have no word cannot be read "
                   "this way and are missing here.")
+
+
+def _on_simulated(name, make):
+    """A figure of the simulated machine with most cases, by the code that draws real ones."""
+    def draw(results):
+        view = results.simulated()
+        figure = make(view) if view else None
+        return figure and figure._replace(name=name, title=f"Simulated machine: {figure.title}")
+    return draw
 
 
 FIGURES = {
@@ -391,6 +366,13 @@ FIGURES = {
     "skips": skips,
     "tide-pages": pages_over_time,
     "tide-resident": resident_over_time,
+    "sim-threads": _on_simulated("sim-threads", lambda v: throughput_by_threads(
+        v, "churn", summary.fill_near(v, "release", 0.95))),
+    "sim-occupancy": _on_simulated("sim-occupancy", throughput_by_occupancy),
+    "sim-excess": _on_simulated("sim-excess", growth_figures.excess_by_threads),
+    "sim-growth": _on_simulated("sim-growth", growth_figures.growth_by_occupancy),
+    "sim-skips": _on_simulated("sim-skips", skips),
+    "sim-machines": growth_figures.machines,
 }
 
 
@@ -400,7 +382,9 @@ def make(results, names=None):
     for name in names or FIGURES:
         figure = FIGURES[name](results)
         if figure is None:
-            missing.append(name)
+            simulated = name.startswith("sim-")
+            if names or (results.machines() if simulated else results.is_real()):
+                missing.append(name)
         else:
             made.append(figure)
     return made, missing

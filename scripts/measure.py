@@ -15,6 +15,7 @@ import sys
 import time
 
 import commandline
+import experiments
 import machine
 import peers
 import results
@@ -215,6 +216,20 @@ def report(folder):
     return report_module.main([folder, "--table"])
 
 
+def simulate(folder, arguments):
+    """The experiments of the simulated machine: how many jobs failed. Where they cannot run at
+    all, a line says why, and the report goes without them."""
+    program = os.path.join(arguments.build_dir, "release", "sim", "pfs-sim")
+    try:
+        return experiments.simulate(folder, "quick" if arguments.quick else "short", program)
+    except results.BadInput as problem:
+        print(f"run: nothing is simulated: {problem}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print(f"\nrun: interrupted while simulating; {folder} holds what was measured",
+              file=sys.stderr)
+    return 0
+
+
 def main(argv=None):
     """The command."""
     arguments = arguments_of(argv)
@@ -257,11 +272,12 @@ def main(argv=None):
         return 130
     plan["complete"] = failed == 0
     results.write_json(os.path.join(folder, "plan.json"), plan)
+    failed_runs = simulate(folder, arguments)
     status = report(folder)
     if failed:
         print(f"run: {failed} of {len(plan['launches'])} launches failed; the report is made "
               "from the others", file=sys.stderr)
-    return 1 if failed or status else 0
+    return 1 if failed or failed_runs or status else 0
 
 
 if __name__ == "__main__":

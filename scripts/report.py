@@ -12,6 +12,7 @@ import os
 from html import escape
 
 import against
+import claims
 import commandline
 import figures
 import plot
@@ -53,6 +54,8 @@ figcaption{font-size:12px;color:var(--soft);margin-top:4px}
 code{font:12px ui-monospace,'DejaVu Sans Mono',monospace;background:var(--wash);padding:1px 4px;
 border-radius:3px;overflow-wrap:anywhere}
 .scroll{overflow-x:auto}
+pre{font:11px ui-monospace,'DejaVu Sans Mono',monospace;overflow-x:auto;background:var(--wash)}
+summary{cursor:pointer;margin:12px 0}
 @media (max-width:900px){.grid{grid-template-columns:1fr}}
 @media print{main{padding:0;max-width:none}h2{break-after:avoid}}
 """
@@ -112,6 +115,32 @@ def table_html(headers, rows):
         f'<td{" class=" + chr(34) + "name" + chr(34) if k == 0 else ""}>{escape(cell)}</td>'
         for k, cell in enumerate(row)) + "</tr>" for row in rows)
     return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def claims_html(found):
+    """The section of the simulated machine; empty where nothing was simulated."""
+    judged = claims.judged(found)
+    if not judged:
+        return ""
+    rows = []
+    for claim, measured, holds in judged:
+        kind = {True: "met", False: "missed", None: "unknown"}[holds]
+        word = claims.WORDS[holds].lower() if holds is not None else "not simulated"
+        rows.append(f"<tr><td>{escape(claim.says)}</td><td>{escape(claim.source)}</td>"
+                    f'<td>{escape(measured)}</td><td class="{kind}">{word}</td></tr>')
+    made = claims.table(found) if found.machines() else None
+    table = (f"{table_html(*made)}<p class=\"lead\">{escape(found.simulated().stamp)}; medians of "
+             "the seeds; counts are exact. Efficiency: throughput / (threads × that of one "
+             "thread).</p>") if made else ""
+    trace = claims.trace(found)
+    shown = ("<details><summary>The schedule of the four pages, found by the search</summary>"
+             f"<pre>{escape(trace)}</pre></details>") if trace else ""
+    gap = f'<p class="missed">{found.missing} simulated runs failed.</p>' if found.missing else ""
+    return ('<section class="page"><h2 id="simulated">The simulated machine</h2>'
+            "<p>The same container sources on virtual threads, in virtual time: a model, not a "
+            "measurement.</p>"
+            '<table class="left"><tr><th>claim</th><th>of</th><th>simulated</th><th></th></tr>'
+            f"{''.join(rows)}</table>{gap}{table}{shown}</section>")
 
 
 def figure_html(figure, paths):
@@ -213,42 +242,83 @@ def says_html(made, found):
     bars = summary.bars(found) + against.bars(found)
     met = sum(1 for bar in bars if bar[2])
     measured = sum(1 for bar in bars if bar[2] is not None)
-    lines.append(f'<li><a href="#bars">{met} of {measured} measured bars are met</a>'
-                 + (f", {len(bars) - measured} could not be measured" if measured < len(bars)
-                    else "") + ".</li>")
+    if found.is_real():
+        lines.append(f'<li><a href="#bars">{met} of {measured} measured bars are met</a>'
+                     + (f", {len(bars) - measured} could not be measured" if measured < len(bars)
+                        else "") + ".</li>")
+    judged = [holds for _, _, holds in claims.judged(found) if holds is not None]
+    if judged:
+        lines.append(f'<li><a href="#simulated">{sum(judged)} of {len(judged)} claims hold on '
+                     "the simulated machine</a>.</li>")
     return f'<ul class="says">{"".join(lines)}</ul>'
+
+
+def lead_html(found):
+    """The machine and the time, in one line."""
+    cpu = found.machine.get("cpu_model", "unknown CPU")
+    when = found.machine.get("time", "time unknown")[:16].replace("T", " ")
+    if not found.is_real():
+        return escape(f"Simulated: {'; '.join(found.machines()) or 'searches only'}; on {when}")
+    return escape(f"{cpu}, {len(found.machine.get('cpus_allowed', [])) or '?'} CPUs, {when}")
+
+
+def measured_html(found):
+    """Comparison and bars of what was measured; empty where all is simulated."""
+    if not found.is_real():
+        return ""
+    return (f"<h2>Comparison</h2>{table_html(*summary.table(found))}"
+            '<p class="lead">Medians over process launches. Times and rates: release build. Skips '
+            "and needless pages: counted build, churn, worst of its cases. M/s: million "
+            "allocate + publish + free.</p>"
+            f'<h2 id="bars">Bars</h2>{bars_html(summary.bars(found))}{against_html(found)}')
 
 
 def page(found, made, missing):
     """The whole document."""
-    paths = found.paths
-    host = found.machine.get("host", "")
-    cpu = found.machine.get("cpu_model", "unknown CPU")
-    lead = f"{cpu}, {len(found.machine.get('cpus_allowed', [])) or '?'} CPUs, " \
-           f"{found.machine.get('time', 'time unknown')[:16].replace('T', ' ')}"
-    drawn = "".join(figure_html(figure, paths) for figure in made)
+    title = found.machine.get("host", "") or found.machine.get("cpu_model", "unknown CPU")
+    drawn = "".join(figure_html(figure, found.paths) for figure in made)
     style = PAGE_STYLE.replace("FONT", svg.FONT) + svg.style()
     raw = ('<p>Raw data: <a href="raw/">raw/</a>, <a href="plan.json">plan.json</a>, '
            '<a href="machine.json">machine.json</a> beside this file. Each raw file is one '
-           "process launch.</p>" if found.folder else "")
+           "process launch.</p>" if found.folder and found.is_real() else "")
     gone = f"<p>No data for: {escape(', '.join(missing))}.</p>" if missing else ""
+    trust = (f"<h2>How far to trust it</h2>{trust_html(found)}{raw}" if found.is_real() else "")
+    where = "The machine" if found.is_real() else "The machine that simulated"
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>pfslab on {escape(host or cpu)}</title><style>{style}</style></head>
+<title>pfslab on {escape(title)}</title><style>{style}</style></head>
 <body><main>
 <h1>Lock-free record containers: allocation policies compared</h1>
-<p class="lead">{escape(lead)}</p>
+<p class="lead">{lead_html(found)}</p>
 <h2>What the figures say</h2>{says_html(made, found)}
-<h2>Comparison</h2>{table_html(*summary.table(found))}
-<p class="lead">Medians over process launches. Times and rates: release build. Skips and needless
-pages: counted build, churn, worst of its cases. M/s: million allocate + publish + free.</p>
-<h2 id="bars">Bars</h2>{bars_html(summary.bars(found))}{against_html(found)}
+{measured_html(found)}{claims_html(found)}
 <h2>Figures</h2><div class="grid">{drawn}</div>{gone}
-<h2>The machine</h2><div class="grid"><div>{machine_html(found)}</div>{topology_html(found)}</div>
-<h2>How far to trust it</h2>{trust_html(found)}{raw}
+<h2>{where}</h2><div class="grid"><div>{machine_html(found)}</div>{topology_html(found)}</div>
+{trust}
 </main><script>{SELF_TEST}</script></body></html>
 """
+
+
+def print_tables(found):
+    """The comparison, the bars, and the claims, on stdout."""
+    if found.is_real():
+        print(summary.table_text(found))
+        print()
+        for bar, measured, met in summary.bars(found) + against.bars(found):
+            word = {True: "met", False: "NOT MET", None: "–"}[met]
+            print(f"{word:8} {bar}: {measured}")
+        print()
+    made = claims.table(found) if found.machines() else None
+    if made:
+        print(f"{found.simulated().stamp}; medians of the seeds")
+        print(summary.aligned(*made))
+        print()
+    judged = claims.judged(found)
+    for claim, measured, holds in judged:
+        print(f"{claims.WORDS[holds]:14} {claim.says}: {measured}")
+    if judged:
+        print()
 
 
 def main(argv=None):
@@ -272,14 +342,9 @@ def main(argv=None):
     if found.folder and not arguments.out:
         plot.write_figures(made, os.path.join(found.folder, "figures"))
     if arguments.table:
-        print(summary.table_text(found))
-        print()
-        for bar, measured, met in summary.bars(found) + against.bars(found):
-            word = {True: "met", False: "NOT MET", None: "–"}[met]
-            print(f"{word:8} {bar}: {measured}")
-        print()
+        print_tables(found)
     print(f"report: {shown_path(path)}")
-    return 0 if made else 1
+    return 0 if made or found.searches else 1
 
 
 if __name__ == "__main__":

@@ -1,17 +1,22 @@
 """results.py - reads result folders and Google Benchmark files.
 
-A result folder is what scripts/run writes: plan.json, machine.json, raw/*.json. A case is one
-benchmark: workload, policy, occupancy, placement, threads. A value list holds one value for
-each process launch; what one process repeated is first reduced to its median.
+A result folder is what scripts/run writes: plan.json, machine.json, raw/*.json, and
+simulated.json, what scripts/sweep.py merged. A case is one benchmark: workload, policy,
+occupancy, placement, threads, and the machine where it is a simulated one. A value list holds one
+value for each process launch (what one process repeated is first reduced to its median), or for
+each seed of a simulated run.
 """
 
 import json
+import math
 import os
+import re
 from collections import namedtuple
 
 from stats import median
 
-Case = namedtuple("Case", "workload policy occupancy placement threads")
+Case = namedtuple("Case", "workload policy occupancy placement threads machine", defaults=(None,))
+SIMULATED_FILE = "simulated.json"
 
 # Metrics that are better when they grow; for all others smaller is better.
 MORE_IS_BETTER = ("items_per_second", "reclaimed", "rows_per_second", "walks_per_second",
@@ -70,7 +75,14 @@ def parse_name(name):
         threads = int(fields.get("threads", "1"))
     except ValueError:
         return None
-    return Case(parts[0], fields.get("policy"), occupancy, fields.get("placement"), threads)
+    return Case(parts[0], fields.get("policy"), occupancy, fields.get("placement"), threads,
+                fields.get("machine"))
+
+
+def synthetic_cpus(machine):
+    """The CPUs of a machine given as a synthetic string, which names its levels; 0 for others."""
+    counts = [int(n) for n in re.findall(r"\w:(\d+)", machine or "")]
+    return math.prod(counts) if counts else 0
 
 
 def is_number(value):
@@ -104,6 +116,9 @@ class Results:
         self.context = {}
         self.policy_order = []
         self.folder = None
+        self.searches = []     # searches of schedules: words, exit, output
+        self.missing = 0       # simulated jobs without a result
+        self.stamp = ""        # what marks figures of a simulated machine
 
     def add(self, path):
         """Read a result folder or a file."""
@@ -114,9 +129,14 @@ class Results:
         self.folder = self.folder or path
         plan_path = os.path.join(path, "plan.json")
         found = 0
+        simulated = os.path.join(path, SIMULATED_FILE)
         if os.path.exists(plan_path):
             found = self._add_planned(path, plan_path)
-        else:
+        if os.path.exists(simulated):
+            self._add_file(simulated, None)
+            self._add_machine(path)
+            found += 1
+        elif not found:
             for name in sorted(os.listdir(path)):
                 if name.endswith(".json") and name != "machine.json":
                     self._add_file(os.path.join(path, name), None)
@@ -129,9 +149,7 @@ class Results:
         self.plan = read_json(plan_path)
         if not isinstance(self.plan, dict) or not isinstance(self.plan.get("launches"), list):
             raise BadInput(f'{plan_path}: no list "launches" in it; measure again')
-        machine = os.path.join(path, "machine.json")
-        if os.path.exists(machine):
-            self.machine = read_json(machine)
+        self._add_machine(path)
         for name in self.plan.get("policies", []):
             self._know(name)
         done = [launch for launch in self.plan["launches"] if launch.get("status") == "done"]
@@ -142,6 +160,11 @@ class Results:
                 self._add_series(os.path.join(path, launch["series"]))
         return len(done)
 
+    def _add_machine(self, path):
+        machine = os.path.join(path, "machine.json")
+        if os.path.exists(machine):
+            self.machine = read_json(machine)
+
     def _know(self, policy):
         if policy and policy not in self.policy_order:
             self.policy_order.append(policy)
@@ -150,8 +173,12 @@ class Results:
         document = read_json(path)
         check_benchmark_document(path, document)
         context = document.get("context", {})
-        self.context = self.context or context
-        if build is None:
+        if context.get("simulated") is not True:
+            self.context = self.context or context
+        if context.get("simulated") is True:
+            build = "simulated"
+            self._add_searches(path, document)
+        elif build is None:
             build = "counted" if str(context.get("counted")).lower() in ("true", "1", "yes") \
                 else "release"
         launch = {}  # Case -> metric -> [values inside this process]
@@ -173,7 +200,54 @@ class Results:
         for case, metrics in launch.items():
             kept = self.values.setdefault((build, case), {})
             for metric, inside in metrics.items():
-                kept.setdefault(metric, []).append(median(inside))
+                # Each simulated run is a launch of its own, with a seed of its own.
+                kept.setdefault(metric, []).extend(inside if build == "simulated" else
+                                                   [median(inside)])
+
+    def _add_searches(self, path, document):
+        searches = document.get("searches", [])
+        if not isinstance(searches, list) or not all(
+                isinstance(s, dict) and isinstance(s.get("words"), list) and
+                isinstance(s.get("exit"), int) and isinstance(s.get("output"), str)
+                for s in searches):
+            raise BadInput(f"{path}: searches are damaged; merge again (scripts/sweep.py --merge)")
+        self.searches += searches
+        self.missing += document["context"].get("missing", 0)
+
+    def machines(self):
+        """The simulated machines, the one with the most cases first."""
+        tally = {}
+        for build, case in self.values:
+            if build == "simulated":
+                tally[case.machine] = tally.get(case.machine, 0) + 1
+        return sorted(tally, key=lambda m: (-tally[m], -synthetic_cpus(m), m or ""))
+
+    def simulated(self, machine=None):
+        """The results of one simulated machine as if it were the real one, so that whatever
+        reads results reads them, too; the first of machines() by default, None without one. A
+        simulated run counts without cost: it stands for both builds."""
+        names = self.machines()
+        if not names or (machine and machine not in names):
+            return None
+        machine = machine or names[0]
+        view = Results()
+        view.paths, view.folder, view.searches = self.paths, self.folder, self.searches
+        view.policy_order = self.policy_order
+        view.plan = {"summaries": self.plan.get("summaries", {})}
+        view.stamp = f"simulated: {machine}, virtual time"
+        for (build, case), metrics in self.values.items():
+            if build == "simulated" and case.machine == machine:
+                for name in ("release", "counted"):
+                    view.values[(name, case._replace(machine=None))] = metrics
+                if metrics.get("machine_pus"):
+                    view.plan["cpus"] = int(metrics["machine_pus"][0])
+        if "cpus" not in view.plan and synthetic_cpus(machine):
+            view.plan["cpus"] = synthetic_cpus(machine)
+        return view
+
+    def is_real(self):
+        """Is there anything that was measured on a real machine?"""
+        return any(build != "simulated" for build, _ in self.values)
 
     def _add_series(self, path):
         document = read_json(path)

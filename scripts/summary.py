@@ -39,6 +39,19 @@ def churn_case(results, metric="items_per_second"):
     return threads, min(fills, key=lambda o: abs(o - 0.9))
 
 
+def fill_near(results, build, wanted):
+    """The occupancy of churn next to the wanted one, or None."""
+    fills = {c.occupancy for c in results.cases(build, workload="churn")} - {None}
+    return min(fills, key=lambda o: (abs(o - wanted), -o)) if fills else None
+
+
+def busy_threads(results, fill):
+    """The most threads of churn at this fill that have a CPU each, or None."""
+    counts = {c.threads for c in results.cases("release", workload="churn", occupancy=fill)}
+    cpus = results.plan.get("cpus") or max(counts, default=1)
+    return max((t for t in counts if t <= cpus), default=min(counts, default=None))
+
+
 def per_thousand(results, case, metric):
     """Counts of each launch: skips per 1000 allocations, needless growths as they are."""
     counts = results.samples("counted", case, metric)
@@ -65,7 +78,7 @@ def returned_share(results, policy):
     return median(shares) if shares else None
 
 
-def _worst_count(results, policy, metric):
+def worst_count(results, policy, metric):
     """The largest median over the counted churn cases, or None."""
     found = [median(s) for s in (per_thousand(results, c, metric) for c in
              results.cases("counted", workload="churn", policy=policy)) if s]
@@ -77,7 +90,8 @@ def times(ratio):
     return f"{ratio:.2g}" if ratio < 99.5 else f"{ratio:,.0f}"
 
 
-def _rate(value, base):
+def rate_text(value, base):
+    """Millions a second, with the ratio to a base if there is one."""
     if value is None:
         return "–"
     text = f"{value / 1e6:.3g}"
@@ -117,15 +131,15 @@ def table(results):
         share = returned_share(results, policy)
         rows.append([
             policy, "–" if not one else f"{1e9 / one:.3g}",
-            _rate(rate(policy, workload="pair", threads=threads), None),
-            _rate(rate(policy, occupancy=occupancy, **churn),
+            rate_text(rate(policy, workload="pair", threads=threads), None),
+            rate_text(rate(policy, occupancy=occupancy, **churn),
                   rate(base, occupancy=occupancy, **churn)),
-            _rate(rate(policy, occupancy=full, **churn), rate(base, occupancy=full, **churn)),
+            rate_text(rate(policy, occupancy=full, **churn), rate(base, occupancy=full, **churn)),
             _plain(results.mid("release", "ns_p99", policy=policy, occupancy=occupancy, **churn),
                    time_text),
-            _plain(_worst_count(results, policy, "page_skips")),
-            _plain(_worst_count(results, policy, "record_skips")),
-            _plain(_worst_count(results, policy, "needless_growths")),
+            _plain(worst_count(results, policy, "page_skips")),
+            _plain(worst_count(results, policy, "record_skips")),
+            _plain(worst_count(results, policy, "needless_growths")),
             "–" if not line else f"{line:.2f}",
             "–" if share is None else f"{share * 100:.0f} %"])
         if full == occupancy:
@@ -135,7 +149,11 @@ def table(results):
 
 def table_text(results):
     """The comparison as aligned text."""
-    headers, rows = table(results)
+    return aligned(*table(results))
+
+
+def aligned(headers, rows):
+    """A table of text cells as aligned lines; a header may have several."""
     split = [h.split("\n") for h in headers]
     depth = max(len(s) for s in split)
     lines = [[s[k] if k < len(s) else "" for s in split] for k in range(depth)] + rows

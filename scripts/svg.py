@@ -185,6 +185,7 @@ class Canvas:
     def __init__(self, width, height):
         self.width, self.height = width, height
         self.parts = []
+        self.marked = ""
 
     def text(self, x, y, content, size=12, anchor="start", tone="ink", weight="normal",
              colour=None, halo=False):
@@ -253,9 +254,14 @@ class Canvas:
             body = f'<polygon {frame} points="{steps}">{title}</polygon>'
         self.parts.append(body)
 
-    def head(self, title, subtitle):
-        """Title in bold, wrapped, and a softer line under it; returns the y below them."""
+    def head(self, title, subtitle, stamp=""):
+        """Title in bold, wrapped, and a softer line under it; returns the y below them. A stamp
+        stands above the title and across the figure: what is not of a real machine says so."""
         y = 22
+        if stamp:
+            self.text(4, y - 4, stamp.upper(), size=10.5, weight="600", colour=1)
+            self.marked = stamp.split(":")[0].upper()
+            y += 16
         for row in wrap(title, 15.5, (self.width - 16) / 1.1):
             self.text(4, y, row, size=15.5, weight="600")
             y += 20
@@ -271,9 +277,16 @@ class Canvas:
             self.text(4, self.height - 6 - 13 * (len(rows) - 1 - k), row, size=10.5, tone="soft")
         return 13 * len(rows) + 8
 
+    def _watermark(self):
+        size = min(self.height * 0.3, self.width / 9)
+        return (f'<text class="ink" x="{self.width / 2:.0f}" y="{self.height / 2:.0f}" '
+                f'font-size="{size:.0f}" font-weight="700" text-anchor="middle" fill="{INK}" '
+                f'fill-opacity="0.05" dominant-baseline="middle" transform="rotate(-14 '
+                f'{self.width / 2:.0f} {self.height / 2:.0f})">{escape(self.marked)}</text>')
+
     def document(self, title, standalone):
         """The finished SVG; standalone ones carry their own style and paper."""
-        inner = "\n".join(self.parts)
+        inner = "\n".join(([self._watermark()] if self.marked else []) + self.parts)
         if standalone:
             inner = (f"<style>{style()}</style>\n<rect class=\"paper\" width=\"100%\" "
                      f'height="100%" fill="{PAPER}"/>\n{inner}')

@@ -15,6 +15,7 @@ import csv
 import fcntl
 import hashlib
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -23,6 +24,7 @@ import time
 
 import commandline
 import grid as grids
+import machine
 import results
 from progress import Progress
 
@@ -133,7 +135,8 @@ def check_program(folder, program, source, anew):
             raise results.BadInput(f"--out {folder}: holds results of another pfs-sim than "
                                    f"{program}; give --anew to drop them, or another folder")
         for name in os.listdir(os.path.join(folder, "raw")):
-            os.remove(os.path.join(folder, "raw", name))
+            if re.fullmatch(r"[0-9a-f]{12}\.(json|txt)(\.partial)?", name):
+                os.remove(os.path.join(folder, "raw", name))
     results.write_json(path, {"program": mark or theirs, "grid": source})
 
 
@@ -405,6 +408,8 @@ def main(argv=None):
         missing = sweep(jobs, folder, program, arguments, document)
     merged = os.path.join(folder, MERGED)
     if os.path.exists(merged):
+        results.write_json(os.path.join(folder, "machine.json"),
+                           machine.describe(TOP, os.path.join(TOP, "build")))
         print(f"sweep: {len(jobs) - len(missing)} of {len(jobs)} jobs in {merged}")
     return 1 if missing else 0
 

@@ -93,7 +93,8 @@ def rule_checks(tally):
         step(tally, script.split(".")[0], [os.path.join(SCRIPTS, script)])
     references = [os.path.join(TOP, "results", name)
                   for name in sorted(os.listdir(os.path.join(TOP, "results")))
-                  if os.path.exists(os.path.join(TOP, "results", name, "plan.json"))]
+                  if any(os.path.exists(os.path.join(TOP, "results", name, file))
+                         for file in ("plan.json", "simulated.json"))]
     for folder in references:
         step(tally, "check_results-" + os.path.basename(folder),
              [os.path.join(SCRIPTS, "check_results.py"), folder])

@@ -6,7 +6,9 @@ fail:POLICY exits with 2 for that policy, cut prints half a document and succeed
 
 import argparse
 import json
+import math
 import os
+import re
 import sys
 import time
 
@@ -23,6 +25,7 @@ def run(given):
     extra = int(heat / 12) if skipping else (int(heat / 200) if strict else 0)
     rate = SPEED[policy] * (1 if policy in ("original", "local_scan") else threads ** 0.9)
     return {"simulated": True, "machine": given.machine, "costs": given.costs or "default",
+            "machine_pus": math.prod(int(n) for n in re.findall(r":(\d+)", given.machine)),
             "policy": policy, "workload": given.workload, "threads": threads,
             "occupancy": given.occupancy, "ops": given.ops, "seed": given.seed,
             "virtual_ns": int(1e9 * calls / rate), "allocations": calls,

@@ -12,6 +12,10 @@ SCRIPTS = os.path.dirname(TESTS)
 sys.path.insert(0, SCRIPTS)
 
 
+# Where one of these is missing nothing is simulated, and there are no such figures.
+PARALLEL = shutil.which("parallel") and shutil.which("flock")
+
+
 def call(script, *arguments, environment=None):
     """Run a script as a user would."""
     return subprocess.run([os.path.join(SCRIPTS, script), *arguments], capture_output=True,
@@ -42,6 +46,9 @@ class Case(unittest.TestCase):
             place = os.path.join(self.folder, "build", build, "bench")
             os.makedirs(place, exist_ok=True)
             shutil.copy(os.path.join(TESTS, "fake_bench.py"), os.path.join(place, "pfs-bench"))
+        place = os.path.join(self.folder, "build", "release", "sim")
+        os.makedirs(place, exist_ok=True)
+        shutil.copy(os.path.join(TESTS, "fake_sim.py"), os.path.join(place, "pfs-sim"))
         return os.path.join(self.folder, "build")
 
     def invented(self):

@@ -15,7 +15,6 @@ import grid
 FAKE = os.path.join(fixture.TESTS, "fake_sim.py")
 SMALL = ("--policies", "original,exact", "--threads", "1,64", "--seeds", "1-3",
          "--occupancies", "0.5,0.95")
-PARALLEL = shutil.which("parallel") and shutil.which("flock")
 
 
 class Grid(unittest.TestCase):
@@ -37,7 +36,7 @@ class Grid(unittest.TestCase):
         self.assertEqual(done.stdout.split("|")[:-1], job.words)
 
 
-@unittest.skipUnless(PARALLEL, "GNU parallel or flock is not installed")
+@unittest.skipUnless(fixture.PARALLEL, "GNU parallel or flock is not installed")
 class Sweep(fixture.Case):
     def setUp(self):
         super().setUp()

@@ -1,0 +1,271 @@
+"""claims.py - what is said of the policies, and what the simulated machine says to it.
+
+A claim is judged from results alone, so that a report made later judges it again. One that does
+not hold stays in the table.
+"""
+
+from collections import namedtuple
+
+import summary
+from svg import number
+
+# experiment: which of experiments.py gives the numbers; source: who says so.
+Claim = namedtuple("Claim", "name experiment source says judge")
+STRICT = ("local_scan", "random_start", "reclaiming")
+OURS = ("exact", "magazine")
+
+
+def _search(results, policy):
+    """The search for the four-page schedule of a policy, or None."""
+    return next((s for s in results.searches if "four_pages" in s["words"] and
+                 policy in s["words"]), None)
+
+
+def _four_pages(results):
+    found, other = _search(results, "original"), _search(results, "exact")
+    if not found or not other:
+        return "not simulated", None
+    heads = [s["output"].splitlines()[0] if s["output"].strip() else "" for s in (found, other)]
+    return "; ".join(heads), found["exit"] == 1 and other["exit"] == 0
+
+
+def _threads_of(view, policy):
+    return sorted({c.threads for c in view.cases("counted", workload="churn", policy=policy)})
+
+
+def _churn(view, metric, policy, threads, fill):
+    return view.mid("counted", metric, workload="churn", policy=policy, threads=threads,
+                    occupancy=fill)
+
+
+def _worst(view, policies, metric, threads=None):
+    """The largest value of any seed over churn, or None; and how many cases were looked at."""
+    cases = [c for p in policies for c in view.cases("counted", workload="churn", policy=p)
+             if threads is None or c.threads == threads]
+    values = [v for c in cases for v in view.samples("counted", c, metric)]
+    return (max(values) if values else None), len(cases)
+
+
+def _skips(results):
+    view = results.simulated()
+    one, _ = _worst(view, ["original"], "record_skips", 1)
+    fill = summary.fill_near(view, "counted", 0.95)
+    counts = [t for t in _threads_of(view, "original")
+              if _churn(view, "record_skips", "original", t, fill) is not None]
+    if one is None or len(counts) < 2:
+        return "not simulated", None
+    case = {"workload": "churn", "policy": "original", "occupancy": fill}
+    rates = []
+    for threads in counts:
+        case_of = view.cases("counted", threads=threads, **case)[0]
+        rates.append(summary.median(summary.per_thousand(view, case_of, "record_skips")))
+    peak = max(rates)
+    return (f"records skipped per 1000 allocations at {fill:g} full: {number(rates[0])} with "
+            f"{counts[0]} thread, {number(peak)} with {counts[rates.index(peak)]}",
+            one == 0 and counts[0] == 1 and peak > 0)
+
+
+def _growth(results):
+    view = results.simulated()
+    counts = _threads_of(view, "original")
+    fills = sorted({c.occupancy for c in view.cases("counted", workload="churn",
+                                                    policy="original")})
+    found = {(t, f): _churn(view, "excess_pages", "original", t, f) for t in counts
+             for f in fills}
+    found = {key: value for key, value in found.items() if value is not None}
+    if not found or 1 not in counts or len(counts) < 2:
+        return "not simulated", None
+    alone = max(v for (t, _), v in found.items() if t == 1)
+    worst = max(found, key=found.get)
+    ideal = _churn(view, "pages_ideal", "original", *worst)
+    return (f"{number(alone)} pages too many with 1 thread; {number(found[worst])} above an ideal "
+            f"of {number(ideal)} with {worst[0]} threads at {worst[1]:g} full",
+            found[worst] > alone)
+
+
+def _occupancy(results):
+    view = results.simulated()
+    fills = sorted({c.occupancy for c in view.cases("counted", workload="churn",
+                                                    policy="original")})
+    threads = summary.busy_threads(view, fills[-1]) if fills else None
+    values = [(f, _churn(view, "excess_pages", "original", threads, f)) for f in fills]
+    values = [(f, v) for f, v in values if v is not None]
+    if len(values) < 2:
+        return "not simulated", None
+    return (f"{threads} threads: " + ", ".join(f"{number(v)} pages at {f:g}" for f, v in values),
+            values[-1][1] > values[0][1])
+
+
+def _strict(results):
+    view = results.simulated()
+    worst = {m: _worst(view, STRICT, m) for m in ("page_skips", "record_skips")}
+    if any(v is None for v, _ in worst.values()):
+        return "not simulated", None
+    return (f"at most {number(worst['page_skips'][0])} pages and "
+            f"{number(worst['record_skips'][0])} records in {worst['page_skips'][1]} cases of "
+            f"{', '.join(STRICT)}", all(v == 0 for v, _ in worst.values()))
+
+
+def _pair_of(view, metric, one, other):
+    """((threads, fill), value of one, value of the other) with all CPUs busy, near 0.95."""
+    fill = summary.fill_near(view, "counted", 0.95)
+    threads = summary.busy_threads(view, fill)
+    return ((threads, fill), _churn(view, metric, one, threads, fill),
+            _churn(view, metric, other, threads, fill))
+
+
+def _collisions(results):
+    view = results.simulated()
+    (threads, fill), local, spread = _pair_of(view, "cas_failures", "local_scan",
+                                              "random_start")
+    if local is None or spread is None:
+        return "not simulated", None
+    return (f"claims lost per call, {threads} threads, {fill:g} full: {number(local)} with "
+            f"local_scan, {number(spread)} with random_start", local > spread)
+
+
+def _random_start(results):
+    view = results.simulated()
+    (threads, fill), local, spread = _pair_of(view, "items_per_second", "local_scan",
+                                              "random_start")
+    if not local or not spread:
+        return "not simulated", None
+    return (f"{threads} threads, {fill:g} full: {spread / 1e6:.3g} against {local / 1e6:.3g} "
+            f"million a second, {summary.times(spread / local)} ×", spread > local)
+
+
+def _needless(results):
+    view = results.simulated()
+    threads = summary.busy_threads(view, summary.fill_near(view, "counted", 0.95))
+    values = {p: _worst(view, [p], "needless_growths", threads)[0] for p in STRICT}
+    values = {p: v for p, v in values.items() if v is not None}
+    if not values:
+        return "not simulated", None
+    return (f"{threads} threads, the worst seed and occupancy: "
+            + ", ".join(f"{p} {number(v)}" for p, v in values.items()),
+            any(v > 0 for v in values.values()))
+
+
+def _tight(results):
+    worst, cases = None, 0
+    for machine in results.machines():
+        view = results.simulated(machine)
+        for metric in ("needless_growths", "excess_pages"):
+            value, count = _worst(view, OURS, metric)
+            cases += count if metric == "excess_pages" else 0
+            if value is not None:
+                worst = max(worst or 0, value)
+    if worst is None:
+        return "not simulated", None
+    return (f"at most {number(worst)} in {cases} cases of {', '.join(OURS)} on "
+            f"{len(results.machines())} machines", worst == 0)
+
+
+def _ratios(other, least):
+    def judge(results):
+        view = results.simulated()
+        found = []
+        for wanted in (0.95, 0.99):
+            fill = summary.fill_near(view, "release", wanted)
+            threads = summary.busy_threads(view, fill)
+            own = _churn(view, "items_per_second", "exact", threads, fill)
+            base = _churn(view, "items_per_second", other, threads, fill)
+            if not own or not base or abs(fill - wanted) > 0.001:
+                return "not simulated", None
+            found.append((wanted, threads, own / base))
+        return ("; ".join(f"{summary.times(r)} × at {w:g}" for w, _, r in found)
+                + f", {found[0][1]} threads", all(r >= least for _, _, r in found))
+    return judge
+
+
+def _efficiency(results):
+    view = results.simulated()
+    found = []
+    for wanted in (0.95, 0.99):
+        fill = summary.fill_near(view, "release", wanted)
+        threads = summary.busy_threads(view, fill)
+        many = _churn(view, "items_per_second", "exact", threads, fill)
+        one = _churn(view, "items_per_second", "exact", 1, fill)
+        if not many or not one:
+            return "not simulated", None
+        found.append((fill, threads, many / threads / one))
+    return ("; ".join(f"{e:.2g} at {f:g}" for f, _, e in found) + f", {found[0][1]} threads",
+            all(e >= 0.2 for _, _, e in found))
+
+
+DOCUMENT, OWN = "source document", "pfslab"
+CLAIMS = (
+    Claim("four-pages", "four-pages", DOCUMENT, "Four pages, the first and the last full, four "
+          "threads: some thread skips both pages with room and adds a page; under exact none can",
+          _four_pages),
+    Claim("skips", "growth", DOCUMENT, "original: shared cursors make calls skip records that "
+          "are free, and only because threads run at the same time", _skips),
+    Claim("growth", "growth", DOCUMENT, "original: the more threads, the more pages that nobody "
+          "needed", _growth),
+    Claim("occupancy", "growth", OWN, "original: the fuller, the more pages that nobody needed",
+          _occupancy),
+    Claim("strict", "strict", DOCUMENT, "Strict scans skip no page and no record", _strict),
+    Claim("collisions", "strict", DOCUMENT, "Scans that all start at the last success collide",
+          _collisions),
+    Claim("random-start", "strict", DOCUMENT, "A random start avoids the collisions",
+          _random_start),
+    Claim("needless", "strict", OWN, "Strict scans still add needless pages: a record freed "
+          "behind a scan is not seen", _needless),
+    Claim("tight", "strict", OWN, "exact and magazine: no needless page and no excess page, "
+          "anywhere", _tight),
+    Claim("exact-original", "strict", OWN, "exact at least 50 × original", _ratios("original", 50)),
+    Claim("exact-random", "strict", OWN, "exact at least 5 × random_start",
+          _ratios("random_start", 5)),
+    Claim("efficiency", "strict", OWN, "exact: throughput / (threads × that of one thread) at "
+          "least 0.2", _efficiency),
+)
+WORDS = {True: "holds", False: "DOES NOT HOLD", None: "–"}
+
+
+def judged(results):
+    """[(claim, measured, True, False or None)]; [] where nothing was simulated."""
+    if not results.machines() and not results.searches:
+        return []
+    made = []
+    for claim in CLAIMS:
+        needs_runs = claim.judge is not _four_pages
+        made.append((claim, *(claim.judge(results) if results.machines() or not needs_runs
+                              else ("not simulated", None))))
+    return made
+
+
+def trace(results):
+    """The schedule of the four-page example as the search printed it, or None."""
+    found = _search(results, "original")
+    return found["output"] if found and found["exit"] == 1 else None
+
+
+def table(results):
+    """(headers, rows) of the simulated machine with most cases, as text cells."""
+    view = results.simulated()
+    fills = [summary.fill_near(view, "release", wanted) for wanted in (0.95, 0.99)]
+    fills = list(dict.fromkeys(f for f in fills if f is not None))
+    if not fills:
+        return None
+    threads = summary.busy_threads(view, fills[0])
+    base = summary.base_policy(view)
+    headers = ["policy"]
+    for fill in fills:
+        headers += [f"churn {fill:g}\n{threads} threads\nM/s (× {base})",
+                    f"churn {fill:g}\nefficiency", f"churn {fill:g}\nexcess\npages"]
+    headers += ["records skipped\nper 1000,\nworst", "needless\npages,\nworst"]
+    rows = []
+    for policy in view.policies("release", "churn"):
+        row = [policy]
+        for fill in fills:
+            one, many, ours = (_churn(view, "items_per_second", p, t, fill) for p, t in
+                               ((policy, 1), (policy, threads), (base, threads)))
+            excess = _churn(view, "excess_pages", policy, threads, fill)
+            row += [summary.rate_text(many, ours),
+                    f"{many / threads / one:.2g}" if one and many else "–",
+                    "–" if excess is None else number(excess)]
+        row += ["–" if value is None else number(value) for value in
+                (summary.worst_count(view, policy, m) for m in ("record_skips",
+                                                                "needless_growths"))]
+        rows.append(row)
+    return headers, rows

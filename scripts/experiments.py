@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+"""experiments.py - the claims about the policies as experiments on the simulated machine.
+
+usage: scripts/experiments.py [--out FOLDER] [--size quick|short|full] [--only NAME]
+Each experiment is a grid for sweep.py; claims.py judges the claims from the results. Writes
+FOLDER/simulated.json, figures and report.html. The same command goes on where a killed one
+stopped. scripts/run includes the short size.
+Exit 0: every job has its result. 1: a job failed. 2: bad usage. 130: interrupted.
+"""
+
+import os
+import sys
+import time
+from types import SimpleNamespace
+
+import commandline
+import grid as grids
+import machine
+import results
+import sweep
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MAIN = "numa:8 core:32 pu:1"
+POLICIES = ["original", "local_scan", "random_start", "reclaiming", "exact", "magazine"]
+POWERS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+
+SEARCHES = [["--policy", "original", "--scenario", "four_pages"],
+            ["--policy", "exact", "--scenario", "four_pages", "--seconds", "20"]]
+
+# Size -> experiment -> grids. quick shows that all works; short is part of scripts/run and takes
+# under two minutes on two cores; full makes the reference results.
+EXPERIMENTS = {
+    "quick": {
+        "four-pages": [{"searches": SEARCHES[:1]}],
+        "strict": [{"machines": ["numa:2 core:4 pu:1"], "policies": POLICIES, "threads": [1, 8],
+                    "occupancies": [0.95], "ops": 2000}],
+    },
+    "short": {
+        "four-pages": [{"searches": SEARCHES}],
+        "growth": [{"machines": [MAIN], "policies": ["original"],
+                    "threads": [1, 8, 64, 256, 512], "occupancies": [0.5, 0.9, 0.95, 0.99],
+                    "seeds": [1, 2]}],
+        "strict": [{"machines": [MAIN], "policies": POLICIES, "threads": [1, 16, 256],
+                    "occupancies": [0.95, 0.99], "seeds": [1, 2]}],
+        "machines": [{"machines": ["pack:2 core:24 pu:2"], "policies": POLICIES, "threads": [96],
+                      "occupancies": [0.95], "seeds": [1]}],
+    },
+    "full": {
+        "four-pages": [{"searches": SEARCHES}],
+        "growth": [{"machines": [MAIN], "policies": ["original"], "threads": POWERS,
+                    "occupancies": [0.5, 0.8, 0.9, 0.95, 0.99], "seeds": [1, 2, 3]}],
+        "strict": [{"machines": [MAIN], "policies": POLICIES, "threads": POWERS,
+                    "occupancies": [0.5, 0.95, 0.99], "seeds": [1, 2, 3]}],
+        "machines": [],
+    },
+}
+
+
+def document_of(size, only=None):
+    """The grids of a size as one document for grid.jobs_of."""
+    chosen = EXPERIMENTS[size]
+    if only and only not in chosen:
+        raise results.BadInput(f"--only {only}: no such experiment in size {size}; there are "
+                               f"{', '.join(chosen)}")
+    return {"grids": [g for name, several in chosen.items() if only in (None, name)
+                      for g in several]}
+
+
+def simulate(folder, size, program, only=None, anew=True):
+    """Run the experiments into a result folder: the number of jobs that failed."""
+    document = document_of(size, only)
+    jobs = grids.jobs_of(document, f"size {size}")
+    options = SimpleNamespace(jobs=None, sshloginfile=None, anew=anew)
+    place = os.path.join(folder, "simulation")
+    print(f"simulation: {len(jobs)} jobs of pfs-sim, size {size}", file=sys.stderr)
+    begin = time.monotonic()
+    missing = sweep.sweep(jobs, place, program, options, document)
+    merged = os.path.join(place, results.SIMULATED_FILE)
+    if os.path.exists(merged):
+        os.replace(merged, os.path.join(folder, results.SIMULATED_FILE))
+    print(f"simulation: {len(jobs) - len(missing)} of {len(jobs)} jobs done, "
+          f"{time.monotonic() - begin:.0f} s", file=sys.stderr)
+    return len(missing)
+
+
+def main(argv=None):
+    """The command."""
+    parser = commandline.Parser(prog="scripts/experiments.py", description="The claims about "
+                                "the policies as experiments on the simulated machine.")
+    parser.add_argument("--out", metavar="FOLDER", help="the result folder (default: "
+                        "results/local/simulated)")
+    parser.add_argument("--size", choices=list(EXPERIMENTS), default="full")
+    parser.add_argument("--only", metavar="NAME", help="only this experiment: "
+                        f"{', '.join(EXPERIMENTS['full'])}")
+    parser.add_argument("--program", metavar="PATH", help="pfs-sim (default: the one of build/)")
+    arguments = parser.parse_args(argv)
+    folder = arguments.out or os.path.join(TOP, "results", "local", "simulated")
+    program = sweep.program_of(arguments)
+    document_of(arguments.size, arguments.only)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise results.BadInput(f"--out {folder}: cannot be written ({error.strerror}); name a "
+                               "folder that you may write") from None
+    failed = simulate(folder, arguments.size, program, arguments.only)
+    if not os.path.exists(os.path.join(folder, "plan.json")):
+        results.write_json(os.path.join(folder, "machine.json"),
+                           machine.describe(TOP, os.path.join(TOP, "build")))
+    import report  # needed only here, and slow to import
+    if not os.path.exists(os.path.join(folder, results.SIMULATED_FILE)):
+        return 1
+    status = report.main([folder, "--table"])
+    return 1 if failed or status else 0
+
+
+if __name__ == "__main__":
+    commandline.run(main, "experiments.py")
