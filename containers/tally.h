@@ -10,10 +10,12 @@
 
 #ifdef PFS_COUNTING
 #ifdef PFS_SIM
+#define PFS_TALLY_EXACT true
 #define PFS_FALSE_FULL_SAMPLE 1 /* all: what is counted there is exact */
 #define PFS_TALLY_UNSEEN PFS_SIM_UNSEEN
 #define pfs_tally_glance(lock) PFS_SIM_RAW(&(lock)->word)
 #else
+#define PFS_TALLY_EXACT false
 #define PFS_FALSE_FULL_SAMPLE 16 /* one page search in so many is checked for false full */
 #define PFS_TALLY_UNSEEN
 #define pfs_tally_glance(lock) pfs_load_relaxed(&(lock)->word) /* relaxed: compared later */
@@ -141,9 +143,14 @@ static inline void pfs_tally_won_record(struct pfs_thread *thread, const void *r
 	pfs_metrics_end();
 }
 
-/* Before the record becomes FREE, so that live never exceeds the records in use. */
-static inline void pfs_tally_freed(struct pfs_thread *thread)
+/*
+ * Before the record becomes FREE, so that live never exceeds the records in use; but on the
+ * simulated machine right after it, which is the same moment there: then live is exact.
+ */
+static inline void pfs_tally_free(struct pfs_thread *thread, bool is_done)
 {
+	if (is_done != PFS_TALLY_EXACT)
+		return;
 	pfs_metrics_begin();
 	/* relaxed: a sum. */
 	(void)pfs_fetch_add_relaxed(&thread->container->live, (uint64_t)-1);
@@ -182,22 +189,24 @@ static inline void pfs_tally_won_record(struct pfs_thread *thread, const void *r
 {
 	(void)thread, (void)record;
 }
-static inline void pfs_tally_freed(struct pfs_thread *thread)
+static inline void pfs_tally_free(struct pfs_thread *thread, bool is_done)
 {
-	(void)thread;
+	(void)thread, (void)is_done;
 }
 #endif
 
 static inline void pfs_words_free(struct pfs_thread *thread, void *record)
 {
-	pfs_tally_freed(thread);
+	pfs_tally_free(thread, false);
 	pfs_lock_allocated_to_free(pfs_record_lock(record));
+	pfs_tally_free(thread, true);
 }
 
 static inline void pfs_words_abandon(struct pfs_thread *thread, struct pfs_claim claim)
 {
-	pfs_tally_freed(thread);
+	pfs_tally_free(thread, false);
 	pfs_lock_dirty_to_free(pfs_record_lock(claim.record), claim.dirty_word);
+	pfs_tally_free(thread, true);
 }
 
 #endif
