@@ -40,6 +40,7 @@ struct pfs_costs {
 	double hold_ns;       /* the new owner keeps it so long before a waiting request is heard */
 	double jitter;        /* 0..1: each transfer varies by up to this share */
 	double bypass_max;    /* a waiting request is passed by nearer ones so often at most */
+	double stream_share;  /* 0..1: left of a fetch that follows two of the lines before */
 	double read_gap_ns;   /* between two copies of one line handed out for reading */
 	/* The kernel. */
 	double futex_sleep_ns;  /* from the failed lock until the thread is off its CPU */
@@ -51,6 +52,7 @@ struct pfs_costs {
 	double barrier_ns;      /* membarrier: the call itself */
 	double barrier_cpu_ns;  /* and for each CPU that runs another thread */
 	double interrupt_ns;    /* what each of those loses */
+	double map_ns;          /* mmap */
 	double unmap_ns;        /* munmap; the other CPUs are interrupted as by a barrier */
 	double fault_ns;        /* first touch of an OS page: fault, and clearing 4 KiB */
 	/* Sizes of caches. */

@@ -30,6 +30,12 @@ static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint3
 	self->used += count;
 	self->mapped++;
 	*node_got = memory == PFS_MEMORY_INTERLEAVE ? PFS_NODE_MIXED : node_wanted;
+	for (uint32_t at = self->used - count; at < self->used; at++)
+		self->nodes[at] = (uint16_t)(memory != PFS_MEMORY_INTERLEAVE ? *node_got
+					     : self->node_count > 1 ? at % self->node_count
+								    : 0);
+	if (self->on_map != NULL)
+		self->on_map(self->on_map_context, count);
 	return bytes;
 }
 
@@ -56,10 +62,12 @@ int pfs_sim_memory_init(struct pfs_sim_memory *self)
 {
 	memset(self, 0, sizeof(*self));
 	self->states = calloc(REGION_PAGES, 1);
+	self->nodes = calloc(REGION_PAGES, sizeof(*self->nodes));
 	void *region = mmap(NULL, REGION_PAGES * OS_PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (self->states == NULL || region == MAP_FAILED) {
+	if (self->states == NULL || self->nodes == NULL || region == MAP_FAILED) {
 		free(self->states);
+		free(self->nodes);
 		return -1;
 	}
 	self->region = region;
@@ -71,6 +79,7 @@ void pfs_sim_memory_fini(struct pfs_sim_memory *self)
 {
 	(void)munmap(self->region, REGION_PAGES * OS_PAGE);
 	free(self->states);
+	free(self->nodes);
 }
 
 void pfs_sim_memory_reset(struct pfs_sim_memory *self)
@@ -96,4 +105,10 @@ bool pfs_sim_memory_has(const struct pfs_sim_memory *self, const void *address,
 		return false;
 	*state = (enum pfs_sim_memory_state)self->states[offset / OS_PAGE];
 	return true;
+}
+
+uint32_t pfs_sim_memory_node(const struct pfs_sim_memory *self, const void *address)
+{
+	size_t offset = (uintptr_t)address - (uintptr_t)self->region;
+	return offset < REGION_PAGES * OS_PAGE ? self->nodes[offset / OS_PAGE] : PFS_NODE_MIXED;
 }

@@ -22,6 +22,11 @@ struct pfs_sim_memory {
 	uint64_t mapped;      /* container pages mapped now */
 	uint64_t refuse_from; /* the map call of this number and later ones are refused; 0: none */
 	uint64_t maps;        /* map calls since the reset */
+	uint16_t *nodes;      /* of each OS page that was handed out */
+	uint32_t node_count;  /* that interleaved memory is spread over; 0: 1 */
+	/* Called when memory was mapped; for its price. Optional. */
+	void (*on_map)(void *context, uint32_t os_page_count);
+	void *on_map_context;
 	struct pfs_memory_source source;
 };
 
@@ -32,5 +37,8 @@ void pfs_sim_memory_reset(struct pfs_sim_memory *self);
 /* Is the address in the region? *state says what is there. */
 bool pfs_sim_memory_has(const struct pfs_sim_memory *self, const void *address,
 			enum pfs_sim_memory_state *state);
+
+/* The node of container memory, or PFS_NODE_MIXED: the address is not in the region. */
+uint32_t pfs_sim_memory_node(const struct pfs_sim_memory *self, const void *address);
 
 #endif

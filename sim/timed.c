@@ -61,33 +61,57 @@ static enum pfs_status check_plan(const struct pfs_timed_plan *plan, struct pfs_
 	return PFS_OK;
 }
 
+static bool make_arrays(struct pfs_timed *self)
+{
+	const struct pfs_topology *topology = self->plan.topology;
+	uint32_t seats[PFS_TOPOLOGY_PU_MAX];
+	self->threads = calloc(self->plan.thread_count, sizeof(*self->threads));
+	self->heap = calloc((size_t)self->plan.thread_count + 3, sizeof(*self->heap));
+	self->pus = calloc(topology->pu_count, sizeof(*self->pus));
+	self->l3_of_core = calloc(topology->core_count, sizeof(*self->l3_of_core));
+	if (self->threads == NULL || self->heap == NULL || self->pus == NULL ||
+	    self->l3_of_core == NULL ||
+	    !pfs_lines_init(&self->lines, topology->core_count, topology->l3_count) ||
+	    !pfs_timed_price(&self->prices, &self->plan))
+		return false;
+	for (uint32_t pu = 0; pu < topology->pu_count; pu++)
+		self->l3_of_core[topology->pu[pu].core] = topology->pu[pu].l3;
+	seat(&self->plan, seats);
+	for (uint32_t id = 0; id < self->plan.thread_count; id++) {
+		struct pfs_timed_thread *thread = &self->threads[id];
+		const struct pfs_pu *pu = &topology->pu[seats[id % topology->pu_count]];
+		thread->pu = (uint16_t)(pu - topology->pu);
+		thread->core = pu->core;
+		thread->node = pu->node;
+		thread->l3 = pu->l3;
+		self->pus[thread->pu].threads++;
+	}
+	return true;
+}
+
 struct pfs_timed *pfs_timed_create(const struct pfs_timed_plan *plan, struct pfs_message *message)
 {
-	uint32_t seats[PFS_TOPOLOGY_PU_MAX];
 	if (check_plan(plan, message) != PFS_OK)
 		return NULL;
 	struct pfs_timed *self = calloc(1, sizeof(*self));
-	if (self != NULL)
+	if (self != NULL) {
+		self->plan = *plan;
+		self->random = (plan->seed + 1) * UINT64_C(0x9E3779B97F4A7C15) | 1;
 		self->machine = pfs_machine_create(PFS_MACHINE_SC);
-	if (self == NULL || self->machine == NULL) {
-		free(self);
-		(void)pfs_message_set(message, PFS_NO_MEMORY, "no memory for the machine");
-		return NULL;
 	}
-	self->plan = *plan;
-	self->threads = calloc(plan->thread_count, sizeof(*self->threads));
-	self->heap = calloc((size_t)plan->thread_count + 2, sizeof(*self->heap));
-	if (self->threads == NULL || self->heap == NULL) {
+	if (self == NULL || self->machine == NULL || !make_arrays(self)) {
 		pfs_timed_destroy(self);
 		(void)pfs_message_set(message, PFS_NO_MEMORY, "no memory for the machine");
 		return NULL;
 	}
-	seat(plan, seats);
-	for (uint32_t id = 0; id < plan->thread_count; id++)
-		self->threads[id].pu = seats[id % plan->topology->pu_count];
 	self->machine->engine = pfs_timed_execute;
 	self->machine->engine_context = self;
+	self->machine->plain = pfs_timed_plain;
+	self->machine->plain_context = self;
 	self->machine->node_count = plan->topology->node_count;
+	self->machine->memory.node_count = plan->topology->node_count;
+	self->machine->memory.on_map = pfs_timed_mapped;
+	self->machine->memory.on_map_context = self;
 	return self;
 }
 
@@ -96,8 +120,14 @@ void pfs_timed_destroy(struct pfs_timed *self)
 	if (self == NULL)
 		return;
 	pfs_machine_destroy(self->machine);
+	pfs_lines_fini(&self->lines);
 	free(self->threads);
 	free(self->heap);
+	free(self->pus);
+	free(self->l3_of_core);
+	free(self->prices.transfer);
+	free(self->prices.memory);
+	free(self->prices.node_of_l3);
 	free(self);
 }
 
@@ -128,22 +158,22 @@ bool pfs_timed_run(struct pfs_timed *self, void (*body)(void *argument), void **
 	machine->thread_count = 0;
 	self->body = body;
 	memset(&self->stats, 0, sizeof(self->stats));
-	self->next_tick = self->plan.tick != NULL ? self->plan.tick_ns * PFS_TIMED_PS : UINT64_MAX;
-	self->heap_count = 0;
+	self->next_tick = self->plan.tick != NULL ? self->plan.tick_ns * PFS_TIMED_PS
+						  : PFS_TIMED_NEVER;
 	for (uint32_t id = 0; id < self->plan.thread_count; id++) {
 		struct pfs_timed_thread *thread = &self->threads[id];
 		thread->argument = arguments[id];
-		thread->clock = 0;
-		thread->blocked = false;
-		uint32_t node = self->plan.topology->pu[thread->pu].node;
-		if (pfs_machine_spawn(machine, node, run_body, thread) == PFS_ACTOR_NONE) {
+		if (pfs_machine_spawn(machine, thread->node, run_body, thread) ==
+		    PFS_ACTOR_NONE) {
 			pfs_machine_fail("no memory for the stack of thread %u", id);
 			return false;
 		}
-		self->heap[self->heap_count++] = pfs_timed_key(0, id);
+		thread->own = machine->threads[id];
 	}
-	machine->running = machine->threads[0];
-	pfs_fiber_switch(&machine->caller, &machine->threads[0]->fiber);
+	pfs_lines_settle(&self->lines);
+	pfs_timed_begin(self);
+	machine->running = machine->threads[self->heap[0] & ((1u << PFS_TIMED_ID_BITS) - 1)];
+	pfs_fiber_switch(&machine->caller, &machine->running->fiber);
 	machine->running = NULL;
 	return machine->end == PFS_END_DONE;
 }
@@ -156,6 +186,7 @@ const char *pfs_timed_message(const struct pfs_timed *self)
 void pfs_timed_get_stats(const struct pfs_timed *self, struct pfs_timed_stats *stats)
 {
 	*stats = self->stats;
+	stats->queue_ns /= PFS_TIMED_PS;
 }
 
 uint32_t pfs_timed_pu_of(const struct pfs_timed *self, uint32_t thread)

@@ -1,159 +1,283 @@
+/*
+ * timed_engine.c - the hooks of the machine: what an operation or a plain access costs when
+ * its line is in the core's own cache, and the values.
+ *
+ * An operation takes effect when its thread's clock is the earliest of all and its core has
+ * the line: one order for all of them, so memory is sequentially consistent.
+ */
 #include "sim/timed_engine.h"
 
-#include "sim/model.h"
+#include <string.h>
 
-static void sift_down(struct pfs_timed *self, uint64_t key)
+#include "sim/trace.h"
+
+/* In the core's own cache: which level, by how much was taken in since the last use. */
+static uint64_t own_cost(struct pfs_timed *self, const struct pfs_timed_thread *thread,
+			 struct pfs_line *line, uint64_t in_l1)
 {
-	uint32_t at = 0, count = self->heap_count;
-	for (;;) {
-		uint32_t child = 2 * at + 1;
-		if (child >= count)
-			break;
-		if (child + 1 < count && self->heap[child + 1] < self->heap[child])
-			child++;
-		if (self->heap[child] >= key)
-			break;
-		self->heap[at] = self->heap[child];
-		at = child;
+	const struct pfs_timed_prices *prices = &self->prices;
+	struct pfs_cache *core = &self->lines.cores[thread->core];
+	uint32_t age = core->fills[0] - line->stamps[0];
+	line->stamps[0] = core->fills[0];
+	if (__builtin_expect(age < prices->l1_lines, 1)) {
+		line->stamps[1] = core->fills[1];
+		self->stats.hits++;
+		return in_l1;
 	}
-	self->heap[at] = key;
-}
-
-static void push(struct pfs_timed *self, uint64_t key)
-{
-	uint32_t at = self->heap_count++;
-	for (; at > 0 && self->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
-		self->heap[at] = self->heap[(at - 1) / 2];
-	self->heap[at] = key;
-}
-
-static uint32_t id_of(const struct pfs_timed *self, const struct pfs_timed_thread *thread)
-{
-	return (uint32_t)(thread - self->threads);
-}
-
-/* Go on with the earliest. */
-static void switch_to_root(struct pfs_timed *self, struct pfs_timed_thread *from)
-{
-	struct pfs_machine *machine = self->machine;
-	struct pfs_vthread *own = machine->threads[id_of(self, from)];
-	if (self->heap_count == 0) {
-		machine->running = NULL;
-		pfs_fiber_switch(&own->fiber, &machine->caller);
-		return;
+	line->stamps[0] = ++core->fills[0];
+	age = core->fills[1] - line->stamps[1];
+	line->stamps[1] = core->fills[1];
+	if (age < prices->l2_lines) {
+		self->stats.hits++;
+		return in_l1 + prices->l2;
 	}
-	uint64_t clock = self->heap[0] >> PFS_TIMED_ID_BITS;
-	while (clock >= self->next_tick) {
-		uint64_t now = self->next_tick / PFS_TIMED_PS;
-		self->next_tick += self->plan.tick_ns * PFS_TIMED_PS;
-		self->plan.tick(self->plan.context, now);
+	line->stamps[1] = ++core->fills[1];
+	struct pfs_cache *l3 = &self->lines.l3s[thread->l3];
+	age = l3->fills[0] - line->stamps[2];
+	line->stamps[2] = l3->fills[0];
+	if (age < prices->l3_lines) {
+		self->stats.transfers_l3++;
+		return in_l1 + prices->l3_hit;
 	}
-	struct pfs_vthread *next =
-		machine->threads[self->heap[0] & ((1u << PFS_TIMED_ID_BITS) - 1)];
-	machine->running = next;
-	if (next != own)
-		pfs_fiber_switch(&own->fiber, &next->fiber);
+	line->stamps[2] = ++l3->fills[0];
+	bool near = line->home == thread->node;
+	self->stats.memory_near += near;
+	self->stats.memory_far += !near;
+	return in_l1 + prices->memory[line->home * self->plan.topology->node_count + thread->node];
 }
 
-/* Until no other thread is earlier. */
-static void wait_turn(struct pfs_timed *self, struct pfs_timed_thread *thread)
+/* The price of a hit, or PFS_TIMED_NEVER: the line must be fetched. */
+static inline uint64_t hit(struct pfs_timed *self, const struct pfs_timed_thread *thread,
+			   struct pfs_line *line, bool exclusive, uint64_t in_l1)
 {
-	sift_down(self, pfs_timed_key(thread->clock, id_of(self, thread)));
-	switch_to_root(self, thread);
-}
-
-static void leave(struct pfs_timed *self, struct pfs_timed_thread *thread)
-{
-	uint64_t last = self->heap[--self->heap_count];
-	if (self->heap_count != 0)
-		sift_down(self, last);
-	switch_to_root(self, thread);
-}
-
-void pfs_timed_finish(struct pfs_timed *self, struct pfs_timed_thread *thread)
-{
-	struct pfs_machine *machine = self->machine;
-	machine->running->state = PFS_VTHREAD_FINISHED;
-	uint64_t end = thread->clock / PFS_TIMED_PS;
-	if (end > self->stats.end_ns)
-		self->stats.end_ns = end;
-	for (uint32_t id = 0; self->heap_count == 1 && id < self->plan.thread_count; id++) {
-		if (self->threads[id].blocked)
-			pfs_machine_fail("deadlock: thread %u waits for ever for a mutex", id);
+	bool good = line->lease > thread->clock || (!exclusive && line->moving_for_reading);
+	if (!good)
+		return PFS_TIMED_NEVER;
+	if (line->owner == thread->core) {
+		if (__builtin_expect(line->user != thread->pu, 0)) {
+			line->user = thread->pu;
+			self->stats.transfers_core++;
+			return self->prices.smt + in_l1;
+		}
+		return own_cost(self, thread, line, in_l1);
 	}
-	leave(self, thread);
-	__builtin_trap(); /* nobody switches to a finished thread */
+	if (exclusive || !pfs_line_has(&self->lines, line, thread->core))
+		return PFS_TIMED_NEVER;
+	self->stats.hits++;
+	return in_l1;
 }
 
-static void lock(struct pfs_timed *self, struct pfs_timed_thread *thread,
-		 const struct pfs_sim_operation *operation)
+static struct pfs_line *line_of(struct pfs_timed *self, const struct pfs_timed_thread *thread,
+				const void *address, uint64_t tag)
 {
-	uint32_t *held = operation->address;
-	while (*held != 0) {
-		thread->blocked = true;
-		leave(self, thread);
+	struct pfs_line *line = pfs_lines_find(&self->lines, tag);
+	if (__builtin_expect(line == NULL, 0))
+		pfs_machine_fail("no memory for the table of cache lines");
+	if (__builtin_expect(line->home == PFS_LINE_NOBODY, 0)) {
+		uint32_t home = pfs_sim_memory_node(&self->machine->memory, address);
+		line->home = home < self->plan.topology->node_count ? (uint16_t)home
+								    : thread->node;
 	}
-	*held = id_of(self, thread) + 1;
+	return line;
 }
 
-static void unlock(struct pfs_timed *self, const struct pfs_timed_thread *thread,
-		   const struct pfs_sim_operation *operation)
+/* What was learnt of the load's place: is a write to the same line to be expected? */
+static bool expects_write(struct pfs_timed *self, struct pfs_timed_thread *thread,
+			  const struct pfs_sim_place *place, uint64_t tag)
 {
-	*(uint32_t *)operation->address = 0;
-	for (uint32_t id = 0; id < self->plan.thread_count; id++) {
-		if (!self->threads[id].blocked)
-			continue;
-		self->threads[id].blocked = false;
-		self->threads[id].clock = thread->clock + 1000;
-		push(self, pfs_timed_key(self->threads[id].clock, id));
+	size_t at = (size_t)(((uint64_t)(uintptr_t)place * UINT64_C(0x9E3779B97F4A7C15)) >> 54);
+	size_t tried = 0;
+	while (self->habits[at].place != place && self->habits[at].place != NULL &&
+	       tried++ < PFS_TIMED_HABITS)
+		at = (at + 1) % PFS_TIMED_HABITS;
+	if (tried >= PFS_TIMED_HABITS)
+		return false;
+	if (self->habits[at].place == NULL)
+		self->habits[at] = (struct pfs_timed_habit){ place, 1 };
+	thread->watch = (uint32_t)at + 1;
+	thread->watch_line = tag;
+	return self->habits[at].count >= 2;
+}
+
+/* The operation after a load that missed. */
+static void learn(struct pfs_timed *self, struct pfs_timed_thread *thread, uint64_t tag,
+		  bool is_rmw)
+{
+	uint32_t *count = &self->habits[thread->watch - 1].count;
+	thread->watch = 0;
+	if (is_rmw && tag == thread->watch_line)
+		*count += *count < 3;
+	else
+		*count -= *count > 0;
+}
+
+static void check_address(struct pfs_timed *self, const struct pfs_sim_operation *operation)
+{
+	enum pfs_sim_memory_state state;
+	if (pfs_sim_memory_has(&self->machine->memory, operation->address, &state) &&
+	    state != PFS_SIM_MAPPED)
+		pfs_machine_fail("thread %u accesses %s (%s:%d) in a page that was %s",
+				 self->machine->running->id, operation->place->text,
+				 pfs_trace_base_name(operation->place->file),
+				 operation->place->line,
+				 state == PFS_SIM_GONE ? "given back" : "never mapped");
+}
+
+static inline uint64_t read_value(const void *address, uint32_t size_bytes)
+{
+	uint64_t wide = 0;
+	uint32_t half = 0;
+	if (size_bytes == 8) {
+		memcpy(&wide, address, 8);
+		return wide;
 	}
+	if (size_bytes == 4) {
+		memcpy(&half, address, 4);
+		return half;
+	}
+	memcpy(&wide, address, size_bytes); /* little endian */
+	return wide;
+}
+
+static inline void write_value(void *address, uint32_t size_bytes, uint64_t value)
+{
+	uint32_t half = (uint32_t)value;
+	if (size_bytes == 8)
+		memcpy(address, &value, 8);
+	else if (size_bytes == 4)
+		memcpy(address, &half, 4);
+	else
+		memcpy(address, &value, size_bytes);
+}
+
+/* Read, change, write; returns what was read. */
+static inline uint64_t apply(const struct pfs_sim_operation *operation, uint32_t id)
+{
+	uint64_t seen = read_value(operation->address, operation->size_bytes), value;
+	switch (operation->kind) {
+	case PFS_SIM_STORE:
+	case PFS_SIM_EXCHANGE: value = operation->operand; break;
+	case PFS_SIM_ADD: value = seen + operation->operand; break;
+	case PFS_SIM_OR: value = seen | operation->operand; break;
+	case PFS_SIM_AND: value = seen & operation->operand; break;
+	case PFS_SIM_CAS:
+		if (seen != operation->expected)
+			return seen;
+		value = operation->operand;
+		break;
+	case PFS_SIM_TRY_LOCK:
+		if (seen != 0)
+			return seen;
+		value = id + 1;
+		break;
+	default: return seen; /* a load */
+	}
+	write_value(operation->address, operation->size_bytes, value);
+	return seen;
+}
+
+void pfs_timed_own(struct pfs_timed *self, struct pfs_timed_thread *thread, void *address,
+		   uint64_t cost_ps)
+{
+	uint64_t tag = pfs_line_tag(address);
+	if (thread->drain > thread->clock)
+		thread->clock = thread->drain;
+	pfs_timed_wait_turn(self, thread);
+	struct pfs_line *line = line_of(self, thread, address, tag);
+	self->stats.accesses++;
+	self->stats.atomics++;
+	if (__builtin_expect(thread->watch != 0, 0))
+		learn(self, thread, tag, true);
+	uint64_t cost = hit(self, thread, line, true, cost_ps);
+	if (cost == PFS_TIMED_NEVER) {
+		pfs_timed_fetch(self, thread, line, true, cost_ps);
+		cost = cost_ps;
+	}
+	thread->clock += cost;
+}
+
+static void load(struct pfs_timed *self, struct pfs_timed_thread *thread, const void *address,
+		 const struct pfs_sim_place *place)
+{
+	uint64_t tag = pfs_line_tag(address), cost = self->prices.load;
+	pfs_timed_wait_turn(self, thread);
+	struct pfs_line *line = line_of(self, thread, address, tag);
+	if (__builtin_expect(thread->watch != 0, 0))
+		learn(self, thread, tag, false);
+	uint64_t price = hit(self, thread, line, false, cost);
+	if (price == PFS_TIMED_NEVER) {
+		bool exclusive = expects_write(self, thread, place, tag);
+		pfs_timed_fetch(self, thread, line, exclusive, cost);
+		price = cost;
+	}
+	thread->clock += price;
+}
+
+static void store(struct pfs_timed *self, struct pfs_timed_thread *thread, const void *address)
+{
+	uint64_t tag = pfs_line_tag(address), cost = self->prices.store;
+	pfs_timed_wait_turn(self, thread);
+	struct pfs_line *line = line_of(self, thread, address, tag);
+	if (__builtin_expect(thread->watch != 0, 0))
+		learn(self, thread, tag, false);
+	uint64_t price = hit(self, thread, line, true, cost);
+	if (price == PFS_TIMED_NEVER) {
+		if (!pfs_timed_fetch_behind(self, thread, line))
+			pfs_timed_fetch(self, thread, line, true, cost);
+		price = cost;
+	}
+	thread->clock += price;
 }
 
 uint64_t pfs_timed_execute(struct pfs_machine *machine, const struct pfs_sim_operation *operation)
 {
 	struct pfs_timed *self = machine->engine_context;
 	struct pfs_timed_thread *thread = &self->threads[machine->running->id];
-	machine->running->pending.place = operation->place;
-	wait_turn(self, thread);
+	thread->own->pending.place = operation->place;
+	switch (operation->kind) {
+	case PFS_SIM_LOAD:
+		load(self, thread, operation->address, operation->place);
+		break;
+	case PFS_SIM_STORE: store(self, thread, operation->address); break;
+	case PFS_SIM_CAS:
+	case PFS_SIM_EXCHANGE:
+	case PFS_SIM_ADD:
+	case PFS_SIM_OR:
+	case PFS_SIM_AND:
+	case PFS_SIM_TRY_LOCK:
+		pfs_timed_own(self, thread, operation->address, self->prices.rmw);
+		check_address(self, operation);
+		return apply(operation, pfs_timed_id(self, thread));
+	default: return pfs_timed_kernel(self, thread, operation);
+	}
 	self->stats.accesses++;
 	self->stats.atomics++;
-	thread->clock += 5 * PFS_TIMED_PS;
-	if (operation->kind == PFS_SIM_LOCK) {
-		lock(self, thread, operation);
-		return 0;
+	check_address(self, operation);
+	return apply(operation, 0);
+}
+
+void pfs_timed_plain(struct pfs_machine *machine, const struct pfs_plain *access)
+{
+	struct pfs_timed *self = machine->engine_context;
+	struct pfs_timed_thread *thread = &self->threads[machine->running->id];
+	uint64_t cost = self->prices.plain;
+	const char *last = (const char *)access->address + access->size_bytes - 1;
+	if (access->size_bytes == 0)
+		return;
+	for (uint64_t tag = pfs_line_tag(access->address); tag <= pfs_line_tag(last); tag++) {
+		struct pfs_line *line = line_of(self, thread, access->address, tag);
+		uint64_t price = hit(self, thread, line, access->writes, cost);
+		self->stats.accesses++;
+		if (price == PFS_TIMED_NEVER) {
+			pfs_timed_wait_turn(self, thread);
+			line = line_of(self, thread, access->address, tag);
+			price = hit(self, thread, line, access->writes, cost);
+		}
+		if (price == PFS_TIMED_NEVER) {
+			if (!access->writes || !pfs_timed_fetch_behind(self, thread, line))
+				pfs_timed_fetch(self, thread, line, access->writes, cost);
+			price = cost;
+		}
+		thread->clock += price;
 	}
-	if (operation->kind == PFS_SIM_UNLOCK) {
-		unlock(self, thread, operation);
-		return 0;
-	}
-	return pfs_model_at_once(machine->running, operation);
-}
-
-static struct pfs_timed_thread *caller(struct pfs_timed **self)
-{
-	struct pfs_machine *machine = pfs_machine_current();
-	if (machine == NULL || machine->engine != pfs_timed_execute || machine->running == NULL)
-		return NULL;
-	*self = machine->engine_context;
-	return &(*self)->threads[machine->running->id];
-}
-
-uint64_t pfs_timed_now_ns(void)
-{
-	struct pfs_timed *self;
-	const struct pfs_timed_thread *thread = caller(&self);
-	return thread != NULL ? thread->clock / PFS_TIMED_PS : 0;
-}
-
-void pfs_timed_work_ns(uint64_t ns)
-{
-	struct pfs_timed *self;
-	struct pfs_timed_thread *thread = caller(&self);
-	if (thread != NULL)
-		thread->clock += ns * PFS_TIMED_PS;
-}
-
-void pfs_timed_sleep_ns(uint64_t ns)
-{
-	pfs_timed_work_ns(ns);
 }

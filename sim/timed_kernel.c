@@ -1,0 +1,175 @@
+/*
+ * timed_kernel.c - operations that end in system calls: mutexes, yield, barriers, memory.
+ *
+ * A mutex is glibc's: no spinning, a failed lock sleeps at once, an unlock wakes the one that
+ * waits longest, and whoever locks first when it runs has it.
+ */
+#include "sim/timed_engine.h"
+
+static void sleep_on(struct pfs_timed *self, struct pfs_timed_thread *thread, const void *mutex)
+{
+	thread->mutex = mutex;
+	thread->asked = thread->clock; /* who came first is woken first */
+	thread->clock += self->prices.futex_sleep;
+	self->sleeping++;
+	pfs_timed_block(self, thread, PFS_TIMED_SLEEPS);
+}
+
+static void lock(struct pfs_timed *self, struct pfs_timed_thread *thread,
+		 const struct pfs_sim_operation *operation)
+{
+	uint32_t *held = operation->address;
+	for (;;) {
+		pfs_timed_own(self, thread, held, self->prices.rmw);
+		if (*held == 0)
+			break;
+		sleep_on(self, thread, held);
+	}
+	*held = pfs_timed_id(self, thread) + 1;
+}
+
+/* Who sleeps longest on the mutex; NULL: nobody. */
+static struct pfs_timed_thread *sleeper(struct pfs_timed *self, const void *mutex)
+{
+	struct pfs_timed_thread *found = NULL;
+	for (uint32_t id = 0; self->sleeping != 0 && id < self->plan.thread_count; id++) {
+		struct pfs_timed_thread *thread = &self->threads[id];
+		if (thread->mutex == mutex && (found == NULL || thread->asked < found->asked))
+			found = thread;
+	}
+	return found;
+}
+
+static void unlock(struct pfs_timed *self, struct pfs_timed_thread *thread,
+		   const struct pfs_sim_operation *operation)
+{
+	uint32_t *held = operation->address;
+	pfs_timed_own(self, thread, held, self->prices.rmw);
+	*held = 0;
+	struct pfs_timed_thread *next = sleeper(self, held);
+	if (next == NULL)
+		return;
+	next->mutex = NULL;
+	self->sleeping--;
+	uint64_t asleep_from = next->asked + self->prices.futex_sleep;
+	uint64_t when = thread->clock > asleep_from ? thread->clock : asleep_from;
+	pfs_timed_wake(self, next, when + self->prices.wake);
+	thread->clock += self->prices.futex_wake;
+}
+
+static void give_way(struct pfs_timed *self, struct pfs_timed_thread *thread)
+{
+	thread->clock += self->prices.yield;
+	if (self->pus[thread->pu].first != PFS_TIMED_NOBODY)
+		pfs_timed_block(self, thread, PFS_TIMED_QUEUED);
+}
+
+/* All CPUs that run another thread are interrupted. */
+static void interrupt_others(struct pfs_timed *self, struct pfs_timed_thread *thread)
+{
+	for (uint32_t at = 0; at < self->plan.topology->pu_count; at++) {
+		uint16_t id = self->pus[at].current;
+		if (id == PFS_TIMED_NOBODY || at == thread->pu)
+			continue;
+		self->threads[id].debt += self->prices.interrupt;
+		self->threads[id].alarm = 0;
+		thread->clock += self->prices.barrier_cpu;
+	}
+}
+
+/* Polls as a spin would: the value comes by the line, so each look is an access. */
+static uint64_t await(struct pfs_timed *self, struct pfs_timed_thread *thread,
+		      const struct pfs_sim_operation *operation)
+{
+	pfs_machine_predicate *holds = (pfs_machine_predicate *)(uintptr_t)operation->expected;
+	struct pfs_sim_operation look = *operation;
+	look.kind = PFS_SIM_LOAD;
+	for (;;) {
+		uint64_t seen = pfs_timed_execute(self->machine, &look);
+		if (holds(seen, operation->operand))
+			return seen;
+		thread->clock += 20 * PFS_TIMED_PS; /* a pause instruction or two */
+	}
+}
+
+uint64_t pfs_timed_kernel(struct pfs_timed *self, struct pfs_timed_thread *thread,
+			  const struct pfs_sim_operation *operation)
+{
+	switch (operation->kind) {
+	case PFS_SIM_LOCK: lock(self, thread, operation); break;
+	case PFS_SIM_UNLOCK: unlock(self, thread, operation); break;
+	case PFS_SIM_YIELD: give_way(self, thread); break;
+	case PFS_SIM_AWAIT: return await(self, thread, operation);
+	case PFS_SIM_BARRIER:
+		pfs_timed_wait_turn(self, thread);
+		thread->clock += self->prices.barrier;
+		interrupt_others(self, thread);
+		break;
+	case PFS_SIM_UNMAP:
+		pfs_timed_wait_turn(self, thread);
+		thread->clock += self->prices.unmap;
+		interrupt_others(self, thread);
+		break;
+	default: break; /* a note costs nothing */
+	}
+	return 0;
+}
+
+void pfs_timed_mapped(void *context, uint32_t os_page_count)
+{
+	struct pfs_timed *self = context;
+	const struct pfs_vthread *running = self->machine->running;
+	if (running != NULL)
+		self->threads[running->id].clock +=
+			self->prices.map + os_page_count * self->prices.fault;
+}
+
+static struct pfs_timed_thread *caller(struct pfs_timed **self)
+{
+	struct pfs_machine *machine = pfs_machine_current();
+	if (machine == NULL || machine->engine != pfs_timed_execute || machine->running == NULL)
+		return NULL;
+	*self = machine->engine_context;
+	return &(*self)->threads[machine->running->id];
+}
+
+uint64_t pfs_timed_now_ns(void)
+{
+	struct pfs_timed *self;
+	const struct pfs_timed_thread *thread = caller(&self);
+	return thread != NULL ? thread->clock / PFS_TIMED_PS : 0;
+}
+
+/* In pieces where others wait for the PU, so that each has its time slices. */
+void pfs_timed_work_ns(uint64_t ns)
+{
+	struct pfs_timed *self;
+	struct pfs_timed_thread *thread = caller(&self);
+	if (thread == NULL)
+		return;
+	const struct pfs_timed_pu *pu = &self->pus[thread->pu];
+	uint64_t left = ns * PFS_TIMED_PS;
+	while (pu->threads > 1 && left > 0) {
+		uint64_t room = pu->slice_end > thread->clock ? pu->slice_end - thread->clock : 0;
+		uint64_t piece = left < room ? left : room;
+		thread->clock += piece;
+		left -= piece;
+		if (left == 0)
+			break;
+		thread->alarm = 0;
+		pfs_timed_wait_turn(self, thread);
+	}
+	thread->clock += left;
+}
+
+void pfs_timed_sleep_ns(uint64_t ns)
+{
+	struct pfs_timed *self;
+	struct pfs_timed_thread *thread = caller(&self);
+	if (thread == NULL)
+		return;
+	thread->clock += self->prices.futex_sleep;
+	thread->asked = thread->clock;
+	thread->clock += ns * PFS_TIMED_PS + self->prices.wake;
+	pfs_timed_block(self, thread, PFS_TIMED_WAKES);
+}
