@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/calibrate_command.h"
 #include "sim/cases.h"
 #include "sim/command_run.h"
 
@@ -22,6 +23,7 @@ static const char usage_text[] =
 	"       pfs-sim check [--memory M] [--executions N] [--seed S] [--policy P]\n"
 	"       pfs-sim replay FILE\n"
 	"       pfs-sim run --machine M --threads T --policy P [options]; see pfs-sim run --help\n"
+	"       pfs-sim calibrate [--out FILE] [--seconds S]; see pfs-sim calibrate --help\n"
 	"       pfs-sim list\n"
 	"\n"
 	"  --policy P        a policy (pfs-sim list)\n"
@@ -416,6 +418,8 @@ int main(int argc, char **argv)
 		return explore(argc - 2, argv + 2);
 	if (argc >= 2 && strcmp(argv[1], "run") == 0)
 		return pfs_command_run(argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "calibrate") == 0)
+		return pfs_command_calibrate(argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "check") == 0)
 		return check(argc - 2, argv + 2);
 	if (argc == 3 && strcmp(argv[1], "replay") == 0)
