@@ -45,7 +45,7 @@ static bool will_write(const struct pfs_machine *machine, uint32_t actor,
 	case PFS_SIM_AWAIT:
 	case PFS_SIM_BARRIER:
 	case PFS_SIM_YIELD: return false;
-	case PFS_SIM_STORE: return machine->model != PFS_MACHINE_TSO;
+	case PFS_SIM_STORE: return !pfs_model_buffers(machine, operation);
 	case PFS_SIM_CAS: {
 		enum pfs_sim_memory_state state;
 		if (pfs_sim_memory_has(&machine->memory, operation->address, &state) &&
@@ -234,7 +234,7 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 	node->ran_thread = step->thread;
 	node->ran_wrote = step->wrote || step->operation.kind == PFS_SIM_NOTE ||
 			  step->operation.kind == PFS_SIM_UNMAP;
-	if (machine->model == PFS_MACHINE_TSO && step->operation.kind == PFS_SIM_STORE)
+	if (pfs_model_buffers(machine, &step->operation))
 		node->ran_wrote = false; /* only into its own buffer */
 }
 

@@ -54,13 +54,10 @@ bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread
 		}
 		return true;
 	}
-	switch (next->kind) {
-	case PFS_SIM_LOAD:
-	case PFS_SIM_YIELD:
-	case PFS_SIM_NOTE: return true;
-	case PFS_SIM_STORE: return thread->buffer_count < PFS_BUFFER_MAX;
-	default: return thread->buffer_count == 0;
-	}
+	if (pfs_model_buffers(self, next))
+		return thread->buffer_count < PFS_BUFFER_MAX;
+	return next->kind == PFS_SIM_LOAD || next->kind == PFS_SIM_YIELD ||
+	       next->kind == PFS_SIM_NOTE || thread->buffer_count == 0;
 }
 
 static bool result_of(const struct pfs_sim_operation *operation, uint32_t id, uint64_t seen,
@@ -154,7 +151,7 @@ void pfs_model_execute(struct pfs_machine *self, struct pfs_vthread *thread,
 	if (own != NULL)
 		step->source = own->step;
 	step->wrote = pfs_model_result(operation, thread->id, step->seen, &step->written);
-	if (self->model == PFS_MACHINE_TSO && operation->kind == PFS_SIM_STORE) {
+	if (pfs_model_buffers(self, operation)) {
 		buffer_store(self, thread, step);
 		return;
 	}

@@ -2,9 +2,9 @@
  * model.h - what an operation does to memory: sequential consistency, store buffers, or views
  * (views.h).
  *
- * Store buffers (TSO): a store of any order waits in its thread's buffer; the thread's own
- * loads find it there; it reaches memory when the scheduler drains it. Compare-and-swap,
- * exchange, fetch-add, the mutex and unmap wait until the buffer is empty, as locked
+ * Store buffers (TSO): a store that is not seq waits in its thread's buffer; the thread's own
+ * loads find it there; it reaches memory when the scheduler drains it. A seq
+ * store, compare-and-swap, exchange, fetch-add, the mutex and unmap wait until the buffer is empty, as locked
  * instructions and system calls do. So are x86-64 machines; plain (non-atomic) stores are not
  * buffered here. Every execution is one that C11 allows.
  */
@@ -31,6 +31,14 @@ struct pfs_sim_operation pfs_model_oldest(const struct pfs_vthread *thread);
 /* What a load of the thread would see now, of the newest if there are several. */
 uint64_t pfs_model_peek(const struct pfs_vthread *thread,
 			const struct pfs_sim_operation *operation);
+
+/* Does the store wait in its thread's buffer? */
+static inline bool pfs_model_buffers(const struct pfs_machine *self,
+				     const struct pfs_sim_operation *operation)
+{
+	return self->model == PFS_MACHINE_TSO && operation->kind == PFS_SIM_STORE &&
+	       operation->order != PFS_SIM_SEQ;
+}
 
 /* What memory holds. */
 uint64_t pfs_model_bytes(const void *address, uint32_t size_bytes);

@@ -9,6 +9,7 @@
 
 #include "sim/calibrate_command.h"
 #include "sim/cases.h"
+#include "sim/command_litmus.h"
 #include "sim/command_run.h"
 
 struct arguments {
@@ -25,6 +26,7 @@ static const char usage_text[] =
 	"       pfs-sim run --machine M --threads T --policy P [options]; see pfs-sim run --help\n"
 	"       pfs-sim calibrate [--out FILE] [--seconds S]; see pfs-sim calibrate --help\n"
 	"       pfs-sim list\n"
+	"       pfs-sim litmus [NAME]\n"
 	"\n"
 	"  --policy P        a policy (pfs-sim list)\n"
 	"  --scenario S      a scenario (pfs-sim list)\n"
@@ -424,6 +426,8 @@ int main(int argc, char **argv)
 		return check(argc - 2, argv + 2);
 	if (argc == 3 && strcmp(argv[1], "replay") == 0)
 		return replay(argv[2]);
+	if (argc >= 2 && argc <= 3 && strcmp(argv[1], "litmus") == 0)
+		return pfs_command_litmus(argc == 3 ? argv[2] : NULL);
 	if (argc == 2 && strcmp(argv[1], "list") == 0)
 		return list();
 	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;

@@ -1,5 +1,7 @@
 #include "sim/trace.h"
 
+#include "sim/model.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +51,7 @@ void pfs_trace_reset(struct pfs_machine *self)
 
 void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 {
-	bool buffers = self->model == PFS_MACHINE_TSO && step->operation.kind == PFS_SIM_STORE;
+	bool buffers = pfs_model_buffers(self, &step->operation);
 	if (self->writers != NULL && step->operation.address != NULL) {
 		struct pfs_writer *writer = writer_of(self, step->operation.address);
 		if (writer != NULL && step->source == PFS_STEP_NONE && writer->address != NULL &&

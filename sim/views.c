@@ -292,3 +292,15 @@ void pfs_views_yield(struct pfs_machine *machine, uint32_t thread)
 			self->glimpses[thread][id].repeats = UINT32_MAX;
 	}
 }
+
+uint32_t pfs_views_order(const struct pfs_views *self, const void *address, uint32_t *steps,
+			 uint32_t room)
+{
+	uint32_t id = location_find(self, address);
+	if (id == PFS_TABLE_NONE)
+		return 0;
+	const struct pfs_location *location = &self->locations[id];
+	for (uint32_t i = 0; i < location->count && i < room; i++)
+		steps[i] = location->messages[location->order[i]].step;
+	return location->count;
+}

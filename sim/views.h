@@ -97,6 +97,10 @@ void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
 /* A barrier of all threads: each of them knows every newest message. */
 void pfs_views_barrier(struct pfs_machine *machine);
 
+/* The steps that wrote a location, in modification order; returns how many, 0: never accessed. */
+uint32_t pfs_views_order(const struct pfs_views *self, const void *address, uint32_t *steps,
+			 uint32_t room);
+
 /* The thread waits: what it read so far and is not the newest, it will not read again. */
 void pfs_views_yield(struct pfs_machine *machine, uint32_t thread);
 

@@ -1,0 +1,10 @@
+/*
+ * command_litmus.h - pfs-sim litmus: the table of weak outcomes, checked.
+ */
+#ifndef PFS_SIM_COMMAND_LITMUS_H
+#define PFS_SIM_COMMAND_LITMUS_H
+
+/* 0: every verdict and every count is as it should be; 1: not. name: one test, or NULL. */
+int pfs_command_litmus(const char *name);
+
+#endif
