@@ -121,7 +121,9 @@ void pfs_occupancy_settle(struct pfs_thread *thread);
  * Returns   a claim; or none, with thread->status saying why: PFS_FULL only if at a moment of
  *           the call no record of any page was free and no page could be added.
  * Errors    PFS_FULL, PFS_NO_MEMORY.
- * Progress  lock-free while a record is found; the proof and the growth take `growth`.
+ * Progress  lock-free while a record is found; the proof and the growth take `growth`. Of two
+ *           failed rounds in a row at least one is another thread's completed operation:
+ *           docs/exact.md.
  * Order     acquire [W1].
  * Cost      with a hint that holds, one line; else the summaries: pages / 64 loads, two more
  *           lines and the word; the proof: two loads a word, once for each page added.
