@@ -15,6 +15,22 @@ static void churn_configure(struct pfs_case *self, struct pfs_config *config)
 	pages_of(config, 1, self->thread_count, self->thread_count + 1);
 }
 
+/* As users do: the owner writes its record without atomics, and whoever frees it reads that
+ * back. The machine looks for data races on these bytes. */
+static void stamp(struct pfs_claim claim)
+{
+	uint64_t *bytes = claim.record;
+	bytes[0] = claim.dirty_word;
+	bytes[1] = ~bytes[0];
+}
+
+static void check_stamp(void *record)
+{
+	uint64_t *bytes = record;
+	PFS_MACHINE_CHECK(bytes[1] == ~bytes[0], "a record's bytes are not those of its owner");
+	bytes[1] = 0;
+}
+
 static void churn_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
@@ -22,7 +38,9 @@ static void churn_body(void *opaque)
 		struct pfs_claim claim = pfs_case_take(thread);
 		if (claim.record == NULL)
 			continue;
+		stamp(claim);
 		pfs_case_publish(thread, claim);
+		check_stamp(claim.record);
 		pfs_case_give(thread, claim.record);
 	}
 }
@@ -159,8 +177,10 @@ static void keep_body(void *opaque)
 	struct pfs_case_thread *thread = opaque;
 	for (; thread->operations < thread->own->operations; thread->operations++) {
 		struct pfs_claim claim = pfs_case_take(thread);
-		if (claim.record != NULL)
-			pfs_case_publish(thread, claim);
+		if (claim.record == NULL)
+			continue;
+		stamp(claim);
+		pfs_case_publish(thread, claim);
 	}
 }
 
@@ -383,6 +403,7 @@ static void send_body(void *opaque)
 		struct pfs_claim claim = pfs_case_take(thread);
 		if (claim.record == NULL)
 			continue;
+		stamp(claim);
 		pfs_case_publish(thread, claim);
 		uint64_t empty = 0;
 		if (!pfs_cas_seq(mailbox, &empty, (uint64_t)(uintptr_t)claim.record))
@@ -397,8 +418,10 @@ static void receive_body(void *opaque)
 	_Atomic(uint64_t) *mailbox = (_Atomic(uint64_t) *)(void *)&self->mailbox;
 	for (; thread->operations < self->operations; thread->operations++) {
 		uint64_t record = pfs_exchange_seq(mailbox, 0);
-		if (record != 0)
-			pfs_case_give(thread, (void *)(uintptr_t)record);
+		if (record == 0)
+			continue;
+		check_stamp((void *)(uintptr_t)record);
+		pfs_case_give(thread, (void *)(uintptr_t)record);
 	}
 }
 

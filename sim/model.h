@@ -3,10 +3,10 @@
  * (views.h).
  *
  * Store buffers (TSO): a store that is not seq waits in its thread's buffer; the thread's own
- * loads find it there; it reaches memory when the scheduler drains it. A seq
- * store, compare-and-swap, exchange, fetch-add, the mutex and unmap wait until the buffer is empty, as locked
- * instructions and system calls do. So are x86-64 machines; plain (non-atomic) stores are not
- * buffered here. Every execution is one that C11 allows.
+ * loads find it there; it reaches memory when the scheduler drains it. A seq store,
+ * compare-and-swap, exchange, fetch-add, the mutex and unmap wait until the buffer is empty, as
+ * locked instructions and system calls do. So are x86-64 machines; plain (non-atomic) stores are
+ * not buffered here. Every execution is one that C11 allows.
  */
 #ifndef PFS_SIM_MODEL_H
 #define PFS_SIM_MODEL_H
