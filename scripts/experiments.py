@@ -25,7 +25,7 @@ POLICIES = ["original", "local_scan", "random_start", "reclaiming", "exact", "ma
 POWERS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
 SEARCHES = [["--policy", "original", "--scenario", "four_pages"],
-            ["--policy", "exact", "--scenario", "four_pages", "--seconds", "20"]]
+            ["--policy", "exact", "--scenario", "four_pages", "--seconds", "15"]]
 
 # Size -> experiment -> grids. quick shows that all works; short is part of scripts/run and takes
 # under two minutes on two cores; full makes the reference results.
@@ -40,7 +40,7 @@ EXPERIMENTS = {
         "growth": [{"machines": [MAIN], "policies": ["original"],
                     "threads": [1, 8, 64, 256, 512], "occupancies": [0.5, 0.9, 0.95, 0.99],
                     "seeds": [1, 2]}],
-        "strict": [{"machines": [MAIN], "policies": POLICIES, "threads": [1, 16, 256],
+        "strict": [{"machines": [MAIN], "policies": POLICIES, "threads": [1, 8, 64, 256],
                     "occupancies": [0.95, 0.99], "seeds": [1, 2]}],
         "machines": [{"machines": ["pack:2 core:24 pu:2"], "policies": POLICIES, "threads": [96],
                       "occupancies": [0.95], "seeds": [1]}],
@@ -70,6 +70,8 @@ def simulate(folder, size, program, only=None, anew=True):
     """Run the experiments into a result folder: the number of jobs that failed."""
     document = document_of(size, only)
     jobs = grids.jobs_of(document, f"size {size}")
+    sweep.require_program(program)
+    sweep.require_parallel()
     options = SimpleNamespace(jobs=None, sshloginfile=None, anew=anew)
     place = os.path.join(folder, "simulation")
     print(f"simulation: {len(jobs)} jobs of pfs-sim, size {size}", file=sys.stderr)

@@ -181,6 +181,13 @@ def parallel_command(arguments, folder):
     return command + [enter + "sh job.sh {1} {=2 uq() =}"]
 
 
+def require_program(program):
+    """BadInput where pfs-sim cannot be run."""
+    if not os.access(program, os.X_OK):
+        raise results.BadInput(f"{program}: cannot be run; build it (cmake --preset sim && "
+                               "cmake --build --preset sim) or name it by --program")
+
+
 def require_parallel():
     """BadInput where GNU parallel is missing; another program of that name is common."""
     try:
@@ -282,9 +289,8 @@ def sweep(jobs, folder, program, arguments, source):
         check_program(folder, program, source, arguments.anew)
         write_list(folder, jobs, program)
         todo = missing_jobs(folder, jobs, lambda line: print(line, file=sys.stderr))
-        if todo and not arguments.sshloginfile and not os.access(program, os.X_OK):
-            raise results.BadInput(f"{program}: cannot be run; build it (cmake --preset sim && "
-                                   "cmake --build --preset sim) or name it by --program")
+        if todo and not arguments.sshloginfile:
+            require_program(program)
         said = run_parallel(arguments, folder, todo) if todo else {}
         missing = finish(folder, jobs)
         tell_failures(folder, missing, said)

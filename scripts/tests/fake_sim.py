@@ -30,11 +30,12 @@ def run(given):
             "occupancy": given.occupancy, "ops": given.ops, "seed": given.seed,
             "virtual_ns": int(1e9 * calls / rate), "allocations": calls,
             "items_per_second": rate * (1 + given.seed / 50),
-            "page_skips": int(heat * 10) * skipping, "record_skips": int(heat * 900) * skipping,
-            "false_full": int(heat) * skipping, "growths": extra, "needless_growths": extra,
+            "page_skips": int(heat * 10) * skipping, "record_skips": (int(heat * 900) + 3 * 256) * skipping,
+            "false_full": int(heat) * skipping,
+            "flag_skips": 3 * skipping, "page_records": 256, "growths": extra, "needless_growths": extra,
             "pages_peak": 64 + extra, "pages_end": 64 + extra, "pages_ideal": 64,
             "excess_pages": extra, "probes": 12.5 if strict or skipping else 1.1,
-            "cas_failures": 0.01 * threads, "remote": 0.8, "lost": 0,
+            "cas_failures": 0.01 * threads if policy == "local_scan" else 0.01, "remote": 0.8, "lost": 0,
             "ns_p50": 50, "ns_p99": 900, "ns_p999": 4000, "ns_max": 90000}
 
 
