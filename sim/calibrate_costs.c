@@ -16,6 +16,7 @@ struct rule {
 
 static const struct rule rules[] = {
 	{ "load_ns", "load_parallel", { NULL, NULL } },
+	{ "plain_ns", "load_parallel", { NULL, NULL } },
 	{ "store_ns", "store_owned", { NULL, NULL } },
 	{ "rmw_ns", "fetch_add_owned", { NULL, NULL } },
 	{ "l2_ns", "chase_l2", { NULL, NULL } },
