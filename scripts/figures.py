@@ -197,7 +197,8 @@ def pages_over_time(results):
                        "lines": found[policy][1], "ideal": ideal[policy][1][0]})
     title = "No policy gives pages back when the tide goes out"
     if gives:
-        title = (f"When the tide goes out, {' and '.join(gives)} "
+        told = " and ".join([", ".join(gives[:-1])] * (len(gives) > 1) + gives[-1:])
+        title = (f"When the tide goes out, {told} "
                  f"{'gives' if len(gives) == 1 else 'give'} back the pages that were added")
         title += "; the others keep theirs" if len(gives) < len(order) else ""
     canvas = charts.panel_chart({
@@ -206,7 +207,9 @@ def pages_over_time(results):
         "ideally needed at that moment", "x_name": "seconds",
         "ideal_name": "ideal", "note": parts.note(results, "release", "tide", band=False).replace(
             "each point the median of", "every one of"), "panels": panels})
-    return parts.Figure("tide-pages", title, canvas, "")
+    return parts.Figure("tide-pages", title, canvas, "Pages that stay empty are surplus, and a "
+                        "policy that reclaims lets them go along a smooth curve: the lag behind "
+                        "the ideal is the decay time, at hand for a load that comes back.")
 
 
 def resident_over_time(results):

@@ -10,6 +10,7 @@ import unittest
 import xml.dom.minidom
 
 import fixture
+import against
 import figures
 import results
 import summary
@@ -111,6 +112,19 @@ class Report(fixture.Case):
         failed = [bar for bar, _, met in summary.bars(found) if met is False]
         self.assertEqual([bar.split(" ")[0].strip(",") for bar in failed],
                          ["local_scan", "reclaiming", "strict"])
+
+    def test_reclaim_must_have_happened_to_be_judged(self):
+        def judged(ns_during, gone):
+            found = results.Results()
+            found.policy_order, found.context = ["exact"], {"timer_cost_ns": "20.0"}
+            case = results.Case("ebb", "exact", None, "compact", 2)
+            for build, ns, pages in (("reclaiming", ns_during, gone), ("still", 50, 0)):
+                found.values[(build, case)] = {"ns_p999": [ns], "ns_max": [9000],
+                                               "reclaimed_timed": [pages]}
+            return next(met for bar, _, met in against.bars(found) if bar.startswith("exact, ebb"))
+        self.assertTrue(judged(79, 100))
+        self.assertFalse(judged(81, 100))  # 61 without the timer, more than twice 30
+        self.assertIsNone(judged(50, 0))   # no page went: nothing was shown
 
     def test_part_of_the_data(self):
         row = {"name": "pair/policy:new_one/placement:none/threads:1/manual_time",
