@@ -24,19 +24,20 @@ def run(given):
     calls = given.ops
     extra = int(heat / 12) if skipping else (int(heat / 200) if strict else 0)
     rate = SPEED[policy] * (1 if policy in ("original", "local_scan") else threads ** 0.9)
+    skips = {"page_skips": int(heat * 10), "record_skips": int(heat * 900) + 3 * 256,
+             "flag_skips": 3, "false_full": int(heat)}
     return {"simulated": True, "machine": given.machine, "costs": given.costs or "default",
             "machine_pus": math.prod(int(n) for n in re.findall(r":(\d+)", given.machine)),
             "policy": policy, "workload": given.workload, "threads": threads,
-            "occupancy": given.occupancy, "ops": given.ops, "seed": given.seed,
-            "virtual_ns": int(1e9 * calls / rate), "allocations": calls,
+            "occupancy": given.occupancy, "page_records": 256, "ops_wanted": given.ops,
+            "seed": given.seed, "window_ns": int(1e9 * calls / rate), "allocations": calls,
             "items_per_second": rate * (1 + given.seed / 50),
-            "page_skips": int(heat * 10) * skipping, "record_skips": (int(heat * 900) + 3 * 256) * skipping,
-            "false_full": int(heat) * skipping,
-            "flag_skips": 3 * skipping, "page_records": 256, "growths": extra, "needless_growths": extra,
-            "pages_peak": 64 + extra, "pages_end": 64 + extra, "pages_ideal": 64,
-            "excess_pages": extra, "probes": 12.5 if strict or skipping else 1.1,
-            "cas_failures": 0.01 * threads if policy == "local_scan" else 0.01, "remote": 0.8, "lost": 0,
-            "ns_p50": 50, "ns_p99": 900, "ns_p999": 4000, "ns_max": 90000}
+            **(skips if skipping else dict.fromkeys(skips, 0)),
+            "growths": extra, "needless_growths": extra, "pages_peak": 64 + extra,
+            "pages_end": 64 + extra, "pages_ideal": 64, "excess_pages": extra,
+            "probes": 12.5 if strict or skipping else 1.1,
+            "cas_failures": 0.01 * threads if policy == "local_scan" else 0.01, "remote": 0.8,
+            "lost": 0, "ns_p50": 50, "ns_p99": 900, "ns_p999": 4000, "ns_max": 90000}
 
 
 def explore(given):
