@@ -30,8 +30,8 @@ REASONS = {
                       "is dear: the floor is {floor:.2g} ns here, some loads and stores",
     "ebb_exact": "a pass gathers the load on few pages, where threads meet more often: part of "
                  "this is not the pass but the density",
-    "ebb_magazine": "a pass takes the rings back, and the 64 records that a thread takes next are "
-                    "cold: with a pass every millisecond that is more than one call in a thousand",
+    "ebb_magazine": "a pass takes the rings back, and what a thread takes next is cold: dear where "
+                    "other processes fill the caches; see docs/reclaiming.md",
 }
 
 
