@@ -261,9 +261,10 @@ static void pass_body(void *opaque)
 
 /* ---- lookup: readers in sections ---- */
 
-/* Both halves of a record carry the same number. */
-static void write_record(struct pfs_claim claim, uint64_t number)
+/* Both halves of a record carry the version that it will be published with. */
+static void write_record(struct pfs_claim claim)
 {
+	uint64_t number = (uint64_t)claim.dirty_word / 4 + 1;
 	uint64_t bytes[2] = { number, number };
 	pfs_bytes_store(claim.record, bytes, sizeof(bytes));
 }
@@ -275,7 +276,7 @@ static void rewrite_body(void *opaque)
 		struct pfs_claim claim = pfs_case_take(thread);
 		if (claim.record == NULL)
 			continue;
-		write_record(claim, 10 * thread->id + thread->operations + 1);
+		write_record(claim);
 		pfs_case_publish(thread, claim);
 		pfs_case_give(thread, claim.record);
 	}
@@ -291,9 +292,11 @@ static void read_one(struct pfs_case_thread *thread, uint64_t index)
 		pfs_bytes_load(bytes, record, sizeof(bytes));
 		if (pfs_read_end(record, glance)) {
 			thread->own->reads++;
-			PFS_MACHINE_CHECK(bytes[0] == bytes[1],
-					  "torn read of record %llu: %llu and %llu",
-					  (unsigned long long)index, (unsigned long long)bytes[0],
+			PFS_MACHINE_CHECK(bytes[0] == glance.word / 4 && bytes[0] == bytes[1],
+					  "a confirmed read of record %llu, version %u, got the "
+					  "bytes of %llu and %llu",
+					  (unsigned long long)index, glance.word / 4,
+					  (unsigned long long)bytes[0],
 					  (unsigned long long)bytes[1]);
 		}
 	}
@@ -349,6 +352,11 @@ static void lookup_body(void *opaque)
 static void section_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 2);
+	for (uint32_t i = 0; i < 2 && self->machine->end == PFS_END_DONE; i++) {
+		uint64_t number = pfs_version(self->kept[i]);
+		uint64_t bytes[2] = { number, number };
+		pfs_bytes_store(self->kept[i], bytes, sizeof(bytes));
+	}
 }
 
 /* ---- walk: past a page that goes ---- */

@@ -10,10 +10,11 @@
 #include "sim/calibrate_command.h"
 #include "sim/cases.h"
 #include "sim/command_litmus.h"
+#include "sim/command_weaken.h"
 #include "sim/command_run.h"
 
 struct arguments {
-	const char *policy, *scenario, *memory, *search, *save, *weaken;
+	const char *policy, *scenario, *memory, *search, *save, *weaken, *labels;
 	uint64_t threads, operations, seed, executions, preemptions;
 	double seconds;
 	bool full_flags, side_by_side, quiet, real_time, append_only, no_races;
@@ -27,6 +28,7 @@ static const char usage_text[] =
 	"       pfs-sim calibrate [--out FILE] [--seconds S]; see pfs-sim calibrate --help\n"
 	"       pfs-sim list\n"
 	"       pfs-sim litmus [NAME]\n"
+	"       pfs-sim weaken [--labels L1,L3] [--executions N] [--seed S]\n"
 	"\n"
 	"  --policy P        a policy (pfs-sim list)\n"
 	"  --scenario S      a scenario (pfs-sim list)\n"
@@ -137,6 +139,7 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		{ "--search", &self->search, NULL, 0, 0, NULL },
 		{ "--save", &self->save, NULL, 0, 0, NULL },
 		{ "--weaken", &self->weaken, NULL, 0, 0, NULL },
+		{ "--labels", &self->labels, NULL, 0, 0, NULL },
 		{ "--append_only", NULL, NULL, 0, 0, &self->append_only },
 		{ "--no_races", NULL, NULL, 0, 0, &self->no_races },
 		{ "--threads", NULL, &self->threads, 1, PFS_CASE_THREADS_MAX, NULL },
@@ -383,6 +386,15 @@ static int check(int argc, char **argv)
 	return failed != 0;
 }
 
+static int weaken_all(int argc, char **argv)
+{
+	struct arguments arguments = { .executions = 1000, .seed = 1 };
+	int status = read_arguments(&arguments, argc, argv);
+	return status != 0 ? status
+			   : pfs_command_weaken(arguments.labels, arguments.executions,
+						arguments.seed);
+}
+
 static int replay(const char *path)
 {
 	static char line[65536], options[1024];
@@ -426,6 +438,8 @@ int main(int argc, char **argv)
 		return check(argc - 2, argv + 2);
 	if (argc == 3 && strcmp(argv[1], "replay") == 0)
 		return replay(argv[2]);
+	if (argc >= 2 && strcmp(argv[1], "weaken") == 0)
+		return weaken_all(argc - 2, argv + 2);
 	if (argc >= 2 && argc <= 3 && strcmp(argv[1], "litmus") == 0)
 		return pfs_command_litmus(argc == 3 ? argv[2] : NULL);
 	if (argc == 2 && strcmp(argv[1], "list") == 0)

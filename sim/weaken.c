@@ -40,6 +40,10 @@ void pfs_weaken_apply(struct pfs_weaken *self, struct pfs_sim_operation *operati
 	const struct pfs_sim_place *place = operation->place;
 	if (operation->kind > PFS_SIM_AND || operation->order == PFS_SIM_RELAXED)
 		return;
+	if (self->saw != NULL)
+		self->saw(self->context, operation);
+	if (self->file == NULL && self->text == NULL)
+		return;
 	if (self->file != NULL ? place->line != self->line || !ends_with(place->file, self->file)
 			       : strcmp(place->text, self->text) != 0)
 		return;

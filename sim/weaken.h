@@ -13,11 +13,14 @@ struct pfs_weaken {
 	int line;
 	const char *text; /* of the object, as written in the source; NULL: none */
 	uint64_t met;     /* how often such an operation was executed weaker */
+	/* Called for each operation that orders anything, before it is made weaker. Optional. */
+	void (*saw)(void *context, const struct pfs_sim_operation *operation);
+	void *context;
 };
 
 static inline bool pfs_weaken_is_on(const struct pfs_weaken *self)
 {
-	return self->file != NULL || self->text != NULL;
+	return self->file != NULL || self->text != NULL || self->saw != NULL;
 }
 
 /*
