@@ -86,11 +86,6 @@ uint64_t pfs_magazine_yield(struct pfs_magazine *self, uint64_t from)
 	return taken_from;
 }
 
-static void barrier_for_all(void)
-{
-	pfs_barrier_heavy();
-}
-
 static struct pfs_magazine *magazine_of(struct pfs_thread *thread)
 {
 	return thread->policy;
@@ -118,20 +113,39 @@ static struct content content_of(struct pfs_magazine *self)
 	return content;
 }
 
-static bool is_empty(struct pfs_magazine *self)
+static uint64_t count_of(struct content content)
 {
-	struct content content = content_of(self);
-	return content.first >= content.last;
+	return content.first < content.last ? content.last - content.first : 0;
+}
+
+/* What a walk over the rings adds up. */
+struct sums {
+	uint64_t records;
+	uint64_t frees; /* completed, since the rings were made */
+};
+
+/* Under `growth`: visit the ring of every handle, attached or not, once; what they add up to. */
+static struct sums visit_rings(struct pfs_container *self,
+			       void (*visit)(struct pfs_container *self,
+					     struct pfs_magazine *ring, struct sums *sums))
+{
+	struct sums sums = { 0, 0 };
+	/* [C5] acquire, pairs with [C6]: the handles are complete. */
+	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
+	for (; thread != NULL; thread = thread->next)
+		visit(self, magazine_of(thread), &sums);
+	return sums;
 }
 
 /* Only a ring that is IDLE can be revoked; the others are empty, or are met again. */
-static bool revoke(struct pfs_magazine *self)
+static void revoke(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
 {
 	uint64_t seen = PFS_CONTROL_IDLE;
-	if (is_empty(self))
-		return false;
+	uint64_t count = count_of(content_of(ring));
+	(void)self;
 	/* [G3] seq, pairs with [G2]: see the head of magazine.h. */
-	return pfs_cas_seq(&self->control, &seen, (uint64_t)PFS_CONTROL_REVOKED);
+	if (count != 0 && pfs_cas_seq(&ring->control, &seen, (uint64_t)PFS_CONTROL_REVOKED))
+		sums->records += count;
 }
 
 /* The entries that are the taker's now, whoever handed them over. */
@@ -203,12 +217,12 @@ static struct content receive_any(struct pfs_magazine *self)
 	}
 }
 
-static uint32_t empty_ring(struct pfs_container *self, struct pfs_magazine *ring)
+static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
 {
 	void *records[PFS_MAGAZINE_RECORDS];
 	struct content content = receive_any(ring);
 	if (content.first == content.last && !is_handed(ring))
-		return 0;
+		return;
 	uint32_t count = (uint32_t)(content.last - content.first);
 	PFS_ASSERT(count <= PFS_MAGAZINE_RECORDS, "a ring handed over more than it holds");
 	for (uint32_t i = 0; i < count; i++)
@@ -217,13 +231,14 @@ static uint32_t empty_ring(struct pfs_container *self, struct pfs_magazine *ring
 	pfs_store_release(&ring->control, handed_to_done(ring));
 	for (uint32_t i = 0; i < count; i++)
 		give_to_words(self, records[i]);
-	return count;
+	sums->records += count;
 }
 
 /*
- * Between the rounds of a proof: frees that have returned may still be in their owners' store
- * buffers. Whatever returned before this is seen by the second round. With `fenced` owners the
- * tail is stored by an exchange, and there is nothing to wait for.
+ * The kernel's barrier, unless the owners pay for it. Also between the rounds of a proof: frees
+ * that have returned may still be in their owners' store buffers, and what returned before this
+ * is seen by the second round; with `fenced` owners the tail is stored by an exchange, and
+ * there is nothing to wait for.
  */
 static void settle(struct pfs_container *self)
 {
@@ -231,60 +246,57 @@ static void settle(struct pfs_container *self)
 	const struct pfs_thread *thread = pfs_load_acquire(&self->threads);
 	const struct pfs_magazine *any = thread->policy;
 	if (!any->fenced)
-		barrier_for_all();
+		pfs_barrier_heavy();
 }
 
 uint32_t pfs_magazine_take_back(struct pfs_container *self)
 {
-	uint32_t revoked = 0;
-	uint32_t taken = 0;
-	/* [C5] acquire, pairs with [C6]: the handles are complete. */
-	struct pfs_thread *threads = pfs_load_acquire(&self->threads);
-	for (struct pfs_thread *thread = threads; thread != NULL; thread = thread->next)
-		revoked += revoke(magazine_of(thread));
-	if (revoked != 0 && !magazine_of(threads)->fenced)
-		barrier_for_all();
-	for (struct pfs_thread *thread = threads; thread != NULL; thread = thread->next)
-		taken += empty_ring(self, magazine_of(thread));
-	return taken;
+	if (visit_rings(self, revoke).records != 0)
+		settle(self);
+	return (uint32_t)visit_rings(self, empty_ring).records;
+}
+
+/* A ring's content and count of frees are read once, so that they go together. */
+static void add_content(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
+{
+	struct content content = content_of(ring);
+	(void)self;
+	sums->records += count_of(content);
+	sums->frees += content.last;
 }
 
 /*
- * Under `growth`: is every ring empty? *pushes grows with each free into a ring, so equal sums
+ * Under `growth`: is every ring empty? *frees grows with each free into a ring, so equal sums
  * of two rounds mean that none came in between.
  */
-static bool are_empty(struct pfs_container *self, uint64_t *pushes)
+static bool are_empty(struct pfs_container *self, uint64_t *frees)
 {
-	/* [C5] acquire, pairs with [C6]. */
-	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
-	*pushes = 0;
-	for (; thread != NULL; thread = thread->next) {
-		struct content content = content_of(magazine_of(thread));
-		if (content.first < content.last)
-			return false;
-		*pushes += content.last;
-	}
-	return true;
+	struct sums sums = visit_rings(self, add_content);
+	*frees = sums.frees;
+	return sums.records == 0;
+}
+
+static void watch_ring(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
+{
+	(void)self, (void)sums;
+	ring->watched = content_of(ring).last;
 }
 
 static void watch(struct pfs_container *self)
 {
-	/* [C5] acquire, pairs with [C6]. */
-	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
-	for (; thread != NULL; thread = thread->next)
-		magazine_of(thread)->watched = content_of(magazine_of(thread)).last;
+	(void)visit_rings(self, watch_ring);
 }
 
 /* A record given before the watch that is still in its ring. */
+static void add_watched(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
+{
+	(void)self;
+	sums->records += content_of(ring).first < ring->watched;
+}
+
 static bool is_free_since_watch(struct pfs_container *self)
 {
-	/* [C5] acquire, pairs with [C6]. */
-	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
-	for (; thread != NULL; thread = thread->next) {
-		if (content_of(magazine_of(thread)).first < magazine_of(thread)->watched)
-			return true;
-	}
-	return false;
+	return visit_rings(self, add_watched).records != 0;
 }
 
 const struct pfs_occupancy_caches pfs_magazine_caches = {

@@ -30,14 +30,6 @@ static ck_stack_entry_t *entry_of(struct pool *pool, const void *record)
 	return &pool->entries[(size_t)page->index * pool->page_records + pfs_record_slot(record)];
 }
 
-static void *record_of(struct pfs_container *self, struct pool *pool, ck_stack_entry_t *entry)
-{
-	size_t index = (size_t)(entry - pool->entries);
-	struct pfs_page *page =
-		pfs_container_page(self, (uint32_t)(index / pool->page_records));
-	return pfs_page_record(page, (uint32_t)(index % pool->page_records));
-}
-
 static enum pfs_status start(struct pfs_container *self)
 {
 	size_t records = (size_t)self->config.page_max * self->config.page_records;
@@ -90,13 +82,11 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 	ck_stack_entry_t *entry = ck_stack_pop_mpmc(&pool->stack);
 	if (entry == NULL)
 		return pfs_container_refuse(thread, PFS_FULL);
-	void *record = record_of(self, pool, entry);
-	uint32_t dirty_word = 0;
-	enum pfs_take take = pfs_lock_free_to_dirty(pfs_record_lock(record), &dirty_word);
-	PFS_ASSERT(take == PFS_TAKE_WON, "ck_stack: a popped record is not FREE");
-	pfs_count(thread, PFS_EVENT_PROBES, 1);
-	pfs_tally_won_record(thread, record);
-	return (struct pfs_claim){ record, dirty_word };
+	size_t index = (size_t)(entry - pool->entries);
+	struct pfs_page *page =
+		pfs_container_page(self, (uint32_t)(index / pool->page_records));
+	return claim_listed(thread, page, (uint32_t)(index % pool->page_records),
+			    "ck_stack: a popped record is not FREE");
 }
 
 static void push_record(struct pfs_thread *thread, void *record)

@@ -95,12 +95,7 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 	uint32_t slot = (uint32_t)((link - 1) % list->page_records);
 	struct pfs_page *page =
 		pfs_container_page(self, (uint32_t)((link - 1) / list->page_records));
-	uint32_t dirty_word = 0;
-	enum pfs_take take = pfs_lock_free_to_dirty(pfs_page_lock(page, slot), &dirty_word);
-	PFS_ASSERT(take == PFS_TAKE_WON, "mutex_list: a listed record is not FREE");
-	pfs_count(thread, PFS_EVENT_PROBES, 1);
-	pfs_tally_won(thread, page);
-	return (struct pfs_claim){ pfs_page_record(page, slot), dirty_word };
+	return claim_listed(thread, page, slot, "mutex_list: a listed record is not FREE");
 }
 
 static void push_record(struct pfs_thread *thread, void *record)

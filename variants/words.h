@@ -38,4 +38,17 @@ static inline void free_record(struct pfs_thread *thread, void *record)
 	pfs_words_free(thread, record);
 }
 
+/* A record that a list of free records handed to this thread alone: its word is FREE. */
+static inline struct pfs_claim claim_listed(struct pfs_thread *thread, struct pfs_page *page,
+					    uint32_t slot, const char *bug)
+{
+	uint32_t dirty_word = 0;
+	enum pfs_take take = pfs_lock_free_to_dirty(pfs_page_lock(page, slot), &dirty_word);
+	PFS_ASSERT(take == PFS_TAKE_WON, bug);
+	(void)take;
+	pfs_count(thread, PFS_EVENT_PROBES, 1);
+	pfs_tally_won(thread, page);
+	return (struct pfs_claim){ pfs_page_record(page, slot), dirty_word };
+}
+
 #endif
