@@ -14,6 +14,7 @@
 #define TRIPS 100u          /* of a block of ping-pong, there and back */
 #define WINDOW_NS 100000.0  /* of two threads on one line */
 #define CHECK_EVERY 32u     /* operations, then a look at the clock */
+#define TOGETHER 0.95       /* share of the window in which both must work */
 #define GAP_NS 5000.0       /* so long without a look: the thread lost its CPU */
 
 enum walk { WALK_LOAD_MODIFIED, WALK_CAS_MODIFIED, WALK_ADD_MODIFIED, WALK_CAS_SHARED, WALKS };
@@ -32,7 +33,8 @@ struct round {
 	struct pfs_pair *pair;
 	const char *kind;
 	enum walk walk;
-	double window_ns[2], operations[2], successes[2], gap_ns[2];
+	uint64_t begin[2], end[2]; /* ticks */
+	double operations[2], successes[2], gap_ns[2];
 };
 
 const char *pfs_pair_kind_name(enum pfs_pair_kind kind)
@@ -176,7 +178,8 @@ static void contend(struct round *round, uint32_t thread, bool cas)
 		gap = fmax(gap, now - spent);
 		spent = now;
 	} while (spent < WINDOW_NS);
-	round->window_ns[thread] = spent;
+	round->begin[thread] = begin;
+	round->end[thread] = pfs_clock_ticks(&self->clock);
 	round->operations[thread] = (double)operations;
 	round->successes[thread] = (double)successes;
 	round->gap_ns[thread] = gap;
@@ -217,21 +220,35 @@ static void compute_job(void *context, uint32_t thread)
 		    pfs_median_of(times[1], BLOCKS) / pfs_median_of(times[0], BLOCKS));
 }
 
+/* Both windows must be nearly one: else a thread worked alone for a part of its own. */
+static double window_of(const struct round *round)
+{
+	const uint64_t *begin = round->begin, *end = round->end;
+	uint64_t from = begin[0] < begin[1] ? begin[0] : begin[1];
+	uint64_t both = begin[0] < begin[1] ? begin[1] : begin[0];
+	uint64_t until = end[0] < end[1] ? end[0] : end[1];
+	uint64_t to = end[0] < end[1] ? end[1] : end[0];
+	bool together = until > both &&
+			(double)(until - both) > TOGETHER * (double)(to - from);
+	if (!together || round->gap_ns[0] > GAP_NS || round->gap_ns[1] > GAP_NS)
+		return NAN;
+	return (double)(to - from) * round->calibration->clock.ns_per_tick;
+}
+
 static void keep_contended(struct round *round, bool cas)
 {
-	bool fair = round->gap_ns[0] < GAP_NS && round->gap_ns[1] < GAP_NS;
-	double window = fmax(round->window_ns[0], round->window_ns[1]);
+	double window = window_of(round);
 	double operations = round->operations[0] + round->operations[1];
 	double successes = round->successes[0] + round->successes[1];
 	if (!cas) {
 		add(round, "fetch_add_two", "ns", "two threads, fetch-add on one line: window over "
-		    "operations of both", fair ? window / operations : NAN);
+		    "operations of both", window / operations);
 		return;
 	}
 	add(round, "load_cas_two", "ns", "two threads, load and CAS on one line: window over "
-	    "successes of both", fair ? window / successes : NAN);
+	    "successes of both", window / successes);
 	add(round, "load_cas_two_success", "share", "successes over attempts of the same",
-	    fair ? successes / operations : NAN);
+	    isnan(window) ? NAN : successes / operations);
 }
 
 void pfs_calibrate_pair(struct pfs_calibration *self, struct pfs_pair *pair,
