@@ -17,7 +17,7 @@
 #define THREADS 64u
 #define SLOTS 16u
 #define PAGE_RECORDS 16u
-#define ROUNDS (PFS_UNDER_TSAN ? 200u : 1500u)
+#define ROUNDS (PFS_UNDER_TSAN ? 100u : 300u)
 
 struct scarce {
 	struct pfs_container *container;

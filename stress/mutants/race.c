@@ -23,7 +23,7 @@
 #define WORDS 4u /* 8-byte words of a record */
 
 extern const struct pfs_variant pfs_variant_local_scan, pfs_variant_reclaiming,
-	pfs_variant_original, pfs_variant_exact;
+	pfs_variant_original, pfs_variant_exact, pfs_variant_magazine;
 
 struct arena {
 	struct pfs_container *container;
@@ -275,9 +275,10 @@ static void *attach(void *opaque)
 
 int main(int argc, char **argv)
 {
-	const struct pfs_variant *const variants[] = { &pfs_variant_local_scan,
-						       &pfs_variant_reclaiming,
-						       &pfs_variant_original, &pfs_variant_exact };
+	const struct pfs_variant *const variants[] = {
+		&pfs_variant_local_scan, &pfs_variant_reclaiming, &pfs_variant_original,
+		&pfs_variant_exact, &pfs_variant_magazine,
+	};
 	const struct pfs_variant *variant = NULL;
 	const char *mode = argc > 1 ? argv[1] : "";
 	double seconds = argc > 3 ? strtod(argv[3], NULL) : 1;

@@ -28,7 +28,7 @@ TOP = os.environ.get("PFS_TOP", os.path.dirname(os.path.dirname(HERE)))
 NOT_COPIED = shutil.ignore_patterns(".git", "build", "results", "docs", "__pycache__")
 RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-Iinclude", "-Icontainers", "-Ivariants",
               "-I."]
-RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact")
+RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact", "magazine")
 # Of a set that CMake describes: its libraries and its programs.
 CMAKE_SETS = {
     "sim": (("pfslab_sim",), ("pfs-sim", "four_pages", "misuse")),
