@@ -4,15 +4,18 @@ A claim is judged from results alone, so that a report made later judges it agai
 not hold stays in the table.
 """
 
+import re
 from collections import namedtuple
 
 import summary
+from figure_parts import count_noun
 from svg import number
 
 # experiment: which of experiments.py gives the numbers; source: who says so.
 Claim = namedtuple("Claim", "name experiment source says judge")
 STRICT = ("local_scan", "random_start", "reclaiming")
 OURS = ("exact", "magazine")
+MANY = 64  # what is said of many threads is not judged with fewer
 
 
 def _search(results, policy):
@@ -25,8 +28,14 @@ def _four_pages(results):
     found, other = _search(results, "original"), _search(results, "exact")
     if not found or not other:
         return "not simulated", None
-    heads = [s["output"].splitlines()[0] if s["output"].strip() else "" for s in (found, other)]
-    return "; ".join(heads), found["exit"] == 1 and other["exit"] == 0
+    told = []
+    for policy, search in (("original", found), ("exact", other)):
+        count = re.search(r"(\d+) executions", search["output"])
+        number_of = f"{int(count.group(1)):,} executions" if count else "a search"
+        bound = ", not all there are" if "not all there are" in search["output"] else ""
+        told.append(f"{policy}: " + (f"found in {number_of}" if search["exit"] == 1 else
+                                     f"none in {number_of}{bound}"))
+    return "; ".join(told), found["exit"] == 1 and other["exit"] == 0
 
 
 def _threads_of(view, policy):
@@ -82,13 +91,13 @@ def _growth(results):
     found = {(t, f): _churn(view, "excess_pages", "original", t, f) for t in counts
              for f in fills}
     found = {key: value for key, value in found.items() if value is not None}
-    if not found or 1 not in counts or len(counts) < 2:
+    if not found or 1 not in counts or counts[-1] < MANY:
         return "not simulated", None
     alone = max(v for (t, _), v in found.items() if t == 1)
     worst = max(found, key=found.get)
     ideal = _churn(view, "pages_ideal", "original", *worst)
     return (f"{number(alone)} pages too many with 1 thread; {number(found[worst])} above an ideal "
-            f"of {number(ideal)} with {worst[0]} threads at {worst[1]:g} full",
+            f"of {number(ideal)} with {count_noun(worst[0], 'thread')} at {worst[1]:g} full",
             found[worst] > alone)
 
 
@@ -148,7 +157,7 @@ def _needless(results):
     threads = summary.busy_threads(view, summary.fill_near(view, "counted", 0.95))
     values = {p: _worst(view, [p], "needless_growths", threads)[0] for p in STRICT}
     values = {p: v for p, v in values.items() if v is not None}
-    if not values:
+    if not values or threads < MANY:
         return "not simulated", None
     return (f"{threads} threads, the worst seed and occupancy: "
             + ", ".join(f"{p} {number(v)}" for p, v in values.items()),
@@ -167,7 +176,7 @@ def _tight(results):
     if worst is None:
         return "not simulated", None
     return (f"at most {number(worst)} in {cases} cases of {', '.join(OURS)} on "
-            f"{len(results.machines())} machines", worst == 0)
+            f"{count_noun(len(results.machines()), 'machine')}", worst == 0)
 
 
 def _ratios(other, least):
@@ -179,7 +188,7 @@ def _ratios(other, least):
             threads = summary.busy_threads(view, fill)
             own = _churn(view, "items_per_second", "exact", threads, fill)
             base = _churn(view, "items_per_second", other, threads, fill)
-            if not own or not base or abs(fill - wanted) > 0.001:
+            if not own or not base or threads < MANY or abs(fill - wanted) > 0.001:
                 return "not simulated", None
             found.append((wanted, threads, own / base))
         return ("; ".join(f"{summary.times(r)} × at {w:g}" for w, _, r in found)
@@ -195,7 +204,7 @@ def _efficiency(results):
         threads = summary.busy_threads(view, fill)
         many = _churn(view, "items_per_second", "exact", threads, fill)
         one = _churn(view, "items_per_second", "exact", 1, fill)
-        if not many or not one:
+        if not many or not one or threads < MANY:
             return "not simulated", None
         found.append((fill, threads, many / threads / one))
     return ("; ".join(f"{e:.2g} at {f:g}" for f, _, e in found) + f", {found[0][1]} threads",

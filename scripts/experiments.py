@@ -3,8 +3,8 @@
 
 usage: scripts/experiments.py [--out FOLDER] [--size quick|short|full] [--only NAME]
 Each experiment is a grid for sweep.py; claims.py judges the claims from the results. Writes
-FOLDER/simulated.json, figures and report.html. The same command goes on where a killed one
-stopped. scripts/run includes the short size.
+FOLDER/simulated.json, claims.md, figures and report.html. The same command goes on where a
+killed one stopped. scripts/run includes the short size.
 Exit 0: every job has its result. 1: a job failed. 2: bad usage. 130: interrupted.
 """
 
@@ -13,6 +13,7 @@ import sys
 import time
 from types import SimpleNamespace
 
+import claims
 import commandline
 import grid as grids
 import machine
@@ -20,8 +21,11 @@ import results
 import sweep
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MAIN = "numa:8 core:32 pu:1"
+MAIN, COSTS = "numa:8 core:32 pu:1", "two-socket"
 POLICIES = ["original", "local_scan", "random_start", "reclaiming", "exact", "magazine"]
+# Other machines with their costs, and as many threads as they have CPUs.
+OTHERS = (("core:8 pu:2", "desktop", 16), ("pack:2 core:24 pu:2", "two-socket", 96),
+          ("pack:2 numa:4 l3:2 core:8 pu:1", "epyc", 128), ("core:64 pu:1", "graviton", 64))
 POWERS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
 SEARCHES = [["--policy", "original", "--scenario", "four_pages"],
@@ -29,6 +33,12 @@ SEARCHES = [["--policy", "original", "--scenario", "four_pages"],
 
 # Size -> experiment -> grids. quick shows that all works; short is part of scripts/run and takes
 # under two minutes on two cores; full makes the reference results.
+def _others(seeds):
+    return [{"machines": [name], "costs": [costs], "policies": POLICIES, "threads": [threads],
+             "occupancies": [0.95], "seeds": seeds} for name, costs, threads in OTHERS]
+
+
+AT_MAIN = {"machines": [MAIN], "costs": [COSTS]}
 EXPERIMENTS = {
     "quick": {
         "four-pages": [{"searches": SEARCHES[:1]}],
@@ -37,21 +47,19 @@ EXPERIMENTS = {
     },
     "short": {
         "four-pages": [{"searches": SEARCHES}],
-        "growth": [{"machines": [MAIN], "policies": ["original"],
-                    "threads": [1, 8, 64, 256, 512], "occupancies": [0.5, 0.9, 0.95, 0.99],
-                    "seeds": [1, 2]}],
-        "strict": [{"machines": [MAIN], "policies": POLICIES, "threads": [1, 8, 64, 256],
+        "growth": [{**AT_MAIN, "policies": ["original"], "threads": [1, 8, 64, 256, 512],
+                    "occupancies": [0.5, 0.9, 0.95, 0.99], "seeds": [1, 2]}],
+        "strict": [{**AT_MAIN, "policies": POLICIES, "threads": [1, 8, 64, 256],
                     "occupancies": [0.95, 0.99], "seeds": [1, 2]}],
-        "machines": [{"machines": ["pack:2 core:24 pu:2"], "policies": POLICIES, "threads": [96],
-                      "occupancies": [0.95], "seeds": [1]}],
+        "machines": _others([1]),
     },
     "full": {
         "four-pages": [{"searches": SEARCHES}],
-        "growth": [{"machines": [MAIN], "policies": ["original"], "threads": POWERS,
+        "growth": [{**AT_MAIN, "policies": ["original"], "threads": POWERS,
                     "occupancies": [0.5, 0.8, 0.9, 0.95, 0.99], "seeds": [1, 2, 3]}],
-        "strict": [{"machines": [MAIN], "policies": POLICIES, "threads": POWERS,
+        "strict": [{**AT_MAIN, "policies": POLICIES, "threads": POWERS,
                     "occupancies": [0.5, 0.95, 0.99], "seeds": [1, 2, 3]}],
-        "machines": [],
+        "machines": _others([1, 2, 3]),
     },
 }
 
@@ -85,6 +93,25 @@ def simulate(folder, size, program, only=None, anew=True):
     return len(missing)
 
 
+def write_claims(folder):
+    """FOLDER/claims.md: each claim, what was simulated, and the command that makes its numbers."""
+    found = results.load([folder])
+    lines = ["# Claims on the simulated machine", "", "Written by `scripts/experiments.py`; the "
+             "numbers are of `simulated.json` beside this file.", "",
+             "| claim | of | simulated | | remade by |", "|---|---|---|---|---|"]
+    for claim, measured, holds in claims.judged(found):
+        lines.append(f"| {claim.says} | {claim.source} | {measured} | {claims.WORDS[holds]} | "
+                     f"`scripts/experiments.py --only {claim.experiment}` |")
+    made = claims.table(found) if found.machines() else None
+    if made:
+        headers, rows = made
+        lines += ["", f"{found.simulated().stamp}; medians of the seeds:", "",
+                  "| " + " | ".join(h.replace("\n", " ") for h in headers) + " |",
+                  "|---" * len(headers) + "|"]
+        lines += ["| " + " | ".join(row) + " |" for row in rows]
+    results.write_text(os.path.join(folder, "claims.md"), "\n".join(lines) + "\n")
+
+
 def main(argv=None):
     """The command."""
     parser = commandline.Parser(prog="scripts/experiments.py", description="The claims about "
@@ -111,6 +138,7 @@ def main(argv=None):
     import report  # needed only here, and slow to import
     if not os.path.exists(os.path.join(folder, results.SIMULATED_FILE)):
         return 1
+    write_claims(folder)
     status = report.main([folder, "--table"])
     return 1 if failed or status else 0
 

@@ -14,6 +14,12 @@ def count_noun(amount, noun):
     return f"{amount} {noun}" + ("" if amount == 1 else "s" if noun != "launch" else "es")
 
 
+def listed(names):
+    """a, b and c."""
+    names = list(names)
+    return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + names[-1:])
+
+
 def launches_text(results, build, workload):
     low, high = results.launches(build, workload)
     return count_noun(high, "launch") if low == high else f"{low} to {high} launches"

@@ -45,7 +45,7 @@ def excess_by_threads(results):
         f"{guilty} adds up to {number(worst[guilty])} pages that nobody needed"
         if worst[guilty] else "no policy adds a page that nobody needed")
     if worst[guilty] and tight:
-        title += f"; {' and '.join(tight)} {'adds' if len(tight) == 1 else 'add'} none"
+        title += f"; {parts.listed(tight)} {'adds' if len(tight) == 1 else 'add'} none"
     canvas = _pages_chart(results, title, "peak of pages less what the most records in use at "
                           "once would fill", series)
     return parts.Figure("excess", title, canvas, "")

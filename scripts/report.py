@@ -140,7 +140,7 @@ def claims_html(found):
             "<p>The same container sources on virtual threads, in virtual time: a model, not a "
             "measurement.</p>"
             '<table class="left"><tr><th>claim</th><th>of</th><th>simulated</th><th></th></tr>'
-            f"{''.join(rows)}</table>{gap}{table}{shown}</section>")
+            f"{''.join(rows)}</table>{gap}<br>{table}{shown}</section>")
 
 
 def figure_html(figure, paths):

@@ -120,6 +120,9 @@ class Claims(fixture.Case):
                             program)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(fixture.call("check_results.py", out).returncode, 0)
+        self.assertNotIn("DOES NOT HOLD", done.stdout)  # 8 threads say nothing of 256
+        with open(os.path.join(out, "claims.md"), encoding="utf-8") as file:
+            self.assertEqual(file.read().count("experiments.py --only"), len(claims.CLAIMS))
         self.assert_refused(fixture.call("experiments.py", "--only", "x"), "--only x")
         self.assert_refused(fixture.call("experiments.py", "--size", "huge"), "'huge'")
         self.assert_refused(fixture.call("experiments.py", "--out", out + "2", "--program",
