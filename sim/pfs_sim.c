@@ -39,9 +39,11 @@ static const char usage_text[] =
 	"  --weaken PLACE    FILE:LINE, or the text of an object: its operations become weaker,\n"
 	"                    seq to acquire and release, these to relaxed\n"
 	"  --no_races        do not look for data races\n"
-	"  --search K        exhaustive (sleep sets), bounded, naive, random, pct, rotate\n"
-	"                    (random, sticky random, slow and pct in turn), slow (random,\n"
-	"                    thread 0 slower than the others); default exhaustive\n"
+	"  --search K        exhaustive (the better of dpor and sleep), dpor (source sets), sleep\n"
+	"                    (sleep sets), bounded (preemptions), naive, random, pct, pos (partial\n"
+	"                    order sampling), urw (random by steps left), slow (random, thread 0\n"
+	"                    slower than the others), rotate (random, sticky random, slow, pct,\n"
+	"                    pos and urw in turn); default exhaustive\n"
 	"  --preemptions N   of bounded; default 2\n"
 	"  --executions N    stop after so many; default 0: no bound\n"
 	"  --seconds S       stop after so long; default 60\n"
@@ -169,10 +171,12 @@ static int kind_of(const char *name)
 	static const struct {
 		const char *name;
 		enum pfs_search_kind kind;
-	} kinds[] = { { "exhaustive", PFS_SEARCH_SLEEP }, { "bounded", PFS_SEARCH_BOUNDED },
+	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL }, { "dpor", PFS_SEARCH_DPOR },
+		      { "sleep", PFS_SEARCH_SLEEP },     { "bounded", PFS_SEARCH_BOUNDED },
 		      { "naive", PFS_SEARCH_NAIVE },      { "random", PFS_SEARCH_RANDOM },
 		      { "pct", PFS_SEARCH_PCT },          { "rotate", PFS_SEARCH_ROTATE },
-		      { "slow", PFS_SEARCH_SLOW } };
+		      { "slow", PFS_SEARCH_SLOW },         { "pos", PFS_SEARCH_POS },
+		      { "urw", PFS_SEARCH_URW } };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(kinds[i].name, name) == 0)
 			return (int)kinds[i].kind;
@@ -282,8 +286,8 @@ static int explore(int argc, char **argv)
 		return status;
 	int kind = kind_of(arguments.search);
 	if (kind < 0)
-		return refuse("search %s: must be exhaustive, bounded, naive, random, pct, "
-			      "slow or rotate", arguments.search);
+		return refuse("search %s: must be exhaustive, dpor, sleep, bounded, naive, random, "
+			      "pct, pos, urw, slow or rotate", arguments.search);
 	struct pfs_search_options options = { (enum pfs_search_kind)kind, arguments.seed,
 					      arguments.executions, arguments.seconds,
 					      (uint32_t)arguments.preemptions,
@@ -308,6 +312,9 @@ static int explore(int argc, char **argv)
 		     (unsigned long long)session.case_.fulls);
 	if (result->executions == 0)
 		return refuse("nothing was executed");
+	if (result->refusal != NULL)
+		return refuse("search %s can't do %s; try --search exhaustive", arguments.search,
+			      result->refusal);
 	if (!fine) {
 		(void)printf("found: %s\n", result->message);
 		uint32_t replays = pfs_search_shrink(session.machine, &session.scenario, result);
@@ -325,7 +332,7 @@ static int explore(int argc, char **argv)
  * adds pages that nobody needs. */
 static bool check_one(struct arguments *arguments, const char *scenario)
 {
-	const enum pfs_search_kind kinds[] = { PFS_SEARCH_SLEEP, PFS_SEARCH_ROTATE };
+	const enum pfs_search_kind kinds[] = { PFS_SEARCH_ALL, PFS_SEARCH_ROTATE };
 	bool defect = strcmp(arguments->policy, "original") == 0 &&
 		      strcmp(scenario, "four_pages") == 0;
 	struct pfs_search_result *result = &session.result;

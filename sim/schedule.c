@@ -124,6 +124,90 @@ void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t 
 	self->random = random;
 }
 
+static uint32_t partial_order_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_partial_order *self = (struct pfs_partial_order *)scheduler;
+	uint32_t count = pfs_machine_actor_count(machine), best = PFS_ACTOR_NONE;
+	if (!pfs_machine_any(machine))
+		return PFS_ACTOR_NONE;
+	for (uint32_t actor = 0; actor < count; actor++) {
+		if (pfs_machine_can_run(machine, actor) &&
+		    (best == PFS_ACTOR_NONE || self->priority[actor] > self->priority[best]))
+			best = actor;
+	}
+	return perhaps_older(&self->random, machine, best);
+}
+
+static bool only_reads(const struct pfs_sim_operation *operation)
+{
+	return operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_AWAIT;
+}
+
+static void partial_order_ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
+			      const struct pfs_step *step)
+{
+	struct pfs_partial_order *self = (struct pfs_partial_order *)scheduler;
+	const struct pfs_sim_operation *ran = &step->operation;
+	uint32_t count = pfs_machine_actor_count(machine);
+	uintptr_t first = (uintptr_t)ran->address;
+	self->priority[machine->last_actor] = random_next(&self->random);
+	for (uint32_t actor = 0; actor < count; actor++) {
+		if (!pfs_machine_can_run(machine, actor))
+			continue;
+		struct pfs_sim_operation next = pfs_machine_pending(machine, actor);
+		uintptr_t next_first = (uintptr_t)next.address;
+		if (first < next_first + next.size_bytes && next_first < first + ran->size_bytes &&
+		    (step->wrote || !only_reads(&next)))
+			self->priority[actor] = random_next(&self->random);
+	}
+}
+
+void pfs_partial_order_init(struct pfs_partial_order *self, uint64_t seed)
+{
+	self->scheduler = (struct pfs_scheduler){ partial_order_choose, partial_order_ran };
+	self->random = random_seed(seed);
+	for (size_t i = 0; i < sizeof(self->priority) / sizeof(self->priority[0]); i++)
+		self->priority[i] = random_next(&self->random);
+}
+
+static uint32_t weight_of(const struct pfs_weighted *self, struct pfs_machine *machine,
+			  uint32_t actor)
+{
+	if (!pfs_machine_can_run(machine, actor))
+		return 0;
+	return self->expected[actor] > self->done[actor]
+		       ? self->expected[actor] - self->done[actor] : 1;
+}
+
+static uint32_t weighted_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_weighted *self = (struct pfs_weighted *)scheduler;
+	uint32_t count = pfs_machine_actor_count(machine), sum = 0, actor = 0;
+	if (!pfs_machine_any(machine))
+		return PFS_ACTOR_NONE;
+	for (uint32_t i = 0; i < count; i++)
+		sum += weight_of(self, machine, i);
+	for (uint32_t left = random_below(&self->random, sum);; actor++) {
+		uint32_t weight = weight_of(self, machine, actor);
+		if (left < weight)
+			break;
+		left -= weight;
+	}
+	self->done[actor]++;
+	return perhaps_older(&self->random, machine, actor);
+}
+
+void pfs_weighted_init(struct pfs_weighted *self, uint64_t seed)
+{
+	self->scheduler = (struct pfs_scheduler){ .choose = weighted_choose };
+	self->random = random_seed(seed);
+	for (size_t i = 0; i < sizeof(self->done) / sizeof(self->done[0]); i++) {
+		if (self->done[i] != 0)
+			self->expected[i] = self->done[i];
+		self->done[i] = 0;
+	}
+}
+
 static uint32_t given_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
 {
 	struct pfs_given *self = (struct pfs_given *)scheduler;

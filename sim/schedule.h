@@ -41,6 +41,32 @@ struct pfs_pct {
 /* steps: how long an execution is, about. */
 void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t steps);
 
+/*
+ * Partial order sampling: every pending operation has a random priority, the highest goes on;
+ * whatever races with it (same bytes, one writes) draws a new one. So the order of two races
+ * does not hang on which of their threads has many other steps.
+ * Source: Yuan, Yang, Gu, CAV 2018.
+ */
+struct pfs_partial_order {
+	struct pfs_scheduler scheduler;
+	uint64_t random;
+	uint64_t priority[2 * PFS_MACHINE_THREADS_MAX]; /* by actor */
+};
+void pfs_partial_order_init(struct pfs_partial_order *self, uint64_t seed);
+
+/*
+ * A random walk by weight: each actor in proportion to the steps that it has still to make, as
+ * far as executions before tell; every interleaving of independent steps is then about equally
+ * likely. Init begins an execution, and keeps what the one before showed; zero it at first.
+ */
+struct pfs_weighted {
+	struct pfs_scheduler scheduler;
+	uint64_t random;
+	uint32_t expected[2 * PFS_MACHINE_THREADS_MAX]; /* steps, by actor */
+	uint32_t done[2 * PFS_MACHINE_THREADS_MAX];
+};
+void pfs_weighted_init(struct pfs_weighted *self, uint64_t seed);
+
 /* A segment of a schedule: so many steps of one actor. */
 struct pfs_segment {
 	uint32_t actor;

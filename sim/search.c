@@ -5,19 +5,29 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/dpor.h"
 #include "sim/explore.h"
 
 #define REPLAYS_MAX 20000u
 #define LENGTH_GUESS 200u /* of an execution, for PCT's first one */
+
+/* Too large for a stack. */
+struct randoms {
+	struct pfs_random_walk walk;
+	struct pfs_pct pct;
+	struct pfs_partial_order partial_order;
+	struct pfs_weighted weighted;
+};
 
 struct search {
 	struct pfs_machine *machine;
 	const struct pfs_scenario *scenario;
 	const struct pfs_search_options *options;
 	struct pfs_search_result *result;
+	enum pfs_search_kind kind; /* of the options, ALL decided */
 	struct pfs_explore explore;
-	struct pfs_random_walk random_walk;
-	struct pfs_pct *pct;
+	struct pfs_dpor dpor;
+	struct randoms *randoms;
 	uint32_t longest; /* steps of the longest execution so far */
 };
 
@@ -61,29 +71,43 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 static bool is_exhaustive(enum pfs_search_kind kind)
 {
 	return kind == PFS_SEARCH_SLEEP || kind == PFS_SEARCH_BOUNDED ||
-	       kind == PFS_SEARCH_NAIVE;
+	       kind == PFS_SEARCH_NAIVE || kind == PFS_SEARCH_DPOR;
 }
+
+#define TURNS 9u
 
 /* The scheduler of execution number n, which is not exhaustive's. */
 static struct pfs_scheduler *scheduler_of(struct search *self, uint64_t n)
 {
 	uint64_t seed = self->options->seed * UINT64_C(1000003) + n;
-	enum pfs_search_kind kind = self->options->kind;
 	/* Stickiness of the first turns, the last of them with a slow actor; then PCT of depth
-	 * 2, 3, 4. */
+	 * 2, 3, 4, POS and URW. */
 	static const uint32_t stay_percents[] = { 0, 80, 95, 0 };
-	uint32_t turn = kind == PFS_SEARCH_ROTATE ? (uint32_t)(n % 7)
-			: kind == PFS_SEARCH_PCT  ? 4 + (uint32_t)(n % 3)
-			: kind == PFS_SEARCH_SLOW ? 3
-						  : 0;
-	uint32_t slow = kind == PFS_SEARCH_SLOW ? 0 : (uint32_t)(n / 7 % 3);
-	if (turn < 4) {
-		pfs_random_walk_init(&self->random_walk, seed, stay_percents[turn],
-				     turn == 3 ? slow : PFS_ACTOR_NONE);
-		return &self->random_walk.scheduler;
+	uint32_t turn = 0, slow = (uint32_t)(n / TURNS % 3);
+	switch (self->kind) {
+	case PFS_SEARCH_ROTATE: turn = (uint32_t)(n % TURNS); break;
+	case PFS_SEARCH_PCT: turn = 4 + (uint32_t)(n % 3); break;
+	case PFS_SEARCH_POS: turn = 7; break;
+	case PFS_SEARCH_URW: turn = 8; break;
+	case PFS_SEARCH_SLOW: turn = 3, slow = 0; break;
+	default: break;
 	}
-	pfs_pct_init(self->pct, seed, turn - 2, self->longest != 0 ? self->longest : LENGTH_GUESS);
-	return &self->pct->scheduler;
+	if (turn < 4) {
+		pfs_random_walk_init(&self->randoms->walk, seed, stay_percents[turn],
+				     turn == 3 ? slow : PFS_ACTOR_NONE);
+		return &self->randoms->walk.scheduler;
+	}
+	if (turn == 7) {
+		pfs_partial_order_init(&self->randoms->partial_order, seed);
+		return &self->randoms->partial_order.scheduler;
+	}
+	if (turn == 8) {
+		pfs_weighted_init(&self->randoms->weighted, seed);
+		return &self->randoms->weighted.scheduler;
+	}
+	pfs_pct_init(&self->randoms->pct, seed, turn - 2,
+		     self->longest != 0 ? self->longest : LENGTH_GUESS);
+	return &self->randoms->pct.scheduler;
 }
 
 static void keep_failure(struct search *self)
@@ -113,26 +137,36 @@ static bool execute(struct search *self, struct pfs_scheduler *scheduler)
 	return false;
 }
 
+/* The next schedule of an exhaustive search; false: there is none. */
+static bool next_of_all(struct search *self)
+{
+	bool dpor = self->kind == PFS_SEARCH_DPOR;
+	self->result->redundant += dpor ? self->dpor.redundant : self->explore.redundant;
+	self->result->refusal = dpor ? self->dpor.refusal : NULL;
+	if (self->result->refusal != NULL)
+		return false;
+	if (dpor ? pfs_dpor_next(&self->dpor) : pfs_explore_next(&self->explore))
+		return true;
+	self->result->complete = self->result->incomplete == 0 &&
+				 !(dpor ? self->dpor.no_memory
+					: self->explore.no_memory || self->explore.cut);
+	return false;
+}
+
 static void run_all(struct search *self)
 {
 	const struct pfs_search_options *options = self->options;
 	double deadline = seconds_now() + options->seconds_max;
-	bool exhaustive = is_exhaustive(options->kind);
+	bool exhaustive = is_exhaustive(self->kind);
 	for (uint64_t n = 0; options->execution_max == 0 || n < options->execution_max; n++) {
 		if (options->seconds_max > 0 && n % 16 == 15 && seconds_now() > deadline)
 			return;
-		struct pfs_scheduler *scheduler =
-			exhaustive ? &self->explore.scheduler : scheduler_of(self, n);
-		bool fine = execute(self, scheduler);
-		self->result->redundant += exhaustive && self->explore.redundant;
-		if (!fine)
+		struct pfs_scheduler *scheduler = !exhaustive ? scheduler_of(self, n)
+						  : self->kind == PFS_SEARCH_DPOR
+							  ? &self->dpor.scheduler
+							  : &self->explore.scheduler;
+		if (!execute(self, scheduler) || (exhaustive && !next_of_all(self)))
 			return;
-		if (exhaustive && !pfs_explore_next(&self->explore)) {
-			self->result->complete =
-				self->result->incomplete == 0 &&
-				!self->explore.no_memory && !self->explore.cut;
-			return;
-		}
 	}
 }
 
@@ -140,19 +174,29 @@ bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario
 		const struct pfs_search_options *options, struct pfs_search_result *result)
 {
 	struct search self = { .machine = machine, .scenario = scenario, .options = options,
-			       .result = result };
+			       .result = result, .kind = options->kind };
 	memset(result, 0, sizeof(*result));
-	self.pct = malloc(sizeof(*self.pct));
-	if (self.pct == NULL)
+	if (options->kind == PFS_SEARCH_ALL) {
+		struct pfs_search_options decided = *options;
+		decided.kind = PFS_SEARCH_DPOR;
+		(void)pfs_search(machine, scenario, &decided, result);
+		decided.kind = PFS_SEARCH_SLEEP;
+		return result->refusal == NULL ? !result->failed
+					       : pfs_search(machine, scenario, &decided, result);
+	}
+	self.randoms = calloc(1, sizeof(*self.randoms));
+	if (self.randoms == NULL)
 		return true; /* zero executions: the caller sees that nothing was searched */
+	pfs_dpor_init(&self.dpor);
 	pfs_explore_init(&self.explore, options->kind == PFS_SEARCH_BOUNDED
 						? options->preemption_max
 						: PFS_PREEMPTIONS_ANY);
 	self.explore.append_only = options->append_only;
 	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
 	run_all(&self);
+	pfs_dpor_fini(&self.dpor);
 	pfs_explore_fini(&self.explore);
-	free(self.pct);
+	free(self.randoms);
 	return !result->failed;
 }
 

@@ -25,12 +25,17 @@ struct pfs_scenario {
 
 enum pfs_search_kind {
 	PFS_SEARCH_SLEEP,   /* exhaustive, by sleep sets */
+	PFS_SEARCH_DPOR,    /* exhaustive, by source sets and sleep sets; see dpor.h */
+	PFS_SEARCH_ALL,     /* exhaustive: DPOR, or SLEEP where that is not for this case */
 	PFS_SEARCH_BOUNDED, /* exhaustive up to preemption_max */
 	PFS_SEARCH_NAIVE,   /* exhaustive, every schedule */
 	PFS_SEARCH_RANDOM,
 	PFS_SEARCH_PCT,
 	PFS_SEARCH_SLOW,    /* random, thread 0 a dozen times slower than the others */
-	PFS_SEARCH_ROTATE   /* random, sticky random, one slow, and PCT of depth 2, 3, 4 in turn */
+	PFS_SEARCH_POS,     /* partial order sampling */
+	PFS_SEARCH_URW,     /* random, in proportion to the steps that are left */
+	PFS_SEARCH_ROTATE   /* random, sticky random, one slow, PCT of depth 2, 3, 4, POS and URW
+			     * in turn */
 };
 
 struct pfs_search_options {
@@ -50,6 +55,7 @@ struct pfs_search_result {
 	uint64_t incomplete;  /* of them: met the bound on steps; never counted as passed */
 	uint64_t steps;
 	bool complete;        /* exhaustive and nothing was cut */
+	const char *refusal;  /* not NULL: this search is none for this case; nothing is known */
 	bool failed;
 	enum pfs_machine_end end;
 	char message[PFS_FAILURE_BYTES];

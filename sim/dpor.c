@@ -1,0 +1,430 @@
+#include "sim/dpor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/model.h"
+
+/* One step, and what is to be tried at its place. Bits are actors. */
+struct pfs_dpor_node {
+	uint32_t enabled;
+	uint32_t backtrack; /* to be tried from here, tried ones included */
+	uint32_t sleep;     /* not to be tried: explored from here, or from a sibling before */
+	/* What was executed. */
+	struct pfs_sim_operation ran;
+	uint64_t seen;
+	uint32_t actor, thread;
+	bool wrote;         /* into memory that others see */
+	bool buffered;      /* a store into its own buffer: touches no memory */
+	uint16_t index;     /* of the actor's steps: 1, 2, ... */
+	uint16_t clock[PFS_DPOR_ACTORS_MAX]; /* steps of each actor that come before, this too */
+};
+
+static uint32_t bit(uint32_t actor)
+{
+	return UINT32_C(1) << actor;
+}
+
+/* Does the step come before what the clock has seen? */
+static bool is_known(const uint16_t *clock, const struct pfs_dpor_node *step)
+{
+	return clock[step->actor] >= step->index;
+}
+
+static void merge(uint16_t *clock, const uint16_t *other)
+{
+	for (uint32_t actor = 0; actor < PFS_DPOR_ACTORS_MAX; actor++) {
+		if (clock[actor] < other[actor])
+			clock[actor] = other[actor];
+	}
+}
+
+/* ---- which steps depend on each other ---- */
+
+static bool overlap(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
+{
+	uintptr_t a_first = (uintptr_t)a->address, b_first = (uintptr_t)b->address;
+	uintptr_t a_bytes = a->kind == PFS_SIM_UNMAP ? a->operand : a->size_bytes;
+	uintptr_t b_bytes = b->kind == PFS_SIM_UNMAP ? b->operand : b->size_bytes;
+	return a_first < b_first + b_bytes && b_first < a_first + a_bytes;
+}
+
+static bool is_store(const struct pfs_sim_operation *operation)
+{
+	return operation->kind == PFS_SIM_STORE || operation->kind == PFS_SIM_DRAIN;
+}
+
+/* A free that is still buffered ends when it is drained: calls that begin depend on that. */
+static bool is_begin_to_drain(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
+{
+	return a->kind == PFS_SIM_NOTE && a->operand == PFS_NOTE_BEGIN && b->kind == PFS_SIM_DRAIN;
+}
+
+/* Steps of different actors. */
+static bool depend(const struct pfs_dpor_node *a, const struct pfs_dpor_node *b)
+{
+	const struct pfs_sim_operation *one = &a->ran, *other = &b->ran;
+	if (a->thread == b->thread) /* a load sees its own store in the buffer or in memory */
+		return false;
+	if (one->kind == PFS_SIM_BARRIER || other->kind == PFS_SIM_BARRIER)
+		return is_store(one) || is_store(other);
+	if (a->buffered || b->buffered)
+		return false;
+	if (is_begin_to_drain(one, other) || is_begin_to_drain(other, one))
+		return true;
+	if (one->kind == PFS_SIM_NOTE && other->kind == PFS_SIM_NOTE && one->operand != 0 &&
+	    one->operand == other->operand)
+		return false;
+	return (a->wrote || b->wrote) && overlap(one, other);
+}
+
+/* Will the pending operation write memory that others see? A compare-and-swap is judged by the
+ * value that memory has now. */
+static bool will_write(const struct pfs_machine *machine, uint32_t actor,
+		       const struct pfs_sim_operation *operation)
+{
+	switch (operation->kind) {
+	case PFS_SIM_LOAD:
+	case PFS_SIM_AWAIT:
+	case PFS_SIM_BARRIER:
+	case PFS_SIM_YIELD: return false;
+	case PFS_SIM_CAS: {
+		enum pfs_sim_memory_state state;
+		if (pfs_sim_memory_has(&machine->memory, operation->address, &state) &&
+		    state != PFS_SIM_MAPPED)
+			return true;
+		return pfs_model_peek(machine->threads[actor], operation) == operation->expected;
+	}
+	default: return true;
+	}
+}
+
+/* An actor's next step, as if it had been executed. */
+static struct pfs_dpor_node next_step(const struct pfs_machine *machine, uint32_t actor)
+{
+	struct pfs_dpor_node next = { .ran = pfs_machine_pending(machine, actor), .actor = actor,
+				      .thread = actor % machine->thread_count };
+	next.wrote = will_write(machine, actor, &next.ran);
+	next.buffered = machine->model == PFS_MACHINE_TSO && next.ran.kind == PFS_SIM_STORE;
+	return next;
+}
+
+/* ---- the other order of a race ---- */
+
+static bool is_initial(const struct pfs_dpor *self, const uint32_t *initials, uint32_t count,
+		       const struct pfs_dpor_node *step)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_known(step->clock, &self->nodes[initials[i]]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The step `last`, number n, is to go before step j. All that does not come after j may go
+ * first, then last: which actors can begin that? base: what last comes after in any order.
+ */
+static uint32_t initials_of(const struct pfs_dpor *self, uint32_t j, uint32_t n,
+			    const struct pfs_dpor_node *last, const uint16_t *base)
+{
+	uint32_t initials[PFS_DPOR_ACTORS_MAX], count = 0, actors = 0;
+	const struct pfs_dpor_node *turned = &self->nodes[j];
+	bool last_is_first = true;
+	for (uint32_t k = j + 1; k < n; k++) {
+		const struct pfs_dpor_node *step = &self->nodes[k];
+		if (is_known(step->clock, turned))
+			continue;
+		if (is_initial(self, initials, count, step)) {
+			initials[count++] = k;
+			actors |= bit(step->actor);
+		}
+		if (step->actor == last->actor || is_known(base, step) || depend(step, last))
+			last_is_first = false;
+	}
+	return last_is_first ? actors | bit(last->actor) : actors;
+}
+
+static void try_other_order(struct pfs_dpor *self, uint32_t j, uint32_t n,
+			    const struct pfs_dpor_node *last, const uint16_t *base)
+{
+	struct pfs_dpor_node *node = &self->nodes[j];
+	uint32_t actors = initials_of(self, j, n, last, base);
+	if ((actors & (node->backtrack | node->sleep)) != 0)
+		return;
+	actors &= node->enabled;
+	if (actors == 0)
+		node->backtrack |= node->enabled; /* cannot be; and if, all of them is right */
+	else if ((actors & bit(last->actor)) != 0)
+		node->backtrack |= bit(last->actor);
+	else
+		node->backtrack |= actors & (0u - actors);
+}
+
+/* Could a waiting operation have gone on while its word had this value? */
+static bool could_go_on(const struct pfs_sim_operation *waiting, uint64_t value)
+{
+	if (waiting->kind == PFS_SIM_LOCK)
+		return value == 0;
+	pfs_machine_predicate *holds = (pfs_machine_predicate *)(uintptr_t)waiting->expected;
+	return holds(value, waiting->operand);
+}
+
+/* The latest write before which `last` could have gone on. Its turn shows the earlier ones. */
+static void find_race_of_waiting(struct pfs_dpor *self, uint32_t n,
+				 const struct pfs_dpor_node *last, const uint16_t *base)
+{
+	for (uint32_t j = n; j-- > 0;) {
+		const struct pfs_dpor_node *step = &self->nodes[j];
+		if (step->actor == last->actor || is_known(base, step) || !depend(step, last) ||
+		    !step->wrote || !could_go_on(&last->ran, step->seen))
+			continue;
+		try_other_order(self, j, n, last, base);
+		return;
+	}
+}
+
+static void find_races_of_barrier(struct pfs_dpor *self, uint32_t n,
+				  const struct pfs_dpor_node *last, const uint16_t *base)
+{
+	for (uint32_t j = 0; j < n; j++) {
+		const struct pfs_dpor_node *step = &self->nodes[j];
+		if (step->thread != last->thread && !is_known(base, step) && is_store(&step->ran))
+			self->nodes[j].backtrack |= self->nodes[j].enabled;
+	}
+}
+
+/* ---- what was executed ---- */
+
+static bool needs_empty_buffer(const struct pfs_sim_operation *operation)
+{
+	return operation->kind != PFS_SIM_LOAD && operation->kind != PFS_SIM_STORE &&
+	       operation->kind != PFS_SIM_NOTE && operation->kind != PFS_SIM_AWAIT;
+}
+
+/* The number of steps of a kind by a thread before n, and the last of them, or n. */
+static uint32_t count_steps(const struct pfs_dpor *self, uint32_t n, uint32_t thread,
+			    enum pfs_sim_kind kind, uint32_t stop_at, uint32_t *last)
+{
+	uint32_t count = 0;
+	*last = n;
+	for (uint32_t k = 0; k < n && count < stop_at; k++) {
+		const struct pfs_dpor_node *step = &self->nodes[k];
+		if (step->thread != thread || step->ran.kind != kind)
+			continue;
+		count++;
+		*last = k;
+	}
+	return count;
+}
+
+/* What orders stores, their drains, and what waits for them. */
+static void merge_buffer(struct pfs_dpor *self, uint32_t n, const struct pfs_dpor_node *step,
+			 uint16_t *clock)
+{
+	uint32_t last = n, before;
+	if (step->ran.kind == PFS_SIM_DRAIN) {
+		uint32_t drains = count_steps(self, n, step->thread, PFS_SIM_DRAIN, n, &before);
+		(void)count_steps(self, n, step->thread, PFS_SIM_STORE, drains + 1, &last);
+	} else if (step->ran.kind == PFS_SIM_STORE) {
+		uint32_t stores = count_steps(self, n, step->thread, PFS_SIM_STORE, n, &before);
+		if (stores >= PFS_BUFFER_MAX)
+			(void)count_steps(self, n, step->thread, PFS_SIM_DRAIN,
+					  stores + 1 - PFS_BUFFER_MAX, &last);
+	} else if (needs_empty_buffer(&step->ran)) {
+		(void)count_steps(self, n, step->thread, PFS_SIM_DRAIN, n, &last);
+	}
+	if (last != n)
+		merge(clock, self->nodes[last].clock);
+}
+
+/* What the actor's step number n comes after in any order. Returns its index. */
+static uint16_t base_of(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
+			const struct pfs_dpor_node *step, uint16_t *clock)
+{
+	uint16_t index = 1;
+	memset(clock, 0, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
+	for (uint32_t k = n; k-- > 0;) {
+		if (self->nodes[k].actor != step->actor)
+			continue;
+		memcpy(clock, self->nodes[k].clock, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
+		index = (uint16_t)(self->nodes[k].index + 1);
+		break;
+	}
+	if (machine->model == PFS_MACHINE_TSO)
+		merge_buffer(self, n, step, clock);
+	return index;
+}
+
+static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n)
+{
+	struct pfs_dpor_node *step = &self->nodes[n];
+	uint16_t base[PFS_DPOR_ACTORS_MAX];
+	step->index = base_of(self, machine, n, step, base);
+	memcpy(step->clock, base, sizeof(base));
+	bool waits = step->ran.kind == PFS_SIM_LOCK || step->ran.kind == PFS_SIM_AWAIT;
+	bool barrier = step->ran.kind == PFS_SIM_BARRIER;
+	if (waits)
+		find_race_of_waiting(self, n, step, base);
+	else if (barrier && machine->model == PFS_MACHINE_TSO)
+		find_races_of_barrier(self, n, step, base);
+	for (uint32_t j = n; j-- > 0;) {
+		const struct pfs_dpor_node *before = &self->nodes[j];
+		if (before->actor == step->actor || is_known(step->clock, before) ||
+		    !depend(before, step))
+			continue;
+		if (!waits && !barrier)
+			try_other_order(self, j, n, step, base);
+		merge(step->clock, before->clock);
+	}
+	step->clock[step->actor] = step->index;
+}
+
+/* ---- the scheduler ---- */
+
+static uint32_t enabled_of(const struct pfs_machine *machine)
+{
+	uint32_t enabled = 0, count = pfs_machine_actor_count(machine);
+	for (uint32_t actor = 0; actor < count; actor++) {
+		if (pfs_machine_can_run(machine, actor))
+			enabled |= bit(actor);
+	}
+	return enabled;
+}
+
+static uint32_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *machine)
+{
+	uint32_t sleep = 0;
+	if (self->at == 0)
+		return 0;
+	const struct pfs_dpor_node *parent = &self->nodes[self->at - 1];
+	for (uint32_t rest = parent->sleep; rest != 0; rest &= rest - 1) {
+		uint32_t actor = (uint32_t)__builtin_ctz(rest);
+		struct pfs_dpor_node next = next_step(machine, actor);
+		if (!depend(parent, &next))
+			sleep |= bit(actor);
+	}
+	return sleep;
+}
+
+/* The last actor first: fewer switches in the first failing schedule. */
+static uint32_t prefer(const struct pfs_machine *machine, uint32_t set)
+{
+	uint32_t last = machine->last_actor;
+	if (last < PFS_DPOR_ACTORS_MAX && (set & bit(last)) != 0)
+		return last;
+	return (uint32_t)__builtin_ctz(set);
+}
+
+static bool make_room(struct pfs_dpor *self)
+{
+	if (self->depth < self->room)
+		return true;
+	uint32_t room = self->room != 0 ? self->room * 2 : 1024;
+	struct pfs_dpor_node *longer =
+		room <= UINT16_MAX + 1u ? realloc(self->nodes, room * sizeof(*longer)) : NULL;
+	if (longer == NULL)
+		return false;
+	self->nodes = longer;
+	self->room = room;
+	return true;
+}
+
+static uint32_t choose_new(struct pfs_dpor *self, struct pfs_machine *machine)
+{
+	uint32_t enabled = enabled_of(machine);
+	if (enabled == 0)
+		return PFS_ACTOR_NONE; /* all have finished, or it is a deadlock: a failure */
+	if (self->redundant)
+		return prefer(machine, enabled);
+	uint32_t sleep = sleepers(self, machine);
+	self->redundant = (enabled & ~sleep) == 0;
+	self->no_memory |= !self->redundant && !make_room(self);
+	if (self->redundant || self->no_memory) {
+		self->redundant = true;
+		return prefer(machine, enabled);
+	}
+	uint32_t chosen = prefer(machine, enabled & ~sleep);
+	self->nodes[self->depth++] = (struct pfs_dpor_node){
+		.enabled = enabled, .backtrack = bit(chosen), .sleep = sleep, .actor = chosen
+	};
+	self->at++;
+	return chosen;
+}
+
+/* A case that is refused still runs to its end: what it made must be destroyed. */
+static uint32_t any_next(struct pfs_machine *machine)
+{
+	uint32_t count = pfs_machine_actor_count(machine);
+	if (!pfs_machine_any(machine))
+		return PFS_ACTOR_NONE;
+	for (uint32_t actor = machine->last_actor + 1;; actor++) { /* NONE + 1 is 0 */
+		if (pfs_machine_can_run(machine, actor % count))
+			return actor % count;
+	}
+}
+
+static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_dpor *self = (struct pfs_dpor *)scheduler;
+	if (pfs_machine_actor_count(machine) > PFS_DPOR_ACTORS_MAX)
+		self->refusal = "more than 32 actors";
+	else if (machine->model != PFS_MACHINE_SC && machine->model != PFS_MACHINE_TSO)
+		self->refusal = "this memory model";
+	if (self->refusal != NULL)
+		return any_next(machine);
+	if (self->at >= self->depth || self->redundant)
+		return choose_new(self, machine);
+	return self->nodes[self->at++].actor;
+}
+
+static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
+		const struct pfs_step *step)
+{
+	struct pfs_dpor *self = (struct pfs_dpor *)scheduler;
+	if (step->operation.kind == PFS_SIM_YIELD)
+		self->refusal = "threads that yield";
+	if (self->redundant || self->refusal != NULL || self->at == 0)
+		return;
+	struct pfs_dpor_node *node = &self->nodes[self->at - 1];
+	/* Also where a step is repeated: malloc may have found other addresses. */
+	node->ran = step->operation;
+	if (self->at - 1 < self->fresh)
+		return;
+	node->thread = step->thread;
+	node->seen = step->seen;
+	node->wrote = step->wrote || step->operation.kind == PFS_SIM_NOTE ||
+		      step->operation.kind == PFS_SIM_UNMAP;
+	node->buffered = machine->model == PFS_MACHINE_TSO &&
+			 step->operation.kind == PFS_SIM_STORE;
+	find_races(self, machine, self->at - 1);
+}
+
+void pfs_dpor_init(struct pfs_dpor *self)
+{
+	memset(self, 0, sizeof(*self));
+	self->scheduler = (struct pfs_scheduler){ .choose = choose, .ran = ran };
+}
+
+void pfs_dpor_fini(struct pfs_dpor *self)
+{
+	free(self->nodes);
+	self->nodes = NULL;
+}
+
+bool pfs_dpor_next(struct pfs_dpor *self)
+{
+	self->at = 0;
+	self->redundant = false;
+	for (; self->depth != 0; self->depth--) {
+		struct pfs_dpor_node *node = &self->nodes[self->depth - 1];
+		node->sleep |= bit(node->actor); /* explored: its brothers need not begin with it */
+		uint32_t open = node->backtrack & ~node->sleep;
+		if (open == 0)
+			continue;
+		node->actor = (uint32_t)__builtin_ctz(open);
+		self->fresh = self->depth - 1;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,50 @@
+/*
+ * dpor.h - every class of schedules of a small case, by races found in what was executed.
+ *
+ * Source sets (source-DPOR) with sleep sets: a node tries another actor only if some execution
+ * through it showed a race whose other order begins with that actor and with none that is
+ * tried already. Two operations race if they depend on each other (same bytes, one writes; a
+ * compare-and-swap that fails is a load) and nothing between orders them.
+ * Source: Abdulla, Aronsson, Jonsson, Sagonas, POPL 2014; JACM 64(4), 2017.
+ *
+ * Beyond the paper:
+ *   blocking operations  lock and await could go before an earlier write only if their
+ *                        condition held there: the latest such write is their race. A barrier
+ *                        tries everything wherever others had stores on the way.
+ *   store buffers        the drain of a thread's stores is an actor of its own; store -> its
+ *                        drain, and drains -> what needs an empty buffer, order without racing.
+ *                        A load and the drain of its own thread's store to the same bytes race.
+ *   notes with a time    (PFS_SIM_NOTE, operand PFS_NOTE_BEGIN or PFS_NOTE_END) depend on each
+ *                        other only if one begins and the other ends: all orders that the
+ *                        clock can tell are tried.
+ * Not handled, and said so (refusal): yields, other memory models, too many actors.
+ */
+#ifndef PFS_SIM_DPOR_H
+#define PFS_SIM_DPOR_H
+
+#include "sim/machine.h"
+
+#define PFS_DPOR_ACTORS_MAX 32u
+#define PFS_NOTE_BEGIN 1u
+#define PFS_NOTE_END 2u
+
+struct pfs_dpor_node;
+
+struct pfs_dpor {
+	struct pfs_scheduler scheduler;
+	struct pfs_dpor_node *nodes;
+	uint32_t depth, room;  /* steps on the current path */
+	uint32_t at;           /* next step of the current execution */
+	uint32_t fresh;        /* steps before this one are the last execution's */
+	bool redundant;        /* the current execution only repeats a class */
+	bool no_memory;        /* the search is cut: not exhaustive */
+	const char *refusal;   /* not NULL: this case is none for this search */
+};
+
+void pfs_dpor_init(struct pfs_dpor *self);
+void pfs_dpor_fini(struct pfs_dpor *self);
+
+/* Prepare the next execution; false: all were visited. Call before each but the first. */
+bool pfs_dpor_next(struct pfs_dpor *self);
+
+#endif

@@ -1,0 +1,422 @@
+/*
+ * dpor_test.c - the reductions against the naive search: the same set of classes, on programs
+ * whose counts are known, and on thousands of random ones.
+ *
+ * A class is the order of the steps that depend on each other, and nothing else.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "containers/atomic.h"
+#include "containers/mutex.h"
+#include "containers/random.h"
+#include "sim/dpor.h"
+#include "sim/search.h"
+
+static int failures;
+
+static void expect(bool condition, const char *what)
+{
+	if (condition)
+		return;
+	failures++;
+	(void)printf("FAILED: %s\n", what);
+}
+
+/* ---- classes of executions ---- */
+
+#define CLASS_ROOM (1u << 18)
+
+struct classes {
+	uint64_t *slots; /* [CLASS_ROOM], 0: none */
+	uint32_t *used;  /* [CLASS_ROOM] which of them */
+	uint32_t count;
+	uint64_t sum;    /* of the hashes: equal sums, equal sets */
+};
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+	return x ^ (x >> 31);
+}
+
+static bool writes_memory(const struct pfs_machine *machine, const struct pfs_step *step)
+{
+	if (step->operation.kind == PFS_SIM_NOTE)
+		return true;
+	return step->wrote &&
+	       !(machine->model == PFS_MACHINE_TSO && step->operation.kind == PFS_SIM_STORE);
+}
+
+static bool is_ordered(const struct pfs_machine *machine, const struct pfs_step *a,
+		       const struct pfs_step *b)
+{
+	uint8_t one = a->operation.kind, other = b->operation.kind;
+	bool tso = machine->model == PFS_MACHINE_TSO;
+	if (one == PFS_SIM_BARRIER || other == PFS_SIM_BARRIER)
+		return a->thread != b->thread && tso &&
+		       (one == PFS_SIM_STORE || other == PFS_SIM_STORE);
+	if (tso && (one == PFS_SIM_STORE || other == PFS_SIM_STORE))
+		return false;
+	if (a->operation.address != b->operation.address || a->thread == b->thread)
+		return false;
+	if (one == PFS_SIM_NOTE && other == PFS_SIM_NOTE && a->operation.operand != 0)
+		return a->operation.operand != b->operation.operand;
+	return writes_memory(machine, a) || writes_memory(machine, b);
+}
+
+static uint64_t class_of(const struct pfs_machine *machine)
+{
+	static uint64_t name[4096];
+	uint32_t local[32] = { 0 };
+	uint64_t sum = 0;
+	for (uint32_t j = 0; j < machine->step_count; j++) {
+		uint32_t actor = machine->schedule[j];
+		name[j] = actor * UINT64_C(4096) + ++local[actor];
+		sum += mix(name[j] * 2 + machine->trace[j].wrote);
+		for (uint32_t i = 0; i < j; i++) {
+			if (machine->schedule[i] != actor &&
+			    is_ordered(machine, &machine->trace[i], &machine->trace[j]))
+				sum += mix(name[i] * UINT64_C(1000003) + name[j]);
+		}
+	}
+	return sum | 1;
+}
+
+static void add_class(struct classes *self, uint64_t class)
+{
+	uint32_t at = (uint32_t)mix(class) % CLASS_ROOM;
+	while (self->slots[at] != 0 && self->slots[at] != class)
+		at = (at + 1) % CLASS_ROOM;
+	if (self->slots[at] == class)
+		return;
+	self->slots[at] = class;
+	self->used[self->count++] = at;
+	self->sum += mix(class);
+}
+
+/* ---- programs ---- */
+
+struct program {
+	_Atomic(uint32_t) cursor, slots[4];
+	_Atomic(uint64_t) head;
+	_Atomic(uint32_t) next[4];
+	struct pfs_mutex lock;
+	uint64_t token;
+	uint32_t threads;
+	void (*bodies[3])(void *);
+	uint32_t links;         /* in the list at first */
+	struct classes classes;
+};
+
+static struct program program;
+
+static void setup(struct pfs_machine *machine, void *context)
+{
+	struct program *self = context;
+	pfs_store_relaxed(&self->cursor, 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		pfs_store_relaxed(&self->slots[i], 0);
+		pfs_store_relaxed(&self->next[i], i != 0 && i < self->links ? i + 1 : 0);
+	}
+	pfs_store_relaxed(&self->head, 1);
+	pfs_mutex_init(&self->lock);
+	self->token = 0;
+	for (uint32_t i = 0; i < self->threads; i++)
+		(void)pfs_machine_spawn(machine, 0, self->bodies[i], self);
+}
+
+static void finish(struct pfs_machine *machine, void *context)
+{
+	struct program *self = context;
+	add_class(&self->classes, class_of(machine));
+}
+
+static const struct pfs_scenario scenario = { "program", setup, finish, NULL, &program };
+static struct pfs_search_result result;
+
+static void search(enum pfs_machine_model model, enum pfs_search_kind kind, uint64_t most)
+{
+	struct pfs_machine *machine = pfs_machine_create(model);
+	struct pfs_search_options options = { .kind = kind, .execution_max = most };
+	while (program.classes.count != 0)
+		program.classes.slots[program.classes.used[--program.classes.count]] = 0;
+	program.classes.sum = 0;
+	machine->tracing = true;
+	machine->watch = false;
+	(void)pfs_search(machine, &scenario, &options, &result);
+	pfs_machine_destroy(machine);
+}
+
+/* A cursor by fetch-add, so that nobody meets: claim, publish, free. */
+static void fetch_add_body(void *opaque)
+{
+	struct program *self = opaque;
+	uint32_t turn = pfs_fetch_add_relaxed(&self->cursor, 1), seen = 0;
+	if (!pfs_cas_acquire(&self->slots[turn % 3], &seen, 1))
+		return;
+	pfs_store_release(&self->slots[turn % 3], 2);
+	pfs_store_release(&self->slots[turn % 3], 0);
+}
+
+/* A cursor by load and store: two threads may try the same slot. */
+static void scan_body(void *opaque)
+{
+	struct program *self = opaque;
+	uint32_t first = pfs_load_relaxed(&self->cursor);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t at = (first + i) % 3, seen = 0;
+		if (pfs_load_relaxed(&self->slots[at]) != 0 ||
+		    !pfs_cas_acquire(&self->slots[at], &seen, 1))
+			continue;
+		pfs_store_release(&self->slots[at], 0);
+		pfs_store_relaxed(&self->cursor, at);
+		return;
+	}
+}
+
+/* Pop a link, then push it; the head carries a tag. */
+static void list_body(void *opaque)
+{
+	struct program *self = opaque;
+	uint64_t head = pfs_load_acquire(&self->head);
+	uint32_t link, next;
+	do {
+		link = (uint32_t)head;
+		if (link == 0)
+			return;
+		next = pfs_load_relaxed(&self->next[link]);
+	} while (!pfs_cas_acquire(&self->head, &head, ((head >> 32) + 1) << 32 | next));
+	head = pfs_load_relaxed(&self->head);
+	do
+		pfs_store_relaxed(&self->next[link], (uint32_t)head);
+	while (!pfs_cas_release(&self->head, &head, ((head >> 32) + 1) << 32 | link));
+}
+
+static bool is_zero(uint64_t value, uint64_t argument)
+{
+	(void)argument;
+	return value == 0;
+}
+
+/* A lock that waits until it is free, then tries. */
+static void await_body(void *opaque)
+{
+	struct program *self = opaque;
+	_Atomic(uint64_t) *lock = (_Atomic(uint64_t) *)(void *)&self->token;
+	uint64_t seen = 0;
+	do {
+		(void)pfs_machine_await(&self->token, is_zero, 0);
+		seen = 0;
+	} while (!pfs_cas_acquire(lock, &seen, 1));
+	(void)pfs_fetch_add_relaxed(&self->cursor, 1);
+	pfs_store_release(lock, 0);
+}
+
+static void mutex_body(void *opaque)
+{
+	struct program *self = opaque;
+	(void)pfs_fetch_add_relaxed(&self->cursor, 1);
+	pfs_mutex_lock(&self->lock);
+	pfs_store_relaxed(&self->slots[0], pfs_load_relaxed(&self->cursor));
+	pfs_mutex_unlock(&self->lock);
+}
+
+static void compare(enum pfs_machine_model model, const char *name, void (*body)(void *),
+		    uint32_t threads, uint64_t naive_max, uint32_t classes)
+{
+	uint32_t sleep_classes;
+	uint64_t executions[3] = { 0 }, cut[3] = { 0 }, sum;
+	program.threads = threads;
+	program.bodies[0] = program.bodies[1] = program.bodies[2] = body;
+	search(model, PFS_SEARCH_DPOR, 0);
+	expect(result.complete, name);
+	executions[0] = result.executions, cut[0] = result.redundant;
+	uint32_t own = program.classes.count;
+	sum = program.classes.sum;
+	search(model, PFS_SEARCH_SLEEP, 0);
+	executions[1] = result.executions, cut[1] = result.redundant;
+	sleep_classes = program.classes.count;
+	expect(sum == program.classes.sum && own == sleep_classes, "source sets and sleep sets "
+								   "meet the same classes");
+	char naive[32] = "not run";
+	if (naive_max != 0) {
+		search(model, PFS_SEARCH_NAIVE, naive_max);
+		(void)snprintf(naive, sizeof(naive), "%llu",
+			       (unsigned long long)result.executions);
+		expect(result.complete && sum == program.classes.sum,
+		       "source sets and the naive search meet the same classes");
+	}
+	expect(classes == 0 || own == classes, "as many classes as are known");
+	(void)printf("%-28s naive %9s  sleep sets %7llu (%6llu cut)  source sets %7llu "
+		     "(%5llu cut)  classes %u\n", name, naive, (unsigned long long)executions[1],
+		     (unsigned long long)cut[1], (unsigned long long)executions[0],
+		     (unsigned long long)cut[0], own);
+}
+
+/* ---- random programs ---- */
+
+#define RANDOM_PROGRAMS 600u
+#define NAIVE_MAX 2000u
+#define OPS_MAX 4u
+
+enum { OP_LOAD, OP_STORE, OP_CAS, OP_ADD, OP_SECTION, OP_TRY, OP_AWAIT, OP_BEGIN, OP_END,
+       OP_BARRIER, OP_COUNT };
+
+static struct random_program {
+	uint32_t count[3];
+	struct random_op {
+		uint32_t kind, at, value;
+	} ops[3][OPS_MAX];
+} drawn;
+
+static bool is_at_most(uint64_t value, uint64_t argument)
+{
+	return value <= argument;
+}
+
+static void note(void *cell, uint64_t operand)
+{
+	(void)pfs_sim_change(PFS_SIM_NOTE, cell, 1, operand, PFS_SIM_RELAXED,
+			     PFS_SIM_PLACE("note"));
+}
+
+static void run_op(struct program *self, const struct random_op *op)
+{
+	_Atomic(uint32_t) *slot = &self->slots[op->at];
+	uint32_t seen = op->value / 2;
+	switch (op->kind) {
+	case OP_LOAD: (void)pfs_load_relaxed(slot); return;
+	case OP_STORE: pfs_store_release(slot, op->value); return;
+	case OP_CAS: (void)pfs_cas_acq_rel(slot, &seen, op->value); return;
+	case OP_ADD: (void)pfs_fetch_add_acq_rel(slot, 1); return;
+	case OP_SECTION:
+		pfs_mutex_lock(&self->lock);
+		pfs_store_relaxed(slot, pfs_load_relaxed(slot) + 1);
+		pfs_mutex_unlock(&self->lock);
+		return;
+	case OP_TRY:
+		if (!pfs_mutex_try_lock(&self->lock))
+			return;
+		pfs_store_relaxed(slot, op->value);
+		pfs_mutex_unlock(&self->lock);
+		return;
+	case OP_AWAIT:
+		(void)pfs_machine_await(&self->token, is_at_most, op->value);
+		(void)pfs_fetch_add_relaxed((_Atomic(uint64_t) *)(void *)&self->token,
+					    op->at == 0 ? UINT64_MAX : 1);
+		return;
+	case OP_BEGIN: note(&self->classes, PFS_NOTE_BEGIN); return;
+	case OP_END: note(&self->classes, PFS_NOTE_END); return;
+	default: (void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, 0, PFS_SIM_SEQ,
+				      PFS_SIM_PLACE("barrier"));
+	}
+}
+
+static void run_thread(struct program *self, uint32_t thread)
+{
+	for (uint32_t i = 0; i < drawn.count[thread]; i++)
+		run_op(self, &drawn.ops[thread][i]);
+}
+static void run_first(void *opaque)
+{
+	run_thread(opaque, 0);
+}
+static void run_second(void *opaque)
+{
+	run_thread(opaque, 1);
+}
+static void run_third(void *opaque)
+{
+	run_thread(opaque, 2);
+}
+
+static void draw(uint64_t *random, bool tso)
+{
+	static void (*const bodies[3])(void *) = { run_first, run_second, run_third };
+	program.threads = 2 + pfs_random_below(random, 2);
+	for (uint32_t t = 0; t < program.threads; t++) {
+		program.bodies[t] = bodies[t];
+		drawn.count[t] = 1 + pfs_random_below(random, tso ? 3 : OPS_MAX);
+		for (uint32_t i = 0; i < drawn.count[t]; i++)
+			drawn.ops[t][i] = (struct random_op){
+				pfs_random_below(random, tso ? OP_COUNT : OP_BARRIER),
+				pfs_random_below(random, 2), pfs_random_below(random, 3)
+			};
+	}
+}
+
+static void print_drawn(void)
+{
+	for (uint32_t t = 0; t < program.threads; t++) {
+		(void)printf("  T%u:", t);
+		for (uint32_t i = 0; i < drawn.count[t]; i++)
+			(void)printf(" %u(%u,%u)", drawn.ops[t][i].kind, drawn.ops[t][i].at,
+				     drawn.ops[t][i].value);
+		(void)printf("\n");
+	}
+}
+
+static void random_programs(enum pfs_machine_model model, const char *name)
+{
+	uint64_t random = 20260101, executions[3] = { 0 }, classes = 0;
+	uint32_t compared = 0, deadlocks = 0;
+	for (uint32_t n = 0; n < RANDOM_PROGRAMS && failures == 0; n++) {
+		draw(&random, model == PFS_MACHINE_TSO);
+		search(model, PFS_SEARCH_NAIVE, NAIVE_MAX);
+		if (!result.failed && !result.complete)
+			continue;
+		bool failed = result.failed;
+		uint64_t naive = result.executions, sum = program.classes.sum;
+		uint32_t naive_classes = program.classes.count;
+		search(model, PFS_SEARCH_SLEEP, 0);
+		uint64_t sleep = result.executions;
+		expect(result.failed == failed && (failed || program.classes.sum == sum),
+		       "random program, sleep sets");
+		search(model, PFS_SEARCH_DPOR, 0);
+		expect(result.failed == failed && (failed || program.classes.sum == sum),
+		       "random program, source sets");
+		if (failures != 0) {
+			(void)printf("naive %u classes, source sets %u; failed %d, %d\n",
+				     naive_classes, program.classes.count, failed,
+				     result.failed);
+			print_drawn();
+		}
+		deadlocks += failed;
+		if (failed)
+			continue;
+		compared++;
+		executions[0] += naive, executions[1] += sleep;
+		executions[2] += result.executions, classes += naive_classes;
+	}
+	(void)printf("%s: %u random programs and %u with a deadlock: naive %llu executions, "
+		     "sleep sets %llu, source sets %llu, classes %llu\n", name, compared,
+		     deadlocks, (unsigned long long)executions[0],
+		     (unsigned long long)executions[1], (unsigned long long)executions[2],
+		     (unsigned long long)classes);
+	expect(compared > RANDOM_PROGRAMS / 3 && deadlocks > 5, "random programs are of use");
+}
+
+int main(void)
+{
+	program.classes.slots = calloc(CLASS_ROOM, sizeof(program.classes.slots[0]));
+	program.classes.used = calloc(CLASS_ROOM, sizeof(program.classes.used[0]));
+	compare(PFS_MACHINE_SC, "fetch-add cursor", fetch_add_body, 3, 50000, 6);
+	compare(PFS_MACHINE_SC, "scan, load and store cursor", scan_body, 3, 0, 1494);
+	program.links = 2;
+	compare(PFS_MACHINE_SC, "tagged list, 2 threads", list_body, 2, 50000, 0);
+	program.links = 3;
+	compare(PFS_MACHINE_SC, "tagged list, 3 threads", list_body, 3, 0, 0);
+	compare(PFS_MACHINE_SC, "await lock", await_body, 3, 10000, 144);
+	compare(PFS_MACHINE_SC, "mutex", mutex_body, 3, 10000, 0);
+	compare(PFS_MACHINE_TSO, "fetch-add cursor, tso", fetch_add_body, 2, 50000, 0);
+	compare(PFS_MACHINE_TSO, "mutex, tso", mutex_body, 2, 10000, 0);
+	random_programs(PFS_MACHINE_SC, "sc");
+	random_programs(PFS_MACHINE_TSO, "tso");
+	free(program.classes.slots);
+	free(program.classes.used);
+	(void)printf("%s: %d failed\n", failures == 0 ? "fine" : "FAILED", failures);
+	return failures != 0;
+}

@@ -1,0 +1,9 @@
+# The searches that need more than one file, the checks on histories, and their tests.
+target_sources(pfslab_sim PRIVATE dpor.c)
+
+if(PFS_TESTS)
+  add_executable(dpor_test dpor_test.c)
+  target_link_libraries(dpor_test PRIVATE pfslab_sim)
+  add_test(NAME sim.dpor COMMAND dpor_test)
+  set_tests_properties(sim.dpor PROPERTIES LABELS sim TIMEOUT 300)
+endif()
