@@ -41,6 +41,8 @@ static void add(struct pfs_counts *sum, const struct pfs_counts *one)
 	sum->remote += one->remote;
 	sum->mixed += one->mixed;
 	sum->live_peak += one->live_peak;
+	sum->stranded += one->stranded;
+	sum->stranded_peak += one->stranded_peak;
 }
 
 void pfs_check_sum_counts(const struct pfs_scene *scene, struct pfs_counts *sum)

@@ -20,7 +20,7 @@ TRIAL = ("ops window_ns util_min util_total nivcsw attempts disturbed oversubscr
          "iterations").split()
 PAGES = "lost pages_peak pages_end resident_bytes occupancy_end".split()
 COUNTED = ("page_skips record_skips flag_skips false_full_at_least needless_growths live_peak "
-           "allocations").split()
+           "stranded stranded_peak allocations").split()
 PER_CALL = "probes cas_failures remote mixed".split()
 WITHOUT_PAGES = {"malloc"}
 WITHOUT_GROWTH = {"malloc", "ck_stack", "boost_stack"}

@@ -83,6 +83,8 @@ static void put_counting(const struct pfs_counter_sink *sink, const struct pfs_s
 		  after->false_full_at_least);
 	put_count(sink, "needless_growths", after->needless_growths);
 	put_count(sink, "live_peak", after->live_peak);
+	put_count(sink, "stranded", after->stranded);
+	put_count(sink, "stranded_peak", after->stranded_peak);
 	put_count(sink, "allocations", after->allocations);
 	if (calls <= 0.0)
 		return;

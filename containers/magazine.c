@@ -307,6 +307,42 @@ const struct pfs_occupancy_caches pfs_magazine_caches = {
 	.is_free_since_watch = is_free_since_watch,
 };
 
+/* All rings together, less the smallest: what the thread misses that has the fewest. */
+static uint64_t stranded_now(struct pfs_container *self)
+{
+	uint64_t sum = 0;
+	uint64_t least = UINT64_MAX;
+	/* [C5] acquire, pairs with [C6]. */
+	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
+	for (; thread != NULL; thread = thread->next) {
+		struct pfs_magazine *ring = magazine_of(thread);
+		uint64_t count = count_of(content_of(ring));
+		sum += count;
+		if (pfs_load_relaxed(&ring->attached) != 0 && count < least) /* relaxed: a metric */
+			least = count;
+	}
+	return least == UINT64_MAX ? 0 : sum - least;
+}
+
+void pfs_magazine_sample(struct pfs_container *self)
+{
+	struct pfs_occupancy *index = self->policy;
+	pfs_metrics_begin();
+	uint64_t now = stranded_now(self);
+	uint64_t peak = pfs_load_relaxed(&index->stranded_peak); /* relaxed: a maximum */
+	while (now > peak && !pfs_cas_relaxed(&index->stranded_peak, &peak, now))
+		; /* relaxed: a failed CAS means that another thread raised the peak */
+	pfs_metrics_end();
+}
+
+void pfs_magazine_stranded(struct pfs_container *self, uint64_t *now, uint64_t *peak)
+{
+	struct pfs_occupancy *index = self->policy;
+	pfs_magazine_sample(self);
+	*now = stranded_now(self);
+	*peak = pfs_load_relaxed(&index->stranded_peak); /* relaxed: a metric */
+}
+
 void pfs_magazine_flush(struct pfs_thread *thread)
 {
 	struct pfs_magazine *self = magazine_of(thread);

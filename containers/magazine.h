@@ -68,6 +68,8 @@ struct pfs_magazine {
 	bool fenced;                       /* start only: without the heavy barrier */
 	uint64_t watched;                  /* taker: frees so far, for needless growths */
 	uint32_t bypass;                   /* owner: frees to give to the words, see below */
+	_Atomic(uint32_t) attached;        /* owner, when it comes and goes */
+	uint32_t gives;                    /* owner, counting builds */
 	/* Positions are 2 * entry, plus 1 while the owner works there. All of it the owner's,
 	 * but for a ring that is HANDED. */
 	alignas(PFS_LINE) _Atomic(uint64_t) head; /* [G1] [G5] */
@@ -93,6 +95,13 @@ uint32_t pfs_magazine_take_back(struct pfs_container *self);
 
 /* The same, for proof.c. */
 extern const struct pfs_occupancy_caches pfs_magazine_caches;
+
+/* As stranded of struct pfs_variant. */
+void pfs_magazine_stranded(struct pfs_container *self, uint64_t *now, uint64_t *peak);
+
+/* Counting builds: note how many records are stranded, once in so many frees of a thread. */
+#define PFS_STRANDED_SAMPLE 64u
+PFS_COLD void pfs_magazine_sample(struct pfs_container *self);
 
 /*
  * pfs_magazine_yield - the owner's way on when the control word is not IDLE.

@@ -89,6 +89,7 @@ struct pfs_occupancy {
 	uint32_t node_count;     /* the last one is for memory of no single node */
 	const struct pfs_occupancy_caches *caches; /* start only; NULL: none */
 	uint64_t *watched;       /* counting builds: words at the watch; under `growth` */
+	_Atomic(uint64_t) stranded_peak; /* counting builds: records in caches of others */
 };
 
 /* A word that a thread used lately, and what it held then: a CAS from memory of its own does

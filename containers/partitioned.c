@@ -158,6 +158,8 @@ static void add_counts(struct pfs_counts *sum, const struct pfs_counts *part)
 	sum->remote += part->remote;
 	sum->mixed += part->mixed;
 	sum->live_peak += part->live_peak;
+	sum->stranded += part->stranded;
+	sum->stranded_peak += part->stranded_peak;
 }
 
 void pfs_partitioned_counts(struct pfs_partitioned *self, struct pfs_counts *counts)

@@ -77,6 +77,8 @@ void pfs_container_counts(struct pfs_container *container, struct pfs_counts *co
 	counts->pages_peak = pfs_load_relaxed(&container->pages_peak); /* relaxed: " */
 	counts->pages_waiting = pfs_load_relaxed(&container->limbo_count); /* relaxed: " */
 	counts->live_peak = pfs_load_relaxed(&container->live_peak); /* relaxed: " */
+	if (PFS_COUNTED && container->variant->stranded != NULL)
+		container->variant->stranded(container, &counts->stranded, &counts->stranded_peak);
 	counts->resident_bytes = resident_bytes(container);
 	pfs_mutex_unlock(&container->growth);
 	pfs_mutex_unlock(&container->passing);

@@ -10,6 +10,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 
 #include "containers/atomic.h"
 #include "harness.h"
@@ -17,6 +18,7 @@
 #define THREADS 64u
 #define SLOTS 16u
 #define PAGE_RECORDS 16u
+#define CACHED 64u /* as many as a ring holds */
 #define ROUNDS (PFS_UNDER_TSAN ? 100u : 300u)
 
 struct scarce {
@@ -133,6 +135,35 @@ static void more_wanted_than_there_are(const struct pfs_case *at)
 	pfs_container_destroy(self.container);
 }
 
+static void check_stranded(struct pfs_container *container, uint64_t now, uint64_t peak)
+{
+	struct pfs_counts counts = pfs_counts_of(container);
+	PFS_CHECK_IS(counts.stranded, counts.counted ? now : 0);
+	PFS_CHECK_IS(counts.stranded_peak, counts.counted ? peak : 0);
+}
+
+/* The metric: what lies in other threads' caches, and only that. */
+static void what_others_hold_is_counted(const struct pfs_case *at)
+{
+	uint64_t cached = strcmp(at->variant->name, "magazine") == 0 ? CACHED : 0;
+	struct pfs_container *container = create(at, 2 * CACHED, false);
+	struct pfs_thread *first = pfs_attach_or_fail(container);
+	void *records[CACHED];
+	for (uint32_t i = 0; i < CACHED; i++)
+		records[i] = pfs_allocate_or_fail(first);
+	for (uint32_t i = 0; i < CACHED / 2; i++)
+		pfs_free(first, records[i]);
+	check_stranded(container, 0, 0); /* the only thread may allocate what it holds */
+	struct pfs_thread *second = pfs_attach_or_fail(container);
+	for (uint32_t i = CACHED / 2; i < CACHED; i++)
+		pfs_free(first, records[i]);
+	check_stranded(container, cached, cached);
+	pfs_thread_detach(first);
+	check_stranded(container, 0, cached);
+	pfs_thread_detach(second);
+	pfs_container_destroy(container);
+}
+
 static const struct pfs_test tests[] = {
 	{ .name = "a record for each",
 	  .run = a_record_for_each,
@@ -144,6 +175,10 @@ static const struct pfs_test tests[] = {
 	  .each = true,
 	  .traits = PFS_TRAIT_EXACT | PFS_TRAIT_RECLAIM,
 	  .threads = true },
+	{ .name = "what others hold is counted",
+	  .run = what_others_hold_is_counted,
+	  .each = true,
+	  .traits = PFS_TRAIT_EXACT },
 	{ .name = "more wanted than there are",
 	  .run = more_wanted_than_there_are,
 	  .each = true,

@@ -27,6 +27,13 @@ static inline struct pfs_claim allocate(struct pfs_thread *thread)
 	return claim.record != NULL ? claim : pfs_occupancy_search(thread);
 }
 
+static void tally_give(struct pfs_thread *thread)
+{
+	struct pfs_magazine *magazine = thread->policy;
+	if (++magazine->gives % PFS_STRANDED_SAMPLE == 0)
+		pfs_magazine_sample(thread->container);
+}
+
 static inline void give(struct pfs_thread *thread, void *record)
 {
 	const struct pfs_page *page = pfs_record_page(record);
@@ -35,6 +42,8 @@ static inline void give(struct pfs_thread *thread, void *record)
 	bool drains = pfs_load_relaxed(&((struct pfs_page *)(uintptr_t)page)->draining) != 0;
 	if (!pfs_likely(is_near && !drains && pfs_magazine_give(thread->policy, record)))
 		pfs_occupancy_give(thread, record);
+	if (PFS_COUNTED)
+		tally_give(thread);
 }
 
 static inline void free_and_give(struct pfs_thread *thread, void *record)
@@ -71,15 +80,19 @@ static void stop(struct pfs_container *self)
 /* A ring lives as long as its handle, because takers may be reading it. */
 static enum pfs_status thread_start(struct pfs_thread *thread)
 {
-	if (thread->policy != NULL)
+	struct pfs_magazine *magazine = thread->policy;
+	if (magazine != NULL) {
+		pfs_store_relaxed(&magazine->attached, 1); /* relaxed: a metric */
 		return PFS_OK;
-	struct pfs_magazine *magazine =
+	}
+	magazine =
 		aligned_alloc(_Alignof(struct pfs_magazine), sizeof(*magazine));
 	if (magazine == NULL)
 		return PFS_NO_MEMORY;
 	memset((void *)magazine, 0, sizeof(*magazine));
 	magazine->fenced = thread->container->config.owner_fences || !pfs_barrier_available();
 	magazine->room = 2 * PFS_MAGAZINE_RECORDS;
+	pfs_store_relaxed(&magazine->attached, 1); /* relaxed: a metric */
 	thread->policy = magazine;
 	pfs_occupancy_settle(thread);
 	return PFS_OK;
@@ -87,7 +100,9 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 
 static void thread_stop(struct pfs_thread *thread)
 {
+	struct pfs_magazine *magazine = thread->policy;
 	pfs_mutex_lock(&thread->container->growth);
+	pfs_store_relaxed(&magazine->attached, 0); /* relaxed: a metric */
 	pfs_magazine_flush(thread);
 	pfs_mutex_unlock(&thread->container->growth);
 }
@@ -117,6 +132,7 @@ const struct pfs_variant pfs_variant_magazine = {
 	.thread_stop = thread_stop,
 	.add_page = pfs_occupancy_add_page,
 	.some_free = pfs_occupancy_some_free,
+	.stranded = pfs_magazine_stranded,
 	.next_used = pfs_occupancy_next_used,
 	.reclaim = reclaim,
 	PFS_VARIANT_CALLS(allocate, publish_record, abandon_and_give, free_and_give),

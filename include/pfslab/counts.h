@@ -32,6 +32,8 @@ struct pfs_counts {
 	uint64_t remote;          /* records allocated from a page of another node */
 	uint64_t mixed;           /* records allocated from a page of no single node */
 	uint64_t live_peak;       /* most records in use at once */
+	uint64_t stranded;        /* free, but in caches of threads other than the asking one */
+	uint64_t stranded_peak;   /* the same at most, as sampled while records were freed */
 };
 
 #endif

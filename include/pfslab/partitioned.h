@@ -58,7 +58,7 @@ bool pfs_partitioned_owns(struct pfs_partitioned_thread *thread, const void *poi
 void pfs_partitioned_enter(struct pfs_partitioned_thread *thread);
 void pfs_partitioned_leave(struct pfs_partitioned_thread *thread);
 
-/* The sums over all partitions; pages_peak and live_peak are sums of peaks. */
+/* The sums over all partitions; pages_peak and its like are sums of peaks. */
 void pfs_partitioned_counts(struct pfs_partitioned *self, struct pfs_counts *counts);
 
 #ifdef __cplusplus

@@ -82,6 +82,13 @@ struct pfs_variant {
 	int (*some_free)(struct pfs_container *container);
 
 	/*
+	 * Optional, asked with the growth lock held by counting builds: how many free records
+	 * may the attached thread with the fewest of its own not allocate, because they lie
+	 * with others; now, and at most so far. NULL: none, ever.
+	 */
+	void (*stranded)(struct pfs_container *container, uint64_t *now, uint64_t *peak);
+
+	/*
 	 * Optional, for walks: the first slot at or after one, of a page, whose record may be
 	 * in use; UINT32_MAX if there is none. What is free all the while may be skipped, what
 	 * is live all the while must not be.
