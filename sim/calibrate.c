@@ -372,7 +372,7 @@ int main(int argc, char **argv)
 		status = write_file(self, arguments.out, arguments.preset);
 	}
 	if (status == 0)
-		pfs_calibrate_print(self, stdout);
+		pfs_calibrate_print(self, arguments.preset, stdout);
 	pfs_calibrate_forget_core(self);
 	for (uint32_t kind = 0; kind < PFS_PAIR_KINDS; kind++)
 		destroy_pair(self->pairs[kind]);

@@ -119,6 +119,7 @@ void pfs_calibrate_forget_core(struct pfs_calibration *self);
 /* The file: the fields of the cost table that these measurements tell, by which measurement, and
  * all measurements with their spread. The other fields are the preset's. */
 void pfs_calibrate_write(struct pfs_calibration *self, const char *preset, FILE *out);
-void pfs_calibrate_print(struct pfs_calibration *self, FILE *out); /* the same for people */
+/* The same for people. */
+void pfs_calibrate_print(struct pfs_calibration *self, const char *preset, FILE *out);
 
 #endif

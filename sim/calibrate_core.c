@@ -84,6 +84,18 @@ void pfs_calibrate_forget_core(struct pfs_calibration *self)
 	}
 }
 
+/* One load from each line, in the order of the addresses: prefetchers run ahead. */
+static uint64_t stream(struct pfs_chase *self, uint64_t steps)
+{
+	uint64_t sum = 0;
+	if (self->at + steps >= self->count)
+		self->at = 0;
+	for (uint64_t i = 0; i < steps; i++)
+		sum += pfs_load_relaxed(&self->line[self->at + i].next);
+	self->at += steps;
+	return sum;
+}
+
 static uint64_t chase(struct pfs_chase *self, uint64_t steps)
 {
 	uint64_t at = self->at;
@@ -157,6 +169,31 @@ static uint64_t exchange_many(struct pfs_walk_line *lines)
 	return value;
 }
 
+/* Eight loads between two fetch-adds, which wait for each other anyhow. */
+static uint64_t add_load_many(struct pfs_walk_line *lines)
+{
+	uint64_t sum[4] = { 0, 0, 0, 0 };
+	for (uint32_t i = 0; i < OPERATIONS; i++) {
+		sum[0] += pfs_fetch_add_relaxed(&lines[8].value, 1);
+#pragma GCC unroll 8
+		for (uint32_t k = 0; k < 8; k++)
+			sum[k % 4] += pfs_load_relaxed(&lines[k].value);
+	}
+	return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+/* Two stores, for which the next fetch-add waits. */
+static uint64_t add_store_many(struct pfs_walk_line *lines)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < OPERATIONS; i++) {
+		sum += pfs_fetch_add_relaxed(&lines[8].value, 1);
+		pfs_store_release(&lines[0].value, i);
+		pfs_store_release(&lines[1].value, i);
+	}
+	return sum;
+}
+
 /* What the bare loop of the two next to nothing costs: additions that wait for each other. */
 static uint64_t compute_many(struct pfs_walk_line *lines)
 {
@@ -177,6 +214,8 @@ static const struct {
 	{ "load_cas_owned", "load, then CAS, on an owned line", load_cas_many },
 	{ "fetch_add_owned", "fetch-add on an owned line", add_many },
 	{ "exchange_owned", "exchange on an owned line", exchange_many },
+	{ "fetch_add_and_loads", "a fetch-add and 8 loads from L1", add_load_many },
+	{ "fetch_add_and_stores", "a fetch-add and 2 stores", add_store_many },
 	{ "compute", "a multiply-add by 3 that waits for the one before: no memory", compute_many },
 };
 
@@ -198,6 +237,19 @@ struct round {
 static void keep(uint64_t value)
 {
 	__asm__ volatile("" : : "r"(value));
+}
+
+/* Of the memory chase: its lines one after the other. */
+static void measure_stream(struct pfs_calibration *self)
+{
+	double blocks[PFS_BLOCKS_MAX];
+	for (uint32_t i = 0; i < BLOCKS; i++) {
+		uint64_t begin = pfs_clock_ticks(&self->clock);
+		keep(stream(self->chase[CHASE_MEMORY], CHASE_STEPS));
+		blocks[i] = (pfs_ns_since(self, begin) - self->clock.cost_ns) / CHASE_STEPS;
+	}
+	pfs_series_add(self, "stream_memory", "ns", "lines of the same, one after the other",
+		       pfs_median_of(blocks, BLOCKS));
 }
 
 static void measure_job(void *context, uint32_t thread)
@@ -231,6 +283,8 @@ static void measure_job(void *context, uint32_t thread)
 		pfs_series_add(self, chases[k].name, "ns", chases[k].what,
 			       pfs_median_of(blocks, BLOCKS));
 	}
+	if (self->chase[CHASE_MEMORY] != NULL)
+		measure_stream(self);
 }
 
 void pfs_calibrate_core(struct pfs_calibration *self, struct pfs_pair *pair)

@@ -16,9 +16,6 @@ struct rule {
 };
 
 static const struct rule rules[] = {
-	{ "load_ns", "load_parallel", { NULL, NULL }, false },
-	{ "plain_ns", "load_parallel", { NULL, NULL }, false },
-	{ "store_ns", "store_owned", { NULL, NULL }, false },
 	{ "rmw_ns", "fetch_add_owned", { NULL, NULL }, false },
 	{ "l2_ns", "chase_l2", { NULL, NULL }, false },
 	/* Others use an L3, too: what they pushed out comes from memory and is no hit. */
@@ -96,42 +93,71 @@ static void apply(struct pfs_calibration *self, const struct rule *rule, struct 
 	set(fields, rule->field, fmax(value, 0), from);
 }
 
+static double value_of(struct pfs_calibration *self, const char *name)
+{
+	const struct pfs_series_of *series = pfs_series_find(self, name);
+	return series != NULL ? series->mid : (double)NAN;
+}
+
 /*
- * The owner goes on until the other's request arrives, request_share of a transfer after it was
- * sent. Two threads that add to one line then own it for share * transfer in turns, and add
- * while (2 * share - 1) * transfer of that, and once at the least.
+ * A thread that got a line keeps it for a hold and works on it all that time, then it goes to
+ * the other one, which takes 1 - request_share of a transfer, as that one's request is there
+ * already. So two threads that add to one line need
+ *	(hold + (1 - request_share) * transfer) / (hold / rmw + 1)
+ * for each add; solved for the hold.
  */
-static double add_ns_of(double share, double transfer, double rmw)
+static void fit_hold(struct pfs_calibration *self, const char *preset, struct fields *fields)
 {
-	double inside = (2 * share - 1) * transfer;
-	return share * transfer / (1 + fmax(inside, 0) / rmw);
-}
-
-static void fit_share(struct pfs_calibration *self, struct fields *fields)
-{
-	const struct pfs_series_of *two = pfs_series_find(self, "l3_fetch_add_two");
-	const struct pfs_series_of *transfer = pfs_series_find(self, "l3_load_modified");
-	const struct pfs_series_of *rmw = pfs_series_find(self, "fetch_add_owned");
-	double low = 0.3, high = 0.95;
-	if (two == NULL || transfer == NULL || rmw == NULL)
+	struct pfs_costs costs;
+	const char *name;
+	double *value, request = NAN;
+	if (pfs_costs_find(&costs, preset, NULL) != PFS_OK)
 		return;
-	for (int i = 0; i < 60; i++) { /* rises up to a half, falls from there: search the fall */
-		double middle = (fmax(low, 0.5) + high) / 2;
-		if (add_ns_of(middle, transfer->mid, rmw->mid) > two->mid)
-			low = middle;
-		else
-			high = middle;
+	for (size_t at = 0; pfs_costs_field(&costs, at, &name, &value); at++) {
+		if (strcmp(name, "request_share") == 0)
+			request = *value;
 	}
-	set(fields, "request_share", high, "l3_fetch_add_two, l3_load_modified, fetch_add_owned");
+	for (uint32_t kind = PFS_PAIR_L3; kind < PFS_PAIR_KINDS; kind++) {
+		char two[48], transfer[48], from[120];
+		const char *pair = pfs_pair_kind_name(kind);
+		(void)snprintf(two, sizeof(two), "%s_fetch_add_two", pair);
+		(void)snprintf(transfer, sizeof(transfer), "%s_load_modified", pair);
+		double add_ns = value_of(self, two), way_ns = value_of(self, transfer);
+		double rmw_ns = value_of(self, "fetch_add_owned");
+		double hold_ns = ((1 - request) * way_ns - add_ns) / (add_ns / rmw_ns - 1);
+		if (!isfinite(hold_ns) || add_ns <= rmw_ns)
+			continue;
+		(void)snprintf(from, sizeof(from), "%s, %s, fetch_add_owned", two, transfer);
+		set(fields, "hold_share", fmin(fmax(hold_ns / way_ns, 0), 1), from);
+		return;
+	}
 }
 
-static void find_fields(struct pfs_calibration *self, struct fields *fields)
+/* Loads and stores that hit cost nothing beside a locked instruction, whose time hides them, and
+ * their own where nothing else is waited for: the mean of both. */
+static void find_cheap(struct pfs_calibration *self, struct fields *fields)
+{
+	double add_ns = value_of(self, "fetch_add_owned");
+	double beside = fmax((value_of(self, "fetch_add_and_loads") - add_ns) / 8, 0);
+	double load_ns = (value_of(self, "load_parallel") + beside) / 2;
+	set(fields, "load_ns", load_ns, "mean of load_parallel and of one in fetch_add_and_loads");
+	set(fields, "plain_ns", load_ns, "mean of load_parallel and of one in fetch_add_and_loads");
+	beside = fmax((value_of(self, "fetch_add_and_stores") - add_ns) / 2, 0);
+	set(fields, "store_ns", (value_of(self, "store_owned") + beside) / 2,
+	    "mean of store_owned and of one in fetch_add_and_stores");
+}
+
+static void find_fields(struct pfs_calibration *self, const char *preset, struct fields *fields)
 {
 	static const char *const sizes[3] = { "l1_kib", "l2_kib", "l3_kib" };
 	fields->count = 0;
 	for (size_t i = 0; i < RULES; i++)
 		apply(self, &rules[i], fields);
-	fit_share(self, fields);
+	find_cheap(self, fields);
+	set(fields, "stream_share",
+	    fmin(value_of(self, "stream_memory") / value_of(self, "chase_memory"), 1),
+	    "stream_memory / chase_memory");
+	fit_hold(self, preset, fields);
 	for (uint32_t i = 0; i < 3; i++) {
 		if (self->cache_kib[i] > 0)
 			set(fields, sizes[i], self->cache_kib[i], "hwloc");
@@ -261,7 +287,7 @@ void pfs_calibrate_write(struct pfs_calibration *self, const char *preset, FILE 
 {
 	struct fields fields;
 	char host[64] = "";
-	find_fields(self, &fields);
+	find_fields(self, preset, &fields);
 	(void)gethostname(host, sizeof(host) - 1);
 	(void)fprintf(out, "{\n \"name\": ");
 	write_text(out, host[0] != '\0' ? host : "this machine");
@@ -274,7 +300,7 @@ void pfs_calibrate_write(struct pfs_calibration *self, const char *preset, FILE 
 }
 
 /* The same for people: what was measured, then what the table takes from it. */
-void pfs_calibrate_print(struct pfs_calibration *self, FILE *out)
+void pfs_calibrate_print(struct pfs_calibration *self, const char *preset, FILE *out)
 {
 	struct fields fields;
 	(void)fprintf(out, "%-28s %10s %10s %10s  %s\n", "measured", "quartile", "median",
@@ -289,7 +315,7 @@ void pfs_calibrate_print(struct pfs_calibration *self, FILE *out)
 		(void)fprintf(out, "%s%s%s\n", strcmp(series->unit, "ns") == 0 ? "" : series->unit,
 			      strcmp(series->unit, "ns") == 0 ? "" : ": ", series->what);
 	}
-	find_fields(self, &fields);
+	find_fields(self, preset, &fields);
 	(void)fprintf(out, "\n%-16s %10s  %s\n", "cost", "value", "taken from");
 	for (uint32_t i = 0; i < fields.count; i++)
 		(void)fprintf(out, "%-16s %10.4g  %s\n", fields.field[i].name,
