@@ -1,5 +1,6 @@
 #include "sim/atomic_backend.h"
 #include "sim/case_kind.h"
+#include "sim/case_weak.h"
 
 /* ---- churn: allocate, publish, free ---- */
 
@@ -473,5 +474,11 @@ const struct pfs_case_kind pfs_case_kinds[] = {
 	  section_configure, section_fill, { lookup_body, free_and_pass_body, churn_body }, NULL },
 	{ "walk", "a walk past a page that is given back", NEEDS_RECLAIM, 2, 1, 0, walk_configure,
 	  walk_fill, { walk_body, free_and_pass_body, churn_body }, walk_finish },
+	{ "marks", "a page's mark changes while a search goes by", NEEDS_RECLAIM, 2, 1, 2,
+	  pfs_marks_configure, pfs_marks_fill,
+	  { pfs_marks_take, pfs_marks_take_and_pass, pfs_marks_take }, pfs_marks_finish },
+	{ "held", "a pass holds the last free records for a moment", NEEDS_RECLAIM, 3, 1, 3,
+	  pfs_held_configure, pfs_marks_fill,
+	  { pfs_marks_take, pfs_marks_pass, pfs_marks_take }, pfs_held_finish },
 };
 const size_t pfs_case_kind_count = sizeof(pfs_case_kinds) / sizeof(pfs_case_kinds[0]);
