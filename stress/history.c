@@ -1,6 +1,5 @@
 #include "history.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 /*
@@ -20,6 +19,16 @@ static int by_record_then_time(const void *left, const void *right)
 	return (a->alloc_res > b->alloc_res) - (a->alloc_res < b->alloc_res);
 }
 
+static int by_record_then_from(const void *left, const void *right)
+{
+	const struct pfs_span *a = left, *b = right;
+	if (a->record != b->record)
+		return a->record < b->record ? -1 : 1;
+	if (a->from_start != b->from_start)
+		return a->from_start ? -1 : 1;
+	return (a->from > b->from) - (a->from < b->from);
+}
+
 static int by_res(const void *left, const void *right)
 {
 	const struct pfs_no_free *a = left, *b = right;
@@ -34,6 +43,11 @@ static bool is_life_well_formed(const struct pfs_life *life, uint64_t record_cou
 		return life->free_res == PFS_STAMP_NEVER;
 	return life->alloc_res < life->free_inv && life->free_inv < life->free_res &&
 	       life->free_res != PFS_STAMP_NEVER;
+}
+
+static bool is_span_well_formed(const struct pfs_span *span, uint64_t record_count)
+{
+	return span->record < record_count && (span->from_start || span->from < span->until);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -57,6 +71,15 @@ static uint64_t count_stamps(const struct pfs_history *history)
 			return 0;
 		last = larger(last, history->no_frees[i].res);
 	}
+	for (size_t i = 0; i < history->span_count; i++) {
+		const struct pfs_span *span = &history->spans[i];
+		if (!is_span_well_formed(span, history->record_count))
+			return 0;
+		if (!span->from_start)
+			last = larger(last, span->from);
+		if (span->until != PFS_STAMP_NEVER)
+			last = larger(last, span->until);
+	}
 	return last + 1;
 }
 
@@ -69,49 +92,66 @@ static void add_free(struct sweep *self, uint64_t begin, uint64_t end)
 	self->free[end + 1]--;
 }
 
-static uint64_t first_slot(const struct pfs_history *history, uint64_t record)
+/* The lives [at, end) of one record and one of its spans: adds what is free in the span. Returns
+ * the first life that begins to be sure after it, or that is wrong, with *verdict. */
+static size_t sweep_span(struct sweep *self, const struct pfs_history *history,
+			 const struct pfs_span *span, size_t at, size_t end,
+			 enum pfs_verdict *verdict)
 {
-	return history->born != NULL ? history->born[record] + 1 : 0;
+	uint64_t free_from = span->from_start ? 0 : span->from + 1;
+	uint64_t last = span->until == PFS_STAMP_NEVER ? self->stamps : span->until;
+	bool used = false; /* by the life before, which may not have ended */
+	for (size_t first = at; at < end; at++) {
+		const struct pfs_life *life = &history->lives[at];
+		if (life->alloc_res > span->until)
+			break;
+		*verdict = at != first && history->lives[at - 1].free_inv > life->alloc_res
+				   ? PFS_HISTORY_DOUBLE
+			   : (!span->from_start && life->alloc_res < span->from) ||
+					   life->free_inv > span->until
+				   ? PFS_HISTORY_NO_PAGE
+				   : PFS_HISTORY_FINE;
+		if (*verdict != PFS_HISTORY_FINE)
+			return at;
+		add_free(self, free_from, life->alloc_inv);
+		used = life->free_res == PFS_STAMP_NEVER;
+		free_from = used ? 0 : life->free_res + 1;
+	}
+	if (!used)
+		add_free(self, free_from, last);
+	return at;
 }
 
-/* Lives [begin, end) of one record; index of the life that overlaps the one before, or end. */
-static size_t sweep_record(struct sweep *self, const struct pfs_history *history, size_t begin,
-			   size_t end)
+/* All spans and lives of one record; *life and *span move past them. */
+static enum pfs_verdict sweep_record(struct sweep *self, const struct pfs_history *history,
+				     uint64_t record, size_t *life, size_t *span)
 {
-	uint64_t free_from = first_slot(history, history->lives[begin].record);
-	for (size_t i = begin; i < end; i++) {
-		const struct pfs_life *life = &history->lives[i];
-		if (i != begin && history->lives[i - 1].free_inv > life->alloc_res)
-			return i;
-		add_free(self, free_from, life->alloc_inv);
-		if (life->free_res == PFS_STAMP_NEVER)
-			free_from = self->stamps + 1;
-		else
-			free_from = life->free_res + 1;
+	static const struct pfs_span always = { .until = PFS_STAMP_NEVER, .from_start = true };
+	enum pfs_verdict verdict = PFS_HISTORY_FINE;
+	size_t end = *life;
+	while (end < history->life_count && history->lives[end].record == record)
+		end++;
+	if (history->spans == NULL)
+		*life = sweep_span(self, history, &always, *life, end, &verdict);
+	for (; *span < history->span_count && history->spans[*span].record == record; ++*span) {
+		*life = sweep_span(self, history, &history->spans[*span], *life, end, &verdict);
+		if (verdict != PFS_HISTORY_FINE)
+			return verdict;
 	}
-	add_free(self, free_from, self->stamps);
-	return end;
+	return verdict != PFS_HISTORY_FINE ? verdict
+	       : *life != end		   ? PFS_HISTORY_NO_PAGE
+					   : PFS_HISTORY_FINE;
 }
 
 static enum pfs_verdict sweep_lives(struct sweep *self, struct pfs_history *history, size_t *where)
 {
-	uint64_t next_record = 0;
-	size_t begin = 0;
-	while (begin < history->life_count) {
-		uint64_t record = history->lives[begin].record;
-		size_t end = begin;
-		while (end < history->life_count && history->lives[end].record == record)
-			end++;
-		for (; next_record < record; next_record++) /* never used: free for ever */
-			add_free(self, first_slot(history, next_record), self->stamps);
-		next_record = record + 1;
-		*where = sweep_record(self, history, begin, end);
-		if (*where != end)
-			return PFS_HISTORY_DOUBLE;
-		begin = end;
+	size_t span = 0;
+	*where = 0;
+	for (uint64_t record = 0; record < history->record_count; record++) {
+		enum pfs_verdict verdict = sweep_record(self, history, record, where, &span);
+		if (verdict != PFS_HISTORY_FINE)
+			return verdict;
 	}
-	for (; next_record < history->record_count; next_record++)
-		add_free(self, first_slot(history, next_record), self->stamps);
 	return PFS_HISTORY_FINE;
 }
 
@@ -154,6 +194,9 @@ enum pfs_verdict pfs_history_check(struct pfs_history *history, size_t *where)
 	if (history->life_count != 0)
 		qsort(history->lives, history->life_count, sizeof(history->lives[0]),
 		      by_record_then_time);
+	if (history->span_count != 0)
+		qsort(history->spans, history->span_count, sizeof(history->spans[0]),
+		      by_record_then_from);
 	if (history->no_free_count != 0)
 		qsort(history->no_frees, history->no_free_count, sizeof(history->no_frees[0]),
 		      by_res);
@@ -169,6 +212,7 @@ const char *pfs_verdict_text(enum pfs_verdict verdict)
 	switch (verdict) {
 	case PFS_HISTORY_FINE: return "linearizable";
 	case PFS_HISTORY_DOUBLE: return "a record had two owners";
+	case PFS_HISTORY_NO_PAGE: return "a record in use while its page was not published";
 	case PFS_HISTORY_FALSE_FULL: return "full, although a record was free all the while";
 	case PFS_HISTORY_MALFORMED: return "stamps out of order";
 	case PFS_HISTORY_NO_MEMORY: return "no memory for the check";

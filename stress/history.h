@@ -10,11 +10,15 @@
  * Rule 1 fixes the order of a record's lives; a record is surely free only from free_res to
  * the next alloc_inv, if that is not empty, and all these gaps are smallest at once.
  *
- * A record exists from its page's publication on: born is a stamp drawn after it.
+ * Pages come and go: a record exists in spans, from the stamp of its page's publication to that
+ * of its unlinking, both of an instant. A life must lie inside one span (unlinking a record in
+ * use is as wrong as allocating it twice); its outer ends are cut to the span's, and then rules
+ * 1 and 2 hold as above, each span of a record by itself. What nobody owns in a span is free.
  */
 #ifndef PFS_STRESS_HISTORY_H
 #define PFS_STRESS_HISTORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +29,14 @@ struct pfs_life {
 	uint64_t record;
 	uint64_t alloc_inv, alloc_res;
 	uint64_t free_inv, free_res;
+};
+
+/* A record exists after the stamp `from` and before the stamp `until`; PFS_STAMP_NEVER: to the
+ * end. */
+struct pfs_span {
+	uint64_t record;
+	uint64_t from, until;
+	bool from_start; /* no stamp: before all */
 };
 
 /* An answer that no record was free: full, or a page added by a policy that is exact. */
@@ -38,12 +50,14 @@ struct pfs_history {
 	struct pfs_no_free *no_frees;   /* and these */
 	size_t no_free_count;
 	uint64_t record_count;          /* records are 0 .. record_count - 1 */
-	const uint64_t *born;           /* [record_count], or NULL: all from the start */
+	struct pfs_span *spans;         /* NULL: all records exist all the time; sorted, too */
+	size_t span_count;
 };
 
 enum pfs_verdict {
 	PFS_HISTORY_FINE,
 	PFS_HISTORY_DOUBLE,     /* a record had two owners: lives[where - 1], lives[where] */
+	PFS_HISTORY_NO_PAGE,    /* lives[where]: in use where its record did not exist */
 	PFS_HISTORY_FALSE_FULL, /* no_frees[where]: some record was free all the while */
 	PFS_HISTORY_MALFORMED,  /* stamps out of order, or such a record does not exist */
 	PFS_HISTORY_NO_MEMORY
@@ -54,7 +68,7 @@ enum pfs_verdict {
  *
  * Returns   the verdict, and *where (may be NULL) for those that name a place.
  * Errors    as returned.
- * Progress  wait-free: sorting, then linear in stamps, lives and records.
+ * Progress  wait-free: sorting, then linear in stamps, lives, spans and records.
  * Order     none: call it when the threads are done.
  */
 enum pfs_verdict pfs_history_check(struct pfs_history *history, size_t *where);
