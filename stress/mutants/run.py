@@ -29,12 +29,8 @@ NOT_COPIED = shutil.ignore_patterns(".git", "build", "results", "docs", "__pycac
 RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-Iinclude", "-Icontainers", "-Ivariants",
               "-I."]
 RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact", "magazine")
-# Of a set that CMake describes: its libraries and its programs.
-CMAKE_SETS = {
-    "sim": (("pfslab_sim",), ("pfs-sim", "four_pages", "misuse")),
-    "stress": (("pfslab_core", "pfslab_variants", "stress_harness"),
-               ("pfs-stress", "decay_test")),
-}
+# The programs of a set that CMake describes.
+CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse"), "stress": ("pfs-stress", "decay_test")}
 TEST_SECONDS = 100
 
 
@@ -125,36 +121,41 @@ def run_tool(command, folder):
     return result.stdout
 
 
-def cmake_entries(scratch):
-    """{target: {source: flags}}, as CMake would build them."""
+def cmake_commands(scratch, programs):
+    """The words of each command that makes the programs, in order."""
     folder = os.path.join(scratch, "cmake-build")
     if not os.path.isdir(folder):
         run_tool(["cmake", "-S", scratch, "-B", folder, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
                   "-DPFS_BENCH=OFF"], scratch)
-    with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as file:
-        entries = json.load(file)
-    targets = {}
-    for entry in entries:
-        words = shlex.split(entry["command"])
-        at = words.index("-o")
-        target = re.search(r"/CMakeFiles/([\w-]+)\.dir/", words[at + 1]).group(1)
-        source = os.path.relpath(entry["file"], scratch)
-        targets.setdefault(target, {})[source] = words[1:at]
-    return targets
+    lines = run_tool(["ninja", "-C", folder, "-t", "commands", *programs], scratch)
+    return [shlex.split(line) for line in lines.strip().split("\n")]
 
 
 def cmake_build(scratch, name):
-    """One of CMAKE_SETS: its files, their flags, its libraries."""
-    targets = cmake_entries(scratch)
-    libraries, programs = CMAKE_SETS[name]
-    linked = run_tool(["ninja", "-C", os.path.join(scratch, "cmake-build"), "-t", "commands",
-                       programs[0]], scratch)
-    words = linked.strip().split("\n")[-1].split()
-    link = [w for w in words if w.startswith("-l") or w == "-pthread" or ".so" in w]
-    # Boost's part is C++, and no mutant is in it.
-    sources = {s: [flag for flag in flags if flag != "-DPFS_BOOST"]
-               for library in libraries for s, flags in targets[library].items()}
-    return Build(name, scratch, sources, {p: targets[p] for p in programs}, link)
+    """One of CMAKE_SETS: the C files that are linked, their flags, the libraries."""
+    compiled, archives, linked = {}, {}, {}
+    for words in cmake_commands(scratch, CMAKE_SETS[name]):
+        output = words[words.index("-o") + 1] if "-o" in words else ""
+        if "-c" in words:
+            # Dependencies go to files of ours.
+            end = words.index("-MD") if "-MD" in words else words.index("-o")
+            # Boost's part is C++ below, and no mutant is in it.
+            flags = [word for word in words[1:end] if word != "-DPFS_BOOST"]
+            compiled[output] = (os.path.relpath(words[-1], scratch), flags)
+        elif output:
+            linked[os.path.basename(output)] = words
+        else:
+            archives.update({word: words for word in words if word.endswith(".a")})
+    programs, library, link = {}, {}, []
+    for program in CMAKE_SETS[name]:
+        own, words = {}, linked[program]
+        for part in [w for at in words if at.endswith(".a") for w in archives[at]] + words:
+            source, flags = compiled.get(part, ("", None))
+            if source.endswith(".c") and "boost" not in source:
+                (library if part not in words else own)[source] = flags
+        programs[program] = own
+        link += [w for w in words if w.startswith("-l") or w == "-pthread" or ".so" in w]
+    return Build(name, scratch, library, programs, link)
 
 
 def builds_in(scratch):
