@@ -9,6 +9,7 @@ Exit 0: every job has its result. 1: a job failed. 2: bad usage. 130: interrupte
 """
 
 import os
+import signal
 import sys
 import time
 from types import SimpleNamespace
@@ -31,14 +32,22 @@ POWERS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 SEARCHES = [["--policy", "original", "--scenario", "four_pages"],
             ["--policy", "exact", "--scenario", "four_pages", "--seconds", "15"]]
 
-# Size -> experiment -> grids. quick shows that all works; short is part of scripts/run and takes
-# under two minutes on two cores; full makes the reference results.
+AT_MAIN = {"machines": [MAIN], "costs": [COSTS]}
+
+
 def _others(seeds):
     return [{"machines": [name], "costs": [costs], "policies": POLICIES, "threads": [threads],
              "occupancies": [0.95], "seeds": seeds} for name, costs, threads in OTHERS]
 
 
-AT_MAIN = {"machines": [MAIN], "costs": [COSTS]}
+def _workloads(threads, seeds):
+    return [{**AT_MAIN, "policies": POLICIES, "workloads": [name], "threads": counts,
+             "seeds": seeds} for name, counts in
+            (("pair", threads), ("handoff", [t for t in threads if t > 1]))]
+
+
+# Size -> experiment -> grids. quick shows that all works; short is part of scripts/run and takes
+# under two minutes on two cores; full makes the reference results.
 EXPERIMENTS = {
     "quick": {
         "four-pages": [{"searches": SEARCHES[:1]}],
@@ -52,14 +61,23 @@ EXPERIMENTS = {
         "strict": [{**AT_MAIN, "policies": POLICIES, "threads": [1, 8, 64, 256],
                     "occupancies": [0.95, 0.99], "seeds": [1, 2]}],
         "machines": _others([1]),
+        "workloads": _workloads([1, 8, 64, 256], [1]),
     },
     "full": {
         "four-pages": [{"searches": SEARCHES}],
         "growth": [{**AT_MAIN, "policies": ["original"], "threads": POWERS,
                     "occupancies": [0.5, 0.8, 0.9, 0.95, 0.99], "seeds": [1, 2, 3]}],
-        "strict": [{**AT_MAIN, "policies": POLICIES, "threads": POWERS,
-                    "occupancies": [0.5, 0.95, 0.99], "seeds": [1, 2, 3]}],
+        # local_scan is slow to simulate: its threads meet at each record that they look at.
+        "strict": [{**AT_MAIN, "policies": [p for p in POLICIES if p != "local_scan"],
+                    "threads": POWERS, "occupancies": [0.5, 0.95, 0.99], "seeds": [1, 2, 3]},
+                   {**AT_MAIN, "policies": ["local_scan"], "threads": [1, 4, 16, 64, 256, 512],
+                    "occupancies": [0.95], "seeds": [1, 2, 3]},
+                   {**AT_MAIN, "policies": ["local_scan"], "threads": [1, 256],
+                    "occupancies": [0.5, 0.99], "seeds": [1, 2]}],
         "machines": _others([1, 2, 3]),
+        # storm is slow to simulate where a scan is strict: a full container is searched whole.
+        "workloads": _workloads(POWERS, [1, 2, 3]) + [
+            {**AT_MAIN, "policies": POLICIES, "workloads": ["storm"], "threads": [1, 4, 16, 64]}],
     },
 }
 
@@ -125,6 +143,7 @@ def main(argv=None):
     arguments = parser.parse_args(argv)
     folder = arguments.out or os.path.join(TOP, "results", "local", "simulated")
     program = sweep.program_of(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     document_of(arguments.size, arguments.only)
     try:
         os.makedirs(folder, exist_ok=True)

@@ -22,6 +22,7 @@ import results
 Job = namedtuple("Job", "id words label")
 
 LISTS = ("machines", "costs", "policies", "workloads", "threads", "occupancies", "seeds")
+FILLED = ("churn", "scan")  # workloads that have an occupancy
 DEFAULTS = {"machines": ["numa:8 core:32 pu:1"], "costs": [None], "workloads": ["churn"],
             "occupancies": [0.9], "seeds": [1], "ops": 20000, "options": [], "searches": []}
 
@@ -92,9 +93,10 @@ def _jobs_of(grid):
         words = ["run", "--machine", _path(machine)]
         if costs:
             words += ["--costs", _path(costs)]
-        words += ["--threads", threads, "--policy", policy, "--workload", workload,
-                  "--occupancy", f"{occupancy:g}", "--ops", grid["ops"], "--seed", seed,
-                  *grid["options"], "--format", "json"]
+        words += ["--threads", threads, "--policy", policy, "--workload", workload]
+        if workload in FILLED:
+            words += ["--occupancy", f"{occupancy:g}"]
+        words += ["--ops", grid["ops"], "--seed", seed, *grid["options"], "--format", "json"]
         jobs.append(make_job(words, machine_label(machine, costs)))
     return jobs
 
