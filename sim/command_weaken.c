@@ -17,6 +17,7 @@ struct weak_place {
 	const struct pfs_sim_place *place;
 	uint8_t kind, order;
 	char label[LABEL_BYTES];
+	bool fully; /* seq becomes relaxed */
 	bool met[PAIRS_MAX]; /* by this pair of policy and scenario */
 	bool caught;
 };
@@ -117,7 +118,8 @@ static bool search(struct weakening *self, uint32_t pair, const struct weak_plac
 		machine->weaken = (struct pfs_weaken){ .saw = saw, .context = self };
 	else
 		machine->weaken = (struct pfs_weaken){ .file = what->place->file,
-						       .line = what->place->line };
+						       .line = what->place->line,
+						       .fully = what->fully };
 	self->pair = pair;
 	bool failed = !pfs_search(machine, &scenario, &options, &self->result);
 	pfs_machine_destroy(machine);
@@ -141,12 +143,17 @@ static void find_pairs(struct weakening *self)
 	}
 }
 
-static const char *text_of(uint8_t kind, uint8_t order)
+static const char *text_of(const struct weak_place *what)
 {
 	static const char *const kinds[] = { "load", "store", "cas", "swap", "add", "or", "and" };
 	static const char *const orders[] = { "relaxed", "acquire", "release", "acq_rel", "seq" };
-	static char text[32];
-	(void)snprintf(text, sizeof(text), "%s %s", kinds[kind], orders[order]);
+	static char text[48];
+	bool steps = what->order == PFS_SIM_SEQ && !what->fully;
+	(void)snprintf(text, sizeof(text), "%s %s -> %s", kinds[what->kind], orders[what->order],
+		       !steps                         ? "relaxed"
+		       : what->kind == PFS_SIM_LOAD  ? "acquire"
+		       : what->kind == PFS_SIM_STORE ? "release"
+						     : "acq_rel");
 	return text;
 }
 
@@ -155,8 +162,8 @@ static void try_place(struct weakening *self, struct weak_place *what, uint64_t 
 {
 	static const enum pfs_search_kind kinds[] = { PFS_SEARCH_ROTATE, PFS_SEARCH_SLEEP };
 	uint64_t spent = 0;
-	(void)printf("%-20s %4d %-4s %-14s ", pfs_trace_base_name(what->place->file),
-		     what->place->line, what->label, text_of(what->kind, what->order));
+	(void)printf("%-14s %4d %-4s %-23s ", pfs_trace_base_name(what->place->file),
+		     what->place->line, what->label, text_of(what));
 	for (uint64_t most = executions < 100 ? executions : 100;; most *= 10) {
 		most = most < executions ? most : executions;
 		for (uint32_t i = 0; i < 2 * self->pair_count; i++) {
@@ -224,7 +231,7 @@ int pfs_command_weaken(const char *labels, uint64_t executions, uint64_t seed)
 			     self->pairs[pair].scenario, self->result.message);
 		return 1;
 	}
-	(void)printf("%-20s %4s %-4s %-14s %-12s %-10s %7s  %s\n", "file", "line", "edge",
+	(void)printf("%-14s %4s %-4s %-23s %-12s %-10s %7s  %s\n", "file", "line", "edge",
 		     "operation", "caught by", "scenario", "after", "as");
 	for (uint32_t at = 0; at < self->place_count; at++) {
 		if (labels != NULL && !has_label(labels, self->places[at].label))
@@ -232,6 +239,10 @@ int pfs_command_weaken(const char *labels, uint64_t executions, uint64_t seed)
 		try_place(self, &self->places[at], executions);
 		(void)fflush(stdout);
 		tried++;
+		if (!self->places[at].caught && self->places[at].order == PFS_SIM_SEQ) {
+			self->places[at].fully = true;
+			try_place(self, &self->places[at], executions);
+		}
 		caught += self->places[at].caught;
 	}
 	(void)printf("%u of %u places are noticed\n", caught, tried);

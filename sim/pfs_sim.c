@@ -37,12 +37,13 @@ static const char usage_text[] =
 	"  --memory M        sc, tso (store buffers) or views (C11's orders); default sc\n"
 	"  --append_only     views, exhaustive: no write is put behind a later one\n"
 	"  --weaken PLACE    FILE:LINE, or the text of an object: its operations become weaker,\n"
-	"                    seq to acquire and release, these to relaxed\n"
+	"                    seq to acquire and release, these to relaxed; PLACE=relaxed: all\n"
+	"                    the way\n"
 	"  --no_races        do not look for data races\n"
 	"  --search K        exhaustive (the better of dpor and sleep), dpor (source sets), sleep\n"
-	"                    (sleep sets), bounded (preemptions), naive, random, pct, pos (partial\n"
-	"                    order sampling), urw (random by steps left), slow (random, thread 0\n"
-	"                    slower than the others), rotate (random, sticky random, slow, pct,\n"
+	"                    (sleep sets), bounded (preemptions), naive, random, pct, pos\n"
+	"                    (partial order sampling), urw (random by steps left), slow (random,\n"
+	"                    thread 0 slower than the others), rotate (random, sticky random, slow, pct,\n"
 	"                    pos and urw in turn); default exhaustive\n"
 	"  --preemptions N   of bounded; default 2\n"
 	"  --executions N    stop after so many; default 0: no bound\n"
@@ -275,6 +276,25 @@ static int save(const struct arguments *arguments)
 	return fclose(file) == 0 ? 1 : refuse("%s: %s", arguments->save, strerror(errno));
 }
 
+/* With views, a segment may be another choice of the same thread: no switch. */
+static void print_shortened(uint32_t replays)
+{
+	const struct pfs_search_result *result = &session.result;
+	uint32_t switches = 0, old = 0, last = PFS_ACTOR_NONE;
+	bool views = session.machine->model == PFS_MACHINE_VIEWS;
+	for (uint32_t i = 0; i < result->segment_count; i++) {
+		uint32_t actor = result->segments[i].actor, threads = session.case_.thread_count;
+		uint32_t thread = views ? actor % threads : actor;
+		switches += i != 0 && thread != last;
+		old += views && actor >= threads ? result->segments[i].steps : 0;
+		last = thread;
+	}
+	(void)printf("shortened to %u switches", switches);
+	if (views)
+		(void)printf(", %u choices of what is not the newest", old);
+	(void)printf(", in %u replays\n", replays);
+}
+
 static int explore(int argc, char **argv)
 {
 	struct arguments arguments = { .memory = "sc", .search = "exhaustive", .seed = 1,
@@ -318,8 +338,7 @@ static int explore(int argc, char **argv)
 	if (!fine) {
 		(void)printf("found: %s\n", result->message);
 		uint32_t replays = pfs_search_shrink(session.machine, &session.scenario, result);
-		(void)printf("shortened to %u switches in %u replays\n",
-			     result->segment_count - 1, replays);
+		print_shortened(replays);
 		if (!arguments.quiet)
 			pfs_search_show(session.machine, &session.scenario, result, stdout);
 		status = arguments.save != NULL ? save(&arguments) : 1;

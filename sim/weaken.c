@@ -5,21 +5,26 @@
 
 bool pfs_weaken_parse(struct pfs_weaken *self, char *text)
 {
-	char *colon = strrchr(text, ':'), *end = NULL;
-	*self = (struct pfs_weaken){ .text = text };
+	char *equal = strstr(text, "=relaxed"), *end = NULL;
+	if (equal != NULL)
+		*equal = '\0';
+	char *colon = strrchr(text, ':');
+	*self = (struct pfs_weaken){ .text = text, .fully = equal != NULL };
 	if (colon == NULL || colon == text)
 		return text[0] != '\0';
 	long line = strtol(colon + 1, &end, 10);
 	if (end == colon + 1 || *end != '\0' || line <= 0)
 		return true;
 	*colon = '\0';
-	*self = (struct pfs_weaken){ .file = text, .line = (int)line };
+	self->file = text;
+	self->text = NULL;
+	self->line = (int)line;
 	return true;
 }
 
-enum pfs_sim_order pfs_weaken_order(const struct pfs_sim_operation *operation)
+static enum pfs_sim_order weaker(const struct pfs_sim_operation *operation, bool fully)
 {
-	if (operation->order != PFS_SIM_SEQ)
+	if (operation->order != PFS_SIM_SEQ || fully)
 		return PFS_SIM_RELAXED;
 	switch (operation->kind) {
 	case PFS_SIM_LOAD: return PFS_SIM_ACQUIRE;
@@ -47,6 +52,6 @@ void pfs_weaken_apply(struct pfs_weaken *self, struct pfs_sim_operation *operati
 	if (self->file != NULL ? place->line != self->line || !ends_with(place->file, self->file)
 			       : strcmp(place->text, self->text) != 0)
 		return;
-	operation->order = (uint8_t)pfs_weaken_order(operation);
+	operation->order = (uint8_t)weaker(operation, self->fully);
 	self->met++;
 }

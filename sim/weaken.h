@@ -1,6 +1,7 @@
 /*
  * weaken.h - an operation that is weaker than the source says, chosen at run time: does a search
- * notice? What is seq becomes acquire and release, what acquires or releases becomes relaxed.
+ * notice? What is seq becomes acquire and release, what acquires or releases becomes relaxed; on
+ * request seq becomes relaxed, too.
  */
 #ifndef PFS_SIM_WEAKEN_H
 #define PFS_SIM_WEAKEN_H
@@ -12,6 +13,7 @@ struct pfs_weaken {
 	const char *file; /* end of its path; NULL: none */
 	int line;
 	const char *text; /* of the object, as written in the source; NULL: none */
+	bool fully;       /* relaxed, also what is seq */
 	uint64_t met;     /* how often such an operation was executed weaker */
 	/* Called for each operation that orders anything, before it is made weaker. Optional. */
 	void (*saw)(void *context, const struct pfs_sim_operation *operation);
@@ -24,17 +26,15 @@ static inline bool pfs_weaken_is_on(const struct pfs_weaken *self)
 }
 
 /*
- * pfs_weaken_parse - "pfs_lock.h:93", or the text of an object: "&self->word".
+ * pfs_weaken_parse - "pfs_lock.h:93", or the text of an object: "&self->word"; with "=relaxed"
+ * behind it, all the way.
  *
- * Returns   false: the text is empty. *self points into `text`, which is cut at the colon.
+ * Returns   false: the text is empty. *self points into `text`, which is cut.
  * Errors    none besides.
  * Progress  wait-free.
  * Order     none.
  */
 bool pfs_weaken_parse(struct pfs_weaken *self, char *text);
-
-/* What the order becomes, and what it was if nothing is weaker. */
-enum pfs_sim_order pfs_weaken_order(const struct pfs_sim_operation *operation);
 
 /* Make the operation weaker if it is of a chosen place. */
 void pfs_weaken_apply(struct pfs_weaken *self, struct pfs_sim_operation *operation);
