@@ -43,6 +43,7 @@
 #define PFS_WORD_RECORDS 32u
 #define PFS_WORD_FREES (UINT64_C(1) << 32) /* one more free, in the high half */
 #define PFS_HINTS 16u
+#define PFS_LOSSES 2u /* one lost CAS in so many makes a thread leave a word */
 
 struct pfs_occupancy_page;
 
@@ -103,6 +104,7 @@ struct pfs_occupancy_thread {
 	struct pfs_occupancy_hint latest;
 	struct pfs_occupancy_hint older[PFS_HINTS]; /* the latest at `top` */
 	uint32_t top;
+	uint32_t losses; /* of the CAS of the latest hint */
 };
 
 /* pfs_occupancy_start, stop - the container's index; thread_start, stop - a thread's hints.
@@ -263,8 +265,7 @@ static inline bool pfs_occupancy_is_preferred(struct pfs_thread *thread,
 
 /*
  * The hot half of allocate: the word that this thread used last, by one CAS. If that fails,
- * others use the word too, and this thread leaves it: the search forgets the latest hint.
- * Threads that stayed would send its line to and fro for as long as it has room.
+ * others use the word too, and the search decides whether to leave it.
  */
 static inline struct pfs_claim pfs_occupancy_first(struct pfs_thread *thread)
 {
