@@ -75,3 +75,45 @@ void pfs_held_finish(struct pfs_case *self)
 					 id);
 	}
 }
+
+void pfs_last_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	config->page_records = 1;
+	config->page_prealloc = 1;
+	config->page_max = 1;
+}
+
+static void write_bytes(struct pfs_claim claim)
+{
+	uint64_t *bytes = claim.record;
+	bytes[0] = bytes[1] = claim.dirty_word;
+}
+
+void pfs_last_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (; thread->operations < thread->own->operations; thread->operations++) {
+		struct pfs_claim claim = pfs_case_take(thread);
+		if (claim.record == NULL)
+			continue;
+		write_bytes(claim);
+		pfs_case_publish(thread, claim);
+		pfs_case_give(thread, claim.record);
+	}
+}
+
+/* The oracle forgets the owner before the record is FREE, as for a free. */
+void pfs_abandon_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	for (; thread->operations < self->operations; thread->operations++) {
+		struct pfs_claim claim = pfs_case_take(thread);
+		if (claim.record == NULL)
+			continue;
+		write_bytes(claim);
+		self->owner[pfs_index(thread->handle, claim.record) % PFS_CASE_RECORDS_MAX] = 0;
+		pfs_abandon(thread->handle, claim);
+	}
+}
