@@ -104,13 +104,14 @@ def hold(folder):
 
 
 def program_of(arguments):
-    """The path of pfs-sim, as the hosts know it."""
+    """The path of pfs-sim, as the hosts know it; of several builds the newest."""
     if arguments.program:
         return os.path.abspath(arguments.program) if os.path.exists(arguments.program) \
             else arguments.program
     places = [os.path.join(TOP, "build", preset, "sim", "pfs-sim")
               for preset in ("sim", "release")]
-    return next((p for p in places if os.path.exists(p)), places[0])
+    there = [place for place in places if os.path.exists(place)]
+    return max(there, key=os.path.getmtime) if there else places[0]
 
 
 def fingerprint(program):
