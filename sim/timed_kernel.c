@@ -1,8 +1,11 @@
 /*
  * timed_kernel.c - operations that end in system calls: mutexes, yield, barriers, memory.
  *
- * A mutex is glibc's: no spinning, a failed lock sleeps at once, an unlock wakes the one that
- * waits longest, and whoever locks first when it runs has it.
+ * A mutex is glibc's: no spinning, a failed lock calls the kernel at once, an unlock wakes the
+ * one that waits longest, and whoever locks first when it runs has it. The kernel looks at the
+ * word again before the thread sleeps: one that was unlocked meanwhile sends it back. Who has
+ * called once marks the mutex as waited for, and its unlock calls the kernel though nobody may
+ * sleep.
  */
 #include "sim/timed_engine.h"
 
@@ -15,17 +18,21 @@ static void sleep_on(struct pfs_timed *self, struct pfs_timed_thread *thread, co
 	pfs_timed_block(self, thread, PFS_TIMED_SLEEPS);
 }
 
+#define WAITED_FOR 0x80000000u /* in the word of a mutex, beside its holder */
+
 static void lock(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		 const struct pfs_sim_operation *operation)
 {
-	uint32_t *held = operation->address;
+	uint32_t *held = operation->address, mark = 0;
 	for (;;) {
 		pfs_timed_own(self, thread, held, self->prices.rmw);
 		if (*held == 0)
 			break;
+		mark = WAITED_FOR;
+		*held |= mark;
 		sleep_on(self, thread, held);
 	}
-	*held = pfs_timed_id(self, thread) + 1;
+	*held = (pfs_timed_id(self, thread) + 1) | mark;
 }
 
 /* Who sleeps longest on the mutex; NULL: nobody. */
@@ -45,16 +52,23 @@ static void unlock(struct pfs_timed *self, struct pfs_timed_thread *thread,
 {
 	uint32_t *held = operation->address;
 	pfs_timed_own(self, thread, held, self->prices.rmw);
+	bool waited_for = (*held & WAITED_FOR) != 0;
 	*held = 0;
-	struct pfs_timed_thread *next = sleeper(self, held);
-	if (next == NULL)
+	struct pfs_timed_thread *next = waited_for ? sleeper(self, held) : NULL;
+	if (next != NULL) {
+		next->mutex = NULL;
+		self->sleeping--;
+	}
+	uint64_t asleep_from = next != NULL ? next->asked + self->prices.futex_sleep : 0;
+	if (next != NULL && thread->clock >= asleep_from) {
+		pfs_timed_wake(self, next, thread->clock + self->prices.wake);
+		thread->clock += self->prices.futex_wake;
 		return;
-	next->mutex = NULL;
-	self->sleeping--;
-	uint64_t asleep_from = next->asked + self->prices.futex_sleep;
-	uint64_t when = thread->clock > asleep_from ? thread->clock : asleep_from;
-	pfs_timed_wake(self, next, when + self->prices.wake);
-	thread->clock += self->prices.futex_wake;
+	}
+	if (next != NULL)
+		pfs_timed_wake(self, next, asleep_from);
+	if (waited_for)
+		thread->clock += self->prices.yield; /* a system call that finds nobody */
 }
 
 static void give_way(struct pfs_timed *self, struct pfs_timed_thread *thread)
