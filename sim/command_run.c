@@ -58,18 +58,28 @@ static void put(void *context, const char *name, double value)
 	pfs_run_result_put(context, name, value);
 }
 
+/* Whose operations are items: of all, if nobody's are (a reader alone). */
+static void mark_counted(const struct pfs_run_options *options, bool *counts)
+{
+	const struct pfs_workload *workload = options->workload;
+	struct pfs_scene scene = { .thread_count = options->threads };
+	bool any = false;
+	for (uint32_t i = 0; i < options->threads; i++) {
+		counts[i] = workload->is_counted == NULL || workload->is_counted(&scene, i);
+		any |= counts[i];
+	}
+	for (uint32_t i = 0; !any && i < options->threads; i++)
+		counts[i] = true;
+}
+
 /* Items of each thread over its own time, summed: threads end within one batch of each other,
  * and none is counted while it rests. */
 static double items_per_second(const struct run *run)
 {
-	const struct pfs_workload *workload = run->options->workload;
 	const struct pfs_trial_backend *backend = &run->backend;
-	struct pfs_scene scene = { .thread_count = run->options->threads };
 	double sum = 0;
 	for (uint32_t i = 0; i < run->options->threads; i++) {
-		if (workload->is_counted != NULL && !workload->is_counted(&scene, i))
-			continue;
-		if (backend->thread_ns[i] != 0)
+		if (backend->counts[i] && backend->thread_ns[i] != 0)
 			sum += (double)backend->thread_ops[i] * 1e9 / (double)backend->thread_ns[i];
 	}
 	return sum;
@@ -168,38 +178,51 @@ static void make_run(struct run *run, const struct pfs_run_options *options)
 	};
 }
 
+static int refuse(const char *text)
+{
+	(void)fprintf(stderr, "pfs-sim: run: %s\n", text);
+	return 1;
+}
+
 /* 0, or 1 or 2 with a line on stderr. */
+static int play(struct run *run, struct pfs_run_result *result)
+{
+	struct pfs_message message = { .text = "" };
+	pfs_trial_backend_use(&run->backend);
+	enum pfs_status ended = pfs_scene_run(&run->plan, &outcome, &message);
+	if (ended != PFS_OK) {
+		(void)fprintf(stderr, "pfs-sim: run: seed %llu: %s\n",
+			      (unsigned long long)result->seed, message.text);
+		return ended == PFS_BAD_CONFIG ? 2 : 1;
+	}
+	if (run->backend.stuck)
+		return refuse("nothing was done for a second of virtual time; give more --pages "
+			      "or fewer --threads");
+	put_all(run, result);
+	return 0;
+}
+
 static int run_once(const struct pfs_run_options *options, bool shows, struct pfs_series *series,
 		    struct pfs_run_result *result)
 {
 	static struct run run;
-	struct pfs_message message = { .text = "" };
-	int status = 0;
+	int status;
 	make_run(&run, options);
+	bool *counts = calloc(options->threads, sizeof(*counts));
 	run.plan.series = series;
 	run.backend.progress = shows ? on_progress : NULL;
+	run.backend.counts = counts;
 	run.backend.thread_ops = calloc(options->threads, sizeof(uint64_t));
 	run.backend.thread_ns = calloc(options->threads, sizeof(uint64_t));
 	memset(result, 0, sizeof(*result));
 	result->seed = options->bench.seed;
-	pfs_trial_backend_use(&run.backend);
-	if (run.backend.thread_ops == NULL || run.backend.thread_ns == NULL) {
-		(void)fprintf(stderr, "pfs-sim: run: no memory for %u threads\n", options->threads);
-		status = 1;
+	if (counts == NULL || run.backend.thread_ops == NULL || run.backend.thread_ns == NULL) {
+		status = refuse("no memory for the threads' results");
 	} else {
-		enum pfs_status ended = pfs_scene_run(&run.plan, &outcome, &message);
-		status = ended == PFS_OK ? 0 : ended == PFS_BAD_CONFIG ? 2 : 1;
-		if (status != 0)
-			(void)fprintf(stderr, "pfs-sim: run: seed %llu: %s\n",
-				      (unsigned long long)options->bench.seed, message.text);
+		mark_counted(options, counts);
+		status = play(&run, result);
 	}
-	if (status == 0 && run.backend.stuck) {
-		(void)fprintf(stderr, "pfs-sim: run: nothing was done for a second of virtual "
-				      "time; more --pages or fewer --threads may help\n");
-		status = 1;
-	}
-	if (status == 0)
-		put_all(&run, result);
+	free(counts);
 	free(run.backend.thread_ops);
 	free(run.backend.thread_ns);
 	return status;
@@ -270,8 +293,7 @@ static int run_seeds(const struct pfs_run_options *options, bool shows,
 		for (; status == 0 && started < count && started < ended + room; started++) {
 			if (start_child(options, started, &children[started]))
 				continue;
-			(void)fprintf(stderr, "pfs-sim: run: no process for seed %u\n", started);
-			status = 1;
+			status = refuse("no process for each seed; give fewer --seeds");
 			break;
 		}
 		if (ended == started)

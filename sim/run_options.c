@@ -20,8 +20,8 @@ const char pfs_run_options_text[] =
 	"  --policy P        a policy (pfs-sim list); needed, but for workload floor\n"
 	"  --workload W      a workload of pfs-bench (pfs-bench --list_workloads); default churn\n"
 	"  --occupancy O     above 0, at most 1: of churn and scan; default 0.9\n"
-	"  --ops N           operations of all threads together, at which the window ends;\n"
-	"                    default 20000. A fifth as many go before, to warm up\n"
+	"  --ops N           allocate, publish, free triples of all threads together, at which\n"
+	"                    the window ends; default 20000. A fifth as many go before\n"
 	"  --window_us N     of tide, which moves with time: virtual time instead of --ops;\n"
 	"                    default 20000\n"
 	"  --seed S          default 1\n"
@@ -156,6 +156,12 @@ static enum pfs_status read_numbers(struct pfs_run_options *self, const struct w
 	return PFS_OK;
 }
 
+/* Does the machine see all that it does? malloc is the host's, outside of every machine. */
+static bool can_be_simulated(const struct pfs_variant *variant)
+{
+	return (variant->traits & PFS_TRAIT_C11) != 0 && (variant->traits & PFS_TRAIT_INDEX) != 0;
+}
+
 /* The names of the policies that can be simulated, or of the workloads. */
 static const char *known_names(bool policies, char *names)
 {
@@ -166,7 +172,7 @@ static const char *known_names(bool policies, char *names)
 		const struct pfs_workload *workload = policies ? NULL : pfs_workload_at(i);
 		if (variant == NULL && workload == NULL)
 			break;
-		if (variant != NULL && (variant->traits & PFS_TRAIT_C11) == 0)
+		if (variant != NULL && !can_be_simulated(variant))
 			continue;
 		used += (size_t)snprintf(names + used, NAMES_BYTES - used, "%s%s",
 					 used != 0 ? ", " : "",
@@ -190,7 +196,7 @@ static enum pfs_status read_policy(struct pfs_run_options *self, const char *nam
 		return pfs_message_set(message, PFS_BAD_VARIANT,
 				       "--policy '%.40s': choose from %s", name != NULL ? name : "",
 				       known_names(true, names));
-	if ((self->variant->traits & PFS_TRAIT_C11) == 0)
+	if (!can_be_simulated(self->variant))
 		return pfs_message_set(message, PFS_BAD_VARIANT,
 				       "--policy %s: the simulated machine does not see into it; "
 				       "choose from %s", name, known_names(true, names));

@@ -42,6 +42,7 @@ static struct {
 	uint64_t ops, ops_max;
 	uint64_t progress_ns;  /* when something was done last */
 	uint32_t thread_count;
+	double shown;          /* share of the work that was last shown */
 	double stretch;        /* nominal time over virtual time */
 	bool measured;
 	bool stopped;
@@ -176,19 +177,23 @@ static void idle(uint64_t now_ns, uint32_t *spins)
 	}
 }
 
-static void count(uint64_t done, uint64_t now_ns)
+static double share_done(uint64_t now_ns)
+{
+	return backend->window_ns != 0 ? (double)now_ns / (double)backend->window_ns
+				       : (double)window.ops / (double)window.ops_max;
+}
+
+static void count(uint32_t index, uint64_t done, uint64_t now_ns)
 {
 	if (done != 0)
 		window.progress_ns = now_ns;
-	uint64_t before = window.ops * 100 / window.ops_max;
-	window.ops += done;
-	if (backend->window_ns != 0)
-		window.stopped |= now_ns >= backend->window_ns;
-	else
-		window.stopped |= window.ops >= window.ops_max;
-	if (backend->progress != NULL && window.measured &&
-	    before != window.ops * 100 / window.ops_max)
-		backend->progress(backend->context, (double)window.ops / (double)window.ops_max);
+	window.ops += backend->counts[index] ? done : 0;
+	double share = share_done(now_ns);
+	window.stopped |= share >= 1;
+	if (backend->progress == NULL || !window.measured || share < window.shown + 0.01)
+		return;
+	window.shown = share;
+	backend->progress(backend->context, share);
 }
 
 static void work(void *argument)
@@ -202,7 +207,7 @@ static void work(void *argument)
 	while (!window.stopped) {
 		uint64_t done = plan->step(plan->context, index, self->batch);
 		self->ops += done;
-		count(done, pfs_timed_now_ns());
+		count(index, done, pfs_timed_now_ns());
 		if (done == 0 && !window.stopped)
 			idle(pfs_timed_now_ns(), &spins);
 	}

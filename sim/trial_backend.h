@@ -2,11 +2,11 @@
  * trial_backend.h - bench/pool.h and bench/trial.h on virtual threads: the scene, the workloads
  * and their checks are those of bench/, and only what runs them is another.
  *
- * A window here does not last a time but a count: it ends when all threads together have done
- * `ops` operations; each then finishes the batch that it is in. So no thread is left to work
- * alone at the end, and each one's speed is its operations over its own time. Workloads that
- * move with time (tide) get a window of window_ns instead; they see it stretched to the one
- * that they were written for, and background reclaim is stretched alike.
+ * A window here does not last a time but a count: it ends when all threads whose operations
+ * count have done `ops` of them together; each then finishes the batch that it is in. So no
+ * thread is left to work alone at the end, and each one's speed is its operations over its own
+ * time. Workloads that move with time (tide) get a window of window_ns instead; they see it
+ * stretched to the one that they were written for, and background reclaim is stretched alike.
  *
  * One scene at a time: the plan below is the program's, set before pfs_scene_run.
  */
@@ -27,7 +27,8 @@ struct pfs_trial_backend {
 	enum pfs_timed_placement placement;
 	uint32_t reclaimers;      /* containers with a background pass: a thread more for each */
 	uint64_t seed;
-	uint64_t ops;             /* of all threads together, in the measured window */
+	uint64_t ops;             /* of all threads that count, in the measured window */
+	const bool *counts;       /* [thread_count] */
 	uint64_t window_ns;       /* 0: `ops` end the window */
 	uint64_t nominal_ns;      /* what the workload takes window_ns for */
 	uint32_t tick_share;      /* ticks in window_ns */

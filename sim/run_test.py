@@ -1,0 +1,213 @@
+#!/usr/bin/python3
+"""run_test.py - runs `pfs-sim run` on small machines and checks what it writes.
+
+usage: run_test.py PFS_SIM matrix | repeat | large | claims | wrong
+matrix: every workload with every policy; repeat: same arguments, same bytes, and seeds; large:
+1,024 threads, and more threads than PUs; claims: what policies promise; wrong: bad arguments.
+Exit 0: all held. 1: not.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+POLICIES = ("original", "local_scan", "random_start", "reclaiming", "exact", "magazine",
+            "mutex_list")
+WORKLOADS = ("pair", "churn", "handoff", "tide", "ebb", "storm", "scan", "replay")
+UNSEEN = ("ck_stack", "malloc")  # the machine does not see into them
+EXACT = ("exact", "magazine")
+STRICT = ("local_scan", "random_start", "reclaiming", "mutex_list") + EXACT
+TRACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "traces",
+                     "sqlite3.pfstrace")
+PLAN = ("machine machine_pus machine_nodes costs workload policy threads placement pages "
+        "page_records layout memory seed").split()
+COUNTED = ("page_skips record_skips flag_skips false_full needless_growths live_peak "
+           "allocations probes cas_failures remote").split()
+PAGES = "lost pages_peak pages_end growths resident_bytes occupancy_end".split()
+TIMES = "items_per_second ops window_ns ns_p50 ns_max ns_samples".split()
+MACHINE = ("accesses atomics hits transfers_core transfers_l3 transfers_node transfers_remote "
+           "memory_near memory_far queue_ns preemptions").split()
+SMALL = ["--machine", "numa:2 core:2 pu:1", "--pages=4", "--page_records=32", "--ops=600",
+         "--window_us=300", "--format", "json"]
+
+faults = []
+
+
+def expect(held, what):
+    if not held:
+        faults.append(what)
+
+
+def call(arguments, **options):
+    return subprocess.run([os.path.abspath(sys.argv[1]), "run"] + arguments, check=False,
+                          capture_output=True, text=True, **options)
+
+
+def no_twins(pairs):
+    keys = [key for key, _ in pairs]
+    for key in set(keys):
+        expect(keys.count(key) == 1, f"key {key} comes twice")
+    return dict(pairs)
+
+
+def no_constant(text):
+    expect(False, f"{text} is not JSON")
+
+
+def run(arguments, **options):
+    done = call(arguments, **options)
+    expect(done.returncode == 0, f"{' '.join(arguments)}: exit {done.returncode}: {done.stderr}")
+    expect(done.returncode != 0 or done.stderr == "", f"{' '.join(arguments)}: {done.stderr}")
+    return done.stdout
+
+
+def measure(arguments):
+    text = run(arguments)
+    return json.loads(text, object_pairs_hook=no_twins, parse_constant=no_constant) \
+        if text else {}
+
+
+def words(workload, policy, threads=4):
+    more = ["--trace", TRACE] if workload == "replay" else []
+    return SMALL + ["--threads", str(threads), "--workload", workload, "--policy", policy] + more
+
+
+def check_values(found, name, workload, policy):
+    expect(found["simulated"] is True, f"{name}: not marked as simulated")
+    expect(found["ops"] > 0 and found["window_ns"] > 0, f"{name}: nothing was done")
+    expect(found["items_per_second"] > 0, f"{name}: no items")
+    expect(found["pages_peak"] >= found["pages_end"] >= 1, f"{name}: pages_peak below pages_end")
+    expect(found["needless_growths"] <= found["growths"], f"{name}: growths")
+    if workload in ("pair", "churn"):
+        expect(found["ns_samples"] == found["ops"], f"{name}: not every allocation was timed")
+    expect(found["ns_p50"] <= found["ns_max"], f"{name}: latencies")
+    expect(found.get("torn", 0) == 0, f"{name}: torn reads")
+    expect(found["preemptions"] == 0, f"{name}: preemptions with a PU for each thread")
+    places = sum(found[key] for key in MACHINE[2:9])
+    expect(places == found["accesses"], f"{name}: {places} accesses by place, "
+           f"{found['accesses']} in all")
+    if policy in STRICT:
+        expect(found["record_skips"] == found["page_skips"] == 0, f"{name}: a strict one skips")
+    if policy in EXACT:
+        expect(found["needless_growths"] == 0, f"{name}: needless growth")
+        expect(found.get("excess_pages", 0) == 0, f"{name}: excess pages")
+        expect(found["false_full"] == 0, f"{name}: false full")
+
+
+def matrix():
+    for workload in WORKLOADS:
+        for policy in POLICIES:
+            name = f"{workload} {policy}"
+            found = measure(words(workload, policy))
+            for key in PLAN + TIMES + PAGES + COUNTED + MACHINE:
+                expect(key in found, f"{name}: no {key}")
+            if not faults:
+                check_values(found, name, workload, policy)
+    floor = measure(SMALL + ["--threads", "1", "--workload", "floor"])
+    expect("policy" not in floor and floor["items_per_second"] > 0, "floor")
+
+
+def repeat():
+    for workload, policy in (("churn", "original"), ("storm", "magazine"), ("scan", "exact"),
+                             ("tide", "reclaiming"), ("replay", "random_start")):
+        arguments = words(workload, policy)
+        one = run(arguments)
+        home = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            other = run(arguments, cwd=folder, env={"PADDING": "x" * 3001})
+        expect(one == other, f"{workload} {policy}: same arguments, other bytes")
+        expect(home not in one and "/" not in json.loads(one).get("trace", ""),
+               f"{workload} {policy}: a path in the output")
+        expect(run(arguments + ["--seed=2"]) != one, f"{workload} {policy}: seed has no effect")
+    arguments = words("churn", "original")
+    several = measure(arguments + ["--seed", "5", "--seeds", "3"])
+    single = [measure(arguments + ["--seed", str(seed)]) for seed in (5, 6, 7)]
+    expect(several.get("simulated") is True, "several seeds: not marked as simulated")
+    expect(several.get("runs") == single, "several seeds are not what they are one by one")
+    text = run([w if w != "json" else "text" for w in arguments + ["--seeds=6"]])
+    expect(len([line for line in text.splitlines() if line.startswith("needless_growths")]) == 2,
+           "the table of six seeds")
+
+
+def large():
+    most = measure(["--machine", "pack:4 numa:4 core:32 pu:2", "--threads", "1024", "--policy",
+                    "exact", "--ops", "4000", "--format", "json"])
+    expect(most.get("threads") == most.get("machine_pus") == 1024, "1024 threads")
+    expect(most.get("needless_growths") == 0, "1024 threads: needless growth")
+    with tempfile.TemporaryDirectory() as folder:
+        costs = os.path.join(folder, "short.json")
+        with open(costs, "w", encoding="utf-8") as file:
+            json.dump({"slice_ns": 5000}, file)
+        for policy in POLICIES:
+            found = measure(["--machine", "core:2 pu:1", "--threads", "16", "--policy", policy,
+                             "--ops", "3000", "--pages=4", "--page_records=32", "--costs", costs,
+                             "--format", "json"])
+            expect(found.get("oversubscribed") == 1, f"{policy}: oversubscribed")
+            expect(found.get("preemptions", 0) > 0, f"{policy}: no preemption")
+            if policy in EXACT:
+                expect(found.get("needless_growths") == 0, f"{policy}: needless growth")
+
+
+def claims():
+    reference = ["--machine", "numa:8 core:32 pu:1", "--threads", "256", "--workload", "churn",
+                 "--occupancy", "0.95", "--ops", "20000", "--seed", "1", "--format", "json"]
+    found = {p: measure(reference + ["--policy", p]) for p in ("original",) + EXACT}
+    expect(found["original"].get("needless_growths", 0) > 0, "original grows needlessly")
+    for policy in EXACT:
+        expect(found[policy].get("needless_growths") == 0, f"{policy}: needless growth")
+        expect(found[policy].get("pages_peak") == 64, f"{policy}: pages")
+
+
+def one_line(arguments, word):
+    done = call(arguments)
+    shown = " ".join(arguments)
+    expect(done.returncode == 2, f"{shown}: exit {done.returncode}, 2 expected")
+    expect(len(done.stderr.splitlines()) == 1, f"{shown}: not one line: {done.stderr!r}")
+    expect(word in done.stderr, f"{shown}: '{word}' is not in {done.stderr!r}")
+    expect(done.stdout == "", f"{shown}: something on stdout")
+
+
+def wrong():
+    good = ["--machine", "numa:2 core:2 pu:1", "--threads", "2", "--policy", "exact"]
+
+    def but(word, value):
+        changed = list(good)
+        changed[changed.index(word) + 1] = value
+        return changed
+    for arguments, word in (
+            ([], "--machine"), (good[:2], "--threads"), (good[:4], "choose from"),
+            (but("--machine", "numa:2 core"), "numa:2 core"), (but("--machine", ""), "machine"),
+            (but("--machine", "/no/such.xml"), "such.xml"),
+            (but("--machine", "core:2048 pu:1"), "core:2048"),
+            (but("--threads", "0"), "'0'"), (but("--threads", "-1"), "-1"),
+            (but("--threads", "1025"), "1025"), (but("--threads", "two"), "two"),
+            (but("--policy", "nosuch"), "nosuch"),
+            (good + ["--workload", "nosuch"], "nosuch"), (good + ["--format", "xml"], "xml"),
+            (good + ["--occupancy", "0"], "'0'"), (good + ["--occupancy", "1.5"], "1.5"),
+            (good + ["--occupancy", "nan"], "nan"), (good + ["--occupancy", "0.9x"], "0.9x"),
+            (good + ["--ops", "0"], "'0'"), (good + ["--ops", "many"], "many"),
+            (good + ["--seed", "x"], "'x'"), (good + ["--seeds", "0"], "'0'"),
+            (good + ["--window_us=0"], "'0'"), (good + ["--costs", "nosuch"], "nosuch"),
+            (good + ["--placement", "here"], "here"), (good + ["--layout", "round"], "round"),
+            (good + ["--pages=0"], "'0'"), (good + ["--nosuch"], "--nosuch"),
+            (good + ["word"], "word"), (good + ["--seed"], "--seed"),
+            (good + ["--policies=exact"], "--policies"),
+            (good + ["--benchmark_filter=x"], "--benchmark_filter"),
+            (but("--threads", "3") + ["--workload", "handoff"], "multiple of 2"),
+            (but("--threads", "1") + ["--workload", "floor"], "no policy"),
+            (good + ["--workload", "replay"], "--trace"), (good + ["--trace", TRACE], "replay"),
+            (good + ["--workload", "replay", "--trace", __file__], "run_test.py"),
+            (good + ["--workload", "tide", "--series", "/no/such/file"], "/no/such/file")):
+        one_line(arguments, word)
+    for policy in UNSEEN:
+        one_line(but("--policy", policy), policy)
+
+
+if __name__ == "__main__":
+    {"matrix": matrix, "repeat": repeat, "large": large, "claims": claims,
+     "wrong": wrong}[sys.argv[2]]()
+    for fault in faults[:20]:
+        print(f"run_test.py: not so: {fault}")
+    sys.exit(1 if faults else 0)
