@@ -239,6 +239,32 @@ static void keep(uint64_t value)
 	__asm__ volatile("" : : "r"(value));
 }
 
+/* Four chases at once, from places far apart: misses that do not wait for each other. */
+static uint64_t chase_four(struct pfs_chase *self, uint64_t steps)
+{
+	uint64_t at[4] = { 0, self->count / 4, self->count / 2, self->count / 4 * 3 };
+	for (uint64_t i = 0; i < steps; i++) {
+#pragma GCC unroll 4
+		for (uint32_t k = 0; k < 4; k++)
+			at[k] = pfs_load_relaxed(&self->line[at[k]].next);
+	}
+	return at[0] + at[1] + at[2] + at[3];
+}
+
+static void measure_parallel(struct pfs_calibration *self)
+{
+	double blocks[PFS_BLOCKS_MAX];
+	struct pfs_chase *l2 = self->chase[CHASE_L2];
+	keep(chase(l2, l2->count));
+	for (uint32_t i = 0; i < BLOCKS; i++) {
+		uint64_t begin = pfs_clock_ticks(&self->clock);
+		keep(chase_four(l2, CHASE_STEPS));
+		blocks[i] = (pfs_ns_since(self, begin) - self->clock.cost_ns) / (4 * CHASE_STEPS);
+	}
+	pfs_series_add(self, "parallel_l2", "ns", "a load of four chases at once over half the L2",
+		       pfs_median_of(blocks, BLOCKS));
+}
+
 /* Of the memory chase: its lines one after the other. */
 static void measure_stream(struct pfs_calibration *self)
 {
@@ -285,6 +311,8 @@ static void measure_job(void *context, uint32_t thread)
 	}
 	if (self->chase[CHASE_MEMORY] != NULL)
 		measure_stream(self);
+	if (self->chase[CHASE_L2] != NULL)
+		measure_parallel(self);
 }
 
 void pfs_calibrate_core(struct pfs_calibration *self, struct pfs_pair *pair)

@@ -17,7 +17,8 @@
 #define TOGETHER 0.95       /* share of the window in which both must work */
 #define GAP_NS 5000.0       /* so long without a look: the thread lost its CPU */
 
-enum walk { WALK_LOAD_MODIFIED, WALK_CAS_MODIFIED, WALK_ADD_MODIFIED, WALK_CAS_SHARED, WALKS };
+enum walk { WALK_LOAD_MODIFIED, WALK_CAS_MODIFIED, WALK_ADD_MODIFIED, WALK_CAS_SHARED,
+	    WALK_LOAD_BACK, WALKS };
 
 static const struct {
 	const char *name, *what;
@@ -25,7 +26,9 @@ static const struct {
 	{ "load_modified", "load of a line that the other modified" },
 	{ "cas_modified", "CAS on a line that the other modified" },
 	{ "fetch_add_modified", "fetch-add on a line that the other modified" },
-	{ "cas_shared", "CAS on a line that both have read" },
+	{ "cas_shared", "CAS on a line that the other modified, then this one read" },
+	{ "load_back", "load of a line that this one modified, then the other read: as a hit where "
+		       "both keep copies, as load_modified where a read takes the line away" },
 };
 
 struct round {
@@ -104,18 +107,18 @@ static void walk_job(void *context, uint32_t thread)
 	double blocks[PFS_BLOCKS_MAX];
 	for (uint32_t i = 0; i < BLOCKS; i++) {
 		pfs_pair_meet(round->pair, thread);
-		if (thread == 1)
+		if (thread == (round->walk != WALK_LOAD_BACK))
 			prepare(round->pair);
 		pfs_pair_meet(round->pair, thread);
-		if (round->walk == WALK_CAS_SHARED) {
-			if (thread == 0)
+		if (round->walk == WALK_CAS_SHARED || round->walk == WALK_LOAD_BACK) {
+			if (thread == (round->walk == WALK_LOAD_BACK))
 				keep(walk_loads(round->pair));
 			pfs_pair_meet(round->pair, thread);
 		}
 		if (thread != 0)
 			continue;
 		uint64_t begin = pfs_clock_ticks(&self->clock);
-		if (round->walk == WALK_LOAD_MODIFIED)
+		if (round->walk == WALK_LOAD_MODIFIED || round->walk == WALK_LOAD_BACK)
 			keep(walk_loads(round->pair));
 		else if (round->walk == WALK_ADD_MODIFIED)
 			keep(walk_adds(round->pair));
