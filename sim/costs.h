@@ -25,7 +25,9 @@ struct pfs_costs {
 	double rmw_ns;        /* CAS, fetch-add or exchange on an owned line */
 	double plain_ns;      /* a plain access: many are in flight at once */
 	double l2_ns;         /* found in L2, not in L1 */
-	/* A line modified by another core, from the request to the data ("one way"). */
+	/* A line modified by another core, from the request to the data, nobody competing. A turn
+	 * that two threads pass by CAS, which is what most tables on the web show, takes less, as
+	 * the next request is already there: 1 - request_share + hold_share of it. */
 	double smt_ns;        /* last used by the sibling on the same core */
 	double l3_ns;         /* a core on the same L3 */
 	double node_ns;       /* another L3 of the same node */
@@ -37,7 +39,9 @@ struct pfs_costs {
 	double memory_far_ns; /* of a node of another package */
 	/* Competition for a line. */
 	double request_share; /* 0..1: part of a transfer until the owner loses the line */
-	double hold_ns;       /* the new owner keeps it so long before a waiting request is heard */
+	double hold_share;    /* 0..1: so long, in transfers, a new owner is not asked again */
+	double upgrade_share; /* 0..1: of a transfer, to write a line of which one has a copy */
+	double late_share;    /* 0..1: of waiting requests, are heard up to a transfer later */
 	double jitter;        /* 0..1: each transfer varies by up to this share */
 	double bypass_max;    /* a waiting request is passed by nearer ones so often at most */
 	double stream_share;  /* 0..1: left of a fetch that follows two of the lines before */

@@ -12,6 +12,7 @@
 #include "sim/command_litmus.h"
 #include "sim/command_weaken.h"
 #include "sim/command_run.h"
+#include "sim/timed_curves.h"
 
 struct arguments {
 	const char *policy, *scenario, *memory, *search, *save, *weaken, *labels;
@@ -26,6 +27,8 @@ static const char usage_text[] =
 	"       pfs-sim replay FILE\n"
 	"       pfs-sim run --machine M --threads T --policy P [options]; see pfs-sim run --help\n"
 	"       pfs-sim calibrate [--out FILE] [--seconds S]; see pfs-sim calibrate --help\n"
+	"       pfs-sim curves    a contended line: the model beside what was published\n"
+	"       pfs-sim speed     how fast virtual time is simulated here\n"
 	"       pfs-sim list\n"
 	"       pfs-sim litmus [NAME]\n"
 	"       pfs-sim weaken [--labels L1,L3] [--executions N] [--seed S]\n"
@@ -460,6 +463,10 @@ int main(int argc, char **argv)
 		return pfs_command_run(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "calibrate") == 0)
 		return pfs_command_calibrate(argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "curves") == 0)
+		return pfs_command_curves(argv + 2);
+	if (argc >= 2 && strcmp(argv[1], "speed") == 0)
+		return pfs_command_speed(argv + 2);
 	if (argc >= 2 && strcmp(argv[1], "check") == 0)
 		return check(argc - 2, argv + 2);
 	if (argc == 3 && strcmp(argv[1], "replay") == 0)

@@ -65,7 +65,7 @@ static bool make_arrays(struct pfs_timed *self)
 {
 	const struct pfs_topology *topology = self->plan.topology;
 	uint32_t seats[PFS_TOPOLOGY_PU_MAX];
-	self->threads = calloc(self->plan.thread_count, sizeof(*self->threads));
+	self->threads = aligned_alloc(64, self->plan.thread_count * sizeof(*self->threads));
 	self->heap = calloc((size_t)self->plan.thread_count + 3, sizeof(*self->heap));
 	self->pus = calloc(topology->pu_count, sizeof(*self->pus));
 	self->l3_of_core = calloc(topology->core_count, sizeof(*self->l3_of_core));
@@ -74,6 +74,7 @@ static bool make_arrays(struct pfs_timed *self)
 	    !pfs_lines_init(&self->lines, topology->core_count, topology->l3_count) ||
 	    !pfs_timed_price(&self->prices, &self->plan))
 		return false;
+	memset(self->threads, 0, self->plan.thread_count * sizeof(*self->threads));
 	for (uint32_t pu = 0; pu < topology->pu_count; pu++)
 		self->l3_of_core[topology->pu[pu].core] = topology->pu[pu].l3;
 	seat(&self->plan, seats);
@@ -127,7 +128,7 @@ void pfs_timed_destroy(struct pfs_timed *self)
 	free(self->l3_of_core);
 	free(self->prices.transfer);
 	free(self->prices.memory);
-	free(self->prices.node_of_l3);
+	free(self->prices.place_of_l3);
 	free(self);
 }
 
@@ -170,7 +171,7 @@ bool pfs_timed_run(struct pfs_timed *self, void (*body)(void *argument), void **
 		}
 		thread->own = machine->threads[id];
 	}
-	pfs_lines_settle(&self->lines);
+	pfs_lines_settle(&self->lines, self->plan.topology->core_count);
 	pfs_timed_begin(self);
 	machine->running = machine->threads[self->heap[0] & ((1u << PFS_TIMED_ID_BITS) - 1)];
 	pfs_fiber_switch(&machine->caller, &machine->running->fiber);

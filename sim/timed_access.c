@@ -19,8 +19,8 @@ struct fetch {
 
 static enum source source_of(const struct pfs_timed *self, uint32_t from, uint32_t to)
 {
-	const uint16_t *node = self->prices.node_of_l3;
-	return from == to ? FROM_L3 : node[from] == node[to] ? FROM_NODE : FROM_REMOTE;
+	const uint16_t *place = self->prices.place_of_l3;
+	return from == to ? FROM_L3 : place[from] == place[to] ? FROM_NODE : FROM_REMOTE;
 }
 
 static struct fetch from_l3(const struct pfs_timed *self, const struct pfs_timed_thread *thread,
@@ -77,6 +77,8 @@ static struct fetch from_sharers(const struct pfs_timed *self,
 			any = true;
 		}
 	}
+	if (exclusive && pfs_line_has(&self->lines, line, thread->core))
+		best.latency = best.latency * self->prices.upgrade_q16 >> 16;
 	return best;
 }
 
@@ -120,6 +122,7 @@ static uint64_t serve(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		      struct pfs_line *line, bool exclusive, uint64_t asked)
 {
 	struct fetch fetch = find_source(self, thread, line, exclusive);
+	thread->latency = fetch.latency;
 	uint64_t request = fetch.latency * self->prices.request_q16 >> 16;
 	uint64_t leave = asked + request;
 	if (fetch.held && leave < line->hold) {
@@ -170,6 +173,20 @@ static void land(struct pfs_timed *self, struct pfs_timed_thread *thread, struct
 	line->moving_for_reading = false;
 }
 
+static void remove_waiting(struct pfs_timed *self, struct pfs_line *line, uint16_t before,
+			   const struct pfs_timed_thread *thread)
+{
+	if (before == PFS_LINE_NOBODY)
+		line->first = thread->next;
+	else
+		self->threads[before].next = thread->next;
+	if (line->last == pfs_timed_id(self, thread))
+		line->last = before;
+	line->waiting--;
+	line->readers -= !thread->wants_exclusive;
+	self->lines.cores[thread->core].waiting--;
+}
+
 /* Who is served next: the nearest of the first few, but the first one is not passed too often.
  * Takes it out of the queue. */
 static struct pfs_timed_thread *choose(struct pfs_timed *self, struct pfs_line *line)
@@ -179,7 +196,7 @@ static struct pfs_timed_thread *choose(struct pfs_timed *self, struct pfs_line *
 	uint32_t groups = self->plan.topology->l3_count;
 	uint32_t from = line->owner != PFS_LINE_NOBODY ? self->l3_of_core[line->owner] : 0;
 	uint32_t nearest = UINT32_MAX;
-	for (int looked = 0; looked < 8 && at != PFS_LINE_NOBODY; looked++) {
+	for (int looked = 0; looked < 4 && at != PFS_LINE_NOBODY; looked++) {
 		struct pfs_timed_thread *thread = &self->threads[at];
 		uint32_t distance = line->owner == thread->core
 					    ? 0
@@ -196,14 +213,7 @@ static struct pfs_timed_thread *choose(struct pfs_timed *self, struct pfs_line *
 	}
 	if (best != first)
 		first->bypassed++;
-	uint16_t id = (uint16_t)pfs_timed_id(self, best);
-	if (before_best == PFS_LINE_NOBODY)
-		line->first = best->next;
-	else
-		self->threads[before_best].next = best->next;
-	if (line->last == id)
-		line->last = before_best;
-	line->waiting--;
+	remove_waiting(self, line, before_best, best);
 	return best;
 }
 
@@ -219,19 +229,13 @@ static void send_readers(struct pfs_timed *self, struct pfs_line *line)
 {
 	uint64_t delay = self->prices.read_gap;
 	uint16_t before = PFS_LINE_NOBODY, at = line->first;
-	while (at != PFS_LINE_NOBODY && line->moving != UINT8_MAX) {
+	while (line->readers != 0 && at != PFS_LINE_NOBODY && line->moving != UINT8_MAX) {
 		struct pfs_timed_thread *thread = &self->threads[at];
 		uint16_t next = thread->next;
 		if (thread->wants_exclusive) {
 			before = at;
 		} else {
-			if (before == PFS_LINE_NOBODY)
-				line->first = next;
-			else
-				self->threads[before].next = next;
-			if (line->last == at)
-				line->last = before;
-			line->waiting--;
+			remove_waiting(self, line, before, thread);
 			send(self, line, thread, delay);
 			delay += self->prices.read_gap;
 		}
@@ -239,15 +243,43 @@ static void send_readers(struct pfs_timed *self, struct pfs_line *line)
 	}
 }
 
-void pfs_timed_hand_on(struct pfs_timed *self, struct pfs_line *line)
+/* The line has come to the core: threads of it that wait need no request any more. */
+static void wake_siblings(struct pfs_timed *self, const struct pfs_timed_thread *thread,
+			  struct pfs_line *line)
+{
+	uint16_t before = PFS_LINE_NOBODY, at = line->first;
+	while (at != PFS_LINE_NOBODY) {
+		struct pfs_timed_thread *waiting = &self->threads[at];
+		uint16_t next = waiting->next;
+		if (waiting->core != thread->core) {
+			before = at;
+		} else {
+			remove_waiting(self, line, before, waiting);
+			waiting->by_sibling = true;
+			waiting->clock = line->hold;
+			pfs_timed_push(self, pfs_timed_key(line->hold, at));
+		}
+		at = next;
+	}
+}
+
+/* thread: at which the line has just arrived. */
+static void hand_on(struct pfs_timed *self, const struct pfs_timed_thread *thread,
+		    struct pfs_line *line)
 {
 	if (line->moving != 0 || line->first == PFS_LINE_NOBODY)
 		return;
-	/* Requests knock again and again: the more wait, the sooner one is heard. */
-	uint64_t kept = (self->prices.hold * 2 / line->waiting) * pfs_timed_random(self) >> 32;
-	uint64_t now = self->threads[self->machine->running->id].clock;
-	if (line->owner != PFS_LINE_NOBODY && line->hold < now + kept)
-		line->hold = now + kept;
+	if (self->lines.cores[thread->core].waiting != 0 && line->owner == thread->core)
+		wake_siblings(self, thread, line);
+	if (line->first == PFS_LINE_NOBODY)
+		return;
+	/* The more wait, the sooner one is heard; but now and then all come late. */
+	uint64_t mean = (thread->latency * self->prices.hold_q16 >> 16) / line->waiting;
+	uint64_t kept = mean / 2 + (mean * pfs_timed_random(self) >> 32);
+	if (pfs_timed_random(self) < self->prices.late_q32)
+		kept += thread->latency * pfs_timed_random(self) >> 32;
+	if (line->owner != PFS_LINE_NOBODY && line->hold < thread->clock + kept)
+		line->hold = thread->clock + kept;
 	struct pfs_timed_thread *next = choose(self, line);
 	send(self, line, next, 0);
 	if (!next->wants_exclusive)
@@ -266,6 +298,8 @@ static void stand_in_queue(struct pfs_timed *self, struct pfs_timed_thread *thre
 		self->threads[line->last].next = id;
 	line->last = id;
 	line->waiting++;
+	line->readers += !thread->wants_exclusive;
+	self->lines.cores[thread->core].waiting++;
 }
 
 /* May this request be served beside those that are? Readers beside readers. */
@@ -277,7 +311,7 @@ static bool may_join(const struct pfs_line *line, bool exclusive)
 	       line->moving != UINT8_MAX;
 }
 
-void pfs_timed_fetch(struct pfs_timed *self, struct pfs_timed_thread *thread,
+bool pfs_timed_fetch(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		     struct pfs_line *line, bool exclusive, uint64_t use_ps)
 {
 	uint64_t tag = line->tag;
@@ -289,11 +323,16 @@ void pfs_timed_fetch(struct pfs_timed *self, struct pfs_timed_thread *thread,
 	} else {
 		stand_in_queue(self, thread, line);
 		pfs_timed_park(self, thread);
+		if (thread->by_sibling) {
+			thread->by_sibling = false;
+			return false;
+		}
 	}
 	line = pfs_lines_find(&self->lines, tag);
 	land(self, thread, line, exclusive);
 	line->hold = thread->clock + use_ps; /* the access that fetched it is served */
-	pfs_timed_hand_on(self, line);
+	hand_on(self, thread, line);
+	return true;
 }
 
 bool pfs_timed_fetch_behind(struct pfs_timed *self, struct pfs_timed_thread *thread,

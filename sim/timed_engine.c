@@ -57,7 +57,7 @@ static inline uint64_t hit(struct pfs_timed *self, const struct pfs_timed_thread
 		if (__builtin_expect(line->user != thread->pu, 0)) {
 			line->user = thread->pu;
 			self->stats.transfers_core++;
-			return self->prices.smt + in_l1;
+			return self->prices.smt > in_l1 ? self->prices.smt : in_l1;
 		}
 		return own_cost(self, thread, line, in_l1);
 	}
@@ -73,10 +73,10 @@ static struct pfs_line *line_of(struct pfs_timed *self, const struct pfs_timed_t
 	struct pfs_line *line = pfs_lines_find(&self->lines, tag);
 	if (__builtin_expect(line == NULL, 0))
 		pfs_machine_fail("no memory for the table of cache lines");
-	if (__builtin_expect(line->home == PFS_LINE_NOBODY, 0)) {
+	if (__builtin_expect(line->home == PFS_LINE_HOMELESS, 0)) {
 		uint32_t home = pfs_sim_memory_node(&self->machine->memory, address);
-		line->home = home < self->plan.topology->node_count ? (uint16_t)home
-								    : thread->node;
+		bool known = home < self->plan.topology->node_count;
+		line->home = (uint8_t)(known ? home : thread->node);
 	}
 	return line;
 }
@@ -179,52 +179,67 @@ static inline uint64_t apply(const struct pfs_sim_operation *operation, uint32_t
 void pfs_timed_own(struct pfs_timed *self, struct pfs_timed_thread *thread, void *address,
 		   uint64_t cost_ps)
 {
-	uint64_t tag = pfs_line_tag(address);
+	uint64_t tag = pfs_line_tag(address), price;
 	if (thread->drain > thread->clock)
 		thread->clock = thread->drain;
+	pfs_timed_foresee(self, thread, address, tag);
 	pfs_timed_wait_turn(self, thread);
-	struct pfs_line *line = line_of(self, thread, address, tag);
 	self->stats.accesses++;
 	self->stats.atomics++;
 	if (__builtin_expect(thread->watch != 0, 0))
 		learn(self, thread, tag, true);
-	uint64_t cost = hit(self, thread, line, true, cost_ps);
-	if (cost == PFS_TIMED_NEVER) {
-		pfs_timed_fetch(self, thread, line, true, cost_ps);
-		cost = cost_ps;
+	for (;;) {
+		struct pfs_line *line = line_of(self, thread, address, tag);
+		price = hit(self, thread, line, true, cost_ps);
+		if (__builtin_expect(price != PFS_TIMED_NEVER, 1))
+			break;
+		if (pfs_timed_fetch(self, thread, line, true, cost_ps)) {
+			price = cost_ps;
+			break;
+		}
 	}
-	thread->clock += cost;
+	thread->clock += price;
 }
 
 static void load(struct pfs_timed *self, struct pfs_timed_thread *thread, const void *address,
 		 const struct pfs_sim_place *place)
 {
-	uint64_t tag = pfs_line_tag(address), cost = self->prices.load;
+	uint64_t tag = pfs_line_tag(address), cost = self->prices.load, price;
+	pfs_timed_foresee(self, thread, address, tag);
 	pfs_timed_wait_turn(self, thread);
-	struct pfs_line *line = line_of(self, thread, address, tag);
 	if (__builtin_expect(thread->watch != 0, 0))
 		learn(self, thread, tag, false);
-	uint64_t price = hit(self, thread, line, false, cost);
-	if (price == PFS_TIMED_NEVER) {
+	for (;;) {
+		struct pfs_line *line = line_of(self, thread, address, tag);
+		price = hit(self, thread, line, false, cost);
+		if (__builtin_expect(line->owner == thread->core, 1) && price != PFS_TIMED_NEVER)
+			break;
+		/* A copy that is shared, or none: here it matters what comes next. */
 		bool exclusive = expects_write(self, thread, place, tag);
-		pfs_timed_fetch(self, thread, line, exclusive, cost);
-		price = cost;
+		if (price != PFS_TIMED_NEVER)
+			break;
+		if (pfs_timed_fetch(self, thread, line, exclusive, cost)) {
+			price = cost;
+			break;
+		}
 	}
 	thread->clock += price;
 }
 
-static void store(struct pfs_timed *self, struct pfs_timed_thread *thread, const void *address)
+static void store(struct pfs_timed *self, struct pfs_timed_thread *thread, const void *address,
+		  uint64_t cost)
 {
-	uint64_t tag = pfs_line_tag(address), cost = self->prices.store;
-	pfs_timed_wait_turn(self, thread);
-	struct pfs_line *line = line_of(self, thread, address, tag);
-	if (__builtin_expect(thread->watch != 0, 0))
-		learn(self, thread, tag, false);
-	uint64_t price = hit(self, thread, line, true, cost);
-	if (price == PFS_TIMED_NEVER) {
-		if (!pfs_timed_fetch_behind(self, thread, line))
-			pfs_timed_fetch(self, thread, line, true, cost);
-		price = cost;
+	uint64_t tag = pfs_line_tag(address), price;
+	for (;;) {
+		struct pfs_line *line = line_of(self, thread, address, tag);
+		price = hit(self, thread, line, true, cost);
+		if (__builtin_expect(price != PFS_TIMED_NEVER, 1))
+			break;
+		if (pfs_timed_fetch_behind(self, thread, line) ||
+		    pfs_timed_fetch(self, thread, line, true, cost)) {
+			price = cost;
+			break;
+		}
 	}
 	thread->clock += price;
 }
@@ -238,7 +253,14 @@ uint64_t pfs_timed_execute(struct pfs_machine *machine, const struct pfs_sim_ope
 	case PFS_SIM_LOAD:
 		load(self, thread, operation->address, operation->place);
 		break;
-	case PFS_SIM_STORE: store(self, thread, operation->address); break;
+	case PFS_SIM_STORE:
+		pfs_timed_foresee(self, thread, operation->address,
+				  pfs_line_tag(operation->address));
+		pfs_timed_wait_turn(self, thread);
+		if (__builtin_expect(thread->watch != 0, 0))
+			learn(self, thread, pfs_line_tag(operation->address), false);
+		store(self, thread, operation->address, self->prices.store);
+		break;
 	case PFS_SIM_CAS:
 	case PFS_SIM_EXCHANGE:
 	case PFS_SIM_ADD:
@@ -256,28 +278,39 @@ uint64_t pfs_timed_execute(struct pfs_machine *machine, const struct pfs_sim_ope
 	return apply(operation, 0);
 }
 
+static void plain_line(struct pfs_timed *self, struct pfs_timed_thread *thread,
+		       const struct pfs_plain *access, uint64_t tag)
+{
+	uint64_t cost = self->prices.plain;
+	struct pfs_line *line = line_of(self, thread, access->address, tag);
+	uint64_t price = hit(self, thread, line, access->writes, cost);
+	self->stats.accesses++;
+	if (price != PFS_TIMED_NEVER) {
+		thread->clock += price;
+		return;
+	}
+	pfs_timed_wait_turn(self, thread);
+	if (access->writes) {
+		store(self, thread, access->address, cost);
+		return;
+	}
+	for (bool arrived = false; !arrived && price == PFS_TIMED_NEVER;) {
+		line = line_of(self, thread, access->address, tag);
+		price = hit(self, thread, line, false, cost);
+		if (price == PFS_TIMED_NEVER)
+			arrived = pfs_timed_fetch(self, thread, line, false, cost);
+	}
+	thread->clock += price != PFS_TIMED_NEVER ? price : cost;
+}
+
 void pfs_timed_plain(struct pfs_machine *machine, const struct pfs_plain *access)
 {
 	struct pfs_timed *self = machine->engine_context;
 	struct pfs_timed_thread *thread = &self->threads[machine->running->id];
-	uint64_t cost = self->prices.plain;
-	const char *last = (const char *)access->address + access->size_bytes - 1;
 	if (access->size_bytes == 0)
 		return;
-	for (uint64_t tag = pfs_line_tag(access->address); tag <= pfs_line_tag(last); tag++) {
-		struct pfs_line *line = line_of(self, thread, access->address, tag);
-		uint64_t price = hit(self, thread, line, access->writes, cost);
-		self->stats.accesses++;
-		if (price == PFS_TIMED_NEVER) {
-			pfs_timed_wait_turn(self, thread);
-			line = line_of(self, thread, access->address, tag);
-			price = hit(self, thread, line, access->writes, cost);
-		}
-		if (price == PFS_TIMED_NEVER) {
-			if (!access->writes || !pfs_timed_fetch_behind(self, thread, line))
-				pfs_timed_fetch(self, thread, line, access->writes, cost);
-			price = cost;
-		}
-		thread->clock += price;
-	}
+	uint64_t first = pfs_line_tag(access->address);
+	uint64_t last = pfs_line_tag((const char *)access->address + access->size_bytes - 1);
+	for (uint64_t tag = first; tag <= last; tag++)
+		plain_line(self, thread, access, tag);
 }

@@ -26,12 +26,14 @@ enum pfs_timed_state {
 };
 
 struct pfs_timed_thread {
-	uint64_t clock;
+	_Alignas(64) uint64_t clock;
 	uint64_t alarm;      /* look at debt and time slice when the clock is past it */
 	uint64_t drain;      /* its stores are all in its cache then */
 	uint64_t debt;       /* interrupts that it has not paid for */
 	uint64_t asked;      /* when it asked for the line for which it waits */
+	uint64_t latency;    /* of its last transfer */
 	struct pfs_vthread *own;
+	const void *hot[3];  /* of the host: what it will touch when it goes on; for prefetches */
 	const void *mutex;   /* while it sleeps */
 	uint64_t last_miss;  /* tag; with streak: how many misses were on lines in a row */
 	uint64_t watch_line; /* tag of its last load that missed, while watch != 0 */
@@ -42,6 +44,7 @@ struct pfs_timed_thread {
 	uint16_t bypassed;
 	uint8_t state;       /* enum pfs_timed_state */
 	bool wants_exclusive;
+	bool by_sibling; /* woken since the line came to its core */
 	void *argument;
 };
 
@@ -54,17 +57,18 @@ struct pfs_timed_pu {
 
 /* Costs in picoseconds, and what follows from the topology. */
 struct pfs_timed_prices {
-	uint64_t load, store, rmw, plain, l2, smt, l3_hit, hold, read_gap;
+	uint64_t load, store, rmw, plain, l2, smt, l3_hit, read_gap;
 	uint64_t futex_sleep, futex_wake, wake, context_switch, slice, yield;
 	uint64_t barrier, barrier_cpu, interrupt, map, unmap, fault;
 	uint64_t jitter_q32;  /* share of 2^32 */
 	uint64_t request_q16; /* share of 2^16 */
+	uint64_t hold_q16, upgrade_q16, late_q32;
 	uint64_t stream_q16;
 	uint32_t bypass_max;
 	uint32_t l1_lines, l2_lines, l3_lines;
 	uint32_t *transfer;   /* [l3_count * l3_count] */
 	uint32_t *memory;     /* [node_count * node_count] */
-	uint16_t *node_of_l3; /* [l3_count] */
+	uint16_t *place_of_l3; /* [l3_count], node, or package if that is smaller */
 };
 
 /* What each load's place in the source was followed by: a write to the same line, or not. */
@@ -139,15 +143,14 @@ uint64_t pfs_timed_kernel(struct pfs_timed *self, struct pfs_timed_thread *threa
 /* Memory was mapped by the running thread. */
 void pfs_timed_mapped(void *context, uint32_t os_page_count);
 
-/* timed_access.c: a line that is not in the core's cache. The thread's clock is then that at
- * which it has the line, nobody earlier is left to run, and the line stays for use_ps. */
-void pfs_timed_fetch(struct pfs_timed *self, struct pfs_timed_thread *thread,
+/* timed_access.c: a line that is not in the core's cache. True: the thread's clock is that at
+ * which it has the line, nobody earlier is left to run, and the line stays for use_ps. False:
+ * a sibling's request brought the line to the core; look again. */
+bool pfs_timed_fetch(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		     struct pfs_line *line, bool exclusive, uint64_t use_ps);
 /* For a store, which does not wait for its line. False: others compete for it; fetch. */
 bool pfs_timed_fetch_behind(struct pfs_timed *self, struct pfs_timed_thread *thread,
 			    struct pfs_line *line);
-/* Hands the line on if threads wait for it. */
-void pfs_timed_hand_on(struct pfs_timed *self, struct pfs_line *line);
 
 /* timed_engine.c: the hooks of the machine. */
 uint64_t pfs_timed_execute(struct pfs_machine *machine, const struct pfs_sim_operation *operation);
@@ -161,8 +164,18 @@ static inline void pfs_timed_let_earlier(struct pfs_timed *self, struct pfs_time
 {
 	uint64_t key = pfs_timed_key(thread->clock, pfs_timed_id(self, thread));
 	uint64_t next = self->heap[1] < self->heap[2] ? self->heap[1] : self->heap[2];
-	if (key > next || thread->clock >= self->next_tick)
-		pfs_timed_yield_root(self, thread);
+	if (key <= next && thread->clock < self->next_tick)
+		return;
+	thread->hot[2] = __builtin_frame_address(0);
+	pfs_timed_yield_root(self, thread);
+}
+
+/* Before its turn: the host's cache misses are as dear as the simulated ones. */
+static inline void pfs_timed_foresee(struct pfs_timed *self, struct pfs_timed_thread *thread,
+				     const void *address, uint64_t tag)
+{
+	thread->hot[0] = pfs_lines_entry(&self->lines, tag);
+	thread->hot[1] = address;
 }
 
 /* Until no other thread is earlier, no time slice over, no tick due. */

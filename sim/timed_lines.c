@@ -83,7 +83,7 @@ struct pfs_line *pfs_lines_add(struct pfs_lines *self, uint64_t tag)
 	self->count++;
 	struct pfs_line *line = empty_entry(self, tag);
 	*line = (struct pfs_line){ .tag = tag, .lease = UINT64_MAX, .owner = PFS_LINE_NOBODY,
-				   .user = PFS_LINE_NOBODY, .home = PFS_LINE_NOBODY,
+				   .user = PFS_LINE_NOBODY, .home = PFS_LINE_HOMELESS,
 				   .first = PFS_LINE_NOBODY, .last = PFS_LINE_NOBODY };
 	return line;
 }
@@ -127,14 +127,16 @@ bool pfs_line_is_only(const struct pfs_lines *self, const struct pfs_line *line,
 	return line->shared;
 }
 
-void pfs_lines_settle(struct pfs_lines *self)
+void pfs_lines_settle(struct pfs_lines *self, uint32_t core_count)
 {
+	for (uint32_t core = 0; core < core_count; core++)
+		self->cores[core].waiting = 0;
 	for (size_t at = 0; at <= self->mask; at++) {
 		struct pfs_line *line = &self->table[at];
 		line->hold = 0;
 		line->lease = UINT64_MAX;
 		line->first = line->last = PFS_LINE_NOBODY;
-		line->waiting = 0;
+		line->waiting = line->readers = 0;
 		line->moving = 0;
 		line->moving_for_reading = false;
 	}

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #define PFS_LINE_NOBODY UINT16_MAX
+#define PFS_LINE_HOMELESS UINT8_MAX
 #define PFS_LINE_SHIFT 6
 
 struct pfs_line {
@@ -26,18 +27,19 @@ struct pfs_line {
 	uint32_t sharers;   /* set of cores; 0: none made */
 	uint16_t owner;     /* core, or PFS_LINE_NOBODY */
 	uint16_t user;      /* PU that used it last */
-	uint16_t home;      /* node of its memory */
 	uint16_t first, last; /* threads that wait for it, or PFS_LINE_NOBODY */
 	uint16_t waiting;   /* their count */
+	uint16_t readers;   /* those of them that only read */
+	uint8_t home;       /* node of its memory, or PFS_LINE_HOMELESS */
 	uint8_t moving;     /* requests being served: one writer, or readers */
 	bool moving_for_reading;
-	bool touched;       /* home is known */
 	bool shared;        /* there are sharers */
 };
 
 /* What a core or an L3 has taken in so far. */
 struct pfs_cache {
 	uint32_t fills[2]; /* of a core: L1, L2; of an L3: the first */
+	uint32_t waiting;  /* threads of a core that wait for a line */
 };
 
 struct pfs_lines {
@@ -53,7 +55,7 @@ bool pfs_lines_init(struct pfs_lines *self, uint32_t core_count, uint32_t l3_cou
 void pfs_lines_fini(struct pfs_lines *self);
 
 /* Clocks start again at 0: what was under way has arrived. */
-void pfs_lines_settle(struct pfs_lines *self);
+void pfs_lines_settle(struct pfs_lines *self, uint32_t core_count);
 
 /* Not there yet: makes it. Entries move when the table grows: a pointer is good until the next
  * call that finds. NULL: no memory. */
@@ -62,6 +64,12 @@ struct pfs_line *pfs_lines_add(struct pfs_lines *self, uint64_t tag);
 static inline uint64_t pfs_line_tag(const void *address)
 {
 	return ((uint64_t)(uintptr_t)address >> PFS_LINE_SHIFT) + 1;
+}
+
+/* Where the search for a line begins. */
+static inline const void *pfs_lines_entry(const struct pfs_lines *self, uint64_t tag)
+{
+	return &self->table[(tag * UINT64_C(0x9E3779B97F4A7C15)) >> self->shift];
 }
 
 static inline struct pfs_line *pfs_lines_find(struct pfs_lines *self, uint64_t tag)

@@ -2,6 +2,7 @@
  * timed_prices.c - costs in picoseconds, and between which L3s and nodes which of them applies.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/timed_engine.h"
 
@@ -27,14 +28,15 @@ static double farther(const struct pfs_topology *topology, uint32_t from, uint32
 	return least == UINT32_MAX || told < least ? 1 : (double)told / least;
 }
 
+/* Between two L3s: PUs that are on them. */
 static double between(const struct pfs_costs *costs, const struct pfs_topology *topology,
-		      uint32_t from, uint32_t to)
+		      const struct pfs_pu *from, const struct pfs_pu *to)
 {
-	if (from == to)
-		return costs->node_ns;
-	if (topology->package[from] == topology->package[to])
-		return costs->package_ns;
-	return costs->remote_ns * farther(topology, from, to);
+	if (from->l3 == to->l3)
+		return costs->l3_ns;
+	if (from->package != to->package)
+		return costs->remote_ns * farther(topology, from->node, to->node);
+	return from->node == to->node ? costs->node_ns : costs->package_ns;
 }
 
 /* From the other nodes of the package: halfway. */
@@ -51,20 +53,26 @@ static double memory_between(const struct pfs_costs *costs, const struct pfs_top
 static bool make_tables(struct pfs_timed_prices *prices, const struct pfs_costs *costs,
 			const struct pfs_topology *topology)
 {
+	static _Thread_local const struct pfs_pu *pu_of[PFS_TOPOLOGY_PU_MAX];
 	uint32_t groups = topology->l3_count, nodes = topology->node_count;
+	memset(pu_of, 0, sizeof(pu_of));
 	prices->transfer = calloc((size_t)groups * groups, sizeof(*prices->transfer));
 	prices->memory = calloc((size_t)nodes * nodes, sizeof(*prices->memory));
-	prices->node_of_l3 = calloc(groups, sizeof(*prices->node_of_l3));
-	if (prices->transfer == NULL || prices->memory == NULL || prices->node_of_l3 == NULL)
+	prices->place_of_l3 = calloc(groups, sizeof(*prices->place_of_l3));
+	if (prices->transfer == NULL || prices->memory == NULL || prices->place_of_l3 == NULL)
 		return false;
-	for (uint32_t pu = 0; pu < topology->pu_count; pu++)
-		prices->node_of_l3[topology->pu[pu].l3] = topology->pu[pu].node;
+	for (uint32_t pu = 0; pu < topology->pu_count; pu++) {
+		pu_of[topology->pu[pu].l3] = &topology->pu[pu];
+		prices->place_of_l3[topology->pu[pu].l3] =
+			(uint16_t)(topology->node_count < topology->package_count
+					   ? topology->pu[pu].package
+					   : topology->pu[pu].node);
+	}
 	for (uint32_t a = 0; a < groups; a++) {
 		for (uint32_t b = 0; b < groups; b++) {
-			double ns = a == b ? costs->l3_ns
-					   : between(costs, topology, prices->node_of_l3[a],
-						     prices->node_of_l3[b]);
-			prices->transfer[a * groups + b] = (uint32_t)ps(ns);
+			if (pu_of[a] != NULL && pu_of[b] != NULL)
+				prices->transfer[a * groups + b] = (uint32_t)ps(
+					between(costs, topology, pu_of[a], pu_of[b]));
 		}
 	}
 	for (uint32_t a = 0; a < nodes; a++) {
@@ -93,7 +101,6 @@ bool pfs_timed_price(struct pfs_timed_prices *prices, const struct pfs_timed_pla
 		.l2 = ps(costs->l2_ns),
 		.smt = ps(costs->smt_ns),
 		.l3_hit = ps(costs->l3_hit_ns),
-		.hold = ps(costs->hold_ns),
 		.read_gap = ps(costs->read_gap_ns),
 		.futex_sleep = ps(costs->futex_sleep_ns),
 		.futex_wake = ps(costs->futex_wake_ns),
@@ -109,6 +116,9 @@ bool pfs_timed_price(struct pfs_timed_prices *prices, const struct pfs_timed_pla
 		.fault = ps(costs->fault_ns),
 		.jitter_q32 = (uint64_t)(costs->jitter * 4294967295.0),
 		.request_q16 = (uint64_t)(costs->request_share * 65536.0),
+		.hold_q16 = (uint64_t)(costs->hold_share * 65536.0),
+		.upgrade_q16 = (uint64_t)(costs->upgrade_share * 65536.0),
+		.late_q32 = (uint64_t)(costs->late_share * 4294967295.0),
 		.stream_q16 = (uint64_t)(costs->stream_share * 65536.0),
 		.bypass_max = (uint32_t)costs->bypass_max,
 		.l1_lines = lines_of(costs->l1_kib),

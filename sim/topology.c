@@ -146,14 +146,17 @@ static void read_pus(struct pfs_topology *self, hwloc_topology_t hwloc)
 		to->node = node != NULL ? (uint16_t)node->logical_index : 0;
 		to->package = index_of(hwloc, pu, HWLOC_OBJ_PACKAGE, 0);
 		to->core = index_of(hwloc, pu, HWLOC_OBJ_CORE, (uint16_t)at);
-		to->l3 = has_l3 ? index_of(hwloc, pu, HWLOC_OBJ_L3CACHE, 0) : to->node;
+		to->l3 = has_l3 ? index_of(hwloc, pu, HWLOC_OBJ_L3CACHE, 0)
+			 : self->node_count < self->package_count ? to->package : to->node;
 		to->smt_rank = smt_rank[to->core]++;
 		if (to->smt_rank == 0)
 			core_rank[to->core] = cores_of_node[to->node]++;
 		to->core_rank = core_rank[to->core];
 		self->package[to->node] = to->package;
 	}
-	self->l3_count = has_l3 ? count_of(hwloc, HWLOC_OBJ_L3CACHE) : self->node_count;
+	self->l3_count = has_l3 ? count_of(hwloc, HWLOC_OBJ_L3CACHE)
+			 : self->node_count < self->package_count ? self->package_count
+								  : self->node_count;
 }
 
 /* Only what the description brings: on no account this machine's own. */

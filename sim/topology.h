@@ -5,7 +5,7 @@
  * From an hwloc synthetic string ("pack:2 numa:4 core:16 pu:2") or a file that lstopo wrote
  * (lstopo machine.xml). Numbers are hwloc's logical indexes. A PU's node is the one that first
  * touch would use: of those that contain it, the one that serves the fewest CPUs. Without an L3
- * in the description, the cores of a node share one.
+ * in the description, the cores of a node share one, or those of a package if that is smaller.
  */
 #ifndef PFS_SIM_TOPOLOGY_H
 #define PFS_SIM_TOPOLOGY_H
@@ -15,7 +15,7 @@
 #include <pfslab/status.h>
 
 #define PFS_TOPOLOGY_PU_MAX 1024u
-#define PFS_TOPOLOGY_NODE_MAX 256u
+#define PFS_TOPOLOGY_NODE_MAX 255u
 
 /* One PU, and where it stands. */
 struct pfs_pu {
