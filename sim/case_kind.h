@@ -6,6 +6,10 @@
 
 #include "sim/cases.h"
 
+/* Beside the traits: calls begin and end with a step, so that a search tries every order that
+ * the clock can tell. Elsewhere it tries one for each class. */
+#define PFS_CASE_TIMED (UINT32_C(1) << 31)
+
 struct pfs_case_kind {
 	const char *name;
 	const char *summary;
@@ -25,11 +29,6 @@ extern const size_t pfs_case_kind_count;
 struct pfs_claim pfs_case_take(struct pfs_case_thread *thread);
 void pfs_case_publish(struct pfs_case_thread *thread, struct pfs_claim claim);
 void pfs_case_give(struct pfs_case_thread *thread, void *record);
-
-/* Is there an instant in a call's time at which every one of the first `records` records may
- * have been in use? Exactly then "full" was a right answer (linearizability of full). */
-bool pfs_case_was_full(const struct pfs_case *self, uint32_t begin, uint32_t end,
-		       uint32_t records);
 
 /* In fill: so many records in use; free the one of an index again. */
 void pfs_case_keep(struct pfs_case *self, uint32_t count);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/case_kind.h"
+#include "sim/dpor.h"
 #include "sim/probe.h"
 
 #define SETUP_OWNER 99u
@@ -17,85 +18,30 @@ static uint64_t index_of(struct pfs_case_thread *thread, const void *record)
 	return index % PFS_CASE_RECORDS_MAX;
 }
 
-static void remember(struct pfs_case *self, uint32_t begin, uint32_t index)
+/* Where the clock of a call ticks: see PFS_CASE_TIMED. */
+static void tick(struct pfs_case *self, uint64_t which)
 {
-	if (self->history_count == PFS_CASE_HISTORY_MAX)
-		return;
-	self->history[self->history_count++] = (struct pfs_case_life){
-		.begin = begin, .answered = self->now++, .end = UINT32_MAX,
-		.index = index, .freed_by = PFS_ACTOR_NONE
-	};
-}
-
-/*
- * The free of the record has returned: from here on it was surely free. With store buffers it
- * counts from when it reached memory: what a thread can learn of another one's past, it learns
- * through memory, in that order. real_time asks for more.
- */
-static void forget(struct pfs_case *self, uint32_t index, uint32_t thread)
-{
-	bool buffered = self->machine->threads[thread]->buffer_count != 0 && !self->real_time;
-	for (uint32_t i = self->history_count; i-- > 0;) {
-		struct pfs_case_life *life = &self->history[i];
-		if (life->index != index || life->end != UINT32_MAX ||
-		    life->freed_by != PFS_ACTOR_NONE)
-			continue;
-		if (buffered)
-			life->freed_by = thread;
-		else
-			life->end = self->now++;
-		return;
-	}
-}
-
-static void forget_drained(struct pfs_case *self)
-{
-	for (uint32_t i = 0; i < self->history_count; i++) {
-		struct pfs_case_life *life = &self->history[i];
-		if (life->freed_by == PFS_ACTOR_NONE ||
-		    self->machine->threads[life->freed_by]->buffer_count != 0)
-			continue;
-		life->freed_by = PFS_ACTOR_NONE;
-		life->end = self->now++;
-	}
-}
-
-/* Could the record have been in use between the times `time` and time + 1? */
-static bool may_be_used(const struct pfs_case *self, uint32_t index, uint32_t time)
-{
-	for (uint32_t i = 0; i < self->history_count; i++) {
-		const struct pfs_case_life *life = &self->history[i];
-		if (life->index == index && life->begin <= time && time < life->end)
-			return true;
-	}
-	return false;
-}
-
-bool pfs_case_was_full(const struct pfs_case *self, uint32_t begin, uint32_t end,
-		       uint32_t records)
-{
-	for (uint32_t time = begin; time < end; time++) {
-		uint32_t used = 0;
-		while (used < records && may_be_used(self, used, time))
-			used++;
-		if (used == records)
-			return true;
-	}
-	return false;
+	if ((self->kind->traits & PFS_CASE_TIMED) != 0)
+		(void)pfs_sim_change(PFS_SIM_NOTE, &self->clock, 1, which, PFS_SIM_RELAXED,
+				     PFS_SIM_PLACE("call"));
 }
 
 struct pfs_claim pfs_case_take(struct pfs_case_thread *thread)
 {
 	struct pfs_case *self = thread->own;
-	uint32_t begin = self->now++;
+	tick(self, PFS_NOTE_BEGIN);
+	pfs_case_history_call(&self->history, thread->id);
 	struct pfs_claim claim = pfs_allocate(thread->handle);
+	tick(self, PFS_NOTE_END);
 	if (claim.record == NULL) {
 		thread->refused++;
-		remember(self, begin, UINT32_MAX);
+		self->fulls++;
+		pfs_case_history_refused(&self->history, thread->id,
+					 pfs_thread_status(thread->handle) == PFS_FULL);
 		return claim;
 	}
 	uint64_t index = index_of(thread, claim.record);
-	remember(self, begin, (uint32_t)index);
+	pfs_case_history_allocated(&self->history, thread->id, (uint32_t)index);
 	pfs_machine_note(&self->cell[index], "taken");
 	PFS_MACHINE_CHECK(self->owner[index] == 0,
 			  "record %llu allocated twice: by thread %u while thread %u owns it",
@@ -124,8 +70,11 @@ void pfs_case_give(struct pfs_case_thread *thread, void *record)
 	PFS_MACHINE_CHECK(self->owner[index] != 0, "record %llu freed by thread %u, owned by none",
 			  (unsigned long long)index, thread->id);
 	self->owner[index] = 0;
+	tick(self, PFS_NOTE_BEGIN);
+	uint32_t life = pfs_case_history_free(&self->history, (uint32_t)index);
 	pfs_free(thread->handle, record);
-	forget(self, (uint32_t)index, thread->id);
+	tick(self, PFS_NOTE_END);
+	pfs_case_history_freed(&self->history, self->machine, thread->id, life);
 }
 
 /* Between two steps: every word went along an edge of pfs_lock, and no version fell. */
@@ -133,12 +82,16 @@ static void check_words(void *context)
 {
 	struct pfs_case *self = context;
 	uint32_t records = self->config.page_records;
-	forget_drained(self);
+	pfs_case_history_step(&self->history, self->machine);
 	for (uint32_t index = 0; index < self->config.page_max * records; index++) {
 		uint32_t now, before = self->word[index];
-		if (!pfs_probe_word(self->container, index / records, index % records, &now)) {
+		bool published =
+			pfs_probe_word(self->container, index / records, index % records, &now);
+		if (index % records == 0)
+			pfs_case_history_page(&self->history, self->machine, index / records,
+					      published);
+		if (!published)
 			continue; /* the versions go on where the index is used again */
-		}
 		self->word[index] = now;
 		if (before == UINT32_MAX || before == now)
 			continue;
@@ -179,8 +132,6 @@ static void setup(struct pfs_machine *machine, void *context)
 	memset(self->word, 0xFF, sizeof(self->word));
 	memset(self->visits, 0, sizeof(self->visits));
 	self->kept_count = 0;
-	self->history_count = 0;
-	self->now = 0;
 	self->mailbox = 0;
 	if (pfs_container_create(self->variant, &self->config, &self->container, &message) !=
 	    PFS_OK) {
@@ -190,6 +141,12 @@ static void setup(struct pfs_machine *machine, void *context)
 	attach(self, &self->setup);
 	if (self->kind->fill != NULL)
 		self->kind->fill(self);
+	pfs_case_history_begin(&self->history, (self->variant->traits & PFS_TRAIT_EXACT) != 0,
+			       self->real_time, self->config.page_records);
+	for (uint32_t index = 0; index < PFS_CASE_RECORDS_MAX; index++) {
+		if (self->owner[index] != 0)
+			pfs_case_history_keep(&self->history, index);
+	}
 	machine->check = check_words;
 	machine->check_context = self;
 	for (uint32_t id = 0; id < self->thread_count; id++) {
@@ -228,7 +185,9 @@ static void check_end(struct pfs_case *self)
 static void finish(struct pfs_machine *machine, void *context)
 {
 	struct pfs_case *self = context;
-	if (self->kind->finish != NULL)
+	pfs_case_history_step(&self->history, machine);
+	pfs_case_history_check(&self->history);
+	if (machine->end == PFS_END_DONE && self->kind->finish != NULL)
 		self->kind->finish(self);
 	if (machine->end == PFS_END_DONE)
 		check_end(self);
@@ -305,7 +264,7 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 		return "no such scenario";
 	if ((variant->traits & PFS_TRAIT_C11) == 0)
 		return "the machine sees only C11 atomics, which this policy is not made of";
-	if ((variant->traits & kind->traits) != kind->traits)
+	if ((~variant->traits & kind->traits & ~PFS_CASE_TIMED) != 0)
 		return "it needs what this policy can't do (reclaim, or records by index)";
 	self->kind = kind;
 	self->variant = variant;

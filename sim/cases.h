@@ -4,27 +4,20 @@
  * On every schedule of every case: no record has two owners; none is lost (FREE, or owned, and
  * at the end all are FREE that should be); the words go only along the edges of pfs_lock and
  * versions never fall, also where a page was given back and its index used again; no access to
- * a page that was given back; no deadlock, no panic. Each case adds its own.
+ * a page that was given back; no deadlock, no panic; the calls are linearizable by the clock,
+ * answers of full and pages added by an exact policy included. Each case adds its own.
  */
 #ifndef PFS_SIM_CASES_H
 #define PFS_SIM_CASES_H
 
 #include <pfslab/variant.h>
 
+#include "sim/case_history.h"
 #include "sim/search.h"
 
 #define PFS_CASE_THREADS_MAX 8u
 #define PFS_CASE_OPERATIONS_MAX 8u /* of each thread */
 #define PFS_CASE_RECORDS_MAX 64u
-#define PFS_CASE_HISTORY_MAX 256u
-
-/* A call that allocated, and when the free of its record returned; or that was refused. Times
- * count the beginnings and ends of calls; end UINT32_MAX: not yet. */
-struct pfs_case_life {
-	uint32_t begin, answered, end;
-	uint32_t index; /* UINT32_MAX: refused */
-	uint32_t freed_by; /* its free is still in this thread's store buffer; or none */
-};
 
 struct pfs_case_kind;
 
@@ -55,13 +48,12 @@ struct pfs_case {
 	uint32_t version[PFS_CASE_RECORDS_MAX]; /* highest published */
 	uint32_t word[PFS_CASE_RECORDS_MAX];    /* as last seen; UINT32_MAX: no page */
 	uint64_t cell[PFS_CASE_RECORDS_MAX];    /* of notes */
+	uint64_t clock;                         /* of notes, too */
 	void *kept[PFS_CASE_RECORDS_MAX];       /* records of the set-up */
 	uint32_t kept_count;
 	uint64_t mailbox; /* a record handed from thread to thread; atomic */
 	uint32_t visits[PFS_CASE_RECORDS_MAX];
-	struct pfs_case_life history[PFS_CASE_HISTORY_MAX];
-	uint32_t history_count;
-	uint32_t now; /* of the history */
+	struct pfs_case_history history;
 	uint64_t fulls;     /* refusals, over all executions */
 	uint64_t reclaimed; /* pages, over all executions: a case that reclaims none is idle */
 	uint64_t reads;     /* confirmed optimistic reads, over all executions */

@@ -1,5 +1,5 @@
 # The searches that need more than one file, the checks on histories, and their tests.
-target_sources(pfslab_sim PRIVATE dpor.c)
+target_sources(pfslab_sim PRIVATE case_history.c dpor.c ${PROJECT_SOURCE_DIR}/stress/history.c)
 
 if(PFS_TESTS)
   add_executable(dpor_test dpor_test.c)

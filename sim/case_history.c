@@ -1,0 +1,174 @@
+#include "sim/case_history.h"
+
+#include <string.h>
+
+void pfs_case_history_begin(struct pfs_case_history *self, bool exact, bool real_time,
+			    uint32_t page_records)
+{
+	self->exact = exact;
+	self->real_time = real_time;
+	self->page_records = page_records;
+	self->now = 0;
+	self->life_count = self->draining = self->no_free_count = self->span_count = 0;
+	self->too_long = false;
+	memset(self->has_page, 0, sizeof(self->has_page));
+	memset(self->began, 0xFF, sizeof(self->began));
+}
+
+static void add_life(struct pfs_case_history *self, uint32_t record, uint64_t inv, uint64_t res)
+{
+	self->too_long |= self->life_count == PFS_CASE_LIVES_MAX;
+	if (self->too_long)
+		return;
+	self->freed_by[self->life_count] = PFS_ACTOR_NONE;
+	self->lives[self->life_count++] =
+		(struct pfs_life){ record, inv, res, PFS_STAMP_NEVER, PFS_STAMP_NEVER };
+}
+
+static void add_no_free(struct pfs_case_history *self, uint64_t inv, uint64_t res)
+{
+	self->too_long |= self->no_free_count == PFS_CASE_LIVES_MAX;
+	if (!self->too_long)
+		self->no_frees[self->no_free_count++] = (struct pfs_no_free){ inv, res };
+}
+
+void pfs_case_history_keep(struct pfs_case_history *self, uint32_t record)
+{
+	uint64_t inv = self->now++;
+	add_life(self, record, inv, self->now++);
+}
+
+void pfs_case_history_call(struct pfs_case_history *self, uint32_t thread)
+{
+	self->began[thread] = self->now++;
+}
+
+void pfs_case_history_allocated(struct pfs_case_history *self, uint32_t thread, uint32_t record)
+{
+	add_life(self, record, self->began[thread], self->now++);
+	self->began[thread] = PFS_STAMP_NEVER;
+}
+
+void pfs_case_history_refused(struct pfs_case_history *self, uint32_t thread, bool full)
+{
+	if (full && self->exact)
+		add_no_free(self, self->began[thread], self->now++);
+	self->began[thread] = PFS_STAMP_NEVER;
+}
+
+uint32_t pfs_case_history_free(struct pfs_case_history *self, uint32_t record)
+{
+	for (uint32_t i = self->life_count; i-- > 0;) {
+		if (self->lives[i].record != record)
+			continue;
+		self->lives[i].free_inv = self->now++;
+		return i;
+	}
+	return PFS_CASE_LIVES_MAX; /* too long: its allocate was not kept */
+}
+
+void pfs_case_history_freed(struct pfs_case_history *self, struct pfs_machine *machine,
+			    uint32_t thread, uint32_t life)
+{
+	if (life == PFS_CASE_LIVES_MAX)
+		return;
+	if (machine->threads[thread]->buffer_count == 0 || self->real_time) {
+		self->lives[life].free_res = self->now++;
+		return;
+	}
+	self->freed_by[life] = thread;
+	self->draining++;
+}
+
+void pfs_case_history_step(struct pfs_case_history *self, struct pfs_machine *machine)
+{
+	for (uint32_t i = 0; self->draining != 0 && i < self->life_count; i++) {
+		uint32_t thread = self->freed_by[i];
+		if (thread == PFS_ACTOR_NONE || machine->threads[thread]->buffer_count != 0)
+			continue;
+		self->freed_by[i] = PFS_ACTOR_NONE;
+		self->lives[i].free_res = self->now++;
+		self->draining--;
+	}
+}
+
+static void page_came(struct pfs_case_history *self, struct pfs_machine *machine, uint32_t page)
+{
+	bool first = machine->step_count == 0;
+	uint64_t stamp = self->now++;
+	self->too_long |= self->span_count + self->page_records > PFS_CASE_SPANS_MAX;
+	for (uint32_t slot = 0; !self->too_long && slot < self->page_records; slot++)
+		self->spans[self->span_count++] = (struct pfs_span){
+			page * self->page_records + slot, stamp, PFS_STAMP_NEVER, first
+		};
+	if (first || !self->exact)
+		return;
+	uint32_t thread = machine->last_actor % machine->thread_count;
+	if (self->began[thread] != PFS_STAMP_NEVER)
+		add_no_free(self, self->began[thread], stamp);
+}
+
+static void page_went(struct pfs_case_history *self, uint32_t page)
+{
+	uint64_t stamp = self->now++;
+	for (uint32_t i = 0; i < self->span_count; i++) {
+		struct pfs_span *span = &self->spans[i];
+		if (span->record / self->page_records == page && span->until == PFS_STAMP_NEVER)
+			span->until = stamp;
+	}
+}
+
+void pfs_case_history_page(struct pfs_case_history *self, struct pfs_machine *machine,
+			   uint32_t page, bool published)
+{
+	if (page >= PFS_CASE_PAGES_MAX || published == self->has_page[page])
+		return;
+	self->has_page[page] = published;
+	if (published)
+		page_came(self, machine, page);
+	else
+		page_went(self, page);
+}
+
+/* A thread that stopped inside a call: its free may have happened, its allocate may own any
+ * record, so that answers are not judged. */
+static void close_calls(struct pfs_case_history *self)
+{
+	for (uint32_t i = 0; i < self->life_count; i++) {
+		struct pfs_life *life = &self->lives[i];
+		if (life->free_inv != PFS_STAMP_NEVER && life->free_res == PFS_STAMP_NEVER)
+			life->free_res = self->now++;
+	}
+	for (uint32_t thread = 0; thread < PFS_CASE_CALLERS_MAX; thread++) {
+		if (self->began[thread] != PFS_STAMP_NEVER)
+			self->no_free_count = 0;
+	}
+}
+
+void pfs_case_history_check(struct pfs_case_history *self)
+{
+	struct pfs_history history = {
+		self->lives, self->life_count, self->no_frees, self->no_free_count,
+		PFS_CASE_PAGES_MAX * self->page_records, self->spans, self->span_count
+	};
+	size_t where = 0;
+	if (self->too_long) {
+		pfs_machine_fail("the history is too long to be checked: fewer operations");
+		return;
+	}
+	close_calls(self);
+	history.no_free_count = self->no_free_count;
+	enum pfs_verdict verdict = pfs_history_check(&history, &where);
+	if (verdict == PFS_HISTORY_FALSE_FULL)
+		pfs_machine_fail("not linearizable: full was said, or a page added, between times "
+				 "%llu and %llu, and some record was free all the while",
+				 (unsigned long long)history.no_frees[where].inv,
+				 (unsigned long long)history.no_frees[where].res);
+	else if (verdict == PFS_HISTORY_DOUBLE || verdict == PFS_HISTORY_NO_PAGE)
+		pfs_machine_fail("not linearizable: %s: record %llu, allocated at time %llu",
+				 pfs_verdict_text(verdict),
+				 (unsigned long long)history.lives[where].record,
+				 (unsigned long long)history.lives[where].alloc_res);
+	else if (verdict != PFS_HISTORY_FINE)
+		pfs_machine_fail("history: %s", pfs_verdict_text(verdict));
+}
