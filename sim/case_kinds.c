@@ -75,22 +75,6 @@ static void full_configure(struct pfs_case *self, struct pfs_config *config)
 	pages_of(config, 1, 2, 2);
 }
 
-/* An exact policy says full only if it was. */
-static void full_finish(struct pfs_case *self)
-{
-	for (uint32_t i = 0; i < self->history_count; i++) {
-		const struct pfs_case_life *call = &self->history[i];
-		if (call->index != UINT32_MAX)
-			continue;
-		self->fulls++;
-		if ((self->variant->traits & PFS_TRAIT_EXACT) != 0 &&
-		    !pfs_case_was_full(self, call->begin, call->answered, 2))
-			pfs_machine_fail("full was said between times %u and %u, and some "
-					 "record was free all the while", call->begin,
-					 call->answered);
-	}
-}
-
 /* ---- token: never full ---- */
 
 #define TOKEN_RECORDS 2u
@@ -477,6 +461,8 @@ const struct pfs_case_kind pfs_case_kinds[] = {
 	{ "marks", "a page's mark changes while a search goes by", NEEDS_RECLAIM, 2, 1, 2,
 	  pfs_marks_configure, pfs_marks_fill,
 	  { pfs_marks_take, pfs_marks_take_and_pass, pfs_marks_take }, pfs_marks_finish },
+	{ "last", "threads want the only record", NEEDS_INDEX | PFS_CASE_TIMED, 2, 1, 0,
+	  pfs_last_configure, NULL, { pfs_last_body, pfs_last_body, pfs_last_body }, NULL },
 	{ "held", "a pass holds the last free records for a moment", NEEDS_RECLAIM, 3, 1, 3,
 	  pfs_held_configure, pfs_marks_fill,
 	  { pfs_marks_take, pfs_marks_pass, pfs_marks_take }, pfs_held_finish },

@@ -102,18 +102,3 @@ void pfs_last_body(void *opaque)
 		pfs_case_give(thread, claim.record);
 	}
 }
-
-/* The oracle forgets the owner before the record is FREE, as for a free. */
-void pfs_abandon_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	struct pfs_case *self = thread->own;
-	for (; thread->operations < self->operations; thread->operations++) {
-		struct pfs_claim claim = pfs_case_take(thread);
-		if (claim.record == NULL)
-			continue;
-		write_bytes(claim);
-		self->owner[pfs_index(thread->handle, claim.record) % PFS_CASE_RECORDS_MAX] = 0;
-		pfs_abandon(thread->handle, claim);
-	}
-}

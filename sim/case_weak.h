@@ -1,6 +1,6 @@
 /*
  * case_weak.h - scenarios for orders that others do not need: the marks of the reclaim pass, the
- * last record, a record that is abandoned.
+ * last record.
  */
 #ifndef PFS_SIM_CASE_WEAK_H
 #define PFS_SIM_CASE_WEAK_H
@@ -17,9 +17,8 @@ void pfs_marks_pass(void *opaque);
 void pfs_marks_finish(struct pfs_case *self);
 void pfs_held_finish(struct pfs_case *self);
 
-/* last: two threads want the only record. abandon: it is written and given up unpublished. */
+/* last: two threads want the only record. */
 void pfs_last_configure(struct pfs_case *self, struct pfs_config *config);
 void pfs_last_body(void *opaque);
-void pfs_abandon_body(void *opaque);
 
 #endif

@@ -34,7 +34,7 @@ struct pfs_step;
 
 /* The same message is read by one thread, without another one in between, at most so often
  * while a newer one exists. */
-#define PFS_VIEWS_REPEATS_MAX 4u
+#define PFS_VIEWS_REPEATS_MAX 12u
 
 struct pfs_view_message {
 	uint64_t value;
