@@ -65,8 +65,10 @@ def growth_by_occupancy(results, policy="original"):
     title = (f"{policy} grows with threads and occupancy: up to {number(most)} pages that nobody "
              f"needed, at {name} full; {number(alone)} with one thread") if most else \
         f"{policy} adds no page that nobody needed"
-    canvas = _pages_chart(results, title, f"churn, policy {policy}, one line for each occupancy",
-                          series)
+    wanted = [v for c in cases for v in results.samples("counted", c, "ops_wanted")]
+    after = f" after {number(max(wanted))} operations" if wanted and len(set(wanted)) == 1 else ""
+    canvas = _pages_chart(results, title, f"churn, policy {policy}{after}, one line for each "
+                          "occupancy", series)
     return parts.Figure("growth", title, canvas, "")
 
 

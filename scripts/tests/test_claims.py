@@ -66,6 +66,18 @@ class Claims(fixture.Case):
         self.assertTrue(both.machines())
         self.assertEqual((real.machines(), real.simulated(), claims.judged(real)), ([], None, []))
 
+    def test_a_run_in_which_a_thread_never_ran_has_no_rate(self):
+        found = results.load([self.invented()])
+        key = next(key for key in found.values if key[0] == "simulated" and
+                   key[1].threads == 256 and key[1].policy == "exact")
+        case = key[1]._replace(machine=None)
+        found.values[key].update(oversubscribed=[1, 1], fairness=[0.2, 0])
+        self.assertTrue(found.simulated().samples("release", case, "items_per_second"))
+        found.values[key].update(fairness=[0, 0])
+        view = found.simulated()
+        self.assertEqual(view.samples("release", case, "items_per_second"), [])
+        self.assertTrue(view.samples("counted", case, "excess_pages"))
+
     def simulated_only(self):
         folder = os.path.join(self.folder, "sim")
         os.makedirs(folder)
