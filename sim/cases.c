@@ -271,6 +271,6 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 	self->thread_count = kind->threads;
 	self->thread_max = kind->threads_max != 0 ? kind->threads_max : PFS_CASE_THREADS_MAX;
 	self->operations = kind->operations;
-	*scenario = (struct pfs_scenario){ kind->name, setup, finish, name_address, self };
+	*scenario = (struct pfs_scenario){ kind->name, setup, finish, name_address, self, NULL };
 	return NULL;
 }

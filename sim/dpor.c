@@ -280,6 +280,21 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 	step->clock[step->actor] = step->index;
 }
 
+/* Threads that wait for ever when the execution ends: they, too, could have gone first. */
+static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *machine)
+{
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		const struct pfs_vthread *thread = machine->threads[id];
+		uint16_t base[PFS_DPOR_ACTORS_MAX];
+		if (thread->state == PFS_VTHREAD_FINISHED || thread->steps >= thread->stop_after)
+			continue;
+		struct pfs_dpor_node step = next_step(machine, id);
+		(void)base_of(self, machine, self->at, &step, base);
+		if (step.ran.kind == PFS_SIM_LOCK || step.ran.kind == PFS_SIM_AWAIT)
+			find_race_of_waiting(self, self->at, &step, base);
+	}
+}
+
 /* ---- the scheduler ---- */
 
 static uint32_t enabled_of(const struct pfs_machine *machine)
@@ -333,8 +348,11 @@ static bool make_room(struct pfs_dpor *self)
 static uint32_t choose_new(struct pfs_dpor *self, struct pfs_machine *machine)
 {
 	uint32_t enabled = enabled_of(machine);
-	if (enabled == 0)
-		return PFS_ACTOR_NONE; /* all have finished, or it is a deadlock: a failure */
+	if (enabled == 0) {
+		if (!self->redundant)
+			find_races_of_blocked(self, machine);
+		return PFS_ACTOR_NONE;
+	}
 	if (self->redundant)
 		return prefer(machine, enabled);
 	uint32_t sleep = sleepers(self, machine);

@@ -86,7 +86,7 @@ static void litmus_finish(struct pfs_machine *machine, void *context)
 }
 
 static const struct pfs_scenario litmus_scenario = {
-	"litmus", litmus_setup, litmus_finish, NULL, &litmus
+	"litmus", litmus_setup, litmus_finish, NULL, &litmus, NULL
 };
 
 static struct pfs_search_result result;
@@ -346,7 +346,7 @@ static void touch_gone(struct pfs_machine *machine, void *context)
 
 static void test_memory(void)
 {
-	const struct pfs_scenario scenario = { "memory", memory_setup, NULL, NULL, &litmus };
+	const struct pfs_scenario scenario = { "memory", memory_setup, NULL, NULL, &litmus, NULL };
 	struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP };
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
 	litmus.threads = 2;
@@ -364,7 +364,7 @@ static void test_memory(void)
 		       strstr(result.message, "given back") != NULL,
 	       "a plain access to a page given back is found");
 	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = touch_atomic;
-	const struct pfs_scenario late = { "late", memory_setup, touch_gone, NULL, &litmus };
+	const struct pfs_scenario late = { "late", memory_setup, touch_gone, NULL, &litmus, NULL };
 	expect(!pfs_search(machine, &late, &options, &result) &&
 		       strstr(result.message, "final check: plain access to a page") != NULL,
 	       "a bad access of the final check ends the execution, not the process");

@@ -62,6 +62,8 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 	pfs_machine_aside(machine, call_half, &half);
 	if (machine->end == PFS_END_DONE)
 		(void)pfs_machine_run(machine, scheduler);
+	if (scenario->settle != NULL)
+		scenario->settle(machine, scenario->context);
 	half.call = scenario->finish;
 	if (machine->end == PFS_END_DONE && scenario->finish != NULL)
 		pfs_machine_aside(machine, call_half, &half);

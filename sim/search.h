@@ -21,6 +21,9 @@ struct pfs_scenario {
 	void (*finish)(struct pfs_machine *machine, void *context);
 	pfs_name_address *name_address; /* optional, for traces */
 	void *context;
+	/* Optional, after the run, on no fiber: judges an end of its own kind, may set threads
+	 * free and run again. What it leaves in machine->end is the end. */
+	void (*settle)(struct pfs_machine *machine, void *context);
 };
 
 enum pfs_search_kind {

@@ -171,7 +171,7 @@ static void run_lock_step(struct pfs_machine *machine, const struct pfs_variant 
 {
 	struct scene scene = { .variant = variant, .full_flags = full_flags };
 	struct pfs_scenario scenario = { "four pages", lock_step_setup, lock_step_finish,
-					 name_address, &scene };
+					 name_address, &scene, NULL };
 	struct pfs_round_robin turn;
 	char name[64];
 	(void)snprintf(name, sizeof(name), "%s%s", variant->name,
@@ -262,7 +262,7 @@ static void run_stuck(struct pfs_machine *machine, const struct pfs_variant *var
 	static struct pfs_search_result result;
 	struct scene scene = { .variant = variant, .full_flags = full_flags };
 	struct pfs_scenario scenario = { "stuck flag", stuck_setup, stuck_finish, name_address,
-					 &scene };
+					 &scene, NULL };
 	struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP, .seconds_max = 20 };
 	struct late_flag late = { { .choose = late_flag_choose }, &scene, false };
 	bool original = strcmp(variant->name, "original") == 0;

@@ -121,7 +121,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
 		const struct misuse *misuse = &misuses[i];
 		struct pfs_scenario scenario = { misuse->name, setup, NULL, NULL,
-						 (void *)(uintptr_t)misuse };
+						 (void *)(uintptr_t)misuse, NULL };
 		struct pfs_round_robin turn;
 		pfs_round_robin_init(&turn);
 		enum pfs_machine_end end = pfs_scenario_run(&scenario, machine, &turn.scheduler);
