@@ -94,7 +94,7 @@ static void shorten_stream(struct pfs_timed *self, struct pfs_timed_thread *thre
 {
 	thread->streak = line->tag == thread->last_miss + 1 ? thread->streak + 1 : 0;
 	thread->last_miss = line->tag;
-	if (thread->streak >= 2 && (line->owner == PFS_LINE_NOBODY || !fetch->held))
+	if (thread->streak >= 2 && !fetch->held)
 		fetch->latency = fetch->latency * self->prices.stream_q16 >> 16;
 }
 
@@ -256,6 +256,7 @@ static void wake_siblings(struct pfs_timed *self, const struct pfs_timed_thread 
 		} else {
 			remove_waiting(self, line, before, waiting);
 			waiting->by_sibling = true;
+			line->siblings = true;
 			waiting->clock = line->hold;
 			pfs_timed_push(self, pfs_timed_key(line->hold, at));
 		}

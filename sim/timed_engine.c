@@ -56,6 +56,7 @@ static inline uint64_t hit(struct pfs_timed *self, const struct pfs_timed_thread
 	if (line->owner == thread->core) {
 		if (__builtin_expect(line->user != thread->pu, 0)) {
 			line->user = thread->pu;
+			line->siblings = true;
 			self->stats.transfers_core++;
 			return self->prices.smt > in_l1 ? self->prices.smt : in_l1;
 		}
@@ -176,27 +177,36 @@ static inline uint64_t apply(const struct pfs_sim_operation *operation, uint32_t
 	return seen;
 }
 
+/* The price of a hit before the thread's turn; PFS_TIMED_NEVER: wait for the turn. */
+static inline uint64_t hit_ahead(struct pfs_timed *self, const struct pfs_timed_thread *thread,
+				 struct pfs_line *line, bool exclusive, uint64_t in_l1)
+{
+	if (line->lease != PFS_TIMED_NEVER || !pfs_timed_may_go_ahead(self, thread) ||
+	    line->siblings || (line->owner == thread->core && line->user != thread->pu))
+		return PFS_TIMED_NEVER;
+	return hit(self, thread, line, exclusive, in_l1);
+}
+
 void pfs_timed_own(struct pfs_timed *self, struct pfs_timed_thread *thread, void *address,
 		   uint64_t cost_ps)
 {
-	uint64_t tag = pfs_line_tag(address), price;
+	uint64_t tag = pfs_line_tag(address);
 	if (thread->drain > thread->clock)
 		thread->clock = thread->drain;
-	pfs_timed_foresee(self, thread, address, tag);
-	pfs_timed_wait_turn(self, thread);
 	self->stats.accesses++;
 	self->stats.atomics++;
 	if (__builtin_expect(thread->watch != 0, 0))
 		learn(self, thread, tag, true);
-	for (;;) {
-		struct pfs_line *line = line_of(self, thread, address, tag);
+	struct pfs_line *line = line_of(self, thread, address, tag);
+	uint64_t price = hit_ahead(self, thread, line, true, cost_ps);
+	if (price == PFS_TIMED_NEVER)
+		pfs_timed_wait_turn(self, thread);
+	while (price == PFS_TIMED_NEVER) {
+		line = line_of(self, thread, address, tag);
 		price = hit(self, thread, line, true, cost_ps);
-		if (__builtin_expect(price != PFS_TIMED_NEVER, 1))
-			break;
-		if (pfs_timed_fetch(self, thread, line, true, cost_ps)) {
+		if (price == PFS_TIMED_NEVER &&
+		    pfs_timed_fetch(self, thread, line, true, cost_ps))
 			price = cost_ps;
-			break;
-		}
 	}
 	thread->clock += price;
 }
@@ -204,24 +214,26 @@ void pfs_timed_own(struct pfs_timed *self, struct pfs_timed_thread *thread, void
 static void load(struct pfs_timed *self, struct pfs_timed_thread *thread, const void *address,
 		 const struct pfs_sim_place *place)
 {
-	uint64_t tag = pfs_line_tag(address), cost = self->prices.load, price;
-	pfs_timed_foresee(self, thread, address, tag);
-	pfs_timed_wait_turn(self, thread);
+	uint64_t tag = pfs_line_tag(address), cost = self->prices.load;
 	if (__builtin_expect(thread->watch != 0, 0))
 		learn(self, thread, tag, false);
-	for (;;) {
-		struct pfs_line *line = line_of(self, thread, address, tag);
+	struct pfs_line *line = line_of(self, thread, address, tag);
+	uint64_t price = hit_ahead(self, thread, line, false, cost);
+	if (price == PFS_TIMED_NEVER) {
+		pfs_timed_wait_turn(self, thread);
+		line = line_of(self, thread, address, tag);
 		price = hit(self, thread, line, false, cost);
-		if (__builtin_expect(line->owner == thread->core, 1) && price != PFS_TIMED_NEVER)
-			break;
-		/* A copy that is shared, or none: here it matters what comes next. */
-		bool exclusive = expects_write(self, thread, place, tag);
-		if (price != PFS_TIMED_NEVER)
-			break;
+	}
+	/* A copy that is shared, or none: here it matters what comes next. */
+	bool exclusive = (price == PFS_TIMED_NEVER || line->owner != thread->core) &&
+			 expects_write(self, thread, place, tag);
+	while (price == PFS_TIMED_NEVER) {
 		if (pfs_timed_fetch(self, thread, line, exclusive, cost)) {
 			price = cost;
 			break;
 		}
+		line = line_of(self, thread, address, tag);
+		price = hit(self, thread, line, false, cost);
 	}
 	thread->clock += price;
 }
@@ -229,17 +241,18 @@ static void load(struct pfs_timed *self, struct pfs_timed_thread *thread, const 
 static void store(struct pfs_timed *self, struct pfs_timed_thread *thread, const void *address,
 		  uint64_t cost)
 {
-	uint64_t tag = pfs_line_tag(address), price;
-	for (;;) {
-		struct pfs_line *line = line_of(self, thread, address, tag);
+	uint64_t tag = pfs_line_tag(address);
+	struct pfs_line *line = line_of(self, thread, address, tag);
+	uint64_t price = hit_ahead(self, thread, line, true, cost);
+	if (price == PFS_TIMED_NEVER)
+		pfs_timed_wait_turn(self, thread);
+	while (price == PFS_TIMED_NEVER) {
+		line = line_of(self, thread, address, tag);
 		price = hit(self, thread, line, true, cost);
-		if (__builtin_expect(price != PFS_TIMED_NEVER, 1))
-			break;
-		if (pfs_timed_fetch_behind(self, thread, line) ||
-		    pfs_timed_fetch(self, thread, line, true, cost)) {
+		if (price == PFS_TIMED_NEVER &&
+		    (pfs_timed_fetch_behind(self, thread, line) ||
+		     pfs_timed_fetch(self, thread, line, true, cost)))
 			price = cost;
-			break;
-		}
 	}
 	thread->clock += price;
 }
@@ -254,9 +267,6 @@ uint64_t pfs_timed_execute(struct pfs_machine *machine, const struct pfs_sim_ope
 		load(self, thread, operation->address, operation->place);
 		break;
 	case PFS_SIM_STORE:
-		pfs_timed_foresee(self, thread, operation->address,
-				  pfs_line_tag(operation->address));
-		pfs_timed_wait_turn(self, thread);
 		if (__builtin_expect(thread->watch != 0, 0))
 			learn(self, thread, pfs_line_tag(operation->address), false);
 		store(self, thread, operation->address, self->prices.store);
@@ -289,11 +299,11 @@ static void plain_line(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		thread->clock += price;
 		return;
 	}
-	pfs_timed_wait_turn(self, thread);
 	if (access->writes) {
 		store(self, thread, access->address, cost);
 		return;
 	}
+	pfs_timed_wait_turn(self, thread);
 	for (bool arrived = false; !arrived && price == PFS_TIMED_NEVER;) {
 		line = line_of(self, thread, access->address, tag);
 		price = hit(self, thread, line, false, cost);

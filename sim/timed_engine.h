@@ -33,7 +33,6 @@ struct pfs_timed_thread {
 	uint64_t asked;      /* when it asked for the line for which it waits */
 	uint64_t latency;    /* of its last transfer */
 	struct pfs_vthread *own;
-	const void *hot[3];  /* of the host: what it will touch when it goes on; for prefetches */
 	const void *mutex;   /* while it sleeps */
 	uint64_t last_miss;  /* tag; with streak: how many misses were on lines in a row */
 	uint64_t watch_line; /* tag of its last load that missed, while watch != 0 */
@@ -64,6 +63,7 @@ struct pfs_timed_prices {
 	uint64_t request_q16; /* share of 2^16 */
 	uint64_t hold_q16, upgrade_q16, late_q32;
 	uint64_t stream_q16;
+	uint64_t ahead;       /* no request reaches a holder sooner after it was made */
 	uint32_t bypass_max;
 	uint32_t l1_lines, l2_lines, l3_lines;
 	uint32_t *transfer;   /* [l3_count * l3_count] */
@@ -166,16 +166,22 @@ static inline void pfs_timed_let_earlier(struct pfs_timed *self, struct pfs_time
 	uint64_t next = self->heap[1] < self->heap[2] ? self->heap[1] : self->heap[2];
 	if (key <= next && thread->clock < self->next_tick)
 		return;
-	thread->hot[2] = __builtin_frame_address(0);
 	pfs_timed_yield_root(self, thread);
 }
 
-/* Before its turn: the host's cache misses are as dear as the simulated ones. */
-static inline void pfs_timed_foresee(struct pfs_timed *self, struct pfs_timed_thread *thread,
-				     const void *address, uint64_t tag)
+/*
+ * May the thread use a line that it holds, and that nobody has asked for, before its turn? What
+ * others ask for from now on is asked at `next` or later, and reaches the holder not before
+ * next + ahead: until then each of its accesses would be a hit, and before theirs. Exact, but for
+ * the first access of a sibling, which needs no request; lines that siblings share are not used
+ * ahead.
+ */
+static inline bool pfs_timed_may_go_ahead(const struct pfs_timed *self,
+					  const struct pfs_timed_thread *thread)
 {
-	thread->hot[0] = pfs_lines_entry(&self->lines, tag);
-	thread->hot[1] = address;
+	uint64_t next = self->heap[1] < self->heap[2] ? self->heap[1] : self->heap[2];
+	return thread->clock < thread->alarm && thread->clock < self->next_tick &&
+	       thread->clock <= (next >> PFS_TIMED_ID_BITS) + self->prices.ahead;
 }
 
 /* Until no other thread is earlier, no time slice over, no tick due. */

@@ -32,8 +32,10 @@ struct pfs_line {
 	uint16_t readers;   /* those of them that only read */
 	uint8_t home;       /* node of its memory, or PFS_LINE_HOMELESS */
 	uint8_t moving;     /* requests being served: one writer, or readers */
-	bool moving_for_reading;
-	bool shared;        /* there are sharers */
+	bool moving_for_reading : 1;
+	bool shared : 1;    /* there are sharers */
+	bool siblings : 1;  /* several PUs of a core have used it */
+	bool written : 1;   /* by the owner, since it has it */
 };
 
 /* What a core or an L3 has taken in so far. */
@@ -64,12 +66,6 @@ struct pfs_line *pfs_lines_add(struct pfs_lines *self, uint64_t tag);
 static inline uint64_t pfs_line_tag(const void *address)
 {
 	return ((uint64_t)(uintptr_t)address >> PFS_LINE_SHIFT) + 1;
-}
-
-/* Where the search for a line begins. */
-static inline const void *pfs_lines_entry(const struct pfs_lines *self, uint64_t tag)
-{
-	return &self->table[(tag * UINT64_C(0x9E3779B97F4A7C15)) >> self->shift];
 }
 
 static inline struct pfs_line *pfs_lines_find(struct pfs_lines *self, uint64_t tag)

@@ -125,5 +125,13 @@ bool pfs_timed_price(struct pfs_timed_prices *prices, const struct pfs_timed_pla
 		.l2_lines = lines_of(costs->l2_kib),
 		.l3_lines = lines_of(costs->l3_kib),
 	};
-	return make_tables(prices, costs, plan->topology);
+	if (!make_tables(prices, costs, plan->topology))
+		return false;
+	uint32_t least = UINT32_MAX, groups = plan->topology->l3_count;
+	for (uint32_t i = 0; i < groups * groups; i++)
+		least = prices->transfer[i] != 0 && prices->transfer[i] < least
+				? prices->transfer[i] : least;
+	prices->ahead = (uint64_t)(least * costs->request_share * costs->upgrade_share *
+				   (1 - costs->jitter));
+	return true;
 }

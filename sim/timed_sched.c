@@ -126,26 +126,6 @@ static void tick(struct pfs_timed *self, uint64_t clock)
 	self->machine->running = running;
 }
 
-/* Who will probably be next after the next one, and what it needs. */
-static void prefetch(const struct pfs_timed *self)
-{
-	uint64_t key = self->heap[1] < self->heap[2] ? self->heap[1] : self->heap[2];
-	if (key == PFS_TIMED_NEVER)
-		return;
-	const struct pfs_timed_thread *soon =
-		&self->threads[key & ((1u << PFS_TIMED_ID_BITS) - 1)];
-	for (int i = 0; i < 3; i++)
-		__builtin_prefetch(soon->hot[i], 1);
-	__builtin_prefetch((const char *)soon->hot[2] - 64, 1);
-	__builtin_prefetch((const char *)soon->hot[2] - 128, 1);
-	__builtin_prefetch((const char *)soon->hot[2] + 64, 1);
-	__builtin_prefetch((const char *)soon->hot[2] + 128, 1);
-	__builtin_prefetch(soon->own, 1);
-	for (uint32_t at = 3; at < 7 && at < self->heap_count; at++)
-		__builtin_prefetch(&self->threads[self->heap[at] &
-						  ((1u << PFS_TIMED_ID_BITS) - 1)]);
-}
-
 /* Go on with the earliest. */
 static void switch_to_root(struct pfs_timed *self, struct pfs_vthread *from)
 {
@@ -172,7 +152,6 @@ static void switch_to_root(struct pfs_timed *self, struct pfs_vthread *from)
 		admit_root(self, next);
 	}
 	self->machine->running = next->own;
-	prefetch(self);
 	if (next->own != from)
 		pfs_fiber_switch(&from->fiber, &next->own->fiber);
 }
