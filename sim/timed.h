@@ -4,7 +4,7 @@
  *
  * The machine of machine.h with an engine in place of its schedulers: the thread whose clock is
  * earliest goes on. Same plan, same seed, same bodies: the same times, byte for byte, whatever
- * addresses malloc gives. What is modelled and what is not: README.md, "Virtual time".
+ * addresses malloc gives. What is modelled and what is not: docs/virtual-time.md.
  *
  * Objects that virtual threads share must not lie on the stack of the OS thread, where their
  * place in a cache line differs from run to run; static or malloc memory is fine.
