@@ -160,6 +160,10 @@ static void find_fields(struct pfs_calibration *self, const char *preset, struct
 	    fmin(value_of(self, "stream_memory") / value_of(self, "chase_memory"), 1),
 	    "stream_memory / chase_memory");
 	fit_hold(self, preset, fields);
+	double way_ns = value_of(self, "l3_load_modified"), hit_ns = value_of(self, "chase_l1");
+	set(fields, "read_takes",
+	    fmin(fmax((value_of(self, "l3_load_back") - hit_ns) / (way_ns - hit_ns), 0), 1),
+	    "(l3_load_back - chase_l1) / (l3_load_modified - chase_l1)");
 	for (uint32_t i = 0; i < 3; i++) {
 		if (self->cache_kib[i] > 0)
 			set(fields, sizes[i], self->cache_kib[i], "hwloc");

@@ -54,6 +54,7 @@ static const struct row rows[] = {
 	{ FIELD(memory_far_ns),    1e6,  { 140.0,   120.0,   200.0,  220.0 } },   /* [E] */
 	{ FIELD(request_share),    1.0,  { 0.5,     0.5,     0.5,    0.5 } },     /* fitted */
 	{ FIELD(hold_share),       1.0,  { 0.13,    0.0,     0.13,   0.13 } },    /* fitted */
+	{ FIELD(read_takes),       1.0,  { 0.0,     0.0,     0.0,    0.0 } },     /* calibrate */
 	{ FIELD(late_share),       1.0,  { 0.12,    0.12,    0.12,   0.12 } },    /* fitted */
 	{ FIELD(upgrade_share),    1.0,  { 0.8,     0.8,     0.8,    0.8 } },     /* [W] */
 	{ FIELD(stream_share),     1.0,  { 0.2,     0.2,     0.2,    0.2 } },     /* [E] */

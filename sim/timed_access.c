@@ -164,6 +164,7 @@ static void land(struct pfs_timed *self, struct pfs_timed_thread *thread, struct
 		line->owner = PFS_LINE_NOBODY;
 		(void)pfs_line_share(&self->lines, line, thread->core);
 	}
+	line->written = exclusive && !thread->peeks;
 	line->groups |= UINT64_C(1) << (thread->l3 % 64);
 	line->user = thread->pu;
 	line->hold = thread->clock;

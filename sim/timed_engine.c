@@ -54,6 +54,7 @@ static inline uint64_t hit(struct pfs_timed *self, const struct pfs_timed_thread
 	if (!good)
 		return PFS_TIMED_NEVER;
 	if (line->owner == thread->core) {
+		line->written |= exclusive;
 		if (__builtin_expect(line->user != thread->pu, 0)) {
 			line->user = thread->pu;
 			line->siblings = true;
@@ -80,6 +81,18 @@ static struct pfs_line *line_of(struct pfs_timed *self, const struct pfs_timed_t
 		line->home = (uint8_t)(known ? home : thread->node);
 	}
 	return line;
+}
+
+/* A read: of the line, or of the line and the right to write it? Some machines hand on what was
+ * modified as a whole: the reader of a record often is its next writer. */
+static bool fetch_to_read(struct pfs_timed *self, struct pfs_timed_thread *thread,
+			  struct pfs_line *line, bool expects, uint64_t cost)
+{
+	bool taken = self->prices.read_takes && line->owner != PFS_LINE_NOBODY && line->written;
+	thread->peeks = true;
+	bool arrived = pfs_timed_fetch(self, thread, line, expects || taken, cost);
+	thread->peeks = false;
+	return arrived;
 }
 
 /* What was learnt of the load's place: is a write to the same line to be expected? */
@@ -228,7 +241,7 @@ static void load(struct pfs_timed *self, struct pfs_timed_thread *thread, const 
 	bool exclusive = (price == PFS_TIMED_NEVER || line->owner != thread->core) &&
 			 expects_write(self, thread, place, tag);
 	while (price == PFS_TIMED_NEVER) {
-		if (pfs_timed_fetch(self, thread, line, exclusive, cost)) {
+		if (fetch_to_read(self, thread, line, exclusive, cost)) {
 			price = cost;
 			break;
 		}
@@ -308,7 +321,7 @@ static void plain_line(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		line = line_of(self, thread, access->address, tag);
 		price = hit(self, thread, line, false, cost);
 		if (price == PFS_TIMED_NEVER)
-			arrived = pfs_timed_fetch(self, thread, line, false, cost);
+			arrived = fetch_to_read(self, thread, line, false, cost);
 	}
 	thread->clock += price != PFS_TIMED_NEVER ? price : cost;
 }

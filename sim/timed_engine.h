@@ -43,6 +43,7 @@ struct pfs_timed_thread {
 	uint16_t bypassed;
 	uint8_t state;       /* enum pfs_timed_state */
 	bool wants_exclusive;
+	bool peeks;      /* it fetches to read, even if exclusively */
 	bool by_sibling; /* woken since the line came to its core */
 	void *argument;
 };
@@ -65,6 +66,7 @@ struct pfs_timed_prices {
 	uint64_t stream_q16;
 	uint64_t ahead;       /* no request reaches a holder sooner after it was made */
 	uint32_t bypass_max;
+	bool read_takes;
 	uint32_t l1_lines, l2_lines, l3_lines;
 	uint32_t *transfer;   /* [l3_count * l3_count] */
 	uint32_t *memory;     /* [node_count * node_count] */

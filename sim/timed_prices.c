@@ -117,6 +117,7 @@ bool pfs_timed_price(struct pfs_timed_prices *prices, const struct pfs_timed_pla
 		.jitter_q32 = (uint64_t)(costs->jitter * 4294967295.0),
 		.request_q16 = (uint64_t)(costs->request_share * 65536.0),
 		.hold_q16 = (uint64_t)(costs->hold_share * 65536.0),
+		.read_takes = costs->read_takes >= 0.5,
 		.upgrade_q16 = (uint64_t)(costs->upgrade_share * 65536.0),
 		.late_q32 = (uint64_t)(costs->late_share * 4294967295.0),
 		.stream_q16 = (uint64_t)(costs->stream_share * 65536.0),
