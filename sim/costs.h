@@ -41,7 +41,7 @@ struct pfs_costs {
 	double request_share; /* 0..1: part of a transfer until the owner loses the line */
 	double hold_share;    /* 0..1: so long, in transfers, a new owner is not asked again */
 	double upgrade_share; /* 0..1: of a transfer, to write a line of which one has a copy */
-	double read_takes;    /* 0..1: from a half on, who first reads a modified line has it alone */
+	double read_takes;    /* 0..1; from a half on: who reads a modified line takes it away */
 	double late_share;    /* 0..1: of waiting requests, are heard up to a transfer later */
 	double jitter;        /* 0..1: each transfer varies by up to this share */
 	double bypass_max;    /* a waiting request is passed by nearer ones so often at most */
