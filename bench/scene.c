@@ -356,7 +356,10 @@ static void play(struct run *run)
 enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outcome *outcome,
 			      struct pfs_message *message)
 {
-	struct run run = {
+	/* Static, one at a time: workers use it, and where a stack begins differs from process to
+	 * process, which a simulated run must not feel. */
+	static struct run run;
+	run = (struct run){
 		.plan = plan,
 		.outcome = outcome,
 		.window_ns = UINT64_C(1000000) * (plan->options->window_ms != 0

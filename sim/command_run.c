@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,6 +123,7 @@ static void put_all(const struct run *run, struct pfs_run_result *result)
 	outcome.reclaimed_timed = outcome.after.reclaimed - outcome.before.reclaimed;
 	pfs_counters_put(&sink, &run->plan, &outcome);
 	put_stats(&run->backend.stats, result);
+	result->hot_count = pfs_hot_lines_take(result->hot, run->options->hot);
 }
 
 /* Containers with a background pass: each takes a virtual thread. */
@@ -143,6 +145,12 @@ static uint32_t count_reclaimers(const struct run *run)
 		count += reclaims && config.reclaim.period_ms != 0;
 	}
 	return count;
+}
+
+static void measure_hot(bool begins)
+{
+	pfs_timed_variant_record(begins);
+	(void)pfs_hot_lines_record(begins);
 }
 
 static void make_run(struct run *run, const struct pfs_run_options *options)
@@ -173,7 +181,7 @@ static void make_run(struct run *run, const struct pfs_run_options *options)
 		.window_ns = moves ? options->window_ns : 0,
 		.nominal_ns = UINT64_C(1000000) * nominal_ms,
 		.tick_share = (uint32_t)options->workload->tick_share,
-		.measuring = pfs_timed_variant_record,
+		.measuring = options->hot != 0 ? measure_hot : pfs_timed_variant_record,
 		.reclaimers = count_reclaimers(run),
 	};
 }
@@ -230,6 +238,13 @@ static int run_once(const struct pfs_run_options *options, bool shows, struct pf
 
 /* ---- several seeds, each in a process of its own ---- */
 
+/* For as long as the program runs. */
+static void *zeroed_pages(size_t bytes)
+{
+	void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return pages != MAP_FAILED ? pages : NULL;
+}
+
 static uint32_t cpu_count(void)
 {
 	cpu_set_t set;
@@ -241,7 +256,26 @@ struct child {
 	int pipe;
 };
 
-static bool start_child(const struct pfs_run_options *options, uint32_t index, struct child *child)
+/* No memory from malloc here or in the parent: a run's objects must lie in the same places of
+ * their cache lines, whether it is the only one or one of many. */
+static bool move_bytes(ssize_t (*move)(int file, void *bytes, size_t count), int file, char *bytes)
+{
+	size_t done = 0;
+	while (done < sizeof(struct pfs_run_result)) {
+		ssize_t count = move(file, bytes + done, sizeof(struct pfs_run_result) - done);
+		if (count <= 0)
+			return false;
+		done += (size_t)count;
+	}
+	return true;
+}
+
+static ssize_t write_some(int file, void *bytes, size_t count)
+{
+	return write(file, bytes, count);
+}
+
+static bool start_child(struct pfs_run_options *options, uint32_t index, struct child *child)
 {
 	int ends[2];
 	if (pipe(ends) != 0)
@@ -258,24 +292,17 @@ static bool start_child(const struct pfs_run_options *options, uint32_t index, s
 		return true;
 	}
 	static struct pfs_run_result result;
-	struct pfs_run_options own = *options;
-	own.bench.seed += index;
-	int status = run_once(&own, false, NULL, &result);
-	FILE *out = fdopen(ends[1], "wb");
-	if (status == 0 && (out == NULL || fwrite(&result, sizeof(result), 1, out) != 1 ||
-			    fflush(out) != 0))
-		status = 1;
-	_exit(status);
+	options->bench.seed += index; /* in place: a copy's cache lines would be others */
+	int status = run_once(options, false, NULL, &result);
+	_exit(status == 0 && !move_bytes(write_some, ends[1], (char *)&result) ? 1 : status);
 }
 
 /* Reads it to its end, which comes when the run is over. */
 static int end_child(const struct child *child, struct pfs_run_result *result)
 {
 	int state = 0;
-	FILE *in = fdopen(child->pipe, "rb");
-	bool whole = in != NULL && fread(result, sizeof(*result), 1, in) == 1;
-	if (in != NULL)
-		(void)fclose(in);
+	bool whole = move_bytes(read, child->pipe, (char *)result);
+	(void)close(child->pipe);
 	if (waitpid(child->pid, &state, 0) != child->pid || !WIFEXITED(state))
 		return 1;
 	if (WEXITSTATUS(state) != 0)
@@ -283,12 +310,12 @@ static int end_child(const struct child *child, struct pfs_run_result *result)
 	return whole ? 0 : 1;
 }
 
-static int run_seeds(const struct pfs_run_options *options, bool shows,
+static int run_seeds(struct pfs_run_options *options, bool shows,
 		     struct pfs_run_result *results)
 {
 	uint32_t count = options->seed_count, started = 0, room = cpu_count();
-	struct child *children = calloc(count, sizeof(*children));
-	int status = children != NULL ? 0 : 1;
+	struct child *children = zeroed_pages(count * sizeof(*children));
+	int status = children != NULL ? 0 : refuse("no memory for so many --seeds");
 	for (uint32_t ended = 0; ended < started || (status == 0 && ended < count); ended++) {
 		for (; status == 0 && started < count && started < ended + room; started++) {
 			if (start_child(options, started, &children[started]))
@@ -304,11 +331,10 @@ static int run_seeds(const struct pfs_run_options *options, bool shows,
 		if (shows)
 			show_share((double)(ended + 1) / count);
 	}
-	free(children);
 	return status;
 }
 
-static int run_all(const struct pfs_run_options *options, struct pfs_run_result *results)
+static int run_all(struct pfs_run_options *options, struct pfs_run_result *results)
 {
 	bool shows = isatty(STDERR_FILENO);
 	struct pfs_series *series = NULL;
@@ -332,7 +358,7 @@ static int run_all(const struct pfs_run_options *options, struct pfs_run_result 
 
 int pfs_command_run(int argc, char **argv)
 {
-	struct pfs_run_options options;
+	static struct pfs_run_options options; /* workloads read it: see the head of timed.h */
 	struct pfs_message message = { .text = "" };
 	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
 		(void)printf("usage: pfs-sim run --machine M --threads T --policy P [options]\n"
@@ -344,14 +370,12 @@ int pfs_command_run(int argc, char **argv)
 		pfs_run_options_fini(&options);
 		return 2;
 	}
-	struct pfs_run_result *results = calloc(options.seed_count, sizeof(*results));
-	int status = 1;
-	if (results != NULL)
-		status = run_all(&options, results);
+	struct pfs_run_result *results = zeroed_pages(options.seed_count * sizeof(*results));
+	int status = results != NULL ? run_all(&options, results)
+				     : refuse("no memory for so many --seeds");
 	end_progress();
 	if (status == 0)
 		pfs_run_results_write(&options, results, options.seed_count);
-	free(results);
 	pfs_run_options_fini(&options);
 	return status;
 }

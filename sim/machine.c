@@ -183,7 +183,8 @@ static uint64_t execute(const struct pfs_sim_operation *operation)
 	struct pfs_machine *self = current;
 	struct pfs_vthread *thread = self != NULL ? self->running : NULL;
 	if (thread != NULL && self->engine != NULL && !pfs_sim_is_quiet())
-		return self->engine(self, operation);
+		return self->around != NULL ? self->around(self, operation)
+					    : self->engine(self, operation);
 	struct pfs_step step = { .operation = *operation };
 	if (thread == NULL || pfs_sim_is_quiet()) {
 		if (thread != NULL)

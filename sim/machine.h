@@ -119,6 +119,8 @@ struct pfs_machine {
 	/* Takes over all operations of threads: virtual time, see timed.h. NULL: schedulers. */
 	uint64_t (*engine)(struct pfs_machine *self, const struct pfs_sim_operation *operation);
 	void *engine_context;
+	/* Called in place of the engine, which it calls; see hot_lines.h. Optional. */
+	uint64_t (*around)(struct pfs_machine *self, const struct pfs_sim_operation *operation);
 	uint32_t node_count; /* 0: as many as the threads' nodes need */
 	uint32_t aside_node; /* of calls aside */
 

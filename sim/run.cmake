@@ -13,7 +13,7 @@ set(scene_sources allocator.c check.c counters.c histogram.c options.c scene.c s
 list(TRANSFORM scene_sources PREPEND ${bench}/)
 
 add_library(pfslab_sim_run STATIC ${workload_sources} ${scene_sources} ring_backend.c
-  timed_variant.c trial_backend.c command_run.c run_options.c run_result.c)
+  timed_variant.c trial_backend.c command_run.c hot_lines.c run_options.c run_result.c)
 target_include_directories(pfslab_sim_run PRIVATE ${PROJECT_SOURCE_DIR}/containers)
 target_link_libraries(pfslab_sim_run
   PUBLIC pfslab_sim pfs_trace PRIVATE PkgConfig::HWLOC ${CMAKE_DL_LIBS} m)

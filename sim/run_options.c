@@ -7,6 +7,7 @@
 
 #include "bench/workload.h"
 #include "containers/message.h"
+#include "sim/hot_lines.h"
 #include "sim/machine.h"
 
 #define OPS_DEFAULT 20000
@@ -28,7 +29,7 @@ const char pfs_run_options_text[] =
 	"  --seeds K         K runs, of seeds S, S + 1, ..., each a process; default 1\n"
 	"  --costs C         a preset or a JSON file; default " PFS_COSTS_DEFAULT "\n"
 	"  --placement L     compact or scatter; default compact\n"
-	"  --hot N           list the N cache lines that threads waited for longest\n"
+	"  --hot N           list the N cache lines, at most 64, on which threads spent most time\n"
 	"  --format F        text or json; default text\n"
 	"  and those of pfs-bench: --pages, --page_records, --record_size, --layout, --memory,\n"
 	"  --full_flags, --reclaim_period_ms, --reclaim_decay_passes, --trace, --series\n";
@@ -138,7 +139,7 @@ static enum pfs_status read_numbers(struct pfs_run_options *self, const struct w
 		    PFS_OK ||
 	    read_number("seed", words->seed, 0, UINT64_MAX, &seed, message) != PFS_OK ||
 	    read_number("seeds", words->seeds, 1, 100000, &seeds, message) != PFS_OK ||
-	    read_number("hot", words->hot, 0, 1000, &hot, message) != PFS_OK)
+	    read_number("hot", words->hot, 0, PFS_HOT_LINES_MAX, &hot, message) != PFS_OK)
 		return PFS_BAD_CONFIG;
 	if (words->occupancy != NULL) {
 		self->occupancy = strtod(words->occupancy, &end);

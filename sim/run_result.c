@@ -112,13 +112,12 @@ static void put_hot(const struct pfs_run_result *result, const char *indent)
 	put_key(indent, "hot");
 	(void)printf("[");
 	for (uint32_t i = 0; i < result->hot_count; i++) {
-		const struct pfs_result_hot *hot = &result->hot[i];
+		const struct pfs_hot_line *hot = &result->hot[i];
 		(void)printf("%s\n%s {\"place\": ", i != 0 ? "," : "", indent);
 		put_text(hot->place);
-		(void)printf(", \"queue_ns\": %llu, \"accesses\": %llu, \"transfers\": %llu}",
-			     (unsigned long long)hot->queue_ns,
-			     (unsigned long long)hot->accesses,
-			     (unsigned long long)hot->transfers);
+		(void)printf(", \"ns\": %llu, \"accesses\": %llu, \"ns_max\": %llu}",
+			     (unsigned long long)hot->ns, (unsigned long long)hot->accesses,
+			     (unsigned long long)hot->ns_max);
 	}
 	(void)printf("]");
 }
@@ -168,13 +167,12 @@ static void write_head(const struct pfs_run_options *options, uint32_t runs)
 
 static void write_hot(const struct pfs_run_result *result)
 {
-	(void)printf("\nthe lines that threads waited for longest\n%14s %12s %12s  %s\n",
-		     "queue_ns", "accesses", "transfers", "written or read most at");
+	(void)printf("\nlines on which threads spent most time, by atomic operations and mutexes\n"
+		     "%14s %12s %12s  %s\n", "ns", "accesses", "ns_max", "most of it at");
 	for (uint32_t i = 0; i < result->hot_count; i++)
-		(void)printf("%14llu %12llu %12llu  %s\n",
-			     (unsigned long long)result->hot[i].queue_ns,
+		(void)printf("%14llu %12llu %12llu  %s\n", (unsigned long long)result->hot[i].ns,
 			     (unsigned long long)result->hot[i].accesses,
-			     (unsigned long long)result->hot[i].transfers, result->hot[i].place);
+			     (unsigned long long)result->hot[i].ns_max, result->hot[i].place);
 }
 
 /* One row a counter, one column a seed; a terminal's width of seeds. */

@@ -6,17 +6,11 @@
 #ifndef PFS_SIM_RUN_RESULT_H
 #define PFS_SIM_RUN_RESULT_H
 
+#include "sim/hot_lines.h"
 #include "sim/run_options.h"
 
 #define PFS_RESULT_COUNTERS_MAX 96
 #define PFS_RESULT_NAME_BYTES 32
-#define PFS_RESULT_HOT_MAX 64
-
-/* A line that threads waited for. */
-struct pfs_result_hot {
-	char place[96];
-	uint64_t queue_ns, accesses, transfers;
-};
 
 /* Plain memory: it goes through a pipe where each seed has its process. */
 struct pfs_run_result {
@@ -27,7 +21,7 @@ struct pfs_run_result {
 		char name[PFS_RESULT_NAME_BYTES];
 		double value;
 	} counters[PFS_RESULT_COUNTERS_MAX];
-	struct pfs_result_hot hot[PFS_RESULT_HOT_MAX];
+	struct pfs_hot_line hot[PFS_HOT_LINES_MAX];
 };
 
 void pfs_run_result_put(struct pfs_run_result *self, const char *name, double value);

@@ -115,9 +115,10 @@ def repeat():
         arguments = words(workload, policy)
         one = run(arguments)
         home = os.getcwd()
-        with tempfile.TemporaryDirectory() as folder:
-            other = run(arguments, cwd=folder, env={"PADDING": "x" * 3001})
-        expect(one == other, f"{workload} {policy}: same arguments, other bytes")
+        for size in range(0, 4096, 512):  # where the stack begins
+            with tempfile.TemporaryDirectory() as folder:
+                other = run(arguments, cwd=folder, env={"PADDING": "x" * size})
+            expect(one == other, f"{workload} {policy}: same arguments, other bytes")
         expect(home not in one and "/" not in json.loads(one).get("trace", ""),
                f"{workload} {policy}: a path in the output")
         expect(run(arguments + ["--seed=2"]) != one, f"{workload} {policy}: seed has no effect")
@@ -158,6 +159,9 @@ def claims():
     for policy in EXACT:
         expect(found[policy].get("needless_growths") == 0, f"{policy}: needless growth")
         expect(found[policy].get("pages_peak") == 64, f"{policy}: pages")
+    hot = measure(reference + ["--policy", "original", "--hot", "5"])["hot"]
+    expect(len(hot) == 5 and any("cursor" in h["place"] for h in hot),
+           f"the cursor is no hot line: {hot}")
 
 
 def one_line(arguments, word):

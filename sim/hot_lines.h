@@ -1,0 +1,28 @@
+/*
+ * hot_lines.h - which cache lines the threads of a machine in virtual time lose their time on.
+ *
+ * Every atomic operation and mutex is timed from outside, from when its thread comes to it to
+ * when it goes on: cost of the access, transfer, queue. Plain accesses are not in it.
+ */
+#ifndef PFS_SIM_HOT_LINES_H
+#define PFS_SIM_HOT_LINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PFS_HOT_LINES_MAX 64 /* that are asked for */
+
+struct pfs_hot_line {
+	char place[96];    /* where in the source most of its time was spent: object, file:line */
+	uint64_t ns;       /* of all threads together */
+	uint64_t accesses;
+	uint64_t ns_max;   /* of one access */
+};
+
+/* Begins to time, or ends; of the current machine. False: no memory. */
+bool pfs_hot_lines_record(bool on);
+
+/* The hottest ones, the first first; returns how many. Forgets them. */
+uint32_t pfs_hot_lines_take(struct pfs_hot_line *lines, uint32_t room);
+
+#endif
