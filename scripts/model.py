@@ -29,7 +29,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CASES = (("pair", None), ("churn", 0.5), ("churn", 0.95), ("churn", 0.99))
 THREADS = (1, 2)
 WINDOW_MS = 40
-OPS = 200000          # simulated, of all threads; a fifth more before, to warm the caches up
+OPS = 500000          # simulated, of all threads; a fifth more before, to warm the caches up
 UNSEEN = ("malloc",)  # the machine does not see the accesses inside of the process's malloc
 KINDS = ("smt", "l3", "node", "package", "remote")
 
