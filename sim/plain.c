@@ -35,6 +35,8 @@ void pfs_plain_reset(void)
 	quiet = 0;
 }
 
+/* In a sanitizer's build these names are its own. */
+#ifdef PFS_SIM_PLAIN
 static inline void report(const void *address, uint32_t size_bytes, bool writes, const void *code)
 {
 	if (quiet != 0)
@@ -122,3 +124,4 @@ void *__tsan_memset(void *to, int value, size_t size_bytes)
 	report(to, (uint32_t)size_bytes, true, __builtin_return_address(0));
 	return __builtin_memset(to, value, size_bytes);
 }
+#endif
