@@ -12,6 +12,7 @@
 #include "sim/command_litmus.h"
 #include "sim/command_weaken.h"
 #include "sim/command_run.h"
+#include "sim/timed.h"
 #include "sim/timed_curves.h"
 
 struct arguments {
@@ -460,7 +461,7 @@ int main(int argc, char **argv)
 	if (argc >= 2 && strcmp(argv[1], "explore") == 0)
 		return explore(argc - 2, argv + 2);
 	if (argc >= 2 && strcmp(argv[1], "run") == 0)
-		return pfs_command_run(argc - 1, argv + 1);
+		return pfs_timed_in_place(pfs_command_run, argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "calibrate") == 0)
 		return pfs_command_calibrate(argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "curves") == 0)

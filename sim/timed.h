@@ -6,8 +6,8 @@
  * earliest goes on. Same plan, same seed, same bodies: the same times, byte for byte, whatever
  * addresses malloc gives. What is modelled and what is not: docs/virtual-time.md.
  *
- * Objects that virtual threads share must not lie on the stack of the OS thread, where their
- * place in a cache line differs from run to run; static or malloc memory is fine.
+ * Where an object lies in its cache line matters. Static, malloc and container memory is the same
+ * in every process; the OS thread's stack is only below pfs_timed_in_place.
  */
 #ifndef PFS_SIM_TIMED_H
 #define PFS_SIM_TIMED_H
@@ -97,6 +97,10 @@ void pfs_timed_sleep_ns(uint64_t ns); /* it leaves its PU so long */
 
 const char *pfs_timed_message(const struct pfs_timed *self);
 void pfs_timed_get_stats(const struct pfs_timed *self, struct pfs_timed_stats *stats);
+
+/* Calls with the stack at the same place of a cache line in every process: virtual threads may
+ * share what lies on it from there on. Returns what the call returns. */
+int pfs_timed_in_place(int (*call)(int argc, char **argv), int argc, char **argv);
 
 /* The PU on which a thread runs. */
 uint32_t pfs_timed_pu_of(const struct pfs_timed *self, uint32_t thread);
