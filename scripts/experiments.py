@@ -111,11 +111,12 @@ def simulate(folder, size, program, only=None, anew=True):
     return len(missing)
 
 
-def write_claims(folder):
+def write_claims(folder, size):
     """FOLDER/claims.md: each claim, what was simulated, and the command that makes its numbers."""
     found = results.load([folder])
-    lines = ["# Claims on the simulated machine", "", "Written by `scripts/experiments.py`; the "
-             "numbers are of `simulated.json` beside this file.", "",
+    lines = ["# Claims on the simulated machine", "", "Written by "
+             f"`scripts/experiments.py --size {size}`; the numbers are of `simulated.json` beside "
+             "this file.", "",
              "| claim | of | simulated | | remade by |", "|---|---|---|---|---|"]
     for claim, measured, holds in claims.judged(found):
         lines.append(f"| {claim.says} | {claim.source} | {measured} | {claims.WORDS[holds]} | "
@@ -157,7 +158,7 @@ def main(argv=None):
     import report  # needed only here, and slow to import
     if not os.path.exists(os.path.join(folder, results.SIMULATED_FILE)):
         return 1
-    write_claims(folder)
+    write_claims(folder, arguments.size)
     status = report.main([folder, "--table"])
     return 1 if failed or status else 0
 
