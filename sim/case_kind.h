@@ -9,6 +9,8 @@
 /* Beside the traits: calls begin and end with a step, so that a search tries every order that
  * the clock can tell. Elsewhere it tries one for each class. */
 #define PFS_CASE_TIMED (UINT32_C(1) << 31)
+/* Some record is free all the time, and nobody takes it away: nobody may wait. See progress.h. */
+#define PFS_CASE_BESIDE (UINT32_C(1) << 30)
 
 struct pfs_case_kind {
 	const char *name;

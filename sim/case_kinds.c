@@ -244,6 +244,24 @@ static void pass_body(void *opaque)
 	(void)pfs_reclaim_pass(thread->handle);
 }
 
+/* ---- beside: a pass gives a page back, and allocators need none of it ---- */
+
+/* Two pages that stay, and one that goes. */
+static void beside_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pages_of(config, 1, 2, 4);
+	config->reclaim.idle_passes = 2;
+}
+
+static void beside_fill(struct pfs_case *self)
+{
+	pfs_case_keep(self, 3);
+	for (uint64_t index = 0; index < 3 && self->machine->end == PFS_END_DONE; index++)
+		pfs_case_unkeep(self, index);
+	(void)pfs_reclaim_pass(self->setup); /* what a magazine holds goes to its page */
+}
+
 /* ---- lookup: readers in sections ---- */
 
 /* Both halves of a record carry the version that it will be published with. */
@@ -431,8 +449,9 @@ static void handoff_finish(struct pfs_case *self)
 #define NEEDS_RECLAIM (NEEDS_INDEX | PFS_TRAIT_RECLAIM)
 
 const struct pfs_case_kind pfs_case_kinds[] = {
-	{ "churn", "threads allocate, publish and free; as many records as threads", NEEDS_INDEX,
-	  2, 2, 0, churn_configure, NULL, { churn_body, churn_body, churn_body }, churn_finish },
+	{ "churn", "threads allocate, publish and free; as many records as threads",
+	  NEEDS_INDEX | PFS_CASE_BESIDE, 2, 2, 0, churn_configure, NULL,
+	  { churn_body, churn_body, churn_body }, churn_finish },
 	{ "full", "more threads than records; exact policies say full only when it is",
 	  NEEDS_INDEX | PFS_CASE_TIMED, 3, 2, 0, full_configure, NULL,
 	  { churn_body, churn_body, churn_body }, NULL },
@@ -451,6 +470,9 @@ const struct pfs_case_kind pfs_case_kinds[] = {
 	  read_configure, NULL, { read_body, rewrite_body, rewrite_body }, NULL },
 	{ "reclaim", "allocate and free while passes give pages back", NEEDS_RECLAIM, 2, 1, 0,
 	  reclaim_configure, reclaim_fill, { churn_body, pass_body, churn_body }, NULL },
+	{ "beside", "a pass gives a page back beside an allocator that needs none of it",
+	  NEEDS_RECLAIM | PFS_CASE_BESIDE, 2, 1, 2, beside_configure, beside_fill,
+	  { churn_body, pass_body, churn_body }, NULL },
 	{ "section", "a reader in a section while its page is given back", NEEDS_RECLAIM, 2, 1, 0,
 	  section_configure, section_fill, { read_last_body, free_and_pass_body, churn_body },
 	  NULL },

@@ -31,7 +31,9 @@ struct pfs_claim pfs_case_take(struct pfs_case_thread *thread)
 	struct pfs_case *self = thread->own;
 	tick(self, PFS_NOTE_BEGIN);
 	pfs_case_history_call(&self->history, thread->id);
+	thread->doing = "allocate";
 	struct pfs_claim claim = pfs_allocate(thread->handle);
+	thread->doing = NULL;
 	tick(self, PFS_NOTE_END);
 	if (claim.record == NULL) {
 		thread->refused++;
@@ -54,7 +56,9 @@ void pfs_case_publish(struct pfs_case_thread *thread, struct pfs_claim claim)
 {
 	struct pfs_case *self = thread->own;
 	uint64_t index = index_of(thread, claim.record);
+	thread->doing = "publish";
 	pfs_publish(thread->handle, claim);
+	thread->doing = NULL;
 	uint32_t version = pfs_version(claim.record);
 	PFS_MACHINE_CHECK(version > self->version[index],
 			  "version of record %llu not raised: published as %u after %u",
@@ -72,7 +76,9 @@ void pfs_case_give(struct pfs_case_thread *thread, void *record)
 	self->owner[index] = 0;
 	tick(self, PFS_NOTE_BEGIN);
 	uint32_t life = pfs_case_history_free(&self->history, (uint32_t)index);
+	thread->doing = "free";
 	pfs_free(thread->handle, record);
+	thread->doing = NULL;
 	tick(self, PFS_NOTE_END);
 	pfs_case_history_freed(&self->history, self->machine, thread->id, life);
 }
@@ -264,7 +270,7 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 		return "no such scenario";
 	if ((variant->traits & PFS_TRAIT_C11) == 0)
 		return "the machine sees only C11 atomics, which this policy is not made of";
-	if ((~variant->traits & kind->traits & ~PFS_CASE_TIMED) != 0)
+	if ((~variant->traits & kind->traits & ~(PFS_CASE_TIMED | PFS_CASE_BESIDE)) != 0)
 		return "it needs what this policy can't do (reclaim, or records by index)";
 	self->kind = kind;
 	self->variant = variant;

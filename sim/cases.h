@@ -42,6 +42,7 @@ struct pfs_case {
 		uint32_t id;
 		uint32_t operations; /* begun */
 		uint32_t refused;
+		const char *doing; /* the call it is in; NULL: none of the oracle's */
 	} threads[PFS_CASE_THREADS_MAX];
 	/* By record index. */
 	uint32_t owner[PFS_CASE_RECORDS_MAX];   /* 0, or 1 + thread; the set-up is thread 99 */

@@ -11,6 +11,7 @@
 #include "sim/cases.h"
 #include "sim/command_litmus.h"
 #include "sim/command_weaken.h"
+#include "sim/command_progress.h"
 #include "sim/command_run.h"
 #include "sim/timed.h"
 #include "sim/timed_curves.h"
@@ -25,6 +26,7 @@ struct arguments {
 static const char usage_text[] =
 	"usage: pfs-sim explore --policy P --scenario S [options]\n"
 	"       pfs-sim check [--memory M] [--executions N] [--seed S] [--policy P]\n"
+	"       pfs-sim progress [options]: parks threads for ever; see pfs-sim progress --help\n"
 	"       pfs-sim replay FILE\n"
 	"       pfs-sim run --machine M --threads T --policy P [options]; see pfs-sim run --help\n"
 	"       pfs-sim calibrate [--out FILE] [--seconds S]; see pfs-sim calibrate --help\n"
@@ -462,6 +464,8 @@ int main(int argc, char **argv)
 		return explore(argc - 2, argv + 2);
 	if (argc >= 2 && strcmp(argv[1], "run") == 0)
 		return pfs_timed_in_place(pfs_command_run, argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "progress") == 0)
+		return pfs_command_progress(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "calibrate") == 0)
 		return pfs_command_calibrate(argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "curves") == 0)

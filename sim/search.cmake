@@ -1,9 +1,13 @@
 # The searches that need more than one file, the checks on histories, and their tests.
-target_sources(pfslab_sim PRIVATE case_history.c dpor.c ${PROJECT_SOURCE_DIR}/stress/history.c)
+target_sources(pfslab_sim PRIVATE case_history.c dpor.c progress.c ${PROJECT_SOURCE_DIR}/stress/history.c)
+target_sources(pfs-sim PRIVATE command_progress.c)
 
 if(PFS_TESTS)
   add_executable(dpor_test dpor_test.c)
   target_link_libraries(dpor_test PRIVATE pfslab_sim)
   add_test(NAME sim.dpor COMMAND dpor_test)
-  set_tests_properties(sim.dpor PROPERTIES LABELS sim TIMEOUT 300)
+  add_test(NAME sim.progress.sc COMMAND pfs-sim progress --executions 60)
+  add_test(NAME sim.progress.tso COMMAND pfs-sim progress --memory tso --executions 30)
+  set_tests_properties(sim.dpor sim.progress.sc sim.progress.tso PROPERTIES
+    LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
 endif()
