@@ -95,7 +95,9 @@ class Measure(fixture.Case):
         process = subprocess.Popen(
             [os.path.join(fixture.SCRIPTS, "measure.py"), "--out", out, "--build-dir",
              self.build_dir()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "PFS_FAKE": "slow"})
+            env={**os.environ, "PFS_FAKE": "slow"},
+            # A shell that runs the tests in the background has them ignore SIGINT.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         limit = time.monotonic() + 60
         while time.monotonic() < limit:
             if os.path.exists(os.path.join(out, "plan.json")) and any(
