@@ -5,6 +5,7 @@
 #include "sim/case_kind.h"
 #include "sim/dpor.h"
 #include "sim/probe.h"
+#include "sim/trace.h"
 
 #define SETUP_OWNER 99u
 
@@ -32,17 +33,20 @@ struct pfs_claim pfs_case_take(struct pfs_case_thread *thread)
 	tick(self, PFS_NOTE_BEGIN);
 	pfs_case_history_call(&self->history, thread->id);
 	thread->doing = "allocate";
+	pfs_trace_mark(self->machine, thread->id, "[allocate");
 	struct pfs_claim claim = pfs_allocate(thread->handle);
 	thread->doing = NULL;
 	tick(self, PFS_NOTE_END);
 	if (claim.record == NULL) {
 		thread->refused++;
+		pfs_trace_mark(self->machine, thread->id, "] allocate: full");
 		self->fulls++;
 		pfs_case_history_refused(&self->history, thread->id,
 					 pfs_thread_status(thread->handle) == PFS_FULL);
 		return claim;
 	}
 	uint64_t index = index_of(thread, claim.record);
+	pfs_trace_mark(self->machine, thread->id, "] allocate: record %u", (uint32_t)index);
 	pfs_case_history_allocated(&self->history, thread->id, (uint32_t)index);
 	pfs_machine_note(&self->cell[index], "taken");
 	PFS_MACHINE_CHECK(self->owner[index] == 0,
@@ -77,8 +81,10 @@ void pfs_case_give(struct pfs_case_thread *thread, void *record)
 	tick(self, PFS_NOTE_BEGIN);
 	uint32_t life = pfs_case_history_free(&self->history, (uint32_t)index);
 	thread->doing = "free";
+	pfs_trace_mark(self->machine, thread->id, "[free record %u", (uint32_t)index);
 	pfs_free(thread->handle, record);
 	thread->doing = NULL;
+	pfs_trace_mark(self->machine, thread->id, "] free record %u", (uint32_t)index);
 	tick(self, PFS_NOTE_END);
 	pfs_case_history_freed(&self->history, self->machine, thread->id, life);
 }

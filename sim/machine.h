@@ -84,6 +84,14 @@ struct pfs_vthread {
 	struct pfs_buffered *buffer; /* [PFS_BUFFER_MAX], TSO only */
 };
 
+/* A call of a thread begins or ends before a step: a row of its own in a trace. */
+struct pfs_trace_note {
+	uint32_t step;
+	uint32_t thread;
+	char text[36];
+};
+#define PFS_TRACE_NOTES_MAX 256u
+
 struct pfs_machine;
 
 /*
@@ -154,6 +162,8 @@ struct pfs_machine {
 	uint32_t step_count, step_room, trace_room;
 	struct pfs_writer *writers; /* while tracing: last step that wrote an address */
 	uint32_t writer_room;
+	uint32_t mark_count;
+	struct pfs_trace_note marks[PFS_TRACE_NOTES_MAX]; /* while tracing; more are not kept */
 };
 
 /*

@@ -13,6 +13,7 @@
 #include "sim/command_weaken.h"
 #include "sim/command_progress.h"
 #include "sim/command_run.h"
+#include "sim/reduce.h"
 #include "sim/timed.h"
 #include "sim/timed_curves.h"
 
@@ -343,8 +344,9 @@ static int explore(int argc, char **argv)
 			      result->refusal);
 	if (!fine) {
 		(void)printf("found: %s\n", result->message);
-		uint32_t replays = pfs_search_shrink(session.machine, &session.scenario, result);
-		print_shortened(replays);
+		print_shortened((uint32_t)pfs_case_reduce(&session.case_, session.machine,
+							  &session.scenario, arguments.seed,
+							  result));
 		if (!arguments.quiet)
 			pfs_search_show(session.machine, &session.scenario, result, stdout);
 		status = arguments.save != NULL ? save(&arguments) : 1;

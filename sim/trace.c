@@ -2,6 +2,7 @@
 
 #include "sim/model.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ static struct pfs_writer *writer_of(const struct pfs_machine *self, const void *
 
 void pfs_trace_reset(struct pfs_machine *self)
 {
+	self->mark_count = 0;
 	if (self->tracing && self->writers == NULL)
 		self->writers = calloc(WRITER_ROOM, sizeof(*self->writers));
 	else if (self->writers != NULL)
@@ -128,6 +130,38 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 			       seen, source);
 }
 
+void pfs_trace_mark(struct pfs_machine *self, uint32_t thread, const char *format, ...)
+{
+	va_list arguments;
+	if (!self->tracing || self->mark_count == PFS_TRACE_NOTES_MAX)
+		return;
+	struct pfs_trace_note *mark = &self->marks[self->mark_count++];
+	mark->step = self->step_count;
+	mark->thread = thread;
+	va_start(arguments, format);
+	(void)vsnprintf(mark->text, sizeof(mark->text), format, arguments);
+	va_end(arguments);
+}
+
+static void print_row(FILE *out, uint32_t columns, uint32_t thread, const char *text)
+{
+	for (uint32_t column = 0; column < columns; column++)
+		(void)fprintf(out, "| %-*.*s ", COLUMN - 1, COLUMN - 1,
+			      column == thread % columns ? text : "");
+}
+
+/* The calls that begin or end before a step. */
+static void print_marks(const struct pfs_machine *self, FILE *out, uint32_t columns, uint32_t at)
+{
+	for (uint32_t i = 0; i < self->mark_count; i++) {
+		if (self->marks[i].step != at)
+			continue;
+		(void)fprintf(out, "%5s ", "");
+		print_row(out, columns, self->marks[i].thread, self->marks[i].text);
+		(void)fprintf(out, "|\n");
+	}
+}
+
 void pfs_trace_print(const struct pfs_machine *self, FILE *out)
 {
 	uint32_t columns = self->thread_count < COLUMNS_MAX ? self->thread_count : COLUMNS_MAX;
@@ -138,13 +172,13 @@ void pfs_trace_print(const struct pfs_machine *self, FILE *out)
 	for (uint32_t at = 0; at < self->step_count; at++) {
 		const struct pfs_step *step = &self->trace[at];
 		char text[160];
+		print_marks(self, out, columns, at);
 		pfs_trace_describe(self, at, text, sizeof(text));
 		(void)fprintf(out, "%5u ", at);
-		for (uint32_t column = 0; column < columns; column++)
-			(void)fprintf(out, "| %-*.*s ", COLUMN - 1, COLUMN - 1,
-				      column == step->thread % columns ? text : "");
+		print_row(out, columns, step->thread, text);
 		(void)fprintf(out, "| %s:%d\n",
 			      pfs_trace_base_name(step->operation.place->file),
 			      step->operation.place->line);
 	}
+	print_marks(self, out, columns, self->step_count);
 }

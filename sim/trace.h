@@ -17,6 +17,10 @@ void pfs_trace_reset(struct pfs_machine *self);
 /* Keeps the step, and finds where the value seen was written. */
 void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step);
 
+/* While tracing: a call of the thread begins or ends here. */
+__attribute__((format(printf, 3, 4))) void pfs_trace_mark(struct pfs_machine *self,
+							  uint32_t thread, const char *format, ...);
+
 /* The steps as a table on out. */
 void pfs_trace_print(const struct pfs_machine *self, FILE *out);
 
