@@ -10,4 +10,16 @@ if(PFS_TESTS)
   add_test(NAME sim.progress.tso COMMAND pfs-sim progress --memory tso --executions 30)
   set_tests_properties(sim.dpor sim.progress.sc sim.progress.tso PROPERTIES
     LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
+  foreach(part saved example wrong)
+    add_test(NAME sim.schedules.${part} COMMAND /usr/bin/python3
+      ${CMAKE_CURRENT_SOURCE_DIR}/schedules_test.py $<TARGET_FILE:pfs-sim> ${part})
+    list(APPEND schedule_tests sim.schedules.${part})
+  endforeach()
+  if(NOT PFS_SANITIZE)
+    add_test(NAME sim.gdb COMMAND /usr/bin/python3
+      ${CMAKE_CURRENT_SOURCE_DIR}/schedules_test.py $<TARGET_FILE:pfs-sim> gdb)
+    set_tests_properties(sim.gdb PROPERTIES SKIP_RETURN_CODE 77 LABELS sim TIMEOUT 120)
+  endif()
+  set_tests_properties(${schedule_tests} PROPERTIES
+    LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
 endif()
