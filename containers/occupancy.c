@@ -113,6 +113,13 @@ static uint32_t next_bit(_Atomic(uint64_t) *words, uint32_t position, uint32_t c
 	return count;
 }
 
+bool pfs_occupancy_node_has_room(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	uint32_t limit = pfs_container_page_limit(self);
+	return next_bit(pfs_summary_pages(self->policy, thread->node, false), 0, limit) < limit;
+}
+
 static struct pfs_claim take_and_stay(struct pfs_thread *thread, struct pfs_occupancy_word *word)
 {
 	uint64_t seen = 0;

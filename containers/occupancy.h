@@ -167,6 +167,9 @@ int pfs_occupancy_some_free(struct pfs_container *self);
 /* Announce in the summaries that the word has room. */
 void pfs_occupancy_announce(struct pfs_container *self, struct pfs_occupancy_word *word);
 
+/* Does some page of the thread's node that does not drain show room in the summary? */
+PFS_COLD bool pfs_occupancy_node_has_room(struct pfs_thread *thread);
+
 /* A free record that is the caller's, now DIRTY. */
 static inline struct pfs_claim pfs_occupancy_claim_record(struct pfs_thread *thread,
 							  void *record, struct pfs_lock *lock)
@@ -255,12 +258,14 @@ static inline bool pfs_occupancy_drains(struct pfs_occupancy_page *page)
 	return pfs_load_relaxed(&page->draining) != 0; /* relaxed: a preference */
 }
 
-/* Hints never lead to other nodes, or to pages that drain. */
+/* Hints never lead to pages that drain, and to other nodes only while this one shows no room:
+ * without them, all threads of a node without pages search the same few summary lines. */
 static inline bool pfs_occupancy_is_preferred(struct pfs_thread *thread,
 					      struct pfs_occupancy_page *page)
 {
 	uint32_t node = pfs_load_relaxed(&page->node); /* relaxed: a preference */
-	return (node == thread->node || node == PFS_NODE_MIXED) && !pfs_occupancy_drains(page);
+	return (node == thread->node || node == PFS_NODE_MIXED ||
+		!pfs_occupancy_node_has_room(thread)) && !pfs_occupancy_drains(page);
 }
 
 /*

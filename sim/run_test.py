@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """run_test.py - runs `pfs-sim run` on small machines and checks what it writes.
 
-usage: run_test.py PFS_SIM matrix | repeat | large | claims | wrong
+usage: run_test.py PFS_SIM matrix | repeat | large | claims | scales | wrong
 matrix: every workload with every policy; repeat: same arguments, same bytes, and seeds; large:
-1,024 threads, and more threads than PUs; claims: what policies promise; wrong: bad arguments.
+1,024 threads, and more threads than PUs; claims: what policies promise; scales: how
+exact does with 256 threads; wrong: bad arguments.
 Exit 0: all held. 1: not.
 """
 
@@ -164,6 +165,26 @@ def claims():
            f"the cursor is no hot line: {hot}")
 
 
+def scales():
+    """Many times the others' throughput, and a fair share of 256 times one thread's."""
+    for occupancy in ("0.95", "0.99"):
+        arguments = ["--machine", "numa:8 core:32 pu:1", "--workload", "churn", "--occupancy",
+                     occupancy, "--ops", "20000", "--seed", "1", "--format", "json"]
+
+        def speed(policy, threads):
+            found = measure(arguments + ["--policy", policy, "--threads", str(threads)])
+            expect(policy not in EXACT or found.get("needless_growths") == 0,
+                   f"{policy} at {occupancy}: needless growth")
+            return found.get("items_per_second", 0)
+        original, random_start = speed("original", 256), speed("random_start", 256)
+        for policy in EXACT:
+            many, one = speed(policy, 256), speed(policy, 1)
+            shown = f"{policy} at {occupancy}: {many:.3g} a second"
+            expect(many >= 50 * original, f"{shown}, original {original:.3g}")
+            expect(many >= 5 * random_start, f"{shown}, random_start {random_start:.3g}")
+            expect(many >= 0.2 * 256 * one, f"{shown}, one thread {one:.3g}")
+
+
 def one_line(arguments, word):
     done = call(arguments)
     shown = " ".join(arguments)
@@ -211,7 +232,7 @@ def wrong():
 
 if __name__ == "__main__":
     {"matrix": matrix, "repeat": repeat, "large": large, "claims": claims,
-     "wrong": wrong}[sys.argv[2]]()
+     "scales": scales, "wrong": wrong}[sys.argv[2]]()
     for fault in faults[:20]:
         print(f"run_test.py: not so: {fault}")
     sys.exit(1 if faults else 0)
