@@ -16,6 +16,7 @@ struct pfs_dpor_node {
 	uint32_t actor, thread;
 	bool wrote;         /* into memory that others see */
 	bool buffered;      /* a store into its own buffer: touches no memory */
+	bool barrier;       /* waits until no store is buffered; without buffers, for nothing */
 	uint16_t index;     /* of the actor's steps: 1, 2, ... */
 	uint16_t clock[PFS_DPOR_ACTORS_MAX]; /* steps of each actor that come before, this too */
 };
@@ -66,7 +67,7 @@ static bool depend(const struct pfs_dpor_node *a, const struct pfs_dpor_node *b)
 	const struct pfs_sim_operation *one = &a->ran, *other = &b->ran;
 	if (a->thread == b->thread) /* a load sees its own store in the buffer or in memory */
 		return false;
-	if (one->kind == PFS_SIM_BARRIER || other->kind == PFS_SIM_BARRIER)
+	if (a->barrier || b->barrier)
 		return is_store(one) || is_store(other);
 	if (a->buffered || b->buffered)
 		return false;
@@ -106,6 +107,7 @@ static struct pfs_dpor_node next_step(const struct pfs_machine *machine, uint32_
 				      .thread = actor % machine->thread_count };
 	next.wrote = will_write(machine, actor, &next.ran);
 	next.buffered = machine->model == PFS_MACHINE_TSO && next.ran.kind == PFS_SIM_STORE;
+	next.barrier = machine->model == PFS_MACHINE_TSO && next.ran.kind == PFS_SIM_BARRIER;
 	return next;
 }
 
@@ -263,17 +265,16 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 	step->index = base_of(self, machine, n, step, base);
 	memcpy(step->clock, base, sizeof(base));
 	bool waits = step->ran.kind == PFS_SIM_LOCK || step->ran.kind == PFS_SIM_AWAIT;
-	bool barrier = step->ran.kind == PFS_SIM_BARRIER;
 	if (waits)
 		find_race_of_waiting(self, n, step, base);
-	else if (barrier && machine->model == PFS_MACHINE_TSO)
+	else if (step->barrier)
 		find_races_of_barrier(self, n, step, base);
 	for (uint32_t j = n; j-- > 0;) {
 		const struct pfs_dpor_node *before = &self->nodes[j];
 		if (before->actor == step->actor || is_known(step->clock, before) ||
 		    !depend(before, step))
 			continue;
-		if (!waits && !barrier)
+		if (!waits && !step->barrier)
 			try_other_order(self, j, n, step, base);
 		merge(step->clock, before->clock);
 	}
@@ -415,6 +416,8 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 		      step->operation.kind == PFS_SIM_UNMAP;
 	node->buffered = machine->model == PFS_MACHINE_TSO &&
 			 step->operation.kind == PFS_SIM_STORE;
+	node->barrier = machine->model == PFS_MACHINE_TSO &&
+			step->operation.kind == PFS_SIM_BARRIER;
 	find_races(self, machine, self->at - 1);
 }
 

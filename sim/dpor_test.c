@@ -352,7 +352,7 @@ static void draw(uint64_t *random, bool tso)
 		drawn.count[t] = 1 + pfs_random_below(random, tso ? 3 : OPS_MAX);
 		for (uint32_t i = 0; i < drawn.count[t]; i++)
 			drawn.ops[t][i] = (struct random_op){
-				pfs_random_below(random, tso ? OP_COUNT : OP_BARRIER),
+				pfs_random_below(random, OP_COUNT),
 				pfs_random_below(random, 2), pfs_random_below(random, 3)
 			};
 	}

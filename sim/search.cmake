@@ -10,7 +10,7 @@ if(PFS_TESTS)
   add_test(NAME sim.progress.tso COMMAND pfs-sim progress --memory tso --executions 30)
   set_tests_properties(sim.dpor sim.progress.sc sim.progress.tso PROPERTIES
     LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
-  foreach(part saved example wrong)
+  foreach(part saved example wrong classes)
     add_test(NAME sim.schedules.${part} COMMAND /usr/bin/python3
       ${CMAKE_CURRENT_SOURCE_DIR}/schedules_test.py $<TARGET_FILE:pfs-sim> ${part})
     list(APPEND schedule_tests sim.schedules.${part})
