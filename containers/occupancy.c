@@ -113,11 +113,27 @@ static uint32_t next_bit(_Atomic(uint64_t) *words, uint32_t position, uint32_t c
 	return count;
 }
 
-bool pfs_occupancy_node_has_room(struct pfs_thread *thread)
+/* Does some page of the thread's node that does not drain show room? */
+static bool node_has_room(struct pfs_thread *thread)
 {
 	struct pfs_container *self = thread->container;
 	uint32_t limit = pfs_container_page_limit(self);
 	return next_bit(pfs_summary_pages(self->policy, thread->node, false), 0, limit) < limit;
+}
+
+/* Hints lead to other nodes only while this one shows no room: without them, all threads of a
+ * node without pages search the same few summary lines. */
+static bool is_preferred(struct pfs_thread *thread, struct pfs_occupancy_page *page)
+{
+	return !pfs_occupancy_drains(page) &&
+	       (pfs_occupancy_is_near(thread, page) || !node_has_room(thread));
+}
+
+void pfs_occupancy_remember_far(struct pfs_thread *thread, struct pfs_occupancy_word *word,
+				uint64_t seen)
+{
+	if (is_preferred(thread, word->page))
+		pfs_occupancy_remember(thread, word, seen);
 }
 
 static struct pfs_claim take_and_stay(struct pfs_thread *thread, struct pfs_occupancy_word *word)
@@ -206,7 +222,7 @@ static struct pfs_claim search_hints(struct pfs_thread *thread)
 			break;
 		own->older[own->top].word = NULL;
 		own->top = (own->top + PFS_HINTS - 1) % PFS_HINTS;
-		if (!pfs_occupancy_is_preferred(thread, own->latest.word->page))
+		if (!is_preferred(thread, own->latest.word->page))
 			continue;
 		struct pfs_claim claim =
 			pfs_occupancy_take(thread, own->latest.word, &own->latest.seen);

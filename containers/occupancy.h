@@ -167,8 +167,9 @@ int pfs_occupancy_some_free(struct pfs_container *self);
 /* Announce in the summaries that the word has room. */
 void pfs_occupancy_announce(struct pfs_container *self, struct pfs_occupancy_word *word);
 
-/* Does some page of the thread's node that does not drain show room in the summary? */
-PFS_COLD bool pfs_occupancy_node_has_room(struct pfs_thread *thread);
+/* Remember a word of another node, unless the thread's own shows room. */
+PFS_COLD void pfs_occupancy_remember_far(struct pfs_thread *thread,
+					 struct pfs_occupancy_word *word, uint64_t seen);
 
 /* A free record that is the caller's, now DIRTY. */
 static inline struct pfs_claim pfs_occupancy_claim_record(struct pfs_thread *thread,
@@ -258,14 +259,19 @@ static inline bool pfs_occupancy_drains(struct pfs_occupancy_page *page)
 	return pfs_load_relaxed(&page->draining) != 0; /* relaxed: a preference */
 }
 
-/* Hints never lead to pages that drain, and to other nodes only while this one shows no room:
- * without them, all threads of a node without pages search the same few summary lines. */
-static inline bool pfs_occupancy_is_preferred(struct pfs_thread *thread,
-					      struct pfs_occupancy_page *page)
+static inline bool pfs_occupancy_is_near(struct pfs_thread *thread,
+					 struct pfs_occupancy_page *page)
 {
 	uint32_t node = pfs_load_relaxed(&page->node); /* relaxed: a preference */
-	return (node == thread->node || node == PFS_NODE_MIXED ||
-		!pfs_occupancy_node_has_room(thread)) && !pfs_occupancy_drains(page);
+	return node == thread->node || node == PFS_NODE_MIXED;
+}
+
+/* Hints never lead to pages that drain. */
+static inline void pfs_occupancy_remember_kept(struct pfs_thread *thread,
+					       struct pfs_occupancy_word *word, uint64_t seen)
+{
+	if (!pfs_occupancy_drains(word->page))
+		pfs_occupancy_remember(thread, word, seen);
 }
 
 /*
@@ -330,8 +336,12 @@ static inline void pfs_occupancy_give(struct pfs_thread *thread, void *record)
 	if (pfs_likely(is_latest && (uint32_t)before != 0))
 		return;
 	pfs_occupancy_tell(thread->container, word);
-	if (!is_latest && pfs_occupancy_is_preferred(thread, word->page))
-		pfs_occupancy_remember(thread, word, before + bit + PFS_WORD_FREES);
+	if (is_latest)
+		return;
+	if (pfs_likely(pfs_occupancy_is_near(thread, word->page)))
+		pfs_occupancy_remember_kept(thread, word, before + bit + PFS_WORD_FREES);
+	else /* the last call: nothing has to be kept over it */
+		pfs_occupancy_remember_far(thread, word, before + bit + PFS_WORD_FREES);
 }
 
 #endif
