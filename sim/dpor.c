@@ -5,18 +5,22 @@
 
 #include "sim/model.h"
 
-/* One step, and what is to be tried at its place. Bits are actors. */
+/* One step, and what is to be tried at its place. Bits are actors; with views an actor is a
+ * thread here, and an option is what pfs_machine_can_run calls actor: the thread's choice, too. */
 struct pfs_dpor_node {
+	uint64_t options;   /* bits of options: enabled */
+	uint64_t sleep;     /* options not to be tried: explored from here, or from a sibling */
 	uint32_t enabled;
-	uint32_t backtrack; /* to be tried from here, tried ones included */
-	uint32_t sleep;     /* not to be tried: explored from here, or from a sibling before */
+	uint32_t backtrack; /* to be tried from here with all its options, tried ones included */
+	uint32_t option;    /* chosen */
 	/* What was executed. */
 	struct pfs_sim_operation ran;
-	uint64_t seen;
+	uint64_t held;      /* by memory, before */
 	uint32_t actor, thread;
 	bool wrote;         /* into memory that others see */
 	bool buffered;      /* a store into its own buffer: touches no memory */
 	bool barrier;       /* waits until no store is buffered; without buffers, for nothing */
+	bool fence;         /* with views, a barrier: ends choices of all threads */
 	uint16_t index;     /* of the actor's steps: 1, 2, ... */
 	uint16_t clock[PFS_DPOR_ACTORS_MAX]; /* steps of each actor that come before, this too */
 };
@@ -24,6 +28,28 @@ struct pfs_dpor_node {
 static uint32_t bit(uint32_t actor)
 {
 	return UINT32_C(1) << actor;
+}
+
+static uint64_t option_bit(uint32_t option)
+{
+	return UINT64_C(1) << option;
+}
+
+/* All options of a set of actors: actor + k * the number of actors. */
+static uint64_t options_of(const struct pfs_dpor *self, uint32_t set)
+{
+	uint64_t found = 0;
+	for (uint32_t first = 0; first < PFS_DPOR_OPTIONS_MAX; first += self->actors)
+		found |= (uint64_t)set << first;
+	return found;
+}
+
+static uint32_t actors_of(const struct pfs_dpor *self, uint64_t options)
+{
+	uint32_t set = 0;
+	for (uint64_t rest = options; rest != 0; rest >>= self->actors)
+		set |= (uint32_t)(rest & (option_bit(self->actors) - 1));
+	return set;
 }
 
 /* Does the step come before what the clock has seen? */
@@ -67,6 +93,8 @@ static bool depend(const struct pfs_dpor_node *a, const struct pfs_dpor_node *b)
 	const struct pfs_sim_operation *one = &a->ran, *other = &b->ran;
 	if (a->thread == b->thread) /* a load sees its own store in the buffer or in memory */
 		return false;
+	if (a->fence || b->fence)
+		return true;
 	if (a->barrier || b->barrier)
 		return is_store(one) || is_store(other);
 	if (a->buffered || b->buffered)
@@ -80,8 +108,8 @@ static bool depend(const struct pfs_dpor_node *a, const struct pfs_dpor_node *b)
 }
 
 /* Will the pending operation write memory that others see? A compare-and-swap is judged by the
- * value that memory has now. */
-static bool will_write(const struct pfs_machine *machine, uint32_t actor,
+ * value that it would see now. */
+static bool will_write(const struct pfs_machine *machine, uint32_t option,
 		       const struct pfs_sim_operation *operation)
 {
 	switch (operation->kind) {
@@ -94,20 +122,32 @@ static bool will_write(const struct pfs_machine *machine, uint32_t actor,
 		if (pfs_sim_memory_has(&machine->memory, operation->address, &state) &&
 		    state != PFS_SIM_MAPPED)
 			return true;
-		return pfs_model_peek(machine->threads[actor], operation) == operation->expected;
+		uint32_t count = machine->thread_count;
+		const struct pfs_vthread *thread = machine->threads[option % count];
+		return (machine->model == PFS_MACHINE_VIEWS
+				? pfs_views_peek(machine, thread, option / count)
+				: pfs_model_peek(thread, operation)) == operation->expected;
 	}
 	default: return true;
 	}
 }
 
-/* An actor's next step, as if it had been executed. */
-static struct pfs_dpor_node next_step(const struct pfs_machine *machine, uint32_t actor)
+static void set_kind(const struct pfs_machine *machine, struct pfs_dpor_node *step)
 {
-	struct pfs_dpor_node next = { .ran = pfs_machine_pending(machine, actor), .actor = actor,
-				      .thread = actor % machine->thread_count };
-	next.wrote = will_write(machine, actor, &next.ran);
-	next.buffered = machine->model == PFS_MACHINE_TSO && next.ran.kind == PFS_SIM_STORE;
-	next.barrier = machine->model == PFS_MACHINE_TSO && next.ran.kind == PFS_SIM_BARRIER;
+	bool tso = machine->model == PFS_MACHINE_TSO, views = machine->model == PFS_MACHINE_VIEWS;
+	step->buffered = tso && step->ran.kind == PFS_SIM_STORE;
+	step->barrier = tso && step->ran.kind == PFS_SIM_BARRIER;
+	step->fence = views && step->ran.kind == PFS_SIM_BARRIER;
+}
+
+/* What would be an option's step now, as if it had been executed. */
+static struct pfs_dpor_node next_step(const struct pfs_machine *machine, uint32_t option)
+{
+	struct pfs_dpor_node next = { .ran = pfs_machine_pending(machine, option),
+				      .actor = option % pfs_machine_actor_count(machine),
+				      .thread = option % machine->thread_count };
+	next.wrote = will_write(machine, option, &next.ran);
+	set_kind(machine, &next);
 	return next;
 }
 
@@ -152,7 +192,8 @@ static void try_other_order(struct pfs_dpor *self, uint32_t j, uint32_t n,
 {
 	struct pfs_dpor_node *node = &self->nodes[j];
 	uint32_t actors = initials_of(self, j, n, last, base);
-	if ((actors & (node->backtrack | node->sleep)) != 0)
+	uint32_t awake = actors_of(self, node->options & ~node->sleep);
+	if ((actors & (node->backtrack | (node->enabled & ~awake))) != 0)
 		return;
 	actors &= node->enabled;
 	if (actors == 0)
@@ -178,11 +219,13 @@ static void find_race_of_waiting(struct pfs_dpor *self, uint32_t n,
 {
 	for (uint32_t j = n; j-- > 0;) {
 		const struct pfs_dpor_node *step = &self->nodes[j];
-		if (step->actor == last->actor || is_known(base, step) || !depend(step, last) ||
-		    !step->wrote || !could_go_on(&last->ran, step->seen))
+		if (step->actor == last->actor || is_known(base, step) || !depend(step, last))
 			continue;
-		try_other_order(self, j, n, last, base);
-		return;
+		bool fits = step->wrote && could_go_on(&last->ran, step->held);
+		if (fits || step->fence) /* a fence changes no value: also what is before it */
+			try_other_order(self, j, n, last, base);
+		if (fits)
+			return;
 	}
 }
 
@@ -298,38 +341,42 @@ static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *mac
 
 /* ---- the scheduler ---- */
 
-static uint32_t enabled_of(const struct pfs_machine *machine)
+static uint64_t find_options(struct pfs_dpor *self, const struct pfs_machine *machine)
 {
-	uint32_t enabled = 0, count = pfs_machine_actor_count(machine);
-	for (uint32_t actor = 0; actor < count; actor++) {
-		if (pfs_machine_can_run(machine, actor))
-			enabled |= bit(actor);
+	uint64_t options = 0;
+	uint32_t count = pfs_machine_actor_limit(machine);
+	self->cut |= count > PFS_DPOR_OPTIONS_MAX || machine->views.cut;
+	for (uint32_t option = 0; option < count && option < PFS_DPOR_OPTIONS_MAX; option++) {
+		bool older = option >= self->actors; /* than the newest message */
+		if (pfs_machine_can_run(machine, option) &&
+		    !(self->append_only && older && next_step(machine, option).wrote))
+			options |= option_bit(option);
 	}
-	return enabled;
+	return options;
 }
 
-static uint32_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *machine)
+static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *machine)
 {
-	uint32_t sleep = 0;
+	uint64_t sleep = 0;
 	if (self->at == 0)
 		return 0;
 	const struct pfs_dpor_node *parent = &self->nodes[self->at - 1];
-	for (uint32_t rest = parent->sleep; rest != 0; rest &= rest - 1) {
-		uint32_t actor = (uint32_t)__builtin_ctz(rest);
-		struct pfs_dpor_node next = next_step(machine, actor);
-		if (!depend(parent, &next))
-			sleep |= bit(actor);
+	for (uint64_t rest = parent->sleep; rest != 0; rest &= rest - 1) {
+		uint32_t option = (uint32_t)__builtin_ctzll(rest);
+		struct pfs_dpor_node next = next_step(machine, option);
+		if (next.actor != parent->actor && !depend(parent, &next))
+			sleep |= option_bit(option);
 	}
 	return sleep;
 }
 
 /* The last actor first: fewer switches in the first failing schedule. */
-static uint32_t prefer(const struct pfs_machine *machine, uint32_t set)
+static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
 {
 	uint32_t last = machine->last_actor;
-	if (last < PFS_DPOR_ACTORS_MAX && (set & bit(last)) != 0)
+	if (last < PFS_DPOR_ACTORS_MAX && (set & option_bit(last)) != 0)
 		return last;
-	return (uint32_t)__builtin_ctz(set);
+	return (uint32_t)__builtin_ctzll(set);
 }
 
 static bool make_room(struct pfs_dpor *self)
@@ -348,24 +395,25 @@ static bool make_room(struct pfs_dpor *self)
 
 static uint32_t choose_new(struct pfs_dpor *self, struct pfs_machine *machine)
 {
-	uint32_t enabled = enabled_of(machine);
-	if (enabled == 0) {
+	uint64_t options = find_options(self, machine);
+	if (options == 0) {
 		if (!self->redundant)
 			find_races_of_blocked(self, machine);
 		return PFS_ACTOR_NONE;
 	}
 	if (self->redundant)
-		return prefer(machine, enabled);
-	uint32_t sleep = sleepers(self, machine);
-	self->redundant = (enabled & ~sleep) == 0;
+		return prefer(machine, options);
+	uint64_t sleep = sleepers(self, machine);
+	self->redundant = (options & ~sleep) == 0;
 	self->no_memory |= !self->redundant && !make_room(self);
 	if (self->redundant || self->no_memory) {
 		self->redundant = true;
-		return prefer(machine, enabled);
+		return prefer(machine, options);
 	}
-	uint32_t chosen = prefer(machine, enabled & ~sleep);
+	uint32_t chosen = prefer(machine, options & ~sleep), actor = chosen % self->actors;
 	self->nodes[self->depth++] = (struct pfs_dpor_node){
-		.enabled = enabled, .backtrack = bit(chosen), .sleep = sleep, .actor = chosen
+		.options = options, .enabled = actors_of(self, options),
+		.backtrack = bit(actor), .sleep = sleep, .option = chosen, .actor = actor
 	};
 	self->at++;
 	return chosen;
@@ -388,13 +436,12 @@ static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *mach
 	struct pfs_dpor *self = (struct pfs_dpor *)scheduler;
 	if (pfs_machine_actor_count(machine) > PFS_DPOR_ACTORS_MAX)
 		self->refusal = "more than 32 actors";
-	else if (machine->model != PFS_MACHINE_SC && machine->model != PFS_MACHINE_TSO)
-		self->refusal = "this memory model";
 	if (self->refusal != NULL)
 		return any_next(machine);
+	self->actors = pfs_machine_actor_count(machine);
 	if (self->at >= self->depth || self->redundant)
 		return choose_new(self, machine);
-	return self->nodes[self->at++].actor;
+	return self->nodes[self->at++].option;
 }
 
 static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
@@ -411,13 +458,13 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 	if (self->at - 1 < self->fresh)
 		return;
 	node->thread = step->thread;
-	node->seen = step->seen;
+	/* A write behind an older message leaves memory as it was. */
+	node->held = node->option < self->actors || !step->wrote
+			     ? step->seen
+			     : pfs_model_bytes(node->ran.address, node->ran.size_bytes);
 	node->wrote = step->wrote || step->operation.kind == PFS_SIM_NOTE ||
 		      step->operation.kind == PFS_SIM_UNMAP;
-	node->buffered = machine->model == PFS_MACHINE_TSO &&
-			 step->operation.kind == PFS_SIM_STORE;
-	node->barrier = machine->model == PFS_MACHINE_TSO &&
-			step->operation.kind == PFS_SIM_BARRIER;
+	set_kind(machine, node);
 	find_races(self, machine, self->at - 1);
 }
 
@@ -439,11 +486,13 @@ bool pfs_dpor_next(struct pfs_dpor *self)
 	self->redundant = false;
 	for (; self->depth != 0; self->depth--) {
 		struct pfs_dpor_node *node = &self->nodes[self->depth - 1];
-		node->sleep |= bit(node->actor); /* explored: its brothers need not begin with it */
-		uint32_t open = node->backtrack & ~node->sleep;
+		/* Explored: its brothers need not begin with it. */
+		node->sleep |= option_bit(node->option);
+		uint64_t open = node->options & ~node->sleep & options_of(self, node->backtrack);
 		if (open == 0)
 			continue;
-		node->actor = (uint32_t)__builtin_ctz(open);
+		node->option = (uint32_t)__builtin_ctzll(open);
+		node->actor = node->option % self->actors;
 		self->fresh = self->depth - 1;
 		return true;
 	}

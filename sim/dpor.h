@@ -17,7 +17,13 @@
  *   notes with a time    (PFS_SIM_NOTE, operand PFS_NOTE_BEGIN or PFS_NOTE_END) depend on each
  *                        other only if one begins and the other ends: all orders that the
  *                        clock can tell are tried.
- * Not handled, and said so (refusal): yields, other memory models, too many actors.
+ *   views                what a load reads, and where a store is put, are choices of a thread.
+ *                        A race gives the other order to a thread, with all its choices. A
+ *                        choice is part of an operation: each sleeps, and is woken, by itself.
+ *                        k counts from the newest message, so operations elsewhere leave it as
+ *                        it is, and those that write here wake all of them. A barrier depends
+ *                        on everything.
+ * Not handled, and said so (refusal): yields, too many actors.
  */
 #ifndef PFS_SIM_DPOR_H
 #define PFS_SIM_DPOR_H
@@ -25,6 +31,7 @@
 #include "sim/machine.h"
 
 #define PFS_DPOR_ACTORS_MAX 32u
+#define PFS_DPOR_OPTIONS_MAX 64u
 #define PFS_NOTE_BEGIN 1u
 #define PFS_NOTE_END 2u
 
@@ -33,11 +40,14 @@ struct pfs_dpor_node;
 struct pfs_dpor {
 	struct pfs_scheduler scheduler;
 	struct pfs_dpor_node *nodes;
+	uint32_t actors;       /* on the machine; with views, threads */
 	uint32_t depth, room;  /* steps on the current path */
 	uint32_t at;           /* next step of the current execution */
 	uint32_t fresh;        /* steps before this one are the last execution's */
 	bool redundant;        /* the current execution only repeats a class */
+	bool append_only;      /* views: no write is put behind a later one */
 	bool no_memory;        /* the search is cut: not exhaustive */
+	bool cut;              /* views: there were choices that were not tried */
 	const char *refusal;   /* not NULL: this case is none for this search */
 };
 

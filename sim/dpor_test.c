@@ -55,6 +55,9 @@ static bool is_ordered(const struct pfs_machine *machine, const struct pfs_step 
 {
 	uint8_t one = a->operation.kind, other = b->operation.kind;
 	bool tso = machine->model == PFS_MACHINE_TSO;
+	if (machine->model == PFS_MACHINE_VIEWS &&
+	    (one == PFS_SIM_BARRIER || other == PFS_SIM_BARRIER))
+		return a->thread != b->thread; /* it ends choices */
 	if (one == PFS_SIM_BARRIER || other == PFS_SIM_BARRIER)
 		return a->thread != b->thread && tso &&
 		       (one == PFS_SIM_STORE || other == PFS_SIM_STORE);
@@ -70,14 +73,14 @@ static bool is_ordered(const struct pfs_machine *machine, const struct pfs_step 
 static uint64_t class_of(const struct pfs_machine *machine)
 {
 	static uint64_t name[4096];
-	uint32_t local[32] = { 0 };
+	uint32_t local[32] = { 0 }, count = pfs_machine_actor_count(machine);
 	uint64_t sum = 0;
 	for (uint32_t j = 0; j < machine->step_count; j++) {
-		uint32_t actor = machine->schedule[j];
-		name[j] = actor * UINT64_C(4096) + ++local[actor];
+		uint32_t actor = machine->schedule[j] % count; /* views: the rest is its choice */
+		name[j] = machine->schedule[j] * UINT64_C(4096) + ++local[actor];
 		sum += mix(name[j] * 2 + machine->trace[j].wrote);
 		for (uint32_t i = 0; i < j; i++) {
-			if (machine->schedule[i] != actor &&
+			if (machine->schedule[i] % count != actor &&
 			    is_ordered(machine, &machine->trace[i], &machine->trace[j]))
 				sum += mix(name[i] * UINT64_C(1000003) + name[j]);
 		}
@@ -146,11 +149,13 @@ static void settle(struct pfs_machine *machine, void *context)
 
 static const struct pfs_scenario scenario = { "program", setup, finish, NULL, &program, settle };
 static struct pfs_search_result result;
+static bool append_only; /* views */
 
 static void search(enum pfs_machine_model model, enum pfs_search_kind kind, uint64_t most)
 {
 	struct pfs_machine *machine = pfs_machine_create(model);
-	struct pfs_search_options options = { .kind = kind, .execution_max = most };
+	struct pfs_search_options options = { .kind = kind, .execution_max = most,
+						.append_only = append_only };
 	while (program.classes.count != 0)
 		program.classes.slots[program.classes.used[--program.classes.count]] = 0;
 	program.classes.sum = 0;
@@ -274,11 +279,12 @@ static void compare(enum pfs_machine_model model, const char *name, void (*body)
 
 enum { OP_LOAD, OP_STORE, OP_CAS, OP_ADD, OP_SECTION, OP_TRY, OP_AWAIT, OP_BEGIN, OP_END,
        OP_BARRIER, OP_COUNT };
+enum { OP_EXCHANGE = OP_COUNT, OP_COUNT_VIEWS };
 
 static struct random_program {
 	uint32_t count[3];
 	struct random_op {
-		uint32_t kind, at, value;
+		uint32_t kind, at, value, order;
 	} ops[3][OPS_MAX];
 } drawn;
 
@@ -295,13 +301,18 @@ static void note(void *cell, uint64_t operand)
 
 static void run_op(struct program *self, const struct random_op *op)
 {
+	static const struct pfs_sim_place place = { "random", "random", "random", 0 };
 	_Atomic(uint32_t) *slot = &self->slots[op->at];
+	enum pfs_sim_order order = (enum pfs_sim_order)op->order;
 	uint32_t seen = op->value / 2;
 	switch (op->kind) {
-	case OP_LOAD: (void)pfs_load_relaxed(slot); return;
-	case OP_STORE: pfs_store_release(slot, op->value); return;
-	case OP_CAS: (void)pfs_cas_acq_rel(slot, &seen, op->value); return;
-	case OP_ADD: (void)pfs_fetch_add_acq_rel(slot, 1); return;
+	case OP_LOAD: (void)pfs_sim_load(slot, 4, order, &place); return;
+	case OP_STORE: pfs_sim_store(slot, 4, op->value, order, &place); return;
+	case OP_CAS: (void)pfs_sim_cas(slot, 4, &seen, op->value, order, &place); return;
+	case OP_ADD: (void)pfs_sim_change(PFS_SIM_ADD, slot, 4, 1, order, &place); return;
+	case OP_EXCHANGE:
+		(void)pfs_sim_change(PFS_SIM_EXCHANGE, slot, 4, op->value, order, &place);
+		return;
 	case OP_SECTION:
 		pfs_mutex_lock(&self->lock);
 		pfs_store_relaxed(slot, pfs_load_relaxed(slot) + 1);
@@ -343,18 +354,30 @@ static void run_third(void *opaque)
 	run_thread(opaque, 2);
 }
 
-static void draw(uint64_t *random, bool tso)
+/* Orders matter with views, and where buffers are: stores release, or are seq with views. */
+static struct random_op draw_op(uint64_t *random, enum pfs_machine_model model)
+{
+	static const uint32_t kinds[] = { [PFS_MACHINE_SC] = OP_COUNT,
+					  [PFS_MACHINE_TSO] = OP_COUNT,
+					  [PFS_MACHINE_VIEWS] = OP_COUNT_VIEWS };
+	struct random_op op = { pfs_random_below(random, kinds[model]),
+				pfs_random_below(random, 2), pfs_random_below(random, 3),
+				PFS_SIM_ACQ_REL };
+	if (model == PFS_MACHINE_VIEWS)
+		op.order = pfs_random_below(random, PFS_SIM_SEQ + 1);
+	return op;
+}
+
+static void draw(uint64_t *random, enum pfs_machine_model model)
 {
 	static void (*const bodies[3])(void *) = { run_first, run_second, run_third };
 	program.threads = 2 + pfs_random_below(random, 2);
 	for (uint32_t t = 0; t < program.threads; t++) {
 		program.bodies[t] = bodies[t];
-		drawn.count[t] = 1 + pfs_random_below(random, tso ? 3 : OPS_MAX);
+		drawn.count[t] = 1 + pfs_random_below(random, model == PFS_MACHINE_TSO ? 3
+									 : OPS_MAX);
 		for (uint32_t i = 0; i < drawn.count[t]; i++)
-			drawn.ops[t][i] = (struct random_op){
-				pfs_random_below(random, OP_COUNT),
-				pfs_random_below(random, 2), pfs_random_below(random, 3)
-			};
+			drawn.ops[t][i] = draw_op(random, model);
 	}
 }
 
@@ -363,8 +386,8 @@ static void print_drawn(void)
 	for (uint32_t t = 0; t < program.threads; t++) {
 		(void)printf("  T%u:", t);
 		for (uint32_t i = 0; i < drawn.count[t]; i++)
-			(void)printf(" %u(%u,%u)", drawn.ops[t][i].kind, drawn.ops[t][i].at,
-				     drawn.ops[t][i].value);
+			(void)printf(" %u(%u,%u,%u)", drawn.ops[t][i].kind, drawn.ops[t][i].at,
+				     drawn.ops[t][i].value, drawn.ops[t][i].order);
 		(void)printf("\n");
 	}
 }
@@ -374,7 +397,7 @@ static void random_programs(enum pfs_machine_model model, const char *name)
 	uint64_t random = 20260101, executions[3] = { 0 }, classes = 0;
 	uint32_t compared = 0, with_deadlock = 0;
 	for (uint32_t n = 0; n < RANDOM_PROGRAMS && failures == 0; n++) {
-		draw(&random, model == PFS_MACHINE_TSO);
+		draw(&random, model);
 		deadlocks = 0;
 		search(model, PFS_SEARCH_NAIVE, NAIVE_MAX);
 		if (!result.complete)
@@ -418,6 +441,9 @@ int main(void)
 	compare(PFS_MACHINE_TSO, "mutex, tso", mutex_body, 2, 10000, 0);
 	random_programs(PFS_MACHINE_SC, "sc");
 	random_programs(PFS_MACHINE_TSO, "tso");
+	random_programs(PFS_MACHINE_VIEWS, "views");
+	append_only = true;
+	random_programs(PFS_MACHINE_VIEWS, "views, append only");
 	free(program.classes.slots);
 	free(program.classes.used);
 	(void)printf("%s: %d failed\n", failures == 0 ? "fine" : "FAILED", failures);

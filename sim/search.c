@@ -150,7 +150,7 @@ static bool next_of_all(struct search *self)
 	if (dpor ? pfs_dpor_next(&self->dpor) : pfs_explore_next(&self->explore))
 		return true;
 	self->result->complete = self->result->incomplete == 0 &&
-				 !(dpor ? self->dpor.no_memory
+				 !(dpor ? self->dpor.no_memory || self->dpor.cut
 					: self->explore.no_memory || self->explore.cut);
 	return false;
 }
@@ -193,7 +193,7 @@ bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario
 	pfs_explore_init(&self.explore, options->kind == PFS_SEARCH_BOUNDED
 						? options->preemption_max
 						: PFS_PREEMPTIONS_ANY);
-	self.explore.append_only = options->append_only;
+	self.explore.append_only = self.dpor.append_only = options->append_only;
 	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
 	run_all(&self);
 	pfs_dpor_fini(&self.dpor);
