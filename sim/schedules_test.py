@@ -110,7 +110,6 @@ def wrong(sim):
                     (explore + ["--search", "luck"], "search luck"),
                     (explore + ["--policy", "nobody"], "policy nobody"),
                     (explore + ["--scenario", "nothing"], "scenario nothing"),
-                    (explore + ["--search", "dpor", "--memory", "views"], "search dpor"),
                     (["progress", "--memory", "views"], "memory views"),
                     (["progress", "--policy", "nobody"], "policy nobody"),
                     (["progress", "--executions", "0"], "--executions 0")]
