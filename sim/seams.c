@@ -59,6 +59,7 @@ void pfs_barrier_heavy(void)
 }
 
 enum pfs_status (*pfs_seams_reclaimer)(struct pfs_container *container);
+void (*pfs_seams_reclaimer_stop)(struct pfs_container *container);
 
 enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
 {
@@ -73,7 +74,8 @@ enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
 
 void pfs_reclaimer_stop(struct pfs_container *self)
 {
-	(void)self;
+	if (pfs_seams_reclaimer_stop != NULL)
+		pfs_seams_reclaimer_stop(self);
 }
 
 void pfs_panic(const char *what, unsigned found, unsigned expected)

@@ -10,5 +10,7 @@ struct pfs_container;
 
 /* Takes care of the background reclaim passes of a container; NULL, and by default: refused. */
 extern enum pfs_status (*pfs_seams_reclaimer)(struct pfs_container *container);
+/* The container is about to go. */
+extern void (*pfs_seams_reclaimer_stop)(struct pfs_container *container);
 
 #endif

@@ -28,6 +28,7 @@ struct pfs_pool {
 };
 
 struct reclaimer {
+	struct pfs_container *container; /* NULL: it is gone */
 	struct pfs_thread *thread;
 	uint64_t period_ns;    /* as the containers were told */
 };
@@ -62,9 +63,20 @@ static enum pfs_status add_reclaimer(struct pfs_container *container)
 		return PFS_BAD_CONFIG;
 	reclaimer->period_ns = UINT64_C(1000000) *
 			       pfs_container_config(container)->reclaim.period_ms;
+	reclaimer->container = container;
 	enum pfs_status status = pfs_thread_attach(container, &reclaimer->thread);
 	reclaimer_count += status == PFS_OK;
 	return status;
+}
+
+static void remove_reclaimer(struct pfs_container *container)
+{
+	for (uint32_t i = 0; i < reclaimer_count; i++) {
+		if (reclaimers[i].container != container)
+			continue;
+		pfs_thread_detach(reclaimers[i].thread);
+		reclaimers[i].container = NULL;
+	}
 }
 
 static void on_tick(void *context, uint64_t now_ns)
@@ -106,6 +118,7 @@ enum pfs_status pfs_pool_create(struct pfs_pool **pool, const struct pfs_placeme
 		return PFS_NO_MEMORY;
 	}
 	pfs_seams_reclaimer = add_reclaimer;
+	pfs_seams_reclaimer_stop = remove_reclaimer;
 	return PFS_OK;
 }
 
