@@ -15,6 +15,7 @@
 #define FLOOD_NS UINT64_C(10000000) /* the first part of a cycle */
 #define LOW_SHARE 8                 /* of the records, one in so many outlives the flood */
 #define PERIOD_MS 1
+#define ROOM 64                     /* times the page_max of other workloads */
 
 struct ebb {
 	uint64_t begin_ns;
@@ -25,6 +26,9 @@ static void configure(const struct pfs_scene *scene, uint32_t container,
 {
 	(void)container;
 	pfs_scene_pages(scene, config, 1, scene->options->pages);
+	/* `original` adds pages that nobody needs at each flood; here none may be refused. */
+	if ((scene->variant->traits & PFS_TRAIT_GROW) != 0)
+		config->page_max *= ROOM;
 	if (scene->options->reclaim_period_ms == UINT32_MAX)
 		config->reclaim.period_ms = PERIOD_MS;
 }

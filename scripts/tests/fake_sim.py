@@ -22,7 +22,7 @@ def run(given):
     strict = policy in ("local_scan", "random_start", "reclaiming")
     heat = (threads - 1) * max(given.occupancy, 0.1) ** 8
     calls = given.ops
-    extra = int(heat / 12) if skipping else (int(heat / 200) if strict else 0)
+    extra = int(heat / 12) + min(threads - 1, 9) if skipping else int(heat / 200) if strict else 0
     rate = SPEED[policy] * (1 if policy in ("original", "local_scan") else threads ** 0.9)
     skips = {"page_skips": int(heat * 10), "record_skips": int(heat * 900) + 3 * 256,
              "flag_skips": 3, "false_full": int(heat)}
