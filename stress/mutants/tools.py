@@ -9,9 +9,10 @@ every tool, with nothing but the policies that the mutant's own test names:
 	TSan    the race driver under ThreadSanitizer, every mode
 	stress  pfs-stress on real threads, with and without faults
 	sc, tso, views   pfs-sim check, every scenario: an exhaustive and a rotating search
-What is found goes to --found, one JSON object a line; lines that are there already count, too, so
-that tools may take turns. A tool that needs longer than --seconds has not caught it. What a
-tool catches at random it may miss in the next run. Exit 0: the table is made. 1: a mutant does not build. 2: bad usage.
+What is found goes to --found, one JSON object a line; lines that are there already count, too,
+so that tools may take turns. A tool that needs longer than --seconds has not caught it. What a
+tool catches at random it may miss in the next run. Exit 0: the table is made. 1: a mutant does
+not build. 2: bad usage.
 """
 
 import argparse
