@@ -62,7 +62,8 @@ def growth_by_occupancy(results, policy="original"):
               for k, (name, points) in enumerate(lines.items())]
     most, name = max((p[1], n) for n, points in lines.items() for p in points)
     alone = max((p[1] for points in lines.values() for p in points if p[0] == 1), default=0)
-    title = (f"{policy} grows with threads, whatever the occupancy: up to {number(most)} pages that nobody "
+    title = (f"{policy} grows with threads, whatever the occupancy: up to {number(most)} pages "
+             "that nobody "
              f"needed, at {name} full; {number(alone)} with one thread") if most else \
         f"{policy} adds no page that nobody needed"
     wanted = [v for c in cases for v in results.samples("counted", c, "ops_wanted")]
