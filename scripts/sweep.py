@@ -217,11 +217,13 @@ def run_parallel(arguments, folder, todo):
     progress = Progress(len(todo), len(todo))
     errors_path = os.path.join(folder, "errors.log")
     before = log_length(folder)
+    # Here and there the jobs are a shell's, whatever SHELL says, or is not set, as in a service.
+    environment = {**os.environ, "PARALLEL_SHELL": "/bin/sh"}
     # No pipe to us: if we are killed, parallel goes on, and whoever goes on later waits for the
     # jobs at work.
     with open(errors_path, "w", encoding="utf-8") as errors, subprocess.Popen(
-            parallel_command(arguments, folder), cwd=folder, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=errors) as process:
+            parallel_command(arguments, folder), cwd=folder, env=environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors) as process:
         try:
             while process.poll() is None:
                 done = min(len(todo), log_length(folder) - before)

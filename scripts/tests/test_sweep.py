@@ -192,6 +192,7 @@ while [ "${{1#-}}" != "$1" ]; do shift; done
 HOME={self.folder}/home-$1
 mkdir -p "$HOME" && cd "$HOME" || exit
 export HOME
+unset SHELL
 echo "$1" >>{self.folder}/hosts
 shift
 [ "$1" = -- ] && shift
