@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/grow.h"
 #include "sim/model.h"
 
 /* One step, and what is to be tried at its place. Bits are actors; with views an actor is a
@@ -381,16 +382,8 @@ static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
 
 static bool make_room(struct pfs_dpor *self)
 {
-	if (self->depth < self->room)
-		return true;
-	uint32_t room = self->room != 0 ? self->room * 2 : 1024;
-	struct pfs_dpor_node *longer =
-		room <= UINT16_MAX + 1u ? realloc(self->nodes, room * sizeof(*longer)) : NULL;
-	if (longer == NULL)
-		return false;
-	self->nodes = longer;
-	self->room = room;
-	return true;
+	return self->depth <= UINT16_MAX &&
+	       pfs_grow((void **)&self->nodes, &self->room, self->depth + 1, sizeof(*self->nodes));
 }
 
 static uint32_t choose_new(struct pfs_dpor *self, struct pfs_machine *machine)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/grow.h"
 #include "sim/model.h"
 
 /* One choice. Bits are actors. */
@@ -170,15 +171,7 @@ static uint64_t unbounded(const struct pfs_machine *machine)
 
 static bool make_room(struct pfs_explore *self)
 {
-	if (self->depth < self->room)
-		return true;
-	uint32_t room = self->room != 0 ? self->room * 2 : 1024;
-	struct pfs_explore_node *longer = realloc(self->nodes, room * sizeof(*longer));
-	if (longer == NULL)
-		return false;
-	self->nodes = longer;
-	self->room = room;
-	return true;
+	return pfs_grow((void **)&self->nodes, &self->room, self->depth + 1, sizeof(*self->nodes));
 }
 
 static uint32_t choose_new(struct pfs_explore *self, struct pfs_machine *machine)

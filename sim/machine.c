@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/grow.h"
 #include "sim/model.h"
 #include "sim/trace.h"
 
@@ -66,19 +67,6 @@ static enum pfs_machine_end end_of_run(struct pfs_machine *self)
 	return PFS_END_DONE;
 }
 
-static bool grow(void **array, uint32_t *room, uint32_t needed, size_t size)
-{
-	if (needed <= *room)
-		return true;
-	uint32_t wider = *room < 512 ? 1024 : *room * 2;
-	void *longer = realloc(*array, wider * size);
-	if (longer == NULL)
-		return false;
-	*array = longer;
-	*room = wider;
-	return true;
-}
-
 /* The next actor, or PFS_ACTOR_NONE with self->end set. */
 static uint32_t pick(struct pfs_machine *self)
 {
@@ -87,8 +75,8 @@ static uint32_t pick(struct pfs_machine *self)
 	if (self->end != PFS_END_DONE)
 		return PFS_ACTOR_NONE;
 	if (self->step_count >= self->step_max ||
-	    !grow((void **)&self->schedule, &self->step_room, self->step_count + 1,
-		  sizeof(*self->schedule))) {
+	    !pfs_grow((void **)&self->schedule, &self->step_room, self->step_count + 1,
+		      sizeof(*self->schedule))) {
 		self->end = PFS_END_STEPS;
 		return PFS_ACTOR_NONE;
 	}
@@ -456,7 +444,7 @@ uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
 {
 	uint32_t id = self->thread_count;
 	if (id == PFS_MACHINE_THREADS_MAX ||
-	    !grow((void **)&self->threads, &self->thread_room, id + 1, sizeof(*self->threads)))
+	    !pfs_grow((void **)&self->threads, &self->thread_room, id + 1, sizeof(*self->threads)))
 		return PFS_ACTOR_NONE;
 	if (id == self->made_count) {
 		self->threads[id] = vthread_new(self->model);

@@ -1,5 +1,6 @@
 #include "sim/trace.h"
 
+#include "sim/grow.h"
 #include "sim/model.h"
 
 #include <stdarg.h>
@@ -63,18 +64,12 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 			*writer = (struct pfs_writer){ step->operation.address,
 						       self->step_count };
 	}
-	if (self->step_count >= self->trace_room) {
-		uint32_t room = self->trace_room != 0 ? self->trace_room * 2 : 1024;
-		struct pfs_step *longer = realloc(self->trace, room * sizeof(*longer));
-		if (longer == NULL)
-			return;
-		self->trace = longer;
-		char(*names)[PFS_NAME_BYTES] = realloc(self->names, room * sizeof(*names));
-		if (names == NULL)
-			return;
-		self->names = names;
-		self->trace_room = room;
-	}
+	uint32_t name_room = self->trace_room; /* the same, once both have grown */
+	if (!pfs_grow((void **)&self->names, &name_room, self->step_count + 1,
+		      sizeof(*self->names)) ||
+	    !pfs_grow((void **)&self->trace, &self->trace_room, self->step_count + 1,
+		      sizeof(*self->trace)))
+		return;
 	self->trace[self->step_count] = *step;
 	char *name = self->names[self->step_count];
 	if (self->name_address == NULL ||
