@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest_node.h"
+
 #define PFS_NODE_NONE UINT32_MAX
 
 /* One PU this process may use, and where it stands. */
@@ -89,23 +91,10 @@ static bool is_usable(hwloc_topology_t topology, hwloc_obj_t pu)
 	return answer;
 }
 
-/* The node first touch would use. A PU may have several (DRAM, HBM, CXL): the one that serves
- * the fewest CPUs is nearest, and among equals the system numbers its default memory first. */
 static uint32_t home_node(hwloc_topology_t topology, hwloc_obj_t pu)
 {
-	hwloc_obj_t best = NULL, node = NULL;
-	int best_weight = 0;
-	while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node))) {
-		int weight = hwloc_bitmap_weight(node->cpuset);
-		if (!hwloc_bitmap_isset(node->cpuset, pu->os_index))
-			continue;
-		if (best == NULL || weight < best_weight ||
-		    (weight == best_weight && node->os_index < best->os_index)) {
-			best = node;
-			best_weight = weight;
-		}
-	}
-	return best == NULL ? PFS_NODE_NONE : best->logical_index;
+	hwloc_obj_t node = pfs_nearest_node(topology, pu);
+	return node == NULL ? PFS_NODE_NONE : node->logical_index;
 }
 
 static int compare(uint32_t a, uint32_t b)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/nearest_node.h"
 #include "containers/message.h"
 
 /* How many PUs a synthetic string makes: the product of its counts, without what is attached
@@ -102,25 +103,6 @@ static enum pfs_status load(hwloc_topology_t *hwloc, const char *spec,
 			       spec);
 }
 
-/* Of the nodes that contain the PU, the one that serves the fewest CPUs; among equals the one
- * that the system numbers first. */
-static hwloc_obj_t home_node(hwloc_topology_t hwloc, hwloc_obj_t pu)
-{
-	hwloc_obj_t best = NULL, node = NULL;
-	int best_weight = 0;
-	while ((node = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_NUMANODE, node))) {
-		int weight = hwloc_bitmap_weight(node->cpuset);
-		if (!hwloc_bitmap_isset(node->cpuset, pu->os_index))
-			continue;
-		if (best == NULL || weight < best_weight ||
-		    (weight == best_weight && node->os_index < best->os_index)) {
-			best = node;
-			best_weight = weight;
-		}
-	}
-	return best;
-}
-
 static uint16_t index_of(hwloc_topology_t hwloc, hwloc_obj_t pu, hwloc_obj_type_t type,
 			 uint16_t otherwise)
 {
@@ -141,7 +123,7 @@ static void read_pus(struct pfs_topology *self, hwloc_topology_t hwloc)
 	uint16_t cores_of_node[PFS_TOPOLOGY_NODE_MAX] = { 0 };
 	for (uint32_t at = 0; at < self->pu_count; at++) {
 		hwloc_obj_t pu = hwloc_get_obj_by_type(hwloc, HWLOC_OBJ_PU, at);
-		hwloc_obj_t node = home_node(hwloc, pu);
+		hwloc_obj_t node = pfs_nearest_node(hwloc, pu);
 		struct pfs_pu *to = &self->pu[at];
 		to->node = node != NULL ? (uint16_t)node->logical_index : 0;
 		to->package = index_of(hwloc, pu, HWLOC_OBJ_PACKAGE, 0);
