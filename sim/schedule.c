@@ -2,23 +2,9 @@
 
 #include <string.h>
 
+#include "containers/random.h"
+
 #define SLOWNESS 12u /* chosen and really run: one time in so many */
-
-/* xorshift64*, as in containers/random.h: reproducible from a seed. */
-static uint64_t random_next(uint64_t *state)
-{
-	uint64_t x = *state;
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	*state = x;
-	return x * UINT64_C(2685821657736338717);
-}
-
-static uint32_t random_below(uint64_t *state, uint32_t bound)
-{
-	return (uint32_t)(((random_next(state) >> 32) * bound) >> 32);
-}
 
 static uint64_t random_seed(uint64_t seed)
 {
@@ -55,7 +41,7 @@ static uint32_t perhaps_older(uint64_t *random, struct pfs_machine *machine, uin
 {
 	if (machine->model != PFS_MACHINE_VIEWS)
 		return actor;
-	return pfs_machine_perhaps_older(machine, actor, random_next(random) >> 16);
+	return pfs_machine_perhaps_older(machine, actor, pfs_random_next(random) >> 16);
 }
 
 static uint32_t random_walk_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
@@ -65,17 +51,17 @@ static uint32_t random_walk_choose(struct pfs_scheduler *scheduler, struct pfs_m
 	if (count == 0)
 		return PFS_ACTOR_NONE;
 	if (self->stay_percent != 0 && machine->last_actor != PFS_ACTOR_NONE &&
-	    random_below(&self->random, 100) < self->stay_percent &&
+	    pfs_random_below(&self->random, 100) < self->stay_percent &&
 	    pfs_machine_can_run(machine, machine->last_actor))
 		return perhaps_older(&self->random, machine, machine->last_actor);
 	for (uint32_t tried = 0; tried < 4 * count; tried++) {
-		uint32_t actor = random_below(&self->random, count);
-		if (actor == self->slow && random_below(&self->random, SLOWNESS) != 0)
+		uint32_t actor = pfs_random_below(&self->random, count);
+		if (actor == self->slow && pfs_random_below(&self->random, SLOWNESS) != 0)
 			continue;
 		if (pfs_machine_can_run(machine, actor))
 			return perhaps_older(&self->random, machine, actor);
 	}
-	return first_from(machine, random_below(&self->random, count));
+	return first_from(machine, pfs_random_below(&self->random, count));
 }
 
 void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t stay_percent,
@@ -118,9 +104,9 @@ void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t 
 	self->depth = depth < PFS_PCT_DEPTH_MAX ? depth : PFS_PCT_DEPTH_MAX;
 	self->lowest = UINT32_MAX / 2;
 	for (uint32_t i = 0; i + 1 < self->depth; i++)
-		self->changes[i] = random_below(&random, steps != 0 ? steps : 1);
+		self->changes[i] = pfs_random_below(&random, steps != 0 ? steps : 1);
 	for (size_t i = 0; i < sizeof(self->priority) / sizeof(self->priority[0]); i++)
-		self->priority[i] = UINT32_MAX / 2 + 1 + (uint32_t)(random_next(&random) >> 34);
+		self->priority[i] = UINT32_MAX / 2 + 1 + (uint32_t)(pfs_random_next(&random) >> 34);
 	self->random = random;
 }
 
@@ -150,7 +136,7 @@ static void partial_order_ran(struct pfs_scheduler *scheduler, struct pfs_machin
 	const struct pfs_sim_operation *ran = &step->operation;
 	uint32_t count = pfs_machine_actor_count(machine);
 	uintptr_t first = (uintptr_t)ran->address;
-	self->priority[machine->last_actor] = random_next(&self->random);
+	self->priority[machine->last_actor] = pfs_random_next(&self->random);
 	for (uint32_t actor = 0; actor < count; actor++) {
 		if (!pfs_machine_can_run(machine, actor))
 			continue;
@@ -158,7 +144,7 @@ static void partial_order_ran(struct pfs_scheduler *scheduler, struct pfs_machin
 		uintptr_t next_first = (uintptr_t)next.address;
 		if (first < next_first + next.size_bytes && next_first < first + ran->size_bytes &&
 		    (step->wrote || !only_reads(&next)))
-			self->priority[actor] = random_next(&self->random);
+			self->priority[actor] = pfs_random_next(&self->random);
 	}
 }
 
@@ -167,7 +153,7 @@ void pfs_partial_order_init(struct pfs_partial_order *self, uint64_t seed)
 	self->scheduler = (struct pfs_scheduler){ partial_order_choose, partial_order_ran };
 	self->random = random_seed(seed);
 	for (size_t i = 0; i < sizeof(self->priority) / sizeof(self->priority[0]); i++)
-		self->priority[i] = random_next(&self->random);
+		self->priority[i] = pfs_random_next(&self->random);
 }
 
 static uint32_t weight_of(const struct pfs_weighted *self, struct pfs_machine *machine,
@@ -187,7 +173,7 @@ static uint32_t weighted_choose(struct pfs_scheduler *scheduler, struct pfs_mach
 		return PFS_ACTOR_NONE;
 	for (uint32_t i = 0; i < count; i++)
 		sum += weight_of(self, machine, i);
-	for (uint32_t left = random_below(&self->random, sum);; actor++) {
+	for (uint32_t left = pfs_random_below(&self->random, sum);; actor++) {
 		uint32_t weight = weight_of(self, machine, actor);
 		if (left < weight)
 			break;
