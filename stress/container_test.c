@@ -4,45 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness.h"
-#include "source.h"
+#include "fixture.h"
 
 #define PAGES 5u
 #define SLOTS 7u
 #define CAPACITY (PAGES * SLOTS)
 #define ALL (PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_BOUNDED)
 
-struct fixture {
-	struct pfs_test_source source;
-	struct pfs_config config;
-	struct pfs_container *container;
-	struct pfs_thread *thread;
-};
-
-static void prepare(struct fixture *self, const struct pfs_case *at)
-{
-	pfs_test_source_init(&self->source);
-	self->config = pfs_case_config(at);
-	self->config.page_max = PAGES;
-	self->config.page_records = SLOTS;
-	self->config.source = &self->source.source;
-}
-
-static void set_up(struct fixture *self, const struct pfs_case *at)
-{
-	self->container = pfs_case_create(at, &self->config);
-	self->thread = pfs_attach_or_fail(self->container);
-}
-
-static void tear_down(struct fixture *self)
-{
-	pfs_thread_detach(self->thread);
-	pfs_container_destroy(self->container);
-	PFS_CHECK_IS(pfs_test_source_out(&self->source), 0);
-}
-
-/* Allocates all of capacity, each index once, into records[]. */
-static void fill(struct fixture *self, void **records, uint64_t capacity)
+/* Allocates all of capacity, each index once, into records[] in the order in which they came:
+ * they are freed in it, too, not by index as pfs_fixture_empty does. */
+static void fill(struct pfs_fixture *self, void **records, uint64_t capacity)
 {
 	char *seen = calloc(capacity, 1);
 	PFS_CHECK(seen != NULL);
@@ -56,13 +27,13 @@ static void fill(struct fixture *self, void **records, uint64_t capacity)
 	free(seen);
 }
 
-static void empty(struct fixture *self, void **records, uint64_t count)
+static void empty(struct pfs_fixture *self, void **records, uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++)
 		pfs_free(self->thread, records[i]);
 }
 
-static void refused(struct fixture *self, enum pfs_status status, uint64_t lost)
+static void refused(struct pfs_fixture *self, enum pfs_status status, uint64_t lost)
 {
 	struct pfs_claim claim = pfs_allocate(self->thread);
 	PFS_CHECK(claim.record == NULL);
@@ -72,10 +43,10 @@ static void refused(struct fixture *self, enum pfs_status status, uint64_t lost)
 
 static void grows_to_its_maximum(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	void *records[CAPACITY];
-	prepare(&it, at);
-	set_up(&it, at);
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
+	pfs_fixture_set_up(&it);
 	bool grows = (at->variant->traits & PFS_TRAIT_GROW) != 0;
 	PFS_CHECK_IS(pfs_counts_of(it.container).pages, grows ? 0 : PAGES);
 	PFS_CHECK_IS(pfs_thread_status(it.thread), PFS_OK);
@@ -95,16 +66,16 @@ static void grows_to_its_maximum(const struct pfs_case *at)
 	empty(&it, records, CAPACITY);
 	fill(&it, records, CAPACITY);
 	empty(&it, records, CAPACITY);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 static void preallocates(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	void *records[CAPACITY];
-	prepare(&it, at);
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
 	it.config.page_prealloc = 3;
-	set_up(&it, at);
+	pfs_fixture_set_up(&it);
 	struct pfs_counts counts = pfs_counts_of(it.container);
 	bool grows = (at->variant->traits & PFS_TRAIT_GROW) != 0;
 	PFS_CHECK_IS(counts.pages, grows ? 3 : PAGES);
@@ -115,58 +86,58 @@ static void preallocates(const struct pfs_case *at)
 	PFS_CHECK_IS(counts.growths, grows ? PAGES - 3 : 0);
 	PFS_CHECK_IS(counts.needless_growths, 0);
 	empty(&it, records, CAPACITY);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 static void the_last_page_is_smaller(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	void *records[CAPACITY];
-	prepare(&it, at);
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
 	it.config.record_max = 2 * SLOTS + 3;
-	set_up(&it, at);
+	pfs_fixture_set_up(&it);
 	fill(&it, records, 2 * SLOTS + 3);
 	PFS_CHECK_IS(pfs_counts_of(it.container).pages, 3);
 	refused(&it, PFS_FULL, 1);
 	PFS_CHECK(pfs_lookup(it.thread, 2 * SLOTS + 2) != NULL);
 	PFS_CHECK(pfs_lookup(it.thread, 2 * SLOTS + 3) == NULL);
 	empty(&it, records, 2 * SLOTS + 3);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 static void no_pages_at_all(const struct pfs_case *at)
 {
-	struct fixture it;
-	prepare(&it, at);
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
 	it.config.page_max = 0;
-	set_up(&it, at);
+	pfs_fixture_set_up(&it);
 	refused(&it, PFS_FULL, 1);
 	refused(&it, PFS_FULL, 2);
 	PFS_CHECK(pfs_lookup(it.thread, 0) == NULL);
 	PFS_CHECK_IS(pfs_counts_of(it.container).pages, 0);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 static void one_record_a_page(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	void *records[PAGES];
-	prepare(&it, at);
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
 	it.config.page_records = 1;
-	set_up(&it, at);
+	pfs_fixture_set_up(&it);
 	fill(&it, records, PAGES);
 	refused(&it, PFS_FULL, 1);
 	empty(&it, records, PAGES);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 static void a_refused_page_is_an_error_for_that_call(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	void *records[CAPACITY];
-	prepare(&it, at);
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
 	pfs_test_source_refuse(&it.source, 0, 2);
-	set_up(&it, at);
+	pfs_fixture_set_up(&it);
 	fill(&it, records, 2 * SLOTS);
 	refused(&it, PFS_NO_MEMORY, 1);
 	refused(&it, PFS_NO_MEMORY, 2);
@@ -181,17 +152,18 @@ static void a_refused_page_is_an_error_for_that_call(const struct pfs_case *at)
 	fill(&it, records, CAPACITY);
 	refused(&it, PFS_FULL, 4);
 	empty(&it, records, CAPACITY);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 static void a_refused_page_undoes_create(const struct pfs_case *at)
 {
 	for (uint64_t after = 1; after < PAGES; after++) {
-		struct fixture it;
+		struct pfs_fixture it;
 		struct pfs_message message = { "" };
-		prepare(&it, at);
+		pfs_fixture_prepare(&it, at, PAGES, SLOTS);
 		it.config.page_prealloc = PAGES;
 		pfs_test_source_refuse(&it.source, 0, after);
+		it.container = (struct pfs_container *)(void *)&it; /* create must clear it */
 		PFS_CHECK_IS(pfs_container_create(at->variant, &it.config, &it.container,
 						  &message),
 			     PFS_NO_MEMORY);
@@ -204,11 +176,11 @@ static void a_refused_page_undoes_create(const struct pfs_case *at)
 
 static void versions_grow_by_publish_alone(const struct pfs_case *at)
 {
-	struct fixture it;
-	prepare(&it, at);
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
 	it.config.page_max = 1;
 	it.config.page_records = 1;
-	set_up(&it, at);
+	pfs_fixture_set_up(&it);
 	void *record = pfs_allocate_or_fail(it.thread);
 	PFS_CHECK_IS(pfs_version(record), 1);
 	pfs_free(it.thread, record);
@@ -228,16 +200,16 @@ static void versions_grow_by_publish_alone(const struct pfs_case *at)
 	PFS_CHECK_IS(pfs_version(record), 3);
 	PFS_CHECK(pfs_lookup(it.thread, 0) == record);
 	pfs_free(it.thread, record);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 static void an_abandoned_record_is_free(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	struct pfs_claim claims[CAPACITY];
 	void *records[CAPACITY];
-	prepare(&it, at);
-	set_up(&it, at);
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
+	pfs_fixture_set_up(&it);
 	for (uint32_t i = 0; i < CAPACITY; i++) {
 		claims[i] = pfs_allocate(it.thread);
 		PFS_CHECK(claims[i].record != NULL);
@@ -247,17 +219,17 @@ static void an_abandoned_record_is_free(const struct pfs_case *at)
 		pfs_abandon(it.thread, claims[i]);
 	fill(&it, records, CAPACITY);
 	empty(&it, records, CAPACITY);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 static void batches_keep_their_promise(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	void *records[CAPACITY + 1];
 	struct pfs_live live = { .records = records, .random = 7, .salt = 99 };
 	uint32_t most = (at->variant->traits & PFS_TRAIT_BOUNDED) != 0 ? CAPACITY : CAPACITY + 1;
-	prepare(&it, at);
-	set_up(&it, at);
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
+	pfs_fixture_set_up(&it);
 	PFS_CHECK_IS(at->variant->pair(it.thread, 100), 0);
 	PFS_CHECK_IS(at->variant->fill(it.thread, &live, CAPACITY), 0);
 	PFS_CHECK_IS(live.count, CAPACITY);
@@ -271,28 +243,28 @@ static void batches_keep_their_promise(const struct pfs_case *at)
 	*(uint64_t *)records[0] ^= 1; /* as a second owner would */
 	at->variant->drain(it.thread, &live, 0);
 	PFS_CHECK_IS(live.spoiled, 1);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 static void a_full_container_refuses_batches(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	void *records[CAPACITY];
-	prepare(&it, at);
-	set_up(&it, at);
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
+	pfs_fixture_set_up(&it);
 	fill(&it, records, CAPACITY);
 	PFS_CHECK_IS(at->variant->pair(it.thread, 3), 3);
 	PFS_CHECK_IS(pfs_counts_of(it.container).lost, 3);
 	empty(&it, records, CAPACITY);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 /* Misuse: each must end in one line that names it. */
 static void free_twice(const struct pfs_case *at)
 {
-	struct fixture it;
-	prepare(&it, at);
-	set_up(&it, at);
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
+	pfs_fixture_set_up(&it);
 	void *record = pfs_allocate_or_fail(it.thread);
 	pfs_free(it.thread, record);
 	pfs_free(it.thread, record);
@@ -300,17 +272,17 @@ static void free_twice(const struct pfs_case *at)
 
 static void free_of_dirty(const struct pfs_case *at)
 {
-	struct fixture it;
-	prepare(&it, at);
-	set_up(&it, at);
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
+	pfs_fixture_set_up(&it);
 	pfs_free(it.thread, pfs_allocate(it.thread).record);
 }
 
 static void publish_twice(const struct pfs_case *at)
 {
-	struct fixture it;
-	prepare(&it, at);
-	set_up(&it, at);
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
+	pfs_fixture_set_up(&it);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	pfs_publish(it.thread, claim);
 	pfs_publish(it.thread, claim);
@@ -318,9 +290,9 @@ static void publish_twice(const struct pfs_case *at)
 
 static void abandon_of_allocated(const struct pfs_case *at)
 {
-	struct fixture it;
-	prepare(&it, at);
-	set_up(&it, at);
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
+	pfs_fixture_set_up(&it);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	pfs_publish(it.thread, claim);
 	pfs_abandon(it.thread, claim);
@@ -328,9 +300,9 @@ static void abandon_of_allocated(const struct pfs_case *at)
 
 static void reopen_of_free(const struct pfs_case *at)
 {
-	struct fixture it;
-	prepare(&it, at);
-	set_up(&it, at);
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
+	pfs_fixture_set_up(&it);
 	void *record = pfs_allocate_or_fail(it.thread);
 	pfs_free(it.thread, record);
 	(void)pfs_reopen(it.thread, record);

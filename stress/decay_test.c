@@ -3,78 +3,31 @@
  * by page, against the formula of decay.h in floating point.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "containers/decay.h"
-#include "harness.h"
-#include "source.h"
+#include "fixture.h"
 
 #define PAGES 100u
 #define SLOTS 4u
 #define CAPACITY (PAGES * SLOTS)
 #define IDLE 2u
 
-struct fixture {
-	struct pfs_test_source source;
-	struct pfs_config config;
-	struct pfs_container *container;
-	struct pfs_thread *thread;
-	void *records[CAPACITY]; /* by index */
-};
-
-static void prepare(struct fixture *self, const struct pfs_case *at, uint32_t decay_passes)
+static void prepare(struct pfs_fixture *self, const struct pfs_case *at, uint32_t decay_passes)
 {
-	memset(self, 0, sizeof(*self));
-	pfs_test_source_init(&self->source);
-	self->config = pfs_case_config(at);
-	self->config.page_max = PAGES;
-	self->config.page_records = SLOTS;
-	self->config.source = &self->source.source;
+	pfs_fixture_prepare(self, at, PAGES, SLOTS);
 	self->config.reclaim = (struct pfs_reclaim_config){ .idle_passes = IDLE,
 							    .decay_passes = decay_passes };
 }
 
-static void set_up(struct fixture *self, const struct pfs_case *at)
+static void empty_pages(struct pfs_fixture *self, uint32_t begin, uint32_t end)
 {
-	self->container = pfs_case_create(at, &self->config);
-	self->thread = pfs_attach_or_fail(self->container);
+	pfs_fixture_empty(self, begin * SLOTS, end * SLOTS);
 }
 
-static void tear_down(struct fixture *self)
-{
-	pfs_thread_detach(self->thread);
-	pfs_container_destroy(self->container);
-	PFS_CHECK_IS(pfs_test_source_out(&self->source), 0);
-}
-
-static void fill(struct fixture *self, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		void *record = pfs_allocate_or_fail(self->thread);
-		self->records[pfs_index(self->thread, record)] = record;
-	}
-}
-
-/* Frees the records of the live pages with begin <= index < end. */
-static void empty(struct fixture *self, uint32_t begin, uint32_t end)
-{
-	for (uint32_t i = begin * SLOTS; i < end * SLOTS; i++) {
-		if (self->records[i] != NULL)
-			pfs_free(self->thread, self->records[i]);
-		self->records[i] = NULL;
-	}
-}
-
-static uint64_t pages(struct fixture *self)
-{
-	return pfs_counts_of(self->container).pages;
-}
-
-static uint64_t pass(struct fixture *self)
+static uint64_t pass(struct pfs_fixture *self)
 {
 	(void)pfs_reclaim_pass(self->thread);
-	return pages(self);
+	return pfs_fixture_pages(self);
 }
 
 /* What of a cohort may stay. */
@@ -113,12 +66,12 @@ static void along_the_curve(const struct pfs_case *at)
 {
 	static const uint32_t passes[] = { 1, 2, 7, 20, 64, 1000 };
 	for (uint32_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
-		struct fixture it;
+		struct pfs_fixture it;
 		uint64_t before = PAGES;
 		prepare(&it, at, passes[i]);
-		set_up(&it, at);
-		fill(&it, CAPACITY);
-		empty(&it, 0, PAGES);
+		pfs_fixture_set_up(&it);
+		pfs_fixture_fill(&it, CAPACITY);
+		empty_pages(&it, 0, PAGES);
 		for (uint32_t idle = 1; idle < IDLE; idle++)
 			PFS_CHECK_IS(pass(&it), PAGES);
 		for (uint32_t age = 0; age <= passes[i]; age++) {
@@ -129,30 +82,30 @@ static void along_the_curve(const struct pfs_case *at)
 		}
 		PFS_CHECK_IS(before, 0);
 		PFS_CHECK_IS(pfs_counts_of(it.container).reclaimed, PAGES);
-		tear_down(&it);
+		pfs_fixture_tear_down(&it);
 	}
 }
 
 static void at_once_without_decay(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	prepare(&it, at, 0);
-	set_up(&it, at);
-	fill(&it, CAPACITY);
-	empty(&it, 0, PAGES);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
+	empty_pages(&it, 0, PAGES);
 	PFS_CHECK_IS(pass(&it), PAGES);
 	PFS_CHECK_IS(pass(&it), 0);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 /* Three cohorts, whose curves add up; the oldest pages go first. */
 static void new_surplus_comes_on_top(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	const uint32_t passes = 20, size[] = { 50, 30, 20 }, begin[] = { 0, 6, 13 };
 	prepare(&it, at, passes);
-	set_up(&it, at);
-	fill(&it, CAPACITY);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
 	for (uint32_t i = 1; i < IDLE; i++)
 		PFS_CHECK_IS(pass(&it), PAGES);
 	for (uint32_t turn = 0; turn <= begin[2] + IDLE + passes; turn++) {
@@ -160,15 +113,15 @@ static void new_surplus_comes_on_top(const struct pfs_case *at)
 		uint32_t first = 0;
 		for (uint32_t i = 0; i < 3; i++) {
 			if (turn == begin[i])
-				empty(&it, first, first + size[i]);
+				empty_pages(&it, first, first + size[i]);
 			first += size[i];
 			double age = (double)turn - begin[i] - (IDLE - 1);
 			wanted += age < 0 ? size[i] : size[i] * share(passes, age);
 		}
 		PFS_CHECK(is_near(pass(&it), wanted));
 	}
-	PFS_CHECK_IS(pages(&it), 0);
-	tear_down(&it);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 0);
+	pfs_fixture_tear_down(&it);
 }
 
 /*
@@ -177,46 +130,47 @@ static void new_surplus_comes_on_top(const struct pfs_case *at)
  */
 static void used_again_is_surplus_no_more(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	const uint32_t passes = 40, middle = 20, used = 30, later = 5;
 	uint64_t left = PAGES;
 	prepare(&it, at, passes);
-	set_up(&it, at);
-	fill(&it, CAPACITY);
-	empty(&it, 0, PAGES);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
+	empty_pages(&it, 0, PAGES);
 	for (uint32_t i = 0; i < IDLE + middle; i++)
 		left = pass(&it);
 	PFS_CHECK_IS(left, PAGES / 2);
-	fill(&it, used * SLOTS);
-	PFS_CHECK_IS(pages(&it), left); /* no page is added while there are surplus ones */
+	pfs_fixture_fill(&it, used * SLOTS);
+	/* No page is added while there are surplus ones. */
+	PFS_CHECK_IS(pfs_fixture_pages(&it), left);
 	uint64_t surplus = left - used;
 	for (uint32_t age = middle + 1; age <= passes + 1; age++) {
 		if (age == passes - later)
-			empty(&it, 0, PAGES);
+			empty_pages(&it, 0, PAGES);
 		/* 70 left in the cohort, some of them given back before */
 		double wanted = (PAGES - used) * share(passes, age);
 		if ((double)surplus > wanted)
 			surplus = (uint64_t)floor(wanted + 0.5);
 		PFS_CHECK(is_near(pass(&it), used + (double)surplus));
 	}
-	PFS_CHECK_IS(pages(&it), used);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), used);
 	for (uint32_t age = later + 1; age <= passes; age++)
 		PFS_CHECK(is_near(pass(&it), used * share(passes, age)));
-	PFS_CHECK_IS(pages(&it), 0);
-	tear_down(&it);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 0);
+	pfs_fixture_tear_down(&it);
 }
 
 /* The curve ends at what is kept in any case. */
 static void ends_at(const struct pfs_case *at, const struct pfs_reclaim_config *reclaim,
 		    uint32_t prealloc, uint32_t live_pages, uint32_t kept)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	prepare(&it, at, reclaim->decay_passes);
 	it.config.reclaim = *reclaim;
 	it.config.page_prealloc = prealloc;
-	set_up(&it, at);
-	fill(&it, CAPACITY);
-	empty(&it, live_pages, PAGES);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
+	empty_pages(&it, live_pages, PAGES);
 	for (uint32_t idle = 1; idle < reclaim->idle_passes; idle++)
 		PFS_CHECK_IS(pass(&it), PAGES);
 	for (uint32_t age = 0; age <= reclaim->decay_passes; age++)
@@ -224,8 +178,8 @@ static void ends_at(const struct pfs_case *at, const struct pfs_reclaim_config *
 				  kept + (PAGES - kept) * share(reclaim->decay_passes, age)));
 	for (uint32_t i = 0; i < 5; i++)
 		PFS_CHECK_IS(pass(&it), kept);
-	empty(&it, 0, live_pages);
-	tear_down(&it);
+	empty_pages(&it, 0, live_pages);
+	pfs_fixture_tear_down(&it);
 }
 
 static void what_is_kept_stays(const struct pfs_case *at)
@@ -243,21 +197,21 @@ static void what_is_kept_stays(const struct pfs_case *at)
 /* now gives all of it back, and the next surplus has a curve of its own. */
 static void now_does_not_wait(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	const uint32_t passes = 16;
 	prepare(&it, at, passes);
-	set_up(&it, at);
+	pfs_fixture_set_up(&it);
 	for (uint32_t turn = 0; turn < 2; turn++) {
-		fill(&it, CAPACITY);
-		empty(&it, 0, PAGES);
+		pfs_fixture_fill(&it, CAPACITY);
+		empty_pages(&it, 0, PAGES);
 		for (uint32_t i = 1; i < IDLE; i++)
 			PFS_CHECK_IS(pass(&it), PAGES);
 		for (uint32_t age = 0; age <= passes / 2; age++)
 			PFS_CHECK(is_near(pass(&it), PAGES * share(passes, age)));
 		(void)pfs_reclaim_now(it.thread);
-		PFS_CHECK_IS(pages(&it), 0);
+		PFS_CHECK_IS(pfs_fixture_pages(&it), 0);
 	}
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 #define GIVES(title, function) \

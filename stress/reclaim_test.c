@@ -9,121 +9,36 @@
 
 #include "containers/container.h"
 #include "containers/random.h"
-#include "harness.h"
-#include "source.h"
+#include "fixture.h"
 
 #define PAGES 12u
 #define SLOTS 32u
 #define CAPACITY (PAGES * SLOTS)
 #define WAIT_TRIES 5000u /* of a millisecond */
 
-struct fixture {
-	struct pfs_test_source source;
-	struct pfs_config config;
-	struct pfs_container *container;
-	struct pfs_thread *thread;
-	void *records[CAPACITY]; /* by index */
-	_Atomic(uint32_t) given; /* pages that passes of this test gave back */
-	_Atomic(uint32_t) busy;  /* threads that still allocate */
-	struct timespec begin;
-};
-
-/* All relaxed: the threads must see no order but the container's own. */
-static bool is_busy(struct fixture *self)
+static void prepare(struct pfs_fixture *self, const struct pfs_case *at)
 {
-	return atomic_load_explicit(&self->busy, memory_order_relaxed) != 0;
-}
-
-static void done(struct fixture *self)
-{
-	(void)atomic_fetch_sub_explicit(&self->busy, 1, memory_order_relaxed);
-}
-
-#define HASTE_SECONDS 4
-
-/* Allocators go on until so many pages went under their feet; on a busy machine, until one
- * went and it is late. */
-static bool have_gone(struct fixture *self, uint32_t goal)
-{
-	struct timespec now;
-	uint32_t given = atomic_load_explicit(&self->given, memory_order_relaxed);
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return given >= goal || (given > 0 && now.tv_sec - self->begin.tv_sec > HASTE_SECONDS);
-}
-
-static void pass_while_busy(struct fixture *self, struct pfs_thread *thread)
-{
-	while (is_busy(self))
-		(void)atomic_fetch_add_explicit(&self->given, pfs_reclaim_now(thread),
-						memory_order_relaxed);
-}
-
-static void prepare(struct fixture *self, const struct pfs_case *at)
-{
-	memset(self, 0, sizeof(*self));
-	(void)clock_gettime(CLOCK_MONOTONIC, &self->begin);
-	pfs_test_source_init(&self->source);
-	self->config = pfs_case_config(at);
-	self->config.page_max = PAGES;
-	self->config.page_records = SLOTS;
-	self->config.source = &self->source.source;
+	pfs_fixture_prepare(self, at, PAGES, SLOTS);
 	self->config.reclaim.headroom_percent = 0;
 	self->config.reclaim.spare_pages = 0;
 	self->config.reclaim.decay_passes = 0; /* the curve has tests of its own: decay_test.c */
 }
 
-static void set_up(struct fixture *self, const struct pfs_case *at)
-{
-	self->container = pfs_case_create(at, &self->config);
-	self->thread = pfs_attach_or_fail(self->container);
-}
-
-static void tear_down(struct fixture *self)
-{
-	pfs_thread_detach(self->thread);
-	pfs_container_destroy(self->container);
-	if (self->config.source != NULL)
-		PFS_CHECK_IS(pfs_test_source_out(&self->source), 0);
-}
-
-static void fill(struct fixture *self, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		void *record = pfs_allocate_or_fail(self->thread);
-		self->records[pfs_index(self->thread, record)] = record;
-	}
-}
-
-/* Frees the records with begin <= index < end. */
-static void empty(struct fixture *self, uint32_t begin, uint32_t end)
-{
-	for (uint32_t i = begin; i < end; i++) {
-		if (self->records[i] != NULL)
-			pfs_free(self->thread, self->records[i]);
-		self->records[i] = NULL;
-	}
-}
-
-static uint64_t pages(struct fixture *self)
-{
-	return pfs_counts_of(self->container).pages;
-}
-
 static void empty_pages_go(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	prepare(&it, at);
 	it.config.source = NULL; /* from the operating system */
 	it.config.record_size_bytes = 4096;
 	it.config.reclaim.spare_pages = 1;
-	set_up(&it, at);
-	fill(&it, CAPACITY);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
 	for (uint32_t i = 0; i < CAPACITY; i++)
 		memset(it.records[i], 1, 4096);
 	uint64_t resident = pfs_counts_of(it.container).resident_bytes;
 	PFS_CHECK(resident >= CAPACITY * 4096u);
 	PFS_CHECK_IS(pfs_reclaim_now(it.thread), 0); /* all live */
-	empty(&it, 0, CAPACITY);
+	pfs_fixture_empty(&it, 0, CAPACITY);
 	PFS_CHECK_IS(pfs_reclaim_now(it.thread), PAGES - 1);
 	struct pfs_counts counts = pfs_counts_of(it.container);
 	PFS_CHECK_IS(counts.pages, 1);
@@ -131,97 +46,97 @@ static void empty_pages_go(const struct pfs_case *at)
 	PFS_CHECK_IS(counts.reclaimed, PAGES - 1);
 	PFS_CHECK_IS(counts.pages_waiting, 0);
 	PFS_CHECK(counts.resident_bytes <= resident / PAGES + 4096);
-	fill(&it, CAPACITY); /* and come again */
-	PFS_CHECK_IS(pages(&it), PAGES);
+	pfs_fixture_fill(&it, CAPACITY); /* and come again */
+	PFS_CHECK_IS(pfs_fixture_pages(&it), PAGES);
 	PFS_CHECK_IS(pfs_counts_of(it.container).lost, 0);
-	empty(&it, 0, CAPACITY);
-	tear_down(&it);
+	pfs_fixture_empty(&it, 0, CAPACITY);
+	pfs_fixture_tear_down(&it);
 }
 
 static void a_pass_waits_idle_passes(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	prepare(&it, at);
 	it.config.reclaim.idle_passes = 3;
-	set_up(&it, at);
-	fill(&it, CAPACITY);
-	empty(&it, 0, CAPACITY);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
+	pfs_fixture_empty(&it, 0, CAPACITY);
 	PFS_CHECK_IS(pfs_reclaim_pass(it.thread), 0);
 	PFS_CHECK_IS(pfs_reclaim_pass(it.thread), 0);
-	PFS_CHECK_IS(pages(&it), PAGES);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), PAGES);
 	PFS_CHECK_IS(pfs_reclaim_pass(it.thread), PAGES);
-	PFS_CHECK_IS(pages(&it), 0);
-	fill(&it, 1); /* use in between starts the count anew */
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 0);
+	pfs_fixture_fill(&it, 1); /* use in between starts the count anew */
 	PFS_CHECK_IS(pfs_reclaim_pass(it.thread), 0);
-	empty(&it, 0, CAPACITY);
+	pfs_fixture_empty(&it, 0, CAPACITY);
 	PFS_CHECK_IS(pfs_reclaim_pass(it.thread), 0);
 	PFS_CHECK_IS(pfs_reclaim_pass(it.thread), 0);
 	PFS_CHECK_IS(pfs_reclaim_pass(it.thread), 1);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 static void in_the_background(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	prepare(&it, at);
 	it.config.reclaim.period_ms = 2;
-	set_up(&it, at);
-	fill(&it, CAPACITY);
-	empty(&it, 0, CAPACITY);
-	for (uint32_t try = 0; pages(&it) != 0 && try < WAIT_TRIES; try++)
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
+	pfs_fixture_empty(&it, 0, CAPACITY);
+	for (uint32_t try = 0; pfs_fixture_pages(&it) != 0 && try < WAIT_TRIES; try++)
 		(void)usleep(1000);
-	PFS_CHECK_IS(pages(&it), 0);
-	fill(&it, 5);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 0);
+	pfs_fixture_fill(&it, 5);
 	(void)usleep(20000);
-	PFS_CHECK_IS(pages(&it), 1);
-	empty(&it, 0, CAPACITY);
-	tear_down(&it);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 1);
+	pfs_fixture_empty(&it, 0, CAPACITY);
+	pfs_fixture_tear_down(&it);
 }
 
 static void off_unless_asked(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	prepare(&it, at);
 	PFS_CHECK_IS(it.config.reclaim.period_ms, 0);
-	set_up(&it, at);
-	fill(&it, CAPACITY);
-	empty(&it, 0, CAPACITY);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
+	pfs_fixture_empty(&it, 0, CAPACITY);
 	(void)usleep(50000);
-	PFS_CHECK_IS(pages(&it), PAGES);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), PAGES);
 	bool gives = (at->variant->traits & PFS_TRAIT_RECLAIM) != 0;
 	PFS_CHECK_IS(pfs_reclaim_now(it.thread), gives ? PAGES : 0);
-	PFS_CHECK_IS(pages(&it), gives ? 0 : PAGES);
-	tear_down(&it);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), gives ? 0 : PAGES);
+	pfs_fixture_tear_down(&it);
 }
 
 static void never_below_preallocation(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	prepare(&it, at);
 	it.config.page_prealloc = 4;
-	set_up(&it, at);
+	pfs_fixture_set_up(&it);
 	PFS_CHECK_IS(pfs_reclaim_now(it.thread), 0);
-	PFS_CHECK_IS(pages(&it), 4);
-	fill(&it, CAPACITY);
-	empty(&it, 0, CAPACITY);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 4);
+	pfs_fixture_fill(&it, CAPACITY);
+	pfs_fixture_empty(&it, 0, CAPACITY);
 	PFS_CHECK_IS(pfs_reclaim_now(it.thread), PAGES - 4);
 	PFS_CHECK_IS(pfs_reclaim_now(it.thread), 0);
-	PFS_CHECK_IS(pages(&it), 4);
-	tear_down(&it);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 4);
+	pfs_fixture_tear_down(&it);
 }
 
 /* One record holds its page, and no other; whether it is ALLOCATED or still DIRTY. */
 static void a_used_page_stays(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	prepare(&it, at);
-	set_up(&it, at);
-	fill(&it, CAPACITY);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
 	void *live = it.records[5 * SLOTS + 3];
 	struct pfs_claim dirty = pfs_reopen(it.thread, it.records[8 * SLOTS + 31]);
 	it.records[5 * SLOTS + 3] = NULL;
 	it.records[8 * SLOTS + 31] = NULL;
-	empty(&it, 0, CAPACITY);
+	pfs_fixture_empty(&it, 0, CAPACITY);
 	PFS_CHECK_IS(pfs_reclaim_now(it.thread), PAGES - 2);
 	PFS_CHECK_IS(pfs_index(it.thread, live), 5 * SLOTS + 3);
 	PFS_CHECK(pfs_lookup(it.thread, 5 * SLOTS + 3) == live);
@@ -231,26 +146,26 @@ static void a_used_page_stays(const struct pfs_case *at)
 	PFS_CHECK_IS(pfs_reclaim_now(it.thread), 1);
 	pfs_free(it.thread, dirty.record);
 	PFS_CHECK_IS(pfs_reclaim_now(it.thread), 1);
-	PFS_CHECK_IS(pages(&it), 0);
-	tear_down(&it);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 0);
+	pfs_fixture_tear_down(&it);
 }
 
 /* Two records on each page, replaced one by one: they must gather on few pages. */
 static void thin_load_drains(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	uint64_t random = 11;
 	void *thin[2 * PAGES];
 	prepare(&it, at);
-	set_up(&it, at);
-	fill(&it, CAPACITY);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
 	for (uint32_t page = 0; page < PAGES; page++) {
 		for (uint32_t i = 0; i < 2; i++) {
 			thin[2 * page + i] = it.records[page * SLOTS + 7 * i];
 			it.records[page * SLOTS + 7 * i] = NULL;
 		}
 	}
-	empty(&it, 0, CAPACITY);
+	pfs_fixture_empty(&it, 0, CAPACITY);
 	for (uint32_t round = 0; round < 40; round++) {
 		for (uint32_t i = 0; i < 2 * PAGES; i++) {
 			uint32_t which = pfs_random_below(&random, 2 * PAGES);
@@ -260,40 +175,40 @@ static void thin_load_drains(const struct pfs_case *at)
 		(void)pfs_reclaim_pass(it.thread);
 	}
 	/* 24 records fit one page of 32; one more for what a policy may cache for its thread. */
-	PFS_CHECK(pages(&it) <= 2);
+	PFS_CHECK(pfs_fixture_pages(&it) <= 2);
 	for (uint32_t i = 0; i < 2 * PAGES; i++)
 		pfs_free(it.thread, thin[i]);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
 }
 
 /* Load swings between 6 and 8 pages; with headroom of half, no page moves. */
 static void hysteresis(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	prepare(&it, at);
 	it.config.reclaim.headroom_percent = 50;
-	set_up(&it, at);
-	fill(&it, 8 * SLOTS);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, 8 * SLOTS);
 	for (uint32_t swing = 0; swing < 30; swing++) {
-		empty(&it, 6 * SLOTS, 8 * SLOTS);
+		pfs_fixture_empty(&it, 6 * SLOTS, 8 * SLOTS);
 		for (uint32_t i = 0; i < 4; i++)
 			PFS_CHECK_IS(pfs_reclaim_pass(it.thread), 0);
-		fill(&it, 2 * SLOTS);
+		pfs_fixture_fill(&it, 2 * SLOTS);
 	}
-	PFS_CHECK_IS(pages(&it), 8);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 8);
 	PFS_CHECK_IS(pfs_counts_of(it.container).growths, 8);
-	empty(&it, 2 * SLOTS, CAPACITY); /* far below: pages go */
+	pfs_fixture_empty(&it, 2 * SLOTS, CAPACITY); /* far below: pages go */
 	for (uint32_t i = 0; i < 4; i++)
 		(void)pfs_reclaim_pass(it.thread);
-	PFS_CHECK_IS(pages(&it), 3);
-	empty(&it, 0, CAPACITY);
-	tear_down(&it);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 3);
+	pfs_fixture_empty(&it, 0, CAPACITY);
+	pfs_fixture_tear_down(&it);
 }
 
 /* The pass runs beside a reader; with epochs that wait for readers, it waits in there. */
 static void run_pass(void *context, uint32_t index)
 {
-	struct fixture *self = context;
+	struct pfs_fixture *self = context;
 	struct pfs_thread *thread = pfs_attach_or_fail(self->container);
 	if (index == 0) {
 		(void)pfs_reclaim_now(thread);
@@ -303,9 +218,9 @@ static void run_pass(void *context, uint32_t index)
 	/* The reader: looked a record up, and it was freed meanwhile. */
 	uint64_t word = 0;
 	struct pfs_thread *reader = self->thread;
-	for (uint32_t try = 0; pages(self) != 0 && try < WAIT_TRIES; try++)
+	for (uint32_t try = 0; pfs_fixture_pages(self) != 0 && try < WAIT_TRIES; try++)
 		(void)usleep(1000);
-	PFS_CHECK_IS(pages(self), 0);
+	PFS_CHECK_IS(pfs_fixture_pages(self), 0);
 	PFS_CHECK_IS(pfs_counts_of(self->container).pages_waiting, 1);
 	PFS_CHECK_IS(pfs_test_source_out(&self->source), 1);
 	pfs_bytes_load(&word, self->records[0], sizeof(word));
@@ -320,10 +235,10 @@ static void run_pass(void *context, uint32_t index)
 
 static void a_reader_delays_memory_alone(const struct pfs_case *at)
 {
-	struct fixture it;
+	struct pfs_fixture it;
 	const uint64_t word = 4711;
 	prepare(&it, at);
-	set_up(&it, at);
+	pfs_fixture_set_up(&it);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	pfs_bytes_store(claim.record, &word, sizeof(word));
 	pfs_publish(it.thread, claim);
@@ -332,7 +247,7 @@ static void a_reader_delays_memory_alone(const struct pfs_case *at)
 	PFS_CHECK(it.records[0] == claim.record);
 	pfs_free(it.thread, claim.record);
 	PFS_CHECK_IS(pfs_reclaim_now(it.thread), 0); /* not from inside a section */
-	PFS_CHECK_IS(pages(&it), 1);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 1);
 	pfs_run_threads(2, run_pass, &it);
 	(void)pfs_reclaim_now(it.thread);
 	struct pfs_counts counts = pfs_counts_of(it.container);
@@ -340,7 +255,53 @@ static void a_reader_delays_memory_alone(const struct pfs_case *at)
 	PFS_CHECK_IS(counts.pages, 0);
 	PFS_CHECK_IS(counts.reclaimed, 2);
 	PFS_CHECK_IS(pfs_test_source_out(&it.source), 0);
-	tear_down(&it);
+	pfs_fixture_tear_down(&it);
+}
+
+/* Passes beside threads that allocate. */
+struct passes {
+	struct pfs_fixture it;
+	_Atomic(uint32_t) given; /* pages that passes of this test gave back */
+	_Atomic(uint32_t) busy;  /* threads that still allocate */
+	struct timespec begin;
+};
+
+/* All relaxed: the threads must see no order but the container's own. */
+static bool is_busy(struct passes *self)
+{
+	return atomic_load_explicit(&self->busy, memory_order_relaxed) != 0;
+}
+
+static void done(struct passes *self)
+{
+	(void)atomic_fetch_sub_explicit(&self->busy, 1, memory_order_relaxed);
+}
+
+#define HASTE_SECONDS 4
+
+/* Allocators go on until so many pages went under their feet; on a busy machine, until one
+ * went and it is late. */
+static bool have_gone(struct passes *self, uint32_t goal)
+{
+	struct timespec now;
+	uint32_t given = atomic_load_explicit(&self->given, memory_order_relaxed);
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return given >= goal || (given > 0 && now.tv_sec - self->begin.tv_sec > HASTE_SECONDS);
+}
+
+static void pass_while_busy(struct passes *self, struct pfs_thread *thread)
+{
+	while (is_busy(self))
+		(void)atomic_fetch_add_explicit(&self->given, pfs_reclaim_now(thread),
+						memory_order_relaxed);
+}
+
+static void prepare_passes(struct passes *self, const struct pfs_case *at, uint32_t busy)
+{
+	memset(self, 0, sizeof(*self));
+	prepare(&self->it, at);
+	(void)clock_gettime(CLOCK_MONOTONIC, &self->begin);
+	self->busy = busy;
 }
 
 /* At its maximum, with one record free: a pass that looks at its page must not make an
@@ -350,8 +311,8 @@ static void a_reader_delays_memory_alone(const struct pfs_case *at)
 
 static void allocate_or_pass(void *context, uint32_t index)
 {
-	struct fixture *self = context;
-	struct pfs_thread *thread = pfs_attach_or_fail(self->container);
+	struct passes *self = context;
+	struct pfs_thread *thread = pfs_attach_or_fail(self->it.container);
 	if (index == 0) {
 		while (!have_gone(self, TURNS))
 			pfs_free(thread, pfs_allocate_or_fail(thread));
@@ -364,17 +325,16 @@ static void allocate_or_pass(void *context, uint32_t index)
 
 static void a_pass_costs_no_allocation(const struct pfs_case *at)
 {
-	struct fixture it;
-	prepare(&it, at);
-	it.config.page_max = 2;
-	it.config.page_records = SMALL_PAGE;
-	set_up(&it, at);
+	struct passes self;
+	prepare_passes(&self, at, 1);
+	self.it.config.page_max = 2;
+	self.it.config.page_records = SMALL_PAGE;
+	pfs_fixture_set_up(&self.it);
 	for (uint32_t i = 0; i < SMALL_PAGE; i++) /* one page full; the other comes and goes */
-		(void)pfs_allocate_or_fail(it.thread);
-	it.busy = 1;
-	pfs_run_threads(2, allocate_or_pass, &it);
-	PFS_CHECK_IS(pfs_counts_of(it.container).lost, 0);
-	tear_down(&it);
+		(void)pfs_allocate_or_fail(self.it.thread);
+	pfs_run_threads(2, allocate_or_pass, &self);
+	PFS_CHECK_IS(pfs_counts_of(self.it.container).lost, 0);
+	pfs_fixture_tear_down(&self.it);
 }
 
 /* Waves of records, written without atomics, while passes run all the time: a record of a
@@ -402,8 +362,8 @@ static void wave(struct pfs_thread *thread, uint32_t size, uint64_t stamp)
 
 static void wave_or_pass(void *context, uint32_t index)
 {
-	struct fixture *self = context;
-	struct pfs_thread *thread = pfs_attach_or_fail(self->container);
+	struct passes *self = context;
+	struct pfs_thread *thread = pfs_attach_or_fail(self->it.container);
 	uint64_t random = pfs_random_seed(3, index);
 	if (index == 0) {
 		pass_while_busy(self, thread);
@@ -418,17 +378,16 @@ static void wave_or_pass(void *context, uint32_t index)
 
 static void waves_and_passes(const struct pfs_case *at)
 {
-	struct fixture it;
-	prepare(&it, at);
-	set_up(&it, at);
-	it.busy = 3;
-	pfs_run_threads(4, wave_or_pass, &it);
-	(void)pfs_reclaim_now(it.thread);
-	PFS_CHECK_IS(pages(&it), 0);
-	fill(&it, CAPACITY);
-	PFS_CHECK(pfs_allocate(it.thread).record == NULL);
-	empty(&it, 0, CAPACITY);
-	tear_down(&it);
+	struct passes self;
+	prepare_passes(&self, at, 3);
+	pfs_fixture_set_up(&self.it);
+	pfs_run_threads(4, wave_or_pass, &self);
+	(void)pfs_reclaim_now(self.it.thread);
+	PFS_CHECK_IS(pfs_fixture_pages(&self.it), 0);
+	pfs_fixture_fill(&self.it, CAPACITY);
+	PFS_CHECK(pfs_allocate(self.it.thread).record == NULL);
+	pfs_fixture_empty(&self.it, 0, CAPACITY);
+	pfs_fixture_tear_down(&self.it);
 }
 
 #define GIVES(title, function) \
