@@ -36,15 +36,20 @@
 
 struct pfs_reclaimer;
 
+/*
+ * A load whose address has the low 12 bits of a store just made waits for that store (4 KiB
+ * aliasing). Every call loads `policy` and stores to the state word of a record, and records
+ * have all addresses; so `policy` stands where no state word does, modulo a header.
+ */
 struct pfs_thread {
 	/* This thread only, but for what is said. */
-	struct pfs_container *container;
 	void *policy;                   /* the variant's own state of a thread */
+	_Atomic(uint64_t) lost;         /* this thread; read by counts */
 	uint64_t random;                /* never 0 */
+	struct pfs_container *container;
 	uint32_t node;                  /* where it ran when it attached */
 	uint32_t home_page;             /* hint: where this thread last succeeded */
 	enum pfs_status status;         /* of the last refused allocation */
-	_Atomic(uint64_t) lost;         /* this thread; read by counts */
 	struct pfs_epoch_thread epoch;  /* its own line */
 	alignas(PFS_LINE) struct pfs_tally tally;
 	struct pfs_thread *next;        /* attach: never changed once listed */

@@ -66,13 +66,14 @@ enum pfs_control {
 struct pfs_magazine {
 	struct pfs_occupancy_thread words; /* first: occupancy.c finds it as thread->policy */
 	bool fenced;                       /* start only: without the heavy barrier */
-	uint64_t watched;                  /* taker: frees so far, for needless growths */
-	uint32_t bypass;                   /* owner: frees to give to the words, see below */
 	_Atomic(uint32_t) attached;        /* owner, when it comes and goes */
-	uint32_t gives;                    /* owner, counting builds */
 	/* Positions are 2 * entry, plus 1 while the owner works there. All of it the owner's,
-	 * but for a ring that is HANDED. */
+	 * but for a ring that is HANDED. What the fast path loads stands off the state words
+	 * of records, as in struct pfs_thread. */
 	alignas(PFS_LINE) _Atomic(uint64_t) head; /* [G1] [G5] */
+	uint64_t watched;                         /* taker: frees so far, for needless growths */
+	uint32_t bypass;                          /* owner: frees to give to the words, see below */
+	uint32_t gives;                           /* owner, counting builds */
 	_Atomic(uint64_t) tail;                   /* [G1] [G5] */
 	uint64_t room;                            /* owner: 2 * entries it may fill */
 	_Atomic(void *) records[PFS_MAGAZINE_RECORDS];

@@ -9,7 +9,12 @@
 
 #include "container.h"
 #include "memory.h"
+#include "page.h"
 #include "random.h"
+
+_Static_assert(offsetof(struct pfs_thread, policy) % sizeof(struct pfs_record_header) !=
+		       offsetof(struct pfs_record_header, lock),
+	       "the policy's state is found without waiting for a store to a record");
 
 #ifdef PFS_COUNTING
 static bool tally_init(struct pfs_tally *tally, const struct pfs_config *config)
