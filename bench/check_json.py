@@ -6,12 +6,14 @@ usage: check_json.py PFS_BENCH smoke WORKLOAD POLICY
 Nothing is asserted on time. Exit 0: all held. 1: not.
 """
 
-import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
+from expect import expect, expect_refusal, faults, finish, parse
 
 CONTEXT = ("cpu_model kernel governor smt transparent_hugepage hypervisor pressure_cpu load "
            "compiler compiler_flags build_type counted git_revision hwloc allowed_cpus "
@@ -36,32 +38,10 @@ WITH_OCCUPANCY = {"churn", "scan"}
 TINY = ["--window_ms=5", "--latency_ms=5", "--repeat_disturbed=0", "--pages=8",
         "--page_records=64", "--benchmark_color=false"]
 
-faults = []
-
-
-def expect(held, what):
-    if not held:
-        faults.append(what)
-
 
 def run(arguments, **environment):
     return subprocess.run([sys.argv[1]] + arguments, capture_output=True, text=True, check=False,
                           env={**os.environ, **environment})
-
-
-def no_twins(pairs):
-    keys = [key for key, _ in pairs]
-    for key in set(keys):
-        expect(keys.count(key) == 1, f"key {key} comes twice")
-    return dict(pairs)
-
-
-def no_constant(text):
-    expect(False, f"{text} is not JSON")
-
-
-def parse(text):
-    return json.loads(text, object_pairs_hook=no_twins, parse_constant=no_constant)
 
 
 def measure(arguments):
@@ -179,10 +159,7 @@ def smoke(workload, policy):
 def one_line(arguments, word, **environment):
     done = run(arguments, **environment)
     shown = " ".join(arguments)
-    expect(done.returncode == 2, f"{shown}: exit {done.returncode}, 2 expected")
-    lines = done.stderr.splitlines()
-    expect(len(lines) == 1, f"{shown}: {len(lines)} lines on stderr: {done.stderr!r}")
-    expect(word in done.stderr, f"{shown}: '{word}' is not in {done.stderr!r}")
+    expect_refusal(done, shown, word)
     expect(done.stdout == "", f"{shown}: something on stdout")
 
 
@@ -338,9 +315,7 @@ def main():
         replay()
     elif mode == "wrong":
         wrong()
-    for fault in faults[:20]:
-        print(f"check_json.py: not so: {fault}")
-    sys.exit(1 if faults else 0)
+    finish()
 
 
 if __name__ == "__main__":

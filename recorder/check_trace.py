@@ -14,14 +14,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
+from expect import expect, expect_refusal, finish
+
 SIZES = "1000-1999"  # of recorded's own objects
-
-faults = []
-
-
-def expect(held, what):
-    if not held:
-        faults.append(what)
 
 
 def run(command, **environment):
@@ -31,11 +27,7 @@ def run(command, **environment):
 
 def one_line(command, word, **environment):
     """The command must refuse in one line and exit 2."""
-    done = run(command, **environment)
-    shown = f"{' '.join(command)} {environment}"
-    expect(done.returncode == 2, f"{shown}: exit {done.returncode}, 2 expected")
-    expect(len(done.stderr.splitlines()) == 1, f"{shown}: one line, not {done.stderr!r}")
-    expect(word in done.stderr, f"{shown}: '{word}' is not in {done.stderr!r}")
+    expect_refusal(run(command, **environment), f"{' '.join(command)} {environment}", word)
 
 
 def facts(pfs_trace, path):
@@ -226,9 +218,7 @@ def wrong(recorder, _pfs_trace, recorded, _bench=None):
 def main():
     {"tool": tool, "program": program, "fork": fork, "limits": limits,
      "wrong": wrong}[sys.argv[1]](*sys.argv[2:])
-    for fault in faults[:20]:
-        print(f"check_trace.py: not so: {fault}")
-    sys.exit(1 if faults else 0)
+    finish()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
+from expect import expect, expect_refusal, faults, finish, parse
+
 POLICIES = ("original", "local_scan", "random_start", "reclaiming", "exact", "magazine",
             "mutex_list")
 WORKLOADS = ("pair", "churn", "handoff", "tide", "ebb", "storm", "scan", "replay")
@@ -33,28 +36,10 @@ MACHINE = ("accesses atomics hits transfers_core transfers_l3 transfers_node tra
 SMALL = ["--machine", "numa:2 core:2 pu:1", "--pages=4", "--page_records=32", "--ops=600",
          "--window_us=300", "--format", "json"]
 
-faults = []
-
-
-def expect(held, what):
-    if not held:
-        faults.append(what)
-
 
 def call(arguments, **options):
     return subprocess.run([os.path.abspath(sys.argv[1]), "run"] + arguments, check=False,
                           capture_output=True, text=True, **options)
-
-
-def no_twins(pairs):
-    keys = [key for key, _ in pairs]
-    for key in set(keys):
-        expect(keys.count(key) == 1, f"key {key} comes twice")
-    return dict(pairs)
-
-
-def no_constant(text):
-    expect(False, f"{text} is not JSON")
 
 
 def run(arguments, **options):
@@ -66,8 +51,7 @@ def run(arguments, **options):
 
 def measure(arguments):
     text = run(arguments)
-    return json.loads(text, object_pairs_hook=no_twins, parse_constant=no_constant) \
-        if text else {}
+    return parse(text) if text else {}
 
 
 def words(workload, policy, threads=4):
@@ -188,9 +172,7 @@ def scales():
 def one_line(arguments, word):
     done = call(arguments)
     shown = " ".join(arguments)
-    expect(done.returncode == 2, f"{shown}: exit {done.returncode}, 2 expected")
-    expect(len(done.stderr.splitlines()) == 1, f"{shown}: not one line: {done.stderr!r}")
-    expect(word in done.stderr, f"{shown}: '{word}' is not in {done.stderr!r}")
+    expect_refusal(done, shown, word)
     expect(done.stdout == "", f"{shown}: something on stdout")
 
 
@@ -233,6 +215,4 @@ def wrong():
 if __name__ == "__main__":
     {"matrix": matrix, "repeat": repeat, "large": large, "claims": claims,
      "scales": scales, "wrong": wrong}[sys.argv[2]]()
-    for fault in faults[:20]:
-        print(f"run_test.py: not so: {fault}")
-    sys.exit(1 if faults else 0)
+    finish()

@@ -1,0 +1,50 @@
+"""expect.py - what the tests share that run a program and look at what it wrote.
+
+A check that does not hold is kept as a fault and the test goes on; finish() prints the first ones.
+"""
+
+import json
+import os
+import sys
+
+FAULTS_SHOWN = 20
+
+faults = []
+
+
+def expect(held, what):
+    """Keep what does not hold."""
+    if not held:
+        faults.append(what)
+
+
+def expect_refusal(done, shown, word):
+    """The process that ended as done says must have refused: exit 2, and one line with the word."""
+    expect(done.returncode == 2, f"{shown}: exit {done.returncode}, 2 expected")
+    expect(len(done.stderr.splitlines()) == 1, f"{shown}: not one line: {done.stderr!r}")
+    expect(word in done.stderr, f"{shown}: '{word}' is not in {done.stderr!r}")
+
+
+def no_twins(pairs):
+    """An object of the document; json.loads would keep the last of two equal keys."""
+    keys = [key for key, _ in pairs]
+    for key in set(keys):
+        expect(keys.count(key) == 1, f"key {key} comes twice")
+    return dict(pairs)
+
+
+def no_constant(text):
+    """NaN and the infinities, which json.loads would take."""
+    expect(False, f"{text} is not JSON")
+
+
+def parse(text):
+    """The JSON document in a text, to the letter of the standard."""
+    return json.loads(text, object_pairs_hook=no_twins, parse_constant=no_constant)
+
+
+def finish():
+    """Print the first faults and end the test: exit 0 if all held, 1 if not."""
+    for fault in faults[:FAULTS_SHOWN]:
+        print(f"{os.path.basename(sys.argv[0])}: not so: {fault}")
+    sys.exit(1 if faults else 0)
