@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from expect import expect, expect_refusal, finish
 
 SIZES = "1000-1999"  # of recorded's own objects
+NOWHERE = "/dev/null/x"  # no file can be there, for nobody
 
 
 def run(command, **environment):
@@ -96,7 +97,7 @@ def cuts(pfs_trace, path, folder):
     expect(balanced(small) is not None, "a cut by size is balanced")
     expect(max(e[4] for e in small) <= size, "no object larger than asked for")
     one_line([pfs_trace, "cut", path, out, "--from=999999999"], "nothing is left")
-    one_line([pfs_trace, "cut", path, "/nonexistent/out"], "/nonexistent/out")
+    one_line([pfs_trace, "cut", path, NOWHERE], NOWHERE)
     expect(not os.path.exists(out + ".partial"), "nothing half written stays")
 
 
@@ -121,7 +122,7 @@ def tool(pfs_trace, traces):
         shorter = run([pfs_trace, "dump", paths[0], "--events=3"])
         expect(len(shorter.stdout.splitlines()) == 3, "dump --events=3")
     for arguments, word in ((["nosuch"], "nosuch"), ([], "command"), (["info"], "name"),
-                            (["info", "/nonexistent/x"], "/nonexistent/x"),
+                            (["info", NOWHERE], NOWHERE),
                             (["cut", "a"], "name two"), (["dump", "a", "--nosuch"], "--nosuch"),
                             (["cut", "a", "b", "--sizes=9"], "--sizes=9"),
                             (["cut", "a", "b", "--sizes=9-1"], "9-1"),
@@ -208,7 +209,7 @@ def limits(recorder, pfs_trace, recorded, _bench=None):
 def wrong(recorder, _pfs_trace, recorded, _bench=None):
     command = [recorded, "threads", "1"]
     common = {"LD_PRELOAD": recorder, "PFSLAB_TRACE": "/tmp/never-written.pfstrace"}
-    for name, value in (("PFSLAB_TRACE", "/nonexistent/x"), ("PFSLAB_TRACE_SIZES", "12"),
+    for name, value in (("PFSLAB_TRACE", NOWHERE), ("PFSLAB_TRACE_SIZES", "12"),
                         ("PFSLAB_TRACE_SIZES", "9-1"), ("PFSLAB_TRACE_SIZES", "x-9"),
                         ("PFSLAB_TRACE_MAX", "0"), ("PFSLAB_TRACE_MAX", "many")):
         one_line(command, value, **{**common, name: value})
