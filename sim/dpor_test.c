@@ -12,17 +12,8 @@
 #include "containers/mutex.h"
 #include "containers/random.h"
 #include "sim/dpor.h"
+#include "sim/expect.h"
 #include "sim/search.h"
-
-static int failures;
-
-static void expect(bool condition, const char *what)
-{
-	if (condition)
-		return;
-	failures++;
-	(void)printf("FAILED: %s\n", what);
-}
 
 /* ---- classes of executions ---- */
 
@@ -247,24 +238,24 @@ static void compare(enum pfs_machine_model model, const char *name, void (*body)
 	program.threads = threads;
 	program.bodies[0] = program.bodies[1] = program.bodies[2] = body;
 	search(model, PFS_SEARCH_DPOR, 0);
-	expect(result.complete, name);
+	pfs_expect(result.complete, name);
 	executions[0] = result.executions, cut[0] = result.redundant;
 	uint32_t own = program.classes.count;
 	sum = program.classes.sum;
 	search(model, PFS_SEARCH_SLEEP, 0);
 	executions[1] = result.executions, cut[1] = result.redundant;
 	sleep_classes = program.classes.count;
-	expect(sum == program.classes.sum && own == sleep_classes, "source sets and sleep sets "
-								   "meet the same classes");
+	pfs_expect(sum == program.classes.sum && own == sleep_classes, "source sets and sleep sets "
+								       "meet the same classes");
 	char naive[32] = "not run";
 	if (naive_max != 0) {
 		search(model, PFS_SEARCH_NAIVE, naive_max);
 		(void)snprintf(naive, sizeof(naive), "%llu",
 			       (unsigned long long)result.executions);
-		expect(result.complete && sum == program.classes.sum,
-		       "source sets and the naive search meet the same classes");
+		pfs_expect(result.complete && sum == program.classes.sum,
+			   "source sets and the naive search meet the same classes");
 	}
-	expect(classes == 0 || own == classes, "as many classes as are known");
+	pfs_expect(classes == 0 || own == classes, "as many classes as are known");
 	(void)printf("%-28s naive %9s  sleep sets %7llu (%6llu cut)  source sets %7llu "
 		     "(%5llu cut)  classes %u\n", name, naive, (unsigned long long)executions[1],
 		     (unsigned long long)cut[1], (unsigned long long)executions[0],
@@ -396,7 +387,7 @@ static void random_programs(enum pfs_machine_model model, const char *name)
 {
 	uint64_t random = 20260101, executions[3] = { 0 }, classes = 0;
 	uint32_t compared = 0, with_deadlock = 0;
-	for (uint32_t n = 0; n < RANDOM_PROGRAMS && failures == 0; n++) {
+	for (uint32_t n = 0; n < RANDOM_PROGRAMS && pfs_failures == 0; n++) {
 		draw(&random, model);
 		deadlocks = 0;
 		search(model, PFS_SEARCH_NAIVE, NAIVE_MAX);
@@ -407,10 +398,10 @@ static void random_programs(enum pfs_machine_model model, const char *name)
 		uint32_t naive_classes = program.classes.count;
 		search(model, PFS_SEARCH_SLEEP, 0);
 		executions[0] += naive, executions[1] += result.executions;
-		expect(program.classes.sum == sum, "random program, sleep sets");
+		pfs_expect(program.classes.sum == sum, "random program, sleep sets");
 		search(model, PFS_SEARCH_DPOR, 0);
-		expect(program.classes.sum == sum, "random program, source sets");
-		if (failures != 0) {
+		pfs_expect(program.classes.sum == sum, "random program, source sets");
+		if (pfs_failures != 0) {
 			(void)printf("naive %u classes, source sets %u\n", naive_classes,
 				     program.classes.count);
 			print_drawn();
@@ -422,7 +413,8 @@ static void random_programs(enum pfs_machine_model model, const char *name)
 		     "%llu, source sets %llu, classes %llu\n", name, compared, with_deadlock,
 		     (unsigned long long)executions[0], (unsigned long long)executions[1],
 		     (unsigned long long)executions[2], (unsigned long long)classes);
-	expect(compared > RANDOM_PROGRAMS / 3 && with_deadlock > 20, "random programs are of use");
+	pfs_expect(compared > RANDOM_PROGRAMS / 3 && with_deadlock > 20,
+		   "random programs are of use");
 }
 
 int main(void)
@@ -446,6 +438,5 @@ int main(void)
 	random_programs(PFS_MACHINE_VIEWS, "views, append only");
 	free(program.classes.slots);
 	free(program.classes.used);
-	(void)printf("%s: %d failed\n", failures == 0 ? "fine" : "FAILED", failures);
-	return failures != 0;
+	return pfs_expect_report();
 }

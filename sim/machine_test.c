@@ -6,18 +6,9 @@
 
 #include "containers/atomic.h"
 #include "containers/mutex.h"
+#include "sim/expect.h"
 #include "sim/explore.h"
 #include "sim/search.h"
-
-static int failures;
-
-static void expect(bool condition, const char *what)
-{
-	if (condition)
-		return;
-	failures++;
-	(void)printf("FAILED: %s\n", what);
-}
 
 /* A litmus test: up to three threads on x and y, registers, and the outcome looked for. */
 struct litmus {
@@ -200,29 +191,29 @@ static bool lost_one(const struct litmus *self)
 
 static void test_litmus(void)
 {
-	expect(count_met(PFS_MACHINE_SC, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL, both_zero) ==
-		       0 && result.complete, "SB is forbidden under SC");
-	expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL, both_zero) > 0,
-	       "SB is allowed with store buffers");
-	expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, sb_left, sb_right, NULL, both_zero) > 0,
-	       "SB is allowed with store buffers, naive search");
-	expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, sb_left_swap, sb_right_swap, NULL,
-			 both_zero) == 0 && result.complete, "SB by exchange is forbidden");
-	expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, mp_write, mp_read, NULL, stale) == 0,
-	       "MP is forbidden with store buffers");
-	expect(count_met(PFS_MACHINE_VIEWS, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL, both_zero) >
-		       0 && result.complete, "SB is allowed with views");
-	expect(count_met(PFS_MACHINE_VIEWS, PFS_SEARCH_NAIVE, sb_left_swap, sb_right_swap, NULL,
-			 both_zero) == 0 && result.complete,
-	       "SB by exchange is forbidden with views");
-	expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_SLEEP, forward, forward_other, NULL,
-			 forwarded) > 0, "a thread sees its own buffered store first");
-	expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, forward, forward_other, NULL,
-			 own_lost) == 0, "a thread never misses its own store");
-	expect(count_met(PFS_MACHINE_SC, PFS_SEARCH_SLEEP, count_badly, count_badly, count_badly,
-			 lost_one) > 0, "load and store lose a count");
-	expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_SLEEP, count_well, count_well, count_well,
-			 lost_one) == 0 && result.complete, "fetch-add loses none");
+	pfs_expect(count_met(PFS_MACHINE_SC, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
+			     both_zero) == 0 && result.complete, "SB is forbidden under SC");
+	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
+			     both_zero) > 0, "SB is allowed with store buffers");
+	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, sb_left, sb_right, NULL,
+			     both_zero) > 0, "SB is allowed with store buffers, naive search");
+	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, sb_left_swap, sb_right_swap, NULL,
+			     both_zero) == 0 && result.complete, "SB by exchange is forbidden");
+	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, mp_write, mp_read, NULL,
+			     stale) == 0, "MP is forbidden with store buffers");
+	pfs_expect(count_met(PFS_MACHINE_VIEWS, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
+			     both_zero) > 0 && result.complete, "SB is allowed with views");
+	pfs_expect(count_met(PFS_MACHINE_VIEWS, PFS_SEARCH_NAIVE, sb_left_swap, sb_right_swap, NULL,
+			     both_zero) == 0 && result.complete,
+		   "SB by exchange is forbidden with views");
+	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_SLEEP, forward, forward_other, NULL,
+			     forwarded) > 0, "a thread sees its own buffered store first");
+	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, forward, forward_other, NULL,
+			     own_lost) == 0, "a thread never misses its own store");
+	pfs_expect(count_met(PFS_MACHINE_SC, PFS_SEARCH_SLEEP, count_badly, count_badly,
+			     count_badly, lost_one) > 0, "load and store lose a count");
+	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_SLEEP, count_well, count_well, count_well,
+			     lost_one) == 0 && result.complete, "fetch-add loses none");
 }
 
 /* Three threads that claim by CAS what a cursor points to, and give it back. */
@@ -249,9 +240,9 @@ static void test_reduction(enum pfs_machine_model model, void (*a)(void *), void
 	(void)printf("%-24s naive %8llu executions, sleep sets %6llu (%llu cut), classes %u, %u\n",
 		     name, (unsigned long long)naive, (unsigned long long)result.executions,
 		     (unsigned long long)result.redundant, classes, litmus.class_count);
-	expect(complete && result.complete, "both searches end");
-	expect(litmus.class_count == classes, "sleep sets meet every class");
-	expect(result.executions <= naive, "sleep sets do not execute more");
+	pfs_expect(complete && result.complete, "both searches end");
+	pfs_expect(litmus.class_count == classes, "sleep sets meet every class");
+	pfs_expect(result.executions <= naive, "sleep sets do not execute more");
 	litmus.keep_classes = false;
 }
 
@@ -287,11 +278,11 @@ static void wake(void *opaque)
 static void test_ends(void)
 {
 	(void)count_met(PFS_MACHINE_SC, PFS_SEARCH_SLEEP, lock_left, lock_left, NULL, NULL);
-	expect(!result.failed && result.complete, "mutexes in one order end well");
+	pfs_expect(!result.failed && result.complete, "mutexes in one order end well");
 	(void)count_met(PFS_MACHINE_SC, PFS_SEARCH_BOUNDED, lock_left, lock_right, NULL, NULL);
-	expect(result.failed && result.end == PFS_END_DEADLOCK, "opposite orders deadlock");
+	pfs_expect(result.failed && result.end == PFS_END_DEADLOCK, "opposite orders deadlock");
 	(void)count_met(PFS_MACHINE_SC, PFS_SEARCH_SLEEP, spin, wake, NULL, NULL);
-	expect(!result.failed && result.complete, "a yielding spin ends when it is woken");
+	pfs_expect(!result.failed && result.complete, "a yielding spin ends when it is woken");
 
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
 	struct pfs_round_robin turn;
@@ -299,14 +290,14 @@ static void test_ends(void)
 	machine->step_max = 1000;
 	litmus.threads = 2;
 	litmus.bodies[0] = spin, litmus.bodies[1] = spin;
-	expect(pfs_scenario_run(&litmus_scenario, machine, &turn.scheduler) == PFS_END_STEPS,
-	       "an endless spin meets the bound on steps");
+	pfs_expect(pfs_scenario_run(&litmus_scenario, machine, &turn.scheduler) == PFS_END_STEPS,
+		   "an endless spin meets the bound on steps");
 	litmus.bodies[1] = wake;
 	pfs_machine_reset(machine);
 	litmus_setup(machine, &litmus);
 	pfs_machine_stop_after(machine, 1, 0);
-	expect(pfs_machine_run(machine, &turn.scheduler) == PFS_END_STEPS,
-	       "nobody wakes the spin while the other thread is stopped");
+	pfs_expect(pfs_machine_run(machine, &turn.scheduler) == PFS_END_STEPS,
+		   "nobody wakes the spin while the other thread is stopped");
 	pfs_machine_destroy(machine);
 }
 
@@ -351,23 +342,24 @@ static void test_memory(void)
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
 	litmus.threads = 2;
 	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = give_back;
-	expect(!pfs_search(machine, &scenario, &options, &result) &&
-		       strstr(result.message, "data race") != NULL,
-	       "an access that is not ordered with the page's end is found where it comes first");
+	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
+			   strstr(result.message, "data race") != NULL,
+		   "an access that is not ordered with the page's end is found where it comes "
+		   "first");
 	machine->watch = false;
-	expect(!pfs_search(machine, &scenario, &options, &result) &&
-		       strstr(result.message, "given back") != NULL,
-	       "an atomic access to a page given back is found");
+	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
+			   strstr(result.message, "given back") != NULL,
+		   "an atomic access to a page given back is found");
 	litmus.bodies[0] = touch_plain;
 	options.kind = PFS_SEARCH_NAIVE; /* the plain access is no step of its own */
-	expect(!pfs_search(machine, &scenario, &options, &result) &&
-		       strstr(result.message, "given back") != NULL,
-	       "a plain access to a page given back is found");
+	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
+			   strstr(result.message, "given back") != NULL,
+		   "a plain access to a page given back is found");
 	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = touch_atomic;
 	const struct pfs_scenario late = { "late", memory_setup, touch_gone, NULL, &litmus, NULL };
-	expect(!pfs_search(machine, &late, &options, &result) &&
-		       strstr(result.message, "final check: plain access to a page") != NULL,
-	       "a bad access of the final check ends the execution, not the process");
+	pfs_expect(!pfs_search(machine, &late, &options, &result) &&
+			   strstr(result.message, "final check: plain access to a page") != NULL,
+		   "a bad access of the final check ends the execution, not the process");
 	pfs_machine_destroy(machine);
 }
 
@@ -381,24 +373,24 @@ static void test_shrink(void)
 	litmus.bodies[0] = litmus.bodies[1] = litmus.bodies[2] = count_badly;
 	litmus.outcome = lost_one;
 	litmus.outcome_fails = true;
-	expect(!pfs_search(machine, &litmus_scenario, &options, &result), "random finds it");
+	pfs_expect(!pfs_search(machine, &litmus_scenario, &options, &result), "random finds it");
 	(void)pfs_search_shrink(machine, &litmus_scenario, &result);
 	/* T0 loads | T1 loads, stores | T0 stores | T2: three switches at least */
-	expect(result.segment_count <= 4, "the shortest schedule has three switches");
+	pfs_expect(result.segment_count <= 4, "the shortest schedule has three switches");
 	for (uint32_t i = 0, at = 0; i < result.segment_count; i++)
 		at += (uint32_t)snprintf(token + at, sizeof(token) - at, "%ux%u ",
 					 result.segments[i].actor, result.segments[i].steps);
 	struct pfs_segment segments[16];
 	static struct pfs_segment parsed[PFS_SEARCH_SEGMENTS_MAX];
 	uint32_t count = 0;
-	expect(pfs_segments_parse(token, parsed, &count) && count == result.segment_count,
-	       "the token is read back");
-	expect(!pfs_segments_parse("0x3 hello", parsed, &count), "a bad token is refused");
+	pfs_expect(pfs_segments_parse(token, parsed, &count) && count == result.segment_count,
+		   "the token is read back");
+	pfs_expect(!pfs_segments_parse("0x3 hello", parsed, &count), "a bad token is refused");
 	memcpy(segments, result.segments, result.segment_count * sizeof(segments[0]));
 	struct pfs_given given;
 	pfs_given_init(&given, segments, result.segment_count);
-	expect(pfs_scenario_run(&litmus_scenario, machine, &given.scheduler) == PFS_END_FAILED,
-	       "the replay fails too");
+	pfs_expect(pfs_scenario_run(&litmus_scenario, machine, &given.scheduler) == PFS_END_FAILED,
+		   "the replay fails too");
 	litmus.outcome_fails = false;
 	pfs_machine_destroy(machine);
 }
@@ -413,9 +405,9 @@ static uint64_t crowd_hash(uint64_t seed)
 	pfs_store_relaxed(&litmus.x, 0);
 	for (uint32_t i = 0; i < PFS_MACHINE_THREADS_MAX; i++)
 		(void)pfs_machine_spawn(machine, 0, count_well, &litmus);
-	expect(pfs_machine_run(machine, &walk.scheduler) == PFS_END_DONE &&
-		       pfs_load_relaxed(&litmus.x) == PFS_MACHINE_THREADS_MAX,
-	       "1024 threads each count once");
+	pfs_expect(pfs_machine_run(machine, &walk.scheduler) == PFS_END_DONE &&
+			   pfs_load_relaxed(&litmus.x) == PFS_MACHINE_THREADS_MAX,
+		   "1024 threads each count once");
 	for (uint32_t step = 0; step < machine->step_count; step++)
 		hash = hash * 31 + machine->schedule[step];
 	pfs_machine_destroy(machine);
@@ -434,8 +426,7 @@ int main(void)
 	test_ends();
 	test_memory();
 	test_shrink();
-	expect(crowd_hash(1) == crowd_hash(1), "the same seed gives the same schedule");
-	expect(crowd_hash(1) != crowd_hash(2), "another seed gives another schedule");
-	(void)printf("%s: %d failed\n", failures == 0 ? "fine" : "FAILED", failures);
-	return failures != 0;
+	pfs_expect(crowd_hash(1) == crowd_hash(1), "the same seed gives the same schedule");
+	pfs_expect(crowd_hash(1) != crowd_hash(2), "another seed gives another schedule");
+	return pfs_expect_report();
 }

@@ -6,9 +6,8 @@
 
 #include "containers/atomic.h"
 #include "containers/mutex.h"
+#include "sim/expect.h"
 #include "sim/search.h"
-
-static unsigned failures;
 
 static struct {
 	_Alignas(8) unsigned char bytes[8];
@@ -168,7 +167,7 @@ static void check(const struct bodies *test, enum pfs_machine_model model, bool 
 							      NULL);
 	if (good)
 		return;
-	failures++;
+	pfs_failures++;
 	(void)printf("FAILED: %s, mode %d: %s\n", test->name, (int)model,
 		     fine ? "no race found" : result.message);
 }
@@ -180,6 +179,5 @@ int main(void)
 			check(&tests[i], (enum pfs_machine_model)model, true);
 		check(&tests[i], PFS_MACHINE_SC, false);
 	}
-	(void)printf("%s: %u failed\n", failures == 0 ? "fine" : "FAILED", failures);
-	return failures != 0;
+	return pfs_expect_report();
 }
