@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/depends.h"
 #include "sim/grow.h"
 #include "sim/model.h"
 
@@ -15,13 +16,9 @@ struct pfs_dpor_node {
 	uint32_t backtrack; /* to be tried from here with all its options, tried ones included */
 	uint32_t option;    /* chosen */
 	/* What was executed. */
-	struct pfs_sim_operation ran;
+	struct pfs_effect did;
 	uint64_t held;      /* by memory, before */
-	uint32_t actor, thread;
-	bool wrote;         /* into memory that others see */
-	bool buffered;      /* a store into its own buffer: touches no memory */
-	bool barrier;       /* waits until no store is buffered; without buffers, for nothing */
-	bool fence;         /* with views, a barrier: ends choices of all threads */
+	uint32_t actor;
 	uint16_t index;     /* of the actor's steps: 1, 2, ... */
 	uint16_t clock[PFS_DPOR_ACTORS_MAX]; /* steps of each actor that come before, this too */
 };
@@ -67,89 +64,16 @@ static void merge(uint16_t *clock, const uint16_t *other)
 	}
 }
 
-/* ---- which steps depend on each other ---- */
-
-static bool overlap(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
-{
-	uintptr_t a_first = (uintptr_t)a->address, b_first = (uintptr_t)b->address;
-	uintptr_t a_bytes = a->kind == PFS_SIM_UNMAP ? a->operand : a->size_bytes;
-	uintptr_t b_bytes = b->kind == PFS_SIM_UNMAP ? b->operand : b->size_bytes;
-	return a_first < b_first + b_bytes && b_first < a_first + a_bytes;
-}
-
-static bool is_store(const struct pfs_sim_operation *operation)
-{
-	return operation->kind == PFS_SIM_STORE || operation->kind == PFS_SIM_DRAIN;
-}
-
-/* A free that is still buffered ends when it is drained: calls that begin depend on that. */
-static bool is_begin_to_drain(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
-{
-	return a->kind == PFS_SIM_NOTE && a->operand == PFS_NOTE_BEGIN && b->kind == PFS_SIM_DRAIN;
-}
-
-/* Steps of different actors. */
 static bool depend(const struct pfs_dpor_node *a, const struct pfs_dpor_node *b)
 {
-	const struct pfs_sim_operation *one = &a->ran, *other = &b->ran;
-	if (a->thread == b->thread) /* a load sees its own store in the buffer or in memory */
-		return false;
-	if (a->fence || b->fence)
-		return true;
-	if (a->barrier || b->barrier)
-		return is_store(one) || is_store(other);
-	if (a->buffered || b->buffered)
-		return false;
-	if (is_begin_to_drain(one, other) || is_begin_to_drain(other, one))
-		return true;
-	if (one->kind == PFS_SIM_NOTE && other->kind == PFS_SIM_NOTE && one->operand != 0 &&
-	    one->operand == other->operand)
-		return false;
-	return (a->wrote || b->wrote) && overlap(one, other);
-}
-
-/* Will the pending operation write memory that others see? A compare-and-swap is judged by the
- * value that it would see now. */
-static bool will_write(const struct pfs_machine *machine, uint32_t option,
-		       const struct pfs_sim_operation *operation)
-{
-	switch (operation->kind) {
-	case PFS_SIM_LOAD:
-	case PFS_SIM_AWAIT:
-	case PFS_SIM_BARRIER:
-	case PFS_SIM_YIELD: return false;
-	case PFS_SIM_CAS: {
-		enum pfs_sim_memory_state state;
-		if (pfs_sim_memory_has(&machine->memory, operation->address, &state) &&
-		    state != PFS_SIM_MAPPED)
-			return true;
-		uint32_t count = machine->thread_count;
-		const struct pfs_vthread *thread = machine->threads[option % count];
-		return (machine->model == PFS_MACHINE_VIEWS
-				? pfs_views_peek(machine, thread, option / count)
-				: pfs_model_peek(thread, operation)) == operation->expected;
-	}
-	default: return true;
-	}
-}
-
-static void set_kind(const struct pfs_machine *machine, struct pfs_dpor_node *step)
-{
-	bool tso = machine->model == PFS_MACHINE_TSO, views = machine->model == PFS_MACHINE_VIEWS;
-	step->buffered = tso && step->ran.kind == PFS_SIM_STORE;
-	step->barrier = tso && step->ran.kind == PFS_SIM_BARRIER;
-	step->fence = views && step->ran.kind == PFS_SIM_BARRIER;
+	return pfs_effects_depend(&a->did, &b->did);
 }
 
 /* What would be an option's step now, as if it had been executed. */
 static struct pfs_dpor_node next_step(const struct pfs_machine *machine, uint32_t option)
 {
-	struct pfs_dpor_node next = { .ran = pfs_machine_pending(machine, option),
-				      .actor = option % pfs_machine_actor_count(machine),
-				      .thread = option % machine->thread_count };
-	next.wrote = will_write(machine, option, &next.ran);
-	set_kind(machine, &next);
-	return next;
+	return (struct pfs_dpor_node){ .did = pfs_effect_pending(machine, option),
+				       .actor = option % pfs_machine_actor_count(machine) };
 }
 
 /* ---- the other order of a race ---- */
@@ -222,8 +146,8 @@ static void find_race_of_waiting(struct pfs_dpor *self, uint32_t n,
 		const struct pfs_dpor_node *step = &self->nodes[j];
 		if (step->actor == last->actor || is_known(base, step) || !depend(step, last))
 			continue;
-		bool fits = step->wrote && could_go_on(&last->ran, step->held);
-		if (fits || step->fence) /* a fence changes no value: also what is before it */
+		bool fits = step->did.wrote && could_go_on(&last->did.ran, step->held);
+		if (fits || step->did.fence) /* a fence changes no value: also what is before it */
 			try_other_order(self, j, n, last, base);
 		if (fits)
 			return;
@@ -235,28 +159,32 @@ static void find_races_of_barrier(struct pfs_dpor *self, uint32_t n,
 {
 	for (uint32_t j = 0; j < n; j++) {
 		const struct pfs_dpor_node *step = &self->nodes[j];
-		if (step->thread != last->thread && !is_known(base, step) && is_store(&step->ran))
+		if (step->did.thread != last->did.thread && !is_known(base, step) &&
+		    pfs_effect_moves_buffer(&step->did))
 			self->nodes[j].backtrack |= self->nodes[j].enabled;
 	}
 }
 
 /* ---- what was executed ---- */
 
-static bool needs_empty_buffer(const struct pfs_sim_operation *operation)
+static bool needs_empty_buffer(const struct pfs_effect *effect)
 {
-	return operation->kind != PFS_SIM_LOAD && operation->kind != PFS_SIM_STORE &&
-	       operation->kind != PFS_SIM_NOTE && operation->kind != PFS_SIM_AWAIT;
+	uint8_t kind = effect->ran.kind;
+	return !effect->buffered && kind != PFS_SIM_LOAD && kind != PFS_SIM_NOTE &&
+	       kind != PFS_SIM_AWAIT;
 }
 
-/* The number of steps of a kind by a thread before n, and the last of them, or n. */
-static uint32_t count_steps(const struct pfs_dpor *self, uint32_t n, uint32_t thread,
-			    enum pfs_sim_kind kind, uint32_t stop_at, uint32_t *last)
+/* The number of a thread's stores into its buffer before step n, or of their drains, and the
+ * last of them, or n. */
+static uint32_t count_steps(const struct pfs_dpor *self, uint32_t n, uint32_t thread, bool drains,
+			    uint32_t stop_at, uint32_t *last)
 {
 	uint32_t count = 0;
 	*last = n;
 	for (uint32_t k = 0; k < n && count < stop_at; k++) {
-		const struct pfs_dpor_node *step = &self->nodes[k];
-		if (step->thread != thread || step->ran.kind != kind)
+		const struct pfs_effect *did = &self->nodes[k].did;
+		if (did->thread != thread ||
+		    !(drains ? did->ran.kind == PFS_SIM_DRAIN : did->buffered))
 			continue;
 		count++;
 		*last = k;
@@ -268,17 +196,17 @@ static uint32_t count_steps(const struct pfs_dpor *self, uint32_t n, uint32_t th
 static void merge_buffer(struct pfs_dpor *self, uint32_t n, const struct pfs_dpor_node *step,
 			 uint16_t *clock)
 {
-	uint32_t last = n, before;
-	if (step->ran.kind == PFS_SIM_DRAIN) {
-		uint32_t drains = count_steps(self, n, step->thread, PFS_SIM_DRAIN, n, &before);
-		(void)count_steps(self, n, step->thread, PFS_SIM_STORE, drains + 1, &last);
-	} else if (step->ran.kind == PFS_SIM_STORE) {
-		uint32_t stores = count_steps(self, n, step->thread, PFS_SIM_STORE, n, &before);
+	uint32_t last = n, before, thread = step->did.thread;
+	if (step->did.ran.kind == PFS_SIM_DRAIN) {
+		uint32_t drains = count_steps(self, n, thread, true, n, &before);
+		(void)count_steps(self, n, thread, false, drains + 1, &last);
+	} else if (step->did.buffered) {
+		uint32_t stores = count_steps(self, n, thread, false, n, &before);
 		if (stores >= PFS_BUFFER_MAX)
-			(void)count_steps(self, n, step->thread, PFS_SIM_DRAIN,
-					  stores + 1 - PFS_BUFFER_MAX, &last);
-	} else if (needs_empty_buffer(&step->ran)) {
-		(void)count_steps(self, n, step->thread, PFS_SIM_DRAIN, n, &last);
+			(void)count_steps(self, n, thread, true, stores + 1 - PFS_BUFFER_MAX,
+					  &last);
+	} else if (needs_empty_buffer(&step->did)) {
+		(void)count_steps(self, n, thread, true, n, &last);
 	}
 	if (last != n)
 		merge(clock, self->nodes[last].clock);
@@ -308,17 +236,18 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 	uint16_t base[PFS_DPOR_ACTORS_MAX];
 	step->index = base_of(self, machine, n, step, base);
 	memcpy(step->clock, base, sizeof(base));
-	bool waits = step->ran.kind == PFS_SIM_LOCK || step->ran.kind == PFS_SIM_AWAIT;
+	bool waits = step->did.ran.kind == PFS_SIM_LOCK ||
+		     step->did.ran.kind == PFS_SIM_AWAIT;
 	if (waits)
 		find_race_of_waiting(self, n, step, base);
-	else if (step->barrier)
+	else if (step->did.barrier)
 		find_races_of_barrier(self, n, step, base);
 	for (uint32_t j = n; j-- > 0;) {
 		const struct pfs_dpor_node *before = &self->nodes[j];
 		if (before->actor == step->actor || is_known(step->clock, before) ||
 		    !depend(before, step))
 			continue;
-		if (!waits && !step->barrier)
+		if (!waits && !step->did.barrier)
 			try_other_order(self, j, n, step, base);
 		merge(step->clock, before->clock);
 	}
@@ -335,7 +264,7 @@ static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *mac
 			continue;
 		struct pfs_dpor_node step = next_step(machine, id);
 		(void)base_of(self, machine, self->at, &step, base);
-		if (step.ran.kind == PFS_SIM_LOCK || step.ran.kind == PFS_SIM_AWAIT)
+		if (step.did.ran.kind == PFS_SIM_LOCK || step.did.ran.kind == PFS_SIM_AWAIT)
 			find_race_of_waiting(self, self->at, &step, base);
 	}
 }
@@ -350,7 +279,7 @@ static uint64_t find_options(struct pfs_dpor *self, const struct pfs_machine *ma
 	for (uint32_t option = 0; option < count && option < PFS_DPOR_OPTIONS_MAX; option++) {
 		bool older = option >= self->actors; /* than the newest message */
 		if (pfs_machine_can_run(machine, option) &&
-		    !(self->append_only && older && next_step(machine, option).wrote))
+		    !(self->append_only && older && next_step(machine, option).did.wrote))
 			options |= option_bit(option);
 	}
 	return options;
@@ -447,17 +376,14 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 		return;
 	struct pfs_dpor_node *node = &self->nodes[self->at - 1];
 	/* Also where a step is repeated: malloc may have found other addresses. */
-	node->ran = step->operation;
+	node->did = pfs_effect_of(machine, step);
 	if (self->at - 1 < self->fresh)
 		return;
-	node->thread = step->thread;
 	/* A write behind an older message leaves memory as it was. */
 	node->held = node->option < self->actors || !step->wrote
 			     ? step->seen
-			     : pfs_model_bytes(node->ran.address, node->ran.size_bytes);
-	node->wrote = step->wrote || step->operation.kind == PFS_SIM_NOTE ||
-		      step->operation.kind == PFS_SIM_UNMAP;
-	set_kind(machine, node);
+			     : pfs_model_bytes(step->operation.address,
+					       step->operation.size_bytes);
 	find_races(self, machine, self->at - 1);
 }
 

@@ -3,8 +3,8 @@
  *
  * Source sets (source-DPOR) with sleep sets: a node tries another actor only if some execution
  * through it showed a race whose other order begins with that actor and with none that is
- * tried already. Two operations race if they depend on each other (same bytes, one writes; a
- * compare-and-swap that fails is a load) and nothing between orders them.
+ * tried already. Two steps race if they depend on each other (depends.h) and nothing between
+ * orders them.
  * Source: Abdulla, Aronsson, Jonsson, Sagonas, POPL 2014; JACM 64(4), 2017.
  *
  * Beyond the paper:
@@ -13,10 +13,8 @@
  *                        tries everything wherever others had stores on the way.
  *   store buffers        the drain of a thread's stores is an actor of its own; store -> its
  *                        drain, and drains -> what needs an empty buffer, order without racing.
- *                        A load and the drain of its own thread's store to the same bytes race.
- *   notes with a time    (PFS_SIM_NOTE, operand PFS_NOTE_BEGIN or PFS_NOTE_END) depend on each
- *                        other only if one begins and the other ends: all orders that the
- *                        clock can tell are tried.
+ *   notes with a time    (PFS_SIM_NOTE, operand PFS_NOTE_BEGIN or PFS_NOTE_END): all orders
+ *                        that the clock can tell are tried.
  *   views                what a load reads, and where a store is put, are choices of a thread.
  *                        A race gives the other order to a thread, with all its choices. A
  *                        choice is part of an operation: each sleeps, and is woken, by itself.
@@ -28,12 +26,10 @@
 #ifndef PFS_SIM_DPOR_H
 #define PFS_SIM_DPOR_H
 
-#include "sim/machine.h"
+#include "sim/depends.h"
 
 #define PFS_DPOR_ACTORS_MAX 32u
 #define PFS_DPOR_OPTIONS_MAX 64u
-#define PFS_NOTE_BEGIN 1u
-#define PFS_NOTE_END 2u
 
 struct pfs_dpor_node;
 

@@ -13,6 +13,7 @@
 #include "containers/random.h"
 #include "sim/dpor.h"
 #include "sim/expect.h"
+#include "sim/model.h"
 #include "sim/search.h"
 
 /* ---- classes of executions ---- */
@@ -37,22 +38,21 @@ static bool writes_memory(const struct pfs_machine *machine, const struct pfs_st
 {
 	if (step->operation.kind == PFS_SIM_NOTE)
 		return true;
-	return step->wrote &&
-	       !(machine->model == PFS_MACHINE_TSO && step->operation.kind == PFS_SIM_STORE);
+	return step->wrote && !pfs_model_buffers(machine, &step->operation);
 }
 
 static bool is_ordered(const struct pfs_machine *machine, const struct pfs_step *a,
 		       const struct pfs_step *b)
 {
 	uint8_t one = a->operation.kind, other = b->operation.kind;
-	bool tso = machine->model == PFS_MACHINE_TSO;
+	bool buffers = pfs_model_buffers(machine, &a->operation) ||
+		       pfs_model_buffers(machine, &b->operation);
 	if (machine->model == PFS_MACHINE_VIEWS &&
 	    (one == PFS_SIM_BARRIER || other == PFS_SIM_BARRIER))
 		return a->thread != b->thread; /* it ends choices */
 	if (one == PFS_SIM_BARRIER || other == PFS_SIM_BARRIER)
-		return a->thread != b->thread && tso &&
-		       (one == PFS_SIM_STORE || other == PFS_SIM_STORE);
-	if (tso && (one == PFS_SIM_STORE || other == PFS_SIM_STORE))
+		return a->thread != b->thread && buffers;
+	if (buffers)
 		return false;
 	if (a->operation.address != b->operation.address || a->thread == b->thread)
 		return false;
@@ -345,7 +345,7 @@ static void run_third(void *opaque)
 	run_thread(opaque, 2);
 }
 
-/* Orders matter with views, and where buffers are: stores release, or are seq with views. */
+/* Orders matter with views; with buffers, a seq store has none. */
 static struct random_op draw_op(uint64_t *random, enum pfs_machine_model model)
 {
 	static const uint32_t kinds[] = { [PFS_MACHINE_SC] = OP_COUNT,
@@ -356,6 +356,8 @@ static struct random_op draw_op(uint64_t *random, enum pfs_machine_model model)
 				PFS_SIM_ACQ_REL };
 	if (model == PFS_MACHINE_VIEWS)
 		op.order = pfs_random_below(random, PFS_SIM_SEQ + 1);
+	else if (model == PFS_MACHINE_TSO && pfs_random_below(random, 3) == 0)
+		op.order = PFS_SIM_SEQ;
 	return op;
 }
 

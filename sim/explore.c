@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/depends.h"
 #include "sim/grow.h"
-#include "sim/model.h"
 
 /* One choice. Bits are actors. */
 struct pfs_explore_node {
@@ -12,10 +12,7 @@ struct pfs_explore_node {
 	uint64_t sleep;       /* not to be tried: explored from a sibling */
 	uint32_t chosen;
 	uint32_t preemptions; /* on the path, this choice included */
-	/* The chosen operation, once it ran. */
-	struct pfs_sim_operation ran;
-	uint32_t ran_thread;
-	bool ran_wrote;
+	struct pfs_effect did; /* the chosen step, once it ran */
 };
 
 static uint64_t bit(uint32_t actor)
@@ -23,85 +20,21 @@ static uint64_t bit(uint32_t actor)
 	return UINT64_C(1) << actor;
 }
 
-static bool has_range(const struct pfs_sim_operation *operation)
-{
-	return operation->kind != PFS_SIM_YIELD && operation->kind != PFS_SIM_BARRIER;
-}
-
-static bool overlap(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
-{
-	uintptr_t a_first = (uintptr_t)a->address, b_first = (uintptr_t)b->address;
-	uintptr_t a_bytes = a->kind == PFS_SIM_UNMAP ? a->operand : a->size_bytes;
-	uintptr_t b_bytes = b->kind == PFS_SIM_UNMAP ? b->operand : b->size_bytes;
-	return a_first < b_first + b_bytes && b_first < a_first + a_bytes;
-}
-
-/* Will the pending operation write memory that others see? A compare-and-swap is judged by
- * the value that memory has now. */
-static bool will_write(const struct pfs_machine *machine, uint32_t actor,
-		       const struct pfs_sim_operation *operation)
-{
-	switch (operation->kind) {
-	case PFS_SIM_LOAD:
-	case PFS_SIM_AWAIT:
-	case PFS_SIM_BARRIER:
-	case PFS_SIM_YIELD: return false;
-	case PFS_SIM_STORE: return !pfs_model_buffers(machine, operation);
-	case PFS_SIM_CAS: {
-		enum pfs_sim_memory_state state;
-		if (pfs_sim_memory_has(&machine->memory, operation->address, &state) &&
-		    state != PFS_SIM_MAPPED)
-			return true;
-		if (machine->model == PFS_MACHINE_VIEWS)
-			return pfs_views_peek(machine,
-					      machine->threads[actor % machine->thread_count],
-					      actor / machine->thread_count) ==
-			       operation->expected;
-		const struct pfs_vthread *thread =
-			actor < machine->thread_count ? machine->threads[actor] : NULL;
-		return pfs_model_peek(thread, operation) == operation->expected;
-	}
-	default: return true;
-	}
-}
-
-/* A store fills a buffer that a barrier waits for; a drain empties it. */
-static bool is_store_to_barrier(const struct pfs_sim_operation *store,
-				const struct pfs_sim_operation *barrier)
-{
-	return barrier->kind == PFS_SIM_BARRIER &&
-	       (store->kind == PFS_SIM_STORE || store->kind == PFS_SIM_DRAIN);
-}
-
-/* Does the order of the node's operation and the actor's pending one matter? */
+/* Does the order of the node's step and the actor's next one matter? With views a choice of a
+ * thread excludes its others. */
 static bool depends(const struct pfs_machine *machine, const struct pfs_explore_node *node,
 		    uint32_t actor)
 {
-	struct pfs_sim_operation pending = pfs_machine_pending(machine, actor);
-	uint32_t count = machine->thread_count;
-	bool same_thread = (actor % count) == node->ran_thread;
-	bool loads = pending.kind == PFS_SIM_LOAD || node->ran.kind == PFS_SIM_LOAD;
-	if (machine->model == PFS_MACHINE_VIEWS &&
-	    (same_thread || pending.kind == PFS_SIM_BARRIER ||
-	     node->ran.kind == PFS_SIM_BARRIER))
-		return true; /* a choice of a thread excludes its others; a barrier ends choices */
-	if (same_thread && !(loads && pending.address != node->ran.address))
-		return true; /* a thread and its own buffer */
-	if (machine->model == PFS_MACHINE_TSO &&
-	    (is_store_to_barrier(&pending, &node->ran) ||
-	     is_store_to_barrier(&node->ran, &pending)))
-		return true;
-	if (!has_range(&pending) || !has_range(&node->ran) || !overlap(&pending, &node->ran))
-		return false;
-	return node->ran_wrote || will_write(machine, actor, &pending);
+	struct pfs_effect next = pfs_effect_pending(machine, actor);
+	return (machine->model == PFS_MACHINE_VIEWS && next.thread == node->did.thread) ||
+	       pfs_effects_depend(&next, &node->did);
 }
 
 /* With views: a write that does not come last in modification order. */
 static bool is_insertion(const struct pfs_machine *machine, uint32_t actor)
 {
-	struct pfs_sim_operation next = pfs_machine_pending(machine, actor);
 	return actor >= machine->thread_count && machine->model == PFS_MACHINE_VIEWS &&
-	       will_write(machine, actor, &next);
+	       pfs_effect_pending(machine, actor).wrote;
 }
 
 static uint64_t enabled_of(struct pfs_explore *self, struct pfs_machine *machine)
@@ -222,13 +155,7 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 	struct pfs_explore *self = (struct pfs_explore *)scheduler;
 	if (self->redundant || self->at == 0 || self->at > self->depth)
 		return;
-	struct pfs_explore_node *node = &self->nodes[self->at - 1];
-	node->ran = step->operation;
-	node->ran_thread = step->thread;
-	node->ran_wrote = step->wrote || step->operation.kind == PFS_SIM_NOTE ||
-			  step->operation.kind == PFS_SIM_UNMAP;
-	if (pfs_model_buffers(machine, &step->operation))
-		node->ran_wrote = false; /* only into its own buffer */
+	self->nodes[self->at - 1].did = pfs_effect_of(machine, step);
 }
 
 void pfs_explore_init(struct pfs_explore *self, uint32_t preemption_max)

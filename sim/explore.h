@@ -2,15 +2,15 @@
  * explore.h - every schedule of a small case, depth first, by running it again and again.
  *
  * Two ways to prune:
- *   sleep sets         all classes of schedules that differ in the order of two operations
- *                      which depend on each other (same bytes, one writes); schedules that
- *                      only repeat a class are cut short. Sound: every reachable state of a
- *                      thread is met. Source: P. Godefroid, LNCS 1032, 1996.
+ *   sleep sets         all classes of schedules that differ in the order of two steps which
+ *                      depend on each other (depends.h); schedules that only repeat a class
+ *                      are cut short. Sound: every reachable state of a thread is met.
+ *                      Source: P. Godefroid, LNCS 1032, 1996.
  *   a preemption bound all schedules that take the processor away from a thread that could go
  *                      on at most so often. Not everything, but most bugs need 1 or 2.
  *
- * A compare-and-swap that fails counts as a load. Threads that yield go on only after another
- * thread's step, so a schedule that lets one spin alone is not visited.
+ * Threads that yield go on only after another thread's step, so a schedule that lets one spin
+ * alone is not visited.
  */
 #ifndef PFS_SIM_EXPLORE_H
 #define PFS_SIM_EXPLORE_H

@@ -50,7 +50,12 @@ static uint64_t class_of(const struct pfs_machine *machine)
 		const struct pfs_step *at = &machine->trace[step];
 		uint32_t actor = machine->schedule[step];
 		place[step] = actor * 1000 + ++local[actor];
-		uint64_t source = at->source == PFS_STEP_NONE ? 0 : place[at->source];
+		uint32_t wrote = at->source;
+		/* A thread can't tell whether its own store was still in its buffer. */
+		if (wrote != PFS_STEP_NONE && at->operation.kind != PFS_SIM_DRAIN &&
+		    machine->trace[wrote].operation.kind == PFS_SIM_DRAIN)
+			wrote = machine->trace[wrote].source;
+		uint64_t source = wrote == PFS_STEP_NONE ? 0 : place[wrote];
 		uint64_t x = (place[step] * UINT64_C(100003) + source) * 2 + at->wrote;
 		x *= UINT64_C(0x9E3779B97F4A7C15);
 		sum += x ^ (x >> 29);

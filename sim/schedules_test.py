@@ -137,16 +137,13 @@ def classes_of(sim, policy, scenario, kind):
 
 
 def classes(sim):
-    """Faults of the reduction. Timed scenarios have more classes for sleep sets, which order
-    all ends of calls."""
+    """Faults of the reduction."""
     names = run(sim, "list")[1].split("scenarios:\n")
     policies, scenarios = ([line.split()[0] for line in half.split("\n") if line.strip()]
                            for half in (names[0].split("\n", 1)[1], names[1]))
     faults, compared = [], 0
     for policy in policies:
         for scenario in scenarios:
-            if scenario in ("full", "handoff", "last"):
-                continue
             counts = [classes_of(sim, policy, scenario, kind) for kind in ("dpor", "sleep")]
             if None in counts:
                 continue

@@ -1,0 +1,85 @@
+#include "sim/depends.h"
+
+#include "sim/model.h"
+
+static bool overlap(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
+{
+	uintptr_t a_first = (uintptr_t)a->address, b_first = (uintptr_t)b->address;
+	uintptr_t a_bytes = a->kind == PFS_SIM_UNMAP ? a->operand : a->size_bytes;
+	uintptr_t b_bytes = b->kind == PFS_SIM_UNMAP ? b->operand : b->size_bytes;
+	return a_first < b_first + b_bytes && b_first < a_first + a_bytes;
+}
+
+static bool is_begin_to_drain(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
+{
+	return a->kind == PFS_SIM_NOTE && a->operand == PFS_NOTE_BEGIN && b->kind == PFS_SIM_DRAIN;
+}
+
+bool pfs_effects_depend(const struct pfs_effect *a, const struct pfs_effect *b)
+{
+	const struct pfs_sim_operation *one = &a->ran, *other = &b->ran;
+	if (a->thread == b->thread)
+		return false;
+	if (a->fence || b->fence)
+		return true;
+	if (a->barrier || b->barrier)
+		return pfs_effect_moves_buffer(a) || pfs_effect_moves_buffer(b);
+	if (a->buffered || b->buffered)
+		return false;
+	if (is_begin_to_drain(one, other) || is_begin_to_drain(other, one))
+		return true;
+	if (one->kind == PFS_SIM_NOTE && other->kind == PFS_SIM_NOTE && one->operand != 0 &&
+	    one->operand == other->operand)
+		return false;
+	return (a->wrote || b->wrote) && overlap(one, other);
+}
+
+static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effect)
+{
+	bool barrier = effect->ran.kind == PFS_SIM_BARRIER;
+	effect->buffered = pfs_model_buffers(machine, &effect->ran);
+	effect->barrier = machine->model == PFS_MACHINE_TSO && barrier;
+	effect->fence = machine->model == PFS_MACHINE_VIEWS && barrier;
+}
+
+struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step)
+{
+	uint8_t kind = step->operation.kind;
+	struct pfs_effect effect = { .ran = step->operation, .thread = step->thread,
+				     .wrote = step->wrote || kind == PFS_SIM_NOTE ||
+					      kind == PFS_SIM_UNMAP };
+	set_kind(machine, &effect);
+	return effect;
+}
+
+static bool will_write(const struct pfs_machine *machine, uint32_t actor,
+		       const struct pfs_sim_operation *operation)
+{
+	switch (operation->kind) {
+	case PFS_SIM_LOAD:
+	case PFS_SIM_AWAIT:
+	case PFS_SIM_BARRIER:
+	case PFS_SIM_YIELD: return false;
+	case PFS_SIM_CAS: {
+		enum pfs_sim_memory_state state;
+		if (pfs_sim_memory_has(&machine->memory, operation->address, &state) &&
+		    state != PFS_SIM_MAPPED)
+			return true;
+		uint32_t count = machine->thread_count;
+		const struct pfs_vthread *thread = machine->threads[actor % count];
+		return (machine->model == PFS_MACHINE_VIEWS
+				? pfs_views_peek(machine, thread, actor / count)
+				: pfs_model_peek(thread, operation)) == operation->expected;
+	}
+	default: return true;
+	}
+}
+
+struct pfs_effect pfs_effect_pending(const struct pfs_machine *machine, uint32_t actor)
+{
+	struct pfs_effect effect = { .ran = pfs_machine_pending(machine, actor),
+				     .thread = actor % machine->thread_count };
+	effect.wrote = will_write(machine, actor, &effect.ran);
+	set_kind(machine, &effect);
+	return effect;
+}

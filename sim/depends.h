@@ -1,0 +1,51 @@
+/*
+ * depends.h - does the order of two steps matter? The relation that both exhaustive searches
+ * reduce by, dpor.h and explore.h; a class of schedules is the order of what it relates.
+ *
+ * Steps of different actors depend on each other if
+ *	bytes          they touch the same, and one writes memory that others see. A
+ *	               compare-and-swap that fails is a load; unmap writes all that it gives back.
+ * *	a barrier      tso: it waits until no store is buffered: what fills and empties those of others.
+ *	               views: it ends choices of all threads: everything of theirs.
+ *	notes          touch their cell, as a store. Of two notes with a time, one begins and the
+ *	               other ends: more the clock can't tell.
+ *	a drain        tso: and a note that begins. A free that is buffered ends when it is drained.
+ *
+ * A store into its thread's buffer touches no memory. A thread and the drain of its own buffer
+ * do not depend on each other: the thread sees its store in one place or in the other.
+ */
+#ifndef PFS_SIM_DEPENDS_H
+#define PFS_SIM_DEPENDS_H
+
+#include "sim/machine.h"
+
+#define PFS_NOTE_BEGIN 1u
+#define PFS_NOTE_END 2u
+
+/* A step, as it was executed or as it would be now. */
+struct pfs_effect {
+	struct pfs_sim_operation ran;
+	uint32_t thread;
+	bool wrote;    /* into memory that others see */
+	bool buffered; /* a store into its own buffer; a seq one is none */
+	bool barrier;  /* tso: waits until no store is buffered */
+	bool fence;    /* views: a barrier */
+};
+
+/* Of a step that was executed. */
+struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step);
+
+/* Of the actor's pending operation, if it were executed now: a compare-and-swap is judged by the
+ * value that it would see. With views the actor's number holds its choice, too. */
+struct pfs_effect pfs_effect_pending(const struct pfs_machine *machine, uint32_t actor);
+
+/* Does it fill its thread's buffer, or empty it? */
+static inline bool pfs_effect_moves_buffer(const struct pfs_effect *self)
+{
+	return self->buffered || self->ran.kind == PFS_SIM_DRAIN;
+}
+
+/* Of different actors. */
+bool pfs_effects_depend(const struct pfs_effect *a, const struct pfs_effect *b);
+
+#endif
