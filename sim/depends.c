@@ -18,6 +18,8 @@ static bool is_begin_to_drain(const struct pfs_sim_operation *a, const struct pf
 bool pfs_effects_depend(const struct pfs_effect *a, const struct pfs_effect *b)
 {
 	const struct pfs_sim_operation *one = &a->ran, *other = &b->ran;
+	if (one->kind == PFS_SIM_YIELD || other->kind == PFS_SIM_YIELD)
+		return true;
 	if (a->thread == b->thread)
 		return false;
 	if (a->fence || b->fence)

@@ -5,8 +5,9 @@
  * Steps of different actors depend on each other if
  *	bytes          they touch the same, and one writes memory that others see. A
  *	               compare-and-swap that fails is a load; unmap writes all that it gives back.
- * *	a barrier      tso: it waits until no store is buffered: what fills and empties those of others.
- *	               views: it ends choices of all threads: everything of theirs.
+ *	a yield        is one of them: its thread then waits for a step of any other actor.
+ *	a barrier      tso: and what fills or empties the buffer of another thread.
+ *	               views: and everything of other threads, since it ends their choices.
  *	notes          touch their cell, as a store. Of two notes with a time, one begins and the
  *	               other ends: more the clock can't tell.
  *	a drain        tso: and a note that begins. A free that is buffered ends when it is drained.
