@@ -52,7 +52,9 @@ static void test_topology(void)
 	       "several L3 in a node");
 	pfs_topology_destroy(topology);
 	static const char *const bad[] = { "pack:2 cores:many", "", "nosuch.xml", "/dev/null",
-					   "pu:100000", "core:64 pu:32", "pack:2 pu:", "1024" };
+					   "pu:100000", "core:64 pu:32", "pack:2 pu:", "1024",
+					   "pu:0xfffff", "numa:0x80 core:0x80 pu:2",
+					   "/dev/zero" };
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		message.text[0] = '\0';
 		EXPECT(pfs_topology_create(&topology, bad[i], &message) == PFS_BAD_CONFIG &&
@@ -79,15 +81,17 @@ static const char *write_file(const char *text)
 	"<object type=\"NUMANode\" os_index=\"" index "\" " SETS(mask) "gp_index=\"" at "3\"/>\n" \
 	"<object type=\"PU\" os_index=\"" index "\" " SETS(mask) "gp_index=\"" at "4\"/>\n" \
 	"</object>\n"
+#define MACHINE                                                                          \
+	"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"                                   \
+	"<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n"       \
+	"<object type=\"Machine\" os_index=\"0\" " SETS("0x3")                         \
+	"allowed_cpuset=\"0x3\" allowed_nodeset=\"0x3\" gp_index=\"1\">\n"              \
+	PACKAGE("0", "0x1", "1")
 
 static void test_distances(void)
 {
 	static const char text[] =
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n"
-		"<object type=\"Machine\" os_index=\"0\" " SETS("0x3")
-		"allowed_cpuset=\"0x3\" allowed_nodeset=\"0x3\" gp_index=\"1\">\n"
-		PACKAGE("0", "0x1", "1") PACKAGE("1", "0x2", "2") "</object>\n"
+		MACHINE PACKAGE("1", "0x2", "2") "</object>\n"
 		"<distances2 type=\"NUMANode\" nbobjs=\"2\" kind=\"5\" indexing=\"os\">\n"
 		"<indexes length=\"4\">0 1 </indexes>\n"
 		"<u64values length=\"12\">10 32 32 10 </u64values>\n"
@@ -103,6 +107,30 @@ static void test_distances(void)
 	pfs_topology_destroy(topology);
 	EXPECT(pfs_topology_create(&topology, write_file("<topology>"), &message) ==
 		       PFS_BAD_CONFIG, "half a file");
+	(void)remove("timed_test.tmp");
+}
+
+/* Files that hwloc takes, or breaks on, and that are no machine. */
+static void test_damaged(void)
+{
+	static const char *const texts[] = {
+		/* one of two PUs in a core */
+		MACHINE "<object type=\"Core\" os_index=\"1\" " SETS("0x2") "gp_index=\"5\">\n"
+		PACKAGE("1", "0x2", "2") "</object></object></topology>\n",
+		/* a PU in a PU: none at one depth */
+		MACHINE "<object type=\"PU\" os_index=\"1\" " SETS("0x2") "gp_index=\"5\">\n"
+		PACKAGE("1", "0x2", "2") "</object></object></topology>\n",
+		/* a package without one of its sets: hwloc reads through NULL */
+		MACHINE "<object type=\"Package\" os_index=\"1\" cpuset=\"0x2\" gp_index=\"5\">"
+		"</object></object></topology>\n",
+	};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct pfs_topology *topology;
+		struct pfs_message message = { .text = "" };
+		EXPECT(pfs_topology_create(&topology, write_file(texts[i]), &message) ==
+			       PFS_BAD_CONFIG && topology == NULL && message.text[0] != '\0',
+		       "damaged file %zu: %s", i, message.text);
+	}
 	(void)remove("timed_test.tmp");
 }
 
@@ -441,6 +469,7 @@ int main(int argc, char **argv)
 		return print_figures();
 	test_topology();
 	test_distances();
+	test_damaged();
 	test_costs();
 	test_exact_costs();
 	test_capacity();

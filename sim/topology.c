@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/nearest_node.h"
@@ -24,7 +27,7 @@ static uint64_t product_of(const char *spec)
 		depth += (*at == '[' || *at == '(') - (*at == ']' || *at == ')');
 		if (*at != ':' || depth != 0)
 			continue;
-		uint64_t count = strtoull(at + 1, NULL, 10);
+		uint64_t count = strtoull(at + 1, NULL, 0); /* "0x10", as hwloc reads it */
 		if (count > PFS_TOPOLOGY_PU_MAX || product > PFS_TOPOLOGY_PU_MAX)
 			return UINT64_MAX;
 		product *= count != 0 ? count : 1;
@@ -63,35 +66,65 @@ static void speak(int kept)
 	(void)close(kept);
 }
 
+static bool load_into(hwloc_topology_t *hwloc, const char *spec, bool file)
+{
+	if (hwloc_topology_init(hwloc) != 0)
+		return false;
+	if ((file ? hwloc_topology_set_xml(*hwloc, spec)
+		  : hwloc_topology_set_synthetic(*hwloc, spec)) == 0 &&
+	    hwloc_topology_load(*hwloc) == 0)
+		return true;
+	hwloc_topology_destroy(*hwloc);
+	return false;
+}
+
+/* hwloc 2 reads beyond its objects where a damaged file contradicts itself: a child tries. */
+static bool survives(const char *spec)
+{
+	const struct rlimit no_core = { 0, 0 };
+	hwloc_topology_t hwloc;
+	int state = 0;
+	pid_t child = fork();
+	if (child == 0) {
+		(void)setrlimit(RLIMIT_CORE, &no_core);
+		bool good = load_into(&hwloc, spec, true);
+		if (good)
+			hwloc_topology_destroy(hwloc);
+		_exit(good ? 0 : 1);
+	}
+	return child > 0 && waitpid(child, &state, 0) == child && WIFEXITED(state) &&
+	       WEXITSTATUS(state) == 0;
+}
+
+/* NULL, or what is wrong: only a file with an end and a first byte can be read. */
+static const char *why_unreadable(const char *path)
+{
+	struct stat about;
+	if (stat(path, &about) != 0)
+		return strerror(errno);
+	if (!S_ISREG(about.st_mode))
+		return "is no regular file";
+	if (about.st_size == 0)
+		return "is empty";
+	return access(path, R_OK) != 0 ? strerror(errno) : NULL;
+}
+
 static enum pfs_status load(hwloc_topology_t *hwloc, const char *spec,
 			    struct pfs_message *message)
 {
 	bool file = is_file(spec);
-	if (file) {
-		FILE *stream = fopen(spec, "r");
-		bool readable = stream != NULL && getc(stream) != EOF;
-		int why = readable ? 0 : errno;
-		if (stream != NULL)
-			(void)fclose(stream);
-		if (!readable)
-			return pfs_message_set(message, PFS_BAD_CONFIG,
-					       "machine %.120s: %s; give a file written by "
-					       "`lstopo FILE.xml`, or a string such as "
-					       "\"pack:2 numa:4 core:16 pu:2\"",
-					       spec, why != 0 ? strerror(why) : "is empty");
-	} else if (product_of(spec) > PFS_TOPOLOGY_PU_MAX) {
+	const char *why = file ? why_unreadable(spec) : NULL;
+	if (why != NULL)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "machine %.120s: %s; give a file written by "
+				       "`lstopo FILE.xml`, or a string such as "
+				       "\"pack:2 numa:4 core:16 pu:2\"", spec, why);
+	if (!file && product_of(spec) > PFS_TOPOLOGY_PU_MAX)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "machine \"%.120s\": more than %u PUs; make it smaller",
 				       spec, PFS_TOPOLOGY_PU_MAX);
-	}
 	int kept = silence();
-	bool good = hwloc_topology_init(hwloc) == 0;
-	if (good && ((file ? hwloc_topology_set_xml(*hwloc, spec)
-			   : hwloc_topology_set_synthetic(*hwloc, spec)) != 0 ||
-		     hwloc_topology_load(*hwloc) != 0)) {
-		hwloc_topology_destroy(*hwloc);
-		good = false;
-	}
+	bool good = (!file || survives(spec)) && load_into(hwloc, spec, file);
 	speak(kept);
 	if (good)
 		return PFS_OK;
@@ -116,8 +149,10 @@ static uint32_t count_of(hwloc_topology_t hwloc, hwloc_obj_type_t type)
 	return count > 0 ? (uint32_t)count : 0;
 }
 
-static void read_pus(struct pfs_topology *self, hwloc_topology_t hwloc)
+/* False: some PU stands in none of the cores, or in one that is not counted. */
+static bool read_pus(struct pfs_topology *self, hwloc_topology_t hwloc)
 {
+	bool has_cores = count_of(hwloc, HWLOC_OBJ_CORE) != 0;
 	bool has_l3 = count_of(hwloc, HWLOC_OBJ_L3CACHE) != 0;
 	uint16_t core_rank[PFS_TOPOLOGY_PU_MAX], smt_rank[PFS_TOPOLOGY_PU_MAX] = { 0 };
 	uint16_t cores_of_node[PFS_TOPOLOGY_NODE_MAX] = { 0 };
@@ -127,9 +162,13 @@ static void read_pus(struct pfs_topology *self, hwloc_topology_t hwloc)
 		struct pfs_pu *to = &self->pu[at];
 		to->node = node != NULL ? (uint16_t)node->logical_index : 0;
 		to->package = index_of(hwloc, pu, HWLOC_OBJ_PACKAGE, 0);
-		to->core = index_of(hwloc, pu, HWLOC_OBJ_CORE, (uint16_t)at);
+		to->core = index_of(hwloc, pu, HWLOC_OBJ_CORE,
+				    has_cores ? UINT16_MAX : (uint16_t)at);
 		to->l3 = has_l3 ? index_of(hwloc, pu, HWLOC_OBJ_L3CACHE, 0)
 			 : self->node_count < self->package_count ? to->package : to->node;
+		if (to->core >= self->core_count || to->node >= self->node_count ||
+		    to->package >= self->package_count)
+			return false;
 		to->smt_rank = smt_rank[to->core]++;
 		if (to->smt_rank == 0)
 			core_rank[to->core] = cores_of_node[to->node]++;
@@ -139,6 +178,7 @@ static void read_pus(struct pfs_topology *self, hwloc_topology_t hwloc)
 	self->l3_count = has_l3 ? count_of(hwloc, HWLOC_OBJ_L3CACHE)
 			 : self->node_count < self->package_count ? self->package_count
 								  : self->node_count;
+	return true;
 }
 
 /* Only what the description brings: on no account this machine's own. */
@@ -174,7 +214,8 @@ static enum pfs_status read_all(struct pfs_topology *self, hwloc_topology_t hwlo
 	self->node_count = count_of(hwloc, HWLOC_OBJ_NUMANODE);
 	self->core_count = count_of(hwloc, HWLOC_OBJ_CORE);
 	self->package_count = count_of(hwloc, HWLOC_OBJ_PACKAGE);
-	if (self->pu_count > PFS_TOPOLOGY_PU_MAX || self->node_count > PFS_TOPOLOGY_NODE_MAX)
+	if (self->pu_count > PFS_TOPOLOGY_PU_MAX || self->core_count > PFS_TOPOLOGY_PU_MAX ||
+	    self->node_count > PFS_TOPOLOGY_NODE_MAX)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "machine %.120s: more than %u PUs or %u nodes; make it "
 				       "smaller", spec, PFS_TOPOLOGY_PU_MAX,
@@ -189,7 +230,10 @@ static enum pfs_status read_all(struct pfs_topology *self, hwloc_topology_t hwlo
 	self->package = calloc(self->node_count, sizeof(*self->package));
 	if (self->pu == NULL || self->package == NULL)
 		return pfs_message_set(message, PFS_NO_MEMORY, "no memory for the topology");
-	read_pus(self, hwloc);
+	if (self->pu_count == 0 || !read_pus(self, hwloc))
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "machine %.120s: its PUs do not fit its cores, nodes and "
+				       "packages; write it again with `lstopo FILE.xml`", spec);
 	read_distances(self, hwloc);
 	return PFS_OK;
 }
