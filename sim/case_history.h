@@ -13,9 +13,10 @@
 #include "sim/machine.h"
 #include "stress/history.h"
 
-#define PFS_CASE_LIVES_MAX 256u
+/* Room for every scenario with 8 threads of 8 operations. */
+#define PFS_CASE_LIVES_MAX 1024u
 #define PFS_CASE_SPANS_MAX 64u
-#define PFS_CASE_PAGES_MAX 32u
+#define PFS_CASE_PAGES_MAX 64u
 #define PFS_CASE_CALLERS_MAX 8u
 
 struct pfs_case_history {

@@ -183,7 +183,9 @@ static void growth_finish(struct pfs_case *self)
 
 static void share_configure(struct pfs_case *self, struct pfs_config *config)
 {
-	pages_of(config, self->thread_count * self->operations, 0, 3);
+	uint32_t records = self->thread_count * self->operations;
+	uint32_t pages = PFS_CASE_RECORDS_MAX / records; /* that the oracle has room for */
+	pages_of(config, records, 0, pages < 3 ? pages : 3);
 }
 
 static void share_finish(struct pfs_case *self)
@@ -474,7 +476,7 @@ const struct pfs_case_kind pfs_case_kinds[] = {
 	  NEEDS_RECLAIM | PFS_CASE_BESIDE, 2, 1, 2, beside_configure, beside_fill,
 	  { churn_body, pass_body, churn_body }, NULL },
 	{ "section", "a reader in a section while its page is given back", NEEDS_RECLAIM, 2, 1, 0,
-	  section_configure, section_fill, { read_last_body, free_and_pass_body, churn_body },
+	  section_configure, section_fill, { read_last_body, free_and_pass_body, rewrite_body },
 	  NULL },
 	{ "lookup", "a look-up while its page is given back", NEEDS_RECLAIM, 2, 2, 0,
 	  section_configure, section_fill, { lookup_body, free_and_pass_body, churn_body }, NULL },

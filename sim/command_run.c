@@ -12,6 +12,7 @@
 
 #include "bench/counters.h"
 #include "bench/series.h"
+#include "sim/machine.h"
 #include "sim/run_result.h"
 #include "sim/timed_variant.h"
 #include "sim/trial_backend.h"
@@ -196,6 +197,14 @@ static int refuse(const char *text)
 static int play(struct run *run, struct pfs_run_result *result)
 {
 	struct pfs_message message = { .text = "" };
+	uint32_t most = PFS_MACHINE_THREADS_MAX - run->backend.reclaimers;
+	if (run->options->threads > most) {
+		(void)fprintf(stderr,
+			      "pfs-sim: run: --threads %u: background reclaim needs %u of %u; give "
+			      "at most %u, or --reclaim_period_ms=0\n", run->options->threads,
+			      run->backend.reclaimers, PFS_MACHINE_THREADS_MAX, most);
+		return 2;
+	}
 	pfs_trial_backend_use(&run->backend);
 	enum pfs_status ended = pfs_scene_run(&run->plan, &outcome, &message);
 	if (ended != PFS_OK) {

@@ -266,7 +266,30 @@ static enum pfs_status read_machine(struct pfs_run_options *self, const struct w
 	if (status != PFS_OK)
 		return status;
 	self->machine = slash != NULL ? slash + 1 : words->machine;
-	return pfs_topology_create(&self->topology, words->machine, message);
+	status = pfs_topology_create(&self->topology, words->machine, message);
+	if (status == PFS_OK && self->bench.memory == PFS_MEMORY_NODE &&
+	    self->bench.memory_node >= self->topology->node_count)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "--memory node:%u: this machine has nodes 0 to %u",
+				       self->bench.memory_node, self->topology->node_count - 1);
+	return status;
+}
+
+static enum pfs_status read_series(const struct pfs_run_options *self,
+				   struct pfs_message *message)
+{
+	if (self->bench.series == NULL)
+		return PFS_OK;
+	if (self->workload->tick == NULL)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "--series %.120s: workload %s has none; add "
+				       "--workload tide", self->bench.series,
+				       self->workload->name);
+	if (self->seed_count > 1)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "--series %.120s: is of one run; leave out --seeds",
+				       self->bench.series);
+	return PFS_OK;
 }
 
 enum pfs_status pfs_run_options_parse(struct pfs_run_options *self, int argc, char **argv,
@@ -281,6 +304,8 @@ enum pfs_status pfs_run_options_parse(struct pfs_run_options *self, int argc, ch
 		status = read_numbers(self, &words, message);
 	if (status == PFS_OK)
 		status = read_workload(self, &words, message);
+	if (status == PFS_OK)
+		status = read_series(self, message);
 	if (status == PFS_OK)
 		status = read_machine(self, &words, message);
 	self->bench.latency_ms = 0; /* every call is timed, in the one window */

@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+"""limits_test.py - the simulator at the edges of what it accepts, and beyond them.
+
+usage: limits_test.py PFS_SIM wide | wrong
+wide: as many threads and operations as a scenario takes, and no policy is blamed for it; wrong:
+input that cannot be simulated gets one line.
+Exit 0: all held. 1: not.
+"""
+
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
+
+from expect import expect, expect_refusal, finish  # pylint: disable=wrong-import-position
+
+WIDE = (  # policy, scenario, threads, operations, search, executions
+    ("exact", "section", 8, 8, "random", 100),
+    ("mutex_list", "growth", 8, 8, "random", 20),
+    ("exact", "token", 4, 8, "random", 10),
+)
+
+
+def call(arguments):
+    return subprocess.run([os.path.abspath(sys.argv[1])] + arguments, check=False,
+                          capture_output=True, text=True, timeout=60)
+
+
+def wide():
+    for policy, scenario, threads, operations, search, executions in WIDE:
+        done = call(["explore", "--policy", policy, "--scenario", scenario, "--threads",
+                     str(threads), "--operations", str(operations), "--search", search,
+                     "--executions", str(executions), "--quiet"])
+        expect(done.returncode == 0, f"{policy} {scenario}: exit {done.returncode}: {done.stdout}")
+
+
+def wrong():
+    good = ["run", "--machine", "numa:2 core:2 pu:1", "--policy", "exact", "--threads"]
+    for arguments, word in (
+            (["2", "--memory=node:2"], "node:2"),
+            (["2", "--memory=node:4294967294"], "node:4294967294"),
+            (["1024", "--workload", "tide"], "--threads 1024"),
+            (["1024", "--reclaim_period_ms=1"], "--threads 1024"),
+            (["2", "--workload", "churn", "--series=f.json"], "--series f.json"),
+            (["2", "--workload", "tide", "--seeds=2", "--series=f.json"], "--series f.json")):
+        done = call(good + arguments)
+        expect_refusal(done, " ".join(arguments), word)
+        expect(done.stdout == "", f"{' '.join(arguments)}: something on stdout")
+
+
+if __name__ == "__main__":
+    {"wide": wide, "wrong": wrong}[sys.argv[2]]()
+    finish()
