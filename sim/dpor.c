@@ -278,8 +278,11 @@ static uint64_t find_options(struct pfs_dpor *self, const struct pfs_machine *ma
 	self->cut |= count > PFS_DPOR_OPTIONS_MAX || machine->views.cut;
 	for (uint32_t option = 0; option < count && option < PFS_DPOR_OPTIONS_MAX; option++) {
 		bool older = option >= self->actors; /* than the newest message */
-		if (pfs_machine_can_run(machine, option) &&
-		    !(self->append_only && older && next_step(machine, option).did.wrote))
+		if (!pfs_machine_can_run(machine, option))
+			continue;
+		if (self->append_only && older && next_step(machine, option).did.wrote)
+			self->bounded = true;
+		else
 			options |= option_bit(option);
 	}
 	return options;

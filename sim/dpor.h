@@ -44,6 +44,7 @@ struct pfs_dpor {
 	bool append_only;      /* views: no write is put behind a later one */
 	bool no_memory;        /* the search is cut: not exhaustive */
 	bool cut;              /* views: there were choices that were not tried */
+	bool bounded;          /* append_only left schedules out */
 	const char *refusal;   /* not NULL: this case is none for this search */
 };
 

@@ -41,13 +41,15 @@ static uint64_t enabled_of(struct pfs_explore *self, struct pfs_machine *machine
 {
 	uint64_t enabled = 0;
 	uint32_t count = pfs_machine_actor_limit(machine);
-	if (machine->model == PFS_MACHINE_VIEWS)
-		self->cut |= count > PFS_EXPLORE_ACTORS_MAX || machine->views.cut;
+	self->cut |= count > PFS_EXPLORE_ACTORS_MAX || machine->views.cut;
 	if (!pfs_machine_any(machine))
 		return 0;
 	for (uint32_t actor = 0; actor < count && actor < PFS_EXPLORE_ACTORS_MAX; actor++) {
-		if (pfs_machine_can_run(machine, actor) &&
-		    (!self->append_only || !is_insertion(machine, actor)))
+		if (!pfs_machine_can_run(machine, actor))
+			continue;
+		if (self->append_only && is_insertion(machine, actor))
+			self->bounded = true;
+		else
 			enabled |= bit(actor);
 	}
 	return enabled;
@@ -119,8 +121,10 @@ static uint32_t choose_new(struct pfs_explore *self, struct pfs_machine *machine
 		preemptions = self->nodes[self->at - 1].preemptions;
 	if (self->preemption_max != PFS_PREEMPTIONS_ANY && preemptions >= self->preemption_max &&
 	    machine->last_actor != PFS_ACTOR_NONE &&
-	    pfs_machine_can_run(machine, machine->last_actor))
+	    pfs_machine_can_run(machine, machine->last_actor)) {
+		self->bounded |= (open & ~unbounded(machine)) != 0;
 		open &= unbounded(machine);
+	}
 	if (open == 0)
 		self->redundant = true;
 	if (self->redundant || !make_room(self)) {

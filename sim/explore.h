@@ -32,7 +32,8 @@ struct pfs_explore {
 	bool redundant;           /* the current execution only repeats a class */
 	bool append_only;         /* views: no write is put behind a later one */
 	bool no_memory;           /* the search is cut: not exhaustive */
-	bool cut;                 /* views: there were choices that were not tried */
+	bool cut;                 /* there were choices that were not tried */
+	bool bounded;             /* preemption_max or append_only left schedules out */
 };
 
 void pfs_explore_init(struct pfs_explore *self, uint32_t preemption_max);

@@ -322,14 +322,13 @@ static int explore(int argc, char **argv)
 	struct pfs_search_result *result = &session.result;
 	bool fine = pfs_search(session.machine, &session.scenario, &options, result);
 	(void)printf("%s %s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
-		     "%llu steps, %s\n",
+		     "%llu steps, %s%s\n",
 		     arguments.policy, arguments.scenario, arguments.memory, arguments.search,
 		     (unsigned long long)result->executions,
 		     (unsigned long long)result->redundant,
 		     (unsigned long long)result->incomplete, (unsigned long long)result->steps,
-		     !fine              ? "FAILED"
-		     : result->complete ? "all there are: no violation"
-					: "not all there are: no violation");
+		     !fine ? "FAILED" : pfs_search_extent(&options, result),
+		     !fine ? "" : ": no violation");
 	if (arguments.weaken != NULL)
 		(void)printf("%s: %llu operations were weaker\n", arguments.weaken,
 			     (unsigned long long)session.machine->weaken.met);
@@ -364,6 +363,7 @@ static bool check_one(struct arguments *arguments, const char *scenario)
 		      strcmp(scenario, "four_pages") == 0;
 	struct pfs_search_result *result = &session.result;
 	uint64_t executions = 0, incomplete = 0;
+	const char *extent = "";
 	bool fine = true, complete = false;
 	arguments->scenario = scenario;
 	if (open_session(arguments) != 0)
@@ -375,13 +375,13 @@ static bool check_one(struct arguments *arguments, const char *scenario)
 		executions += result->executions;
 		incomplete += result->incomplete;
 		complete = result->complete;
+		extent = complete ? pfs_search_extent(&options, result) : "";
 	}
 	bool good = fine != defect && incomplete == 0 && executions != 0;
-	(void)printf("%-14s %-12s %-5s %9llu executions, %s%s%s\n", arguments->policy, scenario,
+	(void)printf("%-14s %-12s %-5s %9llu executions, %s%s%s%s%s\n", arguments->policy, scenario,
 		     arguments->memory, (unsigned long long)executions,
-		     !fine      ? result->message
-		     : complete ? "all there are: no violation"
-				: "no violation",
+		     fine ? extent : "", fine && complete ? ": " : "",
+		     fine ? "no violation" : result->message,
 		     incomplete != 0 ? "; some met the bound on steps" : "",
 		     good && defect ? " (its known defect)" : good ? "" : "  <-- NOT EXPECTED");
 	if (!good && !fine) {

@@ -4,7 +4,8 @@
 usage: schedules_test.py PFS_SIM PART
   saved      every file of schedules/ still fails as it did, in under a second of CPU time, and
              does not where its defect is not
-  example    the search finds the four-page example of `original` by itself, and none in `exact`
+  example    the search finds the four-page example of `original` by itself, and none in `exact`;
+             each search says how much it searched
   wrong      bad input: exit 2 and one line that names it
   classes    source sets and sleep sets execute as many classes of every scenario that ends soon
   gdb        the stacks of parked threads, with source lines
@@ -89,8 +90,23 @@ def example(sim):
         if code != 1 or text not in out:
             faults.append(f"original: exit {code}, must be 1 and say: {text.strip()}")
     code, out, _ = run(*command, "--policy", "exact", "--executions", "5000")
-    if code != 0 or "5000 executions" not in out or "no violation" not in out:
+    if code != 0 or "5000 executions" not in out or "not all there are: no violation" not in out:
         faults.append(f"exact: exit {code}, must be 0 and say what was searched")
+    return faults + extents(sim)
+
+
+def extents(sim):
+    """A search that leaves schedules out must not say that there are no more."""
+    share = ["--policy", "exact", "--scenario", "share"]
+    faults = []
+    for options, extent in ((share + ["--search", "bounded", "--preemptions", "0"],
+                             "all with so few preemptions"),
+                            (share, "all there are"),
+                            (share + ["--executions", "1"], "not all there are")):
+        code, out, _ = run(sim, "explore", *options)
+        if code != 0 or f" steps, {extent}: no violation\n" not in out:
+            faults.append(f"explore {' '.join(options)}: exit {code}, must be 0 and say "
+                          f"{extent!r}: {out!r}")
     return faults
 
 

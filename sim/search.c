@@ -149,6 +149,7 @@ static bool next_of_all(struct search *self)
 		return false;
 	if (dpor ? pfs_dpor_next(&self->dpor) : pfs_explore_next(&self->explore))
 		return true;
+	self->result->bounded = dpor ? self->dpor.bounded : self->explore.bounded;
 	self->result->complete = self->result->incomplete == 0 &&
 				 !(dpor ? self->dpor.no_memory || self->dpor.cut
 					: self->explore.no_memory || self->explore.cut);
@@ -200,6 +201,17 @@ bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario
 	pfs_explore_fini(&self.explore);
 	free(self.randoms);
 	return !result->failed;
+}
+
+const char *pfs_search_extent(const struct pfs_search_options *options,
+			      const struct pfs_search_result *result)
+{
+	if (!result->complete)
+		return "not all there are";
+	if (!result->bounded)
+		return "all there are";
+	return options->kind == PFS_SEARCH_BOUNDED ? "all with so few preemptions"
+						   : "all in which writes only append";
 }
 
 /* Replays the segments; if it still fails, *result becomes what really ran. */

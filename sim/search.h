@@ -57,7 +57,8 @@ struct pfs_search_result {
 	uint64_t redundant;   /* of them: only repeated a class */
 	uint64_t incomplete;  /* of them: met the bound on steps; never counted as passed */
 	uint64_t steps;
-	bool complete;        /* exhaustive and nothing was cut */
+	bool complete;        /* exhaustive, and nothing was cut but by bounds of the options */
+	bool bounded;         /* preemption_max or append_only left schedules out */
 	const char *refusal;  /* not NULL: this search is none for this case; nothing is known */
 	bool failed;
 	enum pfs_machine_end end;
@@ -82,6 +83,10 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
  */
 bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 		const struct pfs_search_options *options, struct pfs_search_result *result);
+
+/* How much was searched, in a few words. */
+const char *pfs_search_extent(const struct pfs_search_options *options,
+			      const struct pfs_search_result *result);
 
 /* Fewer switches, then fewer steps, while it still fails the same way; returns replays made. */
 uint32_t pfs_search_shrink(struct pfs_machine *machine, const struct pfs_scenario *scenario,
