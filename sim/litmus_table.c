@@ -3,6 +3,7 @@
 /* Verdicts: sc, tso, views. */
 const struct pfs_litmus pfs_litmus_table[] = {
 	/* One location: coherence. */
+	{ "WR+sc", "W x sc 1 | R x sc", "r0=0", "AAA", NULL },
 	{ "CoRR", "W x rlx 1 | R x rlx; R x rlx", "r0=1 r1=0", "FFF", NULL },
 	{ "CoRR2", "W x rlx 1 | W x rlx 2 | R x rlx; R x rlx | R x rlx; R x rlx",
 	  "r0=1 r1=2 r2=2 r3=1", "FFF", NULL },
@@ -22,6 +23,8 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	{ "MP+acq", "W x rlx 1; W y rlx 1 | R y acq; R x rlx", "r0=1 r1=0", "FFA", NULL },
 	{ "MP+rel+acq", "W x rlx 1; W y rel 1 | R y acq; R x rlx", "r0=1 r1=0", "FFF", NULL },
 	{ "MP+sc", "W x sc 1; W y sc 1 | R y sc; R x sc", "r0=1 r1=0", "FFF", NULL },
+	{ "MP+sc-data", "W x sc 1; W y rlx 1 | R y rlx; R x sc", "r0=1 r1=0", "FFF",
+	  "RC11 allows it: never shown" },
 	{ "MP+cas-rlx", "W x rlx 1; W y rel 1 | C y rlx 1 2; R x rlx", "r0=1 r1=0", "FFA", NULL },
 	{ "MP+cas-acq", "W x rlx 1; W y rel 1 | C y acq 1 2; R x rlx", "r0=1 r1=0", "FFF", NULL },
 	{ "MP+cas-fails", "W x rlx 1; W y rel 1 | C y acq 5 6; R x rlx", "r0=1 r1=0", "FFA",
@@ -37,6 +40,8 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	  "FFF", NULL },
 	{ "RS+rmw2", "W x rlx 1; W y rel 1 | A y rlx 1 | A y rlx 1 | R y acq; R x rlx",
 	  "r2=3 r3=0 r0=1", "FFF", NULL },
+	{ "RS+rmw-rel", "W x rlx 1; W y rel 1 | A y rel 1 | R y acq; R x rlx", "r0=1 r1=2 r2=0",
+	  "FFF", NULL },
 	{ "RS+other", "W x rlx 1; W y rel 1 | R y rlx; W y rlx 2 | R y acq; R x rlx",
 	  "r0=1 r1=2 r2=0", "FFA", NULL },
 	{ "RS+own", "W x rlx 1; W y rel 1; W y rlx 2 | R y acq; R x rlx", "r0=2 r1=0", "FFA",
@@ -48,6 +53,8 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	{ "SB+swap-sc", "X x sc 1; R y sc | X y sc 1; R x sc", "r1=0 r3=0", "FFF", NULL },
 	{ "SB+swap-ar", "X x ar 1; R y acq | X y ar 1; R x acq", "r1=0 r3=0", "FFA", NULL },
 	{ "SB+one-acq", "X x sc 1; R y acq | X y sc 1; R x sc", "r1=0 r3=0", "FFA", NULL },
+	{ "SB+cas-fails", "X x sc 1; C y sc 5 6 | X y sc 1; C x sc 5 6", "r1=0 r3=0", "FFA",
+	  NULL },
 	{ "SB+common", "W x rlx 1; A z ar 0; R y rlx | W y rlx 1; A z ar 0; R x rlx",
 	  "r1=0 r3=0", "FFF", NULL },
 	{ "SB+barrier", "W x rlx 1; R y rlx | W y rlx 1; F; R x rlx", "r0=0 r1=0", "FFF", NULL },
