@@ -369,6 +369,13 @@ static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *mach
 	return self->nodes[self->at++].option;
 }
 
+/* The bound on steps cuts this execution: what it did not execute may race with all of it. */
+static void try_everything(struct pfs_dpor *self)
+{
+	for (uint32_t j = 0; j < self->at; j++)
+		self->nodes[j].backtrack |= self->nodes[j].enabled;
+}
+
 static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 		const struct pfs_step *step)
 {
@@ -388,6 +395,8 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 			     : pfs_model_bytes(step->operation.address,
 					       step->operation.size_bytes);
 	find_races(self, machine, self->at - 1);
+	if (machine->step_count >= machine->step_max)
+		try_everything(self);
 }
 
 void pfs_dpor_init(struct pfs_dpor *self)

@@ -21,6 +21,8 @@
  *                        k counts from the newest message, so operations elsewhere leave it as
  *                        it is, and those that write here wake all of them. A barrier depends
  *                        on everything.
+ *   the bound on steps   an execution that meets it is tried with all others at each of its
+ *                        steps, as sleep sets would.
  * Not handled, and said so (refusal): yields, too many actors.
  */
 #ifndef PFS_SIM_DPOR_H

@@ -306,38 +306,6 @@ static void test_ends(void)
 	pfs_machine_destroy(machine);
 }
 
-/* What a search says about how much it searched. */
-static const char *extent_of(enum pfs_machine_model model, enum pfs_search_kind kind,
-			     bool append_only, uint32_t preemptions)
-{
-	struct pfs_machine *machine = pfs_machine_create(model);
-	struct pfs_search_options options = { .kind = kind, .preemption_max = preemptions,
-					      .append_only = append_only,
-					      .execution_max = 1000 };
-	litmus.threads = 2;
-	litmus.bodies[0] = litmus.bodies[1] = wake;
-	litmus.outcome = NULL;
-	(void)pfs_search(machine, &litmus_scenario, &options, &result);
-	pfs_machine_destroy(machine);
-	return pfs_search_extent(&options, &result);
-}
-
-static void test_extent(void)
-{
-	static const char all[] = "all there are", append[] = "all in which writes only append";
-	const enum pfs_machine_model sc = PFS_MACHINE_SC, views = PFS_MACHINE_VIEWS;
-	pfs_expect(strcmp(extent_of(sc, PFS_SEARCH_BOUNDED, false, 9), all) == 0,
-		   "a bound that leaves nothing out");
-	pfs_expect(strcmp(extent_of(views, PFS_SEARCH_DPOR, false, 0), all) == 0 &&
-			   strcmp(extent_of(views, PFS_SEARCH_SLEEP, false, 0), all) == 0,
-		   "writes are put behind later ones");
-	pfs_expect(strcmp(extent_of(views, PFS_SEARCH_DPOR, true, 0), append) == 0 &&
-			   strcmp(extent_of(views, PFS_SEARCH_SLEEP, true, 0), append) == 0,
-		   "a search that only appends says so");
-	pfs_expect(strcmp(extent_of(sc, PFS_SEARCH_RANDOM, false, 0), all) != 0,
-		   "a random search never says that there is no more");
-}
-
 /* Memory that was given back. */
 static _Atomic(uint32_t) *block;
 static const struct pfs_memory_source *source;
@@ -350,6 +318,11 @@ static void touch_atomic(void *opaque)
 {
 	(void)opaque;
 	pfs_store_relaxed(block, 1);
+}
+static void look_behind(void *opaque)
+{
+	(void)opaque;
+	(void)pfs_load_relaxed(block + 512);
 }
 static void touch_plain(void *opaque)
 {
@@ -387,7 +360,14 @@ static void test_memory(void)
 	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
 			   strstr(result.message, "given back") != NULL,
 		   "an atomic access to a page given back is found");
-	litmus.bodies[0] = touch_plain;
+	for (int i = 0; i < 4; i++) {
+		litmus.bodies[i % 2] = look_behind, litmus.bodies[1 - i % 2] = give_back;
+		options.kind = i < 2 ? PFS_SEARCH_SLEEP : PFS_SEARCH_DPOR;
+		pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
+				   strstr(result.message, "given back") != NULL,
+			   "so is a load of its second half, whoever comes first");
+	}
+	litmus.bodies[0] = touch_plain, litmus.bodies[1] = give_back;
 	options.kind = PFS_SEARCH_NAIVE; /* the plain access is no step of its own */
 	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
 			   strstr(result.message, "given back") != NULL,
@@ -461,7 +441,6 @@ int main(void)
 	test_reduction(PFS_MACHINE_TSO, forward, forward_other, NULL, "forwarding, tso");
 	test_reduction(PFS_MACHINE_TSO, mp_write, mp_read, mp_read, "MP, tso");
 	test_ends();
-	test_extent();
 	test_memory();
 	test_shrink();
 	pfs_expect(crowd_hash(1) == crowd_hash(1), "the same seed gives the same schedule");

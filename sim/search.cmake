@@ -6,9 +6,12 @@ if(PFS_TESTS)
   add_executable(dpor_test dpor_test.c)
   target_link_libraries(dpor_test PRIVATE pfslab_sim)
   add_test(NAME sim.dpor COMMAND dpor_test)
+  add_executable(search_test search_test.c)
+  target_link_libraries(search_test PRIVATE pfslab_sim)
+  add_test(NAME sim.search COMMAND search_test)
   add_test(NAME sim.progress.sc COMMAND pfs-sim progress --executions 60)
   add_test(NAME sim.progress.tso COMMAND pfs-sim progress --memory tso --executions 30)
-  set_tests_properties(sim.dpor sim.progress.sc sim.progress.tso PROPERTIES
+  set_tests_properties(sim.dpor sim.search sim.progress.sc sim.progress.tso PROPERTIES
     LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
   foreach(part saved example wrong classes)
     add_test(NAME sim.schedules.${part} COMMAND /usr/bin/python3

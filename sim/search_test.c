@@ -1,0 +1,184 @@
+/*
+ * search_test.c - a search that was cut says so; and what cuts the mode views.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "containers/atomic.h"
+#include "containers/yield.h"
+#include "sim/expect.h"
+#include "sim/search.h"
+
+static struct world {
+	_Atomic(uint32_t) x;
+	_Atomic(uint64_t) wide;
+	uint32_t seen;
+	void (*bodies[2])(void *);
+	uint32_t threads;
+	uint32_t wanted; /* what is counted */
+	uint64_t met;
+} world;
+
+static void setup(struct pfs_machine *machine, void *context)
+{
+	struct world *self = context;
+	pfs_store_relaxed(&self->x, 0);
+	pfs_store_relaxed(&self->wide, 0);
+	self->seen = 0;
+	for (uint32_t i = 0; i < self->threads; i++)
+		(void)pfs_machine_spawn(machine, 0, self->bodies[i], self);
+}
+
+static void finish(struct pfs_machine *machine, void *context)
+{
+	struct world *self = context;
+	(void)machine;
+	self->met += self->seen == self->wanted;
+}
+
+static struct pfs_search_result result;
+
+/* second: NULL: one thread. Returns how often `seen` was `wanted`. */
+static uint64_t search(enum pfs_machine_model model, const struct pfs_search_options *options,
+		       void (*first)(void *), void (*second)(void *), uint32_t wanted)
+{
+	const struct pfs_scenario scenario = { "world", setup, finish, NULL, &world, NULL };
+	struct pfs_machine *machine = pfs_machine_create(model);
+	machine->step_max = 200;
+	world.bodies[0] = first, world.bodies[1] = second;
+	world.threads = second != NULL ? 2 : 1;
+	world.wanted = wanted;
+	world.met = 0;
+	(void)pfs_search(machine, &scenario, options, &result);
+	pfs_machine_destroy(machine);
+	return world.met;
+}
+
+static void spin(void *opaque)
+{
+	struct world *self = opaque;
+	while (pfs_load_relaxed(&self->x) == 0)
+		pfs_yield();
+}
+static void spin_hard(void *opaque)
+{
+	struct world *self = opaque;
+	while (pfs_load_relaxed(&self->x) == 0)
+		continue;
+}
+static void wake(void *opaque)
+{
+	struct world *self = opaque;
+	pfs_store_relaxed(&self->x, 1);
+}
+
+static void test_cut(enum pfs_search_kind kind)
+{
+	const struct pfs_search_options options = { .kind = kind };
+	(void)search(PFS_MACHINE_SC, &options, spin_hard, NULL, 0);
+	pfs_expect(!result.failed && result.incomplete == 1 && !result.complete,
+		   "an execution that met the bound on steps is not a pass");
+	for (int model = PFS_MACHINE_SC; model <= PFS_MACHINE_VIEWS; model++) {
+		(void)search((enum pfs_machine_model)model, &options, spin_hard, wake, 0);
+		pfs_expect(!result.failed && result.executions > result.incomplete &&
+				   result.incomplete != 0 && !result.complete,
+			   "the search goes on behind one that met the bound");
+	}
+}
+
+static void test_yields(void)
+{
+	struct pfs_search_options options = { .kind = PFS_SEARCH_ALL };
+	for (int model = PFS_MACHINE_SC; model <= PFS_MACHINE_VIEWS; model++) {
+		(void)search((enum pfs_machine_model)model, &options, spin, wake, 0);
+		pfs_expect(!result.failed && result.executions > 1 && result.complete,
+			   "source sets refuse a yield, sleep sets take over; who yields reads "
+			   "something newer next");
+	}
+	options.kind = PFS_SEARCH_DPOR;
+	(void)search(PFS_MACHINE_SC, &options, spin, wake, 0);
+	pfs_expect(result.refusal != NULL && !result.complete, "a refused search knows nothing");
+}
+
+static void look_often(void *opaque)
+{
+	struct world *self = opaque;
+	for (uint32_t i = 0; i < PFS_VIEWS_REPEATS_MAX + 2; i++)
+		self->seen += pfs_load_relaxed(&self->x) == 0;
+}
+static void wake_and_look(void *opaque)
+{
+	struct world *self = opaque;
+	pfs_store_relaxed(&self->x, 1);
+	(void)pfs_load_relaxed(&self->wide);
+}
+
+/* Metrics write at once, and are seen at once. */
+static void write_quietly(void *opaque)
+{
+	struct world *self = opaque;
+	(void)pfs_load_relaxed(&self->x);
+	pfs_sim_quiet();
+	pfs_store_relaxed(&self->x, 7);
+	pfs_sim_loud();
+	self->seen = pfs_load_relaxed(&self->x);
+}
+
+static void read_part(void *opaque)
+{
+	struct world *self = opaque;
+	(void)pfs_load_relaxed(&self->wide);
+	(void)pfs_sim_load(&self->wide, 4, PFS_SIM_RELAXED, PFS_SIM_PLACE("its half"));
+}
+
+static void test_views(enum pfs_search_kind kind)
+{
+	const struct pfs_search_options options = { .kind = kind };
+	const enum pfs_machine_model views = PFS_MACHINE_VIEWS;
+	(void)search(views, &options, look_often, wake_and_look, 0);
+	pfs_expect(!result.failed && result.incomplete == 0 && !result.complete,
+		   "an old value that was read too often cuts the search");
+	pfs_expect(search(views, &options, write_quietly, wake_and_look, 0) == 0 &&
+			   search(views, &options, write_quietly, NULL, 7) == 1 &&
+			   result.complete && result.executions == 1,
+		   "nobody misses what a quiet store wrote");
+	(void)search(views, &options, read_part, wake, 0);
+	pfs_expect(result.failed && strstr(result.message, "by 8 and by 4 bytes") != NULL,
+		   "a word is accessed as a whole");
+}
+
+/* What a search says about how much it searched. */
+static bool says(enum pfs_machine_model model, enum pfs_search_kind kind, bool append_only,
+		 const char *text)
+{
+	const struct pfs_search_options options = { .kind = kind, .append_only = append_only,
+						    .preemption_max = 9, .execution_max = 1000 };
+	(void)search(model, &options, wake, wake, 0);
+	return strcmp(pfs_search_extent(&options, &result), text) == 0;
+}
+
+static void test_extent(void)
+{
+	static const char all[] = "all there are", append[] = "all in which writes only append";
+	const enum pfs_machine_model sc = PFS_MACHINE_SC, views = PFS_MACHINE_VIEWS;
+	pfs_expect(says(sc, PFS_SEARCH_BOUNDED, false, all), "a bound that leaves nothing out");
+	pfs_expect(says(views, PFS_SEARCH_DPOR, false, all) &&
+			   says(views, PFS_SEARCH_SLEEP, false, all),
+		   "writes are put behind later ones");
+	pfs_expect(says(views, PFS_SEARCH_DPOR, true, append) &&
+			   says(views, PFS_SEARCH_SLEEP, true, append),
+		   "a search that only appends says so");
+	pfs_expect(says(sc, PFS_SEARCH_RANDOM, false, "not all there are"),
+		   "a random search never says that there is no more");
+}
+
+int main(void)
+{
+	test_cut(PFS_SEARCH_SLEEP);
+	test_cut(PFS_SEARCH_DPOR);
+	test_yields();
+	test_views(PFS_SEARCH_SLEEP);
+	test_views(PFS_SEARCH_DPOR);
+	test_extent();
+	return pfs_expect_report();
+}
