@@ -42,12 +42,21 @@ static bool writes_memory(const struct pfs_machine *machine, const struct pfs_st
 	return step->wrote && !pfs_model_buffers(machine, &step->operation);
 }
 
+static bool is_begin(const struct pfs_sim_operation *operation)
+{
+	return operation->kind == PFS_SIM_NOTE && operation->operand == PFS_NOTE_BEGIN;
+}
+
 static bool is_ordered(const struct pfs_machine *machine, const struct pfs_step *a,
 		       const struct pfs_step *b)
 {
 	uint8_t one = a->operation.kind, other = b->operation.kind;
 	if (one == PFS_SIM_YIELD || other == PFS_SIM_YIELD)
 		return true; /* its thread waits for a step of any other actor */
+	/* A free that is still buffered ends when it is drained. */
+	if ((is_begin(&a->operation) && other == PFS_SIM_DRAIN) ||
+	    (is_begin(&b->operation) && one == PFS_SIM_DRAIN))
+		return a->thread != b->thread;
 	bool buffers = pfs_model_buffers(machine, &a->operation) ||
 		       pfs_model_buffers(machine, &b->operation);
 	if (machine->model == PFS_MACHINE_VIEWS &&
