@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 """limits_test.py - the simulator at the edges of what it accepts, and beyond them.
 
-usage: limits_test.py PFS_SIM wide | wrong
+usage: limits_test.py PFS_SIM wide | wrong | same
 wide: as many threads and operations as a scenario takes, and no policy is blamed for it; wrong:
-input that cannot be simulated gets one line.
+input that cannot be simulated gets one line; same: a file of many costs, the same bytes each time.
 Exit 0: all held. 1: not.
 """
 
+import json
 import os
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
 
@@ -49,6 +51,19 @@ def wrong():
         expect(done.stdout == "", f"{' '.join(arguments)}: something on stdout")
 
 
+def same():
+    costs = {"slice_ns": 200000, "jitter": 0.5, "switch_ns": 0, "map_ns": 0, "barrier_ns": 0}
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(costs, file)
+        file.flush()
+        done = [call(["run", "--machine", "core:21 pu:2", "--threads", "42", "--policy", "exact",
+                      "--workload", "storm", "--ops", "1000", "--costs", file.name])
+                for _ in range(16)]
+    expect(done[0].returncode == 0, f"exit {done[0].returncode}: {done[0].stderr}")
+    outputs = {one.stdout for one in done}
+    expect(len(outputs) == 1, f"{len(outputs)} outputs of {len(done)} equal runs")
+
+
 if __name__ == "__main__":
-    {"wide": wide, "wrong": wrong}[sys.argv[2]]()
+    {"wide": wide, "wrong": wrong, "same": same}[sys.argv[2]]()
     finish()
