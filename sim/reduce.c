@@ -1,29 +1,11 @@
 #include "sim/reduce.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EXECUTIONS_MAX 4000u /* of each search */
 #define SECONDS_MAX 2.0
 #define PREEMPTIONS_MAX 2u
-
-/* The same words, whatever the numbers. */
-static bool is_same_failure(const struct pfs_search_result *a, const struct pfs_search_result *b)
-{
-	const char *one = a->message, *other = b->message;
-	for (; a->end == b->end; one++, other++) {
-		while (isdigit((unsigned char)*one))
-			one++;
-		while (isdigit((unsigned char)*other))
-			other++;
-		if (*one != *other)
-			return false;
-		if (*one == '\0')
-			return true;
-	}
-	return false;
-}
 
 static bool search_again(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 			 enum pfs_search_kind kind, uint32_t preemptions, uint64_t seed,
@@ -36,7 +18,7 @@ static bool search_again(struct pfs_machine *machine, const struct pfs_scenario 
 						    .preemption_max = preemptions };
 	bool fails = !pfs_search(machine, scenario, &options, found);
 	*executions += found->executions;
-	return fails && is_same_failure(found, wanted);
+	return fails && pfs_search_is_same(wanted, found->end, found->message);
 }
 
 /* With one less of *count, if it still fails. */

@@ -88,6 +88,10 @@ bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario
 const char *pfs_search_extent(const struct pfs_search_options *options,
 			      const struct pfs_search_result *result);
 
+/* Does an end and its message tell of the same failure: the same words, whatever the numbers? */
+bool pfs_search_is_same(const struct pfs_search_result *failure, enum pfs_machine_end end,
+			const char *message);
+
 /* Fewer switches, then fewer steps, while it still fails the same way; returns replays made. */
 uint32_t pfs_search_shrink(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 			   struct pfs_search_result *result);

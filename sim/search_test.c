@@ -172,6 +172,47 @@ static void test_extent(void)
 		   "a random search never says that there is no more");
 }
 
+/* Three looks: that one of them is old fails, and so does, in other words, that all are. */
+static void look_thrice(void *opaque)
+{
+	struct world *self = opaque;
+	for (uint32_t i = 0; i < 3; i++)
+		self->seen += pfs_load_relaxed(&self->x) == 0;
+}
+
+static void judge(struct pfs_machine *unused, void *context)
+{
+	const struct world *self = context;
+	(void)unused;
+	if (self->seen == 1)
+		pfs_machine_fail("%u old", self->seen);
+	if (self->seen == 3)
+		pfs_machine_fail("all old");
+}
+
+/* A failing schedule is not shortened to one that fails by something else. */
+static void test_shrink(void)
+{
+	const struct pfs_scenario scenario = { "world", setup, judge, NULL, &world, NULL };
+	static const struct pfs_segment segments[] = { { 0, 1 }, { 1, 1 }, { 0, 2 } };
+	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
+	struct pfs_given given;
+	world.bodies[0] = look_thrice, world.bodies[1] = wake;
+	world.threads = 2;
+	pfs_given_init(&given, segments, 3);
+	memset(&result, 0, sizeof(result));
+	result.end = pfs_scenario_run(&scenario, machine, &given.scheduler);
+	result.failed = result.end == PFS_END_FAILED;
+	memcpy(result.message, machine->message, sizeof(result.message));
+	memcpy(result.segments, segments, sizeof(segments));
+	result.segment_count = 3;
+	pfs_expect(result.failed && strcmp(result.message, "1 old") == 0, "it fails as it should");
+	pfs_expect(pfs_search_shrink(machine, &scenario, &result) > 0 &&
+			   strcmp(result.message, "1 old") == 0 && result.segment_count == 3,
+		   "it still fails the same way");
+	pfs_machine_destroy(machine);
+}
+
 int main(void)
 {
 	test_cut(PFS_SEARCH_SLEEP);
@@ -180,5 +221,6 @@ int main(void)
 	test_views(PFS_SEARCH_SLEEP);
 	test_views(PFS_SEARCH_DPOR);
 	test_extent();
+	test_shrink();
 	return pfs_expect_report();
 }
