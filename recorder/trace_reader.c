@@ -81,8 +81,8 @@ static enum pfs_status take_file(struct pfs_trace_reader *self, const char *path
 			self->bytes = larger;
 		}
 		got = fread(self->bytes + used, 1, room - used, file);
-		used += got;
-	} while (got != 0);
+		used += got; /* what is no trace may have no end: read_head says so */
+	} while (got != 0 && (used < 8 || memcmp(self->bytes, PFS_TRACE_MAGIC, 8) == 0));
 	if (ferror(file) != 0)
 		refuse(self, PFS_BAD_CONFIG, "cannot be read (%s); name a trace file",
 		       strerror(errno));

@@ -49,6 +49,14 @@ def wrong():
         done = call(good + arguments)
         expect_refusal(done, " ".join(arguments), word)
         expect(done.stdout == "", f"{' '.join(arguments)}: something on stdout")
+    with tempfile.TemporaryDirectory() as folder:
+        endless = os.path.join(folder, "endless")
+        os.mkfifo(endless)
+        file = os.open(endless, os.O_RDWR)  # never closed before the other end is
+        os.write(file, bytes(65536))
+        for option, kind in (("--trace", ["--workload", "replay"]), ("--machine", [])):
+            expect_refusal(call(good + ["2"] + kind + [option, endless]), option, "endless")
+        os.close(file)
 
 
 def same():
