@@ -68,6 +68,9 @@ uint64_t pfs_check_page_ideal(const struct pfs_scene *scene)
 			peak = counts.live_peak;
 		if (peak == UINT64_MAX || counts.pages_peak == 0)
 			return UINT64_MAX;
+		/* what a workload wants of a container that is too small is never in use */
+		if (peak > counts.pages_peak * config->page_records)
+			peak = counts.pages_peak * config->page_records;
 		uint64_t pages = (peak + config->page_records - 1) / config->page_records;
 		ideal += pages > config->page_prealloc ? pages : config->page_prealloc;
 	}

@@ -15,6 +15,7 @@ static const struct pfs_variant *sound;
 static struct pfs_outcome outcome;
 static struct pfs_replays replays;
 static _Thread_local uint64_t calls;
+static uint32_t page_records = 64, pages = 4;
 
 /* One record more than the live set knows of. */
 static uint64_t fill_and_lose(struct pfs_thread *thread, struct pfs_live *live, uint32_t target)
@@ -58,7 +59,7 @@ static void play(const char *workload, const struct pfs_variant *variant, uint32
 		 const char *wanted)
 {
 	struct pfs_options options = {
-		.full_flags = true, .page_records = 64, .pages = 4, .window_ms = 5,
+		.full_flags = true, .page_records = page_records, .pages = pages, .window_ms = 5,
 		.reclaim_period_ms = UINT32_MAX, .reclaim_decay_passes = UINT32_MAX,
 		.seed = 1,
 	};
@@ -119,6 +120,21 @@ static void make_trace(const char *path)
 	remove(path);
 }
 
+/* More threads than records: the ideal is not more pages than there ever were. */
+static void play_scarce(const char *workload)
+{
+	page_records = pages = 1;
+	play(workload, sound, 8, NULL);
+	if (outcome.page_ideal > outcome.after.pages_peak) {
+		failures++;
+		fprintf(stderr, "scene_test: %s: ideal %llu pages, at most %llu\n", workload,
+			(unsigned long long)outcome.page_ideal,
+			(unsigned long long)outcome.after.pages_peak);
+	}
+	page_records = 64;
+	pages = 4;
+}
+
 int main(int argc, char **argv)
 {
 	struct pfs_variant broken;
@@ -135,6 +151,8 @@ int main(int argc, char **argv)
 	play("ebb", sound, 2, NULL);
 	for (uint32_t threads = 1; threads <= 7; threads++)
 		play("replay", sound, threads, NULL);
+	play_scarce("churn");
+	play_scarce("pair");
 
 	broken = *sound;
 	broken.name = "broken";
