@@ -5,7 +5,7 @@ usage: schedules_test.py PFS_SIM PART
   saved      every file of schedules/ still fails as it did, in under a second of CPU time, and
              does not where its defect is not
   example    the search finds the four-page example of `original` by itself, and none in `exact`;
-             each search says how much it searched
+             each search says how much it searched; who waits for a parked thread is found
   wrong      bad input: exit 2 and one line that names it
   classes    source sets and sleep sets execute as many classes of every scenario that ends soon
   gdb        the stacks of parked threads, with source lines
@@ -92,6 +92,9 @@ def example(sim):
     code, out, _ = run(*command, "--policy", "exact", "--executions", "5000")
     if code != 0 or "5000 executions" not in out or "not all there are: no violation" not in out:
         faults.append(f"exact: exit {code}, must be 0 and say what was searched")
+    code, out, _ = run(sim, "progress", "--policy", "mutex_list", "--scenario", "full")
+    if code != 1 or "found: thread 1 waits in allocate for &list->lock" not in out:
+        faults.append(f"progress, mutex_list: exit {code}, must be 1 and say who waits")
     return faults + extents(sim)
 
 
