@@ -268,12 +268,13 @@ static int save(const struct arguments *arguments)
 		return refuse("%s: %s; choose another --save", arguments->save, strerror(errno));
 	(void)fprintf(file,
 		      "pfs-sim 1\n--policy %s --scenario %s --memory %s --threads %u "
-		      "--operations %u%s%s%s%s%s\n",
+		      "--operations %u%s%s%s%s%s%s\n",
 		      arguments->policy, arguments->scenario, arguments->memory,
 		      session.case_.thread_count, session.case_.operations,
 		      arguments->full_flags ? "" : " --no_full_flags",
 		      arguments->side_by_side ? " --side_by_side" : "",
 		      arguments->real_time ? " --real_time" : "",
+		      arguments->no_races ? " --no_races" : "",
 		      arguments->weaken != NULL ? " --weaken " : "",
 		      arguments->weaken != NULL ? arguments->weaken : "");
 	for (uint32_t i = 0; i < session.result.segment_count; i++)

@@ -89,6 +89,11 @@ def example(sim):
                  "[allocate", "lock growth", "original.c:", "\nschedule: "):
         if code != 1 or text not in out:
             faults.append(f"original: exit {code}, must be 1 and say: {text.strip()}")
+    options = ["--no_full_flags", "--side_by_side", "--real_time", "--no_races"]
+    with tempfile.NamedTemporaryFile(suffix=".schedule") as file:
+        run(*command, "--policy", "original", "--quiet", "--save", file.name, *options)
+        head = file.read().decode()
+        faults += [f"a saved schedule forgets {o}" for o in options if o not in head]
     code, out, _ = run(*command, "--policy", "exact", "--executions", "5000")
     if code != 0 or "5000 executions" not in out or "not all there are: no violation" not in out:
         faults.append(f"exact: exit {code}, must be 0 and say what was searched")
