@@ -12,6 +12,7 @@
 
 #include "bench/counters.h"
 #include "bench/series.h"
+#include "sim/arena.h"
 #include "sim/machine.h"
 #include "sim/run_result.h"
 #include "sim/timed_variant.h"
@@ -265,7 +266,7 @@ struct child {
 	int pipe;
 };
 
-/* No memory from malloc here or in the parent: a run's objects must lie in the same places of
+/* Nothing of the arena here or in the parent: a run's objects must lie in the same places of
  * their cache lines, whether it is the only one or one of many. */
 static bool move_bytes(ssize_t (*move)(int file, void *bytes, size_t count), int file, char *bytes)
 {
@@ -374,6 +375,8 @@ int pfs_command_run(int argc, char **argv)
 			     "\n%s", pfs_run_options_text);
 		return 0;
 	}
+	if (!pfs_arena_begin())
+		return refuse("no address space for what a run allocates; give more (ulimit -v)");
 	if (pfs_run_options_parse(&options, argc, argv, &message) != PFS_OK) {
 		(void)fprintf(stderr, "pfs-sim: %s\n", message.text);
 		pfs_run_options_fini(&options);

@@ -189,9 +189,6 @@ enum pfs_status pfs_costs_find(struct pfs_costs *costs, const char *preset_or_fi
 				       "costs %.120s: no preset (two-socket, desktop, epyc, "
 				       "graviton) and no file: %s", preset_or_file,
 				       strerror(errno));
-	/* Else a seed from the system orders what is freed, and with it where the run's objects
-	 * lie: the same arguments gave other figures. */
-	json_object_seed(1);
 	json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
 	(void)fclose(file);
 	if (!json_is_object(root)) {
