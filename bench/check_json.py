@@ -204,6 +204,10 @@ def wrong():
                 (["--benchmark_format=xml"], "xml"),
                 (["--benchmark_min_time=0.2s"], "0.2s"),
                 (["--benchmark_repetitions=0"], "'0'"),
+                (["--workloads=churn", "--policies=malloc,ck_stack", "--threads=1,2", "--pages=1",
+                  "--page_records=1"], "--threads 2, --pages 1, --page_records 1"),
+                (["--workloads=scan", "--policies=exact", "--threads=9", "--pages=2",
+                  "--page_records=1"], "raise --pages"),
                 (["--workloads=handoff", "--threads=1,3"], "nothing to run")):
             one_line(arguments, word)
     one_line(["--workloads=pair"], "another machine",

@@ -147,8 +147,7 @@ static void name_case(struct bench_case *one, const char *placement)
 	one->plan.name = one->name;
 }
 
-/* Are the workload's containers possible for this policy? */
-static bool check_configs(struct bench *self, const struct pfs_scene_plan *plan)
+static bool check_scene(struct bench *self, const struct pfs_scene_plan *plan)
 {
 	struct pfs_scene scene = {
 		.options = &self->options,
@@ -158,13 +157,7 @@ static bool check_configs(struct bench *self, const struct pfs_scene_plan *plan)
 		.thread_count = plan->placement->thread_count,
 	};
 
-	for (uint32_t i = 0; i < plan->workload->container_count; i++) {
-		struct pfs_config config;
-		pfs_scene_configure(&scene, i, &config);
-		if (pfs_config_check(&config, &self->message) != PFS_OK)
-			return false;
-	}
-	return true;
+	return pfs_scene_check(&scene, &self->message) == PFS_OK;
 }
 
 static bool add_case(struct bench *self, const struct pfs_scene_plan *plan,
@@ -172,7 +165,7 @@ static bool add_case(struct bench *self, const struct pfs_scene_plan *plan,
 {
 	if (!fits(plan))
 		return true;
-	if (!check_configs(self, plan))
+	if (!check_scene(self, plan))
 		return false;
 	struct bench_case *one = &self->cases[self->case_count++];
 	one->plan = *plan;

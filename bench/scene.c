@@ -74,6 +74,39 @@ void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 		scene->workload->configure(scene, container, config);
 }
 
+/* A live set needs a record for each thread: one that never gets any does nothing for ever. */
+static enum pfs_status check_records(const struct pfs_scene *scene,
+				     const struct pfs_config *config,
+				     struct pfs_message *message)
+{
+	const struct pfs_options *options = scene->options;
+	uint64_t most = (uint64_t)config->page_max * config->page_records;
+	bool bounded = (scene->variant->traits & PFS_TRAIT_BOUNDED) != 0;
+
+	if (!scene->workload->has_occupancy || !bounded || scene->thread_count <= most)
+		return PFS_OK;
+	snprintf(message->text, sizeof(message->text),
+		 "--threads %u, --pages %u, --page_records %u: workload %s needs a record for each "
+		 "thread, policy %s may have %llu; raise --pages or lower --threads",
+		 scene->thread_count, options->pages, options->page_records,
+		 scene->workload->name, scene->variant->name, (unsigned long long)most);
+	return PFS_BAD_CONFIG;
+}
+
+enum pfs_status pfs_scene_check(const struct pfs_scene *scene, struct pfs_message *message)
+{
+	enum pfs_status status = PFS_OK;
+
+	for (uint32_t i = 0; i < scene->workload->container_count && status == PFS_OK; i++) {
+		struct pfs_config config;
+		pfs_scene_configure(scene, i, &config);
+		status = pfs_config_check(&config, message);
+		if (status == PFS_OK)
+			status = check_records(scene, &config, message);
+	}
+	return status;
+}
+
 static void fail(struct run *run, enum pfs_status status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 static void fail(struct run *run, enum pfs_status status, const char *format, ...)

@@ -54,4 +54,8 @@ enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outc
 void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 			 struct pfs_config *config);
 
+/* PFS_OK, or PFS_BAD_CONFIG and *message says why: a container is not possible, or too small
+ * for the threads. Of *scene it reads options, workload, variant, replay and thread_count. */
+enum pfs_status pfs_scene_check(const struct pfs_scene *scene, struct pfs_message *message);
+
 #endif

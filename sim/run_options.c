@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/scene.h"
 #include "bench/workload.h"
 #include "containers/message.h"
 #include "sim/hot_lines.h"
@@ -292,6 +293,19 @@ static enum pfs_status read_series(const struct pfs_run_options *self,
 	return PFS_OK;
 }
 
+static enum pfs_status check_scene(const struct pfs_run_options *self,
+				   struct pfs_message *message)
+{
+	const struct pfs_scene scene = {
+		.options = &self->bench,
+		.workload = self->workload,
+		.variant = self->variant,
+		.replay = self->replays.count != 0 ? &self->replays.list[0] : NULL,
+		.thread_count = self->threads,
+	};
+	return pfs_scene_check(&scene, message);
+}
+
 enum pfs_status pfs_run_options_parse(struct pfs_run_options *self, int argc, char **argv,
 				      struct pfs_message *message)
 {
@@ -308,6 +322,8 @@ enum pfs_status pfs_run_options_parse(struct pfs_run_options *self, int argc, ch
 		status = read_series(self, message);
 	if (status == PFS_OK)
 		status = read_machine(self, &words, message);
+	if (status == PFS_OK)
+		status = check_scene(self, message);
 	self->bench.latency_ms = 0; /* every call is timed, in the one window */
 	return status;
 }
