@@ -93,6 +93,34 @@ static enum pfs_status check_records(const struct pfs_scene *scene,
 	return PFS_BAD_CONFIG;
 }
 
+/* page_max is none of the user's words: say what it comes from. */
+static enum pfs_status check_pages(const struct pfs_scene *scene, uint32_t container,
+				   uint32_t page_max, struct pfs_message *message)
+{
+	struct pfs_options one_page = *scene->options;
+	struct pfs_scene small = *scene;
+	struct pfs_config config;
+
+	if (page_max <= PFS_PAGE_MAX)
+		return PFS_OK;
+	one_page.pages = 1;
+	small.options = &one_page;
+	pfs_scene_configure(&small, container, &config);
+	if (config.page_max == page_max)
+		snprintf(message->text, sizeof(message->text),
+			 "--page_records %u, --threads %u: workload %s needs room for %u pages, "
+			 "%u at most; raise --page_records or lower --threads",
+			 one_page.page_records, scene->thread_count, scene->workload->name,
+			 page_max, PFS_PAGE_MAX);
+	else
+		snprintf(message->text, sizeof(message->text),
+			 "--pages %u: workload %s with policy %s may add pages, up to %u for each "
+			 "of these; give %u at most", scene->options->pages,
+			 scene->workload->name, scene->variant->name, config.page_max,
+			 PFS_PAGE_MAX / config.page_max);
+	return PFS_BAD_CONFIG;
+}
+
 enum pfs_status pfs_scene_check(const struct pfs_scene *scene, struct pfs_message *message)
 {
 	enum pfs_status status = PFS_OK;
@@ -100,7 +128,9 @@ enum pfs_status pfs_scene_check(const struct pfs_scene *scene, struct pfs_messag
 	for (uint32_t i = 0; i < scene->workload->container_count && status == PFS_OK; i++) {
 		struct pfs_config config;
 		pfs_scene_configure(scene, i, &config);
-		status = pfs_config_check(&config, message);
+		status = check_pages(scene, i, config.page_max, message);
+		if (status == PFS_OK)
+			status = pfs_config_check(&config, message);
 		if (status == PFS_OK)
 			status = check_records(scene, &config, message);
 	}

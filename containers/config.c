@@ -10,7 +10,6 @@
 #define PFS_RECORD_BYTES_MAX (1u << 20)
 #define PFS_RECORD_ALIGN_MAX 4096u
 #define PFS_PAGE_RECORDS_MAX 65536u
-#define PFS_PAGE_MAX (1u << 20)
 /* One page is one mapping, and a word's offset in it must fit 31 bits. */
 #define PFS_PAGE_BYTES_MAX (UINT64_C(1) << 30)
 

@@ -45,6 +45,7 @@ def wrong():
             (["2", "--memory=node:4294967294"], "node:4294967294"),
             (["1024", "--workload", "tide"], "--threads 1024"),
             (["1024", "--reclaim_period_ms=1"], "--threads 1024"),
+            (["2", "--pages=4097", "--workload", "ebb"], "--pages 4097"),
             (["5", "--pages=1", "--page_records=1"], "--threads 5, --pages 1, --page_records 1"),
             (["9", "--pages=2", "--page_records=1", "--workload", "scan", "--seeds", "8"],
              "raise --pages"),

@@ -63,11 +63,13 @@ struct pfs_reclaim_config {
 	uint32_t decay_passes;     /* surplus pages go over so many more; 0: at once; ..1000 */
 };
 
+#define PFS_PAGE_MAX 1048576u /* the largest page_max */
+
 struct pfs_config {
 	uint32_t record_size_bytes;  /* the user's bytes, 8 .. 1 MiB */
 	uint32_t record_align_bytes; /* of the user's bytes: power of two, 8 .. 4096 */
 	uint32_t page_records;       /* records in a page, 1 .. 65536 */
-	uint32_t page_max;           /* pages at most, 0 .. 1048576; 0 refuses every allocation */
+	uint32_t page_max;           /* pages, 0 .. PFS_PAGE_MAX; 0 refuses every allocation */
 	uint32_t page_prealloc;      /* pages made by create, 0 .. page_max */
 	uint64_t record_max;         /* 0, or a bound on records: the last page may be smaller */
 	enum pfs_layout layout;
