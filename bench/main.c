@@ -438,7 +438,7 @@ int main(int argc, char **argv)
 	int status = run(&self, argc, argv);
 
 	if (self.message.text[0] != '\0' && status != EXIT_SUCCESS)
-		fprintf(stderr, "pfs-bench: %s\n", self.message.text);
+		fprintf(stderr, "pfs-bench: %s\n", pfs_one_line(self.message.text));
 	tear_down(&self);
 	return status;
 }

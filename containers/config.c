@@ -35,6 +35,7 @@ enum pfs_status pfs_message_set(struct pfs_message *message, enum pfs_status sta
 	va_start(arguments, format);
 	(void)vsnprintf(message->text, sizeof(message->text), format, arguments);
 	va_end(arguments);
+	(void)pfs_one_line(message->text);
 	return status;
 }
 

@@ -206,7 +206,8 @@ def limits(recorder, pfs_trace, recorded, _bench=None):
                "a program of another name is not recorded")
 
 
-def wrong(recorder, _pfs_trace, recorded, _bench=None):
+def wrong(recorder, pfs_trace, recorded, _bench=None):
+    one_line([pfs_trace, "a\nb"], "a?b")
     command = [recorded, "threads", "1"]
     common = {"LD_PRELOAD": recorder, "PFSLAB_TRACE": "/tmp/never-written.pfstrace"}
     for name, value in (("PFSLAB_TRACE", NOWHERE), ("PFSLAB_TRACE_SIZES", "12"),

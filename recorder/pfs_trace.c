@@ -34,7 +34,10 @@ struct request {
 
 static int refuse(const char *what, const char *value, const char *mend)
 {
-	fprintf(stderr, "pfs-trace: %s '%.160s': %s\n", what, value, mend);
+	char quoted[161];
+
+	snprintf(quoted, sizeof(quoted), "%s", value);
+	fprintf(stderr, "pfs-trace: %s '%s': %s\n", what, pfs_one_line(quoted), mend);
 	return EXIT_WRONG_INPUT;
 }
 

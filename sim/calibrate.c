@@ -36,12 +36,12 @@ static const char usage_text[] =
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 {
+	char text[5000]; /* a path, and what is wrong with it */
 	va_list arguments;
 	va_start(arguments, format);
-	(void)fprintf(stderr, "pfs-sim calibrate: ");
-	(void)vfprintf(stderr, format, arguments);
-	(void)fputc('\n', stderr);
+	(void)vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	(void)fprintf(stderr, "pfs-sim calibrate: %s\n", pfs_one_line(text));
 	return 2;
 }
 

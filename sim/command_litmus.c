@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "containers/message.h"
 #include "containers/random.h"
 #include "sim/litmus.h"
 
@@ -154,8 +155,10 @@ int pfs_command_litmus(const char *name)
 	}
 	(void)printf("%u as they should be, %u not\n", passed, failed);
 	if (passed + failed == 0) {
-		(void)fprintf(stderr, "pfs-sim: litmus %s: no such test; pfs-sim litmus names "
-			      "them\n", name);
+		struct pfs_message message;
+		(void)pfs_message_set(&message, PFS_BAD_CONFIG, "litmus %.80s: no such test; "
+				      "pfs-sim litmus names them", name);
+		(void)fprintf(stderr, "pfs-sim: %s\n", message.text);
 		return 2;
 	}
 	return failed != 0;

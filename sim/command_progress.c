@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "containers/message.h"
 #include "sim/progress.h"
 
 #define STEP_MAX 5000u /* in so many the others must have finished */
@@ -89,7 +90,9 @@ static bool run_one(const struct pfs_variant *variant, const char *name,
 
 static int refuse(const char *what, const char *value, const char *mend)
 {
-	(void)fprintf(stderr, "pfs-sim progress: %s %s: %s\n", what, value, mend);
+	struct pfs_message message;
+	(void)pfs_message_set(&message, PFS_BAD_CONFIG, "%.80s %.80s: %s", what, value, mend);
+	(void)fprintf(stderr, "pfs-sim progress: %s\n", message.text);
 	return 2;
 }
 

@@ -12,6 +12,7 @@
 
 #include "bench/counters.h"
 #include "bench/series.h"
+#include "containers/message.h"
 #include "sim/arena.h"
 #include "sim/machine.h"
 #include "sim/run_result.h"
@@ -353,8 +354,10 @@ static int run_all(struct pfs_run_options *options, struct pfs_run_result *resul
 	if (options->bench.series != NULL)
 		series = pfs_series_open(options->bench.series);
 	if (options->bench.series != NULL && series == NULL) {
-		(void)fprintf(stderr, "pfs-sim: run: --series '%.120s': cannot be written; give "
-				      "another file\n", options->bench.series);
+		struct pfs_message message;
+		(void)pfs_message_set(&message, PFS_BAD_CONFIG, "run: --series '%.120s': cannot be "
+				      "written; give another file", options->bench.series);
+		(void)fprintf(stderr, "pfs-sim: %s\n", message.text);
 		return 2;
 	}
 	int status = run_once(options, shows, series, results);

@@ -38,7 +38,22 @@ def wide():
         expect(done.returncode == 0, f"{policy} {scenario}: exit {done.returncode}: {done.stdout}")
 
 
+def one_line():
+    """What was given is quoted, and the line stays one."""
+    run = ["run", "--machine", "core:2 pu:1", "--threads", "2", "--policy", "exact"]
+    for arguments in (["explore", "--policy", "a\nb", "--scenario", "token"], ["explore", "a\nb"],
+                      ["replay", "a\nb"], ["explore", "--policy", "exact", "--scenario", "a\nb"],
+                      ["explore", "--threads", "a\nb"], ["progress", "--memory", "a\nb"],
+                      ["curves", "a\nb"], ["speed", "a\nb"], ["litmus", "a\nb"], ["weaken", "a\nb"],
+                      ["run", "a\nb"], run + ["--pages=a\nb"], run + ["--layout=a\nb"],
+                      run + ["--machine", "a\nb"], run + ["--costs", "/a\nb"],
+                      run + ["--workload", "replay", "--trace", "/a\nb"],
+                      run + ["--workload", "tide", "--series", "/no/a\nb"]):
+        expect_refusal(call(arguments), str(arguments), "a?b")
+
+
 def wrong():
+    one_line()
     good = ["run", "--machine", "numa:2 core:2 pu:1", "--policy", "exact", "--threads"]
     for arguments, word in (
             (["2", "--memory=node:2"], "node:2"),

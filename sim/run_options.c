@@ -324,6 +324,8 @@ enum pfs_status pfs_run_options_parse(struct pfs_run_options *self, int argc, ch
 		status = read_machine(self, &words, message);
 	if (status == PFS_OK)
 		status = check_scene(self, message);
+	if (status != PFS_OK)
+		(void)pfs_one_line(message->text); /* pfs-bench's own words, too */
 	self->bench.latency_ms = 0; /* every call is timed, in the one window */
 	return status;
 }

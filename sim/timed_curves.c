@@ -190,7 +190,8 @@ int pfs_command_curves(char **arguments)
 	const struct pfs_curve *curve;
 	int outside = 0;
 	if (arguments[0] != NULL) {
-		(void)fprintf(stderr, "pfs-sim: curves takes no option: %s\n", arguments[0]);
+		(void)fprintf(stderr, "pfs-sim: curves takes no option: %s\n",
+			      pfs_one_line(arguments[0]));
 		return 2;
 	}
 	(void)printf("%-16s %7s %12s %8s %6s  %s\n", "curve", "threads", "published", "model",

@@ -105,7 +105,8 @@ int pfs_command_speed(char **arguments)
 		      { "pack:2 numa:4 core:64 pu:2", 1024, 0 },
 		      { "pack:2 numa:4 core:64 pu:2", 1024, 50 } };
 	if (arguments[0] != NULL) {
-		(void)fprintf(stderr, "pfs-sim: speed takes no option: %s\n", arguments[0]);
+		(void)fprintf(stderr, "pfs-sim: speed takes no option: %s\n",
+			      pfs_one_line(arguments[0]));
 		return 2;
 	}
 	(void)printf("%7s %7s %10s %10s %10s\n", "threads", "shared", "million/s", "ns each",

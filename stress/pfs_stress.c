@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	struct pfs_stress_options options;
 	struct pfs_message message;
 	if (pfs_stress_options_parse(&options, argc, argv, &message) != PFS_OK) {
-		(void)fprintf(stderr, "pfs-stress: %s\n", message.text);
+		(void)fprintf(stderr, "pfs-stress: %s\n", pfs_one_line(message.text));
 		return 2;
 	}
 	if (options.help) {

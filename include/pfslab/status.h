@@ -34,6 +34,22 @@ struct pfs_message {
  */
 const char *pfs_status_text(enum pfs_status status);
 
+/*
+ * pfs_one_line - what quotes a user's words stays one line: control characters become '?'.
+ *
+ * Returns   text itself, changed in place.
+ * Errors    none.
+ * Progress  wait-free.
+ * Order     none.
+ */
+static inline char *pfs_one_line(char *text)
+{
+	for (char *at = text; *at != '\0'; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7F)
+			*at = '?';
+	return text;
+}
+
 #ifdef __cplusplus
 }
 #endif
