@@ -2,8 +2,9 @@
 """limits_test.py - the simulator at the edges of what it accepts, and beyond them.
 
 usage: limits_test.py PFS_SIM wide | wrong | same
-wide: as many threads and operations as a scenario takes, and no policy is blamed for it; wrong:
-input that cannot be simulated gets one line; same: the same bytes, whatever allocator is below.
+wide: as many threads and operations as a scenario takes, and no policy is blamed for it, nor
+praised where no execution came to its end; wrong: input that cannot be simulated gets
+one line; same: the same bytes, whatever allocator is below.
 Exit 0: all held. 1: not.
 """
 
@@ -22,6 +23,8 @@ WIDE = (  # policy, scenario, threads, operations, search, executions
     ("mutex_list", "growth", 8, 8, "random", 20),
     ("exact", "token", 4, 8, "random", 10),
 )
+ENDLESS = ["explore", "--policy", "mutex_list", "--scenario", "token", "--threads", "8",
+           "--operations", "8", "--memory", "tso", "--search", "random", "--executions", "2"]
 
 
 def call(arguments, **environment):
@@ -36,6 +39,10 @@ def wide():
                      str(threads), "--operations", str(operations), "--search", search,
                      "--executions", str(executions), "--quiet"])
         expect(done.returncode == 0, f"{policy} {scenario}: exit {done.returncode}: {done.stdout}")
+    done = call(ENDLESS)
+    expect(done.returncode == 1, f"nothing was checked: exit {done.returncode}: {done.stdout}")
+    expect("2 incomplete" in done.stdout and "no violation" not in done.stdout, done.stdout)
+    expect(len(done.stderr.splitlines()) == 1 and "lower --threads" in done.stderr, done.stderr)
 
 
 def one_line():

@@ -63,7 +63,7 @@ static const char usage_text[] =
 	"  --save FILE       write a failing schedule there\n"
 	"  --quiet           no trace of a failing schedule\n"
 	"\n"
-	"exit 0: no schedule failed. 1: one did; it is shortened and printed. 2: bad usage.\n";
+	"exit 0: no schedule failed. 1: one did, as printed; or none ended. 2: bad usage.\n";
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 {
@@ -322,6 +322,7 @@ static int explore(int argc, char **argv)
 					      arguments.append_only };
 	struct pfs_search_result *result = &session.result;
 	bool fine = pfs_search(session.machine, &session.scenario, &options, result);
+	bool unchecked = fine && result->executions == result->incomplete;
 	(void)printf("%s %s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
 		     "%llu steps, %s%s\n",
 		     arguments.policy, arguments.scenario, arguments.memory, arguments.search,
@@ -329,7 +330,7 @@ static int explore(int argc, char **argv)
 		     (unsigned long long)result->redundant,
 		     (unsigned long long)result->incomplete, (unsigned long long)result->steps,
 		     !fine ? "FAILED" : pfs_search_extent(&options, result),
-		     !fine ? "" : ": no violation");
+		     !fine ? "" : unchecked ? ": nothing was checked" : ": no violation");
 	if (arguments.weaken != NULL)
 		(void)printf("%s: %llu operations were weaker\n", arguments.weaken,
 			     (unsigned long long)session.machine->weaken.met);
@@ -342,7 +343,11 @@ static int explore(int argc, char **argv)
 	if (result->refusal != NULL)
 		return refuse("search %s can't do %s; try --search exhaustive", arguments.search,
 			      result->refusal);
-	if (!fine) {
+	if (unchecked) {
+		(void)refuse("no execution ended within %u steps, nothing was checked; lower "
+			     "--threads or --operations", session.machine->step_max);
+		status = 1;
+	} else if (!fine) {
 		(void)printf("found: %s\n", result->message);
 		print_shortened((uint32_t)pfs_case_reduce(&session.case_, session.machine,
 							  &session.scenario, arguments.seed,
