@@ -65,12 +65,13 @@ uint64_t pfs_live_churn(struct pfs_worker *worker, uint64_t count)
 		worker->refused += variant->fill(thread, &worker->live, worker->target);
 		return 0;
 	}
-	uint64_t refused = variant->churn(thread, &worker->live, count);
-	if (refused != 0) { /* the set shrank: make it whole again as far as that goes */
-		worker->refused += refused;
+	uint32_t before = worker->live.count;
+	uint64_t done = variant->churn(thread, &worker->live, count);
+	if (worker->live.count != before) { /* make it whole again as far as that goes */
+		worker->refused += before - worker->live.count;
 		worker->refused += variant->fill(thread, &worker->live, worker->target);
 	}
-	return refused < count ? count - refused : 0;
+	return done;
 }
 
 void pfs_live_sample(struct pfs_worker *worker)

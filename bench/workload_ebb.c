@@ -82,8 +82,7 @@ static uint64_t rise(struct pfs_worker *worker, uint64_t count)
 	uint64_t goal = before + count < share(worker) ? before + count : share(worker);
 
 	if (before == goal) /* full: go on as before the ebb */
-		return worker->scene->variant->churn(worker->threads[0], &worker->live, count) == 0
-			       ? count : 0;
+		return pfs_live_churn(worker, count);
 	worker->refused += worker->scene->variant->fill(worker->threads[0], &worker->live,
 							(uint32_t)goal);
 	return worker->live.count - before;

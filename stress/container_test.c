@@ -233,7 +233,7 @@ static void batches_keep_their_promise(const struct pfs_case *at)
 	PFS_CHECK_IS(at->variant->pair(it.thread, 100), 0);
 	PFS_CHECK_IS(at->variant->fill(it.thread, &live, CAPACITY), 0);
 	PFS_CHECK_IS(live.count, CAPACITY);
-	PFS_CHECK_IS(at->variant->churn(it.thread, &live, 200), 0);
+	PFS_CHECK_IS(at->variant->churn(it.thread, &live, 200), 200);
 	PFS_CHECK_IS(live.count, CAPACITY);
 	PFS_CHECK_IS(at->variant->fill(it.thread, &live, CAPACITY + 1), CAPACITY + 1 - most);
 	PFS_CHECK_IS(live.count, most);
@@ -243,6 +243,7 @@ static void batches_keep_their_promise(const struct pfs_case *at)
 	*(uint64_t *)records[0] ^= 1; /* as a second owner would */
 	at->variant->drain(it.thread, &live, 0);
 	PFS_CHECK_IS(live.spoiled, 1);
+	PFS_CHECK_IS(at->variant->churn(it.thread, &live, 200), 0); /* there is none to replace */
 	pfs_fixture_tear_down(&it);
 }
 

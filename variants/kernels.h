@@ -68,8 +68,8 @@ PFS_SKELETON void pfs_live_free_with(struct pfs_thread *thread, struct pfs_live 
 PFS_SKELETON uint64_t pfs_churn_with(struct pfs_thread *thread, struct pfs_live *live,
 				     uint64_t count, const struct pfs_record_ops *ops)
 {
-	uint64_t refused = 0;
-	for (uint64_t i = 0; i < count && live->count != 0; i++) {
+	uint64_t refused = 0, tried = 0;
+	for (; tried < count && live->count != 0; tried++) {
 		uint32_t position = pfs_random_below(&live->random, live->count);
 		pfs_live_free_with(thread, live, position, ops);
 		void *record = pfs_allocate_stamped_with(thread, live->salt, ops);
@@ -80,7 +80,7 @@ PFS_SKELETON uint64_t pfs_churn_with(struct pfs_thread *thread, struct pfs_live 
 			refused++;
 		}
 	}
-	return refused;
+	return tried - refused;
 }
 
 PFS_SKELETON uint64_t pfs_fill_with(struct pfs_thread *thread, struct pfs_live *live,

@@ -63,7 +63,7 @@ struct pfs_variant {
 	 * Batches, with everything inlined. Each writes an 8-byte stamp into a record between
 	 * allocate and publish. pair: count times allocate, publish, free; returns how many
 	 * were refused. churn: count times free a random record of live and put a new one in
-	 * its place; returns how many were refused (their slots shrink live->count).
+	 * its place; returns how many it replaced. A refusal shrinks live->count; at 0 it ends.
 	 * fill: allocate until live->count is target or a refusal; returns the refusals (0 or
 	 * 1). drain: free random records until live->count is target.
 	 */
