@@ -154,7 +154,8 @@ def cmake_build(scratch, name):
             if source.endswith(".c") and "boost" not in source:
                 (library if part not in words else own)[source] = flags
         programs[program] = own
-        link += [w for w in words if w.startswith("-l") or w == "-pthread" or ".so" in w]
+        link += [w for w in words if w.startswith(("-l", "-Wl,--wrap=")) or
+                 w == "-pthread" or ".so" in w]
     return Build(name, scratch, library, programs, link)
 
 
