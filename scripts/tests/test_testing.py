@@ -29,7 +29,7 @@ class Counting(fixture.Case):
     def test_ctest(self):
         self.write("CMakeLists.txt", PROJECT)
         build, junit = os.path.join(self.folder, "b"), os.path.join(self.folder, "j.xml")
-        subprocess.run(["cmake", "-S", self.folder, "-B", build], check=True,
+        subprocess.run(["cmake", "-G", "Ninja", "-S", self.folder, "-B", build], check=True,
                        capture_output=True)
         subprocess.run(["ctest", "--test-dir", build, "--output-junit", junit],
                        capture_output=True, check=False)
