@@ -36,6 +36,25 @@ bool pfs_effects_depend(const struct pfs_effect *a, const struct pfs_effect *b)
 	return (a->wrote || b->wrote) && overlap(one, other);
 }
 
+bool pfs_effect_chooses(const struct pfs_effect *self)
+{
+	uint8_t kind = self->ran.kind;
+	return kind == PFS_SIM_LOAD || kind == PFS_SIM_STORE || kind == PFS_SIM_CAS ||
+	       kind == PFS_SIM_EXCHANGE || kind == PFS_SIM_ADD || kind == PFS_SIM_OR ||
+	       kind == PFS_SIM_AND;
+}
+
+bool pfs_effects_meet(const struct pfs_effect *a, const struct pfs_effect *b)
+{
+	return a->ran.address == b->ran.address && pfs_effect_chooses(a) && pfs_effect_chooses(b);
+}
+
+bool pfs_effects_are_seq(const struct pfs_effect *a, const struct pfs_effect *b)
+{
+	return pfs_order_of(&a->ran, a->wrote) == PFS_SIM_SEQ &&
+	       pfs_order_of(&b->ran, b->wrote) == PFS_SIM_SEQ;
+}
+
 static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effect)
 {
 	bool barrier = effect->ran.kind == PFS_SIM_BARRIER;
@@ -48,6 +67,7 @@ struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct 
 {
 	uint8_t kind = step->operation.kind;
 	struct pfs_effect effect = { .ran = step->operation, .thread = step->thread,
+				     .source = step->source, .older = step->older,
 				     .wrote = step->wrote || kind == PFS_SIM_NOTE ||
 					      kind == PFS_SIM_UNMAP };
 	set_kind(machine, &effect);

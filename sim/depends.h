@@ -1,6 +1,7 @@
 /*
  * depends.h - does the order of two steps matter? The relation that both exhaustive searches
- * reduce by, dpor.h and explore.h; a class of schedules is the order of what it relates.
+ * reduce by, dpor.h and explore.h; a class of schedules is the order of what it relates. With
+ * views dpor.h reduces further where both choose what they read (dpor_views.c).
  *
  * Steps of different actors depend on each other if
  *	bytes          they touch the same, and one writes memory that others see. A
@@ -27,6 +28,8 @@
 struct pfs_effect {
 	struct pfs_sim_operation ran;
 	uint32_t thread;
+	uint32_t source; /* views: the step that wrote what was read */
+	uint32_t older;  /* views: the choice */
 	bool wrote;    /* into memory that others see */
 	bool buffered; /* a store into its own buffer; a seq one is none */
 	bool barrier;  /* tso: waits until no store is buffered */
@@ -48,5 +51,14 @@ static inline bool pfs_effect_moves_buffer(const struct pfs_effect *self)
 
 /* Of different actors. */
 bool pfs_effects_depend(const struct pfs_effect *a, const struct pfs_effect *b);
+
+/* An atomic operation that chooses what it reads, or where it writes. */
+bool pfs_effect_chooses(const struct pfs_effect *self);
+
+/* Views: both choose, at one location. */
+bool pfs_effects_meet(const struct pfs_effect *a, const struct pfs_effect *b);
+
+/* Views: both are seq, as executed. */
+bool pfs_effects_are_seq(const struct pfs_effect *a, const struct pfs_effect *b);
 
 #endif

@@ -3,35 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/depends.h"
+#include "sim/dpor_node.h"
 #include "sim/grow.h"
-#include "sim/model.h"
-
-/* One step, and what is to be tried at its place. Bits are actors; with views an actor is a
- * thread here, and an option is what pfs_machine_can_run calls actor: the thread's choice, too. */
-struct pfs_dpor_node {
-	uint64_t options;   /* bits of options: enabled */
-	uint64_t sleep;     /* options not to be tried: explored from here, or from a sibling */
-	uint32_t enabled;
-	uint32_t backtrack; /* to be tried from here with all its options, tried ones included */
-	uint32_t option;    /* chosen */
-	/* What was executed. */
-	struct pfs_effect did;
-	uint64_t held;      /* by memory, before */
-	uint32_t actor;
-	uint16_t index;     /* of the actor's steps: 1, 2, ... */
-	uint16_t clock[PFS_DPOR_ACTORS_MAX]; /* steps of each actor that come before, this too */
-};
-
-static uint32_t bit(uint32_t actor)
-{
-	return UINT32_C(1) << actor;
-}
-
-static uint64_t option_bit(uint32_t option)
-{
-	return UINT64_C(1) << option;
-}
 
 /* All options of a set of actors: actor + k * the number of actors. */
 static uint64_t options_of(const struct pfs_dpor *self, uint32_t set)
@@ -42,51 +15,7 @@ static uint64_t options_of(const struct pfs_dpor *self, uint32_t set)
 	return found;
 }
 
-static uint32_t actors_of(const struct pfs_dpor *self, uint64_t options)
-{
-	uint32_t set = 0;
-	for (uint64_t rest = options; rest != 0; rest >>= self->actors)
-		set |= (uint32_t)(rest & (option_bit(self->actors) - 1));
-	return set;
-}
-
-/* Does the step come before what the clock has seen? */
-static bool is_known(const uint16_t *clock, const struct pfs_dpor_node *step)
-{
-	return clock[step->actor] >= step->index;
-}
-
-static void merge(uint16_t *clock, const uint16_t *other)
-{
-	for (uint32_t actor = 0; actor < PFS_DPOR_ACTORS_MAX; actor++) {
-		if (clock[actor] < other[actor])
-			clock[actor] = other[actor];
-	}
-}
-
-static bool depend(const struct pfs_dpor_node *a, const struct pfs_dpor_node *b)
-{
-	return pfs_effects_depend(&a->did, &b->did);
-}
-
-/* What would be an option's step now, as if it had been executed. */
-static struct pfs_dpor_node next_step(const struct pfs_machine *machine, uint32_t option)
-{
-	return (struct pfs_dpor_node){ .did = pfs_effect_pending(machine, option),
-				       .actor = option % pfs_machine_actor_count(machine) };
-}
-
 /* ---- the other order of a race ---- */
-
-static bool is_initial(const struct pfs_dpor *self, const uint32_t *initials, uint32_t count,
-		       const struct pfs_dpor_node *step)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (is_known(step->clock, &self->nodes[initials[i]]))
-			return false;
-	}
-	return true;
-}
 
 /*
  * The step `last`, number n, is to go before step j. All that does not come after j may go
@@ -100,16 +29,17 @@ static uint32_t initials_of(const struct pfs_dpor *self, uint32_t j, uint32_t n,
 	bool last_is_first = true;
 	for (uint32_t k = j + 1; k < n; k++) {
 		const struct pfs_dpor_node *step = &self->nodes[k];
-		if (is_known(step->clock, turned))
+		if (pfs_dpor_is_known(step->clock, turned))
 			continue;
-		if (is_initial(self, initials, count, step)) {
+		if (pfs_dpor_is_initial(self, initials, count, step)) {
 			initials[count++] = k;
-			actors |= bit(step->actor);
+			actors |= pfs_dpor_bit(step->actor);
 		}
-		if (step->actor == last->actor || is_known(base, step) || depend(step, last))
+		if (step->actor == last->actor || pfs_dpor_is_known(base, step) ||
+		    pfs_dpor_depend(step, last))
 			last_is_first = false;
 	}
-	return last_is_first ? actors | bit(last->actor) : actors;
+	return last_is_first ? actors | pfs_dpor_bit(last->actor) : actors;
 }
 
 static void try_other_order(struct pfs_dpor *self, uint32_t j, uint32_t n,
@@ -117,14 +47,14 @@ static void try_other_order(struct pfs_dpor *self, uint32_t j, uint32_t n,
 {
 	struct pfs_dpor_node *node = &self->nodes[j];
 	uint32_t actors = initials_of(self, j, n, last, base);
-	uint32_t awake = actors_of(self, node->options & ~node->sleep);
+	uint32_t awake = pfs_dpor_actors_of(self, node->options & ~node->sleep);
 	if ((actors & (node->backtrack | (node->enabled & ~awake))) != 0)
 		return;
 	actors &= node->enabled;
 	if (actors == 0)
 		node->backtrack |= node->enabled; /* cannot be; and if, all of them is right */
-	else if ((actors & bit(last->actor)) != 0)
-		node->backtrack |= bit(last->actor);
+	else if ((actors & pfs_dpor_bit(last->actor)) != 0)
+		node->backtrack |= pfs_dpor_bit(last->actor);
 	else
 		node->backtrack |= actors & (0u - actors);
 }
@@ -144,13 +74,13 @@ static void find_race_of_waiting(struct pfs_dpor *self, uint32_t n,
 {
 	for (uint32_t j = n; j-- > 0;) {
 		const struct pfs_dpor_node *step = &self->nodes[j];
-		if (step->actor == last->actor || is_known(base, step) || !depend(step, last))
+		if (step->actor == last->actor || pfs_dpor_is_known(base, step) ||
+		    !pfs_dpor_depend(step, last))
 			continue;
-		bool fits = step->did.wrote && could_go_on(&last->did.ran, step->held);
-		if (fits || step->did.fence) /* a fence changes no value: also what is before it */
-			try_other_order(self, j, n, last, base);
-		if (fits)
-			return;
+		if (!step->did.wrote || !could_go_on(&last->did.ran, step->held))
+			continue;
+		try_other_order(self, j, n, last, base);
+		return;
 	}
 }
 
@@ -159,7 +89,7 @@ static void find_races_of_barrier(struct pfs_dpor *self, uint32_t n,
 {
 	for (uint32_t j = 0; j < n; j++) {
 		const struct pfs_dpor_node *step = &self->nodes[j];
-		if (step->did.thread != last->did.thread && !is_known(base, step) &&
+		if (step->did.thread != last->did.thread && !pfs_dpor_is_known(base, step) &&
 		    pfs_effect_moves_buffer(&step->did))
 			self->nodes[j].backtrack |= self->nodes[j].enabled;
 	}
@@ -209,7 +139,7 @@ static void merge_buffer(struct pfs_dpor *self, uint32_t n, const struct pfs_dpo
 		(void)count_steps(self, n, thread, true, n, &last);
 	}
 	if (last != n)
-		merge(clock, self->nodes[last].clock);
+		pfs_dpor_merge(clock, self->nodes[last].clock);
 }
 
 /* What the actor's step number n comes after in any order. Returns its index. */
@@ -236,25 +166,29 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 	uint16_t base[PFS_DPOR_ACTORS_MAX];
 	step->index = base_of(self, machine, n, step, base);
 	memcpy(step->clock, base, sizeof(base));
-	bool waits = step->did.ran.kind == PFS_SIM_LOCK ||
-		     step->did.ran.kind == PFS_SIM_AWAIT;
+	if (machine->model == PFS_MACHINE_VIEWS) {
+		pfs_dpor_views_races(self, n, base);
+		return;
+	}
+	bool waits = pfs_dpor_waits(&step->did);
 	if (waits)
 		find_race_of_waiting(self, n, step, base);
 	else if (step->did.barrier)
 		find_races_of_barrier(self, n, step, base);
 	for (uint32_t j = n; j-- > 0;) {
 		const struct pfs_dpor_node *before = &self->nodes[j];
-		if (before->actor == step->actor || is_known(step->clock, before) ||
-		    !depend(before, step))
+		if (before->actor == step->actor || pfs_dpor_is_known(step->clock, before) ||
+		    !pfs_dpor_depend(before, step))
 			continue;
 		if (!waits && !step->did.barrier)
 			try_other_order(self, j, n, step, base);
-		merge(step->clock, before->clock);
+		pfs_dpor_merge(step->clock, before->clock);
 	}
 	step->clock[step->actor] = step->index;
 }
 
-/* Threads that wait for ever when the execution ends: they, too, could have gone first. */
+/* Threads that wait when the execution ends, or only sleepers are left: they, too, could have
+ * gone first, and need not have done so elsewhere. */
 static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *machine)
 {
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
@@ -262,9 +196,13 @@ static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *mac
 		uint16_t base[PFS_DPOR_ACTORS_MAX];
 		if (thread->state == PFS_VTHREAD_FINISHED || thread->steps >= thread->stop_after)
 			continue;
-		struct pfs_dpor_node step = next_step(machine, id);
+		struct pfs_dpor_node step = pfs_dpor_next_step(machine, id);
 		(void)base_of(self, machine, self->at, &step, base);
-		if (step.did.ran.kind == PFS_SIM_LOCK || step.did.ran.kind == PFS_SIM_AWAIT)
+		if (!pfs_dpor_waits(&step.did))
+			continue;
+		if (machine->model == PFS_MACHINE_VIEWS)
+			pfs_dpor_views_wait(self, self->at, &step, base);
+		else
 			find_race_of_waiting(self, self->at, &step, base);
 	}
 }
@@ -280,10 +218,10 @@ static uint64_t find_options(struct pfs_dpor *self, const struct pfs_machine *ma
 		bool older = option >= self->actors; /* than the newest message */
 		if (!pfs_machine_can_run(machine, option))
 			continue;
-		if (self->append_only && older && next_step(machine, option).did.wrote)
+		if (self->append_only && older && pfs_dpor_next_step(machine, option).did.wrote)
 			self->bounded = true;
 		else
-			options |= option_bit(option);
+			options |= pfs_dpor_option_bit(option);
 	}
 	return options;
 }
@@ -296,9 +234,13 @@ static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *
 	const struct pfs_dpor_node *parent = &self->nodes[self->at - 1];
 	for (uint64_t rest = parent->sleep; rest != 0; rest &= rest - 1) {
 		uint32_t option = (uint32_t)__builtin_ctzll(rest);
-		struct pfs_dpor_node next = next_step(machine, option);
-		if (next.actor != parent->actor && !depend(parent, &next))
-			sleep |= option_bit(option);
+		if (machine->model == PFS_MACHINE_VIEWS) {
+			sleep |= pfs_dpor_views_asleep(self, machine, parent, option);
+			continue;
+		}
+		struct pfs_dpor_node next = pfs_dpor_next_step(machine, option);
+		if (next.actor != parent->actor && !pfs_dpor_depend(parent, &next))
+			sleep |= pfs_dpor_option_bit(option);
 	}
 	return sleep;
 }
@@ -307,7 +249,7 @@ static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *
 static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
 {
 	uint32_t last = machine->last_actor;
-	if (last < PFS_DPOR_ACTORS_MAX && (set & option_bit(last)) != 0)
+	if (last < PFS_DPOR_ACTORS_MAX && (set & pfs_dpor_option_bit(last)) != 0)
 		return last;
 	return (uint32_t)__builtin_ctzll(set);
 }
@@ -330,6 +272,8 @@ static uint32_t choose_new(struct pfs_dpor *self, struct pfs_machine *machine)
 		return prefer(machine, options);
 	uint64_t sleep = sleepers(self, machine);
 	self->redundant = (options & ~sleep) == 0;
+	if (self->redundant)
+		find_races_of_blocked(self, machine);
 	self->no_memory |= !self->redundant && !make_room(self);
 	if (self->redundant || self->no_memory) {
 		self->redundant = true;
@@ -337,8 +281,8 @@ static uint32_t choose_new(struct pfs_dpor *self, struct pfs_machine *machine)
 	}
 	uint32_t chosen = prefer(machine, options & ~sleep), actor = chosen % self->actors;
 	self->nodes[self->depth++] = (struct pfs_dpor_node){
-		.options = options, .enabled = actors_of(self, options),
-		.backtrack = bit(actor), .sleep = sleep, .option = chosen, .actor = actor
+		.options = options, .enabled = pfs_dpor_actors_of(self, options),
+		.backtrack = pfs_dpor_bit(actor), .sleep = sleep, .option = chosen, .actor = actor
 	};
 	self->at++;
 	return chosen;
@@ -389,11 +333,7 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 	node->did = pfs_effect_of(machine, step);
 	if (self->at - 1 < self->fresh)
 		return;
-	/* A write behind an older message leaves memory as it was. */
-	node->held = node->option < self->actors || !step->wrote
-			     ? step->seen
-			     : pfs_model_bytes(step->operation.address,
-					       step->operation.size_bytes);
+	node->held = step->seen;
 	find_races(self, machine, self->at - 1);
 	if (machine->step_count >= machine->step_max)
 		try_everything(self);
@@ -418,7 +358,7 @@ bool pfs_dpor_next(struct pfs_dpor *self)
 	for (; self->depth != 0; self->depth--) {
 		struct pfs_dpor_node *node = &self->nodes[self->depth - 1];
 		/* Explored: its brothers need not begin with it. */
-		node->sleep |= option_bit(node->option);
+		node->sleep |= pfs_dpor_option_bit(node->option);
 		uint64_t open = node->options & ~node->sleep & options_of(self, node->backtrack);
 		if (open == 0)
 			continue;

@@ -18,9 +18,9 @@
  *   views                what a load reads, and where a store is put, are choices of a thread.
  *                        A race gives the other order to a thread, with all its choices. A
  *                        choice is part of an operation: each sleeps, and is woken, by itself.
- *                        k counts from the newest message, so operations elsewhere leave it as
- *                        it is, and those that write here wake all of them. A barrier depends
- *                        on everything.
+ *                        A class is an execution of RC11 (with the order of seq operations, of
+ *                        notes and of what waits), not an order of its loads and stores: why
+ *                        nothing is lost is in dpor_views.c. A barrier depends on everything.
  *   the bound on steps   an execution that meets it is tried with all others at each of its
  *                        steps, as sleep sets would.
  * Not handled, and said so (refusal): yields, too many actors.

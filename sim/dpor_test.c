@@ -1,8 +1,6 @@
 /*
  * dpor_test.c - the reductions against the naive search: the same set of classes, on programs
  * whose counts are known, and on thousands of random ones.
- *
- * A class is the order of the steps that depend on each other, and nothing else.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,95 +11,10 @@
 #include "containers/random.h"
 #include "containers/yield.h"
 #include "sim/dpor.h"
+#include "sim/dpor_classes.h"
 #include "sim/expect.h"
 #include "sim/model.h"
 #include "sim/search.h"
-
-/* ---- classes of executions ---- */
-
-#define CLASS_ROOM (1u << 18)
-
-struct classes {
-	uint64_t *slots; /* [CLASS_ROOM], 0: none */
-	uint32_t *used;  /* [CLASS_ROOM] which of them */
-	uint32_t count;
-	uint64_t sum;    /* of the hashes: equal sums, equal sets */
-};
-
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return x ^ (x >> 31);
-}
-
-static bool writes_memory(const struct pfs_machine *machine, const struct pfs_step *step)
-{
-	if (step->operation.kind == PFS_SIM_NOTE)
-		return true;
-	return step->wrote && !pfs_model_buffers(machine, &step->operation);
-}
-
-static bool is_begin(const struct pfs_sim_operation *operation)
-{
-	return operation->kind == PFS_SIM_NOTE && operation->operand == PFS_NOTE_BEGIN;
-}
-
-static bool is_ordered(const struct pfs_machine *machine, const struct pfs_step *a,
-		       const struct pfs_step *b)
-{
-	uint8_t one = a->operation.kind, other = b->operation.kind;
-	if (one == PFS_SIM_YIELD || other == PFS_SIM_YIELD)
-		return true; /* its thread waits for a step of any other actor */
-	/* A free that is still buffered ends when it is drained. */
-	if ((is_begin(&a->operation) && other == PFS_SIM_DRAIN) ||
-	    (is_begin(&b->operation) && one == PFS_SIM_DRAIN))
-		return a->thread != b->thread;
-	bool buffers = pfs_model_buffers(machine, &a->operation) ||
-		       pfs_model_buffers(machine, &b->operation);
-	if (machine->model == PFS_MACHINE_VIEWS &&
-	    (one == PFS_SIM_BARRIER || other == PFS_SIM_BARRIER))
-		return a->thread != b->thread; /* it ends choices */
-	if (one == PFS_SIM_BARRIER || other == PFS_SIM_BARRIER)
-		return a->thread != b->thread && buffers;
-	if (buffers)
-		return false;
-	if (a->operation.address != b->operation.address || a->thread == b->thread)
-		return false;
-	if (one == PFS_SIM_NOTE && other == PFS_SIM_NOTE && a->operation.operand != 0)
-		return a->operation.operand != b->operation.operand;
-	return writes_memory(machine, a) || writes_memory(machine, b);
-}
-
-static uint64_t class_of(const struct pfs_machine *machine)
-{
-	static uint64_t name[4096];
-	uint32_t local[32] = { 0 }, count = pfs_machine_actor_count(machine);
-	uint64_t sum = 0;
-	for (uint32_t j = 0; j < machine->step_count; j++) {
-		uint32_t actor = machine->schedule[j] % count; /* views: the rest is its choice */
-		name[j] = machine->schedule[j] * UINT64_C(4096) + ++local[actor];
-		sum += mix(name[j] * 2 + machine->trace[j].wrote);
-		for (uint32_t i = 0; i < j; i++) {
-			if (machine->schedule[i] % count != actor &&
-			    is_ordered(machine, &machine->trace[i], &machine->trace[j]))
-				sum += mix(name[i] * UINT64_C(1000003) + name[j]);
-		}
-	}
-	return sum | 1;
-}
-
-static void add_class(struct classes *self, uint64_t class)
-{
-	uint32_t at = (uint32_t)mix(class) % CLASS_ROOM;
-	while (self->slots[at] != 0 && self->slots[at] != class)
-		at = (at + 1) % CLASS_ROOM;
-	if (self->slots[at] == class)
-		return;
-	self->slots[at] = class;
-	self->used[self->count++] = at;
-	self->sum += mix(class);
-}
 
 /* ---- programs ---- */
 
@@ -114,7 +27,7 @@ struct program {
 	uint32_t threads;
 	void (*bodies[3])(void *);
 	uint32_t links;         /* in the list at first */
-	struct classes classes;
+	struct pfs_classes classes;
 };
 
 static struct program program;
@@ -138,7 +51,7 @@ static void setup(struct pfs_machine *machine, void *context)
 static void finish(struct pfs_machine *machine, void *context)
 {
 	struct program *self = context;
-	add_class(&self->classes, class_of(machine));
+	pfs_classes_add(&self->classes, machine);
 }
 
 /* A deadlock is a class as any other, so that all of them are looked for. */
@@ -159,9 +72,7 @@ static void search(enum pfs_machine_model model, enum pfs_search_kind kind, uint
 	struct pfs_machine *machine = pfs_machine_create(model);
 	struct pfs_search_options options = { .kind = kind, .execution_max = most,
 						.append_only = append_only };
-	while (program.classes.count != 0)
-		program.classes.slots[program.classes.used[--program.classes.count]] = 0;
-	program.classes.sum = 0;
+	pfs_classes_clear(&program.classes);
 	machine->tracing = true;
 	machine->watch = false;
 	(void)pfs_search(machine, &scenario, &options, &result);
@@ -276,8 +187,11 @@ static void compare(enum pfs_machine_model model, const char *name, void (*body)
 
 /* ---- random programs ---- */
 
+#ifndef RANDOM_PROGRAMS
 #define RANDOM_PROGRAMS 600u
 #define NAIVE_MAX 2000u
+#define RANDOM_SEED 20260101
+#endif
 #define OPS_MAX 4u
 
 enum { OP_LOAD, OP_STORE, OP_CAS, OP_ADD, OP_SECTION, OP_TRY, OP_AWAIT, OP_BEGIN, OP_END,
@@ -289,6 +203,7 @@ static struct random_program {
 	uint32_t count[3];
 	struct random_op {
 		uint32_t kind, at, value, order;
+		uint32_t unless; /* what was seen last has this parity: skipped; 2: never */
 	} ops[3][OPS_MAX];
 } drawn;
 
@@ -303,48 +218,52 @@ static void note(void *cell, uint64_t operand)
 			     PFS_SIM_PLACE("note"));
 }
 
-static void run_op(struct program *self, const struct random_op *op)
+/* Returns what it saw. */
+static uint64_t run_op(struct program *self, const struct random_op *op)
 {
 	static const struct pfs_sim_place place = { "random", "random", "random", 0 };
 	_Atomic(uint32_t) *slot = &self->slots[op->at];
 	enum pfs_sim_order order = (enum pfs_sim_order)op->order;
 	uint32_t seen = op->value / 2;
 	switch (op->kind) {
-	case OP_LOAD: (void)pfs_sim_load(slot, 4, order, &place); return;
-	case OP_STORE: pfs_sim_store(slot, 4, op->value, order, &place); return;
-	case OP_CAS: (void)pfs_sim_cas(slot, 4, &seen, op->value, order, &place); return;
-	case OP_ADD: (void)pfs_sim_change(PFS_SIM_ADD, slot, 4, 1, order, &place); return;
+	case OP_LOAD: return pfs_sim_load(slot, 4, order, &place);
+	case OP_STORE: pfs_sim_store(slot, 4, op->value, order, &place); break;
+	case OP_CAS: (void)pfs_sim_cas(slot, 4, &seen, op->value, order, &place); return seen;
+	case OP_ADD: return pfs_sim_change(PFS_SIM_ADD, slot, 4, 1, order, &place);
 	case OP_EXCHANGE:
-		(void)pfs_sim_change(PFS_SIM_EXCHANGE, slot, 4, op->value, order, &place);
-		return;
+		return pfs_sim_change(PFS_SIM_EXCHANGE, slot, 4, op->value, order, &place);
 	case OP_SECTION:
 		pfs_mutex_lock(&self->lock);
 		pfs_store_relaxed(slot, pfs_load_relaxed(slot) + 1);
 		pfs_mutex_unlock(&self->lock);
-		return;
+		break;
 	case OP_TRY:
 		if (!pfs_mutex_try_lock(&self->lock))
-			return;
+			break;
 		pfs_store_relaxed(slot, op->value);
 		pfs_mutex_unlock(&self->lock);
-		return;
+		break;
 	case OP_AWAIT:
 		(void)pfs_machine_await(&self->token, is_at_most, op->value);
 		(void)pfs_fetch_add_relaxed((_Atomic(uint64_t) *)(void *)&self->token,
 					    op->at == 0 ? UINT64_MAX : 1);
-		return;
-	case OP_BEGIN: note(&self->classes, PFS_NOTE_BEGIN); return;
-	case OP_YIELD: pfs_yield(); return;
-	case OP_END: note(&self->classes, PFS_NOTE_END); return;
+		break;
+	case OP_BEGIN: note(&self->classes, PFS_NOTE_BEGIN); break;
+	case OP_YIELD: pfs_yield(); break;
+	case OP_END: note(&self->classes, PFS_NOTE_END); break;
 	default: (void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, 0, PFS_SIM_SEQ,
 				      PFS_SIM_PLACE("barrier"));
 	}
+	return 0;
 }
 
 static void run_thread(struct program *self, uint32_t thread)
 {
-	for (uint32_t i = 0; i < drawn.count[thread]; i++)
-		run_op(self, &drawn.ops[thread][i]);
+	uint64_t seen = 0;
+	for (uint32_t i = 0; i < drawn.count[thread]; i++) {
+		if (seen % 2 != drawn.ops[thread][i].unless)
+			seen = run_op(self, &drawn.ops[thread][i]);
+	}
 }
 static void run_first(void *opaque)
 {
@@ -367,7 +286,9 @@ static struct random_op draw_op(uint64_t *random, enum pfs_machine_model model)
 					  [PFS_MACHINE_VIEWS] = OP_COUNT_VIEWS };
 	struct random_op op = { pfs_random_below(random, kinds[model]),
 				pfs_random_below(random, 2), pfs_random_below(random, 3),
-				PFS_SIM_ACQ_REL };
+				PFS_SIM_ACQ_REL, 2 };
+	if (pfs_random_below(random, 4) == 0)
+		op.unless = pfs_random_below(random, 2);
 	if (with_yields && (op.kind == OP_BARRIER || op.kind == OP_BEGIN))
 		op.kind = OP_YIELD;
 	if (model == PFS_MACHINE_VIEWS)
@@ -395,15 +316,16 @@ static void print_drawn(void)
 	for (uint32_t t = 0; t < program.threads; t++) {
 		(void)printf("  T%u:", t);
 		for (uint32_t i = 0; i < drawn.count[t]; i++)
-			(void)printf(" %u(%u,%u,%u)", drawn.ops[t][i].kind, drawn.ops[t][i].at,
-				     drawn.ops[t][i].value, drawn.ops[t][i].order);
+			(void)printf(" %u(%u,%u,%u,%u)", drawn.ops[t][i].kind,
+				     drawn.ops[t][i].at, drawn.ops[t][i].value,
+				     drawn.ops[t][i].order, drawn.ops[t][i].unless);
 		(void)printf("\n");
 	}
 }
 
 static void random_programs(enum pfs_machine_model model, const char *name)
 {
-	uint64_t random = 20260101, executions[3] = { 0 }, classes = 0;
+	uint64_t random = RANDOM_SEED, executions[3] = { 0 }, classes = 0;
 	uint32_t compared = 0, with_deadlock = 0;
 	uint32_t programs = with_yields ? RANDOM_PROGRAMS / 3 : RANDOM_PROGRAMS;
 	for (uint32_t n = 0; n < programs && pfs_failures == 0; n++) {
@@ -439,8 +361,8 @@ static void random_programs(enum pfs_machine_model model, const char *name)
 
 int main(void)
 {
-	program.classes.slots = calloc(CLASS_ROOM, sizeof(program.classes.slots[0]));
-	program.classes.used = calloc(CLASS_ROOM, sizeof(program.classes.used[0]));
+	if (!pfs_classes_init(&program.classes))
+		return 1;
 	compare(PFS_MACHINE_SC, "fetch-add cursor", fetch_add_body, 3, 50000, 6);
 	compare(PFS_MACHINE_SC, "scan, load and store cursor", scan_body, 3, 0, 1494);
 	program.links = 2;
@@ -461,7 +383,6 @@ int main(void)
 	random_programs(PFS_MACHINE_SC, "sc, yields");
 	random_programs(PFS_MACHINE_TSO, "tso, yields");
 	random_programs(PFS_MACHINE_VIEWS, "views, yields");
-	free(program.classes.slots);
-	free(program.classes.used);
+	pfs_classes_fini(&program.classes);
 	return pfs_expect_report();
 }

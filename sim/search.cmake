@@ -1,9 +1,9 @@
 # The searches that need more than one file, the checks on histories, and their tests.
-target_sources(pfslab_sim PRIVATE case_history.c depends.c dpor.c progress.c reduce.c ${PROJECT_SOURCE_DIR}/stress/history.c)
+target_sources(pfslab_sim PRIVATE case_history.c depends.c dpor.c dpor_views.c progress.c reduce.c ${PROJECT_SOURCE_DIR}/stress/history.c)
 target_sources(pfs-sim PRIVATE command_progress.c)
 
 if(PFS_TESTS)
-  add_executable(dpor_test dpor_test.c)
+  add_executable(dpor_test dpor_test.c dpor_classes.c)
   target_link_libraries(dpor_test PRIVATE pfslab_sim)
   add_test(NAME sim.dpor COMMAND dpor_test)
   add_executable(search_test search_test.c)

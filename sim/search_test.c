@@ -113,6 +113,20 @@ static void wake_and_look(void *opaque)
 	(void)pfs_load_relaxed(&self->wide);
 }
 
+/* Who sees the second store looks after the first one, whatever the order of classes. */
+static void wake_and_tell(void *opaque)
+{
+	struct world *self = opaque;
+	pfs_store_relaxed(&self->x, 1);
+	pfs_store_relaxed(&self->wide, 1);
+}
+static void hear_and_look(void *opaque)
+{
+	struct world *self = opaque;
+	if (pfs_load_relaxed(&self->wide) == 1)
+		look_often(opaque);
+}
+
 /* Metrics write at once, and are seen at once. */
 static void write_quietly(void *opaque)
 {
@@ -135,9 +149,12 @@ static void test_views(enum pfs_search_kind kind)
 {
 	const struct pfs_search_options options = { .kind = kind };
 	const enum pfs_machine_model views = PFS_MACHINE_VIEWS;
-	(void)search(views, &options, look_often, wake_and_look, 0);
+	(void)search(views, &options, hear_and_look, wake_and_tell, 0);
 	pfs_expect(!result.failed && result.incomplete == 0 && !result.complete,
 		   "an old value that was read too often cuts the search");
+	(void)search(views, &options, look_often, wake_and_look, 0);
+	pfs_expect(!result.failed && result.complete == (kind == PFS_SEARCH_DPOR),
+		   "but not where it may as well have been read before there was a newer one");
 	pfs_expect(search(views, &options, write_quietly, wake_and_look, 0) == 0 &&
 			   search(views, &options, write_quietly, NULL, 7) == 1 &&
 			   result.complete && result.executions == 1,
