@@ -43,7 +43,7 @@ struct pfs_costs {
 	double upgrade_share; /* 0..1: of a transfer, to write a line of which one has a copy */
 	double read_takes;    /* 0..1; from a half on: who reads a modified line takes it away */
 	double late_share;    /* 0..1: of waiting requests, are heard up to a transfer later */
-	double jitter;        /* 0..1: each transfer varies by up to this share */
+	double jitter;        /* 0..1: transfers and futex_sleep_ns vary by it */
 	double bypass_max;    /* a waiting request is passed by nearer ones so often at most */
 	double stream_share;  /* 0..1: left of a fetch that follows two of the lines before */
 	double read_gap_ns;   /* between two copies of one line handed out for reading */

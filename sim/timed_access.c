@@ -82,12 +82,6 @@ static struct fetch from_sharers(const struct pfs_timed *self,
 	return best;
 }
 
-static uint64_t vary(struct pfs_timed *self, uint64_t latency)
-{
-	uint64_t spread = latency * self->prices.jitter_q32 >> 32;
-	return latency - spread + (2 * spread * pfs_timed_random(self) >> 32);
-}
-
 /* Prefetchers run ahead of a thread that walks over lines nobody else holds. */
 static void shorten_stream(struct pfs_timed *self, struct pfs_timed_thread *thread,
 			   const struct pfs_line *line, struct fetch *fetch)
@@ -105,7 +99,7 @@ static struct fetch find_source(struct pfs_timed *self, struct pfs_timed_thread 
 			     : line->shared ? from_sharers(self, thread, line, exclusive)
 					    : from_memory(self, thread, line);
 	shorten_stream(self, thread, line, &fetch);
-	fetch.latency = vary(self, fetch.latency);
+	fetch.latency = pfs_timed_vary(self, fetch.latency);
 	switch (fetch.source) {
 	case FROM_SIBLING: self->stats.transfers_core++; break;
 	case FROM_L3: self->stats.transfers_l3++; break;

@@ -118,6 +118,13 @@ static inline uint32_t pfs_timed_random(struct pfs_timed *self)
 	return (uint32_t)((x * UINT64_C(0x2545F4914F6CDD1D)) >> 32);
 }
 
+/* A latency that varies by the share `jitter`. */
+static inline uint64_t pfs_timed_vary(struct pfs_timed *self, uint64_t latency)
+{
+	uint64_t spread = latency * self->prices.jitter_q32 >> 32;
+	return latency - spread + (2 * spread * pfs_timed_random(self) >> 32);
+}
+
 /* timed_prices.c: the table of costs for a topology. False: no memory. */
 bool pfs_timed_price(struct pfs_timed_prices *prices, const struct pfs_timed_plan *plan);
 

@@ -13,7 +13,8 @@ static void sleep_on(struct pfs_timed *self, struct pfs_timed_thread *thread, co
 {
 	thread->mutex = mutex;
 	thread->asked = thread->clock; /* who came first is woken first */
-	thread->clock += self->prices.futex_sleep;
+	/* Else two threads may keep step, in a pattern that a nanosecond more or less changes. */
+	thread->clock += pfs_timed_vary(self, self->prices.futex_sleep);
 	self->sleeping++;
 	pfs_timed_block(self, thread, PFS_TIMED_SLEEPS);
 }
@@ -59,7 +60,7 @@ static void unlock(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		next->mutex = NULL;
 		self->sleeping--;
 	}
-	uint64_t asleep_from = next != NULL ? next->asked + self->prices.futex_sleep : 0;
+	uint64_t asleep_from = next != NULL ? next->clock : 0;
 	if (next != NULL && thread->clock >= asleep_from) {
 		pfs_timed_wake(self, next, thread->clock + self->prices.wake);
 		thread->clock += self->prices.futex_wake;
