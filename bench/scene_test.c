@@ -82,7 +82,8 @@ static void play(const char *workload, const struct pfs_variant *variant, uint32
 		calls = 0;
 		status = pfs_scene_run(&plan, &outcome, &message);
 		options.window_ms *= 10;
-	} while (status == PFS_OK && outcome.ops == 0 && options.window_ms <= 5000);
+	} while (status == PFS_OK && (outcome.ops == 0 || wanted != NULL) &&
+		 options.window_ms <= 5000);
 	bool as_wanted = wanted == NULL ? status == PFS_OK
 					: status == PFS_BAD_VARIANT &&
 						  strstr(message.text, wanted) != NULL;
