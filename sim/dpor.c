@@ -47,16 +47,7 @@ static void try_other_order(struct pfs_dpor *self, uint32_t j, uint32_t n,
 {
 	struct pfs_dpor_node *node = &self->nodes[j];
 	uint32_t actors = initials_of(self, j, n, last, base);
-	uint32_t awake = pfs_dpor_actors_of(self, node->options & ~node->sleep);
-	if ((actors & (node->backtrack | (node->enabled & ~awake))) != 0)
-		return;
-	actors &= node->enabled;
-	if (actors == 0)
-		node->backtrack |= node->enabled; /* cannot be; and if, all of them is right */
-	else if ((actors & pfs_dpor_bit(last->actor)) != 0)
-		node->backtrack |= pfs_dpor_bit(last->actor);
-	else
-		node->backtrack |= actors & (0u - actors);
+	pfs_dpor_try_one(self, node, actors, pfs_dpor_bit(last->actor));
 }
 
 /* Could a waiting operation have gone on while its word had this value? */

@@ -81,6 +81,23 @@ static inline bool pfs_dpor_is_initial(const struct pfs_dpor *self, const uint32
 	return true;
 }
 
+/* One of these actors is to be tried at the node, the preferred one if it can, unless one of them
+ * is, or sleeps. */
+static inline void pfs_dpor_try_one(const struct pfs_dpor *self, struct pfs_dpor_node *node,
+				    uint32_t actors, uint32_t preferred)
+{
+	uint32_t awake = pfs_dpor_actors_of(self, node->options & ~node->sleep);
+	if ((actors & (node->backtrack | (node->enabled & ~awake))) != 0)
+		return;
+	actors &= node->enabled;
+	if (actors == 0)
+		node->backtrack |= node->enabled; /* cannot be; and if, all of them is right */
+	else if ((actors & preferred) != 0)
+		node->backtrack |= preferred;
+	else
+		node->backtrack |= actors & (0u - actors);
+}
+
 static inline bool pfs_dpor_waits(const struct pfs_effect *effect)
 {
 	return effect->ran.kind == PFS_SIM_LOCK || effect->ran.kind == PFS_SIM_AWAIT;

@@ -82,14 +82,7 @@ static void try_before(struct pfs_dpor *self, uint32_t j, uint32_t n, const uint
 	}
 	if (count == 0)
 		actors = pfs_dpor_bit(self->nodes[n].actor);
-	uint32_t awake = pfs_dpor_actors_of(self, node->options & ~node->sleep);
-	if ((actors & (node->backtrack | (node->enabled & ~awake))) != 0)
-		return;
-	actors &= node->enabled;
-	if (actors == 0)
-		node->backtrack |= node->enabled; /* cannot be; and if, all of them is right */
-	else
-		node->backtrack |= actors & (0u - actors);
+	pfs_dpor_try_one(self, node, actors, 0);
 }
 
 /* Both are seq: before j, step n could read what is too old for it behind j. */
