@@ -17,7 +17,10 @@
  *            [C1] also pairs with [C4] unlink: exchange, seq; see the proof in epoch_own.h
  *            [C7] growths: store, release     <->  [C8] growths: load, acquire
  *            carries: page_limit, so that a search that counted a page also tried it
- *            [C5] list of threads: load, acquire  <->  [C6] push: store, release
+ *            [C5] list of threads: load, seq  <->  [C6] push: exchange, seq
+ *            carries: the handle's fields. Seq for what a handle does right after it came:
+ *            whoever walks the list and misses it read the list before the push, so it also
+ *            acted before that handle's first look-up [C1], and before its ring was filled
  * Source:    PFS_buffer_scalable_container of MySQL 8.0, as described in Database Kernel
  *            Monthly; holes in the directory, versions and reclaim are our own.
  */
@@ -50,6 +53,8 @@ struct pfs_thread {
 	uint32_t node;                  /* where it ran when it attached */
 	uint32_t home_page;             /* hint: where this thread last succeeded */
 	enum pfs_status status;         /* of the last refused allocation */
+	enum pfs_status growth;         /* what came of the last attempt to add a page */
+	bool stays;                     /* this call may not add a page */
 	struct pfs_epoch_thread epoch;  /* its own line */
 	alignas(PFS_LINE) struct pfs_tally tally;
 	struct pfs_thread *next;        /* attach: never changed once listed */
@@ -104,12 +109,22 @@ static inline uint32_t pfs_container_page_limit(struct pfs_container *self)
 	return pfs_load_acquire(&self->page_limit);
 }
 
-/* Pages published so far: read it before page_limit, give it to pfs_container_page_add. */
-static inline uint64_t pfs_container_growths(struct pfs_container *self)
+/* What a search saw of the pages before it looked at page_limit: if it finds nothing and the
+ * same still holds under `growth`, it tried every page, and no pass held records from it. */
+struct pfs_growth_seen {
+	uint64_t growths;
+	uint32_t drain_round;
+};
+
+static inline struct pfs_growth_seen pfs_container_growth_seen(struct pfs_container *self)
 {
+	struct pfs_growth_seen seen;
 	/* [C8] acquire, pairs with [C7]: without it a search could miss the page that it
 	 * counted, and add another one. */
-	return pfs_load_acquire(&self->growths);
+	seen.growths = pfs_load_acquire(&self->growths);
+	/* [R4] acquire, pairs with [R3]: a pass that held records before is over. */
+	seen.drain_round = pfs_load_acquire(&self->drain_round);
+	return seen;
 }
 
 /* The page at an index below page_limit, or NULL where one was given back. */
@@ -123,8 +138,8 @@ static inline struct pfs_page *pfs_container_page(struct pfs_container *self, ui
 /*
  * pfs_container_page_at - the page at an index, made and published if there is none.
  *
- * Returns   the page, or NULL with thread->status saying why.
- * Errors    PFS_NO_MEMORY; the container is unchanged.
+ * Returns   the page, or NULL with thread->growth saying why.
+ * Errors    PFS_NO_MEMORY; PFS_FULL if the call may not grow. The container is unchanged.
  * Progress  blocking: takes `growth`, and maps memory under it.
  * Order     release [C2].
  */
@@ -133,20 +148,21 @@ PFS_COLD struct pfs_page *pfs_container_page_at(struct pfs_thread *thread, uint3
 /*
  * pfs_container_page_add - publish one more page at the lowest index without one.
  *
- * Returns   the page; NULL with thread->status PFS_OK if a page was published since the
- *           caller read growths_seen: search again; NULL with PFS_FULL or PFS_NO_MEMORY.
+ * Returns   the page; NULL with thread->growth PFS_OK if a page was published, or a pass
+ *           held records, since the caller looked: search again; NULL with PFS_FULL or
+ *           PFS_NO_MEMORY.
  * Errors    as returned; the container is unchanged.
  * Progress  blocking: takes `growth`, and maps memory under it.
  * Order     release [C2].
  */
 PFS_COLD struct pfs_page *pfs_container_page_add(struct pfs_thread *thread,
-						 uint64_t growths_seen);
+						 struct pfs_growth_seen seen);
 
 /*
  * The steps of growth, for policies that take them apart; all under `growth`.
  *
  * hole: the lowest index without a page, page_capacity if there is none. make: map and lay out
- * the page of an index, not yet visible; NULL with thread->status PFS_NO_MEMORY. publish: make
+ * the page of an index, not yet visible; NULL with thread->growth PFS_NO_MEMORY. publish: make
  * it visible [C2]. unlink: take a page out of the directory whose records the caller all owns
  * [C4]; the index may be used by the next growth, its versions go on [I4].
  */

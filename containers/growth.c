@@ -76,7 +76,7 @@ struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index)
 	void *block = source->map(source->context, self->shape.block_bytes, self->config.memory,
 				  wanted_node(self), &node);
 	if (block == NULL) {
-		thread->status = PFS_NO_MEMORY;
+		thread->growth = PFS_NO_MEMORY;
 		return NULL;
 	}
 	struct pfs_page *page = pfs_page_make(block, &self->shape, self, index,
@@ -105,7 +105,8 @@ struct pfs_page *pfs_container_page_at(struct pfs_thread *thread, uint32_t index
 		return page;
 	pfs_mutex_lock(&self->growth);
 	page = pfs_container_page(self, index);
-	if (page == NULL)
+	thread->growth = thread->stays ? PFS_FULL : PFS_OK;
+	if (page == NULL && !thread->stays)
 		page = make_page(thread, index);
 	pfs_mutex_unlock(&self->growth);
 	return page;
@@ -119,25 +120,29 @@ uint32_t pfs_growth_hole(struct pfs_container *self)
 	return index;
 }
 
-static struct pfs_page *add_locked(struct pfs_thread *thread, uint64_t growths_seen)
+static struct pfs_page *add_locked(struct pfs_thread *thread, struct pfs_growth_seen seen)
 {
 	struct pfs_container *self = thread->container;
-	thread->status = PFS_OK;
+	thread->growth = PFS_OK;
 	/* relaxed: `growth` is held, nobody else writes it. */
-	if (pfs_load_relaxed(&self->growths) != growths_seen)
+	if (pfs_load_relaxed(&self->growths) != seen.growths)
 		return NULL;
-	uint32_t index = pfs_growth_hole(self);
+	/* relaxed: a pass holds records under `growth`, which this thread took after it. One that
+	 * only changes marks may be met here, and costs a search. */
+	if (pfs_load_relaxed(&self->drain_round) != seen.drain_round)
+		return NULL;
+	uint32_t index = thread->stays ? self->page_capacity : pfs_growth_hole(self);
 	if (index < self->page_capacity)
 		return make_page(thread, index);
-	thread->status = PFS_FULL;
+	thread->growth = PFS_FULL;
 	return NULL;
 }
 
-struct pfs_page *pfs_container_page_add(struct pfs_thread *thread, uint64_t growths_seen)
+struct pfs_page *pfs_container_page_add(struct pfs_thread *thread, struct pfs_growth_seen seen)
 {
 	struct pfs_container *self = thread->container;
 	pfs_mutex_lock(&self->growth);
-	struct pfs_page *page = add_locked(thread, growths_seen);
+	struct pfs_page *page = add_locked(thread, seen);
 	pfs_mutex_unlock(&self->growth);
 	return page;
 }
@@ -180,6 +185,7 @@ void pfs_container_unmap(struct pfs_container *self, struct pfs_page *page)
 struct pfs_claim pfs_container_refuse(struct pfs_thread *thread, enum pfs_status status)
 {
 	thread->status = status;
-	pfs_bump_owned(&thread->lost, 1);
+	if (!thread->stays)
+		pfs_bump_owned(&thread->lost, 1);
 	return pfs_claim_none();
 }

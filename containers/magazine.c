@@ -130,8 +130,9 @@ static struct sums visit_rings(struct pfs_container *self,
 					     struct pfs_magazine *ring, struct sums *sums))
 {
 	struct sums sums = { 0, 0 };
-	/* [C5] acquire, pairs with [C6]: the handles are complete. */
-	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
+	/* [C5] seq, pairs with [C6]: the handles are complete; and what a ring that is missed
+	 * here holds was freed after this load, in the order of the seq operations. */
+	struct pfs_thread *thread = pfs_load_seq(&self->threads);
 	for (; thread != NULL; thread = thread->next)
 		visit(self, magazine_of(thread), &sums);
 	return sums;
@@ -242,10 +243,7 @@ static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, st
  */
 static void settle(struct pfs_container *self)
 {
-	/* [C5] acquire, pairs with [C6]. */
-	const struct pfs_thread *thread = pfs_load_acquire(&self->threads);
-	const struct pfs_magazine *any = thread->policy;
-	if (!any->fenced)
+	if (!pfs_magazine_is_fenced(self))
 		pfs_barrier_heavy();
 }
 
@@ -312,8 +310,8 @@ static uint64_t stranded_now(struct pfs_container *self)
 {
 	uint64_t sum = 0;
 	uint64_t least = UINT64_MAX;
-	/* [C5] acquire, pairs with [C6]. */
-	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
+	/* [C5] seq, pairs with [C6]. */
+	struct pfs_thread *thread = pfs_load_seq(&self->threads);
 	for (; thread != NULL; thread = thread->next) {
 		struct pfs_magazine *ring = magazine_of(thread);
 		uint64_t count = count_of(content_of(ring));

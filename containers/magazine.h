@@ -87,6 +87,12 @@ struct pfs_magazine {
  */
 #define PFS_MAGAZINE_BYPASS PFS_MAGAZINE_RECORDS
 
+/* Do the owners pay for the barrier, since the kernel has none? The same for all rings. */
+static inline bool pfs_magazine_is_fenced(const struct pfs_container *self)
+{
+	return self->config.owner_fences || !pfs_barrier_available();
+}
+
 /* A free that the ring has no room for, or is not to take. Owner; false, for the caller. */
 PFS_COLD bool pfs_magazine_pass_by(struct pfs_magazine *self);
 

@@ -292,7 +292,7 @@ struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread)
 		if (proof == PFS_PROOF_CLAIM)
 			return claim;
 		if (proof == PFS_PROOF_REFUSED)
-			return pfs_container_refuse(thread, thread->status);
+			return pfs_container_refuse(thread, thread->growth);
 		if (proof == PFS_PROOF_WORD) {
 			pfs_occupancy_announce(self, word);
 			claim = take_and_stay(thread, word);

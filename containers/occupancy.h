@@ -136,7 +136,7 @@ PFS_COLD struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread);
 /*
  * pfs_proof_or_growth - under `growth`: prove that no record is free, then add a page.
  *
- * Returns   what came of it; *claim with CLAIM, *word with WORD; thread->status with REFUSED.
+ * Returns   what came of it; *claim with CLAIM, *word with WORD; thread->growth with REFUSED.
  * Errors    as returned.
  * Progress  blocking: takes `growth`, and maps memory under it.
  * Order     [W5]; see the head of this file.

@@ -140,14 +140,14 @@ static struct pfs_occupancy_page *entry_new(struct pfs_container *self, uint32_t
 }
 
 /* Under `growth`: the page for the lowest hole, made now or left over from a proof that
- * failed. NULL with thread->status. */
+ * failed. NULL with thread->growth. */
 static struct pfs_page *spare_page(struct pfs_thread *thread)
 {
 	struct pfs_container *self = thread->container;
 	struct pfs_occupancy *index = self->policy;
-	uint32_t hole = pfs_growth_hole(self);
-	thread->status = hole == self->page_capacity ? PFS_FULL : PFS_OK;
-	if (thread->status == PFS_FULL)
+	uint32_t hole = thread->stays ? self->page_capacity : pfs_growth_hole(self);
+	thread->growth = hole == self->page_capacity ? PFS_FULL : PFS_OK;
+	if (thread->growth == PFS_FULL)
 		return NULL;
 	if (index->spare != NULL && index->spare->index != hole) {
 		pfs_container_unmap(self, index->spare);
@@ -157,8 +157,8 @@ static struct pfs_page *spare_page(struct pfs_thread *thread)
 		index->spare = pfs_growth_make(thread, hole);
 	if (index->spare != NULL && pfs_summary_page_at(self, hole) == NULL &&
 	    entry_new(self, hole) == NULL)
-		thread->status = PFS_NO_MEMORY;
-	return thread->status == PFS_OK ? index->spare : NULL;
+		thread->growth = PFS_NO_MEMORY;
+	return thread->growth == PFS_OK ? index->spare : NULL;
 }
 
 /* The bits of a word's records: all 32, or fewer in the last word of a page. */
@@ -219,7 +219,7 @@ enum pfs_status pfs_occupancy_add_page(struct pfs_thread *thread)
 	if (spare_page(thread) != NULL)
 		(void)open_page(thread, 0);
 	pfs_mutex_unlock(&self->growth);
-	return thread->status;
+	return thread->growth;
 }
 
 /*

@@ -22,7 +22,7 @@
  * Ordering:  [R1] mark: store, release   <->  [R2] mark: load, acquire
  *            [R3] round: store, release  <->  [R4] round: load, acquire
  *            as in a seqlock whose data are the marks, and the records that a pass holds:
- *            see search() and search_or_grow() in variants/reclaiming.c
+ *            see search() in variants/reclaiming.c and pfs_container_page_add
  *
  * Hysteresis: pages are marked only beyond live records * (1 + headroom) + spare pages, and
  * given back only after idle_passes empty passes, so that a load that swings by less than the
@@ -150,7 +150,8 @@ static bool claim_page(struct pfs_page *page)
 /*
  * While a pass holds the records of an empty page, a search may find no record at all although
  * nobody uses them. So the round turns, under `growth`: a search that ran into it fails, waits
- * for `growth` to add a page, sees that the round changed, and does not answer full.
+ * for `growth` to add a page, sees that the round changed, and neither adds one nor answers
+ * full: it searches again.
  */
 static bool retire_by_words(struct pfs_container *self, struct pfs_page *page)
 {
@@ -243,9 +244,10 @@ static bool has_passed(struct pfs_thread *self, uint64_t tag)
 {
 	struct pfs_container *container = self->container;
 	pfs_epoch_wait(&container->epoch, &self->epoch);
-	/* [C5] acquire, pairs with [C6]: every handle that was listed is seen. One listed
-	 * later entered later: it is case 3 of the proof in epoch_own.h. */
-	struct pfs_thread *thread = pfs_load_acquire(&container->threads);
+	/* [C5] seq, pairs with [C6]: every handle that was listed is seen, complete. One that is
+	 * not, [C4] < [C5] < [C6] < [C1] in the total order of seq operations: its look-up sees
+	 * the unlink, as in case 3 of the proof in epoch_own.h. */
+	struct pfs_thread *thread = pfs_load_seq(&container->threads);
 	for (; thread != NULL; thread = thread->next) {
 		if (!pfs_epoch_thread_passed(&thread->epoch, tag))
 			return false;

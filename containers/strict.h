@@ -106,7 +106,7 @@ PFS_SKELETON struct pfs_claim pfs_strict_grow_with(struct pfs_thread *thread, ui
 	for (; index < self->page_capacity; index++) {
 		struct pfs_page *page = pfs_container_page_at(thread, index);
 		if (page == NULL)
-			return pfs_container_refuse(thread, PFS_NO_MEMORY);
+			return pfs_container_refuse(thread, thread->growth);
 		struct pfs_claim claim = pfs_strict_page_with(thread, page, ops);
 		if (claim.record == NULL)
 			continue;

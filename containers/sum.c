@@ -34,8 +34,8 @@ static void add_thread(struct pfs_counts *counts, struct pfs_thread *thread)
 
 static void add_threads(struct pfs_container *self, struct pfs_counts *counts)
 {
-	/* [C5] acquire, pairs with [C6]: the handles behind the head are complete. */
-	struct pfs_thread *thread = pfs_load_acquire(&self->threads);
+	/* [C5] seq, pairs with [C6]: the handles behind the head are complete. */
+	struct pfs_thread *thread = pfs_load_seq(&self->threads);
 	for (; thread != NULL; thread = thread->next) {
 		counts->lost += pfs_load_relaxed(&thread->lost); /* relaxed: a metric */
 		add_thread(counts, thread);

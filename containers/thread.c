@@ -106,8 +106,10 @@ static enum pfs_status attach_locked(struct pfs_container *self, struct pfs_thre
 		/* relaxed: `roster` is held, nobody else writes the list. */
 		thread->next = pfs_load_relaxed(&self->threads);
 		self->thread_count++;
-		/* [C6] release, pairs with [C5]: the handle's epoch must be readable. */
-		pfs_store_release(&self->threads, thread);
+		/* [C6] seq, pairs with [C5]: the handle's epoch must be readable; and a pass that
+		 * misses the handle has unlinked [C4] before the handle's first look-up [C1]. With
+		 * release alone both may miss each other (store buffering). */
+		(void)pfs_exchange_seq(&self->threads, thread);
 	}
 	if (status != PFS_OK)
 		return status;

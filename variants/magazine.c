@@ -90,7 +90,7 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 	if (magazine == NULL)
 		return PFS_NO_MEMORY;
 	memset((void *)magazine, 0, sizeof(*magazine));
-	magazine->fenced = thread->container->config.owner_fences || !pfs_barrier_available();
+	magazine->fenced = pfs_magazine_is_fenced(thread->container);
 	magazine->room = 2 * PFS_MAGAZINE_RECORDS;
 	pfs_store_relaxed(&magazine->attached, 1); /* relaxed: a metric */
 	thread->policy = magazine;

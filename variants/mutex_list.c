@@ -62,7 +62,7 @@ static enum pfs_status list_page(struct pfs_thread *thread, struct list *list)
 		return PFS_FULL;
 	struct pfs_page *page = pfs_container_page_at(thread, list->listed);
 	if (page == NULL)
-		return PFS_NO_MEMORY;
+		return thread->growth;
 	for (uint32_t slot = page->slot_count; slot-- > 0;)
 		push(list, (uint64_t)page->index * list->page_records + slot + 1);
 	list->listed++;

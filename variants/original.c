@@ -95,7 +95,7 @@ static struct pfs_claim grow(struct pfs_thread *thread, uint32_t index)
 	for (; index < self->page_capacity; index++) {
 		struct pfs_page *page = pfs_container_page_at(thread, index);
 		if (page == NULL)
-			return pfs_container_refuse(thread, PFS_NO_MEMORY);
+			return pfs_container_refuse(thread, thread->growth);
 		struct pfs_claim claim = page_allocate(thread, page);
 		if (claim.record != NULL)
 			return claim;

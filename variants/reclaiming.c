@@ -80,24 +80,20 @@ static struct pfs_claim search_or_grow(struct pfs_thread *thread)
 {
 	struct pfs_container *self = thread->container;
 	for (;;) {
-		uint64_t growths = pfs_container_growths(self);
+		struct pfs_growth_seen seen = pfs_container_growth_seen(self);
 		uint32_t limit = pfs_container_page_limit(self);
-		/* [R4] acquire, pairs with [R3]: a pass that held records before is over. */
-		uint32_t round = pfs_load_acquire(&self->drain_round);
 		struct pfs_claim claim = search(thread, limit);
 		if (claim.record != NULL)
 			return claim;
 		pfs_tally_gave_up(thread, limit);
-		struct pfs_page *page = pfs_container_page_add(thread, growths);
+		struct pfs_page *page = pfs_container_page_add(thread, seen);
 		if (page != NULL) {
 			thread->home_page = page->index;
 			claim = pfs_strict_page_with(thread, page, &strict_ops);
 			if (claim.record != NULL)
 				return claim;
-		} else if (thread->status != PFS_OK &&
-			   pfs_load_relaxed(&self->drain_round) == round) {
-			/* relaxed: page_add took `growth`, under which a pass holds records. */
-			return pfs_container_refuse(thread, thread->status);
+		} else if (thread->growth != PFS_OK) {
+			return pfs_container_refuse(thread, thread->growth);
 		}
 		/* Another thread added a page, took this one's records, or ran a pass over the
 		 * records that the search missed: it made progress. */
