@@ -8,7 +8,7 @@
 
 static bool has(const struct pfs_scene *scene, uint32_t trait)
 {
-	return (scene->variant->traits & trait) != 0;
+	return (pfs_variant_traits(scene->variant) & trait) != 0;
 }
 
 static bool refuse(struct pfs_message *message, const char *what, uint64_t got,

@@ -172,6 +172,8 @@ def wrong():
                 (["--policies="], "--policies"),
                 (["--policies"], "--policies"),
                 (["--workloads=nosuch"], "nosuch"),
+                (["--apis=nosuch"], "nosuch"),
+                (["--apis=public,"], "''"),
                 (["--occupancies=1.5"], "1.5"),
                 (["--occupancies=-0.1"], "-0.1"),
                 (["--occupancies=nan"], "nan"),
@@ -303,6 +305,16 @@ def options():
                             "--seed=7"])["benchmarks"]
     expect([r["name"].split("/")[3] for r in rows] == ["placement:none", "placement:compact"],
            "both placements, in order")
+    rows = measure(TINY + ["--workloads=churn,floor", "--policies=exact,malloc", "--threads=1",
+                           "--occupancies=0.5", "--apis=inlined,public"])["benchmarks"]
+    expect([r["name"].split("/placement")[0] for r in rows] ==
+           ["churn/policy:exact/occupancy:0.5", "churn/policy:exact/occupancy:0.5/api:public",
+            "churn/policy:malloc/occupancy:0.5", "churn/policy:malloc/occupancy:0.5/api:public",
+            "floor"], f"both ways to call, but where nothing is called: {rows}")
+    rows = measure(TINY + ["--workloads=pair,handoff,scan,tide,storm", "--policies=magazine",
+                           "--threads=2", "--occupancies=0.5", "--apis=public"])["benchmarks"]
+    expect(len(rows) == 5 and all("/api:public/" in r["name"] and not r.get("error_occurred")
+                                  for r in rows), f"every workload by the public API: {rows}")
     rows = measure(churn + ["--benchmark_repetitions=2", "--latency_ms=0"])["benchmarks"]
     expect([r.get("aggregate_name") for r in rows] == [None, None, "mean", "median", "stddev",
                                                        "cv"], "repetitions and aggregates")

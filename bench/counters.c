@@ -37,7 +37,7 @@ static void put_latency(const struct pfs_counter_sink *sink, const struct pfs_sc
 		    ns * (double)pfs_histogram_quantile(histogram, quantiles[i].share));
 	}
 	put(sink, "ns_max", ns * (double)histogram->max);
-	if (plan->variant != NULL && (plan->variant->traits & PFS_TRAIT_RECLAIM) != 0)
+	if (plan->variant != NULL && (pfs_variant_traits(plan->variant) & PFS_TRAIT_RECLAIM) != 0)
 		put_count(sink, "reclaimed_timed", outcome->reclaimed_timed);
 }
 
@@ -48,17 +48,17 @@ static void put_pages(const struct pfs_counter_sink *sink, const struct pfs_scen
 
 	if (outcome->container_count == 0)
 		return;
-	if ((plan->variant->traits & PFS_TRAIT_BOUNDED) != 0)
+	if ((pfs_variant_traits(plan->variant) & PFS_TRAIT_BOUNDED) != 0)
 		put_count(sink, "lost", counts->lost);
-	if ((plan->variant->traits & PFS_TRAIT_INDEX) == 0)
+	if ((pfs_variant_traits(plan->variant) & PFS_TRAIT_INDEX) == 0)
 		return; /* no pages: malloc */
 	put_count(sink, "pages_peak", counts->pages_peak);
 	put_count(sink, "pages_end", counts->pages);
 	put_count(sink, "resident_bytes", counts->resident_bytes);
 	put(sink, "occupancy_end", outcome->occupancy);
-	if ((plan->variant->traits & PFS_TRAIT_GROW) != 0)
+	if ((pfs_variant_traits(plan->variant) & PFS_TRAIT_GROW) != 0)
 		put_count(sink, "growths", counts->growths);
-	if ((plan->variant->traits & PFS_TRAIT_RECLAIM) != 0)
+	if ((pfs_variant_traits(plan->variant) & PFS_TRAIT_RECLAIM) != 0)
 		put_count(sink, "reclaimed", counts->reclaimed);
 	if (outcome->page_ideal == UINT64_MAX)
 		return;
@@ -74,7 +74,7 @@ static void put_counting(const struct pfs_counter_sink *sink, const struct pfs_s
 	const struct pfs_counts *before = &outcome->before, *after = &outcome->after;
 	double calls = (double)(after->allocations - before->allocations);
 
-	if (!after->counted || (plan->variant->traits & PFS_TRAIT_INDEX) == 0)
+	if (!after->counted || (pfs_variant_traits(plan->variant) & PFS_TRAIT_INDEX) == 0)
 		return;
 	put_count(sink, "page_skips", after->page_skips);
 	put_count(sink, "record_skips", after->record_skips);

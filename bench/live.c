@@ -32,7 +32,7 @@ bool pfs_live_prepare(struct pfs_worker *worker)
 	worker->live.salt = pfs_worker_salt(worker->index);
 	if (worker->live.records == NULL)
 		return false;
-	worker->refused += scene->variant->fill(worker->threads[0], &worker->live, share);
+	worker->refused += scene->calls->fill(worker->threads[0], &worker->live, share);
 	return true;
 }
 
@@ -52,38 +52,38 @@ void pfs_live_set_canaries(struct pfs_worker *worker)
 void pfs_live_settle(struct pfs_worker *worker)
 {
 	if (worker->live.count > worker->target)
-		worker->scene->variant->drain(worker->threads[0], &worker->live, worker->target);
+		worker->scene->calls->drain(worker->threads[0], &worker->live, worker->target);
 	pfs_live_set_canaries(worker);
 }
 
 uint64_t pfs_live_churn(struct pfs_worker *worker, uint64_t count)
 {
-	const struct pfs_variant *variant = worker->scene->variant;
+	const struct pfs_calls *calls = worker->scene->calls;
 	struct pfs_thread *thread = worker->threads[0];
 
 	if (worker->live.count == 0) {
-		worker->refused += variant->fill(thread, &worker->live, worker->target);
+		worker->refused += calls->fill(thread, &worker->live, worker->target);
 		return 0;
 	}
 	uint32_t before = worker->live.count;
-	uint64_t done = variant->churn(thread, &worker->live, count);
+	uint64_t done = calls->churn(thread, &worker->live, count);
 	if (worker->live.count != before) { /* make it whole again as far as that goes */
 		worker->refused += before - worker->live.count;
-		worker->refused += variant->fill(thread, &worker->live, worker->target);
+		worker->refused += calls->fill(thread, &worker->live, worker->target);
 	}
 	return done;
 }
 
 void pfs_live_sample(struct pfs_worker *worker)
 {
-	const struct pfs_variant *variant = worker->scene->variant;
+	const struct pfs_calls *calls = worker->scene->calls;
 	struct pfs_thread *thread = worker->threads[0];
 
 	if (worker->live.count == 0)
 		return;
 	uint32_t victim = pfs_random_below(&worker->random, worker->live.count);
 	worker->live.spoiled += !pfs_stamp_ok(worker->live.records[victim], worker->live.salt);
-	variant->free(thread, worker->live.records[victim]);
+	calls->free(thread, worker->live.records[victim]);
 	struct pfs_claim claim = pfs_timed_allocate(worker, thread);
 	if (claim.record == NULL) {
 		worker->refused++;
@@ -91,7 +91,7 @@ void pfs_live_sample(struct pfs_worker *worker)
 		return;
 	}
 	pfs_stamp_set(claim.record, worker->live.salt);
-	variant->publish(thread, claim);
+	calls->publish(thread, claim);
 	worker->live.records[victim] = claim.record;
 }
 
@@ -110,13 +110,13 @@ static void check_canaries(struct pfs_worker *worker)
 
 void pfs_live_finish(struct pfs_worker *worker)
 {
-	const struct pfs_variant *variant = worker->scene->variant;
+	const struct pfs_calls *calls = worker->scene->calls;
 
 	check_canaries(worker);
 	for (uint32_t i = 0; i < worker->canary_count; i++)
-		variant->free(worker->threads[0], worker->canaries[i]);
+		calls->free(worker->threads[0], worker->canaries[i]);
 	worker->canary_count = 0;
-	variant->drain(worker->threads[0], &worker->live, 0);
+	calls->drain(worker->threads[0], &worker->live, 0);
 	free(worker->live.records);
 	worker->live.records = NULL;
 	if (worker->live.spoiled != 0)

@@ -123,7 +123,8 @@ static bool fits(const struct pfs_scene_plan *plan)
 	const struct pfs_workload *workload = plan->workload;
 	uint32_t threads = plan->placement->thread_count;
 
-	if (workload->has_policy && (plan->variant->traits & workload->traits) != workload->traits)
+	if (workload->has_policy &&
+	    (pfs_variant_traits(plan->variant) & workload->traits) != workload->traits)
 		return false;
 	return threads % workload->threads_multiple == 0 &&
 	       (workload->threads_max == 0 || threads <= workload->threads_max);
@@ -133,16 +134,17 @@ static void name_case(struct bench_case *one, const char *placement)
 {
 	const struct pfs_scene_plan *plan = &one->plan;
 	char trace[64] = "", policy[64] = "", occupancy[64] = "";
+	const char *api = plan->api == PFS_API_PUBLIC && plan->variant != NULL ? "/api:public" : "";
 
 	if (plan->replay != NULL)
 		snprintf(trace, sizeof(trace), "_%s", plan->replay->name);
 	if (plan->variant != NULL)
 		snprintf(policy, sizeof(policy), "/policy:%s", plan->options->peer != NULL
-			 ? plan->options->peer : plan->variant->name);
+			 ? plan->options->peer : pfs_variant_name(plan->variant));
 	if (plan->workload->has_occupancy)
 		snprintf(occupancy, sizeof(occupancy), "/occupancy:%.10g", plan->occupancy);
-	snprintf(one->name, sizeof(one->name), "%s%s%s%s/placement:%s/threads:%u",
-		 plan->workload->name, trace, policy, occupancy, placement,
+	snprintf(one->name, sizeof(one->name), "%s%s%s%s%s/placement:%s/threads:%u",
+		 plan->workload->name, trace, policy, occupancy, api, placement,
 		 plan->placement->thread_count);
 	one->plan.name = one->name;
 }
@@ -188,17 +190,22 @@ static bool add_cases(struct bench *self, struct pfs_scene_plan plan)
 	return true;
 }
 
-/* All policies and occupancies of a workload and trace. */
+/* All policies, occupancies and ways to call of a workload and trace. */
 static bool add_policies(struct bench *self, struct pfs_scene_plan plan)
 {
 	const struct pfs_options *options = &self->options;
 	uint32_t policies = plan.workload->has_policy ? options->policy_count : 1;
 	uint32_t occupancies = plan.workload->has_occupancy ? options->occupancy_count : 1;
+	uint32_t apis = plan.workload->has_policy ? options->api_count : 1;
 
-	for (uint32_t i = 0; i < policies * occupancies; i++) {
-		plan.variant = plan.workload->has_policy ? options->policies[i / occupancies]
-							 : NULL;
-		plan.occupancy = options->occupancies[i % occupancies];
+	for (uint32_t i = 0; i < policies * occupancies * apis; i++) {
+		plan.api = options->apis[i % apis];
+		plan.occupancy = options->occupancies[i / apis % occupancies];
+		plan.variant = NULL;
+		if (plan.workload->has_policy)
+			plan.variant = options->policies[i / apis / occupancies];
+		if (plan.variant != NULL)
+			plan.calls = pfs_calls_of(plan.variant, plan.api);
 		if (!add_cases(self, plan))
 			return false;
 	}
@@ -223,7 +230,7 @@ static bool make_cases(struct bench *self)
 {
 	const struct pfs_options *options = &self->options;
 	size_t most = (size_t)options->workload_count * options->policy_count *
-		      options->occupancy_count * options->placement_count *
+		      options->occupancy_count * options->api_count * options->placement_count *
 		      options->thread_count * (self->replays.count + 1);
 	struct pfs_scene_plan plan = {
 		.options = options,
@@ -386,7 +393,7 @@ static void list_peer(const struct pfs_options *options)
 		printf("%-14s baseline: %s in place of the process's malloc\n",
 		       options->peer, file);
 	if (options->list_traits)
-		print_traits(options->peer, pfs_variant_find("malloc")->traits);
+		print_traits(options->peer, pfs_variant_traits(pfs_variant_find("malloc")));
 }
 
 static void list(const struct pfs_options *options)
@@ -395,10 +402,11 @@ static void list(const struct pfs_options *options)
 		list_peer(options);
 		return;
 	}
-	for (size_t i = 0; options->list_traits && pfs_variant_at(i) != NULL; i++)
-		print_traits(pfs_variant_at(i)->name, pfs_variant_at(i)->traits);
-	for (size_t i = 0; options->list_policies && pfs_variant_at(i) != NULL; i++)
-		printf("%-14s %s\n", pfs_variant_at(i)->name, pfs_variant_at(i)->summary);
+	const struct pfs_variant *variant;
+	for (size_t i = 0; options->list_traits && (variant = pfs_variant_at(i)) != NULL; i++)
+		print_traits(pfs_variant_name(variant), pfs_variant_traits(variant));
+	for (size_t i = 0; options->list_policies && (variant = pfs_variant_at(i)) != NULL; i++)
+		printf("%-14s %s\n", pfs_variant_name(variant), pfs_variant_summary(variant));
 	for (uint32_t i = 0; options->list_workloads && pfs_workload_at(i) != NULL; i++)
 		printf("%-14s %s\n", pfs_workload_at(i)->name, pfs_workload_at(i)->summary);
 }

@@ -89,7 +89,7 @@ static enum pfs_status take_policy(struct pfs_options *self, const char *item,
 	for (size_t i = 0; pfs_variant_at(i) != NULL; i++) {
 		size_t used = strlen(known);
 		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "",
-			 pfs_variant_at(i)->name);
+			 pfs_variant_name(pfs_variant_at(i)));
 	}
 	return refuse(message, PFS_BAD_VARIANT, "unknown policy '%.40s': choose from %s", item,
 		      known);
@@ -112,6 +112,17 @@ static enum pfs_status take_workload(struct pfs_options *self, const char *item,
 	}
 	return refuse(message, PFS_BAD_VARIANT, "unknown workload '%.40s': choose from %s", item,
 		      known);
+}
+
+static enum pfs_status take_api(struct pfs_options *self, const char *item,
+				struct pfs_message *message)
+{
+	if (strcmp(item, "inlined") != 0 && strcmp(item, "public") != 0)
+		return refuse(message, PFS_BAD_CONFIG,
+			      "--apis '%.40s': choose from inlined, public", item);
+	self->apis[self->api_count++] = strcmp(item, "public") == 0 ? PFS_API_PUBLIC
+								    : PFS_API_INLINED;
+	return PFS_OK;
 }
 
 static enum pfs_status take_occupancy(struct pfs_options *self, const char *item,
@@ -163,6 +174,13 @@ static enum pfs_status read_workloads(struct pfs_options *self, const char *text
 {
 	self->workload_count = 0;
 	return read_list(self, "--workloads", text, take_workload, message);
+}
+
+static enum pfs_status read_apis(struct pfs_options *self, const char *text,
+				 struct pfs_message *message)
+{
+	self->api_count = 0;
+	return read_list(self, "--apis", text, take_api, message);
 }
 
 static enum pfs_status read_occupancies(struct pfs_options *self, const char *text,
@@ -307,6 +325,8 @@ static const struct flag flags[] = {
 	{"workloads", "A,B", "workloads (default: all)", read_workloads},
 	{"occupancies", "X,Y", "of churn and scan (default: 0,0.5,0.9,0.95,0.99,0.999)",
 	 read_occupancies},
+	{"apis", "A,B", "inlined: the policy's code in the workload's loop; public: by calls of "
+	 "pfs_allocate, pfs_publish, pfs_free (default: inlined)", read_apis},
 	{"threads", "N,M", "threads (default: 1,2,8)", read_threads},
 	{"placements", "A,B", "none, compact, scatter, node:K, oversubscribe:F (default: compact)",
 	 read_placements},
@@ -391,6 +411,7 @@ static enum pfs_status set_defaults(struct pfs_options *self, struct pfs_message
 		self->policies[self->policy_count++] = pfs_variant_at(i);
 	for (uint32_t i = 0; pfs_workload_at(i) != NULL && i < PFS_OPTIONS_LIST_MAX; i++)
 		self->workloads[self->workload_count++] = pfs_workload_at(i);
+	self->apis[self->api_count++] = PFS_API_INLINED;
 	enum pfs_status status = read_occupancies(self, "0,0.5,0.9,0.95,0.99,0.999", message);
 	if (status == PFS_OK)
 		status = read_threads(self, "1,2,8", message);
@@ -418,7 +439,7 @@ enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **ar
 			status = read_argument(self, *argc, argv, &i, message);
 	}
 	if (status == PFS_OK && self->peer != NULL && !self->list_policies && !self->list_traits &&
-	    (self->policy_count != 1 || strcmp(self->policies[0]->name, "malloc") != 0))
+	    (self->policy_count != 1 || strcmp(pfs_variant_name(self->policies[0]), "malloc") != 0))
 		status = refuse(message, PFS_BAD_CONFIG, "--peer '%.60s': only policy malloc has "
 				"another name; add --policies=malloc", self->peer);
 	*argc = kept;
@@ -442,8 +463,8 @@ void pfs_options_help(void)
 			 value != NULL ? value : "");
 		printf("  %-26s %s\n", shape, flags[i].help);
 	}
-	printf("\nnames: workload/policy:P/occupancy:O/placement:L/threads:T/manual_time; "
-	       "choose by --benchmark_filter=REGEX\n"
+	printf("\nnames: workload/policy:P/occupancy:O/api:public/placement:L/threads:T/"
+	       "manual_time; inlined has no api; choose by --benchmark_filter=REGEX\n"
 	       "often used: --benchmark_list_tests --benchmark_repetitions=N "
 	       "--benchmark_format=json --benchmark_out=FILE\n"
 	       "exit: 0 fine, 1 a check failed, 2 wrong input\n");

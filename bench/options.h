@@ -11,6 +11,8 @@
 #include <pfslab/status.h>
 #include <pfslab/variant.h>
 
+#include "calls.h"
+
 #define PFS_OPTIONS_LIST_MAX 64
 #define PFS_OPTIONS_THREADS_MAX 4096
 
@@ -21,6 +23,8 @@ struct pfs_options {
 	uint32_t policy_count;
 	const struct pfs_workload *workloads[PFS_OPTIONS_LIST_MAX];
 	uint32_t workload_count;
+	enum pfs_api apis[PFS_OPTIONS_LIST_MAX];
+	uint32_t api_count;
 	double occupancies[PFS_OPTIONS_LIST_MAX];
 	uint32_t occupancy_count;
 	uint32_t threads[PFS_OPTIONS_LIST_MAX];

@@ -36,8 +36,8 @@ struct run {
 void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config,
 		     uint32_t prealloc, uint32_t need)
 {
-	bool grows = (scene->variant->traits & PFS_TRAIT_GROW) != 0;
-	bool has_pages = (scene->variant->traits & PFS_TRAIT_INDEX) != 0;
+	bool grows = (pfs_variant_traits(scene->variant) & PFS_TRAIT_GROW) != 0;
+	bool has_pages = (pfs_variant_traits(scene->variant) & PFS_TRAIT_INDEX) != 0;
 
 	config->page_prealloc = !has_pages ? 0 : grows ? prealloc : need;
 	config->page_max = grows ? 4 * need : need;
@@ -81,7 +81,7 @@ static enum pfs_status check_records(const struct pfs_scene *scene,
 {
 	const struct pfs_options *options = scene->options;
 	uint64_t most = (uint64_t)config->page_max * config->page_records;
-	bool bounded = (scene->variant->traits & PFS_TRAIT_BOUNDED) != 0;
+	bool bounded = (pfs_variant_traits(scene->variant) & PFS_TRAIT_BOUNDED) != 0;
 
 	if (!scene->workload->has_occupancy || !bounded || scene->thread_count <= most)
 		return PFS_OK;
@@ -89,7 +89,7 @@ static enum pfs_status check_records(const struct pfs_scene *scene,
 		 "--threads %u, --pages %u, --page_records %u: workload %s needs a record for each "
 		 "thread, policy %s may have %llu; raise --pages or lower --threads",
 		 scene->thread_count, options->pages, options->page_records,
-		 scene->workload->name, scene->variant->name, (unsigned long long)most);
+		 scene->workload->name, pfs_variant_name(scene->variant), (unsigned long long)most);
 	return PFS_BAD_CONFIG;
 }
 
@@ -116,7 +116,7 @@ static enum pfs_status check_pages(const struct pfs_scene *scene, uint32_t conta
 		snprintf(message->text, sizeof(message->text),
 			 "--pages %u: workload %s with policy %s may add pages, up to %u for each "
 			 "of these; give %u at most", scene->options->pages,
-			 scene->workload->name, scene->variant->name, config.page_max,
+			 scene->workload->name, pfs_variant_name(scene->variant), config.page_max,
 			 PFS_PAGE_MAX / config.page_max);
 	return PFS_BAD_CONFIG;
 }
@@ -448,6 +448,7 @@ enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outc
 			.clock = plan->clock,
 			.workload = plan->workload,
 			.variant = plan->variant,
+			.calls = plan->calls,
 			.name = plan->name,
 			.series = plan->series,
 			.replay = plan->replay,

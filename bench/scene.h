@@ -17,6 +17,8 @@ struct pfs_scene_plan {
 	const struct pfs_options *options;
 	const struct pfs_workload *workload;
 	const struct pfs_variant *variant;      /* NULL where the workload has no policy */
+	const struct pfs_calls *calls;          /* of the variant, as api says */
+	enum pfs_api api;
 	const struct pfs_placement *placement;
 	hwloc_topology_t topology;
 	uint32_t pu_allowed;                    /* PUs this process may use */

@@ -1,7 +1,7 @@
 /*
- * scene_test.c - the checks after a trial, on variants that are broken on purpose.
+ * scene_test.c - the checks after a trial, with calls that are broken on purpose.
  *
- * A sound variant must pass; each broken one must be refused by the check that is named.
+ * Sound calls must pass; each broken one must be refused by the check that is named.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "trace_load.h"
 
 static int failures;
-static const struct pfs_variant *sound;
+static const struct pfs_variant *variant; /* of all containers */
+static const struct pfs_calls *sound;
 static struct pfs_outcome outcome;
 static struct pfs_replays replays;
 static _Thread_local uint64_t calls;
@@ -55,7 +56,7 @@ static void publish_early(struct pfs_thread *thread, struct pfs_claim claim)
 	pfs_bytes_store((char *)claim.record + 24, &other, sizeof(other));
 }
 
-static void play(const char *workload, const struct pfs_variant *variant, uint32_t threads,
+static void play(const char *workload, const struct pfs_calls *calls_used, uint32_t threads,
 		 const char *wanted)
 {
 	struct pfs_options options = {
@@ -68,7 +69,8 @@ static void play(const char *workload, const struct pfs_variant *variant, uint32
 	struct pfs_message message = {.text = ""};
 	struct pfs_scene_plan plan = {
 		.options = &options, .workload = pfs_workload_find(workload),
-		.variant = variant, .placement = &placement, .topology = pfs_topology_load(),
+		.variant = variant, .calls = calls_used,
+		.placement = &placement, .topology = pfs_topology_load(),
 		.replay = strcmp(workload, "replay") == 0 ? &replays.list[0] : NULL,
 		.pu_allowed = 1, .clock = &clock, .name = workload, .occupancy = 0.5,
 	};
@@ -89,13 +91,13 @@ static void play(const char *workload, const struct pfs_variant *variant, uint32
 						  strstr(message.text, wanted) != NULL;
 	if (!as_wanted) {
 		failures++;
-		fprintf(stderr, "scene_test: %s of %s: status %d '%s', wanted '%s'\n", workload,
-			variant->name, (int)status, message.text,
+		fprintf(stderr, "scene_test: %s: status %d '%s', wanted '%s'\n", workload,
+			(int)status, message.text,
 			wanted != NULL ? wanted : "no fault");
 	}
 	if (status == PFS_OK && outcome.ops == 0) {
 		failures++;
-		fprintf(stderr, "scene_test: %s of %s did nothing\n", workload, variant->name);
+		fprintf(stderr, "scene_test: %s did nothing\n", workload);
 	}
 	pfs_placement_fini(&placement);
 	hwloc_topology_destroy(plan.topology);
@@ -142,11 +144,12 @@ static void play_scarce(const char *workload)
 
 int main(int argc, char **argv)
 {
-	struct pfs_variant broken;
+	struct pfs_calls broken;
 
 	make_trace(argc > 1 ? argv[1] : "scene_test.pfstrace");
 
-	sound = pfs_variant_find("local_scan");
+	variant = pfs_variant_find("local_scan");
+	sound = pfs_calls_of(variant, PFS_API_INLINED);
 	play("churn", sound, 2, NULL);
 	play("pair", sound, 2, NULL);
 	play("handoff", sound, 2, NULL);
@@ -160,7 +163,6 @@ int main(int argc, char **argv)
 	play_scarce("pair");
 
 	broken = *sound;
-	broken.name = "broken";
 	broken.fill = fill_and_lose;
 	play("churn", &broken, 1, "live records of a walk");
 	broken.fill = sound->fill;

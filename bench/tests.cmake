@@ -8,6 +8,10 @@ add_test(NAME bench_shim
 add_executable(bench_histogram_test histogram_test.c histogram.c)
 add_test(NAME bench_histogram COMMAND bench_histogram_test)
 
+add_executable(bench_calls_test calls_test.c)
+target_link_libraries(bench_calls_test PRIVATE pfs_bench_calls)
+add_test(NAME bench_calls COMMAND bench_calls_test)
+
 add_executable(bench_trial_test
   trial_test.c clock.c placement.c pool.c trial.c)
 target_include_directories(bench_trial_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
@@ -20,24 +24,23 @@ add_executable(bench_scene_test
   trace_load.c trial.c workload.c ${workloads})
 target_include_directories(bench_scene_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(bench_scene_test PRIVATE
-  pfslab::pfslab PkgConfig::HWLOC PkgConfig::CK Threads::Threads m)
+  pfs_bench_calls PkgConfig::HWLOC PkgConfig::CK Threads::Threads m)
 add_test(NAME bench_scene
   COMMAND bench_scene_test ${CMAKE_CURRENT_BINARY_DIR}/scene_test.pfstrace)
-set_tests_properties(bench_shim bench_histogram bench_trial bench_scene PROPERTIES LABELS unit)
+set_tests_properties(bench_shim bench_histogram bench_calls bench_trial bench_scene
+  PROPERTIES LABELS unit)
 
 set(check /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_json.py $<TARGET_FILE:pfs-bench>)
-file(STRINGS ${PROJECT_SOURCE_DIR}/variants/variants.def lines REGEX "${PFS_VARIANT_LINE}")
-set(policies "")
-foreach(line ${lines})
-  string(REGEX REPLACE "${PFS_VARIANT_LINE}" "\\1" policy ${line})
+set(visible_policies "")
+foreach(policy ${policies})
   file(STRINGS ${PROJECT_SOURCE_DIR}/variants/${policy}.c visible REGEX "PFS_TRAIT_C11")
   if(visible OR NOT PFS_SANITIZE MATCHES "thread")
-    list(APPEND policies ${policy}) # else ThreadSanitizer would misread it
+    list(APPEND visible_policies ${policy}) # else ThreadSanitizer would misread it
   endif()
 endforeach()
 foreach(source ${workloads})
   string(REGEX REPLACE "^workload_(.*)\\.c$" "\\1" workload ${source})
-  foreach(policy ${policies})
+  foreach(policy ${visible_policies})
     add_test(NAME bench_${workload}_${policy} COMMAND ${check} smoke ${workload} ${policy})
     set_tests_properties(bench_${workload}_${policy} PROPERTIES LABELS bench-smoke)
     if(workload STREQUAL "floor")

@@ -13,9 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <pfslab/container.h>
-#include <pfslab/variant.h>
-
+#include "calls.h"
 #include "clock.h"
 #include "gate.h"
 #include "histogram.h"
@@ -53,6 +51,7 @@ struct pfs_scene {
 	const struct pfs_clock *clock;
 	const struct pfs_workload *workload;
 	const struct pfs_variant *variant;
+	const struct pfs_calls *calls; /* of the variant */
 	const char *name;         /* of the benchmark */
 	const struct pfs_replay *replay; /* NULL where the workload has no trace */
 	double occupancy;
@@ -147,7 +146,7 @@ static inline uint64_t pfs_worker_salt(uint32_t worker_index)
 	return ((uint64_t)worker_index + 1) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* The batches of a variant stamp and check records like this, too. */
+/* The batches stamp and check records like this, too. */
 static inline void pfs_stamp_set(void *record, uint64_t salt)
 {
 	*(uint64_t *)record = (uint64_t)(uintptr_t)record ^ salt;
@@ -162,9 +161,8 @@ static inline bool pfs_stamp_ok(const void *record, uint64_t salt)
 static inline struct pfs_claim pfs_timed_allocate(struct pfs_worker *worker,
 						  struct pfs_thread *thread)
 {
-	const struct pfs_variant *variant = worker->scene->variant;
 	uint64_t begin = pfs_clock_ticks(worker->scene->clock);
-	struct pfs_claim claim = variant->allocate(thread);
+	struct pfs_claim claim = worker->scene->calls->allocate(thread);
 
 	pfs_histogram_add(worker->histogram, pfs_clock_ticks(worker->scene->clock) - begin);
 	return claim;

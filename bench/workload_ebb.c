@@ -27,7 +27,7 @@ static void configure(const struct pfs_scene *scene, uint32_t container,
 	(void)container;
 	pfs_scene_pages(scene, config, 1, scene->options->pages);
 	/* `original` adds pages that nobody needs at each flood; here none may be refused. */
-	if ((scene->variant->traits & PFS_TRAIT_GROW) != 0)
+	if ((pfs_variant_traits(scene->variant) & PFS_TRAIT_GROW) != 0)
 		config->page_max *= ROOM;
 	if (scene->options->reclaim_period_ms == UINT32_MAX)
 		config->reclaim.period_ms = PERIOD_MS;
@@ -83,7 +83,7 @@ static uint64_t rise(struct pfs_worker *worker, uint64_t count)
 
 	if (before == goal) /* full: go on as before the ebb */
 		return pfs_live_churn(worker, count);
-	worker->refused += worker->scene->variant->fill(worker->threads[0], &worker->live,
+	worker->refused += worker->scene->calls->fill(worker->threads[0], &worker->live,
 							(uint32_t)goal);
 	return worker->live.count - before;
 }
@@ -97,7 +97,7 @@ static uint64_t step(struct pfs_worker *worker, uint64_t count)
 	if (live->count <= worker->target)
 		return pfs_live_churn(worker, count);
 	uint64_t next = live->count > count ? live->count - count : 0;
-	worker->scene->variant->drain(worker->threads[0], live,
+	worker->scene->calls->drain(worker->threads[0], live,
 				      next > worker->target ? (uint32_t)next : worker->target);
 	return 0;
 }

@@ -44,7 +44,7 @@ static bool publish(struct pfs_worker *worker, struct pfs_claim claim)
 		return false;
 	}
 	pfs_stamp_set(claim.record, pfs_worker_salt(worker->index / 2));
-	worker->scene->variant->publish(worker->threads[0], claim);
+	worker->scene->calls->publish(worker->threads[0], claim);
 	pfs_ring_push(ring_of(worker), claim.record);
 	return true;
 }
@@ -55,7 +55,7 @@ static uint64_t produce(struct pfs_worker *worker, uint64_t count)
 	uint64_t done = 0;
 
 	for (uint64_t i = 0; i < count && i < room; i++)
-		done += publish(worker, worker->scene->variant->allocate(worker->threads[0]));
+		done += publish(worker, worker->scene->calls->allocate(worker->threads[0]));
 	return done;
 }
 
@@ -68,7 +68,7 @@ static uint64_t consume(struct pfs_worker *worker, uint64_t count)
 	while (done < count && pfs_ring_pop(ring, &record)) {
 		if (!pfs_stamp_ok(record, pfs_worker_salt(worker->index / 2)))
 			pfs_worker_fault(worker, "a record on its way was overwritten");
-		worker->scene->variant->free(worker->threads[0], record);
+		worker->scene->calls->free(worker->threads[0], record);
 		done++;
 	}
 	return done;

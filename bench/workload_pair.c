@@ -11,7 +11,7 @@ static bool prepare(struct pfs_worker *worker)
 
 static uint64_t step(struct pfs_worker *worker, uint64_t count)
 {
-	uint64_t refused = worker->scene->variant->pair(worker->threads[0], count);
+	uint64_t refused = worker->scene->calls->pair(worker->threads[0], count);
 
 	worker->refused += refused;
 	return count - refused;
@@ -19,7 +19,7 @@ static uint64_t step(struct pfs_worker *worker, uint64_t count)
 
 static void sample(struct pfs_worker *worker)
 {
-	const struct pfs_variant *variant = worker->scene->variant;
+	const struct pfs_calls *calls = worker->scene->calls;
 	struct pfs_claim claim = pfs_timed_allocate(worker, worker->threads[0]);
 
 	if (claim.record == NULL) {
@@ -27,8 +27,8 @@ static void sample(struct pfs_worker *worker)
 		return;
 	}
 	pfs_stamp_set(claim.record, worker->random);
-	variant->publish(worker->threads[0], claim);
-	variant->free(worker->threads[0], claim.record);
+	calls->publish(worker->threads[0], claim);
+	calls->free(worker->threads[0], claim.record);
 }
 
 const struct pfs_workload pfs_workload_pair = {

@@ -109,7 +109,7 @@ static void put(struct pfs_worker *worker, struct player *self, struct place *pl
 		return;
 	}
 	pfs_stamp_set(claim.record, pfs_worker_salt((uint32_t)(place - self->places)));
-	worker->scene->variant->publish(worker->threads[0], claim);
+	worker->scene->calls->publish(worker->threads[0], claim);
 	self->held++;
 }
 
@@ -119,7 +119,7 @@ static void drop(struct pfs_worker *worker, struct player *self, struct place *p
 		return; /* refused */
 	if (!pfs_stamp_ok(place->record, pfs_worker_salt((uint32_t)(place - self->places))))
 		pfs_worker_fault(worker, "a live record had two owners");
-	worker->scene->variant->free(worker->threads[0], place->record);
+	worker->scene->calls->free(worker->threads[0], place->record);
 	place->record = NULL;
 	self->held--;
 }
@@ -146,7 +146,7 @@ static bool prepare(struct pfs_worker *worker)
 	};
 	for (uint32_t i = 0; i < self->track->prelude_count; i++)
 		put(worker, self, &self->places[self->track->events[i].id_and_kind],
-		    worker->scene->variant->allocate(worker->threads[0]));
+		    worker->scene->calls->allocate(worker->threads[0]));
 	pfs_mark_set(&worker->live_mark, self->track->event_count != 0 ? 0 : UINT64_MAX);
 	return true;
 }
@@ -186,7 +186,7 @@ static bool play(struct pfs_worker *worker, struct player *self, bool timed, boo
 	else if (timed)
 		put(worker, self, place, pfs_timed_allocate(worker, worker->threads[0]));
 	else
-		put(worker, self, place, worker->scene->variant->allocate(worker->threads[0]));
+		put(worker, self, place, worker->scene->calls->allocate(worker->threads[0]));
 	pfs_turn_pass(&place->turn, event->next);
 	if (++self->next == track->event_count) {
 		self->next = 0;

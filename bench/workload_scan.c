@@ -77,14 +77,14 @@ static bool prepare(struct pfs_worker *worker)
 static void settle(struct pfs_worker *worker)
 {
 	if (worker->live.count > worker->target)
-		worker->scene->variant->drain(worker->threads[0], &worker->live, worker->target);
+		worker->scene->calls->drain(worker->threads[0], &worker->live, worker->target);
 	for (uint32_t i = 0; i < worker->live.count; i++)
 		write_row(worker, worker->live.records[i]);
 }
 
 static uint64_t churn(struct pfs_worker *worker, uint64_t count)
 {
-	const struct pfs_variant *variant = worker->scene->variant;
+	const struct pfs_calls *calls = worker->scene->calls;
 	struct pfs_thread *thread = worker->threads[0];
 	struct pfs_live *live = &worker->live;
 	uint64_t done = 0;
@@ -96,15 +96,15 @@ static uint64_t churn(struct pfs_worker *worker, uint64_t count)
 
 			live->spoiled += !pfs_stamp_ok(record, live->salt);
 			live->records[victim] = live->records[--live->count];
-			variant->free(thread, record);
+			calls->free(thread, record);
 		}
-		struct pfs_claim claim = variant->allocate(thread);
+		struct pfs_claim claim = calls->allocate(thread);
 		if (claim.record == NULL) {
 			worker->refused++;
 			continue;
 		}
 		write_row(worker, claim.record);
-		variant->publish(thread, claim);
+		calls->publish(thread, claim);
 		live->records[live->count++] = claim.record;
 		done++;
 	}

@@ -64,18 +64,18 @@ static bool prepare(struct pfs_worker *worker)
 /* A new record, published, or NULL. */
 static void *take(struct pfs_worker *worker, enum kind kind, bool timed)
 {
-	const struct pfs_variant *variant = worker->scene->variant;
+	const struct pfs_calls *calls = worker->scene->calls;
 	struct storm *storm = worker->own;
 	struct pfs_thread *thread = worker->threads[kind];
 	struct pfs_claim claim = timed ? pfs_timed_allocate(worker, thread)
-				       : variant->allocate(thread);
+				       : calls->allocate(thread);
 
 	if (claim.record == NULL) {
 		worker->refused++;
 		return NULL;
 	}
 	pfs_stamp_set(claim.record, storm->salt + kind);
-	variant->publish(thread, claim);
+	calls->publish(thread, claim);
 	storm->counts[kind]++;
 	return claim.record;
 }
@@ -89,7 +89,7 @@ static uint64_t give(struct pfs_worker *worker, enum kind kind, void *record)
 		return 0;
 	if (!pfs_stamp_ok(record, storm->salt + kind))
 		pfs_worker_fault(worker, "a live record had two owners");
-	worker->scene->variant->free(worker->threads[kind], record);
+	worker->scene->calls->free(worker->threads[kind], record);
 	storm->counts[kind]--;
 	return 1;
 }

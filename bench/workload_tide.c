@@ -121,7 +121,7 @@ static uint64_t fill_to(struct pfs_worker *worker, uint32_t goal)
 {
 	uint32_t before = worker->live.count;
 
-	worker->refused += worker->scene->variant->fill(worker->threads[0], &worker->live, goal);
+	worker->refused += worker->scene->calls->fill(worker->threads[0], &worker->live, goal);
 	return worker->live.count - before;
 }
 
@@ -151,7 +151,7 @@ static uint64_t step(struct pfs_worker *worker, uint64_t count)
 		done = fill_to(worker, (uint32_t)(next < goal ? next : goal));
 	} else if (live->count > goal) {
 		uint64_t next = live->count > count ? live->count - count : 0;
-		worker->scene->variant->drain(worker->threads[0], live,
+		worker->scene->calls->drain(worker->threads[0], live,
 					      (uint32_t)(next > goal ? next : goal));
 	} else {
 		done = hold(worker, count);

@@ -29,13 +29,12 @@
 
 #include <stdalign.h>
 
-#include <pfslab/variant.h>
-
 #include "counts.h"
 #include "decay.h"
 #include "epoch.h"
 #include "mutex.h"
 #include "page.h"
+#include "variant.h"
 
 struct pfs_reclaimer;
 

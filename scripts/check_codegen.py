@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""check_codegen.py - no indirect call or jump is left in the variants' object files.
+"""check_codegen.py - no indirect call or jump is left in the policies' object files: those
+of the library, and those of the benchmarks, where each policy is compiled into the batches.
 
 usage: scripts/check_codegen.py [BUILD_DIR...]   (default build/release)
 A policy is a constant struct of hooks that the compiler must see through; a forgotten const
@@ -20,11 +21,13 @@ FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 
 
 def objects(build):
-    """All object files below the build's variants folder."""
-    found = []
-    for place, _, names in os.walk(os.path.join(build, "variants")):
-        found += [os.path.join(place, name) for name in sorted(names) if name.endswith(".o")]
-    return sorted(found)
+    """All object files of policies below a build: [those of the library, those of batches]."""
+    found = [[], []]
+    for part, folder, name in ((0, "variants", ""), (1, "bench", "pfs_calls_")):
+        for place, _, names in os.walk(os.path.join(build, folder)):
+            if name in place:
+                found[part] += [os.path.join(place, n) for n in sorted(names) if n.endswith(".o")]
+    return [sorted(part) for part in found]
 
 
 def scan(listing):
@@ -42,10 +45,12 @@ def check(builds):
     """(faults, number of object files)"""
     faults, count = [], 0
     for build in builds:
-        paths = objects(build)
-        if not paths:
+        library, batches = objects(build)
+        if not library:
             faults.append(f"{build}: no object file below variants/; build it first")
-        for path in paths:
+        if not batches:
+            faults.append(f"{build}: no object file of pfs_calls_* below bench/; build it first")
+        for path in library + batches:
             count += 1
             done = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path],
                                   capture_output=True, text=True, check=False)

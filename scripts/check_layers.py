@@ -22,10 +22,13 @@ ALLOWED = {
     "recorder": {"include", "recorder"},
 }
 # The simulated machine slips under the containers through these two files, and under the
-# workloads, which run on it, too, through the doors to shared memory and to the scheduler.
+# workloads, which run on it, too, through the doors to shared memory and to the scheduler. The
+# batches of bench/ are compiled together with each policy, and are over its table.
 SEAMS = {("containers", "sim/atomic_backend.h"), ("containers", "sim/mutex_backend.h"),
          ("bench", "containers/atomic.h"), ("bench", "containers/yield.h"),
-         ("sim", "variants/kernels.h"), ("sim", "stress/history.h")}
+         ("bench", "containers/compiler.h"), ("bench", "containers/random.h"),
+         ("bench", "containers/variant.h"), ("bench", "variants/variants.def"),
+         ("sim", "stress/history.h")}
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
 
 

@@ -12,6 +12,7 @@
 
 #include <pfslab/variant.h>
 
+#include "containers/variant.h"
 #include "sim/case_history.h"
 #include "sim/search.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "containers/message.h"
+#include "containers/variant.h"
 #include "sim/progress.h"
 
 #define STEP_MAX 5000u /* in so many the others must have finished */

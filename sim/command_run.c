@@ -16,7 +16,7 @@
 #include "sim/arena.h"
 #include "sim/machine.h"
 #include "sim/run_result.h"
-#include "sim/timed_variant.h"
+#include "sim/timed_calls.h"
 #include "sim/trial_backend.h"
 
 static struct pfs_outcome outcome; /* too large for a stack */
@@ -28,7 +28,6 @@ struct run {
 	struct pfs_placement placement;
 	struct pfs_clock clock;
 	struct pfs_trial_backend backend;
-	const struct pfs_variant *variant; /* the timed copy */
 };
 
 /* ---- progress, on stderr where somebody looks ---- */
@@ -122,7 +121,7 @@ static void put_all(const struct run *run, struct pfs_run_result *result)
 		pfs_run_result_put(result, "fairness",
 				   (double)outcome.ops_min / (double)outcome.ops_max);
 	pfs_run_result_put(result, "oversubscribed", outcome.crowded);
-	outcome.histogram = *pfs_timed_variant_histogram();
+	outcome.histogram = *pfs_timed_calls_histogram();
 	outcome.reclaimed_timed = outcome.after.reclaimed - outcome.before.reclaimed;
 	pfs_counters_put(&sink, &run->plan, &outcome);
 	put_stats(&run->backend.stats, result);
@@ -144,7 +143,7 @@ static uint32_t count_reclaimers(const struct run *run)
 	for (uint32_t i = 0; i < options->workload->container_count; i++) {
 		struct pfs_config config;
 		pfs_scene_configure(&scene, i, &config);
-		bool reclaims = (options->variant->traits & PFS_TRAIT_RECLAIM) != 0;
+		bool reclaims = (pfs_variant_traits(options->variant) & PFS_TRAIT_RECLAIM) != 0;
 		count += reclaims && config.reclaim.period_ms != 0;
 	}
 	return count;
@@ -152,7 +151,7 @@ static uint32_t count_reclaimers(const struct run *run)
 
 static void measure_hot(bool begins)
 {
-	pfs_timed_variant_record(begins);
+	pfs_timed_calls_record(begins);
 	(void)pfs_hot_lines_record(begins);
 }
 
@@ -163,11 +162,11 @@ static void make_run(struct run *run, const struct pfs_run_options *options)
 	*run = (struct run){ .options = options, .clock = { .ns_per_tick = 1, .cost_ns = 1 } };
 	run->placement.thread_count = options->threads;
 	run->placement.pu_count = options->topology->pu_count;
-	run->variant = options->variant != NULL ? pfs_timed_variant(options->variant) : NULL;
 	run->plan = (struct pfs_scene_plan){
 		.options = &options->bench,
 		.workload = options->workload,
-		.variant = run->variant,
+		.variant = options->variant,
+		.calls = options->variant != NULL ? pfs_timed_calls(options->variant) : NULL,
 		.placement = &run->placement,
 		.pu_allowed = options->topology->pu_count,
 		.clock = &run->clock,
@@ -184,7 +183,7 @@ static void make_run(struct run *run, const struct pfs_run_options *options)
 		.window_ns = moves ? options->window_ns : 0,
 		.nominal_ns = UINT64_C(1000000) * nominal_ms,
 		.tick_share = (uint32_t)options->workload->tick_share,
-		.measuring = options->hot != 0 ? measure_hot : pfs_timed_variant_record,
+		.measuring = options->hot != 0 ? measure_hot : pfs_timed_calls_record,
 		.reclaimers = count_reclaimers(run),
 	};
 }

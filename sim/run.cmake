@@ -13,7 +13,7 @@ set(scene_sources allocator.c check.c counters.c histogram.c options.c scene.c s
 list(TRANSFORM scene_sources PREPEND ${bench}/)
 
 add_library(pfslab_sim_run STATIC ${workload_sources} ${scene_sources} ring_backend.c
-  arena.c timed_variant.c trial_backend.c command_run.c hot_lines.c run_options.c run_result.c)
+  arena.c timed_calls.c trial_backend.c command_run.c hot_lines.c run_options.c run_result.c)
 target_include_directories(pfslab_sim_run PRIVATE ${PROJECT_SOURCE_DIR}/containers)
 target_link_libraries(pfslab_sim_run
   PUBLIC pfslab_sim pfs_trace PRIVATE PkgConfig::HWLOC ${CMAKE_DL_LIBS} m)
@@ -21,7 +21,7 @@ foreach(function malloc calloc realloc aligned_alloc free) # see arena.h
   target_link_options(pfslab_sim_run INTERFACE LINKER:--wrap=${function})
 endforeach()
 if(NOT PFS_SANITIZE)
-  set_source_files_properties(${workload_sources} ring_backend.c timed_variant.c PROPERTIES
+  set_source_files_properties(${workload_sources} ring_backend.c timed_calls.c PROPERTIES
     COMPILE_OPTIONS -fsanitize=thread)
 endif()
 target_link_libraries(pfs-sim PRIVATE pfslab_sim_run)

@@ -8,6 +8,7 @@
 #include "bench/scene.h"
 #include "bench/workload.h"
 #include "containers/message.h"
+#include "containers/variant.h"
 #include "sim/hot_lines.h"
 #include "sim/machine.h"
 

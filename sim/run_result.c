@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/workload.h"
+#include "containers/variant.h"
 
 void pfs_run_result_put(struct pfs_run_result *self, const char *name, double value)
 {

@@ -47,7 +47,7 @@ static void grows_to_its_maximum(const struct pfs_case *at)
 	void *records[CAPACITY];
 	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
 	pfs_fixture_set_up(&it);
-	bool grows = (at->variant->traits & PFS_TRAIT_GROW) != 0;
+	bool grows = (pfs_variant_traits(at->variant) & PFS_TRAIT_GROW) != 0;
 	PFS_CHECK_IS(pfs_counts_of(it.container).pages, grows ? 0 : PAGES);
 	PFS_CHECK_IS(pfs_thread_status(it.thread), PFS_OK);
 	fill(&it, records, CAPACITY);
@@ -77,7 +77,7 @@ static void preallocates(const struct pfs_case *at)
 	it.config.page_prealloc = 3;
 	pfs_fixture_set_up(&it);
 	struct pfs_counts counts = pfs_counts_of(it.container);
-	bool grows = (at->variant->traits & PFS_TRAIT_GROW) != 0;
+	bool grows = (pfs_variant_traits(at->variant) & PFS_TRAIT_GROW) != 0;
 	PFS_CHECK_IS(counts.pages, grows ? 3 : PAGES);
 	PFS_CHECK_IS(counts.growths, 0);
 	PFS_CHECK(counts.resident_bytes > 0);
@@ -168,7 +168,7 @@ static void a_refused_page_undoes_create(const struct pfs_case *at)
 						  &message),
 			     PFS_NO_MEMORY);
 		PFS_CHECK(it.container == NULL);
-		PFS_CHECK(strstr(message.text, at->variant->name) != NULL);
+		PFS_CHECK(strstr(message.text, pfs_variant_name(at->variant)) != NULL);
 		PFS_CHECK_IS(it.source.mapped, after);
 		PFS_CHECK_IS(pfs_test_source_out(&it.source), 0);
 	}
@@ -218,44 +218,6 @@ static void an_abandoned_record_is_free(const struct pfs_case *at)
 	for (uint32_t i = 0; i < CAPACITY; i++)
 		pfs_abandon(it.thread, claims[i]);
 	fill(&it, records, CAPACITY);
-	empty(&it, records, CAPACITY);
-	pfs_fixture_tear_down(&it);
-}
-
-static void batches_keep_their_promise(const struct pfs_case *at)
-{
-	struct pfs_fixture it;
-	void *records[CAPACITY + 1];
-	struct pfs_live live = { .records = records, .random = 7, .salt = 99 };
-	uint32_t most = (at->variant->traits & PFS_TRAIT_BOUNDED) != 0 ? CAPACITY : CAPACITY + 1;
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
-	PFS_CHECK_IS(at->variant->pair(it.thread, 100), 0);
-	PFS_CHECK_IS(at->variant->fill(it.thread, &live, CAPACITY), 0);
-	PFS_CHECK_IS(live.count, CAPACITY);
-	PFS_CHECK_IS(at->variant->churn(it.thread, &live, 200), 200);
-	PFS_CHECK_IS(live.count, CAPACITY);
-	PFS_CHECK_IS(at->variant->fill(it.thread, &live, CAPACITY + 1), CAPACITY + 1 - most);
-	PFS_CHECK_IS(live.count, most);
-	at->variant->drain(it.thread, &live, 5);
-	PFS_CHECK_IS(live.count, 5);
-	PFS_CHECK_IS(live.spoiled, 0);
-	*(uint64_t *)records[0] ^= 1; /* as a second owner would */
-	at->variant->drain(it.thread, &live, 0);
-	PFS_CHECK_IS(live.spoiled, 1);
-	PFS_CHECK_IS(at->variant->churn(it.thread, &live, 200), 0); /* there is none to replace */
-	pfs_fixture_tear_down(&it);
-}
-
-static void a_full_container_refuses_batches(const struct pfs_case *at)
-{
-	struct pfs_fixture it;
-	void *records[CAPACITY];
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
-	fill(&it, records, CAPACITY);
-	PFS_CHECK_IS(at->variant->pair(it.thread, 3), 3);
-	PFS_CHECK_IS(pfs_counts_of(it.container).lost, 3);
 	empty(&it, records, CAPACITY);
 	pfs_fixture_tear_down(&it);
 }
@@ -326,8 +288,6 @@ static const struct pfs_test tests[] = {
 	EACH("a refused page undoes create", a_refused_page_undoes_create, ALL),
 	EACH("versions grow by publish alone", versions_grow_by_publish_alone, ALL),
 	EACH("an abandoned record is free", an_abandoned_record_is_free, ALL),
-	EACH("batches keep their promise", batches_keep_their_promise, 0),
-	EACH("a full container refuses batches", a_full_container_refuses_batches, ALL),
 	DIES("free twice", free_twice, "pfslab: free: "),
 	DIES("free of DIRTY", free_of_dirty, "pfslab: free: "),
 	DIES("publish twice", publish_twice, "pfslab: publish: "),

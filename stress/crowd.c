@@ -26,7 +26,7 @@ void pfs_harm(const struct pfs_crowd *crowd, const char *format, ...)
 	(void)vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	(void)fprintf(stderr, "pfs-stress: harm: %s, %s, %s, seed %llu: %s\n",
-		      crowd->options->policy->name, layout_name(crowd->layout),
+		      pfs_variant_name(crowd->options->policy), layout_name(crowd->layout),
 		      pfs_mode_name(crowd->mode), (unsigned long long)crowd->options->seed, text);
 	_exit(1);
 }
@@ -289,7 +289,7 @@ static void report(const struct pfs_crowd *self)
 	}
 	(void)printf("%s %s %s: %llu allocated, %llu refused, %llu handed over, %llu walks, "
 		     "%llu reads confirmed, %llu pages given back, %llu of them on demand: fine\n",
-		     self->options->policy->name, layout_name(self->layout),
+		     pfs_variant_name(self->options->policy), layout_name(self->layout),
 		     pfs_mode_name(self->mode), (unsigned long long)sum.allocations,
 		     (unsigned long long)sum.refused, (unsigned long long)sum.handed,
 		     (unsigned long long)sum.walks, (unsigned long long)sum.reads,
@@ -300,7 +300,7 @@ static void report(const struct pfs_crowd *self)
 static void configure(struct pfs_crowd *self)
 {
 	const struct pfs_stress_options *options = self->options;
-	uint32_t traits = options->policy->traits;
+	uint32_t traits = pfs_variant_traits(options->policy);
 	self->has_words = (traits & PFS_TRAIT_WORDS) != 0;
 	self->has_index = (traits & PFS_TRAIT_INDEX) != 0;
 	self->reclaims = (traits & PFS_TRAIT_RECLAIM) != 0;

@@ -173,11 +173,12 @@ static void run_lock_step(struct pfs_machine *machine, const struct pfs_variant 
 	struct pfs_scenario scenario = { "four pages", lock_step_setup, lock_step_finish,
 					 name_address, &scene, NULL };
 	struct pfs_round_robin turn;
+	bool original = strcmp(pfs_variant_name(variant), "original") == 0;
 	char name[64];
-	(void)snprintf(name, sizeof(name), "%s%s", variant->name,
-		       strcmp(variant->name, "original") != 0 ? ""
-		       : full_flags                            ? ", full flags"
-							       : ", no flags");
+	(void)snprintf(name, sizeof(name), "%s%s", pfs_variant_name(variant),
+		       !original    ? ""
+		       : full_flags ? ", full flags"
+				    : ", no flags");
 	pfs_round_robin_init(&turn);
 	machine->tracing = trace;
 	enum pfs_machine_end end = pfs_scenario_run(&scenario, machine, &turn.scheduler);
@@ -192,7 +193,7 @@ static void run_lock_step(struct pfs_machine *machine, const struct pfs_variant 
 	claim(scene.free_before[0] == 0 && scene.free_before[3] == 0 &&
 		      scene.free_before[1] == 2 && scene.free_before[2] == 2,
 	      name, "pages 1 and 4 are full, 2 and 3 have room for two each");
-	if (strcmp(variant->name, "original") == 0) {
+	if (original) {
 		claim(scene.counts.growths > 0, name, "it adds a page");
 		claim(scene.counts.needless_growths > 0, name, "nobody needed the page");
 		claim(scene.counts.page_skips > 0, name, "it skips pages");
@@ -265,14 +266,15 @@ static void run_stuck(struct pfs_machine *machine, const struct pfs_variant *var
 					 &scene, NULL };
 	struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP, .seconds_max = 20 };
 	struct late_flag late = { { .choose = late_flag_choose }, &scene, false };
-	bool original = strcmp(variant->name, "original") == 0;
+	const char *name = pfs_variant_name(variant);
+	bool original = strcmp(name, "original") == 0;
 	machine->tracing = trace;
 	bool forced = pfs_scenario_run(&scenario, machine, &late.scheduler) == PFS_END_FAILED;
 	if (trace)
 		pfs_trace_print(machine, stdout);
 	machine->tracing = false;
 	bool fine = pfs_search(machine, &scenario, &options, &result);
-	(void)printf("%-24s %-10s %-22s %llu schedules%s\n", variant->name,
+	(void)printf("%-24s %-10s %-22s %llu schedules%s\n", name,
 		     !original ? "" : full_flags ? "flags" : "no flags",
 		     forced ? "stuck" : "the record is had",
 		     (unsigned long long)result.executions,
@@ -280,19 +282,19 @@ static void run_stuck(struct pfs_machine *machine, const struct pfs_variant *var
 		     : result.complete ? ", all there are: none stuck"
 				       : ", not all: none stuck");
 	if (original && full_flags) {
-		claim(forced, variant->name, "the forced schedule leaves the flag stuck");
-		claim(!fine, variant->name, "the search finds it too");
+		claim(forced, name, "the forced schedule leaves the flag stuck");
+		claim(!fine, name, "the search finds it too");
 	} else {
-		claim(!forced, variant->name, "the forced schedule leaves nothing stuck");
-		claim(fine && result.complete, variant->name, "no schedule leaves a free record "
-							      "that cannot be had");
+		claim(!forced, name, "the forced schedule leaves nothing stuck");
+		claim(fine && result.complete, name,
+		      "no schedule leaves a free record that cannot be had");
 	}
 }
 
 static bool is_wanted(const struct pfs_variant *variant)
 {
 	const uint32_t needed = PFS_TRAIT_C11 | PFS_TRAIT_WORDS | PFS_TRAIT_GROW;
-	return (variant->traits & needed) == needed;
+	return (pfs_variant_traits(variant) & needed) == needed;
 }
 
 static int usage(void)
@@ -324,7 +326,7 @@ int main(int argc, char **argv)
 		if (!is_wanted(variant))
 			continue;
 		run_lock_step(machine, variant, false, trace && variant == named);
-		if (strcmp(variant->name, "original") == 0)
+		if (strcmp(pfs_variant_name(variant), "original") == 0)
 			run_lock_step(machine, variant, true, trace && variant == named);
 	}
 	(void)printf("\none page of one record, in use; one thread allocates, one frees it;\n"
@@ -333,7 +335,7 @@ int main(int argc, char **argv)
 		if (!is_wanted(variant))
 			continue;
 		run_stuck(machine, variant, true, trace && variant == named);
-		if (strcmp(variant->name, "original") == 0)
+		if (strcmp(pfs_variant_name(variant), "original") == 0)
 			run_stuck(machine, variant, false, trace && variant == named);
 	}
 	pfs_machine_destroy(machine);

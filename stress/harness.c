@@ -174,7 +174,8 @@ static void visit(struct session *self, const struct pfs_test *test, const struc
 {
 	char name[160];
 	if (test->each)
-		(void)snprintf(name, sizeof(name), "%s[%s,%s]", test->name, at->variant->name,
+		(void)snprintf(name, sizeof(name), "%s[%s,%s]", test->name,
+			       pfs_variant_name(at->variant),
 			       layout_names[at->layout]);
 	else
 		(void)snprintf(name, sizeof(name), "%s", test->name);
@@ -186,7 +187,7 @@ static void visit(struct session *self, const struct pfs_test *test, const struc
 		return;
 	}
 	if (PFS_UNDER_TSAN && test->threads && test->each &&
-	    (at->variant->traits & PFS_TRAIT_C11) == 0) {
+	    (pfs_variant_traits(at->variant) & PFS_TRAIT_C11) == 0) {
 		(void)printf("skip   %s: ThreadSanitizer cannot see all its accesses\n", name);
 		self->skipped++;
 		return;
@@ -201,7 +202,7 @@ static void visit_each(struct session *self, const struct pfs_test *test)
 {
 	const struct pfs_variant *variant;
 	for (size_t position = 0; (variant = pfs_variant_at(position)) != NULL; position++) {
-		if ((variant->traits & test->traits) != test->traits)
+		if ((pfs_variant_traits(variant) & test->traits) != test->traits)
 			continue;
 		for (int layout = PFS_LAYOUT_IN_RECORD; layout <= PFS_LAYOUT_SIDE_BY_SIDE;
 		     layout++) {

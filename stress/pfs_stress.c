@@ -14,14 +14,14 @@ static int list_policies(void)
 {
 	const struct pfs_variant *variant;
 	for (size_t i = 0; (variant = pfs_variant_at(i)) != NULL; i++)
-		(void)printf("%-14s %s\n", variant->name, variant->summary);
+		(void)printf("%-14s %s\n", pfs_variant_name(variant), pfs_variant_summary(variant));
 	return 0;
 }
 
 static bool can_do(const struct pfs_variant *policy, enum pfs_mode mode)
 {
 	const uint32_t indexed = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX;
-	return mode == PFS_MODE_PLAIN || (policy->traits & indexed) == indexed;
+	return mode == PFS_MODE_PLAIN || (pfs_variant_traits(policy) & indexed) == indexed;
 }
 
 /* The workloads that the policy can do; a word on those that it cannot. */
@@ -35,7 +35,8 @@ static uint32_t modes_of(const struct pfs_stress_options *options)
 			able |= mode;
 		else
 			(void)printf("%s %s: left out, its records have no word and no index\n",
-				     options->policy->name, pfs_mode_name((enum pfs_mode)mode));
+				     pfs_variant_name(options->policy),
+				     pfs_mode_name((enum pfs_mode)mode));
 	}
 	return able;
 }
@@ -69,15 +70,15 @@ int main(int argc, char **argv)
 	}
 	if (options.list_policies)
 		return list_policies();
-	if (PFS_UNDER_TSAN && (options.policy->traits & PFS_TRAIT_C11) == 0) {
+	if (PFS_UNDER_TSAN && (pfs_variant_traits(options.policy) & PFS_TRAIT_C11) == 0) {
 		(void)printf("%s: left out, ThreadSanitizer cannot see all its accesses\n",
-			     options.policy->name);
+			     pfs_variant_name(options.policy));
 		return 0;
 	}
 	uint32_t able = modes_of(&options);
 	if (able == 0) {
 		(void)fprintf(stderr, "pfs-stress: --workload: policy %s can do none of these; "
-			      "try plain\n", options.policy->name);
+			      "try plain\n", pfs_variant_name(options.policy));
 		return 2;
 	}
 	run_layout(&options, options.layout, able);

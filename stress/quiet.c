@@ -55,7 +55,7 @@ static void check_nothing_waits(struct pfs_crowd *self, struct pfs_thread *threa
 static void check_counts(struct pfs_crowd *self)
 {
 	struct pfs_counts counts = counts_of(self);
-	uint32_t traits = self->options->policy->traits;
+	uint32_t traits = pfs_variant_traits(self->options->policy);
 	uint64_t refused = 0;
 	for (uint32_t i = 0; i <= self->options->threads; i++)
 		refused += self->deeds[i].refused;

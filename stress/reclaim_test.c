@@ -103,7 +103,7 @@ static void off_unless_asked(const struct pfs_case *at)
 	pfs_fixture_empty(&it, 0, CAPACITY);
 	(void)usleep(50000);
 	PFS_CHECK_IS(pfs_fixture_pages(&it), PAGES);
-	bool gives = (at->variant->traits & PFS_TRAIT_RECLAIM) != 0;
+	bool gives = (pfs_variant_traits(at->variant) & PFS_TRAIT_RECLAIM) != 0;
 	PFS_CHECK_IS(pfs_reclaim_now(it.thread), gives ? PAGES : 0);
 	PFS_CHECK_IS(pfs_fixture_pages(&it), gives ? 0 : PAGES);
 	pfs_fixture_tear_down(&it);

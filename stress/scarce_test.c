@@ -145,7 +145,7 @@ static void check_stranded(struct pfs_container *container, uint64_t now, uint64
 /* The metric: what lies in other threads' caches, and only that. */
 static void what_others_hold_is_counted(const struct pfs_case *at)
 {
-	uint64_t cached = strcmp(at->variant->name, "magazine") == 0 ? CACHED : 0;
+	uint64_t cached = strcmp(pfs_variant_name(at->variant), "magazine") == 0 ? CACHED : 0;
 	struct pfs_container *container = create(at, 2 * CACHED, false);
 	struct pfs_thread *first = pfs_attach_or_fail(container);
 	void *records[CACHED];

@@ -113,7 +113,7 @@ static void check_round(struct pfs_crowd *self)
 	size_t where = 0;
 	gather(self, &history);
 	/* Only an exact policy answers full at a moment when it was true. */
-	if ((self->options->policy->traits & PFS_TRAIT_EXACT) == 0)
+	if ((pfs_variant_traits(self->options->policy) & PFS_TRAIT_EXACT) == 0)
 		history.no_free_count = 0;
 	enum pfs_verdict verdict = pfs_history_check(&history, &where);
 	if (verdict == PFS_HISTORY_DOUBLE)

@@ -62,7 +62,7 @@ static void a_handle_is_used_again(const struct pfs_case *at)
 	pfs_thread_detach(first);
 	PFS_CHECK(pfs_attach_or_fail(container) == first);
 	PFS_CHECK_IS(pfs_thread_status(first), PFS_OK);
-	uint64_t lost = (at->variant->traits & PFS_TRAIT_BOUNDED) != 0;
+	uint64_t lost = (pfs_variant_traits(at->variant) & PFS_TRAIT_BOUNDED) != 0;
 	PFS_CHECK_IS(pfs_counts_of(container).lost, lost); /* kept by the handle */
 	pfs_thread_detach(first);
 	pfs_thread_detach(second);
@@ -105,7 +105,7 @@ static void side_by_side(const struct pfs_case *at)
 	const struct pfs_variant *variant;
 	uint32_t count = 0;
 	for (size_t i = 0; (variant = pfs_variant_at(i)) != NULL && count < 16; i++) {
-		if ((variant->traits & ALL) != ALL)
+		if ((pfs_variant_traits(variant) & ALL) != ALL)
 			continue;
 		struct pfs_case here = { variant, (enum pfs_layout)(count % 2) };
 		struct pfs_config config = pfs_case_config(&here);

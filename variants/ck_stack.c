@@ -107,16 +107,15 @@ static void abandon_and_push(struct pfs_thread *thread, struct pfs_claim claim)
 	push_record(thread, claim.record);
 }
 
-static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_and_push,
-						  free_and_push };
-PFS_VARIANT_BATCHES(record_ops)
-
-const struct pfs_variant pfs_variant_ck_stack = {
+PFS_POLICY(ck_stack) = {
 	.name = "ck_stack",
 	.summary = "baseline: a bounded pool on Concurrency Kit's stack, made whole at the start",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_BOUNDED,
 	.start = start,
 	.stop = stop,
 	.thread_start = thread_start,
-	PFS_VARIANT_CALLS(allocate, publish_record, abandon_and_push, free_and_push),
+	.allocate = allocate,
+	.publish = publish_record,
+	.abandon = abandon_and_push,
+	.free = free_and_push,
 };

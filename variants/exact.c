@@ -40,11 +40,7 @@ static uint32_t reclaim(struct pfs_thread *thread, int now)
 	return pfs_reclaim_run(thread, now != 0, &pfs_reclaim_by_occupancy);
 }
 
-static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_and_give,
-						  free_and_give };
-PFS_VARIANT_BATCHES(record_ops)
-
-const struct pfs_variant pfs_variant_exact = {
+PFS_POLICY(exact) = {
 	.name = "exact",
 	.summary = "ours: adds a page only at a moment with no free record; O(1) at any occupancy",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
@@ -57,5 +53,8 @@ const struct pfs_variant pfs_variant_exact = {
 	.some_free = pfs_occupancy_some_free,
 	.next_used = pfs_occupancy_next_used,
 	.reclaim = reclaim,
-	PFS_VARIANT_CALLS(allocate, publish_record, abandon_and_give, free_and_give),
+	.allocate = allocate,
+	.publish = publish_record,
+	.abandon = abandon_and_give,
+	.free = free_and_give,
 };

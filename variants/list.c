@@ -28,7 +28,7 @@ const struct pfs_variant *pfs_variant_at(size_t position)
 const struct pfs_variant *pfs_variant_find(const char *name)
 {
 	for (size_t position = 0; position < VARIANT_COUNT; position++) {
-		if (strcmp(variants[position]->name, name) == 0)
+		if (strcmp(pfs_variant_name(variants[position]), name) == 0)
 			return variants[position];
 	}
 	return NULL;

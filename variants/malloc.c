@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "container.h"
-#include "kernels.h"
 
 static struct pfs_claim allocate(struct pfs_thread *thread)
 {
@@ -33,13 +32,12 @@ static void abandon_record(struct pfs_thread *thread, struct pfs_claim claim)
 	free_record(thread, claim.record);
 }
 
-static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_record,
-						  free_record };
-PFS_VARIANT_BATCHES(record_ops)
-
-const struct pfs_variant pfs_variant_malloc = {
+PFS_POLICY(malloc) = {
 	.name = "malloc",
 	.summary = "baseline: the process's malloc, without words, index or bound",
 	.traits = PFS_TRAIT_GROW | PFS_TRAIT_C11,
-	PFS_VARIANT_CALLS(allocate, publish_record, abandon_record, free_record),
+	.allocate = allocate,
+	.publish = publish_record,
+	.abandon = abandon_record,
+	.free = free_record,
 };

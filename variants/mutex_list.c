@@ -118,16 +118,15 @@ static void abandon_and_push(struct pfs_thread *thread, struct pfs_claim claim)
 	push_record(thread, claim.record);
 }
 
-static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_and_push,
-						  free_and_push };
-PFS_VARIANT_BATCHES(record_ops)
-
-const struct pfs_variant pfs_variant_mutex_list = {
+PFS_POLICY(mutex_list) = {
 	.name = "mutex_list",
 	.summary = "baseline: a mutex and a list of free records",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
 		  PFS_TRAIT_EXACT | PFS_TRAIT_C11,
 	.start = start,
 	.stop = stop,
-	PFS_VARIANT_CALLS(allocate, publish_record, abandon_and_push, free_and_push),
+	.allocate = allocate,
+	.publish = publish_record,
+	.abandon = abandon_and_push,
+	.free = free_and_push,
 };

@@ -141,14 +141,13 @@ static void abandon_and_clear(struct pfs_thread *thread, struct pfs_claim claim)
 	clear_flags(page);
 }
 
-static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_and_clear,
-						  free_and_clear };
-PFS_VARIANT_BATCHES(record_ops)
-
-const struct pfs_variant pfs_variant_original = {
+PFS_POLICY(original) = {
 	.name = "original",
 	.summary = "as the Performance Schema ships it: shared cursors, advanced per failed probe",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
 		  PFS_TRAIT_C11,
-	PFS_VARIANT_CALLS(allocate, publish_record, abandon_and_clear, free_and_clear),
+	.allocate = allocate,
+	.publish = publish_record,
+	.abandon = abandon_and_clear,
+	.free = free_and_clear,
 };

@@ -26,14 +26,13 @@ static const struct pfs_strict_ops strict_ops = {
 };
 PFS_STRICT_ALLOCATE(strict_ops)
 
-static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_record,
-						  free_record };
-PFS_VARIANT_BATCHES(record_ops)
-
-const struct pfs_variant pfs_variant_random_start = {
+PFS_POLICY(random_start) = {
 	.name = "random_start",
 	.summary = "strict scan from a random position",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
 		  PFS_TRAIT_STRICT | PFS_TRAIT_C11,
-	PFS_VARIANT_CALLS(allocate, publish_record, abandon_record, free_record),
+	.allocate = allocate,
+	.publish = publish_record,
+	.abandon = abandon_record,
+	.free = free_record,
 };

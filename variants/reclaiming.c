@@ -114,15 +114,14 @@ static uint32_t reclaim(struct pfs_thread *thread, int now)
 	return pfs_reclaim_run(thread, now != 0, &pfs_reclaim_by_words);
 }
 
-static const struct pfs_record_ops record_ops = { allocate, publish_record, abandon_record,
-						  free_record };
-PFS_VARIANT_BATCHES(record_ops)
-
-const struct pfs_variant pfs_variant_reclaiming = {
+PFS_POLICY(reclaiming) = {
 	.name = "reclaiming",
 	.summary = "strict scan that prefers full pages and gives empty ones back",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
 		  PFS_TRAIT_STRICT | PFS_TRAIT_RECLAIM | PFS_TRAIT_C11,
 	.reclaim = reclaim,
-	PFS_VARIANT_CALLS(allocate, publish_record, abandon_record, free_record),
+	.allocate = allocate,
+	.publish = publish_record,
+	.abandon = abandon_record,
+	.free = free_record,
 };

@@ -6,7 +6,6 @@
 #ifndef PFS_WORDS_H
 #define PFS_WORDS_H
 
-#include "kernels.h"
 #include "tally.h"
 
 /* The first probe inlines into the caller; the rest of the search is a direct call. */

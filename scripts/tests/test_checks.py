@@ -124,12 +124,16 @@ class Checks(fixture.Case):
         self.assert_fault(self.faults(check_sizes, {
             "scripts/a.py": "def h():\n" + "    x = 1\n" * 70}), "h has 71")
 
-    def codegen(self, source, compiler="gcc"):
-        """Faults of one compiled variant."""
-        place = os.path.join(self.folder, "b", "variants", "inner")
-        os.makedirs(place, exist_ok=True)
-        path = self.write("v.c", source)
-        subprocess.run([compiler, "-O2", "-fPIC", "-c", path, "-o", place + "/v.c.o"], check=True)
+    def codegen(self, source, compiler="gcc", folder="variants/inner"):
+        """Faults of one compiled policy, beside one without any where the other kind lies."""
+        shutil.rmtree(os.path.join(self.folder, "b"), ignore_errors=True)
+        for name, text in (("variants/inner", "int f;"), ("bench/pfs_calls_x.dir", "int f;"),
+                           (folder, source)):
+            place = os.path.join(self.folder, "b", name)
+            os.makedirs(place, exist_ok=True)
+            path = self.write("v.c", text)
+            subprocess.run([compiler, "-O2", "-fPIC", "-c", path, "-o", place + "/v.c.o"],
+                           check=True)
         return check_codegen.check([os.path.join(self.folder, "b")])[0]
 
     def test_codegen(self):
@@ -146,11 +150,15 @@ class Checks(fixture.Case):
                 faults = self.codegen(forgotten, compiler)
                 self.assert_fault(faults, "v.c.o: f: call")
                 self.assert_fault(faults, "v.c.o: tail: jmp")
+                faults = self.codegen(forgotten, compiler, "bench/pfs_calls_x.dir")
+                self.assert_fault(faults, "pfs_calls_x.dir/v.c.o: f: call")
+                self.assertEqual(self.codegen(forgotten, compiler, "bench/other.dir"), [])
 
     def test_codegen_without_objects(self):
         os.makedirs(os.path.join(self.folder, "empty"))
-        self.assert_fault(check_codegen.check([os.path.join(self.folder, "empty")])[0],
-                          "no object file")
+        faults = check_codegen.check([os.path.join(self.folder, "empty")])[0]
+        self.assert_fault(faults, "no object file below variants/")
+        self.assert_fault(faults, "no object file of pfs_calls_*")
         done = fixture.call("check_codegen.py", os.path.join(self.folder, "none"))
         self.assertEqual(done.returncode, 2)
 

@@ -284,7 +284,7 @@ int main(int argc, char **argv)
 	double seconds = argc > 3 ? strtod(argv[3], NULL) : 1;
 	static struct arena arena;
 	for (size_t i = 0; argc > 2 && i < sizeof(variants) / sizeof(variants[0]); i++) {
-		if (strcmp(variants[i]->name, argv[2]) == 0)
+		if (strcmp(pfs_variant_name(variants[i]), argv[2]) == 0)
 			variant = variants[i];
 	}
 	if (variant == NULL) {

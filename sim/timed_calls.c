@@ -1,11 +1,10 @@
-#include "sim/timed_variant.h"
+#include "sim/timed_calls.h"
 
+#include "bench/calls_with.h"
 #include "sim/operation.h"
 #include "sim/timed.h"
-#include "variants/kernels.h"
 
 static const struct pfs_variant *inner;
-static struct pfs_variant timed;
 static struct pfs_histogram histogram;
 static bool recording;
 
@@ -29,37 +28,32 @@ PFS_UNSEEN static void publish(struct pfs_thread *thread, struct pfs_claim claim
 	inner->publish(thread, claim);
 }
 
-PFS_UNSEEN static void abandon(struct pfs_thread *thread, struct pfs_claim claim)
-{
-	inner->abandon(thread, claim);
-}
-
 PFS_UNSEEN static void free_record(struct pfs_thread *thread, void *record)
 {
 	inner->free(thread, record);
 }
 
-static const struct pfs_record_ops ops = { allocate, publish, abandon, free_record };
-PFS_VARIANT_BATCHES(ops)
+static const struct pfs_variant timed = {
+	.allocate = allocate,
+	.publish = publish,
+	.free = free_record,
+};
+PFS_BATCHES(timed)
 
-const struct pfs_variant *pfs_timed_variant(const struct pfs_variant *variant)
+static const struct pfs_calls timed_calls = PFS_CALLS;
+
+const struct pfs_calls *pfs_timed_calls(const struct pfs_variant *variant)
 {
 	inner = variant;
-	timed = *variant;
-	timed.allocate = allocate;
-	timed.pair = pair;
-	timed.churn = churn;
-	timed.fill = fill;
-	timed.drain = drain;
-	return &timed;
+	return &timed_calls;
 }
 
-void pfs_timed_variant_record(bool on)
+void pfs_timed_calls_record(bool on)
 {
 	recording = on;
 }
 
-const struct pfs_histogram *pfs_timed_variant_histogram(void)
+const struct pfs_histogram *pfs_timed_calls_histogram(void)
 {
 	return &histogram;
 }
