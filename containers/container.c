@@ -94,6 +94,8 @@ static enum pfs_status preallocate(struct pfs_container *self)
 			status = PFS_NO_MEMORY;
 	}
 	pfs_thread_detach(thread);
+	for (uint32_t index = 0; index < pfs_container_page_limit(self); index++)
+		pfs_container_page(self, index)->published = 0;
 	/* relaxed: create runs alone. Growth is what comes after. */
 	pfs_store_relaxed(&self->growths, 0);
 	pfs_store_relaxed(&self->needless_growths, 0); /* relaxed: likewise */
@@ -164,6 +166,42 @@ struct pfs_claim pfs_allocate(struct pfs_thread *thread)
 	return thread->container->variant->allocate(thread);
 }
 
+struct pfs_claim pfs_allocate_existing(struct pfs_thread *thread)
+{
+	if ((thread->container->variant->traits & PFS_TRAIT_INDEX) == 0) {
+		thread->status = PFS_FULL;
+		return pfs_claim_none();
+	}
+	thread->stays = true;
+	struct pfs_claim claim = pfs_allocate(thread);
+	thread->stays = false;
+	return claim;
+}
+
+uint32_t pfs_allocate_many(struct pfs_thread *thread, struct pfs_claim *claims, uint32_t count)
+{
+	uint32_t taken = 0;
+	while (taken < count) {
+		claims[taken] = pfs_allocate(thread);
+		if (claims[taken].record == NULL)
+			break;
+		taken++;
+	}
+	return taken;
+}
+
+void pfs_publish_many(struct pfs_thread *thread, const struct pfs_claim *claims, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		pfs_publish(thread, claims[i]);
+}
+
+void pfs_free_many(struct pfs_thread *thread, void *const *records, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		pfs_free(thread, records[i]);
+}
+
 void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim)
 {
 	thread->container->variant->publish(thread, claim);
@@ -182,13 +220,19 @@ void pfs_free(struct pfs_thread *thread, void *record)
 uint32_t pfs_reclaim_pass(struct pfs_thread *thread)
 {
 	const struct pfs_variant *variant = thread->container->variant;
-	return variant->reclaim != NULL ? variant->reclaim(thread, 0) : 0;
+	return variant->reclaim != NULL ? variant->reclaim(thread, PFS_RECLAIM_PASS) : 0;
 }
 
 uint32_t pfs_reclaim_now(struct pfs_thread *thread)
 {
 	const struct pfs_variant *variant = thread->container->variant;
-	return variant->reclaim != NULL ? variant->reclaim(thread, 1) : 0;
+	return variant->reclaim != NULL ? variant->reclaim(thread, PFS_RECLAIM_NOW) : 0;
+}
+
+uint32_t pfs_reclaim_trim(struct pfs_thread *thread)
+{
+	const struct pfs_variant *variant = thread->container->variant;
+	return variant->reclaim != NULL ? variant->reclaim(thread, PFS_RECLAIM_TRIM) : 0;
 }
 
 const struct pfs_config *pfs_container_config(const struct pfs_container *container)

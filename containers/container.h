@@ -70,6 +70,7 @@ struct pfs_container {
 	uint32_t *version_bases;               /* [page_max]; under `growth`; [I4] */
 	uint32_t page_capacity;                /* pages at most */
 	uint32_t last_page_records;            /* of page page_capacity - 1 */
+	uint32_t partition;                    /* which one of a partitioned container; else 0 */
 	void *policy;                          /* the variant's own state */
 	struct pfs_epoch epoch;
 	/* Read by all, written when a page comes or goes. */

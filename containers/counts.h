@@ -45,6 +45,7 @@ enum pfs_event {
 struct pfs_tally {
 	_Atomic(uint64_t) events[PFS_EVENT_COUNT];
 	uint64_t call;          /* number of the current allocate */
+	uint64_t growths;       /* of the container, when it began */
 	uint64_t search;        /* number of the current page search */
 	uint64_t *page_stamps;  /* [page_max] */
 	uint64_t *slot_stamps;  /* [page_records] */

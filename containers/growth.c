@@ -54,7 +54,9 @@ void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page)
 	/* relaxed: `growth` is held, nobody else writes these. */
 	uint32_t pages = pfs_load_relaxed(&self->pages) + 1;
 	uint32_t limit = pfs_load_relaxed(&self->page_limit);
+	uint64_t growths = pfs_load_relaxed(&self->growths) + 1; /* relaxed: likewise */
 	count_needless_growth(self);
+	page->published = growths;
 	/* [C2] release, pairs with [C1]: the page's fields and FREE words go first. */
 	pfs_store_release(&self->directory[page->index], page);
 	/* [C2] release, pairs with [C3]: the directory entry goes first. */
@@ -63,9 +65,8 @@ void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page)
 	pfs_store_relaxed(&self->pages, pages); /* relaxed: a metric */
 	if (pages > pfs_load_relaxed(&self->pages_peak)) /* relaxed: a metric */
 		pfs_store_relaxed(&self->pages_peak, pages); /* relaxed: a metric */
-	/* [C7] release, pairs with [C8]: who counts this page also finds it below the limit.
-	 * relaxed load: `growth` is held, nobody else writes it. */
-	pfs_store_release(&self->growths, pfs_load_relaxed(&self->growths) + 1);
+	/* [C7] release, pairs with [C8]: who counts this page also finds it below the limit. */
+	pfs_store_release(&self->growths, growths);
 }
 
 struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index)

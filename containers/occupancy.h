@@ -154,8 +154,8 @@ PFS_COLD enum pfs_proof pfs_proof_or_growth(struct pfs_thread *thread, struct pf
 /* Add one page with all its records free; as add_page of struct pfs_variant. */
 enum pfs_status pfs_occupancy_add_page(struct pfs_thread *thread);
 
-/* How a reclaim pass owns a page: by its bits. */
-extern const struct pfs_reclaim_ops pfs_reclaim_by_occupancy;
+/* A reclaim pass that owns a page by its bits; as reclaim of struct pfs_variant. */
+uint32_t pfs_occupancy_reclaim(struct pfs_thread *thread, enum pfs_reclaim_kind kind);
 
 /* The first slot at or after one whose bit is clear, 64 records a step; UINT32_MAX: none. As
  * next_used of struct pfs_variant. */

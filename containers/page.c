@@ -66,3 +66,14 @@ struct pfs_page *pfs_page_make(void *block, const struct pfs_page_shape *shape,
 	}
 	return page;
 }
+
+uint32_t pfs_page_live(const struct pfs_page *page)
+{
+	uint32_t live = 0;
+	for (uint32_t slot = 0; slot < page->slot_count; slot++) {
+		/* relaxed: states to count and to decide by; nothing is read through them. */
+		uint32_t word = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
+		live += pfs_word_state(word) != PFS_STATE_FREE;
+	}
+	return live;
+}

@@ -30,6 +30,7 @@ struct pfs_container;
 
 struct pfs_page {
 	struct pfs_container *container; /* growth only, as all up to node */
+	void *index_words;               /* the policy's own index of the page */
 	char *words;
 	char *records;
 	size_t word_stride;
@@ -39,10 +40,10 @@ struct pfs_page {
 	uint32_t node;
 	uint32_t block_colour;
 	_Atomic(uint32_t) draining;      /* reclaim pass: allocate elsewhere if you can */
-	void *index_words;               /* the policy's own index of the page; growth only */
 	uint32_t idle_passes;            /* reclaim pass: empty and marked so often in a row */
 	uint64_t limbo_tag;              /* reclaim pass */
 	struct pfs_page *limbo_next;     /* reclaim pass */
+	uint64_t published;              /* growths when it came; growth only */
 	alignas(PFS_LINE) _Atomic(uint64_t) cursor; /* policies; any thread */
 	alignas(PFS_LINE) _Atomic(uint32_t) full;   /* policy original; any thread */
 };
@@ -78,6 +79,9 @@ struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config);
 struct pfs_page *pfs_page_make(void *block, const struct pfs_page_shape *shape,
 			       struct pfs_container *container, uint32_t index,
 			       uint32_t slot_count, uint32_t version_base);
+
+/* Records in use, each when it was looked at. The page must stay. Wait-free. */
+uint32_t pfs_page_live(const struct pfs_page *page);
 
 static inline void *pfs_page_block(const struct pfs_page *page)
 {

@@ -4,6 +4,7 @@
 #include <pfslab/partitioned.h>
 #include <stdlib.h>
 
+#include "container.h"
 #include "message.h"
 
 struct pfs_partitioned {
@@ -49,6 +50,7 @@ enum pfs_status pfs_partitioned_create(const struct pfs_variant *variant,
 			pfs_partitioned_destroy(self);
 			return status;
 		}
+		self->partitions[self->count]->partition = self->count;
 	}
 	*partitioned = self;
 	return PFS_OK;
@@ -91,6 +93,48 @@ struct pfs_thread *pfs_partitioned_thread_of(struct pfs_partitioned_thread *thre
 					     uint32_t partition)
 {
 	return partition < thread->whole->count ? thread->threads[partition] : NULL;
+}
+
+struct pfs_claim pfs_partitioned_allocate(struct pfs_partitioned_thread *thread,
+					  uint32_t partition)
+{
+	struct pfs_thread *own = pfs_partitioned_thread_of(thread, partition);
+	return own != NULL ? pfs_allocate(own) : pfs_claim_none();
+}
+
+/* By the record's own page; policies whose records have none share the process's memory, and
+ * any handle will do. */
+static struct pfs_thread *thread_of_record(struct pfs_partitioned_thread *thread,
+					   const void *record)
+{
+	struct pfs_partitioned *whole = thread->whole;
+	if ((whole->partitions[0]->variant->traits & PFS_TRAIT_INDEX) == 0)
+		return thread->threads[0];
+	const struct pfs_container *container = pfs_record_page(record)->container;
+	PFS_ASSERT(container->partition < whole->count &&
+			   whole->partitions[container->partition] == container,
+		   "a record of another container was given to a partitioned one");
+	return thread->threads[container->partition];
+}
+
+void pfs_partitioned_publish(struct pfs_partitioned_thread *thread, struct pfs_claim claim)
+{
+	pfs_publish(thread_of_record(thread, claim.record), claim);
+}
+
+void pfs_partitioned_abandon(struct pfs_partitioned_thread *thread, struct pfs_claim claim)
+{
+	pfs_abandon(thread_of_record(thread, claim.record), claim);
+}
+
+void pfs_partitioned_free(struct pfs_partitioned_thread *thread, void *record)
+{
+	pfs_free(thread_of_record(thread, record), record);
+}
+
+struct pfs_container *pfs_partitioned_container(struct pfs_partitioned *self, uint32_t partition)
+{
+	return partition < self->count ? self->partitions[partition] : NULL;
 }
 
 uint64_t pfs_partitioned_index(struct pfs_partitioned_thread *thread, uint32_t partition,

@@ -292,11 +292,9 @@ static bool take_page(struct pfs_container *self, struct pfs_page *page)
 
 static bool retire(struct pfs_container *self, struct pfs_page *page)
 {
-	pfs_mutex_lock(&self->growth);
 	bool taken = take_page(self, page);
 	if (taken)
 		pfs_growth_unlink(self, page);
-	pfs_mutex_unlock(&self->growth);
 	return taken;
 }
 
@@ -311,4 +309,35 @@ static void marked(struct pfs_container *self, struct pfs_page *page)
 		pfs_summary_announce_page(self, entry);
 }
 
-const struct pfs_reclaim_ops pfs_reclaim_by_occupancy = { .retire = retire, .marked = marked };
+/* Records in caches keep their pages: take them back first. */
+static void begin(struct pfs_container *self)
+{
+	const struct pfs_occupancy *index = self->policy;
+	if (index->caches == NULL)
+		return;
+	pfs_mutex_lock(&self->growth);
+	(void)index->caches->take_back(self);
+	pfs_mutex_unlock(&self->growth);
+}
+
+static void trim(struct pfs_container *self)
+{
+	struct pfs_occupancy *index = self->policy;
+	pfs_mutex_lock(&self->growth);
+	if (index->spare != NULL)
+		pfs_container_unmap(self, index->spare);
+	index->spare = NULL;
+	pfs_mutex_unlock(&self->growth);
+}
+
+static const struct pfs_reclaim_ops by_occupancy = {
+	.begin = begin,
+	.retire = retire,
+	.marked = marked,
+	.trim = trim,
+};
+
+uint32_t pfs_occupancy_reclaim(struct pfs_thread *thread, enum pfs_reclaim_kind kind)
+{
+	return pfs_reclaim_run(thread, kind, &by_occupancy);
+}

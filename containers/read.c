@@ -74,6 +74,22 @@ uint32_t pfs_version(const void *record)
 	return pfs_lock_glance(pfs_record_lock(record)) / PFS_VERSION_ONE;
 }
 
+struct pfs_reference pfs_reference_of(struct pfs_thread *thread, const void *record)
+{
+	return (struct pfs_reference){ pfs_index(thread, record), pfs_version(record) };
+}
+
+void *pfs_lookup_reference(struct pfs_thread *thread, struct pfs_reference reference)
+{
+	pfs_enter(thread);
+	void *record = record_at(thread->container, reference.index);
+	uint32_t word = record != NULL ? pfs_lock_glance(pfs_record_lock(record)) : 0;
+	bool is_it = record != NULL && pfs_word_state(word) == PFS_STATE_ALLOCATED &&
+		     word / PFS_VERSION_ONE == reference.version;
+	pfs_leave(thread);
+	return is_it ? record : NULL;
+}
+
 struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record)
 {
 	(void)thread;

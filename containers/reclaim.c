@@ -29,6 +29,11 @@
  * headroom moves no page; a growth in between resets nothing, since it takes what is free on
  * draining pages first. The surplus of a larger swing is at hand for the next one, less and
  * less of it as time goes by: a page that is used again is surplus no more.
+ *
+ * Limbo is bounded: a page is retired only while pages and limbo together are at most the
+ * capacity. A retirement leaves that sum as it is and only growth raises it, so at most
+ * page_capacity pages wait, whatever a reader does, and at most twice that are mapped. While
+ * limbo is full, empty pages stay in the container, for its allocators.
  */
 #include "reclaim.h"
 
@@ -48,14 +53,8 @@ static uint64_t count_live(struct pfs_container *self, uint32_t limit)
 		self->pass_live[index] = PFS_PAGE_ABSENT;
 		if (page == NULL)
 			continue;
-		uint32_t live = 0;
-		for (uint32_t slot = 0; slot < page->slot_count; slot++) {
-			/* relaxed: a count to decide by; claiming verifies it. */
-			uint32_t word = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
-			live += pfs_word_state(word) != PFS_STATE_FREE;
-		}
-		self->pass_live[index] = live;
-		sum += live;
+		self->pass_live[index] = pfs_page_live(page);
+		sum += self->pass_live[index];
 	}
 	return sum;
 }
@@ -155,13 +154,11 @@ static bool claim_page(struct pfs_page *page)
  */
 static bool retire_by_words(struct pfs_container *self, struct pfs_page *page)
 {
-	pfs_mutex_lock(&self->growth);
 	turn_round(self);
 	bool claimed = claim_page(page);
 	if (claimed)
 		pfs_growth_unlink(self, page);
 	turn_round(self);
-	pfs_mutex_unlock(&self->growth);
 	return claimed;
 }
 
@@ -189,9 +186,20 @@ static void age_page(struct pfs_container *self, struct pfs_page *page, bool idl
 	page->idle_passes = 0;
 }
 
-/* Pages that were idle in so many passes go to pass_keys, the longest idle first and of equals
- * the higher index first, as rank_pages keeps the lower; returns how many. */
-static uint32_t find_surplus(struct pfs_container *self, uint32_t limit, uint32_t idle_passes)
+static bool is_surplus(struct pfs_container *self, const struct pfs_page *page,
+		       enum pfs_reclaim_kind kind)
+{
+	switch (kind) {
+	case PFS_RECLAIM_TRIM: return self->pass_live[page->index] == 0;
+	case PFS_RECLAIM_NOW: return page->idle_passes >= 1;
+	default: return page->idle_passes >= self->config.reclaim.idle_passes;
+	}
+}
+
+/* Surplus pages go to pass_keys, the longest idle first and of equals the higher index first,
+ * as rank_pages keeps the lower; returns how many. */
+static uint32_t find_surplus(struct pfs_container *self, uint32_t limit,
+			     enum pfs_reclaim_kind kind)
 {
 	uint32_t count = 0;
 	pfs_decay_turn(&self->decay);
@@ -200,11 +208,23 @@ static uint32_t find_surplus(struct pfs_container *self, uint32_t limit, uint32_
 			continue;
 		struct pfs_page *page = pfs_container_page(self, index);
 		age_page(self, page, self->pass_live[index] == 0 && is_marked(page));
-		if (page->idle_passes >= idle_passes)
+		if (is_surplus(self, page, kind))
 			self->pass_keys[count++] = (uint64_t)page->idle_passes << 32 | index;
 	}
 	qsort(self->pass_keys, count, sizeof(*self->pass_keys), by_key_falling);
 	return count;
+}
+
+static bool retire_page(struct pfs_container *self, struct pfs_page *page,
+			const struct pfs_reclaim_ops *ops)
+{
+	pfs_mutex_lock(&self->growth);
+	/* relaxed, both: limbo is the pass's own, and pages change under `growth`. */
+	uint32_t limbo = pfs_load_relaxed(&self->limbo_count);
+	uint32_t pages = pfs_load_relaxed(&self->pages); /* relaxed: see above */
+	bool retired = pages + limbo <= self->page_capacity && ops->retire(self, page);
+	pfs_mutex_unlock(&self->growth);
+	return retired;
 }
 
 /* Gives back surplus pages until `stay` are left. One that can't be had is in use again, or
@@ -217,7 +237,7 @@ static void retire_surplus(struct pfs_container *self, uint32_t count, uint64_t 
 	for (uint32_t rank = 0; rank < count && left > stay; rank++) {
 		uint32_t index = (uint32_t)self->pass_keys[rank];
 		struct pfs_page *page = pfs_container_page(self, index);
-		if (!ops->retire(self, page))
+		if (!retire_page(self, page, ops))
 			continue;
 		to_limbo(self, page);
 		left--;
@@ -277,15 +297,16 @@ static uint32_t unmap_passed(struct pfs_thread *thread)
 	return unmapped;
 }
 
-static uint32_t pass(struct pfs_thread *thread, bool now, const struct pfs_reclaim_ops *ops)
+static uint32_t pass(struct pfs_thread *thread, enum pfs_reclaim_kind kind,
+		     const struct pfs_reclaim_ops *ops)
 {
+	bool now = kind != PFS_RECLAIM_PASS;
 	struct pfs_container *self = thread->container;
 	uint32_t unmapped = unmap_passed(thread);
 	uint32_t limit = pfs_container_page_limit(self);
 	uint64_t live = count_live(self, limit);
 	mark_pages(self, limit, pages_to_keep(self, live), ops);
-	uint32_t idle_passes = now ? 1 : self->config.reclaim.idle_passes;
-	uint32_t surplus = find_surplus(self, limit, idle_passes);
+	uint32_t surplus = find_surplus(self, limit, kind);
 	retire_surplus(self, surplus, now ? 0 : pfs_decay_limit(&self->decay), ops);
 	if (now)
 		forget_surplus(self, limit);
@@ -297,12 +318,17 @@ static uint32_t pass(struct pfs_thread *thread, bool now, const struct pfs_recla
 	return unmapped;
 }
 
-uint32_t pfs_reclaim_run(struct pfs_thread *thread, bool now, const struct pfs_reclaim_ops *ops)
+uint32_t pfs_reclaim_run(struct pfs_thread *thread, enum pfs_reclaim_kind kind,
+			 const struct pfs_reclaim_ops *ops)
 {
 	struct pfs_container *self = thread->container;
 	if (thread->epoch.depth != 0 || !pfs_mutex_try_lock(&self->passing))
 		return 0;
-	uint32_t unmapped = pass(thread, now, ops);
+	if (ops->begin != NULL)
+		ops->begin(self);
+	uint32_t unmapped = pass(thread, kind, ops);
+	if (kind == PFS_RECLAIM_TRIM && ops->trim != NULL)
+		ops->trim(self);
 	pfs_mutex_unlock(&self->passing);
 	return unmapped;
 }

@@ -8,10 +8,14 @@
 
 /* What differs between policies. */
 struct pfs_reclaim_ops {
-	/* Own every record of an empty page and unlink it, or leave it as it is. */
+	/* Optional: the pass begins; records that caches hold become free for it. */
+	void (*begin)(struct pfs_container *self);
+	/* Under `growth`: own every record of an empty page and unlink it, or leave it. */
 	bool (*retire)(struct pfs_container *self, struct pfs_page *page);
 	/* Optional: the page's draining mark was just changed. */
 	void (*marked)(struct pfs_container *self, struct pfs_page *page);
+	/* Optional: give back pages that were made and not published. */
+	void (*trim)(struct pfs_container *self);
 };
 
 /* For policies whose records are claimed by the word alone. */
@@ -27,6 +31,7 @@ extern const struct pfs_reclaim_ops pfs_reclaim_by_words;
  * Order     see reclaim.c.
  * Cost      one load a record of the container, a sort of its pages, decay_passes loads.
  */
-uint32_t pfs_reclaim_run(struct pfs_thread *thread, bool now, const struct pfs_reclaim_ops *ops);
+uint32_t pfs_reclaim_run(struct pfs_thread *thread, enum pfs_reclaim_kind kind,
+			 const struct pfs_reclaim_ops *ops);
 
 #endif

@@ -63,6 +63,29 @@ static uint64_t resident_bytes(struct pfs_container *self)
 	return sum;
 }
 
+uint64_t pfs_container_lost(struct pfs_container *container)
+{
+	uint64_t lost = 0;
+	/* [C5] seq, pairs with [C6]: the handles behind the head are complete. */
+	struct pfs_thread *thread = pfs_load_seq(&container->threads);
+	for (; thread != NULL; thread = thread->next)
+		lost += pfs_load_relaxed(&thread->lost); /* relaxed: a metric */
+	return lost;
+}
+
+uint64_t pfs_container_live(struct pfs_container *container)
+{
+	uint64_t live = 0;
+	pfs_mutex_lock(&container->passing); /* so no page's memory goes */
+	uint32_t limit = pfs_container_page_limit(container);
+	for (uint32_t index = 0; index < limit; index++) {
+		const struct pfs_page *page = pfs_container_page(container, index);
+		live += page != NULL ? pfs_page_live(page) : 0;
+	}
+	pfs_mutex_unlock(&container->passing);
+	return live;
+}
+
 void pfs_container_counts(struct pfs_container *container, struct pfs_counts *counts)
 {
 	*counts = (struct pfs_counts){ .counted = PFS_COUNTED };

@@ -32,6 +32,8 @@ static inline void pfs_tally_call(struct pfs_thread *thread)
 {
 	pfs_metrics_begin();
 	thread->tally.call++;
+	/* relaxed: pages published later are not asked of this call. */
+	thread->tally.growths = pfs_load_relaxed(&thread->container->growths);
 	pfs_metrics_end();
 }
 
@@ -103,16 +105,19 @@ static inline void pfs_tally_miss(struct pfs_thread *thread, const struct pfs_pa
 	pfs_metrics_end();
 }
 
-/* The call gave up or goes on to grow: which of the first page_limit pages were not tried? */
+/*
+ * The call gave up or goes on to grow: which of the first page_limit pages were not tried? Of
+ * those that were published when it began: another thread may fill a hole meanwhile.
+ */
 static inline void pfs_tally_gave_up(struct pfs_thread *thread, uint32_t page_limit)
 {
 	struct pfs_container *self = thread->container;
 	uint64_t skipped = 0;
 	pfs_metrics_begin();
 	for (uint32_t index = 0; index < page_limit; index++) {
-		if (thread->tally.page_stamps[index] != thread->tally.call &&
-		    pfs_container_page(self, index) != NULL)
-			skipped++;
+		const struct pfs_page *page = pfs_container_page(self, index);
+		skipped += page != NULL && page->published <= thread->tally.growths &&
+			   thread->tally.page_stamps[index] != thread->tally.call;
 	}
 	pfs_count(thread, PFS_EVENT_PAGE_SKIPS, skipped);
 	pfs_metrics_end();
@@ -195,8 +200,17 @@ static inline void pfs_tally_free(struct pfs_thread *thread, bool is_done)
 }
 #endif
 
+/* Another container's policy knows nothing of this record: its index would hand out what is
+ * not its own. */
+static inline void pfs_check_handle(const struct pfs_thread *thread, const void *record)
+{
+	PFS_ASSERT(pfs_record_page(record)->container == thread->container,
+		   "free or abandon by a handle of another container than the record's");
+}
+
 static inline void pfs_words_free(struct pfs_thread *thread, void *record)
 {
+	pfs_check_handle(thread, record);
 	pfs_tally_free(thread, false);
 	pfs_lock_allocated_to_free(pfs_record_lock(record));
 	pfs_tally_free(thread, true);
@@ -204,6 +218,7 @@ static inline void pfs_words_free(struct pfs_thread *thread, void *record)
 
 static inline void pfs_words_abandon(struct pfs_thread *thread, struct pfs_claim claim)
 {
+	pfs_check_handle(thread, claim.record);
 	pfs_tally_free(thread, false);
 	pfs_lock_dirty_to_free(pfs_record_lock(claim.record), claim.dirty_word);
 	pfs_tally_free(thread, true);

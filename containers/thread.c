@@ -138,6 +138,12 @@ void pfs_thread_detach(struct pfs_thread *thread)
 	pfs_mutex_unlock(&self->roster);
 }
 
+uint32_t pfs_thread_migrated(struct pfs_thread *thread)
+{
+	thread->node = pfs_memory_caller_node();
+	return thread->node;
+}
+
 enum pfs_status pfs_thread_status(const struct pfs_thread *thread)
 {
 	return thread->status;

@@ -19,6 +19,13 @@
 #define PFS_POLICY(policy) const struct pfs_variant pfs_variant_##policy
 #endif
 
+/* How much a reclaim pass gives back. */
+enum pfs_reclaim_kind {
+	PFS_RECLAIM_PASS, /* along the curve of decay_passes */
+	PFS_RECLAIM_NOW,  /* all surplus at once */
+	PFS_RECLAIM_TRIM  /* every empty page, spare and preallocated ones too */
+};
+
 struct pfs_variant {
 	const char *name;
 	const char *summary; /* one line for --list_policies */
@@ -60,7 +67,7 @@ struct pfs_variant {
 	uint32_t (*next_used)(struct pfs_container *container, uint32_t page, uint32_t slot);
 
 	/* Optional: give pages back; NULL where PFS_TRAIT_RECLAIM is missing. */
-	uint32_t (*reclaim)(struct pfs_thread *thread, int now);
+	uint32_t (*reclaim)(struct pfs_thread *thread, enum pfs_reclaim_kind kind);
 };
 
 #endif

@@ -1,4 +1,5 @@
 #include "sim/atomic_backend.h"
+#include "sim/case_hole.h"
 #include "sim/case_kind.h"
 #include "sim/case_weak.h"
 
@@ -485,6 +486,9 @@ const struct pfs_case_kind pfs_case_kinds[] = {
 	{ "marks", "a page's mark changes while a search goes by", NEEDS_RECLAIM, 2, 1, 2,
 	  pfs_marks_configure, pfs_marks_fill,
 	  { pfs_marks_take, pfs_marks_take_and_pass, pfs_marks_take }, pfs_marks_finish },
+	{ "hole", "a page comes, where one was given back, while a search goes by", NEEDS_RECLAIM,
+	  2, 1, 2, pfs_hole_configure, pfs_hole_fill, { pfs_hole_take, pfs_hole_take, NULL },
+	  NULL },
 	{ "last", "threads want the only record", NEEDS_INDEX | PFS_CASE_TIMED, 2, 1, 0,
 	  pfs_last_configure, NULL, { pfs_last_body, pfs_last_body, pfs_last_body }, NULL },
 	{ "held", "a pass holds the last free records for a moment", NEEDS_RECLAIM, 3, 1, 3,

@@ -45,6 +45,9 @@ struct pfs_claim pfs_case_take(struct pfs_case_thread *thread)
 					 pfs_thread_status(thread->handle) == PFS_FULL);
 		return claim;
 	}
+	PFS_MACHINE_CHECK(thread->refused != 0 || pfs_thread_status(thread->handle) == PFS_OK,
+			  "thread %u was never refused, but its status says %s", thread->id,
+			  pfs_status_text(pfs_thread_status(thread->handle)));
 	uint64_t index = index_of(thread, claim.record);
 	pfs_trace_mark(self->machine, thread->id, "] allocate: record %u", (uint32_t)index);
 	pfs_case_history_allocated(&self->history, thread->id, (uint32_t)index);
@@ -185,6 +188,13 @@ static void check_end(struct pfs_case *self)
 	struct pfs_counts counts;
 	pfs_container_counts(self->container, &counts);
 	self->reclaimed += counts.reclaimed;
+	if ((self->variant->traits & PFS_TRAIT_STRICT) != 0 &&
+	    counts.page_skips + counts.record_skips != 0) {
+		pfs_machine_fail("a strict policy skipped %llu pages and %llu records",
+				 (unsigned long long)counts.page_skips,
+				 (unsigned long long)counts.record_skips);
+		return;
+	}
 	if (counts.pages != states.pages)
 		pfs_machine_fail("%llu pages counted, %u in the directory",
 				 (unsigned long long)counts.pages, states.pages);

@@ -258,6 +258,74 @@ static void a_reader_delays_memory_alone(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
+/* A reader that stays holds back one capacity of pages at most, however often they come and go;
+ * when it leaves they go. */
+static void limbo_is_bounded(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	prepare(&it, at);
+	pfs_fixture_set_up(&it);
+	struct pfs_thread *reader = pfs_attach_or_fail(it.container);
+	pfs_enter(reader);
+	for (uint32_t cycle = 0; cycle < 5 * PAGES; cycle++) {
+		pfs_fixture_fill(&it, CAPACITY);
+		pfs_fixture_empty(&it, 0, CAPACITY);
+		(void)pfs_reclaim_now(it.thread);
+		PFS_CHECK(pfs_counts_of(it.container).pages_waiting <= PAGES);
+		PFS_CHECK(pfs_test_source_out(&it.source) <= 2 * PAGES + 1); /* and one spare */
+	}
+	PFS_CHECK_IS(pfs_counts_of(it.container).pages_waiting, PAGES);
+	PFS_CHECK_IS(pfs_counts_of(it.container).lost, 0);
+	pfs_leave(reader);
+	pfs_thread_detach(reader);
+	PFS_CHECK_IS(pfs_reclaim_now(it.thread), 2 * PAGES);
+	PFS_CHECK_IS(pfs_counts_of(it.container).pages_waiting, 0);
+	pfs_fixture_tear_down(&it);
+}
+
+/* What now keeps for the next wave, trim does not. */
+static void trim_gives_back_all(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	prepare(&it, at);
+	it.config.reclaim.headroom_percent = 100;
+	it.config.reclaim.spare_pages = 2;
+	it.config.page_prealloc = 3;
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
+	pfs_fixture_empty(&it, 1, CAPACITY);
+	PFS_CHECK_IS(pfs_reclaim_now(it.thread), PAGES - 3);
+	PFS_CHECK_IS(pfs_reclaim_trim(it.thread), 2);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 1);
+	pfs_fixture_empty(&it, 0, 1);
+	PFS_CHECK_IS(pfs_reclaim_trim(it.thread), 1);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 0);
+	PFS_CHECK_IS(pfs_test_source_out(&it.source), 0);
+	pfs_fixture_fill(&it, CAPACITY); /* and come again */
+	pfs_fixture_empty(&it, 0, CAPACITY);
+	pfs_fixture_tear_down(&it);
+}
+
+/* From inside a section nothing is given back, so nothing is taken out of caches for it. */
+static void a_refused_pass_costs_nothing(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	prepare(&it, at);
+	pfs_fixture_set_up(&it);
+	struct pfs_thread *other = pfs_attach_or_fail(it.container);
+	pfs_free(other, pfs_allocate_or_fail(other));
+	uint64_t stranded = pfs_counts_of(it.container).stranded;
+	pfs_enter(it.thread);
+	PFS_CHECK_IS(pfs_reclaim_pass(it.thread), 0);
+	PFS_CHECK_IS(pfs_reclaim_trim(it.thread), 0);
+	pfs_leave(it.thread);
+	PFS_CHECK_IS(pfs_counts_of(it.container).stranded, stranded);
+	(void)pfs_reclaim_pass(it.thread);
+	PFS_CHECK_IS(pfs_counts_of(it.container).stranded, 0);
+	pfs_thread_detach(other);
+	pfs_fixture_tear_down(&it);
+}
+
 /* Passes beside threads that allocate. */
 struct passes {
 	struct pfs_fixture it;
@@ -409,6 +477,9 @@ static const struct pfs_test tests[] = {
 	GIVES("thin load drains", thin_load_drains),
 	GIVES("hysteresis", hysteresis),
 	GIVES_WITH_THREADS("a reader delays memory alone", a_reader_delays_memory_alone),
+	GIVES("limbo is bounded", limbo_is_bounded),
+	GIVES("trim gives back all", trim_gives_back_all),
+	GIVES("a refused pass costs nothing", a_refused_pass_costs_nothing),
 	GIVES_WITH_THREADS("a pass costs no allocation", a_pass_costs_no_allocation),
 	GIVES_WITH_THREADS("waves and passes", waves_and_passes),
 };

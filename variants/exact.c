@@ -35,11 +35,6 @@ static inline void abandon_and_give(struct pfs_thread *thread, struct pfs_claim 
 	pfs_occupancy_give(thread, claim.record);
 }
 
-static uint32_t reclaim(struct pfs_thread *thread, int now)
-{
-	return pfs_reclaim_run(thread, now != 0, &pfs_reclaim_by_occupancy);
-}
-
 PFS_POLICY(exact) = {
 	.name = "exact",
 	.summary = "ours: adds a page only at a moment with no free record; O(1) at any occupancy",
@@ -52,7 +47,7 @@ PFS_POLICY(exact) = {
 	.add_page = pfs_occupancy_add_page,
 	.some_free = pfs_occupancy_some_free,
 	.next_used = pfs_occupancy_next_used,
-	.reclaim = reclaim,
+	.reclaim = pfs_occupancy_reclaim,
 	.allocate = allocate,
 	.publish = publish_record,
 	.abandon = abandon_and_give,

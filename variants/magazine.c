@@ -107,16 +107,6 @@ static void thread_stop(struct pfs_thread *thread)
 	pfs_mutex_unlock(&thread->container->growth);
 }
 
-/* Records in rings keep their pages: take them back first. */
-static uint32_t reclaim(struct pfs_thread *thread, int now)
-{
-	struct pfs_container *self = thread->container;
-	pfs_mutex_lock(&self->growth);
-	(void)pfs_magazine_take_back(self);
-	pfs_mutex_unlock(&self->growth);
-	return pfs_reclaim_run(thread, now != 0, &pfs_reclaim_by_occupancy);
-}
-
 PFS_POLICY(magazine) = {
 	.name = "magazine",
 	.summary = "ours: exact, with a ring of free records for each thread",
@@ -130,7 +120,7 @@ PFS_POLICY(magazine) = {
 	.some_free = pfs_occupancy_some_free,
 	.stranded = pfs_magazine_stranded,
 	.next_used = pfs_occupancy_next_used,
-	.reclaim = reclaim,
+	.reclaim = pfs_occupancy_reclaim,
 	.allocate = allocate,
 	.publish = publish_record,
 	.abandon = abandon_and_give,

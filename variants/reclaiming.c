@@ -109,9 +109,9 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 	return claim;
 }
 
-static uint32_t reclaim(struct pfs_thread *thread, int now)
+static uint32_t reclaim(struct pfs_thread *thread, enum pfs_reclaim_kind kind)
 {
-	return pfs_reclaim_run(thread, now != 0, &pfs_reclaim_by_words);
+	return pfs_reclaim_run(thread, kind, &pfs_reclaim_by_words);
 }
 
 PFS_POLICY(reclaiming) = {

@@ -95,12 +95,24 @@ void pfs_thread_detach(struct pfs_thread *thread);
 /*
  * pfs_thread_status - why the last allocation of this thread was refused.
  *
- * Returns   PFS_FULL or PFS_NO_MEMORY after a refusal, PFS_OK before the first one.
+ * Returns   PFS_FULL or PFS_NO_MEMORY after a refusal, until the next one; PFS_OK before the
+ *           first one.
  * Errors    none.
  * Progress  wait-free.
  * Order     none: the thread's own field.
  */
 enum pfs_status pfs_thread_status(const struct pfs_thread *thread);
+
+/*
+ * pfs_thread_migrated - the calling thread may run on another NUMA node than when it attached:
+ * look again, so that it prefers the pages near it.
+ *
+ * Returns   the node of the handle now, PFS_NODE_MIXED where it is not known.
+ * Errors    none.
+ * Progress  wait-free but for the system's answer to where the caller runs.
+ * Order     none: the thread's own field.
+ */
+uint32_t pfs_thread_migrated(struct pfs_thread *thread);
 
 /*
  * pfs_allocate - take a free record, adding a page if the policy finds none.
@@ -114,6 +126,33 @@ enum pfs_status pfs_thread_status(const struct pfs_thread *thread);
  */
 struct pfs_claim pfs_allocate(struct pfs_thread *thread);
 
+/*
+ * pfs_allocate_existing - take a free record of the pages there are; never add one.
+ *
+ * Returns   the claim, or one with record == NULL: what was true then is what pfs_allocate of
+ *           the policy says where it adds a page (exact policies: at one moment of the call no
+ *           record was free). Not counted as lost. Policies without PFS_TRAIT_INDEX have no
+ *           pages, and answer none.
+ * Errors    PFS_FULL in pfs_thread_status.
+ * Progress  as pfs_allocate, and where it finds none blocking on the growth lock, but never on
+ *           memory that is being mapped by this call.
+ * Order     as pfs_allocate.
+ */
+struct pfs_claim pfs_allocate_existing(struct pfs_thread *thread);
+
+/*
+ * pfs_allocate_many, pfs_publish_many, pfs_free_many - as many single calls, in order.
+ *
+ * Returns   allocate: how many claims there are; fewer than count: the next one was refused,
+ *           and pfs_thread_status says why. What it has is the caller's; nothing is undone.
+ * Errors    as the single calls.
+ * Progress  as the single calls; they are no transaction, others see them one by one.
+ * Order     as the single calls.
+ */
+uint32_t pfs_allocate_many(struct pfs_thread *thread, struct pfs_claim *claims, uint32_t count);
+void pfs_publish_many(struct pfs_thread *thread, const struct pfs_claim *claims, uint32_t count);
+void pfs_free_many(struct pfs_thread *thread, void *const *records, uint32_t count);
+
 /* pfs_publish - DIRTY -> ALLOCATED, version + 1. Wait-free. Release: a reader that sees the
  * record ALLOCATED sees the bytes written before. Needs the claim's own word. */
 void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim);
@@ -125,8 +164,15 @@ void pfs_abandon(struct pfs_thread *thread, struct pfs_claim claim);
  * publish ends it. Wait-free. */
 struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
 
-/* pfs_free - ALLOCATED -> FREE, same version. Wait-free for the container's policies.
- * Release: the next owner sees the last bytes. */
+/*
+ * pfs_free - ALLOCATED -> FREE, same version. Wait-free for the container's policies.
+ * Release: the next owner sees the last bytes.
+ *
+ * By any attached thread's handle of the record's own container; another container's is a bug
+ * and is caught, and so is a second free. Not always caught are two frees of one record at the
+ * same moment: both may see ALLOCATED. A compare-and-swap would tell, for another locked
+ * instruction in each free (docs/decisions.md).
+ */
 void pfs_free(struct pfs_thread *thread, void *record);
 
 /*
@@ -169,6 +215,26 @@ uint64_t pfs_index(struct pfs_thread *thread, const void *record);
 /* pfs_version - how often the record was published: its weak reference is {index, version}.
  * Not repeated when a page is given back and its index used again. 30 bits, it wraps. */
 uint32_t pfs_version(const void *record);
+
+/* A weak reference: it names one life of a record, keeps nothing, and may be kept for ever. */
+struct pfs_reference {
+	uint64_t index;
+	uint32_t version;
+};
+
+/*
+ * pfs_reference_of - the weak reference of a record that the caller owns or has looked up.
+ * pfs_lookup_reference - the record, if that life of it has not ended.
+ *
+ * Returns   lookup: the record, which was ALLOCATED with that version at a moment of the call;
+ *           or NULL. Inside a read section the pointer may be read by the optimistic protocol
+ *           until the section ends.
+ * Errors    any reference may be asked for; one of 2^30 publishes ago is fooled.
+ * Progress  wait-free.
+ * Order     acquire: the bytes that publish released.
+ */
+struct pfs_reference pfs_reference_of(struct pfs_thread *thread, const void *record);
+void *pfs_lookup_reference(struct pfs_thread *thread, struct pfs_reference reference);
 
 /*
  * pfs_read_begin, pfs_read_end - the optimistic read protocol: begin, read, end; what was
@@ -217,22 +283,26 @@ void *pfs_walk_next(struct pfs_walk *walk);
 void pfs_walk_end(struct pfs_walk *walk);
 
 /*
- * pfs_reclaim_pass, pfs_reclaim_now - give pages back to the operating system.
+ * pfs_reclaim_pass, pfs_reclaim_now, pfs_reclaim_trim - give pages back to the operating
+ * system.
  *
  * pass is what the background thread runs every period: it marks sparse pages for draining
- * and gives back those that stayed empty, along the curve of decay_passes. now gives back all
- * that are empty, without idle_passes and decay_passes, and retries for readers that are about
- * to leave.
+ * and gives back those that stayed empty, along the curve of decay_passes. now does the same
+ * without idle_passes and decay_passes: every empty page goes but for what headroom_percent,
+ * spare_pages and page_prealloc keep. trim gives back every empty page, those too. now and
+ * trim retry for readers that are about to leave.
  *
- * Returns   pages whose memory went back during this call; 0 where the policy keeps them, or
- *           where another thread is in a pass.
+ * Returns   pages whose memory went back during this call; 0 where the policy keeps them,
+ *           where another thread is in a pass, or where the caller is in a read section.
  * Errors    none.
  * Progress  obstruction of allocators: none. A reader that stays in its section delays the
- *           memory, never a caller.
+ *           memory, never a caller. What waits for readers is bounded: at most page_max pages
+ *           (pages_waiting); while so many wait, empty pages stay in the container.
  * Order     see containers/reclaim.c.
  */
 uint32_t pfs_reclaim_pass(struct pfs_thread *thread);
 uint32_t pfs_reclaim_now(struct pfs_thread *thread);
+uint32_t pfs_reclaim_trim(struct pfs_thread *thread);
 
 /*
  * pfs_container_counts - the metrics so far, summed over all threads.
@@ -243,6 +313,15 @@ uint32_t pfs_reclaim_now(struct pfs_thread *thread);
  * Order     relaxed: exact once the threads are known to be done.
  */
 void pfs_container_counts(struct pfs_container *container, struct pfs_counts *counts);
+
+/* pfs_container_lost - allocations refused so far: the field of that name, by itself. Wait-free,
+ * one load a handle; may be asked at any rate. */
+uint64_t pfs_container_lost(struct pfs_container *container);
+
+/* pfs_container_live - records in use (DIRTY or ALLOCATED), in every build. Each was so when it
+ * was looked at, not all at one moment. One load a record; blocking on reclaim passes alone.
+ * 0 for policies without PFS_TRAIT_WORDS. */
+uint64_t pfs_container_live(struct pfs_container *container);
 
 /* pfs_container_config - what the container was created with. */
 const struct pfs_config *pfs_container_config(const struct pfs_container *container);

@@ -16,7 +16,7 @@ struct pfs_counts {
 	uint64_t lost;            /* allocations refused */
 	uint64_t pages;           /* pages now */
 	uint64_t pages_peak;
-	uint64_t pages_waiting;   /* taken out of use, but a reader may still see them */
+	uint64_t pages_waiting;   /* out of use, but a reader may still see them; <= page_max */
 	uint64_t resident_bytes;  /* of all pages, as the operating system says */
 
 	bool counted;             /* is what follows kept? */

@@ -38,10 +38,30 @@ enum pfs_status pfs_partitioned_attach(struct pfs_partitioned *self,
 				       struct pfs_partitioned_thread **thread);
 void pfs_partitioned_detach(struct pfs_partitioned_thread *thread);
 
+/*
+ * pfs_partitioned_allocate - a free record of one partition; the other calls find the partition
+ * by the record, as the Performance Schema does.
+ *
+ * Returns   as pfs_allocate; the claim that says none where there is no such partition.
+ * Errors    a record of another container is a bug and is caught.
+ * Progress  as the calls without "partitioned"; finding the partition is wait-free.
+ * Order     as the calls without "partitioned".
+ */
+struct pfs_claim pfs_partitioned_allocate(struct pfs_partitioned_thread *thread,
+					  uint32_t partition);
+void pfs_partitioned_publish(struct pfs_partitioned_thread *thread, struct pfs_claim claim);
+void pfs_partitioned_abandon(struct pfs_partitioned_thread *thread, struct pfs_claim claim);
+void pfs_partitioned_free(struct pfs_partitioned_thread *thread, void *record);
+
 /* The handle of one partition, for every call of container.h; NULL if there is no such
- * partition. A record is freed through the handle of the partition it came from. */
+ * partition. A free through the handle of another partition than the record's is a bug, and is
+ * caught. */
 struct pfs_thread *pfs_partitioned_thread_of(struct pfs_partitioned_thread *thread,
 					     uint32_t partition);
+
+/* One partition, for its own counts; NULL if there is no such partition. Not to be destroyed. */
+struct pfs_container *pfs_partitioned_container(struct pfs_partitioned *self,
+						uint32_t partition);
 
 /* The index of a record in the whole: partition * records of a partition + its index there. */
 uint64_t pfs_partitioned_index(struct pfs_partitioned_thread *thread, uint32_t partition,

@@ -62,6 +62,22 @@ static void reopen_free(void *thread)
 	(void)pfs_reopen(thread, claim.record);
 }
 
+/* Into the ring or the words of a container that has no such record. */
+static void free_elsewhere(void *thread)
+{
+	struct pfs_config config = *pfs_container_config(container);
+	struct pfs_container *other;
+	struct pfs_thread *stranger;
+	struct pfs_claim claim = take(thread);
+	pfs_publish(thread, claim);
+	if (pfs_container_create(pfs_container_variant(container), &config, &other, NULL) !=
+		    PFS_OK ||
+	    pfs_thread_attach(other, &stranger) != PFS_OK)
+		pfs_machine_fail("set-up");
+	else
+		pfs_free(stranger, claim.record);
+}
+
 static void leave_outside(void *thread)
 {
 	pfs_leave(thread);
@@ -91,6 +107,8 @@ static const struct misuse misuses[] = {
 	{ "publish of a free record", "local_scan", "panic: publish", publish_free },
 	{ "abandon of a published record", "local_scan", "panic: abandon", abandon_published },
 	{ "reopen of a free record", "local_scan", "panic: reopen", reopen_free },
+	{ "free by another container's handle", "exact", "panic: free or abandon by a handle",
+	  free_elsewhere },
 	{ "leave without enter", "reclaiming", "panic: leave without enter", leave_outside },
 	{ "free one, take one", "original", NULL, free_and_take },
 	{ "free one, take one", "local_scan", NULL, free_and_take },

@@ -30,7 +30,8 @@ RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-Iinclude", "-Icontainer
               "-I."]
 RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact", "magazine")
 # The programs of a set that CMake describes.
-CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse"), "stress": ("pfs-stress", "decay_test")}
+CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse"),
+              "stress": ("pfs-stress", "decay_test", "reclaim_test")}
 TEST_SECONDS = 100
 
 

@@ -1,0 +1,190 @@
+/*
+ * calls_test.c - the calls beside allocate and free: existing records only, many at a time,
+ * weak references, what is live and lost; and frees through the handle of another container.
+ */
+#include <stdlib.h>
+
+#include <pfslab/partitioned.h>
+
+#include "fixture.h"
+
+#define PAGES 3u
+#define SLOTS 5u
+#define CAPACITY (PAGES * SLOTS)
+#define POOL (PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_BOUNDED)
+
+static void set_up(struct pfs_fixture *it, const struct pfs_case *at)
+{
+	pfs_fixture_prepare(it, at, PAGES, SLOTS);
+	pfs_fixture_set_up(it);
+}
+
+static void existing_records_only(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	set_up(&it, at);
+	PFS_CHECK(pfs_allocate_existing(it.thread).record == NULL);
+	PFS_CHECK_IS(pfs_thread_status(it.thread), PFS_FULL);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 0);
+	PFS_CHECK_IS(pfs_counts_of(it.container).lost, 0);
+	pfs_fixture_fill(&it, SLOTS);
+	PFS_CHECK(pfs_allocate_existing(it.thread).record == NULL);
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 1);
+	pfs_fixture_empty(&it, 2, 3);
+	struct pfs_claim claim = pfs_allocate_existing(it.thread);
+	PFS_CHECK(claim.record != NULL);
+	PFS_CHECK_IS(pfs_index(it.thread, claim.record), 2);
+	pfs_abandon(it.thread, claim);
+	pfs_fixture_fill(&it, SLOTS); /* the next call may grow again */
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 2);
+	pfs_fixture_empty(&it, 0, CAPACITY);
+	pfs_fixture_tear_down(&it);
+}
+
+static void many_at_a_time(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	struct pfs_claim claims[CAPACITY + 1];
+	void *records[CAPACITY];
+	set_up(&it, at);
+	PFS_CHECK_IS(pfs_allocate_many(it.thread, claims, CAPACITY + 1), CAPACITY);
+	PFS_CHECK_IS(pfs_thread_status(it.thread), PFS_FULL);
+	PFS_CHECK_IS(pfs_container_lost(it.container), 1);
+	PFS_CHECK_IS(pfs_container_live(it.container), CAPACITY);
+	pfs_publish_many(it.thread, claims, CAPACITY);
+	for (uint32_t i = 0; i < CAPACITY; i++) {
+		records[i] = claims[i].record;
+		PFS_CHECK(pfs_owns(it.thread, records[i]));
+	}
+	pfs_free_many(it.thread, records, CAPACITY - 2);
+	PFS_CHECK_IS(pfs_container_live(it.container), 2);
+	pfs_free_many(it.thread, records + CAPACITY - 2, 2);
+	PFS_CHECK_IS(pfs_container_live(it.container), 0);
+	pfs_fixture_tear_down(&it);
+}
+
+static void a_weak_reference_names_one_life(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, 1, 1);
+	pfs_fixture_set_up(&it);
+	struct pfs_claim claim = pfs_allocate(it.thread);
+	struct pfs_reference unpublished = pfs_reference_of(it.thread, claim.record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, unpublished) == NULL);
+	pfs_publish(it.thread, claim);
+	struct pfs_reference first = pfs_reference_of(it.thread, claim.record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, first) == claim.record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, unpublished) == NULL);
+	pfs_free(it.thread, claim.record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, first) == NULL);
+	void *again = pfs_allocate_or_fail(it.thread);
+	PFS_CHECK(again == claim.record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, first) == NULL);
+	struct pfs_reference second = pfs_reference_of(it.thread, again);
+	PFS_CHECK(pfs_lookup_reference(it.thread, second) == again);
+	struct pfs_reference nowhere = { UINT64_MAX, 1 };
+	PFS_CHECK(pfs_lookup_reference(it.thread, nowhere) == NULL);
+	pfs_free(it.thread, again);
+	pfs_fixture_tear_down(&it);
+}
+
+/* As after a migration: the handle's node is that of where the caller runs. */
+static void a_handle_looks_where_it_runs(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	set_up(&it, at);
+	uint32_t node = pfs_thread_migrated(it.thread);
+	PFS_CHECK_IS(pfs_thread_migrated(it.thread), node);
+	void *record = pfs_allocate_or_fail(it.thread);
+	pfs_free(it.thread, record);
+	pfs_fixture_tear_down(&it);
+}
+
+/* Misuse: caught in the wrong call, before the other container's index knows the record. */
+static void free_by_another_handle(const struct pfs_case *at)
+{
+	struct pfs_fixture ours, theirs;
+	set_up(&ours, at);
+	set_up(&theirs, at);
+	pfs_free(theirs.thread, pfs_allocate_or_fail(ours.thread));
+}
+
+static void abandon_by_another_handle(const struct pfs_case *at)
+{
+	struct pfs_fixture ours, theirs;
+	set_up(&ours, at);
+	set_up(&theirs, at);
+	pfs_abandon(theirs.thread, pfs_allocate(ours.thread));
+}
+
+#define PARTS 3u
+
+static void partitions_free_by_the_record(const struct pfs_case *at)
+{
+	struct pfs_config config = pfs_case_config(at);
+	struct pfs_partitioned *whole = NULL;
+	struct pfs_partitioned_thread *thread = NULL;
+	void *records[PARTS][CAPACITY];
+	config.page_max = PAGES;
+	config.page_records = SLOTS;
+	PFS_CHECK_IS(pfs_partitioned_create(at->variant, &config, PARTS, &whole, NULL), PFS_OK);
+	PFS_CHECK_IS(pfs_partitioned_attach(whole, &thread), PFS_OK);
+	PFS_CHECK(pfs_partitioned_allocate(thread, PARTS).record == NULL);
+	PFS_CHECK(pfs_partitioned_container(whole, PARTS) == NULL);
+	for (uint32_t turn = 0; turn < 3; turn++) {
+		for (uint32_t i = 0; i < PARTS * CAPACITY; i++) {
+			struct pfs_claim claim = pfs_partitioned_allocate(thread, i % PARTS);
+			PFS_CHECK(claim.record != NULL);
+			pfs_partitioned_abandon(thread, claim);
+			claim = pfs_partitioned_allocate(thread, i % PARTS);
+			pfs_partitioned_publish(thread, claim);
+			records[i % PARTS][i / PARTS] = claim.record;
+		}
+		for (uint32_t part = 0; part < PARTS; part++) {
+			struct pfs_container *own = pfs_partitioned_container(whole, part);
+			PFS_CHECK(pfs_partitioned_allocate(thread, part).record == NULL);
+			PFS_CHECK_IS(pfs_container_lost(own), turn + 1);
+			PFS_CHECK_IS(pfs_container_live(own), CAPACITY);
+		}
+		for (uint32_t i = 0; i < PARTS * CAPACITY; i++)
+			pfs_partitioned_free(thread, records[i / CAPACITY][i % CAPACITY]);
+	}
+	pfs_partitioned_detach(thread);
+	pfs_partitioned_destroy(whole);
+}
+
+static void free_of_a_stranger_in_partitions(const struct pfs_case *at)
+{
+	struct pfs_config config = pfs_case_config(at);
+	struct pfs_partitioned *whole = NULL;
+	struct pfs_partitioned_thread *thread = NULL;
+	struct pfs_fixture it;
+	set_up(&it, at);
+	PFS_CHECK_IS(pfs_partitioned_create(at->variant, &config, PARTS, &whole, NULL), PFS_OK);
+	PFS_CHECK_IS(pfs_partitioned_attach(whole, &thread), PFS_OK);
+	pfs_partitioned_free(thread, pfs_allocate_or_fail(it.thread));
+}
+
+#define EACH(title, function, needs) \
+	{ .name = (title), .run = (function), .each = true, .traits = (needs) }
+#define DIES(title, function, text)                                                   \
+	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_WORDS, \
+	  .dies_with = (text) }
+
+static const struct pfs_test tests[] = {
+	EACH("existing records only", existing_records_only, POOL | PFS_TRAIT_GROW),
+	EACH("many at a time", many_at_a_time, POOL),
+	EACH("a weak reference names one life", a_weak_reference_names_one_life, POOL),
+	EACH("a handle looks where it runs", a_handle_looks_where_it_runs, 0),
+	EACH("partitions free by the record", partitions_free_by_the_record, POOL),
+	DIES("free by another handle", free_by_another_handle, "handle of another container"),
+	DIES("abandon by another handle", abandon_by_another_handle,
+	     "handle of another container"),
+	DIES("free of a stranger in partitions", free_of_a_stranger_in_partitions,
+	     "record of another container"),
+};
+
+int main(int argc, char **argv)
+{
+	return pfs_tests_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
+}
