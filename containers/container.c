@@ -163,7 +163,7 @@ void pfs_container_destroy(struct pfs_container *container)
 
 struct pfs_claim pfs_allocate(struct pfs_thread *thread)
 {
-	return thread->container->variant->allocate(thread);
+	return thread->allocate(thread);
 }
 
 struct pfs_claim pfs_allocate_existing(struct pfs_thread *thread)
@@ -204,7 +204,10 @@ void pfs_free_many(struct pfs_thread *thread, void *const *records, uint32_t cou
 
 void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim)
 {
-	thread->container->variant->publish(thread, claim);
+	if (pfs_likely((thread->traits & PFS_TRAIT_WORDS) != 0))
+		pfs_words_publish(thread, claim); /* what each of their policies does */
+	else
+		thread->container->variant->publish(thread, claim);
 }
 
 void pfs_abandon(struct pfs_thread *thread, struct pfs_claim claim)
@@ -214,7 +217,7 @@ void pfs_abandon(struct pfs_thread *thread, struct pfs_claim claim)
 
 void pfs_free(struct pfs_thread *thread, void *record)
 {
-	thread->container->variant->free(thread, record);
+	thread->free(thread, record);
 }
 
 uint32_t pfs_reclaim_pass(struct pfs_thread *thread)

@@ -39,23 +39,30 @@
 struct pfs_reclaimer;
 
 /*
+ * The first line is all that most calls load of a handle: it has a copy of what they need of
+ * the variant, which is three loads away.
+ *
  * A load whose address has the low 12 bits of a store just made waits for that store (4 KiB
- * aliasing). Every call loads `policy` and stores to the state word of a record, and records
- * have all addresses; so `policy` stands where no state word does, modulo a header.
+ * aliasing). Every call stores to the state word of a record, and records have all addresses;
+ * so what the next call waits for stands where no state word does, modulo a header. The
+ * pointers to functions may stand anywhere: the processor goes ahead with its prediction.
  */
 struct pfs_thread {
 	/* This thread only, but for what is said. */
 	void *policy;                   /* the variant's own state of a thread */
-	_Atomic(uint64_t) lost;         /* this thread; read by counts */
+	struct pfs_claim (*allocate)(struct pfs_thread *thread); /* the variant's; attach only */
 	uint64_t random;                /* never 0 */
+	void (*free)(struct pfs_thread *thread, void *record);   /* the variant's; attach only */
 	struct pfs_container *container;
-	uint32_t node;                  /* where it ran when it attached */
-	uint32_t home_page;             /* hint: where this thread last succeeded */
 	enum pfs_status status;         /* of the last refused allocation */
+	uint32_t home_page;             /* hint: where this thread last succeeded */
+	uint32_t node;                  /* where it ran when it attached */
+	uint32_t traits;                /* the variant's; attach only */
 	enum pfs_status growth;         /* what came of the last attempt to add a page */
 	bool stays;                     /* this call may not add a page */
 	struct pfs_epoch_thread epoch;  /* its own line */
 	alignas(PFS_LINE) struct pfs_tally tally;
+	_Atomic(uint64_t) lost;         /* this thread; read by counts */
 	struct pfs_thread *next;        /* attach: never changed once listed */
 	bool attached;                  /* under `roster` */
 };

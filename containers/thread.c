@@ -12,9 +12,17 @@
 #include "page.h"
 #include "random.h"
 
-_Static_assert(offsetof(struct pfs_thread, policy) % sizeof(struct pfs_record_header) !=
-		       offsetof(struct pfs_record_header, lock),
-	       "the policy's state is found without waiting for a store to a record");
+#define PFS_NO_STATE_WORD_AT(field)                                                   \
+	_Static_assert(offsetof(struct pfs_thread, field) %                           \
+				       sizeof(struct pfs_record_header) !=            \
+			       offsetof(struct pfs_record_header, lock),              \
+		       "found without waiting for a store to a record")
+PFS_NO_STATE_WORD_AT(policy);
+PFS_NO_STATE_WORD_AT(random);
+PFS_NO_STATE_WORD_AT(container);
+PFS_NO_STATE_WORD_AT(node);
+PFS_NO_STATE_WORD_AT(traits);
+_Static_assert(offsetof(struct pfs_thread, epoch) == PFS_LINE, "one line before the epoch");
 
 #ifdef PFS_COUNTING
 static bool tally_init(struct pfs_tally *tally, const struct pfs_config *config)
@@ -65,6 +73,9 @@ static struct pfs_thread *thread_new(struct pfs_container *self)
 		return NULL;
 	memset(thread, 0, sizeof(*thread));
 	thread->container = self;
+	thread->allocate = self->variant->allocate;
+	thread->free = self->variant->free;
+	thread->traits = self->variant->traits;
 	thread->random = pfs_random_seed(self->config.seed, self->thread_count);
 	if (!tally_init(&thread->tally, &self->config)) {
 		thread_free(thread);
@@ -166,12 +177,12 @@ void pfs_threads_destroy(struct pfs_container *self)
 
 void pfs_enter(struct pfs_thread *thread)
 {
-	if ((thread->container->variant->traits & PFS_TRAIT_RECLAIM) != 0)
+	if ((thread->traits & PFS_TRAIT_RECLAIM) != 0)
 		pfs_epoch_enter(&thread->container->epoch, &thread->epoch);
 }
 
 void pfs_leave(struct pfs_thread *thread)
 {
-	if ((thread->container->variant->traits & PFS_TRAIT_RECLAIM) != 0)
+	if ((thread->traits & PFS_TRAIT_RECLAIM) != 0)
 		pfs_epoch_leave(&thread->epoch);
 }
