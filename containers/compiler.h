@@ -16,15 +16,18 @@
 /*
  * pfs_panic - a bug of this kit or of its caller: one line on stderr, then abort.
  *
- * what names the operation, found and expected the states (of a pfs_lock word, or counts).
+ * what names the operation, found and expected the states of its pfs_lock word.
  */
 PFS_COLD _Noreturn void pfs_panic(const char *what, unsigned found, unsigned expected);
+
+/* The same for what no lock word shows: what says all of it. */
+PFS_COLD _Noreturn void pfs_panic_plain(const char *what);
 
 /* For bugs of this kit and of its callers; no side effects; on in every build. */
 #define PFS_ASSERT(condition, what)                     \
 	do {                                            \
 		if (!pfs_likely(condition))             \
-			pfs_panic((what), 0, 1);        \
+			pfs_panic_plain(what);          \
 	} while (0)
 
 #endif

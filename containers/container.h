@@ -64,6 +64,7 @@ struct pfs_thread {
 	alignas(PFS_LINE) struct pfs_tally tally;
 	_Atomic(uint64_t) lost;         /* this thread; read by counts */
 	struct pfs_thread *next;        /* attach: never changed once listed */
+	struct pfs_thread *next_idle;   /* under `roster`: detached handles, the last on top */
 	bool attached;                  /* under `roster` */
 };
 
@@ -106,6 +107,7 @@ struct pfs_container {
 	/* Under `roster`. */
 	struct pfs_mutex roster;
 	_Atomic(struct pfs_thread *) threads;  /* [C5] [C6]; handles live as long as this */
+	struct pfs_thread *idle;               /* detached: used again by the next attach */
 	struct pfs_thread *unlisted;           /* handles that a variant could not start */
 	uint32_t thread_count;
 };

@@ -306,7 +306,7 @@ static inline uint64_t pfs_occupancy_set(struct pfs_occupancy_word *word, uint64
 	 * with whatever this thread does next. From here on the page may go [O2]. */
 	uint64_t before = pfs_fetch_add_seq(&word->free, bit + PFS_WORD_FREES);
 	if (!pfs_likely((before & bit) == 0))
-		pfs_panic("free: the record's bit was set", (unsigned)before, 0);
+		pfs_panic_plain("free: the record's bit was set, it is free already");
 	return before;
 }
 

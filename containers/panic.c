@@ -18,3 +18,9 @@ void pfs_panic(const char *what, unsigned found, unsigned expected)
 		      what, found, state_text(found), expected, state_text(expected));
 	abort();
 }
+
+void pfs_panic_plain(const char *what)
+{
+	(void)fprintf(stderr, "pfslab: %s: a bug of the caller, or of pfslab\n", what);
+	abort();
+}

@@ -1,9 +1,12 @@
 /*
  * reclaimer.c - the background thread that runs a reclaim pass every period.
  *
- * It attaches like any other thread. Stopping wakes it at once.
+ * It attaches like any other thread, is named pfs-reclaim and takes no signal. Stopping wakes
+ * it at once.
  */
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -46,6 +49,7 @@ static bool sleep_period(struct pfs_reclaimer *self, uint32_t period_ms)
 static void *run(void *opaque)
 {
 	struct pfs_reclaimer *self = opaque;
+	(void)pthread_setname_np(pthread_self(), "pfs-reclaim");
 	uint32_t period_ms = pfs_container_config(self->thread->container)->reclaim.period_ms;
 	while (sleep_period(self, period_ms))
 		(void)pfs_reclaim_pass(self->thread);
@@ -69,6 +73,17 @@ static void reclaimer_free(struct pfs_reclaimer *self)
 	free(self);
 }
 
+/* With all signals blocked, which a new thread inherits: they are the application's. */
+static bool start_native(struct pfs_reclaimer *self)
+{
+	sigset_t all, before;
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	int error = pthread_create(&self->native, NULL, run, self);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error == 0;
+}
+
 enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
 {
 	struct pfs_reclaimer *reclaimer = calloc(1, sizeof(*reclaimer));
@@ -76,7 +91,7 @@ enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
 		return PFS_NO_MEMORY;
 	init_wake(reclaimer);
 	enum pfs_status status = pfs_thread_attach(self, &reclaimer->thread);
-	if (status == PFS_OK && pthread_create(&reclaimer->native, NULL, run, reclaimer) != 0) {
+	if (status == PFS_OK && !start_native(reclaimer)) {
 		pfs_thread_detach(reclaimer->thread);
 		status = PFS_NO_MEMORY;
 	}

@@ -48,8 +48,10 @@ static uint64_t page_resident(struct pfs_container *self, struct pfs_page *page)
 				      self->shape.block_bytes);
 }
 
-/* Under `passing` and `growth`, so that no page goes while its residency is asked for. Pages
- * that wait for readers are still the container's. */
+/* Under `passing`: only a pass takes pages out or unmaps them, so none goes while its residency
+ * is asked for; a page that comes meanwhile may be missed. Without `growth`: asking takes long,
+ * and nobody who needs a page is to wait for it. Pages that wait for readers are still the
+ * container's. */
 static uint64_t resident_bytes(struct pfs_container *self)
 {
 	uint64_t sum = 0;
@@ -102,7 +104,7 @@ void pfs_container_counts(struct pfs_container *container, struct pfs_counts *co
 	counts->live_peak = pfs_load_relaxed(&container->live_peak); /* relaxed: " */
 	if (PFS_COUNTED && container->variant->stranded != NULL)
 		container->variant->stranded(container, &counts->stranded, &counts->stranded_peak);
-	counts->resident_bytes = resident_bytes(container);
 	pfs_mutex_unlock(&container->growth);
+	counts->resident_bytes = resident_bytes(container);
 	pfs_mutex_unlock(&container->passing);
 }

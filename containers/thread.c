@@ -85,14 +85,21 @@ static struct pfs_thread *thread_new(struct pfs_container *self)
 	return thread;
 }
 
-/* Under `roster`. */
+/* Under `roster`: the handle that was detached last, or NULL. */
 static struct pfs_thread *thread_again(struct pfs_container *self)
 {
-	/* relaxed: `roster` is held, nobody else writes the list. */
-	struct pfs_thread *thread = pfs_load_relaxed(&self->threads);
-	while (thread != NULL && thread->attached)
-		thread = thread->next;
+	struct pfs_thread *thread = self->idle;
+	if (thread != NULL)
+		self->idle = thread->next_idle;
 	return thread;
+}
+
+/* Under `roster`. */
+static void put_idle(struct pfs_thread *thread)
+{
+	thread->attached = false;
+	thread->next_idle = thread->container->idle;
+	thread->container->idle = thread;
 }
 
 /* Under `roster`. */
@@ -110,7 +117,9 @@ static enum pfs_status attach_locked(struct pfs_container *self, struct pfs_thre
 	if (self->variant->thread_start != NULL)
 		status = self->variant->thread_start(thread);
 	thread->attached = status == PFS_OK;
-	if (is_new && status != PFS_OK) { /* kept: ck_epoch has its record for ever */
+	if (!is_new && status != PFS_OK) {
+		put_idle(thread);
+	} else if (is_new && status != PFS_OK) { /* kept: ck_epoch has its record for ever */
 		thread->next = self->unlisted;
 		self->unlisted = thread;
 	} else if (is_new) {
@@ -145,7 +154,7 @@ void pfs_thread_detach(struct pfs_thread *thread)
 	PFS_ASSERT(thread->attached, "detach of a handle that is not attached");
 	if (self->variant->thread_stop != NULL)
 		self->variant->thread_stop(thread);
-	thread->attached = false;
+	put_idle(thread);
 	pfs_mutex_unlock(&self->roster);
 }
 

@@ -31,7 +31,9 @@ struct pfs_variant {
 	const char *summary; /* one line for --list_policies */
 	uint32_t traits;
 
-	/* Set-up; pfs_container_create and pfs_thread_attach call them. */
+	/* Set-up; pfs_container_create and pfs_thread_attach call them. thread_start and
+	 * thread_stop run one at a time, and must not wait for the growth lock: a page may be
+	 * mapped under it, and whoever attaches or detaches would wait for that. */
 	enum pfs_status (*start)(struct pfs_container *container);
 	void (*stop)(struct pfs_container *container);
 	enum pfs_status (*thread_start)(struct pfs_thread *thread);

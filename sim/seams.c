@@ -84,3 +84,10 @@ void pfs_panic(const char *what, unsigned found, unsigned expected)
 	(void)fprintf(stderr, "pfslab: %s outside of an execution\n", what);
 	__builtin_abort();
 }
+
+void pfs_panic_plain(const char *what)
+{
+	pfs_machine_fail("panic: %s", what);
+	(void)fprintf(stderr, "pfslab: %s outside of an execution\n", what);
+	__builtin_abort();
+}

@@ -98,11 +98,14 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 	return PFS_OK;
 }
 
+/* If `growth` is held, perhaps for as long as a page is mapped, the records stay in the ring:
+ * whoever needs them takes them back, as from any ring [M4]. */
 static void thread_stop(struct pfs_thread *thread)
 {
 	struct pfs_magazine *magazine = thread->policy;
-	pfs_mutex_lock(&thread->container->growth);
 	pfs_store_relaxed(&magazine->attached, 0); /* relaxed: a metric */
+	if (!pfs_mutex_try_lock(&thread->container->growth))
+		return;
 	pfs_magazine_flush(thread);
 	pfs_mutex_unlock(&thread->container->growth);
 }
