@@ -38,7 +38,8 @@ def facts(pfs_trace, path):
     found = re.search(r"program +(.*)\n +events +(\d+) \(prelude (\d+), allocations (\d+), frees "
                       r"(\d+)\)\n +threads +(\d+), .*\n +objects +(\d+)", done.stdout)
     if not found:
-        sys.exit(f"check_trace.py: info {path} said {done.stdout!r} {done.stderr!r}")
+        expect(False, f"info {path} said {done.stdout!r} {done.stderr!r}")
+        finish()
     names = ("events", "prelude", "allocations", "frees", "threads", "objects")
     return {"program": found.group(1), **dict(zip(names, map(int, found.groups()[1:])))}
 
@@ -199,7 +200,9 @@ def limits(recorder, pfs_trace, recorded, _bench=None):
                 endless.send_signal(signal.SIGKILL)
             if most:
                 expect(facts(pfs_trace, path)["events"] == 5000, "5000 events and no more")
-        one_line([pfs_trace, "info", path], "unfinished")
+        said = run([pfs_trace, "info", path]).stdout
+        expect("  unfinished " in said, f"a program that is killed leaves what is there: {said}")
+        expect(facts(pfs_trace, path)["events"] > 5000, "and that is all but its last moment")
         other = run([recorded, "threads", "1"], LD_PRELOAD=recorder,
                     PFSLAB_TRACE=os.path.join(folder, "other"), PFSLAB_TRACE_PROGRAM="nosuch")
         expect(other.returncode == 0 and not os.path.exists(os.path.join(folder, "other")),

@@ -105,6 +105,9 @@ static void print_summary(const char *path, const struct summary *self)
 	printf(" bytes\n  file         %llu bytes, %u chunks, %.1f bytes for each event\n",
 	       (unsigned long long)info->bytes, info->chunks,
 	       info->events != 0 ? (double)info->bytes / (double)info->events : 0.0);
+	if (!info->finished)
+		printf("  unfinished   what the program did behind event %llu is missing\n",
+		       (unsigned long long)info->events);
 }
 
 enum pfs_status pfs_trace_print_info(const char *path, struct pfs_message *message)

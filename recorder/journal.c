@@ -4,7 +4,8 @@
 #define _GNU_SOURCE 1
 #include "journal.h"
 
-#include <string.h>
+#include <errno.h>
+#include <stddef.h>
 #include <sys/mman.h>
 
 #define SLOTS (PFS_JOURNAL_LIVE_MAX * 2)
@@ -17,15 +18,23 @@ static void *map(size_t size)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
+static bool write_mapped(void *context, const uint8_t *bytes, uint32_t size, uint64_t offset)
+{
+	return pfs_mapped_file_write(context, bytes, size, offset);
+}
+
 bool pfs_journal_open(struct pfs_journal *self, const char *path, const char *program,
 		      uint64_t event_max)
 {
+	struct pfs_trace_sink sink = {.write = write_mapped, .context = &self->file};
+
 	self->slots = map(sizeof(*self->slots) * SLOTS);
 	self->free_ids = map(sizeof(*self->free_ids) * PFS_JOURNAL_LIVE_MAX);
 	self->event_max = event_max;
-	if (self->slots == NULL || self->free_ids == NULL)
-		return false;
-	self->open = pfs_trace_writer_open(&self->writer, path, program, PFS_JOURNAL_TICK_NS);
+	self->file.error = ENOMEM;
+	self->open = self->slots != NULL && self->free_ids != NULL &&
+		     pfs_mapped_file_open(&self->file, path) &&
+		     pfs_trace_writer_begin(&self->writer, &sink, program, PFS_JOURNAL_TICK_NS);
 	return self->open;
 }
 
@@ -114,8 +123,26 @@ bool pfs_journal_free(struct pfs_journal *self, uint64_t time_ns, uint32_t threa
 	return slot->address == 0 || end_object(self, time_ns, thread, slot);
 }
 
-bool pfs_journal_close(struct pfs_journal *self)
+void pfs_journal_flush(struct pfs_journal *self)
+{
+	pfs_trace_writer_flush(&self->writer);
+}
+
+/* The head comes last: a finished trace has nothing behind its last chunk. */
+bool pfs_journal_finish(struct pfs_journal *self)
+{
+	pfs_trace_writer_flush(&self->writer);
+	return pfs_mapped_file_set_length(&self->file, self->writer.info.bytes) &&
+	       pfs_trace_writer_finish(&self->writer);
+}
+
+bool pfs_journal_resume(struct pfs_journal *self)
+{
+	return pfs_trace_writer_resume(&self->writer); /* the file grows when it must */
+}
+
+void pfs_journal_close(struct pfs_journal *self)
 {
 	self->open = false;
-	return pfs_trace_writer_close(&self->writer);
+	pfs_mapped_file_close(&self->file);
 }

@@ -1,6 +1,7 @@
 /*
  * journal.h - from addresses to dense ids, and into the file.
  *
+ * A child of fork must not call it: what it writes to is not mapped there.
  * Memory is fixed: a table of PFS_JOURNAL_LIVE_MAX objects at most, mapped when it begins.
  * What is beyond that, or freed without having been seen, is left out as a whole.
  */
@@ -8,6 +9,8 @@
 #define PFS_RECORDER_JOURNAL_H
 
 #include <pfslab/trace.h>
+
+#include "mapped_file.h"
 
 #define PFS_JOURNAL_LIVE_MAX (1u << 20)
 #define PFS_JOURNAL_TICK_NS 100u
@@ -24,20 +27,30 @@ struct pfs_journal {
 	uint32_t next_id;               /* never given so far */
 	uint64_t event_max;             /* 0: no bound */
 	bool open;
-	struct pfs_trace_writer writer;
+	struct pfs_mapped_file file;
+	struct pfs_trace_writer writer; /* writes through file */
 };
 
-/* False with errno where the file or the memory cannot be had. */
+/* False with file.error where the file or the memory cannot be had. */
 bool pfs_journal_open(struct pfs_journal *self, const char *path, const char *program,
 		      uint64_t event_max);
 
-/* False once event_max is reached or the file cannot be written: close it then. */
+/* False once event_max is reached or the file cannot be written: finish and close it then. */
 bool pfs_journal_allocate(struct pfs_journal *self, uint64_t time_ns, uint32_t thread,
 			  uint64_t address, uint64_t size);
 bool pfs_journal_free(struct pfs_journal *self, uint64_t time_ns, uint32_t thread,
 		      uint64_t address);
 
-/* False if something could not be written. */
-bool pfs_journal_close(struct pfs_journal *self);
+/* What was put down so far can be read from now on, however this process ends. */
+void pfs_journal_flush(struct pfs_journal *self);
+
+/* The file is a finished trace. False with file.error: then it stays an unfinished one. */
+bool pfs_journal_finish(struct pfs_journal *self);
+
+/* After finish: go on. False with file.error; then close it. */
+bool pfs_journal_resume(struct pfs_journal *self);
+
+/* After finish. */
+void pfs_journal_close(struct pfs_journal *self);
 
 #endif

@@ -35,7 +35,7 @@ enum pfs_trace_field {
 	PFS_CHUNK_HEAD = 12
 };
 
-#define PFS_TRACE_FINISHED 1u
+#define PFS_TRACE_FINISHED 1u /* else stopped: it ends at the first chunk of 0 bytes */
 #define PFS_TRACE_EVENT_BYTES 36u /* at most: four varints of up to 10, 5, 5 and 10 bytes */
 
 static inline void pfs_put_u32(uint8_t *to, uint32_t value)

@@ -17,7 +17,7 @@ static const char usage[] =
 	"usage: pfs-trace info FILE...        what is in it\n"
 	"       pfs-trace dump FILE [--events=N]\n"
 	"                                     one line for each event, the first N\n"
-	"       pfs-trace check FILE...       is it whole?\n"
+	"       pfs-trace check FILE...       is it whole, or up to where?\n"
 	"       pfs-trace cut IN OUT [--from=N] [--events=N] [--bytes=N] [--sizes=MIN-MAX]\n"
 	"                                     N events from event N on, no more than so many\n"
 	"                                     bytes, only objects of so many bytes; objects that\n"
@@ -119,16 +119,34 @@ static int dump(const struct request *request)
 	return 0;
 }
 
+/* What is there of it is whole; is it there to its end? */
+static int say_how_far(const char *path)
+{
+	struct pfs_message message;
+	struct pfs_trace_reader *reader = NULL;
+
+	if (pfs_trace_reader_open(path, &reader, &message) != PFS_OK)
+		return say(&message);
+	const struct pfs_trace_info *info = pfs_trace_reader_info(reader);
+	if (info->finished)
+		printf("%s: whole\n", path);
+	else
+		printf("%s: unfinished: whole up to event %llu, what came behind it is missing\n",
+		       path, (unsigned long long)info->events);
+	pfs_trace_reader_close(reader);
+	return 0;
+}
+
 static int check(const struct request *request)
 {
 	struct pfs_message message;
 	int status = 0;
 
 	for (uint32_t i = 0; i < request->file_count; i++) {
-		if (pfs_trace_each(request->files[i], pass, NULL, &message) != PFS_OK)
-			status = say(&message);
-		else
-			printf("%s: whole\n", request->files[i]);
+		const char *path = request->files[i];
+		int found = pfs_trace_each(path, pass, NULL, &message) != PFS_OK
+				    ? say(&message) : say_how_far(path);
+		status = found != 0 ? found : status;
 	}
 	return request->file_count != 0 ? status : refuse("check", "", "name a file");
 }

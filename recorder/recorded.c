@@ -1,10 +1,11 @@
 /*
  * recorded.c - a program for the tests of the recorder: it says what it allocates and frees.
  *
- * usage: recorded threads N | fork | endless
+ * usage: recorded threads N | fork | endless | pairs N
  * Threads allocate objects of 1000 to 1999 bytes, which nobody else here does, by every
  * function that is recorded; they free some, hand others to the next thread, and end. The
- * program prints how many of each it did, and what it left alive.
+ * program prints how many of each it did, and what it left alive. With pairs the threads do
+ * nothing but allocate and free, for overhead.py.
  */
 #define _GNU_SOURCE 1
 #include <malloc.h>
@@ -17,6 +18,7 @@
 
 #define ROUNDS 3000
 #define PASSED 500
+#define PAIRS 1000000u
 #define SIZE_FIRST 1000u
 
 struct lane {
@@ -125,12 +127,35 @@ static int run_fork(char *self)
 	return 0;
 }
 
+static void *run_pairs(void *context)
+{
+	for (unsigned i = 0; i < PAIRS; i++) {
+		void *volatile object = malloc(64);
+		free(object);
+	}
+	return context;
+}
+
+static int run_pair_threads(unsigned count)
+{
+	pthread_t threads[64];
+
+	for (unsigned i = 0; i < count; i++)
+		if (i == 64 || pthread_create(&threads[i], NULL, run_pairs, NULL) != 0)
+			return 1;
+	for (unsigned i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct lane lane = {.frees = 0};
 
 	if (argc == 3 && strcmp(argv[1], "threads") == 0)
 		return run_threads((unsigned)atoi(argv[2]));
+	if (argc == 3 && strcmp(argv[1], "pairs") == 0)
+		return run_pair_threads((unsigned)atoi(argv[2]));
 	if (argc == 2 && strcmp(argv[1], "fork") == 0)
 		return run_fork(argv[0]);
 	if (argc != 2 || strcmp(argv[1], "endless") != 0)

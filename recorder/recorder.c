@@ -7,25 +7,27 @@
  * PFSLAB_TRACE_MAX=N           the file is closed after N events
  * PFSLAB_TRACE_PROGRAM=NAME    only a process of this name is recorded
  *
- * Recorded is the process that finds PFSLAB_TRACE, not those that it starts: children of fork
- * stop recording, and the variable is taken out of the environment. No thread is started: the
- * threads that fill the ring empty it in turns, and the last of it is written at exit.
- * A realloc is a free and an allocation.
+ * Recorded is the process that finds PFSLAB_TRACE, not those that it starts: a child with a copy
+ * of the memory finds that nothing is recorded, and the variable is taken out of the environment.
+ * No thread is started: the threads that fill the ring empty it in turns, and the last of it is
+ * written at the end; endings.c has those that are no exit. A realloc is a free and an allocation.
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "journal.h"
+#include "recorder.h"
 #include "ring.h"
 
 #define DRAIN_EVERY 1024u
@@ -40,6 +42,7 @@ static uint64_t size_min = 0, size_max = UINT64_MAX;
 static pid_t owner;
 static uint64_t begin_ns;
 static PFS_TLS uint32_t thread_number; /* + 1; 0: none yet */
+static PFS_TLS bool busy; /* here already: a signal handler interrupted this thread */
 
 static struct {
 	void *(*malloc)(size_t size);
@@ -107,8 +110,7 @@ static void complain(const char *format, ...)
 		return;
 	size = size < (int)sizeof(text) - 1 ? size : (int)sizeof(text) - 2;
 	text[size] = '\n';
-	if (write(STDERR_FILENO, text, (size_t)size + 1) < 0)
-		return; /* nobody is there to tell */
+	syscall(SYS_write, STDERR_FILENO, text, (size_t)size + 1); /* write() can be cancelled */
 }
 
 static uint64_t now_ns(void)
@@ -119,13 +121,24 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+static const char *text_of(int error)
+{
+	return error == ESTALE   ? "somebody changed, moved or removed the file"
+	       : error == EINVAL ? "not a regular file"
+				 : strerrordesc_np(error); /* strerror may allocate */
+}
+
 /* Under the lock. */
 static void close_journal(void)
 {
-	pfs_ring_record(&ring, false);
-	if (journal.open && !pfs_journal_close(&journal))
-		complain("librecorder: the trace could not be written; free some space and record "
-			 "again");
+	pfs_ring_stop(&ring);
+	if (!journal.open)
+		return;
+	if (!pfs_journal_finish(&journal))
+		complain("librecorder: '%.200s' cannot be finished (%s); it is readable up to "
+			 "event %llu", journal.file.path, text_of(journal.file.error),
+			 (unsigned long long)journal.writer.info.events);
+	pfs_journal_close(&journal);
 }
 
 static bool put_down(const struct pfs_ring_entry *entry)
@@ -140,38 +153,41 @@ static bool put_down(const struct pfs_ring_entry *entry)
 static void drain_locked(void)
 {
 	const struct pfs_ring_entry *entry;
-	int kept_errno = errno;
 
-	if (getpid() != owner) { /* a child that no atfork handler saw: the file is not its own */
-		pfs_ring_record(&ring, false);
-		journal.open = false;
-	}
 	while (journal.open && (entry = pfs_ring_look(&ring)) != NULL) {
 		if (!put_down(entry))
 			close_journal();
 		pfs_ring_taken(&ring);
 	}
-	errno = kept_errno;
 }
 
-static void drain(void)
+static void drain(bool flush)
 {
+	int kept_errno = errno;
+
 	if (!pfs_ring_try_lock(&ring))
 		return;
 	drain_locked();
+	if (flush && journal.open)
+		pfs_journal_flush(&journal);
 	pfs_ring_unlock(&ring);
+	errno = kept_errno;
 }
 
 static void push(bool frees, const void *object, size_t size)
 {
+	if (busy)
+		return; /* what it interrupted may hold the lock, or the next entry */
+	busy = true;
 	uint64_t number = pfs_ring_draw(&ring);
-
 	if (thread_number == 0)
 		thread_number = pfs_ring_thread(&ring) % PFS_TRACE_THREADS_MAX + 1;
 	while (!pfs_ring_has_room(&ring, number)) {
-		if (!pfs_ring_recording(&ring))
+		if (!pfs_ring_recording(&ring)) {
+			busy = false;
 			return; /* over: nobody takes entries out any more */
-		drain();
+		}
+		drain(false);
 		sched_yield();
 	}
 	struct pfs_ring_entry *entry = pfs_ring_entry(&ring, number);
@@ -182,7 +198,8 @@ static void push(bool frees, const void *object, size_t size)
 	entry->frees = frees;
 	pfs_ring_fill(entry, number);
 	if (number % DRAIN_EVERY == 0)
-		drain();
+		drain(true);
+	busy = false;
 }
 
 static inline void *allocated(void *object, size_t size)
@@ -258,27 +275,6 @@ __attribute__((visibility("default"))) void *memalign(size_t align, size_t size)
 	return ready() ? allocated(real.memalign(align, size), size) : NULL;
 }
 
-/* A child has the parent's file, its memory and no other thread: it must not go on. */
-static void before_fork(void)
-{
-	while (!pfs_ring_try_lock(&ring))
-		sched_yield();
-}
-
-static void after_fork_parent(void)
-{
-	pfs_ring_unlock(&ring);
-}
-
-static void after_fork_child(void)
-{
-	pfs_ring_record(&ring, false);
-	if (journal.open)
-		close(journal.writer.file);
-	journal.open = false;
-	pfs_ring_unlock(&ring);
-}
-
 /* A bad value ends the program before it begins: a recording that is not made is no help. */
 static uint64_t number_of(const char *variable, const char *text, const char *from, char **end)
 {
@@ -302,12 +298,44 @@ static void read_sizes(const char *text)
 		number_of("PFSLAB_TRACE_SIZES", text, "", &end);
 }
 
+/*
+ * The program may have a getenv and an unsetenv of its own, as bash has, which know another
+ * environment. What main is given is this one.
+ */
+static const char *look_for(const char *name, bool take_out)
+{
+	const char *value = NULL;
+	size_t size = strlen(name);
+
+	for (char **at = environ; at != NULL && *at != NULL; at++) {
+		if (strncmp(*at, name, size) != 0 || (*at)[size] != '=')
+			continue;
+		value = *at + size + 1;
+		for (char **next = at; take_out && *next != NULL; next++)
+			next[0] = next[1];
+		break;
+	}
+	return value;
+}
+
+static _Atomic(bool) *make_switch(void)
+{
+	void *page = mmap(NULL, sizeof(_Atomic(bool)), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page != MAP_FAILED && madvise(page, sizeof(_Atomic(bool)), MADV_WIPEONFORK) == 0)
+		return page;
+	complain("librecorder: no page that a child finds empty (%s); Linux 4.14 has them",
+		 text_of(errno));
+	_exit(EXIT_WRONG_INPUT);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
-	const char *path = getenv("PFSLAB_TRACE");
-	const char *program = getenv("PFSLAB_TRACE_PROGRAM");
-	const char *sizes = getenv("PFSLAB_TRACE_SIZES");
-	const char *most = getenv("PFSLAB_TRACE_MAX");
+	const char *path = look_for("PFSLAB_TRACE", false);
+	const char *program = look_for("PFSLAB_TRACE_PROGRAM", false);
+	const char *sizes = look_for("PFSLAB_TRACE_SIZES", false);
+	const char *most = look_for("PFSLAB_TRACE_MAX", false);
 	uint64_t event_max = 0;
 	char *end = NULL;
 
@@ -323,33 +351,69 @@ __attribute__((constructor)) static void begin(void)
 	}
 	owner = getpid();
 	begin_ns = now_ns();
-	if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0 ||
-	    !pfs_journal_open(&journal, path, program_invocation_short_name, event_max)) {
+	_Atomic(bool) *recording = make_switch();
+	bool open = pfs_journal_open(&journal, path, program_invocation_short_name, event_max);
+	look_for("PFSLAB_TRACE", true);
+	if (!open && journal.file.error == EWOULDBLOCK) { /* then this process is not its concern */
+		complain("librecorder: PFSLAB_TRACE '%.200s': another process records into it, "
+			 "this one (%s) is not recorded", path, program_invocation_short_name);
+		return;
+	}
+	if (!open) {
 		complain("librecorder: PFSLAB_TRACE '%.200s': cannot be written (%s); name another "
-			 "file", path, strerror(errno));
+			 "file", path, text_of(journal.file.error));
 		_exit(EXIT_WRONG_INPUT);
 	}
-	unsetenv("PFSLAB_TRACE");
-	pfs_ring_record(&ring, true);
+	at_quick_exit(pfs_recorder_finish);
+	pfs_ring_begin(&ring, recording);
 }
 
 /*
- * Threads may still run: what they draw from now on is left out, what they drew before is
- * waited for, up to a second: one may have been stopped in between.
+ * Take out what was drawn so far. Threads may still run: what they draw later is left out or
+ * comes later. A thread may have been stopped between drawing and filling, or with the lock:
+ * they are waited for, up to a second. With true the lock is held.
  */
-__attribute__((destructor)) static void finish(void)
+static bool take_all(void)
 {
-	if (!journal.open || getpid() != owner)
-		return;
-	pfs_ring_record(&ring, false);
-	uint64_t drawn = pfs_ring_drawn(&ring);
-	uint64_t until = now_ns() + FINISH_WAIT_NS;
-	while (!pfs_ring_try_lock(&ring))
+	uint64_t drawn = pfs_ring_drawn(&ring), until = now_ns() + FINISH_WAIT_NS;
+
+	if (busy || !pfs_ring_recording(&ring) || getpid() != owner)
+		return false;
+	while (!pfs_ring_try_lock(&ring)) {
+		if (now_ns() > until)
+			return false;
 		sched_yield();
-	do {
+	}
+	for (;;) {
 		drain_locked();
+		if (!journal.open || pfs_ring_taken_count(&ring) >= drawn || now_ns() > until)
+			return true;
 		sched_yield();
-	} while (journal.open && pfs_ring_taken_count(&ring) < drawn && now_ns() < until);
+	}
+}
+
+__attribute__((destructor)) void pfs_recorder_finish(void)
+{
+	if (!take_all())
+		return;
 	close_journal();
 	pfs_ring_unlock(&ring);
+}
+
+bool pfs_recorder_pause(void)
+{
+	if (!take_all())
+		return false;
+	busy = true;
+	if (journal.open && !pfs_journal_finish(&journal))
+		close_journal();
+	return true;
+}
+
+void pfs_recorder_resume(void)
+{
+	if (journal.open && !pfs_journal_resume(&journal))
+		close_journal();
+	pfs_ring_unlock(&ring);
+	busy = false;
 }

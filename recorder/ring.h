@@ -40,21 +40,34 @@ struct pfs_ring {
 	alignas(PFS_RECORDER_LINE) _Atomic(uint64_t) head; /* numbers drawn; any thread */
 	alignas(PFS_RECORDER_LINE) _Atomic(uint64_t) tail; /* taken out; the drain, [RA3] */
 	alignas(PFS_RECORDER_LINE) _Atomic(bool) locked;   /* any thread, [RA5] [RA6] */
-	_Atomic(bool) recording;                           /* off for good once it is off */
+	_Atomic(bool) *recording; /* NULL, or off for good once it is off; see pfs_ring_begin */
 	_Atomic(uint32_t) threads;                         /* numbers given to threads */
 	struct pfs_ring_entry entries[PFS_RING_ENTRIES];
 };
 
-static inline bool pfs_ring_recording(struct pfs_ring *self)
+/*
+ * recording stands in a page that a child finds zeroed if it has a copy of the memory, by
+ * whatever call it was made: it does not record. One that shares the memory, as after vfork,
+ * allocates from the same heap as its parent: what it does is recorded.
+ */
+static inline void pfs_ring_begin(struct pfs_ring *self, _Atomic(bool) *recording)
 {
 	/* relaxed: an event more or less at either end */
-	return atomic_load_explicit(&self->recording, memory_order_relaxed);
+	atomic_store_explicit(recording, true, memory_order_relaxed);
+	self->recording = recording;
 }
 
-static inline void pfs_ring_record(struct pfs_ring *self, bool on)
+static inline bool pfs_ring_recording(struct pfs_ring *self)
 {
-	/* relaxed: see pfs_ring_recording */
-	atomic_store_explicit(&self->recording, on, memory_order_relaxed);
+	/* relaxed: see pfs_ring_begin */
+	return self->recording != NULL &&
+	       atomic_load_explicit(self->recording, memory_order_relaxed);
+}
+
+static inline void pfs_ring_stop(struct pfs_ring *self)
+{
+	/* relaxed: see pfs_ring_begin */
+	atomic_store_explicit(self->recording, false, memory_order_relaxed);
 }
 
 static inline uint32_t pfs_ring_thread(struct pfs_ring *self)

@@ -9,6 +9,12 @@ add_test(NAME trace.tool
 set_tests_properties(unit.trace trace.tool PROPERTIES LABELS unit TIMEOUT 120)
 
 if(TARGET recorder)
+  add_executable(mapped_file_test mapped_file_test.c mapped_file.c)
+  target_compile_definitions(mapped_file_test PRIVATE PFS_MAPPED_FILE_STEP=1048576)
+  add_test(NAME unit.mapped_file
+    COMMAND mapped_file_test ${CMAKE_CURRENT_BINARY_DIR}/mapped_file_test.bin)
+  set_tests_properties(unit.mapped_file PROPERTIES LABELS unit TIMEOUT 120)
+
   # What it allocates, it says; the trace must say the same.
   add_executable(recorded recorded.c)
   target_link_libraries(recorded PRIVATE Threads::Threads)
@@ -17,6 +23,18 @@ if(TARGET recorder)
   if(PFS_BENCH)
     list(APPEND program $<TARGET_FILE:pfs-bench>)
   endif()
+  add_executable(awkward awkward.c)
+  target_compile_options(awkward PRIVATE -fno-builtin)
+  foreach(what files ends children full)
+    add_test(NAME trace.recorder_${what}
+      COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_recorder.py ${what}
+        $<TARGET_FILE:recorder> $<TARGET_FILE:pfs-trace> $<TARGET_FILE:awkward>)
+    set_tests_properties(trace.recorder_${what} PROPERTIES LABELS unit TIMEOUT 120
+      SKIP_RETURN_CODE 77)
+  endforeach()
+  add_test(NAME trace.overhead COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/overhead.py
+    --build ${PROJECT_BINARY_DIR} --rounds 1)
+  set_tests_properties(trace.overhead PROPERTIES LABELS unit TIMEOUT 120)
   foreach(what program fork limits wrong)
     add_test(NAME trace.recorder_${what} COMMAND ${check} ${what} ${program})
     set_tests_properties(trace.recorder_${what} PROPERTIES LABELS unit TIMEOUT 120)

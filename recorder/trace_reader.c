@@ -3,6 +3,9 @@
  *
  * A refusal names the first byte from which on the file cannot be trusted: of the head, of
  * the chunk whose checksum is wrong, or of the event that makes no sense.
+ *
+ * An unfinished trace has no counts in its head, and zeros may follow its last chunk: it is
+ * read twice, the first time to count.
  */
 #include <pfslab/trace.h>
 
@@ -24,6 +27,7 @@ struct pfs_trace_reader {
 	const uint8_t *at;           /* next byte to read */
 	const uint8_t *chunk_end;
 	uint32_t chunk_events;       /* left in the chunk */
+	bool counts;                 /* the first of two readings of an unfinished trace */
 	uint32_t live;
 	uint8_t *alive;              /* [info.objects], one bit each */
 	enum pfs_status status;      /* PFS_OK, or what ended the reading */
@@ -62,6 +66,17 @@ static enum pfs_status damaged(struct pfs_trace_reader *self, const uint8_t *whe
 		      (size_t)(where - self->bytes), reason);
 }
 
+/* Is nothing but zeros to come? No chunk is so long, and none is all zeros. */
+static bool in_tail(const uint8_t *bytes, size_t used)
+{
+	static const uint8_t zeros[65536];
+
+	return used > PFS_HEAD_FIXED + sizeof(zeros) &&
+	       memcmp(bytes, PFS_TRACE_MAGIC, 8) == 0 &&
+	       pfs_get_u32(bytes + PFS_HEAD_FLAGS) != PFS_TRACE_FINISHED &&
+	       memcmp(bytes + used - sizeof(zeros), zeros, sizeof(zeros)) == 0;
+}
+
 static enum pfs_status take_file(struct pfs_trace_reader *self, const char *path)
 {
 	FILE *file = fopen(path, "rb");
@@ -82,7 +97,8 @@ static enum pfs_status take_file(struct pfs_trace_reader *self, const char *path
 		}
 		got = fread(self->bytes + used, 1, room - used, file);
 		used += got; /* what is no trace may have no end: read_head says so */
-	} while (got != 0 && (used < 8 || memcmp(self->bytes, PFS_TRACE_MAGIC, 8) == 0));
+	} while (got != 0 && (used < 8 || memcmp(self->bytes, PFS_TRACE_MAGIC, 8) == 0) &&
+		 !in_tail(self->bytes, used));
 	if (ferror(file) != 0)
 		refuse(self, PFS_BAD_CONFIG, "cannot be read (%s); name a trace file",
 		       strerror(errno));
@@ -102,6 +118,15 @@ static void read_fields(struct pfs_trace_info *info, const uint8_t *head)
 	info->objects = pfs_get_u32(head + PFS_HEAD_OBJECTS);
 	info->chunks = pfs_get_u32(head + PFS_HEAD_CHUNKS);
 	info->ns_per_tick = pfs_get_u32(head + PFS_HEAD_NS_PER_TICK);
+}
+
+/* What an unfinished head does not say: no limit but those of the format. */
+static void unlimited(struct pfs_trace_info *info)
+{
+	info->prelude = 0;
+	info->threads = PFS_TRACE_THREADS_MAX;
+	info->objects = PFS_TRACE_OBJECTS_MAX;
+	info->chunks = UINT32_MAX;
 }
 
 static bool fields_fit(const struct pfs_trace_info *info)
@@ -137,44 +162,15 @@ static enum pfs_status read_head(struct pfs_trace_reader *self)
 		return refuse(self, PFS_BAD_CONFIG, "version %u (byte %d), this program reads %u; "
 			      "record it again", pfs_get_u32(head + PFS_HEAD_VERSION),
 			      PFS_HEAD_VERSION, PFS_TRACE_VERSION);
-	if (pfs_get_u32(head + PFS_HEAD_FLAGS) != PFS_TRACE_FINISHED)
-		return refuse(self, PFS_BAD_CONFIG, "unfinished (byte %d): the program was killed; "
-			      "record it again and let it end", PFS_HEAD_FLAGS);
 	read_fields(&self->info, head);
 	memcpy(self->info.program, head + PFS_HEAD_FIXED, name_bytes);
-	if (!fields_fit(&self->info))
+	self->info.finished = pfs_get_u32(head + PFS_HEAD_FLAGS) == PFS_TRACE_FINISHED;
+	self->counts = !self->info.finished;
+	if (self->counts)
+		unlimited(&self->info);
+	else if (!fields_fit(&self->info))
 		return damaged(self, head + PFS_HEAD_EVENTS, "counts that contradict each other");
 	self->at = self->chunk_end = head + size + 4;
-	return PFS_OK;
-}
-
-enum pfs_status pfs_trace_reader_open(const char *path, struct pfs_trace_reader **reader,
-				      struct pfs_message *message)
-{
-	struct pfs_trace_reader *self = calloc(1, sizeof(*self));
-	size_t path_bytes = strlen(path);
-
-	*reader = NULL;
-	if (self == NULL) {
-		snprintf(message->text, sizeof(message->text), "no memory for a trace");
-		return PFS_NO_MEMORY;
-	}
-	size_t shown = path_bytes < sizeof(self->path) ? path_bytes : sizeof(self->path) - 1;
-	memcpy(self->path, path + path_bytes - shown, shown);
-	enum pfs_status status = take_file(self, path);
-	if (status == PFS_OK)
-		status = read_head(self);
-	if (status == PFS_OK) {
-		self->alive = calloc((size_t)self->info.objects / 8 + 1, 1);
-		if (self->alive == NULL)
-			status = refuse(self, PFS_NO_MEMORY, "no memory for its objects");
-	}
-	if (status != PFS_OK) {
-		*message = self->message;
-		pfs_trace_reader_close(self);
-		return status;
-	}
-	*reader = self;
 	return PFS_OK;
 }
 
@@ -225,11 +221,12 @@ static enum pfs_status end(struct pfs_trace_reader *self)
 {
 	const struct pfs_trace_info *info = &self->info, *seen = &self->seen;
 
-	if (self->at != self->bytes + info->bytes)
+	if (self->at != self->bytes + info->bytes && !self->counts)
 		return damaged(self, self->at, "bytes behind the last chunk");
-	if (seen->events != info->events || seen->allocations != info->allocations ||
-	    seen->frees != info->frees || seen->ticks != info->ticks ||
-	    seen->objects != info->objects)
+	if (!self->counts &&
+	    (seen->events != info->events || seen->allocations != info->allocations ||
+	     seen->frees != info->frees || seen->ticks != info->ticks ||
+	     seen->objects != info->objects))
 		return damaged(self, self->bytes + PFS_HEAD_EVENTS,
 			       "counts that are not those of the events");
 	self->status = PFS_FULL;
@@ -282,6 +279,8 @@ static enum pfs_status apply(struct pfs_trace_reader *self, const uint8_t *where
 	*byte ^= bit;
 	seen->events++;
 	seen->ticks = event->time;
+	if (event->thread >= seen->threads)
+		seen->threads = event->thread + 1;
 	if (event->kind == PFS_TRACE_FREE) {
 		seen->frees++;
 		self->live--;
@@ -293,12 +292,21 @@ static enum pfs_status apply(struct pfs_trace_reader *self, const uint8_t *where
 	return PFS_OK;
 }
 
+/* A chunk's bytes are written before their number is: 0 says that there is none. */
+static bool is_last(const struct pfs_trace_reader *self)
+{
+	size_t left = (size_t)(self->bytes + self->info.bytes - self->at);
+
+	return left == 0 ||
+	       (left >= PFS_CHUNK_HEAD && pfs_get_u32(self->at + PFS_CHUNK_BYTES) == 0);
+}
+
 static enum pfs_status next(struct pfs_trace_reader *self, struct pfs_trace_event *event)
 {
 	while (self->chunk_events == 0) {
 		if (self->at != self->chunk_end)
 			return damaged(self, self->at, "bytes behind the last event of a chunk");
-		if (self->seen.chunks == self->info.chunks)
+		if (self->seen.chunks == self->info.chunks || (self->counts && is_last(self)))
 			return end(self);
 		if (begin_chunk(self) != PFS_OK)
 			return self->status;
@@ -323,4 +331,65 @@ enum pfs_status pfs_trace_reader_next(struct pfs_trace_reader *self,
 	if (status != PFS_OK)
 		*message = self->message;
 	return status;
+}
+
+static enum pfs_status make_alive(struct pfs_trace_reader *self)
+{
+	free(self->alive);
+	self->alive = calloc((size_t)self->info.objects / 8 + 1, 1);
+	return self->alive != NULL ? PFS_OK
+				   : refuse(self, PFS_NO_MEMORY, "no memory for its objects");
+}
+
+/* The first reading: then the counts are there, and the second may begin. */
+static enum pfs_status count_events(struct pfs_trace_reader *self)
+{
+	const uint8_t *first = self->at;
+	struct pfs_trace_event event;
+	enum pfs_status status = PFS_OK;
+
+	while (status == PFS_OK)
+		status = next(self, &event);
+	if (status != PFS_FULL)
+		return status;
+	struct pfs_trace_info counted = self->seen;
+	memcpy(counted.program, self->info.program, sizeof(counted.program));
+	counted.ns_per_tick = self->info.ns_per_tick;
+	counted.bytes = (uint64_t)(self->at - self->bytes);
+	self->info = counted;
+	self->seen = (struct pfs_trace_info){.finished = false};
+	self->live = 0;
+	self->counts = false;
+	self->at = self->chunk_end = first;
+	self->status = PFS_OK;
+	return make_alive(self);
+}
+
+enum pfs_status pfs_trace_reader_open(const char *path, struct pfs_trace_reader **reader,
+				      struct pfs_message *message)
+{
+	struct pfs_trace_reader *self = calloc(1, sizeof(*self));
+	size_t path_bytes = strlen(path);
+
+	*reader = NULL;
+	if (self == NULL) {
+		snprintf(message->text, sizeof(message->text), "no memory for a trace");
+		return PFS_NO_MEMORY;
+	}
+	size_t shown = path_bytes < sizeof(self->path) ? path_bytes : sizeof(self->path) - 1;
+	memcpy(self->path, path + path_bytes - shown, shown);
+	enum pfs_status status = take_file(self, path);
+	if (status == PFS_OK)
+		status = read_head(self);
+	if (status == PFS_OK)
+		status = make_alive(self);
+	if (status == PFS_OK && self->counts)
+		status = count_events(self);
+	if (status != PFS_OK) {
+		*message = self->message;
+		pfs_trace_reader_close(self);
+		return status;
+	}
+	*reader = self;
+	return PFS_OK;
 }

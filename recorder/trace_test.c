@@ -210,7 +210,6 @@ static void test_contents(void)
 	static uint8_t good[65536], bad[65536];
 	static const struct { size_t field; uint32_t value; const char *word; } wrong[] = {
 		{PFS_HEAD_VERSION, 9, "version 9"},
-		{PFS_HEAD_FLAGS, 0, "unfinished"},
 		{PFS_HEAD_EVENTS, 41, "contradict"},
 		{PFS_HEAD_THREADS, 2, "unknown thread"},
 		{PFS_HEAD_THREADS, 1u << 20, "contradict"},
@@ -248,6 +247,65 @@ static void test_contents(void)
 	expect_refused(good, size, "object 3 is alive already", size, "made twice", 0);
 }
 
+static struct pfs_trace_info read_info(void)
+{
+	struct pfs_trace_info info = {.events = 0};
+	struct pfs_trace_reader *reader = NULL;
+	struct pfs_message message;
+
+	EXPECT(pfs_trace_reader_open(path, &reader, &message) == PFS_OK);
+	if (reader != NULL)
+		info = *pfs_trace_reader_info(reader);
+	pfs_trace_reader_close(reader);
+	return info;
+}
+
+/* Of a program that was stopped all chunks are there, and perhaps zeros. */
+static void test_unfinished(void)
+{
+	static uint8_t good[65536], bad[400000];
+	struct pfs_trace_event *events = calloc(9000, sizeof(*events));
+	struct pfs_message message;
+
+	make_events(events, 9000);
+	write_events(events, 9000, "");
+	size_t size = slurp(good, sizeof(good));
+	size_t first = PFS_HEAD_FIXED + 4;
+	size_t second = first + PFS_CHUNK_HEAD + pfs_get_u32(good + first + PFS_CHUNK_BYTES);
+	uint32_t in_first = pfs_get_u32(good + first + PFS_CHUNK_EVENTS);
+	struct pfs_trace_info whole = read_info(), got;
+	EXPECT(whole.finished && whole.chunks >= 2 && read_all(&message) == PFS_FULL);
+	memcpy(bad, good, size);
+	memset(bad + PFS_HEAD_FLAGS, 0, PFS_HEAD_NS_PER_TICK - PFS_HEAD_FLAGS);
+	pfs_put_u32(bad + first - 4, pfs_crc32c(0, bad, first - 4));
+	size_t ends[] = {size, size + 5000, sizeof(bad)};
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		spit(bad, ends[i]);
+		EXPECT(read_all(&message) == PFS_FULL);
+		got = read_info();
+		EXPECT(!got.finished && got.prelude == 0 && got.bytes == size);
+		EXPECT(got.events == 9000 && got.allocations == whole.allocations);
+		EXPECT(got.frees == whole.frees && got.ticks == whole.ticks);
+		EXPECT(got.threads == whole.threads && got.objects == whole.objects);
+		EXPECT(got.chunks == whole.chunks && got.ns_per_tick == 100);
+	}
+	memset(bad + second, 0, 4); /* stopped while it wrote the second one */
+	spit(bad, sizeof(bad));
+	EXPECT(read_all(&message) == PFS_FULL);
+	got = read_info();
+	EXPECT(got.events == in_first && got.chunks == 1 && got.bytes == second);
+	memcpy(bad, good, first - 4); /* but a finished one does not end so */
+	pfs_put_u32(bad + first - 4, pfs_crc32c(0, bad, first - 4));
+	expect_refused(bad, size, "checksum of chunk 1", second, "finished", second);
+	memcpy(bad, good, size);
+	pfs_put_u32(bad + PFS_HEAD_FLAGS, 0);
+	pfs_put_u32(bad + first - 4, pfs_crc32c(0, bad, first - 4));
+	expect_refused(bad, size - 1, "inside chunk", size - 1, "unfinished and cut", size - 1);
+	bad[second + PFS_CHUNK_HEAD + 5] ^= 4;
+	expect_refused(bad, size, "checksum of chunk 1", second, "unfinished and changed", second);
+	free(events);
+}
+
 static void test_missing(void)
 {
 	struct pfs_message message = {.text = ""};
@@ -268,6 +326,7 @@ int main(int argc, char **argv)
 	test_damage();
 	test_chunks();
 	test_contents();
+	test_unfinished();
 	test_missing();
 	if (failures != 0)
 		fprintf(stderr, "trace_test: %d failures\n", failures);

@@ -14,21 +14,30 @@
 #include "crc32c.h"
 #include "layout.h"
 
-static void write_all(struct pfs_trace_writer *self, const uint8_t *bytes, uint32_t size,
-		      uint64_t offset)
+/* The sink of pfs_trace_writer_open. */
+static bool write_to_file(void *context, const uint8_t *bytes, uint32_t size, uint64_t offset)
 {
-	while (size != 0 && !self->failed) {
+	struct pfs_trace_writer *self = context;
+
+	while (size != 0) {
 		long done = syscall(SYS_pwrite64, self->file, bytes, (size_t)size, offset);
 		if (done < 0 && errno == EINTR)
 			continue;
-		if (done <= 0) {
-			self->failed = true;
-			return;
-		}
+		if (done <= 0)
+			return false;
 		bytes += done;
 		size -= (uint32_t)done;
 		offset += (uint64_t)done;
 	}
+	return true;
+}
+
+static bool put(struct pfs_trace_writer *self, const uint8_t *bytes, uint32_t size,
+		uint64_t offset)
+{
+	if (!self->failed)
+		self->failed = !self->sink.write(self->sink.context, bytes, size, offset);
+	return !self->failed;
 }
 
 static void write_head(struct pfs_trace_writer *self, uint32_t flags)
@@ -53,29 +62,32 @@ static void write_head(struct pfs_trace_writer *self, uint32_t flags)
 	memcpy(head + PFS_HEAD_FIXED, info->program, name_bytes);
 	uint32_t size = PFS_HEAD_FIXED + name_bytes;
 	pfs_put_u32(head + size, pfs_crc32c(0, head, size));
-	write_all(self, head, size + 4, 0);
+	put(self, head, size + 4, 0);
 }
 
-bool pfs_trace_writer_open(struct pfs_trace_writer *self, const char *path,
-			   const char *program, uint32_t ns_per_tick)
+static bool begin(struct pfs_trace_writer *self, const struct pfs_trace_sink *sink, int file,
+		  const char *program, uint32_t ns_per_tick)
 {
 	size_t name_bytes = strnlen(program, PFS_TRACE_PROGRAM_MAX);
 
 	memset(self, 0, sizeof(*self));
-	self->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (self->file < 0)
-		return false;
+	self->sink = *sink;
+	self->file = file;
 	memcpy(self->info.program, program, name_bytes);
 	self->info.ns_per_tick = ns_per_tick;
 	self->info.bytes = PFS_HEAD_FIXED + name_bytes + 4;
 	self->used = PFS_CHUNK_HEAD;
 	write_head(self, 0);
-	if (self->failed)
-		close(self->file);
 	return !self->failed;
 }
 
-static void flush(struct pfs_trace_writer *self)
+bool pfs_trace_writer_begin(struct pfs_trace_writer *self, const struct pfs_trace_sink *sink,
+			    const char *program, uint32_t ns_per_tick)
+{
+	return begin(self, sink, -1, program, ns_per_tick);
+}
+
+void pfs_trace_writer_flush(struct pfs_trace_writer *self)
 {
 	uint8_t index[4];
 
@@ -88,9 +100,10 @@ static void flush(struct pfs_trace_writer *self)
 	sum = pfs_crc32c(sum, self->buffer, PFS_CHUNK_SUM);
 	sum = pfs_crc32c(sum, self->buffer + PFS_CHUNK_HEAD, self->used - PFS_CHUNK_HEAD);
 	pfs_put_u32(self->buffer + PFS_CHUNK_SUM, sum);
-	write_all(self, self->buffer, self->used, self->info.bytes);
-	self->info.bytes += self->used;
-	self->info.chunks++;
+	if (put(self, self->buffer, self->used, self->info.bytes)) {
+		self->info.bytes += self->used;
+		self->info.chunks++;
+	}
 	self->used = PFS_CHUNK_HEAD;
 	self->chunk_events = 0;
 	/* each chunk can be read alone */
@@ -121,7 +134,7 @@ void pfs_trace_writer_add(struct pfs_trace_writer *self, const struct pfs_trace_
 	struct pfs_trace_event *last = &self->last;
 
 	if (self->used + PFS_TRACE_EVENT_BYTES > PFS_CHUNK_HEAD + PFS_TRACE_PAYLOAD_MAX)
-		flush(self);
+		pfs_trace_writer_flush(self);
 	if (now.time < self->info.ticks)
 		now.time = self->info.ticks; /* clocks of two CPUs may differ by a little */
 	/* flush began a new chunk: then all is relative to zero */
@@ -147,12 +160,35 @@ uint64_t pfs_trace_writer_bytes(const struct pfs_trace_writer *self)
 	return self->info.bytes + (self->chunk_events != 0 ? self->used : 0);
 }
 
+bool pfs_trace_writer_finish(struct pfs_trace_writer *self)
+{
+	pfs_trace_writer_flush(self);
+	write_head(self, PFS_TRACE_FINISHED);
+	return !self->failed;
+}
+
+bool pfs_trace_writer_resume(struct pfs_trace_writer *self)
+{
+	write_head(self, 0);
+	return !self->failed;
+}
+
+bool pfs_trace_writer_open(struct pfs_trace_writer *self, const char *path,
+			   const char *program, uint32_t ns_per_tick)
+{
+	struct pfs_trace_sink sink = {.write = write_to_file, .context = self};
+	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (file < 0)
+		return false;
+	if (!begin(self, &sink, file, program, ns_per_tick))
+		close(file);
+	return !self->failed;
+}
+
 bool pfs_trace_writer_close(struct pfs_trace_writer *self)
 {
-	flush(self);
-	if (!self->failed)
-		write_head(self, PFS_TRACE_FINISHED);
-	if (close(self->file) != 0)
-		self->failed = true;
-	return !self->failed;
+	bool fine = pfs_trace_writer_finish(self);
+
+	return close(self->file) == 0 && fine;
 }

@@ -35,6 +35,7 @@ struct pfs_trace_event {
 
 struct pfs_trace_info {
 	char program[PFS_TRACE_PROGRAM_MAX + 1];
+	bool finished;      /* else the program was stopped: its last events may be missing */
 	uint64_t events;
 	uint64_t prelude;   /* the first so many events: objects older than the window */
 	uint64_t allocations;
@@ -80,11 +81,23 @@ enum pfs_status pfs_trace_reader_next(struct pfs_trace_reader *reader,
 				      struct pfs_message *message);
 
 /*
+ * Where a writer's bytes go. Offset 0 is the head, which comes first and once more at the end;
+ * else each begins where the last one ended. A reader of an unfinished trace takes the first
+ * four bytes of each for the sign that the rest is there, so a sink that may be killed puts
+ * them last. False if the bytes cannot be put there.
+ */
+struct pfs_trace_sink {
+	bool (*write)(void *context, const uint8_t *bytes, uint32_t size, uint64_t offset);
+	void *context;
+};
+
+/*
  * struct pfs_trace_writer - writes a file, without memory of its own: a recorder inside
  * malloc uses it. Its owner looks at failed and info only.
  */
 struct pfs_trace_writer {
-	int file;
+	struct pfs_trace_sink sink;
+	int file;                    /* of pfs_trace_writer_open */
 	bool failed;                 /* something could not be written */
 	struct pfs_trace_info info;  /* so far; bytes without what is buffered */
 	uint32_t live;
@@ -95,9 +108,37 @@ struct pfs_trace_writer {
 };
 
 /*
+ * pfs_trace_writer_begin - begin a trace; until finish it says unfinished.
+ *
+ * Returns   false if the sink failed.
+ * Errors    as returned.
+ * Progress  as the sink.
+ * Order     none: one thread at a time.
+ */
+bool pfs_trace_writer_begin(struct pfs_trace_writer *self, const struct pfs_trace_sink *sink,
+			    const char *program, uint32_t ns_per_tick);
+
+/* The caller sees to it that ids and threads are dense and the life of an object is
+ * allocate, then free. Events of prelude come first. */
+void pfs_trace_writer_add(struct pfs_trace_writer *self, const struct pfs_trace_event *event,
+			  bool prelude);
+
+/* How long the file would be if it were finished now. */
+uint64_t pfs_trace_writer_bytes(const struct pfs_trace_writer *self);
+
+/* Put what is buffered into the sink: it can be read from there, however this process ends. */
+void pfs_trace_writer_flush(struct pfs_trace_writer *self);
+
+/* Flush, then the head with all counts; it may go on by resume. False if anything failed. */
+bool pfs_trace_writer_finish(struct pfs_trace_writer *self);
+
+/* After finish: the trace is unfinished again. False if the head cannot be written. */
+bool pfs_trace_writer_resume(struct pfs_trace_writer *self);
+
+/*
  * pfs_trace_writer_open - begin a file; what was in it is lost.
  *
- * Returns   true, or false with the reason in errno. Until close the file says unfinished.
+ * Returns   true, or false with the reason in errno.
  * Errors    as returned.
  * Progress  blocking.
  * Order     none: one thread at a time.
@@ -105,15 +146,7 @@ struct pfs_trace_writer {
 bool pfs_trace_writer_open(struct pfs_trace_writer *self, const char *path,
 			   const char *program, uint32_t ns_per_tick);
 
-/* The caller sees to it that ids and threads are dense and the life of an object is
- * allocate, then free. Events of prelude come first. */
-void pfs_trace_writer_add(struct pfs_trace_writer *self, const struct pfs_trace_event *event,
-			  bool prelude);
-
-/* How long the file would be if it were closed now. */
-uint64_t pfs_trace_writer_bytes(const struct pfs_trace_writer *self);
-
-/* Write what is buffered, then the head with all counts. False if anything failed. */
+/* After open: finish, and close the file. False if anything failed. */
 bool pfs_trace_writer_close(struct pfs_trace_writer *self);
 
 #ifdef __cplusplus
