@@ -113,6 +113,13 @@ static struct content content_of(struct pfs_magazine *self)
 	return content;
 }
 
+void pfs_magazine_content(struct pfs_magazine *self, uint64_t *first, uint64_t *last)
+{
+	struct content content = content_of(self);
+	*first = content.first;
+	*last = content.last;
+}
+
 static uint64_t count_of(struct content content)
 {
 	return content.first < content.last ? content.last - content.first : 0;
@@ -241,7 +248,7 @@ static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, st
  * is seen by the second round; with `fenced` owners the tail is stored by an exchange, and
  * there is nothing to wait for.
  */
-static void settle(struct pfs_container *self)
+static void catch_up(struct pfs_container *self)
 {
 	if (!pfs_magazine_is_fenced(self))
 		pfs_barrier_heavy();
@@ -250,7 +257,7 @@ static void settle(struct pfs_container *self)
 uint32_t pfs_magazine_take_back(struct pfs_container *self)
 {
 	if (visit_rings(self, revoke).records != 0)
-		settle(self);
+		catch_up(self);
 	return (uint32_t)visit_rings(self, empty_ring).records;
 }
 
@@ -274,72 +281,13 @@ static bool are_empty(struct pfs_container *self, uint64_t *frees)
 	return sums.records == 0;
 }
 
-static void watch_ring(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
-{
-	(void)self, (void)sums;
-	ring->watched = content_of(ring).last;
-}
-
-static void watch(struct pfs_container *self)
-{
-	(void)visit_rings(self, watch_ring);
-}
-
-/* A record given before the watch that is still in its ring. */
-static void add_watched(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
-{
-	(void)self;
-	sums->records += content_of(ring).first < ring->watched;
-}
-
-static bool is_free_since_watch(struct pfs_container *self)
-{
-	return visit_rings(self, add_watched).records != 0;
-}
-
 const struct pfs_occupancy_caches pfs_magazine_caches = {
 	.take_back = pfs_magazine_take_back,
 	.are_empty = are_empty,
-	.settle = settle,
-	.watch = watch,
-	.is_free_since_watch = is_free_since_watch,
+	.catch_up = catch_up,
+	.watch = pfs_stranded_watch,
+	.is_free_since_watch = pfs_stranded_is_free_since_watch,
 };
-
-/* All rings together, less the smallest: what the thread misses that has the fewest. */
-static uint64_t stranded_now(struct pfs_container *self)
-{
-	uint64_t sum = 0;
-	uint64_t least = UINT64_MAX;
-	/* [C5] seq, pairs with [C6]. */
-	struct pfs_thread *thread = pfs_load_seq(&self->threads);
-	for (; thread != NULL; thread = thread->next) {
-		struct pfs_magazine *ring = magazine_of(thread);
-		uint64_t count = count_of(content_of(ring));
-		sum += count;
-		if (pfs_load_relaxed(&ring->attached) != 0 && count < least) /* relaxed: a metric */
-			least = count;
-	}
-	return least == UINT64_MAX ? 0 : sum - least;
-}
-
-void pfs_magazine_sample(struct pfs_container *self)
-{
-	struct pfs_occupancy *index = self->policy;
-	pfs_metrics_begin();
-	uint64_t now = stranded_now(self);
-	uint64_t peak = pfs_load_relaxed(&index->stranded_peak); /* relaxed: a maximum */
-	while (now > peak && !pfs_cas_relaxed(&index->stranded_peak, &peak, now))
-		; /* relaxed: a failed CAS means that another thread raised the peak */
-	pfs_metrics_end();
-}
-
-void pfs_magazine_stranded(struct pfs_container *self, uint64_t *now, uint64_t *peak)
-{
-	struct pfs_occupancy *index = self->policy;
-	pfs_magazine_sample(self);
-	*now = stranded_now(self);
-	*peak = pfs_load_relaxed(&index->stranded_peak); /* relaxed: a metric */
-}
 
 void pfs_magazine_flush(struct pfs_thread *thread)
 {

@@ -64,7 +64,7 @@ enum pfs_control {
 };
 
 struct pfs_magazine {
-	struct pfs_occupancy_thread words; /* first: occupancy.c finds it as thread->policy */
+	struct pfs_occupancy_thread hints; /* first: occupancy.c finds it as thread->policy */
 	bool fenced;                       /* start only: without the heavy barrier */
 	_Atomic(uint32_t) attached;        /* owner, when it comes and goes */
 	/* Positions are 2 * entry, plus 1 while the owner works there. All of it the owner's,
@@ -103,12 +103,15 @@ uint32_t pfs_magazine_take_back(struct pfs_container *self);
 /* The same, for proof.c. */
 extern const struct pfs_occupancy_caches pfs_magazine_caches;
 
-/* As stranded of struct pfs_variant. */
-void pfs_magazine_stranded(struct pfs_container *self, uint64_t *now, uint64_t *peak);
-
-/* Counting builds: note how many records are stranded, once in so many frees of a thread. */
+/* What rings tell the metrics, see stranded.c. As stranded of struct pfs_variant; and, of counting
+ * builds, note how many records are stranded, once in so many frees of a thread. */
+void pfs_stranded(struct pfs_container *self, uint64_t *now, uint64_t *peak);
 #define PFS_STRANDED_SAMPLE 64u
-PFS_COLD void pfs_magazine_sample(struct pfs_container *self);
+PFS_COLD void pfs_stranded_sample(struct pfs_container *self);
+
+/* The rings' part of needless.c; under `growth`. */
+void pfs_stranded_watch(struct pfs_container *self);
+bool pfs_stranded_is_free_since_watch(struct pfs_container *self);
 
 /*
  * pfs_magazine_yield - the owner's way on when the control word is not IDLE.
@@ -126,6 +129,9 @@ PFS_COLD uint64_t pfs_magazine_yield(struct pfs_magazine *self, uint64_t from);
 
 /* Give all records of an attached thread's ring to the words; by the owner, under `growth`. */
 PFS_COLD void pfs_magazine_flush(struct pfs_thread *thread);
+
+/* What a ring holds that nobody works on: entries *first .. *last - 1. Under `growth`. */
+void pfs_magazine_content(struct pfs_magazine *self, uint64_t *first, uint64_t *last);
 
 static inline void *pfs_magazine_entry(struct pfs_magazine *self, uint64_t entry)
 {

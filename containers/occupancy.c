@@ -55,11 +55,11 @@ void pfs_occupancy_stop(struct pfs_container *self)
 enum pfs_status pfs_occupancy_thread_start(struct pfs_thread *thread)
 {
 	thread->policy = calloc(1, sizeof(struct pfs_occupancy_thread));
-	pfs_occupancy_settle(thread);
+	pfs_occupancy_scatter(thread);
 	return thread->policy != NULL ? PFS_OK : PFS_NO_MEMORY;
 }
 
-void pfs_occupancy_settle(struct pfs_thread *thread)
+void pfs_occupancy_scatter(struct pfs_thread *thread)
 {
 	uint32_t limit = pfs_container_page_limit(thread->container);
 	thread->home_page = limit != 0 ? pfs_random_below(&thread->random, limit) : 0;
@@ -293,7 +293,7 @@ struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread)
 			return claim;
 		if (proof == PFS_PROOF_REFUSED)
 			return pfs_container_refuse(thread, thread->growth);
-		if (proof == PFS_PROOF_WORD) {
+		if (proof == PFS_PROOF_ROOM) {
 			pfs_occupancy_announce(self, word);
 			claim = take_and_stay(thread, word);
 			if (claim.record != NULL)

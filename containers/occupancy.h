@@ -75,7 +75,7 @@ struct pfs_occupancy_caches {
 	/* Is every cache empty? *frees grows with each free into a cache. */
 	bool (*are_empty)(struct pfs_container *self, uint64_t *frees);
 	/* Make every free into a cache that has returned visible to the caller. */
-	void (*settle)(struct pfs_container *self);
+	void (*catch_up)(struct pfs_container *self);
 	/* For the count of needless growths: remember, and tell of a record that stayed. */
 	void (*watch)(struct pfs_container *self);
 	bool (*is_free_since_watch)(struct pfs_container *self);
@@ -115,7 +115,7 @@ enum pfs_status pfs_occupancy_thread_start(struct pfs_thread *thread);
 void pfs_occupancy_thread_stop(struct pfs_thread *thread);
 
 /* Send a new thread to a random page, so that threads do not meet at the start. */
-void pfs_occupancy_settle(struct pfs_thread *thread);
+void pfs_occupancy_scatter(struct pfs_thread *thread);
 
 /*
  * pfs_occupancy_search - take a record by hints and summaries; if none is found, prove that
@@ -136,7 +136,7 @@ PFS_COLD struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread);
 /*
  * pfs_proof_or_growth - under `growth`: prove that no record is free, then add a page.
  *
- * Returns   what came of it; *claim with CLAIM, *word with WORD; thread->growth with REFUSED.
+ * Returns   what came of it; *claim with CLAIM, *word with ROOM; thread->growth with REFUSED.
  * Errors    as returned.
  * Progress  blocking: takes `growth`, and maps memory under it.
  * Order     [W5]; see the head of this file.
@@ -144,7 +144,7 @@ PFS_COLD struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread);
  */
 enum pfs_proof {
 	PFS_PROOF_CLAIM,   /* a page was added, the claim is its first record */
-	PFS_PROOF_WORD,    /* there is a word with room */
+	PFS_PROOF_ROOM,    /* there is a word with room */
 	PFS_PROOF_AGAIN,   /* a record was freed meanwhile: search again */
 	PFS_PROOF_REFUSED  /* none is free, and no page can be added */
 };
@@ -161,7 +161,9 @@ uint32_t pfs_occupancy_reclaim(struct pfs_thread *thread, enum pfs_reclaim_kind 
  * next_used of struct pfs_variant. */
 uint32_t pfs_occupancy_next_used(struct pfs_container *self, uint32_t page, uint32_t slot);
 
-/* For the count of needless growths: was a record free since before the decision? */
+/* For the count of needless growths, see needless.c; both under `growth`. watch: a thread is
+ * about to decide. some_free: was a record free since then? */
+void pfs_needless_watch(struct pfs_container *self);
 int pfs_occupancy_some_free(struct pfs_container *self);
 
 /* Announce in the summaries that the word has room. */

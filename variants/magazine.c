@@ -31,7 +31,7 @@ static void tally_give(struct pfs_thread *thread)
 {
 	struct pfs_magazine *magazine = thread->policy;
 	if (++magazine->gives % PFS_STRANDED_SAMPLE == 0)
-		pfs_magazine_sample(thread->container);
+		pfs_stranded_sample(thread->container);
 }
 
 static inline void give(struct pfs_thread *thread, void *record)
@@ -94,7 +94,7 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 	magazine->room = 2 * PFS_MAGAZINE_RECORDS;
 	pfs_store_relaxed(&magazine->attached, 1); /* relaxed: a metric */
 	thread->policy = magazine;
-	pfs_occupancy_settle(thread);
+	pfs_occupancy_scatter(thread);
 	return PFS_OK;
 }
 
@@ -121,7 +121,7 @@ PFS_POLICY(magazine) = {
 	.thread_stop = thread_stop,
 	.add_page = pfs_occupancy_add_page,
 	.some_free = pfs_occupancy_some_free,
-	.stranded = pfs_magazine_stranded,
+	.stranded = pfs_stranded,
 	.next_used = pfs_occupancy_next_used,
 	.reclaim = pfs_occupancy_reclaim,
 	.allocate = allocate,

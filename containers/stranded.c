@@ -1,0 +1,78 @@
+/*
+ * stranded.c - free records in the rings of threads: the metric stranded, and the rings' part of
+ * the metric needless_growths. Nothing here decides anything.
+ */
+#include "magazine.h"
+
+/* Free records that nobody works on. */
+static uint64_t ring_count(struct pfs_magazine *ring)
+{
+	uint64_t first, last;
+	pfs_magazine_content(ring, &first, &last);
+	return first < last ? last - first : 0;
+}
+
+static struct pfs_thread *first_handle(struct pfs_container *self)
+{
+	/* [C5] seq, pairs with [C6]: the handles are complete. */
+	return pfs_load_seq(&self->threads);
+}
+
+void pfs_stranded_watch(struct pfs_container *self)
+{
+	struct pfs_thread *thread = first_handle(self);
+	for (; thread != NULL; thread = thread->next) {
+		struct pfs_magazine *ring = thread->policy;
+		uint64_t first;
+		pfs_magazine_content(ring, &first, &ring->watched);
+	}
+}
+
+/* Does a ring still hold a record that was given before the watch? */
+bool pfs_stranded_is_free_since_watch(struct pfs_container *self)
+{
+	struct pfs_thread *thread = first_handle(self);
+	for (; thread != NULL; thread = thread->next) {
+		struct pfs_magazine *ring = thread->policy;
+		uint64_t first, last;
+		pfs_magazine_content(ring, &first, &last);
+		if (first < ring->watched)
+			return true;
+	}
+	return false;
+}
+
+/* All rings together, less the smallest: what the thread misses that has the fewest. */
+static uint64_t stranded_now(struct pfs_container *self)
+{
+	uint64_t sum = 0;
+	uint64_t least = UINT64_MAX;
+	struct pfs_thread *thread = first_handle(self);
+	for (; thread != NULL; thread = thread->next) {
+		struct pfs_magazine *ring = thread->policy;
+		uint64_t count = ring_count(ring);
+		sum += count;
+		if (pfs_load_relaxed(&ring->attached) != 0 && count < least) /* relaxed: a metric */
+			least = count;
+	}
+	return least == UINT64_MAX ? 0 : sum - least;
+}
+
+void pfs_stranded_sample(struct pfs_container *self)
+{
+	struct pfs_occupancy *index = self->policy;
+	pfs_metrics_begin();
+	uint64_t now = stranded_now(self);
+	uint64_t peak = pfs_load_relaxed(&index->stranded_peak); /* relaxed: a maximum */
+	while (now > peak && !pfs_cas_relaxed(&index->stranded_peak, &peak, now))
+		; /* relaxed: a failed CAS means that another thread raised the peak */
+	pfs_metrics_end();
+}
+
+void pfs_stranded(struct pfs_container *self, uint64_t *now, uint64_t *peak)
+{
+	struct pfs_occupancy *index = self->policy;
+	pfs_stranded_sample(self);
+	*now = stranded_now(self);
+	*peak = pfs_load_relaxed(&index->stranded_peak); /* relaxed: a metric */
+}
