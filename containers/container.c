@@ -24,6 +24,27 @@ static void size_pages(struct pfs_container *self)
 		self->last_page_records = remainder;
 }
 
+static uint32_t line_count(const struct pfs_variant *variant)
+{
+	uint32_t count = 0;
+	while (variant->lines != NULL && variant->lines[count] != NULL)
+		count++;
+	return count;
+}
+
+/* The container's lines of a policy that has some. */
+static bool make_lines(struct pfs_container *self)
+{
+	size_t bytes = line_count(self->variant) * (size_t)PFS_LINE;
+	if (bytes == 0)
+		return true;
+	self->policy = aligned_alloc(PFS_LINE, bytes);
+	if (self->policy == NULL)
+		return false;
+	memset(self->policy, 0, bytes);
+	return true;
+}
+
 static struct pfs_container *container_new(const struct pfs_variant *variant,
 					   const struct pfs_config *config)
 {
@@ -34,7 +55,7 @@ static struct pfs_container *container_new(const struct pfs_variant *variant,
 	memset(self, 0, sizeof(*self));
 	self->variant = variant;
 	self->config = *config;
-	self->shape = pfs_page_shape_of(config);
+	self->shape = pfs_page_shape_of(config, line_count(variant));
 	self->source = config->source != NULL ? config->source : pfs_memory_hwloc();
 	self->directory = calloc(pages, sizeof(*self->directory));
 	self->version_bases = calloc(pages, sizeof(*self->version_bases));
@@ -75,6 +96,8 @@ static void container_delete(struct pfs_container *self)
 	free(self->pass_live);
 	free(self->pass_keys);
 	pfs_decay_fini(&self->decay);
+	if (self->variant->lines != NULL)
+		free(self->policy);
 	free(self);
 }
 
@@ -105,7 +128,7 @@ static enum pfs_status preallocate(struct pfs_container *self)
 static enum pfs_status start(struct pfs_container *self)
 {
 	if (self->source == NULL || self->directory == NULL || self->version_bases == NULL ||
-	    self->pass_live == NULL || self->pass_keys == NULL ||
+	    self->pass_live == NULL || self->pass_keys == NULL || !make_lines(self) ||
 	    !pfs_decay_init(&self->decay, self->config.reclaim.decay_passes))
 		return PFS_NO_MEMORY;
 	enum pfs_status status = PFS_OK;

@@ -84,9 +84,6 @@ struct pfs_container {
 	/* Read by all, written when a page comes or goes. */
 	alignas(PFS_LINE) _Atomic(uint32_t) page_limit; /* [I2] */
 	_Atomic(uint32_t) drain_round;         /* changes when the draining marks do */
-	/* Written by the policies. */
-	alignas(PFS_LINE) _Atomic(uint64_t) cursor;
-	alignas(PFS_LINE) _Atomic(uint32_t) full; /* policy original */
 	alignas(PFS_LINE) _Atomic(uint64_t) live; /* counting builds: records in use */
 	_Atomic(uint64_t) live_peak;
 	/* Under `growth`; the counters are read without it. */

@@ -7,7 +7,7 @@ static size_t round_up(size_t value, size_t unit)
 	return (value + unit - 1) / unit * unit;
 }
 
-struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config)
+struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config, uint32_t line_count)
 {
 	size_t header = sizeof(struct pfs_record_header);
 	size_t align = config->record_align_bytes > header ? config->record_align_bytes : header;
@@ -17,7 +17,7 @@ struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config)
 	/* The header ends where the user's bytes begin; both are aligned. */
 	shape.user_offset = align;
 	shape.record_stride = round_up(shape.user_offset + config->record_size_bytes, align);
-	shape.words_offset = round_up(sizeof(struct pfs_page), PFS_LINE);
+	shape.words_offset = PFS_PAGE_POLICY_OFFSET + line_count * PFS_LINE;
 	size_t words_bytes = 0;
 	if (config->layout == PFS_LAYOUT_SIDE_BY_SIDE) {
 		shape.word_stride = sizeof(struct pfs_lock);

@@ -1,9 +1,9 @@
 /*
  * page.h - a fixed array of records, their words, and what the policies keep for a page.
  *
- * One mapped block a page: [colour][struct pfs_page][words, if side by side][records]. Each
- * record is a 16-byte header and the user's bytes. The header finds the page and, by one
- * more offset that serves both layouts, the record's word:
+ * One mapped block a page: [colour][struct pfs_page][lines of the policy][words, if side by
+ * side][records]. Each record is a 16-byte header and the user's bytes. The header finds the
+ * page and, by one more offset that serves both layouts, the record's word:
  *
  *	in record      header.word                     offset = that of the field
  *	side by side   words[slot] before the records  offset < 0
@@ -44,9 +44,10 @@ struct pfs_page {
 	uint64_t limbo_tag;              /* reclaim pass */
 	struct pfs_page *limbo_next;     /* reclaim pass */
 	uint64_t published;              /* growths when it came; growth only */
-	alignas(PFS_LINE) _Atomic(uint64_t) cursor; /* policies; any thread */
-	alignas(PFS_LINE) _Atomic(uint32_t) full;   /* policy original; any thread */
 };
+
+/* From the page to the lines of its policy. */
+#define PFS_PAGE_POLICY_OFFSET ((sizeof(struct pfs_page) + PFS_LINE - 1) / PFS_LINE * PFS_LINE)
 
 struct pfs_record_header {
 	uint32_t page_offset;   /* from the record's page to this header; growth only */
@@ -65,8 +66,8 @@ struct pfs_page_shape {
 	size_t user_offset;     /* from a record's slot to the user's bytes */
 };
 
-/* pfs_page_shape_of - from a checked configuration. */
-struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config);
+/* pfs_page_shape_of - from a checked configuration; line_count lines for the policy. */
+struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config, uint32_t line_count);
 
 /*
  * pfs_page_make - lay a page out in a zero-filled block; all records FREE at version_base.
@@ -82,6 +83,12 @@ struct pfs_page *pfs_page_make(void *block, const struct pfs_page_shape *shape,
 
 /* Records in use, each when it was looked at. The page must stay. Wait-free. */
 uint32_t pfs_page_live(const struct pfs_page *page);
+
+/* The lines that the policy asked for. */
+static inline void *pfs_page_policy(const struct pfs_page *page)
+{
+	return (char *)(uintptr_t)page + PFS_PAGE_POLICY_OFFSET;
+}
 
 static inline void *pfs_page_block(const struct pfs_page *page)
 {

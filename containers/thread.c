@@ -76,6 +76,7 @@ static struct pfs_thread *thread_new(struct pfs_container *self)
 	thread->allocate = self->variant->allocate;
 	thread->free = self->variant->free;
 	thread->traits = self->variant->traits;
+	thread->policy = self->variant->lines != NULL ? self->policy : NULL;
 	thread->random = pfs_random_seed(self->config.seed, self->thread_count);
 	if (!tally_init(&thread->tally, &self->config)) {
 		thread_free(thread);

@@ -45,6 +45,13 @@ struct pfs_variant {
 	void (*abandon)(struct pfs_thread *thread, struct pfs_claim claim);
 	void (*free)(struct pfs_thread *thread, void *record);
 
+	/*
+	 * Optional: shared variables of the policy's own, the same for the container and for
+	 * each page, each in a line of its own, zero at first: their names, NULL behind the last.
+	 * thread->policy are the container's, pfs_page_policy(page) a page's.
+	 */
+	const char *const *lines;
+
 	/* Optional: add one page, needed or not, for page_prealloc. NULL: the container does. */
 	enum pfs_status (*add_page)(struct pfs_thread *thread);
 

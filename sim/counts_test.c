@@ -7,6 +7,7 @@
 
 #include "containers/container.h"
 #include "sim/machine.h"
+#include "sim/probe.h"
 
 static int failures;
 
@@ -61,6 +62,11 @@ static void make(const char *policy, uint32_t pages, uint32_t page_records)
 	}
 }
 
+static void *line_of(uint32_t page, const char *name)
+{
+	return (void *)(uintptr_t)pfs_probe_line(scene.container, page, name);
+}
+
 static struct pfs_counts counts_of(void)
 {
 	struct pfs_counts counts;
@@ -88,9 +94,9 @@ static void test_stuck_flags(void)
 	struct pfs_counts before = counts_of();
 	for (uint32_t page = 0; page < 3; page++) {
 		pfs_free(scene.other, scene.records[page * 2]);
-		pfs_store_relaxed(&pfs_container_page(scene.container, page)->full, 1);
+		*(uint32_t *)line_of(page, "full") = 1;
 	}
-	pfs_store_relaxed(&scene.container->cursor, 3);
+	*(uint64_t *)line_of(PFS_PROBE_CONTAINER, "cursor") = 3;
 	struct pfs_claim claim = pfs_allocate(scene.searcher);
 	pfs_publish(scene.searcher, claim);
 	struct pfs_counts after = counts_of();
@@ -232,6 +238,31 @@ static void test_quiet(struct pfs_machine *machine)
 	destroy();
 }
 
+/* The step in which the searcher first touched an address; the count of steps if it did not. */
+static uint32_t first_step(const struct pfs_machine *machine, const void *address)
+{
+	uint32_t step = 0;
+	while (step < machine->step_count && (machine->trace[step].thread != 0 ||
+					      machine->trace[step].operation.address != address))
+		step++;
+	return step;
+}
+
+/* `original` looks at the container's full flag and then counts the pages, as the real one:
+ * a page that comes between the two is searched, not found by growing. */
+static void test_flag_before_count(struct pfs_machine *machine)
+{
+	const char *name = "flag before count";
+	pfs_machine_reset(machine);
+	make("original", 1, 2);
+	(void)play(machine, 1, free_target);
+	uint32_t flag = first_step(machine, line_of(PFS_PROBE_CONTAINER, "full"));
+	uint32_t count = first_step(machine, &scene.container->page_limit);
+	expect(count < machine->step_count, true, name, "the count is looked at");
+	expect(flag < count, true, name, "the flag is looked at before the count");
+	destroy();
+}
+
 int main(void)
 {
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
@@ -243,6 +274,7 @@ int main(void)
 	test_exact(machine);
 	machine->tracing = true;
 	test_quiet(machine);
+	test_flag_before_count(machine);
 	pfs_machine_destroy(machine);
 	(void)printf(failures == 0 ? "counts are exact\n" : "%d failed\n", failures);
 	return failures != 0;

@@ -20,13 +20,23 @@ static const struct pfs_page *page_of(const struct pfs_container *container, uin
 	return page;
 }
 
+/* The name of a line that a policy asked for, of the container's or a page's; or NULL. */
+static const char *line_at(const struct pfs_variant *variant, const char *lines,
+			   const void *address)
+{
+	for (uint32_t i = 0; variant->lines != NULL && variant->lines[i] != NULL; i++) {
+		if (address == (const void *)(lines + i * PFS_LINE))
+			return variant->lines[i];
+	}
+	return NULL;
+}
+
 static bool name_in_page(const struct pfs_page *page, uint32_t index, const char *address,
 			 char *name, size_t name_bytes)
 {
-	if (address == (const char *)&page->cursor)
-		(void)snprintf(name, name_bytes, "page[%u].cursor", index);
-	else if (address == (const char *)&page->full)
-		(void)snprintf(name, name_bytes, "page[%u].full", index);
+	const char *line = line_at(page->container->variant, pfs_page_policy(page), address);
+	if (line != NULL)
+		(void)snprintf(name, name_bytes, "page[%u].%s", index, line);
 	else if (address == (const char *)&page->draining)
 		(void)snprintf(name, name_bytes, "page[%u].draining", index);
 	else if (address == (const char *)pfs_page_block(page))
@@ -38,8 +48,7 @@ static bool name_in_page(const struct pfs_page *page, uint32_t index, const char
 			(void)snprintf(name, name_bytes, "page[%u].record[%u]", index, slot);
 			return true;
 		}
-	return address == (const char *)&page->cursor || address == (const char *)&page->full ||
-	       address == (const char *)&page->draining ||
+	return line != NULL || address == (const char *)&page->draining ||
 	       address == (const char *)pfs_page_block(page);
 }
 
@@ -51,8 +60,6 @@ static bool name_of_field(const struct pfs_container *container, const void *add
 		const char *name;
 	} fields[] = {
 		{ &container->page_limit, "page_limit" },
-		{ &container->cursor, "cursor" },
-		{ &container->full, "full" },
 		{ &container->growth, "growth" },
 		{ &container->growths, "growths" },
 		{ &container->drain_round, "drain_round" },
@@ -67,7 +74,10 @@ static bool name_of_field(const struct pfs_container *container, const void *add
 		(void)snprintf(name, name_bytes, "%s", fields[i].name);
 		return true;
 	}
-	return false;
+	const char *line = line_at(container->variant, container->policy, address);
+	if (line != NULL)
+		(void)snprintf(name, name_bytes, "%s", line);
+	return line != NULL;
 }
 
 bool pfs_probe_name(const struct pfs_container *container, const void *address, char *name,
@@ -123,15 +133,26 @@ bool pfs_probe_word(const struct pfs_container *container, uint32_t index, uint3
 	return true;
 }
 
-uint64_t pfs_probe_cursor(const struct pfs_container *container)
-{
-	uint64_t cursor;
-	memcpy(&cursor, (const void *)&container->cursor, sizeof(cursor));
-	return cursor;
-}
-
-const void *pfs_probe_full_flag(const struct pfs_container *container, uint32_t index)
+const void *pfs_probe_line(const struct pfs_container *container, uint32_t index,
+			   const char *name)
 {
 	const struct pfs_page *page = page_of(container, index);
-	return page != NULL ? (const void *)&page->full : NULL;
+	const char *lines = index == PFS_PROBE_CONTAINER ? container->policy
+			    : page != NULL               ? pfs_page_policy(page)
+							 : NULL;
+	const char *const *names = container->variant->lines;
+	for (uint32_t i = 0; lines != NULL && names != NULL && names[i] != NULL; i++) {
+		if (strcmp(names[i], name) == 0)
+			return lines + i * PFS_LINE;
+	}
+	return NULL;
+}
+
+uint64_t pfs_probe_cursor(const struct pfs_container *container)
+{
+	const void *line = pfs_probe_line(container, PFS_PROBE_CONTAINER, "cursor");
+	uint64_t cursor = 0;
+	if (line != NULL)
+		memcpy(&cursor, line, sizeof(cursor));
+	return cursor;
 }

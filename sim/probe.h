@@ -26,10 +26,13 @@ uint32_t pfs_probe_page_free(const struct pfs_container *container, uint32_t ind
 bool pfs_probe_word(const struct pfs_container *container, uint32_t index, uint32_t slot,
 		    uint32_t *word);
 
-/* The shared page cursor. */
+/* The shared page cursor; 0 where the policy has none. */
 uint64_t pfs_probe_cursor(const struct pfs_container *container);
 
-/* Address of a page's full flag, for schedules that wait for it; NULL: no such page. */
-const void *pfs_probe_full_flag(const struct pfs_container *container, uint32_t index);
+/* Address of a line of the policy's own by its name, of a page or of the container, for
+ * schedules that wait for it; NULL: no such page or line. */
+#define PFS_PROBE_CONTAINER UINT32_MAX
+const void *pfs_probe_line(const struct pfs_container *container, uint32_t index,
+			   const char *name);
 
 #endif

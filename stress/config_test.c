@@ -133,6 +133,8 @@ static void a_node_that_is_not_there(const struct pfs_case *at)
 	PFS_CHECK(container == NULL && strstr(message.text, "4000") != NULL);
 }
 
+#define LINES 2u /* of the policy */
+
 /* Bytes of a page that are taken, by whom: no two things may share one. */
 static void mark(char *taken, const char *block, size_t block_bytes, const void *from,
 		 size_t size)
@@ -145,7 +147,7 @@ static void mark(char *taken, const char *block, size_t block_bytes, const void 
 
 static void check_page(const struct pfs_config *config, uint32_t index, uint32_t slots)
 {
-	struct pfs_page_shape shape = pfs_page_shape_of(config);
+	struct pfs_page_shape shape = pfs_page_shape_of(config, LINES);
 	char *memory = aligned_alloc(4096, shape.block_bytes + 4096);
 	char *taken = calloc(1, shape.block_bytes);
 	PFS_CHECK(memory != NULL && taken != NULL);
@@ -156,6 +158,7 @@ static void check_page(const struct pfs_config *config, uint32_t index, uint32_t
 	PFS_CHECK(pfs_page_block(page) == block);
 	PFS_CHECK_IS((uintptr_t)page % PFS_LINE, 0);
 	mark(taken, block, shape.block_bytes, page, sizeof(*page));
+	mark(taken, block, shape.block_bytes, pfs_page_policy(page), LINES * PFS_LINE);
 	for (uint32_t slot = 0; slot < slots; slot++) {
 		char *record = pfs_page_record(page, slot);
 		struct pfs_lock *lock = pfs_page_lock(page, slot);

@@ -248,7 +248,7 @@ static uint32_t late_flag_choose(struct pfs_scheduler *scheduler, struct pfs_mac
 	struct late_flag *self = (struct late_flag *)scheduler;
 	struct pfs_sim_operation next = pfs_machine_pending(machine, 0);
 	bool at_flag = next.kind == PFS_SIM_STORE &&
-		       next.address == pfs_probe_full_flag(self->scene->container, 0);
+		       next.address == pfs_probe_line(self->scene->container, 0, "full");
 	if (pfs_machine_can_run(machine, 0) && (!at_flag || self->waited))
 		return 0;
 	if (pfs_machine_can_run(machine, 1))

@@ -10,6 +10,16 @@
 #include "strict.h"
 #include "words.h"
 
+struct cursor {
+	alignas(PFS_LINE) _Atomic(uint64_t) value; /* any thread */
+};
+static const char *const lines[] = { "cursor", NULL };
+
+static inline struct cursor *page_cursor(const struct pfs_page *page)
+{
+	return pfs_page_policy(page);
+}
+
 static inline uint32_t begin_below(uint64_t hint, uint32_t count)
 {
 	return hint < count ? (uint32_t)hint : 0;
@@ -17,32 +27,33 @@ static inline uint32_t begin_below(uint64_t hint, uint32_t count)
 
 static inline uint32_t page_begin(struct pfs_thread *thread, uint32_t page_count)
 {
+	const struct cursor *cursor = thread->policy;
 	/* relaxed: a hint of where to look. */
-	return begin_below(pfs_load_relaxed(&thread->container->cursor), page_count);
+	return begin_below(pfs_load_relaxed(&cursor->value), page_count);
 }
 
 static inline uint32_t slot_begin(struct pfs_thread *thread, struct pfs_page *page)
 {
 	(void)thread;
 	/* relaxed: a hint of where to look. */
-	return begin_below(pfs_load_relaxed(&page->cursor), page->slot_count);
+	return begin_below(pfs_load_relaxed(&page_cursor(page)->value), page->slot_count);
 }
 
 /* Only a change is written: a store to a shared line costs every other thread a miss. */
-static inline void learn(_Atomic(uint64_t) *cursor, uint64_t value)
+static inline void learn(struct cursor *cursor, uint64_t value)
 {
-	if (pfs_load_relaxed(cursor) != value)    /* relaxed: a hint */
-		pfs_store_relaxed(cursor, value); /* relaxed: a hint */
+	if (pfs_load_relaxed(&cursor->value) != value)    /* relaxed: a hint */
+		pfs_store_relaxed(&cursor->value, value); /* relaxed: a hint */
 }
 
 static inline void page_learn(struct pfs_thread *thread, uint32_t index)
 {
-	learn(&thread->container->cursor, index);
+	learn(thread->policy, index);
 }
 
 static inline void slot_learn(struct pfs_page *page, uint32_t slot)
 {
-	learn(&page->cursor, slot);
+	learn(page_cursor(page), slot);
 }
 
 static const struct pfs_strict_ops strict_ops = {
@@ -58,6 +69,7 @@ PFS_POLICY(local_scan) = {
 	.summary = "strict scan from the last success",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
 		  PFS_TRAIT_STRICT | PFS_TRAIT_C11,
+	.lines = lines,
 	.allocate = allocate,
 	.publish = publish_record,
 	.abandon = abandon_record,

@@ -20,6 +20,18 @@
 #include "strict.h"
 #include "words.h"
 
+/* Of the container, where a window is one of pages, and of each page, where it is of records. */
+struct window {
+	alignas(PFS_LINE) _Atomic(uint64_t) cursor; /* any thread */
+	alignas(PFS_LINE) _Atomic(uint32_t) full;   /* any thread */
+};
+static const char *const lines[] = { "cursor", "full", NULL };
+
+static inline struct window *page_window(const struct pfs_page *page)
+{
+	return pfs_page_policy(page);
+}
+
 /* The start of a window of count values of a cursor, which must not wrap around. */
 static inline uint64_t window_begin(_Atomic(uint64_t) *cursor, uint64_t begin, uint32_t count)
 {
@@ -54,22 +66,23 @@ static __attribute__((noinline)) struct pfs_claim page_allocate(struct pfs_threa
 								struct pfs_page *page)
 {
 	struct pfs_container *self = thread->container;
+	struct window *window = page_window(page);
 	pfs_tally_search(thread, page);
-	if (flag_is_set(self, &page->full)) {
+	if (flag_is_set(self, &window->full)) {
 		pfs_count(thread, PFS_EVENT_FLAG_SKIPS, 1);
 		pfs_tally_miss(thread, page);
 		return pfs_claim_none();
 	}
 	uint32_t count = page->slot_count;
-	uint64_t cursor = window_begin(&page->cursor, advance(&page->cursor), count);
+	uint64_t cursor = window_begin(&window->cursor, advance(&window->cursor), count);
 	uint64_t end = cursor + count;
-	for (; cursor < end; cursor = advance(&page->cursor)) {
+	for (; cursor < end; cursor = advance(&window->cursor)) {
 		struct pfs_claim claim =
 			pfs_page_probe(thread, page, (uint32_t)(cursor % count));
 		if (claim.record != NULL)
 			return claim;
 	}
-	flag_put(self, &page->full, 1);
+	flag_put(self, &window->full, 1);
 	pfs_tally_miss(thread, page);
 	return pfs_claim_none();
 }
@@ -77,10 +90,11 @@ static __attribute__((noinline)) struct pfs_claim page_allocate(struct pfs_threa
 static struct pfs_claim search(struct pfs_thread *thread, uint32_t count)
 {
 	struct pfs_container *self = thread->container;
+	struct window *window = thread->policy;
 	/* relaxed: a hint of where to look. */
-	uint64_t cursor = window_begin(&self->cursor, pfs_load_relaxed(&self->cursor), count);
+	uint64_t cursor = window_begin(&window->cursor, pfs_load_relaxed(&window->cursor), count);
 	uint64_t end = cursor + count;
-	for (; cursor < end; cursor = advance(&self->cursor)) {
+	for (; cursor < end; cursor = advance(&window->cursor)) {
 		struct pfs_page *page = pfs_container_page(self, (uint32_t)(cursor % count));
 		struct pfs_claim claim = page_allocate(thread, page);
 		if (claim.record != NULL)
@@ -92,6 +106,7 @@ static struct pfs_claim search(struct pfs_thread *thread, uint32_t count)
 static struct pfs_claim grow(struct pfs_thread *thread, uint32_t index)
 {
 	struct pfs_container *self = thread->container;
+	struct window *window = thread->policy;
 	for (; index < self->page_capacity; index++) {
 		struct pfs_page *page = pfs_container_page_at(thread, index);
 		if (page == NULL)
@@ -100,19 +115,21 @@ static struct pfs_claim grow(struct pfs_thread *thread, uint32_t index)
 		if (claim.record != NULL)
 			return claim;
 	}
-	flag_put(self, &self->full, 1);
+	flag_put(self, &window->full, 1);
 	return pfs_container_refuse(thread, PFS_FULL);
 }
 
 static struct pfs_claim allocate(struct pfs_thread *thread)
 {
 	struct pfs_container *self = thread->container;
-	uint32_t count = pfs_container_page_limit(self);
+	struct window *window = thread->policy;
 	pfs_tally_call(thread);
-	if (flag_is_set(self, &self->full)) {
-		pfs_tally_gave_up(thread, count);
+	if (flag_is_set(self, &window->full)) {
+		pfs_tally_gave_up(thread, pfs_container_page_limit(self));
 		return pfs_container_refuse(thread, PFS_FULL);
 	}
+	/* Behind the flag, as in the real system: a page that came meanwhile is searched. */
+	uint32_t count = pfs_container_page_limit(self);
 	struct pfs_claim claim = count != 0 ? search(thread, count) : pfs_claim_none();
 	if (claim.record != NULL)
 		return claim;
@@ -121,24 +138,25 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 }
 
 /* The flags are cleared after the record is FREE, page first, as in the real system. */
-static inline void clear_flags(struct pfs_page *page)
+static inline void clear_flags(struct pfs_thread *thread, struct pfs_page *page)
 {
-	flag_put(page->container, &page->full, 0);
-	flag_put(page->container, &page->container->full, 0);
+	struct window *window = thread->policy;
+	flag_put(thread->container, &page_window(page)->full, 0);
+	flag_put(thread->container, &window->full, 0);
 }
 
 static void free_and_clear(struct pfs_thread *thread, void *record)
 {
 	struct pfs_page *page = pfs_record_page(record);
 	free_record(thread, record);
-	clear_flags(page);
+	clear_flags(thread, page);
 }
 
 static void abandon_and_clear(struct pfs_thread *thread, struct pfs_claim claim)
 {
 	struct pfs_page *page = pfs_record_page(claim.record);
 	abandon_record(thread, claim);
-	clear_flags(page);
+	clear_flags(thread, page);
 }
 
 PFS_POLICY(original) = {
@@ -146,6 +164,7 @@ PFS_POLICY(original) = {
 	.summary = "as the Performance Schema ships it: shared cursors, advanced per failed probe",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
 		  PFS_TRAIT_C11,
+	.lines = lines,
 	.allocate = allocate,
 	.publish = publish_record,
 	.abandon = abandon_and_clear,
