@@ -254,9 +254,11 @@ static uint64_t used_bits(struct pfs_occupancy_page *entry, uint32_t number)
 {
 	/* relaxed, both: a record that is live all the while is clear in every value that this
 	 * may return; its word is read by the optimistic protocol afterwards. */
-	uint64_t used = (uint32_t)~pfs_load_relaxed(&entry->words[number].free);
+	uint64_t all = (UINT64_C(1) << PFS_WORD_RECORDS) - 1;
+	uint64_t used = ~pfs_load_relaxed(&entry->words[number].free) & all;
 	if (number + 1 < entry->word_count) /* relaxed: as above */
-		used |= ~pfs_load_relaxed(&entry->words[number + 1].free) << PFS_WORD_RECORDS;
+		used |= (~pfs_load_relaxed(&entry->words[number + 1].free) & all)
+			<< PFS_WORD_RECORDS;
 	return used;
 }
 

@@ -40,7 +40,12 @@
 #include "reclaim.h"
 #include "tally.h"
 
+#ifdef PFS_SIM /* fewer in some searches, so that a small page has several words */
+uint32_t pfs_sim_word_records(void);
+#define PFS_WORD_RECORDS pfs_sim_word_records()
+#else
 #define PFS_WORD_RECORDS 32u
+#endif
 #define PFS_WORD_FREES (UINT64_C(1) << 32) /* one more free, in the high half */
 #define PFS_HINTS 16u
 #define PFS_LOSSES 2u /* one lost CAS in so many makes a thread leave a word */

@@ -111,13 +111,12 @@ static struct pfs_page *spare_page(struct pfs_thread *thread)
 	return thread->growth == PFS_OK ? index->spare : NULL;
 }
 
-/* The bits of a word's records: all 32, or fewer in the last word of a page. */
+/* The bits of a word's records: all of them, or fewer in the last word of a page. */
 static uint64_t all_bits(const struct pfs_page *page, uint32_t number)
 {
-	uint32_t left = page->slot_count - number * PFS_WORD_RECORDS;
-	if (page->slot_count <= number * PFS_WORD_RECORDS)
-		return 0;
-	return left >= PFS_WORD_RECORDS ? UINT32_MAX : (UINT64_C(1) << left) - 1;
+	uint32_t first = number * PFS_WORD_RECORDS;
+	uint32_t left = page->slot_count > first ? page->slot_count - first : 0;
+	return (UINT64_C(1) << (left < PFS_WORD_RECORDS ? left : PFS_WORD_RECORDS)) - 1;
 }
 
 /*

@@ -1,11 +1,9 @@
 #include "sim/atomic_backend.h"
-#include "sim/case_hole.h"
 #include "sim/case_kind.h"
-#include "sim/case_weak.h"
 
 /* ---- churn: allocate, publish, free ---- */
 
-static void pages_of(struct pfs_config *config, uint32_t records, uint32_t made, uint32_t most)
+void pfs_case_pages(struct pfs_config *config, uint32_t records, uint32_t made, uint32_t most)
 {
 	config->page_records = records;
 	config->page_prealloc = made;
@@ -14,40 +12,40 @@ static void pages_of(struct pfs_config *config, uint32_t records, uint32_t made,
 
 static void churn_configure(struct pfs_case *self, struct pfs_config *config)
 {
-	pages_of(config, 1, self->thread_count, self->thread_count + 1);
+	pfs_case_pages(config, 1, self->thread_count, self->thread_count + 1);
 }
 
 /* As users do: the owner writes its record without atomics, and whoever frees it reads that
  * back. The machine looks for data races on these bytes. */
-static void stamp(struct pfs_claim claim)
+void pfs_case_stamp(struct pfs_claim claim)
 {
 	uint64_t *bytes = claim.record;
 	bytes[0] = claim.dirty_word;
 	bytes[1] = ~bytes[0];
 }
 
-static void check_stamp(void *record)
+void pfs_case_check_stamp(void *record)
 {
 	uint64_t *bytes = record;
 	PFS_MACHINE_CHECK(bytes[1] == ~bytes[0], "a record's bytes are not those of its owner");
 	bytes[1] = 0;
 }
 
-static void churn_body(void *opaque)
+void pfs_case_churn(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
 	for (; thread->operations < thread->own->operations; thread->operations++) {
 		struct pfs_claim claim = pfs_case_take(thread);
 		if (claim.record == NULL)
 			continue;
-		stamp(claim);
+		pfs_case_stamp(claim);
 		pfs_case_publish(thread, claim);
-		check_stamp(claim.record);
+		pfs_case_check_stamp(claim.record);
 		pfs_case_give(thread, claim.record);
 	}
 }
 
-static void nobody_refused(struct pfs_case *self)
+void pfs_case_nobody_refused(struct pfs_case *self)
 {
 	for (uint32_t id = 0; id < self->thread_count; id++) {
 		if (self->threads[id].refused != 0)
@@ -61,7 +59,7 @@ static void churn_finish(struct pfs_case *self)
 	struct pfs_counts counts;
 	if ((self->variant->traits & PFS_TRAIT_EXACT) == 0)
 		return;
-	nobody_refused(self);
+	pfs_case_nobody_refused(self);
 	pfs_container_counts(self->container, &counts);
 	if (counts.growths != 0)
 		pfs_machine_fail("%llu pages added, and a record was free all the time",
@@ -73,7 +71,7 @@ static void churn_finish(struct pfs_case *self)
 static void full_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	(void)self;
-	pages_of(config, 1, 2, 2);
+	pfs_case_pages(config, 1, 2, 2);
 }
 
 /* ---- token: never full ---- */
@@ -85,7 +83,7 @@ static void full_configure(struct pfs_case *self, struct pfs_config *config)
 static void token_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	(void)self;
-	pages_of(config, 1, TOKEN_RECORDS, TOKEN_RECORDS);
+	pfs_case_pages(config, 1, TOKEN_RECORDS, TOKEN_RECORDS);
 }
 
 /* turn = own * 256 + how many pass it on. */
@@ -141,7 +139,7 @@ static void ask_body(void *opaque)
 	struct pfs_case_thread *thread = opaque;
 	(void)pfs_machine_await(&thread->own->mailbox, is_past,
 				2 * (uint64_t)(thread->own->thread_count - 1));
-	churn_body(opaque);
+	pfs_case_churn(opaque);
 }
 
 /* Thread 0 asks; whoever has the token may have to wait for the record that thread 0 took. */
@@ -155,7 +153,7 @@ static void token_finish(struct pfs_case *self)
 
 static void growth_configure(struct pfs_case *self, struct pfs_config *config)
 {
-	pages_of(config, 1, 0, self->thread_count * self->operations);
+	pfs_case_pages(config, 1, 0, self->thread_count * self->operations);
 }
 
 static void keep_body(void *opaque)
@@ -165,7 +163,7 @@ static void keep_body(void *opaque)
 		struct pfs_claim claim = pfs_case_take(thread);
 		if (claim.record == NULL)
 			continue;
-		stamp(claim);
+		pfs_case_stamp(claim);
 		pfs_case_publish(thread, claim);
 	}
 }
@@ -173,7 +171,7 @@ static void keep_body(void *opaque)
 /* Each thread keeps one record of one page: exactly so many pages. */
 static void growth_finish(struct pfs_case *self)
 {
-	nobody_refused(self);
+	pfs_case_nobody_refused(self);
 	if (self->operations == 1 && self->machine->memory.mapped > self->thread_count + 1)
 		pfs_machine_fail("%llu pages for %u records of one page each",
 				 (unsigned long long)self->machine->memory.mapped,
@@ -186,7 +184,7 @@ static void share_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	uint32_t records = self->thread_count * self->operations;
 	uint32_t pages = PFS_CASE_RECORDS_MAX / records; /* that the oracle has room for */
-	pages_of(config, records, 0, pages < 3 ? pages : 3);
+	pfs_case_pages(config, records, 0, pages < 3 ? pages : 3);
 }
 
 static void share_finish(struct pfs_case *self)
@@ -205,7 +203,7 @@ static void share_finish(struct pfs_case *self)
 static void four_pages_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	(void)self;
-	pages_of(config, 2, 4, 6);
+	pfs_case_pages(config, 2, 4, 6);
 }
 
 static void four_pages_fill(struct pfs_case *self)
@@ -229,7 +227,7 @@ static void four_pages_finish(struct pfs_case *self)
 static void reclaim_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	(void)self;
-	pages_of(config, 1, 0, 3);
+	pfs_case_pages(config, 1, 0, 3);
 }
 
 /* Two pages, one record in use. */
@@ -240,7 +238,7 @@ static void reclaim_fill(struct pfs_case *self)
 		pfs_case_unkeep(self, 1);
 }
 
-static void pass_body(void *opaque)
+void pfs_case_pass(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
 	(void)pfs_reclaim_pass(thread->handle);
@@ -253,7 +251,7 @@ static void pass_body(void *opaque)
 static void beside_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	(void)self;
-	pages_of(config, 1, 2, 4);
+	pfs_case_pages(config, 1, 2, 4);
 	config->reclaim.idle_passes = 2;
 }
 
@@ -265,147 +263,12 @@ static void beside_fill(struct pfs_case *self)
 	(void)pfs_reclaim_pass(self->setup); /* what a magazine holds goes to its page */
 }
 
-/* ---- lookup: readers in sections ---- */
-
-/* Both halves of a record carry the version that it will be published with. */
-static void write_record(struct pfs_claim claim)
-{
-	uint64_t number = (uint64_t)claim.dirty_word / 4 + 1;
-	uint64_t bytes[2] = { number, number };
-	pfs_bytes_store(claim.record, bytes, sizeof(bytes));
-}
-
-static void rewrite_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	for (; thread->operations < thread->own->operations; thread->operations++) {
-		struct pfs_claim claim = pfs_case_take(thread);
-		if (claim.record == NULL)
-			continue;
-		write_record(claim);
-		pfs_case_publish(thread, claim);
-		pfs_case_give(thread, claim.record);
-	}
-}
-
-static void read_one(struct pfs_case_thread *thread, uint64_t index)
-{
-	uint64_t bytes[2];
-	pfs_enter(thread->handle);
-	void *record = pfs_lookup(thread->handle, index);
-	if (record != NULL) {
-		struct pfs_glance glance = pfs_read_begin(record);
-		pfs_bytes_load(bytes, record, sizeof(bytes));
-		if (pfs_read_end(record, glance)) {
-			thread->own->reads++;
-			PFS_MACHINE_CHECK(bytes[0] == glance.word / 4 && bytes[0] == bytes[1],
-					  "a confirmed read of record %llu, version %u, got the "
-					  "bytes of %llu and %llu",
-					  (unsigned long long)index, glance.word / 4,
-					  (unsigned long long)bytes[0],
-					  (unsigned long long)bytes[1]);
-		}
-	}
-	pfs_leave(thread->handle);
-}
-
-static void read_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	for (; thread->operations < thread->own->operations; thread->operations++)
-		read_one(thread, thread->operations % 2);
-}
-
-static void read_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	(void)self;
-	pages_of(config, 1, 1, 2);
-}
-
-static void section_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	(void)self;
-	pages_of(config, 1, 0, 2);
-}
-
-/* The record that the set-up made is freed while a reader looks at it; then passes. */
-static void free_and_pass_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	struct pfs_case *self = thread->own;
-	for (uint32_t i = 0; i < self->kept_count; i++) {
-		if (self->kept[i] != NULL && pfs_index(thread->handle, self->kept[i]) == 1)
-			pfs_case_give(thread, self->kept[i]);
-	}
-	(void)pfs_reclaim_pass(thread->handle);
-	(void)pfs_reclaim_pass(thread->handle);
-}
-
-static void read_last_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	for (; thread->operations < thread->own->operations; thread->operations++)
-		read_one(thread, 1);
-}
-
-static void lookup_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	for (; thread->operations < thread->own->operations; thread->operations++)
-		(void)pfs_lookup(thread->handle, 1);
-}
-
-static void section_fill(struct pfs_case *self)
-{
-	pfs_case_keep(self, 2);
-	for (uint32_t i = 0; i < 2 && self->machine->end == PFS_END_DONE; i++) {
-		uint64_t number = pfs_version(self->kept[i]);
-		uint64_t bytes[2] = { number, number };
-		pfs_bytes_store(self->kept[i], bytes, sizeof(bytes));
-	}
-}
-
-/* ---- walk: past a page that goes ---- */
-
-static void walk_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	(void)self;
-	pages_of(config, 1, 0, 3);
-}
-
-static void walk_fill(struct pfs_case *self)
-{
-	pfs_case_keep(self, 3);
-}
-
-static void walk_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	struct pfs_case *self = thread->own;
-	struct pfs_walk walk;
-	pfs_walk_begin(&walk, thread->handle, PFS_WALK_LIVE);
-	while (pfs_walk_next(&walk) != NULL)
-		self->visits[walk.index % PFS_CASE_RECORDS_MAX]++;
-	pfs_walk_end(&walk);
-}
-
-/* Records 0 and 2 were live all the while. */
-static void walk_finish(struct pfs_case *self)
-{
-	for (uint32_t index = 0; index < 3; index++) {
-		uint32_t visits = self->visits[index];
-		if (index == 1 ? visits > 1 : visits != 1)
-			pfs_machine_fail("the walk visited record %u %u times, live all the while",
-					 index, visits);
-	}
-}
-
 /* ---- handoff: one allocates, another frees ---- */
 
 static void handoff_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	(void)self;
-	pages_of(config, 1, 1, 2);
+	pfs_case_pages(config, 1, 1, 2);
 }
 
 static void send_body(void *opaque)
@@ -417,7 +280,7 @@ static void send_body(void *opaque)
 		struct pfs_claim claim = pfs_case_take(thread);
 		if (claim.record == NULL)
 			continue;
-		stamp(claim);
+		pfs_case_stamp(claim);
 		pfs_case_publish(thread, claim);
 		uint64_t empty = 0;
 		if (!pfs_cas_seq(mailbox, &empty, (uint64_t)(uintptr_t)claim.record))
@@ -434,7 +297,7 @@ static void receive_body(void *opaque)
 		uint64_t record = pfs_exchange_seq(mailbox, 0);
 		if (record == 0)
 			continue;
-		check_stamp((void *)(uintptr_t)record);
+		pfs_case_check_stamp((void *)(uintptr_t)record);
 		pfs_case_give(thread, (void *)(uintptr_t)record);
 	}
 }
@@ -448,51 +311,30 @@ static void handoff_finish(struct pfs_case *self)
 	pfs_free(self->setup, record);
 }
 
-#define NEEDS_INDEX (PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW)
-#define NEEDS_RECLAIM (NEEDS_INDEX | PFS_TRAIT_RECLAIM)
-
-const struct pfs_case_kind pfs_case_kinds[] = {
+const struct pfs_case_kind pfs_cases_basic[] = {
 	{ "churn", "threads allocate, publish and free; as many records as threads",
-	  NEEDS_INDEX | PFS_CASE_BESIDE, 2, 2, 0, churn_configure, NULL,
-	  { churn_body, churn_body, churn_body }, churn_finish },
+	  PFS_CASE_INDEX | PFS_CASE_BESIDE, 2, 2, 0, churn_configure, NULL,
+	  { pfs_case_churn, pfs_case_churn, pfs_case_churn }, churn_finish },
 	{ "full", "more threads than records; exact policies say full only when it is",
-	  NEEDS_INDEX | PFS_CASE_TIMED, 3, 2, 0, full_configure, NULL,
-	  { churn_body, churn_body, churn_body }, NULL },
-	{ "token", "at every moment one of two records is free", NEEDS_INDEX, 3, 1, 0,
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 3, 2, 0, full_configure, NULL,
+	  { pfs_case_churn, pfs_case_churn, pfs_case_churn }, NULL },
+	{ "token", "at every moment one of two records is free", PFS_CASE_INDEX, 3, 1, 0,
 	  token_configure, NULL, { ask_body, token_body, token_body }, token_finish },
-	{ "growth", "threads allocate from a container without pages", NEEDS_INDEX, 3, 1, 0,
+	{ "growth", "threads allocate from a container without pages", PFS_CASE_INDEX, 3, 1, 0,
 	  growth_configure, NULL, { keep_body, keep_body, keep_body }, growth_finish },
-	{ "share", "threads share the first page; no second one may be added", NEEDS_INDEX, 2, 1, 0,
-	  share_configure, NULL, { keep_body, keep_body, keep_body }, share_finish },
-	{ "four_pages", "four pages, two with room; no page may be added", NEEDS_INDEX, 4, 1, 4,
+	{ "share", "threads share the first page; no second one may be added", PFS_CASE_INDEX, 2,
+	  1, 0, share_configure, NULL, { keep_body, keep_body, keep_body }, share_finish },
+	{ "four_pages", "four pages, two with room; no page may be added", PFS_CASE_INDEX, 4, 1, 4,
 	  four_pages_configure, four_pages_fill, { keep_body, keep_body, keep_body },
 	  four_pages_finish },
-	{ "handoff", "one thread allocates, another frees", NEEDS_INDEX | PFS_CASE_TIMED, 2, 2, 0,
-	  handoff_configure, NULL, { send_body, receive_body, churn_body }, handoff_finish },
-	{ "read", "optimistic reads while records are written", NEEDS_INDEX, 2, 2, 0,
-	  read_configure, NULL, { read_body, rewrite_body, rewrite_body }, NULL },
-	{ "reclaim", "allocate and free while passes give pages back", NEEDS_RECLAIM, 2, 1, 0,
-	  reclaim_configure, reclaim_fill, { churn_body, pass_body, churn_body }, NULL },
+	{ "handoff", "one thread allocates, another frees", PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 2,
+	  0, handoff_configure, NULL, { send_body, receive_body, pfs_case_churn },
+	  handoff_finish },
+	{ "reclaim", "allocate and free while passes give pages back", PFS_CASE_RECLAIM, 2, 1, 0,
+	  reclaim_configure, reclaim_fill, { pfs_case_churn, pfs_case_pass, pfs_case_churn },
+	  NULL },
 	{ "beside", "a pass gives a page back beside an allocator that needs none of it",
-	  NEEDS_RECLAIM | PFS_CASE_BESIDE, 2, 1, 2, beside_configure, beside_fill,
-	  { churn_body, pass_body, churn_body }, NULL },
-	{ "section", "a reader in a section while its page is given back", NEEDS_RECLAIM, 2, 1, 0,
-	  section_configure, section_fill, { read_last_body, free_and_pass_body, rewrite_body },
-	  NULL },
-	{ "lookup", "a look-up while its page is given back", NEEDS_RECLAIM, 2, 2, 0,
-	  section_configure, section_fill, { lookup_body, free_and_pass_body, churn_body }, NULL },
-	{ "walk", "a walk past a page that is given back", NEEDS_RECLAIM, 2, 1, 0, walk_configure,
-	  walk_fill, { walk_body, free_and_pass_body, churn_body }, walk_finish },
-	{ "marks", "a page's mark changes while a search goes by", NEEDS_RECLAIM, 2, 1, 2,
-	  pfs_marks_configure, pfs_marks_fill,
-	  { pfs_marks_take, pfs_marks_take_and_pass, pfs_marks_take }, pfs_marks_finish },
-	{ "hole", "a page comes, where one was given back, while a search goes by", NEEDS_RECLAIM,
-	  2, 1, 2, pfs_hole_configure, pfs_hole_fill, { pfs_hole_take, pfs_hole_take, NULL },
-	  NULL },
-	{ "last", "threads want the only record", NEEDS_INDEX | PFS_CASE_TIMED, 2, 1, 0,
-	  pfs_last_configure, NULL, { pfs_last_body, pfs_last_body, pfs_last_body }, NULL },
-	{ "held", "a pass holds the last free records for a moment", NEEDS_RECLAIM, 3, 1, 3,
-	  pfs_held_configure, pfs_marks_fill,
-	  { pfs_marks_take, pfs_marks_pass, pfs_marks_take }, pfs_held_finish },
+	  PFS_CASE_RECLAIM | PFS_CASE_BESIDE, 2, 1, 2, beside_configure, beside_fill,
+	  { pfs_case_churn, pfs_case_pass, pfs_case_churn }, NULL },
+	{ .name = NULL },
 };
-const size_t pfs_case_kind_count = sizeof(pfs_case_kinds) / sizeof(pfs_case_kinds[0]);

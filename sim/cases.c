@@ -2,9 +2,11 @@
 
 #include <string.h>
 
+#include "sim/balance.h"
 #include "sim/case_kind.h"
 #include "sim/dpor.h"
 #include "sim/probe.h"
+#include "sim/seams.h"
 #include "sim/trace.h"
 
 #define SETUP_OWNER 99u
@@ -73,7 +75,8 @@ void pfs_case_publish(struct pfs_case_thread *thread, struct pfs_claim claim)
 	self->version[index] = version;
 }
 
-void pfs_case_give(struct pfs_case_thread *thread, void *record)
+/* Around a free, or what ends an owner's time otherwise. */
+static uint32_t begin_free(struct pfs_case_thread *thread, void *record, const char *doing)
 {
 	struct pfs_case *self = thread->own;
 	uint64_t index = index_of(thread, record);
@@ -83,13 +86,32 @@ void pfs_case_give(struct pfs_case_thread *thread, void *record)
 	self->owner[index] = 0;
 	tick(self, PFS_NOTE_BEGIN);
 	uint32_t life = pfs_case_history_free(&self->history, (uint32_t)index);
-	thread->doing = "free";
-	pfs_trace_mark(self->machine, thread->id, "[free record %u", (uint32_t)index);
-	pfs_free(thread->handle, record);
+	thread->doing = doing;
+	pfs_trace_mark(self->machine, thread->id, "[%s record %u", doing, (uint32_t)index);
+	return life;
+}
+
+static void end_free(struct pfs_case_thread *thread, uint32_t life)
+{
+	struct pfs_case *self = thread->own;
+	pfs_trace_mark(self->machine, thread->id, "] %s", thread->doing);
 	thread->doing = NULL;
-	pfs_trace_mark(self->machine, thread->id, "] free record %u", (uint32_t)index);
 	tick(self, PFS_NOTE_END);
 	pfs_case_history_freed(&self->history, self->machine, thread->id, life);
+}
+
+void pfs_case_give(struct pfs_case_thread *thread, void *record)
+{
+	uint32_t life = begin_free(thread, record, "free");
+	pfs_free(thread->handle, record);
+	end_free(thread, life);
+}
+
+void pfs_case_abandon(struct pfs_case_thread *thread, struct pfs_claim claim)
+{
+	uint32_t life = begin_free(thread, claim.record, "abandon");
+	pfs_abandon(thread->handle, claim);
+	end_free(thread, life);
 }
 
 /* Between two steps: every word went along an edge of pfs_lock, and no version fell. */
@@ -139,14 +161,18 @@ static void setup(struct pfs_machine *machine, void *context)
 	self->config.record_size_bytes = 16;
 	self->config.layout = self->layout;
 	self->config.full_flags = self->full_flags;
+	self->config.owner_fences = self->owner_fences;
 	self->config.reclaim =
 		(struct pfs_reclaim_config){ .headroom_percent = 0, .idle_passes = 1 };
+	self->word_records = PFS_SIM_WORD_RECORDS;
 	self->kind->configure(self, &self->config);
+	pfs_sim_word_records_set(self->word_records);
 	memset(self->owner, 0, sizeof(self->owner));
 	memset(self->version, 0, sizeof(self->version));
 	memset(self->word, 0xFF, sizeof(self->word));
 	memset(self->visits, 0, sizeof(self->visits));
 	self->kept_count = 0;
+	self->extra_count = 0;
 	self->mailbox = 0;
 	if (pfs_container_create(self->variant, &self->config, &self->container, &message) !=
 	    PFS_OK) {
@@ -213,7 +239,11 @@ static void finish(struct pfs_machine *machine, void *context)
 		self->kind->finish(self);
 	if (machine->end == PFS_END_DONE)
 		check_end(self);
+	if (machine->end == PFS_END_DONE)
+		pfs_balance_check(self->container);
 	machine->check = NULL;
+	while (self->extra_count != 0)
+		pfs_thread_detach(self->extra[--self->extra_count]);
 	for (uint32_t id = 0; id < self->thread_count; id++)
 		pfs_thread_detach(self->threads[id].handle);
 	pfs_thread_detach(self->setup);
@@ -224,25 +254,29 @@ static void finish(struct pfs_machine *machine, void *context)
 				 (unsigned long long)machine->memory.mapped);
 }
 
-static void *keep_one(struct pfs_case *self)
+void pfs_case_adopt(struct pfs_case *self, void *record)
+{
+	uint64_t index = pfs_index(self->setup, record) % PFS_CASE_RECORDS_MAX;
+	self->owner[index] = SETUP_OWNER + 1;
+	self->version[index] = pfs_version(record);
+	self->kept[self->kept_count++] = record;
+}
+
+static void keep_one(struct pfs_case *self)
 {
 	struct pfs_claim claim = pfs_allocate(self->setup);
 	if (claim.record == NULL) {
 		pfs_machine_fail("set-up: no record");
-		return NULL;
+		return;
 	}
 	pfs_publish(self->setup, claim);
-	uint64_t index = pfs_index(self->setup, claim.record) % PFS_CASE_RECORDS_MAX;
-	self->owner[index] = SETUP_OWNER + 1;
-	self->version[index] = pfs_version(claim.record);
-	self->kept[self->kept_count++] = claim.record;
-	return claim.record;
+	pfs_case_adopt(self, claim.record);
 }
 
 void pfs_case_keep(struct pfs_case *self, uint32_t count)
 {
 	while (count-- > 0)
-		(void)keep_one(self);
+		keep_one(self);
 }
 
 /* Free the kept record of an index again; the order of fill differs between policies. */
@@ -259,12 +293,64 @@ void pfs_case_unkeep(struct pfs_case *self, uint64_t index)
 	pfs_machine_fail("set-up: no record of index %llu", (unsigned long long)index);
 }
 
+void pfs_case_give_kept(struct pfs_case_thread *thread, uint64_t index)
+{
+	struct pfs_case *self = thread->own;
+	for (uint32_t i = 0; i < self->kept_count; i++) {
+		void *record = self->kept[i];
+		if (record == NULL || pfs_index(thread->handle, record) != index)
+			continue;
+		self->kept[i] = NULL;
+		pfs_case_stamp((struct pfs_claim){ record, (uint32_t)index });
+		pfs_case_give(thread, record);
+		return;
+	}
+}
+
+void pfs_case_expect_pages(struct pfs_case *self, uint32_t pages)
+{
+	struct pfs_counts counts;
+	pfs_container_counts(self->container, &counts);
+	if (counts.pages != pages)
+		pfs_machine_fail("set-up: %llu pages, and not %u",
+				 (unsigned long long)counts.pages, pages);
+}
+
+struct pfs_thread *pfs_case_attach_extra(struct pfs_case *self)
+{
+	struct pfs_thread *handle;
+	attach(self, &handle);
+	if (handle != NULL)
+		self->extra[self->extra_count++] = handle;
+	return handle;
+}
+
+static const struct pfs_case_kind *kind_at(size_t position)
+{
+	const struct pfs_case_kind *const files[] = { pfs_cases_basic, pfs_cases_reading,
+						      pfs_cases_weak, pfs_cases_rings,
+						      pfs_cases_words };
+	for (size_t file = 0; file < sizeof(files) / sizeof(files[0]); file++) {
+		for (const struct pfs_case_kind *kind = files[file]; kind->name != NULL; kind++) {
+			if (position-- == 0)
+				return kind;
+		}
+	}
+	return NULL;
+}
+
+bool pfs_case_heeds_fences(const struct pfs_variant *variant)
+{
+	return variant->stranded != NULL; /* records in rings */
+}
+
 const char *pfs_case_name(size_t position, const char **summary)
 {
-	if (position >= pfs_case_kind_count)
+	const struct pfs_case_kind *kind = kind_at(position);
+	if (kind == NULL)
 		return NULL;
-	*summary = pfs_case_kinds[position].summary;
-	return pfs_case_kinds[position].name;
+	*summary = kind->summary;
+	return kind->name;
 }
 
 static bool name_address(void *context, const void *address, char *name, size_t name_bytes)
@@ -276,12 +362,11 @@ static bool name_address(void *context, const void *address, char *name, size_t 
 const char *pfs_case_init(struct pfs_case *self, const char *name,
 			  const struct pfs_variant *variant, struct pfs_scenario *scenario)
 {
-	const struct pfs_case_kind *kind = NULL;
+	const struct pfs_case_kind *kind;
+	size_t at = 0;
 	memset(self, 0, sizeof(*self));
-	for (size_t at = 0; at < pfs_case_kind_count; at++) {
-		if (strcmp(pfs_case_kinds[at].name, name) == 0)
-			kind = &pfs_case_kinds[at];
-	}
+	while ((kind = kind_at(at)) != NULL && strcmp(kind->name, name) != 0)
+		at++;
 	if (kind == NULL)
 		return "no such scenario";
 	if ((variant->traits & PFS_TRAIT_C11) == 0)

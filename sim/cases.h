@@ -3,7 +3,8 @@
  *
  * On every schedule of every case: no record has two owners; none is lost (FREE, or owned, and
  * at the end all are FREE that should be); the words go only along the edges of pfs_lock and
- * versions never fall, also where a page was given back and its index used again; no access to
+ * versions never fall, also where a page was given back and its index used again; at rest each
+ * free record is in exactly one place, and announced (balance.h); no access to
  * a page that was given back; no deadlock, no panic; the calls are linearizable by the clock,
  * answers of full and pages added by an exact policy included. Each case adds its own.
  */
@@ -19,6 +20,7 @@
 #define PFS_CASE_THREADS_MAX 8u
 #define PFS_CASE_OPERATIONS_MAX 8u /* of each thread */
 #define PFS_CASE_RECORDS_MAX 64u
+#define PFS_CASE_EXTRA_MAX 2u /* handles beside those of the threads and of the set-up */
 
 struct pfs_case_kind;
 
@@ -30,13 +32,17 @@ struct pfs_case {
 	uint32_t operations; /* of each thread, where the case lets one choose */
 	enum pfs_layout layout;
 	bool full_flags;
+	bool owner_fences; /* rings without the heavy barrier: see pfs_case_heeds_fences */
 	bool real_time; /* a free counts from its return, though its stores are still buffered */
 
 	/* Of the current execution. */
 	struct pfs_machine *machine;
 	struct pfs_container *container;
 	struct pfs_config config;
+	uint32_t word_records; /* of an occupancy word; the case chooses, in configure */
 	struct pfs_thread *setup;
+	struct pfs_thread *extra[PFS_CASE_EXTRA_MAX];
+	uint32_t extra_count;
 	struct pfs_case_thread {
 		struct pfs_case *own;
 		struct pfs_thread *handle;
@@ -71,6 +77,9 @@ struct pfs_case {
  */
 const char *pfs_case_init(struct pfs_case *self, const char *name,
 			  const struct pfs_variant *variant, struct pfs_scenario *scenario);
+
+/* Does config.owner_fences make a difference? Its searches are then made with and without. */
+bool pfs_case_heeds_fences(const struct pfs_variant *variant);
 
 /* The name and summary of the case at a position; NULL past the end. */
 const char *pfs_case_name(size_t position, const char **summary);

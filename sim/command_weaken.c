@@ -25,6 +25,7 @@ struct weak_place {
 struct pair {
 	const struct pfs_variant *variant;
 	const char *scenario;
+	bool owner_fences;
 };
 
 /* All that the command works on. */
@@ -110,6 +111,7 @@ static bool search(struct weakening *self, uint32_t pair, const struct weak_plac
 	(void)pfs_case_init(&self->case_, self->pairs[pair].scenario, self->pairs[pair].variant,
 			    &scenario);
 	self->case_.full_flags = true;
+	self->case_.owner_fences = self->pairs[pair].owner_fences;
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_VIEWS);
 	if (machine == NULL)
 		return false;
@@ -138,7 +140,10 @@ static void find_pairs(struct weakening *self)
 			if (defect || self->pair_count == PAIRS_MAX ||
 			    pfs_case_init(&self->case_, name, variant, &scenario) != NULL)
 				continue;
-			self->pairs[self->pair_count++] = (struct pair){ variant, name };
+			self->pairs[self->pair_count++] = (struct pair){ variant, name, false };
+			if (pfs_case_heeds_fences(variant) && self->pair_count != PAIRS_MAX)
+				self->pairs[self->pair_count++] =
+					(struct pair){ variant, name, true };
 		}
 	}
 }

@@ -194,7 +194,7 @@ def gdb(sim):
         print("gdb may not trace here: skipped")
         sys.exit(77)
     wanted = ("thread 0: runs, at or after", "thread 1: parked before note", "read_one (",
-              "pfs_case_give (", "rewrite_body (", "case_kinds.c:", "pfs_fiber_start ()")
+              "pfs_case_give (", "rewrite_body (", "case_read.c:", "pfs_fiber_start ()")
     return [f"gdb does not show {text!r}:\n{out}\n{err}" for text in wanted if text not in out]
 
 

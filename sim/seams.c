@@ -10,6 +10,7 @@
 #include "containers/container.h"
 #include "containers/memory.h"
 #include "containers/message.h"
+#include "containers/occupancy.h"
 #include "sim/machine.h"
 #include "sim/seams.h"
 
@@ -56,6 +57,18 @@ bool pfs_barrier_available(void)
 void pfs_barrier_heavy(void)
 {
 	(void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, 0, PFS_SIM_SEQ, PFS_SIM_PLACE("barrier"));
+}
+
+static _Thread_local uint32_t word_records = PFS_SIM_WORD_RECORDS;
+
+void pfs_sim_word_records_set(uint32_t count)
+{
+	word_records = count;
+}
+
+uint32_t pfs_sim_word_records(void)
+{
+	return word_records;
 }
 
 enum pfs_status (*pfs_seams_reclaimer)(struct pfs_container *container);

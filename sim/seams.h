@@ -4,6 +4,8 @@
 #ifndef PFS_SIM_SEAMS_H
 #define PFS_SIM_SEAMS_H
 
+#include <stdint.h>
+
 #include <pfslab/status.h>
 
 struct pfs_container;
@@ -12,5 +14,10 @@ struct pfs_container;
 extern enum pfs_status (*pfs_seams_reclaimer)(struct pfs_container *container);
 /* The container is about to go. */
 extern void (*pfs_seams_reclaimer_stop)(struct pfs_container *container);
+
+/* Records that a word of occupancy.h stands for in containers made from here on by this OS
+ * thread: 1 .. PFS_SIM_WORD_RECORDS, which is also what a new thread has. */
+#define PFS_SIM_WORD_RECORDS 32u
+void pfs_sim_word_records_set(uint32_t count);
 
 #endif

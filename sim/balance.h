@@ -1,0 +1,25 @@
+/*
+ * balance.h - what must add up once nobody runs, for policies by occupancy words.
+ */
+#ifndef PFS_SIM_BALANCE_H
+#define PFS_SIM_BALANCE_H
+
+struct pfs_container;
+
+/*
+ * pfs_balance_check - at rest: a record is FREE if and only if it is in exactly one place, a set
+ * bit or a ring [M1]; a word with room is announced in its page, and the page in one of the sets
+ * of pages with room [O4]. For other policies it checks nothing.
+ *
+ * Not asked: that the set is the page's own. Who frees reads the page's node and mark, then sets
+ * its bit; a pass that changes the mark in between leaves the page in the set of before, where
+ * searches look, too. Nor that what is announced has room: searches take that back.
+ *
+ * Returns   nothing; a fault ends the execution by pfs_machine_fail.
+ * Errors    none.
+ * Progress  wait-free; call it between runs, or aside.
+ * Order     none: nobody runs.
+ */
+void pfs_balance_check(struct pfs_container *container);
+
+#endif

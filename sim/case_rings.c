@@ -1,0 +1,99 @@
+/*
+ * case_rings.c - scenarios in which free records lie with a thread while another one wants them.
+ * They are for policies with such rings; any other must hold what they promise, too.
+ */
+#include "sim/case_kind.h"
+
+/* ---- newring: a ring that nobody knew when the search began ---- */
+
+static void newring_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pfs_case_pages(config, 1, 1, 1);
+}
+
+static void newring_fill(struct pfs_case *self)
+{
+	pfs_case_keep(self, 1);
+}
+
+/* The only record is free once this is over, so that full, said after that, is wrong: the
+ * history tells. The handle stays attached. */
+static void attach_and_give_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case_thread fresh = *thread;
+	thread->operations++;
+	fresh.handle = pfs_case_attach_extra(thread->own);
+	if (fresh.handle != NULL)
+		pfs_case_give_kept(&fresh, 0);
+}
+
+/* ---- more: a free is in flight while the ring is taken back, twice ---- */
+
+static void more_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pfs_case_pages(config, 1, 2, 2);
+}
+
+static void more_fill(struct pfs_case *self)
+{
+	pfs_case_keep(self, 2);
+}
+
+static void take_and_stamp(struct pfs_case_thread *thread)
+{
+	struct pfs_claim claim = pfs_case_take(thread);
+	thread->operations++;
+	if (claim.record == NULL)
+		return;
+	pfs_case_stamp(claim);
+	pfs_case_publish(thread, claim);
+}
+
+/* Fills its ring; comes back to it when it was taken, perhaps between two of the taker's turns. */
+static void more_owner_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	pfs_case_give_kept(thread, 0);
+	pfs_case_give_kept(thread, 1);
+	take_and_stamp(thread);
+}
+
+static void more_taker_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	take_and_stamp(thread);
+	take_and_stamp(thread);
+}
+
+/* ---- rings: the owner goes on with a ring that was taken back ---- */
+
+static void rings_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pfs_case_pages(config, 1, 2, 2);
+}
+
+/* Thread 0 has two records to give; one of them it takes again and gives once more. */
+static void rings_owner_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	pfs_case_give_kept(thread, 0);
+	pfs_case_churn(opaque);
+	pfs_case_give_kept(thread, 1);
+}
+
+const struct pfs_case_kind pfs_cases_rings[] = {
+	{ "newring", "a thread attaches and frees the only record, which another one wants",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, newring_configure, newring_fill,
+	  { attach_and_give_body, pfs_case_churn, pfs_case_churn }, NULL },
+	{ "more", "a free is in flight while the ring is taken back, twice",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, more_configure, more_fill,
+	  { more_owner_body, more_taker_body, more_taker_body }, NULL },
+	{ "rings", "the owner of a ring goes on with it while another thread takes it back",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 2, 2, rings_configure, more_fill,
+	  { rings_owner_body, pfs_case_churn, pfs_case_churn }, NULL },
+	{ .name = NULL },
+};
