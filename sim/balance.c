@@ -76,10 +76,12 @@ static void compare(const struct balance *self, const struct pfs_page *page)
 {
 	for (uint32_t slot = 0; slot < page->slot_count; slot++) {
 		uint32_t record = page->index * self->container->config.page_records + slot;
-		uint32_t word = pfs_load_relaxed(&pfs_page_lock(page, slot)->word); /* at rest */
+		/* relaxed: at rest. */
+		uint32_t word = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
 		uint32_t wanted = pfs_word_state(word) == PFS_STATE_FREE;
 		PFS_MACHINE_CHECK(self->places[record] >= wanted,
-				  "lost: record %u is FREE, and no word and no ring has it", record);
+				  "lost: record %u is FREE, and no word and no ring has it",
+				  record);
 		PFS_MACHINE_CHECK(self->places[record] <= wanted,
 				  "record %u is %s, and free in %u words and rings", record,
 				  wanted != 0 ? "FREE" : "in use", self->places[record]);

@@ -16,6 +16,7 @@
 #include "sim/reduce.h"
 #include "sim/timed.h"
 #include "sim/timed_curves.h"
+#include "sim/usage.h"
 
 struct arguments {
 	const char *policy, *scenario, *memory, *search, *save, *weaken, *labels;
@@ -23,49 +24,6 @@ struct arguments {
 	double seconds;
 	bool full_flags, side_by_side, owner_fences, quiet, real_time, append_only, no_races;
 };
-
-static const char usage_text[] =
-	"usage: pfs-sim explore --policy P --scenario S [options]\n"
-	"       pfs-sim check [--memory M] [--executions N] [--seed S] [--policy P]\n"
-	"       pfs-sim progress [options]: parks threads for ever; see pfs-sim progress --help\n"
-	"       pfs-sim replay FILE\n"
-	"       pfs-sim run --machine M --threads T --policy P [options]; see pfs-sim run --help\n"
-	"       pfs-sim calibrate [--out FILE] [--seconds S]; see pfs-sim calibrate --help\n"
-	"       pfs-sim curves    a contended line: the model beside what was published\n"
-	"       pfs-sim speed     how fast virtual time is simulated here\n"
-	"       pfs-sim list\n"
-	"       pfs-sim litmus [NAME]\n"
-	"       pfs-sim weaken [--labels L1,L3] [--executions N] [--seed S]\n"
-	"\n"
-	"  --policy P        a policy (pfs-sim list)\n"
-	"  --scenario S      a scenario (pfs-sim list)\n"
-	"  --threads T       1 .. 8; default: the scenario's own\n"
-	"  --operations N    of each thread, 1 .. 8; default: the scenario's own\n"
-	"  --memory M        sc, tso (store buffers) or views (C11's orders); default sc\n"
-	"  --append_only     views, exhaustive: no write is put behind a later one\n"
-	"  --weaken PLACE    FILE:LINE, or the text of an object: its operations become weaker,\n"
-	"                    seq to acquire and release, these to relaxed; PLACE=relaxed: all\n"
-	"                    the way\n"
-	"  --no_races        do not look for data races\n"
-	"  --search K        exhaustive (the better of dpor and sleep), dpor (source sets), sleep\n"
-	"                    (sleep sets), bounded (preemptions), naive, random, pct, pos\n"
-	"                    (partial order sampling), urw (random by steps left), slow (random,\n"
-	"                    thread 0 slower than the others), rotate (random, sticky random,\n"
-	"                    slow, pct, pos and urw in turn); default exhaustive\n"
-	"  --preemptions N   of bounded; default 2\n"
-	"  --executions N    stop after so many; default 0: no bound\n"
-	"  --seconds S       stop after so long; default 60\n"
-	"  --seed N          of random, pct, rotate; default 1\n"
-	"  --no_full_flags   policy original without the real system's full flags\n"
-	"  --side_by_side    the words of a page in one array\n"
-	"  --owner_fences    rings of free records without the heavy barrier; check and weaken\n"
-	"                    try both\n"
-	"  --real_time       tso, views: a free counts from its return, not from when it reached\n"
-	"                    memory\n"
-	"  --save FILE       write a failing schedule there\n"
-	"  --quiet           no trace of a failing schedule\n"
-	"\n"
-	"exit 0: no schedule failed. 1: one did, as printed; or none ended. 2: bad usage.\n";
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 {
@@ -504,6 +462,6 @@ int main(int argc, char **argv)
 		(void)printf("pfs-sim 0.1.0\n");
 		return 0;
 	}
-	(void)fputs(usage_text, help ? stdout : stderr);
+	(void)fputs(pfs_sim_usage, help ? stdout : stderr);
 	return help ? 0 : 2;
 }
