@@ -143,7 +143,10 @@ uint64_t pfs_partitioned_index(struct pfs_partitioned_thread *thread, uint32_t p
 	struct pfs_thread *owner = pfs_partitioned_thread_of(thread, partition);
 	if (owner == NULL)
 		return PFS_INDEX_NONE;
-	return partition * thread->whole->partition_records + pfs_index(owner, record);
+	uint64_t index = pfs_index(owner, record);
+	if (index == PFS_INDEX_NONE)
+		return PFS_INDEX_NONE;
+	return partition * thread->whole->partition_records + index;
 }
 
 void *pfs_partitioned_lookup(struct pfs_partitioned_thread *thread, uint64_t index)

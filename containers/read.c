@@ -49,7 +49,7 @@ bool pfs_owns(struct pfs_thread *thread, const void *pointer)
 {
 	struct pfs_container *self = thread->container;
 	bool found = false;
-	if ((self->variant->traits & PFS_TRAIT_INDEX) == 0)
+	if ((thread->traits & PFS_TRAIT_INDEX) == 0)
 		return false;
 	pfs_enter(thread);
 	uint32_t limit = pfs_container_page_limit(self);
@@ -64,6 +64,8 @@ bool pfs_owns(struct pfs_thread *thread, const void *pointer)
 
 uint64_t pfs_index(struct pfs_thread *thread, const void *record)
 {
+	if ((thread->traits & PFS_TRAIT_INDEX) == 0)
+		return PFS_INDEX_NONE;
 	const struct pfs_page *page = pfs_record_page(record);
 	return (uint64_t)page->index * thread->container->config.page_records +
 	       pfs_record_slot(record);
@@ -76,6 +78,8 @@ uint32_t pfs_version(const void *record)
 
 struct pfs_reference pfs_reference_of(struct pfs_thread *thread, const void *record)
 {
+	if ((thread->traits & PFS_TRAIT_INDEX) == 0)
+		return (struct pfs_reference){ PFS_INDEX_NONE, 0 };
 	return (struct pfs_reference){ pfs_index(thread, record), pfs_version(record) };
 }
 
@@ -92,7 +96,8 @@ void *pfs_lookup_reference(struct pfs_thread *thread, struct pfs_reference refer
 
 struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record)
 {
-	(void)thread;
+	if ((thread->traits & PFS_TRAIT_WORDS) == 0)
+		return (struct pfs_claim){ record, 0 };
 	return (struct pfs_claim){ record, pfs_lock_allocated_to_dirty(pfs_record_lock(record)) };
 }
 

@@ -165,6 +165,44 @@ static void free_of_a_stranger_in_partitions(const struct pfs_case *at)
 	pfs_partitioned_free(thread, pfs_allocate_or_fail(it.thread));
 }
 
+/* Of a policy without an index nothing before the record is read: it is another's memory. */
+static void records_without_an_index(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	if ((pfs_variant_traits(at->variant) & PFS_TRAIT_INDEX) != 0)
+		return;
+	set_up(&it, at);
+	void *record = pfs_allocate_or_fail(it.thread);
+	PFS_CHECK_IS(pfs_index(it.thread, record), PFS_INDEX_NONE);
+	PFS_CHECK(!pfs_owns(it.thread, record));
+	PFS_CHECK(pfs_lookup(it.thread, 0) == NULL);
+	struct pfs_reference reference = pfs_reference_of(it.thread, record);
+	PFS_CHECK_IS(reference.index, PFS_INDEX_NONE);
+	PFS_CHECK(pfs_lookup_reference(it.thread, reference) == NULL);
+	struct pfs_claim claim = pfs_reopen(it.thread, record);
+	PFS_CHECK(claim.record == record);
+	pfs_publish(it.thread, claim);
+	pfs_free(it.thread, record);
+	pfs_fixture_tear_down(&it);
+}
+
+static void partitions_without_an_index(const struct pfs_case *at)
+{
+	struct pfs_config config = pfs_case_config(at);
+	struct pfs_partitioned *whole = NULL;
+	struct pfs_partitioned_thread *thread = NULL;
+	if ((pfs_variant_traits(at->variant) & PFS_TRAIT_INDEX) != 0)
+		return;
+	PFS_CHECK_IS(pfs_partitioned_create(at->variant, &config, PARTS, &whole, NULL), PFS_OK);
+	PFS_CHECK_IS(pfs_partitioned_attach(whole, &thread), PFS_OK);
+	struct pfs_claim claim = pfs_partitioned_allocate(thread, 1);
+	pfs_partitioned_publish(thread, claim);
+	PFS_CHECK_IS(pfs_partitioned_index(thread, 1, claim.record), PFS_INDEX_NONE);
+	pfs_partitioned_free(thread, claim.record);
+	pfs_partitioned_detach(thread);
+	pfs_partitioned_destroy(whole);
+}
+
 #define EACH(title, function, needs) \
 	{ .name = (title), .run = (function), .each = true, .traits = (needs) }
 #define DIES(title, function, text)                                                   \
@@ -177,6 +215,8 @@ static const struct pfs_test tests[] = {
 	EACH("a weak reference names one life", a_weak_reference_names_one_life, POOL),
 	EACH("a handle looks where it runs", a_handle_looks_where_it_runs, 0),
 	EACH("partitions free by the record", partitions_free_by_the_record, POOL),
+	EACH("records without an index", records_without_an_index, 0),
+	EACH("partitions without an index", partitions_without_an_index, 0),
 	DIES("free by another handle", free_by_another_handle, "handle of another container"),
 	DIES("abandon by another handle", abandon_by_another_handle,
 	     "handle of another container"),

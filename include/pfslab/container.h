@@ -209,7 +209,8 @@ void *pfs_lookup(struct pfs_thread *thread, uint64_t index);
  */
 bool pfs_owns(struct pfs_thread *thread, const void *pointer);
 
-/* pfs_index - the index of a record that the caller owns or has looked up. Wait-free. */
+/* pfs_index - the index of a record that the caller owns or has looked up; PFS_INDEX_NONE where
+ * the policy lacks PFS_TRAIT_INDEX, whose records have none. Wait-free. */
 uint64_t pfs_index(struct pfs_thread *thread, const void *record);
 
 /* pfs_version - how often the record was published: its weak reference is {index, version}.
@@ -226,7 +227,8 @@ struct pfs_reference {
  * pfs_reference_of - the weak reference of a record that the caller owns or has looked up.
  * pfs_lookup_reference - the record, if that life of it has not ended.
  *
- * Returns   lookup: the record, which was ALLOCATED with that version at a moment of the call;
+ * Returns   of: {PFS_INDEX_NONE, 0} where the policy lacks PFS_TRAIT_INDEX, which finds nothing.
+ *           lookup: the record, which was ALLOCATED with that version at a moment of the call;
  *           or NULL. Inside a read section the pointer may be read by the optimistic protocol
  *           until the section ends.
  * Errors    any reference may be asked for; one of 2^30 publishes ago is fooled.

@@ -63,7 +63,8 @@ struct pfs_thread *pfs_partitioned_thread_of(struct pfs_partitioned_thread *thre
 struct pfs_container *pfs_partitioned_container(struct pfs_partitioned *self,
 						uint32_t partition);
 
-/* The index of a record in the whole: partition * records of a partition + its index there. */
+/* The index of a record in the whole: partition * records of a partition + its index there.
+ * PFS_INDEX_NONE: there is no such partition, or the policy's records have no index. */
 uint64_t pfs_partitioned_index(struct pfs_partitioned_thread *thread, uint32_t partition,
 			       const void *record);
 
