@@ -26,7 +26,8 @@ static const struct rule rules[] = {
 	{ "package_ns", "package_load_modified", { NULL, NULL }, false },
 	{ "remote_ns", "remote_load_modified", { NULL, NULL }, false },
 	{ "barrier_ns", "membarrier_alone", { NULL, NULL }, false },
-	{ "barrier_cpu_ns", "membarrier_busy", { "membarrier_alone", NULL }, false },
+	/* The caller's own part for each CPU is in it: two CPUs can't tell it from the way. */
+	{ "ipi_ns", "membarrier_busy", { "membarrier_alone", "interrupt" }, false },
 	{ "interrupt_ns", "interrupt", { NULL, NULL }, false },
 	{ "futex_wake_ns", "futex_wake", { NULL, NULL }, false },
 	{ "wake_ns", "futex_way", { "futex_wake", NULL }, false },
@@ -109,12 +110,14 @@ static void fit_hold(struct pfs_calibration *self, const char *preset, struct fi
 {
 	struct pfs_costs costs;
 	const char *name;
-	double *value, request = NAN;
+	double *value, request = NAN, near_ns = value_of(self, "l3_load_modified");
 	if (pfs_costs_find(&costs, preset, NULL) != PFS_OK)
 		return;
 	for (size_t at = 0; pfs_costs_field(&costs, at, &name, &value); at++) {
 		if (strcmp(name, "request_share") == 0)
 			request = *value;
+		if (strcmp(name, "l3_ns") == 0 && isnan(near_ns))
+			near_ns = *value;
 	}
 	for (uint32_t kind = PFS_PAIR_L3; kind < PFS_PAIR_KINDS; kind++) {
 		char two[48], transfer[48], from[120];
@@ -127,7 +130,7 @@ static void fit_hold(struct pfs_calibration *self, const char *preset, struct fi
 		if (!isfinite(hold_ns) || add_ns <= rmw_ns)
 			continue;
 		(void)snprintf(from, sizeof(from), "%s, %s, fetch_add_owned", two, transfer);
-		set(fields, "hold_share", fmin(fmax(hold_ns / way_ns, 0), 1), from);
+		set(fields, "hold_share", fmin(fmax(hold_ns / near_ns, 0), 1), from);
 		return;
 	}
 }

@@ -27,7 +27,7 @@ struct pfs_costs {
 	double l2_ns;         /* found in L2, not in L1 */
 	/* A line modified by another core, from the request to the data, nobody competing. A turn
 	 * that two threads pass by CAS, which is what most tables on the web show, takes less, as
-	 * the next request is already there: 1 - request_share + hold_share of it. */
+	 * the next request is already there: 1 - request_share of it, and the hold. */
 	double smt_ns;        /* last used by the sibling on the same core */
 	double l3_ns;         /* a core on the same L3 */
 	double node_ns;       /* another L3 of the same node */
@@ -39,12 +39,12 @@ struct pfs_costs {
 	double memory_far_ns; /* of a node of another package */
 	/* Competition for a line. */
 	double request_share; /* 0..1: part of a transfer until the owner loses the line */
-	double hold_share;    /* 0..1: so long, in transfers, a new owner is not asked again */
+	double hold_share;    /* 0..1: so long, in l3_ns, a new owner is not asked again */
 	double upgrade_share; /* 0..1: of a transfer, to write a line of which one has a copy */
 	double read_takes;    /* 0..1; from a half on: who reads a modified line takes it away */
-	double late_share;    /* 0..1: of waiting requests, are heard up to a transfer later */
+	double late_share;    /* 0..1: of waiting requests, are heard up to l3_ns later */
 	double jitter;        /* 0..1: transfers and futex_sleep_ns vary by it */
-	double bypass_max;    /* a waiting request is passed by nearer ones so often at most */
+	double bypass_max;    /* requests nearer on its package pass a waiting one so often */
 	double stream_share;  /* 0..1: left of a fetch that follows two of the lines before */
 	double read_gap_ns;   /* between two copies of one line handed out for reading */
 	/* The kernel. */
@@ -55,8 +55,9 @@ struct pfs_costs {
 	double slice_ns;        /* how long a thread runs while another one waits for its CPU */
 	double yield_ns;        /* a yield with nobody waiting */
 	double barrier_ns;      /* membarrier: the call itself */
-	double barrier_cpu_ns;  /* and for each CPU that runs another thread */
-	double interrupt_ns;    /* what each of those loses */
+	double barrier_cpu_ns;  /* and the caller's for each CPU that runs another thread */
+	double ipi_ns;          /* from there until the interrupt begins on that CPU */
+	double interrupt_ns;    /* what that CPU loses; at its end it has acknowledged */
 	double map_ns;          /* mmap */
 	double unmap_ns;        /* munmap; the other CPUs are interrupted as by a barrier */
 	double fault_ns;        /* first touch of an OS page: fault, and clearing 4 KiB */

@@ -30,7 +30,7 @@ if(PFS_TESTS)
   add_executable(counts_test counts_test.c)
   target_link_libraries(counts_test PRIVATE pfslab_sim)
   add_test(NAME sim.counts COMMAND counts_test)
-  foreach(part matrix repeat large claims scales wrong)
+  foreach(part matrix repeat large barriers claims scales wrong)
     add_test(NAME sim.run.${part} COMMAND
       /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/run_test.py $<TARGET_FILE:pfs-sim> ${part})
     list(APPEND run_tests sim.run.${part})

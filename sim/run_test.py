@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """run_test.py - runs `pfs-sim run` on small machines and checks what it writes.
 
-usage: run_test.py PFS_SIM matrix | repeat | large | claims | scales | wrong
+usage: run_test.py PFS_SIM matrix | repeat | large | barriers | claims | scales | wrong
 matrix: every workload with every policy; repeat: same arguments, same bytes, and seeds; large:
-1,024 threads, and more threads than PUs; claims: what policies promise; scales: how
-exact does with 256 threads; wrong: bad arguments.
+1,024 threads, and more threads than PUs; barriers: a thread that calls for them in a loop; claims:
+what policies promise; scales: how exact does with 256 threads; wrong: bad arguments.
 Exit 0: all held. 1: not.
 """
 
@@ -136,6 +136,14 @@ def large():
                 expect(found.get("needless_growths") == 0, f"{policy}: needless growth")
 
 
+def barriers():
+    """Who finds no record calls membarrier again and again; the one who has it must get on."""
+    found = measure(["--machine", "core:2 pu:1", "--threads", "2", "--policy", "magazine",
+                     "--workload", "handoff", "--pages", "1", "--page_records", "1", "--ops",
+                     "5000", "--format", "json"])
+    expect(found.get("ops", 0) >= 5000, f"handoff of one record: {found.get('ops')} operations")
+
+
 def claims():
     reference = ["--machine", "numa:8 core:32 pu:1", "--threads", "256", "--workload", "churn",
                  "--occupancy", "0.95", "--ops", "20000", "--seed", "1", "--format", "json"]
@@ -213,6 +221,6 @@ def wrong():
 
 
 if __name__ == "__main__":
-    {"matrix": matrix, "repeat": repeat, "large": large, "claims": claims,
-     "scales": scales, "wrong": wrong}[sys.argv[2]]()
+    {"matrix": matrix, "repeat": repeat, "large": large, "barriers": barriers,
+     "claims": claims, "scales": scales, "wrong": wrong}[sys.argv[2]]()
     finish()

@@ -129,6 +129,7 @@ void pfs_timed_destroy(struct pfs_timed *self)
 	free(self->prices.transfer);
 	free(self->prices.memory);
 	free(self->prices.place_of_l3);
+	free(self->prices.package_of_l3);
 	free(self);
 }
 

@@ -5,9 +5,12 @@
  * A request reaches the holder after request_share of the transfer; until then, and until the
  * hold is over, the holder goes on using its copy. Requests for a line that is on its way, or
  * that others wait for, stand in its queue; each one is served when the line has arrived at
- * the one before. All that wait to read are served together.
+ * the one before. All that wait to read are served together, their copies made one by one. A
+ * hold is a time of the holder's L3: how far the line came does not make it longer.
  */
 #include "sim/timed_engine.h"
+
+#define QUEUE_LOOKS 16 /* requests among which the nearest is looked for */
 
 enum source { FROM_SIBLING, FROM_L3, FROM_NODE, FROM_REMOTE, FROM_NEAR, FROM_FAR };
 
@@ -128,6 +131,8 @@ static uint64_t serve(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		line->moving_for_reading = !exclusive;
 	}
 	line->moving++;
+	if (!exclusive && fetch.held)
+		line->hold = leave + self->prices.read_gap; /* copies are made one by one */
 	return leave + (fetch.latency - request);
 }
 
@@ -161,7 +166,8 @@ static void land(struct pfs_timed *self, struct pfs_timed_thread *thread, struct
 	line->written = exclusive && !thread->peeks;
 	line->groups |= UINT64_C(1) << (thread->l3 % 64);
 	line->user = thread->pu;
-	line->hold = thread->clock;
+	if (line->hold < thread->clock)
+		line->hold = thread->clock;
 	if (--line->moving != 0)
 		return;
 	line->lease = PFS_TIMED_NEVER;
@@ -182,6 +188,16 @@ static void remove_waiting(struct pfs_timed *self, struct pfs_line *line, uint16
 	self->lines.cores[thread->core].waiting--;
 }
 
+/* May nearer requests pass this one? On one package the caches hear their own cores first; what
+ * packages ask of each other is heard in its order. */
+static bool may_be_passed(const struct pfs_timed *self, const struct pfs_line *line,
+			  const struct pfs_timed_thread *thread)
+{
+	const uint16_t *package = self->prices.package_of_l3;
+	return line->owner != PFS_LINE_NOBODY && thread->bypassed < self->prices.bypass_max &&
+	       package[self->l3_of_core[line->owner]] == package[thread->l3];
+}
+
 /* Who is served next: the nearest of the first few, but the first one is not passed too often.
  * Takes it out of the queue. */
 static struct pfs_timed_thread *choose(struct pfs_timed *self, struct pfs_line *line)
@@ -191,7 +207,7 @@ static struct pfs_timed_thread *choose(struct pfs_timed *self, struct pfs_line *
 	uint32_t groups = self->plan.topology->l3_count;
 	uint32_t from = line->owner != PFS_LINE_NOBODY ? self->l3_of_core[line->owner] : 0;
 	uint32_t nearest = UINT32_MAX;
-	for (int looked = 0; looked < 4 && at != PFS_LINE_NOBODY; looked++) {
+	for (int looked = 0; looked < QUEUE_LOOKS && at != PFS_LINE_NOBODY; looked++) {
 		struct pfs_timed_thread *thread = &self->threads[at];
 		uint32_t distance = line->owner == thread->core
 					    ? 0
@@ -201,7 +217,7 @@ static struct pfs_timed_thread *choose(struct pfs_timed *self, struct pfs_line *
 			best = thread;
 			before_best = before;
 		}
-		if (line->owner == PFS_LINE_NOBODY || first->bypassed >= self->prices.bypass_max)
+		if (!may_be_passed(self, line, first))
 			break;
 		before = at;
 		at = thread->next;
@@ -212,30 +228,38 @@ static struct pfs_timed_thread *choose(struct pfs_timed *self, struct pfs_line *
 	return best;
 }
 
-static void send(struct pfs_timed *self, struct pfs_line *line, struct pfs_timed_thread *thread,
-		 uint64_t delay)
+static void send(struct pfs_timed *self, struct pfs_line *line, struct pfs_timed_thread *thread)
 {
-	thread->clock = serve(self, thread, line, thread->wants_exclusive, thread->asked) + delay;
+	thread->clock = serve(self, thread, line, thread->wants_exclusive, thread->asked);
 	pfs_timed_push(self, pfs_timed_key(thread->clock, pfs_timed_id(self, thread)));
 }
 
-/* All that wait to read come with the first of them. */
-static void send_readers(struct pfs_timed *self, struct pfs_line *line)
+/* Serves the readers of the queue, but for the first `skip` of them. */
+static void send_from(struct pfs_timed *self, struct pfs_line *line, uint32_t skip)
 {
-	uint64_t delay = self->prices.read_gap;
 	uint16_t before = PFS_LINE_NOBODY, at = line->first;
-	while (line->readers != 0 && at != PFS_LINE_NOBODY && line->moving != UINT8_MAX) {
+	while (line->readers != 0 && at != PFS_LINE_NOBODY && line->moving < UINT8_MAX - 1) {
 		struct pfs_timed_thread *thread = &self->threads[at];
 		uint16_t next = thread->next;
-		if (thread->wants_exclusive) {
+		if (thread->wants_exclusive || skip > 0) {
 			before = at;
+			skip -= !thread->wants_exclusive;
 		} else {
 			remove_waiting(self, line, before, thread);
-			send(self, line, thread, delay);
-			delay += self->prices.read_gap;
+			send(self, line, thread);
 		}
 		at = next;
 	}
+}
+
+/* All that wait to read are served with the first of them; who comes first is chance, as their
+ * requests race. */
+static void send_readers(struct pfs_timed *self, struct pfs_line *line,
+			 struct pfs_timed_thread *first)
+{
+	send_from(self, line, (uint32_t)((line->readers + 1ull) * pfs_timed_random(self) >> 32));
+	send(self, line, first);
+	send_from(self, line, 0);
 }
 
 /* The line has come to the core: threads of it that wait need no request any more. */
@@ -270,16 +294,17 @@ static void hand_on(struct pfs_timed *self, const struct pfs_timed_thread *threa
 	if (line->first == PFS_LINE_NOBODY)
 		return;
 	/* The more wait, the sooner one is heard; but now and then all come late. */
-	uint64_t mean = (thread->latency * self->prices.hold_q16 >> 16) / line->waiting;
+	uint64_t mean = self->prices.hold / line->waiting;
 	uint64_t kept = mean / 2 + (mean * pfs_timed_random(self) >> 32);
 	if (pfs_timed_random(self) < self->prices.late_q32)
-		kept += thread->latency * pfs_timed_random(self) >> 32;
+		kept += self->prices.late * pfs_timed_random(self) >> 32;
 	if (line->owner != PFS_LINE_NOBODY && line->hold < thread->clock + kept)
 		line->hold = thread->clock + kept;
 	struct pfs_timed_thread *next = choose(self, line);
-	send(self, line, next, 0);
-	if (!next->wants_exclusive)
-		send_readers(self, line);
+	if (next->wants_exclusive)
+		send(self, line, next);
+	else
+		send_readers(self, line, next);
 }
 
 static void stand_in_queue(struct pfs_timed *self, struct pfs_timed_thread *thread,
@@ -326,7 +351,8 @@ bool pfs_timed_fetch(struct pfs_timed *self, struct pfs_timed_thread *thread,
 	}
 	line = pfs_lines_find(&self->lines, tag);
 	land(self, thread, line, exclusive);
-	line->hold = thread->clock + use_ps; /* the access that fetched it is served */
+	if (line->hold < thread->clock + use_ps)
+		line->hold = thread->clock + use_ps; /* the access that fetched it is served */
 	hand_on(self, thread, line);
 	return true;
 }

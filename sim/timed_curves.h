@@ -1,48 +1,46 @@
 /*
- * timed_curves.h - one contended line on the machine in virtual time, beside what was published
- * of real ones.
+ * timed_curves.h - what was published of contended lines and of locks on real machines: figures
+ * that the costs are fitted to, and figures and directions that they are not fitted to.
  */
 #ifndef PFS_SIM_TIMED_CURVES_H
 #define PFS_SIM_TIMED_CURVES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "sim/costs.h"
-
-enum pfs_curve_kind {
-	PFS_CURVE_ADD,       /* all threads fetch-add: ns between two of them */
-	PFS_CURVE_CAS,       /* load, then CAS until it succeeds: ns between two successes */
-	PFS_CURVE_LOAD_CAS,  /* load and CAS, both again after a failure */
-	PFS_CURVE_PASS_CAS,  /* two threads pass a turn, waiting by CAS: ns one way */
-	PFS_CURVE_PASS_LOAD  /* waiting by loads, then a CAS */
-};
+#include "sim/timed_contend.h"
 
 struct pfs_curve_point {
 	uint32_t threads;
 	double low_ns, high_ns; /* published; equal where one number was */
 };
 
+/* Times. The model agrees if it is within low / (1 + tolerance) and high * (1 + tolerance). */
 struct pfs_curve {
 	const char *name, *source;
-	const char *machine, *preset;
-	const char *changes; /* "field=value field=value": how it differs from the preset */
-	enum pfs_curve_kind kind;
-	double tolerance;    /* the model is within low / (1 + t) and high * (1 + t) */
+	const char *machine, *preset, *changes;
+	enum pfs_contend_kind kind;
+	bool fitted;
+	double tolerance;
 	struct pfs_curve_point points[4]; /* ended by threads 0 */
+	const char *differs; /* why the model is known to be outside; NULL: it is not */
 };
 
-struct pfs_curve_answer {
-	double ns;
-	double success_least, success_most; /* share of CAS, over threads */
+/* How much longer one takes than the other. Wide bounds where only a direction is known. */
+struct pfs_relation {
+	const char *name, *source;
+	bool fitted;
+	double published; /* 0: only a direction is */
+	double low, high;
+	struct pfs_contend one, other;
+	const char *differs; /* as above */
 };
 
 /* The published ones in turn; NULL: past the last. */
 const struct pfs_curve *pfs_curve_at(uint32_t at);
+const struct pfs_relation *pfs_relation_at(uint32_t at);
 
 /* One point on the machine, or false with a line on stderr. */
 bool pfs_curve_measure(const struct pfs_curve *curve, uint32_t threads, uint64_t seed,
-		       struct pfs_curve_answer *answer);
+		       struct pfs_contend_answer *answer);
+bool pfs_relation_measure(const struct pfs_relation *relation, uint64_t seed, double *times);
 
 /* `pfs-sim curves` and `pfs-sim speed`: what main returns. */
 int pfs_command_curves(char **arguments);

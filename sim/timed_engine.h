@@ -29,7 +29,9 @@ struct pfs_timed_thread {
 	_Alignas(64) uint64_t clock;
 	uint64_t alarm;      /* look at debt and time slice when the clock is past it */
 	uint64_t drain;      /* its stores are all in its cache then */
-	uint64_t debt;       /* interrupts that it has not paid for */
+	uint64_t debt;       /* interrupts that it has not paid for; the first began at .. */
+	uint64_t interrupted;
+	uint64_t waits;      /* in the kernel, for acknowledgements, until then */
 	uint64_t asked;      /* when it asked for the line for which it waits */
 	uint64_t latency;    /* of its last transfer */
 	struct pfs_vthread *own;
@@ -50,6 +52,7 @@ struct pfs_timed_thread {
 
 struct pfs_timed_pu {
 	uint64_t slice_end;
+	uint64_t handled;     /* when its last interrupt is over */
 	uint16_t current;     /* thread, or PFS_TIMED_NOBODY */
 	uint16_t first, last; /* queue of threads */
 	uint16_t threads;     /* that belong to it */
@@ -59,10 +62,11 @@ struct pfs_timed_pu {
 struct pfs_timed_prices {
 	uint64_t load, store, rmw, plain, l2, smt, l3_hit, read_gap;
 	uint64_t futex_sleep, futex_wake, wake, context_switch, slice, yield;
-	uint64_t barrier, barrier_cpu, interrupt, map, unmap, fault;
+	uint64_t barrier, barrier_cpu, ipi, interrupt, map, unmap, fault;
 	uint64_t jitter_q32;  /* share of 2^32 */
 	uint64_t request_q16; /* share of 2^16 */
-	uint64_t hold_q16, upgrade_q16, late_q32;
+	uint64_t hold, late;  /* how long others wait for a new owner at least; at most */
+	uint64_t upgrade_q16, late_q32;
 	uint64_t stream_q16;
 	uint64_t ahead;       /* no request reaches a holder sooner after it was made */
 	uint32_t bypass_max;
@@ -71,6 +75,7 @@ struct pfs_timed_prices {
 	uint32_t *transfer;   /* [l3_count * l3_count] */
 	uint32_t *memory;     /* [node_count * node_count] */
 	uint16_t *place_of_l3; /* [l3_count], node, or package if that is smaller */
+	uint16_t *package_of_l3;
 };
 
 /* What each load's place in the source was followed by: a write to the same line, or not. */

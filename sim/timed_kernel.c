@@ -79,17 +79,42 @@ static void give_way(struct pfs_timed *self, struct pfs_timed_thread *thread)
 		pfs_timed_block(self, thread, PFS_TIMED_QUEUED);
 }
 
-/* All CPUs that run another thread are interrupted. */
+/* What a CPU that comes from an interrupt runs at least before it takes the next. */
+#define RUNS_BETWEEN (100 * PFS_TIMED_PS)
+
+/* A CPU takes an interrupt that was sent at `sent`; when it has acknowledged it. */
+static uint64_t interrupt(struct pfs_timed *self, struct pfs_timed_pu *pu, uint64_t sent)
+{
+	struct pfs_timed_thread *thread = &self->threads[pu->current];
+	uint64_t begin = sent + self->prices.ipi;
+	if (begin < pu->handled + RUNS_BETWEEN && pu->handled != 0)
+		begin = pu->handled + RUNS_BETWEEN;
+	pu->handled = begin + self->prices.interrupt;
+	if (pu->handled <= thread->waits)
+		return pu->handled; /* while it waits for others itself: that costs it nothing */
+	if (thread->debt == 0)
+		thread->interrupted = begin;
+	thread->debt += self->prices.interrupt;
+	if (thread->alarm > thread->interrupted)
+		thread->alarm = thread->interrupted;
+	return pu->handled;
+}
+
+/* All CPUs that run another thread are interrupted, each when the message reaches it; the caller
+ * goes on when the last has acknowledged. So who calls without end can't stop the others. */
 static void interrupt_others(struct pfs_timed *self, struct pfs_timed_thread *thread)
 {
+	uint64_t last = 0;
 	for (uint32_t at = 0; at < self->plan.topology->pu_count; at++) {
-		uint16_t id = self->pus[at].current;
-		if (id == PFS_TIMED_NOBODY || at == thread->pu)
+		if (self->pus[at].current == PFS_TIMED_NOBODY || at == thread->pu)
 			continue;
-		self->threads[id].debt += self->prices.interrupt;
-		self->threads[id].alarm = 0;
 		thread->clock += self->prices.barrier_cpu;
+		uint64_t acknowledged = interrupt(self, &self->pus[at], thread->clock);
+		last = acknowledged > last ? acknowledged : last;
 	}
+	if (last > thread->clock)
+		thread->clock = last;
+	thread->waits = thread->clock;
 }
 
 /* Polls as a spin would: the value comes by the line, so each look is an access. */

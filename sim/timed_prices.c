@@ -59,10 +59,13 @@ static bool make_tables(struct pfs_timed_prices *prices, const struct pfs_costs 
 	prices->transfer = calloc((size_t)groups * groups, sizeof(*prices->transfer));
 	prices->memory = calloc((size_t)nodes * nodes, sizeof(*prices->memory));
 	prices->place_of_l3 = calloc(groups, sizeof(*prices->place_of_l3));
-	if (prices->transfer == NULL || prices->memory == NULL || prices->place_of_l3 == NULL)
+	prices->package_of_l3 = calloc(groups, sizeof(*prices->package_of_l3));
+	if (prices->transfer == NULL || prices->memory == NULL || prices->place_of_l3 == NULL ||
+	    prices->package_of_l3 == NULL)
 		return false;
 	for (uint32_t pu = 0; pu < topology->pu_count; pu++) {
 		pu_of[topology->pu[pu].l3] = &topology->pu[pu];
+		prices->package_of_l3[topology->pu[pu].l3] = topology->pu[pu].package;
 		prices->place_of_l3[topology->pu[pu].l3] =
 			(uint16_t)(topology->node_count < topology->package_count
 					   ? topology->pu[pu].package
@@ -110,13 +113,15 @@ bool pfs_timed_price(struct pfs_timed_prices *prices, const struct pfs_timed_pla
 		.yield = ps(costs->yield_ns),
 		.barrier = ps(costs->barrier_ns),
 		.barrier_cpu = ps(costs->barrier_cpu_ns),
+		.ipi = ps(costs->ipi_ns),
 		.interrupt = ps(costs->interrupt_ns),
 		.map = ps(costs->map_ns),
 		.unmap = ps(costs->unmap_ns),
 		.fault = ps(costs->fault_ns),
 		.jitter_q32 = (uint64_t)(costs->jitter * 4294967295.0),
 		.request_q16 = (uint64_t)(costs->request_share * 65536.0),
-		.hold_q16 = (uint64_t)(costs->hold_share * 65536.0),
+		.hold = ps(costs->hold_share * costs->l3_ns),
+		.late = ps(costs->l3_ns),
 		.read_takes = costs->read_takes >= 0.5,
 		.upgrade_q16 = (uint64_t)(costs->upgrade_share * 65536.0),
 		.late_q32 = (uint64_t)(costs->late_share * 4294967295.0),

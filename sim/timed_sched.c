@@ -54,8 +54,8 @@ static void start_slice(struct pfs_timed *self, struct pfs_timed_pu *pu, uint64_
 	uint64_t slice = vary(self, self->prices.slice / PFS_TIMED_PS) * PFS_TIMED_PS;
 	pu->slice_end = now + slice;
 	thread->alarm = pu->first != PFS_TIMED_NOBODY ? pu->slice_end : PFS_TIMED_NEVER;
-	if (thread->debt != 0)
-		thread->alarm = 0;
+	if (thread->debt != 0 && thread->alarm > thread->interrupted)
+		thread->alarm = thread->interrupted;
 }
 
 static void enqueue(struct pfs_timed *self, struct pfs_timed_thread *thread)
@@ -198,8 +198,10 @@ void pfs_timed_wake(struct pfs_timed *self, struct pfs_timed_thread *thread, uin
 void pfs_timed_alarm(struct pfs_timed *self, struct pfs_timed_thread *thread)
 {
 	struct pfs_timed_pu *pu = &self->pus[thread->pu];
-	thread->clock += thread->debt;
-	thread->debt = 0;
+	if (thread->clock >= thread->interrupted) {
+		thread->clock += thread->debt;
+		thread->debt = 0;
+	}
 	if (pu->first == PFS_TIMED_NOBODY) {
 		start_slice(self, pu, thread->clock);
 	} else if (thread->clock >= pu->slice_end) {
@@ -207,6 +209,8 @@ void pfs_timed_alarm(struct pfs_timed *self, struct pfs_timed_thread *thread)
 		pfs_timed_block(self, thread, PFS_TIMED_QUEUED);
 	} else {
 		thread->alarm = pu->slice_end;
+		if (thread->debt != 0 && thread->alarm > thread->interrupted)
+			thread->alarm = thread->interrupted;
 	}
 }
 
@@ -214,12 +218,15 @@ void pfs_timed_begin(struct pfs_timed *self)
 {
 	self->heap_count = 0;
 	self->alive = self->plan.thread_count;
-	for (uint32_t pu = 0; pu < self->plan.topology->pu_count; pu++)
+	for (uint32_t pu = 0; pu < self->plan.topology->pu_count; pu++) {
 		self->pus[pu].current = self->pus[pu].first = PFS_TIMED_NOBODY;
+		self->pus[pu].handled = 0;
+	}
 	self->heap[0] = self->heap[1] = self->heap[2] = PFS_TIMED_NEVER;
 	for (uint32_t id = 0; id < self->plan.thread_count; id++) {
 		struct pfs_timed_thread *thread = &self->threads[id];
 		thread->clock = thread->drain = thread->debt = 0;
+		thread->interrupted = thread->waits = 0;
 		thread->alarm = PFS_TIMED_NEVER;
 		thread->mutex = NULL;
 		if (self->pus[thread->pu].current != PFS_TIMED_NOBODY) {

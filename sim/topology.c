@@ -153,6 +153,7 @@ static uint32_t count_of(hwloc_topology_t hwloc, hwloc_obj_type_t type)
 static bool read_pus(struct pfs_topology *self, hwloc_topology_t hwloc)
 {
 	bool has_cores = count_of(hwloc, HWLOC_OBJ_CORE) != 0;
+	bool has_packages = count_of(hwloc, HWLOC_OBJ_PACKAGE) != 0; /* else each node is one */
 	bool has_l3 = count_of(hwloc, HWLOC_OBJ_L3CACHE) != 0;
 	uint16_t core_rank[PFS_TOPOLOGY_PU_MAX], smt_rank[PFS_TOPOLOGY_PU_MAX] = { 0 };
 	uint16_t cores_of_node[PFS_TOPOLOGY_NODE_MAX] = { 0 };
@@ -161,7 +162,7 @@ static bool read_pus(struct pfs_topology *self, hwloc_topology_t hwloc)
 		hwloc_obj_t node = pfs_nearest_node(hwloc, pu);
 		struct pfs_pu *to = &self->pu[at];
 		to->node = node != NULL ? (uint16_t)node->logical_index : 0;
-		to->package = index_of(hwloc, pu, HWLOC_OBJ_PACKAGE, 0);
+		to->package = has_packages ? index_of(hwloc, pu, HWLOC_OBJ_PACKAGE, 0) : to->node;
 		to->core = index_of(hwloc, pu, HWLOC_OBJ_CORE,
 				    has_cores ? UINT16_MAX : (uint16_t)at);
 		to->l3 = has_l3 ? index_of(hwloc, pu, HWLOC_OBJ_L3CACHE, 0)
@@ -222,10 +223,10 @@ static enum pfs_status read_all(struct pfs_topology *self, hwloc_topology_t hwlo
 				       PFS_TOPOLOGY_NODE_MAX);
 	if (self->core_count == 0)
 		self->core_count = self->pu_count;
-	if (self->package_count == 0)
-		self->package_count = 1;
 	if (self->node_count == 0)
 		self->node_count = 1;
+	if (self->package_count == 0)
+		self->package_count = self->node_count;
 	self->pu = calloc(self->pu_count, sizeof(*self->pu));
 	self->package = calloc(self->node_count, sizeof(*self->package));
 	if (self->pu == NULL || self->package == NULL)
