@@ -1,28 +1,17 @@
 """against.py - the page "against the peers": our own policies held to their bars.
 
-Every bar is a ratio of medians of interleaved launches, or a count. One that was not measured,
-or is not met, stays in the table.
+Every bar is on ratios of launches of the same round, or a count. One that was not measured, is
+not met, or is undecided, stays in the table.
 """
 
-from statistics import median
-
+import judge
 import peers
+import stats
+from summary import per_operation, ratio_bar
 
 OURS = ("exact", "magazine")
 
-def _ratio(own, other, form="{:.3g} ×"):
-    return None if not own or not other else (own / other, form.format(own / other))
-
-
-def _at_least(bar, pair, least):
-    return (bar, "not measured", None) if pair is None else (bar, pair[1], pair[0] >= least)
-
-
-def _at_most(bar, pair, most):
-    return (bar, "not measured", None) if pair is None else (bar, pair[1], pair[0] <= most)
-
-
-# Why a bar can be out of reach; shown beside what was measured, where it is not met.
+# Why a bar can be out of reach; shown beside what was measured, where it is not safely met.
 REASONS = {
     "floor_exact": "exact takes and gives a bit by one locked instruction each, and writes the "
                    "record's word three times; the floor has one locked instruction",
@@ -37,11 +26,6 @@ REASONS = {
 }
 
 
-def _explained(row, reason):
-    bar, measured, met = row
-    return (bar, f"{measured}. {reason[0].upper()}{reason[1:]}.", met) if met is False else row
-
-
 def _rate(results, workload, policy, threads, occupancy=None):
     case = {"workload": workload, "threads": threads}
     if policy:
@@ -51,39 +35,42 @@ def _rate(results, workload, policy, threads, occupancy=None):
     return results.mid("release", "items_per_second", **case)
 
 
+def _churn(policy, occupancy):
+    return {"workload": "churn", "policy": policy, "threads": 2, "occupancy": occupancy}
+
+
 def _churn_bars(results):
-    own = _rate(results, "churn", "exact", 2, 0.99)
-    base = _rate(results, "churn", "original", 2, 0.99)
-    half = _rate(results, "churn", "exact", 2, 0.5)
-    full = _rate(results, "churn", "exact", 2, 0.999)
-    return [_at_least("exact, churn 0.99, 2 threads: at least 50 × original",
-                      _ratio(own, base), 50),
-            _at_most("exact, churn, 2 threads: its cost at 0.999 at most 1.5 × its cost at 0.5",
-                     _ratio(half, full), 1.5)]
+    return [ratio_bar(results, "exact, churn 0.99, 2 threads: at least 50 × original",
+                      _churn("exact", 0.99), _churn("original", 0.99), least=50),
+            ratio_bar(results, "exact, churn, 2 threads: its cost at 0.999 at most 1.5 × its cost "
+                      "at 0.5", _churn("exact", 0.5), _churn("exact", 0.999), most=1.5)]
+
+
+def _pair(policy, threads=1):
+    return {"workload": "pair", "policy": policy, "threads": threads}
 
 
 def _pair_bars(results):
-    floor = results.mid("release", "items_per_second", workload="floor")
-    rate = {policy: _rate(results, "pair", policy, 1)
-            for policy in OURS + ("jemalloc", "malloc")}
-    return [_explained(_at_most("exact, pair, 1 thread: at most 2.5 × the floor",
-                                _ratio(floor, rate["exact"]), 2.5), REASONS["floor_exact"]),
-            _explained(_at_most("magazine, pair, 1 thread: at most 0.7 × the floor",
-                                _ratio(floor, rate["magazine"]), 0.7),
-                       REASONS["floor_magazine"].format(floor=1e9 / floor if floor else 0)),
-            _explained(_at_least("magazine, pair, 1 thread: at least 1.3 × as fast as jemalloc",
-                                 _ratio(rate["magazine"], rate["jemalloc"]), 1.3),
-                       REASONS["jemalloc"])]
+    bare = {"workload": "floor"}
+    floor = results.mid("release", "items_per_second", **bare)
+    reason = REASONS["floor_magazine"].format(floor=1e9 / floor if floor else 0)
+    return [ratio_bar(results, "exact, pair, 1 thread: at most 2.5 × the floor", bare,
+                      _pair("exact"), most=2.5, form=per_operation, reason=REASONS["floor_exact"]),
+            ratio_bar(results, "magazine, pair, 1 thread: at most 0.7 × the floor", bare,
+                      _pair("magazine"), most=0.7, form=per_operation, reason=reason),
+            ratio_bar(results, "magazine, pair, 1 thread: at least 1.3 × as fast as jemalloc",
+                      _pair("magazine"), _pair("jemalloc"), least=1.3, form=per_operation,
+                      reason=REASONS["jemalloc"])]
 
 
 def _scaling_bars(results):
     rows = []
     for policy in OURS:
         for workload, occupancy in (("pair", None), ("churn", 0.9)):
-            one = _rate(results, workload, policy, 1, occupancy)
-            two = _rate(results, workload, policy, 2, occupancy)
-            rows.append(_at_least(f"{policy}, {workload}: 2 threads at least 1.8 × 1 thread",
-                                  _ratio(two, one), 1.8))
+            case = {"workload": workload, "policy": policy, "occupancy": occupancy}
+            rows.append(ratio_bar(results, f"{policy}, {workload}: 2 threads at least 1.8 × 1 "
+                                  "thread", {**case, "threads": 2}, {**case, "threads": 1},
+                                  least=1.8))
     return rows
 
 
@@ -95,62 +82,70 @@ def _tight_bars(results):
         worst = {metric: max((v for c in cases for v in results.samples("counted", c, metric)),
                              default=None) for metric in ("excess_pages", "needless_growths")}
         if None in worst.values():
-            rows.append((bar, "not measured", None))
+            rows.append(judge.unmeasured(bar))
             continue
         workloads = ", ".join(sorted({c.workload for c in cases}))
         most = max(c.threads for c in cases)
         text = (f"at most {worst['excess_pages']:g} and {worst['needless_growths']:g}, in "
                 f"{len(cases)} cases of {workloads}, 2 to {most} threads")
-        rows.append((bar, text, not any(worst.values())))
+        rows.append(judge.Bar(bar, text, judge.NOT_MET if any(worst.values()) else judge.MET))
     return rows
 
 
 def trough_excess(results, policy):
-    """Median over launches of pages beyond the ideal at the end of the last trough."""
-    ends = [line[-1]["pages"] - line[-1]["ideal"] for case, launches in results.series.items()
-            if case.policy == policy for line in launches if line]
-    return median(ends) if ends else None
+    """Of each launch, pages beyond the ideal at the end of the last trough."""
+    return stats.samples_of([line[-1]["pages"] - line[-1]["ideal"]
+                             for case, launches in results.series.items()
+                             if case.policy == policy for line in launches if line])
 
 
 def _tide_bars(results):
-    rows = []
-    for policy in OURS:
-        bar = f"{policy}, tide: after the trough at most 2 pages more than ideal"
-        excess = trough_excess(results, policy)
-        rows.append((bar, "not measured", None) if excess is None else
-                    (bar, f"{excess:g} pages more", excess <= 2))
+    rows = [judge.bar(f"{policy}, tide: after the trough at most 2 pages more than ideal",
+                      trough_excess(results, policy), most=2, form="{:g} pages more")
+            for policy in OURS]
     return rows + [_ebb_bar(results, policy) for policy in OURS]
 
 
-def _ebb_bar(results, policy):
-    """Only a launch in whose timed window pages really went says anything. The cost of reading
-    the clock is in both numbers and would flatter their ratio, so it is taken off."""
-    bar = (f"{policy}, ebb, 2 threads: p99.9 of allocate while pages go back at most 2 × "
-           "that without")
+def ebb_ratios(results, policy, metric="ns_p999"):
+    """Of each round, a latency while pages go back / that without. Only a launch in whose timed
+    window pages really went says anything. The cost of reading the clock is in both numbers and
+    would flatter their ratio, so it is taken off."""
     case = {"workload": "ebb", "policy": policy, "threads": 2}
-    gone = results.mid("reclaiming", "reclaimed_timed", **case)
-    during = results.mid("reclaiming", "ns_p999", **case)
-    without = results.mid("still", "ns_p999", **case)
     timer = float(results.context.get("timer_cost_ns", 0))
-    if not gone or not during or not without or without <= timer:
-        return (bar, "not measured", None)
-    during, without = during - timer, without - timer
-    longest = [results.mid(build, "ns_max", **case) for build in ("reclaiming", "still")]
-    row = (bar, f"{during / without:.3g} ×: {during:.3g} ns, without {without:.3g} ns; "
-           f"{gone:.3g} pages went meanwhile; the longest call {longest[0] / 1e3:.3g} µs, "
-           f"without {longest[1] / 1e3:.3g} µs", during <= 2 * without)
-    return _explained(row, REASONS[f"ebb_{policy}"])
+    during = stats.paired(results.of("reclaiming", metric, **case),
+                          results.of("reclaiming", "reclaimed_timed", **case),
+                          lambda ns, gone: ns if gone else None)
+    return stats.paired(during, results.of("still", metric, **case),
+                        lambda a, b: (a - timer) / (b - timer) if b > timer else None)
+
+
+def _ebb_bar(results, policy):
+    says = (f"{policy}, ebb, 2 threads: p99.9 of allocate while pages go back at most 2 × "
+            "that without")
+    case = {"workload": "ebb", "policy": policy, "threads": 2}
+    ratios = ebb_ratios(results, policy)
+    if not ratios:
+        return judge.unmeasured(says)
+    timer = float(results.context.get("timer_cost_ns", 0))
+    ns = {(build, metric): results.mid(build, metric, **case)
+          for build in ("reclaiming", "still") for metric in ("ns_p999", "ns_max")}
+    gone = results.mid("reclaiming", "reclaimed_timed", **case)
+    detail = (f"medians {ns['reclaiming', 'ns_p999'] - timer:.3g} ns, without "
+              f"{ns['still', 'ns_p999'] - timer:.3g} ns; {gone:.3g} pages went meanwhile; the "
+              f"longest call {ns['reclaiming', 'ns_max'] / 1e3:.3g} µs, without "
+              f"{ns['still', 'ns_max'] / 1e3:.3g} µs")
+    return judge.bar(says, ratios, most=2, detail=detail, reason=REASONS[f"ebb_{policy}"])
 
 
 def _handoff_bars(results):
-    return [_at_least(f"{policy}, handoff, 2 threads: at least the speed of ck_stack",
-                      _ratio(_rate(results, "handoff", policy, 2),
-                             _rate(results, "handoff", "ck_stack", 2)), 1)
+    return [ratio_bar(results, f"{policy}, handoff, 2 threads: at least the speed of ck_stack",
+                      {"workload": "handoff", "policy": policy, "threads": 2},
+                      {"workload": "handoff", "policy": "ck_stack", "threads": 2}, least=1)
             for policy in OURS]
 
 
 def bars(results):
-    """[(bar, measured, met: True, False or None)]; [] where none of ours was measured."""
+    """[judge.Bar]; [] where none of ours was measured."""
     if not any(policy in results.policy_order for policy in OURS):
         return []
     rows = []

@@ -1,7 +1,8 @@
-"""charts.py - the five shapes of chart that the figures use, built on svg.py.
+"""charts.py - the six shapes of chart that the figures use, built on svg.py.
 
 Each returns a canvas. A series is {name, index, points}; index fixes its colour, dash and
-marker. A point is (x, y, low, high, tip); low and high are the interval, or None.
+marker. A point is (x, y, low, high, tip, values); low and high are the interval, or None, and
+values the single ones that are drawn where there is no interval.
 """
 
 from svg import INK, LIGHT, Canvas, Scale, number, short, spread, text_width
@@ -46,7 +47,8 @@ def line_chart(spec, width=548, height=372):
     top = _head(canvas, spec) + 22
     bottom = height - canvas.foot(spec.get("note", "")) - 40
     names = [s["name"] for s in spec["series"]]
-    values = [v for s in spec["series"] for p in s["points"] for v in p[1:4] if v is not None]
+    values = [v for s in spec["series"] for p in s["points"] for v in [*p[1:4], *p[5]]
+              if v is not None]
     y_form = spec.get("y_form", number)
     scale = Scale(values, bottom, top, log=spec.get("y_log", False), zero=spec.get("zero", True))
     left = 14 + max(text_width(y_form(t), 11) for t in scale.ticks)
@@ -86,6 +88,9 @@ def _draw_lines(canvas, spec, at_x, scale, frame):
     for series in spec["series"]:
         for p in series["points"]:
             if p[0] in at_x:
+                for value in p[5]:
+                    canvas.marker(at_x[p[0]], scale.at(value), series["index"], p[4], "circle",
+                                  1.6)
                 canvas.marker(at_x[p[0]], scale.at(p[1]), series["index"], p[4])
     _end_labels(canvas, ends, right - 8, top, bottom)
 
@@ -94,7 +99,7 @@ def row_chart(spec, width=548):
     """Rows of points on one value axis: intervals as whiskers, reference values as lines.
 
     spec: title, subtitle, note, x_name, x_log, x_form, rows [{name, index, points
-    [(value, low, high, tip, shape)]}], lines [(value, text)], key [(shape, text)], zero,
+    [(value, low, high, tip, shape, values)]}], lines [(value, text)], key [(shape, text)], zero,
     bars (draw a bar from the foot of the axis to the first point).
     """
     rows = spec["rows"]
@@ -110,12 +115,12 @@ def row_chart(spec, width=548):
     top += 16 * len(spec.get("lines", []))
     bottom = top + 27 * len(rows) + 4
     canvas.height = int(bottom + 44 + 13 * len(spec.get("note", "")) // 95 + 22)
-    values = [v for r in rows for p in r["points"] for v in p[:3] if v is not None]
+    values = [v for r in rows for p in r["points"] for v in [*p[:3], *p[5]] if v is not None]
     values += [v for v, _ in spec.get("lines", [])]
     left = 16 + max(text_width(r["name"], LABEL) for r in rows)
     form = spec.get("x_form", number)
     scale = Scale(values, left, width - 74, log=spec.get("x_log", False),
-                  zero=spec.get("zero", False))
+                  zero=spec.get("zero", False), unit=spec.get("x_unit", 1.0))
     for tick in scale.ticks:
         canvas.line(scale.at(tick), top, scale.at(tick), bottom)
         canvas.text(scale.at(tick), bottom + 16, form(tick), size=11, anchor="middle",
@@ -149,9 +154,11 @@ def _draw_row(canvas, row, y, left, scale, spec, form):
         if point[1] is not None and point[2] > point[1]:
             canvas.path([(scale.at(point[1]), y), (scale.at(point[2]), y)], index, 5, 0.4, "")
     for point, x in zip(row["points"], places):
+        for value in point[5]:
+            canvas.marker(scale.at(value), y, index, point[3], "circle", 1.6)
         canvas.marker(x, y, index, point[3], point[4])
     last = max(row["points"], key=lambda p: p[0])
-    end = scale.at(max(v for v in (last[0], last[2]) if v is not None))
+    end = scale.at(max(v for v in (last[0], last[2], *last[5]) if v is not None))
     canvas.text(end + 9, y + 4, form(last[0]), size=11, tone="soft", halo=True)
 
 
@@ -181,6 +188,36 @@ def matrix_chart(spec, width=1110):
         x += cell * len(group["columns"]) + gap
     for row, (name, index) in enumerate(rows):
         canvas.text(left - 10, top + 24 * row + 16, name, size=LABEL, anchor="end", colour=index)
+    canvas.height = int(top + 24 * len(rows) + 26)
+    canvas.foot(spec.get("note", ""))
+    return canvas
+
+
+def ratio_chart(spec, width=1110):
+    """Policies down, cases across, a number in each cell, coloured by what can be said of it.
+
+    spec: title, subtitle, note, columns [heading], cells {(row, column): (text, tone, tip)}, rows
+    [(name, index)]. A tone is more, less or open.
+    """
+    rows, columns = spec["rows"], spec["columns"]
+    canvas = Canvas(width, 10)
+    top = _head(canvas, spec) + 34
+    left = 16 + max(text_width(name, LABEL) for name, _ in rows)
+    cell = min(150, (width - left - 6) / len(columns))
+    tones = {"more": (LIGHT[1], 0.28), "less": (LIGHT[0], 0.32), "open": (LIGHT[4], 0.14)}
+    for column, heading in enumerate(columns):
+        canvas.text(left + cell * (column + 0.5), top - 9, heading, size=11, anchor="middle",
+                    tone="soft")
+    for row, (name, index) in enumerate(rows):
+        y = top + 24 * row
+        canvas.text(left - 10, y + 16, name, size=LABEL, anchor="end", colour=index)
+        for column in range(len(columns)):
+            x = left + cell * column
+            text, tone, tip = spec["cells"].get((row, column), ("–", None, ""))
+            if tone:
+                canvas.rect(x + 1, y + 1, cell - 2, 22, *tones[tone], "mark", tip, 2)
+            canvas.text(x + cell / 2, y + 16, text, size=12, anchor="middle",
+                        tone="ink" if tone else "soft")
     canvas.height = int(top + 24 * len(rows) + 26)
     canvas.foot(spec.get("note", ""))
     return canvas

@@ -1,12 +1,15 @@
 """claims.py - what is said of the policies, and what the simulated machine says to it.
 
-A claim is judged from results alone, so that a report made later judges it again. One that does
-not hold stays in the table.
+A claim is judged from results alone, so that a report made later judges it again. It holds where
+every seed says so, does not hold where none does, and is undecided where seeds differ. One that
+does not hold stays in the table.
 """
 
 import re
 from collections import namedtuple
 
+import judge
+import stats
 import summary
 from figure_parts import count_noun
 from svg import number
@@ -15,7 +18,12 @@ from svg import number
 Claim = namedtuple("Claim", "name experiment source says judge")
 STRICT = ("local_scan", "random_start", "reclaiming")
 OURS = ("exact", "magazine")
+NOT_SIMULATED = ("not simulated", judge.NOT_MEASURED)
 MANY = 64  # what is said of many threads is not judged with fewer
+
+
+def _word(holds):
+    return judge.MET if holds else judge.NOT_MET
 
 
 def _search(results, policy):
@@ -27,7 +35,7 @@ def _search(results, policy):
 def _four_pages(results):
     found, other = _search(results, "original"), _search(results, "exact")
     if not found or not other:
-        return "not simulated", None
+        return NOT_SIMULATED
     told = []
     for policy, search in (("original", found), ("exact", other)):
         count = re.search(r"(\d+) executions", search["output"])
@@ -35,16 +43,28 @@ def _four_pages(results):
         bound = ", not all there are" if "not all there are" in search["output"] else ""
         told.append(f"{policy}: " + (f"found in {number_of}" if search["exit"] == 1 else
                                      f"none in {number_of}{bound}"))
-    return "; ".join(told), found["exit"] == 1 and other["exit"] == 0
+    return "; ".join(told), _word(found["exit"] == 1 and other["exit"] == 0)
 
 
 def _threads_of(view, policy):
     return sorted({c.threads for c in view.cases("counted", workload="churn", policy=policy)})
 
 
+def _seeds(view, metric, policy, threads, fill):
+    """A metric of churn, one value for each seed."""
+    return view.of("counted", metric, workload="churn", policy=policy, threads=threads,
+                   occupancy=fill)
+
+
 def _churn(view, metric, policy, threads, fill):
-    return view.mid("counted", metric, workload="churn", policy=policy, threads=threads,
-                    occupancy=fill)
+    found = _seeds(view, metric, policy, threads, fill)
+    return summary.median(found) if found else None
+
+
+def _against(view, metric, one, other):
+    """Does one exceed other, at the same seed? Each is (policy, threads, fill)."""
+    return judge.every(v > 0 for v in stats.paired(
+        _seeds(view, metric, *one), _seeds(view, metric, *other), lambda a, b: a - b))
 
 
 def _worst(view, policies, metric, threads=None):
@@ -56,31 +76,28 @@ def _worst(view, policies, metric, threads=None):
 
 
 def _per_thousand_skips(view, threads, fill):
-    """(by cursors, by full flags): records that original skipped per 1000 allocations, medians.
-    A search that a flag refused skips all records of its page."""
-    kept = view.values.get(("counted", next(iter(view.cases(
-        "counted", workload="churn", policy="original", threads=threads, occupancy=fill)), None)),
-        {})
-    rows = list(zip(*(kept.get(m, []) for m in ("record_skips", "flag_skips", "page_records",
-                                                "allocations"))))
-    if not rows:
-        return None
-    return (summary.median([1000 * (r - f * p) / a for r, f, p, a in rows]),
-            summary.median([1000 * f * p / a for _, f, p, a in rows]))
+    """[(by cursors, by full flags)]: records that original skipped per 1000 allocations, of each
+    seed. A search that a flag refused skips all records of its page."""
+    columns = [_seeds(view, m, "original", threads, fill) for m in
+               ("record_skips", "flag_skips", "page_records", "allocations")]
+    return [(1000 * (r - f * p) / a, 1000 * f * p / a) for r, f, p, a in zip(*columns)]
 
 
 def _skips(results):
     view = results.simulated()
     fill = summary.fill_near(view, "counted", 0.95)
-    found = {t: _per_thousand_skips(view, t, fill) for t in _threads_of(view, "original")}
-    found = {t: v for t, v in found.items() if v}
-    if 1 not in found or len(found) < 2:
-        return "not simulated", None
+    seeds = {t: _per_thousand_skips(view, t, fill) for t in _threads_of(view, "original")}
+    seeds = {t: v for t, v in seeds.items() if v}
+    if 1 not in seeds or len(seeds) < 2:
+        return NOT_SIMULATED
+    found = {t: [summary.median(column) for column in zip(*v)] for t, v in seeds.items()}
     most = max(found, key=lambda t: found[t][0])
     return (f"records per 1000 allocations at {fill:g} full, by cursors: {number(found[1][0])} "
             f"with 1 thread, {number(found[most][0])} with {most}; by the full flags of the real "
             f"system, which the document leaves out: {number(found[1][1])} and "
-            f"{number(found[most][1])}", found[1][0] == 0 and found[most][0] > 0)
+            f"{number(found[most][1])}",
+            judge.every(alone[0] == 0 and many[0] > 0
+                        for alone, many in zip(seeds[1], seeds[most])))
 
 
 def _growth(results):
@@ -92,13 +109,13 @@ def _growth(results):
              for f in fills}
     found = {key: value for key, value in found.items() if value is not None}
     if not found or 1 not in counts or counts[-1] < MANY:
-        return "not simulated", None
+        return NOT_SIMULATED
     alone = max(v for (t, _), v in found.items() if t == 1)
     worst = max(found, key=found.get)
     ideal = _churn(view, "pages_ideal", "original", *worst)
     return (f"{number(alone)} pages too many with 1 thread; {number(found[worst])} above an ideal "
             f"of {number(ideal)} with {count_noun(worst[0], 'thread')} at {worst[1]:g} full",
-            found[worst] > alone)
+            judge.every(v > alone for v in _seeds(view, "excess_pages", "original", *worst)))
 
 
 def _occupancy(results):
@@ -109,19 +126,20 @@ def _occupancy(results):
     values = [(f, _churn(view, "excess_pages", "original", threads, f)) for f in fills]
     values = [(f, v) for f, v in values if v is not None]
     if len(values) < 2:
-        return "not simulated", None
+        return NOT_SIMULATED
     return (f"{threads} threads: " + ", ".join(f"{number(v)} pages at {f:g}" for f, v in values),
-            min(v for _, v in values) > 0)
+            judge.every(v > 0 for f, _ in values
+                        for v in _seeds(view, "excess_pages", "original", threads, f)))
 
 
 def _strict(results):
     view = results.simulated()
     worst = {m: _worst(view, STRICT, m) for m in ("page_skips", "record_skips")}
     if any(v is None for v, _ in worst.values()):
-        return "not simulated", None
+        return NOT_SIMULATED
     return (f"at most {number(worst['page_skips'][0])} pages and "
             f"{number(worst['record_skips'][0])} records in {worst['page_skips'][1]} cases of "
-            f"{', '.join(STRICT)}", all(v == 0 for v, _ in worst.values()))
+            f"{', '.join(STRICT)}", _word(all(v == 0 for v, _ in worst.values())))
 
 
 def _pair_of(view, metric, one, other):
@@ -137,9 +155,11 @@ def _collisions(results):
     (threads, fill), local, spread = _pair_of(view, "cas_failures", "local_scan",
                                               "random_start")
     if local is None or spread is None:
-        return "not simulated", None
+        return NOT_SIMULATED
     return (f"claims lost per call, {threads} threads, {fill:g} full: {number(local)} with "
-            f"local_scan, {number(spread)} with random_start", local > spread)
+            f"local_scan, {number(spread)} with random_start",
+            _against(view, "cas_failures", ("local_scan", threads, fill),
+                     ("random_start", threads, fill)))
 
 
 def _random_start(results):
@@ -147,9 +167,11 @@ def _random_start(results):
     (threads, fill), local, spread = _pair_of(view, "items_per_second", "local_scan",
                                               "random_start")
     if not local or not spread:
-        return "not simulated", None
+        return NOT_SIMULATED
     return (f"{threads} threads, {fill:g} full: {spread / 1e6:.3g} against {local / 1e6:.3g} "
-            f"million a second, {summary.times(spread / local)} ×", spread > local)
+            f"million a second, {summary.times(spread / local)} ×",
+            _against(view, "items_per_second", ("random_start", threads, fill),
+                     ("local_scan", threads, fill)))
 
 
 def _needless(results):
@@ -158,10 +180,10 @@ def _needless(results):
     values = {p: _worst(view, [p], "needless_growths", threads)[0] for p in STRICT}
     values = {p: v for p, v in values.items() if v is not None}
     if not values or threads < MANY:
-        return "not simulated", None
+        return NOT_SIMULATED
     return (f"{threads} threads, the worst seed and occupancy: "
             + ", ".join(f"{p} {number(v)}" for p, v in values.items()),
-            any(v > 0 for v in values.values()))
+            _word(any(v > 0 for v in values.values())))
 
 
 def _tight(results):
@@ -174,26 +196,36 @@ def _tight(results):
             if value is not None:
                 worst = max(worst or 0, value)
     if worst is None:
-        return "not simulated", None
+        return NOT_SIMULATED
     return (f"at most {number(worst)} in {cases} cases of {', '.join(OURS)} on "
-            f"{count_noun(len(results.machines()), 'machine')}", worst == 0)
+            f"{count_noun(len(results.machines()), 'machine')}", _word(worst == 0))
+
+
+def _together(found, least):
+    """One verdict of several samples, each of which must reach the bar."""
+    return judge.every(v >= least for samples in found for v in samples)
 
 
 def _ratios(other, least):
-    def judge(results):
+    def check(results):
         view = results.simulated()
         found = []
         for wanted in (0.95, 0.99):
             fill = summary.fill_near(view, "release", wanted)
             threads = summary.busy_threads(view, fill)
-            own = _churn(view, "items_per_second", "exact", threads, fill)
-            base = _churn(view, "items_per_second", other, threads, fill)
-            if not own or not base or threads < MANY or abs(fill - wanted) > 0.001:
-                return "not simulated", None
-            found.append((wanted, threads, own / base))
-        return ("; ".join(f"{summary.times(r)} × at {w:g}" for w, _, r in found)
-                + f", {found[0][1]} threads", all(r >= least for _, _, r in found))
-    return judge
+            ratios = stats.paired(_seeds(view, "items_per_second", "exact", threads, fill),
+                                  _seeds(view, "items_per_second", other, threads, fill))
+            if not ratios or threads < MANY or abs(fill - wanted) > 0.001:
+                return NOT_SIMULATED
+            found.append((wanted, threads, ratios))
+        return ("; ".join(f"{summary.times(summary.median(r))} × at {w:g}" for w, _, r in found)
+                + f", {found[0][1]} threads, {_seeds_text(found[0][2])}",
+                _together([r for _, _, r in found], least))
+    return check
+
+
+def _seeds_text(samples):
+    return f"every one of {count_noun(len(samples), 'seed')} counts"
 
 
 def _efficiency(results):
@@ -202,13 +234,15 @@ def _efficiency(results):
     for wanted in (0.95, 0.99):
         fill = summary.fill_near(view, "release", wanted)
         threads = summary.busy_threads(view, fill)
-        many = _churn(view, "items_per_second", "exact", threads, fill)
-        one = _churn(view, "items_per_second", "exact", 1, fill)
-        if not many or not one or threads < MANY:
-            return "not simulated", None
-        found.append((fill, threads, many / threads / one))
-    return ("; ".join(f"{e:.2g} at {f:g}" for f, _, e in found) + f", {found[0][1]} threads",
-            all(e >= 0.2 for _, _, e in found))
+        shares = stats.paired(_seeds(view, "items_per_second", "exact", threads, fill),
+                              _seeds(view, "items_per_second", "exact", 1, fill),
+                              lambda many, one: many / threads / one)
+        if not shares or threads < MANY:
+            return NOT_SIMULATED
+        found.append((fill, threads, shares))
+    return ("; ".join(f"{summary.median(s):.2g} at {f:g}" for f, _, s in found)
+            + f", {found[0][1]} threads, {_seeds_text(found[0][2])}",
+            _together([s for _, _, s in found], 0.2))
 
 
 DOCUMENT, OWN = "source document", "pfslab"
@@ -237,18 +271,19 @@ CLAIMS = (
     Claim("efficiency", "strict", OWN, "exact: throughput / (threads × that of one thread) at "
           "least 0.2", _efficiency),
 )
-WORDS = {True: "holds", False: "DOES NOT HOLD", None: "–"}
+WORDS = {judge.MET: "holds", judge.NOT_MET: "DOES NOT HOLD", judge.UNDECIDED: "undecided",
+         judge.NOT_MEASURED: "–"}
 
 
 def judged(results):
-    """[(claim, measured, True, False or None)]; [] where nothing was simulated."""
+    """[(claim, measured, verdict)]; [] where nothing was simulated."""
     if not results.machines() and not results.searches:
         return []
     made = []
     for claim in CLAIMS:
         needs_runs = claim.judge is not _four_pages
         made.append((claim, *(claim.judge(results) if results.machines() or not needs_runs
-                              else ("not simulated", None))))
+                              else NOT_SIMULATED)))
     return made
 
 

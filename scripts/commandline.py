@@ -15,12 +15,15 @@ class Parser(argparse.ArgumentParser):
 
 
 def run(main, name):
-    """Call main and exit as it says; bad input is one line and exit 2."""
+    """Call main and exit as it says; bad input is one line and exit 2, an unfit machine exit 3."""
     try:
         sys.exit(main())
     except results.BadInput as problem:
         print(f"{name}: {problem}", file=sys.stderr)
         sys.exit(2)
+    except results.Unfit as problem:
+        print(f"{name}: {problem}", file=sys.stderr)
+        sys.exit(3)
     except BrokenPipeError:  # the reader of a pipe left
         sys.stderr.close()
         sys.exit(0)

@@ -1,137 +1,129 @@
 #!/usr/bin/python3
-"""compare.py - compares two results case by case: is B faster, slower, or the same as A?
+"""compare.py - is B faster, slower, or the same as A? Two results, or two builds run in turns.
 
 usage: scripts/compare.py A B [--metric M] [--build B] [--json] [--fail-on-regression]
-A and B are result folders or benchmark JSON files. A difference is called real only if the
-95 % bootstrap interval of the ratio of medians lies wholly beyond the threshold and the
-Mann-Whitney U test gives p < 0.05; "same" if the interval lies wholly inside the threshold;
-else "unclear". One process launch is one sample; repetitions inside a process count once.
-Exit 0: compared. 1: a regression, with --fail-on-regression. 2: bad usage or input.
+       scripts/compare.py --builds OLD NEW [--workloads W] [--policies P] [--rounds N]
+A and B are result folders or benchmark JSON files; OLD and NEW build folders such as
+build/release, whose launches are interleaved here and now. verdicts.py says what a verdict means
+and what it assumes. One process launch is one sample; repetitions inside a process count once.
+Exit 0: compared. 1: a regression, with --fail-on-regression. 2: bad usage or input. 3: more than
+a tenth of the values are disturbed, so nothing was compared.
 """
 
 import argparse
 import json
 import math
 import sys
+import time
 
 import commandline
+import interleave
+import judge
 import results
 import stats
+import verdicts
 from svg import number
 
-ALPHA = 0.05
 BUILDS = ("release", "counted", "simulated")
+MACHINE_FACTS = (
+    ("cpu_model", "the processors differ"), ("cpu_signature", "two processors of one name"),
+    ("cpu_microcode", "another microcode"), ("l1d_bytes", "two processors of one name"),
+    ("l2_bytes", "two processors of one name"), ("l3_bytes", "two processors of one name"),
+    ("kernel", "another kernel"), ("cpus_allowed", "other CPUs"))
 
 
-def verdict(metric, ratio, interval, p, threshold):
-    """better, worse, same, or unclear, for B against A."""
-    beyond = interval[0] > 1 + threshold or interval[1] < 1 / (1 + threshold)
-    if beyond and p < ALPHA:
-        return "better" if (ratio > 1) == (metric in results.MORE_IS_BETTER) else "worse"
-    inside = interval[0] > 1 / (1 + threshold) and interval[1] < 1 + threshold
-    return "same" if inside else "unclear"
-
-
-def compare_case(metric, a, b, threshold):
-    """The numbers of one case, as --json prints them."""
-    row = {"a": {"median": stats.median(a), "interval": stats.median_interval(a),
-                 "launches": len(a)},
-           "b": {"median": stats.median(b), "interval": stats.median_interval(b),
-                 "launches": len(b)}}
-    if row["a"]["median"] == 0 or row["b"]["median"] == 0:
-        equal = row["a"]["median"] == row["b"]["median"]
-        p = stats.mann_whitney(a, b)
-        row.update(ratio=None, interval=None, p=p,
-                   verdict="same" if equal and p >= ALPHA else "unclear")
-        if not equal and p < ALPHA:
-            grew = row["b"]["median"] > 0
-            row["verdict"] = "better" if grew == (metric in results.MORE_IS_BETTER) else "worse"
-        return row
-    ratio = row["b"]["median"] / row["a"]["median"]
-    interval = stats.ratio_interval(a, b)
-    if any(math.isnan(end) for end in interval):
-        interval = (0.0, math.inf)
-    p = stats.mann_whitney(a, b)
-    row.update(ratio=ratio, interval=[e if math.isfinite(e) else None for e in interval], p=p,
-               verdict=verdict(metric, ratio, interval, p, threshold))
-    return row
-
-
-def compare(a, b, metric, build, threshold):
-    """(rows, names only in A, names only in B)"""
-    rows = []
-    sides = [{case_name(c): c for c in side.cases(build) if side.samples(build, c, metric)}
-             for side in (a, b)]
-    for name, case in sides[0].items():
-        if name in sides[1]:
-            row = {"case": name, "metric": metric}
-            row.update(compare_case(metric, a.samples(build, case, metric),
-                                    b.samples(build, sides[1][name], metric), threshold))
-            rows.append(row)
-    return rows, sorted(set(sides[0]) - set(sides[1])), sorted(set(sides[1]) - set(sides[0]))
-
-
-def case_name(case):
-    """A case as the benchmark's name, without its fixed end."""
-    parts = [case.workload]
-    for field in ("policy", "occupancy", "placement", "machine", "threads"):
-        value = getattr(case, field)
-        if value is not None:
-            parts.append(f"{field}:{value:g}" if isinstance(value, float) else
-                         f"{field}:{value}")
-    return "/".join(parts)
-
-
-def print_table(rows, arguments):
+def print_table(found, arguments):
     """The comparison for people."""
+    rows = found["rows"]
     width = max(len(row["case"]) for row in rows)
-    print(f"{arguments.metric}, {arguments.build} build, B / A; median over process launches")
+    way = "ratios within a round" if arguments.builds else "ratios across launches"
+    print(f"{arguments.metric}, {arguments.build} build, B / A; medians of process launches, {way}")
     print(f"{'case':{width}}  {'A':>9}  {'B':>9}  {'B/A':>6}  {'95 % interval':>15}  "
-          f"{'p':>7}  {'n':>5}  verdict")
+          f"{'margin':>7}  {'n':>5}  verdict")
     for row in rows:
-        ratio, interval = "–", "–"
-        if row["ratio"] is not None:
-            ratio = f"{row['ratio']:.3f}"
-            ends = ["∞" if e is None else f"{e:.3f}" for e in row["interval"]]
-            interval = " .. ".join(ends)
+        ratio = f"{row['ratio']:.3f}" if row["ratio"] is not None else "–"
+        interval = " .. ".join(f"{end:.3f}" for end in row["interval"]) if row["interval"] else "–"
         print(f"{row['case']:{width}}  {number(row['a']['median']):>9}  "
-              f"{number(row['b']['median']):>9}  {ratio:>6}  {interval:>15}  {row['p']:7.4f}  "
+              f"{number(row['b']['median']):>9}  {ratio:>6}  {interval:>15}  "
+              f"{100 * row['margin']:>5.3g} %  "
               f"{row['a']['launches']:>2}/{row['b']['launches']:<2}  {row['verdict']}")
-    ratios = [row["ratio"] for row in rows if row["ratio"]]
+    ratios = [row["ratio"] for row in rows if row["ratio"] and row["verdict"] !=
+              verdicts.YARDSTICK]
     if ratios:
         mean = math.exp(sum(math.log(r) for r in ratios) / len(ratios))
         print(f"geometric mean of B/A: {mean:.3f} over {len(ratios)} cases")
-    tally = {v: sum(1 for row in rows if row["verdict"] == v)
-             for v in ("better", "worse", "same", "unclear")}
-    print(", ".join(f"{count} {word}" for word, count in tally.items()))
-    print(f"Of {len(rows)} comparisons of equal code, about {ALPHA * len(rows):.0f} would show "
-          f"p < {ALPHA} by chance; that is why the interval must also clear "
-          f"{arguments.threshold * 100:g} %.")
+    tally = {w: sum(1 for row in rows if row["verdict"] == w) for w in verdicts.WORDS}
+    print(", ".join(f"{count} {word}" for word, count in tally.items()
+                    if count or word != verdicts.YARDSTICK))
+    print(assumptions(found, arguments))
 
 
-def warn(a, b, rows, only_a, only_b, build):
+def assumptions(found, arguments):
+    """What the verdicts rest on, in a sentence or two."""
+    text = (f"better, worse: an interval of {judge.percent(found['level'])} (5 % for all rows "
+            f"together), or the widest there is, is beyond the margin; same: the 95 % interval is "
+            "inside it.")
+    if arguments.builds:
+        return text + f" The margin is the least effect that counts, {arguments.threshold:.3g}."
+    if arguments.build == "simulated":
+        return text + " Simulated: every seed must say so."
+    if found["drift"]:
+        moved = ", ".join(f"{kind} {100 * share:.3g} %" for kind, share in found["drift"].items())
+        return (text + " The margin is how far a baseline, the same code in both, moved from A to "
+                f"B at most: {moved}. That takes it that nothing moves ours and no baseline.")
+    alone, more = (verdicts.UNKNOWN_DRIFT[kind] for kind in (verdicts.ALONE, verdicts.SPREAD))
+    return (text + " No baseline is in both, so the same code is taken to move by up to "
+            f"{100 * alone:.0f} % with one thread and {1 + more:.0f} times with more from one run "
+            "to the next; --builds has no such doubt.")
+
+
+def facts_of(side):
+    """What is known of a side's processor: machine.json, else what the benchmark wrote."""
+    found = {key: side.machine.get(key, side.context.get(key)) for key, _ in MACHINE_FACTS}
+    caches = side.context.get("caches", [])
+    for cache in caches if isinstance(caches, list) else []:
+        if cache.get("type") != "Instruction" and results.is_number(cache.get("size")):
+            name = "l1d_bytes" if cache.get("level") == 1 else f"l{cache.get('level')}_bytes"
+            found[name] = found.get(name) or cache["size"]
+    return found
+
+
+def machine_differences(a, b):
+    """Lines that say why A and B are not of one machine."""
+    facts, lines = (facts_of(a), facts_of(b)), []
+    for key, meaning in MACHINE_FACTS:
+        values = [side.get(key) for side in facts]
+        if not {None, "absent", "ABSENT"} & set(map(str, values)) and values[0] != values[1] \
+                and None not in values:
+            lines.append(f"{key} differs ({values[0]} and {values[1]}), {meaning}: this compares "
+                         "machines, not code")
+    return lines
+
+
+def warn(a, b, found, arguments):
     """What a reader must know before trusting the table; on stderr."""
-    few = [r for r in rows
-           if stats.smallest_p(r["a"]["launches"], r["b"]["launches"]) >= ALPHA]
-    if few:
-        print(f"compare.py: {len(few)} of {len(rows)} cases have too few launches for any "
-              f"p < {ALPHA} (4 on each side are the least); run with more --repetitions",
-              file=sys.stderr)
-    for side, names in (("A", only_a), ("B", only_b)):
+    lines = []
+    rows = [row for row in found["rows"] if row["verdict"] != verdicts.YARDSTICK]
+    if arguments.build != "simulated":
+        few = [row for row in rows if min(row["a"]["launches"], row["b"]["launches"]) < stats.LEAST]
+        if few:
+            lines.append(f"{len(few)} of {len(rows)} cases have too few launches to decide "
+                         f"anything; {stats.LEAST} undisturbed ones are the least")
+    need = interleave.rounds_for(len(rows))
+    if arguments.builds and arguments.rounds and arguments.rounds < need:
+        lines.append(f"{len(rows)} rows need {need} rounds for a verdict of better or worse that "
+                     "one stray round does not spoil")
+    for side, names in (("A", found["only_a"]), ("B", found["only_b"])):
         if names:
-            print(f"compare.py: {len(names)} cases only in {side}, first: {names[0]}",
-                  file=sys.stderr)
-    if build == "counted":
-        print("compare.py: the counted build is for counts; do not compare its times",
-              file=sys.stderr)
-    if build == "simulated":
-        print("compare.py: simulated runs in virtual time; a launch is a seed", file=sys.stderr)
-        return
-    for key in ("cpu_model", "kernel", "cpus_allowed"):
-        values = [side.machine.get(key) for side in (a, b)]
-        if None not in values and values[0] != values[1]:
-            print(f"compare.py: {key} differs ({values[0]} and {values[1]}): this compares "
-                  "machines, not code", file=sys.stderr)
+            lines.append(f"{len(names)} cases only in {side}, first: {names[0]}")
+    if arguments.build == "counted":
+        lines.append("the counted build is for counts; do not compare its times")
+    if arguments.build == "simulated":
+        lines.append("simulated runs in virtual time; a launch is a seed")
+    elif not arguments.builds:
+        lines += machine_differences(a, b)
+    for line in lines:
+        print(f"compare.py: {line}", file=sys.stderr)
 
 
 def share(text):
@@ -145,13 +137,29 @@ def share(text):
     return value
 
 
-def main(argv=None):
-    """The command."""
-    parser = commandline.Parser(prog="scripts/compare.py", description="Compare two "
-                                     "results case by case.", epilog="Exit 0: compared. 1: a "
-                                     "regression, with --fail-on-regression. 2: bad input.")
-    parser.add_argument("a", help="result folder or benchmark JSON file")
-    parser.add_argument("b", help="the one to judge against it")
+def names(text):
+    """A comma-separated list of names."""
+    found = [name for name in text.split(",") if name]
+    if not found:
+        raise argparse.ArgumentTypeError(f"'{text}' names nothing; give names, such as pair,churn")
+    return found
+
+
+def count(text):
+    """A whole number from 1 to 10000."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 10000:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a count; give 1 to 10000")
+    return int(text)
+
+
+def parser_of():
+    """The command line."""
+    parser = commandline.Parser(
+        prog="scripts/compare.py", description="Compare two results case by case, or two builds "
+        "run in turns.", epilog="Exit 0: compared. 1: a regression, with --fail-on-regression. "
+        "2: bad input. 3: too much was disturbed, nothing compared.")
+    parser.add_argument("a", nargs="?", help="result folder or benchmark JSON file")
+    parser.add_argument("b", nargs="?", help="the one to judge against it")
     parser.add_argument("--metric", default="items_per_second",
                         help="counter to compare (default items_per_second)")
     parser.add_argument("--build", default=None, choices=BUILDS,
@@ -161,26 +169,79 @@ def main(argv=None):
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--fail-on-regression", action="store_true",
                         help="exit 1 if any case is worse")
+    turns = parser.add_argument_group("two builds in turns")
+    turns.add_argument("--builds", nargs=2, metavar=("OLD", "NEW"),
+                       help="build folders such as build/release")
+    turns.add_argument("--workloads", type=names, default=["pair", "churn", "handoff"],
+                       metavar="A,B", help="default pair,churn,handoff")
+    turns.add_argument("--policies", type=names, metavar="A,B",
+                       help="default: all that are no baselines")
+    turns.add_argument("--threads", default="1,2", metavar="N,M", help="default 1,2")
+    turns.add_argument("--occupancies", default="0.9", metavar="X,Y", help="default 0.9")
+    turns.add_argument("--window-ms", type=count, default=50, metavar="N", help="default 50")
+    turns.add_argument("--rounds", type=count, metavar="N", help="launches of each build (default: "
+                       "as many as the rows need to be decided)")
+    turns.add_argument("--seed", type=int, default=None, help="of the order (default: the time)")
+    turns.add_argument("--out", metavar="DIR", help="keep the launches' files in DIR/A, DIR/B")
+    return parser
+
+
+def arguments_of(argv):
+    """The parsed command line; either two results or two builds."""
+    parser = parser_of()
     arguments = parser.parse_args(argv)
-    a, b = results.load([arguments.a]), results.load([arguments.b])
+    if arguments.builds and arguments.a:
+        parser.error("give two results, or --builds OLD NEW, not both")
+    if not arguments.builds and not arguments.b:
+        parser.error("two results are required, or --builds OLD NEW")
+    if arguments.builds and arguments.build not in (None, "release"):
+        parser.error("--build is of results; --builds runs the programs that it is given")
+    if arguments.seed is None:
+        arguments.seed = int(time.time())
+    return arguments
+
+
+def sides_of(arguments):
+    """(A, B) as results; arguments.build is chosen."""
+    if arguments.builds:
+        arguments.build = "release"
+        sides, left_out = interleave.run(arguments)
+        if left_out:
+            print(f"compare.py: left out: {', '.join(left_out)}", file=sys.stderr)
+        return sides
+    sides = results.load([arguments.a]), results.load([arguments.b])
     if arguments.build is None:
-        there = {build for build, _ in a.values}
+        there = {build for build, _ in sides[0].values}
         arguments.build = next((build for build in BUILDS if build in there), BUILDS[0])
-    rows, only_a, only_b = compare(a, b, arguments.metric, arguments.build, arguments.threshold)
-    if not rows:
+    return sides
+
+
+def main(argv=None):
+    """The command."""
+    arguments = arguments_of(argv)
+    a, b = sides_of(arguments)
+    titles = arguments.builds or (arguments.a, arguments.b)
+    if arguments.build == "release":
+        for side, title in zip((a, b), titles):
+            verdicts.refuse_disturbed(side, title, arguments.metric)
+    found = verdicts.compare(a, b, arguments.metric, arguments.build, arguments.threshold,
+                             bool(arguments.builds))
+    if not found["rows"]:
         known = sorted({m for (build, _), metrics in a.values.items()
                         if build == arguments.build for m in metrics})
-        raise results.BadInput(f"{arguments.a} and {arguments.b} share no case with "
+        raise results.BadInput(f"{titles[0]} and {titles[1]} share no case with "
                                f"'{arguments.metric}' in the {arguments.build} build; metrics "
                                f"there: {', '.join(known) or 'none'}")
     if arguments.json:
         print(json.dumps({"metric": arguments.metric, "build": arguments.build,
-                          "threshold": arguments.threshold, "cases": rows, "only_a": only_a,
-                          "only_b": only_b}, indent=1, allow_nan=False))
+                          "threshold": arguments.threshold, "level": found["level"],
+                          "drift": found["drift"], "cases": found["rows"],
+                          "only_a": found["only_a"], "only_b": found["only_b"]}, indent=1,
+                         allow_nan=False))
     else:
-        print_table(rows, arguments)
-    warn(a, b, rows, only_a, only_b, arguments.build)
-    worse = any(row["verdict"] == "worse" for row in rows)
+        print_table(found, arguments)
+    warn(a, b, found, arguments)
+    worse = any(row["verdict"] == verdicts.WORSE for row in found["rows"])
     return 1 if worse and arguments.fail_on_regression else 0
 
 

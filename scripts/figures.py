@@ -6,6 +6,8 @@ A figure function takes results and returns a Figure, or None where the data is 
 import charts
 import figure_parts as parts
 import growth_figures
+import peer_figures
+import stats
 import summary
 from stats import median
 from svg import bytes_text, bytes_unit, number, time_text
@@ -49,10 +51,38 @@ def _spans(series, factor):
     return bool(values) and max(values) > factor * min(values)
 
 
-def _slowdown(ratio):
-    if ratio < 0.95:
+def _slowdown(ratios):
+    """How many times slower, in words; ratios of launches of the same round."""
+    ratio, interval = median(ratios), stats.sure_interval(ratios)
+    if interval is None:
+        return f"{summary.times(ratio)} × as slow (undecided)"
+    if 1 / 1.1 < interval.low and interval.high < 1.1:
+        return "keeps its speed"
+    if interval.high < 1:
         return f"gets {1 / ratio:.2g} × faster"
-    return "keeps its speed" if ratio < 1.1 else f"slows down {summary.times(ratio)} ×"
+    return f"slows down {summary.times(ratio)} ×" if interval.low > 1 else \
+        f"is {interval.low:.2g} to {interval.high:.2g} × as slow (undecided)"
+
+
+def _occupancy_title(results, found, threads):
+    """Who slows down between which fills: from {policy: {fill: samples}}. It is about the widest
+    range in which half of the policies were measured, and about those only."""
+    own = {p: f for p, f in found.items() if p not in summary.baselines(results)} or found
+    fills = sorted({x for f in own.values() for x in f if x >= 0.5})
+    ranges = [(low, high) for low in fills for high in fills if low < high and
+              2 * sum(1 for f in own.values() if low in f and high in f) >= len(own)]
+    if not ranges:
+        return f"churn by occupancy, {parts.count_noun(threads, 'thread')}"
+    low, high = max(ranges, key=lambda r: r[1] - r[0])
+    start = f"churn from {low:g} to {high:g} full, {parts.count_noun(threads, 'thread')}"
+    slow = {p: stats.paired(f[low], f[high]) for p, f in own.items() if low in f and high in f}
+    slow = {p: ratios for p, ratios in slow.items() if ratios}
+    if not slow:
+        return start
+    best, worst = (pick(slow, key=lambda p: median(slow[p])) for pick in (min, max))
+    base = summary.base_policy(results)
+    told = list(dict.fromkeys([worst, base if base in slow else worst, best]))
+    return f"{start}: " + ", ".join(f"{p} {_slowdown(slow[p])}" for p in told)
 
 
 def throughput_by_occupancy(results):
@@ -67,23 +97,16 @@ def throughput_by_occupancy(results):
     cases = [c for c in cases if c.threads == threads and
              results.samples("release", c, "items_per_second")]
     xs = sorted({c.occupancy for c in cases})
-    series, slow = [], {}
+    series, found = [], {}
     for policy in results.policies("release", "churn"):
-        points = [parts.point(c.occupancy, results.samples("release", c, "items_per_second"),
-                         f"{policy} at {c.occupancy:g}") for c in cases if c.policy == policy]
+        points = []
+        for case in (c for c in cases if c.policy == policy):
+            samples = results.samples("release", case, "items_per_second")
+            points.append(parts.point(case.occupancy, samples, f"{policy} at {case.occupancy:g}"))
+            found.setdefault(policy, {})[case.occupancy] = samples
         if points:
             series.append({"name": policy, "index": results.position(policy), "points": points})
-        inner = [p for p in points if p[0] >= 0.5]
-        if len(inner) > 1:
-            slow[policy] = inner[0][1] / inner[-1][1]
-    start = min([x for x in xs if x >= 0.5] or xs)
-    title = f"churn from {start:g} to {xs[-1]:g} full, {parts.count_noun(threads, 'thread')}: "
-    base = summary.base_policy(results)
-    own = {p: s for p, s in slow.items() if p not in summary.baselines(results)} or slow
-    if own:
-        best, worst = min(own, key=own.get), max(own, key=own.get)
-        told = list(dict.fromkeys([worst, base if base in own else worst, best]))
-        title += ", ".join(f"{p} {_slowdown(own[p])}" for p in told)
+    title = _occupancy_title(results, found, threads)
     canvas = charts.line_chart({
         "stamp": results.stamp, "title": title,
         "subtitle": "a random live record is replaced; logarithmic",
@@ -262,10 +285,10 @@ def latency(results):
             found = results.of("release", metric, workload="churn", policy=policy,
                                threads=threads, occupancy=occupancy)
             if found:
-                value, mid, low, high, tip = parts.point(0, found, f"{policy} {word} ns")
+                _, mid, low, high, tip, single = parts.point(0, found, f"{policy} {word} ns")
                 if metric == "ns_max":  # its spread is the machine's, not the policy's
-                    low = high = None
-                points.append((mid, low, high, tip, shape))
+                    low, high, single = None, None, []
+                points.append((mid, low, high, tip, shape, single))
                 if metric == "ns_p999":
                     tails[policy] = mid
         rows.append({"name": policy, "index": results.position(policy), "points": points})
@@ -281,7 +304,8 @@ def latency(results):
         "key": [(shape, word) for _, shape, word in LATENCY],
         "note": parts.note(results, "release", "churn").replace("shaded", "thick")})
     return parts.Figure("latency", title, canvas, "Closed loop: an operation that waits delays the "
-                  "next one's start, so the tail is a lower bound.")
+                        "next one's start, so the tail is a lower bound. "
+                        + parts.clock_text(results))
 
 
 def floor(results):
@@ -290,24 +314,27 @@ def floor(results):
     policies = results.policies("release", "pair")
     if not bare or not policies:
         return None
-    rows, times = [], {}
+    rows, times, ratios = [], {}, {}
     for policy in policies:
         found = results.of("release", "items_per_second", workload="pair", policy=policy,
                            threads=1)
         points = []
         if found:
-            ns = [1e9 / v for v in found]
-            _, mid, low, high, tip = parts.point(0, ns, f"{policy} ns")
-            points.append((mid, low, high, tip, "circle"))
+            ns = stats.mapped(found, lambda v: 1e9 / v)
+            _, mid, low, high, tip, single = parts.point(0, ns, f"{policy} ns")
+            points.append((mid, low, high, tip, "circle", single))
             times[policy] = mid
+            ratios[policy] = stats.sure_interval(stats.paired(bare, found))
         rows.append({"name": policy, "index": results.position(policy), "points": points})
     if not times:
         return None
     base = median([1e9 / v for v in bare])
     best = min(times, key=times.get)
-    within = [p for p in times if times[p] <= 2 * base]
+    within = [p for p in times if ratios[p] and ratios[p].high <= 2]
+    open_ones = [p for p in times if not ratios[p] or ratios[p].low <= 2 < ratios[p].high]
     title = (f"One thread, pair: {best} takes {times[best]:.3g} ns, {times[best] / base:.2g} × "
-             f"the floor of {base:.3g} ns; {len(within)} of {len(times)} stay within 2 ×")
+             f"the floor of {base:.3g} ns; {len(within)} of {len(times)} stay within 2 ×"
+             + (f", {len(open_ones)} undecided" if open_ones else ""))
     canvas = charts.row_chart({
         "stamp": results.stamp, "title": title,
         "subtitle": "the floor is a bare loop of one CAS and two release stores "
@@ -331,10 +358,10 @@ def scan(results):
         if (case.threads, case.occupancy or 0) != (threads, occupancy):
             continue
         found = results.samples("release", case, "rows_per_second")
-        _, mid, low, high, tip = parts.point(0, found, f"{case.policy} rows/s")
+        _, mid, low, high, tip, single = parts.point(0, found, f"{case.policy} rows/s")
         rates[case.policy] = mid
         rows.append({"name": case.policy, "index": results.position(case.policy),
-                     "points": [(mid, low, high, tip, "circle")]})
+                     "points": [(mid, low, high, tip, "circle", single)]})
     best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
     title = (f"A walk reads {number(rates[worst])} ({worst}) to {number(rates[best])} ({best}) "
              f"records a second while {parts.count_noun(threads - 1, 'thread')} "
@@ -365,10 +392,15 @@ FIGURES = {
     "threads-storm": lambda r: throughput_by_threads(r, "storm"),
     "occupancy": throughput_by_occupancy,
     "latency": latency,
+    "ebb": peer_figures.ebb,
+    "calls": peer_figures.calls,
+    "replay": peer_figures.replay,
+    "fairness": peer_figures.fairness,
     "scan": scan,
     "skips": skips,
     "tide-pages": pages_over_time,
     "tide-resident": resident_over_time,
+    "memory": peer_figures.memory,
     "sim-threads": _on_simulated("sim-threads", lambda v: throughput_by_threads(
         v, "churn", summary.fill_near(v, "release", 0.95))),
     "sim-threads-pair": _on_simulated("sim-threads-pair",

@@ -74,6 +74,33 @@ def command_of(launch, folder, build_dir):
 UNFIT = "nothing to run"
 
 
+def peak_bytes(process):
+    """The highest resident set of a process so far (VmHWM), or None when it has none any more."""
+    try:
+        with open(f"/proc/{process.pid}/status", encoding="ascii", errors="replace") as file:
+            found = re.search(r"^VmHWM:\s+(\d+) kB", file.read(), re.MULTILINE)
+    except OSError:
+        return None
+    return int(found.group(1)) * 1024 if found else None
+
+
+def run_watched(command, limit, environment):
+    """Run a process and look at its memory meanwhile: (what subprocess.run says, its peak). What
+    rusage says will not do: it counts this program's own memory before the exec as the child's."""
+    peak, end = None, time.monotonic() + limit
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, errors="replace",
+                          env=environment) as process:
+        while process.poll() is None:
+            peak = peak_bytes(process) or peak
+            if time.monotonic() > end:
+                process.kill()
+                raise subprocess.TimeoutExpired(command, limit)
+            time.sleep(0.005)
+        said = process.stderr.read()
+    return subprocess.CompletedProcess(command, process.returncode, None, said), peak
+
+
 def run_launch(launch, folder, build_dir):
     """Run one process and check what it wrote; the reason when it failed, UNFIT when the policy
     cannot do the workload, else None."""
@@ -81,10 +108,14 @@ def run_launch(launch, folder, build_dir):
     limit = 60 + 20 * launch["estimate_s"]
     begin = time.monotonic()
     try:
-        done = subprocess.run(command_of(launch, folder, build_dir), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                              errors="replace", timeout=limit, check=False,
-                              env=peers.environment(launch["policy"]))
+        command, environment = command_of(launch, folder, build_dir), peers.environment(
+            launch["policy"])
+        if launch["results_as"] == suite.MEMORY:
+            done, launch["process_bytes_peak"] = run_watched(command, limit, environment)
+        else:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True, errors="replace",
+                                  timeout=limit, check=False, env=environment)
     except subprocess.TimeoutExpired:
         return f"no end after {limit:.0f} s"
     except OSError as error:
@@ -189,8 +220,9 @@ def arguments_of(argv):
                         "results/local/<time>-<host>)")
     parser.add_argument("--quick", action="store_true", help="a short smoke run: few cases, "
                         "short windows; not for conclusions")
-    parser.add_argument("--repetitions", type=positive, default=5, metavar="N",
-                        help="process launches for each case and policy (default 5)")
+    parser.add_argument("--repetitions", type=positive, default=7, metavar="N",
+                        help="rounds: process launches for each case and policy; fewer than 6 "
+                        "decide nothing (default 7)")
     parser.add_argument("--seed", type=int, default=None, help="seed of the launch order "
                         "(default: the time)")
     parser.add_argument("--build-dir", default=os.path.join(TOP, "build"), metavar="DIR",

@@ -62,7 +62,7 @@ def cells_of(key, real, simulated):
     base_simulated = simulated.get(BASE)
     for policy, values in real.items():
         mid = median(values)
-        low, high = median_interval(values)
+        low, high, _ = median_interval(values)
         ns = simulated.get(policy)
         ratios = (None, None, None)
         if ns and base_real and base_simulated:
@@ -228,7 +228,8 @@ def figure(groups, regimes, order, note):
     title = f"Simulated against real: {headline(verdict(groups))}"
     top = canvas.head(title, "each point one policy in one case; on the line the simulated "
                       "machine tells what the real one does, between the dashed lines within a "
-                      "factor of 2; bars: 95 % interval of the real median") + 46
+                      "factor of 2; bars: interval of the real "
+                      "median, all launches where they are fewer than six") + 46
     width = (1110 - key_width) / len(panels)
     size = min(width - 80, 360)
     for number, (where, inside) in enumerate(sorted(panels.items(), key=str)):

@@ -9,12 +9,14 @@ Exit 0: written. 1: no figure could be drawn from this data. 2: bad usage.
 
 import base64
 import os
+import shlex
 from html import escape
 
 import against
 import claims
 import commandline
 import figures
+import judge
 import plot
 import results
 import summary
@@ -83,14 +85,16 @@ def shown_path(path):
     return os.path.relpath(full, TOP) if full.startswith(TOP + os.sep) else path
 
 
+BARS_NOTE = ("Medians of ratios that are formed within a round of interleaved launches, with an "
+             "interval that covers the true median with at least 95 %, whatever the distribution. "
+             "Met: the whole interval is beyond the bar; undecided: it is not, or fewer than six "
+             "rounds ran undisturbed. Counts: counted build, every launch.")
+
+
 def bars_html(bars):
-    """Bars: what was asked, what was measured, met or not."""
-    rows = []
-    for bar, measured, met in bars:
-        word, kind = {True: ("met", "met"), False: ("not met", "missed"),
-                      None: ("not measured", "unknown")}[met]
-        rows.append(f'<tr><td>{escape(bar)}</td><td>{escape(measured)}</td>'
-                    f'<td class="{kind}">{word}</td></tr>')
+    """Bars: what was asked, what was measured, met or not or undecided."""
+    rows = [f'<tr><td>{escape(bar.says)}</td><td>{escape(bar.measured)}</td>'
+            f'<td class="{judge.CSS[bar.verdict]}">{bar.verdict}</td></tr>' for bar in bars]
     return ('<table class="left"><tr><th>bar</th><th>measured</th><th></th></tr>'
             + "".join(rows) + "</table>")
 
@@ -103,8 +107,7 @@ def against_html(found):
     headers, rows = against.gives_up(found)
     return ('<section class="page"><h2 id="peers">Against the peers</h2>'
             f"{bars_html(bars)}"
-            '<p class="lead">Ratios of medians over interleaved process launches; counts from the '
-            "counted build. A bar that is not met stays here.</p>"
+            f'<p class="lead">{BARS_NOTE} A bar that is not met stays here.</p>'
             f"{table_html(headers, rows) if rows else ''}</section>")
 
 
@@ -123,9 +126,9 @@ def claims_html(found):
     if not judged:
         return ""
     rows = []
-    for claim, measured, holds in judged:
-        kind = {True: "met", False: "missed", None: "unknown"}[holds]
-        word = claims.WORDS[holds].lower() if holds is not None else "not simulated"
+    for claim, measured, verdict in judged:
+        kind = judge.CSS[verdict]
+        word = claims.WORDS[verdict].lower() if verdict != judge.NOT_MEASURED else "not simulated"
         rows.append(f"<tr><td>{escape(claim.says)}</td><td>{escape(claim.source)}</td>"
                     f'<td>{escape(measured)}</td><td class="{kind}">{word}</td></tr>')
     made = claims.table(found) if found.machines() else None
@@ -146,7 +149,7 @@ def claims_html(found):
 def figure_html(figure, paths):
     """One figure with its caption and the command that remakes it."""
     wide = " class=\"wide\"" if figure.canvas.width > 700 else ""
-    command = f"scripts/plot.py {' '.join(shown_path(p) for p in paths)} --figure {figure.name}"
+    command = shlex.join(["scripts/plot.py", *map(shown_path, paths), "--figure", figure.name])
     caption = f"{escape(figure.caption)} " if figure.caption else ""
     return (f'<figure id="{figure.name}" data-figure="{figure.name}"{wide}>'
             f"{figure.canvas.document(figure.title, standalone=False)}"
@@ -167,7 +170,9 @@ def topology_html(found):
 
 
 MACHINE_ROWS = (
-    ("CPU", "cpu_model"), ("CPUs allowed", "cpus_allowed"), ("SMT active", "smt"),
+    ("CPU", "cpu_model"), ("family, model, stepping", "cpu_signature"),
+    ("microcode", "cpu_microcode"), ("L1 data cache", "l1d_bytes"), ("L2 cache", "l2_bytes"),
+    ("L3 cache", "l3_bytes"), ("CPUs allowed", "cpus_allowed"), ("SMT active", "smt"),
     ("NUMA nodes (list)", "numa_nodes_online"), ("virtual machine", "hypervisor"),
     ("governor", "governor"), ("memory", "memory_bytes"),
     ("huge pages", "transparent_hugepages"), ("kernel", "kernel"),
@@ -182,7 +187,7 @@ def machine_html(found):
         value = found.machine.get(key)
         if value is None:
             continue
-        if key == "memory_bytes" and results.is_number(value):
+        if key.endswith("_bytes") and results.is_number(value):
             value = svg.bytes_text(value)
         if isinstance(value, list):
             value = f"{len(value)}: " + ", ".join(str(v) for v in value[:16]) + \
@@ -191,6 +196,9 @@ def machine_html(found):
     if "timer_cost_ns" in found.context:
         rows.append("<tr><td>reading the clock</td><td>"
                     f"{escape(str(found.context['timer_cost_ns']))} ns</td></tr>")
+    if "timer_step_ns" in found.context:
+        rows.append("<tr><td>the clock's steps</td><td>"
+                    f"{escape(str(found.context['timer_step_ns']))} ns</td></tr>")
     build = found.machine.get("build", {})
     flags = f"{build.get('compiler', '')} {build.get('CMAKE_C_FLAGS_RELWITHDEBINFO', '')}".strip()
     if flags:
@@ -224,13 +232,11 @@ def trust_html(found):
                          f"{max(pressures):.0f} % of the time before a launch, this suite's own "
                          "oversubscribed cases included.")
     shaken = summary.disturbed(found)
+    lines.append(escape(summary.disturbed_text(found)))
     if shaken:
-        lines.append(f"A trial whose threads did not run at the same time is disturbed and "
-                     f"repeated: {shaken['repeated']} were repeated, and {shaken['disturbed']} of "
-                     f"{shaken['cases']} values stayed disturbed to the last; those are in the "
-                     "medians, and the raw files mark them.")
-    else:
-        lines.append("These results do not say how many trials were disturbed.")
+        lines.append("A trial whose threads did not run at the same time is disturbed and "
+                     f"repeated: {shaken['repeated']} were repeated. The raw files mark what "
+                     "stayed disturbed.")
     lines += [f"Not measured: {escape(name)}: {escape(message)}"
               for _, name, message in found.errors[:8]]
     return '<ul class="says"><li>' + "</li><li>".join(lines) + "</li></ul>"
@@ -239,16 +245,13 @@ def trust_html(found):
 def says_html(made, found):
     """The opening: the titles of the figures, and how many bars are met."""
     lines = [f'<li><a href="#{figure.name}">{escape(figure.title)}</a>.</li>' for figure in made]
-    bars = summary.bars(found) + against.bars(found)
-    met = sum(1 for bar in bars if bar[2])
-    measured = sum(1 for bar in bars if bar[2] is not None)
+    bars = judge.tally(summary.bars(found) + against.bars(found))
     if found.is_real():
-        lines.append(f'<li><a href="#bars">{met} of {measured} measured bars are met</a>'
-                     + (f", {len(bars) - measured} could not be measured" if measured < len(bars)
-                        else "") + ".</li>")
-    judged = [holds for _, _, holds in claims.judged(found) if holds is not None]
+        lines.append(f'<li><a href="#bars">Bars: {judge.tally_text(bars)}</a>.</li>')
+    judged = [verdict for _, _, verdict in claims.judged(found) if verdict != judge.NOT_MEASURED]
     if judged:
-        lines.append(f'<li><a href="#simulated">{sum(judged)} of {len(judged)} claims hold on '
+        held = sum(1 for verdict in judged if verdict == judge.MET)
+        lines.append(f'<li><a href="#simulated">{held} of {len(judged)} claims hold on '
                      "the simulated machine</a>.</li>")
     return f'<ul class="says">{"".join(lines)}</ul>'
 
@@ -262,6 +265,17 @@ def lead_html(found):
     return escape(f"{cpu}, {len(found.machine.get('cpus_allowed', [])) or '?'} CPUs, {when}")
 
 
+def trust_line_html(found):
+    """How much was disturbed, at the very top: what it decides about stands below."""
+    if not found.is_real():
+        return ""
+    shaken = summary.disturbed(found)
+    heavy = shaken and shaken["disturbed"] > summary.DISTURBED_LIMIT * shaken["cases"]
+    quick = " This is a quick run: it supports no conclusion." if found.plan.get("quick") else ""
+    return (f'<p class="{"missed" if heavy or quick else "lead"}" id="trust">'
+            f"{escape(summary.disturbed_text(found))}{quick}</p>")
+
+
 def measured_html(found):
     """Comparison and bars of what was measured; empty where all is simulated."""
     if not found.is_real():
@@ -270,7 +284,8 @@ def measured_html(found):
             '<p class="lead">Medians over process launches. Times and rates: release build. Skips '
             "and needless pages: counted build, churn, worst of its cases. M/s: million "
             "allocate + publish + free.</p>"
-            f'<h2 id="bars">Bars</h2>{bars_html(summary.bars(found))}{against_html(found)}')
+            f'<h2 id="bars">Bars</h2>{bars_html(summary.bars(found))}'
+            f'<p class="lead">{BARS_NOTE}</p>{against_html(found)}')
 
 
 def page(found, made, missing):
@@ -290,7 +305,7 @@ def page(found, made, missing):
 <title>pfslab on {escape(title)}</title><style>{style}</style></head>
 <body><main>
 <h1>Lock-free record containers: allocation policies compared</h1>
-<p class="lead">{lead_html(found)}</p>
+<p class="lead">{lead_html(found)}</p>{trust_line_html(found)}
 <h2>What the figures say</h2>{says_html(made, found)}
 {measured_html(found)}{claims_html(found)}
 <h2>Figures</h2><div class="grid">{drawn}</div>{gone}
@@ -303,11 +318,13 @@ def page(found, made, missing):
 def print_tables(found):
     """The comparison, the bars, and the claims, on stdout."""
     if found.is_real():
+        print(summary.disturbed_text(found))
+        print()
         print(summary.table_text(found))
         print()
-        for bar, measured, met in summary.bars(found) + against.bars(found):
-            word = {True: "met", False: "NOT MET", None: "–"}[met]
-            print(f"{word:8} {bar}: {measured}")
+        for bar in summary.bars(found) + against.bars(found):
+            word = {judge.NOT_MET: "NOT MET", judge.NOT_MEASURED: "–"}.get(bar.verdict, bar.verdict)
+            print(f"{word:9} {bar.says}: {bar.measured}")
         print()
     made = claims.table(found) if found.machines() else None
     if made:

@@ -2,9 +2,10 @@
 
 A result folder is what scripts/run writes: plan.json, machine.json, raw/*.json, and
 simulated.json, what scripts/sweep.py merged. A case is one benchmark: workload, policy,
-occupancy, placement, threads, and the machine where it is a simulated one. A value list holds one
-value for each process launch (what one process repeated is first reduced to its median), or for
-each seed of a simulated run.
+occupancy, placement, threads, the machine where it is a simulated one, and the way in which the
+policy is called where it is not the inlined one. A value list holds one value for each process
+launch (what one process repeated is first reduced to its median), or for each seed of a simulated
+run, or None where a launch did not say.
 """
 
 import json
@@ -13,10 +14,16 @@ import os
 import re
 from collections import namedtuple
 
+import stats
 from stats import median
 
-Case = namedtuple("Case", "workload policy occupancy placement threads machine", defaults=(None,))
+Case = namedtuple("Case", "workload policy occupancy placement threads machine api",
+                  defaults=(None, None))
 SIMULATED_FILE = "simulated.json"
+
+# Builds whose disturbed values are left out. Counts stay: what was skipped was skipped. A pass of
+# reclaim takes a CPU from the threads, so every trial of "reclaiming" is disturbed, and meant so.
+GATED = ("release", "still")
 
 # Metrics that are better when they grow; for all others smaller is better.
 MORE_IS_BETTER = ("items_per_second", "reclaimed", "rows_per_second", "walks_per_second",
@@ -25,6 +32,10 @@ MORE_IS_BETTER = ("items_per_second", "reclaimed", "rows_per_second", "walks_per
 
 class BadInput(Exception):
     """An input that cannot be used: one line, naming the file and the mend."""
+
+
+class Unfit(Exception):
+    """Numbers that are good, of a machine that was not: one line, exit 3."""
 
 
 def read_json(path):
@@ -76,7 +87,13 @@ def parse_name(name):
     except ValueError:
         return None
     return Case(parts[0], fields.get("policy"), occupancy, fields.get("placement"), threads,
-                fields.get("machine"))
+                fields.get("machine"), fields.get("api"))
+
+
+def results_of_process(launch):
+    """What the plan says of a launch's process as a whole, as metrics of its case."""
+    peak = launch.get("process_bytes_peak")
+    return {"process_bytes_peak": peak} if is_number(peak) else {}
 
 
 def synthetic_cpus(machine):
@@ -109,6 +126,7 @@ class Results:
     def __init__(self):
         self.paths = []
         self.values = {}       # (build, Case) -> metric -> [value of each launch]
+        self.rounds = {}       # (build, Case) -> [round of each launch]
         self.errors = []       # (file, benchmark, message)
         self.series = {}       # Case -> [points of each launch]
         self.machine = {}
@@ -119,12 +137,13 @@ class Results:
         self.searches = []     # searches of schedules: words, exit, output
         self.missing = 0       # simulated jobs without a result
         self.stamp = ""        # what marks figures of a simulated machine
+        self.seeds = False     # launches are seeds of a simulated machine
 
     def add(self, path):
         """Read a result folder or a file."""
         self.paths.append(path)
         if not os.path.isdir(path):
-            self._add_file(path, None)
+            self.add_file(path, None)
             return self
         self.folder = self.folder or path
         plan_path = os.path.join(path, "plan.json")
@@ -133,13 +152,13 @@ class Results:
         if os.path.exists(plan_path):
             found = self._add_planned(path, plan_path)
         if os.path.exists(simulated):
-            self._add_file(simulated, None)
+            self.add_file(simulated, None)
             self._add_machine(path)
             found += 1
         elif not found:
             for name in sorted(os.listdir(path)):
                 if name.endswith(".json") and name != "machine.json":
-                    self._add_file(os.path.join(path, name), None)
+                    self.add_file(os.path.join(path, name), None)
                     found += 1
         if not found:
             raise BadInput(f"{path}: no result in this folder; run scripts/run --out {path}")
@@ -154,8 +173,8 @@ class Results:
             self._know(name)
         done = [launch for launch in self.plan["launches"] if launch.get("status") == "done"]
         for launch in done:
-            self._add_file(os.path.join(path, launch["file"]),
-                           launch.get("results_as", launch["build"]))
+            self.add_file(os.path.join(path, launch["file"]),
+                           launch.get("results_as", launch["build"]), launch)
             if launch.get("series"):
                 self._add_series(os.path.join(path, launch["series"]))
         return len(done)
@@ -169,7 +188,8 @@ class Results:
         if policy and policy not in self.policy_order:
             self.policy_order.append(policy)
 
-    def _add_file(self, path, build):
+    def add_file(self, path, build, planned=None):
+        """Read one file; build None: as it says; planned: what the plan says of the launch."""
         document = read_json(path)
         check_benchmark_document(path, document)
         context = document.get("context", {})
@@ -181,7 +201,7 @@ class Results:
         elif build is None:
             build = "counted" if str(context.get("counted")).lower() in ("true", "1", "yes") \
                 else "release"
-        launch = {}  # Case -> metric -> [values inside this process]
+        launch = {}  # Case -> [row inside this process]
         for row in document["benchmarks"]:
             if row.get("run_type", "iteration") != "iteration":
                 continue
@@ -193,16 +213,26 @@ class Results:
                 raise BadInput(f"{path}: benchmark name '{row['name']}' cannot be understood; "
                                "give results of pfs-bench")
             self._know(case.policy)
-            metrics = launch.setdefault(case, {})
-            for metric, value in row.items():
-                if is_number(value):
-                    metrics.setdefault(metric, []).append(value)
-        for case, metrics in launch.items():
-            kept = self.values.setdefault((build, case), {})
-            for metric, inside in metrics.items():
-                # Each simulated run is a launch of its own, with a seed of its own.
-                kept.setdefault(metric, []).extend(inside if build == "simulated" else
-                                                   [median(inside)])
+            launch.setdefault(case, []).append({m: v for m, v in row.items() if is_number(v)})
+        for case, rows in launch.items():
+            if build == "simulated":  # each run is a launch of its own, with a seed of its own
+                for position, row in enumerate(rows):
+                    self.add_launch((build, case), row, ("seed", row.get("seed", position)))
+                continue
+            inside = {m: median([row[m] for row in rows if m in row])
+                      for m in {m for row in rows for m in row}}
+            inside.update(results_of_process(planned or {}))
+            turn = (len(self.paths), planned["round"]) if planned and "round" in planned else \
+                (len(self.paths), len(self.rounds.get((build, case), [])))
+            self.add_launch((build, case), inside, turn)
+
+    def add_launch(self, key, metrics, turn):
+        """One launch of a case: its metrics stand at the same place of every list."""
+        kept = self.values.setdefault(key, {})
+        rounds = self.rounds.setdefault(key, [])
+        for metric in {**kept, **metrics}:
+            kept.setdefault(metric, [None] * len(rounds)).append(metrics.get(metric))
+        rounds.append(turn)
 
     def _add_searches(self, path, document):
         searches = document.get("searches", [])
@@ -235,6 +265,7 @@ class Results:
         view.policy_order = self.policy_order
         view.plan = {"summaries": self.plan.get("summaries", {})}
         view.stamp = f"simulated: {machine}, virtual time"
+        view.seeds = True
         for (build, case), metrics in self.values.items():
             if build == "simulated" and case.machine == machine:
                 if any(metrics.get("oversubscribed", [])) and \
@@ -244,6 +275,8 @@ class Results:
                                if m != "items_per_second" and not m.startswith("ns_")}
                 for name in ("release", "counted"):
                     view.values[(name, case._replace(machine=None))] = metrics
+                    view.rounds[(name, case._replace(machine=None))] = \
+                        self.rounds.get((build, case), [])
                 if metrics.get("machine_pus"):
                     view.plan["cpus"] = int(metrics["machine_pus"][0])
         if "cpus" not in view.plan and synthetic_cpus(machine):
@@ -277,7 +310,8 @@ class Results:
             self.series.setdefault(case, []).append(line)
 
     def cases(self, build, **wanted):
-        """The cases of a build that match, in a stable order."""
+        """The cases of a build that match, in a stable order; without api the inlined ones."""
+        wanted = {"api": None, **wanted}
         found = [case for b, case in self.values if b == build and
                  all(getattr(case, field) == value for field, value in wanted.items())]
         return sorted(found, key=lambda c: (c.workload, self.position(c.policy),
@@ -289,8 +323,17 @@ class Results:
         return self.policy_order.index(policy) if policy in self.policy_order else -1
 
     def samples(self, build, case, metric):
-        """One value for each launch, or []."""
-        return self.values.get((build, case), {}).get(metric, [])
+        """One value for each launch, or []; disturbed ones are left out where six others stay."""
+        metrics = self.values.get((build, case), {})
+        values = metrics.get(metric, [])
+        rounds = self.rounds.get((build, case), [])
+        if len(rounds) != len(values):
+            rounds = range(len(values))
+        shaken = metrics.get("disturbed", []) if build in GATED else []
+        if len(shaken) != len(values):
+            shaken = [0] * len(values)
+        return stats.Samples(map(stats.Value, rounds, values, shaken),
+                             self.seeds or build == "simulated")
 
     def of(self, build, metric, **wanted):
         """Samples of the only case that matches; [] if none has the metric. Where several
@@ -299,7 +342,11 @@ class Results:
             found = self.samples(build, case, metric)
             if found:
                 return found
-        return []
+        return stats.Samples()
+
+    def ratio(self, metric, one, other, builds=("release", "release")):
+        """one / other in each round that has both; each a dictionary of what the case must be."""
+        return stats.paired(self.of(builds[0], metric, **one), self.of(builds[1], metric, **other))
 
     def mid(self, build, metric, **wanted):
         """Median of the launches, or None."""
@@ -314,9 +361,12 @@ class Results:
         return [p for p in self.policy_order if p in seen]
 
     def launches(self, build, workload):
-        """Least and most launches behind a workload's cases."""
-        counts = [max(len(v) for v in metrics.values()) for (b, case), metrics
-                  in self.values.items() if b == build and case.workload == workload and metrics]
+        """Least and most launches behind a workload's cases, those left out not counted."""
+        counts = []
+        for case in self.cases(build, workload=workload):
+            metrics = self.values[(build, case)]
+            counts.append(max((len(self.samples(build, case, metric)) for metric in metrics),
+                              default=0))
         return (min(counts), max(counts)) if counts else (0, 0)
 
 

@@ -1,13 +1,44 @@
-"""stats.py - the few statistics that tables and figures use; standard library only.
+"""stats.py - the few statistics that tables, bars and figures use; standard library only.
 
 One sample is one process launch: repetitions inside a process share its memory layout and its
-CPUs and are not independent.
+CPUs and are not independent. Launches of a run are interleaved in rounds, so two cases are
+compared within a round: one ratio for each round, and then an interval of the ratios' median.
+
+Every interval here is of order statistics and exact: whatever the values are distributed like,
+the k-th smallest and the k-th largest of n independent values have the true median between them
+with a probability that follows from n and k alone. Below LEAST values none reaches 95 %.
 """
 
+import functools
 import math
-import random
+from collections import namedtuple
 
-RESAMPLES = 2000
+CONFIDENCE = 0.95
+LEAST = 6  # the fewest values whose smallest and largest cover the median with 95 %
+
+Interval = namedtuple("Interval", "low high coverage")
+Value = namedtuple("Value", "round value disturbed")
+
+
+class Samples(list):
+    """One value for each launch, and what is known of them: all of them with their rounds, how
+    many disturbed ones were left out, how many are still in, and whether launches are seeds of
+    a simulated machine, which nothing disturbs."""
+
+    def __init__(self, found=(), seeds=False):
+        self.all = [v for v in found if v.value is not None]
+        calm = [v for v in self.all if not v.disturbed]
+        kept = calm if len(calm) >= LEAST else self.all
+        super().__init__(v.value for v in kept)
+        self.seeds = seeds
+        self.left_out = len(self.all) - len(kept)
+        self.shaken = sum(1 for v in kept if v.disturbed)
+
+
+def samples_of(values):
+    """Plain values as samples, each a round of its own."""
+    return values if isinstance(values, Samples) else Samples(
+        Value(k, v, False) for k, v in enumerate(values))
 
 
 def median(values):
@@ -19,83 +50,94 @@ def median(values):
     return (ordered[middle - 1] + ordered[middle]) / 2
 
 
-def _percentile_interval(values, confidence):
+def coverage(count, beyond=0):
+    """P(the median lies between two of count values), with so many beyond each of the two."""
+    tail = sum(math.comb(count, k) for k in range(beyond + 1)) / 2 ** count
+    return max(0.0, 1 - 2 * tail)
+
+
+def median_interval(values, confidence=CONFIDENCE):
+    """The narrowest exact interval of the median that covers it with this confidence; where
+    there are too few values for that, from the smallest to the largest, with what that covers."""
     ordered = sorted(values)
-    tail = (1 - confidence) / 2
-    low = ordered[int(math.floor(tail * (len(ordered) - 1)))]
-    high = ordered[int(math.ceil((1 - tail) * (len(ordered) - 1)))]
-    return low, high
+    beyond = 0
+    while 2 * (beyond + 2) <= len(ordered) and coverage(len(ordered), beyond + 1) >= confidence:
+        beyond += 1
+    return Interval(ordered[beyond], ordered[-1 - beyond], coverage(len(ordered), beyond))
 
 
-def median_interval(values, confidence=0.95):
-    """Bootstrap percentile interval of the median; the seed is fixed: same data, same figure."""
-    if len(set(values)) == 1:
-        return values[0], values[0]
-    source = random.Random(1)
-    medians = [median(source.choices(values, k=len(values))) for _ in range(RESAMPLES)]
-    return _percentile_interval(medians, confidence)
+def drawn_interval(values):
+    """The interval that a figure draws, or None: too few values, or disturbed ones in them."""
+    if len(values) < LEAST or getattr(values, "shaken", 0):
+        return None
+    return median_interval(values)
 
 
-def ratio_interval(base, other, confidence=0.95):
-    """Bootstrap percentile interval of median(other) / median(base); base medians above 0."""
-    source = random.Random(2)
-    ratios = []
-    for _ in range(RESAMPLES):
-        below = median(source.choices(base, k=len(base)))
-        above = median(source.choices(other, k=len(other)))
-        if below > 0:
-            ratios.append(above / below)
-    if not ratios:
-        return math.nan, math.nan
-    return _percentile_interval(ratios, confidence)
+def sure_interval(values):
+    """The interval that a bar is judged on, or None where nothing can be judged. Of a simulated
+    machine every seed must say the same: the whole range counts."""
+    if getattr(values, "seeds", False):
+        return median_interval(values, 1.0) if values else None
+    return drawn_interval(values)
 
 
-def _exact_tail(count_a, count_b, statistic):
-    """P(U <= statistic) with no ties, by counting arrangements."""
+def rounds_needed(confidence, astray=1):
+    """The fewest rounds whose interval covers with this confidence although so many rounds on
+    each side went astray."""
+    count = LEAST
+    while coverage(count, astray) < confidence:
+        count += 1
+    return count
+
+
+def paired(one, other, combine=lambda a, b: a / b if b else None):
+    """One value for each round that both have: of one and other, by default one / other. A round
+    whose value is None is left out."""
+    first, second = ({v.round: v for v in samples_of(side).all} for side in (one, other))
+    return Samples((Value(key, combine(v.value, second[key].value),
+                          bool(v.disturbed or second[key].disturbed))
+                    for key, v in first.items() if key in second),
+                   getattr(one, "seeds", False))
+
+
+def mapped(samples, change):
+    """The same launches with each value changed."""
+    samples = samples_of(samples)
+    return Samples((v._replace(value=change(v.value)) for v in samples.all), samples.seeds)
+
+
+@functools.lru_cache(maxsize=256)
+def _tails(count_a, count_b):
+    """P(U <= u) of the Mann-Whitney statistic for each u, by counting arrangements."""
     # ways[i][u]: arrangements of i values of a and j of b whose U is u, built up over j.
     limit = count_a * count_b
-    ways = [[0] * (limit + 1) for _ in range(count_a + 1)]
-    for row in ways:
-        row[0] = 1
+    ways = [[1] + [0] * limit for _ in range(count_a + 1)]
     for j in range(1, count_b + 1):
-        fresh = [[0] * (limit + 1) for _ in range(count_a + 1)]
-        fresh[0][0] = 1
+        fresh = [[1] + [0] * limit]
         for i in range(1, count_a + 1):
-            for u in range(limit + 1):
-                last_is_b = ways[i][u]
-                last_is_a = fresh[i - 1][u - j] if u >= j else 0
-                fresh[i][u] = last_is_b + last_is_a
+            fresh.append([ways[i][u] + (fresh[i - 1][u - j] if u >= j else 0)
+                          for u in range(limit + 1)])
         ways = fresh
     total = math.comb(count_a + count_b, count_a)
-    return sum(ways[count_a][: int(statistic) + 1]) / total
+    tails, sum_so_far = [], 0
+    for amount in ways[count_a]:
+        sum_so_far += amount
+        tails.append(sum_so_far / total)
+    return tails
 
 
-def mann_whitney(a, b):
-    """Two-sided p of the Mann-Whitney U test: exact without ties up to 20, else normal."""
-    merged = sorted((value, side) for side, values in ((0, a), (1, b)) for value in values)
-    rank_sum_a = 0.0
-    tie_term = 0
-    position = 0
-    while position < len(merged):
-        end = position
-        while end < len(merged) and merged[end][0] == merged[position][0]:
-            end += 1
-        rank = (position + 1 + end) / 2
-        rank_sum_a += rank * sum(1 for item in merged[position:end] if item[1] == 0)
-        tie_term += (end - position) ** 3 - (end - position)
-        position = end
-    n, m = len(a), len(b)
-    u = rank_sum_a - n * (n + 1) / 2
-    if tie_term == 0 and max(n, m) <= 20:
-        return min(1.0, 2 * _exact_tail(n, m, min(u, n * m - u)))
-    total = n + m
-    variance = n * m / 12 * (total + 1 - tie_term / (total * (total - 1)))
-    if variance <= 0:
-        return 1.0
-    z = max(0.0, abs(u - n * m / 2) - 0.5) / math.sqrt(variance)
-    return math.erfc(z / math.sqrt(2))
+def ratio_interval(base, other, confidence=CONFIDENCE):
+    """Interval of other / base for two lots of launches that share no rounds, exact if they
+    differ by one factor only (Hodges and Lehmann's, of the Mann-Whitney test); where that many
+    launches cannot reach the confidence, the widest there is. All values above 0."""
+    ratios = sorted(b / a for a in base for b in other)
+    tails = _tails(len(base), len(other))
+    beyond = 0
+    while 2 * (beyond + 2) <= len(ratios) and 1 - 2 * tails[beyond + 1] >= confidence:
+        beyond += 1
+    return Interval(ratios[beyond], ratios[-1 - beyond], max(0.0, 1 - 2 * tails[beyond]))
 
 
-def smallest_p(n, m):
-    """The smallest p that the exact test can give with so many samples."""
-    return 2 / math.comb(n + m, n)
+def middle_ratio(base, other):
+    """The estimate that belongs to ratio_interval: the median of all ratios across."""
+    return median([b / a for a in base for b in other])

@@ -14,7 +14,8 @@ Row = namedtuple("Row", "label build workloads threads occupancies placement win
 
 # Thread counts: a number; "all" = one for each CPU; "powers" = 1, 2, 4 ... up to all, then once
 # 4 for each CPU; "even" = those of powers that are even; "some" = all, but at least 2.
-# repetitions None: as --repetitions says (default 5). quick: is the row part of --quick?
+# repetitions None: as --repetitions says (default 7: six decide, one may be disturbed). What is
+# shown and not judged needs fewer. quick: is the row part of --quick?
 # times come from release, counts from counted. flags: more of them for pfs-bench. results_as:
 # under which name the results are kept, where it is not the build's. only: the trait that a
 # policy must have for this row.
@@ -36,9 +37,20 @@ SUITE = (
     Row("scan",          "release", "scan",    "some",      "0.9",
                          "compact", 60,        3,           False),
     Row("replay",        "release", "replay",  "some",      "",
-                         "compact", 40,        2,           False),
+                         "compact", 40,        None,        False),
     Row("tide",          "release", "tide",    "all",       "",
-                         "compact", 1000,      3,           True),
+                         "compact", 1000,      6,           True),
+    # The same batches by calls of the public functions, as a user's program makes them.
+    Row("calls",         "release", "pair,churn", "1,some", "0.9",
+                         "compact", 40,        None,        True,
+        "--apis=public --latency_ms=0"),
+    # One case a process, whose highest resident set is looked at; its times are not.
+    Row("memory",        "release", "churn",   "some",      "0.9",
+                         "compact", 40,        3,           True,
+        "--repeat_disturbed=0", "memory"),
+    Row("memory-floor",  "release", "floor",   "1",         "",
+                         "compact", 40,        3,           True,
+        "--repeat_disturbed=0", "memory"),
     # A pass takes a CPU from somebody: such a trial counts as disturbed, and is what is meant.
     Row("ebb-reclaim",   "release", "ebb",     "2",         "",
                          "compact", 160,       None,        False,
@@ -55,6 +67,8 @@ SUITE = (
     Row("counts-tide",   "counted", "tide",    "2,8,64",    "",
                          "compact", 300,       1,           False),
 )
+
+MEMORY = "memory"  # results_as of launches whose process is watched
 
 TRACES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                       "results", "traces")
@@ -93,7 +107,7 @@ def estimate_seconds(row, cpus):
     return 0.1 + _cases(row, cpus) * (windows * row.window_ms / 1000 + 0.03)
 
 
-def make_plan(policies, cpus, seed, repetitions=5, quick=False, traits=None):
+def make_plan(policies, cpus, seed, repetitions=7, quick=False, traits=None):
     """The launches in the order in which they run: a list of dictionaries for plan.json."""
     source = random.Random(seed)
     rows = [r for r in SUITE if r.quick or not quick]
@@ -108,7 +122,7 @@ def make_plan(policies, cpus, seed, repetitions=5, quick=False, traits=None):
             turn = [r for r in turn if number == 0 or r.repetitions is None]
         source.shuffle(turn)
         for row in turn:
-            order = list(policies) if row.label != "floor" else [None]
+            order = list(policies) if row.workloads != "floor" else [None]
             source.shuffle(order)
             if row.only and traits is not None:
                 order = [policy for policy in order if row.only in traits.get(policy, ())]

@@ -1,7 +1,14 @@
 """summary.py - the comparison table and the bars, computed from results."""
 
+import judge
+import stats
+from judge import Bar
+from results import GATED
 from stats import median
 from svg import number, time_text
+
+# A result of which more is disturbed is not to be compared.
+DISTURBED_LIMIT = 0.1
 
 WORKLOADS = {
     "pair": "each thread allocates, publishes and frees one record",
@@ -61,11 +68,11 @@ def per_thousand(results, case, metric):
     return [1000 * c / n if n else 0.0 for c, n in zip(counts, calls)]
 
 
-def returned_share(results, policy):
-    """Median over launches: pages given back in the trough / pages added; None if none."""
-    shares = []
+def returned_shares(results, policy):
+    """Of each launch: pages given back in the trough / pages added; [] if none was added."""
     if not results.series:
-        return results.mid("release", "returned_share", workload="tide", policy=policy)
+        return results.of("release", "returned_share", workload="tide", policy=policy)
+    shares = []
     for case, launches in results.series.items():
         if case.policy != policy:
             continue
@@ -75,6 +82,12 @@ def returned_share(results, policy):
             if top > pages[0]:
                 after = pages[pages.index(top):]
                 shares.append((top - min(after)) / (top - pages[0]))
+    return stats.samples_of(shares)
+
+
+def returned_share(results, policy):
+    """Median over launches of what a policy gives back, or None."""
+    shares = returned_shares(results, policy)
     return median(shares) if shares else None
 
 
@@ -168,34 +181,42 @@ def aligned(headers, rows):
     return "\n".join(out)
 
 
+def per_operation(value):
+    """4 ns, of a rate."""
+    return f"{1e9 / value:.3g} ns"
+
+
+def millions(value):
+    """5.3 M/s, of a rate."""
+    return f"{value / 1e6:.3g} M/s"
+
+
+def ratio_bar(results, says, one, other, least=None, most=None, form=millions, reason=""):
+    """A bar on one / other, rates of launches of the same round; one and other say which case."""
+    values = [results.mid("release", "items_per_second", **case) for case in (one, other)]
+    if not all(values):
+        return judge.unmeasured(says)
+    return judge.bar(says, results.ratio("items_per_second", one, other), least, most,
+                     detail=f"medians {form(values[0])} and {form(values[1])}", reason=reason)
+
+
 def _bar_floor(results):
-    bare = results.mid("release", "items_per_second", workload="floor")
-    own = results.mid("release", "items_per_second", workload="pair", policy="local_scan",
-                      threads=1)
-    bar = "local_scan, pair, 1 thread: at most 2 × the floor"
-    if not bare or not own:
-        return bar, "not measured", None
-    return bar, (f"{1e9 / own:.3g} ns against {1e9 / bare:.3g} ns: {bare / own:.3g} ×"), \
-        bare / own <= 2
+    return ratio_bar(results, "local_scan, pair, 1 thread: at most 2 × the floor",
+                     {"workload": "floor"},
+                     {"workload": "pair", "policy": "local_scan", "threads": 1}, most=2,
+                     form=per_operation)
 
 
 def _bar_random_start(results):
-    bar = "random_start, churn 0.9, 2 threads: at least 5 × original"
     case = {"workload": "churn", "occupancy": 0.9, "threads": 2}
-    own = results.mid("release", "items_per_second", policy="random_start", **case)
-    base = results.mid("release", "items_per_second", policy="original", **case)
-    if not own or not base:
-        return bar, "not measured", None
-    return bar, f"{own / 1e6:.3g} M/s against {base / 1e6:.3g} M/s: {own / base:.3g} ×", \
-        own / base >= 5
+    return ratio_bar(results, "random_start, churn 0.9, 2 threads: at least 5 × original",
+                     {**case, "policy": "random_start"}, {**case, "policy": "original"}, least=5)
 
 
 def _bar_reclaiming(results):
-    bar = "reclaiming, tide: gives back at least 90 % of the added pages in the trough"
-    share = returned_share(results, "reclaiming")
-    if share is None:
-        return bar, "not measured", None
-    return bar, f"{share * 100:.1f} %", share >= 0.9
+    shares = stats.mapped(returned_shares(results, "reclaiming"), lambda share: 100 * share)
+    return judge.bar("reclaiming, tide: gives back at least 90 % of the added pages in the trough",
+                     shares, least=90, form="{:.1f} %")
 
 
 def _largest(results, policies, metrics, least_threads=0, least_occupancy=0.0):
@@ -211,37 +232,64 @@ def _bar_strict(results):
     strict = [p for p in results.policies("counted", "churn")
               if p != "original" and p not in baselines(results) and
               _largest(results, [p], ("page_skips",)) is not None]
-    bar = "strict policies: no page and no record skipped"
+    says = "strict policies: no page and no record skipped, in any launch"
     worst = _largest(results, strict, ("page_skips", "record_skips"))
     if worst is None:
-        return bar, "not measured", None
+        return judge.unmeasured(says)
     cases = sum(len(results.cases("counted", workload="churn", policy=p)) for p in strict)
-    return bar, f"{number(worst)} at most, in {cases} cases of {', '.join(strict)}", worst == 0
+    return Bar(says, f"{number(worst)} at most, in {cases} cases of {', '.join(strict)}",
+               judge.NOT_MET if worst else judge.MET)
 
 
 def _bar_original(results):
-    bar = "original, 8 or more threads, 0.9 or more full: skips and needless growth are seen"
+    says = "original, 8 or more threads, 0.9 or more full: skips and needless growth are seen"
     seen = {m: _largest(results, ["original"], (m,), 8, 0.9)
             for m in ("page_skips", "record_skips", "needless_growths")}
     if any(v is None for v in seen.values()):
-        return bar, "not measured", None
+        return judge.unmeasured(says)
     text = ", ".join(f"{k.replace('_', ' ')} {number(v)}" for k, v in seen.items())
-    return bar, text, all(v > 0 for v in seen.values())
+    return Bar(says, text, judge.MET if all(v > 0 for v in seen.values()) else judge.NOT_MET)
 
 
 def bars(results):
-    """[(bar, measured, met: True, False or None)]"""
+    """[Bar], each judged by its interval; counts by the worst launch."""
     return [make(results) for make in (_bar_floor, _bar_random_start, _bar_reclaiming,
                                        _bar_strict, _bar_original)]
 
 
-def disturbed(results):
-    """{"cases", "disturbed", "repeated"} of the release build, summed over its launches, or
-    None where no counter says so. A case that stayed disturbed was repeated in vain."""
-    tally = {"cases": 0, "disturbed": 0, "repeated": 0}
-    for (build, _), metrics in results.values.items():
-        if build == "release" and "disturbed" in metrics:
-            tally["cases"] += len(metrics["disturbed"])
-            tally["disturbed"] += sum(1 for v in metrics["disturbed"] if v > 0)
-            tally["repeated"] += sum(int(v) - 1 for v in metrics.get("attempts", []) if v > 1)
+def disturbed(results, metric=None):
+    """{"cases", "disturbed", "repeated", "left_out", "thin"} over the builds that are timed, or
+    None where no counter says so. A value that stayed disturbed was repeated in vain; thin are
+    the cases that have disturbed values in their medians since fewer than six others stay."""
+    tally = {"cases": 0, "disturbed": 0, "repeated": 0, "left_out": 0, "thin": 0, "measured": 0}
+    for (build, case), metrics in results.values.items():
+        if build not in GATED or "disturbed" not in metrics:
+            continue
+        if metric and metric not in metrics:
+            continue
+        flags = [v for v in metrics["disturbed"] if v is not None]
+        samples = results.samples(build, case, metric or "disturbed")
+        tally["measured"] += 1
+        tally["cases"] += len(flags)
+        tally["disturbed"] += sum(1 for v in flags if v > 0)
+        tally["repeated"] += sum(int(v) - 1 for v in metrics.get("attempts", []) if v and v > 1)
+        tally["left_out"] += samples.left_out
+        tally["thin"] += 1 if samples.shaken else 0
     return tally if tally["cases"] else None
+
+
+def disturbed_text(results):
+    """How much of what was measured was disturbed, and what follows, in one sentence."""
+    shaken = disturbed(results)
+    if not shaken:
+        return "These results do not say how many trials were disturbed."
+    share = shaken["disturbed"] / shaken["cases"]
+    text = (f"{shaken['disturbed']} of {shaken['cases']} timed values ({100 * share:.2g} %) stayed "
+            "disturbed: their threads did not run at the same time")
+    if not shaken["disturbed"]:
+        return text.split(":")[0] + "."
+    text += f". {shaken['left_out']} are left out"
+    if shaken["thin"]:
+        text += (f"; {shaken['thin']} of {shaken['measured']} cases have fewer than {stats.LEAST} "
+                 "others, so nothing is decided by them")
+    return text + "."

@@ -7,14 +7,23 @@ for dark screens. Every mark has a native tooltip. Series differ by colour, dash
 import math
 from html import escape
 
-# Okabe and Ito's colours, in an order that sets neighbours apart, then two of Paul Tol's.
+# Okabe and Ito's colours, in an order that sets neighbours apart, then Paul Tol's and four more.
+# Every one of the first 16 series has a colour and a dash that no other has.
 LIGHT = ("#d55e00", "#0072b2", "#e69f00", "#009e73", "#7a7a7a", "#56b4e9", "#cc79a7",
-         "#1b1f24", "#882255", "#999933")
+         "#1b1f24", "#882255", "#999933", "#332288", "#a0522d", "#117733", "#c2185b", "#5f9ea0",
+         "#b8860b")
 DARK = ("#ff8a3d", "#5aa9e6", "#f2b84b", "#37c79b", "#a8a8a8", "#8fd0f7", "#e3a6c6",
-        "#f0f0f0", "#d0709c", "#c9c95a")
-DASH = ("", "7 3", "2 3", "10 3 2 3", "4 2", "12 4", "1 2", "", "6 2 2 2", "3 3")
+        "#f0f0f0", "#d0709c", "#c9c95a", "#9d8cff", "#d9a07a", "#5cc46e", "#ff6f9f", "#86c5c8",
+        "#e0c060")
+DASH = ("", "7 3", "2 3", "10 3 2 3", "4 2", "12 4", "1 2", "14 2 1 2", "6 2 2 2", "3 3",
+        "16 3 4 3", "5 1", "9 2 1 2 1 2", "1 4", "8 6", "3 1 1 1")
 INK, SOFT, GRID, PAPER = "#1b1f24", "#5c6570", "#dfe3e8", "#ffffff"
 FONT = "system-ui, 'Segoe UI', 'Liberation Sans', Helvetica, Arial, sans-serif"
+
+
+def dash_of(series):
+    """The dash of a series; beyond the colours the dashes shift, so that no pair comes again."""
+    return DASH[(series + series // len(LIGHT)) % len(DASH)]
 
 
 def style():
@@ -221,7 +230,7 @@ class Canvas:
         if not points:
             return
         steps = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        pattern = DASH[series % len(DASH)] if dash is None else dash
+        pattern = dash_of(series) if dash is None else dash
         dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
         index = series % len(LIGHT)
         self.parts.append(f'<polyline class="l{index} mark" points="{steps}" fill="none" '

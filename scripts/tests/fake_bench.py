@@ -2,7 +2,10 @@
 """fake_bench.py - answers like pfs-bench with invented numbers, for the tests of the scripts.
 
 PFS_FAKE: fail:POLICY exits with 1 for that policy, garbage writes half a JSON file, slow sleeps
-for a second, hang ignores time. The numbers are a shape to draw, not a measurement.
+for a second, hang ignores time. PFS_FAKE_DISTURBED: the share of disturbed values.
+PFS_FAKE_SLOWER: how many times slower than usual policies are that are no baselines; a file
+"slower" beside the program says the same of that program alone. The numbers are a shape to draw,
+not a measurement.
 """
 
 import argparse
@@ -17,7 +20,10 @@ POLICIES = {"original": (60, 0.35), "local_scan": (13, 0.7), "random_start": (17
             "reclaiming": (15, 0.9), "malloc": (10, 1.7), "ck_stack": (21, 0.3),
             "mutex_list": (30, 0.12), "exact": (14, 1.6), "magazine": (4, 1.9)}
 BASELINES = ("malloc", "ck_stack", "mutex_list")
+GIVES_BACK = ("reclaiming", "exact", "magazine")
 FLOOR_NS = 7.9
+DISTURBED = float(os.environ.get("PFS_FAKE_DISTURBED", "0"))
+SLOWER = float(os.environ.get("PFS_FAKE_SLOWER", "1"))  # of a policy that is not a baseline
 
 
 def row(name, rate, extra):
@@ -25,7 +31,7 @@ def row(name, rate, extra):
               "repetition_index": 0, "threads": 1, "iterations": 1, "real_time": 6e7,
               "cpu_time": 6e7, "time_unit": "ns", "items_per_second": rate,
               "attempts": 2 if random.random() < 0.2 else 1,
-              "disturbed": 1 if random.random() < 0.1 else 0}
+              "disturbed": 1 if random.random() < DISTURBED else 0}
     fields.update(extra)
     return fields
 
@@ -42,7 +48,15 @@ def counts(policy, occupancy, threads, calls):
                 probes=calls * 60.0, cas_failures=calls * 0.3)
 
 
-def measure(workload, policy, occupancy, threads, counted):
+def slower():
+    place = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "slower")
+    if not os.path.exists(place):
+        return SLOWER
+    with open(place, encoding="ascii") as file:
+        return float(file.read())
+
+
+def measure(workload, policy, occupancy, threads, counted, api=""):
     if workload == "floor":
         return row("floor/threads:1", 1e9 / FLOOR_NS * random.uniform(0.97, 1.03), {})
     ns, scaling = POLICIES[policy]
@@ -53,8 +67,10 @@ def measure(workload, policy, occupancy, threads, counted):
     running = min(threads, os.cpu_count() or 2)
     rate = 1e9 / (ns * cost) * (1 + (running - 1) * (scaling - 0.5) * 0.9)
     rate *= random.uniform(0.94, 1.05) * (0.9 if threads > running else 1)
+    rate /= (slower() if policy not in BASELINES else 1) * (1.6 if api else 1)
     filled = f"/occupancy:{occupancy:g}" if occupancy is not None else ""
-    extra = dict(ns_p50=ns * cost, ns_p99=ns * cost * 6, ns_p999=ns * cost * 40,
+    extra = dict(fairness=random.uniform(0.7, 1), ns_p50=ns * cost, ns_p99=ns * cost * 6,
+                 ns_p999=ns * cost * 40,
                  ns_max=ns * cost * 9000 * random.uniform(.5, 2), pages_peak=64, pages_ideal=60)
     if workload == "scan":
         extra["rows_per_second"] = 4e7 / ns
@@ -67,7 +83,8 @@ def measure(workload, policy, occupancy, threads, counted):
     if counted:
         extra.update(counts(policy, occupancy, threads, int(rate * 0.06)))
     workload += "_redis" if workload == "replay" else ""
-    name = f"{workload}/policy:{policy}{filled}/placement:compact/threads:{threads}/manual_time"
+    name = (f"{workload}/policy:{policy}{filled}{api}/placement:compact/threads:{threads}/"
+            "manual_time")
     return row(name, rate, extra)
 
 
@@ -87,13 +104,27 @@ def tide_line(name, policy):
 def main():
     parser = argparse.ArgumentParser()
     for name in ("policies", "workloads", "occupancies", "threads", "placements", "window_ms",
-                 "series", "benchmark_out", "benchmark_out_format"):
+                 "series", "benchmark_out", "benchmark_out_format", "apis"):
         parser.add_argument("--" + name, default="")
     parser.add_argument("--list_policies", action="store_true")
+    parser.add_argument("--list_workloads", action="store_true")
+    parser.add_argument("--list_traits", action="store_true")
     arguments, _ = parser.parse_known_args()
     if arguments.list_policies:
+        names = POLICIES
+        place = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "policies")
+        if os.path.exists(place):
+            with open(place, encoding="ascii") as file:
+                names = file.read().split()
         print("\n".join(f"{p:14} {'baseline: ' if p in BASELINES else ''}invented numbers"
+                        for p in names))
+        return 0
+    if arguments.list_traits:
+        print("\n".join(p + (" index reclaim" if p in GIVES_BACK else " index")
                         for p in POLICIES))
+        return 0
+    if arguments.list_workloads:
+        print("\n".join(f"{w:14} invented" for w in ("pair", "churn", "handoff")))
         return 0
     fault = os.environ.get("PFS_FAKE", "")
     if fault == "slow":
@@ -110,10 +141,12 @@ def main():
         for threads in [int(t) for t in arguments.threads.split(",")]:
             fills = [float(o) for o in arguments.occupancies.split(",") if o] or [None]
             for occupancy in fills if workload in ("churn", "scan") else [None]:
-                rows.append(measure(workload, arguments.policies, occupancy, threads, counted))
+                rows.append(measure(workload, arguments.policies, occupancy, threads, counted,
+                                    "/api:public" if arguments.apis == "public" else ""))
                 if workload == "tide":
                     series += tide_line(rows[-1]["name"], arguments.policies)
-    text = json.dumps({"context": {"counted": str(counted).lower(), "num_cpus": os.cpu_count()},
+    text = json.dumps({"context": {"counted": str(counted).lower(), "num_cpus": os.cpu_count(),
+                                   "timer_cost_ns": "20.0", "timer_step_ns": "10.0"},
                        "benchmarks": rows})
     with open(arguments.benchmark_out, "w", encoding="utf-8") as file:
         file.write(text[:len(text) // 2] if fault == "garbage" else text)

@@ -58,6 +58,7 @@ class Case(unittest.TestCase):
             Case.shared = tempfile.mkdtemp(prefix="pfs-scripts-shared-")
             atexit.register(Case.forget)
             done = call("measure.py", "--out", os.path.join(Case.shared, "result"), "--seed", "7",
+                        "--repetitions", "6",
                         "--build-dir", self.build_dir())
             self.assertEqual(done.returncode, 0, done.stderr)
         return os.path.join(Case.shared, "result")

@@ -8,6 +8,7 @@ import unittest
 import fixture
 import claims
 import figures
+import judge
 import results
 
 
@@ -19,7 +20,7 @@ class Claims(fixture.Case):
     def test_each_claim_is_judged_and_can_fail(self):
         found = results.load([self.invented()])
         before = self.verdicts(found)
-        self.assertEqual(set(before.values()), {True}, before)
+        self.assertEqual(set(before.values()), {judge.MET}, before)
         for (build, case), metrics in found.values.items():
             if build != "simulated":
                 continue
@@ -35,17 +36,26 @@ class Claims(fixture.Case):
             search["exit"] = 0
         after = self.verdicts(found)
         # Nothing else is needlessly added now, so the strict scans are cleared of that claim.
-        self.assertEqual(set(after.values()), {False}, after)
+        self.assertEqual(set(after.values()), {judge.NOT_MET}, after)
+
+    def test_seeds_that_differ_decide_nothing(self):
+        found = results.load([self.invented()])
+        for (build, case), metrics in found.values.items():
+            if build == "simulated" and case.policy == "exact" and case.threads > 1:
+                metrics["items_per_second"][0] = 1.0  # one seed of several
+        after = self.verdicts(found)
+        self.assertEqual(after["exact-original"], judge.UNDECIDED)
+        self.assertEqual(after["growth"], judge.MET)
 
     def test_what_was_not_simulated_is_not_judged(self):
         self.assertEqual(claims.judged(results.Results()), [])
         found = results.load([self.invented()])
         found.values = {key: value for key, value in found.values.items() if key[1].threads != 1}
         verdicts = self.verdicts(found)
-        self.assertIsNone(verdicts["efficiency"])
-        self.assertIsNone(verdicts["growth"])
+        self.assertEqual(verdicts["efficiency"], judge.NOT_MEASURED)
+        self.assertEqual(verdicts["growth"], judge.NOT_MEASURED)
         found.values, found.searches = {}, found.searches[:1]
-        self.assertEqual(set(self.verdicts(found).values()), {None})
+        self.assertEqual(set(self.verdicts(found).values()), {judge.NOT_MEASURED})
 
     def test_figures_are_marked_and_real_ones_are_not(self):
         found = results.load([self.invented()])

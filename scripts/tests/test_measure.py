@@ -9,6 +9,7 @@ import time
 import unittest
 
 import fixture
+import measure
 import suite
 
 
@@ -49,7 +50,7 @@ class Suite(unittest.TestCase):
 
 
 class Measure(fixture.Case):
-    def measure(self, *arguments, fake=""):
+    def measured(self, *arguments, fake=""):
         self.out = os.path.join(self.folder, "out")
         return fixture.call("measure.py", "--out", self.out, "--build-dir", self.build_dir(),
                             *arguments, environment={"PFS_FAKE": fake})
@@ -64,15 +65,32 @@ class Measure(fixture.Case):
                           if f.endswith(".partial")], [])
         self.assertEqual(fixture.call("check_results.py", folder).returncode, 0)
 
+    def test_memory_of_the_process_is_watched(self):
+        launches = [launch for launch in plan_of(self.invented())["launches"]
+                    if launch.get("results_as") == "memory" and launch["status"] == "done"]
+        self.assertTrue(launches)
+        peaks = [launch["process_bytes_peak"] for launch in launches]
+        # A Python that started; not this one, whose memory rusage would count in.
+        self.assertTrue(all(1 << 20 < peak < 1 << 30 for peak in peaks), peaks)
+        grown = ["/usr/bin/python3", "-c", "x = bytearray(b'1') * (200 << 20); "
+                 "import time; time.sleep(0.2)"]
+        done, peak = measure.run_watched(grown, 60, None)
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(200 << 20 < peak < 300 << 20, peak)
+        own = bytearray(b"1") * (300 << 20)  # what we hold is not the child's
+        _, peak = measure.run_watched(["/usr/bin/sleep", "0.1"], 60, None)
+        self.assertLess(peak, 50 << 20)
+        del own
+
     def test_ends_by_naming_the_report(self):
-        done = self.measure("--quick")
+        done = self.measured("--quick")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.strip().splitlines()[-1], f"report: {self.out}/report.html")
         self.assertIn("original", done.stdout)
         self.assertNotIn("\r", done.stderr)
 
     def test_a_failed_launch_is_named_and_the_rest_kept(self):
-        done = self.measure("--quick", fake="fail:malloc")
+        done = self.measured("--quick", fake="fail:malloc")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"launch \d+ \(\w+.* malloc, \w+\) failed: exit 1: "
                                       "pfs-bench: out of luck")
@@ -83,7 +101,7 @@ class Measure(fixture.Case):
         self.assertTrue(os.path.exists(os.path.join(self.out, "report.html")))
 
     def test_damaged_output_is_a_failure(self):
-        done = self.measure("--quick", fake="garbage")
+        done = self.measured("--quick", fake="garbage")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("damaged JSON at offset", done.stderr)
         self.assertIn("in a row failed; stopped", done.stderr)
