@@ -123,6 +123,7 @@ struct pfs_machine {
 	const void *oracle;
 	size_t oracle_bytes;
 	bool watch;                /* report data races; true after create */
+	bool hasty;                /* what a final check gives back is not hidden: memory.h */
 	struct pfs_weaken weaken;
 	/* Takes over all operations of threads: virtual time, see timed.h. NULL: schedulers. */
 	uint64_t (*engine)(struct pfs_machine *self, const struct pfs_sim_operation *operation);

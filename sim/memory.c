@@ -48,7 +48,10 @@ static void unmap(void *context, void *memory, size_t size_bytes)
 	(void)pfs_sim_change(PFS_SIM_UNMAP, memory, 0, (size_t)count * OS_PAGE, PFS_SIM_SEQ,
 			     PFS_SIM_PLACE("unmap"));
 	memset(&self->states[first], PFS_SIM_GONE, count);
-	(void)mprotect(memory, (size_t)count * OS_PAGE, PROT_NONE);
+	if (self->hides) {
+		(void)mprotect(memory, (size_t)count * OS_PAGE, PROT_NONE);
+		self->hidden++;
+	}
 	self->mapped--;
 }
 
@@ -71,6 +74,7 @@ int pfs_sim_memory_init(struct pfs_sim_memory *self)
 		return -1;
 	}
 	self->region = region;
+	self->hides = true;
 	self->source = (struct pfs_memory_source){ map, unmap, resident, self };
 	return 0;
 }
@@ -85,7 +89,7 @@ void pfs_sim_memory_fini(struct pfs_sim_memory *self)
 void pfs_sim_memory_reset(struct pfs_sim_memory *self)
 {
 	size_t used = (size_t)self->used;
-	if (memchr(self->states, PFS_SIM_GONE, used) != NULL)
+	if (self->hidden != 0)
 		(void)mprotect(self->region, used * OS_PAGE, PROT_READ | PROT_WRITE);
 	if (used <= 64) /* small cases run a million times: clearing is cheaper than faulting */
 		memset(self->region, 0, used * OS_PAGE);
@@ -95,6 +99,8 @@ void pfs_sim_memory_reset(struct pfs_sim_memory *self)
 	self->used = 0;
 	self->mapped = 0;
 	self->maps = 0;
+	self->hidden = 0;
+	self->hides = true;
 }
 
 bool pfs_sim_memory_has(const struct pfs_sim_memory *self, const void *address,

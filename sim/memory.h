@@ -3,7 +3,8 @@
  *
  * Addresses are never used twice in one execution, and what was given back stays inaccessible
  * until the machine is reset: a late access through the machine is found by a look at the
- * table, a plain one by the hardware.
+ * table, a plain one by the hardware. What a final check gives back when all is over is hidden
+ * from the hardware only where `hides` says so: that costs two system calls a page.
  */
 #ifndef PFS_SIM_MEMORY_H
 #define PFS_SIM_MEMORY_H
@@ -22,6 +23,8 @@ struct pfs_sim_memory {
 	uint64_t mapped;      /* container pages mapped now */
 	uint64_t refuse_from; /* the map call of this number and later ones are refused; 0: none */
 	uint64_t maps;        /* map calls since the reset */
+	bool hides;           /* what is given back now is hidden from the hardware, too */
+	uint64_t hidden;      /* pages hidden since the reset */
 	uint16_t *nodes;      /* of each OS page that was handed out */
 	uint32_t node_count;  /* that interleaved memory is spread over; 0: 1 */
 	/* Called when memory was mapped; for its price. Optional. */

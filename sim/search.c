@@ -66,6 +66,7 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 	if (scenario->settle != NULL)
 		scenario->settle(machine, scenario->context);
 	half.call = scenario->finish;
+	machine->memory.hides = !machine->hasty;
 	if (machine->end == PFS_END_DONE && scenario->finish != NULL)
 		pfs_machine_aside(machine, call_half, &half);
 	return machine->end;
@@ -169,6 +170,8 @@ static void run_all(struct search *self)
 						  : self->kind == PFS_SEARCH_DPOR
 							  ? &self->dpor.scheduler
 							  : &self->explore.scheduler;
+		/* A destroy that touches what it gave back does so in the first execution. */
+		self->machine->hasty = n != 0;
 		if (!execute(self, scheduler) || (exhaustive && !next_of_all(self)))
 			return;
 	}
@@ -198,6 +201,7 @@ bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario
 	self.explore.append_only = self.dpor.append_only = options->append_only;
 	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
 	run_all(&self);
+	machine->hasty = false;
 	pfs_dpor_fini(&self.dpor);
 	pfs_explore_fini(&self.explore);
 	free(self.randoms);
