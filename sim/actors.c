@@ -49,23 +49,18 @@ bool pfs_machine_can_run(const struct pfs_machine *self, uint32_t actor)
 	}
 	const struct pfs_vthread *thread = self->threads[actor];
 	return thread->state == PFS_VTHREAD_READY && thread->steps < thread->stop_after &&
-	       !thread->yielded && pfs_model_is_ready(self, thread) &&
+	       pfs_model_is_ready(self, thread) &&
 	       (choice == 0 || pfs_views_can(self, thread, choice));
 }
 
-bool pfs_machine_any(struct pfs_machine *self)
+bool pfs_machine_any(const struct pfs_machine *self)
 {
-	bool woken = false;
 	uint32_t count = pfs_machine_actor_count(self);
 	for (uint32_t actor = 0; actor < count; actor++) {
 		if (pfs_machine_can_run(self, actor))
 			return true;
 	}
-	for (uint32_t id = 0; id < self->thread_count; id++) {
-		woken |= self->threads[id]->yielded;
-		self->threads[id]->yielded = false;
-	}
-	return woken && pfs_machine_any(self);
+	return false;
 }
 
 struct pfs_sim_operation pfs_machine_pending(const struct pfs_machine *self, uint32_t actor)

@@ -2,12 +2,49 @@
 
 #include "sim/model.h"
 
+static uintptr_t bytes_of(const struct pfs_sim_operation *operation)
+{
+	return operation->kind == PFS_SIM_UNMAP ? operation->operand : operation->size_bytes;
+}
+
 static bool overlap(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
 {
 	uintptr_t a_first = (uintptr_t)a->address, b_first = (uintptr_t)b->address;
-	uintptr_t a_bytes = a->kind == PFS_SIM_UNMAP ? a->operand : a->size_bytes;
-	uintptr_t b_bytes = b->kind == PFS_SIM_UNMAP ? b->operand : b->size_bytes;
-	return a_first < b_first + b_bytes && b_first < a_first + a_bytes;
+	return a_first < b_first + bytes_of(b) && b_first < a_first + bytes_of(a);
+}
+
+static bool was_read(const struct pfs_news_read *read, const struct pfs_sim_operation *ran)
+{
+	uintptr_t first = (uintptr_t)ran->address, read_first = (uintptr_t)read->address;
+	return first < read_first + read->size_bytes && read_first < first + bytes_of(ran);
+}
+
+static bool writes_what_was_read(const struct pfs_effect *write, const struct pfs_effect *yield)
+{
+	if (!write->wrote || write->buffered || write->ran.kind == PFS_SIM_NOTE)
+		return false;
+	for (uint32_t i = 0; i < yield->looks.count; i++) {
+		if (was_read(&yield->looks.reads[i], &write->ran))
+			return true;
+	}
+	return false;
+}
+
+bool pfs_effect_is_news(const struct pfs_effect *write, uint32_t at, const struct pfs_effect *yield,
+			bool views)
+{
+	if (write->thread == yield->thread || !write->wrote || write->buffered ||
+	    write->ran.kind == PFS_SIM_NOTE)
+		return false;
+	for (uint32_t i = 0; i < yield->looks.count; i++) {
+		const struct pfs_news_read *read = &yield->looks.reads[i];
+		if (!was_read(read, &write->ran) || (!views && at < read->since))
+			continue;
+		if (write->ran.kind == PFS_SIM_UNMAP ||
+		    pfs_news_is(read, write->ran.address, write->ran.size_bytes, write->written))
+			return true;
+	}
+	return false;
 }
 
 static bool is_begin_to_drain(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
@@ -18,12 +55,12 @@ static bool is_begin_to_drain(const struct pfs_sim_operation *a, const struct pf
 bool pfs_effects_depend(const struct pfs_effect *a, const struct pfs_effect *b)
 {
 	const struct pfs_sim_operation *one = &a->ran, *other = &b->ran;
-	if (one->kind == PFS_SIM_YIELD || other->kind == PFS_SIM_YIELD)
-		return true;
 	if (a->thread == b->thread)
 		return false;
 	if (a->fence || b->fence)
 		return true;
+	if (one->kind == PFS_SIM_YIELD || other->kind == PFS_SIM_YIELD)
+		return writes_what_was_read(b, a) || writes_what_was_read(a, b);
 	if (a->barrier || b->barrier)
 		return pfs_effect_moves_buffer(a) || pfs_effect_moves_buffer(b);
 	if (a->buffered || b->buffered)
@@ -61,6 +98,8 @@ static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effec
 	effect->buffered = pfs_model_buffers(machine, &effect->ran);
 	effect->barrier = machine->model == PFS_MACHINE_TSO && barrier;
 	effect->fence = machine->model == PFS_MACHINE_VIEWS && barrier;
+	if (effect->ran.kind == PFS_SIM_YIELD)
+		effect->looks = machine->threads[effect->thread]->looks;
 }
 
 struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step)
@@ -68,6 +107,7 @@ struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct 
 	uint8_t kind = step->operation.kind;
 	struct pfs_effect effect = { .ran = step->operation, .thread = step->thread,
 				     .source = step->source, .older = step->older,
+				     .written = step->written,
 				     .wrote = step->wrote || kind == PFS_SIM_NOTE ||
 					      kind == PFS_SIM_UNMAP };
 	set_kind(machine, &effect);

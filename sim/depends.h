@@ -6,7 +6,8 @@
  * Steps of different actors depend on each other if
  *	bytes          they touch the same, and one writes memory that others see. A
  *	               compare-and-swap that fails is a load; unmap writes all that it gives back.
- *	a yield        is one of them: its thread then waits for a step of any other actor.
+ *	a yield        waits for news of what its thread has read (news.h), and the other writes
+ *	               some of that. One that went on because nobody else could comes behind all.
  *	a barrier      tso: and what fills or empties the buffer of another thread.
  *	               views: and everything of other threads, since it ends their choices.
  *	notes          touch their cell, as a store. Of two notes with a time, one begins and the
@@ -30,6 +31,8 @@ struct pfs_effect {
 	uint32_t thread;
 	uint32_t source; /* views: the step that wrote what was read */
 	uint32_t older;  /* views: the choice */
+	uint64_t written;              /* of a step that was executed */
+	struct pfs_looks looks;        /* of a yield */
 	bool wrote;    /* into memory that others see */
 	bool buffered; /* a store into its own buffer; a seq one is none */
 	bool barrier;  /* tso: waits until no store is buffered */
@@ -48,6 +51,11 @@ static inline bool pfs_effect_moves_buffer(const struct pfs_effect *self)
 {
 	return self->buffered || self->ran.kind == PFS_SIM_DRAIN;
 }
+
+/* Does the write let the yield of another thread go on? A guess with views: it may stand before
+ * what was read. at: its step. */
+bool pfs_effect_is_news(const struct pfs_effect *write, uint32_t at, const struct pfs_effect *yield,
+			bool views);
 
 /* Of different actors. */
 bool pfs_effects_depend(const struct pfs_effect *a, const struct pfs_effect *b);

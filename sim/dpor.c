@@ -5,6 +5,7 @@
 
 #include "sim/dpor_node.h"
 #include "sim/grow.h"
+#include "sim/model.h"
 
 /* All options of a set of actors: actor + k * the number of actors. */
 static uint64_t options_of(const struct pfs_dpor *self, uint32_t set)
@@ -59,8 +60,9 @@ static bool could_go_on(const struct pfs_sim_operation *waiting, uint64_t value)
 	return holds(value, waiting->operand);
 }
 
-/* The latest write before which `last` could have gone on. Its turn shows the earlier ones. */
-static void find_race_of_waiting(struct pfs_dpor *self, uint32_t n,
+/* The latest write before which `last` could have gone on. Its turn shows the earlier ones. A yield
+ * writes nothing, but orders what was news to it. holds: it can go on at n. */
+static void find_race_of_waiting(struct pfs_dpor *self, uint32_t n, bool holds,
 				 const struct pfs_dpor_node *last, const uint16_t *base)
 {
 	for (uint32_t j = n; j-- > 0;) {
@@ -68,11 +70,29 @@ static void find_race_of_waiting(struct pfs_dpor *self, uint32_t n,
 		if (step->actor == last->actor || pfs_dpor_is_known(base, step) ||
 		    !pfs_dpor_depend(step, last))
 			continue;
-		if (!step->did.wrote || !could_go_on(&last->did.ran, step->held))
-			continue;
-		try_other_order(self, j, n, last, base);
-		return;
+		bool wrote = step->did.wrote;
+		if (wrote)
+			holds = could_go_on(&last->did.ran, step->held);
+		if (holds)
+			try_other_order(self, j, n, last, base);
+		if (holds && wrote)
+			return;
 	}
+}
+
+bool pfs_dpor_needs_not(const struct pfs_dpor *self, uint32_t j, uint32_t n)
+{
+	const struct pfs_dpor_node *yield = &self->nodes[n], *one = &self->nodes[j];
+	if (yield->did.ran.kind != PFS_SIM_YIELD || yield->did.looks.early ||
+	    yield->did.looks.alone != 0)
+		return true;
+	for (uint32_t k = 0; k < n; k++) {
+		const struct pfs_dpor_node *other = &self->nodes[k];
+		if (k != j && !pfs_dpor_is_known(other->clock, one) &&
+		    pfs_effect_is_news(&other->did, k, &yield->did, self->views))
+			return true;
+	}
+	return false;
 }
 
 static void find_races_of_barrier(struct pfs_dpor *self, uint32_t n,
@@ -92,7 +112,7 @@ static bool needs_empty_buffer(const struct pfs_effect *effect)
 {
 	uint8_t kind = effect->ran.kind;
 	return !effect->buffered && kind != PFS_SIM_LOAD && kind != PFS_SIM_NOTE &&
-	       kind != PFS_SIM_AWAIT;
+	       kind != PFS_SIM_AWAIT && kind != PFS_SIM_YIELD;
 }
 
 /* The number of a thread's stores into its buffer before step n, or of their drains, and the
@@ -148,6 +168,8 @@ static uint16_t base_of(struct pfs_dpor *self, const struct pfs_machine *machine
 	}
 	if (machine->model == PFS_MACHINE_TSO)
 		merge_buffer(self, n, step, clock);
+	for (uint32_t k = 0; k < step->did.looks.alone && k < n; k++)
+		pfs_dpor_merge(clock, self->nodes[k].clock);
 	return index;
 }
 
@@ -163,7 +185,7 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 	}
 	bool waits = pfs_dpor_waits(&step->did);
 	if (waits)
-		find_race_of_waiting(self, n, step, base);
+		find_race_of_waiting(self, n, true, step, base);
 	else if (step->did.barrier)
 		find_races_of_barrier(self, n, step, base);
 	for (uint32_t j = n; j-- > 0;) {
@@ -171,7 +193,7 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 		if (before->actor == step->actor || pfs_dpor_is_known(step->clock, before) ||
 		    !pfs_dpor_depend(before, step))
 			continue;
-		if (!waits && !step->did.barrier)
+		if (!waits && !step->did.barrier && pfs_dpor_needs_not(self, j, n))
 			try_other_order(self, j, n, step, base);
 		pfs_dpor_merge(step->clock, before->clock);
 	}
@@ -194,7 +216,8 @@ static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *mac
 		if (machine->model == PFS_MACHINE_VIEWS)
 			pfs_dpor_views_wait(self, self->at, &step, base);
 		else
-			find_race_of_waiting(self, self->at, &step, base);
+			find_race_of_waiting(self, self->at, pfs_model_is_ready(machine, thread),
+					     &step, base);
 	}
 }
 
@@ -299,6 +322,7 @@ static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *mach
 	if (self->refusal != NULL)
 		return any_next(machine);
 	self->actors = pfs_machine_actor_count(machine);
+	self->views = machine->model == PFS_MACHINE_VIEWS;
 	if (self->at >= self->depth || self->redundant)
 		return choose_new(self, machine);
 	return self->nodes[self->at++].option;
@@ -315,8 +339,6 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 		const struct pfs_step *step)
 {
 	struct pfs_dpor *self = (struct pfs_dpor *)scheduler;
-	if (step->operation.kind == PFS_SIM_YIELD)
-		self->refusal = "threads that yield";
 	if (self->redundant || self->refusal != NULL || self->at == 0)
 		return;
 	struct pfs_dpor_node *node = &self->nodes[self->at - 1];

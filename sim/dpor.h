@@ -21,9 +21,12 @@
  *                        A class is an execution of RC11 (with the order of seq operations, of
  *                        notes and of what waits), not an order of its loads and stores: why
  *                        nothing is lost is in dpor_views.c. A barrier depends on everything.
+ *   yields               wait for news (news.h). A yield could go before a write that was news to
+ *                        it only if another one was, too: those are its races. One that went on
+ *                        because nobody else could comes behind all that was executed.
  *   the bound on steps   an execution that meets it is tried with all others at each of its
  *                        steps, as sleep sets would.
- * Not handled, and said so (refusal): yields, too many actors.
+ * Not handled, and said so (refusal): too many actors.
  */
 #ifndef PFS_SIM_DPOR_H
 #define PFS_SIM_DPOR_H
@@ -42,6 +45,7 @@ struct pfs_dpor {
 	uint32_t depth, room;  /* steps on the current path */
 	uint32_t at;           /* next step of the current execution */
 	uint32_t fresh;        /* steps before this one are the last execution's */
+	bool views;            /* on a machine with views */
 	bool redundant;        /* the current execution only repeats a class */
 	bool append_only;      /* views: no write is put behind a later one */
 	bool no_memory;        /* the search is cut: not exhaustive */

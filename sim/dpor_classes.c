@@ -49,7 +49,7 @@ static bool is_ordered(const struct pfs_machine *machine, const struct pfs_step 
 {
 	uint8_t one = a->operation.kind, other = b->operation.kind;
 	if (one == PFS_SIM_YIELD || other == PFS_SIM_YIELD)
-		return true; /* its thread waits for a step of any other actor */
+		return false; /* what it waited for is shown by what its thread reads next */
 	/* A free that is still buffered ends when it is drained. */
 	if ((is_begin(&a->operation) && other == PFS_SIM_DRAIN) ||
 	    (is_begin(&b->operation) && one == PFS_SIM_DRAIN))

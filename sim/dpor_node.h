@@ -103,6 +103,10 @@ static inline bool pfs_dpor_waits(const struct pfs_effect *effect)
 	return effect->ran.kind == PFS_SIM_LOCK || effect->ran.kind == PFS_SIM_AWAIT;
 }
 
+/* Could step n, a yield, go before step j, which was news to it? It needs other news then. Steps
+ * that are no yields: true. */
+bool pfs_dpor_needs_not(const struct pfs_dpor *self, uint32_t j, uint32_t n);
+
 /* dpor_views.c, which says what they are for. */
 
 /* The clock of step n holds what its thread did before, as base: what else it comes after, and

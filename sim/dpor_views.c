@@ -130,8 +130,9 @@ void pfs_dpor_views_races(struct pfs_dpor *self, uint32_t n, const uint16_t *bas
 	step->clock[step->actor] = step->index;
 	for (uint32_t j = n; j-- > 0;) {
 		const struct pfs_dpor_node *before = &self->nodes[j];
-		if (before->races || (!pfs_dpor_is_known(step->clock, before) &&
-				      is_news(&before->did, &step->did)))
+		if ((before->races && pfs_dpor_needs_not(self, j, n)) ||
+		    (!pfs_dpor_is_known(step->clock, before) &&
+		     is_news(&before->did, &step->did)))
 			try_before(self, j, n, step->clock);
 		if (before->races && pfs_effects_meet(&before->did, &step->did) &&
 		    pfs_effects_are_seq(&before->did, &step->did))

@@ -42,8 +42,6 @@ static uint64_t enabled_of(struct pfs_explore *self, struct pfs_machine *machine
 	uint64_t enabled = 0;
 	uint32_t count = pfs_machine_actor_limit(machine);
 	self->cut |= count > PFS_EXPLORE_ACTORS_MAX || machine->views.cut;
-	if (!pfs_machine_any(machine))
-		return 0;
 	for (uint32_t actor = 0; actor < count && actor < PFS_EXPLORE_ACTORS_MAX; actor++) {
 		if (!pfs_machine_can_run(machine, actor))
 			continue;
@@ -71,14 +69,33 @@ static uint64_t sleepers(const struct pfs_explore *self, struct pfs_machine *mac
 	return sleep;
 }
 
-/* Is choosing actor a preemption of the actor that ran last? */
+/* The thread that ran last, whatever was drained since; or PFS_ACTOR_NONE. */
+static uint32_t last_thread(const struct pfs_machine *machine)
+{
+	if (machine->model != PFS_MACHINE_TSO)
+		return machine->last_actor;
+	for (uint32_t step = machine->step_count; step-- > 0;) {
+		if (machine->schedule[step] < machine->thread_count)
+			return machine->schedule[step];
+	}
+	return PFS_ACTOR_NONE;
+}
+
+/* Could the thread that ran last go on, and does not yield? */
+static bool goes_on(const struct pfs_machine *machine)
+{
+	uint32_t last = last_thread(machine);
+	return last != PFS_ACTOR_NONE &&
+	       machine->threads[last]->pending.kind != PFS_SIM_YIELD &&
+	       pfs_machine_can_run(machine, last);
+}
+
+/* Is choosing actor a preemption of the thread that ran last? */
 static bool preempts(const struct pfs_machine *machine, uint32_t actor)
 {
 	if (machine->model == PFS_MACHINE_VIEWS)
 		actor %= machine->thread_count;
-	return machine->last_actor != PFS_ACTOR_NONE && machine->last_actor != actor &&
-	       actor < machine->thread_count && machine->last_actor < machine->thread_count &&
-	       pfs_machine_can_run(machine, machine->last_actor);
+	return actor < machine->thread_count && last_thread(machine) != actor && goes_on(machine);
 }
 
 /* The last actor first: fewer switches in the first failing schedule. */
@@ -90,15 +107,16 @@ static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
 	return (uint32_t)__builtin_ctzll(set);
 }
 
-/* What is no preemption: the last actor, with all its choices; and stores that drain. */
+/* What is no preemption: the last thread, with all its choices; and stores that drain. */
 static uint64_t unbounded(const struct pfs_machine *machine)
 {
 	uint64_t set = 0;
+	uint32_t last = last_thread(machine);
 	for (uint32_t actor = 0; actor < PFS_EXPLORE_ACTORS_MAX; actor++) {
 		uint32_t thread = machine->model == PFS_MACHINE_VIEWS
 					  ? actor % machine->thread_count
 					  : actor;
-		if (thread == machine->last_actor || thread >= machine->thread_count)
+		if (thread == last || thread >= machine->thread_count)
 			set |= bit(actor);
 	}
 	return set;
@@ -120,8 +138,7 @@ static uint32_t choose_new(struct pfs_explore *self, struct pfs_machine *machine
 	if (self->at != 0)
 		preemptions = self->nodes[self->at - 1].preemptions;
 	if (self->preemption_max != PFS_PREEMPTIONS_ANY && preemptions >= self->preemption_max &&
-	    machine->last_actor != PFS_ACTOR_NONE &&
-	    pfs_machine_can_run(machine, machine->last_actor)) {
+	    goes_on(machine)) {
 		self->bounded |= (open & ~unbounded(machine)) != 0;
 		open &= unbounded(machine);
 	}
@@ -145,7 +162,6 @@ static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *mach
 	struct pfs_explore *self = (struct pfs_explore *)scheduler;
 	if (self->at >= self->depth || self->redundant)
 		return choose_new(self, machine);
-	(void)pfs_machine_any(machine); /* wakes those that yielded, as it did the first time */
 	struct pfs_explore_node *node = &self->nodes[self->at];
 	uint32_t before = self->at != 0 ? self->nodes[self->at - 1].preemptions : 0;
 	node->preemptions = before + (preempts(machine, node->chosen) ? 1u : 0u);

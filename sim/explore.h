@@ -6,11 +6,12 @@
  *                      depend on each other (depends.h); schedules that only repeat a class
  *                      are cut short. Sound: every reachable state of a thread is met.
  *                      Source: P. Godefroid, LNCS 1032, 1996.
- *   a preemption bound all schedules that take the processor away from a thread that could go
- *                      on at most so often. Not everything, but most bugs need 1 or 2.
+ *   a preemption bound every schedule that takes the processor away from a thread that could go
+ *                      on, and does not yield, at most so often: a guarantee, though not about
+ *                      everything. Most bugs need 1 or 2. Stores that drain are free.
  *
- * Threads that yield go on only after another thread's step, so a schedule that lets one spin
- * alone is not visited.
+ * Threads that yield go on only when there are news of what they read (news.h), so a schedule
+ * that lets one spin alone is not visited.
  */
 #ifndef PFS_SIM_EXPLORE_H
 #define PFS_SIM_EXPLORE_H

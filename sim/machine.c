@@ -60,7 +60,10 @@ static enum pfs_machine_end end_of_run(struct pfs_machine *self)
 			continue;
 		const struct pfs_sim_place *place = thread->pending.place;
 		(void)snprintf(self->message, sizeof(self->message),
-			       "deadlock: thread %u waits for ever for %s (%s:%d)", id,
+			       thread->pending.kind == PFS_SIM_YIELD
+				       ? "livelock: thread %u for ever calls %s (%s:%d): nobody "
+					 "changes what it looks at"
+				       : "deadlock: thread %u waits for ever for %s (%s:%d)", id,
 			       place->text, pfs_trace_base_name(place->file), place->line);
 		return PFS_END_DEADLOCK;
 	}
@@ -80,6 +83,7 @@ static uint32_t pick(struct pfs_machine *self)
 		self->end = PFS_END_STEPS;
 		return PFS_ACTOR_NONE;
 	}
+	pfs_news_nobody(self);
 	uint32_t actor = self->scheduler->choose(self->scheduler, self);
 	if (actor == PFS_ACTOR_NONE)
 		self->end = end_of_run(self);
@@ -91,10 +95,9 @@ static uint32_t pick(struct pfs_machine *self)
 static void finish_step(struct pfs_machine *self, struct pfs_step *step)
 {
 	uint32_t actor = self->schedule[self->step_count];
-	for (uint32_t id = 0; self->yielded_count != 0 && id < self->thread_count; id++) {
-		self->threads[id]->yielded = false;
-	}
-	self->yielded_count = 0;
+	if (!pfs_news_step(self, step))
+		pfs_machine_fail("no memory for the steps of an execution");
+	self->yielded = step->operation.kind == PFS_SIM_YIELD;
 	if (self->tracing)
 		pfs_trace_add(self, step);
 	self->last_actor = self->model == PFS_MACHINE_VIEWS ? step->thread : actor;
@@ -138,6 +141,8 @@ static void wait_turn(struct pfs_machine *self, struct pfs_vthread *thread,
 		      const struct pfs_sim_operation *operation)
 {
 	thread->pending = *operation;
+	if (operation->kind == PFS_SIM_YIELD)
+		pfs_news_arrive(self, thread);
 	if (self->priming)
 		leave(self, thread);
 	else
@@ -187,10 +192,8 @@ static uint64_t execute(const struct pfs_sim_operation *operation)
 	thread->steps++;
 	run_step(self, thread, &step);
 	finish_step(self, &step);
-	if (operation->kind == PFS_SIM_YIELD) {
-		thread->yielded = true;
-		self->yielded_count = 1;
-	}
+	if (operation->kind == PFS_SIM_YIELD)
+		thread->looks.from = self->step_count;
 	return step.seen;
 }
 
@@ -399,6 +402,7 @@ void pfs_machine_destroy(struct pfs_machine *self)
 	pfs_clocks_fini(&self->clocks);
 	pfs_races_fini(&self->races);
 	pfs_views_fini(&self->views);
+	pfs_news_fini(&self->news);
 	free(self->threads);
 	free(self->schedule);
 	free(self->trace);
@@ -415,7 +419,8 @@ void pfs_machine_reset(struct pfs_machine *self)
 	self->thread_count = 0;
 	self->primed_count = 0;
 	self->step_count = 0;
-	self->yielded_count = 0;
+	self->yielded = false;
+	pfs_news_reset(&self->news);
 	self->last_actor = PFS_ACTOR_NONE;
 	self->running = NULL;
 	self->end = PFS_END_DONE;

@@ -20,6 +20,7 @@
 
 #include "sim/fiber.h"
 #include "sim/memory.h"
+#include "sim/news.h"
 #include "sim/operation.h"
 #include "sim/plain.h"
 #include "sim/races.h"
@@ -41,7 +42,7 @@ enum pfs_machine_model {
 enum pfs_machine_end {
 	PFS_END_DONE,     /* every thread that was not stopped has finished */
 	PFS_END_FAILED,   /* a check failed, or an access was wrong: see message */
-	PFS_END_DEADLOCK, /* threads left, and none can go on */
+	PFS_END_DEADLOCK, /* threads left, and none can go on, or all yield for ever (news.h) */
 	PFS_END_STEPS     /* the bound on steps was met: nothing is known beyond it */
 };
 
@@ -79,7 +80,7 @@ struct pfs_vthread {
 	uint32_t node;
 	uint32_t steps;      /* executed by this thread */
 	uint32_t stop_after; /* stopped once it has made so many steps; UINT32_MAX: never */
-	bool yielded;        /* waits for a step of another thread */
+	struct pfs_looks looks; /* of its last yield, or the one that it stands at */
 	uint32_t buffer_first, buffer_count;
 	struct pfs_buffered *buffer; /* [PFS_BUFFER_MAX], TSO only */
 };
@@ -138,7 +139,8 @@ struct pfs_machine {
 	uint32_t thread_count, thread_room;
 	uint32_t made_count;       /* threads that have a fiber */
 	uint32_t primed_count;     /* threads that stand at an operation, or have finished */
-	uint32_t yielded_count;    /* not 0: some thread waits for a step of another one */
+	struct pfs_news news;      /* for threads that yield */
+	bool yielded;              /* the last step was a yield */
 
 	struct pfs_scheduler *scheduler;
 	struct pfs_fiber caller;   /* of pfs_machine_run and pfs_machine_aside */
@@ -246,7 +248,7 @@ struct pfs_machine *pfs_machine_current(void);
 
 /* For schedulers. */
 bool pfs_machine_can_run(const struct pfs_machine *self, uint32_t actor);
-bool pfs_machine_any(struct pfs_machine *self); /* wakes those that yielded if only they are left */
+bool pfs_machine_any(const struct pfs_machine *self);
 uint32_t pfs_machine_actor_count(const struct pfs_machine *self); /* views: newest only */
 /* For searches that try all choices: no actor from here on can run. */
 uint32_t pfs_machine_actor_limit(const struct pfs_machine *self);

@@ -251,6 +251,58 @@ static void test_reduction(enum pfs_machine_model model, void (*a)(void *), void
 	litmus.keep_classes = false;
 }
 
+/* How often another thread went on although this one was not at its end. Drains are nobody's. */
+static uint32_t preemptions_of(const struct pfs_machine *machine)
+{
+	uint32_t left[3] = { 0 }, last = PFS_ACTOR_NONE, count = 0;
+	for (uint32_t step = 0; step < machine->step_count; step++) {
+		if (machine->schedule[step] < machine->thread_count)
+			left[machine->schedule[step]]++;
+	}
+	for (uint32_t step = 0; step < machine->step_count; step++) {
+		uint32_t actor = machine->schedule[step];
+		if (actor >= machine->thread_count)
+			continue;
+		count += last != PFS_ACTOR_NONE && last != actor && left[last] != 0;
+		left[actor]--;
+		last = actor;
+	}
+	return count;
+}
+
+static uint64_t with_preemptions[16];
+static void count_preemptions(struct pfs_machine *machine, void *context)
+{
+	(void)context;
+	with_preemptions[preemptions_of(machine) % 16]++;
+}
+
+/* As many schedules as the naive search meets with so few preemptions: of programs that never
+ * wait. */
+static void test_bound(enum pfs_machine_model model, void (*a)(void *), void (*b)(void *),
+		       void (*c)(void *))
+{
+	const struct pfs_scenario scenario = { "bound", litmus_setup, count_preemptions, NULL,
+					       &litmus, NULL };
+	struct pfs_search_options options = { .kind = PFS_SEARCH_NAIVE };
+	struct pfs_machine *machine = pfs_machine_create(model);
+	uint64_t expected = 0, all[16];
+	litmus.threads = c != NULL ? 3 : 2;
+	litmus.bodies[0] = a, litmus.bodies[1] = b, litmus.bodies[2] = c;
+	memset(with_preemptions, 0, sizeof(with_preemptions));
+	(void)pfs_search(machine, &scenario, &options, &result);
+	memcpy(all, with_preemptions, sizeof(all));
+	options.kind = PFS_SEARCH_BOUNDED;
+	for (uint32_t bound = 0; bound < 4; bound++) {
+		expected += all[bound];
+		options.preemption_max = bound;
+		(void)pfs_search(machine, &scenario, &options, &result);
+		pfs_expect(result.executions == expected && result.complete && expected != 0,
+			   "a bound on preemptions leaves no schedule out that has so few");
+	}
+	pfs_machine_destroy(machine);
+}
+
 /* Two mutexes taken in opposite orders. */
 static void lock_left(void *opaque)
 {
@@ -274,6 +326,17 @@ static void spin(void *opaque)
 	while (pfs_load_relaxed(&self->x) == 0)
 		pfs_yield();
 }
+static void look_often(void *opaque)
+{
+	struct litmus *self = opaque;
+	for (uint32_t look = 0; look < 64 && pfs_load_relaxed(&self->x) == 0; look++)
+		pfs_yield();
+	self->r[3] = 1;
+}
+static bool gave_up(const struct litmus *self)
+{
+	return self->r[3] == 1;
+}
 static void wake(void *opaque)
 {
 	struct litmus *self = opaque;
@@ -288,20 +351,30 @@ static void test_ends(void)
 	pfs_expect(result.failed && result.end == PFS_END_DEADLOCK, "opposite orders deadlock");
 	(void)count_met(PFS_MACHINE_SC, PFS_SEARCH_SLEEP, spin, wake, NULL, NULL);
 	pfs_expect(!result.failed && result.complete, "a yielding spin ends when it is woken");
+	(void)count_met(PFS_MACHINE_SC, PFS_SEARCH_DPOR, spin, count_well, NULL, NULL);
+	pfs_expect(!result.failed && result.complete && result.executions == 2,
+		   "it looks once too early, or it does not");
+	(void)count_met(PFS_MACHINE_SC, PFS_SEARCH_DPOR, spin, mp_read, NULL, NULL);
+	pfs_expect(result.failed && result.end == PFS_END_DEADLOCK &&
+			   strstr(result.message, "livelock: thread 0 for ever calls yield") != NULL,
+		   "and if nobody wakes it, a search of all says so");
+	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_DPOR, look_often, mp_read, NULL,
+			     gave_up) == 1 && result.complete,
+		   "who counts its looks gives up, when nobody else can go on");
 
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
 	struct pfs_round_robin turn;
 	pfs_round_robin_init(&turn);
-	machine->step_max = 1000;
 	litmus.threads = 2;
 	litmus.bodies[0] = spin, litmus.bodies[1] = spin;
-	pfs_expect(pfs_scenario_run(&litmus_scenario, machine, &turn.scheduler) == PFS_END_STEPS,
-		   "an endless spin meets the bound on steps");
+	pfs_expect(pfs_scenario_run(&litmus_scenario, machine, &turn.scheduler) ==
+			   PFS_END_DEADLOCK && machine->step_count < 2000,
+		   "two threads that spin for ever are found soon");
 	litmus.bodies[1] = wake;
 	pfs_machine_reset(machine);
 	litmus_setup(machine, &litmus);
 	pfs_machine_stop_after(machine, 1, 0);
-	pfs_expect(pfs_machine_run(machine, &turn.scheduler) == PFS_END_STEPS,
+	pfs_expect(pfs_machine_run(machine, &turn.scheduler) == PFS_END_DEADLOCK,
 		   "nobody wakes the spin while the other thread is stopped");
 	pfs_machine_destroy(machine);
 }
@@ -453,6 +526,10 @@ int main(void)
 	test_reduction(PFS_MACHINE_TSO, sb_left, sb_right, NULL, "SB, tso");
 	test_reduction(PFS_MACHINE_TSO, forward, forward_other, NULL, "forwarding, tso");
 	test_reduction(PFS_MACHINE_TSO, mp_write, mp_read, mp_read, "MP, tso");
+	test_bound(PFS_MACHINE_SC, claim_and_free, claim_and_free, NULL);
+	test_bound(PFS_MACHINE_SC, count_badly, count_badly, count_badly);
+	test_bound(PFS_MACHINE_TSO, forward, forward_other, NULL);
+	test_bound(PFS_MACHINE_TSO, mp_write, mp_read, mp_write);
 	test_ends();
 	test_memory();
 	test_shrink();

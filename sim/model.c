@@ -38,6 +38,8 @@ uint64_t pfs_model_peek(const struct pfs_vthread *thread,
 bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread *thread)
 {
 	const struct pfs_sim_operation *next = &thread->pending;
+	if (next->kind == PFS_SIM_YIELD)
+		return thread->looks.news;
 	if (next->kind == PFS_SIM_LOCK && pfs_model_bytes(next->address, 4) != 0)
 		return false;
 	if (next->kind == PFS_SIM_AWAIT) {
@@ -56,8 +58,8 @@ bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread
 	}
 	if (pfs_model_buffers(self, next))
 		return thread->buffer_count < PFS_BUFFER_MAX;
-	return next->kind == PFS_SIM_LOAD || next->kind == PFS_SIM_YIELD ||
-	       next->kind == PFS_SIM_NOTE || thread->buffer_count == 0;
+	return next->kind == PFS_SIM_LOAD || next->kind == PFS_SIM_NOTE ||
+	       thread->buffer_count == 0;
 }
 
 static bool result_of(const struct pfs_sim_operation *operation, uint32_t id, uint64_t seen,
@@ -132,7 +134,7 @@ static void execute_views(struct pfs_machine *self, struct pfs_vthread *thread,
 	else if (step->operation.kind == PFS_SIM_BARRIER)
 		pfs_views_barrier(self);
 	else if (step->operation.kind == PFS_SIM_YIELD)
-		pfs_views_yield(self, thread->id);
+		pfs_views_yield(self, thread);
 }
 
 void pfs_model_execute(struct pfs_machine *self, struct pfs_vthread *thread,

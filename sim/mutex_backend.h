@@ -3,7 +3,7 @@
  *
  * A thread whose next operation is lock can't be chosen while another one holds the mutex, so
  * waiting costs no steps and a deadlock is seen at once. A thread that yields is not chosen
- * again before another one has made a step, if there is one.
+ * again before there are news of something that it read, if anybody else can go on: sim/news.h.
  */
 #ifndef PFS_SIM_MUTEX_BACKEND_H
 #define PFS_SIM_MUTEX_BACKEND_H

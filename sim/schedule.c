@@ -23,7 +23,7 @@ static uint32_t first_from(struct pfs_machine *machine, uint32_t from)
 		if (pfs_machine_can_run(machine, actor))
 			return actor;
 	}
-	return pfs_machine_any(machine) ? first_from(machine, from) : PFS_ACTOR_NONE;
+	return PFS_ACTOR_NONE;
 }
 
 static uint32_t round_robin_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
@@ -78,8 +78,7 @@ static uint32_t pct_choose(struct pfs_scheduler *scheduler, struct pfs_machine *
 	struct pfs_pct *self = (struct pfs_pct *)scheduler;
 	uint32_t count = pfs_machine_actor_count(machine);
 	/* Who yields waits for the others: below them. */
-	if (machine->last_actor < machine->thread_count &&
-	    machine->threads[machine->last_actor]->yielded)
+	if (machine->yielded)
 		self->priority[machine->last_actor] = self->lowest--;
 	for (uint32_t i = 0; i + 1 < self->depth; i++) {
 		if (self->changes[i] == machine->step_count &&

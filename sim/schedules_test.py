@@ -108,7 +108,7 @@ def extents(sim):
     share = ["--policy", "exact", "--scenario", "share"]
     faults = []
     for options, extent in ((share + ["--search", "bounded", "--preemptions", "0"],
-                             "all with so few preemptions"),
+                             "every schedule of up to 0 preemptions"),
                             (share, "all there are"),
                             (share + ["--executions", "1"], "not all there are")):
         code, out, _ = run(sim, "explore", *options)

@@ -215,8 +215,13 @@ const char *pfs_search_extent(const struct pfs_search_options *options,
 		return "not all there are";
 	if (!result->bounded)
 		return "all there are";
-	return options->kind == PFS_SEARCH_BOUNDED ? "all with so few preemptions"
-						   : "all in which writes only append";
+	if (options->kind != PFS_SEARCH_BOUNDED)
+		return "all in which writes only append";
+	static char text[96];
+	(void)snprintf(text, sizeof(text), "every schedule of up to %u preemptions%s",
+		       options->preemption_max,
+		       options->append_only ? " in which writes only append" : "");
+	return text;
 }
 
 bool pfs_search_is_same(const struct pfs_search_result *failure, enum pfs_machine_end end,

@@ -84,7 +84,7 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 		const struct pfs_search_options *options, struct pfs_search_result *result);
 
-/* How much was searched, in a few words. */
+/* How much was searched, in a few words: until the next call. */
 const char *pfs_search_extent(const struct pfs_search_options *options,
 			      const struct pfs_search_result *result);
 

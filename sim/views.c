@@ -284,12 +284,42 @@ void pfs_views_barrier(struct pfs_machine *machine)
 	}
 }
 
-void pfs_views_yield(struct pfs_machine *machine, uint32_t thread)
+uint32_t pfs_views_last(const struct pfs_views *self, uint32_t thread, const void *address)
+{
+	return self->view[thread][location_find(self, address)];
+}
+
+bool pfs_views_is_behind(const struct pfs_views *self, const void *address, uint32_t message,
+			 uint32_t other)
+{
+	const struct pfs_location *location = &self->locations[location_find(self, address)];
+	return location->messages[message].at > location->messages[other].at;
+}
+
+static bool has_other_behind(const struct pfs_location *location, uint32_t message, uint64_t value)
+{
+	for (uint32_t at = location->messages[message].at + 1; at < location->count; at++) {
+		if (location->messages[location->order[at]].value != value)
+			return true;
+	}
+	return false;
+}
+
+bool pfs_views_has_news(const struct pfs_views *self, const struct pfs_news_read *read)
+{
+	return has_other_behind(&self->locations[location_find(self, read->address)],
+				read->message, read->value);
+}
+
+void pfs_views_yield(struct pfs_machine *machine, const struct pfs_vthread *thread)
 {
 	struct pfs_views *self = &machine->views;
-	for (uint32_t id = 0; id < self->table.count; id++) {
-		if (self->glimpses[thread][id].repeats != 0)
-			self->glimpses[thread][id].repeats = UINT32_MAX;
+	for (uint32_t i = 0; i < thread->looks.count; i++) {
+		uint32_t id = location_find(self, thread->looks.reads[i].address);
+		struct pfs_glimpse *last = &self->glimpses[thread->id][id];
+		if (has_other_behind(&self->locations[id], last->read,
+				     self->locations[id].messages[last->read].value))
+			last->repeats = UINT32_MAX;
 	}
 }
 

@@ -101,7 +101,17 @@ void pfs_views_barrier(struct pfs_machine *machine);
 uint32_t pfs_views_order(const struct pfs_views *self, const void *address, uint32_t *steps,
 			 uint32_t room);
 
-/* The thread waits: what it read so far and is not the newest, it will not read again. */
-void pfs_views_yield(struct pfs_machine *machine, uint32_t thread);
+/* The thread yields: what it read last, where there is something other behind it, it will not read
+ * again. */
+void pfs_views_yield(struct pfs_machine *machine, const struct pfs_vthread *thread);
+
+/* For news.h. The message that the thread has read or written last at an address that it has
+ * accessed; is a message behind another in modification order; is something other than what was
+ * read behind it? */
+struct pfs_news_read;
+uint32_t pfs_views_last(const struct pfs_views *self, uint32_t thread, const void *address);
+bool pfs_views_is_behind(const struct pfs_views *self, const void *address, uint32_t message,
+			 uint32_t other);
+bool pfs_views_has_news(const struct pfs_views *self, const struct pfs_news_read *read);
 
 #endif

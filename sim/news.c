@@ -1,0 +1,189 @@
+#include "sim/news.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/grow.h"
+#include "sim/machine.h"
+#include "sim/model.h"
+
+/* What matters of a step. */
+struct pfs_news_step {
+	char *address;
+	uint64_t bytes; /* touched */
+	uint64_t seen, written;
+	uint32_t thread;
+	uint32_t message; /* views: read or written */
+	uint8_t kind;
+	bool wrote;
+	bool shown; /* memory that others see was written */
+};
+
+void pfs_news_fini(struct pfs_news *self)
+{
+	free(self->steps);
+	free(self->found);
+	pfs_arena_fini(&self->arena);
+}
+
+void pfs_news_reset(struct pfs_news *self)
+{
+	self->waiting = 0;
+	self->tries = 0;
+	pfs_arena_clear(&self->arena);
+}
+
+static bool reads(uint8_t kind)
+{
+	return kind == PFS_SIM_LOAD || kind == PFS_SIM_AWAIT || pfs_kind_is_rmw(kind);
+}
+
+static bool touches(const struct pfs_news_step *step, const struct pfs_news_read *read)
+{
+	const char *first = read->address;
+	return step->address < first + read->size_bytes && first < step->address + step->bytes;
+}
+
+bool pfs_news_is(const struct pfs_news_read *read, const void *address, uint32_t size_bytes,
+		 uint64_t written)
+{
+	return address != read->address || size_bytes != read->size_bytes ||
+	       written != read->value;
+}
+
+/* A step of another thread. With views what was written may stand before what was read. */
+static bool is_news(const struct pfs_machine *machine, const struct pfs_news_step *step,
+		    const struct pfs_news_read *read)
+{
+	if (!step->shown || !touches(step, read))
+		return false;
+	if (step->kind == PFS_SIM_UNMAP)
+		return true;
+	return pfs_news_is(read, step->address, (uint32_t)step->bytes, step->written) &&
+	       (machine->model != PFS_MACHINE_VIEWS || step->address != read->address ||
+		pfs_views_is_behind(&machine->views, step->address, step->message, read->message));
+}
+
+/* ---- what a thread has read ---- */
+
+static struct pfs_news_read *find(struct pfs_news *self, uint32_t count,
+				  const struct pfs_news_step *step)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (touches(step, &self->found[i]))
+			return &self->found[i];
+	}
+	return NULL;
+}
+
+static void note_own(struct pfs_news *self, struct pfs_looks *looks, uint32_t at)
+{
+	const struct pfs_news_step *step = &self->steps[at];
+	struct pfs_news_read *before = find(self, looks->count, step);
+	bool same = before != NULL && before->address == step->address &&
+		    before->size_bytes == step->bytes;
+	if (before != NULL && (!same || (reads(step->kind) && step->seen != before->value)))
+		looks->early = true;
+	if (before == NULL && reads(step->kind) &&
+	    pfs_grow((void **)&self->found, &self->found_room, looks->count + 1,
+		     sizeof(*self->found))) {
+		self->found[looks->count++] = (struct pfs_news_read){
+			step->address, step->seen, (uint32_t)step->bytes, at, step->message
+		};
+		before = &self->found[looks->count - 1];
+		same = true;
+	}
+	if (!step->wrote || !same)
+		return;
+	looks->early |= looks->news;
+	before->value = step->written;
+	before->since = at;
+	before->message = step->message;
+}
+
+void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
+{
+	struct pfs_news *self = &machine->news;
+	struct pfs_looks looks = { .from = thread->looks.from };
+	for (uint32_t at = looks.from; at < machine->step_count; at++) {
+		const struct pfs_news_step *step = &self->steps[at];
+		if (step->thread != thread->id) {
+			for (uint32_t i = 0; i < looks.count; i++)
+				looks.news |= is_news(machine, step, &self->found[i]);
+		} else if (step->kind != PFS_SIM_DRAIN && step->address != NULL) {
+			note_own(self, &looks, at);
+		}
+	}
+	/* What was read may have been old already. */
+	for (uint32_t i = 0; machine->model == PFS_MACHINE_VIEWS && i < looks.count; i++)
+		looks.news |= pfs_views_has_news(&machine->views, &self->found[i]);
+	looks.early |= looks.count == 0;
+	looks.news |= looks.early;
+	struct pfs_news_read *kept = pfs_arena_take(&self->arena,
+						    (looks.count + 1) * sizeof(*kept));
+	if (looks.count != 0)
+		memcpy(kept, self->found, looks.count * sizeof(*kept));
+	looks.reads = kept;
+	self->waiting += !looks.news;
+	thread->looks = looks;
+}
+
+/* ---- steps ---- */
+
+static bool stands_at_yield(const struct pfs_vthread *thread)
+{
+	return thread->state == PFS_VTHREAD_READY && thread->pending.kind == PFS_SIM_YIELD;
+}
+
+static void tell(struct pfs_machine *machine, const struct pfs_news_step *step)
+{
+	struct pfs_news *self = &machine->news;
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		struct pfs_vthread *thread = machine->threads[id];
+		struct pfs_looks *looks = &thread->looks;
+		if (id == step->thread || !stands_at_yield(thread) || looks->news)
+			continue;
+		for (uint32_t i = 0; i < looks->count && !looks->news; i++)
+			looks->news = is_news(machine, step, &looks->reads[i]);
+		self->waiting -= looks->news;
+		self->tries = looks->news ? 0 : self->tries;
+	}
+}
+
+bool pfs_news_step(struct pfs_machine *machine, const struct pfs_step *step)
+{
+	struct pfs_news *self = &machine->news;
+	const struct pfs_sim_operation *ran = &step->operation;
+	uint32_t at = machine->step_count;
+	if (!pfs_grow((void **)&self->steps, &self->room, at + 1, sizeof(*self->steps)))
+		return false;
+	bool unmaps = ran->kind == PFS_SIM_UNMAP;
+	bool has_bytes = unmaps || (ran->size_bytes != 0 && ran->kind != PFS_SIM_NOTE);
+	self->steps[at] = (struct pfs_news_step){
+		has_bytes ? ran->address : NULL, unmaps ? ran->operand : ran->size_bytes,
+		step->seen, step->written, step->thread, 0, ran->kind, step->wrote,
+		unmaps || (step->wrote && !pfs_model_buffers(machine, ran))
+	};
+	if (machine->model == PFS_MACHINE_VIEWS && has_bytes && !unmaps)
+		self->steps[at].message = pfs_views_last(&machine->views, step->thread,
+							 ran->address);
+	if (self->waiting != 0 && self->steps[at].shown)
+		tell(machine, &self->steps[at]);
+	return true;
+}
+
+void pfs_news_nobody(struct pfs_machine *machine)
+{
+	struct pfs_news *self = &machine->news;
+	if (self->waiting == 0 || self->tries == PFS_NEWS_TRIES_MAX || pfs_machine_any(machine))
+		return;
+	self->tries++;
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		struct pfs_looks *looks = &machine->threads[id]->looks;
+		if (!stands_at_yield(machine->threads[id]) || looks->news)
+			continue;
+		looks->news = true;
+		looks->alone = machine->step_count;
+		self->waiting--;
+	}
+}
