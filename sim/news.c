@@ -17,6 +17,7 @@ struct pfs_news_step {
 	uint8_t kind;
 	bool wrote;
 	bool shown; /* memory that others see was written */
+	bool own;   /* tso: read from the thread's own buffer */
 };
 
 void pfs_news_fini(struct pfs_news *self)
@@ -55,7 +56,7 @@ bool pfs_news_is(const struct pfs_news_read *read, const void *address, uint32_t
 static bool is_news(const struct pfs_machine *machine, const struct pfs_news_step *step,
 		    const struct pfs_news_read *read)
 {
-	if (!step->shown || !touches(step, read))
+	if (!step->shown || !touches(step, read) || read->since == PFS_NEWS_LATER)
 		return false;
 	if (step->kind == PFS_SIM_UNMAP)
 		return true;
@@ -76,29 +77,39 @@ static struct pfs_news_read *find(struct pfs_news *self, uint32_t count,
 	return NULL;
 }
 
+static bool is_same(const struct pfs_news_read *read, const struct pfs_news_step *step)
+{
+	return read->address == step->address && read->size_bytes == step->bytes;
+}
+
+/* What the thread itself has written is no news to it. */
+static void write_own(struct pfs_looks *looks, struct pfs_news_read *read,
+		      const struct pfs_news_step *step, uint32_t at)
+{
+	looks->early |= looks->news;
+	read->value = step->written;
+	read->since = at;
+	read->message = step->message;
+}
+
 static void note_own(struct pfs_news *self, struct pfs_looks *looks, uint32_t at)
 {
 	const struct pfs_news_step *step = &self->steps[at];
 	struct pfs_news_read *before = find(self, looks->count, step);
-	bool same = before != NULL && before->address == step->address &&
-		    before->size_bytes == step->bytes;
-	if (before != NULL && (!same || (reads(step->kind) && step->seen != before->value)))
+	bool looked = reads(step->kind);
+	if (before != NULL &&
+	    (!is_same(before, step) || (looked && !step->own && step->seen != before->value)))
 		looks->early = true;
-	if (before == NULL && reads(step->kind) &&
+	if (before == NULL && looked &&
 	    pfs_grow((void **)&self->found, &self->found_room, looks->count + 1,
 		     sizeof(*self->found))) {
-		self->found[looks->count++] = (struct pfs_news_read){
-			step->address, step->seen, (uint32_t)step->bytes, at, step->message
-		};
-		before = &self->found[looks->count - 1];
-		same = true;
+		before = &self->found[looks->count++];
+		*before = (struct pfs_news_read){ step->address, step->seen, (uint32_t)step->bytes,
+						  step->own ? PFS_NEWS_LATER : at,
+						  step->message };
 	}
-	if (!step->wrote || !same)
-		return;
-	looks->early |= looks->news;
-	before->value = step->written;
-	before->since = at;
-	before->message = step->message;
+	if (before != NULL && step->shown && is_same(before, step))
+		write_own(looks, before, step, at);
 }
 
 void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
@@ -110,7 +121,7 @@ void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
 		if (step->thread != thread->id) {
 			for (uint32_t i = 0; i < looks.count; i++)
 				looks.news |= is_news(machine, step, &self->found[i]);
-		} else if (step->kind != PFS_SIM_DRAIN && step->address != NULL) {
+		} else if (step->address != NULL) {
 			note_own(self, &looks, at);
 		}
 	}
@@ -141,12 +152,23 @@ static void tell(struct pfs_machine *machine, const struct pfs_news_step *step)
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		struct pfs_vthread *thread = machine->threads[id];
 		struct pfs_looks *looks = &thread->looks;
-		if (id == step->thread || !stands_at_yield(thread) || looks->news)
+		if (!stands_at_yield(thread) || id == step->thread || looks->news)
 			continue;
 		for (uint32_t i = 0; i < looks->count && !looks->news; i++)
 			looks->news = is_news(machine, step, &looks->reads[i]);
 		self->waiting -= looks->news;
 		self->tries = looks->news ? 0 : self->tries;
+	}
+}
+
+/* A store of a thread that stands at a yield has left its buffer. */
+static void tell_own(struct pfs_machine *machine, const struct pfs_news_step *step)
+{
+	struct pfs_vthread *thread = machine->threads[step->thread];
+	struct pfs_looks *looks = &thread->looks;
+	for (uint32_t i = 0; stands_at_yield(thread) && i < looks->count; i++) {
+		if (is_same(&looks->reads[i], step))
+			write_own(looks, &looks->reads[i], step, machine->step_count);
 	}
 }
 
@@ -162,11 +184,15 @@ bool pfs_news_step(struct pfs_machine *machine, const struct pfs_step *step)
 	self->steps[at] = (struct pfs_news_step){
 		has_bytes ? ran->address : NULL, unmaps ? ran->operand : ran->size_bytes,
 		step->seen, step->written, step->thread, 0, ran->kind, step->wrote,
-		unmaps || (step->wrote && !pfs_model_buffers(machine, ran))
+		unmaps || (step->wrote && !pfs_model_buffers(machine, ran)),
+		machine->model == PFS_MACHINE_TSO && ran->kind != PFS_SIM_DRAIN &&
+			step->source != PFS_STEP_NONE
 	};
 	if (machine->model == PFS_MACHINE_VIEWS && has_bytes && !unmaps)
 		self->steps[at].message = pfs_views_last(&machine->views, step->thread,
 							 ran->address);
+	if (ran->kind == PFS_SIM_DRAIN)
+		tell_own(machine, &self->steps[at]);
 	if (self->waiting != 0 && self->steps[at].shown)
 		tell(machine, &self->steps[at]);
 	return true;

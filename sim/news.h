@@ -6,7 +6,8 @@
  * the thread's yield before
  *	sc     a value other than the one that it read was written there; so also between the
  *	       read and the yield
- *	tso    such a value has reached memory; the thread's own stores are no news to it
+ *	tso    such a value has reached memory; the thread's own stores are no news to it, and
+ *	       what it read from its own buffer can't change before that store is in memory
  *	views  there is such a value behind the one that it read, in modification order: it may
  *	       read that, and after the yield it no longer reads the older one
  * or memory that it looked at was given back. Who has read nothing waits for nothing.
@@ -32,19 +33,21 @@ struct pfs_vthread;
 struct pfs_step;
 
 #define PFS_NEWS_TRIES_MAX 256u
+#define PFS_NEWS_LATER UINT32_MAX
 
 /* Of a thread that yields: a location that it read. */
 struct pfs_news_read {
 	void *address;
 	uint64_t value;      /* as it was read first, or as the thread has written it since */
 	uint32_t size_bytes;
-	uint32_t since;      /* that step; what was written before is no news with sc and tso */
+	uint32_t since;      /* that step; what was written before is no news with sc and tso. Of a
+	                      * store in the buffer: PFS_NEWS_LATER */
 	uint32_t message;    /* views: that message */
 };
 
 /* What a thread waits for that stands at a yield. */
 struct pfs_looks {
-	const struct pfs_news_read *reads; /* until the machine is reset */
+	struct pfs_news_read *reads; /* until the machine is reset */
 	uint32_t count;
 	uint32_t from;  /* step: the first since the thread's yield before */
 	uint32_t alone; /* woken when nobody else could go on: not before this step; 0: by news */
