@@ -99,7 +99,8 @@ static bool is_past(uint64_t token, uint64_t first)
 
 static void await_token(struct pfs_case *self, uint64_t own)
 {
-	(void)pfs_machine_await(&self->mailbox, is_turn, own * 256 + self->thread_count - 1);
+	(void)pfs_machine_await(&self->mailbox, sizeof(self->mailbox), PFS_SIM_ACQUIRE, is_turn,
+				own * 256 + self->thread_count - 1);
 }
 
 static void pass_token(struct pfs_case *self)
@@ -137,7 +138,8 @@ static void token_body(void *opaque)
 static void ask_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
-	(void)pfs_machine_await(&thread->own->mailbox, is_past,
+	(void)pfs_machine_await(&thread->own->mailbox, sizeof(thread->own->mailbox),
+				PFS_SIM_ACQUIRE, is_past,
 				2 * (uint64_t)(thread->own->thread_count - 1));
 	pfs_case_churn(opaque);
 }

@@ -78,7 +78,7 @@ bool pfs_effect_chooses(const struct pfs_effect *self)
 	uint8_t kind = self->ran.kind;
 	return kind == PFS_SIM_LOAD || kind == PFS_SIM_STORE || kind == PFS_SIM_CAS ||
 	       kind == PFS_SIM_EXCHANGE || kind == PFS_SIM_ADD || kind == PFS_SIM_OR ||
-	       kind == PFS_SIM_AND;
+	       kind == PFS_SIM_AND || kind == PFS_SIM_AWAIT;
 }
 
 bool pfs_effects_meet(const struct pfs_effect *a, const struct pfs_effect *b)

@@ -54,10 +54,7 @@ static void try_other_order(struct pfs_dpor *self, uint32_t j, uint32_t n,
 /* Could a waiting operation have gone on while its word had this value? */
 static bool could_go_on(const struct pfs_sim_operation *waiting, uint64_t value)
 {
-	if (waiting->kind == PFS_SIM_LOCK)
-		return value == 0;
-	pfs_machine_predicate *holds = (pfs_machine_predicate *)(uintptr_t)waiting->expected;
-	return holds(value, waiting->operand);
+	return waiting->kind == PFS_SIM_LOCK ? value == 0 : pfs_model_may_return(waiting, value);
 }
 
 /* The latest write before which `last` could have gone on. Its turn shows the earlier ones. A yield
@@ -183,7 +180,7 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 		pfs_dpor_views_races(self, n, base);
 		return;
 	}
-	bool waits = pfs_dpor_waits(&step->did);
+	bool waits = pfs_dpor_waits(self, &step->did);
 	if (waits)
 		find_race_of_waiting(self, n, true, step, base);
 	else if (step->did.barrier)
@@ -211,7 +208,7 @@ static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *mac
 			continue;
 		struct pfs_dpor_node step = pfs_dpor_next_step(machine, id);
 		(void)base_of(self, machine, self->at, &step, base);
-		if (!pfs_dpor_waits(&step.did))
+		if (step.did.ran.kind != PFS_SIM_LOCK && step.did.ran.kind != PFS_SIM_AWAIT)
 			continue;
 		if (machine->model == PFS_MACHINE_VIEWS)
 			pfs_dpor_views_wait(self, self->at, &step, base);
@@ -309,8 +306,8 @@ static uint32_t any_next(struct pfs_machine *machine)
 	if (!pfs_machine_any(machine))
 		return PFS_ACTOR_NONE;
 	for (uint32_t actor = machine->last_actor + 1;; actor++) { /* NONE + 1 is 0 */
-		if (pfs_machine_can_run(machine, actor % count))
-			return actor % count;
+		if (pfs_machine_can_move(machine, actor % count))
+			return pfs_machine_perhaps_older(machine, actor % count, 1);
 	}
 }
 

@@ -92,7 +92,7 @@ static uint64_t class_of(const struct pfs_machine *machine)
 static bool chooses(const struct pfs_step *step)
 {
 	uint8_t kind = step->operation.kind;
-	return kind <= PFS_SIM_AND;
+	return kind <= PFS_SIM_AND || kind == PFS_SIM_AWAIT;
 }
 
 /* With views the order of two such steps is part of the execution only if both are seq; what is

@@ -98,9 +98,12 @@ static inline void pfs_dpor_try_one(const struct pfs_dpor *self, struct pfs_dpor
 		node->backtrack |= actors & (0u - actors);
 }
 
-static inline bool pfs_dpor_waits(const struct pfs_effect *effect)
+/* With views an await is a load that has a choice less, unless it is seq. */
+static inline bool pfs_dpor_waits(const struct pfs_dpor *self, const struct pfs_effect *effect)
 {
-	return effect->ran.kind == PFS_SIM_LOCK || effect->ran.kind == PFS_SIM_AWAIT;
+	return effect->ran.kind == PFS_SIM_LOCK ||
+	       (effect->ran.kind == PFS_SIM_AWAIT &&
+		(!self->views || effect->ran.order == PFS_SIM_SEQ));
 }
 
 /* Could step n, a yield, go before step j, which was news to it? It needs other news then. Steps

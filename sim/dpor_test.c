@@ -137,7 +137,7 @@ static void await_body(void *opaque)
 	_Atomic(uint64_t) *lock = (_Atomic(uint64_t) *)(void *)&self->token;
 	uint64_t seen = 0;
 	do {
-		(void)pfs_machine_await(&self->token, is_zero, 0);
+		(void)pfs_machine_await(&self->token, 8, PFS_SIM_ACQUIRE, is_zero, 0);
 		seen = 0;
 	} while (!pfs_cas_acquire(lock, &seen, 1));
 	(void)pfs_fetch_add_relaxed(&self->cursor, 1);
@@ -243,6 +243,12 @@ static uint64_t spin_on(_Atomic(uint32_t) *slot, const struct random_op *op)
 	return seen;
 }
 
+static enum pfs_sim_order await_order(uint32_t order)
+{
+	return order == PFS_SIM_SEQ || order == PFS_SIM_RELAXED ? (enum pfs_sim_order)order
+							       : PFS_SIM_ACQUIRE;
+}
+
 /* Returns what it saw. */
 static uint64_t run_op(struct program *self, const struct random_op *op)
 {
@@ -269,7 +275,8 @@ static uint64_t run_op(struct program *self, const struct random_op *op)
 		pfs_mutex_unlock(&self->lock);
 		break;
 	case OP_AWAIT:
-		(void)pfs_machine_await(&self->token, is_at_most, op->value);
+		(void)pfs_machine_await(&self->token, 8, await_order(op->order), is_at_most,
+					op->value);
 		(void)pfs_fetch_add_relaxed((_Atomic(uint64_t) *)(void *)&self->token,
 					    op->at == 0 ? UINT64_MAX : 1);
 		break;

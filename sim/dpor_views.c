@@ -35,7 +35,9 @@
  * shorter than v. So it was executed, p races with e, and a first step of v was tried: it is no
  * other than those of what comes before e. Where both are seq, e may read what was not there
  * before p; its writer counts then (try_sources). Where e waits, it may never be executed: all is
- * tried where its word was written, and also if an execution ends asleep (pfs_dpor_views_wait).
+ * tried where its word was written, and also if an execution ends asleep (pfs_dpor_views_wait). An
+ * await that is not seq is a load that lacks some options: what it could return it can return
+ * later, too, but for a barrier. And a yield that can go on always can.
  *
  * Sources: P. Godefroid, LNCS 1032, 1996 (sleep sets); Aronis, Jonsson, Lang, Sagonas, TACAS 2018
  * (races that only an observer makes); Abdulla, Atig, Jonsson, Ngo, OOPSLA 2018 (reads-from under
@@ -108,7 +110,7 @@ void pfs_dpor_views_wait(struct pfs_dpor *self, uint32_t n, const struct pfs_dpo
 {
 	for (uint32_t j = 0; j < n; j++) {
 		struct pfs_dpor_node *before = &self->nodes[j];
-		if (before->actor != step->actor && before->did.wrote &&
+		if (before->actor != step->actor && (before->did.wrote || before->did.fence) &&
 		    !pfs_dpor_is_known(base, before) && pfs_dpor_depend(before, step))
 			before->backtrack |= before->enabled;
 	}
@@ -117,7 +119,7 @@ void pfs_dpor_views_wait(struct pfs_dpor *self, uint32_t n, const struct pfs_dpo
 void pfs_dpor_views_races(struct pfs_dpor *self, uint32_t n, const uint16_t *base)
 {
 	struct pfs_dpor_node *step = &self->nodes[n];
-	if (pfs_dpor_waits(&step->did))
+	if (pfs_dpor_waits(self, &step->did))
 		pfs_dpor_views_wait(self, n, step, base);
 	for (uint32_t j = n; j-- > 0;) {
 		struct pfs_dpor_node *before = &self->nodes[j];

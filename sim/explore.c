@@ -87,7 +87,7 @@ static bool goes_on(const struct pfs_machine *machine)
 	uint32_t last = last_thread(machine);
 	return last != PFS_ACTOR_NONE &&
 	       machine->threads[last]->pending.kind != PFS_SIM_YIELD &&
-	       pfs_machine_can_run(machine, last);
+	       pfs_machine_can_move(machine, last);
 }
 
 /* Is choosing actor a preemption of the thread that ran last? */

@@ -167,7 +167,8 @@ static void run_step(struct pfs_machine *self, struct pfs_vthread *thread, struc
 	if (self->watching && step->operation.kind == PFS_SIM_UNMAP)
 		pfs_races_unmap(self, &step->operation);
 	pfs_model_execute(self, thread, step);
-	if (self->watching && step->operation.kind <= PFS_SIM_UNLOCK)
+	if (self->watching && (step->operation.kind <= PFS_SIM_UNLOCK ||
+			       step->operation.kind == PFS_SIM_AWAIT))
 		pfs_races_atomic(self, step, epoch);
 }
 
@@ -244,11 +245,12 @@ void pfs_machine_note(void *cell, const char *text)
 	(void)execute(&operation);
 }
 
-uint64_t pfs_machine_await(uint64_t *word, pfs_machine_predicate *predicate, uint64_t argument)
+uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order order,
+			   pfs_machine_predicate *predicate, uint64_t argument)
 {
 	static const struct pfs_sim_place place = { "check", "await", "await", 0 };
 	struct pfs_sim_operation operation = { word, argument, (uint64_t)(uintptr_t)predicate,
-					       &place, 8, PFS_SIM_AWAIT, PFS_SIM_ACQUIRE };
+					       &place, size_bytes, PFS_SIM_AWAIT, (uint8_t)order };
 	return execute(&operation);
 }
 

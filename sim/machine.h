@@ -237,11 +237,14 @@ __attribute__((format(printf, 1, 2))) void pfs_machine_fail(const char *format, 
 void pfs_machine_note(void *cell, const char *text);
 
 /*
- * pfs_machine_await - wait until a 64-bit word satisfies a predicate, and return it. Costs no
- * steps and no executions, as a spin would; for the bodies of tests.
+ * pfs_machine_await - wait until a word of 1 to 8 bytes satisfies a predicate, and return it: as a
+ * loop of loads of this order (relaxed, acquire or seq), but it costs no steps and no executions.
+ * With views it may return any value that a load may, if the predicate holds for it. For the
+ * bodies of tests.
  */
 typedef bool pfs_machine_predicate(uint64_t value, uint64_t argument);
-uint64_t pfs_machine_await(uint64_t *word, pfs_machine_predicate *predicate, uint64_t argument);
+uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order order,
+			   pfs_machine_predicate *predicate, uint64_t argument);
 
 /* The machine that runs on this OS thread, or NULL. */
 struct pfs_machine *pfs_machine_current(void);
@@ -249,6 +252,9 @@ struct pfs_machine *pfs_machine_current(void);
 /* For schedulers. */
 bool pfs_machine_can_run(const struct pfs_machine *self, uint32_t actor);
 bool pfs_machine_any(const struct pfs_machine *self);
+/* With any of its choices. The actor may be one that can only read what is not the newest: an
+ * await. pfs_machine_perhaps_older says with which. */
+bool pfs_machine_can_move(const struct pfs_machine *self, uint32_t actor);
 uint32_t pfs_machine_actor_count(const struct pfs_machine *self); /* views: newest only */
 /* For searches that try all choices: no actor from here on can run. */
 uint32_t pfs_machine_actor_limit(const struct pfs_machine *self);

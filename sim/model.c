@@ -42,11 +42,8 @@ bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread
 		return thread->looks.news;
 	if (next->kind == PFS_SIM_LOCK && pfs_model_bytes(next->address, 4) != 0)
 		return false;
-	if (next->kind == PFS_SIM_AWAIT) {
-		pfs_machine_predicate *holds =
-			(pfs_machine_predicate *)(uintptr_t)next->expected;
-		return holds(pfs_model_peek(thread, next), next->operand);
-	}
+	if (next->kind == PFS_SIM_AWAIT && self->model != PFS_MACHINE_VIEWS)
+		return pfs_model_may_return(next, pfs_model_peek(thread, next));
 	if (self->model != PFS_MACHINE_TSO)
 		return true;
 	if (next->kind == PFS_SIM_BARRIER) {
@@ -60,6 +57,12 @@ bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread
 		return thread->buffer_count < PFS_BUFFER_MAX;
 	return next->kind == PFS_SIM_LOAD || next->kind == PFS_SIM_NOTE ||
 	       thread->buffer_count == 0;
+}
+
+bool pfs_model_may_return(const struct pfs_sim_operation *operation, uint64_t value)
+{
+	pfs_machine_predicate *holds = (pfs_machine_predicate *)(uintptr_t)operation->expected;
+	return operation->kind != PFS_SIM_AWAIT || holds(value, operation->operand);
 }
 
 static bool result_of(const struct pfs_sim_operation *operation, uint32_t id, uint64_t seen,

@@ -13,7 +13,8 @@
 
 #include "sim/machine.h"
 
-/* May the thread's pending operation be executed now? */
+/* May the thread's pending operation be executed now? With views, an await: with some choice
+ * (pfs_views_can). */
 bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread *thread);
 
 /* Fills seen, written, wrote, older and source of the step. */
@@ -39,6 +40,9 @@ static inline bool pfs_model_buffers(const struct pfs_machine *self,
 	return self->model == PFS_MACHINE_TSO && operation->kind == PFS_SIM_STORE &&
 	       operation->order != PFS_SIM_SEQ;
 }
+
+/* Of an await: does its predicate hold for the value? */
+bool pfs_model_may_return(const struct pfs_sim_operation *operation, uint64_t value);
 
 /* What memory holds. */
 uint64_t pfs_model_bytes(const void *address, uint32_t size_bytes);

@@ -116,17 +116,18 @@ void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
 {
 	struct pfs_news *self = &machine->news;
 	struct pfs_looks looks = { .from = thread->looks.from };
+	bool views = machine->model == PFS_MACHINE_VIEWS;
 	for (uint32_t at = looks.from; at < machine->step_count; at++) {
 		const struct pfs_news_step *step = &self->steps[at];
 		if (step->thread != thread->id) {
-			for (uint32_t i = 0; i < looks.count; i++)
+			for (uint32_t i = 0; i < looks.count && !views; i++)
 				looks.news |= is_news(machine, step, &self->found[i]);
 		} else if (step->address != NULL) {
 			note_own(self, &looks, at);
 		}
 	}
-	/* What was read may have been old already. */
-	for (uint32_t i = 0; machine->model == PFS_MACHINE_VIEWS && i < looks.count; i++)
+	/* With views it is no matter when what is newer was written. */
+	for (uint32_t i = 0; views && i < looks.count; i++)
 		looks.news |= pfs_views_has_news(&machine->views, &self->found[i]);
 	looks.early |= looks.count == 0;
 	looks.news |= looks.early;

@@ -102,6 +102,23 @@ static void receive_acquire(void *unused)
 	if (pfs_load_acquire(&world.flag) % 2 == 1)
 		world.sum = world.data;
 }
+static bool is_one(uint64_t value, uint64_t unused)
+{
+	(void)unused;
+	return value == 1;
+}
+static void await_relaxed(void *unused)
+{
+	(void)unused;
+	(void)pfs_machine_await(&world.flag, 8, PFS_SIM_RELAXED, is_one, 0);
+	world.sum = world.data;
+}
+static void await_acquire(void *unused)
+{
+	(void)unused;
+	(void)pfs_machine_await(&world.flag, 8, PFS_SIM_ACQUIRE, is_one, 0);
+	world.sum = world.data;
+}
 static void receive_two(void *unused)
 {
 	(void)unused;
@@ -356,6 +373,9 @@ static const struct bodies tests[] = {
 	  true },
 	{ "through a read-modify-write that releases",
 	  { send_release, pass_on_release, receive_acquire }, false },
+	{ "awaited, and not acquired", { send_release, await_relaxed }, true },
+	{ "awaited, and not released", { send_relaxed, await_acquire }, true },
+	{ "awaited and acquired", { send_release, await_acquire }, false },
 	{ "a page's end behind a read of it", { read_page, unmap_told }, true },
 	{ "a page's end ordered behind a read", { read_page_release, acquire_unmap }, false },
 };

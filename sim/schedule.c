@@ -20,8 +20,8 @@ static uint32_t first_from(struct pfs_machine *machine, uint32_t from)
 	uint32_t count = pfs_machine_actor_count(machine);
 	for (uint32_t tried = 0; tried < count; tried++) {
 		uint32_t actor = (from + tried) % count;
-		if (pfs_machine_can_run(machine, actor))
-			return actor;
+		if (pfs_machine_can_move(machine, actor))
+			return pfs_machine_perhaps_older(machine, actor, 1);
 	}
 	return PFS_ACTOR_NONE;
 }
@@ -52,13 +52,13 @@ static uint32_t random_walk_choose(struct pfs_scheduler *scheduler, struct pfs_m
 		return PFS_ACTOR_NONE;
 	if (self->stay_percent != 0 && machine->last_actor != PFS_ACTOR_NONE &&
 	    pfs_random_below(&self->random, 100) < self->stay_percent &&
-	    pfs_machine_can_run(machine, machine->last_actor))
+	    pfs_machine_can_move(machine, machine->last_actor))
 		return perhaps_older(&self->random, machine, machine->last_actor);
 	for (uint32_t tried = 0; tried < 4 * count; tried++) {
 		uint32_t actor = pfs_random_below(&self->random, count);
 		if (actor == self->slow && pfs_random_below(&self->random, SLOWNESS) != 0)
 			continue;
-		if (pfs_machine_can_run(machine, actor))
+		if (pfs_machine_can_move(machine, actor))
 			return perhaps_older(&self->random, machine, actor);
 	}
 	return first_from(machine, pfs_random_below(&self->random, count));
@@ -89,7 +89,7 @@ static uint32_t pct_choose(struct pfs_scheduler *scheduler, struct pfs_machine *
 		return PFS_ACTOR_NONE;
 	uint32_t best = PFS_ACTOR_NONE;
 	for (uint32_t actor = 0; actor < count; actor++) {
-		if (pfs_machine_can_run(machine, actor) &&
+		if (pfs_machine_can_move(machine, actor) &&
 		    (best == PFS_ACTOR_NONE || self->priority[actor] > self->priority[best]))
 			best = actor;
 	}
@@ -116,7 +116,7 @@ static uint32_t partial_order_choose(struct pfs_scheduler *scheduler, struct pfs
 	if (!pfs_machine_any(machine))
 		return PFS_ACTOR_NONE;
 	for (uint32_t actor = 0; actor < count; actor++) {
-		if (pfs_machine_can_run(machine, actor) &&
+		if (pfs_machine_can_move(machine, actor) &&
 		    (best == PFS_ACTOR_NONE || self->priority[actor] > self->priority[best]))
 			best = actor;
 	}
@@ -137,7 +137,7 @@ static void partial_order_ran(struct pfs_scheduler *scheduler, struct pfs_machin
 	uintptr_t first = (uintptr_t)ran->address;
 	self->priority[machine->last_actor] = pfs_random_next(&self->random);
 	for (uint32_t actor = 0; actor < count; actor++) {
-		if (!pfs_machine_can_run(machine, actor))
+		if (!pfs_machine_can_move(machine, actor))
 			continue;
 		struct pfs_sim_operation next = pfs_machine_pending(machine, actor);
 		uintptr_t next_first = (uintptr_t)next.address;
@@ -158,7 +158,7 @@ void pfs_partial_order_init(struct pfs_partial_order *self, uint64_t seed)
 static uint32_t weight_of(const struct pfs_weighted *self, struct pfs_machine *machine,
 			  uint32_t actor)
 {
-	if (!pfs_machine_can_run(machine, actor))
+	if (!pfs_machine_can_move(machine, actor))
 		return 0;
 	return self->expected[actor] > self->done[actor]
 		       ? self->expected[actor] - self->done[actor] : 1;

@@ -171,6 +171,88 @@ static void test_views(enum pfs_search_kind kind)
 		   "a word is accessed as a whole");
 }
 
+/* ---- await ---- */
+
+static enum pfs_sim_order await_order;
+static uint32_t await_bytes;
+
+static bool is_equal(uint64_t value, uint64_t wanted)
+{
+	return value == wanted;
+}
+static void send(void *opaque)
+{
+	struct world *self = opaque;
+	pfs_store_relaxed(&self->x, 1);
+	pfs_store_release(&self->wide, 1);
+}
+static void await_and_look(void *opaque)
+{
+	struct world *self = opaque;
+	(void)pfs_machine_await(&self->wide, 8, await_order, is_equal, 1);
+	self->seen = 1 + (pfs_load_relaxed(&self->x) == 0);
+}
+static void send_twice(void *opaque)
+{
+	struct world *self = opaque;
+	pfs_store_relaxed(&self->x, 1);
+	pfs_store_relaxed(&self->x, 2);
+	pfs_store_relaxed(&self->wide, 1);
+}
+static void await_old(void *opaque)
+{
+	struct world *self = opaque;
+	if (pfs_load_relaxed(&self->wide) == 0)
+		return;
+	self->seen = (uint32_t)pfs_machine_await(&self->x, 4, PFS_SIM_RELAXED, is_equal, 1);
+}
+
+static uint64_t filled(uint32_t bytes)
+{
+	return UINT64_C(0xF1E2D3C4B5A69788) >> (8 - bytes) * 8;
+}
+static void store_bytes(void *opaque)
+{
+	struct world *self = opaque;
+	pfs_sim_store(&self->wide, await_bytes, filled(await_bytes), PFS_SIM_RELEASE,
+		      PFS_SIM_PLACE("wide"));
+}
+static void await_some(void *opaque)
+{
+	struct world *self = opaque;
+	uint64_t found = pfs_machine_await(&self->wide, await_bytes, PFS_SIM_RELAXED, is_equal,
+					   filled(await_bytes));
+	self->seen = found == filled(await_bytes) ? await_bytes : 0;
+}
+
+static void test_await(enum pfs_search_kind kind)
+{
+	struct pfs_search_options options = { .kind = kind };
+	for (int model = PFS_MACHINE_SC; model <= PFS_MACHINE_VIEWS; model++) {
+		enum pfs_machine_model mode = (enum pfs_machine_model)model;
+		await_order = PFS_SIM_RELAXED;
+		uint64_t stale = search(mode, &options, send, await_and_look, 2);
+		pfs_expect((stale != 0) == (mode == PFS_MACHINE_VIEWS) && result.complete,
+			   "who awaits by a relaxed load may see what is stale");
+		await_order = PFS_SIM_ACQUIRE;
+		pfs_expect(search(mode, &options, send, await_and_look, 2) == 0 &&
+				   search(mode, &options, send, await_and_look, 1) != 0 &&
+				   result.complete, "and by an acquire never");
+		for (await_bytes = 1; await_bytes <= 8; await_bytes++)
+			pfs_expect(search(mode, &options, store_bytes, await_some, await_bytes) !=
+					   0 && result.complete && !result.failed,
+				   "a word of any width is awaited");
+	}
+	pfs_expect(search(PFS_MACHINE_VIEWS, &options, send_twice, await_old, 1) != 0 &&
+			   result.complete && !result.failed,
+		   "an await may return what is no longer the newest");
+	(void)search(PFS_MACHINE_SC, &options, send_twice, await_old, 1);
+	pfs_expect(result.failed && result.end == PFS_END_DEADLOCK, "but not where all see that");
+	options = (struct pfs_search_options){ .kind = PFS_SEARCH_ROTATE, .execution_max = 900 };
+	pfs_expect(search(PFS_MACHINE_VIEWS, &options, send_twice, await_old, 1) != 0 &&
+			   !result.failed, "random searches find that, too");
+}
+
 static void claim_old(void *opaque)
 {
 	struct world *self = opaque;
@@ -257,6 +339,8 @@ int main(void)
 	test_yields();
 	test_views(PFS_SEARCH_SLEEP);
 	test_views(PFS_SEARCH_DPOR);
+	test_await(PFS_SEARCH_SLEEP);
+	test_await(PFS_SEARCH_DPOR);
 	test_extent();
 	test_shrink();
 	return pfs_expect_report();

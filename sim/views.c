@@ -126,7 +126,7 @@ static bool is_single(uint8_t kind)
 {
 	return kind != PFS_SIM_LOAD && kind != PFS_SIM_STORE && kind != PFS_SIM_CAS &&
 	       kind != PFS_SIM_EXCHANGE && kind != PFS_SIM_ADD && kind != PFS_SIM_OR &&
-	       kind != PFS_SIM_AND;
+	       kind != PFS_SIM_AND && kind != PFS_SIM_AWAIT;
 }
 
 static uint32_t oldest_of(const struct pfs_views *self, uint32_t thread, uint32_t id, bool seq)
@@ -142,19 +142,23 @@ bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *
 {
 	const struct pfs_views *self = &machine->views;
 	const struct pfs_sim_operation *operation = &thread->pending;
-	if (choice == 0 || is_single(operation->kind))
+	if (is_single(operation->kind))
 		return choice == 0;
+	if (choice == 0)
+		return pfs_model_may_return(operation, pfs_views_peek(machine, thread, 0));
 	uint32_t id = location_find(self, operation->address);
 	if (id == PFS_TABLE_NONE || choice >= self->locations[id].count)
 		return false;
 	const struct pfs_location *location = &self->locations[id];
 	uint32_t at = location->count - 1 - choice;
 	const struct pfs_view_message *message = &location->messages[location->order[at]];
-	bool reads = operation->kind == PFS_SIM_LOAD ||
+	bool reads = operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_AWAIT ||
 		     (operation->kind == PFS_SIM_CAS && message->value != operation->expected);
 	bool seq = operation->order == PFS_SIM_SEQ &&
 		   !(reads && operation->kind == PFS_SIM_CAS); /* a failed one is relaxed */
 	if (at < oldest_of(self, thread->id, id, seq))
+		return false;
+	if (!pfs_model_may_return(operation, message->value))
 		return false;
 	if (!reads)
 		return !location->messages[location->order[at + 1]].rmw;
