@@ -9,12 +9,15 @@ if(PFS_TESTS)
   add_executable(search_test search_test.c)
   target_link_libraries(search_test PRIVATE pfslab_sim)
   add_test(NAME sim.search COMMAND search_test)
+  add_executable(bound_test bound_test.c)
+  target_link_libraries(bound_test PRIVATE pfslab_sim)
+  add_test(NAME sim.bound COMMAND bound_test)
   add_executable(case_history_test case_history_test.c)
   target_link_libraries(case_history_test PRIVATE pfslab_sim)
   add_test(NAME sim.history COMMAND case_history_test)
   add_test(NAME sim.progress.sc COMMAND pfs-sim progress --executions 60)
   add_test(NAME sim.progress.tso COMMAND pfs-sim progress --memory tso --executions 30)
-  set_tests_properties(sim.dpor sim.search sim.history sim.progress.sc sim.progress.tso PROPERTIES
+  set_tests_properties(sim.dpor sim.search sim.bound sim.history sim.progress.sc sim.progress.tso PROPERTIES
     LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
   foreach(part saved example wrong classes)
     add_test(NAME sim.schedules.${part} COMMAND /usr/bin/python3
