@@ -72,69 +72,8 @@ void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 	pfs_scene_pages(scene, config, options->pages, options->pages);
 	if (scene->workload->configure != NULL)
 		scene->workload->configure(scene, container, config);
-}
-
-/* A live set needs a record for each thread: one that never gets any does nothing for ever. */
-static enum pfs_status check_records(const struct pfs_scene *scene,
-				     const struct pfs_config *config,
-				     struct pfs_message *message)
-{
-	const struct pfs_options *options = scene->options;
-	uint64_t most = (uint64_t)config->page_max * config->page_records;
-	bool bounded = (pfs_variant_traits(scene->variant) & PFS_TRAIT_BOUNDED) != 0;
-
-	if (!scene->workload->has_occupancy || !bounded || scene->thread_count <= most)
-		return PFS_OK;
-	snprintf(message->text, sizeof(message->text),
-		 "--threads %u, --pages %u, --page_records %u: workload %s needs a record for each "
-		 "thread, policy %s may have %llu; raise --pages or lower --threads",
-		 scene->thread_count, options->pages, options->page_records,
-		 scene->workload->name, pfs_variant_name(scene->variant), (unsigned long long)most);
-	return PFS_BAD_CONFIG;
-}
-
-/* page_max is none of the user's words: say what it comes from. */
-static enum pfs_status check_pages(const struct pfs_scene *scene, uint32_t container,
-				   uint32_t page_max, struct pfs_message *message)
-{
-	struct pfs_options one_page = *scene->options;
-	struct pfs_scene small = *scene;
-	struct pfs_config config;
-
-	if (page_max <= PFS_PAGE_MAX)
-		return PFS_OK;
-	one_page.pages = 1;
-	small.options = &one_page;
-	pfs_scene_configure(&small, container, &config);
-	if (config.page_max == page_max)
-		snprintf(message->text, sizeof(message->text),
-			 "--page_records %u, --threads %u: workload %s needs room for %u pages, "
-			 "%u at most; raise --page_records or lower --threads",
-			 one_page.page_records, scene->thread_count, scene->workload->name,
-			 page_max, PFS_PAGE_MAX);
-	else
-		snprintf(message->text, sizeof(message->text),
-			 "--pages %u: workload %s with policy %s may add pages, up to %u for each "
-			 "of these; give %u at most", scene->options->pages,
-			 scene->workload->name, pfs_variant_name(scene->variant), config.page_max,
-			 PFS_PAGE_MAX / config.page_max);
-	return PFS_BAD_CONFIG;
-}
-
-enum pfs_status pfs_scene_check(const struct pfs_scene *scene, struct pfs_message *message)
-{
-	enum pfs_status status = PFS_OK;
-
-	for (uint32_t i = 0; i < scene->workload->container_count && status == PFS_OK; i++) {
-		struct pfs_config config;
-		pfs_scene_configure(scene, i, &config);
-		status = check_pages(scene, i, config.page_max, message);
-		if (status == PFS_OK)
-			status = pfs_config_check(&config, message);
-		if (status == PFS_OK)
-			status = check_records(scene, &config, message);
-	}
-	return status;
+	if ((pfs_variant_traits(scene->variant) & PFS_TRAIT_RECLAIM) == 0)
+		config->reclaim.period_ms = 0; /* the flags are for all policies that have it */
 }
 
 static void fail(struct run *run, enum pfs_status status, const char *format, ...)

@@ -20,7 +20,7 @@ target_link_libraries(bench_trial_test PRIVATE
 add_test(NAME bench_trial COMMAND bench_trial_test)
 
 add_executable(bench_scene_test
-  scene_test.c check.c clock.c histogram.c live.c placement.c pool.c ring.c scene.c series.c
+  scene_test.c check.c clock.c histogram.c live.c placement.c pool.c ring.c scene.c scene_check.c series.c
   trace_load.c trial.c workload.c ${workloads})
 target_include_directories(bench_scene_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(bench_scene_test PRIVATE
@@ -55,4 +55,6 @@ if(NOT PFS_SANITIZE) # which brings its own malloc
   set_tests_properties(bench_peers PROPERTIES LABELS bench-smoke SKIP_RETURN_CODE 77)
 endif()
 add_test(NAME bench_wrong_input COMMAND ${check} wrong)
-set_tests_properties(bench_options bench_replay bench_wrong_input PROPERTIES LABELS bench-smoke)
+add_test(NAME bench_full_disk COMMAND ${check} full)
+set_tests_properties(bench_options bench_replay bench_wrong_input bench_full_disk
+  PROPERTIES LABELS bench-smoke)

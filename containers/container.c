@@ -137,12 +137,44 @@ static enum pfs_status start(struct pfs_container *self)
 	if (status != PFS_OK)
 		return status;
 	status = preallocate(self);
-	if (status == PFS_OK && self->config.reclaim.period_ms != 0 &&
-	    (self->variant->traits & PFS_TRAIT_RECLAIM) != 0)
+	if (status == PFS_OK && self->config.reclaim.period_ms != 0)
 		status = pfs_reclaimer_start(self);
 	if (status != PFS_OK && self->variant->stop != NULL)
 		self->variant->stop(self);
 	return status;
+}
+
+/* What the configuration asks of the policy. */
+static enum pfs_status check_policy(const struct pfs_variant *variant,
+				    const struct pfs_config *config, struct pfs_message *message)
+{
+	if (variant == NULL)
+		return pfs_message_set(message, PFS_BAD_VARIANT,
+				       "no policy (NULL): pfs_variant_find gives that for a name "
+				       "it does not know; pfs_variant_at has all that there are");
+	if (config->reclaim.period_ms != 0 && (variant->traits & PFS_TRAIT_RECLAIM) == 0)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "reclaim.period_ms %u: policy %s gives no pages back; set it "
+				       "to 0, or choose a policy with PFS_TRAIT_RECLAIM",
+				       config->reclaim.period_ms, variant->name);
+	return PFS_OK;
+}
+
+static enum pfs_status refuse_start(const struct pfs_variant *variant,
+				    const struct pfs_config *config, enum pfs_status status,
+				    struct pfs_message *message)
+{
+	if (config->page_prealloc == 0)
+		return pfs_message_set(message, status,
+				       "container of policy %s with up to %u pages of %u records: "
+				       "%s; lower page_max or page_records",
+				       variant->name, config->page_max, config->page_records,
+				       pfs_status_text(status));
+	return pfs_message_set(message, status,
+			       "container of policy %s with %u preallocated pages of %u records: "
+			       "%s; lower page_prealloc or page_records",
+			       variant->name, config->page_prealloc, config->page_records,
+			       pfs_status_text(status));
 }
 
 enum pfs_status pfs_container_create(const struct pfs_variant *variant,
@@ -151,10 +183,9 @@ enum pfs_status pfs_container_create(const struct pfs_variant *variant,
 				     struct pfs_message *message)
 {
 	*container = NULL;
-	if (variant == NULL)
-		return pfs_message_set(message, PFS_BAD_VARIANT,
-				       "no policy given: choose one by pfs_variant_find");
-	enum pfs_status status = pfs_config_check(config, message);
+	enum pfs_status status = check_policy(variant, config, message);
+	if (status == PFS_OK)
+		status = pfs_config_check(config, message);
 	if (status == PFS_OK && config->source == NULL)
 		status = pfs_memory_check(config->memory, config->memory_node, message);
 	if (status != PFS_OK)
@@ -167,11 +198,7 @@ enum pfs_status pfs_container_create(const struct pfs_variant *variant,
 	}
 	if (self != NULL)
 		container_delete(self);
-	return pfs_message_set(message, status,
-			       "container of policy %s with %u preallocated pages of %u records: "
-			       "%s; lower page_prealloc or page_records",
-			       variant->name, config->page_prealloc, config->page_records,
-			       pfs_status_text(status));
+	return refuse_start(variant, config, status, message);
 }
 
 void pfs_container_destroy(struct pfs_container *container)

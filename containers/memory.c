@@ -208,10 +208,10 @@ static enum pfs_status no_such_node(const struct machine *self, uint32_t node,
 				    struct pfs_message *message)
 {
 	if (self->node_count == 1)
-		return pfs_message_set(message, PFS_NO_NODE, "memory node %u: this machine has 1 "
-				       "NUMA node (0); choose 0, or another --memory", node);
-	return pfs_message_set(message, PFS_NO_NODE, "memory node %u: this machine has %u NUMA "
-			       "nodes (0 to %u); choose one of them, or another --memory", node,
+		return pfs_message_set(message, PFS_NO_NODE, "memory_node %u: this machine has 1 "
+				       "NUMA node (0); choose 0, or another kind of memory", node);
+	return pfs_message_set(message, PFS_NO_NODE, "memory_node %u: this machine has %u NUMA "
+			       "nodes (0 to %u); choose one of them, or another kind of memory", node,
 			       self->node_count, self->node_count - 1);
 }
 
@@ -226,15 +226,15 @@ static enum pfs_status check_support(const struct machine *self, enum pfs_memory
 	if (!self->is_real)
 		return pfs_message_set(message, PFS_NO_NODE, "memory %s: hwloc describes another "
 				       "machine, no memory can be bound; unset HWLOC_SYNTHETIC and "
-				       "HWLOC_XMLFILE, or choose --memory=first-touch",
+				       "HWLOC_XMLFILE, or choose memory first-touch",
 				       memory_name(memory));
 	if (!can->set_area_membind || !has_policy)
 		return pfs_message_set(message, PFS_NO_NODE, "memory %s: this system cannot bind "
-				       "memory; choose --memory=first-touch", memory_name(memory));
+				       "memory; choose memory first-touch", memory_name(memory));
 	if (memory == PFS_MEMORY_LOCAL && caller_node(self) == PFS_NODE_MIXED)
 		return pfs_message_set(message, PFS_NO_NODE, "memory local: this process may not "
 				       "use the memory of the node it runs on (cpuset); choose "
-				       "another --memory");
+				       "another kind of memory");
 	return PFS_OK;
 }
 
@@ -262,7 +262,7 @@ enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
 	if (bytes == NULL)
 		return pfs_message_set(message, PFS_NO_NODE,
 				       "memory %s: the system refuses to bind "
-				       "memory (%s); choose --memory=first-touch",
+				       "memory (%s); choose memory first-touch",
 				       memory_name(memory), strerror(errno));
 	touch(self, bytes, self->os_page_bytes);
 	unmap(&machine, bytes, self->os_page_bytes);

@@ -116,7 +116,63 @@ static void no_policy_is_refused(const struct pfs_case *at)
 	pfs_config_init(&config);
 	PFS_CHECK(pfs_variant_find("no_such_policy") == NULL);
 	PFS_CHECK_IS(pfs_container_create(NULL, &config, &container, &message), PFS_BAD_VARIANT);
-	PFS_CHECK(strstr(message.text, "pfs_variant_find") != NULL);
+	PFS_CHECK(strstr(message.text, "does not know") != NULL);
+	PFS_CHECK(strstr(message.text, "pfs_variant_at") != NULL);
+}
+
+/* What a policy cannot honour is refused, not left undone. */
+static void a_period_for_who_keeps_all(const struct pfs_case *at)
+{
+	struct pfs_config config = pfs_case_config(at);
+	struct pfs_message message = { "" };
+	struct pfs_container *container = NULL;
+	config.reclaim.period_ms = 1000;
+	enum pfs_status status = pfs_container_create(at->variant, &config, &container, &message);
+	if ((pfs_variant_traits(at->variant) & PFS_TRAIT_RECLAIM) != 0) {
+		PFS_CHECK_IS(status, PFS_OK);
+		pfs_container_destroy(container);
+		return;
+	}
+	PFS_CHECK_IS(status, PFS_BAD_CONFIG);
+	PFS_CHECK(container == NULL);
+	PFS_CHECK(strncmp(message.text, "reclaim.period_ms 1000: ", 24) == 0);
+	PFS_CHECK(strstr(message.text, pfs_variant_name(at->variant)) != NULL);
+	PFS_CHECK(strchr(message.text, '\n') == NULL);
+}
+
+static void *map_nothing(void *context, size_t size_bytes, enum pfs_memory memory,
+			 uint32_t node_wanted, uint32_t *node_got)
+{
+	(void)context, (void)size_bytes, (void)memory, (void)node_wanted, (void)node_got;
+	return NULL;
+}
+
+static void unmap_nothing(void *context, void *memory, size_t size_bytes)
+{
+	(void)context, (void)memory, (void)size_bytes;
+}
+
+/* The line names what was asked for: pages in advance, or as many as a policy makes at once. */
+static void no_memory_names_what_to_lower(const struct pfs_case *at)
+{
+	static const struct pfs_memory_source none = { .map = map_nothing,
+						       .unmap = unmap_nothing };
+	struct pfs_config config = pfs_case_config(at);
+	struct pfs_message message = { "" };
+	struct pfs_container *container = NULL;
+	config.source = &none;
+	for (uint32_t pages = 0; pages <= 3; pages += 3) {
+		config.page_prealloc = pages;
+		enum pfs_status status =
+			pfs_container_create(at->variant, &config, &container, &message);
+		if (status == PFS_OK) { /* it has another source, or none as yet */
+			pfs_container_destroy(container);
+			continue;
+		}
+		PFS_CHECK_IS(status, PFS_NO_MEMORY);
+		PFS_CHECK((strstr(message.text, "page_prealloc") != NULL) == (pages != 0));
+		PFS_CHECK((strstr(message.text, "lower page_max") != NULL) == (pages == 0));
+	}
 }
 
 static void a_node_that_is_not_there(const struct pfs_case *at)
@@ -203,6 +259,12 @@ static const struct pfs_test tests[] = {
 	{ .name = "config: every bound", .run = every_bound },
 	{ .name = "config: a page has a bound too", .run = a_page_has_a_bound_too },
 	{ .name = "config: no policy is refused", .run = no_policy_is_refused },
+	{ .name = "config: a period for who keeps all",
+	  .run = a_period_for_who_keeps_all,
+	  .each = true },
+	{ .name = "config: no memory names what to lower",
+	  .run = no_memory_names_what_to_lower,
+	  .each = true },
 	{ .name = "config: a node that is not there", .run = a_node_that_is_not_there },
 	{ .name = "config: page shapes", .run = page_shapes },
 };

@@ -316,7 +316,7 @@ static void configure(struct pfs_crowd *self)
 	self->config.layout = self->layout;
 	self->config.full_flags = options->full_flags;
 	self->config.seed = options->seed;
-	self->config.reclaim.period_ms = 1;
+	self->config.reclaim.period_ms = self->reclaims ? 1 : 0;
 	self->config.reclaim.idle_passes = 1;
 	self->config.reclaim.headroom_percent = 0;
 	self->config.reclaim.spare_pages = 0;

@@ -177,12 +177,12 @@ static void wrong_requests(void)
 	check_refused((enum pfs_memory)4, 0, PFS_BAD_CONFIG, "memory 4: no such kind");
 	if (count == 1)
 		snprintf(line, sizeof(line),
-			 "memory node 7: this machine has 1 NUMA node (0); choose "
-			 "0, or another --memory");
+			 "memory_node 7: this machine has 1 NUMA node (0); choose "
+			 "0, or another kind of memory");
 	else
 		snprintf(line, sizeof(line),
-			 "memory node %u: this machine has %u NUMA nodes (0 to "
-			 "%u); choose one of them, or another --memory",
+			 "memory_node %u: this machine has %u NUMA nodes (0 to "
+			 "%u); choose one of them, or another kind of memory",
 			 count + 6, count, count - 1);
 	check_refused(PFS_MEMORY_NODE, count + 6, PFS_NO_NODE, line);
 	CHECK(pfs_memory_check(PFS_MEMORY_LOCAL, 7, NULL) == PFS_OK); /* node is not read */
@@ -201,7 +201,7 @@ static void another_machine(void)
 	static const char refusal[] =
 		"hwloc describes another machine, no memory can be bound; unset "
 		"HWLOC_SYNTHETIC and HWLOC_XMLFILE, or choose "
-		"--memory=first-touch";
+		"memory first-touch";
 	char line[256];
 	setenv("HWLOC_SYNTHETIC", "numa:4 core:2 pu:1", 1);
 	CHECK(pfs_memory_node_count() == 4);
@@ -238,7 +238,7 @@ static void binding_forbidden(void)
 	if (!can_bind(PFS_MEMORY_NODE) || !forbid_mbind())
 		exit(77);
 	check_refused(PFS_MEMORY_NODE, 0, PFS_NO_NODE, "memory node: the system refuses to bind "
-		      "memory (Operation not permitted); choose --memory=first-touch");
+		      "memory (Operation not permitted); choose memory first-touch");
 	check_refused(PFS_MEMORY_LOCAL, 0, PFS_NO_NODE, "memory local: the system refuses");
 	check_map_refused(PFS_MEMORY_NODE, 4096, 0);
 	check_map_refused(PFS_MEMORY_LOCAL, 4096, 0);

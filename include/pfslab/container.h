@@ -52,7 +52,8 @@ struct pfs_glance {
  *
  * Returns   PFS_OK and *container, or why not; then nothing was made and *message (may be
  *           NULL) holds one line.
- * Errors    PFS_BAD_CONFIG, PFS_NO_NODE, PFS_NO_MEMORY.
+ * Errors    PFS_BAD_VARIANT (NULL, as pfs_variant_find gives for an unknown name),
+ *           PFS_BAD_CONFIG, PFS_NO_NODE, PFS_NO_MEMORY.
  * Progress  blocking (set-up).
  * Order     none: hand the pointer over with your own synchronization.
  */
