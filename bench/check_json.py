@@ -2,12 +2,13 @@
 """check_json.py - runs pfs-bench with tiny windows and checks what it writes.
 
 usage: check_json.py PFS_BENCH smoke WORKLOAD POLICY
-       check_json.py PFS_BENCH options | peers | replay | wrong
+       check_json.py PFS_BENCH options | peers | replay | wrong | full
 Nothing is asserted on time. Exit 0: all held. 1: not.
 """
 
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -39,9 +40,9 @@ TINY = ["--window_ms=5", "--latency_ms=5", "--repeat_disturbed=0", "--pages=8",
         "--page_records=64", "--benchmark_color=false"]
 
 
-def run(arguments, **environment):
-    return subprocess.run([sys.argv[1]] + arguments, capture_output=True, text=True, check=False,
-                          env={**os.environ, **environment})
+def run(arguments, stdout=subprocess.PIPE, **environment):
+    return subprocess.run([sys.argv[1]] + arguments, stdout=stdout, stderr=subprocess.PIPE,
+                          text=True, check=False, env={**os.environ, **environment})
 
 
 def measure(arguments):
@@ -187,7 +188,7 @@ def wrong():
                 (["--threads=99999999999999999999"], "99999999999999999999"),
                 (["--placements=node:100000"], "100000"),
                 (["--placements=nosuch"], "nosuch"),
-                (["--memory=node:100000"], "100000"),
+                (["--memory=node:100000"], "--memory: memory_node 100000: "),
                 (["--memory=nosuch"], "nosuch"),
                 (["--layout=nosuch"], "nosuch"),
                 (["--full_flags=maybe"], "maybe"),
@@ -206,6 +207,10 @@ def wrong():
                 ([f"--benchmark_out={folder}"], folder),
                 (["--benchmark_nosuch=1"], "nosuch"),
                 (["--benchmark_filter=["], "["),
+                (["--benchmark_filter=zzz"], "--benchmark_filter 'zzz': "),
+                (["--benchmark_filter=-."], "--benchmark_filter '-.': "),
+                (["--policies=original,malloc", "--reclaim_period_ms=5"],
+                 "--reclaim_period_ms 5"),
                 (["--benchmark_format=xml"], "xml"),
                 (["--benchmark_min_time=0.2s"], "0.2s"),
                 (["--benchmark_repetitions=0"], "'0'"),
@@ -226,6 +231,27 @@ def wrong():
             one_line(arguments, word)
     one_line(["--workloads=pair"], "another machine",
              HWLOC_SYNTHETIC="pack:2 [numa] core:4 pu:2")
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 32, before[1]))  # should it be tried after all
+    for arguments in (["--workloads=pair"], ["--workloads=churn", "--policies=malloc"],
+                      ["--workloads=pair", "--policies=original,ck_stack", "--threads=1"]):
+        one_line(["--pages=262144", "--page_records=65536"] + arguments,
+                 "--pages 262144, --page_records 65536: ")
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def full():
+    """What cannot be written is said, and is no success."""
+    arguments = TINY + ["--workloads=floor", "--threads=1"]
+    for format_ in ("json", "csv", "console"):
+        done = run(arguments + ["--benchmark_out=/dev/full", f"--benchmark_out_format={format_}"])
+        lines = [line for line in done.stderr.splitlines() if line.startswith("pfs-bench: ")]
+        expect(done.returncode == 1 and len(lines) == 1 and "/dev/full" in lines[0],
+               f"--benchmark_out=/dev/full, {format_}: exit {done.returncode}, {lines}")
+        with open("/dev/full", "w", encoding="utf-8") as nowhere:
+            done = run(arguments + [f"--benchmark_format={format_}"], stdout=nowhere)
+        expect(done.returncode == 1 and "standard output" in done.stderr,
+               f"stdout to /dev/full, {format_}: exit {done.returncode}, {done.stderr[-200:]}")
 
 
 def replay():
@@ -347,6 +373,8 @@ def main():
         replay()
     elif mode == "wrong":
         wrong()
+    elif mode == "full":
+        full()
     finish()
 
 

@@ -37,6 +37,30 @@ static bool filter_is_fine(const char *text)
 	return true;
 }
 
+const char *pfs_library_flags_last(int argc, char **argv, const char *flag)
+{
+	const char *last = "";
+
+	for (int i = 1; i < argc; i++) {
+		const char *value = value_of(argv[i], flag);
+		last = value != NULL ? value : last;
+	}
+	return last;
+}
+
+bool pfs_library_flags_match(const char *filter, const char *name)
+{
+	bool wanted = filter[0] != '-';
+	regex_t regex;
+
+	if (filter[0] == '\0' || strcmp(filter, "all") == 0 ||
+	    regcomp(&regex, wanted ? filter : filter + 1, REG_EXTENDED | REG_NOSUB) != 0)
+		return true;
+	bool found = regexec(&regex, name, 0, NULL, 0) == 0;
+	regfree(&regex);
+	return found == wanted;
+}
+
 static bool is_format(const char *text)
 {
 	return strcmp(text, "console") == 0 || strcmp(text, "json") == 0 ||

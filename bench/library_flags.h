@@ -16,6 +16,12 @@ enum pfs_status pfs_library_flags_check(int argc, char **argv, struct pfs_messag
 /* May path be written? Opens it for appending, so that an empty file may be left. */
 bool pfs_library_flags_writable(const char *path);
 
+/* The value of the last flag of that name, which is the one that holds; "" without one. */
+const char *pfs_library_flags_last(int argc, char **argv, const char *flag);
+
+/* Does a value of --benchmark_filter choose the benchmark of that name? */
+bool pfs_library_flags_match(const char *filter, const char *name);
+
 /*
  * A new argv with our defaults in front, so that the user's flags win: one trial is enough for
  * a run (min_time), no colour with NO_COLOR set. NULL without memory; free() it.

@@ -299,15 +299,32 @@ static bool probe_container(struct bench *self, bool *counted)
 	config.page_prealloc = 1;
 	config.memory = self->options.memory;
 	config.memory_node = self->options.memory_node;
-	if (pfs_container_create(pfs_variant_at(0), &config, &container, &self->message) != PFS_OK)
-		return false;
+	struct pfs_message said = {.text = ""};
+	enum pfs_status status =
+		pfs_container_create(pfs_variant_at(0), &config, &container, &said);
+	if (status != PFS_OK) /* what it speaks of is memory and memory_node, one flag here */
+		return refuse(self, "--memory: %s", said.text);
 	pfs_container_counts(container, &counts);
 	*counted = counts.counted;
 	pfs_container_destroy(container);
 	return true;
 }
 
-static bool set_up(struct bench *self)
+/* The library would say so, too, but not what helps. */
+static bool check_filter(struct bench *self, const char *filter)
+{
+	char name[NAME_CHARS + sizeof("/manual_time")];
+
+	for (size_t i = 0; i < self->case_count; i++) {
+		snprintf(name, sizeof(name), "%s/manual_time", self->cases[i].name);
+		if (pfs_library_flags_match(filter, name))
+			return true;
+	}
+	return refuse(self, "--benchmark_filter '%.80s': none of the %zu benchmarks has such a "
+			    "name; --benchmark_list_tests shows them", filter, self->case_count);
+}
+
+static bool set_up(struct bench *self, const char *filter)
 {
 	bool counted = false;
 
@@ -321,7 +338,7 @@ static bool set_up(struct bench *self)
 	if (!load_traces(self) || !make_placements(self) || !probe_container(self, &counted))
 		return false;
 	pfs_clock_init(&self->clock);
-	if (!make_cases(self))
+	if (!make_cases(self) || !check_filter(self, filter))
 		return false;
 	pfs_machine_describe(self->topology, &self->clock, counted);
 	for (size_t i = 0; i < self->case_count; i++) {
@@ -361,6 +378,7 @@ static void print_traits(const char *name, uint32_t traits)
 
 static int run_library(struct bench *self, int argc, char **argv)
 {
+	const char *file = pfs_library_flags_last(argc, argv, "--benchmark_out");
 	char **all = pfs_library_flags_default(&argc, argv);
 	int status = EXIT_SUCCESS;
 
@@ -371,8 +389,13 @@ static int run_library(struct bench *self, int argc, char **argv)
 		refuse(self, "unknown flag '%.80s': Google Benchmark does not know it", all[1]);
 		status = EXIT_WRONG_INPUT;
 	} else if (pfs_shim_run() == 0) {
-		/* the library has said on stderr that nothing matched */
+		refuse(self, "nothing was run");
 		status = EXIT_WRONG_INPUT;
+	} else if (!pfs_shim_written()) {
+		refuse(self, "standard output%s%.120s%s: not all could be written; free some "
+			     "space and measure again", file[0] != '\0' ? " or file '" : "", file,
+		       file[0] != '\0' ? "'" : "");
+		status = EXIT_CHECK_FAILED;
 	} else if (pfs_shim_errors() != 0) {
 		refuse(self, "%llu benchmarks failed, see their error messages",
 		       (unsigned long long)pfs_shim_errors());
@@ -430,7 +453,8 @@ static int run(struct bench *self, int argc, char **argv)
 		list(&self->options);
 		return EXIT_SUCCESS;
 	}
-	if (pfs_library_flags_check(argc, argv, &self->message) != PFS_OK || !set_up(self))
+	if (pfs_library_flags_check(argc, argv, &self->message) != PFS_OK ||
+	    !set_up(self, pfs_library_flags_last(argc, argv, "--benchmark_filter")))
 		return status;
 	status = run_library(self, argc, argv);
 	if (!pfs_series_close(self->series)) {

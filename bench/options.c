@@ -420,6 +420,19 @@ static enum pfs_status set_defaults(struct pfs_options *self, struct pfs_message
 	return status;
 }
 
+/* A flag that no policy can honour is no flag of this run. */
+static enum pfs_status check_reclaim(const struct pfs_options *self, struct pfs_message *message)
+{
+	if (self->reclaim_period_ms == 0 || self->reclaim_period_ms == UINT32_MAX)
+		return PFS_OK;
+	for (uint32_t i = 0; i < self->policy_count; i++)
+		if ((pfs_variant_traits(self->policies[i]) & PFS_TRAIT_RECLAIM) != 0)
+			return PFS_OK;
+	return refuse(message, PFS_BAD_CONFIG, "--reclaim_period_ms %u: none of --policies gives "
+		      "pages back; leave it out, or add one that --list_traits shows with reclaim",
+		      self->reclaim_period_ms);
+}
+
 enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **argv,
 				  struct pfs_message *message)
 {
@@ -442,6 +455,8 @@ enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **ar
 	    (self->policy_count != 1 || strcmp(pfs_variant_name(self->policies[0]), "malloc") != 0))
 		status = refuse(message, PFS_BAD_CONFIG, "--peer '%.60s': only policy malloc has "
 				"another name; add --policies=malloc", self->peer);
+	if (status == PFS_OK)
+		status = check_reclaim(self, message);
 	*argc = kept;
 	argv[kept] = NULL;
 	return status;

@@ -6,7 +6,9 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <iostream>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -85,8 +87,21 @@ bool is_reserved(const char *name)
 	return false;
 }
 
+bool file_written = true;
+
+// A reporter of --benchmark_out; the library does not look whether its bytes were taken.
+template <class Reporter> class Checked : public Reporter {
+public:
+	using Reporter::Reporter;
+	void Finalize() override
+	{
+		Reporter::Finalize();
+		file_written = file_written && this->GetOutputStream().flush().good();
+	}
+};
+
 // The library computes statistics over counters, and 0 / 0 is one of them: drop it here, too.
-class FiniteJson : public benchmark::JSONReporter {
+class FiniteJson : public Checked<benchmark::JSONReporter> {
 public:
 	void ReportRuns(const std::vector<Run> &runs) override
 	{
@@ -104,9 +119,22 @@ public:
 struct Outputs {
 	bool json_display = false;
 	bool has_file = false;
-	bool json_file = true;
+	std::string file_format = "json";
 };
 Outputs outputs;
+
+std::unique_ptr<benchmark::BenchmarkReporter> make_file_reporter(const std::string &format)
+{
+	using benchmark::ConsoleReporter;
+	if (format == "console")
+		return std::make_unique<Checked<ConsoleReporter>>(ConsoleReporter::OO_None);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // the format has no other reporter
+	if (format == "csv")
+		return std::make_unique<Checked<benchmark::CSVReporter>>();
+#pragma GCC diagnostic pop
+	return std::make_unique<FiniteJson>();
+}
 
 void read_outputs(int argc, char **argv)
 {
@@ -115,7 +143,7 @@ void read_outputs(int argc, char **argv)
 		if (flag.rfind("--benchmark_format=", 0) == 0)
 			outputs.json_display = flag == "--benchmark_format=json";
 		if (flag.rfind("--benchmark_out_format=", 0) == 0)
-			outputs.json_file = flag == "--benchmark_out_format=json";
+			outputs.file_format = flag.substr(flag.find('=') + 1);
 		if (flag.rfind("--benchmark_out=", 0) == 0)
 			outputs.has_file = flag != "--benchmark_out=";
 	}
@@ -351,10 +379,17 @@ void pfs_shim_initialize(int *argc, char **argv)
 
 size_t pfs_shim_run(void)
 {
-	FiniteJson display, file; // NULL: the library's own
+	FiniteJson display;
+	std::unique_ptr<benchmark::BenchmarkReporter> file;
+	if (outputs.has_file)
+		file = make_file_reporter(outputs.file_format);
 	return benchmark::RunSpecifiedBenchmarks(
-		outputs.json_display ? &display : nullptr,
-		outputs.has_file && outputs.json_file ? &file : nullptr);
+		outputs.json_display ? &display : nullptr, file.get()); // NULL: the library's own
+}
+
+bool pfs_shim_written(void)
+{
+	return std::cout.flush().good() && std::fflush(stdout) == 0 && file_written;
 }
 
 uint64_t pfs_shim_errors(void)

@@ -104,6 +104,8 @@ void pfs_shim_context(const char *key, const char *value);
 void pfs_shim_initialize(int *argc, char **argv);
 /* Run what the filter matches; returns how many benchmarks matched. */
 size_t pfs_shim_run(void);
+/* After the run: was all of it taken by standard output and the file of --benchmark_out? */
+bool pfs_shim_written(void);
 /* Errors reported so far by pfs_shim_error: a program whose count is not 0 must exit 1. */
 uint64_t pfs_shim_errors(void);
 void pfs_shim_shutdown(void);
