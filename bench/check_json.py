@@ -231,6 +231,10 @@ def wrong():
             one_line(arguments, word)
     one_line(["--workloads=pair"], "another machine",
              HWLOC_SYNTHETIC="pack:2 [numa] core:4 pu:2")
+
+
+def too_large():
+    """Sizes that no machine has are refused before anything is mapped."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (1 << 32, before[1]))  # should it be tried after all
     for arguments in (["--workloads=pair"], ["--workloads=churn", "--policies=malloc"],
@@ -373,6 +377,7 @@ def main():
         replay()
     elif mode == "wrong":
         wrong()
+        too_large()
     elif mode == "full":
         full()
     finish()

@@ -154,8 +154,8 @@ static enum pfs_status check_policy(const struct pfs_variant *variant,
 				       "it does not know; pfs_variant_at has all that there are");
 	if (config->reclaim.period_ms != 0 && (variant->traits & PFS_TRAIT_RECLAIM) == 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "reclaim.period_ms %u: policy %s gives no pages back; set it "
-				       "to 0, or choose a policy with PFS_TRAIT_RECLAIM",
+				       "reclaim.period_ms %u: policy %s gives no pages back; set "
+				       "it to 0, or choose a policy with PFS_TRAIT_RECLAIM",
 				       config->reclaim.period_ms, variant->name);
 	return PFS_OK;
 }

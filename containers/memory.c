@@ -211,8 +211,8 @@ static enum pfs_status no_such_node(const struct machine *self, uint32_t node,
 		return pfs_message_set(message, PFS_NO_NODE, "memory_node %u: this machine has 1 "
 				       "NUMA node (0); choose 0, or another kind of memory", node);
 	return pfs_message_set(message, PFS_NO_NODE, "memory_node %u: this machine has %u NUMA "
-			       "nodes (0 to %u); choose one of them, or another kind of memory", node,
-			       self->node_count, self->node_count - 1);
+			       "nodes (0 to %u); choose one of them, or another kind of memory",
+			       node, self->node_count, self->node_count - 1);
 }
 
 /* Is the topology this machine's, and does the system have the calls at all? */

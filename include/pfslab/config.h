@@ -52,8 +52,9 @@ struct pfs_memory_source {
  * When pages go back to the operating system; read by policies with PFS_TRAIT_RECLAIM, for
  * others period_ms must be 0. A page that stayed empty for idle_passes passes is surplus.
  * Surplus pages go along a smooth curve: all are there at first, half of them after
- * decay_passes / 2 more passes, none after decay_passes. The decay time is decay_passes * period_ms; with period_ms 0 every
- * pfs_reclaim_pass is one step of it. pfs_reclaim_now waits for neither.
+ * decay_passes / 2 more passes, none after decay_passes. The decay time is decay_passes *
+ * period_ms; with period_ms 0 every pfs_reclaim_pass is one step of it. pfs_reclaim_now waits
+ * for neither.
  */
 struct pfs_reclaim_config {
 	uint32_t period_ms;        /* background pass every so often; 0: only on demand */
