@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fork.h"
 #include "memory.h"
 #include "message.h"
 
@@ -137,10 +138,15 @@ static enum pfs_status start(struct pfs_container *self)
 	if (status != PFS_OK)
 		return status;
 	status = preallocate(self);
+	if (status == PFS_OK && !pfs_fork_enlist(self))
+		status = PFS_NO_MEMORY;
 	if (status == PFS_OK && self->config.reclaim.period_ms != 0)
 		status = pfs_reclaimer_start(self);
-	if (status != PFS_OK && self->variant->stop != NULL)
-		self->variant->stop(self);
+	if (status != PFS_OK) {
+		pfs_fork_remove(self);
+		if (self->variant->stop != NULL)
+			self->variant->stop(self);
+	}
 	return status;
 }
 
@@ -205,6 +211,7 @@ void pfs_container_destroy(struct pfs_container *container)
 {
 	if (container == NULL)
 		return;
+	pfs_fork_remove(container);
 	pfs_reclaimer_stop(container);
 	if (container->variant->stop != NULL)
 		container->variant->stop(container);

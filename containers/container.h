@@ -38,6 +38,13 @@
 
 struct pfs_reclaimer;
 
+/* What a child of a fork still has to do for a container; see fork.h. */
+enum pfs_forked {
+	PFS_FORKED_NOT,
+	PFS_FORKED_HANDLES,   /* leave behind what other threads of the parent had */
+	PFS_FORKED_BACKGROUND /* start the background thread, which could not be had */
+};
+
 /*
  * The first line is all that most calls load of a handle: it has a copy of what they need of
  * the variant, which is three loads away.
@@ -66,6 +73,8 @@ struct pfs_thread {
 	struct pfs_thread *next;        /* attach: never changed once listed */
 	struct pfs_thread *next_idle;   /* under `roster`: detached handles, the last on top */
 	bool attached;                  /* under `roster` */
+	bool left_behind;               /* under `roster`: detached by a fork, not by its owner */
+	uint64_t owner;                 /* under `roster`: by pfs_fork_self(); 0: the library */
 };
 
 struct pfs_container {
@@ -107,6 +116,12 @@ struct pfs_container {
 	struct pfs_thread *idle;               /* detached: used again by the next attach */
 	struct pfs_thread *unlisted;           /* handles that a variant could not start */
 	uint32_t thread_count;
+	/* Of fork.h. */
+	struct pfs_container *older;           /* under the lock of the list, as younger */
+	struct pfs_container *younger;
+	struct pfs_mutex *policy_lock;         /* start only: a lock of the policy's own or NULL */
+	uint64_t forker;                       /* fork only: the thread that the child has */
+	_Atomic(uint32_t) forked;              /* enum pfs_forked */
 };
 
 static inline uint32_t pfs_container_page_limit(struct pfs_container *self)
@@ -186,9 +201,16 @@ PFS_COLD struct pfs_claim pfs_container_refuse(struct pfs_thread *thread, enum p
 /* Free all handles; destroy runs alone. */
 void pfs_threads_destroy(struct pfs_container *self);
 
+/* Under `roster`, in the child of a fork: detach the handles of all threads but the forking
+ * one. */
+void pfs_threads_leave(struct pfs_container *self);
+
 /* The background thread of a container with a period; see reclaimer.c. */
 enum pfs_status pfs_reclaimer_start(struct pfs_container *self);
 void pfs_reclaimer_stop(struct pfs_container *self);
+
+/* In the child of a fork, which has no such thread: forget it. */
+void pfs_reclaimer_forget(struct pfs_container *self);
 
 static inline struct pfs_claim pfs_claim_none(void)
 {

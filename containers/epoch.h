@@ -7,6 +7,7 @@
  *
  *	pfs_epoch_init, pfs_epoch_fini                   of a container
  *	pfs_epoch_thread_init                            once for each handle, which lives on
+ *	pfs_epoch_thread_end                             in a forked child: its thread is gone
  *	pfs_epoch_enter, pfs_epoch_leave                 nested sections; the hot pair
  *	pfs_epoch_advance -> tag                         after pages were unlinked
  *	pfs_epoch_wait, then for each thread

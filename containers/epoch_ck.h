@@ -5,7 +5,8 @@
  * early in three patterns (an unlink by a plain store, a callback that retires, a record used
  * by two threads). synchronize by a thread outside sections, with its own record, after an
  * unlink by exchange, is none of them. It spins until readers have left, so a reclaim pass
- * waits for readers here; with epoch_own.h it does not.
+ * waits for readers here; with epoch_own.h it does not. And fork waits for a pass: fork inside a
+ * read section hangs here if a pass is running.
  *
  * The inside of libck is inline assembly that ThreadSanitizer cannot see: the annotations say
  * what it does. x86-64 only: version 0.7's begin lacks a fence on Arm.
@@ -85,6 +86,14 @@ static inline void pfs_epoch_leave(struct pfs_epoch_thread *thread)
 		return;
 	pfs_tsan_release(thread->record.global);
 	ck_epoch_end(&thread->record, NULL);
+}
+
+/* In the child of a fork: the thread was not copied, so its sections are over. */
+static inline void pfs_epoch_thread_end(struct pfs_epoch_thread *thread)
+{
+	if (thread->depth != 0)
+		ck_epoch_end(&thread->record, NULL);
+	thread->depth = 0;
 }
 
 static inline uint64_t pfs_epoch_advance(struct pfs_epoch *self)

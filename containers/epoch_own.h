@@ -82,6 +82,13 @@ static inline void pfs_epoch_leave(struct pfs_epoch_thread *thread)
 	pfs_store_release(&thread->shown, 0);
 }
 
+/* In the child of a fork: the thread was not copied, so its sections are over. */
+static inline void pfs_epoch_thread_end(struct pfs_epoch_thread *thread)
+{
+	thread->depth = 0;
+	pfs_store_relaxed(&thread->shown, 0); /* relaxed: nobody reads in such a section */
+}
+
 /* Call after the unlinks [C4]; the tag goes with what was unlinked. */
 static inline uint64_t pfs_epoch_advance(struct pfs_epoch *self)
 {

@@ -5,6 +5,7 @@
  * map a page at once in the real system's past.
  */
 #include "container.h"
+#include "fork.h"
 #include "memory.h"
 
 static uint32_t page_slots(const struct pfs_container *self, uint32_t index)
@@ -74,6 +75,7 @@ struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index)
 	struct pfs_container *self = thread->container;
 	const struct pfs_memory_source *source = self->source;
 	uint32_t node = PFS_NODE_MIXED;
+	pfs_fork_resume(self);
 	void *block = source->map(source->context, self->shape.block_bytes, self->config.memory,
 				  wanted_node(self), &node);
 	if (block == NULL) {

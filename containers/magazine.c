@@ -300,3 +300,29 @@ void pfs_magazine_flush(struct pfs_thread *thread)
 	/* [G9] release, pairs with [G3]. */
 	pfs_store_release(&self->control, (uint64_t)PFS_CONTROL_IDLE);
 }
+
+/* The rest of pfs_magazine_take: is the entry at an odd head its owner's? */
+static bool end_take(struct pfs_magazine *self, uint64_t head)
+{
+	/* [G2] seq, pairs with [G3] and [G8]. */
+	if (pfs_load_seq(&self->control) != PFS_CONTROL_IDLE)
+		return head / 2 < pfs_magazine_yield(self, head / 2 + 1);
+	pfs_store_release(&self->head, head + 1); /* [G5] release, pairs with [G4] */
+	return true;
+}
+
+void pfs_magazine_mend(struct pfs_thread *thread)
+{
+	struct pfs_magazine *self = magazine_of(thread);
+	uint64_t head = pfs_load_relaxed(&self->head); /* relaxed: the owner's, who is this */
+	uint64_t tail = pfs_load_relaxed(&self->tail); /* relaxed: as above */
+	if (tail % 2 != 0)
+		pfs_store_release(&self->tail, tail - 1); /* [G5] release, pairs with [G4] */
+	if (head % 2 != 0) {
+		void *record = pfs_magazine_entry(self, head / 2);
+		if (end_take(self, head))
+			give_to_words(thread->container, record);
+	}
+	self->room = 2 * PFS_MAGAZINE_RECORDS;
+	self->bypass = 0;
+}

@@ -133,6 +133,13 @@ PFS_COLD void pfs_magazine_flush(struct pfs_thread *thread);
 /* What a ring holds that nobody works on: entries *first .. *last - 1. Under `growth`. */
 void pfs_magazine_content(struct pfs_magazine *self, uint64_t *first, uint64_t *last);
 
+/*
+ * pfs_magazine_mend - by a new owner: end the call in which the old one stopped for ever, as the
+ * old one would. A record that it was taking goes to the words; one that it was freeing is
+ * lost, for nothing tells which it was. Wait-free.
+ */
+PFS_COLD void pfs_magazine_mend(struct pfs_thread *thread);
+
 static inline void *pfs_magazine_entry(struct pfs_magazine *self, uint64_t entry)
 {
 	/* relaxed: the entry is the reader's [M3]; the ends or the control word ordered it. */

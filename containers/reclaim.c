@@ -39,6 +39,7 @@
 
 #include <stdlib.h>
 
+#include "fork.h"
 #include "yield.h"
 
 #define PFS_PAGE_ABSENT UINT32_MAX
@@ -322,6 +323,7 @@ uint32_t pfs_reclaim_run(struct pfs_thread *thread, enum pfs_reclaim_kind kind,
 			 const struct pfs_reclaim_ops *ops)
 {
 	struct pfs_container *self = thread->container;
+	pfs_fork_resume(self);
 	if (thread->epoch.depth != 0 || !pfs_mutex_try_lock(&self->passing))
 		return 0;
 	if (ops->begin != NULL)

@@ -91,6 +91,8 @@ enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
 		return PFS_NO_MEMORY;
 	init_wake(reclaimer);
 	enum pfs_status status = pfs_thread_attach(self, &reclaimer->thread);
+	if (status == PFS_OK)
+		reclaimer->thread->owner = 0; /* no fork copies the thread that it belongs to */
 	if (status == PFS_OK && !start_native(reclaimer)) {
 		pfs_thread_detach(reclaimer->thread);
 		status = PFS_NO_MEMORY;
@@ -115,5 +117,12 @@ void pfs_reclaimer_stop(struct pfs_container *self)
 	(void)pthread_join(reclaimer->native, NULL);
 	pfs_thread_detach(reclaimer->thread);
 	reclaimer_free(reclaimer);
+	self->reclaimer = NULL;
+}
+
+/* The memory alone: the thread that waited on the condition is not there to leave it. */
+void pfs_reclaimer_forget(struct pfs_container *self)
+{
+	free(self->reclaimer);
 	self->reclaimer = NULL;
 }

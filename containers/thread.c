@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "container.h"
+#include "fork.h"
 #include "memory.h"
 #include "page.h"
 #include "random.h"
@@ -118,6 +119,8 @@ static enum pfs_status attach_locked(struct pfs_container *self, struct pfs_thre
 	if (self->variant->thread_start != NULL)
 		status = self->variant->thread_start(thread);
 	thread->attached = status == PFS_OK;
+	thread->left_behind = false;
+	thread->owner = pfs_fork_self();
 	if (!is_new && status != PFS_OK) {
 		put_idle(thread);
 	} else if (is_new && status != PFS_OK) { /* kept: ck_epoch has its record for ever */
@@ -141,22 +144,56 @@ static enum pfs_status attach_locked(struct pfs_container *self, struct pfs_thre
 enum pfs_status pfs_thread_attach(struct pfs_container *container, struct pfs_thread **thread)
 {
 	*thread = NULL;
+	pfs_fork_resume(container);
 	pfs_mutex_lock(&container->roster);
 	enum pfs_status status = attach_locked(container, thread);
 	pfs_mutex_unlock(&container->roster);
 	return status;
 }
 
+/* Under `roster`. */
+static void detach_locked(struct pfs_thread *thread)
+{
+	const struct pfs_variant *variant = thread->container->variant;
+	if (variant->thread_stop != NULL)
+		variant->thread_stop(thread);
+	put_idle(thread);
+}
+
 void pfs_thread_detach(struct pfs_thread *thread)
 {
 	struct pfs_container *self = thread->container;
+	pfs_fork_resume(self);
 	PFS_ASSERT(thread->epoch.depth == 0, "detach inside a read section");
 	pfs_mutex_lock(&self->roster);
-	PFS_ASSERT(thread->attached, "detach of a handle that is not attached");
-	if (self->variant->thread_stop != NULL)
-		self->variant->thread_stop(thread);
-	put_idle(thread);
+	PFS_ASSERT(thread->attached || thread->left_behind,
+		   "detach of a handle that is not attached");
+	if (thread->attached)
+		detach_locked(thread);
 	pfs_mutex_unlock(&self->roster);
+}
+
+void pfs_thread_adopt(struct pfs_thread *thread)
+{
+	struct pfs_container *self = thread->container;
+	pfs_fork_resume(self);
+	pfs_mutex_lock(&self->roster);
+	PFS_ASSERT(thread->attached, "adopt of a handle that is not attached");
+	thread->owner = pfs_fork_self();
+	pfs_mutex_unlock(&self->roster);
+}
+
+void pfs_threads_leave(struct pfs_container *self)
+{
+	/* relaxed: `roster` is held, nobody else writes the list. */
+	struct pfs_thread *thread = pfs_load_relaxed(&self->threads);
+	for (; thread != NULL; thread = thread->next) {
+		if (!thread->attached || thread->owner == self->forker)
+			continue;
+		pfs_epoch_thread_end(&thread->epoch);
+		thread->left_behind = true;
+		detach_locked(thread);
+	}
 }
 
 uint32_t pfs_thread_migrated(struct pfs_thread *thread)

@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,57 +13,14 @@
 #include <unistd.h>
 
 #include "containers/magazine.h"
+#include "gate.h"
 #include "harness.h"
 
 #define GROWN (PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED)
 
-/* Page memory whose calls stop when they are told to, and say so. */
-struct gate {
-	struct pfs_memory_source source;
-	_Atomic(bool) map_stops;
-	_Atomic(bool) resident_stops;
-	sem_t arrived;
-	sem_t leave;
-};
-
-static void stop_at(struct gate *self, _Atomic(bool) *stops)
-{
-	if (!atomic_exchange(stops, false))
-		return;
-	(void)sem_post(&self->arrived);
-	(void)sem_wait(&self->leave);
-}
-
-static void *gate_map(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node,
-		      uint32_t *node_got)
-{
-	struct gate *self = context;
-	(void)memory, (void)node;
-	stop_at(self, &self->map_stops);
-	*node_got = PFS_NODE_MIXED;
-	void *block = aligned_alloc(64, (size_bytes + 63) / 64 * 64);
-	if (block != NULL)
-		memset(block, 0, size_bytes);
-	return block;
-}
-
-static void gate_unmap(void *context, void *memory, size_t size_bytes)
-{
-	(void)context, (void)size_bytes;
-	free(memory);
-}
-
-static uint64_t gate_resident(void *context, void *memory, size_t size_bytes)
-{
-	struct gate *self = context;
-	(void)memory;
-	stop_at(self, &self->resident_stops);
-	return size_bytes;
-}
-
 /* A container of pages of 4 records behind a gate, and a handle. */
 struct gated {
-	struct gate gate;
+	struct pfs_test_gate gate;
 	struct pfs_container *container;
 	struct pfs_thread *thread;
 	pthread_t other;
@@ -74,12 +30,7 @@ static void gated_init(struct gated *self, const struct pfs_case *at)
 {
 	struct pfs_config config = pfs_case_config(at);
 	memset(self, 0, sizeof(*self));
-	self->gate.source = (struct pfs_memory_source){
-		.map = gate_map, .unmap = gate_unmap, .resident = gate_resident,
-		.context = &self->gate
-	};
-	PFS_CHECK_IS(sem_init(&self->gate.arrived, 0, 0), 0);
-	PFS_CHECK_IS(sem_init(&self->gate.leave, 0, 0), 0);
+	pfs_test_gate_init(&self->gate);
 	config.page_records = 4;
 	config.source = &self->gate.source;
 	self->container = pfs_case_create(at, &config);

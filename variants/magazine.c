@@ -104,6 +104,8 @@ static void thread_stop(struct pfs_thread *thread)
 {
 	struct pfs_magazine *magazine = thread->policy;
 	pfs_store_relaxed(&magazine->attached, 0); /* relaxed: a metric */
+	if (thread->left_behind)
+		pfs_magazine_mend(thread);
 	if (!pfs_mutex_try_lock(&thread->container->growth))
 		return;
 	pfs_magazine_flush(thread);

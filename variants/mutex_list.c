@@ -37,6 +37,7 @@ static enum pfs_status start(struct pfs_container *self)
 	*list = (struct list){ .links = links, .page_records = self->config.page_records };
 	pfs_mutex_init(&list->lock);
 	self->policy = list;
+	self->policy_lock = &list->lock;
 	return PFS_OK;
 }
 

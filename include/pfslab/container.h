@@ -13,6 +13,35 @@
  *
  * Freeing what is not ALLOCATED, or publishing what is not DIRTY with the claim's word, is a
  * bug of the caller: it is reported on stderr in one line and the process aborts.
+ *
+ * fork. The child of fork may make every call, on every container that its parent had, whatever
+ * the parent's other threads were doing; fork itself waits until none of them is adding a page,
+ * in a reclaim pass, attaching or detaching. In the child
+ *	- the handles of the forking thread go on, also inside a read section. Those that other
+ *	  threads attached (and it did not pfs_thread_adopt) are detached: their sections are over,
+ *	  attach may return them again, and to detach one of them by hand does nothing;
+ *	- records that other threads owned stay as they are, DIRTY or ALLOCATED. A walk finds the
+ *	  ALLOCATED ones, and they may be freed. A thread that was inside allocate, abandon or free
+ *	  may keep one record more from everybody;
+ *	- the background thread is started again by the first attach, detach, added page or reclaim
+ *	  call of the child; a child that calls exec never has it;
+ *	- pages of a memory source that are mapped MAP_SHARED are the parent's, too: two processes
+ *	  that use one container overwrite each other's records. Destroying it is fine if unmap
+ *	  only unmaps.
+ * map, unmap and resident of a source must not fork; one with locks and fork handlers of its own
+ * registers these before the first container is made. posix_spawn, system and vfork do not wait,
+ * and copy nothing. After _Fork, or clone by hand, a child must not use any container.
+ *
+ * Signal handlers may call pfs_read_begin, pfs_read_end, pfs_version, pfs_bytes_load and
+ * pfs_thread_status. With a handle that nothing else uses while the handler runs, attached
+ * before, also pfs_enter, pfs_leave, pfs_lookup, pfs_owns, pfs_index, walks, pfs_reopen,
+ * pfs_bytes_store, pfs_publish, pfs_abandon and pfs_free (the last two not with mutex_list and
+ * malloc, which lock). No other call, and none that allocates: they lock, or ask for memory.
+ * Never jump out of a call.
+ *
+ * Destructors. A container may be destroyed by an atexit handler or a static destructor, as long
+ * as no thread uses it any more; nothing of the library is torn down before. A thread that ends
+ * must have detached: its handle is not found by itself.
  */
 #ifndef PFSLAB_CONTAINER_H
 #define PFSLAB_CONTAINER_H
@@ -92,6 +121,19 @@ enum pfs_status pfs_thread_attach(struct pfs_container *container, struct pfs_th
  * Order     see attach.
  */
 void pfs_thread_detach(struct pfs_thread *thread);
+
+/*
+ * pfs_thread_adopt - the calling thread takes a handle over from the thread that attached it.
+ *
+ * A handle that is handed from thread to thread works without; but fork copies one thread only,
+ * and in the child the handles of all others are detached (see fork at the head of this file).
+ *
+ * Returns   nothing. The thread that had it uses it no more.
+ * Errors    a handle that is not attached is a bug and is caught.
+ * Progress  blocking (a mutex of attach and detach only).
+ * Order     none: hand the pointer over with your own synchronization.
+ */
+void pfs_thread_adopt(struct pfs_thread *thread);
 
 /*
  * pfs_thread_status - why the last allocation of this thread was refused.

@@ -1,0 +1,80 @@
+/*
+ * fork.h - fork, seen from a container: its locks are free in the child, and what belonged to
+ * threads that the child does not have is left behind.
+ *
+ * fork copies the calling thread alone. Every other thread is, in the child, one that stopped
+ * for ever between two of its instructions: on Linux the copy holds a store of a thread only
+ * together with all that it did before. That is what the policies are made for: such a thread
+ * keeps at most one record more than those it owns, and nothing else waits for it but
+ *
+ *	locks            taken by the forking thread before the fork and released after it, on
+ *	                 both sides; so no other thread is inside one, and what they guard is whole
+ *	read sections    ended, else no page would ever go
+ *	handles          detached, so that they are used again; their rings may be taken back as
+ *	                 any, and a new owner first ends the call in which the old one stopped
+ *	the background   started again
+ *	thread
+ *
+ * The first half is done by the handlers of pthread_atfork, which only take and release locks
+ * and mark each container: a child that calls exec at once pays no more. The second half needs
+ * memory and threads, which a handler must not ask for (other libraries' handlers may not have
+ * run yet); so it waits for the child's first attach, detach, growth, reclaim pass or destroy.
+ *
+ * Which handles a thread leaves behind is known by their owner: the thread that attached one,
+ * or took it over by pfs_thread_adopt.
+ *
+ * Order of locks: the list of containers; then of each container, the youngest first (a memory
+ * source may use an older container): passing, the policy's own, growth, roster. malloc's come
+ * after them: glibc takes those after all handlers.
+ *
+ * A seam: the simulated machine has no fork.
+ */
+#ifndef PFS_FORK_H
+#define PFS_FORK_H
+
+#include "container.h"
+
+#ifdef PFS_SIM
+static inline bool pfs_fork_enlist(struct pfs_container *self)
+{
+	(void)self;
+	return true;
+}
+
+static inline void pfs_fork_remove(struct pfs_container *self)
+{
+	(void)self;
+}
+
+static inline void pfs_fork_resume(struct pfs_container *self)
+{
+	(void)self;
+}
+
+static inline uint64_t pfs_fork_self(void)
+{
+	return 1;
+}
+#else
+
+/* Let fork know of a container that is complete but for its background thread; false: no
+ * memory. And: it is about to be destroyed; in a child that has not resumed, what is left of
+ * the parent's threads goes, and none is started. */
+bool pfs_fork_enlist(struct pfs_container *self);
+void pfs_fork_remove(struct pfs_container *self);
+
+/* The calling thread: a number that no other thread of this process, or of those it was forked
+ * from, ever has; not 0. */
+uint64_t pfs_fork_self(void);
+
+/* The second half of a fork, once in the child. Takes `roster`. */
+PFS_COLD void pfs_fork_resume_now(struct pfs_container *self);
+
+static inline void pfs_fork_resume(struct pfs_container *self)
+{
+	/* relaxed: set by the fork, before there is a second thread. */
+	if (!pfs_likely(pfs_load_relaxed(&self->forked) == PFS_FORKED_NOT))
+		pfs_fork_resume_now(self);
+}
+#endif
+#endif
