@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+"""quoted.py - the simulated figures that documents quote: do they still hold?
+
+usage: scripts/quoted.py [--write] [--program PATH] [--docs FOLDER]
+Runs the cases behind each block of a document that stands between `<!-- simulated: NAME -->` and
+`<!-- end -->`, and compares the numbers in it with those of now; --write puts the new block there.
+Some minutes on two cores.
+Exit 0: all are within 10 %, or were written. 1: one is not. 2: bad usage, or a run failed.
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+
+import commandline
+import results
+import sweep
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NEAR = 0.1
+MAIN = "numa:8 core:32 pu:1"
+POLICIES = ("original", "random_start", "reclaiming", "exact", "magazine")
+FILLS = ("0.95", "0.99")
+
+
+def rates(program, cases):
+    """case (a tuple of words for pfs-sim run) -> million operations a second."""
+    def one(case):
+        done = subprocess.run([program, "run", "--machine", MAIN, "--seed", "1", "--format", "json",
+                               *case], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise results.BadInput(f"pfs-sim run {' '.join(case)}: {done.stderr.strip()}")
+        return json.loads(done.stdout)["items_per_second"] / 1e6
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(cases, pool.map(one, cases)))
+
+
+def churn(policy, threads, fill):
+    """The words of such a run."""
+    return ("--workload", "churn", "--ops", "200000", "--policy", policy, "--threads",
+            str(threads), "--occupancy", fill)
+
+
+def scaling(program):
+    """The block of docs/exact.md."""
+    cases = [churn(p, 256, f) for p in POLICIES for f in FILLS]
+    cases += [churn("exact", t, f) for t in (1, 200) for f in FILLS]
+    found = rates(program, cases)
+    lines = ["| occupancy | " + " | ".join(f"`{p}`" for p in POLICIES) + " | `exact`, 200 threads "
+             "| one `exact` | `exact` : `original` | : `random_start` | : 256 × one |",
+             "|---" * (len(POLICIES) + 6) + "|"]
+    for fill in FILLS:
+        each = [found[churn(p, 256, fill)] for p in POLICIES]
+        exact, one = found[churn("exact", 256, fill)], found[churn("exact", 1, fill)]
+        cells = [fill] + [text(v) for v in each]
+        cells += [text(found[churn("exact", 200, fill)]), text(one), text(exact / each[0]),
+                  text(exact / each[1]), f"{exact / 256 / one:.2f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def text(value):
+    """Three digits."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+BLOCKS = {"scaling": ("exact.md", scaling)}
+
+
+def numbers(block):
+    """All numbers in a block, in order."""
+    return [float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*\.?\d*", block)]
+
+
+def differences(old, new):
+    """[(number of the document, number of now)] that are not near each other."""
+    pairs = list(zip(numbers(old), numbers(new)))
+    if len(numbers(old)) != len(numbers(new)):
+        return pairs or [(0, 0)]
+    return [(a, b) for a, b in pairs if abs(a - b) > NEAR * max(abs(a), abs(b))]
+
+
+def main(argv=None):
+    """The command."""
+    parser = commandline.Parser(prog="scripts/quoted.py", description="Compare the simulated "
+                                "figures that documents quote with those of now.")
+    parser.add_argument("--write", action="store_true", help="put the figures of now there")
+    parser.add_argument("--program", metavar="PATH", help="pfs-sim (default: the one of build/)")
+    parser.add_argument("--docs", metavar="FOLDER", default=os.path.join(TOP, "docs"),
+                        help="where the documents are (default: docs)")
+    arguments = parser.parse_args(argv)
+    program = sweep.program_of(arguments)
+    sweep.require_program(program)
+    faulty = False
+    for name, (path, make) in BLOCKS.items():
+        path = os.path.join(arguments.docs, path)
+        try:
+            with open(path, encoding="utf-8") as file:
+                document = file.read()
+        except OSError as error:
+            raise results.BadInput(f"{path}: {error.strerror}; name the folder by --docs") from None
+        found = re.search(rf"(<!-- simulated: {name} -->\n)(.*?)(\n<!-- end -->)", document, re.S)
+        if not found:
+            raise results.BadInput(f"{path}: no block <!-- simulated: {name} -->")
+        block = make(program)
+        if arguments.write:
+            results.write_text(path, document[:found.start(2)] + block + document[found.end(2):])
+            continue
+        for old, new in differences(found.group(2), block):
+            print(f"quoted.py: {path}, {name}: {old:g} is now {new:g}", file=sys.stderr)
+            faulty = True
+    return 1 if faulty else 0
+
+
+if __name__ == "__main__":
+    commandline.run(main, "quoted.py")
