@@ -18,7 +18,8 @@ from expect import expect, expect_refusal, faults, finish, parse
 
 CONTEXT = ("cpu_model kernel governor smt transparent_hugepage hypervisor pressure_cpu load "
            "compiler compiler_flags build_type counted git_revision hwloc allowed_cpus "
-           "numa_nodes timer timer_cost_ns epoch").split()
+           "numa_nodes timer timer_cost_ns timer_step_ns epoch cpu_id cpu_microcode "
+           "cache_l1d_bytes cache_l2_bytes cache_l3_bytes floor_ns").split()
 TRIAL = ("ops window_ns util_min util_total nivcsw attempts disturbed oversubscribed real_time "
          "iterations").split()
 PAGES = "lost pages_peak pages_end resident_bytes occupancy_end".split()
@@ -70,7 +71,8 @@ def check_row(row, workload, policy, counted):
     if not (workload == "scan" and threads == 1):
         wanted.append("items_per_second")
     if workload in WITH_LATENCY:
-        wanted += ["ns_samples", "ns_max"] + (["reclaimed_timed"] if policy in GIVES_BACK else [])
+        wanted += ["ns_samples", "ns_step", "ns_max"]
+        wanted += (["reclaimed_timed"] if policy in GIVES_BACK else [])
     if workload != "floor" and policy not in WITHOUT_PAGES:
         wanted += PAGES + ([] if policy in WITHOUT_GROWTH else ["growths"])
         wanted += COUNTED if counted else []
@@ -195,6 +197,9 @@ def wrong():
                 (["--page_records=0"], "page_records"),
                 (["--page_records=65537"], "65537"),
                 (["--pages=0"], "pages"),
+                (["--pages_each=0"], "pages_each"),
+                (["--workloads=churn", "--policies=exact", "--threads=2", "--pages_each=200000"],
+                 "--pages_each 200000 for 2 threads"),
                 (["--record_size=7"], "record_size"),
                 (["--record_size=1048576", "--page_records=65536"], "page"),
                 (["--window_ms=0"], "window_ms"),
@@ -344,6 +349,11 @@ def options():
            ["churn/policy:exact/occupancy:0.5", "churn/policy:exact/occupancy:0.5/api:public",
             "churn/policy:malloc/occupancy:0.5", "churn/policy:malloc/occupancy:0.5/api:public",
             "floor"], f"both ways to call, but where nothing is called: {rows}")
+    rows = measure(TINY + ["--workloads=churn", "--policies=exact", "--threads=1,2,4",
+                           "--occupancies=0.5", "--pages_each=3"])["benchmarks"]
+    expect([(r["name"].split("/")[3], r["pages_ideal"]) for r in rows] ==
+           [("pages_each:3", 3), ("pages_each:3", 6), ("pages_each:3", 12)],
+           f"each thread has as many pages, however many there are: {rows}")
     rows = measure(TINY + ["--workloads=pair,handoff,scan,tide,storm", "--policies=magazine",
                            "--threads=2", "--occupancies=0.5", "--apis=public"])["benchmarks"]
     expect(len(rows) == 5 and all("/api:public/" in r["name"] and not r.get("error_occurred")

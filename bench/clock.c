@@ -38,6 +38,21 @@ static int compare_u64(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
+uint64_t pfs_clock_step(const uint64_t *differences, size_t count)
+{
+	uint64_t step = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t rest = differences[i];
+		while (rest != 0) { /* Euclid's */
+			uint64_t next = step % rest;
+			step = rest;
+			rest = next;
+		}
+	}
+	return step;
+}
+
 void pfs_clock_init(struct pfs_clock *self)
 {
 	uint64_t costs[COST_SAMPLES];
@@ -57,6 +72,7 @@ void pfs_clock_init(struct pfs_clock *self)
 
 		costs[i] = pfs_clock_ticks(self) - begin;
 	}
+	self->step_ns = (double)pfs_clock_step(costs, COST_SAMPLES) * self->ns_per_tick;
 	qsort(costs, COST_SAMPLES, sizeof(costs[0]), compare_u64);
 	self->cost_ns = (double)costs[COST_SAMPLES / 2] * self->ns_per_tick;
 }

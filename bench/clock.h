@@ -8,6 +8,7 @@
 #define PFS_BENCH_CLOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -22,6 +23,7 @@ struct pfs_clock {
 	bool tsc;           /* ticks are the time-stamp counter */
 	double ns_per_tick;
 	double cost_ns;     /* median of an empty begin and end pair */
+	double step_ns;     /* every reading differs from every other by a multiple of it */
 };
 
 /* Takes about 20 ms, for calibration against CLOCK_MONOTONIC. */
@@ -72,6 +74,10 @@ static inline uint64_t pfs_clock_ticks(const struct pfs_clock *self)
 {
 	return self->tsc ? pfs_clock_tsc() : pfs_clock_wall_ns();
 }
+
+/* The greatest step of which all differences are multiples; 0 where all are 0. A counter that
+ * is fast in name may move on by many ticks at a time, and no latency is finer than that. */
+uint64_t pfs_clock_step(const uint64_t *differences, size_t count);
 
 void pfs_clock_sleep_until_ns(uint64_t wall_ns);
 

@@ -29,6 +29,8 @@ static void put_latency(const struct pfs_counter_sink *sink, const struct pfs_sc
 	if (histogram->total == 0)
 		return;
 	put_count(sink, "ns_samples", histogram->total);
+	if (plan->clock->step_ns != 0) /* virtual time has none */
+		put(sink, "ns_step", plan->clock->step_ns);
 	for (uint32_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
 		double beyond = (double)histogram->total * (1.0 - quantiles[i].share);
 		if (beyond < SAMPLES_BEYOND)

@@ -13,9 +13,12 @@
 
 #include "allocator.h"
 #include "build.h"
+#include "gate.h"
 #include "shim.h"
 
 #define ABSENT "ABSENT"
+#define FLOOR_RUNS 50
+#define FLOOR_STEPS 1000
 
 static void say(const char *key, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -74,12 +77,63 @@ static bool cpuinfo(const char *key, char *text, size_t size)
 	return got;
 }
 
+/* A cloud calls several processors by one name: what they are is told by these. */
+static void say_cpu_id(void)
+{
+	static const struct {
+		const char *key, *label;
+	} parts[] = {
+		{"vendor_id", ""}, {"cpu family", " family "}, {"model\t", " model "},
+		{"stepping", " stepping "}, {"CPU implementer", "implementer "},
+		{"CPU variant", " variant "}, {"CPU part", " part "},
+		{"CPU revision", " revision "},
+	};
+	char id[512] = "", text[8192];
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t used = strlen(id);
+		if (!cpuinfo(parts[i].key, text, sizeof(text)))
+			continue;
+		text[strcspn(text, "\n")] = '\0';
+		snprintf(id + used, sizeof(id) - used, "%s%.40s", parts[i].label, text);
+	}
+	say("cpu_id", "%s", id);
+}
+
+static void say_cache(hwloc_topology_t topology, const char *key, hwloc_obj_type_t type)
+{
+	hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, 0);
+
+	if (cache != NULL && cache->attr->cache.size != 0)
+		say(key, "%llu", (unsigned long long)cache->attr->cache.size);
+	else
+		say(key, ABSENT);
+}
+
+/* The least time of the atomic steps that every allocate, publish, free takes, on a line of
+ * this thread's own: two machines of one name may differ by several times. */
+static void say_floor(void)
+{
+	static alignas(PFS_BENCH_LINE) _Atomic(uint32_t) word;
+	uint64_t least = UINT64_MAX;
+
+	for (int run = 0; run < FLOOR_RUNS; run++) {
+		uint64_t begin = pfs_clock_wall_ns();
+		for (int i = 0; i < FLOOR_STEPS; i++)
+			pfs_floor_triple(&word);
+		uint64_t took = pfs_clock_wall_ns() - begin;
+		least = took < least ? took : least;
+	}
+	say("floor_ns", "%.2f", (double)least / FLOOR_STEPS);
+}
+
 static void say_cpu(void)
 {
 	char text[8192];
 	struct utsname name;
 
 	say("cpu_model", "%s", cpuinfo("model name", text, sizeof(text)) ? text : ABSENT);
+	say_cpu_id();
 	say("cpu_microcode", "%s", cpuinfo("microcode", text, sizeof(text)) ? text : ABSENT);
 	if (cpuinfo("flags", text, sizeof(text)))
 		say("hypervisor", "%s", strstr(text, " hypervisor") != NULL ? "yes" : "no");
@@ -151,6 +205,7 @@ static void say_build(const struct pfs_clock *clock, bool counted)
 	say("allocator", "%s", allocator);
 	say("timer", "%s", clock->tsc ? "tsc" : "CLOCK_MONOTONIC");
 	say("timer_cost_ns", "%.1f", clock->cost_ns);
+	say("timer_step_ns", "%.3f", clock->step_ns);
 	say("timer_ns_per_tick", "%.6f", clock->ns_per_tick);
 }
 
@@ -161,5 +216,9 @@ void pfs_machine_describe(hwloc_topology_t topology, const struct pfs_clock *clo
 	say_memory();
 	say_load();
 	say_topology(topology);
+	say_cache(topology, "cache_l1d_bytes", HWLOC_OBJ_L1CACHE);
+	say_cache(topology, "cache_l2_bytes", HWLOC_OBJ_L2CACHE);
+	say_cache(topology, "cache_l3_bytes", HWLOC_OBJ_L3CACHE);
+	say_floor();
 	say_build(clock, counted);
 }

@@ -133,7 +133,7 @@ static bool fits(const struct pfs_scene_plan *plan)
 static void name_case(struct bench_case *one, const char *placement)
 {
 	const struct pfs_scene_plan *plan = &one->plan;
-	char trace[64] = "", policy[64] = "", occupancy[64] = "";
+	char trace[64] = "", policy[64] = "", occupancy[64] = "", pages[32] = "";
 	const char *api = plan->api == PFS_API_PUBLIC && plan->variant != NULL ? "/api:public" : "";
 
 	if (plan->replay != NULL)
@@ -143,8 +143,10 @@ static void name_case(struct bench_case *one, const char *placement)
 			 ? plan->options->peer : pfs_variant_name(plan->variant));
 	if (plan->workload->has_occupancy)
 		snprintf(occupancy, sizeof(occupancy), "/occupancy:%.10g", plan->occupancy);
-	snprintf(one->name, sizeof(one->name), "%s%s%s%s%s/placement:%s/threads:%u",
-		 plan->workload->name, trace, policy, occupancy, api, placement,
+	if (plan->variant != NULL && plan->options->pages_each != 0)
+		snprintf(pages, sizeof(pages), "/pages_each:%u", plan->options->pages_each);
+	snprintf(one->name, sizeof(one->name), "%s%s%s%s%s%s/placement:%s/threads:%u",
+		 plan->workload->name, trace, policy, occupancy, api, pages, placement,
 		 plan->placement->thread_count);
 	one->plan.name = one->name;
 }

@@ -298,6 +298,7 @@ static enum pfs_status read_trace(struct pfs_options *self, const char *text,
 	}
 PFS_NUMBER_FLAG(page_records, 1, 65536)
 PFS_NUMBER_FLAG(pages, 1, 262144)
+PFS_NUMBER_FLAG(pages_each, 1, 262144)
 PFS_NUMBER_FLAG(record_size, 8, 1048576)
 PFS_NUMBER_FLAG(window_ms, 1, 3600000)
 PFS_NUMBER_FLAG(latency_ms, 0, 3600000)
@@ -337,6 +338,8 @@ static const struct flag flags[] = {
 	{"page_records", "N", "records in a page (default: 256)", read_page_records},
 	{"pages", "N", "preallocated pages; four times as many are allowed (default: 64)",
 	 read_pages},
+	{"pages_each", "N", "preallocated pages for each thread, instead of --pages: live "
+	 "sets of one size, however many there are", read_pages_each},
 	{"record_size", "N", "bytes of a record (default: 48; storm and scan have their own)",
 	 read_record_size},
 	{"window_ms", "N", "how long a trial counts (default: 50; tide 1000)", read_window_ms},
@@ -478,8 +481,8 @@ void pfs_options_help(void)
 			 value != NULL ? value : "");
 		printf("  %-26s %s\n", shape, flags[i].help);
 	}
-	printf("\nnames: workload/policy:P/occupancy:O/api:public/placement:L/threads:T/"
-	       "manual_time; inlined has no api; choose by --benchmark_filter=REGEX\n"
+	printf("\nnames: workload/policy:P/occupancy:O/api:public/pages_each:N/placement:L/"
+	       "threads:T/manual_time; choose by --benchmark_filter=REGEX\n"
 	       "often used: --benchmark_list_tests --benchmark_repetitions=N "
 	       "--benchmark_format=json --benchmark_out=FILE\n"
 	       "exit: 0 fine, 1 a check failed, 2 wrong input\n");

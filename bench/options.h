@@ -38,6 +38,7 @@ struct pfs_options {
 	bool full_flags;
 	uint32_t page_records;
 	uint32_t pages;             /* preallocated */
+	uint32_t pages_each;        /* not 0: so many for each thread instead */
 	uint32_t record_size;       /* 0: the workload's own */
 	uint32_t window_ms;         /* 0: the workload's own */
 	uint32_t latency_ms;        /* window in which calls are timed; 0: none;

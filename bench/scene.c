@@ -33,6 +33,16 @@ struct run {
 	enum pfs_status status; /* of the jobs; written by one thread at a time */
 };
 
+uint32_t pfs_scene_page_count(const struct pfs_scene *scene)
+{
+	const struct pfs_options *options = scene->options;
+	uint64_t all = (uint64_t)options->pages_each * scene->thread_count;
+
+	if (options->pages_each == 0)
+		return options->pages;
+	return all < PFS_PAGE_MAX ? (uint32_t)all : PFS_PAGE_MAX;
+}
+
 void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config,
 		     uint32_t prealloc, uint32_t need)
 {
@@ -69,7 +79,7 @@ void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 		config->reclaim.period_ms = options->reclaim_period_ms;
 	if (options->reclaim_decay_passes != UINT32_MAX)
 		config->reclaim.decay_passes = options->reclaim_decay_passes;
-	pfs_scene_pages(scene, config, options->pages, options->pages);
+	pfs_scene_pages(scene, config, pfs_scene_page_count(scene), pfs_scene_page_count(scene));
 	if (scene->workload->configure != NULL)
 		scene->workload->configure(scene, container, config);
 	if ((pfs_variant_traits(scene->variant) & PFS_TRAIT_RECLAIM) == 0)
@@ -394,9 +404,10 @@ enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outc
 			.occupancy = plan->occupancy,
 			.thread_count = plan->placement->thread_count,
 			.container_count = plan->workload->container_count,
-			.capacity = (uint64_t)plan->options->pages * plan->options->page_records,
 		},
 	};
+	run.scene.capacity = (uint64_t)pfs_scene_page_count(&run.scene) *
+			     plan->options->page_records;
 
 	memset(outcome, 0, sizeof(*outcome));
 	outcome->container_count = run.scene.container_count;

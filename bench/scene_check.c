@@ -10,21 +10,39 @@
 #define RECORD_HEADER_BYTES 16.0
 #define GIB (1024.0 * 1024.0 * 1024.0)
 
+struct words {
+	char text[80];
+};
+
+/* The flag that the count of pages comes from. */
+static struct words words_of(const struct pfs_scene *scene)
+{
+	struct words words;
+
+	if (scene->options->pages_each != 0)
+		snprintf(words.text, sizeof(words.text), "--pages_each %u for %u threads, %u pages",
+			 scene->options->pages_each, scene->thread_count,
+			 pfs_scene_page_count(scene));
+	else
+		snprintf(words.text, sizeof(words.text), "--pages %u", scene->options->pages);
+	return words;
+}
+
 /* A live set needs a record for each thread: one that never gets any does nothing for ever. */
 static enum pfs_status check_records(const struct pfs_scene *scene,
 				     const struct pfs_config *config,
 				     struct pfs_message *message)
 {
-	const struct pfs_options *options = scene->options;
+	struct words words = words_of(scene);
 	uint64_t most = (uint64_t)config->page_max * config->page_records;
 	bool bounded = (pfs_variant_traits(scene->variant) & PFS_TRAIT_BOUNDED) != 0;
 
 	if (!scene->workload->has_occupancy || !bounded || scene->thread_count <= most)
 		return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
-		 "--threads %u, --pages %u, --page_records %u: workload %s needs a record for each "
+		 "--threads %u, %s, --page_records %u: workload %s needs a record for each "
 		 "thread, policy %s may have %llu; raise --pages or lower --threads",
-		 scene->thread_count, options->pages, options->page_records,
+		 scene->thread_count, words.text, scene->options->page_records,
 		 scene->workload->name, pfs_variant_name(scene->variant), (unsigned long long)most);
 	return PFS_BAD_CONFIG;
 }
@@ -40,6 +58,7 @@ static enum pfs_status check_pages(const struct pfs_scene *scene, uint32_t conta
 	if (page_max <= PFS_PAGE_MAX)
 		return PFS_OK;
 	one_page.pages = 1;
+	one_page.pages_each = 0;
 	small.options = &one_page;
 	pfs_scene_configure(&small, container, &config);
 	if (config.page_max == page_max)
@@ -50,8 +69,8 @@ static enum pfs_status check_pages(const struct pfs_scene *scene, uint32_t conta
 			 page_max, PFS_PAGE_MAX);
 	else
 		snprintf(message->text, sizeof(message->text),
-			 "--pages %u: workload %s with policy %s may add pages, up to %u for each "
-			 "of these; give %u at most", scene->options->pages,
+			 "%s: workload %s with policy %s may add pages, up to %u for each "
+			 "of these; give %u at most", words_of(scene).text,
 			 scene->workload->name, pfs_variant_name(scene->variant), config.page_max,
 			 PFS_PAGE_MAX / config.page_max);
 	return PFS_BAD_CONFIG;
@@ -62,7 +81,8 @@ static enum pfs_status check_bytes(const struct pfs_scene *scene,
 				   const struct pfs_config *config, struct pfs_message *message)
 {
 	const struct pfs_options *options = scene->options;
-	uint64_t pages = config->page_max < options->pages ? config->page_max : options->pages;
+	uint32_t pages = pfs_scene_page_count(scene);
+	pages = config->page_max < pages ? config->page_max : pages;
 	double record = config->record_size_bytes + RECORD_HEADER_BYTES;
 	double need = record * (double)config->page_records * (double)pages *
 		      scene->workload->container_count;
@@ -71,8 +91,8 @@ static enum pfs_status check_bytes(const struct pfs_scene *scene,
 	if (need <= have)
 		return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
-		 "--pages %u, --page_records %u: workload %s with records of %u bytes needs %.0f "
-		 "GiB, this machine has %.0f; lower one of them", options->pages,
+		 "%s, --page_records %u: workload %s with records of %u bytes needs %.0f "
+		 "GiB, this machine has %.0f; lower one of them", words_of(scene).text,
 		 options->page_records, scene->workload->name, config->record_size_bytes,
 		 ceil(need / GIB), floor(have / GIB));
 	return PFS_BAD_CONFIG;

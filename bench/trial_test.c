@@ -143,6 +143,15 @@ static void check_batches(struct pfs_pool *pool)
 	expect(threads[0].batch == 5, "without adapt they stay");
 }
 
+static void check_clock_step(void)
+{
+	const uint64_t coarse[] = {30, 0, 20, 50, 20}, fine[] = {30, 20, 51}, none[] = {0, 0};
+
+	expect(pfs_clock_step(coarse, 5) == 10, "a clock that moves on by 10");
+	expect(pfs_clock_step(fine, 3) == 1, "a clock that moves on by 1");
+	expect(pfs_clock_step(none, 2) == 0, "a clock that stands");
+}
+
 int main(void)
 {
 	hwloc_topology_t topology = pfs_topology_load();
@@ -157,6 +166,7 @@ int main(void)
 		return 1;
 	}
 	expect(pfs_pool_thread_count(pool) == THREADS, "as many threads as asked for");
+	check_clock_step();
 	check_pool(pool);
 	check_judgement(pool);
 	check_batches(pool);

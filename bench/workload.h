@@ -176,6 +176,9 @@ uint64_t pfs_live_churn(struct pfs_worker *worker, uint64_t count);
 void pfs_live_sample(struct pfs_worker *worker);
 void pfs_live_finish(struct pfs_worker *worker);   /* canaries, then all records freed */
 
+/* Pages that the flags ask for, which every thread has its share of. */
+uint32_t pfs_scene_page_count(const struct pfs_scene *scene);
+
 /* Pages of a container that needs room for `need` pages at most: prealloc of them made in
  * advance and four times need as the limit, or all of them where the policy cannot grow. */
 void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config,

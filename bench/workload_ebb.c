@@ -25,7 +25,7 @@ static void configure(const struct pfs_scene *scene, uint32_t container,
 		      struct pfs_config *config)
 {
 	(void)container;
-	pfs_scene_pages(scene, config, 1, scene->options->pages);
+	pfs_scene_pages(scene, config, 1, pfs_scene_page_count(scene));
 	/* `original` adds pages that nobody needs at each flood; here none may be refused. */
 	if ((pfs_variant_traits(scene->variant) & PFS_TRAIT_GROW) != 0)
 		config->page_max *= ROOM;

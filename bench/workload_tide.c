@@ -33,7 +33,7 @@ static void configure(const struct pfs_scene *scene, uint32_t container,
 		      struct pfs_config *config)
 {
 	(void)container;
-	pfs_scene_pages(scene, config, 1, scene->options->pages);
+	pfs_scene_pages(scene, config, 1, pfs_scene_page_count(scene));
 	uint32_t window_ms = scene->options->window_ms != 0 ? scene->options->window_ms
 							    : WINDOW_MS;
 	if (scene->options->reclaim_period_ms == UINT32_MAX)
@@ -54,7 +54,7 @@ static void stop(struct pfs_scene *scene)
 
 static uint64_t peak_records(const struct pfs_scene *scene)
 {
-	return (uint64_t)scene->options->pages * scene->options->page_records;
+	return (uint64_t)pfs_scene_page_count(scene) * scene->options->page_records;
 }
 
 static bool prepare(struct pfs_worker *worker)
