@@ -165,7 +165,7 @@ static const char *text_of(const struct weak_place *what)
 /* Few executions of every pair first, then more of each: most are caught at once. */
 static void try_place(struct weakening *self, struct weak_place *what, uint64_t executions)
 {
-	static const enum pfs_search_kind kinds[] = { PFS_SEARCH_ROTATE, PFS_SEARCH_SLEEP };
+	static const enum pfs_search_kind kinds[] = { PFS_SEARCH_ROTATE, PFS_SEARCH_ALL };
 	uint64_t spent = 0;
 	(void)printf("%-14s %4d %-4s %-23s ", pfs_trace_base_name(what->place->file),
 		     what->place->line, what->label, text_of(what));

@@ -86,12 +86,6 @@ bool pfs_effects_meet(const struct pfs_effect *a, const struct pfs_effect *b)
 	return a->ran.address == b->ran.address && pfs_effect_chooses(a) && pfs_effect_chooses(b);
 }
 
-bool pfs_effects_are_seq(const struct pfs_effect *a, const struct pfs_effect *b)
-{
-	return pfs_order_of(&a->ran, a->wrote) == PFS_SIM_SEQ &&
-	       pfs_order_of(&b->ran, b->wrote) == PFS_SIM_SEQ;
-}
-
 static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effect)
 {
 	bool barrier = effect->ran.kind == PFS_SIM_BARRIER;

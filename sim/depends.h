@@ -66,7 +66,4 @@ bool pfs_effect_chooses(const struct pfs_effect *self);
 /* Views: both choose, at one location. */
 bool pfs_effects_meet(const struct pfs_effect *a, const struct pfs_effect *b);
 
-/* Views: both are seq, as executed. */
-bool pfs_effects_are_seq(const struct pfs_effect *a, const struct pfs_effect *b);
-
 #endif

@@ -150,9 +150,8 @@ static void merge_buffer(struct pfs_dpor *self, uint32_t n, const struct pfs_dpo
 		pfs_dpor_merge(clock, self->nodes[last].clock);
 }
 
-/* What the actor's step number n comes after in any order. Returns its index. */
-static uint16_t base_of(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
-			const struct pfs_dpor_node *step, uint16_t *clock)
+uint16_t pfs_dpor_base(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
+		       const struct pfs_dpor_node *step, uint16_t *clock)
 {
 	uint16_t index = 1;
 	memset(clock, 0, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
@@ -174,7 +173,7 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 {
 	struct pfs_dpor_node *step = &self->nodes[n];
 	uint16_t base[PFS_DPOR_ACTORS_MAX];
-	step->index = base_of(self, machine, n, step, base);
+	step->index = pfs_dpor_base(self, machine, n, step, base);
 	memcpy(step->clock, base, sizeof(base));
 	if (machine->model == PFS_MACHINE_VIEWS) {
 		pfs_dpor_views_races(self, n, base);
@@ -207,7 +206,7 @@ static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *mac
 		if (thread->state == PFS_VTHREAD_FINISHED || thread->steps >= thread->stop_after)
 			continue;
 		struct pfs_dpor_node step = pfs_dpor_next_step(machine, id);
-		(void)base_of(self, machine, self->at, &step, base);
+		(void)pfs_dpor_base(self, machine, self->at, &step, base);
 		if (step.did.ran.kind != PFS_SIM_LOCK && step.did.ran.kind != PFS_SIM_AWAIT)
 			continue;
 		if (machine->model == PFS_MACHINE_VIEWS)
@@ -274,17 +273,16 @@ static bool make_room(struct pfs_dpor *self)
 static uint32_t choose_new(struct pfs_dpor *self, struct pfs_machine *machine)
 {
 	uint64_t options = find_options(self, machine);
-	if (options == 0) {
-		if (!self->redundant)
-			find_races_of_blocked(self, machine);
-		return PFS_ACTOR_NONE;
-	}
 	if (self->redundant)
-		return prefer(machine, options);
+		return options != 0 ? prefer(machine, options) : PFS_ACTOR_NONE;
 	uint64_t sleep = sleepers(self, machine);
-	self->redundant = (options & ~sleep) == 0;
-	if (self->redundant)
+	if (self->views)
+		pfs_dpor_views_rivals(self, machine, self->at, options, sleep);
+	if ((options & ~sleep) == 0)
 		find_races_of_blocked(self, machine);
+	if (options == 0)
+		return PFS_ACTOR_NONE;
+	self->redundant = (options & ~sleep) == 0;
 	self->no_memory |= !self->redundant && !make_room(self);
 	if (self->redundant || self->no_memory) {
 		self->redundant = true;

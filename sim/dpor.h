@@ -18,8 +18,8 @@
  *   views                what a load reads, and where a store is put, are choices of a thread.
  *                        A race gives the other order to a thread, with all its choices. A
  *                        choice is part of an operation: each sleeps, and is woken, by itself.
- *                        A class is an execution of RC11 (with the order of seq operations, of
- *                        notes and of what waits), not an order of its loads and stores: why
+ *                        A class is an execution of RC11 (with the order of notes and of what
+ *                        waits), not an order of its loads and stores: why
  *                        nothing is lost is in dpor_views.c. A barrier depends on everything.
  *   yields               wait for news (news.h). A yield could go before a write that was news to
  *                        it only if another one was, too: those are its races. One that went on

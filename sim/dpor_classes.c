@@ -95,15 +95,12 @@ static bool chooses(const struct pfs_step *step)
 	return kind <= PFS_SIM_AND || kind == PFS_SIM_AWAIT;
 }
 
-/* With views the order of two such steps is part of the execution only if both are seq; what is
- * read, and the order of writes, are named by themselves. */
+/* With views the order of two such steps is no part of the execution; what is read, and the order
+ * of writes, are named by themselves. */
 static bool is_kept(const struct pfs_machine *machine, const struct pfs_step *a,
 		    const struct pfs_step *b)
 {
-	if (chooses(a) && chooses(b) && is_ordered(machine, a, b))
-		return pfs_order_of(&a->operation, a->wrote) == PFS_SIM_SEQ &&
-		       pfs_order_of(&b->operation, b->wrote) == PFS_SIM_SEQ;
-	return is_ordered(machine, a, b);
+	return !(chooses(a) && chooses(b)) && is_ordered(machine, a, b);
 }
 
 static uint64_t writes_of(const struct pfs_machine *machine, const void *address,

@@ -3,8 +3,8 @@
  * the searches' own relation (depends.h, dpor_views.c): it is said a second time.
  *
  * A class is the order of the steps that depend on each other, and nothing else. With views it
- * is, of operations that choose, what each of them read and the order of writes, and no more but
- * the order of seq ones; of all others the same as above.
+ * is, of operations that choose, what each of them read and the order of writes, and no more; of
+ * all others the same as above.
  */
 #ifndef PFS_SIM_DPOR_CLASSES_H
 #define PFS_SIM_DPOR_CLASSES_H

@@ -98,19 +98,28 @@ static inline void pfs_dpor_try_one(const struct pfs_dpor *self, struct pfs_dpor
 		node->backtrack |= actors & (0u - actors);
 }
 
-/* With views an await is a load that has a choice less, unless it is seq. */
+/* With views an await is a load that has a choice less. */
 static inline bool pfs_dpor_waits(const struct pfs_dpor *self, const struct pfs_effect *effect)
 {
 	return effect->ran.kind == PFS_SIM_LOCK ||
-	       (effect->ran.kind == PFS_SIM_AWAIT &&
-		(!self->views || effect->ran.order == PFS_SIM_SEQ));
+	       (effect->ran.kind == PFS_SIM_AWAIT && !self->views);
 }
 
 /* Could step n, a yield, go before step j, which was news to it? It needs other news then. Steps
  * that are no yields: true. */
 bool pfs_dpor_needs_not(const struct pfs_dpor *self, uint32_t j, uint32_t n);
 
+/* What the actor's step number n comes after in any order, into clock. Returns its index. */
+uint16_t pfs_dpor_base(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
+		       const struct pfs_dpor_node *step, uint16_t *clock);
+
 /* dpor_views.c, which says what they are for. */
+
+#define PFS_DPOR_RIVALS_MAX 256u
+
+/* Node n is new, with these options and sleepers: the races of what is impossible there. */
+void pfs_dpor_views_rivals(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
+			   uint64_t options, uint64_t sleep);
 
 /* The clock of step n holds what its thread did before, as base: what else it comes after, and
  * with what it races. */

@@ -208,6 +208,7 @@ static void compare(enum pfs_machine_model model, const char *name, void (*body)
 enum { OP_LOAD, OP_STORE, OP_CAS, OP_ADD, OP_SECTION, OP_TRY, OP_AWAIT, OP_BEGIN, OP_END,
        OP_BARRIER, OP_COUNT };
 enum { OP_EXCHANGE = OP_COUNT, OP_COUNT_VIEWS, OP_YIELD, OP_SPIN };
+static bool half_seq;    /* of the orders, with views */
 static bool with_yields; /* in place of barriers, notes, and half of the rest */
 
 static struct random_program {
@@ -327,7 +328,9 @@ static struct random_op draw_op(uint64_t *random, enum pfs_machine_model model)
 	else if (with_yields && pfs_random_below(random, 3) == 0)
 		op.kind = OP_SPIN;
 	if (model == PFS_MACHINE_VIEWS)
-		op.order = pfs_random_below(random, PFS_SIM_SEQ + 1);
+		op.order = half_seq && pfs_random_below(random, 2) == 0
+				   ? (uint32_t)PFS_SIM_SEQ
+				   : pfs_random_below(random, PFS_SIM_SEQ + 1);
 	else if (model == PFS_MACHINE_TSO && pfs_random_below(random, 3) == 0)
 		op.order = PFS_SIM_SEQ;
 	return op;
@@ -356,6 +359,31 @@ static void print_drawn(void)
 				     drawn.ops[t][i].order, drawn.ops[t][i].unless);
 		(void)printf("\n");
 	}
+}
+
+/* In three threads of seq operations a load of an old value excludes one of another thread, and
+ * what that would lead to is in no execution where the first is tried: 1 of 209 classes. */
+static void program_with_rivals(void)
+{
+	static const struct random_program program_drawn = {
+		{ 3, 4, 3 },
+		{ { { OP_LOAD, 0, 0, PFS_SIM_RELAXED, 1 }, { OP_STORE, 0, 2, PFS_SIM_SEQ, 2 },
+		    { OP_LOAD, 1, 2, PFS_SIM_SEQ, 2 } },
+		  { { OP_STORE, 0, 2, PFS_SIM_SEQ, 1 }, { OP_STORE, 1, 2, PFS_SIM_SEQ, 2 },
+		    { OP_LOAD, 1, 1, PFS_SIM_SEQ, 2 }, { OP_LOAD, 0, 2, PFS_SIM_SEQ, 2 } },
+		  { { OP_LOAD, 1, 1, PFS_SIM_SEQ, 2 }, { OP_STORE, 0, 1, PFS_SIM_SEQ, 1 },
+		    { OP_EXCHANGE, 1, 1, PFS_SIM_SEQ, 2 } } }
+	};
+	drawn = program_drawn;
+	program.threads = 3;
+	program.bodies[0] = run_first, program.bodies[1] = run_second;
+	program.bodies[2] = run_third;
+	search(PFS_MACHINE_VIEWS, PFS_SEARCH_SLEEP, 0);
+	uint64_t sum = program.classes.sum;
+	pfs_expect(result.complete && program.classes.count == 209, "program with rivals");
+	search(PFS_MACHINE_VIEWS, PFS_SEARCH_DPOR, 0);
+	pfs_expect(result.complete && program.classes.sum == sum,
+		   "program with rivals, source sets");
 }
 
 static void random_programs(enum pfs_machine_model model, const char *name)
@@ -414,12 +442,15 @@ int main(void)
 	compare(PFS_MACHINE_VIEWS, "ticket lock, 3 threads, views", ticket_body, 3, 0, 0);
 	compare(PFS_MACHINE_TSO, "fetch-add cursor, tso", fetch_add_body, 2, 50000, 0);
 	compare(PFS_MACHINE_TSO, "mutex, tso", mutex_body, 2, 10000, 0);
+	program_with_rivals();
 	random_programs(PFS_MACHINE_SC, "sc");
 	random_programs(PFS_MACHINE_TSO, "tso");
 	random_programs(PFS_MACHINE_VIEWS, "views");
+	half_seq = true;
+	random_programs(PFS_MACHINE_VIEWS, "views, half seq");
 	append_only = true;
 	random_programs(PFS_MACHINE_VIEWS, "views, append only");
-	append_only = false;
+	append_only = half_seq = false;
 	with_yields = true;
 	random_programs(PFS_MACHINE_SC, "sc, yields");
 	random_programs(PFS_MACHINE_TSO, "tso, yields");

@@ -3,41 +3,54 @@
  *
  * What a load or store does is an option: "read message m", "put it behind m". So two operations
  * on one location that are executed next to each other may be swapped, and it is the same
- * execution - reads-from, modification order, and all that follows from them: views, clocks -
- * unless
- *	the second reads the first,
- *	both are seq (the last seq write bounds what seq reads and writes may choose), or
+ * execution - reads-from, modification order, and all that follows from them: views, clocks, the
+ * order of seq operations - unless
+ *	the second reads the first, or
  *	both write and writes only append.
  * A load changes nothing but its own thread. A store behind m leaves "behind m" to another, which
- * then comes before it; only of two read-modify-writes that read m the second is impossible.
- * All else (notes, unmap, mutexes, await, barriers) is related as depends.h says. `Comes before`
- * below, and the clocks of steps, are what these relations and program order say; executions
- * that agree on them are one class.
+ * then comes before it. All else (notes, unmap, mutexes, await, barriers) is related as depends.h
+ * says. `Comes before` below, and the clocks of steps, are what these relations and program order
+ * say; executions that agree on them are one class.
+ *
+ * Rivals: an option may be impossible because of what others did that does not come before it: of
+ * two read-modify-writes that read m, the second; of operations whose seq order would have a
+ * cycle, the last. What has become impossible stays so, and each part of a possible execution is
+ * possible. So of steps that may be swapped the order never matters: only whether all are there.
  *
  * Sleep: an option stays asleep over a step of another thread if it could as well have gone
  * before that step. Then its message may be one further from the newest (pfs_dpor_views_asleep).
  * What the step made possible, to read it, is awake.
  *
  * Races: when n has been executed, j < n of another thread, not before n by way of a third, is
- * one if j comes before n, or if n writes what j could read. Then some first step of all that
- * comes before n, and not after j, is tried in j's place. This looks at the class alone. (Orders
- * of conflicts, as in dpor.c, are not the same in all executions of a class, and that which
- * shows the race may be asleep. For the same reason steps that merely stand between j and n
- * do not count as first steps.)
+ * one if j comes before n, or if n writes what j could read. At a new node, an option that is not
+ * asleep and has rivals races with each of them that does not come before it: all nodes of the
+ * cycles that it would close. Then some first step of all that comes before n, and not after j,
+ * is tried in j's place. This looks at the class alone. (Orders of conflicts, as in dpor.c, are
+ * not the same in all executions of a class, and that which shows the race may be asleep. For the
+ * same reason steps that merely stand between j and n do not count as first steps.)
  *
- * Why nothing is lost. Claim: after node E is done, every v that is possible from E, and that has
- * no first step asleep at E, is part of an execution that was begun from E; v first, as a class.
- * By induction. If a first step of v was tried at E, take the earliest such: behind it no first
- * step of the rest is asleep. If not, take the option p that was tried first. Either p and
- * v can be swapped: v is possible behind p. Or let e be the first step of v that either cannot
- * be swapped with p, or that p's thread's step in v comes directly behind. What comes before e is
- * possible behind p, then e, or where p forbids e an option that p made: not asleep; all of this is
- * shorter than v. So it was executed, p races with e, and a first step of v was tried: it is no
- * other than those of what comes before e. Where both are seq, e may read what was not there
- * before p; its writer counts then (try_sources). Where e waits, it may never be executed: all is
- * tried where its word was written, and also if an execution ends asleep (pfs_dpor_views_wait). An
- * await that is not seq is a load that lacks some options: what it could return it can return
- * later, too, but for a barrier. And a yield that can go on always can.
+ * Why nothing is lost. Claim C: after node E is done, every v that is possible from E, and that
+ * has no first step asleep at E, is part of an execution that was begun from E; v first, as a
+ * class. Claim D: let v be impossible from E, and possible from E without some steps K that were
+ * executed before, none of which comes before v; no first step of v is asleep at E. Then some
+ * step of v is found to race with one of K. Both by induction, those behind E being done.
+ *	C: If a first step of v was tried at E, take the earliest such: behind it no first step of
+ * the rest is asleep. If not, take the option p that was tried first. Let e be the first step of v
+ * that cannot be swapped with p, or that p's thread's step in v comes directly behind, and u what
+ * comes before e, with e; if there is none, u is v. If u is possible behind p it was executed
+ * there (C); then either it was all of v, or p races with e, and a first step of v was tried: it
+ * is no other than those of what comes before e. If u is impossible behind p, then without p it is
+ * possible: by D, p races with a step of u, and again a first step of v was tried.
+ *	D: If a first step of v is impossible at E, all its rivals are looked at here, one of K
+ * among them. If one was tried at E, take the earliest, and go on behind it. If not, take p and u
+ * as above. If u is possible behind p, C says as there that a first step of v was tried. If not,
+ * it is without K and p: behind p some step races with one of K, as claimed, or with p, and then
+ * a first step of v was tried at E.
+ * A store that is put behind m is not stopped by a read-modify-write of m: it goes behind that.
+ * Where e waits, it may never be executed: all is tried where its word was written, and also if an
+ * execution ends asleep (pfs_dpor_views_wait). An await is a load that lacks some options: what it
+ * could return it can return later, too, but for a barrier and for rivals. And a yield that can go
+ * on always can.
  *
  * Sources: P. Godefroid, LNCS 1032, 1996 (sleep sets); Aronis, Jonsson, Lang, Sagonas, TACAS 2018
  * (races that only an observer makes); Abdulla, Atig, Jonsson, Ngo, OOPSLA 2018 (reads-from under
@@ -53,24 +66,18 @@ static bool comes_before(const struct pfs_dpor *self, uint32_t i, const struct p
 		return pfs_effects_depend(a, b);
 	if (b->ran.kind != PFS_SIM_STORE && b->source == i)
 		return true;
-	if (!a->wrote && !b->wrote)
-		return false;
-	return pfs_effects_are_seq(a, b) || (self->append_only && a->wrote && b->wrote);
+	return self->append_only && a->wrote && b->wrote;
 }
 
-/* Could step j do something else if n had been there? A compare-and-swap might write, as seq. */
+/* Could step j read what n wrote? */
 static bool is_news(const struct pfs_effect *j, const struct pfs_effect *n)
 {
-	if (!pfs_effects_meet(j, n))
-		return false;
-	if (n->wrote)
-		return j->ran.kind != PFS_SIM_STORE;
-	return j->ran.kind == PFS_SIM_CAS && j->ran.order == PFS_SIM_SEQ &&
-	       n->ran.order == PFS_SIM_SEQ;
+	return pfs_effects_meet(j, n) && n->wrote && j->ran.kind != PFS_SIM_STORE;
 }
 
-/* What the clock knows between j and n, and is not after j, may go before j; then n. */
-static void try_before(struct pfs_dpor *self, uint32_t j, uint32_t n, const uint16_t *clock)
+/* What the clock knows between j and n, and is not after j, may go before j; then n's actor. */
+static void try_before(struct pfs_dpor *self, uint32_t j, uint32_t n, uint32_t actor,
+		       const uint16_t *clock)
 {
 	uint32_t initials[PFS_DPOR_ACTORS_MAX], count = 0, actors = 0;
 	struct pfs_dpor_node *node = &self->nodes[j];
@@ -83,26 +90,8 @@ static void try_before(struct pfs_dpor *self, uint32_t j, uint32_t n, const uint
 		actors |= pfs_dpor_bit(step->actor);
 	}
 	if (count == 0)
-		actors = pfs_dpor_bit(self->nodes[n].actor);
+		actors = pfs_dpor_bit(actor);
 	pfs_dpor_try_one(self, node, actors, 0);
-}
-
-/* Both are seq: before j, step n could read what is too old for it behind j. */
-static void try_sources(struct pfs_dpor *self, uint32_t j, uint32_t n)
-{
-	const struct pfs_dpor_node *node = &self->nodes[j], *last = &self->nodes[n];
-	uint16_t clock[PFS_DPOR_ACTORS_MAX];
-	if (last->did.ran.kind == PFS_SIM_STORE)
-		return;
-	for (uint32_t k = j + 1; k < n; k++) {
-		const struct pfs_dpor_node *step = &self->nodes[k];
-		if (!step->did.wrote || !pfs_effects_meet(&step->did, &last->did) ||
-		    pfs_dpor_is_known(step->clock, node) || pfs_dpor_is_known(last->clock, step))
-			continue;
-		memcpy(clock, last->clock, sizeof(clock));
-		pfs_dpor_merge(clock, step->clock);
-		try_before(self, j, n, clock);
-	}
 }
 
 void pfs_dpor_views_wait(struct pfs_dpor *self, uint32_t n, const struct pfs_dpor_node *step,
@@ -135,10 +124,44 @@ void pfs_dpor_views_races(struct pfs_dpor *self, uint32_t n, const uint16_t *bas
 		if ((before->races && pfs_dpor_needs_not(self, j, n)) ||
 		    (!pfs_dpor_is_known(step->clock, before) &&
 		     is_news(&before->did, &step->did)))
-			try_before(self, j, n, step->clock);
-		if (before->races && pfs_effects_meet(&before->did, &step->did) &&
-		    pfs_effects_are_seq(&before->did, &step->did))
-			try_sources(self, j, n);
+			try_before(self, j, n, step->actor, step->clock);
+	}
+}
+
+/* An option of a thread that stands before step n is impossible: what does it come after? */
+static void try_before_rivals(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
+			      uint32_t option, const uint32_t *rivals, uint32_t count)
+{
+	struct pfs_dpor_node step = pfs_dpor_next_step(machine, option);
+	const struct pfs_vthread *thread = machine->threads[step.actor];
+	uint32_t source = pfs_views_source(machine, thread, option / self->actors);
+	(void)pfs_dpor_base(self, machine, n, &step, step.clock);
+	if (source != PFS_STEP_NONE)
+		pfs_dpor_merge(step.clock, self->nodes[source].clock);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pfs_dpor_node *rival = &self->nodes[rivals[i]];
+		if (rival->actor != step.actor && !pfs_dpor_is_known(step.clock, rival))
+			try_before(self, rivals[i], n, step.actor, step.clock);
+	}
+}
+
+void pfs_dpor_views_rivals(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
+			   uint64_t options, uint64_t sleep)
+{
+	uint32_t rivals[PFS_DPOR_RIVALS_MAX], count = pfs_machine_actor_limit(machine);
+	for (uint32_t option = self->actors; option < count && option < PFS_DPOR_OPTIONS_MAX;
+	     option++) {
+		uint32_t id = option % self->actors;
+		const struct pfs_vthread *thread = machine->threads[id];
+		if (((options | sleep) & pfs_dpor_option_bit(option)) != 0 ||
+		    thread->state == PFS_VTHREAD_FINISHED || thread->steps >= thread->stop_after)
+			continue;
+		if (self->append_only && pfs_dpor_next_step(machine, option).did.wrote)
+			continue;
+		uint32_t found = pfs_views_rivals(machine, thread, option / self->actors, rivals,
+						  PFS_DPOR_RIVALS_MAX);
+		self->cut |= found == PFS_DPOR_RIVALS_MAX;
+		try_before_rivals(self, machine, n, option, rivals, found);
 	}
 }
 
@@ -172,8 +195,6 @@ uint64_t pfs_dpor_views_asleep(const struct pfs_dpor *self, const struct pfs_mac
 	next = pfs_dpor_next_step(machine, moved); /* a compare-and-swap: does it write? */
 	if (!did->wrote && !next.did.wrote)
 		return pfs_dpor_option_bit(option);
-	if (pfs_effects_are_seq(did, &next.did))
-		return 0;
 	if (!did->wrote || !next.did.wrote)
 		return pfs_dpor_option_bit(moved);
 	if (self->append_only)

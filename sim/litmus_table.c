@@ -23,8 +23,8 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	{ "MP+acq", "W x rlx 1; W y rlx 1 | R y acq; R x rlx", "r0=1 r1=0", "FFA", NULL },
 	{ "MP+rel+acq", "W x rlx 1; W y rel 1 | R y acq; R x rlx", "r0=1 r1=0", "FFF", NULL },
 	{ "MP+sc", "W x sc 1; W y sc 1 | R y sc; R x sc", "r0=1 r1=0", "FFF", NULL },
-	{ "MP+sc-data", "W x sc 1; W y rlx 1 | R y rlx; R x sc", "r0=1 r1=0", "FFF",
-	  "RC11 allows it: never shown" },
+	{ "MP+sc-data", "W x sc 1; W y rlx 1 | R y rlx; R x sc", "r0=1 r1=0", "FFA",
+	  NULL },
 	{ "MP+cas-rlx", "W x rlx 1; W y rel 1 | C y rlx 1 2; R x rlx", "r0=1 r1=0", "FFA", NULL },
 	{ "MP+cas-acq", "W x rlx 1; W y rel 1 | C y acq 1 2; R x rlx", "r0=1 r1=0", "FFF", NULL },
 	{ "MP+cas-fails", "W x rlx 1; W y rel 1 | C y acq 5 6; R x rlx", "r0=1 r1=0", "FFA",
@@ -102,12 +102,11 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	{ "IRIW+sc", "W x sc 1 | W y sc 1 | R x sc; R y sc | R y sc; R x sc",
 	  "r0=1 r1=0 r2=1 r3=0", "FFF", NULL },
 	{ "IRIW+acq+sc", "W x sc 1 | W y sc 1 | R x acq; R y sc | R y acq; R x sc",
-	  "r0=1 r1=0 r2=1 r3=0", "FFF", "RC11 allows it: never shown" },
+	  "r0=1 r1=0 r2=1 r3=0", "FFA", NULL },
 	/* A pass unlinks x and moves the clock y; a reader reads the clock, shows it in z, and
 	 * looks x up: [C4] [E4], [E1] [E2] [C1]. */
 	{ "EP+acq", "X x sc 1; A y sc 1 | R y acq; X z sc 1; R x sc", "r2=1 r4=0", "FFF", NULL },
-	{ "EP+rlx", "X x sc 1; A y sc 1 | R y rlx; X z sc 1; R x sc", "r2=1 r4=0", "FFF",
-	  "RC11 allows it: never shown" },
+	{ "EP+rlx", "X x sc 1; A y sc 1 | R y rlx; X z sc 1; R x sc", "r2=1 r4=0", "FFA", NULL },
 	{ "EP+rel", "X x sc 1; A y rel 1 | R y acq; X z sc 1; R x sc", "r2=1 r4=0", "FFF", NULL },
 };
 const size_t pfs_litmus_count = sizeof(pfs_litmus_table) / sizeof(pfs_litmus_table[0]);

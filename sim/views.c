@@ -13,6 +13,7 @@ void pfs_views_fini(struct pfs_views *self)
 	for (uint32_t i = 0; i < self->location_room; i++) {
 		free(self->locations[i].messages);
 		free(self->locations[i].order);
+		free(self->locations[i].seq);
 	}
 	for (uint32_t thread = 0; thread < self->thread_room[0]; thread++) {
 		free(self->view[thread]);
@@ -24,6 +25,7 @@ void pfs_views_fini(struct pfs_views *self)
 	free(self->view_room);
 	free(self->glimpse_room);
 	pfs_arena_fini(&self->arena);
+	pfs_seq_fini(&self->seq);
 	pfs_table_fini(&self->table);
 }
 
@@ -48,6 +50,7 @@ void pfs_views_begin(struct pfs_views *self, uint32_t threads)
 	self->cut = false;
 	pfs_table_clear(&self->table);
 	pfs_arena_clear(&self->arena);
+	pfs_seq_begin(&self->seq, threads);
 }
 
 static uint32_t location_find(const struct pfs_views *self, const void *address)
@@ -99,7 +102,7 @@ static uint32_t location_of(struct pfs_views *self, const struct pfs_sim_operati
 		made->address = operation->address;
 		made->size_bytes = operation->size_bytes;
 		made->count = 0;
-		made->sc = 0;
+		made->seq_count = 0;
 		(void)insert(made, UINT32_MAX, &(struct pfs_view_message){ .value = value,
 								      .step = PFS_STEP_NONE });
 		return id;
@@ -129,41 +132,107 @@ static bool is_single(uint8_t kind)
 	       kind != PFS_SIM_AND && kind != PFS_SIM_AWAIT;
 }
 
-static uint32_t oldest_of(const struct pfs_views *self, uint32_t thread, uint32_t id, bool seq)
+static uint32_t oldest_of(const struct pfs_views *self, uint32_t thread, uint32_t id)
 {
 	const struct pfs_location *location = &self->locations[id];
-	uint32_t oldest = location->messages[self->view[thread][id]].at;
-	uint32_t sc = location->messages[location->sc].at;
-	return seq && sc > oldest ? sc : oldest;
+	return location->messages[self->view[thread][id]].at;
+}
+
+/* A choice of a thread's pending operation. */
+struct choice {
+	const struct pfs_location *location;
+	uint32_t id, at;
+	const struct pfs_view_message *message;
+	bool writes, reads;
+};
+
+/* false: there is none, or it is too old for the thread, or nothing that it waits for. */
+static bool find_choice(const struct pfs_views *self, const struct pfs_vthread *thread,
+			uint32_t choice, struct choice *found)
+{
+	const struct pfs_sim_operation *operation = &thread->pending;
+	uint64_t written;
+	found->id = is_single(operation->kind) ? PFS_TABLE_NONE
+					       : location_find(self, operation->address);
+	if (found->id == PFS_TABLE_NONE || choice >= self->locations[found->id].count)
+		return false;
+	found->location = &self->locations[found->id];
+	found->at = found->location->count - 1 - choice;
+	found->message = &found->location->messages[found->location->order[found->at]];
+	found->writes = pfs_model_result(operation, thread->id, found->message->value, &written);
+	found->reads = operation->kind != PFS_SIM_STORE;
+	return found->at >= oldest_of(self, thread->id, found->id) &&
+	       pfs_model_may_return(operation, found->message->value);
+}
+
+/* The message behind it read it, and stays there. */
+static bool is_taken(const struct choice *choice)
+{
+	return choice->writes && choice->at + 1 < choice->location->count &&
+	       choice->location->messages[choice->location->order[choice->at + 1]].rmw;
+}
+
+static bool is_seq(const struct pfs_sim_operation *operation, const struct choice *choice)
+{
+	return pfs_order_of(operation, choice->writes) == PFS_SIM_SEQ;
+}
+
+static struct pfs_seq_operation seq_operation(const struct pfs_vthread *thread,
+					      const struct choice *choice)
+{
+	return (struct pfs_seq_operation){ choice->location, choice->id, thread->id, choice->at,
+					   choice->writes,
+					   choice->reads ? choice->message->clock : NULL };
 }
 
 bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *thread,
 		   uint32_t choice)
 {
 	const struct pfs_views *self = &machine->views;
-	const struct pfs_sim_operation *operation = &thread->pending;
-	if (is_single(operation->kind))
+	struct choice chosen;
+	if (is_single(thread->pending.kind))
 		return choice == 0;
 	if (choice == 0)
-		return pfs_model_may_return(operation, pfs_views_peek(machine, thread, 0));
-	uint32_t id = location_find(self, operation->address);
-	if (id == PFS_TABLE_NONE || choice >= self->locations[id].count)
+		return pfs_model_may_return(&thread->pending, pfs_views_peek(machine, thread, 0));
+	if (!find_choice(self, thread, choice, &chosen) || is_taken(&chosen))
 		return false;
-	const struct pfs_location *location = &self->locations[id];
-	uint32_t at = location->count - 1 - choice;
-	const struct pfs_view_message *message = &location->messages[location->order[at]];
-	bool reads = operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_AWAIT ||
-		     (operation->kind == PFS_SIM_CAS && message->value != operation->expected);
-	bool seq = operation->order == PFS_SIM_SEQ &&
-		   !(reads && operation->kind == PFS_SIM_CAS); /* a failed one is relaxed */
-	if (at < oldest_of(self, thread->id, id, seq))
-		return false;
-	if (!pfs_model_may_return(operation, message->value))
-		return false;
-	if (!reads)
-		return !location->messages[location->order[at + 1]].rmw;
-	const struct pfs_glimpse *last = &self->glimpses[thread->id][id];
-	return last->read != location->order[at] || last->repeats < PFS_VIEWS_REPEATS_MAX;
+	if (!chosen.writes) {
+		const struct pfs_glimpse *last = &self->glimpses[thread->id][chosen.id];
+		if (last->read == chosen.location->order[chosen.at] &&
+		    last->repeats >= PFS_VIEWS_REPEATS_MAX)
+			return false;
+	}
+	if (!is_seq(&thread->pending, &chosen))
+		return true;
+	struct pfs_seq_operation operation = seq_operation(thread, &chosen);
+	return pfs_seq_allows(&self->seq, &machine->clocks, &operation);
+}
+
+uint32_t pfs_views_rivals(const struct pfs_machine *machine, const struct pfs_vthread *thread,
+			  uint32_t choice, uint32_t *steps, uint32_t room)
+{
+	const struct pfs_views *self = &machine->views;
+	struct choice chosen;
+	if (choice == 0 || !find_choice(self, thread, choice, &chosen))
+		return 0;
+	if (is_taken(&chosen)) {
+		uint32_t taker = chosen.location->order[chosen.at + 1];
+		steps[0] = chosen.location->messages[taker].step;
+		return chosen.reads && steps[0] != PFS_STEP_NONE ? 1 : 0;
+	}
+	if (!is_seq(&thread->pending, &chosen))
+		return 0;
+	struct pfs_seq_operation operation = seq_operation(thread, &chosen);
+	return pfs_seq_cycle(&self->seq, &machine->clocks, &operation, steps, room);
+}
+
+uint32_t pfs_views_source(const struct pfs_machine *machine, const struct pfs_vthread *thread,
+			  uint32_t choice)
+{
+	struct choice chosen;
+	if (!find_choice(&machine->views, thread, choice, &chosen) || !chosen.reads)
+		return PFS_STEP_NONE;
+	return chosen.message->step;
 }
 
 uint32_t pfs_views_choices(const struct pfs_machine *machine, const struct pfs_vthread *thread)
@@ -173,7 +242,7 @@ uint32_t pfs_views_choices(const struct pfs_machine *machine, const struct pfs_v
 	uint32_t id = location_find(self, operation->address);
 	if (is_single(operation->kind) || id == PFS_TABLE_NONE)
 		return 1;
-	return self->locations[id].count - oldest_of(self, thread->id, id, false);
+	return self->locations[id].count - oldest_of(self, thread->id, id);
 }
 
 uint64_t pfs_views_peek(const struct pfs_machine *machine, const struct pfs_vthread *thread,
@@ -239,14 +308,30 @@ static void write_message(struct pfs_machine *machine, struct pfs_vthread *threa
 	message->view_count = carried.view_count;
 	message->clock = carried.clock;
 	if (pfs_order_releases(order)) {
+		struct pfs_clocks *clocks = &machine->clocks;
+		pfs_seq_release(&self->seq, thread->id,
+				pfs_clock_of(clocks, thread->id)[thread->id]);
 		keep_view(self, message, self->view[thread->id], &carried);
-		message->clock = pfs_clock_join(&machine->clocks, carried.clock,
-						pfs_clock_release(&machine->clocks, thread->id));
+		message->clock = pfs_clock_join(clocks, carried.clock,
+						pfs_clock_release(clocks, thread->id));
 	}
-	if (order == PFS_SIM_SEQ)
-		location->sc = made;
 	if (made == location->order[location->count - 1])
 		memcpy(location->address, &step->written, location->size_bytes);
+}
+
+static void read_message(struct pfs_machine *machine, uint32_t thread, uint8_t order, uint32_t id,
+			 uint32_t at)
+{
+	struct pfs_views *self = &machine->views;
+	const struct pfs_location *location = &self->locations[id];
+	const struct pfs_view_message *message = &location->messages[location->order[at]];
+	self->cut |= note_read(&self->glimpses[thread][id], location->order[at],
+			       at + 1 == location->count);
+	self->view[thread][id] = location->order[at];
+	if (!pfs_order_acquires(order))
+		return;
+	join(self, self->view[thread], message);
+	pfs_clock_acquire(&machine->clocks, thread, message->clock);
 }
 
 void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
@@ -259,20 +344,19 @@ void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
 	struct pfs_view_message read = location->messages[location->order[at]];
 	bool reads = step->operation.kind != PFS_SIM_STORE &&
 		     step->operation.kind != PFS_SIM_UNLOCK;
-	uint32_t *view = self->view[thread->id];
 	step->older = choice;
 	step->seen = read.value;
 	step->source = read.step;
 	step->wrote = pfs_model_result(&step->operation, thread->id, read.value, &step->written);
-	if (reads) {
-		uint8_t order = pfs_order_of(&step->operation, step->wrote);
-		self->cut |= note_read(&self->glimpses[thread->id][id], location->order[at],
-				       choice == 0);
-		view[id] = location->order[at];
-		if (pfs_order_acquires(order)) {
-			join(self, view, &read);
-			pfs_clock_acquire(&machine->clocks, thread->id, read.clock);
-		}
+	uint8_t order = pfs_order_of(&step->operation, step->wrote);
+	pfs_seq_visit(&self->seq, &machine->clocks, thread->id, id);
+	if (reads)
+		read_message(machine, thread->id, order, id, at);
+	if (order == PFS_SIM_SEQ) {
+		struct pfs_seq_operation seq = { location, id, thread->id, at, step->wrote, NULL };
+		pfs_seq_execute(&self->seq, &machine->clocks, &seq, location,
+				step->wrote ? location->count : location->order[at],
+				machine->step_count);
 	}
 	if (step->wrote)
 		write_message(machine, thread, step, id, at, reads ? &read : NULL);

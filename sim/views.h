@@ -4,8 +4,8 @@
  * Of each location all values are kept, in modification order (messages). A thread has a view:
  * for each location the oldest message that it may still read. Reading or writing moves it; a
  * release writes the view into the message, an acquire that reads the message takes it in; a
- * read-modify-write hands on what it read (release sequences). `sc` is the last seq write of a
- * location: seq reads read no older one, seq writes come behind it.
+ * read-modify-write hands on what it read (release sequences). What else seq operations may not
+ * choose is in views_seq.h.
  *
  *	load           any message from the view on
  *	store          placed behind any message from the view on, but never between a message
@@ -27,6 +27,7 @@
 #define PFS_SIM_VIEWS_H
 
 #include "sim/clocks.h"
+#include "sim/views_seq.h"
 
 struct pfs_machine;
 struct pfs_vthread;
@@ -52,7 +53,8 @@ struct pfs_location {
 	uint32_t count, room, order_room;
 	struct pfs_view_message *messages; /* as they were written; 0 was there before */
 	uint32_t *order;              /* modification order */
-	uint32_t sc;                  /* last seq write, in modification order */
+	struct pfs_seq_access *seq;   /* seq operations, as they were executed */
+	uint32_t seq_count, seq_room;
 };
 
 /* Of a thread and a location. */
@@ -71,6 +73,7 @@ struct pfs_views {
 	uint32_t *view_room, *glimpse_room;
 	uint32_t thread_room[4];
 	struct pfs_arena arena;
+	struct pfs_seq seq;
 	bool cut; /* somebody read the same old message too often: not everything is explored */
 };
 
@@ -85,6 +88,15 @@ bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *
 
 /* How many choices there may be; some of them may be impossible. At least 1. */
 uint32_t pfs_views_choices(const struct pfs_machine *machine, const struct pfs_vthread *thread);
+
+/* Of a choice that is impossible only because of what others did: their steps that exclude it.
+ * Returns how many, at most room; 0 for all other choices. */
+uint32_t pfs_views_rivals(const struct pfs_machine *machine, const struct pfs_vthread *thread,
+			  uint32_t choice, uint32_t *steps, uint32_t room);
+
+/* The step that wrote what the pending operation would read, or PFS_STEP_NONE. */
+uint32_t pfs_views_source(const struct pfs_machine *machine, const struct pfs_vthread *thread,
+			  uint32_t choice);
 
 /* The value that the pending operation would read. */
 uint64_t pfs_views_peek(const struct pfs_machine *machine, const struct pfs_vthread *thread,
