@@ -67,8 +67,13 @@ def read_json(path):
 def write_text(path, text):
     """Write a file in one step: a reader sees the old one or the new one, never a half."""
     partial = f"{path}.partial"
-    with open(partial, "w", encoding="utf-8") as file:
-        file.write(text)
+    try:
+        with open(partial, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:  # which does not say what it wrote
+        if os.path.exists(partial):
+            os.remove(partial)
+        raise OSError(error.errno, error.strerror, path) from None
     os.replace(partial, path)
 
 

@@ -146,6 +146,35 @@ class Measure(fixture.Case):
         self.assert_refused(call("run", "--no-such"), "--no-such")
         self.assert_refused(call("setup", "--no-such"), "--no-such")
 
+    def test_full_disk_is_one_line(self):
+        """No traceback, and what was measured before is there."""
+        disk = os.path.join(self.folder, "disk")
+        os.mkdir(disk)
+        for size, least in (("16k", 0), ("600k", 3)):
+            script = (f'mount -t tmpfs -o size={size} none "$1" || exit 77; '
+                      'shift; "$@"; code=$?; ls "$0/out/raw" | grep -c "json$"; exit $code')
+            done = subprocess.run(
+                ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, disk,
+                 disk, os.path.join(fixture.SCRIPTS, "measure.py"), "--quick", "--out",
+                 os.path.join(disk, "out"), "--build-dir", self.build_dir()],
+                capture_output=True, text=True, timeout=300, check=False)
+            if done.returncode == 77 or "unshare" in done.stderr:
+                self.skipTest("no small disk can be made here")
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+            said = done.stderr.strip().splitlines()[-1]
+            self.assertTrue(said.startswith("run: ") and "No space left" in said, said)
+            self.assertGreaterEqual(int(done.stdout.split()[-1]), least, done.stdout)
+
+    def test_full_output_is_one_line(self):
+        with open("/dev/full", "w", encoding="utf-8") as nowhere:
+            done = subprocess.run([os.path.join(fixture.SCRIPTS, "compare.py"), self.invented(),
+                                   self.invented()], stdout=nowhere, stderr=subprocess.PIPE,
+                                  text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        self.assertIn("standard output", done.stderr)
+
     def test_check_leaves_nothing(self):
         path = os.path.join(self.folder, "a", "b")
         self.assertEqual(fixture.call("measure.py", "--check", "--out", path).returncode, 0)
