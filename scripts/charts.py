@@ -90,7 +90,7 @@ def _draw_lines(canvas, spec, at_x, scale, frame):
             if p[0] in at_x:
                 for value in p[5]:
                     canvas.marker(at_x[p[0]], scale.at(value), series["index"], p[4], "circle",
-                                  1.6)
+                                  2.4)
                 canvas.marker(at_x[p[0]], scale.at(p[1]), series["index"], p[4])
     _end_labels(canvas, ends, right - 8, top, bottom)
 
@@ -155,7 +155,7 @@ def _draw_row(canvas, row, y, left, scale, spec, form):
             canvas.path([(scale.at(point[1]), y), (scale.at(point[2]), y)], index, 5, 0.4, "")
     for point, x in zip(row["points"], places):
         for value in point[5]:
-            canvas.marker(scale.at(value), y, index, point[3], "circle", 1.6)
+            canvas.marker(scale.at(value), y, index, point[3], "circle", 2.4)
         canvas.marker(x, y, index, point[3], point[4])
     last = max(row["points"], key=lambda p: p[0])
     end = scale.at(max(v for v in (last[0], last[2], *last[5]) if v is not None))

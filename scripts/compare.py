@@ -26,10 +26,12 @@ from svg import number
 
 BUILDS = ("release", "counted", "simulated")
 MACHINE_FACTS = (
-    ("cpu_model", "the processors differ"), ("cpu_signature", "two processors of one name"),
-    ("cpu_microcode", "another microcode"), ("l1d_bytes", "two processors of one name"),
-    ("l2_bytes", "two processors of one name"), ("l3_bytes", "two processors of one name"),
+    ("cpu_model", "the processors differ"), ("cpu_id", "two processors of one name"),
+    ("cpu_microcode", "another microcode"), ("cache_l1d_bytes", "two processors of one name"),
+    ("cache_l2_bytes", "two processors of one name"),
+    ("cache_l3_bytes", "two processors of one name"),
     ("kernel", "another kernel"), ("cpus_allowed", "other CPUs"))
+FLOOR_RATIO = 1.5
 
 
 def print_table(found, arguments):
@@ -83,9 +85,10 @@ def facts_of(side):
     caches = side.context.get("caches", [])
     for cache in caches if isinstance(caches, list) else []:
         if cache.get("type") != "Instruction" and results.is_number(cache.get("size")):
-            name = "l1d_bytes" if cache.get("level") == 1 else f"l{cache.get('level')}_bytes"
+            level = cache.get("level")
+            name = f"cache_l{level}{'d' if level == 1 else ''}_bytes"
             found[name] = found.get(name) or cache["size"]
-    return found
+    return {key: int(value) if str(value).isdigit() else value for key, value in found.items()}
 
 
 def machine_differences(a, b):
@@ -97,6 +100,10 @@ def machine_differences(a, b):
                 and None not in values:
             lines.append(f"{key} differs ({values[0]} and {values[1]}), {meaning}: this compares "
                          "machines, not code")
+    floors = [float(side.context.get("floor_ns", "nan")) for side in (a, b)]
+    if max(floors) > FLOOR_RATIO * min(floors):
+        lines.append(f"floor_ns differs ({floors[0]:g} and {floors[1]:g}), a bare CAS and two "
+                     "stores: this compares machines, not code")
     return lines
 
 

@@ -46,7 +46,9 @@ def note(results, build, workload, band=True):
                 f"{count_noun(high, 'seed') if low == high else f'{low} to {high} seeds'}"
                 + (band_text(low, high, "seed") if band else ""))
     what = {"release": "times: release build, which counts nothing",
-            "counted": "counts: counted build, whose times are not used"}.get(build, build)
+            "counted": "counts: counted build, whose times are not used",
+            "memory": "memory: release build, one case a process",
+            "still": "times: release build, which counts nothing"}[build]
     spread = band_text(low, high, "launch") if band else ""
     placements = {c.placement for c in results.cases(build, workload=workload)} - {None}
     placed = f"; placement {', '.join(sorted(placements))}" if placements else ""

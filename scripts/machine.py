@@ -33,21 +33,26 @@ def _cpuinfo(field):
     return found.group(1) if found else ABSENT
 
 
-def _signature():
-    """What tells processors of one name apart: family, model and stepping."""
-    parts = [_cpuinfo(field) for field in ("cpu family", "model", "stepping")]
-    return ABSENT if ABSENT in parts else "/".join(parts)
+CPU_ID = (("vendor_id", ""), ("cpu family", "family "), ("model", "model "),
+          ("stepping", "stepping "), ("CPU implementer", "implementer "),
+          ("CPU variant", "variant "), ("CPU part", "part "), ("CPU revision", "revision "))
+
+
+def _cpu_id():
+    """What tells processors of one name apart, in the words of pfs-bench's context."""
+    parts = [(label, _cpuinfo(field)) for field, label in CPU_ID]
+    return " ".join(label + value for label, value in parts if value != ABSENT) or ABSENT
 
 
 def _caches():
-    """{"l1d_bytes": …, "l2_bytes": …, "l3_bytes": …} of the first CPU that is allowed."""
-    found = {f"{name}_bytes": ABSENT for name in ("l1d", "l2", "l3")}
+    """The sizes of the caches of the first CPU that is allowed."""
+    found = {f"cache_{name}_bytes": ABSENT for name in ("l1d", "l2", "l3")}
     place = f"/sys/devices/system/cpu/cpu{min(os.sched_getaffinity(0))}/cache/index*"
     for index in sorted(glob.glob(place)):
         level, kind = _read(os.path.join(index, "level")), _read(os.path.join(index, "type"))
         size = re.fullmatch(r"(\d+)([KM])", _read(os.path.join(index, "size")))
         if size and kind != "Instruction":
-            found["l1d_bytes" if level == "1" else f"l{level}_bytes"] = int(size.group(1)) * (
+            found[f"cache_l{level}{'d' if level == '1' else ''}_bytes"] = int(size.group(1)) * (
                 1 << (10 if size.group(2) == "K" else 20))
     return found
 
@@ -105,7 +110,7 @@ def describe(top, build_dir):
         "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "host": platform.node(),
         "cpu_model": _cpuinfo("model name"),
-        "cpu_signature": _signature(),
+        "cpu_id": _cpu_id(),
         "cpu_microcode": _cpuinfo("microcode"),
         **_caches(),
         "architecture": platform.machine(),

@@ -2,6 +2,7 @@
 latency while pages go back, and the memory of the whole process.
 """
 
+import against
 import charts
 import figure_parts as parts
 import judge
@@ -22,6 +23,12 @@ def _ratio_cell(ratios, text):
             f"{text}: {summary.times(median(ratios))} × ({judge.spread_text(ratios)})")
 
 
+def _range(values):
+    """3 to 10, or 3 where that is all."""
+    low, high = summary.times(min(values)), summary.times(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
 def _ratio_figure(results, name, head, spec, cells, policies, columns):
     """A matrix of ratios; cells {(policy, column): ratios}."""
     made = {(policies.index(p), columns.index(c)): _ratio_cell(r, f"{p}, {c}")
@@ -39,7 +46,7 @@ def replay(results):
     """Recorded traces: each policy against the base, one column for each trace."""
     base = summary.base_policy(results)
     cases = [c for build, c in results.values if build == "release" and c.policy != base and
-             c.workload.startswith("replay_") and not c.api]
+             c.workload.startswith("replay_") and not c.api and not c.pages_each]
     threads = max((c.threads for c in cases), default=0)
     cells = {}
     for case in cases:
@@ -53,10 +60,9 @@ def replay(results):
     policies = [p for p in results.policies() if any(p == q for q, _ in cells)]
     own = [p for p in policies if p not in summary.baselines(results)] or policies
     best = max(own, key=lambda p: min((median(cells[p, c]) for c in columns if (p, c) in cells)))
-    low, high = (pick(median(cells[best, c]) for c in columns if (best, c) in cells)
-                 for pick in (min, max))
     head = (f"Recorded programs replayed, {parts.count_noun(threads, 'thread')}: {best} runs at "
-            f"{summary.times(low)} to {summary.times(high)} × {base} in each of them")
+            f"{_range([median(cells[best, c]) for c in columns if (best, c) in cells])} × {base} "
+            "in each of them")
     slow = [p for p in own if any(judge.verdict(cells[p, c], most=0.5) == judge.MET
                                   for c in columns if (p, c) in cells)]
     if slow:
@@ -84,8 +90,7 @@ def calls(results):
     policies = [p for p in results.policies() if any(p == q for q, _ in cells)]
     own = [p for p in policies if p not in summary.baselines(results)] or policies
     values = [median(r) for (p, _), r in cells.items() if p in own]
-    head = (f"A call of the public API takes {summary.times(min(values))} to "
-            f"{summary.times(max(values))} × the time of the same batch inlined")
+    head = f"A call of the public API takes {_range(values)} × the time of the same batch inlined"
     return _ratio_figure(results, "calls", head, {
         "subtitle": "time through pfs_allocate, pfs_publish, pfs_free / time of the batch that "
         "the other figures show; a peer is called the same way in both",
@@ -142,9 +147,7 @@ def ebb(results):
             _, mid, low, high, tip, single = parts.point(0, found, f"{policy} {word}, ns")
             points.append((mid, low, high, tip, shape, single))
         rows.append({"name": policy, "index": results.position(policy), "points": points})
-        ratios[policy] = stats.paired(
-            results.of("reclaiming", "ns_p999", workload="ebb", policy=policy),
-            results.of("still", "ns_p999", workload="ebb", policy=policy))
+        ratios[policy] = against.ebb_ratios(results, policy)
     told = []
     for policy, found in ratios.items():
         word = "" if stats.sure_interval(found) else " (undecided)"
@@ -153,8 +156,9 @@ def ebb(results):
     canvas = charts.row_chart({
         "stamp": results.stamp, "title": title,
         "subtitle": "the load falls again and again, 2 threads; logarithmic; the clock's own cost "
-        "is included", "x_name": "p99.9 of one allocate", "x_log": True, "x_form": time_text,
-        "rows": rows, "key": [("circle", "no pages go back"), ("square", "pages go back")],
+        "is included, but not in the ratios", "x_name": "p99.9 of one allocate", "x_log": True,
+        "x_form": time_text, "rows": rows,
+        "key": [("circle", "no pages go back"), ("square", "pages go back")],
         "note": parts.note(results, "still", "ebb").replace("shaded", "thick")})
     return parts.Figure("ebb", title, canvas, parts.clock_text(results))
 

@@ -170,9 +170,9 @@ def topology_html(found):
 
 
 MACHINE_ROWS = (
-    ("CPU", "cpu_model"), ("family, model, stepping", "cpu_signature"),
-    ("microcode", "cpu_microcode"), ("L1 data cache", "l1d_bytes"), ("L2 cache", "l2_bytes"),
-    ("L3 cache", "l3_bytes"), ("CPUs allowed", "cpus_allowed"), ("SMT active", "smt"),
+    ("CPU", "cpu_model"), ("which of that name", "cpu_id"), ("microcode", "cpu_microcode"),
+    ("L1 data cache", "cache_l1d_bytes"), ("L2 cache", "cache_l2_bytes"),
+    ("L3 cache", "cache_l3_bytes"), ("CPUs allowed", "cpus_allowed"), ("SMT active", "smt"),
     ("NUMA nodes (list)", "numa_nodes_online"), ("virtual machine", "hypervisor"),
     ("governor", "governor"), ("memory", "memory_bytes"),
     ("huge pages", "transparent_hugepages"), ("kernel", "kernel"),
@@ -196,6 +196,9 @@ def machine_html(found):
     if "timer_cost_ns" in found.context:
         rows.append("<tr><td>reading the clock</td><td>"
                     f"{escape(str(found.context['timer_cost_ns']))} ns</td></tr>")
+    if "floor_ns" in found.context:
+        rows.append("<tr><td>a bare CAS and two stores</td><td>"
+                    f"{escape(str(found.context['floor_ns']))} ns</td></tr>")
     if "timer_step_ns" in found.context:
         rows.append("<tr><td>the clock's steps</td><td>"
                     f"{escape(str(found.context['timer_step_ns']))} ns</td></tr>")

@@ -2,10 +2,9 @@
 
 A result folder is what scripts/run writes: plan.json, machine.json, raw/*.json, and
 simulated.json, what scripts/sweep.py merged. A case is one benchmark: workload, policy,
-occupancy, placement, threads, the machine where it is a simulated one, and the way in which the
-policy is called where it is not the inlined one. A value list holds one value for each process
-launch (what one process repeated is first reduced to its median), or for each seed of a simulated
-run, or None where a launch did not say.
+occupancy, placement, threads, and the machine where it is a simulated one. A value list holds one
+value for each process launch (what one process repeated is first reduced to its median), or for
+each seed of a simulated run, or None where a launch did not say.
 """
 
 import json
@@ -17,8 +16,11 @@ from collections import namedtuple
 import stats
 from stats import median
 
-Case = namedtuple("Case", "workload policy occupancy placement threads machine api",
-                  defaults=(None, None))
+# api: how the policy is called where it is not inlined; pages_each: the pages that each thread
+# has for itself, where they are not all threads' together. Variants of a case are asked for.
+Case = namedtuple("Case", "workload policy occupancy placement threads machine api pages_each",
+                  defaults=(None, None, None))
+VARIANTS = {"api": None, "pages_each": None}
 SIMULATED_FILE = "simulated.json"
 
 # Builds whose disturbed values are left out. Counts stay: what was skipped was skipped. A pass of
@@ -89,10 +91,11 @@ def parse_name(name):
     try:
         occupancy = float(fields["occupancy"]) if "occupancy" in fields else None
         threads = int(fields.get("threads", "1"))
+        each = int(fields["pages_each"]) if "pages_each" in fields else None
     except ValueError:
         return None
     return Case(parts[0], fields.get("policy"), occupancy, fields.get("placement"), threads,
-                fields.get("machine"), fields.get("api"))
+                fields.get("machine"), fields.get("api"), each)
 
 
 def results_of_process(launch):
@@ -315,8 +318,8 @@ class Results:
             self.series.setdefault(case, []).append(line)
 
     def cases(self, build, **wanted):
-        """The cases of a build that match, in a stable order; without api the inlined ones."""
-        wanted = {"api": None, **wanted}
+        """The cases of a build that match, in a stable order; of variants those asked for."""
+        wanted = {**VARIANTS, **wanted}
         found = [case for b, case in self.values if b == build and
                  all(getattr(case, field) == value for field, value in wanted.items())]
         return sorted(found, key=lambda c: (c.workload, self.position(c.policy),

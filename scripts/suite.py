@@ -44,6 +44,10 @@ SUITE = (
     Row("calls",         "release", "pair,churn", "1,some", "0.9",
                          "compact", 40,        None,        True,
         "--apis=public --latency_ms=0"),
+    # Is a second thread worth it? With live sets that do not shrink as threads come.
+    Row("scaling",       "release", "churn",   "1,2",       "0.9",
+                         "compact", 40,        None,        False,
+        "--pages_each=64 --latency_ms=0"),
     # One case a process, whose highest resident set is looked at; its times are not.
     Row("memory",        "release", "churn",   "some",      "0.9",
                          "compact", 40,        3,           True,

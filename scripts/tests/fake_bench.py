@@ -56,7 +56,7 @@ def slower():
         return float(file.read())
 
 
-def measure(workload, policy, occupancy, threads, counted, api=""):
+def measure(workload, policy, occupancy, threads, counted, api="", each=""):
     if workload == "floor":
         return row("floor/threads:1", 1e9 / FLOOR_NS * random.uniform(0.97, 1.03), {})
     ns, scaling = POLICIES[policy]
@@ -68,6 +68,8 @@ def measure(workload, policy, occupancy, threads, counted, api=""):
     rate = 1e9 / (ns * cost) * (1 + (running - 1) * (scaling - 0.5) * 0.9)
     rate *= random.uniform(0.94, 1.05) * (0.9 if threads > running else 1)
     rate /= (slower() if policy not in BASELINES else 1) * (1.6 if api else 1)
+    each = f"/pages_each:{each}" if each else ""
+    rate *= 0.75 if each and threads == 1 else 1  # a live set as large as that of two
     filled = f"/occupancy:{occupancy:g}" if occupancy is not None else ""
     extra = dict(fairness=random.uniform(0.7, 1), ns_p50=ns * cost, ns_p99=ns * cost * 6,
                  ns_p999=ns * cost * 40,
@@ -83,7 +85,7 @@ def measure(workload, policy, occupancy, threads, counted, api=""):
     if counted:
         extra.update(counts(policy, occupancy, threads, int(rate * 0.06)))
     workload += "_redis" if workload == "replay" else ""
-    name = (f"{workload}/policy:{policy}{filled}{api}/placement:compact/threads:{threads}/"
+    name = (f"{workload}/policy:{policy}{filled}{api}{each}/placement:compact/threads:{threads}/"
             "manual_time")
     return row(name, rate, extra)
 
@@ -104,7 +106,7 @@ def tide_line(name, policy):
 def main():
     parser = argparse.ArgumentParser()
     for name in ("policies", "workloads", "occupancies", "threads", "placements", "window_ms",
-                 "series", "benchmark_out", "benchmark_out_format", "apis"):
+                 "series", "benchmark_out", "benchmark_out_format", "apis", "pages_each"):
         parser.add_argument("--" + name, default="")
     parser.add_argument("--list_policies", action="store_true")
     parser.add_argument("--list_workloads", action="store_true")
@@ -142,7 +144,8 @@ def main():
             fills = [float(o) for o in arguments.occupancies.split(",") if o] or [None]
             for occupancy in fills if workload in ("churn", "scan") else [None]:
                 rows.append(measure(workload, arguments.policies, occupancy, threads, counted,
-                                    "/api:public" if arguments.apis == "public" else ""))
+                                    "/api:public" if arguments.apis == "public" else "",
+                                    arguments.pages_each))
                 if workload == "tide":
                     series += tide_line(rows[-1]["name"], arguments.policies)
     text = json.dumps({"context": {"counted": str(counted).lower(), "num_cpus": os.cpu_count(),

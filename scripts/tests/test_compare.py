@@ -177,11 +177,12 @@ class Compare(fixture.Case):
         path = os.path.join(folder, "machine.json")
         with open(path, encoding="utf-8") as file:
             facts = json.load(file)
-        facts.update(l1d_bytes=12345, cpu_signature="0/0/0")
+        facts.update(cache_l1d_bytes=12345, cpu_id="another")
         self.write("copy/machine.json", json.dumps(facts))
         done = fixture.call("compare.py", self.invented(), folder)
-        self.assertRegex(done.stderr, "l1d_bytes differs .*12345.*, two processors of one name")
-        self.assertIn("cpu_signature differs", done.stderr)
+        self.assertRegex(done.stderr,
+                         "cache_l1d_bytes differs .*12345.*, two processors of one name")
+        self.assertIn("cpu_id differs", done.stderr)
 
     def copied(self, factor, disturbed=0.0):
         """The invented result once more, its rates changed by a factor of the name."""

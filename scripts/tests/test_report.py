@@ -237,6 +237,16 @@ class Trust(fixture.Case):
 
 
 class Titles(fixture.Case):
+    def test_scaling_is_of_live_sets_of_one_size(self):
+        found = results.load([self.invented()])
+        bar = next(b for b in against.bars(found) if "64 pages for each thread" in b.says)
+        shared = found.ratio("items_per_second", *({"workload": "churn", "policy": "exact",
+                             "occupancy": 0.9, "threads": t} for t in (2, 1)))
+        # The stand-in's single thread is slower with the larger set.
+        own = float(bar.measured.split(" ")[0])
+        self.assertAlmostEqual(own / stats.median(shared), 1 / 0.75, delta=0.15)
+        self.assertEqual({c.pages_each for c in found.cases("release", workload="churn")}, {None})
+
     def test_occupancy_starts_where_the_data_start(self):
         found = results.load([self.invented()])
         policies = [p for p in found.policies() if p not in summary.baselines(found)]
