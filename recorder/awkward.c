@@ -2,13 +2,15 @@
  * awkward.c - a program for the tests of the recorder that is no easy one to record.
  *
  * usage: awkward descriptors closefrom|close_range|loop FILE
- *        awkward end exit|_exit|_Exit|quick_exit|exec|handler|raw|abort|term|kill
- *        awkward child exec_fails|vfork|clone|renamed [TRACE]
+ *        awkward end exit|_exit|_Exit|quick_exit|exec|handler|crowd|
+ *                     raw|abort|term|kill
+ *        awkward child exec_fails|vfork|clone|nobody|renamed [TRACE]
  * It allocates and frees objects of 1500 bytes, says how many on standard output in one line of
  * `threads allocations frees`, and then does what its second word says.
  */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@
 #define OBJECTS 60000u /* their events fill several chunks */
 #define HANDFUL 700u   /* fewer than a drain takes at a time */
 #define DESCRIPTORS 1024
+#define NOBODY 65534
 #define LINE "a line of the user's own file\n"
 
 static unsigned long made;
@@ -71,11 +74,27 @@ static void leave(int number)
 	_exit(0);
 }
 
+static void *make_for_ever(void *context)
+{
+	for (;;) {
+		void *volatile object = malloc(OBJECT_BYTES);
+		free(object);
+	}
+	return context;
+}
+
 static int run_end(const char *how)
 {
+	pthread_t thread;
+
+	for (int i = 0; i < 3 && strcmp(how, "crowd") == 0; i++)
+		if (pthread_create(&thread, NULL, make_for_ever, NULL) != 0)
+			return 1;
 	make(OBJECTS);
 	make(HANDFUL);
 	say();
+	if (strcmp(how, "crowd") == 0)
+		_exit(0);
 	if (strcmp(how, "_exit") == 0)
 		_exit(0);
 	if (strcmp(how, "_Exit") == 0)
@@ -122,6 +141,9 @@ static int run_child(const char *how, const char *trace)
 			exit(0);
 		}
 		waitpid((pid_t)child, NULL, 0);
+	} else if (strcmp(how, "nobody") == 0) { /* as servers do that began as root */
+		if (setuid(NOBODY) != 0)
+			return 1;
 	} else if (strcmp(how, "renamed") == 0) {
 		char other[4096];
 		snprintf(other, sizeof(other), "%s.moved", trace);

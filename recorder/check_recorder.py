@@ -84,6 +84,11 @@ def ends(recorder, pfs_trace, awkward):
             done, made = record(recorder, awkward, ["end", how], path)
             expect(done.returncode == 0 and done.stderr == "", f"{how}: {done}")
             check_complete(pfs_trace, path, made, how)
+        _, made = record(recorder, awkward, ["end", "crowd"], path)  # while others allocate
+        check_says(pfs_trace, path, "whole")
+        got = facts(pfs_trace, path)
+        expect(got["allocations"] >= made and 1 <= got["threads"] <= 4, f"crowd: {got}")
+        expect(balanced(events_of(pfs_trace, path)) in range(4), "crowd: one each is alive")
         for how, code in (("raw", 0), ("abort", -signal.SIGABRT), ("term", -signal.SIGTERM),
                           ("kill", -signal.SIGKILL)):
             done, made = record(recorder, awkward, ["end", how], path)
@@ -121,6 +126,11 @@ def children(recorder, pfs_trace, awkward):
         expect(len(done.stderr.splitlines()) == 1 and "another process" in done.stderr,
                f"two at once: {done}")
         check_says(pfs_trace, path, "whole")
+        if os.geteuid() == 0:  # who may not open it any more leaves all of it but its end
+            done, made = record(recorder, awkward, ["child", "nobody"], path)
+            expect(done.returncode == 0 and "Permission denied" in done.stderr, f"nobody: {done}")
+            check_says(pfs_trace, path, "unfinished")
+            expect(facts(pfs_trace, path)["allocations"] == made, "nobody: all is there")
         # what stands at the file's name when it ends is not the recorder's
         done, made = record(recorder, awkward, ["child", "renamed", path], path)
         expect(text_of(path) == LINE, "the user's file at the trace's old name")

@@ -90,9 +90,12 @@ static int begin_errand(void *context)
 		return end_errand(self, descriptor, false);
 	file->device = status.st_dev;
 	file->inode = status.st_ino;
+	if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+		errno = errno == EWOULDBLOCK ? EBUSY : errno; /* EAGAIN comes from clone, too */
+		return end_errand(self, descriptor, false);
+	}
 	return end_errand(self, descriptor,
-			  flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
-				  ftruncate(descriptor, 0) == 0 &&
+			  ftruncate(descriptor, 0) == 0 &&
 				  stretch(descriptor, 0, &file->length) && map(file, descriptor));
 }
 

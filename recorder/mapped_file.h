@@ -37,7 +37,7 @@ struct pfs_mapped_file {
 };
 
 /*
- * Begin a file; what was in it is lost. False with error set; EWOULDBLOCK: a process writes it
+ * Begin a file; what was in it is lost. False with error set; EBUSY: a process writes it
  * by this same means. A child of fork has neither the mapping nor the lock.
  */
 bool pfs_mapped_file_open(struct pfs_mapped_file *self, const char *path);

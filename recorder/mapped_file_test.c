@@ -108,7 +108,7 @@ static void test_lock(void)
 
 	EXPECT(pfs_mapped_file_open(&file, path));
 	EXPECT(size_of(path) > 0 && write_piece(1));
-	EXPECT(!pfs_mapped_file_open(&second, path) && second.error == EWOULDBLOCK);
+	EXPECT(!pfs_mapped_file_open(&second, path) && second.error == EBUSY);
 	int reader = open(path, O_RDONLY);
 	EXPECT(piece_is_there(reader, 1));
 	pfs_mapped_file_close(&file);

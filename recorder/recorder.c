@@ -354,7 +354,7 @@ __attribute__((constructor)) static void begin(void)
 	_Atomic(bool) *recording = make_switch();
 	bool open = pfs_journal_open(&journal, path, program_invocation_short_name, event_max);
 	look_for("PFSLAB_TRACE", true);
-	if (!open && journal.file.error == EWOULDBLOCK) { /* then this process is not its concern */
+	if (!open && journal.file.error == EBUSY) { /* then this process is not its concern */
 		complain("librecorder: PFSLAB_TRACE '%.200s': another process records into it, "
 			 "this one (%s) is not recorded", path, program_invocation_short_name);
 		return;

@@ -24,6 +24,7 @@ if(TARGET recorder)
     list(APPEND program $<TARGET_FILE:pfs-bench>)
   endif()
   add_executable(awkward awkward.c)
+  target_link_libraries(awkward PRIVATE Threads::Threads)
   target_compile_options(awkward PRIVATE -fno-builtin)
   foreach(what files ends children full)
     add_test(NAME trace.recorder_${what}

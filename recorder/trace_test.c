@@ -306,6 +306,34 @@ static void test_unfinished(void)
 	free(events);
 }
 
+/* Whatever is wrong in an unfinished one, it is read up to there or refused in one line. */
+static void test_unfinished_damage(void)
+{
+	static uint8_t good[65536];
+	struct pfs_trace_event events[40];
+	struct pfs_message message;
+
+	make_events(events, 40);
+	write_events(events, 40, "small");
+	size_t size = slurp(good, sizeof(good));
+	size_t first = PFS_HEAD_FIXED + 5 + 4;
+	pfs_put_u32(good + PFS_HEAD_FLAGS, 0);
+	seal_head(good);
+	for (size_t at = 0; at < size; at++) {
+		for (unsigned bit = 0; bit < 8; bit += 7) {
+			good[at] ^= (uint8_t)(1u << bit);
+			spit(good, size);
+			message.text[0] = '\0';
+			enum pfs_status status = read_all(&message);
+			EXPECT(status == PFS_BAD_CONFIG && strchr(message.text, '\n') == NULL);
+			good[at] ^= (uint8_t)(1u << bit);
+		}
+	}
+	memset(good + first, 0, 4);
+	spit(good, size);
+	EXPECT(read_all(&message) == PFS_FULL && read_info().events == 0);
+}
+
 static void test_missing(void)
 {
 	struct pfs_message message = {.text = ""};
@@ -327,6 +355,7 @@ int main(int argc, char **argv)
 	test_chunks();
 	test_contents();
 	test_unfinished();
+	test_unfinished_damage();
 	test_missing();
 	if (failures != 0)
 		fprintf(stderr, "trace_test: %d failures\n", failures);
