@@ -1,31 +1,61 @@
+#define _GNU_SOURCE
 #include "barrier.h"
 
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "compiler.h"
+#include "atomic.h"
+
+#define TRIES 8 /* where the kernel was short of memory */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool available;
+static _Atomic(uint32_t) available;
+
+static bool is_registered(void)
+{
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0) == 0;
+}
 
 static void ask(void)
 {
 	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0);
-	available = commands > 0 &&
-		    (commands & MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0 &&
-		    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0) == 0;
+	bool has_it = commands > 0 &&
+		      (commands & MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0 &&
+		      is_registered();
+	pfs_store_relaxed(&available, has_it); /* relaxed: pthread_once orders it */
 }
 
 bool pfs_barrier_available(void)
 {
 	(void)pthread_once(&once, ask);
-	return available;
+	return pfs_load_relaxed(&available) != 0; /* relaxed: see barrier.h */
 }
 
-void pfs_barrier_heavy(void)
+/* One attempt; false: errno says why. */
+static bool is_done(void)
 {
-	long result = syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0);
-	PFS_ASSERT(result == 0, "membarrier failed after it was registered");
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0)
+		return true;
+	/* EPERM is also the answer where nobody registered: fork keeps that today. */
+	return errno == EPERM && is_registered() &&
+	       syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0;
+}
+
+bool pfs_barrier_heavy(void)
+{
+	bool done = is_done();
+	for (int tries = 1; !done && errno == ENOMEM && tries < TRIES; tries++) {
+		(void)sched_yield();
+		done = is_done();
+	}
+	/* Slow, and asks for no memory. A barrier too: it waits until every CPU has switched. */
+	if (!done && errno == ENOMEM)
+		done = syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0) == 0;
+	if (!done)
+		pfs_store_relaxed(&available, 0); /* relaxed: see barrier.h */
+	return done;
 }

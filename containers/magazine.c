@@ -49,6 +49,7 @@ static bool yield_step(struct pfs_magazine *self, uint64_t *control, uint64_t fr
 	case PFS_CONTROL_DONE:
 		self->room = 0;
 		self->bypass = PFS_MAGAZINE_BYPASS;
+		self->fenced = self->fenced || !pfs_barrier_available();
 		/* [G5] release, pairs with [G4]. */
 		pfs_store_release(&self->head, to_of(seen, tail) * 2);
 		/* [G9] acq_rel, pairs with [G3]: the new head goes first. */
@@ -95,7 +96,10 @@ static struct pfs_magazine *magazine_of(struct pfs_thread *thread)
 struct content {
 	uint64_t first;
 	uint64_t last;
+	enum pfs_control state; /* before them */
 };
+
+static const struct content nothing = { 0, 0, PFS_CONTROL_IDLE };
 
 static struct content content_of(struct pfs_magazine *self)
 {
@@ -104,7 +108,7 @@ static struct content content_of(struct pfs_magazine *self)
 	/* [G4] seq, pairs with [G1] and [G5]. */
 	uint64_t tail = pfs_load_seq(&self->tail);
 	uint64_t head = pfs_load_seq(&self->head); /* [G4] seq */
-	struct content content = { .first = (head + 1) / 2, .last = tail / 2 };
+	struct content content = { (head + 1) / 2, tail / 2, state_of(control) };
 	if (state_of(control) == PFS_CONTROL_DONE) {
 		uint64_t taken_to = to_of(control, content.last);
 		if (content.first < taken_to)
@@ -145,14 +149,29 @@ static struct sums visit_rings(struct pfs_container *self,
 	return sums;
 }
 
-/* Only a ring that is IDLE can be revoked; the others are empty, or are met again. */
+/*
+ * Is the owner one that must be noticed by the heavy barrier, and there is none? The state was
+ * read by [G7], which carries `fenced` with IDLE; in other states the owner may be changing it,
+ * and does not need to be noticed.
+ */
+static bool is_out_of_reach(const struct pfs_magazine *self, enum pfs_control state)
+{
+	return (state == PFS_CONTROL_IDLE || state == PFS_CONTROL_REVOKED) && !self->fenced &&
+	       !pfs_barrier_available();
+}
+
+/* Only a ring that is IDLE can be revoked; the others are empty, or are met again. One that is
+ * out of reach is revoked although it is empty: that makes its owner pay from then on. */
 static void revoke(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
 {
 	uint64_t seen = PFS_CONTROL_IDLE;
-	uint64_t count = count_of(content_of(ring));
+	struct content content = content_of(ring);
+	uint64_t count = count_of(content);
 	(void)self;
+	if (count == 0 && !is_out_of_reach(ring, content.state))
+		return;
 	/* [G3] seq, pairs with [G2]: see the head of magazine.h. */
-	if (count != 0 && pfs_cas_seq(&ring->control, &seen, (uint64_t)PFS_CONTROL_REVOKED))
+	if (pfs_cas_seq(&ring->control, &seen, (uint64_t)PFS_CONTROL_REVOKED))
 		sums->records += count;
 }
 
@@ -207,10 +226,10 @@ static struct content receive_more(struct pfs_magazine *self, uint64_t done)
 	uint64_t from = from_of(done, content.last);
 	uint64_t handed = control_of(PFS_CONTROL_HANDED, from, content.last);
 	if (content.first >= content.last)
-		return (struct content){ 0, 0 };
+		return nothing;
 	/* [G6] acq_rel, pairs with [G9]: or the owner came back, and the ring is IDLE. */
 	if (!pfs_cas_acq_rel(&self->control, &done, handed))
-		return (struct content){ 0, 0 };
+		return nothing;
 	return content;
 }
 
@@ -219,8 +238,12 @@ static struct content receive_any(struct pfs_magazine *self)
 	/* [G7] acquire, pairs with [G6]. */
 	uint64_t control = pfs_load_acquire(&self->control);
 	switch (state_of(control)) {
-	case PFS_CONTROL_IDLE: return (struct content){ 0, 0 };
+	case PFS_CONTROL_IDLE: return nothing;
 	case PFS_CONTROL_DONE: return receive_more(self, control);
+	case PFS_CONTROL_REVOKED:
+		if (is_out_of_reach(self, PFS_CONTROL_REVOKED))
+			return nothing;
+		return receive(self);
 	default: return receive(self);
 	}
 }
@@ -251,21 +274,27 @@ static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, st
 static void catch_up(struct pfs_container *self)
 {
 	if (!pfs_magazine_is_fenced(self))
-		pfs_barrier_heavy();
+		(void)pfs_barrier_heavy(); /* false: the rings are out of reach from now on */
 }
 
 uint32_t pfs_magazine_take_back(struct pfs_container *self)
 {
+	bool had_barrier = pfs_barrier_available();
 	if (visit_rings(self, revoke).records != 0)
 		catch_up(self);
+	if (had_barrier && !pfs_barrier_available())
+		(void)visit_rings(self, revoke);
 	return (uint32_t)visit_rings(self, empty_ring).records;
 }
 
-/* A ring's content and count of frees are read once, so that they go together. */
+/* A ring's content and count of frees are read once, so that they go together. One that is out
+ * of reach is taken for empty: see "Without the barrier" in magazine.h. */
 static void add_content(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
 {
 	struct content content = content_of(ring);
 	(void)self;
+	if (is_out_of_reach(ring, content.state))
+		return;
 	sums->records += count_of(content);
 	sums->frees += content.last;
 }

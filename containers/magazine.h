@@ -44,6 +44,15 @@
  *            [G9] IDLE: CAS, acq_rel        <->  [G3] [G6] [G7]
  *            carries: the new head; in the other order a taker could read the old head, and
  *            take again what was taken before
+ *
+ * Without the barrier: where the kernel has none at the start, or owner_fences asks for it, all
+ * owners pay (`fenced`). If it is refused later, the rings of then have owners that do not pay,
+ * and a taker that revoked one cannot know whether its owner has seen it. Such a ring is out of
+ * reach: no taker ever moves it on, its owner does, by itself, when it meets REVOKED at its next
+ * call [G6]; what it handed over is taken back as before, and from DONE it comes back `fenced`.
+ * So no record has two owners, and nobody waits. What is lost until each owner has made two
+ * calls: a page may be added, or full answered, although up to PFS_MAGAZINE_RECORDS records lie
+ * in a ring that is out of reach. An owner that sleeps keeps its ring so long.
  * Source:    revocation by an asymmetric barrier as in D. Dice, H. Huang and M. Yang,
  *            Asymmetric Dekker synchronization, 2001; the protocol is our own.
  */
@@ -65,7 +74,7 @@ enum pfs_control {
 
 struct pfs_magazine {
 	struct pfs_occupancy_thread hints; /* first: occupancy.c finds it as thread->policy */
-	bool fenced;                       /* start only: without the heavy barrier */
+	bool fenced;                       /* owner, before [G5] or [G9]: pays for the barrier */
 	_Atomic(uint32_t) attached;        /* owner, when it comes and goes */
 	/* Positions are 2 * entry, plus 1 while the owner works there. All of it the owner's,
 	 * but for a ring that is HANDED. What the fast path loads stands off the state words
@@ -87,7 +96,7 @@ struct pfs_magazine {
  */
 #define PFS_MAGAZINE_BYPASS PFS_MAGAZINE_RECORDS
 
-/* Do the owners pay for the barrier, since the kernel has none? The same for all rings. */
+/* Do new owners pay for the barrier, since the kernel has none? */
 static inline bool pfs_magazine_is_fenced(const struct pfs_container *self)
 {
 	return self->config.owner_fences || !pfs_barrier_available();

@@ -85,7 +85,7 @@ static void alone_job(void *context, uint32_t thread)
 		return;
 	for (uint32_t i = 0; i < BARRIERS && pfs_barrier_available(); i++) {
 		uint64_t begin = pfs_clock_ticks(&self->clock);
-		pfs_barrier_heavy();
+		(void)pfs_barrier_heavy();
 		barriers[i] = pfs_ns_since(self, begin) - self->clock.cost_ns;
 	}
 	if (pfs_barrier_available())
@@ -128,7 +128,7 @@ static void barrier_job(void *context, uint32_t thread)
 	wait_ns(self, 2000);
 	for (uint32_t i = 0; i < BARRIERS; i++) {
 		uint64_t begin = pfs_clock_ticks(&self->clock);
-		pfs_barrier_heavy();
+		(void)pfs_barrier_heavy();
 		barriers[i] = pfs_ns_since(self, begin) - self->clock.cost_ns;
 		wait_ns(self, 3000); /* one interrupt at a time */
 	}

@@ -49,14 +49,19 @@ enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
 			       "no simulated machine: create one before its containers");
 }
 
+uint32_t pfs_seams_barriers = PFS_SEAMS_BARRIERS_ALWAYS;
+
 bool pfs_barrier_available(void)
 {
-	return true;
+	return pfs_seams_barriers != 0;
 }
 
-void pfs_barrier_heavy(void)
+bool pfs_barrier_heavy(void)
 {
+	if (pfs_seams_barriers != PFS_SEAMS_BARRIERS_ALWAYS && --pfs_seams_barriers == 0)
+		return false;
 	(void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, 0, PFS_SIM_SEQ, PFS_SIM_PLACE("barrier"));
+	return true;
 }
 
 static _Thread_local uint32_t word_records = PFS_SIM_WORD_RECORDS;

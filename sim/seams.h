@@ -12,6 +12,11 @@ struct pfs_container;
 
 /* Takes care of the background reclaim passes of a container; NULL, and by default: refused. */
 extern enum pfs_status (*pfs_seams_reclaimer)(struct pfs_container *container);
+/* The heavy barrier that is the so many-th from here on fails, and all after it; 0: there is
+ * none, from the start. */
+#define PFS_SEAMS_BARRIERS_ALWAYS UINT32_MAX
+extern uint32_t pfs_seams_barriers;
+
 /* The container is about to go. */
 extern void (*pfs_seams_reclaimer_stop)(struct pfs_container *container);
 
