@@ -485,5 +485,5 @@ void pfs_options_help(void)
 	       "threads:T/manual_time; choose by --benchmark_filter=REGEX\n"
 	       "often used: --benchmark_list_tests --benchmark_repetitions=N "
 	       "--benchmark_format=json --benchmark_out=FILE\n"
-	       "exit: 0 fine, 1 a check failed, 2 wrong input\n");
+	       "exit: 0 fine, 1 a check failed or the output cannot be written, 2 wrong input\n");
 }
