@@ -7,6 +7,7 @@ void pfs_case_history_begin(struct pfs_case_history *self, bool exact, bool real
 {
 	self->exact = exact;
 	self->real_time = real_time;
+	self->learned = false;
 	self->page_records = page_records;
 	self->now = 0;
 	self->life_count = self->draining = self->no_free_count = self->span_count = 0;
@@ -25,11 +26,14 @@ static void add_life(struct pfs_case_history *self, uint32_t record, uint64_t in
 		(struct pfs_life){ record, inv, res, PFS_STAMP_NEVER, PFS_STAMP_NEVER };
 }
 
-static void add_no_free(struct pfs_case_history *self, uint64_t inv, uint64_t res)
+static void add_no_free(struct pfs_case_history *self, uint32_t thread, uint64_t res)
 {
 	self->too_long |= self->no_free_count == PFS_CASE_LIVES_MAX;
-	if (!self->too_long)
-		self->no_frees[self->no_free_count++] = (struct pfs_no_free){ inv, res };
+	if (self->too_long)
+		return;
+	memcpy(self->no_free_known[self->no_free_count], self->known[thread],
+	       sizeof(self->known[thread]));
+	self->no_frees[self->no_free_count++] = (struct pfs_no_free){ self->began[thread], res };
 }
 
 void pfs_case_history_keep(struct pfs_case_history *self, uint32_t record)
@@ -41,6 +45,11 @@ void pfs_case_history_keep(struct pfs_case_history *self, uint32_t record)
 void pfs_case_history_call(struct pfs_case_history *self, uint32_t thread)
 {
 	self->began[thread] = self->now++;
+	if (!self->learned)
+		return;
+	const struct pfs_clocks *clocks = &pfs_machine_current()->clocks;
+	memcpy(self->known[thread], pfs_clock_of(clocks, thread),
+	       clocks->threads * sizeof(uint32_t));
 }
 
 void pfs_case_history_allocated(struct pfs_case_history *self, uint32_t thread, uint32_t record)
@@ -52,7 +61,7 @@ void pfs_case_history_allocated(struct pfs_case_history *self, uint32_t thread, 
 void pfs_case_history_refused(struct pfs_case_history *self, uint32_t thread, bool full)
 {
 	if (full && self->exact)
-		add_no_free(self, self->began[thread], self->now++);
+		add_no_free(self, thread, self->now++);
 	self->began[thread] = PFS_STAMP_NEVER;
 }
 
@@ -72,6 +81,10 @@ void pfs_case_history_freed(struct pfs_case_history *self, struct pfs_machine *m
 {
 	if (life == PFS_CASE_LIVES_MAX)
 		return;
+	if (self->learned)
+		self->freed_at[life] = (struct pfs_case_epoch){
+			thread, pfs_clock_of(&machine->clocks, thread)[thread]
+		};
 	if (machine->threads[thread]->buffer_count == 0 || self->real_time) {
 		self->lives[life].free_res = self->now++;
 		return;
@@ -105,7 +118,7 @@ static void page_came(struct pfs_case_history *self, struct pfs_machine *machine
 		return;
 	uint32_t thread = machine->last_actor % machine->thread_count;
 	if (self->began[thread] != PFS_STAMP_NEVER)
-		add_no_free(self, self->began[thread], stamp);
+		add_no_free(self, thread, stamp);
 }
 
 static void page_went(struct pfs_case_history *self, uint32_t page)
@@ -145,6 +158,39 @@ static void close_calls(struct pfs_case_history *self)
 	}
 }
 
+/* The lives as the thread that gave the answer could know them: other frees are not over. */
+static void copy_known(const struct pfs_case_history *self, uint32_t answer, struct pfs_life *lives)
+{
+	uint64_t end = self->now;
+	for (uint32_t i = 0; i < self->life_count; i++) {
+		const struct pfs_case_epoch *freed = &self->freed_at[i];
+		lives[i] = self->lives[i];
+		if (lives[i].free_res != PFS_STAMP_NEVER &&
+		    self->no_free_known[answer][freed->thread] < freed->epoch)
+			lives[i].free_res = end++;
+	}
+}
+
+/* One answer after the other, each with what it could know. */
+static enum pfs_verdict check_learned(struct pfs_case_history *self, struct pfs_history *history,
+				      size_t *where)
+{
+	static _Thread_local struct pfs_life lives[PFS_CASE_LIVES_MAX];
+	for (uint32_t answer = 0; answer < self->no_free_count; answer++) {
+		struct pfs_history one = *history;
+		copy_known(self, answer, lives);
+		one.lives = lives;
+		one.no_frees = &self->no_frees[answer];
+		one.no_free_count = 1;
+		enum pfs_verdict verdict = pfs_history_check(&one, where);
+		*where += verdict == PFS_HISTORY_FALSE_FULL ? answer : 0;
+		if (verdict != PFS_HISTORY_FINE)
+			return verdict;
+	}
+	history->no_free_count = 0;
+	return pfs_history_check(history, where);
+}
+
 void pfs_case_history_check(struct pfs_case_history *self)
 {
 	struct pfs_history history = {
@@ -158,7 +204,8 @@ void pfs_case_history_check(struct pfs_case_history *self)
 	}
 	close_calls(self);
 	history.no_free_count = self->no_free_count;
-	enum pfs_verdict verdict = pfs_history_check(&history, &where);
+	enum pfs_verdict verdict = self->learned ? check_learned(self, &history, &where)
+						 : pfs_history_check(&history, &where);
 	if (verdict == PFS_HISTORY_FALSE_FULL)
 		pfs_machine_fail("not linearizable: full was said, or a page added, between times "
 				 "%llu and %llu, and some record was free all the while",

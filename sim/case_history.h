@@ -22,6 +22,7 @@
 struct pfs_case_history {
 	bool exact;     /* full, or a page added, claims that no record was free */
 	bool real_time;
+	bool learned;   /* answers are judged by the frees that happen before their calls */
 	uint32_t page_records;
 	uint64_t now;
 	struct pfs_life lives[PFS_CASE_LIVES_MAX];
@@ -33,6 +34,12 @@ struct pfs_case_history {
 	struct pfs_span spans[PFS_CASE_SPANS_MAX];
 	uint32_t span_count;
 	bool has_page[PFS_CASE_PAGES_MAX];
+	/* Happens-before, if learned: when a life ended, and what a thread, and an answer, knew. */
+	struct pfs_case_epoch {
+		uint32_t thread, epoch;
+	} freed_at[PFS_CASE_LIVES_MAX];
+	uint32_t known[PFS_CASE_CALLERS_MAX][PFS_CASE_CALLERS_MAX];
+	uint32_t no_free_known[PFS_CASE_LIVES_MAX][PFS_CASE_CALLERS_MAX];
 	/* By thread: an allocate that has begun; PFS_STAMP_NEVER: none. */
 	uint64_t began[PFS_CASE_CALLERS_MAX];
 	bool too_long;

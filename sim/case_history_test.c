@@ -95,6 +95,30 @@ static void test_full(void)
 	expect_says(NULL, "an allocate that never ended may own any record");
 }
 
+static void end_now(struct pfs_machine *self, uint32_t *at)
+{
+	*at = pfs_clock_of(&self->clocks, 0)[0];
+	(void)pfs_clock_release(&self->clocks, 0);
+}
+
+/* Answers are judged by what the thread could know: thread 0 frees; does thread 1 know it? */
+static void test_learned(void)
+{
+	uint32_t epoch;
+	for (int knows = 0; knows < 2; knows++) {
+		begin(true, false);
+		pfs_clocks_begin(&machine->clocks, 2);
+		history.learned = true;
+		take(0, 0), give(0, 0);
+		end_now(machine, &epoch);
+		if (knows != 0)
+			pfs_clock_of(&machine->clocks, 1)[0] = epoch;
+		full(1);
+		expect_says(knows != 0 ? "full was said" : NULL,
+			    "full, where the free happened before, or did not");
+	}
+}
+
 static void test_pages(void)
 {
 	begin(true, false);
@@ -148,6 +172,7 @@ int main(void)
 	machine = pfs_machine_create(PFS_MACHINE_TSO);
 	test_owners();
 	test_full();
+	test_learned();
 	test_pages();
 	test_buffers();
 	pfs_machine_destroy(machine);

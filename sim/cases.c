@@ -184,6 +184,8 @@ static void setup(struct pfs_machine *machine, void *context)
 		self->kind->fill(self);
 	pfs_case_history_begin(&self->history, (self->variant->traits & PFS_TRAIT_EXACT) != 0,
 			       self->real_time, self->config.page_records);
+	self->history.learned = machine->model == PFS_MACHINE_VIEWS &&
+				(self->kind->traits & PFS_CASE_TIMED) == 0;
 	for (uint32_t index = 0; index < PFS_CASE_RECORDS_MAX; index++) {
 		if (self->owner[index] != 0)
 			pfs_case_history_keep(&self->history, index);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sim/depends.h"
+
 uint64_t pfs_model_bytes(const void *address, uint32_t size_bytes)
 {
 	uint64_t value = 0;
@@ -138,6 +140,8 @@ static void execute_views(struct pfs_machine *self, struct pfs_vthread *thread,
 		pfs_views_barrier(self);
 	else if (step->operation.kind == PFS_SIM_YIELD)
 		pfs_views_yield(self, thread);
+	else if (step->operation.kind == PFS_SIM_NOTE && step->operation.operand != 0)
+		pfs_views_tick(self, thread->id, step->operation.operand == PFS_NOTE_BEGIN);
 }
 
 void pfs_model_execute(struct pfs_machine *self, struct pfs_vthread *thread,

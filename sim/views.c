@@ -47,6 +47,7 @@ void pfs_views_begin(struct pfs_views *self, uint32_t threads)
 		}
 	}
 	self->threads = threads;
+	self->told = (struct pfs_view_message){ 0 };
 	self->cut = false;
 	pfs_table_clear(&self->table);
 	pfs_arena_clear(&self->arena);
@@ -360,6 +361,16 @@ void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
 	}
 	if (step->wrote)
 		write_message(machine, thread, step, id, at, reads ? &read : NULL);
+}
+
+void pfs_views_tick(struct pfs_machine *machine, uint32_t thread, bool begins)
+{
+	struct pfs_views *self = &machine->views;
+	struct pfs_view_message before = self->told;
+	if (begins)
+		join(self, self->view[thread], &self->told);
+	else
+		keep_view(self, &self->told, self->view[thread], &before);
 }
 
 void pfs_views_barrier(struct pfs_machine *machine)

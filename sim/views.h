@@ -74,6 +74,7 @@ struct pfs_views {
 	uint32_t thread_room[4];
 	struct pfs_arena arena;
 	struct pfs_seq seq;
+	struct pfs_view_message told; /* by calls that have ended, where the clock ticks */
 	bool cut; /* somebody read the same old message too often: not everything is explored */
 };
 
@@ -105,6 +106,10 @@ uint64_t pfs_views_peek(const struct pfs_machine *machine, const struct pfs_vthr
 /* Fills seen, written, wrote, source and older of the step, and changes memory. */
 void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
 		       struct pfs_step *step, uint32_t choice);
+
+/* The clock ticks: what was known when a call ended is known to all calls that begin later, as if
+ * somebody had told their threads. */
+void pfs_views_tick(struct pfs_machine *machine, uint32_t thread, bool begins);
 
 /* A barrier of all threads: each of them knows every newest message. */
 void pfs_views_barrier(struct pfs_machine *machine);
