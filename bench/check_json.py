@@ -26,15 +26,9 @@ PAGES = "lost pages_peak pages_end resident_bytes occupancy_end".split()
 COUNTED = ("page_skips record_skips flag_skips false_full_at_least needless_growths live_peak "
            "stranded stranded_peak allocations").split()
 PER_CALL = "probes cas_failures remote mixed".split()
-WITHOUT_PAGES = {"malloc"}
-WITHOUT_GROWTH = {"malloc", "ck_stack", "boost_stack"}
-WITHOUT_SKIPS = {"local_scan", "random_start", "reclaiming", "ck_stack", "boost_stack",
-                 "mutex_list"}
-WITH_CACHE = {"magazine"}  # a record out of the thread's cache is no probe
-UNFIT = {("tide", "malloc"), ("tide", "ck_stack"), ("tide", "boost_stack"),
-         ("ebb", "malloc"), ("ebb", "ck_stack"), ("ebb", "boost_stack"), ("scan", "malloc")}
+# Traits that a workload needs; without one it is left out.
+NEEDS = {"tide": {"index", "grow"}, "ebb": {"index", "grow"}, "scan": {"words", "index"}}
 WITH_LATENCY = {"pair", "churn", "handoff", "ebb", "storm", "replay"}
-GIVES_BACK = {"reclaiming", "exact", "magazine"}
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "traces")
 WITH_OCCUPANCY = {"churn", "scan"}
 TINY = ["--window_ms=5", "--latency_ms=5", "--repeat_disturbed=0", "--pages=8",
@@ -55,6 +49,14 @@ def measure(arguments):
     return parse(done.stdout)
 
 
+def traits_of(policy):
+    """What the program says that a policy can do."""
+    for line in run(["--list_traits"]).stdout.splitlines():
+        if line.split()[0] == policy:
+            return set(line.split()[1:])
+    return set()
+
+
 def name_pattern(workload, policy):
     pattern = workload + (r"_[A-Za-z0-9_.-]+" if workload == "replay" else "")
     pattern += "" if workload == "floor" else f"/policy:{policy}"
@@ -62,7 +64,7 @@ def name_pattern(workload, policy):
     return pattern + r"/placement:(compact|none)/threads:[0-9]+/manual_time"
 
 
-def check_row(row, workload, policy, counted):
+def check_row(row, workload, policy, traits, counted):
     name = row["name"]
     expect(re.fullmatch(name_pattern(workload, policy), name), f"name {name}")
     expect(not row.get("error_occurred"), f"{name}: {row.get('error_message')}")
@@ -72,9 +74,9 @@ def check_row(row, workload, policy, counted):
         wanted.append("items_per_second")
     if workload in WITH_LATENCY:
         wanted += ["ns_samples", "ns_step", "ns_max"]
-        wanted += (["reclaimed_timed"] if policy in GIVES_BACK else [])
-    if workload != "floor" and policy not in WITHOUT_PAGES:
-        wanted += PAGES + ([] if policy in WITHOUT_GROWTH else ["growths"])
+        wanted += (["reclaimed_timed"] if "reclaim" in traits else [])
+    if workload != "floor" and "index" in traits:
+        wanted += PAGES + (["growths"] if "grow" in traits else [])
         wanted += COUNTED if counted else []
         wanted += PER_CALL if counted and not (workload == "scan" and threads == 1) else []
     if workload == "tide":
@@ -86,7 +88,7 @@ def check_row(row, workload, policy, counted):
         wanted += ["rows_per_second", "torn"]
     if workload == "replay":
         wanted += ["trace_threads", "trace_objects", "trace_copies", "cycles"]
-    if workload in ("pair", "churn", "scan") and policy not in WITHOUT_PAGES:
+    if workload in ("pair", "churn", "scan") and "index" in traits:
         wanted += ["pages_ideal", "excess_pages"]
     for key in wanted:
         expect(isinstance(row.get(key), (int, float)), f"{name}: no {key}")
@@ -95,7 +97,7 @@ def check_row(row, workload, policy, counted):
     return not faults
 
 
-def check_values(row, policy, counted):
+def check_values(row, traits, counted):
     name = row["name"]
     expect(row["ops"] > 0 and row["window_ns"] > 0, f"{name}: nothing was done")
     expect(row.get("torn", 0) == 0, f"{name}: torn reads")
@@ -105,9 +107,9 @@ def check_values(row, policy, counted):
     if "pages_peak" in row:
         expect(row["pages_peak"] >= row["pages_end"] >= 1, f"{name}: pages_peak below pages_end")
         expect(row["resident_bytes"] > 0, f"{name}: nothing resident")
-    if counted and policy in WITHOUT_SKIPS:
+    if counted and ("strict" in traits or "exact" in traits or "grow" not in traits):
         expect(row["page_skips"] == row["record_skips"] == 0, f"{name}: a strict policy skips")
-    if counted and "probes" in row and policy not in WITH_CACHE:
+    if counted and "probes" in row and "exact" not in traits:  # which may have a cache
         expect(row["probes"] >= 1, f"{name}: an allocation without a probe")
 
 
@@ -135,7 +137,8 @@ def smoke(workload, policy):
                         "--occupancies=0,0.9"]
     if workload == "replay":
         arguments += ["--threads=2"]  # all traces: a random start is slow where all is full
-    if (workload, policy) in UNFIT:
+    traits = traits_of(policy)
+    if not NEEDS.get(workload, set()) <= traits:
         one_line(arguments, "nothing to run")
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -158,8 +161,8 @@ def smoke(workload, policy):
                                    traces if workload == "replay" else 1),
            f"{len(rows)} benchmarks")
     for row in rows:
-        if check_row(row, workload, policy, counted):
-            check_values(row, policy, counted)
+        if check_row(row, workload, policy, traits, counted):
+            check_values(row, traits, counted)
 
 
 def one_line(arguments, word, **environment):

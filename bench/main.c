@@ -22,6 +22,7 @@
 #include "series.h"
 #include "shim.h"
 #include "trace_load.h"
+#include "traits.h"
 
 #define EXIT_CHECK_FAILED 1
 #define EXIT_WRONG_INPUT 2
@@ -367,15 +368,10 @@ static void tear_down(struct bench *self)
 
 static void print_traits(const char *name, uint32_t traits)
 {
-	static const char *const words[] = {
-		"words", "index", "grow", "reclaim", "strict", "exact", "bounded", "c11",
-	}; /* of enum pfs_trait, by bit */
+	char text[PFS_TRAITS_CHARS];
 
-	printf("%-14s", name);
-	for (uint32_t bit = 0; bit < sizeof(words) / sizeof(words[0]); bit++)
-		if ((traits & (UINT32_C(1) << bit)) != 0)
-			printf(" %s", words[bit]);
-	putchar('\n');
+	pfs_traits_text(traits, text);
+	printf("%-14s %s\n", name, text);
 }
 
 static int run_library(struct bench *self, int argc, char **argv)

@@ -16,8 +16,8 @@ from svg import number
 
 # experiment: which of experiments.py gives the numbers; source: who says so.
 Claim = namedtuple("Claim", "name experiment source says judge")
-STRICT = ("local_scan", "random_start", "reclaiming")
-OURS = ("exact", "magazine")
+# Of results from before runs said what a policy can do; a policy that came later is not here.
+TRAITS = {"strict": ("local_scan", "random_start", "reclaiming"), "exact": ("exact", "magazine")}
 NOT_SIMULATED = ("not simulated", judge.NOT_MEASURED)
 MANY = 64  # what is said of many threads is not judged with fewer
 
@@ -65,6 +65,13 @@ def _against(view, metric, one, other):
     """Does one exceed other, at the same seed? Each is (policy, threads, fill)."""
     return judge.every(v > 0 for v in stats.paired(
         _seeds(view, metric, *one), _seeds(view, metric, *other), lambda a, b: a - b))
+
+
+def _with(found, trait):
+    """The policies with a trait, but for baselines; found are results or a view of them."""
+    said = [p for p in found.policy_order if trait in found.traits.get(p, ())
+            and not found.plan.get("summaries", {}).get(p, "").startswith("baseline")]
+    return said if found.traits else list(TRAITS[trait])
 
 
 def _worst(view, policies, metric, threads=None):
@@ -134,12 +141,13 @@ def _occupancy(results):
 
 def _strict(results):
     view = results.simulated()
-    worst = {m: _worst(view, STRICT, m) for m in ("page_skips", "record_skips")}
+    strict = _with(view, "strict")
+    worst = {m: _worst(view, strict, m) for m in ("page_skips", "record_skips")}
     if any(v is None for v, _ in worst.values()):
         return NOT_SIMULATED
     return (f"at most {number(worst['page_skips'][0])} pages and "
             f"{number(worst['record_skips'][0])} records in {worst['page_skips'][1]} cases of "
-            f"{', '.join(STRICT)}", _word(all(v == 0 for v, _ in worst.values())))
+            f"{', '.join(strict)}", _word(all(v == 0 for v, _ in worst.values())))
 
 
 def _pair_of(view, metric, one, other):
@@ -177,7 +185,7 @@ def _random_start(results):
 def _needless(results):
     view = results.simulated()
     threads = summary.busy_threads(view, summary.fill_near(view, "counted", 0.95))
-    values = {p: _worst(view, [p], "needless_growths", threads)[0] for p in STRICT}
+    values = {p: _worst(view, [p], "needless_growths", threads)[0] for p in _with(view, "strict")}
     values = {p: v for p, v in values.items() if v is not None}
     if not values or threads < MANY:
         return NOT_SIMULATED
@@ -191,13 +199,13 @@ def _tight(results):
     for machine in results.machines():
         view = results.simulated(machine)
         for metric in ("needless_growths", "excess_pages"):
-            value, count = _worst(view, OURS, metric)
+            value, count = _worst(view, _with(view, "exact"), metric)
             cases += count if metric == "excess_pages" else 0
             if value is not None:
                 worst = max(worst or 0, value)
     if worst is None:
         return NOT_SIMULATED
-    return (f"at most {number(worst)} in {cases} cases of {', '.join(OURS)} on "
+    return (f"at most {number(worst)} in {cases} cases of {', '.join(_with(results, 'exact'))} on "
             f"{count_noun(len(results.machines()), 'machine')}", _word(worst == 0))
 
 

@@ -10,6 +10,7 @@ Exit 0: every job has its result. 1: a job failed. 2: bad usage. 130: interrupte
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from types import SimpleNamespace
@@ -23,7 +24,7 @@ import sweep
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MAIN, COSTS = "numa:8 core:32 pu:1", "two-socket"
-POLICIES = ["original", "local_scan", "random_start", "reclaiming", "exact", "magazine"]
+POLICIES = ["all but baselines"]  # stands for those that pfs-sim list names
 # Other machines with their costs, and as many threads as they have CPUs.
 OTHERS = (("core:8 pu:2", "desktop", 16), ("pack:2 core:24 pu:2", "two-socket", 96),
           ("pack:2 numa:4 l3:2 core:8 pu:1", "epyc", 128), ("core:64 pu:1", "graviton", 64))
@@ -71,7 +72,7 @@ EXPERIMENTS = {
         # local_scan is slow to simulate: its threads meet at each record that they look at.
         "strict": [{**AT_MAIN, "policies": ["local_scan"], "threads": [1, 16, 64, 256],
                     "occupancies": [0.95, 0.99], "seeds": [1, 2, 3]},
-                   {**AT_MAIN, "policies": [p for p in POLICIES if p != "local_scan"],
+                   {**AT_MAIN, "policies": POLICIES + ["but local_scan"],
                     "threads": COUNTS, "ops": LONG, "occupancies": [0.5, 0.95, 0.99],
                     "seeds": [1, 2, 3]}],
         "machines": _others([1, 2, 3]),
@@ -82,22 +83,45 @@ EXPERIMENTS = {
 }
 
 
-def document_of(size, only=None):
+def policies_of(program):
+    """The policies of pfs-sim list that are no baselines."""
+    try:
+        done = subprocess.run([program, "list"], capture_output=True, text=True, timeout=60,
+                              check=True)
+    except (OSError, subprocess.SubprocessError):
+        raise results.BadInput(f"{program}: names no policies; build it anew") from None
+    names = []
+    for line in done.stdout.partition("scenarios:")[0].splitlines()[1:]:
+        name, _, summary = line.strip().partition(" ")
+        if not summary.strip().startswith("baseline"):
+            names.append(name)
+    return names
+
+
+def _chosen(grid, policies):
+    """A grid with the policies that its words stand for."""
+    if grid.get("policies", [])[:1] != POLICIES:
+        return grid
+    left_out = [word.removeprefix("but ") for word in grid["policies"][1:]]
+    return {**grid, "policies": [p for p in policies if p not in left_out]}
+
+
+def document_of(size, policies, only=None):
     """The grids of a size as one document for grid.jobs_of."""
     chosen = EXPERIMENTS[size]
     if only and only not in chosen:
         raise results.BadInput(f"--only {only}: no such experiment in size {size}; there are "
                                f"{', '.join(chosen)}")
-    return {"grids": [g for name, several in chosen.items() if only in (None, name)
-                      for g in several]}
+    return {"grids": [_chosen(g, policies) for name, several in chosen.items()
+                      if only in (None, name) for g in several]}
 
 
 def simulate(folder, size, program, only=None, anew=True):
     """Run the experiments into a result folder: the number of jobs that failed."""
-    document = document_of(size, only)
-    jobs = grids.jobs_of(document, f"size {size}")
     sweep.require_program(program)
     sweep.require_parallel()
+    document = document_of(size, policies_of(program), only)
+    jobs = grids.jobs_of(document, f"size {size}")
     options = SimpleNamespace(jobs=None, sshloginfile=None, anew=anew)
     place = os.path.join(folder, "simulation")
     print(f"simulation: {len(jobs)} jobs of pfs-sim, size {size}", file=sys.stderr)
@@ -145,7 +169,7 @@ def main(argv=None):
     folder = arguments.out or os.path.join(TOP, "results", "local", "simulated")
     program = sweep.program_of(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    document_of(arguments.size, arguments.only)
+    document_of(arguments.size, [], arguments.only)
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:

@@ -141,6 +141,7 @@ class Results:
         self.plan = {}
         self.context = {}
         self.policy_order = []
+        self.traits = {}       # policy -> what it can do, where simulated runs said so
         self.folder = None
         self.searches = []     # searches of schedules: words, exit, output
         self.missing = 0       # simulated jobs without a result
@@ -221,6 +222,8 @@ class Results:
                 raise BadInput(f"{path}: benchmark name '{row['name']}' cannot be understood; "
                                "give results of pfs-bench")
             self._know(case.policy)
+            if isinstance(row.get("traits"), str):
+                self.traits[case.policy] = row["traits"].split()
             launch.setdefault(case, []).append({m: v for m, v in row.items() if is_number(v)})
         for case, rows in launch.items():
             if build == "simulated":  # each run is a launch of its own, with a seed of its own
@@ -270,7 +273,7 @@ class Results:
         machine = machine or names[0]
         view = Results()
         view.paths, view.folder, view.searches = self.paths, self.folder, self.searches
-        view.policy_order = self.policy_order
+        view.policy_order, view.traits = self.policy_order, self.traits
         view.plan = {"summaries": self.plan.get("summaries", {})}
         view.stamp = f"simulated: {machine}, virtual time"
         view.seeds = True

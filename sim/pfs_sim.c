@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/traits.h"
 #include "sim/calibrate_command.h"
 #include "sim/cases.h"
 #include "sim/command_litmus.h"
@@ -48,6 +49,19 @@ static int list(void)
 	(void)printf("scenarios:\n");
 	for (size_t at = 0; pfs_case_name(at, &summary) != NULL; at++)
 		(void)printf("  %-14s %s\n", pfs_case_name(at, &summary), summary);
+	return 0;
+}
+
+/* As pfs-bench --list_traits, of the policies that `list` names. */
+static int list_traits(void)
+{
+	const struct pfs_variant *variant;
+	char traits[PFS_TRAITS_CHARS];
+	for (size_t at = 0; (variant = pfs_variant_at(at)) != NULL; at++) {
+		pfs_traits_text(variant->traits, traits);
+		if ((variant->traits & PFS_TRAIT_C11) != 0)
+			(void)printf("%-14s %s\n", variant->name, traits);
+	}
 	return 0;
 }
 
@@ -457,6 +471,8 @@ int main(int argc, char **argv)
 		return pfs_command_litmus(argc == 3 ? argv[2] : NULL);
 	if (argc == 2 && strcmp(argv[1], "list") == 0)
 		return list();
+	if (argc == 3 && strcmp(argv[1], "list") == 0 && strcmp(argv[2], "--traits") == 0)
+		return list_traits();
 	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		(void)printf("pfs-sim 0.1.0\n");

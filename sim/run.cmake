@@ -9,7 +9,7 @@ foreach(line ${lines})
 endforeach()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${bench}/workloads.def)
 set(scene_sources allocator.c check.c counters.c histogram.c options.c scene.c scene_check.c
-  series.c trace_load.c workload.c)
+  series.c trace_load.c traits.c workload.c)
 list(TRANSFORM scene_sources PREPEND ${bench}/)
 
 add_library(pfslab_sim_run STATIC ${workload_sources} ${scene_sources} ring_backend.c

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/traits.h"
 #include "bench/workload.h"
 #include "containers/variant.h"
 
@@ -80,6 +81,14 @@ static const char *memory_name(enum pfs_memory memory)
 	return names[memory];
 }
 
+static void put_policy(const char *indent, const struct pfs_variant *variant)
+{
+	char traits[PFS_TRAITS_CHARS];
+	pfs_traits_text(variant->traits, traits);
+	put_key_text(indent, "policy", variant->name);
+	put_key_text(indent, "traits", traits);
+}
+
 /* What was asked for. */
 static void put_plan(const struct pfs_run_options *options, const char *indent)
 {
@@ -92,7 +101,7 @@ static void put_plan(const struct pfs_run_options *options, const char *indent)
 	if (options->replays.count != 0)
 		put_key_text(indent, "trace", options->replays.list[0].name);
 	if (options->variant != NULL)
-		put_key_text(indent, "policy", options->variant->name);
+		put_policy(indent, options->variant);
 	if (options->workload->has_occupancy)
 		put_key_number(indent, "occupancy", options->occupancy);
 	put_key_number(indent, "threads", options->threads);

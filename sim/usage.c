@@ -9,7 +9,7 @@ const char pfs_sim_usage[] =
 	"       pfs-sim calibrate [--out FILE] [--seconds S]; see pfs-sim calibrate --help\n"
 	"       pfs-sim curves    a contended line: the model beside what was published\n"
 	"       pfs-sim speed     how fast virtual time is simulated here\n"
-	"       pfs-sim list\n"
+	"       pfs-sim list [--traits]\n"
 	"       pfs-sim litmus [NAME]\n"
 	"       pfs-sim weaken [--labels L1,L3] [--executions N] [--seed S]\n"
 	"\n"

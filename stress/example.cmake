@@ -5,3 +5,12 @@ if(NOT PFS_SANITIZE AND NOT PFS_COUNTING AND NOT PFS_EPOCH_CK)
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/readme_example.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   set_tests_properties(readme_example PROPERTIES LABELS unit TIMEOUT 120)
 endif()
+
+# The policy of docs/adding-a-policy.md, in a copy of the sources: every part of the kit must find
+# it by its one line in variants.def.
+if(NOT PFS_SANITIZE AND NOT PFS_COUNTING AND NOT PFS_EPOCH_CK)
+  add_test(NAME example_policy COMMAND /usr/bin/python3
+    ${CMAKE_CURRENT_SOURCE_DIR}/example_policy.py ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER}
+    ${CMAKE_CXX_COMPILER})
+  set_tests_properties(example_policy PROPERTIES LABELS example TIMEOUT 1200 PROCESSORS 2)
+endif()

@@ -83,6 +83,13 @@ static enum pfs_status pop(struct pfs_thread *thread, struct list *list, uint64_
 	return PFS_OK;
 }
 
+/* A record is free when it is listed; whoever adds a page for more holds the lock. */
+static int some_free(struct pfs_container *self)
+{
+	const struct list *list = self->policy;
+	return list->head != 0;
+}
+
 static struct pfs_claim allocate(struct pfs_thread *thread)
 {
 	struct pfs_container *self = thread->container;
@@ -126,6 +133,7 @@ PFS_POLICY(mutex_list) = {
 		  PFS_TRAIT_EXACT | PFS_TRAIT_C11,
 	.start = start,
 	.stop = stop,
+	.some_free = some_free,
 	.allocate = allocate,
 	.publish = publish_record,
 	.abandon = abandon_and_push,

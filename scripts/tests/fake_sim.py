@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """fake_sim.py - answers like pfs-sim run and explore with invented numbers, for the tests of the
-scripts. PFS_FAKE_LOG names a file that gets a line for each start. PFS_FAKE: slow sleeps a while,
-fail:POLICY exits with 2 for that policy, cut prints half a document and succeeds.
+scripts. PFS_FAKE_EXTRA names one more policy, which is strict. PFS_FAKE_LOG names a file that
+gets a line for each start. PFS_FAKE: slow sleeps a while, fail:POLICY exits with 2 for that
+policy, cut prints half a document and succeeds.
 """
 
 import argparse
@@ -13,22 +14,24 @@ import sys
 import time
 
 SPEED = {"original": 4e6, "local_scan": 9e6, "random_start": 3e7, "exact": 4e8, "magazine": 5e8,
-         "reclaiming": 2e7, "mutex_list": 2e6}
+         "reclaiming": 2e7}
+EXTRA = os.environ.get("PFS_FAKE_EXTRA", "").split()
 
 
 def run(given):
     threads, policy = given.threads, given.policy
     skipping = policy == "original"
-    strict = policy in ("local_scan", "random_start", "reclaiming")
+    strict = policy in ("local_scan", "random_start", "reclaiming", *EXTRA)
     heat = (threads - 1) * max(given.occupancy, 0.1) ** 8
     calls = given.ops
     extra = int(heat / 12) + min(threads - 1, 9) if skipping else int(heat / 200) if strict else 0
-    rate = SPEED[policy] * (1 if policy in ("original", "local_scan") else threads ** 0.9)
+    rate = SPEED.get(policy, 1e7) * (1 if policy in ("original", "local_scan") else threads ** 0.9)
     skips = {"page_skips": int(heat * 10), "record_skips": int(heat * 900) + 3 * 256,
              "flag_skips": 3, "false_full": int(heat)}
     return {"simulated": True, "machine": given.machine, "costs": given.costs or "default",
             "machine_pus": math.prod(int(n) for n in re.findall(r":(\d+)", given.machine)),
             "policy": policy, "workload": given.workload, "threads": threads,
+            "traits": "grow" if skipping else "grow strict" if strict else "grow exact",
             "page_records": 256, "ops_wanted": given.ops,
             **({"occupancy": given.occupancy} if given.workload in ("churn", "scan") else {}),
             "seed": given.seed, "window_ns": int(1e9 * calls / rate), "allocations": calls,
@@ -52,6 +55,10 @@ def explore(given):
 
 def main():
     parser = argparse.ArgumentParser()
+    if sys.argv[1:] == ["list"]:
+        print("policies:", *(f"  {p:14} of the tests" for p in [*SPEED, *EXTRA]), sep="\n")
+        print("scenarios:\n  churn          of the tests")
+        return 0
     parser.add_argument("command")
     for name in ("machine", "costs", "policy", "workload", "scenario", "format", "memory",
                  "search", "placement"):

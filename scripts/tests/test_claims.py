@@ -146,6 +146,20 @@ class Claims(fixture.Case):
         with open(os.path.join(out, "claims.md"), encoding="utf-8") as file:
             self.assertEqual(file.read().count("experiments.py --only"), len(claims.CLAIMS))
         self.assert_refused(fixture.call("experiments.py", "--only", "x"), "--only x")
+
+    def test_a_new_policy_is_simulated_and_judged(self):
+        out = os.path.join(self.folder, "new")
+        program = os.path.join(fixture.TESTS, "fake_sim.py")
+        done = fixture.call("experiments.py", "--size", "quick", "--out", out, "--program",
+                            program, environment={"PFS_FAKE_EXTRA": "newcomer"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = results.load([out])
+        self.assertIn("newcomer", found.policy_order)
+        strict = next(text for claim, text, _ in claims.judged(found) if claim.name == "strict")
+        self.assertIn("newcomer", strict)
+
+    def test_experiments_refuse(self):
+        out = os.path.join(self.folder, "refused")
         self.assert_refused(fixture.call("experiments.py", "--size", "huge"), "'huge'")
         self.assert_refused(fixture.call("experiments.py", "--out", out + "2", "--program",
                                          "/no/sim"), "/no/sim")
