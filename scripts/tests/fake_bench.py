@@ -122,8 +122,8 @@ def main():
                         for p in names))
         return 0
     if arguments.list_traits:
-        print("\n".join(p + (" index reclaim" if p in GIVES_BACK else " index")
-                        for p in POLICIES))
+        print("\n".join(p + (" index reclaim" if p in GIVES_BACK else
+                             "" if p == "malloc" else " index") for p in POLICIES))
         return 0
     if arguments.list_workloads:
         print("\n".join(f"{w:14} invented" for w in ("pair", "churn", "handoff")))

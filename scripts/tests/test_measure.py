@@ -10,6 +10,7 @@ import unittest
 
 import fixture
 import measure
+import stats
 import suite
 
 
@@ -32,6 +33,18 @@ class Suite(unittest.TestCase):
         one, again, other = (suite.make_plan(list("abcdef"), 2, seed=s) for s in (1, 1, 2))
         self.assertEqual(one, again)
         self.assertNotEqual([x["policy"] for x in one], [x["policy"] for x in other])
+
+    def test_bars_have_the_rounds_to_be_decided(self):
+        plan = suite.make_plan(["a"], 2, seed=1, traits={"a": {"reclaim", "index"}})
+        for label in ("floor", "pair", "churn-threads", "churn-fill", "handoff", "tide", "replay",
+                      "calls", "scaling", "ebb-reclaim", "ebb-still"):
+            rounds = {launch["round"] for launch in plan if launch["label"] == label}
+            self.assertGreaterEqual(len(rounds), stats.LEAST, label)
+
+    def test_what_has_no_pages_is_not_counted(self):
+        plan = suite.make_plan(["a", "malloc"], 2, seed=1, traits={"a": {"index"}, "malloc": ()})
+        self.assertEqual({launch["policy"] for launch in plan if launch["build"] == "counted"
+                          and launch["label"] != "counts-tide"}, {"a"})
 
     def test_files_are_distinct(self):
         plan = suite.make_plan(list("ab"), 4, seed=1)
