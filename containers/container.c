@@ -213,6 +213,7 @@ void pfs_container_destroy(struct pfs_container *container)
 		return;
 	pfs_fork_remove(container);
 	pfs_reclaimer_stop(container);
+	pfs_threads_end(container);
 	if (container->variant->stop != NULL)
 		container->variant->stop(container);
 	container_delete(container);

@@ -74,6 +74,7 @@ struct pfs_thread {
 	struct pfs_thread *next_idle;   /* under `roster`: detached handles, the last on top */
 	bool attached;                  /* under `roster` */
 	bool left_behind;               /* under `roster`: detached by a fork, not by its owner */
+	bool is_current;                /* its thread's own, by current.c */
 	uint64_t owner;                 /* under `roster`: by pfs_fork_self(); 0: the library */
 };
 
@@ -119,6 +120,7 @@ struct pfs_container {
 	/* Of fork.h. */
 	struct pfs_container *older;           /* under the lock of the list, as younger */
 	struct pfs_container *younger;
+	uint64_t number;                       /* create only: no other container has it */
 	struct pfs_mutex *policy_lock;         /* start only: a lock of the policy's own or NULL */
 	uint64_t forker;                       /* fork only: the thread that the child has */
 	_Atomic(uint32_t) forked;              /* enum pfs_forked */
@@ -200,6 +202,9 @@ PFS_COLD struct pfs_claim pfs_container_refuse(struct pfs_thread *thread, enum p
 
 /* Free all handles; destroy runs alone. */
 void pfs_threads_destroy(struct pfs_container *self);
+
+/* Destroy runs alone: detach the handles that are their threads' own. */
+void pfs_threads_end(struct pfs_container *self);
 
 /* Under `roster`, in the child of a fork: detach the handles of all threads but the forking
  * one. */

@@ -9,6 +9,7 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pfs_container *youngest; /* under list_lock */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool has_handlers;              /* once only */
+static uint64_t last_number;           /* under list_lock */
 static _Atomic(uint64_t) last_self;
 static _Thread_local uint64_t self_of_thread;
 
@@ -17,6 +18,24 @@ uint64_t pfs_fork_self(void)
 	if (self_of_thread == 0) /* relaxed: only the number itself counts */
 		self_of_thread = pfs_fetch_add_relaxed(&last_self, 1) + 1;
 	return self_of_thread;
+}
+
+void pfs_fork_list_lock(void)
+{
+	(void)pthread_mutex_lock(&list_lock);
+}
+
+void pfs_fork_list_unlock(void)
+{
+	(void)pthread_mutex_unlock(&list_lock);
+}
+
+bool pfs_fork_is_enlisted(const struct pfs_container *self, uint64_t number)
+{
+	const struct pfs_container *container = youngest;
+	while (container != NULL && (container != self || container->number != number))
+		container = container->older;
+	return container != NULL;
 }
 
 static void lock_all(struct pfs_container *self)
@@ -71,6 +90,7 @@ bool pfs_fork_enlist(struct pfs_container *self)
 	if (!has_handlers)
 		return false;
 	(void)pthread_mutex_lock(&list_lock);
+	self->number = ++last_number;
 	self->older = youngest;
 	if (youngest != NULL)
 		youngest->younger = self;

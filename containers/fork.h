@@ -55,6 +55,11 @@ static inline uint64_t pfs_fork_self(void)
 {
 	return 1;
 }
+
+static inline void pfs_current_forget(struct pfs_thread *thread)
+{
+	(void)thread;
+}
 #else
 
 /* Let fork know of a container that is complete but for its background thread; false: no
@@ -62,6 +67,15 @@ static inline uint64_t pfs_fork_self(void)
  * the parent's threads goes, and none is started. */
 bool pfs_fork_enlist(struct pfs_container *self);
 void pfs_fork_remove(struct pfs_container *self);
+
+/* The lock of the list of containers; and under it: is there one at this address with this
+ * number? Then it is not destroyed before the lock is released. */
+void pfs_fork_list_lock(void);
+void pfs_fork_list_unlock(void);
+bool pfs_fork_is_enlisted(const struct pfs_container *self, uint64_t number);
+
+/* Of current.c: the calling thread's own handle is about to be detached by hand. */
+void pfs_current_forget(struct pfs_thread *thread);
 
 /* The calling thread: a number that no other thread of this process, or of those it was forked
  * from, ever has; not 0. */

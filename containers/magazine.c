@@ -108,7 +108,8 @@ static struct content content_of(struct pfs_magazine *self)
 	/* [G4] seq, pairs with [G1] and [G5]. */
 	uint64_t tail = pfs_load_seq(&self->tail);
 	uint64_t head = pfs_load_seq(&self->head); /* [G4] seq */
-	struct content content = { (head + 1) / 2, tail / 2, state_of(control) };
+	struct content content = { .first = (head + 1) / 2, .last = tail / 2 };
+	content.state = state_of(control);
 	if (state_of(control) == PFS_CONTROL_DONE) {
 		uint64_t taken_to = to_of(control, content.last);
 		if (content.first < taken_to)

@@ -120,6 +120,7 @@ static enum pfs_status attach_locked(struct pfs_container *self, struct pfs_thre
 		status = self->variant->thread_start(thread);
 	thread->attached = status == PFS_OK;
 	thread->left_behind = false;
+	thread->is_current = false;
 	thread->owner = pfs_fork_self();
 	if (!is_new && status != PFS_OK) {
 		put_idle(thread);
@@ -165,6 +166,8 @@ void pfs_thread_detach(struct pfs_thread *thread)
 	struct pfs_container *self = thread->container;
 	pfs_fork_resume(self);
 	PFS_ASSERT(thread->epoch.depth == 0, "detach inside a read section");
+	if (thread->is_current)
+		pfs_current_forget(thread);
 	pfs_mutex_lock(&self->roster);
 	PFS_ASSERT(thread->attached || thread->left_behind,
 		   "detach of a handle that is not attached");
@@ -179,6 +182,7 @@ void pfs_thread_adopt(struct pfs_thread *thread)
 	pfs_fork_resume(self);
 	pfs_mutex_lock(&self->roster);
 	PFS_ASSERT(thread->attached, "adopt of a handle that is not attached");
+	PFS_ASSERT(!thread->is_current, "adopt of a thread's own handle");
 	thread->owner = pfs_fork_self();
 	pfs_mutex_unlock(&self->roster);
 }
@@ -192,6 +196,7 @@ void pfs_threads_leave(struct pfs_container *self)
 			continue;
 		pfs_epoch_thread_end(&thread->epoch);
 		thread->left_behind = true;
+		thread->is_current = false;
 		detach_locked(thread);
 	}
 }
@@ -205,6 +210,15 @@ uint32_t pfs_thread_migrated(struct pfs_thread *thread)
 enum pfs_status pfs_thread_status(const struct pfs_thread *thread)
 {
 	return thread->status;
+}
+
+void pfs_threads_end(struct pfs_container *self)
+{
+	struct pfs_thread *thread = pfs_load_relaxed(&self->threads); /* relaxed: runs alone */
+	for (; thread != NULL; thread = thread->next) {
+		if (thread->attached && thread->is_current)
+			detach_locked(thread);
+	}
 }
 
 static void free_list(struct pfs_thread *thread)

@@ -266,6 +266,25 @@ static void handles_of_threads_that_are_gone(const struct pfs_case *at)
 	scene_fini(&self);
 }
 
+/* Handles by pfs_thread_current, too. */
+static void have_own(struct scene *self)
+{
+	pfs_thread_detach(self->other);
+	PFS_CHECK_IS(pfs_thread_current(self->container, &self->other), PFS_OK);
+}
+
+static void own_handles_of_threads_that_are_gone(const struct pfs_case *at)
+{
+	struct pfs_config config = pfs_case_config(at);
+	struct scene self;
+	scene_init(&self, at, &config);
+	other_begin(&self, have_own);
+	in_child(attach_again, &self);
+	in_child(tidy_up, &self);
+	other_end(&self);
+	scene_fini(&self);
+}
+
 static void use_adopted(void *context)
 {
 	struct scene *self = context;
@@ -387,13 +406,17 @@ static const struct pfs_test tests[] = {
 	  .run = handles_of_threads_that_are_gone,
 	  .each = true,
 	  .threads = true },
+	{ .name = "own handles of threads that are gone",
+	  .run = own_handles_of_threads_that_are_gone,
+	  .each = true,
+	  .threads = true },
 	{ .name = "an adopted handle goes on",
 	  .run = an_adopted_handle_goes_on,
 	  .each = true,
 	  .threads = true },
 	{ .name = "a child forks", .run = a_child_forks, .each = true, .traits = ALL,
 	  .threads = true },
-#if MAY_START_THREADS
+#if MAY_START_THREADS && MAY_ALLOCATE_ALL_THE_WHILE
 	{ .name = "the background thread goes on",
 	  .run = the_background_thread_goes_on,
 	  .each = true,

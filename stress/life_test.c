@@ -204,6 +204,92 @@ static void the_background_thread_takes_no_signal(const struct pfs_case *none)
 	pfs_container_destroy(container);
 }
 
+/* ---- pfs_thread_current ---- */
+
+struct coming {
+	struct pfs_container *container;
+	pthread_key_t late; /* its destructor runs after the library's */
+};
+
+static struct pfs_thread *current_or_fail(struct pfs_container *container)
+{
+	struct pfs_thread *thread = NULL;
+	PFS_CHECK_IS(pfs_thread_current(container, &thread), PFS_OK);
+	return thread;
+}
+
+static void use_current(struct pfs_container *container)
+{
+	struct pfs_thread *thread = current_or_fail(container);
+	PFS_CHECK(current_or_fail(container) == thread);
+	pfs_free(thread, pfs_allocate_or_fail(thread));
+}
+
+static void use_late(void *container)
+{
+	use_current(container);
+}
+
+static void come_and_end(void *context, uint32_t index)
+{
+	struct coming *self = context;
+	use_current(self->container);
+	if (index % 2 == 0)
+		PFS_CHECK_IS(pthread_setspecific(self->late, self->container), 0);
+}
+
+static void threads_that_end_leave_their_handles(const struct pfs_case *at)
+{
+	struct pfs_config config = pfs_case_config(at);
+	struct coming self = { .container = pfs_case_create(at, &config) };
+	use_current(self.container); /* the library's key is made first */
+	PFS_CHECK_IS(pthread_key_create(&self.late, use_late), 0);
+	for (uint32_t round = 0; round < 20; round++)
+		pfs_run_threads(4, come_and_end, &self);
+	PFS_CHECK(self.container->thread_count <= 5);
+	struct pfs_thread *thread = pfs_load_relaxed(&self.container->threads);
+	for (; thread != NULL; thread = thread->next)
+		PFS_CHECK(!thread->attached || thread == current_or_fail(self.container));
+	thread = current_or_fail(self.container);
+	pfs_thread_detach(thread);
+	PFS_CHECK(current_or_fail(self.container) == thread);
+	pfs_container_destroy(self.container); /* the handle goes with it */
+}
+
+/* A thread outlives its containers, which may stand at one and the same address. */
+static void outlive(void *context, uint32_t index)
+{
+	const struct pfs_case *at = context;
+	struct pfs_config config = pfs_case_config(at);
+	(void)index;
+	for (uint32_t i = 0; i < 100; i++) {
+		struct pfs_container *container = pfs_case_create(at, &config);
+		use_current(container);
+		if (i % 2 == 0)
+			pfs_thread_detach(current_or_fail(container));
+		pfs_container_destroy(container);
+	}
+}
+
+static void threads_outlive_containers(const struct pfs_case *at)
+{
+	struct pfs_case own = *at;
+	pfs_run_threads(3, outlive, &own);
+}
+
+static void detach_aside(void *context, uint32_t index)
+{
+	(void)index;
+	pfs_thread_detach(context);
+}
+
+static void detach_of_anothers_own(const struct pfs_case *at)
+{
+	struct pfs_config config = pfs_case_config(at);
+	struct pfs_container *container = pfs_case_create(at, &config);
+	pfs_run_threads(1, detach_aside, current_or_fail(container));
+}
+
 static const struct pfs_test tests[] = {
 	{ .name = "who comes waits for no map",
 	  .run = who_comes_waits_for_no_map,
@@ -215,6 +301,17 @@ static const struct pfs_test tests[] = {
 	  .each = true,
 	  .traits = GROWN,
 	  .threads = true },
+	{ .name = "threads that end leave their handles",
+	  .run = threads_that_end_leave_their_handles,
+	  .each = true,
+	  .threads = true },
+	{ .name = "threads outlive containers",
+	  .run = threads_outlive_containers,
+	  .each = true,
+	  .threads = true },
+	{ .name = "detach of another's own",
+	  .run = detach_of_anothers_own,
+	  .dies_with = "pfslab: detach of another thread's own handle: a bug of the caller" },
 	{ .name = "attach costs the same with many", .run = attach_costs_the_same_with_many },
 	{ .name = "a refused pass empties no ring", .run = a_refused_pass_empties_no_ring },
 	{ .name = "the background thread takes no signal",

@@ -41,7 +41,9 @@
  *
  * Destructors. A container may be destroyed by an atexit handler or a static destructor, as long
  * as no thread uses it any more; nothing of the library is torn down before. A thread that ends
- * must have detached: its handle is not found by itself.
+ * must have detached, or its handle is lost until destroy; handles by pfs_thread_current are
+ * detached by themselves. Before dlclose of what the library is linked into, destroy all
+ * containers; threads may live on.
  */
 #ifndef PFSLAB_CONTAINER_H
 #define PFSLAB_CONTAINER_H
@@ -94,7 +96,8 @@ enum pfs_status pfs_container_create(const struct pfs_variant *variant,
 /*
  * pfs_container_destroy - stop the background pass, give back all memory. NULL is fine.
  *
- * Returns   nothing. No thread may be inside a call, hold a handle or use a record.
+ * Returns   nothing. No thread may be inside a call, hold a handle (but by
+ *           pfs_thread_current, and then not use it) or use a record.
  * Errors    none.
  * Progress  blocking.
  * Order     none.
@@ -121,6 +124,24 @@ enum pfs_status pfs_thread_attach(struct pfs_container *container, struct pfs_th
  * Order     see attach.
  */
 void pfs_thread_detach(struct pfs_thread *thread);
+
+/*
+ * pfs_thread_current - the calling thread's own handle: attached when it first asks, detached
+ * by itself when the thread ends. For threads whose end nobody sees. Keep the pointer in loops.
+ *
+ * Returns   PFS_OK and *thread, the same for each call of a thread; or PFS_NO_MEMORY.
+ * Errors    PFS_NO_MEMORY; the container is unchanged. To hand the handle to another thread is
+ *           a bug; to end inside a read section, too.
+ * Progress  one comparison for each container that the thread used; the first call as attach.
+ * Order     as pfs_thread_attach.
+ *
+ * The container may be destroyed before the thread ends. pfs_thread_detach gives the handle
+ * back early. It is detached after C++'s thread_local destructors and among those of
+ * pthread_key_create, in no known order: one of these that may run later asks by
+ * pfs_thread_current anew, and gets a handle that is detached in the next round (up to
+ * PTHREAD_DESTRUCTOR_ITERATIONS rounds). The main thread's stays attached when main returns.
+ */
+enum pfs_status pfs_thread_current(struct pfs_container *container, struct pfs_thread **thread);
 
 /*
  * pfs_thread_adopt - the calling thread takes a handle over from the thread that attached it.
