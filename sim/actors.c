@@ -56,9 +56,7 @@ uint32_t pfs_machine_perhaps_older(struct pfs_machine *self, uint32_t actor, uin
 	const struct pfs_vthread *thread = self->threads[actor % self->thread_count];
 	uint32_t choices = pfs_views_choices(self, thread);
 	uint32_t older = actor + self->thread_count * (uint32_t)(random / 4 % choices);
-	bool reads = thread->pending.kind == PFS_SIM_LOAD || thread->pending.kind == PFS_SIM_CAS ||
-		     thread->pending.kind == PFS_SIM_AWAIT;
-	return reads && pfs_machine_can_run(self, older) ? older : actor;
+	return pfs_machine_can_run(self, older) ? older : actor;
 }
 
 bool pfs_machine_can_run(const struct pfs_machine *self, uint32_t actor)

@@ -258,8 +258,8 @@ bool pfs_machine_can_move(const struct pfs_machine *self, uint32_t actor);
 uint32_t pfs_machine_actor_count(const struct pfs_machine *self); /* views: newest only */
 /* For searches that try all choices: no actor from here on can run. */
 uint32_t pfs_machine_actor_limit(const struct pfs_machine *self);
-/* For random schedules: an actor of the same thread; with views, at times one that reads what
- * is not the newest. */
+/* For random schedules: an actor of the same thread; with views, at times one that reads, or writes
+ * behind, what is not the newest. */
 uint32_t pfs_machine_perhaps_older(struct pfs_machine *self, uint32_t actor, uint64_t random);
 /* What the actor will do next. */
 struct pfs_sim_operation pfs_machine_pending(const struct pfs_machine *self, uint32_t actor);
