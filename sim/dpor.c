@@ -7,14 +7,6 @@
 #include "sim/grow.h"
 #include "sim/model.h"
 
-/* All options of a set of actors: actor + k * the number of actors. */
-static uint64_t options_of(const struct pfs_dpor *self, uint32_t set)
-{
-	uint64_t found = 0;
-	for (uint32_t first = 0; first < PFS_DPOR_OPTIONS_MAX; first += self->actors)
-		found |= (uint64_t)set << first;
-	return found;
-}
 
 /* ---- the other order of a race ---- */
 
@@ -320,7 +312,9 @@ static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *mach
 	self->views = machine->model == PFS_MACHINE_VIEWS;
 	if (self->at >= self->depth || self->redundant)
 		return choose_new(self, machine);
-	return self->nodes[self->at++].option;
+	struct pfs_dpor_node *node = &self->nodes[self->at++];
+	node->actor = node->option % self->actors; /* of a part that was taken: not yet known */
+	return node->option;
 }
 
 /* The bound on steps cuts this execution: what it did not execute may race with all of it. */
@@ -339,6 +333,7 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 	struct pfs_dpor_node *node = &self->nodes[self->at - 1];
 	/* Also where a step is repeated: malloc may have found other addresses. */
 	node->did = pfs_effect_of(machine, step);
+	self->begun = true;
 	if (self->at - 1 < self->fresh)
 		return;
 	node->held = step->seen;
@@ -363,16 +358,17 @@ bool pfs_dpor_next(struct pfs_dpor *self)
 {
 	self->at = 0;
 	self->redundant = false;
-	for (; self->depth != 0; self->depth--) {
+	for (; self->depth > self->root; self->depth--) {
 		struct pfs_dpor_node *node = &self->nodes[self->depth - 1];
 		/* Explored: its brothers need not begin with it. */
 		node->sleep |= pfs_dpor_option_bit(node->option);
-		uint64_t open = node->options & ~node->sleep & options_of(self, node->backtrack);
+		uint64_t open = node->options & ~node->sleep &
+				pfs_dpor_options_of(self, node->backtrack);
 		if (open == 0)
 			continue;
 		node->option = (uint32_t)__builtin_ctzll(open);
 		node->actor = node->option % self->actors;
-		self->fresh = self->depth - 1;
+		self->fresh = self->begun ? self->depth - 1 : 0;
 		return true;
 	}
 	return false;

@@ -32,6 +32,7 @@
 #define PFS_SIM_DPOR_H
 
 #include "sim/depends.h"
+#include "sim/part.h"
 
 #define PFS_DPOR_ACTORS_MAX 32u
 #define PFS_DPOR_OPTIONS_MAX 64u
@@ -43,8 +44,10 @@ struct pfs_dpor {
 	struct pfs_dpor_node *nodes;
 	uint32_t actors;       /* on the machine; with views, threads */
 	uint32_t depth, room;  /* steps on the current path */
+	uint32_t root;         /* those below are another part's */
 	uint32_t at;           /* next step of the current execution */
 	uint32_t fresh;        /* steps before this one are the last execution's */
+	bool begun;            /* there was an execution: its steps are known */
 	bool views;            /* on a machine with views */
 	bool redundant;        /* the current execution only repeats a class */
 	bool append_only;      /* views: no write is put behind a later one */
@@ -59,5 +62,15 @@ void pfs_dpor_fini(struct pfs_dpor *self);
 
 /* Prepare the next execution; false: all were visited. Call before each but the first. */
 bool pfs_dpor_next(struct pfs_dpor *self);
+
+/* Begin with a part. false: no memory. */
+bool pfs_dpor_take(struct pfs_dpor *self, const struct pfs_part *part);
+
+/* After pfs_dpor_next: what is left, in parts. A part does not know what its brothers ask for
+ * meanwhile, so it may be a few executions more. false: there is only one, or no memory. */
+bool pfs_dpor_split(const struct pfs_dpor *self, struct pfs_parts *parts);
+
+/* At the end of a part: what it asks for above. */
+void pfs_dpor_ask(const struct pfs_dpor *self, struct pfs_parts *parts);
 
 #endif

@@ -43,6 +43,15 @@ static inline uint32_t pfs_dpor_actors_of(const struct pfs_dpor *self, uint64_t 
 	return set;
 }
 
+/* All options of a set of actors: actor + k * the number of actors. */
+static inline uint64_t pfs_dpor_options_of(const struct pfs_dpor *self, uint32_t set)
+{
+	uint64_t found = 0;
+	for (uint32_t first = 0; first < PFS_DPOR_OPTIONS_MAX; first += self->actors)
+		found |= (uint64_t)set << first;
+	return found;
+}
+
 /* Does the step come before what the clock has seen? */
 static inline bool pfs_dpor_is_known(const uint16_t *clock, const struct pfs_dpor_node *step)
 {

@@ -193,15 +193,59 @@ void pfs_explore_fini(struct pfs_explore *self)
 
 bool pfs_explore_next(struct pfs_explore *self)
 {
-	while (self->depth != 0 && self->nodes[self->depth - 1].open == 0)
+	while (self->depth > self->root && self->nodes[self->depth - 1].open == 0)
 		self->depth--;
 	self->at = 0;
 	self->redundant = false;
-	if (self->depth == 0)
+	if (self->depth == self->root)
 		return false;
 	struct pfs_explore_node *node = &self->nodes[self->depth - 1];
 	node->sleep |= bit(node->chosen); /* explored: its brothers need not begin with it */
 	node->chosen = (uint32_t)__builtin_ctzll(node->open);
 	node->open &= node->open - 1;
+	return true;
+}
+
+bool pfs_explore_take(struct pfs_explore *self, const struct pfs_part *part)
+{
+	while (self->depth < part->depth) {
+		if (!make_room(self))
+			return false;
+		const struct pfs_part_node *from = &part->nodes[self->depth];
+		self->nodes[self->depth++] = (struct pfs_explore_node){
+			.open = from->options, .sleep = from->sleep, .chosen = from->option
+		};
+	}
+	self->root = part->root;
+	return true;
+}
+
+static struct pfs_part *add_part(const struct pfs_explore *self, struct pfs_parts *parts,
+				 uint32_t root, uint32_t depth)
+{
+	struct pfs_part *part = pfs_parts_add(parts, root, depth);
+	for (uint32_t i = 0; part != NULL && i < depth; i++)
+		part->nodes[i] = (struct pfs_part_node){ .options = self->nodes[i].open,
+							 .sleep = self->nodes[i].sleep,
+							 .option = self->nodes[i].chosen };
+	return part;
+}
+
+bool pfs_explore_split(const struct pfs_explore *self, struct pfs_parts *parts)
+{
+	uint32_t at = self->root;
+	while (at < self->depth && self->nodes[at].open == 0)
+		at++;
+	if (at == self->depth || add_part(self, parts, at + 1, self->depth) == NULL)
+		return false;
+	uint64_t sleep = self->nodes[at].sleep | bit(self->nodes[at].chosen);
+	for (uint64_t rest = self->nodes[at].open; rest != 0; rest &= rest - 1) {
+		struct pfs_part *part = add_part(self, parts, at + 1, at + 1);
+		if (part == NULL)
+			return false;
+		part->nodes[at].option = (uint32_t)__builtin_ctzll(rest);
+		part->nodes[at].sleep = sleep;
+		sleep |= rest & (0u - rest);
+	}
 	return true;
 }

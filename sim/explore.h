@@ -17,6 +17,7 @@
 #define PFS_SIM_EXPLORE_H
 
 #include "sim/machine.h"
+#include "sim/part.h"
 
 #define PFS_EXPLORE_ACTORS_MAX 64u
 #define PFS_PREEMPTIONS_ANY UINT32_MAX
@@ -29,6 +30,7 @@ struct pfs_explore {
 	bool naive;               /* neither: every schedule; to check the others against */
 	struct pfs_explore_node *nodes;
 	uint32_t depth, room;     /* choices on the current path */
+	uint32_t root;            /* those below are another part's */
 	uint32_t at;              /* next choice of the current execution */
 	bool redundant;           /* the current execution only repeats a class */
 	bool append_only;         /* views: no write is put behind a later one */
@@ -42,5 +44,11 @@ void pfs_explore_fini(struct pfs_explore *self);
 
 /* Prepare the next execution; false: all were visited. Call before each but the first. */
 bool pfs_explore_next(struct pfs_explore *self);
+
+/* Begin with a part. false: no memory. */
+bool pfs_explore_take(struct pfs_explore *self, const struct pfs_part *part);
+
+/* After pfs_explore_next: what is left, in parts. false: there is only one, or no memory. */
+bool pfs_explore_split(const struct pfs_explore *self, struct pfs_parts *parts);
 
 #endif

@@ -14,6 +14,7 @@
 #include "sim/command_weaken.h"
 #include "sim/command_progress.h"
 #include "sim/command_run.h"
+#include "sim/jobs.h"
 #include "sim/reduce.h"
 #include "sim/timed.h"
 #include "sim/timed_curves.h"
@@ -21,7 +22,7 @@
 
 struct arguments {
 	const char *policy, *scenario, *memory, *search, *save, *weaken, *labels;
-	uint64_t threads, operations, seed, executions, preemptions;
+	uint64_t threads, operations, seed, executions, preemptions, jobs;
 	double seconds;
 	bool full_flags, side_by_side, owner_fences, quiet, real_time, append_only, no_races;
 };
@@ -131,6 +132,7 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		{ "--seed", NULL, &self->seed, 0, UINT64_MAX, NULL },
 		{ "--executions", NULL, &self->executions, 0, UINT64_MAX, NULL },
 		{ "--preemptions", NULL, &self->preemptions, 0, 1000, NULL },
+		{ "--jobs", NULL, &self->jobs, 1, PFS_JOBS_MAX, NULL },
 		{ "--seconds", NULL, &seconds, 0, 1000000, NULL },
 		{ "--no_full_flags", NULL, NULL, 0, 0, &self->full_flags },
 		{ "--side_by_side", NULL, NULL, 0, 0, &self->side_by_side },
@@ -147,24 +149,6 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 	self->full_flags = !self->full_flags;
 	self->seconds = (double)seconds;
 	return 0;
-}
-
-static int kind_of(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum pfs_search_kind kind;
-	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL }, { "dpor", PFS_SEARCH_DPOR },
-		      { "sleep", PFS_SEARCH_SLEEP },     { "bounded", PFS_SEARCH_BOUNDED },
-		      { "naive", PFS_SEARCH_NAIVE },      { "random", PFS_SEARCH_RANDOM },
-		      { "pct", PFS_SEARCH_PCT },          { "rotate", PFS_SEARCH_ROTATE },
-		      { "slow", PFS_SEARCH_SLOW },         { "pos", PFS_SEARCH_POS },
-		      { "urw", PFS_SEARCH_URW } };
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].name, name) == 0)
-			return (int)kinds[i].kind;
-	}
-	return -1;
 }
 
 struct session {
@@ -280,25 +264,55 @@ static void print_shortened(uint32_t replays)
 	(void)printf(", in %u replays\n", replays);
 }
 
+/* A bound on preemptions asks for the bounded search; one on executions, if it is exhaustive, for
+ * one process: which are the first is a matter of order. 0, or 2 after a line on stderr. */
+static int choose_search(struct arguments *self)
+{
+	bool bound = self->preemptions != UINT64_MAX;
+	if (self->search == NULL)
+		self->search = bound ? "bounded" : "exhaustive";
+	if (bound && strcmp(self->search, "bounded") != 0)
+		return refuse("--preemptions is for --search bounded; leave out --search %s",
+			      self->search);
+	if (!bound)
+		self->preemptions = 2;
+	int kind = pfs_search_kind_of(self->search);
+	if (kind < 0)
+		return refuse("search %s: must be exhaustive, dpor, sleep, bounded, naive, random, "
+			      "pct, pos, urw, slow or rotate", self->search);
+	bool ordered = self->executions != 0 && kind < (int)PFS_SEARCH_RANDOM;
+	if (ordered && self->jobs > 1)
+		return refuse("--executions with --jobs: which are the first is known to one job "
+			      "only; leave out one of them");
+	if (self->jobs == 0)
+		self->jobs = ordered ? 1 : pfs_jobs_default();
+	return 0;
+}
+
 static int explore(int argc, char **argv)
 {
-	struct arguments arguments = { .memory = "sc", .search = "exhaustive", .seed = 1,
-				       .preemptions = 2 };
+	struct arguments arguments = { .memory = "sc", .seed = 1, .preemptions = UINT64_MAX };
 	int status = read_arguments(&arguments, argc, argv);
+	if (status == 0)
+		status = choose_search(&arguments);
 	if (status == 0)
 		status = open_session(&arguments);
 	if (status != 0)
 		return status;
-	int kind = kind_of(arguments.search);
-	if (kind < 0)
-		return refuse("search %s: must be exhaustive, dpor, sleep, bounded, naive, random, "
-			      "pct, pos, urw, slow or rotate", arguments.search);
-	struct pfs_search_options options = { (enum pfs_search_kind)kind, arguments.seed,
+	enum pfs_search_kind kind = (enum pfs_search_kind)pfs_search_kind_of(arguments.search);
+	struct pfs_search_options options = { kind, arguments.seed,
 					      arguments.executions, arguments.seconds,
 					      (uint32_t)arguments.preemptions,
 					      arguments.append_only };
 	struct pfs_search_result *result = &session.result;
-	bool fine = pfs_search(session.machine, &session.scenario, &options, result);
+	const struct pfs_jobs_sums sums = { { &session.case_.reclaimed, &session.case_.reads,
+					      &session.case_.fulls,
+					      &session.machine->weaken.met }, 4 };
+	const char *error = pfs_jobs_search(session.machine, &session.scenario, &options,
+					    (uint32_t)arguments.jobs, &sums, result);
+	if (error != NULL)
+		return refuse("%s", error) - 1;
+	bool fine = !result->failed;
 	bool unchecked = fine && result->executions == result->incomplete;
 	(void)printf("%s %s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
 		     "%llu steps, %s%s\n",

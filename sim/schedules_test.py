@@ -109,6 +109,8 @@ def extents(sim):
     faults = []
     for options, extent in ((share + ["--search", "bounded", "--preemptions", "0"],
                              "every schedule of up to 0 preemptions"),
+                            (share + ["--preemptions", "1"],
+                             "every schedule of up to 1 preemptions"),
                             (share, "all there are"),
                             (share + ["--executions", "1"], "not all there are")):
         code, out, _ = run(sim, "explore", *options)
@@ -132,6 +134,7 @@ def wrong(sim):
                     (explore + ["--threads", "0"], "--threads 0"),
                     (explore + ["--memory", "weak"], "memory weak"),
                     (explore + ["--search", "luck"], "search luck"),
+                    (explore + ["--search", "dpor", "--preemptions", "1"], "--preemptions"),
                     (explore + ["--policy", "nobody"], "policy nobody"),
                     (explore + ["--scenario", "nothing"], "scenario nothing"),
                     (["progress", "--memory", "views"], "memory views"),

@@ -29,6 +29,8 @@ struct search {
 	struct pfs_explore explore;
 	struct pfs_dpor dpor;
 	struct randoms *randoms;
+	const struct pfs_part *part;
+	struct pfs_parts *rest; /* or NULL */
 	uint32_t longest; /* steps of the longest execution so far */
 };
 
@@ -141,6 +143,16 @@ static bool execute(struct search *self, struct pfs_scheduler *scheduler)
 	return false;
 }
 
+/* What is known so far of what was left out. */
+static void judge_extent(struct search *self)
+{
+	bool dpor = self->kind == PFS_SEARCH_DPOR;
+	self->result->bounded = dpor ? self->dpor.bounded : self->explore.bounded;
+	self->result->complete = self->result->incomplete == 0 &&
+				 !(dpor ? self->dpor.no_memory || self->dpor.cut
+					: self->explore.no_memory || self->explore.cut);
+}
+
 /* The next schedule of an exhaustive search; false: there is none. */
 static bool next_of_all(struct search *self)
 {
@@ -151,25 +163,47 @@ static bool next_of_all(struct search *self)
 		return false;
 	if (dpor ? pfs_dpor_next(&self->dpor) : pfs_explore_next(&self->explore))
 		return true;
-	self->result->bounded = dpor ? self->dpor.bounded : self->explore.bounded;
-	self->result->complete = self->result->incomplete == 0 &&
-				 !(dpor ? self->dpor.no_memory || self->dpor.cut
-					: self->explore.no_memory || self->explore.cut);
+	if (dpor && self->rest != NULL)
+		pfs_dpor_ask(&self->dpor, self->rest);
+	judge_extent(self);
 	return false;
+}
+
+static bool is_at_bound(const struct search *self, uint64_t n, double deadline)
+{
+	const struct pfs_search_options *options = self->options;
+	return (options->execution_max != 0 && n >= options->execution_max) ||
+	       (options->seconds_max > 0 && n % 16 == 15 && seconds_now() > deadline);
+}
+
+/* Has the part had as many executions as it may have, and could the rest be left? */
+static bool is_left(struct search *self, uint64_t n)
+{
+	uint64_t most = self->part->most;
+	if (most == 0 || n % most != 0)
+		return false;
+	if (!is_exhaustive(self->kind))
+		return true;
+	if (!(self->kind == PFS_SEARCH_DPOR ? pfs_dpor_split(&self->dpor, self->rest)
+					    : pfs_explore_split(&self->explore, self->rest)))
+		return false;
+	judge_extent(self);
+	return true;
 }
 
 static void run_all(struct search *self)
 {
-	const struct pfs_search_options *options = self->options;
-	double deadline = seconds_now() + options->seconds_max;
+	double deadline = seconds_now() + self->options->seconds_max;
 	bool exhaustive = is_exhaustive(self->kind);
-	for (uint64_t n = 0; options->execution_max == 0 || n < options->execution_max; n++) {
-		if (options->seconds_max > 0 && n % 16 == 15 && seconds_now() > deadline)
+	for (uint64_t n = 0; n == 0 || !is_left(self, n); n++) {
+		self->result->stopped = is_at_bound(self, n, deadline);
+		if (self->result->stopped)
 			return;
-		struct pfs_scheduler *scheduler = !exhaustive ? scheduler_of(self, n)
-						  : self->kind == PFS_SEARCH_DPOR
-							  ? &self->dpor.scheduler
-							  : &self->explore.scheduler;
+		struct pfs_scheduler *scheduler = &self->explore.scheduler;
+		if (!exhaustive)
+			scheduler = scheduler_of(self, self->part->first + n);
+		else if (self->kind == PFS_SEARCH_DPOR)
+			scheduler = &self->dpor.scheduler;
 		/* A destroy that touches what it gave back does so in the first execution. */
 		self->machine->hasty = n != 0;
 		if (!execute(self, scheduler) || (exhaustive && !next_of_all(self)))
@@ -177,20 +211,14 @@ static void run_all(struct search *self)
 	}
 }
 
-bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario,
-		const struct pfs_search_options *options, struct pfs_search_result *result)
+bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		     const struct pfs_search_options *options, const struct pfs_part *part,
+		     struct pfs_search_result *result, struct pfs_parts *rest)
 {
 	struct search self = { .machine = machine, .scenario = scenario, .options = options,
-			       .result = result, .kind = options->kind };
+			       .result = result, .kind = options->kind, .part = part,
+			       .rest = rest };
 	memset(result, 0, sizeof(*result));
-	if (options->kind == PFS_SEARCH_ALL) {
-		struct pfs_search_options decided = *options;
-		decided.kind = PFS_SEARCH_DPOR;
-		(void)pfs_search(machine, scenario, &decided, result);
-		decided.kind = PFS_SEARCH_SLEEP;
-		return result->refusal == NULL ? !result->failed
-					       : pfs_search(machine, scenario, &decided, result);
-	}
 	self.randoms = calloc(1, sizeof(*self.randoms));
 	if (self.randoms == NULL)
 		return true; /* zero executions: the caller sees that nothing was searched */
@@ -200,12 +228,48 @@ bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario
 						: PFS_PREEMPTIONS_ANY);
 	self.explore.append_only = self.dpor.append_only = options->append_only;
 	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
-	run_all(&self);
+	bool taken = options->kind == PFS_SEARCH_DPOR ? pfs_dpor_take(&self.dpor, part)
+						       : pfs_explore_take(&self.explore, part);
+	if (taken && (!part->waits || next_of_all(&self)))
+		run_all(&self);
 	machine->hasty = false;
 	pfs_dpor_fini(&self.dpor);
 	pfs_explore_fini(&self.explore);
 	free(self.randoms);
 	return !result->failed;
+}
+
+bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		const struct pfs_search_options *options, struct pfs_search_result *result)
+{
+	const struct pfs_part whole = { 0 };
+	struct pfs_search_options decided = *options;
+	if (options->kind != PFS_SEARCH_ALL)
+		return pfs_search_part(machine, scenario, options, &whole, result, NULL);
+	decided.kind = PFS_SEARCH_DPOR;
+	(void)pfs_search_part(machine, scenario, &decided, &whole, result, NULL);
+	if (result->refusal == NULL)
+		return !result->failed;
+	decided.kind = PFS_SEARCH_SLEEP;
+	return pfs_search_part(machine, scenario, &decided, &whole, result, NULL);
+}
+
+int pfs_search_kind_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum pfs_search_kind kind;
+	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL }, { "dpor", PFS_SEARCH_DPOR },
+		      { "sleep", PFS_SEARCH_SLEEP },     { "bounded", PFS_SEARCH_BOUNDED },
+		      { "naive", PFS_SEARCH_NAIVE },      { "random", PFS_SEARCH_RANDOM },
+		      { "pct", PFS_SEARCH_PCT },          { "rotate", PFS_SEARCH_ROTATE },
+		      { "slow", PFS_SEARCH_SLOW },         { "pos", PFS_SEARCH_POS },
+		      { "urw", PFS_SEARCH_URW } };
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, name) == 0)
+			return (int)kinds[i].kind;
+	}
+	return -1;
 }
 
 const char *pfs_search_extent(const struct pfs_search_options *options,

@@ -1,5 +1,6 @@
 # The searches that need more than one file, the checks on histories, and their tests.
-target_sources(pfslab_sim PRIVATE case_history.c depends.c dpor.c dpor_views.c news.c progress.c reduce.c views_seq.c
+target_sources(pfslab_sim PRIVATE case_history.c depends.c dpor.c dpor_parts.c dpor_views.c jobs.c
+  jobs_worker.c news.c part.c progress.c reduce.c views_seq.c
   ${PROJECT_SOURCE_DIR}/stress/history.c)
 target_sources(pfs-sim PRIVATE command_progress.c)
 
@@ -33,6 +34,11 @@ if(PFS_TESTS)
     add_test(NAME sim.schedules.${part} COMMAND /usr/bin/python3
       ${CMAKE_CURRENT_SOURCE_DIR}/schedules_test.py $<TARGET_FILE:pfs-sim> ${part})
     list(APPEND schedule_tests sim.schedules.${part})
+  endforeach()
+  foreach(part counts failure killed wrong)
+    add_test(NAME sim.jobs.${part} COMMAND /usr/bin/python3
+      ${CMAKE_CURRENT_SOURCE_DIR}/jobs_test.py $<TARGET_FILE:pfs-sim> ${part})
+    list(APPEND schedule_tests sim.jobs.${part})
   endforeach()
   if(NOT PFS_SANITIZE)
     add_test(NAME sim.gdb COMMAND /usr/bin/python3

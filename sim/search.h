@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "sim/machine.h"
+#include "sim/part.h"
 #include "sim/schedule.h"
 #include "sim/trace.h"
 
@@ -58,6 +59,7 @@ struct pfs_search_result {
 	uint64_t incomplete;  /* of them: met the bound on steps; never counted as passed */
 	uint64_t steps;
 	bool complete;        /* exhaustive, and nothing was cut but by bounds of the options */
+	bool stopped;         /* by a bound of the options on executions or seconds */
 	bool bounded;         /* preemption_max or append_only left schedules out */
 	const char *refusal;  /* not NULL: this search is none for this case; nothing is known */
 	bool failed;
@@ -72,6 +74,9 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 				      struct pfs_machine *machine,
 				      struct pfs_scheduler *scheduler);
 
+/* The enum pfs_search_kind of a name as pfs-sim --help has it, or -1. */
+int pfs_search_kind_of(const char *name);
+
 /*
  * pfs_search - execute the scenario under many schedules, up to the first that fails.
  *
@@ -83,6 +88,19 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
  */
 bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 		const struct pfs_search_options *options, struct pfs_search_result *result);
+
+/*
+ * pfs_search_part - as pfs_search, but a part of it, of one that is not PFS_SEARCH_ALL; see part.h.
+ *
+ * Returns   true if none failed. *rest: what is left of the part, if it was too much; complete
+ *           says then that nothing was cut so far.
+ * Errors    none besides.
+ * Progress  blocking: until a bound of the options or of the part, or for ever.
+ * Order     none.
+ */
+bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		     const struct pfs_search_options *options, const struct pfs_part *part,
+		     struct pfs_search_result *result, struct pfs_parts *rest);
 
 /* How much was searched, in a few words: until the next call. */
 const char *pfs_search_extent(const struct pfs_search_options *options,
