@@ -253,9 +253,10 @@ def says_html(made, found):
         lines.append(f'<li><a href="#bars">Bars: {judge.tally_text(bars)}</a>.</li>')
     judged = [verdict for _, _, verdict in claims.judged(found) if verdict != judge.NOT_MEASURED]
     if judged:
-        held = sum(1 for verdict in judged if verdict == judge.MET)
+        held, open_ones = (judged.count(word) for word in (judge.MET, judge.UNDECIDED))
+        undecided = f", {open_ones} undecided" if open_ones else ""
         lines.append(f'<li><a href="#simulated">{held} of {len(judged)} claims hold on '
-                     "the simulated machine</a>.</li>")
+                     f"the simulated machine{undecided}</a>.</li>")
     return f'<ul class="says">{"".join(lines)}</ul>'
 
 
@@ -286,7 +287,7 @@ def measured_html(found):
     return (f"<h2>Comparison</h2>{table_html(*summary.table(found))}"
             '<p class="lead">Medians over process launches. Times and rates: release build. Skips '
             "and needless pages: counted build, churn, worst of its cases. M/s: million "
-            "allocate + publish + free.</p>"
+            f"allocate + publish + free. {summary.UNSURE}</p>"
             f'<h2 id="bars">Bars</h2>{bars_html(summary.bars(found))}'
             f'<p class="lead">{BARS_NOTE}</p>{against_html(found)}')
 

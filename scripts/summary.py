@@ -111,6 +111,22 @@ def rate_text(value, base):
     return text if not base else f"{text} ({times(value / base)} ×)"
 
 
+UNSURE = "? behind a ratio: fewer than six undisturbed rounds."
+
+
+def _beside(results, case, policy, base):
+    """A rate with its ratio to the base, formed within rounds; ? where that is not sure."""
+    value = results.mid("release", "items_per_second", policy=policy, **case)
+    if value is None:
+        return "–"
+    ratios = results.ratio("items_per_second", {**case, "policy": policy},
+                           {**case, "policy": base})
+    if not ratios:
+        return f"{value / 1e6:.3g}"
+    mark = "" if policy == base or stats.sure_interval(ratios) else "?"
+    return f"{value / 1e6:.3g} ({times(median(ratios))} ×{mark})"
+
+
 def _plain(value, form=number):
     return "–" if value is None else form(value)
 
@@ -145,9 +161,8 @@ def table(results):
         rows.append([
             policy, "–" if not one else f"{1e9 / one:.3g}",
             rate_text(rate(policy, workload="pair", threads=threads), None),
-            rate_text(rate(policy, occupancy=occupancy, **churn),
-                  rate(base, occupancy=occupancy, **churn)),
-            rate_text(rate(policy, occupancy=full, **churn), rate(base, occupancy=full, **churn)),
+            _beside(results, {**churn, "occupancy": occupancy}, policy, base),
+            _beside(results, {**churn, "occupancy": full}, policy, base),
             _plain(results.mid("release", "ns_p99", policy=policy, occupancy=occupancy, **churn),
                    time_text),
             _plain(worst_count(results, policy, "page_skips")),
@@ -162,7 +177,7 @@ def table(results):
 
 def table_text(results):
     """The comparison as aligned text."""
-    return aligned(*table(results))
+    return f"{aligned(*table(results))}\n{UNSURE}"
 
 
 def aligned(headers, rows):
