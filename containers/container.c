@@ -183,12 +183,10 @@ static enum pfs_status refuse_start(const struct pfs_variant *variant,
 			       pfs_status_text(status));
 }
 
-enum pfs_status pfs_container_create(const struct pfs_variant *variant,
-				     const struct pfs_config *config,
-				     struct pfs_container **container,
-				     struct pfs_message *message)
+static enum pfs_status create(const struct pfs_variant *variant,
+			      const struct pfs_config *config, struct pfs_container **container,
+			      struct pfs_message *message)
 {
-	*container = NULL;
 	enum pfs_status status = check_policy(variant, config, message);
 	if (status == PFS_OK)
 		status = pfs_config_check(config, message);
@@ -207,6 +205,19 @@ enum pfs_status pfs_container_create(const struct pfs_variant *variant,
 	return refuse_start(variant, config, status, message);
 }
 
+enum pfs_status pfs_container_create(const struct pfs_variant *variant,
+				     const struct pfs_config *config,
+				     struct pfs_container **container,
+				     struct pfs_message *message)
+{
+	*container = NULL;
+	pfs_memory_hold();
+	enum pfs_status status = create(variant, config, container, message);
+	if (status != PFS_OK)
+		pfs_memory_release();
+	return status;
+}
+
 void pfs_container_destroy(struct pfs_container *container)
 {
 	if (container == NULL)
@@ -217,6 +228,7 @@ void pfs_container_destroy(struct pfs_container *container)
 	if (container->variant->stop != NULL)
 		container->variant->stop(container);
 	container_delete(container);
+	pfs_memory_release();
 }
 
 struct pfs_claim pfs_allocate(struct pfs_thread *thread)

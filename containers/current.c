@@ -73,6 +73,8 @@ __attribute__((destructor)) static void forget_key(void)
 		(void)pthread_key_delete(key);
 	has_key = false;
 	pfs_fork_list_unlock();
+	while (own.entries != NULL) /* other threads' lists are theirs: they may be in use */
+		drop(&own.entries);
 }
 
 static void drop_destroyed(void)

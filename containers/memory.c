@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fork.h"
 #include "message.h"
 
 /* What the system calls a node: an index of the kernel, with holes. hwloc's have none. */
@@ -30,6 +31,7 @@ struct machine {
 
 static struct machine machine;
 static pthread_once_t machine_once = PTHREAD_ONCE_INIT;
+static uint64_t users; /* containers, from the start of create on; under the list's lock */
 
 static bool number_nodes(struct machine *self)
 {
@@ -61,7 +63,36 @@ static void read_machine(void)
 		return;
 	}
 	fresh.is_real = hwloc_topology_is_thissystem(fresh.topology) != 0;
-	machine = fresh; /* for the life of the process: containers may outlive any caller */
+	machine = fresh; /* until the library is unloaded, see forget_machine */
+}
+
+void pfs_memory_hold(void)
+{
+	pfs_fork_list_lock();
+	users++;
+	pfs_fork_list_unlock();
+}
+
+void pfs_memory_release(void)
+{
+	pfs_fork_list_lock();
+	users--;
+	pfs_fork_list_unlock();
+}
+
+/* The library is unloaded, or the process ends. Then other threads may go on, and what runs
+ * later may even make a container: so what is in use stays, and the rest can be read again. */
+__attribute__((destructor)) static void forget_machine(void)
+{
+	static const pthread_once_t again = PTHREAD_ONCE_INIT;
+	pfs_fork_list_lock();
+	if (users == 0 && machine.topology != NULL) {
+		hwloc_topology_destroy(machine.topology);
+		free(machine.node_of_os);
+		memset(&machine, 0, sizeof(machine));
+		machine_once = again;
+	}
+	pfs_fork_list_unlock();
 }
 
 static const struct machine *get_machine(void)

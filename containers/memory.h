@@ -3,7 +3,8 @@
  *
  * Invariant: what map returned as bound to node N lies on node N or has not been touched yet;
  * a request that can't be bound is refused, it is never quietly given other memory.
- * Ordering:  none of its own. The topology is read once (pthread_once) and constant after.
+ * Ordering:  none of its own. The topology is read once (pthread_once) and constant after, until
+ *            the library is unloaded while no container holds it.
  * Source:    mmap, mbind through hwloc, mincore; the code is our own.
  *
  * Nodes are hwloc's logical indexes in the topology of this process's cpuset, the numbers that
@@ -35,6 +36,11 @@
  * Source    our own; where to start: struct pfs_memory_source.
  */
 const struct pfs_memory_source *pfs_memory_hwloc(void);
+
+/* Keep what was read of the machine, as each container does from create to destroy; release
+ * lets the end of the library give it back. Blocking, on the lock of the list in fork.h. */
+void pfs_memory_hold(void);
+void pfs_memory_release(void);
 
 /*
  * pfs_memory_caller_node - on which node does the calling thread run just now?

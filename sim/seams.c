@@ -20,6 +20,14 @@ const struct pfs_memory_source *pfs_memory_hwloc(void)
 	return machine != NULL ? &machine->memory.source : NULL;
 }
 
+void pfs_memory_hold(void)
+{
+}
+
+void pfs_memory_release(void)
+{
+}
+
 uint32_t pfs_memory_caller_node(void)
 {
 	const struct pfs_machine *machine = pfs_machine_current();
