@@ -13,6 +13,7 @@
 #include "sim/dpor.h"
 #include "sim/dpor_classes.h"
 #include "sim/expect.h"
+#include "sim/jobs.h"
 #include "sim/model.h"
 #include "sim/search.h"
 
@@ -66,16 +67,22 @@ static void settle(struct pfs_machine *machine, void *context)
 static const struct pfs_scenario scenario = { "program", setup, finish, NULL, &program, settle };
 static struct pfs_search_result result;
 static bool append_only; /* views */
+static bool in_parts;    /* of one execution, then of 2, 4, ... */
+static const struct pfs_jobs_sums no_sums;
 
 static void search(enum pfs_machine_model model, enum pfs_search_kind kind, uint64_t most)
 {
 	struct pfs_machine *machine = pfs_machine_create(model);
 	struct pfs_search_options options = { .kind = kind, .execution_max = most,
-						.append_only = append_only };
+						.append_only = append_only,
+						.part_executions = 1 };
 	pfs_classes_clear(&program.classes);
 	machine->tracing = true;
 	machine->watch = false;
-	(void)pfs_search(machine, &scenario, &options, &result);
+	if (in_parts)
+		(void)pfs_jobs_search(machine, &scenario, &options, 1, &no_sums, &result);
+	else
+		(void)pfs_search(machine, &scenario, &options, &result);
 	pfs_machine_destroy(machine);
 }
 
@@ -388,7 +395,7 @@ static void program_with_rivals(void)
 
 static void random_programs(enum pfs_machine_model model, const char *name)
 {
-	uint64_t random = RANDOM_SEED, executions[3] = { 0 }, classes = 0;
+	uint64_t random = RANDOM_SEED, executions[3] = { 0 }, classes = 0, more = 0;
 	uint32_t compared = 0, with_deadlock = 0;
 	uint32_t programs = with_yields ? RANDOM_PROGRAMS / 2 : RANDOM_PROGRAMS;
 	for (uint32_t n = 0; n < programs && pfs_failures == 0; n++) {
@@ -406,18 +413,30 @@ static void random_programs(enum pfs_machine_model model, const char *name)
 		search(model, PFS_SEARCH_DPOR, 0);
 		pfs_expect(program.classes.sum == sum && result.complete,
 			   "random program, source sets");
+		uint64_t whole = result.executions;
+		in_parts = true;
+		search(model, PFS_SEARCH_DPOR, 0);
+		pfs_expect(program.classes.sum == sum && result.complete,
+			   "random program, source sets in parts");
+		more += result.executions - whole;
+		search(model, PFS_SEARCH_SLEEP, 0);
+		pfs_expect(program.classes.sum == sum && result.complete,
+			   "random program, sleep sets in parts");
+		in_parts = false;
 		if (pfs_failures != 0) {
 			(void)printf("naive %u classes, source sets %u\n", naive_classes,
 				     program.classes.count);
 			print_drawn();
 		}
 		compared++;
-		executions[2] += result.executions, classes += naive_classes;
+		executions[2] += whole, classes += naive_classes;
 	}
 	(void)printf("%s: %u random programs, %u with deadlocks: naive %llu executions, sleep sets "
-		     "%llu, source sets %llu, classes %llu\n", name, compared, with_deadlock,
+		     "%llu, source sets %llu (in parts %+lld), classes %llu\n", name, compared,
+		     with_deadlock,
 		     (unsigned long long)executions[0], (unsigned long long)executions[1],
-		     (unsigned long long)executions[2], (unsigned long long)classes);
+		     (unsigned long long)executions[2], (long long)more,
+		     (unsigned long long)classes);
 	pfs_expect(compared > programs / 3 && (with_yields || with_deadlock > programs / 100),
 		   "random programs are of use");
 }

@@ -9,7 +9,7 @@
 
 #include "sim/jobs_worker.h"
 
-#define PART_EXECUTIONS 500u   /* of a part without splits above it */
+#define PART_EXECUTIONS 500u   /* of a part without splits above it, if nobody asks for other */
 #define GENERATION_MAX 10u     /* from there on parts don't get larger */
 #define RANDOM_EXECUTIONS 900u /* of a part of a random search: a multiple of its turns */
 
@@ -56,6 +56,13 @@ static double seconds_now(void)
 	struct timespec now;
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static uint64_t part_executions(const struct jobs *self, uint32_t generation)
+{
+	uint64_t first = self->options.part_executions;
+	return (first != 0 ? first : PART_EXECUTIONS)
+	       << (generation < GENERATION_MAX ? generation : GENERATION_MAX);
 }
 
 static struct item *insert(struct jobs *self, struct item *before, const struct pfs_part *part)
@@ -109,9 +116,8 @@ static void keep_rest(struct jobs *self, struct item *item, struct pfs_parts *re
 	uint32_t generation = item->part.generation + 1;
 	for (uint32_t i = 0; i < rest->count; i++) {
 		struct pfs_part *part = &rest->at[i];
-		uint32_t doublings = generation < GENERATION_MAX ? generation : GENERATION_MAX;
 		part->generation = generation;
-		part->most = (uint64_t)PART_EXECUTIONS << doublings;
+		part->most = part_executions(self, generation);
 		last = insert(self, last, part);
 		if (last == NULL)
 			return;
@@ -299,7 +305,7 @@ static void sum_up(struct jobs *self)
 
 static void run_search(struct jobs *self)
 {
-	const struct pfs_part whole = { .most = PART_EXECUTIONS };
+	const struct pfs_part whole = { .most = part_executions(self, 0) };
 	self->random = self->options.kind >= PFS_SEARCH_RANDOM;
 	if (!self->random && insert(self, NULL, &whole) == NULL)
 		return;

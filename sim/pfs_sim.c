@@ -303,7 +303,7 @@ static int explore(int argc, char **argv)
 	struct pfs_search_options options = { kind, arguments.seed,
 					      arguments.executions, arguments.seconds,
 					      (uint32_t)arguments.preemptions,
-					      arguments.append_only };
+					      arguments.append_only, 0 };
 	struct pfs_search_result *result = &session.result;
 	const struct pfs_jobs_sums sums = { { &session.case_.reclaimed, &session.case_.reads,
 					      &session.case_.fulls,
@@ -367,7 +367,7 @@ static bool check_one(struct arguments *arguments, const char *scenario)
 		return false;
 	for (size_t i = 0; i < 2 && fine && !complete; i++) {
 		struct pfs_search_options options = { kinds[i], arguments->seed,
-						      arguments->executions, 0, 0, true };
+						      arguments->executions, 0, 0, true, 0 };
 		fine = pfs_search(session.machine, &session.scenario, &options, result);
 		executions += result->executions;
 		incomplete += result->incomplete;

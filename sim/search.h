@@ -49,6 +49,7 @@ struct pfs_search_options {
 	double seconds_max;       /* 0: no bound */
 	uint32_t preemption_max;  /* PFS_SEARCH_BOUNDED */
 	bool append_only;         /* exhaustive, views: see explore.h */
+	uint32_t part_executions; /* jobs.h: of the first part, before it is split; 0: 500 */
 };
 
 #define PFS_SEARCH_SEGMENTS_MAX 4096u
