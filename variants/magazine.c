@@ -34,9 +34,8 @@ static void tally_give(struct pfs_thread *thread)
 		pfs_stranded_sample(thread->container);
 }
 
-static inline void give(struct pfs_thread *thread, void *record)
+static inline void give(struct pfs_thread *thread, void *record, const struct pfs_page *page)
 {
-	const struct pfs_page *page = pfs_record_page(record);
 	bool is_near = page->node == thread->node || page->node == PFS_NODE_MIXED;
 	/* relaxed: a preference; the record keeps the page until it is given. */
 	bool drains = pfs_load_relaxed(&((struct pfs_page *)(uintptr_t)page)->draining) != 0;
@@ -48,14 +47,16 @@ static inline void give(struct pfs_thread *thread, void *record)
 
 static inline void free_and_give(struct pfs_thread *thread, void *record)
 {
+	const struct pfs_page *page = pfs_record_page(record); /* once: free looks at it, too */
 	free_record(thread, record);
-	give(thread, record);
+	give(thread, record, page);
 }
 
 static inline void abandon_and_give(struct pfs_thread *thread, struct pfs_claim claim)
 {
+	const struct pfs_page *page = pfs_record_page(claim.record);
 	abandon_record(thread, claim);
-	give(thread, claim.record);
+	give(thread, claim.record, page);
 }
 
 static enum pfs_status start(struct pfs_container *self)
