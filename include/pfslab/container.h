@@ -120,7 +120,7 @@ enum pfs_status pfs_thread_attach(struct pfs_container *container, struct pfs_th
  *
  * Returns   nothing.
  * Errors    a handle inside a read section is a bug and is caught.
- * Progress  blocking (a mutex of attach and detach only).
+ * Progress  blocking (a mutex of attach and detach only); waits for no page that is mapped.
  * Order     see attach.
  */
 void pfs_thread_detach(struct pfs_thread *thread);
@@ -375,7 +375,9 @@ uint32_t pfs_reclaim_trim(struct pfs_thread *thread);
  *
  * Returns   *counts; while threads run, a value that each counter had at a moment of the call.
  * Errors    none.
- * Progress  blocking (the mutexes of growth and of reclaim passes); not for hot paths.
+ * Progress  blocking: waits for a page that is being added and for a reclaim pass. While the
+ *           system is asked about each page (microseconds a page), passes are refused and
+ *           pages can be added. Not for hot paths.
  * Order     relaxed: exact once the threads are known to be done.
  */
 void pfs_container_counts(struct pfs_container *container, struct pfs_counts *counts);
