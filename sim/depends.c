@@ -52,17 +52,24 @@ static bool is_begin_to_drain(const struct pfs_sim_operation *a, const struct pf
 	return a->kind == PFS_SIM_NOTE && a->operand == PFS_NOTE_BEGIN && b->kind == PFS_SIM_DRAIN;
 }
 
+/* Is it the part of a barrier that stops the other's thread? */
+static bool interrupts(const struct pfs_effect *part, const struct pfs_effect *other)
+{
+	return part->ran.kind == PFS_SIM_BARRIER && part->ran.operand == other->thread;
+}
+
 bool pfs_effects_depend(const struct pfs_effect *a, const struct pfs_effect *b)
 {
 	const struct pfs_sim_operation *one = &a->ran, *other = &b->ran;
 	if (a->thread == b->thread)
 		return false;
 	if (a->fence || b->fence)
-		return true;
+		return (a->fence && b->fence) || interrupts(a, b) || interrupts(b, a);
 	if (one->kind == PFS_SIM_YIELD || other->kind == PFS_SIM_YIELD)
 		return writes_what_was_read(b, a) || writes_what_was_read(a, b);
 	if (a->barrier || b->barrier)
-		return pfs_effect_moves_buffer(a) || pfs_effect_moves_buffer(b);
+		return (pfs_effect_moves_buffer(a) && interrupts(b, a)) ||
+		       (pfs_effect_moves_buffer(b) && interrupts(a, b));
 	if (a->buffered || b->buffered)
 		return false;
 	if (is_begin_to_drain(one, other) || is_begin_to_drain(other, one))

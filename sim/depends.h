@@ -8,8 +8,9 @@
  *	               compare-and-swap that fails is a load; unmap writes all that it gives back.
  *	a yield        waits for news of what its thread has read (news.h), and the other writes
  *	               some of that. One that went on because nobody else could comes behind all.
- *	a barrier      tso: and what fills or empties the buffer of another thread.
- *	               views: and everything of other threads, since it ends their choices.
+ *	a barrier      its part that interrupts a thread, tso: and what fills or empties that
+ *	               thread's buffer; views: and all that thread does, since it ends its choices,
+ *	               and all parts of other barriers.
  *	notes          touch their cell, as a store. Of two notes with a time, one begins and the
  *	               other ends: more the clock can't tell.
  *	a drain        tso: and a note that begins. A free that is buffered ends when it is drained.

@@ -90,7 +90,7 @@ static void find_races_of_barrier(struct pfs_dpor *self, uint32_t n,
 	for (uint32_t j = 0; j < n; j++) {
 		const struct pfs_dpor_node *step = &self->nodes[j];
 		if (step->did.thread != last->did.thread && !pfs_dpor_is_known(base, step) &&
-		    pfs_effect_moves_buffer(&step->did))
+		    pfs_dpor_depend(step, last))
 			self->nodes[j].backtrack |= self->nodes[j].enabled;
 	}
 }

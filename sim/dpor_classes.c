@@ -56,11 +56,13 @@ static bool is_ordered(const struct pfs_machine *machine, const struct pfs_step 
 		return a->thread != b->thread;
 	bool buffers = pfs_model_buffers(machine, &a->operation) ||
 		       pfs_model_buffers(machine, &b->operation);
-	if (machine->model == PFS_MACHINE_VIEWS &&
-	    (one == PFS_SIM_BARRIER || other == PFS_SIM_BARRIER))
-		return a->thread != b->thread; /* it ends choices */
-	if (one == PFS_SIM_BARRIER || other == PFS_SIM_BARRIER)
-		return a->thread != b->thread && buffers;
+	if (one == PFS_SIM_BARRIER || other == PFS_SIM_BARRIER) {
+		bool met = (one == PFS_SIM_BARRIER && a->operation.operand == b->thread) ||
+			   (other == PFS_SIM_BARRIER && b->operation.operand == a->thread);
+		if (machine->model == PFS_MACHINE_VIEWS) /* it ends choices */
+			return a->thread != b->thread && (met || one == other);
+		return a->thread != b->thread && met && buffers;
+	}
 	if (buffers)
 		return false;
 	if (a->operation.address != b->operation.address || a->thread == b->thread)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "containers/atomic.h"
+#include "containers/barrier.h"
 #include "containers/mutex.h"
 #include "containers/random.h"
 #include "containers/yield.h"
@@ -292,8 +293,7 @@ static uint64_t run_op(struct program *self, const struct random_op *op)
 	case OP_YIELD: pfs_yield(); break;
 	case OP_SPIN: return spin_on(slot, op);
 	case OP_END: note(&self->classes, PFS_NOTE_END); break;
-	default: (void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, 0, PFS_SIM_SEQ,
-				      PFS_SIM_PLACE("barrier"));
+	default: (void)pfs_barrier_heavy();
 	}
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "containers/barrier.h"
 #include "sim/search.h"
 
 /* ---- texts ---- */
@@ -163,7 +164,7 @@ static void execute(struct run *self, uint32_t at)
 	case PFS_SIM_LOAD: seen = (uint32_t)pfs_sim_load(word, 4, order, &place); break;
 	case PFS_SIM_CAS: (void)pfs_sim_cas(word, 4, &seen, event->value, order, &place); break;
 	case PFS_SIM_BARRIER:
-		(void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, 0, PFS_SIM_SEQ, &place);
+		(void)pfs_barrier_heavy();
 		break;
 	default:
 		seen = (uint32_t)pfs_sim_change((enum pfs_sim_kind)event->kind, word, 4,

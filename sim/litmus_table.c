@@ -35,6 +35,10 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	{ "MP+cas-stale", "W x rlx 1; W y rlx 1 | R y rlx; C x rlx 1 2", "r0=1 r1=0", "FFA",
 	  NULL },
 	{ "MP+barrier", "W x rlx 1; W y rlx 1 | R y rlx; F; R x rlx", "r0=1 r1=0", "FFF", NULL },
+	/* The caller's interrupts come one after the other: the first thread runs on before the
+	 * second, which has written x, is met. */
+	{ "2+barrier", "R z rlx; R x rlx | W x rlx 1; R y rlx | W y rlx 1; F; W z rlx 1",
+	  "r0=1 r1=0 r2=0", "FFA", NULL },
 	/* Release sequences. */
 	{ "RS+rmw", "W x rlx 1; W y rel 1 | A y rlx 1 | R y acq; R x rlx", "r0=1 r1=2 r2=0",
 	  "FFF", NULL },

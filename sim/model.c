@@ -48,13 +48,8 @@ bool pfs_model_is_ready(const struct pfs_machine *self, const struct pfs_vthread
 		return pfs_model_may_return(next, pfs_model_peek(thread, next));
 	if (self->model != PFS_MACHINE_TSO)
 		return true;
-	if (next->kind == PFS_SIM_BARRIER) {
-		for (uint32_t id = 0; id < self->thread_count; id++) {
-			if (self->threads[id]->buffer_count != 0)
-				return false;
-		}
-		return true;
-	}
+	if (next->kind == PFS_SIM_BARRIER)
+		return self->threads[next->operand]->buffer_count == 0;
 	if (pfs_model_buffers(self, next))
 		return thread->buffer_count < PFS_BUFFER_MAX;
 	return next->kind == PFS_SIM_LOAD || next->kind == PFS_SIM_NOTE ||
@@ -137,7 +132,7 @@ static void execute_views(struct pfs_machine *self, struct pfs_vthread *thread,
 	if (has_bytes(&step->operation))
 		pfs_views_execute(self, thread, step, self->choice);
 	else if (step->operation.kind == PFS_SIM_BARRIER)
-		pfs_views_barrier(self);
+		pfs_views_fence(self, (uint32_t)step->operation.operand);
 	else if (step->operation.kind == PFS_SIM_YIELD)
 		pfs_views_yield(self, thread);
 	else if (step->operation.kind == PFS_SIM_NOTE && step->operation.operand != 0)

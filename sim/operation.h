@@ -22,7 +22,7 @@ enum pfs_sim_kind {
 	PFS_SIM_YIELD,
 	PFS_SIM_AWAIT,    /* a load that can run only once a predicate holds for its value */
 	PFS_SIM_NOTE,     /* of a check: orders like a store, changes nothing */
-	PFS_SIM_BARRIER,  /* of all threads: waits until no store is buffered */
+	PFS_SIM_BARRIER,  /* a part of the barrier of all threads: in thread `operand` */
 	PFS_SIM_UNMAP,    /* operand bytes from address go back to the system */
 	PFS_SIM_DRAIN,    /* store buffers: the oldest store reaches memory */
 	PFS_SIM_KIND_COUNT

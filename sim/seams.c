@@ -64,11 +64,25 @@ bool pfs_barrier_available(void)
 	return pfs_seams_barriers != 0;
 }
 
+/* The caller's fence, each other thread's, and the caller's again: a step of the caller each, so
+ * that anything may come between two. Where stores are not delayed, one says it all. */
 bool pfs_barrier_heavy(void)
 {
+	const struct pfs_machine *machine = pfs_machine_current();
 	if (pfs_seams_barriers != PFS_SEAMS_BARRIERS_ALWAYS && --pfs_seams_barriers == 0)
 		return false;
-	(void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, 0, PFS_SIM_SEQ, PFS_SIM_PLACE("barrier"));
+	uint32_t own = machine->running != NULL ? machine->running->id : 0;
+	bool parts = machine->running != NULL && machine->engine == NULL &&
+		     machine->model != PFS_MACHINE_SC;
+	(void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, own, PFS_SIM_SEQ, PFS_SIM_PLACE("barrier"));
+	for (uint32_t id = 0; parts && id < machine->thread_count; id++) {
+		if (id != own)
+			(void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, id, PFS_SIM_SEQ,
+					     PFS_SIM_PLACE("interrupt"));
+	}
+	if (parts)
+		(void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, own, PFS_SIM_SEQ,
+				     PFS_SIM_PLACE("acknowledged"));
 	return true;
 }
 

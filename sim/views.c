@@ -24,6 +24,7 @@ void pfs_views_fini(struct pfs_views *self)
 	free((void *)self->glimpses);
 	free(self->view_room);
 	free(self->glimpse_room);
+	free(self->fenced);
 	pfs_arena_fini(&self->arena);
 	pfs_seq_fini(&self->seq);
 	pfs_table_fini(&self->table);
@@ -47,7 +48,9 @@ void pfs_views_begin(struct pfs_views *self, uint32_t threads)
 		}
 	}
 	self->threads = threads;
-	self->told = (struct pfs_view_message){ 0 };
+	self->told = self->fence = (struct pfs_view_message){ 0 };
+	self->fenced = pfs_widen(self->fenced, &self->fenced_room, threads, sizeof(*self->fenced));
+	memset(self->fenced, 0, threads * sizeof(*self->fenced));
 	self->cut = false;
 	pfs_table_clear(&self->table);
 	pfs_arena_clear(&self->arena);
@@ -308,6 +311,13 @@ static void write_message(struct pfs_machine *machine, struct pfs_vthread *threa
 	message->view = carried.view;
 	message->view_count = carried.view_count;
 	message->clock = carried.clock;
+	const struct pfs_view_message *fenced = &self->fenced[thread->id];
+	if (fenced->view != NULL && !pfs_order_releases(order)) {
+		uint32_t *copy = pfs_arena_take(&self->arena, self->table.count * sizeof(*copy));
+		memset(copy, 0, self->table.count * sizeof(*copy));
+		join(self, copy, fenced);
+		keep_view(self, message, copy, &carried);
+	}
 	if (pfs_order_releases(order)) {
 		struct pfs_clocks *clocks = &machine->clocks;
 		pfs_seq_release(&self->seq, thread->id,
@@ -373,14 +383,18 @@ void pfs_views_tick(struct pfs_machine *machine, uint32_t thread, bool begins)
 		keep_view(self, &self->told, self->view[thread], &before);
 }
 
-void pfs_views_barrier(struct pfs_machine *machine)
+void pfs_views_fence(struct pfs_machine *machine, uint32_t thread)
 {
 	struct pfs_views *self = &machine->views;
+	uint32_t *view = self->view[thread];
 	for (uint32_t id = 0; id < self->table.count; id++) {
-		const struct pfs_location *location = &self->locations[id];
-		for (uint32_t thread = 0; thread < self->threads; thread++)
-			self->view[thread][id] = location->order[location->count - 1];
+		const struct pfs_view_message *read = &self->locations[id].messages[view[id]];
+		if (read->view != NULL)
+			join(self, view, read);
 	}
+	join(self, view, &self->fence);
+	keep_view(self, &self->fence, view, NULL);
+	self->fenced[thread] = self->fence;
 }
 
 uint32_t pfs_views_last(const struct pfs_views *self, uint32_t thread, const void *address)

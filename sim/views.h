@@ -75,6 +75,9 @@ struct pfs_views {
 	struct pfs_arena arena;
 	struct pfs_seq seq;
 	struct pfs_view_message told; /* by calls that have ended, where the clock ticks */
+	struct pfs_view_message fence;    /* what was known at the last fence of any thread */
+	struct pfs_view_message *fenced;  /* [threads] and at that of each */
+	uint32_t fenced_room;
 	bool cut; /* somebody read the same old message too often: not everything is explored */
 };
 
@@ -111,8 +114,12 @@ void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
  * somebody had told their threads. */
 void pfs_views_tick(struct pfs_machine *machine, uint32_t thread, bool begins);
 
-/* A barrier of all threads: each of them knows every newest message. */
-void pfs_views_barrier(struct pfs_machine *machine);
+/*
+ * A seq fence in a thread: it knows what was known at each such fence before, and what stands
+ * behind the messages that it has read; what it writes from now on hands on what it knows. Not
+ * kept: the order of these fences with seq operations, which RC11 has, too.
+ */
+void pfs_views_fence(struct pfs_machine *machine, uint32_t thread);
 
 /* The steps that wrote a location, in modification order; returns how many, 0: never accessed. */
 uint32_t pfs_views_order(const struct pfs_views *self, const void *address, uint32_t *steps,
