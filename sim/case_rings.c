@@ -68,6 +68,36 @@ static void more_taker_body(void *opaque)
 	take_and_stamp(thread);
 }
 
+/* ---- handover: the owner meets REVOKED, with a free that the taker has not seen ---- */
+
+/* One record lies in the ring of an extra handle, the other one is in use. */
+static void handover_fill(struct pfs_case *self)
+{
+	struct pfs_thread *owner = pfs_case_attach_extra(self);
+	struct pfs_claim claims[2] = { { NULL, 0 }, { NULL, 0 } };
+	for (uint32_t i = 0; i < 2 && owner != NULL; i++) {
+		claims[i] = pfs_allocate(owner);
+		if (claims[i].record != NULL)
+			pfs_publish(owner, claims[i]);
+	}
+	if (claims[0].record == NULL || claims[1].record == NULL) {
+		pfs_machine_fail("set-up: no record");
+		return;
+	}
+	pfs_case_adopt(self, claims[1].record);
+	pfs_free(owner, claims[0].record);
+}
+
+static void handover_owner_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case_thread by = *thread;
+	by.handle = thread->own->extra[0];
+	pfs_case_give_kept(&by, pfs_index(by.handle, thread->own->kept[0]));
+	take_and_stamp(&by);
+	thread->refused += by.refused;
+}
+
 /* ---- rings: the owner goes on with a ring that was taken back ---- */
 
 static void rings_configure(struct pfs_case *self, struct pfs_config *config)
@@ -92,6 +122,9 @@ const struct pfs_case_kind pfs_cases_rings[] = {
 	{ "more", "a free is in flight while the ring is taken back, twice",
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, more_configure, more_fill,
 	  { more_owner_body, more_taker_body, more_taker_body }, NULL },
+	{ "handover", "the owner of a ring hands over what the taker has not seen",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, more_configure, handover_fill,
+	  { handover_owner_body, pfs_case_churn, pfs_case_churn }, NULL },
 	{ "rings", "the owner of a ring goes on with it while another thread takes it back",
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 2, 2, rings_configure, more_fill,
 	  { rings_owner_body, pfs_case_churn, pfs_case_churn }, NULL },

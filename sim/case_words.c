@@ -24,11 +24,11 @@ static void wide_give_body(void *opaque)
 	pfs_case_give_kept(opaque, 2);
 }
 
-/* ---- backout: a pass wants a page of two words, and gets only one ---- */
+/* ---- backout: a pass wants a page of several words, and gets only the first ones ---- */
 
 static void backout_configure(struct pfs_case *self, struct pfs_config *config)
 {
-	self->word_records = 2;
+	self->word_records = 1;
 	pfs_case_pages(config, 3, 0, 2);
 	config->reclaim.idle_passes = 2;
 }
@@ -41,6 +41,20 @@ static void backout_fill(struct pfs_case *self)
 		pfs_case_unkeep(self, pfs_index(self->setup, self->kept[i]));
 	(void)pfs_reclaim_pass(self->setup);
 	pfs_case_expect_pages(self, 2);
+}
+
+/* Keeps two records, so that the second one is searched for in the words beside the first. */
+static void backout_take_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct pfs_claim claim = pfs_case_take(thread);
+		thread->operations++;
+		if (claim.record == NULL)
+			continue;
+		pfs_case_stamp(claim);
+		pfs_case_publish(thread, claim);
+	}
 }
 
 /* ---- refill: a page comes back to the index of one that went ---- */
@@ -115,13 +129,16 @@ static void hole_take(void *opaque)
 
 /* ---- trade: one of two records is free all the time, never the one that a proof reads ---- */
 
+#define TRADE_HOLD 16u /* steps, so that a proof has time between two trades */
+
 static void trade_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	(void)self;
 	pfs_case_pages(config, 1, 0, 2);
 }
 
-/* Each of two handles remembers one of the records, so that it takes the one that it gave. */
+/* Each of two handles remembers one of the records, so that it takes the one that it gave: this
+ * thread owns the first one, and the second one is free. */
 static void trade_fill(struct pfs_case *self)
 {
 	struct pfs_claim claims[2];
@@ -138,6 +155,19 @@ static void trade_fill(struct pfs_case *self)
 	pfs_free(self->extra[1], claims[1].record);
 }
 
+/* The record that it has instead, or NULL. */
+static void *trade(struct pfs_case_thread *gives, struct pfs_case_thread *takes, void *record)
+{
+	pfs_case_give(gives, record);
+	struct pfs_claim claim = pfs_case_take(takes);
+	if (claim.record == NULL)
+		return NULL;
+	pfs_case_publish(takes, claim);
+	for (uint32_t i = 0; i < TRADE_HOLD; i++)
+		pfs_machine_note(&takes->operations, "in use");
+	return claim.record;
+}
+
 /* Gives its record by one handle, takes the other one by the other handle, and back. */
 static void trade_body(void *opaque)
 {
@@ -148,14 +178,25 @@ static void trade_body(void *opaque)
 	by[0].handle = self->extra[0];
 	by[1].handle = self->extra[1];
 	for (uint32_t turn = 0; turn < 2 * self->operations && record != NULL; turn++) {
-		pfs_case_give(&by[turn % 2], record);
-		struct pfs_claim claim = pfs_case_take(&by[(turn + 1) % 2]);
-		record = claim.record;
-		if (record != NULL)
-			pfs_case_publish(&by[(turn + 1) % 2], claim);
+		record = trade(&by[turn % 2], &by[(turn + 1) % 2], record);
 		thread->operations = turn / 2;
 	}
 	thread->refused += by[0].refused + by[1].refused;
+}
+
+/* By one handle: its ring is a queue, so that it takes the one that it gave before. */
+static void ring_trade_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	struct pfs_case_thread by = *thread;
+	void *record = self->kept[0];
+	by.handle = self->extra[1];
+	for (uint32_t turn = 0; turn < 2 * self->operations && record != NULL; turn++) {
+		record = trade(&by, &by, record);
+		thread->operations = turn / 2;
+	}
+	thread->refused += by.refused;
 }
 
 static void trade_finish(struct pfs_case *self)
@@ -166,11 +207,11 @@ static void trade_finish(struct pfs_case *self)
 
 const struct pfs_case_kind pfs_cases_words[] = {
 	{ "wide", "a page of two occupancy words; records of both are given and taken",
-	  PFS_CASE_INDEX, 2, 2, 2, wide_configure, wide_fill,
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 2, 2, wide_configure, wide_fill,
 	  { wide_give_body, pfs_case_churn, pfs_case_churn }, NULL },
-	{ "backout", "a pass can't have a page of two words, and leaves it whole",
+	{ "backout", "a pass can't have a page of three words, and leaves it whole",
 	  PFS_CASE_RECLAIM, 2, 1, 2, backout_configure, backout_fill,
-	  { pfs_case_churn, pfs_case_pass, pfs_case_churn }, NULL },
+	  { backout_take_body, pfs_case_pass, pfs_case_churn }, NULL },
 	{ "refill", "a page comes where one went; owners find its records by index",
 	  PFS_CASE_RECLAIM, 2, 1, 2, refill_configure, refill_fill,
 	  { refill_body, refill_body, refill_body }, refill_finish },
@@ -180,5 +221,8 @@ const struct pfs_case_kind pfs_cases_words[] = {
 	{ "trade", "a thread trades one record for another while a search goes by: one is free",
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, trade_configure, trade_fill,
 	  { pfs_case_churn, trade_body, trade_body }, trade_finish },
+	{ "ring_trade", "likewise, out of one ring", PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2,
+	  trade_configure, trade_fill, { pfs_case_churn, ring_trade_body, ring_trade_body },
+	  trade_finish },
 	{ .name = NULL },
 };

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "sim/cases.h"
+#include "sim/weaken_notes.h"
+#include "sim/weaken_table.h"
 
 #define PLACES_MAX 256u
 #define PAIRS_MAX 256u
 #define LABEL_BYTES 8
-#define LOOK_EXECUTIONS 40u /* of each pair, to see which places it executes */
+#define LOOK_EXECUTIONS 300u /* of each pair, to see which places it executes */
 #define LINES_ABOVE 8       /* a label stands in the comment above */
 
 struct weak_place {
@@ -19,7 +21,6 @@ struct weak_place {
 	char label[LABEL_BYTES];
 	bool fully; /* seq becomes relaxed */
 	bool met[PAIRS_MAX]; /* by this pair of policy and scenario */
-	bool caught;
 };
 
 struct pair {
@@ -37,30 +38,43 @@ static struct weakening {
 	uint64_t seed;
 	struct pfs_case case_;
 	struct pfs_search_result result;
+	struct pfs_weaken_notes notes;
+	struct pfs_weaken_table table;
+	uint32_t faults; /* neither noticed nor with a sentence, or both */
 } weakening;
 
 /* ---- the places ---- */
 
-/* "[L1]" at the beginning of a comment's line. */
+/* "[L1]" at the beginning of a comment's line, or of a comment behind code. */
 static bool take_label(const char *line, char *label)
 {
-	const char *at = strchr(line, '[');
-	if (at == NULL || at < line + 2 || at[-1] != ' ' || at[-2] != '*' ||
-	    !isupper((unsigned char)at[1]) || !isdigit((unsigned char)at[2]))
-		return false;
-	size_t length = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
-	if (at[1 + length] != ']' || length >= LABEL_BYTES)
-		return false;
-	memcpy(label, at + 1, length);
-	label[length] = '\0';
-	return true;
+	for (const char *at = strstr(line, "* ["); at != NULL; at = strstr(at + 1, "* [")) {
+		const char *name = at + 3;
+		size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+		if (!isupper((unsigned char)name[0]) || !isdigit((unsigned char)name[1]) ||
+		    name[length] != ']' || length >= LABEL_BYTES)
+			continue;
+		memcpy(label, name, length);
+		label[length] = '\0';
+		return true;
+	}
+	return false;
+}
+
+/* Where a source's path is below the project's folder; NULL: it is no policy's. */
+static const char *path_below(const char *path)
+{
+	const char *below = strstr(path, "containers/");
+	return below != NULL ? below : strstr(path, "variants/");
 }
 
 /* The nearest label above the operation, in its source; "" if there is none. */
 static void find_label(struct weak_place *self)
 {
 	static char lines[LINES_ABOVE + 1][256];
-	FILE *file = fopen(self->place->file, "r");
+	char path[1024];
+	(void)snprintf(path, sizeof(path), PFS_SIM_SOURCES "/%s", path_below(self->place->file));
+	FILE *file = fopen(path, "r");
 	int at = 0;
 	self->label[0] = '\0';
 	if (file == NULL)
@@ -79,7 +93,7 @@ static void saw(void *context, const struct pfs_sim_operation *operation)
 {
 	struct weakening *self = context;
 	const struct pfs_sim_place *place = operation->place;
-	if (strstr(place->file, "containers/") == NULL && strstr(place->file, "variants/") == NULL)
+	if (path_below(place->file) == NULL)
 		return;
 	uint32_t at = 0;
 	while (at < self->place_count &&
@@ -162,13 +176,41 @@ static const char *text_of(const struct weak_place *what)
 	return text;
 }
 
-/* Few executions of every pair first, then more of each: most are caught at once. */
-static void try_place(struct weakening *self, struct weak_place *what, uint64_t executions)
+static void say_noticed(const struct weakening *self, struct pfs_weaken_row *row, uint32_t pair,
+			uint64_t spent)
+{
+	row->policy = self->pairs[pair].variant->name;
+	row->scenario = self->pairs[pair].scenario;
+	row->owner_fences = self->pairs[pair].owner_fences;
+	row->after = spent;
+	size_t length = strcspn(self->result.message, "(;");
+	(void)snprintf(row->as, sizeof(row->as), "%.*s", (int)length, self->result.message);
+	(void)printf("%-12s %-10s %-12s %7llu  %s\n", row->policy, row->scenario,
+		     row->owner_fences ? "owner_fences" : "", (unsigned long long)spent, row->as);
+}
+
+/* Where a note says; true: it is noticed there. */
+static bool try_note(struct weakening *self, const struct weak_place *what,
+		     const struct pfs_weaken_note *note, struct pfs_weaken_row *row)
+{
+	for (uint32_t pair = 0; pair < self->pair_count; pair++) {
+		if (strcmp(self->pairs[pair].variant->name, note->policy) != 0 ||
+		    strcmp(self->pairs[pair].scenario, note->scenario) != 0 ||
+		    self->pairs[pair].owner_fences != note->owner_fences ||
+		    !search(self, pair, what, PFS_SEARCH_ROTATE, note->executions))
+			continue;
+		say_noticed(self, row, pair, self->result.executions);
+		return true;
+	}
+	return false;
+}
+
+/* Few executions of every pair first, then more of each: most are noticed at once. */
+static bool try_all(struct weakening *self, const struct weak_place *what, uint64_t executions,
+		    struct pfs_weaken_row *row)
 {
 	static const enum pfs_search_kind kinds[] = { PFS_SEARCH_ROTATE, PFS_SEARCH_ALL };
 	uint64_t spent = 0;
-	(void)printf("%-14s %4d %-4s %-23s ", pfs_trace_base_name(what->place->file),
-		     what->place->line, what->label, text_of(what));
 	for (uint64_t most = executions < 100 ? executions : 100;; most *= 10) {
 		most = most < executions ? most : executions;
 		for (uint32_t i = 0; i < 2 * self->pair_count; i++) {
@@ -179,16 +221,45 @@ static void try_place(struct weakening *self, struct weak_place *what, uint64_t 
 			spent += self->result.executions;
 			if (!failed)
 				continue;
-			what->caught = true;
-			(void)printf("%-12s %-10s %7llu  %.60s\n",
-				     self->pairs[pair].variant->name, self->pairs[pair].scenario,
-				     (unsigned long long)spent, self->result.message);
-			return;
+			say_noticed(self, row, pair, spent);
+			return true;
 		}
 		if (most == executions)
 			break;
 	}
-	(void)printf("not caught in %llu executions\n", (unsigned long long)spent);
+	(void)printf("not noticed in %llu executions", (unsigned long long)spent);
+	return false;
+}
+
+/* False: not noticed. What has a sentence is searched only if `all`. */
+static bool try_place(struct weakening *self, const struct weak_place *what, uint64_t executions,
+		      bool all)
+{
+	struct pfs_weaken_row *row = pfs_weaken_table_add(&self->table);
+	row->file = pfs_trace_base_name(what->place->file);
+	row->function = what->place->function;
+	row->label = what->label[0] != '\0' ? what->label : "-";
+	(void)snprintf(row->operation, sizeof(row->operation), "%s", text_of(what));
+	const char *const fields[5] = { row->file, row->function, row->label, what->place->text,
+					row->operation };
+	const struct pfs_weaken_note *note = pfs_weaken_notes_find(&self->notes, fields);
+	(void)printf("%-14s %4d %-24s %-4s %-20s %-23s ", row->file, what->place->line,
+		     row->function, row->label, what->place->text, row->operation);
+	bool has_sentence = note != NULL && note->policy[0] == '\0';
+	row->sentence = has_sentence ? note->sentence : NULL;
+	bool noticed = note != NULL && !has_sentence && try_note(self, what, note, row);
+	if (!noticed && (all || !has_sentence))
+		noticed = try_all(self, what, executions, row);
+	if (noticed == has_sentence) {
+		(void)printf("%s  <-- %s\n", noticed ? "" : ",",
+			     noticed ? "and its note says that no search shows it"
+				     : "and no note says why");
+		self->faults++;
+	} else if (!noticed) {
+		(void)printf("%s%.60s...\n", all ? ": " : "not searched: ", row->sentence);
+	}
+	(void)fflush(stdout);
+	return noticed;
 }
 
 /* ---- the command ---- */
@@ -205,30 +276,23 @@ static bool has_label(const char *labels, const char *label)
 	return false;
 }
 
-/* Is each of the labels caught at some place? */
-static bool all_caught(const struct weakening *self, const char *labels)
+/* Notes of operations that the sources do not have. */
+static void look_for_old_notes(struct weakening *self)
 {
-	bool all = true;
-	char copy[256], *rest = copy, *label;
-	(void)snprintf(copy, sizeof(copy), "%s", labels);
-	while ((label = strsep(&rest, ",")) != NULL) {
-		bool caught = false;
-		for (uint32_t at = 0; at < self->place_count; at++)
-			caught |= self->places[at].caught &&
-				  strcmp(self->places[at].label, label) == 0;
-		if (!caught)
-			(void)printf("[%s] is not caught anywhere\n", label);
-		all &= caught;
+	for (uint32_t i = 0; i < self->notes.count; i++) {
+		const struct pfs_weaken_note *note = &self->notes.notes[i];
+		if (note->met)
+			continue;
+		(void)printf("a note of %s, %s, %s, %s, %s: no such operation was tried  "
+			     "<-- remove it\n", note->file, note->function, note->edge,
+			     note->object, note->operation);
+		self->faults++;
 	}
-	return all;
 }
 
-int pfs_command_weaken(const char *labels, uint64_t executions, uint64_t seed)
+/* 0, or what is wrong with the pairs as they are. */
+static int find_places(struct weakening *self)
 {
-	struct weakening *self = &weakening;
-	uint32_t tried = 0, caught = 0;
-	self->seed = seed;
-	find_pairs(self);
 	for (uint32_t pair = 0; pair < self->pair_count; pair++) {
 		if (!search(self, pair, NULL, PFS_SEARCH_ROTATE, LOOK_EXECUTIONS))
 			continue;
@@ -236,20 +300,39 @@ int pfs_command_weaken(const char *labels, uint64_t executions, uint64_t seed)
 			     self->pairs[pair].scenario, self->result.message);
 		return 1;
 	}
-	(void)printf("%-14s %4s %-4s %-23s %-12s %-10s %7s  %s\n", "file", "line", "edge",
-		     "operation", "caught by", "scenario", "after", "as");
+	return 0;
+}
+
+int pfs_command_weaken(const struct pfs_weaken_options *options)
+{
+	struct weakening *self = &weakening;
+	uint32_t noticed = 0;
+	self->seed = options->seed;
+	if (!pfs_weaken_notes_read(&self->notes, PFS_SIM_SOURCES "/sim/weaken.notes"))
+		return 2;
+	find_pairs(self);
+	if (find_places(self) != 0)
+		return 1;
 	for (uint32_t at = 0; at < self->place_count; at++) {
-		if (labels != NULL && !has_label(labels, self->places[at].label))
+		struct weak_place *place = &self->places[at];
+		if (options->labels != NULL && !has_label(options->labels, place->label))
 			continue;
-		try_place(self, &self->places[at], executions);
-		(void)fflush(stdout);
-		tried++;
-		if (!self->places[at].caught && self->places[at].order == PFS_SIM_SEQ) {
-			self->places[at].fully = true;
-			try_place(self, &self->places[at], executions);
-		}
-		caught += self->places[at].caught;
+		if (try_place(self, place, options->executions, !options->noted) ||
+		    place->order != PFS_SIM_SEQ)
+			continue;
+		place->fully = true;
+		(void)try_place(self, place, options->executions, !options->noted);
 	}
-	(void)printf("%u of %u places are noticed\n", caught, tried);
-	return labels == NULL || all_caught(self, labels) ? 0 : 1;
+	for (uint32_t i = 0; i < self->table.count; i++)
+		noticed += self->table.rows[i].policy != NULL;
+	(void)printf("%u of %u weaker orders are noticed\n", noticed, self->table.count);
+	if (options->labels == NULL)
+		look_for_old_notes(self);
+	if (options->out != NULL &&
+	    !pfs_weaken_table_write(&self->table, options->out, options->executions))
+		return 2;
+	if (self->faults != 0)
+		(void)printf("%u faults: sim/weaken.notes says what no search can show\n",
+			     self->faults);
+	return self->faults != 0;
 }

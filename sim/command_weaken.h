@@ -5,14 +5,27 @@
 #ifndef PFS_SIM_COMMAND_WEAKEN_H
 #define PFS_SIM_COMMAND_WEAKEN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct pfs_weaken_options {
+	const char *labels;  /* "L1,L3": only these, as the comments of the sources name them */
+	const char *out;     /* a page that has the table, see weaken_table.h; NULL: none */
+	uint64_t executions; /* of each search */
+	uint64_t seed;
+	bool noted;          /* what weaken.notes has a sentence for is not searched */
+};
+
 /*
- * pfs_command_weaken - print the table: place, label, caught by what, after how many executions.
+ * pfs_command_weaken - print the table: place, label, noticed by what, after how many executions.
  *
- * labels: NULL: all places, exit 0. Otherwise "L1,L3": only places of these labels, as the
- * comments of the sources name them, and exit 1 if one of the labels is not caught anywhere.
+ * Returns   0: each weaker order is noticed, or weaken.notes says why no search shows it. 1: one
+ *           is not, or is noticed although it says so, or a line there is of no operation. 2: a
+ *           file can't be read or written.
+ * Errors    as returned.
+ * Progress  blocking: minutes.
+ * Order     none.
  */
-int pfs_command_weaken(const char *labels, uint64_t executions, uint64_t seed);
+int pfs_command_weaken(const struct pfs_weaken_options *options);
 
 #endif

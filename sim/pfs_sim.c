@@ -21,10 +21,10 @@
 #include "sim/usage.h"
 
 struct arguments {
-	const char *policy, *scenario, *memory, *search, *save, *weaken, *labels;
+	const char *policy, *scenario, *memory, *search, *save, *weaken, *labels, *out;
 	uint64_t threads, operations, seed, executions, preemptions, jobs;
 	double seconds;
-	bool full_flags, side_by_side, owner_fences, quiet, real_time, append_only, no_races;
+	bool full_flags, side_by_side, owner_fences, quiet, real_time, append_only, no_races, noted;
 };
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
@@ -125,6 +125,8 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		{ "--save", &self->save, NULL, 0, 0, NULL },
 		{ "--weaken", &self->weaken, NULL, 0, 0, NULL },
 		{ "--labels", &self->labels, NULL, 0, 0, NULL },
+		{ "--out", &self->out, NULL, 0, 0, NULL },
+		{ "--noted", NULL, NULL, 0, 0, &self->noted },
 		{ "--append_only", NULL, NULL, 0, 0, &self->append_only },
 		{ "--no_races", NULL, NULL, 0, 0, &self->no_races },
 		{ "--threads", NULL, &self->threads, 1, PFS_CASE_THREADS_MAX, NULL },
@@ -382,6 +384,7 @@ static bool check_one(struct arguments *arguments, const char *scenario)
 		     fine ? "no violation" : result->message,
 		     incomplete != 0 ? "; some met the bound on steps" : "",
 		     good && defect ? " (its known defect)" : good ? "" : "  <-- NOT EXPECTED");
+	(void)fflush(stdout); /* the rest takes its time */
 	if (!good && !fine) {
 		(void)pfs_search_shrink(session.machine, &session.scenario, result);
 		pfs_search_show(session.machine, &session.scenario, result, stdout);
@@ -425,9 +428,9 @@ static int weaken_all(int argc, char **argv)
 {
 	struct arguments arguments = { .executions = 1000, .seed = 1 };
 	int status = read_arguments(&arguments, argc, argv);
-	return status != 0 ? status
-			   : pfs_command_weaken(arguments.labels, arguments.executions,
-						arguments.seed);
+	const struct pfs_weaken_options options = { arguments.labels, arguments.out,
+		arguments.executions, arguments.seed, arguments.noted };
+	return status != 0 ? status : pfs_command_weaken(&options);
 }
 
 static int replay(const char *path)

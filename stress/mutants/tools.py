@@ -2,7 +2,7 @@
 """tools.py - which tool catches which mutant of mutants.json, as a table.
 
 usage: stress/mutants/tools.py [--only ID[,ID...]] [--tools T[,T...]] [--seconds S] [--jobs N]
-                               [--found FILE] [--out FILE]
+                               [--found FILE] [--out PAGE] [--check PAGE]
 
 Unlike run.py, which runs the one test that is made for a mutant, this gives each mutant to
 every tool, with nothing but the policies that the mutant's own test names:
@@ -10,9 +10,11 @@ every tool, with nothing but the policies that the mutant's own test names:
 	stress  pfs-stress on real threads, with and without faults
 	sc, tso, views   pfs-sim check, every scenario: an exhaustive and a rotating search
 What is found goes to --found, one JSON object a line; lines that are there already count, too,
-so that tools may take turns. A tool that needs longer than --seconds has not caught it. What a
-tool catches at random it may miss in the next run. Exit 0: the table is made. 1: a mutant does
-not build. 2: bad usage.
+so that tools may take turns; and so do the rows of the page that --out names, so that new mutants
+alone may be tried. A tool that needs longer than --seconds has not caught it. What a tool catches
+at random it may miss in the next run. --check tries nothing: it says whether the page is the one
+that its own rows make, with a row for each mutant.
+Exit 0: the table is made, or right. 1: a mutant does not build, or the page is wrong. 2: bad usage.
 """
 
 import argparse
@@ -23,6 +25,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import run
@@ -53,6 +56,24 @@ def commands(tool, mutant):
             for policy in policies]
 
 
+def complains(command, environment, seconds):
+    """Does the command fail, or say that a scenario does, in so many seconds?"""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          env=environment, errors="replace") as process:
+        stop = threading.Timer(max(seconds, 0.1), process.kill)
+        stop.start()
+        # pfs-sim goes on after the first scenario that fails.
+        said = any("NOT EXPECTED" in line for line in process.stdout)
+        if said:
+            process.kill()
+        code = process.wait()
+        late = not stop.is_alive()
+        stop.cancel()
+    if code == 2:
+        sys.exit(f"tools.py: {' '.join(command)}: bad usage")
+    return said or (code != 0 and not late)
+
+
 def ask(build, folder, tool, mutant, seconds):
     """Seconds until the tool complained, or None."""
     begin = time.monotonic()
@@ -61,15 +82,8 @@ def ask(build, folder, tool, mutant, seconds):
         left = seconds - (time.monotonic() - begin)
         if left <= 0:
             break
-        try:
-            result = subprocess.run([os.path.join(folder, PROGRAM[build.name]), *arguments],
-                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                    timeout=left, check=False, env=environment)
-        except subprocess.TimeoutExpired:
-            break
-        if result.returncode == 2:
-            sys.exit(f"tools.py: {PROGRAM[build.name]} {' '.join(arguments)}: bad usage")
-        if result.returncode != 0:
+        command = [os.path.join(folder, PROGRAM[build.name]), *arguments]
+        if complains(command, environment, left):
             return time.monotonic() - begin
     return None
 
@@ -98,17 +112,50 @@ def row(mutant, found):
     return f"| `{mutant['id']}` | {mutant['breaks']} | " + " | ".join(cells) + " |"
 
 
-def table(mutants, found, seconds):
+def rows_of(path):
+    """{mutant: {tool: 0 or None}} of a page that table() made; nothing if there is none."""
+    found = {}
+    if not path or not os.path.exists(path):
+        return found
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+            if line.startswith("| `") and len(cells) == 2 + len(TOOLS):
+                found[cells[0].strip("`")] = {
+                    tool: 0.0 if cell == "caught" else None
+                    for tool, cell in zip(TOOLS, cells[2:]) if cell != "not tried"}
+    return found
+
+
+def check(path, mutants):
+    """What is wrong with a page, or None."""
+    found = rows_of(path)
+    extra = sorted(set(found) - {mutant["id"] for mutant in mutants})
+    if extra:
+        return f"{path}: {extra[0]}: no such mutant in mutants.json"
+    for mutant in mutants:
+        untried = [tool for tool in TOOLS if tool not in found.get(mutant["id"], {})]
+        if untried:
+            return (f"{path}: {mutant['id']}: not tried with {', '.join(untried)}; run "
+                    f"stress/mutants/tools.py --only {mutant['id']} --out {path}")
+    with open(path, encoding="utf-8") as file:
+        if file.read() != table(mutants, found):
+            return f"{path}: not the page that its rows make; run stress/mutants/tools.py --out"
+    return None
+
+
+def table(mutants, found):
     """The table as a page."""
-    sums = ", ".join(f"{tool} {sum(f.get(tool) is not None for f in found.values())}"
-                     for tool in TOOLS)
+    mine = [found.get(mutant["id"], {}) for mutant in mutants]
+    sums = ", ".join(f"{tool} {sum(f.get(tool) is not None for f in mine)}" for tool in TOOLS)
+    none = sum(all(f.get(tool) is None for tool in TOOLS) for f in mine)
     head = ["# Which tool catches which mutant", "",
-            f"Made by `stress/mutants/tools.py --seconds {seconds} --out docs/mutants.md`. Every",
+            "Made by `stress/mutants/tools.py --out docs/mutants.md`, on a busy machine. Every",
             "mutant is caught by the test that `mutants.json` names for it, which CI runs; here",
             "each tool meets it without being told where to look: all scenarios, all modes. `-`:",
             "not caught, in that time and by those bounds. Races are judged by the declared",
             "orders, so `sc` and `tso` see some orders that x86 keeps anyway.", "",
-            f"Caught of {len(mutants)}: {sums}.", "",
+            f"Caught of {len(mutants)}: {sums}; {none} by their own tests alone.", "",
             "| mutant | what breaks | " + " | ".join(TOOLS) + " |",
             "|---|---|" + "---|" * len(TOOLS)]
     return "\n".join(head + [row(m, found.get(m["id"], {})) for m in mutants]) + "\n"
@@ -141,13 +188,21 @@ def main():
     parser.add_argument("--tools", default=",".join(TOOLS), help="default: " + ",".join(TOOLS))
     parser.add_argument("--seconds", type=int, default=30, help="for a tool and a mutant")
     parser.add_argument("--found", help="append what is found to this file, and read it first")
-    parser.add_argument("--out", help="write the table to this file")
+    parser.add_argument("--out", help="write the table to this page; its rows count, too")
+    parser.add_argument("--check", help="is this page right?")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     tools = arguments.tools.split(",")
     if not set(tools) <= set(TOOLS):
         parser.error(f"--tools {arguments.tools}: choose from {', '.join(TOOLS)}")
-    mutants, found, broken = run.choose(arguments), known(arguments.found), 0
+    mutants, broken = run.choose(arguments), 0
+    if arguments.check:
+        fault = check(arguments.check, mutants)
+        print(f"tools.py: {fault}" if fault else f"{len(mutants)} mutants, no fault")
+        return 1 if fault else 0
+    found = rows_of(arguments.out)
+    for name, answers in known(arguments.found).items():
+        found.setdefault(name, {}).update(answers)
     scratch = tempfile.mkdtemp(prefix="pfs_tools_")
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
         try:
@@ -167,8 +222,10 @@ def main():
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     if arguments.out:
+        arguments.only = None
+        page = table(run.choose(arguments), found)
         with open(arguments.out, "w", encoding="utf-8") as file:
-            file.write(table(mutants, found, arguments.seconds))
+            file.write(page)
     return 1 if broken else 0
 
 
