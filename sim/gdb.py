@@ -8,18 +8,61 @@ usage: gdb -x sim/gdb.py --args build/sim/sim/pfs-sim replay FILE
        (gdb) pfs-bt all
 
 A parked thread's registers lie on its stack as pfs_fiber_swap (fiber.c) left them; x86-64 only.
+Nothing is written and nothing called in the program: some versions of gdb cannot set registers
+on processors with large vector state, and a core dump has none to set.
 """
 import gdb
+import gdb.unwinder
 
 SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp", "rip")  # from the stack pointer upwards
 
 
 def machine():
     """The machine of the stopped OS thread."""
-    found = gdb.parse_and_eval("pfs_machine_current()")
+    found = gdb.parse_and_eval("'machine.c'::current")
     if int(found) == 0:
         raise gdb.GdbError("pfs: no machine on this thread; stop at pfs_machine_fail first")
     return found
+
+
+class Parked(gdb.unwinder.Unwinder):
+    """While it runs something, the caller of the newest frame is a parked thread."""
+
+    def __init__(self):
+        super().__init__("pfs-parked")
+        self.values, self.newest = None, None
+
+    def run(self, values, command):
+        """command(), with the stack of a parked thread behind the newest frame."""
+        self.newest = int(gdb.newest_frame().read_register("rsp"))
+        self.values = values
+        gdb.invalidate_cached_frames()
+        try:
+            return command()
+        finally:
+            self.values = None
+            gdb.invalidate_cached_frames()
+
+    def __call__(self, pending_frame):
+        if self.values is None or int(pending_frame.read_register("rsp")) != self.newest:
+            return None
+        unwind = pending_frame.create_unwind_info(Frame(
+            pending_frame.read_register("rsp"), pending_frame.read_register("rip")))
+        for name, value in self.values.items():
+            like = pending_frame.read_register(name).type
+            unwind.add_saved_register(name, gdb.Value(value).cast(like))
+        return unwind
+
+
+class Frame:
+    """What tells one frame from another, as gdb wants it."""
+
+    def __init__(self, sp, pc):
+        self.sp, self.pc = sp, pc
+
+
+PARKED = Parked()
+gdb.unwinder.register_unwinder(None, PARKED, replace=True)
 
 
 def threads():
@@ -54,18 +97,11 @@ def backtrace(thread, running):
         return
     word = gdb.lookup_type("unsigned long").pointer()
     stack = thread["fiber"]["stack_pointer"].cast(word)
-    gdb.execute("frame 0", to_string=True)
-    names = SAVED + ("rsp",)
-    before = {name: int(gdb.parse_and_eval(f"(unsigned long)${name}")) for name in names}
     values = {name: int(stack[i]) for i, name in enumerate(SAVED)}
     values["rsp"] = int(stack) + 8 * len(SAVED)
-    try:
-        for name in names:
-            gdb.execute(f"set ${name} = {values[name]}", to_string=True)
-        gdb.execute("backtrace")
-    finally:
-        for name in names:
-            gdb.execute(f"set ${name} = {before[name]}", to_string=True)
+    # The newest frame stands for pfs_fiber_swap: behind it the parked thread goes on.
+    lines = PARKED.run(values, lambda: gdb.execute("backtrace", to_string=True)).splitlines()
+    print("\n".join(line for line in lines if not line.startswith("#0 ")))
 
 
 class Threads(gdb.Command):
