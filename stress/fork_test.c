@@ -343,12 +343,10 @@ static void destroy_at_once(void *context)
 /* The background pass goes on in the child. The calls that start it are one of three. */
 static void wait_for_pages_to_go(struct scene *self)
 {
-	for (uint32_t i = 0; i < 1000; i++) {
-		if (pfs_counts_of(self->container).reclaimed >= 2)
-			return;
+	uint32_t looks = 1000;
+	while (pfs_counts_of(self->container).reclaimed < 2 && looks-- != 0)
 		(void)usleep(10000);
-	}
-	PFS_CHECK(!"no page went back");
+	PFS_CHECK(pfs_counts_of(self->container).reclaimed >= 2);
 }
 
 static void grow_and_wait(void *context)
