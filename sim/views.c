@@ -278,7 +278,8 @@ static void keep_view(struct pfs_views *self, struct pfs_view_message *message,
 {
 	uint32_t count = self->table.count;
 	uint32_t *copy = pfs_arena_take(&self->arena, count * sizeof(uint32_t));
-	memcpy(copy, view, count * sizeof(uint32_t));
+	if (count != 0)
+		memcpy(copy, view, count * sizeof(uint32_t));
 	if (from != NULL)
 		join(self, copy, from);
 	message->view = copy;
