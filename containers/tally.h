@@ -152,13 +152,13 @@ static inline void pfs_tally_won_record(struct pfs_thread *thread, const void *r
  * Before the record becomes FREE, so that live never exceeds the records in use; but on the
  * simulated machine right after it, which is the same moment there: then live is exact.
  */
-static inline void pfs_tally_free(struct pfs_thread *thread, bool is_done)
+static inline void pfs_tally_free(struct pfs_container *home, bool is_done)
 {
 	if (is_done != PFS_TALLY_EXACT)
 		return;
 	pfs_metrics_begin();
 	/* relaxed: a sum. */
-	(void)pfs_fetch_add_relaxed(&thread->container->live, (uint64_t)-1);
+	(void)pfs_fetch_add_relaxed(&home->live, (uint64_t)-1);
 	pfs_metrics_end();
 }
 #else
@@ -194,9 +194,9 @@ static inline void pfs_tally_won_record(struct pfs_thread *thread, const void *r
 {
 	(void)thread, (void)record;
 }
-static inline void pfs_tally_free(struct pfs_thread *thread, bool is_done)
+static inline void pfs_tally_free(struct pfs_container *home, bool is_done)
 {
-	(void)thread, (void)is_done;
+	(void)home, (void)is_done;
 }
 #endif
 
@@ -210,18 +210,20 @@ static inline void pfs_check_handle(const struct pfs_thread *thread, const void 
 
 static inline void pfs_words_free(struct pfs_thread *thread, void *record)
 {
-	pfs_check_handle(thread, record);
-	pfs_tally_free(thread, false);
+	struct pfs_container *home = PFS_COUNTED ? pfs_record_page(record)->container : NULL;
+	(void)thread;
+	pfs_tally_free(home, false);
 	pfs_lock_allocated_to_free(pfs_record_lock(record));
-	pfs_tally_free(thread, true);
+	pfs_tally_free(home, true);
 }
 
 static inline void pfs_words_abandon(struct pfs_thread *thread, struct pfs_claim claim)
 {
-	pfs_check_handle(thread, claim.record);
-	pfs_tally_free(thread, false);
+	struct pfs_container *home = PFS_COUNTED ? pfs_record_page(claim.record)->container : NULL;
+	(void)thread;
+	pfs_tally_free(home, false);
 	pfs_lock_dirty_to_free(pfs_record_lock(claim.record), claim.dirty_word);
-	pfs_tally_free(thread, true);
+	pfs_tally_free(home, true);
 }
 
 #endif

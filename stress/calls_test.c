@@ -100,6 +100,26 @@ static void a_handle_looks_where_it_runs(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
+/* The strict scans keep nothing beside the record's own word: any handle frees it, and counts it
+ * where it lies. */
+static void a_scan_frees_by_the_word(const struct pfs_case *at)
+{
+	struct pfs_fixture ours, theirs;
+	set_up(&ours, at);
+	set_up(&theirs, at);
+	void *record = pfs_allocate_or_fail(ours.thread);
+	pfs_free(theirs.thread, record);
+	PFS_CHECK_IS(pfs_container_live(ours.container), 0);
+	PFS_CHECK(!pfs_owns(ours.thread, record));
+	pfs_fixture_fill(&ours, CAPACITY);
+	pfs_fixture_fill(&theirs, CAPACITY);
+	PFS_CHECK(pfs_counts_of(ours.container).live_peak <= CAPACITY);
+	pfs_fixture_empty(&ours, 0, CAPACITY);
+	pfs_fixture_empty(&theirs, 0, CAPACITY);
+	pfs_fixture_tear_down(&ours);
+	pfs_fixture_tear_down(&theirs);
+}
+
 /* Misuse: caught in the wrong call, before the other container's index knows the record. */
 static void free_by_another_handle(const struct pfs_case *at)
 {
@@ -207,7 +227,7 @@ static void partitions_without_an_index(const struct pfs_case *at)
 	{ .name = (title), .run = (function), .each = true, .traits = (needs) }
 #define DIES(title, function, text)                                                   \
 	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_WORDS, \
-	  .dies_with = (text) }
+	  .without = PFS_TRAIT_STRICT, .dies_with = (text) }
 
 static const struct pfs_test tests[] = {
 	EACH("existing records only", existing_records_only, POOL | PFS_TRAIT_GROW),
@@ -217,6 +237,7 @@ static const struct pfs_test tests[] = {
 	EACH("partitions free by the record", partitions_free_by_the_record, POOL),
 	EACH("records without an index", records_without_an_index, 0),
 	EACH("partitions without an index", partitions_without_an_index, 0),
+	EACH("a scan frees by the word", a_scan_frees_by_the_word, POOL | PFS_TRAIT_STRICT),
 	DIES("free by another handle", free_by_another_handle, "handle of another container"),
 	DIES("abandon by another handle", abandon_by_another_handle,
 	     "handle of another container"),

@@ -202,7 +202,8 @@ static void visit_each(struct session *self, const struct pfs_test *test)
 {
 	const struct pfs_variant *variant;
 	for (size_t position = 0; (variant = pfs_variant_at(position)) != NULL; position++) {
-		if ((pfs_variant_traits(variant) & test->traits) != test->traits)
+		uint32_t traits = pfs_variant_traits(variant);
+		if ((traits & test->traits) != test->traits || (traits & test->without) != 0)
 			continue;
 		for (int layout = PFS_LAYOUT_IN_RECORD; layout <= PFS_LAYOUT_SIDE_BY_SIDE;
 		     layout++) {

@@ -39,6 +39,7 @@ struct pfs_test {
 	void (*run)(const struct pfs_case *at);
 	bool each;             /* for each variant with the traits, in both layouts */
 	uint32_t traits;
+	uint32_t without;      /* and for none that has one of these */
 	bool threads;          /* starts threads: needs PFS_TRAIT_C11 under ThreadSanitizer */
 	const char *dies_with; /* the test must abort, and stderr must hold this text */
 };

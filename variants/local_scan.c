@@ -72,6 +72,6 @@ PFS_POLICY(local_scan) = {
 	.lines = lines,
 	.allocate = allocate,
 	.publish = publish_record,
-	.abandon = abandon_record,
-	.free = free_record,
+	.abandon = abandon_by_word,
+	.free = free_by_word,
 };

@@ -33,6 +33,6 @@ PFS_POLICY(random_start) = {
 		  PFS_TRAIT_STRICT | PFS_TRAIT_C11,
 	.allocate = allocate,
 	.publish = publish_record,
-	.abandon = abandon_record,
-	.free = free_record,
+	.abandon = abandon_by_word,
+	.free = free_by_word,
 };

@@ -122,6 +122,6 @@ PFS_POLICY(reclaiming) = {
 	.reclaim = reclaim,
 	.allocate = allocate,
 	.publish = publish_record,
-	.abandon = abandon_record,
-	.free = free_record,
+	.abandon = abandon_by_word,
+	.free = free_by_word,
 };

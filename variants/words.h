@@ -27,13 +27,29 @@ static inline void publish_record(struct pfs_thread *thread, struct pfs_claim cl
 	pfs_words_publish(thread, claim);
 }
 
+/*
+ * Of policies that keep nothing beside the words: a handle of another container frees a record as
+ * rightly as one of its own, and looking at the page for it costs 7 to 10 % of churn on one thread.
+ */
+static inline void abandon_by_word(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	pfs_words_abandon(thread, claim);
+}
+
+static inline void free_by_word(struct pfs_thread *thread, void *record)
+{
+	pfs_words_free(thread, record);
+}
+
 static inline void abandon_record(struct pfs_thread *thread, struct pfs_claim claim)
 {
+	pfs_check_handle(thread, claim.record);
 	pfs_words_abandon(thread, claim);
 }
 
 static inline void free_record(struct pfs_thread *thread, void *record)
 {
+	pfs_check_handle(thread, record);
 	pfs_words_free(thread, record);
 }
 

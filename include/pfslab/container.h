@@ -232,10 +232,11 @@ struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
  * pfs_free - ALLOCATED -> FREE, same version. Wait-free for the container's policies.
  * Release: the next owner sees the last bytes.
  *
- * By any attached thread's handle of the record's own container; another container's is a bug
- * and is caught, and so is a second free. Not always caught are two frees of one record at the
- * same moment: both may see ALLOCATED. A compare-and-swap would tell, for another locked
- * instruction in each free (docs/decisions.md).
+ * By any attached thread's handle of the record's own container. Another container's is a bug;
+ * it is caught where the policy keeps more than the records' words (the strict scans do not, and
+ * free the record rightly), and so is a second free. Not always caught are two frees of one
+ * record at the same moment: both may see ALLOCATED. A compare-and-swap would tell, for another
+ * locked instruction in each free (docs/decisions.md).
  */
 void pfs_free(struct pfs_thread *thread, void *record);
 
