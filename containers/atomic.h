@@ -38,6 +38,10 @@
 						memory_order_acquire,               \
 						memory_order_relaxed)
 
+#define pfs_cas_release(object, seen, value)                                        \
+	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
+						memory_order_release,               \
+						memory_order_relaxed)
 #define pfs_cas_seq(object, seen, value)                                            \
 	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
 						memory_order_seq_cst,               \
@@ -52,6 +56,10 @@
 
 #define pfs_fetch_add_relaxed(object, value) \
 	atomic_fetch_add_explicit((object), (value), memory_order_relaxed)
+#define pfs_fetch_add_acq_rel(object, value) \
+	atomic_fetch_add_explicit((object), (value), memory_order_acq_rel)
+#define pfs_fetch_or_acquire(object, value) \
+	atomic_fetch_or_explicit((object), (value), memory_order_acquire)
 #define pfs_fetch_add_seq(object, value) \
 	atomic_fetch_add_explicit((object), (value), memory_order_seq_cst)
 #define pfs_fetch_or_seq(object, value) \

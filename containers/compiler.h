@@ -8,6 +8,7 @@
  * pointers are gone. Hooks are plain static inline: always_inline hooks do not build at -Og. */
 #define PFS_SKELETON static inline __attribute__((always_inline))
 #define PFS_COLD __attribute__((cold, noinline))
+#define PFS_NORETURN __attribute__((noreturn)) /* C++, too, as benchmarks need it */
 #define pfs_likely(condition) __builtin_expect(!!(condition), 1)
 
 /* Let the compiler believe that someone looks at what pointer points to. */
@@ -18,10 +19,10 @@
  *
  * what names the operation, found and expected the states of its pfs_lock word.
  */
-PFS_COLD _Noreturn void pfs_panic(const char *what, unsigned found, unsigned expected);
+PFS_COLD PFS_NORETURN void pfs_panic(const char *what, unsigned found, unsigned expected);
 
 /* The same for what no lock word shows: what says all of it. */
-PFS_COLD _Noreturn void pfs_panic_plain(const char *what);
+PFS_COLD PFS_NORETURN void pfs_panic_plain(const char *what);
 
 /* For bugs of this kit and of its callers; no side effects; on in every build. */
 #define PFS_ASSERT(condition, what)                     \

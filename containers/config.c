@@ -90,6 +90,17 @@ static enum pfs_status check_fit(const struct pfs_config *config, struct pfs_mes
 				       "page of %u records of %u bytes: a page may have 1 GiB; "
 				       "lower page_records",
 				       config->page_records, config->record_size_bytes);
+	if (config->tag_bytes != 0 && config->tag_bytes != 4 && config->tag_bytes != 8)
+		return pfs_message_set(message, PFS_BAD_CONFIG, "tag_bytes %u: must be 0, 4 or 8",
+				       config->tag_bytes);
+	if (config->layout != PFS_LAYOUT_BARE && (config->bare_words || config->tag_bytes != 0))
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "%s: only with layout bare; choose it, or unset this",
+				       config->bare_words ? "bare_words" : "tag_bytes");
+	if (config->huge_pages != PFS_HUGE_NEVER && config->source != NULL)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "huge_pages: only with the default source of memory; let "
+				       "yours advise, or unset this");
 	if (config->record_max > capacity)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "record_max %llu: page_max * page_records is %llu; raise "
@@ -107,7 +118,8 @@ enum pfs_status pfs_config_check(const struct pfs_config *config, struct pfs_mes
 		{ "page_records", config->page_records, 1, PFS_PAGE_RECORDS_MAX },
 		{ "page_max", config->page_max, 0, PFS_PAGE_MAX },
 		{ "page_prealloc", config->page_prealloc, 0, config->page_max },
-		{ "layout", (uint64_t)config->layout, 0, PFS_LAYOUT_SIDE_BY_SIDE },
+		{ "layout", (uint64_t)config->layout, 0, PFS_LAYOUT_BARE },
+		{ "huge_pages", (uint64_t)config->huge_pages, 0, PFS_HUGE_ADVISE },
 		{ "memory", (uint64_t)config->memory, 0, PFS_MEMORY_NODE },
 		{ "reclaim.headroom_percent", config->reclaim.headroom_percent, 0, 1000 },
 		{ "reclaim.idle_passes", config->reclaim.idle_passes, 1, 1000 },

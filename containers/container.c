@@ -1,6 +1,9 @@
 /*
  * container.c - set-up and tear-down of a container, and the calls that go through the table.
  */
+#ifndef PFS_NO_INLINE
+#define PFS_NO_INLINE /* what the header inlines is defined here, too */
+#endif
 #include "container.h"
 
 #include <stdlib.h>
@@ -9,6 +12,7 @@
 #include "fork.h"
 #include "memory.h"
 #include "message.h"
+#include "tally.h"
 
 static void size_pages(struct pfs_container *self)
 {
@@ -57,7 +61,11 @@ static struct pfs_container *container_new(const struct pfs_variant *variant,
 	self->variant = variant;
 	self->config = *config;
 	self->shape = pfs_page_shape_of(config, line_count(variant));
-	self->source = config->source != NULL ? config->source : pfs_memory_hwloc();
+	self->source = config->source != NULL ? config->source
+		       : config->huge_pages == PFS_HUGE_ADVISE ? pfs_memory_huge()
+							       : pfs_memory_hwloc();
+	if (config->layout == PFS_LAYOUT_BARE)
+		pfs_page_map_allow_bare();
 	self->directory = calloc(pages, sizeof(*self->directory));
 	self->version_bases = calloc(pages, sizeof(*self->version_bases));
 	self->pass_live = calloc(pages, sizeof(*self->pass_live));
@@ -163,6 +171,11 @@ static enum pfs_status check_policy(const struct pfs_variant *variant,
 				       "reclaim.period_ms %u: policy %s gives no pages back; set "
 				       "it to 0, or choose a policy with PFS_TRAIT_RECLAIM",
 				       config->reclaim.period_ms, variant->name);
+	if (config->layout == PFS_LAYOUT_BARE && (variant->traits & PFS_TRAIT_BARE) == 0)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "layout bare: policy %s keeps a header in each record; "
+				       "choose another layout, or exact or magazine",
+				       variant->name);
 	return PFS_OK;
 }
 
@@ -233,7 +246,7 @@ void pfs_container_destroy(struct pfs_container *container)
 
 struct pfs_claim pfs_allocate(struct pfs_thread *thread)
 {
-	return thread->allocate(thread);
+	return thread->head.allocate(thread);
 }
 
 struct pfs_claim pfs_allocate_existing(struct pfs_thread *thread)
@@ -248,16 +261,21 @@ struct pfs_claim pfs_allocate_existing(struct pfs_thread *thread)
 	return claim;
 }
 
+static uint32_t allocate_each(struct pfs_thread *thread, struct pfs_claim *claims, uint32_t count)
+{
+	for (uint32_t taken = 0; taken < count; taken++) {
+		claims[taken] = thread->head.allocate(thread);
+		if (claims[taken].record == NULL)
+			return taken;
+	}
+	return count;
+}
+
 uint32_t pfs_allocate_many(struct pfs_thread *thread, struct pfs_claim *claims, uint32_t count)
 {
-	uint32_t taken = 0;
-	while (taken < count) {
-		claims[taken] = pfs_allocate(thread);
-		if (claims[taken].record == NULL)
-			break;
-		taken++;
-	}
-	return taken;
+	const struct pfs_variant *variant = thread->container->variant;
+	return variant->allocate_many != NULL ? variant->allocate_many(thread, claims, count)
+					      : allocate_each(thread, claims, count);
 }
 
 void pfs_publish_many(struct pfs_thread *thread, const struct pfs_claim *claims, uint32_t count)
@@ -268,14 +286,27 @@ void pfs_publish_many(struct pfs_thread *thread, const struct pfs_claim *claims,
 
 void pfs_free_many(struct pfs_thread *thread, void *const *records, uint32_t count)
 {
+	const struct pfs_variant *variant = thread->container->variant;
+	if (variant->free_many != NULL) {
+		variant->free_many(thread, records, count);
+		return;
+	}
 	for (uint32_t i = 0; i < count; i++)
-		pfs_free(thread, records[i]);
+		thread->head.free(thread, records[i]);
 }
+
+_Static_assert(PFS_PUBLISHED == PFS_VERSION_ONE + PFS_STATE_ALLOCATED - PFS_STATE_DIRTY,
+	       "the header adds what pfs_lock_dirty_to_allocated adds");
 
 void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim)
 {
+	pfs_publish_checked(thread, claim);
+}
+
+void pfs_publish_checked(struct pfs_thread *thread, struct pfs_claim claim)
+{
 	if (pfs_likely((thread->traits & PFS_TRAIT_WORDS) != 0))
-		pfs_words_publish(thread, claim); /* what each of their policies does */
+		pfs_lock_dirty_to_allocated(pfs_lock_of(thread, claim.record), claim.dirty_word);
 	else
 		thread->container->variant->publish(thread, claim);
 }
@@ -285,9 +316,16 @@ void pfs_abandon(struct pfs_thread *thread, struct pfs_claim claim)
 	thread->container->variant->abandon(thread, claim);
 }
 
+void pfs_free_refused(const struct pfs_thread *thread, const void *record)
+{
+	pfs_check_handle(thread, record);
+	/* relaxed: for the report. */
+	pfs_panic("free", pfs_load_relaxed(&pfs_record_lock(record)->word), PFS_STATE_ALLOCATED);
+}
+
 void pfs_free(struct pfs_thread *thread, void *record)
 {
-	thread->free(thread, record);
+	thread->head.free(thread, record);
 }
 
 uint32_t pfs_reclaim_pass(struct pfs_thread *thread)

@@ -17,6 +17,8 @@
  *            [C1] also pairs with [C4] unlink: exchange, seq; see the proof in epoch_own.h
  *            [C7] growths: store, release     <->  [C8] growths: load, acquire
  *            carries: page_limit, so that a search that counted a page also tried it
+ *            [C9] pages: store, release       <->  [P4] count of them: load, acquire
+ *            carries: that a page comes or goes, to whoever proves that none is free
  *            [C5] list of threads: load, seq  <->  [C6] push: exchange, seq
  *            carries: the handle's fields. Seq for what a handle does right after it came:
  *            whoever walks the list and misses it read the list before the push, so it also
@@ -56,23 +58,23 @@ enum pfs_forked {
  */
 struct pfs_thread {
 	/* This thread only, but for what is said. */
+	struct pfs_handle_head head;    /* the variant's; attach, or the policy */
 	void *policy;                   /* the variant's own state of a thread */
-	struct pfs_claim (*allocate)(struct pfs_thread *thread); /* the variant's; attach only */
-	uint64_t random;                /* never 0 */
-	void (*free)(struct pfs_thread *thread, void *record);   /* the variant's; attach only */
-	struct pfs_container *container;
 	enum pfs_status status;         /* of the last refused allocation */
 	uint32_t home_page;             /* hint: where this thread last succeeded */
-	uint32_t node;                  /* where it ran when it attached */
-	uint32_t traits;                /* the variant's; attach only */
+	uint64_t random;                /* never 0 */
 	enum pfs_status growth;         /* what came of the last attempt to add a page */
+	uint32_t traits;                /* the variant's; attach only */
+	struct pfs_container *container;
 	bool stays;                     /* this call may not add a page */
+	uint32_t node;                  /* where it ran when it attached */
 	struct pfs_epoch_thread epoch;  /* its own line */
 	alignas(PFS_LINE) struct pfs_tally tally;
 	_Atomic(uint64_t) lost;         /* this thread; read by counts */
 	struct pfs_thread *next;        /* attach: never changed once listed */
 	struct pfs_thread *next_idle;   /* under `roster`: detached handles, the last on top */
 	bool attached;                  /* under `roster` */
+	uint32_t seat;                  /* the policy's: where it waits for a page; 0: none */
 	bool left_behind;               /* under `roster`: detached by a fork, not by its owner */
 	bool is_current;                /* its thread's own, by current.c */
 	uint64_t owner;                 /* under `roster`: by pfs_fork_self(); 0: the library */
@@ -103,6 +105,7 @@ struct pfs_container {
 	_Atomic(uint64_t) reclaimed;
 	_Atomic(uint32_t) pages;
 	_Atomic(uint32_t) pages_peak;
+	_Atomic(uint32_t) no_hole_below;       /* of the directory */
 	/* Under `passing`: one reclaim pass at a time. */
 	struct pfs_mutex passing;
 	struct pfs_page *limbo;                /* unlinked, waiting for readers */
@@ -158,6 +161,40 @@ static inline struct pfs_page *pfs_container_page(struct pfs_container *self, ui
 	return pfs_load_seq(&self->directory[index]);
 }
 
+/* Is this pointer, which may be anything, a place of the directory? */
+static inline bool pfs_container_has_place(const struct pfs_container *self, const void *owner)
+{
+	size_t distance = (uintptr_t)owner - (uintptr_t)self->directory;
+	return distance < self->page_capacity * sizeof(*self->directory);
+}
+
+/*
+ * The page of this container that has the bytes at a pointer, which may be anything, or NULL.
+ * Inside a read section, or the caller owns the record there. Wait-free: three loads.
+ */
+static inline struct pfs_page *pfs_container_page_with(struct pfs_container *self,
+							const void *pointer)
+{
+	void *owner = pfs_page_map_find(pointer);
+	if (!pfs_likely(pfs_container_has_place(self, owner)))
+		return NULL;
+	/* [C1] seq, pairs with [C2] and [C4]: as in pfs_container_page. */
+	struct pfs_page *page = pfs_load_seq((_Atomic(struct pfs_page *) *)owner);
+	/* Another page may have come to this place of the directory since the entry was read. */
+	bool has = page != NULL && (uintptr_t)pointer - (uintptr_t)pfs_page_granules(page) <
+					   self->shape.granules_bytes;
+	return pfs_likely(has) ? page : NULL;
+}
+
+/* Records of a page that are in use: by their words, or by the policy's index. */
+static inline uint32_t pfs_container_page_live(struct pfs_container *self,
+					       const struct pfs_page *page)
+{
+	if (page->words != NULL)
+		return pfs_page_live(page);
+	return self->variant->page_live(self, page->index);
+}
+
 /*
  * pfs_container_page_at - the page at an index, made and published if there is none.
  *
@@ -184,10 +221,12 @@ PFS_COLD struct pfs_page *pfs_container_page_add(struct pfs_thread *thread,
 /*
  * The steps of growth, for policies that take them apart; all under `growth`.
  *
- * hole: the lowest index without a page, page_capacity if there is none. make: map and lay out
- * the page of an index, not yet visible; NULL with thread->growth PFS_NO_MEMORY. publish: make
- * it visible [C2]. unlink: take a page out of the directory whose records the caller all owns
- * [C4]; the index may be used by the next growth, its versions go on [I4].
+ * hole: the lowest index without a page, page_capacity if there is none; also without the lock,
+ * by whoever keeps others from adding pages, though one just made may be missed. make: map and
+ * lay out the page of an index, not yet visible; likewise without the lock; NULL with
+ * thread->growth PFS_NO_MEMORY. publish: make it visible [C2]. unlink: take a page out of the
+ * directory whose records the caller all owns [C4]; the index may be used by the next growth, its
+ * versions go on [I4].
  */
 uint32_t pfs_growth_hole(struct pfs_container *self);
 PFS_COLD struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index);
@@ -219,14 +258,14 @@ void pfs_reclaimer_forget(struct pfs_container *self);
 
 static inline struct pfs_claim pfs_claim_none(void)
 {
-	return (struct pfs_claim){ .record = NULL, .dirty_word = 0 };
+	return (struct pfs_claim){ .record = NULL };
 }
 
-/* The words of a record that its owner holds: what all variants with words use. */
-static inline void pfs_words_publish(struct pfs_thread *thread, struct pfs_claim claim)
+static inline struct pfs_claim pfs_claim_of(void *record, const struct pfs_lock *lock,
+					    uint32_t dirty_word)
 {
-	(void)thread;
-	pfs_lock_dirty_to_allocated(pfs_record_lock(claim.record), claim.dirty_word);
+	return (struct pfs_claim){ record, dirty_word,
+				   (int32_t)((const char *)lock - (const char *)record) };
 }
 
 #endif

@@ -52,6 +52,7 @@ struct pfs_tally {
 	uint32_t *free_words;   /* [page_records] words at the start of a sampled search */
 	uint32_t tried_slots;   /* distinct slots of the current search */
 	bool sampled;
+	_Atomic(const void *) giving; /* the occupancy word that this thread is freeing to */
 };
 #else
 #define PFS_COUNTED false

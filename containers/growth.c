@@ -4,6 +4,9 @@
  * One lock, because growing by CAS and discarding the losers' pages made every waiting thread
  * map a page at once in the real system's past.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "container.h"
 #include "fork.h"
 #include "memory.h"
@@ -58,16 +61,30 @@ void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page)
 	uint64_t growths = pfs_load_relaxed(&self->growths) + 1; /* relaxed: likewise */
 	count_needless_growth(self);
 	page->published = growths;
+	pfs_page_map_set(pfs_page_granules(page), self->shape.granules_bytes,
+			 (void *)&self->directory[page->index]);
 	/* [C2] release, pairs with [C1]: the page's fields and FREE words go first. */
 	pfs_store_release(&self->directory[page->index], page);
 	/* [C2] release, pairs with [C3]: the directory entry goes first. */
 	if (page->index >= limit)
 		pfs_store_release(&self->page_limit, page->index + 1);
-	pfs_store_relaxed(&self->pages, pages); /* relaxed: a metric */
+	/* [C9] release, pairs with [P4]: who counts this page knows that it is on its way. */
+	pfs_store_release(&self->pages, pages);
 	if (pages > pfs_load_relaxed(&self->pages_peak)) /* relaxed: a metric */
 		pfs_store_relaxed(&self->pages_peak, pages); /* relaxed: a metric */
+	/* relaxed, both: `growth` is held. */
+	if (page->index == pfs_load_relaxed(&self->no_hole_below))
+		pfs_store_relaxed(&self->no_hole_below, page->index + 1); /* relaxed: likewise */
 	/* [C7] release, pairs with [C8]: who counts this page also finds it below the limit. */
 	pfs_store_release(&self->growths, growths);
+}
+
+/* For a page that stands apart from its block. */
+static void *page_memory(const struct pfs_page_shape *shape)
+{
+	void *memory = aligned_alloc(PFS_LINE, (shape->apart_bytes + PFS_LINE - 1) / PFS_LINE *
+						       PFS_LINE);
+	return memory != NULL ? memset(memory, 0, shape->apart_bytes) : NULL;
 }
 
 struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index)
@@ -82,7 +99,15 @@ struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index)
 		thread->growth = PFS_NO_MEMORY;
 		return NULL;
 	}
-	struct pfs_page *page = pfs_page_make(block, &self->shape, self, index,
+	void *apart = self->shape.apart_bytes != 0 ? page_memory(&self->shape) : NULL;
+	if (!pfs_page_map_reserve(block, self->shape.block_bytes) ||
+	    (apart == NULL && self->shape.apart_bytes != 0)) {
+		free(apart);
+		source->unmap(source->context, block, self->shape.block_bytes);
+		thread->growth = PFS_NO_MEMORY;
+		return NULL;
+	}
+	struct pfs_page *page = pfs_page_make(apart, block, &self->shape, self, index,
 					      page_slots(self, index),
 					      self->version_bases[index]);
 	page->node = node;
@@ -115,9 +140,13 @@ struct pfs_page *pfs_container_page_at(struct pfs_thread *thread, uint32_t index
 	return page;
 }
 
+/* No hole is below `no_hole_below`: it is lowered under `growth` when a page goes, and raised when
+ * one comes there. So a container that only grows never looks at its pages again. */
 uint32_t pfs_growth_hole(struct pfs_container *self)
 {
-	uint32_t index = 0;
+	/* relaxed: without `growth` a hole that is just being made may be missed; what is found
+	 * is one, for whoever keeps others from adding pages. */
+	uint32_t index = pfs_load_relaxed(&self->no_hole_below);
 	while (index < self->page_capacity && pfs_container_page(self, index) != NULL)
 		index++;
 	return index;
@@ -155,6 +184,8 @@ struct pfs_page *pfs_container_page_add(struct pfs_thread *thread, struct pfs_gr
 static uint32_t version_base_after(const struct pfs_page *page, uint32_t base)
 {
 	uint32_t farthest = 0;
+	if (page->words == NULL)
+		return base;
 	for (uint32_t slot = 0; slot < page->slot_count; slot++) {
 		/* relaxed: the caller owns every record. */
 		uint32_t word = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
@@ -171,8 +202,11 @@ void pfs_growth_unlink(struct pfs_container *self, struct pfs_page *page)
 							       self->version_bases[page->index]);
 	/* [C4] seq, pairs with [C1]: whoever enters after the clock moves sees no page. */
 	(void)pfs_exchange_seq(&self->directory[page->index], NULL);
-	/* relaxed: `growth` is held; the counts are metrics. */
-	pfs_store_relaxed(&self->pages, pfs_load_relaxed(&self->pages) - 1);
+	/* relaxed, both: `growth` is held. */
+	if (page->index < pfs_load_relaxed(&self->no_hole_below))
+		pfs_store_relaxed(&self->no_hole_below, page->index); /* relaxed: likewise */
+	/* [C9] release, pairs with [P4]: likewise. */
+	pfs_store_release(&self->pages, pfs_load_relaxed(&self->pages) - 1); /* relaxed: likewise */
 	/* relaxed: `growth` is held, nobody else writes it. */
 	uint32_t limit = pfs_load_relaxed(&self->page_limit);
 	while (limit != 0 && pfs_container_page(self, limit - 1) == NULL)
@@ -182,7 +216,11 @@ void pfs_growth_unlink(struct pfs_container *self, struct pfs_page *page)
 
 void pfs_container_unmap(struct pfs_container *self, struct pfs_page *page)
 {
+	/* Ahead of the source, which may give the addresses to another page at once. */
+	pfs_page_map_set(pfs_page_granules(page), self->shape.granules_bytes, NULL);
 	self->source->unmap(self->source->context, pfs_page_block(page), self->shape.block_bytes);
+	if (self->shape.apart_bytes != 0)
+		free(page);
 }
 
 struct pfs_claim pfs_container_refuse(struct pfs_thread *thread, enum pfs_status status)

@@ -59,11 +59,32 @@ static bool yield_step(struct pfs_magazine *self, uint64_t *control, uint64_t fr
 	}
 }
 
-bool pfs_magazine_pass_by(struct pfs_magazine *self)
+static void pass_by(struct pfs_magazine *self)
 {
-	if (self->bypass != 0 && --self->bypass == 0)
+	if (--self->bypass == 0)
 		self->room = 2 * PFS_MAGAZINE_RECORDS;
+}
+
+bool pfs_magazine_give_rest(struct pfs_thread *thread)
+{
+	struct pfs_magazine *self = thread->policy;
+	/* relaxed, both: the owner's own stores. */
+	if (pfs_load_relaxed(&self->tail) % 2 != 0)
+		(void)pfs_magazine_yield(self, pfs_load_relaxed(&self->head) / 2);
+	else if (self->bypass == 0)
+		return pfs_magazine_send(thread);
+	else
+		pass_by(self);
 	return false;
+}
+
+void *pfs_magazine_take_rest(struct pfs_magazine *self)
+{
+	uint64_t head = pfs_load_relaxed(&self->head); /* relaxed: the owner's own store */
+	if (head % 2 == 0)
+		return NULL;
+	void *record = pfs_magazine_entry(self, head / 2);
+	return head / 2 < pfs_magazine_yield(self, head / 2 + 1) ? record : NULL;
 }
 
 uint64_t pfs_magazine_yield(struct pfs_magazine *self, uint64_t from)
@@ -101,20 +122,88 @@ struct content {
 
 static const struct content nothing = { 0, 0, PFS_CONTROL_IDLE };
 
-static struct content content_of(struct pfs_magazine *self)
+/* The hold that is written down; of the move that `moving` tells, if that stays what it is. */
+static struct pfs_hold written_hold(struct pfs_magazine *self)
+{
+	/* [G11] acquire, all three, pairs with [G10]. */
+	struct pfs_hold hold = { .depot = pfs_load_acquire(&self->moving_depot) };
+	hold.block = pfs_load_acquire(&self->moving_block); /* [G11] */
+	hold.state = pfs_load_acquire(&self->moving_state); /* [G11] */
+	return hold;
+}
+
+enum pfs_move pfs_magazine_move(struct pfs_magazine *self, uint64_t *head, uint64_t *tail,
+				struct pfs_hold *hold)
+{
+	uint64_t moving;
+	do {
+		/* [G4] seq, all, pairs with [G1] and [G5]. */
+		*tail = pfs_load_seq(&self->tail);
+		*head = pfs_load_seq(&self->head); /* [G4] */
+		if ((*tail | *head) % 2 == 0)
+			return PFS_MOVE_NONE;
+		moving = pfs_load_acquire(&self->moving); /* [G11] acquire */
+		*hold = written_hold(self);
+		/* relaxed, both: not older than what was read above, and behind the loads of
+		 * [G11]: if they read of a later move, the end that was even before it shows. */
+	} while (pfs_load_relaxed(&self->head) != *head ||
+		 pfs_load_relaxed(&self->tail) != *tail); /* relaxed: see above */
+	if (*head % 2 != 0 && moving == *head - 1)
+		return PFS_MOVE_SENDING;
+	return *tail % 2 != 0 && moving == *tail ? PFS_MOVE_RECEIVING : PFS_MOVE_NONE;
+}
+
+/* Has the move in flight happened? settle: it will not happen if it has not. */
+static bool has_happened(enum pfs_move move, struct pfs_hold hold, bool settle)
+{
+	if (move == PFS_MOVE_NONE)
+		return false;
+	if (settle && (move == PFS_MOVE_SENDING ? pfs_depot_spoil(hold) : pfs_depot_return(hold)))
+		return false;
+	return !pfs_hold_stands(hold); /* acquires what a receiver wrote into its ring [Y8] */
+}
+
+/*
+ * What the ring holds, and under `growth` what it will hold, but for what its owner does from now
+ * on. While the control word is DONE any move in flight had been ended by the taker, one way or
+ * the other, and the word's positions say which.
+ */
+static struct content look(struct pfs_magazine *self, bool settle, struct pfs_hold *sent)
 {
 	/* [G7] acquire, pairs with [G9]: with IDLE comes the head that goes with it. */
 	uint64_t control = pfs_load_acquire(&self->control);
-	/* [G4] seq, pairs with [G1] and [G5]. */
-	uint64_t tail = pfs_load_seq(&self->tail);
-	uint64_t head = pfs_load_seq(&self->head); /* [G4] seq */
+	struct pfs_hold hold = { .depot = NULL };
+	uint64_t head, tail;
+	enum pfs_move move = pfs_magazine_move(self, &head, &tail, &hold);
 	struct content content = { .first = (head + 1) / 2, .last = tail / 2 };
 	content.state = state_of(control);
-	if (state_of(control) == PFS_CONTROL_DONE) {
+	if (move == PFS_MOVE_SENDING)
+		content.first = head / 2;
+	if (content.state == PFS_CONTROL_DONE) {
 		uint64_t taken_to = to_of(control, content.last);
 		if (content.first < taken_to)
 			content.first = taken_to;
+	} else if (has_happened(move, hold, settle)) {
+		content.first += move == PFS_MOVE_SENDING ? PFS_BLOCK_RECORDS : 0;
+		content.last += move == PFS_MOVE_RECEIVING ? PFS_BLOCK_RECORDS : 0;
+		*sent = move == PFS_MOVE_SENDING ? hold : *sent;
 	}
+	return content;
+}
+
+static struct content content_of(struct pfs_magazine *self)
+{
+	struct pfs_hold sent;
+	return look(self, false, &sent);
+}
+
+/* The same, by one who proves: a sender may be stopped before it raised the block's path. */
+static struct content content_shown(struct pfs_magazine *self, bool settle)
+{
+	struct pfs_hold sent = { .depot = NULL };
+	struct content content = look(self, settle, &sent);
+	if (sent.depot != NULL)
+		pfs_room_raise(&sent.depot->room, sent.block);
 	return content;
 }
 
@@ -179,7 +268,7 @@ static void revoke(struct pfs_container *self, struct pfs_magazine *ring, struct
 /* The entries that are the taker's now, whoever handed them over. */
 static struct content receive(struct pfs_magazine *self)
 {
-	struct content content = content_of(self);
+	struct content content = content_shown(self, true);
 	uint64_t seen = PFS_CONTROL_REVOKED;
 	if (content.first > content.last) /* the one entry is being allocated */
 		content.first = content.last;
@@ -210,11 +299,9 @@ static uint64_t handed_to_done(struct pfs_magazine *self)
 
 static void give_to_words(struct pfs_container *self, void *record)
 {
-	struct pfs_occupancy_word *words = pfs_record_page(record)->index_words;
-	uint32_t slot = pfs_record_slot(record);
-	struct pfs_occupancy_word *word = &words[slot / PFS_WORD_RECORDS];
-	(void)pfs_occupancy_set(word, UINT64_C(1) << (slot % PFS_WORD_RECORDS));
-	pfs_occupancy_tell(self, word);
+	uint64_t bit;
+	struct pfs_occupancy_word *word = pfs_occupancy_word_at(pfs_place_in(self, record), &bit);
+	(void)pfs_occupancy_put(self, word, bit);
 }
 
 /*
@@ -272,27 +359,89 @@ static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, st
  * is seen by the second round; with `fenced` owners the tail is stored by an exchange, and
  * there is nothing to wait for.
  */
-static void catch_up(struct pfs_container *self)
+void pfs_magazine_catch_up(struct pfs_container *self)
 {
 	if (!pfs_magazine_is_fenced(self))
 		(void)pfs_barrier_heavy(); /* false: the rings are out of reach from now on */
 }
 
+/* The records of all blocks of a depot to the words; they are the caller's while CLAIMED. */
+static uint32_t empty_depot(struct pfs_container *self, struct pfs_depot *depot, bool again,
+			    bool *met_claimed)
+{
+	struct pfs_seizure seizure = { .block = 0 };
+	uint32_t taken = 0;
+	while (pfs_depot_seize(depot, &seizure, again)) {
+		struct pfs_block *from = pfs_hold_block(seizure.hold);
+		for (uint32_t i = 0; i < PFS_BLOCK_RECORDS; i++) /* relaxed: [Y4] carried it */
+			give_to_words(self, pfs_load_relaxed(&from->records[i]));
+		(void)pfs_depot_empty(seizure.hold);
+		taken += PFS_BLOCK_RECORDS;
+	}
+	*met_claimed |= seizure.met_claimed;
+	return taken;
+}
+
+static uint32_t empty_depots(struct pfs_container *self, bool again, bool *met_claimed)
+{
+	const struct pfs_occupancy *index = self->policy;
+	uint32_t taken = 0;
+	for (uint32_t node = 0; node < index->node_count; node++)
+		taken += empty_depot(self, &index->depots[node], again, met_claimed);
+	return taken;
+}
+
+/* Any ring that is IDLE; its owner may be about to receive what it has claimed. */
+static void revoke_any(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
+{
+	uint64_t seen = PFS_CONTROL_IDLE;
+	(void)self, (void)sums;
+	/* [G3] seq, pairs with [G2]: see the head of magazine.h. */
+	(void)pfs_cas_seq(&ring->control, &seen, (uint64_t)PFS_CONTROL_REVOKED);
+}
+
+static void count_out_of_reach(struct pfs_container *self, struct pfs_magazine *ring,
+			       struct sums *sums)
+{
+	/* [G7] acquire, pairs with [G9]: with IDLE comes `fenced`. */
+	uint64_t control = pfs_load_acquire(&ring->control);
+	(void)self;
+	sums->records += is_out_of_reach(ring, state_of(control));
+}
+
+/*
+ * Blocks that receivers have claimed are let go only if those are noticed: a receiver that goes on
+ * from here on meets a taker, and gives back what it claimed before.
+ */
+static uint32_t take_back_claimed(struct pfs_container *self)
+{
+	bool met_claimed = false;
+	(void)visit_rings(self, revoke_any);
+	pfs_magazine_catch_up(self);
+	uint32_t records = (uint32_t)visit_rings(self, empty_ring).records;
+	if (visit_rings(self, count_out_of_reach).records != 0)
+		return records;
+	return records + empty_depots(self, true, &met_claimed);
+}
+
 uint32_t pfs_magazine_take_back(struct pfs_container *self)
 {
 	bool had_barrier = pfs_barrier_available();
+	bool met_claimed = false;
 	if (visit_rings(self, revoke).records != 0)
-		catch_up(self);
+		pfs_magazine_catch_up(self);
 	if (had_barrier && !pfs_barrier_available())
 		(void)visit_rings(self, revoke);
-	return (uint32_t)visit_rings(self, empty_ring).records;
+	uint32_t records = (uint32_t)visit_rings(self, empty_ring).records;
+	records += empty_depots(self, false, &met_claimed);
+	return met_claimed ? records + take_back_claimed(self) : records;
 }
 
 /* A ring's content and count of frees are read once, so that they go together. One that is out
  * of reach is taken for empty: see "Without the barrier" in magazine.h. */
 static void add_content(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
 {
-	struct content content = content_of(ring);
+	struct content content = content_shown(ring, false);
 	(void)self;
 	if (is_out_of_reach(ring, content.state))
 		return;
@@ -304,20 +453,12 @@ static void add_content(struct pfs_container *self, struct pfs_magazine *ring, s
  * Under `growth`: is every ring empty? *frees grows with each free into a ring, so equal sums
  * of two rounds mean that none came in between.
  */
-static bool are_empty(struct pfs_container *self, uint64_t *frees)
+bool pfs_magazine_are_empty(struct pfs_container *self, uint64_t *frees)
 {
 	struct sums sums = visit_rings(self, add_content);
 	*frees = sums.frees;
 	return sums.records == 0;
 }
-
-const struct pfs_occupancy_caches pfs_magazine_caches = {
-	.take_back = pfs_magazine_take_back,
-	.are_empty = are_empty,
-	.catch_up = catch_up,
-	.watch = pfs_stranded_watch,
-	.is_free_since_watch = pfs_stranded_is_free_since_watch,
-};
 
 void pfs_magazine_flush(struct pfs_thread *thread)
 {
@@ -344,6 +485,7 @@ static bool end_take(struct pfs_magazine *self, uint64_t head)
 void pfs_magazine_mend(struct pfs_thread *thread)
 {
 	struct pfs_magazine *self = magazine_of(thread);
+	(void)pfs_magazine_mend_move(self);
 	uint64_t head = pfs_load_relaxed(&self->head); /* relaxed: the owner's, who is this */
 	uint64_t tail = pfs_load_relaxed(&self->tail); /* relaxed: as above */
 	if (tail % 2 != 0)

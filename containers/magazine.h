@@ -16,19 +16,24 @@
  * While the word is HANDED the owner leaves the ring alone and uses the occupancy words.
  * Nobody ever waits for the other.
  *
+ * A full ring sends half of its records as a block, an empty one receives a block (depot.h). The
+ * owner writes down which (`moving`), marks the end odd, looks at the control word, copies, and
+ * ends its hold of the block by a CAS, which decides where the records are; then the end is even.
+ * A taker that finds the end odd, and a move written down for it, ends the hold itself, so that
+ * the move has not happened; or fails to, so that it has.
+ *
  * Invariants
- *	[M1] a free record is in exactly one place: a set bit, one ring, or the hands of the
- *	     taker, who holds the growth lock. None is on its way between places otherwise: a
- *	     ring is filled only by the frees of its own thread, what does not fit is given to
- *	     the words, and an empty ring is not refilled. So a proof under that lock sees
- *	     every free record.
+ *	[M1] a free record is in exactly one place: a set bit, one ring, a block, or the hands of
+ *	     the taker, who holds the growth lock. Between ring and block one word decides, the
+ *	     block's. So a proof under that lock sees every free record.
  *	[M2] an odd head is an allocation in flight: the entry there counts as in use. An odd
- *	     tail is a free in flight, which has not happened yet.
+ *	     tail is a free in flight, which has not happened yet. Where a move is written down
+ *	     for the odd end, it is that instead, and the block's state tells if it happened.
  *	[M3] entry p is the taker's if from <= p < to, else the owner's. Both sides read it from
  *	     the one control word, so they agree, whoever wrote it.
  *	[M4] stranding: at most PFS_MAGAZINE_RECORDS records lie in a ring, and all of them can be
  *	     taken back at any time but that of an odd head: a thread that stops for ever keeps
- *	     one.
+ *	     one. What it was sending or receiving can be taken back, too.
  *
  * Ordering:  [G1] end odd: store, release   <->  [G4] ends: load, seq, after the barrier
  *            [G2] control: load, seq        <->  [G3] revoke: CAS, seq
@@ -44,6 +49,9 @@
  *            [G9] IDLE: CAS, acq_rel        <->  [G3] [G6] [G7]
  *            carries: the new head; in the other order a taker could read the old head, and
  *            take again what was taken before
+ *            [G10] move: stores, release    <->  [G11] move: loads, acquire, after [G4]
+ *            carries: that the last end became even before the next move was written down, so
+ *            that a move and an odd end that are read together belong together
  *
  * Without the barrier: where the kernel has none at the start, or owner_fences asks for it, all
  * owners pay (`fenced`). If it is refused later, the rings of then have owners that do not pay,
@@ -60,9 +68,11 @@
 #define PFS_MAGAZINE_H
 
 #include "barrier.h"
-#include "occupancy.h"
+#include "depot.h"
+#include "hints.h"
 
-#define PFS_MAGAZINE_RECORDS 64u
+/* No end is that. */
+#define PFS_MOVING_NONE UINT64_MAX
 
 enum pfs_control {
 	PFS_CONTROL_IDLE,
@@ -73,7 +83,7 @@ enum pfs_control {
 };
 
 struct pfs_magazine {
-	struct pfs_occupancy_thread hints; /* first: occupancy.c finds it as thread->policy */
+	struct pfs_hints hints;            /* first: hints.h finds it as thread->policy */
 	bool fenced;                       /* owner, before [G5] or [G9]: pays for the barrier */
 	_Atomic(uint32_t) attached;        /* owner, when it comes and goes */
 	/* Positions are 2 * entry, plus 1 while the owner works there. All of it the owner's,
@@ -85,8 +95,14 @@ struct pfs_magazine {
 	uint32_t gives;                           /* owner, counting builds */
 	_Atomic(uint64_t) tail;                   /* [G1] [G5] */
 	uint64_t room;                            /* owner: 2 * entries it may fill */
-	_Atomic(void *) records[PFS_MAGAZINE_RECORDS];
+	_Atomic(void *) records[PFS_MAGAZINE_RECORDS_MOST];
 	alignas(PFS_LINE) _Atomic(uint64_t) control; /* owner and taker; mostly read */
+	/* The latest move, [G10]: the end that it began at, a tail plus 1; and its hold. */
+	_Atomic(uint64_t) moving;
+	_Atomic(uint64_t) moving_state;
+	_Atomic(struct pfs_depot *) moving_depot;
+	_Atomic(uint32_t) moving_block;
+	uint32_t last_block; /* owner: where it looks for the next one */
 };
 
 /*
@@ -102,15 +118,34 @@ static inline bool pfs_magazine_is_fenced(const struct pfs_container *self)
 	return self->config.owner_fences || !pfs_barrier_available();
 }
 
-/* A free that the ring has no room for, or is not to take. Owner; false, for the caller. */
-PFS_COLD bool pfs_magazine_pass_by(struct pfs_magazine *self);
+/* After a give that was refused, as the ring had no room, or met a taker. True: it has room now,
+ * for half of it was sent. Wait-free. */
+PFS_COLD bool pfs_magazine_give_rest(struct pfs_thread *thread);
 
-/* Under `growth`: all rings into the words; how many records they held. One heavy barrier for
- * all of them. Waits for no owner. */
+/* The ring is empty: receive a block of the thread's node, or of any. True: done, though a taker
+ * may have been there since. Lock-free: another thread received what was found. */
+PFS_COLD bool pfs_magazine_receive(struct pfs_thread *thread);
+
+/* A record of a block of any node, or none: where the words have nothing. The caller aims its
+ * handle afterwards. */
+PFS_COLD struct pfs_claim pfs_magazine_last_resort(struct pfs_thread *thread);
+
+/* The other half of give_rest: send half of a full ring. */
+PFS_COLD bool pfs_magazine_send(struct pfs_thread *thread);
+
+/* Under `growth`: all rings and blocks into the words; how many records they held. One heavy
+ * barrier for all of them. Waits for no owner. */
 uint32_t pfs_magazine_take_back(struct pfs_container *self);
 
-/* The same, for proof.c. */
-extern const struct pfs_occupancy_caches pfs_magazine_caches;
+/*
+ * pfs_magazine_are_empty - under `growth`: is every ring empty? *frees grows with each free into a
+ * ring, so equal sums of two rounds mean that none came in between.
+ *
+ * pfs_magazine_catch_up - the kernel's barrier, unless the owners pay for it: every free into a
+ * ring that has returned is seen by the caller.
+ */
+bool pfs_magazine_are_empty(struct pfs_container *self, uint64_t *frees);
+void pfs_magazine_catch_up(struct pfs_container *self);
 
 /* What rings tell the metrics, see stranded.c. As stranded of struct pfs_variant; and, of counting
  * builds, note how many records are stranded, once in so many frees of a thread. */
@@ -139,6 +174,19 @@ PFS_COLD uint64_t pfs_magazine_yield(struct pfs_magazine *self, uint64_t from);
 /* Give all records of an attached thread's ring to the words; by the owner, under `growth`. */
 PFS_COLD void pfs_magazine_flush(struct pfs_thread *thread);
 
+/*
+ * pfs_magazine_move - is an end odd for a move, and which one? What it began with.
+ *
+ * Returns   the move, with both ends, and its hold, as they belong together; NONE: *head and
+ *           *tail are those of some moment each.
+ * Errors    none.
+ * Progress  lock-free: again only if the owner went on.
+ * Order     seq [G4], acquire [G11].
+ */
+enum pfs_move { PFS_MOVE_NONE, PFS_MOVE_SENDING, PFS_MOVE_RECEIVING };
+enum pfs_move pfs_magazine_move(struct pfs_magazine *self, uint64_t *head, uint64_t *tail,
+				struct pfs_hold *hold);
+
 /* What a ring holds that nobody works on: entries *first .. *last - 1. Under `growth`. */
 void pfs_magazine_content(struct pfs_magazine *self, uint64_t *first, uint64_t *last);
 
@@ -149,17 +197,21 @@ void pfs_magazine_content(struct pfs_magazine *self, uint64_t *first, uint64_t *
  */
 PFS_COLD void pfs_magazine_mend(struct pfs_thread *thread);
 
+/* The part of it for a move in flight: go on with it, or end it as a taker wants. */
+PFS_COLD void pfs_magazine_mend_move(struct pfs_magazine *self);
+
 static inline void *pfs_magazine_entry(struct pfs_magazine *self, uint64_t entry)
 {
 	/* relaxed: the entry is the reader's [M3]; the ends or the control word ordered it. */
 	return pfs_load_relaxed(&self->records[entry % PFS_MAGAZINE_RECORDS]);
 }
 
-/* Mark an end odd, then look whether the ring may be used. */
+/* Mark an end odd, then look whether the ring may be used. may_pay, here and below: the owner may
+ * be one that pays; false where the caller knows. */
 static inline bool pfs_magazine_enter(struct pfs_magazine *self, _Atomic(uint64_t) *end,
-				      uint64_t even)
+				      uint64_t even, bool may_pay)
 {
-	if (pfs_likely(!self->fenced)) {
+	if (pfs_likely(!may_pay || !self->fenced)) {
 		/* [G1] release, pairs with [G4]; ordered before [G2] by the taker's heavy barrier:
 		 * without it both sides could miss each other, and a record have two owners. */
 		pfs_store_release(end, even + 1);
@@ -172,34 +224,42 @@ static inline bool pfs_magazine_enter(struct pfs_magazine *self, _Atomic(uint64_
 }
 
 /* The oldest record of the ring, or NULL: use the words. Wait-free. */
-static inline void *pfs_magazine_take(struct pfs_magazine *self)
+static inline void *pfs_magazine_take(struct pfs_magazine *self, bool may_pay)
 {
 	uint64_t head = pfs_load_relaxed(&self->head); /* relaxed: the owner's own store */
 	if (head == pfs_load_relaxed(&self->tail))     /* relaxed: the owner's own store */
 		return NULL;
-	bool is_idle = pfs_magazine_enter(self, &self->head, head);
+	bool is_idle = pfs_magazine_enter(self, &self->head, head, may_pay);
 	void *record = pfs_magazine_entry(self, head / 2);
-	if (pfs_likely(is_idle)) {
-		pfs_store_release(&self->head, head + 2); /* [G5] release, pairs with [G4] */
-		return record;
-	}
-	return head / 2 < pfs_magazine_yield(self, head / 2 + 1) ? record : NULL;
+	if (!pfs_likely(is_idle))
+		return NULL;
+	pfs_store_release(&self->head, head + 2); /* [G5] release, pairs with [G4] */
+	return record;
 }
 
+/* The claim of a record that the ring gave, in any layout. */
+static inline struct pfs_claim pfs_magazine_claim(struct pfs_thread *thread, void *record)
+{
+	struct pfs_lock *lock = pfs_lock_of(thread, record);
+	return lock != NULL ? pfs_occupancy_claim_record(thread, record, lock)
+			    : pfs_occupancy_claim_bare(thread, record);
+}
+
+/* After NULL: if it met a taker, the odd head's record, unless that is the taker's. */
+PFS_COLD void *pfs_magazine_take_rest(struct pfs_magazine *self);
+
 /* False: the ring is full or not to be used; give the record to the words. Wait-free. */
-static inline bool pfs_magazine_give(struct pfs_magazine *self, void *record)
+static inline bool pfs_magazine_give(struct pfs_magazine *self, void *record, bool may_pay)
 {
 	uint64_t tail = pfs_load_relaxed(&self->tail); /* relaxed: the owner's own store */
 	uint64_t head = pfs_load_relaxed(&self->head); /* relaxed: the owner's own store */
 	if (!pfs_likely(tail - head < self->room))
-		return pfs_magazine_pass_by(self);
-	if (!pfs_magazine_enter(self, &self->tail, tail)) {
-		(void)pfs_magazine_yield(self, head / 2);
 		return false;
-	}
+	if (!pfs_likely(pfs_magazine_enter(self, &self->tail, tail, may_pay)))
+		return false;
 	/* relaxed: [G5] carries it. */
 	pfs_store_relaxed(&self->records[tail / 2 % PFS_MAGAZINE_RECORDS], record);
-	if (pfs_likely(!self->fenced))
+	if (pfs_likely(!may_pay || !self->fenced))
 		pfs_store_release(&self->tail, tail + 2); /* [G5] release, pairs with [G4] */
 	else
 		(void)pfs_exchange_seq(&self->tail, tail + 2); /* [G5] seq: seen when it returns */

@@ -18,6 +18,7 @@
 
 #include "fork.h"
 #include "message.h"
+#include "page_map.h"
 
 /* What the system calls a node: an index of the kernel, with holes. hwloc's have none. */
 struct machine {
@@ -86,6 +87,8 @@ __attribute__((destructor)) static void forget_machine(void)
 {
 	static const pthread_once_t again = PTHREAD_ONCE_INIT;
 	pfs_fork_list_lock();
+	if (users == 0)
+		pfs_page_map_forget();
 	if (users == 0 && machine.topology != NULL) {
 		hwloc_topology_destroy(machine.topology);
 		free(machine.node_of_os);
@@ -164,14 +167,27 @@ static bool place_bytes(const struct machine *self, void *bytes, size_t size_byt
 	return bind_to_node(self, bytes, size_bytes, node);
 }
 
-static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
-		 uint32_t *node_got)
+#define HUGE_BYTES ((size_t)2 << 20)
+
+/* Address space, at a multiple of HUGE_BYTES if it is a large page's; NULL: none. */
+static void *map_huge(size_t size_bytes)
 {
-	uint32_t node = PFS_NODE_MIXED;
-	void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			   -1, 0);
+	size_t room = size_bytes + HUGE_BYTES;
+	char *bytes = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (bytes == MAP_FAILED)
 		return NULL;
+	size_t before = -(uintptr_t)bytes % HUGE_BYTES;
+	if (before != 0)
+		munmap(bytes, before);
+	munmap(bytes + before + size_bytes, HUGE_BYTES - before);
+	(void)madvise(bytes + before, size_bytes, MADV_HUGEPAGE); /* a wish */
+	return bytes + before;
+}
+
+static void *place_or_unmap(void *context, void *bytes, size_t size_bytes,
+			    enum pfs_memory memory, uint32_t node_wanted, uint32_t *node_got)
+{
+	uint32_t node = PFS_NODE_MIXED;
 	if (!place_bytes(context, bytes, size_bytes, memory, node_wanted, &node)) {
 		int reason = errno; /* of mbind, for pfs_memory_check */
 		munmap(bytes, size_bytes);
@@ -180,6 +196,27 @@ static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint3
 	}
 	*node_got = node;
 	return bytes;
+}
+
+static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
+		 uint32_t *node_got)
+{
+	void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	if (bytes == MAP_FAILED)
+		return NULL;
+	return place_or_unmap(context, bytes, size_bytes, memory, node_wanted, node_got);
+}
+
+static void *map_huge_or_not(void *context, size_t size_bytes, enum pfs_memory memory,
+			     uint32_t node_wanted, uint32_t *node_got)
+{
+	if (size_bytes < HUGE_BYTES)
+		return map(context, size_bytes, memory, node_wanted, node_got);
+	void *bytes = map_huge(size_bytes);
+	if (bytes == NULL)
+		return NULL;
+	return place_or_unmap(context, bytes, size_bytes, memory, node_wanted, node_got);
 }
 
 static void unmap(void *context, void *memory, size_t size_bytes)
@@ -210,6 +247,15 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 static const struct pfs_memory_source hwloc_source = {
 	.map = map, .unmap = unmap, .resident = resident, .context = &machine
 };
+
+static const struct pfs_memory_source huge_source = {
+	.map = map_huge_or_not, .unmap = unmap, .resident = resident, .context = &machine
+};
+
+const struct pfs_memory_source *pfs_memory_huge(void)
+{
+	return get_machine()->topology != NULL ? &huge_source : NULL;
+}
 
 const struct pfs_memory_source *pfs_memory_hwloc(void)
 {

@@ -37,6 +37,9 @@
  */
 const struct pfs_memory_source *pfs_memory_hwloc(void);
 
+/* The same, its blocks of at least 2 MiB at multiples of that, and advised to be of large pages. */
+const struct pfs_memory_source *pfs_memory_huge(void);
+
 /* Keep what was read of the machine, as each container does from create to destroy; release
  * lets the end of the library give it back. Blocking, on the lock of the list in fork.h. */
 void pfs_memory_hold(void);

@@ -1,10 +1,15 @@
 /*
- * occupancy.h - which records are free: words of 32 bits, each with a version of its frees.
+ * occupancy.h - which records are free: words of 32 bits, each with a version of its frees, and
+ * the trees that say which words may have room.
  *
- * A word, alone on its cache line, stands for 32 consecutive records of a page: the low half
- * has a bit for each free record, the high half counts frees. Words are made with the first
- * page of an index and live as long as the container, so they may be read without a section;
- * only the records behind them come and go.
+ * A word, alone on its cache line, stands for 32 consecutive records of a page: a bit for each
+ * free record, a bit that says that the word is announced, and a version that counts frees.
+ * Words are made with the first page of an index and live as long as the container, so they may
+ * be read without a section; only the records behind them come and go.
+ *
+ * A word's path is that of the tree of its page, and above it that of the page in the tree of its
+ * node: one tree for the pages that are kept, one for those that drain. The roots of all of them
+ * tell that no record is free (room.h, proof.c).
  *
  * Invariants
  *	[O1] a record has at most one owner: its bit goes 1 -> 0 only by [W1] (or by a reclaim
@@ -13,31 +18,34 @@
  *	     took every bit of it. So an allocator that won a bit may use the page's memory
  *	     without a read section.
  *	[O3] the version of a word grows with each 0 -> 1 of its bits and never falls.
- *	[O4] the summaries (a bit for each word of a page, a bit for each page of a node) are
- *	     hints: set by the free that gives an empty word room, cleared by searches that
- *	     found nothing. Only time depends on them: while that free, or a search, is
- *	     stopped in the middle, a word with room may be missing, and the proof finds it.
+ *	[O4] ANNOUNCED is set only on the very value that a free left, after that free raised the
+ *	     word's path; and taken away only by whoever clears that path, when no bit is set. So
+ *	     a free that finds it set need not look at the path.
  *
- * No record is free: read all words twice. If every word shows no bit both times, and the sum
- * of the versions is the same, then no bit was set in any word between its two reads [O3], so
- * at the moment between the two rounds no record was free. docs/exact.md has the proof.
- *
- * Ordering:  [W1] take: CAS, acq_rel        <->  [W2] give: fetch-add, seq
+ * Ordering:  [W1] take: CAS, acq_rel        <->  [W2] give: fetch-add, acq_rel
  *            carries: the record's bytes, from the last owner to the next
- *            [W1] take                      <->  [W4] word of a new page: store, release
+ *            [W1] take                      <->  [W4] word of a new page: fetch-add, acq_rel
  *            carries: first_record and its like, and the page's FREE words
+ *            [W1] take                      <->  [W5] second look: CAS, acq_rel
+ *            carries: what the taker freed into a ring before, to a proof that finds the word
+ *            empty; without rings nothing needs it
  *            [W3] take a whole word: CAS    <->  [W2] give
  *            carries: the last owners' accesses to the page, ahead of its end
- *            [W5] proof: load, seq          <->  [W1] [W2]
- *            carries: with a take, the frees that its thread did before
- * Source:    the idea of versioned words and the double collect (Y. Afek et al., Atomic
- *            snapshots of shared memory, JACM 1993); lazily cleared summaries as in Linux
- *            lib/sbitmap.c; the protocol is our own.
+ *            [W5] second look: CAS, acq_rel <->  [W2] give, [W4]
+ *            carries: that the path is being cleared; as [T5] of room.h, for words
+ *            [W6] announced: CAS, release   <->  [W2] give
+ *            carries: that the path was raised, to whoever relies on it
+ *            [W9] watch: load, acquire      <->  [W2] give
+ *            carries: that the giver says so, for the count of needless growths
+ *            [W7] words of a page: store, release  <->  [W8] look-up: load, acquire
+ *            carries: the words, zeroed and numbered
+ * Source:    lazily cleared hints as in Linux lib/sbitmap.c; the protocol is our own.
  */
 #ifndef PFS_OCCUPANCY_H
 #define PFS_OCCUPANCY_H
 
 #include "reclaim.h"
+#include "room.h"
 #include "tally.h"
 
 #ifdef PFS_SIM /* fewer in some searches, so that a small page has several words */
@@ -46,11 +54,12 @@ uint32_t pfs_sim_word_records(void);
 #else
 #define PFS_WORD_RECORDS 32u
 #endif
-#define PFS_WORD_FREES (UINT64_C(1) << 32) /* one more free, in the high half */
-#define PFS_HINTS 16u
-#define PFS_LOSSES 2u /* one lost CAS in so many makes a thread leave a word */
+#define PFS_WORD_ANNOUNCED (UINT64_C(1) << 32)
+#define PFS_WORD_FREES (UINT64_C(1) << 33) /* one more free, in the version */
 
+struct pfs_depot;
 struct pfs_occupancy_page;
+struct pfs_seats;
 
 struct pfs_occupancy_word {
 	alignas(PFS_LINE) _Atomic(uint64_t) free; /* any thread */
@@ -59,105 +68,60 @@ struct pfs_occupancy_word {
 	uint32_t record_stride;          /* as first_record */
 	uint32_t lock_stride;            /* as first_record */
 	struct pfs_occupancy_page *page; /* made once, as all below */
-	_Atomic(uint64_t) *room;         /* where page->words_with_room has this word's bit */
-	uint64_t room_bit;
 	uint32_t number;                 /* which word of its page */
 };
 
 struct pfs_occupancy_page {
-	_Atomic(uint64_t) *words_with_room; /* a bit for each word; any thread */
-	struct pfs_occupancy_word *words;   /* [word_count], made once */
-	uint32_t word_count;                /* made once, as index */
+	struct pfs_room words_room;       /* over its words; made once, as all up to index */
+	struct pfs_occupancy_word *words; /* [word_count] */
+	uint32_t word_count;
 	uint32_t index;
-	_Atomic(uint32_t) node;             /* of the page that is there now */
-	_Atomic(uint32_t) draining;         /* reclaim pass */
+	_Atomic(uint32_t) node;           /* of the page that is there now */
+	_Atomic(uint32_t) draining;       /* reclaim pass */
 };
 
-/* Free records that threads keep outside the words; all calls under `growth`. */
-struct pfs_occupancy_caches {
-	/* All of them into the words; how many they were. */
-	uint32_t (*take_back)(struct pfs_container *self);
-	/* Is every cache empty? *frees grows with each free into a cache. */
-	bool (*are_empty)(struct pfs_container *self, uint64_t *frees);
-	/* Make every free into a cache that has returned visible to the caller. */
-	void (*catch_up)(struct pfs_container *self);
-	/* For the count of needless growths: remember, and tell of a record that stayed. */
-	void (*watch)(struct pfs_container *self);
-	bool (*is_free_since_watch)(struct pfs_container *self);
-};
-
-/* Pages with room: one set of bits for each node and for pages to drain; see summary.h. */
 struct pfs_occupancy {
-	_Atomic(struct pfs_occupancy_page *) *pages; /* [page_max]; made under `growth` */
-	_Atomic(uint64_t) *pages_with_room;
-	struct pfs_page *spare;  /* made and not published, or NULL; under `growth` */
-	uint32_t set_words;      /* 64-bit words of one set of pages_with_room */
+	_Atomic(struct pfs_occupancy_page *) *pages; /* [page_max]; made under `mapping` */
+	struct pfs_room *rooms;  /* of a node's pages: kept ones, then those that drain */
+	void *room_memory;       /* start only: the nodes of all rooms */
 	uint32_t node_count;     /* the last one is for memory of no single node */
-	const struct pfs_occupancy_caches *caches; /* start only; NULL: none */
+	bool has_rings;          /* start only: magazines in front of the words */
+	struct pfs_seats *seats; /* start only: of threads that wait for a page, see seats.h */
+	struct pfs_depot *depots; /* start only: of each node, or NULL; see depot.h */
 	uint64_t *watched;       /* counting builds: words at the watch; under `growth` */
 	_Atomic(uint64_t) stranded_peak; /* counting builds: records in caches of others */
+	/* Odd while a page comes, goes or moves from tree to tree; written under `growth`. */
+	alignas(PFS_LINE) _Atomic(uint64_t) moves;
+	/* Taken before `growth`: one thread at a time makes a page, and its words. */
+	alignas(PFS_LINE) struct pfs_mutex mapping;
+	_Atomic(struct pfs_page *) spare; /* made and not published, or NULL; under `mapping` */
+	alignas(PFS_LINE) _Atomic(uint32_t) is_mapping; /* a hint: `mapping` is held */
 };
 
-/* A word that a thread used lately, and what it held then: a CAS from memory of its own does
- * not wait for a load of the word behind the locked instruction before it. */
-struct pfs_occupancy_hint {
-	struct pfs_occupancy_word *word;
-	uint64_t seen;
-};
-
-struct pfs_occupancy_thread {
-	struct pfs_occupancy_hint latest;
-	struct pfs_occupancy_hint older[PFS_HINTS]; /* the latest at `top` */
-	uint32_t top;
-	uint32_t losses; /* of the CAS of the latest hint */
-};
-
-/* pfs_occupancy_start, stop - the container's index; thread_start, stop - a thread's hints.
- * As the functions of the same names in struct pfs_variant. */
+/* pfs_occupancy_start, stop - the container's words and trees. As the functions of the same
+ * names in struct pfs_variant. */
 enum pfs_status pfs_occupancy_start(struct pfs_container *self);
 void pfs_occupancy_stop(struct pfs_container *self);
-enum pfs_status pfs_occupancy_thread_start(struct pfs_thread *thread);
-void pfs_occupancy_thread_stop(struct pfs_thread *thread);
 
-/* Send a new thread to a random page, so that threads do not meet at the start. */
-void pfs_occupancy_scatter(struct pfs_thread *thread);
-
-/*
- * pfs_occupancy_search - take a record by hints and summaries; if none is found, prove that
- * there is none, and add a page.
- *
- * Returns   a claim; or none, with thread->status saying why: PFS_FULL only if at a moment of
- *           the call no record of any page was free and no page could be added.
- * Errors    PFS_FULL, PFS_NO_MEMORY.
- * Progress  lock-free while a record is found; the proof and the growth take `growth`. Of two
- *           failed rounds in a row at least one is another thread's completed operation:
- *           docs/exact.md.
- * Order     acquire [W1].
- * Cost      with a hint that holds, one line; else the summaries: pages / 64 loads, two more
- *           lines and the word; the proof: two loads a word, once for each page added.
- */
-PFS_COLD struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread);
-
-/*
- * pfs_proof_or_growth - under `growth`: prove that no record is free, then add a page.
- *
- * Returns   what came of it; *claim with CLAIM, *word with ROOM; thread->growth with REFUSED.
- * Errors    as returned.
- * Progress  blocking: takes `growth`, and maps memory under it.
- * Order     [W5]; see the head of this file.
- * Cost      two loads a word; with caches, one heavy barrier if one of them holds records.
- */
-enum pfs_proof {
-	PFS_PROOF_CLAIM,   /* a page was added, the claim is its first record */
-	PFS_PROOF_ROOM,    /* there is a word with room */
-	PFS_PROOF_AGAIN,   /* a record was freed meanwhile: search again */
-	PFS_PROOF_REFUSED  /* none is free, and no page can be added */
-};
-PFS_COLD enum pfs_proof pfs_proof_or_growth(struct pfs_thread *thread, struct pfs_claim *claim,
-					    struct pfs_occupancy_word **word);
+/* The words of a page's index, made if there are none yet; NULL: no memory. Under `mapping`. */
+struct pfs_occupancy_page *pfs_occupancy_entry(struct pfs_container *self, uint32_t page);
 
 /* Add one page with all its records free; as add_page of struct pfs_variant. */
 enum pfs_status pfs_occupancy_add_page(struct pfs_thread *thread);
+
+/*
+ * pfs_occupancy_spare, pfs_occupancy_open - the two halves of growth.
+ *
+ * spare: the page for the lowest hole, made now or left over; NULL with thread->growth PFS_FULL or
+ * PFS_NO_MEMORY. Under `mapping`; maps memory. open: publish it, all its records free and
+ * announced; if the caller keeps one, which is the first, others go to those who wait [Q1]. Under
+ * `growth`, too.
+ */
+struct pfs_page *pfs_occupancy_spare(struct pfs_thread *thread);
+struct pfs_occupancy_page *pfs_occupancy_open(struct pfs_thread *thread, bool keeps_one);
+
+/* Under `mapping`: give the spare page back, if there is one. */
+void pfs_occupancy_drop_spare(struct pfs_container *self);
 
 /* A reclaim pass that owns a page by its bits; as reclaim of struct pfs_variant. */
 uint32_t pfs_occupancy_reclaim(struct pfs_thread *thread, enum pfs_reclaim_kind kind);
@@ -166,17 +130,68 @@ uint32_t pfs_occupancy_reclaim(struct pfs_thread *thread, enum pfs_reclaim_kind 
  * next_used of struct pfs_variant. */
 uint32_t pfs_occupancy_next_used(struct pfs_container *self, uint32_t page, uint32_t slot);
 
+/* As page_live of struct pfs_variant. Records in rings count. */
+uint32_t pfs_occupancy_page_live(struct pfs_container *self, uint32_t page);
+
 /* For the count of needless growths, see needless.c; both under `growth`. watch: a thread is
  * about to decide. some_free: was a record free since then? */
 void pfs_needless_watch(struct pfs_container *self);
 int pfs_occupancy_some_free(struct pfs_container *self);
 
-/* Announce in the summaries that the word has room. */
-void pfs_occupancy_announce(struct pfs_container *self, struct pfs_occupancy_word *word);
+/*
+ * pfs_occupancy_announce - after a free that found its word not announced: raise its path, and
+ * say so in the word if it still is what the free left.
+ *
+ * Returns   what the word holds, as far as the caller knows.
+ * Errors    none.
+ * Progress  wait-free: pfs_room_raise for each tree, and one CAS.
+ * Order     [T1] [T2], release [W6].
+ */
+PFS_COLD uint64_t pfs_occupancy_announce(struct pfs_container *self,
+					 struct pfs_occupancy_word *word, uint64_t left);
 
-/* Remember a word of another node, unless the thread's own shows room. */
-PFS_COLD void pfs_occupancy_remember_far(struct pfs_thread *thread,
-					 struct pfs_occupancy_word *word, uint64_t seen);
+/* A search found the word empty: its path is cleared, unless a free comes in between. */
+PFS_COLD void pfs_occupancy_clear(struct pfs_occupancy_word *word);
+
+/* The same for a page of a tree whose words are all cleared. */
+PFS_COLD void pfs_occupancy_clear_page(const struct pfs_room *room,
+				       struct pfs_occupancy_page *entry);
+
+static inline uint32_t pfs_ceil_div(uint32_t value, uint32_t unit)
+{
+	return value / unit + (value % unit != 0);
+}
+
+static inline struct pfs_occupancy_page *pfs_occupancy_page_at(struct pfs_container *self,
+							       uint32_t page)
+{
+	struct pfs_occupancy *index = self->policy;
+	/* [W8] acquire, pairs with [W7]: the entry's words are there. */
+	return pfs_load_acquire(&index->pages[page]);
+}
+
+/* The words of a published page. */
+static inline struct pfs_occupancy_page *pfs_occupancy_page_of(const struct pfs_page *page)
+{
+	struct pfs_occupancy_word *words = page->index_words;
+	return words[0].page;
+}
+
+/* The tree of a node's pages: of those that drain, or of the others. */
+static inline const struct pfs_room *pfs_occupancy_room(const struct pfs_occupancy *index,
+							uint32_t node, bool draining)
+{
+	uint32_t last = index->node_count - 1;
+	return &index->rooms[(node < last ? node : last) * 2 + draining];
+}
+
+/* The bits of a word's records: all of them, or fewer in the last word of a page. */
+static inline uint64_t pfs_occupancy_all_bits(const struct pfs_page *page, uint32_t number)
+{
+	uint32_t first = number * PFS_WORD_RECORDS;
+	uint32_t left = page->slot_count > first ? page->slot_count - first : 0;
+	return (UINT64_C(1) << (left < PFS_WORD_RECORDS ? left : PFS_WORD_RECORDS)) - 1;
+}
 
 /* A free record that is the caller's, now DIRTY. */
 static inline struct pfs_claim pfs_occupancy_claim_record(struct pfs_thread *thread,
@@ -189,7 +204,14 @@ static inline struct pfs_claim pfs_occupancy_claim_record(struct pfs_thread *thr
 	/* relaxed: owned; publish releases. [L5] puts it before bytes that readers may copy. */
 	pfs_store_relaxed(&lock->word, seen | PFS_STATE_DIRTY);
 	pfs_tally_won_record(thread, record);
-	return (struct pfs_claim){ record, seen | PFS_STATE_DIRTY };
+	return pfs_claim_of(record, lock, seen | PFS_STATE_DIRTY);
+}
+
+/* The same where records have no words: whose the bit was has the record. */
+static inline struct pfs_claim pfs_occupancy_claim_bare(struct pfs_thread *thread, void *record)
+{
+	pfs_tally_won_record(thread, record);
+	return (struct pfs_claim){ .record = record };
 }
 
 /* The record of a bit that is the caller's: its word is FREE, or it is a bug. */
@@ -200,20 +222,11 @@ static inline struct pfs_claim pfs_occupancy_claim(struct pfs_thread *thread,
 	 * between this CAS and the free's add, so every cycle of it is one of a pair. */
 	void *record = word->first_record + bit * word->record_stride;
 	char *lock = word->first_lock + bit * word->lock_stride;
+	if (!pfs_likely(word->first_lock != NULL))
+		return pfs_occupancy_claim_bare(thread, record);
 	if (record == NULL) /* spares callers the test of a claim that was just won */
 		__builtin_unreachable();
 	return pfs_occupancy_claim_record(thread, record, (struct pfs_lock *)(void *)lock);
-}
-
-static inline void pfs_occupancy_remember(struct pfs_thread *thread,
-					  struct pfs_occupancy_word *word, uint64_t seen)
-{
-	struct pfs_occupancy_thread *own = thread->policy;
-	if (own->latest.word != word) {
-		own->top = (own->top + 1) % PFS_HINTS;
-		own->older[own->top] = own->latest;
-	}
-	own->latest = (struct pfs_occupancy_hint){ word, seen };
 }
 
 /* Has the word room? *held is what is remembered of it, and is read anew if that shows none. */
@@ -227,27 +240,39 @@ static inline bool pfs_occupancy_look(struct pfs_thread *thread, struct pfs_occu
 }
 
 /*
- * Take the lowest free record of a word that held *held; *held becomes what it holds now.
- * Wait-free. None: another thread took or freed a record of this word.
+ * Take free records of a word that held *held, so that it holds `left`: all of them or none. *held
+ * becomes what the word holds now. The word stays announced, also where nothing is left: a
+ * search clears it, if one comes by. Wait-free. False: another thread took or freed a record
+ * of this word.
  */
+static inline bool pfs_occupancy_take_to(struct pfs_thread *thread,
+					 struct pfs_occupancy_word *word, uint64_t *held,
+					 uint64_t left)
+{
+	uint64_t seen = *held;
+	*held = left;
+	/* [W1] acq_rel, pairs with [W2] and [W4]: without it the record's bytes of its last
+	 * life could arrive late; and with [W5]. The version in the comparison excludes a page
+	 * that was taken and made again in between. */
+	if (pfs_likely(pfs_cas_acq_rel(&word->free, &seen, left)))
+		return true;
+	pfs_count(thread, PFS_EVENT_CAS_FAILURES, 1);
+	*held = seen;
+	return false;
+}
+
+/* The lowest one; none as above. */
 static inline struct pfs_claim pfs_occupancy_try(struct pfs_thread *thread,
 						 struct pfs_occupancy_word *word,
 						 uint64_t *held)
 {
-	uint64_t seen = *held;
-	uint32_t bit = (uint32_t)__builtin_ctz((uint32_t)seen);
-	*held = seen & (seen - 1);
-	/* [W1] acq_rel, pairs with [W2], [W4] and [W5]: without acquire the record's bytes of
-	 * its last life could arrive late; release is for [W5]. The version in the comparison
-	 * excludes a page that was taken and made again in between. */
-	if (pfs_likely(pfs_cas_acq_rel(&word->free, &seen, *held)))
+	uint32_t bit = (uint32_t)__builtin_ctz((uint32_t)*held);
+	if (pfs_likely(pfs_occupancy_take_to(thread, word, held, *held & (*held - 1))))
 		return pfs_occupancy_claim(thread, word, bit);
-	pfs_count(thread, PFS_EVENT_CAS_FAILURES, 1);
-	*held = seen;
 	return pfs_claim_none();
 }
 
-/* The same until the word is empty. Lock-free: others took or freed records of this word. */
+/* One of them, until the word is empty. Lock-free: others took or freed records of this word. */
 static inline struct pfs_claim pfs_occupancy_take(struct pfs_thread *thread,
 						  struct pfs_occupancy_word *word,
 						  uint64_t *held)
@@ -261,94 +286,39 @@ static inline struct pfs_claim pfs_occupancy_take(struct pfs_thread *thread,
 	return claim;
 }
 
-static inline bool pfs_occupancy_drains(struct pfs_occupancy_page *page)
-{
-	return pfs_load_relaxed(&page->draining) != 0; /* relaxed: a preference */
-}
-
-static inline bool pfs_occupancy_is_near(struct pfs_thread *thread,
-					 struct pfs_occupancy_page *page)
-{
-	uint32_t node = pfs_load_relaxed(&page->node); /* relaxed: a preference */
-	return node == thread->node || node == PFS_NODE_MIXED;
-}
-
-/* Hints never lead to pages that drain. */
-static inline void pfs_occupancy_remember_kept(struct pfs_thread *thread,
-					       struct pfs_occupancy_word *word, uint64_t seen)
-{
-	if (!pfs_occupancy_drains(word->page))
-		pfs_occupancy_remember(thread, word, seen);
-}
-
 /*
- * The hot half of allocate: the word that this thread used last, by one CAS. If that fails,
- * others use the word too, and the search decides whether to leave it.
+ * Set free records' bits; what the word held before. Their pfs_locks must be FREE already, and the
+ * caller announces the word if it was not announced.
  */
-static inline struct pfs_claim pfs_occupancy_first(struct pfs_thread *thread)
+static inline uint64_t pfs_occupancy_set(struct pfs_occupancy_word *word, uint64_t bits)
 {
-	struct pfs_occupancy_thread *own = thread->policy;
-	struct pfs_occupancy_hint *hint = &own->latest;
-	/* A page may have begun to drain since its word became the hint. */
-	if (!pfs_likely(hint->word != NULL && !pfs_occupancy_drains(hint->word->page)))
-		return pfs_claim_none();
-	if (!pfs_likely(pfs_occupancy_look(thread, hint->word, &hint->seen)))
-		return pfs_claim_none();
-	return pfs_occupancy_try(thread, hint->word, &hint->seen);
-}
-
-static inline bool pfs_occupancy_is_announced(struct pfs_occupancy_word *word)
-{
-	/* [W6] seq, pairs with [W9]: after the bit was set in the word; see summary.h. */
-	return (pfs_load_seq(word->room) & word->room_bit) != 0;
-}
-
-/*
- * Set a record's bit; what the word held before. The record's pfs_lock must be FREE already,
- * and the caller tells of the room.
- */
-static inline uint64_t pfs_occupancy_set(struct pfs_occupancy_word *word, uint64_t bit)
-{
-	/* [W2] seq, pairs with [W1], [W3] and [W5]: hands the record on, and publishes the free
-	 * with whatever this thread does next. From here on the page may go [O2]. */
-	uint64_t before = pfs_fetch_add_seq(&word->free, bit + PFS_WORD_FREES);
-	if (!pfs_likely((before & bit) == 0))
+	/* [W2] acq_rel, pairs with [W1], [W3], [W5], [W6] and [W9]: hands the records on; and if
+	 * somebody has begun to clear the word's path, or has raised it, this thread knows. From
+	 * here on the page may go [O2]. */
+	uint64_t before = pfs_fetch_add_acq_rel(&word->free, bits + PFS_WORD_FREES);
+	if (!pfs_likely((before & bits) == 0))
 		pfs_panic_plain("free: the record's bit was set, it is free already");
 	return before;
 }
 
-/* After a bit was set: let searches find the word. */
-static inline void pfs_occupancy_tell(struct pfs_container *self,
-				      struct pfs_occupancy_word *word)
+/* The same, announced; what the word holds now, as far as the caller knows. */
+static inline uint64_t pfs_occupancy_put(struct pfs_container *self,
+					 struct pfs_occupancy_word *word, uint64_t bits)
 {
-	if (!pfs_likely(pfs_occupancy_is_announced(word)))
-		pfs_occupancy_announce(self, word);
+	uint64_t before = pfs_occupancy_set(word, bits);
+	uint64_t left = before + bits + PFS_WORD_FREES;
+	if (pfs_likely((before & PFS_WORD_ANNOUNCED) != 0))
+		return left;
+	return pfs_occupancy_announce(self, word, left);
 }
 
-/* Free a record to its word, and remember the word. */
-static inline void pfs_occupancy_give(struct pfs_thread *thread, void *record)
+/* The word of a record, and its bit there. */
+static inline struct pfs_occupancy_word *pfs_occupancy_word_at(struct pfs_place place,
+							       uint64_t *bit)
 {
-	struct pfs_occupancy_thread *own = thread->policy;
-	struct pfs_occupancy_word *words = pfs_record_page(record)->index_words;
-	uint32_t slot = pfs_record_slot(record);
-	struct pfs_occupancy_word *word = &words[slot / PFS_WORD_RECORDS];
-	uint64_t bit = UINT32_C(1) << (slot % PFS_WORD_RECORDS);
-
-	uint64_t before = pfs_occupancy_set(word, bit);
-	bool is_latest = own->latest.word == word;
-	if (is_latest) /* right if nobody else used it meanwhile */
-		own->latest.seen += bit + PFS_WORD_FREES;
-	/* Room in the word already: who made it tells, or did. Asked only here, because where
-	 * threads free at random there is no telling, and the branch costs more than the look. */
-	if (pfs_likely(is_latest && (uint32_t)before != 0))
-		return;
-	pfs_occupancy_tell(thread->container, word);
-	if (is_latest)
-		return;
-	if (pfs_likely(pfs_occupancy_is_near(thread, word->page)))
-		pfs_occupancy_remember_kept(thread, word, before + bit + PFS_WORD_FREES);
-	else /* the last call: nothing has to be kept over it */
-		pfs_occupancy_remember_far(thread, word, before + bit + PFS_WORD_FREES);
+	struct pfs_occupancy_word *words = place.page->index_words;
+	*bit = UINT32_C(1) << (place.slot % PFS_WORD_RECORDS);
+	return &words[place.slot / PFS_WORD_RECORDS];
 }
 
 #endif

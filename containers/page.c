@@ -1,13 +1,59 @@
 #include "page.h"
 
-#define PFS_OS_PAGE_BYTES 4096u
-
 static size_t round_up(size_t value, size_t unit)
 {
 	return (value + unit - 1) / unit * unit;
 }
 
-struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config, uint32_t line_count)
+/*
+ * Division by the stride d, of distances n, both in units of 8 bytes. Let k = 27 + ceil(log2 d) and
+ * the factor m be 2^k / d rounded up, so m * d = 2^k + e with 0 <= e < d <= 2^(k - 27). Then
+ * n * m / 2^k = n / d + n * e / (d * 2^k), and the second term is less than 1 / d while n * e is
+ * less than 2^k, which n < 2^27 sees to: it never reaches the next whole number. Pages have 2^30
+ * bytes at most, so n < 2^27; and m <= 2^28, so the product fits 64 bits.
+ */
+static void set_slot_division(struct pfs_page_shape *shape)
+{
+	uint64_t units = shape->record_stride / 8;
+	uint32_t shift = 27;
+	while (UINT64_C(1) << (shift - 27) < units)
+		shift++;
+	shape->slot_shift = shift;
+	shape->slot_factor = ((UINT64_C(1) << shift) + units - 1) / units;
+}
+
+/* What must be asked of a source more than the page has, to begin at a granule. */
+static size_t granule_slack(const struct pfs_config *config)
+{
+	size_t align = PFS_GRANULE_BYTES; /* the machine's own memory comes in pages */
+	if (config->source != NULL)
+		align = config->source->align_bytes != 0 ? config->source->align_bytes : PFS_LINE;
+	return align < PFS_GRANULE_BYTES ? PFS_GRANULE_BYTES - align : 0;
+}
+
+static struct pfs_page_shape bare_shape_of(const struct pfs_config *config, uint32_t line_count)
+{
+	struct pfs_page_shape shape = { .tag_bytes = config->tag_bytes };
+	size_t records = config->page_records;
+
+	shape.record_stride = round_up(config->record_size_bytes, config->record_align_bytes);
+	shape.apart_bytes = PFS_PAGE_POLICY_OFFSET + line_count * PFS_LINE;
+	size_t end = records * shape.record_stride;
+	if (config->bare_words) {
+		shape.words_offset = round_up(end, PFS_LINE);
+		shape.word_stride = sizeof(struct pfs_lock);
+		end = shape.words_offset + records * shape.word_stride;
+	}
+	if (config->tag_bytes != 0) {
+		shape.tags_offset = round_up(end, PFS_LINE);
+		end = shape.tags_offset + records * config->tag_bytes;
+	}
+	shape.granules_bytes = round_up(end, PFS_GRANULE_BYTES);
+	return shape;
+}
+
+static struct pfs_page_shape shape_with_header(const struct pfs_config *config,
+					       uint32_t line_count)
 {
 	size_t header = sizeof(struct pfs_record_header);
 	size_t align = config->record_align_bytes > header ? config->record_align_bytes : header;
@@ -28,42 +74,71 @@ struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config, uint32_
 	/* Room to align the records whatever the colour: a colour is a multiple of a line. */
 	shape.records_offset = round_up(shape.words_offset + words_bytes, PFS_LINE);
 	size_t slack = (PFS_PAGE_COLOURS - 1) * PFS_PAGE_COLOUR_BYTES + base_align;
-	shape.block_bytes = round_up(shape.records_offset + slack +
-					     config->page_records * shape.record_stride,
-				     PFS_OS_PAGE_BYTES);
+	shape.granules_bytes = round_up(shape.records_offset + slack +
+						config->page_records * shape.record_stride,
+					PFS_GRANULE_BYTES);
 	return shape;
 }
 
-struct pfs_page *pfs_page_make(void *block, const struct pfs_page_shape *shape,
-			       struct pfs_container *container, uint32_t index,
-			       uint32_t slot_count, uint32_t version_base)
+struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config, uint32_t line_count)
 {
-	uint32_t colour = index % PFS_PAGE_COLOURS * PFS_PAGE_COLOUR_BYTES;
-	struct pfs_page *page = (struct pfs_page *)(void *)((char *)block + colour);
-	uintptr_t first = (uintptr_t)page + shape->records_offset;
-	size_t align = shape->user_offset > PFS_LINE ? shape->user_offset : PFS_LINE;
+	struct pfs_page_shape shape = config->layout == PFS_LAYOUT_BARE
+					      ? bare_shape_of(config, line_count)
+					      : shape_with_header(config, line_count);
+	shape.block_bytes = shape.granules_bytes + granule_slack(config);
+	set_slot_division(&shape);
+	return shape;
+}
 
-	first = (first + align - 1) / align * align;
-	page->container = container;
-	page->index = index;
-	page->slot_count = slot_count;
-	page->block_colour = colour;
-	page->word_stride = shape->word_stride;
-	page->record_stride = shape->record_stride;
+static void place_bare(struct pfs_page *page, char *first, const struct pfs_page_shape *shape)
+{
+	page->is_bare = 1;
+	page->records = first - sizeof(struct pfs_record_header);
+	page->words = shape->words_offset != 0 ? first + shape->words_offset : NULL;
+	page->tags = shape->tags_offset != 0 ? first + shape->tags_offset : NULL;
+}
+
+static void place_with_header(struct pfs_page *page, const struct pfs_page_shape *shape)
+{
+	size_t align = shape->user_offset > PFS_LINE ? shape->user_offset : PFS_LINE;
+	uintptr_t first = round_up((uintptr_t)page + shape->records_offset, align);
+
 	/* The header of slot s ends at first + s * stride + user_offset. */
 	page->records = (char *)first + shape->user_offset - sizeof(struct pfs_record_header);
 	page->words = page->word_stride == page->record_stride
 			      ? page->records + offsetof(struct pfs_record_header, lock)
 			      : (char *)page + shape->words_offset;
-	for (uint32_t slot = 0; slot < slot_count; slot++) {
+	for (uint32_t slot = 0; slot < page->slot_count; slot++) {
 		void *record = pfs_page_record(page, slot);
 		struct pfs_record_header *header = pfs_record_header_of(record);
 		struct pfs_lock *lock = pfs_page_lock(page, slot);
 		header->page_offset = (uint32_t)((char *)header - (char *)page);
 		header->slot = slot;
 		header->lock_offset = (int32_t)((char *)lock - (char *)header);
-		pfs_store_relaxed(&lock->word, version_base); /* relaxed: not yet published */
 	}
+}
+
+struct pfs_page *pfs_page_make(void *apart, void *block, const struct pfs_page_shape *shape,
+			       struct pfs_container *container, uint32_t index,
+			       uint32_t slot_count, uint32_t version_base)
+{
+	uintptr_t granules = round_up((uintptr_t)block, PFS_GRANULE_BYTES);
+	uint32_t colour = index % PFS_PAGE_COLOURS * PFS_PAGE_COLOUR_BYTES;
+	struct pfs_page *page = apart != NULL ? apart : (void *)(granules + colour);
+
+	page->container = container;
+	page->index = index;
+	page->slot_count = slot_count;
+	page->block = block;
+	page->word_stride = shape->word_stride;
+	page->record_stride = shape->record_stride;
+	if (apart != NULL)
+		place_bare(page, (char *)granules, shape);
+	else
+		place_with_header(page, shape);
+	for (uint32_t slot = 0; page->words != NULL && slot < slot_count; slot++)
+		/* relaxed: not yet published */
+		pfs_store_relaxed(&pfs_page_lock(page, slot)->word, version_base);
 	return page;
 }
 

@@ -1,12 +1,16 @@
 /*
  * page.h - a fixed array of records, their words, and what the policies keep for a page.
  *
- * One mapped block a page: [colour][struct pfs_page][lines of the policy][words, if side by
- * side][records]. Each record is a 16-byte header and the user's bytes. The header finds the
- * page and, by one more offset that serves both layouts, the record's word:
+ * One mapped block a page, which begins and ends at a granule of the page map: [colour][struct
+ * pfs_page][lines of the policy][words, if side by side][records]. Each record is a 16-byte
+ * header and the user's bytes. The header finds the page and, by one more offset that serves both
+ * layouts, the record's word:
  *
  *	in record      header.word                     offset = that of the field
  *	side by side   words[slot] before the records  offset < 0
+ *
+ * The layout bare has no headers, and struct pfs_page stands apart from the block, which is
+ * [records][words, if asked for][tags, if asked for]: see place.h.
  *
  * Invariant: slot_count records; record s has its header at records + s * record_stride and
  * its word at words + s * word_stride. Nothing of the first group changes while the page is
@@ -21,6 +25,7 @@
 #include <pfslab/config.h>
 
 #include "atomic.h"
+#include "page_map.h"
 #include "pfs_lock.h"
 
 #define PFS_PAGE_COLOURS 16u
@@ -38,12 +43,14 @@ struct pfs_page {
 	uint32_t slot_count;
 	uint32_t index;
 	uint32_t node;
-	uint32_t block_colour;
+	uint32_t is_bare;                /* of PFS_LAYOUT_BARE, and so apart from its block */
 	_Atomic(uint32_t) draining;      /* reclaim pass: allocate elsewhere if you can */
 	uint32_t idle_passes;            /* reclaim pass: empty and marked so often in a row */
 	uint64_t limbo_tag;              /* reclaim pass */
 	struct pfs_page *limbo_next;     /* reclaim pass */
-	uint64_t published;              /* growths when it came; growth only */
+	uint64_t published;              /* growths when it came; growth only, as all below */
+	void *block;                     /* of the source */
+	char *tags;                      /* or NULL */
 };
 
 /* From the page to the lines of its policy. */
@@ -59,29 +66,43 @@ struct pfs_record_header {
 /* How the block of a page is laid out; the same for all pages of a container. */
 struct pfs_page_shape {
 	size_t block_bytes;
+	size_t apart_bytes;     /* of struct pfs_page and the policy's lines; 0: in the block */
+	size_t tags_offset;     /* bare: from the first record; 0: none. And so words_offset */
+	size_t tag_bytes;
 	size_t words_offset;    /* from struct pfs_page; of the first word */
 	size_t records_offset;  /* from struct pfs_page; of the first header */
 	size_t word_stride;
 	size_t record_stride;
 	size_t user_offset;     /* from a record's slot to the user's bytes */
+	size_t granules_bytes;  /* the part of a block that the page map knows */
+	uint64_t slot_factor;   /* slot = offset / 8 * slot_factor >> slot_shift, see page.c */
+	uint32_t slot_shift;
 };
+
+/* The slot of a record by the distance of any of its bytes from the first record's first; exact
+ * for distances inside of a page. By no division: a look-up of an address is to be cheap. */
+static inline uint32_t pfs_page_slot_at(const struct pfs_page_shape *shape, size_t distance)
+{
+	return (uint32_t)((distance / 8 * shape->slot_factor) >> shape->slot_shift);
+}
 
 /* pfs_page_shape_of - from a checked configuration; line_count lines for the policy. */
 struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config, uint32_t line_count);
 
 /*
- * pfs_page_make - lay a page out in a zero-filled block; all records FREE at version_base.
+ * pfs_page_make - lay a page out in a zero-filled block; all records FREE at version_base. With
+ * apart_bytes, apart is so much memory for the page itself, else NULL.
  *
- * Returns   the page, inside the block; not yet published.
+ * Returns   the page, inside the block or apart; not yet published.
  * Errors    none.
  * Progress  wait-free; writes each header once.
  * Order     none: publishing the page in the directory releases it.
  */
-struct pfs_page *pfs_page_make(void *block, const struct pfs_page_shape *shape,
+struct pfs_page *pfs_page_make(void *apart, void *block, const struct pfs_page_shape *shape,
 			       struct pfs_container *container, uint32_t index,
 			       uint32_t slot_count, uint32_t version_base);
 
-/* Records in use, each when it was looked at. The page must stay. Wait-free. */
+/* Records in use by their words, each when it was looked at. The page must stay. Wait-free. */
 uint32_t pfs_page_live(const struct pfs_page *page);
 
 /* The lines that the policy asked for. */
@@ -92,15 +113,24 @@ static inline void *pfs_page_policy(const struct pfs_page *page)
 
 static inline void *pfs_page_block(const struct pfs_page *page)
 {
-	return (char *)(uintptr_t)page - page->block_colour;
+	return page->block;
 }
 
+/* Where the page map's part of the block begins; it has shape.granules_bytes. */
+static inline void *pfs_page_granules(const struct pfs_page *page)
+{
+	uintptr_t block = (uintptr_t)pfs_page_block(page);
+	return (void *)((block + PFS_GRANULE_BYTES - 1) / PFS_GRANULE_BYTES * PFS_GRANULE_BYTES);
+}
+
+/* NULL where the records have no words. */
 static inline struct pfs_lock *pfs_page_lock(const struct pfs_page *page, uint32_t slot)
 {
 	return (struct pfs_lock *)(void *)(page->words + slot * page->word_stride);
 }
 
-/* The user's bytes of a record: the header is always right before them. */
+/* The user's bytes of a record. If it has a header, that is right before them; if not, `records`
+ * is as if it had. */
 static inline void *pfs_page_record(const struct pfs_page *page, uint32_t slot)
 {
 	char *record = page->records + slot * page->record_stride +

@@ -110,8 +110,11 @@ static struct pfs_thread *thread_of_record(struct pfs_partitioned_thread *thread
 	struct pfs_partitioned *whole = thread->whole;
 	if ((whole->partitions[0]->variant->traits & PFS_TRAIT_INDEX) == 0)
 		return thread->threads[0];
-	const struct pfs_container *container = pfs_record_page(record)->container;
-	PFS_ASSERT(container->partition < whole->count &&
+	const struct pfs_container *container =
+		whole->partitions[0]->config.layout == PFS_LAYOUT_BARE
+			? pfs_container_of(record)
+			: pfs_record_page(record)->container;
+	PFS_ASSERT(container != NULL && container->partition < whole->count &&
 			   whole->partitions[container->partition] == container,
 		   "a record of another container was given to a partitioned one");
 	return thread->threads[container->partition];
@@ -192,6 +195,7 @@ static void add_counts(struct pfs_counts *sum, const struct pfs_counts *part)
 	sum->pages_peak += part->pages_peak;
 	sum->pages_waiting += part->pages_waiting;
 	sum->resident_bytes += part->resident_bytes;
+	sum->overhead_bytes += part->overhead_bytes;
 	sum->counted = part->counted;
 	sum->allocations += part->allocations;
 	sum->probes += part->probes;

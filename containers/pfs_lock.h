@@ -90,14 +90,24 @@ static inline uint32_t pfs_lock_allocated_to_dirty(struct pfs_lock *self)
 	return dirty;
 }
 
-static inline void pfs_lock_allocated_to_free(struct pfs_lock *self)
+/* If fits, which is what else the caller has to check: false is then one way out for both, and a
+ * function with one of them needs no stack for it. Nothing is done, the caller reports. */
+static inline bool pfs_lock_allocated_to_free_if(struct pfs_lock *self, bool fits)
 {
 	/* relaxed: the owner reads its own last store, or one handed over with the record. */
 	uint32_t word = pfs_load_relaxed(&self->word);
-	if (!pfs_likely(pfs_word_state(word) == PFS_STATE_ALLOCATED))
-		pfs_panic("free", word, PFS_STATE_ALLOCATED);
+	if (!pfs_likely(fits && pfs_word_state(word - PFS_STATE_ALLOCATED) == PFS_STATE_FREE))
+		return false;
 	/* [L3] release, pairs with [L1]: hands the record's bytes to the next owner. */
 	pfs_store_release(&self->word, word - PFS_STATE_ALLOCATED);
+	return true;
+}
+
+static inline void pfs_lock_allocated_to_free(struct pfs_lock *self)
+{
+	if (!pfs_likely(pfs_lock_allocated_to_free_if(self, true)))
+		pfs_panic("free", pfs_load_relaxed(&self->word), /* relaxed: as above */
+			  PFS_STATE_ALLOCATED);
 }
 
 static inline void pfs_lock_dirty_to_free(struct pfs_lock *self, uint32_t dirty_word)

@@ -1,292 +1,291 @@
 /*
- * proof.c - no record is free: proved, and then a page is added; and pages are taken.
- *
- * Everything here runs under `growth`. The edges are those of occupancy.h and summary.h.
+ * proof.c - see proof.h.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "proof.h"
 
-#include "summary.h"
+#include "magazine.h"
+#include "hints.h"
+#include "seats.h"
+#include "yield.h"
 
-/*
- * One round of the double collect: a word with room, or NULL and the sum of all versions.
- *
- * [W5] seq, pairs with [W1] and [W2]: if a take is seen, so is every free that its thread did
- * before; and the rounds are read in order. Without it a free could be missed although the
- * take that it was traded for is seen, and a full container reported that never was.
- */
-static struct pfs_occupancy_word *collect(struct pfs_container *self, uint64_t *versions)
+/* What one look at all roots saw: is there no room, was no page on its way, and the sum of all
+ * versions. */
+struct look {
+	bool is_empty;
+	bool is_still;
+	uint64_t versions;
+};
+
+static void look_at_root(struct look *self, const struct pfs_room *room)
 {
-	uint32_t limit = pfs_container_page_limit(self);
-	*versions = 0;
-	for (uint32_t page = 0; page < limit; page++) {
-		struct pfs_occupancy_page *entry = pfs_summary_page_at(self, page);
-		for (uint32_t i = 0; entry != NULL && i < entry->word_count; i++) {
-			uint64_t word = pfs_load_seq(&entry->words[i].free); /* [W5] */
-			if ((uint32_t)word != 0)
-				return &entry->words[i];
-			*versions += word >> 32;
-		}
-	}
-	return NULL;
+	/* [T7] acquire, pairs with [T6]: what one root shows is seen of the others. */
+	uint64_t states = pfs_load_acquire(pfs_room_root(room));
+	self->is_empty = self->is_empty && pfs_room_is_empty(states);
+	self->versions += states >> 32;
 }
 
-static bool caches_are_empty(struct pfs_container *self, uint64_t *frees)
-{
-	const struct pfs_occupancy *index = self->policy;
-	*frees = 0;
-	return index->caches == NULL || index->caches->are_empty(self, frees);
-}
-
-/*
- * Under `growth`, so that the pages stay the same. Versions count modulo 2^32, and so does
- * their sum: equal sums mean no free in between, or 2^32 of them.
- */
-static struct pfs_occupancy_word *prove_none_free(struct pfs_container *self, bool *proved)
-{
-	const struct pfs_occupancy *index = self->policy;
-	uint64_t first[2] = { 0, 0 };
-	uint64_t second[2] = { 0, 0 };
-	bool caches_empty = caches_are_empty(self, &first[1]);
-	struct pfs_occupancy_word *word = collect(self, &first[0]);
-	if (word == NULL) {
-		if (index->caches != NULL)
-			index->caches->catch_up(self);
-		caches_empty = caches_are_empty(self, &second[1]) && caches_empty;
-		word = collect(self, &second[0]);
-	}
-	*proved = word == NULL && caches_empty && first[1] == second[1] &&
-		  (uint32_t)first[0] == (uint32_t)second[0];
-	return word;
-}
-
-static struct pfs_occupancy_page *entry_new(struct pfs_container *self, uint32_t page)
+static struct look look_at_words(struct pfs_container *self)
 {
 	struct pfs_occupancy *index = self->policy;
-	uint32_t words = pfs_ceil_div(self->config.page_records, PFS_WORD_RECORDS);
-	struct pfs_occupancy_page *entry = calloc(1, sizeof(*entry));
-	if (entry == NULL)
-		return NULL;
-	entry->word_count = words;
-	entry->index = page;
-	entry->words = aligned_alloc(PFS_LINE, words * sizeof(*entry->words));
-	entry->words_with_room = calloc(pfs_ceil_div(words, 64), sizeof(*entry->words_with_room));
-	if (entry->words == NULL || entry->words_with_room == NULL) {
-		free(entry->words);
-		free((void *)entry->words_with_room);
-		free(entry);
-		return NULL;
-	}
-	memset((void *)entry->words, 0, words * sizeof(*entry->words));
-	for (uint32_t i = 0; i < words; i++) {
-		entry->words[i].page = entry;
-		entry->words[i].number = i;
-		entry->words[i].room = &entry->words_with_room[i / 64];
-		entry->words[i].room_bit = UINT64_C(1) << (i % 64);
-	}
-	/* [W7] release, pairs with [W8]: the words are complete. */
-	pfs_store_release(&index->pages[page], entry);
-	return entry;
-}
-
-/* Under `growth`: the page for the lowest hole, made now or left over from a proof that
- * failed. NULL with thread->growth. */
-static struct pfs_page *spare_page(struct pfs_thread *thread)
-{
-	struct pfs_container *self = thread->container;
-	struct pfs_occupancy *index = self->policy;
-	uint32_t hole = thread->stays ? self->page_capacity : pfs_growth_hole(self);
-	thread->growth = hole == self->page_capacity ? PFS_FULL : PFS_OK;
-	if (thread->growth == PFS_FULL)
-		return NULL;
-	if (index->spare != NULL && index->spare->index != hole) {
-		pfs_container_unmap(self, index->spare);
-		index->spare = NULL;
-	}
-	if (index->spare == NULL)
-		index->spare = pfs_growth_make(thread, hole);
-	if (index->spare != NULL && pfs_summary_page_at(self, hole) == NULL &&
-	    entry_new(self, hole) == NULL)
-		thread->growth = PFS_NO_MEMORY;
-	return thread->growth == PFS_OK ? index->spare : NULL;
-}
-
-/* The bits of a word's records: all of them, or fewer in the last word of a page. */
-static uint64_t all_bits(const struct pfs_page *page, uint32_t number)
-{
-	uint32_t first = number * PFS_WORD_RECORDS;
-	uint32_t left = page->slot_count > first ? page->slot_count - first : 0;
-	return (UINT64_C(1) << (left < PFS_WORD_RECORDS ? left : PFS_WORD_RECORDS)) - 1;
+	/* [P3] acquire, pairs with [P1] and [P2]: odd while a page comes, goes or moves. */
+	uint64_t moves = pfs_load_acquire(&index->moves);
+	struct look look = { true, moves % 2 == 0, moves };
+	for (uint32_t i = 0; i < index->node_count * 2; i++)
+		look_at_root(&look, &index->rooms[i]);
+	return look;
 }
 
 /*
- * Under `growth`: publish the spare page, with the bits of all its records set but those of
- * the first word that the caller keeps for itself.
+ * Versions never fall, so equal sums of two looks that found nothing mean that every root was
+ * EMPTY from its first to its second load: at the moment between the looks all were, and no
+ * page was on its way. Modulo 2^32 clearings of one root between the two.
  */
-static struct pfs_occupancy_page *open_page(struct pfs_thread *thread, uint64_t kept)
+static struct look look_at_roots(struct pfs_container *self)
 {
-	struct pfs_container *self = thread->container;
 	struct pfs_occupancy *index = self->policy;
-	struct pfs_page *page = index->spare;
-	struct pfs_occupancy_page *entry = pfs_summary_page_at(self, page->index);
-	index->spare = NULL;
-	page->index_words = entry->words;
-	pfs_store_relaxed(&entry->node, page->node); /* relaxed: a preference */
-	pfs_store_relaxed(&entry->draining, 0);      /* relaxed: a preference */
-	pfs_growth_publish(self, page);
-	for (uint32_t i = 0; i < entry->word_count; i++) {
-		struct pfs_occupancy_word *word = &entry->words[i];
-		word->first_record = pfs_page_record(page, i * PFS_WORD_RECORDS);
-		word->first_lock = (char *)pfs_page_lock(page, i * PFS_WORD_RECORDS);
-		word->record_stride = (uint32_t)page->record_stride;
-		word->lock_stride = (uint32_t)page->word_stride;
-		/* relaxed: no record of the page is out, so nobody else writes the word. */
-		uint64_t version = (pfs_load_relaxed(&word->free) >> 32) + 1;
-		uint64_t bits = all_bits(page, i) & ~(i == 0 ? kept : 0);
-		/* [W4] release, pairs with [W1]: first_record and the page's words go first. */
-		pfs_store_release(&word->free, version << 32 | bits);
-		if (bits != 0)
-			pfs_summary_set(entry->words_with_room, i);
+	struct look look = look_at_words(self);
+	for (uint32_t i = 0; index->has_rings && i < index->node_count; i++) {
+		if (index->depots[i].block_count != 0)
+			look_at_root(&look, &index->depots[i].room);
 	}
-	if (pfs_summary_some_word(entry))
-		pfs_summary_announce_page(self, entry);
-	return entry;
+	return look;
 }
 
-/* Under `growth`: whoever adds a page gets a record of it. */
-static struct pfs_claim open_and_claim(struct pfs_thread *thread)
+static bool are_equal(struct look first, struct look second)
 {
-	struct pfs_occupancy_page *entry = open_page(thread, 1);
-	thread->home_page = entry->index;
-	return pfs_occupancy_claim(thread, &entry->words[0], 0);
+	return first.is_empty && first.is_still && second.is_empty && second.is_still &&
+	       first.versions == second.versions;
 }
 
-enum pfs_status pfs_occupancy_add_page(struct pfs_thread *thread)
+/* Were the words all empty at a moment, and had the container all its pages then? */
+static bool prove_words(struct pfs_container *self, bool *is_full)
 {
-	struct pfs_container *self = thread->container;
-	pfs_mutex_lock(&self->growth);
-	if (spare_page(thread) != NULL)
-		(void)open_page(thread, 0);
-	pfs_mutex_unlock(&self->growth);
-	return thread->growth;
+	struct look first = look_at_roots(self);
+	/* [P4] acquire, pairs with [C9]: pages come and go only while [P3] is odd, and without it
+	 * the second look could miss that. */
+	*is_full = pfs_load_acquire(&self->pages) == self->page_capacity;
+	return first.is_empty && are_equal(first, look_at_roots(self));
 }
 
 /*
- * The page is made before the proof, so that nothing slow stands between the proof and the
- * publishing.
+ * The same with rings, under `growth`, so that nobody else empties them. A free into a ring that
+ * has returned may still be in its owner's store buffer: between the looks stands the heavy
+ * barrier, which is the moment.
  */
-static enum pfs_proof prove_and_grow(struct pfs_thread *thread, struct pfs_claim *claim,
-				     struct pfs_occupancy_word **word)
+static bool prove_rings(struct pfs_container *self)
 {
-	struct pfs_container *self = thread->container;
+	uint64_t first_frees, second_frees;
+	bool first_empty = pfs_magazine_are_empty(self, &first_frees);
+	struct look first = look_at_roots(self);
+	if (!first.is_empty)
+		return false;
+	pfs_magazine_catch_up(self);
+	bool second_empty = pfs_magazine_are_empty(self, &second_frees);
+	return first_empty && second_empty && first_frees == second_frees &&
+	       are_equal(first, look_at_roots(self));
+}
+
+static bool prove(struct pfs_container *self)
+{
 	const struct pfs_occupancy *index = self->policy;
-	bool proved = false;
+	bool is_full;
+	return index->has_rings ? prove_rings(self) : prove_words(self, &is_full);
+}
+
+/* Under `growth`: is there surely room? Rings are emptied for it. */
+static bool some_room(struct pfs_container *self)
+{
+	const struct pfs_occupancy *index = self->policy;
+	return (index->has_rings && pfs_magazine_take_back(self) != 0) ||
+	       !look_at_roots(self).is_empty;
+}
+
+/* Under both locks: nothing slow stands between the proof and the page. */
+static enum pfs_proof prove_and_open(struct pfs_thread *thread, const struct pfs_page *spare,
+				     struct pfs_claim *claim)
+{
+	struct pfs_container *self = thread->container;
 	pfs_needless_watch(self);
-	if (index->caches != NULL && index->caches->take_back(self) != 0)
+	if (some_room(self) || !prove(self))
 		return PFS_PROOF_AGAIN;
-	*word = prove_none_free(self, &proved);
-	if (*word != NULL)
-		return PFS_PROOF_ROOM;
-	bool has_page = spare_page(thread) != NULL;
-	*word = prove_none_free(self, &proved);
-	if (*word != NULL)
-		return PFS_PROOF_ROOM;
-	if (!proved)
+	/* relaxed: under `growth`. A page may have gone since the spare one was refused. */
+	bool is_full = pfs_load_relaxed(&self->pages) == self->page_capacity;
+	if (spare == NULL && thread->growth == PFS_FULL && !is_full && !thread->stays)
 		return PFS_PROOF_AGAIN;
-	if (!has_page)
+	if (spare == NULL)
 		return PFS_PROOF_REFUSED;
-	*claim = open_and_claim(thread);
+	struct pfs_occupancy_page *entry = pfs_occupancy_open(thread, true);
+	thread->home_page = entry->index;
+	*claim = pfs_occupancy_claim(thread, &entry->words[0], 0);
 	return PFS_PROOF_CLAIM;
 }
 
-enum pfs_proof pfs_proof_or_growth(struct pfs_thread *thread, struct pfs_claim *claim,
-				   struct pfs_occupancy_word **word)
+/* One attempt; under `mapping`. What looks like room is searched here, so that of all that wait
+ * for a page one thread clears what turns out to be empty. */
+static enum pfs_proof try_to_grow(struct pfs_thread *thread, struct pfs_claim *claim)
 {
 	struct pfs_container *self = thread->container;
 	pfs_mutex_lock(&self->growth);
-	enum pfs_proof proof = prove_and_grow(thread, claim, word);
+	bool has_room = some_room(self);
+	pfs_mutex_unlock(&self->growth);
+	if (has_room)
+		*claim = pfs_occupancy_search_rooms(thread);
+	if (claim->record != NULL)
+		return PFS_PROOF_CLAIM;
+	const struct pfs_page *spare = pfs_occupancy_spare(thread);
+	pfs_mutex_lock(&self->growth);
+	enum pfs_proof proof = prove_and_open(thread, spare, claim);
 	pfs_mutex_unlock(&self->growth);
 	return proof;
 }
 
-/*
- * [W3] Own every record of the page: each word from all free to none, version unchanged. The
- * words already taken are freed again if one is not all free. Under `growth`, so that no proof
- * takes these records for used ones.
- */
-static bool take_page(struct pfs_container *self, struct pfs_page *page)
+static enum pfs_proof grow(struct pfs_thread *thread, struct pfs_claim *claim)
 {
-	struct pfs_occupancy_page *entry = pfs_summary_page_of(page);
-	uint32_t taken = 0;
-	for (; taken < entry->word_count; taken++) {
-		struct pfs_occupancy_word *word = &entry->words[taken];
-		uint64_t seen = pfs_load_relaxed(&word->free); /* relaxed: [W3] verifies it */
-		uint64_t bits = all_bits(page, taken);
-		/* [W3] acq_rel, pairs with [W2]: the last owners' accesses to the page come
-		 * before its memory goes. */
-		if ((uint32_t)seen != bits || !pfs_cas_acq_rel(&word->free, &seen, seen - bits))
-			break;
-	}
-	if (taken == entry->word_count)
-		return true;
-	while (taken-- > 0) {
-		/* [W2] seq: as any free. */
-		(void)pfs_fetch_add_seq(&entry->words[taken].free,
-					all_bits(page, taken) + PFS_WORD_FREES);
-		pfs_summary_set(entry->words_with_room, taken);
-	}
-	pfs_summary_announce_page(self, entry);
-	return false;
+	enum pfs_proof proof = PFS_PROOF_AGAIN;
+	for (uint32_t i = 0; i < PFS_PROOF_ATTEMPTS && proof == PFS_PROOF_AGAIN; i++)
+		proof = try_to_grow(thread, claim);
+	return proof;
 }
 
-static bool retire(struct pfs_container *self, struct pfs_page *page)
-{
-	bool taken = take_page(self, page);
-	if (taken)
-		pfs_growth_unlink(self, page);
-	return taken;
-}
-
-static void marked(struct pfs_container *self, struct pfs_page *page)
-{
-	struct pfs_occupancy_page *entry = pfs_summary_page_of(page);
-	/* relaxed, both: written by passes alone, and a preference. */
-	uint32_t draining = pfs_load_relaxed(&page->draining);
-	pfs_store_relaxed(&entry->draining, draining); /* relaxed: a preference */
-	pfs_summary_clear(pfs_summary_pages(self->policy, page->node, draining == 0), entry->index);
-	if (pfs_summary_some_word(entry))
-		pfs_summary_announce_page(self, entry);
-}
-
-/* Records in caches keep their pages: take them back first. */
-static void begin(struct pfs_container *self)
-{
-	const struct pfs_occupancy *index = self->policy;
-	if (index->caches == NULL)
-		return;
-	pfs_mutex_lock(&self->growth);
-	(void)index->caches->take_back(self);
-	pfs_mutex_unlock(&self->growth);
-}
-
-static void trim(struct pfs_container *self)
+/* A page comes or goes: wait for it, first by looking on, then by the lock. */
+static void wait_for_move(struct pfs_container *self)
 {
 	struct pfs_occupancy *index = self->policy;
+	for (uint32_t look = 0; look < PFS_PROOF_LOOKS; look++) {
+		/* [P3] acquire, pairs with [P1] and [P2]. */
+		if (pfs_load_acquire(&index->moves) % 2 == 0)
+			return;
+		pfs_yield();
+	}
 	pfs_mutex_lock(&self->growth);
-	if (index->spare != NULL)
-		pfs_container_unmap(self, index->spare);
-	index->spare = NULL;
 	pfs_mutex_unlock(&self->growth);
 }
 
-static const struct pfs_reclaim_ops by_occupancy = {
-	.begin = begin,
-	.retire = retire,
-	.marked = marked,
-	.trim = trim,
+/* What a thread that needs a page got. */
+enum turn {
+	TURN_ROOM,   /* there may be room */
+	TURN_CLAIM,  /* a record of another thread's page */
+	TURN_MAPPING /* the lock: it makes a page itself */
 };
 
-uint32_t pfs_occupancy_reclaim(struct pfs_thread *thread, enum pfs_reclaim_kind kind)
+static bool try_mapping(struct pfs_occupancy *index)
 {
-	return pfs_reclaim_run(thread, kind, &by_occupancy);
+	/* relaxed: a hint that saves an attempt on a line that all waiters read. */
+	return pfs_load_relaxed(&index->is_mapping) == 0 && pfs_mutex_try_lock(&index->mapping);
+}
+
+static bool looks_for_lock(uint32_t look, uint64_t bits)
+{
+	bool is_early = (look & (look - 1)) == 0; /* look 0, 1, 2, 4 .. */
+	return is_early || look % PFS_PROOF_LOCK_LOOKS == 0 || (bits & PFS_SEAT_CALLED) != 0;
+}
+
+/* The one before it sleeps, too. */
+static bool looks_for_room(uint32_t look)
+{
+	return look % PFS_PROOF_ROOM_LOOKS == PFS_PROOF_ROOM_LOOKS - 1 ||
+	       look == PFS_PROOF_LOOKS - 1;
+}
+
+/*
+ * One look of a thread that sits: at its own row, and seldom at the lines that all of them read.
+ * When they all ran for a record that somebody freed, they spent their time on clearing its path
+ * against each other. True: the wait is over, and *turn is what it got if not a grant. Room is
+ * looked for in words: a block that shows some may be in the hands of whoever holds the lock.
+ */
+static bool look_on(struct pfs_thread *thread, uint32_t look, enum turn *turn)
+{
+	struct pfs_occupancy *index = thread->container->policy;
+	uint64_t bits = pfs_seats_look(thread);
+	*turn = TURN_ROOM;
+	if ((bits & PFS_SEAT_GRANTED) != 0)
+		return true;
+	if (looks_for_lock(look, bits) && try_mapping(index)) {
+		*turn = TURN_MAPPING;
+		return true;
+	}
+	return looks_for_room(look) && !look_at_words(thread->container).is_empty;
+}
+
+/* After too many looks. A seat that sleeps is passed by in grants, and not in turns. */
+static enum turn sleep_for_mapping(struct pfs_thread *thread, struct pfs_claim *claim)
+{
+	struct pfs_occupancy *index = thread->container->policy;
+	if (pfs_seats_leave(thread, true, claim))
+		return TURN_CLAIM;
+	pfs_mutex_lock(&index->mapping);
+	(void)pfs_seats_leave(thread, false, claim);
+	return TURN_MAPPING;
+}
+
+/*
+ * Another thread is making a page: its records are for those who wait, so they sit down rather
+ * than queue for a lock that they would not need; and look on for room, which a free may make.
+ */
+static enum turn wait_for_page(struct pfs_thread *thread, struct pfs_claim *claim)
+{
+	struct pfs_occupancy *index = thread->container->policy;
+	enum turn turn = TURN_MAPPING;
+	bool is_over = false;
+	if (try_mapping(index))
+		return turn;
+	pfs_seats_sit(thread);
+	for (uint32_t look = 0; look < PFS_PROOF_LOOKS && !is_over; look++) {
+		is_over = look_on(thread, look, &turn);
+		if (!is_over)
+			pfs_yield();
+	}
+	if (!is_over)
+		return sleep_for_mapping(thread, claim);
+	if (!pfs_seats_leave(thread, false, claim))
+		return turn;
+	if (turn == TURN_MAPPING)
+		pfs_mutex_unlock(&index->mapping);
+	return TURN_CLAIM;
+}
+
+/* Whose turn is it next? One that sleeps is woken by the unlocking, and would be overtaken by
+ * those who are awake if they knew. */
+static void pass_mapping_on(struct pfs_occupancy *index)
+{
+	bool sleeps;
+	uint32_t seat = pfs_seats_turn(index->seats, &sleeps);
+	pfs_store_relaxed(&index->is_mapping, sleeps); /* relaxed: a hint */
+	pfs_mutex_unlock(&index->mapping);
+	if (seat != PFS_SEAT_NONE)
+		pfs_seats_call(index->seats, seat);
+}
+
+enum pfs_proof pfs_prove_or_grow(struct pfs_thread *thread, struct pfs_claim *claim)
+{
+	struct pfs_container *self = thread->container;
+	struct pfs_occupancy *index = self->policy;
+	/* relaxed: is a refusal to be expected? Else whoever adds the page proves. */
+	bool is_full = pfs_load_relaxed(&self->pages) == self->page_capacity;
+	if (!index->has_rings && (is_full || thread->stays) && !prove_words(self, &is_full)) {
+		wait_for_move(self);
+		return PFS_PROOF_AGAIN;
+	}
+	thread->growth = PFS_FULL;
+	if (!index->has_rings && (is_full || thread->stays))
+		return PFS_PROOF_REFUSED;
+	enum turn turn = wait_for_page(thread, claim);
+	if (turn != TURN_MAPPING)
+		return turn == TURN_CLAIM ? PFS_PROOF_CLAIM : PFS_PROOF_AGAIN;
+	pfs_store_relaxed(&index->is_mapping, 1); /* relaxed: a hint */
+	enum pfs_proof proof = grow(thread, claim);
+	pass_mapping_on(index);
+	return proof;
+}
+
+void pfs_proof_hold(struct pfs_occupancy *index)
+{
+	/* [P1] acq_rel, pairs with [P3]: odd before the first bit is taken. */
+	(void)pfs_fetch_add_acq_rel(&index->moves, 1);
+}
+
+void pfs_proof_release(struct pfs_occupancy *index)
+{
+	/* [P2] acq_rel, pairs with [P3]: even when all bits are back, or their page is gone. */
+	(void)pfs_fetch_add_acq_rel(&index->moves, 1);
 }

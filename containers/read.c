@@ -5,80 +5,158 @@
  */
 #include <string.h>
 
-#include "container.h"
+#include "place.h"
 
-/* The record at an index if its page is there; its state is not looked at. */
-static void *record_at(struct pfs_container *self, uint64_t index)
+static const struct pfs_place nowhere = { NULL, 0 };
+
+/* The place of an index if its page is there; the record's state is not looked at. */
+static struct pfs_place place_at(struct pfs_container *self, uint64_t index)
 {
 	uint32_t page_records = self->config.page_records;
 	if (index / page_records >= pfs_container_page_limit(self))
-		return NULL;
+		return nowhere;
 	struct pfs_page *page = pfs_container_page(self, (uint32_t)(index / page_records));
 	uint32_t slot = (uint32_t)(index % page_records);
 	if (page == NULL || slot >= page->slot_count)
-		return NULL;
-	return pfs_page_record(page, slot);
+		return nowhere;
+	return (struct pfs_place){ page, slot };
 }
 
-static bool is_allocated(const void *record)
+/* The word of a place, at this moment; where there are none, as that of a free record. */
+static uint32_t word_at(struct pfs_place place)
 {
-	uint32_t word = pfs_lock_glance(pfs_record_lock(record));
-	return pfs_word_state(word) == PFS_STATE_ALLOCATED;
+	struct pfs_lock *lock = pfs_page_lock(place.page, place.slot);
+	return lock != NULL ? pfs_lock_glance(lock) : PFS_STATE_FREE;
+}
+
+/* Without words the policy's index says what may be in use. */
+static bool is_live(struct pfs_container *self, struct pfs_place place)
+{
+	if (place.page->words != NULL)
+		return pfs_word_state(word_at(place)) == PFS_STATE_ALLOCATED;
+	return self->variant->next_used(self, place.page->index, place.slot) == place.slot;
+}
+
+/* The record, if it is live. */
+static void *live_record(struct pfs_container *self, struct pfs_place place)
+{
+	if (place.page == NULL || !is_live(self, place))
+		return NULL;
+	return pfs_page_record(place.page, place.slot);
 }
 
 void *pfs_lookup(struct pfs_thread *thread, uint64_t index)
 {
+	struct pfs_container *self = thread->container;
 	pfs_enter(thread);
-	void *record = record_at(thread->container, index);
-	if (record != NULL && !is_allocated(record))
-		record = NULL;
+	void *record = live_record(self, place_at(self, index));
 	pfs_leave(thread);
 	return record;
 }
 
-/* Is pointer the first byte of a record of this page? By arithmetic only. */
-static bool page_has(const struct pfs_page *page, uintptr_t pointer)
+/* The place of the record of a page that has the byte at a pointer among its user's. */
+static struct pfs_place place_with(const struct pfs_container *self, struct pfs_page *page,
+				   const void *pointer)
 {
 	uintptr_t first = (uintptr_t)pfs_page_record(page, 0);
-	size_t distance = pointer - first;
-	return pointer >= first && distance % page->record_stride == 0 &&
-	       distance / page->record_stride < page->slot_count;
+	size_t distance = (uintptr_t)pointer - first;
+	if ((uintptr_t)pointer < first)
+		return nowhere;
+	uint32_t slot = pfs_page_slot_at(&self->shape, distance);
+	if (slot >= page->slot_count ||
+	    distance - slot * page->record_stride >= self->config.record_size_bytes)
+		return nowhere;
+	return (struct pfs_place){ page, slot };
+}
+
+void *pfs_lookup_address(struct pfs_thread *thread, const void *pointer)
+{
+	struct pfs_container *self = thread->container;
+	void *record = NULL;
+	if ((thread->traits & PFS_TRAIT_INDEX) == 0)
+		return NULL;
+	pfs_enter(thread);
+	struct pfs_page *page = pfs_container_page_with(self, pointer);
+	if (page != NULL)
+		record = live_record(self, place_with(self, page, pointer));
+	pfs_leave(thread);
+	return record;
 }
 
 bool pfs_owns(struct pfs_thread *thread, const void *pointer)
 {
-	struct pfs_container *self = thread->container;
-	bool found = false;
-	if ((thread->traits & PFS_TRAIT_INDEX) == 0)
-		return false;
-	pfs_enter(thread);
-	uint32_t limit = pfs_container_page_limit(self);
-	for (uint32_t index = 0; index < limit && !found; index++) {
-		struct pfs_page *page = pfs_container_page(self, index);
-		if (page != NULL && page_has(page, (uintptr_t)pointer))
-			found = is_allocated(pointer);
-	}
-	pfs_leave(thread);
-	return found;
+	return pointer != NULL && pfs_lookup_address(thread, pointer) == pointer;
+}
+
+/* The page that has a record, of whichever container; NULL: it is gone. The caller owns the
+ * record, or looked it up in a section that goes on. */
+static struct pfs_page *page_by_map(const void *record)
+{
+	_Atomic(struct pfs_page *) *place = pfs_page_map_find(record);
+	/* [C1] seq, pairs with [C2] and [C4]: as in pfs_container_page. */
+	struct pfs_page *page = place != NULL ? pfs_load_seq(place) : NULL;
+	bool has = page != NULL && (uintptr_t)record - (uintptr_t)pfs_page_granules(page) <
+					   page->container->shape.granules_bytes;
+	return has ? page : NULL;
+}
+
+/* The word of a record without a handle; NULL: it has none, or its page was given back. */
+static struct pfs_lock *lock_by_map(const void *record)
+{
+	struct pfs_page *page = page_by_map(record);
+	if (page == NULL)
+		return NULL;
+	if (page->is_bare == 0)
+		return pfs_record_lock(record);
+	struct pfs_place place = place_with(page->container, page, record);
+	return place.page != NULL ? pfs_page_lock(place.page, place.slot) : NULL;
+}
+
+static struct pfs_lock *lock_of(const void *record)
+{
+	if (pfs_likely(!pfs_page_map_has_bare()))
+		return pfs_record_lock(record);
+	return lock_by_map(record);
+}
+
+struct pfs_container *pfs_container_of(const void *record)
+{
+	_Atomic(struct pfs_page *) *place = pfs_page_map_find(record);
+	if (place == NULL)
+		return NULL;
+	/* [C1] seq, pairs with [C2] and [C4]: as in pfs_container_page. */
+	const struct pfs_page *page = pfs_load_seq(place);
+	return page != NULL ? page->container : NULL;
+}
+
+/* A record that was only looked up may have been freed, and its page unlinked, since. */
+static struct pfs_place bare_place_or_none(struct pfs_thread *thread, const void *record)
+{
+	struct pfs_page *page = pfs_container_page_with(thread->container, record);
+	return page != NULL ? place_with(thread->container, page, record) : nowhere;
 }
 
 uint64_t pfs_index(struct pfs_thread *thread, const void *record)
 {
 	if ((thread->traits & PFS_TRAIT_INDEX) == 0)
 		return PFS_INDEX_NONE;
-	const struct pfs_page *page = pfs_record_page(record);
-	return (uint64_t)page->index * thread->container->config.page_records +
-	       pfs_record_slot(record);
+	struct pfs_place place = pfs_is_bare(thread) ? bare_place_or_none(thread, record)
+						     : pfs_header_place(record);
+	if (place.page == NULL)
+		return PFS_INDEX_NONE;
+	return (uint64_t)place.page->index * thread->container->config.page_records + place.slot;
 }
 
 uint32_t pfs_version(const void *record)
 {
-	return pfs_lock_glance(pfs_record_lock(record)) / PFS_VERSION_ONE;
+	struct pfs_lock *lock = lock_of(record);
+	return lock != NULL ? pfs_lock_glance(lock) / PFS_VERSION_ONE : 0;
 }
 
 struct pfs_reference pfs_reference_of(struct pfs_thread *thread, const void *record)
 {
-	if ((thread->traits & PFS_TRAIT_INDEX) == 0)
+	const uint32_t needed = PFS_TRAIT_INDEX | PFS_TRAIT_WORDS;
+	if ((thread->traits & needed) != needed)
 		return (struct pfs_reference){ PFS_INDEX_NONE, 0 };
 	return (struct pfs_reference){ pfs_index(thread, record), pfs_version(record) };
 }
@@ -86,29 +164,42 @@ struct pfs_reference pfs_reference_of(struct pfs_thread *thread, const void *rec
 void *pfs_lookup_reference(struct pfs_thread *thread, struct pfs_reference reference)
 {
 	pfs_enter(thread);
-	void *record = record_at(thread->container, reference.index);
-	uint32_t word = record != NULL ? pfs_lock_glance(pfs_record_lock(record)) : 0;
-	bool is_it = record != NULL && pfs_word_state(word) == PFS_STATE_ALLOCATED &&
+	struct pfs_place place = place_at(thread->container, reference.index);
+	uint32_t word = place.page != NULL ? word_at(place) : PFS_STATE_FREE;
+	bool is_it = pfs_word_state(word) == PFS_STATE_ALLOCATED &&
 		     word / PFS_VERSION_ONE == reference.version;
+	void *record = is_it ? pfs_page_record(place.page, place.slot) : NULL;
 	pfs_leave(thread);
-	return is_it ? record : NULL;
+	return record;
 }
 
 struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record)
 {
 	if ((thread->traits & PFS_TRAIT_WORDS) == 0)
-		return (struct pfs_claim){ record, 0 };
-	return (struct pfs_claim){ record, pfs_lock_allocated_to_dirty(pfs_record_lock(record)) };
+		return (struct pfs_claim){ .record = record };
+	struct pfs_lock *lock = pfs_lock_of(thread, record);
+	return pfs_claim_of(record, lock, pfs_lock_allocated_to_dirty(lock));
 }
 
 struct pfs_glance pfs_read_begin(const void *record)
 {
-	return (struct pfs_glance){ pfs_lock_glance(pfs_record_lock(record)) };
+	struct pfs_lock *lock = lock_of(record);
+	return (struct pfs_glance){ lock != NULL ? pfs_lock_glance(lock) : PFS_STATE_FREE };
 }
 
 bool pfs_read_end(const void *record, struct pfs_glance glance)
 {
-	return pfs_lock_confirm(pfs_record_lock(record), glance.word);
+	struct pfs_lock *lock = lock_of(record);
+	return lock != NULL && pfs_lock_confirm(lock, glance.word);
+}
+
+void *pfs_tag(struct pfs_thread *thread, const void *record)
+{
+	struct pfs_container *self = thread->container;
+	if (self->shape.tag_bytes == 0)
+		return NULL;
+	struct pfs_place place = pfs_bare_place(self, record);
+	return place.page->tags + place.slot * self->shape.tag_bytes;
 }
 
 void pfs_bytes_load(void *to, const void *record, size_t size_bytes)
@@ -173,16 +264,17 @@ void *pfs_walk_next(struct pfs_walk *walk)
 		}
 		if (walk->next_index / page_records >= pfs_container_page_limit(self))
 			return NULL;
-		void *record = record_at(self, walk->next_index);
-		if (record == NULL) {
+		struct pfs_place place = place_at(self, walk->next_index);
+		if (place.page == NULL) {
 			walk->next_index = (walk->next_index / page_records + 1) * page_records;
 			continue;
 		}
 		walk->index = walk->next_index++;
-		walk->glance = pfs_read_begin(record);
+		walk->glance = (struct pfs_glance){ word_at(place) };
 		if (walk->kind == PFS_WALK_ALL ||
-		    pfs_word_state(walk->glance.word) == PFS_STATE_ALLOCATED)
-			return record;
+		    pfs_word_state(walk->glance.word) == PFS_STATE_ALLOCATED ||
+		    (place.page->words == NULL && is_live(self, place)))
+			return pfs_page_record(place.page, place.slot);
 		skip_free(walk, self);
 	}
 }

@@ -54,7 +54,7 @@ static uint64_t count_live(struct pfs_container *self, uint32_t limit)
 		self->pass_live[index] = PFS_PAGE_ABSENT;
 		if (page == NULL)
 			continue;
-		self->pass_live[index] = pfs_page_live(page);
+		self->pass_live[index] = pfs_container_page_live(self, page);
 		sum += self->pass_live[index];
 	}
 	return sum;

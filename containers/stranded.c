@@ -18,6 +18,25 @@ static struct pfs_thread *first_handle(struct pfs_container *self)
 	return pfs_load_seq(&self->threads);
 }
 
+/* Blocks that are as they were at the watch held their records all the while. */
+static bool visit_blocks(struct pfs_container *self, bool watch)
+{
+	struct pfs_occupancy *index = self->policy;
+	bool is_unchanged = false;
+	for (uint32_t node = 0; node < index->node_count; node++) {
+		struct pfs_depot *depot = &index->depots[node];
+		for (uint32_t i = 0; i < depot->block_count; i++) {
+			struct pfs_block *block = pfs_depot_block(depot, i);
+			/* relaxed: coherence with the watch is enough. */
+			uint64_t state = pfs_load_relaxed(&block->state);
+			if (watch)
+				block->watched = state;
+			is_unchanged |= pfs_block_has_records(state) && block->watched == state;
+		}
+	}
+	return is_unchanged;
+}
+
 void pfs_stranded_watch(struct pfs_container *self)
 {
 	struct pfs_thread *thread = first_handle(self);
@@ -26,9 +45,10 @@ void pfs_stranded_watch(struct pfs_container *self)
 		uint64_t first;
 		pfs_magazine_content(ring, &first, &ring->watched);
 	}
+	(void)visit_blocks(self, true);
 }
 
-/* Does a ring still hold a record that was given before the watch? */
+/* Does a ring or a block still hold a record that was given before the watch? */
 bool pfs_stranded_is_free_since_watch(struct pfs_container *self)
 {
 	struct pfs_thread *thread = first_handle(self);
@@ -39,7 +59,7 @@ bool pfs_stranded_is_free_since_watch(struct pfs_container *self)
 		if (first < ring->watched)
 			return true;
 	}
-	return false;
+	return visit_blocks(self, false);
 }
 
 /* All rings together, less the smallest: what the thread misses that has the fewest. */

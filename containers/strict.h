@@ -35,12 +35,13 @@ static inline struct pfs_claim pfs_page_probe(struct pfs_thread *thread, struct 
 					      uint32_t slot)
 {
 	uint32_t dirty_word = 0;
-	enum pfs_take take = pfs_lock_free_to_dirty(pfs_page_lock(page, slot), &dirty_word);
+	struct pfs_lock *lock = pfs_page_lock(page, slot);
+	enum pfs_take take = pfs_lock_free_to_dirty(lock, &dirty_word);
 	pfs_tally_probe(thread, slot, take);
 	if (!pfs_likely(take == PFS_TAKE_WON))
 		return pfs_claim_none();
 	pfs_tally_won(thread, page);
-	return (struct pfs_claim){ pfs_page_record(page, slot), dirty_word };
+	return pfs_claim_of(pfs_page_record(page, slot), lock, dirty_word);
 }
 
 /* The records of a page after slot, all round up to it: slot_count - 1 probes. */

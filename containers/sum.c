@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "container.h"
+#include "overhead.h"
 
 #ifdef PFS_COUNTING
 static uint64_t event(struct pfs_thread *thread, enum pfs_event which)
@@ -82,7 +82,7 @@ uint64_t pfs_container_live(struct pfs_container *container)
 	uint32_t limit = pfs_container_page_limit(container);
 	for (uint32_t index = 0; index < limit; index++) {
 		const struct pfs_page *page = pfs_container_page(container, index);
-		live += page != NULL ? pfs_page_live(page) : 0;
+		live += page != NULL ? pfs_container_page_live(container, page) : 0;
 	}
 	pfs_mutex_unlock(&container->passing);
 	return live;
@@ -102,6 +102,7 @@ void pfs_container_counts(struct pfs_container *container, struct pfs_counts *co
 	counts->pages_peak = pfs_load_relaxed(&container->pages_peak); /* relaxed: " */
 	counts->pages_waiting = pfs_load_relaxed(&container->limbo_count); /* relaxed: " */
 	counts->live_peak = pfs_load_relaxed(&container->live_peak); /* relaxed: " */
+	counts->overhead_bytes = pfs_container_overhead(container);
 	if (PFS_COUNTED && container->variant->stranded != NULL)
 		container->variant->stranded(container, &counts->stranded, &counts->stranded_peak);
 	pfs_mutex_unlock(&container->growth);

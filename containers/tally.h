@@ -6,7 +6,7 @@
 #ifndef PFS_TALLY_H
 #define PFS_TALLY_H
 
-#include "container.h"
+#include "place.h"
 
 #ifdef PFS_COUNTING
 #ifdef PFS_SIM
@@ -140,11 +140,21 @@ static inline void pfs_tally_won(struct pfs_thread *thread, const struct pfs_pag
 	pfs_metrics_end();
 }
 
+/* A free is under way to this occupancy word, or (NULL) none is: until it returns, its record is
+ * not free to the count of needless growths. */
+static inline void pfs_tally_giving(struct pfs_thread *thread, const void *word)
+{
+	pfs_metrics_begin();
+	/* relaxed: the bit is set by a release after it, and read by an acquire before it. */
+	pfs_store_relaxed(&thread->tally.giving, word);
+	pfs_metrics_end();
+}
+
 /* The same, by the record. */
 static inline void pfs_tally_won_record(struct pfs_thread *thread, const void *record)
 {
 	pfs_metrics_begin();
-	pfs_tally_won(thread, pfs_record_page(record));
+	pfs_tally_won(thread, pfs_place_in(thread->container, record).page);
 	pfs_metrics_end();
 }
 
@@ -190,6 +200,10 @@ static inline void pfs_tally_won(struct pfs_thread *thread, const struct pfs_pag
 {
 	(void)thread, (void)page;
 }
+static inline void pfs_tally_giving(struct pfs_thread *thread, const void *word)
+{
+	(void)thread, (void)word;
+}
 static inline void pfs_tally_won_record(struct pfs_thread *thread, const void *record)
 {
 	(void)thread, (void)record;
@@ -208,6 +222,16 @@ static inline void pfs_check_handle(const struct pfs_thread *thread, const void 
 		   "free or abandon by a handle of another container than the record's");
 }
 
+/* A free that must not be: says what is wrong with it. */
+PFS_COLD PFS_NORETURN void pfs_free_refused(const struct pfs_thread *thread, const void *record);
+
+/* Where the policy has a header on each record: what most of them use. */
+static inline void pfs_words_publish(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	(void)thread;
+	pfs_lock_dirty_to_allocated(pfs_record_lock(claim.record), claim.dirty_word);
+}
+
 static inline void pfs_words_free(struct pfs_thread *thread, void *record)
 {
 	struct pfs_container *home = PFS_COUNTED ? pfs_record_page(record)->container : NULL;
@@ -223,6 +247,25 @@ static inline void pfs_words_abandon(struct pfs_thread *thread, struct pfs_claim
 	(void)thread;
 	pfs_tally_free(home, false);
 	pfs_lock_dirty_to_free(pfs_record_lock(claim.record), claim.dirty_word);
+	pfs_tally_free(home, true);
+}
+
+/* The same in the layout bare, where records may have no words. */
+static inline void pfs_bare_free(struct pfs_place place)
+{
+	struct pfs_container *home = PFS_COUNTED ? place.page->container : NULL;
+	pfs_tally_free(home, false);
+	if (place.page->words != NULL)
+		pfs_lock_allocated_to_free(pfs_page_lock(place.page, place.slot));
+	pfs_tally_free(home, true);
+}
+
+static inline void pfs_bare_abandon(struct pfs_place place, struct pfs_claim claim)
+{
+	struct pfs_container *home = PFS_COUNTED ? place.page->container : NULL;
+	pfs_tally_free(home, false);
+	if (place.page->words != NULL)
+		pfs_lock_dirty_to_free(pfs_page_lock(place.page, place.slot), claim.dirty_word);
 	pfs_tally_free(home, true);
 }
 

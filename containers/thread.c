@@ -61,6 +61,15 @@ static void thread_free(struct pfs_thread *thread)
 	free(thread);
 }
 
+/* What the variant can, in the layout of this container. */
+static uint32_t traits_of(const struct pfs_container *self)
+{
+	uint32_t traits = self->variant->traits;
+	if (self->config.layout != PFS_LAYOUT_BARE)
+		return traits & ~(uint32_t)PFS_TRAIT_BARE;
+	return self->config.bare_words ? traits : traits & ~(uint32_t)PFS_TRAIT_WORDS;
+}
+
 /* Under `roster`. */
 static struct pfs_thread *thread_new(struct pfs_container *self)
 {
@@ -74,9 +83,9 @@ static struct pfs_thread *thread_new(struct pfs_container *self)
 		return NULL;
 	memset(thread, 0, sizeof(*thread));
 	thread->container = self;
-	thread->allocate = self->variant->allocate;
-	thread->free = self->variant->free;
-	thread->traits = self->variant->traits;
+	thread->head.allocate = self->variant->allocate;
+	thread->head.free = self->variant->free;
+	thread->traits = traits_of(self);
 	thread->policy = self->variant->lines != NULL ? self->policy : NULL;
 	thread->random = pfs_random_seed(self->config.seed, self->thread_count);
 	if (!tally_init(&thread->tally, &self->config)) {

@@ -46,6 +46,14 @@ struct pfs_variant {
 	void (*free)(struct pfs_thread *thread, void *record);
 
 	/*
+	 * Optional: several operations a call, as pfs_allocate_many and pfs_free_many say. NULL:
+	 * one after the other.
+	 */
+	uint32_t (*allocate_many)(struct pfs_thread *thread, struct pfs_claim *claims,
+				  uint32_t count);
+	void (*free_many)(struct pfs_thread *thread, void *const *records, uint32_t count);
+
+	/*
 	 * Optional: shared variables of the policy's own, the same for the container and for
 	 * each page, each in a line of its own, zero at first: their names, NULL behind the last.
 	 * thread->policy are the container's, pfs_page_policy(page) a page's.
@@ -67,6 +75,15 @@ struct pfs_variant {
 	 * with others; now, and at most so far. NULL: none, ever.
 	 */
 	void (*stranded)(struct pfs_container *container, uint64_t *now, uint64_t *peak);
+
+	/*
+	 * Optional, asked with the growth lock held: bytes that the policy keeps beside the pages
+	 * and that go with pages or records, for the metric overhead_bytes. NULL: none.
+	 */
+	uint64_t (*index_bytes)(struct pfs_container *container);
+
+	/* With PFS_TRAIT_BARE: how many records of a page are in use, where they have no words. */
+	uint32_t (*page_live)(struct pfs_container *container, uint32_t page);
 
 	/*
 	 * Optional, for walks: the first slot at or after one, of a page, whose record may be

@@ -1,12 +1,12 @@
 #include "sim/balance.h"
 
 #include "containers/magazine.h"
-#include "containers/summary.h"
 #include "sim/cases.h"
 #include "sim/machine.h"
 
 struct balance {
 	struct pfs_container *container;
+	const uint32_t *owners;
 	uint32_t places[PFS_CASE_RECORDS_MAX]; /* where a record is free, by its index */
 };
 
@@ -17,20 +17,30 @@ static void add(struct balance *self, uint32_t page, uint32_t slot)
 	self->places[index]++;
 }
 
-static bool has_bit(_Atomic(uint64_t) *words, uint32_t bit)
+static bool shows_room(const struct pfs_room *room, uint32_t leaf)
 {
-	return (pfs_load_relaxed(&words[bit / 64]) >> (bit % 64) & 1) != 0; /* relaxed: at rest */
+	bool all = true;
+	for (uint32_t level = 0; level < room->depth; level++) {
+		/* relaxed: at rest. */
+		uint64_t states =
+			pfs_load_relaxed(&room->level[level][leaf / PFS_ROOM_FAN].states);
+		all &= (states >> 2 * (leaf % PFS_ROOM_FAN) & PFS_ROOM_STATE) != 0;
+		leaf /= PFS_ROOM_FAN;
+	}
+	return all;
 }
 
-static void check_announced(const struct balance *self, struct pfs_occupancy_page *entry)
+static void check_announced(const struct balance *self, struct pfs_occupancy_page *entry,
+			    uint32_t number)
 {
 	struct pfs_occupancy *index = self->container->policy;
 	bool is_announced = false;
-	for (uint32_t node = 0; node < index->node_count; node++)
-		is_announced |=
-			has_bit(pfs_summary_pages(index, node, false), entry->index) ||
-			has_bit(pfs_summary_pages(index, node, true), entry->index);
-	PFS_MACHINE_CHECK(is_announced, "page %u has room, and no set of pages shows it",
+	PFS_MACHINE_CHECK(shows_room(&entry->words_room, number),
+			  "word %u of page %u has room, and its page's tree does not show it",
+			  number, entry->index);
+	for (uint32_t room = 0; room < index->node_count * 2; room++)
+		is_announced |= shows_room(&index->rooms[room], entry->index);
+	PFS_MACHINE_CHECK(is_announced, "page %u has room, and no tree of pages shows it",
 			  entry->index);
 }
 
@@ -50,10 +60,7 @@ static void add_words(struct balance *self, struct pfs_occupancy_page *entry,
 		}
 		if (bits == 0)
 			continue;
-		PFS_MACHINE_CHECK(has_bit(entry->words_with_room, i),
-				  "word %u of page %u has room, and its page does not show it", i,
-				  entry->index);
-		check_announced(self, entry);
+		check_announced(self, entry, i);
 	}
 }
 
@@ -67,20 +74,45 @@ static void add_rings(struct balance *self)
 		pfs_magazine_content(ring, &first, &last);
 		for (uint64_t at = first; at < last; at++) {
 			const void *record = pfs_magazine_entry(ring, at);
-			add(self, pfs_record_page(record)->index, pfs_record_slot(record));
+			struct pfs_place place = pfs_place_in(self->container, record);
+			add(self, place.page->index, place.slot);
 		}
 	}
+}
+
+static void add_blocks(struct balance *self, struct pfs_depot *depot)
+{
+	for (uint32_t i = 0; i < depot->block_count; i++) {
+		struct pfs_block *block = pfs_depot_block(depot, i);
+		/* relaxed, all: at rest. */
+		if (!pfs_block_has_records(pfs_load_relaxed(&block->state)))
+			continue;
+		PFS_MACHINE_CHECK(shows_room(&depot->room, i),
+				  "block %u has records, and its depot's tree does not show it", i);
+		for (uint32_t at = 0; at < PFS_BLOCK_RECORDS; at++) {
+			const void *record = pfs_load_relaxed(&block->records[at]); /* relaxed */
+			struct pfs_place place = pfs_place_in(self->container, record);
+			add(self, place.page->index, place.slot);
+		}
+	}
+}
+
+static uint32_t is_free(const struct balance *self, const struct pfs_page *page, uint32_t slot)
+{
+	if (page->words == NULL)
+		return self->owners[page->index * self->container->config.page_records + slot] == 0;
+	/* relaxed: at rest. */
+	uint32_t word = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
+	return pfs_word_state(word) == PFS_STATE_FREE;
 }
 
 static void compare(const struct balance *self, const struct pfs_page *page)
 {
 	for (uint32_t slot = 0; slot < page->slot_count; slot++) {
 		uint32_t record = page->index * self->container->config.page_records + slot;
-		/* relaxed: at rest. */
-		uint32_t word = pfs_load_relaxed(&pfs_page_lock(page, slot)->word);
-		uint32_t wanted = pfs_word_state(word) == PFS_STATE_FREE;
+		uint32_t wanted = is_free(self, page, slot);
 		PFS_MACHINE_CHECK(self->places[record] >= wanted,
-				  "lost: record %u is FREE, and no word and no ring has it",
+				  "lost: record %u is FREE, and no word, ring or block has it",
 				  record);
 		PFS_MACHINE_CHECK(self->places[record] <= wanted,
 				  "record %u is %s, and free in %u words and rings", record,
@@ -88,16 +120,18 @@ static void compare(const struct balance *self, const struct pfs_page *page)
 	}
 }
 
-void pfs_balance_check(struct pfs_container *container)
+void pfs_balance_check(struct pfs_container *container, const uint32_t *owners)
 {
-	struct balance balance = { .container = container };
+	struct balance balance = { .container = container, .owners = owners };
 	const struct pfs_occupancy *index = container->policy;
 	if (container->variant->next_used != pfs_occupancy_next_used)
 		return;
-	if (index->caches == &pfs_magazine_caches)
+	if (index->has_rings)
 		add_rings(&balance);
+	for (uint32_t i = 0; index->has_rings && i < index->node_count; i++)
+		add_blocks(&balance, &index->depots[i]);
 	for (uint32_t page = 0; page < container->page_capacity; page++) {
-		struct pfs_occupancy_page *entry = pfs_summary_page_at(container, page);
+		struct pfs_occupancy_page *entry = pfs_occupancy_page_at(container, page);
 		if (entry != NULL)
 			add_words(&balance, entry, pfs_container_page(container, page));
 	}

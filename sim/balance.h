@@ -4,6 +4,8 @@
 #ifndef PFS_SIM_BALANCE_H
 #define PFS_SIM_BALANCE_H
 
+#include <stdint.h>
+
 struct pfs_container;
 
 /*
@@ -15,11 +17,14 @@ struct pfs_container;
  * its bit; a pass that changes the mark in between leaves the page in the set of before, where
  * searches look, too. Nor that what is announced has room: searches take that back.
  *
+ * Where records have no words, owners tells by index whose is in use; 0: nobody's. Else it may
+ * be NULL.
+ *
  * Returns   nothing; a fault ends the execution by pfs_machine_fail.
  * Errors    none.
  * Progress  wait-free; call it between runs, or aside.
  * Order     none: nobody runs.
  */
-void pfs_balance_check(struct pfs_container *container);
+void pfs_balance_check(struct pfs_container *container, const uint32_t *owners);
 
 #endif

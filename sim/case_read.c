@@ -94,6 +94,20 @@ static void lookup_body(void *opaque)
 		(void)pfs_lookup(thread->handle, 1);
 }
 
+/* The same by the record's address: it is nobody's when the page has gone. */
+static void address_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	const char *last = pfs_lookup(thread->handle, 1);
+	for (; last != NULL && thread->operations < self->operations; thread->operations++) {
+		const void *found = pfs_lookup_address(thread->handle, last + 7);
+		PFS_MACHINE_CHECK(found == NULL || found == last,
+				  "the record with byte 7 of record 1 is %p, not %p", found,
+				  (const void *)last);
+	}
+}
+
 static void section_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 2);
@@ -162,6 +176,9 @@ const struct pfs_case_kind pfs_cases_reading[] = {
 	{ "lookup", "a look-up while its page is given back", PFS_CASE_RECLAIM, 2, 2, 0,
 	  section_configure, section_fill, { lookup_body, free_and_pass_body, pfs_case_churn },
 	  NULL },
+	{ "address", "look-ups by an address while its page is given back", PFS_CASE_RECLAIM, 2, 2,
+	  0, section_configure, section_fill,
+	  { address_body, free_and_pass_body, pfs_case_churn }, NULL },
 	{ "walk", "a walk past a page that is given back", PFS_CASE_RECLAIM, 2, 1, 0,
 	  walk_configure, walk_fill, { walk_body, free_and_pass_body, pfs_case_churn },
 	  walk_finish },

@@ -74,7 +74,7 @@ static void more_taker_body(void *opaque)
 static void handover_fill(struct pfs_case *self)
 {
 	struct pfs_thread *owner = pfs_case_attach_extra(self);
-	struct pfs_claim claims[2] = { { NULL, 0 }, { NULL, 0 } };
+	struct pfs_claim claims[2] = { { .record = NULL }, { .record = NULL } };
 	for (uint32_t i = 0; i < 2 && owner != NULL; i++) {
 		claims[i] = pfs_allocate(owner);
 		if (claims[i].record != NULL)

@@ -144,7 +144,8 @@ static void trade_fill(struct pfs_case *self)
 	struct pfs_claim claims[2];
 	for (uint32_t i = 0; i < 2; i++) {
 		struct pfs_thread *handle = pfs_case_attach_extra(self);
-		claims[i] = handle != NULL ? pfs_allocate(handle) : (struct pfs_claim){ NULL, 0 };
+		claims[i] = handle != NULL ? pfs_allocate(handle)
+					   : (struct pfs_claim){ .record = NULL };
 		if (claims[i].record == NULL) {
 			pfs_machine_fail("set-up: no record");
 			return;

@@ -29,45 +29,112 @@ static void tick(struct pfs_case *self, uint64_t which)
 				     PFS_SIM_PLACE("call"));
 }
 
-struct pfs_claim pfs_case_take(struct pfs_case_thread *thread)
+/*
+ * The same where an allocate ends that was not refused, and where a free begins. An answer is
+ * wrong if frees had ended when its call began, and no call had begun to take what they freed:
+ * history.h asks nothing else of the order of calls, for an owner knows by memory that the one
+ * before him has ended. So a search of all may spare these.
+ */
+static void tick_spared(struct pfs_case *self, uint64_t which)
+{
+	if ((self->kind->traits & PFS_CASE_SPARING) == 0)
+		tick(self, which);
+}
+
+/* The thread itself: bodies with several handles pass copies. */
+static struct pfs_case_thread *self_of(struct pfs_case_thread *thread)
+{
+	return &thread->own->threads[thread->id];
+}
+
+static void set_doing(struct pfs_case_thread *thread, const char *doing, uint32_t in_hands)
+{
+	self_of(thread)->doing = doing;
+	self_of(thread)->in_hands = in_hands;
+}
+
+static void begin_take(struct pfs_case_thread *thread, uint32_t count)
 {
 	struct pfs_case *self = thread->own;
 	tick(self, PFS_NOTE_BEGIN);
 	pfs_case_history_call(&self->history, thread->id);
-	thread->doing = "allocate";
+	set_doing(thread, "allocate", count);
 	pfs_trace_mark(self->machine, thread->id, "[allocate");
-	struct pfs_claim claim = pfs_allocate(thread->handle);
-	thread->doing = NULL;
-	tick(self, PFS_NOTE_END);
-	if (claim.record == NULL) {
-		thread->refused++;
-		pfs_trace_mark(self->machine, thread->id, "] allocate: full");
-		self->fulls++;
-		pfs_case_history_refused(&self->history, thread->id,
-					 pfs_thread_status(thread->handle) == PFS_FULL);
-		return claim;
-	}
-	PFS_MACHINE_CHECK(thread->refused != 0 || pfs_thread_status(thread->handle) == PFS_OK,
+}
+
+static void note_refused(struct pfs_case_thread *thread)
+{
+	struct pfs_case *self = thread->own;
+	set_doing(thread, NULL, 0);
+	thread->refused++;
+	pfs_trace_mark(self->machine, thread->id, "] allocate: full");
+	self->fulls++;
+	pfs_case_history_refused(&self->history, thread->id,
+				 pfs_thread_status(thread->handle) == PFS_FULL);
+}
+
+/* A claim that the call returned; its call ends with the last one. As long as the record is
+ * nobody's, it is in the hands of the call. */
+static void note_taken(struct pfs_case_thread *thread, struct pfs_claim claim, bool is_last)
+{
+	struct pfs_case *self = thread->own;
+	uint64_t began = self->history.began[thread->id];
+	PFS_MACHINE_CHECK(thread->refused != 0 || pfs_thread_status(thread->handle) == PFS_OK ||
+				  !is_last,
 			  "thread %u was never refused, but its status says %s", thread->id,
 			  pfs_status_text(pfs_thread_status(thread->handle)));
 	uint64_t index = index_of(thread, claim.record);
 	pfs_trace_mark(self->machine, thread->id, "] allocate: record %u", (uint32_t)index);
 	pfs_case_history_allocated(&self->history, thread->id, (uint32_t)index);
+	if (!is_last)
+		self->history.began[thread->id] = began;
 	pfs_machine_note(&self->cell[index], "taken");
 	PFS_MACHINE_CHECK(self->owner[index] == 0,
 			  "record %llu allocated twice: by thread %u while thread %u owns it",
 			  (unsigned long long)index, thread->id, self->owner[index] - 1);
 	self->owner[index] = thread->id + 1;
+	set_doing(thread, is_last ? NULL : "allocate", self_of(thread)->in_hands - 1);
+}
+
+struct pfs_claim pfs_case_take(struct pfs_case_thread *thread)
+{
+	begin_take(thread, 1);
+	struct pfs_claim claim = pfs_allocate(thread->handle);
+	(claim.record == NULL ? tick : tick_spared)(thread->own, PFS_NOTE_END);
+	if (claim.record == NULL)
+		note_refused(thread);
+	else
+		note_taken(thread, claim, true);
 	return claim;
+}
+
+uint32_t pfs_case_take_many(struct pfs_case_thread *thread, struct pfs_claim *claims,
+			    uint32_t count)
+{
+	begin_take(thread, count);
+	uint32_t taken = pfs_allocate_many(thread->handle, claims, count);
+	tick(thread->own, PFS_NOTE_END);
+	for (uint32_t i = 0; i < taken; i++)
+		note_taken(thread, claims[i], i + 1 == count);
+	if (taken < count)
+		note_refused(thread);
+	return taken;
+}
+
+static bool has_words(const struct pfs_case *self)
+{
+	return self->layout != PFS_LAYOUT_BARE || self->bare_words;
 }
 
 void pfs_case_publish(struct pfs_case_thread *thread, struct pfs_claim claim)
 {
 	struct pfs_case *self = thread->own;
 	uint64_t index = index_of(thread, claim.record);
-	thread->doing = "publish";
+	set_doing(thread, "publish", 0);
 	pfs_publish(thread->handle, claim);
-	thread->doing = NULL;
+	set_doing(thread, NULL, 0);
+	if (!has_words(self))
+		return;
 	uint32_t version = pfs_version(claim.record);
 	PFS_MACHINE_CHECK(version > self->version[index],
 			  "version of record %llu not raised: published as %u after %u",
@@ -83,10 +150,10 @@ static uint32_t begin_free(struct pfs_case_thread *thread, void *record, const c
 	pfs_machine_note(&self->cell[index], "given");
 	PFS_MACHINE_CHECK(self->owner[index] != 0, "record %llu freed by thread %u, owned by none",
 			  (unsigned long long)index, thread->id);
+	set_doing(thread, doing, self_of(thread)->in_hands + 1);
 	self->owner[index] = 0;
-	tick(self, PFS_NOTE_BEGIN);
+	tick_spared(self, PFS_NOTE_BEGIN);
 	uint32_t life = pfs_case_history_free(&self->history, (uint32_t)index);
-	thread->doing = doing;
 	pfs_trace_mark(self->machine, thread->id, "[%s record %u", doing, (uint32_t)index);
 	return life;
 }
@@ -94,8 +161,9 @@ static uint32_t begin_free(struct pfs_case_thread *thread, void *record, const c
 static void end_free(struct pfs_case_thread *thread, uint32_t life)
 {
 	struct pfs_case *self = thread->own;
-	pfs_trace_mark(self->machine, thread->id, "] %s", thread->doing);
-	thread->doing = NULL;
+	uint32_t left = self_of(thread)->in_hands - 1;
+	pfs_trace_mark(self->machine, thread->id, "] %s", self_of(thread)->doing);
+	set_doing(thread, left != 0 ? self_of(thread)->doing : NULL, left);
 	tick(self, PFS_NOTE_END);
 	pfs_case_history_freed(&self->history, self->machine, thread->id, life);
 }
@@ -105,6 +173,16 @@ void pfs_case_give(struct pfs_case_thread *thread, void *record)
 	uint32_t life = begin_free(thread, record, "free");
 	pfs_free(thread->handle, record);
 	end_free(thread, life);
+}
+
+void pfs_case_give_many(struct pfs_case_thread *thread, void *const *records, uint32_t count)
+{
+	uint32_t lives[PFS_CASE_MANY_MAX];
+	for (uint32_t i = 0; i < count; i++)
+		lives[i] = begin_free(thread, records[i], "free");
+	pfs_free_many(thread->handle, records, count);
+	for (uint32_t i = 0; i < count; i++)
+		end_free(thread, lives[i]);
 }
 
 void pfs_case_abandon(struct pfs_case_thread *thread, struct pfs_claim claim)
@@ -150,23 +228,38 @@ static void attach(struct pfs_case *self, struct pfs_thread **handle)
 		pfs_machine_fail("set-up: no handle");
 }
 
+void pfs_case_layout(struct pfs_case *self, bool side_by_side, bool bare)
+{
+	self->layout = bare ? PFS_LAYOUT_BARE
+		       : side_by_side ? PFS_LAYOUT_SIDE_BY_SIDE
+				      : PFS_LAYOUT_IN_RECORD;
+	self->bare_words = bare && side_by_side;
+}
+
 static void setup(struct pfs_machine *machine, void *context)
 {
 	struct pfs_case *self = context;
 	struct pfs_message message;
 	self->machine = machine;
+	machine->drains_end = !self->real_time;
 	machine->oracle = self;
 	machine->oracle_bytes = sizeof(*self);
 	pfs_config_init(&self->config);
 	self->config.record_size_bytes = 16;
 	self->config.layout = self->layout;
+	self->config.bare_words = self->bare_words;
 	self->config.full_flags = self->full_flags;
 	self->config.owner_fences = self->owner_fences;
 	self->config.reclaim =
 		(struct pfs_reclaim_config){ .headroom_percent = 0, .idle_passes = 1 };
 	self->word_records = PFS_SIM_WORD_RECORDS;
+	self->room_fan = PFS_SIM_ROOM_FAN;
+	self->ring_records = PFS_SIM_RING_RECORDS;
 	self->kind->configure(self, &self->config);
 	pfs_sim_word_records_set(self->word_records);
+	pfs_sim_room_fan_set(self->room_fan);
+	pfs_sim_ring_records_set(self->ring_records);
+	pfs_sim_proof_looks_set(1); /* once, and then it waits: each look is a schedule more */
 	memset(self->owner, 0, sizeof(self->owner));
 	memset(self->version, 0, sizeof(self->version));
 	memset(self->word, 0xFF, sizeof(self->word));
@@ -208,7 +301,7 @@ static void check_end(struct pfs_case *self)
 	for (uint32_t index = 0; index < PFS_CASE_RECORDS_MAX; index++)
 		owned += self->owner[index] != 0;
 	pfs_probe_states(self->container, &states);
-	if (states.allocated != owned || states.dirty != 0) {
+	if (has_words(self) && (states.allocated != owned || states.dirty != 0)) {
 		pfs_machine_fail("lost: %u records are owned, but %u ALLOCATED and %u DIRTY",
 				 owned, states.allocated, states.dirty);
 		return;
@@ -237,12 +330,12 @@ static void finish(struct pfs_machine *machine, void *context)
 	struct pfs_case *self = context;
 	pfs_case_history_step(&self->history, machine);
 	pfs_case_history_check(&self->history);
-	if (machine->end == PFS_END_DONE && self->kind->finish != NULL)
+	if (machine->end == PFS_END_DONE && self->kind->finish != NULL && !self->skips_finish)
 		self->kind->finish(self);
 	if (machine->end == PFS_END_DONE)
 		check_end(self);
 	if (machine->end == PFS_END_DONE)
-		pfs_balance_check(self->container);
+		pfs_balance_check(self->container, self->owner);
 	machine->check = NULL;
 	while (self->extra_count != 0)
 		pfs_thread_detach(self->extra[--self->extra_count]);
@@ -303,7 +396,8 @@ void pfs_case_give_kept(struct pfs_case_thread *thread, uint64_t index)
 		if (record == NULL || pfs_index(thread->handle, record) != index)
 			continue;
 		self->kept[i] = NULL;
-		pfs_case_stamp((struct pfs_claim){ record, (uint32_t)index });
+		pfs_case_stamp((struct pfs_claim){ .record = record,
+						   .dirty_word = (uint32_t)index });
 		pfs_case_give(thread, record);
 		return;
 	}
@@ -331,7 +425,9 @@ static const struct pfs_case_kind *kind_at(size_t position)
 {
 	const struct pfs_case_kind *const files[] = { pfs_cases_basic, pfs_cases_reading,
 						      pfs_cases_weak, pfs_cases_rings,
-						      pfs_cases_words };
+						      pfs_cases_words, pfs_cases_rooms,
+						      pfs_cases_many, pfs_cases_calls,
+						      pfs_cases_trades, pfs_cases_depot };
 	for (size_t file = 0; file < sizeof(files) / sizeof(files[0]); file++) {
 		for (const struct pfs_case_kind *kind = files[file]; kind->name != NULL; kind++) {
 			if (position-- == 0)
@@ -339,6 +435,16 @@ static const struct pfs_case_kind *kind_at(size_t position)
 		}
 	}
 	return NULL;
+}
+
+bool pfs_case_is_apart(const struct pfs_case *self)
+{
+	return (self->kind->traits & PFS_CASE_APART) != 0;
+}
+
+bool pfs_case_takes_turns(const struct pfs_case *self)
+{
+	return (self->kind->traits & PFS_CASE_TURNS) != 0;
 }
 
 bool pfs_case_heeds_fences(const struct pfs_variant *variant)
@@ -367,19 +473,25 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 	const struct pfs_case_kind *kind;
 	size_t at = 0;
 	memset(self, 0, sizeof(*self));
-	while ((kind = kind_at(at)) != NULL && strcmp(kind->name, name) != 0)
+	size_t length = strcspn(name, ":");
+	while ((kind = kind_at(at)) != NULL &&
+	       (strlen(kind->name) != length || strncmp(kind->name, name, length) != 0))
 		at++;
 	if (kind == NULL)
 		return "no such scenario";
 	if ((variant->traits & PFS_TRAIT_C11) == 0)
 		return "the machine sees only C11 atomics, which this policy is not made of";
-	if ((~variant->traits & kind->traits & ~(PFS_CASE_TIMED | PFS_CASE_BESIDE)) != 0)
+	if ((~variant->traits & kind->traits & ~PFS_CASE_OWN_TRAITS) != 0)
 		return "it needs what this policy can't do (reclaim, or records by index)";
+	if ((kind->traits & PFS_CASE_RINGS) != 0 && !pfs_case_heeds_fences(variant))
+		return "it is about rings of free records, which this policy has not";
 	self->kind = kind;
 	self->variant = variant;
 	self->thread_count = kind->threads;
 	self->thread_max = kind->threads_max != 0 ? kind->threads_max : PFS_CASE_THREADS_MAX;
 	self->operations = kind->operations;
+	if (name[length] != '\0' && !pfs_case_read_calls(self, name + length + 1))
+		return "its calls must be words of g and t, one for each thread, as in gtt,tg";
 	*scenario = (struct pfs_scenario){ kind->name, setup, finish, name_address, self, NULL };
 	return NULL;
 }

@@ -20,7 +20,7 @@
 #define PFS_CASE_THREADS_MAX 8u
 #define PFS_CASE_OPERATIONS_MAX 8u /* of each thread */
 #define PFS_CASE_RECORDS_MAX 64u
-#define PFS_CASE_EXTRA_MAX 2u /* handles beside those of the threads and of the set-up */
+#define PFS_CASE_EXTRA_MAX 3u /* handles beside those of the threads and of the set-up */
 
 struct pfs_case_kind;
 
@@ -30,9 +30,12 @@ struct pfs_case {
 	uint32_t thread_count;
 	uint32_t thread_max; /* that the case still makes sense for */
 	uint32_t operations; /* of each thread, where the case lets one choose */
+	char calls[PFS_CASE_THREADS_MAX][PFS_CASE_OPERATIONS_MAX + 1]; /* see PFS_CASE_CALLS */
 	enum pfs_layout layout;
+	bool bare_words;
 	bool full_flags;
 	bool owner_fences; /* rings without the heavy barrier: see pfs_case_heeds_fences */
+	bool skips_finish; /* other threads than the case's own changed what it expects */
 	bool real_time; /* a free counts from its return, though its stores are still buffered */
 
 	/* Of the current execution. */
@@ -40,6 +43,8 @@ struct pfs_case {
 	struct pfs_container *container;
 	struct pfs_config config;
 	uint32_t word_records; /* of an occupancy word; the case chooses, in configure */
+	uint32_t room_fan;     /* children of a node of the trees; likewise */
+	uint32_t ring_records; /* of a ring of a policy that has them; likewise */
 	struct pfs_thread *setup;
 	struct pfs_thread *extra[PFS_CASE_EXTRA_MAX];
 	uint32_t extra_count;
@@ -50,6 +55,7 @@ struct pfs_case {
 		uint32_t operations; /* begun */
 		uint32_t refused;
 		const char *doing; /* the call it is in; NULL: none of the oracle's */
+		uint32_t in_hands; /* records, at most, that the call has and nobody owns */
 	} threads[PFS_CASE_THREADS_MAX];
 	/* By record index. */
 	uint32_t owner[PFS_CASE_RECORDS_MAX];   /* 0, or 1 + thread; the set-up is thread 99 */
@@ -78,8 +84,17 @@ struct pfs_case {
 const char *pfs_case_init(struct pfs_case *self, const char *name,
 			  const struct pfs_variant *variant, struct pfs_scenario *scenario);
 
+/* Of the flags of that name; both: without headers, the words side by side. */
+void pfs_case_layout(struct pfs_case *self, bool side_by_side, bool bare);
+
 /* Does config.owner_fences make a difference? Its searches are then made with and without. */
 bool pfs_case_heeds_fences(const struct pfs_variant *variant);
+
+/* Of an initialized case: is it left out where all scenarios are gone through? */
+bool pfs_case_is_apart(const struct pfs_case *self);
+
+/* Do its threads wait for each other, so that none may be parked? */
+bool pfs_case_takes_turns(const struct pfs_case *self);
 
 /* The name and summary of the case at a position; NULL past the end. */
 const char *pfs_case_name(size_t position, const char **summary);

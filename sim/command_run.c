@@ -14,6 +14,7 @@
 #include "bench/series.h"
 #include "containers/message.h"
 #include "sim/arena.h"
+#include "sim/due.h"
 #include "sim/machine.h"
 #include "sim/run_result.h"
 #include "sim/timed_calls.h"
@@ -124,6 +125,11 @@ static void put_all(const struct run *run, struct pfs_run_result *result)
 	outcome.histogram = *pfs_timed_calls_histogram();
 	outcome.reclaimed_timed = outcome.after.reclaimed - outcome.before.reclaimed;
 	pfs_counters_put(&sink, &run->plan, &outcome);
+	if (run->plan.variant != NULL) {
+		pfs_run_result_put(result, "refused_early",
+				   (double)pfs_due_counts().refused_early);
+		pfs_run_result_put(result, "grown_early", (double)pfs_due_counts().grown_early);
+	}
 	put_stats(&run->backend.stats, result);
 	result->hot_count = pfs_hot_lines_take(result->hot, run->options->hot);
 }
@@ -138,6 +144,7 @@ static uint32_t count_reclaimers(const struct run *run)
 		.workload = options->workload,
 		.variant = options->variant,
 		.replay = run->plan.replay,
+		.records = run->plan.records,
 		.thread_count = options->threads,
 	};
 	for (uint32_t i = 0; i < options->workload->container_count; i++) {
@@ -173,6 +180,7 @@ static void make_run(struct run *run, const struct pfs_run_options *options)
 		.name = options->workload->name,
 		.replay = options->replays.count != 0 ? &options->replays.list[0] : NULL,
 		.occupancy = options->occupancy,
+		.records = options->workload->has_records ? options->records : 0,
 	};
 	run->backend = (struct pfs_trial_backend){
 		.topology = options->topology,
@@ -182,6 +190,7 @@ static void make_run(struct run *run, const struct pfs_run_options *options)
 		.ops = options->ops,
 		.window_ns = moves ? options->window_ns : 0,
 		.nominal_ns = UINT64_C(1000000) * nominal_ms,
+		.pass_ns = options->pass_ns,
 		.tick_share = (uint32_t)options->workload->tick_share,
 		.measuring = options->hot != 0 ? measure_hot : pfs_timed_calls_record,
 		.reclaimers = count_reclaimers(run),

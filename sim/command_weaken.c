@@ -10,7 +10,7 @@
 #include "sim/weaken_table.h"
 
 #define PLACES_MAX 256u
-#define PAIRS_MAX 256u
+#define PAIRS_MAX 512u
 #define LABEL_BYTES 8
 #define LOOK_EXECUTIONS 300u /* of each pair, to see which places it executes */
 #define LINES_ABOVE 8       /* a label stands in the comment above */
@@ -152,7 +152,8 @@ static void find_pairs(struct weakening *self)
 			bool defect = strcmp(variant->name, "original") == 0 &&
 				      strcmp(name, "four_pages") == 0; /* fails as it is */
 			if (defect || self->pair_count == PAIRS_MAX ||
-			    pfs_case_init(&self->case_, name, variant, &scenario) != NULL)
+			    pfs_case_init(&self->case_, name, variant, &scenario) != NULL ||
+			    pfs_case_is_apart(&self->case_))
 				continue;
 			self->pairs[self->pair_count++] = (struct pair){ variant, name, false };
 			if (pfs_case_heeds_fences(variant) && self->pair_count != PAIRS_MAX)

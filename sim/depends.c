@@ -47,9 +47,9 @@ bool pfs_effect_is_news(const struct pfs_effect *write, uint32_t at, const struc
 	return false;
 }
 
-static bool is_begin_to_drain(const struct pfs_sim_operation *a, const struct pfs_sim_operation *b)
+static bool is_begin_to_drain(const struct pfs_effect *a, const struct pfs_effect *b)
 {
-	return a->kind == PFS_SIM_NOTE && a->operand == PFS_NOTE_BEGIN && b->kind == PFS_SIM_DRAIN;
+	return a->ran.kind == PFS_SIM_NOTE && a->ran.operand == PFS_NOTE_BEGIN && b->ends;
 }
 
 /* Is it the part of a barrier that stops the other's thread? */
@@ -72,7 +72,7 @@ bool pfs_effects_depend(const struct pfs_effect *a, const struct pfs_effect *b)
 		       (pfs_effect_moves_buffer(b) && interrupts(a, b));
 	if (a->buffered || b->buffered)
 		return false;
-	if (is_begin_to_drain(one, other) || is_begin_to_drain(other, one))
+	if (is_begin_to_drain(a, b) || is_begin_to_drain(b, a))
 		return true;
 	if (one->kind == PFS_SIM_NOTE && other->kind == PFS_SIM_NOTE && one->operand != 0 &&
 	    one->operand == other->operand)
@@ -99,8 +99,17 @@ static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effec
 	effect->buffered = pfs_model_buffers(machine, &effect->ran);
 	effect->barrier = machine->model == PFS_MACHINE_TSO && barrier;
 	effect->fence = machine->model == PFS_MACHINE_VIEWS && barrier;
+	effect->ends = machine->drains_end && effect->ran.kind == PFS_SIM_DRAIN;
 	if (effect->ran.kind == PFS_SIM_YIELD)
 		effect->looks = machine->threads[effect->thread]->looks;
+}
+
+/* A read-modify-write that leaves what it found: a load, unless orders are looked at, which its
+ * release and acquire make. */
+static bool changes_nothing(const struct pfs_machine *machine, const struct pfs_step *step)
+{
+	return pfs_kind_is_rmw(step->operation.kind) && step->seen == step->written &&
+	       machine->model != PFS_MACHINE_VIEWS && !machine->watch;
 }
 
 struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step)
@@ -109,7 +118,8 @@ struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct 
 	struct pfs_effect effect = { .ran = step->operation, .thread = step->thread,
 				     .source = step->source, .older = step->older,
 				     .written = step->written,
-				     .wrote = step->wrote || kind == PFS_SIM_NOTE ||
+				     .wrote = (step->wrote && !changes_nothing(machine, step)) ||
+					      kind == PFS_SIM_NOTE ||
 					      kind == PFS_SIM_UNMAP };
 	set_kind(machine, &effect);
 	return effect;

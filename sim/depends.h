@@ -5,7 +5,9 @@
  *
  * Steps of different actors depend on each other if
  *	bytes          they touch the same, and one writes memory that others see. A
- *	               compare-and-swap that fails is a load; unmap writes all that it gives back.
+ *	               compare-and-swap that fails is a load; so is, with sc and tso where no data
+ *	               races are looked for, what writes what it read. Unmap writes all that it
+ *	               gives back.
  *	a yield        waits for news of what its thread has read (news.h), and the other writes
  *	               some of that. One that went on because nobody else could comes behind all.
  *	a barrier      its part that interrupts a thread, tso: and what fills or empties that
@@ -13,7 +15,8 @@
  *	               and all parts of other barriers.
  *	notes          touch their cell, as a store. Of two notes with a time, one begins and the
  *	               other ends: more the clock can't tell.
- *	a drain        tso: and a note that begins. A free that is buffered ends when it is drained.
+ *	a drain        tso: and a note that begins, unless machine->drains_end says no. A free that
+ *	               is buffered ends when it is drained.
  *
  * A store into its thread's buffer touches no memory. A thread and the drain of its own buffer
  * do not depend on each other: the thread sees its store in one place or in the other.
@@ -38,6 +41,7 @@ struct pfs_effect {
 	bool buffered; /* a store into its own buffer; a seq one is none */
 	bool barrier;  /* tso: waits until no store is buffered */
 	bool fence;    /* views: a barrier */
+	bool ends;     /* a drain that may end a call */
 };
 
 /* Of a step that was executed. */

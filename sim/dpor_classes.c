@@ -36,6 +36,10 @@ static bool writes_memory(const struct pfs_machine *machine, const struct pfs_st
 {
 	if (step->operation.kind == PFS_SIM_NOTE)
 		return true;
+	/* What leaves a value as it was is a load, where nobody looks at orders. */
+	if (!machine->watch && machine->model != PFS_MACHINE_VIEWS && step->written == step->seen &&
+	    step->operation.kind > PFS_SIM_STORE && step->operation.kind <= PFS_SIM_AND)
+		return false;
 	return step->wrote && !pfs_model_buffers(machine, &step->operation);
 }
 
@@ -51,8 +55,8 @@ static bool is_ordered(const struct pfs_machine *machine, const struct pfs_step 
 	if (one == PFS_SIM_YIELD || other == PFS_SIM_YIELD)
 		return false; /* what it waited for is shown by what its thread reads next */
 	/* A free that is still buffered ends when it is drained. */
-	if ((is_begin(&a->operation) && other == PFS_SIM_DRAIN) ||
-	    (is_begin(&b->operation) && one == PFS_SIM_DRAIN))
+	if (machine->drains_end && ((is_begin(&a->operation) && other == PFS_SIM_DRAIN) ||
+				    (is_begin(&b->operation) && one == PFS_SIM_DRAIN)))
 		return a->thread != b->thread;
 	bool buffers = pfs_model_buffers(machine, &a->operation) ||
 		       pfs_model_buffers(machine, &b->operation);

@@ -29,7 +29,10 @@ static void announce(struct pfs_fiber *from, struct pfs_fiber *to)
 	__sanitizer_start_switch_fiber(&from->fake_stack, to->stack, to->stack_bytes);
 }
 
-/* A fiber that was never resumed leaves its frames marked. */
+/*
+ * A fiber that is not resumed leaves its frames marked; what is mapped there later, by whoever,
+ * must not find the marks: munmap keeps them.
+ */
 static void forget_frames(const struct pfs_fiber *self)
 {
 	__asan_unpoison_memory_region(self->stack, self->stack_bytes);
@@ -187,8 +190,10 @@ int pfs_fiber_init(struct pfs_fiber *self)
 
 void pfs_fiber_fini(struct pfs_fiber *self)
 {
-	if (self->stack != NULL)
+	if (self->stack != NULL) {
+		forget_frames(self);
 		(void)munmap(self->stack - GUARD_BYTES, GUARD_BYTES + STACK_BYTES);
+	}
 	self->stack = NULL;
 }
 

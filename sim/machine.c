@@ -383,6 +383,7 @@ struct pfs_machine *pfs_machine_create(enum pfs_machine_model model)
 	}
 	self->model = model;
 	self->watch = true;
+	self->drains_end = true;
 	self->plain = pfs_races_plain;
 	self->step_max = STEP_MAX_DEFAULT;
 	self->last_actor = PFS_ACTOR_NONE;

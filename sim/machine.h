@@ -124,6 +124,7 @@ struct pfs_machine {
 	const void *oracle;
 	size_t oracle_bytes;
 	bool watch;                /* report data races; true after create */
+	bool drains_end;           /* tso: a call may end when a buffer drains; true after create */
 	bool hasty;                /* what a final check gives back is not hidden: memory.h */
 	struct pfs_weaken weaken;
 	/* Takes over all operations of threads: virtual time, see timed.h. NULL: schedulers. */
@@ -164,7 +165,7 @@ struct pfs_machine {
 	char (*names)[PFS_NAME_BYTES]; /* of the address of each traced step; "": none */
 	uint32_t step_count, step_room, trace_room;
 	struct pfs_writer *writers; /* while tracing: last step that wrote an address */
-	uint32_t writer_room;
+	uint32_t writers_round;     /* resets; a writer of another is none */
 	uint32_t mark_count;
 	struct pfs_trace_note marks[PFS_TRACE_NOTES_MAX]; /* while tracing; more are not kept */
 };

@@ -1,14 +1,17 @@
 #define _GNU_SOURCE
 #include "sim/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "containers/page_map.h"
 #include "sim/operation.h"
 
 #define OS_PAGE ((size_t)4096)
+#define REGION_ALIGN ((size_t)2 << 20) /* the same pages share a line of the page map always */
 #define REGION_PAGES ((size_t)1 << 20) /* 4 GiB of addresses; memory as touched */
+#define STATES_BYTES (REGION_PAGES * sizeof(uint8_t))
+#define NODES_BYTES (REGION_PAGES * sizeof(uint16_t))
 
 static uint32_t os_pages(size_t bytes)
 {
@@ -61,29 +64,47 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 	return (uint64_t)os_pages(size_bytes) * OS_PAGE;
 }
 
+/* Zeroes, by mmap: calloc clears what it has had before, and made a machine of a few steps cost
+ * as much as clearing all tables. */
+static void *map_zeroes(size_t size_bytes)
+{
+	void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return bytes != MAP_FAILED ? bytes : NULL;
+}
+
+static void unmap_all(void *bytes, size_t size_bytes)
+{
+	if (bytes != NULL)
+		(void)munmap(bytes, size_bytes);
+}
+
 int pfs_sim_memory_init(struct pfs_sim_memory *self)
 {
 	memset(self, 0, sizeof(*self));
-	self->states = calloc(REGION_PAGES, 1);
-	self->nodes = calloc(REGION_PAGES, sizeof(*self->nodes));
-	void *region = mmap(NULL, REGION_PAGES * OS_PAGE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (self->states == NULL || self->nodes == NULL || region == MAP_FAILED) {
-		free(self->states);
-		free(self->nodes);
+	self->states = map_zeroes(STATES_BYTES);
+	self->nodes = map_zeroes(NODES_BYTES);
+	self->mapping = map_zeroes(REGION_PAGES * OS_PAGE + REGION_ALIGN);
+	if (self->states == NULL || self->nodes == NULL || self->mapping == NULL) {
+		pfs_sim_memory_fini(self);
 		return -1;
 	}
-	self->region = region;
+	self->region = self->mapping;
+	self->region += -(uintptr_t)self->mapping % REGION_ALIGN;
+	if (!pfs_page_map_reserve(self->region, REGION_PAGES * OS_PAGE)) {
+		pfs_sim_memory_fini(self);
+		return -1;
+	}
 	self->hides = true;
-	self->source = (struct pfs_memory_source){ map, unmap, resident, self };
+	self->source = (struct pfs_memory_source){ map, unmap, resident, self, OS_PAGE };
 	return 0;
 }
 
 void pfs_sim_memory_fini(struct pfs_sim_memory *self)
 {
-	(void)munmap(self->region, REGION_PAGES * OS_PAGE);
-	free(self->states);
-	free(self->nodes);
+	unmap_all(self->mapping, REGION_PAGES * OS_PAGE + REGION_ALIGN);
+	unmap_all(self->states, STATES_BYTES);
+	unmap_all(self->nodes, NODES_BYTES);
 }
 
 void pfs_sim_memory_reset(struct pfs_sim_memory *self)
@@ -96,6 +117,9 @@ void pfs_sim_memory_reset(struct pfs_sim_memory *self)
 	else
 		(void)madvise(self->region, used * OS_PAGE, MADV_DONTNEED);
 	memset(self->states, PFS_SIM_UNUSED, used);
+	pfs_sim_quiet(); /* of an execution that was cut the entries are still there */
+	pfs_page_map_set(self->region, used * OS_PAGE, NULL);
+	pfs_sim_loud();
 	self->used = 0;
 	self->mapped = 0;
 	self->maps = 0;

@@ -18,6 +18,7 @@ enum pfs_sim_memory_state { PFS_SIM_UNUSED, PFS_SIM_MAPPED, PFS_SIM_GONE };
 
 struct pfs_sim_memory {
 	char *region;
+	char *mapping;        /* with the region in it */
 	uint8_t *states;      /* enum pfs_sim_memory_state of each OS page of the region */
 	uint32_t used;        /* OS pages handed out since the reset */
 	uint64_t mapped;      /* container pages mapped now */

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/traits.h"
 #include "sim/calibrate_command.h"
 #include "sim/cases.h"
+#include "sim/command_list.h"
 #include "sim/command_litmus.h"
 #include "sim/command_weaken.h"
 #include "sim/command_progress.h"
 #include "sim/command_run.h"
+#include "sim/command_soak.h"
 #include "sim/jobs.h"
 #include "sim/reduce.h"
 #include "sim/timed.h"
@@ -24,7 +25,8 @@ struct arguments {
 	const char *policy, *scenario, *memory, *search, *save, *weaken, *labels, *out;
 	uint64_t threads, operations, seed, executions, preemptions, jobs;
 	double seconds;
-	bool full_flags, side_by_side, owner_fences, quiet, real_time, append_only, no_races, noted;
+	bool full_flags, side_by_side, bare, owner_fences, quiet, real_time, append_only;
+	bool no_races, noted;
 };
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
@@ -36,34 +38,6 @@ __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 	va_end(arguments);
 	(void)fprintf(stderr, "pfs-sim: %s\n", pfs_one_line(text));
 	return 2;
-}
-
-static int list(void)
-{
-	const char *summary;
-	(void)printf("policies:\n");
-	for (size_t at = 0; pfs_variant_at(at) != NULL; at++) {
-		const struct pfs_variant *variant = pfs_variant_at(at);
-		if ((variant->traits & PFS_TRAIT_C11) != 0)
-			(void)printf("  %-14s %s\n", variant->name, variant->summary);
-	}
-	(void)printf("scenarios:\n");
-	for (size_t at = 0; pfs_case_name(at, &summary) != NULL; at++)
-		(void)printf("  %-14s %s\n", pfs_case_name(at, &summary), summary);
-	return 0;
-}
-
-/* As pfs-bench --list_traits, of the policies that `list` names. */
-static int list_traits(void)
-{
-	const struct pfs_variant *variant;
-	char traits[PFS_TRAITS_CHARS];
-	for (size_t at = 0; (variant = pfs_variant_at(at)) != NULL; at++) {
-		pfs_traits_text(variant->traits, traits);
-		if ((variant->traits & PFS_TRAIT_C11) != 0)
-			(void)printf("%-14s %s\n", variant->name, traits);
-	}
-	return 0;
 }
 
 static bool read_number(const char *text, uint64_t low, uint64_t high, uint64_t *number)
@@ -138,6 +112,7 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		{ "--seconds", NULL, &seconds, 0, 1000000, NULL },
 		{ "--no_full_flags", NULL, NULL, 0, 0, &self->full_flags },
 		{ "--side_by_side", NULL, NULL, 0, 0, &self->side_by_side },
+		{ "--bare", NULL, NULL, 0, 0, &self->bare },
 		{ "--owner_fences", NULL, NULL, 0, 0, &self->owner_fences },
 		{ "--real_time", NULL, NULL, 0, 0, &self->real_time },
 		{ "--quiet", NULL, NULL, 0, 0, &self->quiet },
@@ -212,8 +187,7 @@ static int open_session(const struct arguments *arguments)
 	session.case_.full_flags = arguments->full_flags;
 	session.case_.real_time = arguments->real_time;
 	session.case_.owner_fences = arguments->owner_fences;
-	session.case_.layout = arguments->side_by_side ? PFS_LAYOUT_SIDE_BY_SIDE
-						       : PFS_LAYOUT_IN_RECORD;
+	pfs_case_layout(&session.case_, arguments->side_by_side, arguments->bare);
 	session.machine = pfs_machine_create((enum pfs_machine_model)memory);
 	if (session.machine == NULL)
 		return refuse("no memory for the machine");
@@ -221,6 +195,9 @@ static int open_session(const struct arguments *arguments)
 	session.machine->watch = !arguments->no_races;
 	return weaken(arguments->weaken);
 }
+
+static const char *const layout_flags[2][2] = { { "", " --side_by_side" },
+						 { " --bare", " --bare --side_by_side" } };
 
 /* Everything that replay needs, one line each. */
 static int save(const struct arguments *arguments)
@@ -234,7 +211,7 @@ static int save(const struct arguments *arguments)
 		      arguments->policy, arguments->scenario, arguments->memory,
 		      session.case_.thread_count, session.case_.operations,
 		      arguments->full_flags ? "" : " --no_full_flags",
-		      arguments->side_by_side ? " --side_by_side" : "",
+		      layout_flags[arguments->bare][arguments->side_by_side],
 		      arguments->owner_fences ? " --owner_fences" : "",
 		      arguments->real_time ? " --real_time" : "",
 		      arguments->no_races ? " --no_races" : "",
@@ -408,8 +385,9 @@ static int check(int argc, char **argv)
 			continue;
 		arguments.policy = variant->name;
 		for (size_t k = 0; (scenario = pfs_case_name(k, &summary)) != NULL; k++) {
-			if (pfs_case_init(&session.case_, scenario, variant, &session.scenario))
-				continue; /* not for this policy */
+			if (pfs_case_init(&session.case_, scenario, variant, &session.scenario) ||
+			    pfs_case_is_apart(&session.case_))
+				continue; /* not for this policy, or not for this command */
 			for (int fences = 0; fences <= pfs_case_heeds_fences(variant); fences++) {
 				arguments.owner_fences = fences != 0;
 				bool good = check_one(&arguments, scenario);
@@ -470,6 +448,8 @@ int main(int argc, char **argv)
 		return explore(argc - 2, argv + 2);
 	if (argc >= 2 && strcmp(argv[1], "run") == 0)
 		return pfs_timed_in_place(pfs_command_run, argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "soak") == 0)
+		return pfs_command_soak(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "progress") == 0)
 		return pfs_command_progress(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "calibrate") == 0)
@@ -487,9 +467,9 @@ int main(int argc, char **argv)
 	if (argc >= 2 && argc <= 3 && strcmp(argv[1], "litmus") == 0)
 		return pfs_command_litmus(argc == 3 ? argv[2] : NULL);
 	if (argc == 2 && strcmp(argv[1], "list") == 0)
-		return list();
+		return pfs_command_list();
 	if (argc == 3 && strcmp(argv[1], "list") == 0 && strcmp(argv[2], "--traits") == 0)
-		return list_traits();
+		return pfs_command_list_traits();
 	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		(void)printf("pfs-sim 0.1.0\n");

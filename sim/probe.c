@@ -3,12 +3,14 @@
 #include <string.h>
 
 #include "containers/container.h"
+#include "containers/occupancy.h"
 
 /* Plain reads: the machine stands still while a probe looks. */
 static uint32_t word_of(const struct pfs_page *page, uint32_t slot)
 {
-	uint32_t word;
-	memcpy(&word, (const void *)pfs_page_lock(page, slot), sizeof(word));
+	uint32_t word = 0;
+	if (page->words != NULL)
+		memcpy(&word, (const void *)pfs_page_lock(page, slot), sizeof(word));
 	return word;
 }
 
@@ -55,6 +57,7 @@ static bool name_in_page(const struct pfs_page *page, uint32_t index, const char
 static bool name_of_field(const struct pfs_container *container, const void *address, char *name,
 			  size_t name_bytes)
 {
+	bool has_words = container->variant->next_used == pfs_occupancy_next_used;
 	const struct {
 		const void *address;
 		const char *name;
@@ -67,6 +70,7 @@ static bool name_of_field(const struct pfs_container *container, const void *add
 		{ &container->roster, "roster" },
 		{ &container->epoch.clock, "clock" },
 		{ &container->pages, "pages" },
+		{ has_words ? container->policy_lock : NULL, "mapping" },
 	};
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		if (fields[i].address != address)

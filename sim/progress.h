@@ -18,6 +18,16 @@ struct pfs_progress {
 	uint32_t victim, after; /* parked once it has made so many steps */
 	bool parked;            /* in some execution */
 	uint64_t waited;        /* executions in which somebody waited, as it may */
+	/*
+	 * Once the others have ended, or wait as they may, one more thread allocates until it is
+	 * refused: not before all records are in use, but one if the parked thread is in a call.
+	 * Then it frees them, and the victim goes on. What the case itself expects at the end, by
+	 * its own threads alone, is not asked then.
+	 */
+	bool fills;
+	bool filling;           /* the victim is still parked, and the filler is at work */
+	uint32_t filler;
+	uint64_t filled;        /* executions in which it was refused, and rightly so */
 };
 
 /* *scenario runs the inner one with the victim parked; afterwards it is set free, so that all

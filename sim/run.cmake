@@ -2,18 +2,19 @@
 # runs on virtual threads is instrumented, as the containers are.
 set(bench ${PROJECT_SOURCE_DIR}/bench)
 file(STRINGS ${bench}/workloads.def lines REGEX "^PFS_WORKLOAD\\(")
-set(workload_sources ${bench}/live.c)
+set(workload_sources ${bench}/live.c ${bench}/partners.c)
 foreach(line ${lines})
   string(REGEX REPLACE "^PFS_WORKLOAD\\((.*)\\)$" "${bench}/workload_\\1.c" source ${line})
   list(APPEND workload_sources ${source})
 endforeach()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${bench}/workloads.def)
-set(scene_sources allocator.c check.c counters.c histogram.c options.c scene.c scene_check.c
-  series.c trace_load.c traits.c workload.c)
+set(scene_sources allocator.c check.c counters.c histogram.c layout_option.c options.c
+  options_check.c scene.c scene_check.c
+  series.c touched.c trace_load.c traits.c workload.c)
 list(TRANSFORM scene_sources PREPEND ${bench}/)
 
 add_library(pfslab_sim_run STATIC ${workload_sources} ${scene_sources} ring_backend.c
-  arena.c timed_calls.c trial_backend.c command_run.c hot_lines.c run_options.c run_result.c)
+  arena.c due.c timed_calls.c trial_backend.c command_run.c hot_lines.c run_options.c run_result.c)
 target_include_directories(pfslab_sim_run PRIVATE ${PROJECT_SOURCE_DIR}/containers)
 target_link_libraries(pfslab_sim_run
   PUBLIC pfslab_sim pfs_trace PRIVATE PkgConfig::HWLOC ${CMAKE_DL_LIBS} m)
@@ -24,16 +25,22 @@ if(NOT PFS_SANITIZE)
   set_source_files_properties(${workload_sources} ring_backend.c timed_calls.c PROPERTIES
     COMPILE_OPTIONS -fsanitize=thread)
 endif()
-target_link_libraries(pfs-sim PRIVATE pfslab_sim_run)
+target_sources(pfs-sim PRIVATE command_soak.c soak_draw.c)
+target_link_libraries(pfs-sim PRIVATE pfslab_sim_run PkgConfig::JANSSON)
 
 if(PFS_TESTS)
   add_executable(counts_test counts_test.c)
   target_link_libraries(counts_test PRIVATE pfslab_sim)
   add_test(NAME sim.counts COMMAND counts_test)
-  foreach(part matrix repeat large barriers claims scales wrong)
+  foreach(part matrix repeat large barriers idle claims scales wrong)
     add_test(NAME sim.run.${part} COMMAND
       /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/run_test.py $<TARGET_FILE:pfs-sim> ${part})
     list(APPEND run_tests sim.run.${part})
+  endforeach()
+  foreach(part exact finds repeat wrong)
+    add_test(NAME sim.soak.${part} COMMAND
+      /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/soak_test.py $<TARGET_FILE:pfs-sim> ${part})
+    list(APPEND run_tests sim.soak.${part})
   endforeach()
   set_tests_properties(sim.counts ${run_tests} PROPERTIES LABELS sim TIMEOUT 300)
 endif()

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/layout_option.h"
 #include "bench/scene.h"
 #include "bench/workload.h"
 #include "containers/message.h"
@@ -14,6 +15,7 @@
 
 #define OPS_DEFAULT 20000
 #define WINDOW_US_DEFAULT 20000
+#define RECORDS_DEFAULT 16384
 #define NAMES_BYTES 192
 
 const char pfs_run_options_text[] =
@@ -30,22 +32,27 @@ const char pfs_run_options_text[] =
 	"  --seed S          default 1\n"
 	"  --seeds K         K runs, of seeds S, S + 1, ..., each a process; default 1\n"
 	"  --costs C         a preset or a JSON file; default " PFS_COSTS_DEFAULT "\n"
+	"  --slice_us N      time slice of threads that share a PU; default the costs'\n"
+	"  --pass_us N       virtual time between background passes, not --reclaim_period_ms's\n"
 	"  --placement L     compact or scatter; default compact\n"
 	"  --hot N           list the N cache lines, at most 64, on which threads spent most time\n"
 	"  --format F        text or json; default text\n"
+	"  --records N       of fill and refuse, instead of --pages; default 16384\n"
 	"  and those of pfs-bench: --pages, --page_records, --record_size, --layout, --memory,\n"
-	"  --full_flags, --reclaim_period_ms, --reclaim_decay_passes, --trace, --series\n";
+	"  --page_prealloc, --page_max, --owner_fences, --full_flags, --reclaim_period_ms,\n"
+	"  --reclaim_decay_passes, --trace, --series\n";
 
 /* Flags that mean here what they mean there. */
 static const char *const shared[] = {
-	"pages", "page_records", "record_size", "layout", "memory", "full_flags",
-	"reclaim_period_ms", "reclaim_decay_passes", "trace", "series",
+	"pages", "page_records", "page_prealloc", "page_max", "record_size", "layout", "memory",
+	"owner_fences", "full_flags", "reclaim_period_ms", "reclaim_decay_passes", "trace",
+	"series",
 };
 
 /* Words as they were given. */
 struct words {
 	const char *machine, *costs, *placement, *policy, *workload, *format, *occupancy;
-	const char *threads, *ops, *window_us, *seed, *seeds, *hot;
+	const char *threads, *ops, *window_us, *seed, *seeds, *hot, *records, *slice_us, *pass_us;
 };
 
 static bool is_shared(const char *name, size_t length)
@@ -69,7 +76,8 @@ static const char **word_of(struct words *self, const char *name, size_t length)
 		{ "occupancy", &self->occupancy }, { "threads", &self->threads },
 		{ "ops", &self->ops },           { "window_us", &self->window_us },
 		{ "seed", &self->seed },         { "seeds", &self->seeds },
-		{ "hot", &self->hot },
+		{ "hot", &self->hot },           { "records", &self->records },
+		{ "slice_us", &self->slice_us }, { "pass_us", &self->pass_us },
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (strlen(known[i].name) == length && strncmp(known[i].name, name, length) == 0)
@@ -127,6 +135,7 @@ static enum pfs_status read_numbers(struct pfs_run_options *self, const struct w
 				    struct pfs_message *message)
 {
 	uint64_t threads = 0, window_us = WINDOW_US_DEFAULT, seed = 1, seeds = 1, hot = 0;
+	uint64_t records = RECORDS_DEFAULT, pass_us = 0;
 	char *end = NULL;
 	self->ops = OPS_DEFAULT;
 	self->occupancy = 0.9;
@@ -139,8 +148,11 @@ static enum pfs_status read_numbers(struct pfs_run_options *self, const struct w
 	    read_number("ops", words->ops, 1, UINT64_C(1) << 40, &self->ops, message) != PFS_OK ||
 	    read_number("window_us", words->window_us, 1, 1000000000, &window_us, message) !=
 		    PFS_OK ||
+	    read_number("pass_us", words->pass_us, 1, 1000000000, &pass_us, message) != PFS_OK ||
 	    read_number("seed", words->seed, 0, UINT64_MAX, &seed, message) != PFS_OK ||
 	    read_number("seeds", words->seeds, 1, 100000, &seeds, message) != PFS_OK ||
+	    read_number("records", words->records, 1, UINT32_C(1) << 24, &records, message) !=
+		    PFS_OK ||
 	    read_number("hot", words->hot, 0, PFS_HOT_LINES_MAX, &hot, message) != PFS_OK)
 		return PFS_BAD_CONFIG;
 	if (words->occupancy != NULL) {
@@ -153,9 +165,11 @@ static enum pfs_status read_numbers(struct pfs_run_options *self, const struct w
 	}
 	self->threads = (uint32_t)threads;
 	self->window_ns = window_us * 1000;
+	self->pass_ns = pass_us * 1000;
 	self->bench.seed = seed;
 	self->seed_count = (uint32_t)seeds;
 	self->hot = (uint32_t)hot;
+	self->records = (uint32_t)records;
 	return PFS_OK;
 }
 
@@ -207,6 +221,11 @@ static enum pfs_status read_policy(struct pfs_run_options *self, const char *nam
 		return pfs_message_set(message, PFS_BAD_VARIANT,
 				       "--workload %s: policy %s cannot do all that it needs; "
 				       "choose exact, for one", self->workload->name, name);
+	if (!pfs_layout_option_fits(self->bench.layout, self->bench.bare_words,
+				    self->variant->traits, self->workload->traits))
+		return pfs_message_set(message, PFS_BAD_VARIANT,
+				       "--layout bare: workload %s needs words beside the records; "
+				       "choose bare-words", self->workload->name);
 	return PFS_OK;
 }
 
@@ -267,6 +286,11 @@ static enum pfs_status read_machine(struct pfs_run_options *self, const struct w
 		&self->costs, words->costs != NULL ? words->costs : PFS_COSTS_DEFAULT, message);
 	if (status != PFS_OK)
 		return status;
+	uint64_t slice_us = 0;
+	if (read_number("slice_us", words->slice_us, 1, 1000000, &slice_us, message) != PFS_OK)
+		return PFS_BAD_CONFIG;
+	if (slice_us != 0)
+		self->costs.slice_ns = (double)slice_us * 1000;
 	self->machine = slash != NULL ? slash + 1 : words->machine;
 	status = pfs_topology_create(&self->topology, words->machine, message);
 	if (status == PFS_OK && self->bench.memory == PFS_MEMORY_NODE &&
@@ -302,6 +326,7 @@ static enum pfs_status check_scene(const struct pfs_run_options *self,
 		.workload = self->workload,
 		.variant = self->variant,
 		.replay = self->replays.count != 0 ? &self->replays.list[0] : NULL,
+		.records = self->workload->has_records ? self->records : 0,
 		.thread_count = self->threads,
 	};
 	return pfs_scene_check(&scene, message);

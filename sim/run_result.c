@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/layout_option.h"
 #include "bench/traits.h"
 #include "bench/workload.h"
 #include "containers/variant.h"
@@ -65,11 +66,6 @@ static void put_key_number(const char *indent, const char *key, double value)
 	put_number(value);
 }
 
-static const char *layout_name(enum pfs_layout layout)
-{
-	return layout == PFS_LAYOUT_SIDE_BY_SIDE ? "side-by-side" : "in-record";
-}
-
 static const char *memory_name(enum pfs_memory memory)
 {
 	static const char *const names[] = {
@@ -104,6 +100,8 @@ static void put_plan(const struct pfs_run_options *options, const char *indent)
 		put_policy(indent, options->variant);
 	if (options->workload->has_occupancy)
 		put_key_number(indent, "occupancy", options->occupancy);
+	if (options->workload->has_records)
+		put_key_number(indent, "records_wanted", options->records);
 	put_key_number(indent, "threads", options->threads);
 	put_key_text(indent, "placement",
 		     options->placement == PFS_TIMED_SCATTER ? "scatter" : "compact");
@@ -111,9 +109,10 @@ static void put_plan(const struct pfs_run_options *options, const char *indent)
 	put_key_number(indent, "page_records", options->bench.page_records);
 	if (options->bench.record_size != 0)
 		put_key_number(indent, "record_size", options->bench.record_size);
-	put_key_text(indent, "layout", layout_name(options->bench.layout));
+	put_key_text(indent, "layout",
+		     pfs_layout_option_name(options->bench.layout, options->bench.bare_words));
 	put_key_text(indent, "memory", memory_name(options->bench.memory));
-	if (options->workload->tick == NULL)
+	if (options->workload->tick == NULL && options->workload->ended == NULL)
 		put_key_number(indent, "ops_wanted", (double)options->ops);
 }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """run_test.py - runs `pfs-sim run` on small machines and checks what it writes.
 
-usage: run_test.py PFS_SIM matrix | repeat | large | barriers | claims | scales | wrong
+usage: run_test.py PFS_SIM matrix | repeat | large | barriers | idle | claims | scales | wrong
 matrix: every workload with every policy; repeat: same arguments, same bytes, and seeds; large:
-1,024 threads, and more threads than PUs; barriers: a thread that calls for them in a loop; claims:
-what policies promise; scales: how exact does with 256 threads; wrong: bad arguments.
+1,024 threads, and more threads than PUs; barriers: a thread that calls for them in a loop; idle:
+one that has nothing to do; claims: what policies promise; scales: how exact does with 256
+threads; wrong: bad arguments.
 Exit 0: all held. 1: not.
 """
 
@@ -17,7 +18,8 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
 from expect import expect, expect_refusal, faults, finish, parse
 
-WORKLOADS = ("pair", "churn", "handoff", "tide", "ebb", "storm", "scan", "replay")
+WORKLOADS = ("pair", "churn", "handoff", "tide", "ebb", "storm", "fill", "refuse", "scan",
+             "replay")
 UNSEEN = ("ck_stack", "malloc")  # the machine does not see into them
 SCALE = ("exact", "magazine")
 TRACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "traces",
@@ -25,8 +27,10 @@ TRACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results"
 PLAN = ("machine machine_pus machine_nodes costs workload policy threads placement pages "
         "page_records layout memory seed").split()
 COUNTED = ("page_skips record_skips flag_skips false_full needless_growths live_peak "
-           "allocations probes cas_failures remote").split()
-PAGES = "lost pages_peak pages_end growths resident_bytes occupancy_end".split()
+           "allocations").split()
+PER_CALL = "probes cas_failures remote".split()  # of calls that got a record
+PAGES = ("lost pages_peak pages_end growths resident_bytes occupancy_end overhead_bytes "
+         "overhead_per_record").split()
 TIMES = "items_per_second ops window_ns ns_p50 ns_max ns_samples".split()
 MACHINE = ("accesses atomics hits transfers_core transfers_l3 transfers_node transfers_remote "
            "memory_near memory_far queue_ns preemptions").split()
@@ -63,7 +67,8 @@ def measure(arguments):
 
 
 def words(workload, policy, threads=4):
-    more = ["--trace", TRACE] if workload == "replay" else []
+    more = ["--trace", TRACE] if workload == "replay" else \
+        ["--records=400"] if workload in ("fill", "refuse") else []
     return SMALL + ["--threads", str(threads), "--workload", workload, "--policy", policy] + more
 
 
@@ -73,9 +78,16 @@ def check_values(found, name, workload, policy):
     expect(found["items_per_second"] > 0, f"{name}: no items")
     expect(found["pages_peak"] >= found["pages_end"] >= 1, f"{name}: pages_peak below pages_end")
     expect(found["needless_growths"] <= found["growths"], f"{name}: growths")
-    if workload in ("pair", "churn"):
+    if workload in ("pair", "churn", "fill", "refuse"):
         expect(found["ns_samples"] == found["ops"], f"{name}: not every allocation was timed")
     expect(found["ns_p50"] <= found["ns_max"], f"{name}: latencies")
+    if workload == "fill":
+        expect(found["finished"] == 1 and found["filled"] == found["ops"] == 400,
+               f"{name}: filled {found['filled']} of 400")
+        expect(found["growths"] >= found["pages_ideal"] == 13, f"{name}: growths")
+    if workload == "refuse":
+        expect(found["growths"] == 0 and found["lost"] >= found["ops"] >= 600,
+               f"{name}: refusals")
     expect(found.get("torn", 0) == 0, f"{name}: torn reads")
     expect(found["preemptions"] == 0, f"{name}: preemptions with a PU for each thread")
     places = sum(found[key] for key in MACHINE[2:9])
@@ -95,7 +107,8 @@ def matrix():
         for policy in POLICIES:
             name = f"{workload} {policy}"
             found = measure(words(workload, policy))
-            for key in PLAN + TIMES + PAGES + COUNTED + MACHINE:
+            per_call = () if workload == "refuse" else PER_CALL
+            for key in PLAN + TIMES + PAGES + COUNTED + MACHINE + [*per_call]:
                 expect(key in found, f"{name}: no {key}")
             if not faults:
                 check_values(found, name, workload, policy)
@@ -105,7 +118,8 @@ def matrix():
 
 def repeat():
     for workload, policy in (("churn", "original"), ("storm", "magazine"), ("scan", "exact"),
-                             ("tide", "reclaiming"), ("replay", "random_start")):
+                             ("tide", "reclaiming"), ("replay", "random_start"),
+                             ("fill", "magazine")):
         arguments = words(workload, policy)
         one = run(arguments)
         home = os.getcwd()
@@ -151,6 +165,16 @@ def barriers():
                      "--workload", "handoff", "--pages", "1", "--page_records", "1", "--ops",
                      "5000", "--format", "json"])
     expect(found.get("ops", 0) >= 5000, f"handoff of one record: {found.get('ops')} operations")
+
+
+def idle():
+    """The last thread gets no record of the fill, and idles; the clocks of those that work must
+    not be left behind: none of them had made a step when it gave up after a second."""
+    found = measure(["--machine", "core:6 pu:1", "--threads", "5", "--policy", "exact",
+                     "--occupancy", "0.435", "--pages=20", "--page_records=63", "--page_max=14",
+                     "--page_prealloc=4", "--ops", "119", "--format", "json"])
+    expect(found.get("ops", 0) >= 119, f"an idle thread: {found.get('ops')} operations")
+    expect(found.get("window_ns", 1e9) < 1e6, f"an idle thread: {found.get('window_ns')} ns")
 
 
 def claims():
@@ -212,10 +236,17 @@ def wrong():
             (good + ["--workload", "nosuch"], "nosuch"), (good + ["--format", "xml"], "xml"),
             (good + ["--occupancy", "0"], "'0'"), (good + ["--occupancy", "1.5"], "1.5"),
             (good + ["--occupancy", "nan"], "nan"), (good + ["--occupancy", "0.9x"], "0.9x"),
+            (good + ["--records", "0"], "'0'"), (good + ["--records=x"], "'x'"),
+            (good + ["--workload", "fill", "--records=2000000", "--page_records=1"],
+             "lower --records"),
             (good + ["--ops", "0"], "'0'"), (good + ["--ops", "many"], "many"),
             (good + ["--seed", "x"], "'x'"), (good + ["--seeds", "0"], "'0'"),
             (good + ["--window_us=0"], "'0'"), (good + ["--costs", "nosuch"], "nosuch"),
             (good + ["--placement", "here"], "here"), (good + ["--layout", "round"], "round"),
+            (good + ["--slice_us", "0"], "'0'"), (good + ["--pass_us", "0"], "'0'"),
+            (good + ["--workload", "scan", "--layout", "bare"], "bare-words"),
+            (good + ["--page_max=0"], "'0'"), (good + ["--owner_fences=maybe"], "maybe"),
+            (good + ["--page_prealloc=9", "--page_max=8"], "page_prealloc"),
             (good + ["--pages=0"], "'0'"), (good + ["--nosuch"], "--nosuch"),
             (good + ["word"], "word"), (good + ["--seed"], "--seed"),
             (good + ["--policies=exact"], "--policies"),
@@ -231,6 +262,6 @@ def wrong():
 
 
 if __name__ == "__main__":
-    {"matrix": matrix, "repeat": repeat, "large": large, "barriers": barriers,
+    {"matrix": matrix, "repeat": repeat, "large": large, "barriers": barriers, "idle": idle,
      "claims": claims, "scales": scales, "wrong": wrong}[sys.argv[2]]()
     finish()

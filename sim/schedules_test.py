@@ -171,13 +171,16 @@ def classes(sim):
     faults, compared = [], 0
     for policy in policies:
         for scenario in scenarios:
-            counts = [classes_of(sim, policy, scenario, kind) for kind in ("dpor", "sleep")]
-            if None in counts:
+            own = classes_of(sim, policy, scenario, "dpor")
+            if own is None:
+                continue # sleep sets would not end either: they execute no fewer
+            sleep = classes_of(sim, policy, scenario, "sleep")
+            if sleep is None:
                 continue
             compared += 1
-            if counts[0] != counts[1]:
-                faults.append(f"{policy} {scenario}: {counts[0]} classes by source sets, "
-                              f"{counts[1]} by sleep sets")
+            if own != sleep:
+                faults.append(f"{policy} {scenario}: {own} classes by source sets, "
+                              f"{sleep} by sleep sets")
     print(f"{compared} scenarios compared")
     return faults + ([] if compared >= 30 else ["too few scenarios end"])
 

@@ -8,9 +8,11 @@
 #include "containers/barrier.h"
 #include "containers/compiler.h"
 #include "containers/container.h"
+#include "containers/depot.h"
 #include "containers/memory.h"
 #include "containers/message.h"
 #include "containers/occupancy.h"
+#include "containers/proof.h"
 #include "sim/machine.h"
 #include "sim/seams.h"
 
@@ -18,6 +20,11 @@ const struct pfs_memory_source *pfs_memory_hwloc(void)
 {
 	struct pfs_machine *machine = pfs_machine_current();
 	return machine != NULL ? &machine->memory.source : NULL;
+}
+
+const struct pfs_memory_source *pfs_memory_huge(void)
+{
+	return pfs_memory_hwloc();
 }
 
 void pfs_memory_hold(void)
@@ -86,17 +93,22 @@ bool pfs_barrier_heavy(void)
 	return true;
 }
 
-static _Thread_local uint32_t word_records = PFS_SIM_WORD_RECORDS;
+/* A number of the containers that a case chooses: what they ask for, and how it is set. */
+#define PFS_SIM_CHOICE(name, usual)                    \
+	static _Thread_local uint32_t name = (usual);  \
+	void pfs_sim_##name##_set(uint32_t value)      \
+	{                                              \
+		name = value;                          \
+	}                                              \
+	uint32_t pfs_sim_##name(void)                  \
+	{                                              \
+		return name;                           \
+	}
 
-void pfs_sim_word_records_set(uint32_t count)
-{
-	word_records = count;
-}
-
-uint32_t pfs_sim_word_records(void)
-{
-	return word_records;
-}
+PFS_SIM_CHOICE(word_records, PFS_SIM_WORD_RECORDS)
+PFS_SIM_CHOICE(room_fan, PFS_SIM_ROOM_FAN)
+PFS_SIM_CHOICE(proof_looks, PFS_SIM_PROOF_LOOKS)
+PFS_SIM_CHOICE(ring_records, PFS_SIM_RING_RECORDS)
 
 enum pfs_status (*pfs_seams_reclaimer)(struct pfs_container *container);
 void (*pfs_seams_reclaimer_stop)(struct pfs_container *container);

@@ -25,4 +25,16 @@ extern void (*pfs_seams_reclaimer_stop)(struct pfs_container *container);
 #define PFS_SIM_WORD_RECORDS 32u
 void pfs_sim_word_records_set(uint32_t count);
 
+/* Children of a node of room.h, in the same way: 2 .. PFS_SIM_ROOM_FAN. */
+#define PFS_SIM_ROOM_FAN 16u
+void pfs_sim_room_fan_set(uint32_t children);
+
+/* How often a thread looks on for room before it sleeps, see proof.c; in the same way. */
+#define PFS_SIM_PROOF_LOOKS 16384u
+void pfs_sim_proof_looks_set(uint32_t looks);
+
+/* Records that a ring of magazine.h holds, even; in the same way: 2 .. PFS_SIM_RING_RECORDS. */
+#define PFS_SIM_RING_RECORDS 64u
+void pfs_sim_ring_records_set(uint32_t records);
+
 #endif

@@ -5,8 +5,13 @@ target_sources(pfslab_sim PRIVATE case_history.c depends.c dpor.c dpor_parts.c d
 target_sources(pfs-sim PRIVATE command_progress.c)
 
 if(PFS_TESTS)
+  # What is searched does not depend on the build. A sanitizer's makes it ten times as long, and
+  # searches less of it: all of the code, some of the schedules.
   add_executable(dpor_test dpor_test.c dpor_classes.c)
   target_link_libraries(dpor_test PRIVATE pfslab_sim)
+  if(PFS_SANITIZE)
+    target_compile_definitions(dpor_test PRIVATE RANDOM_PROGRAMS=200u)
+  endif()
   add_test(NAME sim.dpor COMMAND dpor_test)
   add_executable(search_test search_test.c)
   target_link_libraries(search_test PRIVATE pfslab_sim)
@@ -20,22 +25,73 @@ if(PFS_TESTS)
   set_tests_properties(sim.mcs PROPERTIES LABELS sim TIMEOUT 300)
   add_executable(lost_barrier_test lost_barrier_test.c)
   target_link_libraries(lost_barrier_test PRIVATE pfslab_sim)
+  if(PFS_SANITIZE)
+    target_compile_definitions(lost_barrier_test PRIVATE SEARCH_PART=10u)
+  endif()
   add_test(NAME sim.lost_barrier COMMAND lost_barrier_test)
   set_tests_properties(sim.lost_barrier PROPERTIES
-    LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
+    LABELS sim TIMEOUT 300 COST 11 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
   add_executable(case_history_test case_history_test.c)
   target_link_libraries(case_history_test PRIVATE pfslab_sim)
   add_test(NAME sim.history COMMAND case_history_test)
-  add_test(NAME sim.progress.sc COMMAND pfs-sim progress --executions 60)
-  add_test(NAME sim.progress.tso COMMAND pfs-sim progress --memory tso --executions 30)
-  set_tests_properties(sim.dpor sim.search sim.bound sim.history sim.progress.sc sim.progress.tso PROPERTIES
+  # Every policy that claims progress, every scenario, each thread parked after each number of its
+  # steps: all of these stops, and at each the first schedules of the others in the order of the
+  # search, so many as end in about 20 s. With sc that is all there are of a fifth of the cases.
+  # More, after a change of who waits for whom: `pfs-sim progress --executions 200`, with
+  # `--memory tso`, with `--fill`: some minutes each.
+  if(PFS_SANITIZE)
+    set(progress_sc 2)
+    set(progress_tso 2)
+    set(fill_sc 1)
+    set(fill_tso 1)
+  else()
+    set(progress_sc 16)
+    set(progress_tso 9)
+    set(fill_sc 10)
+    set(fill_tso 6)
+  endif()
+  add_test(NAME sim.progress.sc COMMAND pfs-sim progress --executions ${progress_sc})
+  add_test(NAME sim.progress.tso COMMAND pfs-sim progress --memory tso --executions ${progress_tso})
+  add_test(NAME sim.progress.fill.sc COMMAND pfs-sim progress --fill --executions ${fill_sc})
+  add_test(NAME sim.progress.fill.tso
+    COMMAND pfs-sim progress --fill --memory tso --executions ${fill_tso})
+  set_tests_properties(sim.dpor sim.search sim.bound sim.history sim.progress.sc sim.progress.tso
+    sim.progress.fill.sc sim.progress.fill.tso PROPERTIES
     LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
-  foreach(part saved example wrong classes)
+  set_tests_properties(sim.dpor sim.progress.sc sim.progress.tso sim.progress.fill.sc
+    sim.progress.fill.tso PROPERTIES COST 20)
+  # All programs of two gives or takes of two threads; those of three take minutes.
+  if(NOT PFS_SANITIZE)
+    foreach(memory sc tso)
+      add_test(NAME sim.calls.${memory} COMMAND /usr/bin/python3
+        ${CMAKE_CURRENT_SOURCE_DIR}/calls.py $<TARGET_FILE:pfs-sim> --memory ${memory} --seconds 100)
+      set_tests_properties(sim.calls.${memory} PROPERTIES LABELS sim TIMEOUT 300)
+    endforeach()
+  endif()
+  # The protocol of the trees, every class of schedules: small, and it must stay so that they end.
+  foreach(scenario word levels siblings leaves)
+    foreach(memory sc tso views)
+      if(NOT PFS_SANITIZE OR (scenario STREQUAL word AND NOT memory STREQUAL views))
+        add_test(NAME sim.trees.${scenario}.${memory} COMMAND pfs-sim explore --policy exact
+          --scenario ${scenario} --memory ${memory} --seconds 100 --quiet)
+        set_tests_properties(sim.trees.${scenario}.${memory} PROPERTIES LABELS sim TIMEOUT 300
+          ENVIRONMENT ASAN_OPTIONS=detect_leaks=0
+          PASS_REGULAR_EXPRESSION ", all there are: no violation")
+      endif()
+    endforeach()
+  endforeach()
+  set(schedule_parts saved example wrong)
+  set(jobs_parts failure killed wrong)
+  if(NOT PFS_SANITIZE)
+    list(APPEND schedule_parts classes)
+    list(APPEND jobs_parts counts)
+  endif()
+  foreach(part ${schedule_parts})
     add_test(NAME sim.schedules.${part} COMMAND /usr/bin/python3
       ${CMAKE_CURRENT_SOURCE_DIR}/schedules_test.py $<TARGET_FILE:pfs-sim> ${part})
     list(APPEND schedule_tests sim.schedules.${part})
   endforeach()
-  foreach(part counts failure killed wrong)
+  foreach(part ${jobs_parts})
     add_test(NAME sim.jobs.${part} COMMAND /usr/bin/python3
       ${CMAKE_CURRENT_SOURCE_DIR}/jobs_test.py $<TARGET_FILE:pfs-sim> ${part})
     list(APPEND schedule_tests sim.jobs.${part})
@@ -47,4 +103,7 @@ if(PFS_TESTS)
   endif()
   set_tests_properties(${schedule_tests} PROPERTIES
     LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
+  if(NOT PFS_SANITIZE)
+    set_tests_properties(sim.schedules.classes sim.jobs.counts PROPERTIES COST 20)
+  endif()
 endif()

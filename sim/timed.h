@@ -93,6 +93,8 @@ bool pfs_timed_run(struct pfs_timed *self, void (*body)(void *argument), void **
 /* Of the virtual thread that calls; 0 outside of a run. Costs nothing. */
 uint64_t pfs_timed_now_ns(void);
 void pfs_timed_work_ns(uint64_t ns);  /* the calling thread computes so long */
+void pfs_timed_turn(void);            /* until no other thread is earlier: before a look at
+				       * what is no memory of the machine */
 void pfs_timed_sleep_ns(uint64_t ns); /* it leaves its PU so long */
 
 const char *pfs_timed_message(const struct pfs_timed *self);

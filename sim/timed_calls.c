@@ -1,6 +1,7 @@
 #include "sim/timed_calls.h"
 
 #include "bench/calls_with.h"
+#include "sim/due.h"
 #include "sim/operation.h"
 #include "sim/timed.h"
 
@@ -14,7 +15,10 @@ static bool recording;
 PFS_UNSEEN static struct pfs_claim allocate(struct pfs_thread *thread)
 {
 	uint64_t begin_ns = pfs_timed_now_ns();
+	struct pfs_due_call due;
+	pfs_due_begin(&due, thread);
 	struct pfs_claim claim = inner->allocate(thread);
+	pfs_due_end(&due, thread, claim.record);
 	if (!recording)
 		return claim;
 	pfs_sim_quiet(); /* or all threads would write the histogram's lines, and pay for it */
@@ -31,6 +35,7 @@ PFS_UNSEEN static void publish(struct pfs_thread *thread, struct pfs_claim claim
 PFS_UNSEEN static void free_record(struct pfs_thread *thread, void *record)
 {
 	inner->free(thread, record);
+	pfs_due_freed(thread);
 }
 
 static const struct pfs_variant timed = {
@@ -40,11 +45,17 @@ static const struct pfs_variant timed = {
 };
 PFS_BATCHES(timed)
 
-static const struct pfs_calls timed_calls = PFS_CALLS;
+static const struct pfs_calls timed_calls = {
+	.allocate = allocate,
+	.publish = publish,
+	.free = free_record,
+	PFS_BATCH_CALLS
+};
 
 const struct pfs_calls *pfs_timed_calls(const struct pfs_variant *variant)
 {
 	inner = variant;
+	pfs_due_reset();
 	return &timed_calls;
 }
 

@@ -202,6 +202,14 @@ void pfs_timed_work_ns(uint64_t ns)
 	thread->clock += left;
 }
 
+void pfs_timed_turn(void)
+{
+	struct pfs_timed *self;
+	struct pfs_timed_thread *thread = caller(&self);
+	if (thread != NULL)
+		pfs_timed_wait_turn(self, thread);
+}
+
 void pfs_timed_sleep_ns(uint64_t ns)
 {
 	struct pfs_timed *self;

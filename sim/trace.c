@@ -14,6 +14,7 @@
 struct pfs_writer {
 	const void *address;
 	uint32_t step;
+	uint32_t round; /* since this reset; clearing all is dearer than most executions */
 };
 #define WRITER_ROOM (1u << 14)
 
@@ -37,7 +38,7 @@ static struct pfs_writer *writer_of(const struct pfs_machine *self, const void *
 	uint64_t hash = (uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15);
 	for (uint32_t at = (uint32_t)(hash >> 50), tried = 0; tried < WRITER_ROOM; tried++) {
 		struct pfs_writer *writer = &self->writers[(at + tried) % WRITER_ROOM];
-		if (writer->address == NULL || writer->address == address)
+		if (writer->round != self->writers_round || writer->address == address)
 			return writer;
 	}
 	return NULL;
@@ -48,8 +49,10 @@ void pfs_trace_reset(struct pfs_machine *self)
 	self->mark_count = 0;
 	if (self->tracing && self->writers == NULL)
 		self->writers = calloc(WRITER_ROOM, sizeof(*self->writers));
-	else if (self->writers != NULL)
-		memset(self->writers, 0, WRITER_ROOM * sizeof(*self->writers));
+	if (self->writers == NULL || ++self->writers_round != 0)
+		return;
+	memset(self->writers, 0, WRITER_ROOM * sizeof(*self->writers));
+	self->writers_round = 1;
 }
 
 void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
@@ -57,12 +60,12 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 	bool buffers = pfs_model_buffers(self, &step->operation);
 	if (self->writers != NULL && step->operation.address != NULL) {
 		struct pfs_writer *writer = writer_of(self, step->operation.address);
-		if (writer != NULL && step->source == PFS_STEP_NONE && writer->address != NULL &&
-		    self->model != PFS_MACHINE_VIEWS)
+		if (writer != NULL && step->source == PFS_STEP_NONE &&
+		    writer->round == self->writers_round && self->model != PFS_MACHINE_VIEWS)
 			step->source = writer->step;
 		if (writer != NULL && step->wrote && !buffers)
-			*writer = (struct pfs_writer){ step->operation.address,
-						       self->step_count };
+			*writer = (struct pfs_writer){ step->operation.address, self->step_count,
+						       self->writers_round };
 	}
 	uint32_t name_room = self->trace_room; /* the same, once both have grown */
 	if (!pfs_grow((void **)&self->names, &name_room, self->step_count + 1,

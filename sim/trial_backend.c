@@ -43,6 +43,7 @@ static struct {
 	uint64_t ops, ops_max;
 	uint64_t progress_ns;  /* when something was done last */
 	uint32_t thread_count;
+	uint32_t working;      /* threads that have not ended */
 	double shown;          /* share of the work that was last shown */
 	double stretch;        /* nominal time over virtual time */
 	bool measured;
@@ -177,6 +178,10 @@ void pfs_pool_each(struct pfs_pool *self, void (*job)(void *context, uint32_t th
 /* Nothing to do at the moment: the one that is waited for may need this CPU. */
 static void idle(uint64_t now_ns, uint32_t *spins)
 {
+	/* The window is no memory of the machine: what others do to it earlier must be done. */
+	pfs_timed_turn();
+	if (window.stopped)
+		return;
 	if (now_ns > window.progress_ns + STUCK_NS) {
 		backend->stuck = true;
 		window.stopped = true;
@@ -217,7 +222,7 @@ static void work(void *argument)
 	uint32_t spins = 0;
 	self->ops = 0;
 	self->start_ns = 0;
-	while (!window.stopped) {
+	while (!window.stopped && !(plan->ended != NULL && plan->ended(plan->context, index))) {
 		uint64_t done = plan->step(plan->context, index, self->batch);
 		self->ops += done;
 		count(index, done, pfs_timed_now_ns());
@@ -225,12 +230,16 @@ static void work(void *argument)
 			idle(pfs_timed_now_ns(), &spins);
 	}
 	self->end_ns = pfs_timed_now_ns();
+	window.working--;
+	window.stopped |= window.working == 0;
 }
 
 static void reclaim(struct reclaimer *self)
 {
 	while (!window.stopped) {
-		pfs_timed_sleep_ns((uint64_t)((double)self->period_ns / window.stretch));
+		pfs_timed_sleep_ns(backend->pass_ns != 0
+					   ? backend->pass_ns
+					   : (uint64_t)((double)self->period_ns / window.stretch));
 		if (!window.stopped)
 			(void)pfs_reclaim_pass(self->thread);
 	}
@@ -265,9 +274,10 @@ void pfs_trial_run(struct pfs_pool *pool, const struct pfs_trial_plan *plan,
 	memset(&window, 0, sizeof(window));
 	window.plan = plan;
 	window.threads = trial->threads;
-	window.thread_count = pool->thread_count;
+	window.thread_count = window.working = pool->thread_count;
 	window.measured = !plan->adapt;
-	window.ops_max = plan->adapt ? backend->ops / WARM_UP_PARTS + 1 : backend->ops;
+	window.ops_max = plan->ended != NULL ? UINT64_MAX
+			 : plan->adapt ? backend->ops / WARM_UP_PARTS + 1 : backend->ops;
 	window.stretch = backend->window_ns != 0
 				 ? (double)backend->nominal_ns / (double)backend->window_ns : 1;
 	for (uint32_t i = 0; i < pool->thread_count; i++)

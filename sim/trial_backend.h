@@ -7,6 +7,7 @@
  * thread is left to work alone at the end, and each one's speed is its operations over its own
  * time. Workloads that move with time (tide) get a window of window_ns instead; they see it
  * stretched to the one that they were written for, and background reclaim is stretched alike.
+ * Work that has an end (fill) ends the window by itself, whatever ops says.
  *
  * One scene at a time: the plan below is the program's, set before pfs_scene_run.
  */
@@ -31,6 +32,7 @@ struct pfs_trial_backend {
 	const bool *counts;       /* [thread_count] */
 	uint64_t window_ns;       /* 0: `ops` end the window */
 	uint64_t nominal_ns;      /* what the workload takes window_ns for */
+	uint64_t pass_ns;         /* between two background passes; 0: as the containers say */
 	uint32_t tick_share;      /* ticks in window_ns */
 	/* Called now and then with the share of the work that is done, 0 .. 1. Optional. */
 	void (*progress)(void *context, double share);

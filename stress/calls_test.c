@@ -63,6 +63,90 @@ static void many_at_a_time(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
+#define WIDE_PAGES 3u
+#define WIDE_SLOTS 75u /* two full words and a part of one */
+#define WIDE (WIDE_PAGES * WIDE_SLOTS)
+
+static uint32_t publish_all(struct pfs_fixture *it, struct pfs_claim *claims, uint32_t count,
+			    void **records)
+{
+	uint32_t taken = pfs_allocate_many(it->thread, claims, count);
+	pfs_publish_many(it->thread, claims, taken);
+	for (uint32_t i = 0; i < taken; i++)
+		records[i] = claims[i].record;
+	return taken;
+}
+
+/* Over words and pages, in an order that no word has, and the last record is found. */
+static void many_of_several_words(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	struct pfs_claim claims[WIDE + 1];
+	void *records[WIDE], *mixed[WIDE];
+	bool seen[WIDE] = { false };
+	pfs_fixture_prepare(&it, at, WIDE_PAGES, WIDE_SLOTS);
+	pfs_fixture_set_up(&it);
+	for (uint32_t turn = 0; turn < 4; turn++) {
+		uint32_t some = turn * 37 % WIDE;
+		PFS_CHECK_IS(pfs_allocate_many(it.thread, claims, 0), 0);
+		PFS_CHECK_IS(publish_all(&it, claims, some, records), some);
+		PFS_CHECK_IS(publish_all(&it, claims, WIDE + 1 - some, &records[some]),
+			     WIDE - some);
+		PFS_CHECK_IS(pfs_container_lost(it.container), turn + 1);
+		PFS_CHECK_IS(pfs_container_live(it.container), WIDE);
+		for (uint32_t i = 0; i < WIDE; i++) {
+			uint64_t index = pfs_index(it.thread, records[i]);
+			PFS_CHECK(index < WIDE && seen[index] == (turn % 2 != 0));
+			seen[index] = turn % 2 == 0;
+			mixed[i * 101 % WIDE] = records[i];
+		}
+		pfs_free_many(it.thread, mixed, 0);
+		pfs_free_many(it.thread, turn % 2 == 0 ? mixed : records, WIDE - 1);
+		PFS_CHECK_IS(pfs_container_live(it.container), 1);
+		pfs_free_many(it.thread, (turn % 2 == 0 ? mixed : records) + WIDE - 1, 1);
+	}
+	PFS_CHECK_IS(pfs_fixture_pages(&it), WIDE_PAGES);
+	pfs_fixture_tear_down(&it);
+}
+
+/* What single calls freed the batch takes, and the other way round. */
+static void many_and_one_at_a_time(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	struct pfs_claim claims[WIDE];
+	void *records[WIDE];
+	pfs_fixture_prepare(&it, at, WIDE_PAGES, WIDE_SLOTS);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, WIDE);
+	pfs_fixture_empty(&it, 20, 120);
+	PFS_CHECK_IS(publish_all(&it, claims, 100, records), 100);
+	PFS_CHECK(pfs_allocate_existing(it.thread).record == NULL);
+	pfs_free_many(it.thread, records, 100);
+	pfs_fixture_fill(&it, 100);
+	PFS_CHECK(pfs_allocate(it.thread).record == NULL);
+	pfs_fixture_empty(&it, 0, WIDE);
+	pfs_fixture_tear_down(&it);
+}
+
+static void one_record_twice_in_a_batch(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	set_up(&it, at);
+	void *twice[2];
+	twice[0] = twice[1] = pfs_allocate_or_fail(it.thread);
+	pfs_free_many(it.thread, twice, 2);
+}
+
+static void a_stranger_in_a_batch(const struct pfs_case *at)
+{
+	struct pfs_fixture ours, theirs;
+	set_up(&ours, at);
+	set_up(&theirs, at);
+	void *records[2] = { pfs_allocate_or_fail(theirs.thread),
+			     pfs_allocate_or_fail(ours.thread) };
+	pfs_free_many(theirs.thread, records, 2);
+}
+
 static void a_weak_reference_names_one_life(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
@@ -86,6 +170,68 @@ static void a_weak_reference_names_one_life(const struct pfs_case *at)
 	PFS_CHECK(pfs_lookup_reference(it.thread, nowhere) == NULL);
 	pfs_free(it.thread, again);
 	pfs_fixture_tear_down(&it);
+}
+
+/* By their addresses they are the library's functions, which other languages call. */
+static const struct {
+	struct pfs_claim (*allocate)(struct pfs_thread *thread);
+	void (*publish)(struct pfs_thread *thread, struct pfs_claim claim);
+	void (*free)(struct pfs_thread *thread, void *record);
+} volatile of_library = { pfs_allocate, pfs_publish, pfs_free };
+
+static void the_library_has_the_inlined_calls(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	bool has_words = (pfs_variant_traits(at->variant) & PFS_TRAIT_WORDS) != 0;
+	set_up(&it, at);
+	for (uint32_t i = 0; i < 8; i++) { /* each of the three inlined, and not */
+		struct pfs_claim claim = (i & 1) != 0 ? pfs_allocate(it.thread)
+						      : of_library.allocate(it.thread);
+		PFS_CHECK(claim.record != NULL);
+		uint32_t version = has_words ? pfs_version(claim.record) : 0;
+		if ((i & 2) != 0)
+			pfs_publish(it.thread, claim);
+		else
+			of_library.publish(it.thread, claim);
+		PFS_CHECK(!has_words || pfs_version(claim.record) == version + 1);
+		PFS_CHECK(!has_words || pfs_read_end(claim.record, pfs_read_begin(claim.record)));
+		if ((i & 4) != 0)
+			pfs_free(it.thread, claim.record);
+		else
+			of_library.free(it.thread, claim.record);
+		PFS_CHECK(!has_words || !pfs_read_end(claim.record, pfs_read_begin(claim.record)));
+	}
+	pfs_fixture_tear_down(&it);
+}
+
+/* A claim that was made by hand, or by a policy that does not say where the word is. */
+static void a_claim_without_its_word_is_published(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	set_up(&it, at);
+	struct pfs_claim claim = pfs_allocate(it.thread);
+	claim.word_offset = 0;
+	pfs_publish(it.thread, claim);
+	pfs_free(it.thread, claim.record);
+	pfs_fixture_tear_down(&it);
+}
+
+static void publish_twice(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	set_up(&it, at);
+	struct pfs_claim claim = pfs_allocate(it.thread);
+	pfs_publish(it.thread, claim);
+	pfs_publish(it.thread, claim);
+}
+
+static void publish_twice_by_the_library(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	set_up(&it, at);
+	struct pfs_claim claim = pfs_allocate(it.thread);
+	of_library.publish(it.thread, claim);
+	of_library.publish(it.thread, claim);
 }
 
 /* As after a migration: the handle's node is that of where the caller runs. */
@@ -225,6 +371,9 @@ static void partitions_without_an_index(const struct pfs_case *at)
 
 #define EACH(title, function, needs) \
 	{ .name = (title), .run = (function), .each = true, .traits = (needs) }
+#define PANICS(title, function, text)                                                 \
+	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_WORDS, \
+	  .dies_with = (text) }
 #define DIES(title, function, text)                                                   \
 	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_WORDS, \
 	  .without = PFS_TRAIT_STRICT, .dies_with = (text) }
@@ -232,12 +381,21 @@ static void partitions_without_an_index(const struct pfs_case *at)
 static const struct pfs_test tests[] = {
 	EACH("existing records only", existing_records_only, POOL | PFS_TRAIT_GROW),
 	EACH("many at a time", many_at_a_time, POOL),
+	EACH("many of several words", many_of_several_words, POOL),
+	EACH("many and one at a time", many_and_one_at_a_time, POOL),
+	PANICS("one record twice in a batch", one_record_twice_in_a_batch, "free: "),
+	DIES("a stranger in a batch", a_stranger_in_a_batch, "handle of another container"),
 	EACH("a weak reference names one life", a_weak_reference_names_one_life, POOL),
+	EACH("the library has the inlined calls", the_library_has_the_inlined_calls, 0),
+	EACH("a claim without its word is published", a_claim_without_its_word_is_published, 0),
 	EACH("a handle looks where it runs", a_handle_looks_where_it_runs, 0),
 	EACH("partitions free by the record", partitions_free_by_the_record, POOL),
 	EACH("records without an index", records_without_an_index, 0),
 	EACH("partitions without an index", partitions_without_an_index, 0),
 	EACH("a scan frees by the word", a_scan_frees_by_the_word, POOL | PFS_TRAIT_STRICT),
+	PANICS("publish twice", publish_twice, "publish: the word is"),
+	PANICS("publish twice by the library", publish_twice_by_the_library,
+	       "publish: the word is"),
 	DIES("free by another handle", free_by_another_handle, "handle of another container"),
 	DIES("abandon by another handle", abandon_by_another_handle,
 	     "handle of another container"),

@@ -43,7 +43,7 @@ static const struct bound bounds[] = {
 	BOUND(page_prealloc, 257, false),
 	BOUND(record_max, 256 * 256, true),
 	BOUND(record_max, 256 * 256 + 1, false),
-	BOUND(layout, 2, false),
+	BOUND(layout, 3, false),
 	BOUND(memory, 4, false),
 	BOUND(reclaim.headroom_percent, 1000, true),
 	BOUND(reclaim.headroom_percent, 1001, false),
@@ -204,19 +204,25 @@ static void mark(char *taken, const char *block, size_t block_bytes, const void 
 static void check_page(const struct pfs_config *config, uint32_t index, uint32_t slots)
 {
 	struct pfs_page_shape shape = pfs_page_shape_of(config, LINES);
-	char *memory = aligned_alloc(4096, shape.block_bytes + 4096);
+	size_t granules = shape.granules_bytes;
+	char *memory = aligned_alloc(4096, shape.granules_bytes + 8192);
 	char *taken = calloc(1, shape.block_bytes);
 	PFS_CHECK(memory != NULL && taken != NULL);
-	char *block = memory + 64; /* no more aligned than a source must */
+	char *block = memory + (config->source != NULL ? 64 : 0); /* as aligned as a source must */
 	memset(block, 0, shape.block_bytes);
-	struct pfs_page *page = pfs_page_make(block, &shape, NULL, index, slots, 40);
+	struct pfs_page *page = pfs_page_make(NULL, block, &shape, NULL, index, slots, 40);
 
 	PFS_CHECK(pfs_page_block(page) == block);
 	PFS_CHECK_IS((uintptr_t)page % PFS_LINE, 0);
+	char *first = pfs_page_granules(page);
+	PFS_CHECK_IS((uintptr_t)first % PFS_GRANULE_BYTES, 0);
+	PFS_CHECK(first >= block && first + granules <= block + shape.block_bytes);
+	PFS_CHECK((char *)page >= first);
 	mark(taken, block, shape.block_bytes, page, sizeof(*page));
 	mark(taken, block, shape.block_bytes, pfs_page_policy(page), LINES * PFS_LINE);
 	for (uint32_t slot = 0; slot < slots; slot++) {
 		char *record = pfs_page_record(page, slot);
+		PFS_CHECK(record + config->record_size_bytes <= first + granules);
 		struct pfs_lock *lock = pfs_page_lock(page, slot);
 		PFS_CHECK_IS((uintptr_t)record % config->record_align_bytes, 0);
 		PFS_CHECK_IS((uintptr_t)lock % sizeof(uint32_t), 0);
@@ -239,6 +245,7 @@ static void page_shapes(const struct pfs_case *at)
 {
 	static const uint32_t sizes[] = { 8, 9, 15, 48, 61, 100, 4095, 8200 };
 	static const uint32_t counts[] = { 1, 7, 65 };
+	static const struct pfs_memory_source source = { .align_bytes = 64 };
 	(void)at;
 	for (uint32_t align = 8; align <= 4096; align *= 2) {
 		for (uint32_t i = 0; i < 8 * 3 * 2; i++) {
@@ -248,6 +255,7 @@ static void page_shapes(const struct pfs_case *at)
 			config.record_size_bytes = sizes[i / 6];
 			config.page_records = counts[i / 2 % 3];
 			config.layout = (enum pfs_layout)(i % 2);
+			config.source = i % 4 < 2 ? &source : NULL;
 			PFS_CHECK_IS(pfs_config_check(&config, NULL), PFS_OK);
 			check_page(&config, 0, config.page_records);
 			check_page(&config, 31, (config.page_records + 1) / 2);

@@ -15,7 +15,8 @@
 
 static const char *layout_name(enum pfs_layout layout)
 {
-	return layout == PFS_LAYOUT_IN_RECORD ? "in_record" : "side_by_side";
+	static const char *const names[] = { "in_record", "side_by_side", "bare" };
+	return names[layout];
 }
 
 void pfs_harm(const struct pfs_crowd *crowd, const char *format, ...)
@@ -136,6 +137,15 @@ static uint32_t turn_of_tide(struct pfs_worker *self)
 	return crowd->hold_max * tide / 100;
 }
 
+static void do_with_many(struct pfs_worker *self, uint32_t target)
+{
+	uint32_t count = 1 + pfs_below(&self->random, PFS_MANY_MAX);
+	if (self->held_count + count <= target)
+		pfs_worker_allocate_many(self, count);
+	else
+		pfs_worker_free_many(self, count < self->held_count ? count : self->held_count);
+}
+
 static void work(struct pfs_crowd *crowd, uint32_t index)
 {
 	struct pfs_worker self;
@@ -147,6 +157,8 @@ static void work(struct pfs_crowd *crowd, uint32_t index)
 			target = turn_of_tide(&self);
 		if (what < 128)
 			do_something_else(&self, what);
+		else if (what < 144)
+			do_with_many(&self, target);
 		else if (self.held_count < target && what < 700)
 			(void)pfs_worker_allocate(&self);
 		else if (self.held_count != 0)
@@ -159,7 +171,7 @@ static void work(struct pfs_crowd *crowd, uint32_t index)
 static void park_dirty(struct pfs_crowd *crowd, uint32_t index)
 {
 	struct pfs_thread *thread = NULL;
-	struct pfs_claim claim = { NULL, 0 };
+	struct pfs_claim claim = { .record = NULL };
 	if (pfs_thread_attach(crowd->container, &thread) != PFS_OK)
 		pfs_harm(crowd, "no memory for a thread");
 	for (;;) {
@@ -301,7 +313,8 @@ static void configure(struct pfs_crowd *self)
 {
 	const struct pfs_stress_options *options = self->options;
 	uint32_t traits = pfs_variant_traits(options->policy);
-	self->has_words = (traits & PFS_TRAIT_WORDS) != 0;
+	self->has_words = (traits & PFS_TRAIT_WORDS) != 0 &&
+			  (self->layout != PFS_LAYOUT_BARE || options->bare_words);
 	self->has_index = (traits & PFS_TRAIT_INDEX) != 0;
 	self->reclaims = (traits & PFS_TRAIT_RECLAIM) != 0;
 	self->bounded = (traits & PFS_TRAIT_BOUNDED) != 0;
@@ -314,6 +327,7 @@ static void configure(struct pfs_crowd *self)
 		self->faults &= ~(uint32_t)PFS_FAULT_MEMORY; /* create has all its memory */
 	pfs_config_init(&self->config);
 	self->config.layout = self->layout;
+	self->config.bare_words = options->bare_words;
 	self->config.full_flags = options->full_flags;
 	self->config.seed = options->seed;
 	self->config.reclaim.period_ms = self->reclaims ? 1 : 0;

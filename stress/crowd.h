@@ -103,6 +103,9 @@ void pfs_worker_begin(struct pfs_worker *self, struct pfs_crowd *crowd, uint32_t
 void pfs_worker_end(struct pfs_worker *self); /* frees what it holds */
 bool pfs_worker_allocate(struct pfs_worker *self);
 void pfs_worker_free(struct pfs_worker *self, uint32_t position);
+#define PFS_MANY_MAX 80u /* more than a word of records */
+void pfs_worker_allocate_many(struct pfs_worker *self, uint32_t count); /* has room for them */
+void pfs_worker_free_many(struct pfs_worker *self, uint32_t count); /* the last of its records */
 void pfs_worker_rewrite(struct pfs_worker *self, uint32_t position);
 bool pfs_worker_hand_over(struct pfs_worker *self, uint32_t position);
 void pfs_worker_take_over(struct pfs_worker *self);

@@ -1,8 +1,9 @@
 /*
- * fork_ring_test.c - the ring of a thread that stopped in the middle of a call, and that the
- * child of a fork does not have.
+ * fork_ring_test.c - the ring of a thread that stopped in the middle of a call, or the seat where
+ * it waited for a page, and that the child of a fork does not have.
  */
 #include "containers/magazine.h"
+#include "containers/seats.h"
 #include "forking.h"
 
 #define RING 10u
@@ -78,8 +79,44 @@ static void owners_stop_in_the_middle(const struct pfs_case *none)
 	}
 }
 
+static void sit(struct scene *self)
+{
+	pfs_seats_sit(self->other);
+}
+
+/* All but the parent's, so many. */
+static void take_others(void *context)
+{
+	struct scene *self = context;
+	uint32_t taken = self->record != NULL ? 1 : 0;
+	PFS_CHECK_IS(take_all(self->thread), PAGES * PAGE_RECORDS - taken);
+	PFS_CHECK_IS(count_lost(self->thread), 0);
+}
+
+static void waiters_are_gone(const struct pfs_case *at)
+{
+	struct pfs_config config = pfs_case_config(at);
+	struct scene self;
+	struct pfs_claim claim;
+	config.page_prealloc = 0;
+	scene_init(&self, at, &config);
+	other_begin(&self, sit);
+	in_child(take_others, &self); /* to whom nobody must grant a record any more */
+	self.record = pfs_allocate_or_fail(self.thread);
+	PFS_CHECK((pfs_seats_look(self.other) & PFS_SEAT_GRANTED) != 0);
+	in_child(take_others, &self);
+	PFS_CHECK(pfs_seats_leave(self.other, false, &claim));
+	pfs_abandon(self.other, claim);
+	pfs_free(self.thread, self.record);
+	other_end(&self);
+	pfs_thread_detach(self.other);
+	scene_fini(&self);
+}
+
 static const struct pfs_test tests[] = {
 	{ .name = "owners stop in the middle", .run = owners_stop_in_the_middle },
+	{ .name = "who waits for a page is gone", .run = waiters_are_gone, .each = true,
+	  .traits = PFS_TRAIT_EXACT | PFS_TRAIT_INDEX | PFS_TRAIT_RECLAIM },
 };
 
 int main(int argc, char **argv)

@@ -156,7 +156,6 @@ static void spawn_waits_for_no_map(const struct pfs_case *at)
 	struct mapping self;
 	pid_t child;
 	int status = 1;
-	(void)alarm(15);
 	mapping_init(&self, at);
 	PFS_CHECK_IS(posix_spawnp(&child, "true", NULL, NULL, arguments, environ), 0);
 	PFS_CHECK_IS(waitpid(child, &status, 0), child);

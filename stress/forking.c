@@ -21,7 +21,7 @@ void in_child(void (*body)(void *context), void *context)
 	pid_t child = fork();
 	PFS_CHECK(child >= 0);
 	if (child == 0) {
-		(void)alarm(20);
+		(void)alarm(PFS_TEST_SECONDS - 5);
 		body(context);
 		_exit(0);
 	}

@@ -35,7 +35,6 @@ static void gated_init(struct gated *self, const struct pfs_case *at)
 	config.source = &self->gate.source;
 	self->container = pfs_case_create(at, &config);
 	self->thread = pfs_attach_or_fail(self->container);
-	(void)alarm(15);
 }
 
 static void gated_fini(struct gated *self)

@@ -39,7 +39,7 @@ void pfs_stress_help(void)
 	(void)puts("usage: pfs-stress [--flag=value | --flag value]...\n"
 		   "Threads allocate, write, check, hand over and free records.\n"
 		   "  --policy P       one of --list_policies (random_start)\n"
-		   "  --layout L       in_record, side_by_side or both (both)\n"
+		   "  --layout L       in_record, side_by_side, both, bare or bare_words (both)\n"
 		   "  --threads T      1 to 1024 (8)\n"
 		   "  --seconds S      for each layout, 0.01 to 86400 (2)\n"
 		   "  --seed N         of all choices; schedules still differ (1)\n"
@@ -122,9 +122,12 @@ static enum pfs_status parse_layout(struct pfs_stress_options *self, const char 
 		self->layout = PFS_LAYOUT_SIDE_BY_SIDE;
 	else if (strcmp(text, "in_record") == 0 || self->both_layouts)
 		self->layout = PFS_LAYOUT_IN_RECORD;
+	else if (strcmp(text, "bare") == 0 || strcmp(text, "bare_words") == 0)
+		self->layout = PFS_LAYOUT_BARE;
 	else
-		return refuse(message, "--layout %.64s: must be in_record, side_by_side or both",
-			      text);
+		return refuse(message, "--layout %.64s: must be in_record, side_by_side, both, "
+			      "bare or bare_words", text);
+	self->bare_words = strcmp(text, "bare_words") == 0;
 	return PFS_OK;
 }
 

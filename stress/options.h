@@ -29,6 +29,7 @@ enum pfs_mode {
 struct pfs_stress_options {
 	const struct pfs_variant *policy;
 	enum pfs_layout layout;
+	bool bare_words;
 	bool both_layouts;
 	uint32_t threads;
 	double seconds;    /* for each layout, shared by the workloads */

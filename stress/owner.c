@@ -93,7 +93,7 @@ static void disown(struct pfs_worker *self, const struct pfs_held *held)
 static void check_version(struct pfs_worker *self, const void *record)
 {
 	struct pfs_crowd *crowd = self->crowd;
-	if (!crowd->has_index)
+	if (!crowd->has_index || !crowd->has_words)
 		return;
 	uint64_t index = pfs_index(self->thread, record);
 	uint32_t version = pfs_version(record);
@@ -170,6 +170,38 @@ void pfs_worker_free(struct pfs_worker *self, uint32_t position)
 	}
 	disown(self, &held);
 	pfs_free(self->thread, held.record);
+}
+
+void pfs_worker_allocate_many(struct pfs_worker *self, uint32_t count)
+{
+	struct pfs_claim claims[PFS_MANY_MAX];
+	uint32_t taken = pfs_allocate_many(self->thread, claims, count);
+	self->deeds->refused += taken < count;
+	self->deeds->allocations += taken;
+	for (uint32_t i = 0; i < taken; i++) {
+		struct pfs_held held = { .record = claims[i].record, .stamp = next_stamp(self) };
+		own(self, &held);
+		check_leftover(self->crowd, held.record);
+		write_body(self->crowd, held.record, held.stamp);
+		self->held[self->held_count++] = held;
+	}
+	pfs_publish_many(self->thread, claims, taken);
+	for (uint32_t i = 0; i < taken; i++)
+		check_version(self, claims[i].record);
+}
+
+void pfs_worker_free_many(struct pfs_worker *self, uint32_t count)
+{
+	void *records[PFS_MANY_MAX];
+	for (uint32_t i = 0; i < count; i++) {
+		struct pfs_held held = self->held[--self->held_count];
+		check_body(self->crowd, held.record, held.stamp, "before free");
+		if (self->crowd->mode == PFS_MODE_PLAIN)
+			write_body(self->crowd, held.record, held.stamp | 1);
+		disown(self, &held);
+		records[i] = held.record;
+	}
+	pfs_free_many(self->thread, records, count);
 }
 
 void pfs_worker_rewrite(struct pfs_worker *self, uint32_t position)

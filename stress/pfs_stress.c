@@ -18,10 +18,12 @@ static int list_policies(void)
 	return 0;
 }
 
-static bool can_do(const struct pfs_variant *policy, enum pfs_mode mode)
+static bool can_do(const struct pfs_stress_options *options, enum pfs_mode mode)
 {
 	const uint32_t indexed = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX;
-	return mode == PFS_MODE_PLAIN || (pfs_variant_traits(policy) & indexed) == indexed;
+	bool has_words = options->layout != PFS_LAYOUT_BARE || options->bare_words;
+	return mode == PFS_MODE_PLAIN ||
+	       (has_words && (pfs_variant_traits(options->policy) & indexed) == indexed);
 }
 
 /* The workloads that the policy can do; a word on those that it cannot. */
@@ -31,7 +33,7 @@ static uint32_t modes_of(const struct pfs_stress_options *options)
 	for (uint32_t mode = PFS_MODE_PLAIN; mode <= PFS_MODE_HISTORY; mode <<= 1) {
 		if ((options->modes & mode) == 0)
 			continue;
-		if (can_do(options->policy, (enum pfs_mode)mode))
+		if (can_do(options, (enum pfs_mode)mode))
 			able |= mode;
 		else
 			(void)printf("%s %s: left out, its records have no word and no index\n",

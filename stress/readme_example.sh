@@ -1,6 +1,6 @@
 #!/bin/sh
 # Build what the README shows, as its reader would: the C example against an installed pfslab,
-# by CMake and by pkg-config, and run both.
+# by CMake and by pkg-config, and the one in C++; and run all.
 # Usage: readme_example.sh SOURCE_FOLDER BUILD_FOLDER
 set -eu
 source_dir=$1
@@ -13,9 +13,10 @@ block() { # block LANGUAGE: the README's first fenced block of that language
 		"$source_dir/README.md"
 }
 block c > "$scratch/example.c"
+block cpp > "$scratch/example.cc"
 block cmake > "$scratch/CMakeLists.txt"
-[ -s "$scratch/example.c" ] && [ -s "$scratch/CMakeLists.txt" ] || {
-	echo "README.md: no c or no cmake block found" >&2
+[ -s "$scratch/example.c" ] && [ -s "$scratch/example.cc" ] && [ -s "$scratch/CMakeLists.txt" ] || {
+	echo "README.md: no c, no cpp or no cmake block found" >&2
 	exit 1
 }
 
@@ -30,6 +31,13 @@ export PKG_CONFIG_PATH
 cc -std=c11 -Wall -Wextra -Werror "$scratch/example.c" -o "$scratch/example" \
 	$(pkg-config --cflags --libs pfslab)
 by_pkg_config=$("$scratch/example")
+# shellcheck disable=SC2046 # the flags are words
+c++ -std=c++11 -Wall -Wextra -Werror "$scratch/example.cc" -o "$scratch/example_cxx" \
+	$(pkg-config --cflags --libs pfslab)
+[ "$("$scratch/example_cxx")" = "point 3 4" ] || {
+	echo "the example in C++ says something else" >&2
+	exit 1
+}
 
 printf '%s\n' "$by_cmake"
 [ "$by_cmake" = "$by_pkg_config" ] || {

@@ -19,7 +19,8 @@
 namespace {
 
 const size_t line_bytes = 64;
-const size_t node_bytes = 32; /* of the stack: a tagged pointer and a number, and slack */
+/* Of the stack: a tagged pointer and a number, and slack. */
+const size_t node_bytes = PFS_BOOST_POOL_NODE_BYTES;
 
 /* What the thread that is in create hands out, piece by piece; none comes back before all do.
  * The stack's constructor that takes an allocator cannot be called: nothing tells its U. */

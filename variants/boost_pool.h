@@ -17,6 +17,9 @@ struct pfs_boost_pool;
 struct pfs_boost_pool *pfs_boost_pool_create(uint64_t capacity);
 void pfs_boost_pool_destroy(struct pfs_boost_pool *self);
 
+/* What it keeps for one number. */
+#define PFS_BOOST_POOL_NODE_BYTES 32u
+
 /* False where capacity numbers are in it. Lock-free. */
 bool pfs_boost_pool_push(struct pfs_boost_pool *self, uint64_t number);
 

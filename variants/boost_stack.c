@@ -47,6 +47,13 @@ static void stop(struct pfs_container *self)
 	free(pool);
 }
 
+static uint64_t index_bytes(struct pfs_container *self)
+{
+	const struct pool *pool = self->policy;
+	return (uint64_t)pfs_container_page_limit(self) * pool->page_records *
+	       PFS_BOOST_POOL_NODE_BYTES;
+}
+
 static void push_index(struct pool *pool, uint64_t index)
 {
 	bool pushed = pfs_boost_pool_push(pool->numbers, index);
@@ -118,6 +125,7 @@ PFS_POLICY(boost_stack) = {
 	.start = start,
 	.stop = stop,
 	.thread_start = thread_start,
+	.index_bytes = index_bytes,
 	.allocate = allocate,
 	.publish = publish_record,
 	.abandon = abandon_and_push,

@@ -56,6 +56,13 @@ static void stop(struct pfs_container *self)
 	free(pool);
 }
 
+static uint64_t index_bytes(struct pfs_container *self)
+{
+	const struct pool *pool = self->policy;
+	return (uint64_t)pfs_container_page_limit(self) * pool->page_records *
+	       sizeof(*pool->entries);
+}
+
 /* The first thread to attach after the pages were made fills the stack, lowest index on top.
  * Attaching is serialized by the container. */
 static enum pfs_status thread_start(struct pfs_thread *thread)
@@ -114,6 +121,7 @@ PFS_POLICY(ck_stack) = {
 	.start = start,
 	.stop = stop,
 	.thread_start = thread_start,
+	.index_bytes = index_bytes,
 	.allocate = allocate,
 	.publish = publish_record,
 	.abandon = abandon_and_push,

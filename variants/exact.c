@@ -2,9 +2,10 @@
  * exact.c - never adds a page while a record is free; O(1) at any occupancy.
  *
  * A record is free when its bit in the occupancy words is set (containers/occupancy.h), and a
- * thread looks first where it freed last: its own line, at any occupancy. Only when hints and
- * summaries find nothing does it take the growth lock and prove, by reading all words twice,
- * that at one moment no record was free; then it adds a page, or reports full.
+ * thread looks first where it freed last: its own line, at any occupancy. Only when its hints
+ * and the trees of words with room (containers/room.h) show nothing does it prove, by a few
+ * loads of their roots, that at one moment no record was free; then it adds a page under the
+ * growth lock, or reports full without one.
  *
  * The records' pfs_lock words stay the truth for readers. Allocate and free go through the
  * bits: free makes the word FREE and then sets the bit, allocate takes the bit and then makes
@@ -13,43 +14,77 @@
  *
  * Invariant, linearization points and proof: docs/exact.md.
  */
-#include "occupancy.h"
+#include "many.h"
+#include "overhead.h"
 #include "words.h"
 
 static inline struct pfs_claim allocate(struct pfs_thread *thread)
 {
 	pfs_tally_call(thread);
-	struct pfs_claim claim = pfs_occupancy_first(thread);
+	struct pfs_claim claim = pfs_hints_first(thread);
 	return pfs_likely(claim.record != NULL) ? claim : pfs_occupancy_search(thread);
+}
+
+static __attribute__((noinline)) void free_bare(struct pfs_thread *thread, void *record)
+{
+	struct pfs_place place = pfs_bare_place(thread->container, record);
+	pfs_bare_free(place);
+	pfs_hints_give(thread, place);
 }
 
 static inline void free_and_give(struct pfs_thread *thread, void *record)
 {
+	if (!pfs_likely(!pfs_is_bare(thread))) {
+		free_bare(thread, record);
+		return;
+	}
 	free_record(thread, record);
-	pfs_occupancy_give(thread, record);
+	pfs_hints_give(thread, pfs_header_place(record));
 }
 
-static inline void abandon_and_give(struct pfs_thread *thread, struct pfs_claim claim)
+static void abandon_and_give(struct pfs_thread *thread, struct pfs_claim claim)
 {
-	abandon_record(thread, claim);
-	pfs_occupancy_give(thread, claim.record);
+	struct pfs_place place = pfs_place_in(thread->container, claim.record);
+	if (pfs_is_bare(thread))
+		pfs_bare_abandon(place, claim);
+	else
+		abandon_record(thread, claim);
+	pfs_hints_give(thread, place);
+}
+
+static void free_many(struct pfs_thread *thread, void *const *records, uint32_t count)
+{
+	struct pfs_gathered gathered = { .used = 0 };
+	for (uint32_t i = 0; i < count; i++) {
+		struct pfs_place place = pfs_place_of(thread, records[i]);
+		if (pfs_is_bare(thread))
+			pfs_bare_free(place);
+		else
+			free_record(thread, records[i]);
+		pfs_many_gather(thread, &gathered, place);
+	}
+	pfs_many_end(thread, &gathered);
 }
 
 PFS_POLICY(exact) = {
 	.name = "exact",
 	.summary = "ours: adds a page only at a moment with no free record; O(1) at any occupancy",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
-		  PFS_TRAIT_RECLAIM | PFS_TRAIT_EXACT | PFS_TRAIT_C11,
+		  PFS_TRAIT_RECLAIM | PFS_TRAIT_EXACT | PFS_TRAIT_C11 | PFS_TRAIT_BARE,
 	.start = pfs_occupancy_start,
 	.stop = pfs_occupancy_stop,
-	.thread_start = pfs_occupancy_thread_start,
-	.thread_stop = pfs_occupancy_thread_stop,
+	.thread_start = pfs_hints_start,
+	.thread_stop = pfs_hints_stop,
 	.add_page = pfs_occupancy_add_page,
 	.some_free = pfs_occupancy_some_free,
+	.index_bytes = pfs_occupancy_index_bytes,
+	.page_live = pfs_occupancy_page_live,
 	.next_used = pfs_occupancy_next_used,
 	.reclaim = pfs_occupancy_reclaim,
 	.allocate = allocate,
-	.publish = publish_record,
+	.publish = publish_claim,
 	.abandon = abandon_and_give,
 	.free = free_and_give,
+	.allocate_many = pfs_many_allocate,
+	.free_many = free_many,
 };

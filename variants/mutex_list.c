@@ -49,6 +49,13 @@ static void stop(struct pfs_container *self)
 	free(list);
 }
 
+static uint64_t index_bytes(struct pfs_container *self)
+{
+	const struct list *list = self->policy;
+	return (uint64_t)pfs_container_page_limit(self) * list->page_records *
+	       sizeof(*list->links);
+}
+
 static void push(struct list *list, uint64_t link)
 {
 	list->links[link - 1] = list->head;
@@ -134,6 +141,7 @@ PFS_POLICY(mutex_list) = {
 	.start = start,
 	.stop = stop,
 	.some_free = some_free,
+	.index_bytes = index_bytes,
 	.allocate = allocate,
 	.publish = publish_record,
 	.abandon = abandon_and_push,

@@ -27,6 +27,15 @@ static inline void publish_record(struct pfs_thread *thread, struct pfs_claim cl
 	pfs_words_publish(thread, claim);
 }
 
+/* Of policies with PFS_TRAIT_BARE: records without words have nothing to publish. */
+static inline void publish_claim(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	void *at = (char *)claim.record + claim.word_offset;
+	(void)thread;
+	if (pfs_likely(claim.word_offset != 0))
+		pfs_lock_dirty_to_allocated(at, claim.dirty_word);
+}
+
 /*
  * Of policies that keep nothing beside the words: a handle of another container frees a record as
  * rightly as one of its own, and looking at the page for it costs 7 to 10 % of churn on one thread.
@@ -49,8 +58,12 @@ static inline void abandon_record(struct pfs_thread *thread, struct pfs_claim cl
 
 static inline void free_record(struct pfs_thread *thread, void *record)
 {
-	pfs_check_handle(thread, record);
-	pfs_words_free(thread, record);
+	struct pfs_container *home = pfs_record_page(record)->container;
+	pfs_tally_free(home, false);
+	if (!pfs_likely(pfs_lock_allocated_to_free_if(pfs_record_lock(record),
+						      home == thread->container)))
+		pfs_free_refused(thread, record);
+	pfs_tally_free(home, true);
 }
 
 /* A record that a list of free records handed to this thread alone: its word is FREE. */
@@ -58,12 +71,13 @@ static inline struct pfs_claim claim_listed(struct pfs_thread *thread, struct pf
 					    uint32_t slot, const char *bug)
 {
 	uint32_t dirty_word = 0;
-	enum pfs_take take = pfs_lock_free_to_dirty(pfs_page_lock(page, slot), &dirty_word);
+	struct pfs_lock *lock = pfs_page_lock(page, slot);
+	enum pfs_take take = pfs_lock_free_to_dirty(lock, &dirty_word);
 	PFS_ASSERT(take == PFS_TAKE_WON, bug);
 	(void)take;
 	pfs_count(thread, PFS_EVENT_PROBES, 1);
 	pfs_tally_won(thread, page);
-	return (struct pfs_claim){ pfs_page_record(page, slot), dirty_word };
+	return pfs_claim_of(pfs_page_record(page, slot), lock, dirty_word);
 }
 
 #endif

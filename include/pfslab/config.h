@@ -20,7 +20,15 @@ extern "C" {
 /* Where the pfs_lock word of a record stands. It changes which policy wins. */
 enum pfs_layout {
 	PFS_LAYOUT_IN_RECORD,    /* in front of the bytes, as the real system does */
-	PFS_LAYOUT_SIDE_BY_SIDE  /* the words of a page in one array: 16 to a cache line */
+	PFS_LAYOUT_SIDE_BY_SIDE, /* the words of a page in one array: 16 to a cache line */
+	PFS_LAYOUT_BARE          /* no header: see bare_words. Policies with PFS_TRAIT_BARE */
+};
+
+/* Pages in memory of large OS pages, where the system has some and a page of the container has
+ * at least one (2 MiB); of the default source. */
+enum pfs_huge_pages {
+	PFS_HUGE_NEVER,
+	PFS_HUGE_ADVISE /* the page begins at a multiple of 2 MiB, and madvise asks for them */
 };
 
 /* Which NUMA node the memory of a page comes from. */
@@ -35,10 +43,10 @@ enum pfs_memory {
 
 /*
  * Where pages get their bytes. The default binds through hwloc; tests and the simulator bring
- * their own. map returns zero-filled memory, at least 64-byte aligned, or NULL when it can't
- * be had; it is called with the growth lock held, so it must not call into the container.
- * node_wanted is a logical node index or PFS_NODE_MIXED; *node_got is where the bytes will
- * lie. resident counts the bytes that the system really holds for the range.
+ * their own. map returns zero-filled memory, at least 64-byte aligned and below address 2^48, or
+ * NULL when it can't be had; it is called with the growth lock held, so it must not call into the
+ * container. node_wanted is a logical node index or PFS_NODE_MIXED; *node_got is where the bytes
+ * will lie. resident counts the bytes that the system really holds for the range.
  */
 struct pfs_memory_source {
 	void *(*map)(void *context, size_t size_bytes, enum pfs_memory memory,
@@ -46,6 +54,8 @@ struct pfs_memory_source {
 	void (*unmap)(void *context, void *memory, size_t size_bytes);
 	uint64_t (*resident)(void *context, void *memory, size_t size_bytes);
 	void *context;
+	size_t align_bytes; /* what map promises, a power of two; 0: 64. Less than 4096 costs up
+			     * to 4032 bytes a page, which are asked for and not used */
 };
 
 /*
@@ -74,6 +84,9 @@ struct pfs_config {
 	uint32_t page_prealloc;      /* pages made by create, 0 .. page_max */
 	uint64_t record_max;         /* 0, or a bound on records: the last page may be smaller */
 	enum pfs_layout layout;
+	bool bare_words;             /* bare: with a pfs_lock word for each record, side by side */
+	uint32_t tag_bytes;          /* bare: a tag for each record, side by side: 0, 4 or 8 */
+	enum pfs_huge_pages huge_pages;
 	enum pfs_memory memory;
 	uint32_t memory_node;        /* logical node, with PFS_MEMORY_NODE */
 	bool full_flags;             /* policy original: with the real system's full flags */

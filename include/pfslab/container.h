@@ -34,9 +34,10 @@
  *
  * Signal handlers may call pfs_read_begin, pfs_read_end, pfs_version, pfs_bytes_load and
  * pfs_thread_status. With a handle that nothing else uses while the handler runs, attached
- * before, also pfs_enter, pfs_leave, pfs_lookup, pfs_owns, pfs_index, walks, pfs_reopen,
- * pfs_bytes_store, pfs_publish, pfs_abandon and pfs_free (the last two not with mutex_list and
- * malloc, which lock). No other call, and none that allocates: they lock, or ask for memory.
+ * before, also pfs_enter, pfs_leave, pfs_lookup, pfs_lookup_address, pfs_owns, pfs_index, walks,
+ * pfs_reopen, pfs_bytes_store, pfs_publish, pfs_abandon and pfs_free (the last two not with
+ * mutex_list and malloc, which lock). No other call, and none that allocates: they lock, or ask
+ * for memory.
  * Never jump out of a call.
  *
  * Destructors. A container may be destroyed by an atexit handler or a static destructor, as long
@@ -44,6 +45,24 @@
  * must have detached, or its handle is lost until destroy; handles by pfs_thread_current are
  * detached by themselves. Before dlclose of what the library is linked into, destroy all
  * containers; threads may live on.
+ */
+/*
+ * Without words. In the layout bare (PFS_LAYOUT_BARE) without bare_words nothing stands beside a
+ * record, and what is in use is what the policy's index does not show free. Then
+ *	- pfs_publish and pfs_reopen do nothing. pfs_free of a record that is free already is caught
+ *	  by its bit: by exact at once; by magazine when the second of the two comes to the bits,
+ *	  unless the record was allocated again before;
+ *	- pfs_read_end answers false always, pfs_version 0, pfs_reference_of {PFS_INDEX_NONE, 0},
+ *	  which finds nothing: optimistic reads and weak references need words;
+ *	- pfs_lookup, pfs_lookup_address, pfs_owns and PFS_WALK_LIVE answer what may be in use: a
+ *	  record that is in use all the while for certain (DIRTY ones, too); one that is free may be
+ *	  taken for used while it lies in a thread's ring or in a block, or its page is being given
+ *	  back;
+ *	- pfs_container_live counts the free records in rings and blocks, too.
+ * The handle of such a container has no PFS_TRAIT_WORDS, though its policy has.
+ *
+ * In a process that has or had a container of the layout bare, calls that get a record and no
+ * handle (pfs_read_begin, pfs_read_end, pfs_version) look it up by its address, in every layout.
  */
 #ifndef PFSLAB_CONTAINER_H
 #define PFSLAB_CONTAINER_H
@@ -69,6 +88,7 @@ struct pfs_variant;
 struct pfs_claim {
 	void *record;
 	uint32_t dirty_word;
+	int32_t word_offset; /* from the record's bytes to its word; 0: publish by a call */
 };
 
 /* The word of a record at the start of an optimistic read. */
@@ -77,6 +97,14 @@ struct pfs_glance {
 };
 
 #define PFS_INDEX_NONE UINT64_MAX
+
+/* Calls that calls.h inlines, where the compiler can and PFS_NO_INLINE does not forbid it. */
+#if defined(__GNUC__) && (defined(__cplusplus) || defined(__GNUC_STDC_INLINE__)) && \
+	!defined(PFS_NO_INLINE)
+#define PFS_INLINED inline
+#else
+#define PFS_INLINED
+#endif
 
 /*
  * pfs_container_create - a container bound to one policy, with its preallocated pages.
@@ -188,7 +216,7 @@ uint32_t pfs_thread_migrated(struct pfs_thread *thread);
  * Progress  lock-free while a record is found; adding a page takes the growth lock.
  * Order     acquire: the caller sees what the last owner wrote into the record.
  */
-struct pfs_claim pfs_allocate(struct pfs_thread *thread);
+PFS_INLINED struct pfs_claim pfs_allocate(struct pfs_thread *thread);
 
 /*
  * pfs_allocate_existing - take a free record of the pages there are; never add one.
@@ -205,12 +233,15 @@ struct pfs_claim pfs_allocate(struct pfs_thread *thread);
 struct pfs_claim pfs_allocate_existing(struct pfs_thread *thread);
 
 /*
- * pfs_allocate_many, pfs_publish_many, pfs_free_many - as many single calls, in order.
+ * pfs_allocate_many, pfs_publish_many, pfs_free_many - as many single calls, in any order. exact
+ * and magazine take and give up to 32 records, neighbours, by one locked instruction.
  *
- * Returns   allocate: how many claims there are; fewer than count: the next one was refused,
- *           and pfs_thread_status says why. What it has is the caller's; nothing is undone.
- * Errors    as the single calls.
- * Progress  as the single calls; they are no transaction, others see them one by one.
+ * Returns   allocate: how many claims there are; fewer than count: one more was refused, and
+ *           pfs_thread_status says why. What it has is the caller's; nothing is undone.
+ * Errors    as the single calls; a record that is twice in one batch is freed twice.
+ * Progress  as the single calls; they are no transaction, others see them one by one or a few at
+ *           a time. A thread that stops for ever inside keeps what it has taken, or not yet
+ *           freed; of those that it has begun to free, at most 64.
  * Order     as the single calls.
  */
 uint32_t pfs_allocate_many(struct pfs_thread *thread, struct pfs_claim *claims, uint32_t count);
@@ -219,7 +250,7 @@ void pfs_free_many(struct pfs_thread *thread, void *const *records, uint32_t cou
 
 /* pfs_publish - DIRTY -> ALLOCATED, version + 1. Wait-free. Release: a reader that sees the
  * record ALLOCATED sees the bytes written before. Needs the claim's own word. */
-void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim);
+PFS_INLINED void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim);
 
 /* pfs_abandon - DIRTY -> FREE, same version: the record was never readable. Release. */
 void pfs_abandon(struct pfs_thread *thread, struct pfs_claim claim);
@@ -238,7 +269,7 @@ struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
  * record at the same moment: both may see ALLOCATED. A compare-and-swap would tell, for another
  * locked instruction in each free (docs/decisions.md).
  */
-void pfs_free(struct pfs_thread *thread, void *record);
+PFS_INLINED void pfs_free(struct pfs_thread *thread, void *record);
 
 /*
  * pfs_enter, pfs_leave - a read section: no page whose record was looked up inside is given
@@ -264,19 +295,52 @@ void pfs_leave(struct pfs_thread *thread);
 void *pfs_lookup(struct pfs_thread *thread, uint64_t index);
 
 /*
- * pfs_owns - is this pointer, which may be anything, a live record of this container?
+ * pfs_lookup_address - the live record of this container that has the byte at a pointer, which
+ * may be anything: the record's first byte, one inside of it, or no record's at all.
+ * pfs_owns - is it the first byte of one?
  *
- * Returns   true if it is the first byte of a record that was ALLOCATED at a moment of the
- *           call. The pointer is compared, and followed only when it is in a page.
+ * Returns   a record that was ALLOCATED at a moment of the call, or NULL. The pointer is
+ *           compared, and followed only when it is in a page. Bytes between the records' own
+ *           (headers, padding) are no record's.
  * Errors    none. Inside a read section the answer keeps the memory readable until it ends.
- * Progress  wait-free; visits every page once.
+ *           NULL and false where the policy lacks PFS_TRAIT_INDEX.
+ * Progress  wait-free.
  * Order     acquire.
+ * Cost      four loads, however many pages there are: two of a map by address bits that all
+ *           containers of the process share, the directory's, the record's word.
  */
+void *pfs_lookup_address(struct pfs_thread *thread, const void *pointer);
 bool pfs_owns(struct pfs_thread *thread, const void *pointer);
 
+/*
+ * pfs_container_of - whose is this pointer? Without a handle, for programs with containers of
+ * many sizes.
+ *
+ * Returns   the container that has it in one of its pages; NULL: none.
+ * Errors    it must be a record that stays in use during the call, or lie in no page of any
+ *           container. Any other is a race with whoever gives its page back, or destroys its
+ *           container.
+ * Progress  wait-free: four loads.
+ * Order     none.
+ */
+struct pfs_container *pfs_container_of(const void *record);
+
 /* pfs_index - the index of a record that the caller owns or has looked up; PFS_INDEX_NONE where
- * the policy lacks PFS_TRAIT_INDEX, whose records have none. Wait-free. */
+ * the policy lacks PFS_TRAIT_INDEX, whose records have none, and in the layout bare where the
+ * record was only looked up, and its page was given back since. Wait-free. */
 uint64_t pfs_index(struct pfs_thread *thread, const void *record);
+
+/*
+ * pfs_tag - the tag of a record that the caller owns, in the layout bare with tag_bytes: bytes
+ * beside the page for what a program keeps of each record. Whatever the last owner left is in it;
+ * 0 at first. The library never looks at it.
+ *
+ * Returns   tag_bytes bytes, aligned to that; NULL where there are none.
+ * Errors    a pointer that is not a record of the handle's container is a bug and is caught.
+ * Progress  wait-free.
+ * Order     as the record's bytes.
+ */
+void *pfs_tag(struct pfs_thread *thread, const void *record);
 
 /* pfs_version - how often the record was published: its weak reference is {index, version}.
  * Not repeated when a page is given back and its index used again. 30 bits, it wraps. */
@@ -401,4 +465,6 @@ const struct pfs_variant *pfs_container_variant(const struct pfs_container *cont
 #ifdef __cplusplus
 }
 #endif
+
+#include <pfslab/calls.h> /* the hot calls, inlined */
 #endif

@@ -18,6 +18,7 @@ struct pfs_counts {
 	uint64_t pages_peak;
 	uint64_t pages_waiting;   /* out of use, but a reader may still see them; <= page_max */
 	uint64_t resident_bytes;  /* of all pages, as the operating system says */
+	uint64_t overhead_bytes;  /* held for pages and records beside the users' own bytes */
 
 	bool counted;             /* is what follows kept? */
 	uint64_t allocations;     /* successful calls */

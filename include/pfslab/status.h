@@ -44,9 +44,11 @@ const char *pfs_status_text(enum pfs_status status);
  */
 static inline char *pfs_one_line(char *text)
 {
-	for (char *at = text; *at != '\0'; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7F)
+	for (char *at = text; *at != '\0'; at++) {
+		int code = *at; /* below 0 are bytes of UTF-8, where a char has a sign */
+		if ((code >= 0 && code < ' ') || code == 0x7F)
 			*at = '?';
+	}
 	return text;
 }
 

@@ -22,7 +22,8 @@ enum pfs_trait {
 	PFS_TRAIT_STRICT = 1 << 4,  /* a search tries every page and record once: no skips */
 	PFS_TRAIT_EXACT = 1 << 5,   /* grows only at a moment with no free record */
 	PFS_TRAIT_BOUNDED = 1 << 6, /* honours page_max and counts what it refuses as lost */
-	PFS_TRAIT_C11 = 1 << 7      /* every shared access is C11: TSan and the simulator see it */
+	PFS_TRAIT_C11 = 1 << 7,     /* every shared access is C11: TSan and the simulator see it */
+	PFS_TRAIT_BARE = 1 << 8     /* takes PFS_LAYOUT_BARE, records without a header */
 };
 
 /*

@@ -80,7 +80,7 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 	return size_bytes;
 }
 
-static const struct pfs_memory_source source = { map, unmap, resident, NULL };
+static const struct pfs_memory_source source = { map, unmap, resident, NULL, 0 };
 
 static void open_arena(struct arena *arena, const struct pfs_variant *variant, uint32_t records,
 		       uint32_t made, uint32_t most, uint32_t workers)
@@ -165,6 +165,16 @@ static void *reuse(void *opaque)
 
 #define LOOKUP_RECORDS 32u
 
+/* As a program inlines it, and as the library has it. */
+static void publish_either(struct pfs_thread *thread, struct pfs_claim claim, uint32_t n)
+{
+	void (*volatile of_library)(struct pfs_thread *, struct pfs_claim) = pfs_publish;
+	if (n % 2 == 0)
+		pfs_publish(thread, claim);
+	else
+		of_library(thread, claim);
+}
+
 static void *lookup(void *opaque)
 {
 	struct worker *self = opaque;
@@ -177,7 +187,7 @@ static void *lookup(void *opaque)
 			if (claim.record == NULL)
 				fail("refused although there is room");
 			write_record(claim.record, pfs_index(thread, claim.record) * 100);
-			pfs_publish(thread, claim);
+			publish_either(thread, claim, n);
 			continue;
 		}
 		void *record = NULL;

@@ -3,11 +3,18 @@
 
 usage: stress/mutants/run.py [--only ID[,ID...]] [--jobs N] [--keep FOLDER] [--list] [--verbose]
 
-Copies the sources, builds three small sets of programs (tsan: race; sim: pfs-sim, four_pages,
-misuse, and stress: decay_test, with the files and flags that CMake names), runs each named test
-unchanged (it must pass) and once for each mutant (it must fail, and say why: the regular
-expression `expect`). A mutant whose text is not found exactly once, or that does not build,
+Copies the sources, builds three small sets of programs (tsan: race, map_probe; sim: pfs-sim,
+four_pages, misuse, and stress: decay_test, with the files and flags that CMake names), runs each
+named test once for each mutant (it must fail, and say why: the regular expression `expect`) and
+unchanged (it must pass). A mutant whose text is not found exactly once, or that does not build,
 counts as failed: the table then no longer fits the sources.
+
+Each job has a copy of the sources of its own, and one process at a time. A search of a mutant ends
+with the first schedule that fails; the unchanged sources are then searched ten times as far as the
+slowest of its mutants needed, and at least CONTROL_EXECUTIONS: they shall not fail for the same
+reason, and sim.check searches them for others. What runs on real threads for a time runs for as
+long as RACE_SECONDS if it meets no race, so that a busy machine is no excuse. Only what the test
+can execute is compiled anew: a source that were left out wrongly would leave its mutant uncaught.
 Exit 0: all as expected. 1: not. 2: bad usage.
 """
 
@@ -15,6 +22,7 @@ import argparse
 import concurrent.futures
 import json
 import os
+import queue
 import re
 import shlex
 import shutil
@@ -31,8 +39,10 @@ RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-Iinclude", "-Icontainer
 RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact", "magazine")
 # The programs of a set that CMake describes.
 CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse"),
-              "stress": ("pfs-stress", "decay_test", "reclaim_test")}
+              "stress": ("pfs-stress", "decay_test", "reclaim_test", "stopped_test")}
 TEST_SECONDS = 100
+RACE_SECONDS = 20
+CONTROL_EXECUTIONS = 2000
 
 
 class Build:
@@ -42,6 +52,7 @@ class Build:
     def __init__(self, name, scratch, library, programs, link):
         self.name, self.scratch, self.link_flags = name, scratch, link
         self.library, self.programs = library, programs
+        self.headers = {} # of each source, what it was made of
 
     def object_of(self, source, folder):
         """The object file of a source."""
@@ -54,17 +65,18 @@ class Build:
                 return sources[source]
         raise KeyError(source)
 
-    def compile(self, pool, sources, folder):
-        """Compile sources into folder; the first compiler message on failure, else None."""
+    def compile(self, each, sources, folder, tree=None):
+        """Compile sources of a tree (None: the unchanged one) into folder; the first compiler
+        message on failure, else None. each: map, or that of a pool."""
         os.makedirs(folder, exist_ok=True)
+        tree = tree or self.scratch
 
         def one(source):
-            target = self.object_of(source, folder)
-            command = ["gcc", *self.flags_of(source), "-O1", "-w", "-MMD", "-c", source, "-o",
-                       target]
-            return subprocess.run(command, cwd=self.scratch, capture_output=True, text=True,
-                                  check=False)
-        for result in pool.map(one, sources):
+            flags = [flag.replace(self.scratch, tree) for flag in self.flags_of(source)]
+            command = ["gcc", *flags, "-O1", "-g1", "-w", "-MMD", "-c", source, "-o",
+                       self.object_of(source, folder)]
+            return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+        for result in each(one, sources):
             if result.returncode != 0:
                 return result.stderr.strip().split("\n")[0]
         return None
@@ -77,16 +89,18 @@ class Build:
         """Folder of the unchanged objects."""
         return os.path.join(self.scratch, "objects", self.name)
 
-    def dependants(self, path):
-        """Sources whose object depends on a file."""
-        found = []
-        for source in self.all_sources():
+    def headers_of(self, source):
+        """The files that the unchanged object of a source was made of."""
+        if source not in self.headers:
             with open(self.object_of(source, self.base())[:-1] + "d", encoding="utf-8") as file:
                 names = file.read().replace("\\\n", " ").split()
-            if any(os.path.normpath(os.path.join(self.scratch, name)) ==
-                   os.path.join(self.scratch, path) for name in names):
-                found.append(source)
-        return found
+            self.headers[source] = {os.path.relpath(os.path.join(self.scratch, name), self.scratch)
+                                    for name in names}
+        return self.headers[source]
+
+    def dependants(self, path):
+        """Sources whose object depends on a file."""
+        return [source for source in self.all_sources() if path in self.headers_of(source)]
 
     def link(self, program, changed, folder):
         """Link one program from changed objects in folder and unchanged ones."""
@@ -107,10 +121,10 @@ def c_files(scratch, folder, without=()):
 
 
 def race_build(scratch):
-    """The race driver, with what it needs of the containers."""
+    """The race drivers, with what they need of the containers."""
     sources = c_files(scratch, "containers") + [f"variants/{n}.c" for n in RACE_VARIANTS]
     return Build("tsan", scratch, {s: RACE_FLAGS for s in sources},
-                 {"race": {"stress/mutants/race.c": RACE_FLAGS}},
+                 {name: {f"stress/mutants/{name}.c": RACE_FLAGS} for name in ("race", "map_probe")},
                  ["-fsanitize=thread", "-lhwloc", "-lpthread"])
 
 
@@ -166,9 +180,22 @@ def builds_in(scratch):
             "stress": cmake_build(scratch, "stress")}
 
 
-def run_test(build, folder, test):
-    """(exit code or None if it hung, output) of "BUILD PROGRAM ARGUMENTS"."""
-    program, *arguments = test.split()[1:]
+def words_of(build, test, executions=None, seconds=None):
+    """Program and arguments of a test: one process, and other bounds where they are given."""
+    words = test.split()[1:]
+    if build.name == "tsan":
+        words += [str(seconds)] if seconds else []
+    elif words[1:2] == ["explore"]:
+        words += ["--jobs", "1"]
+    if executions and "--executions" in words:
+        at = words.index("--executions") + 1
+        words[at] = str(min(int(words[at]), executions))
+    return words
+
+
+def run_test(build, folder, words):
+    """(exit code or None if it hung, output) of the words of a test."""
+    program, *arguments = words
     environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1:exitcode=66")
     try:
         result = subprocess.run([os.path.join(folder, program), *arguments], text=True,
@@ -188,10 +215,23 @@ def edit(text, mutant):
     return text.replace(mutant["find"], mutant["replace"]), None
 
 
-def build_mutant(build, pool, mutant, programs):
-    """Programs of the changed source, in the returned folder; or (None, error)."""
-    path = os.path.join(build.scratch, mutant["file"])
-    folder = os.path.join(build.scratch, "objects", "mutant")
+def is_executed(source, test):
+    """Can the test execute this source? A test that names policies runs no others; the workloads of
+    bench/ are for pfs-sim run."""
+    folder, name = os.path.split(source)
+    words = test.split()
+    policies = {policy[:-len(".c")] for policy in os.listdir(os.path.join(TOP, "variants"))
+                if policy.endswith(".c")}
+    if folder == "variants" and policies & set(words):
+        return name[:-len(".c")] in words
+    return folder != "bench" or words[2:3] != ["explore"]
+
+
+def build_mutant(build, each, mutant, programs, tree, test=""):
+    """Programs of the changed source, in a folder beside the tree, which is returned; or
+    (None, error). test: what they are for."""
+    path = os.path.join(tree, mutant["file"])
+    folder = tree + "-objects"
     with open(path, encoding="utf-8") as file:
         before = file.read()
     after, error = edit(before, mutant)
@@ -202,8 +242,9 @@ def build_mutant(build, pool, mutant, programs):
         file.write(after)
     try:
         needed = {*build.library, *(s for p in programs for s in build.programs[p])}
-        changed = [s for s in build.dependants(mutant["file"]) if s in needed]
-        error = build.compile(pool, changed, folder)
+        changed = [s for s in build.dependants(mutant["file"])
+                   if s in needed and is_executed(s, test)]
+        error = build.compile(each, changed, folder, tree)
         for program in programs:
             error = error or build.link(program, changed, folder)
     finally:
@@ -212,39 +253,78 @@ def build_mutant(build, pool, mutant, programs):
     return (None, f"does not build: {error}") if error else (folder, None)
 
 
-def try_mutant(build, pool, mutant, verbose):
-    """None if the mutant is caught, else why not."""
-    folder, error = build_mutant(build, pool, mutant, [mutant["test"].split()[1]])
+def try_mutant(build, tree, mutant, verbose):
+    """(None if the mutant is caught, else why not; executions that it took, 0: unknown)."""
+    test = mutant["test"]
+    folder, error = build_mutant(build, map, mutant, [test.split()[1]], tree, test)
     if error:
-        return error
-    code, output = run_test(build, folder, mutant["test"])
+        return error, 0
+    code, output = run_test(build, folder, words_of(build, test, seconds=RACE_SECONDS))
     if verbose:
         print("\n".join("      " + line for line in output.split("\n")[:12]))
+    took = re.search(r": (\d+) executions", output)
     if code == 0:
-        return "not caught: the test passes"
+        return "not caught: the test passes", 0
     if not re.search(mutant["expect"], output):
         last = output.strip().split("\n")[-1] if output.strip() else "nothing said"
-        return f"fails for another reason (exit {code}): {last[:100]}"
-    return None
+        return f"fails for another reason (exit {code}): {last[:100]}", 0
+    return None, int(took.group(1)) if took else 0
 
 
-def prepare(builds, wanted, pool):
-    """Build what the wanted mutants need; errors."""
-    for name in sorted({m["test"].split()[0] for m in wanted}):
+def try_test(build, tree, test, mutants, verbose):
+    """A test: its mutants, then the unchanged sources. (passed, failed)"""
+    passed = failed = 0
+    furthest = CONTROL_EXECUTIONS
+    for mutant in mutants:
+        begin = time.monotonic()
+        why, executions = try_mutant(build, tree, mutant, verbose)
+        furthest = max(furthest, 10 * executions)
+        passed, failed = passed + (why is None), failed + (why is not None)
+        print(f"{'caught ' if why is None else 'FAILED '} {mutant['id']:24} "
+              f"{time.monotonic() - begin:5.1f} s  {why or mutant['breaks']}", flush=True)
+    code, output = run_test(build, build.base(), words_of(build, test, executions=furthest))
+    if code != 0:
+        print(f"FAILED  unchanged sources fail `{test}` (exit {code}): {output.strip()[-200:]}",
+              flush=True)
+    return passed, failed + (code != 0)
+
+
+def prepare(builds, names, pool):
+    """Build the unchanged programs; an error, or None."""
+    for name in names:
         build = builds[name]
-        error = build.compile(pool, build.all_sources(), build.base())
+        error = build.compile(pool.map, build.all_sources(), build.base())
         for program in build.programs:
             error = error or build.link(program, [], build.base())
         if error:
-            return [f"build {name}: {error}"]
-    errors = []
-    for test in sorted({m["test"] for m in wanted}):
+            return f"build {name}: {error}"
+    return None
+
+
+def try_all(builds, wanted, scratch, jobs, verbose):
+    """All wanted mutants, each test in one job; (passed, failed)."""
+    tests = {}
+    for mutant in wanted:
+        tests.setdefault(mutant["test"], []).append(mutant)
+    trees = queue.SimpleQueue()
+    for job in range(jobs):
+        trees.put(os.path.join(scratch, f"job{job}"))
+        copy_sources(os.path.join(scratch, f"job{job}"))
+
+    def effort(test):
+        """About what it compiles; most of the time goes there."""
         build = builds[test.split()[0]]
-        code, output = run_test(build, build.base(), test)
-        if code != 0:
-            errors.append(f"unchanged sources fail `{test}` (exit {code}): "
-                          f"{output.strip()[-200:]}")
-    return errors
+        return sum(len(build.dependants(m["file"])) for m in tests[test])
+
+    def one(test):
+        tree = trees.get()
+        try:
+            return try_test(builds[test.split()[0]], tree, test, tests[test], verbose)
+        finally:
+            trees.put(tree)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        counts = list(pool.map(one, sorted(tests, key=effort, reverse=True)))
+    return sum(count[0] for count in counts), sum(count[1] for count in counts)
 
 
 def copy_sources(scratch):
@@ -282,26 +362,21 @@ def main():
             print(f"{mutant['id']:24} {mutant['breaks']}\n{'':24}   {mutant['test']}")
         return 0
     scratch = arguments.keep or tempfile.mkdtemp(prefix="pfs_mutants_")
-    passed, failed = 0, 0
-    with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
-        try:
-            copy_sources(scratch)
-            builds = builds_in(scratch)
-            errors = prepare(builds, wanted, pool)
-            for error in errors:
-                print(f"FAILED  {error}")
-            failed += len(errors)
-            for mutant in wanted if not errors else []:
-                begin = time.monotonic()
-                build = builds[mutant["test"].split()[0]]
-                why = try_mutant(build, pool, mutant, arguments.verbose)
-                seconds = time.monotonic() - begin
-                passed, failed = passed + (why is None), failed + (why is not None)
-                print(f"{'caught ' if why is None else 'FAILED '} {mutant['id']:24} "
-                      f"{seconds:5.1f} s  {why or mutant['breaks']}", flush=True)
-        finally:
-            if not arguments.keep:
-                shutil.rmtree(scratch, ignore_errors=True)
+    jobs, passed, failed = max(1, arguments.jobs), 0, 0
+    try:
+        tree = os.path.join(scratch, "unchanged")
+        copy_sources(tree)
+        builds = builds_in(tree)
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            error = prepare(builds, sorted({m["test"].split()[0] for m in wanted}), pool)
+        if error:
+            print(f"FAILED  {error}")
+            failed = 1
+        else:
+            passed, failed = try_all(builds, wanted, scratch, jobs, arguments.verbose)
+    finally:
+        if not arguments.keep:
+            shutil.rmtree(scratch, ignore_errors=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

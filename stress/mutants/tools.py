@@ -93,7 +93,8 @@ def try_everywhere(builds, pool, mutant, tools, seconds):
     found = {}
     for name, build in builds.items():
         program = PROGRAM[name]
-        folder, error = run.build_mutant(build, pool, mutant, [program])
+        folder, error = run.build_mutant(build, pool.map, mutant, [program],
+                                          build.scratch)
         if error:
             print(f"{mutant['id']}: {error}", file=sys.stderr)
             return None
@@ -175,7 +176,7 @@ def known(path):
 def build_all(builds, pool):
     """The unchanged programs; exits with 1 if one does not build."""
     for build in builds.values():
-        error = build.compile(pool, build.all_sources(), build.base())
+        error = build.compile(pool.map, build.all_sources(), build.base())
         error = error or build.link(PROGRAM[build.name], [], build.base())
         if error:
             sys.exit(f"tools.py: {build.name}: {error}")
@@ -206,9 +207,10 @@ def main():
     scratch = tempfile.mkdtemp(prefix="pfs_tools_")
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
         try:
-            run.copy_sources(scratch)
+            tree = os.path.join(scratch, "unchanged")
+            run.copy_sources(tree)
             wanted = {SETS[tool] for tool in tools}
-            builds = {n: b for n, b in run.builds_in(scratch).items() if n in wanted}
+            builds = {n: b for n, b in run.builds_in(tree).items() if n in wanted}
             build_all(builds, pool)
             for mutant in mutants:
                 answers = try_everywhere(builds, pool, mutant, tools, arguments.seconds)

@@ -1,0 +1,162 @@
+/*
+ * depot.h - blocks of free records on their way from the ring of one thread to that of another.
+ *
+ * Where one thread allocates and another one frees, rings alone would send each record through its
+ * word, by a locked instruction on either side. A full ring sends half of its records as a block,
+ * an empty one receives a block: a few locked instructions for all of it. Blocks lie in an array,
+ * for each NUMA node one, under a tree that shows which of them hold records (room.h); it is one
+ * of the roots that the proof looks at.
+ *
+ *	EMPTY -> FILLING     sender, CAS: the block is its own to write; the records are in its ring
+ *	FILLING -> FULL      sender, CAS: they are here now; it decides, then the path is raised
+ *	FILLING -> SPOILED   whoever empties the sender's ring: they stay there
+ *	FILLING, SPOILED -> EMPTY  the sender that met one; it may have been writing until then
+ *	FULL -> CLAIMED      receiver, CAS: the records still are here, it may copy them
+ *	CLAIMED -> EMPTY     receiver, CAS: they are in its ring now; it decides
+ *	CLAIMED -> FULL      whoever empties the receiver's ring, or the receiver that met one
+ *	CLAIMED -> CLAIMED   whoever empties all blocks, under `growth`, from a receiver whose
+ *	                     ring it revoked
+ *
+ * Every change raises the turn, so a hold, {block, state, turn}, is right once. At every moment a
+ * record is in one place, and which one is told by the state of one word, whoever is stopped
+ * where: none of them keeps a record back. A block that a stopped thread was filling is lost for
+ * others until that thread goes on, and they send through the words if it was the last one.
+ *
+ * Invariants
+ *	[Y1] records are a block's own while it is FULL or CLAIMED, and only then.
+ *	[Y2] a block that is FULL or CLAIMED has a path that shows it, but between [Y3] and the
+ *	     raise of its sender, whose ring tells that a move is in flight all the while.
+ *
+ * Ordering:  [Y3] fill: CAS, acq_rel       <->  [Y4] claim: CAS, acquire
+ *            carries: the block's entries, and the bytes of the records
+ *            [Y5] empty: CAS, acq_rel      <->  [Y6] reserve: CAS, acquire
+ *            carries: that the entries were copied; and to whoever looks at the receiver's ring,
+ *            its entries [Y8]
+ *            [Y7] second look: CAS, acq_rel  <->  [Y3] fill
+ *            carries: that the path is being cleared; as [W5] of occupancy.h, for blocks
+ *            [Y8] look: load, acquire      <->  [Y3] [Y5]
+ * Source:    magazines and their depot: J. Bonwick and J. Adams, Magazines and vmem, USENIX 2001,
+ *            where a lock guards the depot; the protocol is our own.
+ */
+#ifndef PFS_DEPOT_H
+#define PFS_DEPOT_H
+
+#include "room.h"
+
+#ifdef PFS_SIM /* fewer in some searches, so that few records fill a ring */
+uint32_t pfs_sim_ring_records(void);
+#define PFS_MAGAZINE_RECORDS pfs_sim_ring_records()
+#else
+#define PFS_MAGAZINE_RECORDS 64u
+#endif
+#define PFS_MAGAZINE_RECORDS_MOST 64u
+#define PFS_BLOCK_RECORDS (PFS_MAGAZINE_RECORDS / 2)
+#define PFS_DEPOT_BLOCKS_MOST 1024u
+
+enum pfs_block_state {
+	PFS_BLOCK_EMPTY,
+	PFS_BLOCK_FILLING,
+	PFS_BLOCK_SPOILED,
+	PFS_BLOCK_FULL,
+	PFS_BLOCK_CLAIMED,
+	PFS_BLOCK_STATE_MASK = 7
+};
+
+#define PFS_BLOCK_TURN UINT64_C(8)
+
+struct pfs_block {
+	alignas(PFS_LINE) _Atomic(uint64_t) state; /* {state, turn}; any thread */
+	uint64_t met;     /* under `growth`: as a walk met it */
+	uint64_t watched; /* counting builds; under `growth` */
+	alignas(PFS_LINE) _Atomic(void *) records[PFS_MAGAZINE_RECORDS_MOST / 2];
+};
+
+/* Written by start only, but for the blocks and the nodes. */
+struct pfs_depot {
+	struct pfs_room room; /* over the blocks */
+	struct pfs_block *blocks;
+	uint32_t block_count;
+};
+
+/* A block in somebody's hands, as long as its state is this. */
+struct pfs_hold {
+	struct pfs_depot *depot;
+	uint32_t block;
+	uint64_t state;
+};
+
+/* A depot for each of so many nodes, of a container of so many records; one piece of memory, to be
+ * given to pfs_depots_free. NULL: no memory. */
+struct pfs_depot *pfs_depots_new(uint32_t nodes, uint64_t records);
+void pfs_depots_free(struct pfs_depot *depots);
+
+/* Of one depot: the bytes of blocks that were ever used, and of its tree. */
+uint64_t pfs_depot_bytes(struct pfs_depot *self);
+
+/*
+ * pfs_depot_reserve - an EMPTY block near `from` becomes FILLING, the caller's to write.
+ * pfs_depot_claim - a FULL block becomes CLAIMED, the caller's to copy; what is found without
+ * records is cleared.
+ *
+ * Returns   false: reserve, the blocks it looked at are in use; claim, no block was found FULL.
+ * Errors    none.
+ * Progress  reserve: wait-free, a few blocks; claim: lock-free.
+ * Order     acquire [Y6]; acquire [Y4].
+ */
+bool pfs_depot_reserve(struct pfs_depot *self, uint32_t from, struct pfs_hold *hold);
+bool pfs_depot_claim(struct pfs_depot *self, uint32_t from, struct pfs_hold *hold);
+
+/*
+ * What a hold ends in: FULL, with its path raised; SPOILED; EMPTY; FULL again. False: somebody
+ * else ended it before. drop: the sender's own end of what is FILLING or SPOILED. Wait-free.
+ */
+bool pfs_depot_fill(struct pfs_hold hold);
+bool pfs_depot_spoil(struct pfs_hold hold);
+bool pfs_depot_empty(struct pfs_hold hold);
+bool pfs_depot_return(struct pfs_hold hold);
+void pfs_depot_drop(struct pfs_hold hold);
+
+/* A walk over the blocks that hold records; zero at first. */
+struct pfs_seizure {
+	uint32_t block;
+	bool met_claimed; /* out */
+	struct pfs_hold hold; /* out */
+};
+
+/*
+ * pfs_depot_seize - under `growth`: the next block that holds records is CLAIMED by the caller, who
+ * must empty it.
+ *
+ * again: those too that this walk's forerunner met CLAIMED, and that still are so. Their receivers
+ * must not be able to go on with them: all rings were revoked in between, magazine.h.
+ *
+ * Returns   false: none is left.
+ * Errors    none.
+ * Progress  lock-free.
+ * Order     acquire [Y4].
+ */
+bool pfs_depot_seize(struct pfs_depot *self, struct pfs_seizure *seizure, bool again);
+
+static inline struct pfs_block *pfs_depot_block(struct pfs_depot *self, uint32_t block)
+{
+	return &self->blocks[block];
+}
+
+static inline bool pfs_block_has_records(uint64_t state)
+{
+	return (state & PFS_BLOCK_STATE_MASK) >= PFS_BLOCK_FULL;
+}
+
+static inline struct pfs_block *pfs_hold_block(struct pfs_hold hold)
+{
+	return pfs_depot_block(hold.depot, hold.block);
+}
+
+/* Is the hold still as it was? */
+static inline bool pfs_hold_stands(struct pfs_hold hold)
+{
+	/* [Y8] acquire, pairs with [Y3] and [Y5]. */
+	return pfs_load_acquire(&pfs_hold_block(hold)->state) == hold.state;
+}
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * hints.h - the words that a thread used lately: where it looks first, and the hot halves of
+ * allocate and free.
+ *
+ * A hint that is wrong costs time, never an answer.
+ */
+#ifndef PFS_HINTS_H
+#define PFS_HINTS_H
+
+#include "occupancy.h"
+
+#define PFS_HINTS 16u
+#define PFS_LOSSES 2u /* one lost CAS in so many makes a thread leave a word */
+
+/* A word that a thread used lately, and what it held then: a CAS from memory of its own does
+ * not wait for a load of the word behind the locked instruction before it. */
+struct pfs_hint {
+	struct pfs_occupancy_word *word;
+	uint64_t seen;
+};
+
+struct pfs_hints {
+	struct pfs_hint latest;
+	struct pfs_hint older[PFS_HINTS]; /* the latest at `top` */
+	uint32_t top;
+	uint32_t losses; /* of the CAS of the latest hint */
+};
+
+/* A thread's hints, as thread_start and thread_stop of struct pfs_variant. */
+enum pfs_status pfs_hints_start(struct pfs_thread *thread);
+void pfs_hints_stop(struct pfs_thread *thread);
+
+/* Send a new thread to a random page, so that threads do not meet at the start. */
+void pfs_hints_scatter(struct pfs_thread *thread);
+
+/* Remember a word of another node, unless the thread's own shows room. */
+PFS_COLD void pfs_hints_remember_far(struct pfs_thread *thread, struct pfs_occupancy_word *word,
+				     uint64_t seen);
+
+/*
+ * pfs_occupancy_search - take a record by hints and trees; if none is found, prove that there is
+ * none, and add a page. See search.c.
+ *
+ * Returns   a claim; or none, with thread->status saying why: PFS_FULL only if at a moment of
+ *           the call no record of any page was free and no page could be added.
+ * Errors    PFS_FULL, PFS_NO_MEMORY.
+ * Progress  lock-free while a record is found, and for refusals without rings; growth, and
+ *           refusals with rings, take `growth`. Of two failed rounds in a row at least one is
+ *           another thread's completed operation: docs/exact.md.
+ * Order     acq_rel [W1].
+ * Cost      with a hint that holds, one line; else a node a level, up and down, and the word;
+ *           the proof: two loads a root, whatever the number of pages.
+ */
+PFS_COLD struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread);
+
+/* The part of it that asks the trees. */
+PFS_COLD struct pfs_claim pfs_occupancy_search_rooms(struct pfs_thread *thread);
+
+static inline void pfs_hints_remember(struct pfs_thread *thread, struct pfs_occupancy_word *word,
+				      uint64_t seen)
+{
+	struct pfs_hints *own = thread->policy;
+	if (own->latest.word != word) {
+		own->top = (own->top + 1) % PFS_HINTS;
+		own->older[own->top] = own->latest;
+	}
+	own->latest = (struct pfs_hint){ word, seen };
+}
+
+static inline bool pfs_occupancy_drains(struct pfs_occupancy_page *page)
+{
+	return pfs_load_relaxed(&page->draining) != 0; /* relaxed: a preference */
+}
+
+static inline bool pfs_occupancy_is_near(struct pfs_thread *thread,
+					 struct pfs_occupancy_page *page)
+{
+	uint32_t node = pfs_load_relaxed(&page->node); /* relaxed: a preference */
+	return node == thread->node || node == PFS_NODE_MIXED;
+}
+
+/* Hints never lead to pages that drain. */
+static inline void pfs_hints_remember_kept(struct pfs_thread *thread,
+					   struct pfs_occupancy_word *word, uint64_t seen)
+{
+	if (!pfs_occupancy_drains(word->page))
+		pfs_hints_remember(thread, word, seen);
+}
+
+/* The latest hint, if its word is to be used and may have room; or NULL. */
+static inline struct pfs_hint *pfs_hints_latest(struct pfs_thread *thread)
+{
+	struct pfs_hints *own = thread->policy;
+	struct pfs_hint *hint = &own->latest;
+	/* A page may have begun to drain since its word became the hint. */
+	if (!pfs_likely(hint->word != NULL && !pfs_occupancy_drains(hint->word->page)))
+		return NULL;
+	if (!pfs_likely(pfs_occupancy_look(thread, hint->word, &hint->seen)))
+		return NULL;
+	return hint;
+}
+
+/*
+ * The hot half of allocate: the word that this thread used last, by one CAS. If that fails,
+ * others use the word too, and the search decides whether to leave it.
+ */
+static inline struct pfs_claim pfs_hints_first(struct pfs_thread *thread)
+{
+	struct pfs_hint *hint = pfs_hints_latest(thread);
+	return pfs_likely(hint != NULL) ? pfs_occupancy_try(thread, hint->word, &hint->seen)
+					: pfs_claim_none();
+}
+
+/* Free records to their word, and remember the word. */
+static inline void pfs_hints_give_bits(struct pfs_thread *thread, struct pfs_occupancy_word *word,
+				       uint64_t bits)
+{
+	struct pfs_hints *own = thread->policy;
+	pfs_tally_giving(thread, word);
+	uint64_t before = pfs_occupancy_set(word, bits);
+	uint64_t left = before + bits + PFS_WORD_FREES;
+	bool is_latest = own->latest.word == word;
+	if (is_latest) /* right if nobody else used it meanwhile; does not wait for the add */
+		own->latest.seen += bits + PFS_WORD_FREES;
+	if (!pfs_likely((before & PFS_WORD_ANNOUNCED) != 0)) {
+		left = pfs_occupancy_announce(thread->container, word, left);
+		if (is_latest)
+			own->latest.seen = left;
+	}
+	pfs_tally_giving(thread, NULL);
+	if (pfs_likely(is_latest))
+		return;
+	if (pfs_likely(pfs_occupancy_is_near(thread, word->page)))
+		pfs_hints_remember_kept(thread, word, left);
+	else /* the last call: nothing has to be kept over it */
+		pfs_hints_remember_far(thread, word, left);
+}
+
+/* The same for one record. */
+static inline void pfs_hints_give(struct pfs_thread *thread, struct pfs_place place)
+{
+	uint64_t bit;
+	struct pfs_occupancy_word *word = pfs_occupancy_word_at(place, &bit);
+	pfs_hints_give_bits(thread, word, bit);
+}
+
+#endif

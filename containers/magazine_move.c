@@ -1,0 +1,126 @@
+/*
+ * magazine_move.c - blocks of records between rings, by the rings' owners; see magazine.h.
+ */
+#include "magazine.h"
+
+static struct pfs_depot *depot_of(const struct pfs_thread *thread, uint32_t node)
+{
+	const struct pfs_occupancy *index = thread->container->policy;
+	uint32_t last = index->node_count - 1;
+	return &index->depots[node < last ? node : last];
+}
+
+/* [G10] release, all four, pairs with [G11]: after the last end became even. */
+static void write_down(struct pfs_magazine *self, uint64_t end, struct pfs_hold hold)
+{
+	pfs_store_release(&self->moving_depot, hold.depot); /* [G10] */
+	pfs_store_release(&self->moving_block, hold.block); /* [G10] */
+	pfs_store_release(&self->moving_state, hold.state); /* [G10] */
+	pfs_store_release(&self->moving, end);              /* [G10] */
+	self->last_block = hold.block;
+}
+
+/*
+ * The rest of a send, from its odd mark on. False: a taker is about, who may see the move in
+ * flight until the control word tells whose the entries are.
+ */
+static bool end_send(struct pfs_magazine *self, uint64_t head, struct pfs_hold hold)
+{
+	bool stands = pfs_hold_stands(hold);
+	bool is_idle = pfs_magazine_enter(self, &self->head, head, true);
+	_Atomic(void *) *to = pfs_hold_block(hold)->records;
+	for (uint32_t i = 0; is_idle && stands && i < PFS_BLOCK_RECORDS; i++)
+		/* relaxed: [Y3] carries it. */
+		pfs_store_relaxed(&to[i], pfs_magazine_entry(self, head / 2 + i));
+	if (is_idle && (!stands || pfs_depot_fill(hold))) {
+		/* [G5] release, pairs with [G4]: the path is raised by now. */
+		pfs_store_release(&self->head, head + 2 * (uint64_t)PFS_BLOCK_RECORDS);
+		return true;
+	}
+	(void)pfs_magazine_yield(self, head / 2);
+	pfs_depot_drop(hold);
+	return false;
+}
+
+/* The same of a receive. Entries behind the tail are the owner's until the block's state says
+ * that they are the ring's. */
+static bool end_receive(struct pfs_magazine *self, uint64_t tail, struct pfs_hold hold)
+{
+	bool stands = pfs_hold_stands(hold);
+	bool is_idle = pfs_magazine_enter(self, &self->tail, tail, true);
+	_Atomic(void *) *from = pfs_hold_block(hold)->records;
+	for (uint32_t i = 0; is_idle && stands && i < PFS_BLOCK_RECORDS; i++)
+		/* relaxed, both: [Y4] carried it, [Y5] carries it. */
+		pfs_store_relaxed(&self->records[(tail / 2 + i) % PFS_MAGAZINE_RECORDS],
+				  pfs_load_relaxed(&from[i]));
+	if (is_idle && (!stands || pfs_depot_empty(hold))) {
+		/* [G5] release, pairs with [G4]. */
+		pfs_store_release(&self->tail, tail + 2 * (uint64_t)PFS_BLOCK_RECORDS);
+		return true;
+	}
+	/* relaxed: the owner's own store. */
+	(void)pfs_magazine_yield(self, pfs_load_relaxed(&self->head) / 2);
+	(void)pfs_depot_return(hold);
+	return false;
+}
+
+bool pfs_magazine_send(struct pfs_thread *thread)
+{
+	struct pfs_magazine *self = thread->policy;
+	struct pfs_depot *depot = depot_of(thread, thread->node);
+	struct pfs_hold hold;
+	if (depot->block_count == 0 || !pfs_depot_reserve(depot, self->last_block, &hold))
+		return false;
+	uint64_t head = pfs_load_relaxed(&self->head); /* relaxed: the owner's own store */
+	write_down(self, head, hold);
+	return end_send(self, head, hold);
+}
+
+static bool receive_from(struct pfs_magazine *self, struct pfs_depot *depot)
+{
+	struct pfs_hold hold;
+	uint64_t tail = pfs_load_relaxed(&self->tail); /* relaxed: the owner's own store */
+	if (pfs_load_relaxed(&self->head) != tail)     /* relaxed: likewise; a taker has it */
+		return false;
+	if (!pfs_depot_claim(depot, self->last_block, &hold))
+		return false;
+	write_down(self, tail + 1, hold);
+	return end_receive(self, tail, hold);
+}
+
+bool pfs_magazine_receive(struct pfs_thread *thread)
+{
+	return receive_from(thread->policy, depot_of(thread, thread->node));
+}
+
+struct pfs_claim pfs_magazine_last_resort(struct pfs_thread *thread)
+{
+	const struct pfs_occupancy *index = thread->container->policy;
+	struct pfs_magazine *self = thread->policy;
+	bool received = false;
+	for (uint32_t i = 0; !received && i < index->node_count; i++)
+		received = receive_from(self, &index->depots[(thread->node + i) %
+							     index->node_count]);
+	void *record = received ? pfs_magazine_take(self, true) : NULL;
+	if (received && record == NULL)
+		record = pfs_magazine_take_rest(self);
+	return record != NULL ? pfs_magazine_claim(thread, record) : pfs_claim_none();
+}
+
+/*
+ * While the word is IDLE a move in flight has been ended by its owner, if at all; so what does not
+ * stand has happened. The path is raised anew: the owner may have stopped before that.
+ */
+void pfs_magazine_mend_move(struct pfs_magazine *self)
+{
+	struct pfs_hold hold;
+	uint64_t head, tail;
+	switch (pfs_magazine_move(self, &head, &tail, &hold)) {
+	case PFS_MOVE_NONE: return;
+	case PFS_MOVE_SENDING:
+		pfs_room_raise(&hold.depot->room, hold.block);
+		(void)end_send(self, head - 1, hold);
+		return;
+	default: (void)end_receive(self, tail - 1, hold);
+	}
+}

@@ -1,0 +1,62 @@
+/*
+ * overhead.c - the metric overhead_bytes: what a container holds beside its users' bytes.
+ *
+ * Pages count from when they are made until they are unmapped. Arrays with an entry for each
+ * page that there may ever be count for the pages below the limit: of the rest the system holds
+ * nothing. Handles do not count, for they go with threads and not with records.
+ */
+#include "overhead.h"
+
+#include "depot.h"
+#include "occupancy.h"
+
+static uint64_t page_overhead(const struct pfs_container *self, const struct pfs_page *page)
+{
+	uint64_t entries = self->shape.granules_bytes / PFS_GRANULE_BYTES;
+	return self->shape.block_bytes + self->shape.apart_bytes + entries * sizeof(void *) -
+	       (uint64_t)page->slot_count * self->config.record_size_bytes;
+}
+
+static uint64_t directory_bytes(struct pfs_container *self)
+{
+	size_t entry = sizeof(*self->directory) + sizeof(*self->version_bases) +
+		       sizeof(*self->pass_live) + sizeof(*self->pass_keys);
+	return (uint64_t)pfs_container_page_limit(self) * entry;
+}
+
+uint64_t pfs_container_overhead(struct pfs_container *self)
+{
+	uint64_t sum = directory_bytes(self);
+	for (const struct pfs_page *page = self->limbo; page != NULL; page = page->limbo_next)
+		sum += page_overhead(self, page);
+	for (uint32_t index = 0; index < pfs_container_page_limit(self); index++) {
+		const struct pfs_page *page = pfs_container_page(self, index);
+		sum += page != NULL ? page_overhead(self, page) : 0;
+	}
+	if (self->variant->index_bytes != NULL)
+		sum += self->variant->index_bytes(self);
+	return sum;
+}
+
+/* The words of a page stay when it goes, for the next one of its number. */
+uint64_t pfs_occupancy_index_bytes(struct pfs_container *self)
+{
+	const struct pfs_occupancy *index = self->policy;
+	uint32_t limit = pfs_container_page_limit(self);
+	uint64_t nodes = pfs_room_node_count(limit != 0 ? limit : 1);
+	uint64_t sum = (uint64_t)limit * sizeof(*index->pages) +
+		       nodes * index->node_count * 2 * sizeof(struct pfs_room_node);
+	/* relaxed: a metric. */
+	if (pfs_load_relaxed(&index->spare) != NULL)
+		sum += self->shape.block_bytes;
+	for (uint32_t node = 0; index->has_rings && node < index->node_count; node++)
+		sum += pfs_depot_bytes(&index->depots[node]);
+	for (uint32_t page = 0; page < self->page_capacity; page++) {
+		const struct pfs_occupancy_page *entry = pfs_occupancy_page_at(self, page);
+		if (entry != NULL)
+			sum += sizeof(*entry) + entry->word_count * sizeof(*entry->words) +
+			       pfs_room_node_count(entry->word_count) *
+				       sizeof(struct pfs_room_node);
+	}
+	return sum;
+}

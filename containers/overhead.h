@@ -1,0 +1,15 @@
+/*
+ * overhead.h - the metric overhead_bytes; docs/metrics.md defines it.
+ */
+#ifndef PFS_OVERHEAD_H
+#define PFS_OVERHEAD_H
+
+#include "container.h"
+
+/* Under `passing` and `growth`: bytes of the container that are no user's. */
+uint64_t pfs_container_overhead(struct pfs_container *self);
+
+/* As index_bytes of struct pfs_variant. */
+uint64_t pfs_occupancy_index_bytes(struct pfs_container *self);
+
+#endif

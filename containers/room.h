@@ -1,0 +1,145 @@
+/*
+ * room.h - where there is room: a tree over leaves, whose root tells that there is none.
+ *
+ * Leaves are the words of a page, or the pages of a node. Each node has the states of up to
+ * PFS_ROOM_FAN children, two bits each, and a version:
+ *
+ *	EMPTY     nothing is free below, but for what is announced from now on
+ *	ROOM      something may be free below
+ *	CLEARING  somebody found the child empty and is about to say so; alone or with ROOM
+ *
+ * Whoever gives an empty leaf room raises its path, from the leaf to the root, all levels, and
+ * only then is its free done. A search that finds a child empty clears it: ROOM becomes CLEARING
+ * and the version rises; then it looks at the child once more, by a CAS that changes nothing;
+ * then CLEARING becomes EMPTY, if the node is still the same. A free in between either is seen by
+ * the second look, or sees CLEARING and sets ROOM, which makes the last step fail. Who is
+ * stopped in CLEARING leaves it to others: any thread goes on from there.
+ *
+ * Invariants
+ *	[N1] a path is raised bottom up, and every level is looked at: that a lower one shows ROOM
+ *	     says nothing of the upper ones, whose raiser may have been stopped.
+ *	[N2] a state becomes EMPTY only by a CAS from the very value, version included, that its
+ *	     clearer read or wrote before its second look.
+ *	[N3] so if the root shows EMPTY for all children, every free that had returned before has
+ *	     been taken again: docs/exact.md has the proof.
+ *
+ * Ordering:  [T1] raise, look: load, acquire    <->  [T6] end: CAS, acq_rel
+ *            [T2] raise: fetch-or, acquire      <->  [T6] end: CAS, acq_rel
+ *            both carry: what was cleared before, so that the next level is looked at after it
+ *            [T5] second look: CAS, acq_rel     <->  [T2] raise; and [W2] for words
+ *            carries: CLEARING, to every raiser that changes the child after the look
+ *            [T6] end: CAS, acq_rel             <->  [T1] [T2] raise
+ *            [T7] root: load, acquire           <->  [T6] end
+ *            carries: from one root to the next, all that went before; see docs/exact.md
+ *            [T8] drop: CAS, acq_rel            <->  [T7] root
+ *            carries: that a move is under way, to a proof that finds the leaf gone
+ *            [T9] look after a drop: CAS, acq_rel  <->  [T2] raise, in the leaf's own tree
+ *            carries: the drop, to every raiser that changes the leaf's tree after the look
+ * Source:    an indicator with announced clearing, after the idea of SNZI (F. Ellen, Y. Lev,
+ *            V. Luchangco and M. Moir, Scalable nonzero indicators, PODC 2007); the protocol is
+ *            our own.
+ */
+#ifndef PFS_ROOM_H
+#define PFS_ROOM_H
+
+#include <stdalign.h>
+
+#include "atomic.h"
+#include "compiler.h"
+
+#ifdef PFS_SIM /* fewer in some searches, so that small trees have several levels */
+uint32_t pfs_sim_room_fan(void);
+#define PFS_ROOM_FAN pfs_sim_room_fan()
+#else
+#define PFS_ROOM_FAN 16u
+#endif
+#define PFS_ROOM_DEPTH_MAX 8u
+#define PFS_ROOM_NONE UINT32_MAX
+
+/* Of child c: these bits shifted by 2 * c. */
+#define PFS_ROOM_ROOM UINT64_C(1)
+#define PFS_ROOM_CLEARING UINT64_C(2)
+#define PFS_ROOM_STATE (PFS_ROOM_ROOM | PFS_ROOM_CLEARING)
+#define PFS_ROOM_CLEARED (UINT64_C(1) << 32) /* one more in the version */
+
+struct pfs_room_node {
+	alignas(PFS_LINE) _Atomic(uint64_t) states; /* any thread */
+};
+
+/* Written by init only, but for the nodes. */
+struct pfs_room {
+	struct pfs_room_node *level[PFS_ROOM_DEPTH_MAX]; /* the leaves' parents first */
+	uint32_t width[PFS_ROOM_DEPTH_MAX];              /* children of a level's nodes */
+	uint32_t depth;
+};
+
+/* Nodes of a tree over so many leaves, at least 1. */
+uint32_t pfs_room_node_count(uint32_t leaves);
+
+/* A tree in node_count zeroed nodes: all EMPTY. */
+void pfs_room_init(struct pfs_room *self, uint32_t leaves, struct pfs_room_node *nodes);
+
+static inline bool pfs_room_is_empty(uint64_t states)
+{
+	return (uint32_t)states == 0;
+}
+
+static inline _Atomic(uint64_t) *pfs_room_root(const struct pfs_room *self)
+{
+	return &self->level[self->depth - 1][0].states;
+}
+
+/*
+ * pfs_room_raise - announce that a leaf has room: its whole path shows ROOM when this returns.
+ *
+ * Returns   nothing.
+ * Errors    none.
+ * Progress  wait-free: a load a level, and a fetch-or where it does not show ROOM.
+ * Order     acquire [T1] [T2].
+ */
+void pfs_room_raise(const struct pfs_room *self, uint32_t leaf);
+
+/* The same for all leaves below count, at the cost of a fetch-or a node. */
+void pfs_room_raise_all(const struct pfs_room *self, uint32_t count);
+
+/*
+ * pfs_room_next - the first leaf at or after one whose path may show room.
+ *
+ * Returns   a leaf, or PFS_ROOM_NONE. A hint: the leaf may be empty, and a leaf with room that
+ *           somebody raises meanwhile may be missed. Nodes that it finds empty are cleared.
+ * Errors    none.
+ * Progress  lock-free; at most 2 * depth nodes from one leaf to the next if nobody interferes.
+ * Order     relaxed; that of clearing besides.
+ */
+uint32_t pfs_room_next(const struct pfs_room *self, uint32_t from);
+
+/*
+ * pfs_room_clear_begin, pfs_room_clear_end - the first and the last step of clearing a leaf
+ * that was found empty; the caller's second look stands between them. What one thread has begun
+ * another may end.
+ *
+ * Returns   begin: false if there is nothing to clear, or somebody interferes; else *held is
+ *           for end.
+ * Errors    none.
+ * Progress  wait-free; end clears the levels above too, where nothing is left.
+ * Order     begin: relaxed, for the caller's second look releases it; end: [T6].
+ */
+bool pfs_room_clear_begin(const struct pfs_room *self, uint32_t leaf, uint64_t *held);
+void pfs_room_clear_end(const struct pfs_room *self, uint32_t leaf, uint64_t held);
+
+/*
+ * pfs_room_drop - take a leaf out of this tree whatever it holds; the caller raises it afterwards
+ * in another tree, where it belongs from now on. below is the leaf's own tree.
+ *
+ * A free that raises `below` may still mean this tree, and find its path there. If it changes
+ * `below` after this, it knows of the drop, and raises this tree anew; if before, whoever clears
+ * the leaf in the other tree, after it was raised there, sees what it left.
+ *
+ * Returns   nothing.
+ * Errors    none.
+ * Progress  lock-free.
+ * Order     acq_rel [T8] [T9].
+ */
+void pfs_room_drop(const struct pfs_room *self, uint32_t leaf, const struct pfs_room *below);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * soak_draw.h - the command lines of `pfs-sim soak`: each a `pfs-sim run` drawn at random.
+ *
+ * A line follows from the seed, the number of the run and that of the attempt alone, so any run
+ * can be drawn again by itself. Small cases are drawn more often than large ones: that is where
+ * containers are full and threads meet.
+ */
+#ifndef PFS_SIM_SOAK_DRAW_H
+#define PFS_SIM_SOAK_DRAW_H
+
+#include <stdint.h>
+
+#define PFS_SOAK_LINE_BYTES 640u
+#define PFS_SOAK_POLICIES_MAX 16u
+
+struct pfs_soak_plan {
+	const struct pfs_variant *policies[PFS_SOAK_POLICIES_MAX];
+	uint32_t policy_count;
+	uint64_t seed;
+	const char *trace; /* for workload replay, or NULL: it is not drawn */
+};
+
+struct pfs_soak_line {
+	char text[PFS_SOAK_LINE_BYTES]; /* "run --machine ..." */
+	uint32_t policy;                /* position in the plan */
+};
+
+/* Some lines cannot be: `pfs-sim run` refuses them as input; the next attempt is another. */
+void pfs_soak_draw(const struct pfs_soak_plan *plan, uint64_t run, uint32_t attempt,
+		   struct pfs_soak_line *line);
+
+#endif
