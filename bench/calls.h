@@ -1,9 +1,10 @@
 /*
  * calls.h - how a benchmark calls a policy: single operations, and batches of them.
  *
- * There are two ways. Inlined: the policy's own file is compiled once more together with the
+ * There are three ways. Inlined: the policy's own file is compiled once more together with the
  * batches (calls_inlined.c), so that no call is left in their loops. Public: the batches call
- * pfs_allocate, pfs_publish and pfs_free, as a program does that links the library.
+ * pfs_allocate, pfs_publish and pfs_free, as a program does that links the library. Cxx: the
+ * same in C++.
  */
 #ifndef PFS_BENCH_CALLS_H
 #define PFS_BENCH_CALLS_H
@@ -12,6 +13,10 @@
 
 #include <pfslab/container.h>
 #include <pfslab/variant.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * The live records that one benchmark thread owns. Batches stamp each record with its
@@ -49,13 +54,21 @@ struct pfs_calls {
 enum pfs_api {
 	PFS_API_INLINED,
 	PFS_API_PUBLIC,
+	PFS_API_CXX,
 };
 
 /*
- * The calls of a variant in one of the two ways. A variant whose records have no word is a
+ * The calls of a variant in one of the ways. A variant whose records have no word is a
  * library with functions of its own, such as malloc: they are its public ones, and no
- * compiler inlines them, so both ways are the same.
+ * compiler inlines them, so all ways are the same. One thread at a time.
  */
 const struct pfs_calls *pfs_calls_of(const struct pfs_variant *variant, enum pfs_api api);
+
+/* What pfs_calls_of answers for the public ways, where records have words. */
+extern const struct pfs_calls pfs_calls_public, pfs_calls_cxx;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

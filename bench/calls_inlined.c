@@ -11,4 +11,4 @@
 PFS_BATCHES(policy_table)
 
 extern const struct pfs_calls PFS_POLICY_CALLS;
-const struct pfs_calls PFS_POLICY_CALLS = PFS_CALLS;
+const struct pfs_calls PFS_POLICY_CALLS = { PFS_BATCH_CALLS };

@@ -1,5 +1,5 @@
 /*
- * calls_test.c - both ways to call each policy keep the promises of calls.h.
+ * calls_test.c - all ways to call each policy keep the promises of calls.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,11 +120,11 @@ static void operations_and_batches_mix(const struct pfs_variant *variant,
 
 int main(void)
 {
-	static const char *const api_names[] = {"inlined", "public"}; /* of enum pfs_api */
+	static const char *const api_names[] = {"inlined", "public", "cxx"}; /* of enum pfs_api */
 	const struct pfs_variant *variant;
 
 	for (size_t i = 0; (variant = pfs_variant_at(i)) != NULL; i++) {
-		for (int api = PFS_API_INLINED; api <= PFS_API_PUBLIC; api++) {
+		for (int api = PFS_API_INLINED; api <= PFS_API_CXX; api++) {
 			const struct pfs_calls *calls = pfs_calls_of(variant, (enum pfs_api)api);
 
 			policy = pfs_variant_name(variant);

@@ -3,7 +3,7 @@
  *
  * Whoever includes this has its own static const table in the same file, so that the compiler
  * removes the pointers; PFS_BATCHES stamps out the functions that struct pfs_calls needs,
- * PFS_CALLS is its contents.
+ * PFS_BATCH_CALLS names them.
  */
 #ifndef PFS_BENCH_CALLS_WITH_H
 #define PFS_BENCH_CALLS_WITH_H
@@ -98,23 +98,9 @@ PFS_SKELETON void pfs_drain_with(struct pfs_thread *thread, struct pfs_live *liv
 	}
 }
 
-#define PFS_FLATTEN __attribute__((flatten)) /* the policy's function, though it is large */
-
 #define PFS_BATCHES(table)                                                             \
-	PFS_FLATTEN static struct pfs_claim call_allocate(struct pfs_thread *thread)    \
-	{                                                                               \
-		return (table).allocate(thread);                                        \
-	}                                                                               \
-	PFS_FLATTEN static void call_publish(struct pfs_thread *thread,                 \
-					     struct pfs_claim claim)                    \
-	{                                                                               \
-		(table).publish(thread, claim);                                         \
-	}                                                                               \
-	PFS_FLATTEN static void call_free(struct pfs_thread *thread, void *record)      \
-	{                                                                               \
-		(table).free(thread, record);                                           \
-	}                                                                               \
-	PFS_FLATTEN static uint64_t pair(struct pfs_thread *thread, uint64_t count)     \
+	__attribute__((flatten)) /* the policy's functions, though they are large */     \
+	static uint64_t pair(struct pfs_thread *thread, uint64_t count)                  \
 	{                                                                               \
 		return pfs_pair_with(thread, count, &(table));                          \
 	}                                                                               \
@@ -134,11 +120,22 @@ PFS_SKELETON void pfs_drain_with(struct pfs_thread *thread, struct pfs_live *liv
 		pfs_drain_with(thread, live, target, &(table));                         \
 	}
 
-#define PFS_CALLS                                                                \
-	{                                                                         \
-		.allocate = call_allocate, .publish = call_publish,               \
-		.free = call_free, .pair = pair, .churn = churn, .fill = fill,    \
-		.drain = drain,                                                   \
-	}
+/* Of a struct pfs_calls. */
+#define PFS_BATCH_CALLS .pair = pair, .churn = churn, .fill = fill, .drain = drain
+
+/* The calls of a program that links the library, in whichever language includes this. */
+#define PFS_PUBLIC_CALLS(calls)                                                        \
+	static const struct pfs_variant public_api = {                                  \
+		.allocate = pfs_allocate,                                               \
+		.publish = pfs_publish,                                                 \
+		.free = pfs_free,                                                       \
+	};                                                                              \
+	PFS_BATCHES(public_api)                                                         \
+	const struct pfs_calls calls = {                                                \
+		.allocate = pfs_allocate,                                               \
+		.publish = pfs_publish,                                                 \
+		.free = pfs_free,                                                       \
+		PFS_BATCH_CALLS                                                         \
+	};
 
 #endif

@@ -22,15 +22,19 @@ CONTEXT = ("cpu_model kernel governor smt transparent_hugepage hypervisor pressu
            "cache_l1d_bytes cache_l2_bytes cache_l3_bytes floor_ns").split()
 TRIAL = ("ops window_ns util_min util_total nivcsw attempts disturbed oversubscribed real_time "
          "iterations").split()
-PAGES = "lost pages_peak pages_end resident_bytes occupancy_end".split()
+PAGES = ("lost pages_peak pages_end resident_bytes occupancy_end overhead_bytes "
+         "overhead_per_record").split()
 COUNTED = ("page_skips record_skips flag_skips false_full_at_least needless_growths live_peak "
            "stranded stranded_peak allocations").split()
 PER_CALL = "probes cas_failures remote mixed".split()
 # Traits that a workload needs; without one it is left out.
-NEEDS = {"tide": {"index", "grow"}, "ebb": {"index", "grow"}, "scan": {"words", "index"}}
-WITH_LATENCY = {"pair", "churn", "handoff", "ebb", "storm", "replay"}
+NEEDS = {"tide": {"index", "grow"}, "ebb": {"index", "grow"}, "scan": {"words", "index"},
+         "fill": {"grow"}, "refuse": {"bounded"}}
+WITH_LATENCY = {"pair", "churn", "handoff", "ebb", "storm", "fill", "refuse", "replay"}
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "traces")
 WITH_OCCUPANCY = {"churn", "scan"}
+WITH_RECORDS = {"fill", "refuse"}
+RECORDS = (100, 3000)
 TINY = ["--window_ms=5", "--latency_ms=5", "--repeat_disturbed=0", "--pages=8",
         "--page_records=64", "--benchmark_color=false"]
 
@@ -61,6 +65,7 @@ def name_pattern(workload, policy):
     pattern = workload + (r"_[A-Za-z0-9_.-]+" if workload == "replay" else "")
     pattern += "" if workload == "floor" else f"/policy:{policy}"
     pattern += r"/occupancy:[0-9.]+" if workload in WITH_OCCUPANCY else ""
+    pattern += r"/records:[0-9]+(/memory:touched)?" if workload in WITH_RECORDS else ""
     return pattern + r"/placement:(compact|none)/threads:[0-9]+/manual_time"
 
 
@@ -78,7 +83,8 @@ def check_row(row, workload, policy, traits, counted):
     if workload != "floor" and "index" in traits:
         wanted += PAGES + (["growths"] if "grow" in traits else [])
         wanted += COUNTED if counted else []
-        wanted += PER_CALL if counted and not (workload == "scan" and threads == 1) else []
+        none = workload == "refuse" or (workload == "scan" and threads == 1)
+        wanted += PER_CALL if counted and not none else []
     if workload == "tide":
         # A share of the pages that came: where a busy machine let none come, there is none.
         came = row.get("pages_peak", 2) > 1
@@ -88,7 +94,10 @@ def check_row(row, workload, policy, traits, counted):
         wanted += ["rows_per_second", "torn"]
     if workload == "replay":
         wanted += ["trace_threads", "trace_objects", "trace_copies", "cycles"]
-    if workload in ("pair", "churn", "scan") and "index" in traits:
+    if workload in WITH_RECORDS:
+        wanted += ["records"] + (["fresh_bytes"] if "/memory:touched/" in name else [])
+        wanted += ["filled", "finished"] if workload == "fill" else []
+    if workload in ("pair", "churn", "scan", "fill", "refuse") and "index" in traits:
         wanted += ["pages_ideal", "excess_pages"]
     for key in wanted:
         expect(isinstance(row.get(key), (int, float)), f"{name}: no {key}")
@@ -107,10 +116,43 @@ def check_values(row, traits, counted):
     if "pages_peak" in row:
         expect(row["pages_peak"] >= row["pages_end"] >= 1, f"{name}: pages_peak below pages_end")
         expect(row["resident_bytes"] > 0, f"{name}: nothing resident")
+        check_overhead(row)
+    if name.startswith("fill/"):
+        check_fill(row, traits)
+    if name.startswith("refuse/"):
+        expect(row["lost"] >= row["ops"] and row.get("growths", 0) == 0,
+               f"{name}: every operation is a refusal, and no page is added: {row}")
     if counted and ("strict" in traits or "exact" in traits or "grow" not in traits):
         expect(row["page_skips"] == row["record_skips"] == 0, f"{name}: a strict policy skips")
     if counted and "probes" in row and "exact" not in traits:  # which may have a cache
         expect(row["probes"] >= 1, f"{name}: an allocation without a probe")
+
+
+def check_overhead(row):
+    """By record it is the sum over the records of the pages; by live record no less."""
+    name = row["name"]
+    records = row["pages_end"] * 64
+    expect(0 < row["overhead_bytes"] and
+           abs(row["overhead_per_record"] * records / row["overhead_bytes"] - 1) < 1e-6,
+           f"{name}: overhead of {records} records: {row}")
+    live = row["occupancy_end"]
+    expect(("overhead_per_live" in row) == (live > 0) and
+           abs(row.get("overhead_per_live", 0) * live - row["overhead_per_record"] * (live > 0))
+           < 1e-6 * row["overhead_per_record"], f"{name}: overhead by live record: {row}")
+
+
+def check_fill(row, traits):
+    """It holds what it was asked for, or says that it does not."""
+    name = row["name"]
+    whole = row["filled"] == row["records"] == int(re.search("records:([0-9]+)", name).group(1))
+    expect(row["finished"] == whole, f"{name}: finished: {row}")
+    expect(row["ops"] == row["filled"], f"{name}: operations are records: {row}")
+    if "index" in traits:
+        expect(row["growths"] == row["pages_peak"] >= row["filled"] / 64,
+               f"{name}: all pages were added: {row}")
+    expect(row["ns_samples"] <= row["records"], f"{name}: a call is timed for each record")
+    expect(row.get("fresh_bytes", 0) == 0 or row["excess_pages"] > 0,
+           f"{name}: memory that was not touched: {row}")
 
 
 def check_series(path, policy, reclaims):
@@ -137,6 +179,8 @@ def smoke(workload, policy):
                         "--occupancies=0,0.9"]
     if workload == "replay":
         arguments += ["--threads=2"]  # all traces: a random start is slow where all is full
+    if workload in WITH_RECORDS:
+        arguments += ["--records=" + ",".join(map(str, RECORDS)), "--page_memory=fresh,touched"]
     traits = traits_of(policy)
     if not NEEDS.get(workload, set()) <= traits:
         one_line(arguments, "nothing to run")
@@ -155,10 +199,12 @@ def smoke(workload, policy):
     for key in CONTEXT:
         expect(document["context"].get(key), f"no {key} in the context")
     rows = document["benchmarks"]
-    threads = {"floor": 1, "handoff": 2, "replay": 1}.get(workload, 3)
+    threads = {"floor": 1, "handoff": 2, "exchange": 2, "replay": 1}.get(workload, 3)
     traces = len([n for n in os.listdir(TRACES) if n.endswith(".pfstrace")])
     expect(len(rows) == threads * (2 if workload in WITH_OCCUPANCY else
-                                   traces if workload == "replay" else 1),
+                                   traces if workload == "replay" else
+                   (len(RECORDS) * (2 if "index" in traits else 1)) if workload in WITH_RECORDS
+                   else 1),
            f"{len(rows)} benchmarks")
     for row in rows:
         if check_row(row, workload, policy, traits, counted):
@@ -239,6 +285,18 @@ def wrong():
             one_line(arguments, word)
     one_line(["--workloads=pair"], "another machine",
              HWLOC_SYNTHETIC="pack:2 [numa] core:4 pu:2")
+
+
+def wrong_records():
+    fill = ["--workloads=fill", "--policies=exact"]
+    for arguments, word in (
+            (["--records=0"], "'0'"), (["--records=10,x"], "'x'"),
+            (["--records=268435457"], "268435457"), (["--page_memory=stale"], "stale"),
+            (fill + ["--records=2000000", "--page_records=1"],
+             "--records 2000000, --page_records 1: "),
+            (fill + ["--records=268435456", "--page_records=65536", "--record_size=4096"],
+             "--records 268435456")):
+        one_line(arguments, word)
 
 
 def too_large():
@@ -363,12 +421,22 @@ def options():
                            "--threads=2", "--occupancies=0.5", "--apis=public"])["benchmarks"]
     expect(len(rows) == 5 and all("/api:public/" in r["name"] and not r.get("error_occurred")
                                   for r in rows), f"every workload by the public API: {rows}")
+    fill = ["--workloads=fill", "--threads=1", "--page_memory=touched"]
+    row = measure(TINY + fill + ["--policies=mutex_list", "--records=5000", "--latency_ms=5000",
+                                 "--window_ms=5000"])["benchmarks"][0]
+    expect(row["finished"] == 1 and row["ns_samples"] == 5000, f"every call is timed: {row}")
+    row = measure(TINY + fill + ["--policies=random_start", "--records=500000",
+                                 "--page_records=32"])["benchmarks"][0]
+    expect(row["finished"] == 0 and 0 < row["filled"] < 500000 and row["window_ns"] < 1e10,
+           f"a fill that takes too long ends, and says so: {row}")
     rows = measure(churn + ["--benchmark_repetitions=2", "--latency_ms=0"])["benchmarks"]
     expect([r.get("aggregate_name") for r in rows] == [None, None, "mean", "median", "stddev",
                                                        "cv"], "repetitions and aggregates")
     expect("ns_samples" not in rows[0], "no latencies without a window for them")
-    row = measure(TINY + ["--workloads=churn", "--policies=local_scan", "--threads=1",
-                          "--occupancies=0", "--benchmark_min_time=2"])["benchmarks"][0]
+    scan = TINY + ["--workloads=churn", "--policies=local_scan", "--threads=1", "--occupancies=0"]
+    # A trial counts as a million operations, however long they take on this machine.
+    trial_s = measure(scan)["benchmarks"][0]["real_time"] * 1e6 / 1e9
+    row = measure(scan + [f"--benchmark_min_time={30 * trial_s}"])["benchmarks"][0]
     expect(row["iterations"] >= 2000000, "min_time adds up several trials")
     row = measure(TINY + ["--workloads=churn", "--policies=reclaiming", "--threads=2",
                           "--occupancies=0.5", "--reclaim_period_ms=1"])["benchmarks"][0]
@@ -392,6 +460,7 @@ def main():
         replay()
     elif mode == "wrong":
         wrong()
+        wrong_records()
         too_large()
     elif mode == "full":
         full()

@@ -43,6 +43,22 @@ static void put_latency(const struct pfs_counter_sink *sink, const struct pfs_sc
 		put_count(sink, "reclaimed_timed", outcome->reclaimed_timed);
 }
 
+/* Beside the users' bytes, by record that the pages hold and by record that is in use. */
+static void put_overhead(const struct pfs_counter_sink *sink, const struct pfs_scene_plan *plan,
+			 const struct pfs_outcome *outcome)
+{
+	const struct pfs_counts *counts = &outcome->after;
+	double records = (double)counts->pages * plan->options->page_records;
+
+	put_count(sink, "overhead_bytes", counts->overhead_bytes);
+	if (counts->pages == 0)
+		return;
+	put(sink, "overhead_per_record", (double)counts->overhead_bytes / records);
+	if (outcome->occupancy > 0.0)
+		put(sink, "overhead_per_live",
+		    (double)counts->overhead_bytes / (records * outcome->occupancy));
+}
+
 static void put_pages(const struct pfs_counter_sink *sink, const struct pfs_scene_plan *plan,
 		      const struct pfs_outcome *outcome)
 {
@@ -58,6 +74,7 @@ static void put_pages(const struct pfs_counter_sink *sink, const struct pfs_scen
 	put_count(sink, "pages_end", counts->pages);
 	put_count(sink, "resident_bytes", counts->resident_bytes);
 	put(sink, "occupancy_end", outcome->occupancy);
+	put_overhead(sink, plan, outcome);
 	if ((pfs_variant_traits(plan->variant) & PFS_TRAIT_GROW) != 0)
 		put_count(sink, "growths", counts->growths);
 	if ((pfs_variant_traits(plan->variant) & PFS_TRAIT_RECLAIM) != 0)

@@ -10,7 +10,7 @@
  *            [B5] floor: CAS, acquire         <->   [B6] floor: stores, release
  *            [B7] my turn: load, acquire      <->   [B8] passed: store, release
  *            carries: what the turns are about, from one thread to the next
- *            Started, stopped and struct pfs_mark are relaxed: results go through the pool's
+ *            Started, ended, stopped and struct pfs_mark are relaxed: results go through the pool's
  *            mutex, the numbers in a mark are only ever shown or aimed at.
  * C11 atomics, not Concurrency Kit's: ThreadSanitizer does not see into the latter's asm.
  */
@@ -31,6 +31,7 @@ struct pfs_gate {
 	alignas(PFS_BENCH_LINE) _Atomic(uint32_t) arrived; /* each thread once, [B1] */
 	alignas(PFS_BENCH_LINE) _Atomic(bool) opened;      /* main, [B3] */
 	alignas(PFS_BENCH_LINE) _Atomic(uint32_t) started; /* each thread once */
+	alignas(PFS_BENCH_LINE) _Atomic(uint32_t) ended;   /* each thread once */
 	alignas(PFS_BENCH_LINE) _Atomic(bool) stopped;     /* main */
 };
 
@@ -44,6 +45,7 @@ static inline void pfs_gate_init(struct pfs_gate *self)
 	atomic_init(&self->arrived, 0);
 	atomic_init(&self->opened, false);
 	atomic_init(&self->started, 0);
+	atomic_init(&self->ended, 0);
 	atomic_init(&self->stopped, false);
 }
 
@@ -93,6 +95,19 @@ static inline uint32_t pfs_gate_started(struct pfs_gate *self)
 {
 	/* relaxed: see pfs_gate_start */
 	return atomic_load_explicit(&self->started, memory_order_relaxed);
+}
+
+/* A thread does nothing more in the window. */
+static inline void pfs_gate_end(struct pfs_gate *self)
+{
+	/* relaxed: see pfs_gate_start */
+	atomic_fetch_add_explicit(&self->ended, 1, memory_order_relaxed);
+}
+
+static inline uint32_t pfs_gate_ended(struct pfs_gate *self)
+{
+	/* relaxed: see pfs_gate_start */
+	return atomic_load_explicit(&self->ended, memory_order_relaxed);
 }
 
 static inline void pfs_gate_stop(struct pfs_gate *self)

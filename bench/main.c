@@ -14,6 +14,7 @@
 
 #include "allocator.h"
 #include "build.h"
+#include "layout_option.h"
 #include "library_flags.h"
 #include "machine.h"
 #include "options.h"
@@ -125,8 +126,11 @@ static bool fits(const struct pfs_scene_plan *plan)
 	uint32_t threads = plan->placement->thread_count;
 
 	if (workload->has_policy &&
-	    (pfs_variant_traits(plan->variant) & workload->traits) != workload->traits)
+	    !pfs_layout_option_fits(plan->options->layout, plan->options->bare_words,
+				    pfs_variant_traits(plan->variant), workload->traits))
 		return false;
+	if (plan->touched && (pfs_variant_traits(plan->variant) & PFS_TRAIT_INDEX) == 0)
+		return false; /* malloc: has no pages, and memory of its own */
 	return threads % workload->threads_multiple == 0 &&
 	       (workload->threads_max == 0 || threads <= workload->threads_max);
 }
@@ -134,8 +138,9 @@ static bool fits(const struct pfs_scene_plan *plan)
 static void name_case(struct bench_case *one, const char *placement)
 {
 	const struct pfs_scene_plan *plan = &one->plan;
-	char trace[64] = "", policy[64] = "", occupancy[64] = "", pages[32] = "";
-	const char *api = plan->api == PFS_API_PUBLIC && plan->variant != NULL ? "/api:public" : "";
+	char trace[64] = "", policy[64] = "", occupancy[64] = "", pages[32] = "", size[48] = "";
+	static const char *const apis[] = {"", "/api:public", "/api:cxx"}; /* of enum pfs_api */
+	const char *api = plan->variant != NULL ? apis[plan->api] : "";
 
 	if (plan->replay != NULL)
 		snprintf(trace, sizeof(trace), "_%s", plan->replay->name);
@@ -146,8 +151,11 @@ static void name_case(struct bench_case *one, const char *placement)
 		snprintf(occupancy, sizeof(occupancy), "/occupancy:%.10g", plan->occupancy);
 	if (plan->variant != NULL && plan->options->pages_each != 0)
 		snprintf(pages, sizeof(pages), "/pages_each:%u", plan->options->pages_each);
-	snprintf(one->name, sizeof(one->name), "%s%s%s%s%s%s/placement:%s/threads:%u",
-		 plan->workload->name, trace, policy, occupancy, api, pages, placement,
+	if (plan->workload->has_records)
+		snprintf(size, sizeof(size), "/records:%u%s", plan->records,
+			 plan->touched ? "/memory:touched" : "");
+	snprintf(one->name, sizeof(one->name), "%s%s%s%s%s%s%s/placement:%s/threads:%u",
+		 plan->workload->name, trace, policy, occupancy, size, api, pages, placement,
 		 plan->placement->thread_count);
 	one->plan.name = one->name;
 }
@@ -159,6 +167,7 @@ static bool check_scene(struct bench *self, const struct pfs_scene_plan *plan)
 		.workload = plan->workload,
 		.variant = plan->variant,
 		.replay = plan->replay,
+		.records = plan->records,
 		.thread_count = plan->placement->thread_count,
 	};
 
@@ -193,6 +202,22 @@ static bool add_cases(struct bench *self, struct pfs_scene_plan plan)
 	return true;
 }
 
+/* All sizes, each fresh and touched, where the workload has them. */
+static bool add_sizes(struct bench *self, struct pfs_scene_plan plan)
+{
+	const struct pfs_options *options = &self->options;
+
+	if (!plan.workload->has_records)
+		return add_cases(self, plan);
+	for (uint32_t i = 0; i < options->record_count * options->touched_count; i++) {
+		plan.records = options->records[i / options->touched_count];
+		plan.touched = options->touched[i % options->touched_count];
+		if (!add_cases(self, plan))
+			return false;
+	}
+	return true;
+}
+
 /* All policies, occupancies and ways to call of a workload and trace. */
 static bool add_policies(struct bench *self, struct pfs_scene_plan plan)
 {
@@ -209,7 +234,7 @@ static bool add_policies(struct bench *self, struct pfs_scene_plan plan)
 			plan.variant = options->policies[i / apis / occupancies];
 		if (plan.variant != NULL)
 			plan.calls = pfs_calls_of(plan.variant, plan.api);
-		if (!add_cases(self, plan))
+		if (!add_sizes(self, plan))
 			return false;
 	}
 	return true;
@@ -234,7 +259,8 @@ static bool make_cases(struct bench *self)
 	const struct pfs_options *options = &self->options;
 	size_t most = (size_t)options->workload_count * options->policy_count *
 		      options->occupancy_count * options->api_count * options->placement_count *
-		      options->thread_count * (self->replays.count + 1);
+		      options->thread_count * (self->replays.count + 1) *
+		      options->record_count * options->touched_count;
 	struct pfs_scene_plan plan = {
 		.options = options,
 		.topology = self->topology,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "allocator.h"
+#include "layout_option.h"
 #include "workload.h"
 
 struct flag {
@@ -117,12 +118,16 @@ static enum pfs_status take_workload(struct pfs_options *self, const char *item,
 static enum pfs_status take_api(struct pfs_options *self, const char *item,
 				struct pfs_message *message)
 {
-	if (strcmp(item, "inlined") != 0 && strcmp(item, "public") != 0)
-		return refuse(message, PFS_BAD_CONFIG,
-			      "--apis '%.40s': choose from inlined, public", item);
-	self->apis[self->api_count++] = strcmp(item, "public") == 0 ? PFS_API_PUBLIC
-								    : PFS_API_INLINED;
-	return PFS_OK;
+	static const char *const names[] = {"inlined", "public", "cxx"}; /* of enum pfs_api */
+
+	for (int api = PFS_API_INLINED; api <= PFS_API_CXX; api++) {
+		if (strcmp(item, names[api]) == 0) {
+			self->apis[self->api_count++] = (enum pfs_api)api;
+			return PFS_OK;
+		}
+	}
+	return refuse(message, PFS_BAD_CONFIG, "--apis '%.40s': choose from inlined, public, cxx",
+		      item);
 }
 
 static enum pfs_status take_occupancy(struct pfs_options *self, const char *item,
@@ -150,6 +155,28 @@ static enum pfs_status take_threads(struct pfs_options *self, const char *item,
 	return status;
 }
 
+static enum pfs_status take_records(struct pfs_options *self, const char *item,
+				    struct pfs_message *message)
+{
+	uint64_t value = 0;
+	enum pfs_status status = read_number("records", item, 1, UINT32_C(1) << 28, &value,
+					     message);
+
+	if (status == PFS_OK)
+		self->records[self->record_count++] = (uint32_t)value;
+	return status;
+}
+
+static enum pfs_status take_page_memory(struct pfs_options *self, const char *item,
+					struct pfs_message *message)
+{
+	if (strcmp(item, "fresh") != 0 && strcmp(item, "touched") != 0)
+		return refuse(message, PFS_BAD_CONFIG,
+			      "--page_memory '%.40s': choose from fresh, touched", item);
+	self->touched[self->touched_count++] = strcmp(item, "touched") == 0;
+	return PFS_OK;
+}
+
 /* Whether the machine has such a placement is for placement.c to say. */
 static enum pfs_status take_placement(struct pfs_options *self, const char *item,
 				      struct pfs_message *message)
@@ -162,40 +189,21 @@ static enum pfs_status take_placement(struct pfs_options *self, const char *item
 	return PFS_OK;
 }
 
-static enum pfs_status read_policies(struct pfs_options *self, const char *text,
-				     struct pfs_message *message)
-{
-	self->policy_count = 0;
-	return read_list(self, "--policies", text, take_policy, message);
-}
-
-static enum pfs_status read_workloads(struct pfs_options *self, const char *text,
-				      struct pfs_message *message)
-{
-	self->workload_count = 0;
-	return read_list(self, "--workloads", text, take_workload, message);
-}
-
-static enum pfs_status read_apis(struct pfs_options *self, const char *text,
-				 struct pfs_message *message)
-{
-	self->api_count = 0;
-	return read_list(self, "--apis", text, take_api, message);
-}
-
-static enum pfs_status read_occupancies(struct pfs_options *self, const char *text,
-					struct pfs_message *message)
-{
-	self->occupancy_count = 0;
-	return read_list(self, "--occupancies", text, take_occupancy, message);
-}
-
-static enum pfs_status read_threads(struct pfs_options *self, const char *text,
-				    struct pfs_message *message)
-{
-	self->thread_count = 0;
-	return read_list(self, "--threads", text, take_threads, message);
-}
+/* A flag whose list replaces the default one. */
+#define PFS_LIST_FLAG(flag, taken, count)                                                   \
+	static enum pfs_status read_##flag(struct pfs_options *self, const char *text,      \
+					   struct pfs_message *message)                     \
+	{                                                                                   \
+		self->count = 0;                                                            \
+		return read_list(self, "--" #flag, text, take_##taken, message);            \
+	}
+PFS_LIST_FLAG(policies, policy, policy_count)
+PFS_LIST_FLAG(workloads, workload, workload_count)
+PFS_LIST_FLAG(apis, api, api_count)
+PFS_LIST_FLAG(occupancies, occupancy, occupancy_count)
+PFS_LIST_FLAG(threads, threads, thread_count)
+PFS_LIST_FLAG(records, records, record_count)
+PFS_LIST_FLAG(page_memory, page_memory, touched_count)
 
 static void drop_placements(struct pfs_options *self)
 {
@@ -237,25 +245,20 @@ static enum pfs_status read_memory(struct pfs_options *self, const char *text,
 static enum pfs_status read_layout(struct pfs_options *self, const char *text,
 				   struct pfs_message *message)
 {
-	if (strcmp(text, "in-record") == 0)
-		self->layout = PFS_LAYOUT_IN_RECORD;
-	else if (strcmp(text, "side-by-side") == 0)
-		self->layout = PFS_LAYOUT_SIDE_BY_SIDE;
-	else
-		return refuse(message, PFS_BAD_CONFIG,
-			      "--layout '%.40s': choose from in-record, side-by-side", text);
-	return PFS_OK;
+	return pfs_layout_option_read(text, &self->layout, &self->bare_words, message);
 }
 
-static enum pfs_status read_full_flags(struct pfs_options *self, const char *text,
-				       struct pfs_message *message)
-{
-	if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-		return refuse(message, PFS_BAD_CONFIG, "--full_flags '%.40s': choose on or off",
-			      text);
-	self->full_flags = strcmp(text, "on") == 0;
-	return PFS_OK;
-}
+#define PFS_ON_OFF_FLAG(field)                                                              \
+	static enum pfs_status read_##field(struct pfs_options *self, const char *text,     \
+					    struct pfs_message *message)                    \
+	{                                                                                   \
+		self->field = strcmp(text, "on") == 0;                                      \
+		return self->field || strcmp(text, "off") == 0 ? PFS_OK :                   \
+		       refuse(message, PFS_BAD_CONFIG,                                      \
+			      "--" #field " '%.40s': choose on or off", text);               \
+	}
+PFS_ON_OFF_FLAG(full_flags)
+PFS_ON_OFF_FLAG(owner_fences)
 
 static enum pfs_status read_series(struct pfs_options *self, const char *text,
 				   struct pfs_message *message)
@@ -299,6 +302,8 @@ static enum pfs_status read_trace(struct pfs_options *self, const char *text,
 PFS_NUMBER_FLAG(page_records, 1, 65536)
 PFS_NUMBER_FLAG(pages, 1, 262144)
 PFS_NUMBER_FLAG(pages_each, 1, 262144)
+PFS_NUMBER_FLAG(page_prealloc, 0, 262144)
+PFS_NUMBER_FLAG(page_max, 1, 262144)
 PFS_NUMBER_FLAG(record_size, 8, 1048576)
 PFS_NUMBER_FLAG(window_ms, 1, 3600000)
 PFS_NUMBER_FLAG(latency_ms, 0, 3600000)
@@ -327,22 +332,33 @@ static const struct flag flags[] = {
 	{"occupancies", "X,Y", "of churn and scan (default: 0,0.5,0.9,0.95,0.99,0.999)",
 	 read_occupancies},
 	{"apis", "A,B", "inlined: the policy's code in the workload's loop; public: by calls of "
-	 "pfs_allocate, pfs_publish, pfs_free (default: inlined)", read_apis},
+	 "pfs_allocate, pfs_publish, pfs_free; cxx: the same in C++ (default: inlined)", read_apis},
 	{"threads", "N,M", "threads (default: 1,2,8)", read_threads},
 	{"placements", "A,B", "none, compact, scatter, node:K, oversubscribe:F (default: compact)",
 	 read_placements},
 	{"memory", "M", "first-touch, local, interleave, node:K (default: first-touch)",
 	 read_memory},
-	{"layout", "L", "in-record, side-by-side (default: in-record)", read_layout},
+	{"layout", "L", "in-record, side-by-side, bare, bare-words (default: in-record)",
+	 read_layout},
 	{"full_flags", "on|off", "full flags of policy original (default: on)", read_full_flags},
+	{"owner_fences", "on|off", "rings of free records without the heavy barrier (default: off)",
+	 read_owner_fences},
 	{"page_records", "N", "records in a page (default: 256)", read_page_records},
 	{"pages", "N", "preallocated pages; four times as many are allowed (default: 64)",
 	 read_pages},
+	{"page_prealloc", "N", "pages made in advance (default: the workload's own)",
+	 read_page_prealloc},
+	{"page_max", "N", "bound on pages (default: the workload's own)", read_page_max},
 	{"pages_each", "N", "preallocated pages for each thread, instead of --pages: live "
 	 "sets of one size, however many there are", read_pages_each},
+	{"records", "N,M", "of fill and refuse, instead of --pages (default: 16384,262144)",
+	 read_records},
+	{"page_memory", "A,B", "of fill and refuse: fresh from the system, or touched before the "
+	 "window (default: fresh)", read_page_memory},
 	{"record_size", "N", "bytes of a record (default: 48; storm and scan have their own)",
 	 read_record_size},
-	{"window_ms", "N", "how long a trial counts (default: 50; tide 1000)", read_window_ms},
+	{"window_ms", "N", "how long a trial counts, at most for fill (default: 50; tide "
+	 "1000, fill 2000)", read_window_ms},
 	{"latency_ms", "N", "window for latencies, 0 for none (default: half of window_ms)",
 	 read_latency_ms},
 	{"repeat_disturbed", "N", "repeat a disturbed trial so often at most (default: 2)",
@@ -404,6 +420,7 @@ static enum pfs_status set_defaults(struct pfs_options *self, struct pfs_message
 		.full_flags = true,
 		.page_records = 256,
 		.pages = 64,
+		.page_prealloc = UINT32_MAX,
 		.latency_ms = UINT32_MAX,
 		.repeat_disturbed = 2,
 		.reclaim_period_ms = UINT32_MAX,
@@ -419,21 +436,11 @@ static enum pfs_status set_defaults(struct pfs_options *self, struct pfs_message
 	if (status == PFS_OK)
 		status = read_threads(self, "1,2,8", message);
 	if (status == PFS_OK)
+		status = read_records(self, "16384,262144", message);
+	self->touched_count = 1; /* and is false */
+	if (status == PFS_OK)
 		status = read_placements(self, "compact", message);
 	return status;
-}
-
-/* A flag that no policy can honour is no flag of this run. */
-static enum pfs_status check_reclaim(const struct pfs_options *self, struct pfs_message *message)
-{
-	if (self->reclaim_period_ms == 0 || self->reclaim_period_ms == UINT32_MAX)
-		return PFS_OK;
-	for (uint32_t i = 0; i < self->policy_count; i++)
-		if ((pfs_variant_traits(self->policies[i]) & PFS_TRAIT_RECLAIM) != 0)
-			return PFS_OK;
-	return refuse(message, PFS_BAD_CONFIG, "--reclaim_period_ms %u: none of --policies gives "
-		      "pages back; leave it out, or add one that --list_traits shows with reclaim",
-		      self->reclaim_period_ms);
 }
 
 enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **argv,
@@ -454,12 +461,8 @@ enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **ar
 		else
 			status = read_argument(self, *argc, argv, &i, message);
 	}
-	if (status == PFS_OK && self->peer != NULL && !self->list_policies && !self->list_traits &&
-	    (self->policy_count != 1 || strcmp(pfs_variant_name(self->policies[0]), "malloc") != 0))
-		status = refuse(message, PFS_BAD_CONFIG, "--peer '%.60s': only policy malloc has "
-				"another name; add --policies=malloc", self->peer);
 	if (status == PFS_OK)
-		status = check_reclaim(self, message);
+		status = pfs_options_check(self, message);
 	*argc = kept;
 	argv[kept] = NULL;
 	return status;

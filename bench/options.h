@@ -29,15 +29,23 @@ struct pfs_options {
 	uint32_t occupancy_count;
 	uint32_t threads[PFS_OPTIONS_LIST_MAX];
 	uint32_t thread_count;
+	uint32_t records[PFS_OPTIONS_LIST_MAX];
+	uint32_t record_count;
+	bool touched[PFS_OPTIONS_LIST_MAX]; /* of --page_memory */
+	uint32_t touched_count;
 	char *placements[PFS_OPTIONS_LIST_MAX]; /* allocated; fini frees them */
 	uint32_t placement_count;
 
 	enum pfs_memory memory;
 	uint32_t memory_node;
 	enum pfs_layout layout;
+	bool bare_words;
 	bool full_flags;
+	bool owner_fences;
 	uint32_t page_records;
 	uint32_t pages;             /* preallocated */
+	uint32_t page_prealloc;     /* UINT32_MAX: the workload's own */
+	uint32_t page_max;          /* 0: the workload's own */
 	uint32_t pages_each;        /* not 0: so many for each thread instead */
 	uint32_t record_size;       /* 0: the workload's own */
 	uint32_t window_ms;         /* 0: the workload's own */
@@ -61,6 +69,8 @@ struct pfs_options {
  */
 enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **argv,
 				  struct pfs_message *message);
+/* PFS_OK, or PFS_BAD_CONFIG and *message says which flags do not fit each other; parse calls it. */
+enum pfs_status pfs_options_check(const struct pfs_options *self, struct pfs_message *message);
 void pfs_options_fini(struct pfs_options *self);
 void pfs_options_help(void);
 

@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "series.h"
+#include "touched.h"
 
 #define BATCH_FIRST 8
 #define BATCH_FIRST_PACED 64
@@ -20,6 +21,9 @@
 #define SAMPLE_COST_SHARE 20     /* timing may slow a thread down by a twentieth */
 #define SAMPLE_EVERY_MAX 1024
 #define LATENCY_TRIES 5
+#define BATCH_OF_ENDED 64        /* where the work has an end: nothing is done before the window */
+#define PAGE_EXTRA_BYTES 8192    /* a page's own, at most, whatever the layout */
+#define RECORD_EXTRA_BYTES 16
 
 /* A trial under way. */
 struct run {
@@ -30,6 +34,7 @@ struct run {
 	struct pfs_histogram *histograms;
 	struct pfs_outcome *outcome;
 	uint64_t window_ns;
+	struct pfs_touched touched;
 	enum pfs_status status; /* of the jobs; written by one thread at a time */
 };
 
@@ -41,6 +46,13 @@ uint32_t pfs_scene_page_count(const struct pfs_scene *scene)
 	if (options->pages_each == 0)
 		return options->pages;
 	return all < PFS_PAGE_MAX ? (uint32_t)all : PFS_PAGE_MAX;
+}
+
+uint32_t pfs_scene_record_pages(const struct pfs_scene *scene)
+{
+	uint32_t page_records = scene->options->page_records;
+
+	return (uint32_t)(((uint64_t)scene->records + page_records - 1) / page_records);
 }
 
 void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config,
@@ -71,10 +83,15 @@ void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 		config->record_size_bytes = options->record_size;
 	config->page_records = options->page_records;
 	config->layout = options->layout;
+	config->bare_words = options->bare_words;
+	if (config->layout == PFS_LAYOUT_BARE && config->record_size_bytes % 16 != 0)
+		config->record_align_bytes = 8;
 	config->memory = options->memory;
 	config->memory_node = options->memory_node;
 	config->full_flags = options->full_flags;
+	config->owner_fences = options->owner_fences;
 	config->seed = options->seed;
+	config->source = scene->source;
 	if (options->reclaim_period_ms != UINT32_MAX)
 		config->reclaim.period_ms = options->reclaim_period_ms;
 	if (options->reclaim_decay_passes != UINT32_MAX)
@@ -82,6 +99,10 @@ void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 	pfs_scene_pages(scene, config, pfs_scene_page_count(scene), pfs_scene_page_count(scene));
 	if (scene->workload->configure != NULL)
 		scene->workload->configure(scene, container, config);
+	if (options->page_prealloc != UINT32_MAX)
+		config->page_prealloc = options->page_prealloc;
+	if (options->page_max != 0)
+		config->page_max = options->page_max;
 	if ((pfs_variant_traits(scene->variant) & PFS_TRAIT_RECLAIM) == 0)
 		config->reclaim.period_ms = 0; /* the flags are for all policies that have it */
 }
@@ -100,13 +121,34 @@ static void fail(struct run *run, enum pfs_status status, const char *format, ..
 	va_end(arguments);
 }
 
+/* What the pages of all containers will want, and an eighth: a policy may add some more. */
+static bool touch_memory(struct run *run)
+{
+	const struct pfs_scene *scene = &run->scene;
+	uint32_t containers = scene->options->latency_ms != 0 ? scene->container_count : 1;
+	struct pfs_config config;
+
+	pfs_scene_configure(scene, 0, &config);
+	uint64_t record = config.record_size_bytes + config.record_align_bytes +
+			  RECORD_EXTRA_BYTES;
+	uint64_t page = record * config.page_records + PAGE_EXTRA_BYTES;
+	uint64_t all = page * pfs_scene_record_pages(scene) * containers;
+	if (!pfs_touched_init(&run->touched, all + all / 8))
+		return false;
+	run->scene.source = &run->touched.source;
+	return true;
+}
+
 /* On worker 0, so that preallocated pages are first touched where it is pinned. */
 static void create_job(void *context, uint32_t index)
 {
 	struct run *run = context;
 	struct pfs_scene *scene = &run->scene;
 
-	for (uint32_t i = 0; index == 0 && i < scene->container_count; i++) {
+	if (index == 0 && run->plan->touched && !touch_memory(run))
+		fail(run, PFS_NO_MEMORY, "no memory to touch in advance; lower --records");
+	for (uint32_t i = 0; index == 0 && run->status == PFS_OK && i < scene->container_count;
+	     i++) {
 		struct pfs_message message = {.text = ""};
 		struct pfs_config config;
 		pfs_scene_configure(scene, i, &config);
@@ -170,6 +212,20 @@ static uint64_t step(void *context, uint32_t index, uint64_t count)
 	return scene->workload->step(&scene->workers[index], count);
 }
 
+static bool ended_steps(void *context, uint32_t index)
+{
+	struct pfs_scene *scene = &((struct run *)context)->scene;
+
+	return scene->workload->ended(&scene->workers[index], false);
+}
+
+static bool ended_samples(void *context, uint32_t index)
+{
+	struct pfs_scene *scene = &((struct run *)context)->scene;
+
+	return scene->workload->ended(&scene->workers[index], true);
+}
+
 static void sample(void *context, uint32_t index)
 {
 	struct pfs_scene *scene = &((struct run *)context)->scene;
@@ -204,6 +260,7 @@ static struct pfs_trial_plan plan_of(struct run *run)
 		.context = run,
 		.window_ns = run->window_ns,
 		.paced = run->scene.workload->paced,
+		.ended = run->scene.workload->ended != NULL ? ended_steps : NULL,
 		.pu_count = pu_count,
 		.crowded = run->scene.thread_count > pu_count,
 	};
@@ -215,8 +272,9 @@ static void warm_up(struct run *run)
 	struct pfs_trial trial = {.threads = run->threads};
 
 	for (uint32_t i = 0; i < run->scene.thread_count; i++)
-		run->threads[i].batch = plan.paced ? BATCH_FIRST_PACED : BATCH_FIRST;
-	if (plan.paced)
+		run->threads[i].batch = plan.paced ? BATCH_FIRST_PACED
+					: plan.ended != NULL ? BATCH_OF_ENDED : BATCH_FIRST;
+	if (plan.paced || plan.ended != NULL)
 		return;
 	plan.adapt = true;
 	plan.batch_ns = run->window_ns / 1000 < BATCH_NS_MAX ? run->window_ns / 1000
@@ -261,6 +319,9 @@ static void measure(struct run *run)
 	}
 	pfs_check_sum_counts(scene, &outcome->after);
 	outcome->occupancy = pfs_check_occupancy(scene, &outcome->after);
+	if (run->plan->touched)
+		pfs_scene_extra(scene, "fresh_bytes",
+				(double)pfs_touched_short_bytes(&run->touched));
 	if (scene->workload->report != NULL)
 		scene->workload->report(scene, ops, (double)outcome->trial.window_ns / 1e9);
 	outcome->page_ideal = pfs_check_page_ideal(scene);
@@ -300,10 +361,14 @@ static void measure_latency(struct run *run)
 	if (scene->workload->sample == NULL || latency_ms == 0)
 		return;
 	plan.sample = sample;
-	plan.window_ns = latency_ms == UINT32_MAX ? run->window_ns / 2
-						  : UINT64_C(1000000) * latency_ms;
+	if (latency_ms != UINT32_MAX)
+		plan.window_ns = UINT64_C(1000000) * latency_ms;
+	else if (plan.ended == NULL)
+		plan.window_ns = run->window_ns / 2;
 	for (uint32_t i = 0; i < scene->thread_count; i++)
-		run->threads[i].sample_every = sample_every(run, &run->threads[i]);
+		run->threads[i].sample_every =
+			plan.ended != NULL ? 1 : sample_every(run, &run->threads[i]);
+	plan.ended = plan.ended != NULL ? ended_samples : NULL;
 	pfs_check_sum_counts(scene, &before);
 	/* Where threads mostly wait, a busy machine may leave a short window without a sample. */
 	for (uint32_t try = 0; try < LATENCY_TRIES && !has_samples(run); try++) {
@@ -378,6 +443,7 @@ static void play(struct run *run)
 		workload->stop(scene);
 	for (uint32_t i = 0; i < scene->container_count; i++)
 		pfs_container_destroy(scene->containers[i]);
+	pfs_touched_fini(&run->touched);
 }
 
 enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outcome *outcome,
@@ -402,12 +468,15 @@ enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outc
 			.series = plan->series,
 			.replay = plan->replay,
 			.occupancy = plan->occupancy,
+			.records = plan->records,
 			.thread_count = plan->placement->thread_count,
 			.container_count = plan->workload->container_count,
 		},
 	};
-	run.scene.capacity = (uint64_t)pfs_scene_page_count(&run.scene) *
-			     plan->options->page_records;
+	run.scene.capacity = plan->options->page_records *
+			     (uint64_t)(plan->workload->has_records
+						? pfs_scene_record_pages(&run.scene)
+						: pfs_scene_page_count(&run.scene));
 
 	memset(outcome, 0, sizeof(*outcome));
 	outcome->container_count = run.scene.container_count;

@@ -27,6 +27,8 @@ struct pfs_scene_plan {
 	const char *name;
 	const struct pfs_replay *replay;        /* NULL where the workload has no trace */
 	double occupancy;
+	uint32_t records;                       /* 0 where the workload has none */
+	bool touched;                           /* pages of memory that was touched before */
 };
 
 struct pfs_outcome {

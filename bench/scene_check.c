@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define RECORD_HEADER_BYTES 16.0
+#define OS_PAGE_BYTES 4096.0 /* no page has less */
 #define GIB (1024.0 * 1024.0 * 1024.0)
 
 struct words {
@@ -47,6 +48,20 @@ static enum pfs_status check_records(const struct pfs_scene *scene,
 	return PFS_BAD_CONFIG;
 }
 
+/* Of a workload that is asked for so many records. */
+static enum pfs_status check_record_pages(const struct pfs_scene *scene,
+					  struct pfs_message *message)
+{
+	if (pfs_scene_record_pages(scene) <= PFS_PAGE_MAX)
+		return PFS_OK;
+	snprintf(message->text, sizeof(message->text),
+		 "--records %u, --page_records %u: workload %s needs %u pages, %u at most; raise "
+		 "--page_records or lower --records", scene->records,
+		 scene->options->page_records, scene->workload->name,
+		 pfs_scene_record_pages(scene), PFS_PAGE_MAX);
+	return PFS_BAD_CONFIG;
+}
+
 /* page_max is none of the user's words: say what it comes from. */
 static enum pfs_status check_pages(const struct pfs_scene *scene, uint32_t container,
 				   uint32_t page_max, struct pfs_message *message)
@@ -81,18 +96,22 @@ static enum pfs_status check_bytes(const struct pfs_scene *scene,
 				   const struct pfs_config *config, struct pfs_message *message)
 {
 	const struct pfs_options *options = scene->options;
-	uint32_t pages = pfs_scene_page_count(scene);
+	uint32_t pages = scene->workload->has_records ? pfs_scene_record_pages(scene)
+						      : pfs_scene_page_count(scene);
 	pages = config->page_max < pages ? config->page_max : pages;
 	double record = config->record_size_bytes + RECORD_HEADER_BYTES;
-	double need = record * (double)config->page_records * (double)pages *
-		      scene->workload->container_count;
+	double page = ceil(record * config->page_records / OS_PAGE_BYTES) * OS_PAGE_BYTES;
+	struct words words = words_of(scene);
+	double need = page * (double)pages * scene->workload->container_count;
 	double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 
 	if (need <= have)
 		return PFS_OK;
+	if (scene->workload->has_records)
+		snprintf(words.text, sizeof(words.text), "--records %u", scene->records);
 	snprintf(message->text, sizeof(message->text),
 		 "%s, --page_records %u: workload %s with records of %u bytes needs %.0f "
-		 "GiB, this machine has %.0f; lower one of them", words_of(scene).text,
+		 "GiB, this machine has %.0f; lower one of them", words.text,
 		 options->page_records, scene->workload->name, config->record_size_bytes,
 		 ceil(need / GIB), floor(have / GIB));
 	return PFS_BAD_CONFIG;
@@ -100,7 +119,8 @@ static enum pfs_status check_bytes(const struct pfs_scene *scene,
 
 enum pfs_status pfs_scene_check(const struct pfs_scene *scene, struct pfs_message *message)
 {
-	enum pfs_status status = PFS_OK;
+	enum pfs_status status = scene->workload->has_records ? check_record_pages(scene, message)
+							      : PFS_OK;
 
 	for (uint32_t i = 0; i < scene->workload->container_count && status == PFS_OK; i++) {
 		struct pfs_config config;

@@ -16,7 +16,8 @@ static const struct pfs_calls *sound;
 static struct pfs_outcome outcome;
 static struct pfs_replays replays;
 static _Thread_local uint64_t calls;
-static uint32_t page_records = 64, pages = 4;
+static uint32_t page_records = 64, pages = 4, window_ms = 5;
+static bool touched; /* memory, in advance */
 
 /* One record more than the live set knows of. */
 static uint64_t fill_and_lose(struct pfs_thread *thread, struct pfs_live *live, uint32_t target)
@@ -60,7 +61,10 @@ static void play(const char *workload, const struct pfs_calls *calls_used, uint3
 		 const char *wanted)
 {
 	struct pfs_options options = {
-		.full_flags = true, .page_records = page_records, .pages = pages, .window_ms = 5,
+		.page_prealloc = UINT32_MAX,
+		.full_flags = true, .page_records = page_records, .pages = pages,
+		.window_ms = window_ms,
+		.latency_ms = UINT32_MAX,
 		.reclaim_period_ms = UINT32_MAX, .reclaim_decay_passes = UINT32_MAX,
 		.seed = 1,
 	};
@@ -72,6 +76,8 @@ static void play(const char *workload, const struct pfs_calls *calls_used, uint3
 		.variant = variant, .calls = calls_used,
 		.placement = &placement, .topology = pfs_topology_load(),
 		.replay = strcmp(workload, "replay") == 0 ? &replays.list[0] : NULL,
+		.records = pfs_workload_find(workload)->has_records ? 1000 : 0,
+		.touched = touched && pfs_workload_find(workload)->has_records,
 		.pu_allowed = 1, .clock = &clock, .name = workload, .occupancy = 0.5,
 	};
 
@@ -142,6 +148,44 @@ static void play_scarce(const char *workload)
 	pages = 4;
 }
 
+static double extra(const char *name)
+{
+	for (uint32_t i = 0; i < outcome.extra_count; i++)
+		if (strcmp(outcome.extras[i].name, name) == 0)
+			return outcome.extras[i].value;
+	return -1.0;
+}
+
+static void expect_count(const char *what, double found, double wanted)
+{
+	if (found == wanted)
+		return;
+	failures++;
+	fprintf(stderr, "scene_test: %s: %g, wanted %g\n", what, found, wanted);
+}
+
+/* 1000 records in pages of 64: 16 pages, none of which is there before the window. */
+static void play_sizes(void)
+{
+	for (uint32_t i = 0; i < 4; i++) {
+		touched = i % 2 == 1;
+		window_ms = 5000; /* which it does not use up: the work has an end */
+		play("fill", sound, 1 + i / 2, NULL);
+		expect_count("filled", extra("filled"), 1000);
+		expect_count("finished", extra("finished"), 1);
+		expect_count("calls that were timed", (double)outcome.histogram.total, 1000);
+		expect_count("pages before", (double)outcome.before.pages, 0);
+		expect_count("pages added", (double)outcome.after.growths, 16);
+		expect_count("ideal", (double)outcome.page_ideal, 16);
+		expect_count("fresh bytes", extra("fresh_bytes"), touched ? 0 : -1);
+		window_ms = 5;
+		play("refuse", sound, 1 + i / 2, NULL);
+		expect_count("pages of a full container", (double)outcome.after.pages, 16);
+		expect_count("growths of a full one", (double)outcome.after.growths, 0);
+	}
+	touched = false;
+}
+
 int main(int argc, char **argv)
 {
 	struct pfs_calls broken;
@@ -161,6 +205,7 @@ int main(int argc, char **argv)
 		play("replay", sound, threads, NULL);
 	play_scarce("churn");
 	play_scarce("pair");
+	play_sizes();
 
 	broken = *sound;
 	broken.fill = fill_and_lose;
@@ -169,6 +214,8 @@ int main(int argc, char **argv)
 	broken.free = free_sometimes;
 	play("handoff", &broken, 2, "live records of a walk");
 	play("replay", &broken, 2, "live records of a walk");
+	play("refuse", &broken, 1, "live records of a walk");
+	play("fill", &broken, 1, "live records of a walk");
 	broken.free = sound->free;
 	broken.pair = pair_refused;
 	play("pair", &broken, 1, "lost");

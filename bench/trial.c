@@ -15,6 +15,7 @@
 
 #define BATCH_MAX (UINT64_C(1) << 20)
 #define POLL_NS UINT64_C(50000)
+#define END_POLL_NS UINT64_C(1000000) /* threads know when they ended; nobody is kept waiting */
 
 struct window {
 	struct pfs_gate gate;
@@ -65,6 +66,14 @@ static void idle(const struct pfs_trial_plan *plan)
 		pfs_gate_relax(plan->crowded);
 }
 
+static bool is_over(struct window *window, uint32_t index)
+{
+	const struct pfs_trial_plan *plan = window->plan;
+
+	return pfs_gate_stopped(&window->gate) ||
+	       (plan->ended != NULL && plan->ended(plan->context, index));
+}
+
 static uint64_t work(struct window *window, uint32_t index, struct pfs_trial_thread *self)
 {
 	const struct pfs_trial_plan *plan = window->plan;
@@ -72,7 +81,7 @@ static uint64_t work(struct window *window, uint32_t index, struct pfs_trial_thr
 	bool started = false;
 	uint64_t ops = 0;
 
-	while (!pfs_gate_stopped(&window->gate)) {
+	while (!is_over(window, index)) {
 		uint64_t before = plan->adapt ? pfs_clock_wall_ns() : 0;
 		uint64_t count = sampling ? self->sample_every - 1 : self->batch;
 		uint64_t done = count == 0 ? 0 : plan->step(plan->context, index, count);
@@ -91,6 +100,8 @@ static uint64_t work(struct window *window, uint32_t index, struct pfs_trial_thr
 		    pfs_clock_wall_ns() - before < plan->batch_ns / 2)
 			self->batch *= 2;
 	}
+	if (!started)
+		pfs_gate_start(&window->gate);
 	return ops;
 }
 
@@ -109,6 +120,7 @@ static void window_job(void *context, uint32_t index)
 	self.end_ns = pfs_clock_wall_ns();
 	self.switches = read_switches() - self.switches;
 	*shared = self;
+	pfs_gate_end(&window->gate);
 }
 
 static void wait_for(struct window *window, uint32_t (*count)(struct pfs_gate *gate),
@@ -131,7 +143,11 @@ static void sleep_through(struct window *window, uint32_t thread_count)
 		pfs_clock_sleep_until_ns(next);
 		plan->tick(plan->context, pfs_clock_wall_ns() - start);
 	}
-	pfs_clock_sleep_until_ns(end);
+	while (plan->ended != NULL && pfs_clock_wall_ns() < end &&
+	       pfs_gate_ended(&window->gate) != thread_count)
+		pfs_clock_sleep_until_ns(pfs_clock_wall_ns() + END_POLL_NS);
+	if (plan->ended == NULL)
+		pfs_clock_sleep_until_ns(end);
 	pfs_gate_stop(&window->gate);
 	window->stop_ns = pfs_clock_wall_ns();
 }
@@ -144,7 +160,7 @@ static void judge(const struct window *window, uint32_t thread_count)
 {
 	const struct pfs_trial_plan *plan = window->plan;
 	struct pfs_trial *trial = window->trial;
-	uint64_t first = UINT64_MAX, cpu_ns = 0;
+	uint64_t first = UINT64_MAX, last = 0, cpu_ns = 0;
 
 	trial->util_min = 1.0;
 	trial->switches = 0;
@@ -153,15 +169,17 @@ static void judge(const struct window *window, uint32_t thread_count)
 		double util = (double)thread->cpu_ns / (double)(thread->end_ns - thread->start_ns);
 
 		first = thread->start_ns < first ? thread->start_ns : first;
+		last = thread->end_ns > last ? thread->end_ns : last;
 		cpu_ns += thread->cpu_ns;
 		trial->switches += thread->switches;
 		trial->util_min = util < trial->util_min ? util : trial->util_min;
 	}
 	uint32_t pus = thread_count < plan->pu_count ? thread_count : plan->pu_count;
-	uint64_t switches_max = thread_count * (1 + plan->window_ns / UINT64_C(10000000));
 
 	/* what is done after the stop is the rest of a batch, see batch_ns */
-	trial->window_ns = window->stop_ns > first ? window->stop_ns - first : 1;
+	uint64_t stop_ns = plan->ended != NULL ? last : window->stop_ns;
+	trial->window_ns = stop_ns > first ? stop_ns - first : 1;
+	uint64_t switches_max = thread_count * (1 + trial->window_ns / UINT64_C(10000000));
 	trial->util_total = (double)cpu_ns / ((double)trial->window_ns * pus);
 	if (plan->paced)
 		trial->disturbed = false;

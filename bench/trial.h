@@ -20,6 +20,9 @@ struct pfs_trial_plan {
 	uint64_t (*step)(void *context, uint32_t thread_index, uint64_t count);
 	/* Optional: one operation whose allocate call is timed and recorded. */
 	void (*sample)(void *context, uint32_t thread_index);
+	/* Optional: has this thread done all that there is for it? Then it leaves the window,
+	 * which ends with the last thread, or after window_ns. */
+	bool (*ended)(void *context, uint32_t thread_index);
 	/* Optional, on the main thread: before the gate opens, every tick_ns, at the end. */
 	void (*at_open)(void *context);
 	void (*tick)(void *context, uint64_t elapsed_ns);
@@ -46,7 +49,7 @@ struct pfs_trial_thread {
 
 struct pfs_trial {
 	struct pfs_trial_thread *threads; /* the caller's, one for each thread of the pool */
-	uint64_t window_ns;  /* first start to stop */
+	uint64_t window_ns;  /* first start to stop; of work with an end: to the last end */
 	double util_min;     /* least share of its time that a thread ran */
 	double util_total;   /* CPU time of all over the PUs' time */
 	uint64_t switches;

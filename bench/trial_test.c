@@ -143,6 +143,42 @@ static void check_batches(struct pfs_pool *pool)
 	expect(threads[0].batch == 5, "without adapt they stay");
 }
 
+/* Each thread has so much to do, and thread 0 nothing. */
+static bool quick_ended(void *context, uint32_t index)
+{
+	(void)context;
+	return pfs_mark_get(&steps[index]) >= 10 * index;
+}
+
+static bool never_ended(void *context, uint32_t index)
+{
+	(void)context, (void)index;
+	return false;
+}
+
+static void check_ends(struct pfs_pool *pool)
+{
+	struct pfs_trial_thread threads[THREADS] = {{.batch = 5}, {.batch = 5}, {.batch = 5}};
+	struct pfs_trial trial = {.threads = threads};
+	struct pfs_trial_plan plan = plan_with(quick_step);
+	uint64_t last = 0, first = UINT64_MAX;
+
+	plan.ended = quick_ended;
+	plan.window_ns = UINT64_C(3600000000000); /* would show */
+	pfs_trial_run(pool, &plan, &trial);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		expect(threads[i].ops == 10 * i, "a thread does its part and no more");
+		last = threads[i].end_ns > last ? threads[i].end_ns : last;
+		first = threads[i].start_ns < first ? threads[i].start_ns : first;
+	}
+	expect(trial.window_ns == last - first, "the window is as long as the work");
+	plan = plan_with(quick_step);
+	plan.ended = never_ended;
+	pfs_trial_run(pool, &plan, &trial);
+	expect(trial.window_ns >= plan.window_ns / 2 && threads[0].ops != 0,
+	       "work that does not end is stopped");
+}
+
 static void check_clock_step(void)
 {
 	const uint64_t coarse[] = {30, 0, 20, 50, 20}, fine[] = {30, 20, 51}, none[] = {0, 0};
@@ -170,6 +206,7 @@ int main(void)
 	check_pool(pool);
 	check_judgement(pool);
 	check_batches(pool);
+	check_ends(pool);
 	pfs_pool_destroy(pool);
 	pfs_placement_fini(&placement);
 	hwloc_topology_destroy(topology);

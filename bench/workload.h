@@ -55,13 +55,16 @@ struct pfs_scene {
 	const char *name;         /* of the benchmark */
 	const struct pfs_replay *replay; /* NULL where the workload has no trace */
 	double occupancy;
+	uint32_t records;         /* of --records; 0 where the workload has none */
 	uint32_t thread_count;
 	uint32_t container_count;
 	struct pfs_container *containers[PFS_CONTAINERS_MAX];
 	/* Most records in use at once, as far as the workload knows; UINT64_MAX: it doesn't. */
 	uint64_t live_peak[PFS_CONTAINERS_MAX];
 	struct pfs_worker *workers;
-	uint64_t capacity;        /* records in the preallocated pages of container 0 */
+	/* Where pages get their bytes; NULL: as the library does. */
+	const struct pfs_memory_source *source;
+	uint64_t capacity;        /* records that container 0 is to hold, of records or pages */
 	struct pfs_mark level;    /* tide: share of the peak to aim at, in millionths */
 	struct pfs_mark phase;    /* tide: not 0 in a trough */
 	void *shared;             /* the workload's */
@@ -78,6 +81,7 @@ struct pfs_workload {
 	bool has_occupancy;
 	bool has_policy;          /* false: runs once, not once for each policy */
 	bool has_trace;           /* runs once for each trace */
+	bool has_records;         /* runs once for each of --records and --page_memory */
 	bool paced;               /* its threads sleep by design */
 	uint32_t threads_multiple; /* thread counts must be a multiple of it */
 	uint32_t threads_max;     /* 0: any */
@@ -95,6 +99,9 @@ struct pfs_workload {
 	void (*settle)(struct pfs_worker *worker);
 	uint64_t (*step)(struct pfs_worker *worker, uint64_t count);
 	void (*sample)(struct pfs_worker *worker); /* NULL: no latencies */
+	/* NULL: there is always more to do. Else there is no warm-up, each sample is a call that
+	 * is timed, and a worker that has done its part, of the steps or of the samples, ends. */
+	bool (*ended)(const struct pfs_worker *worker, bool of_samples);
 	void (*tick)(struct pfs_scene *scene, uint64_t elapsed_ns, uint64_t window_ns);
 	uint64_t tick_share;      /* ticks in a window */
 	/* How many records of a container are this worker's just now; NULL: live and canaries. */
@@ -178,6 +185,9 @@ void pfs_live_finish(struct pfs_worker *worker);   /* canaries, then all records
 
 /* Pages that the flags ask for, which every thread has its share of. */
 uint32_t pfs_scene_page_count(const struct pfs_scene *scene);
+
+/* Pages for scene->records, of a workload that has them. */
+uint32_t pfs_scene_record_pages(const struct pfs_scene *scene);
 
 /* Pages of a container that needs room for `need` pages at most: prealloc of them made in
  * advance and four times need as the limit, or all of them where the policy cannot grow. */

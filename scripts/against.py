@@ -7,6 +7,7 @@ not met, or is undecided, stays in the table.
 import judge
 import peers
 import stats
+from results import ANY
 from summary import per_operation, ratio_bar
 
 OURS = ("exact", "magazine")
@@ -80,7 +81,8 @@ def _scaling_bars(results):
 def _tight_bars(results):
     rows = []
     for policy in OURS:
-        cases = [c for c in results.cases("counted", policy=policy) if c.threads >= 2]
+        cases = [c for c in results.cases("counted", policy=policy, records=ANY)
+                 if c.threads >= 2]
         bar = f"{policy}: no excess page, no needless growth, in every workload and thread count"
         worst = {metric: max((v for c in cases for v in results.samples("counted", c, metric)),
                              default=None) for metric in ("excess_pages", "needless_growths")}
@@ -147,12 +149,58 @@ def _handoff_bars(results):
             for policy in OURS]
 
 
+def _peer_bars(results):
+    """Where the peers were ahead: records that one thread allocates and another frees, records in
+    random order, and a call of the public functions, which a peer's are, too."""
+    calls = {**_pair("magazine"), "api": "public"}
+    return [ratio_bar(results, "magazine, handoff, 2 threads: at least 0.9 × jemalloc",
+                      {"workload": "handoff", "policy": "magazine", "threads": 2},
+                      {"workload": "handoff", "policy": "jemalloc", "threads": 2}, least=0.9),
+            ratio_bar(results, "magazine, churn 0.9, 2 threads: at least 0.9 × mimalloc",
+                      _churn("magazine", 0.9), _churn("mimalloc", 0.9), least=0.9),
+            ratio_bar(results, "magazine, pair by the public calls, 1 thread: at least as fast as "
+                      "jemalloc", calls, {**calls, "policy": "jemalloc"}, least=1,
+                      form=per_operation)]
+
+
+def _fill(policy, records):
+    return {"workload": "fill", "policy": policy, "threads": 1, "records": records,
+            "memory": "touched"}
+
+
+def _growth_bars(results):
+    """The time of a record while a container grows, and of a refusal, against their sizes."""
+    rows = []
+    for policy in OURS:
+        small, large = (_fill(policy, records) for records in (1 << 16, 1 << 24))
+        bar = ratio_bar(results, f"{policy}, fill, touched memory: a record of 16 Mi costs at most "
+                        "1.5 × one of 64 Ki", small, large, most=1.5, form=per_operation)
+        rows.append(_of_ends(bar, results.of("release", "finished", **large)))
+    for policy in OURS:
+        few, many = ({"workload": "refuse", "policy": policy, "threads": 1, "records": pages}
+                     for pages in (64, 1 << 20))
+        rows.append(ratio_bar(results, f"{policy}: a refusal at 1 Mi pages costs at most 2 × one "
+                              "at 64", few, many, most=2, form=per_operation))
+    return rows
+
+
+def _of_ends(bar, finished):
+    """A fill that did not end would have cost more than the mean so far: that cannot meet a bar."""
+    late = sum(1 for v in finished if v == 0)
+    if not late:
+        return bar
+    return bar._replace(measured=f"{bar.measured}; {late} of {len(finished)} fills did not end in "
+                        "time, and count as far as they came",
+                        verdict=judge.UNDECIDED if bar.verdict == judge.MET else bar.verdict)
+
+
 def bars(results):
     """[judge.Bar]; [] where none of ours was measured."""
     if not any(policy in results.policy_order for policy in OURS):
         return []
     rows = []
-    for make in (_churn_bars, _pair_bars, _scaling_bars, _tight_bars, _tide_bars, _handoff_bars):
+    for make in (_churn_bars, _pair_bars, _scaling_bars, _tight_bars, _tide_bars, _handoff_bars,
+                 _peer_bars, _growth_bars):
         rows += make(results)
     return rows
 

@@ -5,6 +5,8 @@ marker. A point is (x, y, low, high, tip, values); low and high are the interval
 values the single ones that are drawn where there is no interval.
 """
 
+import math
+
 from svg import INK, LIGHT, Canvas, Scale, number, short, spread, text_width
 
 LABEL = 12
@@ -38,10 +40,12 @@ def _end_labels(canvas, ends, x, top, bottom):
 
 
 def line_chart(spec, width=548, height=372):
-    """Lines over ordered x positions, evenly spaced; labels stand at the line ends.
+    """Lines over ordered x positions, evenly spaced or by logarithm; labels stand at the line ends.
 
-    spec: title, subtitle, note, x_name, y_name, xs (values), x_form, y_form, y_log, series,
-    shade_from (an x from which the background is shaded) and shade_text, zero.
+    spec: title, subtitle, note, x_name, y_name, xs (values), x_ticks (those of them that are
+    named), x_log, x_form, y_form, y_log, series,
+    shade_from (an x from which the background is shaded) and shade_text, zero. The points of a
+    series at the xs in its "open" are hollow.
     """
     canvas = Canvas(width, height)
     top = _head(canvas, spec) + 22
@@ -55,6 +59,8 @@ def line_chart(spec, width=548, height=372):
     right = width - 26 - max([text_width(n, LABEL) for n in names] or [0])
     step = (right - left - 24) / max(1, len(spec["xs"]) - 1)
     at_x = {x: left + 12 + i * step for i, x in enumerate(spec["xs"])}
+    if spec.get("x_log"):
+        at_x = _by_logarithm(spec["xs"], left + 12, right - 12)
     canvas.text(4, top - 9, spec["y_name"], size=11.5, tone="soft")
     if spec.get("shade_from") in at_x:
         start = at_x[spec["shade_from"]] - step / 2
@@ -62,12 +68,19 @@ def line_chart(spec, width=548, height=372):
         canvas.text(right, top - 9, spec["shade_text"], size=10.5, anchor="end", tone="soft")
     _axis_y(canvas, scale, left, right, y_form)
     for x, place in at_x.items():
-        canvas.text(place, bottom + 16, spec.get("x_form", str)(x), size=11, anchor="middle",
-                    tone="soft")
+        if x in spec.get("x_ticks", at_x):
+            canvas.text(place, bottom + 16, spec.get("x_form", str)(x), size=11, anchor="middle",
+                        tone="soft")
     canvas.line(left, bottom, right, bottom, "axis")
     _axis_name_x(canvas, left, right, bottom + 33, spec["x_name"])
     _draw_lines(canvas, spec, at_x, scale, (right, top, bottom))
     return canvas
+
+
+def _by_logarithm(xs, begin, end):
+    """{x: place}; all above 0."""
+    low, span = math.log(min(xs)), math.log(max(xs) / min(xs)) or 1.0
+    return {x: begin + (math.log(x) - low) / span * (end - begin) for x in xs}
 
 
 def _draw_lines(canvas, spec, at_x, scale, frame):
@@ -91,7 +104,8 @@ def _draw_lines(canvas, spec, at_x, scale, frame):
                 for value in p[5]:
                     canvas.marker(at_x[p[0]], scale.at(value), series["index"], p[4], "circle",
                                   2.4)
-                canvas.marker(at_x[p[0]], scale.at(p[1]), series["index"], p[4])
+                canvas.marker(at_x[p[0]], scale.at(p[1]), series["index"], p[4],
+                              hollow=p[0] in series.get("open", ()))
     _end_labels(canvas, ends, right - 8, top, bottom)
 
 

@@ -11,8 +11,9 @@ In containers/, variants/ and bench/gate.h:
     order that it uses (or just /* [B1] ... on its line, where that is said nearby), each relaxed
     one "relaxed: why"; at it means on its lines or in the comment that ends up to 3 lines above.
 Everywhere: no standalone thread fence; no <stdatomic.h>, __atomic_ or __sync_ outside
-containers/atomic.h and bench/gate.h (the tests' own flags in stress/ and *_test.c may use
-<stdatomic.h>). Where clang is installed, it also refuses plain accesses to _Atomic objects.
+containers/atomic.h, bench/gate.h and include/pfslab/calls.h (the tests' own flags in stress/ and
+*_test.c may use <stdatomic.h>). Where clang is installed, it also refuses plain accesses to
+_Atomic objects.
 Exit 0: all is argued. 1: something is not.
 """
 
@@ -24,7 +25,7 @@ import sys
 
 import sources
 
-DOOR = ("containers/atomic.h", "bench/gate.h", "recorder/ring.h")
+DOOR = ("containers/atomic.h", "bench/gate.h", "recorder/ring.h", "include/pfslab/calls.h")
 LABEL = re.compile(r"\[([A-Z]{1,2}[0-9]+)\]")
 DEFINITION = re.compile(r"\[([A-Z]{1,2}[0-9]+)\]\s+[\w/,>. -]+:")
 OPERATION = re.compile(r"\b(?:pfs_(?:load|store|cas|exchange|fetch_[a-z]+)_"

@@ -12,7 +12,8 @@ import judge
 import stats
 import summary
 from figure_parts import count_noun
-from svg import number
+from fill_figures import STORM_PAGE_RECORDS, STORM_THREADS
+from svg import number, time_text
 
 # experiment: which of experiments.py gives the numbers; source: who says so.
 Claim = namedtuple("Claim", "name experiment source says judge")
@@ -68,8 +69,10 @@ def _against(view, metric, one, other):
 
 
 def _with(found, trait):
-    """The policies with a trait, but for baselines; found are results or a view of them."""
-    said = [p for p in found.policy_order if trait in found.traits.get(p, ())
+    """The policies with a trait, but for baselines and those that did no churn; found are results
+    or a view of them."""
+    churned = {case.policy for _, case in found.values if case.workload == "churn"}
+    said = [p for p in found.policy_order if trait in found.traits.get(p, ()) and p in churned
             and not found.plan.get("summaries", {}).get(p, "").startswith("baseline")]
     return said if found.traits else list(TRAITS[trait])
 
@@ -253,6 +256,22 @@ def _efficiency(results):
             _together([s for _, _, s in found], 0.2))
 
 
+def _storm(metric, word):
+    def check(results):
+        view = results.simulated()
+        case = {"workload": "storm", "threads": STORM_THREADS, "page_records": STORM_PAGE_RECORDS}
+        found = {p: view.of("release", metric, policy=p, **case)
+                 for p in ("mutex_list", "exact", "magazine")}
+        if not all(found.values()):
+            return NOT_SIMULATED
+        held = [stats.paired(found[p], found["mutex_list"], lambda a, b: a <= b)
+                for p in ("exact", "magazine")]
+        return (f"{word}: " + ", ".join(f"{p} {time_text(summary.median(v))}"
+                                        for p, v in found.items())
+                + f", {_seeds_text(found['exact'])}", judge.every(v for s in held for v in s))
+    return check
+
+
 DOCUMENT, OWN = "source document", "pfslab"
 CLAIMS = (
     Claim("four-pages", "four-pages", DOCUMENT, "Four pages, the first and the last full, four "
@@ -278,6 +297,11 @@ CLAIMS = (
           _ratios("random_start", 5)),
     Claim("efficiency", "strict", OWN, "exact: throughput / (threads × that of one thread) at "
           "least 0.2", _efficiency),
+    Claim("storm-longest", "storm", OWN, "exact and magazine, storm with 256 threads and pages of "
+          "32 records: the longest call under growth at most mutex_list's",
+          _storm("ns_max", "longest call")),
+    Claim("storm-tail", "storm", OWN, "exact and magazine, the same storm: p99.9 of the calls at "
+          "most mutex_list's", _storm("ns_p999", "p99.9")),
 )
 WORDS = {judge.MET: "holds", judge.NOT_MET: "DOES NOT HOLD", judge.UNDECIDED: "undecided",
          judge.NOT_MEASURED: "–"}

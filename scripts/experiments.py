@@ -35,6 +35,8 @@ SEARCHES = [["--policy", "original", "--scenario", "four_pages"],
             ["--policy", "exact", "--scenario", "four_pages", "--seconds", "15"]]
 
 AT_MAIN = {"machines": [MAIN], "costs": [COSTS]}
+# Pages are added all the time: up to 2,080 of 32 records, in five containers.
+STORM = {**AT_MAIN, "workloads": ["storm"], "threads": [256], "options": ["--page_records", "32"]}
 
 
 def _others(seeds):
@@ -64,6 +66,8 @@ EXPERIMENTS = {
                     "occupancies": [0.95, 0.99], "seeds": [1, 2]}],
         "machines": _others([1]),
         "workloads": _workloads([1, 8, 64, 256], [1]),
+        "storm": [{**STORM, "policies": ["mutex_list", "exact", "magazine", "original"],
+                   "seeds": [1, 2]}],
     },
     "full": {
         "four-pages": [{"searches": SEARCHES}],
@@ -79,6 +83,9 @@ EXPERIMENTS = {
         # storm is slow to simulate where a scan is strict: a full container is searched whole.
         "workloads": _workloads(COUNTS[:-1], [1]) + [
             {**AT_MAIN, "policies": POLICIES, "workloads": ["storm"], "threads": [1, 4, 16]}],
+        # Some minutes for each strict scan.
+        "storm": [{**STORM, "policies": ["mutex_list", "exact", "magazine", "original"],
+                   "seeds": [1, 2, 3]}, {**STORM, "policies": POLICIES}],
     },
 }
 

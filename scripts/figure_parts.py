@@ -22,8 +22,8 @@ def listed(names):
     return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + names[-1:])
 
 
-def launches_text(results, build, workload):
-    low, high = results.launches(build, workload)
+def launches_text(results, build, workload, **variant):
+    low, high = results.launches(build, workload, **variant)
     return count_noun(high, "launch") if low == high else f"{low} to {high} launches"
 
 
@@ -38,9 +38,9 @@ def band_text(low, high, word):
     return f"; shaded: interval of the median by order statistics, covers {covers}{few}"
 
 
-def note(results, build, workload, band=True):
+def note(results, build, workload, band=True, **variant):
     """Build, launches and spread: the foot of each figure."""
-    low, high = results.launches(build, workload)
+    low, high = results.launches(build, workload, **variant)
     if results.stamp:
         return (f"{results.stamp}; each point the median of "
                 f"{count_noun(high, 'seed') if low == high else f'{low} to {high} seeds'}"
@@ -50,9 +50,9 @@ def note(results, build, workload, band=True):
             "memory": "memory: release build, one case a process",
             "still": "times: release build, which counts nothing"}[build]
     spread = band_text(low, high, "launch") if band else ""
-    placements = {c.placement for c in results.cases(build, workload=workload)} - {None}
+    placements = {c.placement for c in results.cases(build, workload=workload, **variant)} - {None}
     placed = f"; placement {', '.join(sorted(placements))}" if placements else ""
-    return (f"{what}; each point the median of {launches_text(results, build, workload)}"
+    return (f"{what}; each point the median of {launches_text(results, build, workload, **variant)}"
             f"{spread}{placed}")
 
 

@@ -5,6 +5,7 @@ A figure function takes results and returns a Figure, or None where the data is 
 
 import charts
 import figure_parts as parts
+import fill_figures
 import growth_figures
 import peer_figures
 import stats
@@ -396,6 +397,11 @@ FIGURES = {
     "calls": peer_figures.calls,
     "replay": peer_figures.replay,
     "fairness": peer_figures.fairness,
+    "growth-touched": lambda r: fill_figures.cost_by_size(r, "growth-touched",
+                                                          fill_figures.TOUCHED),
+    "growth-fresh": lambda r: fill_figures.cost_by_size(r, "growth-fresh", None),
+    "growth-calls": fill_figures.calls_while_growing,
+    "refusal": fill_figures.refusal,
     "scan": scan,
     "skips": skips,
     "tide-pages": pages_over_time,
@@ -413,6 +419,7 @@ FIGURES = {
     "sim-excess": _on_simulated("sim-excess", growth_figures.excess_by_threads),
     "sim-growth": _on_simulated("sim-growth", growth_figures.growth_by_occupancy),
     "sim-skips": _on_simulated("sim-skips", skips),
+    "sim-storm-calls": fill_figures.simulated_calls,
     "sim-machines": growth_figures.machines,
 }
 

@@ -163,11 +163,12 @@ def read_result(folder, job):
     return _read_run(path, job) if job.words[0] == "run" else _read_search(path)
 
 
-def run_name(document, label):
-    """A benchmark name for a simulated run, as results.parse_name reads it."""
+def run_name(document, label, words=()):
+    """A benchmark name for a simulated run, as results.parse_name reads it; words: of its job."""
     occupancy = document.get("occupancy")
     filled = f"/occupancy:{occupancy:g}" if results.is_number(occupancy) else ""
-    return (f"{document['workload']}/policy:{document['policy']}{filled}/machine:{label}/"
+    sized = f"/page_records:{document['page_records']}" if "--page_records" in words else ""
+    return (f"{document['workload']}/policy:{document['policy']}{filled}{sized}/machine:{label}/"
             f"threads:{document['threads']}")
 
 
@@ -177,7 +178,7 @@ def merge(folder, jobs, missing=0):
     for job in jobs:
         found = read_result(folder, job)
         if job.words[0] == "run":
-            rows.append({"name": run_name(found, job.label), "run_type": "iteration",
+            rows.append({"name": run_name(found, job.label, job.words), "run_type": "iteration",
                          "job": job.id, **found})
         else:
             searches.append({"job": job.id, "words": job.words, **found})

@@ -6,6 +6,7 @@ what was measured is kept.
 """
 
 import argparse
+import json
 import os
 import platform
 import re
@@ -148,6 +149,15 @@ def remove_partial(launch, folder):
             os.remove(path)
 
 
+def write_plan(folder, plan):
+    """plan.json, a launch in a line: it is written after each of them, and with an indent Python
+    would take longer for that than some launches."""
+    lines = ",\n".join("  " + json.dumps(launch, allow_nan=False) for launch in plan["launches"])
+    head = json.dumps({**plan, "launches": []}, indent=1, allow_nan=False)
+    results.write_text(os.path.join(folder, "plan.json"),
+                       head.replace('"launches": []', f'"launches": [\n{lines}\n ]', 1) + "\n")
+
+
 def measure(plan, folder, build_dir):
     """Run all launches; the number that failed. plan.json is up to date after each."""
     launches = plan["launches"]
@@ -173,7 +183,7 @@ def measure(plan, folder, build_dir):
         else:
             in_a_row = 0
         done_s += launch["estimate_s"]
-        results.write_json(os.path.join(folder, "plan.json"), plan)
+        write_plan(folder, plan)
         if in_a_row == GIVE_UP_AFTER:
             progress.say(f"run: {in_a_row} launches in a row failed; stopped")
             break
@@ -218,8 +228,11 @@ def arguments_of(argv):
                                      "this machine and write a result folder with a report.")
     parser.add_argument("--out", metavar="DIR", help="the result folder (default: "
                         "results/local/<time>-<host>)")
-    parser.add_argument("--quick", action="store_true", help="a short smoke run: few cases, "
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument("--quick", action="store_true", help="a short smoke run: few cases, "
                         "short windows; not for conclusions")
+    extent.add_argument("--growth", action="store_true", help="only what growth costs, up to 16 Mi "
+                        "records and refusals up to 1 Mi pages (some 40 minutes, 6 GiB)")
     parser.add_argument("--repetitions", type=positive, default=7, metavar="N",
                         help="rounds: process launches for each case and policy; fewer than 6 "
                         "decide nothing (default 7)")
@@ -253,7 +266,8 @@ def simulate(folder, arguments):
     all, a line says why, and the report goes without them."""
     program = os.path.join(arguments.build_dir, "release", "sim", "pfs-sim")
     try:
-        return experiments.simulate(folder, "quick" if arguments.quick else "short", program)
+        return experiments.simulate(folder, "quick" if arguments.quick else "short", program,
+                                    "storm" if arguments.growth else None)
     except results.BadInput as problem:
         print(f"run: nothing is simulated: {problem}", file=sys.stderr)
     except KeyboardInterrupt:
@@ -279,14 +293,14 @@ def main(argv=None):
         bench_path(arguments.build_dir, "release")).items()}
     plan = {"format": 1, "seed": seed, "quick": arguments.quick, "policies": policies,
             "summaries": summaries, "cpus": cpus,
-            "traits": traits,
+            "traits": traits, "growth": arguments.growth,
             "repetitions": arguments.repetitions, "complete": False,
             "launches": suite.make_plan(policies, cpus, seed, arguments.repetitions,
-                                        arguments.quick, traits)}
+                                        arguments.quick, traits, arguments.growth)}
     results.write_json(os.path.join(folder, "machine.json"),
                        machine.describe(TOP, arguments.build_dir))
     machine.export_topology(folder)
-    results.write_json(os.path.join(folder, "plan.json"), plan)
+    write_plan(folder, plan)
     total = sum(launch["estimate_s"] for launch in plan["launches"])
     print(f"run: {len(plan['launches'])} launches of {len(policies)} policies, about "
           f"{clock(total)} min, order by seed {seed}", file=sys.stderr)
@@ -297,13 +311,13 @@ def main(argv=None):
             if launch["status"] == "running":
                 launch["status"] = "interrupted"
                 remove_partial(launch, folder)
-        results.write_json(os.path.join(folder, "plan.json"), plan)
+        write_plan(folder, plan)
         done = sum(1 for launch in plan["launches"] if launch["status"] == "done")
         print(f"\nrun: interrupted after {done} of {len(plan['launches'])} launches; what was "
               f"measured is in {folder}, scripts/report.py {folder} draws it", file=sys.stderr)
         return 130
     plan["complete"] = failed == 0
-    results.write_json(os.path.join(folder, "plan.json"), plan)
+    write_plan(folder, plan)
     failed_runs = simulate(folder, arguments)
     status = report(folder)
     if failed:

@@ -17,10 +17,13 @@ import stats
 from stats import median
 
 # api: how the policy is called where it is not inlined; pages_each: the pages that each thread
-# has for itself, where they are not all threads' together. Variants of a case are asked for.
-Case = namedtuple("Case", "workload policy occupancy placement threads machine api pages_each",
-                  defaults=(None, None, None))
-VARIANTS = {"api": None, "pages_each": None}
+# has for itself, where they are not all threads' together; records: how many a container is filled
+# with, memory: how its pages are, where they are not fresh; page_records: of simulated runs that
+# have other pages. Variants of a case are asked for.
+Case = namedtuple("Case", "workload policy occupancy placement threads machine api pages_each "
+                          "records memory page_records", defaults=(None,) * 6)
+VARIANTS = dict.fromkeys(("api", "pages_each", "records", "memory", "page_records"))
+ANY = object()  # where a case may be of any variant
 SIMULATED_FILE = "simulated.json"
 
 # Builds whose disturbed values are left out. Counts stay: what was skipped was skipped. A pass of
@@ -91,11 +94,13 @@ def parse_name(name):
     try:
         occupancy = float(fields["occupancy"]) if "occupancy" in fields else None
         threads = int(fields.get("threads", "1"))
-        each = int(fields["pages_each"]) if "pages_each" in fields else None
+        each, records, page_records = (int(fields[key]) if key in fields else None
+                                       for key in ("pages_each", "records", "page_records"))
     except ValueError:
         return None
     return Case(parts[0], fields.get("policy"), occupancy, fields.get("placement"), threads,
-                fields.get("machine"), fields.get("api"), each)
+                fields.get("machine"), fields.get("api"), each, records, fields.get("memory"),
+                page_records)
 
 
 def results_of_process(launch):
@@ -321,13 +326,15 @@ class Results:
             self.series.setdefault(case, []).append(line)
 
     def cases(self, build, **wanted):
-        """The cases of a build that match, in a stable order; of variants those asked for."""
+        """The cases of a build that match, in a stable order; of variants those asked for, any
+        of them with ANY."""
         wanted = {**VARIANTS, **wanted}
         found = [case for b, case in self.values if b == build and
-                 all(getattr(case, field) == value for field, value in wanted.items())]
+                 all(getattr(case, field) == value for field, value in wanted.items()
+                     if value is not ANY)]
         return sorted(found, key=lambda c: (c.workload, self.position(c.policy),
                                             -1 if c.occupancy is None else c.occupancy,
-                                            c.placement or "", c.threads))
+                                            c.records or 0, c.placement or "", c.threads))
 
     def position(self, policy):
         """Where a policy stands in the order of --list_policies; it fixes the colour."""
@@ -371,10 +378,10 @@ class Results:
                 (workload is None or case.workload == workload)}
         return [p for p in self.policy_order if p in seen]
 
-    def launches(self, build, workload):
+    def launches(self, build, workload, **variant):
         """Least and most launches behind a workload's cases, those left out not counted."""
         counts = []
-        for case in self.cases(build, workload=workload):
+        for case in self.cases(build, workload=workload, **variant):
             metrics = self.values[(build, case)]
             counts.append(max((len(self.samples(build, case, metric)) for metric in metrics),
                               default=0))

@@ -7,18 +7,25 @@ a seed that plan.json records; rounds alternate all policies (ABAB, not AABB).
 
 import os
 import random
+import re
 from collections import namedtuple
 
 Row = namedtuple("Row", "label build workloads threads occupancies placement window_ms "
-                        "repetitions quick flags results_as only", defaults=("", "", ""))
+                        "repetitions quick flags results_as only unless full",
+                 defaults=("", "", "", "", ""))
+
+FULL_RECORDS = "--records=16384,65536,262144,1048576,4194304,16777216"
+FULL_TOUCHED = f"--page_memory=touched --latency_ms=0 {FULL_RECORDS}"
+FULL_FRESH = f"--latency_ms=0 {FULL_RECORDS}"
 
 # Thread counts: a number; "all" = one for each CPU; "powers" = 1, 2, 4 ... up to all, then once
 # 4 for each CPU; "even" = those of powers that are even; "some" = all, but at least 2.
 # repetitions None: as --repetitions says (default 7: six decide, one may be disturbed). What is
 # shown and not judged needs fewer. quick: is the row part of --quick?
 # times come from release, counts from counted. flags: more of them for pfs-bench. results_as:
-# under which name the results are kept, where it is not the build's. only: the trait that a
-# policy must have for this row.
+# under which name the results are kept, where it is not the build's. only: the traits that a
+# policy must have for this row; unless: those that it must not have, all together. full: the
+# flags of --growth, where growth alone is measured, up to the largest sizes.
 SUITE = (
     #   label            build      workloads  threads      occupancies
     #                    placement  window_ms  repetitions  quick
@@ -62,6 +69,30 @@ SUITE = (
     Row("ebb-still",     "release", "ebb",     "2",         "",
                          "compact", 160,       None,        False,
         "--reclaim_period_ms=0 --repeat_disturbed=0", "still", "reclaim"),
+    # What growth costs, by size. A fill that does not end in the window says so; one call is
+    # timed for each record only where latencies are asked for.
+    Row("growth",        "release", "fill",    "1",         "",
+                         "compact", 120,       6,           True,
+        "--page_memory=touched --latency_ms=0 --records=16384,65536,262144,1048576",
+        only="grow index", unless="exact reclaim", full=FULL_TOUCHED),
+    Row("growth-exact",  "release", "fill",    "1",         "",
+                         "compact", 2000,      None,        False,
+        "--page_memory=touched --latency_ms=0 --records=16384,65536,262144,1048576,16777216",
+        only="exact reclaim", full=FULL_TOUCHED),
+    Row("growth-fresh",  "release", "fill",    "1",         "",
+                         "compact", 120,       6,           False,
+        "--latency_ms=0 --records=16384,262144", only="grow", full=FULL_FRESH),
+    Row("growth-calls",  "release", "fill",    "2,8",       "",
+                         "compact", 120,       6,           False,
+        "--records=131072 --repeat_disturbed=0", only="grow",
+        full="--records=131072,4194304 --repeat_disturbed=0"),
+    Row("refusal",       "release", "refuse",  "1",         "",
+                         "compact", 10,        None,        False,
+        "--page_records=1 --records=64,512,4096 --latency_ms=0", only="bounded",
+        full="--page_records=1 --records=64,4096,65536,1048576 --latency_ms=0"),
+    Row("counts-growth", "counted", "fill",    "2,8",       "",
+                         "compact", 200,       1,           False,
+        "--records=65536 --latency_ms=0", only="grow index"),
     # Without an index there are no pages, and nothing of this to count.
     Row("counts",        "counted", "churn",   "1,all,8,64", "0.5,0.9,0.99,0.999",
                          "compact", 30,        2,           True,
@@ -76,6 +107,7 @@ SUITE = (
                          "compact", 300,       1,           False),
 )
 
+FULL_WINDOW_MS = 10000  # the longest that a fill of --growth is waited for
 MEMORY = "memory"  # results_as of launches whose process is watched
 
 TRACES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
@@ -105,20 +137,42 @@ def _cases(row, cpus):
     if "replay" in workloads and os.path.isdir(TRACES):  # once for each trace
         workloads += [name for name in os.listdir(TRACES) if name.endswith(".pfstrace")][1:]
     fills = len(row.occupancies.split(",")) if row.occupancies else 1
-    return len(workloads) * fills * len(thread_counts(row.threads, cpus))
+    return len(workloads) * fills * len(thread_counts(row.threads, cpus)) * len(_sizes(row))
+
+
+def _sizes(row):
+    """The records that containers are filled with, of rows that have them."""
+    found = re.search(r"--records=(\S+)", row.flags)
+    return [int(size) for size in found.group(1).split(",")] if found else [0]
 
 
 def estimate_seconds(row, cpus):
     """Wall time of one launch: windows of the trials, fill and drain, start of the process."""
     # A trial has a window to warm up and one for latencies besides its own; a tide has not.
     windows = 1.05 if row.workloads == "tide" else 2.0
+    if row.workloads in ("fill", "refuse"):
+        # Some 200 ns for each record to prepare, fill, look through and free it; a page that has
+        # one record takes some µs. Few fills last as long as they may.
+        record_s = 2e-7 if row.workloads == "fill" else 1e-5
+        return 0.1 + _cases(row, cpus) / len(_sizes(row)) * sum(
+            0.1 * row.window_ms / 1000 + record_s * size for size in _sizes(row))
     return 0.1 + _cases(row, cpus) * (windows * row.window_ms / 1000 + 0.03)
 
 
-def make_plan(policies, cpus, seed, repetitions=7, quick=False, traits=None):
-    """The launches in the order in which they run: a list of dictionaries for plan.json."""
+def _fits(row, words):
+    """Is a row for policies of these traits?"""
+    return set(row.only.split()) <= set(words) and not (
+        row.unless and set(row.unless.split()) <= set(words))
+
+
+def make_plan(policies, cpus, seed, repetitions=7, quick=False, traits=None, growth=False):
+    """The launches in the order in which they run: a list of dictionaries for plan.json. growth:
+    only what growth costs, over the full range."""
     source = random.Random(seed)
-    rows = [r for r in SUITE if r.quick or not quick]
+    rows = [r for r in SUITE if (r.quick or not quick) and (r.full or not growth)]
+    if growth:
+        rows = [r._replace(flags=r.full, window_ms=FULL_WINDOW_MS if r.workloads == "fill"
+                           else r.window_ms) for r in rows]
     if quick:
         rows = [r._replace(window_ms=max(QUICK_WINDOW_MS, r.window_ms // 6)) for r in rows]
         repetitions = min(repetitions, QUICK_REPETITIONS)
@@ -132,8 +186,8 @@ def make_plan(policies, cpus, seed, repetitions=7, quick=False, traits=None):
         for row in turn:
             order = list(policies) if row.workloads != "floor" else [None]
             source.shuffle(order)
-            if row.only and traits is not None:
-                order = [policy for policy in order if row.only in traits.get(policy, ())]
+            if (row.only or row.unless) and traits is not None:
+                order = [policy for policy in order if _fits(row, traits.get(policy, ()))]
             launches += [_launch(row, policy, number + 1, cpus) for policy in order]
     for position, launch in enumerate(launches):
         launch["number"] = position + 1

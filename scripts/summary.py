@@ -14,10 +14,13 @@ WORKLOADS = {
     "pair": "each thread allocates, publishes and frees one record",
     "churn": "each thread replaces a random record of its own",
     "handoff": "one thread allocates, another frees",
+    "exchange": "one thread allocates 32 records a call, another frees 32",
     "storm": "connections come and go, as in a database server",
     "scan": "a reader walks all live records while others churn",
     "tide": "the load rises, holds and falls",
     "ebb": "the load falls again and again, and pages go back",
+    "fill": "a container grows from no page to so many records",
+    "refuse": "every record is in use and no page may be added",
 }
 
 
@@ -143,7 +146,8 @@ def table(results):
                f"churn {full:g}\n{threads} threads\nM/s (× {base})",
                f"churn {occupancy:g}\n{threads} threads\np99",
                "pages skipped\nper 1000,\nworst", "records skipped\nper 1000,\nworst",
-               "needless\npages,\nworst", "tide\npeak /\nideal", "tide\ngiven\nback"]
+               "needless\npages,\nworst", "overhead\nbytes a\nrecord", "tide\npeak /\nideal",
+               "tide\ngiven\nback"]
     if full == occupancy:  # nothing fuller was measured
         headers.pop(4)
     rows = []
@@ -168,6 +172,8 @@ def table(results):
             _plain(worst_count(results, policy, "page_skips")),
             _plain(worst_count(results, policy, "record_skips")),
             _plain(worst_count(results, policy, "needless_growths")),
+            _plain(results.mid("release", "overhead_per_record", policy=policy,
+                               occupancy=occupancy, **churn)),
             "–" if not line else f"{line:.2f}",
             "–" if share is None else f"{share * 100:.0f} %"])
         if full == occupancy:

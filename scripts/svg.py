@@ -244,12 +244,15 @@ class Canvas:
         self.parts.append(f'<polygon class="f{index}" points="{steps}" fill="{LIGHT[index]}" '
                           'fill-opacity="0.16"/>')
 
-    def marker(self, x, y, series, tip, shape=None, size=4.0):
+    def marker(self, x, y, series, tip, shape=None, size=4.0, hollow=False):
         """A point with a tooltip; its shape follows the series unless given."""
         index = series % len(LIGHT)
         shape = ("circle", "square", "triangle", "diamond")[series % 4] if shape is None else shape
         frame = (f'class="f{index} rim mark" fill="{LIGHT[index]}" stroke="{PAPER}" '
                  'stroke-width="1"')
+        if hollow:
+            frame = (f'class="l{index} paper mark" fill="{PAPER}" stroke="{LIGHT[index]}" '
+                     'stroke-width="1.6"')
         title = f"<title>{escape(tip)}</title>"
         if shape == "circle":
             body = f'<circle {frame} cx="{x:.1f}" cy="{y:.1f}" r="{size}">{title}</circle>'

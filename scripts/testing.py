@@ -1,16 +1,20 @@
 #!/usr/bin/python3
 """testing.py - builds everything and runs every test; scripts/test calls it after setup.
 
-Each step adds to the counts of passed, failed and skipped; the last line sums them up.
+Each step adds to the counts of passed, failed and skipped; the last line sums them up. The presets
+are built and tested with all cores; beside them, and with all cores once they are done, go the
+steps that need one each: the tests of the scripts, a file at a time, clang's build, the quick run.
 Exit 0: none failed. 1: one did. 2: bad usage.
 """
 
+import collections
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree
 
@@ -18,7 +22,9 @@ import commandline
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCRIPTS = os.path.join(TOP, "scripts")
+TESTS = os.path.join(SCRIPTS, "tests")
 PRESETS = ("release", "counted", "asan", "tsan")
+RUN_PRESETS = ("release", "counted") # those that scripts/run builds
 CHECKS = ("check_layers.py", "check_ordering.py", "check_sizes.py", "check_headers.sh")
 
 
@@ -32,22 +38,53 @@ class Tally:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
         self.begin = time.monotonic()
+        self.lock = threading.Lock()
 
-    def add(self, what, passed=0, failed=0, skipped=0, why=""):
-        """Count a step and say so in one line."""
+    def add(self, what, passed=0, failed=0, skipped=0, why="", lines=()):
+        """Count a step and say so in one line; more lines below it."""
         passed, failed, skipped = int(passed), int(failed), int(skipped)
-        self.passed += passed
-        self.failed += failed
-        self.skipped += skipped
         spent = int(time.monotonic() - self.begin)
         parts = [f"{n} {word}" for n, word in ((passed, "passed"), (failed, "failed"),
                                                (skipped, "skipped")) if n]
         end = f": {why}" if why else ""
-        print(f"[{spent // 60:2}:{spent % 60:02}] {what}: {', '.join(parts) or 'nothing'}{end}",
-              flush=True)
+        with self.lock:
+            self.passed += passed
+            self.failed += failed
+            self.skipped += skipped
+            print(f"[{spent // 60:2}:{spent % 60:02}] {what}: {', '.join(parts) or 'nothing'}{end}",
+                  *lines, sep="\n", flush=True)
 
 
-def run(command, log, seconds=1500):
+class Beside:
+    """Steps that wait for a core: whoever calls work() takes them one by one."""
+
+    def __init__(self, tally):
+        self.tally, self.steps = tally, collections.deque()
+
+    def put(self, name, step, *arguments):
+        """A step, called with the tally and its arguments."""
+        self.steps.append((name, step, arguments))
+
+    def work(self):
+        """Until none is left. One that breaks off has failed."""
+        while True:
+            try:
+                name, step, arguments = self.steps.popleft()
+            except IndexError:
+                return
+            try:
+                step(self.tally, *arguments)
+            except Exception as error: # pylint: disable=broad-except
+                self.tally.add(name, failed=1, why=f"{type(error).__name__}: {error}")
+
+    def work_in_background(self):
+        """One more worker, which is to be joined."""
+        worker = threading.Thread(target=self.work)
+        worker.start()
+        return worker
+
+
+def run(command, log, seconds):
     """Run a command with its output in a log; its exit status, or 124 when it takes too long."""
     os.makedirs(os.path.dirname(log), exist_ok=True)
     with open(log, "w", encoding="utf-8") as file:
@@ -63,13 +100,12 @@ def run(command, log, seconds=1500):
             return 127
 
 
-def show(log, pattern=None, lines=15):
+def telling(log, pattern=None, lines=15):
     """The lines of a log that matter: those that match, or the last ones."""
     with open(log, encoding="utf-8", errors="replace") as file:
         text = file.read().splitlines()
     chosen = [line for line in text if pattern and re.search(pattern, line)][:lines]
-    for line in chosen or text[-lines:]:
-        print("    " + line[:200])
+    return ["    " + line[:200] for line in chosen or text[-lines:]]
 
 
 def log_of(name):
@@ -81,9 +117,7 @@ def step(tally, name, command, seconds=600):
     """One command that is one test."""
     log = log_of(name)
     failed = run(command, log, seconds) != 0
-    tally.add(name, passed=not failed, failed=failed)
-    if failed:
-        show(log)
+    tally.add(name, passed=not failed, failed=failed, lines=telling(log) if failed else ())
     return not failed
 
 
@@ -100,26 +134,38 @@ def rule_checks(tally):
              [os.path.join(SCRIPTS, "check_results.py"), folder])
 
 
-def script_tests(tally):
-    """The tests of the scripts, by unittest."""
-    log = log_of("scripts")
-    status = run([sys.executable, "-m", "unittest", "discover", "-s",
-                  os.path.join(SCRIPTS, "tests"), "-v"], log, 900)
-    with open(log, encoding="utf-8", errors="replace") as file:
-        text = file.read()
+def count_unittest(text, status):
+    """(passed, failed, skipped) of what unittest said; None if no test ran."""
     ran = re.search(r"^Ran (\d+) tests?", text, re.MULTILINE)
     end = re.search(r"^(?:OK|FAILED)(?: \((.*)\))?$", text, re.MULTILINE)
     if not ran or not end or not int(ran.group(1)):
-        tally.add("scripts", failed=1, why="the tests did not run")
-        show(log)
-        return
+        return None
     counts = dict(re.findall(r"(\w+)=(\d+)", end.group(1) or ""))
     failed = int(counts.get("failures", 0)) + int(counts.get("errors", 0))
     skipped = int(counts.get("skipped", 0))
     failed = failed or (1 if status else 0)
-    tally.add("scripts", max(0, int(ran.group(1)) - failed - skipped), failed, skipped)
-    if failed:
-        show(log, r"^(?:FAIL|ERROR|\w*Error)\b")
+    return max(0, int(ran.group(1)) - failed - skipped), failed, skipped
+
+
+def script_test(tally, name):
+    """A file of the scripts' tests, by unittest."""
+    log = log_of("scripts-" + name)
+    status = run([sys.executable, "-m", "unittest", "discover", "-s", TESTS, "-p", name + ".py",
+                  "-v"], log, 3600)
+    with open(log, encoding="utf-8", errors="replace") as file:
+        counted = count_unittest(file.read(), status)
+    if counted is None:
+        tally.add("scripts " + name, failed=1, why="the tests did not run", lines=telling(log))
+        return
+    tally.add("scripts " + name, *counted,
+              lines=telling(log, r"^(?:FAIL|ERROR|\w*Error)\b") if counted[1] else ())
+
+
+def script_tests():
+    """The files of the scripts' tests, the largest first."""
+    names = [name for name in os.listdir(TESTS) if re.fullmatch(r"test_\w+\.py", name)]
+    names.sort(key=lambda name: -os.path.getsize(os.path.join(TESTS, name)))
+    return [name[:-len(".py")] for name in names]
 
 
 def count_junit(path):
@@ -147,9 +193,8 @@ def configure_and_build(tally, name, configure, build):
     """Configure and build; a failure of either is one failed test."""
     log = log_of("build-" + name)
     for command in (configure, build):
-        if run(command, log, 1200) != 0:
-            tally.add("build " + name, failed=1)
-            show(log, r"error:|Error|FAILED")
+        if run(command, log, 3600) != 0:
+            tally.add("build " + name, failed=1, lines=telling(log, r"error:|Error|FAILED"))
             return False
     tally.add("build " + name, passed=1)
     return True
@@ -162,30 +207,38 @@ def ctest(tally, name, folder):
     if os.path.exists(junit):
         os.remove(junit)
     run(["ctest", "--test-dir", folder, "--output-on-failure", "--output-junit", junit,
-         "--timeout", "600", "-j", str(len(os.sched_getaffinity(0)))], log, 1500)
+         "--timeout", "1200", "-j", str(len(os.sched_getaffinity(0)))], log, 7200)
     counted = count_junit(junit)
     if counted is None or sum(counted[:3]) == 0:
-        tally.add("ctest " + name, failed=1, why="no test ran")
-        show(log)
+        tally.add("ctest " + name, failed=1, why="no test ran", lines=telling(log))
         return
-    tally.add("ctest " + name, *counted[:3])
+    shown = []
     for test, output in counted[3].items():
-        print(f"  {test}:")
         lines = [line for line in output.splitlines() if line.strip()]
-        telling = [line for line in lines if TELLING.search(line)]
-        for line in telling[:6] or lines[-6:]:
-            print("    " + line[:200])
+        chosen = [line for line in lines if TELLING.search(line)][:6] or lines[-6:]
+        shown += [f"  {test}:"] + ["    " + line[:200] for line in chosen]
+    tally.add("ctest " + name, *counted[:3], lines=shown)
 
 
-def presets(tally):
-    """Every preset: build, test; and the generated code of release."""
+def build_preset(tally, name):
+    """One preset."""
+    return configure_and_build(tally, name, ["cmake", "--preset", name],
+                               ["cmake", "--build", "--preset", name])
+
+
+def presets(tally, ready):
+    """Every preset: build, test; and the generated code of release. ready: what the quick run
+    needs is built, as far as it can be."""
+    built = {name: build_preset(tally, name) for name in RUN_PRESETS}
+    ready.set()
     for name in PRESETS:
-        if configure_and_build(tally, name, ["cmake", "--preset", name],
-                               ["cmake", "--build", "--preset", name]):
+        if name not in built:
+            built[name] = build_preset(tally, name)
+        if built[name]:
             ctest(tally, name, os.path.join(TOP, "build", name))
-            if name == "release":
-                step(tally, "check_codegen-gcc", [os.path.join(SCRIPTS, "check_codegen.py"),
-                                                  os.path.join(TOP, "build", name)])
+        if built[name] and name == "release":
+            step(tally, "check_codegen-gcc", [os.path.join(SCRIPTS, "check_codegen.py"),
+                                              os.path.join(TOP, "build", name)])
 
 
 def clang(tally):
@@ -198,19 +251,20 @@ def clang(tally):
     if configure_and_build(tally, "clang", [
             "cmake", "-S", TOP, "-B", folder, "-G", "Ninja", "-DCMAKE_C_COMPILER=clang",
             "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"],
-            ["cmake", "--build", folder]):
+            ["cmake", "--build", folder, "-j", "1"]):
         step(tally, "check_codegen-clang", [os.path.join(SCRIPTS, "check_codegen.py"), folder])
 
 
-def smoke(tally):
+def smoke(tally, ready):
     """A quick run of the suite into a folder that is thrown away, and its report in a browser."""
-    sys.path.insert(0, os.path.join(SCRIPTS, "tests"))
+    sys.path.insert(0, TESTS)
     import test_report  # finds the browser
+    ready.wait()
     folder = tempfile.mkdtemp(prefix="pfs-smoke-")
     out = os.path.join(folder, "result")
     try:
         if not step(tally, "run-quick", [os.path.join(SCRIPTS, "run"), "--quick", "--out", out],
-                    900):
+                    3600):
             return
         step(tally, "run-quick-schema", [os.path.join(SCRIPTS, "check_results.py"), out])
         if not test_report.CHROMIUM:
@@ -222,21 +276,44 @@ def smoke(tally):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-STEPS = {"checks": rule_checks, "scripts": script_tests, "presets": presets, "clang": clang,
-         "smoke": smoke}
+STEPS = ("checks", "scripts", "presets", "clang", "smoke")
+
+
+def test_all(tally, chosen):
+    """The chosen steps."""
+    beside, ready = Beside(tally), threading.Event()
+    if "checks" in chosen:
+        rule_checks(tally)
+    if "scripts" in chosen:
+        for name in script_tests():
+            beside.put("scripts " + name, script_test, name)
+    if "clang" in chosen:
+        beside.put("clang", clang)
+    if "smoke" in chosen:
+        beside.put("run-quick", smoke, ready)
+    with tempfile.TemporaryDirectory(prefix="pfs-tests-") as shared:
+        os.environ["PFS_TESTS_SHARED"] = shared # see fixture.py
+        worker = beside.work_in_background()
+        try:
+            if "presets" in chosen:
+                presets(tally, ready)
+            ready.set()
+            beside.work()
+        finally:
+            beside.steps.clear()
+            ready.set()
+            worker.join()
 
 
 def main(argv=None):
     """The command."""
     parser = commandline.Parser(prog="scripts/test", description="Install, build, and run every "
                                 "test; the last line sums up.")
-    parser.add_argument("--only", choices=list(STEPS), action="append",
+    parser.add_argument("--only", choices=STEPS, action="append",
                         help="only this part; may be repeated")
     arguments = parser.parse_args(argv)
     tally = Tally()
-    for name, part in STEPS.items():
-        if not arguments.only or name in arguments.only:
-            part(tally)
+    test_all(tally, arguments.only or STEPS)
     print(f"{tally.passed} passed, {tally.failed} failed, {tally.skipped} skipped", flush=True)
     return 1 if tally.failed else 0
 

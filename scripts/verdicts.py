@@ -36,7 +36,8 @@ def level_of(rows):
 def case_name(case):
     """A case as the benchmark's name, without its fixed end."""
     parts = [case.workload]
-    for field in ("policy", "occupancy", "api", "pages_each", "placement", "machine", "threads"):
+    for field in ("policy", "occupancy", "records", "memory", "api", "pages_each", "placement",
+                  "machine", "threads"):
         value = getattr(case, field)
         if value is not None:
             parts.append(f"{field}:{value:g}" if isinstance(value, float) else

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -S
 """fake_bench.py - answers like pfs-bench with invented numbers, for the tests of the scripts.
 
 PFS_FAKE: fail:POLICY exits with 1 for that policy, garbage writes half a JSON file, slow sleeps
@@ -73,7 +73,8 @@ def measure(workload, policy, occupancy, threads, counted, api="", each=""):
     filled = f"/occupancy:{occupancy:g}" if occupancy is not None else ""
     extra = dict(fairness=random.uniform(0.7, 1), ns_p50=ns * cost, ns_p99=ns * cost * 6,
                  ns_p999=ns * cost * 40,
-                 ns_max=ns * cost * 9000 * random.uniform(.5, 2), pages_peak=64, pages_ideal=60)
+                 ns_max=ns * cost * 9000 * random.uniform(.5, 2), pages_peak=64, pages_ideal=60,
+                 overhead_per_record=21.5)
     if workload == "scan":
         extra["rows_per_second"] = 4e7 / ns
     if workload == "tide":
@@ -88,6 +89,26 @@ def measure(workload, policy, occupancy, threads, counted, api="", each=""):
     name = (f"{workload}/policy:{policy}{filled}{api}{each}/placement:compact/threads:{threads}/"
             "manual_time")
     return row(name, rate, extra)
+
+
+def measure_size(workload, policy, threads, size, memory, timed, counted):
+    """fill and refuse: scans cost more the more there is, and one does not end in its time."""
+    scans = policy in ("original", "local_scan", "random_start", "reclaiming")
+    ns = POLICIES[policy][0] * random.uniform(0.95, 1.05) * (size / 64 if scans else 1)
+    ns *= 1 if memory else 1.8
+    pages = size if workload == "refuse" else size // 256
+    extra = {"records": size, "pages_peak": pages, "pages_ideal": pages, "excess_pages": 0,
+             "overhead_per_record": 21.5}
+    if workload == "fill":
+        late = policy == "random_start" and size > 1 << 17
+        extra.update(finished=int(not late), filled=size // 3 if late else size, growths=pages)
+    if counted:
+        extra.update(counts(policy, None, threads, size))
+    if timed:
+        extra.update(ns_p50=ns, ns_p99=ns * 3, ns_p999=ns * 20, ns_max=ns * 900 * threads)
+    name = (f"{workload}/policy:{policy}/records:{size}{memory}/placement:compact/"
+            f"threads:{threads}/manual_time")
+    return row(name, 1e9 / ns, extra)
 
 
 def tide_line(name, policy):
@@ -106,7 +127,8 @@ def tide_line(name, policy):
 def main():
     parser = argparse.ArgumentParser()
     for name in ("policies", "workloads", "occupancies", "threads", "placements", "window_ms",
-                 "series", "benchmark_out", "benchmark_out_format", "apis", "pages_each"):
+                 "series", "benchmark_out", "benchmark_out_format", "apis", "pages_each",
+                 "records", "page_memory", "latency_ms"):
         parser.add_argument("--" + name, default="")
     parser.add_argument("--list_policies", action="store_true")
     parser.add_argument("--list_workloads", action="store_true")
@@ -122,8 +144,11 @@ def main():
                         for p in names))
         return 0
     if arguments.list_traits:
-        print("\n".join(p + (" index reclaim" if p in GIVES_BACK else
-                             "" if p == "malloc" else " index") for p in POLICIES))
+        print("\n".join(p + (" index" if p != "malloc" else "")
+                        + (" reclaim" if p in GIVES_BACK else "")
+                        + (" exact" if p in ("exact", "magazine", "mutex_list") else "")
+                        + (" grow" if p != "ck_stack" else "")
+                        + (" bounded" if p != "malloc" else "") for p in POLICIES))
         return 0
     if arguments.list_workloads:
         print("\n".join(f"{w:14} invented" for w in ("pair", "churn", "handoff")))
@@ -141,6 +166,12 @@ def main():
     rows, series = [], []
     for workload in arguments.workloads.split(","):
         for threads in [int(t) for t in arguments.threads.split(",")]:
+            if workload in ("fill", "refuse"):
+                rows += [measure_size(workload, arguments.policies, threads, int(size), memory,
+                                      arguments.latency_ms != "0", counted)
+                         for size in arguments.records.split(",")
+                         for memory in (("/memory:touched",) if arguments.page_memory else ("",))]
+                continue
             fills = [float(o) for o in arguments.occupancies.split(",") if o] or [None]
             for occupancy in fills if workload in ("churn", "scan") else [None]:
                 rows.append(measure(workload, arguments.policies, occupancy, threads, counted,

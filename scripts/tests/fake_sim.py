@@ -32,7 +32,7 @@ def run(given):
             "machine_pus": math.prod(int(n) for n in re.findall(r":(\d+)", given.machine)),
             "policy": policy, "workload": given.workload, "threads": threads,
             "traits": "grow" if skipping else "grow strict" if strict else "grow exact",
-            "page_records": 256, "ops_wanted": given.ops,
+            "page_records": int(given.page_records or 256), "ops_wanted": given.ops,
             **({"occupancy": given.occupancy} if given.workload in ("churn", "scan") else {}),
             "seed": given.seed, "window_ns": int(1e9 * calls / rate), "allocations": calls,
             "items_per_second": rate * (1 + given.seed / 50),
@@ -61,7 +61,7 @@ def main():
         return 0
     parser.add_argument("command")
     for name in ("machine", "costs", "policy", "workload", "scenario", "format", "memory",
-                 "search", "placement"):
+                 "search", "placement", "page_records"):
         parser.add_argument("--" + name, default="")
     for name in ("threads", "ops", "seed", "seconds", "executions"):
         parser.add_argument("--" + name, type=int, default=0)

@@ -1,6 +1,7 @@
 """fixture.py - what the tests of the scripts share: a stand-in benchmark and temporary folders."""
 
 import atexit
+import fcntl
 import os
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ PARALLEL = shutil.which("parallel") and shutil.which("flock")
 def call(script, *arguments, environment=None):
     """Run a script as a user would."""
     return subprocess.run([os.path.join(SCRIPTS, script), *arguments], capture_output=True,
-                          text=True, timeout=300, check=False, stdin=subprocess.DEVNULL,
+                          text=True, timeout=1800, check=False, stdin=subprocess.DEVNULL,
                           env={**os.environ, **(environment or {})})
 
 
@@ -53,15 +54,22 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, "build")
 
     def invented(self):
-        """A complete result folder with invented numbers, made once; nobody changes it."""
-        if Case.shared is None:
-            Case.shared = tempfile.mkdtemp(prefix="pfs-scripts-shared-")
+        """A complete result folder with invented numbers, made once, and once for all processes
+        where PFS_TESTS_SHARED names a folder that they share; nobody changes it."""
+        folder = os.environ.get("PFS_TESTS_SHARED") or Case.shared
+        if folder is None:
+            folder = Case.shared = tempfile.mkdtemp(prefix="pfs-scripts-shared-")
             atexit.register(Case.forget)
-            done = call("measure.py", "--out", os.path.join(Case.shared, "result"), "--seed", "7",
-                        "--repetitions", "6",
-                        "--build-dir", self.build_dir())
-            self.assertEqual(done.returncode, 0, done.stderr)
-        return os.path.join(Case.shared, "result")
+        result, made = os.path.join(folder, "result"), os.path.join(folder, "made")
+        with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not os.path.exists(made):
+                shutil.rmtree(result, ignore_errors=True)
+                done = call("measure.py", "--out", result, "--seed", "7", "--repetitions", "6",
+                            "--build-dir", self.build_dir())
+                self.assertEqual(done.returncode, 0, done.stderr)
+                os.mkdir(made)
+        return result
 
     @classmethod
     def forget(cls):

@@ -29,6 +29,8 @@ class Claims(fixture.Case):
                 metrics[metric] = [0] * size
             if case.policy in ("exact", "reclaiming"):
                 metrics["needless_growths" if case.policy == "exact" else "page_skips"] = [1] * size
+            if case.workload == "storm" and case.policy in ("exact", "magazine"):
+                metrics["ns_max"] = metrics["ns_p999"] = [1e7] * size
             if case.policy == "random_start":
                 metrics["cas_failures"] = [99] * size
             metrics["items_per_second"] = [1e6] * size

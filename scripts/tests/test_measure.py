@@ -35,9 +35,10 @@ class Suite(unittest.TestCase):
         self.assertNotEqual([x["policy"] for x in one], [x["policy"] for x in other])
 
     def test_bars_have_the_rounds_to_be_decided(self):
-        plan = suite.make_plan(["a"], 2, seed=1, traits={"a": {"reclaim", "index"}})
+        plan = suite.make_plan(["a"], 2, seed=1, traits={"a": {"reclaim", "index", "exact", "grow",
+                                                                "bounded"}})
         for label in ("floor", "pair", "churn-threads", "churn-fill", "handoff", "tide", "replay",
-                      "calls", "scaling", "ebb-reclaim", "ebb-still"):
+                      "calls", "scaling", "ebb-reclaim", "ebb-still", "growth-exact", "refusal"):
             rounds = {launch["round"] for launch in plan if launch["label"] == label}
             self.assertGreaterEqual(len(rounds), stats.LEAST, label)
 
@@ -45,6 +46,28 @@ class Suite(unittest.TestCase):
         plan = suite.make_plan(["a", "malloc"], 2, seed=1, traits={"a": {"index"}, "malloc": ()})
         self.assertEqual({launch["policy"] for launch in plan if launch["build"] == "counted"
                           and launch["label"] != "counts-tide"}, {"a"})
+
+    def test_a_row_is_for_policies_of_its_traits(self):
+        traits = {"ours": {"index", "grow", "exact", "reclaim"}, "list": {"index", "grow", "exact"},
+                  "scan": {"index", "grow", "reclaim"}, "malloc": {"grow"}}
+        plan = suite.make_plan(list(traits), 2, seed=1, traits=traits)
+
+        def policies(label):
+            return {launch["policy"] for launch in plan if launch["label"] == label}
+        self.assertEqual(policies("growth"), {"list", "scan"})
+        self.assertEqual(policies("growth-exact"), {"ours"})
+        self.assertEqual(policies("growth-fresh"), set(traits))
+
+    def test_growth_alone_has_its_full_range(self):
+        policies = {"a": {"index", "grow", "exact", "reclaim", "bounded"}, "b": {"index", "grow"}}
+        plan = suite.make_plan(list(policies), 2, seed=1, traits=policies, growth=True)
+        self.assertEqual({launch["label"] for launch in plan},
+                         {"growth", "growth-exact", "growth-fresh", "growth-calls", "refusal"})
+        for launch in plan:
+            if launch["label"] in ("growth", "growth-exact", "growth-fresh"):
+                self.assertIn("16384,65536,262144,1048576,4194304,16777216", launch["flags"])
+        self.assertTrue(any("1048576" in launch["flags"] for launch in plan
+                            if launch["label"] == "refusal"))
 
     def test_files_are_distinct(self):
         plan = suite.make_plan(list("ab"), 4, seed=1)
@@ -152,6 +175,7 @@ class Measure(fixture.Case):
         self.assert_refused(call("measure.py", "--repetitions", "0"), "'0'")
         self.assert_refused(call("measure.py", "--repetitions", "two"), "'two'")
         self.assert_refused(call("measure.py", "--no-such"), "--no-such")
+        self.assert_refused(call("measure.py", "--quick", "--growth"), "--growth")
         self.assert_refused(call("measure.py", "--out", self.invented()), "already")
         self.assert_refused(call("measure.py", "--build-dir", "/no", "--out",
                                  os.path.join(self.folder, "x")), "build first")

@@ -54,6 +54,35 @@ class Counting(fixture.Case):
             testing.log_of = kept
         self.assertEqual((tally.passed, tally.failed, tally.skipped), (1, 3, 0))
 
+    def test_unittest(self):
+        for text, status, counted in (
+                ("Ran 3 tests in 1s\n\nOK\n", 0, (3, 0, 0)),
+                ("Ran 4 tests in 1s\n\nOK (skipped=1)\n", 0, (3, 0, 1)),
+                ("Ran 9 tests in 1s\n\nFAILED (failures=2, errors=1, skipped=1)\n", 1, (5, 3, 1)),
+                ("Ran 2 tests in 1s\n\nOK\n", 1, (1, 1, 0)),
+                ("Ran 0 tests in 0s\n\nOK\n", 0, None), ("ImportError\n", 1, None)):
+            with self.subTest(text):
+                self.assertEqual(testing.count_unittest(text, status), counted)
+
+    def test_every_file_of_tests_is_run(self):
+        self.assertIn("test_testing", testing.script_tests())
+        self.assertEqual(set(testing.script_tests()), {
+            name[:-3] for name in os.listdir(fixture.TESTS) if name.startswith("test_")
+            and name.endswith(".py")})
+
+    def test_beside(self):
+        done = []
+        tally = testing.Tally()
+        beside = testing.Beside(tally)
+        beside.put("early", lambda tally, name: done.append(name), "early")
+        beside.put("broken", lambda tally: [][0])
+        beside.put("late", lambda tally, name: tally.add(name, passed=1), "late")
+        worker = beside.work_in_background()
+        beside.work()
+        worker.join()
+        self.assertEqual(done, ["early"])
+        self.assertEqual((tally.passed, tally.failed, tally.skipped), (1, 1, 0))
+
     def test_closing_line(self):
         done = fixture.call("testing.py", "--only", "checks")
         last = done.stdout.rstrip("\n").splitlines()[-1]

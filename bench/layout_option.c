@@ -1,0 +1,51 @@
+#include "layout_option.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <pfslab/variant.h>
+
+static const struct {
+	const char *name;
+	enum pfs_layout layout;
+	bool bare_words;
+} words[] = {
+	{"in-record", PFS_LAYOUT_IN_RECORD, false},
+	{"side-by-side", PFS_LAYOUT_SIDE_BY_SIDE, false},
+	{"bare", PFS_LAYOUT_BARE, false},
+	{"bare-words", PFS_LAYOUT_BARE, true},
+};
+#define WORD_COUNT (sizeof(words) / sizeof(words[0]))
+
+enum pfs_status pfs_layout_option_read(const char *text, enum pfs_layout *layout,
+				       bool *bare_words, struct pfs_message *message)
+{
+	for (size_t i = 0; i < WORD_COUNT; i++) {
+		if (strcmp(text, words[i].name) == 0) {
+			*layout = words[i].layout;
+			*bare_words = words[i].bare_words;
+			return PFS_OK;
+		}
+	}
+	snprintf(message->text, sizeof(message->text),
+		 "--layout '%.40s': choose from in-record, side-by-side, bare, bare-words", text);
+	return PFS_BAD_CONFIG;
+}
+
+const char *pfs_layout_option_name(enum pfs_layout layout, bool bare_words)
+{
+	size_t i = 0;
+
+	while (i + 1 < WORD_COUNT &&
+	       (words[i].layout != layout || words[i].bare_words != bare_words))
+		i++;
+	return words[i].name;
+}
+
+bool pfs_layout_option_fits(enum pfs_layout layout, bool bare_words, uint32_t traits,
+			    uint32_t needed)
+{
+	if (layout == PFS_LAYOUT_BARE && !bare_words)
+		traits &= ~(uint32_t)PFS_TRAIT_WORDS;
+	return (traits & needed) == needed;
+}

@@ -1,0 +1,96 @@
+/*
+ * workload_exchange.c - handoff by pfs_allocate_many and pfs_free_many: one thread allocates and
+ * publishes so many records at once, its partner frees so many at once.
+ *
+ * Workers are partners as in handoff. The calls are those of the public API, in every way to
+ * call.
+ */
+#include "partners.h"
+
+#define BATCH 32u
+
+static bool start(struct pfs_scene *scene)
+{
+	return pfs_partners_start(scene, BATCH);
+}
+
+static uint32_t send(struct pfs_worker *worker, uint32_t wanted)
+{
+	struct pfs_claim claims[BATCH];
+	uint32_t count = pfs_allocate_many(worker->threads[0], claims, wanted);
+
+	worker->refused += count < wanted;
+	for (uint32_t i = 0; i < count; i++)
+		pfs_stamp_set(claims[i].record, pfs_worker_salt(worker->index / 2));
+	pfs_publish_many(worker->threads[0], claims, count);
+	for (uint32_t i = 0; i < count; i++)
+		pfs_ring_push(pfs_partners_ring(worker), claims[i].record);
+	return count;
+}
+
+static uint64_t produce(struct pfs_worker *worker, uint64_t count)
+{
+	uint64_t done = 0;
+
+	while (done < count && pfs_ring_room(pfs_partners_ring(worker)) >= BATCH) {
+		uint32_t sent = send(worker, BATCH);
+
+		done += sent;
+		if (sent < BATCH)
+			break;
+	}
+	return done;
+}
+
+static uint32_t receive(struct pfs_worker *worker)
+{
+	void *records[BATCH];
+	uint32_t count = 0;
+
+	while (count < BATCH && pfs_ring_pop(pfs_partners_ring(worker), &records[count])) {
+		if (!pfs_stamp_ok(records[count], pfs_worker_salt(worker->index / 2)))
+			pfs_worker_fault(worker, "a record on its way was overwritten");
+		count++;
+	}
+	pfs_free_many(worker->threads[0], records, count);
+	return count;
+}
+
+static uint64_t consume(struct pfs_worker *worker, uint64_t count)
+{
+	uint64_t done = 0;
+	uint32_t received = 1;
+
+	while (done < count && received != 0) {
+		received = receive(worker);
+		done += received;
+	}
+	return done;
+}
+
+static uint64_t step(struct pfs_worker *worker, uint64_t count)
+{
+	return pfs_partner_produces(worker->index) ? produce(worker, count)
+						   : consume(worker, count);
+}
+
+static void finish(struct pfs_worker *worker)
+{
+	if (!pfs_partner_produces(worker->index))
+		consume(worker, PFS_RING_ROOM);
+}
+
+const struct pfs_workload pfs_workload_exchange = {
+	.name = "exchange",
+	.summary = "handoff of 32 records a call, by allocate_many and free_many",
+	.has_policy = true,
+	.threads_multiple = 2,
+	.window_ms = PFS_WINDOW_MS,
+	.container_count = 1,
+	.start = start,
+	.stop = pfs_partners_stop,
+	.step = step,
+	.held = pfs_partners_held,
+	.finish = finish,
+	.is_counted = pfs_partners_is_counted,
+};
