@@ -185,20 +185,20 @@ bool pfs_depot_claim(struct pfs_depot *self, uint32_t from, struct pfs_hold *hol
 	       claim_between(self, 0, from, hold);
 }
 
-/* The same by one who empties all. */
+/* The same by one who empties all. If a block that is met again changes at this moment, for its
+ * receiver gives it back, it is looked at like any other. */
 static bool seize_block(struct pfs_depot *self, struct pfs_seizure *seizure, bool again)
 {
 	struct pfs_block *block = pfs_depot_block(self, seizure->block);
 	uint64_t seen = pfs_load_relaxed(&block->state); /* relaxed: [Y4] verifies it */
-	bool is_met = again && seen == block->met;
-	if (state_of(seen) == PFS_BLOCK_CLAIMED && !is_met) {
-		block->met = seen;
-		seizure->met_claimed = true;
-		return false;
-	}
-	if (is_met && claim_block(self, seizure->block, &seen, &seizure->hold))
-		return true;
-	return claim_full(self, seizure->block, &seizure->hold);
+	if (state_of(seen) != PFS_BLOCK_CLAIMED)
+		return claim_full(self, seizure->block, &seizure->hold);
+	if (again && seen == block->met)
+		return claim_block(self, seizure->block, &seen, &seizure->hold) ||
+		       claim_full(self, seizure->block, &seizure->hold);
+	block->met = seen;
+	seizure->met_claimed = true;
+	return false;
 }
 
 bool pfs_depot_seize(struct pfs_depot *self, struct pfs_seizure *seizure, bool again)
