@@ -108,11 +108,6 @@ uint64_t pfs_magazine_yield(struct pfs_magazine *self, uint64_t from)
 	return taken_from;
 }
 
-static struct pfs_magazine *magazine_of(struct pfs_thread *thread)
-{
-	return thread->policy;
-}
-
 /* What a ring holds that nobody works on: entries first .. last - 1. Under `growth`. */
 struct content {
 	uint64_t first;
@@ -166,7 +161,7 @@ static bool has_happened(enum pfs_move move, struct pfs_hold hold, bool settle)
 /*
  * What the ring holds, and under `growth` what it will hold, but for what its owner does from now
  * on. While the control word is DONE any move in flight had been ended by the taker, one way or
- * the other, and the word's positions say which.
+ * the other, and the word's positions say which. *sent is set if a send in flight has happened.
  */
 static struct content look(struct pfs_magazine *self, bool settle, struct pfs_hold *sent)
 {
@@ -184,9 +179,12 @@ static struct content look(struct pfs_magazine *self, bool settle, struct pfs_ho
 		if (content.first < taken_to)
 			content.first = taken_to;
 	} else if (has_happened(move, hold, settle)) {
-		content.first += move == PFS_MOVE_SENDING ? PFS_BLOCK_RECORDS : 0;
-		content.last += move == PFS_MOVE_RECEIVING ? PFS_BLOCK_RECORDS : 0;
-		*sent = move == PFS_MOVE_SENDING ? hold : *sent;
+		if (move == PFS_MOVE_SENDING) {
+			content.first += PFS_BLOCK_RECORDS;
+			*sent = hold;
+		} else {
+			content.last += PFS_BLOCK_RECORDS;
+		}
 	}
 	return content;
 }
@@ -235,7 +233,7 @@ static struct sums visit_rings(struct pfs_container *self,
 	 * here holds was freed after this load, in the order of the seq operations. */
 	struct pfs_thread *thread = pfs_load_seq(&self->threads);
 	for (; thread != NULL; thread = thread->next)
-		visit(self, magazine_of(thread), &sums);
+		visit(self, thread->policy, &sums);
 	return sums;
 }
 
@@ -462,7 +460,7 @@ bool pfs_magazine_are_empty(struct pfs_container *self, uint64_t *frees)
 
 void pfs_magazine_flush(struct pfs_thread *thread)
 {
-	struct pfs_magazine *self = magazine_of(thread);
+	struct pfs_magazine *self = thread->policy;
 	struct content content = content_of(self);
 	for (uint64_t entry = content.first; entry < content.last; entry++)
 		give_to_words(thread->container, pfs_magazine_entry(self, entry));
@@ -484,7 +482,7 @@ static bool end_take(struct pfs_magazine *self, uint64_t head)
 
 void pfs_magazine_mend(struct pfs_thread *thread)
 {
-	struct pfs_magazine *self = magazine_of(thread);
+	struct pfs_magazine *self = thread->policy;
 	(void)pfs_magazine_mend_move(self);
 	uint64_t head = pfs_load_relaxed(&self->head); /* relaxed: the owner's, who is this */
 	uint64_t tail = pfs_load_relaxed(&self->tail); /* relaxed: as above */
