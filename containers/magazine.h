@@ -122,9 +122,9 @@ static inline bool pfs_magazine_is_fenced(const struct pfs_container *self)
  * for half of it was sent. Wait-free. */
 PFS_COLD bool pfs_magazine_give_rest(struct pfs_thread *thread);
 
-/* The ring is empty: receive a block of the thread's node, or of any. True: done, though a taker
- * may have been there since. Lock-free: another thread received what was found. */
-PFS_COLD bool pfs_magazine_receive(struct pfs_thread *thread);
+/* The ring is empty: receive a block of the thread's node, and take a record of it, or NULL.
+ * Lock-free: another thread received what was found. */
+PFS_COLD void *pfs_magazine_receive(struct pfs_thread *thread);
 
 /* A record of a block of any node, or none: where the words have nothing. The caller aims its
  * handle afterwards. */

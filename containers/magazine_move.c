@@ -3,11 +3,12 @@
  */
 #include "magazine.h"
 
-static struct pfs_depot *depot_of(const struct pfs_thread *thread, uint32_t node)
+/* That of its node. */
+static struct pfs_depot *depot_of(const struct pfs_thread *thread)
 {
 	const struct pfs_occupancy *index = thread->container->policy;
 	uint32_t last = index->node_count - 1;
-	return &index->depots[node < last ? node : last];
+	return &index->depots[thread->node < last ? thread->node : last];
 }
 
 /* [G10] release, all four, pairs with [G11]: after the last end became even. */
@@ -67,7 +68,7 @@ static bool end_receive(struct pfs_magazine *self, uint64_t tail, struct pfs_hol
 bool pfs_magazine_send(struct pfs_thread *thread)
 {
 	struct pfs_magazine *self = thread->policy;
-	struct pfs_depot *depot = depot_of(thread, thread->node);
+	struct pfs_depot *depot = depot_of(thread);
 	struct pfs_hold hold;
 	if (depot->block_count == 0 || !pfs_depot_reserve(depot, self->last_block, &hold))
 		return false;
@@ -88,9 +89,17 @@ static bool receive_from(struct pfs_magazine *self, struct pfs_depot *depot)
 	return end_receive(self, tail, hold);
 }
 
-bool pfs_magazine_receive(struct pfs_thread *thread)
+/* Of what was just received, unless a taker has been there since. */
+static void *take_received(struct pfs_magazine *self)
 {
-	return receive_from(thread->policy, depot_of(thread, thread->node));
+	void *record = pfs_magazine_take(self, true);
+	return record != NULL ? record : pfs_magazine_take_rest(self);
+}
+
+void *pfs_magazine_receive(struct pfs_thread *thread)
+{
+	struct pfs_magazine *self = thread->policy;
+	return receive_from(self, depot_of(thread)) ? take_received(self) : NULL;
 }
 
 struct pfs_claim pfs_magazine_last_resort(struct pfs_thread *thread)
@@ -101,9 +110,7 @@ struct pfs_claim pfs_magazine_last_resort(struct pfs_thread *thread)
 	for (uint32_t i = 0; !received && i < index->node_count; i++)
 		received = receive_from(self, &index->depots[(thread->node + i) %
 							     index->node_count]);
-	void *record = received ? pfs_magazine_take(self, true) : NULL;
-	if (received && record == NULL)
-		record = pfs_magazine_take_rest(self);
+	void *record = received ? take_received(self) : NULL;
 	return record != NULL ? pfs_magazine_claim(thread, record) : pfs_claim_none();
 }
 

@@ -44,10 +44,8 @@ static void aim_handle(struct pfs_thread *thread)
 static __attribute__((noinline)) void *take_rest(struct pfs_thread *thread)
 {
 	void *record = pfs_magazine_take_rest(thread->policy);
-	if (record == NULL && pfs_magazine_receive(thread))
-		record = pfs_magazine_take(thread->policy, true);
 	if (record == NULL)
-		record = pfs_magazine_take_rest(thread->policy);
+		record = pfs_magazine_receive(thread);
 	aim_handle(thread);
 	return record;
 }
