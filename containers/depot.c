@@ -3,7 +3,7 @@
  */
 #include "depot.h"
 
-#include <stdlib.h>
+#include "lines.h"
 
 #define RESERVE_LOOKS 8u
 
@@ -25,26 +25,16 @@ static uint32_t blocks_of(uint64_t records)
 	return blocks < PFS_DEPOT_BLOCKS_MOST ? (uint32_t)blocks : PFS_DEPOT_BLOCKS_MOST;
 }
 
-static size_t lines_of(size_t bytes)
-{
-	return (bytes + PFS_LINE - 1) / PFS_LINE;
-}
-
-struct pfs_depot *pfs_depots_new(uint32_t nodes, uint64_t records)
+struct pfs_depot *pfs_depots_new(uint32_t nodes, uint64_t records, void **memory)
 {
 	uint32_t blocks = blocks_of(records);
 	uint32_t room_nodes = blocks != 0 ? pfs_room_node_count(blocks) : 0;
-	size_t head = lines_of(nodes * sizeof(struct pfs_depot));
+	size_t head = pfs_lines_of(nodes * sizeof(struct pfs_depot));
 	size_t each = blocks * (sizeof(struct pfs_block) / PFS_LINE) + room_nodes;
-	/* calloc, on a line: what nobody touches costs no memory. The address given to free
-	 * stands in the line before. */
-	char *memory = calloc(head + each * nodes + 2, PFS_LINE);
-	if (memory == NULL)
+	struct pfs_depot *depots = pfs_lines_new(head + each * nodes, memory);
+	if (depots == NULL)
 		return NULL;
-	char *first = (char *)(((uintptr_t)memory / PFS_LINE + 2) * PFS_LINE);
-	((void **)(void *)first)[-1] = memory;
-	struct pfs_depot *depots = (void *)first;
-	char *next = first + head * PFS_LINE;
+	char *next = (char *)depots + head * PFS_LINE;
 	for (uint32_t i = 0; i < nodes; i++) {
 		depots[i].block_count = blocks;
 		depots[i].blocks = (void *)next;
@@ -54,12 +44,6 @@ struct pfs_depot *pfs_depots_new(uint32_t nodes, uint64_t records)
 		next += room_nodes * sizeof(struct pfs_room_node);
 	}
 	return depots;
-}
-
-void pfs_depots_free(struct pfs_depot *depots)
-{
-	if (depots != NULL)
-		free(((void **)(void *)depots)[-1]);
 }
 
 uint64_t pfs_depot_bytes(struct pfs_depot *self)

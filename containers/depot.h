@@ -85,10 +85,9 @@ struct pfs_hold {
 	uint64_t state;
 };
 
-/* A depot for each of so many nodes, of a container of so many records; one piece of memory, to be
- * given to pfs_depots_free. NULL: no memory. */
-struct pfs_depot *pfs_depots_new(uint32_t nodes, uint64_t records);
-void pfs_depots_free(struct pfs_depot *depots);
+/* A depot for each of so many nodes, of a container of so many records; *memory, all of it, is for
+ * free. NULL: no memory. */
+struct pfs_depot *pfs_depots_new(uint32_t nodes, uint64_t records, void **memory);
 
 /* Of one depot: the bytes of blocks that were ever used, and of its tree. */
 uint64_t pfs_depot_bytes(struct pfs_depot *self);

@@ -7,24 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "depot.h"
+#include "lines.h"
 #include "memory.h"
 #include "seats.h"
-
-/* calloc, on a line: pages of it that nobody writes cost no memory. */
-static void *zeroed_lines(size_t lines, void **memory)
-{
-	*memory = calloc(lines + 1, PFS_LINE);
-	uintptr_t at = (uintptr_t)*memory;
-	return *memory != NULL ? (void *)((at + PFS_LINE - 1) / PFS_LINE * PFS_LINE) : NULL;
-}
 
 static bool make_rooms(struct pfs_occupancy *index, uint32_t pages)
 {
 	uint32_t rooms = index->node_count * 2;
 	uint32_t nodes = pfs_room_node_count(pages);
 	index->rooms = calloc(rooms, sizeof(*index->rooms));
-	struct pfs_room_node *first = zeroed_lines((size_t)rooms * nodes, &index->room_memory);
+	struct pfs_room_node *first = pfs_lines_new((size_t)rooms * nodes, &index->room_memory);
 	if (index->rooms == NULL || first == NULL)
 		return false;
 	for (uint32_t i = 0; i < rooms; i++)
@@ -71,7 +63,7 @@ void pfs_occupancy_stop(struct pfs_container *self)
 	free(index->rooms);
 	free(index->room_memory);
 	free(index->watched);
-	pfs_depots_free(index->depots);
+	free(index->depot_memory);
 	free(index);
 }
 
@@ -80,7 +72,7 @@ static struct pfs_occupancy_page *entry_new(struct pfs_container *self, uint32_t
 	struct pfs_occupancy *index = self->policy;
 	uint32_t words = pfs_ceil_div(self->config.page_records, PFS_WORD_RECORDS);
 	uint32_t nodes = pfs_room_node_count(words);
-	size_t head = pfs_ceil_div(sizeof(struct pfs_occupancy_page), PFS_LINE);
+	size_t head = pfs_lines_of(sizeof(struct pfs_occupancy_page));
 	size_t bytes = (head + nodes + words) * PFS_LINE;
 	_Static_assert(sizeof(struct pfs_occupancy_word) == PFS_LINE &&
 			       sizeof(struct pfs_room_node) == PFS_LINE,

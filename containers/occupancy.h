@@ -88,6 +88,7 @@ struct pfs_occupancy {
 	bool has_rings;          /* start only: magazines in front of the words */
 	struct pfs_seats *seats; /* start only: of threads that wait for a page, see seats.h */
 	struct pfs_depot *depots; /* start only: of each node, or NULL; see depot.h */
+	void *depot_memory;      /* start only: all of that */
 	uint64_t *watched;       /* counting builds: words at the watch; under `growth` */
 	_Atomic(uint64_t) stranded_peak; /* counting builds: records in caches of others */
 	/* Odd while a page comes, goes or moves from tree to tree; written under `growth`. */

@@ -229,7 +229,7 @@ static enum pfs_status start(struct pfs_container *self)
 	struct pfs_occupancy *index = self->policy;
 	uint64_t records = (uint64_t)self->config.page_max * self->config.page_records;
 	index->has_rings = true;
-	index->depots = pfs_depots_new(index->node_count, records);
+	index->depots = pfs_depots_new(index->node_count, records, &index->depot_memory);
 	if (index->depots != NULL)
 		return PFS_OK;
 	pfs_occupancy_stop(self);
