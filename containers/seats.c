@@ -181,6 +181,7 @@ uint32_t pfs_seats_grant(struct pfs_seats *self, struct pfs_occupancy_word *word
 	return bits;
 }
 
+/* A seat that sleeps may be one whose thread is not yet at the lock: see Limits in seats.h. */
 uint32_t pfs_seats_turn(struct pfs_seats *self, bool *sleeps)
 {
 	uint32_t rows = pfs_load_relaxed(&self->row_count); /* relaxed: see make_row */

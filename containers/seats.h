@@ -21,6 +21,12 @@
  *            thread freed into a ring before, to the next proof, as [W1] does to [W5]
  *            [Q4] rows: store, release         <->  [Q5] rows: load, acquire
  *            carries: the row, zeroed
+ *
+ * Limits: a thread that is stopped after its seat showed SLEEPS, and before it asked for the lock,
+ * is taken for the one that the unlocking wakes. While no other one is at the lock or sits before
+ * it in the round, others believe that the lock is held: each growth, and with rings each refusal,
+ * begins with PFS_PROOF_LOOKS looks of whoever needs it, 16,384 with a yield each. Then that thread
+ * takes the lock without asking, for it is free: nobody waits for the one that is stopped.
  */
 #ifndef PFS_SEATS_H
 #define PFS_SEATS_H
