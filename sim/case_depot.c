@@ -15,17 +15,6 @@ static void keep_all(struct pfs_case *self)
 	pfs_case_keep(self, 4);
 }
 
-static void take_one(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	struct pfs_claim claim = pfs_case_take(thread);
-	thread->operations++;
-	if (claim.record == NULL)
-		return;
-	pfs_case_stamp(claim);
-	pfs_case_publish(thread, claim);
-}
-
 static void give(struct pfs_case_thread *thread, uint64_t first, uint64_t count)
 {
 	for (uint64_t i = first; i < first + count; i++) {
@@ -39,7 +28,7 @@ static void send_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
 	give(thread, 0, 3);
-	take_one(thread);
+	pfs_case_take_one(thread);
 }
 
 static void send_all_body(void *opaque)
@@ -49,8 +38,8 @@ static void send_all_body(void *opaque)
 
 static void take_two_body(void *opaque)
 {
-	take_one(opaque);
-	take_one(opaque);
+	pfs_case_take_one(opaque);
+	pfs_case_take_one(opaque);
 }
 
 /* ---- receivers: what a thread received and did not take is there for others ---- */
@@ -109,13 +98,13 @@ static void give_second_body(void *opaque)
 const struct pfs_case_kind pfs_cases_depot[] = {
 	{ "send", "a thread sends a block while others want its record",
 	  RINGS, 2, 1, 3, configure, keep_all,
-	  { send_body, take_two_body, take_one }, NULL },
+	  { send_body, take_two_body, pfs_case_take_one }, NULL },
 	{ "sendall", "a thread sends two blocks, and others take all that there is",
 	  RINGS, 2, 1, 3, configure, keep_all,
 	  { send_all_body, take_two_body, take_two_body }, NULL },
 	{ "receivers", "a thread receives two records and takes one; others take all but that",
 	  RINGS, 2, 1, 3, receivers_configure, receivers_fill,
-	  { take_one, take_four_body, take_one }, NULL },
+	  { pfs_case_take_one, take_four_body, pfs_case_take_one }, NULL },
 	{ "senders", "two send, and a third one takes their rings",
 	  RINGS, 3, 1, 3, senders_configure, senders_fill,
 	  { give_first_body, give_second_body, take_two_body }, NULL },

@@ -72,7 +72,12 @@ void pfs_case_abandon(struct pfs_case_thread *thread, struct pfs_claim claim);
 void pfs_case_stamp(struct pfs_claim claim);
 void pfs_case_check_stamp(void *record);
 
-/* Bodies: allocate, stamp, publish, free, so many times as the case has operations; two passes. */
+/* Allocate, stamp, publish: one more operation of the thread. The record, or NULL. */
+void *pfs_case_take_and_stamp(struct pfs_case_thread *thread);
+
+/* Bodies: that once, and the record is kept; that and free, so many times as the case has
+ * operations; two passes. */
+void pfs_case_take_one(void *opaque);
 void pfs_case_churn(void *opaque);
 void pfs_case_pass(void *opaque);
 

@@ -31,17 +31,31 @@ void pfs_case_check_stamp(void *record)
 	bytes[1] = 0;
 }
 
+void *pfs_case_take_and_stamp(struct pfs_case_thread *thread)
+{
+	thread->operations++;
+	struct pfs_claim claim = pfs_case_take(thread);
+	if (claim.record == NULL)
+		return NULL;
+	pfs_case_stamp(claim);
+	pfs_case_publish(thread, claim);
+	return claim.record;
+}
+
+void pfs_case_take_one(void *opaque)
+{
+	(void)pfs_case_take_and_stamp(opaque);
+}
+
 void pfs_case_churn(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
-	for (; thread->operations < thread->own->operations; thread->operations++) {
-		struct pfs_claim claim = pfs_case_take(thread);
-		if (claim.record == NULL)
+	while (thread->operations < thread->own->operations) {
+		void *record = pfs_case_take_and_stamp(thread);
+		if (record == NULL)
 			continue;
-		pfs_case_stamp(claim);
-		pfs_case_publish(thread, claim);
-		pfs_case_check_stamp(claim.record);
-		pfs_case_give(thread, claim.record);
+		pfs_case_check_stamp(record);
+		pfs_case_give(thread, record);
 	}
 }
 
@@ -161,13 +175,8 @@ static void growth_configure(struct pfs_case *self, struct pfs_config *config)
 static void keep_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
-	for (; thread->operations < thread->own->operations; thread->operations++) {
-		struct pfs_claim claim = pfs_case_take(thread);
-		if (claim.record == NULL)
-			continue;
-		pfs_case_stamp(claim);
-		pfs_case_publish(thread, claim);
-	}
+	while (thread->operations < thread->own->operations)
+		(void)pfs_case_take_and_stamp(thread);
 }
 
 /* Each thread keeps one record of one page: exactly so many pages. */
@@ -278,15 +287,11 @@ static void send_body(void *opaque)
 	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
 	_Atomic(uint64_t) *mailbox = (_Atomic(uint64_t) *)(void *)&self->mailbox;
-	for (; thread->operations < self->operations; thread->operations++) {
-		struct pfs_claim claim = pfs_case_take(thread);
-		if (claim.record == NULL)
-			continue;
-		pfs_case_stamp(claim);
-		pfs_case_publish(thread, claim);
+	while (thread->operations < self->operations) {
+		void *record = pfs_case_take_and_stamp(thread);
 		uint64_t empty = 0;
-		if (!pfs_cas_seq(mailbox, &empty, (uint64_t)(uintptr_t)claim.record))
-			pfs_case_give(thread, claim.record);
+		if (record != NULL && !pfs_cas_seq(mailbox, &empty, (uint64_t)(uintptr_t)record))
+			pfs_case_give(thread, record);
 	}
 }
 

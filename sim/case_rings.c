@@ -42,30 +42,19 @@ static void more_fill(struct pfs_case *self)
 	pfs_case_keep(self, 2);
 }
 
-static void take_and_stamp(struct pfs_case_thread *thread)
-{
-	struct pfs_claim claim = pfs_case_take(thread);
-	thread->operations++;
-	if (claim.record == NULL)
-		return;
-	pfs_case_stamp(claim);
-	pfs_case_publish(thread, claim);
-}
-
 /* Fills its ring; comes back to it when it was taken, perhaps between two of the taker's turns. */
 static void more_owner_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
 	pfs_case_give_kept(thread, 0);
 	pfs_case_give_kept(thread, 1);
-	take_and_stamp(thread);
+	pfs_case_take_one(thread);
 }
 
 static void more_taker_body(void *opaque)
 {
-	struct pfs_case_thread *thread = opaque;
-	take_and_stamp(thread);
-	take_and_stamp(thread);
+	pfs_case_take_one(opaque);
+	pfs_case_take_one(opaque);
 }
 
 /* ---- handover: the owner meets REVOKED, with a free that the taker has not seen ---- */
@@ -94,7 +83,7 @@ static void handover_owner_body(void *opaque)
 	struct pfs_case_thread by = *thread;
 	by.handle = thread->own->extra[0];
 	pfs_case_give_kept(&by, pfs_index(by.handle, thread->own->kept[0]));
-	take_and_stamp(&by);
+	pfs_case_take_one(&by);
 	thread->refused += by.refused;
 }
 

@@ -12,17 +12,6 @@ static struct pfs_case_thread by_extra(struct pfs_case_thread *thread, uint32_t 
 	return by;
 }
 
-/* Keeps the record, if there was one. */
-static bool take_one(struct pfs_case_thread *thread)
-{
-	struct pfs_claim claim = pfs_case_take(thread);
-	if (claim.record == NULL)
-		return false;
-	pfs_case_stamp(claim);
-	pfs_case_publish(thread, claim);
-	return true;
-}
-
 /* Everything in use, and every path cleared: by a search that found nothing. */
 static void fill_and_clear(struct pfs_case *self)
 {
@@ -67,8 +56,7 @@ static void give_and_take_body(void *opaque)
 	struct pfs_case_thread by = by_extra(thread, thread->id);
 	uint32_t count = thread->own->kept_count;
 	pfs_case_give_kept(thread, (count > 2 ? count / 2 : 0) + thread->id);
-	(void)take_one(&by);
-	thread->operations++;
+	pfs_case_take_one(&by);
 	thread->refused += by.refused;
 }
 
@@ -88,22 +76,18 @@ static void give_both_body(void *opaque)
 	struct pfs_case_thread by = by_extra(thread, 0);
 	pfs_case_give_kept(thread, 0);
 	pfs_case_give_kept(thread, 1);
-	(void)take_one(&by);
-	thread->operations++;
+	pfs_case_take_one(&by);
 }
 
 /* What it took it gives back after a search that is refused. */
 static void retake_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
-	struct pfs_claim claim = pfs_case_take(thread);
-	thread->operations++;
-	if (claim.record == NULL)
+	void *record = pfs_case_take_and_stamp(thread);
+	if (record == NULL)
 		return;
-	pfs_case_stamp(claim);
-	pfs_case_publish(thread, claim);
-	(void)take_one(thread);
-	pfs_case_give(thread, claim.record);
+	pfs_case_take_one(thread);
+	pfs_case_give(thread, record);
 }
 
 /* ---- clearers: two searches clear a word to which a free is on its way ---- */
@@ -137,9 +121,8 @@ static void give_body(void *opaque)
 static void refuse_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
-	thread->operations++;
-	PFS_MACHINE_CHECK(!take_one(thread), "thread %u got a record that nobody gave",
-			  thread->id);
+	PFS_MACHINE_CHECK(pfs_case_take_and_stamp(thread) == NULL,
+			  "thread %u got a record that nobody gave", thread->id);
 }
 
 /* ---- newpage: the only page comes ---- */
@@ -148,13 +131,6 @@ static void newpage_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	configure(self, config, 3, 0);
 	config->page_max = 1;
-}
-
-static void newpage_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	(void)take_one(thread);
-	thread->operations++;
 }
 
 static void newpage_finish(struct pfs_case *self)
@@ -239,8 +215,8 @@ static void nodes_body(void *opaque)
 	pfs_case_publish(&near, claim);
 	pfs_case_give(&near, claim.record);
 	pfs_case_give_kept(&near, 1);
-	(void)take_one(&far);
-	(void)take_one(thread);
+	pfs_case_take_one(&far);
+	pfs_case_take_one(thread);
 }
 
 /* ---- seats: one page has room for all, and comes where one of another node was ---- */
@@ -279,14 +255,11 @@ static void seats_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
 	struct pfs_case_thread by = by_extra(thread, thread->id);
-	struct pfs_claim claim = pfs_case_take(thread);
-	thread->operations++;
-	if (claim.record == NULL)
+	void *record = pfs_case_take_and_stamp(thread);
+	if (record == NULL)
 		return;
-	pfs_case_stamp(claim);
-	pfs_case_publish(thread, claim);
-	pfs_case_give(thread, claim.record);
-	(void)take_one(&by);
+	pfs_case_give(thread, record);
+	pfs_case_take_one(&by);
 	thread->refused += by.refused;
 }
 
@@ -318,7 +291,7 @@ const struct pfs_case_kind pfs_cases_rooms[] = {
 	{ "refuse", "nothing is free, and nobody frees: all are refused", PFS_CASE_INDEX, 2, 1, 0,
 	  clearers_configure, fill_all, { refuse_body, refuse_body, refuse_body }, NULL },
 	{ "newpage", "the only page comes, and has room for all", PFS_CASE_INDEX, 2, 1, 3,
-	  newpage_configure, NULL, { newpage_body, newpage_body, newpage_body },
+	  newpage_configure, NULL, { pfs_case_take_one, pfs_case_take_one, pfs_case_take_one },
 	  newpage_finish },
 	{ "seats", "a page with room for all comes where one of another node was", PFS_CASE_RECLAIM,
 	  2, 1, 2, seats_configure, seats_fill, { seats_body, seats_body, seats_body },

@@ -46,15 +46,8 @@ static void backout_fill(struct pfs_case *self)
 /* Keeps two records, so that the second one is searched for in the words beside the first. */
 static void backout_take_body(void *opaque)
 {
-	struct pfs_case_thread *thread = opaque;
-	for (uint32_t i = 0; i < 2; i++) {
-		struct pfs_claim claim = pfs_case_take(thread);
-		thread->operations++;
-		if (claim.record == NULL)
-			continue;
-		pfs_case_stamp(claim);
-		pfs_case_publish(thread, claim);
-	}
+	pfs_case_take_one(opaque);
+	pfs_case_take_one(opaque);
 }
 
 /* ---- refill: a page comes back to the index of one that went ---- */
@@ -79,15 +72,12 @@ static void refill_fill(struct pfs_case *self)
 static void refill_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
-	struct pfs_claim claim = pfs_case_take(thread);
-	thread->operations++;
-	if (claim.record == NULL)
+	void *record = pfs_case_take_and_stamp(thread);
+	if (record == NULL)
 		return;
-	uint64_t index = pfs_index(thread->handle, claim.record);
-	pfs_case_stamp(claim);
-	pfs_case_publish(thread, claim);
+	uint64_t index = pfs_index(thread->handle, record);
 	pfs_enter(thread->handle);
-	PFS_MACHINE_CHECK(pfs_lookup(thread->handle, index) == claim.record,
+	PFS_MACHINE_CHECK(pfs_lookup(thread->handle, index) == record,
 			  "the owner of record %llu does not find it by its index",
 			  (unsigned long long)index);
 	pfs_leave(thread->handle);
