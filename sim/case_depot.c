@@ -10,11 +10,6 @@ static void configure(struct pfs_case *self, struct pfs_config *config)
 	pfs_case_pages(config, 4, 1, 1);
 }
 
-static void keep_all(struct pfs_case *self)
-{
-	pfs_case_keep(self, 4);
-}
-
 static void give(struct pfs_case_thread *thread, uint64_t first, uint64_t count)
 {
 	for (uint64_t i = first; i < first + count; i++) {
@@ -78,11 +73,6 @@ static void senders_configure(struct pfs_case *self, struct pfs_config *config)
 	pfs_case_pages(config, 7, 1, 1);
 }
 
-static void senders_fill(struct pfs_case *self)
-{
-	pfs_case_keep(self, 7);
-}
-
 static void give_first_body(void *opaque)
 {
 	give(opaque, 0, 3);
@@ -97,16 +87,16 @@ static void give_second_body(void *opaque)
 
 const struct pfs_case_kind pfs_cases_depot[] = {
 	{ "send", "a thread sends a block while others want its record",
-	  RINGS, 2, 1, 3, configure, keep_all,
+	  RINGS, 2, 1, 3, configure, pfs_case_keep_all,
 	  { send_body, take_two_body, pfs_case_take_one }, NULL },
 	{ "sendall", "a thread sends two blocks, and others take all that there is",
-	  RINGS, 2, 1, 3, configure, keep_all,
+	  RINGS, 2, 1, 3, configure, pfs_case_keep_all,
 	  { send_all_body, take_two_body, take_two_body }, NULL },
 	{ "receivers", "a thread receives two records and takes one; others take all but that",
 	  RINGS, 2, 1, 3, receivers_configure, receivers_fill,
 	  { pfs_case_take_one, take_four_body, pfs_case_take_one }, NULL },
 	{ "senders", "two send, and a third one takes their rings",
-	  RINGS, 3, 1, 3, senders_configure, senders_fill,
+	  RINGS, 3, 1, 3, senders_configure, pfs_case_keep_all,
 	  { give_first_body, give_second_body, take_two_body }, NULL },
 	{ .name = NULL },
 };

@@ -84,8 +84,9 @@ void pfs_case_pass(void *opaque);
 /* In configure: records of a page, pages at the start, pages at most. */
 void pfs_case_pages(struct pfs_config *config, uint32_t records, uint32_t made, uint32_t most);
 
-/* In fill: so many records in use; free the one of an index again. */
+/* In fill: so many records in use, or all that there may be; free the one of an index again. */
 void pfs_case_keep(struct pfs_case *self, uint32_t count);
+void pfs_case_keep_all(struct pfs_case *self);
 void pfs_case_unkeep(struct pfs_case *self, uint64_t index);
 /* A published record that the set-up allocated by another handle is one more of those. */
 void pfs_case_adopt(struct pfs_case *self, void *record);
@@ -93,13 +94,16 @@ void pfs_case_adopt(struct pfs_case *self, void *record);
 void pfs_case_expect_pages(struct pfs_case *self, uint32_t pages);
 /* One more handle, in self->extra, detached at the end; in fill or in a body. NULL: failed. */
 struct pfs_thread *pfs_case_attach_extra(struct pfs_case *self);
+/* In a body: the same thread by that handle; what one handle remembers does not lead the other. */
+struct pfs_case_thread pfs_case_by_extra(struct pfs_case_thread *thread, uint32_t extra);
 /* In a body: write the kept record of an index, and free it. */
 void pfs_case_give_kept(struct pfs_case_thread *thread, uint64_t index);
 
 /* The calls of each thread, as "gtt,tg". False: not so, or not for this case. */
 bool pfs_case_read_calls(struct pfs_case *self, const char *text);
 
-/* In finish: fails if a thread was refused. */
+/* In finish: fails if a thread was refused; if one was, and the policy is exact. */
 void pfs_case_nobody_refused(struct pfs_case *self);
+void pfs_case_exact_refuses_nobody(struct pfs_case *self);
 
 #endif

@@ -67,6 +67,24 @@ void pfs_case_nobody_refused(struct pfs_case *self)
 	}
 }
 
+void pfs_case_exact_refuses_nobody(struct pfs_case *self)
+{
+	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0)
+		pfs_case_nobody_refused(self);
+}
+
+void pfs_case_keep_all(struct pfs_case *self)
+{
+	pfs_case_keep(self, self->config.page_records * self->config.page_max);
+}
+
+struct pfs_case_thread pfs_case_by_extra(struct pfs_case_thread *thread, uint32_t extra)
+{
+	struct pfs_case_thread by = *thread;
+	by.handle = thread->own->extra[extra];
+	return by;
+}
+
 /* As many records as threads, and at most one in use by each: some record is always free. */
 static void churn_finish(struct pfs_case *self)
 {

@@ -39,8 +39,8 @@ static void many_body(void *opaque)
 /* Two threads need 8 of 12 records at most. */
 static void many_finish(struct pfs_case *self)
 {
-	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0 && self->thread_count <= 2)
-		pfs_case_nobody_refused(self);
+	if (self->thread_count <= 2)
+		pfs_case_exact_refuses_nobody(self);
 }
 
 const struct pfs_case_kind pfs_cases_many[] = {

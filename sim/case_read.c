@@ -126,11 +126,6 @@ static void walk_configure(struct pfs_case *self, struct pfs_config *config)
 	pfs_case_pages(config, 1, 0, 3);
 }
 
-static void walk_fill(struct pfs_case *self)
-{
-	pfs_case_keep(self, 3);
-}
-
 static void walk_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
@@ -180,7 +175,7 @@ const struct pfs_case_kind pfs_cases_reading[] = {
 	  0, section_configure, section_fill,
 	  { address_body, free_and_pass_body, pfs_case_churn }, NULL },
 	{ "walk", "a walk past a page that is given back", PFS_CASE_RECLAIM, 2, 1, 0,
-	  walk_configure, walk_fill, { walk_body, free_and_pass_body, pfs_case_churn },
+	  walk_configure, pfs_case_keep_all, { walk_body, free_and_pass_body, pfs_case_churn },
 	  walk_finish },
 	{ "newhandle", "a thread attaches and reads while the page is given back",
 	  PFS_CASE_RECLAIM, 2, 1, 2, section_configure, section_fill,

@@ -12,11 +12,6 @@ static void newring_configure(struct pfs_case *self, struct pfs_config *config)
 	pfs_case_pages(config, 1, 1, 1);
 }
 
-static void newring_fill(struct pfs_case *self)
-{
-	pfs_case_keep(self, 1);
-}
-
 /* The only record is free once this is over, so that full, said after that, is wrong: the
  * history tells. The handle stays attached. */
 static void attach_and_give_body(void *opaque)
@@ -31,15 +26,10 @@ static void attach_and_give_body(void *opaque)
 
 /* ---- more: a free is in flight while the ring is taken back, twice ---- */
 
-static void more_configure(struct pfs_case *self, struct pfs_config *config)
+static void two_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	(void)self;
 	pfs_case_pages(config, 1, 2, 2);
-}
-
-static void more_fill(struct pfs_case *self)
-{
-	pfs_case_keep(self, 2);
 }
 
 /* Fills its ring; comes back to it when it was taken, perhaps between two of the taker's turns. */
@@ -80,20 +70,13 @@ static void handover_fill(struct pfs_case *self)
 static void handover_owner_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
-	struct pfs_case_thread by = *thread;
-	by.handle = thread->own->extra[0];
+	struct pfs_case_thread by = pfs_case_by_extra(thread, 0);
 	pfs_case_give_kept(&by, pfs_index(by.handle, thread->own->kept[0]));
 	pfs_case_take_one(&by);
 	thread->refused += by.refused;
 }
 
 /* ---- rings: the owner goes on with a ring that was taken back ---- */
-
-static void rings_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	(void)self;
-	pfs_case_pages(config, 1, 2, 2);
-}
 
 /* Thread 0 has two records to give; one of them it takes again and gives once more. */
 static void rings_owner_body(void *opaque)
@@ -106,16 +89,16 @@ static void rings_owner_body(void *opaque)
 
 const struct pfs_case_kind pfs_cases_rings[] = {
 	{ "newring", "a thread attaches and frees the only record, which another one wants",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, newring_configure, newring_fill,
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, newring_configure, pfs_case_keep_all,
 	  { attach_and_give_body, pfs_case_churn, pfs_case_churn }, NULL },
 	{ "more", "a free is in flight while the ring is taken back, twice",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, more_configure, more_fill,
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, two_configure, pfs_case_keep_all,
 	  { more_owner_body, more_taker_body, more_taker_body }, NULL },
 	{ "handover", "the owner of a ring hands over what the taker has not seen",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, more_configure, handover_fill,
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, two_configure, handover_fill,
 	  { handover_owner_body, pfs_case_churn, pfs_case_churn }, NULL },
 	{ "rings", "the owner of a ring goes on with it while another thread takes it back",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 2, 2, rings_configure, more_fill,
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 2, 2, two_configure, pfs_case_keep_all,
 	  { rings_owner_body, pfs_case_churn, pfs_case_churn }, NULL },
 	{ .name = NULL },
 };

@@ -4,18 +4,10 @@
  */
 #include "sim/case_kind.h"
 
-/* By another handle of the same thread: what one remembers does not lead the other. */
-static struct pfs_case_thread by_extra(struct pfs_case_thread *thread, uint32_t extra)
-{
-	struct pfs_case_thread by = *thread;
-	by.handle = thread->own->extra[extra];
-	return by;
-}
-
 /* Everything in use, and every path cleared: by a search that found nothing. */
 static void fill_and_clear(struct pfs_case *self)
 {
-	pfs_case_keep(self, self->config.page_records * self->config.page_max);
+	pfs_case_keep_all(self);
 	for (uint32_t i = 0; i < 2; i++)
 		(void)pfs_case_attach_extra(self);
 	if (self->machine->end == PFS_END_DONE && pfs_allocate(self->setup).record != NULL)
@@ -53,7 +45,7 @@ static void word_configure(struct pfs_case *self, struct pfs_config *config)
 static void give_and_take_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
-	struct pfs_case_thread by = by_extra(thread, thread->id);
+	struct pfs_case_thread by = pfs_case_by_extra(thread, thread->id);
 	uint32_t count = thread->own->kept_count;
 	pfs_case_give_kept(thread, (count > 2 ? count / 2 : 0) + thread->id);
 	pfs_case_take_one(&by);
@@ -63,8 +55,8 @@ static void give_and_take_body(void *opaque)
 /* With two threads: each has given one when it takes one. */
 static void give_and_take_finish(struct pfs_case *self)
 {
-	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0 && self->thread_count == 2)
-		pfs_case_nobody_refused(self);
+	if (self->thread_count == 2)
+		pfs_case_exact_refuses_nobody(self);
 }
 
 /* ---- retake: a record is given, taken, and given again, while a search clears its path ---- */
@@ -73,7 +65,7 @@ static void give_and_take_finish(struct pfs_case *self)
 static void give_both_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
-	struct pfs_case_thread by = by_extra(thread, 0);
+	struct pfs_case_thread by = pfs_case_by_extra(thread, 0);
 	pfs_case_give_kept(thread, 0);
 	pfs_case_give_kept(thread, 1);
 	pfs_case_take_one(&by);
@@ -92,6 +84,7 @@ static void retake_body(void *opaque)
 
 /* ---- clearers: two searches clear a word to which a free is on its way ---- */
 
+/* The paths are still raised, from when the pages came. */
 static void clearers_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	configure(self, config, 2, 1);
@@ -101,12 +94,6 @@ static void clearers_configure(struct pfs_case *self, struct pfs_config *config)
 static void clearpages_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	configure(self, config, 1, 4);
-}
-
-/* The paths are still raised, from when the pages came. */
-static void fill_all(struct pfs_case *self)
-{
-	pfs_case_keep(self, self->config.page_records * self->config.page_max);
 }
 
 static void give_body(void *opaque)
@@ -133,12 +120,6 @@ static void newpage_configure(struct pfs_case *self, struct pfs_config *config)
 	config->page_max = 1;
 }
 
-static void newpage_finish(struct pfs_case *self)
-{
-	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0)
-		pfs_case_nobody_refused(self);
-}
-
 /* ---- moves: a page moves to the tree of those that drain ---- */
 
 static void moves_configure(struct pfs_case *self, struct pfs_config *config)
@@ -149,11 +130,6 @@ static void moves_configure(struct pfs_case *self, struct pfs_config *config)
 }
 
 /* Page 1 drains as soon as its record is FREE. */
-static void moves_fill(struct pfs_case *self)
-{
-	pfs_case_keep(self, 2);
-}
-
 static void moves_give_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
@@ -166,57 +142,6 @@ static void moves_pass_body(void *opaque)
 	struct pfs_case_thread *thread = opaque;
 	(void)pfs_reclaim_pass(thread->handle);
 	thread->operations++;
-}
-
-/* ---- nodes: of two nodes' records one is always free ---- */
-
-static void nodes_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	configure(self, config, 2, 0);
-	self->word_records = 2;
-	config->page_max = 2;
-	self->machine->node_count = 2;
-	self->machine->aside_node = 0;
-}
-
-/* A page on each node, and a handle that remembers its word. Record 0 is free. */
-static void nodes_fill(struct pfs_case *self)
-{
-	for (uint32_t node = 0; node < 2; node++) {
-		self->machine->aside_node = node;
-		struct pfs_thread *handle = pfs_case_attach_extra(self);
-		for (uint32_t i = 0; handle != NULL && i < 2; i++) {
-			struct pfs_claim claim = pfs_allocate(handle);
-			if (claim.record == NULL) {
-				pfs_machine_fail("set-up: no record");
-				return;
-			}
-			pfs_publish(handle, claim);
-			pfs_case_adopt(self, claim.record);
-		}
-	}
-	if (self->machine->end == PFS_END_DONE)
-		pfs_case_unkeep(self, 0);
-}
-
-/*
- * Trades record 2 for record 0, and back. Then record 1 is free as well; it wants one, and meets
- * the empty node first. What it leaves is free to the end.
- */
-static void nodes_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	struct pfs_case_thread near = by_extra(thread, 0), far = by_extra(thread, 1);
-	pfs_case_give_kept(&far, 2);
-	struct pfs_claim claim = pfs_case_take(&near);
-	thread->operations++;
-	if (claim.record == NULL)
-		return;
-	pfs_case_publish(&near, claim);
-	pfs_case_give(&near, claim.record);
-	pfs_case_give_kept(&near, 1);
-	pfs_case_take_one(&far);
-	pfs_case_take_one(thread);
 }
 
 /* ---- seats: one page has room for all, and comes where one of another node was ---- */
@@ -254,19 +179,13 @@ static void seats_fill(struct pfs_case *self)
 static void seats_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
-	struct pfs_case_thread by = by_extra(thread, thread->id);
+	struct pfs_case_thread by = pfs_case_by_extra(thread, thread->id);
 	void *record = pfs_case_take_and_stamp(thread);
 	if (record == NULL)
 		return;
 	pfs_case_give(thread, record);
 	pfs_case_take_one(&by);
 	thread->refused += by.refused;
-}
-
-static void seats_finish(struct pfs_case *self)
-{
-	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0)
-		pfs_case_nobody_refused(self);
 }
 
 const struct pfs_case_kind pfs_cases_rooms[] = {
@@ -283,23 +202,21 @@ const struct pfs_case_kind pfs_cases_rooms[] = {
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 3, word_configure, fill_and_clear,
 	  { give_both_body, retake_body, pfs_case_churn }, NULL },
 	{ "clearers", "two searches clear a word to which a free is on its way",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED, 3, 1, 3, clearers_configure, fill_all,
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 3, 1, 3, clearers_configure, pfs_case_keep_all,
 	  { give_body, pfs_case_churn, pfs_case_churn }, NULL },
 	{ "clearpages", "likewise, a page to which a free is on its way",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED, 3, 1, 3, clearpages_configure, fill_all,
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 3, 1, 3, clearpages_configure, pfs_case_keep_all,
 	  { give_body, pfs_case_churn, pfs_case_churn }, NULL },
 	{ "refuse", "nothing is free, and nobody frees: all are refused", PFS_CASE_INDEX, 2, 1, 0,
-	  clearers_configure, fill_all, { refuse_body, refuse_body, refuse_body }, NULL },
+	  clearers_configure, pfs_case_keep_all, { refuse_body, refuse_body, refuse_body }, NULL },
 	{ "newpage", "the only page comes, and has room for all", PFS_CASE_INDEX, 2, 1, 3,
 	  newpage_configure, NULL, { pfs_case_take_one, pfs_case_take_one, pfs_case_take_one },
-	  newpage_finish },
+	  pfs_case_exact_refuses_nobody },
 	{ "seats", "a page with room for all comes where one of another node was", PFS_CASE_RECLAIM,
 	  2, 1, 2, seats_configure, seats_fill, { seats_body, seats_body, seats_body },
-	  seats_finish },
+	  pfs_case_exact_refuses_nobody },
 	{ "moves", "a page is marked while its record is given and wanted",
-	  PFS_CASE_RECLAIM | PFS_CASE_TIMED, 3, 1, 3, moves_configure, moves_fill,
+	  PFS_CASE_RECLAIM | PFS_CASE_TIMED, 3, 1, 3, moves_configure, pfs_case_keep_all,
 	  { moves_give_body, moves_pass_body, pfs_case_churn }, NULL },
-	{ "nodes", "of the records of two nodes one is free", PFS_CASE_INDEX | PFS_CASE_TIMED, 2,
-	  1, 2, nodes_configure, nodes_fill, { pfs_case_churn, nodes_body, nodes_body }, NULL },
 	{ .name = NULL },
 };

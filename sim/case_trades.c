@@ -9,14 +9,6 @@
 #define SIDES 2u
 #define HOLD 120u /* steps, times operations: a proof has time between two trades */
 
-/* By another handle of the same thread. */
-static struct pfs_case_thread by_extra(struct pfs_case_thread *thread, uint32_t extra)
-{
-	struct pfs_case_thread by = *thread;
-	by.handle = thread->own->extra[extra];
-	return by;
-}
-
 static void *take_one(struct pfs_case_thread *thread)
 {
 	struct pfs_claim claim = pfs_case_take(thread);
@@ -49,7 +41,7 @@ static void keep_by(struct pfs_case *self, struct pfs_thread *handle)
 /* ---- swap: of the records of two nodes one is free, and the other node's path
  * is cleared ---- */
 
-static void swap_configure(struct pfs_case *self, struct pfs_config *config)
+static void nodes_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	self->room_fan = 2;
 	self->word_records = 2;
@@ -58,9 +50,8 @@ static void swap_configure(struct pfs_case *self, struct pfs_config *config)
 	self->machine->aside_node = 0;
 }
 
-/* A page on each node, and a handle that remembers its word. Record 2 is free.
- */
-static void swap_fill(struct pfs_case *self)
+/* A page on each node, and a handle that remembers its word. One record is free. */
+static void fill_nodes(struct pfs_case *self, uint64_t free_one)
 {
 	for (uint32_t node = 0; node < SIDES; node++) {
 		self->machine->aside_node = node;
@@ -69,7 +60,12 @@ static void swap_fill(struct pfs_case *self)
 			keep_by(self, handle);
 	}
 	if (self->machine->end == PFS_END_DONE)
-		pfs_case_unkeep(self, 2);
+		pfs_case_unkeep(self, free_one);
+}
+
+static void swap_fill(struct pfs_case *self)
+{
+	fill_nodes(self, 2);
 }
 
 /*
@@ -82,7 +78,8 @@ static void swap_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
-	struct pfs_case_thread by[SIDES] = { by_extra(thread, 0), by_extra(thread, 1) };
+	struct pfs_case_thread by[SIDES] = { pfs_case_by_extra(thread, 0),
+					     pfs_case_by_extra(thread, 1) };
 	void *full[2] = { self->kept[0], self->kept[1] }, *rest = self->kept[3];
 	for (uint32_t turn = 0; turn < 4 * self->operations && rest != NULL; turn++) {
 		struct pfs_case_thread *here = &by[turn % 2], *there = &by[(turn + 1) % 2];
@@ -101,6 +98,34 @@ static void swap_finish(struct pfs_case *self)
 {
 	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0 && self->threads[0].refused != 0)
 		pfs_machine_fail("thread 0 was refused, and a record was free all the time");
+}
+
+/* ---- nodes: of two nodes' records one is always free ---- */
+
+static void nodes_fill(struct pfs_case *self)
+{
+	fill_nodes(self, 0);
+}
+
+/*
+ * Trades record 2 for record 0, and back. Then record 1 is free as well; it wants one, and meets
+ * the empty node first. What it leaves is free to the end.
+ */
+static void nodes_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case_thread near = pfs_case_by_extra(thread, 0);
+	struct pfs_case_thread far = pfs_case_by_extra(thread, 1);
+	pfs_case_give_kept(&far, 2);
+	struct pfs_claim claim = pfs_case_take(&near);
+	thread->operations++;
+	if (claim.record == NULL)
+		return;
+	pfs_case_publish(&near, claim);
+	pfs_case_give(&near, claim.record);
+	pfs_case_give_kept(&near, 1);
+	pfs_case_take_one(&far);
+	pfs_case_take_one(thread);
 }
 
 /* ---- ring_swap: likewise, of two rings ---- */
@@ -129,7 +154,8 @@ static void ring_swap_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
-	struct pfs_case_thread by[SIDES] = { by_extra(thread, 0), by_extra(thread, 1) };
+	struct pfs_case_thread by[SIDES] = { pfs_case_by_extra(thread, 0),
+					     pfs_case_by_extra(thread, 1) };
 	void *record = self->kept[0];
 	for (uint32_t turn = 0; turn < 8 * self->operations && record != NULL; turn++) {
 		pfs_case_give(&by[turn % 2], record);
@@ -211,6 +237,8 @@ static void leaves_give_body(void *opaque)
 }
 
 const struct pfs_case_kind pfs_cases_trades[] = {
+	{ "nodes", "of the records of two nodes one is free", PFS_CASE_INDEX | PFS_CASE_TIMED, 2,
+	  1, 2, nodes_configure, nodes_fill, { pfs_case_churn, nodes_body, nodes_body }, NULL },
 	{ "ring_swap",
 	  "a thread trades records of two rings: one is free all the time",
 	  PFS_CASE_INDEX | PFS_CASE_TIMED | PFS_CASE_APART,
@@ -238,7 +266,7 @@ const struct pfs_case_kind pfs_cases_trades[] = {
 	  2,
 	  2,
 	  2,
-	  swap_configure,
+	  nodes_configure,
 	  swap_fill,
 	  { pfs_case_churn, swap_body, swap_body },
 	  swap_finish },

@@ -79,13 +79,7 @@ static void marks_finish(struct pfs_case *self)
 }
 
 /* Nobody may be refused: the two records are free, or the pass has them, and then there is room
- * for a page. */
-static void held_finish(struct pfs_case *self)
-{
-	pfs_case_nobody_refused(self);
-}
-
-/* Nor may a page be added before one went. */
+ * for a page. Nor may a page be added before one went. */
 static void held_page_finish(struct pfs_case *self)
 {
 	bool some_went;
@@ -144,7 +138,7 @@ const struct pfs_case_kind pfs_cases_weak[] = {
 	  last_configure, NULL, { abandon_body, last_body, last_body }, NULL },
 	{ "held", "a pass holds the last free records for a moment: nobody is refused",
 	  PFS_CASE_RECLAIM, 3, 1, 3, held_configure, marks_fill,
-	  { marks_take, pfs_case_pass, marks_take }, held_finish },
+	  { marks_take, pfs_case_pass, marks_take }, pfs_case_nobody_refused },
 	{ "held_page", "likewise, with room for another page: none is added", PFS_CASE_RECLAIM, 3,
 	  1, 3, held_page_configure, marks_fill, { marks_take, pfs_case_pass, marks_take },
 	  held_page_finish },

@@ -12,11 +12,6 @@ static void wide_configure(struct pfs_case *self, struct pfs_config *config)
 	pfs_case_pages(config, 4, 1, 1);
 }
 
-static void wide_fill(struct pfs_case *self)
-{
-	pfs_case_keep(self, 4);
-}
-
 /* One record of each word. */
 static void wide_give_body(void *opaque)
 {
@@ -81,12 +76,6 @@ static void refill_body(void *opaque)
 			  "the owner of record %llu does not find it by its index",
 			  (unsigned long long)index);
 	pfs_leave(thread->handle);
-}
-
-/* The page that came has room for both. */
-static void refill_finish(struct pfs_case *self)
-{
-	pfs_case_nobody_refused(self);
 }
 
 /* ---- hole: likewise, while a search goes by ---- */
@@ -164,10 +153,9 @@ static void trade_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
-	struct pfs_case_thread by[2] = { *thread, *thread };
+	struct pfs_case_thread by[2] = { pfs_case_by_extra(thread, 0),
+					 pfs_case_by_extra(thread, 1) };
 	void *record = self->kept[0];
-	by[0].handle = self->extra[0];
-	by[1].handle = self->extra[1];
 	for (uint32_t turn = 0; turn < 2 * self->operations && record != NULL; turn++) {
 		record = trade(&by[turn % 2], &by[(turn + 1) % 2], record);
 		thread->operations = turn / 2;
@@ -180,9 +168,8 @@ static void ring_trade_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
-	struct pfs_case_thread by = *thread;
+	struct pfs_case_thread by = pfs_case_by_extra(thread, 1);
 	void *record = self->kept[0];
-	by.handle = self->extra[1];
 	for (uint32_t turn = 0; turn < 2 * self->operations && record != NULL; turn++) {
 		record = trade(&by, &by, record);
 		thread->operations = turn / 2;
@@ -190,30 +177,26 @@ static void ring_trade_body(void *opaque)
 	thread->refused += by.refused;
 }
 
-static void trade_finish(struct pfs_case *self)
-{
-	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0)
-		pfs_case_nobody_refused(self);
-}
-
 const struct pfs_case_kind pfs_cases_words[] = {
 	{ "wide", "a page of two occupancy words; records of both are given and taken",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 2, 2, wide_configure, wide_fill,
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 2, 2, wide_configure, pfs_case_keep_all,
 	  { wide_give_body, pfs_case_churn, pfs_case_churn }, NULL },
 	{ "backout", "a pass can't have a page of three words, and leaves it whole",
 	  PFS_CASE_RECLAIM, 2, 1, 2, backout_configure, backout_fill,
 	  { backout_take_body, pfs_case_pass, pfs_case_churn }, NULL },
 	{ "refill", "a page comes where one went; owners find its records by index",
 	  PFS_CASE_RECLAIM, 2, 1, 2, refill_configure, refill_fill,
-	  { refill_body, refill_body, refill_body }, refill_finish },
+	  /* the page that came has room for both */
+	  { refill_body, refill_body, refill_body }, pfs_case_nobody_refused },
 	{ "hole", "a page comes, where one was given back, while a search goes by",
 	  PFS_CASE_RECLAIM, 2, 1, 2, hole_configure, hole_fill, { hole_take, hole_take, hole_take },
 	  NULL },
 	{ "trade", "a thread trades one record for another while a search goes by: one is free",
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, trade_configure, trade_fill,
-	  { pfs_case_churn, trade_body, trade_body }, trade_finish },
+	  { pfs_case_churn, trade_body, trade_body },
+	  pfs_case_exact_refuses_nobody },
 	{ "ring_trade", "likewise, out of one ring", PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2,
 	  trade_configure, trade_fill, { pfs_case_churn, ring_trade_body, ring_trade_body },
-	  trade_finish },
+	  pfs_case_exact_refuses_nobody },
 	{ .name = NULL },
 };
