@@ -81,7 +81,9 @@ static void check(enum pfs_machine_model model, void (*a)(void *), void (*b)(voi
 		  void (*c)(void *))
 {
 	static struct pfs_search_result result;
-	const struct pfs_scenario scenario = { "bound", setup, finish, NULL, &world, NULL };
+	const struct pfs_scenario scenario = {
+		.name = "bound", .setup = setup, .finish = finish, .context = &world
+	};
 	struct pfs_search_options options = { .kind = PFS_SEARCH_NAIVE };
 	struct pfs_machine *machine = pfs_machine_create(model);
 	uint64_t expected = 0, all[16];

@@ -46,7 +46,7 @@ static void configure(struct pfs_case *self, struct pfs_config *config, uint32_t
 		      uint32_t records, uint32_t pages)
 {
 	static const char *const usual[] = { "gt", "tg" };
-	self->room_fan = 2;
+	self->room_fan = 16;
 	self->word_records = word;
 	pfs_case_pages(config, records, pages, pages);
 	for (uint32_t i = 0; i < self->thread_count; i++) {

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sim/states.h"
+
 void pfs_case_history_begin(struct pfs_case_history *self, bool exact, bool real_time,
 			    uint32_t page_records)
 {
@@ -143,6 +145,123 @@ void pfs_case_history_page(struct pfs_case_history *self, struct pfs_machine *ma
 		page_went(self, page);
 }
 
+/*
+ * The stamps before this one are of the past: no call that began before it is under way, nor an
+ * answer that one of these may still decide, by having taken a record all the while.
+ */
+static uint64_t horizon_of(const struct pfs_case_history *self)
+{
+	uint64_t horizon = self->now;
+	for (uint32_t thread = 0; thread < PFS_CASE_CALLERS_MAX; thread++)
+		horizon = self->began[thread] < horizon ? self->began[thread] : horizon;
+	for (uint64_t before = 0; before != horizon;) {
+		before = horizon;
+		for (uint32_t i = 0; i < self->no_free_count; i++) {
+			const struct pfs_no_free *answer = &self->no_frees[i];
+			if (answer->res > horizon && answer->inv < horizon)
+				horizon = answer->inv;
+		}
+	}
+	return horizon;
+}
+
+#define STAMPS_MAX 64u
+
+/* Stamps since the horizon, in order; ends[]: of which kind. */
+struct stamps {
+	uint64_t horizon;
+	uint64_t at[STAMPS_MAX];
+	bool ends[STAMPS_MAX];
+	uint32_t count;
+	bool too_many;
+};
+
+static void add_stamp(struct stamps *self, uint64_t stamp, bool ends)
+{
+	uint32_t at = self->count;
+	if (stamp == PFS_STAMP_NEVER || stamp < self->horizon)
+		return;
+	self->too_many |= self->count == STAMPS_MAX;
+	if (self->too_many)
+		return;
+	for (; at > 0 && self->at[at - 1] > stamp; at--) {
+		self->at[at] = self->at[at - 1];
+		self->ends[at] = self->ends[at - 1];
+	}
+	self->at[at] = stamp;
+	self->ends[at] = ends;
+	self->count++;
+}
+
+/* In which run of stamps of one kind it falls: 1, 2, ..; 0: before the horizon, or never. */
+static uint64_t run_of(const struct stamps *self, uint64_t stamp)
+{
+	uint64_t run = 1;
+	if (stamp == PFS_STAMP_NEVER || stamp < self->horizon)
+		return 0;
+	for (uint32_t i = 0; i < self->count && self->at[i] < stamp; i++)
+		run += i + 1 < self->count && self->ends[i + 1] != self->ends[i];
+	return self->too_many ? stamp : run;
+}
+
+static void collect(const struct pfs_case_history *self, struct stamps *stamps)
+{
+	stamps->horizon = horizon_of(self);
+	for (uint32_t i = 0; i < self->life_count; i++) {
+		add_stamp(stamps, self->lives[i].alloc_inv, false);
+		add_stamp(stamps, self->lives[i].free_res, true);
+	}
+	for (uint32_t i = 0; i < self->no_free_count; i++) {
+		if (self->no_frees[i].res < stamps->horizon)
+			continue;
+		add_stamp(stamps, self->no_frees[i].inv, false);
+		add_stamp(stamps, self->no_frees[i].res, true);
+	}
+	for (uint32_t thread = 0; thread < PFS_CASE_CALLERS_MAX; thread++)
+		add_stamp(stamps, self->began[thread], false);
+}
+
+static bool is_last_life(const struct pfs_case_history *self, uint32_t life)
+{
+	for (uint32_t i = life + 1; i < self->life_count; i++) {
+		if (self->lives[i].record == self->lives[life].record)
+			return false;
+	}
+	return true;
+}
+
+static uint64_t life_known(const struct pfs_case_history *self, const struct stamps *stamps,
+			   uint32_t at)
+{
+	const struct pfs_life *life = &self->lives[at];
+	bool last = is_last_life(self, at);
+	uint64_t from = run_of(stamps, life->alloc_inv), to = run_of(stamps, life->free_res);
+	uint64_t state = life->free_inv == PFS_STAMP_NEVER ? 1
+			 : life->free_res == PFS_STAMP_NEVER ? 2 + self->freed_by[at] % 64
+							     : 0;
+	if (!last && from == 0 && to == 0 && state == 0)
+		return 0; /* over, and followed by another */
+	uint64_t known = pfs_states_mix(life->record * 2 + last, from);
+	return pfs_states_mix(pfs_states_mix(known, to), state);
+}
+
+uint64_t pfs_case_history_known(const struct pfs_case_history *self)
+{
+	struct stamps stamps = { .count = 0 };
+	uint64_t sum = 0;
+	collect(self, &stamps);
+	for (uint32_t i = 0; i < self->life_count; i++)
+		sum += life_known(self, &stamps, i);
+	for (uint32_t i = 0; i < self->no_free_count; i++) {
+		if (self->no_frees[i].res >= stamps.horizon)
+			sum += pfs_states_mix(run_of(&stamps, self->no_frees[i].inv),
+					      1000 + run_of(&stamps, self->no_frees[i].res));
+	}
+	for (uint32_t thread = 0; thread < PFS_CASE_CALLERS_MAX; thread++)
+		sum += pfs_states_mix(2000 + thread, run_of(&stamps, self->began[thread]));
+	return sum;
+}
+
 /* A thread that stopped inside a call: its free may have happened, its allocate may own any
  * record, so that answers are not judged. */
 static void close_calls(struct pfs_case_history *self)
@@ -156,6 +275,35 @@ static void close_calls(struct pfs_case_history *self)
 		if (self->began[thread] != PFS_STAMP_NEVER)
 			self->no_free_count = 0;
 	}
+}
+
+void pfs_case_history_keep_all(struct pfs_case_history *self, struct pfs_snapshot *snapshot)
+{
+	pfs_snapshot_put(snapshot, &self->now, sizeof(self->now));
+	pfs_snapshot_put(snapshot, self->lives, self->life_count * sizeof(self->lives[0]));
+	pfs_snapshot_put(snapshot, self->freed_by, self->life_count * sizeof(self->freed_by[0]));
+	pfs_snapshot_put(snapshot, &self->life_count, sizeof(self->life_count));
+	pfs_snapshot_put(snapshot, &self->draining, sizeof(self->draining));
+	pfs_snapshot_put(snapshot, self->no_frees, self->no_free_count * sizeof(self->no_frees[0]));
+	pfs_snapshot_put(snapshot, &self->no_free_count, sizeof(self->no_free_count));
+	pfs_snapshot_put(snapshot, self->spans, self->span_count * sizeof(self->spans[0]));
+	pfs_snapshot_put(snapshot, &self->span_count, sizeof(self->span_count));
+	pfs_snapshot_put(snapshot, self->has_page, sizeof(self->has_page));
+	pfs_snapshot_put(snapshot, self->began, sizeof(self->began));
+	pfs_snapshot_put(snapshot, &self->too_long, sizeof(self->too_long));
+}
+
+void pfs_case_history_check_past(struct pfs_case_history *self)
+{
+	uint64_t horizon = horizon_of(self);
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < self->no_free_count; i++) {
+		if (self->no_frees[i].res < horizon)
+			self->no_frees[kept++] = self->no_frees[i];
+	}
+	self->no_free_count = kept;
+	memset(self->began, 0xFF, sizeof(self->began));
+	pfs_case_history_check(self);
 }
 
 /* The lives as the thread that gave the answer could know them: other frees are not over. */

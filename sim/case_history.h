@@ -68,6 +68,28 @@ void pfs_case_history_page(struct pfs_case_history *self, struct pfs_machine *ma
 void pfs_case_history_step(struct pfs_case_history *self, struct pfs_machine *machine);
 
 /*
+ * pfs_case_history_known - what of the history so far decides about answers that are not judged
+ * for certain yet, or will be given; a hash.
+ *
+ * Returns   equal hashes for histories that go on alike: history.h compares only where calls began
+ *           (allocate, refused) with where calls ended (free, refused), so of the stamps only which
+ *           of them fall between the same two of the other kind matters; and of those before all
+ *           that is still open, only what they left.
+ * Errors    none. Not where answers are `learned`.
+ * Progress  wait-free, quadratic.
+ * Order     none.
+ */
+uint64_t pfs_case_history_known(const struct pfs_case_history *self);
+
+/* All of it that is in use. */
+struct pfs_snapshot;
+void pfs_case_history_keep_all(struct pfs_case_history *self, struct pfs_snapshot *snapshot);
+
+/* Before all is over: as pfs_case_history_check, of the answers that pfs_case_history_known leaves
+ * out. */
+void pfs_case_history_check_past(struct pfs_case_history *self);
+
+/*
  * pfs_case_history_check - when all threads have finished, or stopped for ever.
  *
  * Returns   nothing; fails the execution with a message if its history is not linearizable.

@@ -67,6 +67,12 @@ uint32_t pfs_case_take_many(struct pfs_case_thread *thread, struct pfs_claim *cl
 void pfs_case_give_many(struct pfs_case_thread *thread, void *const *records, uint32_t count);
 void pfs_case_abandon(struct pfs_case_thread *thread, struct pfs_claim claim);
 
+/* Have its records words? */
+static inline bool pfs_case_has_words(const struct pfs_case *self)
+{
+	return self->layout != PFS_LAYOUT_BARE || self->bare_words;
+}
+
 /* As users do: the owner writes its record without atomics, and whoever frees it reads that
  * back. The machine looks for data races on these bytes. */
 void pfs_case_stamp(struct pfs_claim claim);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #define STACK_BYTES ((size_t)128 * 1024) /* touched only as far as used: about 8 KiB */
+#define WIPED_BYTES ((size_t)8192)
 #define GUARD_BYTES ((size_t)4096)
 #define COLOURS 60u
 #define COLOUR_BYTES 64u
@@ -77,6 +78,12 @@ static void run_entry(void *opaque)
 static char *coloured_top(const struct pfs_fiber *self, unsigned colour)
 {
 	return self->stack + self->stack_bytes - (size_t)(colour % COLOURS) * COLOUR_BYTES;
+}
+
+void pfs_fiber_wipe(struct pfs_fiber *self)
+{
+	forget_frames(self);
+	memset(self->stack + self->stack_bytes - WIPED_BYTES, 0, WIPED_BYTES);
 }
 
 #ifdef PFS_SIM_UCONTEXT

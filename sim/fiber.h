@@ -41,6 +41,10 @@ void pfs_fiber_fini(struct pfs_fiber *self);
 void pfs_fiber_set(struct pfs_fiber *self, void (*entry)(void *argument), void *argument,
 		   unsigned colour);
 
+/* What earlier uses left on the stack of a fiber that is not to go on: zero, as far as it is deep
+ * usually. */
+void pfs_fiber_wipe(struct pfs_fiber *self);
+
 /* Leave from, go on where to was left. from may be a fiber that is never resumed. */
 void pfs_fiber_switch(struct pfs_fiber *from, struct pfs_fiber *to);
 

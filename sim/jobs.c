@@ -219,6 +219,7 @@ static void run_here(struct jobs *self, struct item *item)
 	struct pfs_search_options options = options_now(self);
 	(void)pfs_search_part(self->machine, self->scenario, &options, &item->part, &found, &rest);
 	const struct pfs_jobs_tally tally = pfs_jobs_tally_of(&found);
+	self->result->refusal = found.refusal;
 	finish_item(self, item, &found, &rest, &tally);
 }
 
@@ -285,6 +286,7 @@ static void sum_up(struct jobs *self)
 {
 	struct pfs_search_result *result = self->result;
 	result->executions = result->redundant = result->incomplete = result->steps = 0;
+	result->states = 0;
 	result->bounded = false;
 	result->complete = self->failed == NULL && !self->random;
 	for (const struct item *item = self->first; item != NULL; item = item->next) {
@@ -293,6 +295,7 @@ static void sum_up(struct jobs *self)
 		result->redundant += tally->redundant;
 		result->incomplete += tally->incomplete;
 		result->steps += tally->steps;
+		result->states += tally->states;
 		result->bounded |= tally->bounded;
 		result->complete &= item->state == DONE && tally->complete && !tally->stopped;
 		result->stopped |= tally->stopped || item->state != DONE;

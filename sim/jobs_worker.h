@@ -10,7 +10,7 @@
 
 /* What is summed up over parts. */
 struct pfs_jobs_tally {
-	uint64_t executions, redundant, incomplete, steps;
+	uint64_t executions, redundant, incomplete, steps, states;
 	uint64_t sums[PFS_JOBS_SUMS_MAX];
 	bool complete, bounded, stopped;
 };

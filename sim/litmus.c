@@ -239,7 +239,9 @@ bool pfs_litmus_run(const struct pfs_litmus_program *program, enum pfs_machine_m
 	static struct pfs_search_result result;
 	static struct run run;
 	run = (struct run){ .program = program, .graphs = graphs };
-	const struct pfs_scenario scenario = { "litmus", setup, finish, NULL, &run, NULL };
+	const struct pfs_scenario scenario = {
+		.name = "litmus", .setup = setup, .finish = finish, .context = &run
+	};
 	const struct pfs_search_options options = { .kind = PFS_SEARCH_ALL };
 	struct pfs_machine *machine = pfs_machine_create(model);
 	graphs->count = 0;

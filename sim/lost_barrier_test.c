@@ -108,7 +108,9 @@ static void check(enum pfs_machine_model model, struct pfs_search_options option
 		  uint32_t failing, uint32_t threads)
 {
 	static struct pfs_search_result result;
-	const struct pfs_scenario scenario = { "barrier", setup, finish, NULL, &world, NULL };
+	const struct pfs_scenario scenario = {
+		.name = "barrier", .setup = setup, .finish = finish, .context = &world
+	};
 	struct pfs_machine *machine = pfs_machine_create(model);
 	world = (struct world){ .failing = failing, .threads = threads };
 	for (uint32_t id = 0; id < threads; id++) {

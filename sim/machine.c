@@ -85,8 +85,10 @@ static uint32_t pick(struct pfs_machine *self)
 	}
 	pfs_news_nobody(self);
 	uint32_t actor = self->scheduler->choose(self->scheduler, self);
+	if (self->end != PFS_END_DONE)
+		return PFS_ACTOR_NONE; /* the scheduler's checks failed */
 	if (actor == PFS_ACTOR_NONE)
-		self->end = end_of_run(self);
+		self->end = self->is_known ? PFS_END_KNOWN : end_of_run(self);
 	else
 		self->schedule[self->step_count] = (uint16_t)actor;
 	return actor;
@@ -107,15 +109,16 @@ static void finish_step(struct pfs_machine *self, struct pfs_step *step)
 }
 
 /* from: the thread that stands at its next operation or has finished; NULL: the caller of
- * run. Returns when from is to go on (or, for the caller, when nobody can). */
-static void dispatch(struct pfs_machine *self, struct pfs_vthread *from)
+ * run. Returns when from is to go on, or, for the caller, when a thread has left; false: because
+ * nobody can go on. */
+static bool dispatch(struct pfs_machine *self, struct pfs_vthread *from)
 {
 	for (;;) {
 		uint32_t actor = pick(self);
 		if (actor == PFS_ACTOR_NONE) {
 			if (from != NULL)
 				leave(self, from);
-			return;
+			return false;
 		}
 		if (self->model == PFS_MACHINE_VIEWS) {
 			self->choice = actor / self->thread_count;
@@ -132,7 +135,7 @@ static void dispatch(struct pfs_machine *self, struct pfs_vthread *from)
 		if (next != from)
 			pfs_fiber_switch(from != NULL ? &from->fiber : &self->caller,
 					 &next->fiber);
-		return;
+		return true;
 	}
 }
 
@@ -143,10 +146,10 @@ static void wait_turn(struct pfs_machine *self, struct pfs_vthread *thread,
 	thread->pending = *operation;
 	if (operation->kind == PFS_SIM_YIELD)
 		pfs_news_arrive(self, thread);
-	if (self->priming)
+	if (self->priming || self->chooses_outside)
 		leave(self, thread);
 	else
-		dispatch(self, thread);
+		(void)dispatch(self, thread);
 }
 
 static void check_address(const struct pfs_machine *self, const struct pfs_sim_operation *operation)
@@ -260,10 +263,10 @@ static void run_body(void *opaque)
 	struct pfs_machine *self = thread->machine;
 	thread->body(thread->argument);
 	thread->state = PFS_VTHREAD_FINISHED;
-	if (self->priming)
+	if (self->priming || self->chooses_outside)
 		leave(self, thread);
 	else
-		dispatch(self, thread);
+		(void)dispatch(self, thread);
 	__builtin_trap(); /* nobody chooses a finished thread */
 }
 
@@ -319,9 +322,12 @@ enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_schedu
 	if (self->end == PFS_END_DEADLOCK)
 		self->end = PFS_END_DONE;
 	begin_clocks(self);
+	self->maps_at_start = self->memory.maps;
+	self->mapped_at_start = self->memory.mapped;
 	prime(self);
-	if (self->end == PFS_END_DONE)
-		dispatch(self, NULL);
+	bool goes_on = self->end == PFS_END_DONE && dispatch(self, NULL);
+	while (goes_on && self->chooses_outside)
+		goes_on = dispatch(self, NULL);
 	self->running = NULL;
 	return self->end;
 }
@@ -423,6 +429,7 @@ void pfs_machine_reset(struct pfs_machine *self)
 	self->primed_count = 0;
 	self->step_count = 0;
 	self->yielded = false;
+	self->is_known = false;
 	pfs_news_reset(&self->news);
 	self->last_actor = PFS_ACTOR_NONE;
 	self->running = NULL;

@@ -43,7 +43,8 @@ enum pfs_machine_end {
 	PFS_END_DONE,     /* every thread that was not stopped has finished */
 	PFS_END_FAILED,   /* a check failed, or an access was wrong: see message */
 	PFS_END_DEADLOCK, /* threads left, and none can go on, or all yield for ever (news.h) */
-	PFS_END_STEPS     /* the bound on steps was met: nothing is known beyond it */
+	PFS_END_STEPS,    /* the bound on steps was met: nothing is known beyond it */
+	PFS_END_KNOWN     /* the scheduler knows what comes: see pfs_machine.is_known */
 };
 
 /* An operation that was executed. */
@@ -125,6 +126,10 @@ struct pfs_machine {
 	size_t oracle_bytes;
 	bool watch;                /* report data races; true after create */
 	bool drains_end;           /* tso: a call may end when a buffer drains; true after create */
+	bool is_known;             /* set by the scheduler: this execution need not go on */
+	bool only_writes;          /* plain reads are not reported */
+	uint64_t maps_at_start, mapped_at_start; /* of memory, when the run began */
+	bool chooses_outside;      /* while no thread runs, so that all stacks are whole */
 	bool hasty;                /* what a final check gives back is not hidden: memory.h */
 	struct pfs_weaken weaken;
 	/* Takes over all operations of threads: virtual time, see timed.h. NULL: schedulers. */

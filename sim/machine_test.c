@@ -82,7 +82,7 @@ static void litmus_finish(struct pfs_machine *machine, void *context)
 }
 
 static const struct pfs_scenario litmus_scenario = {
-	"litmus", litmus_setup, litmus_finish, NULL, &litmus, NULL
+	.name = "litmus", .setup = litmus_setup, .finish = litmus_finish, .context = &litmus
 };
 
 static struct pfs_search_result result;
@@ -377,7 +377,9 @@ static void touch_gone_later(struct pfs_machine *machine, void *context)
 
 static void test_memory(void)
 {
-	const struct pfs_scenario scenario = { "memory", memory_setup, NULL, NULL, &litmus, NULL };
+	const struct pfs_scenario scenario = {
+		.name = "memory", .setup = memory_setup, .context = &litmus
+	};
 	struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP };
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
 	litmus.threads = 2;
@@ -403,12 +405,16 @@ static void test_memory(void)
 			   strstr(result.message, "given back") != NULL,
 		   "a plain access to a page given back is found");
 	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = touch_atomic;
-	const struct pfs_scenario late = { "late", memory_setup, touch_gone, NULL, &litmus, NULL };
+	const struct pfs_scenario late = {
+		.name = "late", .setup = memory_setup, .finish = touch_gone, .context = &litmus
+	};
 	pfs_expect(!pfs_search(machine, &late, &options, &result) &&
 			   strstr(result.message, "final check: plain access to a page") != NULL,
 		   "a bad access of the final check ends the execution, not the process");
-	const struct pfs_scenario later = { "later", memory_setup, touch_gone_later, NULL, &litmus,
-					    NULL };
+	const struct pfs_scenario later = {
+		.name = "later", .setup = memory_setup, .finish = touch_gone_later,
+		.context = &litmus
+	};
 	pfs_expect(pfs_search(machine, &later, &options, &result) && result.executions > 1,
 		   "what a final check gives back is hidden in the first execution only");
 	pfs_machine_destroy(machine);

@@ -92,7 +92,9 @@ static void finish(struct pfs_machine *machine, void *context)
 static void search(enum pfs_search_kind kind, bool releases, const char *what)
 {
 	static struct pfs_search_result result;
-	const struct pfs_scenario scenario = { "mcs", setup, finish, NULL, &mcs, NULL };
+	const struct pfs_scenario scenario = {
+		.name = "mcs", .setup = setup, .finish = finish, .context = &mcs
+	};
 	const struct pfs_search_options options = { .kind = kind, .seed = 1,
 						    .execution_max = EXECUTIONS };
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_VIEWS);

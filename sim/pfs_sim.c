@@ -257,12 +257,14 @@ static int choose_search(struct arguments *self)
 		self->preemptions = 2;
 	int kind = pfs_search_kind_of(self->search);
 	if (kind < 0)
-		return refuse("search %s: must be exhaustive, dpor, sleep, bounded, naive, random, "
-			      "pct, pos, urw, slow or rotate", self->search);
+		return refuse("search %s: must be exhaustive, dpor, sleep, states, bounded, naive, "
+			      "random, pct, pos, urw, slow or rotate", self->search);
 	bool ordered = self->executions != 0 && kind < (int)PFS_SEARCH_RANDOM;
 	if (ordered && self->jobs > 1)
 		return refuse("--executions with --jobs: which are the first is known to one job "
 			      "only; leave out one of them");
+	if (kind == (int)PFS_SEARCH_STATES)
+		self->jobs = 1;
 	if (self->jobs == 0)
 		self->jobs = ordered ? 1 : pfs_jobs_default();
 	return 0;
@@ -291,6 +293,9 @@ static int explore(int argc, char **argv)
 					    (uint32_t)arguments.jobs, &sums, result);
 	if (error != NULL)
 		return refuse("%s", error) - 1;
+	if (result->refusal != NULL)
+		return refuse("search %s can't do %s; try --search exhaustive", arguments.search,
+			      result->refusal);
 	bool fine = !result->failed;
 	bool unchecked = fine && result->executions == result->incomplete;
 	(void)printf("%s %s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
@@ -301,6 +306,8 @@ static int explore(int argc, char **argv)
 		     (unsigned long long)result->incomplete, (unsigned long long)result->steps,
 		     !fine ? "FAILED" : pfs_search_extent(&options, result),
 		     !fine ? "" : unchecked ? ": nothing was checked" : ": no violation");
+	if (result->states != 0)
+		(void)printf("states: %llu\n", (unsigned long long)result->states);
 	if (arguments.weaken != NULL)
 		(void)printf("%s: %llu operations were weaker\n", arguments.weaken,
 			     (unsigned long long)session.machine->weaken.met);
@@ -310,9 +317,6 @@ static int explore(int argc, char **argv)
 		     (unsigned long long)session.case_.fulls);
 	if (result->executions == 0)
 		return refuse("nothing was executed");
-	if (result->refusal != NULL)
-		return refuse("search %s can't do %s; try --search exhaustive", arguments.search,
-			      result->refusal);
 	if (unchecked) {
 		(void)refuse("no execution ended within %u steps, nothing was checked; lower "
 			     "--threads or --operations", session.machine->step_max);

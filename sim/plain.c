@@ -42,7 +42,8 @@ static inline void report(const void *address, uint32_t size_bytes, bool writes,
 	if (quiet != 0)
 		return;
 	struct pfs_machine *machine = pfs_machine_current();
-	if (machine == NULL || machine->plain == NULL || machine->running == NULL)
+	if (machine == NULL || machine->plain == NULL || machine->running == NULL ||
+	    (!writes && machine->only_writes))
 		return;
 	const struct pfs_fiber *fiber = &machine->running->fiber;
 	if ((uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes)

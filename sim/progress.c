@@ -176,5 +176,8 @@ void pfs_progress_init(struct pfs_progress *self, struct pfs_case *own,
 		       const struct pfs_scenario *inner, struct pfs_scenario *scenario)
 {
 	*self = (struct pfs_progress){ .own = own, .inner = *inner };
-	*scenario = (struct pfs_scenario){ inner->name, setup, finish, name_address, self, settle };
+	*scenario = (struct pfs_scenario){
+		.name = inner->name, .setup = setup, .finish = finish,
+		.name_address = name_address, .context = self, .settle = settle
+	};
 }

@@ -384,7 +384,9 @@ static void check(const struct bodies *test, enum pfs_machine_model model, bool 
 {
 	static struct pfs_search_result result;
 	struct bodies copy = *test;
-	const struct pfs_scenario scenario = { test->name, setup, NULL, NULL, &copy, NULL };
+	const struct pfs_scenario scenario = {
+		.name = test->name, .setup = setup, .context = &copy
+	};
 	const struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP };
 	struct pfs_machine *machine = pfs_machine_create(model);
 	machine->watch = watch;

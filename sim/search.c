@@ -8,6 +8,8 @@
 
 #include "sim/dpor.h"
 #include "sim/explore.h"
+#include "sim/heap.h"
+#include "sim/states.h"
 
 #define REPLAYS_MAX 20000u
 #define LENGTH_GUESS 200u /* of an execution, for PCT's first one */
@@ -28,6 +30,7 @@ struct search {
 	enum pfs_search_kind kind; /* of the options, ALL decided */
 	struct pfs_explore explore;
 	struct pfs_dpor dpor;
+	struct pfs_states states;
 	struct randoms *randoms;
 	const struct pfs_part *part;
 	struct pfs_parts *rest; /* or NULL */
@@ -77,7 +80,7 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 static bool is_exhaustive(enum pfs_search_kind kind)
 {
 	return kind == PFS_SEARCH_SLEEP || kind == PFS_SEARCH_BOUNDED ||
-	       kind == PFS_SEARCH_NAIVE || kind == PFS_SEARCH_DPOR;
+	       kind == PFS_SEARCH_NAIVE || kind == PFS_SEARCH_DPOR || kind == PFS_SEARCH_STATES;
 }
 
 #define TURNS 9u
@@ -153,10 +156,25 @@ static void judge_extent(struct search *self)
 					: self->explore.no_memory || self->explore.cut);
 }
 
+static bool next_state(struct search *self)
+{
+	const struct pfs_states *states = &self->states;
+	bool goes_on = pfs_states_next(&self->states);
+	if (states->yields)
+		self->result->refusal = "threads that yield";
+	self->result->states = states->count;
+	self->result->redundant = states->known;
+	self->result->complete = !goes_on && !states->yields && !states->no_memory &&
+				 !states->cut && self->result->incomplete == 0;
+	return goes_on;
+}
+
 /* The next schedule of an exhaustive search; false: there is none. */
 static bool next_of_all(struct search *self)
 {
 	bool dpor = self->kind == PFS_SEARCH_DPOR;
+	if (self->kind == PFS_SEARCH_STATES)
+		return next_state(self);
 	self->result->redundant += dpor ? self->dpor.redundant : self->explore.redundant;
 	self->result->refusal = dpor ? self->dpor.refusal : NULL;
 	if (self->result->refusal != NULL)
@@ -184,6 +202,8 @@ static bool is_left(struct search *self, uint64_t n)
 		return false;
 	if (!is_exhaustive(self->kind))
 		return true;
+	if (self->kind == PFS_SEARCH_STATES)
+		return false;
 	if (!(self->kind == PFS_SEARCH_DPOR ? pfs_dpor_split(&self->dpor, self->rest)
 					    : pfs_explore_split(&self->explore, self->rest)))
 		return false;
@@ -204,11 +224,43 @@ static void run_all(struct search *self)
 			scheduler = scheduler_of(self, self->part->first + n);
 		else if (self->kind == PFS_SEARCH_DPOR)
 			scheduler = &self->dpor.scheduler;
+		else if (self->kind == PFS_SEARCH_STATES)
+			scheduler = &self->states.scheduler;
 		/* A destroy that touches what it gave back does so in the first execution. */
 		self->machine->hasty = n != 0;
+		if (self->kind == PFS_SEARCH_STATES) {
+			pfs_heap_reset();
+			pfs_states_begin(&self->states, self->machine);
+		}
 		if (!execute(self, scheduler) || (exhaustive && !next_of_all(self)))
 			return;
 	}
+}
+
+static void begin_states(struct search *self)
+{
+	const struct pfs_machine *machine = self->machine;
+	const struct pfs_scenario *scenario = self->scenario;
+	pfs_states_init(&self->states, scenario, self->options->seed);
+	if (machine->model == PFS_MACHINE_VIEWS)
+		self->result->refusal = "old values (--memory views)";
+	else if (machine->watch)
+		self->result->refusal = "data races; add --no_races";
+	else if (scenario->known == NULL)
+		self->result->refusal = "checks that do not say what they remember";
+	else if (!pfs_plain_is_seen())
+		self->result->refusal = "a sanitizer's build, whose plain accesses are not seen";
+	else if (!pfs_heap_begin())
+		self->result->refusal = "a machine without addresses for a heap";
+}
+
+static void end_states(struct search *self)
+{
+	struct pfs_machine *machine = self->machine;
+	machine->plain = pfs_races_plain;
+	machine->chooses_outside = machine->only_writes = false;
+	pfs_heap_end();
+	pfs_states_fini(&self->states);
 }
 
 bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *scenario,
@@ -228,11 +280,15 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 						: PFS_PREEMPTIONS_ANY);
 	self.explore.append_only = self.dpor.append_only = options->append_only;
 	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
+	if (options->kind == PFS_SEARCH_STATES)
+		begin_states(&self);
 	bool taken = options->kind == PFS_SEARCH_DPOR ? pfs_dpor_take(&self.dpor, part)
 						       : pfs_explore_take(&self.explore, part);
-	if (taken && (!part->waits || next_of_all(&self)))
+	if (result->refusal == NULL && taken && (!part->waits || next_of_all(&self)))
 		run_all(&self);
 	machine->hasty = false;
+	if (options->kind == PFS_SEARCH_STATES)
+		end_states(&self);
 	pfs_dpor_fini(&self.dpor);
 	pfs_explore_fini(&self.explore);
 	free(self.randoms);
@@ -261,7 +317,8 @@ int pfs_search_kind_of(const char *name)
 		enum pfs_search_kind kind;
 	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL }, { "dpor", PFS_SEARCH_DPOR },
 		      { "sleep", PFS_SEARCH_SLEEP },     { "bounded", PFS_SEARCH_BOUNDED },
-		      { "naive", PFS_SEARCH_NAIVE },      { "random", PFS_SEARCH_RANDOM },
+		      { "naive", PFS_SEARCH_NAIVE },      { "states", PFS_SEARCH_STATES },
+		          { "random", PFS_SEARCH_RANDOM },
 		      { "pct", PFS_SEARCH_PCT },          { "rotate", PFS_SEARCH_ROTATE },
 		      { "slow", PFS_SEARCH_SLOW },         { "pos", PFS_SEARCH_POS },
 		      { "urw", PFS_SEARCH_URW } };

@@ -7,12 +7,18 @@ target_sources(pfs-sim PRIVATE command_progress.c)
 if(PFS_TESTS)
   # What is searched does not depend on the build. A sanitizer's makes it ten times as long, and
   # searches less of it: all of the code, some of the schedules.
-  add_executable(dpor_test dpor_test.c dpor_classes.c)
+  add_executable(dpor_test dpor_test.c dpor_classes.c program.c)
   target_link_libraries(dpor_test PRIVATE pfslab_sim)
   if(PFS_SANITIZE)
     target_compile_definitions(dpor_test PRIVATE RANDOM_PROGRAMS=200u)
   endif()
   add_test(NAME sim.dpor COMMAND dpor_test)
+  if(NOT PFS_SANITIZE) # a search by states needs to see plain accesses
+    add_executable(states_test states_test.c program.c)
+    target_link_libraries(states_test PRIVATE pfslab_sim)
+    add_test(NAME sim.states COMMAND states_test)
+    set_tests_properties(sim.states PROPERTIES LABELS sim TIMEOUT 300)
+  endif()
   add_executable(search_test search_test.c)
   target_link_libraries(search_test PRIVATE pfslab_sim)
   add_test(NAME sim.search COMMAND search_test)
@@ -60,13 +66,20 @@ if(PFS_TESTS)
     LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
   set_tests_properties(sim.dpor sim.progress.sc sim.progress.tso sim.progress.fill.sc
     sim.progress.fill.tso PROPERTIES COST 20)
-  # All programs of two gives or takes of two threads; those of three take minutes.
+  # All programs of a few gives and takes; those of three threads that make two each take minutes.
   if(NOT PFS_SANITIZE)
+    set(calls /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/calls.py $<TARGET_FILE:pfs-sim>)
     foreach(memory sc tso)
-      add_test(NAME sim.calls.${memory} COMMAND /usr/bin/python3
-        ${CMAKE_CURRENT_SOURCE_DIR}/calls.py $<TARGET_FILE:pfs-sim> --memory ${memory} --seconds 100)
-      set_tests_properties(sim.calls.${memory} PROPERTIES LABELS sim TIMEOUT 300)
+      add_test(NAME sim.calls.${memory} COMMAND ${calls} --memory ${memory}
+        --shape one,word,page,pages --seconds 100)
+      add_test(NAME sim.calls.three.${memory} COMMAND ${calls} --memory ${memory} --threads 3
+        --operations 1 --shape one,word,page --seconds 100)
+      set_tests_properties(sim.calls.${memory} sim.calls.three.${memory} PROPERTIES LABELS sim
+        TIMEOUT 300)
     endforeach()
+    add_test(NAME sim.calls.bare COMMAND ${calls} --operations 3 --bare --seconds 200)
+    add_test(NAME sim.calls.classes COMMAND ${calls} --search exhaustive --memory sc --seconds 100)
+    set_tests_properties(sim.calls.bare sim.calls.classes PROPERTIES LABELS sim TIMEOUT 300)
   endif()
   # The protocol of the trees, every class of schedules: small, and it must stay so that they end.
   foreach(scenario word levels siblings leaves)

@@ -9,6 +9,7 @@
 #include "sim/machine.h"
 #include "sim/part.h"
 #include "sim/schedule.h"
+#include "sim/snapshot.h"
 #include "sim/trace.h"
 
 /*
@@ -25,6 +26,15 @@ struct pfs_scenario {
 	/* Optional, after the run, on no fiber: judges an end of its own kind, may set threads
 	 * free and run again. What it leaves in machine->end is the end. */
 	void (*settle)(struct pfs_machine *machine, void *context);
+	/*
+	 * For a search by states, which is refused without them; between two steps. known: what the
+	 * checks remember of the execution so far, as far as it decides about later ones; a hash.
+	 * leave: such a state was met before; checks what `known` does not tell. keep: puts what
+	 * the checks remember.
+	 */
+	uint64_t (*known)(struct pfs_machine *machine, void *context);
+	void (*leave)(struct pfs_machine *machine, void *context);
+	void (*keep)(struct pfs_snapshot *snapshot, void *context);
 };
 
 enum pfs_search_kind {
@@ -33,6 +43,7 @@ enum pfs_search_kind {
 	PFS_SEARCH_ALL,     /* exhaustive: DPOR, or SLEEP where that is not for this case */
 	PFS_SEARCH_BOUNDED, /* exhaustive up to preemption_max */
 	PFS_SEARCH_NAIVE,   /* exhaustive, every schedule */
+	PFS_SEARCH_STATES,  /* exhaustive, from each state once; see states.h. No data races */
 	PFS_SEARCH_RANDOM,
 	PFS_SEARCH_PCT,
 	PFS_SEARCH_SLOW,    /* random, thread 0 a dozen times slower than the others */
@@ -59,6 +70,7 @@ struct pfs_search_result {
 	uint64_t redundant;   /* of them: only repeated a class */
 	uint64_t incomplete;  /* of them: met the bound on steps; never counted as passed */
 	uint64_t steps;
+	uint64_t states;      /* PFS_SEARCH_STATES */
 	bool complete;        /* exhaustive, and nothing was cut but by bounds of the options */
 	bool stopped;         /* by a bound of the options on executions or seconds */
 	bool bounded;         /* preemption_max or append_only left schedules out */

@@ -42,7 +42,9 @@ static struct pfs_search_result result;
 static uint64_t search(enum pfs_machine_model model, const struct pfs_search_options *options,
 		       void (*first)(void *), void (*second)(void *), uint32_t wanted)
 {
-	const struct pfs_scenario scenario = { "world", setup, finish, NULL, &world, NULL };
+	const struct pfs_scenario scenario = {
+		.name = "world", .setup = setup, .finish = finish, .context = &world
+	};
 	struct pfs_machine *machine = pfs_machine_create(model);
 	machine->step_max = 200;
 	world.bodies[0] = first, world.bodies[1] = second;
@@ -95,7 +97,9 @@ static void test_yields(void)
 				   result.complete && result.steps <= 5 * result.executions,
 			   "who yields reads something newer next");
 	}
-	const struct pfs_scenario crowd = { "crowd", setup, finish, NULL, &world, NULL };
+	const struct pfs_scenario crowd = {
+		.name = "crowd", .setup = setup, .finish = finish, .context = &world
+	};
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
 	world.threads = 33;
 	options = (struct pfs_search_options){ .kind = PFS_SEARCH_DPOR, .execution_max = 10 };
@@ -312,7 +316,9 @@ static void judge(struct pfs_machine *unused, void *context)
 /* A failing schedule is not shortened to one that fails by something else. */
 static void test_shrink(void)
 {
-	const struct pfs_scenario scenario = { "world", setup, judge, NULL, &world, NULL };
+	const struct pfs_scenario scenario = {
+		.name = "world", .setup = setup, .finish = judge, .context = &world
+	};
 	static const struct pfs_segment segments[] = { { 0, 1 }, { 1, 1 }, { 0, 2 } };
 	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
 	struct pfs_given given;

@@ -170,8 +170,10 @@ static void run_lock_step(struct pfs_machine *machine, const struct pfs_variant 
 			  bool full_flags, bool trace)
 {
 	struct scene scene = { .variant = variant, .full_flags = full_flags };
-	struct pfs_scenario scenario = { "four pages", lock_step_setup, lock_step_finish,
-					 name_address, &scene, NULL };
+	struct pfs_scenario scenario = {
+		.name = "four pages", .setup = lock_step_setup, .finish = lock_step_finish,
+		.name_address = name_address, .context = &scene
+	};
 	struct pfs_round_robin turn;
 	bool original = strcmp(pfs_variant_name(variant), "original") == 0;
 	char name[64];
@@ -262,8 +264,10 @@ static void run_stuck(struct pfs_machine *machine, const struct pfs_variant *var
 {
 	static struct pfs_search_result result;
 	struct scene scene = { .variant = variant, .full_flags = full_flags };
-	struct pfs_scenario scenario = { "stuck flag", stuck_setup, stuck_finish, name_address,
-					 &scene, NULL };
+	struct pfs_scenario scenario = {
+		.name = "stuck flag", .setup = stuck_setup, .finish = stuck_finish,
+		.name_address = name_address, .context = &scene
+	};
 	struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP, .seconds_max = 20 };
 	struct late_flag late = { { .choose = late_flag_choose }, &scene, false };
 	const char *name = pfs_variant_name(variant);

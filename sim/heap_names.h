@@ -1,0 +1,21 @@
+/*
+ * heap_names.h - included before all else by the containers' sources, as compiled for the machine:
+ * what they call malloc is the machine's. See heap.h.
+ */
+#ifndef PFS_SIM_HEAP_NAMES_H
+#define PFS_SIM_HEAP_NAMES_H
+
+#include <stdlib.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern __typeof(malloc) malloc __asm__("pfs_heap_malloc");
+extern __typeof(calloc) calloc __asm__("pfs_heap_calloc");
+extern __typeof(aligned_alloc) aligned_alloc __asm__("pfs_heap_aligned_alloc");
+extern __typeof(free) free __asm__("pfs_heap_free");
+#ifdef __cplusplus
+}
+#endif
+
+#endif
