@@ -46,8 +46,12 @@ class Parked(gdb.unwinder.Unwinder):
     def __call__(self, pending_frame):
         if self.values is None or int(pending_frame.read_register("rsp")) != self.newest:
             return None
+        # Its place in the order of frames is on the parked stack, wherever that was mapped: gdb
+        # stops at a caller whose frame lies below.
+        stack = pending_frame.read_register("rsp")
         unwind = pending_frame.create_unwind_info(Frame(
-            pending_frame.read_register("rsp"), pending_frame.read_register("rip")))
+            gdb.Value(self.values["rsp"] - 8).cast(stack.type),
+            pending_frame.read_register("rip")))
         for name, value in self.values.items():
             like = pending_frame.read_register(name).type
             unwind.add_saved_register(name, gdb.Value(value).cast(like))
