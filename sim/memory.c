@@ -7,7 +7,7 @@
 #include "containers/page_map.h"
 #include "sim/operation.h"
 
-#define OS_PAGE ((size_t)4096)
+#define OS_PAGE PFS_SIM_OS_PAGE
 #define REGION_ALIGN ((size_t)2 << 20) /* the same pages share a line of the page map always */
 #define REGION_PAGES ((size_t)1 << 20) /* 4 GiB of addresses; memory as touched */
 #define STATES_BYTES (REGION_PAGES * sizeof(uint8_t))

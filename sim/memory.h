@@ -10,9 +10,12 @@
 #define PFS_SIM_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <pfslab/config.h>
+
+#define PFS_SIM_OS_PAGE ((size_t)4096)
 
 enum pfs_sim_memory_state { PFS_SIM_UNUSED, PFS_SIM_MAPPED, PFS_SIM_GONE };
 

@@ -85,7 +85,7 @@ bool pfs_snapshot_take(struct pfs_snapshot *self, struct pfs_machine *machine)
 	pfs_snapshot_put(self, &machine->step_count, sizeof(machine->step_count));
 	pfs_snapshot_put(self, &machine->last_actor, sizeof(machine->last_actor));
 	pfs_snapshot_put(self, &machine->yielded, sizeof(machine->yielded));
-	pfs_snapshot_put(self, memory->region, memory->used * (size_t)4096);
+	pfs_snapshot_put(self, memory->region, memory->used * PFS_SIM_OS_PAGE);
 	pfs_heap_keep(self);
 	return !self->no_memory;
 }
