@@ -104,6 +104,7 @@ PFS_SKELETON void pfs_drain_with(struct pfs_thread *thread, struct pfs_live *liv
 	{                                                                               \
 		return pfs_pair_with(thread, count, &(table));                          \
 	}                                                                               \
+	__attribute__((flatten))                                                        \
 	static uint64_t churn(struct pfs_thread *thread, struct pfs_live *live,         \
 			      uint64_t count)                                           \
 	{                                                                               \

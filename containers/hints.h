@@ -88,7 +88,7 @@ static inline void pfs_hints_remember_kept(struct pfs_thread *thread,
 }
 
 /* The latest hint, if its word is to be used and may have room; or NULL. */
-static inline struct pfs_hint *pfs_hints_latest(struct pfs_thread *thread)
+PFS_SKELETON struct pfs_hint *pfs_hints_latest(struct pfs_thread *thread)
 {
 	struct pfs_hints *own = thread->policy;
 	struct pfs_hint *hint = &own->latest;
@@ -104,40 +104,49 @@ static inline struct pfs_hint *pfs_hints_latest(struct pfs_thread *thread)
  * The hot half of allocate: the word that this thread used last, by one CAS. If that fails,
  * others use the word too, and the search decides whether to leave it.
  */
-static inline struct pfs_claim pfs_hints_first(struct pfs_thread *thread)
+PFS_SKELETON struct pfs_claim pfs_hints_first(struct pfs_thread *thread)
 {
 	struct pfs_hint *hint = pfs_hints_latest(thread);
 	return pfs_likely(hint != NULL) ? pfs_occupancy_try(thread, hint->word, &hint->seen)
 					: pfs_claim_none();
 }
 
+/* What is seldom left to do of a free, as a tail call, so that the hot half needs no frame. latest:
+ * its word was not announced; other: that, or it is another word and far, or drains. */
+PFS_COLD void pfs_hints_give_latest(struct pfs_thread *thread, struct pfs_occupancy_word *word,
+				    uint64_t left);
+PFS_COLD void pfs_hints_give_other(struct pfs_thread *thread, struct pfs_occupancy_word *word,
+				   uint64_t left);
+
 /* Free records to their word, and remember the word. */
-static inline void pfs_hints_give_bits(struct pfs_thread *thread, struct pfs_occupancy_word *word,
-				       uint64_t bits)
+PFS_SKELETON void pfs_hints_give_bits(struct pfs_thread *thread,
+				      struct pfs_occupancy_word *word, uint64_t bits)
 {
 	struct pfs_hints *own = thread->policy;
 	pfs_tally_giving(thread, word);
 	uint64_t before = pfs_occupancy_set(word, bits);
 	uint64_t left = before + bits + PFS_WORD_FREES;
-	bool is_latest = own->latest.word == word;
-	if (is_latest) /* right if nobody else used it meanwhile; does not wait for the add */
+	bool is_announced = (before & PFS_WORD_ANNOUNCED) != 0;
+	if (own->latest.word == word) {
+		/* Right if nobody else used it meanwhile; does not wait for the add. */
 		own->latest.seen += bits + PFS_WORD_FREES;
-	if (!pfs_likely((before & PFS_WORD_ANNOUNCED) != 0)) {
-		left = pfs_occupancy_announce(thread->container, word, left);
-		if (is_latest)
-			own->latest.seen = left;
+		if (!pfs_likely(is_announced))
+			pfs_hints_give_latest(thread, word, left);
+		else
+			pfs_tally_giving(thread, NULL);
+		return;
+	}
+	if (!pfs_likely(is_announced && pfs_occupancy_is_near(thread, word->page) &&
+			!pfs_occupancy_drains(word->page))) {
+		pfs_hints_give_other(thread, word, left);
+		return;
 	}
 	pfs_tally_giving(thread, NULL);
-	if (pfs_likely(is_latest))
-		return;
-	if (pfs_likely(pfs_occupancy_is_near(thread, word->page)))
-		pfs_hints_remember_kept(thread, word, left);
-	else /* the last call: nothing has to be kept over it */
-		pfs_hints_remember_far(thread, word, left);
+	pfs_hints_remember(thread, word, left);
 }
 
 /* The same for one record. */
-static inline void pfs_hints_give(struct pfs_thread *thread, struct pfs_place place)
+PFS_SKELETON void pfs_hints_give(struct pfs_thread *thread, struct pfs_place place)
 {
 	uint64_t bit;
 	struct pfs_occupancy_word *word = pfs_occupancy_word_at(place, &bit);

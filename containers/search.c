@@ -55,6 +55,25 @@ void pfs_hints_remember_far(struct pfs_thread *thread, struct pfs_occupancy_word
 		pfs_hints_remember(thread, word, seen);
 }
 
+void pfs_hints_give_latest(struct pfs_thread *thread, struct pfs_occupancy_word *word,
+			   uint64_t left)
+{
+	struct pfs_hints *own = thread->policy;
+	own->latest.seen = pfs_occupancy_announce(thread->container, word, left);
+	pfs_tally_giving(thread, NULL);
+}
+
+void pfs_hints_give_other(struct pfs_thread *thread, struct pfs_occupancy_word *word, uint64_t left)
+{
+	if ((left & PFS_WORD_ANNOUNCED) == 0)
+		left = pfs_occupancy_announce(thread->container, word, left);
+	pfs_tally_giving(thread, NULL);
+	if (pfs_occupancy_is_near(thread, word->page))
+		pfs_hints_remember_kept(thread, word, left);
+	else
+		pfs_hints_remember_far(thread, word, left);
+}
+
 static struct pfs_claim take_and_stay(struct pfs_thread *thread, struct pfs_occupancy_word *word)
 {
 	uint64_t seen = 0;
