@@ -12,6 +12,17 @@ add_executable(bench_calls_test calls_test.c)
 target_link_libraries(bench_calls_test PRIVATE pfs_bench_calls)
 add_test(NAME bench_calls COMMAND bench_calls_test)
 
+foreach(policy exact magazine malloc)
+  foreach(workload pair churn)
+    add_test(NAME bench_count_calls.${policy}.${workload}
+      COMMAND pfs-count-calls ${policy} public ${workload} 20000)
+    set_tests_properties(bench_count_calls.${policy}.${workload} PROPERTIES LABELS unit)
+  endforeach()
+endforeach()
+add_test(NAME bench_count_calls.wrong COMMAND pfs-count-calls exact public pairs 7)
+set_tests_properties(bench_count_calls.wrong PROPERTIES LABELS unit
+  PASS_REGULAR_EXPRESSION "neither pair nor churn")
+
 add_executable(bench_trial_test
   trial_test.c clock.c placement.c pool.c trial.c)
 target_include_directories(bench_trial_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
