@@ -263,6 +263,9 @@ static int choose_search(struct arguments *self)
 	if (ordered && self->jobs > 1)
 		return refuse("--executions with --jobs: which are the first is known to one job "
 			      "only; leave out one of them");
+	if (kind == (int)PFS_SEARCH_STATES && self->jobs > 1)
+		return refuse("--jobs %u: a search by states is one process's; leave it out",
+			      (unsigned)self->jobs);
 	if (kind == (int)PFS_SEARCH_STATES)
 		self->jobs = 1;
 	if (self->jobs == 0)
