@@ -259,6 +259,7 @@ static enum pfs_status read_layout(struct pfs_options *self, const char *text,
 	}
 PFS_ON_OFF_FLAG(full_flags)
 PFS_ON_OFF_FLAG(owner_fences)
+PFS_ON_OFF_FLAG(huge_pages)
 
 static enum pfs_status read_series(struct pfs_options *self, const char *text,
 				   struct pfs_message *message)
@@ -341,6 +342,8 @@ static const struct flag flags[] = {
 	{"layout", "L", "in-record, side-by-side, bare, bare-words (default: in-record)",
 	 read_layout},
 	{"full_flags", "on|off", "full flags of policy original (default: on)", read_full_flags},
+	{"huge_pages", "on|off", "pages of 2 MiB and more ask for huge ones (default: off)",
+	 read_huge_pages},
 	{"owner_fences", "on|off", "rings of free records without the heavy barrier (default: off)",
 	 read_owner_fences},
 	{"page_records", "N", "records in a page (default: 256)", read_page_records},

@@ -42,6 +42,7 @@ struct pfs_options {
 	bool bare_words;
 	bool full_flags;
 	bool owner_fences;
+	bool huge_pages;
 	uint32_t page_records;
 	uint32_t pages;             /* preallocated */
 	uint32_t page_prealloc;     /* UINT32_MAX: the workload's own */

@@ -90,6 +90,7 @@ void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 	config->memory_node = options->memory_node;
 	config->full_flags = options->full_flags;
 	config->owner_fences = options->owner_fences;
+	config->huge_pages = options->huge_pages ? PFS_HUGE_ADVISE : PFS_HUGE_NEVER;
 	config->seed = options->seed;
 	config->source = scene->source;
 	if (options->reclaim_period_ms != UINT32_MAX)
