@@ -24,10 +24,9 @@ static void calls_body(void *opaque)
 {
 	struct pfs_case_thread *thread = opaque;
 	const char *calls = thread->own->calls[thread->id];
-	struct pfs_case_thread by = *thread;
+	struct pfs_case_thread by = pfs_case_by_extra(thread, thread->id);
 	void *held[PFS_CASE_OPERATIONS_MAX + 1] = { first_kept(thread) };
 	uint32_t given = 0, taken = held[0] != NULL;
-	by.handle = thread->own->extra[thread->id];
 	for (; *calls != '\0'; calls++, thread->operations++) {
 		if (*calls == 'g' && given < taken) {
 			pfs_case_give(&by, held[given++]);
@@ -46,7 +45,7 @@ static void configure(struct pfs_case *self, struct pfs_config *config, uint32_t
 		      uint32_t records, uint32_t pages)
 {
 	static const char *const usual[] = { "gt", "tg" };
-	self->room_fan = 16;
+	self->room_fan = 2;
 	self->word_records = word;
 	pfs_case_pages(config, records, pages, pages);
 	for (uint32_t i = 0; i < self->thread_count; i++) {
@@ -79,7 +78,7 @@ static void pages_configure(struct pfs_case *self, struct pfs_config *config)
  * paths. */
 static void fill(struct pfs_case *self)
 {
-	pfs_case_keep(self, self->config.page_records * self->config.page_max);
+	pfs_case_keep_all(self);
 	for (uint32_t i = 0; i < self->thread_count; i++)
 		(void)pfs_case_attach_extra(self);
 	if (self->machine->end == PFS_END_DONE && pfs_allocate(self->setup).record != NULL)

@@ -34,14 +34,6 @@ static void tick_spared(struct pfs_case *self, uint64_t which)
 		tick(self, which);
 }
 
-/* An owner comes, or goes. Where ticks are spared, these are, too: two owners at once are met where
- * neither has gone on. */
-static void note_owner(struct pfs_case *self, uint64_t index, const char *what)
-{
-	if ((self->kind->traits & PFS_CASE_SPARING) == 0)
-		pfs_machine_note(&self->cell[index], what);
-}
-
 /* The thread itself: bodies with several handles pass copies. */
 static struct pfs_case_thread *self_of(struct pfs_case_thread *thread)
 {
@@ -89,7 +81,10 @@ static void note_taken(struct pfs_case_thread *thread, struct pfs_claim claim, b
 	pfs_case_history_allocated(&self->history, thread->id, (uint32_t)index);
 	if (!is_last)
 		self->history.began[thread->id] = began;
-	note_owner(self, index, "taken");
+	/* Where ticks are spared, this one is: an owner then comes with the last step of its
+	 * call, and goes with a step of its own: who comes meanwhile is met. */
+	if ((self->kind->traits & PFS_CASE_SPARING) == 0)
+		pfs_machine_note(&self->cell[index], "taken");
 	PFS_MACHINE_CHECK(self->owner[index] == 0,
 			  "record %llu allocated twice: by thread %u while thread %u owns it",
 			  (unsigned long long)index, thread->id, self->owner[index] - 1);
@@ -143,7 +138,7 @@ static uint32_t begin_free(struct pfs_case_thread *thread, void *record, const c
 {
 	struct pfs_case *self = thread->own;
 	uint64_t index = index_of(thread, record);
-	note_owner(self, index, "given");
+	pfs_machine_note(&self->cell[index], "given");
 	PFS_MACHINE_CHECK(self->owner[index] != 0, "record %llu freed by thread %u, owned by none",
 			  (unsigned long long)index, thread->id);
 	set_doing(thread, doing, self_of(thread)->in_hands + 1);
