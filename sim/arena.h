@@ -7,8 +7,7 @@
  * on the environment, and on what libraries allocated before. The program is linked with
  * --wrap, so that malloc and its kin come here from its own objects, and from those of no
  * shared library.
- *
- * One thread of the host. A block is as glibc would cut it: 16 bytes of header, multiples of 16.
+ * One thread of the host; blocks.h.
  */
 #ifndef PFS_SIM_ARENA_H
 #define PFS_SIM_ARENA_H

@@ -149,15 +149,9 @@ static void check_end(struct pfs_case *self)
 static uint64_t known(struct pfs_machine *machine, void *context)
 {
 	const struct pfs_case *self = context;
-	const char *first = (const char *)&self->setup, *end = (const char *)&self->history;
-	uint64_t sum = pfs_case_history_known(&self->history);
+	size_t bytes = offsetof(struct pfs_case, history) - offsetof(struct pfs_case, setup);
 	(void)machine;
-	for (; first + sizeof(uint64_t) <= end; first += sizeof(uint64_t)) {
-		uint64_t word;
-		memcpy(&word, first, sizeof(word));
-		sum = (sum ^ word ^ word >> 32) * UINT64_C(0x9E3779B97F4A7C15);
-	}
-	return sum;
+	return pfs_states_mix_words(pfs_case_history_known(&self->history), &self->setup, bytes);
 }
 
 static void leave(struct pfs_machine *machine, void *context)
@@ -344,8 +338,7 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 	*scenario = (struct pfs_scenario){
 		.name = kind->name, .setup = setup, .finish = finish,
 		.name_address = name_address, .context = self,
-		.known = known,
-		.leave = leave, .keep = keep
+		.known = known, .leave = leave, .keep = keep
 	};
 	return NULL;
 }

@@ -4,108 +4,72 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "sim/blocks.h"
 #include "sim/snapshot.h"
 
-#define REGION_BYTES ((size_t)1 << 30) /* of addresses: far more than a search uses */
-#define UNIT ((size_t)16)
-#define SMALL_BYTES ((size_t)4096) /* blocks up to here are used again within an execution */
+#define SMALL_BYTES ((size_t)4096)
 
-static struct {
-	char *region;
-	size_t used;
-	bool on;
-	void *free[SMALL_BYTES / UNIT + 1]; /* lists; by size */
-} heap;
+static void *lists[PFS_BLOCK_LISTS(SMALL_BYTES)];
+static struct pfs_blocks heap = { .region_bytes = (size_t)1 << 30, .small_bytes = SMALL_BYTES,
+				  .free = lists };
+static bool is_on;
 
 bool pfs_heap_begin(void)
 {
-	if (heap.region == NULL) {
-		void *region = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (region == MAP_FAILED)
-			return false;
-		heap.region = region;
-	}
-	heap.on = true;
+	is_on = heap.region != NULL || pfs_blocks_begin(&heap);
 	pfs_heap_reset();
-	return true;
+	return is_on;
 }
 
 void pfs_heap_end(void)
 {
-	heap.on = false;
+	is_on = false;
 }
 
 void pfs_heap_reset(void)
 {
-	heap.used = 0;
-	memset(heap.free, 0, sizeof(heap.free));
+	pfs_blocks_reset(&heap);
 }
 
 void pfs_heap_keep(struct pfs_snapshot *snapshot)
 {
-	pfs_snapshot_put(snapshot, &heap, sizeof(heap));
+	pfs_snapshot_put(snapshot, &heap.used, sizeof(heap.used));
+	pfs_snapshot_put(snapshot, lists, sizeof(lists));
 	pfs_snapshot_put(snapshot, heap.region, heap.used);
 }
 
-static size_t rounded(size_t size)
+/* Zeroed: what another execution left there is not to be seen. */
+static void *take(size_t align, size_t size)
 {
-	return size == 0 ? UNIT : (size + UNIT - 1) / UNIT * UNIT;
-}
-
-/* The size stands before a block. */
-static size_t *size_of(void *block)
-{
-	return (size_t *)block - 1;
-}
-
-/* Zeroed. */
-static void *cut(size_t align, size_t size)
-{
-	void **list = size <= SMALL_BYTES ? &heap.free[size / UNIT] : NULL;
-	if (align <= UNIT && list != NULL && *list != NULL) {
-		void *block = *list;
-		*list = *(void **)block;
-		return memset(block, 0, size);
-	}
-	size_t first = (heap.used + UNIT + align - 1) / align * align;
-	if (first > REGION_BYTES || size > REGION_BYTES - first)
-		return NULL;
-	heap.used = first + size;
-	*size_of(heap.region + first) = size;
-	return memset(heap.region + first, 0, size);
+	bool is_fresh;
+	void *block = pfs_blocks_take(&heap, align, size, &is_fresh);
+	return block != NULL ? memset(block, 0, pfs_blocks_size_of(block)) : NULL;
 }
 
 void *pfs_heap_malloc(size_t size)
 {
-	return heap.on ? cut(UNIT, rounded(size)) : malloc(size);
+	return is_on ? take(PFS_BLOCK_UNIT, size) : malloc(size);
 }
 
 void *pfs_heap_calloc(size_t count, size_t size)
 {
-	if (!heap.on)
+	if (!is_on)
 		return calloc(count, size);
-	return size == 0 || count <= REGION_BYTES / size ? cut(UNIT, rounded(count * size)) : NULL;
+	return size == 0 || count <= SIZE_MAX / size ? take(PFS_BLOCK_UNIT, count * size) : NULL;
 }
 
 void *pfs_heap_aligned_alloc(size_t align, size_t size)
 {
-	if (!heap.on)
+	if (!is_on)
 		return aligned_alloc(align, size);
-	return size <= REGION_BYTES ? cut(align < UNIT ? UNIT : align, rounded(size)) : NULL;
+	return take(align > PFS_BLOCK_UNIT ? align : PFS_BLOCK_UNIT, size);
 }
 
 void pfs_heap_free(void *block)
 {
-	if (heap.region == NULL || (uintptr_t)block - (uintptr_t)heap.region >= REGION_BYTES) {
+	if (pfs_blocks_has(&heap, block))
+		(void)pfs_blocks_give(&heap, block);
+	else
 		free(block);
-		return;
-	}
-	size_t size = *size_of(block);
-	if (size > SMALL_BYTES)
-		return;
-	*(void **)block = heap.free[size / UNIT];
-	heap.free[size / UNIT] = block;
 }

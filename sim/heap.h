@@ -5,7 +5,7 @@
  * Else, and for what is no container's, it is malloc.
  *
  * The sources of the containers and policies call these for malloc and its kin: heap_names.h.
- * One thread of the host.
+ * One thread of the host; blocks.h.
  */
 #ifndef PFS_SIM_HEAP_H
 #define PFS_SIM_HEAP_H

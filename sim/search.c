@@ -317,11 +317,10 @@ int pfs_search_kind_of(const char *name)
 		enum pfs_search_kind kind;
 	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL }, { "dpor", PFS_SEARCH_DPOR },
 		      { "sleep", PFS_SEARCH_SLEEP },     { "bounded", PFS_SEARCH_BOUNDED },
-		      { "naive", PFS_SEARCH_NAIVE },      { "states", PFS_SEARCH_STATES },
-		          { "random", PFS_SEARCH_RANDOM },
-		      { "pct", PFS_SEARCH_PCT },          { "rotate", PFS_SEARCH_ROTATE },
-		      { "slow", PFS_SEARCH_SLOW },         { "pos", PFS_SEARCH_POS },
-		      { "urw", PFS_SEARCH_URW } };
+		      { "naive", PFS_SEARCH_NAIVE },     { "states", PFS_SEARCH_STATES },
+		      { "random", PFS_SEARCH_RANDOM },   { "pct", PFS_SEARCH_PCT },
+		      { "rotate", PFS_SEARCH_ROTATE },   { "slow", PFS_SEARCH_SLOW },
+		      { "pos", PFS_SEARCH_POS },         { "urw", PFS_SEARCH_URW } };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(kinds[i].name, name) == 0)
 			return (int)kinds[i].kind;

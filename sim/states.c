@@ -161,12 +161,9 @@ static uint32_t calm_of(const struct pfs_state_uses *self, const struct pfs_mach
 /* All that a thread will do follows from its stack, registers included, and from memory. */
 static uint64_t stack_of(const struct pfs_fiber *fiber)
 {
-	const uint64_t *at = fiber->stack_pointer;
-	const uint64_t *top = (const uint64_t *)(const void *)(fiber->stack + fiber->stack_bytes);
-	uint64_t sum = (uint64_t)(top - at);
-	for (; at < top; at++) /* as FNV-1a, by words */
-		sum = (sum ^ *at ^ *at >> 32) * UINT64_C(0x9E3779B97F4A7C15);
-	return sum;
+	const char *at = fiber->stack_pointer;
+	size_t bytes = (size_t)(fiber->stack + fiber->stack_bytes - at);
+	return pfs_states_mix_words(bytes, at, bytes);
 }
 
 static uint64_t thread_of(const struct pfs_vthread *thread)

@@ -29,6 +29,8 @@
 #ifndef PFS_SIM_STATES_H
 #define PFS_SIM_STATES_H
 
+#include <string.h>
+
 #include "sim/machine.h"
 #include "sim/snapshot.h"
 
@@ -93,5 +95,17 @@ bool pfs_states_next(struct pfs_states *self);
 
 /* Two numbers in one, and no other two, as far as 64 bits allow. */
 uint64_t pfs_states_mix(uint64_t one, uint64_t other);
+
+/* The same of memory, by whole words of 8 bytes: as FNV-1a. */
+static inline uint64_t pfs_states_mix_words(uint64_t sum, const void *from, size_t bytes)
+{
+	for (const char *at = from; bytes >= sizeof(uint64_t); bytes -= sizeof(uint64_t)) {
+		uint64_t word;
+		memcpy(&word, at, sizeof(word));
+		sum = (sum ^ word ^ word >> 32) * UINT64_C(0x9E3779B97F4A7C15);
+		at += sizeof(word);
+	}
+	return sum;
+}
 
 #endif
