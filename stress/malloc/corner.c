@@ -1,0 +1,157 @@
+/*
+ * corner.c - subtests by name, failures by write(2), threads and children that are waited for.
+ */
+#define _GNU_SOURCE
+#include "corner.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LINE_BYTES 400
+#define THREADS_MAX 512
+#define STACK_BYTES ((size_t)128 << 10)
+
+static const char *running = "?";
+static char note[LINE_BYTES];
+
+static void say(const char *verdict, const char *why, int length)
+{
+	char line[LINE_BYTES + 100];
+	int end = snprintf(line, sizeof(line), "%s %s%s%.*s\n", verdict, running,
+			   length > 0 ? ": " : "", length, why);
+	if (write(STDOUT_FILENO, line, (size_t)end) < 0)
+		_exit(1);
+}
+
+void corner_fail(const char *format, ...)
+{
+	char why[LINE_BYTES];
+	va_list arguments;
+	va_start(arguments, format);
+	int length = vsnprintf(why, sizeof(why), format, arguments);
+	va_end(arguments);
+	say("failed", why, length);
+	_exit(1);
+}
+
+void corner_skip(const char *format, ...)
+{
+	char why[LINE_BYTES];
+	va_list arguments;
+	va_start(arguments, format);
+	int length = vsnprintf(why, sizeof(why), format, arguments);
+	va_end(arguments);
+	say("skipped", why, length);
+	_exit(77);
+}
+
+void corner_note(const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	(void)vsnprintf(note, sizeof(note), format, arguments);
+	va_end(arguments);
+}
+
+int corner_main(int argc, char **argv, const struct corner *corners, size_t corner_count)
+{
+	static const struct rlimit no_core;
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+	for (size_t i = 0; i < corner_count; i++) {
+		if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+			(void)printf("%s\n", corners[i].name);
+		} else if (argc == 2 && strcmp(argv[1], corners[i].name) == 0) {
+			running = corners[i].name;
+			corners[i].run();
+			say("ok", note, (int)strlen(note));
+			return 0;
+		}
+	}
+	if (argc == 2 && strcmp(argv[1], "--list") == 0)
+		return 0;
+	(void)fprintf(stderr, "usage: %s NAME | --list\n", argv[0]);
+	return 2;
+}
+
+void corner_threads(unsigned count, void *(*body)(void *), void *argument)
+{
+	static pthread_t threads[THREADS_MAX];
+	pthread_attr_t attributes;
+	CORNER_CHECK(count <= THREADS_MAX, "%u threads are too many", count);
+	(void)pthread_attr_init(&attributes);
+	(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	for (unsigned i = 0; i < count; i++) {
+		int error = pthread_create(&threads[i], &attributes, body, argument);
+		CORNER_CHECK(error == 0, "thread %u: %s", i, strerror(error));
+	}
+	for (unsigned i = 0; i < count; i++)
+		(void)pthread_join(threads[i], NULL);
+	(void)pthread_attr_destroy(&attributes);
+}
+
+void corner_child(void (*body)(void *), void *argument, unsigned seconds)
+{
+	int status = 0;
+	pid_t child = fork();
+	CORNER_CHECK(child >= 0, "fork");
+	if (child == 0) {
+		(void)alarm(seconds);
+		body(argument);
+		exit(0);
+	}
+	CORNER_CHECK(waitpid(child, &status, 0) == child, "waitpid");
+	CORNER_CHECK(!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM,
+		     "the child hung for %u s", seconds);
+	CORNER_CHECK(!WIFSIGNALED(status), "the child died by signal %d", WTERMSIG(status));
+	CORNER_CHECK(WEXITSTATUS(status) == 0, "the child exited with %d", WEXITSTATUS(status));
+}
+
+static void statm(unsigned long long *address, unsigned long long *resident)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	CORNER_CHECK(file != NULL && fscanf(file, "%llu %llu", address, resident) == 2, "statm");
+	(void)fclose(file);
+}
+
+size_t corner_resident_bytes(void)
+{
+	unsigned long long address = 0, resident = 0;
+	statm(&address, &resident);
+	return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+size_t corner_address_bytes(void)
+{
+	unsigned long long address = 0, resident = 0;
+	statm(&address, &resident);
+	return (size_t)address * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static unsigned char byte_of(unsigned seed, size_t at)
+{
+	uint64_t mixed = (at / 8 + seed) * UINT64_C(0x9e3779b97f4a7c15);
+	return (unsigned char)((mixed ^ (mixed >> 29)) >> (at % 8 * 7));
+}
+
+void corner_stamp(void *block, size_t length, unsigned seed)
+{
+	unsigned char *bytes = block;
+	for (size_t i = 0; i < length; i++)
+		bytes[i] = byte_of(seed, i);
+}
+
+size_t corner_stamp_differs(const void *block, size_t length, unsigned seed)
+{
+	const unsigned char *bytes = block;
+	for (size_t i = 0; i < length; i++)
+		if (bytes[i] != byte_of(seed, i))
+			return i;
+	return length;
+}

@@ -1,0 +1,68 @@
+/*
+ * corner.h - what the corner programs share: named subtests, one of them a process.
+ *
+ * A program hands its table to corner_main. `corner_x NAME` runs one subtest and prints
+ * "ok NAME", "ok NAME: note", "failed NAME: why" or "skipped NAME: why"; `--list` names them all.
+ * What is said about a failure goes out by write(2): the malloc under test may be broken.
+ */
+#ifndef CORNER_H
+#define CORNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct corner {
+	const char *name;
+	void (*run)(void);
+};
+
+/* The exit code: 0 ok, 1 failed (by an exit at once), 2 no such subtest, 77 skipped. */
+int corner_main(int argc, char **argv, const struct corner *corners, size_t corner_count);
+
+/* In any thread, and in forked children: the first one that fails is what counts. */
+__attribute__((noreturn, format(printf, 1, 2))) void corner_fail(const char *format, ...);
+__attribute__((noreturn, format(printf, 1, 2))) void corner_skip(const char *format, ...);
+/* Stands behind "ok NAME: ". */
+__attribute__((format(printf, 1, 2))) void corner_note(const char *format, ...);
+
+#define CORNER_CHECK(condition, ...)              \
+	do {                                      \
+		if (!(condition))                 \
+			corner_fail(__VA_ARGS__); \
+	} while (0)
+
+/* Starts threads with body(argument), and waits for them. */
+void corner_threads(unsigned count, void *(*body)(void *), void *argument);
+
+/* Forks a child that runs body and exits; it must exit with 0 within seconds. */
+void corner_child(void (*body)(void *), void *argument, unsigned seconds);
+
+/* Bytes in the resident set, and of address space. */
+size_t corner_resident_bytes(void);
+size_t corner_address_bytes(void);
+
+/* A byte pattern: of a block by its seed. differs is the first wrong offset, or length. */
+void corner_stamp(void *block, size_t length, unsigned seed);
+size_t corner_stamp_differs(const void *block, size_t length, unsigned seed);
+
+/* The same value, of which the compiler knows nothing. */
+static inline size_t corner_opaque(size_t value)
+{
+	__asm__ volatile("" : "+r"(value));
+	return value;
+}
+
+static inline void *corner_opaque_pointer(void *pointer)
+{
+	__asm__ volatile("" : "+r"(pointer));
+	return pointer;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,245 @@
+/*
+ * corner_dlopen.c - libraries that come and go and use malloc; the allocator itself loaded by
+ * dlopen into a program of glibc's malloc (a second heap, by its own symbols).
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "corner.h"
+
+#define CYCLES 60
+
+struct loaded {
+	void *handle;
+	int (*use)(int turns);
+	void *(*block)(size_t size);
+	void (*free)(void *block);
+};
+
+static struct loaded load(void)
+{
+	struct loaded self = { dlopen(CORNER_LOADED, RTLD_NOW | RTLD_LOCAL), NULL, NULL, NULL };
+	CORNER_CHECK(self.handle != NULL, "%s", dlerror());
+	*(void **)&self.use = dlsym(self.handle, "loaded_use");
+	*(void **)&self.block = dlsym(self.handle, "loaded_block");
+	*(void **)&self.free = dlsym(self.handle, "loaded_free");
+	return self;
+}
+
+static void loaded_once(void)
+{
+	struct loaded self = load();
+	CORNER_CHECK(self.use(50) == 1, "its data is wrong");
+	void *own = malloc(300), *foreign = self.block(300);
+	self.free(own);
+	free(foreign);
+	CORNER_CHECK(dlclose(self.handle) == 0, "%s", dlerror());
+}
+
+static void loaded_repeatedly(void)
+{
+	for (int i = 0; i < CYCLES; i++)
+		loaded_once();
+	size_t before = corner_resident_bytes();
+	for (int i = 0; i < CYCLES; i++)
+		loaded_once();
+	size_t after = corner_resident_bytes();
+	CORNER_CHECK(after < before + ((size_t)2 << 20), "%d cycles left %zu bytes", CYCLES,
+		     after - before);
+}
+
+static void *use_loaded(void *opaque)
+{
+	struct loaded *self = opaque;
+	for (int i = 0; i < 20; i++)
+		CORNER_CHECK(self->use(20) == 1, "its data is wrong");
+	return NULL;
+}
+
+static void loaded_in_threads(void)
+{
+	for (int i = 0; i < CYCLES / 2; i++) {
+		struct loaded self = load();
+		corner_threads(4, use_loaded, &self);
+		CORNER_CHECK(dlclose(self.handle) == 0, "%s", dlerror());
+	}
+}
+
+static void *load_and_use(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < 15; i++)
+		loaded_once();
+	return NULL;
+}
+
+static void loaded_by_threads(void)
+{
+	corner_threads(4, load_and_use, NULL);
+}
+
+static void loaded_beside_forks(void *unused)
+{
+	(void)unused;
+	loaded_once();
+	corner_threads(2, load_and_use, NULL);
+}
+
+static void loaded_in_child(void)
+{
+	struct loaded self = load();
+	(void)self.use(10);
+	for (int i = 0; i < 5; i++)
+		corner_child(loaded_beside_forks, NULL, 20);
+}
+
+/* Left open at exit: its destructors run after the program's. */
+static void loaded_until_exit(void)
+{
+	struct loaded self = load();
+	CORNER_CHECK(self.use(100) == 1, "its data is wrong");
+}
+
+/* ---- the allocator by dlopen ---- */
+
+struct heap {
+	void *handle;
+	void *(*malloc)(size_t size);
+	void (*free)(void *block);
+	void *(*realloc)(void *block, size_t size);
+};
+
+/* Once more, without preload, and with the library's path in CORNER_ALLOCATOR. */
+static void restart(const char *name)
+{
+	char path[] = "/proc/self/exe", own[64];
+	char *arguments[] = { path, own, NULL };
+	const char *preloaded = getenv("LD_PRELOAD");
+	if (getenv("CORNER_ALLOCATOR") != NULL)
+		return;
+	if (preloaded == NULL || *preloaded == 0)
+		corner_skip("no other malloc to load");
+	(void)snprintf(own, sizeof(own), "%s", name);
+	(void)setenv("CORNER_ALLOCATOR", preloaded, 1);
+	(void)unsetenv("LD_PRELOAD");
+	(void)execv(path, arguments);
+	corner_fail("execv");
+}
+
+static struct heap load_heap(const char *name)
+{
+	struct heap self = { NULL, NULL, NULL, NULL };
+	restart(name);
+	self.handle = dlopen(getenv("CORNER_ALLOCATOR"), RTLD_NOW | RTLD_LOCAL);
+	CORNER_CHECK(self.handle != NULL, "%s", dlerror());
+	*(void **)&self.malloc = dlsym(self.handle, "malloc");
+	*(void **)&self.free = dlsym(self.handle, "free");
+	*(void **)&self.realloc = dlsym(self.handle, "realloc");
+	CORNER_CHECK(self.malloc != NULL && self.free != NULL && self.realloc != NULL, "no malloc");
+	return self;
+}
+
+static void *use_heap(void *opaque)
+{
+	struct heap *self = opaque;
+	unsigned char *own[100], *others[100];
+	for (unsigned i = 0; i < 100; i++) {
+		own[i] = self->malloc(16 + i * 91);
+		others[i] = malloc(16 + i * 91);
+		corner_stamp(own[i], 16 + i * 91, i);
+		memset(others[i], 0, 16 + i * 91);
+		own[i] = self->realloc(own[i], 16 + i * 191);
+	}
+	for (unsigned i = 0; i < 100; i++) {
+		CORNER_CHECK(corner_stamp_differs(own[i], 16 + i * 91, i) == 16 + i * 91,
+			     "a block changed");
+		self->free(own[i]);
+		free(others[i]);
+	}
+	return NULL;
+}
+
+static void allocator_loaded(void)
+{
+	struct heap self = load_heap("allocator_loaded");
+	(void)use_heap(&self);
+	for (int i = 0; i < 20; i++)
+		corner_threads(4, use_heap, &self);
+}
+
+/* Threads that used it end after it was closed. */
+static struct heap closing;
+static pthread_barrier_t met;
+
+static void *use_and_outlive(void *unused)
+{
+	(void)unused;
+	(void)use_heap(&closing);
+	(void)pthread_barrier_wait(&met);
+	(void)pthread_barrier_wait(&met);
+	return NULL;
+}
+
+static void allocator_closed(void)
+{
+	pthread_t threads[4];
+	closing = load_heap("allocator_closed");
+	(void)pthread_barrier_init(&met, NULL, 5);
+	for (int i = 0; i < 4; i++)
+		(void)pthread_create(&threads[i], NULL, use_and_outlive, NULL);
+	(void)pthread_barrier_wait(&met);
+	(void)use_heap(&closing);
+	CORNER_CHECK(dlclose(closing.handle) == 0, "%s", dlerror());
+	(void)pthread_barrier_wait(&met);
+	for (int i = 0; i < 4; i++)
+		(void)pthread_join(threads[i], NULL);
+	(void)sleep(2);
+}
+
+/* In the middle of a program with threads: the static TLS that is left must do. */
+static struct heap late;
+
+static void *use_late(void *unused)
+{
+	(void)unused;
+	(void)pthread_barrier_wait(&met);
+	(void)pthread_barrier_wait(&met);
+	(void)use_heap(&late);
+	return NULL;
+}
+
+static void allocator_loaded_late(void)
+{
+	pthread_t threads[4];
+	restart("allocator_loaded_late");
+	(void)pthread_barrier_init(&met, NULL, 5);
+	for (int i = 0; i < 4; i++)
+		(void)pthread_create(&threads[i], NULL, use_late, NULL);
+	(void)pthread_barrier_wait(&met);
+	late = load_heap("allocator_loaded_late");
+	(void)pthread_barrier_wait(&met);
+	for (int i = 0; i < 4; i++)
+		(void)pthread_join(threads[i], NULL);
+}
+
+static const struct corner corners[] = {
+	{ "loaded_repeatedly", loaded_repeatedly },
+	{ "loaded_in_threads", loaded_in_threads },
+	{ "loaded_by_threads", loaded_by_threads },
+	{ "loaded_in_child", loaded_in_child },
+	{ "loaded_until_exit", loaded_until_exit },
+	{ "allocator_loaded", allocator_loaded },
+	{ "allocator_closed", allocator_closed },
+	{ "allocator_loaded_late", allocator_loaded_late },
+};
+
+int main(int argc, char **argv)
+{
+	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
+}

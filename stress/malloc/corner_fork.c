@@ -1,0 +1,347 @@
+/*
+ * corner_fork.c - fork beside threads that allocate, flush stdio, start and end; what parent and
+ * child can do afterwards. A child that hangs is ended by its alarm, and the subtest has failed.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "corner.h"
+
+#define HANG_SECONDS 20
+#define FORKS 60
+#define CROWD 4
+#define KEPT 64
+
+static volatile int stopping;
+static pthread_mutex_t next_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t crowd[CROWD];
+
+static size_t size_of(unsigned *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	unsigned bits = *state >> 28;
+	return 1 + (*state >> 8) % ((size_t)16 << bits);
+}
+
+/* Blocks of all sizes come and go; each is stamped while it lives. */
+static void churn(unsigned seed, unsigned turns)
+{
+	unsigned char *blocks[KEPT] = { NULL };
+	size_t lengths[KEPT];
+	for (unsigned i = 0; i < turns; i++) {
+		unsigned at = i % KEPT;
+		if (blocks[at] != NULL) {
+			CORNER_CHECK(corner_stamp_differs(blocks[at], lengths[at], at) ==
+					     lengths[at],
+				     "a block of %zu bytes changed", lengths[at]);
+			free(blocks[at]);
+		}
+		size_t size = size_of(&seed);
+		blocks[at] = malloc(size);
+		CORNER_CHECK(blocks[at] != NULL, "malloc(%zu)", size);
+		lengths[at] = size < 256 ? size : 256;
+		corner_stamp(blocks[at], lengths[at], at);
+	}
+	for (unsigned i = 0; i < KEPT; i++)
+		free(blocks[i]);
+}
+
+static void *churn_until_stopped(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 1; !stopping; i++)
+		churn(i, 500);
+	return NULL;
+}
+
+/* fflush(NULL) calls it with the list of all files locked. */
+static ssize_t write_and_allocate(void *unused, const char *text, size_t length)
+{
+	(void)unused;
+	for (size_t size = 1; size < 200000; size *= 2) {
+		char *copy = malloc(size);
+		copy[0] = text[0];
+		free(copy);
+	}
+	return (ssize_t)length;
+}
+
+static void *flush_until_stopped(void *unused)
+{
+	const cookie_io_functions_t calls = { .write = write_and_allocate };
+	FILE *file = fopencookie(NULL, "w", calls);
+	(void)unused;
+	while (!stopping) {
+		(void)fprintf(file, "%d and some text\n", stopping);
+		(void)fflush(NULL);
+		FILE *other = fopen("/dev/null", "w");
+		(void)fputs("x", other);
+		(void)fclose(other);
+	}
+	(void)fclose(file);
+	return NULL;
+}
+
+/* Holds the lock of a file while it allocates; fflush(NULL) waits for that with its list locked. */
+static void *read_until_stopped(void *unused)
+{
+	static char text[3000];
+	(void)unused;
+	memset(text, 'x', sizeof(text) - 1);
+	while (!stopping) {
+		char *line = NULL;
+		size_t length = 0;
+		FILE *file = fmemopen(text, sizeof(text) - 1, "r");
+		CORNER_CHECK(file != NULL && getline(&line, &length, file) > 0, "getline");
+		(void)fclose(file);
+		free(line);
+	}
+	return NULL;
+}
+
+static void *read_or_flush_until_stopped(void *unused)
+{
+	static unsigned number;
+	(void)pthread_mutex_lock(&next_lock);
+	bool reads = number++ % 2 == 0;
+	(void)pthread_mutex_unlock(&next_lock);
+	return reads ? read_until_stopped(unused) : flush_until_stopped(unused);
+}
+
+static void *churn_once(void *unused)
+{
+	(void)unused;
+	churn(7, 200);
+	return NULL;
+}
+
+static void *start_until_stopped(void *unused)
+{
+	(void)unused;
+	while (!stopping) {
+		pthread_t thread;
+		CORNER_CHECK(pthread_create(&thread, NULL, churn_once, NULL) == 0, "no thread");
+		(void)pthread_join(thread, NULL);
+	}
+	return NULL;
+}
+
+static void crowd_start(void *(*body)(void *))
+{
+	stopping = 0;
+	for (int i = 0; i < CROWD; i++)
+		CORNER_CHECK(pthread_create(&crowd[i], NULL, body, NULL) == 0, "no thread");
+	(void)usleep(20000);
+}
+
+static void crowd_stop(void)
+{
+	stopping = 1;
+	for (int i = 0; i < CROWD; i++)
+		(void)pthread_join(crowd[i], NULL);
+}
+
+static void child_allocates(void *unused)
+{
+	(void)unused;
+	churn(11, 2000);
+}
+
+static void child_flushes(void *unused)
+{
+	(void)unused;
+	(void)fflush(NULL);
+	churn(11, 200);
+	(void)fflush(NULL);
+}
+
+static void child_starts(void *unused)
+{
+	(void)unused;
+	churn(3, 200);
+	corner_threads(4, churn_once, NULL);
+	churn(3, 200);
+}
+
+static void fork_beside(void *(*body)(void *), void (*in_child)(void *))
+{
+	crowd_start(body);
+	for (unsigned i = 0; i < FORKS; i++) {
+		corner_child(in_child, NULL, HANG_SECONDS);
+		churn(i, 300);
+	}
+	crowd_stop();
+	churn(1, 2000);
+}
+
+static void fork_allocating(void)
+{
+	fork_beside(churn_until_stopped, child_allocates);
+}
+
+static void fork_stdio(void)
+{
+	fork_beside(flush_until_stopped, child_flushes);
+}
+
+static void fork_getline(void)
+{
+	fork_beside(read_or_flush_until_stopped, child_flushes);
+}
+
+static void fork_ending(void)
+{
+	fork_beside(start_until_stopped, child_allocates);
+}
+
+static void fork_child_threads(void)
+{
+	fork_beside(churn_until_stopped, child_starts);
+}
+
+static void child_forks(void *left)
+{
+	unsigned *generations = left;
+	churn(5, 300);
+	if (--*generations > 0)
+		corner_child(child_forks, generations, HANG_SECONDS);
+	churn(5, 300);
+}
+
+static void fork_nested(void)
+{
+	crowd_start(churn_until_stopped);
+	for (unsigned i = 0; i < 10; i++) {
+		unsigned generations = 6;
+		corner_child(child_forks, &generations, HANG_SECONDS);
+	}
+	crowd_stop();
+}
+
+static void *fork_here(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 10; i++) {
+		churn(i, 100);
+		corner_child(child_starts, NULL, HANG_SECONDS);
+	}
+	return NULL;
+}
+
+/* corner_threads of the child uses a table that only forking threads share: they fork copies. */
+static void fork_in_threads(void)
+{
+	pthread_t threads[3];
+	for (int i = 0; i < 3; i++)
+		CORNER_CHECK(pthread_create(&threads[i], NULL, fork_here, NULL) == 0, "no thread");
+	for (int i = 0; i < 3; i++)
+		(void)pthread_join(threads[i], NULL);
+}
+
+static unsigned char *shared_blocks[CROWD * KEPT];
+static pthread_barrier_t filled;
+static unsigned next_part;
+
+static void *fill_and_wait(void *unused)
+{
+	(void)unused;
+	(void)pthread_mutex_lock(&next_lock);
+	unsigned first = next_part++ * KEPT;
+	(void)pthread_mutex_unlock(&next_lock);
+	for (unsigned i = first; i < first + KEPT; i++) {
+		shared_blocks[i] = malloc(16 + i * 37);
+		corner_stamp(shared_blocks[i], 16 + i * 37, i);
+	}
+	(void)pthread_barrier_wait(&filled);
+	(void)pthread_barrier_wait(&filled);
+	return NULL;
+}
+
+static void child_frees(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < CROWD * KEPT; i++) {
+		size_t size = 16 + i * 37;
+		CORNER_CHECK(corner_stamp_differs(shared_blocks[i], size, i) == size,
+			     "block %u changed", i);
+		free(shared_blocks[i]);
+	}
+	churn(9, 1000);
+}
+
+/* The child frees what threads allocated that it does not have; the parent still has it all. */
+static void fork_child_frees(void)
+{
+	(void)pthread_barrier_init(&filled, NULL, CROWD + 1);
+	crowd_start(fill_and_wait);
+	(void)pthread_barrier_wait(&filled);
+	for (int i = 0; i < 5; i++)
+		corner_child(child_frees, NULL, HANG_SECONDS);
+	child_frees(NULL);
+	(void)pthread_barrier_wait(&filled);
+	crowd_stop();
+}
+
+static void atfork_churns(void)
+{
+	churn(13, 50);
+}
+
+/* Handlers that allocate, of a program that registers them late. */
+static void fork_atfork(void)
+{
+	CORNER_CHECK(pthread_atfork(atfork_churns, atfork_churns, atfork_churns) == 0, "atfork");
+	fork_beside(churn_until_stopped, child_allocates);
+}
+
+static void fork_spawn(void)
+{
+	extern char **environ;
+	crowd_start(churn_until_stopped);
+	for (int i = 0; i < 30; i++) {
+		char name[] = "true";
+		char *arguments[] = { name, NULL };
+		pid_t child;
+		int status = 1;
+		CORNER_CHECK(posix_spawnp(&child, name, NULL, NULL, arguments, environ) == 0,
+			     "posix_spawnp");
+		(void)waitpid(child, &status, 0);
+		CORNER_CHECK(status == 0, "status %#x", (unsigned)status);
+	}
+	crowd_stop();
+}
+
+/* A program with one thread, and a child that lives on after it, as a daemon does. */
+static void fork_single(void)
+{
+	churn(1, 1000);
+	for (int i = 0; i < 30; i++) {
+		corner_child(child_starts, NULL, HANG_SECONDS);
+		corner_child(child_flushes, NULL, HANG_SECONDS);
+	}
+}
+
+static const struct corner corners[] = {
+	{ "fork_single", fork_single },
+	{ "fork_allocating", fork_allocating },
+	{ "fork_stdio", fork_stdio },
+	{ "fork_getline", fork_getline },
+	{ "fork_ending", fork_ending },
+	{ "fork_child_threads", fork_child_threads },
+	{ "fork_child_frees", fork_child_frees },
+	{ "fork_nested", fork_nested },
+	{ "fork_in_threads", fork_in_threads },
+	{ "fork_atfork", fork_atfork },
+	{ "fork_spawn", fork_spawn },
+};
+
+int main(int argc, char **argv)
+{
+	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
+}

@@ -1,0 +1,252 @@
+/*
+ * corner_misuse.c - free of what is not a live block: the process must end by abort, with one
+ * line on stderr that names the pointer. Each misuse runs in a child; what it did instead is
+ * told: "survives" is the worst, for memory is then handed out twice.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "corner.h"
+
+#define SURVIVED 42
+#define TEXT_BYTES 4000
+#define HANG_SECONDS 10
+
+static void **named; /* shared with the child: the pointer that its line must hold */
+
+/* Notes the pointer, and hides from the compiler what it is. */
+static void *name(void *pointer)
+{
+	*named = pointer;
+	return corner_opaque_pointer(pointer);
+}
+
+static size_t read_all(int from, char *text)
+{
+	size_t length = 0;
+	for (;;) {
+		ssize_t more = read(from, text + length, TEXT_BYTES - 1 - length);
+		if (more <= 0 && !(more < 0 && errno == EINTR))
+			break;
+		length += more > 0 ? (size_t)more : 0;
+	}
+	text[length] = 0;
+	return length;
+}
+
+static void judge(int status, char *text, size_t length)
+{
+	char digits[40], first[100];
+	unsigned lines = 0;
+	for (size_t i = 0; i < length; i++)
+		lines += text[i] == '\n';
+	(void)snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, "\n"), text);
+	if (length == 0)
+		(void)strcpy(first, "nothing on stderr");
+	CORNER_CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != SURVIVED, "survives; %s", first);
+	CORNER_CHECK(WIFSIGNALED(status), "exit %d; %s", WEXITSTATUS(status), first);
+	CORNER_CHECK(WTERMSIG(status) != SIGALRM, "hung; %s", first);
+	CORNER_CHECK(WTERMSIG(status) == SIGABRT, "signal %d; %s", WTERMSIG(status), first);
+	(void)snprintf(digits, sizeof(digits), "%zx", (size_t)(uintptr_t)*named);
+	CORNER_CHECK(lines == 1, "aborts with %u lines; %s", lines, first);
+	CORNER_CHECK(strcasestr(text, digits) != NULL, "aborts; the line lacks %s: %s", digits,
+		     first);
+	corner_note("%s", first);
+}
+
+static void must_abort(void (*misuse)(void))
+{
+	static char text[TEXT_BYTES];
+	int ends[2], status = 0;
+	named = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CORNER_CHECK(named != MAP_FAILED && pipe(ends) == 0, "no pipe");
+	pid_t child = fork();
+	CORNER_CHECK(child >= 0, "fork");
+	if (child == 0) {
+		(void)dup2(ends[1], STDERR_FILENO);
+		(void)close(ends[0]);
+		(void)alarm(HANG_SECONDS);
+		misuse();
+		_exit(SURVIVED);
+	}
+	(void)close(ends[1]);
+	size_t length = read_all(ends[0], text);
+	(void)waitpid(child, &status, 0);
+	judge(status, text, length);
+}
+
+static void twice(size_t size)
+{
+	void *block = name(malloc(size));
+	free(block);
+	free(corner_opaque_pointer(block));
+}
+
+/* So many that the first left every small cache; the block itself is not given out again. */
+static void twice_later(size_t size, unsigned others)
+{
+	void **blocks = mmap(NULL, others * sizeof(*blocks), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *block = name(malloc(size));
+	for (unsigned i = 0; i < others; i++)
+		blocks[i] = malloc(size);
+	free(block);
+	for (unsigned i = 0; i < others; i++)
+		free(blocks[i]);
+	free(corner_opaque_pointer(block));
+}
+
+static void twice_small(void) { twice(40); }
+static void twice_smallest(void) { twice(1); }
+static void twice_medium(void) { twice(3000); }
+static void twice_large(void) { twice(100000); }
+static void twice_huge(void) { twice((size_t)50 << 20); }
+static void twice_after_few(void) { twice_later(40, 3); }
+static void twice_after_many(void) { twice_later(40, 5000); }
+static void twice_large_later(void) { twice_later(100000, 20); }
+
+static void *free_it(void *block)
+{
+	free(block);
+	return NULL;
+}
+
+static void free_elsewhere(void *block)
+{
+	pthread_t thread;
+	(void)pthread_create(&thread, NULL, free_it, block);
+	(void)pthread_join(thread, NULL);
+}
+
+static void twice_other_thread(void)
+{
+	void *block = name(malloc(40));
+	free(block);
+	free_elsewhere(corner_opaque_pointer(block));
+}
+
+static void twice_both_threads(void)
+{
+	void *block = name(malloc(40));
+	free_elsewhere(block);
+	free(corner_opaque_pointer(block));
+}
+
+static void inside_small(void) { free(name((char *)malloc(200) + 16)); }
+static void inside_odd(void) { free(name((char *)malloc(200) + 1)); }
+static void inside_large(void) { free(name((char *)malloc(100000) + 4096)); }
+static void inside_huge(void) { free(name((char *)malloc((size_t)50 << 20) + (2 << 20))); }
+static void inside_aligned(void) { free(name((char *)memalign(4096, 8192) + 64)); }
+
+static void foreign_stack(void)
+{
+	char buffer[200];
+	memset(buffer, 0, sizeof(buffer));
+	free(name(buffer + 16 - (uintptr_t)buffer % 16 + 32));
+}
+
+static void foreign_data(void)
+{
+	static _Alignas(16) char data[200] = { 1 };
+	free(name(data + 32));
+}
+
+static void foreign_mapped(void)
+{
+	char *mapped = mmap(NULL, (size_t)1 << 20, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	free(name(mapped + 16));
+}
+
+static void foreign_mapped_start(void)
+{
+	free(name(mmap(NULL, (size_t)8 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0)));
+}
+
+static void foreign_text(void) { free(name((void *)(uintptr_t)must_abort)); }
+static void foreign_low(void) { free(name((void *)(uintptr_t)0x1230)); }
+
+/* No address of a process at all, and one with the uppermost bit. */
+static void foreign_wild(void) { free(name((void *)(uintptr_t)UINT64_C(0x5a5a5a5a5a5a5a50))); }
+static void foreign_kernel(void) { free(name((void *)(uintptr_t)UINT64_C(0xffff800012345670))); }
+
+static void realloc_freed(void)
+{
+	void *block = name(malloc(40));
+	free(block);
+	(void)!realloc(corner_opaque_pointer(block), 100);
+}
+
+static void realloc_foreign(void)
+{
+	static _Alignas(16) char data[200] = { 1 };
+	(void)!realloc(name(data + 32), 400);
+}
+
+static void realloc_inside(void) { (void)!realloc(name((char *)malloc(200) + 16), 400); }
+
+/* A crash handler that allocates, as many do: it must get through. */
+static void allocate_and_leave(int signal_number)
+{
+	static const char done[] = "handler done\n";
+	(void)signal_number;
+	for (size_t size = 1; size < 100000; size *= 3)
+		free(malloc(size));
+	(void)!write(STDERR_FILENO, done, sizeof(done) - 1);
+	_exit(0);
+}
+
+static void handler_allocates(void)
+{
+	int status = 0;
+	pid_t child = fork();
+	if (child == 0) {
+		(void)alarm(HANG_SECONDS);
+		(void)signal(SIGABRT, allocate_and_leave);
+		(void)signal(SIGSEGV, allocate_and_leave);
+		named = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		twice_after_many();
+		_exit(SURVIVED);
+	}
+	(void)waitpid(child, &status, 0);
+	CORNER_CHECK(WIFEXITED(status), "the handler ended by signal %d", WTERMSIG(status));
+	CORNER_CHECK(WEXITSTATUS(status) == 0, "survives");
+}
+
+#define MISUSE(what)                     \
+	static void must_##what(void)    \
+	{                                \
+		must_abort(what);        \
+	}
+#define MISUSES(each)                                                                         \
+	each(twice_small) each(twice_smallest) each(twice_medium) each(twice_large)           \
+	each(twice_huge) each(twice_after_few) each(twice_after_many) each(twice_large_later) \
+	each(twice_other_thread) each(twice_both_threads) each(inside_small)                  \
+	each(inside_odd) each(inside_large) each(inside_huge) each(inside_aligned)            \
+	each(foreign_stack) each(foreign_data) each(foreign_mapped)                           \
+	each(foreign_mapped_start) each(foreign_text) each(foreign_low) each(foreign_wild)    \
+	each(foreign_kernel) each(realloc_freed) each(realloc_foreign) each(realloc_inside)
+
+MISUSES(MISUSE)
+
+#define ENTRY(what) { #what, must_##what },
+static const struct corner corners[] = { MISUSES(ENTRY) { "handler_allocates",
+							    handler_allocates } };
+
+int main(int argc, char **argv)
+{
+	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
+}

@@ -1,0 +1,273 @@
+/*
+ * corner_scarce.c - no more memory: limits on address space and data, threads that meet them,
+ * overcommit_memory=2. NULL with ENOMEM is an answer; after frees there is memory again.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "corner.h"
+
+#define ROOM ((size_t)192 << 20)
+#define CROWD 8
+
+struct link {
+	struct link *next;
+	size_t size;
+};
+
+/* What is allocated until NULL: a list through the blocks themselves, and its usable bytes. */
+struct heap {
+	struct link *first;
+	size_t bytes;
+	size_t count;
+};
+
+static void fill(struct heap *self, size_t size)
+{
+	for (;;) {
+		errno = 0;
+		struct link *one = malloc(size);
+		if (one == NULL)
+			break;
+		one->next = self->first;
+		one->size = size;
+		((unsigned char *)one)[size - 1] = 1;
+		self->first = one;
+		self->bytes += malloc_usable_size(one);
+		self->count++;
+	}
+	CORNER_CHECK(errno == ENOMEM, "NULL with errno %d", errno);
+}
+
+static void clear(struct heap *self)
+{
+	while (self->first != NULL) {
+		struct link *one = self->first;
+		self->first = one->next;
+		free(one);
+	}
+	memset(self, 0, sizeof(*self));
+}
+
+static void limit(int resource, size_t room)
+{
+	size_t used = 0;
+	if (resource == RLIMIT_AS)
+		used = corner_address_bytes();
+	const struct rlimit at = { used + room, used + room };
+	CORNER_CHECK(setrlimit(resource, &at) == 0, "setrlimit: %s", strerror(errno));
+}
+
+/* One size after the other takes all there is: what one freed must serve the next. */
+static void sizes_in_turn(size_t at_least)
+{
+	static const size_t sizes[] = { 16,    100,	1000,	 5000, 14336, 40000,
+					300000, 3000000, 100000, 2000, 48,    16 };
+	struct heap heap = { 0 };
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		fill(&heap, sizes[i]);
+		CORNER_CHECK(heap.bytes >= at_least, "only %zu MiB in blocks of %zu bytes",
+			     heap.bytes >> 20, sizes[i]);
+		clear(&heap);
+	}
+}
+
+static void address_space_sizes(void)
+{
+	free(malloc(100));
+	limit(RLIMIT_AS, ROOM);
+	sizes_in_turn(ROOM / 2);
+}
+
+/* Counts what overcommit_memory=2 counts, too: private writable mappings. */
+static void data_limit_sizes(void)
+{
+	free(malloc(100));
+	limit(RLIMIT_DATA, ROOM);
+	sizes_in_turn(ROOM / 3);
+}
+
+/* All sizes mixed, and each way to ask for memory, at the limit. */
+static void address_space_calls(void)
+{
+	struct heap heap = { 0 };
+	limit(RLIMIT_AS, ROOM);
+	for (int round = 0; round < 3; round++) {
+		unsigned char *kept = malloc(1000);
+		void *aligned = &heap;
+		corner_stamp(kept, 1000, 1);
+		fill(&heap, 100000);
+		fill(&heap, 1000);
+		fill(&heap, sizeof(struct link));
+		size_t large = corner_opaque((size_t)64 << 20);
+		CORNER_CHECK(realloc(kept, large) == NULL && errno == ENOMEM, "realloc");
+		CORNER_CHECK(corner_stamp_differs(kept, 1000, 1) == 1000, "realloc wrote");
+		CORNER_CHECK(calloc(1, large) == NULL && errno == ENOMEM, "calloc");
+		CORNER_CHECK(memalign(4096, large) == NULL && errno == ENOMEM, "memalign");
+		CORNER_CHECK(posix_memalign(&aligned, 64, large) == ENOMEM, "posix_memalign");
+		CORNER_CHECK(aligned == &heap, "posix_memalign wrote");
+		free(kept);
+		clear(&heap);
+		void *again = malloc(ROOM / 3);
+		CORNER_CHECK(again != NULL, "no 64 MiB in round %d", round);
+		free(again);
+	}
+}
+
+static pthread_barrier_t met;
+
+static void *fill_beside_others(void *unused)
+{
+	static const size_t sizes[] = { 40, 3000, 200, 70000, 16 };
+	struct heap heap = { 0 };
+	(void)unused;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		(void)pthread_barrier_wait(&met);
+		fill(&heap, sizes[i]);
+		clear(&heap);
+		(void)pthread_barrier_wait(&met);
+		void *blocks[200];
+		for (int k = 0; k < 200; k++) {
+			blocks[k] = malloc(sizes[i] < 5000 ? sizes[i] : 5000);
+			CORNER_CHECK(blocks[k] != NULL, "NULL for %zu, although all was freed",
+				     sizes[i]);
+		}
+		for (int k = 0; k < 200; k++)
+			free(blocks[k]);
+	}
+	return NULL;
+}
+
+static void address_space_threads(void)
+{
+	(void)pthread_barrier_init(&met, NULL, CROWD);
+	limit(RLIMIT_AS, ROOM + ((size_t)8 << 20));
+	corner_threads(CROWD, fill_beside_others, NULL);
+}
+
+/* Threads that start while nothing is left: they get NULL or memory, never a crash. */
+static void *ask_once(void *unused)
+{
+	(void)unused;
+	for (size_t size = 8; size < (size_t)1 << 20; size *= 2) {
+		char *block = malloc(size);
+		if (block != NULL)
+			block[size - 1] = 1;
+		free(block);
+		errno = 0;
+		block = calloc(1, size);
+		CORNER_CHECK(block != NULL || errno == ENOMEM, "NULL with errno %d", errno);
+		free(block);
+	}
+	return NULL;
+}
+
+static void start_some(void)
+{
+	for (int i = 0; i < 50; i++) {
+		pthread_t thread;
+		if (pthread_create(&thread, NULL, ask_once, NULL) == 0)
+			(void)pthread_join(thread, NULL);
+	}
+}
+
+/* The stacks were made before; thread starts reuse them. */
+static void address_space_new_threads(void)
+{
+	struct heap heap = { 0 };
+	start_some();
+	limit(RLIMIT_AS, ROOM);
+	fill(&heap, 100000);
+	fill(&heap, 1000);
+	fill(&heap, sizeof(struct link));
+	start_some();
+	clear(&heap);
+	start_some();
+	CORNER_CHECK(malloc(ROOM / 3) != NULL, "no 64 MiB afterwards");
+}
+
+/* From the very start: the program runs under the limit before its first malloc. */
+static void small_from_the_start(void)
+{
+	struct heap heap = { 0 };
+	if (getenv("CORNER_LIMITED") == NULL) {
+		const struct rlimit at = { (size_t)48 << 20, (size_t)48 << 20 };
+		char path[] = "/proc/self/exe", own[] = "small_from_the_start";
+		char *arguments[] = { path, own, NULL };
+		(void)setenv("CORNER_LIMITED", "1", 1);
+		CORNER_CHECK(setrlimit(RLIMIT_AS, &at) == 0, "setrlimit");
+		(void)execv(path, arguments);
+		corner_fail("execv: %s", strerror(errno));
+	}
+	fill(&heap, 1000);
+	CORNER_CHECK(heap.bytes >= (size_t)16 << 20, "only %zu MiB of 48", heap.bytes >> 20);
+	corner_note("%zu MiB of 48", heap.bytes >> 20);
+	clear(&heap);
+}
+
+/* Mappings are too many, not too large: vm.max_map_count. What is unmapped splits others. */
+static void mappings_exhausted(void)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = 70000;
+	struct heap heap = { 0 };
+	free(malloc(100));
+	char *area = mmap(NULL, pages * page * 2, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t made = 0;
+	while (made < pages && mprotect(area + made * 2 * page, page, PROT_NONE) == 0)
+		made++;
+	if (made == pages)
+		corner_skip("there is no limit on mappings");
+	for (int i = 0; i < 2000; i++) {
+		struct link *one = malloc(i % 7 == 0 ? 200000 : 700);
+		if (one == NULL)
+			continue;
+		one->next = heap.first;
+		heap.first = one;
+	}
+	clear(&heap);
+	CORNER_CHECK(munmap(area, pages * page * 2) == 0, "munmap");
+	CORNER_CHECK(malloc((size_t)16 << 20) != NULL, "no memory afterwards");
+}
+
+/* For a guest, or with CORNER_OVERCOMMIT set: the setting is the whole machine's. */
+static void overcommit_never(void)
+{
+	struct heap heap = { 0 };
+	FILE *file = fopen("/proc/sys/vm/overcommit_memory", "re");
+	int mode = file != NULL ? fgetc(file) : 0;
+	if (mode != '2')
+		corner_skip("overcommit_memory is %c", mode);
+	(void)fclose(file);
+	fill(&heap, 500000);
+	fill(&heap, 1000);
+	corner_note("%zu MiB", heap.bytes >> 20);
+	clear(&heap);
+	fill(&heap, 1000);
+	clear(&heap);
+	CORNER_CHECK(malloc((size_t)16 << 20) != NULL, "no memory afterwards");
+}
+
+static const struct corner corners[] = {
+	{ "address_space_sizes", address_space_sizes },
+	{ "address_space_calls", address_space_calls },
+	{ "address_space_threads", address_space_threads },
+	{ "address_space_new_threads", address_space_new_threads },
+	{ "small_from_the_start", small_from_the_start },
+	{ "data_limit_sizes", data_limit_sizes },
+	{ "mappings_exhausted", mappings_exhausted },
+	{ "overcommit_never", overcommit_never },
+};
+
+int main(int argc, char **argv)
+{
+	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
+}

@@ -1,0 +1,136 @@
+/*
+ * corner_single.c - programs with one thread: unshare and setns refuse those that have a second
+ * one, so a malloc may not start any before the program does.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "corner.h"
+
+#define BLOCKS 5000
+
+/* Much is allocated and freed, over some time: whatever starts late has started. */
+static void work(void)
+{
+	static void *blocks[BLOCKS];
+	for (int round = 0; round < 10; round++) {
+		for (unsigned i = 0; i < BLOCKS; i++) {
+			size_t size = 1 + i * 7919u % (i % 50 == 0 ? 300000 : 6000);
+			blocks[i] = malloc(size);
+			memset(blocks[i], 1, size);
+		}
+		for (unsigned i = 0; i < BLOCKS; i++)
+			free(blocks[i]);
+		(void)usleep(150000);
+	}
+}
+
+static unsigned thread_count(void)
+{
+	unsigned count = 0;
+	DIR *tasks = opendir("/proc/self/task");
+	for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks))
+		count += task->d_name[0] != '.';
+	(void)closedir(tasks);
+	return count;
+}
+
+static void one_thread(void)
+{
+	work();
+	CORNER_CHECK(thread_count() == 1, "%u threads", thread_count());
+}
+
+static void must_unshare(int flags, const char *what)
+{
+	work();
+	if (unshare(flags) == 0)
+		return;
+	CORNER_CHECK(errno != EINVAL, "unshare(%s): EINVAL, with %u threads", what, thread_count());
+	corner_skip("unshare(%s): %s", what, strerror(errno));
+}
+
+static void unshare_user(void)
+{
+	must_unshare(CLONE_NEWUSER, "CLONE_NEWUSER");
+	work();
+}
+
+static void unshare_memory(void)
+{
+	must_unshare(CLONE_VM, "CLONE_VM");
+}
+
+static void unshare_thread(void)
+{
+	must_unshare(CLONE_THREAD, "CLONE_THREAD");
+}
+
+static void setns_user(void)
+{
+	int ready[2], done[2], status = 0;
+	char byte = 0, path[64];
+	CORNER_CHECK(pipe(ready) == 0 && pipe(done) == 0, "pipe");
+	pid_t child = fork();
+	if (child == 0) {
+		byte = unshare(CLONE_NEWUSER) == 0;
+		(void)!write(ready[1], &byte, 1);
+		(void)close(done[1]);
+		(void)!read(done[0], &byte, 1);
+		_exit(0);
+	}
+	work();
+	(void)!read(ready[0], &byte, 1);
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)child);
+	int space = open(path, O_RDONLY | O_CLOEXEC);
+	int answer = byte == 1 && space >= 0 ? setns(space, CLONE_NEWUSER) : -2;
+	int error = errno;
+	(void)close(done[1]);
+	(void)waitpid(child, &status, 0);
+	if (answer == -2 || (answer == -1 && error != EINVAL))
+		corner_skip("no user namespace: %s", strerror(error));
+	CORNER_CHECK(answer == 0, "setns: EINVAL, with %u threads", thread_count());
+}
+
+/* A daemon: its child is a program with one thread, too. */
+static void unshare_in_child(void *unused)
+{
+	(void)unused;
+	must_unshare(CLONE_NEWUSER, "CLONE_NEWUSER");
+}
+
+static void unshare_after_fork(void)
+{
+	if (unshare(0) != 0)
+		corner_skip("no unshare");
+	work();
+	int status = 0;
+	pid_t child = fork();
+	if (child == 0) {
+		unshare_in_child(NULL);
+		_exit(0);
+	}
+	(void)waitpid(child, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		_exit(77);
+	CORNER_CHECK(status == 0, "the child's status is %#x", (unsigned)status);
+}
+
+static const struct corner corners[] = {
+	{ "one_thread", one_thread },	      { "unshare_user", unshare_user },
+	{ "unshare_memory", unshare_memory }, { "unshare_thread", unshare_thread },
+	{ "setns_user", setns_user },	      { "unshare_after_fork", unshare_after_fork },
+};
+
+int main(int argc, char **argv)
+{
+	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
+}
