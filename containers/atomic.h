@@ -68,6 +68,48 @@
 	atomic_fetch_and_explicit((object), (value), memory_order_seq_cst)
 #endif
 
+/*
+ * Of words that one thread writes at a time, and others may read: one instruction each where the
+ * processor has it, for compilers do not fold relaxed accesses into what uses them. add: the
+ * writer's. is_at_most, is_at_least: value against what the word holds; low_half: its low 16 bits;
+ * for anybody. Relaxed: what they order says pfs_barrier_light beside them.
+ */
+#if defined(PFS_SIM) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
+#define pfs_add_owned(object, by) \
+	pfs_store_relaxed((object), pfs_load_relaxed(object) + (by)) /* relaxed: see above */
+#define pfs_low_half(object) ((uint16_t)pfs_load_relaxed(object)) /* relaxed: see above */
+#define pfs_is_at_most(value, object) \
+	((value) <= pfs_load_relaxed(object)) /* relaxed: see above */
+#define pfs_is_at_least(value, object) \
+	((value) >= pfs_load_relaxed(object)) /* relaxed: see above */
+#else
+static inline void pfs_add_owned(_Atomic(uint64_t) *object, uint64_t by)
+{
+	__asm__("addq %1, %0" : "+m"(*object) : "er"(by) : "cc");
+}
+
+static inline uint64_t pfs_low_half(_Atomic(uint64_t) *object)
+{
+	uint64_t half;
+	__asm__ volatile("movzwl %1, %k0" : "=r"(half) : "m"(*(uint16_t *)(void *)object));
+	return half;
+}
+
+static inline bool pfs_is_at_most(uint64_t value, _Atomic(uint64_t) *object)
+{
+	bool is;
+	__asm__ volatile("cmpq %2, %1" : "=@ccbe"(is) : "r"(value), "m"(*object));
+	return is;
+}
+
+static inline bool pfs_is_at_least(uint64_t value, _Atomic(uint64_t) *object)
+{
+	bool is;
+	__asm__ volatile("cmpq %2, %1" : "=@ccae"(is) : "r"(value), "m"(*object));
+	return is;
+}
+#endif
+
 /* Add to a counter that only the calling thread writes: no locked instruction. For metrics. */
 #ifdef PFS_SIM
 PFS_SIM_UNSEEN static inline void pfs_bump_owned(_Atomic(uint64_t) *counter, uint64_t by)

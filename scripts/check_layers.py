@@ -20,6 +20,7 @@ ALLOWED = {
     "stress": {"include", "stress", "sim"},
     "sim": {"include", "sim", "containers", "bench"},
     "recorder": {"include", "recorder"},
+    "memory": {"include", "containers", "memory"},
 }
 # The simulated machine slips under the containers through these two files, and under the
 # workloads, which run on it, too, through the doors to shared memory and to the scheduler. The

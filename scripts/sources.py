@@ -5,7 +5,8 @@ import re
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LAYERS = ("include", "containers", "variants", "bench", "stress", "sim", "recorder")
+LAYERS = ("include", "containers", "variants", "bench", "stress", "sim", "recorder",
+          "memory")
 
 
 def files(top, folders, endings):

@@ -1,0 +1,201 @@
+#define _GNU_SOURCE
+#include "arena.h"
+
+#include <linux/mempolicy.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "conf.h"
+#include "containers/compiler.h"
+
+#define CPUS_PER_ARENA 8u
+#define NODES_MOST 1024u /* the kernel wants no fewer; those from 64 on count as the first */
+
+static struct pfs_mutex lock;   /* pfs_arenas_start */
+static struct pfs_arena first;
+static _Atomic(struct pfs_arena *) arenas[PFS_ARENAS_MAX]; /* written under lock, as count */
+static _Atomic(uint32_t) count;
+static struct pfs_pool arena_pool;
+static uint64_t node_mask; /* start only, as defaults */
+static uint32_t defaults;
+
+static void arena_init(struct pfs_arena *self, uint32_t number)
+{
+	self->number = number;
+	pfs_extents_init(&self->extents, self);
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+		pfs_bin_init(&self->bins[class], self, class);
+}
+
+/* CPUs that this process may use. */
+static uint32_t cpu_count(void)
+{
+	cpu_set_t cpus;
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
+		return 1;
+	return (uint32_t)CPU_COUNT(&cpus);
+}
+
+/* The nodes that this process may have memory of, a bit each. */
+static uint64_t allowed_nodes(void)
+{
+	unsigned long mask[NODES_MOST / (8 * sizeof(unsigned long))] = { 0 };
+	if (syscall(SYS_get_mempolicy, NULL, mask, NODES_MOST, NULL, MPOL_F_MEMS_ALLOWED) != 0)
+		return 1;
+	return mask[0] != 0 ? mask[0] : 1;
+}
+
+static uint32_t default_count(void)
+{
+	uint32_t nodes = (uint32_t)__builtin_popcountll(node_mask);
+	uint32_t on_node = (cpu_count() + nodes - 1) / nodes;
+	uint32_t by_cpus = nodes * ((on_node + CPUS_PER_ARENA - 1) / CPUS_PER_ARENA);
+	uint32_t wished = pfs_conf.narenas != 0 ? pfs_conf.narenas : by_cpus;
+	return wished < PFS_ARENAS_MAX ? wished : PFS_ARENAS_MAX;
+}
+
+void pfs_arenas_start(void)
+{
+	pfs_mutex_init(&lock);
+	arena_init(&first, 0);
+	/* relaxed: the caller orders the start before everything. */
+	pfs_store_relaxed(&arenas[0], &first);
+	node_mask = allowed_nodes();
+	defaults = default_count();
+	pfs_store_relaxed(&count, defaults); /* relaxed: same */
+}
+
+uint32_t pfs_arena_count(void)
+{
+	return pfs_load_relaxed(&count); /* relaxed: a count; arenas never go */
+}
+
+/* Under lock. */
+static struct pfs_arena *arena_make(uint32_t number)
+{
+	struct pfs_arena *arena = pfs_base_new(&arena_pool, sizeof(*arena));
+	if (arena == NULL)
+		return NULL;
+	arena_init(arena, number);
+	/* [AR1] release, pairs with [AR2]: without it another thread could lock what is no lock. */
+	pfs_store_release(&arenas[number], arena);
+	return arena;
+}
+
+struct pfs_arena *pfs_arena_if_any(uint32_t number)
+{
+	/* [AR2] acquire, pairs with [AR1]. */
+	return number < pfs_arena_count() ? pfs_load_acquire(&arenas[number]) : NULL;
+}
+
+struct pfs_arena *pfs_arena_at(uint32_t number)
+{
+	struct pfs_arena *arena = pfs_arena_if_any(number);
+	if (pfs_likely(arena != NULL) || number >= pfs_arena_count())
+		return arena;
+	pfs_mutex_lock(&lock);
+	arena = pfs_load_relaxed(&arenas[number]); /* relaxed: under lock */
+	if (arena == NULL)
+		arena = arena_make(number);
+	pfs_mutex_unlock(&lock);
+	return arena;
+}
+
+struct pfs_arena *pfs_arena_create(void)
+{
+	pfs_mutex_lock(&lock);
+	uint32_t number = pfs_arena_count();
+	struct pfs_arena *arena = number < PFS_ARENAS_MAX ? arena_make(number) : NULL;
+	if (arena != NULL)
+		pfs_store_relaxed(&count, number + 1); /* relaxed: under lock; [AR1] carries it */
+	pfs_mutex_unlock(&lock);
+	return arena;
+}
+
+/* Which of the allowed nodes the caller runs on, counted from 0. */
+static uint32_t own_node(void)
+{
+	unsigned cpu = 0;
+	unsigned node = 0;
+	if (getcpu(&cpu, &node) != 0 || node >= 64)
+		return 0;
+	return (uint32_t)__builtin_popcountll(node_mask & ((UINT64_C(1) << node) - 1));
+}
+
+/* A node's arenas are those whose number is its own modulo the nodes: first touch puts an arena's
+ * pages near the threads that use it. */
+struct pfs_arena *pfs_arena_choose(void)
+{
+	if (defaults == 1)
+		return &first;
+	uint32_t nodes = (uint32_t)__builtin_popcountll(node_mask);
+	struct pfs_arena *best = &first;
+	uint32_t fewest = UINT32_MAX;
+	for (uint32_t number = own_node() % defaults; number < defaults; number += nodes) {
+		struct pfs_arena *arena = pfs_arena_at(number);
+		/* relaxed: a preference. */
+		if (arena == NULL || pfs_load_relaxed(&arena->threads) >= fewest)
+			continue;
+		fewest = pfs_load_relaxed(&arena->threads); /* relaxed: as above */
+		best = arena;
+	}
+	return best;
+}
+
+static void lock_arena(struct pfs_arena *self)
+{
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+		pfs_mutex_lock(&self->bins[class].lock);
+	pfs_mutex_lock(&self->extents.lock);
+}
+
+static void unlock_arena(struct pfs_arena *self)
+{
+	pfs_mutex_unlock(&self->extents.lock);
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+		pfs_mutex_unlock(&self->bins[class].lock);
+}
+
+static void lock_growing(struct pfs_arena *self)
+{
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+		pfs_mutex_lock(&self->bins[class].growing);
+}
+
+static void unlock_growing(struct pfs_arena *self)
+{
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+		pfs_mutex_unlock(&self->bins[class].growing);
+}
+
+static void for_each(void (*call)(struct pfs_arena *arena))
+{
+	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
+		struct pfs_arena *arena = pfs_load_relaxed(&arenas[i]); /* relaxed: under lock */
+		if (arena != NULL)
+			call(arena);
+	}
+}
+
+void pfs_arenas_lock_growing(void)
+{
+	pfs_mutex_lock(&lock);
+	for_each(lock_growing);
+}
+
+void pfs_arenas_unlock_growing(void)
+{
+	for_each(unlock_growing);
+	pfs_mutex_unlock(&lock);
+}
+
+void pfs_arenas_lock(void)
+{
+	for_each(lock_arena);
+}
+
+void pfs_arenas_unlock(void)
+{
+	for_each(unlock_arena);
+}

@@ -1,0 +1,55 @@
+/*
+ * arena.h - bins and extents that some threads share. A thread's blocks come from its arena; a
+ * block goes back to the arena that it came from, whoever frees it.
+ *
+ * How many: one for each NUMA node and each 8 CPUs (opt narenas), for more cost memory and bring
+ * no time where bins are locked only to move whole words; more can be made, and bound to.
+ */
+#ifndef PFS_MALLOC_ARENA_H
+#define PFS_MALLOC_ARENA_H
+
+#include "bin.h"
+#include "extents.h"
+
+#define PFS_ARENAS_MAX 1024u
+
+struct pfs_arena {
+	uint32_t number;
+	_Atomic(uint32_t) threads;     /* bound to it now */
+	_Atomic(uint64_t) ring_mallocs; /* of threads that have ended or moved: from their rings */
+	_Atomic(uint64_t) ring_frees;
+	struct pfs_extents extents;
+	struct pfs_bin bins[PFS_SMALL_COUNT];
+};
+
+/* The first arena is there; NULL never. */
+void pfs_arenas_start(void);
+
+/* How many there are. Those that threads are spread over come first. */
+uint32_t pfs_arena_count(void);
+
+/* By number; made if it is one of those that threads are spread over. NULL: none, or no memory. */
+struct pfs_arena *pfs_arena_at(uint32_t number);
+
+/* The same, made by nobody yet: NULL. */
+struct pfs_arena *pfs_arena_if_any(uint32_t number);
+
+/* One more; NULL: no memory, or PFS_ARENAS_MAX. */
+struct pfs_arena *pfs_arena_create(void);
+
+/* For the calling thread: of those by default, one of its node with the fewest threads. */
+struct pfs_arena *pfs_arena_choose(void);
+
+/* Around fork: the list of arenas and their locks `growing`; then, after the registry of caches,
+ * all others. */
+void pfs_arenas_lock_growing(void);
+void pfs_arenas_unlock_growing(void);
+void pfs_arenas_lock(void);
+void pfs_arenas_unlock(void);
+
+static inline struct pfs_extents *pfs_arena_extents(struct pfs_arena *self)
+{
+	return &self->extents;
+}
+
+#endif

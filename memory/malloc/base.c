@@ -1,0 +1,81 @@
+#include "base.h"
+
+#include <pthread.h>
+
+#include "system.h"
+
+#define CHUNK_BYTES ((size_t)256 << 10)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *next_piece;  /* under lock, as all below */
+static size_t left_bytes;
+static uint64_t mapped_bytes;
+static uint64_t used_bytes;
+
+static size_t whole_lines(size_t size_bytes)
+{
+	return (size_bytes + PFS_LINE - 1) / PFS_LINE * PFS_LINE;
+}
+
+/* What is left of the last chunk is lost: less than a piece. */
+static bool new_chunk(size_t size_bytes)
+{
+	size_t bytes = size_bytes > CHUNK_BYTES / 4 ? size_bytes : CHUNK_BYTES;
+	char *chunk = pfs_system_map(bytes);
+	if (chunk == NULL)
+		return false;
+	next_piece = chunk;
+	left_bytes = bytes;
+	mapped_bytes += bytes;
+	return true;
+}
+
+static void *cut(size_t size_bytes)
+{
+	if (size_bytes > left_bytes && !new_chunk(size_bytes))
+		return NULL;
+	void *piece = next_piece;
+	next_piece += size_bytes;
+	left_bytes -= size_bytes;
+	used_bytes += size_bytes;
+	return piece;
+}
+
+void *pfs_base_new(struct pfs_pool *pool, size_t size_bytes)
+{
+	(void)pthread_mutex_lock(&lock);
+	void *piece = pool->first;
+	if (piece != NULL)
+		/* relaxed: under lock; who looks late at what the piece was wants no order. */
+		pool->first = pfs_load_relaxed((_Atomic(void *) *)piece);
+	else
+		piece = cut(whole_lines(size_bytes));
+	(void)pthread_mutex_unlock(&lock);
+	return piece;
+}
+
+void pfs_base_free(struct pfs_pool *pool, void *piece)
+{
+	(void)pthread_mutex_lock(&lock);
+	pfs_store_relaxed((_Atomic(void *) *)piece, pool->first); /* relaxed: as in new */
+	pool->first = piece;
+	(void)pthread_mutex_unlock(&lock);
+}
+
+void pfs_base_counts(uint64_t *mapped, uint64_t *used)
+{
+	(void)pthread_mutex_lock(&lock);
+	*mapped = mapped_bytes;
+	*used = used_bytes;
+	(void)pthread_mutex_unlock(&lock);
+}
+
+void pfs_base_lock(void)
+{
+	(void)pthread_mutex_lock(&lock);
+}
+
+void pfs_base_unlock(void)
+{
+	(void)pthread_mutex_unlock(&lock);
+}

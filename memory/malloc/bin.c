@@ -1,0 +1,463 @@
+#include "bin.h"
+
+#include <string.h>
+
+#include "arena.h"
+#include "cache.h"
+#include "conf.h"
+#include "containers/compiler.h"
+#include "die.h"
+#include "extents.h"
+#include "map.h"
+
+static struct pfs_pool word_pools[PFS_SMALL_COUNT];
+static struct pfs_pool group_pool;
+static struct pfs_pool tag_pools[PFS_SMALL_COUNT];
+
+void pfs_bin_init(struct pfs_bin *self, struct pfs_arena *arena, uint32_t class)
+{
+	memset((void *)self, 0, sizeof(*self));
+	pfs_mutex_init(&self->lock);
+	pfs_mutex_init(&self->growing);
+	self->arena = arena;
+	self->class = class;
+}
+
+/* ---- where there is room ---- */
+
+/* The groups of the last bit have room together. */
+static struct pfs_group *last_group_with_room(struct pfs_bin *self)
+{
+	for (uint32_t at = PFS_BIN_GROUPS; at < self->group_count; at++) {
+		/* relaxed: a hint; who relies on none being left comes by [K4]. */
+		if (pfs_load_relaxed(&self->groups[at]->room) != 0)
+			return self->groups[at];
+	}
+	return NULL;
+}
+
+/* The bit of all groups from PFS_BIN_GROUPS on: clear it, look at all of them again. */
+static void clear_last_bit(struct pfs_bin *self, uint64_t bit)
+{
+	(void)pfs_fetch_and_seq(&self->room, ~bit); /* [K3] seq, pairs with [K2] and [K5] */
+	for (uint32_t at = PFS_BIN_GROUPS; at < self->group_count; at++) {
+		/* [K4] seq, pairs with [K5]. */
+		if (pfs_load_seq(&self->groups[at]->room) != 0)
+			(void)pfs_fetch_or_seq(&self->room, bit); /* [K5] seq */
+	}
+}
+
+/* The lowest group whose bit is set; NULL: none, and no bit is. */
+static struct pfs_group *group_with_room(struct pfs_bin *self)
+{
+	/* [K4] seq, pairs with [K5]: what was given before this is seen. */
+	uint64_t room = pfs_load_seq(&self->room);
+	while (room != 0) {
+		uint32_t number = (uint32_t)__builtin_ctzll(room);
+		uint64_t bit = UINT64_C(1) << number;
+		struct pfs_group *group;
+		if (number < PFS_BIN_GROUPS)
+			group = self->groups[number];
+		else
+			group = last_group_with_room(self);
+		/* relaxed: a hint, as above. */
+		if (group != NULL && pfs_load_relaxed(&group->room) != 0)
+			return group;
+		if (number < PFS_BIN_GROUPS)
+			pfs_hint_clear(&self->room, bit, &group->room, UINT64_MAX);
+		else
+			clear_last_bit(self, bit);
+		room = pfs_load_seq(&self->room); /* [K4] seq, as above */
+	}
+	return NULL;
+}
+
+static uint64_t valid_words(const struct pfs_extent *slab)
+{
+	uint32_t count = pfs_slab_word_count(slab);
+	return count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+}
+
+struct pfs_extent *pfs_bin_slab_with_room(struct pfs_bin *self)
+{
+	struct pfs_group *group = group_with_room(self);
+	while (group != NULL) {
+		/* relaxed: a hint; [K4] follows where it is cleared. */
+		uint64_t room = pfs_load_relaxed(&group->room);
+		uint64_t bit = room & -room;
+		struct pfs_extent *slab = room != 0 ? group->slabs[__builtin_ctzll(room)] : NULL;
+		/* relaxed: the same. */
+		if (slab != NULL && (pfs_load_relaxed(&slab->summary) & valid_words(slab)) != 0)
+			return slab;
+		if (slab != NULL)
+			pfs_hint_clear(&group->room, bit, &slab->summary, valid_words(slab));
+		else if (room != 0)
+			(void)pfs_fetch_and_seq(&group->room, ~bit); /* [K3] seq: of no slab */
+		group = group_with_room(self);
+	}
+	return NULL;
+}
+
+/* ---- take ---- */
+
+/* Up to count regions of a word; the word's bits that are the caller's now. */
+static uint64_t take_of_word(struct pfs_extent *slab, uint32_t word, uint32_t count)
+{
+	_Atomic(uint64_t) *bits = &slab->words[word];
+	uint64_t take = pfs_load_relaxed(bits); /* relaxed: a guess, only more bits can come */
+	while ((uint32_t)__builtin_popcountll(take) > count)
+		take &= ~(UINT64_C(1) << (63 - __builtin_clzll(take)));
+	/* [K6] seq, pairs with [K1]. Only the lock's holder takes, so all of `take` is still set. */
+	uint64_t before = take != 0 ? pfs_fetch_and_seq(bits, ~take) : 0;
+	if (before == take)
+		pfs_hint_clear(&slab->summary, UINT64_C(1) << word, bits, UINT64_MAX);
+	return take;
+}
+
+static uint32_t put_blocks(const struct pfs_extent *slab, uint32_t word, uint64_t bits,
+			   void **slots, uint32_t count)
+{
+	uintptr_t base = slab->base + (uintptr_t)word * PFS_WORD_REGIONS * slab->block_bytes;
+	for (; bits != 0; bits &= bits - 1) {
+		uintptr_t offset = (uintptr_t)__builtin_ctzll(bits) * slab->block_bytes;
+		slots[--count] = (void *)(base + offset); /* NOLINT: addresses are numbers here */
+	}
+	return count;
+}
+
+static uint32_t take_of_slab(struct pfs_extent *slab, void **slots, uint32_t count)
+{
+	uint32_t left = count;
+	/* relaxed: hints; what is missed here is found at the next look. */
+	uint64_t room = pfs_load_relaxed(&slab->summary) & valid_words(slab);
+	for (; room != 0 && left != 0; room &= room - 1) {
+		uint32_t word = (uint32_t)__builtin_ctzll(room);
+		uint64_t bits = take_of_word(slab, word, left);
+		left = put_blocks(slab, word, bits, slots, left);
+	}
+	return left;
+}
+
+/* Under lock: what the slabs have; how many are still missing. */
+static uint32_t take_locked(struct pfs_bin *self, void **slots, uint32_t count)
+{
+	struct pfs_extent *slab = pfs_bin_slab_with_room(self);
+	while (slab != NULL && count != 0) {
+		if (slab == self->spare)
+			self->spare = NULL;
+		count = take_of_slab(slab, slots, count);
+		slab = count != 0 ? pfs_bin_slab_with_room(self) : NULL;
+	}
+	self->refills++;
+	return count;
+}
+
+/* ---- slabs come and go ---- */
+
+static bool more_groups(struct pfs_bin *self)
+{
+	if (self->group_count == self->group_capacity) {
+		uint32_t capacity = self->group_capacity == 0 ? 8 : self->group_capacity * 2;
+		/* The old array is lost: an eighth of a line for each slab, at most. */
+		struct pfs_pool none = { NULL };
+		struct pfs_group **groups = pfs_base_new(&none, capacity * sizeof(*groups));
+		if (groups == NULL)
+			return false;
+		if (self->group_count != 0)
+			memcpy(groups, self->groups, self->group_count * sizeof(*groups));
+		self->groups = groups;
+		self->group_capacity = capacity;
+	}
+	struct pfs_group *group = pfs_base_new(&group_pool, sizeof(*group));
+	if (group == NULL)
+		return false;
+	group->bin = self;
+	group->number = self->group_count;
+	self->groups[self->group_count++] = group;
+	return true;
+}
+
+/* The lowest group with a place for one slab more; NULL: no memory. Under lock. */
+static struct pfs_group *group_with_hole(struct pfs_bin *self)
+{
+	while (self->group_with_hole < self->group_count) {
+		struct pfs_group *group = self->groups[self->group_with_hole];
+		if (group->used != UINT64_MAX)
+			return group;
+		self->group_with_hole++;
+	}
+	return more_groups(self) ? self->groups[self->group_count - 1] : NULL;
+}
+
+static bool slab_words(struct pfs_extent *slab, uint32_t class)
+{
+	uint32_t count = pfs_slab_word_count(slab);
+	slab->words = slab->few_words;
+	if (count > PFS_SLAB_WORDS_INLINE)
+		slab->words = pfs_base_new(&word_pools[class], count * sizeof(*slab->words));
+	if (slab->words == NULL)
+		return false;
+	for (uint32_t word = 0; word < count; word++)
+		/* relaxed: nobody knows it yet; [K5] and the bin's lock carry it. */
+		pfs_store_relaxed(&slab->words[word], pfs_slab_all_bits(slab, word));
+	return true;
+}
+
+static bool slab_tags(struct pfs_extent *slab, uint32_t class)
+{
+	if (!pfs_conf.tags)
+		return true;
+	size_t bytes = slab->regions * sizeof(*slab->tags);
+	slab->tags = pfs_base_new(&tag_pools[class], bytes);
+	if (slab->tags != NULL)
+		memset(slab->tags, 0, bytes);
+	return slab->tags != NULL;
+}
+
+static void slab_forget(struct pfs_extent *slab, uint32_t class)
+{
+	if (slab->words != slab->few_words && slab->words != NULL)
+		pfs_base_free(&word_pools[class], (void *)slab->words);
+	if (slab->tags != NULL)
+		pfs_base_free(&tag_pools[class], slab->tags);
+	slab->tags = NULL;
+}
+
+/* A slab that nobody knows; NULL: no memory. */
+static struct pfs_extent *slab_new(struct pfs_bin *self)
+{
+	const struct pfs_class *class = &pfs_classes[self->class];
+	struct pfs_extents *extents = pfs_arena_extents(self->arena);
+	struct pfs_extent *slab = pfs_extents_take(extents, class->slab_bytes, PFS_OS_PAGE);
+	if (slab == NULL)
+		return NULL;
+	slab->block_bytes = class->size_bytes;
+	slab->reciprocal = class->reciprocal;
+	slab->regions = (uint16_t)class->regions;
+	slab->class = (uint8_t)self->class;
+	slab->words = NULL;
+	if (!slab_words(slab, self->class) || !slab_tags(slab, self->class)) {
+		slab_forget(slab, self->class);
+		pfs_extents_give(extents, slab);
+		return NULL;
+	}
+	/* relaxed: [K5] and the bin's lock carry it. */
+	pfs_store_relaxed(&slab->summary, valid_words(slab));
+	pfs_extent_set_kind(slab, PFS_EXTENT_SLAB);
+	pfs_map_set_all(slab->base, slab->size_bytes, slab, PFS_RING_OFFSET(self->class));
+	return slab;
+}
+
+/* Under lock: it is one of the bin's. False: no memory for a group. */
+static bool slab_insert(struct pfs_bin *self, struct pfs_extent *slab)
+{
+	struct pfs_group *group = group_with_hole(self);
+	if (group == NULL)
+		return false;
+	uint32_t slot = (uint32_t)__builtin_ctzll(~group->used);
+	group->used |= UINT64_C(1) << slot;
+	group->slabs[slot] = slab;
+	slab->group = group;
+	slab->slot = (uint8_t)slot;
+	self->slabs_made++;
+	if (++self->slab_count > self->slab_peak)
+		self->slab_peak = self->slab_count;
+	(void)pfs_fetch_or_seq(&group->room, UINT64_C(1) << slot); /* [K5] seq, pairs with [K3] */
+	(void)pfs_fetch_or_seq(&self->room, pfs_group_bit(group)); /* [K5] seq, as above */
+	return true;
+}
+
+/* Give the pages of a slab back that is the bin's no more. */
+static void slab_end(struct pfs_extent *slab)
+{
+	slab_forget(slab, slab->class);
+	pfs_map_set_all(slab->base, slab->size_bytes, NULL, 0);
+	pfs_map_set_ends(slab->base, slab->size_bytes, slab);
+	pfs_extents_give(pfs_arena_extents(pfs_extent_arena(slab)), slab);
+}
+
+/* Under lock. */
+static void slab_remove(struct pfs_bin *self, struct pfs_extent *slab)
+{
+	struct pfs_group *group = slab->group;
+	uint64_t bit = UINT64_C(1) << slab->slot;
+	group->slabs[slab->slot] = NULL;
+	group->used &= ~bit;
+	if (group->number < self->group_with_hole)
+		self->group_with_hole = group->number;
+	(void)pfs_fetch_and_seq(&group->room, ~bit); /* [K3] seq: of no slab */
+	self->slab_count--;
+	self->slabs_ended++;
+}
+
+/* What of a slab may be looked at after it has ended: its words are words for ever. */
+struct pfs_words {
+	_Atomic(uint64_t) *bits;
+	uint32_t count;
+	uint64_t last; /* all bits of the last one */
+};
+
+static struct pfs_words words_of(const struct pfs_extent *slab)
+{
+	uint32_t count = pfs_slab_word_count(slab);
+	return (struct pfs_words){ slab->words, count, pfs_slab_all_bits(slab, count - 1) };
+}
+
+/* Are all regions free? Under the bin's lock, exact: nobody else takes. Else a guess. */
+static bool words_are_full(struct pfs_words words)
+{
+	/* [K4] seq, pairs with [K1]: their owners' last accesses, ahead of the slab's end. */
+	bool are_full = pfs_load_seq(&words.bits[words.count - 1]) == words.last;
+	for (uint32_t word = 0; are_full && word < words.count - 1; word++)
+		are_full = pfs_load_seq(&words.bits[word]) == UINT64_MAX; /* [K4] seq, as above */
+	return are_full;
+}
+
+/* A slab was seen empty: keep it as the spare, or end it, or the spare if that lies higher. */
+static void settle_empty(struct pfs_bin *self, struct pfs_group *group, uint32_t slot)
+{
+	pfs_mutex_lock(&self->lock);
+	struct pfs_extent *slab = group->slabs[slot];
+	struct pfs_extent *end = NULL;
+	if (slab != NULL && slab != self->spare && words_are_full(words_of(slab))) {
+		end = self->spare;
+		if (end == NULL || slab->base < end->base)
+			self->spare = slab;
+		else
+			end = slab;
+		self->spare_is_idle = false;
+	}
+	if (end != NULL)
+		slab_remove(self, end);
+	pfs_mutex_unlock(&self->lock);
+	if (end != NULL)
+		slab_end(end);
+}
+
+void pfs_bin_tick(struct pfs_bin *self, bool all)
+{
+	pfs_mutex_lock(&self->lock);
+	struct pfs_extent *end = all || self->spare_is_idle ? self->spare : NULL;
+	if (end != NULL) {
+		slab_remove(self, end);
+		self->spare = NULL;
+	}
+	self->spare_is_idle = self->spare != NULL;
+	pfs_mutex_unlock(&self->lock);
+	if (end != NULL)
+		slab_end(end);
+}
+
+/* A new slab, and blocks of it; how many are still missing. */
+static uint32_t take_from_new(struct pfs_bin *self, void **slots, uint32_t count)
+{
+	struct pfs_extent *slab = slab_new(self);
+	if (slab == NULL)
+		return count;
+	pfs_mutex_lock(&self->lock);
+	bool is_in = slab_insert(self, slab);
+	uint32_t left = is_in ? take_locked(self, slots, count) : count;
+	pfs_mutex_unlock(&self->lock);
+	if (!is_in)
+		slab_end(slab);
+	return left;
+}
+
+/* One thread at a time looks for more: first again in the words, then in the rings of others. */
+static PFS_COLD uint32_t take_more(struct pfs_bin *self, void **slots, uint32_t count)
+{
+	pfs_mutex_lock(&self->growing);
+	pfs_mutex_lock(&self->lock);
+	uint32_t left = take_locked(self, slots, count);
+	pfs_mutex_unlock(&self->lock);
+	if (left == count && pfs_caches_take_back(self)) {
+		pfs_mutex_lock(&self->lock);
+		left = take_locked(self, slots, count);
+		pfs_mutex_unlock(&self->lock);
+	}
+	if (left == count)
+		left = take_from_new(self, slots, count);
+	pfs_mutex_unlock(&self->growing);
+	return left;
+}
+
+uint32_t pfs_bin_take(struct pfs_bin *self, void **slots, uint32_t count)
+{
+	pfs_mutex_lock(&self->lock);
+	uint32_t left = take_locked(self, slots, count);
+	pfs_mutex_unlock(&self->lock);
+	if (left == count)
+		left = take_more(self, slots, count);
+	if (left != 0 && left != count) /* slots are filled from the end */
+		memmove(slots, &slots[left], (count - left) * sizeof(*slots));
+	return count - left;
+}
+
+/* ---- give ---- */
+
+/* Regions of one word become free, in one step. */
+static void give_word(struct pfs_extent *slab, uint32_t word, uint64_t mask, const char *call)
+{
+	struct pfs_group *group = slab->group;
+	struct pfs_words words = words_of(slab);
+	uint32_t slot = slab->slot;
+	uint64_t all = pfs_slab_all_bits(slab, word);
+	/* [K1] seq, pairs with [K4] and [K6]. From here on the slab may end [S2]. */
+	uint64_t before = pfs_fetch_or_seq(&words.bits[word], mask);
+	if (!pfs_likely((before & mask) == 0)) {
+		uint64_t twice = before & mask;
+		uint32_t region = word * PFS_WORD_REGIONS + (uint32_t)__builtin_ctzll(twice);
+		pfs_die(call, pfs_slab_block(slab, region), "the block is free already");
+	}
+	pfs_hint_raise(&slab->summary, UINT64_C(1) << word);
+	pfs_hint_raise(&group->room, UINT64_C(1) << slot);
+	pfs_hint_raise(&group->bin->room, pfs_group_bit(group));
+	/* A guess where it has ended meanwhile: settle_empty looks again. */
+	if ((before | mask) == all && words_are_full(words))
+		settle_empty(group->bin, group, slot);
+}
+
+void pfs_blocks_give(void *const *blocks, uint32_t count, const char *call)
+{
+	struct pfs_extent *slab = NULL;
+	uint32_t word = 0;
+	uint64_t mask = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct pfs_extent *own = pfs_map_extent(pfs_map_entry(blocks[i]));
+		uint32_t region;
+		if (!pfs_likely(pfs_slab_region(own, (uintptr_t)blocks[i], &region)))
+			pfs_die(call, blocks[i], "the pointer is inside of a block");
+		if (own != slab || region / PFS_WORD_REGIONS != word) {
+			if (mask != 0)
+				give_word(slab, word, mask, call);
+			slab = own;
+			word = region / PFS_WORD_REGIONS;
+			mask = 0;
+		}
+		uint64_t bit = UINT64_C(1) << (region % PFS_WORD_REGIONS);
+		if (!pfs_likely((mask & bit) == 0))
+			pfs_die(call, blocks[i], "the block is free already");
+		mask |= bit;
+	}
+	if (mask != 0)
+		give_word(slab, word, mask, call);
+}
+
+uint64_t pfs_bin_free_regions(struct pfs_bin *self, uint32_t *slabs)
+{
+	uint64_t free = 0;
+	pfs_mutex_lock(&self->lock);
+	for (uint32_t g = 0; g < self->group_count; g++) {
+		for (uint32_t i = 0; i < PFS_GROUP_SLABS; i++) {
+			struct pfs_extent *slab = self->groups[g]->slabs[i];
+			for (uint32_t w = 0; slab != NULL && w < pfs_slab_word_count(slab); w++) {
+				/* relaxed: a count */
+				uint64_t bits = pfs_load_relaxed(&slab->words[w]);
+				free += (uint64_t)__builtin_popcountll(bits);
+			}
+		}
+	}
+	*slabs = self->slab_count;
+	pfs_mutex_unlock(&self->lock);
+	return free;
+}

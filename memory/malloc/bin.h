@@ -1,0 +1,71 @@
+/*
+ * bin.h - the slabs of one size class in an arena: where rings are refilled and flushed.
+ *
+ * Blocks are taken from the lowest slab of the lowest group that has room: so the others empty,
+ * and go. One empty slab is kept as a spare until a tick finds that it was not used.
+ *
+ * No new slab comes while a region of the class is free in a word of the arena; nor, with rings of
+ * other threads, while these hold as many as a slab has (strict: any). Recycled dirty pages are no
+ * new memory, but for the count they are.
+ *
+ * Locks, in this order: `growing`, the registry of caches, `lock`, the extents'.
+ */
+#ifndef PFS_MALLOC_BIN_H
+#define PFS_MALLOC_BIN_H
+
+#include "base.h"
+#include "containers/mutex.h"
+#include "slab.h"
+
+struct pfs_bin {
+	struct pfs_mutex lock;
+	alignas(PFS_LINE) _Atomic(uint64_t) room; /* [K2] [K3] [K5] */
+	struct pfs_group **groups; /* under lock, as all below but growing */
+	uint32_t group_count, group_capacity;
+	uint32_t group_with_hole;  /* none below has one */
+	uint32_t slab_count;
+	struct pfs_extent *spare;  /* empty, and the only one that is; or NULL */
+	bool spare_is_idle;        /* since the last tick */
+	uint64_t slabs_made;
+	uint64_t slabs_ended;
+	uint64_t refills;
+	uint64_t needless;         /* slabs made while a slab's worth was free [only counted] */
+	uint32_t slab_peak;
+	struct pfs_arena *arena;   /* made once, as class */
+	uint32_t class;
+	struct pfs_mutex growing;
+};
+
+void pfs_bin_init(struct pfs_bin *self, struct pfs_arena *arena, uint32_t class);
+
+/*
+ * pfs_bin_take - up to count blocks, into slots[count - 1] downwards in the order of addresses.
+ *
+ * Returns   how many; 0: no memory. More than 0 but fewer than count: what there was.
+ * Errors    as returned.
+ * Progress  blocking, on the bin's lock, and where it grows on what the header names.
+ * Order     acquire [K6]: the blocks' last bytes.
+ */
+uint32_t pfs_bin_take(struct pfs_bin *self, void **slots, uint32_t count);
+
+/*
+ * pfs_blocks_give - blocks of any slabs, of any arenas, of one or several classes, become free.
+ *
+ * Returns   nothing. call is for the line that names a pointer which is no block in use.
+ * Errors    a block that is free already, a pointer inside of one: pfs_die.
+ * Progress  wait-free, one locked instruction for each run of blocks of one word; blocking where a
+ *           slab is empty.
+ * Order     release [K1].
+ */
+void pfs_blocks_give(void *const *blocks, uint32_t count, const char *call);
+
+/* A tick: end the spare slab if it was not used since the last one. all: end it in any case. */
+void pfs_bin_tick(struct pfs_bin *self, bool all);
+
+/* How many regions are free in words, and slabs now. Takes the lock. */
+uint64_t pfs_bin_free_regions(struct pfs_bin *self, uint32_t *slabs);
+
+/* Is any region free? Under lock. A false answer is exact, see [S3]. */
+struct pfs_extent *pfs_bin_slab_with_room(struct pfs_bin *self);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * block.h - what the calls share: from a pointer to its extent, and what is no quick way.
+ */
+#ifndef PFS_MALLOC_BLOCK_H
+#define PFS_MALLOC_BLOCK_H
+
+#include "arena.h"
+#include "cache.h"
+#include "conf.h"
+#include "die.h"
+#include "large.h"
+#include "map.h"
+#include "start.h"
+#include "tick.h"
+
+/* The extent of a block, which is a slab or large; pfs_die where there is none, or the pointer is
+ * inside of a large block. call is for its line. */
+struct pfs_extent *pfs_extent_of(const void *block, const char *call);
+struct pfs_extent *pfs_large_of(const void *block, const char *call);
+
+/* errno ENOMEM and NULL; with the option xmalloc a line and abort. */
+void *pfs_no_memory(size_t size_bytes);
+
+/* A large block, not filled; NULL and ENOMEM. */
+void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_zeroed);
+
+/* What the options zero and junk ask for; block may be NULL. */
+void *pfs_block_fill(void *block, size_t size_bytes);
+
+/* The size of the first small class that is a multiple of the alignment, a power of two; above
+ * PFS_SMALL_MAX: none. */
+size_t pfs_aligned_size(size_t align_bytes, size_t size_bytes);
+
+#endif

@@ -1,0 +1,236 @@
+/*
+ * calls.c - malloc and its family: the quick ways, and where they lead.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pfslab/malloc.h>
+#include <string.h>
+
+#include "quick.h"
+
+void *pfs_no_memory(size_t size_bytes)
+{
+	if (pfs_conf.xmalloc)
+		pfs_die("malloc", (void *)size_bytes, "no memory for so many bytes (xmalloc)");
+	errno = ENOMEM;
+	return NULL;
+}
+
+void *pfs_block_fill(void *block, size_t size_bytes)
+{
+	if (block != NULL && pfs_conf.zero)
+		memset(block, 0, size_bytes);
+	else if (block != NULL && pfs_conf.junk)
+		memset(block, 0xa5, pfs_malloc_usable_size(block));
+	return block;
+}
+
+static struct pfs_arena *own_arena(void)
+{
+	return pfs_cache_arena();
+}
+
+PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_zeroed)
+{
+	void *block = NULL;
+	if (size_bytes <= PFS_SIZE_MAX)
+		block = pfs_large_new(own_arena(), size_bytes, align_bytes, is_zeroed);
+	pfs_tick_if_due(&pfs_cache_own->slow_calls);
+	return block != NULL ? block : pfs_no_memory(size_bytes);
+}
+
+PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
+{
+	void *block = NULL;
+	if (size_bytes <= PFS_SMALL_MAX)
+		block = pfs_cache_refill(pfs_class_of(size_bytes));
+	else
+		block = pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL);
+	return pfs_block_fill(block != NULL ? block : pfs_no_memory(size_bytes), size_bytes);
+}
+
+void *pfs_malloc(size_t size_bytes)
+{
+	return pfs_malloc_quick(size_bytes);
+}
+
+/* The block is in no slab: nothing at all, a large one, or a mistake. */
+static void free_other(void *block, const char *call)
+{
+	if (block == NULL)
+		return;
+	pfs_large_free(pfs_large_of(block, call));
+	pfs_tick_if_due(&pfs_cache_own->slow_calls);
+}
+
+PFS_COLD void pfs_free_slow(void *block)
+{
+	static const char call[] = "free";
+	int errno_before = errno;
+	uint32_t offset = pfs_map_ring(pfs_map_entry(block));
+	if (offset != 0) {
+		pfs_cache_overflow(block, pfs_class_of_offset(offset), call);
+	} else {
+		pfs_ring_cancel(&pfs_cache_own->unusable);
+		free_other(block, call);
+	}
+	errno = errno_before;
+}
+
+void pfs_block_free(void *block)
+{
+	pfs_free_quick(block);
+}
+
+struct pfs_extent *pfs_extent_of(const void *block, const char *call)
+{
+	uint64_t entry = pfs_map_entry_or_none((uintptr_t)block);
+	struct pfs_extent *extent = pfs_map_extent(entry);
+	if (!pfs_likely(extent != NULL && pfs_extent_kind(extent) >= PFS_EXTENT_LARGE))
+		pfs_die(call, block, "no block of this allocator is there");
+	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && extent->base != (uintptr_t)block)
+		pfs_die(call, block, "the pointer is inside of a block");
+	return extent;
+}
+
+struct pfs_extent *pfs_large_of(const void *block, const char *call)
+{
+	struct pfs_extent *extent = pfs_extent_of(block, call);
+	if (pfs_extent_kind(extent) != PFS_EXTENT_LARGE)
+		pfs_die(call, block, "no block of this allocator is there");
+	return extent;
+}
+
+static size_t extent_block_bytes(struct pfs_extent *extent)
+{
+	return pfs_extent_kind(extent) == PFS_EXTENT_SLAB ? extent->block_bytes
+							  : extent->request_bytes;
+}
+
+size_t pfs_malloc_usable_size(const void *block)
+{
+	return block != NULL ? extent_block_bytes(pfs_extent_of(block, "malloc_usable_size")) : 0;
+}
+
+void *pfs_calloc(size_t count, size_t size_bytes)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size_bytes, &bytes))
+		return pfs_no_memory(SIZE_MAX);
+	bool is_zeroed = false;
+	void *block;
+	if (bytes <= PFS_SMALL_MAX)
+		block = pfs_malloc_quick(bytes);
+	else
+		block = pfs_malloc_large(bytes, PFS_OS_PAGE, &is_zeroed);
+	if (block != NULL && !is_zeroed)
+		memset(block, 0, bytes);
+	return block;
+}
+
+static void *move_bytes(void *block, size_t before, size_t size_bytes)
+{
+	void *moved = pfs_malloc(size_bytes);
+	if (moved == NULL)
+		return NULL;
+	memcpy(moved, block, before < size_bytes ? before : size_bytes);
+	if (pfs_conf.tags)
+		*pfs_malloc_tag(moved) = *pfs_malloc_tag(block);
+	pfs_block_free(block);
+	return moved;
+}
+
+/* Where it is, if it fits its class; else pages move, or bytes do. */
+static void *realloc_to(void *block, size_t size_bytes)
+{
+	struct pfs_extent *extent = pfs_extent_of(block, "realloc");
+	size_t before = extent_block_bytes(extent);
+	if (pfs_size_of_request(size_bytes) == before)
+		return block;
+	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && size_bytes > PFS_SMALL_MAX) {
+		if (pfs_large_resize(extent, size_bytes))
+			return block;
+		void *moved = pfs_large_move(extent, size_bytes);
+		if (moved != NULL)
+			return moved;
+	}
+	return move_bytes(block, before, size_bytes);
+}
+
+void *pfs_realloc(void *block, size_t size_bytes)
+{
+	if (block == NULL)
+		return pfs_malloc(size_bytes);
+	if (size_bytes == 0) {
+		pfs_block_free(block);
+		return NULL;
+	}
+	return size_bytes <= PFS_SIZE_MAX ? realloc_to(block, size_bytes)
+					  : pfs_no_memory(size_bytes);
+}
+
+void *pfs_reallocarray(void *block, size_t count, size_t size_bytes)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size_bytes, &bytes))
+		return pfs_no_memory(SIZE_MAX);
+	return pfs_realloc(block, bytes);
+}
+
+/* A size whose small class is a multiple of the alignment; above PFS_SMALL_MAX: none is. */
+size_t pfs_aligned_size(size_t align_bytes, size_t size_bytes)
+{
+	size_t size = size_bytes > align_bytes ? size_bytes : align_bytes;
+	while (size <= PFS_SMALL_MAX) {
+		size_t class_bytes = pfs_classes[pfs_class_of(size)].size_bytes;
+		if ((class_bytes & (align_bytes - 1)) == 0)
+			return class_bytes;
+		size = class_bytes + 1;
+	}
+	return size;
+}
+
+/* The alignment is a power of two. */
+void *pfs_memalign(size_t align_bytes, size_t size_bytes)
+{
+	if (align_bytes > PFS_SIZE_MAX || size_bytes > PFS_SIZE_MAX - align_bytes)
+		return pfs_no_memory(size_bytes);
+	if (align_bytes <= PFS_OS_PAGE) {
+		size_t size = pfs_aligned_size(align_bytes, size_bytes);
+		if (size <= PFS_SMALL_MAX)
+			return pfs_malloc(size);
+	}
+	void *block = pfs_malloc_large(size_bytes != 0 ? size_bytes : 1, align_bytes, NULL);
+	return pfs_block_fill(block, size_bytes);
+}
+
+int pfs_posix_memalign(void **block, size_t align_bytes, size_t size_bytes)
+{
+	if (align_bytes % sizeof(void *) != 0 || (align_bytes & (align_bytes - 1)) != 0 ||
+	    align_bytes == 0)
+		return EINVAL;
+	void *aligned = pfs_memalign(align_bytes, size_bytes);
+	if (aligned == NULL)
+		return ENOMEM;
+	*block = aligned;
+	return 0;
+}
+
+size_t pfs_malloc_trim_all(void)
+{
+	pfs_start();
+	pfs_cache_flush();
+	return pfs_tick_all() * PFS_OS_PAGE;
+}
+
+uint32_t *pfs_malloc_tag(const void *block)
+{
+	struct pfs_extent *extent = pfs_extent_of(block, "pfs_malloc_tag");
+	if (extent->tags == NULL)
+		return NULL;
+	uint32_t region = 0;
+	if (pfs_extent_kind(extent) == PFS_EXTENT_SLAB &&
+	    !pfs_slab_region(extent, (uintptr_t)block, &region))
+		pfs_die("pfs_malloc_tag", block, "the pointer is inside of a block");
+	return &extent->tags[region];
+}

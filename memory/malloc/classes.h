@@ -1,0 +1,101 @@
+/*
+ * classes.h - size classes: which sizes blocks have.
+ *
+ * The rule, jemalloc 5.2.1's: 8 first, then multiples of 16 up to 128, then four classes for each
+ * doubling. Up to 14336 bytes a class is small: its blocks are regions of slabs. From 16384 on it
+ * is large: a block is an extent of its own, and the same four a doubling go on.
+ *
+ * A class is known by its number, from 0; classes_test.c compares the table with the rule.
+ * Source:    jemalloc 5.2.1 (size_classes, sc.c: lg_quantum 4, lg_group 2, 4 KiB pages), by rule.
+ */
+#ifndef PFS_MALLOC_CLASSES_H
+#define PFS_MALLOC_CLASSES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PFS_SMALL_CLASSES(X)                                                              \
+	X(0, 0, 8) X(1, 8, 16) X(2, 16, 32) X(3, 32, 48) X(4, 48, 64) X(5, 64, 80)        \
+	X(6, 80, 96) X(7, 96, 112) X(8, 112, 128) X(9, 128, 160) X(10, 160, 192)          \
+	X(11, 192, 224) X(12, 224, 256) X(13, 256, 320) X(14, 320, 384) X(15, 384, 448)   \
+	X(16, 448, 512) X(17, 512, 640) X(18, 640, 768) X(19, 768, 896) X(20, 896, 1024)  \
+	X(21, 1024, 1280) X(22, 1280, 1536) X(23, 1536, 1792) X(24, 1792, 2048)           \
+	X(25, 2048, 2560) X(26, 2560, 3072) X(27, 3072, 3584) X(28, 3584, 4096)           \
+	X(29, 4096, 5120) X(30, 5120, 6144) X(31, 6144, 7168) X(32, 7168, 8192)           \
+	X(33, 8192, 10240) X(34, 10240, 12288) X(35, 12288, 14336)
+
+#define PFS_SMALL_COUNT 36u
+#define PFS_SMALL_MAX 14336u
+#define PFS_LARGE_MIN 16384u
+#define PFS_OS_PAGE 4096u
+#define PFS_OS_PAGE_BITS 12u
+#define PFS_GROUP_BITS 2u /* 2^2 classes a doubling */
+
+/* No block may be larger, as the standard's pointer differences demand. */
+#define PFS_SIZE_MAX ((size_t)PTRDIFF_MAX)
+
+/* Of small class c: block size; and of its slabs: bytes, regions, 2^32 / size rounded up. */
+struct pfs_class {
+	uint32_t size_bytes;
+	uint32_t slab_bytes;
+	uint32_t regions;
+	uint32_t reciprocal;
+};
+extern const struct pfs_class pfs_classes[PFS_SMALL_COUNT];
+
+/* The ring of a size's class, as an offset in a thread's cache: [(size + 7) / 8]. */
+#define PFS_RING_BYTES 64u
+#define PFS_RING_OFFSET(number) (((number) + 1u) * PFS_RING_BYTES)
+extern const uint16_t pfs_ring_offsets[PFS_SMALL_MAX / 8 + 1];
+
+static inline uint32_t pfs_class_of_offset(uint32_t offset)
+{
+	return offset / PFS_RING_BYTES - 1;
+}
+
+/* Of a small size. */
+static inline uint32_t pfs_class_of(size_t size_bytes)
+{
+	return pfs_class_of_offset(pfs_ring_offsets[(size_bytes + 7) / 8]);
+}
+
+/* Four a doubling: the next class of a size above 128; any size up to PFS_SIZE_MAX. */
+static inline size_t pfs_size_round(size_t size_bytes)
+{
+	uint32_t doubling = 63u - (uint32_t)__builtin_clzll(size_bytes - 1);
+	size_t step = (size_t)1 << (doubling - PFS_GROUP_BITS);
+	return (size_bytes + step - 1) & ~(step - 1);
+}
+
+/* The block size that a request gets. */
+static inline size_t pfs_size_of_request(size_t size_bytes)
+{
+	if (size_bytes <= PFS_SMALL_MAX)
+		return pfs_classes[pfs_class_of(size_bytes)].size_bytes;
+	return pfs_size_round(size_bytes < PFS_LARGE_MIN ? PFS_LARGE_MIN : size_bytes);
+}
+
+/*
+ * The class of a length of free memory, in pages, to sort extents by: four a doubling. floor:
+ * the last one that is not longer; ceiling: the first one all of whose members are long enough.
+ */
+#define PFS_LENGTH_COUNT 160u
+
+static inline uint32_t pfs_length_floor(size_t pages)
+{
+	uint32_t doubling = 63u - (uint32_t)__builtin_clzll(pages);
+	if (doubling <= PFS_GROUP_BITS)
+		return (uint32_t)pages - 1; /* 1 .. 7, each its own */
+	uint32_t quarter = (uint32_t)(pages >> (doubling - PFS_GROUP_BITS)) & 3u;
+	return doubling * 4u - 5u + quarter;
+}
+
+static inline uint32_t pfs_length_ceiling(size_t pages)
+{
+	uint32_t doubling = 63u - (uint32_t)__builtin_clzll(pages);
+	size_t step = doubling <= PFS_GROUP_BITS ? 1
+						  : (size_t)1 << (doubling - PFS_GROUP_BITS);
+	return pfs_length_floor((pages + step - 1) & ~(step - 1));
+}
+
+#endif

@@ -1,0 +1,179 @@
+#include "conf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "die.h"
+
+struct pfs_conf pfs_conf = {
+	.tcache = true,
+	.ring_bytes_max = 64u << 10,
+	.ring_entries_max = 511,
+	.dirty_decay_ms = PFS_DECAY_LOW_WATER,
+	.muzzy_decay_ms = 0,
+	.tick_ms = 1000,
+	.background_thread = true,
+	.thp = PFS_THP_DEFAULT,
+};
+
+#define TEXT_MAX 64u
+#define COUNT_MAX UINT32_MAX
+
+enum kind { KIND_BOOL, KIND_COUNT, KIND_SIZE, KIND_TIME, KIND_THP };
+
+static const struct option {
+	const char *name;
+	enum kind kind;
+	void *value;
+} options[] = {
+	{ "tcache", KIND_BOOL, &pfs_conf.tcache },
+	{ "tcache_bytes_max", KIND_COUNT, &pfs_conf.ring_bytes_max },
+	{ "tcache_nslots_small_max", KIND_COUNT, &pfs_conf.ring_entries_max },
+	{ "narenas", KIND_COUNT, &pfs_conf.narenas },
+	{ "dirty_decay_ms", KIND_TIME, &pfs_conf.dirty_decay_ms },
+	{ "muzzy_decay_ms", KIND_TIME, &pfs_conf.muzzy_decay_ms },
+	{ "tick_ms", KIND_COUNT, &pfs_conf.tick_ms },
+	{ "background_thread", KIND_BOOL, &pfs_conf.background_thread },
+	{ "oversize_threshold", KIND_SIZE, &pfs_conf.oversize_threshold },
+	{ "strict", KIND_BOOL, &pfs_conf.strict },
+	{ "tags", KIND_BOOL, &pfs_conf.tags },
+	{ "zero", KIND_BOOL, &pfs_conf.zero },
+	{ "junk", KIND_BOOL, &pfs_conf.junk },
+	{ "xmalloc", KIND_BOOL, &pfs_conf.xmalloc },
+	{ "abort_conf", KIND_BOOL, &pfs_conf.abort_conf },
+	{ "stats_print", KIND_BOOL, &pfs_conf.stats_print },
+	{ "thp", KIND_THP, &pfs_conf.thp },
+};
+
+static bool parse_bool(const char *text, bool *value)
+{
+	*value = strcmp(text, "true") == 0;
+	return *value || strcmp(text, "false") == 0;
+}
+
+/* A number of the whole text, from least to most; with 0x as hexadecimal. Keeps errno. */
+static bool parse_number(const char *text, int64_t least, int64_t most, int64_t *value)
+{
+	int errno_before = errno;
+	char *end;
+	errno = 0;
+	long long parsed = strtoll(text, &end, 0);
+	bool done = errno == 0 && end != text && *end == '\0' && parsed >= least && parsed <= most;
+	*value = parsed;
+	errno = errno_before;
+	return done;
+}
+
+static bool set(const struct option *option, const char *text)
+{
+	int64_t number = 0;
+	bool flag = false;
+	bool done = false;
+	switch (option->kind) {
+	case KIND_BOOL:
+		done = parse_bool(text, &flag);
+		if (done)
+			*(bool *)option->value = flag;
+		return done;
+	case KIND_COUNT:
+		done = parse_number(text, 0, COUNT_MAX, &number);
+		if (done)
+			*(uint32_t *)option->value = (uint32_t)number;
+		return done;
+	case KIND_SIZE:
+		done = parse_number(text, 0, INT64_MAX, &number);
+		if (done)
+			*(size_t *)option->value = (size_t)number;
+		return done;
+	case KIND_TIME:
+		done = parse_number(text, -1, INT64_MAX / 1000000, &number);
+		if (done)
+			*(int64_t *)option->value = number;
+		return done;
+	case KIND_THP:
+		done = strcmp(text, "default") == 0 || strcmp(text, "never") == 0;
+		if (done)
+			*(enum pfs_thp *)option->value =
+				text[0] == 'n' ? PFS_THP_NEVER : PFS_THP_DEFAULT;
+		return done;
+	}
+	return false;
+}
+
+static const struct option *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (strcmp(name, options[i].name) == 0)
+			return &options[i];
+	return NULL;
+}
+
+static void take(const char *name, const char *value)
+{
+	const struct option *option = find(name);
+	if (option == NULL)
+		pfs_warn("PFS_MALLOC_CONF has no option '", name,
+			 "'; docs/malloc.md lists them all");
+	else if (!set(option, value))
+		pfs_warn("PFS_MALLOC_CONF cannot set ", name,
+			 " to what stands behind it; docs/malloc.md says what it takes");
+	else
+		return;
+	if (pfs_conf.abort_conf)
+		abort();
+}
+
+/* Up to one of two ends into a buffer; where it ended. */
+static const char *copy_up_to(const char *from, char end, char *text)
+{
+	size_t used = 0;
+	while (*from != '\0' && *from != ',' && *from != end) {
+		if (used < TEXT_MAX - 1)
+			text[used++] = *from;
+		from++;
+	}
+	text[used] = '\0';
+	return from;
+}
+
+static void parse(const char *at)
+{
+	while (*at != '\0') {
+		char name[TEXT_MAX], value[TEXT_MAX] = "";
+		at = copy_up_to(at, ':', name);
+		if (*at == ':')
+			at = copy_up_to(at + 1, ',', value);
+		if (name[0] != '\0')
+			take(name, value);
+		if (*at == ',')
+			at++;
+	}
+}
+
+/* What fills blocks does so on the slow ways. */
+static void settle(void)
+{
+	if (pfs_conf.zero || pfs_conf.junk)
+		pfs_conf.tcache = false;
+}
+
+void pfs_conf_start(void)
+{
+	extern char **environ;
+	static bool is_read;
+	if (is_read || environ == NULL)
+		return;
+	is_read = true;
+	const char *text = getenv("PFS_MALLOC_CONF");
+	if (text != NULL)
+		parse(text);
+	settle();
+}
+
+int pfs_conf_perturb(int value)
+{
+	pfs_conf.junk = value != 0;
+	settle();
+	return 1;
+}

@@ -1,0 +1,42 @@
+/*
+ * conf.h - options, from PFS_MALLOC_CONF: "name:value,name:value", jemalloc's names where it has
+ * them. docs/malloc.md has the list. A wrong one is named once on stderr, and passed over.
+ */
+#ifndef PFS_MALLOC_CONF_H
+#define PFS_MALLOC_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pfs_thp { PFS_THP_DEFAULT, PFS_THP_NEVER };
+
+#define PFS_DECAY_LOW_WATER INT64_MIN /* no time: what was not needed since the last tick */
+
+struct pfs_conf {
+	bool tcache;            /* rings in front of the slabs */
+	uint32_t ring_bytes_max; /* of the blocks of one class in a ring */
+	uint32_t ring_entries_max;
+	uint32_t narenas;       /* 0: by the number of CPUs and nodes */
+	int64_t dirty_decay_ms; /* -1: never; 0: at once; PFS_DECAY_LOW_WATER */
+	int64_t muzzy_decay_ms; /* 0: dirty ones become retained */
+	uint32_t tick_ms;       /* 0: no ticks but on slow paths */
+	bool background_thread; /* false: ticks on slow paths only */
+	size_t oversize_threshold; /* larger blocks go back to the system at once; 0: none */
+	bool strict;            /* no new slab while a region is free in a ring of another thread */
+	bool tags;              /* a tag beside each block */
+	bool zero, junk;        /* fill what is handed out */
+	bool xmalloc;           /* no memory: a line and abort */
+	bool abort_conf;        /* a wrong option ends the program */
+	bool stats_print;       /* at exit */
+	enum pfs_thp thp;
+};
+extern struct pfs_conf pfs_conf;
+
+/* mallopt(M_PERTURB): blocks are filled from now on, of threads that begin. 1, as mallopt. */
+int pfs_conf_perturb(int value);
+
+/* Read the environment, once it is there. */
+void pfs_conf_start(void);
+
+#endif

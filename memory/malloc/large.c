@@ -1,0 +1,105 @@
+#include "large.h"
+
+#include <string.h>
+
+#include "conf.h"
+#include "map.h"
+#include "system.h"
+
+#define MOVE_LEAST_BYTES ((size_t)128 << 10) /* below, a copy costs less than the system's call */
+
+static struct pfs_pool tag_pool;
+
+/* The bytes of a block of its class; 0: more than there can be. */
+static size_t class_bytes(size_t size_bytes)
+{
+	size_t bytes = pfs_size_round(size_bytes < PFS_LARGE_MIN ? PFS_LARGE_MIN : size_bytes);
+	return bytes <= PFS_SIZE_MAX ? bytes : 0;
+}
+
+/* What is large only for its alignment needs no more than whole pages. */
+static size_t wanted_bytes(size_t size_bytes, size_t align_bytes)
+{
+	if (align_bytes <= PFS_OS_PAGE || size_bytes > PFS_SMALL_MAX)
+		return class_bytes(size_bytes);
+	return (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
+}
+
+void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes,
+		    bool *is_zeroed)
+{
+	struct pfs_extents *extents = &arena->extents;
+	size_t align = align_bytes < PFS_OS_PAGE ? PFS_OS_PAGE : align_bytes;
+	size_t bytes = wanted_bytes(size_bytes, align);
+	struct pfs_extent *extent = bytes != 0 ? pfs_extents_take(extents, bytes, align) : NULL;
+	if (extent == NULL)
+		return NULL;
+	if (pfs_conf.tags) {
+		extent->tags = pfs_base_new(&tag_pool, sizeof(*extent->tags));
+		if (extent->tags == NULL) {
+			pfs_extents_give(extents, extent);
+			return NULL;
+		}
+		*extent->tags = 0;
+	}
+	if (is_zeroed != NULL)
+		*is_zeroed = extent->is_zeroed;
+	extent->request_bytes = bytes;
+	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
+	pfs_extents_count_large(extents, 0, bytes);
+	return (void *)extent->base; /* NOLINT: addresses are numbers here */
+}
+
+void pfs_large_free(struct pfs_extent *extent)
+{
+	struct pfs_extents *extents = &pfs_extent_arena(extent)->extents;
+	size_t bytes = extent->request_bytes;
+	if (extent->tags != NULL)
+		pfs_base_free(&tag_pool, extent->tags);
+	extent->tags = NULL;
+	pfs_extents_count_large(extents, bytes, 0);
+	if (pfs_conf.oversize_threshold != 0 && bytes >= pfs_conf.oversize_threshold)
+		(void)pfs_system_purge((void *)extent->base, bytes); /* NOLINT: as above */
+	pfs_extents_give(extents, extent);
+	if (pfs_conf.dirty_decay_ms == 0)
+		(void)pfs_extents_purge(extents, PFS_EXTENT_DIRTY, 0, pfs_conf.muzzy_decay_ms != 0);
+}
+
+bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
+{
+	struct pfs_extents *extents = &pfs_extent_arena(extent)->extents;
+	size_t before = extent->request_bytes;
+	size_t bytes = class_bytes(size_bytes);
+	bool done = bytes == before;
+	if (bytes == 0)
+		return false;
+	if (bytes < before)
+		done = pfs_extents_shrink(extents, extent, bytes);
+	else if (bytes > before)
+		done = pfs_extents_grow(extents, extent, bytes);
+	if (!done)
+		return false;
+	extent->request_bytes = bytes;
+	pfs_extents_count_large(extents, before, bytes);
+	return true;
+}
+
+void *pfs_large_move(struct pfs_extent *extent, size_t size_bytes)
+{
+	size_t bytes = class_bytes(size_bytes);
+	size_t keep = extent->request_bytes < bytes ? extent->request_bytes : bytes;
+	if (keep < MOVE_LEAST_BYTES)
+		return NULL;
+	struct pfs_arena *arena = pfs_extent_arena(extent);
+	void *block = pfs_large_new(arena, bytes, PFS_OS_PAGE, NULL);
+	if (block == NULL)
+		return NULL;
+	void *from = (void *)extent->base; /* NOLINT: addresses are numbers here */
+	if (!pfs_system_move(from, block, keep))
+		memcpy(block, from, keep);
+	struct pfs_extent *moved = pfs_map_extent(pfs_map_entry(block));
+	if (moved->tags != NULL && extent->tags != NULL)
+		*moved->tags = *extent->tags;
+	pfs_large_free(extent);
+	return block;
+}

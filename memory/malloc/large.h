@@ -1,0 +1,27 @@
+/*
+ * large.h - blocks from 16 KiB on, and those of a larger alignment than an OS page: an extent each.
+ */
+#ifndef PFS_MALLOC_LARGE_H
+#define PFS_MALLOC_LARGE_H
+
+#include "arena.h"
+
+/*
+ * pfs_large_new - a block of at least size_bytes (not 0, at most PFS_SIZE_MAX), of a size class.
+ *
+ * Returns   it; NULL: no memory. *is_zeroed (may be NULL): all its bytes are 0.
+ * Progress  blocking: the extents' lock, the system.
+ */
+void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes,
+		    bool *is_zeroed);
+
+/* Blocking, as new. The extent is a large block's, and the pointer its first byte. */
+void pfs_large_free(struct pfs_extent *extent);
+
+/* To another size, large too, where the block is; false: it can not be. */
+bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes);
+
+/* To another size by moving pages and not bytes; NULL: it can not be, nothing has changed. */
+void *pfs_large_move(struct pfs_extent *extent, size_t size_bytes);
+
+#endif

@@ -1,0 +1,111 @@
+#include "map.h"
+
+#include "containers/compiler.h"
+#include "system.h"
+
+#define PARTS_TOGETHER 512u /* root entries on one OS page */
+
+_Atomic(struct pfs_map_leaf *) pfs_map_root[PFS_MAP_ROOT_COUNT];
+
+/* All zeroes for ever: read, never written, so it holds no memory. */
+static struct pfs_map_leaf no_extents;
+
+/* Give a leaf to each part around one that has none: entries of the root that share its page. */
+static void point_neighbours(size_t part)
+{
+	size_t first = part / PARTS_TOGETHER * PARTS_TOGETHER;
+	for (size_t at = first; at < first + PARTS_TOGETHER; at++) {
+		struct pfs_map_leaf *none = NULL;
+		/* [A3] acq_rel, pairs with [A4]. */
+		(void)pfs_cas_acq_rel(&pfs_map_root[at], &none, &no_extents);
+	}
+}
+
+static size_t part_of(uintptr_t address)
+{
+	return (address & (((uintptr_t)1 << PFS_MAP_ADDRESS_BITS) - 1)) >> PFS_MAP_PART_BITS;
+}
+
+void pfs_map_start(void)
+{
+	static const char of_library;
+	int on_stack = 0;
+	extern char **environ; /* of the stack's beginning */
+	point_neighbours(0);   /* NULL, and programs that lie where they were linked to */
+	point_neighbours(part_of((uintptr_t)&of_library));
+	point_neighbours(part_of((uintptr_t)&on_stack));
+	point_neighbours(part_of((uintptr_t)&environ));
+	point_neighbours(part_of((uintptr_t)environ));
+}
+
+static bool reserve_part(size_t part)
+{
+	/* [A4] acquire, pairs with [A3]. */
+	struct pfs_map_leaf *seen = pfs_load_acquire(&pfs_map_root[part]);
+	if (seen == NULL) {
+		point_neighbours(part);
+		seen = pfs_load_acquire(&pfs_map_root[part]); /* [A4] acquire */
+	}
+	if (seen != &no_extents)
+		return true;
+	struct pfs_map_leaf *leaf = pfs_system_reserve(sizeof(*leaf));
+	if (leaf == NULL)
+		return false;
+	/* [A3] acq_rel, pairs with [A4]: without it another arena's thread could find the leaf,
+	 * and its own entries be lost under zeroes that come late. */
+	if (!pfs_cas_acq_rel(&pfs_map_root[part], &seen, leaf))
+		pfs_system_unmap(leaf, sizeof(*leaf));
+	return true;
+}
+
+bool pfs_map_reserve(const void *pages, size_t size_bytes)
+{
+	uintptr_t first = (uintptr_t)pages;
+	uintptr_t last = first + size_bytes - 1;
+	bool done = last >> PFS_MAP_ADDRESS_BITS == 0;
+	for (size_t part = part_of(first); done && part <= part_of(last); part++)
+		done = reserve_part(part);
+	return done;
+}
+
+uint64_t pfs_map_entry_or_none(uintptr_t address)
+{
+	if (address >> PFS_MAP_ADDRESS_BITS != 0)
+		return 0;
+	/* [A4] acquire, pairs with [A3]. */
+	struct pfs_map_leaf *leaf = pfs_load_acquire(&pfs_map_root[address >> PFS_MAP_PART_BITS]);
+	if (leaf == NULL)
+		return 0;
+	uint32_t page = (uint32_t)address >> PFS_OS_PAGE_BITS;
+	return pfs_load_relaxed(&leaf->entries[page]); /* relaxed: see the head of map.h */
+}
+
+static uint64_t entry_of(const struct pfs_extent *extent, uint32_t ring)
+{
+	return (uint64_t)(uintptr_t)extent << PFS_MAP_RING_BITS | ring;
+}
+
+static void set(uintptr_t address, uint64_t entry)
+{
+	/* [A4] acquire, pairs with [A3]. */
+	struct pfs_map_leaf *leaf = pfs_load_acquire(&pfs_map_root[address >> PFS_MAP_PART_BITS]);
+	uint32_t page = (uint32_t)address >> PFS_OS_PAGE_BITS;
+	/* relaxed: handing the first block out carries it; see the head of map.h. */
+	pfs_store_relaxed(&leaf->entries[page], entry);
+}
+
+void pfs_map_set_all(uintptr_t base, size_t size_bytes, const struct pfs_extent *extent,
+		     uint32_t ring)
+{
+	uint64_t entry = extent != NULL ? entry_of(extent, ring) : 0;
+	for (uintptr_t at = base; at < base + size_bytes; at += PFS_OS_PAGE)
+		set(at, entry);
+}
+
+void pfs_map_set_ends(uintptr_t base, size_t size_bytes, const struct pfs_extent *extent)
+{
+	uint64_t entry = extent != NULL ? entry_of(extent, 0) : 0;
+	set(base, entry);
+	if (size_bytes > PFS_OS_PAGE)
+		set(base + size_bytes - PFS_OS_PAGE, entry);
+}

@@ -1,0 +1,204 @@
+/*
+ * names.c - the standard's, POSIX's and glibc's names. Their contract is glibc's, also where others
+ * differ: realloc(p, 0) frees and returns NULL, free keeps errno, what is too large is ENOMEM.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <malloc.h>
+#include <pfslab/malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "quick.h"
+#include "stats.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+PUBLIC void *malloc(size_t size)
+{
+	return pfs_malloc_quick(size);
+}
+
+PUBLIC void free(void *block)
+{
+	pfs_free_quick(block);
+}
+
+void cfree(void *block);
+PUBLIC void cfree(void *block)
+{
+	pfs_free_quick(block);
+}
+
+/* C23: with the size that was asked for, which the page map tells as fast. */
+void free_sized(void *block, size_t size);
+PUBLIC void free_sized(void *block, size_t size)
+{
+	(void)size;
+	pfs_free_quick(block);
+}
+
+void free_aligned_sized(void *block, size_t alignment, size_t size);
+PUBLIC void free_aligned_sized(void *block, size_t alignment, size_t size)
+{
+	(void)alignment, (void)size;
+	pfs_free_quick(block);
+}
+
+PUBLIC void *calloc(size_t count, size_t size)
+{
+	return pfs_calloc(count, size);
+}
+
+PUBLIC void *realloc(void *block, size_t size)
+{
+	return pfs_realloc(block, size);
+}
+
+PUBLIC void *reallocarray(void *block, size_t count, size_t size)
+{
+	return pfs_reallocarray(block, count, size);
+}
+
+static bool is_power_of_two(size_t value)
+{
+	return value != 0 && (value & (value - 1)) == 0;
+}
+
+PUBLIC int posix_memalign(void **block, size_t alignment, size_t size)
+{
+	return pfs_posix_memalign(block, alignment, size);
+}
+
+PUBLIC void *aligned_alloc(size_t alignment, size_t size)
+{
+	if (is_power_of_two(alignment))
+		return pfs_memalign(alignment, size);
+	errno = EINVAL;
+	return NULL;
+}
+
+/* Any alignment: the next power of two; too large a one is no memory, as in glibc. */
+PUBLIC void *memalign(size_t alignment, size_t size)
+{
+	if (alignment > PFS_SIZE_MAX / 2 + 1) {
+		errno = EINVAL;
+		return NULL;
+	}
+	size_t power = sizeof(void *);
+	while (power < alignment)
+		power *= 2;
+	return pfs_memalign(power, size);
+}
+
+PUBLIC void *valloc(size_t size)
+{
+	return pfs_memalign(PFS_OS_PAGE, size);
+}
+
+PUBLIC void *pvalloc(size_t size)
+{
+	size_t rounded;
+	if (__builtin_add_overflow(size, PFS_OS_PAGE - 1, &rounded))
+		return pfs_no_memory(size);
+	rounded &= ~(size_t)(PFS_OS_PAGE - 1);
+	return pfs_memalign(PFS_OS_PAGE, rounded != 0 ? rounded : PFS_OS_PAGE);
+}
+
+PUBLIC size_t malloc_usable_size(void *block)
+{
+	return pfs_malloc_usable_size(block);
+}
+
+PUBLIC int malloc_trim(size_t pad)
+{
+	(void)pad;
+	return pfs_malloc_trim_all() != 0;
+}
+
+/* Parameters of glibc's own structure: those that have a meaning here do it, the others are taken
+ * without one, as programs expect that set them at their start. */
+PUBLIC int mallopt(int parameter, int value)
+{
+	switch (parameter) {
+	case M_TRIM_THRESHOLD:
+	case M_TOP_PAD:
+	case M_MMAP_THRESHOLD:
+	case M_MMAP_MAX:
+	case M_ARENA_TEST:
+	case M_ARENA_MAX:
+	case M_CHECK_ACTION:
+	case M_MXFAST:
+		return value >= 0;
+	case M_PERTURB:
+		return pfs_conf_perturb(value);
+	default:
+		return 0;
+	}
+}
+
+PUBLIC struct mallinfo2 mallinfo2(void)
+{
+	struct pfs_malloc_counts counts;
+	pfs_malloc_count(&counts);
+	return (struct mallinfo2){
+		.arena = counts.mapped - counts.retained,
+		.ordblks = counts.slabs,
+		.hblks = counts.large != 0,
+		.hblkhd = counts.large,
+		.uordblks = counts.allocated - counts.large,
+		.fordblks = counts.cached + counts.slab_free + counts.dirty + counts.muzzy,
+		.keepcost = counts.dirty + counts.muzzy,
+	};
+}
+
+static int in_int(size_t value)
+{
+	return (int)value; /* as glibc: what does not fit is cut off */
+}
+
+PUBLIC struct mallinfo mallinfo(void)
+{
+	struct mallinfo2 info = mallinfo2();
+	return (struct mallinfo){
+		.arena = in_int(info.arena),
+		.ordblks = in_int(info.ordblks),
+		.hblks = in_int(info.hblks),
+		.hblkhd = in_int(info.hblkhd),
+		.uordblks = in_int(info.uordblks),
+		.fordblks = in_int(info.fordblks),
+		.keepcost = in_int(info.keepcost),
+	};
+}
+
+PUBLIC void malloc_stats(void)
+{
+	pfs_stats_print();
+}
+
+PUBLIC int malloc_info(int options, FILE *stream)
+{
+	struct pfs_malloc_counts counts;
+	if (options != 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	pfs_malloc_count(&counts);
+	int done = fprintf(stream,
+			   "<malloc version=\"pfsmalloc-1\">\n"
+			   "<total type=\"allocated\" size=\"%llu\"/>\n"
+			   "<total type=\"cached\" size=\"%llu\"/>\n"
+			   "<total type=\"free\" size=\"%llu\"/>\n"
+			   "<total type=\"dirty\" size=\"%llu\"/>\n"
+			   "<system type=\"current\" size=\"%llu\"/>\n"
+			   "<system type=\"retained\" size=\"%llu\"/>\n"
+			   "</malloc>\n",
+			   (unsigned long long)counts.allocated,
+			   (unsigned long long)counts.cached,
+			   (unsigned long long)counts.slab_free,
+			   (unsigned long long)(counts.dirty + counts.muzzy),
+			   (unsigned long long)counts.mapped,
+			   (unsigned long long)counts.retained);
+	return done < 0 ? -1 : 0;
+}

@@ -1,0 +1,112 @@
+/*
+ * operators.c - C++'s operator new and delete, in every form, by their names in the Itanium ABI: so
+ * that a C program that has this library preloaded gets no C++ library with it.
+ *
+ * What they need of C++ (the new handler, the exception) is looked for where a program has it.
+ */
+#include <pfslab/malloc.h>
+#include <stdlib.h>
+
+#include "quick.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+typedef void (*new_handler)(void);
+extern new_handler get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __attribute__((weak));
+extern void throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv")
+	__attribute__((weak, noreturn));
+
+/* Let the program make room; false: it has nobody for that. The handler may throw. */
+static bool call_handler(void)
+{
+	new_handler handler = get_new_handler != NULL ? get_new_handler() : NULL;
+	if (handler == NULL)
+		return false;
+	handler();
+	return true;
+}
+
+static PFS_COLD void *try_again(size_t alignment, size_t size)
+{
+	void *block = NULL;
+	while (block == NULL && call_handler())
+		block = alignment <= 16 ? pfs_malloc(size) : pfs_memalign(alignment, size);
+	return block;
+}
+
+static PFS_COLD void *new_or_throw(size_t alignment, size_t size)
+{
+	void *block = try_again(alignment, size);
+	if (block != NULL)
+		return block;
+	if (throw_bad_alloc != NULL)
+		throw_bad_alloc();
+	pfs_die("operator new", (void *)size, "no memory for so many bytes");
+}
+
+static inline void *new_plain(size_t size)
+{
+	void *block = pfs_malloc_quick(size);
+	return pfs_likely(block != NULL) ? block : new_or_throw(1, size);
+}
+
+static void *new_aligned(size_t size, size_t alignment)
+{
+	void *block = pfs_memalign(alignment, size);
+	return pfs_likely(block != NULL) ? block : new_or_throw(alignment, size);
+}
+
+static void *new_nothrow(size_t size)
+{
+	void *block = pfs_malloc_quick(size);
+	return pfs_likely(block != NULL) ? block : try_again(1, size);
+}
+
+static void *new_aligned_nothrow(size_t size, size_t alignment)
+{
+	void *block = pfs_memalign(alignment, size);
+	return pfs_likely(block != NULL) ? block : try_again(alignment, size);
+}
+
+#define NEW(symbol, parameters, call)                         \
+	extern PUBLIC void *new_##symbol parameters __asm__(#symbol); \
+	void *new_##symbol parameters                         \
+	{                                                     \
+		return call;                                  \
+	}
+#define DELETE(symbol, parameters)                                \
+	extern PUBLIC void delete_##symbol parameters __asm__(#symbol); \
+	void delete_##symbol parameters                           \
+	{                                                         \
+		pfs_free_quick(block);                            \
+	}
+
+/* Plain and array: new, nothrow, aligned, aligned nothrow. */
+NEW(_Znwm, (size_t size), new_plain(size))
+NEW(_Znam, (size_t size), new_plain(size))
+NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag), ((void)tag, new_nothrow(size)))
+NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag), ((void)tag, new_nothrow(size)))
+NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), new_aligned(size, alignment))
+NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), new_aligned(size, alignment))
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),
+    ((void)tag, new_aligned_nothrow(size, alignment)))
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),
+    ((void)tag, new_aligned_nothrow(size, alignment)))
+
+/* Plain and array: delete, nothrow, sized, aligned, sized and aligned, aligned nothrow. */
+DELETE(_ZdlPv, (void *block))
+DELETE(_ZdaPv, (void *block))
+DELETE(_ZdlPvRKSt9nothrow_t, (void *block, const void *tag __attribute__((unused))))
+DELETE(_ZdaPvRKSt9nothrow_t, (void *block, const void *tag __attribute__((unused))))
+DELETE(_ZdlPvm, (void *block, size_t size __attribute__((unused))))
+DELETE(_ZdaPvm, (void *block, size_t size __attribute__((unused))))
+DELETE(_ZdlPvSt11align_val_t, (void *block, size_t alignment __attribute__((unused))))
+DELETE(_ZdaPvSt11align_val_t, (void *block, size_t alignment __attribute__((unused))))
+DELETE(_ZdlPvmSt11align_val_t, (void *block, size_t size __attribute__((unused)),
+				size_t alignment __attribute__((unused))))
+DELETE(_ZdaPvmSt11align_val_t, (void *block, size_t size __attribute__((unused)),
+				size_t alignment __attribute__((unused))))
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t alignment __attribute__((unused)),
+					     const void *tag __attribute__((unused))))
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t alignment __attribute__((unused)),
+					     const void *tag __attribute__((unused))))

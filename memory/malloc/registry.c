@@ -1,0 +1,202 @@
+/*
+ * registry.c - caches come with a thread's first call, are counted, and go with their threads.
+ */
+#include <string.h>
+
+#include "arena.h"
+#include "conf.h"
+#include "rings.h"
+#include "start.h"
+#include "tick.h"
+
+_Thread_local struct pfs_cache *pfs_cache_own = &pfs_cache_none;
+
+#define UNUSABLE { .low = PFS_LOW_REVOKED, .high = PFS_HIGH_REVOKED }
+#define UNUSABLE_RING(number, above, size) [number] = UNUSABLE,
+#define UNUSABLE_CACHE { .unusable = UNUSABLE, .rings = { PFS_SMALL_CLASSES(UNUSABLE_RING) } }
+struct pfs_cache pfs_cache_none = UNUSABLE_CACHE;
+struct pfs_cache pfs_cache_ended = UNUSABLE_CACHE;
+
+struct pfs_registry pfs_registry;
+static struct pfs_pool cache_pool;
+
+void pfs_caches_start(void)
+{
+	pfs_mutex_init(&pfs_registry.lock);
+}
+
+static void enlist(struct pfs_cache *cache)
+{
+	cache->number = ++pfs_registry.last_number;
+	cache->next = NULL;
+	cache->previous = pfs_registry.newest;
+	if (pfs_registry.newest != NULL)
+		pfs_registry.newest->next = cache;
+	else
+		pfs_registry.oldest = cache;
+	pfs_registry.newest = cache;
+}
+
+static void unlist(struct pfs_cache *cache)
+{
+	if (cache->next != NULL)
+		cache->next->previous = cache->previous;
+	else
+		pfs_registry.newest = cache->previous;
+	if (cache->previous != NULL)
+		cache->previous->next = cache->next;
+	else
+		pfs_registry.oldest = cache->next;
+}
+
+void pfs_cache_join_arena(struct pfs_cache *cache, struct pfs_arena *arena)
+{
+	cache->arena = arena;
+	(void)pfs_fetch_add_relaxed(&arena->threads, 1); /* relaxed: a preference */
+}
+
+void pfs_cache_leave_arena(struct pfs_cache *cache)
+{
+	(void)pfs_fetch_add_relaxed(&cache->arena->threads, UINT32_MAX); /* relaxed: as above */
+}
+
+/* A cache for the calling thread; NULL: no memory. */
+static struct pfs_cache *attach(void)
+{
+	struct pfs_cache *cache = pfs_base_new(&cache_pool, sizeof(*cache));
+	if (cache == NULL)
+		return NULL;
+	memcpy((void *)cache, (const void *)&pfs_cache_none, offsetof(struct pfs_cache, arena));
+	memset((char *)cache + offsetof(struct pfs_cache, arena), 0,
+	       sizeof(*cache) - offsetof(struct pfs_cache, arena));
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+		pfs_store_relaxed(&cache->rings[class].mark, 0); /* relaxed: nobody knows it */
+	cache->is_enabled = pfs_conf.tcache;
+	pfs_cache_join_arena(cache, pfs_arena_choose());
+	pfs_mutex_lock(&pfs_registry.lock);
+	bool is_first = pfs_registry.oldest == NULL;
+	enlist(cache);
+	pfs_mutex_unlock(&pfs_registry.lock);
+	pfs_cache_own = cache;
+	pfs_start_thread(cache);
+	if (!is_first)
+		pfs_tick_start();
+	return cache;
+}
+
+struct pfs_cache *pfs_cache_attached(void)
+{
+	struct pfs_cache *cache = pfs_cache_own;
+	if (cache != &pfs_cache_none)
+		return cache;
+	pfs_start();
+	struct pfs_cache *attached = attach();
+	return attached != NULL ? attached : cache;
+}
+
+struct pfs_arena *pfs_cache_arena(void)
+{
+	struct pfs_cache *cache = pfs_cache_attached();
+	return cache->arena != NULL ? cache->arena : pfs_arena_at(0);
+}
+
+void pfs_cache_close_rings(struct pfs_cache *cache)
+{
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+		pfs_ring_revoke(&cache->rings[class]);
+		pfs_ring_drop_slots(cache, &cache->rings[class]);
+	}
+}
+
+/* ---- counts ---- */
+
+/* What of a ring is known; exact when its owner is not inside. Under registry. */
+static void count_ring(struct pfs_cache_counts *counts, struct pfs_ring *ring, uint32_t class)
+{
+	/* relaxed: counts */
+	uint64_t calls = pfs_load_relaxed(&ring->mark) / 2;
+	uint64_t refilled = pfs_load_relaxed(&ring->refilled); /* relaxed: same */
+	uint64_t flushed = pfs_load_relaxed(&ring->flushed);   /* relaxed: same */
+	uint64_t held = pfs_ring_guess(ring);
+	uint64_t mallocs = (calls + refilled - flushed - held) / 2;
+	counts->blocks[class] += held;
+	counts->mallocs[class] += mallocs;
+	counts->frees[class] += calls - mallocs;
+}
+
+static void count_cache(struct pfs_cache_counts *counts, struct pfs_cache *cache)
+{
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+		count_ring(counts, &cache->rings[class], class);
+	counts->slot_bytes += cache->slot_bytes;
+	counts->direct_mallocs += pfs_load_relaxed(&cache->direct_mallocs); /* relaxed: a count */
+	counts->direct_frees += pfs_load_relaxed(&cache->direct_frees);     /* relaxed: a count */
+}
+
+void pfs_caches_count(struct pfs_cache_counts *counts)
+{
+	pfs_mutex_lock(&pfs_registry.lock);
+	*counts = pfs_registry.ended;
+	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next) {
+		count_cache(counts, cache);
+		counts->threads++;
+	}
+	pfs_mutex_unlock(&pfs_registry.lock);
+}
+
+void pfs_cache_end(void *ended)
+{
+	struct pfs_cache *cache = ended;
+	pfs_cache_flush();
+	pfs_cache_own = &pfs_cache_ended;
+	pfs_mutex_lock(&pfs_registry.lock);
+	pfs_cache_close_rings(cache);
+	count_cache(&pfs_registry.ended, cache);
+	pfs_cache_leave_arena(cache);
+	unlist(cache);
+	pfs_mutex_unlock(&pfs_registry.lock);
+	pfs_base_free(&cache_pool, cache);
+}
+
+/* ---- fork ---- */
+
+void pfs_caches_lock(void)
+{
+	pfs_mutex_lock(&pfs_registry.lock);
+}
+
+void pfs_caches_unlock(void)
+{
+	pfs_mutex_unlock(&pfs_registry.lock);
+}
+
+/* A ring whose thread is not in this process. One that was being refilled or flushed is lost, for
+ * nothing tells how far that went; any other holds free blocks up to its top, wherever its owner
+ * stopped. */
+static void bury_ring(struct pfs_cache *cache, uint32_t class)
+{
+	struct pfs_ring *ring = &cache->rings[class];
+	uint32_t moving = pfs_load_relaxed(&cache->moving); /* relaxed: one thread */
+	bool has_blocks = !pfs_ring_is_revoked(ring) && moving != class + 1;
+	uint32_t count = has_blocks ? pfs_ring_count(ring) : 0;
+	pfs_blocks_give(ring->slots, count, "free");
+	pfs_ring_revoke(ring);
+	if (moving != class + 1)
+		pfs_ring_drop_slots(cache, ring);
+}
+
+void pfs_caches_child(void)
+{
+	struct pfs_cache *next;
+	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = next) {
+		next = cache->next;
+		if (cache == pfs_cache_own)
+			continue;
+		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+			bury_ring(cache, class);
+		count_cache(&pfs_registry.ended, cache);
+		unlist(cache);
+		pfs_cache_leave_arena(cache);
+		pfs_base_free(&cache_pool, cache);
+	}
+}

@@ -1,0 +1,108 @@
+/*
+ * slab.h - a slab's words: a bit for each free region, 64 to a word, moved by whole words; and
+ * above them what tells where there is room: a summary for each slab, a word for each group of 64
+ * slabs, a word for each bin.
+ *
+ * Anybody gives, without a lock; one thread at a time takes, under the bin's lock. The upper words
+ * are hints: a bit that is set where nothing is free costs a look; a bit that is clear where
+ * something is free must not be, once the free has returned. So a giver looks at all of them after
+ * its word, and sets what is clear; a taker that finds nothing clears the bit, then looks again.
+ *
+ * Invariants
+ *	[S1] a region's bit goes 1 -> 0 only under the bin's lock, and 0 -> 1 only by the owner
+ *	     of its block, who has it no more. So old & mask != 0 is a block freed twice.
+ *	[S2] while a giver holds a block its slab stays: a slab ends under the bin's lock when all
+ *	     its bits are set. After its fetch-or a giver touches hints only; descriptors, words
+ *	     and groups are never anything else (base.h), so a late hint in a slab that came after
+ *	     is one more that is wrong on the side that costs a look.
+ *	[S3] when a give has returned, and nobody has taken since, the bits above are set.
+ *
+ * Ordering:  [K1] give: fetch-or, seq     <->  [K4] look again: load, seq
+ *            [K2] raise: load, seq        <->  [K3] clear: fetch-and, seq
+ *            [K5] set: fetch-or, seq      <->  [K3] clear: fetch-and, seq
+ *            the store-buffering pair: giver's word, then hint; taker's hint, then word. Either
+ *            the giver sees the bit cleared and sets it, or the taker sees the word [S3].
+ *            [K1] give: fetch-or, seq     <->  [K6] take: fetch-and, seq
+ *            carries: the block's last bytes, to its next owner
+ * Progress   give: wait-free. Take: under the bin's lock, bounded by the bin's words.
+ * Source:    the words of containers/occupancy.h and the paths of room.h without CLEARING, which
+ *            one taker at a time does not need; the code is our own.
+ */
+#ifndef PFS_MALLOC_SLAB_H
+#define PFS_MALLOC_SLAB_H
+
+#include "extent.h"
+
+#define PFS_WORD_REGIONS 64u
+#define PFS_GROUP_SLABS 64u
+#define PFS_BIN_GROUPS 63u /* groups with a bit of their own; the last bit is for all others */
+
+struct pfs_bin;
+
+/* 64 slabs of a bin. Made with the first of them, never given back. */
+struct pfs_group {
+	alignas(PFS_LINE) _Atomic(uint64_t) room;
+	uint64_t used;         /* under the bin's lock, as slabs */
+	struct pfs_bin *bin;   /* made once */
+	uint32_t number;       /* made once */
+	struct pfs_extent *slabs[PFS_GROUP_SLABS];
+};
+
+/* Set a hint's bit if it is clear. */
+static inline void pfs_hint_raise(_Atomic(uint64_t) *hint, uint64_t bit)
+{
+	/* [K2] seq, pairs with [K3]: an older value would hide that a taker has just cleared it. */
+	if ((pfs_load_seq(hint) & bit) == 0)
+		(void)pfs_fetch_or_seq(hint, bit); /* [K5] seq, pairs with [K3] */
+}
+
+/* A taker found nothing below: clear a hint's bit, unless something came meanwhile. */
+static inline void pfs_hint_clear(_Atomic(uint64_t) *hint, uint64_t bit, _Atomic(uint64_t) *below,
+				  uint64_t below_mask)
+{
+	/* [K3] seq, pairs with [K2] and [K5]. */
+	(void)pfs_fetch_and_seq(hint, ~bit);
+	/* [K4] seq, pairs with [K1]: and in the levels above with [K5], for what is below there is
+	 * a hint itself. */
+	if ((pfs_load_seq(below) & below_mask) != 0)
+		(void)pfs_fetch_or_seq(hint, bit); /* [K5] seq, pairs with [K3] */
+}
+
+static inline uint64_t pfs_group_bit(const struct pfs_group *group)
+{
+	uint32_t number = group->number < PFS_BIN_GROUPS ? group->number : PFS_BIN_GROUPS;
+	return UINT64_C(1) << number;
+}
+
+static inline uint32_t pfs_slab_word_count(const struct pfs_extent *slab)
+{
+	return (slab->regions + PFS_WORD_REGIONS - 1) / PFS_WORD_REGIONS;
+}
+
+/* The bits of a word's regions: all, or fewer in the last one. */
+static inline uint64_t pfs_slab_all_bits(const struct pfs_extent *slab, uint32_t word)
+{
+	uint32_t left = slab->regions - word * PFS_WORD_REGIONS;
+	return left >= PFS_WORD_REGIONS ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+}
+
+/* The region of a pointer into a slab; false: it points inside of one, or behind the last. */
+static inline bool pfs_slab_region(const struct pfs_extent *slab, uintptr_t address,
+				   uint32_t *region)
+{
+	/* reciprocal = (2^32 + e) / size with 0 <= e < size. For offset = i * size + r the product
+	 * is i * 2^32 + i * e + r * reciprocal. i * e < regions * size <= 2^17 is less than the
+	 * reciprocal, which is at least 2^18; so the low half is below it only for r = 0, and the
+	 * high half is i. */
+	uint64_t product = (address - slab->base) * slab->reciprocal;
+	*region = (uint32_t)(product >> 32);
+	return (uint32_t)product < slab->reciprocal && *region < slab->regions;
+}
+
+static inline void *pfs_slab_block(const struct pfs_extent *slab, uint32_t region)
+{
+	/* NOLINT: addresses are numbers here */
+	return (void *)(slab->base + (uintptr_t)region * slab->block_bytes);
+}
+
+#endif

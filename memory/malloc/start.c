@@ -1,0 +1,107 @@
+/*
+ * Fork. Handlers run before fork in the order against that of their registration, so that ours,
+ * among the first, is the innermost. glibc takes stdio's lock of all files only after the
+ * handlers, and who holds it may be inside malloc (fflush(NULL) with a buffer to make): so it is
+ * taken here, before our own locks. In the child it is made anew: glibc does so by itself only
+ * where the parent had several threads.
+ *
+ * The child's other threads are gone: what their rings held goes into the words, and the ticker
+ * begins anew with the child's second thread.
+ */
+#define _GNU_SOURCE
+#include "start.h"
+
+#include <pthread.h>
+
+#include "arena.h"
+#include "cache.h"
+#include "conf.h"
+#include "map.h"
+#include "stats.h"
+#include "tick.h"
+
+/* glibc's; others have none. */
+extern void _IO_list_lock(void) __attribute__((weak));
+extern void _IO_list_unlock(void) __attribute__((weak));
+extern void _IO_list_resetlock(void) __attribute__((weak));
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool has_key; /* once only */
+
+static void start(void)
+{
+	pfs_conf_start();
+	pfs_map_start();
+	pfs_caches_start();
+	pfs_arenas_start();
+	has_key = pthread_key_create(&key, pfs_cache_end) == 0;
+}
+
+void pfs_start(void)
+{
+	(void)pthread_once(&once, start);
+}
+
+void pfs_start_thread(struct pfs_cache *cache)
+{
+	if (has_key)
+		(void)pthread_setspecific(key, cache);
+}
+
+static void prepare(void)
+{
+	pfs_start();
+	if (_IO_list_lock != NULL)
+		_IO_list_lock();
+	pfs_tick_lock();
+	pfs_arenas_lock_growing();
+	pfs_caches_lock();
+	pfs_arenas_lock();
+	pfs_base_lock();
+}
+
+static void unlock_inner(void)
+{
+	pfs_base_unlock();
+	pfs_arenas_unlock();
+}
+
+static void unlock_outer(void)
+{
+	pfs_caches_unlock();
+	pfs_arenas_unlock_growing();
+	pfs_tick_unlock();
+}
+
+static void in_parent(void)
+{
+	unlock_inner();
+	unlock_outer();
+	if (_IO_list_unlock != NULL)
+		_IO_list_unlock();
+}
+
+static void in_child(void)
+{
+	unlock_inner();
+	pfs_caches_child();
+	pfs_tick_child();
+	unlock_outer();
+	if (_IO_list_resetlock != NULL)
+		_IO_list_resetlock();
+}
+
+/* As early as a library can: handlers that are registered later run outside of these. */
+__attribute__((constructor(101))) static void register_handlers(void)
+{
+	pfs_start();
+	pfs_conf_start();
+	(void)pthread_atfork(prepare, in_parent, in_child);
+}
+
+__attribute__((destructor)) static void at_end(void)
+{
+	if (pfs_conf.stats_print)
+		pfs_stats_print();
+}

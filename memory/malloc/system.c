@@ -1,0 +1,75 @@
+#define _GNU_SOURCE
+#include "system.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4 /* Linux 5.7 */
+#endif
+
+static void *map(size_t size_bytes, int flags)
+{
+	int errno_before = errno;
+	void *pages = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+	errno = errno_before;
+	return pages != MAP_FAILED ? pages : NULL;
+}
+
+void *pfs_system_map(size_t size_bytes)
+{
+	return map(size_bytes, 0);
+}
+
+void *pfs_system_reserve(size_t size_bytes)
+{
+	return map(size_bytes, MAP_NORESERVE);
+}
+
+void pfs_system_unmap(void *pages, size_t size_bytes)
+{
+	int errno_before = errno;
+	(void)munmap(pages, size_bytes);
+	errno = errno_before;
+}
+
+static bool advise(void *pages, size_t size_bytes, int advice)
+{
+	int errno_before = errno;
+	bool done = madvise(pages, size_bytes, advice) == 0;
+	errno = errno_before;
+	return done;
+}
+
+bool pfs_system_purge(void *pages, size_t size_bytes)
+{
+	return advise(pages, size_bytes, MADV_DONTNEED);
+}
+
+bool pfs_system_purge_lazily(void *pages, size_t size_bytes)
+{
+	return advise(pages, size_bytes, MADV_FREE);
+}
+
+void pfs_system_small_pages(void *pages, size_t size_bytes)
+{
+	(void)advise(pages, size_bytes, MADV_NOHUGEPAGE);
+}
+
+bool pfs_system_move(void *from, void *to, size_t size_bytes)
+{
+	int errno_before = errno;
+	void *moved = mremap(from, size_bytes, size_bytes,
+			     MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to);
+	errno = errno_before;
+	return moved == to;
+}
+
+uint64_t pfs_system_now(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}

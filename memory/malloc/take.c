@@ -1,0 +1,125 @@
+/*
+ * take.c - blocks of other threads' rings go into the words: where a bin would need a new slab, and
+ * where a ring was idle for a tick.
+ */
+#include "arena.h"
+#include "conf.h"
+#include "rings.h"
+
+#define BATCH 128u /* rings that are revoked together */
+
+/* Under registry, after the barrier: a revoked ring's blocks into the words, or, if its owner is
+ * inside, the limits as they were. How many. */
+static uint32_t take_ring(struct pfs_cache *cache, struct pfs_ring *ring, bool keep_slots)
+{
+	/* [D3] acquire, pairs with [D1] and [D5]. */
+	if ((pfs_load_acquire(&ring->mark) & 1) != 0) {
+		pfs_ring_set_limits(ring);
+		return 0;
+	}
+	uint32_t count = pfs_ring_count(ring);
+	pfs_blocks_give(ring->slots, count, "free");
+	pfs_bump_owned(&ring->flushed, count);
+	if (!keep_slots)
+		pfs_ring_drop_slots(cache, ring);
+	return count;
+}
+
+struct batch {
+	struct pfs_cache *caches[BATCH];
+	struct pfs_ring *rings[BATCH];
+	uint32_t used;
+	bool keep_slots;
+};
+
+static void batch_add(struct batch *batch, struct pfs_cache *cache, struct pfs_ring *ring)
+{
+	pfs_ring_revoke(ring);
+	batch->caches[batch->used] = cache;
+	batch->rings[batch->used++] = ring;
+}
+
+/* One barrier for all of them. Without it nobody may take, and the owners go on. */
+static uint64_t batch_take(struct batch *batch)
+{
+	uint64_t taken = 0;
+	bool is_ordered = batch->used == 0 || pfs_barrier_heavy();
+	for (uint32_t i = 0; i < batch->used; i++) {
+		if (is_ordered)
+			taken += take_ring(batch->caches[i], batch->rings[i], batch->keep_slots);
+		else
+			pfs_ring_set_limits(batch->rings[i]);
+	}
+	batch->used = 0;
+	return taken;
+}
+
+static bool is_of_others(const struct pfs_cache *cache, const struct pfs_bin *bin)
+{
+	return cache != pfs_cache_own && cache->arena == bin->arena;
+}
+
+static uint64_t held_by_others(const struct pfs_bin *bin)
+{
+	uint64_t held = 0;
+	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next)
+		if (is_of_others(cache, bin))
+			held += pfs_ring_guess(&cache->rings[bin->class]);
+	return held;
+}
+
+bool pfs_caches_take_back(struct pfs_bin *bin)
+{
+	struct batch batch = { .used = 0, .keep_slots = true };
+	uint64_t taken = 0;
+	uint32_t slack = pfs_conf.strict ? 1 : pfs_classes[bin->class].regions;
+	pfs_mutex_lock(&pfs_registry.lock);
+	bool is_worth = held_by_others(bin) >= slack;
+	struct pfs_cache *cache = is_worth ? pfs_registry.oldest : NULL;
+	for (; cache != NULL; cache = cache->next) {
+		struct pfs_ring *ring = &cache->rings[bin->class];
+		if (!is_of_others(cache, bin) || pfs_ring_guess(ring) == 0)
+			continue;
+		if (batch.used == BATCH)
+			taken += batch_take(&batch);
+		batch_add(&batch, cache, ring);
+	}
+	taken += batch_take(&batch);
+	pfs_mutex_unlock(&pfs_registry.lock);
+	if (is_worth && taken < slack)
+		bin->needless++;
+	return taken != 0;
+}
+
+/* A ring that was not used since the last tick, or whose use is not asked for. */
+static bool is_idle(struct pfs_ring *ring, bool all)
+{
+	uint32_t mark = (uint32_t)pfs_load_relaxed(&ring->mark); /* relaxed: a guess */
+	bool is_same = mark == ring->seen_mark;
+	ring->seen_mark = mark;
+	return (is_same || all) && !pfs_ring_is_revoked(ring);
+}
+
+static void tick_cache(struct batch *batch, struct pfs_cache *cache, bool all, uint64_t *taken)
+{
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+		struct pfs_ring *ring = &cache->rings[class];
+		if (!is_idle(ring, all))
+			continue;
+		if (batch->used == BATCH)
+			*taken += batch_take(batch);
+		batch_add(batch, cache, ring);
+	}
+}
+
+uint64_t pfs_caches_tick(bool all)
+{
+	struct batch batch = { .used = 0, .keep_slots = false };
+	uint64_t taken = 0;
+	pfs_mutex_lock(&pfs_registry.lock);
+	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next)
+		tick_cache(&batch, cache, all, &taken);
+	taken += batch_take(&batch);
+	pfs_mutex_unlock(&pfs_registry.lock);
+	return taken;
+}

@@ -1,0 +1,234 @@
+#define _GNU_SOURCE
+#include "tick.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "arena.h"
+#include "cache.h"
+#include "conf.h"
+#include "containers/decay.h"
+#include "system.h"
+
+#define LOOK_EVERY 64u /* slow calls */
+#define STACK_BYTES ((size_t)64 << 10)
+#define NS_PER_MS UINT64_C(1000000)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one tick at a time */
+static _Atomic(uint32_t) has_thread;
+static _Atomic(uint64_t) last_ns; /* of ticks without the thread */
+
+/* ---- which pages go ---- */
+
+/* The decay of a kind of extents of an arena, where it goes by time. */
+struct curve {
+	struct pfs_decay decay;
+	size_t pages_before;
+};
+static struct curve *curves[PFS_ARENAS_MAX][2]; /* under lock */
+
+static uint32_t passes_of(int64_t decay_ms)
+{
+	uint64_t tick_ms = pfs_conf.tick_ms != 0 ? pfs_conf.tick_ms : 1000;
+	uint64_t passes = ((uint64_t)decay_ms + tick_ms - 1) / tick_ms;
+	return passes < PFS_DECAY_PASSES_MAX ? (uint32_t)passes : PFS_DECAY_PASSES_MAX;
+}
+
+/* NULL: no memory, and nothing decays this time. */
+static struct curve *curve_of(uint32_t arena, enum pfs_extent_kind kind, uint32_t passes)
+{
+	struct curve *curve = curves[arena][kind];
+	if (curve != NULL && curve->decay.passes == passes)
+		return curve;
+	size_t bytes = sizeof(*curve) + 2 * passes * sizeof(uint32_t);
+	struct pfs_pool fresh = { NULL };
+	curve = pfs_base_new(&fresh, bytes); /* the old one is lost: options change seldom */
+	if (curve == NULL)
+		return NULL;
+	curve->decay.passes = passes;
+	curve->decay.weights = (uint32_t *)(curve + 1);
+	curve->decay.cohorts = curve->decay.weights + passes;
+	for (uint32_t age = 0; age < passes; age++)
+		curve->decay.weights[age] = pfs_decay_weight(passes, age);
+	curves[arena][kind] = curve;
+	return curve;
+}
+
+/* How many pages of a kind may stay after a tick, with a decay time. */
+static size_t pages_by_curve(uint32_t arena, enum pfs_extent_kind kind, int64_t decay_ms,
+			     size_t pages)
+{
+	if (decay_ms < 0)
+		return pages;
+	struct curve *curve = decay_ms == 0 ? NULL : curve_of(arena, kind, passes_of(decay_ms));
+	if (curve == NULL)
+		return decay_ms == 0 ? 0 : pages;
+	pfs_decay_turn(&curve->decay);
+	size_t more = pages > curve->pages_before ? pages - curve->pages_before : 0;
+	curve->decay.cohorts[curve->decay.newest] += (uint32_t)more;
+	uint64_t limit = pfs_decay_limit(&curve->decay);
+	curve->pages_before = limit < pages ? (size_t)limit : pages;
+	return curve->pages_before;
+}
+
+static size_t pages_now(struct pfs_extents *extents, enum pfs_extent_kind kind)
+{
+	pfs_mutex_lock(&extents->lock);
+	size_t pages = extents->kinds[kind].pages;
+	pfs_mutex_unlock(&extents->lock);
+	return pages;
+}
+
+/* low: pages that were not needed since the last tick; before: all there were when it began. */
+static void purge(struct pfs_arena *arena, size_t low, size_t before)
+{
+	struct pfs_extents *extents = &arena->extents;
+	size_t dirty = pages_now(extents, PFS_EXTENT_DIRTY);
+	size_t left;
+	if (pfs_conf.dirty_decay_ms == PFS_DECAY_LOW_WATER) {
+		/* What the tick itself freed was in nobody's use for as long. */
+		size_t surplus = low + (dirty > before ? dirty - before : 0);
+		left = dirty > surplus ? dirty - surplus : 0;
+	} else {
+		left = pages_by_curve(arena->number, PFS_EXTENT_DIRTY, pfs_conf.dirty_decay_ms,
+				      dirty);
+	}
+	(void)pfs_extents_purge(extents, PFS_EXTENT_DIRTY, left, pfs_conf.muzzy_decay_ms != 0);
+	if (pfs_conf.muzzy_decay_ms == 0)
+		return;
+	size_t muzzy = pages_now(extents, PFS_EXTENT_MUZZY);
+	left = pages_by_curve(arena->number, PFS_EXTENT_MUZZY, pfs_conf.muzzy_decay_ms, muzzy);
+	(void)pfs_extents_purge(extents, PFS_EXTENT_MUZZY, left, false);
+}
+
+/* ---- a tick ---- */
+
+static void tick_bins(struct pfs_arena *arena, bool all)
+{
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+		pfs_bin_tick(&arena->bins[class], all);
+}
+
+static void tick_locked(void)
+{
+	static size_t low[PFS_ARENAS_MAX], before[PFS_ARENAS_MAX]; /* under lock */
+	uint32_t count = pfs_arena_count();
+	for (uint32_t i = 0; i < count; i++) {
+		struct pfs_arena *arena = pfs_arena_if_any(i);
+		if (arena == NULL)
+			continue;
+		low[i] = pfs_extents_low(&arena->extents, PFS_EXTENT_DIRTY);
+		before[i] = pages_now(&arena->extents, PFS_EXTENT_DIRTY);
+	}
+	(void)pfs_caches_tick(false);
+	for (uint32_t i = 0; i < count; i++) {
+		struct pfs_arena *arena = pfs_arena_if_any(i);
+		if (arena == NULL)
+			continue;
+		tick_bins(arena, false);
+		purge(arena, low[i], before[i]);
+	}
+}
+
+void pfs_tick(void)
+{
+	(void)pthread_mutex_lock(&lock);
+	tick_locked();
+	(void)pthread_mutex_unlock(&lock);
+}
+
+size_t pfs_tick_all(void)
+{
+	size_t gone = 0;
+	(void)pthread_mutex_lock(&lock);
+	(void)pfs_caches_tick(true);
+	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
+		struct pfs_arena *arena = pfs_arena_if_any(i);
+		if (arena == NULL)
+			continue;
+		tick_bins(arena, true);
+		gone += pfs_extents_purge(&arena->extents, PFS_EXTENT_DIRTY, 0, false);
+		gone += pfs_extents_purge(&arena->extents, PFS_EXTENT_MUZZY, 0, false);
+	}
+	(void)pthread_mutex_unlock(&lock);
+	return gone;
+}
+
+/* ---- when ---- */
+
+static void *run(void *unused)
+{
+	(void)unused;
+	(void)pthread_setname_np(pthread_self(), "pfsmalloc");
+	for (;;) {
+		struct timespec period = { pfs_conf.tick_ms / 1000,
+					   (long)(pfs_conf.tick_ms % 1000 * NS_PER_MS) };
+		while (nanosleep(&period, &period) != 0 && errno == EINTR)
+			;
+		pfs_tick();
+	}
+	return NULL;
+}
+
+void pfs_tick_start(void)
+{
+	if (!pfs_conf.background_thread || pfs_conf.tick_ms == 0)
+		return;
+	uint32_t none = 0;
+	if (!pfs_cas_relaxed(&has_thread, &none, 1)) /* relaxed: only who is first counts */
+		return;
+	int errno_before = errno;
+	pthread_t thread;
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	(void)sigfillset(&all);
+	(void)pthread_attr_init(&attributes);
+	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	bool done = pthread_create(&thread, &attributes, run, NULL) == 0;
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	(void)pthread_attr_destroy(&attributes);
+	if (!done)
+		pfs_store_relaxed(&has_thread, 0); /* relaxed: the next new thread tries again */
+	errno = errno_before;
+}
+
+static bool is_due(void)
+{
+	uint64_t now = pfs_system_now();
+	uint64_t last = pfs_load_relaxed(&last_ns); /* relaxed: the CAS decides */
+	if (last != 0 && now - last < pfs_conf.tick_ms * NS_PER_MS)
+		return false;
+	return pfs_cas_relaxed(&last_ns, &last, now) && last != 0; /* relaxed: a clock */
+}
+
+void pfs_tick_if_due(uint32_t *slow_calls)
+{
+	if (++*slow_calls % LOOK_EVERY != 0 || pfs_conf.tick_ms == 0)
+		return;
+	if (pfs_load_relaxed(&has_thread) != 0) /* relaxed: a hint */
+		return;
+	if (is_due() && pthread_mutex_trylock(&lock) == 0) {
+		tick_locked();
+		(void)pthread_mutex_unlock(&lock);
+	}
+}
+
+void pfs_tick_lock(void)
+{
+	(void)pthread_mutex_lock(&lock);
+}
+
+void pfs_tick_unlock(void)
+{
+	(void)pthread_mutex_unlock(&lock);
+}
+
+void pfs_tick_child(void)
+{
+	pfs_store_relaxed(&has_thread, 0); /* relaxed: one thread */
+	pfs_store_relaxed(&last_ns, 0);    /* relaxed: one thread */
+}

@@ -1,0 +1,36 @@
+/*
+ * tick.h - memory goes back by itself: what was not used for a while, whoever cached it.
+ *
+ * A tick empties the rings that were not used since the last tick, of any thread, ends spare slabs,
+ * and takes memory of free extents back: by default the dirty pages that were not needed at any
+ * moment since the last tick (the low-water mark), oldest first; with a decay time, along
+ * jemalloc's curve.
+ *
+ * Ticks are a thread's work (opt background_thread), which begins with the program's second
+ * thread: one that was alone could no longer unshare or setns. Before that, and where it may not
+ * be, a slow call of malloc or free ticks when it is due.
+ */
+#ifndef PFS_MALLOC_TICK_H
+#define PFS_MALLOC_TICK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The second thread is there. */
+void pfs_tick_start(void);
+
+/* A slow call, with no lock held: looks at the clock now and then. */
+void pfs_tick_if_due(uint32_t *slow_calls);
+
+/* pfs_tick - one tick, now. pfs_tick_all - everything that can go back goes, rings that are in use
+ * and pages of just now included (malloc_trim); the pages that went. Blocking. */
+void pfs_tick(void);
+size_t pfs_tick_all(void);
+
+/* Around fork. */
+void pfs_tick_lock(void);
+void pfs_tick_unlock(void);
+void pfs_tick_child(void);
+
+#endif

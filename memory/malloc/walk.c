@@ -1,0 +1,74 @@
+/*
+ * walk.c - every block that is in use: the regions whose bits are clear when all rings are empty,
+ * and the large extents. Nothing is recorded for it.
+ */
+#include <pfslab/malloc.h>
+
+#include "block.h"
+
+struct walk {
+	bool (*visit)(const struct pfs_malloc_block *block, void *context);
+	void *context;
+	uint64_t visited;
+	uint32_t arena;
+	bool is_over;
+};
+
+static void visit(struct walk *walk, void *block, size_t size_bytes)
+{
+	struct pfs_malloc_block found = { block, size_bytes, walk->arena };
+	walk->visited++;
+	walk->is_over = !walk->visit(&found, walk->context);
+}
+
+static void walk_slab(struct walk *walk, struct pfs_extent *slab)
+{
+	for (uint32_t region = 0; region < slab->regions && !walk->is_over; region++) {
+		/* relaxed: exact at rest, see pfs_malloc_walk. */
+		uint64_t bits = pfs_load_relaxed(&slab->words[region / PFS_WORD_REGIONS]);
+		if ((bits >> (region % PFS_WORD_REGIONS) & 1) == 0)
+			visit(walk, pfs_slab_block(slab, region), slab->block_bytes);
+	}
+}
+
+static void walk_bin(struct walk *walk, struct pfs_bin *bin)
+{
+	pfs_mutex_lock(&bin->lock);
+	for (uint32_t g = 0; g < bin->group_count; g++) {
+		for (uint32_t i = 0; i < PFS_GROUP_SLABS && !walk->is_over; i++) {
+			struct pfs_extent *slab = bin->groups[g]->slabs[i];
+			if (slab != NULL)
+				walk_slab(walk, slab);
+		}
+	}
+	pfs_mutex_unlock(&bin->lock);
+}
+
+/* Extents stand behind each other in each stretch of address space. */
+static void walk_large(struct walk *walk, struct pfs_extents *extents)
+{
+	pfs_mutex_lock(&extents->lock);
+	struct pfs_extent *extent = extents->all;
+	for (; extent != NULL && !walk->is_over; extent = extent->next_of_all)
+		if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE)
+			visit(walk, (void *)extent->base, extent->request_bytes); /* NOLINT */
+	pfs_mutex_unlock(&extents->lock);
+}
+
+uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *block, void *context),
+			 void *context)
+{
+	struct walk walk = { .visit = call, .context = context };
+	pfs_start();
+	(void)pfs_caches_tick(true);
+	for (uint32_t i = 0; i < pfs_arena_count() && !walk.is_over; i++) {
+		struct pfs_arena *arena = pfs_arena_if_any(i);
+		if (arena == NULL)
+			continue;
+		walk.arena = i;
+		for (uint32_t class = 0; class < PFS_SMALL_COUNT && !walk.is_over; class++)
+			walk_bin(&walk, &arena->bins[class]);
+		walk_large(&walk, &arena->extents);
+	}
+	return walk.visited;
+}
