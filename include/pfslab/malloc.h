@@ -77,7 +77,7 @@ struct pfs_malloc_counts {
 	uint64_t slab_free;    /* free regions in slabs, and what is lost at slabs' ends */
 	uint64_t active;       /* pages of slabs and large blocks */
 	uint64_t dirty, muzzy, retained, mapped;
-	uint64_t metadata;     /* cut from chunks, and of the page map what is resident by entries */
+	uint64_t metadata;     /* cut from chunks; not the page map, 8 bytes for an OS page */
 	uint64_t large;        /* of allocated */
 	uint64_t mallocs, frees; /* calls, ever */
 	uint64_t slabs, slabs_peak, slabs_made, slabs_needless;

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include "classes.h"
 #include "system.h"
 
 #define CHUNK_BYTES ((size_t)256 << 10)
@@ -20,8 +21,13 @@ static size_t whole_lines(size_t size_bytes)
 /* What is left of the last chunk is lost: less than a piece. */
 static bool new_chunk(size_t size_bytes)
 {
-	size_t bytes = size_bytes > CHUNK_BYTES / 4 ? size_bytes : CHUNK_BYTES;
+	size_t least = (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
+	size_t bytes = least > CHUNK_BYTES / 4 ? least : CHUNK_BYTES;
 	char *chunk = pfs_system_map(bytes);
+	if (chunk == NULL && bytes != least) { /* the last pages there are */
+		bytes = least;
+		chunk = pfs_system_map(bytes);
+	}
 	if (chunk == NULL)
 		return false;
 	next_piece = chunk;

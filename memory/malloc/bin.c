@@ -10,7 +10,7 @@
 #include "extents.h"
 #include "map.h"
 
-static struct pfs_pool word_pools[PFS_SMALL_COUNT];
+static struct pfs_pool word_pools[PFS_SLAB_LINES_MOST + 1]; /* by lines of words */
 static struct pfs_pool group_pool;
 static struct pfs_pool tag_pools[PFS_SMALL_COUNT];
 
@@ -87,7 +87,8 @@ struct pfs_extent *pfs_bin_slab_with_room(struct pfs_bin *self)
 		uint64_t bit = room & -room;
 		struct pfs_extent *slab = room != 0 ? group->slabs[__builtin_ctzll(room)] : NULL;
 		/* relaxed: the same. */
-		if (slab != NULL && (pfs_load_relaxed(&slab->summary) & valid_words(slab)) != 0)
+		uint64_t words = slab != NULL ? pfs_load_relaxed(&slab->summary) : 0;
+		if (slab != NULL && (words & valid_words(slab)) != 0)
 			return slab;
 		if (slab != NULL)
 			pfs_hint_clear(&group->room, bit, &slab->summary, valid_words(slab));
@@ -107,7 +108,7 @@ static uint64_t take_of_word(struct pfs_extent *slab, uint32_t word, uint32_t co
 	uint64_t take = pfs_load_relaxed(bits); /* relaxed: a guess, only more bits can come */
 	while ((uint32_t)__builtin_popcountll(take) > count)
 		take &= ~(UINT64_C(1) << (63 - __builtin_clzll(take)));
-	/* [K6] seq, pairs with [K1]. Only the lock's holder takes, so all of `take` is still set. */
+	/* [K6] seq, pairs with [K1]. Only the lock's holder takes: all of `take` is still set. */
 	uint64_t before = take != 0 ? pfs_fetch_and_seq(bits, ~take) : 0;
 	if (before == take)
 		pfs_hint_clear(&slab->summary, UINT64_C(1) << word, bits, UINT64_MAX);
@@ -189,12 +190,18 @@ static struct pfs_group *group_with_hole(struct pfs_bin *self)
 	return more_groups(self) ? self->groups[self->group_count - 1] : NULL;
 }
 
-static bool slab_words(struct pfs_extent *slab, uint32_t class)
+static uint32_t word_lines(const struct pfs_extent *slab)
+{
+	return (pfs_slab_word_count(slab) * (uint32_t)sizeof(uint64_t) + PFS_LINE - 1) / PFS_LINE;
+}
+
+static bool slab_words(struct pfs_extent *slab)
 {
 	uint32_t count = pfs_slab_word_count(slab);
+	uint32_t lines = word_lines(slab);
 	slab->words = slab->few_words;
 	if (count > PFS_SLAB_WORDS_INLINE)
-		slab->words = pfs_base_new(&word_pools[class], count * sizeof(*slab->words));
+		slab->words = pfs_base_new(&word_pools[lines], lines * PFS_LINE);
 	if (slab->words == NULL)
 		return false;
 	for (uint32_t word = 0; word < count; word++)
@@ -217,7 +224,7 @@ static bool slab_tags(struct pfs_extent *slab, uint32_t class)
 static void slab_forget(struct pfs_extent *slab, uint32_t class)
 {
 	if (slab->words != slab->few_words && slab->words != NULL)
-		pfs_base_free(&word_pools[class], (void *)slab->words);
+		pfs_base_free(&word_pools[word_lines(slab)], (void *)slab->words);
 	if (slab->tags != NULL)
 		pfs_base_free(&tag_pools[class], slab->tags);
 	slab->tags = NULL;
@@ -236,7 +243,7 @@ static struct pfs_extent *slab_new(struct pfs_bin *self)
 	slab->regions = (uint16_t)class->regions;
 	slab->class = (uint8_t)self->class;
 	slab->words = NULL;
-	if (!slab_words(slab, self->class) || !slab_tags(slab, self->class)) {
+	if (!slab_words(slab) || !slab_tags(slab, self->class)) {
 		slab_forget(slab, self->class);
 		pfs_extents_give(extents, slab);
 		return NULL;

@@ -29,6 +29,11 @@ static void *take_direct(struct pfs_cache *cache, uint32_t class)
 	return block;
 }
 
+void *pfs_cache_take_one(uint32_t class)
+{
+	return take_direct(pfs_cache_attached(), class);
+}
+
 static void give_direct(struct pfs_cache *cache, void *block, const char *call)
 {
 	pfs_blocks_give(&block, 1, call);

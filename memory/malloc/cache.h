@@ -151,6 +151,9 @@ static inline bool pfs_ring_push(struct pfs_ring *self, void *block)
  */
 PFS_COLD void *pfs_cache_refill(uint32_t class);
 
+/* The same past the ring, which is not entered. */
+void *pfs_cache_take_one(uint32_t class);
+
 /* The slow way of a free of a block of a slab: the ring is entered; it is left. */
 PFS_COLD void pfs_cache_overflow(void *block, uint32_t class, const char *call);
 
@@ -179,6 +182,9 @@ bool pfs_cache_enable(bool enabled);
 
 /* The thread ends: flush, and unlist. What it frees and allocates from now on passes the rings. */
 void pfs_cache_end(void *cache);
+
+/* The program ends: all rings into the words. Threads may still run. */
+void pfs_caches_end(void);
 
 /* Blocks in rings now, those allocated and freed through rings so far, by class, of all threads. */
 struct pfs_cache_counts {

@@ -33,7 +33,10 @@ static struct pfs_arena *own_arena(void)
 PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_zeroed)
 {
 	void *block = NULL;
-	if (size_bytes <= PFS_SIZE_MAX)
+	bool may_be = size_bytes <= PFS_SIZE_MAX;
+	if (may_be)
+		block = pfs_large_new(own_arena(), size_bytes, align_bytes, is_zeroed);
+	if (may_be && block == NULL && pfs_tick_emergency())
 		block = pfs_large_new(own_arena(), size_bytes, align_bytes, is_zeroed);
 	pfs_tick_if_due(&pfs_cache_own->slow_calls);
 	return block != NULL ? block : pfs_no_memory(size_bytes);
@@ -41,11 +44,12 @@ PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_
 
 PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
 {
-	void *block = NULL;
-	if (size_bytes <= PFS_SMALL_MAX)
-		block = pfs_cache_refill(pfs_class_of(size_bytes));
-	else
-		block = pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL);
+	if (size_bytes > PFS_SMALL_MAX)
+		return pfs_block_fill(pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL), size_bytes);
+	uint32_t class = pfs_class_of(size_bytes);
+	void *block = pfs_cache_refill(class);
+	if (block == NULL && pfs_tick_emergency())
+		block = pfs_cache_take_one(class);
 	return pfs_block_fill(block != NULL ? block : pfs_no_memory(size_bytes), size_bytes);
 }
 
@@ -144,6 +148,10 @@ static void *move_bytes(void *block, size_t before, size_t size_bytes)
 static void *realloc_to(void *block, size_t size_bytes)
 {
 	struct pfs_extent *extent = pfs_extent_of(block, "realloc");
+	uint32_t region;
+	if (pfs_extent_kind(extent) == PFS_EXTENT_SLAB &&
+	    !pfs_slab_region(extent, (uintptr_t)block, &region))
+		pfs_die("realloc", block, "the pointer is inside of a block");
 	size_t before = extent_block_bytes(extent);
 	if (pfs_size_of_request(size_bytes) == before)
 		return block;

@@ -426,6 +426,23 @@ size_t pfs_extents_purge(struct pfs_extents *self, enum pfs_extent_kind kind, si
 	return gone;
 }
 
+size_t pfs_extents_unmap(struct pfs_extents *self)
+{
+	size_t gone = 0;
+	pfs_mutex_lock(&self->lock);
+	struct pfs_extent *extent;
+	while ((extent = self->kinds[PFS_EXTENT_RETAINED].oldest) != NULL) {
+		delist(self, extent);
+		pfs_map_set_ends(extent->base, extent->size_bytes, NULL);
+		pfs_system_unmap((void *)extent->base, extent->size_bytes); /* NOLINT */
+		self->mapped_bytes -= extent->size_bytes;
+		gone += extent->size_bytes;
+		descriptor_free(self, extent);
+	}
+	pfs_mutex_unlock(&self->lock);
+	return gone;
+}
+
 size_t pfs_extents_low(struct pfs_extents *self, enum pfs_extent_kind kind)
 {
 	pfs_mutex_lock(&self->lock);

@@ -70,6 +70,10 @@ bool pfs_extents_grow(struct pfs_extents *self, struct pfs_extent *extent, size_
 size_t pfs_extents_purge(struct pfs_extents *self, enum pfs_extent_kind kind, size_t pages_left,
 			 bool lazily);
 
+/* Address space goes back to the system, too: all retained extents. The bytes. For when there is
+ * none left; blocking. */
+size_t pfs_extents_unmap(struct pfs_extents *self);
+
 /* The fewest pages of a kind since this was asked last: so many were not needed all the while. */
 size_t pfs_extents_low(struct pfs_extents *self, enum pfs_extent_kind kind);
 

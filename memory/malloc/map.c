@@ -1,5 +1,7 @@
 #include "map.h"
 
+#include <sys/auxv.h>
+
 #include "containers/compiler.h"
 #include "system.h"
 
@@ -30,12 +32,11 @@ void pfs_map_start(void)
 {
 	static const char of_library;
 	int on_stack = 0;
-	extern char **environ; /* of the stack's beginning */
 	point_neighbours(0);   /* NULL, and programs that lie where they were linked to */
 	point_neighbours(part_of((uintptr_t)&of_library));
 	point_neighbours(part_of((uintptr_t)&on_stack));
-	point_neighbours(part_of((uintptr_t)&environ));
-	point_neighbours(part_of((uintptr_t)environ));
+	point_neighbours(part_of((uintptr_t)getauxval(AT_PHDR)));   /* the program's own */
+	point_neighbours(part_of((uintptr_t)getauxval(AT_EXECFN))); /* the stack's beginning */
 }
 
 static bool reserve_part(size_t part)

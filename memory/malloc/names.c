@@ -82,10 +82,8 @@ PUBLIC void *aligned_alloc(size_t alignment, size_t size)
 /* Any alignment: the next power of two; too large a one is no memory, as in glibc. */
 PUBLIC void *memalign(size_t alignment, size_t size)
 {
-	if (alignment > PFS_SIZE_MAX / 2 + 1) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (alignment > PFS_SIZE_MAX / 2 + 1)
+		return pfs_no_memory(size);
 	size_t power = sizeof(void *);
 	while (power < alignment)
 		power *= 2;
@@ -180,10 +178,8 @@ PUBLIC void malloc_stats(void)
 PUBLIC int malloc_info(int options, FILE *stream)
 {
 	struct pfs_malloc_counts counts;
-	if (options != 0) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (options != 0)
+		return EINVAL;
 	pfs_malloc_count(&counts);
 	int done = fprintf(stream,
 			   "<malloc version=\"pfsmalloc-1\">\n"

@@ -16,32 +16,41 @@ extern new_handler get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __att
 extern void throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv")
 	__attribute__((weak, noreturn));
 
-/* Let the program make room; false: it has nobody for that. The handler may throw. */
-static bool call_handler(void)
+extern bool pfs_handler_returns(new_handler handler); /* handler.cc */
+
+static inline void *try_to(size_t alignment, size_t size)
 {
-	new_handler handler = get_new_handler != NULL ? get_new_handler() : NULL;
-	if (handler == NULL)
-		return false;
-	handler();
-	return true;
+	return alignment <= 16 ? pfs_malloc(size) : pfs_memalign(alignment, size);
 }
 
-static PFS_COLD void *try_again(size_t alignment, size_t size)
+static new_handler handler_now(void)
 {
-	void *block = NULL;
-	while (block == NULL && call_handler())
-		block = alignment <= 16 ? pfs_malloc(size) : pfs_memalign(alignment, size);
-	return block;
+	return get_new_handler != NULL ? get_new_handler() : NULL;
 }
 
+/* The handler makes room, ends itself or throws. */
 static PFS_COLD void *new_or_throw(size_t alignment, size_t size)
 {
-	void *block = try_again(alignment, size);
-	if (block != NULL)
-		return block;
+	new_handler handler;
+	while ((handler = handler_now()) != NULL) {
+		handler();
+		void *block = try_to(alignment, size);
+		if (block != NULL)
+			return block;
+	}
 	if (throw_bad_alloc != NULL)
 		throw_bad_alloc();
 	pfs_die("operator new", (void *)size, "no memory for so many bytes");
+}
+
+static PFS_COLD void *new_or_null(size_t alignment, size_t size)
+{
+	void *block = NULL;
+	new_handler handler;
+	while (block == NULL && (handler = handler_now()) != NULL &&
+	       pfs_handler_returns(handler))
+		block = try_to(alignment, size);
+	return block;
 }
 
 static inline void *new_plain(size_t size)
@@ -59,13 +68,13 @@ static void *new_aligned(size_t size, size_t alignment)
 static void *new_nothrow(size_t size)
 {
 	void *block = pfs_malloc_quick(size);
-	return pfs_likely(block != NULL) ? block : try_again(1, size);
+	return pfs_likely(block != NULL) ? block : new_or_null(1, size);
 }
 
 static void *new_aligned_nothrow(size_t size, size_t alignment)
 {
 	void *block = pfs_memalign(alignment, size);
-	return pfs_likely(block != NULL) ? block : try_again(alignment, size);
+	return pfs_likely(block != NULL) ? block : new_or_null(alignment, size);
 }
 
 #define NEW(symbol, parameters, call)                         \

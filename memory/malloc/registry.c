@@ -110,6 +110,16 @@ void pfs_cache_close_rings(struct pfs_cache *cache)
 
 /* ---- counts ---- */
 
+void pfs_caches_end(void)
+{
+	pfs_cache_flush();
+	pfs_mutex_lock(&pfs_registry.lock);
+	bool is_alone = pfs_registry.oldest == pfs_registry.newest;
+	pfs_mutex_unlock(&pfs_registry.lock);
+	if (!is_alone)
+		(void)pfs_caches_tick(true);
+}
+
 /* What of a ring is known; exact when its owner is not inside. Under registry. */
 static void count_ring(struct pfs_cache_counts *counts, struct pfs_ring *ring, uint32_t class)
 {

@@ -34,6 +34,7 @@
 #include "extent.h"
 
 #define PFS_WORD_REGIONS 64u
+#define PFS_SLAB_LINES_MOST 4u /* of words: 2048 regions */
 #define PFS_GROUP_SLABS 64u
 #define PFS_BIN_GROUPS 63u /* groups with a bit of their own; the last bit is for all others */
 

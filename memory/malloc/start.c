@@ -100,8 +100,11 @@ __attribute__((constructor(101))) static void register_handlers(void)
 	(void)pthread_atfork(prepare, in_parent, in_child);
 }
 
-__attribute__((destructor)) static void at_end(void)
+__attribute__((destructor(101))) static void at_end(void)
 {
 	if (pfs_conf.stats_print)
 		pfs_stats_print();
+	/* What is wrong with a block that was freed is noticed when it leaves its ring, so at the
+	 * latest here. */
+	pfs_caches_end();
 }

@@ -156,6 +156,17 @@ size_t pfs_tick_all(void)
 	return gone;
 }
 
+bool pfs_tick_emergency(void)
+{
+	size_t gone = pfs_tick_all();
+	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
+		struct pfs_arena *arena = pfs_arena_if_any(i);
+		if (arena != NULL)
+			gone += pfs_extents_unmap(&arena->extents);
+	}
+	return gone != 0;
+}
+
 /* ---- when ---- */
 
 static void *run(void *unused)

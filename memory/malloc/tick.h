@@ -28,6 +28,10 @@ void pfs_tick_if_due(uint32_t *slow_calls);
 void pfs_tick(void);
 size_t pfs_tick_all(void);
 
+/* There is no memory: everything goes that pfs_tick_all finds, and address space, too. False: there
+ * was nothing. Blocking. */
+bool pfs_tick_emergency(void);
+
 /* Around fork. */
 void pfs_tick_lock(void);
 void pfs_tick_unlock(void);

@@ -1,0 +1,21 @@
+/*
+ * handler.cc - a new handler that throws, under a form of operator new that does not.
+ *
+ * What catching needs of C++'s library is looked for where a program has it: who has a handler has
+ * it. So this library needs none.
+ */
+#pragma weak __gxx_personality_v0
+#pragma weak __cxa_begin_catch
+#pragma weak __cxa_end_catch
+
+extern "C" bool pfs_handler_returns(void (*handler)());
+
+extern "C" bool pfs_handler_returns(void (*handler)())
+{
+	try {
+		handler();
+	} catch (...) {
+		return false;
+	}
+	return true;
+}
