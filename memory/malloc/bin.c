@@ -101,42 +101,32 @@ struct pfs_extent *pfs_bin_slab_with_room(struct pfs_bin *self)
 
 /* ---- take ---- */
 
-/* Up to count regions of a word; the word's bits that are the caller's now. */
-static uint64_t take_of_word(struct pfs_extent *slab, uint32_t word, uint32_t count)
+/* Up to count free regions of a word into slots[count - 1] downwards; how many are missing. */
+static uint32_t take_of_word(struct pfs_extent *slab, uint32_t word, void **slots, uint32_t count)
 {
 	_Atomic(uint64_t) *bits = &slab->words[word];
-	uint64_t take = pfs_load_relaxed(bits); /* relaxed: a guess, only more bits can come */
-	while ((uint32_t)__builtin_popcountll(take) > count)
-		take &= ~(UINT64_C(1) << (63 - __builtin_clzll(take)));
+	uint64_t seen = pfs_load_relaxed(bits); /* relaxed: a guess, only more bits can come */
+	uint64_t left = seen;
+	uintptr_t base = slab->base + (uintptr_t)word * PFS_WORD_REGIONS * slab->block_bytes;
+	for (; left != 0 && count != 0; left &= left - 1) {
+		uintptr_t offset = (uintptr_t)__builtin_ctzll(left) * slab->block_bytes;
+		slots[--count] = (void *)(base + offset); /* NOLINT: addresses are numbers here */
+	}
+	uint64_t take = seen ^ left;
 	/* [K6] seq, pairs with [K1]. Only the lock's holder takes: all of `take` is still set. */
 	uint64_t before = take != 0 ? pfs_fetch_and_seq(bits, ~take) : 0;
 	if (before == take)
 		pfs_hint_clear(&slab->summary, UINT64_C(1) << word, bits, UINT64_MAX);
-	return take;
-}
-
-static uint32_t put_blocks(const struct pfs_extent *slab, uint32_t word, uint64_t bits,
-			   void **slots, uint32_t count)
-{
-	uintptr_t base = slab->base + (uintptr_t)word * PFS_WORD_REGIONS * slab->block_bytes;
-	for (; bits != 0; bits &= bits - 1) {
-		uintptr_t offset = (uintptr_t)__builtin_ctzll(bits) * slab->block_bytes;
-		slots[--count] = (void *)(base + offset); /* NOLINT: addresses are numbers here */
-	}
 	return count;
 }
 
 static uint32_t take_of_slab(struct pfs_extent *slab, void **slots, uint32_t count)
 {
-	uint32_t left = count;
 	/* relaxed: hints; what is missed here is found at the next look. */
 	uint64_t room = pfs_load_relaxed(&slab->summary) & valid_words(slab);
-	for (; room != 0 && left != 0; room &= room - 1) {
-		uint32_t word = (uint32_t)__builtin_ctzll(room);
-		uint64_t bits = take_of_word(slab, word, left);
-		left = put_blocks(slab, word, bits, slots, left);
-	}
-	return left;
+	for (; room != 0 && count != 0; room &= room - 1)
+		count = take_of_word(slab, (uint32_t)__builtin_ctzll(room), slots, count);
+	return count;
 }
 
 /* Under lock: what the slabs have; how many are still missing. */

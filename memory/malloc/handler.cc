@@ -4,9 +4,7 @@
  * What catching needs of C++'s library is looked for where a program has it: who has a handler has
  * it. So this library needs none.
  */
-#pragma weak __gxx_personality_v0
-#pragma weak __cxa_begin_catch
-#pragma weak __cxa_end_catch
+__asm__(".weak __gxx_personality_v0\n.weak __cxa_begin_catch\n.weak __cxa_end_catch");
 
 extern "C" bool pfs_handler_returns(void (*handler)());
 
