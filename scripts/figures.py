@@ -3,6 +3,7 @@
 A figure function takes results and returns a Figure, or None where the data is missing.
 """
 
+import allocator_figures
 import charts
 import figure_parts as parts
 import fill_figures
@@ -421,6 +422,10 @@ FIGURES = {
     "sim-skips": _on_simulated("sim-skips", skips),
     "sim-storm-calls": fill_figures.simulated_calls,
     "sim-machines": growth_figures.machines,
+    "allocator-mean": allocator_figures.mean,
+    "allocator-idle": allocator_figures.idle,
+    "allocator-cpu": allocator_figures.cpu,
+    "allocator-peak": allocator_figures.peak,
 }
 
 
@@ -430,8 +435,8 @@ def make(results, names=None):
     for name in names or FIGURES:
         figure = FIGURES[name](results)
         if figure is None:
-            # A grid simulates what it was asked for; that is no gap.
-            if names or (results.is_real() and not name.startswith("sim-")):
+            # A grid simulates what it was asked for; that is no gap. Nor are allocators.
+            if names or (results.is_real() and not name.startswith(("sim-", "allocator-"))):
                 missing.append(name)
         else:
             made.append(figure)

@@ -276,6 +276,18 @@ def simulate(folder, arguments):
     return 0
 
 
+def measure_allocators(folder, arguments, seed):
+    """The short suite of allocators: how many launches failed. Where it cannot run at all, a
+    line says why, and the report goes without it."""
+    import allocators  # which is a command of its own
+    try:
+        return allocators.report_missing(allocators.measure_suite(
+            folder, "quick" if arguments.quick else "short", arguments.build_dir, seed))
+    except results.BadInput as problem:
+        print(f"run: no allocator is measured: {problem}", file=sys.stderr)
+    return 0
+
+
 def main(argv=None):
     """The command."""
     arguments = arguments_of(argv)
@@ -318,7 +330,8 @@ def main(argv=None):
         return 130
     plan["complete"] = failed == 0
     write_plan(folder, plan)
-    failed_runs = simulate(folder, arguments)
+    failed_runs = 0 if arguments.growth else measure_allocators(folder, arguments, seed)
+    failed_runs += simulate(folder, arguments)
     status = report(folder)
     if failed:
         print(f"run: {failed} of {len(plan['launches'])} launches failed; the report is made "

@@ -13,10 +13,12 @@ import shlex
 from html import escape
 
 import against
+import allocator_results
 import claims
 import commandline
 import figures
 import judge
+import malloc_instructions
 import plot
 import results
 import summary
@@ -146,6 +148,41 @@ def claims_html(found):
             f"{''.join(rows)}</table>{gap}<br>{table}{shown}</section>")
 
 
+def allocator_html(found, made):
+    """The chapter "The allocator"; empty where none was measured."""
+    suite = found.allocators
+    if suite is None:
+        return ""
+    ours = allocator_results.OURS in suite.names
+    judged = bars_html(allocator_results.bars(suite)) if ours else ""
+    tables = [allocator_results.idle_rows(suite)]
+    if suite.document["instructions"]:
+        tables.append(malloc_instructions.table(suite.document["instructions"]))
+    shown = "".join(table_html(*table) for table in tables if table[1])
+    names = "; ".join(f"{name} {facts['version']}"
+                      for name, facts in suite.document["allocators"].items())
+    gone = "".join(f"<li>Left out: {escape(name)}: {escape(why)}</li>"
+                   for name, why in suite.document["missing"].items())
+    failed = sum(1 for l in suite.document["launches"] if l["status"] != "done")
+    gone += f'<li class="missed">{failed} launches failed.</li>' if failed else ""
+    return ('<section class="page"><h2 id="allocator">The allocator</h2>'
+            f'<p class="lead">Whole programs with another malloc preloaded: {escape(names)}. CPU '
+            "time is user and system time of the process.</p>"
+            f'{judged}<ul class="says">{gone}</ul><div class="grid">{drawn_html(found, made)}</div>'
+            f'<br>{shown}<p class="lead">Instructions: single-stepped, loop and PLT included (8 of '
+            "a pair), locked ones in brackets; foreign: blocks of another thread.</p></section>")
+
+
+def drawn_html(found, made):
+    """These figures, one after the other."""
+    return "".join(figure_html(figure, found.paths) for figure in made)
+
+
+def is_of_allocators(figure):
+    """Does the figure stand in the chapter about allocators?"""
+    return figure.name.startswith("allocator-")
+
+
 def figure_html(figure, paths):
     """One figure with its caption and the command that remakes it."""
     wide = " class=\"wide\"" if figure.canvas.width > 700 else ""
@@ -248,9 +285,13 @@ def trust_html(found):
 def says_html(made, found):
     """The opening: the titles of the figures, and how many bars are met."""
     lines = [f'<li><a href="#{figure.name}">{escape(figure.title)}</a>.</li>' for figure in made]
-    bars = judge.tally(summary.bars(found) + against.bars(found))
     if found.is_real():
+        bars = judge.tally(summary.bars(found) + against.bars(found))
         lines.append(f'<li><a href="#bars">Bars: {judge.tally_text(bars)}</a>.</li>')
+    if found.allocators and allocator_results.OURS in found.allocators.names:
+        bars = judge.tally(allocator_results.bars(found.allocators))
+        lines.append(f'<li><a href="#allocator">Bars of the allocator: {judge.tally_text(bars)}'
+                     "</a>.</li>")
     judged = [verdict for _, _, verdict in claims.judged(found) if verdict != judge.NOT_MEASURED]
     if judged:
         held, open_ones = (judged.count(word) for word in (judge.MET, judge.UNDECIDED))
@@ -264,6 +305,8 @@ def lead_html(found):
     """The machine and the time, in one line."""
     cpu = found.machine.get("cpu_model", "unknown CPU")
     when = found.machine.get("time", "time unknown")[:16].replace("T", " ")
+    if not found.values and found.allocators:
+        return escape(f"Allocators: {cpu}, {when}")
     if not found.is_real():
         return escape(f"Simulated: {'; '.join(found.machines()) or 'searches only'}; on {when}")
     return escape(f"{cpu}, {len(found.machine.get('cpus_allowed', [])) or '?'} CPUs, {when}")
@@ -295,14 +338,16 @@ def measured_html(found):
 def page(found, made, missing):
     """The whole document."""
     title = found.machine.get("host", "") or found.machine.get("cpu_model", "unknown CPU")
-    drawn = "".join(figure_html(figure, found.paths) for figure in made)
+    chapter = [figure for figure in made if is_of_allocators(figure)]
+    drawn = drawn_html(found, [figure for figure in made if not is_of_allocators(figure)])
+    drawn = f'<h2>Figures</h2><div class="grid">{drawn}</div>' if drawn else ""
     style = PAGE_STYLE.replace("FONT", svg.FONT) + svg.style()
     raw = ('<p>Raw data: <a href="raw/">raw/</a>, <a href="plan.json">plan.json</a>, '
            '<a href="machine.json">machine.json</a> beside this file. Each raw file is one '
            "process launch.</p>" if found.folder and found.is_real() else "")
     gone = f"<p>No data for: {escape(', '.join(missing))}.</p>" if missing else ""
     trust = (f"<h2>How far to trust it</h2>{trust_html(found)}{raw}" if found.is_real() else "")
-    where = "The machine" if found.is_real() else "The machine that simulated"
+    where = "The machine" if found.is_real() or found.allocators else "The machine that simulated"
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -311,8 +356,8 @@ def page(found, made, missing):
 <h1>Lock-free record containers: allocation policies compared</h1>
 <p class="lead">{lead_html(found)}</p>{trust_line_html(found)}
 <h2>What the figures say</h2>{says_html(made, found)}
-{measured_html(found)}{claims_html(found)}
-<h2>Figures</h2><div class="grid">{drawn}</div>{gone}
+{measured_html(found)}{claims_html(found)}{allocator_html(found, chapter)}
+{drawn}{gone}
 <h2>{where}</h2><div class="grid"><div>{machine_html(found)}</div>{topology_html(found)}</div>
 {trust}
 </main><script>{SELF_TEST}</script></body></html>
@@ -330,6 +375,8 @@ def print_tables(found):
             word = {judge.NOT_MET: "NOT MET", judge.NOT_MEASURED: "–"}.get(bar.verdict, bar.verdict)
             print(f"{word:9} {bar.says}: {bar.measured}")
         print()
+    if found.allocators:
+        print(allocator_results.text(found.allocators))
     made = claims.table(found) if found.machines() else None
     if made:
         print(f"{found.simulated().stamp}; medians of the seeds")

@@ -151,6 +151,7 @@ class Results:
         self.searches = []     # searches of schedules: words, exit, output
         self.missing = 0       # simulated jobs without a result
         self.stamp = ""        # what marks figures of a simulated machine
+        self.allocators = None # allocator_results.Suite of the first folder that has one
         self.seeds = False     # launches are seeds of a simulated machine
 
     def add(self, path):
@@ -163,8 +164,12 @@ class Results:
         plan_path = os.path.join(path, "plan.json")
         found = 0
         simulated = os.path.join(path, SIMULATED_FILE)
+        self.allocators = self.allocators or allocators_of(path)
+        if self.allocators:
+            found += 1
+            self._add_machine(path)
         if os.path.exists(plan_path):
-            found = self._add_planned(path, plan_path)
+            found += self._add_planned(path, plan_path)
         if os.path.exists(simulated):
             self.add_file(simulated, None)
             self._add_machine(path)
@@ -386,6 +391,12 @@ class Results:
             counts.append(max((len(self.samples(build, case, metric)) for metric in metrics),
                               default=0))
         return (min(counts), max(counts)) if counts else (0, 0)
+
+
+def allocators_of(folder):
+    """What was measured of allocators in a result folder, or None."""
+    import allocator_results  # which builds on this module
+    return allocator_results.load(folder)
 
 
 def load(paths):

@@ -2,6 +2,7 @@
 
 import atexit
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -67,6 +68,11 @@ class Case(unittest.TestCase):
                 shutil.rmtree(result, ignore_errors=True)
                 done = call("measure.py", "--out", result, "--seed", "7", "--repetitions", "6",
                             "--build-dir", self.build_dir())
+                self.assertEqual(done.returncode, 0, done.stderr)
+                import invented_allocators
+                with open(os.path.join(result, "allocators.json"), "w", encoding="utf-8") as file:
+                    json.dump(invented_allocators.document(), file)
+                done = call("report.py", result)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 os.mkdir(made)
         return result

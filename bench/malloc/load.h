@@ -1,0 +1,94 @@
+/*
+ * load.h - workloads of pfs-malloc-load: fixed work by plain malloc and free, so that an allocator
+ * that is preloaded is what differs. What a workload needs for itself it maps, see load_map.
+ */
+#ifndef PFS_BENCH_LOAD_H
+#define PFS_BENCH_LOAD_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+struct load_options {
+	uint32_t threads;
+	uint64_t count;      /* of what, the workload says */
+	uint64_t seed;
+	uint32_t idle_ms;    /* how long it is watched idling; 0: not at all */
+	const char *trace;   /* a recorded trace; NULL where none is given */
+};
+
+struct load {
+	const char *name;
+	const char *summary; /* says what count counts */
+	uint32_t threads;    /* the defaults */
+	uint64_t count;
+	void (*run)(const struct load_options *options);
+};
+
+extern const struct load load_tiny, load_pair, load_burst, load_large;      /* load_simple.c */
+extern const struct load load_handoff, load_drain;                           /* load_handoff.c */
+extern const struct load load_idle, load_idle_foreign, load_free_only;       /* load_idle.c */
+extern const struct load load_server, load_dying, load_mixed, load_replay;   /* each its file */
+
+/* One line to stderr, exit 1. */
+void load_fail(const char *what) __attribute__((noreturn));
+
+/* "name value" on stdout, for who measures; without malloc. */
+void load_say(const char *name, uint64_t value);
+
+/* Resident bytes of this process, exact. */
+uint64_t load_resident(void);
+
+/* Says idle, sleeps for idle_ms, says how much is resident then. Nothing where idle_ms is 0. */
+void load_settle(const struct load_options *options);
+
+/* Zeroed memory from the system, behind the allocator's back. */
+void *load_map(size_t bytes);
+void load_unmap(void *memory, size_t bytes);
+
+/* Run body once in each of so many fresh threads, with contexts of size bytes, until all end. */
+void load_threads(uint32_t count, void *(*body)(void *), void *contexts, size_t size);
+
+/* A few cycles each; *state is any number. */
+static inline uint64_t load_random(uint64_t *state)
+{
+	uint64_t x = (*state += UINT64_C(0x9E3779B97F4A7C15));
+
+	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	return x ^ (x >> 29);
+}
+
+static inline uint32_t load_below(uint64_t *state, uint32_t limit)
+{
+	return (uint32_t)(((load_random(state) >> 32) * limit) >> 32);
+}
+
+/* 2^from to 2^to bytes: small ones as often as twice as large ones. */
+static inline size_t load_size(uint64_t *state, uint32_t from, uint32_t to)
+{
+	size_t base = (size_t)1 << (from + load_below(state, to - from));
+
+	return base + load_below(state, (uint32_t)base);
+}
+
+/* A block of at least 8 bytes: each of its pages is written, the first word says its size. */
+static inline void *load_take(size_t size)
+{
+	char *block = malloc(size);
+
+	if (block == NULL)
+		load_fail("no memory");
+	for (size_t at = 4096; at < size; at += 4096)
+		block[at] = 1;
+	*(uint64_t *)block = (uint64_t)size;
+	return block;
+}
+
+/* And back; the first word must still say the size. */
+static inline void load_give(void *block, size_t size)
+{
+	if (*(uint64_t *)block != (uint64_t)size)
+		load_fail("a block was overwritten: it had two owners");
+	free(block);
+}
+
+#endif

@@ -1,0 +1,174 @@
+/*
+ * run.c - pfs-malloc-run: a program with a library preloaded, and what it took.
+ *
+ * usage: pfs-malloc-run [--preload=LIBRARY] [--sample_ms=N] [--out=FILE] -- PROGRAM ARGUMENT...
+ * The library is preloaded into the program only. FILE (default: stderr) gets one JSON object: how
+ * it ended, user and system time, wall time, the highest resident set, that of the program itself
+ * in the mean of all samples, page faults. Times are of the program and of those children that it
+ * waited for. This process is small, because a child's highest resident set begins with that of
+ * its parent at the fork; a Python program would not do.
+ * Exit: the program's; 128 + N where signal N ended it; 126: it could not be started; 2: bad usage.
+ */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct wish {
+	const char *preload, *out;
+	int sample_ms;
+	char **program;
+};
+
+static pid_t child;
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static double seconds(struct timeval time)
+{
+	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+/* Who ends this process means the program. */
+static void pass_on(int signal)
+{
+	if (child > 0)
+		kill(child, signal);
+}
+
+static uint64_t resident_bytes(int statm)
+{
+	char text[128] = "";
+	char *field = text;
+
+	if (pread(statm, text, sizeof(text) - 1, 0) <= 0)
+		return 0;
+	(void)strtoull(field, &field, 10);
+	return strtoull(field, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void hold_back(int how)
+{
+	sigset_t ended;
+
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	sigprocmask(how, &ended, NULL);
+}
+
+static void become(const struct wish *wish)
+{
+	hold_back(SIG_UNBLOCK);
+	if (wish->preload != NULL)
+		setenv("LD_PRELOAD", wish->preload, 1);
+	execvp(wish->program[0], wish->program);
+	dprintf(STDERR_FILENO, "pfs-malloc-run: %s: %s\n", wish->program[0], strerror(errno));
+	_exit(126);
+}
+
+/* Until it ends; the mean of its resident set, 0 where it ended before the first sample. */
+static double watch(const struct wish *wish, int *status, struct rusage *usage)
+{
+	struct timespec pause = {.tv_nsec = (long)wish->sample_ms * 1000000};
+	sigset_t ended;
+	char path[64];
+	double sum = 0;
+	uint64_t samples = 0;
+
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)child);
+	int statm = open(path, O_RDONLY | O_CLOEXEC);
+	while (wait4(child, status, WNOHANG, usage) == 0) {
+		sigtimedwait(&ended, NULL, &pause);
+		uint64_t bytes = statm < 0 ? 0 : resident_bytes(statm);
+		sum += (double)bytes;
+		samples += bytes != 0;
+	}
+	return samples == 0 ? 0 : sum / (double)samples;
+}
+
+static bool report(const struct wish *wish, int status, const struct rusage *usage,
+		   double wall, double mean)
+{
+	int file = wish->out == NULL ? STDERR_FILENO :
+		   open(wish->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	bool good = file >= 0 &&
+		dprintf(file, "{\"exit\": %d, \"signal\": %d, \"user_s\": %.6f, "
+			"\"system_s\": %.6f, \"wall_s\": %.6f, \"peak_bytes\": %lld, "
+			"\"mean_bytes\": %.0f, \"minor_faults\": %ld}\n",
+			WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+			WIFSIGNALED(status) ? WTERMSIG(status) : 0, seconds(usage->ru_utime),
+			seconds(usage->ru_stime), wall, (long long)usage->ru_maxrss * 1024, mean,
+			usage->ru_minflt) > 0;
+
+	if (file > STDERR_FILENO)
+		good = close(file) == 0 && good;
+	if (!good)
+		perror("pfs-malloc-run: the result cannot be written");
+	return good;
+}
+
+static bool parse(int argc, char **argv, struct wish *wish)
+{
+	*wish = (struct wish){.sample_ms = 10};
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			wish->program = argv + i + 1;
+			break;
+		}
+		if (strncmp(argv[i], "--preload=", 10) == 0)
+			wish->preload = argv[i] + 10;
+		else if (strncmp(argv[i], "--out=", 6) == 0)
+			wish->out = argv[i] + 6;
+		else if (strncmp(argv[i], "--sample_ms=", 12) == 0)
+			wish->sample_ms = atoi(argv[i] + 12);
+		else
+			return false;
+	}
+	return wish->program != NULL && wish->program[0] != NULL && wish->sample_ms >= 1 &&
+	       wish->sample_ms < 1000;
+}
+
+int main(int argc, char **argv)
+{
+	struct wish wish;
+	struct rusage usage;
+	int status = 0;
+
+	if (!parse(argc, argv, &wish)) {
+		fprintf(stderr, "pfs-malloc-run: usage: [--preload=LIBRARY] [--sample_ms=N] "
+			"[--out=FILE] -- PROGRAM ARGUMENT...\n");
+		return 2;
+	}
+	double begin = now();
+	hold_back(SIG_BLOCK); /* it is waited for */
+	child = fork();
+	if (child == 0)
+		become(&wish);
+	if (child < 0) {
+		perror("pfs-malloc-run: fork");
+		return 126;
+	}
+	signal(SIGTERM, pass_on);
+	signal(SIGINT, pass_on);
+	double mean = watch(&wish, &status, &usage);
+	if (!report(&wish, status, &usage, now() - begin, mean))
+		return 126;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -1,0 +1,308 @@
+#!/usr/bin/python3
+"""allocators.py - allocators beside each other, as malloc of whole programs: CPU time and memory.
+
+usage: scripts/allocators.py [--long | --quick] [--out DIR] [--only CASE,CASE] [--allocators A,B]
+Each case of allocator_cases.py is launched with each allocator preloaded, in rounds, cases and
+allocators in random order. Writes allocators.json (every launch's raw numbers) into the result
+folder and prints ratios; scripts/report.py draws the chapter "The allocator". scripts/run measures
+the short suite. Exit 0: every launch succeeded. 1: some failed. 2: bad usage or no build.
+"""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import allocator_cases
+import allocator_results
+import allocator_servers
+import commandline
+import machine
+import malloc_instructions
+import malloc_peers
+import measure
+import results
+from progress import Progress
+
+TOP = malloc_peers.TOP
+LIMIT_S = 300
+ESTIMATE_S = {"own": 0.25, "replay": 0.15, "program": 0.35, "server": 2.0}
+
+
+def make_plan(cases, allocators, rounds, seed):
+    """The launches in order: rounds, in each the cases shuffled, in each the allocators. rounds:
+    {group: how many}."""
+    source = random.Random(seed)
+    launches = []
+    for number in range(1, max(rounds.values()) + 1):
+        turn = [case for case in cases if number <= rounds[case.group]]
+        source.shuffle(turn)
+        for case in turn:
+            order = [one.name for one in allocators]
+            source.shuffle(order)
+            launches += [{"number": 0, "round": number, "case": case.name, "allocator": name,
+                          "status": "planned"} for name in order]
+    for position, launch in enumerate(launches):
+        launch["number"] = position + 1
+    return launches
+
+
+def facts_of(text):
+    """{name: number} of the lines that a workload says of itself."""
+    words = [line.split() for line in text.splitlines()]
+    return {w[0]: int(w[1]) for w in words if len(w) == 2 and w[1].isdigit()}
+
+
+class Suite:
+    """What all launches share; one launch at a time works, others may idle beside it."""
+
+    def __init__(self, folder, runner, inputs, allocators):
+        self.folder, self.runner, self.inputs = folder, runner, inputs
+        self.libraries = {one.name: one.library for one in allocators}
+        self.processes = set()
+        self.places = {}  # (case, allocator) -> lock: of a server there is one at a time
+
+    def start(self, launch, command, **pipes):
+        """A process with the launch's allocator in the command; its numbers go to a file."""
+        library = self.libraries[launch["allocator"]]
+        preload = [f"--preload={library}"] if library else []
+        environment = {**os.environ, "LC_ALL": "C", "PYTHONMALLOC": "malloc"}
+        environment.pop("LD_PRELOAD", None)
+        process = subprocess.Popen(
+            [self.runner, *preload, f"--out={self.out(launch)}", "--", *command],
+            stdin=subprocess.DEVNULL, env=environment, cwd=self.folder, **pipes)
+        self.processes.add(process)
+        return process
+
+    def out(self, launch):
+        """Where the numbers of a launch go."""
+        return os.path.join(self.folder, f"{launch['number']}.json")
+
+    def run(self, launch, quiet):
+        """Measure one launch; quiet() is called when it works no more, at its end at the latest."""
+        begin = time.monotonic()
+        try:
+            with self.places.setdefault((launch["case"], launch["allocator"]), threading.Lock()):
+                server = self.inputs.servers.get(launch["case"])
+                found = self.serve(launch, server, quiet) if server else \
+                    self.finish(launch, quiet)
+            launch.update(found, status="done")
+        except (allocator_servers.Failed, results.BadInput, OSError,
+                subprocess.TimeoutExpired) as problem:
+            launch.update(status="failed", reason=str(problem))
+        finally:
+            launch["seconds"] = round(time.monotonic() - begin, 3)
+            quiet()
+
+    def numbers(self, launch, process):
+        """What pfs-malloc-run wrote of a process that ended."""
+        self.processes.discard(process)
+        document = results.read_json(self.out(launch))
+        os.remove(self.out(launch))
+        if document["exit"] != 0:
+            raise allocator_servers.Failed(f"ended by signal {document['signal']}" if
+                                           document["signal"] else f"exit {document['exit']}")
+        return {**{key: document[key] for key in
+                   ("user_s", "system_s", "wall_s", "peak_bytes", "mean_bytes", "minor_faults")},
+                "cpu_s": round(document["user_s"] + document["system_s"], 6)}
+
+    def serve(self, launch, server, quiet):
+        """A server under load; then it idles."""
+        log = os.path.join(self.folder, f"{launch['number']}.log")
+        started = []
+        with open(log, "w", encoding="utf-8") as file:
+            def start(command):
+                started.append(self.start(launch, command, stdout=file, stderr=file))
+                return started[0]
+            try:
+                found = server.launch(start, launch["allocator"], quiet)
+            finally:
+                for process in started:
+                    process.terminate()
+                    process.wait()
+        return {**self.numbers(launch, started[0]), **found}
+
+    def finish(self, launch, quiet):
+        """A program that ends by itself; it may say that it idles."""
+        own = allocator_cases.BY_NAME[launch["case"]].group in ("own", "replay")
+        with tempfile.TemporaryFile("w+", dir=self.folder) as errors:
+            process = self.start(launch, self.inputs.commands[launch["case"]],
+                                 stdout=subprocess.PIPE, stderr=errors, text=True)
+            timer = threading.Timer(LIMIT_S, process.terminate)
+            timer.start()
+            said = ""
+            for line in process.stdout:
+                said += line
+                if own and line.startswith("idle "):
+                    quiet()
+            process.wait()
+            timer.cancel()
+            process.stdout.close()
+            try:
+                found = self.numbers(launch, process)
+            except (allocator_servers.Failed, results.BadInput) as problem:
+                errors.seek(0)
+                lines = errors.read().strip().splitlines()
+                raise allocator_servers.Failed(f"{problem}: {lines[-1]}" if lines else
+                                               str(problem)) from None
+        if own:
+            return {**found, **facts_of(said)}
+        return {**found, "output": hashlib.sha256(said.encode()).hexdigest()[:16]}
+
+    def end(self):
+        """Nothing stays behind."""
+        for process in list(self.processes):
+            process.terminate()
+            process.wait()
+
+
+def check_outputs(launches):
+    """A program that says something else than with glibc has failed."""
+    right = {l["case"]: l["output"] for l in launches
+             if l["allocator"] == "glibc" and l["status"] == "done" and "output" in l}
+    for launch in launches:
+        if launch["status"] == "done" and "output" in launch and \
+                launch["output"] != right.get(launch["case"], launch["output"]):
+            launch.update(status="failed", reason="its output differs from that with glibc")
+
+
+def run_plan(suite, launches):
+    """All launches, each as soon as the one before it works no more."""
+    rest = [ESTIMATE_S[allocator_cases.BY_NAME[l["case"]].group] for l in launches]
+    progress = Progress(len(launches), sum(rest))
+    threads = []
+    for k, launch in enumerate(launches):
+        progress.show(k, sum(rest[:k]), f"{launch['case']} {launch['allocator']}")
+        quiet = threading.Event()
+        threads.append(threading.Thread(target=suite.run, args=(launch, quiet.set), daemon=True))
+        threads[-1].start()
+        quiet.wait()
+        if launch["status"] == "failed":
+            progress.say(f"allocators: {launch['case']} with {launch['allocator']} failed: "
+                         f"{launch['reason']}")
+    for thread in threads:
+        thread.join()
+    progress.show(len(launches), sum(rest), "measured")
+    progress.end()
+
+
+def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None, allocators=None):
+    """Measure and write allocators.json; the document. rounds: None, or as many for all."""
+    found, missing = allocators or malloc_peers.available(build_dir)
+    runner, load = (malloc_peers.program(build_dir, name) for name in ("run", "load"))
+    work = tempfile.mkdtemp(prefix="pfs-allocators-")
+    inputs = allocator_cases.Inputs(work, kind, load)
+    cases = [c for c in allocator_cases.CASES if (not only or c.name in only) and
+             (kind != "quick" or c.group != "server")]
+    groups = {group: rounds or {"short": short, "long": 7}.get(kind, 1)
+              for group, short in allocator_cases.SHORT_ROUNDS.items()}
+    document = {"format": 1, "kind": kind, "seed": seed, "complete": False,
+                "machine": machine.describe(TOP, build_dir),
+                "allocators": {one.name: {"library": one.library,
+                                          "version": malloc_peers.version(one)} for one in found},
+                "missing": missing, "launches": [], "instructions": {}}
+    try:
+        for case in cases:
+            inputs.prepare(case)
+        document["missing"] = {**missing, **inputs.missing}
+        cases = [case for case in cases if case.name not in inputs.missing]
+        document["cases"] = {case.name: {
+            "group": case.group, "judged": case.judged, "amount": inputs.amount(case),
+            "command": " ".join(map(os.path.basename, inputs.commands.get(case.name, [])))}
+            for case in cases}
+        suite = Suite(work, runner, inputs, found)
+        document["launches"] = make_plan(cases, found, groups, seed)
+        try:
+            run_plan(suite, document["launches"])
+        finally:
+            suite.end()
+        check_outputs(document["launches"])
+        if not only:
+            count_instructions(document, found, kind, build_dir)
+        document["complete"] = all(l["status"] == "done" for l in document["launches"])
+    finally:
+        results.write_json(os.path.join(folder, allocator_results.FILE), document)
+        shutil.rmtree(work, ignore_errors=True)
+    return document
+
+
+def count_instructions(document, found, kind, build_dir):
+    """The counts of calls, where they can be counted."""
+    try:
+        program = malloc_peers.program(build_dir, "count")
+    except results.BadInput as problem:
+        document["missing"]["instructions"] = str(problem)
+        return
+    cases = malloc_instructions.CASES if kind == "long" else malloc_instructions.SHORT
+    counted, failed = malloc_instructions.count_all(program, found, cases)
+    document["instructions"] = counted
+    document["missing"].update({f"instructions of {name}": why for name, why in failed.items()})
+
+
+def report_missing(document):
+    """What was left out or failed, on stderr; the number of failures."""
+    malloc_peers.say_missing("allocators", document["missing"])
+    failed = [l for l in document["launches"] if l["status"] != "done"]
+    for launch in failed[:10]:
+        print(f"allocators: {launch['case']} with {launch['allocator']}, round "
+              f"{launch['round']}: {launch.get('reason', launch['status'])}", file=sys.stderr)
+    return len(failed)
+
+
+def arguments_of(argv):
+    """The parsed command line, and the allocators that are here."""
+    parser = commandline.Parser(prog="scripts/allocators.py", description="Measure allocators as "
+                                "malloc of whole programs.")
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument("--long", action="store_true", help="larger loads, 7 rounds (half an "
+                        "hour); for conclusions")
+    extent.add_argument("--quick", action="store_true", help="a smoke run: a tenth of the load, "
+                        "once, no servers")
+    parser.add_argument("--out", metavar="DIR", help="the result folder (default: "
+                        "results/local/<time>-<host>)")
+    parser.add_argument("--rounds", type=measure.positive, metavar="N", help="launches of each "
+                        "case and allocator")
+    parser.add_argument("--only", metavar="CASE,CASE", help="of " + ", ".join(
+        allocator_cases.BY_NAME))
+    parser.add_argument("--seed", type=int, default=None, help="of the order (default: the time)")
+    malloc_peers.add_arguments(parser)
+    arguments = parser.parse_args(argv)
+    arguments.only = arguments.only.split(",") if arguments.only else None
+    for name in arguments.only or ():
+        if name not in allocator_cases.BY_NAME:
+            parser.error(f"unknown case '{name}'; see --help")
+    return arguments, malloc_peers.chosen(parser, arguments)
+
+
+def main(argv=None):
+    """The command."""
+    arguments, allocators = arguments_of(argv)
+    folder = arguments.out or measure.default_folder()
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise results.BadInput(f"--out {folder}: cannot be made ({error.strerror}); name another "
+                               "folder") from None
+    signal.signal(signal.SIGTERM, measure.interrupt)
+    kind = "long" if arguments.long else "quick" if arguments.quick else "short"
+    if not os.path.exists(os.path.join(folder, "machine.json")):
+        results.write_json(os.path.join(folder, "machine.json"),
+                           machine.describe(TOP, arguments.build_dir))
+    document = measure_suite(folder, kind, arguments.build_dir,
+                             int(time.time()) if arguments.seed is None else arguments.seed,
+                             arguments.rounds, arguments.only, allocators)
+    failed = report_missing(document)
+    print(allocator_results.text(allocator_results.Suite(document)))
+    print(json.dumps({"results": os.path.join(folder, allocator_results.FILE)}))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    commandline.run(main, "allocators")

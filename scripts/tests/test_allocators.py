@@ -1,0 +1,197 @@
+"""allocators.py and what is made of its results: plan, ratios, means, bars, the chapter."""
+
+import json
+import os
+import stat
+import unittest
+
+import fixture
+import allocator_cases
+import allocator_results
+import allocators
+import invented_allocators
+import judge
+import malloc_instructions
+import malloc_peers
+import results
+import stats
+
+# Stands in for pfs-malloc-run: believes what it is told to run, and says what workloads say.
+RUNNER = """#!/usr/bin/python3
+import json, sys
+words = sys.argv[sys.argv.index("--") + 1:]
+out = [a[6:] for a in sys.argv if a.startswith("--out=")][0]
+fails = "burst" in words
+json.dump({"exit": 3 if fails else 0, "signal": 0, "user_s": 0.5, "system_s": 0.25, "wall_s": 1.0,
+           "peak_bytes": 4096000, "mean_bytes": 1, "minor_faults": 7}, open(out, "w"))
+if fails:
+    sys.exit("pfs-malloc-load: a block was overwritten")
+print("idle 1\\nidle_bytes 77" if "idle" in words else "live_bytes 5")
+"""
+
+
+def suite(*names, change=None):
+    """The invented suite, of these allocators, with a change to each launch."""
+    document = invented_allocators.document(names or tuple(invented_allocators.FACTORS))
+    for launch in document["launches"]:
+        if change:
+            change(launch)
+    return allocator_results.Suite(document)
+
+
+class Plan(unittest.TestCase):
+    def test_rounds_alternate_all_allocators_in_another_order(self):
+        cases = [allocator_cases.BY_NAME[name] for name in ("burst", "redis")]
+        found = malloc_peers.PEERS
+        launches = allocators.make_plan(cases, found, {"own": 3, "server": 1}, 5)
+        self.assertEqual(len(launches), 4 * 4)
+        self.assertEqual([l["number"] for l in launches], list(range(1, 17)))
+        orders = set()
+        for number in (1, 2, 3):
+            turn = [l["allocator"] for l in launches
+                    if (l["round"], l["case"]) == (number, "burst")]
+            self.assertEqual(sorted(turn), sorted(p.name for p in found))
+            orders.add(tuple(turn))
+        self.assertGreater(len(orders), 1)
+        self.assertEqual(launches, allocators.make_plan(cases, found, {"own": 3, "server": 1}, 5))
+
+    def test_every_case_says_how_it_is_run(self):
+        for case in allocator_cases.CASES:
+            with self.subTest(case.name):
+                self.assertIn(case.group, allocator_cases.SHORT_ROUNDS)
+                self.assertEqual(case.group == "program", case.make is not None)
+                self.assertGreaterEqual(case.long, case.short)
+
+
+class Run(fixture.Case):
+    def build(self):
+        folder = os.path.join(self.folder, "release", "bench", "malloc")
+        for name, text in (("run", RUNNER), ("load", "#!/bin/true\n")):
+            path = self.write(os.path.join(folder, f"pfs-malloc-{name}"), text)
+            os.chmod(path, stat.S_IRWXU)
+        return self.folder
+
+    def test_writes_every_launch(self):
+        out = os.path.join(self.folder, "out")
+        done = fixture.call("allocators.py", "--build-dir", self.build(), "--out", out, "--only",
+                            "pair-1,idle,burst", "--allocators", "glibc", "--rounds", "2")
+        self.assertEqual(done.returncode, 1, done.stderr)  # burst failed
+        self.assertIn("a block was overwritten", done.stderr)
+        with open(os.path.join(out, "allocators.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        by_case = {}
+        for launch in document["launches"]:
+            by_case.setdefault(launch["case"], []).append(launch)
+        self.assertEqual({c: len(l) for c, l in by_case.items()},
+                         {"pair-1": 2, "idle": 2, "burst": 2})
+        self.assertEqual(by_case["idle"][0]["idle_bytes"], 77)
+        self.assertEqual(by_case["pair-1"][0]["cpu_s"], 0.75)
+        self.assertEqual({l["status"] for l in by_case["burst"]}, {"failed"})
+        self.assertFalse(document["complete"])
+        self.assertEqual(fixture.call("check_results.py", out).returncode, 0)
+        self.assertEqual(fixture.call("report.py", out).returncode, 0)
+
+    def test_another_output_than_with_glibc_fails(self):
+        launches = [{"case": "perl", "allocator": a, "status": "done", "output": o}
+                    for a, o in (("pfs", "b"), ("glibc", "a"), ("mimalloc", "a"))]
+        allocators.check_outputs(launches)
+        self.assertEqual([l["status"] for l in launches], ["failed", "done", "done"])
+
+    def test_wrong_input(self):
+        self.assert_refused(fixture.call("allocators.py", "--only", "pear"), "'pear'")
+        self.assert_refused(fixture.call("allocators.py", "--allocators", "dlmalloc"), "dlmalloc")
+        self.assert_refused(fixture.call("allocators.py", "--build-dir", self.folder, "--out",
+                                         os.path.join(self.folder, "out")), "build first")
+        self.assert_refused(fixture.call("malloc_instructions.py", "--cases", "pair"), "'pair'")
+        path = self.write("broken/allocators.json", "{}")
+        self.assert_refused(fixture.call("report.py", os.path.dirname(path)), "launches")
+
+
+class Ratios(unittest.TestCase):
+    def test_to_the_best_peer_within_rounds(self):
+        found = suite()
+        self.assertEqual(found.best_peer("burst", "cpu_s"), "tcmalloc")
+        for ratio in found.to_best("burst", "pfs", "cpu_s"):
+            self.assertAlmostEqual(ratio, 0.9)
+        self.assertEqual(found.best_by_mean("cpu_s"), "tcmalloc")
+        self.assertEqual(found.best_by_mean("peak_bytes"), "glibc")
+        mean, interval = found.mean_ratio("pfs", "tcmalloc", "cpu_s")
+        self.assertAlmostEqual(mean, 0.9)
+        self.assertLessEqual(interval.low, mean)
+        self.assertNotIn("tiny", found.judged("cpu_s"))
+
+    def test_a_mean_has_an_interval_that_shows_the_spread(self):
+        still = stats.bootstrap_mean([[1.0, 1.0, 1.0]] * 5)
+        self.assertEqual((still[0], still[1].low, still[1].high), (1.0, 1.0, 1.0))
+        wide = stats.bootstrap_mean([[0.5, 1.0, 2.0]] * 5)
+        self.assertAlmostEqual(wide[0], 1.0)
+        self.assertLess(wide[1].low, 0.9)
+        self.assertGreater(wide[1].high, 1.1)
+        self.assertEqual(wide, stats.bootstrap_mean([[0.5, 1.0, 2.0]] * 5))
+
+    def test_bars_follow_the_data(self):
+        self.assertEqual({bar.verdict for bar in allocator_results.bars(suite())}, {judge.MET})
+        counts = judge.tally(allocator_results.bars(suite("glibc", "tcmalloc")))
+        self.assertEqual(counts[judge.MET], 0)
+
+        def slow_burst(launch):
+            if launch["case"] == "burst" and launch["allocator"] == "pfs":
+                launch["cpu_s"] *= 1.5
+        missed = [bar for bar in allocator_results.bars(suite(change=slow_burst))
+                  if bar.verdict != judge.MET]
+        self.assertEqual(len(missed), 1)
+        self.assertEqual(missed[0].verdict, judge.NOT_MET)
+        self.assertIn("burst 1.35", missed[0].measured)
+
+        def keeps(launch):
+            if launch["case"] == "idle-foreign":
+                launch["idle_bytes"] = 12 << 20
+        missed = [bar for bar in allocator_results.bars(suite(change=keeps))
+                  if bar.verdict != judge.MET]
+        self.assertEqual([bar.says.split(":")[0] for bar in missed], ["idle-foreign"])
+
+    def test_text_has_all_tables(self):
+        text = allocator_results.text(suite())
+        for word in ("mean CPU × tcmalloc", "resident 3 s", "41.0", "46.0 (0.050)", "met"):
+            self.assertIn(word, text)
+        without = suite("glibc", "mimalloc")
+        without.document["instructions"] = {}
+        self.assertNotIn("instructions a call", allocator_results.text(without))
+
+    def test_a_folder_without_the_file_has_no_suite(self):
+        self.assertIsNone(allocator_results.load("/no/such"))
+
+
+class Instructions(unittest.TestCase):
+    def test_table(self):
+        counted = malloc_instructions.parse("pair-64 200 9000 0\nforeign-64 1000 50000 62\n")
+        headers, rows = malloc_instructions.table({"pfs": counted, "glibc": {}})
+        self.assertEqual(headers[1:], ["pair-64", "foreign-64"])
+        self.assertEqual(rows, [["pfs", "45.0", "50.0 (0.062)"], ["glibc", "–", "–"]])
+
+    def test_what_is_not_installed_is_named(self):
+        found, missing = malloc_peers.available("/no/such")
+        self.assertEqual(found[0].name, "glibc")
+        self.assertIn("not built", missing["pfs"])
+
+
+class Chapter(fixture.Case):
+    def test_stands_in_the_report(self):
+        with open(os.path.join(self.invented(), "report.html"), encoding="utf-8") as file:
+            page = file.read()
+        chapter = page[page.index('<section class="page"><h2 id="allocator">'):]
+        chapter = chapter[:chapter.index("</section>")]
+        for word in ("allocator-mean", "allocator-idle", "allocator-cpu", "allocator-peak",
+                     "at most 45 instructions", "install &lt;nodejs&gt;", "46.0 (0.050)"):
+            self.assertIn(word, chapter)
+        self.assertIn("Bars of the allocator", page)
+
+    def test_is_not_there_without_data(self):
+        found = results.load([self.invented()])
+        found.allocators = None
+        import report
+        self.assertEqual(report.allocator_html(found, []), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
