@@ -68,7 +68,7 @@ def check(top):
             layer = layer_of(top, path, bracket, name)
             allowed = set(ALLOWED[own])
             if is_unit_test(path):
-                allowed |= {"containers", "bench"}
+                allowed |= {"containers", "bench", "memory"}
             if layer is None or layer in allowed or (own, name) in SEAMS:
                 continue
             why = "names no file of the project" if layer == "unknown" else \

@@ -287,36 +287,12 @@ static void slab_remove(struct pfs_bin *self, struct pfs_extent *slab)
 	self->slabs_ended++;
 }
 
-/* What of a slab may be looked at after it has ended: its words are words for ever. */
-struct pfs_words {
-	_Atomic(uint64_t) *bits;
-	uint32_t count;
-	uint64_t last; /* all bits of the last one */
-};
-
-static struct pfs_words words_of(const struct pfs_extent *slab)
-{
-	uint32_t count = pfs_slab_word_count(slab);
-	return (struct pfs_words){ slab->words, count, pfs_slab_all_bits(slab, count - 1) };
-}
-
-/* Are all regions free? Under the bin's lock, exact: nobody else takes. Else a guess. */
-static bool words_are_full(struct pfs_words words)
-{
-	/* [K4] seq, pairs with [K1]: their owners' last accesses, ahead of the slab's end. */
-	bool are_full = pfs_load_seq(&words.bits[words.count - 1]) == words.last;
-	for (uint32_t word = 0; are_full && word < words.count - 1; word++)
-		are_full = pfs_load_seq(&words.bits[word]) == UINT64_MAX; /* [K4] seq, as above */
-	return are_full;
-}
-
-/* A slab was seen empty: keep it as the spare, or end it, or the spare if that lies higher. */
-static void settle_empty(struct pfs_bin *self, struct pfs_group *group, uint32_t slot)
+void pfs_bin_settle(struct pfs_bin *self, struct pfs_group *group, uint32_t slot)
 {
 	pfs_mutex_lock(&self->lock);
 	struct pfs_extent *slab = group->slabs[slot];
 	struct pfs_extent *end = NULL;
-	if (slab != NULL && slab != self->spare && words_are_full(words_of(slab))) {
+	if (slab != NULL && slab != self->spare && pfs_words_are_full(pfs_slab_words(slab))) {
 		end = self->spare;
 		if (end == NULL || slab->base < end->base)
 			self->spare = slab;
@@ -388,100 +364,6 @@ uint32_t pfs_bin_take(struct pfs_bin *self, void **slots, uint32_t count)
 	if (left != 0 && left != count) /* slots are filled from the end */
 		memmove(slots, &slots[left], (count - left) * sizeof(*slots));
 	return count - left;
-}
-
-/* ---- give ---- */
-
-/* Regions of one word become free, in one step. */
-static void give_word(struct pfs_extent *slab, uint32_t word, uint64_t mask, const char *call)
-{
-	struct pfs_group *group = slab->group;
-	struct pfs_words words = words_of(slab);
-	uint32_t slot = slab->slot;
-	uint64_t all = pfs_slab_all_bits(slab, word);
-	/* [K1] seq, pairs with [K4] and [K6]. From here on the slab may end [S2]. */
-	uint64_t before = pfs_fetch_or_seq(&words.bits[word], mask);
-	if (!pfs_likely((before & mask) == 0)) {
-		uint64_t twice = before & mask;
-		uint32_t region = word * PFS_WORD_REGIONS + (uint32_t)__builtin_ctzll(twice);
-		pfs_die(call, pfs_slab_block(slab, region), "the block is free already");
-	}
-	pfs_hint_raise(&slab->summary, UINT64_C(1) << word);
-	pfs_hint_raise(&group->room, UINT64_C(1) << slot);
-	pfs_hint_raise(&group->bin->room, pfs_group_bit(group));
-	/* A guess where it has ended meanwhile: settle_empty looks again. */
-	if ((before | mask) == all && words_are_full(words))
-		settle_empty(group->bin, group, slot);
-}
-
-/* Something is wrong with one of these blocks of a word: which, and what? */
-static PFS_COLD PFS_NORETURN void die_of(const struct pfs_extent *slab, void *const *blocks,
-					 uint32_t count, const char *call)
-{
-	uint64_t seen = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t region;
-		if (!pfs_slab_region(slab, (uintptr_t)blocks[i], &region))
-			pfs_die(call, blocks[i], "the pointer is inside of a block");
-		if ((seen & UINT64_C(1) << (region % PFS_WORD_REGIONS)) != 0)
-			break;
-		seen |= UINT64_C(1) << (region % PFS_WORD_REGIONS);
-	}
-	pfs_die(call, blocks[count - 1], "the block is free already");
-}
-
-/* The word's bit of a number modulo 64, set. */
-static inline uint64_t with_bit(uint64_t word, uint64_t number)
-{
-#ifdef __x86_64__ /* one instruction for three, of twenty a block */
-	__asm__("btsq %1, %0" : "+r"(word) : "r"(number) : "cc");
-	return word;
-#else
-	return word | UINT64_C(1) << (number % PFS_WORD_REGIONS);
-#endif
-}
-
-/*
- * Blocks from the first on that are of one word of a slab become free together; how many. Quick
- * while they are of the word of the one before: no look at the page map, and the products of
- * pfs_slab_region without its comparisons: of a right pointer the low half is less than 2^17, of
- * one inside of a block at least 2^18, so all of them together tell if there is one.
- */
-static uint32_t give_run(struct pfs_extent *slab, void *const *blocks, uint32_t count,
-			 const char *call)
-{
-	uintptr_t base = slab->base;
-	uint64_t span = (uint64_t)slab->regions * slab->block_bytes;
-	uint64_t reciprocal = slab->reciprocal;
-	uint64_t word = (((uintptr_t)blocks[0] - base) * reciprocal) >> (32 + 6);
-	uint64_t mask = 0;
-	uint32_t low_halves = 0;
-	void *const *at = blocks;
-	void *const *end = blocks + count;
-	for (; at != end; at++) {
-		uint64_t offset = (uintptr_t)*at - base;
-		uint64_t product = offset * reciprocal;
-		if (!pfs_likely(offset < span) || !pfs_likely(product >> (32 + 6) == word))
-			break;
-		low_halves |= (uint32_t)product;
-		mask = with_bit(mask, product >> 32);
-	}
-	uint32_t run = (uint32_t)(at - blocks);
-	if (run == 0) /* behind the last region */
-		pfs_die(call, blocks[0], "the pointer is inside of a block");
-	if (low_halves >= reciprocal || (uint32_t)__builtin_popcountll(mask) != run)
-		die_of(slab, blocks, run, call);
-	give_word(slab, (uint32_t)word, mask, call);
-	return run;
-}
-
-void pfs_blocks_give(void *const *blocks, uint32_t count, const char *call)
-{
-	uint32_t given = 0;
-	while (given != count) {
-		struct pfs_extent *slab = pfs_map_extent(pfs_map_entry(blocks[given]));
-		given += give_run(slab, &blocks[given], count - given, call);
-	}
 }
 
 uint64_t pfs_bin_free_regions(struct pfs_bin *self, uint32_t *slabs)

@@ -59,6 +59,10 @@ uint32_t pfs_bin_take(struct pfs_bin *self, void **slots, uint32_t count);
  */
 void pfs_blocks_give(void *const *blocks, uint32_t count, const char *call);
 
+/* A slab of a group was seen empty: it becomes the spare, or ends, or the spare if that lies higher.
+ * Takes the lock, and looks again. */
+void pfs_bin_settle(struct pfs_bin *self, struct pfs_group *group, uint32_t slot);
+
 /* A tick: end the spare slab if it was not used since the last one. all: end it in any case. */
 void pfs_bin_tick(struct pfs_bin *self, bool all);
 

@@ -64,7 +64,8 @@ static bool make_usable(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t
 static void grow(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
 {
 	uint32_t most = pfs_ring_capacity_most(class);
-	if (ring->capacity >= most || cache->slot_bytes > SLOT_BYTES_MOST)
+	/* relaxed: a bound that a tick may loosen. */
+	if (ring->capacity >= most || pfs_load_relaxed(&cache->slot_bytes) > SLOT_BYTES_MOST)
 		return;
 	if (ring->capacity >= GROWS_EACH_TIME && ++ring->events < EVENTS_TO_GROW)
 		return;
@@ -177,13 +178,14 @@ static void flush_ring(struct pfs_cache *cache, uint32_t class)
 {
 	struct pfs_ring *ring = &cache->rings[class];
 	pfs_ring_enter(ring);
-	uint32_t count = pfs_ring_is_revoked(ring) ? 0 : pfs_ring_count(ring);
-	pfs_cache_begin_move(cache, class);
-	pfs_blocks_give(ring->slots, count, "free");
-	if (count != 0)
+	if (!pfs_ring_is_revoked(ring)) {
+		uint32_t count = pfs_ring_count(ring);
+		pfs_cache_begin_move(cache, class);
+		pfs_blocks_give(ring->slots, count, "free");
 		pfs_ring_set_top(ring, 0);
-	pfs_cache_end_move(cache);
-	pfs_bump_owned(&ring->flushed, count);
+		pfs_cache_end_move(cache);
+		pfs_bump_owned(&ring->flushed, count);
+	}
 	pfs_ring_cancel(ring);
 }
 

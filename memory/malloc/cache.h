@@ -69,7 +69,7 @@ struct pfs_cache {
 	struct pfs_arena *arena;  /* owner */
 	struct pfs_cache *previous, *next; /* registry */
 	uint64_t number;          /* registry: they are listed by it */
-	uint32_t slot_bytes;      /* owner under the registry: of all slots */
+	_Atomic(uint32_t) slot_bytes; /* under the registry: of all slots */
 	uint32_t slow_calls;      /* owner: since it looked at the clock */
 	_Atomic(uint32_t) moving; /* owner: 1 + the class whose ring it refills or flushes, or 0 */
 	bool is_enabled;          /* owner: rings are used (opt tcache, thread.tcache.enabled) */

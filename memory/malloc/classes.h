@@ -80,6 +80,7 @@ static inline size_t pfs_size_of_request(size_t size_bytes)
  * the last one that is not longer; ceiling: the first one all of whose members are long enough.
  */
 #define PFS_LENGTH_COUNT 160u
+#define PFS_LENGTH_MOST_BYTES ((size_t)1 << 47) /* all addresses there are */
 
 static inline uint32_t pfs_length_floor(size_t pages)
 {

@@ -329,7 +329,7 @@ struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 {
 	size_t most_bytes;
 	if (__builtin_add_overflow(size_bytes, align_bytes, &most_bytes) ||
-	    most_bytes > PFS_SIZE_MAX)
+	    most_bytes > PFS_LENGTH_MOST_BYTES)
 		return NULL;
 	pfs_mutex_lock(&self->lock);
 	struct pfs_extent *extent = take_locked(self, size_bytes, align_bytes);

@@ -103,8 +103,15 @@ struct pfs_arena *pfs_cache_arena(void)
 void pfs_cache_close_rings(struct pfs_cache *cache)
 {
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
-		pfs_ring_revoke(&cache->rings[class]);
-		pfs_ring_drop_slots(cache, &cache->rings[class]);
+		struct pfs_ring *ring = &cache->rings[class];
+		/* A flush lets a ring be that somebody is about to take from; he takes nothing from
+		 * one that is entered. */
+		uint32_t count = pfs_ring_is_revoked(ring) ? 0 : pfs_ring_count(ring);
+		if (count != 0)
+			pfs_blocks_give(ring->slots, count, "free");
+		pfs_bump_owned(&ring->flushed, count);
+		pfs_ring_revoke(ring);
+		pfs_ring_drop_slots(cache, ring);
 	}
 }
 
@@ -138,7 +145,7 @@ static void count_cache(struct pfs_cache_counts *counts, struct pfs_cache *cache
 {
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
 		count_ring(counts, &cache->rings[class], class);
-	counts->slot_bytes += cache->slot_bytes;
+	counts->slot_bytes += pfs_load_relaxed(&cache->slot_bytes); /* relaxed: a count */
 	counts->direct_mallocs += pfs_load_relaxed(&cache->direct_mallocs); /* relaxed: a count */
 	counts->direct_frees += pfs_load_relaxed(&cache->direct_frees);     /* relaxed: a count */
 }

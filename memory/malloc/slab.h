@@ -87,6 +87,29 @@ static inline uint64_t pfs_slab_all_bits(const struct pfs_extent *slab, uint32_t
 	return left >= PFS_WORD_REGIONS ? UINT64_MAX : (UINT64_C(1) << left) - 1;
 }
 
+/* What of a slab may be looked at after it has ended: its words are words for ever. */
+struct pfs_words {
+	_Atomic(uint64_t) *bits;
+	uint32_t count;
+	uint64_t last; /* all bits of the last one */
+};
+
+static inline struct pfs_words pfs_slab_words(const struct pfs_extent *slab)
+{
+	uint32_t count = pfs_slab_word_count(slab);
+	return (struct pfs_words){ slab->words, count, pfs_slab_all_bits(slab, count - 1) };
+}
+
+/* Are all regions free? Under the bin's lock, exact: nobody else takes. Else a guess. */
+static inline bool pfs_words_are_full(struct pfs_words words)
+{
+	/* [K4] seq, pairs with [K1]: their owners' last accesses, ahead of the slab's end. */
+	bool are_full = pfs_load_seq(&words.bits[words.count - 1]) == words.last;
+	for (uint32_t word = 0; are_full && word < words.count - 1; word++)
+		are_full = pfs_load_seq(&words.bits[word]) == UINT64_MAX; /* [K4] seq, as above */
+	return are_full;
+}
+
 /* The region of a pointer into a slab; false: it points inside of one, or behind the last. */
 static inline bool pfs_slab_region(const struct pfs_extent *slab, uintptr_t address,
 				   uint32_t *region)

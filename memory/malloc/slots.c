@@ -36,6 +36,12 @@ uint32_t pfs_ring_capacity_most(uint32_t class)
 	return most != 0 ? most : 1;
 }
 
+static void count_slots(struct pfs_cache *cache, uint32_t more)
+{
+	/* relaxed: under the registry; its owner looks at it without. */
+	(void)pfs_fetch_add_relaxed(&cache->slot_bytes, more);
+}
+
 bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t capacity,
 		   uint32_t held)
 {
@@ -48,11 +54,11 @@ bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t ca
 		memcpy(slots + 1, ring->slots, held * sizeof(*slots));
 	if (ring->slots != NULL) {
 		pfs_base_free(&slot_pools[pool_of(ring->capacity)], ring->slots - 1);
-		cache->slot_bytes -= slot_bytes_of(ring->capacity);
+		count_slots(cache, -slot_bytes_of(ring->capacity));
 	}
 	ring->slots = slots + 1;
 	ring->capacity = (uint16_t)capacity;
-	cache->slot_bytes += bytes;
+	count_slots(cache, bytes);
 	pfs_ring_set_top(ring, held);
 	pfs_ring_set_limits(ring);
 	return true;
@@ -63,7 +69,7 @@ void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_ring *ring)
 	if (ring->slots == NULL)
 		return;
 	pfs_base_free(&slot_pools[pool_of(ring->capacity)], ring->slots - 1);
-	cache->slot_bytes -= slot_bytes_of(ring->capacity);
+	count_slots(cache, -slot_bytes_of(ring->capacity));
 	ring->slots = NULL;
 	ring->capacity = 0;
 }

@@ -11,6 +11,7 @@
 #include "arena.h"
 #include "cache.h"
 #include "start.h"
+#include "tick.h"
 
 static void add_extents(struct pfs_malloc_counts *counts, struct pfs_extents *extents)
 {
@@ -50,6 +51,7 @@ void pfs_malloc_count(struct pfs_malloc_counts *counts)
 	uint64_t mapped;
 	pfs_start();
 	memset(counts, 0, sizeof(*counts));
+	pfs_tick_lock(); /* a tick moves blocks from rings to words */
 	pfs_caches_count(&rings);
 	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
@@ -60,6 +62,7 @@ void pfs_malloc_count(struct pfs_malloc_counts *counts)
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
 			taken[class] += add_bin(counts, &arena->bins[class]);
 	}
+	pfs_tick_unlock();
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
 		uint64_t bytes = pfs_classes[class].size_bytes;
 		uint64_t cached = rings.blocks[class] < taken[class] ? rings.blocks[class]

@@ -60,6 +60,7 @@ uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *block, void
 {
 	struct walk walk = { .visit = call, .context = context };
 	pfs_start();
+	pfs_tick_lock(); /* a tick in between would end slabs */
 	(void)pfs_caches_tick(true);
 	for (uint32_t i = 0; i < pfs_arena_count() && !walk.is_over; i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
@@ -70,5 +71,6 @@ uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *block, void
 			walk_bin(&walk, &arena->bins[class]);
 		walk_large(&walk, &arena->extents);
 	}
+	pfs_tick_unlock();
 	return walk.visited;
 }
