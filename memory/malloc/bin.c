@@ -113,8 +113,9 @@ static uint32_t take_of_word(struct pfs_extent *slab, uint32_t word, void **slot
 		slots[--count] = (void *)(base + offset); /* NOLINT: addresses are numbers here */
 	}
 	uint64_t take = seen ^ left;
-	/* [K6] seq, pairs with [K1]. Only the lock's holder takes: all of `take` is still set. */
-	uint64_t before = take != 0 ? pfs_fetch_and_seq(bits, ~take) : 0;
+	/* [K6] seq, pairs with [K1]. Only the lock's holder takes: all of `take` is still set, and
+	 * a subtraction clears it. */
+	uint64_t before = take != 0 ? pfs_fetch_add_seq(bits, -take) : 0;
 	if (before == take)
 		pfs_hint_clear(&slab->summary, UINT64_C(1) << word, bits, UINT64_MAX);
 	return count;
@@ -230,7 +231,7 @@ static struct pfs_extent *slab_new(struct pfs_bin *self)
 		return NULL;
 	slab->block_bytes = class->size_bytes;
 	slab->reciprocal = class->reciprocal;
-	slab->regions = (uint16_t)class->regions;
+	pfs_slab_set_regions(slab, class->regions);
 	slab->class = (uint8_t)self->class;
 	slab->words = NULL;
 	if (!slab_words(slab) || !slab_tags(slab, self->class)) {
@@ -343,7 +344,9 @@ static PFS_COLD uint32_t take_more(struct pfs_bin *self, void **slots, uint32_t 
 	pfs_mutex_lock(&self->lock);
 	uint32_t left = take_locked(self, slots, count);
 	pfs_mutex_unlock(&self->lock);
-	if (left == count && pfs_caches_take_back(self)) {
+	bool is_new = !pfs_extents_has_dirty(pfs_arena_extents(self->arena),
+					     pfs_classes[self->class].slab_bytes);
+	if (left == count && (is_new || pfs_conf.strict) && pfs_caches_take_back(self)) {
 		pfs_mutex_lock(&self->lock);
 		left = take_locked(self, slots, count);
 		pfs_mutex_unlock(&self->lock);

@@ -5,8 +5,8 @@
  * and go. One empty slab is kept as a spare until a tick finds that it was not used.
  *
  * No new slab comes while a region of the class is free in a word of the arena; nor, with rings of
- * other threads, while these hold as many as a slab has (strict: any). Recycled dirty pages are no
- * new memory, but for the count they are.
+ * other threads, while these hold as many as a slab has (strict: any). A slab of dirty pages is no
+ * new memory.
  *
  * Locks, in this order: `growing`, the registry of caches, `lock`, the extents'.
  */
@@ -59,8 +59,8 @@ uint32_t pfs_bin_take(struct pfs_bin *self, void **slots, uint32_t count);
  */
 void pfs_blocks_give(void *const *blocks, uint32_t count, const char *call);
 
-/* A slab of a group was seen empty: it becomes the spare, or ends, or the spare if that lies higher.
- * Takes the lock, and looks again. */
+/* A slab of a group was seen empty: it becomes the spare, or ends, or the spare if that lies
+ * higher. Takes the lock, and looks again. */
 void pfs_bin_settle(struct pfs_bin *self, struct pfs_group *group, uint32_t slot);
 
 /* A tick: end the spare slab if it was not used since the last one. all: end it in any case. */

@@ -79,12 +79,26 @@ static void grow(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
 	pfs_mutex_unlock(&pfs_registry.lock);
 }
 
+/*
+ * Half a ring; but all threads of the arena together no more than half a slab, so that threads
+ * which only allocate do not make each other's rings a reason to take from them.
+ */
+static uint32_t refill_count(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
+{
+	uint32_t half = (ring->capacity + 1u) / 2;
+	uint32_t threads = pfs_load_relaxed(&cache->arena->threads); /* relaxed: a guess */
+	uint32_t share = pfs_classes[class].regions / (2 * (threads != 0 ? threads : 1));
+	if (share < half)
+		half = share;
+	return half != 0 ? half : 1;
+}
+
 /* The ring is entered and empty. A block of the bin's, and up to half a ring more. */
 static void *refill(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
 {
 	grow(cache, ring, class);
 	pfs_cache_begin_move(cache, class);
-	uint32_t count = (ring->capacity + 1u) / 2;
+	uint32_t count = refill_count(cache, ring, class);
 	uint32_t got = pfs_bin_take(&cache->arena->bins[class], ring->slots, count);
 	void *block = got != 0 ? ring->slots[got - 1] : NULL;
 	if (got != 0)

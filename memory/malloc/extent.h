@@ -38,9 +38,11 @@ struct pfs_extent {
 	struct pfs_group *group;
 	_Atomic(uint64_t) summary; /* which words may have room: hints, also after its slab's end */
 	_Atomic(uint32_t) kind;    /* under the arena's extents lock; an active one's is stable */
-	uint16_t regions;
 	uint8_t slot;         /* in its group */
-	uint8_t class;        /* of a slab */
+	uint8_t class;        /* of a slab, as all up to tags */
+	uint16_t regions;
+	uint8_t word_count;
+	uint64_t last_word;   /* all bits of it; those of the others are all 64 */
 	uint32_t *tags;       /* a tag for each region, or of the large block; or NULL */
 	_Atomic(struct pfs_arena *) arena; /* made once */
 

@@ -337,6 +337,14 @@ struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 	return extent;
 }
 
+bool pfs_extents_has_dirty(struct pfs_extents *self, size_t size_bytes)
+{
+	pfs_mutex_lock(&self->lock);
+	bool has = fit(&self->kinds[PFS_EXTENT_DIRTY], size_bytes, PFS_OS_PAGE) != NULL;
+	pfs_mutex_unlock(&self->lock);
+	return has;
+}
+
 void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent)
 {
 	pfs_mutex_lock(&self->lock);

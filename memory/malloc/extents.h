@@ -60,6 +60,9 @@ struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 /* Take an extent back, HELD, SLAB or LARGE, with no entry in the map but those of its ends [P1]. */
 void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent);
 
+/* Are there so many bytes of dirty pages? A slab of these is no new memory. */
+bool pfs_extents_has_dirty(struct pfs_extents *self, size_t size_bytes);
+
 /* In place: the extent ends at size_bytes from now on. shrink: what is behind becomes dirty.
  * grow: false where its neighbour is not free, or not long enough. */
 bool pfs_extents_shrink(struct pfs_extents *self, struct pfs_extent *extent, size_t size_bytes);

@@ -13,8 +13,10 @@ static void give_word(struct pfs_extent *slab, uint32_t word, uint64_t mask, con
 	struct pfs_words words = pfs_slab_words(slab);
 	uint32_t slot = slab->slot;
 	uint64_t all = pfs_slab_all_bits(slab, word);
-	/* [K1] seq, pairs with [K4] and [K6]. From here on the slab may end [S2]. */
-	uint64_t before = pfs_fetch_or_seq(&words.bits[word], mask);
+	/* [K1] seq, pairs with [K4] and [K6]. From here on the slab may end [S2]. An addition where
+	 * an or is meant: the bits are clear, or the program ends below; and its old value comes
+	 * with one instruction, an or's with a loop. */
+	uint64_t before = pfs_fetch_add_seq(&words.bits[word], mask);
 	if (!pfs_likely((before & mask) == 0)) {
 		uint64_t twice = before & mask;
 		uint32_t region = word * PFS_WORD_REGIONS + (uint32_t)__builtin_ctzll(twice);
@@ -42,6 +44,15 @@ static PFS_COLD PFS_NORETURN void die_of(const struct pfs_extent *slab, void *co
 		seen |= UINT64_C(1) << (region % PFS_WORD_REGIONS);
 	}
 	pfs_die(call, blocks[count - 1], "the block is free already");
+}
+
+/* Without the instruction, which the oldest processors lack, the compiler calls a function. */
+static inline uint32_t count_bits(uint64_t word)
+{
+	word -= word >> 1 & UINT64_C(0x5555555555555555);
+	word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
+	word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return (uint32_t)(word * UINT64_C(0x0101010101010101) >> 56);
 }
 
 /* The word's bit of a number modulo 64, set. */
@@ -83,7 +94,7 @@ static uint32_t give_run(struct pfs_extent *slab, void *const *blocks, uint32_t 
 	uint32_t run = (uint32_t)(at - blocks);
 	if (run == 0) /* behind the last region */
 		pfs_die(call, blocks[0], "the pointer is inside of a block");
-	if (low_halves >= reciprocal || (uint32_t)__builtin_popcountll(mask) != run)
+	if (low_halves >= reciprocal || count_bits(mask) != run)
 		die_of(slab, blocks, run, call);
 	give_word(slab, (uint32_t)word, mask, call);
 	return run;

@@ -12,17 +12,17 @@
  *	[S1] a region's bit goes 1 -> 0 only under the bin's lock, and 0 -> 1 only by the owner
  *	     of its block, who has it no more. So old & mask != 0 is a block freed twice.
  *	[S2] while a giver holds a block its slab stays: a slab ends under the bin's lock when all
- *	     its bits are set. After its fetch-or a giver touches hints only; descriptors, words
+ *	     its bits are set. After its fetch-add a giver touches hints only; descriptors, words
  *	     and groups are never anything else (base.h), so a late hint in a slab that came after
  *	     is one more that is wrong on the side that costs a look.
  *	[S3] when a give has returned, and nobody has taken since, the bits above are set.
  *
- * Ordering:  [K1] give: fetch-or, seq     <->  [K4] look again: load, seq
+ * Ordering:  [K1] give: fetch-add, seq    <->  [K4] look again: load, seq
  *            [K2] raise: load, seq        <->  [K3] clear: fetch-and, seq
  *            [K5] set: fetch-or, seq      <->  [K3] clear: fetch-and, seq
  *            the store-buffering pair: giver's word, then hint; taker's hint, then word. Either
  *            the giver sees the bit cleared and sets it, or the taker sees the word [S3].
- *            [K1] give: fetch-or, seq     <->  [K6] take: fetch-and, seq
+ *            [K1] give: fetch-add, seq    <->  [K6] take: fetch-add, seq
  *            carries: the block's last bytes, to its next owner
  * Progress   give: wait-free. Take: under the bin's lock, bounded by the bin's words.
  * Source:    the words of containers/occupancy.h and the paths of room.h without CLEARING, which
@@ -77,14 +77,22 @@ static inline uint64_t pfs_group_bit(const struct pfs_group *group)
 
 static inline uint32_t pfs_slab_word_count(const struct pfs_extent *slab)
 {
-	return (slab->regions + PFS_WORD_REGIONS - 1) / PFS_WORD_REGIONS;
+	return slab->word_count;
 }
 
 /* The bits of a word's regions: all, or fewer in the last one. */
 static inline uint64_t pfs_slab_all_bits(const struct pfs_extent *slab, uint32_t word)
 {
-	uint32_t left = slab->regions - word * PFS_WORD_REGIONS;
-	return left >= PFS_WORD_REGIONS ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+	return word + 1u == slab->word_count ? slab->last_word : UINT64_MAX;
+}
+
+/* Before anything of its words is looked at. */
+static inline void pfs_slab_set_regions(struct pfs_extent *slab, uint32_t regions)
+{
+	uint32_t last = (regions - 1) % PFS_WORD_REGIONS + 1;
+	slab->regions = (uint16_t)regions;
+	slab->word_count = (uint8_t)((regions + PFS_WORD_REGIONS - 1) / PFS_WORD_REGIONS);
+	slab->last_word = last == PFS_WORD_REGIONS ? UINT64_MAX : (UINT64_C(1) << last) - 1;
 }
 
 /* What of a slab may be looked at after it has ended: its words are words for ever. */

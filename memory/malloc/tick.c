@@ -12,6 +12,9 @@
 #include "containers/decay.h"
 #include "system.h"
 
+/* glibc's, since 2.32; others have none. */
+extern char __libc_single_threaded __attribute__((weak));
+
 #define LOOK_EVERY 64u /* slow calls */
 #define STACK_BYTES ((size_t)64 << 10)
 #define NS_PER_MS UINT64_C(1000000)
@@ -218,9 +221,11 @@ static bool is_due(void)
 
 void pfs_tick_if_due(uint32_t *slow_calls)
 {
-	if (++*slow_calls % LOOK_EVERY != 0 || pfs_conf.tick_ms == 0)
+	if (pfs_load_relaxed(&has_thread) != 0 || pfs_conf.tick_ms == 0) /* relaxed: a hint */
 		return;
-	if (pfs_load_relaxed(&has_thread) != 0) /* relaxed: a hint */
+	if (&__libc_single_threaded != NULL && !__libc_single_threaded)
+		pfs_tick_start();
+	if (++*slow_calls % LOOK_EVERY != 0)
 		return;
 	if (is_due() && pthread_mutex_trylock(&lock) == 0) {
 		tick_locked();

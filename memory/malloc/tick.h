@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The second thread is there. */
+/* A second thread is there. */
 void pfs_tick_start(void);
 
 /* A slow call, with no lock held: looks at the clock now and then. */

@@ -87,7 +87,8 @@ static void check_lengths(void)
 		CHECK(ceiling == floor || pfs_length_floor(pages - 1) == floor, "%zu", pages);
 		last = floor;
 	}
-	CHECK(pfs_length_ceiling(PFS_LENGTH_MOST_BYTES / PFS_OS_PAGE) < PFS_LENGTH_COUNT, "the longest");
+	CHECK(pfs_length_ceiling(PFS_LENGTH_MOST_BYTES / PFS_OS_PAGE) < PFS_LENGTH_COUNT,
+	      "the longest");
 }
 
 int main(void)
