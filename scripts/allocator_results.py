@@ -16,7 +16,7 @@ from svg import bytes_text
 
 FILE = "allocators.json"
 OURS = malloc_peers.OURS
-CPU, PEAK = "cpu_s", "peak_bytes"
+CPU, PEAK, WALL, MEAN = "cpu_s", "peak_bytes", "wall_s", "mean_bytes"
 IDLE_LIMIT = 10 << 20
 
 
@@ -65,15 +65,20 @@ class Suite:
         return stats.paired(self.samples(case, name, metric), self.samples(case, best, metric))
 
     def judged(self, metric):
-        """The cases that count in means, and that all allocators did."""
-        return [case for case in self.cases if self.document["cases"][case]["judged"] and
-                all(self.samples(case, name, metric) for name in self.names)]
+        """The cases that count in means, and that all allocators did; of wall time those that do
+        not idle, of what is resident on average those that are long enough for a sample."""
+        def counts(case):
+            found = [self.samples(case, name, metric) for name in self.names]
+            idles = any(self.samples(case, name, "idle_bytes") for name in self.names)
+            return (self.document["cases"][case]["judged"] and not (metric == WALL and idles) and
+                    all(s and min(s) > 0 for s in found))
+        return [case for case in self.cases if counts(case)]
 
     def mean_ratio(self, name, base, metric):
         """(geometric mean, its interval) of name / base over all cases; None without cases."""
         ratios = [stats.paired(self.samples(case, name, metric), self.samples(case, base, metric))
                   for case in self.judged(metric)]
-        ratios = [r for r in ratios if r and min(r) > 0]
+        ratios = [r for r in ratios if r]
         return stats.bootstrap_mean(ratios) if ratios else None
 
     def best_by_mean(self, metric):
@@ -103,7 +108,7 @@ def mean_bar(suite, metric, what, most):
 
 
 def single_bar(suite, most=1.15):
-    """No case above so much of the best peer in it."""
+    """No case above so much of the best peer in it; fewer than three rounds decide nothing."""
     says = f"CPU time: no case above {most} × the best peer in it"
     found = {case: r for case in suite.judged(CPU) if (r := suite.to_best(case, OURS, CPU))}
     if not found:
@@ -112,7 +117,7 @@ def single_bar(suite, most=1.15):
     told = ", ".join(f"{case} {median(found[case]):.2f} ({min(found[case]):.2f} to "
                      f"{max(found[case]):.2f})" for case in above) or \
         f"highest: {max(median(r) for r in found.values()):.2f}"
-    sure = [case for case in above if min(found[case]) > most]
+    sure = [case for case in above if len(found[case]) > 2 and min(found[case]) > most]
     return judge.Bar(says, told, judge.NOT_MET if sure else judge.UNDECIDED if above else
                      judge.MET)
 
@@ -152,7 +157,22 @@ def memory_bars(suite):
     bars.append(limit_bar("free-only: 400 threads park below 16 KiB each 3 s later",
                           (after - before) / 400 if before and after else None, 16 << 10,
                           bytes_text))
+    bars.append(slab_bar(suite))
     return bars
+
+
+def slab_bar(suite):
+    """No slab was made while rings held a slab's worth, in any program that was looked at."""
+    says = "no slab made while a slab's worth of its regions was free"
+    found = {case: counts for case, counts in suite.document.get("slabs", {}).items()
+             if "slabs_needless" in counts}
+    if not found:
+        return judge.unmeasured(says)
+    guilty = {case: c["slabs_needless"] for case, c in found.items() if c["slabs_needless"]}
+    made = sum(counts.get("slabs_made", 0) for counts in found.values())
+    told = ", ".join(f"{case} {count}" for case, count in guilty.items()) or "none"
+    return judge.Bar(says, f"{told} of {made} slabs in {len(found)} programs",
+                     judge.NOT_MET if guilty else judge.MET)
 
 
 def bars(suite):
@@ -164,6 +184,9 @@ def bars(suite):
                   "instructions, 0.06 locked each", 50, 0.06),
         mean_bar(suite, CPU, "CPU time", 0.92), single_bar(suite),
         mean_bar(suite, PEAK, "peak resident set", 0.95), *memory_bars(suite)]
+
+
+MEANS = ((CPU, "mean CPU"), (WALL, "mean wall"), (PEAK, "mean peak"), (MEAN, "mean average"))
 
 
 def mean_text(found):
@@ -182,7 +205,7 @@ def ratio_rows(suite):
         best = suite.best_peer(case, CPU)
         cells.append(f"{median(suite.samples(case, best, CPU)):.3f} {best}" if best else "–")
         rows.append(cells)
-    for metric, what in ((CPU, "mean CPU"), (PEAK, "mean peak")):
+    for metric, what in MEANS:
         base = suite.best_by_mean(metric)
         rows.append([f"{what} × {base}"] + [mean_text(suite.mean_ratio(name, base, metric))
                                             if base else "–" for name in suite.names] + [""])

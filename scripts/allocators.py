@@ -55,7 +55,7 @@ def make_plan(cases, allocators, rounds, seed):
 
 
 def facts_of(text):
-    """{name: number} of the lines that a workload says of itself."""
+    """{name: number} of the lines that a workload or an allocator says of itself."""
     words = [line.split() for line in text.splitlines()]
     return {w[0]: int(w[1]) for w in words if len(w) == 2 and w[1].isdigit()}
 
@@ -69,17 +69,32 @@ class Suite:
         self.processes = set()
         self.places = {}  # (case, allocator) -> lock: of a server there is one at a time
 
+    @staticmethod
+    def environment():
+        """The same for all."""
+        environment = {**os.environ, "LC_ALL": "C", "PYTHONMALLOC": "malloc"}
+        environment.pop("LD_PRELOAD", None)
+        return environment
+
     def start(self, launch, command, **pipes):
         """A process with the launch's allocator in the command; its numbers go to a file."""
         library = self.libraries[launch["allocator"]]
         preload = [f"--preload={library}"] if library else []
-        environment = {**os.environ, "LC_ALL": "C", "PYTHONMALLOC": "malloc"}
-        environment.pop("LD_PRELOAD", None)
         process = subprocess.Popen(
             [self.runner, *preload, f"--out={self.out(launch)}", "--", *command],
-            stdin=subprocess.DEVNULL, env=environment, cwd=self.folder, **pipes)
+            stdin=subprocess.DEVNULL, env=self.environment(), cwd=self.folder, **pipes)
         self.processes.add(process)
         return process
+
+    def slabs(self, case):
+        """{name: number} that our allocator says of a program at its end, which is not timed."""
+        done = subprocess.run(
+            [self.runner, f"--preload={self.libraries[malloc_peers.OURS]}", "--out=/dev/null",
+             "--", *self.inputs.commands[case]], stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, errors="replace", cwd=self.folder, timeout=LIMIT_S, check=False,
+            env={**self.environment(), "PFS_MALLOC_CONF": "stats_print:true"})
+        return {name: value for name, value in facts_of(done.stderr).items()
+                if name.startswith("slabs")}
 
     def out(self, launch):
         """Where the numbers of a launch go."""
@@ -224,6 +239,10 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None, allocat
         finally:
             suite.end()
         check_outputs(document["launches"])
+        if malloc_peers.OURS in suite.libraries:
+            document["slabs"] = {case.name: suite.slabs(case.name) for case in cases
+                                 if case.name in inputs.commands and
+                                 "idle" not in case.name}
         if not only:
             count_instructions(document, found, kind, build_dir)
         document["complete"] = all(l["status"] == "done" for l in document["launches"])

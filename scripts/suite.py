@@ -76,7 +76,7 @@ SUITE = (
         "--page_memory=touched --latency_ms=0 --records=16384,65536,262144,1048576",
         only="grow index", unless="exact reclaim", full=FULL_TOUCHED),
     Row("growth-exact",  "release", "fill",    "1",         "",
-                         "compact", 2000,      None,        False,
+                         "compact", 2000,      6,           False,
         "--page_memory=touched --latency_ms=0 --records=16384,65536,262144,1048576,16777216",
         only="exact reclaim", full=FULL_TOUCHED),
     Row("growth-fresh",  "release", "fill",    "1",         "",
@@ -95,7 +95,7 @@ SUITE = (
         "--records=65536 --latency_ms=0", only="grow index"),
     # Without an index there are no pages, and nothing of this to count.
     Row("counts",        "counted", "churn",   "1,all,8,64", "0.5,0.9,0.99,0.999",
-                         "compact", 30,        2,           True,
+                         "compact", 30,        1,           True,
         only="index"),
     Row("counts-others", "counted", "pair,handoff,storm,scan", "2,8,64", "0.9",
                          "compact", 30,        1,           False,

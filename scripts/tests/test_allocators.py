@@ -149,6 +149,10 @@ class Ratios(unittest.TestCase):
         missed = [bar for bar in allocator_results.bars(suite(change=keeps))
                   if bar.verdict != judge.MET]
         self.assertEqual([bar.says.split(":")[0] for bar in missed], ["idle-foreign"])
+        found = suite()
+        found.document["slabs"]["mixed"]["slabs_needless"] = 3
+        self.assertEqual(allocator_results.slab_bar(found).verdict, judge.NOT_MET)
+        self.assertIn("mixed 3 of", allocator_results.slab_bar(found).measured)
 
     def test_text_has_all_tables(self):
         text = allocator_results.text(suite())
