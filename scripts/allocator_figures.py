@@ -17,7 +17,7 @@ SHAPES = ("circle", "square", "triangle", "diamond", "bar")
 
 def megabytes(value):
     """Bytes as the ticks of a logarithmic axis are round."""
-    return f"{value / 1e6:.3g} MB"
+    return f"{value / 1e6:.3g} MB" if value < 999.5e6 else f"{value / 1e9:.3g} GB"
 
 
 def colour(name):
@@ -38,9 +38,9 @@ def _note(suite):
 
 
 def _cell(ratios, text):
-    """Blue: near the best in every round, orange: in none, grey: undecided."""
+    """Blue: near the best in every round, orange: in none, of three at least; grey: undecided."""
     near = [ratio <= NEAR for ratio in ratios]
-    tone = "more" if all(near) else "open" if any(near) else "less"
+    tone = "more" if all(near) else "open" if any(near) or len(near) < 3 else "less"
     return (f"{median(ratios):.2f}", tone,
             f"{text}: {median(ratios):.3f} × ({min(ratios):.3f} to {max(ratios):.3f} in "
             f"{parts.count_noun(len(ratios), 'round')})")
@@ -71,7 +71,8 @@ def _matrix(suite, metric, name, what):
         "columns": suite.names, "cells": cells, "rows": [(case, INK) for case in cases],
         "note": _note(suite)}, 548)
     return parts.Figure(name, title, canvas, f"Blue: at most {NEAR} × the best peer in every "
-                        "round; orange: above it in every round; grey: in some.")
+                        "round; orange: above it in every round; grey: in some, or in less "
+                        "than three rounds.")
 
 
 def cpu(results):

@@ -47,6 +47,7 @@ class Suite:
                     self.values.setdefault((launch["case"], launch["allocator"], metric), []
                                            ).append(stats.Value(launch["round"], value, False))
         self.cases = list(document["cases"])
+        self.means = {}   # of mean_ratio: a bootstrap takes its time
 
     def samples(self, case, name, metric):
         """One value for each launch."""
@@ -74,17 +75,24 @@ class Suite:
                     all(s and min(s) > 0 for s in found))
         return [case for case in self.cases if counts(case)]
 
-    def mean_ratio(self, name, base, metric):
-        """(geometric mean, its interval) of name / base over all cases; None without cases."""
+    def ratios(self, name, base, metric):
+        """Ratios name / base, one for each round, of each case that counts in means."""
         ratios = [stats.paired(self.samples(case, name, metric), self.samples(case, base, metric))
                   for case in self.judged(metric)]
-        ratios = [r for r in ratios if r]
-        return stats.bootstrap_mean(ratios) if ratios else None
+        return [r for r in ratios if r]
+
+    def mean_ratio(self, name, base, metric):
+        """(geometric mean, its interval) of name / base over all cases; None without cases."""
+        key = (name, base, metric)
+        if key not in self.means:
+            ratios = self.ratios(*key)
+            self.means[key] = stats.bootstrap_mean(ratios) if ratios else None
+        return self.means[key]
 
     def best_by_mean(self, metric):
         """The peer with the lowest geometric mean, or None."""
-        found = {name: mean[0] for name in self.peers
-                 if (mean := self.mean_ratio(name, self.peers[0], metric))}
+        found = {name: stats.geometric_mean(ratios) for name in self.peers
+                 if (ratios := self.ratios(name, self.peers[0], metric))}
         return min(found, key=found.get) if found else None
 
     def mid(self, case, name, metric):

@@ -168,7 +168,8 @@ def allocator_html(found, made):
     return ('<section class="page"><h2 id="allocator">The allocator</h2>'
             f'<p class="lead">Whole programs with another malloc preloaded: {escape(names)}. CPU '
             "time is user and system time of the process.</p>"
-            f'{judged}<ul class="says">{gone}</ul><div class="grid">{drawn_html(found, made)}</div>'
+            f'{judged}<br><ul class="says">{gone}</ul>'
+            f'<div class="grid">{drawn_html(found, made)}</div>'
             f'<br>{shown}<p class="lead">Instructions: single-stepped, loop and PLT included (8 of '
             "a pair), locked ones in brackets; foreign: blocks of another thread.</p></section>")
 

@@ -148,16 +148,17 @@ def middle_ratio(base, other):
 DRAWS = 1000
 
 
+def geometric_mean(groups):
+    """Of the medians of groups of values above 0."""
+    return math.exp(sum(math.log(median(values)) for values in groups) / len(groups))
+
+
 def bootstrap_mean(groups, draws=DRAWS, seed=1):
     """(geometric mean of the groups' medians, its interval): the middle 95 % of what comes out
     when each group's values are drawn anew, with putting back. All values above 0. Unlike the
     intervals above it is not exact, and with few values in a group it is too narrow."""
     source = random.Random(seed)
-
-    def mean(chosen):
-        return math.exp(sum(math.log(median(values)) for values in chosen) / len(chosen))
-
-    drawn = sorted(mean([source.choices(values, k=len(values)) for values in groups])
+    drawn = sorted(geometric_mean([source.choices(values, k=len(values)) for values in groups])
                    for _ in range(draws))
     tail = int(draws * (1 - CONFIDENCE) / 2)
-    return mean(groups), Interval(drawn[tail], drawn[-1 - tail], CONFIDENCE)
+    return geometric_mean(groups), Interval(drawn[tail], drawn[-1 - tail], CONFIDENCE)
