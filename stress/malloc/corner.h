@@ -2,7 +2,8 @@
  * corner.h - what the corner programs share: named subtests, one of them a process.
  *
  * A program hands its table to corner_main. `corner_x NAME` runs one subtest and prints
- * "ok NAME", "ok NAME: note", "failed NAME: why" or "skipped NAME: why"; `--list` names them all.
+ * "ok NAME", "ok NAME: note", "late NAME: why" (right, but after harm), "failed NAME: why" or
+ * "skipped NAME: why"; `--list` names them all.
  * What is said about a failure goes out by write(2): the malloc under test may be broken.
  */
 #ifndef CORNER_H
@@ -20,12 +21,13 @@ struct corner {
 	void (*run)(void);
 };
 
-/* The exit code: 0 ok, 1 failed (by an exit at once), 2 no such subtest, 77 skipped. */
+/* The exit code: 0 ok or late, 1 failed (by an exit at once), 2 no such subtest, 77 skipped. */
 int corner_main(int argc, char **argv, const struct corner *corners, size_t corner_count);
 
 /* In any thread, and in forked children: the first one that fails is what counts. */
 __attribute__((noreturn, format(printf, 1, 2))) void corner_fail(const char *format, ...);
 __attribute__((noreturn, format(printf, 1, 2))) void corner_skip(const char *format, ...);
+__attribute__((noreturn, format(printf, 1, 2))) void corner_late(const char *format, ...);
 /* Stands behind "ok NAME: ". */
 __attribute__((format(printf, 1, 2))) void corner_note(const char *format, ...);
 

@@ -1,7 +1,8 @@
 /*
  * corner_misuse.c - free of what is not a live block: the process must end by abort, with one
- * line on stderr that names the pointer. Each misuse runs in a child; what it did instead is
- * told: "survives" is the worst, for memory is then handed out twice.
+ * line on stderr that names the pointer. Each misuse runs in a child, which then goes on: it
+ * allocates blocks of that size and frees them. To abort later is good enough if the pointer was
+ * not given out in between, and "late" if it was; what happens instead is told.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -24,13 +25,45 @@
 #define TEXT_BYTES 4000
 #define HANG_SECONDS 10
 
-static void **named; /* shared with the child: the pointer that its line must hold */
+#define AFTERWARDS 3000
+
+/* Shared with the child. */
+struct story {
+	void *named;       /* the line must hold this pointer */
+	size_t size;       /* of blocks like it */
+	unsigned rightful; /* how often it may be among the live blocks afterwards */
+	unsigned given;    /* and how often it was */
+	bool later;        /* the misuse itself has returned */
+};
+static struct story *story;
 
 /* Notes the pointer, and hides from the compiler what it is. */
 static void *name(void *pointer)
 {
-	*named = pointer;
+	story->named = pointer;
 	return corner_opaque_pointer(pointer);
+}
+
+static void go_on(void)
+{
+	static void *blocks[AFTERWARDS];
+	unsigned count = story->size > 65536 ? 40 : AFTERWARDS;
+	story->later = true;
+	for (unsigned i = 0; i < count; i++) {
+		blocks[i] = malloc(story->size);
+		story->given += blocks[i] == story->named;
+	}
+	for (unsigned i = 0; i < count; i++)
+		free(blocks[i]);
+	(void)malloc_trim(0);
+}
+
+static void map_story(void)
+{
+	story = mmap(NULL, sizeof(*story), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	CORNER_CHECK(story != MAP_FAILED, "no memory to share");
+	story->size = 40;
 }
 
 static size_t read_all(int from, char *text)
@@ -48,30 +81,34 @@ static size_t read_all(int from, char *text)
 
 static void judge(int status, char *text, size_t length)
 {
-	char digits[40], first[100];
+	char digits[40], first[120];
+	const char *when = story->later ? "later " : "";
 	unsigned lines = 0;
 	for (size_t i = 0; i < length; i++)
 		lines += text[i] == '\n';
 	(void)snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, "\n"), text);
 	if (length == 0)
 		(void)strcpy(first, "nothing on stderr");
-	CORNER_CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != SURVIVED, "survives; %s", first);
+	CORNER_CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != SURVIVED,
+		     "survives, and gives it out %u times; %s", story->given, first);
 	CORNER_CHECK(WIFSIGNALED(status), "exit %d; %s", WEXITSTATUS(status), first);
 	CORNER_CHECK(WTERMSIG(status) != SIGALRM, "hung; %s", first);
-	CORNER_CHECK(WTERMSIG(status) == SIGABRT, "signal %d; %s", WTERMSIG(status), first);
-	(void)snprintf(digits, sizeof(digits), "%zx", (size_t)(uintptr_t)*named);
-	CORNER_CHECK(lines == 1, "aborts with %u lines; %s", lines, first);
-	CORNER_CHECK(strcasestr(text, digits) != NULL, "aborts; the line lacks %s: %s", digits,
-		     first);
-	corner_note("%s", first);
+	CORNER_CHECK(WTERMSIG(status) == SIGABRT, "%ssignal %d; %s", when, WTERMSIG(status), first);
+	(void)snprintf(digits, sizeof(digits), "%zx", (size_t)(uintptr_t)story->named);
+	CORNER_CHECK(lines == 1, "%saborts with %u lines; %s", when, lines, first);
+	CORNER_CHECK(strcasestr(text, digits) != NULL, "%saborts; the line does not name it: %s",
+		     when, first);
+	if (story->given > story->rightful)
+		corner_late("gives it out %u times before: %s", story->given, first);
+	corner_note("%s%s", when, first);
 }
 
 static void must_abort(void (*misuse)(void))
 {
 	static char text[TEXT_BYTES];
 	int ends[2], status = 0;
-	named = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CORNER_CHECK(named != MAP_FAILED && pipe(ends) == 0, "no pipe");
+	map_story();
+	CORNER_CHECK(pipe(ends) == 0, "no pipe");
 	pid_t child = fork();
 	CORNER_CHECK(child >= 0, "fork");
 	if (child == 0) {
@@ -79,6 +116,7 @@ static void must_abort(void (*misuse)(void))
 		(void)close(ends[0]);
 		(void)alarm(HANG_SECONDS);
 		misuse();
+		go_on();
 		_exit(SURVIVED);
 	}
 	(void)close(ends[1]);
@@ -87,9 +125,16 @@ static void must_abort(void (*misuse)(void))
 	judge(status, text, length);
 }
 
+static void *name_for_twice(size_t size)
+{
+	story->size = size;
+	story->rightful = 1;
+	return name(malloc(size));
+}
+
 static void twice(size_t size)
 {
-	void *block = name(malloc(size));
+	void *block = name_for_twice(size);
 	free(block);
 	free(corner_opaque_pointer(block));
 }
@@ -99,7 +144,7 @@ static void twice_later(size_t size, unsigned others)
 {
 	void **blocks = mmap(NULL, others * sizeof(*blocks), PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	void *block = name(malloc(size));
+	void *block = name_for_twice(size);
 	for (unsigned i = 0; i < others; i++)
 		blocks[i] = malloc(size);
 	free(block);
@@ -132,23 +177,36 @@ static void free_elsewhere(void *block)
 
 static void twice_other_thread(void)
 {
-	void *block = name(malloc(40));
+	void *block = name_for_twice(40);
 	free(block);
 	free_elsewhere(corner_opaque_pointer(block));
 }
 
 static void twice_both_threads(void)
 {
-	void *block = name(malloc(40));
+	void *block = name_for_twice(40);
 	free_elsewhere(block);
 	free(corner_opaque_pointer(block));
 }
 
-static void inside_small(void) { free(name((char *)malloc(200) + 16)); }
-static void inside_odd(void) { free(name((char *)malloc(200) + 1)); }
-static void inside_large(void) { free(name((char *)malloc(100000) + 4096)); }
-static void inside_huge(void) { free(name((char *)malloc((size_t)50 << 20) + (2 << 20))); }
-static void inside_aligned(void) { free(name((char *)memalign(4096, 8192) + 64)); }
+static void inside(char *block, size_t size, size_t offset)
+{
+	story->size = size;
+	free(name(block + offset));
+}
+
+static void inside_small(void) { inside(malloc(200), 200, 16); }
+static void inside_odd(void) { inside(malloc(200), 200, 1); }
+static void inside_large(void) { inside(malloc(100000), 100000, 4096); }
+static void inside_huge(void) { inside(malloc((size_t)50 << 20), (size_t)50 << 20, 2 << 20); }
+static void inside_aligned(void) { inside(memalign(4096, 8192), 8192, 64); }
+
+/* Into the middle of a slab, where no block begins: of a class that is no power of two. */
+static void inside_next(void)
+{
+	(void)malloc(200);
+	inside(malloc(200), 200, 200 - 8);
+}
 
 static void foreign_stack(void)
 {
@@ -185,7 +243,7 @@ static void foreign_kernel(void) { free(name((void *)(uintptr_t)UINT64_C(0xffff8
 
 static void realloc_freed(void)
 {
-	void *block = name(malloc(40));
+	void *block = name_for_twice(40);
 	free(block);
 	(void)!realloc(corner_opaque_pointer(block), 100);
 }
@@ -196,7 +254,11 @@ static void realloc_foreign(void)
 	(void)!realloc(name(data + 32), 400);
 }
 
-static void realloc_inside(void) { (void)!realloc(name((char *)malloc(200) + 16), 400); }
+static void realloc_inside(void)
+{
+	story->size = 200;
+	(void)!realloc(name((char *)malloc(200) + 16), 400);
+}
 
 /* A crash handler that allocates, as many do: it must get through. */
 static void allocate_and_leave(int signal_number)
@@ -212,13 +274,15 @@ static void allocate_and_leave(int signal_number)
 static void handler_allocates(void)
 {
 	int status = 0;
+	map_story();
 	pid_t child = fork();
 	if (child == 0) {
 		(void)alarm(HANG_SECONDS);
 		(void)signal(SIGABRT, allocate_and_leave);
 		(void)signal(SIGSEGV, allocate_and_leave);
-		named = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		twice_after_many();
+		twice_huge();
+		twice_small();
+		go_on();
 		_exit(SURVIVED);
 	}
 	(void)waitpid(child, &status, 0);
@@ -235,7 +299,8 @@ static void handler_allocates(void)
 	each(twice_small) each(twice_smallest) each(twice_medium) each(twice_large)           \
 	each(twice_huge) each(twice_after_few) each(twice_after_many) each(twice_large_later) \
 	each(twice_other_thread) each(twice_both_threads) each(inside_small)                  \
-	each(inside_odd) each(inside_large) each(inside_huge) each(inside_aligned)            \
+	each(inside_odd) each(inside_next) each(inside_large) each(inside_huge)               \
+	each(inside_aligned)                                                                  \
 	each(foreign_stack) each(foreign_data) each(foreign_mapped)                           \
 	each(foreign_mapped_start) each(foreign_text) each(foreign_low) each(foreign_wild)    \
 	each(foreign_kernel) each(realloc_freed) each(realloc_foreign) each(realloc_inside)

@@ -4,7 +4,8 @@
 usage: stress/malloc/corners.py [--allocators pfs,glibc,...] [--themes fork,...] [--only TEXT]
                                 [--check] [--notes]
 Exit 0: it ran; with --check: ours failed nowhere. 1: with --check, ours failed. 2: bad usage.
-A cell: ok, skipped, or what went wrong; no end within its time is "hangs".
+A cell: ok; late (a misuse is caught, but after the pointer was given out: no failure here);
+skipped; or what went wrong. No end within its time is "hangs".
 """
 
 import os
@@ -17,7 +18,7 @@ import preload
 THEMES = ("limits", "contents", "fork", "life", "threads", "misuse", "scarce", "numbers",
           "operators", "single", "dlopen")
 SECONDS = 60
-VERDICT = re.compile(r"^(ok|failed|skipped) (\w+)(?:: (.*))?$", re.MULTILINE)
+VERDICT = re.compile(r"^(ok|late|failed|skipped) (\w+)(?:: (.*))?$", re.MULTILINE)
 
 
 def program_of(chosen, theme):
@@ -48,14 +49,14 @@ def judge(done):
         return "failed", f"signal {done.code - 128}" + (f"; {err}" if err else "")
     if done.code != 0 or not said:
         return "failed", f"exit {done.code}" + (f"; {err}" if err else "")
-    return "ok", said[-1][2]
+    return said[-1][0], said[-1][2]
 
 
 def cell(verdict, why, notes):
     """What the matrix shows."""
     if verdict == "ok":
         return f"ok: {why}" if notes and why else "ok"
-    return f"{verdict if verdict == 'skipped' else '**failed**'}: {why}"
+    return f"{'**failed**' if verdict == 'failed' else verdict}: {why}"
 
 
 def parse(argv):
