@@ -174,7 +174,7 @@ static struct pfs_group *group_with_hole(struct pfs_bin *self)
 {
 	while (self->group_with_hole < self->group_count) {
 		struct pfs_group *group = self->groups[self->group_with_hole];
-		if (group->used != UINT64_MAX)
+		if (group->used != PFS_GROUP_ALL)
 			return group;
 		self->group_with_hole++;
 	}

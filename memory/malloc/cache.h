@@ -79,8 +79,13 @@ struct pfs_cache {
 _Static_assert(offsetof(struct pfs_cache, rings) == PFS_RING_OFFSET(0), "the page map's offsets");
 
 /* The calling thread's; never NULL. At first, and after its end, one that is unusable for all. */
+#ifdef PFS_SIM /* of the virtual thread */
+struct pfs_cache **pfs_cache_own_place(void);
+#define pfs_cache_own (*pfs_cache_own_place())
+#else
 extern _Thread_local struct pfs_cache *pfs_cache_own
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+#endif
 extern struct pfs_cache pfs_cache_none __attribute__((visibility("hidden")));
 extern struct pfs_cache pfs_cache_ended __attribute__((visibility("hidden")));
 

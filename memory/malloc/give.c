@@ -58,7 +58,7 @@ static inline uint32_t count_bits(uint64_t word)
 /* The word's bit of a number modulo 64, set. */
 static inline uint64_t with_bit(uint64_t word, uint64_t number)
 {
-#ifdef __x86_64__ /* one instruction for three, of twenty a block */
+#if defined(__x86_64__) && !defined(PFS_SIM) /* one instruction for three, of twenty a block */
 	__asm__("btsq %1, %0" : "+r"(word) : "r"(number) : "cc");
 	return word;
 #else
@@ -78,7 +78,7 @@ static uint32_t give_run(struct pfs_extent *slab, void *const *blocks, uint32_t 
 	uintptr_t base = slab->base;
 	uint64_t span = (uint64_t)slab->regions * slab->block_bytes;
 	uint64_t reciprocal = slab->reciprocal;
-	uint64_t word = (((uintptr_t)blocks[0] - base) * reciprocal) >> (32 + 6);
+	uint64_t word = (((uintptr_t)blocks[0] - base) * reciprocal) >> (32 + PFS_WORD_BITS);
 	uint64_t mask = 0;
 	uint32_t low_halves = 0;
 	void *const *at = blocks;
@@ -86,7 +86,8 @@ static uint32_t give_run(struct pfs_extent *slab, void *const *blocks, uint32_t 
 	for (; at != end; at++) {
 		uint64_t offset = (uintptr_t)*at - base;
 		uint64_t product = offset * reciprocal;
-		if (!pfs_likely(offset < span) || !pfs_likely(product >> (32 + 6) == word))
+		if (!pfs_likely(offset < span) ||
+		    !pfs_likely(product >> (32 + PFS_WORD_BITS) == word))
 			break;
 		low_halves |= (uint32_t)product;
 		mask = with_bit(mask, product >> 32);

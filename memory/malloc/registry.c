@@ -9,8 +9,6 @@
 #include "start.h"
 #include "tick.h"
 
-_Thread_local struct pfs_cache *pfs_cache_own = &pfs_cache_none;
-
 #define UNUSABLE { .low = PFS_LOW_REVOKED, .high = PFS_HIGH_REVOKED }
 #define UNUSABLE_RING(number, above, size) [number] = UNUSABLE,
 #define UNUSABLE_CACHE { .unusable = UNUSABLE, .rings = { PFS_SMALL_CLASSES(UNUSABLE_RING) } }

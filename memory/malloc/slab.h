@@ -33,10 +33,19 @@
 
 #include "extent.h"
 
-#define PFS_WORD_REGIONS 64u
-#define PFS_SLAB_LINES_MOST 4u /* of words: 2048 regions */
+#ifdef PFS_SIM /* few, so that small slabs have several words, and a few slabs several groups */
+#define PFS_WORD_BITS 1u
+#define PFS_GROUP_SLABS 2u
+#define PFS_BIN_GROUPS 1u
+#else
+#define PFS_WORD_BITS 6u
 #define PFS_GROUP_SLABS 64u
 #define PFS_BIN_GROUPS 63u /* groups with a bit of their own; the last bit is for all others */
+#endif
+#define PFS_WORD_REGIONS (1u << PFS_WORD_BITS)
+#define PFS_WORD_ALL (UINT64_MAX >> (64 - PFS_WORD_REGIONS))
+#define PFS_GROUP_ALL (UINT64_MAX >> (64 - PFS_GROUP_SLABS))
+#define PFS_SLAB_LINES_MOST 4u /* of words: 2048 regions */
 
 struct pfs_bin;
 
@@ -83,7 +92,7 @@ static inline uint32_t pfs_slab_word_count(const struct pfs_extent *slab)
 /* The bits of a word's regions: all, or fewer in the last one. */
 static inline uint64_t pfs_slab_all_bits(const struct pfs_extent *slab, uint32_t word)
 {
-	return word + 1u == slab->word_count ? slab->last_word : UINT64_MAX;
+	return word + 1u == slab->word_count ? slab->last_word : PFS_WORD_ALL;
 }
 
 /* Before anything of its words is looked at. */
@@ -92,7 +101,7 @@ static inline void pfs_slab_set_regions(struct pfs_extent *slab, uint32_t region
 	uint32_t last = (regions - 1) % PFS_WORD_REGIONS + 1;
 	slab->regions = (uint16_t)regions;
 	slab->word_count = (uint8_t)((regions + PFS_WORD_REGIONS - 1) / PFS_WORD_REGIONS);
-	slab->last_word = last == PFS_WORD_REGIONS ? UINT64_MAX : (UINT64_C(1) << last) - 1;
+	slab->last_word = last == PFS_WORD_REGIONS ? PFS_WORD_ALL : (UINT64_C(1) << last) - 1;
 }
 
 /* What of a slab may be looked at after it has ended: its words are words for ever. */
@@ -114,7 +123,7 @@ static inline bool pfs_words_are_full(struct pfs_words words)
 	/* [K4] seq, pairs with [K1]: their owners' last accesses, ahead of the slab's end. */
 	bool are_full = pfs_load_seq(&words.bits[words.count - 1]) == words.last;
 	for (uint32_t word = 0; are_full && word < words.count - 1; word++)
-		are_full = pfs_load_seq(&words.bits[word]) == UINT64_MAX; /* [K4] seq, as above */
+		are_full = pfs_load_seq(&words.bits[word]) == PFS_WORD_ALL; /* [K4] seq, as above */
 	return are_full;
 }
 

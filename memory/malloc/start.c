@@ -25,6 +25,8 @@ extern void _IO_list_lock(void) __attribute__((weak));
 extern void _IO_list_unlock(void) __attribute__((weak));
 extern void _IO_list_resetlock(void) __attribute__((weak));
 
+_Thread_local struct pfs_cache *pfs_cache_own = &pfs_cache_none;
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key; /* once only */
