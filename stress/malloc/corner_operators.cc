@@ -112,6 +112,10 @@ void one_heap()
 	}
 }
 
+struct Plain {
+	char bytes[200];
+};
+
 template <typename Call> void must_throw(const char *what, Call call)
 {
 	try {
@@ -130,7 +134,7 @@ void bad_alloc_thrown()
 	must_throw("aligned new", [&] { return ::operator new(size, at); });
 	must_throw("aligned new[]", [&] { return ::operator new[](size, at); });
 	must_throw("new of all", [&] { return ::operator new(corner_opaque(SIZE_MAX)); });
-	must_throw("new T[n]", [&] { return static_cast<void *>(new Wide[size / 100]); });
+	must_throw("new T[n]", [&] { return static_cast<void *>(new Plain[size / 50]); });
 	CORNER_CHECK(::operator new(size, std::nothrow) == nullptr, "new(nothrow)");
 	CORNER_CHECK(::operator new[](size, std::nothrow) == nullptr, "new[](nothrow)");
 	CORNER_CHECK(::operator new(size, at, std::nothrow) == nullptr, "aligned new(nothrow)");

@@ -58,13 +58,11 @@ static void clear(struct heap *self)
 	memset(self, 0, sizeof(*self));
 }
 
-static void limit(int resource, size_t room)
+static void limit_address_space(size_t room)
 {
-	size_t used = 0;
-	if (resource == RLIMIT_AS)
-		used = corner_address_bytes();
+	size_t used = corner_address_bytes();
 	const struct rlimit at = { used + room, used + room };
-	CORNER_CHECK(setrlimit(resource, &at) == 0, "setrlimit: %s", strerror(errno));
+	CORNER_CHECK(setrlimit(RLIMIT_AS, &at) == 0, "setrlimit: %s", strerror(errno));
 }
 
 /* One size after the other takes all there is: what one freed must serve the next. */
@@ -84,7 +82,7 @@ static void sizes_in_turn(size_t at_least)
 static void address_space_sizes(void)
 {
 	free(malloc(100));
-	limit(RLIMIT_AS, ROOM);
+	limit_address_space(ROOM);
 	sizes_in_turn(ROOM / 2);
 }
 
@@ -92,7 +90,8 @@ static void address_space_sizes(void)
 static void data_limit_sizes(void)
 {
 	free(malloc(100));
-	limit(RLIMIT_DATA, ROOM);
+	const struct rlimit at = { ROOM, ROOM };
+	CORNER_CHECK(setrlimit(RLIMIT_DATA, &at) == 0, "setrlimit: %s", strerror(errno));
 	sizes_in_turn(ROOM / 3);
 }
 
@@ -100,7 +99,7 @@ static void data_limit_sizes(void)
 static void address_space_calls(void)
 {
 	struct heap heap = { 0 };
-	limit(RLIMIT_AS, ROOM);
+	limit_address_space(ROOM);
 	for (int round = 0; round < 3; round++) {
 		unsigned char *kept = malloc(1000);
 		void *aligned = &heap;
@@ -150,7 +149,7 @@ static void *fill_beside_others(void *unused)
 static void address_space_threads(void)
 {
 	(void)pthread_barrier_init(&met, NULL, CROWD);
-	limit(RLIMIT_AS, ROOM + ((size_t)8 << 20));
+	limit_address_space(ROOM + ((size_t)8 << 20));
 	corner_threads(CROWD, fill_beside_others, NULL);
 }
 
@@ -185,7 +184,7 @@ static void address_space_new_threads(void)
 {
 	struct heap heap = { 0 };
 	start_some();
-	limit(RLIMIT_AS, ROOM);
+	limit_address_space(ROOM);
 	fill(&heap, 100000);
 	fill(&heap, 1000);
 	fill(&heap, sizeof(struct link));

@@ -1,6 +1,7 @@
 """servers.py - redis and MariaDB under load, each in a folder of its own, over a socket only."""
 
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -94,7 +95,8 @@ def redis(place):
 def mariadb(place):
     """A database of its own, mysqlslap with mixed load, then queries whose answers are known."""
     socket, data = place.path("s"), place.path("data")
-    place.run("mariadb-install-db", "--no-defaults", f"--datadir={data}", "--user=root",
+    user = pwd.getpwuid(os.getuid()).pw_name
+    place.run("mariadb-install-db", "--no-defaults", f"--datadir={data}", f"--user={user}",
               "--auth-root-authentication-method=normal", "--skip-test-db", seconds=180)
     client = ["--no-defaults", f"--socket={socket}", "-u", "root"]
 
@@ -105,7 +107,7 @@ def mariadb(place):
         preload.run(["mariadb-admin", *client, "shutdown"])
 
     command = [which("mariadbd"), "--no-defaults", f"--datadir={data}", f"--socket={socket}",
-               "--skip-networking", "--user=root", "--innodb-buffer-pool-size=64M",
+               "--skip-networking", f"--user={user}", "--innodb-buffer-pool-size=64M",
                f"--pid-file={place.path('pid')}"]
     with server(place, command, ready, stop):
         place.run("mysqlslap", *client, "--concurrency=8", "--auto-generate-sql",
