@@ -17,8 +17,8 @@ static struct pfs_arena first;
 static _Atomic(struct pfs_arena *) arenas[PFS_ARENAS_MAX]; /* written under lock, as count */
 static _Atomic(uint32_t) count;
 static struct pfs_pool arena_pool;
-static uint64_t node_mask; /* start only, as defaults */
-static uint32_t defaults;
+static uint64_t node_mask; /* settle only, as defaults */
+static uint32_t defaults;  /* 0: not settled */
 
 static void arena_init(struct pfs_arena *self, uint32_t number)
 {
@@ -61,9 +61,27 @@ void pfs_arenas_start(void)
 	arena_init(&first, 0);
 	/* relaxed: the caller orders the start before everything. */
 	pfs_store_relaxed(&arenas[0], &first);
+	pfs_store_relaxed(&count, 1); /* relaxed: same */
+}
+
+/* Under lock. The system's answers are asked for as late as this, for they cost a program that has
+ * one thread some pages of code. */
+static void settle_locked(void)
+{
+	if (defaults != 0)
+		return;
 	node_mask = allowed_nodes();
 	defaults = default_count();
-	pfs_store_relaxed(&count, defaults); /* relaxed: same */
+	pfs_store_relaxed(&count, defaults); /* relaxed: a count; the arenas come by [AR1] */
+}
+
+uint32_t pfs_arenas_settle(void)
+{
+	pfs_mutex_lock(&lock);
+	settle_locked();
+	uint32_t settled = defaults;
+	pfs_mutex_unlock(&lock);
+	return settled;
 }
 
 uint32_t pfs_arena_count(void)
@@ -105,6 +123,7 @@ struct pfs_arena *pfs_arena_at(uint32_t number)
 struct pfs_arena *pfs_arena_create(void)
 {
 	pfs_mutex_lock(&lock);
+	settle_locked();
 	uint32_t number = pfs_arena_count();
 	struct pfs_arena *arena = number < PFS_ARENAS_MAX ? arena_make(number) : NULL;
 	if (arena != NULL)
@@ -125,14 +144,15 @@ static uint32_t own_node(void)
 
 /* A node's arenas are those whose number is its own modulo the nodes: first touch puts an arena's
  * pages near the threads that use it. */
-struct pfs_arena *pfs_arena_choose(void)
+struct pfs_arena *pfs_arena_choose(bool is_first)
 {
-	if (defaults == 1)
+	uint32_t settled = is_first ? 1 : pfs_arenas_settle();
+	if (settled == 1)
 		return &first;
 	uint32_t nodes = (uint32_t)__builtin_popcountll(node_mask);
 	struct pfs_arena *best = &first;
 	uint32_t fewest = UINT32_MAX;
-	for (uint32_t number = own_node() % defaults; number < defaults; number += nodes) {
+	for (uint32_t number = own_node() % settled; number < settled; number += nodes) {
 		struct pfs_arena *arena = pfs_arena_at(number);
 		/* relaxed: a preference. */
 		if (arena == NULL || pfs_load_relaxed(&arena->threads) >= fewest)

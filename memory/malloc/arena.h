@@ -25,6 +25,10 @@ struct pfs_arena {
 /* The first arena is there; NULL never. */
 void pfs_arenas_start(void);
 
+/* Decide how many threads are spread over, if that is not done: with the second thread, or where it
+ * matters before. How many. */
+uint32_t pfs_arenas_settle(void);
+
 /* How many there are. Those that threads are spread over come first. */
 uint32_t pfs_arena_count(void);
 
@@ -37,8 +41,9 @@ struct pfs_arena *pfs_arena_if_any(uint32_t number);
 /* One more; NULL: no memory, or PFS_ARENAS_MAX. */
 struct pfs_arena *pfs_arena_create(void);
 
-/* For the calling thread: of those by default, one of its node with the fewest threads. */
-struct pfs_arena *pfs_arena_choose(void);
+/* For the calling thread: of those by default, one of its node with the fewest threads; for the
+ * process's first thread the first. */
+struct pfs_arena *pfs_arena_choose(bool is_first);
 
 /* Around fork: the list of arenas and their locks `growing`; then, after the registry of caches,
  * all others. */

@@ -10,6 +10,7 @@
 
 #define GROWS_EACH_TIME 63u /* up to here; then every fourth time */
 #define EVENTS_TO_GROW 4u
+#define FLUSH_GROWS_TO 127u /* what a thread only frees is wanted elsewhere; two words at a time */
 #define SLOT_BYTES_MOST ((uint32_t)1 << 16) /* of a thread */
 
 /* ---- past the rings ---- */
@@ -60,10 +61,12 @@ static bool make_usable(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t
 	return done;
 }
 
-/* A refill or a flush: more capacity, if they come often. The ring is entered. */
-static void grow(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
+/* A refill or a flush: more capacity, if they come often, up to a bound. The ring is entered. */
+static void grow(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class, uint32_t bound)
 {
 	uint32_t most = pfs_ring_capacity_most(class);
+	if (most > bound)
+		most = bound;
 	/* relaxed: a bound that a tick may loosen. */
 	if (ring->capacity >= most || pfs_load_relaxed(&cache->slot_bytes) > SLOT_BYTES_MOST)
 		return;
@@ -96,7 +99,7 @@ static uint32_t refill_count(struct pfs_cache *cache, struct pfs_ring *ring, uin
 /* The ring is entered and empty. A block of the bin's, and up to half a ring more. */
 static void *refill(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
 {
-	grow(cache, ring, class);
+	grow(cache, ring, class, UINT32_MAX);
 	pfs_cache_begin_move(cache, class);
 	uint32_t count = refill_count(cache, ring, class);
 	uint32_t got = pfs_bin_take(&cache->arena->bins[class], ring->slots, count);
@@ -174,7 +177,7 @@ void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 	if (ring->slots[(int64_t)pfs_ring_count(ring) - 1] == block)
 		pfs_die(call, block, "the block is free already");
 	if (pfs_ring_count(ring) == ring->capacity) {
-		grow(cache, ring, class);
+		grow(cache, ring, class, FLUSH_GROWS_TO);
 		/* Half goes also where it has grown beyond the quick start: what a thread only
 		 * frees is wanted elsewhere. */
 		if (pfs_ring_count(ring) == ring->capacity || ring->capacity > GROWS_EACH_TIME)

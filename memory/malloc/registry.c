@@ -70,9 +70,11 @@ static struct pfs_cache *attach(void)
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
 		pfs_store_relaxed(&cache->rings[class].mark, 0); /* relaxed: nobody knows it */
 	cache->is_enabled = pfs_conf.tcache;
-	pfs_cache_join_arena(cache, pfs_arena_choose());
 	pfs_mutex_lock(&pfs_registry.lock);
-	bool is_first = pfs_registry.oldest == NULL;
+	bool is_first = pfs_registry.last_number == 0;
+	pfs_mutex_unlock(&pfs_registry.lock);
+	pfs_cache_join_arena(cache, pfs_arena_choose(is_first));
+	pfs_mutex_lock(&pfs_registry.lock);
 	enlist(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	pfs_cache_own = cache;
