@@ -35,7 +35,8 @@ static PFS_COLD PFS_NORETURN void die_of(const struct pfs_extent *slab, void *co
 					 uint32_t count, const char *call)
 {
 	uint64_t seen = 0;
-	for (uint32_t i = 0; i < count; i++) {
+	uint32_t i = 0;
+	for (; i < count; i++) {
 		uint32_t region;
 		if (!pfs_slab_region(slab, (uintptr_t)blocks[i], &region))
 			pfs_die(call, blocks[i], "the pointer is inside of a block");
@@ -43,7 +44,7 @@ static PFS_COLD PFS_NORETURN void die_of(const struct pfs_extent *slab, void *co
 			break;
 		seen |= UINT64_C(1) << (region % PFS_WORD_REGIONS);
 	}
-	pfs_die(call, blocks[count - 1], "the block is free already");
+	pfs_die(call, blocks[i < count ? i : 0], "the block is free already");
 }
 
 /* Without the instruction, which the oldest processors lack, the compiler calls a function. */

@@ -93,6 +93,9 @@ static void judge(int status, char *text, size_t length)
 		     "survives, and gives it out %u times; %s", story->given, first);
 	CORNER_CHECK(WIFSIGNALED(status), "exit %d; %s", WEXITSTATUS(status), first);
 	CORNER_CHECK(WTERMSIG(status) != SIGALRM, "hung; %s", first);
+	bool can_be_mapped = (uintptr_t)story->named >> 47 == 0;
+	if (WTERMSIG(status) == SIGSEGV && !story->later && !can_be_mapped)
+		corner_late("SIGSEGV in the call itself: no program has such an address");
 	CORNER_CHECK(WTERMSIG(status) == SIGABRT, "%ssignal %d; %s", when, WTERMSIG(status), first);
 	(void)snprintf(digits, sizeof(digits), "%zx", (size_t)(uintptr_t)story->named);
 	CORNER_CHECK(lines == 1, "%saborts with %u lines; %s", when, lines, first);
