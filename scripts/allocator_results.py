@@ -194,12 +194,24 @@ def bars(suite):
         mean_bar(suite, PEAK, "peak resident set", 0.95), *memory_bars(suite)]
 
 
-MEANS = ((CPU, "mean CPU"), (WALL, "mean wall"), (PEAK, "mean peak"), (MEAN, "mean average"))
+MEANS = ((CPU, "CPU time"), (WALL, "wall time"), (PEAK, "peak resident"),
+         (MEAN, "average resident"))
 
 
 def mean_text(found):
     """A mean with its interval."""
     return f"{found[0]:.3f} ({found[1].low:.2f}–{found[1].high:.2f})" if found else "–"
+
+
+def mean_rows(suite):
+    """(headers, rows): geometric means over all cases, to the best peer by that mean."""
+    rows = []
+    for metric, what in MEANS:
+        base = suite.best_by_mean(metric)
+        if base:
+            rows.append([f"{what} × {base}", *(mean_text(suite.mean_ratio(name, base, metric))
+                                               for name in suite.names)])
+    return ["geometric means (95 % by bootstrap)", *suite.names], rows
 
 
 def ratio_rows(suite):
@@ -213,10 +225,6 @@ def ratio_rows(suite):
         best = suite.best_peer(case, CPU)
         cells.append(f"{median(suite.samples(case, best, CPU)):.3f} {best}" if best else "–")
         rows.append(cells)
-    for metric, what in MEANS:
-        base = suite.best_by_mean(metric)
-        rows.append([f"{what} × {base}"] + [mean_text(suite.mean_ratio(name, base, metric))
-                                            if base else "–" for name in suite.names] + [""])
     return ["CPU / peak resident, × best peer", *suite.names, "best, CPU s"], rows
 
 
@@ -232,7 +240,7 @@ def idle_rows(suite):
 def text(suite):
     """All of it for a terminal."""
     import malloc_instructions  # which wants this module's neighbours
-    parts = [summary.aligned(*ratio_rows(suite))]
+    parts = [summary.aligned(*ratio_rows(suite)), summary.aligned(*mean_rows(suite))]
     if idle_rows(suite)[1]:
         parts.append(summary.aligned(*idle_rows(suite)))
     if suite.document["instructions"]:

@@ -280,8 +280,8 @@ def arguments_of(argv):
     parser = commandline.Parser(prog="scripts/allocators.py", description="Measure allocators as "
                                 "malloc of whole programs.")
     extent = parser.add_mutually_exclusive_group()
-    extent.add_argument("--long", action="store_true", help="larger loads, 7 rounds (half an "
-                        "hour); for conclusions")
+    extent.add_argument("--long", action="store_true", help="larger loads, 7 rounds (20 "
+                        "minutes); for conclusions")
     extent.add_argument("--quick", action="store_true", help="a smoke run: a tenth of the load, "
                         "once, no servers")
     parser.add_argument("--out", metavar="DIR", help="the result folder (default: "
