@@ -109,8 +109,9 @@ def mean_bar(suite, metric, what, most):
     if not found:
         return judge.unmeasured(says)
     mean, interval = found
-    verdict = judge.MET if interval.high <= most else judge.NOT_MET if interval.low > most else \
-        judge.UNDECIDED
+    rounds = max(len(ratios) for ratios in suite.ratios(OURS, base, metric))
+    verdict = judge.UNDECIDED if rounds < 3 else judge.MET if interval.high <= most else \
+        judge.NOT_MET if interval.low > most else judge.UNDECIDED
     return judge.Bar(says, f"{mean:.3f} × {base} ({interval.low:.3f} to {interval.high:.3f} by "
                      f"bootstrap, {len(suite.judged(metric))} cases)", verdict)
 
@@ -199,8 +200,11 @@ MEANS = ((CPU, "CPU time"), (WALL, "wall time"), (PEAK, "peak resident"),
 
 
 def mean_text(found):
-    """A mean with its interval."""
-    return f"{found[0]:.3f} ({found[1].low:.2f}–{found[1].high:.2f})" if found else "–"
+    """A mean with its interval; of one round there is none."""
+    if not found:
+        return "–"
+    interval = f" ({found[1].low:.2f}–{found[1].high:.2f})" if found[1].low < found[1].high else ""
+    return f"{found[0]:.3f}{interval}"
 
 
 def mean_rows(suite):

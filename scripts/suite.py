@@ -101,7 +101,7 @@ SUITE = (
                          "compact", 30,        1,           False,
         only="index"),
     Row("counts-replay", "counted", "replay",  "2,8",       "",
-                         "compact", 30,        1,           False,
+                         "compact", 15,        1,           False,
         only="index"),
     Row("counts-tide",   "counted", "tide",    "2,8,64",    "",
                          "compact", 300,       1,           False),
