@@ -2,7 +2,7 @@
 """check_ordering.py - every memory order is argued; checks everything but the prose.
 
 usage: scripts/check_ordering.py [TOP]
-In containers/, variants/ and bench/gate.h:
+In containers/, variants/, memory/ and bench/gate.h:
   - a label such as [B1] is defined once, as "[B1] what:" in the Ordering table that opens a
     file, and is named by a comment at an operation; a label that is named is defined
     (labels at the head of a line under "Invariant" are invariants, not orders);
@@ -237,7 +237,7 @@ def judge_plain(top, paths):
 def check(top):
     """(faults, number of files)"""
     faults, labels = [], Labels()
-    core = sources.files(top, ("containers", "variants"), (".c", ".h"))
+    core = sources.files(top, ("containers", "variants", "memory"), (".c", ".h"))
     core += [p for p in sources.files(top, ("bench",), (".h",)) if p == "bench/gate.h"]
     every = sources.files(top, sources.LAYERS, (".c", ".h", ".cc"))
     for path in core:
@@ -250,7 +250,7 @@ def check(top):
         if not path.startswith("sim/"):
             faults += judge_doors(path, sources.read(top, path))
     faults += judge_plain(top, [p for p in every if p.endswith(".c") and
-                                p.split("/")[0] in ("containers", "variants")])
+                                p.split("/")[0] in ("containers", "variants", "memory")])
     return faults, len(every)
 
 

@@ -2,6 +2,8 @@
  * arena.h - bins and extents that some threads share. A thread's blocks come from its arena; a
  * block goes back to the arena that it came from, whoever frees it.
  *
+ * Ordering:  [AR1] list: store, release  <->  [AR2] list: load, acquire
+ *            carries: a new arena's locks and lists, all zero or made
  * How many: one for each NUMA node and each 8 CPUs (opt narenas), for more cost memory and bring
  * no time where bins are locked only to move whole words; more can be made, and bound to.
  */

@@ -40,9 +40,9 @@ static inline void pfs_ring_set_limits(struct pfs_ring *ring)
 
 static inline void pfs_ring_revoke(struct pfs_ring *ring)
 {
-	/* [D4], relaxed: the heavy barrier that follows orders them. */
-	pfs_store_relaxed(&ring->low, PFS_LOW_REVOKED);
-	pfs_store_relaxed(&ring->high, PFS_HIGH_REVOKED); /* [D4], relaxed: as above */
+	/* relaxed: the heavy barrier that follows orders them. */
+	pfs_store_relaxed(&ring->low, PFS_LOW_REVOKED);   /* [D4] */
+	pfs_store_relaxed(&ring->high, PFS_HIGH_REVOKED); /* [D4] */
 }
 
 static inline void pfs_ring_set_top(struct pfs_ring *ring, uint32_t count)

@@ -63,7 +63,7 @@ static inline void pfs_hint_raise(_Atomic(uint64_t) *hint, uint64_t bit)
 {
 	/* [K2] seq, pairs with [K3]: an older value would hide that a taker has just cleared it. */
 	if ((pfs_load_seq(hint) & bit) == 0)
-		(void)pfs_fetch_or_seq(hint, bit); /* [K5] seq, pairs with [K3] */
+		(void)pfs_fetch_or_seq(hint, bit); /* [K5] seq, pairs with [K3] and [K4] */
 }
 
 /* A taker found nothing below: clear a hint's bit, unless something came meanwhile. */
