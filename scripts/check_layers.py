@@ -18,7 +18,7 @@ ALLOWED = {
     "variants": {"include", "containers", "variants"},
     "bench": {"include", "bench"},
     "stress": {"include", "stress", "sim"},
-    "sim": {"include", "sim", "containers", "bench"},
+    "sim": {"include", "sim", "containers", "bench", "memory"},
     "recorder": {"include", "recorder"},
     "memory": {"include", "containers", "memory"},
 }

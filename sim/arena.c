@@ -74,7 +74,7 @@ void __wrap_free(void *block)
 		__real_free(block);
 		return;
 	}
-	if (pfs_blocks_give(&arena, block))
+	if (pfs_blocks_put(&arena, block))
 		return;
 	uintptr_t begin = ((uintptr_t)block + OS_PAGE - 1) / OS_PAGE * OS_PAGE;
 	uintptr_t end = ((uintptr_t)block + pfs_blocks_size_of(block)) / OS_PAGE * OS_PAGE;

@@ -83,7 +83,7 @@ void *pfs_blocks_take(struct pfs_blocks *self, size_t align, size_t size, bool *
 	return cut(self, &wanted);
 }
 
-bool pfs_blocks_give(struct pfs_blocks *self, void *block)
+bool pfs_blocks_put(struct pfs_blocks *self, void *block)
 {
 	const struct header *header = header_of(block);
 	if (header->size_bytes > self->small_bytes)

@@ -34,7 +34,7 @@ void pfs_blocks_reset(struct pfs_blocks *self);
 void *pfs_blocks_take(struct pfs_blocks *self, size_t align, size_t size, bool *is_fresh);
 
 /* false: it is too large to be used again; only its addresses are lost. */
-bool pfs_blocks_give(struct pfs_blocks *self, void *block);
+bool pfs_blocks_put(struct pfs_blocks *self, void *block);
 
 size_t pfs_blocks_size_of(void *block);
 

@@ -7,13 +7,13 @@ void pfs_clocks_fini(struct pfs_clocks *self)
 {
 	free(self->now);
 	free((void *)self->carried);
-	pfs_arena_fini(&self->arena);
+	pfs_scratch_fini(&self->arena);
 	pfs_table_fini(&self->locations);
 }
 
 void pfs_clocks_begin(struct pfs_clocks *self, uint32_t threads)
 {
-	pfs_arena_clear(&self->arena);
+	pfs_scratch_clear(&self->arena);
 	pfs_table_clear(&self->locations);
 	self->now = pfs_widen(self->now, &self->room, threads * threads, sizeof(*self->now));
 	memset(self->now, 0, (size_t)threads * threads * sizeof(*self->now));
@@ -26,7 +26,7 @@ const uint32_t *pfs_clock_release(struct pfs_clocks *self, uint32_t thread)
 {
 	size_t bytes = self->threads * sizeof(uint32_t);
 	uint32_t *now = pfs_clock_of(self, thread);
-	uint32_t *copy = pfs_arena_take(&self->arena, bytes);
+	uint32_t *copy = pfs_scratch_take(&self->arena, bytes);
 	memcpy(copy, now, bytes);
 	now[thread]++;
 	return copy;
@@ -45,7 +45,7 @@ const uint32_t *pfs_clock_join(struct pfs_clocks *self, const uint32_t *a, const
 {
 	if (a == NULL || b == NULL)
 		return a != NULL ? a : b;
-	uint32_t *both = pfs_arena_take(&self->arena, self->threads * sizeof(uint32_t));
+	uint32_t *both = pfs_scratch_take(&self->arena, self->threads * sizeof(uint32_t));
 	for (uint32_t thread = 0; thread < self->threads; thread++)
 		both[thread] = a[thread] > b[thread] ? a[thread] : b[thread];
 	return both;

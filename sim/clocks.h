@@ -19,7 +19,7 @@ struct pfs_clocks {
 	uint32_t threads;
 	uint32_t *now; /* [threads][threads] */
 	uint32_t room; /* of now */
-	struct pfs_arena arena;
+	struct pfs_scratch arena;
 	/* With one value at a time (sc, tso): the clock that the value in memory carries. */
 	struct pfs_table locations;
 	const uint32_t **carried; /* by location; NULL: none */

@@ -69,7 +69,7 @@ void *pfs_heap_aligned_alloc(size_t align, size_t size)
 void pfs_heap_free(void *block)
 {
 	if (pfs_blocks_has(&heap, block))
-		(void)pfs_blocks_give(&heap, block);
+		(void)pfs_blocks_put(&heap, block);
 	else
 		free(block);
 }

@@ -24,14 +24,14 @@ void pfs_news_fini(struct pfs_news *self)
 {
 	free(self->steps);
 	free(self->found);
-	pfs_arena_fini(&self->arena);
+	pfs_scratch_fini(&self->arena);
 }
 
 void pfs_news_reset(struct pfs_news *self)
 {
 	self->waiting = 0;
 	self->tries = 0;
-	pfs_arena_clear(&self->arena);
+	pfs_scratch_clear(&self->arena);
 }
 
 static bool reads(uint8_t kind)
@@ -131,7 +131,7 @@ void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
 		looks.news |= pfs_views_has_news(&machine->views, &self->found[i]);
 	looks.early |= looks.count == 0;
 	looks.news |= looks.early;
-	struct pfs_news_read *kept = pfs_arena_take(&self->arena,
+	struct pfs_news_read *kept = pfs_scratch_take(&self->arena,
 						    (looks.count + 1) * sizeof(*kept));
 	if (looks.count != 0)
 		memcpy(kept, self->found, looks.count * sizeof(*kept));

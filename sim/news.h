@@ -64,7 +64,7 @@ struct pfs_news {
 	uint32_t tries;   /* how often in a row they all went on without */
 	struct pfs_news_read *found; /* while one thread's reads are looked for */
 	uint32_t found_room;
-	struct pfs_arena arena;
+	struct pfs_scratch arena;
 };
 
 void pfs_news_fini(struct pfs_news *self);

@@ -21,7 +21,7 @@ struct pfs_access {
 void pfs_races_fini(struct pfs_races *self)
 {
 	pfs_table_fini(&self->cells);
-	pfs_arena_fini(&self->arena);
+	pfs_scratch_fini(&self->arena);
 	free((void *)self->first);
 	free(self->keys);
 }
@@ -29,7 +29,7 @@ void pfs_races_fini(struct pfs_races *self)
 void pfs_races_clear(struct pfs_races *self)
 {
 	pfs_table_clear(&self->cells);
-	pfs_arena_clear(&self->arena);
+	pfs_scratch_clear(&self->arena);
 	self->unused = NULL;
 }
 
@@ -116,7 +116,7 @@ static void add(struct pfs_machine *machine, uintptr_t key, const struct pfs_acc
 	if (kept != NULL)
 		self->unused = kept->next;
 	else
-		kept = pfs_arena_take(&self->arena, sizeof(*kept));
+		kept = pfs_scratch_take(&self->arena, sizeof(*kept));
 	*kept = *access;
 	kept->next = *first;
 	*first = kept;

@@ -27,7 +27,7 @@ struct pfs_races {
 	uintptr_t *keys;           /* by cell */
 	uint32_t room, key_room;
 	struct pfs_access *unused;
-	struct pfs_arena arena;
+	struct pfs_scratch arena;
 };
 
 void pfs_races_fini(struct pfs_races *self);

@@ -13,8 +13,8 @@ struct pfs_table_entry {
 	uint32_t number;
 };
 
-struct pfs_arena_block {
-	struct pfs_arena_block *next;
+struct pfs_scratch_block {
+	struct pfs_scratch_block *next;
 	size_t bytes;
 	_Alignas(16) char memory[];
 };
@@ -87,11 +87,11 @@ void pfs_table_fini(struct pfs_table *self)
 	*self = (struct pfs_table){ 0 };
 }
 
-void *pfs_arena_take(struct pfs_arena *self, size_t bytes)
+void *pfs_scratch_take(struct pfs_scratch *self, size_t bytes)
 {
 	bytes = (bytes + 15) & ~(size_t)15;
 	while (self->current == NULL || self->used + bytes > self->current->bytes) {
-		struct pfs_arena_block *next =
+		struct pfs_scratch_block *next =
 			self->current != NULL ? self->current->next : self->first;
 		if (next == NULL) {
 			size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
@@ -111,20 +111,20 @@ void *pfs_arena_take(struct pfs_arena *self, size_t bytes)
 	return memory;
 }
 
-void pfs_arena_clear(struct pfs_arena *self)
+void pfs_scratch_clear(struct pfs_scratch *self)
 {
 	self->current = NULL;
 	self->used = 0;
 }
 
-void pfs_arena_fini(struct pfs_arena *self)
+void pfs_scratch_fini(struct pfs_scratch *self)
 {
 	while (self->first != NULL) {
-		struct pfs_arena_block *next = self->first->next;
+		struct pfs_scratch_block *next = self->first->next;
 		free(self->first);
 		self->first = next;
 	}
-	pfs_arena_clear(self);
+	pfs_scratch_clear(self);
 }
 
 void *pfs_widen(void *array, uint32_t *room, uint32_t needed, size_t size)

@@ -27,14 +27,14 @@ uint32_t pfs_table_find(const struct pfs_table *self, uintptr_t key);
 uint32_t pfs_table_add(struct pfs_table *self, uintptr_t key);
 
 /* Memory in blocks, all given back at once. */
-struct pfs_arena {
-	struct pfs_arena_block *first, *current;
+struct pfs_scratch {
+	struct pfs_scratch_block *first, *current;
 	size_t used; /* of the current block */
 };
 
-void *pfs_arena_take(struct pfs_arena *self, size_t bytes);
-void pfs_arena_clear(struct pfs_arena *self);
-void pfs_arena_fini(struct pfs_arena *self);
+void *pfs_scratch_take(struct pfs_scratch *self, size_t bytes);
+void pfs_scratch_clear(struct pfs_scratch *self);
+void pfs_scratch_fini(struct pfs_scratch *self);
 
 /* An array with room for at least `needed` elements of `size` bytes; new ones are zero. */
 void *pfs_widen(void *array, uint32_t *room, uint32_t needed, size_t size);

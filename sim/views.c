@@ -25,7 +25,7 @@ void pfs_views_fini(struct pfs_views *self)
 	free(self->view_room);
 	free(self->glimpse_room);
 	free(self->fenced);
-	pfs_arena_fini(&self->arena);
+	pfs_scratch_fini(&self->arena);
 	pfs_seq_fini(&self->seq);
 	pfs_table_fini(&self->table);
 }
@@ -53,7 +53,7 @@ void pfs_views_begin(struct pfs_views *self, uint32_t threads)
 	memset(self->fenced, 0, threads * sizeof(*self->fenced));
 	self->cut = false;
 	pfs_table_clear(&self->table);
-	pfs_arena_clear(&self->arena);
+	pfs_scratch_clear(&self->arena);
 	pfs_seq_begin(&self->seq, threads);
 }
 
@@ -277,7 +277,7 @@ static void keep_view(struct pfs_views *self, struct pfs_view_message *message,
 		      const uint32_t *view, const struct pfs_view_message *from)
 {
 	uint32_t count = self->table.count;
-	uint32_t *copy = pfs_arena_take(&self->arena, count * sizeof(uint32_t));
+	uint32_t *copy = pfs_scratch_take(&self->arena, count * sizeof(uint32_t));
 	if (count != 0)
 		memcpy(copy, view, count * sizeof(uint32_t));
 	if (from != NULL)
@@ -314,7 +314,7 @@ static void write_message(struct pfs_machine *machine, struct pfs_vthread *threa
 	message->clock = carried.clock;
 	const struct pfs_view_message *fenced = &self->fenced[thread->id];
 	if (fenced->view != NULL && !pfs_order_releases(order)) {
-		uint32_t *copy = pfs_arena_take(&self->arena, self->table.count * sizeof(*copy));
+		uint32_t *copy = pfs_scratch_take(&self->arena, self->table.count * sizeof(*copy));
 		memset(copy, 0, self->table.count * sizeof(*copy));
 		join(self, copy, fenced);
 		keep_view(self, message, copy, &carried);

@@ -72,7 +72,7 @@ struct pfs_views {
 	struct pfs_glimpse **glimpses;
 	uint32_t *view_room, *glimpse_room;
 	uint32_t thread_room[4];
-	struct pfs_arena arena;
+	struct pfs_scratch arena;
 	struct pfs_seq seq;
 	struct pfs_view_message told; /* by calls that have ended, where the clock ticks */
 	struct pfs_view_message fence;    /* what was known at the last fence of any thread */

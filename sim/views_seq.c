@@ -15,7 +15,7 @@ void pfs_seq_fini(struct pfs_seq *self)
 	free(self->thread);
 	free(self->nodes);
 	free(self->scratch);
-	pfs_arena_fini(&self->arena);
+	pfs_scratch_fini(&self->arena);
 }
 
 void pfs_seq_begin(struct pfs_seq *self, uint32_t threads)
@@ -32,7 +32,7 @@ void pfs_seq_begin(struct pfs_seq *self, uint32_t threads)
 	}
 	self->threads = threads;
 	self->count = 0;
-	pfs_arena_clear(&self->arena);
+	pfs_scratch_clear(&self->arena);
 }
 
 static void join(const struct pfs_seq *self, uint32_t *clock, const uint32_t *other)
@@ -164,7 +164,7 @@ void pfs_seq_execute(struct pfs_seq *self, const struct pfs_clocks *clocks,
 		     uint32_t message, uint32_t step)
 {
 	struct pfs_seq_thread *own = &self->thread[operation->thread];
-	uint32_t *clock = pfs_arena_take(&self->arena, self->threads * sizeof(*clock));
+	uint32_t *clock = pfs_scratch_take(&self->arena, self->threads * sizeof(*clock));
 	uint32_t index = own->count + 1, number = self->count;
 	gather(self, clocks, operation, clock);
 	clock[operation->thread] = index;

@@ -59,7 +59,7 @@ struct pfs_seq {
 	uint32_t count, room;
 	uint32_t *scratch; /* [2][threads] */
 	uint32_t scratch_room;
-	struct pfs_arena arena;
+	struct pfs_scratch arena;
 };
 
 /* A seq operation that is, or would be, executed: the message at position `at` is read, or written

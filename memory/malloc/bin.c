@@ -329,8 +329,12 @@ static uint32_t take_from_new(struct pfs_bin *self, void **slots, uint32_t count
 	if (slab == NULL)
 		return count;
 	pfs_mutex_lock(&self->lock);
-	bool is_in = slab_insert(self, slab);
-	uint32_t left = is_in ? take_locked(self, slots, count) : count;
+	uint32_t left = take_locked(self, slots, count);
+	/* Nothing was given meanwhile. From this slab, and no other: one that nobody takes from is
+	 * empty, but no spare, and would stay. */
+	bool is_in = left == count && slab_insert(self, slab);
+	if (is_in)
+		left = take_of_slab(slab, slots, count);
 	pfs_mutex_unlock(&self->lock);
 	if (!is_in)
 		slab_end(slab);

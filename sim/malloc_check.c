@@ -1,0 +1,113 @@
+/*
+ * malloc_check.c - when all threads have made their calls: each block is in one place, what tells
+ * of room tells of all there is [S3], and no slab is left empty but the spare.
+ */
+#include "sim/malloc_world.h"
+
+static bool ring_has(struct pfs_ring *ring, const void *block)
+{
+	uint32_t count = pfs_ring_is_revoked(ring) ? 0 : pfs_ring_count(ring);
+	for (uint32_t at = 0; at < count; at++)
+		if (ring->slots[at] == block)
+			return true;
+	return false;
+}
+
+static uint32_t rings_with(uint32_t class, const void *block)
+{
+	uint32_t found = 0;
+	for (struct pfs_cache *at = pfs_registry.oldest; at != NULL; at = at->next)
+		found += ring_has(&at->rings[class], block);
+	return found;
+}
+
+/* Each region: with its owner, or in its word, or in one ring. */
+static void check_regions(struct pfs_malloc_world *self, struct pfs_extent *slab)
+{
+	for (uint32_t region = 0; region < slab->regions; region++) {
+		const void *block = pfs_slab_block(slab, region);
+		uint32_t id = pfs_malloc_block_id(block);
+		uint64_t word = pfs_load_relaxed(&slab->words[region / PFS_WORD_REGIONS]);
+		uint32_t owned = self->oracle.owner[id] != 0;
+		uint32_t free = (uint32_t)(word >> (region % PFS_WORD_REGIONS)) & 1;
+		uint32_t rings = rings_with(self->scene->class, block);
+		PFS_MACHINE_CHECK(owned + free + rings == 1,
+				  "%s: block %u: owners %u, in words %u, in rings %u",
+				  owned + free + rings == 0 ? "lost" : "in two places", id, owned,
+				  free, rings);
+	}
+}
+
+/* [S3] of a slab; true: it has a free region. */
+static bool check_hints(struct pfs_bin *bin, struct pfs_group *group, uint32_t slot)
+{
+	struct pfs_extent *slab = group->slabs[slot];
+	bool has_room = false;
+	for (uint32_t word = 0; word < pfs_slab_word_count(slab); word++) {
+		if (pfs_load_relaxed(&slab->words[word]) == 0)
+			continue;
+		has_room = true;
+		PFS_MACHINE_CHECK((pfs_load_relaxed(&slab->summary) >> word & 1) != 0,
+				  "room is not announced: word %u in its slab", word);
+	}
+	if (!has_room)
+		return false;
+	PFS_MACHINE_CHECK((pfs_load_relaxed(&group->room) >> slot & 1) != 0,
+			  "room is not announced: slab %u in its group", slot);
+	PFS_MACHINE_CHECK((pfs_load_relaxed(&bin->room) & pfs_group_bit(group)) != 0,
+			  "room is not announced: group %u in its bin", group->number);
+	return true;
+}
+
+static void check_spare(const struct pfs_bin *bin, const struct pfs_extent *slab)
+{
+	bool is_empty = pfs_words_are_full(pfs_slab_words(slab));
+	PFS_MACHINE_CHECK(!is_empty || slab == bin->spare, "a slab is empty, and no spare");
+	PFS_MACHINE_CHECK(is_empty || slab != bin->spare, "the spare slab is in use");
+}
+
+/* Blocks in use are in slabs that are there. */
+static void check_owned(struct pfs_malloc_world *self, uint32_t regions_in_use)
+{
+	uint32_t owned = 0;
+	for (uint32_t id = 0; id < PFS_MALLOC_BLOCKS_MAX; id++)
+		owned += self->oracle.owner[id] != 0;
+	PFS_MACHINE_CHECK(owned == regions_in_use, "a slab has ended with a block in use");
+}
+
+static uint32_t owned_in(const struct pfs_malloc_world *self, const struct pfs_extent *slab)
+{
+	uint32_t owned = 0;
+	for (uint32_t region = 0; region < slab->regions; region++)
+		owned += self->oracle.owner[pfs_malloc_block_id(pfs_slab_block(slab, region))] != 0;
+	return owned;
+}
+
+void pfs_malloc_check(struct pfs_malloc_world *self)
+{
+	struct pfs_bin *bin = pfs_malloc_world_bin(self);
+	uint32_t slabs = 0, owned = 0;
+	bool has_room = false;
+	for (uint32_t at = 0; at < bin->group_count; at++) {
+		struct pfs_group *group = bin->groups[at];
+		for (uint32_t slot = 0; slot < PFS_GROUP_SLABS; slot++) {
+			struct pfs_extent *slab = group->slabs[slot];
+			if (slab == NULL)
+				continue;
+			slabs++;
+			owned += owned_in(self, slab);
+			check_regions(self, slab);
+			has_room |= check_hints(bin, group, slot);
+			check_spare(bin, slab);
+		}
+	}
+	check_owned(self, owned);
+	PFS_MACHINE_CHECK(slabs == bin->slab_count, "%u slabs, %u counted", slabs,
+			  bin->slab_count);
+	struct pfs_extent *found = pfs_bin_slab_with_room(bin);
+	PFS_MACHINE_CHECK((found != NULL) == has_room, "%s",
+			  has_room ? "a free region is not found" : "a full slab is found");
+	PFS_MACHINE_CHECK(!self->scene->grows_not ||
+			  bin->slabs_made == self->oracle.slabs_before,
+			  "a slab was made while a region was free");
+}
