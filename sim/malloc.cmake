@@ -2,11 +2,8 @@
 foreach(name bin cache classes extents give map registry slots take)
   list(APPEND malloc_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
 endforeach()
-add_executable(malloc_search malloc_search.c malloc_calls.c malloc_check.c malloc_world.c
+add_executable(malloc_search malloc_search.c malloc_calls.c malloc_check.c malloc_map.c malloc_world.c
   ${malloc_sources})
-# Slabs are smaller: malloc_world.c.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/memory/malloc/classes.c PROPERTIES
-  COMPILE_DEFINITIONS pfs_classes=pfs_classes_of_programs)
 target_link_libraries(malloc_search PRIVATE pfslab_sim)
 if(NOT PFS_SANITIZE)
   set_source_files_properties(${malloc_sources} malloc_calls.c PROPERTIES

@@ -115,6 +115,9 @@ static void call(struct pfs_malloc_thread *thread, char letter)
 	case 'x': /* the thread ends */
 		pfs_cache_end(pfs_cache_own);
 		break;
+	case 'p': /* a leaf of the page map */
+		pfs_malloc_map_reserve(thread->id);
+		break;
 	default:
 		pfs_machine_fail("'%c' is no call", letter);
 	}

@@ -11,20 +11,35 @@
 
 #define OWNER_KEPT 99u
 
+#define ONE PFS_MALLOC_ONE
+#define TWO PFS_MALLOC_TWO
+#define PAGES PFS_MALLOC_PAGES
+#define FOUR PFS_MALLOC_FOUR
 static const struct pfs_malloc_scene scenes[] = {
-	{ .name = "word", .summary = "regions of one word are given and taken", .class = PFS_MALLOC_TWO,
-	  .blocks = "01", .before = "", .calls = "gt,gt", .grows_not = true },
-	{ .name = "words", .summary = "of neighbouring words", .class = PFS_MALLOC_FOUR,
-	  .blocks = "0-1-", .before = "", .calls = "gt,gt", .grows_not = true },
-	{ .name = "slabs", .summary = "of two slabs of a group, which end", .class = PFS_MALLOC_ONE,
-	  .blocks = "01", .before = "", .calls = "gt,gt" },
-	{ .name = "groups", .summary = "of two groups, the second behind the last bit",
-	  .class = PFS_MALLOC_ONE, .blocks = "0-1-", .before = "", .calls = "gt,gt" },
-	{ .name = "last_bit", .summary = "of two groups behind one bit", .class = PFS_MALLOC_ONE,
-	  .blocks = "--0-1-", .before = "", .calls = "gt,gt" },
-	{ .name = "ring", .summary = "a ring is taken back while its owner uses it",
-	  .class = PFS_MALLOC_TWO, .ring_entries = 3, .blocks = "00-1", .before = "ff,", .calls = "mf,t",
-	  .strict = true },
+	/* Words, and what tells of them. */
+	{ "word", TWO, "01", "", "gtgt,gtgt", "regions of one word", 0, true, false },
+	{ "words", FOUR, "0-1-", "", "gtgt,gtgt", "of neighbouring words", 0, true, false },
+	{ "words3", FOUR, "012-", "", "gt,gt,gt", "three threads", 0, true, false },
+	{ "slabs", ONE, "01", "", "gt,gt,t", "of slabs that come and end", 0, false, false },
+	{ "empty", ONE, "01", "", "gtg,gt", "a new slab, and a region is given", 0, false, false },
+	{ "spare", ONE, "01", "", "gtgk,gtg", "and the spare slab ends", 0, false, false },
+	{ "groups", ONE, "0-1-", "", "gtgt,gtgt", "of two groups", 0, false, false },
+	{ "last_bit", ONE, "--0-1-", "", "gtgt,gtgt", "behind one bit", 0, false, false },
+	{ "late", TWO, "01", "", "g,gkTg", "late hints", 0, false, false },
+	{ "late3", TWO, "01", "", "g,gk,tt", "two takers", 0, false, false },
+	{ "pages", PAGES, "0011", "", "GkT,GT", "of slabs of three pages", 0, false, false },
+	/* Rings. */
+	{ "ring", TWO, "00-1", "ff,", "mfmf,tt", "a ring is taken back", 3, false, true },
+	{ "ring3", TWO, "00-1", "ff,", "mf,t,t", "by two threads", 3, false, true },
+	{ "idle", TWO, "00-1", "ff,", "mfm,rt", "a tick takes all rings", 3, false, true },
+	{ "both", TWO, "00-1", "ff,", "m,rm,t", "a tick, and who needs a region", 3, false, true },
+	{ "flush", TWO, "00-1", "ff,", "lmf,t", "its owner empties it", 3, false, true },
+	{ "full", TWO, "0000", "f,", "fmf,t", "a ring of one, which overflows", 1, false, true },
+	{ "first", TWO, "00-1", "", "ffm,t", "its thread has no cache yet", 3, false, true },
+	{ "ends", TWO, "00-1", "ff,", "mx,tg", "its thread ends", 3, false, true },
+	{ "ticked", TWO, "00-1", "ff,", "mx,r", "and a tick comes", 3, false, true },
+	/* The page map. */
+	{ "root", ONE, "", "", "p,p,p", "threads want one leaf of the page map", 0, true, false },
 	{ .name = NULL },
 };
 
@@ -118,6 +133,13 @@ static void finish(struct pfs_machine *machine, void *context)
 	for (struct pfs_cache *at = pfs_registry.oldest; at != NULL; at = at->next)
 		self->taken_back += pfs_ring_is_revoked(&at->rings[self->scene->class]);
 	pfs_malloc_check(self);
+	pfs_malloc_map_check(thread_count(self->calls));
+}
+
+/* The searches by states know all that is checked. */
+static void leave(struct pfs_machine *machine, void *context)
+{
+	(void)machine, (void)context;
 }
 
 /* ---- the command ---- */
@@ -139,21 +161,24 @@ static int refuse(const char *what, const char *text)
 
 static int usage(void)
 {
-	(void)printf("malloc_search explore --scenario NAME[:CALLS,CALLS...] [--memory sc|tso|views]\n"
+	(void)printf("malloc_search explore --scenario NAME[:CALLS,CALLS...]\n"
+		     "  [--memory sc|tso|views] "
 		     "  [--search exhaustive|states|rotate|... as pfs-sim] [--preemptions N] "
 		     "[--seed N]\n"
 		     "  [--executions N] [--seconds S] [--jobs N] [--weaken PLACE] [--no_races] "
 		     "[--quiet]\n\n"
 		     "Calls: t T take one, two regions past the rings; g G give one, two;\n"
 		     "m f malloc and free; b take other threads' rings; r a tick takes all rings;\n"
-		     "k the spare slab ends; l flush the own rings; x the thread ends.\n\n");
+		     "k the spare slab ends; l flush the own rings; x the thread ends;\n"
+		     "p a leaf of the page map.\n\n");
 	for (const struct pfs_malloc_scene *at = scenes; at->name != NULL; at++)
 		(void)printf("  %-10s %-10s %s\n", at->name, at->calls, at->summary);
 	return 0;
 }
 
 /* Options without a value, then those with one; false: unknown. */
-static bool read_argument(struct arguments *self, const char *name, const char *value, int *used)
+static bool read_argument(struct arguments *self, const char *name, const char *value,
+			  int *used)
 {
 	*used = 1;
 	if (strcmp(name, "--quiet") == 0)
@@ -240,7 +265,7 @@ static int explore(const struct arguments *arguments, enum pfs_machine_model mod
 	const struct pfs_scenario scenario = {
 		.name = session.scene.name, .setup = setup, .finish = finish, .context = world,
 		.name_address = pfs_malloc_world_name, .known = pfs_malloc_world_known,
-		.leave = NULL, .keep = pfs_malloc_world_keep
+		.leave = leave, .keep = pfs_malloc_world_keep
 	};
 	const struct pfs_search_options options = {
 		.kind = kind, .seed = arguments->seed, .execution_max = arguments->executions,

@@ -16,16 +16,6 @@
 struct pfs_malloc_world pfs_malloc_world;
 struct pfs_conf pfs_conf;
 
-/* Slabs of a page with 1, 2 and 4 regions, and one of three pages with 4: in the program none has
- * fewer than 8. */
-#define SMALL(number, size, slab)                                                        \
-	[number] = { (size), (slab), (slab) / (size), (uint32_t)((UINT64_C(1) << 32) / (size) + \
-							 ((UINT64_C(1) << 32) % (size) != 0)) }
-const struct pfs_class pfs_classes[PFS_SMALL_COUNT] = {
-	SMALL(PFS_MALLOC_ONE, 4096, 4096), SMALL(PFS_MALLOC_TWO, 2048, 4096),
-	SMALL(PFS_MALLOC_FOUR, 1024, 4096), SMALL(PFS_MALLOC_PAGES, 3072, 12288)
-};
-
 static alignas(PFS_OS_PAGE) char pages[PAGES_BYTES];
 static bool pages_are_mapped;
 static struct pfs_map_leaf leaf;
@@ -56,6 +46,7 @@ void *pfs_base_new(struct pfs_pool *pool, size_t size_bytes)
 				  "too much metadata");
 		piece = self->base + self->base_used;
 		self->base_used += bytes;
+		memset(piece, 0, bytes); /* a search by states has perhaps been here */
 	}
 	pfs_mutex_unlock(&self->base_lock);
 	return piece;
@@ -81,12 +72,17 @@ void *pfs_system_map(size_t size_bytes)
 
 void *pfs_system_reserve(size_t size_bytes)
 {
-	return size_bytes == sizeof(leaf) ? &leaf : NULL;
+	static bool is_next; /* the first one is that of the pages */
+	bool is_first = !is_next;
+	is_next = true;
+	(void)size_bytes;
+	return is_first ? &leaf : pfs_malloc_map_leaf();
 }
 
 void pfs_system_unmap(void *at, size_t size_bytes)
 {
-	(void)at, (void)size_bytes;
+	(void)size_bytes;
+	pfs_malloc_map_unleaf(at);
 }
 
 bool pfs_system_purge(void *at, size_t size_bytes)
@@ -120,8 +116,9 @@ struct pfs_cache **pfs_cache_own_place(void)
 	return &pfs_malloc_world.own[id];
 }
 
-struct pfs_arena *pfs_arena_choose(void)
+struct pfs_arena *pfs_arena_choose(bool is_first)
 {
+	(void)is_first;
 	return &pfs_malloc_world.arena;
 }
 
@@ -168,6 +165,7 @@ void pfs_malloc_world_reset(struct pfs_malloc_world *self)
 	self->base_used = 0;
 	memset(self->stamps, 0, sizeof(self->stamps));
 	memset(&self->oracle, 0, sizeof(self->oracle));
+	pfs_malloc_map_reset();
 	pfs_mutex_init(&self->base_lock);
 	memset((void *)&pfs_registry, 0, sizeof(pfs_registry));
 	pfs_caches_start();
@@ -202,6 +200,7 @@ void pfs_malloc_world_keep(struct pfs_snapshot *snapshot, void *context)
 	pfs_snapshot_put(snapshot, &pfs_cache_none, sizeof(pfs_cache_none));
 	pfs_snapshot_put(snapshot, (void *)&leaf.entries[first],
 			 PAGES_BYTES / PFS_OS_PAGE * sizeof(uint64_t));
+	pfs_malloc_map_keep(snapshot);
 	for (uint32_t at = 0; at < self->pool_count; at++)
 		pfs_snapshot_put(snapshot, self->pools[at], sizeof(*self->pools[at]));
 }

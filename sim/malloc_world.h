@@ -3,9 +3,9 @@
  * a cache for each virtual thread, and an oracle that knows who owns which block.
  *
  * The sources of bins, rings, extents and the page map are the very same, compiled with PFS_SIM:
- * words of two regions, groups of two slabs, one group with a bit of its own. What they ask of the
- * world is answered in malloc_world.c: the system's memory is an array, metadata lie in another one
- * (base.h), there is one arena and no ticker, and pfs_die ends the execution.
+ * four classes, words of two regions, groups of two slabs, one group with a bit of its own. What
+ * they ask of the world is answered in malloc_world.c: the system's memory is an array, metadata
+ * lie in another one (base.h), there is one arena and no ticker, and pfs_die ends the execution.
  *
  * All of it lies in the same place in each execution, so that a search by states knows a state when
  * it comes again.
@@ -23,15 +23,13 @@
 #define PFS_MALLOC_BASE_BYTES ((size_t)32 << 10)
 #define PFS_MALLOC_POOLS_MAX 16u
 
-/* Classes, by the regions of their slabs; the last one's have three pages, the others' one. */
-enum { PFS_MALLOC_ONE, PFS_MALLOC_TWO, PFS_MALLOC_FOUR, PFS_MALLOC_PAGES };
+/* Classes, by the regions of their slabs; PAGES: of three pages, and four regions. */
+enum { PFS_MALLOC_FOUR, PFS_MALLOC_TWO, PFS_MALLOC_PAGES, PFS_MALLOC_ONE };
 
 /* A scenario: threads with a few calls each. */
 struct pfs_malloc_scene {
 	const char *name;
-	const char *summary;
 	uint32_t class;
-	uint32_t ring_entries; /* of the largest ring; 0: no ring is used before the first call */
 	/* Of each region of the first slabs, by address: the thread that owns it at first, '.' if
 	 * it is free, '-' if it is in use all the while. */
 	const char *blocks;
@@ -39,6 +37,8 @@ struct pfs_malloc_scene {
 	 * those that are searched. The letters are in malloc_calls.c. */
 	const char *before;
 	const char *calls;
+	const char *summary;
+	uint32_t ring_entries; /* of the largest ring */
 	bool grows_not; /* there is a free region whenever one is wanted: no slab may come */
 	bool strict;    /* as the option */
 };
@@ -92,6 +92,15 @@ static inline struct pfs_bin *pfs_malloc_world_bin(struct pfs_malloc_world *self
 {
 	return &self->arena.bins[self->scene->class];
 }
+
+/* Two parts of the page map that no extent is in: threads reserve one of them, and write entries.
+ * reset: none of the two has a leaf. */
+void pfs_malloc_map_reset(void);
+void pfs_malloc_map_keep(struct pfs_snapshot *snapshot);
+void pfs_malloc_map_reserve(uint32_t thread);
+void pfs_malloc_map_check(uint32_t threads);
+struct pfs_map_leaf *pfs_malloc_map_leaf(void);
+void pfs_malloc_map_unleaf(const void *leaf);
 
 /* Which of the oracle's blocks. */
 uint32_t pfs_malloc_block_id(const void *block);

@@ -12,6 +12,9 @@
 	{ (size), (pages) * PFS_OS_PAGE, (pages) * PFS_OS_PAGE / (size), RECIPROCAL(size) }
 
 const struct pfs_class pfs_classes[PFS_SMALL_COUNT] = {
+#ifdef PFS_SIM
+	CLASS(1024, 1), CLASS(2048, 1), CLASS(3072, 3), CLASS(4096, 1),
+#else
 	CLASS(8, 4), CLASS(16, 8), CLASS(32, 16), CLASS(48, 16), CLASS(64, 16), CLASS(80, 16),
 	CLASS(96, 15), CLASS(112, 16), CLASS(128, 16), CLASS(160, 15), CLASS(192, 15),
 	CLASS(224, 14), CLASS(256, 16), CLASS(320, 15), CLASS(384, 15), CLASS(448, 14),
@@ -19,6 +22,7 @@ const struct pfs_class pfs_classes[PFS_SMALL_COUNT] = {
 	CLASS(1280, 15), CLASS(1536, 15), CLASS(1792, 14), CLASS(2048, 16), CLASS(2560, 15),
 	CLASS(3072, 15), CLASS(3584, 14), CLASS(4096, 16), CLASS(5120, 15), CLASS(6144, 15),
 	CLASS(7168, 14), CLASS(8192, 16), CLASS(10240, 20), CLASS(12288, 24), CLASS(14336, 28),
+#endif
 };
 
 #define OFFSETS(number, above, size) \

@@ -14,6 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef PFS_SIM /* few, and slabs of few regions */
+#define PFS_SMALL_CLASSES(X) X(0, 0, 1024) X(1, 1024, 2048) X(2, 2048, 3072) X(3, 3072, 4096)
+#define PFS_SMALL_COUNT 4u
+#define PFS_SMALL_MAX 4096u
+#else
 #define PFS_SMALL_CLASSES(X)                                                              \
 	X(0, 0, 8) X(1, 8, 16) X(2, 16, 32) X(3, 32, 48) X(4, 48, 64) X(5, 64, 80)        \
 	X(6, 80, 96) X(7, 96, 112) X(8, 112, 128) X(9, 128, 160) X(10, 160, 192)          \
@@ -26,6 +31,7 @@
 
 #define PFS_SMALL_COUNT 36u
 #define PFS_SMALL_MAX 14336u
+#endif
 #define PFS_LARGE_MIN 16384u
 #define PFS_OS_PAGE 4096u
 #define PFS_OS_PAGE_BITS 12u

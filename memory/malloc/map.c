@@ -5,7 +5,11 @@
 #include "containers/compiler.h"
 #include "system.h"
 
+#ifdef PFS_SIM /* fewer steps */
+#define PARTS_TOGETHER 2u
+#else
 #define PARTS_TOGETHER 512u /* root entries on one OS page */
+#endif
 
 _Atomic(struct pfs_map_leaf *) pfs_map_root[PFS_MAP_ROOT_COUNT];
 
