@@ -19,6 +19,7 @@ struct pfs_conf {
 	uint32_t ring_entries_max;
 	uint32_t narenas;       /* 0: by the number of CPUs and nodes */
 	int64_t dirty_decay_ms; /* -1: never; 0: at once; PFS_DECAY_LOW_WATER */
+	uint32_t dirty_percent; /* of the pages in use may be dirty where memory is new; 0: any */
 	int64_t muzzy_decay_ms; /* 0: dirty ones become retained */
 	uint32_t tick_ms;       /* 0: no ticks but on slow paths */
 	bool background_thread; /* false: ticks on slow paths only */

@@ -10,6 +10,7 @@
 #define GROW_LEAST_BYTES ((size_t)1 << 20)
 #define GROW_MOST_BYTES ((size_t)64 << 20)
 #define GROW_SHARE 8u /* an arena grows by this part of itself */
+#define DIRTY_LEAST_PAGES ((size_t)256) /* fewer are not worth a call of the system */
 #define LOOKS_MOST 8u /* at extents that may be too short */
 
 void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena)
@@ -324,6 +325,16 @@ static struct pfs_extent *take_locked(struct pfs_extents *self, size_t size_byte
 	return extent;
 }
 
+/* Where memory is new although there are dirty pages, these are in pieces that do not fit: so many
+ * may stay. What is above goes back, so that the two together are bounded. */
+static size_t dirty_pages_beside_new(const struct pfs_extents *self)
+{
+	size_t share = self->active_bytes / 100 / PFS_OS_PAGE * pfs_conf.dirty_percent;
+	if (pfs_conf.dirty_percent == 0)
+		return SIZE_MAX;
+	return share > DIRTY_LEAST_PAGES ? share : DIRTY_LEAST_PAGES;
+}
+
 struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 				    size_t align_bytes)
 {
@@ -333,7 +344,13 @@ struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 		return NULL;
 	pfs_mutex_lock(&self->lock);
 	struct pfs_extent *extent = take_locked(self, size_bytes, align_bytes);
+	size_t pages_left = SIZE_MAX;
+	if (extent != NULL && extent->is_zeroed)
+		pages_left = dirty_pages_beside_new(self);
+	bool are_too_many = self->kinds[PFS_EXTENT_DIRTY].pages > pages_left;
 	pfs_mutex_unlock(&self->lock);
+	if (are_too_many)
+		(void)pfs_extents_purge(self, PFS_EXTENT_DIRTY, pages_left, false);
 	return extent;
 }
 
