@@ -20,9 +20,26 @@ static struct pfs_pool arena_pool;
 static uint64_t node_mask; /* settle only, as defaults */
 static uint32_t defaults;  /* 0: not settled */
 
+static _Atomic(int64_t) decay_ms_default[2] = { PFS_DECAY_BY_CONF, PFS_DECAY_BY_CONF };
+
+int64_t pfs_arenas_decay_ms(enum pfs_extent_kind kind)
+{
+	/* relaxed: a time */
+	return pfs_decay_ms_of(pfs_load_relaxed(&decay_ms_default[kind]), kind);
+}
+
+void pfs_arenas_set_decay_ms(enum pfs_extent_kind kind, int64_t decay_ms)
+{
+	pfs_store_relaxed(&decay_ms_default[kind], decay_ms); /* relaxed: a time */
+}
+
 static void arena_init(struct pfs_arena *self, uint32_t number)
 {
 	self->number = number;
+	for (uint32_t kind = PFS_EXTENT_DIRTY; kind <= PFS_EXTENT_MUZZY; kind++) {
+		int64_t decay_ms = pfs_load_relaxed(&decay_ms_default[kind]); /* relaxed: a time */
+		pfs_store_relaxed(&self->decay_ms[kind], decay_ms); /* relaxed: [AR1] carries it */
+	}
 	pfs_extents_init(&self->extents, self);
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
 		pfs_bin_init(&self->bins[class], self, class);

@@ -134,6 +134,7 @@ static uint32_t take_of_slab(struct pfs_extent *slab, void **slots, uint32_t cou
 static uint32_t take_locked(struct pfs_bin *self, void **slots, uint32_t count)
 {
 	struct pfs_extent *slab = pfs_bin_slab_with_room(self);
+	uint32_t wish = count;
 	while (slab != NULL && count != 0) {
 		if (slab == self->spare)
 			self->spare = NULL;
@@ -141,6 +142,7 @@ static uint32_t take_locked(struct pfs_bin *self, void **slots, uint32_t count)
 		slab = count != 0 ? pfs_bin_slab_with_room(self) : NULL;
 	}
 	self->refills++;
+	self->takes += wish - count;
 	return count;
 }
 
@@ -373,7 +375,7 @@ uint32_t pfs_bin_take(struct pfs_bin *self, void **slots, uint32_t count)
 	return count - left;
 }
 
-uint64_t pfs_bin_free_regions(struct pfs_bin *self, uint32_t *slabs)
+void pfs_bin_count(struct pfs_bin *self, struct pfs_bin_counts *counts)
 {
 	uint64_t free = 0;
 	pfs_mutex_lock(&self->lock);
@@ -387,7 +389,17 @@ uint64_t pfs_bin_free_regions(struct pfs_bin *self, uint32_t *slabs)
 			}
 		}
 	}
-	*slabs = self->slab_count;
+	uint64_t taken = (uint64_t)self->slab_count * pfs_classes[self->class].regions - free;
+	*counts = (struct pfs_bin_counts){
+		.free_regions = free,
+		.taken_regions = taken,
+		.takes = self->takes,
+		.gives = self->takes - taken,
+		.refills = self->refills,
+		.slabs = self->slab_count,
+		.slabs_peak = self->slab_peak,
+		.slabs_made = self->slabs_made,
+		.needless = self->needless,
+	};
 	pfs_mutex_unlock(&self->lock);
-	return free;
 }

@@ -29,6 +29,7 @@ struct pfs_bin {
 	uint64_t slabs_made;
 	uint64_t slabs_ended;
 	uint64_t refills;
+	uint64_t takes;            /* regions */
 	uint64_t needless;         /* slabs made while a slab's worth was free [only counted] */
 	uint32_t slab_peak;
 	struct pfs_arena *arena;   /* made once, as class */
@@ -66,8 +67,14 @@ void pfs_bin_settle(struct pfs_bin *self, struct pfs_group *group, uint32_t slot
 /* A tick: end the spare slab if it was not used since the last one. all: end it in any case. */
 void pfs_bin_tick(struct pfs_bin *self, bool all);
 
-/* How many regions are free in words, and slabs now. Takes the lock. */
-uint64_t pfs_bin_free_regions(struct pfs_bin *self, uint32_t *slabs);
+/* What a bin's slabs hold, and did: all at one moment, but for what is given meanwhile. */
+struct pfs_bin_counts {
+	uint64_t free_regions;  /* in words */
+	uint64_t taken_regions; /* now: in use, or in rings */
+	uint64_t takes, gives;  /* of regions, ever */
+	uint64_t refills, slabs, slabs_peak, slabs_made, needless;
+};
+void pfs_bin_count(struct pfs_bin *self, struct pfs_bin_counts *counts);
 
 /* Is any region free? Under lock. A false answer is exact, see [S3]. */
 struct pfs_extent *pfs_bin_slab_with_room(struct pfs_bin *self);

@@ -27,6 +27,7 @@ static void *take_direct(struct pfs_cache *cache, uint32_t class)
 	if (pfs_bin_take(&arena->bins[class], &block, 1) == 0)
 		return NULL;
 	pfs_bump_owned(&cache->direct_mallocs, 1);
+	pfs_cache_note(cache, pfs_classes[class].size_bytes, 0);
 	return block;
 }
 
@@ -35,10 +36,11 @@ void *pfs_cache_take_one(uint32_t class)
 	return take_direct(pfs_cache_attached(), class);
 }
 
-static void give_direct(struct pfs_cache *cache, void *block, const char *call)
+static void give_direct(struct pfs_cache *cache, void *block, uint32_t class, const char *call)
 {
 	pfs_blocks_give(&block, 1, call);
 	pfs_bump_owned(&cache->direct_frees, 1);
+	pfs_cache_note(cache, 0, pfs_classes[class].size_bytes);
 }
 
 /* ---- refill and overflow ---- */
@@ -167,7 +169,7 @@ void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 		struct pfs_cache *cache = pfs_cache_attached();
 		ring = &cache->rings[class];
 		if (!uses_rings(cache) || !make_usable(cache, ring, class)) {
-			give_direct(cache, block, call);
+			give_direct(cache, block, class, call);
 			return;
 		}
 		if (pfs_ring_push(ring, block))

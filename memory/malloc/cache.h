@@ -73,8 +73,9 @@ struct pfs_cache {
 	uint32_t slow_calls;      /* owner: since it looked at the clock */
 	_Atomic(uint32_t) moving; /* owner: 1 + the class whose ring it refills or flushes, or 0 */
 	bool is_enabled;          /* owner: rings are used (opt tcache, thread.tcache.enabled) */
-	bool is_ended;            /* its thread ends: no rings any more */
+	bool is_explicit;         /* made once: of no thread (explicit.h) */
 	_Atomic(uint64_t) direct_mallocs, direct_frees; /* owner: past the rings */
+	_Atomic(uint64_t) past_bytes, past_freed_bytes; /* owner: of these, and of large blocks */
 };
 _Static_assert(offsetof(struct pfs_cache, rings) == PFS_RING_OFFSET(0), "the page map's offsets");
 
@@ -185,6 +186,27 @@ struct pfs_arena *pfs_cache_arena(void);
 /* Turn the calling thread's rings on or off; what it was. */
 bool pfs_cache_enable(bool enabled);
 
+/* The calling thread's cache, attached if it can be. */
+struct pfs_cache *pfs_cache_attached(void);
+
+/* Bytes that the calling thread allocated and freed, not by its rings. */
+static inline void pfs_cache_note(struct pfs_cache *self, uint64_t bytes, uint64_t freed_bytes)
+{
+	pfs_bump_owned(&self->past_bytes, bytes);
+	pfs_bump_owned(&self->past_freed_bytes, freed_bytes);
+}
+
+/* Bytes that the calling thread has allocated and freed, ever, by the classes of the blocks. */
+struct pfs_cache_bytes {
+	uint64_t allocated, freed;
+};
+struct pfs_cache_bytes pfs_cache_own_bytes(void);
+
+/* A cache that no thread has, of the calling thread's arena; NULL: no memory. Destroy: what it
+ * holds goes into the words. */
+struct pfs_cache *pfs_cache_create(void);
+void pfs_cache_destroy(struct pfs_cache *cache);
+
 /* The thread ends: flush, and unlist. What it frees and allocates from now on passes the rings. */
 void pfs_cache_end(void *cache);
 
@@ -201,6 +223,9 @@ struct pfs_cache_counts {
 	uint64_t slot_bytes;
 };
 void pfs_caches_count(struct pfs_cache_counts *counts);
+
+/* Bytes in the rings of an arena's threads; blocks of other arenas, too. */
+uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena);
 
 void pfs_caches_start(void);
 

@@ -25,21 +25,25 @@ void *pfs_block_fill(void *block, size_t size_bytes)
 	return block;
 }
 
-static struct pfs_arena *own_arena(void)
-{
-	return pfs_cache_arena();
-}
-
-PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_zeroed)
+PFS_COLD void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes,
+				   bool *is_zeroed)
 {
 	void *block = NULL;
 	bool may_be = size_bytes <= PFS_SIZE_MAX;
 	if (may_be)
-		block = pfs_large_new(own_arena(), size_bytes, align_bytes, is_zeroed);
+		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
 	if (may_be && block == NULL && pfs_tick_emergency())
-		block = pfs_large_new(own_arena(), size_bytes, align_bytes, is_zeroed);
+		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
 	pfs_tick_if_due(&pfs_cache_own->slow_calls);
-	return block != NULL ? block : pfs_no_memory(size_bytes);
+	if (block == NULL)
+		return pfs_no_memory(size_bytes);
+	pfs_cache_note(pfs_cache_own, pfs_large_bytes(size_bytes, align_bytes), 0);
+	return block;
+}
+
+PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_zeroed)
+{
+	return pfs_malloc_large_in(pfs_cache_arena(), size_bytes, align_bytes, is_zeroed);
 }
 
 PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
@@ -63,7 +67,9 @@ static void free_other(void *block, const char *call)
 {
 	if (block == NULL)
 		return;
-	pfs_large_free(pfs_large_of(block, call));
+	struct pfs_extent *extent = pfs_large_of(block, call);
+	pfs_cache_note(pfs_cache_attached(), 0, extent->request_bytes);
+	pfs_large_free(extent);
 	pfs_tick_if_due(&pfs_cache_own->slow_calls);
 }
 
@@ -144,6 +150,25 @@ static void *move_bytes(void *block, size_t before, size_t size_bytes)
 	return moved;
 }
 
+bool pfs_block_resize(struct pfs_extent *extent, size_t size_bytes)
+{
+	size_t before = extent->request_bytes;
+	if (!pfs_large_resize(extent, size_bytes))
+		return false;
+	pfs_cache_note(pfs_cache_attached(), extent->request_bytes, before);
+	return true;
+}
+
+void *pfs_block_move(struct pfs_extent *extent, size_t size_bytes)
+{
+	size_t before = extent->request_bytes;
+	void *moved = pfs_large_move(extent, size_bytes);
+	if (moved != NULL)
+		pfs_cache_note(pfs_cache_attached(), pfs_large_bytes(size_bytes, PFS_OS_PAGE),
+			       before);
+	return moved;
+}
+
 /* Where it is, if it fits its class; else pages move, or bytes do. */
 static void *realloc_to(void *block, size_t size_bytes)
 {
@@ -156,9 +181,9 @@ static void *realloc_to(void *block, size_t size_bytes)
 	if (pfs_size_of_request(size_bytes) == before)
 		return block;
 	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && size_bytes > PFS_SMALL_MAX) {
-		if (pfs_large_resize(extent, size_bytes))
+		if (pfs_block_resize(extent, size_bytes))
 			return block;
-		void *moved = pfs_large_move(extent, size_bytes);
+		void *moved = pfs_block_move(extent, size_bytes);
 		if (moved != NULL)
 			return moved;
 	}

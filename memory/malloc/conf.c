@@ -67,6 +67,12 @@ static bool parse_number(const char *text, int64_t least, int64_t most, int64_t 
 	return done;
 }
 
+/* The low-water mark is a way of dirty pages alone. */
+static int64_t least_time(const struct option *option)
+{
+	return option->value == &pfs_conf.dirty_decay_ms ? PFS_DECAY_LOW_WATER : -1;
+}
+
 static bool set(const struct option *option, const char *text)
 {
 	int64_t number = 0;
@@ -89,7 +95,7 @@ static bool set(const struct option *option, const char *text)
 			*(size_t *)option->value = (size_t)number;
 		return done;
 	case KIND_TIME:
-		done = parse_number(text, -1, INT64_MAX / 1000000, &number);
+		done = parse_number(text, least_time(option), PFS_DECAY_MS_MAX, &number);
 		if (done)
 			*(int64_t *)option->value = number;
 		return done;

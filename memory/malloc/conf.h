@@ -11,14 +11,15 @@
 
 enum pfs_thp { PFS_THP_DEFAULT, PFS_THP_NEVER };
 
-#define PFS_DECAY_LOW_WATER INT64_MIN /* no time: what was not needed since the last tick */
+#define PFS_DECAY_LOW_WATER INT64_C(-2) /* no time: what was not needed since the last tick */
+#define PFS_DECAY_MS_MAX (INT64_MAX / 1000000)
 
 struct pfs_conf {
 	bool tcache;            /* rings in front of the slabs */
 	uint32_t ring_bytes_max; /* of the blocks of one class in a ring */
 	uint32_t ring_entries_max;
 	uint32_t narenas;       /* 0: by the number of CPUs and nodes */
-	int64_t dirty_decay_ms; /* -1: never; 0: at once; PFS_DECAY_LOW_WATER */
+	int64_t dirty_decay_ms; /* -1: never; 0: at once; or PFS_DECAY_LOW_WATER */
 	uint32_t dirty_percent; /* of the pages in use may be dirty where memory is new; 0: any */
 	int64_t muzzy_decay_ms; /* 0: dirty ones become retained */
 	uint32_t tick_ms;       /* 0: no ticks but on slow paths */

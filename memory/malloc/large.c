@@ -22,7 +22,7 @@ static size_t class_bytes(size_t size_bytes)
 }
 
 /* What is large only for its alignment needs no more than whole pages. */
-static size_t wanted_bytes(size_t size_bytes, size_t align_bytes)
+size_t pfs_large_bytes(size_t size_bytes, size_t align_bytes)
 {
 	if (align_bytes <= PFS_OS_PAGE || size_bytes > PFS_SMALL_MAX)
 		return class_bytes(size_bytes);
@@ -34,7 +34,7 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 {
 	struct pfs_extents *extents = &arena->extents;
 	size_t align = align_bytes < PFS_OS_PAGE ? PFS_OS_PAGE : align_bytes;
-	size_t bytes = wanted_bytes(size_bytes, align);
+	size_t bytes = pfs_large_bytes(size_bytes, align);
 	struct pfs_extent *extent = bytes != 0 ? pfs_extents_take(extents, bytes, align) : NULL;
 	if (extent == NULL)
 		return NULL;
@@ -56,7 +56,8 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 
 void pfs_large_free(struct pfs_extent *extent)
 {
-	struct pfs_extents *extents = &pfs_extent_arena(extent)->extents;
+	struct pfs_arena *arena = pfs_extent_arena(extent);
+	struct pfs_extents *extents = &arena->extents;
 	size_t bytes = extent->request_bytes;
 	if (extent->tags != NULL)
 		pfs_base_free(&tag_pool, extent->tags);
@@ -65,8 +66,9 @@ void pfs_large_free(struct pfs_extent *extent)
 	if (pfs_conf.oversize_threshold != 0 && bytes >= pfs_conf.oversize_threshold)
 		(void)pfs_system_purge((void *)extent->base, bytes); /* NOLINT: as above */
 	pfs_extents_give(extents, extent);
-	if (pfs_conf.dirty_decay_ms == 0)
-		(void)pfs_extents_purge(extents, PFS_EXTENT_DIRTY, 0, pfs_conf.muzzy_decay_ms != 0);
+	if (pfs_arena_decay_ms(arena, PFS_EXTENT_DIRTY) == 0)
+		(void)pfs_extents_purge(extents, PFS_EXTENT_DIRTY, 0,
+					pfs_arena_decay_ms(arena, PFS_EXTENT_MUZZY) != 0);
 }
 
 bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)

@@ -15,6 +15,9 @@
 void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes,
 		    bool *is_zeroed);
 
+/* The bytes that a block of such a size and alignment has; 0: more than there can be. */
+size_t pfs_large_bytes(size_t size_bytes, size_t align_bytes);
+
 /* Blocking, as new. The extent is a large block's, and the pointer its first byte. */
 void pfs_large_free(struct pfs_extent *extent);
 

@@ -50,16 +50,19 @@ static void unlist(struct pfs_cache *cache)
 void pfs_cache_join_arena(struct pfs_cache *cache, struct pfs_arena *arena)
 {
 	cache->arena = arena;
-	(void)pfs_fetch_add_relaxed(&arena->threads, 1); /* relaxed: a preference */
+	if (!cache->is_explicit)
+		(void)pfs_fetch_add_relaxed(&arena->threads, 1); /* relaxed: a preference */
 }
 
 void pfs_cache_leave_arena(struct pfs_cache *cache)
 {
-	(void)pfs_fetch_add_relaxed(&cache->arena->threads, UINT32_MAX); /* relaxed: as above */
+	if (!cache->is_explicit)
+		/* relaxed: as above */
+		(void)pfs_fetch_add_relaxed(&cache->arena->threads, UINT32_MAX);
 }
 
-/* A cache for the calling thread; NULL: no memory. */
-static struct pfs_cache *attach(void)
+/* A cache that nobody knows; NULL: no memory. */
+static struct pfs_cache *cache_new(void)
 {
 	struct pfs_cache *cache = pfs_base_new(&cache_pool, sizeof(*cache));
 	if (cache == NULL)
@@ -70,6 +73,15 @@ static struct pfs_cache *attach(void)
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
 		pfs_store_relaxed(&cache->rings[class].mark, 0); /* relaxed: nobody knows it */
 	cache->is_enabled = pfs_conf.tcache;
+	return cache;
+}
+
+/* A cache for the calling thread; NULL: no memory. */
+static struct pfs_cache *attach(void)
+{
+	struct pfs_cache *cache = cache_new();
+	if (cache == NULL)
+		return NULL;
 	pfs_mutex_lock(&pfs_registry.lock);
 	bool is_first = pfs_registry.last_number == 0;
 	pfs_mutex_unlock(&pfs_registry.lock);
@@ -156,16 +168,45 @@ void pfs_caches_count(struct pfs_cache_counts *counts)
 	*counts = pfs_registry.ended;
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next) {
 		count_cache(counts, cache);
-		counts->threads++;
+		counts->threads += cache->is_explicit ? 0 : 1;
 	}
 	pfs_mutex_unlock(&pfs_registry.lock);
 }
 
-void pfs_cache_end(void *ended)
+uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena)
 {
-	struct pfs_cache *cache = ended;
-	pfs_cache_flush();
-	pfs_cache_own = &pfs_cache_ended;
+	uint64_t bytes = 0;
+	pfs_mutex_lock(&pfs_registry.lock);
+	struct pfs_cache *cache = pfs_registry.oldest;
+	for (; cache != NULL; cache = cache->next) {
+		for (uint32_t class = 0; class < PFS_SMALL_COUNT && cache->arena == arena; class++)
+			bytes += pfs_ring_guess(&cache->rings[class]) *
+				 pfs_classes[class].size_bytes;
+	}
+	pfs_mutex_unlock(&pfs_registry.lock);
+	return bytes;
+}
+
+struct pfs_cache_bytes pfs_cache_own_bytes(void)
+{
+	struct pfs_cache *cache = pfs_cache_attached();
+	struct pfs_cache_counts counts = { .threads = 0 };
+	pfs_mutex_lock(&pfs_registry.lock); /* nobody takes from its rings */
+	count_cache(&counts, cache);
+	pfs_mutex_unlock(&pfs_registry.lock);
+	/* relaxed: the caller's own */
+	struct pfs_cache_bytes bytes = { pfs_load_relaxed(&cache->past_bytes),
+					 pfs_load_relaxed(&cache->past_freed_bytes) };
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+		bytes.allocated += counts.mallocs[class] * pfs_classes[class].size_bytes;
+		bytes.freed += counts.frees[class] * pfs_classes[class].size_bytes;
+	}
+	return bytes;
+}
+
+/* Nobody uses the cache any more, and its rings were flushed, if that could be. */
+static void retire(struct pfs_cache *cache)
+{
 	pfs_mutex_lock(&pfs_registry.lock);
 	pfs_cache_close_rings(cache);
 	count_cache(&pfs_registry.ended, cache);
@@ -173,6 +214,36 @@ void pfs_cache_end(void *ended)
 	unlist(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	pfs_base_free(&cache_pool, cache);
+}
+
+void pfs_cache_end(void *ended)
+{
+	pfs_cache_flush();
+	pfs_cache_own = &pfs_cache_ended;
+	retire(ended);
+}
+
+struct pfs_cache *pfs_cache_create(void)
+{
+	struct pfs_arena *arena = pfs_cache_arena();
+	struct pfs_cache *cache = cache_new();
+	if (cache == NULL)
+		return NULL;
+	cache->is_explicit = true;
+	pfs_cache_join_arena(cache, arena);
+	pfs_mutex_lock(&pfs_registry.lock);
+	enlist(cache);
+	pfs_mutex_unlock(&pfs_registry.lock);
+	return cache;
+}
+
+void pfs_cache_destroy(struct pfs_cache *cache)
+{
+	struct pfs_cache *own = pfs_cache_own;
+	pfs_cache_own = cache;
+	pfs_cache_flush();
+	pfs_cache_own = own;
+	retire(cache);
 }
 
 /* ---- fork ---- */
@@ -197,9 +268,21 @@ static void bury_ring(struct pfs_cache *cache, uint32_t class)
 	bool has_blocks = !pfs_ring_is_revoked(ring) && moving != class + 1;
 	uint32_t count = has_blocks ? pfs_ring_count(ring) : 0;
 	pfs_blocks_give(ring->slots, count, "free");
+	pfs_bump_owned(&ring->flushed, count);
 	pfs_ring_revoke(ring);
 	if (moving != class + 1)
 		pfs_ring_drop_slots(cache, ring);
+}
+
+/* The child may go on with it, whoever was inside: that call never was. */
+static void settle_explicit(struct pfs_cache *cache)
+{
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+		_Atomic(uint64_t) *mark = &cache->rings[class].mark;
+		/* relaxed: one thread */
+		pfs_store_relaxed(mark, pfs_load_relaxed(mark) & ~UINT64_C(1));
+	}
+	pfs_store_relaxed(&cache->moving, 0); /* relaxed: one thread */
 }
 
 void pfs_caches_child(void)
@@ -211,6 +294,10 @@ void pfs_caches_child(void)
 			continue;
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
 			bury_ring(cache, class);
+		if (cache->is_explicit) {
+			settle_explicit(cache);
+			continue;
+		}
 		count_cache(&pfs_registry.ended, cache);
 		unlist(cache);
 		pfs_cache_leave_arena(cache);

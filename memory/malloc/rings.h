@@ -88,9 +88,6 @@ void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_ring *ring);
 uint32_t pfs_ring_capacity_most(uint32_t class);
 #define PFS_RING_CAPACITY_LEAST 7u
 
-/* The calling thread's cache, attached if it can be. */
-struct pfs_cache *pfs_cache_attached(void);
-
 /* Under the registry, or before the cache is known. */
 void pfs_cache_join_arena(struct pfs_cache *cache, struct pfs_arena *arena);
 void pfs_cache_leave_arena(struct pfs_cache *cache);

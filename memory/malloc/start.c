@@ -16,6 +16,8 @@
 #include "arena.h"
 #include "cache.h"
 #include "conf.h"
+#include "ctl.h"
+#include "explicit.h"
 #include "map.h"
 #include "stats.h"
 #include "tick.h"
@@ -56,6 +58,8 @@ static void prepare(void)
 	pfs_start();
 	if (_IO_list_lock != NULL)
 		_IO_list_lock();
+	pfs_ctl_lock();
+	pfs_explicit_lock();
 	pfs_tick_lock();
 	pfs_arenas_lock_growing();
 	pfs_caches_lock();
@@ -74,6 +78,8 @@ static void unlock_outer(void)
 	pfs_caches_unlock();
 	pfs_arenas_unlock_growing();
 	pfs_tick_unlock();
+	pfs_explicit_unlock();
+	pfs_ctl_unlock();
 }
 
 static void in_parent(void)

@@ -4,50 +4,99 @@
  */
 #include "stats.h"
 
-#include <pfslab/malloc.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "arena.h"
 #include "cache.h"
 #include "start.h"
 #include "tick.h"
 
-static void add_extents(struct pfs_malloc_counts *counts, struct pfs_extents *extents)
+static void count_extents(struct pfs_arena_counts *counts, struct pfs_extents *extents)
 {
 	pfs_mutex_lock(&extents->lock);
-	counts->active += extents->active_bytes;
-	counts->dirty += extents->kinds[PFS_EXTENT_DIRTY].pages * PFS_OS_PAGE;
-	counts->muzzy += extents->kinds[PFS_EXTENT_MUZZY].pages * PFS_OS_PAGE;
-	counts->retained += extents->kinds[PFS_EXTENT_RETAINED].pages * PFS_OS_PAGE;
-	counts->mapped += extents->mapped_bytes;
-	counts->large += extents->large_bytes;
-	counts->mallocs += extents->large_made;
-	counts->frees += extents->large_made - extents->large_count;
-	counts->purges += extents->purges;
-	counts->purged += extents->purged_pages * PFS_OS_PAGE;
+	counts->active = extents->active_bytes;
+	counts->dirty = extents->kinds[PFS_EXTENT_DIRTY].pages * PFS_OS_PAGE;
+	counts->muzzy = extents->kinds[PFS_EXTENT_MUZZY].pages * PFS_OS_PAGE;
+	counts->retained = extents->kinds[PFS_EXTENT_RETAINED].pages * PFS_OS_PAGE;
+	counts->mapped = extents->mapped_bytes;
+	counts->resident = counts->active + counts->dirty;
+	counts->large = extents->large_bytes;
+	counts->large_made = extents->large_made;
+	counts->large_freed = extents->large_made - extents->large_count;
+	counts->purges = extents->purges;
+	counts->purged_pages = extents->purged_pages;
 	pfs_mutex_unlock(&extents->lock);
 }
 
-/* Regions of a class that are not free in words: in use, or in a ring. */
-static uint64_t add_bin(struct pfs_malloc_counts *counts, struct pfs_bin *bin)
+static void count_arena(struct pfs_arena *arena, struct pfs_arena_counts *counts)
 {
-	const struct pfs_class *class = &pfs_classes[bin->class];
-	uint32_t slabs;
-	uint64_t free = pfs_bin_free_regions(bin, &slabs);
-	uint64_t tail = class->slab_bytes - (uint64_t)class->regions * class->size_bytes;
-	counts->slab_free += free * class->size_bytes + slabs * tail;
-	counts->slabs += slabs;
-	counts->slabs_peak += bin->slab_peak;
-	counts->slabs_made += bin->slabs_made;
-	counts->slabs_needless += bin->needless;
-	return (uint64_t)slabs * class->regions - free;
+	memset(counts, 0, sizeof(*counts));
+	count_extents(counts, &arena->extents);
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+		struct pfs_bin_counts *bin = &counts->bins[class];
+		pfs_bin_count(&arena->bins[class], bin);
+		counts->small += bin->taken_regions * pfs_classes[class].size_bytes;
+		counts->small_takes += bin->takes;
+		counts->small_gives += bin->gives;
+	}
+	counts->held = pfs_caches_held_bytes(arena);
+	counts->dirty_decay_ms = pfs_arena_decay_ms(arena, PFS_EXTENT_DIRTY);
+	counts->muzzy_decay_ms = pfs_arena_decay_ms(arena, PFS_EXTENT_MUZZY);
+	counts->threads = pfs_load_relaxed(&arena->threads); /* relaxed: a count */
 }
 
-void pfs_malloc_count(struct pfs_malloc_counts *counts)
+static void add_bin(struct pfs_malloc_counts *counts, const struct pfs_bin_counts *bin,
+		    const struct pfs_class *class)
+{
+	uint64_t tail = class->slab_bytes - (uint64_t)class->regions * class->size_bytes;
+	counts->slab_free += bin->free_regions * class->size_bytes + bin->slabs * tail;
+	counts->slabs += bin->slabs;
+	counts->slabs_peak += bin->slabs_peak;
+	counts->slabs_made += bin->slabs_made;
+	counts->slabs_needless += bin->needless;
+}
+
+static void add_arena(struct pfs_malloc_counts *counts, const struct pfs_arena_counts *arena)
+{
+	counts->arenas++;
+	counts->active += arena->active;
+	counts->dirty += arena->dirty;
+	counts->muzzy += arena->muzzy;
+	counts->retained += arena->retained;
+	counts->mapped += arena->mapped;
+	counts->large += arena->large;
+	counts->mallocs += arena->large_made;
+	counts->frees += arena->large_freed;
+	counts->purges += arena->purges;
+	counts->purged += arena->purged_pages * PFS_OS_PAGE;
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+		add_bin(counts, &arena->bins[class], &pfs_classes[class]);
+}
+
+/* taken: regions of a class that are not free in words: in use, or in a ring. */
+static void add_rings(struct pfs_malloc_counts *counts, const struct pfs_cache_counts *rings,
+		      const uint64_t *taken)
+{
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+		uint64_t bytes = pfs_classes[class].size_bytes;
+		uint64_t cached = rings->blocks[class] < taken[class] ? rings->blocks[class]
+								      : taken[class];
+		counts->cached += cached * bytes;
+		counts->allocated += (taken[class] - cached) * bytes;
+		counts->mallocs += rings->mallocs[class];
+		counts->frees += rings->frees[class];
+	}
+	counts->threads = rings->threads;
+	counts->mallocs += rings->direct_mallocs;
+	counts->frees += rings->direct_frees;
+}
+
+void pfs_count_all(struct pfs_malloc_counts *counts,
+		   void (*note)(uint32_t arena, const struct pfs_arena_counts *counts))
 {
 	uint64_t taken[PFS_SMALL_COUNT] = { 0 };
 	struct pfs_cache_counts rings;
+	struct pfs_arena_counts one;
 	uint64_t mapped;
 	pfs_start();
 	memset(counts, 0, sizeof(*counts));
@@ -57,26 +106,22 @@ void pfs_malloc_count(struct pfs_malloc_counts *counts)
 		struct pfs_arena *arena = pfs_arena_if_any(i);
 		if (arena == NULL)
 			continue;
-		counts->arenas++;
-		add_extents(counts, &arena->extents);
+		count_arena(arena, &one);
+		add_arena(counts, &one);
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
-			taken[class] += add_bin(counts, &arena->bins[class]);
+			taken[class] += one.bins[class].taken_regions;
+		if (note != NULL)
+			note(i, &one);
 	}
 	pfs_tick_unlock();
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
-		uint64_t bytes = pfs_classes[class].size_bytes;
-		uint64_t cached = rings.blocks[class] < taken[class] ? rings.blocks[class]
-								     : taken[class];
-		counts->cached += cached * bytes;
-		counts->allocated += (taken[class] - cached) * bytes;
-		counts->mallocs += rings.mallocs[class];
-		counts->frees += rings.frees[class];
-	}
+	add_rings(counts, &rings, taken);
 	counts->allocated += counts->large;
-	counts->threads = rings.threads;
-	counts->mallocs += rings.direct_mallocs;
-	counts->frees += rings.direct_frees;
 	pfs_base_counts(&mapped, &counts->metadata);
+}
+
+void pfs_malloc_count(struct pfs_malloc_counts *counts)
+{
+	pfs_count_all(counts, NULL);
 }
 
 static void row(const char *name, uint64_t value)

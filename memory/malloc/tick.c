@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 
 #include "arena.h"
@@ -19,8 +20,11 @@ extern char __libc_single_threaded __attribute__((weak));
 #define STACK_BYTES ((size_t)64 << 10)
 #define NS_PER_MS UINT64_C(1000000)
 
+enum { WANTED_BY_CONF, WANTED, UNWANTED };
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one tick at a time */
 static _Atomic(uint32_t) has_thread;
+static _Atomic(uint32_t) wanted; /* under lock: the thread, by mallctl */
 static _Atomic(uint64_t) last_ns; /* of ticks without the thread */
 
 /* ---- which pages go ---- */
@@ -42,14 +46,17 @@ static uint32_t passes_of(int64_t decay_ms)
 /* NULL: no memory, and nothing decays this time. */
 static struct curve *curve_of(uint32_t arena, enum pfs_extent_kind kind, uint32_t passes)
 {
+	static struct pfs_pool pool;
 	struct curve *curve = curves[arena][kind];
 	if (curve != NULL && curve->decay.passes == passes)
 		return curve;
-	size_t bytes = sizeof(*curve) + 2 * passes * sizeof(uint32_t);
-	struct pfs_pool fresh = { NULL };
-	curve = pfs_base_new(&fresh, bytes); /* the old one is lost: options change seldom */
+	/* Long enough for any time that may come by mallctl. */
+	size_t bytes = sizeof(*curve) + 2 * PFS_DECAY_PASSES_MAX * sizeof(uint32_t);
+	if (curve == NULL)
+		curve = pfs_base_new(&pool, bytes);
 	if (curve == NULL)
 		return NULL;
+	memset(curve, 0, sizeof(*curve) + 2 * passes * sizeof(uint32_t));
 	curve->decay.passes = passes;
 	curve->decay.weights = (uint32_t *)(curve + 1);
 	curve->decay.cohorts = curve->decay.weights + passes;
@@ -89,20 +96,19 @@ static void purge(struct pfs_arena *arena, size_t low, size_t before)
 {
 	struct pfs_extents *extents = &arena->extents;
 	size_t dirty = pages_now(extents, PFS_EXTENT_DIRTY);
+	int64_t dirty_ms = pfs_arena_decay_ms(arena, PFS_EXTENT_DIRTY);
+	int64_t muzzy_ms = pfs_arena_decay_ms(arena, PFS_EXTENT_MUZZY);
 	size_t left;
-	if (pfs_conf.dirty_decay_ms == PFS_DECAY_LOW_WATER) {
+	if (dirty_ms == PFS_DECAY_LOW_WATER) {
 		/* What the tick itself freed was in nobody's use for as long. */
 		size_t surplus = low + (dirty > before ? dirty - before : 0);
 		left = dirty > surplus ? dirty - surplus : 0;
 	} else {
-		left = pages_by_curve(arena->number, PFS_EXTENT_DIRTY, pfs_conf.dirty_decay_ms,
-				      dirty);
+		left = pages_by_curve(arena->number, PFS_EXTENT_DIRTY, dirty_ms, dirty);
 	}
-	(void)pfs_extents_purge(extents, PFS_EXTENT_DIRTY, left, pfs_conf.muzzy_decay_ms != 0);
-	if (pfs_conf.muzzy_decay_ms == 0)
-		return;
+	(void)pfs_extents_purge(extents, PFS_EXTENT_DIRTY, left, muzzy_ms != 0);
 	size_t muzzy = pages_now(extents, PFS_EXTENT_MUZZY);
-	left = pages_by_curve(arena->number, PFS_EXTENT_MUZZY, pfs_conf.muzzy_decay_ms, muzzy);
+	left = pages_by_curve(arena->number, PFS_EXTENT_MUZZY, muzzy_ms, muzzy);
 	(void)pfs_extents_purge(extents, PFS_EXTENT_MUZZY, left, false);
 }
 
@@ -142,6 +148,21 @@ void pfs_tick(void)
 	(void)pthread_mutex_unlock(&lock);
 }
 
+static size_t purge_all(struct pfs_arena *arena)
+{
+	tick_bins(arena, true);
+	return pfs_extents_purge(&arena->extents, PFS_EXTENT_DIRTY, 0, false) +
+	       pfs_extents_purge(&arena->extents, PFS_EXTENT_MUZZY, 0, false);
+}
+
+size_t pfs_tick_purge(struct pfs_arena *arena)
+{
+	(void)pthread_mutex_lock(&lock);
+	size_t gone = purge_all(arena);
+	(void)pthread_mutex_unlock(&lock);
+	return gone;
+}
+
 size_t pfs_tick_all(void)
 {
 	size_t gone = 0;
@@ -149,11 +170,8 @@ size_t pfs_tick_all(void)
 	(void)pfs_caches_tick(true);
 	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
-		tick_bins(arena, true);
-		gone += pfs_extents_purge(&arena->extents, PFS_EXTENT_DIRTY, 0, false);
-		gone += pfs_extents_purge(&arena->extents, PFS_EXTENT_MUZZY, 0, false);
+		if (arena != NULL)
+			gone += purge_all(arena);
 	}
 	(void)pthread_mutex_unlock(&lock);
 	return gone;
@@ -172,6 +190,23 @@ bool pfs_tick_emergency(void)
 
 /* ---- when ---- */
 
+bool pfs_tick_has_thread(void)
+{
+	uint32_t said = pfs_load_relaxed(&wanted); /* relaxed: who leaves looks under lock */
+	return said == WANTED_BY_CONF ? pfs_conf.background_thread : said == WANTED;
+}
+
+/* The thread's end, unless it is wanted again. */
+static bool leave(void)
+{
+	(void)pthread_mutex_lock(&lock);
+	bool is_over = !pfs_tick_has_thread();
+	if (is_over)
+		pfs_store_relaxed(&has_thread, 0); /* relaxed: under lock */
+	(void)pthread_mutex_unlock(&lock);
+	return is_over;
+}
+
 static void *run(void *unused)
 {
 	(void)unused;
@@ -181,6 +216,8 @@ static void *run(void *unused)
 					   (long)(pfs_conf.tick_ms % 1000 * NS_PER_MS) };
 		while (nanosleep(&period, &period) != 0 && errno == EINTR)
 			;
+		if (!pfs_tick_has_thread() && leave())
+			break;
 		pfs_tick();
 	}
 	return NULL;
@@ -188,7 +225,7 @@ static void *run(void *unused)
 
 void pfs_tick_start(void)
 {
-	if (!pfs_conf.background_thread || pfs_conf.tick_ms == 0)
+	if (!pfs_tick_has_thread() || pfs_conf.tick_ms == 0)
 		return;
 	uint32_t none = 0;
 	if (!pfs_cas_relaxed(&has_thread, &none, 1)) /* relaxed: only who is first counts */
@@ -210,6 +247,15 @@ void pfs_tick_start(void)
 	errno = errno_before;
 }
 
+void pfs_tick_set_thread(bool is_wanted)
+{
+	(void)pthread_mutex_lock(&lock);
+	/* relaxed: under lock */
+	pfs_store_relaxed(&wanted, is_wanted ? WANTED : UNWANTED);
+	(void)pthread_mutex_unlock(&lock);
+	pfs_tick_start();
+}
+
 static bool is_due(void)
 {
 	uint64_t now = pfs_system_now();
@@ -217,6 +263,16 @@ static bool is_due(void)
 	if (last != 0 && now - last < pfs_conf.tick_ms * NS_PER_MS)
 		return false;
 	return pfs_cas_relaxed(&last_ns, &last, now) && last != 0; /* relaxed: a clock */
+}
+
+void pfs_tick_if_time(void)
+{
+	if (pfs_load_relaxed(&has_thread) != 0 || pfs_conf.tick_ms == 0) /* relaxed: a hint */
+		return;
+	if (is_due() && pthread_mutex_trylock(&lock) == 0) {
+		tick_locked();
+		(void)pthread_mutex_unlock(&lock);
+	}
 }
 
 void pfs_tick_if_due(uint32_t *slow_calls)
@@ -227,10 +283,7 @@ void pfs_tick_if_due(uint32_t *slow_calls)
 		pfs_tick_start();
 	if (++*slow_calls % LOOK_EVERY != 0)
 		return;
-	if (is_due() && pthread_mutex_trylock(&lock) == 0) {
-		tick_locked();
-		(void)pthread_mutex_unlock(&lock);
-	}
+	pfs_tick_if_time();
 }
 
 void pfs_tick_lock(void)

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct pfs_arena;
+
 /* A second thread is there. */
 void pfs_tick_start(void);
 
@@ -27,6 +29,16 @@ void pfs_tick_if_due(uint32_t *slow_calls);
  * and pages of just now included (malloc_trim); the pages that went. Blocking. */
 void pfs_tick(void);
 size_t pfs_tick_all(void);
+
+/* All of an arena's that nobody uses; not what is in rings. The pages that went. Blocking. */
+size_t pfs_tick_purge(struct pfs_arena *arena);
+
+/* A tick, if it is time for one and no thread does it. */
+void pfs_tick_if_time(void);
+
+/* Is a thread to tick; and from now on. It ends with its next tick, or starts at once. */
+bool pfs_tick_has_thread(void);
+void pfs_tick_set_thread(bool is_wanted);
 
 /* There is no memory: everything goes that pfs_tick_all finds, and address space, too. False: there
  * was nothing. Blocking. */

@@ -16,7 +16,8 @@ import time
 import preload
 
 THEMES = ("limits", "contents", "fork", "life", "threads", "misuse", "scarce", "numbers",
-          "operators", "single", "dlopen")
+          "operators", "single", "dlopen", "jemalloc", "mallctl",
+          "arenas")
 SECONDS = 60
 VERDICT = re.compile(r"^(ok|late|failed|skipped) (\w+)(?:: (.*))?$", re.MULTILINE)
 

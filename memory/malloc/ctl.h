@@ -1,0 +1,103 @@
+/*
+ * ctl.h - what a call of mallctl is made of: a row of the table of names, the numbers that stand in
+ * the name's places, and the old and the new value.
+ *
+ * Rows have no pointers, so that a program that never calls mallctl has no page of the table.
+ */
+#ifndef PFS_MALLOC_CTL_H
+#define PFS_MALLOC_CTL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PFS_CTL_DEPTH_MAX 6u   /* stats.arenas.#.bins.#.curregs */
+#define PFS_CTL_NAME_BYTES 42u
+#define PFS_CTL_INDEXES 2u     /* the most places of a name */
+#define PFS_CTL_LEXTENTS 196u /* large classes: 4 << 12 .. 7 << 60 */
+
+enum pfs_ctl_group {
+	PFS_CTL_CONST,   /* a number that never changes: value */
+	PFS_CTL_CONF,    /* an option as it was set: value is where in pfs_conf */
+	PFS_CTL_TEXT,    /* value: which */
+	PFS_CTL_DO,      /* value: what is done, or asked of the moment */
+	PFS_CTL_BIN,     /* arenas.bin.#: value is which number */
+	PFS_CTL_LEXTENT, /* arenas.lextent.#.size */
+	PFS_CTL_ARENA,   /* arena.#: value is what is done */
+	PFS_CTL_STAT,    /* of the last epoch: value is where in its sums */
+	PFS_CTL_STAT_ARENA, /* value: where in an arena's counts */
+	PFS_CTL_STAT_BIN /* value: where in a bin's counts */
+};
+
+struct pfs_ctl_row {
+	char name[PFS_CTL_NAME_BYTES]; /* # stands for a number */
+	uint8_t group;
+	uint8_t bytes; /* of the value */
+	uint16_t value;
+};
+extern const struct pfs_ctl_row pfs_ctl_rows[];
+extern const uint32_t pfs_ctl_row_count;
+
+struct pfs_ctl {
+	const struct pfs_ctl_row *row;
+	size_t at[PFS_CTL_INDEXES];
+	void *old_value; /* as mallctl has them */
+	size_t *old_length;
+	const void *new_value;
+	size_t new_length;
+};
+
+/* Each of these: 0, or an error number of mallctl. */
+
+/* Hand out the old value, if it is asked for. */
+int pfs_ctl_read(const struct pfs_ctl *ctl, const void *value, size_t bytes);
+
+/* Take the new value, if there is one. */
+int pfs_ctl_write(const struct pfs_ctl *ctl, void *value, size_t bytes);
+
+/* Nothing is written; nothing is read. */
+int pfs_ctl_refuse_new(const struct pfs_ctl *ctl);
+int pfs_ctl_refuse_old(const struct pfs_ctl *ctl);
+
+/* All of a name that is only read. */
+int pfs_ctl_give(const struct pfs_ctl *ctl, const void *value, size_t bytes);
+
+/* Is there such a number, in this place of the row's name? */
+bool pfs_ctl_has_index(const struct pfs_ctl_row *row, uint32_t place, size_t index);
+
+/* The groups of rows, CONST to ARENA: ctl_values.c; STAT and what follows: ctl_stats.c. */
+int pfs_ctl_value(const struct pfs_ctl *ctl);
+int pfs_ctl_stat(const struct pfs_ctl *ctl);
+bool pfs_ctl_stat_has_arena(size_t index);
+
+/* Count anew; the number of the count. pfs_ctl_epoch - that number now. */
+int pfs_ctl_refresh(uint64_t *epoch);
+uint64_t pfs_ctl_epoch(void);
+
+/* What rows of the groups TEXT, DO, BIN and ARENA mean. */
+enum pfs_ctl_text {
+	PFS_CTL_VERSION, PFS_CTL_NO_CONF, PFS_CTL_DSS, PFS_CTL_PERCPU, PFS_CTL_JUNK, PFS_CTL_THP
+};
+enum pfs_ctl_do {
+	PFS_CTL_EPOCH, PFS_CTL_BACKGROUND, PFS_CTL_BACKGROUND_MAX, PFS_CTL_NARENAS,
+	PFS_CTL_NARENAS_OPT, PFS_CTL_CREATE, PFS_CTL_LOOKUP, PFS_CTL_DIRTY_DECAY,
+	PFS_CTL_MUZZY_DECAY, PFS_CTL_THREAD_ARENA, PFS_CTL_ALLOCATED, PFS_CTL_DEALLOCATED,
+	PFS_CTL_TCACHE_ENABLED, PFS_CTL_TCACHE_FLUSH, PFS_CTL_IDLE, PFS_CTL_EXPLICIT_CREATE,
+	PFS_CTL_EXPLICIT_FLUSH, PFS_CTL_EXPLICIT_DESTROY
+};
+enum pfs_ctl_bin { PFS_CTL_BIN_SIZE, PFS_CTL_BIN_NREGS, PFS_CTL_BIN_SLAB, PFS_CTL_BIN_SHARDS };
+enum pfs_ctl_arena {
+	PFS_CTL_ARENA_INITIALIZED, PFS_CTL_ARENA_PURGE, PFS_CTL_ARENA_DECAY, PFS_CTL_ARENA_REFUSED,
+	PFS_CTL_ARENA_DSS, PFS_CTL_ARENA_DIRTY, PFS_CTL_ARENA_MUZZY
+};
+
+/* The sums of an epoch. */
+struct pfs_ctl_sums {
+	uint64_t allocated, active, metadata, resident, mapped, retained;
+};
+
+/* Around fork. */
+void pfs_ctl_lock(void);
+void pfs_ctl_unlock(void);
+
+#endif

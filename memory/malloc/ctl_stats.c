@@ -1,0 +1,178 @@
+/*
+ * ctl_stats.c - statistics of an epoch: all are counted when one begins, and read from there. An
+ * arena's number may be MALLCTL_ARENAS_ALL, or as programs of old have it, how many arenas there
+ * are: the sum of all.
+ */
+#include <errno.h>
+#include <pfslab/jemalloc.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base.h"
+#include "ctl.h"
+#include "stats.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t epoch; /* under lock, as all below; 0: nothing was counted yet */
+static uint32_t arena_count;
+static struct pfs_ctl_sums sums;
+static struct pfs_arena_counts merged;
+static struct pfs_arena_counts *of_arenas[PFS_ARENAS_MAX]; /* NULL: there was none */
+static bool is_short; /* of memory for these */
+
+/* All numbers of an arena are sums, but for the decay times, which say what new arenas get. */
+static void merge(const struct pfs_arena_counts *arena)
+{
+	merged.active += arena->active;
+	merged.dirty += arena->dirty;
+	merged.muzzy += arena->muzzy;
+	merged.retained += arena->retained;
+	merged.mapped += arena->mapped;
+	merged.resident += arena->resident;
+	merged.small += arena->small;
+	merged.small_takes += arena->small_takes;
+	merged.small_gives += arena->small_gives;
+	merged.large += arena->large;
+	merged.large_made += arena->large_made;
+	merged.large_freed += arena->large_freed;
+	merged.held += arena->held;
+	merged.threads += arena->threads;
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+		struct pfs_bin_counts *into = &merged.bins[class];
+		const struct pfs_bin_counts *bin = &arena->bins[class];
+		into->taken_regions += bin->taken_regions;
+		into->takes += bin->takes;
+		into->gives += bin->gives;
+		into->refills += bin->refills;
+		into->slabs_made += bin->slabs_made;
+		into->slabs += bin->slabs;
+	}
+}
+
+static void note(uint32_t arena, const struct pfs_arena_counts *counts)
+{
+	static struct pfs_pool pool;
+	if (of_arenas[arena] == NULL)
+		of_arenas[arena] = pfs_base_new(&pool, sizeof(*counts));
+	if (of_arenas[arena] != NULL) {
+		*of_arenas[arena] = *counts;
+		of_arenas[arena]->mapped -= counts->retained; /* as jemalloc has it */
+	} else {
+		is_short = true;
+	}
+	merge(counts);
+}
+
+/* Under lock. */
+static int count(void)
+{
+	struct pfs_malloc_counts counts;
+	uint64_t base_mapped, base_used;
+	is_short = false;
+	memset(&merged, 0, sizeof(merged));
+	(void)pfs_arenas_settle();
+	arena_count = pfs_arena_count();
+	pfs_count_all(&counts, note);
+	pfs_base_counts(&base_mapped, &base_used);
+	merged.mapped -= merged.retained;
+	merged.dirty_decay_ms = pfs_arenas_decay_ms(PFS_EXTENT_DIRTY);
+	merged.muzzy_decay_ms = pfs_arenas_decay_ms(PFS_EXTENT_MUZZY);
+	sums = (struct pfs_ctl_sums){
+		.allocated = counts.allocated,
+		.active = counts.active,
+		.metadata = base_used,
+		.resident = base_mapped + counts.active + counts.dirty,
+		.mapped = base_mapped + counts.mapped - counts.retained,
+		.retained = counts.retained,
+	};
+	epoch++;
+	return is_short ? EAGAIN : 0;
+}
+
+int pfs_ctl_refresh(uint64_t *now)
+{
+	(void)pthread_mutex_lock(&lock);
+	int error = count();
+	*now = epoch;
+	(void)pthread_mutex_unlock(&lock);
+	return error;
+}
+
+/* jemalloc has counted once when it starts: the first who looks begins the first epoch. */
+static void begin(void)
+{
+	if (epoch == 0)
+		(void)count();
+}
+
+uint64_t pfs_ctl_epoch(void)
+{
+	(void)pthread_mutex_lock(&lock);
+	begin();
+	uint64_t now = epoch;
+	(void)pthread_mutex_unlock(&lock);
+	return now;
+}
+
+/* The counts of an index; NULL: there was no such arena. Under lock. */
+static const struct pfs_arena_counts *counts_at(size_t index)
+{
+	begin();
+	if (index == MALLCTL_ARENAS_ALL || index == arena_count)
+		return &merged;
+	return index < PFS_ARENAS_MAX ? of_arenas[index] : NULL;
+}
+
+bool pfs_ctl_stat_has_arena(size_t index)
+{
+	(void)pthread_mutex_lock(&lock);
+	bool has = counts_at(index) != NULL;
+	(void)pthread_mutex_unlock(&lock);
+	return has;
+}
+
+/* Under lock. */
+static int stat_of_arena(const struct pfs_ctl *ctl, const struct pfs_arena_counts *arena)
+{
+	const struct pfs_ctl_row *row = ctl->row;
+	const char *at = (const char *)arena + row->value;
+	if (row->bytes != 0)
+		return pfs_ctl_give(ctl, at, row->bytes);
+	uint64_t bytes;
+	memcpy(&bytes, at, sizeof(bytes));
+	size_t pages = bytes / PFS_OS_PAGE;
+	return pfs_ctl_give(ctl, &pages, sizeof(pages));
+}
+
+static int stat_locked(const struct pfs_ctl *ctl)
+{
+	const struct pfs_ctl_row *row = ctl->row;
+	if (row->group == PFS_CTL_STAT) {
+		begin();
+		return pfs_ctl_give(ctl, (const char *)&sums + row->value, row->bytes);
+	}
+	const struct pfs_arena_counts *arena = counts_at(ctl->at[0]);
+	if (arena == NULL)
+		return ENOENT;
+	if (row->group == PFS_CTL_STAT_ARENA)
+		return stat_of_arena(ctl, arena);
+	return pfs_ctl_give(ctl, (const char *)&arena->bins[ctl->at[1]] + row->value, row->bytes);
+}
+
+int pfs_ctl_stat(const struct pfs_ctl *ctl)
+{
+	(void)pthread_mutex_lock(&lock);
+	int error = stat_locked(ctl);
+	(void)pthread_mutex_unlock(&lock);
+	return error;
+}
+
+void pfs_ctl_lock(void)
+{
+	(void)pthread_mutex_lock(&lock);
+}
+
+void pfs_ctl_unlock(void)
+{
+	(void)pthread_mutex_unlock(&lock);
+}

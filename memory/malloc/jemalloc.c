@@ -1,0 +1,285 @@
+/*
+ * jemalloc.c - mallocx and its family: malloc's ways with an alignment, an arena, a thread cache or
+ * none, by flags. Without flags they are malloc's quick ways.
+ *
+ * An arena by its number is taken at its word: the block is of its slabs, and so comes past the
+ * rings, for these hold blocks of any arena.
+ */
+#include <pfslab/jemalloc.h>
+#include <pfslab/malloc.h>
+#include <string.h>
+
+#include "explicit.h"
+#include "quick.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+#define ALIGN_BITS 0x3fu
+#define TCACHE_SHIFT 8
+#define TCACHE_BITS 0xfffu
+#define ARENA_SHIFT 20
+
+enum way { WAY_RINGS, WAY_PAST_RINGS, WAY_EXPLICIT };
+
+/* What flags say. */
+struct wish {
+	enum way way;
+	bool zero;
+	size_t align_bytes;      /* 1: none that is asked for */
+	struct pfs_arena *arena; /* NULL: any */
+	struct pfs_cache *cache; /* WAY_EXPLICIT */
+};
+
+/* A thread cache that is not there: as none, for what comes past the rings is right as well. */
+static void read_cache(struct wish *wish, uint32_t bits)
+{
+	if (bits == 0)
+		return;
+	wish->cache = bits >= 2 ? pfs_explicit_at(bits - 2) : NULL;
+	wish->way = wish->cache != NULL ? WAY_EXPLICIT : WAY_PAST_RINGS;
+}
+
+/* False: there is no such arena, and no memory for it. */
+static bool read_flags(struct wish *wish, int flags)
+{
+	uint32_t bits = (uint32_t)flags;
+	uint32_t arena = bits >> ARENA_SHIFT;
+	*wish = (struct wish){ .align_bytes = (size_t)1 << (bits & ALIGN_BITS),
+			       .zero = (bits & MALLOCX_ZERO) != 0 };
+	read_cache(wish, bits >> TCACHE_SHIFT & TCACHE_BITS);
+	if (arena == 0)
+		return true;
+	pfs_start();
+	(void)pfs_arenas_settle();
+	wish->arena = pfs_arena_at(arena - 1);
+	if (wish->way == WAY_RINGS)
+		wish->way = WAY_PAST_RINGS;
+	return wish->arena != NULL;
+}
+
+/* The bytes of the block that a wish gets; 0: never. Small: at most PFS_SMALL_MAX, and no larger
+ * alignment than an OS page. */
+static size_t bytes_of(const struct wish *wish, size_t size_bytes)
+{
+	size_t size = size_bytes != 0 ? size_bytes : 1;
+	size_t align = wish->align_bytes;
+	if (align > PFS_SIZE_MAX || size > PFS_SIZE_MAX - align)
+		return 0;
+	size_t small = align <= PFS_OS_PAGE ? pfs_aligned_size(align, size) : SIZE_MAX;
+	return small <= PFS_SMALL_MAX ? small : pfs_large_bytes(size, align);
+}
+
+static bool is_small(const struct wish *wish, size_t bytes)
+{
+	return bytes <= PFS_SMALL_MAX && wish->align_bytes <= PFS_OS_PAGE;
+}
+
+/* ---- allocate ---- */
+
+static void *from_bin(struct pfs_arena *arena, size_t bytes)
+{
+	struct pfs_cache *cache = pfs_cache_attached();
+	struct pfs_arena *of = arena != NULL ? arena : pfs_cache_arena();
+	struct pfs_bin *bin = &of->bins[pfs_class_of(bytes)];
+	void *block;
+	uint32_t got = pfs_bin_take(bin, &block, 1);
+	if (got == 0 && pfs_tick_emergency())
+		got = pfs_bin_take(bin, &block, 1);
+	pfs_tick_if_due(&cache->slow_calls);
+	if (got == 0)
+		return pfs_no_memory(bytes);
+	pfs_bump_owned(&cache->direct_mallocs, 1);
+	pfs_cache_note(cache, bytes, 0);
+	return pfs_block_fill(block, bytes);
+}
+
+/* Of an arena, if one is named: what the cache holds of others goes first. */
+static void *from_explicit(const struct wish *wish, size_t bytes)
+{
+	struct pfs_cache *own = pfs_explicit_enter(wish->cache);
+	if (wish->arena != NULL)
+		pfs_cache_bind(wish->arena);
+	void *block = pfs_malloc_quick(bytes);
+	pfs_explicit_leave(own);
+	pfs_cache_note(own, block != NULL ? bytes : 0, 0);
+	return block;
+}
+
+static void *small_new(const struct wish *wish, size_t bytes)
+{
+	switch (wish->way) {
+	case WAY_PAST_RINGS:
+		return from_bin(wish->arena, bytes);
+	case WAY_EXPLICIT:
+		return from_explicit(wish, bytes);
+	case WAY_RINGS:
+		break;
+	}
+	return pfs_malloc_quick(bytes);
+}
+
+static void *block_new(const struct wish *wish, size_t size_bytes)
+{
+	size_t bytes = bytes_of(wish, size_bytes);
+	bool is_zeroed = false;
+	void *block;
+	if (bytes == 0)
+		return pfs_no_memory(size_bytes);
+	if (is_small(wish, bytes)) {
+		block = small_new(wish, bytes);
+	} else {
+		struct pfs_arena *arena = wish->arena != NULL ? wish->arena : pfs_cache_arena();
+		block = pfs_malloc_large_in(arena, size_bytes != 0 ? size_bytes : 1,
+					    wish->align_bytes, &is_zeroed);
+		if (!wish->zero)
+			(void)pfs_block_fill(block, size_bytes);
+	}
+	if (wish->zero && block != NULL && !is_zeroed)
+		memset(block, 0, bytes);
+	return block;
+}
+
+PUBLIC void *mallocx(size_t size, int flags)
+{
+	struct wish wish;
+	if (flags == 0)
+		return pfs_malloc_quick(size);
+	return read_flags(&wish, flags) ? block_new(&wish, size) : pfs_no_memory(size);
+}
+
+PUBLIC size_t nallocx(size_t size, int flags)
+{
+	struct wish wish = { .align_bytes = (size_t)1 << ((uint32_t)flags & ALIGN_BITS) };
+	return bytes_of(&wish, size);
+}
+
+PUBLIC size_t sallocx(const void *block, int flags)
+{
+	(void)flags;
+	return pfs_malloc_usable_size(block);
+}
+
+/* ---- free ---- */
+
+static void free_past_rings(void *block)
+{
+	static const char call[] = "dallocx";
+	struct pfs_extent *extent = pfs_extent_of(block, call);
+	if (pfs_extent_kind(extent) != PFS_EXTENT_SLAB) {
+		pfs_free_quick(block);
+		return;
+	}
+	struct pfs_cache *cache = pfs_cache_attached();
+	pfs_cache_note(cache, 0, extent->block_bytes);
+	pfs_blocks_give(&block, 1, call);
+	pfs_bump_owned(&cache->direct_frees, 1);
+}
+
+/* A large block is no cache's, and counted where it is freed. */
+static void free_to_explicit(struct pfs_cache *cache, void *block)
+{
+	struct pfs_extent *extent = pfs_extent_of(block, "dallocx");
+	if (pfs_extent_kind(extent) != PFS_EXTENT_SLAB) {
+		pfs_free_quick(block);
+		return;
+	}
+	uint32_t bytes = extent->block_bytes;
+	struct pfs_cache *own = pfs_explicit_enter(cache);
+	pfs_free_quick(block);
+	pfs_explicit_leave(own);
+	pfs_cache_note(own, 0, bytes);
+}
+
+PUBLIC void dallocx(void *block, int flags)
+{
+	struct wish wish = { .way = WAY_RINGS };
+	read_cache(&wish, (uint32_t)flags >> TCACHE_SHIFT & TCACHE_BITS);
+	if (wish.way == WAY_EXPLICIT && block != NULL)
+		free_to_explicit(wish.cache, block);
+	else if (wish.way == WAY_PAST_RINGS && block != NULL)
+		free_past_rings(block);
+	else
+		pfs_free_quick(block);
+}
+
+/* The page map tells the size as fast. */
+PUBLIC void sdallocx(void *block, size_t size, int flags)
+{
+	(void)size;
+	dallocx(block, flags);
+}
+
+/* ---- another size ---- */
+
+static bool is_aligned(const void *block, size_t align_bytes)
+{
+	return ((uintptr_t)block & (align_bytes - 1)) == 0;
+}
+
+/* A large block where it is; what it has more is zero, if that is asked for. */
+static bool resize(struct pfs_extent *extent, size_t size_bytes, bool zero)
+{
+	size_t before = extent->request_bytes;
+	if (!pfs_block_resize(extent, size_bytes))
+		return false;
+	if (zero && extent->request_bytes > before)
+		memset((char *)extent->base + before, 0, /* NOLINT: addresses are numbers here */
+		       extent->request_bytes - before);
+	return true;
+}
+
+static void *move_block(const struct wish *wish, void *block, size_t before, size_t size_bytes,
+			int flags)
+{
+	void *moved = block_new(wish, size_bytes);
+	if (moved == NULL)
+		return NULL;
+	size_t after = pfs_malloc_usable_size(moved);
+	memcpy(moved, block, before < after ? before : after);
+	if (pfs_conf.tags)
+		*pfs_malloc_tag(moved) = *pfs_malloc_tag(block);
+	dallocx(block, flags);
+	return moved;
+}
+
+PUBLIC void *rallocx(void *block, size_t size, int flags)
+{
+	struct wish wish;
+	if (block == NULL)
+		return mallocx(size, flags);
+	if (!read_flags(&wish, flags))
+		return pfs_no_memory(size);
+	struct pfs_extent *extent = pfs_extent_of(block, "rallocx");
+	size_t before = pfs_malloc_usable_size(block);
+	size_t bytes = bytes_of(&wish, size);
+	if (bytes == 0)
+		return pfs_no_memory(size);
+	if (is_aligned(block, wish.align_bytes)) {
+		if (bytes == before)
+			return block;
+		bool is_large = pfs_extent_kind(extent) == PFS_EXTENT_LARGE;
+		if (is_large && size > PFS_SMALL_MAX && resize(extent, size, wish.zero))
+			return block;
+	}
+	return move_block(&wish, block, before, size, flags);
+}
+
+PUBLIC size_t xallocx(void *block, size_t size, size_t extra, int flags)
+{
+	struct pfs_extent *extent = pfs_extent_of(block, "xallocx");
+	size_t align = (size_t)1 << ((uint32_t)flags & ALIGN_BITS);
+	bool zero = ((uint32_t)flags & MALLOCX_ZERO) != 0;
+	size_t before = pfs_malloc_usable_size(block);
+	if (pfs_extent_kind(extent) != PFS_EXTENT_LARGE || !is_aligned(block, align) ||
+	    size > PFS_SIZE_MAX)
+		return before;
+	size_t most = extra < PFS_SIZE_MAX - size ? size + extra : PFS_SIZE_MAX;
+	size_t most_bytes = most > PFS_SMALL_MAX ? pfs_large_bytes(most, PFS_OS_PAGE) : before;
+	if (most_bytes == 0)
+		most_bytes = SIZE_MAX; /* never; but size may be */
+	if (most_bytes < before)
+		(void)resize(extent, most, zero);
+	else if (most_bytes > before && !resize(extent, most, zero) && size > before)
+		(void)resize(extent, size, zero);
+	return extent->request_bytes;
+}
