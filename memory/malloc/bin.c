@@ -130,6 +130,12 @@ static uint32_t take_of_slab(struct pfs_extent *slab, void **slots, uint32_t cou
 	return count;
 }
 
+static void count_takes(struct pfs_bin *self, uint32_t regions)
+{
+	self->refills += regions != 0;
+	self->takes += regions;
+}
+
 /* Under lock: what the slabs have; how many are still missing. */
 static uint32_t take_locked(struct pfs_bin *self, void **slots, uint32_t count)
 {
@@ -141,8 +147,7 @@ static uint32_t take_locked(struct pfs_bin *self, void **slots, uint32_t count)
 		count = take_of_slab(slab, slots, count);
 		slab = count != 0 ? pfs_bin_slab_with_room(self) : NULL;
 	}
-	self->refills++;
-	self->takes += wish - count;
+	count_takes(self, wish - count);
 	return count;
 }
 
@@ -335,8 +340,10 @@ static uint32_t take_from_new(struct pfs_bin *self, void **slots, uint32_t count
 	/* Nothing was given meanwhile. From this slab, and no other: one that nobody takes from is
 	 * empty, but no spare, and would stay. */
 	bool is_in = left == count && slab_insert(self, slab);
-	if (is_in)
+	if (is_in) {
 		left = take_of_slab(slab, slots, count);
+		count_takes(self, count - left);
+	}
 	pfs_mutex_unlock(&self->lock);
 	if (!is_in)
 		slab_end(slab);
