@@ -9,3 +9,28 @@ if(NOT PFS_SANITIZE)
   set_source_files_properties(${malloc_sources} malloc_calls.c PROPERTIES
     COMPILE_OPTIONS -fsanitize=thread)
 endif()
+
+# Every state of every scenario, with both memories; with C11's orders, and for data races, so many
+# classes of schedules as end in seconds. `both` has more states than end in a minute.
+if(PFS_TESTS)
+  set(scenarios word words words3 slabs empty spare groups last_bit late late3 pages ring ring3 idle
+    both flush full grows first ends ticked root)
+  foreach(scenario ${scenarios})
+    foreach(memory sc tso views)
+      set(search --executions 3000)
+      set(expected ": no violation")
+      if(PFS_SANITIZE)
+        set(search --executions 100)
+      elseif(scenario STREQUAL both)
+        set(search --search rotate --executions 2000)
+      elseif(NOT memory STREQUAL views)
+        set(search --search states --no_races)
+        set(expected ", all there are: no violation")
+      endif()
+      add_test(NAME sim.malloc.${scenario}.${memory} COMMAND malloc_search explore --quiet
+        --scenario ${scenario} --memory ${memory} ${search})
+      set_tests_properties(sim.malloc.${scenario}.${memory} PROPERTIES LABELS sim TIMEOUT 300
+        PASS_REGULAR_EXPRESSION "${expected}")
+    endforeach()
+  endforeach()
+endif()

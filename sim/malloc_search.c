@@ -23,8 +23,8 @@ static const struct pfs_malloc_scene scenes[] = {
 	{ "slabs", ONE, "01", "", "gt,gt,t", "of slabs that come and end", 0, false, false },
 	{ "empty", ONE, "01", "", "gtg,gt", "a new slab, and a region is given", 0, false, false },
 	{ "spare", ONE, "01", "", "gtgk,gtg", "and the spare slab ends", 0, false, false },
-	{ "groups", ONE, "0-1-", "", "gtgt,gtgt", "of two groups", 0, false, false },
-	{ "last_bit", ONE, "--0-1-", "", "gtgt,gtgt", "behind one bit", 0, false, false },
+	{ "groups", ONE, "0-1-", "", "gttg,gtg", "of two groups", 0, false, false },
+	{ "last_bit", ONE, ".-0-1-", "k,", "gtt,gtg", "behind one bit", 0, false, false },
 	{ "late", TWO, "01", "", "g,gkTg", "late hints", 0, false, false },
 	{ "late3", TWO, "01", "", "g,gk,tt", "two takers", 0, false, false },
 	{ "pages", PAGES, "0011", "", "GkT,GT", "of slabs of three pages", 0, false, false },
@@ -35,6 +35,7 @@ static const struct pfs_malloc_scene scenes[] = {
 	{ "both", TWO, "00-1", "ff,", "m,rm,t", "a tick, and who needs a region", 3, false, true },
 	{ "flush", TWO, "00-1", "ff,", "lmf,t", "its owner empties it", 3, false, true },
 	{ "full", TWO, "0000", "f,", "fmf,t", "a ring of one, which overflows", 1, false, true },
+	{ "grows", FOUR, "00000000", "fffffff,", "fm,t", "a ring that grows", 15, false, true },
 	{ "first", TWO, "00-1", "", "ffm,t", "its thread has no cache yet", 3, false, true },
 	{ "ends", TWO, "00-1", "ff,", "mx,tg", "its thread ends", 3, false, true },
 	{ "ticked", TWO, "00-1", "ff,", "mx,r", "and a tick comes", 3, false, true },
@@ -94,6 +95,7 @@ static void deal(struct pfs_malloc_world *self)
 		if (blocks[at] != '-')
 			thread->owned[thread->owned_count++] = all[at];
 	}
+	(void)pfs_bin_slab_with_room(bin); /* what told of room is clear, at every level */
 	pfs_blocks_give(free, free_count, "free");
 }
 

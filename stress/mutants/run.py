@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """run.py - every deliberate weakening in mutants.json is caught by its named test.
 
-usage: stress/mutants/run.py [--only ID[,ID...]] [--jobs N] [--keep FOLDER] [--list] [--verbose]
+usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--keep FOLDER]
+                             [--list] [--verbose]
 
-Copies the sources, builds three small sets of programs (tsan: race, map_probe; sim: pfs-sim,
-four_pages, misuse, and stress: decay_test, with the files and flags that CMake names), runs each
+The allocator's are in malloc.json. Copies the sources, builds small sets of programs (tsan: race,
+map_probe; sim: pfs-sim, four_pages, misuse, stress: decay_test and others, and malloc:
+malloc_search, with the files and flags that CMake names), runs each
 named test once for each mutant (it must fail, and say why: the regular expression `expect`) and
 unchanged (it must pass). A mutant whose text is not found exactly once, or that does not build,
 counts as failed: the table then no longer fits the sources.
@@ -39,7 +41,8 @@ RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-Iinclude", "-Icontainer
 RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact", "magazine")
 # The programs of a set that CMake describes.
 CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse"),
-              "stress": ("pfs-stress", "decay_test", "reclaim_test", "stopped_test")}
+              "stress": ("pfs-stress", "decay_test", "reclaim_test", "stopped_test"),
+              "malloc": ("malloc_search",)}
 TEST_SECONDS = 100
 RACE_SECONDS = 20
 CONTROL_EXECUTIONS = 2000
@@ -177,7 +180,7 @@ def cmake_build(scratch, name):
 def builds_in(scratch):
     """The sets of programs that mutants.json names."""
     return {"tsan": race_build(scratch), "sim": cmake_build(scratch, "sim"),
-            "stress": cmake_build(scratch, "stress")}
+            "stress": cmake_build(scratch, "stress"), "malloc": cmake_build(scratch, "malloc")}
 
 
 def words_of(build, test, executions=None, seconds=None):
@@ -334,7 +337,7 @@ def copy_sources(scratch):
 
 def choose(arguments):
     """The mutants asked for; exits with 2 on a bad name."""
-    with open(os.path.join(HERE, "mutants.json"), encoding="utf-8") as file:
+    with open(arguments.mutants, encoding="utf-8") as file:
         mutants = json.load(file)
     if not arguments.only:
         return mutants
@@ -350,6 +353,8 @@ def choose(arguments):
 def main():
     """Parse, prepare, try each mutant."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--mutants", help="the list", metavar="FILE",
+                        default=os.path.join(HERE, "mutants.json"))
     parser.add_argument("--only", help="ids, separated by commas")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", help="folder for the copies and objects; kept")
