@@ -68,8 +68,8 @@ CASES = (
          lambda path, n: _write(path, c_source(n), ".c")),
     Case("sort", "program", "{program} --parallel=2 -S 64M -n {in} -o /dev/null", 200000, 1500000,
          True, "sort", "coreutils", lambda path, n: _write(path, numbers(n))),
-    Case("redis", "server", "", 20000, 150000, True, "redis-server", "redis-server"),
-    Case("mariadb", "server", "", 1000, 5000, True, "mariadbd", "mariadb-server"),
+    Case("redis", "server", "", 20000, 150000, True, "redis-check-rdb", "redis-tools"),
+    Case("mariadb", "server", "", 1000, 5000, True, "mariadbd", "mariadb-server-core"),
 )
 BY_NAME = {case.name: case for case in CASES}
 SHORT_ROUNDS = {"own": 3, "replay": 3, "program": 3, "server": 1}

@@ -127,7 +127,8 @@ def single_bar(suite, most=1.15):
                      f"{max(found[case]):.2f})" for case in above) or \
         f"highest: {max(median(r) for r in found.values()):.2f}"
     sure = [case for case in above if len(found[case]) > 2 and min(found[case]) > most]
-    return judge.Bar(says, told, judge.NOT_MET if sure else judge.UNDECIDED if above else
+    few = max(len(ratios) for ratios in found.values()) < 3
+    return judge.Bar(says, told, judge.NOT_MET if sure else judge.UNDECIDED if above or few else
                      judge.MET)
 
 

@@ -97,21 +97,26 @@ class Server:
 
 
 class Redis(Server):
-    """Commands on values of 200 bytes, then all is deleted."""
+    """Commands on values of 200 bytes, then all is deleted. Debian's redis-tools has the server,
+    too: redis-check-rdb is the same file, which looks at the name it is called by."""
 
     ping, stop = ["ping"], ["shutdown", "nosave"]
     tests = "set,get,lpush,lpop,sadd,spop,hset,zadd,zpopmin"
 
     def command(self, place):
-        return ["redis-server", "--port", "0", "--save", "", "--unixsocket",
-                os.path.join(place, "socket"), "--dir", place]
+        return [os.path.join(self.folder, "redis-server"), "--port", "0", "--save", "",
+                "--unixsocket", os.path.join(place, "socket"), "--dir", place]
 
     def client(self, place):
         return ["redis-cli", "-s", os.path.join(place, "socket")]
 
     def prepare(self):
-        missing = [p for p in ("redis-cli", "redis-benchmark") if not shutil.which(p)]
-        return f"{missing[0]} is not here; install redis-tools" if missing else None
+        programs = ("redis-cli", "redis-benchmark", "redis-check-rdb")
+        missing = [p for p in programs if not shutil.which(p)]
+        if missing:
+            return f"{missing[0]} is not here; install redis-tools"
+        os.symlink(shutil.which("redis-check-rdb"), os.path.join(self.folder, "redis-server"))
+        return None
 
     def load(self, place):
         call(["redis-benchmark", "-s", os.path.join(place, "socket"), "-n", str(self.amount),
@@ -127,7 +132,7 @@ class Mariadb(Server):
              "--innodb-buffer-pool-size=32M"]
 
     def prepare(self):
-        for program, package in (("mariadb-install-db", "mariadb-server"),
+        for program, package in (("mariadb-install-db", "mariadb-server-core"),
                                  ("mysqlslap", "mariadb-client")):
             if not shutil.which(program):
                 return f"{program} is not here; install {package}"
