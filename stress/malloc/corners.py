@@ -17,7 +17,7 @@ import preload
 
 THEMES = ("limits", "contents", "fork", "life", "threads", "misuse", "scarce", "numbers",
           "operators", "single", "dlopen", "jemalloc", "mallctl",
-          "arenas")
+          "arenas", "conf")
 SECONDS = 60
 VERDICT = re.compile(r"^(ok|late|failed|skipped) (\w+)(?:: (.*))?$", re.MULTILINE)
 

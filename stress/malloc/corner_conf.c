@@ -1,0 +1,500 @@
+/*
+ * corner_conf.c - PFS_MALLOC_CONF: what is wrong is named once, and each option does what it says.
+ * A subtest runs this program again with options, as `corner_conf probe NAME`, and reads stderr.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "je.h"
+
+#define SAID_BYTES 8192
+#define BLOCKS 200
+#define BLOCK_BYTES 1000
+#define LARGE_BYTES ((size_t)1 << 20)
+#define LARGE 16
+#define LARGE_PAGES (LARGE * LARGE_BYTES / 4096)
+
+static void *blocks[BLOCKS];
+
+/* ---- probes: what a process with options looks at ---- */
+
+static void nothing(void)
+{
+	free(malloc(100));
+}
+
+static void *nothing_in_thread(void *unused)
+{
+	nothing();
+	return unused;
+}
+
+static void threads_and_child(void)
+{
+	corner_threads(4, nothing_in_thread, NULL);
+	corner_child((void (*)(void *))nothing, NULL, 10);
+}
+
+static size_t cached(void)
+{
+	je_refresh();
+	return je_size("stats.arenas.0.tcache_bytes");
+}
+
+/* Bytes of a class that stay cached, of many that are freed. */
+static size_t kept(void)
+{
+	for (unsigned i = 0; i < BLOCKS; i++)
+		blocks[i] = malloc(BLOCK_BYTES);
+	je_do("thread.idle");
+	size_t before = cached();
+	for (unsigned i = 0; i < BLOCKS; i++)
+		free(blocks[i]);
+	return cached() - before;
+}
+
+static void keeps_nothing(void)
+{
+	CORNER_CHECK(!je_bool("thread.tcache.enabled") && kept() == 0, "%zu bytes stay", kept());
+}
+
+static void keeps_three(void)
+{
+	size_t bytes = kept();
+	CORNER_CHECK(bytes > 0 && bytes <= 3072, "%zu bytes stay", bytes);
+}
+
+static void keeps_many(void)
+{
+	CORNER_CHECK(kept() > 3072, "%zu bytes stay", kept());
+}
+
+static size_t pages(const char *name)
+{
+	je_refresh();
+	return je_size(name);
+}
+
+static size_t dirty(void)
+{
+	return pages("stats.arenas.4096.pdirty");
+}
+
+static void fill_and_free(void)
+{
+	for (unsigned i = 0; i < LARGE; i++)
+		blocks[i] = memset(malloc(LARGE_BYTES), 1, LARGE_BYTES);
+	for (unsigned i = 0; i < LARGE; i++)
+		free(blocks[i]);
+}
+
+static void wait_ms(unsigned ms)
+{
+	(void)usleep(ms * 1000);
+}
+
+static void dirty_stays(void)
+{
+	corner_threads(1, nothing_in_thread, NULL);
+	fill_and_free();
+	wait_ms(700);
+	CORNER_CHECK(dirty() >= LARGE_PAGES, "%zu pages are left", dirty());
+}
+
+static void dirty_goes_at_once(void)
+{
+	fill_and_free();
+	CORNER_CHECK(dirty() < LARGE_PAGES / 2, "%zu pages are left", dirty());
+}
+
+static void dirty_becomes_muzzy(void)
+{
+	fill_and_free();
+	CORNER_CHECK(pages("stats.arenas.4096.pmuzzy") >= LARGE_PAGES, "%zu pages are muzzy",
+		     pages("stats.arenas.4096.pmuzzy"));
+}
+
+static void dirty_goes_in_time(void)
+{
+	corner_threads(1, nothing_in_thread, NULL);
+	fill_and_free();
+	CORNER_CHECK(dirty() >= LARGE_PAGES / 2, "%zu pages are left at once", dirty());
+	for (unsigned i = 0; i < 50 && dirty() != 0; i++)
+		wait_ms(100);
+	CORNER_CHECK(dirty() == 0, "%zu pages are left after 5 s", dirty());
+}
+
+static bool has_ticker(void)
+{
+	bool has = false;
+	struct dirent *task;
+	DIR *tasks = opendir("/proc/self/task");
+	while (tasks != NULL && (task = readdir(tasks)) != NULL) {
+		char path[300], name[64] = "";
+		(void)snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
+		FILE *file = fopen(path, "re");
+		has |= file != NULL && fgets(name, sizeof(name), file) != NULL &&
+		       strcmp(name, "pfsmalloc\n") == 0;
+		if (file != NULL)
+			(void)fclose(file);
+	}
+	(void)closedir(tasks);
+	return has;
+}
+
+static void no_ticker(void)
+{
+	corner_threads(1, nothing_in_thread, NULL);
+	wait_ms(50);
+	CORNER_CHECK(!has_ticker(), "there is a thread that ticks");
+}
+
+static void ticker(void)
+{
+	CORNER_CHECK(!has_ticker(), "one thread, and there is another that ticks");
+	corner_threads(1, nothing_in_thread, NULL);
+	for (unsigned i = 0; i < 30 && !has_ticker(); i++)
+		wait_ms(100);
+	CORNER_CHECK(has_ticker(), "there is no thread that ticks");
+}
+
+static pthread_barrier_t together;
+static unsigned threads_of_arena[8];
+
+static void *note_arena(void *unused)
+{
+	nothing();
+	(void)pthread_barrier_wait(&together);
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	(void)pthread_mutex_lock(&lock);
+	threads_of_arena[je_unsigned("thread.arena") % 8]++;
+	(void)pthread_mutex_unlock(&lock);
+	return unused;
+}
+
+static void three_arenas(void)
+{
+	CORNER_CHECK(je_unsigned("arenas.narenas") == 3 && je_unsigned("opt.narenas") == 3,
+		     "%u arenas", je_unsigned("arenas.narenas"));
+	(void)pthread_barrier_init(&together, NULL, 9);
+	corner_threads(9, note_arena, NULL);
+	for (unsigned i = 0; i < 3; i++)
+		CORNER_CHECK(threads_of_arena[i] >= 2, "%u threads in arena %u",
+			     threads_of_arena[i], i);
+}
+
+static void large_goes_at_once(void)
+{
+	char *large = memset(malloc(8 * LARGE_BYTES), 1, 8 * LARGE_BYTES);
+	size_t before = corner_resident_bytes();
+	free(large);
+	CORNER_CHECK(corner_resident_bytes() + 6 * LARGE_BYTES < before, "it stays resident");
+}
+
+static void is_filled_with(unsigned char byte)
+{
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		size_t size = 1 + i * i;
+		unsigned char *block = malloc(size);
+		for (size_t at = 0; at < size; at++)
+			CORNER_CHECK(block[at] == byte, "byte %zu of %zu: %#x", at, size,
+				     block[at]);
+		memset(block, 0x3c, size);
+		free(block);
+	}
+}
+
+static void filled_with_zero(void)
+{
+	is_filled_with(0);
+}
+
+static void filled_with_junk(void)
+{
+	is_filled_with(0xa5);
+}
+
+static void ask_too_much(void)
+{
+	(void)corner_opaque_pointer(malloc(corner_opaque(SIZE_MAX / 4)));
+}
+
+/* The mapping of a block has no large pages. */
+static void small_pages(void)
+{
+	char line[512];
+	uintptr_t block = (uintptr_t)malloc(LARGE_BYTES);
+	bool is_inside = false;
+	FILE *file = fopen("/proc/self/smaps", "re");
+	while (fgets(line, sizeof(line), file) != NULL) {
+		unsigned long from, to;
+		if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+			is_inside = from <= block && block < to;
+		if (is_inside && strncmp(line, "VmFlags:", 8) == 0) {
+			CORNER_CHECK(strstr(line, " nh") != NULL, "%s", line);
+			(void)fclose(file);
+			return;
+		}
+	}
+	corner_fail("the block is in no mapping");
+}
+
+static const struct corner probes[] = {
+	{ "nothing", nothing },
+	{ "threads_and_child", threads_and_child },
+	{ "keeps_nothing", keeps_nothing },
+	{ "keeps_three", keeps_three },
+	{ "keeps_many", keeps_many },
+	{ "dirty_stays", dirty_stays },
+	{ "dirty_goes_at_once", dirty_goes_at_once },
+	{ "dirty_becomes_muzzy", dirty_becomes_muzzy },
+	{ "dirty_goes_in_time", dirty_goes_in_time },
+	{ "no_ticker", no_ticker },
+	{ "ticker", ticker },
+	{ "three_arenas", three_arenas },
+	{ "large_goes_at_once", large_goes_at_once },
+	{ "filled_with_zero", filled_with_zero },
+	{ "filled_with_junk", filled_with_junk },
+	{ "ask_too_much", ask_too_much },
+	{ "small_pages", small_pages },
+};
+
+static int run_probe(const char *name)
+{
+	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
+		if (strcmp(probes[i].name, name) == 0)
+			probes[i].run();
+	return 0;
+}
+
+/* `show NAME`: a value of mallctl, on stderr. */
+static int show(const char *name)
+{
+	int64_t value = 0;
+	size_t length = sizeof(value);
+	int error = mallctl(name, &value, &length, NULL, 0);
+	if (error != 0 && length == 0)
+		return 1;
+	if (strcmp(name, "opt.thp") == 0 || strcmp(name, "opt.junk") == 0)
+		(void)fprintf(stderr, "%s", je_text(name));
+	else
+		(void)fprintf(stderr, "%lld", (long long)value);
+	return 0;
+}
+
+/* ---- a process with options ---- */
+
+struct said {
+	int status;
+	unsigned lines;
+	char text[SAID_BYTES];
+};
+
+/* stderr and stdout of `corner_conf WHAT NAME`. */
+static struct said run_with(const char *conf, const char *what, const char *name)
+{
+	static struct said said;
+	int ends[2];
+	CORNER_CHECK(pipe(ends) == 0, "pipe");
+	pid_t child = fork();
+	if (child == 0) {
+		(void)dup2(ends[1], STDERR_FILENO);
+		(void)dup2(ends[1], STDOUT_FILENO);
+		(void)close(ends[0]);
+		(void)close(ends[1]);
+		(void)setenv("PFS_MALLOC_CONF", conf, 1);
+		(void)alarm(30);
+		(void)execl("/proc/self/exe", "corner_conf", what, name, (char *)NULL);
+		_exit(99);
+	}
+	(void)close(ends[1]);
+	size_t length = 0;
+	ssize_t got;
+	while ((got = read(ends[0], said.text + length, SAID_BYTES - 1 - length)) > 0)
+		length += (size_t)got;
+	said.text[length] = '\0';
+	(void)close(ends[0]);
+	CORNER_CHECK(waitpid(child, &said.status, 0) == child, "waitpid");
+	said.lines = 0;
+	for (size_t i = 0; i < length; i++)
+		said.lines += said.text[i] == '\n';
+	return said;
+}
+
+static void must_be_ours(void)
+{
+	size_t length = 4;
+	unsigned tick_ms;
+	if (mallctl == NULL || mallctl("opt.tick_ms", &tick_ms, &length, NULL, 0) != 0)
+		corner_skip("no option tick_ms");
+}
+
+static void probe(const char *conf, const char *name)
+{
+	struct said said = run_with(conf, "probe", name);
+	CORNER_CHECK(said.status == 0 && said.lines == 0, "%s with \"%s\": status %#x; %.99s", name,
+		     conf, (unsigned)said.status, said.text);
+}
+
+/* ---- subtests ---- */
+
+static void wrong_is_named_once(void)
+{
+	static const char *const wrong[][2] = {
+		{ "nonsense:1", "nonsense" },	{ "tcache:maybe", "tcache" },
+		{ "tcache:1", "tcache" },	{ "narenas:-1", "narenas" },
+		{ "tick_ms:soon", "tick_ms" },	{ "tick_ms:", "tick_ms" },
+		{ "narenas", "narenas" },	{ "dirty_decay_ms:-3", "dirty_decay_ms" },
+		{ "thp:always", "thp" },	{ "muzzy_decay_ms:-2", "muzzy_decay_ms" },
+		{ "zero:TRUE", "zero" },	{ "oversize_threshold:1x", "oversize_threshold" },
+		{ "Tcache:true", "Tcache" },	{ "narenas:9999999999999999", "narenas" },
+	};
+	must_be_ours();
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct said said = run_with(wrong[i][0], "probe", "threads_and_child");
+		CORNER_CHECK(said.status == 0, "\"%s\": status %#x; %s", wrong[i][0],
+			     (unsigned)said.status, said.text);
+		CORNER_CHECK(said.lines == 1 && strstr(said.text, wrong[i][1]) != NULL,
+			     "\"%s\": %u lines: %s", wrong[i][0], said.lines, said.text);
+	}
+	struct said two = run_with("first:1,tcache:true,second:2", "probe", "nothing");
+	CORNER_CHECK(two.lines == 2 && strstr(two.text, "first") < strstr(two.text, "second"),
+		     "%u lines: %s", two.lines, two.text);
+	probe("", "nothing");
+	probe(",,tcache:true,", "threads_and_child");
+}
+
+static void wrong_can_abort(void)
+{
+	must_be_ours();
+	struct said said = run_with("abort_conf:true,nonsense:1", "probe", "nothing");
+	CORNER_CHECK(WIFSIGNALED(said.status) && WTERMSIG(said.status) == SIGABRT, "status %#x",
+		     (unsigned)said.status);
+	CORNER_CHECK(said.lines == 1 && strstr(said.text, "nonsense") != NULL, "%s", said.text);
+	probe("abort_conf:true,tcache:false", "nothing");
+}
+
+/* What was set is what mallctl says; a wrong value leaves what was. */
+static void values_are_told(void)
+{
+	static const char *const set[][3] = {
+		{ "tcache", "false", "0" },
+		{ "tcache_bytes_max", "5000", "5000" },
+		{ "tcache_nslots_small_max", "0x11", "17" },
+		{ "narenas", "5", "5" },
+		{ "dirty_decay_ms", "-1", "-1" },
+		{ "dirty_decay_ms", "-2", "-2" },
+		{ "dirty_percent", "70", "70" },
+		{ "muzzy_decay_ms", "1234", "1234" },
+		{ "tick_ms", "77", "77" },
+		{ "background_thread", "false", "0" },
+		{ "oversize_threshold", "123456789012", "123456789012" },
+		{ "strict", "true", "1" },
+		{ "tags", "true", "1" },
+		{ "zero", "true", "1" },
+		{ "junk", "true", "true" },
+		{ "xmalloc", "true", "1" },
+		{ "abort_conf", "true", "1" },
+		{ "thp", "never", "never" },
+	};
+	must_be_ours();
+	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++) {
+		char conf[100], name[64];
+		(void)snprintf(conf, sizeof(conf), "%s:%s", set[i][0], set[i][1]);
+		(void)snprintf(name, sizeof(name), "opt.%s", set[i][0]);
+		struct said said = run_with(conf, "show", name);
+		CORNER_CHECK(said.status == 0 && strcmp(said.text, set[i][2]) == 0,
+			     "%s: mallctl says %s", conf, said.text);
+	}
+	struct said said = run_with("tick_ms:soon", "show", "opt.tick_ms");
+	CORNER_CHECK(strstr(said.text, "\n1000") != NULL, "a wrong one: %s", said.text);
+}
+
+static void caches(void)
+{
+	must_be_ours();
+	probe("", "keeps_many");
+	probe("tcache:false", "keeps_nothing");
+	probe("tcache_nslots_small_max:3", "keeps_three");
+	probe("tcache_bytes_max:3500", "keeps_three");
+}
+
+static void decay(void)
+{
+	must_be_ours();
+	probe("dirty_decay_ms:-1,tick_ms:50", "dirty_stays");
+	probe("dirty_decay_ms:0", "dirty_goes_at_once");
+	probe("dirty_decay_ms:0,muzzy_decay_ms:-1", "dirty_becomes_muzzy");
+	probe("dirty_decay_ms:500,tick_ms:50", "dirty_goes_in_time");
+	probe("tick_ms:50", "dirty_goes_in_time");
+	probe("dirty_decay_ms:-1,oversize_threshold:8000000", "large_goes_at_once");
+}
+
+static void ticks(void)
+{
+	must_be_ours();
+	probe("", "ticker");
+	probe("tick_ms:0", "no_ticker");
+	probe("background_thread:false", "no_ticker");
+	probe("tick_ms:0", "dirty_stays");
+}
+
+static void arenas(void)
+{
+	must_be_ours();
+	probe("narenas:3", "three_arenas");
+}
+
+static void fills(void)
+{
+	must_be_ours();
+	probe("zero:true", "filled_with_zero");
+	probe("junk:true", "filled_with_junk");
+	probe("thp:never", "small_pages");
+}
+
+static void no_memory_aborts(void)
+{
+	must_be_ours();
+	probe("", "ask_too_much");
+	struct said said = run_with("xmalloc:true", "probe", "ask_too_much");
+	CORNER_CHECK(WIFSIGNALED(said.status) && WTERMSIG(said.status) == SIGABRT, "status %#x",
+		     (unsigned)said.status);
+	CORNER_CHECK(said.lines == 1, "%u lines: %s", said.lines, said.text);
+}
+
+static void stats_at_exit(void)
+{
+	must_be_ours();
+	struct said said = run_with("stats_print:true", "probe", "nothing");
+	CORNER_CHECK(said.status == 0 && strstr(said.text, "allocated") != NULL, "%s", said.text);
+}
+
+static const struct corner corners[] = {
+	{ "wrong_is_named_once", wrong_is_named_once },
+	{ "wrong_can_abort", wrong_can_abort },
+	{ "values_are_told", values_are_told },
+	{ "caches", caches },
+	{ "decay", decay },
+	{ "ticks", ticks },
+	{ "arenas", arenas },
+	{ "fills", fills },
+	{ "no_memory_aborts", no_memory_aborts },
+	{ "stats_at_exit", stats_at_exit },
+};
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && strcmp(argv[1], "probe") == 0)
+		return run_probe(argv[2]);
+	if (argc == 3 && strcmp(argv[1], "show") == 0)
+		return show(argv[2]);
+	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
+}
