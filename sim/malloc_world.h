@@ -54,11 +54,9 @@ struct pfs_malloc_thread {
 struct pfs_malloc_world {
 	struct pfs_arena arena;
 	struct pfs_cache *own[PFS_MALLOC_THREADS_MAX];
-	char base[PFS_MALLOC_BASE_BYTES];
+	alignas(PFS_LINE) char base[PFS_MALLOC_BASE_BYTES];
 	size_t base_used;
 	struct pfs_mutex base_lock;
-	struct pfs_pool *pools[PFS_MALLOC_POOLS_MAX]; /* in all executions: they are static */
-	uint32_t pool_count;
 	uint64_t stamps[PFS_MALLOC_BLOCKS_MAX]; /* written by a block's owner, without atomics */
 
 	/* The oracle's: nobody's races. */
@@ -73,6 +71,8 @@ struct pfs_malloc_world {
 	const struct pfs_malloc_scene *scene;
 	const char *calls;
 	struct pfs_machine *machine;
+	struct pfs_pool *pools[PFS_MALLOC_POOLS_MAX]; /* static ones, once something went there */
+	uint32_t pool_count;
 	uint64_t taken_back;  /* blocks that others took from rings */
 	uint64_t slabs_made, slabs_ended;
 };
