@@ -1,0 +1,269 @@
+/*
+ * extents_test.c - random calls of the extents of an arena, and after each: every page is in one
+ * extent, the map has the ends of each and nothing between [E1], no two free neighbours are of one
+ * kind [E2], pages and bytes are counted [E3]; what is said to be zeroed is. Metadata are refused
+ * at times: then nothing was lost.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/malloc/arena.h"
+#include "memory/malloc/map.h"
+#include "memory/malloc/start.h"
+
+#ifndef STEPS
+#define STEPS 12000u
+#endif
+#define HELD_MOST 60u
+#define EXTENTS_MOST 4096u
+#define RING PFS_RING_OFFSET(3)
+
+static struct pfs_arena arena; /* nobody else's */
+static struct pfs_extents *const extents = &arena.extents;
+static struct pfs_extent *held[HELD_MOST];
+static uint32_t held_count;
+static uint64_t seed;
+static uint32_t step;
+static uint32_t refusals; /* of metadata from here on */
+
+#define CHECK(condition, ...)                                                          \
+	do {                                                                           \
+		if (!(condition)) {                                                    \
+			(void)fprintf(stderr, "extents_test: step %u: ", step);        \
+			(void)fprintf(stderr, __VA_ARGS__);                            \
+			(void)fprintf(stderr, "\n");                                   \
+			exit(1);                                                       \
+		}                                                                      \
+	} while (0)
+
+void *__real_pfs_base_new(struct pfs_pool *pool, size_t size_bytes);
+void *__wrap_pfs_base_new(struct pfs_pool *pool, size_t size_bytes);
+
+void *__wrap_pfs_base_new(struct pfs_pool *pool, size_t size_bytes)
+{
+	if (refusals != 0) {
+		refusals--;
+		return NULL;
+	}
+	return __real_pfs_base_new(pool, size_bytes);
+}
+
+static uint64_t draw(uint64_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % below;
+}
+
+/* ---- the invariants ---- */
+
+static struct pfs_extent *all[EXTENTS_MOST];
+static uint32_t all_count;
+
+static void add(struct pfs_extent *extent)
+{
+	CHECK(all_count < EXTENTS_MOST, "too many extents");
+	all[all_count++] = extent;
+}
+
+/* A kind's list by length has what its list by age has. */
+static void add_kind(enum pfs_extent_kind kind)
+{
+	const struct pfs_extents_kind *lists = &extents->kinds[kind];
+	uint32_t by_age = 0, by_length = 0;
+	size_t pages = 0;
+	for (struct pfs_extent *at = lists->oldest; at != NULL; at = at->newer) {
+		CHECK(pfs_extent_kind(at) == kind, "an extent is in another kind's list");
+		pages += at->size_bytes / PFS_OS_PAGE;
+		by_age++;
+		add(at);
+	}
+	for (uint32_t length = 0; length < PFS_LENGTH_COUNT; length++) {
+		bool is_said = (lists->has_length[length / 64] >> (length % 64) & 1) != 0;
+		CHECK(is_said == (lists->lengths[length] != NULL), "length %u: wrong bit", length);
+		for (struct pfs_extent *at = lists->lengths[length]; at != NULL; at = at->next) {
+			CHECK(pfs_length_floor(at->size_bytes / PFS_OS_PAGE) == length,
+			      "an extent is in another length's list");
+			by_length++;
+		}
+	}
+	CHECK(by_age == by_length, "%u extents by age, %u by length", by_age, by_length);
+	CHECK(pages == lists->pages, "%zu pages, %zu counted", pages, lists->pages);
+	CHECK(lists->pages_low <= lists->pages, "more pages at least than there are");
+}
+
+static int by_base(const void *left, const void *right)
+{
+	uintptr_t a = (*(struct pfs_extent *const *)left)->base;
+	uintptr_t b = (*(struct pfs_extent *const *)right)->base;
+	return (a > b) - (a < b);
+}
+
+static void check_map(struct pfs_extent *extent)
+{
+	bool is_slab = pfs_extent_kind(extent) == PFS_EXTENT_SLAB;
+	uintptr_t last = extent->base + extent->size_bytes - PFS_OS_PAGE;
+	for (uintptr_t at = extent->base; at <= last; at += PFS_OS_PAGE) {
+		uint64_t entry = pfs_map_entry_or_none(at);
+		bool is_known = is_slab || at == extent->base || at == last;
+		CHECK(pfs_map_extent(entry) == (is_known ? extent : NULL),
+		      "the map has page %zu of %zu wrong", (at - extent->base) / PFS_OS_PAGE,
+		      extent->size_bytes / PFS_OS_PAGE);
+		CHECK(pfs_map_ring(entry) == (is_slab ? RING : 0), "the map has a wrong ring");
+	}
+}
+
+static void check_neighbours(struct pfs_extent *left, struct pfs_extent *right)
+{
+	uintptr_t end = left->base + left->size_bytes;
+	CHECK(end <= right->base, "two extents have one page");
+	CHECK(end < right->base || pfs_extent_kind(left) >= PFS_EXTENT_FREE_KINDS ||
+		      pfs_extent_kind(left) != pfs_extent_kind(right),
+	      "two free neighbours of kind %d", (int)pfs_extent_kind(left));
+}
+
+static void check(void)
+{
+	size_t bytes = 0, active = 0;
+	all_count = 0;
+	for (uint32_t kind = 0; kind < PFS_EXTENT_FREE_KINDS; kind++)
+		add_kind((enum pfs_extent_kind)kind);
+	for (uint32_t at = 0; at < held_count; at++) {
+		active += held[at]->size_bytes;
+		add(held[at]);
+	}
+	qsort(all, all_count, sizeof(all[0]), by_base);
+	for (uint32_t at = 0; at < all_count; at++) {
+		bytes += all[at]->size_bytes;
+		CHECK(pfs_extent_arena(all[at]) == &arena, "an extent of no arena");
+		check_map(all[at]);
+		if (at != 0)
+			check_neighbours(all[at - 1], all[at]);
+	}
+	CHECK(bytes == extents->mapped_bytes, "%zu bytes in extents, %zu mapped", bytes,
+	      extents->mapped_bytes);
+	CHECK(active == extents->active_bytes, "%zu bytes in use, %zu counted", active,
+	      extents->active_bytes);
+}
+
+/* ---- the calls ---- */
+
+static char *page_of(const struct pfs_extent *extent, size_t page)
+{
+	return (char *)extent->base + page * PFS_OS_PAGE; /* NOLINT: addresses are numbers here */
+}
+
+static void expect_zeroes(const struct pfs_extent *extent)
+{
+	for (size_t page = 0; page < extent->size_bytes / PFS_OS_PAGE; page++)
+		CHECK(*page_of(extent, page) == 0, "page %zu is said to be zeroed", page);
+}
+
+static void fill(const struct pfs_extent *extent)
+{
+	for (size_t page = 0; page < extent->size_bytes / PFS_OS_PAGE; page++)
+		*page_of(extent, page) = 1;
+}
+
+static void take(void)
+{
+	size_t size_bytes = (1 + draw(draw(8) == 0 ? 300 : 24)) * PFS_OS_PAGE;
+	size_t align_bytes = (size_t)PFS_OS_PAGE << (draw(3) == 0 ? draw(8) : 0);
+	if (held_count == HELD_MOST)
+		return;
+	struct pfs_extent *extent = pfs_extents_take(extents, size_bytes, align_bytes);
+	if (extent == NULL)
+		return; /* metadata were refused */
+	CHECK(extent->size_bytes == size_bytes, "another size than was asked for");
+	CHECK((extent->base & (align_bytes - 1)) == 0, "not aligned");
+	if (extent->is_zeroed)
+		expect_zeroes(extent);
+	fill(extent);
+	pfs_extent_set_kind(extent, draw(3) == 0 ? PFS_EXTENT_SLAB : PFS_EXTENT_LARGE);
+	if (pfs_extent_kind(extent) == PFS_EXTENT_SLAB)
+		pfs_map_set_all(extent->base, size_bytes, extent, RING);
+	held[held_count++] = extent;
+}
+
+static void give(uint32_t at)
+{
+	struct pfs_extent *extent = held[at];
+	held[at] = held[--held_count];
+	if (pfs_extent_kind(extent) == PFS_EXTENT_SLAB) { /* as slab_end */
+		pfs_map_set_all(extent->base, extent->size_bytes, NULL, 0);
+		pfs_map_set_ends(extent->base, extent->size_bytes, extent);
+	}
+	pfs_extents_give(extents, extent);
+}
+
+/* In place; large ones alone are. */
+static void resize(struct pfs_extent *extent)
+{
+	size_t pages = extent->size_bytes / PFS_OS_PAGE;
+	size_t before = extent->size_bytes;
+	if (pfs_extent_kind(extent) != PFS_EXTENT_LARGE)
+		return;
+	if (draw(2) == 0 && pages > 1) {
+		size_t after = (1 + draw(pages - 1)) * PFS_OS_PAGE;
+		bool done = pfs_extents_shrink(extents, extent, after);
+		CHECK(extent->size_bytes == (done ? after : before), "not what shrink said");
+	} else {
+		size_t after = before + (1 + draw(16)) * PFS_OS_PAGE;
+		bool done = pfs_extents_grow(extents, extent, after);
+		CHECK(extent->size_bytes == (done ? after : before), "not what grow said");
+		fill(extent);
+	}
+}
+
+static void purge(void)
+{
+	enum pfs_extent_kind kind = draw(2) == 0 ? PFS_EXTENT_DIRTY : PFS_EXTENT_MUZZY;
+	size_t pages = extents->kinds[kind].pages;
+	size_t left = draw(4) == 0 ? 0 : draw(pages + 1);
+	size_t gone = pfs_extents_purge(extents, kind, left, kind == PFS_EXTENT_DIRTY && draw(2));
+	CHECK(gone >= pages - left, "%zu pages of %zu are gone, %zu were to be left", gone, pages,
+	      left);
+}
+
+static void one_call(void)
+{
+	uint64_t kind = draw(100);
+	refusals = draw(20) == 0 ? 1 + (uint32_t)draw(2) : 0;
+	if (kind < 45)
+		take();
+	else if (kind < 75 && held_count != 0)
+		give((uint32_t)draw(held_count));
+	else if (kind < 90 && held_count != 0)
+		resize(held[draw(held_count)]);
+	else if (kind < 98)
+		purge();
+	else if (kind < 99)
+		(void)pfs_extents_low(extents, PFS_EXTENT_DIRTY);
+	else if (draw(8) == 0)
+		(void)pfs_extents_unmap(extents);
+	refusals = 0;
+}
+
+int main(int argc, char **argv)
+{
+	seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 88172645463325252u;
+	pfs_start();
+	pfs_extents_init(extents, &arena);
+	for (; step < STEPS; step++) {
+		one_call();
+		check();
+	}
+	while (held_count != 0)
+		give(held_count - 1);
+	check();
+	(void)pfs_extents_purge(extents, PFS_EXTENT_DIRTY, 0, false);
+	(void)pfs_extents_purge(extents, PFS_EXTENT_MUZZY, 0, false);
+	check();
+	(void)pfs_extents_unmap(extents);
+	check();
+	CHECK(extents->mapped_bytes == 0, "%zu bytes are still mapped", extents->mapped_bytes);
+	(void)printf("%u calls: fine\n", STEPS);
+	return 0;
+}
