@@ -5,8 +5,7 @@ usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--
                              [--list] [--verbose]
 
 The allocator's are in malloc.json. Copies the sources, builds small sets of programs (tsan: race,
-map_probe; sim: pfs-sim, four_pages, misuse, stress: decay_test and others, and malloc:
-malloc_search, with the files and flags that CMake names), runs each
+map_probe, and those of CMAKE_SETS, with the files and flags that CMake names), runs each
 named test once for each mutant (it must fail, and say why: the regular expression `expect`) and
 unchanged (it must pass). A mutant whose text is not found exactly once, or that does not build,
 counts as failed: the table then no longer fits the sources.
@@ -42,7 +41,7 @@ RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact", "magazine")
 # The programs of a set that CMake describes.
 CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse"),
               "stress": ("pfs-stress", "decay_test", "reclaim_test", "stopped_test"),
-              "malloc": ("malloc_search",)}
+              "malloc": ("malloc_search",), "extents": ("malloc_extents_test",)}
 TEST_SECONDS = 100
 RACE_SECONDS = 20
 CONTROL_EXECUTIONS = 2000
@@ -179,8 +178,8 @@ def cmake_build(scratch, name):
 
 def builds_in(scratch):
     """The sets of programs that mutants.json names."""
-    return {"tsan": race_build(scratch), "sim": cmake_build(scratch, "sim"),
-            "stress": cmake_build(scratch, "stress"), "malloc": cmake_build(scratch, "malloc")}
+    return {"tsan": race_build(scratch),
+            **{name: cmake_build(scratch, name) for name in CMAKE_SETS}}
 
 
 def words_of(build, test, executions=None, seconds=None):
