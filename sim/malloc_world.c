@@ -137,6 +137,10 @@ void pfs_start_thread(struct pfs_cache *cache)
 	(void)cache;
 }
 
+void pfs_tick_end(void)
+{
+}
+
 void pfs_tick_start(void)
 {
 }

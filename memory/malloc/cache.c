@@ -10,7 +10,7 @@
 
 #define GROWS_EACH_TIME 63u /* up to here; then every fourth time */
 #define EVENTS_TO_GROW 4u
-#define FLUSH_GROWS_TO 127u /* what a thread only frees is wanted elsewhere; two words at a time */
+#define FLUSH_GROWS_TO 255u /* what a thread only frees is wanted elsewhere; two words at a time */
 #define SLOT_BYTES_MOST ((uint32_t)1 << 16) /* of a thread */
 
 /* ---- past the rings ---- */

@@ -234,4 +234,7 @@ void pfs_caches_lock(void);
 void pfs_caches_unlock(void);
 void pfs_caches_child(void);
 
+/* Has any thread a cache of its own? Under the lock of them. */
+bool pfs_caches_any(void);
+
 #endif

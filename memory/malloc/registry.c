@@ -76,6 +76,14 @@ static struct pfs_cache *cache_new(void)
 	return cache;
 }
 
+bool pfs_caches_any(void)
+{
+	struct pfs_cache *cache = pfs_registry.oldest;
+	while (cache != NULL && cache->is_explicit)
+		cache = cache->next;
+	return cache != NULL;
+}
+
 /* A cache for the calling thread; NULL: no memory. */
 static struct pfs_cache *attach(void)
 {
@@ -87,11 +95,12 @@ static struct pfs_cache *attach(void)
 	pfs_mutex_unlock(&pfs_registry.lock);
 	pfs_cache_join_arena(cache, pfs_arena_choose(is_first));
 	pfs_mutex_lock(&pfs_registry.lock);
+	bool is_alone = !pfs_caches_any();
 	enlist(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	pfs_cache_own = cache;
 	pfs_start_thread(cache);
-	if (!is_first)
+	if (!is_alone)
 		pfs_tick_start();
 	return cache;
 }
@@ -221,6 +230,11 @@ void pfs_cache_end(void *ended)
 	pfs_cache_flush();
 	pfs_cache_own = &pfs_cache_ended;
 	retire(ended);
+	pfs_mutex_lock(&pfs_registry.lock);
+	bool is_last = !pfs_caches_any();
+	pfs_mutex_unlock(&pfs_registry.lock);
+	if (is_last)
+		pfs_tick_end();
 }
 
 struct pfs_cache *pfs_cache_create(void)

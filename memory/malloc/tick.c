@@ -17,8 +17,8 @@
 extern char __libc_single_threaded __attribute__((weak));
 
 #define LOOK_EVERY 64u /* slow calls */
-#define STACK_BYTES ((size_t)64 << 10)
 #define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_SECOND UINT64_C(1000000000)
 
 enum { WANTED_BY_CONF, WANTED, UNWANTED };
 
@@ -26,6 +26,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one tick at a time *
 static _Atomic(uint32_t) has_thread;
 static _Atomic(uint32_t) wanted; /* under lock: the thread, by mallctl */
 static _Atomic(uint64_t) last_ns; /* of ticks without the thread */
+static bool is_forked; /* libc's word on threads is the parent's */
+static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+static bool has_ended; /* under waiting: no thread is known any more */
 
 /* ---- which pages go ---- */
 
@@ -196,13 +200,35 @@ bool pfs_tick_has_thread(void)
 	return said == WANTED_BY_CONF ? pfs_conf.background_thread : said == WANTED;
 }
 
-/* The thread's end, unless it is wanted again. */
+/* Until the next tick is due, or the program's last thread has ended. */
+static void wait_for_tick(void)
+{
+	struct timespec until;
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	uint64_t ns = (uint64_t)until.tv_nsec + pfs_conf.tick_ms % 1000 * NS_PER_MS;
+	until.tv_sec += (time_t)(pfs_conf.tick_ms / 1000 + ns / NS_PER_SECOND);
+	until.tv_nsec = (long)(ns % NS_PER_SECOND);
+	(void)pthread_mutex_lock(&waiting);
+	int error = 0;
+	while (!has_ended && error == 0)
+		error = pthread_cond_clockwait(&ended, &waiting, CLOCK_MONOTONIC, &until);
+	has_ended = false;
+	(void)pthread_mutex_unlock(&waiting);
+}
+
+/*
+ * The thread's end, where it is not wanted any more, or is the last one: a process whose main thread
+ * has left ends with its last thread, which must not be this one. Under the registry's lock, for a
+ * thread that comes now either is seen here, or begins ticks anew.
+ */
 static bool leave(void)
 {
 	(void)pthread_mutex_lock(&lock);
-	bool is_over = !pfs_tick_has_thread();
+	pfs_caches_lock();
+	bool is_over = !pfs_tick_has_thread() || !pfs_caches_any();
 	if (is_over)
-		pfs_store_relaxed(&has_thread, 0); /* relaxed: under lock */
+		pfs_store_relaxed(&has_thread, 0); /* relaxed: under both locks */
+	pfs_caches_unlock();
 	(void)pthread_mutex_unlock(&lock);
 	return is_over;
 }
@@ -212,15 +238,20 @@ static void *run(void *unused)
 	(void)unused;
 	(void)pthread_setname_np(pthread_self(), "pfsmalloc");
 	for (;;) {
-		struct timespec period = { pfs_conf.tick_ms / 1000,
-					   (long)(pfs_conf.tick_ms % 1000 * NS_PER_MS) };
-		while (nanosleep(&period, &period) != 0 && errno == EINTR)
-			;
-		if (!pfs_tick_has_thread() && leave())
+		wait_for_tick();
+		if (leave())
 			break;
 		pfs_tick();
 	}
 	return NULL;
+}
+
+void pfs_tick_end(void)
+{
+	(void)pthread_mutex_lock(&waiting);
+	has_ended = true;
+	(void)pthread_cond_signal(&ended);
+	(void)pthread_mutex_unlock(&waiting);
 }
 
 void pfs_tick_start(void)
@@ -237,7 +268,6 @@ void pfs_tick_start(void)
 	(void)sigfillset(&all);
 	(void)pthread_attr_init(&attributes);
 	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	bool done = pthread_create(&thread, &attributes, run, NULL) == 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -279,7 +309,7 @@ void pfs_tick_if_due(uint32_t *slow_calls)
 {
 	if (pfs_load_relaxed(&has_thread) != 0 || pfs_conf.tick_ms == 0) /* relaxed: a hint */
 		return;
-	if (&__libc_single_threaded != NULL && !__libc_single_threaded)
+	if (&__libc_single_threaded != NULL && !__libc_single_threaded && !is_forked)
 		pfs_tick_start();
 	if (++*slow_calls % LOOK_EVERY != 0)
 		return;
@@ -300,4 +330,8 @@ void pfs_tick_child(void)
 {
 	pfs_store_relaxed(&has_thread, 0); /* relaxed: one thread */
 	pfs_store_relaxed(&last_ns, 0);    /* relaxed: one thread */
+	is_forked = true;
+	waiting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+	has_ended = false;
 }

@@ -22,6 +22,9 @@ struct pfs_arena;
 /* A second thread is there. */
 void pfs_tick_start(void);
 
+/* The last thread that is known ends: so must the one that ticks, or the process would not. */
+void pfs_tick_end(void);
+
 /* A slow call, with no lock held: looks at the clock now and then. */
 void pfs_tick_if_due(uint32_t *slow_calls);
 
