@@ -217,9 +217,9 @@ static void wait_for_tick(void)
 }
 
 /*
- * The thread's end, where it is not wanted any more, or is the last one: a process whose main thread
- * has left ends with its last thread, which must not be this one. Under the registry's lock, for a
- * thread that comes now either is seen here, or begins ticks anew.
+ * The thread's end, where it is not wanted any more, or is the last one: a process whose main
+ * thread has left ends with its last thread, which must not be this one. Under the registry's lock,
+ * for a thread that comes now either is seen here, or begins ticks anew.
  */
 static bool leave(void)
 {

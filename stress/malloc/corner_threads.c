@@ -258,7 +258,8 @@ static void *fork_and_return(void *unused)
 	if (child == 0)
 		return NULL;
 	(void)waitpid(child, &status, 0);
-	CORNER_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child's status %d", status);
+	CORNER_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child's status %d",
+		     status);
 	return NULL;
 }
 
