@@ -161,6 +161,59 @@ static void threads_cancelled(void)
 	}
 }
 
+/* ---- a process ends with its last thread, and a thread of the allocator's is none ---- */
+
+static void *work_on(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 20; i++) {
+		use(i);
+		(void)usleep(10000);
+	}
+	return NULL;
+}
+
+static void leave_workers(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < 3; i++) {
+		pthread_t thread;
+		CORNER_CHECK(pthread_create(&thread, NULL, work_on, NULL) == 0, "create");
+		(void)pthread_detach(thread);
+	}
+	use(1);
+	pthread_exit(NULL);
+}
+
+static void threads_outlive_main(void)
+{
+	corner_child(leave_workers, NULL, 10);
+}
+
+/* The thread that forks is all there is in the child: when it returns, the child ends. */
+static void *fork_and_return(void *status)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		(void)alarm(10);
+		corner_threads(2, work_on, NULL);
+		return NULL;
+	}
+	CORNER_CHECK(waitpid(child, status, 0) == child, "waitpid");
+	return NULL;
+}
+
+static void threads_fork_and_return(void)
+{
+	int status = 1;
+	pthread_t thread;
+	corner_threads(2, work_on, NULL);
+	CORNER_CHECK(pthread_create(&thread, NULL, fork_and_return, &status) == 0, "create");
+	(void)pthread_join(thread, NULL);
+	CORNER_CHECK(status == 0, "the child's thread has returned, and the child ends by %#x",
+		     (unsigned)status);
+}
+
 /* ---- signals ---- */
 
 static volatile sig_atomic_t handled_on;
@@ -302,6 +355,8 @@ static const struct corner corners[] = {
 	{ "threads_leave_blocks", threads_leave_blocks },
 	{ "threads_smallest_stack", threads_smallest_stack },
 	{ "threads_cancelled", threads_cancelled },
+	{ "threads_outlive_main", threads_outlive_main },
+	{ "threads_fork_and_return", threads_fork_and_return },
 	{ "signals_stay_pending", signals_stay_pending },
 	{ "signals_masked", signals_masked },
 };

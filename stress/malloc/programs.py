@@ -28,7 +28,7 @@ PYTHON_TESTS = ("list", "dict", "json", "re", "sort", "deque", "array", "heapq",
                 "memoryview", "thread", "zlib", "collections", "csv")
 PYTHON_LONG = ("set", "bytes", "weakref", "itertools", "gc", "queue", "hashlib", "decimal",
                "pickle", "generators", "threading", "io", "ast", "unicode", "fork1", "ctypes",
-               "subprocess", "concurrent_futures", "sqlite3", "asyncio")
+               "subprocess")
 MALLOC_OPTIONS = (("--malloc-bytes", "64M"), ("--malloc-max", "20000"), ("--malloc-touch",),
                   ("--malloc-zerofree",), ("--malloc-thresh", "65536"),
                   ("--malloc-pthreads", "4"))

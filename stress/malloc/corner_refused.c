@@ -1,0 +1,138 @@
+/*
+ * corner_refused.c - a sandbox refuses a system call, from the start or all at once: the malloc
+ * gets along without. What could not be given back is not zero, and must not be taken for it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "corner.h"
+
+#define BLOCKS 3000
+#define REFUSED "CORNER_REFUSED"
+
+/* From here on the call answers with the error, in this thread and those that it starts. */
+static void refuse(unsigned call, unsigned error)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+		corner_skip("no seccomp: %s", strerror(errno));
+}
+
+static void check_zero(const unsigned char *block, size_t size)
+{
+	CORNER_CHECK(block != NULL, "calloc of %zu bytes: NULL", size);
+	for (size_t i = 0; i < size; i++)
+		CORNER_CHECK(block[i] == 0, "calloc: byte %zu of %zu is %d", i, size, block[i]);
+}
+
+static size_t size_of(unsigned i)
+{
+	return i % 100 == 99 ? 200000 + i * 61 : 1 + i * 37 % 9000;
+}
+
+/* Much comes and goes; memory is given back in between, in the background or at once. */
+static void *work(void *pause)
+{
+	void **blocks = malloc(BLOCKS * sizeof(*blocks));
+	for (unsigned round = 0; round < 4; round++) {
+		for (unsigned i = 0; i < BLOCKS; i++) {
+			blocks[i] = malloc(size_of(i));
+			CORNER_CHECK(blocks[i] != NULL, "NULL for %zu bytes", size_of(i));
+			memset(blocks[i], 0xee, size_of(i));
+		}
+		for (unsigned i = 0; i < BLOCKS; i++)
+			free(blocks[i]);
+		(void)(pause != NULL && round == 1 ? usleep(1300000) : malloc_trim(0));
+		for (unsigned i = 0; i < BLOCKS; i += 7) {
+			blocks[i] = calloc(1, size_of(i));
+			check_zero(blocks[i], size_of(i));
+		}
+		for (unsigned i = 0; i < BLOCKS; i += 7)
+			free(blocks[i]);
+	}
+	unsigned char *grown = malloc(1000);
+	corner_stamp(grown, 1000, 1);
+	for (size_t size = 2000; size < (size_t)64 << 20; size *= 3) {
+		grown = realloc(grown, size);
+		CORNER_CHECK(corner_stamp_differs(grown, 1000, 1) == 1000, "realloc to %zu", size);
+	}
+	free(grown);
+	free(blocks);
+	return NULL;
+}
+
+static void refused_later(unsigned call, unsigned error)
+{
+	corner_threads(1, work, NULL);
+	refuse(call, error);
+	(void)work(&call);
+	if (call != SYS_clone3)
+		corner_threads(3, work, NULL);
+}
+
+/* What a malloc may ask at its start, to know where it runs. */
+static const unsigned others[] = { SYS_sched_getaffinity, SYS_getrandom, SYS_mbind,
+				   SYS_get_mempolicy,	  SYS_sysinfo,   SYS_uname };
+
+/* The filter stays over an exec: the malloc starts under it. */
+static void refused_at_start(const char *name, unsigned call, unsigned error)
+{
+	if (getenv(REFUSED) == NULL) {
+		char path[] = "/proc/self/exe", own[64] = "";
+		char *arguments[] = { path, own, NULL };
+		(void)strncat(own, name, sizeof(own) - 1);
+		(void)setenv(REFUSED, "1", 1);
+		refuse(call, error);
+		if (call == SYS_getcpu)
+			for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+				refuse(others[i], error);
+		(void)execv(path, arguments);
+		corner_fail("execv: %s", strerror(errno));
+	}
+	(void)work(&call);
+	if (call != SYS_clone3)
+		corner_threads(3, work, NULL);
+}
+
+#define REFUSALS(each)                                                              \
+	each(membarrier, SYS_membarrier, ENOSYS) each(madvise, SYS_madvise, EINVAL) \
+	each(mremap, SYS_mremap, ENOSYS) each(clone, SYS_clone3, EAGAIN)            \
+	each(questions, SYS_getcpu, EPERM)
+
+#define REFUSAL(name, call, error)                               \
+	static void name##_later(void)                           \
+	{                                                        \
+		refused_later(call, error);                      \
+	}                                                        \
+	static void name##_at_start(void)                        \
+	{                                                        \
+		refused_at_start(#name "_at_start", call, error); \
+	}
+REFUSALS(REFUSAL)
+
+#define ENTRIES(name, call, error)    \
+	{ #name "_later", name##_later }, \
+	{ #name "_at_start", name##_at_start },
+static const struct corner corners[] = { REFUSALS(ENTRIES) };
+
+int main(int argc, char **argv)
+{
+	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
+}
