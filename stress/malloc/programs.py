@@ -210,7 +210,7 @@ PROGRAMS = (
                                                     os.path.join(SCRIPTS, "mix.sql"))),
     Program("sort", ["sort"], sort),
     Program("tar", ["tar", "xz"], tar),
-    Program("redis", ["redis-server", "redis-cli", "redis-benchmark"], servers.redis),
+    Program("redis", ["redis-check-rdb", "redis-cli", "redis-benchmark"], servers.redis),
     Program("mariadb", ["mariadbd", "mariadb-install-db", "mysqlslap", "mariadb"],
             servers.mariadb),
     Program("stress-ng", ["stress-ng"], stress_ng, True),
