@@ -26,10 +26,6 @@ void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, size_t ali
 			  bool *is_zeroed);
 void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_zeroed);
 
-/* pfs_large_resize and pfs_large_move, counted for the thread. */
-bool pfs_block_resize(struct pfs_extent *extent, size_t size_bytes);
-void *pfs_block_move(struct pfs_extent *extent, size_t size_bytes);
-
 /* What the options zero and junk ask for; block may be NULL. */
 void *pfs_block_fill(void *block, size_t size_bytes);
 

@@ -27,7 +27,7 @@ static void *take_direct(struct pfs_cache *cache, uint32_t class)
 	if (pfs_bin_take(&arena->bins[class], &block, 1) == 0)
 		return NULL;
 	pfs_bump_owned(&cache->direct_mallocs, 1);
-	pfs_cache_note(cache, pfs_classes[class].size_bytes, 0);
+	pfs_cache_note_new(cache, pfs_classes[class].size_bytes);
 	return block;
 }
 
@@ -40,7 +40,7 @@ static void give_direct(struct pfs_cache *cache, void *block, uint32_t class, co
 {
 	pfs_blocks_give(&block, 1, call);
 	pfs_bump_owned(&cache->direct_frees, 1);
-	pfs_cache_note(cache, 0, pfs_classes[class].size_bytes);
+	pfs_cache_note_freed(cache, pfs_classes[class].size_bytes);
 }
 
 /* ---- refill and overflow ---- */

@@ -189,11 +189,15 @@ bool pfs_cache_enable(bool enabled);
 /* The calling thread's cache, attached if it can be. */
 struct pfs_cache *pfs_cache_attached(void);
 
-/* Bytes that the calling thread allocated and freed, not by its rings. */
-static inline void pfs_cache_note(struct pfs_cache *self, uint64_t bytes, uint64_t freed_bytes)
+/* Bytes that the calling thread allocated, or freed, not by its rings. */
+static inline void pfs_cache_note_new(struct pfs_cache *self, uint64_t bytes)
 {
 	pfs_bump_owned(&self->past_bytes, bytes);
-	pfs_bump_owned(&self->past_freed_bytes, freed_bytes);
+}
+
+static inline void pfs_cache_note_freed(struct pfs_cache *self, uint64_t bytes)
+{
+	pfs_bump_owned(&self->past_freed_bytes, bytes);
 }
 
 /* Bytes that the calling thread has allocated and freed, ever, by the classes of the blocks. */

@@ -35,10 +35,7 @@ PFS_COLD void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, s
 	if (may_be && block == NULL && pfs_tick_emergency())
 		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
 	pfs_tick_if_due(&pfs_cache_own->slow_calls);
-	if (block == NULL)
-		return pfs_no_memory(size_bytes);
-	pfs_cache_note(pfs_cache_own, pfs_large_bytes(size_bytes, align_bytes), 0);
-	return block;
+	return block != NULL ? block : pfs_no_memory(size_bytes);
 }
 
 PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_zeroed)
@@ -67,9 +64,7 @@ static void free_other(void *block, const char *call)
 {
 	if (block == NULL)
 		return;
-	struct pfs_extent *extent = pfs_large_of(block, call);
-	pfs_cache_note(pfs_cache_attached(), 0, extent->request_bytes);
-	pfs_large_free(extent);
+	pfs_large_free(pfs_large_of(block, call));
 	pfs_tick_if_due(&pfs_cache_own->slow_calls);
 }
 
@@ -150,25 +145,6 @@ static void *move_bytes(void *block, size_t before, size_t size_bytes)
 	return moved;
 }
 
-bool pfs_block_resize(struct pfs_extent *extent, size_t size_bytes)
-{
-	size_t before = extent->request_bytes;
-	if (!pfs_large_resize(extent, size_bytes))
-		return false;
-	pfs_cache_note(pfs_cache_attached(), extent->request_bytes, before);
-	return true;
-}
-
-void *pfs_block_move(struct pfs_extent *extent, size_t size_bytes)
-{
-	size_t before = extent->request_bytes;
-	void *moved = pfs_large_move(extent, size_bytes);
-	if (moved != NULL)
-		pfs_cache_note(pfs_cache_attached(), pfs_large_bytes(size_bytes, PFS_OS_PAGE),
-			       before);
-	return moved;
-}
-
 /* Where it is, if it fits its class; else pages move, or bytes do. */
 static void *realloc_to(void *block, size_t size_bytes)
 {
@@ -181,9 +157,9 @@ static void *realloc_to(void *block, size_t size_bytes)
 	if (pfs_size_of_request(size_bytes) == before)
 		return block;
 	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && size_bytes > PFS_SMALL_MAX) {
-		if (pfs_block_resize(extent, size_bytes))
+		if (pfs_large_resize(extent, size_bytes))
 			return block;
-		void *moved = pfs_block_move(extent, size_bytes);
+		void *moved = pfs_large_move(extent, size_bytes);
 		if (moved != NULL)
 			return moved;
 	}

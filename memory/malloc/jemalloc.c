@@ -89,7 +89,7 @@ static void *from_bin(struct pfs_arena *arena, size_t bytes)
 	if (got == 0)
 		return pfs_no_memory(bytes);
 	pfs_bump_owned(&cache->direct_mallocs, 1);
-	pfs_cache_note(cache, bytes, 0);
+	pfs_cache_note_new(cache, bytes);
 	return pfs_block_fill(block, bytes);
 }
 
@@ -101,7 +101,7 @@ static void *from_explicit(const struct wish *wish, size_t bytes)
 		pfs_cache_bind(wish->arena);
 	void *block = pfs_malloc_quick(bytes);
 	pfs_explicit_leave(own);
-	pfs_cache_note(own, block != NULL ? bytes : 0, 0);
+	pfs_cache_note_new(own, block != NULL ? bytes : 0);
 	return block;
 }
 
@@ -170,7 +170,7 @@ static void free_past_rings(void *block)
 		return;
 	}
 	struct pfs_cache *cache = pfs_cache_attached();
-	pfs_cache_note(cache, 0, extent->block_bytes);
+	pfs_cache_note_freed(cache, extent->block_bytes);
 	pfs_blocks_give(&block, 1, call);
 	pfs_bump_owned(&cache->direct_frees, 1);
 }
@@ -187,7 +187,7 @@ static void free_to_explicit(struct pfs_cache *cache, void *block)
 	struct pfs_cache *own = pfs_explicit_enter(cache);
 	pfs_free_quick(block);
 	pfs_explicit_leave(own);
-	pfs_cache_note(own, 0, bytes);
+	pfs_cache_note_freed(own, bytes);
 }
 
 PUBLIC void dallocx(void *block, int flags)
@@ -220,7 +220,7 @@ static bool is_aligned(const void *block, size_t align_bytes)
 static bool resize(struct pfs_extent *extent, size_t size_bytes, bool zero)
 {
 	size_t before = extent->request_bytes;
-	if (!pfs_block_resize(extent, size_bytes))
+	if (!pfs_large_resize(extent, size_bytes))
 		return false;
 	if (zero && extent->request_bytes > before)
 		memset((char *)extent->base + before, 0, /* NOLINT: addresses are numbers here */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cache.h"
 #include "conf.h"
 #include "map.h"
 #include "system.h"
@@ -51,6 +52,7 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	extent->request_bytes = bytes;
 	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
 	pfs_extents_count_large(extents, 0, bytes);
+	pfs_cache_note_new(pfs_cache_own, bytes);
 	return (void *)extent->base; /* NOLINT: addresses are numbers here */
 }
 
@@ -63,6 +65,7 @@ void pfs_large_free(struct pfs_extent *extent)
 		pfs_base_free(&tag_pool, extent->tags);
 	extent->tags = NULL;
 	pfs_extents_count_large(extents, bytes, 0);
+	pfs_cache_note_freed(pfs_cache_attached(), bytes);
 	if (pfs_conf.oversize_threshold != 0 && bytes >= pfs_conf.oversize_threshold)
 		(void)pfs_system_purge((void *)extent->base, bytes); /* NOLINT: as above */
 	pfs_extents_give(extents, extent);
@@ -87,6 +90,8 @@ bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
 		return false;
 	extent->request_bytes = bytes;
 	pfs_extents_count_large(extents, before, bytes);
+	pfs_cache_note_new(pfs_cache_own, bytes);
+	pfs_cache_note_freed(pfs_cache_own, before);
 	return true;
 }
 
