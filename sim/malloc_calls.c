@@ -113,7 +113,8 @@ static void call(struct pfs_malloc_thread *thread, char letter)
 		pfs_cache_flush();
 		break;
 	case 'x': /* the thread ends */
-		pfs_cache_end(pfs_cache_own);
+		if (pfs_cache_own != &pfs_cache_none)
+			pfs_cache_end(pfs_cache_own);
 		break;
 	case 'p': /* a leaf of the page map */
 		pfs_malloc_map_reserve(thread->id);

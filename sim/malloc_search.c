@@ -8,6 +8,7 @@
 
 #include "sim/jobs.h"
 #include "sim/malloc_world.h"
+#include "sim/seams.h"
 
 #define OWNER_KEPT 99u
 
@@ -48,6 +49,7 @@ static struct session {
 	struct pfs_malloc_scene scene;
 	struct pfs_search_result result;
 	char weaken[256];
+	uint32_t barriers; /* the so many-th fails, and all after it; 0: none does */
 } session;
 
 /* ---- set-up and end ---- */
@@ -107,6 +109,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	machine->oracle = &self->oracle;
 	machine->oracle_bytes = sizeof(self->oracle);
 	pfs_malloc_world_reset(self);
+	pfs_seams_barriers = session.barriers != 0 ? session.barriers : PFS_SEAMS_BARRIERS_ALWAYS;
 	for (uint32_t id = 0; id < PFS_MALLOC_THREADS_MAX; id++)
 		self->oracle.threads[id].id = id;
 	deal(self);
@@ -150,7 +153,7 @@ struct arguments {
 	const char *scenario, *memory, *search, *weaken;
 	uint64_t seed, executions, jobs;
 	double seconds;
-	uint64_t preemptions;
+	uint64_t preemptions, lost_barrier;
 	bool quiet, no_races;
 };
 
@@ -168,7 +171,8 @@ static int usage(void)
 		     "  [--search exhaustive|states|rotate|... as pfs-sim] [--preemptions N] "
 		     "[--seed N]\n"
 		     "  [--executions N] [--seconds S] [--jobs N] [--weaken PLACE] [--no_races] "
-		     "[--quiet]\n\n"
+		     "[--quiet]\n"
+		     "  [--lost_barrier N: the N-th heavy barrier fails, and all after it]\n\n"
 		     "Calls: t T take one, two regions past the rings; g G give one, two;\n"
 		     "m f malloc and free; b take other threads' rings; r a tick takes all rings;\n"
 		     "k the spare slab ends; l flush the own rings; x the thread ends;\n"
@@ -198,7 +202,8 @@ static bool read_argument(struct arguments *self, const char *name, const char *
 		      { "--search", &self->search, NULL },     { "--weaken", &self->weaken, NULL },
 		      { "--seed", NULL, &self->seed },         { "--jobs", NULL, &self->jobs },
 		      { "--executions", NULL, &self->executions },
-		      { "--preemptions", NULL, &self->preemptions } };
+		      { "--preemptions", NULL, &self->preemptions },
+		      { "--lost_barrier", NULL, &self->lost_barrier } };
 	if (strcmp(name, "--seconds") == 0) {
 		self->seconds = strtod(value, NULL);
 		return true;
@@ -283,6 +288,7 @@ static int explore(const struct arguments *arguments, enum pfs_machine_model mod
 		if (!pfs_weaken_parse(&machine->weaken, session.weaken))
 			return refuse("no place:", arguments->weaken);
 	}
+	session.barriers = (uint32_t)arguments->lost_barrier;
 	world->scene = &session.scene;
 	world->calls = session.scene.calls;
 	const char *error = pfs_jobs_search(machine, &scenario, &options,

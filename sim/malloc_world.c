@@ -9,6 +9,7 @@
 #include "memory/malloc/start.h"
 #include "memory/malloc/system.h"
 #include "memory/malloc/tick.h"
+#include "sim/seams.h"
 #include "sim/states.h"
 
 #define PAGES_BYTES ((size_t)1 << 20) /* what extents ask for at once */
@@ -189,6 +190,7 @@ uint64_t pfs_malloc_world_known(struct pfs_machine *machine, void *context)
 	(void)machine;
 	/* The slots of rings are moved by memmove, which a search by states does not see. */
 	uint64_t sum = pfs_states_mix_words(1, self->base, self->base_used);
+	sum = pfs_states_mix(sum, pfs_seams_barriers);
 	return pfs_states_mix_words(sum, &self->oracle, sizeof(self->oracle));
 }
 
@@ -201,6 +203,7 @@ void pfs_malloc_world_keep(struct pfs_snapshot *snapshot, void *context)
 	pfs_snapshot_put(snapshot, &self->base_used, offsetof(struct pfs_malloc_world, scene) -
 			 offsetof(struct pfs_malloc_world, base_used));
 	pfs_snapshot_put(snapshot, &pfs_registry, sizeof(pfs_registry));
+	pfs_snapshot_put(snapshot, &pfs_seams_barriers, sizeof(pfs_seams_barriers));
 	pfs_snapshot_put(snapshot, &pfs_cache_none, sizeof(pfs_cache_none));
 	pfs_snapshot_put(snapshot, (void *)&leaf.entries[first],
 			 PAGES_BYTES / PFS_OS_PAGE * sizeof(uint64_t));

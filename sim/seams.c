@@ -76,6 +76,8 @@ bool pfs_barrier_available(void)
 bool pfs_barrier_heavy(void)
 {
 	const struct pfs_machine *machine = pfs_machine_current();
+	if (pfs_seams_barriers == 0)
+		return false;
 	if (pfs_seams_barriers != PFS_SEAMS_BARRIERS_ALWAYS && --pfs_seams_barriers == 0)
 		return false;
 	uint32_t own = machine->running != NULL ? machine->running->id : 0;
