@@ -33,6 +33,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+MUTANTS = os.path.join(HERE, "mutants.json")
 TOP = os.environ.get("PFS_TOP", os.path.dirname(os.path.dirname(HERE)))
 NOT_COPIED = shutil.ignore_patterns(".git", "build", "results", "docs", "__pycache__")
 RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-Iinclude", "-Icontainers", "-Ivariants",
@@ -334,13 +335,13 @@ def copy_sources(scratch):
     shutil.copytree(TOP, scratch, dirs_exist_ok=True, ignore=NOT_COPIED)
 
 
-def choose(arguments):
+def choose(only, path=MUTANTS):
     """The mutants asked for; exits with 2 on a bad name."""
-    with open(arguments.mutants, encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:
         mutants = json.load(file)
-    if not arguments.only:
+    if not only:
         return mutants
-    names = arguments.only.split(",")
+    names = only.split(",")
     unknown = sorted(set(names) - {m["id"] for m in mutants})
     if unknown:
         print(f"run.py: --only {unknown[0]}: no such mutant; --list names them",
@@ -353,14 +354,14 @@ def main():
     """Parse, prepare, try each mutant."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--mutants", help="the list", metavar="FILE",
-                        default=os.path.join(HERE, "mutants.json"))
+                        default=MUTANTS)
     parser.add_argument("--only", help="ids, separated by commas")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", help="folder for the copies and objects; kept")
     parser.add_argument("--list", action="store_true", help="the table")
     parser.add_argument("--verbose", action="store_true", help="what the tests say")
     arguments = parser.parse_args()
-    wanted = choose(arguments)
+    wanted = choose(arguments.only, arguments.mutants)
     if arguments.list:
         for mutant in wanted:
             print(f"{mutant['id']:24} {mutant['breaks']}\n{'':24}   {mutant['test']}")

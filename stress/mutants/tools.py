@@ -196,7 +196,7 @@ def main():
     tools = arguments.tools.split(",")
     if not set(tools) <= set(TOOLS):
         parser.error(f"--tools {arguments.tools}: choose from {', '.join(TOOLS)}")
-    mutants, broken = run.choose(arguments), 0
+    mutants, broken = run.choose(arguments.only), 0
     if arguments.check:
         fault = check(arguments.check, mutants)
         print(f"tools.py: {fault}" if fault else f"{len(mutants)} mutants, no fault")
@@ -225,7 +225,7 @@ def main():
             shutil.rmtree(scratch, ignore_errors=True)
     if arguments.out:
         arguments.only = None
-        page = table(run.choose(arguments), found)
+        page = table(run.choose(arguments.only), found)
         with open(arguments.out, "w", encoding="utf-8") as file:
             file.write(page)
     return 1 if broken else 0
