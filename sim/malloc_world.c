@@ -133,6 +133,10 @@ void pfs_start(void)
 {
 }
 
+void pfs_start_handlers(void)
+{
+}
+
 void pfs_start_thread(struct pfs_cache *cache)
 {
 	(void)cache;
@@ -142,11 +146,16 @@ void pfs_tick_end(void)
 {
 }
 
-void pfs_tick_start(void)
+void pfs_tick_wish(void)
 {
 }
 
-void pfs_tick_if_due(uint32_t *slow_calls)
+void pfs_tick_after_malloc(uint32_t *slow_calls)
+{
+	(void)slow_calls;
+}
+
+void pfs_tick_after_free(uint32_t *slow_calls)
 {
 	(void)slow_calls;
 }

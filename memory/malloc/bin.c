@@ -25,10 +25,10 @@ void pfs_bin_init(struct pfs_bin *self, struct pfs_arena *arena, uint32_t class)
 
 /* ---- where there is room ---- */
 
-/* The groups of the last bit have room together. */
-static struct pfs_group *last_group_with_room(struct pfs_bin *self)
+/* Of a bit's groups the lowest that has room, perhaps; NULL: none. */
+static struct pfs_group *group_of_bit(struct pfs_bin *self, uint32_t bit)
 {
-	for (uint32_t at = PFS_BIN_GROUPS; at < self->group_count; at++) {
+	for (uint32_t at = bit; at < self->group_count; at += PFS_BIN_BITS) {
 		/* relaxed: a hint; who relies on none being left comes by [K4]. */
 		if (pfs_load_relaxed(&self->groups[at]->room) != 0)
 			return self->groups[at];
@@ -36,37 +36,28 @@ static struct pfs_group *last_group_with_room(struct pfs_bin *self)
 	return NULL;
 }
 
-/* The bit of all groups from PFS_BIN_GROUPS on: clear it, look at all of them again. */
-static void clear_last_bit(struct pfs_bin *self, uint64_t bit)
+/* None has: clear the bit, look at all of them again. */
+static void clear_bit(struct pfs_bin *self, uint32_t bit)
 {
-	(void)pfs_fetch_and_seq(&self->room, ~bit); /* [K3] seq, pairs with [K2] and [K5] */
-	for (uint32_t at = PFS_BIN_GROUPS; at < self->group_count; at++) {
+	(void)pfs_fetch_and_seq(&self->room, ~(UINT64_C(1) << bit)); /* [K3] seq, with [K2] [K5] */
+	for (uint32_t at = bit; at < self->group_count; at += PFS_BIN_BITS) {
 		/* [K4] seq, pairs with [K5]. */
 		if (pfs_load_seq(&self->groups[at]->room) != 0)
-			(void)pfs_fetch_or_seq(&self->room, bit); /* [K5] seq */
+			(void)pfs_fetch_or_seq(&self->room, UINT64_C(1) << bit); /* [K5] seq */
 	}
 }
 
-/* The lowest group whose bit is set; NULL: none, and no bit is. */
+/* A low group that has room; NULL: none, and no bit is set. */
 static struct pfs_group *group_with_room(struct pfs_bin *self)
 {
 	/* [K4] seq, pairs with [K5]: what was given before this is seen. */
 	uint64_t room = pfs_load_seq(&self->room);
 	while (room != 0) {
-		uint32_t number = (uint32_t)__builtin_ctzll(room);
-		uint64_t bit = UINT64_C(1) << number;
-		struct pfs_group *group;
-		if (number < PFS_BIN_GROUPS)
-			group = self->groups[number];
-		else
-			group = last_group_with_room(self);
-		/* relaxed: a hint, as above. */
-		if (group != NULL && pfs_load_relaxed(&group->room) != 0)
+		uint32_t bit = (uint32_t)__builtin_ctzll(room);
+		struct pfs_group *group = group_of_bit(self, bit);
+		if (group != NULL)
 			return group;
-		if (number < PFS_BIN_GROUPS)
-			pfs_hint_clear(&self->room, bit, &group->room, UINT64_MAX);
-		else
-			clear_last_bit(self, bit);
+		clear_bit(self, bit);
 		room = pfs_load_seq(&self->room); /* [K4] seq, as above */
 	}
 	return NULL;

@@ -136,7 +136,7 @@ void *pfs_cache_refill(uint32_t class)
 		pfs_ring_leave(ring);
 	else
 		pfs_ring_cancel(ring);
-	pfs_tick_if_due(&cache->slow_calls);
+	pfs_tick_after_malloc(&cache->slow_calls);
 	return block;
 }
 
@@ -187,7 +187,7 @@ void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 	}
 	push_top(ring, block);
 	pfs_ring_leave(ring);
-	pfs_tick_if_due(&cache->slow_calls);
+	pfs_tick_after_free(&cache->slow_calls);
 }
 
 /* ---- all of them ---- */

@@ -29,12 +29,14 @@ PFS_COLD void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, s
 				   bool *is_zeroed)
 {
 	void *block = NULL;
+	int errno_before = errno;
 	bool may_be = size_bytes <= PFS_SIZE_MAX;
 	if (may_be)
 		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
-	if (may_be && block == NULL && pfs_tick_emergency())
+	if (may_be && block == NULL && pfs_tick_emergency(size_bytes))
 		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
-	pfs_tick_if_due(&pfs_cache_own->slow_calls);
+	pfs_tick_after_malloc(&pfs_cache_own->slow_calls);
+	errno = errno_before;
 	return block != NULL ? block : pfs_no_memory(size_bytes);
 }
 
@@ -47,10 +49,12 @@ PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
 {
 	if (size_bytes > PFS_SMALL_MAX)
 		return pfs_block_fill(pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL), size_bytes);
+	int errno_before = errno;
 	uint32_t class = pfs_class_of(size_bytes);
 	void *block = pfs_cache_refill(class);
-	if (block == NULL && pfs_tick_emergency())
+	if (block == NULL && pfs_tick_emergency(size_bytes))
 		block = pfs_cache_take_one(class);
+	errno = errno_before;
 	return pfs_block_fill(block != NULL ? block : pfs_no_memory(size_bytes), size_bytes);
 }
 
@@ -65,7 +69,7 @@ static void free_other(void *block, const char *call)
 	if (block == NULL)
 		return;
 	pfs_large_free(pfs_large_of(block, call));
-	pfs_tick_if_due(&pfs_cache_own->slow_calls);
+	pfs_tick_after_free(&pfs_cache_own->slow_calls);
 }
 
 PFS_COLD void pfs_free_slow(void *block)
@@ -156,13 +160,9 @@ static void *realloc_to(void *block, size_t size_bytes)
 	size_t before = extent_block_bytes(extent);
 	if (pfs_size_of_request(size_bytes) == before)
 		return block;
-	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && size_bytes > PFS_SMALL_MAX) {
-		if (pfs_large_resize(extent, size_bytes))
-			return block;
-		void *moved = pfs_large_move(extent, size_bytes);
-		if (moved != NULL)
-			return moved;
-	}
+	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && size_bytes > PFS_SMALL_MAX &&
+	    pfs_large_resize(extent, size_bytes))
+		return block;
 	return move_bytes(block, before, size_bytes);
 }
 

@@ -107,6 +107,9 @@ void pfs_blocks_give(void *const *blocks, uint32_t count, const char *call)
 	uint32_t given = 0;
 	while (given != count) {
 		struct pfs_extent *slab = pfs_map_extent(pfs_map_entry(blocks[given]));
+		/* Another thread freed it, too, and then its slab has ended. */
+		if (!pfs_likely(slab != NULL && pfs_extent_kind(slab) == PFS_EXTENT_SLAB))
+			pfs_die(call, blocks[given], "the block is free already");
 		given += give_run(slab, &blocks[given], count - given, call);
 	}
 }

@@ -83,9 +83,9 @@ static void *from_bin(struct pfs_arena *arena, size_t bytes)
 	struct pfs_bin *bin = &of->bins[pfs_class_of(bytes)];
 	void *block;
 	uint32_t got = pfs_bin_take(bin, &block, 1);
-	if (got == 0 && pfs_tick_emergency())
+	if (got == 0 && pfs_tick_emergency(bytes))
 		got = pfs_bin_take(bin, &block, 1);
-	pfs_tick_if_due(&cache->slow_calls);
+	pfs_tick_after_malloc(&cache->slow_calls);
 	if (got == 0)
 		return pfs_no_memory(bytes);
 	pfs_bump_owned(&cache->direct_mallocs, 1);

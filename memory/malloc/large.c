@@ -1,19 +1,12 @@
 #include "large.h"
 
-#include <string.h>
-
 #include "cache.h"
 #include "conf.h"
 #include "map.h"
 #include "system.h"
 
-#define MOVE_LEAST_BYTES ((size_t)1 << 20) /* below, a copy costs hardly more than the call */
-/* Each move may cut the address space into two pieces more, of which the system has 65,530 for a
- * process, and none for a map behind that. */
-#define MOVES_MOST 1024u
 
 static struct pfs_pool tag_pool;
-static _Atomic(uint32_t) moves;
 
 /* The bytes of a block of its class; 0: more than there can be. */
 static size_t class_bytes(size_t size_bytes)
@@ -93,26 +86,4 @@ bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
 	pfs_cache_note_new(pfs_cache_own, bytes);
 	pfs_cache_note_freed(pfs_cache_own, before);
 	return true;
-}
-
-void *pfs_large_move(struct pfs_extent *extent, size_t size_bytes)
-{
-	size_t bytes = class_bytes(size_bytes);
-	size_t keep = extent->request_bytes < bytes ? extent->request_bytes : bytes;
-	if (keep < MOVE_LEAST_BYTES || pfs_load_relaxed(&moves) >= MOVES_MOST) /* relaxed: count */
-		return NULL;
-	struct pfs_arena *arena = pfs_extent_arena(extent);
-	void *block = pfs_large_new(arena, bytes, PFS_OS_PAGE, NULL);
-	if (block == NULL)
-		return NULL;
-	void *from = (void *)extent->base; /* NOLINT: addresses are numbers here */
-	if (pfs_system_move(from, block, keep))
-		(void)pfs_fetch_add_relaxed(&moves, 1); /* relaxed: a count */
-	else
-		memcpy(block, from, keep);
-	struct pfs_extent *moved = pfs_map_extent(pfs_map_entry(block));
-	if (moved->tags != NULL && extent->tags != NULL)
-		*moved->tags = *extent->tags;
-	pfs_large_free(extent);
-	return block;
 }

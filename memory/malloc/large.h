@@ -24,7 +24,5 @@ void pfs_large_free(struct pfs_extent *extent);
 /* To another size, large too, where the block is; false: it can not be. */
 bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes);
 
-/* To another size by moving pages and not bytes; NULL: it can not be, nothing has changed. */
-void *pfs_large_move(struct pfs_extent *extent, size_t size_bytes);
 
 #endif

@@ -20,7 +20,7 @@ extern bool pfs_handler_returns(new_handler handler); /* handler.cc */
 
 static inline void *try_to(size_t alignment, size_t size)
 {
-	return alignment <= 16 ? pfs_malloc(size) : pfs_memalign(alignment, size);
+	return alignment <= 8 ? pfs_malloc(size) : pfs_memalign(alignment, size);
 }
 
 static new_handler handler_now(void)

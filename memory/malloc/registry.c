@@ -100,8 +100,10 @@ static struct pfs_cache *attach(void)
 	pfs_mutex_unlock(&pfs_registry.lock);
 	pfs_cache_own = cache;
 	pfs_start_thread(cache);
+	if (is_first)
+		pfs_start_handlers();
 	if (!is_alone)
-		pfs_tick_start();
+		pfs_tick_wish();
 	return cache;
 }
 

@@ -36,11 +36,11 @@
 #ifdef PFS_SIM /* few, so that small slabs have several words, and a few slabs several groups */
 #define PFS_WORD_BITS 1u
 #define PFS_GROUP_SLABS 2u
-#define PFS_BIN_GROUPS 1u
+#define PFS_BIN_BITS 1u
 #else
 #define PFS_WORD_BITS 6u
 #define PFS_GROUP_SLABS 64u
-#define PFS_BIN_GROUPS 63u /* groups with a bit of their own; the last bit is for all others */
+#define PFS_BIN_BITS 64u /* of a bin's word; each for every 64th group */
 #endif
 #define PFS_WORD_REGIONS (1u << PFS_WORD_BITS)
 #define PFS_WORD_ALL (UINT64_MAX >> (64 - PFS_WORD_REGIONS))
@@ -80,8 +80,7 @@ static inline void pfs_hint_clear(_Atomic(uint64_t) *hint, uint64_t bit, _Atomic
 
 static inline uint64_t pfs_group_bit(const struct pfs_group *group)
 {
-	uint32_t number = group->number < PFS_BIN_GROUPS ? group->number : PFS_BIN_GROUPS;
-	return UINT64_C(1) << number;
+	return UINT64_C(1) << (group->number % PFS_BIN_BITS);
 }
 
 static inline uint32_t pfs_slab_word_count(const struct pfs_extent *slab)

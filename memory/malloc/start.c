@@ -100,12 +100,19 @@ static void in_child(void)
 		_IO_list_resetlock();
 }
 
-/* As early as a library can: handlers that are registered later run outside of these. */
-__attribute__((constructor(101))) static void register_handlers(void)
+void pfs_start_handlers(void)
+{
+	static _Atomic(uint32_t) is_done;
+	uint32_t before = 0;
+	if (pfs_cas_relaxed(&is_done, &before, 1)) /* relaxed: only who is first counts */
+		(void)pthread_atfork(prepare, in_parent, in_child);
+}
+
+__attribute__((constructor(101))) static void at_begin(void)
 {
 	pfs_start();
 	pfs_conf_start();
-	(void)pthread_atfork(prepare, in_parent, in_child);
+	pfs_start_handlers();
 }
 
 __attribute__((destructor(101))) static void at_end(void)

@@ -9,6 +9,10 @@ struct pfs_cache;
 /* Once; no memory is asked for, and nothing that asks for it is called. */
 void pfs_start(void);
 
+/* The handlers of fork, once; with the first cache, for what registers before runs inside of them:
+ * another library's handler that waits for a thread would wait for ever. Asks for memory. */
+void pfs_start_handlers(void);
+
 /* The calling thread has a cache now, which ends with it. */
 void pfs_start_thread(struct pfs_cache *cache);
 

@@ -5,10 +5,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4 /* Linux 5.7 */
-#endif
-
 static void *map(size_t size_bytes, int flags)
 {
 	int errno_before = errno;
@@ -56,15 +52,6 @@ bool pfs_system_purge_lazily(void *pages, size_t size_bytes)
 void pfs_system_small_pages(void *pages, size_t size_bytes)
 {
 	(void)advise(pages, size_bytes, MADV_NOHUGEPAGE);
-}
-
-bool pfs_system_move(void *from, void *to, size_t size_bytes)
-{
-	int errno_before = errno;
-	void *moved = mremap(from, size_bytes, size_bytes,
-			     MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to);
-	errno = errno_before;
-	return moved == to;
 }
 
 uint64_t pfs_system_now(void)

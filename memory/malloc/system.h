@@ -25,10 +25,6 @@ bool pfs_system_purge(void *pages, size_t size_bytes);
 /* The system may take the memory when it needs it: bytes of before, or zeroes. False: refused. */
 bool pfs_system_purge_lazily(void *pages, size_t size_bytes);
 
-/* Move pages' contents to other pages without copying; both ranges stay mapped, `from` holds zeroes
- * afterwards. False: refused, nothing has changed. */
-bool pfs_system_move(void *from, void *to, size_t size_bytes);
-
 /* Large OS pages, where the system gives them without being asked: not for these. */
 void pfs_system_small_pages(void *pages, size_t size_bytes);
 

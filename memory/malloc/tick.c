@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <string.h>
 #include <time.h>
 
@@ -19,6 +20,7 @@ extern char __libc_single_threaded __attribute__((weak));
 #define LOOK_EVERY 64u /* slow calls */
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
+#define RETRY_NS (10 * NS_PER_SECOND)
 
 enum { WANTED_BY_CONF, WANTED, UNWANTED };
 
@@ -26,6 +28,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one tick at a time *
 static _Atomic(uint32_t) has_thread;
 static _Atomic(uint32_t) wanted; /* under lock: the thread, by mallctl */
 static _Atomic(uint64_t) last_ns; /* of ticks without the thread */
+static _Atomic(uint32_t) wished;
+static _Atomic(uint64_t) refused_ns; /* no thread could be made then; 0: it could */
 static bool is_forked; /* libc's word on threads is the parent's */
 static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
@@ -181,8 +185,28 @@ size_t pfs_tick_all(void)
 	return gone;
 }
 
-bool pfs_tick_emergency(void)
+/* Is there a chance for so many bytes when all is given back? */
+static bool can_help(size_t size_bytes)
 {
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		return size_bytes <= limit.rlim_cur;
+	size_t mapped = 0;
+	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
+		struct pfs_arena *arena = pfs_arena_if_any(i);
+		if (arena == NULL)
+			continue;
+		pfs_mutex_lock(&arena->extents.lock);
+		mapped += arena->extents.mapped_bytes;
+		pfs_mutex_unlock(&arena->extents.lock);
+	}
+	return size_bytes <= mapped;
+}
+
+bool pfs_tick_emergency(size_t size_bytes)
+{
+	if (!can_help(size_bytes))
+		return false;
 	size_t gone = pfs_tick_all();
 	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
@@ -259,6 +283,9 @@ void pfs_tick_start(void)
 	if (!pfs_tick_has_thread() || pfs_conf.tick_ms == 0)
 		return;
 	uint32_t none = 0;
+	uint64_t refused = pfs_load_relaxed(&refused_ns); /* relaxed: a clock */
+	if (refused != 0 && pfs_system_now() - refused < RETRY_NS)
+		return;
 	if (!pfs_cas_relaxed(&has_thread, &none, 1)) /* relaxed: only who is first counts */
 		return;
 	int errno_before = errno;
@@ -272,8 +299,9 @@ void pfs_tick_start(void)
 	bool done = pthread_create(&thread, &attributes, run, NULL) == 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)pthread_attr_destroy(&attributes);
+	pfs_store_relaxed(&refused_ns, done ? 0 : pfs_system_now()); /* relaxed: a clock */
 	if (!done)
-		pfs_store_relaxed(&has_thread, 0); /* relaxed: the next new thread tries again */
+		pfs_store_relaxed(&has_thread, 0); /* relaxed: a slow call tries again, later */
 	errno = errno_before;
 }
 
@@ -305,15 +333,31 @@ void pfs_tick_if_time(void)
 	}
 }
 
-void pfs_tick_if_due(uint32_t *slow_calls)
+static bool is_wished(void)
+{
+	if (pfs_load_relaxed(&wished) != 0) /* relaxed: a hint */
+		return true;
+	return &__libc_single_threaded != NULL && !__libc_single_threaded && !is_forked;
+}
+
+void pfs_tick_wish(void)
+{
+	pfs_store_relaxed(&wished, 1); /* relaxed: a hint */
+}
+
+void pfs_tick_after_free(uint32_t *slow_calls)
 {
 	if (pfs_load_relaxed(&has_thread) != 0 || pfs_conf.tick_ms == 0) /* relaxed: a hint */
 		return;
-	if (&__libc_single_threaded != NULL && !__libc_single_threaded && !is_forked)
+	if (++*slow_calls % LOOK_EVERY == 0)
+		pfs_tick_if_time();
+}
+
+void pfs_tick_after_malloc(uint32_t *slow_calls)
+{
+	if (pfs_load_relaxed(&has_thread) == 0 && is_wished()) /* relaxed: a hint */
 		pfs_tick_start();
-	if (++*slow_calls % LOOK_EVERY != 0)
-		return;
-	pfs_tick_if_time();
+	pfs_tick_after_free(slow_calls);
 }
 
 void pfs_tick_lock(void)
@@ -330,6 +374,8 @@ void pfs_tick_child(void)
 {
 	pfs_store_relaxed(&has_thread, 0); /* relaxed: one thread */
 	pfs_store_relaxed(&last_ns, 0);    /* relaxed: one thread */
+	pfs_store_relaxed(&wished, 0);     /* relaxed: one thread */
+	pfs_store_relaxed(&refused_ns, 0); /* relaxed: one thread */
 	is_forked = true;
 	waiting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;

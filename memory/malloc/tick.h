@@ -25,8 +25,15 @@ void pfs_tick_start(void);
 /* The last thread that is known ends: so must the one that ticks, or the process would not. */
 void pfs_tick_end(void);
 
-/* A slow call, with no lock held: looks at the clock now and then. */
-void pfs_tick_if_due(uint32_t *slow_calls);
+/*
+ * A slow call is done, with no lock held: looks at the clock now and then. Only malloc starts the
+ * thread, for free is called by glibc with locks of its own that a new thread needs.
+ */
+void pfs_tick_after_malloc(uint32_t *slow_calls);
+void pfs_tick_after_free(uint32_t *slow_calls);
+
+/* A second thread is there: the next slow malloc starts the one that ticks. */
+void pfs_tick_wish(void);
 
 /* pfs_tick - one tick, now. pfs_tick_all - everything that can go back goes, rings that are in use
  * and pages of just now included (malloc_trim); the pages that went. Blocking. */
@@ -43,9 +50,10 @@ void pfs_tick_if_time(void);
 bool pfs_tick_has_thread(void);
 void pfs_tick_set_thread(bool is_wanted);
 
-/* There is no memory: everything goes that pfs_tick_all finds, and address space, too. False: there
- * was nothing. Blocking. */
-bool pfs_tick_emergency(void);
+/* There is no memory: everything goes that pfs_tick_all finds, and address space, too. False:
+ * there was nothing, or nothing that could help: a size above the limits of the process, or above
+ * all there is to give back. Blocking. */
+bool pfs_tick_emergency(size_t size_bytes);
 
 /* Around fork. */
 void pfs_tick_lock(void);

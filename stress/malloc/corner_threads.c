@@ -290,66 +290,7 @@ static void signals_masked(void)
 	corner_note("%u threads of its own", others);
 }
 
-static void allocate_some(void)
-{
-	void *blocks[3000];
-	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
-		blocks[i] = malloc(100 + i % 50);
-	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
-		free(blocks[i]);
-}
-
-/* A process that is forked by a thread which is not its first ends when that thread returns. */
-static void *fork_and_return(void *unused)
-{
-	int status = -1;
-	pid_t child;
-	(void)unused;
-	allocate_some();
-	child = fork();
-	allocate_some();
-	if (child == 0)
-		return NULL;
-	(void)waitpid(child, &status, 0);
-	CORNER_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child's status %d",
-		     status);
-	return NULL;
-}
-
-static void forked_by_thread(void)
-{
-	pthread_t thread;
-	CORNER_CHECK(pthread_create(&thread, NULL, fork_and_return, NULL) == 0, "no thread");
-	(void)pthread_join(thread, NULL);
-}
-
-static void *allocate_late(void *unused)
-{
-	(void)unused;
-	(void)usleep(100000);
-	allocate_some();
-	return NULL;
-}
-
-/* A process whose first thread has left ends with its last one, whatever malloc runs beside. */
-static void first_thread_leaves(void)
-{
-	int status = -1;
-	pid_t child = fork();
-	if (child == 0) {
-		pthread_t thread;
-		allocate_some();
-		if (pthread_create(&thread, NULL, allocate_late, NULL) != 0)
-			_exit(1);
-		pthread_exit(NULL);
-	}
-	(void)waitpid(child, &status, 0);
-	CORNER_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the status %d", status);
-}
-
 static const struct corner corners[] = {
-	{ "forked_by_thread", forked_by_thread },
-	{ "first_thread_leaves", first_thread_leaves },
 	{ "threads_short_lived", threads_short_lived },
 	{ "threads_at_once", threads_at_once },
 	{ "threads_leave_blocks", threads_leave_blocks },
