@@ -25,7 +25,7 @@ static const struct pfs_malloc_scene scenes[] = {
 	{ "empty", ONE, "01", "", "gtg,gt", "a new slab, and a region is given", 0, false, false },
 	{ "spare", ONE, "01", "", "gtgk,gtg", "and the spare slab ends", 0, false, false },
 	{ "groups", ONE, "0-1-", "", "gttg,gtg", "of two groups", 0, false, false },
-	{ "last_bit", ONE, ".-0-1-", "k,", "gtt,gtg", "behind one bit", 0, false, false },
+	{ "last_bit", ONE, ".-0---1-", "k,", "gtt,gtg", "behind one bit", 0, false, false },
 	{ "late", TWO, "01", "", "g,gkTg", "late hints", 0, false, false },
 	{ "late3", TWO, "01", "", "g,gk,tt", "two takers", 0, false, false },
 	{ "pages", PAGES, "0011", "", "GkT,GT", "of slabs of three pages", 0, false, false },

@@ -36,7 +36,7 @@
 #ifdef PFS_SIM /* few, so that small slabs have several words, and a few slabs several groups */
 #define PFS_WORD_BITS 1u
 #define PFS_GROUP_SLABS 2u
-#define PFS_BIN_BITS 1u
+#define PFS_BIN_BITS 2u
 #else
 #define PFS_WORD_BITS 6u
 #define PFS_GROUP_SLABS 64u

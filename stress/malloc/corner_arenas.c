@@ -192,7 +192,7 @@ static void explicit_cache_counts(void)
 static void *thread_bytes_of_one(void *unused)
 {
 	(void)unused;
-	/* With a program's second thread the allocator may begin one, which costs this one bytes. */
+	/* The allocator may begin a thread with the second one, which costs this one bytes. */
 	free(malloc(LARGE_BYTES));
 	uint64_t allocated = je_uint64("thread.allocated");
 	uint64_t freed = je_uint64("thread.deallocated");
