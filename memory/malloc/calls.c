@@ -33,7 +33,7 @@ PFS_COLD void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, s
 	bool may_be = size_bytes <= PFS_SIZE_MAX;
 	if (may_be)
 		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
-	if (may_be && block == NULL && pfs_tick_emergency(size_bytes))
+	for (uint32_t i = 0; may_be && block == NULL && pfs_tick_emergency(size_bytes, i); i++)
 		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
 	pfs_tick_after_malloc(&pfs_cache_own->slow_calls);
 	errno = errno_before;
@@ -52,7 +52,7 @@ PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
 	int errno_before = errno;
 	uint32_t class = pfs_class_of(size_bytes);
 	void *block = pfs_cache_refill(class);
-	if (block == NULL && pfs_tick_emergency(size_bytes))
+	for (uint32_t i = 0; block == NULL && pfs_tick_emergency(size_bytes, i); i++)
 		block = pfs_cache_take_one(class);
 	errno = errno_before;
 	return pfs_block_fill(block != NULL ? block : pfs_no_memory(size_bytes), size_bytes);

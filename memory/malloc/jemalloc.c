@@ -83,7 +83,7 @@ static void *from_bin(struct pfs_arena *arena, size_t bytes)
 	struct pfs_bin *bin = &of->bins[pfs_class_of(bytes)];
 	void *block;
 	uint32_t got = pfs_bin_take(bin, &block, 1);
-	if (got == 0 && pfs_tick_emergency(bytes))
+	for (uint32_t i = 0; got == 0 && pfs_tick_emergency(bytes, i); i++)
 		got = pfs_bin_take(bin, &block, 1);
 	pfs_tick_after_malloc(&cache->slow_calls);
 	if (got == 0)

@@ -17,6 +17,7 @@
 /* glibc's, since 2.32; others have none. */
 extern char __libc_single_threaded __attribute__((weak));
 
+#define TRIES_MOST 4u
 #define LOOK_EVERY 64u /* slow calls */
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -203,9 +204,9 @@ static bool can_help(size_t size_bytes)
 	return size_bytes <= mapped;
 }
 
-bool pfs_tick_emergency(size_t size_bytes)
+bool pfs_tick_emergency(size_t size_bytes, uint32_t tries)
 {
-	if (!can_help(size_bytes))
+	if (tries == TRIES_MOST || !can_help(size_bytes))
 		return false;
 	size_t gone = pfs_tick_all();
 	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
@@ -213,7 +214,7 @@ bool pfs_tick_emergency(size_t size_bytes)
 		if (arena != NULL)
 			gone += pfs_extents_unmap(&arena->extents);
 	}
-	return gone != 0;
+	return gone != 0 || tries == 0; /* another thread may have done it */
 }
 
 /* ---- when ---- */

@@ -50,10 +50,13 @@ void pfs_tick_if_time(void);
 bool pfs_tick_has_thread(void);
 void pfs_tick_set_thread(bool is_wanted);
 
-/* There is no memory: everything goes that pfs_tick_all finds, and address space, too. False:
- * there was nothing, or nothing that could help: a size above the limits of the process, or above
- * all there is to give back. Blocking. */
-bool pfs_tick_emergency(size_t size_bytes);
+/*
+ * There is no memory: everything goes that pfs_tick_all finds, and address space, too. True: try
+ * again, for the tries + 1st time; other threads may be quicker at what there is now. False: there
+ * was nothing, or nothing that could help: a size above the limits of the process, or above all
+ * there is to give back. Blocking.
+ */
+bool pfs_tick_emergency(size_t size_bytes, uint32_t tries);
 
 /* Around fork. */
 void pfs_tick_lock(void);
