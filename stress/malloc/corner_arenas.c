@@ -87,15 +87,6 @@ static void arena_statistics(void)
 
 /* ---- threads ---- */
 
-static unsigned arena_of(void *block)
-{
-	unsigned arena = 0;
-	size_t length = sizeof(arena);
-	int error = mallctl("arenas.lookup", &arena, &length, (void *)&block, sizeof(block));
-	CORNER_CHECK(error == 0, "arenas.lookup: %s", strerror(error));
-	return arena;
-}
-
 static void thread_arena(void)
 {
 	je_must_be_there();
@@ -107,8 +98,8 @@ static void thread_arena(void)
 	CORNER_CHECK(was == first && je_unsigned("thread.arena") == arena, "bound to %u", was);
 	for (unsigned i = 0; i < BLOCKS; i++) {
 		blocks[i] = malloc(i * 70);
-		CORNER_CHECK(arena_of(blocks[i]) == arena, "a block of arena %u",
-			     arena_of(blocks[i]));
+		CORNER_CHECK(je_arena_of(blocks[i]) == arena, "a block of arena %u",
+			     je_arena_of(blocks[i]));
 	}
 	je_refresh();
 	CORNER_CHECK(je_unsigned(je_name("stats.arenas.%u.nthreads", arena)) == 1, "nthreads");

@@ -175,15 +175,6 @@ static unsigned new_arena(void)
 	return je_unsigned("arenas.create");
 }
 
-static unsigned arena_of(void *block)
-{
-	unsigned arena = 0;
-	size_t length = sizeof(arena);
-	int error = mallctl("arenas.lookup", &arena, &length, (void *)&block, sizeof(block));
-	CORNER_CHECK(error == 0, "arenas.lookup: %s", strerror(error));
-	return arena;
-}
-
 static void arenas_by_number(void)
 {
 	je_must_be_there();
@@ -192,15 +183,15 @@ static void arenas_by_number(void)
 	int flags = MALLOCX_ARENA(arena) | MALLOCX_TCACHE_NONE;
 	for (unsigned i = 0; i < BLOCKS; i++) {
 		blocks[i] = mallocx(size_at(i % 80), flags);
-		CORNER_CHECK(blocks[i] != NULL && arena_of(blocks[i]) == arena,
-			     "block %u is of arena %u, not %u", i, arena_of(blocks[i]), arena);
+		CORNER_CHECK(blocks[i] != NULL && je_arena_of(blocks[i]) == arena,
+			     "block %u is of arena %u, not %u", i, je_arena_of(blocks[i]), arena);
 	}
 	for (unsigned i = 0; i < BLOCKS; i++)
 		dallocx(blocks[i], i % 2 != 0 ? flags : 0);
 	char *elsewhere = mallocx(3000, 0);
 	corner_stamp(elsewhere, 3000, 2);
 	char *moved = rallocx(elsewhere, 9000, flags);
-	CORNER_CHECK(arena_of(moved) == arena, "rallocx to an arena: %u", arena_of(moved));
+	CORNER_CHECK(je_arena_of(moved) == arena, "rallocx to an arena: %u", je_arena_of(moved));
 	CORNER_CHECK(corner_stamp_differs(moved, 3000, 2) == 3000, "rallocx to an arena");
 	dallocx(moved, flags);
 }
@@ -244,8 +235,8 @@ static void explicit_cache_of_an_arena(void)
 	for (unsigned round = 0; round < 5; round++) {
 		for (unsigned i = 0; i < 100; i++) {
 			blocks[i] = mallocx(200, flags);
-			CORNER_CHECK(arena_of(blocks[i]) == arena, "round %u: arena %u", round,
-				     arena_of(blocks[i]));
+			CORNER_CHECK(je_arena_of(blocks[i]) == arena, "round %u: arena %u", round,
+				     je_arena_of(blocks[i]));
 		}
 		for (unsigned i = 0; i < 100; i++)
 			dallocx(blocks[i], flags);

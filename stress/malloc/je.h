@@ -83,4 +83,14 @@ static inline void je_refresh(void)
 	je_write("epoch", &(uint64_t){ 1 }, sizeof(uint64_t));
 }
 
+/* The arena that a block is of. */
+static inline unsigned je_arena_of(void *block)
+{
+	unsigned arena = 0;
+	size_t length = sizeof(arena);
+	int error = mallctl("arenas.lookup", &arena, &length, (void *)&block, sizeof(block));
+	CORNER_CHECK(error == 0, "arenas.lookup: %s", strerror(error));
+	return arena;
+}
+
 #endif
