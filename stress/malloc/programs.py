@@ -129,7 +129,8 @@ def gcc(place):
 def python(place):
     """Its own tests, with malloc for each object."""
     names = PYTHON_TESTS + (PYTHON_LONG if place.long else ())
-    tests = [f"test_{name}" for name in names]
+    tests = [f"test_{name}" for name in names
+             if glob.glob(f"/usr/lib/python3.*/test/test_{name}*")]  # not all are packaged
     out = place.run(PYTHON, "-m", "test", "-q", *tests, seconds=900,
                     more={"PYTHONMALLOC": "malloc", "HOME": place.folder})
     if "Tests result: SUCCESS" not in out:
