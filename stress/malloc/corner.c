@@ -21,46 +21,43 @@
 static const char *running = "?";
 static char note[LINE_BYTES];
 
-static void say(const char *verdict, const char *why, int length)
+static void say(const char *verdict, const char *why)
 {
 	char line[LINE_BYTES + 100];
 	int end = snprintf(line, sizeof(line), "%s %s%s%.*s\n", verdict, running,
-			   length > 0 ? ": " : "", length, why);
+			   why[0] != '\0' ? ": " : "", LINE_BYTES, why);
 	if (write(STDOUT_FILENO, line, (size_t)end) < 0)
 		_exit(1);
 }
 
-void corner_fail(const char *format, ...)
+__attribute__((noreturn, format(printf, 3, 0))) static void
+say_and_exit(int code, const char *verdict, const char *format, va_list arguments)
 {
 	char why[LINE_BYTES];
+	(void)vsnprintf(why, sizeof(why), format, arguments);
+	say(verdict, why);
+	_exit(code);
+}
+
+void corner_fail(const char *format, ...)
+{
 	va_list arguments;
 	va_start(arguments, format);
-	int length = vsnprintf(why, sizeof(why), format, arguments);
-	va_end(arguments);
-	say("failed", why, length);
-	_exit(1);
+	say_and_exit(1, "failed", format, arguments);
 }
 
 void corner_skip(const char *format, ...)
 {
-	char why[LINE_BYTES];
 	va_list arguments;
 	va_start(arguments, format);
-	int length = vsnprintf(why, sizeof(why), format, arguments);
-	va_end(arguments);
-	say("skipped", why, length);
-	_exit(77);
+	say_and_exit(77, "skipped", format, arguments);
 }
 
 void corner_late(const char *format, ...)
 {
-	char why[LINE_BYTES];
 	va_list arguments;
 	va_start(arguments, format);
-	int length = vsnprintf(why, sizeof(why), format, arguments);
-	va_end(arguments);
-	say("late", why, length);
-	_exit(0);
+	say_and_exit(0, "late", format, arguments);
 }
 
 void corner_note(const char *format, ...)
@@ -81,7 +78,7 @@ int corner_main(int argc, char **argv, const struct corner *corners, size_t corn
 		} else if (argc == 2 && strcmp(argv[1], corners[i].name) == 0) {
 			running = corners[i].name;
 			corners[i].run();
-			say("ok", note, (int)strlen(note));
+			say("ok", note);
 			return 0;
 		}
 	}
