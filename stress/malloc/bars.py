@@ -86,10 +86,7 @@ def main(argv):
         if bar.limit is not None and shown.get("pfs", 0) > bar.limit:
             beyond.append(f"{bar.name} {bar.value}: {shown['pfs']:.1f}, the limit is {bar.limit}")
     print(preload.table(["resident"] + list(found) + ["bar"], rows))
-    for line in beyond:
-        print(f"bars.py: pfs: {line}", file=sys.stderr)
-    missing = chosen.check and "pfs" in chosen.allocators and "pfs" not in found
-    return 1 if chosen.check and (beyond or missing) else 0
+    return preload.verdict(chosen, found, "bars.py: pfs", beyond)
 
 
 if __name__ == "__main__":

@@ -92,10 +92,7 @@ def main(argv):
             rows.append(row)
     rows.append(["failed"] + [str(counts[name]) for name in found])
     print(preload.table(["corner"] + list(found), rows))
-    for line in failed:
-        print(f"corners.py: pfs failed {line}", file=sys.stderr)
-    missing = chosen.check and "pfs" in chosen.allocators and "pfs" not in found
-    return 1 if chosen.check and (failed or missing) else 0
+    return preload.verdict(chosen, found, "corners.py: pfs failed", failed)
 
 
 if __name__ == "__main__":

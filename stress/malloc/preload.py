@@ -5,6 +5,7 @@ import glob
 import os
 import signal
 import subprocess
+import sys
 from collections import namedtuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -102,3 +103,12 @@ def table(head, rows):
     rows = [[str(cell).replace("|", "/") for cell in row] for row in rows]
     lines = [head, ["---"] * len(head)] + rows
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def verdict(chosen, found, name, faults):
+    """The exit status of a runner: its faults, each a line on stderr, and our library not being
+    there fail a check."""
+    for line in faults:
+        print(f"{name}: {line}", file=sys.stderr)
+    missing = "pfs" in chosen.allocators and "pfs" not in found
+    return 1 if chosen.check and (faults or missing) else 0
