@@ -170,7 +170,6 @@ static struct pfs_extent *split(struct pfs_extents *self, struct pfs_extent *ext
 	struct pfs_extent *rest = descriptor_new(self);
 	if (rest == NULL)
 		return NULL;
-	pfs_map_set_ends(extent->base, extent->size_bytes, NULL);
 	rest->base = extent->base + size_bytes;
 	rest->size_bytes = extent->size_bytes - size_bytes;
 	rest->is_zeroed = extent->is_zeroed;
