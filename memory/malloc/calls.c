@@ -149,7 +149,9 @@ static void *move_bytes(void *block, size_t before, size_t size_bytes)
 	return moved;
 }
 
-/* Where it is, if it fits its class; else pages move, or bytes do. */
+/* Where it is, if it fits its class, or is large and what is behind it is free; else bytes move.
+ * What becomes smaller stays where there is no memory to move to: nobody looks whether that
+ * failed. */
 static void *realloc_to(void *block, size_t size_bytes)
 {
 	struct pfs_extent *extent = pfs_extent_of(block, "realloc");
@@ -163,7 +165,12 @@ static void *realloc_to(void *block, size_t size_bytes)
 	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && size_bytes > PFS_SMALL_MAX &&
 	    pfs_large_resize(extent, size_bytes))
 		return block;
-	return move_bytes(block, before, size_bytes);
+	int errno_before = errno;
+	void *moved = move_bytes(block, before, size_bytes);
+	if (moved != NULL || size_bytes > before)
+		return moved;
+	errno = errno_before;
+	return block;
 }
 
 void *pfs_realloc(void *block, size_t size_bytes)

@@ -122,6 +122,32 @@ static void address_space_calls(void)
 	}
 }
 
+/* Nobody looks whether a shrink failed: without memory the block stays as it is, and where. */
+static void address_space_shrinks(void)
+{
+	static const size_t sizes[] = { 100, 1000, 14000, 100000, 3000000 };
+	enum { COUNT = sizeof(sizes) / sizeof(sizes[0]) };
+	unsigned char *blocks[COUNT];
+	struct heap heap = { 0 };
+	limit_address_space(ROOM);
+	for (unsigned i = 0; i < COUNT; i++) {
+		blocks[i] = malloc(sizes[i]);
+		corner_stamp(blocks[i], sizes[i], i);
+	}
+	for (size_t size = 100000; size >= sizeof(struct link); size /= 2)
+		fill(&heap, size);
+	for (unsigned i = 0; i < COUNT; i++) {
+		errno = 0;
+		unsigned char *less = realloc(blocks[i], sizeof(struct link));
+		CORNER_CHECK(less != NULL, "%zu bytes are no %zu", sizes[i], sizeof(struct link));
+		CORNER_CHECK(errno == 0, "errno %d, although it succeeded", errno);
+		CORNER_CHECK(corner_stamp_differs(less, sizeof(struct link), i) ==
+				     sizeof(struct link), "%zu bytes changed", sizes[i]);
+		free(less);
+	}
+	clear(&heap);
+}
+
 static pthread_barrier_t met;
 
 static void *fill_beside_others(void *unused)
@@ -258,6 +284,7 @@ static void overcommit_never(void)
 static const struct corner corners[] = {
 	{ "address_space_sizes", address_space_sizes },
 	{ "address_space_calls", address_space_calls },
+	{ "address_space_shrinks", address_space_shrinks },
 	{ "address_space_threads", address_space_threads },
 	{ "address_space_new_threads", address_space_new_threads },
 	{ "small_from_the_start", small_from_the_start },
