@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "conf.h"
 
 #include <errno.h>
@@ -173,7 +174,8 @@ void pfs_conf_start(void)
 	if (is_read || environ == NULL)
 		return;
 	is_read = true;
-	const char *text = getenv("PFS_MALLOC_CONF");
+	/* Who starts a set-uid program must not steer it. */
+	const char *text = secure_getenv("PFS_MALLOC_CONF");
 	if (text != NULL)
 		parse(text);
 	settle();
