@@ -100,7 +100,7 @@ static void call(struct pfs_malloc_thread *thread, char letter)
 		break;
 	case 'b': /* take from the rings of others, as when no region is free */
 		pfs_mutex_lock(&bin->growing);
-		(void)pfs_caches_take_back(bin);
+		(void)pfs_caches_take_back(bin, &(bool){ false });
 		pfs_mutex_unlock(&bin->growing);
 		break;
 	case 'k': /* the spare slab goes */

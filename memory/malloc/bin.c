@@ -320,8 +320,8 @@ void pfs_bin_tick(struct pfs_bin *self, bool all)
 		slab_end(end);
 }
 
-/* A new slab, and blocks of it; how many are still missing. */
-static uint32_t take_from_new(struct pfs_bin *self, void **slots, uint32_t count)
+/* A new slab, and blocks of it; how many are still missing. is_held: rings have a slab's worth. */
+static uint32_t take_from_new(struct pfs_bin *self, void **slots, uint32_t count, bool is_held)
 {
 	struct pfs_extent *slab = slab_new(self);
 	if (slab == NULL)
@@ -334,6 +334,7 @@ static uint32_t take_from_new(struct pfs_bin *self, void **slots, uint32_t count
 	if (is_in) {
 		left = take_of_slab(slab, slots, count);
 		count_takes(self, count - left);
+		self->needless += is_held;
 	}
 	pfs_mutex_unlock(&self->lock);
 	if (!is_in)
@@ -350,13 +351,14 @@ static PFS_COLD uint32_t take_more(struct pfs_bin *self, void **slots, uint32_t 
 	pfs_mutex_unlock(&self->lock);
 	bool is_new = !pfs_extents_has_dirty(pfs_arena_extents(self->arena),
 					     pfs_classes[self->class].slab_bytes);
-	if (left == count && (is_new || pfs_conf.strict) && pfs_caches_take_back(self)) {
+	bool is_held = false;
+	if (left == count && (is_new || pfs_conf.strict) && pfs_caches_take_back(self, &is_held)) {
 		pfs_mutex_lock(&self->lock);
 		left = take_locked(self, slots, count);
 		pfs_mutex_unlock(&self->lock);
 	}
 	if (left == count)
-		left = take_from_new(self, slots, count);
+		left = take_from_new(self, slots, count, is_held);
 	pfs_mutex_unlock(&self->growing);
 	return left;
 }

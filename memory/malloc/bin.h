@@ -30,7 +30,7 @@ struct pfs_bin {
 	uint64_t slabs_ended;
 	uint64_t refills;
 	uint64_t takes;            /* regions */
-	uint64_t needless;         /* slabs made while a slab's worth was free [only counted] */
+	uint64_t needless;         /* slabs made while rings of others held a slab's worth */
 	uint32_t slab_peak;
 	struct pfs_arena *arena;   /* made once, as class */
 	uint32_t class;

@@ -167,10 +167,10 @@ PFS_COLD void pfs_cache_overflow(void *block, uint32_t class, const char *call);
  * pfs_caches_take_back - a bin has no free region: take from the rings of its class, of all
  * threads but the caller's, if they hold a slab's worth (strict: any). Under `growing`.
  *
- * Returns   true: there is a region in the words now.
+ * Returns   true: there is a region in the words now. is_held: they held as much, and fewer came.
  * Progress  blocking: the registry, one heavy barrier; waits for no owner.
  */
-bool pfs_caches_take_back(struct pfs_bin *bin);
+bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held);
 
 /* A tick: empty the rings that were not used since the last one; all: every one. How many blocks
  * went. */

@@ -68,7 +68,7 @@ static uint64_t held_by_others(const struct pfs_bin *bin)
 	return held;
 }
 
-bool pfs_caches_take_back(struct pfs_bin *bin)
+bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 {
 	struct batch batch = { .used = 0, .keep_slots = true };
 	uint64_t taken = 0;
@@ -86,8 +86,7 @@ bool pfs_caches_take_back(struct pfs_bin *bin)
 	}
 	taken += batch_take(&batch);
 	pfs_mutex_unlock(&pfs_registry.lock);
-	if (is_worth && taken < slack)
-		bin->needless++;
+	*is_held = is_worth && taken < slack;
 	return taken != 0;
 }
 
