@@ -26,8 +26,8 @@ void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, size_t ali
 			  bool *is_zeroed);
 void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_zeroed);
 
-/* What the options zero and junk ask for; block may be NULL. */
-void *pfs_block_fill(void *block, size_t size_bytes);
+/* All of a new block as the options zero and junk ask for; block may be NULL. */
+void *pfs_block_fill(void *block);
 
 /* The size of the first small class that is a multiple of the alignment, a power of two; above
  * PFS_SMALL_MAX: none. */

@@ -16,12 +16,10 @@ void *pfs_no_memory(size_t size_bytes)
 	return NULL;
 }
 
-void *pfs_block_fill(void *block, size_t size_bytes)
+void *pfs_block_fill(void *block)
 {
-	if (block != NULL && pfs_conf.zero)
-		memset(block, 0, size_bytes);
-	else if (block != NULL && pfs_conf.junk)
-		memset(block, 0xa5, pfs_malloc_usable_size(block));
+	if (block != NULL && (pfs_conf.zero || pfs_conf.junk))
+		pfs_conf_fill(block, pfs_malloc_usable_size(block));
 	return block;
 }
 
@@ -48,14 +46,14 @@ PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_
 PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
 {
 	if (size_bytes > PFS_SMALL_MAX)
-		return pfs_block_fill(pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL), size_bytes);
+		return pfs_block_fill(pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL));
 	int errno_before = errno;
 	uint32_t class = pfs_class_of(size_bytes);
 	void *block = pfs_cache_refill(class);
 	for (uint32_t i = 0; block == NULL && pfs_tick_emergency(size_bytes, i); i++)
 		block = pfs_cache_take_one(class);
 	errno = errno_before;
-	return pfs_block_fill(block != NULL ? block : pfs_no_memory(size_bytes), size_bytes);
+	return pfs_block_fill(block != NULL ? block : pfs_no_memory(size_bytes));
 }
 
 void *pfs_malloc(size_t size_bytes)
@@ -217,7 +215,7 @@ void *pfs_memalign(size_t align_bytes, size_t size_bytes)
 			return pfs_malloc(size);
 	}
 	void *block = pfs_malloc_large(size_bytes != 0 ? size_bytes : 1, align_bytes, NULL);
-	return pfs_block_fill(block, size_bytes);
+	return pfs_block_fill(block);
 }
 
 int pfs_posix_memalign(void **block, size_t align_bytes, size_t size_bytes)

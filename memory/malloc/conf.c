@@ -21,6 +21,7 @@ struct pfs_conf pfs_conf = {
 
 #define TEXT_MAX 64u
 #define COUNT_MAX UINT32_MAX
+#define JUNK 0xa5
 
 enum kind { KIND_BOOL, KIND_COUNT, KIND_SIZE, KIND_TIME, KIND_THP };
 
@@ -158,6 +159,12 @@ static void parse(const char *at)
 		if (*at == ',')
 			at++;
 	}
+}
+
+void pfs_conf_fill(void *bytes, size_t size_bytes)
+{
+	if (pfs_conf.zero || pfs_conf.junk)
+		memset(bytes, pfs_conf.zero ? 0 : JUNK, size_bytes);
 }
 
 /* What fills blocks does so on the slow ways. */

@@ -35,6 +35,9 @@ struct pfs_conf {
 };
 extern struct pfs_conf pfs_conf;
 
+/* What the options zero and junk ask for, if they do. */
+void pfs_conf_fill(void *bytes, size_t size_bytes);
+
 /* mallopt(M_PERTURB): blocks are filled from now on, of threads that begin. 1, as mallopt. */
 int pfs_conf_perturb(int value);
 

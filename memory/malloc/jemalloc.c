@@ -90,7 +90,7 @@ static void *from_bin(struct pfs_arena *arena, size_t bytes)
 		return pfs_no_memory(bytes);
 	pfs_bump_owned(&cache->direct_mallocs, 1);
 	pfs_cache_note_new(cache, bytes);
-	return pfs_block_fill(block, bytes);
+	return pfs_block_fill(block);
 }
 
 /* Of an arena, if one is named: what the cache holds of others goes first. */
@@ -132,7 +132,7 @@ static void *block_new(const struct wish *wish, size_t size_bytes)
 		block = pfs_malloc_large_in(arena, size_bytes != 0 ? size_bytes : 1,
 					    wish->align_bytes, &is_zeroed);
 		if (!wish->zero)
-			(void)pfs_block_fill(block, size_bytes);
+			(void)pfs_block_fill(block);
 	}
 	if (wish->zero && block != NULL && !is_zeroed)
 		memset(block, 0, bytes);

@@ -81,6 +81,8 @@ bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
 		done = pfs_extents_grow(extents, extent, bytes);
 	if (!done)
 		return false;
+	if (bytes > before)
+		pfs_conf_fill((char *)extent->base + before, bytes - before); /* NOLINT: as above */
 	extent->request_bytes = bytes;
 	pfs_extents_count_large(extents, before, bytes);
 	pfs_cache_note_new(pfs_cache_own, bytes);

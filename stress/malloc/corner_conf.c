@@ -328,14 +328,6 @@ static struct said run_with(const char *conf, const char *what, const char *name
 	return said;
 }
 
-static void must_be_ours(void)
-{
-	size_t length = 4;
-	unsigned tick_ms;
-	if (mallctl == NULL || mallctl("opt.tick_ms", &tick_ms, &length, NULL, 0) != 0)
-		corner_skip("no option tick_ms");
-}
-
 static void probe(const char *conf, const char *name)
 {
 	struct said said = run_with(conf, "probe", name);
@@ -356,7 +348,7 @@ static void wrong_is_named_once(void)
 		{ "zero:TRUE", "zero" },	{ "oversize_threshold:1x", "oversize_threshold" },
 		{ "Tcache:true", "Tcache" },	{ "narenas:9999999999999999", "narenas" },
 	};
-	must_be_ours();
+	je_must_be_ours();
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct said said = run_with(wrong[i][0], "probe", "threads_and_child");
 		CORNER_CHECK(said.status == 0, "\"%s\": status %#x; %s", wrong[i][0],
@@ -373,7 +365,7 @@ static void wrong_is_named_once(void)
 
 static void wrong_can_abort(void)
 {
-	must_be_ours();
+	je_must_be_ours();
 	struct said said = run_with("abort_conf:true,nonsense:1", "probe", "nothing");
 	CORNER_CHECK(WIFSIGNALED(said.status) && WTERMSIG(said.status) == SIGABRT, "status %#x",
 		     (unsigned)said.status);
@@ -404,7 +396,7 @@ static void values_are_told(void)
 		{ "abort_conf", "true", "1" },
 		{ "thp", "never", "never" },
 	};
-	must_be_ours();
+	je_must_be_ours();
 	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++) {
 		char conf[100], name[64];
 		(void)snprintf(conf, sizeof(conf), "%s:%s", set[i][0], set[i][1]);
@@ -419,7 +411,7 @@ static void values_are_told(void)
 
 static void caches(void)
 {
-	must_be_ours();
+	je_must_be_ours();
 	probe("", "keeps_many");
 	probe("tcache:false", "keeps_nothing");
 	probe("tcache_nslots_small_max:3", "keeps_three");
@@ -428,7 +420,7 @@ static void caches(void)
 
 static void decay(void)
 {
-	must_be_ours();
+	je_must_be_ours();
 	probe("dirty_decay_ms:-1,tick_ms:50", "dirty_stays");
 	probe("dirty_decay_ms:0", "dirty_goes_at_once");
 	probe("dirty_decay_ms:0,muzzy_decay_ms:-1", "dirty_becomes_muzzy");
@@ -439,7 +431,7 @@ static void decay(void)
 
 static void ticks(void)
 {
-	must_be_ours();
+	je_must_be_ours();
 	probe("", "ticker");
 	probe("tick_ms:0", "no_ticker");
 	probe("background_thread:false", "no_ticker");
@@ -448,13 +440,13 @@ static void ticks(void)
 
 static void arenas(void)
 {
-	must_be_ours();
+	je_must_be_ours();
 	probe("narenas:3", "three_arenas");
 }
 
 static void fills(void)
 {
-	must_be_ours();
+	je_must_be_ours();
 	probe("zero:true", "filled_with_zero");
 	probe("junk:true", "filled_with_junk");
 	probe("thp:never", "small_pages");
@@ -462,7 +454,7 @@ static void fills(void)
 
 static void no_memory_aborts(void)
 {
-	must_be_ours();
+	je_must_be_ours();
 	probe("", "ask_too_much");
 	struct said said = run_with("xmalloc:true", "probe", "ask_too_much");
 	CORNER_CHECK(WIFSIGNALED(said.status) && WTERMSIG(said.status) == SIGABRT, "status %#x",
@@ -472,7 +464,7 @@ static void no_memory_aborts(void)
 
 static void stats_at_exit(void)
 {
-	must_be_ours();
+	je_must_be_ours();
 	struct said said = run_with("stats_print:true", "probe", "nothing");
 	CORNER_CHECK(said.status == 0 && strstr(said.text, "allocated") != NULL, "%s", said.text);
 }

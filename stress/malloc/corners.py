@@ -16,7 +16,8 @@ import time
 import preload
 
 THEMES = ("limits", "contents", "fork", "life", "threads", "misuse", "scarce", "numbers",
-          "operators", "single", "refused", "dlopen", "jemalloc", "mallctl", "arenas", "conf")
+          "operators", "single", "refused", "dlopen", "jemalloc", "mallctl", "arenas", "conf",
+          "fill")
 SECONDS = 60
 VERDICT = re.compile(r"^(ok|late|failed|skipped) (\w+)(?:: (.*))?$", re.MULTILINE)
 

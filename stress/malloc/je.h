@@ -32,6 +32,14 @@ static inline void je_must_be_there(void)
 		corner_skip("no jemalloc's calls");
 }
 
+static inline void je_must_be_ours(void)
+{
+	size_t length = 4;
+	unsigned tick_ms;
+	if (mallctl == NULL || mallctl("opt.tick_ms", &tick_ms, &length, NULL, 0) != 0)
+		corner_skip("no option tick_ms");
+}
+
 static inline void je_read(const char *name, void *value, size_t bytes)
 {
 	size_t length = bytes;

@@ -1,0 +1,80 @@
+/*
+ * corner_fill.c - what is filled: new bytes of every call with the options zero and junk, those that
+ * realloc adds where the block is, too.
+ */
+#define _GNU_SOURCE
+#include <malloc.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "je.h"
+
+#define SMALL_MOST 20000u
+#define LARGE_MOST ((size_t)4 << 20)
+
+/* The subtest once more, with options. */
+static void with_options(const char *subtest, const char *options)
+{
+	char path[] = "/proc/self/exe";
+	char *own = strdup(subtest);
+	char *arguments[] = { path, own, NULL };
+	je_must_be_ours();
+	if (getenv("PFS_MALLOC_CONF") != NULL)
+		return;
+	(void)setenv("PFS_MALLOC_CONF", options, 1);
+	(void)execv(path, arguments);
+	corner_fail("execv");
+}
+
+static void check(const unsigned char *block, size_t from, size_t to, unsigned char byte)
+{
+	for (size_t at = from; at < to; at++)
+		CORNER_CHECK(block[at] == byte, "byte %zu of %zu, which had %zu: %#x", at, to, from,
+			     block[at]);
+}
+
+/* Sizes of all kinds, of memory that was written to and freed. */
+static void grow_all(unsigned char byte)
+{
+	static unsigned moved, stayed;
+	for (size_t size = 1; size < LARGE_MOST; size += size / 3 + 1) {
+		size_t more = size + size / 5 + 7;
+		unsigned char *spoilt = malloc(2 * more);
+		memset(spoilt, 0x3c, 2 * more);
+		free(spoilt);
+		unsigned char *block = malloc(size);
+		uintptr_t before = (uintptr_t)block;
+		size_t had = malloc_usable_size(block);
+		check(block, 0, had, byte);
+		memset(block, 0x7e, had);
+		block = realloc(block, more);
+		check(block, 0, size, 0x7e);
+		check(block, had, malloc_usable_size(block), byte);
+		*((uintptr_t)block == before ? &stayed : &moved) += more > SMALL_MOST;
+		free(block);
+	}
+	CORNER_CHECK(stayed > 5, "hardly a large block grew where it was: %u, %u moved", stayed,
+		     moved);
+}
+
+static void realloc_adds_zeroes(void)
+{
+	with_options("realloc_adds_zeroes", "zero:true");
+	grow_all(0);
+}
+
+static void realloc_adds_junk(void)
+{
+	with_options("realloc_adds_junk", "junk:true");
+	grow_all(0xa5);
+}
+
+static const struct corner corners[] = {
+	{ "realloc_adds_zeroes", realloc_adds_zeroes },
+	{ "realloc_adds_junk", realloc_adds_junk },
+};
+
+int main(int argc, char **argv)
+{
+	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
+}
