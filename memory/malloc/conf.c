@@ -19,6 +19,8 @@ struct pfs_conf pfs_conf = {
 	.thp = PFS_THP_DEFAULT,
 };
 
+static bool wants_rings = true; /* the option tcache, which yields to those that fill */
+
 #define TEXT_MAX 64u
 #define COUNT_MAX UINT32_MAX
 #define JUNK 0xa5
@@ -30,7 +32,7 @@ static const struct option {
 	enum kind kind;
 	void *value;
 } options[] = {
-	{ "tcache", KIND_BOOL, &pfs_conf.tcache },
+	{ "tcache", KIND_BOOL, &wants_rings },
 	{ "tcache_bytes_max", KIND_COUNT, &pfs_conf.ring_bytes_max },
 	{ "tcache_nslots_small_max", KIND_COUNT, &pfs_conf.ring_entries_max },
 	{ "narenas", KIND_COUNT, &pfs_conf.narenas },
@@ -170,8 +172,7 @@ void pfs_conf_fill(void *bytes, size_t size_bytes)
 /* What fills blocks does so on the slow ways. */
 static void settle(void)
 {
-	if (pfs_conf.zero || pfs_conf.junk)
-		pfs_conf.tcache = false;
+	pfs_conf.tcache = wants_rings && !pfs_conf.zero && !pfs_conf.junk;
 }
 
 void pfs_conf_start(void)
@@ -190,6 +191,7 @@ void pfs_conf_start(void)
 
 int pfs_conf_perturb(int value)
 {
+	pfs_conf_start();
 	pfs_conf.junk = value != 0;
 	settle();
 	return 1;

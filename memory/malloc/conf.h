@@ -38,7 +38,8 @@ extern struct pfs_conf pfs_conf;
 /* What the options zero and junk ask for, if they do. */
 void pfs_conf_fill(void *bytes, size_t size_bytes);
 
-/* mallopt(M_PERTURB): blocks are filled from now on, of threads that begin. 1, as mallopt. */
+/* mallopt(M_PERTURB): blocks are filled from now on, or not any more: of threads that begin, and of
+ * those whose rings are turned off or on. 1, as mallopt. */
 int pfs_conf_perturb(int value);
 
 /* Read the environment, once it is there. */

@@ -115,6 +115,16 @@ PUBLIC int malloc_trim(size_t pad)
 	return pfs_malloc_trim_all() != 0;
 }
 
+/* For the calling thread and those that begin; rings of others stay as they are. */
+static int perturb(int value)
+{
+	bool before = pfs_conf.tcache;
+	int done = pfs_conf_perturb(value);
+	if (pfs_conf.tcache != before)
+		(void)pfs_cache_enable(pfs_conf.tcache);
+	return done;
+}
+
 /* Parameters of glibc's own structure: those that have a meaning here do it, the others are taken
  * without one, as programs expect that set them at their start. */
 PUBLIC int mallopt(int parameter, int value)
@@ -130,7 +140,7 @@ PUBLIC int mallopt(int parameter, int value)
 	case M_MXFAST:
 		return value >= 0;
 	case M_PERTURB:
-		return pfs_conf_perturb(value);
+		return perturb(value);
 	default:
 		return 0;
 	}

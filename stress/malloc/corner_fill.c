@@ -1,9 +1,10 @@
 /*
- * corner_fill.c - what is filled: new bytes of every call with the options zero and junk, those that
- * realloc adds where the block is, too.
+ * corner_fill.c - what is filled: with the options zero and junk all bytes of a new block, and
+ * those that realloc adds where it is; and mallopt(M_PERTURB), on and off again.
  */
 #define _GNU_SOURCE
 #include <malloc.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -69,9 +70,48 @@ static void realloc_adds_junk(void)
 	grow_all(0xa5);
 }
 
+static void *has_rings(void *answer)
+{
+	*(bool *)answer = je_bool("thread.tcache.enabled");
+	return NULL;
+}
+
+static void rings_are(bool wanted, const char *when)
+{
+	bool answer = !wanted;
+	corner_threads(1, has_rings, &answer);
+	CORNER_CHECK(answer == wanted, "%s a thread begins with rings %s", when,
+		     answer ? "on" : "off");
+	(void)has_rings(&answer);
+	CORNER_CHECK(answer == wanted, "%s the caller has rings %s", when, answer ? "on" : "off");
+}
+
+static void perturb_on_and_off(void)
+{
+	je_must_be_ours();
+	rings_are(true, "at first");
+	CORNER_CHECK(mallopt(M_PERTURB, 1) == 1, "M_PERTURB 1");
+	rings_are(false, "with M_PERTURB");
+	grow_all(0xa5);
+	CORNER_CHECK(mallopt(M_PERTURB, 0) == 1, "M_PERTURB 0");
+	rings_are(true, "without M_PERTURB again");
+}
+
+/* The option tcache holds whatever M_PERTURB was. */
+static void perturb_keeps_tcache(void)
+{
+	with_options("perturb_keeps_tcache", "tcache:false");
+	rings_are(false, "with tcache:false");
+	(void)mallopt(M_PERTURB, 1);
+	(void)mallopt(M_PERTURB, 0);
+	rings_are(false, "after M_PERTURB");
+}
+
 static const struct corner corners[] = {
 	{ "realloc_adds_zeroes", realloc_adds_zeroes },
 	{ "realloc_adds_junk", realloc_adds_junk },
+	{ "perturb_on_and_off", perturb_on_and_off },
+	{ "perturb_keeps_tcache", perturb_keeps_tcache },
 };
 
 int main(int argc, char **argv)
