@@ -8,6 +8,7 @@
  * pointers are gone. Hooks are plain static inline: always_inline hooks do not build at -Og. */
 #define PFS_SKELETON static inline __attribute__((always_inline))
 #define PFS_COLD __attribute__((cold, noinline))
+#define PFS_SELDOM __attribute__((section(".bss.seldom"))) /* large; few programs touch it */
 #define PFS_NORETURN __attribute__((noreturn)) /* C++, too, as benchmarks need it */
 #define pfs_likely(condition) __builtin_expect(!!(condition), 1)
 

@@ -14,7 +14,8 @@
 
 static struct pfs_mutex lock;   /* pfs_arenas_start */
 static struct pfs_arena first;
-static _Atomic(struct pfs_arena *) arenas[PFS_ARENAS_MAX]; /* written under lock, as count */
+/* But for the first one; written under lock, as count. */
+static _Atomic(struct pfs_arena *) arenas[PFS_ARENAS_MAX] PFS_SELDOM;
 static _Atomic(uint32_t) count;
 static struct pfs_pool arena_pool;
 static uint64_t node_mask; /* settle only, as defaults */
@@ -76,9 +77,7 @@ void pfs_arenas_start(void)
 {
 	pfs_mutex_init(&lock);
 	arena_init(&first, 0);
-	/* relaxed: the caller orders the start before everything. */
-	pfs_store_relaxed(&arenas[0], &first);
-	pfs_store_relaxed(&count, 1); /* relaxed: same */
+	pfs_store_relaxed(&count, 1); /* relaxed: the caller orders the start before everything */
 }
 
 /* Under lock. The system's answers are asked for as late as this, for they cost a program that has
@@ -120,6 +119,8 @@ static struct pfs_arena *arena_make(uint32_t number)
 
 struct pfs_arena *pfs_arena_if_any(uint32_t number)
 {
+	if (number == 0)
+		return &first;
 	/* [AR2] acquire, pairs with [AR1]. */
 	return number < pfs_arena_count() ? pfs_load_acquire(&arenas[number]) : NULL;
 }
@@ -209,7 +210,7 @@ static void unlock_growing(struct pfs_arena *self)
 static void for_each(void (*call)(struct pfs_arena *arena))
 {
 	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_load_relaxed(&arenas[i]); /* relaxed: under lock */
+		struct pfs_arena *arena = pfs_arena_if_any(i);
 		if (arena != NULL)
 			call(arena);
 	}

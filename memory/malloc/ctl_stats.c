@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "containers/compiler.h"
 #include "ctl.h"
 #include "stats.h"
 
@@ -16,8 +17,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t epoch; /* under lock, as all below; 0: nothing was counted yet */
 static uint32_t arena_count;
 static struct pfs_ctl_sums sums;
-static struct pfs_arena_counts merged;
-static struct pfs_arena_counts *of_arenas[PFS_ARENAS_MAX]; /* NULL: there was none */
+static struct pfs_arena_counts merged PFS_SELDOM;
+/* NULL: there was none. */
+static struct pfs_arena_counts *of_arenas[PFS_ARENAS_MAX] PFS_SELDOM;
 static bool is_short; /* of memory for these */
 
 /* All numbers of an arena are sums, but for the decay times, which say what new arenas get. */

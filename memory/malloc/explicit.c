@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(struct pfs_cache *) caches[PFS_EXPLICIT_MAX]; /* written under lock */
+static _Atomic(struct pfs_cache *) caches[PFS_EXPLICIT_MAX] PFS_SELDOM; /* written under lock */
 
 struct pfs_cache *pfs_explicit_at(uint32_t number)
 {

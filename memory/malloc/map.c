@@ -11,10 +11,12 @@
 #define PARTS_TOGETHER 512u /* root entries on one OS page */
 #endif
 
-_Atomic(struct pfs_map_leaf *) pfs_map_root[PFS_MAP_ROOT_COUNT];
+#define ON_OWN_PAGES __attribute__((section(".bss.map"), aligned(PFS_OS_PAGE)))
+
+ON_OWN_PAGES _Atomic(struct pfs_map_leaf *) pfs_map_root[PFS_MAP_ROOT_COUNT];
 
 /* All zeroes for ever: read, never written, so it holds no memory. */
-static struct pfs_map_leaf no_extents;
+static struct pfs_map_leaf no_extents ON_OWN_PAGES;
 
 /* Give a leaf to each part around one that has none: entries of the root that share its page. */
 static void point_neighbours(size_t part)

@@ -43,7 +43,7 @@ struct curve {
 	struct pfs_decay decay;
 	size_t pages_before;
 };
-static struct curve *curves[PFS_ARENAS_MAX][2]; /* under lock */
+static struct curve *curves[PFS_ARENAS_MAX][2] PFS_SELDOM; /* under lock */
 
 static uint32_t passes_of(int64_t decay_ms)
 {
@@ -131,7 +131,8 @@ static void tick_bins(struct pfs_arena *arena, bool all)
 
 static void tick_locked(void)
 {
-	static size_t low[PFS_ARENAS_MAX], before[PFS_ARENAS_MAX]; /* under lock */
+	static size_t low[PFS_ARENAS_MAX] PFS_SELDOM; /* under lock */
+	static size_t before[PFS_ARENAS_MAX] PFS_SELDOM; /* under lock */
 	uint32_t count = pfs_arena_count();
 	for (uint32_t i = 0; i < count; i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
