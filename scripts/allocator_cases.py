@@ -12,6 +12,7 @@ import subprocess
 from collections import namedtuple
 
 import allocator_servers
+import results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TRACES = os.path.join(TOP, "results", "traces")
@@ -171,8 +172,7 @@ def numbers(count):
 
 
 def _write(path, text, ending=""):
-    with open(path + ending, "w", encoding="utf-8") as file:
-        file.write(text)
+    results.write_text(path + ending, text)
     return path + ending
 
 

@@ -119,7 +119,11 @@ class Suite:
     def numbers(self, launch, process):
         """What pfs-malloc-run wrote of a process that ended."""
         self.processes.discard(process)
-        document = results.read_json(self.out(launch))
+        try:
+            document = results.read_json(self.out(launch))
+        except results.BadInput:
+            raise allocator_servers.Failed(f"{self.out(launch)}: has not got the numbers; is the "
+                                           "disk full?") from None
         os.remove(self.out(launch))
         if document["exit"] != 0:
             raise allocator_servers.Failed(f"ended by signal {document['signal']}" if
@@ -222,7 +226,7 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None, allocat
                 "machine": machine.describe(TOP, build_dir),
                 "allocators": {one.name: {"library": one.library,
                                           "version": malloc_peers.version(one)} for one in found},
-                "missing": missing, "launches": [], "instructions": {}}
+                "missing": missing, "cases": {}, "launches": [], "instructions": {}}
     try:
         for case in cases:
             inputs.prepare(case)
@@ -247,8 +251,8 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None, allocat
             count_instructions(document, found, kind, build_dir)
         document["complete"] = all(l["status"] == "done" for l in document["launches"])
     finally:
-        results.write_json(os.path.join(folder, allocator_results.FILE), document)
         shutil.rmtree(work, ignore_errors=True)
+        results.write_json(os.path.join(folder, allocator_results.FILE), document)
     return document
 
 
@@ -304,11 +308,7 @@ def main(argv=None):
     """The command."""
     arguments, allocators = arguments_of(argv)
     folder = arguments.out or measure.default_folder()
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise results.BadInput(f"--out {folder}: cannot be made ({error.strerror}); name another "
-                               "folder") from None
+    measure.must_be_writable(folder)
     signal.signal(signal.SIGTERM, measure.interrupt)
     kind = "long" if arguments.long else "quick" if arguments.quick else "short"
     if not os.path.exists(os.path.join(folder, "machine.json")):

@@ -192,27 +192,33 @@ def measure(plan, folder, build_dir):
     return failed
 
 
+def must_be_writable(folder):
+    """Create the folder, if it is not there; BadInput where nothing can be written in it."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        probe = os.path.join(folder, ".probe")
+        with open(probe, "w", encoding="utf-8"):
+            pass
+        os.remove(probe)
+    except OSError as error:
+        raise results.BadInput(f"--out {folder}: cannot be written ({error.strerror}); name a "
+                               "folder that you may write") from None
+
+
 def make_folder(path, keep=True):
     """Create the result folder with its raw/; BadInput where that is impossible. With keep
     False nothing that was created stays."""
     stands = os.path.abspath(os.path.join(path, "raw"))
     while not os.path.exists(stands):
         stands = os.path.dirname(stands)
-    try:
-        os.makedirs(os.path.join(path, "raw"), exist_ok=True)
-        if os.path.exists(os.path.join(path, "plan.json")):
-            raise results.BadInput(f"--out {path}: holds a result already; name a new folder")
-        probe = os.path.join(path, "raw", ".probe")
-        with open(probe, "w", encoding="utf-8"):
-            pass
-        os.remove(probe)
-        made = os.path.abspath(os.path.join(path, "raw"))
-        while not keep and made != stands:
-            os.rmdir(made)
-            made = os.path.dirname(made)
-    except OSError as error:
-        raise results.BadInput(f"--out {path}: cannot be written ({error.strerror}); name a "
-                               "folder that you may write") from None
+    must_be_writable(path)
+    if os.path.exists(os.path.join(path, "plan.json")):
+        raise results.BadInput(f"--out {path}: holds a result already; name a new folder")
+    must_be_writable(os.path.join(path, "raw"))
+    made = os.path.abspath(os.path.join(path, "raw"))
+    while not keep and made != stands:
+        os.rmdir(made)
+        made = os.path.dirname(made)
 
 
 def positive(text):

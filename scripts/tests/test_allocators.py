@@ -103,8 +103,50 @@ class Run(fixture.Case):
         self.assert_refused(fixture.call("allocators.py", "--build-dir", self.folder, "--out",
                                          os.path.join(self.folder, "out")), "build first")
         self.assert_refused(fixture.call("malloc_instructions.py", "--cases", "pair"), "'pair'")
-        path = self.write("broken/allocators.json", "{}")
-        self.assert_refused(fixture.call("report.py", os.path.dirname(path)), "launches")
+        for folder in (self.write("file", ""), "/proc/none"):
+            self.assert_refused(fixture.call("allocators.py", "--build-dir", self.build(), "--out",
+                                             folder, "--only", "pair-1"), folder)
+
+    def test_a_damaged_result_is_named_with_the_place(self):
+        def broken(change):
+            document = invented_allocators.document(("glibc", "pfs"))
+            change(document)
+            path = self.write("broken/allocators.json", json.dumps(document))
+            return fixture.call("report.py", os.path.dirname(path))
+
+        path = self.write("empty/allocators.json", "")
+        self.assert_refused(fixture.call("report.py", os.path.dirname(path)), "damaged JSON")
+        self.assert_refused(broken(lambda d: d.pop("launches")), "launches is not a list")
+        self.assert_refused(broken(lambda d: d["launches"].insert(3, None)), "launches[3] is not")
+        self.assert_refused(broken(lambda d: d["launches"][2].update(case=[])),
+                            "launches[2].case is not a text")
+        self.assert_refused(broken(lambda d: d["cases"]["pair-1"].pop("judged")),
+                            "cases.pair-1.judged")
+        self.assert_refused(broken(lambda d: d["instructions"]["pfs"]["pair-64"].update(calls=0)),
+                            "instructions.pfs.pair-64.calls is not a count above 0")
+        self.assert_refused(broken(lambda d: d["slabs"].update(tiny=7)), "slabs.tiny is not an obj")
+        self.assertEqual(broken(lambda d: d.pop("slabs")).returncode, 0)
+
+    def test_a_measurement_that_was_stopped_at_its_start_is_shown(self):
+        document = invented_allocators.document(("glibc", "pfs"))
+        document.update(cases={}, launches=[], slabs={}, instructions={}, complete=False)
+        path = self.write("stopped/allocators.json", json.dumps(document))
+        done = fixture.call("report.py", os.path.dirname(path))
+        self.assertEqual((done.returncode, done.stderr), (1, ""))  # written, without a figure
+        self.assertIn("report:", done.stdout)
+
+    def test_a_launch_without_numbers_fails(self):
+        build = self.build()
+        runner = os.path.join(build, "release", "bench", "malloc", "pfs-malloc-run")
+        self.write(runner, "#!/bin/sh\nfor a; do case $a in --out=*) : >\"${a#--out=}\";; esac; "
+                   "done\nexit 126\n")
+        os.chmod(runner, stat.S_IRWXU)
+        done = fixture.call("allocators.py", "--build-dir", build, "--out",
+                            os.path.join(self.folder, "out"), "--only", "pair-1", "--allocators",
+                            "glibc", "--rounds", "1")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("is the disk full?", done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
 
 
 class Ratios(unittest.TestCase):
