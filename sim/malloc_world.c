@@ -97,6 +97,11 @@ bool pfs_system_purge_lazily(void *at, size_t size_bytes)
 	return pfs_system_purge(at, size_bytes);
 }
 
+void pfs_system_read_only(void *at, size_t size_bytes)
+{
+	(void)at, (void)size_bytes;
+}
+
 void pfs_system_small_pages(void *at, size_t size_bytes)
 {
 	(void)at, (void)size_bytes;

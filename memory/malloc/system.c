@@ -54,6 +54,13 @@ void pfs_system_small_pages(void *pages, size_t size_bytes)
 	(void)advise(pages, size_bytes, MADV_NOHUGEPAGE);
 }
 
+void pfs_system_read_only(void *pages, size_t size_bytes)
+{
+	int errno_before = errno;
+	(void)mprotect(pages, size_bytes, PROT_READ);
+	errno = errno_before;
+}
+
 uint64_t pfs_system_now(void)
 {
 	struct timespec now;

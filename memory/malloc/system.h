@@ -28,6 +28,9 @@ bool pfs_system_purge_lazily(void *pages, size_t size_bytes);
 /* Large OS pages, where the system gives them without being asked: not for these. */
 void pfs_system_small_pages(void *pages, size_t size_bytes);
 
+/* Nobody writes to them from now on, if the system can see to that. */
+void pfs_system_read_only(void *pages, size_t size_bytes);
+
 /* Nanoseconds of a clock that never goes back, to within some milliseconds. */
 uint64_t pfs_system_now(void);
 

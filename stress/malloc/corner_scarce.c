@@ -31,20 +31,25 @@ struct heap {
 	size_t count;
 };
 
+static bool push(struct heap *self, size_t size)
+{
+	errno = 0;
+	struct link *one = malloc(size);
+	if (one == NULL)
+		return false;
+	one->next = self->first;
+	one->size = size;
+	((unsigned char *)one)[size - 1] = 1;
+	self->first = one;
+	self->bytes += malloc_usable_size(one);
+	self->count++;
+	return true;
+}
+
 static void fill(struct heap *self, size_t size)
 {
-	for (;;) {
-		errno = 0;
-		struct link *one = malloc(size);
-		if (one == NULL)
-			break;
-		one->next = self->first;
-		one->size = size;
-		((unsigned char *)one)[size - 1] = 1;
-		self->first = one;
-		self->bytes += malloc_usable_size(one);
-		self->count++;
-	}
+	while (push(self, size))
+		continue;
 	CORNER_CHECK(errno == ENOMEM, "NULL with errno %d", errno);
 }
 
@@ -220,18 +225,24 @@ static void address_space_new_threads(void)
 	CORNER_CHECK(malloc(ROOM / 3) != NULL, "no 64 MiB afterwards");
 }
 
+/* The subtest anew in this process, the first time. */
+static void begin_again(const char *subtest)
+{
+	char path[] = "/proc/self/exe";
+	char *arguments[] = { path, strdup(subtest), NULL };
+	(void)setenv("CORNER_AGAIN", "1", 1);
+	(void)execv(path, arguments);
+	corner_fail("execv: %s", strerror(errno));
+}
+
 /* From the very start: the program runs under the limit before its first malloc. */
 static void small_from_the_start(void)
 {
 	struct heap heap = { 0 };
-	if (getenv("CORNER_LIMITED") == NULL) {
+	if (getenv("CORNER_AGAIN") == NULL) {
 		const struct rlimit at = { (size_t)48 << 20, (size_t)48 << 20 };
-		char path[] = "/proc/self/exe", own[] = "small_from_the_start";
-		char *arguments[] = { path, own, NULL };
-		(void)setenv("CORNER_LIMITED", "1", 1);
 		CORNER_CHECK(setrlimit(RLIMIT_AS, &at) == 0, "setrlimit");
-		(void)execv(path, arguments);
-		corner_fail("execv: %s", strerror(errno));
+		begin_again("small_from_the_start");
 	}
 	fill(&heap, 1000);
 	CORNER_CHECK(heap.bytes >= (size_t)16 << 20, "only %zu MiB of 48", heap.bytes >> 20);
@@ -281,6 +292,36 @@ static void overcommit_never(void)
 	CORNER_CHECK(malloc((size_t)16 << 20) != NULL, "no memory afterwards");
 }
 
+/* With all memory locked nothing can go back to the system, and what is mapped is resident. */
+static void locked_memory(void)
+{
+	struct heap heap = { 0 };
+	if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+		corner_skip("mlockall: %s", strerror(errno));
+	size_t before = corner_resident_bytes();
+	/* Where addresses are random, what is there at first may by chance lie on both sides of a
+	 * bound of some structure; not twice. */
+	if (before >= (size_t)16 << 20 && getenv("CORNER_AGAIN") == NULL)
+		begin_again("locked_memory");
+	CORNER_CHECK(before < (size_t)16 << 20, "%zu MiB resident before any use", before >> 20);
+	corner_note("%zu KiB resident before any use", before >> 10);
+	for (int round = 0; round < 3; round++) {
+		for (size_t size = 40; size < 1000000; size *= 5)
+			for (int i = 0; i < 20; i++)
+				push(&heap, size);
+		clear(&heap);
+		(void)malloc_trim(0);
+		for (size_t size = 40; size < 1000000; size *= 5) {
+			unsigned char *zeroes = calloc(1, size);
+			CORNER_CHECK(zeroes != NULL, "no %zu bytes", size);
+			for (size_t at = 0; at < size; at++)
+				CORNER_CHECK(zeroes[at] == 0, "byte %zu of %zu", at, size);
+			memset(zeroes, 1, size);
+			free(zeroes);
+		}
+	}
+}
+
 static const struct corner corners[] = {
 	{ "address_space_sizes", address_space_sizes },
 	{ "address_space_calls", address_space_calls },
@@ -291,6 +332,7 @@ static const struct corner corners[] = {
 	{ "data_limit_sizes", data_limit_sizes },
 	{ "mappings_exhausted", mappings_exhausted },
 	{ "overcommit_never", overcommit_never },
+	{ "locked_memory", locked_memory },
 };
 
 int main(int argc, char **argv)
