@@ -4,8 +4,8 @@
  *
  * A program opens its books, registers instruments (memory/<module>/<what>), tells when threads
  * begin and end and for whom they work, and says for each block that it allocates and frees how
- * large it is. What it gets for a block, a note of 8 bytes, it keeps with the block; the calls at the
- * end of this file do that in a header of 16 bytes.
+ * large it is. What it gets for a block, a note of 8 bytes, it keeps with the block; the calls at
+ * the end of this file do that in a header of 16 bytes.
  *
  * A block is credited where it was debited, whoever frees it and whenever (rule exact): no row
  * is ever below zero, and rows add up. The rules of the real systems are here, too, to be compared:
@@ -127,13 +127,13 @@ struct pfs_memory_note {
 struct pfs_memory_note pfs_memory_allocated(struct pfs_memory_thread *thread, pfs_memory_key key,
 					    size_t size_bytes);
 
-/* pfs_memory_freed - before a block is freed; size_bytes as it was told at its allocation. thread:
- * who frees it. Wait-free; the last block of a life that has ended: lock-free. */
+/* pfs_memory_freed - before a block is freed; size_bytes as it was told at its allocation.
+ * thread: who frees it. Wait-free; the last block of a life that has ended: lock-free. */
 void pfs_memory_freed(struct pfs_memory *memory, struct pfs_memory_thread *thread,
 		      struct pfs_memory_note note, size_t size_bytes);
 
-/* pfs_memory_resized - a free of so many bytes, and an allocation by the calling thread under the
- * same instrument. A block that was not counted is not counted. */
+/* pfs_memory_resized - a free of so many bytes, and an allocation by the calling thread under
+ * the same instrument. A block that was not counted is not counted. */
 struct pfs_memory_note pfs_memory_resized(struct pfs_memory *memory,
 					  struct pfs_memory_thread *thread,
 					  struct pfs_memory_note note, size_t before_bytes,
@@ -148,9 +148,9 @@ struct pfs_memory_note pfs_memory_claimed(struct pfs_memory *memory,
 void pfs_memory_tick(struct pfs_memory *memory);
 
 /*
- * Blocks of malloc with a header of 16 bytes in front, which holds note and size. As malloc, realloc
- * and free; NULL: no memory. A pointer that is no such block is a bug; it is caught, unless its
- * header looks like one.
+ * Blocks of malloc with a header of 16 bytes in front, which holds note and size. As malloc,
+ * realloc and free; NULL: no memory. A pointer that is no such block is a bug; it is caught,
+ * unless its header looks like one.
  */
 void *pfs_memory_malloc(struct pfs_memory *memory, struct pfs_memory_thread *thread,
 			pfs_memory_key key, size_t size_bytes);

@@ -1,9 +1,9 @@
 /*
- * layout.h - the box: a file in which a program keeps its accounts, and from which others read them.
+ * layout.h - the box: a file in which a program keeps its accounts, and others read them.
  *
- * The program maps it once, at its full length, and only writes; whoever asks maps or copies it, and
- * trusts nothing in it. It is sparse: a page of it exists from when it is first needed. No address
- * stands in it: a reference is a record's number plus one, 0 is none.
+ * The program maps it once, at its full length, and only writes; whoever asks maps or copies it,
+ * and trusts nothing in it. It is sparse: a page of it exists from when it is first needed. No
+ * address stands in it: a reference is a record's number plus one, 0 is none.
  *
  *	head     PFS_BOX_PAGE bytes     written by the program
  *	control  PFS_BOX_PAGE bytes     all that a reader may write; every value of it is safe for
@@ -24,6 +24,7 @@
 #ifndef PFS_BOX_LAYOUT_H
 #define PFS_BOX_LAYOUT_H
 
+#include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -225,7 +226,7 @@ struct pfs_cell {
 	alignas(PFS_LINE) _Atomic(uint64_t) word; /* foreign frees, or K - those still to come */
 	_Atomic(uint64_t) foreign_bytes;
 	/* Written once; but owner. */
-	alignas(PFS_LINE) _Atomic(uint32_t) owner; /* the thread's reference; 0: its life has ended */
+	alignas(PFS_LINE) _Atomic(uint32_t) owner; /* the thread's reference; 0: has ended */
 	uint32_t level;               /* enum pfs_cell_level */
 	uint32_t instrument;          /* reference */
 	uint32_t thread;              /* reference, also after the end; 0: of no thread */
@@ -253,7 +254,7 @@ struct pfs_box_tick {
 	uint64_t number;    /* from 1 on; tick n is at (n - 1) % PFS_BOX_TICKS_KEPT */
 	uint64_t realtime_ns;
 	struct pfs_box_own own;
-	struct pfs_box_share instruments[PFS_BOX_TICK_INSTRUMENTS]; /* the largest, first */
+	struct pfs_box_share instruments[PFS_BOX_TICK_INSTRUMENTS]; /* largest first */
 	struct pfs_box_share accounts[PFS_BOX_TICK_ACCOUNTS];
 };
 
@@ -268,8 +269,8 @@ struct pfs_box_module {
 
 /* What a TRUNCATE of table t found in a cell: current then. Readers write it, and read it. */
 struct pfs_box_cell_base {
-	uint32_t cell_word;         /* the cell's pfs_lock word; another life has another one */
-	uint32_t epochs[PFS_TABLES]; /* control.truncates[t] after that TRUNCATE; 0: none */
+	uint32_t cell_word;         /* the cell's pfs_lock word: its life */
+	uint32_t epochs[PFS_TABLES]; /* control.truncates[t] after it; 0: none */
 	struct {
 		uint64_t count, bytes;
 	} current[PFS_TABLES];
@@ -277,7 +278,7 @@ struct pfs_box_cell_base {
 
 /* What a TRUNCATE takes from COUNT_ALLOC and COUNT_FREE of a row, and from the sums of bytes. */
 struct pfs_box_row_base {
-	uint32_t record_word;       /* of the thread, account, user or host; 0 of the global table */
+	uint32_t record_word;       /* of the thread, account, user or host; global: 0 */
 	uint32_t epoch;
 	uint64_t count, bytes;
 };
