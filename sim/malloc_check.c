@@ -90,7 +90,7 @@ void pfs_malloc_check(struct pfs_malloc_world *self)
 	bool has_room = false;
 	for (uint32_t at = 0; at < bin->group_count; at++) {
 		struct pfs_group *group = bin->groups[at];
-		for (uint32_t slot = 0; slot < PFS_GROUP_SLABS; slot++) {
+		for (uint32_t slot = 0; slot < pfs_group_slabs(at); slot++) {
 			struct pfs_extent *slab = group->slabs[slot];
 			if (slab == NULL)
 				continue;

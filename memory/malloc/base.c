@@ -1,11 +1,16 @@
 #include "base.h"
 
 #include <pthread.h>
+#include <stdalign.h>
 
 #include "classes.h"
 #include "system.h"
 
 #define CHUNK_BYTES ((size_t)256 << 10)
+
+/* The first chunk: layout.ld has it behind the small variables, so that the pages of a program
+ * that allocates little hold both. */
+static alignas(PFS_LINE) char first_chunk[64 << 10] __attribute__((section(".bss.chunk")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *next_piece;  /* under lock, as all below */
@@ -18,9 +23,20 @@ static size_t whole_lines(size_t size_bytes)
 	return (size_bytes + PFS_LINE - 1) / PFS_LINE * PFS_LINE;
 }
 
+static void use_chunk(char *chunk, size_t bytes)
+{
+	next_piece = chunk;
+	left_bytes = bytes;
+	mapped_bytes += bytes;
+}
+
 /* What is left of the last chunk is lost: less than a piece. */
 static bool new_chunk(size_t size_bytes)
 {
+	if (mapped_bytes == 0 && size_bytes <= sizeof(first_chunk)) {
+		use_chunk(first_chunk, sizeof(first_chunk));
+		return true;
+	}
 	size_t least = (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
 	size_t bytes = least > CHUNK_BYTES / 4 ? least : CHUNK_BYTES;
 	char *chunk = pfs_system_map(bytes);
@@ -30,9 +46,7 @@ static bool new_chunk(size_t size_bytes)
 	}
 	if (chunk == NULL)
 		return false;
-	next_piece = chunk;
-	left_bytes = bytes;
-	mapped_bytes += bytes;
+	use_chunk(chunk, bytes);
 	return true;
 }
 

@@ -21,6 +21,8 @@ void pfs_bin_init(struct pfs_bin *self, struct pfs_arena *arena, uint32_t class)
 	pfs_mutex_init(&self->growing);
 	self->arena = arena;
 	self->class = class;
+	self->groups = &self->first_group;
+	self->group_capacity = 1;
 }
 
 /* ---- where there is room ---- */
@@ -147,18 +149,19 @@ static uint32_t take_locked(struct pfs_bin *self, void **slots, uint32_t count)
 static bool more_groups(struct pfs_bin *self)
 {
 	if (self->group_count == self->group_capacity) {
-		uint32_t capacity = self->group_capacity == 0 ? 8 : self->group_capacity * 2;
+		uint32_t capacity = self->group_capacity == 1 ? 8 : self->group_capacity * 2;
 		/* The old array is lost: an eighth of a line for each slab, at most. */
 		struct pfs_pool none = { NULL };
 		struct pfs_group **groups = pfs_base_new(&none, capacity * sizeof(*groups));
 		if (groups == NULL)
 			return false;
-		if (self->group_count != 0)
-			memcpy(groups, self->groups, self->group_count * sizeof(*groups));
+		memcpy(groups, self->groups, self->group_count * sizeof(*groups));
 		self->groups = groups;
 		self->group_capacity = capacity;
 	}
-	struct pfs_group *group = pfs_base_new(&group_pool, sizeof(*group));
+	size_t slabs_bytes = pfs_group_slabs(self->group_count) * sizeof(struct pfs_extent *);
+	struct pfs_group *group =
+		pfs_base_new(&group_pool, offsetof(struct pfs_group, slabs) + slabs_bytes);
 	if (group == NULL)
 		return false;
 	group->bin = self;
@@ -172,7 +175,7 @@ static struct pfs_group *group_with_hole(struct pfs_bin *self)
 {
 	while (self->group_with_hole < self->group_count) {
 		struct pfs_group *group = self->groups[self->group_with_hole];
-		if (group->used != PFS_GROUP_ALL)
+		if (group->used != pfs_group_all(group))
 			return group;
 		self->group_with_hole++;
 	}
@@ -380,7 +383,7 @@ void pfs_bin_count(struct pfs_bin *self, struct pfs_bin_counts *counts)
 	uint64_t free = 0;
 	pfs_mutex_lock(&self->lock);
 	for (uint32_t g = 0; g < self->group_count; g++) {
-		for (uint32_t i = 0; i < PFS_GROUP_SLABS; i++) {
+		for (uint32_t i = 0; i < pfs_group_slabs(g); i++) {
 			struct pfs_extent *slab = self->groups[g]->slabs[i];
 			for (uint32_t w = 0; slab != NULL && w < pfs_slab_word_count(slab); w++) {
 				/* relaxed: a count */

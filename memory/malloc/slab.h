@@ -36,27 +36,38 @@
 #ifdef PFS_SIM /* few, so that small slabs have several words, and a few slabs several groups */
 #define PFS_WORD_BITS 1u
 #define PFS_GROUP_SLABS 2u
+#define PFS_FIRST_GROUP_SLABS 2u
 #define PFS_BIN_BITS 2u
 #else
 #define PFS_WORD_BITS 6u
 #define PFS_GROUP_SLABS 64u
+#define PFS_FIRST_GROUP_SLABS 4u /* most bins of small programs have no more: one line */
 #define PFS_BIN_BITS 64u /* of a bin's word; each for every 64th group */
 #endif
 #define PFS_WORD_REGIONS (1u << PFS_WORD_BITS)
 #define PFS_WORD_ALL (UINT64_MAX >> (64 - PFS_WORD_REGIONS))
-#define PFS_GROUP_ALL (UINT64_MAX >> (64 - PFS_GROUP_SLABS))
 #define PFS_SLAB_LINES_MOST 4u /* of words: 2048 regions */
 
 struct pfs_bin;
 
-/* 64 slabs of a bin. Made with the first of them, never given back. */
+/* 64 slabs of a bin, the first group 4. Made with the first of them, never given back. */
 struct pfs_group {
 	alignas(PFS_LINE) _Atomic(uint64_t) room;
 	uint64_t used;         /* under the bin's lock, as slabs */
 	struct pfs_bin *bin;   /* made once */
 	uint32_t number;       /* made once */
-	struct pfs_extent *slabs[PFS_GROUP_SLABS];
+	struct pfs_extent *slabs[]; /* pfs_group_slabs */
 };
+
+static inline uint32_t pfs_group_slabs(uint32_t number)
+{
+	return number == 0 ? PFS_FIRST_GROUP_SLABS : PFS_GROUP_SLABS;
+}
+
+static inline uint64_t pfs_group_all(const struct pfs_group *group)
+{
+	return UINT64_MAX >> (64 - pfs_group_slabs(group->number));
+}
 
 /* Set a hint's bit if it is clear. */
 static inline void pfs_hint_raise(_Atomic(uint64_t) *hint, uint64_t bit)

@@ -35,7 +35,7 @@ static void walk_bin(struct walk *walk, struct pfs_bin *bin)
 {
 	pfs_mutex_lock(&bin->lock);
 	for (uint32_t g = 0; g < bin->group_count; g++) {
-		for (uint32_t i = 0; i < PFS_GROUP_SLABS && !walk->is_over; i++) {
+		for (uint32_t i = 0; i < pfs_group_slabs(g) && !walk->is_over; i++) {
 			struct pfs_extent *slab = bin->groups[g]->slabs[i];
 			if (slab != NULL)
 				walk_slab(walk, slab);
