@@ -6,6 +6,7 @@
 #include <pfslab/malloc.h>
 #include <string.h>
 
+#include "last.h"
 #include "quick.h"
 
 void *pfs_no_memory(size_t size_bytes)
@@ -21,6 +22,13 @@ void *pfs_block_fill(void *block)
 	if (block != NULL && (pfs_conf.zero || pfs_conf.junk))
 		pfs_conf_fill(block, pfs_malloc_usable_size(block));
 	return block;
+}
+
+/* What a thread that pfs_die ends allocates. */
+static void *last_block(size_t size_bytes, size_t align_bytes)
+{
+	void *block = pfs_last_new(size_bytes, align_bytes);
+	return block != NULL ? block : pfs_no_memory(size_bytes);
 }
 
 PFS_COLD void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes,
@@ -40,11 +48,15 @@ PFS_COLD void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, s
 
 PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_zeroed)
 {
+	if (pfs_is_last())
+		return last_block(size_bytes, align_bytes);
 	return pfs_malloc_large_in(pfs_cache_arena(), size_bytes, align_bytes, is_zeroed);
 }
 
 PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
 {
+	if (pfs_is_last())
+		return last_block(size_bytes, PFS_LINE);
 	if (size_bytes > PFS_SMALL_MAX)
 		return pfs_block_fill(pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL));
 	int errno_before = errno;
@@ -73,6 +85,8 @@ static void free_other(void *block, const char *call)
 PFS_COLD void pfs_free_slow(void *block)
 {
 	static const char call[] = "free";
+	if (pfs_is_last())
+		return;
 	int errno_before = errno;
 	uint32_t offset = pfs_map_ring(pfs_map_entry(block));
 	if (offset != 0) {
@@ -116,7 +130,11 @@ static size_t extent_block_bytes(struct pfs_extent *extent)
 
 size_t pfs_malloc_usable_size(const void *block)
 {
-	return block != NULL ? extent_block_bytes(pfs_extent_of(block, "malloc_usable_size")) : 0;
+	if (block == NULL)
+		return 0;
+	if (pfs_is_last() && pfs_map_entry_or_none((uintptr_t)block) == 0)
+		return pfs_last_size(block);
+	return extent_block_bytes(pfs_extent_of(block, "malloc_usable_size"));
 }
 
 void *pfs_calloc(size_t count, size_t size_bytes)
@@ -171,6 +189,15 @@ static void *realloc_to(void *block, size_t size_bytes)
 	return block;
 }
 
+static void *realloc_last(void *block, size_t size_bytes)
+{
+	size_t before = pfs_malloc_usable_size(block);
+	void *moved = last_block(size_bytes, PFS_LINE);
+	if (moved != NULL)
+		memcpy(moved, block, before < size_bytes ? before : size_bytes);
+	return moved;
+}
+
 void *pfs_realloc(void *block, size_t size_bytes)
 {
 	if (block == NULL)
@@ -179,6 +206,8 @@ void *pfs_realloc(void *block, size_t size_bytes)
 		pfs_block_free(block);
 		return NULL;
 	}
+	if (pfs_is_last())
+		return realloc_last(block, size_bytes);
 	return size_bytes <= PFS_SIZE_MAX ? realloc_to(block, size_bytes)
 					  : pfs_no_memory(size_bytes);
 }
@@ -207,6 +236,8 @@ size_t pfs_aligned_size(size_t align_bytes, size_t size_bytes)
 /* The alignment is a power of two. */
 void *pfs_memalign(size_t align_bytes, size_t size_bytes)
 {
+	if (pfs_is_last())
+		return last_block(size_bytes, align_bytes);
 	if (align_bytes > PFS_SIZE_MAX || size_bytes > PFS_SIZE_MAX - align_bytes)
 		return pfs_no_memory(size_bytes);
 	if (align_bytes <= PFS_OS_PAGE) {

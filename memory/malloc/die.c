@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "last.h"
+
 #define LINE_BYTES 256
 
 struct line {
@@ -53,6 +55,7 @@ void pfs_die(const char *call, const void *pointer, const char *what)
 	add(&line, "): ");
 	add(&line, what);
 	put(&line);
+	pfs_last_begin();
 	abort();
 }
 

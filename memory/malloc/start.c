@@ -18,6 +18,7 @@
 #include "conf.h"
 #include "ctl.h"
 #include "explicit.h"
+#include "last.h"
 #include "map.h"
 #include "stats.h"
 #include "tick.h"
@@ -53,8 +54,11 @@ void pfs_start_thread(struct pfs_cache *cache)
 		(void)pthread_setspecific(key, cache);
 }
 
+/* A thread that pfs_die ends may hold any of the locks already: its child allocates as it does. */
 static void prepare(void)
 {
+	if (pfs_is_last())
+		return;
 	pfs_start();
 	if (_IO_list_lock != NULL)
 		_IO_list_lock();
@@ -84,6 +88,8 @@ static void unlock_outer(void)
 
 static void in_parent(void)
 {
+	if (pfs_is_last())
+		return;
 	unlock_inner();
 	unlock_outer();
 	if (_IO_list_unlock != NULL)
@@ -92,6 +98,8 @@ static void in_parent(void)
 
 static void in_child(void)
 {
+	if (pfs_is_last())
+		return;
 	unlock_inner();
 	pfs_caches_child();
 	pfs_tick_child();
@@ -117,6 +125,8 @@ __attribute__((constructor(101))) static void at_begin(void)
 
 __attribute__((destructor(101))) static void at_end(void)
 {
+	if (pfs_is_last())
+		return;
 	if (pfs_conf.stats_print)
 		pfs_stats_print();
 	/* What is wrong with a block that was freed is noticed when it leaves its ring, so at the

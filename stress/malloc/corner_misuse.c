@@ -274,23 +274,98 @@ static void allocate_and_leave(int signal_number)
 	_exit(0);
 }
 
-static void handler_allocates(void)
+static char *kept_before;
+
+/* The same with all there is of calls, and a fork: the child, too. */
+static void call_all_and_leave(int signal_number)
+{
+	unsigned char *block = NULL;
+	(void)signal_number;
+	for (size_t size = 1; size < 1000000; size *= 3) {
+		block = realloc(block, size);
+		corner_stamp(block, size, 1);
+		block = realloc(block, size * 2);
+		size_t kept = corner_stamp_differs(block, size, 1);
+		if (kept != size || malloc_usable_size(block) < size * 2)
+			_exit(2);
+		void *aligned = memalign(256, size);
+		char *zeroes = calloc(1, size);
+		if ((uintptr_t)aligned % 256 != 0 || zeroes[0] != 0 || zeroes[size - 1] != 0)
+			_exit(3);
+		free(aligned);
+		free(zeroes);
+	}
+	free(block);
+	char *before = realloc(kept_before, 50);
+	if (strcmp(before, "before") != 0)
+		_exit(4);
+	pid_t child = fork();
+	int status = 0;
+	if (child == 0)
+		exit(malloc(100) == NULL);
+	if (waitpid(child, &status, 0) != child || status != 0)
+		_exit(5);
+	exit(0);
+}
+
+static void run_with_handler(void (*handler)(int), void (*misuse)(void))
 {
 	int status = 0;
 	map_story();
 	pid_t child = fork();
 	if (child == 0) {
 		(void)alarm(HANG_SECONDS);
-		(void)signal(SIGABRT, allocate_and_leave);
-		(void)signal(SIGSEGV, allocate_and_leave);
-		twice_huge();
-		twice_small();
+		(void)signal(SIGABRT, handler);
+		(void)signal(SIGSEGV, handler);
+		misuse();
 		go_on();
 		_exit(SURVIVED);
 	}
 	(void)waitpid(child, &status, 0);
 	CORNER_CHECK(WIFEXITED(status), "the handler ended by signal %d", WTERMSIG(status));
-	CORNER_CHECK(WEXITSTATUS(status) == 0, "survives");
+	CORNER_CHECK(WEXITSTATUS(status) != SURVIVED, "survives");
+	CORNER_CHECK(WEXITSTATUS(status) == 0, "the handler exits with %d", WEXITSTATUS(status));
+}
+
+static void twice_huge_and_small(void)
+{
+	twice_huge();
+	twice_small();
+}
+
+static void handler_allocates(void)
+{
+	run_with_handler(allocate_and_leave, twice_huge_and_small);
+}
+
+static void *free_twice_and_stay(void *opaque)
+{
+	void *block = malloc(40), *other = malloc(40);
+	free(block);
+	free(other);
+	free(block);
+	(void)pthread_barrier_wait(opaque);
+	(void)pause();
+	return NULL;
+}
+
+/* Another thread's mistake is noticed by one that empties its ring, with locks. */
+static void twice_in_another_ring(void)
+{
+	pthread_t thread;
+	pthread_barrier_t done;
+	kept_before = strcpy(malloc(20), "before");
+	(void)pthread_barrier_init(&done, NULL, 2);
+	if (pthread_create(&thread, NULL, free_twice_and_stay, &done) != 0)
+		_exit(6);
+	(void)pthread_barrier_wait(&done);
+	(void)malloc_trim(0);
+	(void)sleep(3);
+}
+
+static void handler_allocates_in_locks(void)
+{
+	run_with_handler(call_all_and_leave, twice_in_another_ring);
 }
 
 #define MISUSE(what)                     \
@@ -311,8 +386,10 @@ static void handler_allocates(void)
 MISUSES(MISUSE)
 
 #define ENTRY(what) { #what, must_##what },
-static const struct corner corners[] = { MISUSES(ENTRY) { "handler_allocates",
-							    handler_allocates } };
+static const struct corner corners[] = {
+	MISUSES(ENTRY) { "handler_allocates", handler_allocates },
+	{ "handler_allocates_in_locks", handler_allocates_in_locks },
+};
 
 int main(int argc, char **argv)
 {
