@@ -6,8 +6,8 @@
  * address stands in it: a reference is a record's number plus one, 0 is none.
  *
  *	head     PFS_BOX_PAGE bytes     written by the program
- *	control  PFS_BOX_PAGE bytes     all that a reader may write; every value of it is safe for
- *	                                the program, which reads two things: generation and enabled
+ *	control  PFS_BOX_PAGE bytes     all that a reader may write; every value of it is safe
+ *	                                for the program
  *	regions  as the head's table says, each from a multiple of PFS_BOX_PAGE on
  *
  * Records. A region of records is what a container of the layout bare, with words, has for pages:
@@ -197,7 +197,7 @@ enum pfs_cell_level {
  *	thread    the thread's cell
  *	account   the account's, and those of its threads; also of ended lives, until their last
  *	          block is free
- *	user      the user's, and all of its accounts' rows; and cells of threads without an account
+ *	user      the user's, and all of its accounts' rows; also of threads without an account
  *	host      likewise
  *	global    the global one, all accounts' rows, and all cells of threads without an account
  * Of a cell of a thread marks[t] are for table t. A cell of an account, a user, a host and the
@@ -206,10 +206,13 @@ enum pfs_cell_level {
  *	HIGH of it = max(low_*, high_* + sum of high marks of the cells that are still there)
  * and the rows above sum these. The low mark of a cell that was added to another is 0.
  * Where epochs[t] is not control.truncates[t], the cell has not changed its marks since that
- * TRUNCATE: of a thread's cell the marks are then as PFS_BOX_CELL_BASES says, of others 0.
+ * TRUNCATE: of a thread's cell the marks are then as PFS_BOX_CELL_BASES says, of others 0. Where it
+ * is, the high mark of a thread's cell is at least what PFS_BOX_CELL_BASES says of that TRUNCATE,
+ * for others may have freed since then; and a low mark is at most the current value, for an
+ * owner looks at it when it allocates.
  *
- * Read far before frees, and frees before allocs: so no difference is ever below zero under the
- * rule exact.
+ * Read what others freed (word, foreign_bytes) first, then frees, then allocs: so no difference is
+ * ever below zero under the rule exact.
  */
 struct pfs_cell {
 	/* The thread's own line; of other levels, under the desk. */
