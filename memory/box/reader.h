@@ -22,13 +22,13 @@
 #include "memory/box/layout.h"
 
 #define PFS_NONE UINT32_MAX /* an index that is none */
-#define PFS_BOX_PATH_BYTES 4096u
+#define PFS_READER_PATH_BYTES 4096u
 
 /* ---- which boxes there are ---- */
 
 /* What a box says of its program, and what the system says of the box. */
 struct pfs_box_info {
-	char path[PFS_BOX_PATH_BYTES];
+	char path[PFS_READER_PATH_BYTES];
 	uint32_t pid, parent_pid, uid;
 	uint32_t state;             /* enum pfs_box_state, as the program left it */
 	bool is_live;               /* the program has it, now */
@@ -52,8 +52,8 @@ struct pfs_box_list {
 	struct pfs_message why;     /* the first of them */
 };
 
-/* pfs_box_folder - where boxes are: $PFS_MEM_DIR, else /dev/shm/pfslab-<uid>. */
-void pfs_box_folder(char *folder, size_t folder_bytes);
+/* pfs_reader_folder - where boxes are: $PFS_MEM_DIR, else /dev/shm/pfslab-<uid>. */
+void pfs_reader_folder(char *folder, size_t folder_bytes);
 
 /* pfs_box_list_make - all boxes of the folder, living and dead. No folder: none, which is fine.
  * False: it cannot be read, as message says. */
@@ -66,23 +66,23 @@ char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_byte
 
 /* ---- one box ---- */
 
-struct pfs_box;
+struct pfs_reader;
 
 /*
- * pfs_box_open - the box of a TARGET: a process id (only digits; its living box, else its newest),
- * "last" (the newest start in the folder, living or dead), or a file name.
+ * pfs_reader_open - the box of a TARGET: a process id (only digits; its living box, else its
+ * newest), "last" (the newest start in the folder, living or dead), or a file name.
  *
  * Returns   the box; NULL: as message says.
  */
-struct pfs_box *pfs_box_open(const char *target, struct pfs_message *message);
-void pfs_box_close(struct pfs_box *box);
+struct pfs_reader *pfs_reader_open(const char *target, struct pfs_message *message);
+void pfs_reader_close(struct pfs_reader *self);
 
-/* What stood in it when it was opened, or asked for last by pfs_box_refresh. */
-const struct pfs_box_info *pfs_box_info(const struct pfs_box *box);
+/* What stood in it when it was opened, or asked for last by pfs_reader_refresh. */
+const struct pfs_box_info *pfs_reader_info(const struct pfs_reader *self);
 
-/* pfs_box_refresh - look again: does the program live, what does the head say? A box whose program
- * died meanwhile is copied now. False: it became unreadable. */
-bool pfs_box_refresh(struct pfs_box *box, struct pfs_message *message);
+/* pfs_reader_refresh - look again: does the program live, what does the head say? A box whose
+ * program died meanwhile is copied now. False: it became unreadable. */
+bool pfs_reader_refresh(struct pfs_reader *self, struct pfs_message *message);
 
 /* ---- a snapshot: private memory, all references checked ---- */
 
@@ -163,7 +163,7 @@ struct pfs_snapshot {
  * Looks at the box again first: a program that died meanwhile is found dead.
  * Returns   the snapshot, to be freed; NULL: as message says.
  */
-struct pfs_snapshot *pfs_snapshot_take(struct pfs_box *box, unsigned parts,
+struct pfs_snapshot *pfs_snapshot_take(struct pfs_reader *self, unsigned parts,
 				       struct pfs_message *message);
 void pfs_snapshot_free(struct pfs_snapshot *snapshot);
 
@@ -181,18 +181,19 @@ uint32_t pfs_snapshot_account(const struct pfs_snapshot *snapshot, uint32_t refe
 /* ---- what readers write; the program must live ---- */
 
 /*
- * pfs_box_truncate - TRUNCATE of a table: its baseline is now. COUNT_FREE and the freed bytes
+ * pfs_reader_truncate - TRUNCATE of a table: its baseline is now. COUNT_FREE and the freed bytes
  * become 0, COUNT_ALLOC and the allocated bytes what is in use, LOW and HIGH what is CURRENT.
  *
  * The tables inside it go with it, as in MySQL: by thread is inside by account, that inside by user
  * and by host, and all inside global. False: nothing was changed, as message says.
  */
-bool pfs_box_truncate(struct pfs_box *box, enum pfs_box_table table, struct pfs_message *message);
+bool pfs_reader_truncate(struct pfs_reader *self, enum pfs_box_table table,
+			 struct pfs_message *message);
 
-/* pfs_box_enable - is what is allocated under an instrument counted, from now on? number: that of
- * struct pfs_seen_instrument. */
-bool pfs_box_enable(struct pfs_box *box, uint32_t number, bool enabled,
-		    struct pfs_message *message);
+/* pfs_reader_enable - is what is allocated under an instrument counted, from now on? number: that
+ * of struct pfs_seen_instrument. */
+bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
+		       struct pfs_message *message);
 
 /*
  * pfs_box_row_number - where the base of a row stands in PFS_BOX_ROW_BASES: the threads' records
@@ -229,8 +230,8 @@ static inline uint64_t pfs_box_room(const struct pfs_box_region *region)
 
 /* ---- whole files ---- */
 
-/* pfs_box_check - is everything in it consistent, and does it add up? False: what is not. */
-bool pfs_box_check(struct pfs_box *box, struct pfs_message *message);
+/* pfs_reader_check - is everything in it consistent, and does it add up? False: what is not. */
+bool pfs_reader_check(struct pfs_reader *self, struct pfs_message *message);
 
 /* The five tables' names, MySQL's; and the table of a name, or of its short form: thread, account,
  * user, host, global. PFS_TABLES: no such one. */
