@@ -237,7 +237,7 @@ static struct pfs_extent *slab_new(struct pfs_bin *self)
 	slab->words = NULL;
 	if (!slab_words(slab) || !slab_tags(slab, self->class)) {
 		slab_forget(slab, self->class);
-		pfs_extents_give(extents, slab);
+		pfs_extents_give(extents, slab, PFS_EXTENT_DIRTY);
 		return NULL;
 	}
 	/* relaxed: [K5] and the bin's lock carry it. */
@@ -272,7 +272,7 @@ static void slab_end(struct pfs_extent *slab)
 	slab_forget(slab, slab->class);
 	pfs_map_set_all(slab->base, slab->size_bytes, NULL, 0);
 	pfs_map_set_ends(slab->base, slab->size_bytes, slab);
-	pfs_extents_give(pfs_arena_extents(pfs_extent_arena(slab)), slab);
+	pfs_extents_give(pfs_arena_extents(pfs_extent_arena(slab)), slab, PFS_EXTENT_DIRTY);
 }
 
 /* Under lock. */

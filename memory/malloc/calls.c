@@ -158,7 +158,7 @@ static void *move_bytes(void *block, size_t before, size_t size_bytes)
 	void *moved = pfs_malloc(size_bytes);
 	if (moved == NULL)
 		return NULL;
-	memcpy(moved, block, before < size_bytes ? before : size_bytes);
+	pfs_large_copy(moved, block, before < size_bytes ? before : size_bytes);
 	if (pfs_conf.tags)
 		*pfs_malloc_tag(moved) = *pfs_malloc_tag(block);
 	pfs_block_free(block);

@@ -51,6 +51,7 @@ struct pfs_extent {
 	struct pfs_extent *older, *newer;   /* of its kind, by the time it became free */
 	struct pfs_extent *next_of_all; /* of the arena's descriptors, in use or not; made once */
 	bool is_zeroed;       /* of one that is handed out */
+	bool is_clean;        /* of a large block: its pages went back while it was copied */
 	size_t request_bytes; /* of a large block: its size class */
 	_Atomic(uint64_t) few_words[PFS_SLAB_WORDS_INLINE];
 };

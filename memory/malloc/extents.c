@@ -361,11 +361,12 @@ bool pfs_extents_has_dirty(struct pfs_extents *self, size_t size_bytes)
 	return has;
 }
 
-void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent)
+void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent,
+		      enum pfs_extent_kind kind)
 {
 	pfs_mutex_lock(&self->lock);
 	self->active_bytes -= extent->size_bytes;
-	insert(self, extent, PFS_EXTENT_DIRTY);
+	insert(self, extent, kind);
 	pfs_mutex_unlock(&self->lock);
 }
 

@@ -57,8 +57,10 @@ void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena);
 struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 				    size_t align_bytes);
 
-/* Take an extent back, HELD, SLAB or LARGE, with no entry in the map but those of its ends [P1]. */
-void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent);
+/* Take an extent back, HELD, SLAB or LARGE, with no entry in the map but those of its ends [P1]. It
+ * becomes dirty, or retained, if it has no memory any more. */
+void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent,
+		      enum pfs_extent_kind kind);
 
 /* Are there so many bytes of dirty pages? A slab of these is no new memory. */
 bool pfs_extents_has_dirty(struct pfs_extents *self, size_t size_bytes);

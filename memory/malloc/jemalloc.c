@@ -235,7 +235,7 @@ static void *move_block(const struct wish *wish, void *block, size_t before, siz
 	if (moved == NULL)
 		return NULL;
 	size_t after = pfs_malloc_usable_size(moved);
-	memcpy(moved, block, before < after ? before : after);
+	pfs_large_copy(moved, block, before < after ? before : after);
 	if (pfs_conf.tags)
 		*pfs_malloc_tag(moved) = *pfs_malloc_tag(block);
 	dallocx(block, flags);

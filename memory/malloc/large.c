@@ -1,10 +1,14 @@
 #include "large.h"
 
+#include <string.h>
+
 #include "cache.h"
 #include "conf.h"
 #include "map.h"
 #include "system.h"
 
+#define MOVE_LEAST_BYTES ((size_t)128 << 10)
+#define MOVE_PIECE_BYTES ((size_t)256 << 10)
 
 static struct pfs_pool tag_pool;
 
@@ -35,7 +39,7 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	if (pfs_conf.tags) {
 		extent->tags = pfs_base_new(&tag_pool, sizeof(*extent->tags));
 		if (extent->tags == NULL) {
-			pfs_extents_give(extents, extent);
+			pfs_extents_give(extents, extent, PFS_EXTENT_DIRTY);
 			return NULL;
 		}
 		*extent->tags = 0;
@@ -43,6 +47,7 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	if (is_zeroed != NULL)
 		*is_zeroed = extent->is_zeroed;
 	extent->request_bytes = bytes;
+	extent->is_clean = false;
 	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
 	pfs_extents_count_large(extents, 0, bytes);
 	pfs_cache_note_new(pfs_cache_own, bytes);
@@ -59,9 +64,10 @@ void pfs_large_free(struct pfs_extent *extent)
 	extent->tags = NULL;
 	pfs_extents_count_large(extents, bytes, 0);
 	pfs_cache_note_freed(pfs_cache_attached(), bytes);
+	bool is_clean = extent->is_clean;
 	if (pfs_conf.oversize_threshold != 0 && bytes >= pfs_conf.oversize_threshold)
-		(void)pfs_system_purge((void *)extent->base, bytes); /* NOLINT: as above */
-	pfs_extents_give(extents, extent);
+		is_clean = pfs_system_purge((void *)extent->base, bytes); /* NOLINT: as above */
+	pfs_extents_give(extents, extent, is_clean ? PFS_EXTENT_RETAINED : PFS_EXTENT_DIRTY);
 	if (pfs_arena_decay_ms(arena, PFS_EXTENT_DIRTY) == 0)
 		(void)pfs_extents_purge(extents, PFS_EXTENT_DIRTY, 0,
 					pfs_arena_decay_ms(arena, PFS_EXTENT_MUZZY) != 0);
@@ -88,4 +94,28 @@ bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
 	pfs_cache_note_new(pfs_cache_own, bytes);
 	pfs_cache_note_freed(pfs_cache_own, before);
 	return true;
+}
+
+/* A piece at a time; false: some of it keeps its memory. */
+static bool copy_and_purge(char *to, char *from, size_t bytes)
+{
+	bool is_clean = true;
+	for (size_t at = 0; at < bytes; at += MOVE_PIECE_BYTES) {
+		size_t piece = bytes - at < MOVE_PIECE_BYTES ? bytes - at : MOVE_PIECE_BYTES;
+		memcpy(to + at, from + at, piece);
+		is_clean &= pfs_system_purge(from + at, piece);
+	}
+	return is_clean;
+}
+
+void pfs_large_copy(void *to, void *from, size_t bytes)
+{
+	struct pfs_extent *left = pfs_map_extent(pfs_map_entry(from));
+	struct pfs_extent *moved = pfs_map_extent(pfs_map_entry(to));
+	bool is_whole = bytes >= MOVE_LEAST_BYTES && left->size_bytes == bytes;
+	if (is_whole && moved->is_zeroed &&
+	    pfs_arena_decay_ms(pfs_extent_arena(left), PFS_EXTENT_DIRTY) != -1)
+		left->is_clean = copy_and_purge(to, from, bytes);
+	else
+		memcpy(to, from, bytes);
 }

@@ -24,5 +24,11 @@ void pfs_large_free(struct pfs_extent *extent);
 /* To another size, large too, where the block is; false: it can not be. */
 bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes);
 
+/*
+ * The bytes of a block, of any size, into a new one that is not smaller; the old one is freed next.
+ * Where it is large and the new one of new memory, its pages go back as they are copied, for
+ * otherwise a block that grows would be resident twice, and what it leaves too small for itself.
+ */
+void pfs_large_copy(void *to, void *from, size_t bytes);
 
 #endif

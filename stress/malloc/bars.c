@@ -1,11 +1,12 @@
 /*
- * bars.c - how much memory stays: four programs whose resident set is measured, one a run.
+ * bars.c - how much memory stays: programs whose resident set is measured, one a run.
  *
- * usage: bars idle_own | idle_other | queue | parked | tiny
+ * usage: bars idle_own | idle_other | queue | parked | grown | tiny
  * idle_own    8 threads allocate 32 MiB each of 16 to 8192 bytes, free it, and stay idle
  * idle_other  the same, each frees what its neighbour allocated
  * queue       16 threads allocate, one only frees, through a queue that is full all the time
  * parked      400 threads only free what 10 others allocated, and stay idle
+ * grown       two blocks grow by realloc in turns, to 32 MiB each: the peak
  * tiny        a program that allocates next to nothing
  * Prints "name value" lines, bytes where nothing else is said; bars.py makes the table. The
  * program's own tables are mapped, touched before the first measurement or unmapped before the
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define IDLE_THREADS 8
@@ -32,6 +34,7 @@
 #define FREERS 400
 #define GIVERS 10
 #define GIVEN 1000 /* blocks for each of the 400 */
+#define GROWN_BYTES ((size_t)32 << 20)
 #define STACK_BYTES ((size_t)64 << 10)
 
 static pthread_barrier_t met;
@@ -288,6 +291,28 @@ static void parked(void)
 		     (ssize_t)(later - before) / FREERS);
 }
 
+/* ---- grown ---- */
+
+/* In turns, so that mostly neither finds room behind itself. */
+static void grown(void)
+{
+	char *blocks[2] = { NULL, NULL };
+	size_t before = resident_bytes();
+	for (size_t bytes = (size_t)64 << 10; bytes <= GROWN_BYTES; bytes *= 2) {
+		for (size_t i = 0; i < 2; i++) {
+			blocks[i] = realloc(blocks[i], bytes);
+			if (blocks[i] == NULL)
+				die("no memory");
+			memset(blocks[i] + bytes / 2, 1, bytes / 2);
+		}
+	}
+	struct rusage usage;
+	if (getrusage(RUSAGE_SELF, &usage) != 0)
+		die("getrusage");
+	double peak = (double)usage.ru_maxrss * 1024 - (double)before;
+	(void)printf("peak_ratio %.3f\n", peak / (2.0 * GROWN_BYTES));
+}
+
 /* ---- tiny ---- */
 
 static void tiny(void)
@@ -316,10 +341,12 @@ int main(int argc, char **argv)
 		queue_bar();
 	} else if (strcmp(bar, "parked") == 0) {
 		parked();
+	} else if (strcmp(bar, "grown") == 0) {
+		grown();
 	} else if (strcmp(bar, "tiny") == 0) {
 		tiny();
 	} else {
-		(void)fprintf(stderr, "usage: bars idle_own|idle_other|queue|parked|tiny\n");
+		(void)fprintf(stderr, "usage: bars idle_own|idle_other|queue|parked|grown|tiny\n");
 		return 2;
 	}
 	(void)fflush(stdout);

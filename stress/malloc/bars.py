@@ -30,6 +30,7 @@ BARS = (
     Bar("queue", "freed_blocks", "... million blocks freed", 1e6, None, None),
     Bar("parked", "at_once_each", "400 only free: KiB each, at once", KIB, None, None),
     Bar("parked", "after_3_s_each", "... after 3 s", KIB, 16, 24),
+    Bar("grown", "peak_ratio", "2 blocks grow to 32 MiB: peak / their bytes", 1, None, 1.1),
     Bar("tiny", "private_dirty", "tiny program: private dirty, KiB", KIB, None, None),
     Bar("tiny", "resident", "tiny program: RSS, KiB", KIB, None, None),
     Bar("tiny", "above_glibc", "... above glibc's", KIB, 250, 400),

@@ -195,7 +195,7 @@ static void give(uint32_t at)
 		pfs_map_set_all(extent->base, extent->size_bytes, NULL, 0);
 		pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	}
-	pfs_extents_give(extents, extent);
+	pfs_extents_give(extents, extent, PFS_EXTENT_DIRTY);
 }
 
 /* In place; large ones alone are. */
