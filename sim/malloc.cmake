@@ -13,7 +13,7 @@ endif()
 # Every state of every scenario, with both memories; with C11's orders, and for data races, so many
 # classes of schedules as end in seconds. `both` has fewer classes than states.
 if(PFS_TESTS)
-  set(scenarios word words words3 slabs empty spare groups last_bit late late3 pages ring ring3 idle
+  set(scenarios word words words3 slabs empty spare groups last_bit late late3 pages ring fills ring3 idle
     both flush full grows first ends ticked root)
   foreach(scenario ${scenarios})
     foreach(memory sc tso views)

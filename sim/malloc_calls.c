@@ -61,10 +61,13 @@ static void give(struct pfs_malloc_thread *thread, uint32_t count)
 static void malloc_one(struct pfs_malloc_thread *thread)
 {
 	uint32_t class = pfs_malloc_world.scene->class;
-	void *block;
+	void *block = NULL;
 	if (!pfs_ring_pop(&pfs_cache_own->rings[class], &block))
+		block = pfs_cache_fill(PFS_RING_OFFSET(class));
+	if (block == NULL)
 		block = pfs_cache_refill(class);
 	PFS_MACHINE_CHECK(block != NULL, "no memory");
+	pfs_malloc_world.oracle.mallocs++;
 	own(thread, block);
 }
 
@@ -72,6 +75,7 @@ static void free_one(struct pfs_malloc_thread *thread)
 {
 	uint32_t class = pfs_malloc_world.scene->class;
 	void *block = disown(thread);
+	pfs_malloc_world.oracle.frees += block != NULL;
 	if (block != NULL && !pfs_ring_push(&pfs_cache_own->rings[class], block))
 		pfs_cache_overflow(block, class, "free");
 }

@@ -4,20 +4,27 @@
  */
 #include "sim/malloc_world.h"
 
-static bool ring_has(struct pfs_ring *ring, const void *block)
+static uint32_t slots_with(void *const *slots, uint32_t count, const void *block)
 {
-	uint32_t count = pfs_ring_is_revoked(ring) ? 0 : pfs_ring_count(ring);
+	uint32_t found = 0;
 	for (uint32_t at = 0; at < count; at++)
-		if (ring->slots[at] == block)
-			return true;
-	return false;
+		found += slots[at] == block;
+	return found;
+}
+
+static uint32_t ring_with(struct pfs_ring *ring, const void *block)
+{
+	if (pfs_ring_is_revoked(ring))
+		return 0;
+	return slots_with(ring->slots, pfs_ring_front_count(ring), block) +
+	       slots_with(pfs_ring_back_slots(ring), pfs_ring_back_count(ring), block);
 }
 
 static uint32_t rings_with(uint32_t class, const void *block)
 {
 	uint32_t found = 0;
 	for (struct pfs_cache *at = pfs_registry.oldest; at != NULL; at = at->next)
-		found += ring_has(&at->rings[class], block);
+		found += ring_with(&at->rings[class], block);
 	return found;
 }
 
@@ -83,6 +90,18 @@ static uint32_t owned_in(const struct pfs_malloc_world *self, const struct pfs_e
 	return owned;
 }
 
+/* What rings tell of calls is what was called. */
+static void check_counts(const struct pfs_malloc_world *self)
+{
+	struct pfs_cache_counts counts;
+	uint32_t class = self->scene->class;
+	pfs_caches_count(&counts);
+	PFS_MACHINE_CHECK(counts.mallocs[class] + counts.direct_mallocs == self->oracle.mallocs,
+			  "mallocs are not counted as they were called");
+	PFS_MACHINE_CHECK(counts.frees[class] + counts.direct_frees == self->oracle.frees,
+			  "frees are not counted as they were called");
+}
+
 void pfs_malloc_check(struct pfs_malloc_world *self)
 {
 	struct pfs_bin *bin = pfs_malloc_world_bin(self);
@@ -110,4 +129,5 @@ void pfs_malloc_check(struct pfs_malloc_world *self)
 	PFS_MACHINE_CHECK(!self->scene->grows_not ||
 			  bin->slabs_made == self->oracle.slabs_before,
 			  "a slab was made while a region was free");
+	check_counts(self);
 }

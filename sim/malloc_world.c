@@ -245,7 +245,8 @@ static bool name_in(const void *address, const void *from, size_t bytes)
 static bool name_ring(const struct pfs_malloc_world *self, const void *address, char *name,
 		      size_t name_bytes)
 {
-	static const char *const fields[] = { "mark", "top", "low", "high" };
+	static const char *const fields[] = { "front", "low", "back", "high", "slots",
+					      "allocated", "freed", "inside" };
 	uint32_t class = self->scene->class;
 	for (uint32_t id = 0; id < PFS_MALLOC_THREADS_MAX; id++) {
 		if (!name_in(address, self->own[id], sizeof(*self->own[id])))
@@ -253,8 +254,7 @@ static bool name_ring(const struct pfs_malloc_world *self, const void *address, 
 		const struct pfs_ring *ring = &self->own[id]->rings[class];
 		size_t field = (size_t)((const char *)address - (const char *)ring) / 8;
 		(void)snprintf(name, name_bytes, "cache[%u].%s", id,
-			       name_in(address, ring, sizeof(*ring)) && field < 4 ? fields[field]
-										  : "other");
+			       name_in(address, ring, sizeof(*ring)) ? fields[field] : "other");
 		return true;
 	}
 	return false;

@@ -65,6 +65,7 @@ struct pfs_malloc_world {
 		struct pfs_malloc_thread threads[PFS_MALLOC_THREADS_MAX];
 		uint32_t aside;       /* the thread that set-up and final checks stand for */
 		uint64_t slabs_before;
+		uint64_t mallocs, frees;
 	} oracle;
 
 	/* Of all executions. */

@@ -8,9 +8,10 @@
 #include "rings.h"
 #include "tick.h"
 
-#define GROWS_EACH_TIME 63u /* up to here; then every fourth time */
+#define GROWS_EACH_TIME 64u /* up to here; then every fourth time */
 #define EVENTS_TO_GROW 4u
-#define FLUSH_GROWS_TO 255u /* what a thread only frees is wanted elsewhere; two words at a time */
+#define FILLS_TO_GROW 8u
+#define FLUSH_GROWS_TO 256u /* what a thread only frees is wanted elsewhere; two words at a time */
 #define SLOT_BYTES_MOST ((uint32_t)1 << 16) /* of a thread */
 
 /* ---- past the rings ---- */
@@ -54,9 +55,8 @@ static bool make_usable(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t
 		uint32_t most = pfs_ring_capacity_most(class);
 		if (most > PFS_RING_CAPACITY_LEAST)
 			most = PFS_RING_CAPACITY_LEAST;
-		done = pfs_ring_resize(cache, ring, most, 0);
+		done = pfs_ring_resize(cache, ring, most);
 	} else if (pfs_ring_is_revoked(ring)) {
-		pfs_ring_set_top(ring, 0);
 		pfs_ring_set_limits(ring);
 	}
 	pfs_mutex_unlock(&pfs_registry.lock);
@@ -75,41 +75,100 @@ static void grow(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class,
 	if (ring->capacity >= GROWS_EACH_TIME && ++ring->events < EVENTS_TO_GROW)
 		return;
 	ring->events = 0;
-	uint32_t wish = ring->capacity * 2u + 1;
-	pfs_mutex_lock(&pfs_registry.lock);
-	/* Revoked meanwhile: the taker, who lets an entered ring be, has not put it back yet, or
-	 * never will if there is no room for slots; the next call sees to it. */
-	if (!pfs_ring_is_revoked(ring))
-		(void)pfs_ring_resize(cache, ring, wish < most ? wish : most, pfs_ring_count(ring));
+	uint32_t wish = ring->capacity * 2u;
+	pfs_mutex_lock(&pfs_registry.lock); /* it is entered, so no taker has left it revoked */
+	(void)pfs_ring_resize(cache, ring, wish < most ? wish : most);
 	pfs_mutex_unlock(&pfs_registry.lock);
 }
 
 /*
- * Half a ring; but all threads of the arena together no more than half a slab, so that threads
- * which only allocate do not make each other's rings a reason to take from them.
+ * Of what a refill wants so much as it may: all threads of the arena together no more than half a
+ * slab, so that threads which only allocate do not make each other's rings a reason to take from
+ * them.
  */
-static uint32_t refill_count(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
+static uint32_t refill_share(const struct pfs_cache *cache, uint32_t class, uint32_t wish)
 {
-	uint32_t half = (ring->capacity + 1u) / 2;
 	uint32_t threads = pfs_load_relaxed(&cache->arena->threads); /* relaxed: a guess */
 	uint32_t share = pfs_classes[class].regions / (2 * (threads != 0 ? threads : 1));
-	if (share < half)
-		half = share;
-	return half != 0 ? half : 1;
+	if (share < wish)
+		wish = share;
+	return wish != 0 ? wish : 1;
 }
 
-/* The ring is entered and empty. A block of the bin's, and up to half a ring more. */
-static void *refill(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
+/* With fewer blocks in the back than this a malloc that finds the front empty goes to the bin, too:
+ * the few that a program takes and frees in turn would else move every few calls. */
+static uint32_t few(const struct pfs_ring *ring)
 {
-	grow(cache, ring, class, UINT32_MAX);
+	return (ring->front_capacity + 3u) / 4;
+}
+
+/* The front was filled so often, and would be longer if the ring were. */
+static bool is_filled_often(struct pfs_ring *ring)
+{
+	return ring->capacity < GROWS_EACH_TIME && ring->front_capacity == ring->capacity &&
+	       ++ring->events >= FILLS_TO_GROW;
+}
+
+/* The ring is entered, its front empty, and there are few in the back, or it is filled often. How
+ * many there are then. */
+static uint32_t refill(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
+{
+	uint32_t have = pfs_ring_back_count(ring);
+	if (have == 0 || ring->capacity < GROWS_EACH_TIME) {
+		grow(cache, ring, class, UINT32_MAX);
+		ring->events = ring->capacity < GROWS_EACH_TIME ? 0 : ring->events;
+	}
+	uint32_t half = (ring->capacity + 1u) / 2;
+	uint32_t wish = refill_share(cache, class, have == 0 ? half : ring->front_capacity);
+	if (have >= few(ring) || wish <= have)
+		return have;
 	pfs_cache_begin_move(cache, class);
-	uint32_t count = refill_count(cache, ring, class);
-	uint32_t got = pfs_bin_take(&cache->arena->bins[class], ring->slots, count);
-	void *block = got != 0 ? ring->slots[got - 1] : NULL;
-	if (got != 0)
-		pfs_ring_set_top(ring, got - 1);
+	void **slots = pfs_ring_back_slots(ring) + have;
+	uint32_t got = pfs_bin_take(&cache->arena->bins[class], slots, wish - have);
+	pfs_ring_move_back(ring, have + got);
 	pfs_cache_end_move(cache);
-	pfs_bump_owned(&ring->refilled, got);
+	return have + got;
+}
+
+/*
+ * The ring is entered, and its front empty: the newest of the back go there [R4], and the latest
+ * of them is the caller's. All places of the front are copied, also where fewer blocks go: the back
+ * has as many, and the loop ends where it did the last time.
+ */
+static inline void *fill_and_pop(struct pfs_ring *ring, uint64_t have)
+{
+	uint64_t most = ring->front_capacity;
+	uint64_t go = have < most ? have : most;
+	void **to = ring->slots;
+	uint64_t back = pfs_load_relaxed(&ring->back) - go * sizeof(*to); /* relaxed: [R1] */
+	void **from = (void **)back; /* NOLINT: addresses are numbers here */
+	uint64_t at = 0;
+	for (; at + PFS_SLOTS_TOGETHER <= most; at += PFS_SLOTS_TOGETHER)
+		memcpy(to + at, from + at, PFS_SLOTS_TOGETHER * sizeof(*to));
+	for (; at < most; at++)
+		to[at] = from[at];
+	void *block = to[go - 1];
+	pfs_store_release(&ring->back, back); /* [D5] release, pairs with [D6]: as set_back */
+	pfs_bump_owned(&ring->allocated, go);
+	pfs_bump_owned(&ring->freed, go);
+	/* [D5] release, pairs with [D6]: until here it is inside by the front's end. */
+	pfs_store_release(&ring->front, pfs_slot_address(to + go - 1));
+	return block;
+}
+
+void *pfs_cache_fill(uint64_t offset)
+{
+	struct pfs_ring *ring = pfs_ring_at(pfs_cache_own, offset);
+	uint64_t low = pfs_load_relaxed(&ring->low); /* [D2]; relaxed: it is entered */
+	/* Else revoked; or not empty: a taker revoked it, found it entered, and put the limits
+	 * back. relaxed: [R1] */
+	if (pfs_load_relaxed(&ring->front) != low)
+		return NULL;
+	uint64_t have = pfs_ring_back_count(ring);
+	if (have < few(ring) || is_filled_often(ring))
+		return NULL;
+	void *block = fill_and_pop(ring, have);
+	pfs_ring_leave(ring);
 	return block;
 }
 
@@ -117,7 +176,7 @@ void *pfs_cache_refill(uint32_t class)
 {
 	struct pfs_ring *ring = &pfs_cache_own->rings[class];
 	while (pfs_ring_is_revoked(ring)) {
-		pfs_ring_cancel(ring);
+		pfs_ring_leave(ring);
 		struct pfs_cache *cache = pfs_cache_attached();
 		ring = &cache->rings[class];
 		if (!uses_rings(cache) || !make_usable(cache, ring, class))
@@ -127,45 +186,47 @@ void *pfs_cache_refill(uint32_t class)
 			return popped;
 	}
 	struct pfs_cache *cache = pfs_cache_own;
-	/* It may have blocks: a taker revoked it, found it entered, and put the limits back. */
-	uint32_t held = pfs_ring_count(ring);
-	void *block = held != 0 ? ring->slots[held - 1] : refill(cache, ring, class);
-	if (held != 0)
-		pfs_ring_set_top(ring, held - 1);
-	if (block != NULL)
-		pfs_ring_leave(ring);
-	else
-		pfs_ring_cancel(ring);
+	pfs_ring_hold(ring);
+	void *block = NULL;
+	uint32_t front = pfs_ring_front_count(ring);
+	uint32_t back = front == 0 ? refill(cache, ring, class) : 0;
+	if (front != 0) { /* as above */
+		block = ring->slots[front - 1];
+		pfs_ring_set_front(ring, front - 1);
+	} else if (back != 0) {
+		block = fill_and_pop(ring, back);
+	}
+	pfs_ring_leave(ring);
 	pfs_tick_after_malloc(&cache->slow_calls);
 	return block;
 }
 
-/* The ring is entered and full: its older half goes. */
+/* The ring is entered, and its back full: the older half goes. */
 static void flush_half(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class,
 		       const char *call)
 {
-	uint32_t count = pfs_ring_count(ring);
+	void **slots = pfs_ring_back_slots(ring);
+	uint32_t count = pfs_ring_back_count(ring);
 	uint32_t go = (count + 1) / 2;
 	pfs_cache_begin_move(cache, class);
-	pfs_blocks_give(ring->slots, go, call);
-	memmove(ring->slots, ring->slots + go, (count - go) * sizeof(*ring->slots));
-	pfs_ring_set_top(ring, count - go);
+	pfs_blocks_give(slots, go, call);
+	memmove(slots, slots + go, (count - go) * sizeof(*slots));
+	pfs_ring_move_back(ring, count - go);
 	pfs_cache_end_move(cache);
-	pfs_bump_owned(&ring->flushed, go);
 }
 
-static void push_top(struct pfs_ring *ring, void *block)
+static void push_back(struct pfs_ring *ring, void *block)
 {
-	uint32_t count = pfs_ring_count(ring);
-	ring->slots[count] = block;
-	pfs_ring_set_top(ring, count + 1);
+	uint32_t count = pfs_ring_back_count(ring);
+	pfs_ring_back_slots(ring)[count] = block;
+	pfs_ring_set_back(ring, count + 1);
 }
 
 void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 {
 	struct pfs_ring *ring = &pfs_cache_own->rings[class];
 	while (pfs_ring_is_revoked(ring)) {
-		pfs_ring_cancel(ring);
+		pfs_ring_leave(ring);
 		struct pfs_cache *cache = pfs_cache_attached();
 		ring = &cache->rings[class];
 		if (!uses_rings(cache) || !make_usable(cache, ring, class)) {
@@ -176,36 +237,46 @@ void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 			return;
 	}
 	struct pfs_cache *cache = pfs_cache_own;
-	if (ring->slots[(int64_t)pfs_ring_count(ring) - 1] == block)
+	pfs_ring_hold(ring);
+	if (pfs_ring_back_slots(ring)[(int64_t)pfs_ring_back_count(ring) - 1] == block)
 		pfs_die(call, block, "the block is free already");
-	if (pfs_ring_count(ring) == ring->capacity) {
+	if (pfs_ring_back_count(ring) == ring->capacity) {
 		grow(cache, ring, class, FLUSH_GROWS_TO);
 		/* Half goes also where it has grown beyond the quick start: what a thread only
 		 * frees is wanted elsewhere. */
-		if (pfs_ring_count(ring) == ring->capacity || ring->capacity > GROWS_EACH_TIME)
+		if (pfs_ring_back_count(ring) == ring->capacity ||
+		    ring->capacity > GROWS_EACH_TIME)
 			flush_half(cache, ring, class, call);
 	}
-	push_top(ring, block);
+	push_back(ring, block);
 	pfs_ring_leave(ring);
 	pfs_tick_after_free(&cache->slow_calls);
 }
 
 /* ---- all of them ---- */
 
+uint32_t pfs_ring_give(struct pfs_ring *ring)
+{
+	uint32_t front = pfs_ring_front_count(ring);
+	uint32_t back = pfs_ring_back_count(ring);
+	pfs_blocks_give(ring->slots, front, "free");
+	pfs_ring_move_front(ring, 0);
+	pfs_blocks_give(pfs_ring_back_slots(ring), back, "free");
+	pfs_ring_move_back(ring, 0);
+	return front + back;
+}
+
 /* All of a ring of the calling thread's. */
 static void flush_ring(struct pfs_cache *cache, uint32_t class)
 {
 	struct pfs_ring *ring = &cache->rings[class];
-	pfs_ring_enter(ring);
+	pfs_ring_hold(ring);
 	if (!pfs_ring_is_revoked(ring)) {
-		uint32_t count = pfs_ring_count(ring);
 		pfs_cache_begin_move(cache, class);
-		pfs_blocks_give(ring->slots, count, "free");
-		pfs_ring_set_top(ring, 0);
+		(void)pfs_ring_give(ring);
 		pfs_cache_end_move(cache);
-		pfs_bump_owned(&ring->flushed, count);
 	}
-	pfs_ring_cancel(ring);
+	pfs_ring_leave(ring);
 }
 
 void pfs_cache_flush(void)

@@ -2,36 +2,52 @@
  * cache.h - a thread's rings: for each small class a stack of free blocks that its thread uses
  * without a locked instruction, and that others may empty without waiting for it.
  *
- * The owner makes the ring's mark odd, looks at top and at a limit, moves one block, and makes the
- * mark even. The limits are `low`, where the stack is empty, and `high`, where it is full; a taker
- * sets low to the highest address and high to 0, so that the owner's next call goes the slow way:
- * revoking costs the owner no instruction. Then the heavy barrier; then the taker looks at the
- * mark. Even: the owner is not inside, and will find the limits changed when it comes; the blocks
- * are the taker's, and the ring stays REVOKED until its owner makes it usable again. Odd: the
- * owner is inside, and has perhaps looked at the limits before they changed; the taker puts them
- * back, and takes nothing. Nobody waits for an owner; an owner that meets a revocation waits for
- * the taker, who holds the registry.
+ * A ring is two stacks: malloc pops from the front, free pushes to the back, and a malloc that
+ * finds the front empty moves the newest of the back there. With one stack for both the next
+ * malloc's load is of the word that the last free stored, at an address that the processor knows
+ * late, by the page map; it waits, or guesses wrong, in each pair.
+ *
+ * The owner writes the end of the stack that it is about to change into `inside`, looks at that
+ * stack's limit, moves one block, and with the stack's new end it has left: that is what tells, for
+ * the two differ now. The limits are `low`, where the front is empty, and `high`, where the back is
+ * full; a taker sets low to the highest address and high to 0, so that the owner's next call goes
+ * the slow way: revoking costs the owner no instruction. Then the heavy barrier; then the taker
+ * looks whether `inside` is the end of a stack. It is not: the owner is not inside, and will find
+ * the limits changed when it comes; the blocks are the taker's, and the ring stays REVOKED until
+ * its owner makes it usable again. It is: the owner has perhaps looked at the limits before they
+ * changed; the taker puts them back, and takes nothing. Nobody waits for an owner; an owner that
+ * meets a revocation waits for the taker, who holds the registry. In its slow ways the owner writes
+ * INSIDE before it changes a stack, and OUTSIDE at the end.
  *
  * A new ring is REVOKED too, without slots. So the first use, the use after a theft, and a thread
  * that has no cache yet go one way.
  *
- * The mark counts: it grows by two a call. With what was refilled and flushed, and what is there,
- * it tells how many blocks were allocated and how many freed through the ring.
+ * What moves otherwise than by malloc and free is counted, so that calls need not be: a malloc is a
+ * block that came to the front and is not there, a free is one that is in the back or left it.
  *
  * Invariants
- *	[R1] top, slots and their content are the owner's while the mark is odd, or the limits are
- *	     not revoked; the taker's from when it saw the mark even, with the limits revoked,
- *	     under the registry's lock, until it lets that go. After that top is meaningless
- *	     until the owner resets it.
+ *	[R1] front, back, slots and their content are the owner's while it is inside, or the
+ *	     limits are not revoked; the taker's from when it saw the owner outside, with the
+ *	     limits revoked, under the registry's lock, until it lets that go. It leaves both
+ *	     stacks empty.
  *	[R2] only who holds the registry changes a limit.
- *	[R3] slots[-1] is no block: the ring's lowest place has something below it to compare.
+ *	[R3] below the lowest place of the back stands no block: something to compare with.
+ *	[R4] at each moment a block is once or not at all below front and back: what is moved is
+ *	     taken from one before it is in the other. So a child of fork may stop the owner
+ *	     anywhere; outside of a move from or to the bin it loses at most what was on its way.
  *
- * Ordering:  [D1] odd: add, then light barrier  <->  [D3] mark: load, acquire, after the barrier
- *            [D2] limits: loads                 <->  [D4] revoke: stores, then heavy barrier
- *            the store-buffering pair: after the barrier the taker sees the odd mark, or the owner
- *            the revoked limits. Without it a block would have two owners.
- *            [D5] even: store, release          <->  [D3] mark: load, acquire
- *            carries: top, slots and the blocks' bytes, to the taker
+ *	[R5] the stacks do not touch [R3], and nothing moves an end to where it was but a slow
+ *	     way, which ends OUTSIDE: so `inside` is an end only while the owner is inside.
+ *
+ * Ordering:  [D1] inside: store, release, then light barrier
+ *                                            <->  [D3] inside: load, acquire, after the barrier
+ *            [D2] limits: loads              <->  [D4] revoke: stores, then heavy barrier
+ *            the store-buffering pair: after the barrier the taker sees the owner inside, or the
+ *            owner the revoked limits. Without it a block would have two owners.
+ *            [D5] front, back: store, release  <->  [D6] front, back: load, acquire
+ *            carries: slots and the blocks' bytes, to the taker. And as [D1] is a release, who sees
+ *            an entry sees what was done before it; as [D6] is an acquire, and the taker looks at
+ *            inside once more after it, who sees what a slow way did sees that it was inside.
  *            Back to the owner all of it goes by the registry's lock.
  * Without the kernel's barrier (system call refused) nobody takes from others' rings, and what idle
  * threads cached stays until they end.
@@ -49,26 +65,30 @@
 
 #define PFS_LOW_REVOKED UINT64_MAX
 #define PFS_HIGH_REVOKED UINT64_C(0)
+#define PFS_OUTSIDE 1u /* no end of a stack */
+#define PFS_INSIDE 2u
 
 struct pfs_ring {
-	alignas(PFS_RING_BYTES) _Atomic(uint64_t) mark; /* owner [D1] [D5] */
-	_Atomic(uint64_t) top;   /* owner [R1]: where the next block goes */
+	alignas(PFS_RING_BYTES) _Atomic(uint64_t) front; /* owner [R1]: behind the next block */
 	_Atomic(uint64_t) low;   /* [R2]: slots, or revoked */
+	_Atomic(uint64_t) back;  /* owner [R1]: where the next block goes */
 	_Atomic(uint64_t) high;  /* [R2]: behind the last slot, or revoked */
-	void **slots;            /* owner; NULL: none [R1] */
-	_Atomic(uint64_t) refilled; /* owner: blocks that came from the bin */
-	_Atomic(uint64_t) flushed;  /* owner, taker: blocks that went */
-	uint32_t seen_mark;      /* tick: the mark's low half at the last one */
-	uint16_t capacity;       /* of slots; owner and taker [R1] */
-	uint16_t events;         /* owner: refills and flushes since capacity grew */
+	void **slots;            /* owner; NULL: none [R1]. Front, [R3], back */
+	_Atomic(uint64_t) allocated; /* owner, taker: mallocs, and what is in the front */
+	_Atomic(uint64_t) freed;     /* owner, taker: frees, but what is in the back */
+	_Atomic(uint32_t) inside; /* owner [D1]: the end that it moves, if that is there yet */
+	uint16_t capacity;       /* of the back; owner and taker [R1] */
+	uint8_t front_capacity;  /* the same */
+	uint8_t events;          /* owner: refills and flushes since capacity grew */
 };
+_Static_assert(sizeof(struct pfs_ring) == PFS_RING_BYTES, "the page map's offsets");
 
 struct pfs_cache {
 	struct pfs_ring unusable; /* of what is no slab; never anything but REVOKED */
 	struct pfs_ring rings[PFS_SMALL_COUNT];
 	struct pfs_arena *arena;  /* owner */
 	struct pfs_cache *previous, *next; /* registry */
-	uint64_t number;          /* registry: they are listed by it */
+	uint32_t seen_calls[PFS_SMALL_COUNT]; /* tick, under the registry: at the last one */
 	_Atomic(uint32_t) slot_bytes; /* under the registry: of all slots */
 	uint32_t slow_calls;      /* owner: since it looked at the clock */
 	_Atomic(uint32_t) moving; /* owner: 1 + the class whose ring it refills or flushes, or 0 */
@@ -95,62 +115,77 @@ static inline struct pfs_ring *pfs_ring_at(struct pfs_cache *self, uint64_t offs
 	return (struct pfs_ring *)((char *)self + offset);
 }
 
-static inline void pfs_ring_enter(struct pfs_ring *self)
+/* Ahead of a change of the stack that ends there. Its low half will do: a stack is short. */
+static inline void pfs_ring_enter(struct pfs_ring *self, uint64_t end)
 {
-	pfs_add_owned(&self->mark, 1); /* [D1] */
+	/* [D1] release, pairs with [D3]: see the head of this file. */
+	pfs_store_release(&self->inside, (uint32_t)end);
 	pfs_barrier_light();
+}
+
+/* A slow way begins: whatever it changes, the owner is inside; and it ends. */
+static inline void pfs_ring_hold(struct pfs_ring *self)
+{
+	pfs_ring_enter(self, PFS_INSIDE);
 }
 
 static inline void pfs_ring_leave(struct pfs_ring *self)
 {
+	pfs_ring_enter(self, PFS_OUTSIDE);
+}
+
+/* A stack's end moves, and the owner has left. */
+static inline void pfs_ring_move_end(_Atomic(uint64_t) *end, uint64_t by)
+{
 	pfs_barrier_light();
 #if defined(__SANITIZE_THREAD__) || defined(PFS_SIM) || !defined(__x86_64__)
-	/* [D5] release, pairs with [D3]; relaxed: the load is of its own store. */
-	pfs_store_release(&self->mark, pfs_load_relaxed(&self->mark) + 1);
+	/* [D5] release, pairs with [D6]; relaxed: the load is of its own store. */
+	pfs_store_release(end, pfs_load_relaxed(end) + by);
 #else
-	pfs_add_owned(&self->mark, 1); /* [D5]: every store of this processor is a release */
+	pfs_add_owned(end, by); /* [D5]: every store of this processor is a release */
 #endif
 }
 
-/* Leave a ring that was entered for nothing: no call counts. */
-static inline void pfs_ring_cancel(struct pfs_ring *self)
-{
-	/* [D5] release, pairs with [D3]; relaxed: the load is of its own store. */
-	pfs_store_release(&self->mark, pfs_load_relaxed(&self->mark) - 1);
-}
-
-/* The latest block, with the ring entered and left; false: entered, and it has none, or is
- * revoked. */
+/* The front's latest block, with the ring entered and left; false: entered, and the front has
+ * none, or the ring is revoked. */
 static inline bool pfs_ring_pop(struct pfs_ring *self, void **block)
 {
-	pfs_ring_enter(self);
-	uint64_t top = pfs_load_relaxed(&self->top); /* relaxed: [R1] */
-	if (!pfs_likely(!pfs_is_at_most(top, &self->low))) /* [D2] */
+	uint64_t front = pfs_load_relaxed(&self->front); /* relaxed: [R1] */
+	pfs_ring_enter(self, front);
+	if (!pfs_likely(!pfs_is_at_most(front, &self->low))) /* [D2] */
 		return false;
-	*block = ((void **)top)[-1]; /* NOLINT: addresses are numbers here */
-	pfs_add_owned(&self->top, -(uint64_t)sizeof(void *));
-	pfs_ring_leave(self);
+	*block = ((void **)front)[-1]; /* NOLINT: addresses are numbers here */
+	pfs_ring_move_end(&self->front, -(uint64_t)sizeof(void *));
 	return true;
 }
 
-/* False: the ring is entered, and it is full or revoked, or the block is on top already. */
+/* False: the ring is entered, and its back is full, or it is revoked, or the block is the latest
+ * there already. */
 static inline bool pfs_ring_push(struct pfs_ring *self, void *block)
 {
-	pfs_ring_enter(self);
-	uint64_t top = pfs_load_relaxed(&self->top); /* relaxed: [R1] */
-	if (!pfs_likely(!pfs_is_at_least(top, &self->high))) /* [D2] */
+	uint64_t back = pfs_load_relaxed(&self->back); /* relaxed: [R1] */
+	pfs_ring_enter(self, back);
+	if (!pfs_likely(!pfs_is_at_least(back, &self->high))) /* [D2] */
 		return false;
-	void **slot = (void **)top; /* NOLINT: addresses are numbers here */
+	void **slot = (void **)back; /* NOLINT: addresses are numbers here */
 	if (!pfs_likely(slot[-1] != block)) /* [R3] */
 		return false;
 	*slot = block;
-	pfs_add_owned(&self->top, sizeof(void *));
-	pfs_ring_leave(self);
+	pfs_ring_move_end(&self->back, sizeof(void *));
 	return true;
 }
 
 /*
- * pfs_cache_refill - the slow way of a malloc of a small class: the ring is entered.
+ * pfs_cache_fill - a malloc of a small class found its ring's front empty: the newest of the back
+ * go there. offset: of the ring.
+ *
+ * Returns   a block, and the ring is left; NULL: it is still entered, the back has few, or none.
+ * Progress  wait-free.
+ */
+void *pfs_cache_fill(uint64_t offset);
+
+/*
+ * pfs_cache_refill - the slow way of a malloc of a small class behind that: the ring is entered.
  *
  * Returns   a block, or NULL: no memory. The ring is left.
  * Progress  blocking: pfs_bin_take, the registry if it was revoked.

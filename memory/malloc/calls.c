@@ -53,7 +53,8 @@ PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_
 	return pfs_malloc_large_in(pfs_cache_arena(), size_bytes, align_bytes, is_zeroed);
 }
 
-PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
+/* Not of a ring, or of one that holds few. */
+static __attribute__((noinline)) void *malloc_slower(size_t size_bytes)
 {
 	if (pfs_is_last())
 		return last_block(size_bytes, PFS_LINE);
@@ -66,6 +67,14 @@ PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
 		block = pfs_cache_take_one(class);
 	errno = errno_before;
 	return pfs_block_fill(block != NULL ? block : pfs_no_memory(size_bytes));
+}
+
+PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
+{
+	void *block = NULL;
+	if (size_bytes <= PFS_SMALL_MAX)
+		block = pfs_cache_fill(pfs_ring_offsets[(size_bytes + 7) / 8]);
+	return block != NULL ? block : malloc_slower(size_bytes);
 }
 
 void *pfs_malloc(size_t size_bytes)
@@ -89,12 +98,10 @@ PFS_COLD void pfs_free_slow(void *block)
 		return;
 	int errno_before = errno;
 	uint32_t offset = pfs_map_ring(pfs_map_entry(block));
-	if (offset != 0) {
+	if (offset != 0)
 		pfs_cache_overflow(block, pfs_class_of_offset(offset), call);
-	} else {
-		pfs_ring_cancel(&pfs_cache_own->unusable);
+	else
 		free_other(block, call);
-	}
 	errno = errno_before;
 }
 

@@ -13,13 +13,22 @@ PFS_COLD void *pfs_malloc_slow(size_t size_bytes);
 /* A free for which the ring was entered and was full, revoked, or is none. Keeps errno. */
 PFS_COLD void pfs_free_slow(void *block);
 
+/* Keep a pointer out of the register that the result is returned in: one instruction less. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define pfs_not_in_result(pointer) __asm__("" : "+d"(pointer))
+#else
+#define pfs_not_in_result(pointer) ((void)(pointer))
+#endif
+
 static inline void *pfs_malloc_quick(size_t size_bytes)
 {
 	if (!pfs_likely(size_bytes <= PFS_SMALL_MAX))
 		return pfs_malloc_slow(size_bytes);
 	uint64_t offset = pfs_ring_offsets[(size_bytes + 7) / 8];
+	struct pfs_ring *ring = pfs_ring_at(pfs_cache_own, offset);
+	pfs_not_in_result(ring);
 	void *block;
-	if (!pfs_likely(pfs_ring_pop(pfs_ring_at(pfs_cache_own, offset), &block)))
+	if (!pfs_likely(pfs_ring_pop(ring, &block)))
 		return pfs_malloc_slow(size_bytes);
 	return block;
 }

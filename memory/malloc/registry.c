@@ -9,7 +9,7 @@
 #include "start.h"
 #include "tick.h"
 
-#define UNUSABLE { .low = PFS_LOW_REVOKED, .high = PFS_HIGH_REVOKED }
+#define UNUSABLE { .low = PFS_LOW_REVOKED, .high = PFS_HIGH_REVOKED, .inside = PFS_OUTSIDE }
 #define UNUSABLE_RING(number, above, size) [number] = UNUSABLE,
 #define UNUSABLE_CACHE { .unusable = UNUSABLE, .rings = { PFS_SMALL_CLASSES(UNUSABLE_RING) } }
 struct pfs_cache pfs_cache_none = UNUSABLE_CACHE;
@@ -25,7 +25,7 @@ void pfs_caches_start(void)
 
 static void enlist(struct pfs_cache *cache)
 {
-	cache->number = ++pfs_registry.last_number;
+	pfs_registry.had_any = true;
 	cache->next = NULL;
 	cache->previous = pfs_registry.newest;
 	if (pfs_registry.newest != NULL)
@@ -71,7 +71,8 @@ static struct pfs_cache *cache_new(void)
 	memset((char *)cache + offsetof(struct pfs_cache, arena), 0,
 	       sizeof(*cache) - offsetof(struct pfs_cache, arena));
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
-		pfs_store_relaxed(&cache->rings[class].mark, 0); /* relaxed: nobody knows it */
+		/* relaxed: nobody knows it */
+		pfs_store_relaxed(&cache->rings[class].inside, PFS_OUTSIDE);
 	cache->is_enabled = pfs_conf.tcache;
 	return cache;
 }
@@ -91,7 +92,7 @@ static struct pfs_cache *attach(void)
 	if (cache == NULL)
 		return NULL;
 	pfs_mutex_lock(&pfs_registry.lock);
-	bool is_first = pfs_registry.last_number == 0;
+	bool is_first = !pfs_registry.had_any;
 	pfs_mutex_unlock(&pfs_registry.lock);
 	pfs_cache_join_arena(cache, pfs_arena_choose(is_first));
 	pfs_mutex_lock(&pfs_registry.lock);
@@ -129,10 +130,8 @@ void pfs_cache_close_rings(struct pfs_cache *cache)
 		struct pfs_ring *ring = &cache->rings[class];
 		/* A flush lets a ring be that somebody is about to take from; he takes nothing from
 		 * one that is entered. */
-		uint32_t count = pfs_ring_is_revoked(ring) ? 0 : pfs_ring_count(ring);
-		if (count != 0)
-			pfs_blocks_give(ring->slots, count, "free");
-		pfs_bump_owned(&ring->flushed, count);
+		if (!pfs_ring_is_revoked(ring))
+			(void)pfs_ring_give(ring);
 		pfs_ring_revoke(ring);
 		pfs_ring_drop_slots(cache, ring);
 	}
@@ -150,24 +149,15 @@ void pfs_caches_end(void)
 		(void)pfs_caches_tick(true);
 }
 
-/* What of a ring is known; exact when its owner is not inside. Under registry. */
-static void count_ring(struct pfs_cache_counts *counts, struct pfs_ring *ring, uint32_t class)
-{
-	/* relaxed: counts */
-	uint64_t calls = pfs_load_relaxed(&ring->mark) / 2;
-	uint64_t refilled = pfs_load_relaxed(&ring->refilled); /* relaxed: same */
-	uint64_t flushed = pfs_load_relaxed(&ring->flushed);   /* relaxed: same */
-	uint64_t held = pfs_ring_guess(ring);
-	uint64_t mallocs = (calls + refilled - flushed - held) / 2;
-	counts->blocks[class] += held;
-	counts->mallocs[class] += mallocs;
-	counts->frees[class] += calls - mallocs;
-}
-
+/* Under registry. */
 static void count_cache(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
-		count_ring(counts, &cache->rings[class], class);
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+		struct pfs_ring_counts ring = pfs_ring_counts(&cache->rings[class]);
+		counts->blocks[class] += ring.held;
+		counts->mallocs[class] += ring.mallocs;
+		counts->frees[class] += ring.frees;
+	}
 	counts->slot_bytes += pfs_load_relaxed(&cache->slot_bytes); /* relaxed: a count */
 	counts->direct_mallocs += pfs_load_relaxed(&cache->direct_mallocs); /* relaxed: a count */
 	counts->direct_frees += pfs_load_relaxed(&cache->direct_frees);     /* relaxed: a count */
@@ -191,7 +181,7 @@ uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena)
 	struct pfs_cache *cache = pfs_registry.oldest;
 	for (; cache != NULL; cache = cache->next) {
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT && cache->arena == arena; class++)
-			bytes += pfs_ring_guess(&cache->rings[class]) *
+			bytes += pfs_ring_counts(&cache->rings[class]).held *
 				 pfs_classes[class].size_bytes;
 	}
 	pfs_mutex_unlock(&pfs_registry.lock);
@@ -281,10 +271,8 @@ static void bury_ring(struct pfs_cache *cache, uint32_t class)
 {
 	struct pfs_ring *ring = &cache->rings[class];
 	uint32_t moving = pfs_load_relaxed(&cache->moving); /* relaxed: one thread */
-	bool has_blocks = !pfs_ring_is_revoked(ring) && moving != class + 1;
-	uint32_t count = has_blocks ? pfs_ring_count(ring) : 0;
-	pfs_blocks_give(ring->slots, count, "free");
-	pfs_bump_owned(&ring->flushed, count);
+	if (!pfs_ring_is_revoked(ring) && moving != class + 1)
+		(void)pfs_ring_give(ring);
 	pfs_ring_revoke(ring);
 	if (moving != class + 1)
 		pfs_ring_drop_slots(cache, ring);
@@ -293,11 +281,9 @@ static void bury_ring(struct pfs_cache *cache, uint32_t class)
 /* The child may go on with it, whoever was inside: that call never was. */
 static void settle_explicit(struct pfs_cache *cache)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
-		_Atomic(uint64_t) *mark = &cache->rings[class].mark;
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
 		/* relaxed: one thread */
-		pfs_store_relaxed(mark, pfs_load_relaxed(mark) & ~UINT64_C(1));
-	}
+		pfs_store_relaxed(&cache->rings[class].inside, PFS_OUTSIDE);
 	pfs_store_relaxed(&cache->moving, 0); /* relaxed: one thread */
 }
 

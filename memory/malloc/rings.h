@@ -9,12 +9,12 @@
 
 #include "cache.h"
 
-/* All caches, by number. */
+/* All caches, by age. */
 struct pfs_registry {
 	struct pfs_mutex lock;
 	struct pfs_cache *oldest; /* under lock, as all below */
 	struct pfs_cache *newest;
-	uint64_t last_number;
+	bool had_any;
 	struct pfs_cache_counts ended; /* of threads that are gone */
 };
 extern struct pfs_registry pfs_registry __attribute__((visibility("hidden")));
@@ -30,12 +30,19 @@ static inline uint64_t pfs_slot_address(void **slot)
 	return (uint64_t)(uintptr_t)slot;
 }
 
+/* Above the front's places, and one that is none's [R3]. */
+static inline void **pfs_ring_back_slots(const struct pfs_ring *ring)
+{
+	return ring->slots + ring->front_capacity + 1;
+}
+
 /* Under registry; by the owner, or by a taker that took nothing [R2]. */
 static inline void pfs_ring_set_limits(struct pfs_ring *ring)
 {
-	/* relaxed: the owner's next look may come early or late. */
-	pfs_store_relaxed(&ring->high, pfs_slot_address(ring->slots + ring->capacity));
-	pfs_store_relaxed(&ring->low, pfs_slot_address(ring->slots)); /* relaxed: as above */
+	void **end = pfs_ring_back_slots(ring) + ring->capacity;
+	pfs_store_relaxed(&ring->high, pfs_slot_address(end)); /* relaxed: its owner's next look */
+	/* relaxed: may come early or late. */
+	pfs_store_relaxed(&ring->low, pfs_slot_address(ring->slots));
 }
 
 static inline void pfs_ring_revoke(struct pfs_ring *ring)
@@ -45,16 +52,46 @@ static inline void pfs_ring_revoke(struct pfs_ring *ring)
 	pfs_store_relaxed(&ring->high, PFS_HIGH_REVOKED); /* [D4] */
 }
 
-static inline void pfs_ring_set_top(struct pfs_ring *ring, uint32_t count)
+static inline void pfs_ring_set_front(struct pfs_ring *ring, uint32_t count)
 {
-	pfs_store_relaxed(&ring->top, pfs_slot_address(ring->slots + count)); /* relaxed: [R1] */
+	/* [D5] release, pairs with [D6]: or a taker could see this, and the owner outside. */
+	pfs_store_release(&ring->front, pfs_slot_address(ring->slots + count));
 }
 
-static inline uint32_t pfs_ring_count(struct pfs_ring *ring)
+static inline void pfs_ring_set_back(struct pfs_ring *ring, uint32_t count)
 {
-	uint64_t top = pfs_load_relaxed(&ring->top); /* relaxed: [R1] */
-	return (uint32_t)((top - pfs_slot_address(ring->slots)) / sizeof(void *));
+	void **back = pfs_ring_back_slots(ring) + count;
+	/* [D5] release, pairs with [D6]: as above. */
+	pfs_store_release(&ring->back, pfs_slot_address(back));
 }
+
+static inline uint32_t pfs_ring_front_count(struct pfs_ring *ring)
+{
+	uint64_t front = pfs_load_relaxed(&ring->front); /* relaxed: [R1] */
+	return (uint32_t)((front - pfs_slot_address(ring->slots)) / sizeof(void *));
+}
+
+static inline uint32_t pfs_ring_back_count(struct pfs_ring *ring)
+{
+	uint64_t back = pfs_load_relaxed(&ring->back); /* relaxed: [R1] */
+	return (uint32_t)((back - pfs_slot_address(pfs_ring_back_slots(ring))) / sizeof(void *));
+}
+
+/* A stack has so many blocks from here on, and no malloc or free was that. */
+static inline void pfs_ring_move_front(struct pfs_ring *ring, uint32_t count)
+{
+	pfs_bump_owned(&ring->allocated, (uint64_t)count - pfs_ring_front_count(ring));
+	pfs_ring_set_front(ring, count);
+}
+
+static inline void pfs_ring_move_back(struct pfs_ring *ring, uint32_t count)
+{
+	pfs_bump_owned(&ring->freed, (uint64_t)pfs_ring_back_count(ring) - count);
+	pfs_ring_set_back(ring, count);
+}
+
+/* All blocks of a ring that is the caller's [R1] go to the words; how many. */
+uint32_t pfs_ring_give(struct pfs_ring *ring);
 
 static inline void pfs_cache_begin_move(struct pfs_cache *cache, uint32_t class)
 {
@@ -68,25 +105,40 @@ static inline void pfs_cache_end_move(struct pfs_cache *cache)
 	pfs_store_relaxed(&cache->moving, 0); /* relaxed: for a forked child */
 }
 
-/* Of a ring that is not revoked, whoever uses it: a guess. */
-static inline uint64_t pfs_ring_guess(struct pfs_ring *ring)
+/* Under the registry, of a ring whoever uses it: what it has, and what was called. Exact while its
+ * owner is not inside. */
+struct pfs_ring_counts {
+	uint64_t held, mallocs, frees;
+};
+static inline struct pfs_ring_counts pfs_ring_counts(struct pfs_ring *ring)
 {
-	uint64_t low = pfs_load_relaxed(&ring->low); /* relaxed: a guess */
-	uint64_t top = pfs_load_relaxed(&ring->top); /* relaxed: a guess */
-	return low != PFS_LOW_REVOKED && top > low ? (top - low) / sizeof(void *) : 0;
+	bool is_revoked = pfs_ring_is_revoked(ring);
+	uint64_t front = is_revoked ? 0 : pfs_ring_front_count(ring);
+	uint64_t back = is_revoked ? 0 : pfs_ring_back_count(ring);
+	/* relaxed: counts */
+	uint64_t allocated = pfs_load_relaxed(&ring->allocated);
+	uint64_t freed = pfs_load_relaxed(&ring->freed); /* relaxed: a count */
+	return (struct pfs_ring_counts){ front + back, allocated - front, freed + back };
 }
 
-/* Under the registry: new slots for so many blocks, with what the old ones hold; false: no
- * memory. */
-bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t capacity,
-		     uint32_t held);
+/* Under the registry: new slots for a back of so many blocks, with what the old ones hold; false:
+ * no memory. */
+bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t capacity);
 
 /* Under the registry; the ring is revoked and empty. */
 void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_ring *ring);
 
-/* The most blocks that a ring of a class may hold. */
+/* The most blocks that the back of a class's ring may hold. */
 uint32_t pfs_ring_capacity_most(uint32_t class);
-#define PFS_RING_CAPACITY_LEAST 7u
+#ifdef PFS_SIM
+#define PFS_RING_CAPACITY_LEAST 2u
+#define PFS_SLOTS_TOGETHER 2u
+#define PFS_FRONT_MOST 2u
+#else
+#define PFS_RING_CAPACITY_LEAST 8u
+#define PFS_SLOTS_TOGETHER 8u /* are copied */
+#define PFS_FRONT_MOST 64u
+#endif
 
 /* Under the registry, or before the cache is known. */
 void pfs_cache_join_arena(struct pfs_cache *cache, struct pfs_arena *arena);

@@ -1,39 +1,56 @@
 /*
- * slots.c - where the blocks of a ring stand: arrays that grow by doubling, with one place below
- * the lowest [R3].
+ * slots.c - where the blocks of a ring stand: arrays that grow by doubling. First the front, then
+ * the place [R3], then the back.
  */
 #include <string.h>
 
 #include "conf.h"
 #include "rings.h"
 
-#define SLOTS_LEAST (PFS_RING_CAPACITY_LEAST + 1u)
-#define SLOT_POOLS 8u /* 8 .. 1024 */
+#define SLOT_POOLS 8u /* of 8 .. 1024, and the front */
+#define FRONT_BYTES ((uint32_t)16 << 10) /* of blocks */
 
 static struct pfs_pool slot_pools[SLOT_POOLS]; /* under the registry */
 
 static uint32_t pool_of(uint32_t capacity)
 {
 	uint32_t pool = 0;
-	while ((SLOTS_LEAST << pool) <= capacity)
+	while ((PFS_RING_CAPACITY_LEAST << pool) < capacity)
 		pool++;
 	return pool;
 }
 
 static uint32_t slot_bytes_of(uint32_t capacity)
 {
-	return (SLOTS_LEAST << pool_of(capacity)) * (uint32_t)sizeof(void *);
+	uint32_t back = PFS_RING_CAPACITY_LEAST << pool_of(capacity);
+	uint32_t front = back < PFS_FRONT_MOST ? back : PFS_FRONT_MOST;
+	return (front + 1 + back) * (uint32_t)sizeof(void *);
+}
+
+/* Of front and back together. */
+static uint32_t entries_most(uint32_t class)
+{
+	uint32_t by_bytes = pfs_conf.ring_bytes_max / pfs_classes[class].size_bytes;
+	return by_bytes < pfs_conf.ring_entries_max ? by_bytes : pfs_conf.ring_entries_max;
+}
+
+static uint32_t front_most(uint32_t class)
+{
+	uint32_t most = FRONT_BYTES / pfs_classes[class].size_bytes;
+	uint32_t half = entries_most(class) / 2;
+	most = most < 2 ? 2 : most < PFS_FRONT_MOST ? most : PFS_FRONT_MOST;
+	most = most < half ? most : half;
+	most -= most > PFS_SLOTS_TOGETHER ? most % PFS_SLOTS_TOGETHER : 0;
+	return most != 0 ? most : 1;
 }
 
 uint32_t pfs_ring_capacity_most(uint32_t class)
 {
-	uint32_t by_bytes = pfs_conf.ring_bytes_max / pfs_classes[class].size_bytes;
-	uint32_t most = by_bytes < pfs_conf.ring_entries_max ? by_bytes
-							     : pfs_conf.ring_entries_max;
-	uint32_t pools_most = (SLOTS_LEAST << (SLOT_POOLS - 1)) - 1;
-	if (most > pools_most)
-		most = pools_most;
-	return most != 0 ? most : 1;
+	uint32_t most = entries_most(class);
+	uint32_t front = front_most(class);
+	uint32_t pools_most = PFS_RING_CAPACITY_LEAST << (SLOT_POOLS - 1);
+	most = most > front ? most - front : 1;
+	return most < pools_most ? most : pools_most;
 }
 
 static void count_slots(struct pfs_cache *cache, uint32_t more)
@@ -42,24 +59,30 @@ static void count_slots(struct pfs_cache *cache, uint32_t more)
 	(void)pfs_fetch_add_relaxed(&cache->slot_bytes, more);
 }
 
-bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t capacity,
-		   uint32_t held)
+bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t capacity)
 {
 	uint32_t bytes = slot_bytes_of(capacity);
 	void **slots = pfs_base_new(&slot_pools[pool_of(capacity)], bytes);
 	if (slots == NULL)
 		return false;
-	slots[0] = NULL; /* [R3] */
-	if (held != 0)
-		memcpy(slots + 1, ring->slots, held * sizeof(*slots));
+	uint32_t most = front_most((uint32_t)(ring - cache->rings));
+	uint32_t front_capacity = most < capacity ? most : capacity;
+	uint32_t front = ring->slots != NULL ? pfs_ring_front_count(ring) : 0;
+	uint32_t back = ring->slots != NULL ? pfs_ring_back_count(ring) : 0;
+	slots[front_capacity] = NULL; /* [R3] */
 	if (ring->slots != NULL) {
-		pfs_base_free(&slot_pools[pool_of(ring->capacity)], ring->slots - 1);
+		memcpy(slots, ring->slots, front * sizeof(*slots));
+		memcpy(slots + front_capacity + 1, pfs_ring_back_slots(ring),
+		       back * sizeof(*slots));
+		pfs_base_free(&slot_pools[pool_of(ring->capacity)], ring->slots);
 		count_slots(cache, -slot_bytes_of(ring->capacity));
 	}
-	ring->slots = slots + 1;
+	ring->slots = slots;
 	ring->capacity = (uint16_t)capacity;
+	ring->front_capacity = (uint8_t)front_capacity;
 	count_slots(cache, bytes);
-	pfs_ring_set_top(ring, held);
+	pfs_ring_set_front(ring, front);
+	pfs_ring_set_back(ring, back);
 	pfs_ring_set_limits(ring);
 	return true;
 }
@@ -68,8 +91,9 @@ void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_ring *ring)
 {
 	if (ring->slots == NULL)
 		return;
-	pfs_base_free(&slot_pools[pool_of(ring->capacity)], ring->slots - 1);
+	pfs_base_free(&slot_pools[pool_of(ring->capacity)], ring->slots);
 	count_slots(cache, -slot_bytes_of(ring->capacity));
 	ring->slots = NULL;
 	ring->capacity = 0;
+	ring->front_capacity = 0;
 }

@@ -8,18 +8,26 @@
 
 #define BATCH 128u /* rings that are revoked together */
 
+/* After the barrier. */
+static bool is_inside(struct pfs_ring *ring)
+{
+	uint32_t before = pfs_load_acquire(&ring->inside); /* [D3] acquire, pairs with [D1] */
+	/* [D6] acquire, both, pairs with [D5]. */
+	uint32_t front = (uint32_t)pfs_load_acquire(&ring->front);
+	uint32_t back = (uint32_t)pfs_load_acquire(&ring->back); /* [D6] acquire, as above */
+	uint32_t after = pfs_load_acquire(&ring->inside);        /* [D3] acquire, as above */
+	return before != after || before == PFS_INSIDE || before == front || before == back;
+}
+
 /* Under registry, after the barrier: a revoked ring's blocks into the words, or, if its owner is
  * inside, the limits as they were. How many. */
 static uint32_t take_ring(struct pfs_cache *cache, struct pfs_ring *ring, bool keep_slots)
 {
-	/* [D3] acquire, pairs with [D1] and [D5]. */
-	if ((pfs_load_acquire(&ring->mark) & 1) != 0) {
+	if (is_inside(ring)) {
 		pfs_ring_set_limits(ring);
 		return 0;
 	}
-	uint32_t count = pfs_ring_count(ring);
-	pfs_blocks_give(ring->slots, count, "free");
-	pfs_bump_owned(&ring->flushed, count);
+	uint32_t count = pfs_ring_give(ring);
 	if (!keep_slots)
 		pfs_ring_drop_slots(cache, ring);
 	return count;
@@ -64,7 +72,7 @@ static uint64_t held_by_others(const struct pfs_bin *bin)
 	uint64_t held = 0;
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next)
 		if (is_of_others(cache, bin))
-			held += pfs_ring_guess(&cache->rings[bin->class]);
+			held += pfs_ring_counts(&cache->rings[bin->class]).held;
 	return held;
 }
 
@@ -78,7 +86,7 @@ bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 	struct pfs_cache *cache = is_worth ? pfs_registry.oldest : NULL;
 	for (; cache != NULL; cache = cache->next) {
 		struct pfs_ring *ring = &cache->rings[bin->class];
-		if (!is_of_others(cache, bin) || pfs_ring_guess(ring) == 0)
+		if (!is_of_others(cache, bin) || pfs_ring_counts(ring).held == 0)
 			continue;
 		if (batch.used == BATCH)
 			taken += batch_take(&batch);
@@ -91,23 +99,24 @@ bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 }
 
 /* A ring that was not used since the last tick, or whose use is not asked for. */
-static bool is_idle(struct pfs_ring *ring, bool all)
+static bool is_idle(struct pfs_cache *cache, uint32_t class, bool all)
 {
-	uint32_t mark = (uint32_t)pfs_load_relaxed(&ring->mark); /* relaxed: a guess */
-	bool is_same = mark == ring->seen_mark;
-	ring->seen_mark = mark;
+	struct pfs_ring *ring = &cache->rings[class];
+	struct pfs_ring_counts counts = pfs_ring_counts(ring);
+	uint32_t calls = (uint32_t)(counts.mallocs + counts.frees);
+	bool is_same = calls == cache->seen_calls[class];
+	cache->seen_calls[class] = calls;
 	return (is_same || all) && !pfs_ring_is_revoked(ring);
 }
 
 static void tick_cache(struct batch *batch, struct pfs_cache *cache, bool all, uint64_t *taken)
 {
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
-		struct pfs_ring *ring = &cache->rings[class];
-		if (!is_idle(ring, all))
+		if (!is_idle(cache, class, all))
 			continue;
 		if (batch->used == BATCH)
 			*taken += batch_take(batch);
-		batch_add(batch, cache, ring);
+		batch_add(batch, cache, &cache->rings[class]);
 	}
 }
 
