@@ -31,7 +31,7 @@
 extern "C" {
 #endif
 
-struct pfs_memory;        /* the books of a program */
+struct pfs_books;        /* the books of a program */
 struct pfs_memory_thread; /* one life of a thread in them */
 
 struct pfs_memory_config {
@@ -62,14 +62,14 @@ void pfs_memory_config_init(struct pfs_memory_config *config);
  * Progress  blocking (set-up).
  */
 enum pfs_status pfs_memory_open(const struct pfs_memory_config *config,
-				struct pfs_memory **memory, struct pfs_message *message);
+				struct pfs_books **memory, struct pfs_message *message);
 
 /* pfs_memory_close - the end of the books. No thread may be between its begin and end, or inside
  * a call. The box is removed, or kept and marked as ended. NULL is fine. Blocking. */
-void pfs_memory_close(struct pfs_memory *memory);
+void pfs_memory_close(struct pfs_books *memory);
 
 /* pfs_memory_path - the file name of the box; NULL: it is private. */
-const char *pfs_memory_path(const struct pfs_memory *memory);
+const char *pfs_memory_path(const struct pfs_books *memory);
 
 /* An instrument; 0: none, what is allocated under it is not counted. */
 typedef uint32_t pfs_memory_key;
@@ -81,12 +81,12 @@ typedef uint32_t pfs_memory_key;
  *           instruments_max are taken, which is counted as lost.
  * Progress  blocking.
  */
-pfs_memory_key pfs_memory_register(struct pfs_memory *memory, const char *name);
+pfs_memory_key pfs_memory_register(struct pfs_books *memory, const char *name);
 
 /* pfs_memory_enable - is what is allocated under an instrument from now on counted? What was
  * counted when it was allocated is counted when it is freed, always. For all threads, each at its
  * next call. Wait-free. */
-void pfs_memory_enable(struct pfs_memory *memory, pfs_memory_key key, bool enabled);
+void pfs_memory_enable(struct pfs_books *memory, pfs_memory_key key, bool enabled);
 
 /*
  * pfs_memory_thread_begin - the calling thread begins a life in the books.
@@ -97,7 +97,7 @@ void pfs_memory_enable(struct pfs_memory *memory, pfs_memory_key key, bool enabl
  *           calls take NULL, and what is allocated then is not counted.
  * Progress  blocking.
  */
-struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_memory *memory, const char *name,
+struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, const char *name,
 						  const char *user, const char *host,
 						  bool instrumented);
 
@@ -129,36 +129,36 @@ struct pfs_memory_note pfs_memory_allocated(struct pfs_memory_thread *thread, pf
 
 /* pfs_memory_freed - before a block is freed; size_bytes as it was told at its allocation.
  * thread: who frees it. Wait-free; the last block of a life that has ended: lock-free. */
-void pfs_memory_freed(struct pfs_memory *memory, struct pfs_memory_thread *thread,
+void pfs_memory_freed(struct pfs_books *memory, struct pfs_memory_thread *thread,
 		      struct pfs_memory_note note, size_t size_bytes);
 
 /* pfs_memory_resized - a free of so many bytes, and an allocation by the calling thread under
  * the same instrument. A block that was not counted is not counted. */
-struct pfs_memory_note pfs_memory_resized(struct pfs_memory *memory,
+struct pfs_memory_note pfs_memory_resized(struct pfs_books *memory,
 					  struct pfs_memory_thread *thread,
 					  struct pfs_memory_note note, size_t before_bytes,
 					  size_t after_bytes);
 
 /* pfs_memory_claimed - the block is the calling thread's from now on. As a resize to its size. */
-struct pfs_memory_note pfs_memory_claimed(struct pfs_memory *memory,
+struct pfs_memory_note pfs_memory_claimed(struct pfs_books *memory,
 					  struct pfs_memory_thread *thread,
 					  struct pfs_memory_note note, size_t size_bytes);
 
 /* pfs_memory_tick - one tick, now: marks, history. Blocking. */
-void pfs_memory_tick(struct pfs_memory *memory);
+void pfs_memory_tick(struct pfs_books *memory);
 
 /*
  * Blocks of malloc with a header of 16 bytes in front, which holds note and size. As malloc,
  * realloc and free; NULL: no memory. A pointer that is no such block is a bug; it is caught,
  * unless its header looks like one.
  */
-void *pfs_memory_malloc(struct pfs_memory *memory, struct pfs_memory_thread *thread,
+void *pfs_memory_malloc(struct pfs_books *memory, struct pfs_memory_thread *thread,
 			pfs_memory_key key, size_t size_bytes);
-void *pfs_memory_realloc(struct pfs_memory *memory, struct pfs_memory_thread *thread,
+void *pfs_memory_realloc(struct pfs_books *memory, struct pfs_memory_thread *thread,
 			 pfs_memory_key key, void *block, size_t size_bytes);
-void pfs_memory_free(struct pfs_memory *memory, struct pfs_memory_thread *thread, void *block);
+void pfs_memory_free(struct pfs_books *memory, struct pfs_memory_thread *thread, void *block);
 /* The block is the calling thread's from now on. */
-void pfs_memory_claim(struct pfs_memory *memory, struct pfs_memory_thread *thread, void *block);
+void pfs_memory_claim(struct pfs_books *memory, struct pfs_memory_thread *thread, void *block);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,324 @@
+/*
+ * books.c - the books of a program are opened and closed; instruments; fork.
+ */
+#define _GNU_SOURCE
+#include "books.h"
+
+#include <pthread.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <pfslab/variant.h>
+
+#include "containers/message.h"
+
+/* ---- all books of the process: for fork ---- */
+
+static struct {
+	pthread_mutex_t lock;
+	struct pfs_books *first;
+	bool has_handlers;
+} all = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The desk's handles become the forking thread's, or its child would not have them. */
+static void prepare(void)
+{
+	(void)pthread_mutex_lock(&all.lock);
+	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
+		(void)pthread_mutex_lock(&self->tick_lock);
+		pfs_mutex_lock(&self->desk);
+		self->fork_tid = (uint32_t)gettid();
+		for (uint32_t shelf = 0; shelf < PFS_SHELVES; shelf++)
+			pfs_thread_adopt(self->shelves[shelf].handle);
+	}
+}
+
+static void in_parent(void)
+{
+	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
+		pfs_mutex_unlock(&self->desk);
+		(void)pthread_mutex_unlock(&self->tick_lock);
+	}
+	(void)pthread_mutex_unlock(&all.lock);
+}
+
+/* Its memory first of all: nothing of the child may reach its parent's box. */
+static void in_child(void)
+{
+	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
+		if (!pfs_box_detach(&self->box))
+			abort(); /* it would write into its parent's books */
+		self->is_child = true;
+		self->fork_pid = (uint32_t)getpid();
+		self->has_ticker = false;
+		pfs_mutex_init(&self->desk);
+		(void)pthread_mutex_init(&self->tick_lock, NULL);
+		(void)pthread_cond_init(&self->end_tick, NULL);
+	}
+	(void)pthread_mutex_init(&all.lock, NULL);
+}
+
+void pfs_books_settle(struct pfs_books *self)
+{
+	if ((uint32_t)gettid() != self->fork_pid) /* the child's first thread has its number */
+		return;
+	self->is_child = false;
+	struct pfs_memory_thread *next;
+	for (struct pfs_memory_thread *thread = self->threads; thread != NULL; thread = next) {
+		next = thread->next;
+		if (thread->record->os_tid == self->fork_tid) {
+			thread->record->os_tid = self->fork_pid;
+			continue;
+		}
+		pfs_life_end(thread);
+		free(thread);
+	}
+	bool is_alone = self->threads == NULL || self->threads->next == NULL;
+	if (is_alone && self->box.path[0] != '\0' && pfs_box_refile(&self->box) &&
+	    self->config.tick_ms != 0)
+		pfs_ticker_start(self);
+}
+
+void pfs_books_list(struct pfs_books *self)
+{
+	(void)pthread_mutex_lock(&all.lock);
+	if (!all.has_handlers)
+		all.has_handlers = pthread_atfork(prepare, in_parent, in_child) == 0;
+	self->next = all.first;
+	all.first = self;
+	(void)pthread_mutex_unlock(&all.lock);
+}
+
+void pfs_books_unlist(struct pfs_books *self)
+{
+	(void)pthread_mutex_lock(&all.lock);
+	struct pfs_books **link = &all.first;
+	while (*link != NULL && *link != self)
+		link = &(*link)->next;
+	if (*link != NULL)
+		*link = self->next;
+	(void)pthread_mutex_unlock(&all.lock);
+}
+
+/* ---- open ---- */
+
+void pfs_memory_config_init(struct pfs_memory_config *config)
+{
+	*config = (struct pfs_memory_config){
+		.rule = "exact", .instruments_max = 250, .threads_max = 16384,
+		.accounts_max = 4096, .cells_max = 262144, .tick_ms = 1000,
+	};
+}
+
+static enum pfs_status check(const struct pfs_memory_config *config, struct pfs_message *message)
+{
+	if (config->rule == NULL || pfs_rule_find(config->rule) == NULL)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "there is no rule %s: it is one of " PFS_RULE_NAMES,
+				       config->rule != NULL ? config->rule : "(none)");
+	if (config->instruments_max > PFS_BOX_INSTRUMENTS_MAX)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "instruments_max is %u: at most %u", config->instruments_max,
+				       PFS_BOX_INSTRUMENTS_MAX);
+	if (config->threads_max < 1 || config->threads_max > 65536 || config->accounts_max > 65536)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "threads_max is %u, accounts_max %u: 1 .. 65536, 0 .. 65536",
+				       config->threads_max, config->accounts_max);
+	if (config->cells_max < 1 || config->cells_max > 1u << 24)
+		return pfs_message_set(message, PFS_BAD_CONFIG, "cells_max is %u: 1 .. %u",
+				       config->cells_max, 1u << 24);
+	if (!config->is_private && getauxval(AT_SECURE) != 0)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "a set-uid program has no box: its memory is not yours");
+	return PFS_OK;
+}
+
+static uint32_t at_least_one(uint32_t value)
+{
+	return value != 0 ? value : 1;
+}
+
+static uint32_t row_bases_of(const struct pfs_memory_config *config)
+{
+	return (config->threads_max + 3 * config->accounts_max + 1 + 1024) *
+	       at_least_one(config->instruments_max);
+}
+
+#define WANTS 9u
+
+static enum pfs_status make_box(struct pfs_books *self, const struct pfs_memory_config *config,
+				struct pfs_message *message)
+{
+	uint32_t accounts = at_least_one(config->accounts_max);
+	struct pfs_box_want wants[WANTS] = {
+		{ PFS_BOX_INSTRUMENTS, sizeof(struct pfs_box_instrument),
+		  at_least_one(config->instruments_max), 16 },
+		{ PFS_BOX_THREADS, sizeof(struct pfs_box_thread), config->threads_max, 256 },
+		{ PFS_BOX_ACCOUNTS, sizeof(struct pfs_box_account), accounts, 32 },
+		{ PFS_BOX_USERS, sizeof(struct pfs_box_account), accounts, 32 },
+		{ PFS_BOX_HOSTS, sizeof(struct pfs_box_account), accounts, 32 },
+		{ PFS_BOX_CELLS, sizeof(struct pfs_cell), config->cells_max,
+		  PFS_CELL_PAGE_RECORDS },
+		{ PFS_BOX_TICKS, sizeof(struct pfs_box_tick), PFS_BOX_TICKS_KEPT, 0 },
+		{ PFS_BOX_CELL_BASES, sizeof(struct pfs_box_cell_base),
+		  config->cells_max + PFS_CELL_PAGE_RECORDS, 0 },
+		{ PFS_BOX_ROW_BASES, sizeof(struct pfs_box_row_base), row_bases_of(config), 0 },
+	};
+	return pfs_box_make(&self->box, config->folder, config->is_private, wants, WANTS, message);
+}
+
+/* record_max: what was asked for, where the last page has room for more. */
+static enum pfs_status make_shelf(struct pfs_books *self, enum pfs_shelves number,
+				  enum pfs_box_kind kind, uint32_t record_max,
+				  struct pfs_message *message)
+{
+	struct pfs_shelf *shelf = &self->shelves[number];
+	struct pfs_config config;
+	shelf->region = pfs_box_region_of(&self->box, kind);
+	pfs_box_configure(&self->box, kind, &config, &shelf->source);
+	config.record_max = record_max;
+	if (record_max == 0)
+		config.page_max = 0;
+	enum pfs_status status = pfs_container_create(pfs_variant_find("exact"), &config,
+						      &shelf->container, message);
+	if (status == PFS_OK)
+		status = pfs_thread_attach(shelf->container, &shelf->handle);
+	return status;
+}
+
+static enum pfs_status make_shelves(struct pfs_books *self,
+				    const struct pfs_memory_config *config,
+				    struct pfs_message *message)
+{
+	const struct {
+		enum pfs_box_kind kind;
+		uint32_t most;
+	} shelves[PFS_SHELVES] = {
+		{ PFS_BOX_INSTRUMENTS, config->instruments_max },
+		{ PFS_BOX_THREADS, config->threads_max },
+		{ PFS_BOX_ACCOUNTS, config->accounts_max },
+		{ PFS_BOX_USERS, config->accounts_max },
+		{ PFS_BOX_HOSTS, config->accounts_max },
+		{ PFS_BOX_CELLS, config->cells_max },
+	};
+	enum pfs_status status = PFS_OK;
+	for (uint32_t i = 0; status == PFS_OK && i < PFS_SHELVES; i++)
+		status = make_shelf(self, i, shelves[i].kind, shelves[i].most, message);
+	return status;
+}
+
+static void drop(struct pfs_books *self)
+{
+	for (uint32_t i = 0; i < PFS_SHELVES; i++) {
+		if (self->shelves[i].handle != NULL)
+			pfs_thread_detach(self->shelves[i].handle);
+		pfs_container_destroy(self->shelves[i].container);
+	}
+	pfs_box_end(&self->box);
+	for (uint32_t kind = 0; kind < PFS_PARTY_KINDS; kind++)
+		free(self->by_reference[kind]);
+	free(self->global);
+	free(self);
+}
+
+static void fill(struct pfs_books *self, const struct pfs_memory_config *config)
+{
+	struct pfs_box_head *head = self->box.head;
+	const struct pfs_box_region *cells = self->shelves[PFS_SHELF_CELLS].region;
+	self->rule = pfs_rule_find(config->rule);
+	self->control = self->box.control;
+	self->instruments_max = config->instruments_max;
+	self->cells_base = self->box.base + cells->offset;
+	self->cell_page_bytes = cells->page_bytes;
+	self->cells_most = config->cells_max;
+	self->config = (struct pfs_config_of_books){ config->tick_ms, config->keep };
+	self->box.keep = config->keep;
+	self->global->level = PFS_CELL_OF_GLOBAL;
+	strncpy(head->rule, config->rule, sizeof(head->rule) - 1);
+	head->instruments_max = config->instruments_max;
+	head->tick_ms = config->tick_ms;
+	pfs_mutex_init(&self->desk);
+	(void)pthread_mutex_init(&self->tick_lock, NULL);
+	(void)pthread_cond_init(&self->end_tick, NULL);
+	pfs_store_relaxed(&head->state, PFS_BOX_LIVE); /* relaxed: nothing is in it yet */
+}
+
+enum pfs_status pfs_memory_open(const struct pfs_memory_config *config,
+				struct pfs_books **memory, struct pfs_message *message)
+{
+	enum pfs_status status = check(config, message);
+	if (status != PFS_OK)
+		return status;
+	struct pfs_books *self = calloc(1, sizeof(*self));
+	struct pfs_party *global = calloc(1, sizeof(*global) + PFS_BOX_INSTRUMENTS_MAX *
+							       sizeof(struct pfs_cell *));
+	if (self == NULL || global == NULL) {
+		free(self);
+		free(global);
+		return pfs_message_set(message, PFS_NO_MEMORY, "no memory for the accounts");
+	}
+	self->global = global;
+	for (uint32_t kind = 0; kind < PFS_PARTY_KINDS; kind++) {
+		self->by_reference[kind] = calloc(config->accounts_max + 1, sizeof(void *));
+		if (self->by_reference[kind] == NULL)
+			status = pfs_message_set(message, PFS_NO_MEMORY, "no memory for accounts");
+	}
+	if (status == PFS_OK)
+		status = make_box(self, config, message);
+	if (status == PFS_OK)
+		status = make_shelves(self, config, message);
+	if (status != PFS_OK) {
+		drop(self);
+		return status;
+	}
+	fill(self, config);
+	pfs_books_list(self);
+	if (config->tick_ms != 0)
+		pfs_ticker_start(self);
+	*memory = self;
+	return PFS_OK;
+}
+
+/* ---- close ---- */
+
+static void free_named(void *named)
+{
+	free(named);
+}
+
+static void keep_node(void *party)
+{
+	(void)party; /* freed by its list */
+}
+
+void pfs_memory_close(struct pfs_books *memory)
+{
+	if (memory == NULL)
+		return;
+	pfs_ticker_end(memory);
+	pfs_books_unlist(memory);
+	for (uint32_t kind = 0; kind < PFS_PARTY_KINDS; kind++) {
+		tdestroy(memory->parties[kind], keep_node);
+		while (memory->lists[kind] != NULL) {
+			struct pfs_party *party = memory->lists[kind];
+			memory->lists[kind] = party->next;
+			free(party);
+		}
+	}
+	tdestroy(memory->instruments, free_named);
+	while (memory->threads != NULL) {
+		struct pfs_memory_thread *thread = memory->threads;
+		memory->threads = thread->next;
+		free(thread);
+	}
+	drop(memory);
+}
+
+const char *pfs_memory_path(const struct pfs_books *memory)
+{
+	return memory->box.is_private ? NULL : memory->box.path;
+}

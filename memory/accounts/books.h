@@ -1,0 +1,209 @@
+/*
+ * books.h - the inside of the accounts: what a process keeps of its own beside the box.
+ *
+ * Records (instruments, threads, accounts, users, hosts, cells) are a container's of the policy
+ * exact, in pages of the box. They come and go at the desk: under one lock, for that is rare (a
+ * thread begins or ends, uses an instrument for the first time, the last block of an ended life is
+ * freed). Counting takes no lock.
+ *
+ * A holder is whoever has cells: a thread, an account, a user, a host, and the one of all, global.
+ *
+ * Ordering:  [J4] moves: fetch-add, acq_rel  <->  [J4] moves: fetch-add, acq_rel
+ *            odd while sums move; a reader loads it before, by acquire, and after
+ *            [J6] finished: CAS, release  <->  [J7] finished: exchange, seq
+ *            carries: next of each cell; the sums come by [J3], which the last freer had
+ */
+#ifndef PFS_BOOKS_H
+#define PFS_BOOKS_H
+
+#include <pthread.h>
+
+#include <pfslab/container.h>
+#include <pfslab/memory.h>
+
+#include "cell.h"
+#include "containers/mutex.h"
+#include "memory/box/box.h"
+
+#define PFS_PARTY_KINDS 3u /* accounts, users, hosts */
+#define PFS_CELL_PAGE_RECORDS 64u
+
+/* A region's container, and the desk's handle of it. */
+struct pfs_shelf {
+	struct pfs_container *container;
+	struct pfs_thread *handle; /* desk */
+	struct pfs_box_region *region;
+	struct pfs_memory_source source;
+};
+
+enum pfs_shelves {
+	PFS_SHELF_INSTRUMENTS,
+	PFS_SHELF_THREADS,
+	PFS_SHELF_ACCOUNTS, /* these three in the order of enum pfs_cell_level */
+	PFS_SHELF_USERS,
+	PFS_SHELF_HOSTS,
+	PFS_SHELF_CELLS,
+	PFS_SHELVES
+};
+
+/* Who has cells, but threads: by instrument. Desk. */
+struct pfs_party {
+	uint32_t level;              /* enum pfs_cell_level; first, with the names: the key */
+	const char *user, *host;     /* NULL: none; else of the record */
+	struct pfs_box_account *record; /* NULL: global */
+	uint32_t reference;
+	uint32_t lives;              /* threads that are there, and cells of ended ones */
+	struct pfs_party *above_user, *above_host; /* of an account */
+	struct pfs_party *next;      /* of all of its level */
+	struct pfs_cell *cells[];    /* [instruments_max] */
+};
+
+struct pfs_memory_thread {
+	struct pfs_books *memory;
+	struct pfs_box_thread *record;
+	uint32_t reference;
+	bool is_instrumented;
+	struct pfs_party *account, *user, *host; /* NULL: none */
+	struct pfs_memory_thread *previous, *next; /* desk */
+	struct pfs_cell *cells[];    /* [instruments_max]; NULL: not used yet */
+};
+
+struct pfs_rule;
+
+struct pfs_books {
+	struct pfs_box box;
+	const struct pfs_rule *rule;
+	struct pfs_box_control *control; /* of the box */
+	uint32_t instruments_max;
+	_Atomic(uint32_t) instrument_count;
+	char *cells_base;                /* of the box */
+	uint32_t cell_page_bytes;
+	uint32_t cells_most;             /* references that a cell can have */
+	struct pfs_party *global;
+	_Atomic(uint32_t) finished;      /* reference of a cell that waits to be folded; 0: none */
+
+	struct pfs_mutex desk;           /* all below */
+	struct pfs_shelf shelves[PFS_SHELVES];
+	void *parties[PFS_PARTY_KINDS];  /* trees (tsearch) by names */
+	struct pfs_party *lists[PFS_PARTY_KINDS];
+	struct pfs_party **by_reference[PFS_PARTY_KINDS]; /* [accounts_max + 1] */
+	void *instruments;               /* a tree of struct pfs_named */
+	struct pfs_memory_thread *threads;
+	uint64_t last_thread_id;
+	uint64_t private_bytes;
+	struct pfs_config_of_books {
+		uint32_t tick_ms;
+		bool keep;
+	} config;
+	bool is_child;                   /* forked, and has no box of its own yet */
+	uint32_t fork_tid, fork_pid;     /* of who forked, in the parent and in the child */
+	pthread_t ticker;
+	bool has_ticker;
+	bool is_ending;                  /* ticks */
+	pthread_cond_t end_tick;
+	pthread_mutex_t tick_lock;
+	struct pfs_books *next;         /* of all books of the process */
+};
+
+/* ---- references ---- */
+
+static inline struct pfs_cell *pfs_cell_at(const struct pfs_books *self, uint32_t reference)
+{
+	uint32_t number = reference - 1;
+	/* NOLINTNEXTLINE: a record of the box */
+	return (struct pfs_cell *)(void *)(self->cells_base +
+		(uint64_t)(number / PFS_CELL_PAGE_RECORDS) * self->cell_page_bytes +
+		(number % PFS_CELL_PAGE_RECORDS) * sizeof(struct pfs_cell));
+}
+
+/* ---- the rules ---- */
+
+/*
+ * How a block that is freed is credited. count: what a block's note says of who allocated it;
+ * credit: by whom it is freed, with that; end: what a life hands on. rules.c has the table.
+ */
+struct pfs_rule {
+	const char *name;
+	uint32_t (*reference)(const struct pfs_memory_thread *thread, const struct pfs_cell *cell);
+	void (*credit)(struct pfs_books *memory, struct pfs_memory_thread *thread,
+		       uint32_t reference, uint64_t bytes);
+	uint32_t (*instrument)(const struct pfs_books *memory, uint32_t reference);
+	void (*end)(struct pfs_books *memory, struct pfs_memory_thread *thread,
+		    struct pfs_cell *cell); /* under the desk */
+};
+const struct pfs_rule *pfs_rule_find(const char *name); /* NULL: there is none */
+#define PFS_RULE_NAMES "exact, freer, global"
+
+/* ---- the desk ---- */
+
+/* pfs_desk_open - lock the desk; a forked child gets its box, and what is finished is folded. */
+void pfs_desk_open(struct pfs_books *self);
+void pfs_desk_close(struct pfs_books *self);
+
+/* A record of a shelf, to be published; NULL: none is to be had (counted as lost). */
+struct pfs_claim pfs_shelf_take(struct pfs_books *self, enum pfs_shelves shelf,
+				enum pfs_box_lost lost, uint32_t *reference);
+void pfs_shelf_publish(struct pfs_books *self, enum pfs_shelves shelf, struct pfs_claim claim);
+void pfs_shelf_give(struct pfs_books *self, enum pfs_shelves shelf, void *record);
+
+/* The party of these names; made if it is not there; NULL: it cannot be (counted as lost). */
+struct pfs_party *pfs_party_of(struct pfs_books *self, enum pfs_cell_level level,
+			       const char *user, const char *host);
+
+/* Parties that nobody needs any more hand their sums on and go. How many. */
+uint32_t pfs_parties_purge(struct pfs_books *self);
+
+/* A cell of a party, made if it is not there; NULL: no memory. */
+struct pfs_cell *pfs_party_cell(struct pfs_books *self, struct pfs_party *party,
+				uint32_t instrument);
+
+/* A thread's cell of an instrument, by the thread, not under the desk; NULL: no memory. */
+struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, uint32_t instrument);
+
+/* Add so much to a party's cell of an instrument, with the high marks of where it comes from. */
+void pfs_party_add(struct pfs_books *self, struct pfs_party *party, struct pfs_cell *from,
+		   struct pfs_cell_sums sums);
+
+/* Whose a thread's cell is beside the thread: account, or user and host, or global. */
+struct pfs_parents {
+	struct pfs_party *of[3];
+	uint32_t count;
+};
+struct pfs_parents pfs_parents_of(struct pfs_books *self, struct pfs_cell *cell);
+
+/* Under the desk: a thread's life ends; who calls frees the thread. */
+void pfs_life_end(struct pfs_memory_thread *thread);
+
+/* A cell of a thread ends: its sums go to its parents, its record back. */
+void pfs_cell_fold(struct pfs_books *self, struct pfs_cell *cell);
+
+/* A thread freed the last block of an ended life, outside the desk: to be folded by who comes. */
+void pfs_cell_finish(struct pfs_books *self, struct pfs_cell *cell);
+
+/* ---- marks ---- */
+
+/* The owner allocated more than the cell's traps allow, or something changed in control. */
+PFS_COLD void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t bytes);
+
+/* A new cell's marks: none, and as of now. */
+void pfs_marks_begin(struct pfs_books *self, struct pfs_cell *cell);
+
+/* A cell's high marks of a table are added to a party's. */
+void pfs_marks_add(struct pfs_books *self, struct pfs_cell *to, struct pfs_cell *from);
+
+/* A tick: estimates of all parties until now. Under the desk. */
+void pfs_marks_tick(struct pfs_books *self);
+
+/* ---- ticks ---- */
+void pfs_ticker_start(struct pfs_books *self);
+void pfs_ticker_end(struct pfs_books *self);
+
+/* ---- fork ---- */
+
+/* Under the desk, in a forked child: the lives of the parent's other threads end, and the box gets
+ * its file, if the calling thread is the one that forked, and is alone. */
+void pfs_books_settle(struct pfs_books *self);
+void pfs_books_list(struct pfs_books *self);
+void pfs_books_unlist(struct pfs_books *self);
+
+#endif

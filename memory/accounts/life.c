@@ -1,0 +1,151 @@
+/*
+ * life.c - threads begin and end.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "books.h"
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static size_t thread_bytes(const struct pfs_books *self)
+{
+	return sizeof(struct pfs_memory_thread) + self->instruments_max * sizeof(struct pfs_cell *);
+}
+
+/* Its account; else its user and its host; else nobody. */
+static void find_parents(struct pfs_memory_thread *thread, const char *user, const char *host)
+{
+	struct pfs_books *self = thread->memory;
+	thread->account = pfs_party_of(self, PFS_CELL_OF_ACCOUNT, user, host);
+	if (thread->account != NULL) {
+		thread->user = thread->account->above_user;
+		thread->host = thread->account->above_host;
+		return;
+	}
+	thread->user = pfs_party_of(self, PFS_CELL_OF_USER, user, NULL);
+	if (thread->user != NULL)
+		thread->user->lives++; /* it is not purged for the host */
+	thread->host = pfs_party_of(self, PFS_CELL_OF_HOST, NULL, host);
+	if (thread->user != NULL)
+		thread->user->lives--;
+}
+
+static void connect_to(struct pfs_party *party, uint32_t by)
+{
+	if (party == NULL)
+		return;
+	party->lives += by;
+	struct pfs_box_account *record = party->record;
+	record->current_connections += (uint64_t)(int64_t)(int32_t)by;
+	record->total_connections += by == 1;
+}
+
+static void connect_all(struct pfs_memory_thread *thread, uint32_t by)
+{
+	connect_to(thread->account, by);
+	connect_to(thread->user, by);
+	connect_to(thread->host, by);
+}
+
+static bool write_record(struct pfs_memory_thread *thread, const char *name)
+{
+	struct pfs_books *self = thread->memory;
+	struct pfs_claim claim = pfs_shelf_take(self, PFS_SHELF_THREADS, PFS_LOST_THREADS,
+						&thread->reference);
+	if (claim.record == NULL)
+		return false;
+	struct pfs_box_thread fresh = {
+		.thread_id = ++self->last_thread_id,
+		.begun_realtime_ns = realtime_ns(),
+		.os_tid = (uint32_t)gettid(),
+		.account = thread->account != NULL ? thread->account->reference : 0,
+		.user = thread->user != NULL ? thread->user->reference : 0,
+		.host = thread->host != NULL ? thread->host->reference : 0,
+		.is_instrumented = thread->is_instrumented,
+	};
+	if (name != NULL)
+		strncpy(fresh.name, name, sizeof(fresh.name) - 1);
+	thread->record = claim.record;
+	pfs_bytes_store(thread->record, &fresh, sizeof(fresh));
+	pfs_shelf_publish(self, PFS_SHELF_THREADS, claim);
+	return true;
+}
+
+static void enlist(struct pfs_memory_thread *thread)
+{
+	struct pfs_books *self = thread->memory;
+	thread->next = self->threads;
+	if (self->threads != NULL)
+		self->threads->previous = thread;
+	self->threads = thread;
+	self->private_bytes += thread_bytes(self);
+}
+
+static void unlist(struct pfs_memory_thread *thread)
+{
+	struct pfs_books *self = thread->memory;
+	if (thread->next != NULL)
+		thread->next->previous = thread->previous;
+	if (thread->previous != NULL)
+		thread->previous->next = thread->next;
+	else
+		self->threads = thread->next;
+	self->private_bytes -= thread_bytes(self);
+}
+
+struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, const char *name,
+						  const char *user, const char *host,
+						  bool instrumented)
+{
+	if (memory == NULL)
+		return NULL;
+	struct pfs_memory_thread *thread = calloc(1, thread_bytes(memory));
+	if (thread == NULL)
+		return NULL;
+	thread->memory = memory;
+	thread->is_instrumented = instrumented;
+	pfs_desk_open(memory);
+	find_parents(thread, user, host);
+	bool is_there = write_record(thread, name);
+	if (is_there) {
+		connect_all(thread, 1);
+		enlist(thread);
+	}
+	pfs_desk_close(memory);
+	if (!is_there) {
+		free(thread);
+		return NULL;
+	}
+	return thread;
+}
+
+void pfs_life_end(struct pfs_memory_thread *thread)
+{
+	struct pfs_books *self = thread->memory;
+	for (uint32_t i = 0; i < self->instruments_max; i++)
+		if (thread->cells[i] != NULL)
+			self->rule->end(self, thread, thread->cells[i]);
+	pfs_shelf_give(self, PFS_SHELF_THREADS, thread->record);
+	connect_all(thread, UINT32_MAX);
+	unlist(thread);
+}
+
+void pfs_memory_thread_end(struct pfs_memory_thread *thread)
+{
+	if (thread == NULL)
+		return;
+	struct pfs_books *memory = thread->memory;
+	pfs_desk_open(memory);
+	pfs_life_end(thread);
+	pfs_desk_close(memory);
+	free(thread);
+}

@@ -1,0 +1,200 @@
+/*
+ * marks.c - high and low water marks.
+ *
+ * Of a thread they are exact, by a trap: the owner compares what it has allocated and not freed
+ * with a bound above which a mark may have to rise, and only there looks at what others freed. LOW
+ * is 0 in every life until a TRUNCATE, for a life begins with nothing. After one the trap is 0:
+ * each allocation looks, and lowers LOW to what there was before it; every smallest value stands
+ * before an allocation, or is the current one, which readers look at. When LOW is 0 again the trap
+ * goes up.
+ *
+ * Of accounts, users, hosts and global they are estimates, by WL#3249's rule: the sum of all parts'
+ * marks. What an ended life had as its high mark stands in its account's cell; a tick keeps the
+ * estimate until then and forgets those, so that lives which came one after the other do not add up
+ * for ever. Until a tick all of it may have been at one moment, so the estimate is never too low.
+ */
+#include "books.h"
+
+static uint32_t epoch_of(const struct pfs_books *self, uint32_t table)
+{
+	/* relaxed: a switch; this look or the next. */
+	return pfs_load_relaxed(&self->control->truncates[table]);
+}
+
+static bool is_current(const struct pfs_books *self, struct pfs_cell *cell, uint32_t table)
+{
+	return pfs_load_relaxed(&cell->epochs[table]) == epoch_of(self, table); /* relaxed: own */
+}
+
+static void set(_Atomic(uint64_t) *word, uint64_t value)
+{
+	pfs_store_relaxed(word, value); /* relaxed: one writer; readers take a guess */
+}
+
+static uint64_t get(_Atomic(uint64_t) *word)
+{
+	return pfs_load_relaxed(word); /* relaxed: one writer, who asks */
+}
+
+void pfs_marks_begin(struct pfs_books *self, struct pfs_cell *cell)
+{
+	for (uint32_t table = 0; table < PFS_TABLES; table++) {
+		set(&cell->marks[table].high_count, 0);
+		set(&cell->marks[table].high_bytes, 0);
+		set(&cell->marks[table].low_count, 0);
+		set(&cell->marks[table].low_bytes, 0);
+		pfs_store_relaxed(&cell->epochs[table], epoch_of(self, table)); /* relaxed: new */
+	}
+	set(&cell->trap_count, 0);
+	set(&cell->trap_bytes, 0);
+	/* relaxed: a new cell; what changes now is seen at the first look. */
+	pfs_store_relaxed(&cell->seen, pfs_load_relaxed(&self->control->generation));
+}
+
+/* Signed, for under the rules of the real systems a current value may be below zero. */
+static bool is_less(uint64_t one, uint64_t other)
+{
+	return (int64_t)one < (int64_t)other;
+}
+
+static void raise(_Atomic(uint64_t) *mark, uint64_t value)
+{
+	if (is_less(get(mark), value))
+		set(mark, value);
+}
+
+static void lower(_Atomic(uint64_t) *mark, uint64_t value)
+{
+	if (is_less(value, get(mark)))
+		set(mark, value);
+}
+
+/* The marks of a table, with what there was before this block and what is now. */
+static void look(struct pfs_marks *marks, bool is_new, uint64_t before_count,
+		 uint64_t before_bytes, uint64_t bytes)
+{
+	if (is_new) {
+		set(&marks->high_count, before_count);
+		set(&marks->high_bytes, before_bytes);
+		set(&marks->low_count, before_count);
+		set(&marks->low_bytes, before_bytes);
+	}
+	raise(&marks->high_count, before_count + 1);
+	raise(&marks->high_bytes, before_bytes + bytes);
+	lower(&marks->low_count, before_count);
+	lower(&marks->low_bytes, before_bytes);
+}
+
+static void set_traps(struct pfs_cell *cell, uint64_t foreign_count, uint64_t foreign_bytes)
+{
+	uint64_t count = UINT64_MAX / 2, bytes = UINT64_MAX / 2;
+	bool is_low = true;
+	for (uint32_t table = 0; table < PFS_TABLES; table++) {
+		struct pfs_marks *marks = &cell->marks[table];
+		if (is_less(get(&marks->high_count), count))
+			count = get(&marks->high_count);
+		if (is_less(get(&marks->high_bytes), bytes))
+			bytes = get(&marks->high_bytes);
+		is_low = is_low && get(&marks->low_count) == 0 && get(&marks->low_bytes) == 0;
+	}
+	set(&cell->trap_count, is_low ? count + foreign_count : 0);
+	set(&cell->trap_bytes, is_low ? bytes + foreign_bytes : 0);
+}
+
+void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t bytes)
+{
+	/* relaxed: the owner's own; of others' frees at least those it knows of. The generation
+	 * first: what changes after it is looked at again. */
+	uint32_t generation = pfs_load_relaxed(&self->control->generation);
+	uint64_t foreign_count = get(&cell->word);
+	uint64_t foreign_bytes = get(&cell->foreign_bytes);
+	uint64_t count = get(&cell->allocs) - get(&cell->frees) - foreign_count - 1;
+	uint64_t now = get(&cell->alloc_bytes) - get(&cell->free_bytes) - foreign_bytes - bytes;
+	for (uint32_t table = 0; table < PFS_TABLES; table++) {
+		uint32_t epoch = epoch_of(self, table);
+		bool is_new = pfs_load_relaxed(&cell->epochs[table]) != epoch; /* relaxed: own */
+		look(&cell->marks[table], is_new, count, now, bytes);
+		if (is_new)
+			pfs_store_relaxed(&cell->epochs[table], epoch); /* relaxed: a guess */
+	}
+	if (!pfs_likely(!self->is_child)) { /* time for a box of its own */
+		pfs_desk_open(self);
+		pfs_desk_close(self);
+	}
+	set_traps(cell, foreign_count, foreign_bytes);
+	pfs_store_relaxed(&cell->seen, generation); /* relaxed: the owner's own */
+}
+
+/* A party's marks of a table, begun anew if that was truncated. Under the desk. */
+static struct pfs_marks *party_marks(struct pfs_books *self, struct pfs_cell *cell,
+				     uint32_t table)
+{
+	struct pfs_marks *marks = &cell->marks[table];
+	if (!is_current(self, cell, table)) {
+		set(&marks->high_count, 0);
+		set(&marks->high_bytes, 0);
+		set(&marks->low_count, 0);
+		set(&marks->low_bytes, 0);
+		pfs_store_relaxed(&cell->epochs[table], epoch_of(self, table)); /* relaxed: desk */
+	}
+	return marks;
+}
+
+void pfs_marks_add(struct pfs_books *self, struct pfs_cell *to, struct pfs_cell *from)
+{
+	for (uint32_t table = 0; table < PFS_TABLES; table++) {
+		struct pfs_marks *marks = party_marks(self, to, table);
+		/* Of a cell that slept through a TRUNCATE the older, higher marks: an estimate. Of
+		 * a party, which hands its sums on, its own estimate until now. */
+		uint64_t count = get(&from->marks[table].high_count);
+		uint64_t bytes = get(&from->marks[table].high_bytes);
+		bool is_party = from->level != PFS_CELL_OF_THREAD;
+		if (is_party && is_less(count, get(&from->marks[table].low_count)))
+			count = get(&from->marks[table].low_count);
+		if (is_party && is_less(bytes, get(&from->marks[table].low_bytes)))
+			bytes = get(&from->marks[table].low_bytes);
+		set(&marks->high_count, get(&marks->high_count) + count);
+		set(&marks->high_bytes, get(&marks->high_bytes) + bytes);
+	}
+}
+
+/* What a party's parts have now as their high marks, added to what ended since the last tick. */
+static void party_tick(struct pfs_books *self, struct pfs_party *party)
+{
+	for (uint32_t i = 0; i < self->instruments_max; i++) {
+		struct pfs_cell *cell = party->cells[i];
+		for (uint32_t table = 0; cell != NULL && table < PFS_TABLES; table++) {
+			struct pfs_marks *marks = party_marks(self, cell, table);
+			raise(&marks->low_count, get(&marks->high_count));
+			raise(&marks->low_bytes, get(&marks->high_bytes));
+			set(&marks->high_count, 0);
+			set(&marks->high_bytes, 0);
+		}
+	}
+}
+
+/* The high marks of a thread's cell are added to its parents', so that party_tick sees the sum. */
+static void add_live(struct pfs_books *self, struct pfs_cell *cell)
+{
+	struct pfs_parents parents = pfs_parents_of(self, cell);
+	for (uint32_t i = 0; i < parents.count; i++) {
+		struct pfs_cell *to = pfs_party_cell(self, parents.of[i], cell->instrument - 1);
+		if (to != NULL)
+			pfs_marks_add(self, to, cell);
+	}
+}
+
+void pfs_marks_tick(struct pfs_books *self)
+{
+	struct pfs_walk walk;
+	struct pfs_cell *cell;
+	pfs_walk_begin(&walk, self->shelves[PFS_SHELF_CELLS].handle, PFS_WALK_LIVE);
+	while ((cell = pfs_walk_next(&walk)) != NULL)
+		if (cell->level == PFS_CELL_OF_THREAD)
+			add_live(self, cell);
+	pfs_walk_end(&walk);
+	for (uint32_t kind = 0; kind < PFS_PARTY_KINDS; kind++)
+		for (struct pfs_party *at = self->lists[kind]; at != NULL; at = at->next)
+			party_tick(self, at);
+	party_tick(self, self->global);
+}

@@ -1,0 +1,156 @@
+/*
+ * rules.c - how a block that is freed is credited: our rule, and those of the real systems.
+ *
+ * exact   where it was debited: the note is the cell. A life that ends leaves a cell that still has
+ *         blocks, until the last of them is free.
+ * freer   to the thread that frees (MySQL 5.7, MariaDB): the note is the instrument. Rows go below
+ *         zero where threads free what others allocated.
+ * global  to the thread, if the block's thread has the same number, else to the global row
+ *         (MySQL 8.0): the note is instrument and number. A number that is used again swallows
+ *         the frees of the life before, as it does there. A life that ends with blocks in use
+ *         hands these to the global row, the rest to its account.
+ *
+ * Source: the latter two from descriptions of MySQL's accounting (WL#3249, and of 8.0's aggregation
+ * with reassignment); the code is our own.
+ */
+#include <string.h>
+
+#include "books.h"
+
+/* ---- exact ---- */
+
+static uint32_t exact_reference(const struct pfs_memory_thread *thread, const struct pfs_cell *cell)
+{
+	(void)thread;
+	return cell->reference;
+}
+
+static void exact_credit(struct pfs_books *memory, struct pfs_memory_thread *thread,
+			 uint32_t reference, uint64_t bytes)
+{
+	struct pfs_cell *cell = pfs_cell_at(memory, reference);
+	if (pfs_likely(thread != NULL && pfs_cell_is_own(cell, thread->reference)))
+		pfs_cell_credit_own(cell, bytes);
+	else if (pfs_cell_credit_foreign(cell, bytes))
+		pfs_cell_finish(memory, cell);
+}
+
+static uint32_t exact_instrument(const struct pfs_books *memory, uint32_t reference)
+{
+	return pfs_cell_at(memory, reference)->instrument;
+}
+
+static void exact_end(struct pfs_books *memory, struct pfs_memory_thread *thread,
+		      struct pfs_cell *cell)
+{
+	(void)thread;
+	if (pfs_cell_end(cell))
+		pfs_cell_fold(memory, cell);
+}
+
+/* ---- freer ---- */
+
+static uint32_t instrument_reference(const struct pfs_memory_thread *thread,
+				     const struct pfs_cell *cell)
+{
+	(void)thread;
+	return cell->instrument;
+}
+
+/* Not the calling thread's: the global cell's, as by any number of threads. */
+static void credit_global(struct pfs_books *memory, uint32_t instrument, uint64_t bytes)
+{
+	pfs_desk_open(memory);
+	struct pfs_cell *cell = pfs_party_cell(memory, memory->global, instrument - 1);
+	if (cell != NULL)
+		pfs_cell_credit_own(cell, bytes);
+	pfs_desk_close(memory);
+}
+
+static void freer_credit(struct pfs_books *memory, struct pfs_memory_thread *thread,
+			 uint32_t reference, uint64_t bytes)
+{
+	struct pfs_cell *cell = NULL;
+	if (thread != NULL)
+		cell = thread->cells[reference - 1];
+	if (thread != NULL && cell == NULL)
+		cell = pfs_thread_cell(thread, reference - 1);
+	if (cell != NULL)
+		pfs_cell_credit_own(cell, bytes);
+	else
+		credit_global(memory, reference, bytes);
+}
+
+static uint32_t same_instrument(const struct pfs_books *memory, uint32_t reference)
+{
+	(void)memory;
+	return reference;
+}
+
+/* All of it, whether it is even or not. */
+static void freer_end(struct pfs_books *memory, struct pfs_memory_thread *thread,
+		      struct pfs_cell *cell)
+{
+	(void)thread;
+	pfs_cell_fold(memory, cell);
+}
+
+/* ---- global ---- */
+
+#define INSTRUMENT_BITS 11u
+
+static uint32_t numbered_reference(const struct pfs_memory_thread *thread,
+				   const struct pfs_cell *cell)
+{
+	return thread->reference << INSTRUMENT_BITS | cell->instrument;
+}
+
+static uint32_t numbered_instrument(const struct pfs_books *memory, uint32_t reference)
+{
+	(void)memory;
+	return reference & ((1u << INSTRUMENT_BITS) - 1);
+}
+
+static void global_credit(struct pfs_books *memory, struct pfs_memory_thread *thread,
+			  uint32_t reference, uint64_t bytes)
+{
+	uint32_t instrument = numbered_instrument(memory, reference);
+	if (thread != NULL && thread->reference == reference >> INSTRUMENT_BITS)
+		freer_credit(memory, thread, instrument, bytes);
+	else
+		credit_global(memory, instrument, bytes);
+}
+
+/* What is still in use counts as the global row's from now on; the rest is even, and moves up. */
+static void global_end(struct pfs_books *memory, struct pfs_memory_thread *thread,
+		       struct pfs_cell *cell)
+{
+	struct pfs_cell_sums sums = pfs_cell_read(cell), net = { 0, 0, 0, 0 };
+	(void)thread;
+	if (sums.allocs > sums.frees)
+		net.allocs = sums.allocs - sums.frees;
+	if (sums.alloc_bytes > sums.free_bytes)
+		net.alloc_bytes = sums.alloc_bytes - sums.free_bytes;
+	pfs_cell_add_own(&cell->allocs, -net.allocs);
+	pfs_cell_add_own(&cell->alloc_bytes, -net.alloc_bytes);
+	struct pfs_cell *global = pfs_party_cell(memory, memory->global, cell->instrument - 1);
+	if (global != NULL) {
+		pfs_cell_add_own(&global->allocs, net.allocs);
+		pfs_cell_add_own(&global->alloc_bytes, net.alloc_bytes);
+	}
+	pfs_cell_fold(memory, cell);
+}
+
+static const struct pfs_rule rules[] = {
+	{ "exact", exact_reference, exact_credit, exact_instrument, exact_end },
+	{ "freer", instrument_reference, freer_credit, same_instrument, freer_end },
+	{ "global", numbered_reference, global_credit, numbered_instrument, global_end },
+};
+
+const struct pfs_rule *pfs_rule_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (strcmp(rules[i].name, name) == 0)
+			return &rules[i];
+	return NULL;
+}
