@@ -19,11 +19,6 @@ void *pfs_system_map(size_t size_bytes)
 	return map(size_bytes, 0);
 }
 
-void *pfs_system_reserve(size_t size_bytes)
-{
-	return map(size_bytes, MAP_NORESERVE);
-}
-
 void pfs_system_unmap(void *pages, size_t size_bytes)
 {
 	int errno_before = errno;
@@ -37,6 +32,15 @@ static bool advise(void *pages, size_t size_bytes, int advice)
 	bool done = madvise(pages, size_bytes, advice) == 0;
 	errno = errno_before;
 	return done;
+}
+
+/* Where the system gives large OS pages without being asked, the first touch would have 2 MiB. */
+void *pfs_system_reserve(size_t size_bytes)
+{
+	void *pages = map(size_bytes, MAP_NORESERVE);
+	if (pages != NULL)
+		(void)advise(pages, size_bytes, MADV_NOHUGEPAGE);
+	return pages;
 }
 
 bool pfs_system_purge(void *pages, size_t size_bytes)
