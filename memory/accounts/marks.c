@@ -101,8 +101,36 @@ static void set_traps(struct pfs_cell *cell, uint64_t foreign_count, uint64_t fo
 	set(&cell->trap_bytes, is_low ? bytes + foreign_bytes : 0);
 }
 
+/* Others freed meanwhile, and no mark has to rise: higher traps, and that is all. A trap of 0 is
+ * none to be raised; a TRUNCATE since then is none to be passed over. */
+static bool raise_traps(struct pfs_books *self, struct pfs_cell *cell)
+{
+	uint64_t foreign_count = get(&cell->word);
+	uint64_t foreign_bytes = get(&cell->foreign_bytes);
+	uint64_t count = get(&cell->allocs) - get(&cell->frees) - foreign_count;
+	uint64_t bytes = get(&cell->alloc_bytes) - get(&cell->free_bytes) - foreign_bytes;
+	/* relaxed: own; and a switch. */
+	if (get(&cell->trap_count) == 0 ||
+	    pfs_load_relaxed(&cell->seen) != pfs_load_relaxed(&self->control->generation))
+		return false;
+	uint64_t high_count = UINT64_MAX / 2, high_bytes = UINT64_MAX / 2;
+	for (uint32_t table = 0; table < PFS_TABLES; table++) {
+		uint64_t table_count = get(&cell->marks[table].high_count);
+		uint64_t table_bytes = get(&cell->marks[table].high_bytes);
+		high_count = is_less(table_count, high_count) ? table_count : high_count;
+		high_bytes = is_less(table_bytes, high_bytes) ? table_bytes : high_bytes;
+	}
+	if (is_less(high_count, count) || is_less(high_bytes, bytes))
+		return false;
+	set(&cell->trap_count, high_count + foreign_count);
+	set(&cell->trap_bytes, high_bytes + foreign_bytes);
+	return true;
+}
+
 void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t bytes)
 {
+	if (raise_traps(self, cell))
+		return;
 	/* relaxed: the owner's own; of others' frees at least those it knows of. The generation
 	 * first: what changes after it is looked at again. */
 	uint32_t generation = pfs_load_relaxed(&self->control->generation);

@@ -1,0 +1,292 @@
+/*
+ * cases_test.c - what becomes of the statistics of a thread that ends, case by case, under each
+ * rule; marks; and a row below zero, of the kind that MDEV-23936 reports.
+ *
+ * usage: accounts_cases_test CASE
+ * The cases are those of MySQL's aggregate_thread_memory: a thread with an account; without one,
+ * but with user and host; with none. Here a user without host, or a host without user, is an
+ * account, too. And an account that goes.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pfslab/memory.h>
+
+#include "memory/accounts/books.h"
+
+static struct pfs_books *books;
+static pfs_memory_key key;
+static uint32_t faults;
+
+static void open_books(const char *rule, uint32_t accounts_max)
+{
+	struct pfs_memory_config config;
+	struct pfs_message message;
+	pfs_memory_config_init(&config);
+	config.rule = rule;
+	config.is_private = true;
+	config.tick_ms = 0;
+	config.accounts_max = accounts_max;
+	if (pfs_memory_open(&config, &books, &message) != PFS_OK) {
+		fprintf(stderr, "%s\n", message.text);
+		exit(2);
+	}
+	key = pfs_memory_register(books, "memory/test/case");
+}
+
+/* The sums of all cells of a level, and of a thread's cells where it is asked for. */
+static struct pfs_cell_sums sums_of(uint32_t level)
+{
+	struct pfs_cell_sums all = { 0, 0, 0, 0 };
+	struct pfs_walk walk;
+	struct pfs_cell *cell;
+	pfs_desk_open(books);
+	pfs_walk_begin(&walk, books->shelves[PFS_SHELF_CELLS].handle, PFS_WALK_LIVE);
+	while ((cell = pfs_walk_next(&walk)) != NULL) {
+		struct pfs_cell_sums sums = pfs_cell_read(cell);
+		if (cell->level != level)
+			continue;
+		all.allocs += sums.allocs;
+		all.frees += sums.frees;
+		all.alloc_bytes += sums.alloc_bytes;
+		all.free_bytes += sums.free_bytes;
+	}
+	pfs_walk_end(&walk);
+	pfs_desk_close(books);
+	return all;
+}
+
+static void expect(const char *what, uint32_t level, int64_t allocs, int64_t frees, int64_t current)
+{
+	struct pfs_cell_sums sums = sums_of(level);
+	int64_t is = (int64_t)(sums.alloc_bytes - sums.free_bytes);
+	if ((int64_t)sums.allocs == allocs && (int64_t)sums.frees == frees && is == current)
+		return;
+	printf("%s: %" PRIu64 " allocations, %" PRIu64 " frees, %" PRId64 " bytes in use; not %"
+	       PRId64 ", %" PRId64 ", %" PRId64 "\n", what, sums.allocs, sums.frees, is, allocs,
+	       frees, current);
+	faults++;
+}
+
+/* A thread allocates three blocks of 100 bytes, frees one, and ends; then another one frees one. */
+static struct pfs_memory_note lives(const char *user, const char *host)
+{
+	struct pfs_memory_note notes[3];
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "a", user, host, true);
+	for (uint32_t i = 0; i < 3; i++)
+		notes[i] = pfs_memory_allocated(thread, key, 100);
+	pfs_memory_freed(books, thread, notes[0], 100);
+	pfs_memory_thread_end(thread);
+	pfs_memory_freed(books, NULL, notes[1], 100);
+	return notes[2];
+}
+
+static void case_account(const char *rule)
+{
+	open_books(rule, 16);
+	struct pfs_memory_note last = lives("u", "h");
+	if (strcmp(rule, "exact") == 0) {
+		expect("the ended life", PFS_CELL_OF_THREAD, 3, 2, 100);
+		expect("account, before the last", PFS_CELL_OF_ACCOUNT, 0, 0, 0);
+		pfs_memory_freed(books, NULL, last, 100);
+		expect("account", PFS_CELL_OF_ACCOUNT, 3, 3, 0);
+		expect("the ended life", PFS_CELL_OF_THREAD, 0, 0, 0);
+		expect("global", PFS_CELL_OF_GLOBAL, 0, 0, 0);
+	} else if (strcmp(rule, "freer") == 0) {
+		/* The account has for ever what others freed; the global row is below zero. */
+		expect("account", PFS_CELL_OF_ACCOUNT, 3, 1, 200);
+		expect("global", PFS_CELL_OF_GLOBAL, 0, 1, -100);
+		pfs_memory_freed(books, NULL, last, 100);
+		expect("account", PFS_CELL_OF_ACCOUNT, 3, 1, 200);
+		expect("global", PFS_CELL_OF_GLOBAL, 0, 2, -200);
+	} else {
+		/* What it left became global when it ended: its account shows nothing of it. */
+		expect("account", PFS_CELL_OF_ACCOUNT, 1, 1, 0);
+		expect("global", PFS_CELL_OF_GLOBAL, 2, 1, 100);
+		pfs_memory_freed(books, NULL, last, 100);
+		expect("global", PFS_CELL_OF_GLOBAL, 2, 2, 0);
+	}
+	expect("user", PFS_CELL_OF_USER, 0, 0, 0);
+	expect("host", PFS_CELL_OF_HOST, 0, 0, 0);
+	pfs_memory_close(books);
+}
+
+/* Neither account nor user nor host can be had: all of it is global's, under each rule. */
+static void case_none(const char *rule)
+{
+	static const char *const names[][2] = { { "u", "h" }, { "u", NULL }, { NULL, "h" },
+						{ NULL, NULL } };
+	open_books(rule, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		pfs_memory_freed(books, NULL, lives(names[i][0], names[i][1]), 100);
+	expect("global", PFS_CELL_OF_GLOBAL, 12, 12, 0);
+	uint64_t lost = pfs_load_relaxed(&books->box.head->lost[PFS_LOST_ACCOUNTS]);
+	if (lost != 4) {
+		printf("%" PRIu64 " accounts are counted as lost, not 4\n", lost);
+		faults++;
+	}
+	pfs_memory_close(books);
+}
+
+/* Accounts are full, users and hosts are not: the thread's go to both, and to global. */
+static void case_user_and_host(const char *rule)
+{
+	open_books(rule, 1);
+	struct pfs_memory_thread *first = pfs_memory_thread_begin(books, "a", "u", "h", true);
+	pfs_desk_open(books);
+	struct pfs_party *account = books->lists[0];
+	pfs_desk_close(books);
+	/* So that user and host are there, and their account is not, and cannot be made. */
+	account->user = "taken";
+	struct pfs_memory_note last = lives("u", "h");
+	account->user = account->record->user_name;
+	pfs_memory_freed(books, NULL, last, 100);
+	pfs_memory_thread_end(first);
+	if (strcmp(rule, "exact") == 0) {
+		expect("user", PFS_CELL_OF_USER, 3, 3, 0);
+		expect("host", PFS_CELL_OF_HOST, 3, 3, 0);
+		expect("global", PFS_CELL_OF_GLOBAL, 3, 3, 0);
+	} else if (strcmp(rule, "freer") == 0) {
+		expect("user", PFS_CELL_OF_USER, 3, 1, 200);
+		expect("host", PFS_CELL_OF_HOST, 3, 1, 200);
+		expect("global", PFS_CELL_OF_GLOBAL, 3, 3, 0);
+	} else {
+		expect("user", PFS_CELL_OF_USER, 1, 1, 0);
+		expect("host", PFS_CELL_OF_HOST, 1, 1, 0);
+		expect("global", PFS_CELL_OF_GLOBAL, 3, 3, 0);
+	}
+	pfs_memory_close(books);
+}
+
+/* An account without threads hands on to its user, its host, and to global. */
+static void case_account_goes(const char *rule)
+{
+	open_books(rule, 16);
+	struct pfs_memory_note last = lives("u", "h");
+	pfs_desk_open(books);
+	uint32_t gone = pfs_parties_purge(books);
+	pfs_desk_close(books);
+	bool is_exact = strcmp(rule, "exact") == 0;
+	/* Under exact a block that is in use keeps its account. */
+	if ((is_exact && gone != 0) || (!is_exact && gone != 3)) {
+		printf("%u parties went\n", gone);
+		faults++;
+	}
+	pfs_memory_freed(books, NULL, last, 100);
+	pfs_desk_open(books);
+	(void)pfs_parties_purge(books);
+	pfs_desk_close(books);
+	expect("account", PFS_CELL_OF_ACCOUNT, 0, 0, 0);
+	expect("global", PFS_CELL_OF_GLOBAL, 3, 3, 0);
+	pfs_memory_close(books);
+}
+
+/* One thread allocates, the other frees. */
+static void case_below_zero(const char *rule)
+{
+	open_books(rule, 16);
+	struct pfs_memory_thread *one = pfs_memory_thread_begin(books, "a", "one", "h", true);
+	struct pfs_memory_thread *two = pfs_memory_thread_begin(books, "b", "two", "h", true);
+	for (uint32_t i = 0; i < 1000; i++)
+		pfs_memory_freed(books, two, pfs_memory_allocated(one, key, 194), 194);
+	int64_t lowest = 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct pfs_memory_thread *thread = i == 0 ? one : two;
+		if (thread->cells[0] == NULL)
+			continue;
+		struct pfs_cell_sums sums = pfs_cell_read(thread->cells[0]);
+		int64_t current = (int64_t)(sums.alloc_bytes - sums.free_bytes);
+		lowest = current < lowest ? current : lowest;
+	}
+	int64_t right = strcmp(rule, "freer") == 0 ? -194000 : 0;
+	if (lowest != right) {
+		printf("the lowest row is %" PRId64 ", not %" PRId64 "\n", lowest, right);
+		faults++;
+	}
+	pfs_memory_thread_end(one);
+	pfs_memory_thread_end(two);
+	pfs_memory_close(books);
+}
+
+/* ---- marks ---- */
+
+static void expect_marks(const char *what, struct pfs_cell *cell, uint32_t table, uint64_t low,
+			 uint64_t high)
+{
+	struct pfs_marks *marks = &cell->marks[table];
+	uint64_t is_low = pfs_load_relaxed(&marks->low_bytes);
+	uint64_t is_high = pfs_load_relaxed(&marks->high_bytes);
+	if (is_low == low && is_high == high)
+		return;
+	printf("%s: marks %" PRIu64 " .. %" PRIu64 ", not %" PRIu64 " .. %" PRIu64 "\n", what,
+	       is_low, is_high, low, high);
+	faults++;
+}
+
+static void truncate_table(uint32_t table)
+{
+	(void)pfs_fetch_add_relaxed(&books->control->truncates[table], 1);
+	(void)pfs_fetch_add_relaxed(&books->control->generation, 1);
+}
+
+static void case_marks(const char *rule)
+{
+	struct pfs_memory_note notes[10];
+	open_books(rule, 16);
+	if (strcmp(rule, "exact") != 0) { /* what others free is not taken off there */
+		pfs_memory_close(books);
+		return;
+	}
+	struct pfs_memory_thread *one = pfs_memory_thread_begin(books, "a", "u", "h", true);
+	for (uint32_t i = 0; i < 10; i++)
+		notes[i] = pfs_memory_allocated(one, key, 100);
+	expect_marks("ten blocks", one->cells[0], PFS_TABLE_THREAD, 0, 1000);
+	/* Others free four: a new block is no new mark. */
+	for (uint32_t i = 0; i < 4; i++)
+		pfs_memory_freed(books, NULL, notes[i], 100);
+	notes[0] = pfs_memory_allocated(one, key, 100);
+	expect_marks("four less, one more", one->cells[0], PFS_TABLE_THREAD, 0, 1000);
+	notes[1] = pfs_memory_allocated(one, key, 500);
+	expect_marks("a large one", one->cells[0], PFS_TABLE_THREAD, 0, 1200);
+	truncate_table(PFS_TABLE_THREAD);
+	pfs_memory_freed(books, one, notes[1], 500);
+	notes[1] = pfs_memory_allocated(one, key, 50);
+	expect_marks("after TRUNCATE", one->cells[0], PFS_TABLE_THREAD, 700, 750);
+	expect_marks("of another table", one->cells[0], PFS_TABLE_USER, 0, 1200);
+	for (uint32_t i = 5; i < 10; i++)
+		pfs_memory_freed(books, one, notes[i], 100);
+	notes[5] = pfs_memory_allocated(one, key, 1000);
+	expect_marks("down and up", one->cells[0], PFS_TABLE_THREAD, 250, 1250);
+	pfs_memory_thread_end(one);
+	pfs_memory_close(books);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const char *rule);
+} cases[] = {
+	{ "account", case_account },
+	{ "user_and_host", case_user_and_host },
+	{ "none", case_none },
+	{ "account_goes", case_account_goes },
+	{ "below_zero", case_below_zero },
+	{ "marks", case_marks },
+};
+
+int main(int argc, char **argv)
+{
+	static const char *const rules[] = { "exact", "freer", "global" };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (argc > 1 && strcmp(argv[1], cases[i].name) != 0)
+			continue;
+		for (size_t rule = 0; rule < 3; rule++) {
+			uint32_t before = faults;
+			cases[i].run(rules[rule]);
+			printf("%s %s: %s\n", cases[i].name, rules[rule],
+			       faults == before ? "as it is" : "WRONG");
+		}
+	}
+	return faults != 0;
+}
