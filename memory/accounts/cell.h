@@ -20,10 +20,12 @@
  *	     folds before, and nobody touches the cell after his own step unless that made it K.
  *	[X4] a fold moves allocs = frees and as many bytes: no current value of any row changes.
  *
- * Ordering:  [J1] free: store or fetch-add, release  <->  [J2] reader: load, acquire
- *            carries: the allocation's stores, so that a reader who counts a free counts its
- *            allocation, and no difference is below zero. They went to who frees with the
- *            block, by the program's own means
+ * Ordering:  [J1] sums: store or fetch-add, release  <->  [J2] reader: load, acquire
+ *            carries, from a free: its allocation's stores, which went to who frees with the
+ *            block, by the program's own means; so a reader who counts a free counts its
+ *            allocation, and no difference is below zero. From any store: that the record is
+ *            in a new life, so that a reader of its sums cannot confirm the word of the old one
+ *            (pfs_lock.h, [L5]), and that sums are being moved (books.h, [J4])
  *            [J3] word: fetch-add, acq_rel  <->  [J3] word: fetch-add, acq_rel
  *            carries: foreign_bytes of all who freed, and the owner's sums, to who folds
  * Progress   all wait-free. To fold takes the desk's lock, later and by whoever has time.
@@ -40,12 +42,6 @@
 
 /* Add to a word that the calling thread alone writes. */
 static inline void pfs_cell_add_own(_Atomic(uint64_t) *word, uint64_t by)
-{
-	/* relaxed: its own last store; who counts a free of the block has this by [J1]. */
-	pfs_store_relaxed(word, pfs_load_relaxed(word) + by);
-}
-
-static inline void pfs_cell_free_own(_Atomic(uint64_t) *word, uint64_t by)
 {
 	/* [J1] release, pairs with [J2]; relaxed: its own last store. */
 	pfs_store_release(word, pfs_load_relaxed(word) + by);
@@ -74,8 +70,8 @@ static inline bool pfs_cell_is_trapped(struct pfs_cell *self, struct pfs_box_con
 /* The owner freed one. */
 static inline void pfs_cell_credit_own(struct pfs_cell *self, uint64_t bytes)
 {
-	pfs_cell_free_own(&self->frees, 1);
-	pfs_cell_free_own(&self->free_bytes, bytes);
+	pfs_cell_add_own(&self->frees, 1);
+	pfs_cell_add_own(&self->free_bytes, bytes);
 }
 
 /* Another thread did. True: it was the last of a life that has ended; the caller folds. */
@@ -87,8 +83,8 @@ static inline bool pfs_cell_credit_foreign(struct pfs_cell *self, uint64_t bytes
 	return pfs_fetch_add_acq_rel(&self->word, 1) + 1 == PFS_CELL_ENDED;
 }
 
-/* Is the life that the cell is of the calling thread's? Its end makes it nobody's, before the
- * thread's reference is used again. */
+/* Is the life that the cell is of the calling thread's, which is not 0? Its end makes it nobody's,
+ * before the thread's reference is used again. */
 static inline bool pfs_cell_is_own(struct pfs_cell *self, uint32_t thread)
 {
 	/* relaxed: a thread sees its own stores; of another's life it may see either, and neither
@@ -126,8 +122,8 @@ static inline struct pfs_cell_sums pfs_cell_read(struct pfs_cell *self)
 	uint64_t foreign = pfs_load_acquire(&self->foreign_bytes);
 	sums.frees = pfs_load_acquire(&self->frees);           /* [J2] acquire, pairs with [J1] */
 	sums.free_bytes = pfs_load_acquire(&self->free_bytes); /* [J2] acquire, pairs with [J1] */
-	sums.allocs = pfs_load_relaxed(&self->allocs);           /* relaxed: after those above */
-	sums.alloc_bytes = pfs_load_relaxed(&self->alloc_bytes); /* relaxed: after those above */
+	sums.allocs = pfs_load_acquire(&self->allocs);           /* [J2] acquire, pairs with [J1] */
+	sums.alloc_bytes = pfs_load_acquire(&self->alloc_bytes); /* [J2] acquire, pairs with [J1] */
 	sums.frees += pfs_cell_foreign(word, sums.allocs, sums.frees);
 	sums.free_bytes += foreign;
 	return sums;

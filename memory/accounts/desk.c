@@ -84,11 +84,14 @@ struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, uint32_t inst
 		.host = thread->host != NULL ? thread->host->reference : 0,
 	};
 	pfs_desk_open(self);
-	struct pfs_cell *cell = cell_new(self, &like);
+	/* Its parents' cells before its own: so to fold it needs no record. */
+	struct pfs_parents parents = pfs_parents_of(self, &like);
+	bool can_fold = true;
+	for (uint32_t i = 0; i < parents.count; i++)
+		can_fold = can_fold && pfs_party_cell(self, parents.of[i], instrument) != NULL;
+	struct pfs_cell *cell = can_fold ? cell_new(self, &like) : NULL;
 	if (cell != NULL) {
 		thread->cells[instrument] = cell;
-		/* What it leaves keeps its parents. */
-		struct pfs_parents parents = pfs_parents_of(self, cell);
 		for (uint32_t i = 0; i < parents.count; i++)
 			parents.of[i]->lives++;
 	}
@@ -119,12 +122,11 @@ void pfs_party_add(struct pfs_books *self, struct pfs_party *party, struct pfs_c
 {
 	struct pfs_cell *to = pfs_party_cell(self, party, from->instrument - 1);
 	if (to == NULL)
-		return; /* counted as lost */
-	/* Allocations first: a reader who sees the frees alone would see less than nothing. */
+		return; /* of a party that goes; counted as lost */
 	pfs_cell_add_own(&to->allocs, sums.allocs);
 	pfs_cell_add_own(&to->alloc_bytes, sums.alloc_bytes);
-	pfs_cell_free_own(&to->frees, sums.frees);
-	pfs_cell_free_own(&to->free_bytes, sums.free_bytes);
+	pfs_cell_add_own(&to->frees, sums.frees);
+	pfs_cell_add_own(&to->free_bytes, sums.free_bytes);
 	pfs_marks_add(self, to, from);
 }
 

@@ -131,9 +131,8 @@ void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t byte
 {
 	if (raise_traps(self, cell))
 		return;
-	/* relaxed: the owner's own; of others' frees at least those it knows of. The generation
-	 * first: what changes after it is looked at again. */
-	uint32_t generation = pfs_load_relaxed(&self->control->generation);
+	/* [J8] acquire, pairs with [J5]: first, so that a later change is looked at again. */
+	uint32_t generation = pfs_load_acquire(&self->control->generation);
 	uint64_t foreign_count = get(&cell->word);
 	uint64_t foreign_bytes = get(&cell->foreign_bytes);
 	uint64_t count = get(&cell->allocs) - get(&cell->frees) - foreign_count - 1;

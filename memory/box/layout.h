@@ -20,6 +20,9 @@
  * program, and PFS_BOX_CELL_BASES and PFS_BOX_ROW_BASES are, written by readers alone.
  *
  * All numbers are little-endian, of this machine's width and alignment.
+ *
+ * Ordering:  [J5] generation: fetch-add, seq  <->  [J8] an owner looks: load, acquire
+ *            carries: truncates, and whatever else was changed before it
  */
 #ifndef PFS_BOX_LAYOUT_H
 #define PFS_BOX_LAYOUT_H
@@ -140,6 +143,12 @@ struct pfs_box_control {
 	_Atomic(uint64_t) truncate_realtime_ns[PFS_TABLES];
 };
 _Static_assert(sizeof(struct pfs_box_control) <= PFS_BOX_PAGE, "the control area is one page");
+
+/* A reader has changed something in the control area: now owners look at it. */
+static inline void pfs_box_announce(struct pfs_box_control *control)
+{
+	(void)pfs_fetch_add_seq(&control->generation, 1); /* [J5] seq, pairs with [J8] */
+}
 
 /* Registered once; stays. Its number is that of its record. */
 struct pfs_box_instrument {

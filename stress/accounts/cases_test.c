@@ -228,7 +228,7 @@ static void expect_marks(const char *what, struct pfs_cell *cell, uint32_t table
 static void truncate_table(uint32_t table)
 {
 	(void)pfs_fetch_add_relaxed(&books->control->truncates[table], 1);
-	(void)pfs_fetch_add_relaxed(&books->control->generation, 1);
+	pfs_box_announce(books->control);
 }
 
 static void case_marks(const char *rule)
