@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,43 @@ static void *work(void *context)
 	return NULL;
 }
 
+/* ---- a reader beside them: by the optimistic protocol no cell is ever below zero ---- */
+
+struct reader {
+	_Atomic(bool) ends;
+	uint64_t read, torn, below;
+};
+
+static void read_cells(struct reader *self, struct pfs_thread *handle)
+{
+	struct pfs_walk walk;
+	struct pfs_cell *cell;
+	pfs_walk_begin(&walk, handle, PFS_WALK_LIVE);
+	while ((cell = pfs_walk_next(&walk)) != NULL) {
+		struct pfs_cell_sums sums = pfs_cell_read(cell);
+		if (!pfs_read_end(cell, walk.glance)) {
+			self->torn++;
+			continue;
+		}
+		self->read++;
+		self->below += (int64_t)(sums.allocs - sums.frees) < 0 ||
+			       (int64_t)(sums.alloc_bytes - sums.free_bytes) < 0;
+	}
+	pfs_walk_end(&walk);
+}
+
+static void *read_on(void *context)
+{
+	struct reader *self = context;
+	struct pfs_thread *handle;
+	if (pfs_thread_attach(books->shelves[PFS_SHELF_CELLS].container, &handle) != PFS_OK)
+		abort();
+	while (!atomic_load(&self->ends))
+		read_cells(self, handle);
+	pfs_thread_detach(handle);
+	return NULL;
+}
+
 /* ---- rows, by a walk of all cells ---- */
 
 struct row {
@@ -211,14 +249,22 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	open_books(rule);
+	struct reader reader = { .ends = false };
+	pthread_t reading;
+	(void)pthread_create(&reading, NULL, read_on, &reader);
 	for (uint32_t i = 0; i < threads; i++) {
 		works[i] = (struct work){ operations / threads, seed * 1000003 + i + 1 };
 		(void)pthread_create(&handles[i], NULL, work, &works[i]);
 	}
 	for (uint32_t i = 0; i < threads; i++)
 		(void)pthread_join(handles[i], NULL);
+	atomic_store(&reader.ends, true);
+	(void)pthread_join(reading, NULL);
 	bool is_exact = strcmp(rule, "exact") == 0;
 	uint32_t wrong = compare(is_exact);
+	printf("cells read meanwhile %" PRIu64 ", below zero %" PRIu64 ", torn %" PRIu64 "\n",
+	       reader.read, reader.below, reader.torn);
+	wrong += is_exact && (reader.below != 0 || reader.read == 0);
 	for (uint32_t i = 0; i < SLOTS; i++)
 		give(NULL, atomic_exchange(&slots[i], NULL));
 	wrong += compare(is_exact);
