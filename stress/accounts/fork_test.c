@@ -1,0 +1,143 @@
+/*
+ * fork_test.c - the child of a fork has books of its own, which begin with what it inherited, and
+ * never writes into its parent's box; the box of a process that ends is gone, that of one that is
+ * killed stays.
+ *
+ * usage: accounts_fork_test FOLDER
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <pfslab/memory.h>
+
+#include "memory/accounts/books.h"
+
+static struct pfs_books *books;
+static pfs_memory_key key;
+static uint32_t faults;
+
+static void check(bool is_right, const char *what)
+{
+	if (is_right)
+		return;
+	printf("[%d] %s\n", (int)getpid(), what);
+	faults++;
+}
+
+static uint64_t in_use(void)
+{
+	uint64_t bytes = 0;
+	struct pfs_walk walk;
+	struct pfs_cell *cell;
+	pfs_desk_open(books);
+	pfs_walk_begin(&walk, books->shelves[PFS_SHELF_CELLS].handle, PFS_WALK_LIVE);
+	while ((cell = pfs_walk_next(&walk)) != NULL) {
+		struct pfs_cell_sums sums = pfs_cell_read(cell);
+		bytes += sums.alloc_bytes - sums.free_bytes;
+	}
+	pfs_walk_end(&walk);
+	pfs_desk_close(books);
+	return bytes;
+}
+
+static void open_books(const char *folder)
+{
+	struct pfs_memory_config config;
+	struct pfs_message message;
+	pfs_memory_config_init(&config);
+	config.folder = folder;
+	config.tick_ms = 2;
+	if (pfs_memory_open(&config, &books, &message) != PFS_OK) {
+		fprintf(stderr, "accounts_fork_test: %s\n", message.text);
+		exit(2);
+	}
+	key = pfs_memory_register(books, "memory/test/fork");
+}
+
+/* The other life of the parent, on another thread: it waits, and is not there in the child. */
+static _Atomic(bool) others_end, other_is_there;
+
+static void *other_life(void *context)
+{
+	struct pfs_memory_thread *thread =
+		pfs_memory_thread_begin(books, "other", "u", "h", true);
+	(void)context;
+	for (uint32_t i = 0; i < 10; i++)
+		(void)pfs_memory_allocated(thread, key, 1000);
+	atomic_store(&other_is_there, true);
+	while (!atomic_load(&others_end))
+		(void)usleep(1000);
+	pfs_memory_thread_end(thread);
+	return NULL;
+}
+
+/* In the child: 500 + 10,000 inherited, and 7 of its own. */
+static int be_child(struct pfs_memory_thread *thread, struct pfs_memory_note inherited,
+		    const char *parents_path)
+{
+	for (uint32_t i = 0; i < 7; i++)
+		(void)pfs_memory_allocated(thread, key, 1);
+	check(in_use() == 10507, "the child's sum is not what it inherited and its own");
+	pfs_memory_freed(books, thread, inherited, 500);
+	check(in_use() == 10007, "a block that was inherited is not credited");
+	const char *path = pfs_memory_path(books);
+	check(path != NULL && strcmp(path, parents_path) != 0, "the child has no box of its own");
+	check(path != NULL && access(path, R_OK) == 0, "the child's box is not there");
+	pid_t grandchild = fork();
+	if (grandchild == 0) {
+		(void)pfs_memory_allocated(thread, key, 3);
+		check(in_use() == 10010, "the grandchild's sum is wrong");
+		_exit(faults != 0);
+	}
+	int status = 0;
+	(void)waitpid(grandchild, &status, 0);
+	check(status == 0, "the grandchild failed");
+	check(in_use() == 10007, "the grandchild wrote into the child's books");
+	return faults != 0;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t other;
+	if (argc != 2) {
+		fprintf(stderr, "usage: accounts_fork_test FOLDER\n");
+		return 2;
+	}
+	open_books(argv[1]);
+	char path[PFS_BOX_PATH_BYTES];
+	(void)snprintf(path, sizeof(path), "%s", pfs_memory_path(books));
+	struct pfs_memory_thread *thread =
+		pfs_memory_thread_begin(books, "main", "u", "h", true);
+	struct pfs_memory_note note = pfs_memory_allocated(thread, key, 500);
+	(void)pthread_create(&other, NULL, other_life, NULL);
+	while (!atomic_load(&other_is_there))
+		(void)usleep(1000);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(be_child(thread, note, path));
+	int status = 0;
+	(void)waitpid(child, &status, 0);
+	check(status == 0, "the child failed");
+	check(in_use() == 10500, "the child wrote into its parent's books");
+	child = fork();
+	if (child == 0) {
+		(void)in_use();
+		(void)raise(SIGKILL);
+	}
+	(void)waitpid(child, &status, 0);
+	atomic_store(&others_end, true);
+	(void)pthread_join(other, NULL);
+	pfs_memory_freed(books, thread, note, 500);
+	pfs_memory_thread_end(thread);
+	pfs_memory_close(books);
+	check(access(path, R_OK) != 0, "the box is still there after a clean end");
+	(void)snprintf(path, sizeof(path), "ls %s/%d-*.box >/dev/null", argv[1], (int)child);
+	check(system(path) == 0, "the box of a process that was killed is not there");
+	return faults != 0;
+}
