@@ -10,7 +10,8 @@ write_basic_package_version_file(pfslabConfigVersion.cmake COMPATIBILITY SameMin
 configure_file(cmake/pfslab.pc.in pfslab.pc @ONLY)
 
 install(DIRECTORY include/pfslab TYPE INCLUDE)
-install(TARGETS pfslab EXPORT pfslabTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS pfslab pfsmemory EXPORT pfslabTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT pfslabTargets NAMESPACE pfslab:: DESTINATION ${package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/pfslabConfig.cmake
   ${PROJECT_BINARY_DIR}/pfslabConfigVersion.cmake DESTINATION ${package_dir})
