@@ -268,7 +268,8 @@ uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena);
 
 void pfs_caches_start(void);
 
-/* Around fork. child: the rings of the threads that are not there any more go into the words. */
+/* Around fork. child: what threads that are not there any more cached is freed when the child needs
+ * it. */
 void pfs_caches_lock(void);
 void pfs_caches_unlock(void);
 void pfs_caches_child(void);

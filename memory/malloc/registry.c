@@ -77,10 +77,16 @@ static struct pfs_cache *cache_new(void)
 	return cache;
 }
 
+/* Of a thread that is not in this process. Under registry. */
+static bool is_left(const struct pfs_cache *cache)
+{
+	return pfs_registry.has_left && !cache->is_explicit && cache != pfs_registry.survivor;
+}
+
 bool pfs_caches_any(void)
 {
 	struct pfs_cache *cache = pfs_registry.oldest;
-	while (cache != NULL && cache->is_explicit)
+	while (cache != NULL && (cache->is_explicit || is_left(cache)))
 		cache = cache->next;
 	return cache != NULL;
 }
@@ -96,6 +102,7 @@ static struct pfs_cache *attach(void)
 	pfs_mutex_unlock(&pfs_registry.lock);
 	pfs_cache_join_arena(cache, pfs_arena_choose(is_first));
 	pfs_mutex_lock(&pfs_registry.lock);
+	(void)pfs_caches_bury();
 	bool is_alone = !pfs_caches_any();
 	enlist(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
@@ -143,7 +150,9 @@ void pfs_caches_end(void)
 {
 	pfs_cache_flush();
 	pfs_mutex_lock(&pfs_registry.lock);
-	bool is_alone = pfs_registry.oldest == pfs_registry.newest;
+	bool is_alone = true;
+	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next)
+		is_alone &= cache == pfs_cache_own || is_left(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	if (!is_alone)
 		(void)pfs_caches_tick(true);
@@ -166,6 +175,7 @@ static void count_cache(struct pfs_cache_counts *counts, struct pfs_cache *cache
 void pfs_caches_count(struct pfs_cache_counts *counts)
 {
 	pfs_mutex_lock(&pfs_registry.lock);
+	(void)pfs_caches_bury();
 	*counts = pfs_registry.ended;
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next) {
 		count_cache(counts, cache);
@@ -178,6 +188,7 @@ uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena)
 {
 	uint64_t bytes = 0;
 	pfs_mutex_lock(&pfs_registry.lock);
+	(void)pfs_caches_bury();
 	struct pfs_cache *cache = pfs_registry.oldest;
 	for (; cache != NULL; cache = cache->next) {
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT && cache->arena == arena; class++)
@@ -209,6 +220,7 @@ struct pfs_cache_bytes pfs_cache_own_bytes(void)
 static void retire(struct pfs_cache *cache)
 {
 	pfs_mutex_lock(&pfs_registry.lock);
+	(void)pfs_caches_bury();
 	pfs_cache_close_rings(cache);
 	count_cache(&pfs_registry.ended, cache);
 	pfs_cache_leave_arena(cache);
@@ -265,44 +277,64 @@ void pfs_caches_unlock(void)
 }
 
 /* A ring whose thread is not in this process. One that was being refilled or flushed is lost, for
- * nothing tells how far that went; any other holds free blocks up to its top, wherever its owner
- * stopped. */
-static void bury_ring(struct pfs_cache *cache, uint32_t class)
+ * nothing tells how far that went; any other holds free blocks below its ends, wherever its owner
+ * stopped [R4]. How many. */
+static uint32_t bury_ring(struct pfs_cache *cache, uint32_t class)
 {
 	struct pfs_ring *ring = &cache->rings[class];
-	uint32_t moving = pfs_load_relaxed(&cache->moving); /* relaxed: one thread */
-	if (!pfs_ring_is_revoked(ring) && moving != class + 1)
-		(void)pfs_ring_give(ring);
-	pfs_ring_revoke(ring);
-	if (moving != class + 1)
+	uint32_t moving = pfs_load_relaxed(&cache->moving); /* relaxed: its thread is gone */
+	uint32_t count = 0;
+	if (!pfs_ring_is_revoked(ring) && moving != class + 1) {
+		count = pfs_ring_give(ring);
 		pfs_ring_drop_slots(cache, ring);
+	}
+	pfs_ring_revoke(ring);
+	return count;
 }
 
-/* The child may go on with it, whoever was inside: that call never was. */
+uint64_t pfs_caches_bury(void)
+{
+	uint64_t given = 0;
+	struct pfs_cache *next;
+	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = next) {
+		next = cache->next;
+		if (!is_left(cache))
+			continue;
+		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+			given += bury_ring(cache, class);
+		count_cache(&pfs_registry.ended, cache);
+		unlist(cache);
+		pfs_base_free(&cache_pool, cache);
+	}
+	pfs_registry.has_left = false;
+	return given;
+}
+
+/* The child may go on with it, whoever was inside: that call never was. A ring that was being
+ * refilled or flushed is lost. */
 static void settle_explicit(struct pfs_cache *cache)
 {
+	uint32_t moving = pfs_load_relaxed(&cache->moving); /* relaxed: one thread */
+	if (moving != 0) {
+		struct pfs_ring *ring = &cache->rings[moving - 1];
+		pfs_ring_move_front(ring, 0);
+		pfs_ring_move_back(ring, 0);
+	}
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
 		/* relaxed: one thread */
 		pfs_store_relaxed(&cache->rings[class].inside, PFS_OUTSIDE);
 	pfs_store_relaxed(&cache->moving, 0); /* relaxed: one thread */
 }
 
+/* To bury the others touches all they hold; a child that calls exec, or ends, needs none of it. */
 void pfs_caches_child(void)
 {
-	struct pfs_cache *next;
-	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = next) {
-		next = cache->next;
-		if (cache == pfs_cache_own)
-			continue;
-		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
-			bury_ring(cache, class);
-		if (cache->is_explicit) {
+	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next) {
+		if (cache->is_explicit)
 			settle_explicit(cache);
-			continue;
-		}
-		count_cache(&pfs_registry.ended, cache);
-		unlist(cache);
-		pfs_cache_leave_arena(cache);
-		pfs_base_free(&cache_pool, cache);
+		else if (cache != pfs_cache_own && !is_left(cache)) /* by an earlier fork */
+			pfs_cache_leave_arena(cache);
 	}
+	pfs_registry.survivor = pfs_cache_own;
+	pfs_registry.has_left = true;
 }

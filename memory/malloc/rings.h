@@ -15,6 +15,8 @@ struct pfs_registry {
 	struct pfs_cache *oldest; /* under lock, as all below */
 	struct pfs_cache *newest;
 	bool had_any;
+	bool has_left; /* caches of threads that are not in this process, a child of fork */
+	struct pfs_cache *survivor; /* of the thread that forked, while has_left */
 	struct pfs_cache_counts ended; /* of threads that are gone */
 };
 extern struct pfs_registry pfs_registry __attribute__((visibility("hidden")));
@@ -127,6 +129,10 @@ bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t ca
 
 /* Under the registry; the ring is revoked and empty. */
 void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_ring *ring);
+
+/* Under the registry, before all caches are gone through: those of threads that are not in this
+ * process are buried, their blocks go to the words. How many. */
+uint64_t pfs_caches_bury(void);
 
 /* The most blocks that the back of a class's ring may hold. */
 uint32_t pfs_ring_capacity_most(uint32_t class);

@@ -82,6 +82,7 @@ bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 	uint64_t taken = 0;
 	uint32_t slack = pfs_conf.strict ? 1 : pfs_classes[bin->class].regions;
 	pfs_mutex_lock(&pfs_registry.lock);
+	uint64_t buried = pfs_caches_bury();
 	bool is_worth = held_by_others(bin) >= slack;
 	struct pfs_cache *cache = is_worth ? pfs_registry.oldest : NULL;
 	for (; cache != NULL; cache = cache->next) {
@@ -95,7 +96,7 @@ bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 	taken += batch_take(&batch);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	*is_held = is_worth && taken < slack;
-	return taken != 0;
+	return taken + buried != 0;
 }
 
 /* A ring that was not used since the last tick, or whose use is not asked for. */
@@ -123,8 +124,8 @@ static void tick_cache(struct batch *batch, struct pfs_cache *cache, bool all, u
 uint64_t pfs_caches_tick(bool all)
 {
 	struct batch batch = { .used = 0, .keep_slots = false };
-	uint64_t taken = 0;
 	pfs_mutex_lock(&pfs_registry.lock);
+	uint64_t taken = pfs_caches_bury();
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next)
 		tick_cache(&batch, cache, all, &taken);
 	taken += batch_take(&batch);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -293,6 +294,50 @@ static void atfork_churns(void)
 	churn(13, 50);
 }
 
+#define SLEEPERS 100
+#define FAULTS_MOST 500 /* 130 to 220 of four allocators; 15 a thread if all caches are emptied */
+
+static void *cache_and_wait(void *unused)
+{
+	void *blocks[4000];
+	for (size_t i = 0; i < 4000; i++)
+		blocks[i] = malloc(16 + i * 37 % 1000);
+	for (size_t i = 0; i < 4000; i++)
+		free(blocks[i]);
+	(void)pthread_barrier_wait(&filled);
+	(void)pthread_barrier_wait(&filled);
+	return unused;
+}
+
+static void child_ends(void *unused)
+{
+	struct rusage usage;
+	(void)unused;
+	(void)getrusage(RUSAGE_SELF, &usage);
+	CORNER_CHECK(usage.ru_minflt < FAULTS_MOST, "%ld page faults before its first line",
+		     usage.ru_minflt);
+}
+
+/* What threads cached costs a child nothing that ends, or calls exec; and is there for one that
+ * goes on. */
+static void fork_beside_caches(void)
+{
+	pthread_t sleepers[SLEEPERS];
+	(void)pthread_barrier_init(&filled, NULL, SLEEPERS + 1);
+	for (int i = 0; i < SLEEPERS; i++)
+		CORNER_CHECK(pthread_create(&sleepers[i], NULL, cache_and_wait, NULL) == 0,
+			     "no thread");
+	(void)pthread_barrier_wait(&filled);
+	for (int i = 0; i < 5; i++) {
+		corner_child(child_ends, NULL, HANG_SECONDS);
+		corner_child(child_allocates, NULL, HANG_SECONDS);
+		corner_child(child_starts, NULL, HANG_SECONDS);
+	}
+	(void)pthread_barrier_wait(&filled);
+	for (int i = 0; i < SLEEPERS; i++)
+		(void)pthread_join(sleepers[i], NULL);
+}
+
 /* Handlers that allocate, of a program that registers them late. */
 static void fork_atfork(void)
 {
@@ -335,6 +380,7 @@ static const struct corner corners[] = {
 	{ "fork_ending", fork_ending },
 	{ "fork_child_threads", fork_child_threads },
 	{ "fork_child_frees", fork_child_frees },
+	{ "fork_beside_caches", fork_beside_caches },
 	{ "fork_nested", fork_nested },
 	{ "fork_in_threads", fork_in_threads },
 	{ "fork_atfork", fork_atfork },
