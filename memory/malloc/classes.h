@@ -82,8 +82,8 @@ static inline size_t pfs_size_of_request(size_t size_bytes)
 }
 
 /*
- * The class of a length of free memory, in pages, to sort extents by: four a doubling. floor:
- * the last one that is not longer; ceiling: the first one all of whose members are long enough.
+ * The class of a length of free memory, in pages, to sort extents by: four a doubling; the last
+ * one that is not longer.
  */
 #define PFS_LENGTH_COUNT 160u
 #define PFS_LENGTH_MOST_BYTES ((size_t)1 << 47) /* all addresses there are */
@@ -95,14 +95,6 @@ static inline uint32_t pfs_length_floor(size_t pages)
 		return (uint32_t)pages - 1; /* 1 .. 7, each its own */
 	uint32_t quarter = (uint32_t)(pages >> (doubling - PFS_GROUP_BITS)) & 3u;
 	return doubling * 4u - 5u + quarter;
-}
-
-static inline uint32_t pfs_length_ceiling(size_t pages)
-{
-	uint32_t doubling = 63u - (uint32_t)__builtin_clzll(pages);
-	size_t step = doubling <= PFS_GROUP_BITS ? 1
-						  : (size_t)1 << (doubling - PFS_GROUP_BITS);
-	return pfs_length_floor((pages + step - 1) & ~(step - 1));
 }
 
 #endif

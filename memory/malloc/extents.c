@@ -190,17 +190,25 @@ static bool fits(const struct pfs_extent *extent, size_t size_bytes, size_t alig
 	       extent->size_bytes - size_bytes >= lead_of(extent, align_bytes);
 }
 
-/* The first extent of a length class that fits; looks at a few. */
+static bool is_better(const struct pfs_extent *extent, const struct pfs_extent *best)
+{
+	if (best == NULL || extent->size_bytes != best->size_bytes)
+		return best == NULL || extent->size_bytes < best->size_bytes;
+	return extent->base < best->base;
+}
+
+/* Of a length class the shortest extent that fits, of these the lowest; looks at some. */
 static struct pfs_extent *fit_in(const struct pfs_extents_kind *kind, uint32_t length,
 				 size_t size_bytes, size_t align_bytes)
 {
 	struct pfs_extent *extent = kind->lengths[length];
+	struct pfs_extent *best = NULL;
 	for (uint32_t looks = 0; extent != NULL && looks < LOOKS_MOST; looks++) {
-		if (fits(extent, size_bytes, align_bytes))
-			return extent;
+		if (fits(extent, size_bytes, align_bytes) && is_better(extent, best))
+			best = extent;
 		extent = extent->next;
 	}
-	return NULL;
+	return best;
 }
 
 /* The first length class from one on that has an extent; PFS_LENGTH_COUNT: none. */
@@ -216,23 +224,17 @@ static uint32_t next_length(const struct pfs_extents_kind *kind, uint32_t from)
 	return PFS_LENGTH_COUNT;
 }
 
-/* The shortest that is sure to fit, or one of those that may; classes before `surely` may have
- * some that do not. */
+/* In the first length class that has any: in those from a length that is sure to fit on, all do. */
 static struct pfs_extent *fit(const struct pfs_extents_kind *kind, size_t size_bytes,
 			      size_t align_bytes)
 {
-	size_t most_bytes = size_bytes + align_bytes - PFS_OS_PAGE;
-	uint32_t surely = pfs_length_ceiling(most_bytes / PFS_OS_PAGE);
+	struct pfs_extent *extent = NULL;
 	uint32_t length = next_length(kind, pfs_length_floor(size_bytes / PFS_OS_PAGE));
-	while (length < PFS_LENGTH_COUNT) {
-		struct pfs_extent *extent =
-			length >= surely ? kind->lengths[length]
-					 : fit_in(kind, length, size_bytes, align_bytes);
-		if (extent != NULL)
-			return extent;
+	while (extent == NULL && length < PFS_LENGTH_COUNT) {
+		extent = fit_in(kind, length, size_bytes, align_bytes);
 		length = next_length(kind, length + 1);
 	}
-	return NULL;
+	return extent;
 }
 
 /* Address space from the system, as one retained extent. */
