@@ -11,7 +11,7 @@ if(NOT PFS_SANITIZE)
 endif()
 
 # Every state of every scenario, with both memories; with C11's orders, and for data races, so many
-# classes of schedules as end in seconds. `both` has fewer classes than states.
+# classes of schedules as end in seconds.
 if(PFS_TESTS)
   set(scenarios word words words3 slabs empty spare groups last_bit late late3 pages ring fills ring3 idle
     both flush full grows first ends ticked root)
@@ -21,11 +21,6 @@ if(PFS_TESTS)
       set(expected ": no violation")
       if(PFS_SANITIZE)
         set(search --executions 100)
-      elseif(scenario STREQUAL both AND memory STREQUAL sc)
-        set(search "")
-        set(expected ", all there are: no violation")
-      elseif(scenario STREQUAL both)
-        set(search --search rotate --executions 2000)
       elseif(NOT memory STREQUAL views)
         set(search --search states --no_races)
         set(expected ", all there are: no violation")

@@ -34,7 +34,7 @@ static const struct pfs_malloc_scene scenes[] = {
 	{ "fills", TWO, "0000", "ff,", "mmfm,t", "its front is filled twice", 4, false, true },
 	{ "ring3", TWO, "00-1", "ff,", "mf,t,t", "by two threads", 3, false, true },
 	{ "idle", TWO, "00-1", "ff,", "mfm,rt", "a tick takes all rings", 4, false, true },
-	{ "both", TWO, "00-1", "ff,", "m,rm,t", "a tick, and who needs a region", 3, false, true },
+	{ "both", TWO, "00-1", "ff,", "m,r,t", "a tick, and who needs a region", 3, false, true },
 	{ "flush", TWO, "00-1", "ff,", "lmf,t", "its owner empties it", 3, false, true },
 	{ "full", TWO, "0000", "f,", "fmf,t", "a ring of one, which overflows", 1, false, true },
 	{ "grows", FOUR, "0000", "ff,", "fmm,t", "a ring that grows", 15, false, true },
