@@ -30,6 +30,8 @@ SEAMS = {("containers", "sim/atomic_backend.h"), ("containers", "sim/mutex_backe
          ("bench", "containers/compiler.h"), ("bench", "containers/random.h"),
          ("bench", "containers/variant.h"), ("bench", "variants/variants.def"),
          ("sim", "stress/history.h")}
+# Whoever asks knows of the box its layout and its reader, and nothing of who writes it.
+TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "memory/box/reader.h", "memory/box/layout.h")
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
 
 
@@ -38,12 +40,12 @@ def is_unit_test(path):
     return path.endswith(("_test.c", "_test.h", "probe.c"))
 
 
-def layer_of(top, path, bracket, name):
-    """The layer that an include reaches; None for the system and other libraries."""
+def reached(top, path, bracket, name):
+    """(layer, file) that an include reaches; None for the system and other libraries."""
     if name.startswith("pfslab/"):
-        return "include"
+        return "include", None
     if bracket == "<":
-        return None
+        return None, None
     candidates = [os.path.join(os.path.dirname(path), name), name]
     candidates += [os.path.join(layer, name) for layer in sources.LAYERS]
     for candidate in candidates:
@@ -51,8 +53,8 @@ def layer_of(top, path, bracket, name):
         layer = candidate.split(os.sep)[0]
         full = os.path.join(top, candidate)
         if layer in sources.LAYERS and (os.path.exists(full) or os.path.exists(full + ".in")):
-            return layer  # X.h.in is what CMake makes X.h from
-    return "unknown"
+            return layer, candidate  # X.h.in is what CMake makes X.h from
+    return "unknown", None
 
 
 def check(top):
@@ -65,10 +67,12 @@ def check(top):
             bracket, name = found.groups()
             line = text.count("\n", 0, found.start()) + 1
             count += 1
-            layer = layer_of(top, path, bracket, name)
+            layer, file = reached(top, path, bracket, name)
             allowed = set(ALLOWED[own])
             if is_unit_test(path):
                 allowed |= {"containers", "bench", "memory"}
+            if path.startswith(TOOL) and file and not file.startswith(TOOL_SEES):
+                faults.append(f"{path}:{line}: include of {name}: {TOOL} sees the box's reader")
             if layer is None or layer in allowed or (own, name) in SEAMS:
                 continue
             why = "names no file of the project" if layer == "unknown" else \

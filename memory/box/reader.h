@@ -50,6 +50,7 @@ struct pfs_box_list {
 	size_t count;
 	size_t refused;             /* files of such a name that are no box */
 	struct pfs_message why;     /* the first of them */
+	char refused_path[PFS_READER_PATH_BYTES];
 };
 
 /* pfs_reader_folder - where boxes are: $PFS_MEM_DIR, else /dev/shm/pfslab-<uid>. */

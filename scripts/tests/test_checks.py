@@ -97,7 +97,9 @@ class Checks(fixture.Case):
     def test_layers(self):
         tree = {"include/pfslab/a.h": "", "containers/b.h": '#include <pfslab/a.h>\n',
                 "variants/c.h": '#include "b.h"\n', "bench/d.c": "#include <pfslab/a.h>\n",
-                "stress/e_test.c": '#include "containers/b.h"\n#include "bench/d.c"\n'}
+                "stress/e_test.c": '#include "containers/b.h"\n#include "bench/d.c"\n',
+                "memory/box/reader.h": "", "memory/box/box.h": "",
+                "memory/tool/f.c": '#include "memory/box/reader.h"\n#include <pfslab/a.h>\n'}
         self.assertEqual(self.faults(check_layers, tree), [])
         for path, text, words in (
                 ("containers/x.c", '#include "c.h"\n', ("containers/ may not see variants/",)),
@@ -106,6 +108,8 @@ class Checks(fixture.Case):
                 ("stress/x.c", '#include "../containers/b.h"\n', ("stress/ may not see",)),
                 ("variants/x.c", '#include "bench/d.c"\n', ("variants/ may not see bench/",)),
                 ("include/pfslab/x.h", '#include "containers/b.h"\n', ("include/ may not see",)),
+                ("memory/tool/x.c", '#include "memory/box/box.h"\n', ("sees the box's reader",)),
+                ("memory/tool/x.c", '#include "../box/box.h"\n', ("sees the box's reader",)),
                 ("bench/x.c", '#include "no_such.h"\n', ("names no file",))):
             with self.subTest(path=path, text=text):
                 self.assert_fault(self.faults(check_layers, {**tree, path: text}), path, *words)

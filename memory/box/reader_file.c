@@ -1,0 +1,217 @@
+/*
+ * reader_file.c - a box as a file: is it one, whose, is its program living; its head.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader_inside.h"
+
+#define LOCK_TRIES 200
+#define LOCK_REST_NS 10000000
+
+bool pfs_refuse(struct pfs_message *message, const char *format, ...)
+{
+	va_list list;
+	if (message == NULL)
+		return false;
+	va_start(list, format);
+	(void)vsnprintf(message->text, sizeof(message->text), format, list);
+	va_end(list);
+	(void)pfs_one_line(message->text);
+	return false;
+}
+
+uint64_t pfs_realtime_ns(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void refuse_owner(uid_t owner, const char *path, struct pfs_message *message)
+{
+	const struct passwd *entry = getpwuid(owner);
+	(void)pfs_refuse(message, "'%.120s' belongs to user %s (%u): ask as that user", path,
+			 entry != NULL ? entry->pw_name : "without a name", (unsigned)owner);
+}
+
+/* The owner of a file that cannot be opened, or of the folder that hides it. */
+static bool find_owner(const char *path, uid_t *owner)
+{
+	char folder[PFS_READER_PATH_BYTES];
+	struct stat status;
+	(void)snprintf(folder, sizeof(folder), "%s", path);
+	if (stat(folder, &status) != 0) {
+		char *slash = strrchr(folder, '/');
+		if (slash == NULL || slash == folder)
+			return false;
+		*slash = '\0';
+		if (stat(folder, &status) != 0)
+			return false;
+	}
+	*owner = status.st_uid;
+	return true;
+}
+
+static int refuse_file(int file, const char *path, const char *why, struct pfs_message *message)
+{
+	(void)pfs_refuse(message, "'%.150s' is no box: %s", path, why);
+	(void)close(file);
+	return -1;
+}
+
+int pfs_box_file_open(const char *path, int flags, struct pfs_message *message)
+{
+	struct stat status;
+	uid_t owner;
+	int file = open(path, flags | O_CLOEXEC | O_NONBLOCK);
+	if (file < 0) {
+		int error = errno;
+		if (error == EACCES && find_owner(path, &owner) && owner != geteuid())
+			refuse_owner(owner, path, message);
+		else
+			(void)pfs_refuse(message, "'%.150s' cannot be opened: %s%s", path,
+					 strerror(error),
+					 error == ENOENT ? "; 'pfs-mem list' names the boxes" : "");
+		return -1;
+	}
+	if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+		return refuse_file(file, path, "it is not a file", message);
+	if (status.st_uid != geteuid()) {
+		refuse_owner(status.st_uid, path, message);
+		(void)close(file);
+		return -1;
+	}
+	return file;
+}
+
+bool pfs_box_file_is_live(int file)
+{
+	if (flock(file, LOCK_SH | LOCK_NB) != 0)
+		return errno == EWOULDBLOCK;
+	(void)flock(file, LOCK_UN);
+	return false;
+}
+
+/* What is wrong with a head, or NULL. */
+static const char *head_fault(const struct pfs_box_head *head, uint64_t file_bytes)
+{
+	if (memcmp(head->magic, PFS_BOX_MAGIC, sizeof(head->magic)) != 0)
+		return "it does not begin as one";
+	if (head->head_bytes != PFS_BOX_PAGE)
+		return "its head is of another size";
+	if (head->region_count > PFS_BOX_REGIONS_MAX)
+		return "it has more regions than a head has room for";
+	if (head->instruments_max > PFS_BOX_INSTRUMENTS_MAX)
+		return "it has room for more instruments than there may be";
+	if (head->file_bytes < 2 * PFS_BOX_PAGE || head->file_bytes > PFS_BOX_BYTES_MAX)
+		return "its size makes no sense";
+	if (head->file_bytes > file_bytes)
+		return "it was cut: copy it again, whole";
+	return NULL;
+}
+
+bool pfs_box_head_read(int file, const char *path, struct pfs_box_head *head,
+		       struct pfs_message *message)
+{
+	struct stat status;
+	ssize_t got = pread(file, head, sizeof(*head), 0);
+	if (got < 0 || fstat(file, &status) != 0)
+		return pfs_refuse(message, "'%.150s' cannot be read: %s", path, strerror(errno));
+	if (got < (ssize_t)sizeof(*head))
+		return pfs_refuse(message, "'%.150s' is no box: it has only %zd bytes", path, got);
+	bool is_box = memcmp(head->magic, PFS_BOX_MAGIC, sizeof(head->magic)) == 0;
+	if (is_box && head->version != PFS_BOX_VERSION)
+		return pfs_refuse(message,
+				  "'%.120s' is a box of version %u, this reads version %u: use "
+				  "the pfs-mem of its program",
+				  path, head->version, PFS_BOX_VERSION);
+	/* relaxed: of a private copy. */
+	if (is_box && pfs_load_relaxed(&head->state) == PFS_BOX_MAKING)
+		return pfs_refuse(message,
+				  pfs_box_file_is_live(file) ?
+					  "'%.150s' is being made: ask again" :
+					  "'%.120s' was never ready, its program ended before: "
+					  "'pfs-mem clean' removes it",
+				  path);
+	const char *fault = head_fault(head, (uint64_t)status.st_size);
+	if (fault != NULL)
+		return pfs_refuse(message, "'%.150s' is no box: %s", path, fault);
+	return true;
+}
+
+static void copy_text(char *to, size_t to_bytes, const char *from, size_t from_bytes)
+{
+	size_t length = strnlen(from, from_bytes);
+	if (length >= to_bytes)
+		length = to_bytes - 1;
+	memcpy(to, from, length);
+	to[length] = '\0';
+	(void)pfs_one_line(to);
+}
+
+void pfs_box_info_of(const struct pfs_box_head *head, const char *path, bool is_live,
+		     struct pfs_box_info *info)
+{
+	struct pfs_box_head *own = (struct pfs_box_head *)(uintptr_t)head;
+	memset(info, 0, sizeof(*info));
+	(void)snprintf(info->path, sizeof(info->path), "%s", path);
+	info->pid = head->pid;
+	info->parent_pid = head->parent_pid;
+	info->uid = head->uid;
+	info->state = pfs_load_relaxed(&own->state); /* relaxed: one word */
+	info->is_live = is_live;
+	info->start_ticks = head->start_ticks;
+	info->start_realtime_ns = head->start_realtime_ns;
+	info->seen_realtime_ns = head->start_realtime_ns;
+	info->ticks = pfs_load_acquire(&own->ticks); /* [RB1] acquire */
+	/* relaxed: one word, written before state. */
+	info->end_realtime_ns = pfs_load_relaxed(&own->end_realtime_ns);
+	info->tick_ms = head->tick_ms;
+	info->instruments_max = head->instruments_max;
+	copy_text(info->rule, sizeof(info->rule), head->rule, sizeof(head->rule));
+	copy_text(info->build, sizeof(info->build), head->build, sizeof(head->build));
+	copy_text(info->program, sizeof(info->program), head->program, sizeof(head->program));
+	copy_text(info->command, sizeof(info->command), head->command, sizeof(head->command));
+}
+
+int pfs_tools_lock(const struct pfs_reader *self, bool exclusive, struct pfs_message *message)
+{
+	char path[PFS_READER_PATH_BYTES + 8];
+	const struct timespec rest = { .tv_nsec = LOCK_REST_NS };
+	(void)snprintf(path, sizeof(path), "%s.lock", self->info.path);
+	int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (exclusive ? O_RDWR | O_CREAT : O_RDONLY);
+	int file = open(path, flags, 0600);
+	if (file < 0) {
+		(void)pfs_refuse(message, "'%.150s' cannot be made: %s", path, strerror(errno));
+		return -1;
+	}
+	/* Not forever: a tool that was stopped may have it. */
+	for (int i = 0; flock(file, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0; i++) {
+		if (i < LOCK_TRIES && (errno == EWOULDBLOCK || errno == EINTR)) {
+			(void)nanosleep(&rest, NULL);
+			continue;
+		}
+		(void)pfs_refuse(message, "another pfs-mem has '%.150s': wait for it, or end it",
+				 path);
+		(void)close(file);
+		return -1;
+	}
+	return file;
+}
+
+void pfs_tools_unlock(int lock)
+{
+	if (lock >= 0)
+		(void)close(lock);
+}

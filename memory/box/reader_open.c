@@ -1,0 +1,261 @@
+/*
+ * reader_open.c - a box is opened: mapped while its program lives, copied when that is dead; and
+ * its regions are checked, once, from a private copy of the head.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader_inside.h"
+
+static const uint32_t record_bytes[PFS_KINDS] = {
+	[PFS_BOX_INSTRUMENTS] = sizeof(struct pfs_box_instrument),
+	[PFS_BOX_THREADS] = sizeof(struct pfs_box_thread),
+	[PFS_BOX_ACCOUNTS] = sizeof(struct pfs_box_account),
+	[PFS_BOX_USERS] = sizeof(struct pfs_box_account),
+	[PFS_BOX_HOSTS] = sizeof(struct pfs_box_account),
+	[PFS_BOX_CELLS] = sizeof(struct pfs_cell),
+	[PFS_BOX_TICKS] = sizeof(struct pfs_box_tick),
+	[PFS_BOX_CELL_BASES] = sizeof(struct pfs_box_cell_base),
+	[PFS_BOX_ROW_BASES] = sizeof(struct pfs_box_row_base),
+	[PFS_BOX_MODULES] = sizeof(struct pfs_box_module),
+};
+
+static bool is_array(uint32_t kind)
+{
+	return kind == PFS_BOX_TICKS || kind == PFS_BOX_CELL_BASES ||
+	       kind == PFS_BOX_ROW_BASES || kind == PFS_BOX_MODULES;
+}
+
+/* ---- regions ---- */
+
+/* Every product fits 64 bits: all factors are of 32. */
+static const char *pages_fault(const struct pfs_box_region *region)
+{
+	uint64_t words = (uint64_t)region->page_records * sizeof(struct pfs_lock);
+	uint64_t pages = region->page_bytes == 0 ? 0 : region->bytes / region->page_bytes;
+	if (region->page_bytes == 0 || region->page_bytes % PFS_LINE != 0)
+		return "pages of such a size are none";
+	if (region->words_offset % sizeof(struct pfs_lock) != 0 ||
+	    (uint64_t)region->page_records * region->record_bytes > region->words_offset ||
+	    region->words_offset + words > region->page_bytes)
+		return "its records and words do not fit a page";
+	if (pages * region->page_records >= PFS_NONE)
+		return "it has more records than can be named";
+	/* relaxed: of a private copy. */
+	if (pfs_load_relaxed(&((struct pfs_box_region *)(uintptr_t)region)->page_count) > pages)
+		return "it has more pages than fit it";
+	return NULL;
+}
+
+static const char *region_fault(const struct pfs_box_head *head, uint32_t index)
+{
+	const struct pfs_box_region *region = &head->regions[index];
+	uint64_t end = region->offset + region->bytes;
+	if (region->offset % PFS_BOX_PAGE != 0 || region->offset < 2 * PFS_BOX_PAGE ||
+	    end < region->offset || end > head->file_bytes)
+		return "it is not inside the file";
+	for (uint32_t i = 0; i < index; i++) {
+		const struct pfs_box_region *other = &head->regions[i];
+		if (region->bytes != 0 && other->bytes != 0 && other->offset < end &&
+		    region->offset < other->offset + other->bytes)
+			return "it overlaps another one";
+		if (region->kind < PFS_KINDS && other->kind == region->kind &&
+		    region->kind != PFS_BOX_NONE)
+			return "there is another one of its kind";
+	}
+	if (region->kind == PFS_BOX_NONE || region->kind >= PFS_KINDS)
+		return NULL; /* of what is not known only the place matters */
+	if (region->record_bytes != record_bytes[region->kind])
+		return "its records are of another size";
+	if (is_array(region->kind))
+		return region->page_records == 0 ? NULL : "it should be a plain array";
+	return pages_fault(region);
+}
+
+bool pfs_box_regions_check(const struct pfs_box_head *head, const char *path,
+			   struct pfs_reader *self, struct pfs_message *message)
+{
+	static const enum pfs_box_kind needed[] = {
+		PFS_BOX_INSTRUMENTS, PFS_BOX_THREADS, PFS_BOX_ACCOUNTS,
+		PFS_BOX_USERS,       PFS_BOX_HOSTS,   PFS_BOX_CELLS,
+	};
+	for (uint32_t i = 0; i < head->region_count; i++) {
+		const struct pfs_box_region *region = &head->regions[i];
+		const char *fault = region_fault(head, i);
+		if (fault != NULL)
+			return pfs_refuse(message, "'%.120s' is damaged: region %u of kind %u: %s",
+					  path, i, region->kind, fault);
+		if (self == NULL || region->kind == PFS_BOX_NONE || region->kind >= PFS_KINDS)
+			continue;
+		memcpy((void *)&self->regions[region->kind], (const void *)region,
+		       sizeof(*region));
+		self->page_counts[region->kind] = &pfs_reader_head(self)->regions[i].page_count;
+	}
+	for (size_t i = 0; self != NULL && i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (self->regions[needed[i]].kind == PFS_BOX_NONE)
+			return pfs_refuse(message, "'%.120s' is damaged: no region of kind %u",
+					  path, (unsigned)needed[i]);
+	return true;
+}
+
+static struct pfs_box_rooms rooms_of(const struct pfs_reader *self)
+{
+	return (struct pfs_box_rooms){
+		.whos = { [PFS_TABLE_THREAD] = pfs_box_room(&self->regions[PFS_BOX_THREADS]),
+			  [PFS_TABLE_ACCOUNT] = pfs_box_room(&self->regions[PFS_BOX_ACCOUNTS]),
+			  [PFS_TABLE_USER] = pfs_box_room(&self->regions[PFS_BOX_USERS]),
+			  [PFS_TABLE_HOST] = pfs_box_room(&self->regions[PFS_BOX_HOSTS]),
+			  [PFS_TABLE_GLOBAL] = 1 },
+		.instruments_max = self->info.instruments_max,
+	};
+}
+
+/* ---- its bytes ---- */
+
+/* Only what is not a hole: a box is mostly holes. */
+static bool copy_file(int file, char *to, uint64_t bytes)
+{
+	uint64_t at = 0;
+	while (at < bytes) {
+		off_t data = lseek(file, (off_t)at, SEEK_DATA);
+		if (data < 0)
+			return errno == ENXIO; /* nothing but a hole is left */
+		off_t hole = lseek(file, data, SEEK_HOLE);
+		if (hole < 0)
+			return false;
+		uint64_t end = (uint64_t)hole < bytes ? (uint64_t)hole : bytes;
+		at = (uint64_t)data;
+		while (at < end) {
+			ssize_t got = pread(file, to + at, end - at, (off_t)at);
+			if (got < 0 && errno == EINTR)
+				continue;
+			if (got <= 0)
+				return got == 0; /* cut meanwhile: what is missing reads as 0 */
+			at += (uint64_t)got;
+		}
+	}
+	return true;
+}
+
+static bool fetch(struct pfs_reader *self, const struct pfs_box_head *head,
+		  struct pfs_message *message)
+{
+	bool is_copy = !self->info.is_live;
+	int kind = is_copy ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+	char *base = mmap(NULL, head->file_bytes, is_copy ? PROT_READ | PROT_WRITE : PROT_READ,
+			  kind, is_copy ? -1 : self->file, 0);
+	if (base == MAP_FAILED)
+		return pfs_refuse(message, "'%.150s' cannot be mapped: %s", self->info.path,
+				  strerror(errno));
+	if (is_copy && !copy_file(self->file, base, head->file_bytes)) {
+		(void)munmap(base, head->file_bytes);
+		return pfs_refuse(message, "'%.150s' cannot be read: %s", self->info.path,
+				  strerror(errno));
+	}
+	self->base = base;
+	self->bytes = head->file_bytes;
+	self->is_copy = is_copy;
+	return true;
+}
+
+static void drop(struct pfs_reader *self)
+{
+	if (self->base != NULL)
+		(void)munmap(self->base, self->bytes);
+	self->base = NULL;
+	if (self->file >= 0)
+		(void)close(self->file);
+	self->file = -1;
+}
+
+/* Ticks as the last one says; it must be one. */
+static void see_last_tick(struct pfs_reader *self)
+{
+	const struct pfs_box_region *region = &self->regions[PFS_BOX_TICKS];
+	uint64_t slot = (self->info.ticks - 1) % PFS_BOX_TICKS_KEPT;
+	struct pfs_box_tick tick;
+	if (region->kind == PFS_BOX_NONE || self->info.ticks == 0 ||
+	    (slot + 1) * sizeof(tick) > region->bytes)
+		return;
+	pfs_reader_array(self, PFS_BOX_TICKS, slot * sizeof(tick), &tick, sizeof(tick));
+	if (tick.number == self->info.ticks && tick.realtime_ns >= self->info.start_realtime_ns)
+		self->info.seen_realtime_ns = tick.realtime_ns;
+}
+
+/* The open file, as its head says. */
+static bool take_in(struct pfs_reader *self, const char *path, struct pfs_message *message)
+{
+	struct pfs_box_head head;
+	/* First: if it is dead, nothing of it changes any more. */
+	bool is_live = pfs_box_file_is_live(self->file);
+	if (!pfs_box_head_read(self->file, path, &head, message))
+		return false;
+	pfs_box_info_of(&head, path, is_live, &self->info);
+	memset((void *)self->regions, 0, sizeof(self->regions));
+	if (!fetch(self, &head, message) || !pfs_box_regions_check(&head, path, self, message))
+		return false;
+	self->rooms = rooms_of(self);
+	see_last_tick(self);
+	return true;
+}
+
+struct pfs_reader *pfs_reader_open_file(const char *path, struct pfs_message *message)
+{
+	struct pfs_reader *self = calloc(1, sizeof(*self));
+	if (self == NULL) {
+		(void)pfs_refuse(message, "no memory to read '%.150s'", path);
+		return NULL;
+	}
+	self->file = pfs_box_file_open(path, O_RDONLY, message);
+	if (self->file < 0 || !take_in(self, path, message)) {
+		pfs_reader_close(self);
+		return NULL;
+	}
+	return self;
+}
+
+void pfs_reader_close(struct pfs_reader *self)
+{
+	if (self == NULL)
+		return;
+	drop(self);
+	free(self);
+}
+
+const struct pfs_box_info *pfs_reader_info(const struct pfs_reader *self)
+{
+	return &self->info;
+}
+
+bool pfs_reader_refresh(struct pfs_reader *self, struct pfs_message *message)
+{
+	struct stat status;
+	if (self->is_copy)
+		return true;
+	if (self->base == NULL)
+		return pfs_refuse(message, "'%.150s' cannot be read any more", self->info.path);
+	if (fstat(self->file, &status) != 0 || (uint64_t)status.st_size < self->bytes)
+		return pfs_refuse(message, "'%.150s' was cut while its program lives: nothing in "
+				  "it can be read", self->info.path);
+	if (!pfs_box_file_is_live(self->file)) {
+		/* By the file that is open, for the name may be gone, or another's. */
+		char path[PFS_READER_PATH_BYTES];
+		memcpy(path, self->info.path, sizeof(path));
+		(void)munmap(self->base, self->bytes);
+		self->base = NULL;
+		return take_in(self, path, message);
+	}
+	struct pfs_box_head *head = pfs_reader_head(self);
+	self->info.ticks = pfs_load_acquire(&head->ticks); /* [RB1] acquire */
+	self->info.state = pfs_load_acquire(&head->state); /* [RB1] acquire */
+	/* relaxed: written before state. */
+	self->info.end_realtime_ns = pfs_load_relaxed(&head->end_realtime_ns);
+	see_last_tick(self);
+	return true;
+}

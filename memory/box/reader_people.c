@@ -1,0 +1,244 @@
+/*
+ * reader_people.c - whoever is there: instruments, threads, accounts, users, hosts; and which of
+ * them stayed while the cells were read.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader_inside.h"
+
+/* ---- records ---- */
+
+void pfs_take_text(char *to, const char *from, size_t bytes)
+{
+	memcpy(to, from, bytes);
+	to[bytes - 1] = '\0';
+	(void)pfs_one_line(to);
+}
+
+/* Reads all records of a kind into an array, by read; NULL: no memory. */
+static void *take_all(struct pfs_taking *take, enum pfs_box_kind kind, size_t stride,
+		      bool (*read)(struct pfs_taking *take, uint64_t number, void *to),
+		      uint32_t *count)
+{
+	uint64_t records = pfs_reader_records(take->reader, kind);
+	uint64_t room = 0;
+	char *array = malloc(stride);
+	*count = 0;
+	for (uint64_t i = 0; array != NULL && i < records; i++) {
+		if (*count + 1 >= room) {
+			room = room == 0 ? 64 : room * 2;
+			char *more = realloc(array, (room + 1) * stride);
+			if (more == NULL) {
+				free(array);
+				return NULL;
+			}
+			array = more;
+		}
+		*count += read(take, i, array + *count * stride);
+	}
+	return array;
+}
+
+static bool take_instrument(struct pfs_taking *take, uint64_t number, void *to)
+{
+	struct pfs_seen_instrument *seen = to;
+	struct pfs_box_instrument record;
+	uint32_t word;
+	bool missed = false;
+	if (number >= PFS_BOX_INSTRUMENTS_MAX ||
+	    !pfs_reader_copy(take->reader, PFS_BOX_INSTRUMENTS, number, &record, &word, &missed))
+		return false;
+	struct pfs_box_control *control = pfs_reader_control(take->reader);
+	*seen = (struct pfs_seen_instrument){ .number = (uint32_t)number, .flags = record.flags };
+	/* relaxed: a switch. */
+	seen->is_enabled = (pfs_load_relaxed(&control->enabled[number]) & 1) != 0;
+	pfs_take_text(seen->name, record.name, sizeof(seen->name));
+	if (memchr(record.name, '\0', sizeof(record.name)) == NULL)
+		pfs_snapshot_damage(take->snapshot, "the name of instrument %u has no end",
+				    seen->number);
+	return true;
+}
+
+static bool take_thread(struct pfs_taking *take, uint64_t number, void *to)
+{
+	struct pfs_seen_thread *seen = to;
+	struct pfs_box_thread record;
+	bool missed = false;
+	uint32_t word;
+	if (!pfs_reader_copy(take->reader, PFS_BOX_THREADS, number, &record, &word, &missed)) {
+		take->snapshot->rows_missed += missed;
+		return false;
+	}
+	*seen = (struct pfs_seen_thread){
+		.number = (uint32_t)number, .word = word,
+		.account = record.account, .user = record.user, .host = record.host,
+		.os_tid = record.os_tid, .thread_id = record.thread_id,
+		.begun_realtime_ns = record.begun_realtime_ns,
+		.is_instrumented = record.is_instrumented != 0,
+	};
+	pfs_take_text(seen->name, record.name, sizeof(seen->name));
+	return true;
+}
+
+static bool take_account_of(struct pfs_taking *take, enum pfs_box_kind kind, uint64_t number,
+			    void *to)
+{
+	struct pfs_seen_account *seen = to;
+	struct pfs_box_account record;
+	uint32_t word;
+	bool missed = false;
+	if (!pfs_reader_copy(take->reader, kind, number, &record, &word, &missed)) {
+		take->snapshot->rows_missed += missed;
+		return false;
+	}
+	*seen = (struct pfs_seen_account){
+		.number = (uint32_t)number, .word = word,
+		.user = record.user, .host = record.host,
+		.current_connections = record.current_connections,
+		.total_connections = record.total_connections,
+		.has_user = record.has_user != 0, .has_host = record.has_host != 0,
+	};
+	pfs_take_text(seen->user_name, record.user_name, sizeof(seen->user_name));
+	pfs_take_text(seen->host_name, record.host_name, sizeof(seen->host_name));
+	return true;
+}
+
+static bool take_account(struct pfs_taking *take, uint64_t number, void *to)
+{
+	return take_account_of(take, PFS_BOX_ACCOUNTS, number, to);
+}
+
+static bool take_user(struct pfs_taking *take, uint64_t number, void *to)
+{
+	return take_account_of(take, PFS_BOX_USERS, number, to);
+}
+
+static bool take_host(struct pfs_taking *take, uint64_t number, void *to)
+{
+	return take_account_of(take, PFS_BOX_HOSTS, number, to);
+}
+
+bool pfs_take_people(struct pfs_taking *take)
+{
+	struct pfs_snapshot *snapshot = take->snapshot;
+	const size_t account = sizeof(struct pfs_seen_account);
+	snapshot->threads = take_all(take, PFS_BOX_THREADS, sizeof(struct pfs_seen_thread),
+				     take_thread, &snapshot->thread_count);
+	snapshot->accounts = take_all(take, PFS_BOX_ACCOUNTS, account, take_account,
+				      &snapshot->account_count);
+	snapshot->users = take_all(take, PFS_BOX_USERS, account, take_user,
+				   &snapshot->user_count);
+	snapshot->hosts = take_all(take, PFS_BOX_HOSTS, account, take_host,
+				   &snapshot->host_count);
+	return snapshot->threads != NULL && snapshot->accounts != NULL &&
+	       snapshot->users != NULL && snapshot->hosts != NULL;
+}
+
+bool pfs_take_instruments(struct pfs_taking *take)
+{
+	struct pfs_snapshot *snapshot = take->snapshot;
+	snapshot->instruments =
+		take_all(take, PFS_BOX_INSTRUMENTS, sizeof(struct pfs_seen_instrument),
+			     take_instrument, &snapshot->instrument_count);
+	return snapshot->instruments != NULL;
+}
+
+/* ---- who ended meanwhile? ---- */
+
+static bool is_there(const struct pfs_taking *take, enum pfs_box_kind kind, uint32_t number,
+		     uint32_t word)
+{
+	return pfs_lock_confirm(pfs_reader_place(take->reader, kind, number).lock, word);
+}
+
+static uint32_t keep_accounts(const struct pfs_taking *take, enum pfs_box_kind kind,
+			      struct pfs_seen_account *accounts, uint32_t count)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (is_there(take, kind, accounts[i].number, accounts[i].word))
+			accounts[kept++] = accounts[i];
+	return kept;
+}
+
+void pfs_keep_living(struct pfs_taking *take)
+{
+	struct pfs_snapshot *snapshot = take->snapshot;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < snapshot->thread_count; i++)
+		if (is_there(take, PFS_BOX_THREADS, snapshot->threads[i].number,
+			     snapshot->threads[i].word))
+			snapshot->threads[kept++] = snapshot->threads[i];
+	snapshot->thread_count = kept;
+	snapshot->account_count = keep_accounts(take, PFS_BOX_ACCOUNTS, snapshot->accounts,
+						snapshot->account_count);
+	snapshot->user_count =
+		keep_accounts(take, PFS_BOX_USERS, snapshot->users, snapshot->user_count);
+	snapshot->host_count =
+		keep_accounts(take, PFS_BOX_HOSTS, snapshot->hosts, snapshot->host_count);
+}
+
+/* By number, which is how they stand in the array. */
+static uint32_t index_of(const struct pfs_seen_account *accounts, uint32_t count,
+			 uint32_t reference)
+{
+	uint32_t from = 0, to = count;
+	while (reference != 0 && from < to) {
+		uint32_t middle = from + (to - from) / 2;
+		if (accounts[middle].number == reference - 1)
+			return middle;
+		if (accounts[middle].number < reference - 1)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return PFS_NONE;
+}
+
+static void check_reference(const struct pfs_taking *take, const char *what, uint32_t number,
+			    enum pfs_box_kind kind, uint32_t reference)
+{
+	if (reference > pfs_reader_records(take->reader, kind))
+		pfs_snapshot_damage(take->snapshot, "%s %u names record %u of kind %u", what,
+				    number, reference, (unsigned)kind);
+}
+
+void pfs_resolve_people(struct pfs_taking *take)
+{
+	struct pfs_snapshot *snapshot = take->snapshot;
+	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
+		struct pfs_seen_thread *thread = &snapshot->threads[i];
+		check_reference(take, "thread", thread->number, PFS_BOX_ACCOUNTS, thread->account);
+		check_reference(take, "thread", thread->number, PFS_BOX_USERS, thread->user);
+		check_reference(take, "thread", thread->number, PFS_BOX_HOSTS, thread->host);
+		thread->account =
+			index_of(snapshot->accounts, snapshot->account_count, thread->account);
+		thread->user = index_of(snapshot->users, snapshot->user_count, thread->user);
+		thread->host = index_of(snapshot->hosts, snapshot->host_count, thread->host);
+	}
+	for (uint32_t i = 0; i < snapshot->account_count; i++) {
+		struct pfs_seen_account *account = &snapshot->accounts[i];
+		check_reference(take, "account", account->number, PFS_BOX_USERS, account->user);
+		check_reference(take, "account", account->number, PFS_BOX_HOSTS, account->host);
+		account->user = index_of(snapshot->users, snapshot->user_count, account->user);
+		account->host = index_of(snapshot->hosts, snapshot->host_count, account->host);
+	}
+}
+
+uint32_t pfs_snapshot_account(const struct pfs_snapshot *snapshot, uint32_t reference)
+{
+	return index_of(snapshot->accounts, snapshot->account_count, reference);
+}
+
+uint32_t pfs_snapshot_instrument(const struct pfs_snapshot *snapshot, uint32_t reference)
+{
+	/* Nearly always at its number: none ever goes. */
+	for (uint32_t i = reference < snapshot->instrument_count ? reference :
+								   snapshot->instrument_count;
+	     reference != 0 && i > 0; i--)
+		if (snapshot->instruments[i - 1].number == reference - 1)
+			return i - 1;
+	return PFS_NONE;
+}

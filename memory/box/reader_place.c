@@ -1,0 +1,200 @@
+/*
+ * reader_place.c - which boxes there are, and which of them a TARGET means.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader_inside.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+void pfs_reader_folder(char *folder, size_t folder_bytes)
+{
+	const char *given = getenv("PFS_MEM_DIR");
+	if (given != NULL && *given != '\0')
+		(void)snprintf(folder, folder_bytes, "%s", given);
+	else
+		(void)snprintf(folder, folder_bytes, "/dev/shm/pfslab-%u", (unsigned)geteuid());
+}
+
+/* <pid>-<start>.box, or with more before .box; not the locks beside them. */
+static bool is_box_name(const char *name)
+{
+	size_t length = strlen(name);
+	return isdigit((unsigned char)name[0]) && strchr(name, '-') != NULL && length > 4 &&
+	       strcmp(name + length - 4, ".box") == 0;
+}
+
+static bool read_info(const char *path, struct pfs_box_info *info, struct pfs_message *message)
+{
+	struct pfs_reader *reader = pfs_reader_open_file(path, message);
+	if (reader == NULL)
+		return false;
+	*info = reader->info;
+	pfs_reader_close(reader);
+	return true;
+}
+
+static int newest_first(const void *one, const void *other)
+{
+	const struct pfs_box_info *a = one, *b = other;
+	if (a->start_realtime_ns != b->start_realtime_ns)
+		return a->start_realtime_ns < b->start_realtime_ns ? 1 : -1;
+	return strcmp(b->path, a->path);
+}
+
+/* False: no memory. */
+static bool add_box(struct pfs_box_list *list, const char *path)
+{
+	struct pfs_message why = { "" };
+	struct pfs_box_info *more =
+		realloc(list->boxes, (list->count + 1) * sizeof(list->boxes[0]));
+	if (more == NULL)
+		return false;
+	list->boxes = more;
+	if (read_info(path, &more[list->count], &why))
+		list->count++;
+	else if (access(path, F_OK) == 0 && list->refused++ == 0) { /* else removed meanwhile */
+		list->why = why;
+		(void)snprintf(list->refused_path, sizeof(list->refused_path), "%s", path);
+	}
+	return true;
+}
+
+bool pfs_box_list_make(struct pfs_box_list *list, struct pfs_message *message)
+{
+	char folder[PFS_READER_PATH_BYTES / 2], path[PFS_READER_PATH_BYTES];
+	struct dirent *entry;
+	memset(list, 0, sizeof(*list));
+	pfs_reader_folder(folder, sizeof(folder));
+	DIR *directory = opendir(folder);
+	if (directory == NULL)
+		return errno == ENOENT ||
+		       pfs_refuse(message, "folder '%.150s' cannot be read: %s", folder,
+				  strerror(errno));
+	bool fine = true;
+	while (fine && (entry = readdir(directory)) != NULL) {
+		if (!is_box_name(entry->d_name))
+			continue;
+		(void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		fine = add_box(list, path);
+	}
+	(void)closedir(directory);
+	if (!fine) {
+		pfs_box_list_free(list);
+		return pfs_refuse(message, "no memory for the boxes of '%.150s'", folder);
+	}
+	if (list->count != 0)
+		qsort(list->boxes, list->count, sizeof(list->boxes[0]), newest_first);
+	return true;
+}
+
+void pfs_box_list_free(struct pfs_box_list *list)
+{
+	free(list->boxes);
+	memset(list, 0, sizeof(*list));
+}
+
+/* ---- TARGET ---- */
+
+static bool refuse_process(const char *target, const char *folder, struct pfs_message *message)
+{
+	char path[64];
+	struct stat status;
+	(void)snprintf(path, sizeof(path), "/proc/%.20s", target);
+	if (stat(path, &status) != 0)
+		return pfs_refuse(message, "there is no process %.20s, and no box of it in "
+				  "'%.120s': 'pfs-mem list' names the boxes", target, folder);
+	if (status.st_uid != geteuid())
+		return pfs_refuse(message, "process %.20s is of user %u, and so would be its box: "
+				  "ask as that user", target, (unsigned)status.st_uid);
+	return pfs_refuse(message, "process %.20s has no box in '%.120s': start it with "
+			  "'pfs-mem run'", target, folder);
+}
+
+/* The box of a list that a target means: the living one of a process, else its newest. */
+static const struct pfs_box_info *find_box(const struct pfs_box_list *list, bool is_last,
+					   uint64_t pid)
+{
+	const struct pfs_box_info *found = NULL;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct pfs_box_info *box = &list->boxes[i];
+		if (is_last)
+			return box;
+		if (box->pid == pid && (found == NULL || (box->is_live && !found->is_live)))
+			found = box;
+	}
+	return found;
+}
+
+static struct pfs_reader *open_listed(const char *target, bool is_last,
+				      struct pfs_message *message)
+{
+	char folder[PFS_READER_PATH_BYTES];
+	struct pfs_reader *reader = NULL;
+	struct pfs_box_list list;
+	if (!pfs_box_list_make(&list, message))
+		return NULL;
+	pfs_reader_folder(folder, sizeof(folder));
+	const struct pfs_box_info *box =
+		find_box(&list, is_last, is_last ? 0 : strtoull(target, NULL, 10));
+	if (box != NULL)
+		reader = pfs_reader_open_file(box->path, message);
+	else if (is_last)
+		(void)pfs_refuse(message, "there is no box in '%.150s': 'pfs-mem run' makes one",
+				 folder);
+	else
+		(void)refuse_process(target, folder, message);
+	pfs_box_list_free(&list);
+	return reader;
+}
+
+struct pfs_reader *pfs_reader_open(const char *target, struct pfs_message *message)
+{
+	bool is_last = strcmp(target, "last") == 0;
+	bool is_pid = *target != '\0' && target[strspn(target, "0123456789")] == '\0';
+	return is_last || is_pid ? open_listed(target, is_last, message) :
+				   pfs_reader_open_file(target, message);
+}
+
+/* ---- when it ended ---- */
+
+static void write_time(uint64_t realtime_ns, char *text, size_t text_bytes)
+{
+	struct tm parts;
+	time_t seconds = (time_t)(realtime_ns / NS_PER_SECOND);
+	if (localtime_r(&seconds, &parts) == NULL ||
+	    strftime(text, text_bytes, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+		(void)snprintf(text, text_bytes, "%" PRIu64 " s", realtime_ns / NS_PER_SECOND);
+}
+
+char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_bytes)
+{
+	char from[64], to[64];
+	write_time(info->seen_realtime_ns, from, sizeof(from));
+	/* Two ticks, for the next may have been under way. */
+	write_time(info->seen_realtime_ns + info->tick_ms * UINT64_C(2000000), to, sizeof(to));
+	if (info->is_live)
+		(void)snprintf(text, text_bytes, "is living");
+	else if (info->state == PFS_BOX_ENDED || info->state == PFS_BOX_EXECED) {
+		if (info->end_realtime_ns != 0)
+			write_time(info->end_realtime_ns, from, sizeof(from));
+		(void)snprintf(text, text_bytes, "%s at %s",
+			       info->state == PFS_BOX_ENDED ? "ended" : "became another program",
+			       from);
+	} else if (info->ticks == 0 || info->tick_ms == 0)
+		(void)snprintf(text, text_bytes, "died after %s", from);
+	else
+		(void)snprintf(text, text_bytes, "died between %s and %s", from, to + 11);
+	return text;
+}

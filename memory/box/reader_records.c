@@ -1,0 +1,98 @@
+/*
+ * reader_records.c - records of a box, copied as the optimistic protocol says.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "reader_inside.h"
+
+#define COPY_TRIES 3
+
+uint64_t pfs_reader_records(const struct pfs_reader *self, enum pfs_box_kind kind)
+{
+	const struct pfs_box_region *region = &self->regions[kind];
+	if (region->kind == PFS_BOX_NONE || region->page_bytes == 0)
+		return 0;
+	uint64_t room = region->bytes / region->page_bytes;
+	uint64_t pages = pfs_load_acquire(self->page_counts[kind]); /* [RB1] acquire */
+	return (pages < room ? pages : room) * region->page_records;
+}
+
+struct pfs_record_place pfs_reader_place(const struct pfs_reader *self, enum pfs_box_kind kind,
+					 uint64_t number)
+{
+	const struct pfs_box_region *region = &self->regions[kind];
+	uint64_t slot = number % region->page_records;
+	char *page = self->base + region->offset +
+		     number / region->page_records * region->page_bytes;
+	return (struct pfs_record_place){
+		(const struct pfs_lock *)(const void *)(page + region->words_offset +
+							slot * sizeof(struct pfs_lock)),
+		page + slot * region->record_bytes,
+	};
+}
+
+static void load_bytes(void *to, char *from, size_t bytes)
+{
+	_Atomic(uint64_t) *words = (_Atomic(uint64_t) *)(void *)from;
+	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++) {
+		/* [L6] acquire, pairs with [L5]: see pfs_lock_confirm. */
+		uint64_t value = pfs_load_acquire(&words[i]);
+		memcpy((char *)to + i * sizeof(value), &value, sizeof(value));
+	}
+}
+
+bool pfs_reader_copy(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t number,
+		     void *to, uint32_t *word, bool *missed)
+{
+	struct pfs_record_place place = pfs_reader_place(self, kind, number);
+	for (int i = 0; i < COPY_TRIES; i++) {
+		*word = pfs_lock_glance(place.lock);
+		if (pfs_word_state(*word) != PFS_STATE_ALLOCATED)
+			return false;
+		load_bytes(to, place.bytes, self->regions[kind].record_bytes);
+		if (pfs_lock_confirm(place.lock, *word))
+			return true;
+	}
+	*missed = true;
+	return false;
+}
+
+void pfs_reader_array(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t offset,
+		      void *to, size_t bytes)
+{
+	const struct pfs_box_region *region = &self->regions[kind];
+	size_t done = 0;
+	memset(to, 0, bytes);
+	if (region->kind == PFS_BOX_NONE || offset > region->bytes ||
+	    bytes > region->bytes - offset)
+		return;
+	if (self->is_copy) {
+		memcpy(to, self->base + region->offset + offset, bytes);
+		return;
+	}
+	/* Not by the mapping: a load from a hole of a tmpfs gives it memory. */
+	while (done < bytes) {
+		ssize_t got = pread(self->file, (char *)to + done, bytes - done,
+				    (off_t)(region->offset + offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return;
+		done += (size_t)got;
+	}
+}
+
+void pfs_snapshot_damage(struct pfs_snapshot *snapshot, const char *format, ...)
+{
+	va_list list;
+	if (snapshot->damaged++ != 0)
+		return;
+	va_start(list, format);
+	(void)vsnprintf(snapshot->damage.text, sizeof(snapshot->damage.text), format, list);
+	va_end(list);
+}

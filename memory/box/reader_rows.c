@@ -1,0 +1,389 @@
+/*
+ * reader_rows.c - rows of the five tables, as sums over cells.
+ *
+ * A row's high mark: of an account max(low_*, high_*) of its own cell, as layout.h has it, with
+ * the marks of its threads' cells added to the second; of those above, the same of their own cell
+ * and of threads without an account, and then the accounts' added.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "reader_inside.h"
+
+const char *const pfs_table_names[PFS_TABLES] = {
+	[PFS_TABLE_THREAD] = "memory_summary_by_thread_by_event_name",
+	[PFS_TABLE_ACCOUNT] = "memory_summary_by_account_by_event_name",
+	[PFS_TABLE_USER] = "memory_summary_by_user_by_event_name",
+	[PFS_TABLE_HOST] = "memory_summary_by_host_by_event_name",
+	[PFS_TABLE_GLOBAL] = "memory_summary_global_by_event_name",
+};
+
+enum pfs_box_table pfs_table_find(const char *name)
+{
+	static const char *const short_names[PFS_TABLES] = { "thread", "account", "user", "host",
+							      "global" };
+	for (int t = 0; t < PFS_TABLES; t++)
+		if (strcasecmp(name, pfs_table_names[t]) == 0 ||
+		    strcasecmp(name, short_names[t]) == 0)
+			return (enum pfs_box_table)t;
+	return PFS_TABLES;
+}
+
+/* ---- groups: rows by who and instrument ---- */
+
+bool pfs_groups_init(struct pfs_groups *self, uint64_t room)
+{
+	uint64_t slots = 16;
+	while (slots < room * 2)
+		slots *= 2;
+	memset(self, 0, sizeof(*self));
+	self->group = calloc(room + 1, sizeof(*self->group));
+	self->index = malloc(slots * sizeof(*self->index));
+	self->room = room;
+	self->index_mask = slots - 1;
+	if (self->index != NULL)
+		memset(self->index, 0xFF, slots * sizeof(*self->index));
+	return self->group != NULL && self->index != NULL;
+}
+
+void pfs_groups_fini(struct pfs_groups *self)
+{
+	free(self->group);
+	free(self->index);
+	memset(self, 0, sizeof(*self));
+}
+
+/* The slot of the index that has it, or is free for it. There are twice as many as groups. */
+static uint32_t *slot_of(const struct pfs_groups *self, uint32_t who, uint32_t instrument)
+{
+	uint64_t key = ((uint64_t)who << 32 | instrument) * UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t slot = (key ^ key >> 29) & self->index_mask;
+	for (;; slot = (slot + 1) & self->index_mask) {
+		uint32_t found = self->index[slot];
+		if (found == PFS_NONE || (self->group[found].who == who &&
+					  self->group[found].instrument == instrument))
+			return &self->index[slot];
+	}
+}
+
+struct pfs_group *pfs_groups_have(struct pfs_groups *self, uint32_t who, uint32_t instrument)
+{
+	uint32_t *slot = slot_of(self, who, instrument);
+	if (*slot == PFS_NONE) {
+		*slot = (uint32_t)self->count;
+		self->group[self->count].who = who;
+		self->group[self->count].instrument = instrument;
+		self->count++;
+	}
+	return &self->group[*slot];
+}
+
+const struct pfs_group *pfs_groups_find(const struct pfs_groups *self, uint32_t who,
+					uint32_t instrument)
+{
+	if (self->index == NULL)
+		return NULL;
+	uint32_t found = *slot_of(self, who, instrument);
+	return found == PFS_NONE ? NULL : &self->group[found];
+}
+
+/* ---- sums; unsigned inside, for those of a hostile box may overflow ---- */
+
+static void raise_by(int64_t *value, int64_t by)
+{
+	*value = (int64_t)((uint64_t)*value + (uint64_t)by);
+}
+
+static int64_t less(int64_t one, int64_t other)
+{
+	return (int64_t)((uint64_t)one - (uint64_t)other);
+}
+
+static int64_t larger(int64_t one, int64_t other)
+{
+	return one > other ? one : other;
+}
+
+static int64_t smaller(int64_t one, int64_t other)
+{
+	return one < other ? one : other;
+}
+
+static void add_marks(struct pfs_seen_marks *to, const struct pfs_seen_marks *from)
+{
+	raise_by(&to->high_count, from->high_count);
+	raise_by(&to->high_bytes, from->high_bytes);
+	raise_by(&to->low_count, from->low_count);
+	raise_by(&to->low_bytes, from->low_bytes);
+}
+
+static void add_cell_sums(struct pfs_group *group, const struct pfs_seen_cell *cell)
+{
+	raise_by(&group->allocs, cell->allocs);
+	raise_by(&group->frees, cell->frees);
+	raise_by(&group->alloc_bytes, cell->alloc_bytes);
+	raise_by(&group->free_bytes, cell->free_bytes);
+}
+
+/* A thread's marks and its current value, which may just have passed them. */
+static struct pfs_seen_marks marks_of_thread(const struct pfs_seen_cell *cell, int table)
+{
+	struct pfs_seen_marks marks = cell->marks[table];
+	int64_t count = less(cell->allocs, cell->frees);
+	int64_t bytes = less(cell->alloc_bytes, cell->free_bytes);
+	marks.high_count = larger(marks.high_count, count);
+	marks.high_bytes = larger(marks.high_bytes, bytes);
+	marks.low_count = smaller(marks.low_count, count);
+	marks.low_bytes = smaller(marks.low_bytes, bytes);
+	return marks;
+}
+
+static void add_thread_cell(struct pfs_group *group, const struct pfs_seen_cell *cell, int table)
+{
+	struct pfs_seen_marks marks = marks_of_thread(cell, table);
+	add_cell_sums(group, cell);
+	add_marks(&group->marks, &marks);
+}
+
+/* There is one for each row at most; of a damaged box the last counts. What it has now was there,
+ * too, whatever its marks say; and may be below zero under rules that are not exact. */
+static void add_own_cell(struct pfs_group *group, const struct pfs_seen_cell *cell, int table)
+{
+	int64_t count = less(cell->allocs, cell->frees);
+	int64_t bytes = less(cell->alloc_bytes, cell->free_bytes);
+	add_cell_sums(group, cell);
+	group->own = cell->marks[table];
+	group->own.high_count = larger(group->own.high_count, count);
+	group->own.high_bytes = larger(group->own.high_bytes, bytes);
+	raise_by(&group->marks.low_count, smaller(0, count));
+	raise_by(&group->marks.low_bytes, smaller(0, bytes));
+}
+
+/* Nothing is added from below any more: from own and marks to marks. */
+static void close_marks(struct pfs_group *group)
+{
+	struct pfs_seen_marks *marks = &group->marks;
+	raise_by(&marks->high_count, group->own.high_count);
+	raise_by(&marks->high_bytes, group->own.high_bytes);
+	marks->high_count = larger(marks->high_count, group->own.low_count);
+	marks->high_bytes = larger(marks->high_bytes, group->own.low_bytes);
+}
+
+/* ---- tables ---- */
+
+static bool make_threads(struct pfs_snapshot *snapshot)
+{
+	const struct pfs_seen_cells *cells = &snapshot->rows->cells;
+	struct pfs_groups *groups = &snapshot->rows->tables[PFS_TABLE_THREAD];
+	if (!pfs_groups_init(groups, cells->count))
+		return false;
+	for (uint64_t i = 0; i < cells->count; i++) {
+		const struct pfs_seen_cell *cell = &cells->cell[i];
+		if (cell->level == PFS_CELL_OF_THREAD && cell->thread != PFS_NONE)
+			add_thread_cell(pfs_groups_have(groups, cell->thread, cell->instrument),
+					cell, PFS_TABLE_THREAD);
+	}
+	return true;
+}
+
+/* The accounts' rows, with the marks that are for a table. */
+static bool make_accounts(const struct pfs_snapshot *snapshot, int table,
+			  struct pfs_groups *groups)
+{
+	const struct pfs_seen_cells *cells = &snapshot->rows->cells;
+	if (!pfs_groups_init(groups, cells->count))
+		return false;
+	for (uint64_t i = 0; i < cells->count; i++) {
+		const struct pfs_seen_cell *cell = &cells->cell[i];
+		if (cell->account == PFS_NONE || cell->level > PFS_CELL_OF_ACCOUNT)
+			continue;
+		struct pfs_group *group = pfs_groups_have(groups, cell->account, cell->instrument);
+		group->is_missed = snapshot->accounts[cell->account].is_missed;
+		if (cell->level == PFS_CELL_OF_ACCOUNT)
+			add_own_cell(group, cell, table);
+		else
+			add_thread_cell(group, cell, table);
+	}
+	for (uint64_t i = 0; i < groups->count; i++)
+		close_marks(&groups->group[i]);
+	return true;
+}
+
+static uint32_t who_of_cell(const struct pfs_seen_cell *cell, int table)
+{
+	return table == PFS_TABLE_USER ? cell->user : table == PFS_TABLE_HOST ? cell->host : 0;
+}
+
+static uint32_t who_of_account(const struct pfs_seen_account *account, int table)
+{
+	return table == PFS_TABLE_USER ? account->user :
+	       table == PFS_TABLE_HOST ? account->host :
+					 0;
+}
+
+static bool is_missed(const struct pfs_snapshot *snapshot, int table, uint32_t who)
+{
+	return table == PFS_TABLE_USER ? snapshot->users[who].is_missed :
+	       table == PFS_TABLE_HOST ? snapshot->hosts[who].is_missed :
+					 snapshot->rows->is_missed;
+}
+
+/* Of users, hosts, global: their own cells, and those of threads without an account. */
+static void add_cells_above(const struct pfs_snapshot *snapshot, int table,
+			    struct pfs_groups *groups)
+{
+	const struct pfs_seen_cells *cells = &snapshot->rows->cells;
+	const uint32_t own = PFS_CELL_OF_USER + (uint32_t)(table - PFS_TABLE_USER);
+	for (uint64_t i = 0; i < cells->count; i++) {
+		const struct pfs_seen_cell *cell = &cells->cell[i];
+		uint32_t who = who_of_cell(cell, table);
+		bool is_of_thread = cell->level == PFS_CELL_OF_THREAD && cell->account == PFS_NONE;
+		if (who == PFS_NONE || (cell->level != own && !is_of_thread))
+			continue;
+		struct pfs_group *group = pfs_groups_have(groups, who, cell->instrument);
+		if (is_of_thread)
+			add_thread_cell(group, cell, table);
+		else
+			add_own_cell(group, cell, table);
+	}
+	for (uint64_t i = 0; i < groups->count; i++)
+		close_marks(&groups->group[i]);
+}
+
+static bool make_above(struct pfs_snapshot *snapshot, int table)
+{
+	struct pfs_groups accounts, *groups = &snapshot->rows->tables[table];
+	bool fine = make_accounts(snapshot, table, &accounts) &&
+		    pfs_groups_init(groups, snapshot->rows->cells.count);
+	if (fine)
+		add_cells_above(snapshot, table, groups);
+	for (uint64_t i = 0; fine && i < accounts.count; i++) {
+		const struct pfs_group *from = &accounts.group[i];
+		uint32_t who = who_of_account(&snapshot->accounts[from->who], table);
+		if (who == PFS_NONE)
+			continue;
+		struct pfs_group *to = pfs_groups_have(groups, who, from->instrument);
+		raise_by(&to->allocs, from->allocs);
+		raise_by(&to->frees, from->frees);
+		raise_by(&to->alloc_bytes, from->alloc_bytes);
+		raise_by(&to->free_bytes, from->free_bytes);
+		add_marks(&to->marks, &from->marks);
+		to->is_missed |= from->is_missed;
+	}
+	for (uint64_t i = 0; fine && i < groups->count; i++)
+		groups->group[i].is_missed |= is_missed(snapshot, table, groups->group[i].who);
+	pfs_groups_fini(&accounts);
+	return fine;
+}
+
+/* ---- bases ---- */
+
+void pfs_row_record(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint32_t who,
+		    uint32_t *number, uint32_t *word)
+{
+	const struct pfs_seen_account *arrays[PFS_TABLES] = {
+		[PFS_TABLE_ACCOUNT] = snapshot->accounts,
+		[PFS_TABLE_USER] = snapshot->users,
+		[PFS_TABLE_HOST] = snapshot->hosts,
+	};
+	*number = 0;
+	*word = 0;
+	if (table == PFS_TABLE_THREAD) {
+		*number = snapshot->threads[who].number;
+		*word = snapshot->threads[who].word;
+	} else if (table != PFS_TABLE_GLOBAL) {
+		*number = arrays[table][who].number;
+		*word = arrays[table][who].word;
+	}
+}
+
+static void set_base(const struct pfs_reader *self, const struct pfs_snapshot *snapshot,
+		     enum pfs_box_table table, struct pfs_group *group)
+{
+	struct pfs_box_row_base base;
+	uint32_t number, word;
+	pfs_row_record(snapshot, table, group->who, &number, &word);
+	uint64_t at = pfs_box_row_number(&self->rooms, table, number,
+					 snapshot->instruments[group->instrument].number);
+	pfs_reader_array(self, PFS_BOX_ROW_BASES, at * sizeof(base), &base, sizeof(base));
+	if (base.record_word != word || base.epoch != snapshot->truncates[table])
+		return;
+	group->base_count = (int64_t)base.count;
+	group->base_bytes = (int64_t)base.bytes;
+}
+
+static void set_bases(const struct pfs_reader *self, struct pfs_snapshot *snapshot,
+		      enum pfs_box_table table)
+{
+	struct pfs_groups *groups = &snapshot->rows->tables[table];
+	for (uint64_t i = 0; i < groups->count; i++) {
+		if (snapshot->truncates[table] != 0)
+			set_base(self, snapshot, table, &groups->group[i]);
+		snapshot->rows_missed += groups->group[i].is_missed;
+	}
+}
+
+bool pfs_rows_make(const struct pfs_reader *self, struct pfs_snapshot *snapshot)
+{
+	bool fine = make_threads(snapshot) &&
+		    make_accounts(snapshot, PFS_TABLE_ACCOUNT,
+				  &snapshot->rows->tables[PFS_TABLE_ACCOUNT]) &&
+		    make_above(snapshot, PFS_TABLE_USER) && make_above(snapshot, PFS_TABLE_HOST) &&
+		    make_above(snapshot, PFS_TABLE_GLOBAL);
+	for (int t = 0; fine && t < PFS_TABLES; t++)
+		set_bases(self, snapshot, (enum pfs_box_table)t);
+	return fine;
+}
+
+void pfs_rows_free(struct pfs_snapshot_rows *rows)
+{
+	if (rows == NULL)
+		return;
+	for (int t = 0; t < PFS_TABLES; t++)
+		pfs_groups_fini(&rows->tables[t]);
+	free(rows->cells.cell);
+	free(rows);
+}
+
+/* ---- for whoever asks ---- */
+
+uint64_t pfs_snapshot_row_count(const struct pfs_snapshot *snapshot, enum pfs_box_table table)
+{
+	const uint32_t whos[PFS_TABLES] = { snapshot->thread_count, snapshot->account_count,
+					    snapshot->user_count, snapshot->host_count, 1 };
+	if (snapshot->rows == NULL || table >= PFS_TABLES)
+		return 0;
+	return (uint64_t)whos[table] * snapshot->instrument_count;
+}
+
+static void fill(struct pfs_row *row, const struct pfs_group *group)
+{
+	row->count_alloc = less(group->allocs, group->base_count);
+	row->count_free = less(group->frees, group->base_count);
+	row->bytes_alloc = less(group->alloc_bytes, group->base_bytes);
+	row->bytes_free = less(group->free_bytes, group->base_bytes);
+	row->current_count = less(group->allocs, group->frees);
+	row->current_bytes = less(group->alloc_bytes, group->free_bytes);
+	row->low_count = smaller(group->marks.low_count, row->current_count);
+	row->low_bytes = smaller(group->marks.low_bytes, row->current_bytes);
+	row->high_count = larger(group->marks.high_count, row->current_count);
+	row->high_bytes = larger(group->marks.high_bytes, row->current_bytes);
+}
+
+bool pfs_snapshot_row(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint64_t i,
+		      struct pfs_row *row)
+{
+	if (i >= pfs_snapshot_row_count(snapshot, table))
+		return false;
+	memset(row, 0, sizeof(*row));
+	row->table = table;
+	row->who = (uint32_t)(i / snapshot->instrument_count);
+	row->instrument = (uint32_t)(i % snapshot->instrument_count);
+	const struct pfs_group *group =
+		pfs_groups_find(&snapshot->rows->tables[table], row->who, row->instrument);
+	if (group != NULL)
+		fill(row, group);
+	return true;
+}

@@ -1,0 +1,245 @@
+/*
+ * reader_snapshot.c - a snapshot: first whoever is there, then the cells, then what of it stayed as
+ * it was meanwhile.
+ *
+ * Sums move between cells when a life ends. Accounts say so (moves is odd meanwhile): an account
+ * whose moves changed while its cells were read has them read again, some times; then its rows are
+ * taken as they are, and counted as missed. What is in use of it (CURRENT) is right even then, for
+ * what moves is even.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader_inside.h"
+
+#define MOVES_TRIES 6
+#define TAKE_TRIES 4
+
+/* ---- did sums move? ---- */
+
+static uint64_t moves_of(const struct pfs_taking *take, enum pfs_box_kind kind, uint32_t number)
+{
+	struct pfs_record_place place = pfs_reader_place(take->reader, kind, number);
+	struct pfs_box_account *record = (struct pfs_box_account *)(void *)place.bytes;
+	return pfs_load_acquire(&record->moves); /* [RB1] acquire */
+}
+
+static uint64_t *all_moves(const struct pfs_taking *take, enum pfs_box_kind kind,
+			   const struct pfs_seen_account *accounts, uint32_t count)
+{
+	uint64_t *moves = malloc((count + 1) * sizeof(*moves));
+	for (uint32_t i = 0; moves != NULL && i < count; i++)
+		moves[i] = moves_of(take, kind, accounts[i].number);
+	return moves;
+}
+
+static bool note_moves(struct pfs_taking *take)
+{
+	const struct pfs_snapshot *snapshot = take->snapshot;
+	struct pfs_box_head *head = pfs_reader_head(take->reader);
+	free(take->account_moves);
+	free(take->user_moves);
+	free(take->host_moves);
+	take->moves = pfs_load_acquire(&head->moves); /* [RB1] acquire */
+	take->account_moves = all_moves(take, PFS_BOX_ACCOUNTS, snapshot->accounts,
+					snapshot->account_count);
+	take->user_moves =
+		all_moves(take, PFS_BOX_USERS, snapshot->users, snapshot->user_count);
+	take->host_moves =
+		all_moves(take, PFS_BOX_HOSTS, snapshot->hosts, snapshot->host_count);
+	return take->account_moves != NULL && take->user_moves != NULL && take->host_moves != NULL;
+}
+
+static bool moved(uint64_t before, uint64_t now)
+{
+	return before != now || (before & 1) != 0;
+}
+
+/* How many of them did. */
+static uint32_t mark_missed(const struct pfs_taking *take, enum pfs_box_kind kind,
+			    struct pfs_seen_account *accounts, uint32_t count,
+			    const uint64_t *before)
+{
+	uint32_t missed = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		accounts[i].is_missed = moved(before[i], moves_of(take, kind, accounts[i].number));
+		missed += accounts[i].is_missed;
+	}
+	return missed;
+}
+
+/* Whose cells are to be read again; false: nobody's. */
+static bool find_missed(struct pfs_taking *take, struct pfs_cells_wanted *wanted)
+{
+	struct pfs_snapshot *snapshot = take->snapshot;
+	struct pfs_box_head *head = pfs_reader_head(take->reader);
+	uint32_t above = mark_missed(take, PFS_BOX_USERS, snapshot->users, snapshot->user_count,
+				     take->user_moves) +
+			 mark_missed(take, PFS_BOX_HOSTS, snapshot->hosts, snapshot->host_count,
+				     take->host_moves);
+	uint32_t below = mark_missed(take, PFS_BOX_ACCOUNTS, snapshot->accounts,
+				     snapshot->account_count, take->account_moves);
+	/* relaxed: ordered behind the cells by their own acquires, [L6]. */
+	snapshot->rows->is_missed = moved(take->moves, pfs_load_relaxed(&head->moves));
+	wanted->all = snapshot->rows->is_missed || above != 0;
+	memset(take->wanted, 0, (take->account_room + 1) * sizeof(*take->wanted));
+	for (uint32_t i = 0; i < snapshot->account_count; i++)
+		if (snapshot->accounts[i].is_missed &&
+		    snapshot->accounts[i].number < take->account_room)
+			take->wanted[snapshot->accounts[i].number + 1] = true;
+	return wanted->all || below != 0;
+}
+
+/* What will be read again is forgotten. */
+static void forget(struct pfs_seen_cells *cells, const struct pfs_cells_wanted *wanted)
+{
+	uint64_t kept = 0;
+	for (uint64_t i = 0; i < cells->count; i++) {
+		uint32_t account = cells->cell[i].account;
+		if (!wanted->all && !(account <= wanted->account_room && wanted->account[account]))
+			cells->cell[kept++] = cells->cell[i];
+	}
+	cells->count = kept;
+}
+
+static bool take_cells(struct pfs_taking *take)
+{
+	struct pfs_snapshot *snapshot = take->snapshot;
+	struct pfs_seen_cells *cells = &snapshot->rows->cells;
+	take->account_room = pfs_reader_records(take->reader, PFS_BOX_ACCOUNTS);
+	take->wanted = calloc(take->account_room + 1, sizeof(*take->wanted));
+	struct pfs_cells_wanted wanted = { .all = true, .account = take->wanted,
+					   .account_room = take->account_room };
+	if (take->wanted == NULL)
+		return false;
+	for (int i = 0; i < MOVES_TRIES; i++) {
+		forget(cells, &wanted);
+		if (!note_moves(take) || !pfs_cells_read(take->reader, &wanted, cells, snapshot))
+			return false;
+		if (!find_missed(take, &wanted) || take->reader->is_copy)
+			break;
+	}
+	return true;
+}
+
+/* ---- all of it ---- */
+
+static void read_control(const struct pfs_reader *reader, struct pfs_snapshot *snapshot)
+{
+	struct pfs_box_control *control = pfs_reader_control(reader);
+	for (int t = 0; t < PFS_TABLES; t++) {
+		snapshot->truncates[t] = pfs_load_seq(&control->truncates[t]); /* [RB1] seq */
+		/* relaxed: shown only. */
+		snapshot->truncate_realtime_ns[t] =
+			pfs_load_relaxed(&control->truncate_realtime_ns[t]);
+	}
+}
+
+static bool is_truncated_since(const struct pfs_reader *reader,
+			       const struct pfs_snapshot *snapshot)
+{
+	struct pfs_box_control *control = pfs_reader_control(reader);
+	bool is = false;
+	for (int t = 0; t < PFS_TABLES; t++)
+		/* [RB1] seq, pairs with [RB2] */
+		is |= snapshot->truncates[t] != pfs_load_seq(&control->truncates[t]);
+	return is;
+}
+
+static bool take_parts(struct pfs_taking *take, unsigned parts)
+{
+	const struct pfs_reader *reader = take->reader;
+	struct pfs_snapshot *snapshot = take->snapshot;
+	bool with_rows = (parts & PFS_SNAPSHOT_ROWS) != 0;
+	if (!pfs_take_people(take) || (with_rows && !take_cells(take)))
+		return false;
+	pfs_keep_living(take);
+	pfs_resolve_people(take);
+	/* After the cells, for instruments stay: all that cells name are there. */
+	if (!pfs_take_instruments(take) ||
+	    !pfs_take_ticks(reader, snapshot, (parts & PFS_SNAPSHOT_TICKS) != 0))
+		return false;
+	if ((parts & PFS_SNAPSHOT_MODULES) != 0 && !pfs_take_modules(reader, snapshot))
+		return false;
+	if (!with_rows)
+		return true;
+	struct pfs_seen_cells *cells = &snapshot->rows->cells;
+	if (!pfs_cells_resolve(reader, cells, snapshot))
+		return false;
+	pfs_cells_rebase(reader, cells, snapshot->truncates);
+	snapshot->cell_count = cells->count;
+	return pfs_rows_make(reader, snapshot);
+}
+
+static struct pfs_snapshot *take_once(struct pfs_reader *reader, unsigned parts)
+{
+	struct pfs_snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	struct pfs_taking take = { .reader = reader, .snapshot = snapshot };
+	if (snapshot == NULL)
+		return NULL;
+	struct pfs_box_head *head = pfs_reader_head(reader);
+	snapshot->info = reader->info;
+	snapshot->taken_realtime_ns = pfs_realtime_ns();
+	for (int i = 0; i < PFS_LOSTS; i++)
+		/* relaxed: counts. */
+		snapshot->lost[i] = pfs_load_relaxed(&head->lost[i]);
+	read_control(reader, snapshot);
+	bool fine = true;
+	if ((parts & PFS_SNAPSHOT_ROWS) != 0)
+		fine = (snapshot->rows = calloc(1, sizeof(*snapshot->rows))) != NULL;
+	fine = fine && take_parts(&take, parts);
+	free(take.account_moves);
+	free(take.user_moves);
+	free(take.host_moves);
+	free(take.wanted);
+	if (!fine) {
+		pfs_snapshot_free(snapshot);
+		return NULL;
+	}
+	return snapshot;
+}
+
+struct pfs_snapshot *pfs_snapshot_take_locked(struct pfs_reader *self, unsigned parts,
+					      struct pfs_message *message)
+{
+	struct pfs_snapshot *snapshot = NULL;
+	if (!pfs_reader_refresh(self, message))
+		return NULL;
+	for (int i = 0; i < TAKE_TRIES; i++) {
+		pfs_snapshot_free(snapshot);
+		snapshot = take_once(self, parts);
+		if (snapshot == NULL) {
+			(void)pfs_refuse(message, "no memory to read '%.150s'", self->info.path);
+			return NULL;
+		}
+		if (!is_truncated_since(self, snapshot))
+			break;
+	}
+	return snapshot;
+}
+
+struct pfs_snapshot *pfs_snapshot_take(struct pfs_reader *self, unsigned parts,
+				       struct pfs_message *message)
+{
+	/* Where nobody ever truncated, there is none, and none is needed. */
+	int lock = self->is_copy ? -1 : pfs_tools_lock(self, false, NULL);
+	struct pfs_snapshot *snapshot = pfs_snapshot_take_locked(self, parts, message);
+	pfs_tools_unlock(lock);
+	return snapshot;
+}
+
+void pfs_snapshot_free(struct pfs_snapshot *snapshot)
+{
+	if (snapshot == NULL)
+		return;
+	pfs_rows_free(snapshot->rows);
+	free(snapshot->instruments);
+	free(snapshot->threads);
+	free(snapshot->accounts);
+	free(snapshot->users);
+	free(snapshot->hosts);
+	free(snapshot->ticks);
+	free(snapshot->modules);
+	free(snapshot);
+}

@@ -1,0 +1,83 @@
+/*
+ * reader_ticks.c - the ring of ticks, and where files of the program are mapped.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader_inside.h"
+
+/* ---- ticks and modules ---- */
+
+static uint64_t ticks_kept(const struct pfs_reader *reader)
+{
+	uint64_t room = reader->regions[PFS_BOX_TICKS].bytes / sizeof(struct pfs_box_tick);
+	return room < PFS_BOX_TICKS_KEPT ? 0 : PFS_BOX_TICKS_KEPT;
+}
+
+/* Tick n, if it is that. */
+static bool read_tick(const struct pfs_reader *reader, uint64_t n, struct pfs_box_tick *tick)
+{
+	pfs_reader_array(reader, PFS_BOX_TICKS, (n - 1) % PFS_BOX_TICKS_KEPT * sizeof(*tick), tick,
+			 sizeof(*tick));
+	return tick->number == n;
+}
+
+/* The last ones; the next is written over the oldest of the ring, which is therefore left out, as
+ * are those that were written over while they were read. */
+bool pfs_take_ticks(const struct pfs_reader *reader, struct pfs_snapshot *snapshot, bool all)
+{
+	struct pfs_box_head *head = pfs_reader_head(reader);
+	uint64_t last = pfs_load_acquire(&head->ticks); /* [RB1] acquire */
+	uint64_t kept = ticks_kept(reader);
+	if (last == 0 || kept == 0)
+		return true;
+	uint64_t first = !all ? last : last < kept ? 1 : last - kept + 2;
+	struct pfs_box_tick *ticks = calloc(last - first + 1, sizeof(*ticks));
+	if (ticks == NULL)
+		return false;
+	uint32_t count = 0;
+	for (uint64_t n = first; n <= last; n++)
+		count += read_tick(reader, n, &ticks[count]);
+	uint64_t now = pfs_load_acquire(&head->ticks); /* [RB1] acquire */
+	uint32_t gone = 0;
+	while (gone < count && now - ticks[gone].number >= kept - 1)
+		gone++;
+	memmove(ticks, ticks + gone, (count - gone) * sizeof(*ticks));
+	count -= gone;
+	snapshot->has_own = count != 0 && ticks[count - 1].number == last;
+	if (snapshot->has_own)
+		snapshot->own = ticks[count - 1].own;
+	else if (reader->is_copy)
+		pfs_snapshot_damage(snapshot, "tick %llu is not there", (unsigned long long)last);
+	if (!all) {
+		free(ticks);
+		return true;
+	}
+	snapshot->ticks = ticks;
+	snapshot->tick_count = count;
+	return true;
+}
+
+/* In the order of loading; the first that has no place in memory is the end. */
+bool pfs_take_modules(const struct pfs_reader *reader, struct pfs_snapshot *snapshot)
+{
+	uint64_t room = reader->regions[PFS_BOX_MODULES].bytes / sizeof(struct pfs_box_module);
+	struct pfs_box_module module;
+	for (uint64_t i = 0; i < room && snapshot->module_count < UINT16_MAX; i++) {
+		pfs_reader_array(reader, PFS_BOX_MODULES, i * sizeof(module), &module,
+				 sizeof(module));
+		if (module.end == 0)
+			break;
+		struct pfs_box_module *more = realloc(
+			snapshot->modules, (snapshot->module_count + 1) * sizeof(module));
+		if (more == NULL)
+			return false;
+		snapshot->modules = more;
+		if (module.build_id_bytes > sizeof(module.build_id))
+			module.build_id_bytes = 0;
+		pfs_take_text(module.path, module.path, sizeof(module.path));
+		more[snapshot->module_count++] = module;
+	}
+	return true;
+}

@@ -1,0 +1,221 @@
+/*
+ * reader_write.c - all that a reader writes: the baseline of a TRUNCATE, and ENABLED.
+ *
+ * A base is valid when its epoch is control.truncates of its table; so all are written before that
+ * is raised, and a half-written TRUNCATE is none. Pages for them are asked for before the first is
+ * changed: a full file system changes nothing.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "reader_inside.h"
+
+struct writer {
+	const struct pfs_reader *reader;
+	const struct pfs_snapshot *snapshot;
+	int file;
+	struct pfs_box_control *control;
+	bool only_room;   /* the first time: pages are asked for, nothing is changed */
+	uint64_t page;    /* the last one that was asked for */
+};
+
+static bool open_writer(struct writer *self, struct pfs_reader *reader,
+			struct pfs_message *message)
+{
+	char died[128];
+	*self = (struct writer){ .reader = reader, .file = -1, .page = UINT64_MAX };
+	if (!pfs_reader_refresh(reader, message))
+		return false;
+	if (!reader->info.is_live)
+		return pfs_refuse(message, "'%.110s' is of a program that %s: it can only be read",
+				  reader->info.path,
+				  pfs_box_died(&reader->info, died, sizeof(died)));
+	self->file = pfs_box_file_open(reader->info.path, O_RDWR, message);
+	if (self->file < 0)
+		return false;
+	void *control = mmap(NULL, PFS_BOX_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->file,
+			     PFS_BOX_PAGE);
+	if (control == MAP_FAILED) {
+		(void)close(self->file);
+		return pfs_refuse(message, "'%.150s' cannot be mapped: %s", reader->info.path,
+				  strerror(errno));
+	}
+	self->control = control;
+	return true;
+}
+
+static void close_writer(struct writer *self)
+{
+	(void)munmap(self->control, PFS_BOX_PAGE);
+	(void)close(self->file);
+}
+
+/* Never 0: that is what a thread that never looked has. */
+static void raise_generation(const struct writer *self)
+{
+	/* [RB2] seq, before the program's load of it: what changed comes with it. */
+	if (pfs_fetch_add_seq(&self->control->generation, 1) == UINT32_MAX)
+		(void)pfs_fetch_add_seq(&self->control->generation, 1); /* [RB2] seq */
+}
+
+bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
+		       struct pfs_message *message)
+{
+	struct writer writer;
+	if (number >= PFS_BOX_INSTRUMENTS_MAX ||
+	    number >= pfs_reader_records(self, PFS_BOX_INSTRUMENTS))
+		return pfs_refuse(message, "there is no instrument %u in '%.150s'", number,
+				  self->info.path);
+	if (!open_writer(&writer, self, message))
+		return false;
+	/* relaxed: the generation brings it. */
+	pfs_store_relaxed(&writer.control->enabled[number], (uint8_t)enabled);
+	raise_generation(&writer);
+	close_writer(&writer);
+	return true;
+}
+
+/* ---- TRUNCATE ---- */
+
+/* Tables that go with a table, itself included. */
+static bool goes_with(int inner, int table)
+{
+	switch (table) {
+	case PFS_TABLE_THREAD:
+	case PFS_TABLE_ACCOUNT:
+		return inner <= table;
+	case PFS_TABLE_USER:
+	case PFS_TABLE_HOST:
+		return inner <= PFS_TABLE_ACCOUNT || inner == table;
+	default:
+		return true;
+	}
+}
+
+static bool read_at(const struct writer *self, void *to, size_t bytes, uint64_t offset)
+{
+	return pread(self->file, to, bytes, (off_t)offset) == (ssize_t)bytes;
+}
+
+static bool write_at(const struct writer *self, const void *from, size_t bytes, uint64_t offset)
+{
+	errno = 0;
+	if (pwrite(self->file, from, bytes, (off_t)offset) == (ssize_t)bytes)
+		return true;
+	errno = errno != 0 ? errno : ENOSPC;
+	return false;
+}
+
+/* One entry of an array of the readers; the first time only the pages that it lies in. */
+static bool put(struct writer *self, enum pfs_box_kind kind, const void *entry, size_t bytes,
+		uint64_t number)
+{
+	const struct pfs_box_region *region = &self->reader->regions[kind];
+	uint64_t at = region->offset + number * bytes;
+	char byte;
+	if ((number + 1) * bytes > region->bytes) {
+		errno = EFBIG;
+		return false;
+	}
+	if (!self->only_room)
+		return write_at(self, entry, bytes, at);
+	for (uint64_t page = at / PFS_BOX_PAGE; page <= (at + bytes - 1) / PFS_BOX_PAGE; page++) {
+		if (page == self->page)
+			continue;
+		if (!read_at(self, &byte, 1, page * PFS_BOX_PAGE) ||
+		    !write_at(self, &byte, 1, page * PFS_BOX_PAGE))
+			return false;
+		self->page = page;
+	}
+	return true;
+}
+
+static bool put_cell(struct writer *self, const struct pfs_seen_cell *cell, int table)
+{
+	struct pfs_box_cell_base base;
+	pfs_reader_array(self->reader, PFS_BOX_CELL_BASES, cell->number * sizeof(base), &base,
+			 sizeof(base));
+	if (base.cell_word != cell->word)
+		memset(&base, 0, sizeof(base));
+	base.cell_word = cell->word;
+	for (int t = 0; t < PFS_TABLES; t++) {
+		if (!goes_with(t, table))
+			continue;
+		base.epochs[t] = self->snapshot->truncates[t] + 1;
+		base.current[t].count = (uint64_t)cell->allocs - (uint64_t)cell->frees;
+		base.current[t].bytes = (uint64_t)cell->alloc_bytes - (uint64_t)cell->free_bytes;
+	}
+	return put(self, PFS_BOX_CELL_BASES, &base, sizeof(base), cell->number);
+}
+
+static bool put_row(struct writer *self, const struct pfs_group *group, enum pfs_box_table table)
+{
+	struct pfs_box_row_base base = { .epoch = self->snapshot->truncates[table] + 1,
+					 .count = (uint64_t)group->frees,
+					 .bytes = (uint64_t)group->free_bytes };
+	uint32_t number;
+	pfs_row_record(self->snapshot, table, group->who, &number, &base.record_word);
+	return put(self, PFS_BOX_ROW_BASES, &base, sizeof(base),
+		   pfs_box_row_number(&self->reader->rooms, table, number,
+				      self->snapshot->instruments[group->instrument].number));
+}
+
+static bool put_all(struct writer *self, int table, bool only_room)
+{
+	const struct pfs_snapshot_rows *rows = self->snapshot->rows;
+	bool fine = true;
+	self->only_room = only_room;
+	self->page = UINT64_MAX;
+	for (uint64_t i = 0; fine && i < rows->cells.count; i++)
+		fine = put_cell(self, &rows->cells.cell[i], table);
+	for (int t = 0; fine && t < PFS_TABLES; t++)
+		for (uint64_t i = 0; fine && goes_with(t, table) && i < rows->tables[t].count; i++)
+			fine = put_row(self, &rows->tables[t].group[i], (enum pfs_box_table)t);
+	return fine;
+}
+
+static void raise_epochs(const struct writer *self, int table)
+{
+	uint64_t now = pfs_realtime_ns();
+	for (int t = 0; t < PFS_TABLES; t++) {
+		if (!goes_with(t, table))
+			continue;
+		/* relaxed: shown only. */
+		pfs_store_relaxed(&self->control->truncate_realtime_ns[t], now);
+		/* [RB2] seq, after the bases. */
+		(void)pfs_fetch_add_seq(&self->control->truncates[t], 1);
+	}
+	raise_generation(self);
+}
+
+bool pfs_reader_truncate(struct pfs_reader *self, enum pfs_box_table table,
+			 struct pfs_message *message)
+{
+	struct writer writer;
+	struct pfs_snapshot *snapshot = NULL;
+	if (table >= PFS_TABLES)
+		return pfs_refuse(message, "there is no table %u", (unsigned)table);
+	if (!open_writer(&writer, self, message))
+		return false;
+	int lock = pfs_tools_lock(self, true, message);
+	if (lock >= 0)
+		snapshot = pfs_snapshot_take_locked(self, PFS_SNAPSHOT_ROWS, message);
+	writer.snapshot = snapshot;
+	bool fine = snapshot != NULL && !self->is_copy;
+	if (snapshot != NULL && self->is_copy)
+		(void)pfs_refuse(message, "'%.150s': its program died just now: it can only be "
+				 "read", self->info.path);
+	if (fine && (!put_all(&writer, (int)table, true) || !put_all(&writer, (int)table, false)))
+		fine = pfs_refuse(message, "no room for a baseline in '%.150s': %s",
+				  self->info.path, strerror(errno));
+	if (fine)
+		raise_epochs(&writer, (int)table);
+	pfs_snapshot_free(snapshot);
+	pfs_tools_unlock(lock);
+	close_writer(&writer);
+	return fine;
+}

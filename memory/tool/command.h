@@ -1,0 +1,62 @@
+/*
+ * command.h - what the commands of pfs-mem share: their arguments, and how they end.
+ */
+#ifndef PFS_MEM_COMMAND_H
+#define PFS_MEM_COMMAND_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "memory/box/reader.h"
+#include "memory/tool/sheet.h"
+
+#define PFS_EXIT_FINE 0
+#define PFS_EXIT_REFUSED 1 /* the input, or the system */
+#define PFS_EXIT_USAGE 2
+
+#define PFS_WORDS_MAX 4
+
+struct pfs_arguments {
+	const char *words[PFS_WORDS_MAX];
+	int word_count;
+	enum pfs_format format;
+	enum pfs_box_table by;
+	bool by_instrument;
+	uint64_t count;
+	bool once, all;
+};
+
+/* The keys of options; each command takes some. */
+enum { PFS_KEY_FORMAT = 'f', PFS_KEY_BY = 'b', PFS_KEY_COUNT = 'n', PFS_KEY_ONCE = '1',
+       PFS_KEY_ALL = 'a' };
+
+struct pfs_command {
+	const char *name;
+	const char *words; /* as the usage names them */
+	int words_min, words_max;
+	const char *doc;
+	const struct argp_option *options;
+	enum pfs_format format; /* without --format */
+	int (*run)(const struct pfs_arguments *arguments);
+};
+
+extern const struct pfs_command pfs_command_list, pfs_command_top, pfs_command_show,
+	pfs_command_truncate, pfs_command_enable, pfs_command_disable, pfs_command_check,
+	pfs_command_clean;
+
+/* One line on stderr; the exit status. */
+__attribute__((format(printf, 2, 3))) int pfs_complain(int status, const char *format, ...);
+int pfs_complain_of(const struct pfs_message *message);
+
+/* A number of nanoseconds since 1970, as text of the local time; "" for 0. */
+char *pfs_time_text(uint64_t realtime_ns, char *text, size_t text_bytes);
+
+/* Who a row is of: "7 worker", "app@web1". */
+char *pfs_who_text(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint32_t who,
+		   char *text, size_t text_bytes);
+
+/* Left out records, dead programs: what a reader of the result should know, on stderr. */
+void pfs_remark(const struct pfs_snapshot *snapshot);
+
+#endif

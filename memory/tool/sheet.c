@@ -1,0 +1,194 @@
+#include "sheet.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct value {
+	char *text; /* NULL: the number, or none */
+	int64_t number;
+	bool is_null;
+};
+
+struct pfs_sheet {
+	const char *const *columns;
+	size_t column_count;
+	struct value *values;
+	size_t count, room;
+	bool failed;
+};
+
+struct pfs_sheet *pfs_sheet_begin(const char *const *columns)
+{
+	struct pfs_sheet *self = calloc(1, sizeof(*self));
+	if (self == NULL)
+		return NULL;
+	self->columns = columns;
+	while (columns[self->column_count] != NULL)
+		self->column_count++;
+	return self;
+}
+
+static struct value *add(struct pfs_sheet *self)
+{
+	static struct value nowhere;
+	if (self->count == self->room) {
+		size_t room = self->room == 0 ? 256 : self->room * 2;
+		struct value *more = realloc(self->values, room * sizeof(*more));
+		if (more == NULL) {
+			self->failed = true;
+			return &nowhere;
+		}
+		self->values = more;
+		self->room = room;
+	}
+	self->values[self->count] = (struct value){ .text = NULL };
+	return &self->values[self->count++];
+}
+
+void pfs_sheet_text(struct pfs_sheet *self, const char *text)
+{
+	struct value *value = add(self);
+	value->is_null = text == NULL;
+	value->text = text != NULL ? strdup(text) : NULL;
+	self->failed |= text != NULL && value->text == NULL;
+}
+
+void pfs_sheet_number(struct pfs_sheet *self, int64_t number)
+{
+	add(self)->number = number;
+}
+
+/* ---- formats ---- */
+
+static const char *text_of(const struct value *value, char buffer[24])
+{
+	if (value->is_null)
+		return "NULL";
+	if (value->text != NULL)
+		return value->text;
+	(void)snprintf(buffer, 24, "%" PRId64, value->number);
+	return buffer;
+}
+
+/* Characters, not bytes: those of UTF-8 that go on a character are not counted. */
+static int width_of(const char *text)
+{
+	int width = 0;
+	for (; *text != '\0'; text++)
+		width += ((unsigned char)*text & 0xC0) != 0x80;
+	return width;
+}
+
+static void put_padded(const char *text, int width, bool right, bool last)
+{
+	int pad = width - width_of(text);
+	(void)printf("%*s%s%*s%s", right ? pad : 0, "", text, right || last ? 0 : pad, "",
+		     last ? "\n" : "  ");
+}
+
+static bool put_text(const struct pfs_sheet *self)
+{
+	size_t columns = self->column_count;
+	int *widths = calloc(columns + 1, sizeof(*widths));
+	char buffer[24];
+	if (widths == NULL)
+		return false;
+	for (size_t i = 0; i < columns; i++)
+		widths[i] = width_of(self->columns[i]);
+	for (size_t i = 0; i < self->count; i++) {
+		int width = width_of(text_of(&self->values[i], buffer));
+		if (width > widths[i % columns])
+			widths[i % columns] = width;
+	}
+	for (size_t i = 0; i < columns; i++) {
+		bool right = self->count > i && self->values[i].text == NULL;
+		put_padded(self->columns[i], widths[i], right, i + 1 == columns);
+	}
+	for (size_t i = 0; i < self->count; i++) {
+		const struct value *value = &self->values[i];
+		put_padded(text_of(value, buffer), widths[i % columns],
+			   value->text == NULL && !value->is_null, (i + 1) % columns == 0);
+	}
+	free(widths);
+	return true;
+}
+
+static void put_quoted(const char *text)
+{
+	if (strpbrk(text, ",\"\r\n") == NULL) {
+		(void)fputs(text, stdout);
+		return;
+	}
+	(void)putchar('"');
+	for (; *text != '\0'; text++) {
+		if (*text == '"')
+			(void)putchar('"');
+		(void)putchar(*text);
+	}
+	(void)putchar('"');
+}
+
+static bool put_csv(const struct pfs_sheet *self)
+{
+	size_t columns = self->column_count;
+	char buffer[24];
+	for (size_t i = 0; i < columns; i++) {
+		put_quoted(self->columns[i]);
+		(void)fputs(i + 1 == columns ? "\r\n" : ",", stdout);
+	}
+	for (size_t i = 0; i < self->count; i++) {
+		if (!self->values[i].is_null)
+			put_quoted(text_of(&self->values[i], buffer));
+		(void)fputs((i + 1) % columns == 0 ? "\r\n" : ",", stdout);
+	}
+	return true;
+}
+
+/* What is no UTF-8 jansson refuses: such a byte becomes '?'. */
+static json_t *json_of(const struct value *value)
+{
+	if (value->is_null)
+		return json_null();
+	if (value->text == NULL)
+		return json_integer(value->number);
+	json_t *json = json_string(value->text);
+	if (json == NULL) {
+		for (char *at = value->text; *at != '\0'; at++)
+			*at = (*at & 0x80) != 0 ? '?' : *at;
+		json = json_string(value->text);
+	}
+	return json;
+}
+
+static bool put_json(const struct pfs_sheet *self)
+{
+	size_t columns = self->column_count;
+	bool fine = true;
+	(void)fputs("[", stdout);
+	for (size_t i = 0; fine && i + columns <= self->count; i += columns) {
+		json_t *object = json_object();
+		for (size_t j = 0; j < columns; j++)
+			fine &= json_object_set_new(object, self->columns[j],
+						    json_of(&self->values[i + j])) == 0;
+		(void)fputs(i == 0 ? "\n" : ",\n", stdout);
+		fine = fine && json_dumpf(object, stdout, 0) == 0;
+		json_decref(object);
+	}
+	(void)fputs(self->count == 0 ? "]\n" : "\n]\n", stdout);
+	return fine;
+}
+
+bool pfs_sheet_end(struct pfs_sheet *self, enum pfs_format format)
+{
+	static bool (*const puts[PFS_FORMATS])(const struct pfs_sheet *) = { put_text, put_csv,
+									      put_json };
+	bool fine = !self->failed && puts[format](self);
+	for (size_t i = 0; i < self->count; i++)
+		free(self->values[i].text);
+	free(self->values);
+	free(self);
+	return fine && fflush(stdout) == 0 && ferror(stdout) == 0;
+}

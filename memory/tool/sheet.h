@@ -1,0 +1,24 @@
+/*
+ * sheet.h - rows of values, printed as an aligned text, CSV (RFC 4180), or JSON (an array of
+ * objects).
+ */
+#ifndef PFS_MEM_SHEET_H
+#define PFS_MEM_SHEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pfs_format { PFS_FORMAT_TEXT, PFS_FORMAT_CSV, PFS_FORMAT_JSON, PFS_FORMATS };
+
+struct pfs_sheet; /* one thread */
+
+/* The columns' names must stay; NULL ends them. NULL: no memory. */
+struct pfs_sheet *pfs_sheet_begin(const char *const *columns);
+/* The next value of the row, then of the next one. text NULL: none (NULL in SQL). */
+void pfs_sheet_text(struct pfs_sheet *self, const char *text);
+void pfs_sheet_number(struct pfs_sheet *self, int64_t number);
+/* Printed, and freed. False: no memory, or standard output cannot be written. */
+bool pfs_sheet_end(struct pfs_sheet *self, enum pfs_format format);
+
+#endif

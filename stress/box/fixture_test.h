@@ -1,0 +1,65 @@
+/*
+ * fixture_test.h - boxes made by hand, by layout.h alone: what a program would write, without one.
+ */
+#ifndef PFS_BOX_FIXTURE_TEST_H
+#define PFS_BOX_FIXTURE_TEST_H
+
+#include <pfslab/status.h>
+
+#include "memory/box/layout.h"
+
+struct pfs_made_sizes {
+	uint32_t instruments, threads, accounts, cells; /* at most; users, hosts as accounts */
+	uint32_t page_records;
+};
+
+struct pfs_made_box {
+	char path[512];
+	char *base;
+	uint64_t bytes;
+	struct pfs_box_head *head;
+	struct pfs_box_control *control;
+	uint32_t made[PFS_BOX_MODULES + 1]; /* records of each kind */
+	uint64_t thread_id;
+};
+
+/* A box that lives: this process has its lock until pfs_made_leave. */
+void pfs_made_begin(struct pfs_made_box *self, const char *path,
+		    const struct pfs_made_sizes *sizes);
+/* As if killed: the file stays as it is. */
+void pfs_made_leave(struct pfs_made_box *self);
+
+struct pfs_box_region *pfs_made_region(struct pfs_made_box *self, enum pfs_box_kind kind);
+/* A record's bytes and its word. */
+void *pfs_made_at(struct pfs_made_box *self, enum pfs_box_kind kind, uint32_t reference);
+_Atomic(uint32_t) *pfs_made_word(struct pfs_made_box *self, enum pfs_box_kind kind,
+				 uint32_t reference);
+
+/* New records, published; their references. */
+uint32_t pfs_made_instrument(struct pfs_made_box *self, const char *name);
+uint32_t pfs_made_user(struct pfs_made_box *self, const char *name);
+uint32_t pfs_made_host(struct pfs_made_box *self, const char *name);
+uint32_t pfs_made_account(struct pfs_made_box *self, uint32_t user, uint32_t host);
+/* Of an account, or without one of a user, a host, both, or nobody. */
+uint32_t pfs_made_thread(struct pfs_made_box *self, const char *name, uint32_t account,
+			 uint32_t user, uint32_t host);
+/* A cell of a thread: its account, user, host. */
+struct pfs_cell *pfs_made_cell(struct pfs_made_box *self, uint32_t thread, uint32_t instrument);
+/* A cell of another level; who: of the account, user, or host; 0 for global. */
+struct pfs_cell *pfs_made_cell_of(struct pfs_made_box *self, enum pfs_cell_level level,
+				  uint32_t who, uint32_t instrument);
+
+/* The owner allocates and frees; marks rise and fall as a program's would. */
+void pfs_made_alloc(struct pfs_made_box *self, struct pfs_cell *cell, uint64_t bytes);
+void pfs_made_free(struct pfs_made_box *self, struct pfs_cell *cell, uint64_t bytes);
+/* Another one frees; and the life ends. */
+void pfs_made_foreign(struct pfs_cell *cell, uint64_t bytes);
+void pfs_made_end_cell(struct pfs_cell *cell);
+
+/* The next tick, with shares of the first instrument. */
+void pfs_made_tick(struct pfs_made_box *self, uint64_t bytes);
+
+/* A small box with some of everything, for tests that damage it. */
+void pfs_made_sample(struct pfs_made_box *self, const char *path);
+
+#endif
