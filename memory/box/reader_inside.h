@@ -1,7 +1,7 @@
 /*
  * reader_inside.h - what the files of the reader share.
  *
- * Ordering:  [RB1] words that say what is there: loads, seq  <->  [RB2] raise: fetch-add, seq
+ * Ordering:  [RB1] words that say what is there: loads, seq  <->  [RB2] truncates: fetch-add, seq
  *            carries: the bases of a TRUNCATE before its epoch
  * The program's such words (page_count, ticks, moves) are stored with release, as layout.h says.
  */

@@ -14,17 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "memory/box/place.h"
 #include "reader_inside.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
 void pfs_reader_folder(char *folder, size_t folder_bytes)
 {
-	const char *given = getenv("PFS_MEM_DIR");
-	if (given != NULL && *given != '\0')
-		(void)snprintf(folder, folder_bytes, "%s", given);
-	else
-		(void)snprintf(folder, folder_bytes, "/dev/shm/pfslab-%u", (unsigned)geteuid());
+	pfs_box_folder(folder, folder_bytes);
 }
 
 /* <pid>-<start>.box, or with more before .box; not the locks beside them. */

@@ -57,9 +57,9 @@ static void close_writer(struct writer *self)
 /* Never 0: that is what a thread that never looked has. */
 static void raise_generation(const struct writer *self)
 {
-	/* [RB2] seq, before the program's load of it: what changed comes with it. */
-	if (pfs_fetch_add_seq(&self->control->generation, 1) == UINT32_MAX)
-		(void)pfs_fetch_add_seq(&self->control->generation, 1); /* [RB2] seq */
+	pfs_box_announce(self->control);
+	if (pfs_load_relaxed(&self->control->generation) == 0) /* relaxed: read back */
+		pfs_box_announce(self->control);
 }
 
 bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
