@@ -6,11 +6,24 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "reader_inside.h"
 
 #define COPY_TRIES 3
+
+/* A load from a hole of a tmpfs gives it memory; so of a living box, whatever it says, no more pages
+ * are looked at than it can have memory for. */
+static uint64_t pages_with_memory(const struct pfs_reader *self, uint32_t page_bytes,
+				  uint64_t pages)
+{
+	struct stat status;
+	if (self->is_copy || fstat(self->file, &status) != 0)
+		return pages;
+	uint64_t most = (uint64_t)status.st_blocks * 512 / page_bytes;
+	return pages < most ? pages : most;
+}
 
 uint64_t pfs_reader_records(const struct pfs_reader *self, enum pfs_box_kind kind)
 {
@@ -19,7 +32,9 @@ uint64_t pfs_reader_records(const struct pfs_reader *self, enum pfs_box_kind kin
 		return 0;
 	uint64_t room = region->bytes / region->page_bytes;
 	uint64_t pages = pfs_load_acquire(self->page_counts[kind]); /* [RB1] acquire */
-	return (pages < room ? pages : room) * region->page_records;
+	if (pages > room)
+		pages = room;
+	return pages_with_memory(self, region->page_bytes, pages) * region->page_records;
 }
 
 struct pfs_record_place pfs_reader_place(const struct pfs_reader *self, enum pfs_box_kind kind,
