@@ -13,8 +13,8 @@
 
 #define COPY_TRIES 3
 
-/* A load from a hole of a tmpfs gives it memory; so of a living box, whatever it says, no more pages
- * are looked at than it can have memory for. */
+/* A load from a hole of a tmpfs gives it memory; so of a living box, whatever it says, no more
+ * pages are looked at than it can have memory for. */
 static uint64_t pages_with_memory(const struct pfs_reader *self, uint32_t page_bytes,
 				  uint64_t pages)
 {

@@ -36,7 +36,8 @@ static int64_t read_rows(const struct pfs_snapshot *snapshot)
 	uint64_t sum = 0;
 	struct pfs_row row;
 	for (int t = 0; t < PFS_TABLES; t++)
-		for (uint64_t i = 0; pfs_snapshot_row(snapshot, (enum pfs_box_table)t, i, &row); i++)
+		for (uint64_t i = 0; pfs_snapshot_row(snapshot, (enum pfs_box_table)t, i, &row);
+		     i++)
 			sum += (uint64_t)row.high_bytes + (uint64_t)row.count_alloc;
 	for (uint32_t i = 0; i < snapshot->tick_count; i++)
 		for (uint32_t j = 0; j < PFS_BOX_TICK_INSTRUMENTS; j++)
