@@ -232,9 +232,8 @@ static void fill(struct pfs_books *self, const struct pfs_memory_config *config)
 	self->rule = pfs_rule_find(config->rule);
 	self->control = self->box.control;
 	self->instruments_max = config->instruments_max;
-	self->cells_base = self->box.base + cells->offset;
-	self->cell_page_bytes = cells->page_bytes;
-	self->cells_most = config->cells_max;
+	self->cells_base = self->box.base + cells->offset - PFS_LINE;
+	self->cell_lines = (uint32_t)(cells->bytes / PFS_LINE);
 	self->config = (struct pfs_config_of_books){ config->tick_ms, config->keep };
 	self->box.keep = config->keep;
 	self->global->level = PFS_CELL_OF_GLOBAL;

@@ -18,7 +18,8 @@ static uint64_t realtime_ns(void)
 
 static size_t thread_bytes(const struct pfs_books *self)
 {
-	return sizeof(struct pfs_memory_thread) + self->instruments_max * sizeof(struct pfs_cell *);
+	return sizeof(struct pfs_memory_thread) +
+	       2 * (self->instruments_max + 1) * sizeof(struct pfs_cell *);
 }
 
 /* Its account; else its user and its host; else nobody. */
@@ -112,6 +113,7 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 	if (thread == NULL)
 		return NULL;
 	thread->memory = memory;
+	thread->all_cells = &thread->cells[memory->instruments_max + 1];
 	thread->is_instrumented = instrumented;
 	pfs_desk_open(memory);
 	find_parents(thread, user, host);
@@ -131,9 +133,9 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 void pfs_life_end(struct pfs_memory_thread *thread)
 {
 	struct pfs_books *self = thread->memory;
-	for (uint32_t i = 0; i < self->instruments_max; i++)
-		if (thread->cells[i] != NULL)
-			self->rule->end(self, thread, thread->cells[i]);
+	for (uint32_t key = 1; key <= self->instruments_max; key++)
+		if (thread->all_cells[key] != NULL)
+			self->rule->end(self, thread, thread->all_cells[key]);
 	pfs_shelf_give(self, PFS_SHELF_THREADS, thread->record);
 	connect_all(thread, UINT32_MAX);
 	unlist(thread);

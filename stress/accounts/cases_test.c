@@ -194,9 +194,9 @@ static void case_below_zero(const char *rule)
 	int64_t lowest = 0;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct pfs_memory_thread *thread = i == 0 ? one : two;
-		if (thread->cells[0] == NULL)
+		if (thread->all_cells[1] == NULL)
 			continue;
-		struct pfs_cell_sums sums = pfs_cell_read(thread->cells[0]);
+		struct pfs_cell_sums sums = pfs_cell_read(thread->all_cells[1]);
 		int64_t current = (int64_t)(sums.alloc_bytes - sums.free_bytes);
 		lowest = current < lowest ? current : lowest;
 	}
@@ -242,24 +242,45 @@ static void case_marks(const char *rule)
 	struct pfs_memory_thread *one = pfs_memory_thread_begin(books, "a", "u", "h", true);
 	for (uint32_t i = 0; i < 10; i++)
 		notes[i] = pfs_memory_allocated(one, key, 100);
-	expect_marks("ten blocks", one->cells[0], PFS_TABLE_THREAD, 0, 1000);
+	expect_marks("ten blocks", one->all_cells[1], PFS_TABLE_THREAD, 0, 1000);
 	/* Others free four: a new block is no new mark. */
 	for (uint32_t i = 0; i < 4; i++)
 		pfs_memory_freed(books, NULL, notes[i], 100);
 	notes[0] = pfs_memory_allocated(one, key, 100);
-	expect_marks("four less, one more", one->cells[0], PFS_TABLE_THREAD, 0, 1000);
+	expect_marks("four less, one more", one->all_cells[1], PFS_TABLE_THREAD, 0, 1000);
 	notes[1] = pfs_memory_allocated(one, key, 500);
-	expect_marks("a large one", one->cells[0], PFS_TABLE_THREAD, 0, 1200);
+	expect_marks("a large one", one->all_cells[1], PFS_TABLE_THREAD, 0, 1200);
 	truncate_table(PFS_TABLE_THREAD);
 	pfs_memory_freed(books, one, notes[1], 500);
 	notes[1] = pfs_memory_allocated(one, key, 50);
-	expect_marks("after TRUNCATE", one->cells[0], PFS_TABLE_THREAD, 700, 750);
-	expect_marks("of another table", one->cells[0], PFS_TABLE_USER, 0, 1200);
+	expect_marks("after TRUNCATE", one->all_cells[1], PFS_TABLE_THREAD, 700, 750);
+	expect_marks("of another table", one->all_cells[1], PFS_TABLE_USER, 0, 1200);
 	for (uint32_t i = 5; i < 10; i++)
 		pfs_memory_freed(books, one, notes[i], 100);
 	notes[5] = pfs_memory_allocated(one, key, 1000);
-	expect_marks("down and up", one->cells[0], PFS_TABLE_THREAD, 250, 1250);
+	expect_marks("down and up", one->all_cells[1], PFS_TABLE_THREAD, 250, 1250);
 	pfs_memory_thread_end(one);
+	pfs_memory_close(books);
+}
+
+/* What was counted is counted when it is freed; what was not, never. */
+static void case_enabled(const char *rule)
+{
+	open_books(rule, 16);
+	struct pfs_memory_thread *one = pfs_memory_thread_begin(books, "a", "u", "h", true);
+	struct pfs_memory_thread *two = pfs_memory_thread_begin(books, "b", "u", "h", false);
+	struct pfs_memory_note counted = pfs_memory_allocated(one, key, 100);
+	pfs_memory_enable(books, key, false);
+	struct pfs_memory_note not_counted = pfs_memory_allocated(one, key, 10);
+	pfs_memory_freed(books, one, counted, 100);
+	pfs_memory_enable(books, key, true);
+	pfs_memory_freed(books, one, not_counted, 10);
+	pfs_memory_freed(books, one, pfs_memory_allocated(two, key, 7), 7);
+	(void)pfs_memory_allocated(one, key, 1);
+	(void)pfs_memory_allocated(one, 0, 3);
+	(void)pfs_memory_allocated(one, 1000000, 3);
+	(void)pfs_memory_allocated(NULL, key, 3);
+	expect("one block before and one after", PFS_CELL_OF_THREAD, 2, 1, 1);
 	pfs_memory_close(books);
 }
 
@@ -273,6 +294,7 @@ static const struct {
 	{ "account_goes", case_account_goes },
 	{ "below_zero", case_below_zero },
 	{ "marks", case_marks },
+	{ "enabled", case_enabled },
 };
 
 int main(int argc, char **argv)
