@@ -30,6 +30,8 @@ __attribute__((format(printf, 2, 3))) bool pfs_refuse(struct pfs_message *messag
 						      const char *format, ...);
 uint64_t pfs_realtime_ns(void);
 
+void *pfs_big_malloc(uint64_t bytes); /* for free */
+
 /* ---- files ---- */
 
 /* The box that is in a file, as pfs_reader_open. */
@@ -138,15 +140,15 @@ struct pfs_group {
 	bool is_missed;
 	int64_t allocs, frees, alloc_bytes, free_bytes;
 	int64_t base_count, base_bytes;
-	struct pfs_seen_marks marks;  /* of the row; while it is made: of what is below it */
-	struct pfs_seen_marks own;    /* while it is made: of its own cell */
+	struct pfs_seen_marks marks;
 };
 
 /* Rows by who and instrument: a hash table of indices. */
 struct pfs_groups {
 	struct pfs_group *group;
 	uint32_t *index; /* PFS_NONE: free */
-	uint64_t count, room, index_mask;
+	uint64_t count, index_mask;
+	uint32_t index_bits;
 };
 
 struct pfs_snapshot_rows {
