@@ -50,8 +50,13 @@ static void in_parent(void)
 static void in_child(void)
 {
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
-		if (!pfs_box_detach(&self->box))
-			abort(); /* it would write into its parent's books */
+		if (!pfs_box_detach(&self->box)) {
+			/* It would write into its parent's books. */
+			static const char line[] = "pfslab: no memory for a forked child's copy "
+						   "of its parent's accounts\n";
+			(void)!write(STDERR_FILENO, line, sizeof(line) - 1);
+			abort();
+		}
 		self->is_child = true;
 		self->fork_pid = (uint32_t)getpid();
 		self->has_ticker = false;
