@@ -4,17 +4,9 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "books.h"
-
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static size_t thread_bytes(const struct pfs_books *self)
 {
@@ -66,7 +58,7 @@ static bool write_record(struct pfs_memory_thread *thread, const char *name)
 		return false;
 	struct pfs_box_thread fresh = {
 		.thread_id = ++self->last_thread_id,
-		.begun_realtime_ns = realtime_ns(),
+		.begun_realtime_ns = pfs_box_now_ns(),
 		.os_tid = (uint32_t)gettid(),
 		.account = thread->account != NULL ? thread->account->reference : 0,
 		.user = thread->user != NULL ? thread->user->reference : 0,

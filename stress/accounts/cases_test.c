@@ -8,13 +8,9 @@
  * account, too. And an account that goes.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <pfslab/memory.h>
-
-#include "memory/accounts/books.h"
+#include "common_test.h"
 
 static struct pfs_books *books;
 static pfs_memory_key key;
@@ -23,39 +19,36 @@ static uint32_t faults;
 static void open_books(const char *rule, uint32_t accounts_max)
 {
 	struct pfs_memory_config config;
-	struct pfs_message message;
 	pfs_memory_config_init(&config);
 	config.rule = rule;
 	config.is_private = true;
 	config.tick_ms = 0;
 	config.accounts_max = accounts_max;
-	if (pfs_memory_open(&config, &books, &message) != PFS_OK) {
-		fprintf(stderr, "%s\n", message.text);
-		exit(2);
-	}
-	key = pfs_memory_register(books, "memory/test/case");
+	books = books_or_exit(&config, "memory/test/case", &key);
 }
 
-/* The sums of all cells of a level, and of a thread's cells where it is asked for. */
+struct level_sums {
+	uint32_t level;
+	struct pfs_cell_sums sums;
+};
+
+static void add_of_level(struct pfs_cell *cell, struct pfs_cell_sums sums, void *context)
+{
+	struct level_sums *all = context;
+	if (cell->level != all->level)
+		return;
+	all->sums.allocs += sums.allocs;
+	all->sums.frees += sums.frees;
+	all->sums.alloc_bytes += sums.alloc_bytes;
+	all->sums.free_bytes += sums.free_bytes;
+}
+
+/* The sums of all cells of a level. */
 static struct pfs_cell_sums sums_of(uint32_t level)
 {
-	struct pfs_cell_sums all = { 0, 0, 0, 0 };
-	struct pfs_walk walk;
-	struct pfs_cell *cell;
-	pfs_desk_open(books);
-	pfs_walk_begin(&walk, books->shelves[PFS_SHELF_CELLS].handle, PFS_WALK_LIVE);
-	while ((cell = pfs_walk_next(&walk)) != NULL) {
-		struct pfs_cell_sums sums = pfs_cell_read(cell);
-		if (cell->level != level)
-			continue;
-		all.allocs += sums.allocs;
-		all.frees += sums.frees;
-		all.alloc_bytes += sums.alloc_bytes;
-		all.free_bytes += sums.free_bytes;
-	}
-	pfs_walk_end(&walk);
-	pfs_desk_close(books);
-	return all;
+	struct level_sums all = { level, { 0, 0, 0, 0 } };
+	visit_cells(books, add_of_level, &all);
+	return all.sums;
 }
 
 static void expect(const char *what, uint32_t level, int64_t allocs, int64_t frees, int64_t current)
