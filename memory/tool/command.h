@@ -43,7 +43,7 @@ struct pfs_command {
 
 extern const struct pfs_command pfs_command_list, pfs_command_top, pfs_command_show,
 	pfs_command_truncate, pfs_command_enable, pfs_command_disable, pfs_command_check,
-	pfs_command_clean;
+	pfs_command_clean, pfs_command_sql;
 
 /* One line on stderr; the exit status. */
 __attribute__((format(printf, 2, 3))) int pfs_complain(int status, const char *format, ...);

@@ -17,6 +17,7 @@
 static const struct pfs_command *const commands[] = {
 	&pfs_command_list,   &pfs_command_top,     &pfs_command_show,  &pfs_command_truncate,
 	&pfs_command_enable, &pfs_command_disable, &pfs_command_check, &pfs_command_clean,
+	&pfs_command_sql,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -109,13 +110,13 @@ static error_t refuse_value(const char *option, const char *value, const char *m
 
 static void take_format(const char *text, struct pfs_arguments *arguments)
 {
-	static const char *const names[] = { "text", "csv", "json", "table" };
+	static const char *const names[] = { "text", "csv", "json", "tab", "table" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(text, names[i]) == 0) {
 			arguments->format = (enum pfs_format)(i % PFS_FORMATS);
 			return;
 		}
-	(void)refuse_value("--format", text, "choose text (table), csv, or json");
+	(void)refuse_value("--format", text, "choose text (table), csv, json, or tab");
 }
 
 static void take_by(const char *text, struct pfs_arguments *arguments)

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 struct value {
 	char *text; /* NULL: the number, or none */
 	int64_t number;
-	bool is_null;
+	double real;
+	bool is_real, is_null;
 };
 
 struct pfs_sheet {
@@ -61,6 +63,13 @@ void pfs_sheet_number(struct pfs_sheet *self, int64_t number)
 	add(self)->number = number;
 }
 
+void pfs_sheet_real(struct pfs_sheet *self, double number)
+{
+	struct value *value = add(self);
+	value->is_real = true;
+	value->real = number;
+}
+
 /* ---- formats ---- */
 
 static const char *text_of(const struct value *value, char buffer[24])
@@ -69,7 +78,10 @@ static const char *text_of(const struct value *value, char buffer[24])
 		return "NULL";
 	if (value->text != NULL)
 		return value->text;
-	(void)snprintf(buffer, 24, "%" PRId64, value->number);
+	if (value->is_real)
+		(void)snprintf(buffer, 24, "%.15g", value->real);
+	else
+		(void)snprintf(buffer, 24, "%" PRId64, value->number);
 	return buffer;
 }
 
@@ -152,6 +164,8 @@ static json_t *json_of(const struct value *value)
 {
 	if (value->is_null)
 		return json_null();
+	if (value->is_real)
+		return isfinite(value->real) ? json_real(value->real) : json_null();
 	if (value->text == NULL)
 		return json_integer(value->number);
 	json_t *json = json_string(value->text);
@@ -181,14 +195,45 @@ static bool put_json(const struct pfs_sheet *self)
 	return fine;
 }
 
-bool pfs_sheet_end(struct pfs_sheet *self, enum pfs_format format)
+static void put_escaped(const char *text)
 {
-	static bool (*const puts[PFS_FORMATS])(const struct pfs_sheet *) = { put_text, put_csv,
-									      put_json };
-	bool fine = !self->failed && puts[format](self);
+	static const char from[] = "\t\n\r\\", to[] = "tnr\\";
+	for (; *text != '\0'; text++) {
+		const char *at = strchr(from, *text);
+		if (at != NULL)
+			(void)putchar('\\');
+		(void)putchar(at != NULL ? to[at - from] : *text);
+	}
+}
+
+static bool put_tab(const struct pfs_sheet *self)
+{
+	size_t columns = self->column_count;
+	char buffer[24];
+	for (size_t i = 0; i < columns; i++) {
+		put_escaped(self->columns[i]);
+		(void)putchar(i + 1 == columns ? '\n' : '\t');
+	}
+	for (size_t i = 0; i < self->count; i++) {
+		put_escaped(text_of(&self->values[i], buffer));
+		(void)putchar((i + 1) % columns == 0 ? '\n' : '\t');
+	}
+	return true;
+}
+
+void pfs_sheet_drop(struct pfs_sheet *self)
+{
 	for (size_t i = 0; i < self->count; i++)
 		free(self->values[i].text);
 	free(self->values);
 	free(self);
+}
+
+bool pfs_sheet_end(struct pfs_sheet *self, enum pfs_format format)
+{
+	static bool (*const puts[PFS_FORMATS])(const struct pfs_sheet *) = { put_text, put_csv,
+									      put_json, put_tab };
+	bool fine = !self->failed && puts[format](self);
+	pfs_sheet_drop(self);
 	return fine && fflush(stdout) == 0 && ferror(stdout) == 0;
 }

@@ -1,6 +1,6 @@
 /*
- * sheet.h - rows of values, printed as an aligned text, CSV (RFC 4180), or JSON (an array of
- * objects).
+ * sheet.h - rows of values, printed as an aligned text, CSV (RFC 4180), JSON (an array of objects),
+ * or with tabs.
  */
 #ifndef PFS_MEM_SHEET_H
 #define PFS_MEM_SHEET_H
@@ -9,7 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pfs_format { PFS_FORMAT_TEXT, PFS_FORMAT_CSV, PFS_FORMAT_JSON, PFS_FORMATS };
+enum pfs_format {
+	PFS_FORMAT_TEXT,
+	PFS_FORMAT_CSV,
+	PFS_FORMAT_JSON,
+	PFS_FORMAT_TAB, /* no header's rule, no padding; tabs and line ends in values are escaped */
+	PFS_FORMATS
+};
 
 struct pfs_sheet; /* one thread */
 
@@ -18,7 +24,10 @@ struct pfs_sheet *pfs_sheet_begin(const char *const *columns);
 /* The next value of the row, then of the next one. text NULL: none (NULL in SQL). */
 void pfs_sheet_text(struct pfs_sheet *self, const char *text);
 void pfs_sheet_number(struct pfs_sheet *self, int64_t number);
+void pfs_sheet_real(struct pfs_sheet *self, double number);
 /* Printed, and freed. False: no memory, or standard output cannot be written. */
 bool pfs_sheet_end(struct pfs_sheet *self, enum pfs_format format);
+/* Freed, and not printed. */
+void pfs_sheet_drop(struct pfs_sheet *self);
 
 #endif

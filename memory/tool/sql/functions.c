@@ -1,0 +1,87 @@
+/*
+ * functions.c - pfs_mem_open, and format_bytes as sys has it; values of boxes as results.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "session.h"
+
+void pfs_result_text(sqlite3_context *context, const char *text)
+{
+	if (text != NULL)
+		sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+	else
+		sqlite3_result_null(context);
+}
+
+void pfs_result_number(sqlite3_context *context, uint64_t number)
+{
+	/* Beyond what SQLite's integers hold only a damaged box has something. */
+	sqlite3_result_int64(context, number > INT64_MAX ? INT64_MAX : (int64_t)number);
+}
+
+void pfs_result_time(sqlite3_context *context, uint64_t realtime_ns)
+{
+	struct tm parts;
+	char text[64];
+	time_t seconds = (time_t)(realtime_ns / UINT64_C(1000000000));
+	size_t length = 0;
+	if (realtime_ns != 0 && localtime_r(&seconds, &parts) != NULL)
+		length = strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+	if (length == 0)
+		return;
+	(void)snprintf(text + length, sizeof(text) - length, ".%03u",
+		       (unsigned)(realtime_ns / 1000000 % 1000));
+	pfs_result_text(context, text);
+}
+
+static void format_bytes(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB" };
+	char text[64];
+	(void)argc;
+	if (sqlite3_value_type(argv[0]) == SQLITE_NULL)
+		return;
+	double bytes = sqlite3_value_double(argv[0]), part = bytes / 1024;
+	size_t unit = 0;
+	while (unit + 1 < sizeof(units) / sizeof(units[0]) && fabs(part) >= 1024) {
+		part /= 1024;
+		unit++;
+	}
+	if (fabs(bytes) < 1024)
+		(void)snprintf(text, sizeof(text), "%.0f bytes", bytes);
+	else
+		(void)snprintf(text, sizeof(text), "%.2f %s", part, units[unit]);
+	pfs_result_text(context, text);
+}
+
+/* Returns the file name of the box that was opened. */
+static void mem_open(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	struct pfs_session *session = sqlite3_user_data(context);
+	const char *target = (const char *)sqlite3_value_text(argv[0]);
+	struct pfs_message message;
+	(void)argc;
+	if (target == NULL)
+		sqlite3_result_error(context, "pfs_mem_open(NULL): name a pid, a file, or last",
+				     -1);
+	else if (pfs_session_open(session, target, &message))
+		pfs_result_text(context, pfs_reader_info(session->reader)->path);
+	else
+		sqlite3_result_error(context, message.text, -1);
+}
+
+int pfs_sql_functions(struct pfs_session *session)
+{
+	sqlite3 *db = session->db;
+	int code = sqlite3_create_function_v2(db, "pfs_mem_open", 1,
+					      SQLITE_UTF8 | SQLITE_DIRECTONLY, session, mem_open,
+					      NULL, NULL, pfs_session_free);
+	if (code != SQLITE_OK)
+		return code;
+	return sqlite3_create_function_v2(db, "format_bytes", 1,
+					  SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+					  NULL, format_bytes, NULL, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/*
+ * session.c - a box behind a connection, and one snapshot for each run of a statement.
+ */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "session.h"
+
+bool pfs_sql_refuse(struct pfs_message *message, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	(void)vsnprintf(message->text, sizeof(message->text), format, arguments);
+	va_end(arguments);
+	(void)pfs_one_line(message->text);
+	return false;
+}
+
+/* So that rows of only those tables are made that are asked for, even if none is. */
+#define NO_TABLE PFS_SNAPSHOT_TABLE(PFS_TABLES)
+
+static void free_moment(struct pfs_moment *moment)
+{
+	pfs_snapshot_free(moment->snapshot);
+	free(moment);
+}
+
+bool pfs_session_open(struct pfs_session *self, const char *target, struct pfs_message *message)
+{
+	for (const struct pfs_moment *moment = self->moments; moment != NULL;
+	     moment = moment->next)
+		if (moment->cursors > 0)
+			return pfs_sql_refuse(message, "pfs_mem_open('%s'): a statement over the "
+						       "box is open; finish it first", target);
+	struct pfs_reader *reader = pfs_reader_open(target, message);
+	if (reader == NULL)
+		return false;
+	pfs_reader_close(self->reader);
+	self->reader = reader;
+	while (self->moments != NULL) {
+		struct pfs_moment *moment = self->moments;
+		self->moments = moment->next;
+		free_moment(moment);
+	}
+	return true;
+}
+
+void pfs_session_free(void *opaque)
+{
+	struct pfs_session *self = opaque;
+	while (self->moments != NULL) {
+		struct pfs_moment *moment = self->moments;
+		self->moments = moment->next;
+		free_moment(moment);
+	}
+	pfs_reader_close(self->reader);
+	free(self);
+}
+
+/* The first question of a connection that nobody gave a box. */
+static bool have_reader(struct pfs_session *self, struct pfs_message *message)
+{
+	if (self->reader != NULL)
+		return true;
+	const char *target = getenv("PFS_MEM_TARGET");
+	if (target == NULL || target[0] == '\0')
+		return pfs_sql_refuse(message, "no box is open; SELECT pfs_mem_open('TARGET'), or "
+					       "set PFS_MEM_TARGET (a pid, a file, last)");
+	return pfs_session_open(self, target, message);
+}
+
+static struct pfs_moment *moment_of(const struct pfs_session *self, sqlite3_stmt *statement)
+{
+	int run = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0);
+	for (struct pfs_moment *moment = self->moments; moment != NULL; moment = moment->next)
+		if (moment->statement == statement && moment->run == run)
+			return moment;
+	return NULL;
+}
+
+/*
+ * Which statement runs? SQLite does not say. Of those that are busy it is the one that has no
+ * snapshot yet; if all have one, that of the one that was entered last. Where statements of a
+ * connection are interleaved, one that does not look at boxes may be taken for the running one: its
+ * snapshot is then another moment, and nothing worse.
+ */
+static sqlite3_stmt *running_statement(struct pfs_session *self)
+{
+	sqlite3_stmt *known = NULL;
+	for (sqlite3_stmt *at = sqlite3_next_stmt(self->db, NULL); at != NULL;
+	     at = sqlite3_next_stmt(self->db, at)) {
+		if (!sqlite3_stmt_busy(at))
+			continue;
+		const struct pfs_moment *moment = moment_of(self, at);
+		if (moment == NULL)
+			return at;
+		if (known == NULL || moment == self->moments)
+			known = at;
+	}
+	return known;
+}
+
+static bool is_over(const struct pfs_session *self, const struct pfs_moment *moment)
+{
+	if (moment->cursors > 0)
+		return false;
+	for (sqlite3_stmt *at = sqlite3_next_stmt(self->db, NULL); at != NULL;
+	     at = sqlite3_next_stmt(self->db, at))
+		if (at == moment->statement && sqlite3_stmt_busy(at))
+			return sqlite3_stmt_status(at, SQLITE_STMTSTATUS_RUN, 0) != moment->run;
+	return true;
+}
+
+static void drop_old(struct pfs_session *self)
+{
+	struct pfs_moment **at = &self->moments;
+	while (*at != NULL) {
+		struct pfs_moment *moment = *at;
+		if (is_over(self, moment)) {
+			*at = moment->next;
+			free_moment(moment);
+		} else {
+			at = &moment->next;
+		}
+	}
+}
+
+static struct pfs_moment *make_moment(struct pfs_session *self, sqlite3_stmt *statement,
+				      unsigned parts, struct pfs_message *message)
+{
+	struct pfs_moment *moment = calloc(1, sizeof(*moment));
+	if (moment == NULL) {
+		pfs_sql_refuse(message, "no memory for a snapshot of the box");
+		return NULL;
+	}
+	moment->parts = parts | PFS_SNAPSHOT_ROWS;
+	moment->snapshot = pfs_snapshot_take(self->reader, moment->parts, message);
+	if (moment->snapshot == NULL) {
+		free(moment);
+		return NULL;
+	}
+	pfs_sql_make_text(moment->snapshot);
+	moment->statement = statement;
+	if (statement != NULL)
+		moment->run = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0);
+	moment->next = self->moments;
+	self->moments = moment;
+	for (int t = 0; t < PFS_TABLES; t++)
+		self->row_counts[t] =
+			pfs_snapshot_row_count(moment->snapshot, (enum pfs_box_table)t);
+	return moment;
+}
+
+/* Another table is made of the same moment's cells. Ticks are of the past: that they are seen a
+ * little later changes nothing. */
+static bool have_parts(struct pfs_session *self, struct pfs_moment *moment, unsigned parts)
+{
+	if (((parts & ~moment->parts) & PFS_SNAPSHOT_TICKS) != 0)
+		return false;
+	for (int t = 0; t < PFS_TABLES; t++)
+		if ((parts & PFS_SNAPSHOT_TABLE(t)) != 0 &&
+		    !pfs_snapshot_add(self->reader, moment->snapshot, (enum pfs_box_table)t))
+			return false;
+	return true;
+}
+
+struct pfs_moment *pfs_session_enter(struct pfs_session *self, unsigned parts,
+				     struct pfs_message *message)
+{
+	if (!have_reader(self, message))
+		return NULL;
+	sqlite3_stmt *statement = running_statement(self);
+	struct pfs_moment *moment = statement == NULL ? NULL : moment_of(self, statement);
+	/* Ticks are of the past: that they are seen a little later changes nothing. */
+	if (moment == NULL || !have_parts(self, moment, parts)) {
+		drop_old(self);
+		moment = make_moment(self, statement, parts | self->parts | NO_TABLE, message);
+		self->parts = 0;
+	}
+	if (moment != NULL)
+		moment->cursors++;
+	return moment;
+}
+
+void pfs_session_leave(struct pfs_session *self, struct pfs_moment *moment)
+{
+	(void)self;
+	if (moment != NULL)
+		moment->cursors--;
+}
+
+bool pfs_session_writable(struct pfs_session *self, struct pfs_message *message)
+{
+	char died[128];
+	if (!have_reader(self, message) || !pfs_reader_refresh(self->reader, message))
+		return false;
+	const struct pfs_box_info *info = pfs_reader_info(self->reader);
+	if (info->is_live)
+		return true;
+	return pfs_sql_refuse(message, "the box of process %u is read-only: its program %s",
+			      info->pid, pfs_box_died(info, died, sizeof(died)));
+}
+
+/* Behind a string, a quoted name or a comment that begins at text; text itself: none does. */
+static const char *behind_quoted(const char *text)
+{
+	static const struct {
+		const char *begin, *end;
+	} kinds[] = { { "'", "'" },   { "\"", "\"" },  { "`", "`" },
+		      { "[", "]" },   { "--", "\n" }, { "/*", "*/" } };
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t length = strlen(kinds[i].begin);
+		if (strncmp(text, kinds[i].begin, length) != 0)
+			continue;
+		const char *end = strstr(text + length, kinds[i].end);
+		return end == NULL ? text + strlen(text) : end + strlen(kinds[i].end);
+	}
+	return text;
+}
+
+bool pfs_moment_has_where(const struct pfs_moment *moment)
+{
+	const char *text = moment->statement == NULL ? NULL : sqlite3_sql(moment->statement);
+	bool in_word = false;
+	while (text != NULL && *text != '\0') {
+		const char *behind = behind_quoted(text);
+		bool is_letter = isalnum((unsigned char)*text) || *text == '_';
+		if (behind == text && !in_word && strncasecmp(text, "where", 5) == 0 &&
+		    !isalnum((unsigned char)text[5]) && text[5] != '_')
+			return true;
+		in_word = behind == text && is_letter;
+		text = behind == text ? text + 1 : behind;
+	}
+	return false;
+}

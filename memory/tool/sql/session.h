@@ -1,0 +1,126 @@
+/*
+ * session.h - what a connection of SQLite has: a box, snapshots of it, and the tables over these.
+ *
+ * One statement sees one moment: a snapshot belongs to one run of a statement, however many of its
+ * cursors read it and whenever they are opened. It stays until the connection's next statement.
+ */
+#ifndef PFS_SQL_SESSION_H
+#define PFS_SQL_SESSION_H
+
+#include "sql.h"
+
+/* A snapshot, and whose it is. */
+struct pfs_moment {
+	struct pfs_moment *next;
+	sqlite3_stmt *statement; /* compared, and asked only while SQLite lists it */
+	int run;                 /* of the statement */
+	unsigned cursors;        /* that read it */
+	unsigned parts;          /* PFS_SNAPSHOT_* */
+	struct pfs_snapshot *snapshot;
+};
+
+struct pfs_session {
+	sqlite3 *db;
+	struct pfs_reader *reader; /* NULL: not yet */
+	struct pfs_moment *moments;
+	unsigned parts;            /* PFS_SNAPSHOT_*: asked for by cursors that were opened */
+	uint64_t row_counts[PFS_TABLES]; /* of the last snapshot, for plans */
+};
+
+/* Another box, from the next statement on. */
+bool pfs_session_open(struct pfs_session *self, const char *target, struct pfs_message *message);
+void pfs_session_free(void *self);
+
+/* The running statement's snapshot, with these parts at least; NULL: as message says. To be given
+ * back by pfs_session_leave. */
+struct pfs_moment *pfs_session_enter(struct pfs_session *self, unsigned parts,
+				     struct pfs_message *message);
+void pfs_session_leave(struct pfs_session *self, struct pfs_moment *moment);
+
+/* May the box be written? False: as message says. */
+bool pfs_session_writable(struct pfs_session *self, struct pfs_message *message);
+
+/* Has the statement behind a moment, as far as it says so in words, a WHERE? */
+bool pfs_moment_has_where(const struct pfs_moment *moment);
+
+/* A line into a message. Returns false. */
+__attribute__((format(printf, 2, 3))) bool pfs_sql_refuse(struct pfs_message *message,
+							  const char *format, ...);
+
+/* ---- tables ---- */
+
+/* What a cursor was asked for by equality; NULL or false: it was not. */
+struct pfs_keys {
+	bool has_id;
+	int64_t id;
+	char *text[3]; /* user, host, event name */
+};
+enum pfs_key { PFS_KEY_USER, PFS_KEY_HOST, PFS_KEY_EVENT, PFS_KEY_ID, PFS_KEYS };
+
+struct pfs_cursor;
+
+/* A kind of table. Rows have numbers below row_limit; some of them may be none. */
+struct pfs_table {
+	const char *name;
+	const char *schema;
+	const char *columns;       /* as CREATE TABLE has them */
+	int keys[PFS_KEYS];        /* columns that can be asked for by equality, plus 1; 0: none */
+	unsigned parts;            /* of snapshots, beyond rows */
+	enum pfs_box_table rows;   /* which of the five, for those */
+	uint64_t (*row_limit)(const struct pfs_cursor *cursor);
+	/* Is there a row of that number, that may fit the keys? Else *row is where to go on. */
+	bool (*there)(struct pfs_cursor *cursor, uint64_t *row);
+	void (*value)(struct pfs_cursor *cursor, int column, sqlite3_context *context);
+	/* NULL: the table is read-only. */
+	bool (*update)(struct pfs_session *session, int64_t rowid, sqlite3_value **values,
+		       struct pfs_message *message);
+};
+
+struct pfs_vtab {
+	sqlite3_vtab base;
+	struct pfs_session *session;
+	const struct pfs_table *table;
+	struct pfs_moment *moment;  /* of the last scan */
+	bool is_constrained;        /* as its plan says */
+	uint64_t rows;              /* of the statement's snapshot */
+	uint64_t deleted;           /* of them, so far */
+};
+
+struct pfs_cursor {
+	sqlite3_vtab_cursor base;
+	struct pfs_moment *moment;
+	const struct pfs_snapshot *snapshot; /* of moment */
+	const struct pfs_table *table;
+	struct pfs_keys keys;
+	uint64_t row, row_limit;
+	uint64_t key_instrument;    /* of the event name; PFS_NONE: there is none */
+	struct pfs_row sums;        /* of row, of the five tables */
+	bool has_sums;
+	void *own;                  /* of the table; freed with the cursor, and at each scan */
+};
+
+extern const sqlite3_module pfs_sql_module;
+
+extern const struct pfs_table pfs_sql_summaries[PFS_TABLES];
+extern const struct pfs_table pfs_sql_objects[];
+extern const size_t pfs_sql_object_count;
+extern const struct pfs_table pfs_sql_os, pfs_sql_history;
+extern const struct pfs_table pfs_sql_status, pfs_sql_variables, pfs_sql_tables;
+
+/* All of them: table i; NULL: no more. */
+const struct pfs_table *pfs_sql_table(size_t i);
+
+/* Text of a box, copied: a snapshot may go before a value does. NULL: NULL. */
+void pfs_result_text(sqlite3_context *context, const char *text);
+void pfs_result_number(sqlite3_context *context, uint64_t number);
+/* Local time, "2026-01-31 12:00:00.123"; 0: NULL. */
+void pfs_result_time(sqlite3_context *context, uint64_t realtime_ns);
+
+/* All text of a snapshot is UTF-8 from now on. */
+void pfs_sql_make_text(struct pfs_snapshot *snapshot);
+
+/* Functions (format_bytes and others) and the views of sys. */
+int pfs_sql_functions(struct pfs_session *session);
+int pfs_sql_views(sqlite3 *db);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * text.c - names of a box as UTF-8: what is none becomes '?', for clients refuse all of a result
+ * with one such name in it.
+ */
+#include "session.h"
+
+/* Bytes of the character that begins here; 0: it is none. */
+static size_t character_bytes(const unsigned char *text)
+{
+	size_t bytes = text[0] < 0x80 ? 1 : text[0] >= 0xC2 && text[0] < 0xE0 ? 2 :
+		       (text[0] & 0xF0) == 0xE0 ? 3 : text[0] >= 0xF0 && text[0] < 0xF5 ? 4 : 0;
+	for (size_t i = 1; i < bytes; i++)
+		if ((text[i] & 0xC0) != 0x80)
+			return 0;
+	/* Longer than need be, a surrogate, beyond Unicode. */
+	if ((text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xED && text[1] >= 0xA0) ||
+	    (text[0] == 0xF0 && text[1] < 0x90) || (text[0] == 0xF4 && text[1] >= 0x90))
+		return 0;
+	return bytes;
+}
+
+static void make_text(char *text)
+{
+	while (*text != '\0') {
+		size_t bytes = character_bytes((const unsigned char *)text);
+		if (bytes == 0)
+			*text = '?';
+		text += bytes == 0 ? 1 : bytes;
+	}
+}
+
+static void make_people(struct pfs_seen_account *people, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		make_text(people[i].user_name);
+		make_text(people[i].host_name);
+	}
+}
+
+void pfs_sql_make_text(struct pfs_snapshot *snapshot)
+{
+	make_text(snapshot->info.path);
+	make_text(snapshot->info.rule);
+	make_text(snapshot->info.program);
+	make_text(snapshot->info.command);
+	make_text(snapshot->damage.text);
+	for (uint32_t i = 0; i < snapshot->instrument_count; i++)
+		make_text(snapshot->instruments[i].name);
+	for (uint32_t i = 0; i < snapshot->thread_count; i++)
+		make_text(snapshot->threads[i].name);
+	make_people(snapshot->accounts, snapshot->account_count);
+	make_people(snapshot->users, snapshot->user_count);
+	make_people(snapshot->hosts, snapshot->host_count);
+}

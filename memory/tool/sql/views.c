@@ -1,0 +1,135 @@
+/*
+ * views.c - views as MySQL's sys schema has them, made for each connection and for no file; x$ has
+ * the same columns with plain numbers.
+ *
+ * user_summary and host_summary are there for exporters, which cannot read NULL: what a program
+ * that is no database server does not have (statements, file latency) is 0 in them.
+ */
+#include <string.h>
+
+#include "session.h"
+
+#define P "CURRENT_NUMBER_OF_BYTES_USED"
+#define AVG(bytes, count) "ifnull(round(1.0 * " bytes " / nullif(" count ", 0), 4), 0)"
+#define GROUP_SUMS(F)                                                                    \
+	"sum(CURRENT_COUNT_USED) AS current_count_used, "                                \
+	F "(sum(" P ")) AS current_allocated, "                                          \
+	F "(" AVG("sum(" P ")", "sum(CURRENT_COUNT_USED)") ") AS current_avg_alloc, "    \
+	F "(max(" P ")) AS current_max_alloc, "                                          \
+	F "(sum(SUM_NUMBER_OF_BYTES_ALLOC)) AS total_allocated "
+
+#define GLOBAL(F)                                                                        \
+	"SELECT EVENT_NAME AS event_name, CURRENT_COUNT_USED AS current_count, "         \
+	F "(" P ") AS current_alloc, "                                                   \
+	F "(" AVG(P, "CURRENT_COUNT_USED") ") AS current_avg_alloc, "                    \
+	"HIGH_COUNT_USED AS high_count, "                                                \
+	F "(HIGH_NUMBER_OF_BYTES_USED) AS high_alloc, "                                  \
+	F "(" AVG("HIGH_NUMBER_OF_BYTES_USED", "HIGH_COUNT_USED") ") AS high_avg_alloc " \
+	"FROM memory_summary_global_by_event_name WHERE " P " > 0 ORDER BY " P " DESC"
+
+#define TOTAL(F)                                                                         \
+	"SELECT " F "(sum(" P ")) AS total_allocated FROM memory_summary_global_by_event_name"
+
+#define THREAD(F)                                                                        \
+	"SELECT mt.THREAD_ID AS thread_id, CASE WHEN t.PROCESSLIST_USER IS NOT NULL "    \
+	"THEN t.PROCESSLIST_USER || ifnull('@' || t.PROCESSLIST_HOST, '') "              \
+	"ELSE replace(t.NAME, 'thread/', '') END AS user, " GROUP_SUMS(F)                \
+	"FROM memory_summary_by_thread_by_event_name AS mt "                             \
+	"JOIN threads AS t ON mt.THREAD_ID = t.THREAD_ID "                               \
+	"GROUP BY mt.THREAD_ID ORDER BY sum(" P ") DESC"
+
+#define WHO(F, column, name, table)                                                      \
+	"SELECT ifnull(" column ", 'background') AS " name ", " GROUP_SUMS(F)            \
+	"FROM memory_summary_by_" table "_by_event_name "                                \
+	"GROUP BY ifnull(" column ", 'background') ORDER BY sum(" P ") DESC"
+
+#define SUMMARY(F, column, name, table, other, unique)                                   \
+	"SELECT ifnull(w." column ", 'background') AS " name ", 0 AS statements, "       \
+	"0 AS statement_latency, 0 AS statement_avg_latency, 0 AS table_scans, "         \
+	"0 AS file_ios, 0 AS file_io_latency, "                                          \
+	"w.CURRENT_CONNECTIONS AS current_connections, "                                 \
+	"w.TOTAL_CONNECTIONS AS total_connections, "                                     \
+	"(SELECT count(DISTINCT " other ") FROM accounts AS a "                          \
+	"WHERE a." column " IS w." column ") AS " unique ", "                            \
+	F "(sum(m." P ")) AS current_memory, "                                           \
+	F "(sum(m.SUM_NUMBER_OF_BYTES_ALLOC)) AS total_memory_allocated "                \
+	"FROM " table "s AS w LEFT JOIN memory_summary_by_" table "_by_event_name AS m " \
+	"ON m." column " IS w." column " GROUP BY w." column " ORDER BY sum(m." P ") DESC"
+
+struct view {
+	const char *name, *plain, *raw;
+};
+
+static const struct view views[] = {
+	{ "memory_global_by_current_bytes", GLOBAL("format_bytes"), GLOBAL("") },
+	{ "memory_global_total", TOTAL("format_bytes"), TOTAL("") },
+	{ "memory_by_thread_by_current_bytes", THREAD("format_bytes"), THREAD("") },
+	{ "memory_by_user_by_current_bytes", WHO("format_bytes", "USER", "user", "user"),
+	  WHO("", "USER", "user", "user") },
+	{ "memory_by_host_by_current_bytes", WHO("format_bytes", "HOST", "host", "host"),
+	  WHO("", "HOST", "host", "host") },
+	{ "user_summary", SUMMARY("format_bytes", "USER", "user", "user", "HOST", "unique_hosts"),
+	  SUMMARY("", "USER", "user", "user", "HOST", "unique_hosts") },
+	{ "host_summary", SUMMARY("format_bytes", "HOST", "host", "host", "USER", "unique_users"),
+	  SUMMARY("", "HOST", "host", "host", "USER", "unique_users") },
+};
+#define VIEWS (sizeof(views) / sizeof(views[0]))
+
+static int make_view(sqlite3 *db, const char *prefix, const char *name, const char *select)
+{
+	char *text = sqlite3_mprintf("CREATE TEMP VIEW IF NOT EXISTS \"%w%w\" AS %s", prefix, name,
+				     select);
+	int code = text == NULL ? SQLITE_NOMEM : sqlite3_exec(db, text, NULL, NULL, NULL);
+	sqlite3_free(text);
+	return code;
+}
+
+int pfs_sql_views(sqlite3 *db)
+{
+	int code = SQLITE_OK;
+	for (size_t i = 0; code == SQLITE_OK && i < VIEWS; i++) {
+		code = make_view(db, "", views[i].name, views[i].plain);
+		if (code == SQLITE_OK)
+			code = make_view(db, "x$", views[i].name, views[i].raw);
+	}
+	return code;
+}
+
+/* ---- names of all ---- */
+
+const struct pfs_table *pfs_sql_table(size_t i)
+{
+	static const struct pfs_table *const others[] = { &pfs_sql_os, &pfs_sql_history,
+							  &pfs_sql_status, &pfs_sql_variables,
+							  &pfs_sql_tables };
+	if (i < PFS_TABLES)
+		return &pfs_sql_summaries[i];
+	i -= PFS_TABLES;
+	if (i < pfs_sql_object_count)
+		return &pfs_sql_objects[i];
+	i -= pfs_sql_object_count;
+	return i < sizeof(others) / sizeof(others[0]) ? others[i] : NULL;
+}
+
+const struct pfs_sql_name *pfs_sql_name(size_t i)
+{
+	static _Thread_local struct pfs_sql_name name;
+	static const char *const raw[VIEWS] = {
+		"x$memory_global_by_current_bytes", "x$memory_global_total",
+		"x$memory_by_thread_by_current_bytes", "x$memory_by_user_by_current_bytes",
+		"x$memory_by_host_by_current_bytes", "x$user_summary", "x$host_summary"
+	};
+	size_t tables = 0;
+	while (pfs_sql_table(tables) != NULL)
+		tables++;
+	if (i < tables)
+		name = (struct pfs_sql_name){ pfs_sql_table(i)->name, pfs_sql_table(i)->schema,
+					      "BASE TABLE" };
+	else if (i < tables + 2 * VIEWS)
+		name = (struct pfs_sql_name){ (i - tables) % 2 == 0 ? views[(i - tables) / 2].name :
+								      raw[(i - tables) / 2],
+					      "sys", "VIEW" };
+	else
+		return NULL;
+	return &name;
+}
