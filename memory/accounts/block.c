@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "books.h"
+#include "count.h"
 
 /* The check is of the address: so a block that is freed twice, or a pointer inside of one, is
  * most likely none. */
@@ -52,7 +52,7 @@ void *pfs_memory_malloc(struct pfs_books *memory, struct pfs_memory_thread *thre
 		return NULL;
 	}
 	struct header *header = malloc(sizeof(*header) + size_bytes);
-	return header != NULL ? fill(header, pfs_memory_allocated(thread, key, size_bytes),
+	return header != NULL ? fill(header, pfs_count_allocated(thread, key, size_bytes),
 				     size_bytes)
 			      : NULL;
 }
@@ -65,7 +65,7 @@ void pfs_memory_free(struct pfs_books *memory, struct pfs_memory_thread *thread,
 	struct pfs_memory_note note = { header->reference, 0 };
 	size_t size_bytes = header->size_and_check & SIZE_MOST;
 	header->size_and_check = 0;
-	pfs_memory_freed(memory, thread, note, size_bytes);
+	pfs_count_freed(memory, thread, note, size_bytes);
 	free(header);
 }
 

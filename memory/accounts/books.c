@@ -50,8 +50,13 @@ static void in_parent(void)
 static void in_child(void)
 {
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
-		if (!pfs_box_detach(&self->box))
-			abort(); /* it would write into its parent's books */
+		if (!pfs_box_detach(&self->box)) {
+			/* It would write into its parent's books. */
+			static const char line[] = "pfslab: no memory for a forked child's copy "
+						   "of its parent's accounts\n";
+			(void)!write(STDERR_FILENO, line, sizeof(line) - 1);
+			abort();
+		}
 		self->is_child = true;
 		self->fork_pid = (uint32_t)getpid();
 		self->has_ticker = false;
@@ -232,9 +237,8 @@ static void fill(struct pfs_books *self, const struct pfs_memory_config *config)
 	self->rule = pfs_rule_find(config->rule);
 	self->control = self->box.control;
 	self->instruments_max = config->instruments_max;
-	self->cells_base = self->box.base + cells->offset;
-	self->cell_page_bytes = cells->page_bytes;
-	self->cells_most = config->cells_max;
+	self->cells_base = self->box.base + cells->offset - PFS_LINE;
+	self->cell_lines = (uint32_t)(cells->bytes / PFS_LINE);
 	self->config = (struct pfs_config_of_books){ config->tick_ms, config->keep };
 	self->box.keep = config->keep;
 	self->global->level = PFS_CELL_OF_GLOBAL;

@@ -65,7 +65,8 @@ struct pfs_memory_thread {
 	bool is_instrumented;
 	struct pfs_party *account, *user, *host; /* NULL: none */
 	struct pfs_memory_thread *previous, *next; /* desk */
-	struct pfs_cell *cells[];    /* [instruments_max]; NULL: not used yet */
+	struct pfs_cell **all_cells;  /* [instruments_max + 1], by key; NULL: not used yet */
+	struct pfs_cell *cells[];    /* the same, but NULL where it is not to be counted now */
 };
 
 struct pfs_rule;
@@ -76,11 +77,10 @@ struct pfs_books {
 	struct pfs_box_control *control; /* of the box */
 	uint32_t instruments_max;
 	_Atomic(uint32_t) instrument_count;
-	char *cells_base;                /* of the box */
-	uint32_t cell_page_bytes;
-	uint32_t cells_most;             /* references that a cell can have */
+	char *cells_base;                /* a line before the first cell: 0 is none's */
+	uint32_t cell_lines;             /* of all of them */
 	struct pfs_party *global;
-	_Atomic(uint32_t) finished;      /* reference of a cell that waits to be folded; 0: none */
+	_Atomic(uint32_t) finished;      /* line of a cell that waits to be folded; 0: none */
 
 	struct pfs_mutex desk;           /* all below */
 	struct pfs_shelf shelves[PFS_SHELVES];
@@ -105,15 +105,17 @@ struct pfs_books {
 	struct pfs_books *next;         /* of all books of the process */
 };
 
-/* ---- references ---- */
+/* ---- blocks name cells by their line: (address - cells_base) / PFS_LINE ---- */
 
-static inline struct pfs_cell *pfs_cell_at(const struct pfs_books *self, uint32_t reference)
+static inline struct pfs_cell *pfs_cell_at(const struct pfs_books *self, uint32_t line)
 {
-	uint32_t number = reference - 1;
 	/* NOLINTNEXTLINE: a record of the box */
-	return (struct pfs_cell *)(void *)(self->cells_base +
-		(uint64_t)(number / PFS_CELL_PAGE_RECORDS) * self->cell_page_bytes +
-		(number % PFS_CELL_PAGE_RECORDS) * sizeof(struct pfs_cell));
+	return (struct pfs_cell *)(void *)(self->cells_base + (uint64_t)line * PFS_LINE);
+}
+
+static inline uint32_t pfs_cell_line(const struct pfs_books *self, const void *cell)
+{
+	return (uint32_t)((uint64_t)((const char *)cell - self->cells_base) / PFS_LINE);
 }
 
 /* ---- the rules ---- */
@@ -131,6 +133,7 @@ struct pfs_rule {
 	void (*end)(struct pfs_books *memory, struct pfs_memory_thread *thread,
 		    struct pfs_cell *cell); /* under the desk */
 };
+extern const struct pfs_rule pfs_rule_exact;
 const struct pfs_rule *pfs_rule_find(const char *name); /* NULL: there is none */
 #define PFS_RULE_NAMES "exact, freer, global"
 
@@ -157,8 +160,14 @@ uint32_t pfs_parties_purge(struct pfs_books *self);
 struct pfs_cell *pfs_party_cell(struct pfs_books *self, struct pfs_party *party,
 				uint32_t instrument);
 
-/* A thread's cell of an instrument, by the thread, not under the desk; NULL: no memory. */
-struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, uint32_t instrument);
+/*
+ * A thread's cell of an instrument, by the thread, not under the desk; NULL: no memory.
+ * to_count: of an allocation; NULL also where it is not counted, for the thread is not
+ * instrumented, or the instrument not ENABLED, or none.
+ */
+PFS_COLD struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_memory_key key);
+PFS_COLD struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread,
+						   pfs_memory_key key);
 
 /* Add so much to a party's cell of an instrument, with the high marks of where it comes from. */
 void pfs_party_add(struct pfs_books *self, struct pfs_party *party, struct pfs_cell *from,

@@ -54,17 +54,15 @@ static inline void pfs_cell_debit(struct pfs_cell *self, uint64_t bytes)
 	pfs_cell_add_own(&self->alloc_bytes, bytes);
 }
 
-/* May a mark have to rise, or has something changed? By the owner, after a debit. */
-static inline bool pfs_cell_is_trapped(struct pfs_cell *self, struct pfs_box_control *control)
+/* May a mark have to rise? By the owner, after a debit. */
+static inline bool pfs_cell_is_trapped(struct pfs_cell *self)
 {
-	/* relaxed: the owner's own; and a switch, at this block or at the next. */
+	/* relaxed: all of it the owner's own. */
 	uint64_t count = pfs_load_relaxed(&self->allocs) - pfs_load_relaxed(&self->frees);
 	uint64_t bytes = pfs_load_relaxed(&self->alloc_bytes) - /* relaxed: its own */
 			 pfs_load_relaxed(&self->free_bytes);   /* relaxed: its own */
 	return count > pfs_load_relaxed(&self->trap_count) ||   /* relaxed: its own */
-	       bytes > pfs_load_relaxed(&self->trap_bytes) ||   /* relaxed: its own */
-	       pfs_load_relaxed(&self->seen) !=                 /* relaxed: its own */
-		       pfs_load_relaxed(&control->generation);  /* relaxed: as above */
+	       bytes > pfs_load_relaxed(&self->trap_bytes);     /* relaxed: its own */
 }
 
 /* The owner freed one. */

@@ -51,6 +51,7 @@ static struct pfs_cell *cell_new(struct pfs_books *self, const struct pfs_cell *
 		return NULL;
 	struct pfs_cell fresh = *like;
 	fresh.reference = reference;
+	fresh.line = pfs_cell_line(self, claim.record);
 	pfs_marks_begin(self, &fresh);
 	pfs_bytes_store(claim.record, &fresh, sizeof(fresh));
 	pfs_shelf_publish(self, PFS_SHELF_CELLS, claim);
@@ -73,11 +74,11 @@ struct pfs_cell *pfs_party_cell(struct pfs_books *self, struct pfs_party *party,
 	return party->cells[instrument];
 }
 
-struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, uint32_t instrument)
+struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_memory_key key)
 {
 	struct pfs_books *self = thread->memory;
 	struct pfs_cell like = {
-		.level = PFS_CELL_OF_THREAD, .instrument = instrument + 1,
+		.level = PFS_CELL_OF_THREAD, .instrument = key,
 		.thread = thread->reference, .owner = thread->reference,
 		.account = thread->account != NULL ? thread->account->reference : 0,
 		.user = thread->user != NULL ? thread->user->reference : 0,
@@ -88,14 +89,41 @@ struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, uint32_t inst
 	struct pfs_parents parents = pfs_parents_of(self, &like);
 	bool can_fold = true;
 	for (uint32_t i = 0; i < parents.count; i++)
-		can_fold = can_fold && pfs_party_cell(self, parents.of[i], instrument) != NULL;
+		can_fold = can_fold && pfs_party_cell(self, parents.of[i], key - 1) != NULL;
 	struct pfs_cell *cell = can_fold ? cell_new(self, &like) : NULL;
 	if (cell != NULL) {
-		thread->cells[instrument] = cell;
+		thread->all_cells[key] = cell;
 		for (uint32_t i = 0; i < parents.count; i++)
 			parents.of[i]->lives++;
 	}
 	pfs_desk_close(self);
+	return cell;
+}
+
+static bool is_enabled(struct pfs_memory_thread *thread, pfs_memory_key key)
+{
+	/* relaxed: a switch; a block before it or after it. */
+	return key != 0 && thread->is_instrumented &&
+	       (pfs_load_relaxed(&thread->memory->control->enabled[key - 1]) & 1) != 0;
+}
+
+struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread, pfs_memory_key key)
+{
+	thread->cells[key] = NULL;
+	if (!is_enabled(thread, key))
+		return NULL;
+	struct pfs_cell *cell = thread->all_cells[key];
+	if (cell == NULL)
+		cell = pfs_thread_cell(thread, key);
+	if (cell == NULL)
+		return NULL;
+	/* What changed is looked at with the block: marks begin at what was there before it. */
+	if (pfs_load_relaxed(&cell->seen) !=                            /* relaxed: its own */
+	    pfs_load_relaxed(&thread->memory->control->generation)) { /* relaxed: a switch */
+		pfs_store_relaxed(&cell->trap_count, 0); /* relaxed: its own */
+		pfs_store_relaxed(&cell->trap_bytes, 0); /* relaxed: its own */
+	}
+	thread->cells[key] = cell;
 	return cell;
 }
 
@@ -174,7 +202,7 @@ void pfs_cell_finish(struct pfs_books *self, struct pfs_cell *cell)
 	do {
 		pfs_store_relaxed(&cell->next, first); /* relaxed: [J6] carries it */
 		/* [J6] release, pairs with [J7]. */
-	} while (!pfs_cas_release(&self->finished, &first, cell->reference));
+	} while (!pfs_cas_release(&self->finished, &first, cell->line));
 }
 
 static void fold_finished(struct pfs_books *self)
@@ -183,10 +211,10 @@ static void fold_finished(struct pfs_books *self)
 	if (pfs_load_relaxed(&self->finished) == 0)
 		return;
 	/* [J7] seq, pairs with [J6]: next, and by [J3] the sums. */
-	uint32_t reference = pfs_exchange_seq(&self->finished, 0);
-	while (reference != 0 && reference <= self->cells_most) {
-		struct pfs_cell *cell = pfs_cell_at(self, reference);
-		reference = pfs_load_relaxed(&cell->next); /* relaxed: [J7] brought it */
+	uint32_t line = pfs_exchange_seq(&self->finished, 0);
+	while (line != 0 && line <= self->cell_lines) {
+		struct pfs_cell *cell = pfs_cell_at(self, line);
+		line = pfs_load_relaxed(&cell->next); /* relaxed: [J7] brought it */
 		pfs_cell_fold(self, cell);
 	}
 }

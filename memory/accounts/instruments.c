@@ -78,6 +78,7 @@ void pfs_memory_enable(struct pfs_books *memory, pfs_memory_key key, bool enable
 {
 	if (key == 0 || key > memory->instruments_max)
 		return;
-	/* relaxed: a switch. */
+	/* relaxed: a switch; what follows makes all owners look. */
 	pfs_store_relaxed(&memory->control->enabled[key - 1], enabled ? 1 : 0);
+	pfs_box_announce(memory->control);
 }

@@ -4,21 +4,14 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "books.h"
 
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static size_t thread_bytes(const struct pfs_books *self)
 {
-	return sizeof(struct pfs_memory_thread) + self->instruments_max * sizeof(struct pfs_cell *);
+	return sizeof(struct pfs_memory_thread) +
+	       2 * (self->instruments_max + 1) * sizeof(struct pfs_cell *);
 }
 
 /* Its account; else its user and its host; else nobody. */
@@ -65,7 +58,7 @@ static bool write_record(struct pfs_memory_thread *thread, const char *name)
 		return false;
 	struct pfs_box_thread fresh = {
 		.thread_id = ++self->last_thread_id,
-		.begun_realtime_ns = realtime_ns(),
+		.begun_realtime_ns = pfs_box_now_ns(),
 		.os_tid = (uint32_t)gettid(),
 		.account = thread->account != NULL ? thread->account->reference : 0,
 		.user = thread->user != NULL ? thread->user->reference : 0,
@@ -112,6 +105,7 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 	if (thread == NULL)
 		return NULL;
 	thread->memory = memory;
+	thread->all_cells = &thread->cells[memory->instruments_max + 1];
 	thread->is_instrumented = instrumented;
 	pfs_desk_open(memory);
 	find_parents(thread, user, host);
@@ -131,9 +125,9 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 void pfs_life_end(struct pfs_memory_thread *thread)
 {
 	struct pfs_books *self = thread->memory;
-	for (uint32_t i = 0; i < self->instruments_max; i++)
-		if (thread->cells[i] != NULL)
-			self->rule->end(self, thread, thread->cells[i]);
+	for (uint32_t key = 1; key <= self->instruments_max; key++)
+		if (thread->all_cells[key] != NULL)
+			self->rule->end(self, thread, thread->all_cells[key]);
 	pfs_shelf_give(self, PFS_SHELF_THREADS, thread->record);
 	connect_all(thread, UINT32_MAX);
 	unlist(thread);

@@ -15,24 +15,20 @@
  */
 #include <string.h>
 
-#include "books.h"
+#include "count.h"
 
 /* ---- exact ---- */
 
 static uint32_t exact_reference(const struct pfs_memory_thread *thread, const struct pfs_cell *cell)
 {
 	(void)thread;
-	return cell->reference;
+	return cell->line;
 }
 
 static void exact_credit(struct pfs_books *memory, struct pfs_memory_thread *thread,
 			 uint32_t reference, uint64_t bytes)
 {
-	struct pfs_cell *cell = pfs_cell_at(memory, reference);
-	if (pfs_likely(thread != NULL && pfs_cell_is_own(cell, thread->reference)))
-		pfs_cell_credit_own(cell, bytes);
-	else if (pfs_cell_credit_foreign(cell, bytes))
-		pfs_cell_finish(memory, cell);
+	pfs_credit_exact(memory, thread, reference, bytes);
 }
 
 static uint32_t exact_instrument(const struct pfs_books *memory, uint32_t reference)
@@ -72,9 +68,9 @@ static void freer_credit(struct pfs_books *memory, struct pfs_memory_thread *thr
 {
 	struct pfs_cell *cell = NULL;
 	if (thread != NULL)
-		cell = thread->cells[reference - 1];
+		cell = thread->all_cells[reference];
 	if (thread != NULL && cell == NULL)
-		cell = pfs_thread_cell(thread, reference - 1);
+		cell = pfs_thread_cell(thread, reference);
 	if (cell != NULL)
 		pfs_cell_credit_own(cell, bytes);
 	else
@@ -141,16 +137,19 @@ static void global_end(struct pfs_books *memory, struct pfs_memory_thread *threa
 	pfs_cell_fold(memory, cell);
 }
 
-static const struct pfs_rule rules[] = {
-	{ "exact", exact_reference, exact_credit, exact_instrument, exact_end },
-	{ "freer", instrument_reference, freer_credit, same_instrument, freer_end },
-	{ "global", numbered_reference, global_credit, numbered_instrument, global_end },
-};
+const struct pfs_rule pfs_rule_exact = { "exact", exact_reference, exact_credit, exact_instrument,
+					 exact_end };
+static const struct pfs_rule freer = { "freer", instrument_reference, freer_credit,
+				       same_instrument, freer_end };
+static const struct pfs_rule global = { "global", numbered_reference, global_credit,
+					numbered_instrument, global_end };
+
+static const struct pfs_rule *const rules[] = { &pfs_rule_exact, &freer, &global };
 
 const struct pfs_rule *pfs_rule_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		if (strcmp(rules[i].name, name) == 0)
-			return &rules[i];
+		if (strcmp(rules[i]->name, name) == 0)
+			return rules[i];
 	return NULL;
 }

@@ -12,13 +12,6 @@
 
 #include "books.h"
 
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* ---- sums by instrument and account ---- */
 
 struct sums {
@@ -121,7 +114,7 @@ void pfs_memory_tick(struct pfs_books *memory)
 	tick.own.headers = memory->box.head->has_headers ? 16 * tick.own.blocks : 0;
 	read_system(&tick.own);
 	tick.own.box = pfs_box_resident(&memory->box);
-	tick.realtime_ns = realtime_ns();
+	tick.realtime_ns = pfs_box_now_ns();
 	/* relaxed: ticks are made under the desk. */
 	uint64_t number = pfs_load_relaxed(&memory->box.head->ticks) + 1;
 	tick.number = number;

@@ -26,7 +26,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
 	return (value + to - 1) / to * to;
 }
 
-static uint64_t realtime_ns(void)
+uint64_t pfs_box_now_ns(void)
 {
 	struct timespec now;
 	(void)clock_gettime(CLOCK_REALTIME, &now);
@@ -233,7 +233,7 @@ static void write_identity(struct pfs_box_head *head)
 	head->parent_pid = (uint32_t)getppid();
 	head->uid = (uint32_t)geteuid();
 	head->start_ticks = pfs_box_start_ticks(head->pid);
-	head->start_realtime_ns = realtime_ns();
+	head->start_realtime_ns = pfs_box_now_ns();
 	read_text("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	for (uint32_t at = 0, nibble = 0; boot[at] != '\0' && nibble < 32; at++) {
 		if (boot[at] == '-')
@@ -350,7 +350,7 @@ void pfs_box_end(struct pfs_box *self)
 	if (self->base == NULL)
 		return;
 	/* relaxed: who reads it later looks at the lock first. */
-	pfs_store_relaxed(&self->head->end_realtime_ns, realtime_ns());
+	pfs_store_relaxed(&self->head->end_realtime_ns, pfs_box_now_ns());
 	pfs_store_relaxed(&self->head->state, PFS_BOX_ENDED); /* relaxed: as above */
 	if (!self->is_private && !self->keep)
 		(void)unlink(self->path);

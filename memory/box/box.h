@@ -72,6 +72,9 @@ static inline void *pfs_box_at(const struct pfs_box *self, const struct pfs_box_
 	       (uint64_t)(number % region->page_records) * region->record_bytes;
 }
 
+/* Nanoseconds since 1970, as all times in a box. */
+uint64_t pfs_box_now_ns(void);
+
 /* Bytes that the box has from the system. */
 uint64_t pfs_box_resident(const struct pfs_box *self);
 

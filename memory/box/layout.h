@@ -233,7 +233,8 @@ struct pfs_cell {
 	_Atomic(uint64_t) trap_bytes;
 	_Atomic(uint32_t) seen;       /* control.generation when marks were last looked at */
 	uint32_t reference;           /* its own */
-	uint32_t spare_of_owner[2];
+	uint32_t line;                /* its own: what its blocks name it by, see books.h */
+	uint32_t spare_of_owner;
 	/* Anybody's line. */
 	alignas(PFS_LINE) _Atomic(uint64_t) word; /* foreign frees, or K - those still to come */
 	_Atomic(uint64_t) foreign_bytes;

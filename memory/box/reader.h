@@ -139,7 +139,7 @@ struct pfs_snapshot {
 	struct pfs_seen_account *accounts, *users, *hosts;
 	uint32_t instrument_count, thread_count, account_count, user_count, host_count;
 	uint64_t cell_count;  /* behind the rows */
-	uint64_t rows_missed; /* of its tables, whose sums moved while they were read, each time */
+	uint64_t rows_missed; /* whose sums moved while they were read, each time */
 	uint64_t damaged;     /* records that make no sense, and were left out */
 	struct pfs_message damage; /* the first of them */
 
@@ -156,8 +156,6 @@ struct pfs_snapshot {
 #define PFS_SNAPSHOT_ROWS 1u
 #define PFS_SNAPSHOT_TICKS 2u
 #define PFS_SNAPSHOT_MODULES 4u
-/* With PFS_SNAPSHOT_ROWS: of these tables; of all where none is named. */
-#define PFS_SNAPSHOT_TABLE(table) (8u << (table))
 
 /*
  * pfs_snapshot_take - what the box has now. parts: PFS_SNAPSHOT_*; instruments, threads, accounts,
@@ -170,16 +168,10 @@ struct pfs_snapshot *pfs_snapshot_take(struct pfs_reader *self, unsigned parts,
 				       struct pfs_message *message);
 void pfs_snapshot_free(struct pfs_snapshot *snapshot);
 
-/* pfs_snapshot_add - the rows of one more table, of the same moment. False: there was a TRUNCATE
- * since, or there is no memory: take another snapshot. */
-bool pfs_snapshot_add(struct pfs_reader *self, struct pfs_snapshot *snapshot,
-		      enum pfs_box_table table);
-
 /* How many rows a table has: everybody of its kind times every instrument, zeroes included. */
 uint64_t pfs_snapshot_row_count(const struct pfs_snapshot *snapshot, enum pfs_box_table table);
 
-/* pfs_snapshot_row - row i of a table: i is who * instrument_count + instrument. False: none, or
- * the snapshot was taken without the table. */
+/* pfs_snapshot_row - row i of a table: i is who * instrument_count + instrument. False: none. */
 bool pfs_snapshot_row(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint64_t i,
 		      struct pfs_row *row);
 

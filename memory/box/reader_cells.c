@@ -106,14 +106,18 @@ static bool is_wanted(const struct pfs_cells_wanted *wanted, struct pfs_record_p
 	return account <= wanted->account_room && wanted->account[account];
 }
 
-static bool make_room(struct pfs_seen_cells *cells)
+/* So many more at once; what is not used of it costs nothing. */
+static bool make_room(struct pfs_seen_cells *cells, uint64_t records)
 {
-	if (cells->count < cells->room)
+	uint64_t room = cells->count + records;
+	if (room <= cells->room)
 		return true;
-	uint64_t room = cells->room == 0 ? 1024 : cells->room * 2;
-	struct pfs_seen_cell *more = realloc(cells->cell, room * sizeof(*more));
+	struct pfs_seen_cell *more = pfs_big_malloc(room * sizeof(*more));
 	if (more == NULL)
 		return false;
+	if (cells->count != 0)
+		memcpy(more, cells->cell, cells->count * sizeof(*more));
+	free(cells->cell);
 	cells->cell = more;
 	cells->room = room;
 	return true;
@@ -123,14 +127,14 @@ bool pfs_cells_read(const struct pfs_reader *self, const struct pfs_cells_wanted
 		    struct pfs_seen_cells *cells, struct pfs_snapshot *snapshot)
 {
 	uint64_t records = pfs_reader_records(self, PFS_BOX_CELLS);
+	if (!make_room(cells, records + 1))
+		return false;
 	for (uint64_t i = 0; i < records; i++) {
 		struct pfs_record_place place = pfs_reader_place(self, PFS_BOX_CELLS, i);
 		bool missed = false;
 		if (pfs_word_state(pfs_lock_glance(place.lock)) != PFS_STATE_ALLOCATED ||
 		    !is_wanted(wanted, place))
 			continue;
-		if (!make_room(cells))
-			return false;
 		if (copy_cell(place, &cells->cell[cells->count], &missed))
 			cells->cell[cells->count++].number = (uint32_t)i;
 		snapshot->rows_missed += missed;

@@ -30,6 +30,8 @@ __attribute__((format(printf, 2, 3))) bool pfs_refuse(struct pfs_message *messag
 						      const char *format, ...);
 uint64_t pfs_realtime_ns(void);
 
+void *pfs_big_malloc(uint64_t bytes); /* for free */
+
 /* ---- files ---- */
 
 /* The box that is in a file, as pfs_reader_open. */
@@ -138,37 +140,31 @@ struct pfs_group {
 	bool is_missed;
 	int64_t allocs, frees, alloc_bytes, free_bytes;
 	int64_t base_count, base_bytes;
-	struct pfs_seen_marks marks;  /* of the row; while it is made: of what is below it */
-	struct pfs_seen_marks own;    /* while it is made: of its own cell */
+	struct pfs_seen_marks marks;
 };
 
-/* Rows by who and instrument: a table of indices, by both where most rows are there, else by their
- * hash. */
+/* Rows by who and instrument: a hash table of indices. */
 struct pfs_groups {
 	struct pfs_group *group;
 	uint32_t *index; /* PFS_NONE: free */
-	uint64_t count, room, index_mask;
-	uint64_t instruments; /* 0: by hash */
+	uint64_t count, index_mask;
+	uint32_t index_bits;
 };
 
 struct pfs_snapshot_rows {
 	bool is_missed; /* sums moved between accounts, each time */
 	struct pfs_seen_cells cells;
 	struct pfs_groups tables[PFS_TABLES];
-	bool is_made[PFS_TABLES];
 };
 
-/* whos, instruments: how many there are. */
-bool pfs_groups_init(struct pfs_groups *self, uint64_t room, uint64_t whos, uint64_t instruments);
+bool pfs_groups_init(struct pfs_groups *self, uint64_t room);
 void pfs_groups_fini(struct pfs_groups *self);
 /* The row of who and instrument, made if it is not there: room says how many may be. */
 struct pfs_group *pfs_groups_have(struct pfs_groups *self, uint32_t who, uint32_t instrument);
 const struct pfs_group *pfs_groups_find(const struct pfs_groups *self, uint32_t who,
 					uint32_t instrument);
 
-/* The rows of a table, from the cells. False: no memory. */
-bool pfs_rows_make(const struct pfs_reader *self, struct pfs_snapshot *snapshot,
-		   enum pfs_box_table table);
+bool pfs_rows_make(const struct pfs_reader *self, struct pfs_snapshot *snapshot);
 void pfs_rows_free(struct pfs_snapshot_rows *rows);
 /* The record's number and word behind who of a table; global: 0. */
 void pfs_row_record(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint32_t who,

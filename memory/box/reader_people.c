@@ -197,22 +197,26 @@ static uint32_t index_of(const struct pfs_seen_account *accounts, uint32_t count
 	return PFS_NONE;
 }
 
-static void check_reference(const struct pfs_taking *take, const char *what, uint32_t number,
-			    enum pfs_box_kind kind, uint32_t reference)
+static void check_reference(struct pfs_snapshot *snapshot, const char *what, uint32_t number,
+			    const char *named, uint32_t reference, uint64_t room)
 {
-	if (reference > pfs_reader_records(take->reader, kind))
-		pfs_snapshot_damage(take->snapshot, "%s %u names record %u of kind %u", what,
-				    number, reference, (unsigned)kind);
+	if (reference > room)
+		pfs_snapshot_damage(snapshot, "%s %u names %s %u of %llu", what, number, named,
+				    reference, (unsigned long long)room);
 }
 
 void pfs_resolve_people(struct pfs_taking *take)
 {
 	struct pfs_snapshot *snapshot = take->snapshot;
+	const uint64_t accounts = pfs_reader_records(take->reader, PFS_BOX_ACCOUNTS);
+	const uint64_t users = pfs_reader_records(take->reader, PFS_BOX_USERS);
+	const uint64_t hosts = pfs_reader_records(take->reader, PFS_BOX_HOSTS);
 	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
 		struct pfs_seen_thread *thread = &snapshot->threads[i];
-		check_reference(take, "thread", thread->number, PFS_BOX_ACCOUNTS, thread->account);
-		check_reference(take, "thread", thread->number, PFS_BOX_USERS, thread->user);
-		check_reference(take, "thread", thread->number, PFS_BOX_HOSTS, thread->host);
+		check_reference(snapshot, "thread", thread->number, "account", thread->account,
+				accounts);
+		check_reference(snapshot, "thread", thread->number, "user", thread->user, users);
+		check_reference(snapshot, "thread", thread->number, "host", thread->host, hosts);
 		thread->account =
 			index_of(snapshot->accounts, snapshot->account_count, thread->account);
 		thread->user = index_of(snapshot->users, snapshot->user_count, thread->user);
@@ -220,8 +224,10 @@ void pfs_resolve_people(struct pfs_taking *take)
 	}
 	for (uint32_t i = 0; i < snapshot->account_count; i++) {
 		struct pfs_seen_account *account = &snapshot->accounts[i];
-		check_reference(take, "account", account->number, PFS_BOX_USERS, account->user);
-		check_reference(take, "account", account->number, PFS_BOX_HOSTS, account->host);
+		check_reference(snapshot, "account", account->number, "user", account->user,
+				users);
+		check_reference(snapshot, "account", account->number, "host", account->host,
+				hosts);
 		account->user = index_of(snapshot->users, snapshot->user_count, account->user);
 		account->host = index_of(snapshot->hosts, snapshot->host_count, account->host);
 	}

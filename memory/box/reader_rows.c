@@ -33,19 +33,14 @@ enum pfs_box_table pfs_table_find(const char *name)
 
 /* ---- groups: rows by who and instrument ---- */
 
-bool pfs_groups_init(struct pfs_groups *self, uint64_t room, uint64_t whos, uint64_t instruments)
+bool pfs_groups_init(struct pfs_groups *self, uint64_t room)
 {
-	uint64_t slots = 16;
-	while (slots < room * 2)
-		slots *= 2;
+	uint64_t slots = 64;
 	memset(self, 0, sizeof(*self));
-	if (whos * instruments <= slots) {
-		self->instruments = instruments;
-		slots = whos * instruments + 1;
-	}
-	self->group = calloc(room + 1, sizeof(*self->group));
+	for (self->index_bits = 6; slots < room * 2; self->index_bits++)
+		slots *= 2;
+	self->group = pfs_big_malloc((room + 1) * sizeof(*self->group));
 	self->index = malloc(slots * sizeof(*self->index));
-	self->room = room;
 	self->index_mask = slots - 1;
 	if (self->index != NULL)
 		memset(self->index, 0xFF, slots * sizeof(*self->index));
@@ -59,13 +54,12 @@ void pfs_groups_fini(struct pfs_groups *self)
 	memset(self, 0, sizeof(*self));
 }
 
-/* The slot of the index that has it, or is free for it. There are twice as many as groups. */
+/* The slot of the index that has it, or is free for it. There are twice as many as groups. 16
+ * instruments of somebody lie together, for they are asked for together. */
 static uint32_t *slot_of(const struct pfs_groups *self, uint32_t who, uint32_t instrument)
 {
-	if (self->instruments != 0)
-		return &self->index[who * self->instruments + instrument];
-	uint64_t key = ((uint64_t)who << 32 | instrument) * UINT64_C(0x9E3779B97F4A7C15);
-	uint64_t slot = (key ^ key >> 29) & self->index_mask;
+	uint64_t key = ((uint64_t)who << 32 | instrument / 16) * UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t slot = key >> (64 - self->index_bits + 4) << 4 | instrument % 16;
 	for (;; slot = (slot + 1) & self->index_mask) {
 		uint32_t found = self->index[slot];
 		if (found == PFS_NONE || (self->group[found].who == who &&
@@ -79,9 +73,8 @@ struct pfs_group *pfs_groups_have(struct pfs_groups *self, uint32_t who, uint32_
 	uint32_t *slot = slot_of(self, who, instrument);
 	if (*slot == PFS_NONE) {
 		*slot = (uint32_t)self->count;
-		self->group[self->count].who = who;
-		self->group[self->count].instrument = instrument;
-		self->count++;
+		self->group[self->count++] =
+			(struct pfs_group){ .who = who, .instrument = instrument };
 	}
 	return &self->group[*slot];
 }
@@ -153,78 +146,83 @@ static void add_thread_cell(struct pfs_group *group, const struct pfs_seen_cell 
 	add_marks(&group->marks, &marks);
 }
 
+/* Marks of whoever is above threads: of those below, and of the own cell. */
+struct party {
+	struct pfs_seen_marks below, own;
+};
+
 /* There is one for each row at most; of a damaged box the last counts. What it has now was there,
  * too, whatever its marks say; and may be below zero under rules that are not exact. */
-static void add_own_cell(struct pfs_group *group, const struct pfs_seen_cell *cell, int table)
+static void add_own_marks(struct party *party, const struct pfs_seen_cell *cell, int table)
 {
 	int64_t count = less(cell->allocs, cell->frees);
 	int64_t bytes = less(cell->alloc_bytes, cell->free_bytes);
-	add_cell_sums(group, cell);
-	group->own = cell->marks[table];
-	group->own.high_count = larger(group->own.high_count, count);
-	group->own.high_bytes = larger(group->own.high_bytes, bytes);
-	raise_by(&group->marks.low_count, smaller(0, count));
-	raise_by(&group->marks.low_bytes, smaller(0, bytes));
+	party->own = cell->marks[table];
+	party->own.high_count = larger(party->own.high_count, count);
+	party->own.high_bytes = larger(party->own.high_bytes, bytes);
+	raise_by(&party->below.low_count, smaller(0, count));
+	raise_by(&party->below.low_bytes, smaller(0, bytes));
 }
 
-/* Nothing is added from below any more: from own and marks to marks. */
-static void close_marks(struct pfs_group *group)
+static void add_marks_below(struct party *party, const struct pfs_seen_cell *cell, int table)
 {
-	struct pfs_seen_marks *marks = &group->marks;
-	raise_by(&marks->high_count, group->own.high_count);
-	raise_by(&marks->high_bytes, group->own.high_bytes);
-	marks->high_count = larger(marks->high_count, group->own.low_count);
-	marks->high_bytes = larger(marks->high_bytes, group->own.low_bytes);
+	struct pfs_seen_marks marks = marks_of_thread(cell, table);
+	add_marks(&party->below, &marks);
+}
+
+static struct pfs_seen_marks marks_of_party(const struct party *party)
+{
+	struct pfs_seen_marks marks = party->below;
+	raise_by(&marks.high_count, party->own.high_count);
+	raise_by(&marks.high_bytes, party->own.high_bytes);
+	marks.high_count = larger(marks.high_count, party->own.low_count);
+	marks.high_bytes = larger(marks.high_bytes, party->own.low_bytes);
+	return marks;
 }
 
 /* ---- tables ---- */
 
-/* How many somebodies a table has rows of. */
-static uint64_t whos_of(const struct pfs_snapshot *snapshot, enum pfs_box_table table)
+/* While rows are made. */
+struct making {
+	struct pfs_snapshot *snapshot;
+	struct party (*accounts)[PFS_TABLES]; /* by the accounts' groups */
+	uint32_t *others;                     /* cells that are in no account's row */
+	uint64_t other_count;
+};
+
+static void add_to_account(struct making *self, const struct pfs_seen_cell *cell)
 {
-	const uint32_t whos[PFS_TABLES] = { snapshot->thread_count, snapshot->account_count,
-					    snapshot->user_count, snapshot->host_count, 1 };
-	return whos[table];
+	struct pfs_groups *groups = &self->snapshot->rows->tables[PFS_TABLE_ACCOUNT];
+	struct pfs_group *group = pfs_groups_have(groups, cell->account, cell->instrument);
+	struct party *parties = self->accounts[group - groups->group];
+	group->is_missed = self->snapshot->accounts[cell->account].is_missed;
+	add_cell_sums(group, cell);
+	for (int t = PFS_TABLE_ACCOUNT; t < PFS_TABLES; t++) {
+		if (cell->level == PFS_CELL_OF_ACCOUNT)
+			add_own_marks(&parties[t], cell, t);
+		else
+			add_marks_below(&parties[t], cell, t);
+	}
 }
 
-static bool make_threads(struct pfs_snapshot *snapshot)
+/* Threads and accounts, and what is left for those above. */
+static void sort_cells(struct making *self)
 {
-	const struct pfs_seen_cells *cells = &snapshot->rows->cells;
-	struct pfs_groups *groups = &snapshot->rows->tables[PFS_TABLE_THREAD];
-	if (!pfs_groups_init(groups, cells->count, snapshot->thread_count,
-			     snapshot->instrument_count))
-		return false;
+	const struct pfs_seen_cells *cells = &self->snapshot->rows->cells;
+	struct pfs_groups *threads = &self->snapshot->rows->tables[PFS_TABLE_THREAD];
+	struct pfs_groups *accounts = &self->snapshot->rows->tables[PFS_TABLE_ACCOUNT];
 	for (uint64_t i = 0; i < cells->count; i++) {
 		const struct pfs_seen_cell *cell = &cells->cell[i];
 		if (cell->level == PFS_CELL_OF_THREAD && cell->thread != PFS_NONE)
-			add_thread_cell(pfs_groups_have(groups, cell->thread, cell->instrument),
+			add_thread_cell(pfs_groups_have(threads, cell->thread, cell->instrument),
 					cell, PFS_TABLE_THREAD);
-	}
-	return true;
-}
-
-/* The accounts' rows, with the marks that are for a table. */
-static bool make_accounts(const struct pfs_snapshot *snapshot, int table,
-			  struct pfs_groups *groups)
-{
-	const struct pfs_seen_cells *cells = &snapshot->rows->cells;
-	if (!pfs_groups_init(groups, cells->count, snapshot->account_count,
-			     snapshot->instrument_count))
-		return false;
-	for (uint64_t i = 0; i < cells->count; i++) {
-		const struct pfs_seen_cell *cell = &cells->cell[i];
-		if (cell->account == PFS_NONE || cell->level > PFS_CELL_OF_ACCOUNT)
-			continue;
-		struct pfs_group *group = pfs_groups_have(groups, cell->account, cell->instrument);
-		group->is_missed = snapshot->accounts[cell->account].is_missed;
-		if (cell->level == PFS_CELL_OF_ACCOUNT)
-			add_own_cell(group, cell, table);
+		if (cell->account != PFS_NONE && cell->level <= PFS_CELL_OF_ACCOUNT)
+			add_to_account(self, cell);
 		else
-			add_thread_cell(group, cell, table);
+			self->others[self->other_count++] = (uint32_t)i;
 	}
-	for (uint64_t i = 0; i < groups->count; i++)
-		close_marks(&groups->group[i]);
-	return true;
+	for (uint64_t i = 0; i < accounts->count; i++)
+		accounts->group[i].marks = marks_of_party(&self->accounts[i][PFS_TABLE_ACCOUNT]);
 }
 
 static uint32_t who_of_cell(const struct pfs_seen_cell *cell, int table)
@@ -247,53 +245,79 @@ static bool is_missed(const struct pfs_snapshot *snapshot, int table, uint32_t w
 }
 
 /* Of users, hosts, global: their own cells, and those of threads without an account. */
-static void add_cells_above(const struct pfs_snapshot *snapshot, int table,
-			    struct pfs_groups *groups)
+static void add_cells_above(const struct making *self, int table, struct party *parties)
 {
-	const struct pfs_seen_cells *cells = &snapshot->rows->cells;
+	struct pfs_groups *groups = &self->snapshot->rows->tables[table];
 	const uint32_t own = PFS_CELL_OF_USER + (uint32_t)(table - PFS_TABLE_USER);
-	for (uint64_t i = 0; i < cells->count; i++) {
-		const struct pfs_seen_cell *cell = &cells->cell[i];
+	for (uint64_t i = 0; i < self->other_count; i++) {
+		const struct pfs_seen_cell *cell =
+			&self->snapshot->rows->cells.cell[self->others[i]];
 		uint32_t who = who_of_cell(cell, table);
-		bool is_of_thread = cell->level == PFS_CELL_OF_THREAD && cell->account == PFS_NONE;
+		bool is_of_thread = cell->level == PFS_CELL_OF_THREAD;
 		if (who == PFS_NONE || (cell->level != own && !is_of_thread))
 			continue;
 		struct pfs_group *group = pfs_groups_have(groups, who, cell->instrument);
+		struct party *party = &parties[group - groups->group];
+		add_cell_sums(group, cell);
 		if (is_of_thread)
-			add_thread_cell(group, cell, table);
+			add_marks_below(party, cell, table);
 		else
-			add_own_cell(group, cell, table);
+			add_own_marks(party, cell, table);
 	}
 	for (uint64_t i = 0; i < groups->count; i++)
-		close_marks(&groups->group[i]);
+		groups->group[i].marks = marks_of_party(&parties[i]);
 }
 
-static bool make_above(struct pfs_snapshot *snapshot, int table)
+static void add_accounts_above(const struct making *self, int table)
 {
-	struct pfs_groups accounts, *groups = &snapshot->rows->tables[table];
-	bool fine = make_accounts(snapshot, table, &accounts) &&
-		    pfs_groups_init(groups, snapshot->rows->cells.count,
-				    whos_of(snapshot, (enum pfs_box_table)table),
-				    snapshot->instrument_count);
-	if (fine)
-		add_cells_above(snapshot, table, groups);
-	for (uint64_t i = 0; fine && i < accounts.count; i++) {
-		const struct pfs_group *from = &accounts.group[i];
+	const struct pfs_snapshot *snapshot = self->snapshot;
+	const struct pfs_groups *accounts = &snapshot->rows->tables[PFS_TABLE_ACCOUNT];
+	struct pfs_groups *groups = &snapshot->rows->tables[table];
+	for (uint64_t i = 0; i < accounts->count; i++) {
+		const struct pfs_group *from = &accounts->group[i];
 		uint32_t who = who_of_account(&snapshot->accounts[from->who], table);
 		if (who == PFS_NONE)
 			continue;
 		struct pfs_group *to = pfs_groups_have(groups, who, from->instrument);
+		struct pfs_seen_marks marks = marks_of_party(&self->accounts[i][table]);
 		raise_by(&to->allocs, from->allocs);
 		raise_by(&to->frees, from->frees);
 		raise_by(&to->alloc_bytes, from->alloc_bytes);
 		raise_by(&to->free_bytes, from->free_bytes);
-		add_marks(&to->marks, &from->marks);
+		add_marks(&to->marks, &marks);
 		to->is_missed |= from->is_missed;
 	}
-	for (uint64_t i = 0; fine && i < groups->count; i++)
+	for (uint64_t i = 0; i < groups->count; i++)
 		groups->group[i].is_missed |= is_missed(snapshot, table, groups->group[i].who);
-	pfs_groups_fini(&accounts);
+}
+
+static bool make_above(const struct making *self, int table)
+{
+	uint64_t accounts = self->snapshot->rows->tables[PFS_TABLE_ACCOUNT].count;
+	struct party *parties = calloc(self->other_count + 1, sizeof(*parties));
+	bool fine = parties != NULL && pfs_groups_init(&self->snapshot->rows->tables[table],
+						       self->other_count + accounts);
+	if (fine) {
+		add_cells_above(self, table, parties);
+		add_accounts_above(self, table);
+	}
+	free(parties);
 	return fine;
+}
+
+static bool make_tables(struct making *self)
+{
+	uint64_t count = self->snapshot->rows->cells.count;
+	struct pfs_groups *tables = self->snapshot->rows->tables;
+	self->accounts = calloc(count + 1, sizeof(*self->accounts));
+	self->others = malloc((count + 1) * sizeof(*self->others));
+	if (self->accounts == NULL || self->others == NULL ||
+	    !pfs_groups_init(&tables[PFS_TABLE_THREAD], count) ||
+	    !pfs_groups_init(&tables[PFS_TABLE_ACCOUNT], count))
+		return false;
+	sort_cells(self);
+	return make_above(self, PFS_TABLE_USER) && make_above(self, PFS_TABLE_HOST) &&
+	       make_above(self, PFS_TABLE_GLOBAL);
 }
 
 /* ---- bases ---- */
@@ -343,17 +367,14 @@ static void set_bases(const struct pfs_reader *self, struct pfs_snapshot *snapsh
 	}
 }
 
-bool pfs_rows_make(const struct pfs_reader *self, struct pfs_snapshot *snapshot,
-		   enum pfs_box_table table)
+bool pfs_rows_make(const struct pfs_reader *self, struct pfs_snapshot *snapshot)
 {
-	struct pfs_snapshot_rows *rows = snapshot->rows;
-	bool fine = table == PFS_TABLE_THREAD  ? make_threads(snapshot) :
-		    table == PFS_TABLE_ACCOUNT ? make_accounts(snapshot, table,
-							       &rows->tables[table]) :
-						 make_above(snapshot, (int)table);
-	if (fine)
-		set_bases(self, snapshot, table);
-	rows->is_made[table] = fine;
+	struct making making = { .snapshot = snapshot };
+	bool fine = make_tables(&making);
+	free(making.accounts);
+	free(making.others);
+	for (int t = 0; fine && t < PFS_TABLES; t++)
+		set_bases(self, snapshot, (enum pfs_box_table)t);
 	return fine;
 }
 
@@ -371,9 +392,11 @@ void pfs_rows_free(struct pfs_snapshot_rows *rows)
 
 uint64_t pfs_snapshot_row_count(const struct pfs_snapshot *snapshot, enum pfs_box_table table)
 {
+	const uint32_t whos[PFS_TABLES] = { snapshot->thread_count, snapshot->account_count,
+					    snapshot->user_count, snapshot->host_count, 1 };
 	if (snapshot->rows == NULL || table >= PFS_TABLES)
 		return 0;
-	return whos_of(snapshot, table) * snapshot->instrument_count;
+	return (uint64_t)whos[table] * snapshot->instrument_count;
 }
 
 static void fill(struct pfs_row *row, const struct pfs_group *group)
@@ -393,7 +416,7 @@ static void fill(struct pfs_row *row, const struct pfs_group *group)
 bool pfs_snapshot_row(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint64_t i,
 		      struct pfs_row *row)
 {
-	if (i >= pfs_snapshot_row_count(snapshot, table) || !snapshot->rows->is_made[table])
+	if (i >= pfs_snapshot_row_count(snapshot, table))
 		return false;
 	memset(row, 0, sizeof(*row));
 	row->table = table;

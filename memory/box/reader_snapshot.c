@@ -169,11 +169,7 @@ static bool take_parts(struct pfs_taking *take, unsigned parts)
 		return false;
 	pfs_cells_rebase(reader, cells, snapshot->truncates);
 	snapshot->cell_count = cells->count;
-	bool fine = true, all = parts / PFS_SNAPSHOT_TABLE(0) == 0;
-	for (int t = 0; fine && t < PFS_TABLES; t++)
-		if (all || (parts & PFS_SNAPSHOT_TABLE(t)) != 0)
-			fine = pfs_rows_make(reader, snapshot, (enum pfs_box_table)t);
-	return fine;
+	return pfs_rows_make(reader, snapshot);
 }
 
 static struct pfs_snapshot *take_once(struct pfs_reader *reader, unsigned parts)
@@ -231,19 +227,6 @@ struct pfs_snapshot *pfs_snapshot_take(struct pfs_reader *self, unsigned parts,
 	struct pfs_snapshot *snapshot = pfs_snapshot_take_locked(self, parts, message);
 	pfs_tools_unlock(lock);
 	return snapshot;
-}
-
-bool pfs_snapshot_add(struct pfs_reader *self, struct pfs_snapshot *snapshot,
-		      enum pfs_box_table table)
-{
-	if (snapshot->rows == NULL || snapshot->rows->is_made[table])
-		return snapshot->rows != NULL;
-	int lock = self->is_copy ? -1 : pfs_tools_lock(self, false, NULL);
-	bool fine = !is_truncated_since(self, snapshot) && pfs_rows_make(self, snapshot, table);
-	pfs_tools_unlock(lock);
-	if (!fine && !snapshot->rows->is_made[table])
-		pfs_groups_fini(&snapshot->rows->tables[table]);
-	return fine;
 }
 
 void pfs_snapshot_free(struct pfs_snapshot *snapshot)

@@ -8,13 +8,9 @@
  * account, too. And an account that goes.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <pfslab/memory.h>
-
-#include "memory/accounts/books.h"
+#include "common_test.h"
 
 static struct pfs_books *books;
 static pfs_memory_key key;
@@ -23,39 +19,36 @@ static uint32_t faults;
 static void open_books(const char *rule, uint32_t accounts_max)
 {
 	struct pfs_memory_config config;
-	struct pfs_message message;
 	pfs_memory_config_init(&config);
 	config.rule = rule;
 	config.is_private = true;
 	config.tick_ms = 0;
 	config.accounts_max = accounts_max;
-	if (pfs_memory_open(&config, &books, &message) != PFS_OK) {
-		fprintf(stderr, "%s\n", message.text);
-		exit(2);
-	}
-	key = pfs_memory_register(books, "memory/test/case");
+	books = books_or_exit(&config, "memory/test/case", &key);
 }
 
-/* The sums of all cells of a level, and of a thread's cells where it is asked for. */
+struct level_sums {
+	uint32_t level;
+	struct pfs_cell_sums sums;
+};
+
+static void add_of_level(struct pfs_cell *cell, struct pfs_cell_sums sums, void *context)
+{
+	struct level_sums *all = context;
+	if (cell->level != all->level)
+		return;
+	all->sums.allocs += sums.allocs;
+	all->sums.frees += sums.frees;
+	all->sums.alloc_bytes += sums.alloc_bytes;
+	all->sums.free_bytes += sums.free_bytes;
+}
+
+/* The sums of all cells of a level. */
 static struct pfs_cell_sums sums_of(uint32_t level)
 {
-	struct pfs_cell_sums all = { 0, 0, 0, 0 };
-	struct pfs_walk walk;
-	struct pfs_cell *cell;
-	pfs_desk_open(books);
-	pfs_walk_begin(&walk, books->shelves[PFS_SHELF_CELLS].handle, PFS_WALK_LIVE);
-	while ((cell = pfs_walk_next(&walk)) != NULL) {
-		struct pfs_cell_sums sums = pfs_cell_read(cell);
-		if (cell->level != level)
-			continue;
-		all.allocs += sums.allocs;
-		all.frees += sums.frees;
-		all.alloc_bytes += sums.alloc_bytes;
-		all.free_bytes += sums.free_bytes;
-	}
-	pfs_walk_end(&walk);
-	pfs_desk_close(books);
-	return all;
+	struct level_sums all = { level, { 0, 0, 0, 0 } };
+	visit_cells(books, add_of_level, &all);
+	return all.sums;
 }
 
 static void expect(const char *what, uint32_t level, int64_t allocs, int64_t frees, int64_t current)
@@ -194,9 +187,9 @@ static void case_below_zero(const char *rule)
 	int64_t lowest = 0;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct pfs_memory_thread *thread = i == 0 ? one : two;
-		if (thread->cells[0] == NULL)
+		if (thread->all_cells[1] == NULL)
 			continue;
-		struct pfs_cell_sums sums = pfs_cell_read(thread->cells[0]);
+		struct pfs_cell_sums sums = pfs_cell_read(thread->all_cells[1]);
 		int64_t current = (int64_t)(sums.alloc_bytes - sums.free_bytes);
 		lowest = current < lowest ? current : lowest;
 	}
@@ -242,24 +235,45 @@ static void case_marks(const char *rule)
 	struct pfs_memory_thread *one = pfs_memory_thread_begin(books, "a", "u", "h", true);
 	for (uint32_t i = 0; i < 10; i++)
 		notes[i] = pfs_memory_allocated(one, key, 100);
-	expect_marks("ten blocks", one->cells[0], PFS_TABLE_THREAD, 0, 1000);
+	expect_marks("ten blocks", one->all_cells[1], PFS_TABLE_THREAD, 0, 1000);
 	/* Others free four: a new block is no new mark. */
 	for (uint32_t i = 0; i < 4; i++)
 		pfs_memory_freed(books, NULL, notes[i], 100);
 	notes[0] = pfs_memory_allocated(one, key, 100);
-	expect_marks("four less, one more", one->cells[0], PFS_TABLE_THREAD, 0, 1000);
+	expect_marks("four less, one more", one->all_cells[1], PFS_TABLE_THREAD, 0, 1000);
 	notes[1] = pfs_memory_allocated(one, key, 500);
-	expect_marks("a large one", one->cells[0], PFS_TABLE_THREAD, 0, 1200);
+	expect_marks("a large one", one->all_cells[1], PFS_TABLE_THREAD, 0, 1200);
 	truncate_table(PFS_TABLE_THREAD);
 	pfs_memory_freed(books, one, notes[1], 500);
 	notes[1] = pfs_memory_allocated(one, key, 50);
-	expect_marks("after TRUNCATE", one->cells[0], PFS_TABLE_THREAD, 700, 750);
-	expect_marks("of another table", one->cells[0], PFS_TABLE_USER, 0, 1200);
+	expect_marks("after TRUNCATE", one->all_cells[1], PFS_TABLE_THREAD, 700, 750);
+	expect_marks("of another table", one->all_cells[1], PFS_TABLE_USER, 0, 1200);
 	for (uint32_t i = 5; i < 10; i++)
 		pfs_memory_freed(books, one, notes[i], 100);
 	notes[5] = pfs_memory_allocated(one, key, 1000);
-	expect_marks("down and up", one->cells[0], PFS_TABLE_THREAD, 250, 1250);
+	expect_marks("down and up", one->all_cells[1], PFS_TABLE_THREAD, 250, 1250);
 	pfs_memory_thread_end(one);
+	pfs_memory_close(books);
+}
+
+/* What was counted is counted when it is freed; what was not, never. */
+static void case_enabled(const char *rule)
+{
+	open_books(rule, 16);
+	struct pfs_memory_thread *one = pfs_memory_thread_begin(books, "a", "u", "h", true);
+	struct pfs_memory_thread *two = pfs_memory_thread_begin(books, "b", "u", "h", false);
+	struct pfs_memory_note counted = pfs_memory_allocated(one, key, 100);
+	pfs_memory_enable(books, key, false);
+	struct pfs_memory_note not_counted = pfs_memory_allocated(one, key, 10);
+	pfs_memory_freed(books, one, counted, 100);
+	pfs_memory_enable(books, key, true);
+	pfs_memory_freed(books, one, not_counted, 10);
+	pfs_memory_freed(books, one, pfs_memory_allocated(two, key, 7), 7);
+	(void)pfs_memory_allocated(one, key, 1);
+	(void)pfs_memory_allocated(one, 0, 3);
+	(void)pfs_memory_allocated(one, 1000000, 3);
+	(void)pfs_memory_allocated(NULL, key, 3);
+	expect("one block before and one after", PFS_CELL_OF_THREAD, 2, 1, 1);
 	pfs_memory_close(books);
 }
 
@@ -273,6 +287,7 @@ static const struct {
 	{ "account_goes", case_account_goes },
 	{ "below_zero", case_below_zero },
 	{ "marks", case_marks },
+	{ "enabled", case_enabled },
 };
 
 int main(int argc, char **argv)

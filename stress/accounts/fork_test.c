@@ -8,15 +8,11 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <pfslab/memory.h>
-
-#include "memory/accounts/books.h"
+#include "common_test.h"
 
 static struct pfs_books *books;
 static pfs_memory_key key;
@@ -30,34 +26,26 @@ static void check(bool is_right, const char *what)
 	faults++;
 }
 
+static void add_current(struct pfs_cell *cell, struct pfs_cell_sums sums, void *context)
+{
+	(void)cell;
+	*(uint64_t *)context += sums.alloc_bytes - sums.free_bytes;
+}
+
 static uint64_t in_use(void)
 {
 	uint64_t bytes = 0;
-	struct pfs_walk walk;
-	struct pfs_cell *cell;
-	pfs_desk_open(books);
-	pfs_walk_begin(&walk, books->shelves[PFS_SHELF_CELLS].handle, PFS_WALK_LIVE);
-	while ((cell = pfs_walk_next(&walk)) != NULL) {
-		struct pfs_cell_sums sums = pfs_cell_read(cell);
-		bytes += sums.alloc_bytes - sums.free_bytes;
-	}
-	pfs_walk_end(&walk);
-	pfs_desk_close(books);
+	visit_cells(books, add_current, &bytes);
 	return bytes;
 }
 
 static void open_books(const char *folder)
 {
 	struct pfs_memory_config config;
-	struct pfs_message message;
 	pfs_memory_config_init(&config);
 	config.folder = folder;
 	config.tick_ms = 2;
-	if (pfs_memory_open(&config, &books, &message) != PFS_OK) {
-		fprintf(stderr, "accounts_fork_test: %s\n", message.text);
-		exit(2);
-	}
-	key = pfs_memory_register(books, "memory/test/fork");
+	books = books_or_exit(&config, "memory/test/fork", &key);
 }
 
 /* The other life of the parent, on another thread: it waits, and is not there in the child. */

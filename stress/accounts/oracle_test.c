@@ -13,13 +13,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <pfslab/memory.h>
-
-#include "memory/accounts/books.h"
+#include "common_test.h"
 
 #define ACCOUNTS 8u
 #define INSTRUMENTS 5u
@@ -171,24 +167,21 @@ static uint32_t account_of(const struct pfs_books *self, uint32_t reference)
 	return (uint32_t)(party->user[4] - '0') + 4 * (uint32_t)(party->host[4] - '0');
 }
 
+static void add_to_row(struct pfs_cell *cell, struct pfs_cell_sums sums, void *context)
+{
+	struct row *row = &global_row[cell->instrument - 1];
+	(void)context;
+	if (cell->account != 0)
+		row = &rows[account_of(books, cell->account)][cell->instrument - 1];
+	row->current += sums.alloc_bytes - sums.free_bytes;
+	row->allocs += sums.allocs;
+}
+
 static void read_rows(void)
 {
-	struct pfs_walk walk;
-	struct pfs_cell *cell;
 	memset(rows, 0, sizeof(rows));
 	memset(global_row, 0, sizeof(global_row));
-	pfs_desk_open(books);
-	pfs_walk_begin(&walk, books->shelves[PFS_SHELF_CELLS].handle, PFS_WALK_LIVE);
-	while ((cell = pfs_walk_next(&walk)) != NULL) {
-		struct pfs_cell_sums sums = pfs_cell_read(cell);
-		struct row *row = &global_row[cell->instrument - 1];
-		if (cell->account != 0)
-			row = &rows[account_of(books, cell->account)][cell->instrument - 1];
-		row->current += sums.alloc_bytes - sums.free_bytes;
-		row->allocs += sums.allocs;
-	}
-	pfs_walk_end(&walk);
-	pfs_desk_close(books);
+	visit_cells(books, add_to_row, NULL);
 }
 
 static uint32_t compare(bool says)
@@ -220,16 +213,12 @@ static uint32_t compare(bool says)
 static void open_books(const char *rule)
 {
 	struct pfs_memory_config config;
-	struct pfs_message message;
 	pfs_memory_config_init(&config);
 	config.rule = rule;
 	config.is_private = true;
 	config.tick_ms = 3;
-	if (pfs_memory_open(&config, &books, &message) != PFS_OK) {
-		fprintf(stderr, "%s\n", message.text);
-		exit(2);
-	}
-	for (uint32_t i = 0; i < INSTRUMENTS; i++) {
+	books = books_or_exit(&config, "memory/test/what_0", &keys[0]);
+	for (uint32_t i = 1; i < INSTRUMENTS; i++) {
 		char name[64];
 		(void)snprintf(name, sizeof(name), "memory/test/what_%u", i);
 		keys[i] = pfs_memory_register(books, name);

@@ -20,9 +20,6 @@ bool pfs_sql_refuse(struct pfs_message *message, const char *format, ...)
 	return false;
 }
 
-/* So that rows of only those tables are made that are asked for, even if none is. */
-#define NO_TABLE PFS_SNAPSHOT_TABLE(PFS_TABLES)
-
 static void free_moment(struct pfs_moment *moment)
 {
 	pfs_snapshot_free(moment->snapshot);
@@ -155,19 +152,6 @@ static struct pfs_moment *make_moment(struct pfs_session *self, sqlite3_stmt *st
 	return moment;
 }
 
-/* Another table is made of the same moment's cells. Ticks are of the past: that they are seen a
- * little later changes nothing. */
-static bool have_parts(struct pfs_session *self, struct pfs_moment *moment, unsigned parts)
-{
-	if (((parts & ~moment->parts) & PFS_SNAPSHOT_TICKS) != 0)
-		return false;
-	for (int t = 0; t < PFS_TABLES; t++)
-		if ((parts & PFS_SNAPSHOT_TABLE(t)) != 0 &&
-		    !pfs_snapshot_add(self->reader, moment->snapshot, (enum pfs_box_table)t))
-			return false;
-	return true;
-}
-
 struct pfs_moment *pfs_session_enter(struct pfs_session *self, unsigned parts,
 				     struct pfs_message *message)
 {
@@ -176,9 +160,10 @@ struct pfs_moment *pfs_session_enter(struct pfs_session *self, unsigned parts,
 	sqlite3_stmt *statement = running_statement(self);
 	struct pfs_moment *moment = statement == NULL ? NULL : moment_of(self, statement);
 	/* Ticks are of the past: that they are seen a little later changes nothing. */
-	if (moment == NULL || !have_parts(self, moment, parts)) {
+	/* Ticks are of the past: that they are seen a little later changes nothing. */
+	if (moment == NULL || (parts & ~moment->parts) != 0) {
 		drop_old(self);
-		moment = make_moment(self, statement, parts | self->parts | NO_TABLE, message);
+		moment = make_moment(self, statement, parts | self->parts, message);
 		self->parts = 0;
 	}
 	if (moment != NULL)

@@ -134,7 +134,7 @@ static void summary_value(struct pfs_cursor *cursor, int column, sqlite3_context
 	{                                                                  \
 		.name = "memory_summary_" kind "_by_event_name",           \
 		.schema = "performance_schema", .columns = who_columns SUMS, \
-		.rows = table, .parts = PFS_SNAPSHOT_TABLE(table),         \
+		.rows = table,                                           \
 		.row_limit = summary_limit, .there = summary_there,        \
 		.value = summary_value, __VA_ARGS__                        \
 	}

@@ -1,0 +1,230 @@
+/*
+ * cost.c - what it costs to count: pairs of malloc and free without accounts, and under each rule,
+ * in turns.
+ *
+ * usage: pfs-accounts-cost [--threads=N] [--foreign] [--rounds=N] [--ms=N]
+ * Each thread replaces blocks of 16 to 512 bytes in a table of 512, at random. --foreign: of a
+ * table that is all threads', so that many frees are of others' blocks. A round has a slice of
+ * each way, in an order that turns. One line of JSON: {"threads", "foreign", "ways": {name: [ns a
+ * pair, by round]}}. Exit 2: bad usage.
+ */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <pfslab/memory.h>
+
+#include "containers/atomic.h"
+
+#define BLOCKS 512u
+#define THREADS_MAX 64u
+#define ROUNDS_MAX 1000u
+#define BATCH 256u
+
+static const char *const ways[] = { "none", "header", "exact", "freer", "global" };
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+struct slice {
+	struct pfs_books *books; /* NULL: without accounts */
+	pfs_memory_key key;
+	bool has_header;         /* 16 bytes more, and nothing else */
+	bool is_foreign;
+	_Atomic(void *) *table;  /* all threads' */
+	_Atomic(bool) *ends;
+	pthread_barrier_t *begin;
+	uint64_t pairs, ns, seed;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t draw(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static void *take(const struct slice *self, struct pfs_memory_thread *thread, size_t bytes)
+{
+	void *block;
+	if (self->books != NULL)
+		block = pfs_memory_malloc(self->books, thread, self->key, bytes);
+	else
+		block = malloc(bytes + (self->has_header ? 16 : 0));
+	if (block == NULL)
+		abort();
+	*(uint64_t *)block = bytes;
+	return block;
+}
+
+static void give(const struct slice *self, struct pfs_memory_thread *thread, void *block)
+{
+	if (self->books != NULL)
+		pfs_memory_free(self->books, thread, block);
+	else
+		free(block);
+}
+
+static void batch(const struct slice *self, struct pfs_memory_thread *thread, void **own,
+		  uint64_t *state)
+{
+	for (uint32_t i = 0; i < BATCH; i++) {
+		uint64_t drawn = draw(state);
+		void *block = take(self, thread, 16 + (drawn >> 32) % 497);
+		void *before;
+		if (self->is_foreign) {
+			before = pfs_exchange_seq(&self->table[drawn % BLOCKS], block);
+		} else {
+			before = own[drawn % BLOCKS];
+			own[drawn % BLOCKS] = block;
+		}
+		give(self, thread, before);
+	}
+}
+
+static void *work(void *context)
+{
+	struct slice *self = context;
+	uint64_t state = self->seed;
+	void *own[BLOCKS] = { NULL };
+	struct pfs_memory_thread *thread =
+		pfs_memory_thread_begin(self->books, "cost", "user", "host", true);
+	(void)pthread_barrier_wait(self->begin);
+	uint64_t begin = now_ns();
+	while (!pfs_load_relaxed(self->ends)) {
+		batch(self, thread, own, &state);
+		self->pairs += BATCH;
+	}
+	self->ns = now_ns() - begin;
+	for (uint32_t i = 0; i < BLOCKS; i++)
+		give(self, thread, own[i]);
+	pfs_memory_thread_end(thread);
+	return NULL;
+}
+
+struct options {
+	uint32_t threads, rounds, ms;
+	bool is_foreign;
+};
+
+/* Nanoseconds a pair and thread. */
+static double run_slice(const struct options *options, const struct slice *like, uint64_t seed)
+{
+	static _Atomic(void *) table[BLOCKS];
+	static struct slice slices[THREADS_MAX];
+	pthread_t threads[THREADS_MAX];
+	_Atomic(bool) ends = false;
+	pthread_barrier_t begin;
+	uint64_t pairs = 0, ns = 0;
+	(void)pthread_barrier_init(&begin, NULL, options->threads + 1);
+	for (uint32_t i = 0; i < options->threads; i++) {
+		slices[i] = *like;
+		slices[i].is_foreign = options->is_foreign;
+		slices[i].table = table;
+		slices[i].ends = &ends;
+		slices[i].begin = &begin;
+		slices[i].seed = seed * 7919 + i + 1;
+		if (pthread_create(&threads[i], NULL, work, &slices[i]) != 0)
+			abort();
+	}
+	(void)pthread_barrier_wait(&begin);
+	struct timespec pause = { 0, (long)options->ms * 1000000 };
+	(void)nanosleep(&pause, NULL);
+	pfs_store_relaxed(&ends, true);
+	for (uint32_t i = 0; i < options->threads; i++) {
+		(void)pthread_join(threads[i], NULL);
+		pairs += slices[i].pairs;
+		ns += slices[i].ns;
+	}
+	for (uint32_t i = 0; i < BLOCKS; i++)
+		give(like, NULL, pfs_exchange_seq(&table[i], NULL));
+	(void)pthread_barrier_destroy(&begin);
+	return (double)ns / (double)pairs;
+}
+
+static void open_way(struct slice *slice, uint32_t way)
+{
+	struct pfs_memory_config config;
+	struct pfs_message message;
+	memset((void *)slice, 0, sizeof(*slice));
+	slice->has_header = way == 1;
+	if (way < 2)
+		return;
+	pfs_memory_config_init(&config);
+	config.rule = ways[way];
+	config.is_private = true;
+	if (pfs_memory_open(&config, &slice->books, &message) != PFS_OK) {
+		(void)fprintf(stderr, "pfs-accounts-cost: %s\n", message.text);
+		exit(1);
+	}
+	slice->key = pfs_memory_register(slice->books, "memory/cost/blocks");
+}
+
+static void measure(const struct options *options)
+{
+	static double found[WAYS][ROUNDS_MAX];
+	struct slice slices[WAYS];
+	for (uint32_t way = 0; way < WAYS; way++)
+		open_way(&slices[way], way);
+	for (uint32_t round = 0; round < options->rounds; round++)
+		for (uint32_t i = 0; i < WAYS; i++) {
+			uint32_t way = (uint32_t)((i + round) % WAYS);
+			found[way][round] = run_slice(options, &slices[way], round + 1);
+		}
+	printf("{\"threads\": %u, \"foreign\": %s, \"ways\": {", options->threads,
+	       options->is_foreign ? "true" : "false");
+	for (uint32_t way = 0; way < WAYS; way++) {
+		printf("%s\"%s\": [", way == 0 ? "" : ", ", ways[way]);
+		for (uint32_t round = 0; round < options->rounds; round++)
+			printf("%s%.2f", round == 0 ? "" : ", ", found[way][round]);
+		printf("]");
+		pfs_memory_close(slices[way].books);
+	}
+	printf("}}\n");
+}
+
+/* --name=N, 1 .. most. */
+static bool take_number(const char *argument, const char *name, uint32_t most, uint32_t *value)
+{
+	size_t length = strlen(name);
+	char *end;
+	if (strncmp(argument, name, length) != 0)
+		return false;
+	unsigned long number = strtoul(argument + length, &end, 10);
+	if (argument[length] < '0' || argument[length] > '9' || *end != '\0' || number < 1 ||
+	    number > most) {
+		(void)fprintf(stderr, "pfs-accounts-cost: %s: must be 1 .. %u\n", argument, most);
+		exit(2);
+	}
+	*value = (uint32_t)number;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { 1, 11, 20, false };
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--foreign") == 0)
+			options.is_foreign = true;
+		else if (!take_number(argv[i], "--threads=", THREADS_MAX, &options.threads) &&
+			 !take_number(argv[i], "--rounds=", ROUNDS_MAX, &options.rounds) &&
+			 !take_number(argv[i], "--ms=", 999, &options.ms)) {
+			(void)fprintf(stderr, "pfs-accounts-cost: %s: no such option; usage: "
+				      "[--threads=N] [--foreign] [--rounds=N] [--ms=N]\n", argv[i]);
+			return 2;
+		}
+	}
+	measure(&options);
+	return 0;
+}

@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+"""check_mem.py - pfs-mem on boxes that box_make makes: what it prints, what it changes, what it
+refuses, and with which line and exit status.
+
+usage: check_mem.py prints|changes|wrong|flips PFS_MEM BOX_MAKE
+Exit 0: all as expected. 1: something was not.
+"""
+
+import csv
+import io
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+FAULTS = []
+NUMBERS = ["COUNT_ALLOC", "COUNT_FREE", "SUM_NUMBER_OF_BYTES_ALLOC", "SUM_NUMBER_OF_BYTES_FREE",
+           "LOW_COUNT_USED", "CURRENT_COUNT_USED", "HIGH_COUNT_USED", "LOW_NUMBER_OF_BYTES_USED",
+           "CURRENT_NUMBER_OF_BYTES_USED", "HIGH_NUMBER_OF_BYTES_USED"]
+
+
+def expect(fine, what):
+    if not fine:
+        FAULTS.append(what)
+        print(f"check_mem.py: {what}", file=sys.stderr)
+
+
+class Boxes:
+    """A folder of boxes, and pfs-mem on it."""
+
+    def __init__(self, tool, make):
+        self.tool, self.make = tool, make
+        self.folder = tempfile.mkdtemp(prefix="pfslab-mem-")
+        self.living = []
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def dead(self, name):
+        subprocess.run([self.make, self.path(name), "dead"], check=True)
+        return self.path(name)
+
+    def live(self, name):
+        process = subprocess.Popen([self.make, self.path(name), "live"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        self.living.append(process)
+        return process
+
+    def run(self, *words, status=0):
+        done = subprocess.run([self.tool, *words], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "PFS_MEM_DIR": self.folder})
+        expect(done.returncode == status,
+               f"{words}: exit {done.returncode}, not {status}: {done.stderr}")
+        return done
+
+    def close(self):
+        for process in self.living:
+            process.kill()
+            process.wait()
+        shutil.rmtree(self.folder)
+
+
+def prints(boxes):
+    expect(json.loads(boxes.run("list", "--format", "json").stdout) == [], "no box is listed")
+    boxes.dead("11-1.box")
+    living = boxes.live("12-1.box")
+    listed = json.loads(boxes.run("list", "--format", "json").stdout)
+    expect([row["STATE"] for row in listed] == ["living", "died"], f"the newest first: {listed}")
+    expect(listed[0]["PID"] == living.pid, "the living one's process")
+    expect("living" in boxes.run("list").stdout, "list as text")
+    text = boxes.run("show", "last", "account").stdout.split("\n")
+    expect(text[0].split() == ["USER", "HOST", "EVENT_NAME"] + NUMBERS, f"columns: {text[0]}")
+    rows = json.loads(boxes.run("show", str(living.pid), "thread", "--format=json").stdout)
+    expect(len(rows) == 9, f"3 threads, 3 instruments: {len(rows)}")
+    expect(list(rows[0]) == ["THREAD_ID", "EVENT_NAME"] + NUMBERS, "columns of threads")
+    expect([rows[0][name] for name in NUMBERS] == [5, 2, 5000, 2000, 0, 3, 5, 0, 3000, 5000],
+           f"the first row: {rows[0]}")
+    expect([rows[2][name] for name in NUMBERS] == [0] * 10, "zero rows are there")
+    table = "memory_summary_global_by_event_name"
+    read = list(csv.DictReader(io.StringIO(boxes.run("show", "last", table, "--format",
+                                                     "csv").stdout)))
+    expect([row["CURRENT_NUMBER_OF_BYTES_USED"] for row in read] == ["12000", "500", "0"],
+           f"global: {read}")
+    top = boxes.run("top", "last", "--once", "--count", "1").stdout
+    expect("memory/server/net" in top and "sort" not in top, f"top: {top}")
+    for by, first in (("thread", "3 nobody"), ("account", "app@web1"), ("user", "app"),
+                      ("host", "web1"), ("instrument", "memory/server/net")):
+        rows = json.loads(boxes.run("top", "last", "--once", "--by", by, "--format",
+                                    "json").stdout)
+        expect(rows[0]["WHO"] == first, f"top by {by}: {rows}")
+    dead = boxes.run("top", boxes.path("11-1.box"))  # ends by itself
+    expect("died between" in dead.stdout and "died between" in dead.stderr, "when it died")
+    for words in (["--help"], ["--version"], ["top", "--help"], ["clean", "--help"]):
+        expect(boxes.run(*words).stdout.count("pfs-mem") != 0, f"{words}")
+
+
+def changes(boxes):
+    living = boxes.live("12-1.box")
+    target = str(living.pid)
+    boxes.run("truncate", target, "host")
+    rows = json.loads(boxes.run("show", target, "host", "--format", "json").stdout)
+    expect([rows[0][name] for name in NUMBERS] == [3, 0, 3000, 0, 3, 3, 3, 3000, 3000, 3000],
+           f"after TRUNCATE: {rows[0]}")
+    rows = json.loads(boxes.run("show", target, "user", "--format", "json").stdout)
+    expect(rows[0]["COUNT_FREE"] == 4, f"users are not inside hosts: {rows[0]}")
+    boxes.run("disable", target, "memory/server/%")
+    boxes.run("enable", target, "memory/server/sort")
+    with open(boxes.path("12-1.box"), "rb") as file:
+        file.seek(4096 + 64)
+        expect(file.read(4) == b"\0\1\0\1", "what is enabled")
+    boxes.run("check", boxes.path("12-1.box"))
+    expect("1 of living" in boxes.run("clean").stdout, "a living one stays")
+    boxes.dead("13-1.box")
+    with open(boxes.path("14-1.box"), "w", encoding="utf-8") as file:
+        file.write("no box")
+    expect(boxes.run("clean").stdout.startswith("1 removed"), "the dead one goes")
+    expect(os.path.exists(boxes.path("14-1.box")), "what is no box stays")
+    expect(boxes.run("clean", "--all").stdout.startswith("1 removed"), "but for --all")
+    watch = subprocess.Popen([boxes.tool, "top", boxes.path("12-1.box")], text=True,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    time.sleep(0.5)
+    os.kill(watch.pid, signal.SIGBUS)  # as if the file was cut while it was read
+    line = watch.communicate(timeout=30)[1]
+    expect(watch.returncode == 1 and line.count("\n") == 1 and "cut" in line, f"SIGBUS: {line}")
+    watch = subprocess.Popen([boxes.tool, "top", boxes.path("12-1.box")], text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.5)
+    living.kill()
+    living.wait()
+    out, line = watch.communicate(timeout=30)
+    expect(watch.returncode == 0 and "died between" in line, f"it died meanwhile: {line}")
+    expect("is living" in out, "and was living before")
+    boxes.run("truncate", boxes.path("12-1.box"), "host", status=1)
+    expect(boxes.run("clean").stdout.startswith("1 removed"), "it goes, and its lock")
+    expect(os.listdir(boxes.folder) == [], f"left: {os.listdir(boxes.folder)}")
+
+
+def wrong(boxes):
+    dead = boxes.dead("11-1.box")
+    living = boxes.live("12-1.box")
+    target = str(living.pid)
+
+    def damaged(name, change):
+        shutil.copyfile(dead, boxes.path(name))
+        with open(boxes.path(name), "r+b") as file:
+            change(file)
+        return boxes.path(name)
+
+    def of_version_9(file):
+        file.seek(8)
+        file.write(b"\x09")
+
+    text = boxes.path("text")
+    with open(text, "w", encoding="utf-8") as file:
+        file.write("SELECT 1;\n" * 1000)
+    other = boxes.path("other.box") if os.geteuid() == 0 else "/etc/shadow"
+    if os.geteuid() == 0:
+        shutil.copyfile(dead, other)
+        os.chown(other, 65534, 65534)
+    cut = damaged("cut.box", lambda file: file.truncate(20000))
+    version = damaged("version.box", of_version_9)
+    for words, status, line in (
+            (["show", boxes.path("none.box"), "global"], 1, "cannot be opened"),
+            (["show", text, "global"], 1, "is no box"),
+            (["check", boxes.folder], 1, "not a file"),
+            (["show", version, "global"], 1, "version 9"),
+            (["check", cut], 1, "it was cut"),
+            (["show", other, "global"], 1, "belongs to user"),
+            (["show", target, "memory_summary"], 1, "no table 'memory_summary'"),
+            (["top", target, "--once", "--count", "many"], 2, "whole number"),
+            (["top", target, dead, "--once"], 2, "one too many"),
+            (["truncate", dead, "global"], 1, "can only be read"),
+            (["enable", dead, "memory/server/net"], 1, "can only be read"),
+            (["enable", target, "memory/server/nothing"], 1, "no instrument is named"),
+            (["frobnicate", target], 2, "'frobnicate' is unknown"),
+            (["top", target, "--frobnicate"], 2, "'--frobnicate' is unknown"),
+            (["top", target, "--by", "moon"], 2, "choose instrument"),
+            (["list", "--format", "xml"], 2, "choose text"),
+            (["show", target], 2, "say more"),
+            (["top", "4194305"], 1, "there is no process"),
+            (["top", "1"], 1, "process 1 "),
+            ([], 2, "say what to do")):
+        done = boxes.run(*words, status=status)
+        expect(done.stderr.count("\n") == 1 and line in done.stderr and done.stdout == "",
+               f"{words}: {done.stderr!r}, {done.stdout!r}")
+
+
+def flips(boxes):
+    """Whole processes, for what the reader's own test does in one."""
+    dead = boxes.dead("11-1.box")
+    generator = random.Random(1)
+    with open(dead, "rb") as file:
+        good = file.read()
+    used = [at for at in range(0, len(good), 4096) if good[at:at + 4096].strip(b"\0")]
+    for _ in range(300):
+        at = generator.choice(used) + generator.randrange(4096)
+        with open(dead, "r+b") as file:
+            file.seek(at)
+            file.write(bytes([good[at] ^ 1 << generator.randrange(8)]))
+        done = subprocess.run([boxes.tool, "check", dead], capture_output=True, text=True,
+                              timeout=60, errors="replace", check=False)
+        said = done.stdout + done.stderr
+        expect(done.returncode in (0, 1) and said.count("\n") == 1, f"byte {at}: {said}")
+        with open(dead, "r+b") as file:
+            file.seek(at)
+            file.write(good[at:at + 1])
+
+
+if __name__ == "__main__":
+    BOXES = Boxes(*sys.argv[2:])
+    try:
+        {"prints": prints, "changes": changes, "wrong": wrong, "flips": flips}[sys.argv[1]](BOXES)
+    finally:
+        BOXES.close()
+    sys.exit(bool(FAULTS))

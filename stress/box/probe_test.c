@@ -1,0 +1,73 @@
+#include "probe_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/box/reader.h"
+
+static void must_be_line(const struct pfs_message *message)
+{
+	size_t length = strnlen(message->text, sizeof(message->text));
+	if (length > 10 && length < sizeof(message->text) && strchr(message->text, '\n') == NULL)
+		return;
+	(void)fprintf(stderr, "not one line: '%s'\n", message->text);
+	abort();
+}
+
+/* The lengths of all texts: reads past an end are seen by AddressSanitizer. */
+static size_t read_texts(const struct pfs_snapshot *snapshot)
+{
+	size_t sum = strlen(snapshot->info.program) + strlen(snapshot->info.command);
+	for (uint32_t i = 0; i < snapshot->instrument_count; i++)
+		sum += strlen(snapshot->instruments[i].name);
+	for (uint32_t i = 0; i < snapshot->thread_count; i++)
+		sum += strlen(snapshot->threads[i].name);
+	for (uint32_t i = 0; i < snapshot->account_count; i++)
+		sum += strlen(snapshot->accounts[i].user_name) +
+		       strlen(snapshot->accounts[i].host_name);
+	for (uint32_t i = 0; i < snapshot->module_count; i++)
+		sum += strlen(snapshot->modules[i].path);
+	return sum;
+}
+
+static int64_t read_rows(const struct pfs_snapshot *snapshot)
+{
+	uint64_t sum = 0;
+	struct pfs_row row;
+	for (int t = 0; t < PFS_TABLES; t++)
+		for (uint64_t i = 0; pfs_snapshot_row(snapshot, (enum pfs_box_table)t, i, &row);
+		     i++)
+			sum += (uint64_t)row.high_bytes + (uint64_t)row.count_alloc;
+	for (uint32_t i = 0; i < snapshot->tick_count; i++)
+		for (uint32_t j = 0; j < PFS_BOX_TICK_INSTRUMENTS; j++)
+			sum += pfs_snapshot_instrument(
+				snapshot, snapshot->ticks[i].instruments[j].reference);
+	return (int64_t)sum;
+}
+
+enum pfs_probe pfs_probe_box(const char *path)
+{
+	struct pfs_message message = { "" };
+	static volatile int64_t result;
+	char text[160];
+	struct pfs_reader *reader = pfs_reader_open(path, &message);
+	if (reader == NULL) {
+		must_be_line(&message);
+		return PFS_PROBE_REFUSED;
+	}
+	(void)pfs_box_died(pfs_reader_info(reader), text, sizeof(text));
+	struct pfs_snapshot *snapshot = pfs_snapshot_take(
+		reader, PFS_SNAPSHOT_ROWS | PFS_SNAPSHOT_TICKS | PFS_SNAPSHOT_MODULES, &message);
+	if (snapshot == NULL)
+		must_be_line(&message);
+	else
+		result = read_rows(snapshot) + (int64_t)read_texts(snapshot);
+	(void)result;
+	pfs_snapshot_free(snapshot);
+	bool fine = pfs_reader_check(reader, &message);
+	if (!fine)
+		must_be_line(&message);
+	pfs_reader_close(reader);
+	return fine ? PFS_PROBE_FINE : PFS_PROBE_INCONSISTENT;
+}
