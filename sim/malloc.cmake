@@ -1,5 +1,5 @@
 # The allocator, compiled for the simulated machine: what searches need of it (docs/simulation.md).
-foreach(name bin cache classes extents give map registry slots take)
+foreach(name bin cache classes stock extents give map registry slots take)
   list(APPEND malloc_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
 endforeach()
 add_executable(malloc_search malloc_search.c malloc_calls.c malloc_check.c malloc_map.c malloc_world.c
@@ -14,7 +14,7 @@ endif()
 # classes of schedules as end in seconds.
 if(PFS_TESTS)
   set(scenarios word words words3 slabs empty spare groups last_bit late late3 pages ring fills ring3 idle
-    both flush full grows first ends ticked root)
+    both flush full stock grows first ends ticked root)
   foreach(scenario ${scenarios})
     foreach(memory sc tso views)
       set(search --executions 3000)

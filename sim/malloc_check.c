@@ -37,7 +37,9 @@ static void check_regions(struct pfs_malloc_world *self, struct pfs_extent *slab
 		uint64_t word = pfs_load_relaxed(&slab->words[region / PFS_WORD_REGIONS]);
 		uint32_t owned = self->oracle.owner[id] != 0;
 		uint32_t free = (uint32_t)(word >> (region % PFS_WORD_REGIONS)) & 1;
-		uint32_t rings = rings_with(self->scene->class, block);
+		const struct pfs_stock *stock = &pfs_malloc_world_bin(self)->stock;
+		uint32_t rings = rings_with(self->scene->class, block) +
+				 slots_with(stock->blocks, stock->count, block);
 		PFS_MACHINE_CHECK(owned + free + rings == 1,
 				  "%s: block %u: owners %u, in words %u, in rings %u",
 				  owned + free + rings == 0 ? "lost" : "in two places", id, owned,

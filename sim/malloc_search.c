@@ -39,6 +39,7 @@ static const struct pfs_malloc_scene scenes[] = {
 	{ "full", TWO, "0000", "f,", "fmf,t", "a ring of one, which overflows", 1, false, true },
 	{ "grows", FOUR, "0000", "ff,", "fmm,t", "a ring that grows", 15, false, true },
 	{ "first", TWO, "00-1", "", "ffm,t", "its thread has no cache yet", 3, false, true },
+	{ "stock", TWO, "0000", "ff,", "ffm,tk", "it overflows to the stock", 2, false, true },
 	{ "ends", TWO, "00-1", "ff,", "mx,tg", "its thread ends", 3, false, true },
 	{ "ticked", TWO, "00-1", "ff,", "mx,r", "and a tick comes", 3, false, true },
 	/* The page map. */

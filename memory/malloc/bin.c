@@ -132,8 +132,9 @@ static void count_takes(struct pfs_bin *self, uint32_t regions)
 /* Under lock: what the slabs have; how many are still missing. */
 static uint32_t take_locked(struct pfs_bin *self, void **slots, uint32_t count)
 {
-	struct pfs_extent *slab = pfs_bin_slab_with_room(self);
 	uint32_t wish = count;
+	count = pfs_stock_take(&self->stock, slots, count);
+	struct pfs_extent *slab = count != 0 ? pfs_bin_slab_with_room(self) : NULL;
 	while (slab != NULL && count != 0) {
 		if (slab == self->spare)
 			self->spare = NULL;
@@ -311,6 +312,7 @@ void pfs_bin_settle(struct pfs_bin *self, struct pfs_group *group, uint32_t slot
 
 void pfs_bin_tick(struct pfs_bin *self, bool all)
 {
+	pfs_stock_empty(self, all);
 	pfs_mutex_lock(&self->lock);
 	struct pfs_extent *end = all || self->spare_is_idle ? self->spare : NULL;
 	if (end != NULL) {
@@ -355,6 +357,8 @@ static PFS_COLD uint32_t take_more(struct pfs_bin *self, void **slots, uint32_t 
 	bool is_new = !pfs_extents_has_dirty(pfs_arena_extents(self->arena),
 					     pfs_classes[self->class].slab_bytes);
 	bool is_held = false;
+	if (left == count && is_new)
+		pfs_stocks_shrink(self->arena);
 	if (left == count && (is_new || pfs_conf.strict) && pfs_caches_take_back(self, &is_held)) {
 		pfs_mutex_lock(&self->lock);
 		left = take_locked(self, slots, count);
@@ -380,8 +384,8 @@ uint32_t pfs_bin_take(struct pfs_bin *self, void **slots, uint32_t count)
 
 void pfs_bin_count(struct pfs_bin *self, struct pfs_bin_counts *counts)
 {
-	uint64_t free = 0;
 	pfs_mutex_lock(&self->lock);
+	uint64_t free = pfs_load_relaxed(&self->stock.count); /* relaxed: under lock */
 	for (uint32_t g = 0; g < self->group_count; g++) {
 		for (uint32_t i = 0; i < pfs_group_slabs(g); i++) {
 			struct pfs_extent *slab = self->groups[g]->slabs[i];

@@ -4,9 +4,9 @@
  * Blocks are taken from the lowest slab of the lowest group that has room: so the others empty,
  * and go. One empty slab is kept as a spare until a tick finds that it was not used.
  *
- * No new slab comes while a region of the class is free in a word of the arena; nor, with rings of
- * other threads, while these hold as many as a slab has (strict: any). A slab of dirty pages is no
- * new memory.
+ * No new slab comes while a region of the class is free in the stock or a word of the arena; nor,
+ * with rings of other threads, while these hold as many as a slab has (strict: any). A slab of
+ * dirty pages is no new memory.
  *
  * Locks, in this order: `growing`, the registry of caches, `lock`, the extents'.
  */
@@ -15,6 +15,7 @@
 
 #include "base.h"
 #include "containers/mutex.h"
+#include "stock.h"
 #include "slab.h"
 
 /* Three lines: what a taker writes in the first and the last, what givers look at between. */
@@ -27,6 +28,7 @@ struct pfs_bin {
 	_Atomic(uint64_t) room;    /* [K2] [K3] [K5] */
 	struct pfs_arena *arena;   /* made once, as class */
 	struct pfs_mutex growing;
+	struct pfs_stock stock;
 	uint32_t class;
 	uint32_t slab_peak;
 	struct pfs_group *first_group; /* groups points here while there is no second one */
@@ -71,7 +73,7 @@ void pfs_bin_tick(struct pfs_bin *self, bool all);
 
 /* What a bin's slabs hold, and did: all at one moment, but for what is given meanwhile. */
 struct pfs_bin_counts {
-	uint64_t free_regions;  /* in words */
+	uint64_t free_regions;  /* in words, and in the stock */
 	uint64_t taken_regions; /* now: in use, or in rings */
 	uint64_t takes, gives;  /* of regions, ever */
 	uint64_t refills, slabs, slabs_peak, slabs_made, needless;

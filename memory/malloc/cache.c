@@ -209,7 +209,8 @@ static void flush_half(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t 
 	uint32_t count = pfs_ring_back_count(ring);
 	uint32_t go = (count + 1) / 2;
 	pfs_cache_begin_move(cache, class);
-	pfs_blocks_give(slots, go, call);
+	if (!pfs_stock_store(&cache->arena->bins[class], slots, go))
+		pfs_blocks_give(slots, go, call);
 	memmove(slots, slots + go, (count - go) * sizeof(*slots));
 	pfs_ring_move_back(ring, count - go);
 	pfs_cache_end_move(cache);

@@ -62,6 +62,11 @@ uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *block, void
 	pfs_start();
 	pfs_tick_lock(); /* a tick in between would end slabs */
 	(void)pfs_caches_tick(true);
+	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
+		struct pfs_arena *arena = pfs_arena_if_any(i);
+		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class++)
+			pfs_stock_empty(&arena->bins[class], true);
+	}
 	for (uint32_t i = 0; i < pfs_arena_count() && !walk.is_over; i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
 		if (arena == NULL)
