@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fixture_test.h"
+#include "memory/box/reader.h"
 #include "probe_test.h"
 #include "stress/harness.h"
 
@@ -201,6 +202,39 @@ static void hostile_live(const struct pfs_case *at)
 	try_all_words(true);
 }
 
+/* Heads that must be refused, each for one reason. */
+static void heads(const struct pfs_case *at)
+{
+	(void)at;
+	int file = begin(false);
+	static struct pfs_box_head head, changed;
+	read_at(file, (void *)&head, sizeof(head), 0);
+	for (int i = 0; i < 12; i++) {
+		memcpy((void *)&changed, (void *)&head, sizeof(head));
+		struct pfs_box_region *cells = &changed.regions[5], *ticks = &changed.regions[6];
+		PFS_CHECK_IS(cells->kind, PFS_BOX_CELLS);
+		switch (i) {
+		case 0: cells->offset += 8, cells->bytes -= PFS_BOX_PAGE; break;
+		case 1: cells->offset = head.file_bytes; break;
+		case 2: cells->offset = 0; break;
+		case 3: cells->offset = ticks->offset; break;
+		case 4: cells->page_records++; break;
+		case 5: cells->words_offset += cells->page_bytes; break;
+		case 6: cells->words_offset++; break;
+		case 7: pfs_store_relaxed(&cells->page_count, 9); break; /* relaxed: a copy */
+		case 8: cells->page_bytes++; break;
+		case 9: cells->kind = PFS_BOX_NONE; break;
+		case 10: ticks->kind = PFS_BOX_CELLS; break;
+		default: ticks->page_records = 1;
+		}
+		write_at(file, (void *)&changed, sizeof(changed), 0);
+		if (pfs_probe_box(path) != PFS_PROBE_REFUSED)
+			(void)fprintf(stderr, "head %d\n", i);
+		PFS_CHECK_IS(pfs_probe_box(path), PFS_PROBE_REFUSED);
+	}
+	end(file);
+}
+
 /* A living box that says it has pages which it has not: to look must not make them. */
 static void no_such_pages(const struct pfs_case *at)
 {
@@ -243,6 +277,39 @@ static void endless_texts(const struct pfs_case *at)
 	end(file);
 }
 
+/* Names without an end are cut; of instruments no more than there may be are there. */
+static void limits(const struct pfs_case *at)
+{
+	const struct pfs_made_sizes sizes = { 1040, 8, 8, 8, 8 };
+	struct pfs_message message;
+	struct pfs_snapshot *snapshot;
+	(void)at;
+	(void)snprintf(path, sizeof(path), "/dev/shm/pfslab-damage-%u.box", (unsigned)getpid());
+	pfs_made_begin(&box, path, &sizes);
+	box.head->instruments_max = PFS_BOX_INSTRUMENTS_MAX;
+	for (uint32_t i = 0; i < 1030; i++)
+		(void)pfs_made_instrument(&box, "memory/sql/x");
+	struct pfs_box_instrument *first = pfs_made_at(&box, PFS_BOX_INSTRUMENTS, 1);
+	struct pfs_box_account *user =
+		pfs_made_at(&box, PFS_BOX_USERS, pfs_made_user(&box, "app"));
+	memset(first->name, 'n', sizeof(first->name));
+	memset(user->user_name, 'u', sizeof(user->user_name));
+	memset(user->host_name, 'h', sizeof(user->host_name));
+	memset(box.head->program, 'p', sizeof(box.head->program));
+	struct pfs_reader *reader = pfs_reader_open(path, &message);
+	PFS_CHECK(reader != NULL);
+	PFS_CHECK((snapshot = pfs_snapshot_take(reader, 0, &message)) != NULL);
+	PFS_CHECK_IS(snapshot->instrument_count, PFS_BOX_INSTRUMENTS_MAX);
+	PFS_CHECK_IS(strlen(snapshot->instruments[0].name), PFS_BOX_NAME_BYTES - 1);
+	PFS_CHECK_IS(strlen(snapshot->users[0].user_name), PFS_BOX_USER_BYTES - 1);
+	PFS_CHECK_IS(strlen(snapshot->users[0].host_name), PFS_BOX_HOST_BYTES - 1);
+	PFS_CHECK_IS(strlen(snapshot->info.program), sizeof(box.head->program) - 1);
+	PFS_CHECK_IS(snapshot->damaged, 1);
+	pfs_snapshot_free(snapshot);
+	pfs_reader_close(reader);
+	(void)unlink(path);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct pfs_test tests[] = {
@@ -251,6 +318,8 @@ int main(int argc, char **argv)
 		{ .name = "bits_live", .run = bits_live },
 		{ .name = "hostile_dead", .run = hostile_dead },
 		{ .name = "hostile_live", .run = hostile_live },
+		{ .name = "limits", .run = limits },
+		{ .name = "heads", .run = heads },
 		{ .name = "no_such_pages", .run = no_such_pages },
 		{ .name = "endless_texts", .run = endless_texts },
 	};

@@ -313,6 +313,26 @@ static void next_life(const struct pfs_case *at)
 	struct pfs_snapshot *snapshot = take(reader);
 	PFS_CHECK_IS(row_of(snapshot, PFS_TABLE_THREAD, 3, 0).count_free, 1);
 	pfs_snapshot_free(snapshot);
+	/* The next life of a cell, and its thread's: its high mark is its own. */
+	struct pfs_cell *cell = all.cells[4];
+	word = pfs_made_word(&box, PFS_BOX_THREADS, 5);
+	/* relaxed: one thread */
+	pfs_store_relaxed(word, pfs_load_relaxed(word) + PFS_VERSION_ONE);
+	word = pfs_made_word(&box, PFS_BOX_CELLS, cell->reference);
+	/* relaxed: one thread, here and below */
+	pfs_store_relaxed(word, pfs_load_relaxed(word) + PFS_VERSION_ONE);
+	pfs_store_relaxed(&cell->allocs, 0);        /* relaxed: as above */
+	pfs_store_relaxed(&cell->alloc_bytes, 0);   /* relaxed: as above */
+	pfs_store_relaxed(&cell->word, 0);          /* relaxed: as above */
+	pfs_store_relaxed(&cell->foreign_bytes, 0); /* relaxed: as above */
+	for (int t = 0; t < PFS_TABLES; t++) {
+		cell->marks[t] = (struct pfs_marks){ 0 };
+		pfs_store_relaxed(&cell->epochs[t], 1); /* relaxed: as above */
+	}
+	pfs_made_alloc(&box, cell, 10);
+	snapshot = take(reader);
+	IS_ROW(row_of(snapshot, PFS_TABLE_THREAD, 4, 0), 1, 0, 10, 0, 0, 1, 1, 0, 10, 10);
+	pfs_snapshot_free(snapshot);
 	end(reader);
 }
 
@@ -426,6 +446,15 @@ static void words(const struct pfs_case *at)
 	PFS_CHECK_IS(snapshot->cell_count, 4);
 	/* Its cell counts for what is above. */
 	PFS_CHECK_IS(row_of(snapshot, PFS_TABLE_GLOBAL, 0, 0).current_bytes, 1200);
+	pfs_snapshot_free(snapshot);
+	/* Pages behind the region's end, said after the box was opened: no word of those is one. */
+	struct pfs_box_region *threads = pfs_made_region(&box, PFS_BOX_THREADS);
+	struct pfs_box_region *accounts = pfs_made_region(&box, PFS_BOX_ACCOUNTS);
+	PFS_CHECK_IS(threads->offset + threads->bytes, accounts->offset);
+	*(uint32_t *)(void *)(box.base + accounts->offset + threads->words_offset) = 6;
+	pfs_store_release(&threads->page_count, UINT32_MAX);
+	snapshot = take(reader);
+	PFS_CHECK_IS(snapshot->thread_count, 4);
 	pfs_snapshot_free(snapshot);
 	end(reader);
 }
