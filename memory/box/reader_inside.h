@@ -36,6 +36,8 @@ void *pfs_big_malloc(uint64_t bytes); /* for free */
 
 /* The box that is in a file, as pfs_reader_open. */
 struct pfs_reader *pfs_reader_open_file(const char *path, struct pfs_message *message);
+/* Only what it says of itself; false: it is no box. */
+bool pfs_box_info_read(const char *path, struct pfs_box_info *info, struct pfs_message *message);
 
 /* An open file of ours that may be a box; -1: as message says. */
 int pfs_box_file_open(const char *path, int flags, struct pfs_message *message);

@@ -95,7 +95,9 @@ bool pfs_box_regions_check(const struct pfs_box_head *head, const char *path,
 			continue;
 		memcpy((void *)&self->regions[region->kind], (const void *)region,
 		       sizeof(*region));
-		self->page_counts[region->kind] = &pfs_reader_head(self)->regions[i].page_count;
+		if (self->base != NULL)
+			self->page_counts[region->kind] =
+				&pfs_reader_head(self)->regions[i].page_count;
 	}
 	for (size_t i = 0; self != NULL && i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (self->regions[needed[i]].kind == PFS_BOX_NONE)
@@ -203,6 +205,26 @@ static bool take_in(struct pfs_reader *self, const char *path, struct pfs_messag
 	self->rooms = rooms_of(self);
 	see_last_tick(self);
 	return true;
+}
+
+/* Without its bytes: of a dead box only the head and the last tick are read. */
+bool pfs_box_info_read(const char *path, struct pfs_box_info *info, struct pfs_message *message)
+{
+	struct pfs_box_head head;
+	struct pfs_reader *self = calloc(1, sizeof(*self));
+	if (self == NULL)
+		return pfs_refuse(message, "no memory to read '%.150s'", path);
+	self->file = pfs_box_file_open(path, O_RDONLY, message);
+	bool is_live = self->file >= 0 && pfs_box_file_is_live(self->file);
+	bool fine = self->file >= 0 && pfs_box_head_read(self->file, path, &head, message) &&
+		    pfs_box_regions_check(&head, path, self, message);
+	if (fine) {
+		pfs_box_info_of(&head, path, is_live, &self->info);
+		see_last_tick(self);
+		*info = self->info;
+	}
+	pfs_reader_close(self);
+	return fine;
 }
 
 struct pfs_reader *pfs_reader_open_file(const char *path, struct pfs_message *message)

@@ -32,16 +32,6 @@ static bool is_box_name(const char *name)
 	       strcmp(name + length - 4, ".box") == 0;
 }
 
-static bool read_info(const char *path, struct pfs_box_info *info, struct pfs_message *message)
-{
-	struct pfs_reader *reader = pfs_reader_open_file(path, message);
-	if (reader == NULL)
-		return false;
-	*info = reader->info;
-	pfs_reader_close(reader);
-	return true;
-}
-
 static int newest_first(const void *one, const void *other)
 {
 	const struct pfs_box_info *a = one, *b = other;
@@ -59,7 +49,7 @@ static bool add_box(struct pfs_box_list *list, const char *path)
 	if (more == NULL)
 		return false;
 	list->boxes = more;
-	if (read_info(path, &more[list->count], &why))
+	if (pfs_box_info_read(path, &more[list->count], &why))
 		list->count++;
 	else if (access(path, F_OK) == 0 && list->refused++ == 0) { /* else removed meanwhile */
 		list->why = why;
