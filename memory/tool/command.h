@@ -25,11 +25,12 @@ struct pfs_arguments {
 	bool by_instrument;
 	uint64_t count;
 	bool once, all;
+	const char *mysql, *password_file;
 };
 
 /* The keys of options; each command takes some. */
 enum { PFS_KEY_FORMAT = 'f', PFS_KEY_BY = 'b', PFS_KEY_COUNT = 'n', PFS_KEY_ONCE = '1',
-       PFS_KEY_ALL = 'a' };
+       PFS_KEY_ALL = 'a', PFS_KEY_MYSQL = 'm', PFS_KEY_PASSWORD = 'p' };
 
 struct pfs_command {
 	const char *name;
@@ -43,7 +44,7 @@ struct pfs_command {
 
 extern const struct pfs_command pfs_command_list, pfs_command_top, pfs_command_show,
 	pfs_command_truncate, pfs_command_enable, pfs_command_disable, pfs_command_check,
-	pfs_command_clean, pfs_command_sql;
+	pfs_command_clean, pfs_command_sql, pfs_command_serve;
 
 /* One line on stderr; the exit status. */
 __attribute__((format(printf, 2, 3))) int pfs_complain(int status, const char *format, ...);

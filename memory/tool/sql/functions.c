@@ -67,6 +67,9 @@ static void mem_open(sqlite3_context *context, int argc, sqlite3_value **argv)
 	if (target == NULL)
 		sqlite3_result_error(context, "pfs_mem_open(NULL): name a pid, a file, or last",
 				     -1);
+	else if (session->moments != NULL)
+		sqlite3_result_error(context, "pfs_mem_open: a statement over a box is not yet "
+					      "finished; do that first", -1);
 	else if (pfs_session_open(session, target, &message))
 		pfs_result_text(context, pfs_reader_info(session->reader)->path);
 	else

@@ -23,26 +23,17 @@ bool pfs_sql_refuse(struct pfs_message *message, const char *format, ...)
 static void free_moment(struct pfs_moment *moment)
 {
 	pfs_snapshot_free(moment->snapshot);
+	pfs_snapshot_free(moment->with_ticks);
 	free(moment);
 }
 
 bool pfs_session_open(struct pfs_session *self, const char *target, struct pfs_message *message)
 {
-	for (const struct pfs_moment *moment = self->moments; moment != NULL;
-	     moment = moment->next)
-		if (moment->cursors > 0)
-			return pfs_sql_refuse(message, "pfs_mem_open('%s'): a statement over the "
-						       "box is open; finish it first", target);
 	struct pfs_reader *reader = pfs_reader_open(target, message);
 	if (reader == NULL)
 		return false;
 	pfs_reader_close(self->reader);
 	self->reader = reader;
-	while (self->moments != NULL) {
-		struct pfs_moment *moment = self->moments;
-		self->moments = moment->next;
-		free_moment(moment);
-	}
 	return true;
 }
 
@@ -72,11 +63,10 @@ static bool have_reader(struct pfs_session *self, struct pfs_message *message)
 
 static struct pfs_moment *moment_of(const struct pfs_session *self, sqlite3_stmt *statement)
 {
-	int run = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0);
-	for (struct pfs_moment *moment = self->moments; moment != NULL; moment = moment->next)
-		if (moment->statement == statement && moment->run == run)
-			return moment;
-	return NULL;
+	struct pfs_moment *moment = self->moments;
+	while (moment != NULL && moment->statement != statement)
+		moment = moment->next;
+	return moment;
 }
 
 /*
@@ -101,81 +91,60 @@ static sqlite3_stmt *running_statement(struct pfs_session *self)
 	return known;
 }
 
-static bool is_over(const struct pfs_session *self, const struct pfs_moment *moment)
+struct pfs_moment *pfs_session_enter(struct pfs_session *self, unsigned parts)
 {
-	if (moment->cursors > 0)
-		return false;
-	for (sqlite3_stmt *at = sqlite3_next_stmt(self->db, NULL); at != NULL;
-	     at = sqlite3_next_stmt(self->db, at))
-		if (at == moment->statement && sqlite3_stmt_busy(at))
-			return sqlite3_stmt_status(at, SQLITE_STMTSTATUS_RUN, 0) != moment->run;
-	return true;
-}
-
-static void drop_old(struct pfs_session *self)
-{
-	struct pfs_moment **at = &self->moments;
-	while (*at != NULL) {
-		struct pfs_moment *moment = *at;
-		if (is_over(self, moment)) {
-			*at = moment->next;
-			free_moment(moment);
-		} else {
-			at = &moment->next;
-		}
-	}
-}
-
-static struct pfs_moment *make_moment(struct pfs_session *self, sqlite3_stmt *statement,
-				      unsigned parts, struct pfs_message *message)
-{
-	struct pfs_moment *moment = calloc(1, sizeof(*moment));
-	if (moment == NULL) {
-		pfs_sql_refuse(message, "no memory for a snapshot of the box");
-		return NULL;
-	}
-	moment->parts = parts | PFS_SNAPSHOT_ROWS;
-	moment->snapshot = pfs_snapshot_take(self->reader, moment->parts, message);
-	if (moment->snapshot == NULL) {
-		free(moment);
-		return NULL;
-	}
-	pfs_sql_make_text(moment->snapshot);
-	moment->statement = statement;
-	if (statement != NULL)
-		moment->run = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0);
-	moment->next = self->moments;
-	self->moments = moment;
-	for (int t = 0; t < PFS_TABLES; t++)
-		self->row_counts[t] =
-			pfs_snapshot_row_count(moment->snapshot, (enum pfs_box_table)t);
-	return moment;
-}
-
-struct pfs_moment *pfs_session_enter(struct pfs_session *self, unsigned parts,
-				     struct pfs_message *message)
-{
-	if (!have_reader(self, message))
-		return NULL;
 	sqlite3_stmt *statement = running_statement(self);
-	struct pfs_moment *moment = statement == NULL ? NULL : moment_of(self, statement);
-	/* Ticks are of the past: that they are seen a little later changes nothing. */
-	/* Ticks are of the past: that they are seen a little later changes nothing. */
-	if (moment == NULL || (parts & ~moment->parts) != 0) {
-		drop_old(self);
-		moment = make_moment(self, statement, parts | self->parts, message);
-		self->parts = 0;
+	struct pfs_moment *moment = moment_of(self, statement);
+	if (moment == NULL) {
+		moment = calloc(1, sizeof(*moment));
+		if (moment == NULL)
+			return NULL;
+		moment->statement = statement;
+		moment->next = self->moments;
+		self->moments = moment;
 	}
-	if (moment != NULL)
-		moment->cursors++;
+	moment->cursors++;
+	moment->parts |= parts | PFS_SNAPSHOT_ROWS;
 	return moment;
 }
 
 void pfs_session_leave(struct pfs_session *self, struct pfs_moment *moment)
 {
-	(void)self;
-	if (moment != NULL)
-		moment->cursors--;
+	struct pfs_moment **at = &self->moments;
+	if (--moment->cursors > 0)
+		return;
+	while (*at != moment)
+		at = &(*at)->next;
+	*at = moment->next;
+	free_moment(moment);
+}
+
+static struct pfs_snapshot *take(struct pfs_session *self, unsigned parts,
+				 struct pfs_message *message)
+{
+	if (!have_reader(self, message))
+		return NULL;
+	struct pfs_snapshot *snapshot = pfs_snapshot_take(self->reader, parts, message);
+	if (snapshot == NULL)
+		return NULL;
+	pfs_sql_make_text(snapshot);
+	for (int t = 0; t < PFS_TABLES; t++)
+		self->row_counts[t] = pfs_snapshot_row_count(snapshot, (enum pfs_box_table)t);
+	return snapshot;
+}
+
+const struct pfs_snapshot *pfs_session_look(struct pfs_session *self, struct pfs_moment *moment,
+					    unsigned parts, struct pfs_message *message)
+{
+	if (moment->snapshot == NULL)
+		moment->snapshot = take(self, moment->parts, message);
+	if ((parts & PFS_SNAPSHOT_TICKS) == 0 || moment->snapshot == NULL ||
+	    moment->snapshot->ticks != NULL || moment->snapshot->info.ticks == 0)
+		return moment->snapshot;
+	/* Ticks are of the past: that they are seen a little later changes nothing. */
+	if (moment->with_ticks == NULL)
+		moment->with_ticks = take(self, parts | PFS_SNAPSHOT_ROWS, message);
+	return moment->with_ticks;
 }
 
 bool pfs_session_writable(struct pfs_session *self, struct pfs_message *message)

@@ -1,29 +1,29 @@
 /*
  * session.h - what a connection of SQLite has: a box, snapshots of it, and the tables over these.
  *
- * One statement sees one moment: a snapshot belongs to one run of a statement, however many of its
- * cursors read it and whenever they are opened. It stays until the connection's next statement.
+ * One statement sees one moment: a snapshot belongs to a statement that runs, however many of its
+ * cursors read it and whenever they are opened; it goes with the last of them. (SQLite opens a
+ * cursor anew before it closes the old one, so a subquery that runs again finds what it had.)
  */
 #ifndef PFS_SQL_SESSION_H
 #define PFS_SQL_SESSION_H
 
 #include "sql.h"
 
-/* A snapshot, and whose it is. */
+/* A statement that runs, and its snapshot. */
 struct pfs_moment {
 	struct pfs_moment *next;
-	sqlite3_stmt *statement; /* compared, and asked only while SQLite lists it */
-	int run;                 /* of the statement */
-	unsigned cursors;        /* that read it */
-	unsigned parts;          /* PFS_SNAPSHOT_* */
-	struct pfs_snapshot *snapshot;
+	sqlite3_stmt *statement; /* not finished: it has cursors */
+	unsigned cursors;
+	unsigned parts;          /* PFS_SNAPSHOT_*: what its cursors want */
+	struct pfs_snapshot *snapshot;   /* NULL: nothing was read yet */
+	struct pfs_snapshot *with_ticks; /* another one, if the first was taken without */
 };
 
 struct pfs_session {
 	sqlite3 *db;
 	struct pfs_reader *reader; /* NULL: not yet */
 	struct pfs_moment *moments;
-	unsigned parts;            /* PFS_SNAPSHOT_*: asked for by cursors that were opened */
 	uint64_t row_counts[PFS_TABLES]; /* of the last snapshot, for plans */
 };
 
@@ -31,11 +31,12 @@ struct pfs_session {
 bool pfs_session_open(struct pfs_session *self, const char *target, struct pfs_message *message);
 void pfs_session_free(void *self);
 
-/* The running statement's snapshot, with these parts at least; NULL: as message says. To be given
- * back by pfs_session_leave. */
-struct pfs_moment *pfs_session_enter(struct pfs_session *self, unsigned parts,
-				     struct pfs_message *message);
+/* A cursor of the running statement begins, and ends. NULL: no memory. */
+struct pfs_moment *pfs_session_enter(struct pfs_session *self, unsigned parts);
 void pfs_session_leave(struct pfs_session *self, struct pfs_moment *moment);
+/* What the box had, with these parts at least; NULL: as message says. */
+const struct pfs_snapshot *pfs_session_look(struct pfs_session *self, struct pfs_moment *moment,
+					    unsigned parts, struct pfs_message *message);
 
 /* May the box be written? False: as message says. */
 bool pfs_session_writable(struct pfs_session *self, struct pfs_message *message);

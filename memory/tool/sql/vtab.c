@@ -117,7 +117,11 @@ static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
 	memset(self, 0, sizeof(*self));
 	self->table = table->table;
 	/* Cursors of a join are all opened before the first is read. */
-	table->session->parts |= self->table->parts;
+	self->moment = pfs_session_enter(table->session, self->table->parts);
+	if (self->moment == NULL) {
+		sqlite3_free(self);
+		return SQLITE_NOMEM;
+	}
 	*cursor = &self->base;
 	return SQLITE_OK;
 }
@@ -137,6 +141,8 @@ static int table_close(sqlite3_vtab_cursor *cursor)
 	struct pfs_cursor *self = (struct pfs_cursor *)cursor;
 	struct pfs_vtab *table = (struct pfs_vtab *)cursor->pVtab;
 	forget(self);
+	if (table->moment == self->moment)
+		table->moment = NULL;
 	pfs_session_leave(table->session, self->moment);
 	sqlite3_free(self);
 	return SQLITE_OK;
@@ -185,13 +191,10 @@ static int table_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text,
 	struct pfs_message message;
 	(void)text;
 	forget(self);
-	if (self->moment == NULL) {
-		self->moment =
-			pfs_session_enter(table->session, self->table->parts, &message);
-		if (self->moment == NULL)
-			return fail(cursor->pVtab, SQLITE_ERROR, message.text);
-	}
-	self->snapshot = self->moment->snapshot;
+	self->snapshot =
+		pfs_session_look(table->session, self->moment, self->table->parts, &message);
+	if (self->snapshot == NULL)
+		return fail(cursor->pVtab, SQLITE_ERROR, message.text);
 	for (int key = 0, argument = 0; key < PFS_KEYS && argument < argc; key++)
 		if ((plan & 1 << key) != 0 && !take_key(&self->keys, key, argv[argument++]))
 			return SQLITE_NOMEM;

@@ -1,0 +1,100 @@
+/*
+ * mysql.h - a box of accounts for clients of MySQL: the protocol's server side, text queries alone.
+ *
+ * One thread serves a connection, with a connection of SQLite of its own. Nothing that comes from a
+ * client is trusted: packets, queries and times are bounded, and what can be asked is what reads,
+ * and DELETE and UPDATE of what may be written.
+ *
+ * Source: the client/server protocol as MySQL's documentation has it; the code is our own.
+ */
+#ifndef PFS_MEM_MYSQL_H
+#define PFS_MEM_MYSQL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memory/tool/sql/sql.h"
+
+#define PFS_MYSQL_CONNECTIONS_MAX 64
+#define PFS_MYSQL_PACKET_MAX (1u << 20)
+#define PFS_MYSQL_WAIT_S 10     /* for the rest of a packet, a greeting, a full socket */
+#define PFS_MYSQL_IDLE_S 28800  /* for the next command */
+#define PFS_MYSQL_QUERY_S 10
+#define PFS_MYSQL_SCRAMBLE 20u
+#define PFS_MYSQL_NAME_MAX 64u
+
+/* ---- packets ---- */
+
+struct pfs_mysql {
+	int socket;
+	uint8_t sequence;
+	bool has_failed;      /* the client is gone, or sent what makes no sense */
+	uint32_t id;
+	char user[PFS_MYSQL_NAME_MAX], host[PFS_MYSQL_NAME_MAX], schema[PFS_MYSQL_NAME_MAX];
+	uint8_t *in;          /* the packet that was received, ended by 0 */
+	size_t in_bytes;
+	uint8_t *out;         /* packets that are not yet sent */
+	size_t out_bytes, out_room, out_begin; /* begin of the packet that is being made */
+	sqlite3 *db;
+	uint64_t query_end_ns; /* of the clock that only goes on */
+	uint64_t queries;
+};
+
+bool pfs_mysql_receive(struct pfs_mysql *self, int wait_s);
+/* A packet, its parts, its end; sent when there is much, and by flush. */
+void pfs_mysql_begin(struct pfs_mysql *self);
+void pfs_mysql_put(struct pfs_mysql *self, const void *bytes, size_t count);
+void pfs_mysql_put_number(struct pfs_mysql *self, uint64_t number, unsigned bytes);
+void pfs_mysql_put_length(struct pfs_mysql *self, uint64_t number);
+void pfs_mysql_put_text(struct pfs_mysql *self, const char *text); /* with its length */
+void pfs_mysql_end(struct pfs_mysql *self);
+void pfs_mysql_flush(struct pfs_mysql *self);
+
+void pfs_mysql_ok(struct pfs_mysql *self, uint64_t affected);
+void pfs_mysql_eof(struct pfs_mysql *self);
+__attribute__((format(printf, 4, 5))) void pfs_mysql_error(struct pfs_mysql *self, unsigned code,
+							   const char *state, const char *format,
+							   ...);
+
+/* ---- a connection ---- */
+
+/* The greeting, and who it is. password NULL: anybody. False: refused, and said so. */
+bool pfs_mysql_greet(struct pfs_mysql *self, const char *password);
+void pfs_sha1(const void *bytes, size_t count, uint8_t digest[20]);
+
+/* A query, to its last packet. */
+void pfs_mysql_query(struct pfs_mysql *self, const char *text);
+bool pfs_mysql_use(struct pfs_mysql *self, const char *schema);
+void pfs_mysql_fields(struct pfs_mysql *self, const char *table);
+/* Functions of MySQL, variables, and what a client may not do. */
+int pfs_mysql_prepare(struct pfs_mysql *self);
+
+/*
+ * pfs_mysql_rewrite - a query of MySQL's as SQLite reads it: schemas' names in front of tables go,
+ * strings lose backslashes, @@ names become values. SHOW, DESCRIBE, TRUNCATE become queries.
+ *
+ * Returns   text for sqlite3_free; NULL: answered already, by OK or an error.
+ */
+char *pfs_mysql_rewrite(struct pfs_mysql *self, const char *text);
+/* SHOW and DESCRIBE, by words. NULL: answered, or refused. */
+char *pfs_mysql_show(struct pfs_mysql *self, const char *text);
+/* The value of a variable, as SQL has it; NULL: there is none of that name. */
+const char *pfs_mysql_variable(const char *name);
+/* All of them as a query of (name, value), "SELECT ... UNION ALL ...". For sqlite3_free. */
+char *pfs_mysql_variables(void);
+
+/* ---- words of a query ---- */
+
+struct pfs_word {
+	const char *text;
+	size_t bytes;
+	char kind; /* 'w'ord, 's'tring, 'q'uoted name, '@' variable, 'p'unctuation; 0: the end */
+};
+/* The word at *at, behind spaces and comments; *at goes behind it. */
+struct pfs_word pfs_word_next(const char **at);
+bool pfs_word_is(struct pfs_word word, const char *text);
+/* Its text: strings and quoted names without their quotes. For sqlite3_free. */
+char *pfs_word_text(struct pfs_word word);
+
+#endif

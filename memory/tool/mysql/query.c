@@ -1,0 +1,200 @@
+/*
+ * query.c - a query of a client's, run by SQLite, and its result in the text protocol.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "mysql.h"
+
+#define TYPE_LONGLONG 8u
+#define TYPE_DOUBLE 5u
+#define TYPE_TEXT 253u
+#define FLAG_NOT_NULL 1u
+#define FLAG_UNSIGNED 32u
+#define FLAG_NUMBER 0x8000u
+#define CHARSET_BINARY 63u
+#define CHARSET_UTF8MB4 45u
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static int is_too_late(void *opaque)
+{
+	const struct pfs_mysql *self = opaque;
+	return now_ns() > self->query_end_ns;
+}
+
+/* ---- columns ---- */
+
+/* By what the table says, else by the first row's value. */
+static unsigned type_of(sqlite3_stmt *statement, int column, bool has_row)
+{
+	const char *declared = sqlite3_column_decltype(statement, column);
+	if (declared != NULL)
+		return strncasecmp(declared, "BIGINT", 6) == 0 ? TYPE_LONGLONG : TYPE_TEXT;
+	if (!has_row)
+		return TYPE_TEXT;
+	switch (sqlite3_column_type(statement, column)) {
+	case SQLITE_INTEGER:
+		return TYPE_LONGLONG;
+	case SQLITE_FLOAT:
+		return TYPE_DOUBLE;
+	default:
+		return TYPE_TEXT;
+	}
+}
+
+static void put_column(struct pfs_mysql *self, sqlite3_stmt *statement, int column, bool has_row,
+		       const char *table, bool with_default)
+{
+	const char *declared = sqlite3_column_decltype(statement, column);
+	const char *name = sqlite3_column_name(statement, column);
+	unsigned type = type_of(statement, column, has_row);
+	unsigned flags = type == TYPE_TEXT ? 0 : FLAG_NUMBER;
+	if (declared != NULL && strcasestr(declared, "UNSIGNED") != NULL)
+		flags |= FLAG_UNSIGNED;
+	pfs_mysql_begin(self);
+	pfs_mysql_put_text(self, "def");
+	pfs_mysql_put_text(self, self->schema);
+	pfs_mysql_put_text(self, table);
+	pfs_mysql_put_text(self, table);
+	pfs_mysql_put_text(self, name == NULL ? "" : name);
+	pfs_mysql_put_text(self, name == NULL ? "" : name);
+	pfs_mysql_put_number(self, 0x0C, 1);
+	pfs_mysql_put_number(self, type == TYPE_TEXT ? CHARSET_UTF8MB4 : CHARSET_BINARY, 2);
+	pfs_mysql_put_number(self, type == TYPE_TEXT ? 1024 : 21, 4);
+	pfs_mysql_put_number(self, type, 1);
+	pfs_mysql_put_number(self, flags, 2);
+	pfs_mysql_put_number(self, type == TYPE_DOUBLE ? 31 : 0, 1);
+	pfs_mysql_put_number(self, 0, 2);
+	if (with_default)
+		pfs_mysql_put_number(self, 0xFB, 1);
+	pfs_mysql_end(self);
+}
+
+static void put_columns(struct pfs_mysql *self, sqlite3_stmt *statement, bool has_row)
+{
+	int columns = sqlite3_column_count(statement);
+	pfs_mysql_begin(self);
+	pfs_mysql_put_length(self, (uint64_t)columns);
+	pfs_mysql_end(self);
+	for (int i = 0; i < columns; i++)
+		put_column(self, statement, i, has_row, "", false);
+	pfs_mysql_eof(self);
+}
+
+static void put_row(struct pfs_mysql *self, sqlite3_stmt *statement)
+{
+	pfs_mysql_begin(self);
+	for (int i = 0; i < sqlite3_column_count(statement); i++) {
+		const void *text = sqlite3_column_text(statement, i);
+		if (text == NULL) {
+			pfs_mysql_put_number(self, 0xFB, 1);
+			continue;
+		}
+		size_t bytes = (size_t)sqlite3_column_bytes(statement, i);
+		pfs_mysql_put_length(self, bytes);
+		pfs_mysql_put(self, text, bytes);
+	}
+	pfs_mysql_end(self);
+}
+
+/* ---- errors, under MySQL's numbers ---- */
+
+static void put_error(struct pfs_mysql *self, int code, const char *text)
+{
+	static const struct {
+		const char *begin;
+		unsigned code;
+		const char *state;
+	} kinds[] = {
+		{ "no such table", 1146, "42S02" },	{ "no such column", 1054, "42S22" },
+		{ "no such function", 1305, "42000" },	{ "ambiguous column", 1052, "23000" },
+		{ "near ", 1064, "42000" },		{ "incomplete input", 1064, "42000" },
+		{ "unrecognized token", 1064, "42000" },
+	};
+	if (code == SQLITE_INTERRUPT) {
+		pfs_mysql_error(self, 3024, "HY000", "Query execution was interrupted, maximum "
+				"statement execution time exceeded");
+		return;
+	}
+	if (code == SQLITE_AUTH) {
+		pfs_mysql_error(self, 1142, "42000", "command denied: a box is asked by SELECT; "
+				"DELETE and UPDATE where memory accounts have them");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(text, kinds[i].begin, strlen(kinds[i].begin)) == 0) {
+			pfs_mysql_error(self, kinds[i].code, kinds[i].state, "%s", text);
+			return;
+		}
+	pfs_mysql_error(self, code == SQLITE_READONLY ? 1290 : 1105, "HY000", "%s", text);
+}
+
+/* ---- queries ---- */
+
+static void answer(struct pfs_mysql *self, sqlite3_stmt *statement)
+{
+	int code = sqlite3_step(statement);
+	bool has_columns = sqlite3_column_count(statement) > 0;
+	if (has_columns && (code == SQLITE_ROW || code == SQLITE_DONE))
+		put_columns(self, statement, code == SQLITE_ROW);
+	for (; code == SQLITE_ROW && !self->has_failed; code = sqlite3_step(statement))
+		put_row(self, statement);
+	if (self->has_failed)
+		return;
+	if (code != SQLITE_DONE)
+		put_error(self, code & 0xFF, sqlite3_errmsg(self->db));
+	else if (has_columns)
+		pfs_mysql_eof(self);
+	else
+		pfs_mysql_ok(self, (uint64_t)sqlite3_changes(self->db));
+}
+
+void pfs_mysql_query(struct pfs_mysql *self, const char *text)
+{
+	const char *behind = NULL, *spaces;
+	sqlite3_stmt *statement = NULL;
+	self->queries++;
+	self->query_end_ns = now_ns() + PFS_MYSQL_QUERY_S * UINT64_C(1000000000);
+	sqlite3_progress_handler(self->db, 10000, is_too_late, self);
+	char *query = pfs_mysql_rewrite(self, text);
+	if (query == NULL)
+		return;
+	int code = sqlite3_prepare_v2(self->db, query, -1, &statement, &behind);
+	spaces = behind;
+	if (code != SQLITE_OK)
+		put_error(self, code & 0xFF, sqlite3_errmsg(self->db));
+	else if (statement == NULL)
+		pfs_mysql_error(self, 1065, "42000", "Query was empty");
+	else if (pfs_word_next(&spaces).kind != 0)
+		pfs_mysql_error(self, 1064, "42000", "You have an error in your SQL syntax: one "
+				"statement at a time; near '%.80s'", behind);
+	else
+		answer(self, statement);
+	(void)sqlite3_finalize(statement);
+	sqlite3_free(query);
+}
+
+void pfs_mysql_fields(struct pfs_mysql *self, const char *table)
+{
+	sqlite3_stmt *statement = NULL;
+	char *query = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
+	int code = query == NULL ? SQLITE_NOMEM :
+				   sqlite3_prepare_v2(self->db, query, -1, &statement, NULL);
+	if (code != SQLITE_OK) {
+		put_error(self, code & 0xFF, sqlite3_errmsg(self->db));
+	} else {
+		for (int i = 0; i < sqlite3_column_count(statement); i++)
+			put_column(self, statement, i, false, table, true);
+		pfs_mysql_eof(self);
+	}
+	(void)sqlite3_finalize(statement);
+	sqlite3_free(query);
+}

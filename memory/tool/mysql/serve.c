@@ -1,0 +1,339 @@
+/*
+ * serve.c - the listening socket, and connections.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "mysql.h"
+#include "serve.h"
+
+#define HEAP_BYTES_MAX (INT64_C(1) << 30)
+#define VALUE_BYTES_MAX (1 << 20)
+#define PASSWORD_MAX 256u
+
+enum { QUIT = 1, INIT_DB, QUERY, FIELD_LIST, STATISTICS = 9, PING = 14, PREPARE = 22,
+       SET_OPTION = 27, RESET = 31 };
+
+struct server {
+	int listener, signals;
+	const char *target;       /* a file name */
+	const char *password;     /* NULL: none */
+	pthread_mutex_t lock;     /* of what follows */
+	int connections;
+	uint32_t last_id;
+};
+
+struct visitor {
+	struct server *server;
+	struct pfs_mysql mysql;
+};
+
+__attribute__((format(printf, 2, 3))) static bool refuse(struct pfs_message *message,
+							 const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	(void)vsnprintf(message->text, sizeof(message->text), format, list);
+	va_end(list);
+	(void)pfs_one_line(message->text);
+	return false;
+}
+
+/* ---- a connection ---- */
+
+/* What queries may do: read, and change rows of the tables that can be changed. */
+static int authorize(void *opaque, int action, const char *one, const char *two, const char *schema,
+		     const char *trigger)
+{
+	(void)opaque;
+	(void)schema;
+	(void)trigger;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE:
+	case SQLITE_UPDATE:
+	case SQLITE_DELETE:
+	case SQLITE_INSERT: /* the tables refuse it in their own words */
+		return SQLITE_OK;
+	case SQLITE_PRAGMA:
+		return strcmp(one, "table_info") == 0 ? SQLITE_OK : SQLITE_DENY;
+	case SQLITE_FUNCTION:
+		return strcasecmp(two, "load_extension") == 0 ||
+				       strcasecmp(two, "pfs_mem_open") == 0 ||
+				       strcasecmp(two, "randomblob") == 0 ?
+			       SQLITE_DENY : SQLITE_OK;
+	default:
+		return SQLITE_DENY;
+	}
+}
+
+static bool open_tables(struct visitor *self, struct pfs_message *message)
+{
+	struct pfs_mysql *mysql = &self->mysql;
+	if (sqlite3_open(":memory:", &mysql->db) != SQLITE_OK)
+		return refuse(message, "no memory");
+	/* Before there are views: they are in what this empties. */
+	(void)sqlite3_exec(mysql->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+	if (pfs_sql_attach(mysql->db, self->server->target, message) != SQLITE_OK)
+		return false;
+	if (pfs_mysql_prepare(mysql) != SQLITE_OK)
+		return refuse(message, "no memory");
+	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
+	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_COLUMN, 200);
+	(void)sqlite3_set_authorizer(mysql->db, authorize, NULL);
+	return true;
+}
+
+static void say_statistics(struct pfs_mysql *mysql)
+{
+	char text[128];
+	(void)snprintf(text, sizeof(text), "Uptime: 0  Threads: 1  Questions: %llu",
+		       (unsigned long long)mysql->queries);
+	pfs_mysql_begin(mysql);
+	pfs_mysql_put(mysql, text, strlen(text));
+	pfs_mysql_end(mysql);
+}
+
+static void obey(struct pfs_mysql *mysql, uint8_t command, const char *text)
+{
+	switch (command) {
+	case QUERY:
+		pfs_mysql_query(mysql, text);
+		break;
+	case INIT_DB:
+		if (pfs_mysql_use(mysql, text))
+			pfs_mysql_ok(mysql, 0);
+		break;
+	case FIELD_LIST:
+		pfs_mysql_fields(mysql, text);
+		break;
+	case STATISTICS:
+		say_statistics(mysql);
+		break;
+	case PING:
+	case RESET:
+		pfs_mysql_ok(mysql, 0);
+		break;
+	case SET_OPTION:
+		pfs_mysql_eof(mysql);
+		break;
+	case PREPARE:
+		pfs_mysql_error(mysql, 1295, "HY000", "This command is not supported in the "
+				"prepared statement protocol yet");
+		break;
+	default:
+		pfs_mysql_error(mysql, 1047, "08S01", "Unknown command");
+	}
+}
+
+static void converse(struct visitor *self)
+{
+	struct pfs_mysql *mysql = &self->mysql;
+	struct pfs_message message;
+	bool fine = pfs_mysql_greet(mysql, self->server->password);
+	pfs_mysql_flush(mysql);
+	if (!fine)
+		return;
+	if (!open_tables(self, &message)) {
+		/* As the answer to the first command, for none is asked for before. */
+		if (pfs_mysql_receive(mysql, PFS_MYSQL_IDLE_S))
+			pfs_mysql_error(mysql, 1105, "HY000", "%s", message.text);
+		pfs_mysql_flush(mysql);
+		return;
+	}
+	while (pfs_mysql_receive(mysql, PFS_MYSQL_IDLE_S)) {
+		if (mysql->in_bytes > 0 && mysql->in[0] == QUIT)
+			break;
+		if (mysql->in_bytes > 0)
+			obey(mysql, mysql->in[0], (const char *)mysql->in + 1);
+		else
+			pfs_mysql_error(mysql, 1047, "08S01", "Unknown command");
+		pfs_mysql_flush(mysql);
+	}
+}
+
+static void free_visitor(struct visitor *self)
+{
+	(void)sqlite3_close(self->mysql.db);
+	(void)close(self->mysql.socket);
+	free(self->mysql.in);
+	free(self->mysql.out);
+	free(self);
+}
+
+static void *visit(void *opaque)
+{
+	struct visitor *self = opaque;
+	struct server *server = self->server;
+	converse(self);
+	/* Before the client sees the end, for its next connection may be at once. */
+	(void)pthread_mutex_lock(&server->lock);
+	server->connections--;
+	(void)pthread_mutex_unlock(&server->lock);
+	free_visitor(self);
+	return NULL;
+}
+
+/* ---- all of them ---- */
+
+static void welcome(struct server *self, int socket, const struct sockaddr *from, socklen_t bytes)
+{
+	const struct timeval wait = { .tv_sec = PFS_MYSQL_WAIT_S };
+	struct visitor *visitor = calloc(1, sizeof(*visitor));
+	pthread_t thread;
+	if (visitor == NULL) {
+		(void)close(socket);
+		return;
+	}
+	visitor->server = self;
+	visitor->mysql.socket = socket;
+	(void)setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	(void)getnameinfo(from, bytes, visitor->mysql.host, sizeof(visitor->mysql.host), NULL, 0,
+			  NI_NUMERICHOST);
+	(void)pthread_mutex_lock(&self->lock);
+	bool has_room = self->connections < PFS_MYSQL_CONNECTIONS_MAX;
+	visitor->mysql.id = ++self->last_id;
+	self->connections += has_room;
+	(void)pthread_mutex_unlock(&self->lock);
+	if (has_room && pthread_create(&thread, NULL, visit, visitor) == 0) {
+		(void)pthread_detach(thread);
+		return;
+	}
+	pfs_mysql_error(&visitor->mysql, 1040, "08004", "Too many connections");
+	pfs_mysql_flush(&visitor->mysql);
+	free_visitor(visitor);
+	(void)pthread_mutex_lock(&self->lock);
+	self->connections -= has_room;
+	(void)pthread_mutex_unlock(&self->lock);
+}
+
+static void serve(struct server *self)
+{
+	struct pollfd wait[] = { { .fd = self->listener, .events = POLLIN },
+				 { .fd = self->signals, .events = POLLIN } };
+	for (;;) {
+		struct sockaddr_storage from;
+		socklen_t bytes = sizeof(from);
+		if (poll(wait, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (wait[1].revents != 0)
+			return;
+		if (wait[0].revents == 0)
+			continue;
+		int socket = accept4(self->listener, (struct sockaddr *)&from, &bytes,
+				     SOCK_CLOEXEC);
+		if (socket >= 0)
+			welcome(self, socket, (struct sockaddr *)&from, bytes);
+		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+			(void)usleep(100 * 1000);
+	}
+}
+
+/* ---- beginning ---- */
+
+static bool is_of_this_machine(const struct sockaddr *address)
+{
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
+	const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
+	if (address->sa_family == AF_INET)
+		return ntohl(four->sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
+static bool listen_at(struct server *self, const char *text, struct pfs_message *message)
+{
+	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+					.ai_socktype = SOCK_STREAM };
+	char host[128], port[16];
+	struct addrinfo *found = NULL;
+	struct sockaddr_storage bound;
+	socklen_t bytes = sizeof(bound);
+	const char *colon = strrchr(text, ':');
+	const int yes = 1;
+	(void)snprintf(host, sizeof(host), "%.*s", colon == NULL ? 0 : (int)(colon - text), text);
+	(void)snprintf(port, sizeof(port), "%s", colon == NULL ? "" : colon + 1);
+	if (host[0] == '\0' || port[0] == '\0' || getaddrinfo(host, port, &hints, &found) != 0)
+		return refuse(message, "--mysql '%.100s': give an address and a port, in numbers, "
+				       "such as 127.0.0.1:3307", text);
+	bool is_open = self->password == NULL && !is_of_this_machine(found->ai_addr);
+	if (!is_open)
+		self->listener = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (self->listener >= 0)
+		(void)setsockopt(self->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	bool fine = self->listener >= 0 &&
+		    bind(self->listener, found->ai_addr, found->ai_addrlen) == 0 &&
+		    listen(self->listener, 64) == 0 &&
+		    getsockname(self->listener, (struct sockaddr *)&bound, &bytes) == 0;
+	int problem = errno;
+	freeaddrinfo(found);
+	if (is_open)
+		return refuse(message, "--mysql '%.100s': others than this machine want "
+				       "--password-file", text);
+	if (!fine)
+		return refuse(message, "--mysql '%.100s': %s", text, strerror(problem));
+	(void)getnameinfo((struct sockaddr *)&bound, bytes, host, sizeof(host), port, sizeof(port),
+			  NI_NUMERICHOST | NI_NUMERICSERV);
+	(void)fprintf(stderr, "pfs-mem: serving on %s:%s\n", host, port);
+	return true;
+}
+
+static bool read_password(const char *path, char password[PASSWORD_MAX],
+			  struct pfs_message *message)
+{
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return refuse(message, "--password-file '%.150s': %s", path, strerror(errno));
+	if (fgets(password, PASSWORD_MAX, file) == NULL)
+		password[0] = '\0';
+	password[strcspn(password, "\r\n")] = '\0';
+	(void)fclose(file);
+	if (password[0] == '\0')
+		return refuse(message, "--password-file '%.150s': its first line must be the "
+				       "password", path);
+	return true;
+}
+
+bool pfs_mysql_serve(const char *target, const char *address, const char *password_file,
+		     struct pfs_message *message)
+{
+	static char password[PASSWORD_MAX];
+	static char path[PFS_READER_PATH_BYTES];
+	static struct server server = { .listener = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+	sigset_t ends;
+	if (password_file != NULL && !read_password(password_file, password, message))
+		return false;
+	/* Which box it is, is said once: last may be another one by then. */
+	struct pfs_reader *reader = pfs_reader_open(target, message);
+	if (reader == NULL)
+		return false;
+	(void)snprintf(path, sizeof(path), "%s", pfs_reader_info(reader)->path);
+	pfs_reader_close(reader);
+	server.target = path;
+	server.password = password_file == NULL ? NULL : password;
+	(void)sigemptyset(&ends);
+	(void)sigaddset(&ends, SIGINT);
+	(void)sigaddset(&ends, SIGTERM);
+	(void)pthread_sigmask(SIG_BLOCK, &ends, NULL);
+	(void)sqlite3_hard_heap_limit64(HEAP_BYTES_MAX);
+	server.signals = signalfd(-1, &ends, SFD_CLOEXEC);
+	if (server.signals < 0)
+		return refuse(message, "signals: %s", strerror(errno));
+	if (!listen_at(&server, address, message))
+		return false;
+	serve(&server);
+	(void)close(server.listener);
+	return true; /* the threads end with the process */
+}

@@ -1,0 +1,19 @@
+/*
+ * serve.h - pfs-mem serve --mysql: who may connect, and a thread for each who does.
+ */
+#ifndef PFS_MEM_SERVE_H
+#define PFS_MEM_SERVE_H
+
+#include "memory/box/reader.h"
+
+/*
+ * pfs_mysql_serve - serve a box until SIGINT or SIGTERM.
+ *
+ * address: HOST:PORT in numbers; port 0: a free one, as a line on stderr says. password_file: its
+ * first line; NULL: anybody, which is for addresses of this machine alone.
+ * Returns   false: it could not be, as message says.
+ */
+bool pfs_mysql_serve(const char *target, const char *address, const char *password_file,
+		     struct pfs_message *message);
+
+#endif

@@ -1,0 +1,186 @@
+/*
+ * show.c - SHOW and DESCRIBE, as queries.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "mysql.h"
+
+/* What stands behind the words that say what is shown. All for sqlite3_free; NULL: not there. */
+struct rest {
+	char *table;  /* FROM or IN */
+	char *schema; /* the second FROM, or in front of the table's name */
+	char *like;
+	bool is_odd;  /* there is more that is not understood */
+};
+
+static void take_from(const char **at, struct rest *rest)
+{
+	char *name = pfs_word_text(pfs_word_next(at));
+	const char *behind = *at;
+	if (pfs_word_is(pfs_word_next(&behind), ".")) {
+		rest->schema = name;
+		*at = behind;
+		rest->table = pfs_word_text(pfs_word_next(at));
+	} else if (rest->table == NULL) {
+		rest->table = name;
+	} else if (rest->schema == NULL) {
+		rest->schema = name;
+	} else {
+		sqlite3_free(name);
+		rest->is_odd = true;
+	}
+}
+
+/* WHERE variable_name = 'x', or LIKE: as LIKE. */
+static void take_where(const char **at, struct rest *rest)
+{
+	struct pfs_word column = pfs_word_next(at), how = pfs_word_next(at);
+	struct pfs_word value = pfs_word_next(at);
+	if (column.kind == 's' || value.kind != 's' || rest->like != NULL ||
+	    !(pfs_word_is(how, "=") || pfs_word_is(how, "like")))
+		rest->is_odd = true;
+	else
+		rest->like = pfs_word_text(value);
+}
+
+static struct rest take_rest(const char *at)
+{
+	struct rest rest = { 0 };
+	for (;;) {
+		struct pfs_word word = pfs_word_next(&at);
+		if (word.kind == 0)
+			return rest;
+		if (pfs_word_is(word, "from") || pfs_word_is(word, "in"))
+			take_from(&at, &rest);
+		else if (pfs_word_is(word, "like") && rest.like == NULL)
+			rest.like = pfs_word_text(pfs_word_next(&at));
+		else if (pfs_word_is(word, "where"))
+			take_where(&at, &rest);
+		else if (!pfs_word_is(word, ";"))
+			rest.is_odd = true;
+	}
+}
+
+static void free_rest(struct rest *rest)
+{
+	sqlite3_free(rest->table);
+	sqlite3_free(rest->schema);
+	sqlite3_free(rest->like);
+}
+
+/* " AND column LIKE 'x'", or nothing. */
+static char *and_like(const char *column, const struct rest *rest)
+{
+	if (rest->like == NULL)
+		return sqlite3_mprintf("");
+	return sqlite3_mprintf(" AND %s LIKE '%q' ESCAPE '\\'", column, rest->like);
+}
+
+static char *show_tables(struct pfs_mysql *self, const struct rest *rest, bool full)
+{
+	const char *schema = rest->table != NULL ? rest->table : self->schema;
+	char *like = and_like("NAME", rest), *query = NULL;
+	if (schema[0] == '\0')
+		pfs_mysql_error(self, 1046, "3D000", "No database selected");
+	else
+		query = sqlite3_mprintf("SELECT NAME AS \"Tables_in_%w\"%s FROM tables WHERE "
+					"TABLE_SCHEMA = lower('%q')%s ORDER BY NAME",
+					schema, full ? ", TABLE_TYPE AS Table_type" : "", schema,
+					like);
+	sqlite3_free(like);
+	return query;
+}
+
+static char *show_columns(const struct rest *rest)
+{
+	char *like = and_like("name", rest);
+	char *query = sqlite3_mprintf(
+		"SELECT name AS Field, lower(type) AS Type, CASE \"notnull\" WHEN 1 THEN 'NO' "
+		"ELSE 'YES' END AS \"Null\", '' AS \"Key\", NULL AS \"Default\", '' AS Extra FROM "
+		"pragma_table_info('%q') WHERE 1%s", rest->table == NULL ? "" : rest->table, like);
+	sqlite3_free(like);
+	return query;
+}
+
+static char *show_status(const struct rest *rest)
+{
+	char *like = and_like("VARIABLE_NAME", rest);
+	char *query = sqlite3_mprintf("SELECT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS "
+				      "Value FROM global_status WHERE 1%s", like);
+	sqlite3_free(like);
+	return query;
+}
+
+static char *show_variables(const struct rest *rest)
+{
+	char *all = pfs_mysql_variables(), *like = and_like("name", rest);
+	char *query = sqlite3_mprintf("SELECT name AS Variable_name, CAST(value AS TEXT) AS Value "
+				      "FROM (%s) WHERE 1%s", all, like);
+	sqlite3_free(all);
+	sqlite3_free(like);
+	return query;
+}
+
+static char *show_databases(const struct rest *rest)
+{
+	char *like = and_like("SCHEMA_NAME", rest);
+	char *query = sqlite3_mprintf("SELECT SCHEMA_NAME AS \"Database\" FROM (SELECT SCHEMA_NAME "
+				      "FROM information_schema_schemata UNION SELECT "
+				      "'information_schema') WHERE 1%s ORDER BY 1", like);
+	sqlite3_free(like);
+	return query;
+}
+
+/* NULL: no such thing is shown. */
+static char *show(struct pfs_mysql *self, struct pfs_word what, const struct rest *rest, bool full)
+{
+	if (pfs_word_is(what, "databases") || pfs_word_is(what, "schemas"))
+		return show_databases(rest);
+	if (pfs_word_is(what, "tables"))
+		return show_tables(self, rest, full);
+	if ((pfs_word_is(what, "columns") || pfs_word_is(what, "fields")) && rest->table != NULL)
+		return show_columns(rest);
+	if (pfs_word_is(what, "status"))
+		return show_status(rest);
+	if (pfs_word_is(what, "variables"))
+		return show_variables(rest);
+	if (pfs_word_is(what, "warnings") || pfs_word_is(what, "errors"))
+		return sqlite3_mprintf("SELECT '' AS Level, 0 AS Code, '' AS Message LIMIT 0");
+	if (pfs_word_is(what, "processlist"))
+		return sqlite3_mprintf("SELECT THREAD_ID AS Id, PROCESSLIST_USER AS User, "
+				       "PROCESSLIST_HOST AS Host, PROCESSLIST_DB AS db, "
+				       "PROCESSLIST_COMMAND AS Command, PROCESSLIST_TIME AS Time, "
+				       "PROCESSLIST_STATE AS State, NAME AS Info FROM threads");
+	pfs_mysql_error(self, 1235, "42000",
+			"This version of MySQL doesn't yet support 'SHOW %.*s'", (int)what.bytes,
+			what.text);
+	return NULL;
+}
+
+char *pfs_mysql_show(struct pfs_mysql *self, const char *text)
+{
+	const char *at = text;
+	bool full = false, is_describe = !pfs_word_is(pfs_word_next(&at), "show");
+	struct rest rest = { 0 };
+	char *query = NULL;
+	if (is_describe) {
+		take_from(&at, &rest);
+		query = show_columns(&rest);
+	} else {
+		struct pfs_word what = pfs_word_next(&at);
+		while (pfs_word_is(what, "full") || pfs_word_is(what, "global") ||
+		       pfs_word_is(what, "session") || pfs_word_is(what, "extended")) {
+			full |= pfs_word_is(what, "full");
+			what = pfs_word_next(&at);
+		}
+		rest = take_rest(at);
+		if (rest.is_odd)
+			pfs_mysql_error(self, 1064, "42000", "You have an error in your SQL syntax "
+					"near '%.80s'", at);
+		else
+			query = show(self, what, &rest, full);
+	}
+	free_rest(&rest);
+	return query;
+}

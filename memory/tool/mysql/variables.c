@@ -1,0 +1,182 @@
+/*
+ * variables.c - what clients ask for by @@ and SHOW VARIABLES, and functions that they call.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "mysql.h"
+
+static const struct {
+	const char *name, *value; /* as SQL has it */
+} variables[] = {
+	{ "auto_increment_increment", "1" },
+	{ "autocommit", "1" },
+	{ "character_set_client", "'utf8mb4'" },
+	{ "character_set_connection", "'utf8mb4'" },
+	{ "character_set_database", "'utf8mb4'" },
+	{ "character_set_results", "'utf8mb4'" },
+	{ "character_set_server", "'utf8mb4'" },
+	{ "collation_connection", "'utf8mb4_bin'" },
+	{ "collation_database", "'utf8mb4_bin'" },
+	{ "collation_server", "'utf8mb4_bin'" },
+	{ "init_connect", "''" },
+	{ "interactive_timeout", "28800" },
+	{ "license", "''" },
+	{ "lower_case_table_names", "0" },
+	{ "max_allowed_packet", "1048576" },
+	{ "net_buffer_length", "16384" },
+	{ "net_write_timeout", "10" },
+	{ "performance_schema", "1" },
+	{ "performance_schema_max_memory_classes",
+	  "(SELECT CAST(VARIABLE_VALUE AS INTEGER) FROM global_variables WHERE VARIABLE_NAME = "
+	  "'performance_schema_max_memory_classes')" },
+	{ "query_cache_size", "0" },
+	{ "query_cache_type", "'OFF'" },
+	{ "read_only", "0" },
+	{ "sql_mode", "''" },
+	{ "system_time_zone", "'SYSTEM'" },
+	{ "time_zone", "'SYSTEM'" },
+	{ "transaction_isolation", "'REPEATABLE-READ'" },
+	{ "tx_isolation", "'REPEATABLE-READ'" },
+	{ "version", "'" PFS_SQL_VERSION "'" },
+	{ "version_comment", "'" PFS_SQL_COMMENT "'" },
+	{ "version_compile_machine", "''" },
+	{ "version_compile_os", "'Linux'" },
+	{ "wait_timeout", "28800" },
+};
+#define VARIABLES (sizeof(variables) / sizeof(variables[0]))
+
+const char *pfs_mysql_variable(const char *name)
+{
+	for (size_t i = 0; i < VARIABLES; i++)
+		if (strcasecmp(variables[i].name, name) == 0)
+			return variables[i].value;
+	return NULL;
+}
+
+char *pfs_mysql_variables(void)
+{
+	sqlite3_str *text = sqlite3_str_new(NULL);
+	for (size_t i = 0; i < VARIABLES; i++)
+		sqlite3_str_appendf(text, "%sSELECT '%s' AS name, %s AS value",
+				    i == 0 ? "" : " UNION ALL ", variables[i].name,
+				    variables[i].value);
+	return sqlite3_str_finish(text);
+}
+
+/* ---- functions ---- */
+
+static void result_text(sqlite3_context *context, const char *text)
+{
+	if (text[0] == '\0')
+		sqlite3_result_null(context);
+	else
+		sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+static void do_database(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	const struct pfs_mysql *self = sqlite3_user_data(context);
+	(void)argc;
+	(void)argv;
+	result_text(context, self->schema);
+}
+
+static void do_user(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	const struct pfs_mysql *self = sqlite3_user_data(context);
+	char text[2 * PFS_MYSQL_NAME_MAX + 2];
+	(void)argc;
+	(void)argv;
+	(void)snprintf(text, sizeof(text), "%s@%s", self->user, self->host);
+	result_text(context, text);
+}
+
+static void do_version(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	(void)argc;
+	(void)argv;
+	result_text(context, PFS_SQL_VERSION);
+}
+
+static void do_connection_id(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	const struct pfs_mysql *self = sqlite3_user_data(context);
+	(void)argc;
+	(void)argv;
+	sqlite3_result_int64(context, self->id);
+}
+
+static void do_unix_timestamp(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	(void)argc;
+	(void)argv;
+	sqlite3_result_int64(context, (sqlite3_int64)time(NULL));
+}
+
+static void do_now(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	char text[64] = "";
+	struct tm parts;
+	time_t now = time(NULL);
+	(void)argc;
+	(void)argv;
+	if (localtime_r(&now, &parts) != NULL)
+		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+	result_text(context, text);
+}
+
+/* NULL if one is. */
+static void do_concat(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	sqlite3_str *text = sqlite3_str_new(NULL);
+	for (int i = 0; i < argc; i++) {
+		const char *part = (const char *)sqlite3_value_text(argv[i]);
+		if (part == NULL) {
+			sqlite3_free(sqlite3_str_finish(text));
+			return;
+		}
+		sqlite3_str_appendall(text, part);
+	}
+	char *whole = sqlite3_str_finish(text);
+	sqlite3_result_text(context, whole == NULL ? "" : whole, -1, SQLITE_TRANSIENT);
+	sqlite3_free(whole);
+}
+
+static void do_if(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	(void)argc;
+	sqlite3_result_value(context, sqlite3_value_double(argv[0]) != 0 ? argv[1] : argv[2]);
+}
+
+int pfs_mysql_prepare(struct pfs_mysql *self)
+{
+	static const struct {
+		const char *name;
+		int argc;
+		void (*call)(sqlite3_context *context, int argc, sqlite3_value **argv);
+	} functions[] = {
+		{ "database", 0, do_database },	     { "schema", 0, do_database },
+		{ "user", 0, do_user },		     { "current_user", 0, do_user },
+		{ "version", 0, do_version },	     { "connection_id", 0, do_connection_id },
+		{ "now", 0, do_now },		     { "unix_timestamp", 0, do_unix_timestamp },
+		{ "concat", -1, do_concat },	     { "if", 3, do_if },
+	};
+	int code = SQLITE_OK;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && code == SQLITE_OK; i++)
+		code = sqlite3_create_function_v2(self->db, functions[i].name, functions[i].argc,
+						  SQLITE_UTF8, self, functions[i].call, NULL, NULL,
+						  NULL);
+	if (code != SQLITE_OK)
+		return code;
+	return sqlite3_exec(
+		self->db,
+		"CREATE TEMP VIEW information_schema_tables AS SELECT 'def' AS TABLE_CATALOG, "
+		"TABLE_SCHEMA, NAME AS TABLE_NAME, TABLE_TYPE FROM tables;"
+		"CREATE TEMP VIEW information_schema_schemata AS SELECT DISTINCT 'def' AS "
+		"CATALOG_NAME, TABLE_SCHEMA AS SCHEMA_NAME FROM tables",
+		NULL, NULL, NULL);
+}

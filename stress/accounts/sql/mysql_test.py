@@ -1,0 +1,309 @@
+#!/usr/bin/python3
+"""mysql_test.py - a box through pfs-mem serve --mysql: Debian's mariadb client, the queries of
+mysqld_exporter's memory collectors, and packets that no client sends.
+
+usage: mysql_test.py SQL_LIVE PFS_MEM EXTENSION [unittest's arguments]
+Exit 0: all is as it must be. 1: something is not. 77: there is no mariadb client.
+"""
+
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import unittest
+
+from harness import COLUMNS, Case, PFS_MEM, table
+
+# As its collectors perf_schema.memory_events and sys.user_summary send them.
+EXPORTER = {
+    "memory_events": """
+	SELECT
+		EVENT_NAME, SUM_NUMBER_OF_BYTES_ALLOC, SUM_NUMBER_OF_BYTES_FREE,
+		CURRENT_NUMBER_OF_BYTES_USED
+	FROM performance_schema.memory_summary_global_by_event_name
+		where COUNT_ALLOC > 0;
+""",
+    "user_summary": """
+	SELECT
+		user, statements, statement_latency, table_scans, file_ios, file_io_latency,
+		current_connections, total_connections, unique_hosts, current_memory,
+		total_memory_allocated
+	FROM
+		sys.x$user_summary
+""",
+    "version": "SELECT @@version;",
+    "session": "SET SESSION lock_wait_timeout = 2",
+}
+
+
+class Served(Case):
+    """A program, and a server of its box."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = None
+        self.live, _ = self.start()
+        who = self.live.do("begin", "one", "al", "h1", "YES")
+        self.live.do("alloc", who, "memory/a/x", 2048)
+        self.live.do("free", who, self.live.do("alloc", who, "memory/a/y", 10))
+
+    def tearDown(self):
+        if self.server:
+            self.server.terminate()
+            self.assertEqual(self.server.wait(timeout=20), 0)
+            self.server.stderr.close()
+        super().tearDown()
+
+    def serve(self, *options):
+        """Its port."""
+        self.server = subprocess.Popen([PFS_MEM, "serve", "--mysql", "127.0.0.1:0", *options,
+                                        self.live.target], stderr=subprocess.PIPE, text=True)
+        self.port = int(self.server.stderr.readline().rsplit(":", 1)[1])
+        return self.port
+
+    def client(self, query, *options):
+        """The mariadb client's rows; AssertionError where it fails."""
+        code, out, err = self.call(query, *options)
+        self.assertEqual(code, 0, err)
+        return [tuple(line.split("\t")) for line in out.splitlines()]
+
+    def call(self, query, *options):
+        """exit status, output, errors"""
+        done = subprocess.run(["mariadb", "--no-defaults", "--protocol=tcp", "-h127.0.0.1",
+                               f"-P{self.port}", "-utester", "-BN", *options, "-e", query],
+                              capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def raw(self):
+        """A socket that has the greeting, and the greeting."""
+        client = socket.create_connection(("127.0.0.1", self.port), timeout=15)
+        self.addCleanup(client.close)
+        return client, self.packet(client)
+
+    @staticmethod
+    def packet(client):
+        """The next packet; b"": the connection was closed."""
+        data = b""
+        while len(data) < 4 or len(data) < 4 + int.from_bytes(data[:3], "little"):
+            wanted = 4 if len(data) < 4 else 4 + int.from_bytes(data[:3], "little")
+            more = client.recv(wanted - len(data))
+            if not more:
+                return b""
+            data += more
+        return data[4:]
+
+    def login(self, plugin=b"mysql_native_password", proof=b"", schema=b""):
+        """A connection behind its greeting, and what the server said."""
+        client, _ = self.raw()
+        can = 0x200 | 0x8000 | 0x80000 | (8 if schema else 0)
+        answer = struct.pack("<IIB23x", can, 1 << 24, 45) + b"me\0" + bytes([len(proof)]) + \
+            proof + (schema + b"\0" if schema else b"") + plugin + b"\0"
+        self.send(client, answer, 1)
+        return client, self.packet(client)
+
+    @staticmethod
+    def send(client, data, sequence=0):
+        """A packet."""
+        client.sendall(struct.pack("<I", len(data))[:3] + bytes([sequence]) + data)
+
+
+class Client(Served):
+    """Debian's."""
+
+    def test_tables(self):
+        """Rows, TRUNCATE, ENABLED; then the program is killed."""
+        self.serve()
+        rows = f"SELECT {COLUMNS} FROM performance_schema.{table('global')}"
+        self.assertEqual(self.client(rows), [("1", "0", "2048", "0", "0", "1", "1", "0", "2048",
+                                              "2048"), ("1", "1", "10", "10", "0", "0", "1", "0",
+                                                        "0", "10")])
+        self.client(f"TRUNCATE TABLE performance_schema.{table('global')}")
+        self.assertEqual(self.client(rows), [("1", "0", "2048", "0", "1", "1", "1", "2048", "2048",
+                                              "2048"), ("0",) * 10])
+        self.client("UPDATE setup_instruments SET ENABLED='NO' WHERE NAME LIKE '%x'",
+                    "performance_schema")
+        self.assertEqual(self.client("SELECT * FROM `performance_schema`.`setup_instruments`"),
+                         [("memory/a/x", "NO", "NO"), ("memory/a/y", "YES", "NO")])
+        self.live.kill()
+        self.assertEqual(self.client(rows)[0][5], "1")
+        code, _, err = self.call(f"DELETE FROM performance_schema.{table('global')}")
+        self.assertEqual(code, 1)
+        self.assertIn("ERROR 1290", err)
+        self.assertIn("read-only: its program died", err)
+
+    def test_start(self):
+        """What the client sends by itself, with names completed (SHOW, COM_FIELD_LIST), too."""
+        self.serve()
+        done = subprocess.run(["mariadb", "--no-defaults", "--protocol=tcp", "-h127.0.0.1",
+                               f"-P{self.port}", "-utester", "--auto-rehash", "performance_schema"],
+                              input="status\nselect count(*) from users;\n",
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("8.0.0-pfslab", done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "1")
+        self.assertIn(("performance_schema",), self.client("SHOW DATABASES"))
+        self.assertIn((table("thread"),), self.client("SHOW TABLES FROM performance_schema"))
+        self.assertIn(("memory_global_total",), self.client("SHOW TABLES LIKE 'mem%'", "sys"))
+        self.assertEqual(self.client("SHOW VARIABLES LIKE 'version\\_comment'"),
+                         [("version_comment", "pfs-mem: a box of accounts")])
+        self.assertEqual(self.client("select @@version_comment limit 1"),
+                         [("pfs-mem: a box of accounts",)])
+        self.assertEqual(self.client("SELECT DATABASE(), USER()", "sys"),
+                         [("sys", "tester@127.0.0.1")])
+        self.assertEqual(self.client("DESCRIBE performance_schema.users")[0],
+                         ("USER", "char(128)", "YES", "", "NULL", ""))
+        self.assertEqual(self.client("SHOW GLOBAL STATUS LIKE 'performance_schema_memory%'"),
+                         [("Performance_schema_memory_classes_lost", "0")])
+        self.assertEqual(self.client("SET NAMES utf8mb4; USE sys; BEGIN; COMMIT; SHOW WARNINGS"),
+                         [])
+        self.assertEqual(self.client("SELECT TABLE_NAME FROM information_schema.tables WHERE "
+                                     "TABLE_SCHEMA = 'sys' AND TABLE_NAME LIKE 'x$%total'"),
+                         [("x$memory_global_total",)])
+
+    def test_words(self):
+        """MySQL's strings, comments, names and functions."""
+        self.serve()
+        self.assertEqual(self.client(r"""SELECT 'it\'s', "a""b", CONCAT('x', "y", 1), IF(1, 2, 3),
+            5--3, `EVENT_NAME`, 'a # b -- c' # '
+            FROM performance_schema.memory_summary_global_by_event_name m /* " */
+            WHERE m.EVENT_NAME = "memory/a/x" -- more
+            LIMIT 0, 1"""),
+                         [("it's", 'a"b', "xy1", "2", "8", "memory/a/x", "a # b -- c")])
+
+    def test_exporter(self):
+        """mysqld_exporter's memory collectors read what they know."""
+        self.serve()
+        self.assertEqual(self.client(EXPORTER["memory_events"]),
+                         [("memory/a/x", "2048", "0", "2048"), ("memory/a/y", "10", "10", "0")])
+        self.assertEqual(self.client(EXPORTER["user_summary"]),
+                         [("al", "0", "0", "0", "0", "0", "1", "1", "1", "2048", "2058")])
+        self.assertEqual(self.client(EXPORTER["version"]), [("8.0.0-pfslab",)])
+        self.assertEqual(self.client(EXPORTER["session"]), [])
+
+    def test_refused(self):
+        """By the protocol's errors, one line each; the connection goes on."""
+        self.serve()
+        name = table("global")
+        for query, code in (("SELEKT", 1064), ("SELECT * FROM nonesuch", 1146),
+                            ("SELECT nocol FROM users", 1054), ("SELECT nofunc(1)", 1305),
+                            ("CREATE TABLE x (a INT)", 1142), ("ATTACH '/tmp/x' AS y", 1142),
+                            ("PRAGMA user_version", 1142), ("DROP TABLE users", 1142),
+                            ("SELECT load_extension('x')", 1105), ("SHOW ENGINES", 1235),
+                            ("SELECT pfs_mem_open('1')", 1105), ("SET GLOBAL x = 1", 1235),
+                            ("USE nonesuch", 1049), ("SELECT @@nonesuch", 1193),
+                            ("SHOW TABLES", 1046), (f"DELETE FROM {name} WHERE 1", 1290),
+                            ("INSERT INTO users VALUES (1, 2, 3)", 1290),
+                            ("WITH RECURSIVE a(b) AS (SELECT 1 UNION ALL SELECT b FROM a) "
+                             "SELECT count(*) FROM a", 3024)):
+            status, out, err = self.call(query)
+            self.assertEqual((status, out), (1, ""), query)
+            self.assertIn(f"ERROR {code}", err, query)
+        self.assertEqual(self.client("SELECT 1; SELECT 2"), [("1",), ("2",)])
+
+    def test_password(self):
+        """With a password file only who knows it; without, no address of others."""
+        path = os.path.join(self.folder, "password")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("pass woerd\n")
+        self.serve("--password-file", path)
+        self.assertEqual(self.client("SELECT 1", "-ppass woerd"), [("1",)])
+        for options in (("-pwrong",), ()):
+            code, _, err = self.call("SELECT 1", *options)
+            self.assertEqual(code, 1)
+            self.assertIn("ERROR 1045 (28000)", err)
+
+    def test_usage(self):
+        """One line each."""
+        empty = os.path.join(self.folder, "empty")
+        with open(empty, "w", encoding="ascii"):
+            pass
+        taken = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(taken.close)
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        for words, part, status in (
+                (("serve", "last"), "--mysql", 2),
+                (("serve", "--mysql", "0.0.0.0:0", "last"), "--password-file", 1),
+                (("serve", "--mysql", "localhost:1", "last"), "in numbers", 1),
+                (("serve", "--mysql", "127.0.0.1", "last"), "in numbers", 1),
+                (("serve", "--mysql", address, "last"), "in use", 1),
+                (("serve", "--mysql", "127.0.0.1:0", "/nonesuch"), "/nonesuch", 1),
+                (("serve", "--mysql", "127.0.0.1:0", "--password-file", "/nonesuch", "last"),
+                 "/nonesuch", 1),
+                (("serve", "--mysql", "127.0.0.1:0", "--password-file", empty, "last"),
+                 "first line", 1)):
+            code, out, err = self.mem(*words)
+            self.assertEqual((code, out), (status, ""), words)
+            self.assertIn(part, err)
+            self.assertEqual(len(err.splitlines()), 1, err)
+
+
+class Packets(Served):
+    """What no client sends; the server goes on for others."""
+
+    def tearDown(self):
+        self.assertEqual(self.client("SELECT 1"), [("1",)])
+        super().tearDown()
+
+    def test_commands(self):
+        """Known ones answered, others refused."""
+        self.serve()
+        client, said = self.login(schema=b"sys")
+        self.assertEqual(said[0], 0)
+        for command, first in ((b"\x0e", 0), (b"\x1f", 0), (b"\x02sys", 0), (b"\x02no", 0xFF),
+                               (b"\x16SELECT 1", 0xFF), (b"\x63", 0xFF), (b"", 0xFF),
+                               (b"\x03", 0xFF), (b"\x1b\0\0", 0xFE), (b"\x03SET a = 1", 0),
+                               (b"\x03SELECT 1; SELECT 2", 0xFF), (b"\x09", ord("U"))):
+            self.send(client, command)
+            self.assertEqual(self.packet(client)[0], first, command)
+        self.send(client, b"\x01")
+        self.assertEqual(self.packet(client), b"")
+
+    def test_other_plugin(self):
+        """A client of MySQL 8 proves itself otherwise, and is asked once more."""
+        self.serve()
+        client, said = self.login(plugin=b"caching_sha2_password")
+        self.assertEqual(said[:22], b"\xfemysql_native_password")
+        self.send(client, b"", 3)
+        self.assertEqual(self.packet(client)[0], 0)
+
+    def test_bad_greetings(self):
+        """Short, old, lying about lengths; and one that says nothing."""
+        self.serve()
+        for answer in (b"", b"x", b"\0" * 32, b"\xff" * 32, b"\0\x82\0\0" + b"\0" * 28 + b"me",
+                       b"\0\x82\0\0" + b"\0" * 28 + b"me\0\xff", b"\xff" * 5000):
+            client, _ = self.raw()
+            self.send(client, answer, 1)
+            self.assertIn(self.packet(client)[:3], (b"", b"\xff\x13\x04"), answer[:40])
+
+    def test_large(self):
+        """A packet beyond the limit, and a cut one."""
+        self.serve()
+        client, _ = self.login()
+        client.sendall(struct.pack("<I", 1 << 21)[:3] + b"\0")
+        self.assertEqual(self.packet(client)[:3], b"\xff" + struct.pack("<H", 1153))
+        client, _ = self.login()
+        client.sendall(struct.pack("<I", 100)[:3] + b"\0" + b"\x03SEL")
+        client.shutdown(socket.SHUT_WR)
+        self.assertEqual(self.packet(client), b"")
+
+    def test_many(self):
+        """64 connections; the next is refused, and has its turn when one goes."""
+        self.serve()
+        clients = [self.login()[0] for _ in range(64)]
+        _, said = self.raw()
+        self.assertEqual(said[:3], b"\xff" + struct.pack("<H", 1040))
+        for one in clients:
+            self.send(one, b"\x0e")
+            self.assertEqual(self.packet(one)[0], 0)
+        for one in clients:
+            self.send(one, b"\x01")
+            self.assertEqual(self.packet(one), b"")
+
+
+if __name__ == "__main__":
+    if not shutil.which("mariadb"):
+        print("mysql_test: no mariadb client; install mariadb-client")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
