@@ -1,6 +1,6 @@
 /*
  * stats.c - the counts of pfs_malloc_count, from what is there: no call counts anything for them
- * (cache.h says how the rings' marks tell).
+ * (cache.h says how the rings tell).
  */
 #include "stats.h"
 
