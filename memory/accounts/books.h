@@ -183,6 +183,10 @@ struct pfs_parents pfs_parents_of(struct pfs_books *self, struct pfs_cell *cell)
 /* Under the desk: a thread's life ends; who calls frees the thread. */
 void pfs_life_end(struct pfs_memory_thread *thread);
 
+/* While sums or marks move into or out of a party's cells, its readers try again. */
+void pfs_moves_begin(struct pfs_books *self, struct pfs_party *party);
+void pfs_moves_end(struct pfs_books *self, struct pfs_party *party);
+
 /* A cell of a thread ends: its sums go to its parents, its record back. */
 void pfs_cell_fold(struct pfs_books *self, struct pfs_cell *cell);
 

@@ -129,7 +129,7 @@ struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread, pfs_
 
 /* ---- sums move ---- */
 
-static void begin_moves(struct pfs_books *self, struct pfs_party *party)
+void pfs_moves_begin(struct pfs_books *self, struct pfs_party *party)
 {
 	_Atomic(uint64_t) *moves = party->record != NULL ? &party->record->moves
 							 : &self->box.head->moves;
@@ -137,7 +137,7 @@ static void begin_moves(struct pfs_books *self, struct pfs_party *party)
 	(void)pfs_fetch_add_acq_rel(moves, 1);
 }
 
-static void end_moves(struct pfs_books *self, struct pfs_party *party)
+void pfs_moves_end(struct pfs_books *self, struct pfs_party *party)
 {
 	_Atomic(uint64_t) *moves = party->record != NULL ? &party->record->moves
 							 : &self->box.head->moves;
@@ -185,12 +185,12 @@ void pfs_cell_fold(struct pfs_books *self, struct pfs_cell *cell)
 	struct pfs_parents parents = pfs_parents_of(self, cell);
 	struct pfs_cell_sums sums = pfs_cell_read(cell);
 	for (uint32_t i = 0; i < parents.count; i++)
-		begin_moves(self, parents.of[i]);
+		pfs_moves_begin(self, parents.of[i]);
 	for (uint32_t i = 0; i < parents.count; i++)
 		pfs_party_add(self, parents.of[i], cell, sums);
 	pfs_shelf_give(self, PFS_SHELF_CELLS, cell);
 	for (uint32_t i = 0; i < parents.count; i++) {
-		end_moves(self, parents.of[i]);
+		pfs_moves_end(self, parents.of[i]);
 		parents.of[i]->lives--;
 	}
 }
@@ -354,8 +354,8 @@ static void hand_on(struct pfs_books *self, struct pfs_party *party)
 {
 	struct pfs_party *heirs[3] = { party->above_user, party->above_host, self->global };
 	uint32_t first = party->level == PFS_CELL_OF_ACCOUNT ? 0 : 3;
-	begin_moves(self, party);
-	begin_moves(self, self->global);
+	pfs_moves_begin(self, party);
+	pfs_moves_begin(self, self->global);
 	for (uint32_t i = 0; i < self->instruments_max; i++) {
 		struct pfs_cell *cell = party->cells[i];
 		if (cell == NULL)
@@ -365,8 +365,8 @@ static void hand_on(struct pfs_books *self, struct pfs_party *party)
 				pfs_party_add(self, heirs[heir], cell, pfs_cell_read(cell));
 		pfs_shelf_give(self, PFS_SHELF_CELLS, cell);
 	}
-	end_moves(self, self->global);
-	end_moves(self, party);
+	pfs_moves_end(self, self->global);
+	pfs_moves_end(self, party);
 }
 
 static void party_end(struct pfs_books *self, struct pfs_party *party)

@@ -211,17 +211,26 @@ static void add_live(struct pfs_books *self, struct pfs_cell *cell)
 	}
 }
 
+static void each_party(struct pfs_books *self,
+		       void (*visit)(struct pfs_books *self, struct pfs_party *party))
+{
+	for (uint32_t kind = 0; kind < PFS_PARTY_KINDS; kind++)
+		for (struct pfs_party *at = self->lists[kind]; at != NULL; at = at->next)
+			visit(self, at);
+	visit(self, self->global);
+}
+
+/* While marks of threads are counted in those of parties, too, an estimate would be too high. */
 void pfs_marks_tick(struct pfs_books *self)
 {
 	struct pfs_walk walk;
 	struct pfs_cell *cell;
+	each_party(self, pfs_moves_begin);
 	pfs_walk_begin(&walk, self->shelves[PFS_SHELF_CELLS].handle, PFS_WALK_LIVE);
 	while ((cell = pfs_walk_next(&walk)) != NULL)
 		if (cell->level == PFS_CELL_OF_THREAD)
 			add_live(self, cell);
 	pfs_walk_end(&walk);
-	for (uint32_t kind = 0; kind < PFS_PARTY_KINDS; kind++)
-		for (struct pfs_party *at = self->lists[kind]; at != NULL; at = at->next)
-			party_tick(self, at);
-	party_tick(self, self->global);
+	each_party(self, party_tick);
+	each_party(self, pfs_moves_end);
 }
