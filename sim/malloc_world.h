@@ -15,10 +15,9 @@
 
 #include "memory/malloc/arena.h"
 #include "memory/malloc/rings.h"
-#include "sim/search.h"
+#include "sim/scene_command.h"
 
 #define PFS_MALLOC_THREADS_MAX 4u
-#define PFS_MALLOC_CALLS_MAX 8u
 #define PFS_MALLOC_BLOCKS_MAX 64u /* of 1024 bytes each, from the first page on */
 #define PFS_MALLOC_BASE_BYTES ((size_t)32 << 10)
 #define PFS_MALLOC_POOLS_MAX 16u
@@ -45,8 +44,8 @@ struct pfs_malloc_scene {
 
 struct pfs_malloc_thread {
 	uint32_t id;
-	char calls[PFS_MALLOC_CALLS_MAX + 1];
-	void *owned[2 * PFS_MALLOC_CALLS_MAX]; /* oldest first */
+	char calls[PFS_SCENE_CALLS_MAX + 1];
+	void *owned[2 * PFS_SCENE_CALLS_MAX]; /* oldest first */
 	uint32_t owned_count;
 };
 
