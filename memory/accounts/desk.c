@@ -109,6 +109,8 @@ static bool is_enabled(struct pfs_memory_thread *thread, pfs_memory_key key)
 
 struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread, pfs_memory_key key)
 {
+	/* [J8] acquire, pairs with [J5]: first, so that a later change is looked at again. */
+	uint32_t generation = pfs_load_acquire(&thread->memory->control->generation);
 	thread->cells[key] = NULL;
 	if (!is_enabled(thread, key))
 		return NULL;
@@ -118,10 +120,10 @@ struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread, pfs_
 	if (cell == NULL)
 		return NULL;
 	/* What changed is looked at with the block: marks begin at what was there before it. */
-	if (pfs_load_relaxed(&cell->seen) !=                            /* relaxed: its own */
-	    pfs_load_relaxed(&thread->memory->control->generation)) { /* relaxed: a switch */
-		pfs_store_relaxed(&cell->trap_count, 0); /* relaxed: its own */
-		pfs_store_relaxed(&cell->trap_bytes, 0); /* relaxed: its own */
+	if (pfs_load_relaxed(&cell->seen) != generation) { /* relaxed: its own */
+		pfs_store_relaxed(&cell->trap_count, 0);    /* relaxed: its own */
+		pfs_store_relaxed(&cell->trap_bytes, 0);    /* relaxed: its own */
+		pfs_store_relaxed(&cell->seen, generation); /* relaxed: its own */
 	}
 	thread->cells[key] = cell;
 	return cell;

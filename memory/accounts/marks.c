@@ -131,8 +131,6 @@ void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t byte
 {
 	if (raise_traps(self, cell))
 		return;
-	/* [J8] acquire, pairs with [J5]: first, so that a later change is looked at again. */
-	uint32_t generation = pfs_load_acquire(&self->control->generation);
 	uint64_t foreign_count = get(&cell->word);
 	uint64_t foreign_bytes = get(&cell->foreign_bytes);
 	uint64_t count = get(&cell->allocs) - get(&cell->frees) - foreign_count - 1;
@@ -149,7 +147,6 @@ void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t byte
 		pfs_desk_close(self);
 	}
 	set_traps(cell, foreign_count, foreign_bytes);
-	pfs_store_relaxed(&cell->seen, generation); /* relaxed: the owner's own */
 }
 
 /* A party's marks of a table, begun anew if that was truncated. Under the desk. */
