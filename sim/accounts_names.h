@@ -1,0 +1,27 @@
+/*
+ * accounts_names.h - included before all else by the sources of the accounts, as compiled for the
+ * machine: containers are accounts_shelves.c, which has a lock word a record and nothing else, and
+ * no memory is used twice in an execution: what a real malloc orders by that is not the accounts'.
+ */
+#ifndef PFS_SIM_ACCOUNTS_NAMES_H
+#define PFS_SIM_ACCOUNTS_NAMES_H
+
+#include <stdlib.h>
+
+#include <pfslab/container.h>
+
+struct pfs_books;
+struct pfs_cell;
+
+extern __typeof(calloc) calloc __asm__("pfs_accounts_calloc");
+extern __typeof(free) free __asm__("pfs_accounts_release");
+extern __typeof(pfs_allocate) pfs_allocate __asm__("pfs_accounts_allocate");
+extern __typeof(pfs_publish) pfs_publish __asm__("pfs_accounts_publish");
+extern __typeof(pfs_free) pfs_free __asm__("pfs_accounts_free");
+extern __typeof(pfs_index) pfs_index __asm__("pfs_accounts_index");
+extern __typeof(pfs_bytes_store) pfs_bytes_store __asm__("pfs_accounts_bytes_store");
+extern __typeof(pfs_walk_begin) pfs_walk_begin __asm__("pfs_accounts_walk_begin");
+extern __typeof(pfs_walk_next) pfs_walk_next __asm__("pfs_accounts_walk_next");
+extern __typeof(pfs_walk_end) pfs_walk_end __asm__("pfs_accounts_walk_end");
+
+#endif
