@@ -34,12 +34,17 @@ static void prepare(void)
 		self->fork_tid = (uint32_t)gettid();
 		for (uint32_t shelf = 0; shelf < PFS_SHELVES; shelf++)
 			pfs_thread_adopt(self->shelves[shelf].handle);
+		/* Cells are only added to it meanwhile, and those the copy may not have as such.
+		 * relaxed: the list is folded under the desk alone. */
+		self->fork_finished = pfs_load_relaxed(&self->finished);
+		(void)pfs_box_copy(&self->box);
 	}
 }
 
 static void in_parent(void)
 {
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
+		pfs_box_drop_copy(&self->box);
 		pfs_mutex_unlock(&self->desk);
 		(void)pthread_mutex_unlock(&self->tick_lock);
 	}
@@ -57,6 +62,7 @@ static void in_child(void)
 			(void)!write(STDERR_FILENO, line, sizeof(line) - 1);
 			abort();
 		}
+		pfs_store_relaxed(&self->finished, self->fork_finished); /* relaxed: one thread */
 		self->is_child = true;
 		self->fork_pid = (uint32_t)getpid();
 		self->has_ticker = false;
@@ -69,8 +75,7 @@ static void in_child(void)
 
 void pfs_books_settle(struct pfs_books *self)
 {
-	if ((uint32_t)gettid() != self->fork_pid) /* the child's first thread has its number */
-		return;
+	/* A life of the child begins under the desk, so after this. */
 	self->is_child = false;
 	struct pfs_memory_thread *next;
 	for (struct pfs_memory_thread *thread = self->threads; thread != NULL; thread = next) {
@@ -82,7 +87,9 @@ void pfs_books_settle(struct pfs_books *self)
 		pfs_life_end(thread);
 		free(thread);
 	}
-	bool is_alone = self->threads == NULL || self->threads->next == NULL;
+	/* The child's first thread has its number. Others may be counting while the box moves. */
+	bool is_alone = (uint32_t)gettid() == self->fork_pid &&
+			(self->threads == NULL || self->threads->next == NULL);
 	if (is_alone && self->box.path[0] != '\0' && pfs_box_refile(&self->box) &&
 	    self->config.tick_ms != 0)
 		pfs_ticker_start(self);
@@ -320,6 +327,11 @@ void pfs_memory_close(struct pfs_books *memory)
 		free(thread);
 	}
 	drop(memory);
+}
+
+void pfs_books_leave(struct pfs_books *self)
+{
+	pfs_box_leave(&self->box);
 }
 
 const char *pfs_memory_path(const struct pfs_books *memory)

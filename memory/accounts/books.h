@@ -95,7 +95,9 @@ struct pfs_books {
 		uint32_t tick_ms;
 		bool keep;
 	} config;
+	void (*describe)(struct pfs_box_own *own); /* what the allocator says at a tick; or NULL */
 	bool is_child;                   /* forked, and has no box of its own yet */
+	uint32_t fork_finished;          /* when the child's copy was made */
 	uint32_t fork_tid, fork_pid;     /* of who forked, in the parent and in the child */
 	pthread_t ticker;
 	bool has_ticker;
@@ -218,5 +220,9 @@ void pfs_ticker_end(struct pfs_books *self);
 void pfs_books_settle(struct pfs_books *self);
 void pfs_books_list(struct pfs_books *self);
 void pfs_books_unlist(struct pfs_books *self);
+
+/* The process ends, and its threads may still count: the box goes as by pfs_memory_close, but stays
+ * mapped. Takes no lock. */
+void pfs_books_leave(struct pfs_books *self);
 
 #endif

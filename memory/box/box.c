@@ -337,6 +337,7 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 	if (!is_private && madvise(self->base, 2 * PFS_BOX_PAGE, MADV_POPULATE_WRITE) != 0) {
 		(void)munmap(self->base, self->bytes);
 		(void)unlink(self->path);
+		self->base = NULL;
 		return pfs_message_set(message, PFS_NO_MEMORY,
 				       "no memory for the box %s: its file system is full, or this "
 				       "is a Linux before 5.14", self->path);
@@ -345,15 +346,20 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 	return PFS_OK;
 }
 
-void pfs_box_end(struct pfs_box *self)
+void pfs_box_leave(struct pfs_box *self)
 {
-	if (self->base == NULL)
-		return;
 	/* relaxed: who reads it later looks at the lock first. */
 	pfs_store_relaxed(&self->head->end_realtime_ns, pfs_box_now_ns());
 	pfs_store_relaxed(&self->head->state, PFS_BOX_ENDED); /* relaxed: as above */
 	if (!self->is_private && !self->keep)
 		(void)unlink(self->path);
+}
+
+void pfs_box_end(struct pfs_box *self)
+{
+	if (self->base == NULL)
+		return;
+	pfs_box_leave(self);
 	(void)munmap(self->base, self->bytes);
 	self->base = NULL;
 }

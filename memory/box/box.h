@@ -26,6 +26,8 @@ struct pfs_box {
 	struct pfs_box_head *head;       /* at base */
 	struct pfs_box_control *control; /* behind it */
 	bool is_private;                 /* no file */
+	char *copy;                      /* for a child, while the process forks; or NULL */
+	uint64_t copy_bytes;
 	bool keep;
 	char path[PFS_BOX_PATH_BYTES];   /* empty: no file */
 	struct pfs_box_source sources[PFS_BOX_REGIONS_MAX];
@@ -52,6 +54,9 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 
 /* The end: unmapped, and the file removed, or kept and marked as ended. */
 void pfs_box_end(struct pfs_box *self);
+
+/* The same without unmapping it. */
+void pfs_box_leave(struct pfs_box *self);
 
 struct pfs_box_region *pfs_box_region_of(struct pfs_box *self, enum pfs_box_kind kind);
 
@@ -80,6 +85,10 @@ uint64_t pfs_box_resident(const struct pfs_box *self);
 
 /* A new file at self->path, locked, mapped somewhere; NULL: it cannot be. */
 char *pfs_box_map_new(const struct pfs_box *self);
+
+/* Ahead of a fork: a copy for the child, which its detach takes; false: none. And in the parent. */
+bool pfs_box_copy(struct pfs_box *self);
+void pfs_box_drop_copy(struct pfs_box *self);
 
 /* In a forked child, in this order: what is mapped becomes the child's alone; and, when it has
  * time, gets a file of its own (false: it has none, and goes on without). */

@@ -1,6 +1,8 @@
 /*
  * fork.c - the box of a forked child. At first its memory is a copy, at the same addresses, so that
- * no store of the child ever meets its parent's file; later it gets a file of its own.
+ * no store of the child ever meets its parent's file; later it gets a file of its own. The copy is
+ * made by the parent ahead of the fork: one that the child made would have what the parent did
+ * meanwhile, of which the child's own memory knows nothing.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -32,6 +34,67 @@ static struct parts parts_of(const struct pfs_box *self)
 	return parts;
 }
 
+/* ---- the copy: made before the fork, for after it the parent goes on writing ---- */
+
+bool pfs_box_copy(struct pfs_box *self)
+{
+	struct parts parts = parts_of(self);
+	uint64_t at = 0;
+	self->copy = NULL;
+	self->copy_bytes = 0;
+	if (self->is_private)
+		return true;
+	for (uint32_t i = 0; i < parts.count; i++)
+		self->copy_bytes += parts.bytes[i];
+	char *copy = mmap(NULL, self->copy_bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (copy == MAP_FAILED)
+		return false;
+	if (madvise(copy, self->copy_bytes, 23 /* MADV_POPULATE_WRITE */) != 0) {
+		(void)munmap(copy, self->copy_bytes);
+		return false;
+	}
+	for (uint32_t i = 0; i < parts.count; i++) {
+		memcpy(copy + at, self->base + parts.from[i], parts.bytes[i]);
+		at += parts.bytes[i];
+	}
+	self->copy = copy;
+	return true;
+}
+
+void pfs_box_drop_copy(struct pfs_box *self)
+{
+	if (self->copy != NULL)
+		(void)munmap(self->copy, self->copy_bytes);
+	self->copy = NULL;
+}
+
+/* What stands in the copy says where it belongs: the box's own head may be ahead of it. */
+bool pfs_box_detach(struct pfs_box *self)
+{
+	if (self->is_private)
+		return true;
+	if (self->copy == NULL)
+		return false;
+	self->head = (void *)self->copy;
+	struct parts parts = parts_of(self);
+	self->head = (void *)self->base;
+	if (mmap(self->base, self->bytes, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return false;
+	char *from = self->copy;
+	for (uint32_t i = 0; i < parts.count; from += parts.bytes[i++])
+		if (parts.bytes[i] != 0 &&
+		    mremap(from, parts.bytes[i], parts.bytes[i], MREMAP_MAYMOVE | MREMAP_FIXED,
+			   self->base + parts.from[i]) == MAP_FAILED)
+			return false;
+	self->copy = NULL;
+	self->is_private = true;
+	return true;
+}
+
+/* ---- a file of its own ---- */
+
 /* Copy what there is into a fresh mapping, and put that at the box's place. */
 static bool move_to(struct pfs_box *self, char *fresh)
 {
@@ -46,22 +109,6 @@ static bool move_to(struct pfs_box *self, char *fresh)
 	}
 	return mremap(fresh, self->bytes, self->bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
 		      self->base) == self->base;
-}
-
-bool pfs_box_detach(struct pfs_box *self)
-{
-	if (self->is_private)
-		return true;
-	char *fresh = mmap(NULL, self->bytes, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (fresh == MAP_FAILED)
-		return false;
-	if (!move_to(self, fresh)) {
-		(void)munmap(fresh, self->bytes);
-		return false;
-	}
-	self->is_private = true;
-	return true;
 }
 
 bool pfs_box_refile(struct pfs_box *self)
