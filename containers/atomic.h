@@ -70,13 +70,14 @@
 
 /*
  * Of words that one thread writes at a time, and others may read: one instruction each where the
- * processor has it, for compilers do not fold relaxed accesses into what uses them. add: the
+ * processor has it, for compilers do not fold relaxed accesses into what uses them. add, load: the
  * writer's. is_at_most, is_at_least: value against what the word holds; low_half: its low 16 bits;
  * for anybody. Relaxed: what they order says pfs_barrier_light beside them.
  */
 #if defined(PFS_SIM) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
 #define pfs_add_owned(object, by) \
 	pfs_store_relaxed((object), pfs_load_relaxed(object) + (by)) /* relaxed: see above */
+#define pfs_load_owned(object) pfs_load_relaxed(object) /* relaxed: see above */
 #define pfs_low_half(object) ((uint16_t)pfs_load_relaxed(object)) /* relaxed: see above */
 #define pfs_is_at_most(value, object) \
 	((value) <= pfs_load_relaxed(object)) /* relaxed: see above */
@@ -87,6 +88,9 @@ static inline void pfs_add_owned(_Atomic(uint64_t) *object, uint64_t by)
 {
 	__asm__("addq %1, %0" : "+m"(*object) : "er"(by) : "cc");
 }
+
+/* A plain access: who writes alone reads what nobody changes. */
+#define pfs_load_owned(object) (*(const uint64_t *)(const void *)(object))
 
 static inline uint64_t pfs_low_half(_Atomic(uint64_t) *object)
 {

@@ -37,14 +37,20 @@
 
 #include <stdbool.h>
 
+#include "containers/barrier.h"
 #include "containers/compiler.h"
 #include "memory/box/layout.h"
 
 /* Add to a word that the calling thread alone writes. */
 static inline void pfs_cell_add_own(_Atomic(uint64_t) *word, uint64_t by)
 {
+#if defined(__SANITIZE_THREAD__) || defined(PFS_SIM) || !defined(__x86_64__)
 	/* [J1] release, pairs with [J2]; relaxed: its own last store. */
 	pfs_store_release(word, pfs_load_relaxed(word) + by);
+#else
+	pfs_barrier_light();
+	pfs_add_owned(word, by); /* [J1]: every store of this processor is a release */
+#endif
 }
 
 /* The owner allocated a block. */
@@ -63,6 +69,26 @@ static inline bool pfs_cell_is_trapped(struct pfs_cell *self)
 			 pfs_load_relaxed(&self->free_bytes);   /* relaxed: its own */
 	return count > pfs_load_relaxed(&self->trap_count) ||   /* relaxed: its own */
 	       bytes > pfs_load_relaxed(&self->trap_bytes);     /* relaxed: its own */
+}
+
+/* The owner allocates a block. False: not yet, nothing is counted; a mark may have to rise, or
+ * something has changed. */
+static inline bool pfs_cell_debit_quick(struct pfs_cell *self, _Atomic(uint32_t) *generation,
+					uint64_t bytes)
+{
+	/* As in pfs_cell_is_trapped, of what will be. */
+	uint64_t allocs = pfs_load_owned(&self->allocs) + 1;
+	uint64_t alloc_bytes = pfs_load_owned(&self->alloc_bytes) + bytes;
+	if (!pfs_likely(allocs - pfs_load_owned(&self->frees) <=
+			pfs_load_owned(&self->trap_count)) ||
+	    !pfs_likely(alloc_bytes - pfs_load_owned(&self->free_bytes) <=
+			pfs_load_owned(&self->trap_bytes)) ||
+	    !pfs_likely(pfs_load_relaxed(generation) == /* relaxed: a switch */
+			pfs_load_relaxed(&self->seen))) /* relaxed: its own */
+		return false;
+	pfs_store_release(&self->allocs, allocs);           /* [J1] release, pairs with [J2] */
+	pfs_store_release(&self->alloc_bytes, alloc_bytes); /* [J1] release, pairs with [J2] */
+	return true;
 }
 
 /* The owner freed one. */

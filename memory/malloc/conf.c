@@ -172,6 +172,7 @@ void pfs_conf_fill(void *bytes, size_t size_bytes)
 /* What fills blocks does so on the slow ways. */
 static void settle(void)
 {
+	pfs_conf.tags = pfs_conf.tags || &pfs_conf_needs_tags != NULL;
 	pfs_conf.tcache = wants_rings && !pfs_conf.zero && !pfs_conf.junk;
 }
 
@@ -179,7 +180,10 @@ void pfs_conf_start(void)
 {
 	extern char **environ;
 	static bool is_read;
-	if (is_read || environ == NULL)
+	if (is_read)
+		return;
+	settle();
+	if (environ == NULL)
 		return;
 	is_read = true;
 	/* Who starts a set-uid program must not steer it. */

@@ -35,6 +35,9 @@ struct pfs_conf {
 };
 extern struct pfs_conf pfs_conf;
 
+/* There in a library that has use for the tags of all blocks. */
+extern const char pfs_conf_needs_tags __attribute__((weak));
+
 /* What the options zero and junk ask for, if they do. */
 void pfs_conf_fill(void *bytes, size_t size_bytes);
 

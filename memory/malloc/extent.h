@@ -39,11 +39,11 @@ struct pfs_extent {
 	_Atomic(uint64_t) summary; /* which words may have room: hints, also after its slab's end */
 	_Atomic(uint32_t) kind;    /* under the arena's extents lock; an active one's is stable */
 	uint8_t slot;         /* in its group */
-	uint8_t class;        /* of a slab, as all up to tags */
+	uint8_t class;        /* of a slab, as all up to last_word */
 	uint16_t regions;
 	uint8_t word_count;
-	uint64_t last_word;   /* all bits of it; those of the others are all 64 */
 	uint32_t *tags;       /* a tag for each region, or of the large block; or NULL */
+	uint64_t last_word;   /* all bits of it; those of the others are all 64 */
 	_Atomic(struct pfs_arena *) arena; /* made once */
 
 	size_t size_bytes;    /* under the arena's extents lock, as all up to newer */
@@ -53,6 +53,7 @@ struct pfs_extent {
 	bool is_zeroed;       /* of one that is handed out */
 	bool is_clean;        /* of a large block: its pages went back while it was copied */
 	size_t request_bytes; /* of a large block: its size class */
+	size_t asked_bytes;   /* of a large block that is counted: what was asked for */
 	_Atomic(uint64_t) few_words[PFS_SLAB_WORDS_INLINE];
 };
 

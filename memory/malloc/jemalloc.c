@@ -12,7 +12,9 @@
 #include "explicit.h"
 #include "quick.h"
 
+#ifndef PUBLIC /* a library that counts has calls of its own before these */
 #define PUBLIC __attribute__((visibility("default")))
+#endif
 
 #define ALIGN_BITS 0x3fu
 #define TCACHE_SHIFT 8

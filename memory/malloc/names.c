@@ -10,25 +10,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "quick.h"
+#include "front.h"
 #include "stats.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
 PUBLIC void *malloc(size_t size)
 {
-	return pfs_malloc_quick(size);
+	return pfs_front_malloc(size, PFS_CALLER);
 }
 
 PUBLIC void free(void *block)
 {
-	pfs_free_quick(block);
+	pfs_front_free(block);
 }
 
 void cfree(void *block);
 PUBLIC void cfree(void *block)
 {
-	pfs_free_quick(block);
+	pfs_front_free(block);
 }
 
 /* C23: with the size that was asked for, which the page map tells as fast. */
@@ -36,29 +36,29 @@ void free_sized(void *block, size_t size);
 PUBLIC void free_sized(void *block, size_t size)
 {
 	(void)size;
-	pfs_free_quick(block);
+	pfs_front_free(block);
 }
 
 void free_aligned_sized(void *block, size_t alignment, size_t size);
 PUBLIC void free_aligned_sized(void *block, size_t alignment, size_t size)
 {
 	(void)alignment, (void)size;
-	pfs_free_quick(block);
+	pfs_front_free(block);
 }
 
 PUBLIC void *calloc(size_t count, size_t size)
 {
-	return pfs_calloc(count, size);
+	return pfs_front_calloc(count, size, PFS_CALLER);
 }
 
 PUBLIC void *realloc(void *block, size_t size)
 {
-	return pfs_realloc(block, size);
+	return pfs_front_realloc(block, size, PFS_CALLER);
 }
 
 PUBLIC void *reallocarray(void *block, size_t count, size_t size)
 {
-	return pfs_reallocarray(block, count, size);
+	return pfs_front_reallocarray(block, count, size, PFS_CALLER);
 }
 
 static bool is_power_of_two(size_t value)
@@ -68,13 +68,13 @@ static bool is_power_of_two(size_t value)
 
 PUBLIC int posix_memalign(void **block, size_t alignment, size_t size)
 {
-	return pfs_posix_memalign(block, alignment, size);
+	return pfs_front_posix_memalign(block, alignment, size, PFS_CALLER);
 }
 
 PUBLIC void *aligned_alloc(size_t alignment, size_t size)
 {
 	if (is_power_of_two(alignment))
-		return pfs_memalign(alignment, size);
+		return pfs_front_memalign(alignment, size, PFS_CALLER);
 	errno = EINVAL;
 	return NULL;
 }
@@ -87,12 +87,12 @@ PUBLIC void *memalign(size_t alignment, size_t size)
 	size_t power = sizeof(void *);
 	while (power < alignment)
 		power *= 2;
-	return pfs_memalign(power, size);
+	return pfs_front_memalign(power, size, PFS_CALLER);
 }
 
 PUBLIC void *valloc(size_t size)
 {
-	return pfs_memalign(PFS_OS_PAGE, size);
+	return pfs_front_memalign(PFS_OS_PAGE, size, PFS_CALLER);
 }
 
 PUBLIC void *pvalloc(size_t size)
@@ -101,7 +101,7 @@ PUBLIC void *pvalloc(size_t size)
 	if (__builtin_add_overflow(size, PFS_OS_PAGE - 1, &rounded))
 		return pfs_no_memory(size);
 	rounded &= ~(size_t)(PFS_OS_PAGE - 1);
-	return pfs_memalign(PFS_OS_PAGE, rounded != 0 ? rounded : PFS_OS_PAGE);
+	return pfs_front_memalign(PFS_OS_PAGE, rounded != 0 ? rounded : PFS_OS_PAGE, PFS_CALLER);
 }
 
 PUBLIC size_t malloc_usable_size(void *block)

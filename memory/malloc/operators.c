@@ -7,7 +7,7 @@
 #include <pfslab/malloc.h>
 #include <stdlib.h>
 
-#include "quick.h"
+#include "front.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -18,9 +18,10 @@ extern void throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv")
 
 extern bool pfs_handler_returns(new_handler handler); /* handler.cc */
 
-static inline void *try_to(size_t alignment, size_t size)
+static inline void *try_to(size_t alignment, size_t size, const void *caller)
 {
-	return alignment <= 8 ? pfs_malloc(size) : pfs_memalign(alignment, size);
+	return alignment <= 8 ? pfs_front_malloc(size, caller)
+			      : pfs_front_memalign(alignment, size, caller);
 }
 
 static new_handler handler_now(void)
@@ -29,12 +30,12 @@ static new_handler handler_now(void)
 }
 
 /* The handler makes room, ends itself or throws. */
-static PFS_COLD void *new_or_throw(size_t alignment, size_t size)
+static PFS_COLD void *new_or_throw(size_t alignment, size_t size, const void *caller)
 {
 	new_handler handler;
 	while ((handler = handler_now()) != NULL) {
 		handler();
-		void *block = try_to(alignment, size);
+		void *block = try_to(alignment, size, caller);
 		if (block != NULL)
 			return block;
 	}
@@ -43,38 +44,38 @@ static PFS_COLD void *new_or_throw(size_t alignment, size_t size)
 	pfs_die("operator new", (void *)size, "no memory for so many bytes");
 }
 
-static PFS_COLD void *new_or_null(size_t alignment, size_t size)
+static PFS_COLD void *new_or_null(size_t alignment, size_t size, const void *caller)
 {
 	void *block = NULL;
 	new_handler handler;
 	while (block == NULL && (handler = handler_now()) != NULL &&
 	       pfs_handler_returns(handler))
-		block = try_to(alignment, size);
+		block = try_to(alignment, size, caller);
 	return block;
 }
 
-static inline void *new_plain(size_t size)
+static inline void *new_plain(size_t size, const void *caller)
 {
-	void *block = pfs_malloc_quick(size);
-	return pfs_likely(block != NULL) ? block : new_or_throw(1, size);
+	void *block = pfs_front_malloc(size, caller);
+	return pfs_likely(block != NULL) ? block : new_or_throw(1, size, caller);
 }
 
-static void *new_aligned(size_t size, size_t alignment)
+static void *new_aligned(size_t size, size_t alignment, const void *caller)
 {
-	void *block = pfs_memalign(alignment, size);
-	return pfs_likely(block != NULL) ? block : new_or_throw(alignment, size);
+	void *block = pfs_front_memalign(alignment, size, caller);
+	return pfs_likely(block != NULL) ? block : new_or_throw(alignment, size, caller);
 }
 
-static void *new_nothrow(size_t size)
+static void *new_nothrow(size_t size, const void *caller)
 {
-	void *block = pfs_malloc_quick(size);
-	return pfs_likely(block != NULL) ? block : new_or_null(1, size);
+	void *block = pfs_front_malloc(size, caller);
+	return pfs_likely(block != NULL) ? block : new_or_null(1, size, caller);
 }
 
-static void *new_aligned_nothrow(size_t size, size_t alignment)
+static void *new_aligned_nothrow(size_t size, size_t alignment, const void *caller)
 {
-	void *block = pfs_memalign(alignment, size);
-	return pfs_likely(block != NULL) ? block : new_or_null(alignment, size);
+	void *block = pfs_front_memalign(alignment, size, caller);
+	return pfs_likely(block != NULL) ? block : new_or_null(alignment, size, caller);
 }
 
 #define NEW(symbol, parameters, call)                         \
@@ -87,20 +88,20 @@ static void *new_aligned_nothrow(size_t size, size_t alignment)
 	extern PUBLIC void delete_##symbol parameters __asm__(#symbol); \
 	void delete_##symbol parameters                           \
 	{                                                         \
-		pfs_free_quick(block);                            \
+		pfs_front_free(block);                            \
 	}
 
 /* Plain and array: new, nothrow, aligned, aligned nothrow. */
-NEW(_Znwm, (size_t size), new_plain(size))
-NEW(_Znam, (size_t size), new_plain(size))
-NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag), ((void)tag, new_nothrow(size)))
-NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag), ((void)tag, new_nothrow(size)))
-NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), new_aligned(size, alignment))
-NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), new_aligned(size, alignment))
+NEW(_Znwm, (size_t size), new_plain(size, PFS_CALLER))
+NEW(_Znam, (size_t size), new_plain(size, PFS_CALLER))
+NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag), ((void)tag, new_nothrow(size, PFS_CALLER)))
+NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag), ((void)tag, new_nothrow(size, PFS_CALLER)))
+NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), new_aligned(size, alignment, PFS_CALLER))
+NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), new_aligned(size, alignment, PFS_CALLER))
 NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),
-    ((void)tag, new_aligned_nothrow(size, alignment)))
+    ((void)tag, new_aligned_nothrow(size, alignment, PFS_CALLER)))
 NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),
-    ((void)tag, new_aligned_nothrow(size, alignment)))
+    ((void)tag, new_aligned_nothrow(size, alignment, PFS_CALLER)))
 
 /* Plain and array: delete, nothrow, sized, aligned, sized and aligned, aligned nothrow. */
 DELETE(_ZdlPv, (void *block))

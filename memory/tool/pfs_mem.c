@@ -216,6 +216,8 @@ static int help(void)
 		(void)printf("%s pfs-mem %-28s %.*s\n", i == 0 ? "usage:" : "      ", usage,
 			     (int)strcspn(doc, "\v"), doc);
 	}
+	(void)printf("       pfs-mem %-28s run a program so that all it allocates is counted\n",
+		     "run [OPTION...] COMMAND");
 	(void)printf("       pfs-mem COMMAND --help | --help | --version\n\n"
 		     "TARGET: a process id; a box file; 'last', the box with the newest start,\n"
 		     "living or dead. Boxes are in $PFS_MEM_DIR, else in /dev/shm/pfslab-<uid>/.\n"
@@ -243,6 +245,8 @@ int main(int argc, char **argv)
 		return help();
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		return (void)puts("pfs-mem 0.1.0"), finish();
+	if (strcmp(word, "run") == 0)
+		return pfs_run_program(argc - 1, argv + 1);
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (strcmp(word, commands[i]->name) == 0)
 			return run(commands[i], argc - 1, argv + 1);

@@ -1,0 +1,63 @@
+/*
+ * front.h - what stands behind malloc's names: the allocator as it is, or, in a library that counts
+ * every block, counting and then the allocator. The caller is the address that a name's call
+ * returns to.
+ */
+#ifndef PFS_MALLOC_FRONT_H
+#define PFS_MALLOC_FRONT_H
+
+#include <pfslab/malloc.h>
+
+#include "quick.h"
+
+#define PFS_CALLER __builtin_return_address(0)
+
+#ifdef PFS_COUNTED
+#include "memory/preload/counted.h"
+#else
+
+static inline void *pfs_front_malloc(size_t size_bytes, const void *caller)
+{
+	(void)caller;
+	return pfs_malloc_quick(size_bytes);
+}
+
+static inline void pfs_front_free(void *block)
+{
+	pfs_free_quick(block);
+}
+
+static inline void *pfs_front_calloc(size_t count, size_t size_bytes, const void *caller)
+{
+	(void)caller;
+	return pfs_calloc(count, size_bytes);
+}
+
+static inline void *pfs_front_realloc(void *block, size_t size_bytes, const void *caller)
+{
+	(void)caller;
+	return pfs_realloc(block, size_bytes);
+}
+
+static inline void *pfs_front_reallocarray(void *block, size_t count, size_t size_bytes,
+					   const void *caller)
+{
+	(void)caller;
+	return pfs_reallocarray(block, count, size_bytes);
+}
+
+static inline void *pfs_front_memalign(size_t align_bytes, size_t size_bytes, const void *caller)
+{
+	(void)caller;
+	return pfs_memalign(align_bytes, size_bytes);
+}
+
+static inline int pfs_front_posix_memalign(void **block, size_t align_bytes, size_t size_bytes,
+					   const void *caller)
+{
+	(void)caller;
+	return pfs_posix_memalign(block, align_bytes, size_bytes);
+}
+
+#endif
+#endif

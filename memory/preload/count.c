@@ -1,0 +1,246 @@
+/*
+ * count.c - blocks are counted where that is not quick: a new site, a mark that rises, a large
+ * block, another thread's block; and the calls that are no malloc and no free.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pfslab/malloc.h>
+
+#include "counter.h"
+#include "memory/malloc/last.h"
+
+const char pfs_conf_needs_tags = 1;
+
+/* ---- tags ---- */
+
+/* The extent of a block that has a tag; NULL: none has. */
+static struct pfs_extent *tagged_extent(const void *block)
+{
+	struct pfs_extent *extent = pfs_map_extent(pfs_map_entry_or_none((uintptr_t)block));
+	if (extent == NULL || extent->tags == NULL || pfs_extent_kind(extent) < PFS_EXTENT_LARGE)
+		return NULL;
+	return extent;
+}
+
+static bool is_large(struct pfs_extent *extent)
+{
+	return pfs_extent_kind(extent) == PFS_EXTENT_LARGE;
+}
+
+/* What counts as asked for: a small block with more slack than a tag has room for was asked for
+ * with an alignment, and counts as larger. */
+static uint64_t bytes_to_count(struct pfs_extent *extent, size_t size_bytes)
+{
+	if (is_large(extent) || extent->block_bytes - size_bytes <= PFS_SLACK_MOST)
+		return size_bytes;
+	return extent->block_bytes - PFS_SLACK_MOST;
+}
+
+static uint64_t bytes_of(struct pfs_extent *extent, uint32_t tag)
+{
+	return is_large(extent) ? extent->asked_bytes
+				: extent->block_bytes - (tag & PFS_SLACK_MOST);
+}
+
+static uint32_t *tag_of(struct pfs_extent *extent, const void *block)
+{
+	uint32_t region = 0;
+	if (is_large(extent))
+		return (uintptr_t)block == extent->base ? extent->tags : NULL;
+	return pfs_slab_region(extent, (uintptr_t)block, &region) ? &extent->tags[region] : NULL;
+}
+
+static void write_tag(struct pfs_extent *extent, const void *block, uint32_t whose,
+		      uint64_t bytes)
+{
+	uint32_t *tag = tag_of(extent, block);
+	if (tag == NULL) /* a mistake of the program's, that will be noticed */
+		return;
+	if (is_large(extent)) {
+		extent->asked_bytes = bytes;
+		*tag = whose;
+		return;
+	}
+	*tag = whose + (uint32_t)(extent->block_bytes - bytes);
+}
+
+/* ---- allocated ---- */
+
+static pfs_memory_key key_of(const struct pfs_site *site, uintptr_t address, const void *caller)
+{
+	return site->address == address ? site->cell->instrument : pfs_site_key(caller);
+}
+
+/* Inside. */
+static void count(struct pfs_counter *counter, struct pfs_extent *extent, const void *block,
+		  size_t size_bytes, const void *caller)
+{
+	uintptr_t address = (uintptr_t)caller;
+	struct pfs_site *site = pfs_site_of(counter, address);
+	uint64_t bytes = bytes_to_count(extent, size_bytes);
+	pfs_memory_key key = key_of(site, address, caller);
+	struct pfs_memory_note note = pfs_memory_allocated(counter->thread, key, bytes);
+	if (note.reference == 0) {
+		site->address = 0;
+		return;
+	}
+	if (!pfs_program.is_exact) {
+		write_tag(extent, block, note.reference << PFS_SLACK_BITS, bytes);
+		return;
+	}
+	*site = (struct pfs_site){ address, counter->thread->all_cells[key] };
+	counter->part = (uintptr_t)block >> PFS_MAP_PART_BITS;
+	counter->leaf = pfs_load_relaxed(&pfs_map_root[counter->part]); /* relaxed: as ever */
+	write_tag(extent, block, pfs_cell_tag(site->cell), bytes);
+}
+
+void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
+{
+	struct pfs_extent *extent = block != NULL ? tagged_extent(block) : NULL;
+	if (extent == NULL)
+		return block;
+	int errno_before = errno;
+	struct pfs_counter *counter = pfs_counter_enter();
+	if (counter != NULL) {
+		pfs_counter_look(counter);
+		count(counter, extent, block, size_bytes, caller);
+		pfs_counter_leave(counter);
+	}
+	errno = errno_before;
+	return block;
+}
+
+void *pfs_count_any(void *block, size_t size_bytes, const void *caller)
+{
+	return pfs_count_slow(block, size_bytes, caller);
+}
+
+/* The ring was entered, and has none; or the block is large. */
+void *pfs_counted_malloc_slow(size_t size_bytes, const void *caller)
+{
+	return pfs_count(pfs_malloc_slow(size_bytes), size_bytes, caller);
+}
+
+/* ---- freed ---- */
+
+static void credit(uint32_t tag, uint64_t bytes)
+{
+	struct pfs_memory_note note = { tag >> PFS_SLACK_BITS, 0 };
+	if (pfs_program.is_exact) { /* enters nothing, and needs no life */
+		struct pfs_cell *cell = pfs_tag_cell(tag);
+		note.reference = cell->line;
+		if (pfs_cell_is_own(cell, pfs_counter_own->reference))
+			pfs_cell_credit_own(cell, bytes);
+		else
+			pfs_memory_freed(pfs_program.books, NULL, note, bytes);
+		return;
+	}
+	int errno_before = errno;
+	struct pfs_counter *counter = pfs_counter_enter();
+	pfs_memory_freed(pfs_program.books, counter != NULL ? counter->thread : NULL, note, bytes);
+	if (counter != NULL)
+		pfs_counter_leave(counter);
+	errno = errno_before;
+}
+
+void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes)
+{
+	uint32_t value = *tag;
+	*tag = 0;
+	if (value != 0)
+		credit(value, bytes);
+	pfs_block_free(block);
+}
+
+struct pfs_counted_block pfs_counted_lift(const void *block)
+{
+	struct pfs_counted_block lifted = { .extent = tagged_extent(block) };
+	if (lifted.extent == NULL)
+		return lifted;
+	uint32_t *tag = tag_of(lifted.extent, block);
+	if (tag == NULL || *tag == 0)
+		return lifted;
+	lifted.tag = tag;
+	lifted.value = *tag;
+	lifted.bytes = bytes_of(lifted.extent, lifted.value);
+	*tag = 0;
+	return lifted;
+}
+
+void pfs_counted_put_back(const struct pfs_counted_block *lifted)
+{
+	if (lifted->tag != NULL)
+		*lifted->tag = lifted->value;
+}
+
+void pfs_counted_credit(const struct pfs_counted_block *lifted)
+{
+	if (lifted->tag != NULL)
+		credit(lifted->value, lifted->bytes);
+}
+
+/* Large, none at all, or a mistake, which the allocator names. */
+void pfs_counted_free_other(void *block)
+{
+	struct pfs_counted_block lifted = { .tag = NULL };
+	if (block != NULL && !pfs_is_last())
+		lifted = pfs_counted_lift(block);
+	pfs_counted_credit(&lifted);
+	pfs_block_free(block);
+}
+
+/* ---- the others ---- */
+
+void *pfs_front_calloc(size_t number, size_t size_bytes, const void *caller)
+{
+	/* A product that is too large is no block. */
+	return pfs_count(pfs_calloc(number, size_bytes), number * size_bytes, caller);
+}
+
+/* What was not counted when it was allocated is not counted now; the rest is the caller's from now
+ * on. */
+void *pfs_front_realloc(void *block, size_t size_bytes, const void *caller)
+{
+	if (block == NULL)
+		return pfs_front_malloc(size_bytes, caller);
+	if (size_bytes == 0) {
+		pfs_front_free(block);
+		return NULL;
+	}
+	if (pfs_is_last())
+		return pfs_realloc(block, size_bytes);
+	struct pfs_counted_block lifted = pfs_counted_lift(block);
+	void *moved = pfs_realloc(block, size_bytes);
+	if (lifted.tag == NULL)
+		return moved;
+	if (moved == NULL) {
+		pfs_counted_put_back(&lifted);
+		return NULL;
+	}
+	pfs_counted_credit(&lifted);
+	struct pfs_extent *extent = tagged_extent(moved);
+	return extent != NULL ? pfs_count(moved, bytes_to_count(extent, size_bytes), caller)
+			      : moved;
+}
+
+void *pfs_front_reallocarray(void *block, size_t number, size_t size_bytes, const void *caller)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(number, size_bytes, &bytes))
+		return pfs_no_memory(SIZE_MAX);
+	return pfs_front_realloc(block, bytes, caller);
+}
+
+void *pfs_front_memalign(size_t align_bytes, size_t size_bytes, const void *caller)
+{
+	return pfs_count_any(pfs_memalign(align_bytes, size_bytes), size_bytes, caller);
+}
+
+int pfs_front_posix_memalign(void **block, size_t align_bytes, size_t size_bytes,
+			     const void *caller)
+{
+	int error = pfs_posix_memalign(block, align_bytes, size_bytes);
+	if (error == 0)
+		(void)pfs_count_any(*block, size_bytes, caller);
+	return error;
+}

@@ -1,0 +1,179 @@
+/*
+ * counter.c - threads begin to count with their first slow call, and end by a destructor of
+ * theirs; a thread's account is its pool: its name without what numbers it.
+ */
+#define _GNU_SOURCE
+#include "counter.h"
+
+#include <pfslab/malloc.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "memory/malloc/last.h"
+
+#define POOL_HOST "localhost"
+#define END_ROUNDS 2u /* other destructors may still allocate in the first ones */
+
+enum state { STATE_NEW, STATE_RUNNING, STATE_INSIDE, STATE_ENDED };
+
+static struct pfs_counter none = { .reference = PFS_NOBODY, .part = PFS_NO_PART };
+_Thread_local struct pfs_counter *pfs_counter_own = &none;
+/* volatile: the compiler knows that malloc reads no variable of its caller's. */
+static _Thread_local volatile uint8_t state __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t key;
+static bool has_key; /* once only */
+
+void pfs_counter_never(void)
+{
+	state = STATE_ENDED;
+}
+
+/* ---- lives ---- */
+
+static bool is_numbering(char letter)
+{
+	return (letter >= '0' && letter <= '9') || strchr("-_ #:", letter) != NULL;
+}
+
+/* A name without the digits at its end, and without what stood before these. */
+static void pool_of(char *pool, const char *name)
+{
+	size_t length = strlen(name);
+	while (length > 0 && is_numbering(name[length - 1]))
+		length--;
+	if (length == 0)
+		length = strlen(name);
+	memcpy(pool, name, length);
+	pool[length] = '\0';
+}
+
+static void read_name(char name[16])
+{
+	memset(name, 0, 16);
+	if (prctl(PR_GET_NAME, name) != 0)
+		name[0] = '\0';
+}
+
+static void begin_life(struct pfs_counter *counter, const char *name)
+{
+	const char *user = counter->is_main ? pfs_program.name : counter->pool;
+	counter->thread = pfs_memory_thread_begin(pfs_program.books, name, user, POOL_HOST, true);
+	counter->reference = PFS_NOBODY;
+	if (counter->thread != NULL && pfs_program.is_exact)
+		counter->reference = counter->thread->reference;
+	memset(counter->sites, 0, sizeof(counter->sites));
+}
+
+/* A thread may name itself after it has begun: then it works for another pool. */
+static void look_at_name(struct pfs_counter *counter)
+{
+	char name[16], pool[16];
+	read_name(name);
+	pool_of(pool, name);
+	if (strcmp(pool, counter->pool) == 0)
+		return;
+	pfs_memory_thread_end(counter->thread);
+	memcpy(counter->pool, pool, sizeof(pool));
+	begin_life(counter, name);
+}
+
+void pfs_counter_look(struct pfs_counter *counter)
+{
+	/* relaxed: a clock, here. */
+	uint32_t generation = pfs_load_relaxed(pfs_counting.generation);
+	if (generation != counter->generation) {
+		counter->generation = generation;
+		/* A library may have gone, and another one have come to its addresses. */
+		memset(counter->sites, 0, sizeof(counter->sites));
+		if (!counter->is_main)
+			look_at_name(counter);
+	}
+	if (++counter->slow_calls % 16 == 0)
+		pfs_ticker_if_time();
+}
+
+/* ---- enter and leave ---- */
+
+static struct pfs_counter *counter_new(void)
+{
+	char name[16];
+	struct pfs_counter *counter = pfs_malloc(sizeof(*counter));
+	if (counter == NULL)
+		return NULL;
+	memset(counter, 0, sizeof(*counter));
+	counter->part = PFS_NO_PART;
+	counter->is_main = getpid() == gettid();
+	read_name(name);
+	pool_of(counter->pool, name);
+	begin_life(counter, name);
+	if (counter->thread == NULL) { /* counted as lost */
+		pfs_block_free(counter);
+		return NULL;
+	}
+	if (has_key)
+		(void)pthread_setspecific(key, counter);
+	if (!counter->is_main)
+		pfs_ticker_wish();
+	return counter;
+}
+
+static struct pfs_counter *begin(void)
+{
+	bool later = false;
+	state = STATE_INSIDE;
+	struct pfs_counter *counter = pfs_program_start(&later) ? counter_new() : NULL;
+	if (counter == NULL)
+		state = later ? STATE_NEW : STATE_ENDED;
+	return counter;
+}
+
+struct pfs_counter *pfs_counter_enter(void)
+{
+	if (pfs_is_last())
+		return NULL;
+	if (state == STATE_NEW)
+		return begin();
+	if (state != STATE_RUNNING)
+		return NULL;
+	struct pfs_counter *counter = pfs_counter_own;
+	state = STATE_INSIDE;
+	pfs_counter_own = &none;
+	return counter;
+}
+
+void pfs_counter_leave(struct pfs_counter *counter)
+{
+	pfs_counter_own = counter;
+	state = STATE_RUNNING;
+}
+
+/* What the thread does from now on is nobody's; what it frees is credited as any. */
+static void end(void *value)
+{
+	struct pfs_counter *counter = value;
+	if (counter->end_rounds++ < END_ROUNDS) {
+		(void)pthread_setspecific(key, counter);
+		return;
+	}
+	if (pfs_counter_enter() == NULL)
+		return;
+	pfs_memory_thread_end(counter->thread);
+	state = STATE_ENDED;
+	pfs_block_free(counter);
+	pfs_ticker_last_life();
+}
+
+__attribute__((constructor(102))) static void at_begin(void)
+{
+	struct pfs_counter *counter = pfs_counter_enter();
+	if (counter != NULL)
+		pfs_counter_leave(counter);
+}
+
+void pfs_counters_start(void)
+{
+	has_key = pthread_key_create(&key, end) == 0;
+}

@@ -1,0 +1,52 @@
+/*
+ * counter.h - the inside of the library that counts: a thread's counter, and what it asks for.
+ */
+#ifndef PFS_PRELOAD_COUNTER_H
+#define PFS_PRELOAD_COUNTER_H
+
+#include "counted.h"
+#include "memory/accounts/books.h"
+
+/* Of the process, beside struct pfs_counting. */
+struct pfs_program {
+	struct pfs_books *books;
+	bool by_site;
+	uint32_t tick_ms;        /* 0: none */
+	bool is_exact;           /* the rule */
+	char name[64];           /* of the program's file */
+};
+extern struct pfs_program pfs_program;
+
+/* pfs_program_start - open the books, once. False: nothing is counted (now, if *later). */
+bool pfs_program_start(bool *later);
+
+/*
+ * pfs_counter_enter - the calling thread goes into the accounts; it begins a life at first.
+ *
+ * Returns   its counter; NULL: it does not count (it is inside already, has ended, or there are no
+ *           books), and has nothing to leave.
+ */
+struct pfs_counter *pfs_counter_enter(void);
+void pfs_counter_leave(struct pfs_counter *counter);
+
+/* The key of threads that end; once. */
+void pfs_counters_start(void);
+
+/* A thread of the library's own: it never counts. */
+void pfs_counter_never(void);
+
+/* Now and then, inside: another name of the thread, a tick. */
+void pfs_counter_look(struct pfs_counter *counter);
+
+/* pfs_site_key - the instrument of a caller; 0: none. Inside. */
+pfs_memory_key pfs_site_key(const void *caller);
+void pfs_sites_start(void);
+
+/* Ticks: by a thread from the program's second one on; before that when a slow call meets them.
+ * Inside; start: not with a lock of the program's that a new thread may need. */
+void pfs_ticker_wish(void);
+void pfs_ticker_if_time(void);
+void pfs_ticker_last_life(void);
+void pfs_ticker_child(void);
+
+#endif

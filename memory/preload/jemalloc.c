@@ -1,0 +1,75 @@
+/*
+ * jemalloc.c - mallocx and its family, counted; their ways are memory/malloc/jemalloc.c's, which
+ * this library has by names of its own.
+ */
+#include <pfslab/jemalloc.h>
+#include <pfslab/malloc.h>
+
+#include "counted.h"
+#include "plain.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+PUBLIC void *mallocx(size_t size, int flags)
+{
+	return pfs_count_any(pfs_plain_mallocx(size, flags), size, PFS_CALLER);
+}
+
+PUBLIC size_t nallocx(size_t size, int flags)
+{
+	return pfs_plain_nallocx(size, flags);
+}
+
+PUBLIC size_t sallocx(const void *block, int flags)
+{
+	return pfs_plain_sallocx(block, flags);
+}
+
+PUBLIC void dallocx(void *block, int flags)
+{
+	if (block != NULL) {
+		struct pfs_counted_block lifted = pfs_counted_lift(block);
+		pfs_counted_credit(&lifted);
+	}
+	pfs_plain_dallocx(block, flags);
+}
+
+PUBLIC void sdallocx(void *block, size_t size, int flags)
+{
+	(void)size;
+	dallocx(block, flags);
+}
+
+PUBLIC void *rallocx(void *block, size_t size, int flags)
+{
+	if (block == NULL)
+		return pfs_count_any(pfs_plain_mallocx(size, flags), size, PFS_CALLER);
+	struct pfs_counted_block lifted = pfs_counted_lift(block);
+	void *moved = pfs_plain_rallocx(block, size, flags);
+	if (lifted.tag == NULL)
+		return moved;
+	if (moved == NULL) {
+		pfs_counted_put_back(&lifted);
+		return NULL;
+	}
+	pfs_counted_credit(&lifted);
+	return pfs_count_any(moved, size, PFS_CALLER);
+}
+
+/* Asked for is what it has then, but no more than the most that was asked for. */
+PUBLIC size_t xallocx(void *block, size_t size, size_t extra, int flags)
+{
+	struct pfs_counted_block lifted = pfs_counted_lift(block);
+	size_t before = pfs_malloc_usable_size(block);
+	size_t after = pfs_plain_xallocx(block, size, extra, flags);
+	if (lifted.tag == NULL)
+		return after;
+	if (after == before) {
+		pfs_counted_put_back(&lifted);
+		return after;
+	}
+	size_t most = extra < SIZE_MAX - size ? size + extra : SIZE_MAX;
+	pfs_counted_credit(&lifted);
+	(void)pfs_count_any(block, after < most ? after : most, PFS_CALLER);
+	return after;
+}

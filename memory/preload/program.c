@@ -1,0 +1,224 @@
+/*
+ * program.c - the books of the program: opened at the first slow call, by the options of the
+ * environment; left when the process ends.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pfslab/malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "containers/message.h"
+#include "counter.h"
+#include "memory/malloc/start.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+#define THREADS_MAX 4096u
+#define ACCOUNTS_MAX 256u
+#define CELLS_MAX 131072u
+#define GLOBAL_THREADS_MAX 1000u /* a note of that rule is 11 bits and a thread's number */
+
+struct pfs_program pfs_program;
+static struct pfs_cell nobodys[1]; /* before the books are there */
+struct pfs_counting pfs_counting = { .cells = (char *)nobodys };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic(uint32_t) is_on; /* release, when all is there */
+static _Atomic(uint32_t) has_left;
+static uint32_t owner_pid;
+
+/* ---- options ---- */
+
+static void complain(const char *what, const char *more)
+{
+	char line[sizeof(struct pfs_message) + 256];
+	int length = snprintf(line, sizeof(line), "libpfsmem: %s%s\n", what, more);
+	ssize_t unused = write(STDERR_FILENO, line, length < (int)sizeof(line) ? (size_t)length
+									       : sizeof(line) - 1);
+	(void)unused;
+}
+
+/* A number, or what it was. */
+static void read_number(const char *name, uint32_t most, uint32_t *value)
+{
+	const char *text = secure_getenv(name);
+	char *end;
+	if (text == NULL || text[0] == '\0')
+		return;
+	unsigned long number = strtoul(text, &end, 10);
+	if (*end == '\0' && text[0] != '-' && number <= most)
+		*value = (uint32_t)number;
+	else
+		complain(name, " is no number that it can be, and is passed over");
+}
+
+static bool read_by_site(void)
+{
+	const char *by = secure_getenv("PFS_MEM_BY");
+	if (by == NULL || by[0] == '\0' || strcmp(by, "library") == 0)
+		return false;
+	if (strcmp(by, "site") == 0)
+		return true;
+	complain("PFS_MEM_BY", " is neither library nor site: by library");
+	return false;
+}
+
+static bool read_flag(const char *name)
+{
+	const char *text = secure_getenv(name);
+	return text != NULL && text[0] != '\0' && strcmp(text, "0") != 0;
+}
+
+static void read_config(struct pfs_memory_config *config)
+{
+	const char *rule = secure_getenv("PFS_MEM_RULE");
+	pfs_memory_config_init(config);
+	if (rule != NULL && rule[0] != '\0')
+		config->rule = rule;
+	bool is_global = strcmp(config->rule, "global") == 0;
+	config->threads_max = is_global ? GLOBAL_THREADS_MAX : THREADS_MAX;
+	config->accounts_max = ACCOUNTS_MAX;
+	config->cells_max = CELLS_MAX;
+	config->keep = read_flag("PFS_MEM_KEEP");
+	pfs_program.tick_ms = config->tick_ms;
+	config->tick_ms = 0; /* ours: no thread in a program that has one */
+	read_number("PFS_MEM_MAX_INSTRUMENTS", PFS_BOX_INSTRUMENTS_MAX, &config->instruments_max);
+	read_number("PFS_MEM_TICK_MS", 86400000, &pfs_program.tick_ms);
+	pfs_program.by_site = read_by_site();
+	pfs_program.is_exact = strcmp(config->rule, "exact") == 0;
+}
+
+static void read_program_name(void)
+{
+	char path[512];
+	ssize_t got = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	path[got > 0 ? got : 0] = '\0';
+	const char *slash = strrchr(path, '/');
+	(void)snprintf(pfs_program.name, sizeof(pfs_program.name), "%.*s",
+		       (int)sizeof(pfs_program.name) - 1, slash != NULL ? slash + 1 : path);
+	if (pfs_program.name[0] == '\0')
+		(void)snprintf(pfs_program.name, sizeof(pfs_program.name), "program");
+}
+
+/* ---- start ---- */
+
+/* Of the allocator, at a tick. */
+static void describe(struct pfs_box_own *own)
+{
+	struct pfs_malloc_counts counts;
+	pfs_malloc_count(&counts);
+	own->allocated = counts.allocated;
+	own->cached = counts.cached;
+	own->slab_free = counts.slab_free;
+	own->dirty = counts.dirty + counts.muzzy;
+	own->metadata = counts.metadata;
+	own->mapped = counts.mapped;
+}
+
+/* With another rule than exact what a tag names is no cell: zeroes, of which nobody is the owner,
+ * so that each free goes the slow way. */
+static char *zeroes(void)
+{
+	void *bytes = mmap(NULL, (size_t)1 << (32 - PFS_SLACK_BITS + PFS_PLACE_BITS), PROT_READ,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return bytes != MAP_FAILED ? bytes : NULL;
+}
+
+/* What is before the cells ends with zeroes: the last page of another region, behind its words. */
+static char *cells_of(struct pfs_books *books)
+{
+	uint64_t offset = pfs_box_region_of(&books->box, PFS_BOX_CELLS)->offset;
+	if (!pfs_box_populate(&books->box, offset - PFS_PLACES_BEFORE, PFS_PLACES_BEFORE))
+		return NULL;
+	return books->box.base + offset - PFS_PLACES_BEFORE;
+}
+
+static void in_child(void)
+{
+	owner_pid = (uint32_t)getpid();
+	pfs_ticker_child();
+}
+
+static void start(void)
+{
+	struct pfs_memory_config config;
+	struct pfs_message message;
+	if (getauxval(AT_SECURE) != 0)
+		return;
+	pfs_start_handlers(); /* the allocator's are the first, so the innermost at a fork */
+	read_program_name();
+	read_config(&config);
+	if (pfs_memory_open(&config, &pfs_program.books, &message) != PFS_OK) {
+		complain(message.text, "; nothing is counted");
+		return;
+	}
+	struct pfs_books *books = pfs_program.books;
+	books->describe = describe;
+	books->box.head->tick_ms = pfs_program.tick_ms;
+	pfs_counting.generation = &books->control->generation;
+	char *cells = pfs_program.is_exact ? cells_of(books) : zeroes();
+	if (cells == NULL) {
+		complain("no memory for tags", "; nothing is counted");
+		return;
+	}
+	pfs_counting.cells = cells;
+	pfs_counters_start();
+	pfs_sites_start();
+	owner_pid = (uint32_t)getpid();
+	(void)pthread_atfork(NULL, NULL, in_child);
+	pfs_store_release(&is_on, 1); /* [M1] release, pairs with [M2] */
+}
+
+bool pfs_program_start(bool *later)
+{
+	extern char **environ;
+	*later = environ == NULL;
+	if (*later)
+		return false;
+	int errno_before = errno;
+	(void)pthread_once(&once, start);
+	errno = errno_before;
+	return pfs_load_acquire(&is_on) != 0; /* [M2] acquire, pairs with [M1] */
+}
+
+/* ---- the end ---- */
+
+/* Not of a vfork's child, whose memory is its parent's. */
+static void leave(void)
+{
+	uint32_t before = 0;
+	if (pfs_load_acquire(&is_on) == 0 || /* [M2] acquire, pairs with [M1] */
+	    (uint32_t)syscall(SYS_getpid) != owner_pid ||
+	    !pfs_cas_relaxed(&has_left, &before, 1)) /* relaxed: only who is first counts */
+		return;
+	pfs_books_leave(pfs_program.books);
+}
+
+__attribute__((destructor(102))) static void at_end(void)
+{
+	struct pfs_counter *counter = pfs_counter_enter();
+	if (counter != NULL) {
+		pfs_memory_tick(pfs_program.books);
+		pfs_counter_leave(counter);
+	}
+	leave();
+}
+
+/* Past all destructors, and perhaps from a signal handler. */
+PUBLIC void _exit(int status)
+{
+	leave();
+	for (;;)
+		(void)syscall(SYS_exit_group, status);
+}
+
+PUBLIC void _Exit(int status)
+{
+	_exit(status);
+}

@@ -1,0 +1,125 @@
+/*
+ * ticker.c - ticks of the books: by a thread, which begins with the program's second one, for a
+ * program that had one could no longer unshare or setns; before that by slow calls that meet them.
+ * It ends with the last life that is counted: a process whose main thread has left ends with its
+ * last thread.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "counter.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+static _Atomic(uint32_t) has_thread;
+static _Atomic(uint64_t) last_ns; /* of slow calls' ticks */
+static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* waiting */
+static bool look_at_lives;                               /* waiting */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+static void wait_until(uint64_t due_ns)
+{
+	struct timespec until = { .tv_sec = (time_t)(due_ns / NS_PER_SECOND),
+				  .tv_nsec = (long)(due_ns % NS_PER_SECOND) };
+	int error = 0;
+	(void)pthread_mutex_lock(&waiting);
+	while (!look_at_lives && error == 0)
+		error = pthread_cond_clockwait(&changed, &waiting, CLOCK_MONOTONIC, &until);
+	look_at_lives = false;
+	(void)pthread_mutex_unlock(&waiting);
+}
+
+/* Under the desk, so that a thread that begins now is seen, or begins ticks anew. */
+static bool is_over(void)
+{
+	struct pfs_books *books = pfs_program.books;
+	pfs_desk_open(books);
+	bool over = books->threads == NULL;
+	if (over)
+		pfs_store_relaxed(&has_thread, 0); /* relaxed: under the desk */
+	pfs_desk_close(books);
+	return over;
+}
+
+static void *tick_on(void *unused)
+{
+	(void)unused;
+	pfs_counter_never();
+	(void)pthread_setname_np(pthread_self(), "pfsmem");
+	uint64_t due_ns = now_ns();
+	for (;;) {
+		due_ns += pfs_program.tick_ms * NS_PER_MS;
+		wait_until(due_ns);
+		if (is_over())
+			break;
+		if (now_ns() < due_ns) {
+			due_ns -= pfs_program.tick_ms * NS_PER_MS;
+			continue;
+		}
+		pfs_memory_tick(pfs_program.books);
+		/* Each thread looks at its name, at its next calls. */
+		pfs_box_announce(pfs_program.books->control);
+	}
+	return NULL;
+}
+
+void pfs_ticker_wish(void)
+{
+	uint32_t before = 0;
+	if (pfs_program.tick_ms == 0 ||
+	    !pfs_cas_relaxed(&has_thread, &before, 1)) /* relaxed: only who is first counts */
+		return;
+	pthread_t thread;
+	pthread_attr_t attributes;
+	sigset_t all, mask;
+	(void)sigfillset(&all);
+	(void)pthread_attr_init(&attributes);
+	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
+	if (pthread_create(&thread, &attributes, tick_on, NULL) != 0)
+		pfs_store_relaxed(&has_thread, 0); /* relaxed: the next thread tries again */
+	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	(void)pthread_attr_destroy(&attributes);
+}
+
+void pfs_ticker_if_time(void)
+{
+	if (pfs_program.tick_ms == 0 || pfs_load_relaxed(&has_thread) != 0) /* relaxed: a hint */
+		return;
+	uint64_t now = now_ns();
+	uint64_t last = pfs_load_relaxed(&last_ns); /* relaxed: the CAS decides */
+	if (last != 0 && now - last < pfs_program.tick_ms * NS_PER_MS)
+		return;
+	if (pfs_cas_relaxed(&last_ns, &last, now) && last != 0) /* relaxed: a clock */
+		pfs_memory_tick(pfs_program.books);
+}
+
+void pfs_ticker_last_life(void)
+{
+	if (pfs_load_relaxed(&has_thread) == 0) /* relaxed: a hint */
+		return;
+	(void)pthread_mutex_lock(&waiting);
+	look_at_lives = true;
+	(void)pthread_cond_signal(&changed);
+	(void)pthread_mutex_unlock(&waiting);
+}
+
+void pfs_ticker_child(void)
+{
+	pfs_store_relaxed(&has_thread, 0); /* relaxed: one thread */
+	pfs_store_relaxed(&last_ns, 0);    /* relaxed: one thread */
+	waiting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+	look_at_lives = false;
+}

@@ -1,0 +1,251 @@
+/*
+ * run.c - pfs-mem run: a program with libpfsmem.so preloaded, so that it keeps accounts.
+ *
+ * It becomes the program, so that its exit status, its signals and its process id are the
+ * program's.
+ */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "command.h"
+
+#define LIBRARY "libpfsmem.so"
+#define PATH_BYTES 4096u
+#define SCRIPTS_MOST 5 /* that one names another as its interpreter */
+
+/* ---- the library: beside this program, or where it is installed ---- */
+
+static bool find_library(char *path)
+{
+	static const char *const places[] = { "", "../lib/", "../lib/x86_64-linux-gnu/",
+					      "../lib/aarch64-linux-gnu/", "../lib64/" };
+	char own[PATH_BYTES];
+	ssize_t got = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	own[got > 0 ? got : 0] = '\0';
+	char *slash = strrchr(own, '/');
+	if (slash == NULL)
+		return false;
+	slash[1] = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		(void)snprintf(path, PATH_BYTES, "%.3900s%s" LIBRARY, own, places[i]);
+		if (access(path, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- the command: can it have a library preloaded? ---- */
+
+/* As execvp would find it. */
+static bool find_command(const char *name, char *path)
+{
+	const char *folders = getenv("PATH");
+	if (strchr(name, '/') != NULL) {
+		(void)snprintf(path, PATH_BYTES, "%s", name);
+		return access(path, F_OK) == 0;
+	}
+	if (folders == NULL || folders[0] == '\0')
+		folders = "/usr/local/bin:/usr/bin:/bin";
+	for (const char *at = folders; at != NULL;) {
+		size_t length = strcspn(at, ":");
+		(void)snprintf(path, PATH_BYTES, "%.*s%s%s", (int)length, at,
+			       length != 0 ? "/" : "", name);
+		if (access(path, X_OK) == 0)
+			return true;
+		at = at[length] == ':' ? at + length + 1 : NULL;
+	}
+	return false;
+}
+
+/* Does an ELF file name a loader, which is who preloads? */
+static bool has_loader(int file, const Elf64_Ehdr *head)
+{
+	for (unsigned i = 0; i < head->e_phnum; i++) {
+		Elf64_Phdr part;
+		off_t at = (off_t)(head->e_phoff + (uint64_t)i * head->e_phentsize);
+		if (pread(file, &part, sizeof(part), at) != (ssize_t)sizeof(part))
+			return false;
+		if (part.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+static bool gains_rights(int file)
+{
+	struct stat status;
+	if (fstat(file, &status) != 0)
+		return false;
+	bool is_group = (status.st_mode & S_ISGID) != 0 && status.st_gid != getegid();
+	bool is_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid();
+	return is_user || is_group || fgetxattr(file, "security.capability", NULL, 0) > 0;
+}
+
+/* "#! /bin/sh -e": to the path of the interpreter. */
+static bool take_interpreter(const char *text, char *path)
+{
+	text += 2 + strspn(text + 2, " \t");
+	size_t length = strcspn(text, " \t\n");
+	(void)snprintf(path, PATH_BYTES, "%.*s", (int)length, text);
+	return length != 0;
+}
+
+/* 0: it can be run, or the system will say why not. */
+static int check_program(const char *name, char *path, int depth)
+{
+	union {
+		Elf64_Ehdr head;
+		char text[512];
+	} begin;
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return PFS_EXIT_FINE;
+	memset(&begin, 0, sizeof(begin));
+	ssize_t got = read(file, &begin, sizeof(begin) - 1);
+	int status = PFS_EXIT_FINE;
+	bool is_elf = got >= (ssize_t)sizeof(begin.head) &&
+		      memcmp(begin.head.e_ident, ELFMAG, SELFMAG) == 0;
+	if (gains_rights(file))
+		status = pfs_complain(PFS_EXIT_REFUSED, "run: %s is set-uid, set-gid or has "
+				      "capabilities: nothing can be preloaded into it", path);
+	else if (is_elf && begin.head.e_ident[EI_CLASS] != ELFCLASS64)
+		status = pfs_complain(PFS_EXIT_REFUSED, "run: %s is a 32-bit program, and "
+				      LIBRARY " is not", path);
+	else if (is_elf && !has_loader(file, &begin.head))
+		status = pfs_complain(PFS_EXIT_REFUSED, "run: %s is linked statically: nothing "
+				      "can be preloaded into it", path);
+	(void)close(file);
+	if (status == PFS_EXIT_FINE && strncmp(begin.text, "#!", 2) == 0 && depth > 0 &&
+	    take_interpreter(begin.text, path))
+		return check_program(name, path, depth - 1);
+	return status;
+}
+
+/* ---- options ---- */
+
+struct option_of_run {
+	const char *name;
+	const char *variable;
+	const char *value; /* what it sets; NULL: the word behind it */
+	const char *values; /* it may be one of these, each with a space behind it; NULL: any */
+};
+
+static const struct option_of_run options[] = {
+	{ "--keep", "PFS_MEM_KEEP", "1", NULL },
+	{ "--by", "PFS_MEM_BY", NULL, "library site " },
+	{ "--rule", "PFS_MEM_RULE", NULL, "exact freer global " },
+	{ "--tick-ms", "PFS_MEM_TICK_MS", NULL, NULL },
+	{ "--instruments", "PFS_MEM_MAX_INSTRUMENTS", NULL, NULL },
+	{ "--dir", "PFS_MEM_DIR", NULL, NULL },
+};
+#define OPTIONS (sizeof(options) / sizeof(options[0]))
+
+static bool is_one_of(const char *values, const char *value)
+{
+	size_t length = strlen(value);
+	for (const char *at = values; *at != '\0'; at += strcspn(at, " ") + 1)
+		if (strncmp(at, value, length) == 0 && at[length] == ' ')
+			return true;
+	return false;
+}
+
+static bool is_number(const char *text)
+{
+	return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0' && strlen(text) < 9;
+}
+
+static bool is_value(const struct option_of_run *option, const char *value)
+{
+	if (option->values != NULL)
+		return is_one_of(option->values, value);
+	return strcmp(option->name, "--dir") == 0 ? value[0] != '\0' : is_number(value);
+}
+
+/* How many words it took; 0: none of ours, or it was refused. */
+static int take_option(char **words, int count)
+{
+	for (size_t i = 0; i < OPTIONS; i++) {
+		const struct option_of_run *option = &options[i];
+		size_t length = strlen(option->name);
+		if (strncmp(words[0], option->name, length) != 0)
+			continue;
+		if (option->value != NULL && words[0][length] == '\0')
+			return setenv(option->variable, option->value, 1) == 0;
+		const char *value = NULL;
+		if (option->value == NULL && words[0][length] == '=')
+			value = words[0] + length + 1;
+		else if (option->value == NULL && words[0][length] == '\0' && count > 1)
+			value = words[1];
+		if (value == NULL || !is_value(option, value))
+			return 0;
+		return setenv(option->variable, value, 1) == 0 ? 1 + (value == words[1]) : 0;
+	}
+	return 0;
+}
+
+static int help(void)
+{
+	(void)printf("usage: pfs-mem run [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+		     "run a program so that all it allocates is counted: then ask its box by\n"
+		     "pfs-mem top last, while it runs, and after it was killed\n\n"
+		     "      --keep            the box stays when the program ends well\n"
+		     "      --by library      instruments by the calling library (as without)\n"
+		     "      --by site         by the address that calls\n"
+		     "      --rule RULE       exact (as without), freer, global\n"
+		     "      --tick-ms N       time between two ticks, 0 for none; without it 1000\n"
+		     "      --instruments N   room for so many; without it 250\n"
+		     "      --dir FOLDER      where the box is\n");
+	return fflush(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;
+}
+
+/* ---- run ---- */
+
+static bool preload(const char *library)
+{
+	char list[2 * PATH_BYTES];
+	const char *others = getenv("LD_PRELOAD");
+	(void)snprintf(list, sizeof(list), "%s%s%.4000s", library,
+		       others != NULL && others[0] != '\0' ? ":" : "",
+		       others != NULL ? others : "");
+	return setenv("LD_PRELOAD", list, 1) == 0;
+}
+
+int pfs_run_program(int argc, char **argv)
+{
+	char library[PATH_BYTES], path[PATH_BYTES];
+	int at = 1;
+	while (at < argc && argv[at][0] == '-' && strcmp(argv[at], "--") != 0) {
+		if (strcmp(argv[at], "--help") == 0)
+			return help();
+		int taken = take_option(argv + at, argc - at);
+		if (taken == 0)
+			return pfs_complain(PFS_EXIT_USAGE, "run: option '%.100s' is unknown, or "
+					    "its value is: try --help", argv[at]);
+		at += taken;
+	}
+	if (at < argc && strcmp(argv[at], "--") == 0)
+		at++;
+	if (at >= argc)
+		return pfs_complain(PFS_EXIT_USAGE, "run: say what to run: pfs-mem run COMMAND");
+	if (!find_library(library))
+		return pfs_complain(PFS_EXIT_REFUSED, "run: " LIBRARY " is neither beside this "
+				    "program nor in ../lib");
+	if (!find_command(argv[at], path))
+		return pfs_complain(127, "run: command '%.200s' is not found", argv[at]);
+	int status = check_program(argv[at], path, SCRIPTS_MOST);
+	if (status != PFS_EXIT_FINE)
+		return status;
+	if (!preload(library))
+		return pfs_complain(PFS_EXIT_REFUSED, "run: no memory for the environment");
+	(void)execvp(argv[at], argv + at);
+	return pfs_complain(errno == ENOENT ? 127 : 126, "run: %.200s cannot be run (%s)", argv[at],
+			    strerror(errno));
+}
