@@ -1,0 +1,8 @@
+#include <stdlib.h>
+
+#include "known.h"
+
+void *known_one(size_t bytes)
+{
+	return malloc(bytes);
+}
