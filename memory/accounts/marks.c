@@ -28,7 +28,7 @@ static bool is_current(const struct pfs_books *self, struct pfs_cell *cell, uint
 
 static void set(_Atomic(uint64_t) *word, uint64_t value)
 {
-	pfs_store_relaxed(word, value); /* relaxed: one writer; readers take a guess */
+	pfs_store_release(word, value); /* [J1] release, pairs with [J2]: of which life */
 }
 
 static uint64_t get(_Atomic(uint64_t) *word)
