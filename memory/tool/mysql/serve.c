@@ -99,12 +99,23 @@ static bool open_tables(struct visitor *self, struct pfs_message *message)
 
 static void say_statistics(struct pfs_mysql *mysql)
 {
-	char text[128];
-	(void)snprintf(text, sizeof(text), "Uptime: 0  Threads: 1  Questions: %llu",
+	static const char query[] =
+		"SELECT group_concat(replace(VARIABLE_NAME, '_connected', '') || ': ' || "
+		"VARIABLE_VALUE, '  ') FROM global_status WHERE VARIABLE_NAME IN ('Uptime', "
+		"'Threads_connected')";
+	sqlite3_stmt *statement = NULL;
+	const char *text = NULL;
+	char questions[64];
+	if (sqlite3_prepare_v2(mysql->db, query, -1, &statement, NULL) == SQLITE_OK &&
+	    sqlite3_step(statement) == SQLITE_ROW)
+		text = (const char *)sqlite3_column_text(statement, 0);
+	(void)snprintf(questions, sizeof(questions), "  Questions: %llu",
 		       (unsigned long long)mysql->queries);
 	pfs_mysql_begin(mysql);
-	pfs_mysql_put(mysql, text, strlen(text));
+	pfs_mysql_put(mysql, text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
+	pfs_mysql_put(mysql, questions, strlen(questions));
 	pfs_mysql_end(mysql);
+	(void)sqlite3_finalize(statement);
 }
 
 static void obey(struct pfs_mysql *mysql, uint8_t command, const char *text)

@@ -19,6 +19,9 @@ static void take_from(const char **at, struct rest *rest)
 	char *name = pfs_word_text(pfs_word_next(at));
 	const char *behind = *at;
 	if (pfs_word_is(pfs_word_next(&behind), ".")) {
+		rest->is_odd |= rest->table != NULL || rest->schema != NULL;
+		sqlite3_free(rest->schema);
+		sqlite3_free(rest->table);
 		rest->schema = name;
 		*at = behind;
 		rest->table = pfs_word_text(pfs_word_next(at));

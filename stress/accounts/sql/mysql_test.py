@@ -7,6 +7,7 @@ Exit 0: all is as it must be. 1: something is not. 77: there is no mariadb clien
 """
 
 import os
+import random
 import shutil
 import socket
 import struct
@@ -52,7 +53,7 @@ class Served(Case):
     def tearDown(self):
         if self.server:
             self.server.terminate()
-            self.assertEqual(self.server.wait(timeout=20), 0)
+            self.assertEqual((self.server.wait(timeout=20), self.server.stderr.read()), (0, ""))
             self.server.stderr.close()
         super().tearDown()
 
@@ -254,11 +255,50 @@ class Packets(Served):
         for command, first in ((b"\x0e", 0), (b"\x1f", 0), (b"\x02sys", 0), (b"\x02no", 0xFF),
                                (b"\x16SELECT 1", 0xFF), (b"\x63", 0xFF), (b"", 0xFF),
                                (b"\x03", 0xFF), (b"\x1b\0\0", 0xFE), (b"\x03SET a = 1", 0),
-                               (b"\x03SELECT 1; SELECT 2", 0xFF), (b"\x09", ord("U"))):
+                               (b"\x03SELECT 1; SELECT 2", 0xFF), (b"\x09", ord("T"))):
             self.send(client, command)
             self.assertEqual(self.packet(client)[0], first, command)
         self.send(client, b"\x01")
         self.assertEqual(self.packet(client), b"")
+
+    def test_random(self):
+        """Queries cut, doubled and mixed at random are answered or refused."""
+        self.serve()
+        client, _ = self.login(schema=b"sys")
+        whole = [text.encode() for text in EXPORTER.values()] + [
+            b"SHOW FULL COLUMNS FROM `users` FROM `sys` LIKE 'a\\_%' -- x", b"DESC sys.`a``b`",
+            b"SELECT @@global.version, @@x, 'a\\'b''' /* */ # z\n FROM information_schema.tables",
+            b"TRUNCATE TABLE `performance_schema`.memory_summary_global_by_event_name",
+            b"SHOW STATUS WHERE Variable_name = \"Uptime\" LIKE 'x'", b"USE `s", b"\xff\x80'"]
+        draw = random.Random(9)
+        kinds = set()
+        for _ in range(1500):
+            query = b""
+            for _ in range(draw.choice((1, 1, 2))):
+                text = draw.choice(whole)
+                begin = draw.randrange(len(text))
+                query += draw.choice((text, text[:begin], text[begin:]))
+            if draw.random() < 0.3:
+                at = draw.randrange(len(query) + 1)
+                query = query[:at] + bytes([draw.randrange(256)]) + query[at + 1:]
+            self.send(client, b"\x03" + query)
+            kinds.add(self.answer(client))
+        self.assertEqual(kinds, {"ok", "rows", "error"})
+
+    def answer(self, client):
+        """A whole answer: what kind it is of."""
+        first = self.packet(client)
+        self.assertTrue(first)
+        if first[0] in (0, 0xFF):
+            return "error" if first[0] else "ok"
+        ends = 0
+        while ends < 2:
+            packet = self.packet(client)
+            self.assertTrue(packet)
+            if packet[0] == 0xFF:
+                return "error"
+            ends += packet[0] == 0xFE and len(packet) < 9
+        return "rows"
 
     def test_other_plugin(self):
         """A client of MySQL 8 proves itself otherwise, and is asked once more."""
