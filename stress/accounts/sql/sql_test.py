@@ -152,8 +152,17 @@ class Rows(Case):
             self.refused(database, query, line)
             database.execute("COMMIT")
         self.assertEqual(database.execute(f"SELECT sum(COUNT_FREE) FROM {name}").fetchone(), (1,))
+        self.assertEqual(self.truncates(live), 0)
         database.execute(f"DELETE FROM {name} /* where 'where' */ -- where")
         self.assertEqual(database.execute(f"SELECT sum(COUNT_FREE) FROM {name}").fetchone(), (0,))
+        self.assertEqual(self.truncates(live), 1) # and not one for each row
+
+    @staticmethod
+    def truncates(live):
+        """How often the global table was truncated: in the control page, as layout.h has it."""
+        with open(live.path, "rb") as box:
+            box.seek(4096 + 4 + 4 * 4)
+            return int.from_bytes(box.read(4), "little")
 
 
 class Objects(Case):
