@@ -3,6 +3,8 @@
 boxes say, against what they allocate.
 
 usage: check_preload.py PART PFS_MEM KNOWN
+       check_preload.py programs PFS_MEM KNOWN NAME...   of stress/malloc/programs.py
+       check_preload.py corners PFS_MEM KNOWN THEME...   of stress/malloc/corners.py
 Exit 0: all as expected. 1: something was not.
 """
 
@@ -409,15 +411,45 @@ def run(place):
     equal(len(place.boxes()), 2, "kept, and of the one that was killed")
 
 
+def outside(place, script, *flags):
+    """A runner of stress/malloc, with this library for malloc, and all boxes kept."""
+    top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    build = os.path.dirname(os.path.dirname(os.path.dirname(place.known)))
+    done = subprocess.run(
+        [os.path.join(top, "stress", "malloc", script), "--check", "--allocators", "pfs", "--pfs",
+         os.path.join(build, "memory", "libpfsmem.so"), "--programs",
+         os.path.join(build, "stress", "malloc"), *flags],
+        env={**place.environment, "PFS_MEM_KEEP": "1"}, check=False)
+    if done.returncode == 77:
+        sys.exit(77)
+    equal(done.returncode, 0, f"{script} {flags}")
+    boxes = place.boxes()
+    expect(len(boxes) > 0, "no boxes")
+    print(f"{len(boxes)} boxes")
+    for box in boxes[:200]:
+        place.mem("check", box)
+
+
+def programs(place):
+    """Programs of Debian run to the right result, and their boxes add up."""
+    outside(place, "programs.py", "--only", ",".join(sys.argv[4:]))
+
+
+def corners(place):
+    """So do the corner programs of the allocator."""
+    outside(place, "corners.py", "--themes", ",".join(sys.argv[4:]))
+
+
 def main():
-    part, tool, known = sys.argv[1:]
+    part, tool, known = sys.argv[1:4]
     place = Place(os.path.abspath(tool), os.path.abspath(known))
     try:
         {"calls": calls, "pools": pools, "foreign": foreign, "renamed": renamed,
          "threads": threads, "site": site, "rules": rules, "fork": fork,
          "fork_threaded": fork_threaded, "fork_deep": fork_deep, "exec": exec_,
          "killed": killed, "ended": ended, "limits": limits, "refused": refused,
-         "disabled": disabled, "run": run}[part](place)
+         "disabled": disabled, "run": run, "programs": programs,
+         "corners": corners}[part](place)
     finally:
         shutil.rmtree(place.folder, ignore_errors=True)
     return 1 if FAULTS else 0
