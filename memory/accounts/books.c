@@ -51,6 +51,16 @@ static void in_parent(void)
 	(void)pthread_mutex_unlock(&all.lock);
 }
 
+/* Which lives are the child's, before it forks itself: the others have no thread. */
+static void number_lives(struct pfs_books *self)
+{
+	for (struct pfs_memory_thread *thread = self->threads; thread != NULL;
+	     thread = thread->next) {
+		uint32_t *tid = &thread->record->os_tid;
+		*tid = *tid == self->fork_tid ? self->fork_pid : 0;
+	}
+}
+
 /* Its memory first of all: nothing of the child may reach its parent's box. */
 static void in_child(void)
 {
@@ -65,6 +75,7 @@ static void in_child(void)
 		pfs_store_relaxed(&self->finished, self->fork_finished); /* relaxed: one thread */
 		self->is_child = true;
 		self->fork_pid = (uint32_t)getpid();
+		number_lives(self);
 		self->has_ticker = false;
 		pfs_mutex_init(&self->desk);
 		(void)pthread_mutex_init(&self->tick_lock, NULL);
@@ -80,10 +91,8 @@ void pfs_books_settle(struct pfs_books *self)
 	struct pfs_memory_thread *next;
 	for (struct pfs_memory_thread *thread = self->threads; thread != NULL; thread = next) {
 		next = thread->next;
-		if (thread->record->os_tid == self->fork_tid) {
-			thread->record->os_tid = self->fork_pid;
+		if (thread->record->os_tid != 0)
 			continue;
-		}
 		pfs_life_end(thread);
 		free(thread);
 	}

@@ -90,6 +90,8 @@ bool pfs_box_detach(struct pfs_box *self)
 			return false;
 	self->copy = NULL;
 	self->is_private = true;
+	/* relaxed: one thread. Its history begins now: its parent's is in no copy. */
+	pfs_store_relaxed(&self->head->ticks, 0);
 	return true;
 }
 
