@@ -139,6 +139,23 @@ static char *cells_of(struct pfs_books *books)
 	return books->box.base + offset - PFS_PLACES_BEFORE;
 }
 
+/* glibc's; others have none. Who holds it may be inside malloc, and wait for the desk; so it comes
+ * ahead of the desk, as in memory/malloc/start.c, which makes it anew in the child. */
+extern void _IO_list_lock(void) __attribute__((weak));
+extern void _IO_list_unlock(void) __attribute__((weak));
+
+static void prepare(void)
+{
+	if (_IO_list_lock != NULL)
+		_IO_list_lock();
+}
+
+static void in_parent(void)
+{
+	if (_IO_list_unlock != NULL)
+		_IO_list_unlock();
+}
+
 static void in_child(void)
 {
 	owner_pid = (uint32_t)getpid();
@@ -171,7 +188,7 @@ static void start(void)
 	pfs_counters_start();
 	pfs_sites_start();
 	owner_pid = (uint32_t)getpid();
-	(void)pthread_atfork(NULL, NULL, in_child);
+	(void)pthread_atfork(prepare, in_parent, in_child); /* the outermost: the last of all */
 	pfs_store_release(&is_on, 1); /* [M1] release, pairs with [M2] */
 }
 
