@@ -3,12 +3,12 @@
  * pages, of no chosen NUMA node. It stands in the place of memory.c.
  */
 #define _GNU_SOURCE
-#include "memory.h"
+#include "containers/memory.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "message.h"
+#include "containers/message.h"
 
 static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
 		 uint32_t *node_got)
