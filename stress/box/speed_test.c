@@ -2,10 +2,10 @@
  * speed_test.c - how many rows a second a reader sees while two threads count, and what these lose
  * by it.
  *
- * usage: box_speed_test [ROUNDS]
- * 64 threads of 1000 instruments: 64,000 rows of threads. No row is ever below zero. Exit 1: fewer
- * than a million rows in a second of the reader's CPU time, which is a second where it has a CPU
- * of its own (not asked of sanitizers' builds).
+ * usage: box_speed_test [ROUNDS [bar]]
+ * 64 threads of 1000 instruments: 64,000 rows of threads. Exit 1: a row is missing, or below what
+ * is in use. With bar, also fewer than a million rows in a second of the reader's CPU time, which
+ * is a second where it has a CPU of its own.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -160,9 +160,7 @@ int main(int argc, char **argv)
 		     THREADS * INSTRUMENTS / best / 1e6);
 	(void)printf("writers: %.1f million pairs a second alone, %.1f beside a reader\n",
 		     alone / 1e6, beside / 1e6);
-#ifndef PFS_SPEED_IS_NOT_ASKED
-	if (rows < BAR)
+	if (argc > 2 && rows < BAR)
 		return (void)fprintf(stderr, "fewer than a million rows in a second of a CPU\n"), 1;
-#endif
 	return 0;
 }

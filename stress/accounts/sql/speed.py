@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """speed.py - how fast rows are read while two threads of the program write all the time.
 
-usage: speed.py SQL_LIVE PFS_MEM EXTENSION
+usage: speed.py SQL_LIVE PFS_MEM EXTENSION [bar]
 64,000 rows (256 threads, 250 instruments) by count and sums through SQLite, a snapshot each time.
 Prints rows a second by the clock and by the reader's own CPU time, the latter is what a machine
-with a CPU to spare would show. Exit 1: under a million a second by CPU time.
+with a CPU to spare would show. Exit 1: a row is missing or below zero; with bar also under a
+million a second by CPU time.
 """
 
 import os
@@ -45,7 +46,7 @@ def main():
         by_clock, by_cpu = (rows / sorted(times)[TIMES // 2] for times in (clock, cpu))
         print(f"speed: {rows} rows, two writers: {by_clock / 1e6:.2f} M rows/s by the clock, "
               f"{by_cpu / 1e6:.2f} by CPU time (medians of {TIMES})")
-        return by_cpu < BAR
+        return "bar" in sys.argv[4:] and by_cpu < BAR
     finally:
         live.end()
         shutil.rmtree(folder)
