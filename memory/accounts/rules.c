@@ -66,9 +66,7 @@ static void credit_global(struct pfs_books *memory, uint32_t instrument, uint64_
 static void freer_credit(struct pfs_books *memory, struct pfs_memory_thread *thread,
 			 uint32_t reference, uint64_t bytes)
 {
-	struct pfs_cell *cell = NULL;
-	if (thread != NULL)
-		cell = thread->all_cells[reference];
+	struct pfs_cell *cell = thread != NULL ? thread->all_cells[reference] : NULL;
 	if (thread != NULL && cell == NULL)
 		cell = pfs_thread_cell(thread, reference);
 	if (cell != NULL)

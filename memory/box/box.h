@@ -67,16 +67,6 @@ bool pfs_box_populate(struct pfs_box *self, uint64_t offset, uint64_t bytes);
 void pfs_box_configure(struct pfs_box *self, enum pfs_box_kind kind, struct pfs_config *config,
 		       struct pfs_memory_source *source);
 
-/* The record of a reference, at its place; the reference is one of the region's. */
-static inline void *pfs_box_at(const struct pfs_box *self, const struct pfs_box_region *region,
-			       uint32_t reference)
-{
-	uint32_t number = reference - 1;
-	return self->base + region->offset +
-	       (uint64_t)(number / region->page_records) * region->page_bytes +
-	       (uint64_t)(number % region->page_records) * region->record_bytes;
-}
-
 /* Nanoseconds since 1970, as all times in a box. */
 uint64_t pfs_box_now_ns(void);
 

@@ -179,6 +179,17 @@ void pfs_counted_credit(const struct pfs_counted_block *lifted)
 		credit(lifted->value, lifted->bytes);
 }
 
+bool pfs_counted_moved(const struct pfs_counted_block *lifted, const void *moved)
+{
+	if (lifted->tag == NULL)
+		return false;
+	if (moved == NULL)
+		pfs_counted_put_back(lifted);
+	else
+		pfs_counted_credit(lifted);
+	return moved != NULL;
+}
+
 /* Large, none at all, or a mistake, which the allocator names. */
 void pfs_counted_free_other(void *block)
 {
@@ -211,13 +222,8 @@ void *pfs_front_realloc(void *block, size_t size_bytes, const void *caller)
 		return pfs_realloc(block, size_bytes);
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
 	void *moved = pfs_realloc(block, size_bytes);
-	if (lifted.tag == NULL)
+	if (!pfs_counted_moved(&lifted, moved))
 		return moved;
-	if (moved == NULL) {
-		pfs_counted_put_back(&lifted);
-		return NULL;
-	}
-	pfs_counted_credit(&lifted);
 	struct pfs_extent *extent = tagged_extent(moved);
 	return extent != NULL ? pfs_count(moved, bytes_to_count(extent, size_bytes), caller)
 			      : moved;

@@ -191,6 +191,10 @@ struct pfs_counted_block {
 struct pfs_counted_block pfs_counted_lift(const void *block);
 void pfs_counted_put_back(const struct pfs_counted_block *lifted);
 void pfs_counted_credit(const struct pfs_counted_block *lifted);
+
+/* What was lifted has moved, or could not (NULL: it is put back). True: it was counted, and is to
+ * be counted anew. */
+bool pfs_counted_moved(const struct pfs_counted_block *lifted, const void *moved);
 /* A new block of any slack. */
 void *pfs_count_any(void *block, size_t size_bytes, const void *caller);
 

@@ -46,14 +46,7 @@ PUBLIC void *rallocx(void *block, size_t size, int flags)
 		return pfs_count_any(pfs_plain_mallocx(size, flags), size, PFS_CALLER);
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
 	void *moved = pfs_plain_rallocx(block, size, flags);
-	if (lifted.tag == NULL)
-		return moved;
-	if (moved == NULL) {
-		pfs_counted_put_back(&lifted);
-		return NULL;
-	}
-	pfs_counted_credit(&lifted);
-	return pfs_count_any(moved, size, PFS_CALLER);
+	return pfs_counted_moved(&lifted, moved) ? pfs_count_any(moved, size, PFS_CALLER) : moved;
 }
 
 /* Asked for is what it has then, but no more than the most that was asked for. */
