@@ -134,7 +134,6 @@ static const struct variable status[] = {
 	{ "Pfs_box_state", box_state, 0 },
 	{ "Pfs_box_ticks", ticks, 0 },
 	{ "Pfs_cells_lost", NULL, PFS_LOST_CELLS },
-	{ "Pfs_foreign_frees", NULL, PFS_LOST_FOREIGN },
 	{ "Pfs_memory_lost", NULL, PFS_LOST_MEMORY },
 	{ "Pfs_rows_missed", rows_missed, 0 },
 	{ "Threads_connected", threads_connected, 0 },
