@@ -36,7 +36,7 @@
 #define PFS_BOX_MAGIC "pfsbox\r\n"
 #define PFS_BOX_VERSION 1u
 #define PFS_BOX_PAGE 4096u
-#define PFS_BOX_REGIONS_MAX 16u
+#define PFS_BOX_REGIONS_MAX 24u
 #define PFS_BOX_INSTRUMENTS_MAX 1024u
 #define PFS_BOX_NAME_BYTES 128u /* of an instrument, as EVENT_NAME */
 #define PFS_BOX_USER_BYTES 64u
@@ -53,7 +53,11 @@ enum pfs_box_kind {
 	PFS_BOX_TICKS,       /* struct pfs_box_tick, a ring of PFS_BOX_TICKS_KEPT */
 	PFS_BOX_CELL_BASES,  /* struct pfs_box_cell_base, by the cells' numbers; readers' */
 	PFS_BOX_ROW_BASES,   /* struct pfs_box_row_base, see pfs_box_row_number; readers' */
-	PFS_BOX_MODULES      /* struct pfs_box_module, in the order of loading */
+	PFS_BOX_MODULES,     /* struct pfs_box_module, in the order of loading */
+	PFS_BOX_STACKS,      /* struct pfs_box_stack; this and the next two: profile.h */
+	PFS_BOX_CONTEXTS,    /* struct pfs_box_context */
+	PFS_BOX_SAMPLES,     /* struct pfs_box_sample, in the region behind the cells' */
+	PFS_BOX_KINDS
 };
 
 /* The five tables, and what a TRUNCATE resets. */
@@ -93,6 +97,10 @@ enum pfs_box_lost {
 	PFS_LOST_CELLS,       /* allocations that were not counted, for there was no cell */
 	PFS_LOST_MEMORY,      /* times that the system had no memory for the box */
 	PFS_LOST_FOREIGN,     /* frees of blocks that were allocated before the accounts began */
+	PFS_LOST_STACKS,      /* samples whose stack found no record: they have none */
+	PFS_LOST_CONTEXTS,    /* samples that are nobody's, for their context found no record */
+	PFS_LOST_SAMPLES,     /* samples that found no record, and are in no profile */
+	PFS_LOST_MODULES,     /* files that were mapped and found no record */
 	PFS_LOSTS
 };
 
@@ -125,6 +133,8 @@ struct pfs_box_head {
 	uint32_t instruments_max; /* columns of PFS_BOX_ROW_BASES */
 	uint32_t tick_ms;         /* 0: no ticks */
 	uint32_t has_headers;     /* blocks have a header, and are not tagged beside the slab */
+	uint32_t profile_lg;      /* mean bytes between samples are 2 to it; 0: no profile */
+	uint32_t spare;
 	_Atomic(uint64_t) ticks;  /* release, when a tick is written */
 	_Atomic(uint64_t) end_realtime_ns; /* of a clean end */
 	_Atomic(uint64_t) moves;  /* odd while sums move between cells of different accounts */
@@ -138,7 +148,10 @@ _Static_assert(sizeof(struct pfs_box_head) <= PFS_BOX_PAGE, "the head is one pag
 struct pfs_box_control {
 	_Atomic(uint32_t) generation;  /* changes with anything below; never 0 */
 	_Atomic(uint32_t) truncates[PFS_TABLES]; /* TRUNCATEs so far */
-	_Atomic(uint32_t) spare[10];
+	_Atomic(uint32_t) profile_off; /* bit 0: no samples are taken */
+	_Atomic(uint32_t) profile_lg;  /* 1 .. 62: mean bytes between samples are 2 to it; else as
+					* the head says */
+	_Atomic(uint32_t) spare[8];
 	_Atomic(uint8_t) enabled[PFS_BOX_INSTRUMENTS_MAX]; /* by number; bit 0 */
 	_Atomic(uint64_t) truncate_realtime_ns[PFS_TABLES];
 };
@@ -274,11 +287,14 @@ struct pfs_box_tick {
 /* Where a file of the program is mapped, for names of addresses. */
 struct pfs_box_module {
 	uint64_t begin, end, file_offset;
+	uint64_t loaded_realtime_ns;          /* or seen first */
+	_Atomic(uint64_t) gone_realtime_ns;   /* another file may be there since; 0: it is there */
 	uint8_t build_id[32];
 	uint32_t build_id_bytes;
 	uint32_t spare;
-	char path[448];
+	char path[432];
 };
+_Static_assert(sizeof(struct pfs_box_module) == 512, "whole lines");
 
 /* What a TRUNCATE of table t found in a cell: current then. Readers write it, and read it. */
 struct pfs_box_cell_base {

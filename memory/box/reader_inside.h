@@ -11,7 +11,7 @@
 #include "containers/pfs_lock.h"
 #include "memory/box/reader.h"
 
-#define PFS_KINDS (PFS_BOX_MODULES + 1)
+#define PFS_KINDS PFS_BOX_KINDS
 #define PFS_BOX_BYTES_MAX (UINT64_C(8) << 30)
 
 struct pfs_reader {

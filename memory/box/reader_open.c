@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory/box/profile.h"
 #include "reader_inside.h"
 
 static const uint32_t record_bytes[PFS_KINDS] = {
@@ -24,6 +25,9 @@ static const uint32_t record_bytes[PFS_KINDS] = {
 	[PFS_BOX_CELL_BASES] = sizeof(struct pfs_box_cell_base),
 	[PFS_BOX_ROW_BASES] = sizeof(struct pfs_box_row_base),
 	[PFS_BOX_MODULES] = sizeof(struct pfs_box_module),
+	[PFS_BOX_STACKS] = sizeof(struct pfs_box_stack),
+	[PFS_BOX_CONTEXTS] = sizeof(struct pfs_box_context),
+	[PFS_BOX_SAMPLES] = sizeof(struct pfs_box_sample),
 };
 
 static bool is_array(uint32_t kind)
