@@ -46,7 +46,9 @@ static void *fill(struct header *header, struct pfs_memory_note note, size_t siz
 void *pfs_memory_malloc(struct pfs_books *memory, struct pfs_memory_thread *thread,
 			pfs_memory_key key, size_t size_bytes)
 {
-	(void)memory;
+	/* relaxed: a flag, which a tick multiplies by. */
+	if (pfs_load_relaxed(&memory->box.head->has_headers) == 0)
+		pfs_store_relaxed(&memory->box.head->has_headers, 1); /* relaxed: as above */
 	if (size_bytes > SIZE_MOST - sizeof(struct header)) {
 		errno = ENOMEM;
 		return NULL;

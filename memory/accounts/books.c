@@ -168,7 +168,7 @@ static uint32_t row_bases_of(const struct pfs_memory_config *config)
 	       at_least_one(config->instruments_max);
 }
 
-#define WANTS 9u
+#define WANTS 10u
 
 static enum pfs_status make_box(struct pfs_books *self, const struct pfs_memory_config *config,
 				struct pfs_message *message)
@@ -187,6 +187,7 @@ static enum pfs_status make_box(struct pfs_books *self, const struct pfs_memory_
 		{ PFS_BOX_CELL_BASES, sizeof(struct pfs_box_cell_base),
 		  config->cells_max + PFS_CELL_PAGE_RECORDS, 0 },
 		{ PFS_BOX_ROW_BASES, sizeof(struct pfs_box_row_base), row_bases_of(config), 0 },
+		{ PFS_BOX_MAPPERS, sizeof(struct pfs_box_mapper), PFS_BOX_MAPPERS_MAX, 0 },
 	};
 	return pfs_box_make(&self->box, config->folder, config->is_private, wants, WANTS, message);
 }

@@ -111,7 +111,9 @@ void pfs_memory_tick(struct pfs_books *memory)
 	pfs_marks_tick(memory);
 	read_sums(memory, &tick);
 	tick.own.accounts = memory->private_bytes;
-	tick.own.headers = memory->box.head->has_headers ? 16 * tick.own.blocks : 0;
+	/* relaxed: a flag. */
+	bool has_headers = pfs_load_relaxed(&memory->box.head->has_headers) != 0;
+	tick.own.headers = has_headers ? 16 * tick.own.blocks : 0;
 	read_system(&tick.own);
 	tick.own.box = pfs_box_resident(&memory->box);
 	if (memory->describe != NULL)

@@ -16,8 +16,9 @@
  * words_offset + slot * 4. Pages come in the order of their numbers, and none goes back.
  * Read a record by the optimistic protocol of pfs_lock.h: glance, load the bytes, confirm.
  *
- * Regions without words (page_records 0) are plain arrays; PFS_BOX_TICKS is one, written by the
- * program, and PFS_BOX_CELL_BASES and PFS_BOX_ROW_BASES are, written by readers alone.
+ * Regions without words (page_records 0) are plain arrays; PFS_BOX_TICKS and PFS_BOX_MAPPERS
+ * are, written by the program, and PFS_BOX_CELL_BASES and PFS_BOX_ROW_BASES are, written by readers
+ * alone.
  *
  * All numbers are little-endian, of this machine's width and alignment.
  *
@@ -34,7 +35,7 @@
 #include "containers/atomic.h"
 
 #define PFS_BOX_MAGIC "pfsbox\r\n"
-#define PFS_BOX_VERSION 1u
+#define PFS_BOX_VERSION 2u
 #define PFS_BOX_PAGE 4096u
 #define PFS_BOX_REGIONS_MAX 24u
 #define PFS_BOX_INSTRUMENTS_MAX 1024u
@@ -57,6 +58,7 @@ enum pfs_box_kind {
 	PFS_BOX_STACKS,      /* struct pfs_box_stack; this and the next two: profile.h */
 	PFS_BOX_CONTEXTS,    /* struct pfs_box_context */
 	PFS_BOX_SAMPLES,     /* struct pfs_box_sample, in the region behind the cells' */
+	PFS_BOX_MAPPERS,     /* struct pfs_box_mapper; the first without a name is the end */
 	PFS_BOX_KINDS
 };
 
@@ -101,6 +103,7 @@ enum pfs_box_lost {
 	PFS_LOST_CONTEXTS,    /* samples that are nobody's, for their context found no record */
 	PFS_LOST_SAMPLES,     /* samples that found no record, and are in no profile */
 	PFS_LOST_MODULES,     /* files that were mapped and found no record */
+	PFS_LOST_MAPPED,      /* ranges of the program's own mappings that found no room */
 	PFS_LOSTS
 };
 
@@ -114,6 +117,15 @@ struct pfs_box_own {
 	uint64_t box;            /* of the box, resident */
 	uint64_t accounts;       /* private memory of the accounts */
 	uint64_t rss, rss_anon, rss_file, rss_shmem; /* as the system says */
+	/* Found in the page tables; measured_realtime_ns 0: not looked for. Resident but mapped. */
+	uint64_t measured_realtime_ns;
+	uint64_t heap;           /* what allocator and accounts have mapped, but the box */
+	uint64_t library;        /* .data and .bss of the library that counts */
+	uint64_t program_mapped; /* addresses that the program maps itself, without a file */
+	uint64_t program_mapped_resident;
+	uint64_t stacks;         /* of threads that were seen */
+	uint64_t files_changed;  /* of files that are mapped, what is the program's alone: .data */
+	uint64_t brk;            /* the program's heap of brk, which the allocator does not use */
 };
 
 struct pfs_box_head {
@@ -130,9 +142,10 @@ struct pfs_box_head {
 	char rule[16];            /* how blocks are credited: exact, freer, global */
 	char build[32];
 	uint32_t region_count;
+	_Atomic(uint32_t) has_headers; /* blocks have a header, and are not tagged beside the slab;
+					* in a line that is seldom written */
 	uint32_t instruments_max; /* columns of PFS_BOX_ROW_BASES */
 	uint32_t tick_ms;         /* 0: no ticks */
-	uint32_t has_headers;     /* blocks have a header, and are not tagged beside the slab */
 	uint32_t profile_lg;      /* mean bytes between samples are 2 to it; 0: no profile */
 	uint32_t spare;
 	_Atomic(uint64_t) ticks;  /* release, when a tick is written */
@@ -295,6 +308,16 @@ struct pfs_box_module {
 	char path[432];
 };
 _Static_assert(sizeof(struct pfs_box_module) == 512, "whole lines");
+
+/* What a library, or the program, maps itself without a file: at the last look. */
+#define PFS_BOX_MAPPERS_MAX 64u
+struct pfs_box_mapper {
+	char name[PFS_BOX_NAME_BYTES]; /* memory/<library>/mmap; ended by 0 */
+	uint64_t ranges;
+	uint64_t mapped, resident;     /* bytes */
+	uint64_t spare[5];
+};
+_Static_assert(sizeof(struct pfs_box_mapper) == 192, "whole lines");
 
 /* What a TRUNCATE of table t found in a cell: current then. Readers write it, and read it. */
 struct pfs_box_cell_base {

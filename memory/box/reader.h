@@ -145,6 +145,9 @@ struct pfs_snapshot {
 
 	bool has_own;         /* a tick was written: */
 	struct pfs_box_own own; /* of the last one */
+	uint64_t own_realtime_ns;   /* and when */
+	struct pfs_box_mapper *mappers;
+	uint32_t mapper_count;
 	struct pfs_box_tick *ticks; /* the oldest first; only with PFS_SNAPSHOT_TICKS */
 	uint32_t tick_count;
 	struct pfs_box_module *modules; /* with PFS_SNAPSHOT_MODULES */

@@ -28,12 +28,14 @@ static const uint32_t record_bytes[PFS_KINDS] = {
 	[PFS_BOX_STACKS] = sizeof(struct pfs_box_stack),
 	[PFS_BOX_CONTEXTS] = sizeof(struct pfs_box_context),
 	[PFS_BOX_SAMPLES] = sizeof(struct pfs_box_sample),
+	[PFS_BOX_MAPPERS] = sizeof(struct pfs_box_mapper),
 };
 
 static bool is_array(uint32_t kind)
 {
 	return kind == PFS_BOX_TICKS || kind == PFS_BOX_CELL_BASES ||
-	       kind == PFS_BOX_ROW_BASES || kind == PFS_BOX_MODULES;
+	       kind == PFS_BOX_ROW_BASES || kind == PFS_BOX_MODULES ||
+	       kind == PFS_BOX_MAPPERS;
 }
 
 /* ---- regions ---- */

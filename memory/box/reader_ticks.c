@@ -1,5 +1,5 @@
 /*
- * reader_ticks.c - the ring of ticks, and where files of the program are mapped.
+ * reader_ticks.c - the ring of ticks, who maps memory itself, and where files are mapped.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -46,9 +46,10 @@ bool pfs_take_ticks(const struct pfs_reader *reader, struct pfs_snapshot *snapsh
 	memmove(ticks, ticks + gone, (count - gone) * sizeof(*ticks));
 	count -= gone;
 	snapshot->has_own = count != 0 && ticks[count - 1].number == last;
-	if (snapshot->has_own)
+	if (snapshot->has_own) {
 		snapshot->own = ticks[count - 1].own;
-	else if (reader->is_copy)
+		snapshot->own_realtime_ns = ticks[count - 1].realtime_ns;
+	} else if (reader->is_copy)
 		pfs_snapshot_damage(snapshot, "tick %llu is not there", (unsigned long long)last);
 	if (!all) {
 		free(ticks);
@@ -56,6 +57,26 @@ bool pfs_take_ticks(const struct pfs_reader *reader, struct pfs_snapshot *snapsh
 	}
 	snapshot->ticks = ticks;
 	snapshot->tick_count = count;
+	return true;
+}
+
+/* Who maps memory itself; the first without a name is the end. */
+bool pfs_take_mappers(const struct pfs_reader *reader, struct pfs_snapshot *snapshot)
+{
+	uint64_t room = reader->regions[PFS_BOX_MAPPERS].bytes / sizeof(struct pfs_box_mapper);
+	if (room > PFS_BOX_MAPPERS_MAX)
+		room = PFS_BOX_MAPPERS_MAX;
+	snapshot->mappers = calloc(PFS_BOX_MAPPERS_MAX, sizeof(*snapshot->mappers));
+	if (snapshot->mappers == NULL)
+		return false;
+	for (uint64_t i = 0; i < room; i++) {
+		struct pfs_box_mapper *one = &snapshot->mappers[i];
+		pfs_reader_array(reader, PFS_BOX_MAPPERS, i * sizeof(*one), one, sizeof(*one));
+		if (one->name[0] == '\0')
+			break;
+		pfs_take_text(one->name, one->name, sizeof(one->name));
+		snapshot->mapper_count++;
+	}
 	return true;
 }
 

@@ -78,6 +78,8 @@ static uint64_t plan(struct pfs_box_head *head, const struct pfs_made_sizes *siz
 	at = add_region(head, PFS_BOX_CELL_BASES, at, sizeof(struct pfs_box_cell_base),
 			sizes->cells + page, 0);
 	at = add_region(head, PFS_BOX_ROW_BASES, at, sizeof(struct pfs_box_row_base), rows, 0);
+	at = add_region(head, PFS_BOX_MAPPERS, at, sizeof(struct pfs_box_mapper),
+			PFS_BOX_MAPPERS_MAX, 0);
 	return add_region(head, PFS_BOX_MODULES, at, sizeof(struct pfs_box_module), 16, 0);
 }
 
