@@ -25,12 +25,13 @@ struct pfs_arguments {
 	bool by_instrument;
 	uint64_t count;
 	bool once, all;
-	const char *mysql, *password_file;
+	const char *mysql, *password_file, *out;
 };
 
 /* The keys of options; each command takes some. */
 enum { PFS_KEY_FORMAT = 'f', PFS_KEY_BY = 'b', PFS_KEY_COUNT = 'n', PFS_KEY_ONCE = '1',
-       PFS_KEY_ALL = 'a', PFS_KEY_MYSQL = 'm', PFS_KEY_PASSWORD = 'p' };
+       PFS_KEY_ALL = 'a', PFS_KEY_MYSQL = 'm', PFS_KEY_PASSWORD = 'p',
+       PFS_KEY_OUT = 'o' };
 
 struct pfs_command {
 	const char *name;
@@ -44,7 +45,7 @@ struct pfs_command {
 
 extern const struct pfs_command pfs_command_list, pfs_command_top, pfs_command_show,
 	pfs_command_truncate, pfs_command_enable, pfs_command_disable, pfs_command_check,
-	pfs_command_clean, pfs_command_sql, pfs_command_serve;
+	pfs_command_clean, pfs_command_sql, pfs_command_serve, pfs_command_report;
 
 /* pfs-mem run: its words; it returns only where there is nothing to run. */
 int pfs_run_program(int argc, char **argv);

@@ -76,12 +76,30 @@ static void mem_open(sqlite3_context *context, int argc, sqlite3_value **argv)
 		sqlite3_result_error(context, message.text, -1);
 }
 
+/* pfs_mem_hold(1): all statements see one moment, until pfs_mem_hold(0), or a newer one. */
+static void mem_hold(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	struct pfs_session *session = sqlite3_user_data(context);
+	(void)argc;
+	if (session->moments != NULL) {
+		sqlite3_result_error(context, "pfs_mem_hold: a statement over a box is not yet "
+					      "finished; do that first", -1);
+		return;
+	}
+	pfs_session_hold(session, sqlite3_value_int(argv[0]) != 0);
+	sqlite3_result_int(context, session->holds);
+}
+
 int pfs_sql_functions(struct pfs_session *session)
 {
 	sqlite3 *db = session->db;
 	int code = sqlite3_create_function_v2(db, "pfs_mem_open", 1,
 					      SQLITE_UTF8 | SQLITE_DIRECTONLY, session, mem_open,
 					      NULL, NULL, pfs_session_free);
+	if (code == SQLITE_OK)
+		code = sqlite3_create_function_v2(db, "pfs_mem_hold", 1,
+						  SQLITE_UTF8 | SQLITE_DIRECTONLY, session,
+						  mem_hold, NULL, NULL, NULL);
 	if (code != SQLITE_OK)
 		return code;
 	return sqlite3_create_function_v2(db, "format_bytes", 1,

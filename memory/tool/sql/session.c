@@ -32,9 +32,17 @@ bool pfs_session_open(struct pfs_session *self, const char *target, struct pfs_m
 	struct pfs_reader *reader = pfs_reader_open(target, message);
 	if (reader == NULL)
 		return false;
+	pfs_session_hold(self, self->holds);
 	pfs_reader_close(self->reader);
 	self->reader = reader;
 	return true;
+}
+
+void pfs_session_hold(struct pfs_session *self, bool on)
+{
+	pfs_snapshot_free(self->held);
+	self->held = NULL;
+	self->holds = on;
 }
 
 void pfs_session_free(void *opaque)
@@ -45,6 +53,7 @@ void pfs_session_free(void *opaque)
 		self->moments = moment->next;
 		free_moment(moment);
 	}
+	pfs_session_hold(self, false);
 	pfs_reader_close(self->reader);
 	free(self);
 }
@@ -136,6 +145,11 @@ static struct pfs_snapshot *take(struct pfs_session *self, unsigned parts,
 const struct pfs_snapshot *pfs_session_look(struct pfs_session *self, struct pfs_moment *moment,
 					    unsigned parts, struct pfs_message *message)
 {
+	if (self->holds) {
+		if (self->held == NULL)
+			self->held = take(self, PFS_SNAPSHOT_ROWS | PFS_SNAPSHOT_TICKS, message);
+		return self->held;
+	}
 	if (moment->snapshot == NULL)
 		moment->snapshot = take(self, moment->parts, message);
 	if ((parts & PFS_SNAPSHOT_TICKS) == 0 || moment->snapshot == NULL ||

@@ -24,12 +24,16 @@ struct pfs_session {
 	sqlite3 *db;
 	struct pfs_reader *reader; /* NULL: not yet */
 	struct pfs_moment *moments;
+	bool holds;                    /* all statements see one moment, from the first on */
+	struct pfs_snapshot *held;     /* that moment; NULL: not yet */
 	uint64_t row_counts[PFS_TABLES]; /* of the last snapshot, for plans */
 };
 
 /* Another box, from the next statement on. */
 bool pfs_session_open(struct pfs_session *self, const char *target, struct pfs_message *message);
 void pfs_session_free(void *self);
+/* One moment for all statements from the next one on; or, on false, one for each again. */
+void pfs_session_hold(struct pfs_session *self, bool on);
 
 /* A cursor of the running statement begins, and ends. NULL: no memory. */
 struct pfs_moment *pfs_session_enter(struct pfs_session *self, unsigned parts);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "session.h"
 
@@ -116,6 +117,35 @@ static bool uptime(const struct pfs_snapshot *snapshot, char *text)
 	return number(text, ns / UINT64_C(1000000000));
 }
 
+/* Local time, to the second. */
+static bool at_time(char *text, uint64_t realtime_ns)
+{
+	struct tm parts;
+	time_t seconds = (time_t)(realtime_ns / UINT64_C(1000000000));
+	return realtime_ns != 0 && localtime_r(&seconds, &parts) != NULL &&
+	       strftime(text, VALUE_BYTES, "%Y-%m-%d %H:%M:%S", &parts) != 0;
+}
+
+static bool started(const struct pfs_snapshot *snapshot, char *text)
+{
+	return at_time(text, snapshot->info.start_realtime_ns);
+}
+
+static bool seen(const struct pfs_snapshot *snapshot, char *text)
+{
+	return at_time(text, snapshot->info.seen_realtime_ns);
+}
+
+static bool taken(const struct pfs_snapshot *snapshot, char *text)
+{
+	return at_time(text, snapshot->taken_realtime_ns);
+}
+
+static bool tick_ms(const struct pfs_snapshot *snapshot, char *text)
+{
+	return number(text, snapshot->info.tick_ms);
+}
+
 static const struct variable status[] = {
 	{ "Performance_schema_accounts_lost", NULL, PFS_LOST_ACCOUNTS },
 	{ "Performance_schema_hosts_lost", NULL, PFS_LOST_HOSTS },
@@ -131,9 +161,14 @@ static const struct variable status[] = {
 	{ "Pfs_box_pid", pid, 0 },
 	{ "Pfs_box_program", program, 0 },
 	{ "Pfs_box_rule", rule, 0 },
+	{ "Pfs_box_seen", seen, 0 },
+	{ "Pfs_box_started", started, 0 },
 	{ "Pfs_box_state", box_state, 0 },
+	{ "Pfs_box_taken", taken, 0 },
+	{ "Pfs_box_tick_ms", tick_ms, 0 },
 	{ "Pfs_box_ticks", ticks, 0 },
 	{ "Pfs_cells_lost", NULL, PFS_LOST_CELLS },
+	{ "Pfs_frees_from_before", NULL, PFS_LOST_FOREIGN },
 	{ "Pfs_memory_lost", NULL, PFS_LOST_MEMORY },
 	{ "Pfs_rows_missed", rows_missed, 0 },
 	{ "Threads_connected", threads_connected, 0 },

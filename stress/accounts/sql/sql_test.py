@@ -321,6 +321,26 @@ class Objects(Case):
         self.assertNotEqual(first, database.execute(f"SELECT COUNT_ALLOC FROM {name}").fetchone())
         self.assertEqual(moved, 60)
 
+    def test_hold(self):
+        """Statements see one moment between pfs_mem_hold(1) and pfs_mem_hold(0)."""
+        live, database = self.start()
+        live.do("fill", 3, 5)
+        count = f"SELECT count(*) FROM {table('thread')}"
+        self.assertEqual(database.execute("SELECT pfs_mem_hold(1)").fetchall(), [(1,)])
+        self.assertEqual(database.execute(count).fetchall(), [(15,)])
+        live.do("fill", 1, 5)
+        self.assertEqual(database.execute(count).fetchall(), [(15,)])
+        self.assertEqual(database.execute("SELECT count(*) FROM threads").fetchall(), [(3,)])
+        open_one = database.execute(f"SELECT COUNT_ALLOC FROM {table('thread')}")
+        self.assertEqual(open_one.fetchone(), (1,))
+        self.refused(database, "SELECT pfs_mem_hold(0)", "not yet finished")
+        self.assertEqual(len(open_one.fetchall()), 14)
+        database.execute("SELECT pfs_mem_hold(1)").fetchall()
+        self.assertEqual(database.execute(count).fetchall(), [(20,)])
+        live.do("fill", 1, 5)
+        database.execute("SELECT pfs_mem_hold(0)").fetchall()
+        self.assertEqual(database.execute(count).fetchall(), [(25,)])
+
     def test_open_statements(self):
         """A statement that is not finished keeps its moment; others have theirs."""
         live, database = self.start()

@@ -1,0 +1,101 @@
+/*
+ * report.c - pfs-mem report: a box as a page, or as a picture.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "report/report.h"
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* The whole page; NULL: a line was said. For free. */
+static char *make(const struct pfs_arguments *arguments, size_t *bytes)
+{
+	const char *target = arguments->word_count > 0 ? arguments->words[0] : "last";
+	struct pfs_message message;
+	char *text = NULL;
+	struct pfs_report *report = pfs_report_take(target, &message);
+	FILE *to = report == NULL ? NULL : open_memstream(&text, bytes);
+	bool is_picture = ends_in(arguments->out, ".svg"), fine = to != NULL;
+	if (report == NULL) {
+		(void)pfs_complain_of(&message);
+		return NULL;
+	}
+	if (fine && ends_in(arguments->out, ".json"))
+		fine = pfs_report_write_json(report, to);
+	else if (fine && is_picture)
+		fine = pfs_report_write_picture(report, to);
+	else if (fine)
+		fine = pfs_report_write_page(report, to);
+	if (to != NULL && (ferror(to) || fclose(to) != 0))
+		fine = false;
+	if (!fine) {
+		(void)pfs_complain(0, is_picture ? "report: no picture: no tick was written, or no "
+						   "memory" : "report: no memory for the page");
+		free(text);
+		text = NULL;
+	}
+	pfs_report_free(report);
+	return text;
+}
+
+/* What is cut does not stay, where it is a file. */
+static int write_out(const char *path, const char *text, size_t bytes)
+{
+	struct stat status;
+	int file = strcmp(path, "-") == 0 ?
+			   dup(STDOUT_FILENO) :
+			   open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	size_t written = 0;
+	int problem = file < 0 ? errno : 0;
+	while (problem == 0 && written < bytes) {
+		ssize_t count = write(file, text + written, bytes - written);
+		if (count > 0)
+			written += (size_t)count;
+		else if (count < 0 && errno != EINTR)
+			problem = errno;
+	}
+	bool is_file = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+	if (file >= 0 && close(file) != 0 && problem == 0)
+		problem = errno;
+	if (problem == 0)
+		return PFS_EXIT_FINE;
+	if (is_file && strcmp(path, "-") != 0)
+		(void)unlink(path);
+	return pfs_complain(PFS_EXIT_REFUSED, "report: %.300s cannot be written (%s): name another "
+			    "file with --out", path, strerror(problem));
+}
+
+static int run_report(const struct pfs_arguments *arguments)
+{
+	size_t bytes = 0;
+	if (arguments->out == NULL || arguments->out[0] == '\0')
+		return pfs_complain(PFS_EXIT_USAGE, "report: say where: --out FILE.html");
+	char *text = make(arguments, &bytes);
+	int status = text == NULL ? PFS_EXIT_REFUSED : write_out(arguments->out, text, bytes);
+	free(text);
+	return status;
+}
+
+static const struct argp_option report_options[] = {
+	{ "out", PFS_KEY_OUT, "FILE", 0, "FILE.html; FILE.svg is a picture of what is held over "
+	  "time, FILE.json all of it as data; - is standard output", 0 },
+	{ 0 }
+};
+
+const struct pfs_command pfs_command_report = {
+	.name = "report", .words = "--out FILE.html [TARGET]", .words_min = 0, .words_max = 1,
+	.doc = "a page: who holds what, over time, adding up to what is resident\v"
+	       "The page needs nothing outside itself. Without TARGET it is of the last box.",
+	.options = report_options, .format = PFS_FORMAT_TEXT, .run = run_report
+};

@@ -1,0 +1,172 @@
+/*
+ * chart.c - what is held over time: areas one on the other, under the line of what is resident.
+ *
+ * In a page the plot is stretched to the width there is, and its words stand beside it as HTML, so
+ * that they are as large on a telephone as on a wide screen. Without a script the legend has the
+ * last moment; with one, the moment that is pointed at.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "report.h"
+
+#define WIDTH 1000.0
+#define HEIGHT 300.0
+
+/* ---- scales ---- */
+
+int64_t pfs_grid_step(int64_t most, unsigned *lines)
+{
+	int64_t step = 1024;
+	while (step < most / 5 && step < INT64_MAX / 4)
+		step *= 2;
+	*lines = 0;
+	while ((int64_t)*lines * step < most || *lines == 0)
+		++*lines;
+	return step;
+}
+
+static double x_of(const struct pfs_history *history, const struct pfs_frame *frame, size_t moment)
+{
+	int64_t begin = history->times_ms[0];
+	int64_t span = history->times_ms[history->moment_count - 1] - begin;
+	double part = span <= 0 ? 0 : (double)(history->times_ms[moment] - begin) / (double)span;
+	return frame->left + frame->width * part;
+}
+
+static double y_of(const struct pfs_history *history, const struct pfs_frame *frame, int64_t bytes)
+{
+	unsigned lines;
+	double top = (double)pfs_grid_step(history->most, &lines) * lines;
+	return frame->top + frame->height * (1 - (double)bytes / top);
+}
+
+const char *pfs_time_at(const struct pfs_history *history, double part, char text[32])
+{
+	int64_t begin = history->times_ms[0];
+	int64_t span = history->times_ms[history->moment_count - 1] - begin;
+	time_t seconds = (time_t)((begin + (int64_t)((double)span * part)) / 1000);
+	struct tm parts;
+	text[0] = '\0';
+	if (gmtime_r(&seconds, &parts) != NULL)
+		(void)strftime(text, 32, span < INT64_C(86400000) ? "%H:%M:%S" : "%m-%d %H:%M",
+			       &parts);
+	return text;
+}
+
+/* ---- shapes ---- */
+
+/* An edge from left to right or back; one moment alone is as wide as all. */
+static void put_edge(FILE *to, const struct pfs_history *history, const struct pfs_frame *frame,
+		     const int64_t *bytes, bool back, char first)
+{
+	size_t count = history->moment_count;
+	for (size_t i = 0; i < count; i++) {
+		size_t moment = back ? count - 1 - i : i;
+		double y = y_of(history, frame, bytes[moment]);
+		if (count == 1 && back)
+			(void)fprintf(to, "L%.1f %.1f", frame->left + frame->width, y);
+		(void)fprintf(to, "%c%.1f %.1f", i == 0 && !(count == 1 && back) ? first : 'L',
+			      x_of(history, frame, moment), y);
+		if (count == 1 && !back)
+			(void)fprintf(to, "L%.1f %.1f", frame->left + frame->width, y);
+	}
+}
+
+void pfs_put_areas(FILE *to, const struct pfs_history *history, const struct pfs_frame *frame)
+{
+	for (size_t series = 0; series < history->series_count; series++) {
+		for (size_t i = 0; i < history->moment_count; i++) {
+			history->edge[0][i] = series == 0 ? 0 : history->edge[1][i];
+			history->edge[1][i] = history->edge[0][i] + history->bytes[series][i];
+		}
+		(void)fprintf(to, "<path class=\"area mark s%u\" d=\"",
+			      pfs_colour_of(history, history->names[series]));
+		put_edge(to, history, frame, history->edge[1], false, 'M');
+		put_edge(to, history, frame, history->edge[0], true, 'L');
+		(void)fputs("Z\"><title>", to);
+		pfs_put_text(to, history->names[series]);
+		(void)fputs("</title></path>", to);
+	}
+	(void)fputs("<path class=\"rss mark\" d=\"", to);
+	put_edge(to, history, frame, history->rss, false, 'M');
+	(void)fputs("\"><title>resident</title></path>", to);
+}
+
+/* ---- a figure of a page ---- */
+
+static void put_plot(FILE *to, const struct pfs_history *history, const char *name)
+{
+	const struct pfs_frame frame = { 0, 0, WIDTH, HEIGHT };
+	unsigned lines;
+	int64_t step = pfs_grid_step(history->most, &lines);
+	char text[32];
+	(void)fprintf(to, "<div class=\"chart\" data-history=\"%s\"><div class=\"levels\">", name);
+	for (unsigned i = 0; i <= lines; i++)
+		(void)fprintf(to, "<span style=\"bottom:%.2f%%\">%s</span>", 100.0 * i / lines,
+			      i == 0 ? "0" : pfs_amount(step * i, text));
+	(void)fprintf(to, "</div><svg class=\"plot\" viewBox=\"0 0 %.0f %.0f\" "
+			  "preserveAspectRatio=\"none\" role=\"img\">", WIDTH, HEIGHT);
+	pfs_put_areas(to, history, &frame);
+	for (unsigned i = 0; i <= lines; i++)
+		(void)fprintf(to, "<path class=\"gridline\" d=\"M0 %.1fH%.0f\"/>",
+			      HEIGHT * i / lines, WIDTH);
+	(void)fprintf(to, "<path class=\"cursor\" d=\"M0 0V%.0f\" visibility=\"hidden\"/></svg>"
+			  "<div class=\"times\">", HEIGHT);
+	for (unsigned i = 0; i <= 4; i++)
+		(void)fprintf(to, "<span class=\"at%u\" style=\"left:%u%%\">%s</span>", i, 25 * i,
+			      pfs_time_at(history, i / 4.0, text));
+	(void)fputs("</div></div>\n", to);
+}
+
+static int64_t most_of(const struct pfs_history *history, const int64_t *bytes)
+{
+	int64_t most = 0;
+	for (size_t i = 0; i < history->moment_count; i++)
+		most = bytes[i] > most ? bytes[i] : most;
+	return most;
+}
+
+static void put_legend_row(FILE *to, const struct pfs_history *history, const char *css,
+			   const char *name, const int64_t *bytes, const char *key)
+{
+	char now[32], most[32];
+	(void)fprintf(to, "<tr><td class=\"who\"><i class=\"swatch %s\"></i>", css);
+	pfs_put_name(to, name);
+	(void)fprintf(to, "</td><td data-of=\"%s\">%s</td><td>%s</td></tr>", key,
+		      pfs_amount(bytes[history->moment_count - 1], now),
+		      pfs_amount(most_of(history, bytes), most));
+}
+
+/* As they lie: the line, then from the top to the bottom. */
+static void put_legend(FILE *to, const struct pfs_history *history)
+{
+	char css[16], key[24];
+	(void)fputs("<table class=\"legend\"><tr><th></th><th class=\"moment\">", to);
+	pfs_put_text(to, history->times[history->moment_count - 1]);
+	(void)fputs("</th><th>most</th></tr>", to);
+	put_legend_row(to, history, "line", "resident", history->rss, "rss");
+	put_legend_row(to, history, "", "tracked", history->tracked, "tracked");
+	for (size_t i = history->series_count; i-- > 0;) {
+		(void)snprintf(css, sizeof(css), "b%u",
+			       pfs_colour_of(history, history->names[i]));
+		(void)snprintf(key, sizeof(key), "%zu", i);
+		put_legend_row(to, history, css, history->names[i], history->bytes[i], key);
+	}
+	(void)fputs("</table>", to);
+}
+
+void pfs_put_history(FILE *to, const struct pfs_report *self, enum pfs_question_id id,
+		     const struct pfs_history *history)
+{
+	pfs_put_figure(to, id, true);
+	if (history->moment_count == 0) {
+		(void)fputs("<p class=\"lead\">Not known: no tick was written.</p>", to);
+	} else {
+		put_plot(to, history, pfs_questions[id].name);
+		put_legend(to, history);
+	}
+	pfs_put_caption(to, self, id);
+	(void)fputs("</figure>\n", to);
+}

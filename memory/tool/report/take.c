@@ -1,0 +1,169 @@
+/*
+ * take.c - all questions asked of one moment, and their answers kept.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "report.h"
+
+#define MOMENTS 300u /* so many are shown, about */
+
+/* ---- answers ---- */
+
+const struct pfs_value *pfs_answer_at(const struct pfs_answer *self, size_t row, size_t column)
+{
+	static const struct pfs_value none = { .is_null = true };
+	return row < self->row_count && column < self->column_count ?
+		       &self->values[row * self->column_count + column] : &none;
+}
+
+static void drop(struct pfs_answer *self)
+{
+	for (size_t i = 0; self->values != NULL && i < self->row_count * self->column_count; i++)
+		free(self->values[i].text);
+	for (size_t i = 0; self->columns != NULL && i < self->column_count; i++)
+		free(self->columns[i]);
+	free(self->values);
+	free(self->columns);
+	sqlite3_free(self->query);
+}
+
+static bool add_row(struct pfs_answer *self, sqlite3_stmt *statement)
+{
+	if (self->row_count == self->room) {
+		size_t room = self->room == 0 ? 16 : self->room * 2;
+		size_t bytes = room * self->column_count * sizeof(*self->values);
+		struct pfs_value *values = realloc(self->values, bytes);
+		if (values == NULL)
+			return false;
+		self->values = values;
+		self->room = room;
+	}
+	struct pfs_value *row = &self->values[self->row_count * self->column_count];
+	memset(row, 0, self->column_count * sizeof(*row));
+	self->row_count++;
+	for (int i = 0; i < (int)self->column_count; i++) {
+		int type = sqlite3_column_type(statement, i);
+		row[i].is_null = type == SQLITE_NULL;
+		row[i].number = sqlite3_column_int64(statement, i);
+		if (type != SQLITE_TEXT)
+			continue;
+		const char *text = (const char *)sqlite3_column_text(statement, i);
+		row[i].text = text == NULL ? NULL : strdup(text);
+		if (row[i].text == NULL)
+			return false;
+	}
+	return true;
+}
+
+static bool add_columns(struct pfs_answer *self, sqlite3_stmt *statement)
+{
+	size_t count = (size_t)sqlite3_column_count(statement);
+	self->columns = calloc(count, sizeof(*self->columns));
+	for (size_t i = 0; self->columns != NULL && i < count; i++) {
+		self->columns[i] = strdup(sqlite3_column_name(statement, (int)i));
+		if (self->columns[i] == NULL)
+			return false;
+		self->column_count = i + 1;
+	}
+	return self->column_count == count;
+}
+
+static bool refuse(struct pfs_message *message, const char *what)
+{
+	(void)snprintf(message->text, sizeof(message->text), "report: %s", what);
+	(void)pfs_one_line(message->text);
+	return false;
+}
+
+static bool ask(sqlite3 *db, struct pfs_answer *answer, struct pfs_message *message)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = answer->query == NULL ?
+			   SQLITE_NOMEM :
+			   sqlite3_prepare_v2(db, answer->query, -1, &statement, NULL);
+	bool fine = code == SQLITE_OK && add_columns(answer, statement);
+	while (fine && (code = sqlite3_step(statement)) == SQLITE_ROW)
+		fine = add_row(answer, statement);
+	bool is_error = code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE;
+	if (is_error || !fine)
+		fine = refuse(message, is_error ? sqlite3_errmsg(db) : "no memory");
+	(void)sqlite3_finalize(statement);
+	return fine;
+}
+
+/* ---- the report ---- */
+
+const char *pfs_report_head(const struct pfs_report *self, const char *name)
+{
+	const struct pfs_answer *head = &self->answers[PFS_ASK_HEAD];
+	for (size_t i = 0; i < head->row_count; i++) {
+		const char *variable = pfs_answer_at(head, i, 0)->text;
+		const char *value = pfs_answer_at(head, i, 1)->text;
+		if (variable != NULL && strcasecmp(variable, name) == 0)
+			return value == NULL ? "" : value;
+	}
+	return "";
+}
+
+/* How many ticks stand for one that is shown. */
+static unsigned long long step_of(const struct pfs_report *self)
+{
+	unsigned long long ticks = strtoull(pfs_report_head(self, "Pfs_box_ticks"), NULL, 10);
+	unsigned long long kept = ticks < PFS_BOX_TICKS_KEPT ? ticks : PFS_BOX_TICKS_KEPT;
+	return kept / MOMENTS + 1;
+}
+
+/* Which box it is, is said once: last may be another one by then; and commands name it in full. */
+static bool name_box(struct pfs_report *self, const char *target, struct pfs_message *message)
+{
+	struct pfs_reader *reader = pfs_reader_open(target, message);
+	if (reader == NULL)
+		return false;
+	if (realpath(pfs_reader_info(reader)->path, self->box) == NULL)
+		(void)snprintf(self->box, sizeof(self->box), "%s", pfs_reader_info(reader)->path);
+	pfs_reader_close(reader);
+	return true;
+}
+
+static bool ask_all(struct pfs_report *self, struct pfs_message *message)
+{
+	sqlite3 *db = NULL;
+	if (sqlite3_open(":memory:", &db) != SQLITE_OK) {
+		(void)sqlite3_close(db);
+		return refuse(message, "no memory for SQLite");
+	}
+	bool fine = pfs_sql_attach(db, self->box, message) == SQLITE_OK;
+	if (fine && sqlite3_exec(db, "SELECT pfs_mem_hold(1)", NULL, NULL, NULL) != SQLITE_OK)
+		fine = refuse(message, sqlite3_errmsg(db));
+	for (int i = 0; fine && i < PFS_QUESTIONS; i++) {
+		struct pfs_answer *answer = &self->answers[i];
+		answer->query = sqlite3_mprintf(pfs_questions[i].query, step_of(self),
+						step_of(self));
+		fine = ask(db, answer, message);
+	}
+	(void)sqlite3_close(db);
+	return fine;
+}
+
+struct pfs_report *pfs_report_take(const char *target, struct pfs_message *message)
+{
+	struct pfs_report *self = calloc(1, sizeof(*self));
+	if (self == NULL) {
+		(void)refuse(message, "no memory");
+		return NULL;
+	}
+	if (name_box(self, target, message) && ask_all(self, message))
+		return self;
+	pfs_report_free(self);
+	return NULL;
+}
+
+void pfs_report_free(struct pfs_report *self)
+{
+	for (int i = 0; self != NULL && i < PFS_QUESTIONS; i++)
+		drop(&self->answers[i]);
+	free(self);
+}

@@ -1,0 +1,274 @@
+#!/usr/bin/python3
+"""report_test.py - pfs-mem report: each figure against the command that it names, names that try to
+be HTML or shell, sums, what a browser makes of it, and what is refused.
+
+usage: report_test.py SQL_LIVE PFS_MEM EXTENSION [unittest's arguments]
+Exit 0: all is as it must be. 1: something is not.
+"""
+
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from harness import Case, Live, PFS_MEM
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+USER = "it's<script>alert(1)</script>&$HOME`id`"
+EVENT = "memory/<b>\"x\"/$(id)'y"
+HISTORIES = {"history-instruments": "instrument", "history-pools": "pool"}
+
+
+class Page(html.parser.HTMLParser):
+    """What stands in a page: its tags, and the commands and cells as a reader sees them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.commands, self.cells, self.text = [], {}, [], ""
+        self.figure = self.inside = self.data = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag == "figure":
+            self.figure = dict(attrs)["id"]
+        if tag in ("code", "td", "script", "style"):
+            self.inside = tag
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        if tag == self.inside:
+            self.inside = None
+
+    def handle_data(self, data):
+        if self.inside == "code":
+            self.commands[self.figure] = self.commands.get(self.figure, "") + data
+        elif self.inside == "script" and self.data is None:
+            self.data = json.loads(data)
+        elif self.inside == "td":
+            self.cells[-1] += data
+        if self.inside not in ("script", "style"):
+            self.text += data
+
+
+def browse(path, width):
+    """The page as a browser of that width leaves it after its scripts ran."""
+    profile = tempfile.mkdtemp(prefix="pfs-chromium-")
+    try:
+        return subprocess.run(
+            [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu",
+             "--disable-background-networking", "--virtual-time-budget=5000",
+             "--allow-file-access-from-files", f"--window-size={width},900",
+             f"--user-data-dir={profile}", "--dump-dom", "file://" + path],
+            capture_output=True, text=True, timeout=120, check=False).stdout
+    finally:
+        shutil.rmtree(profile, ignore_errors=True)
+
+
+class Report(Case):
+    """A program with three accounts, four ticks."""
+
+    def setUp(self):
+        super().setUp()
+        self.live = Live(self.folder)
+        lives = [self.live.do("begin", name, user, host, "YES") for name, user, host in
+                 (("one", "al", "h1"), ("two", USER, "-"), ("three", "-", "-"))]
+        for number, life in enumerate(lives):
+            self.live.do("alloc", life, "memory/a/x", 100000 * (number + 1))
+            self.live.do("tick")
+            self.live.do("alloc", life, EVENT, 5000)
+            self.live.do("free", life, self.live.do("alloc", life, "memory/a/gone", 900000))
+        for number in range(20):
+            self.live.do("alloc", lives[0], f"memory/small/{number}", 10 + number)
+        self.live.do("tick")
+
+    def report(self, *words, name="page.html"):
+        """The page's text."""
+        path = os.path.join(self.folder, name)
+        self.assertEqual(self.mem("report", "--out", path, *words), (0, "", ""))
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    def ask(self, command):
+        """What the command says that stands in a page, as rows."""
+        path = f"{os.path.dirname(os.path.abspath(PFS_MEM))}:{os.environ['PATH']}"
+        done = subprocess.run(["sh", "-c", command + " --format json"], capture_output=True,
+                              text=True, timeout=60, env={**os.environ, "PATH": path,
+                                                          "PFS_MEM_DIR": "/nonesuch"}, check=False)
+        self.assertEqual(done.returncode, 0, command + done.stderr)
+        return json.loads(done.stdout)
+
+    def check_history(self, rows, shown, kind):
+        """Rows of a history, against the series of the page."""
+        totals = [row for row in rows if row["KIND"] == "total"]
+        self.assertEqual([row["TICK"] for row in totals], shown["ticks"])
+        self.assertEqual([row["TIME"] for row in totals], shown["times"])
+        self.assertEqual([row["RSS"] for row in totals], shown["rss"])
+        self.assertEqual([row["BYTES"] for row in totals], shown["tracked"])
+        for series in shown["series"]:
+            if series["name"] == "others":
+                continue
+            by_tick = {row["TICK"]: row["BYTES"] for row in rows
+                       if row["KIND"] == kind and row["NAME"] == series["name"]}
+            self.assertEqual([by_tick.get(tick, 0) for tick in shown["ticks"]], series["bytes"])
+        for moment, tracked in enumerate(shown["tracked"]):
+            self.assertEqual(sum(one["bytes"][moment] for one in shown["series"]), tracked)
+
+    def check_commands(self, page):
+        """Every figure has a command, and it gives the figure's numbers."""
+        data = page.data
+        figures = {tag[1]["id"] for tag in page.tags if tag[0] == "figure"}
+        self.assertEqual(figures, set(page.commands))
+        self.assertEqual(figures, set(data["tables"]) | set(data["histories"]))
+        for name, command in page.commands.items():
+            rows = self.ask(command)
+            if name in HISTORIES:
+                self.check_history(rows, data["histories"][name], HISTORIES[name])
+                continue
+            table = data["tables"][name]
+            shown = [dict(zip(table["columns"], row)) for row in table["rows"]]
+            if name == "program":
+                rows, shown = ([row for row in two if row["VARIABLE_NAME"] not in
+                                ("Pfs_box_taken", "Uptime")] for two in (rows, shown))
+            self.assertEqual(rows, shown, name)
+
+    def test_commands(self):
+        """Of a program that lives and rests, and of a dead one; and what they say."""
+        page = Page(self.report(self.live.target))
+        self.assertIn("; living at 20", page.text)
+        first = page.data["tables"]["instruments"]["rows"][0]
+        self.assertEqual(first[:5], ["memory/a/x", 600000, 600000, 3, 3])
+        self.assertEqual({row[0] for row in page.data["tables"]["accounts"]["rows"]},
+                         {"al@h1", USER, "background"})
+        self.assertEqual(page.data["tables"]["users"]["rows"][0][:2], ["background", 305000])
+        self.assertEqual(page.data["tables"]["instruments"]["rows"][0][5], 23)
+        self.assertIn("8 more", page.cells)
+        self.assertEqual(page.data["histories"]["history-instruments"]["tracked"],
+                         [100000, 305000, 610000, 615390])
+        tables = {name: table for name, table in page.data["tables"].items()
+                  if name not in ("adds-up", "program")}
+        self.live.kill()
+        page = Page(self.report())
+        self.assertIn("; it died after 20", page.text)
+        self.check_commands(page)
+        self.assertEqual({name: page.data["tables"][name] for name in tables}, tables)
+
+    def test_odd_file_name(self):
+        """A box whose name a shell would take apart."""
+        self.live.kill()
+        path = os.path.join(self.folder, "it's a $(box) & more.box")
+        shutil.copyfile(self.live.path, path)
+        self.check_commands(Page(self.report(path)))
+
+    def test_nothing_outside(self):
+        """Names are no tags; nothing is loaded from anywhere."""
+        text = self.report()
+        page = Page(text)
+        self.assertEqual([tag for tag, _ in page.tags].count("script"), 2)
+        self.assertEqual([tag for tag, _ in page.tags].count("b"), 2)  # of what the figures say
+        for _, attributes in page.tags:
+            for name, value in attributes.items():
+                self.assertFalse(name.startswith("on"), name)
+                if name in ("src", "href", "xlink:href", "action", "data"):
+                    self.assertTrue(value.startswith("#"), value)
+        self.assertNotRegex(text, r"url\(|@import|https?://")
+        self.assertIn(USER, page.cells)
+        self.assertIn(EVENT, page.cells)
+
+    def test_adds_up(self):
+        """The parts that are shown are what is resident, to the byte."""
+        page = Page(self.report())
+        rows = page.data["tables"]["adds-up"]["rows"]
+        parts = sum(row[1] or 0 for row in rows if row[2])
+        self.assertEqual([row[1] for row in rows if row[0] == "resident"], [parts])
+        self.assertGreater(parts, 0)
+        self.assertIn(f"{parts:,}", page.cells)
+        for row in rows:
+            self.assertIn(row[0], page.cells)
+            self.assertTrue(row[1] is None or f"{row[1]:,}" in page.cells, row)
+        self.assertNotIn("not what is resident", page.text)
+
+    def test_other_forms(self):
+        """JSON, a picture, standard output."""
+        data = json.loads(self.report(name="data.json"))
+        self.assertEqual(data["histories"]["history-pools"]["series"][0]["name"], "background")
+        picture = self.report(name="picture.svg")
+        self.assertTrue(picture.startswith("<svg ") and picture.endswith("</svg>\n"))
+        self.assertEqual(picture.count('class="area'), 9)  # eight names, and the others
+        code, out, err = self.mem("report", "--out", "-", self.live.target)
+        self.assertEqual((code, out[:15], err), (0, "<!DOCTYPE html>", ""))
+
+    def test_refused(self):
+        """One line each; what is cut does not stay."""
+        self.live.kill()
+        small = os.path.join(self.folder, "cut.box")
+        with open(self.live.path, "rb") as file, open(small, "wb") as to:
+            to.write(file.read(9000))
+        page = os.path.join(self.folder, "x.html")
+        for words, status, part in (
+                ((), 2, "--out FILE"), (("last",), 2, "--out FILE"), (("--out", ""), 2, "--out"),
+                (("--out",), 2, "--help"), (("--out", page, "last", "last"), 2, "one too many"),
+                (("--out", page, "--nonesuch"), 2, "'--nonesuch'"),
+                (("--out", "/nonesuch/x.html"), 1, "/nonesuch/x.html cannot be written"),
+                (("--out", self.folder), 1, "cannot be written"),
+                (("--out", "/dev/full"), 1, "No space left"),
+                (("--out", page, "/nonesuch"), 1, "/nonesuch"),
+                (("--out", page, "4194304999"), 1, "4194304999"),
+                (("--out", page, small), 1, "cut")):
+            code, out, err = self.mem("report", *words)
+            self.assertEqual((code, out), (status, ""), words)
+            self.assertIn(part, err)
+            self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertFalse(os.path.exists(page))
+        limited = subprocess.run(["sh", "-c", f"ulimit -f 1; trap '' XFSZ; exec {PFS_MEM} report "
+                                  f"--out {page}"], capture_output=True, text=True, check=False)
+        self.assertEqual((limited.returncode, len(limited.stderr.splitlines())), (1, 1))
+        self.assertFalse(os.path.exists(page))
+
+    @unittest.skipUnless(CHROMIUM, "chromium is not installed")
+    def test_browser(self):
+        """All is drawn, a telephone has no need to scroll sideways, and charts are read by keys."""
+        text = self.report()
+        with open(os.path.join(self.folder, "keys.html"), "w", encoding="utf-8") as file:
+            file.write(text + "<script>document.querySelectorAll('.plot').forEach(function (one) {"
+                       "one.dispatchEvent(new KeyboardEvent('keydown', {key: 'Home'}));});"
+                       "</script>")
+        wide = browse(os.path.join(self.folder, "keys.html"), 1200)
+        self.assertIn('data-ok="true"', wide)
+        page = Page(wide[wide.index("<body"):])
+        first = page.data["histories"]["history-instruments"]["times"][0]
+        self.assertEqual(wide.count(f'class="moment">{first}<'), 2)
+        self.assertIn('data-of="tracked">97.7 KiB<', wide)
+        with open(os.path.join(self.folder, "frame.html"), "w", encoding="utf-8") as file:
+            file.write('<iframe src="page.html" style="width:400px;height:800px" onload="'
+                       "document.body.dataset.phone = this.contentDocument.body.dataset.wide + ' ' "
+                       '+ this.contentDocument.body.dataset.ok"></iframe>')
+        self.assertIn('data-phone="false true"',
+                      browse(os.path.join(self.folder, "frame.html"), 900))
+
+
+class Empty(Case):
+    """A program that did nothing yet."""
+
+    def test_no_ticks(self):
+        """Its page says what is not known, and a picture there is none."""
+        self.live = Live(self.folder)
+        path = os.path.join(self.folder, "page.html")
+        self.assertEqual(self.mem("report", "--out", path), (0, "", ""))
+        with open(path, encoding="utf-8") as file:
+            page = Page(file.read())
+        self.assertEqual(page.text.count("Not known: no tick was written."), 3)
+        self.assertIn("Nobody holds anything.", page.text)
+        code, _, err = self.mem("report", "--out", os.path.join(self.folder, "x.svg"))
+        self.assertEqual((code, len(err.splitlines())), (1, 1))
+        self.assertIn("no tick was written", err)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
