@@ -28,6 +28,17 @@ static uint32_t rings_with(uint32_t class, const void *block)
 	return found;
 }
 
+static uint32_t stock_with(const struct pfs_stock *stock, const void *block)
+{
+	uint32_t found = 0;
+	uint32_t count = pfs_stock_in_top(pfs_load_relaxed(&stock->count));
+	for (const struct pfs_stock_chunk *at = stock->top; at != NULL; at = at->below) {
+		found += slots_with(at->blocks, count, block);
+		count = PFS_STOCK_CHUNK_BLOCKS;
+	}
+	return found;
+}
+
 /* Each region: with its owner, or in its word, or in one ring. */
 static void check_regions(struct pfs_malloc_world *self, struct pfs_extent *slab)
 {
@@ -38,8 +49,7 @@ static void check_regions(struct pfs_malloc_world *self, struct pfs_extent *slab
 		uint32_t owned = self->oracle.owner[id] != 0;
 		uint32_t free = (uint32_t)(word >> (region % PFS_WORD_REGIONS)) & 1;
 		const struct pfs_stock *stock = &pfs_malloc_world_bin(self)->stock;
-		uint32_t rings = rings_with(self->scene->class, block) +
-				 slots_with(stock->blocks, stock->count, block);
+		uint32_t rings = rings_with(self->scene->class, block) + stock_with(stock, block);
 		PFS_MACHINE_CHECK(owned + free + rings == 1,
 				  "%s: block %u: owners %u, in words %u, in rings %u",
 				  owned + free + rings == 0 ? "lost" : "in two places", id, owned,

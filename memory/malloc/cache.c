@@ -52,7 +52,7 @@ static bool make_usable(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t
 	bool done = true;
 	pfs_mutex_lock(&pfs_registry.lock);
 	if (pfs_ring_is_revoked(ring) && ring->slots == NULL) {
-		uint32_t most = pfs_ring_capacity_most(class);
+		uint32_t most = pfs_ring_capacity_most(cache, class);
 		if (most > PFS_RING_CAPACITY_LEAST)
 			most = PFS_RING_CAPACITY_LEAST;
 		done = pfs_ring_resize(cache, ring, most);
@@ -66,7 +66,7 @@ static bool make_usable(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t
 /* A refill or a flush: more capacity, if they come often, up to a bound. The ring is entered. */
 static void grow(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class, uint32_t bound)
 {
-	uint32_t most = pfs_ring_capacity_most(class);
+	uint32_t most = pfs_ring_capacity_most(cache, class);
 	if (most > bound)
 		most = bound;
 	/* relaxed: a bound that a tick may loosen. */

@@ -135,7 +135,7 @@ void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_ring *ring);
 uint64_t pfs_caches_bury(void);
 
 /* The most blocks that the back of a class's ring may hold. */
-uint32_t pfs_ring_capacity_most(uint32_t class);
+uint32_t pfs_ring_capacity_most(const struct pfs_cache *cache, uint32_t class);
 #ifdef PFS_SIM
 #define PFS_RING_CAPACITY_LEAST 2u
 #define PFS_SLOTS_TOGETHER 2u

@@ -4,10 +4,12 @@
  */
 #include <string.h>
 
+#include "arena.h"
 #include "conf.h"
 #include "rings.h"
 
 #define SLOT_POOLS 8u /* of 8 .. 1024, and the front */
+#define SHARE_LEAST 64u
 #define FRONT_BYTES ((uint32_t)16 << 10) /* of blocks */
 
 static struct pfs_pool slot_pools[SLOT_POOLS]; /* under the registry */
@@ -44,12 +46,16 @@ static uint32_t front_most(uint32_t class)
 	return most != 0 ? most : 1;
 }
 
-uint32_t pfs_ring_capacity_most(uint32_t class)
+uint32_t pfs_ring_capacity_most(const struct pfs_cache *cache, uint32_t class)
 {
 	uint32_t most = entries_most(class);
 	uint32_t front = front_most(class);
 	uint32_t pools_most = PFS_RING_CAPACITY_LEAST << (SLOT_POOLS - 1);
+	uint32_t threads = pfs_load_relaxed(&cache->arena->threads); /* relaxed: a guess */
+	uint32_t share = pfs_classes[class].regions / (threads != 0 ? threads : 1);
+	share = share > SHARE_LEAST ? share : SHARE_LEAST;
 	most = most > front ? most - front : 1;
+	most = most < share ? most : share;
 	return most < pools_most ? most : pools_most;
 }
 

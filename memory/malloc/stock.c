@@ -6,52 +6,71 @@
 #include "map.h"
 
 #ifdef PFS_SIM
-#define CAPACITY_LEAST 2u
+#define BLOCKS_MOST 64u
 #else
-#define CAPACITY_LEAST 256u
+#define BLOCKS_MOST 8192u
 #endif
-#define STOCK_POOLS 6u /* 256 .. 8192 */
 #define STOCK_BYTES ((uint32_t)256 << 10) /* of blocks */
 #define BATCH 128u
 #define SHARE 64u /* of what is in use, beside new memory */
 
-static struct pfs_pool pools[STOCK_POOLS]; /* under base.c's lock */
+static struct pfs_pool chunk_pool; /* under base.c's lock */
 
-static uint32_t pool_of(uint32_t capacity)
-{
-	uint32_t pool = 0;
-	while (CAPACITY_LEAST << pool < capacity)
-		pool++;
-	return pool;
-}
-
-static uint32_t capacity_most(uint32_t class)
+static uint32_t count_most(uint32_t class)
 {
 	uint32_t by_bytes = STOCK_BYTES / pfs_classes[class].size_bytes;
-	uint32_t most = CAPACITY_LEAST << (STOCK_POOLS - 1);
-	return by_bytes < most ? by_bytes : most;
+	return by_bytes < BLOCKS_MOST ? by_bytes : BLOCKS_MOST;
 }
 
-/* Under lock: room for so many; false: there is none. */
-static bool grow(struct pfs_stock *self, uint32_t class, uint32_t wish)
+/* Under lock: room for so many more; false: there is none. */
+static bool grow(struct pfs_stock *self, uint32_t more)
 {
-	if (wish <= self->capacity)
-		return true;
-	if (wish > capacity_most(class))
-		return false;
-	uint32_t pool = pool_of(wish);
-	uint32_t capacity = CAPACITY_LEAST << pool;
-	void **blocks = pfs_base_new(&pools[pool], capacity * sizeof(*blocks));
-	if (blocks == NULL)
-		return false;
-	if (self->blocks != NULL) {
-		uint32_t count = pfs_load_relaxed(&self->count); /* relaxed: under lock */
-		memcpy(blocks, self->blocks, count * sizeof(*blocks));
-		pfs_base_free(&pools[pool_of(self->capacity)], self->blocks);
+	while (self->room < more) {
+		struct pfs_stock_chunk *chunk = pfs_base_new(&chunk_pool, sizeof(*chunk));
+		if (chunk == NULL)
+			return false;
+		chunk->below = self->empty;
+		self->empty = chunk;
+		self->room += PFS_STOCK_CHUNK_BLOCKS;
 	}
-	self->blocks = blocks;
-	self->capacity = capacity;
 	return true;
+}
+
+/* Under lock: the top chunk's last block is gone. One that is empty stays for the next. */
+static void pop_chunk(struct pfs_stock *self)
+{
+	struct pfs_stock_chunk *chunk = self->top;
+	self->top = chunk->below;
+	if (self->empty != NULL) {
+		pfs_base_free(&chunk_pool, chunk);
+		self->room -= PFS_STOCK_CHUNK_BLOCKS;
+	} else {
+		chunk->below = NULL;
+		self->empty = chunk;
+	}
+}
+
+/* Under lock; there is room. */
+static void push(struct pfs_stock *self, void *const *blocks, uint32_t count)
+{
+	uint32_t have = pfs_load_relaxed(&self->count); /* relaxed: under lock */
+	self->room -= count;
+	while (count != 0) {
+		uint32_t used = have % PFS_STOCK_CHUNK_BLOCKS; /* 0: of a new one */
+		if (used == 0) {
+			struct pfs_stock_chunk *chunk = self->empty;
+			self->empty = chunk->below;
+			chunk->below = self->top;
+			self->top = chunk;
+		}
+		uint32_t room = PFS_STOCK_CHUNK_BLOCKS - used;
+		uint32_t go = count < room ? count : room;
+		memcpy(self->top->blocks + used, blocks, go * sizeof(*blocks));
+		blocks += go;
+		count -= go;
+		have += go;
+	}
+	pfs_store_relaxed(&self->count, have); /* relaxed: under lock */
 }
 
 /* Who asks for a block of an arena gets one of that arena. */
@@ -73,11 +92,9 @@ bool pfs_stock_store(struct pfs_bin *bin, void *const *blocks, uint32_t count)
 	if (!pfs_mutex_try_lock(&bin->lock))
 		return false;
 	uint32_t have = pfs_load_relaxed(&self->count); /* relaxed: under lock */
-	bool is_in = grow(self, bin->class, have + count);
-	if (is_in) {
-		memcpy(self->blocks + have, blocks, count * sizeof(*blocks));
-		pfs_store_relaxed(&self->count, have + count); /* relaxed: under lock */
-	}
+	bool is_in = have + count <= count_most(bin->class) && grow(self, count);
+	if (is_in)
+		push(self, blocks, count);
 	pfs_mutex_unlock(&bin->lock);
 	return is_in;
 }
@@ -85,14 +102,22 @@ bool pfs_stock_store(struct pfs_bin *bin, void *const *blocks, uint32_t count)
 uint32_t pfs_stock_take(struct pfs_stock *self, void **slots, uint32_t count)
 {
 	uint32_t have = pfs_load_relaxed(&self->count); /* relaxed: under lock */
-	uint32_t go = have < count ? have : count;
-	if (go == 0)
+	if (have == 0)
 		return count;
-	memcpy(slots + count - go, self->blocks + have - go, go * sizeof(*slots));
-	pfs_store_relaxed(&self->count, have - go); /* relaxed: under lock */
-	if (self->low > have - go)
-		self->low = have - go;
-	return count - go;
+	while (have != 0 && count != 0) {
+		uint32_t used = pfs_stock_in_top(have);
+		uint32_t go = used < count ? used : count;
+		count -= go;
+		have -= go;
+		memcpy(slots + count, self->top->blocks + used - go, go * sizeof(*slots));
+		self->room += go;
+		if (go == used)
+			pop_chunk(self);
+	}
+	pfs_store_relaxed(&self->count, have); /* relaxed: under lock */
+	if (self->low > have)
+		self->low = have;
+	return count;
 }
 
 /* So many blocks, or as many as there are. */
