@@ -31,7 +31,8 @@ SEAMS = {("containers", "sim/atomic_backend.h"), ("containers", "sim/mutex_backe
          ("bench", "containers/variant.h"), ("bench", "variants/variants.def"),
          ("sim", "stress/history.h")}
 # Whoever asks knows of the box its layout and its reader, and nothing of who writes it.
-TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "memory/box/reader.h", "memory/box/layout.h")
+TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "memory/box/reader.h", "memory/box/layout.h",
+                                   "memory/box/reader_profile.h")
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
 
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "memory/box/reader_profile.h"
 #include "reader_inside.h"
 
 /* What all cells have in use, each once: those of threads, accounts, global. */
@@ -87,6 +88,18 @@ static bool check_ticks(const struct pfs_snapshot *snapshot, struct pfs_message 
 	return true;
 }
 
+/* Whatever it names is there. */
+static bool check_profile(struct pfs_reader *self, struct pfs_message *message)
+{
+	struct pfs_seen_profile *profile = pfs_profile_take(self, message);
+	bool fine = profile != NULL;
+	if (fine && profile->snapshot->damaged != 0)
+		fine = pfs_refuse(message, "%" PRIu64 " records make no sense; the first: %.150s",
+				  profile->snapshot->damaged, profile->snapshot->damage.text);
+	pfs_profile_free(profile);
+	return fine;
+}
+
 bool pfs_reader_check(struct pfs_reader *self, struct pfs_message *message)
 {
 	struct pfs_message why = { "" };
@@ -99,7 +112,7 @@ bool pfs_reader_check(struct pfs_reader *self, struct pfs_message *message)
 		fine = pfs_refuse(&why, "%" PRIu64 " records make no sense; the first: %.150s",
 				  snapshot->damaged, snapshot->damage.text);
 	fine = fine && check_names(snapshot, &why) && check_ticks(snapshot, &why) &&
-	       check_rows(snapshot, &why);
+	       check_rows(snapshot, &why) && check_profile(self, &why);
 	if (!fine)
 		(void)pfs_refuse(message, "'%.90s': %.150s", self->info.path, why.text);
 	pfs_snapshot_free(snapshot);

@@ -1,5 +1,6 @@
 /*
- * reader_write.c - all that a reader writes: the baseline of a TRUNCATE, and ENABLED.
+ * reader_write.c - all that a reader writes: the baseline of a TRUNCATE, ENABLED, and whether
+ * samples are taken.
  *
  * A base is valid when its epoch is control.truncates of its table; so all are written before that
  * is raised, and a half-written TRUNCATE is none. Pages for them are asked for before the first is
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "memory/box/reader_profile.h"
 #include "reader_inside.h"
 
 struct writer {
@@ -77,6 +79,30 @@ bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
 	raise_generation(&writer);
 	close_writer(&writer);
 	return true;
+}
+
+bool pfs_profile_switch(struct pfs_reader *self, bool active, unsigned lg,
+			struct pfs_message *message)
+{
+	struct writer writer;
+	uint32_t started;
+	if (lg > 62)
+		return pfs_refuse(message, "no mean of 2^%u bytes between samples: choose 1 to 62, "
+				  "or 0 for what the program was started with", lg);
+	if (!open_writer(&writer, self, message))
+		return false;
+	memcpy(&started, &pfs_reader_head(self)->profile_lg, sizeof(started));
+	if (started != 0) {
+		/* relaxed, twice: the generation brings them. */
+		pfs_store_relaxed(&writer.control->profile_lg, lg);
+		/* relaxed: see above */
+		pfs_store_relaxed(&writer.control->profile_off, active ? 0 : 1);
+		raise_generation(&writer);
+	}
+	close_writer(&writer);
+	return started != 0 ||
+	       pfs_refuse(message, "'%.100s': its program was started without a profile: start it "
+			  "with one", self->info.path);
 }
 
 /* ---- TRUNCATE ---- */

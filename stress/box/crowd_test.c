@@ -14,7 +14,8 @@ struct pfs_made_box box;
 
 void begin(void)
 {
-	const struct pfs_made_sizes sizes = { 20, 40, 20, 200, 8 };
+	const struct pfs_made_sizes sizes = { .instruments = 20, .threads = 40, .accounts = 20,
+					      .cells = 200, .page_records = 8 };
 	(void)snprintf(path, sizeof(path), "/tmp/pfslab-rows-%u.box", (unsigned)getpid());
 	pfs_made_begin(&box, path, &sizes);
 }

@@ -238,7 +238,8 @@ static void heads(const struct pfs_case *at)
 /* A living box that says it has pages which it has not: to look must not make them. */
 static void no_such_pages(const struct pfs_case *at)
 {
-	const struct pfs_made_sizes sizes = { 8, 16, 8, 100000, 64 };
+	const struct pfs_made_sizes sizes = { .instruments = 8, .threads = 16, .accounts = 8,
+					      .cells = 100000, .page_records = 64 };
 	struct stat before, after;
 	(void)at;
 	(void)snprintf(path, sizeof(path), "/dev/shm/pfslab-damage-%u.box", (unsigned)getpid());
@@ -280,7 +281,8 @@ static void endless_texts(const struct pfs_case *at)
 /* Names without an end are cut; of instruments no more than there may be are there. */
 static void limits(const struct pfs_case *at)
 {
-	const struct pfs_made_sizes sizes = { 1040, 8, 8, 8, 8 };
+	const struct pfs_made_sizes sizes = { .instruments = 1040, .threads = 8, .accounts = 8,
+					      .cells = 8, .page_records = 8 };
 	struct pfs_message message;
 	struct pfs_snapshot *snapshot;
 	(void)at;

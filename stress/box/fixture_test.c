@@ -80,7 +80,15 @@ static uint64_t plan(struct pfs_box_head *head, const struct pfs_made_sizes *siz
 	at = add_region(head, PFS_BOX_ROW_BASES, at, sizeof(struct pfs_box_row_base), rows, 0);
 	at = add_region(head, PFS_BOX_MAPPERS, at, sizeof(struct pfs_box_mapper),
 			PFS_BOX_MAPPERS_MAX, 0);
-	return add_region(head, PFS_BOX_MODULES, at, sizeof(struct pfs_box_module), 16, 0);
+	at = add_region(head, PFS_BOX_MODULES, at, sizeof(struct pfs_box_module), 64, 0);
+	if (sizes->profile_lg == 0)
+		return at;
+	at = add_region(head, PFS_BOX_STACKS, at, sizeof(struct pfs_box_stack), sizes->stacks,
+			page);
+	at = add_region(head, PFS_BOX_CONTEXTS, at, sizeof(struct pfs_box_context),
+			sizes->contexts, page);
+	return add_region(head, PFS_BOX_SAMPLES, at, sizeof(struct pfs_box_sample),
+			  sizes->samples, page);
 }
 
 static uint64_t now_ns(void)
@@ -102,6 +110,7 @@ static void fill_head(struct pfs_box_head *head, const struct pfs_made_sizes *si
 	head->uid = (uint32_t)geteuid();
 	head->instruments_max = sizes->instruments;
 	head->tick_ms = 1000;
+	head->profile_lg = sizes->profile_lg;
 	(void)snprintf(head->rule, sizeof(head->rule), "exact");
 	(void)snprintf(head->program, sizeof(head->program), "/usr/bin/fixture");
 	(void)snprintf(head->command, sizeof(head->command), "fixture --by hand");
@@ -173,8 +182,7 @@ _Atomic(uint32_t) *pfs_made_word(struct pfs_made_box *self, enum pfs_box_kind ki
 							     sizeof(uint32_t));
 }
 
-/* The reference of a new record, which is all zeroes. */
-static uint32_t begin(struct pfs_made_box *self, enum pfs_box_kind kind)
+uint32_t pfs_made_record(struct pfs_made_box *self, enum pfs_box_kind kind)
 {
 	struct pfs_box_region *region = pfs_made_region(self, kind);
 	uint32_t reference = ++self->made[kind];
@@ -184,7 +192,8 @@ static uint32_t begin(struct pfs_made_box *self, enum pfs_box_kind kind)
 	return reference;
 }
 
-static uint32_t publish(struct pfs_made_box *self, enum pfs_box_kind kind, uint32_t reference)
+uint32_t pfs_made_publish(struct pfs_made_box *self, enum pfs_box_kind kind,
+			  uint32_t reference)
 {
 	pfs_store_release(pfs_made_word(self, kind, reference), FIRST_WORD);
 	return reference;
@@ -192,33 +201,33 @@ static uint32_t publish(struct pfs_made_box *self, enum pfs_box_kind kind, uint3
 
 uint32_t pfs_made_instrument(struct pfs_made_box *self, const char *name)
 {
-	uint32_t reference = begin(self, PFS_BOX_INSTRUMENTS);
+	uint32_t reference = pfs_made_record(self, PFS_BOX_INSTRUMENTS);
 	struct pfs_box_instrument *record = pfs_made_at(self, PFS_BOX_INSTRUMENTS, reference);
 	(void)snprintf(record->name, sizeof(record->name), "%s", name);
-	return publish(self, PFS_BOX_INSTRUMENTS, reference);
+	return pfs_made_publish(self, PFS_BOX_INSTRUMENTS, reference);
 }
 
 uint32_t pfs_made_user(struct pfs_made_box *self, const char *name)
 {
-	uint32_t reference = begin(self, PFS_BOX_USERS);
+	uint32_t reference = pfs_made_record(self, PFS_BOX_USERS);
 	struct pfs_box_account *record = pfs_made_at(self, PFS_BOX_USERS, reference);
 	record->has_user = 1;
 	(void)snprintf(record->user_name, sizeof(record->user_name), "%s", name);
-	return publish(self, PFS_BOX_USERS, reference);
+	return pfs_made_publish(self, PFS_BOX_USERS, reference);
 }
 
 uint32_t pfs_made_host(struct pfs_made_box *self, const char *name)
 {
-	uint32_t reference = begin(self, PFS_BOX_HOSTS);
+	uint32_t reference = pfs_made_record(self, PFS_BOX_HOSTS);
 	struct pfs_box_account *record = pfs_made_at(self, PFS_BOX_HOSTS, reference);
 	record->has_host = 1;
 	(void)snprintf(record->host_name, sizeof(record->host_name), "%s", name);
-	return publish(self, PFS_BOX_HOSTS, reference);
+	return pfs_made_publish(self, PFS_BOX_HOSTS, reference);
 }
 
 uint32_t pfs_made_account(struct pfs_made_box *self, uint32_t user, uint32_t host)
 {
-	uint32_t reference = begin(self, PFS_BOX_ACCOUNTS);
+	uint32_t reference = pfs_made_record(self, PFS_BOX_ACCOUNTS);
 	struct pfs_box_account *record = pfs_made_at(self, PFS_BOX_ACCOUNTS, reference);
 	const struct pfs_box_account *of_user = pfs_made_at(self, PFS_BOX_USERS, user);
 	const struct pfs_box_account *of_host = pfs_made_at(self, PFS_BOX_HOSTS, host);
@@ -227,13 +236,13 @@ uint32_t pfs_made_account(struct pfs_made_box *self, uint32_t user, uint32_t hos
 	record->has_user = record->has_host = 1;
 	memcpy(record->user_name, of_user->user_name, sizeof(record->user_name));
 	memcpy(record->host_name, of_host->host_name, sizeof(record->host_name));
-	return publish(self, PFS_BOX_ACCOUNTS, reference);
+	return pfs_made_publish(self, PFS_BOX_ACCOUNTS, reference);
 }
 
 uint32_t pfs_made_thread(struct pfs_made_box *self, const char *name, uint32_t account,
 			 uint32_t user, uint32_t host)
 {
-	uint32_t reference = begin(self, PFS_BOX_THREADS);
+	uint32_t reference = pfs_made_record(self, PFS_BOX_THREADS);
 	struct pfs_box_thread *record = pfs_made_at(self, PFS_BOX_THREADS, reference);
 	record->thread_id = ++self->thread_id;
 	record->begun_realtime_ns = now_ns();
@@ -250,13 +259,13 @@ uint32_t pfs_made_thread(struct pfs_made_box *self, const char *name, uint32_t a
 		of->current_connections++;
 		of->total_connections++;
 	}
-	return publish(self, PFS_BOX_THREADS, reference);
+	return pfs_made_publish(self, PFS_BOX_THREADS, reference);
 }
 
 static struct pfs_cell *new_cell(struct pfs_made_box *self, enum pfs_cell_level level,
 				 uint32_t instrument, uint32_t *reference)
 {
-	*reference = begin(self, PFS_BOX_CELLS);
+	*reference = pfs_made_record(self, PFS_BOX_CELLS);
 	struct pfs_cell *cell = pfs_made_at(self, PFS_BOX_CELLS, *reference);
 	memset((void *)cell, 0, sizeof(*cell));
 	cell->reference = *reference;
@@ -278,7 +287,7 @@ struct pfs_cell *pfs_made_cell(struct pfs_made_box *self, uint32_t thread, uint3
 	cell->account = of->account;
 	cell->user = of->user;
 	cell->host = of->host;
-	(void)publish(self, PFS_BOX_CELLS, reference);
+	(void)pfs_made_publish(self, PFS_BOX_CELLS, reference);
 	return cell;
 }
 
@@ -290,7 +299,7 @@ struct pfs_cell *pfs_made_cell_of(struct pfs_made_box *self, enum pfs_cell_level
 	cell->account = level == PFS_CELL_OF_ACCOUNT ? who : 0;
 	cell->user = level == PFS_CELL_OF_USER ? who : 0;
 	cell->host = level == PFS_CELL_OF_HOST ? who : 0;
-	(void)publish(self, PFS_BOX_CELLS, reference);
+	(void)pfs_made_publish(self, PFS_BOX_CELLS, reference);
 	return cell;
 }
 
@@ -380,8 +389,9 @@ void pfs_made_tick(struct pfs_made_box *self, uint64_t bytes)
 
 void pfs_made_sample(struct pfs_made_box *self, const char *path)
 {
-	const struct pfs_made_sizes sizes = { 8, 16, 8, 64, 8 };
-	struct pfs_box_module *module;
+	const struct pfs_made_sizes sizes = { .instruments = 8, .threads = 16, .accounts = 8,
+					      .cells = 64, .page_records = 8, .stacks = 8,
+					      .contexts = 8, .samples = 16, .profile_lg = 12 };
 	pfs_made_begin(self, path, &sizes);
 	uint32_t net = pfs_made_instrument(self, "memory/server/net");
 	uint32_t sort = pfs_made_instrument(self, "memory/server/sort");
@@ -409,9 +419,5 @@ void pfs_made_sample(struct pfs_made_box *self, const char *path)
 	(void)pfs_made_cell_of(self, PFS_CELL_OF_GLOBAL, 0, sort);
 	for (uint64_t i = 1; i <= 3; i++)
 		pfs_made_tick(self, i * 1000);
-	module = (struct pfs_box_module *)(void *)(self->base +
-						   pfs_made_region(self, PFS_BOX_MODULES)->offset);
-	module->begin = 0x1000;
-	module->end = 0x2000;
-	(void)snprintf(module->path, sizeof(module->path), "/usr/bin/fixture");
+	pfs_made_profile(self, ones[0], net);
 }

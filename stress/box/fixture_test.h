@@ -6,11 +6,13 @@
 
 #include <pfslab/status.h>
 
-#include "memory/box/layout.h"
+#include "memory/box/profile.h"
 
 struct pfs_made_sizes {
 	uint32_t instruments, threads, accounts, cells; /* at most; users, hosts as accounts */
 	uint32_t page_records;
+	uint32_t stacks, contexts, samples; /* at most; 0: no profile */
+	uint32_t profile_lg;                /* else 0 */
 };
 
 struct pfs_made_box {
@@ -19,8 +21,9 @@ struct pfs_made_box {
 	uint64_t bytes;
 	struct pfs_box_head *head;
 	struct pfs_box_control *control;
-	uint32_t made[PFS_BOX_MODULES + 1]; /* records of each kind */
+	uint32_t made[PFS_BOX_KINDS]; /* records of each kind */
 	uint64_t thread_id;
+	uint32_t modules;
 };
 
 /* A box that lives: this process has its lock until pfs_made_leave. */
@@ -34,6 +37,10 @@ struct pfs_box_region *pfs_made_region(struct pfs_made_box *self, enum pfs_box_k
 void *pfs_made_at(struct pfs_made_box *self, enum pfs_box_kind kind, uint32_t reference);
 _Atomic(uint32_t) *pfs_made_word(struct pfs_made_box *self, enum pfs_box_kind kind,
 				 uint32_t reference);
+
+/* The reference of a new record, which is all zeroes; and then it is there for others. */
+uint32_t pfs_made_record(struct pfs_made_box *self, enum pfs_box_kind kind);
+uint32_t pfs_made_publish(struct pfs_made_box *self, enum pfs_box_kind kind, uint32_t reference);
 
 /* New records, published; their references. */
 uint32_t pfs_made_instrument(struct pfs_made_box *self, const char *name);
@@ -58,6 +65,21 @@ void pfs_made_end_cell(struct pfs_cell *cell);
 
 /* The next tick, with shares of the first instrument. */
 void pfs_made_tick(struct pfs_made_box *self, uint64_t bytes);
+
+/* A file that is mapped; gone_ns 0: still. */
+void pfs_made_module(struct pfs_made_box *self, uint64_t begin, uint64_t end, uint64_t file_offset,
+		     const char *path, uint64_t loaded_ns, uint64_t gone_ns);
+/* A stack, leaf first; a context of it, an instrument, and a thread; and a block that was sampled
+ * in it, and is in use. What the context was credited with is the caller's. */
+uint32_t pfs_made_stack(struct pfs_made_box *self, const uint64_t *frames, uint32_t depth);
+struct pfs_box_context *pfs_made_context(struct pfs_made_box *self, uint32_t stack,
+					 uint32_t instrument, uint32_t thread,
+					 uint32_t *reference);
+struct pfs_box_sample *pfs_made_block(struct pfs_made_box *self, uint32_t context, uint32_t cell,
+				      uint64_t bytes);
+
+/* Two stacks, and four samples. */
+void pfs_made_profile(struct pfs_made_box *self, uint32_t thread, uint32_t instrument);
 
 /* A small box with some of everything, for tests that damage it. */
 void pfs_made_sample(struct pfs_made_box *self, const char *path);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/box/reader.h"
+#include "memory/box/reader_profile.h"
 
 static void must_be_line(const struct pfs_message *message)
 {
@@ -46,6 +46,49 @@ static int64_t read_rows(const struct pfs_snapshot *snapshot)
 	return (int64_t)sum;
 }
 
+/* Every index and every frame of the profile. */
+static int64_t read_profile(const struct pfs_seen_profile *profile)
+{
+	double sum = profile->is_active;
+	for (uint32_t i = 0; i < profile->stack_count; i++)
+		for (uint32_t j = 0; j < profile->stacks[i].depth; j++)
+			sum += (double)profile->stacks[i].frames[j];
+	for (uint32_t i = 0; i < profile->context_count; i++) {
+		const struct pfs_seen_context *context = &profile->contexts[i];
+		sum += context->bytes + context->objects + (double)strlen(context->thread_name) +
+		       (double)(strlen(context->user_name) + strlen(context->host_name));
+		if (context->stack != PFS_NONE)
+			sum += profile->stacks[context->stack].depth;
+		if (context->instrument != PFS_NONE)
+			sum += (double)strlen(
+				profile->snapshot->instruments[context->instrument].name);
+	}
+	for (uint32_t i = 0; i < profile->sample_count; i++) {
+		const struct pfs_seen_sample *sample = &profile->samples[i];
+		if (!(sample->objects >= 1)) {
+			(void)fprintf(stderr, "a sample that stands for less than itself\n");
+			abort();
+		}
+		sum += (double)sample->bytes;
+		if (sample->context != PFS_NONE)
+			sum += profile->contexts[sample->context].objects;
+	}
+	return sum > 1 ? 1 : 0;
+}
+
+static int64_t probe_profile(struct pfs_reader *reader)
+{
+	struct pfs_message message = { "" };
+	struct pfs_seen_profile *profile = pfs_profile_take(reader, &message);
+	int64_t result = 0;
+	if (profile == NULL)
+		must_be_line(&message);
+	else
+		result = read_profile(profile) + (int64_t)read_texts(profile->snapshot);
+	pfs_profile_free(profile);
+	return result;
+}
+
 enum pfs_probe pfs_probe_box(const char *path)
 {
 	struct pfs_message message = { "" };
@@ -65,6 +108,7 @@ enum pfs_probe pfs_probe_box(const char *path)
 		result = read_rows(snapshot) + (int64_t)read_texts(snapshot);
 	(void)result;
 	pfs_snapshot_free(snapshot);
+	result += probe_profile(reader);
 	bool fine = pfs_reader_check(reader, &message);
 	if (!fine)
 		must_be_line(&message);

@@ -70,7 +70,9 @@ static double cpu_seconds(void)
 
 static void make(const char *path)
 {
-	const struct pfs_made_sizes sizes = { INSTRUMENTS, THREADS, 8, THREADS * INSTRUMENTS, 64 };
+	const struct pfs_made_sizes sizes = { .instruments = INSTRUMENTS, .threads = THREADS,
+					      .accounts = 8, .cells = THREADS * INSTRUMENTS,
+					      .page_records = 64 };
 	char name[64];
 	pfs_made_begin(&box, path, &sizes);
 	for (uint32_t i = 0; i < INSTRUMENTS; i++) {

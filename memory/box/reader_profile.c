@@ -1,0 +1,252 @@
+/*
+ * reader_profile.c - the profile of a box: first the samples, then the contexts that they name,
+ * then their stacks, for these are published in the other order and stay; the snapshot last, for
+ * it has whatever instrument they name.
+ */
+#define _GNU_SOURCE
+#include "reader_profile.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader_inside.h"
+
+#define ROOM_FIRST 64u
+
+/* What is seen of a kind, and where a reference is in it. */
+struct seen {
+	char *array;
+	uint64_t stride;
+	uint32_t count;
+	uint32_t *index_of; /* by reference, reference_max + 1 of them; PFS_NONE */
+	uint64_t reference_max;
+};
+
+struct profile_taking {
+	const struct pfs_reader *reader;
+	struct pfs_seen_profile *profile;
+	uint64_t damaged;
+	struct pfs_message damage;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void damage(struct profile_taking *take, const char *format, ...)
+{
+	va_list list;
+	if (take->damaged++ != 0)
+		return;
+	va_start(list, format);
+	(void)vsnprintf(take->damage.text, sizeof(take->damage.text), format, list);
+	va_end(list);
+}
+
+static bool take_text(char *to, const char *from, size_t bytes)
+{
+	pfs_take_text(to, from, bytes);
+	return memchr(from, '\0', bytes) != NULL;
+}
+
+/* ---- records ---- */
+
+static bool take_sample(struct profile_taking *take, uint64_t number, const void *from, void *to)
+{
+	const struct pfs_box_sample *record = from;
+	struct pfs_seen_sample *seen = to;
+	*seen = (struct pfs_seen_sample){
+		.context = record->context, .bytes = record->bytes, .interval = record->interval,
+		.taken_realtime_ns = record->taken_realtime_ns, .address = record->address,
+	};
+	if (record->level != PFS_CELL_IS_SAMPLE || record->interval == 0) {
+		damage(take, "sample %llu is none", (unsigned long long)number);
+		return false;
+	}
+	/* malloc(0) has a byte that it is sampled by. */
+	double bytes = record->bytes != 0 ? (double)record->bytes : 1;
+	seen->objects = -1 / expm1(-bytes / (double)record->interval);
+	return true;
+}
+
+static bool take_context(struct profile_taking *take, uint64_t number, const void *from, void *to)
+{
+	const struct pfs_box_context *record = from;
+	struct pfs_seen_context *seen = to;
+	*seen = (struct pfs_seen_context){
+		.stack = record->stack, .instrument = record->instrument,
+		.thread_id = record->thread_id, .os_tid = record->os_tid,
+	};
+	struct pfs_box_context *copy = (struct pfs_box_context *)(uintptr_t)record;
+	seen->samples = pfs_load_relaxed(&copy->samples); /* relaxed: a private copy */
+	uint64_t objects = pfs_load_relaxed(&copy->objects_256ths); /* relaxed: likewise */
+	seen->objects = (double)objects / 256;
+	seen->bytes = (double)pfs_load_relaxed(&copy->bytes); /* relaxed: likewise */
+	bool ended = take_text(seen->thread_name, record->thread_name, sizeof(seen->thread_name));
+	ended &= take_text(seen->user_name, record->user_name, sizeof(seen->user_name));
+	ended &= take_text(seen->host_name, record->host_name, sizeof(seen->host_name));
+	if (!ended)
+		damage(take, "a name of context %llu has no end", (unsigned long long)number);
+	return true;
+}
+
+static bool take_stack(struct profile_taking *take, uint64_t number, const void *from, void *to)
+{
+	const struct pfs_box_stack *record = from;
+	struct pfs_seen_stack *seen = to;
+	uint32_t depth = record->depth < PFS_STACK_FRAMES ? record->depth : PFS_STACK_FRAMES;
+	if (depth != record->depth)
+		damage(take, "stack %llu has %u frames, more than there is room for",
+		       (unsigned long long)number, record->depth);
+	*seen = (struct pfs_seen_stack){ .depth = depth, .is_cut = record->is_cut != 0,
+					 .frames = malloc((depth + 1) * sizeof(*seen->frames)) };
+	if (seen->frames != NULL)
+		memcpy(seen->frames, record->frames, depth * sizeof(*seen->frames));
+	else
+		seen->depth = 0;
+	return true;
+}
+
+/* All records of a kind. False: no memory. */
+static bool take_all(struct profile_taking *take, enum pfs_box_kind kind, struct seen *seen,
+		     bool (*read)(struct profile_taking *take, uint64_t number, const void *from,
+				  void *to))
+{
+	_Alignas(uint64_t) char record[sizeof(struct pfs_box_stack)];
+	uint64_t room = ROOM_FIRST;
+	seen->reference_max = pfs_reader_records(take->reader, kind);
+	seen->array = malloc(room * seen->stride);
+	seen->index_of = calloc(seen->reference_max + 1, sizeof(*seen->index_of));
+	if (seen->array == NULL || seen->index_of == NULL)
+		return false;
+	seen->index_of[0] = PFS_NONE;
+	for (uint64_t i = 0; i < seen->reference_max; i++) {
+		bool missed = false;
+		uint32_t word;
+		seen->index_of[i + 1] = PFS_NONE;
+		if (seen->count == room) {
+			char *more = realloc(seen->array, 2 * room * seen->stride);
+			if (more == NULL)
+				return false;
+			seen->array = more;
+			room *= 2;
+		}
+		if (pfs_reader_copy(take->reader, kind, i, record, &word, &missed) &&
+		    read(take, i, record, seen->array + seen->count * seen->stride))
+			seen->index_of[i + 1] = seen->count++;
+		take->profile->missed += missed;
+	}
+	return true;
+}
+
+/* ---- references ---- */
+
+static uint32_t index_of(struct profile_taking *take, const struct seen *seen, uint32_t reference,
+			 const char *what)
+{
+	if (reference == 0)
+		return PFS_NONE;
+	uint32_t index = reference <= seen->reference_max ? seen->index_of[reference] : PFS_NONE;
+	if (index == PFS_NONE)
+		damage(take, "%s %u is named, and is not there", what, reference - 1);
+	return index;
+}
+
+static void resolve(struct profile_taking *take, const struct seen *stacks,
+		    const struct seen *contexts)
+{
+	struct pfs_seen_profile *profile = take->profile;
+	for (uint32_t i = 0; i < profile->context_count; i++) {
+		struct pfs_seen_context *context = &profile->contexts[i];
+		uint32_t reference = context->instrument;
+		context->stack = index_of(take, stacks, context->stack, "stack");
+		context->instrument = pfs_snapshot_instrument(profile->snapshot, reference);
+		if (reference != 0 && context->instrument == PFS_NONE)
+			damage(take, "instrument %u is named, and is not there", reference - 1);
+	}
+	for (uint32_t i = 0; i < profile->sample_count; i++)
+		profile->samples[i].context =
+			index_of(take, contexts, profile->samples[i].context, "context");
+}
+
+/* ---- all of it ---- */
+
+static void read_switches(struct profile_taking *take)
+{
+	struct pfs_seen_profile *profile = take->profile;
+	struct pfs_box_control *control = pfs_reader_control(take->reader);
+	struct pfs_box_head *head = pfs_reader_head(take->reader);
+	uint32_t started;
+	memcpy(&started, &head->profile_lg, sizeof(started));
+	uint32_t lg = pfs_load_relaxed(&control->profile_lg); /* relaxed: a switch */
+	profile->is_there = started != 0;
+	/* relaxed: a switch */
+	profile->is_active = profile->is_there &&
+			     (pfs_load_relaxed(&control->profile_off) & 1) == 0;
+	lg = lg >= 1 && lg <= 62 ? lg : started;
+	profile->interval = profile->is_there ? UINT64_C(1) << (lg & 63) : 0;
+}
+
+static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
+		       struct pfs_message *message)
+{
+	struct pfs_seen_profile *profile = take->profile;
+	struct seen samples = { .stride = sizeof(struct pfs_seen_sample) };
+	struct seen contexts = { .stride = sizeof(struct pfs_seen_context) };
+	struct seen stacks = { .stride = sizeof(struct pfs_seen_stack) };
+	bool fine = take_all(take, PFS_BOX_SAMPLES, &samples, take_sample) &&
+		    take_all(take, PFS_BOX_CONTEXTS, &contexts, take_context) &&
+		    take_all(take, PFS_BOX_STACKS, &stacks, take_stack);
+	profile->samples = (struct pfs_seen_sample *)(void *)samples.array;
+	profile->contexts = (struct pfs_seen_context *)(void *)contexts.array;
+	profile->stacks = (struct pfs_seen_stack *)(void *)stacks.array;
+	profile->sample_count = samples.count;
+	profile->context_count = contexts.count;
+	profile->stack_count = stacks.count;
+	if (!fine)
+		(void)pfs_refuse(message, "no memory to read '%.150s'", reader->info.path);
+	fine = fine && (profile->snapshot = pfs_snapshot_take(reader, PFS_SNAPSHOT_MODULES,
+							      message)) != NULL;
+	if (fine) {
+		resolve(take, &stacks, &contexts);
+		if (profile->snapshot->damaged == 0)
+			profile->snapshot->damage = take->damage;
+		profile->snapshot->damaged += take->damaged;
+	}
+	free(samples.index_of);
+	free(contexts.index_of);
+	free(stacks.index_of);
+	return fine;
+}
+
+struct pfs_seen_profile *pfs_profile_take(struct pfs_reader *self, struct pfs_message *message)
+{
+	struct profile_taking take = { .reader = self };
+	/* A program that died meanwhile is found dead now, and not between two kinds. */
+	if (!pfs_reader_refresh(self, message))
+		return NULL;
+	take.profile = calloc(1, sizeof(*take.profile));
+	if (take.profile == NULL) {
+		(void)pfs_refuse(message, "no memory to read '%.150s'", self->info.path);
+		return NULL;
+	}
+	read_switches(&take);
+	if (!take_parts(&take, self, message)) {
+		pfs_profile_free(take.profile);
+		return NULL;
+	}
+	return take.profile;
+}
+
+void pfs_profile_free(struct pfs_seen_profile *profile)
+{
+	if (profile == NULL)
+		return;
+	for (uint32_t i = 0; i < profile->stack_count; i++)
+		free(profile->stacks[i].frames);
+	pfs_snapshot_free(profile->snapshot);
+	free(profile->stacks);
+	free(profile->contexts);
+	free(profile->samples);
+	free(profile);
+}
