@@ -77,17 +77,16 @@ static inline bool pfs_cell_debit_quick(struct pfs_cell *self, _Atomic(uint32_t)
 					uint64_t bytes)
 {
 	/* As in pfs_cell_is_trapped, of what will be. */
-	uint64_t allocs = pfs_load_owned(&self->allocs) + 1;
-	uint64_t alloc_bytes = pfs_load_owned(&self->alloc_bytes) + bytes;
-	if (!pfs_likely(allocs - pfs_load_owned(&self->frees) <=
-			pfs_load_owned(&self->trap_count)) ||
-	    !pfs_likely(alloc_bytes - pfs_load_owned(&self->free_bytes) <=
-			pfs_load_owned(&self->trap_bytes)) ||
+	uint64_t count = pfs_load_owned(&self->allocs) - pfs_load_owned(&self->frees);
+	uint64_t net_bytes = bytes + pfs_load_owned(&self->alloc_bytes) -
+			     pfs_load_owned(&self->free_bytes);
+	if (!pfs_likely(count < pfs_load_owned(&self->trap_count)) ||
+	    !pfs_likely(net_bytes <= pfs_load_owned(&self->trap_bytes)) ||
 	    !pfs_likely(pfs_load_relaxed(generation) == /* relaxed: a switch */
-			pfs_load_relaxed(&self->seen))) /* relaxed: its own */
+			*(const uint32_t *)(const void *)&self->seen))
 		return false;
-	pfs_store_release(&self->allocs, allocs);           /* [J1] release, pairs with [J2] */
-	pfs_store_release(&self->alloc_bytes, alloc_bytes); /* [J1] release, pairs with [J2] */
+	pfs_cell_add_own(&self->allocs, 1);
+	pfs_cell_add_own(&self->alloc_bytes, bytes);
 	return true;
 }
 

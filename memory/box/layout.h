@@ -260,7 +260,7 @@ struct pfs_cell {
 	_Atomic(uint32_t) seen;       /* control.generation when marks were last looked at */
 	uint32_t reference;           /* its own */
 	uint32_t line;                /* its own: what its blocks name it by, see books.h */
-	uint32_t spare_of_owner;
+	uint32_t tag;                 /* its own: the same, of blocks that are tagged */
 	/* Anybody's line. */
 	alignas(PFS_LINE) _Atomic(uint64_t) word; /* foreign frees, or K - those still to come */
 	_Atomic(uint64_t) foreign_bytes;

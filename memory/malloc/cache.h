@@ -99,13 +99,26 @@ struct pfs_cache {
 };
 _Static_assert(offsetof(struct pfs_cache, rings) == PFS_RING_OFFSET(0), "the page map's offsets");
 
+/* What the quick ways know of their thread, in one place, for its address is loaded. */
+struct pfs_own {
+	struct pfs_cache *cache;
+	/* Of who counts blocks (memory/preload/counted.h); nobody else looks at these. */
+	struct pfs_counter *counter;
+	uintptr_t first_page; /* of the part of the page map where the thread's blocks mostly are */
+	_Atomic(uint64_t) *entries; /* of that part */
+	uint32_t reference; /* of its life */
+	uint32_t last_tag;
+	struct pfs_cell *last_cell;
+};
+
 /* The calling thread's; never NULL. At first, and after its end, one that is unusable for all. */
 #ifdef PFS_SIM /* of the virtual thread */
 struct pfs_cache **pfs_cache_own_place(void);
 #define pfs_cache_own (*pfs_cache_own_place())
 #else
-extern _Thread_local struct pfs_cache *pfs_cache_own
+extern _Thread_local struct pfs_own pfs_own
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+#define pfs_cache_own (pfs_own.cache)
 #endif
 extern struct pfs_cache pfs_cache_none __attribute__((visibility("hidden")));
 extern struct pfs_cache pfs_cache_ended __attribute__((visibility("hidden")));

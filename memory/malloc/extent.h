@@ -32,8 +32,7 @@ struct pfs_group;
 struct pfs_extent {
 	/* What free looks at comes first; of slabs, written before their blocks are handed out. */
 	alignas(PFS_LINE) uintptr_t base;
-	uint32_t block_bytes; /* of a region */
-	uint32_t reciprocal;
+	uint64_t reciprocal;  /* of block_bytes; 32 bits of it, see pfs_slab_region */
 	_Atomic(uint64_t) *words; /* a bit for each region, set while it is free: slab.h */
 	struct pfs_group *group;
 	_Atomic(uint64_t) summary; /* which words may have room: hints, also after its slab's end */
@@ -42,6 +41,7 @@ struct pfs_extent {
 	uint8_t class;        /* of a slab, as all up to last_word */
 	uint16_t regions;
 	uint8_t word_count;
+	uint32_t block_bytes; /* of a region */
 	uint32_t *tags;       /* a tag for each region, or of the large block; or NULL */
 	uint64_t last_word;   /* all bits of it; those of the others are all 64 */
 	_Atomic(struct pfs_arena *) arena; /* made once */

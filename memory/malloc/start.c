@@ -28,7 +28,16 @@ extern void _IO_list_lock(void) __attribute__((weak));
 extern void _IO_list_unlock(void) __attribute__((weak));
 extern void _IO_list_resetlock(void) __attribute__((weak));
 
-_Thread_local struct pfs_cache *pfs_cache_own = &pfs_cache_none;
+/* Of a library that counts: what a thread has while it does not. */
+extern struct pfs_counter pfs_counter_none __attribute__((weak, visibility("hidden")));
+
+_Thread_local struct pfs_own pfs_own = {
+	.cache = &pfs_cache_none,
+	.counter = &pfs_counter_none,
+	.first_page = UINTPTR_MAX / 2, /* no page is so near behind it */
+	.reference = UINT32_MAX,
+	.last_tag = UINT32_MAX,
+};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;

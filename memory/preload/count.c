@@ -89,9 +89,13 @@ static void count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 		return;
 	}
 	*site = (struct pfs_site){ address, counter->thread->all_cells[key] };
-	counter->part = (uintptr_t)block >> PFS_MAP_PART_BITS;
-	counter->leaf = pfs_load_relaxed(&pfs_map_root[counter->part]); /* relaxed: as ever */
-	write_tag(extent, block, pfs_cell_tag(site->cell), bytes);
+	uintptr_t part = (uintptr_t)block >> PFS_MAP_PART_BITS;
+	pfs_own.first_page = part << (PFS_MAP_PART_BITS - PFS_OS_PAGE_BITS);
+	pfs_own.entries = pfs_load_relaxed(&pfs_map_root[part])->entries; /* relaxed: as ever */
+	site->cell->tag = pfs_cell_tag(site->cell); /* before it is first looked at */
+	pfs_own.last_tag = site->cell->tag;
+	pfs_own.last_cell = site->cell;
+	write_tag(extent, block, site->cell->tag, bytes);
 }
 
 void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
@@ -129,7 +133,7 @@ static void credit(uint32_t tag, uint64_t bytes)
 	if (pfs_program.is_exact) { /* enters nothing, and needs no life */
 		struct pfs_cell *cell = pfs_tag_cell(tag);
 		note.reference = cell->line;
-		if (pfs_cell_is_own(cell, pfs_counter_own->reference))
+		if (pfs_cell_is_own(cell, pfs_own.reference))
 			pfs_cell_credit_own(cell, bytes);
 		else
 			pfs_memory_freed(pfs_program.books, NULL, note, bytes);

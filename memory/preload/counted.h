@@ -17,6 +17,9 @@
  *	     no site and owns no cell: what they allocate themselves is not counted, and they are
  *	     not entered twice.
  *	[T3] the accounts are entered with no lock of the allocator held.
+ *	[T4] pfs_own.last_cell is the calling thread's own, and last_tag its tag without slack; or
+ *	     last_tag is PFS_NO_TAG. It is set when a site is met anew, and given up at the first
+ *	     free of a block of another cell: a thread that uses several does without.
  */
 #ifndef PFS_PRELOAD_COUNTED_H
 #define PFS_PRELOAD_COUNTED_H
@@ -43,8 +46,6 @@ struct pfs_site {
 struct pfs_counter {
 	uint32_t reference;  /* of its life; PFS_NOBODY: none */
 	uint32_t generation; /* of the box, when it last looked */
-	uint64_t part;       /* of the page map, where the thread's blocks mostly are; or none */
-	struct pfs_map_leaf *leaf; /* of it */
 	uint32_t slow_calls;
 	uint8_t end_rounds;
 	bool is_main;
@@ -53,10 +54,10 @@ struct pfs_counter {
 	struct pfs_site sites[PFS_SITES];
 };
 #define PFS_NOBODY UINT32_MAX
-#define PFS_NO_PART UINT64_MAX
+#define PFS_NO_TAG UINT32_MAX /* of a place beyond all cells */
 
-extern _Thread_local struct pfs_counter *pfs_counter_own
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* What a thread has while it does not count. */
+extern struct pfs_counter pfs_counter_none __attribute__((visibility("hidden")));
 
 /* Of the process; written once, before the first block is counted. */
 struct pfs_counting {
@@ -83,7 +84,7 @@ static inline struct pfs_cell *pfs_tag_cell(uint32_t tag)
 	return (struct pfs_cell *)(void *)(pfs_counting.cells + ((size_t)place << PFS_PLACE_BITS));
 }
 
-/* The tag without slack. */
+/* The tag without slack; a cell has its own, once a site knows it. */
 static inline uint32_t pfs_cell_tag(const struct pfs_cell *cell)
 {
 	size_t distance = (size_t)((const char *)cell - pfs_counting.cells);
@@ -91,13 +92,12 @@ static inline uint32_t pfs_cell_tag(const struct pfs_cell *cell)
 }
 
 /* pfs_map_entry with a guess, which the processor follows while it still waits for the block. */
-static inline uint64_t pfs_counted_entry(const struct pfs_counter *own, const void *block)
+static inline uint64_t pfs_counted_entry(const void *block)
 {
-	uintptr_t address = (uintptr_t)block;
-	if (!pfs_likely(address >> PFS_MAP_PART_BITS == own->part))
+	uintptr_t page = ((uintptr_t)block >> PFS_OS_PAGE_BITS) - pfs_own.first_page;
+	if (!pfs_likely(page < PFS_MAP_LEAF_COUNT))
 		return pfs_map_entry(block);
-	/* relaxed: as in pfs_map_entry. */
-	return pfs_load_relaxed(&own->leaf->entries[(uint32_t)address >> PFS_OS_PAGE_BITS]);
+	return pfs_load_relaxed(&pfs_own.entries[page]); /* relaxed: as in pfs_map_entry */
 }
 
 /* The tag of a block of a slab. */
@@ -108,18 +108,18 @@ static inline uint32_t *pfs_slab_tag(const struct pfs_extent *slab, const void *
 }
 
 /* A new block of a slab, if the thread knows the caller's cell; false: not counted. */
-static inline bool pfs_count_quick(struct pfs_counter *own, void *block, uint64_t entry,
-				   size_t size_bytes, const void *caller)
+static inline bool pfs_count_quick(void *block, uint64_t entry, size_t size_bytes,
+				   const void *caller)
 {
 	uintptr_t address = (uintptr_t)caller;
-	const struct pfs_site *site = pfs_site_of(own, address);
+	const struct pfs_site *site = pfs_site_of(pfs_own.counter, address);
 	const struct pfs_extent *slab = pfs_map_extent(entry);
 	if (!pfs_likely(site->address == address))
 		return false;
 	struct pfs_cell *cell = site->cell;
 	if (!pfs_likely(pfs_cell_debit_quick(cell, pfs_counting.generation, size_bytes)))
 		return false;
-	*pfs_slab_tag(slab, block) = pfs_cell_tag(cell) + slab->block_bytes - (uint32_t)size_bytes;
+	*pfs_slab_tag(slab, block) = cell->tag + slab->block_bytes - (uint32_t)size_bytes;
 	return true;
 }
 
@@ -128,7 +128,7 @@ static inline void *pfs_count(void *block, size_t size_bytes, const void *caller
 {
 	uint64_t entry = pfs_map_entry(block);
 	if (pfs_likely(pfs_map_ring(entry) != 0 &&
-		       pfs_count_quick(pfs_counter_own, block, entry, size_bytes, caller)))
+		       pfs_count_quick(block, entry, size_bytes, caller)))
 		return block;
 	return pfs_count_slow(block, size_bytes, caller);
 }
@@ -141,17 +141,15 @@ static inline void *pfs_front_malloc(size_t size_bytes, const void *caller)
 	void *block;
 	if (!pfs_likely(pfs_ring_pop(pfs_ring_at(pfs_cache_own, offset), &block)))
 		return pfs_counted_malloc_slow(size_bytes, caller);
-	struct pfs_counter *own = pfs_counter_own;
-	uint64_t entry = pfs_counted_entry(own, block);
-	if (!pfs_likely(pfs_count_quick(own, block, entry, size_bytes, caller)))
+	uint64_t entry = pfs_counted_entry(block);
+	if (!pfs_likely(pfs_count_quick(block, entry, size_bytes, caller)))
 		return pfs_count_slow(block, size_bytes, caller);
 	return block;
 }
 
 static inline __attribute__((always_inline)) void pfs_front_free(void *block)
 {
-	const struct pfs_counter *own = pfs_counter_own;
-	uint64_t entry = pfs_counted_entry(own, block);
+	uint64_t entry = pfs_counted_entry(block);
 	uint64_t offset = pfs_map_ring(entry);
 	if (!pfs_likely(offset != 0)) {
 		pfs_counted_free_other(block);
@@ -159,14 +157,19 @@ static inline __attribute__((always_inline)) void pfs_front_free(void *block)
 	}
 	const struct pfs_extent *slab = pfs_map_extent(entry);
 	uint32_t *tag = pfs_slab_tag(slab, block);
-	struct pfs_cell *cell = pfs_tag_cell(*tag);
-	uint64_t bytes = slab->block_bytes - (*tag & PFS_SLACK_MOST);
-	if (!pfs_likely(pfs_cell_is_own(cell, own->reference))) {
-		pfs_counted_free_foreign(block, tag, bytes);
-		return;
+	struct pfs_cell *cell = pfs_own.last_cell;
+	uint32_t slack = *tag ^ pfs_own.last_tag;
+	if (!pfs_likely(slack <= PFS_SLACK_MOST)) {
+		slack = *tag & PFS_SLACK_MOST;
+		cell = pfs_tag_cell(*tag);
+		if (!pfs_likely(pfs_cell_is_own(cell, pfs_own.reference))) {
+			pfs_counted_free_foreign(block, tag, slab->block_bytes - slack);
+			return;
+		}
+		pfs_own.last_tag = PFS_NO_TAG;
 	}
 	*tag = 0;
-	pfs_cell_credit_own(cell, bytes);
+	pfs_cell_credit_own(cell, slab->block_bytes - slack);
 	if (!pfs_likely(pfs_ring_push(pfs_ring_at(pfs_cache_own, offset), block)))
 		pfs_free_slow(block);
 }

@@ -18,8 +18,7 @@
 
 enum state { STATE_NEW, STATE_RUNNING, STATE_INSIDE, STATE_ENDED };
 
-static struct pfs_counter none = { .reference = PFS_NOBODY, .part = PFS_NO_PART };
-_Thread_local struct pfs_counter *pfs_counter_own = &none;
+struct pfs_counter pfs_counter_none = { .reference = PFS_NOBODY };
 /* volatile: the compiler knows that malloc reads no variable of its caller's. */
 static _Thread_local volatile uint8_t state __attribute__((tls_model("initial-exec")));
 
@@ -104,7 +103,6 @@ static struct pfs_counter *counter_new(void)
 	if (counter == NULL)
 		return NULL;
 	memset(counter, 0, sizeof(*counter));
-	counter->part = PFS_NO_PART;
 	counter->is_main = getpid() == gettid();
 	read_name(name);
 	pool_of(counter->pool, name);
@@ -138,15 +136,18 @@ struct pfs_counter *pfs_counter_enter(void)
 		return begin();
 	if (state != STATE_RUNNING)
 		return NULL;
-	struct pfs_counter *counter = pfs_counter_own;
+	struct pfs_counter *counter = pfs_own.counter;
 	state = STATE_INSIDE;
-	pfs_counter_own = &none;
+	pfs_own.counter = &pfs_counter_none;
+	pfs_own.reference = PFS_NOBODY;
+	pfs_own.last_tag = PFS_NO_TAG;
 	return counter;
 }
 
 void pfs_counter_leave(struct pfs_counter *counter)
 {
-	pfs_counter_own = counter;
+	pfs_own.counter = counter;
+	pfs_own.reference = counter->reference;
 	state = STATE_RUNNING;
 }
 
