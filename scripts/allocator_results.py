@@ -274,12 +274,26 @@ def idle_rows(suite):
                       for name in suite.names)] for case in cases])
 
 
+def slab_rows(suite):
+    """(headers, rows): what was alive in our slabs when they had the most bytes of a program."""
+    rows = []
+    for case, counts in suite.document.get("slabs", {}).items():
+        live, cached, mapped = (counts.get("slabs_" + what) for what in
+                                ("live", "cached", "bytes"))
+        if mapped and None not in (live, cached):
+            rows.append([case, bytes_text(live), bytes_text(cached), bytes_text(mapped),
+                         f"{live / mapped:.2f}"])
+    return ["slabs at their most bytes", "live", "in rings", "mapped", "live / mapped"], rows
+
+
 def text(suite):
     """All of it for a terminal."""
     import malloc_instructions  # which wants this module's neighbours
     parts = [summary.aligned(*ratio_rows(suite)), summary.aligned(*mean_rows(suite))]
     if idle_rows(suite)[1]:
         parts.append(summary.aligned(*idle_rows(suite)))
+    if slab_rows(suite)[1]:
+        parts.append(summary.aligned(*slab_rows(suite)))
     if suite.document["instructions"]:
         parts.append(summary.aligned(*malloc_instructions.table(suite.document["instructions"])))
     if OURS in suite.names:

@@ -155,7 +155,8 @@ def allocator_html(found, made):
         return ""
     ours = allocator_results.OURS in suite.names
     judged = bars_html(allocator_results.bars(suite)) if ours else ""
-    tables = [allocator_results.mean_rows(suite), allocator_results.idle_rows(suite)]
+    tables = [allocator_results.mean_rows(suite), allocator_results.idle_rows(suite),
+              allocator_results.slab_rows(suite)]
     if suite.document["instructions"]:
         tables.append(malloc_instructions.table(suite.document["instructions"]))
     shown = "".join(table_html(*table) for table in tables if table[1])

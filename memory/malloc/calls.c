@@ -8,6 +8,7 @@
 
 #include "last.h"
 #include "quick.h"
+#include "stats.h"
 
 void *pfs_no_memory(size_t size_bytes)
 {
@@ -65,6 +66,8 @@ static __attribute__((noinline)) void *malloc_slower(size_t size_bytes)
 	void *block = pfs_cache_refill(class);
 	for (uint32_t i = 0; block == NULL && pfs_tick_emergency(size_bytes, i); i++)
 		block = pfs_cache_take_one(class);
+	if (pfs_conf.stats_print)
+		pfs_stats_look();
 	errno = errno_before;
 	return pfs_block_fill(block != NULL ? block : pfs_no_memory(size_bytes));
 }

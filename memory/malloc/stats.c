@@ -124,6 +124,41 @@ void pfs_malloc_count(struct pfs_malloc_counts *counts)
 	pfs_count_all(counts, NULL);
 }
 
+#define LOOK_SHARE 16u
+
+/* At the latest look that found more slabs than ever; of two at once the numbers may mix. */
+static _Atomic(uint64_t) peak_slab_bytes;
+static _Atomic(uint64_t) peak_live_bytes;
+static _Atomic(uint64_t) peak_cached_bytes;
+
+static uint64_t slab_bytes(void)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
+		struct pfs_arena *arena = pfs_arena_if_any(i);
+		if (arena == NULL)
+			continue;
+		pfs_mutex_lock(&arena->extents.lock);
+		bytes += arena->extents.active_bytes - arena->extents.large_bytes;
+		pfs_mutex_unlock(&arena->extents.lock);
+	}
+	return bytes;
+}
+
+void pfs_stats_look(void)
+{
+	uint64_t bytes = slab_bytes();
+	uint64_t peak = pfs_load_relaxed(&peak_slab_bytes); /* relaxed: statistics, as all here */
+	if (bytes <= peak + peak / LOOK_SHARE)
+		return;
+	struct pfs_malloc_counts counts;
+	pfs_malloc_count(&counts);
+	pfs_store_relaxed(&peak_slab_bytes, counts.active - counts.large); /* relaxed: so */
+	/* relaxed: so */
+	pfs_store_relaxed(&peak_live_bytes, counts.allocated - counts.large);
+	pfs_store_relaxed(&peak_cached_bytes, counts.cached); /* relaxed: so */
+}
+
 static void row(const char *name, uint64_t value)
 {
 	(void)fprintf(stderr, "%-16s %20llu\n", name, (unsigned long long)value);
@@ -151,6 +186,11 @@ void pfs_stats_print(void)
 	row("slabs_peak", counts.slabs_peak);
 	row("slabs_made", counts.slabs_made);
 	row("slabs_needless", counts.slabs_needless);
+	if (pfs_conf.stats_print) {
+		row("slabs_bytes", pfs_load_relaxed(&peak_slab_bytes)); /* relaxed: so */
+		row("slabs_live", pfs_load_relaxed(&peak_live_bytes));  /* relaxed: so */
+		row("slabs_cached", pfs_load_relaxed(&peak_cached_bytes)); /* relaxed: so */
+	}
 	row("threads", counts.threads);
 	row("arenas", counts.arenas);
 	row("purges", counts.purges);

@@ -30,6 +30,12 @@ struct pfs_arena_counts {
 void pfs_count_all(struct pfs_malloc_counts *counts,
 		   void (*note)(uint32_t arena, const struct pfs_arena_counts *counts));
 
+/*
+ * With the option stats_print a slow malloc ends here: where slabs have a sixteenth more bytes than
+ * ever before, what is alive in them is counted, for the line at exit.
+ */
+void pfs_stats_look(void);
+
 /* malloc_stats, and at exit with the option stats_print. */
 void pfs_stats_print(void);
 

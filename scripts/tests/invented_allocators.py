@@ -37,8 +37,9 @@ def document(names=tuple(FACTORS), cases=allocator_cases.CASES):
             "cases": {case.name: {"group": case.group, "judged": case.judged, "amount": 1,
                                   "command": case.name} for case in cases},
             "launches": [launch_done(launch) for launch in plan],
-            "slabs": {case.name: {"slabs_made": 10, "slabs_needless": 0} for case in cases
-                      if "pfs" in names},
+            "slabs": {case.name: {"slabs_made": 10, "slabs_needless": 0, "slabs_bytes": 655360,
+                                  "slabs_live": 524288, "slabs_cached": 65536}
+                      for case in cases if "pfs" in names},
             "instructions": {name: {case: {"calls": 1000, "instructions": 1000 * count,
                                            "locked": 50 if case == "foreign-64" else 0}
                                     for case, count in COUNTS.items()} for name in names}}

@@ -196,6 +196,14 @@ class Ratios(unittest.TestCase):
         self.assertEqual(allocator_results.slab_bar(found).verdict, judge.NOT_MET)
         self.assertIn("mixed 3 of", allocator_results.slab_bar(found).measured)
 
+    def test_live_bytes_of_slabs_are_stated(self):
+        found = suite()
+        found.document["slabs"] = {"mixed": {"slabs_bytes": 655360, "slabs_live": 524288,
+                                             "slabs_cached": 65536}, "sort": {"slabs_made": 1}}
+        self.assertEqual([[row[0], row[-1]] for row in allocator_results.slab_rows(found)[1]],
+                         [["mixed", "0.80"]])
+        self.assertIn("live / mapped", allocator_results.text(found))
+
     def test_text_has_all_tables(self):
         text = allocator_results.text(suite())
         for word in ("CPU time × tcmalloc", "resident 3 s", "41.0", "46.0 (0.050)", "met"):
