@@ -109,12 +109,18 @@ static bool is_filled_often(struct pfs_ring *ring)
 	       ++ring->events >= FILLS_TO_GROW;
 }
 
+/* Many threads want two or three blocks of a class, and end. */
+static bool is_first_refill(struct pfs_ring *ring)
+{
+	return pfs_load_relaxed(&ring->allocated) == 0; /* relaxed: the owner's */
+}
+
 /* The ring is entered, its front empty, and there are few in the back, or it is filled often. How
  * many there are then. */
 static uint32_t refill(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
 {
 	uint32_t have = pfs_ring_back_count(ring);
-	if (have == 0 || ring->capacity < GROWS_EACH_TIME) {
+	if ((have == 0 || ring->capacity < GROWS_EACH_TIME) && !is_first_refill(ring)) {
 		grow(cache, ring, class, UINT32_MAX);
 		ring->events = ring->capacity < GROWS_EACH_TIME ? 0 : ring->events;
 	}
