@@ -42,7 +42,8 @@ static void *disown(struct pfs_malloc_thread *thread)
 static void take(struct pfs_malloc_thread *thread, uint32_t count)
 {
 	void *blocks[2];
-	uint32_t got = pfs_bin_take(pfs_malloc_world_bin(&pfs_malloc_world), blocks, count);
+	struct pfs_bin *bin = pfs_malloc_thread_bin(&pfs_malloc_world, thread->id);
+	uint32_t got = pfs_bin_take(bin, blocks, count);
 	PFS_MACHINE_CHECK(got != 0, "no memory");
 	for (uint32_t i = 0; i < got; i++)
 		own(thread, blocks[i]);
@@ -82,7 +83,7 @@ static void free_one(struct pfs_malloc_thread *thread)
 
 static void call(struct pfs_malloc_thread *thread, char letter)
 {
-	struct pfs_bin *bin = pfs_malloc_world_bin(&pfs_malloc_world);
+	struct pfs_bin *bin = pfs_malloc_thread_bin(&pfs_malloc_world, thread->id);
 	switch (letter) {
 	case 't': /* a block past the rings */
 		take(thread, 1);
@@ -109,6 +110,9 @@ static void call(struct pfs_malloc_thread *thread, char letter)
 		break;
 	case 'k': /* the spare slab goes */
 		pfs_bin_tick(bin, true);
+		break;
+	case 'e': /* a tick of the bin: what the stock did not need goes, and an idle spare */
+		pfs_bin_tick(bin, false);
 		break;
 	case 'r': /* a tick that finds all rings idle */
 		(void)pfs_caches_tick(true);

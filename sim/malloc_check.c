@@ -2,6 +2,7 @@
  * malloc_check.c - when all threads have made their calls: each block is in one place, what tells
  * of room tells of all there is [S3], and no slab is left empty but the spare.
  */
+#include "memory/malloc/map.h"
 #include "sim/malloc_world.h"
 
 static uint32_t slots_with(void *const *slots, uint32_t count, const void *block)
@@ -48,7 +49,7 @@ static void check_regions(struct pfs_malloc_world *self, struct pfs_extent *slab
 		uint64_t word = pfs_load_relaxed(&slab->words[region / PFS_WORD_REGIONS]);
 		uint32_t owned = self->oracle.owner[id] != 0;
 		uint32_t free = (uint32_t)(word >> (region % PFS_WORD_REGIONS)) & 1;
-		const struct pfs_stock *stock = &pfs_malloc_world_bin(self)->stock;
+		const struct pfs_stock *stock = &slab->group->bin->stock;
 		uint32_t rings = rings_with(self->scene->class, block) + stock_with(stock, block);
 		PFS_MACHINE_CHECK(owned + free + rings == 1,
 				  "%s: block %u: owners %u, in words %u, in rings %u",
@@ -114,11 +115,28 @@ static void check_counts(const struct pfs_malloc_world *self)
 			  "frees are not counted as they were called");
 }
 
-void pfs_malloc_check(struct pfs_malloc_world *self)
+static void check_stock(const struct pfs_bin *bin)
 {
-	struct pfs_bin *bin = pfs_malloc_world_bin(self);
+	uint32_t count = pfs_load_relaxed(&bin->stock.count); /* relaxed: at rest */
+	PFS_MACHINE_CHECK(bin->stock.low <= count,
+			  "a stock had less than it says that it did not need");
+	count = pfs_stock_in_top(count);
+	for (const struct pfs_stock_chunk *at = bin->stock.top; at != NULL; at = at->below) {
+		for (uint32_t i = 0; i < count; i++) {
+			struct pfs_extent *slab = pfs_map_extent(pfs_map_entry(at->blocks[i]));
+			PFS_MACHINE_CHECK(slab != NULL && pfs_extent_arena(slab) == bin->arena,
+					  "a stock has a block of another arena");
+		}
+		count = PFS_STOCK_CHUNK_BLOCKS;
+	}
+}
+
+/* A bin's slabs; how many of their blocks threads own. */
+static uint32_t check_bin(struct pfs_malloc_world *self, struct pfs_bin *bin)
+{
 	uint32_t slabs = 0, owned = 0;
 	bool has_room = false;
+	check_stock(bin);
 	for (uint32_t at = 0; at < bin->group_count; at++) {
 		struct pfs_group *group = bin->groups[at];
 		for (uint32_t slot = 0; slot < pfs_group_slabs(at); slot++) {
@@ -132,14 +150,35 @@ void pfs_malloc_check(struct pfs_malloc_world *self)
 			check_spare(bin, slab);
 		}
 	}
-	check_owned(self, owned);
 	PFS_MACHINE_CHECK(slabs == bin->slab_count, "%u slabs, %u counted", slabs,
 			  bin->slab_count);
 	/* What it finds may be full: a late hint. */
 	PFS_MACHINE_CHECK(pfs_bin_slab_with_room(bin) != NULL || !has_room,
 			  "a free region is not found");
+	return owned;
+}
+
+void pfs_malloc_check(struct pfs_malloc_world *self)
+{
+	const struct pfs_bin *first = pfs_malloc_world_bin(self);
+	uint32_t owned = 0;
+	for (uint32_t arena = 0; arena < pfs_arena_count(); arena++)
+		owned += check_bin(self, pfs_malloc_world_bin_of(self, arena));
+	check_owned(self, owned);
 	PFS_MACHINE_CHECK(!self->scene->grows_not ||
-			  bin->slabs_made == self->oracle.slabs_before,
+			  first->slabs_made == self->oracle.slabs_before,
 			  "a slab was made while a region was free");
 	check_counts(self);
+}
+
+void pfs_malloc_check_ticks(struct pfs_malloc_world *self)
+{
+	for (uint32_t arena = 0; arena < pfs_arena_count(); arena++) {
+		struct pfs_bin *bin = pfs_malloc_world_bin_of(self, arena);
+		pfs_bin_tick(bin, false);
+		pfs_bin_tick(bin, false);
+		uint32_t left = pfs_load_relaxed(&bin->stock.count); /* relaxed: at rest */
+		PFS_MACHINE_CHECK(left == 0, "two ticks leave %u blocks in a stock", left);
+	}
+	pfs_malloc_check(self);
 }

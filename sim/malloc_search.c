@@ -39,6 +39,9 @@ static const struct pfs_malloc_scene scenes[] = {
 	{ "grows", FOUR, "0000", "ff,", "fmm,t", "a ring that grows", 15, false, true },
 	{ "first", TWO, "00-1", "", "ffm,t", "its thread has no cache yet", 3, false, true },
 	{ "stock", TWO, "0000", "ff,", "ffm,tk", "it overflows to the stock", 2, false, true },
+	{ "ticks", TWO, "0000", "ff,", "ffm,eee", "and ticks empty that", 2, false, true },
+	{ "refill", TWO, "0000", "ffff,", "mmmmm,ee", "and a refill wants it", 2, false, true },
+	{ "arenas", TWO, "0a0a11", "f,f", "fff,mm,ee", "blocks of two arenas", 2, false, true },
 	{ "ends", TWO, "00-1", "ff,", "mx,tg", "its thread ends", 3, false, true },
 	{ "ticked", TWO, "00-1", "ff,", "mx,r", "and a tick comes", 3, false, true },
 	/* The page map. */
@@ -53,6 +56,18 @@ static struct session {
 
 /* ---- set-up and end ---- */
 
+static uint32_t owner_of(char letter)
+{
+	return (uint32_t)(letter >= 'a' ? letter - 'a' : letter - '0') & 3;
+}
+
+/* Of two: as the number of a thread. */
+static uint32_t arena_of(char letter)
+{
+	bool is_owned = letter != '.' && letter != '-';
+	return is_owned ? (owner_of(letter) + (letter >= 'a')) % 2 : 0;
+}
+
 /* All first slabs' regions, each to who has it at first. */
 static void deal(struct pfs_malloc_world *self)
 {
@@ -60,11 +75,12 @@ static void deal(struct pfs_malloc_world *self)
 	size_t count = strlen(blocks);
 	void *all[PFS_MALLOC_BLOCKS_MAX], *free[PFS_MALLOC_BLOCKS_MAX];
 	uint32_t free_count = 0;
-	struct pfs_bin *bin = pfs_malloc_world_bin(self);
-	for (size_t at = 0; at < count; at++)
-		PFS_MACHINE_CHECK(pfs_bin_take(bin, &all[at], 1) == 1, "set-up: no block");
 	for (size_t at = 0; at < count; at++) {
-		struct pfs_malloc_thread *thread = &self->oracle.threads[(blocks[at] - '0') & 3];
+		struct pfs_bin *bin = pfs_malloc_thread_bin(self, arena_of(blocks[at]));
+		PFS_MACHINE_CHECK(pfs_bin_take(bin, &all[at], 1) == 1, "set-up: no block");
+	}
+	for (size_t at = 0; at < count; at++) {
+		struct pfs_malloc_thread *thread = &self->oracle.threads[owner_of(blocks[at])];
 		if (blocks[at] == '.') {
 			free[free_count++] = all[at];
 			continue;
@@ -75,7 +91,9 @@ static void deal(struct pfs_malloc_world *self)
 		if (blocks[at] != '-')
 			thread->owned[thread->owned_count++] = all[at];
 	}
-	(void)pfs_bin_slab_with_room(bin); /* what told of room is clear, at every level */
+	/* What told of room is clear, at every level. */
+	for (uint32_t arena = 0; arena < pfs_arena_count(); arena++)
+		(void)pfs_bin_slab_with_room(pfs_malloc_world_bin_of(self, arena));
 	pfs_blocks_give(free, free_count, "free");
 }
 
@@ -117,6 +135,7 @@ static void finish(struct pfs_machine *machine, void *context)
 		self->taken_back += pfs_ring_is_revoked(&at->rings[self->scene->class]);
 	pfs_malloc_check(self);
 	pfs_malloc_map_check(pfs_scene_threads(self->calls));
+	pfs_malloc_check_ticks(self);
 }
 
 /* The searches by states know all that is checked. */
@@ -144,6 +163,7 @@ static bool choose(const char *name, size_t length, const char *calls)
 	}
 	pfs_malloc_world.scene = scene;
 	pfs_malloc_world.calls = scene->calls;
+	pfs_malloc_world.arena_count = strpbrk(scene->blocks, "ab") != NULL ? 2 : 1;
 	return pfs_scene_threads(scene->calls) <= PFS_MALLOC_THREADS_MAX;
 }
 
@@ -161,8 +181,8 @@ int main(int argc, char **argv)
 		.letters = "Calls: t T take one, two regions past the rings; g G give one, two;\n"
 			   "m f malloc and free; b take other threads' rings; r a tick takes all "
 			   "rings;\n"
-			   "k the spare slab ends; l flush the own rings; x the thread ends;\n"
-			   "p a leaf of the page map.\n",
+			   "k the spare slab ends; e a tick of the bin; l flush the own rings;\n"
+			   "x the thread ends; p a leaf of the page map.\n",
 		.choose = choose,
 		.list = list,
 		.scenario = { .name = "malloc", .setup = setup, .finish = finish, .context = world,

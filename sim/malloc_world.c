@@ -17,8 +17,8 @@
 struct pfs_malloc_world pfs_malloc_world;
 struct pfs_conf pfs_conf;
 
-static alignas(PFS_OS_PAGE) char pages[PAGES_BYTES];
-static bool pages_are_mapped;
+static alignas(PFS_OS_PAGE) char pages[PFS_MALLOC_ARENAS_MAX * PAGES_BYTES];
+static uint32_t pages_mapped; /* by so many arenas */
 static struct pfs_map_leaf leaf;
 static struct pfs_cache none_at_first;
 
@@ -66,9 +66,8 @@ void pfs_base_free(struct pfs_pool *pool, void *piece)
 
 void *pfs_system_map(size_t size_bytes)
 {
-	bool can = !pages_are_mapped && size_bytes == PAGES_BYTES;
-	pages_are_mapped = true;
-	return can ? pages : NULL;
+	bool can = pages_mapped < pfs_arena_count() && size_bytes == PAGES_BYTES;
+	return can ? pages + pages_mapped++ * PAGES_BYTES : NULL;
 }
 
 void *pfs_system_reserve(size_t size_bytes)
@@ -114,23 +113,27 @@ void pfs_die(const char *call, const void *pointer, const char *what)
 	__builtin_abort();
 }
 
-struct pfs_cache **pfs_cache_own_place(void)
+static uint32_t calling_thread(void)
 {
 	const struct pfs_machine *machine = pfs_malloc_world.machine;
-	uint32_t id = machine != NULL && machine->running != NULL ? machine->running->id
-								  : pfs_malloc_world.oracle.aside;
-	return &pfs_malloc_world.own[id];
+	return machine != NULL && machine->running != NULL ? machine->running->id
+							   : pfs_malloc_world.oracle.aside;
+}
+
+struct pfs_cache **pfs_cache_own_place(void)
+{
+	return &pfs_malloc_world.own[calling_thread()];
 }
 
 struct pfs_arena *pfs_arena_choose(bool is_first)
 {
 	(void)is_first;
-	return &pfs_malloc_world.arena;
+	return pfs_malloc_thread_bin(&pfs_malloc_world, calling_thread())->arena;
 }
 
 uint32_t pfs_arena_count(void)
 {
-	return 1;
+	return pfs_malloc_world.arena_count;
 }
 
 struct pfs_arena *pfs_arena_if_any(uint32_t number)
@@ -140,8 +143,7 @@ struct pfs_arena *pfs_arena_if_any(uint32_t number)
 
 struct pfs_arena *pfs_arena_at(uint32_t number)
 {
-	(void)number;
-	return &pfs_malloc_world.arena;
+	return &pfs_malloc_world.arenas[number];
 }
 
 void pfs_start(void)
@@ -182,14 +184,14 @@ void pfs_malloc_world_reset(struct pfs_malloc_world *self)
 	if (none_at_first.unusable.low == 0) { /* the first one: before the first call */
 		memcpy((void *)&none_at_first, (const void *)&pfs_cache_none,
 		       sizeof(none_at_first));
-		(void)pfs_map_reserve(pages, PAGES_BYTES);
+		(void)pfs_map_reserve(pages, sizeof(pages));
 	}
 	memcpy((void *)&pfs_cache_none, (const void *)&none_at_first, sizeof(none_at_first));
 	for (uint32_t at = 0; at < self->pool_count; at++)
 		self->pools[at]->first = NULL;
 	size_t first = ((uintptr_t)pages & UINT32_MAX) / PFS_OS_PAGE;
-	memset((void *)&leaf.entries[first], 0, PAGES_BYTES / PFS_OS_PAGE * sizeof(uint64_t));
-	pages_are_mapped = false;
+	memset((void *)&leaf.entries[first], 0, sizeof(pages) / PFS_OS_PAGE * sizeof(uint64_t));
+	pages_mapped = 0;
 	memset(self->base, 0, self->base_used);
 	self->base_used = 0;
 	memset(self->stamps, 0, sizeof(self->stamps));
@@ -201,9 +203,12 @@ void pfs_malloc_world_reset(struct pfs_malloc_world *self)
 	pfs_conf = (struct pfs_conf){ .tcache = true, .ring_bytes_max = UINT32_MAX,
 				      .ring_entries_max = self->scene->ring_entries,
 				      .strict = self->scene->strict };
-	memset((void *)&self->arena, 0, sizeof(self->arena));
-	pfs_extents_init(&self->arena.extents, &self->arena);
-	pfs_bin_init(pfs_malloc_world_bin(self), &self->arena, self->scene->class);
+	memset((void *)self->arenas, 0, sizeof(self->arenas));
+	for (uint32_t number = 0; number < pfs_arena_count(); number++) {
+		struct pfs_arena *arena = &self->arenas[number];
+		pfs_extents_init(&arena->extents, arena);
+		pfs_bin_init(pfs_malloc_world_bin_of(self, number), arena, self->scene->class);
+	}
 	for (uint32_t id = 0; id < PFS_MALLOC_THREADS_MAX; id++)
 		self->own[id] = &pfs_cache_none;
 }
@@ -222,7 +227,8 @@ void pfs_malloc_world_keep(struct pfs_snapshot *snapshot, void *context)
 {
 	struct pfs_malloc_world *self = context;
 	size_t first = ((uintptr_t)pages & UINT32_MAX) / PFS_OS_PAGE;
-	pfs_snapshot_put(snapshot, self, offsetof(struct pfs_malloc_world, base));
+	pfs_snapshot_put(snapshot, self->arenas, pfs_arena_count() * sizeof(self->arenas[0]));
+	pfs_snapshot_put(snapshot, self->own, sizeof(self->own));
 	pfs_snapshot_put(snapshot, self->base, self->base_used);
 	pfs_snapshot_put(snapshot, &self->base_used, offsetof(struct pfs_malloc_world, scene) -
 			 offsetof(struct pfs_malloc_world, base_used));
@@ -230,7 +236,7 @@ void pfs_malloc_world_keep(struct pfs_snapshot *snapshot, void *context)
 	pfs_snapshot_put(snapshot, &pfs_seams_barriers, sizeof(pfs_seams_barriers));
 	pfs_snapshot_put(snapshot, &pfs_cache_none, sizeof(pfs_cache_none));
 	pfs_snapshot_put(snapshot, (void *)&leaf.entries[first],
-			 PAGES_BYTES / PFS_OS_PAGE * sizeof(uint64_t));
+			 pfs_arena_count() * PAGES_BYTES / PFS_OS_PAGE * sizeof(uint64_t));
 	pfs_malloc_map_keep(snapshot);
 	for (uint32_t at = 0; at < self->pool_count; at++)
 		pfs_snapshot_put(snapshot, self->pools[at], sizeof(*self->pools[at]));
@@ -239,9 +245,12 @@ void pfs_malloc_world_keep(struct pfs_snapshot *snapshot, void *context)
 uint32_t pfs_malloc_block_id(const void *block)
 {
 	size_t offset = (size_t)((const char *)block - pages);
-	PFS_MACHINE_CHECK(offset / 1024 < PFS_MALLOC_BLOCKS_MAX && offset % 1024 == 0,
+	size_t arena = offset / PAGES_BYTES;
+	size_t id = offset % PAGES_BYTES / 1024;
+	size_t most = PFS_MALLOC_BLOCKS_MAX / pfs_arena_count();
+	PFS_MACHINE_CHECK(arena < pfs_arena_count() && id < most && offset % 1024 == 0,
 			  "%p is no block", block);
-	return (uint32_t)(offset / 1024);
+	return (uint32_t)(arena * most + id);
 }
 
 /* ---- names ---- */
@@ -274,7 +283,7 @@ static bool name_extent(const struct pfs_malloc_world *self, const void *address
 			size_t name_bytes)
 {
 	uint32_t number = 0;
-	for (const struct pfs_extent *at = self->arena.extents.all; at != NULL;
+	for (const struct pfs_extent *at = self->arenas[0].extents.all; at != NULL;
 	     at = at->next_of_all, number++) {
 		if (!name_in(address, at, sizeof(*at)))
 			continue;
@@ -303,7 +312,7 @@ bool pfs_malloc_world_name(void *context, const void *address, char *name, size_
 		      { &bin->room, "bin.room" },
 		      { &bin->growing, "bin.growing" },
 		      { &pfs_registry.lock, "registry" },
-		      { &self->arena.extents.lock, "extents" },
+		      { &self->arenas[0].extents.lock, "extents" },
 		      { &self->base_lock, "base" } };
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (known[i].at != address)

@@ -1,11 +1,12 @@
 /*
- * malloc_world.h - the allocator of memory/malloc on the simulated machine: one arena, one class,
- * a cache for each virtual thread, and an oracle that knows who owns which block.
+ * malloc_world.h - the allocator of memory/malloc on the simulated machine: an arena or two, one
+ * class, a cache for each virtual thread, and an oracle that knows who owns which block.
  *
- * The sources of bins, rings, extents and the page map are the very same, compiled with PFS_SIM:
+ * The sources of bins, rings, extents and the page map are the very same, with PFS_SIM_SMALL:
  * four classes, words of two regions, groups of two slabs, one group with a bit of its own. What
  * they ask of the world is answered in malloc_world.c: the system's memory is an array, metadata
- * lie in another one (base.h), there is one arena and no ticker, and pfs_die ends the execution.
+ * lie in another one (base.h), threads take turns at the arenas, there is no ticker, and pfs_die
+ * ends the execution.
  *
  * All of it lies in the same place in each execution, so that a search by states knows a state when
  * it comes again.
@@ -18,7 +19,8 @@
 #include "sim/scene_command.h"
 
 #define PFS_MALLOC_THREADS_MAX 4u
-#define PFS_MALLOC_BLOCKS_MAX 64u /* of 1024 bytes each, from the first page on */
+#define PFS_MALLOC_BLOCKS_MAX 64u /* of 1024 bytes each, from the first page on, of all arenas */
+#define PFS_MALLOC_ARENAS_MAX 2u
 #define PFS_MALLOC_BASE_BYTES ((size_t)32 << 10)
 #define PFS_MALLOC_POOLS_MAX 16u
 
@@ -30,7 +32,8 @@ struct pfs_malloc_scene {
 	const char *name;
 	uint32_t class;
 	/* Of each region of the first slabs, by address: the thread that owns it at first, '.' if
-	 * it is free, '-' if it is in use all the while. */
+	 * it is free, '-' if it is in use all the while. 'a', 'b': thread 0, 1, and there are two
+	 * arenas, of threads 0 and 2, and of 1 and 3; it is a region of the other one. */
 	const char *blocks;
 	/* Calls of each thread before the others are there, with a comma between threads; then
 	 * those that are searched. The letters are in malloc_calls.c. */
@@ -51,7 +54,7 @@ struct pfs_malloc_thread {
 
 /* All that changes in an execution, but what the machine and static variables hold. */
 struct pfs_malloc_world {
-	struct pfs_arena arena;
+	struct pfs_arena arenas[PFS_MALLOC_ARENAS_MAX];
 	struct pfs_cache *own[PFS_MALLOC_THREADS_MAX];
 	alignas(PFS_LINE) char base[PFS_MALLOC_BASE_BYTES];
 	size_t base_used;
@@ -70,6 +73,7 @@ struct pfs_malloc_world {
 	/* Of all executions. */
 	const struct pfs_malloc_scene *scene;
 	const char *calls;
+	uint32_t arena_count;
 	struct pfs_machine *machine;
 	struct pfs_pool *pools[PFS_MALLOC_POOLS_MAX]; /* static ones, once something went there */
 	uint32_t pool_count;
@@ -88,9 +92,22 @@ void pfs_malloc_world_keep(struct pfs_snapshot *snapshot, void *context);
 /* A name for traces. */
 bool pfs_malloc_world_name(void *context, const void *address, char *name, size_t name_bytes);
 
+static inline struct pfs_bin *pfs_malloc_world_bin_of(struct pfs_malloc_world *self,
+						      uint32_t arena)
+{
+	return &self->arenas[arena].bins[self->scene->class];
+}
+
+/* Of the first arena. */
 static inline struct pfs_bin *pfs_malloc_world_bin(struct pfs_malloc_world *self)
 {
-	return &self->arena.bins[self->scene->class];
+	return pfs_malloc_world_bin_of(self, 0);
+}
+
+/* Of a thread's arena. */
+static inline struct pfs_bin *pfs_malloc_thread_bin(struct pfs_malloc_world *self, uint32_t thread)
+{
+	return pfs_malloc_world_bin_of(self, thread % self->arena_count);
 }
 
 /* Two parts of the page map that no extent is in: threads reserve one of them, and write entries.
@@ -109,7 +126,8 @@ uint32_t pfs_malloc_block_id(const void *block);
 void pfs_malloc_calls_body(void *thread);
 void pfs_malloc_calls_make(struct pfs_malloc_thread *thread, const char *calls);
 
-/* malloc_check.c: at rest. Fails the execution. */
+/* malloc_check.c: at rest. Fails the execution. Then: two ticks leave nothing in a stock. */
 void pfs_malloc_check(struct pfs_malloc_world *self);
+void pfs_malloc_check_ticks(struct pfs_malloc_world *self);
 
 #endif

@@ -12,7 +12,7 @@
 	{ (size), (pages) * PFS_OS_PAGE, (pages) * PFS_OS_PAGE / (size), RECIPROCAL(size) }
 
 const struct pfs_class pfs_classes[PFS_SMALL_COUNT] = {
-#ifdef PFS_SIM
+#ifdef PFS_SIM_SMALL
 	CLASS(1024, 1), CLASS(2048, 1), CLASS(3072, 3), CLASS(4096, 1),
 #else
 	CLASS(8, 4), CLASS(16, 8), CLASS(32, 16), CLASS(48, 16), CLASS(64, 16), CLASS(80, 16),

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef PFS_SIM /* few, and slabs of few regions */
+#ifdef PFS_SIM_SMALL /* searched: few, and slabs of few regions */
 #define PFS_SMALL_CLASSES(X) X(0, 0, 1024) X(1, 1024, 2048) X(2, 2048, 3072) X(3, 3072, 4096)
 #define PFS_SMALL_COUNT 4u
 #define PFS_SMALL_MAX 4096u

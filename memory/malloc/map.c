@@ -5,7 +5,7 @@
 #include "containers/compiler.h"
 #include "system.h"
 
-#ifdef PFS_SIM /* fewer steps */
+#ifdef PFS_SIM_SMALL /* fewer steps */
 #define PARTS_TOGETHER 2u
 #else
 #define PARTS_TOGETHER 512u /* root entries on one OS page */

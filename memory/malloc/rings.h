@@ -136,7 +136,7 @@ uint64_t pfs_caches_bury(void);
 
 /* The most blocks that the back of a class's ring may hold. */
 uint32_t pfs_ring_capacity_most(const struct pfs_cache *cache, uint32_t class);
-#ifdef PFS_SIM
+#ifdef PFS_SIM_SMALL
 #define PFS_RING_CAPACITY_LEAST 2u
 #define PFS_SLOTS_TOGETHER 2u
 #define PFS_FRONT_MOST 2u

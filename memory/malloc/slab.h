@@ -33,7 +33,7 @@
 
 #include "extent.h"
 
-#ifdef PFS_SIM /* few, so that small slabs have several words, and a few slabs several groups */
+#ifdef PFS_SIM_SMALL /* so that small slabs have several words, and a few slabs several groups */
 #define PFS_WORD_BITS 1u
 #define PFS_GROUP_SLABS 2u
 #define PFS_FIRST_GROUP_SLABS 2u

@@ -5,7 +5,7 @@
 #include "arena.h"
 #include "map.h"
 
-#ifdef PFS_SIM
+#ifdef PFS_SIM_SMALL
 #define BLOCKS_MOST 64u
 #else
 #define BLOCKS_MOST 8192u

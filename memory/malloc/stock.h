@@ -19,7 +19,7 @@
 struct pfs_bin;
 struct pfs_arena;
 
-#ifdef PFS_SIM
+#ifdef PFS_SIM_SMALL
 #define PFS_STOCK_CHUNK_BLOCKS 2u
 #else
 #define PFS_STOCK_CHUNK_BLOCKS 255u /* 2 KiB, so that a class that has few pays for few */
