@@ -2,11 +2,13 @@
  * cost.c - what it costs to count: pairs of malloc and free without accounts, and under each rule,
  * in turns.
  *
- * usage: pfs-accounts-cost [--threads=N] [--foreign] [--rounds=N] [--ms=N]
+ * usage: pfs-accounts-cost [--threads=N] [--foreign] [--rounds=N] [--ms=N] [--ways=none]
  * Each thread replaces blocks of 16 to 512 bytes in a table of 512, at random. --foreign: of a
  * table that is all threads', so that many frees are of others' blocks. A round has a slice of
- * each way, in an order that turns. One line of JSON: {"threads", "foreign", "ways": {name: [ns a
- * pair, by round]}}. Exit 2: bad usage.
+ * each way, in an order that turns; --ways=none: only of the one without accounts, for a process
+ * whose malloc itself counts. One line of JSON: {"threads", "foreign", "ways": {name: [ns a pair
+ * and thread by the clock, by round]}, "cpu": {name: [ns of its CPU time]}}: where others want the
+ * CPUs, too, the second is what a pair costs. Exit 2: bad usage.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -37,13 +39,13 @@ struct slice {
 	_Atomic(void *) *table;  /* all threads' */
 	_Atomic(bool) *ends;
 	pthread_barrier_t *begin;
-	uint64_t pairs, ns, seed;
+	uint64_t pairs, ns, cpu_ns, seed;
 };
 
-static uint64_t now_ns(void)
+static uint64_t now_ns(clockid_t clock)
 {
 	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
@@ -101,12 +103,14 @@ static void *work(void *context)
 	struct pfs_memory_thread *thread =
 		pfs_memory_thread_begin(self->books, "cost", "user", "host", true);
 	(void)pthread_barrier_wait(self->begin);
-	uint64_t begin = now_ns();
+	uint64_t begin = now_ns(CLOCK_MONOTONIC);
+	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	while (!pfs_load_relaxed(self->ends)) {
 		batch(self, thread, own, &state);
 		self->pairs += BATCH;
 	}
-	self->ns = now_ns() - begin;
+	self->ns = now_ns(CLOCK_MONOTONIC) - begin;
+	self->cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		give(self, thread, own[i]);
 	pfs_memory_thread_end(thread);
@@ -114,19 +118,24 @@ static void *work(void *context)
 }
 
 struct options {
-	uint32_t threads, rounds, ms;
+	uint32_t threads, rounds, ms, ways;
 	bool is_foreign;
 };
 
 /* Nanoseconds a pair and thread. */
-static double run_slice(const struct options *options, const struct slice *like, uint64_t seed)
+struct times {
+	double ns, cpu_ns;
+};
+
+static struct times run_slice(const struct options *options, const struct slice *like,
+			      uint64_t seed)
 {
 	static _Atomic(void *) table[BLOCKS];
 	static struct slice slices[THREADS_MAX];
 	pthread_t threads[THREADS_MAX];
 	_Atomic(bool) ends = false;
 	pthread_barrier_t begin;
-	uint64_t pairs = 0, ns = 0;
+	uint64_t pairs = 0, ns = 0, cpu_ns = 0;
 	(void)pthread_barrier_init(&begin, NULL, options->threads + 1);
 	for (uint32_t i = 0; i < options->threads; i++) {
 		slices[i] = *like;
@@ -146,11 +155,13 @@ static double run_slice(const struct options *options, const struct slice *like,
 		(void)pthread_join(threads[i], NULL);
 		pairs += slices[i].pairs;
 		ns += slices[i].ns;
+		cpu_ns += slices[i].cpu_ns;
 	}
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		give(like, NULL, pfs_exchange_seq(&table[i], NULL));
 	(void)pthread_barrier_destroy(&begin);
-	return (double)ns / (double)pairs;
+	struct times times = { (double)ns / (double)pairs, (double)cpu_ns / (double)pairs };
+	return times;
 }
 
 static void open_way(struct slice *slice, uint32_t way)
@@ -171,27 +182,38 @@ static void open_way(struct slice *slice, uint32_t way)
 	slice->key = pfs_memory_register(slice->books, "memory/cost/blocks");
 }
 
-static void measure(const struct options *options)
+static void print(const char *name, const struct options *options,
+		  struct times found[WAYS][ROUNDS_MAX], bool is_cpu)
 {
-	static double found[WAYS][ROUNDS_MAX];
-	struct slice slices[WAYS];
-	for (uint32_t way = 0; way < WAYS; way++)
-		open_way(&slices[way], way);
-	for (uint32_t round = 0; round < options->rounds; round++)
-		for (uint32_t i = 0; i < WAYS; i++) {
-			uint32_t way = (uint32_t)((i + round) % WAYS);
-			found[way][round] = run_slice(options, &slices[way], round + 1);
-		}
-	printf("{\"threads\": %u, \"foreign\": %s, \"ways\": {", options->threads,
-	       options->is_foreign ? "true" : "false");
-	for (uint32_t way = 0; way < WAYS; way++) {
+	printf(", \"%s\": {", name);
+	for (uint32_t way = 0; way < options->ways; way++) {
 		printf("%s\"%s\": [", way == 0 ? "" : ", ", ways[way]);
 		for (uint32_t round = 0; round < options->rounds; round++)
-			printf("%s%.2f", round == 0 ? "" : ", ", found[way][round]);
+			printf("%s%.2f", round == 0 ? "" : ", ",
+			       is_cpu ? found[way][round].cpu_ns : found[way][round].ns);
 		printf("]");
-		pfs_memory_close(slices[way].books);
 	}
-	printf("}}\n");
+	printf("}");
+}
+
+static void measure(const struct options *options)
+{
+	static struct times found[WAYS][ROUNDS_MAX];
+	struct slice slices[WAYS];
+	for (uint32_t way = 0; way < options->ways; way++)
+		open_way(&slices[way], way);
+	for (uint32_t round = 0; round < options->rounds; round++)
+		for (uint32_t i = 0; i < options->ways; i++) {
+			uint32_t way = (uint32_t)((i + round) % options->ways);
+			found[way][round] = run_slice(options, &slices[way], round + 1);
+		}
+	printf("{\"threads\": %u, \"foreign\": %s", options->threads,
+	       options->is_foreign ? "true" : "false");
+	print("ways", options, found, false);
+	print("cpu", options, found, true);
+	printf("}\n");
+	for (uint32_t way = 0; way < options->ways; way++)
+		pfs_memory_close(slices[way].books);
 }
 
 /* --name=N, 1 .. most. */
@@ -213,15 +235,18 @@ static bool take_number(const char *argument, const char *name, uint32_t most, u
 
 int main(int argc, char **argv)
 {
-	struct options options = { 1, 11, 20, false };
+	struct options options = { 1, 11, 20, WAYS, false };
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--foreign") == 0)
 			options.is_foreign = true;
+		else if (strcmp(argv[i], "--ways=none") == 0)
+			options.ways = 1;
 		else if (!take_number(argv[i], "--threads=", THREADS_MAX, &options.threads) &&
 			 !take_number(argv[i], "--rounds=", ROUNDS_MAX, &options.rounds) &&
 			 !take_number(argv[i], "--ms=", 999, &options.ms)) {
 			(void)fprintf(stderr, "pfs-accounts-cost: %s: no such option; usage: "
-				      "[--threads=N] [--foreign] [--rounds=N] [--ms=N]\n", argv[i]);
+				      "[--threads=N] [--foreign] [--rounds=N] [--ms=N] "
+				      "[--ways=none]\n", argv[i]);
 			return 2;
 		}
 	}

@@ -6,8 +6,9 @@
  * Each thread works for one account after the other, allocates under one of a few instruments, and
  * exchanges what it has for what others left in common slots: so most frees are foreign, and many
  * come after the session has ended. The oracle has a counter for each account and instrument, of
- * what is in use, by the block's own tale of who allocated it. At rest all rows are compared. Rule
- * exact: they must be equal, exit 1 if one is not. The other rules: how wrong they are is printed.
+ * what is in use, by the block's own tale of who allocated it. At rest all rows are compared, and
+ * what those of all accounts add up to. Rule exact: they must be equal, exit 1 if one is not. The
+ * other rules: how wrong they are is printed, before the blocks that are left are freed and after.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -186,8 +187,9 @@ static void read_rows(void)
 
 static uint32_t compare(bool says)
 {
-	uint32_t wrong = 0, below = 0;
-	uint64_t credited_wrong = 0;
+	uint32_t wrong = 0, below = 0, totals = 0;
+	uint64_t credited_wrong = 0, right_sum = 0, right_of[INSTRUMENTS] = { 0 };
+	uint64_t got_of[INSTRUMENTS] = { 0 };
 	read_rows();
 	for (uint32_t account = 0; account < ACCOUNTS; account++) {
 		for (uint32_t i = 0; i < INSTRUMENTS; i++) {
@@ -195,6 +197,8 @@ static uint32_t compare(bool says)
 			uint64_t got = rows[account][i].current;
 			bool is_wrong = got != right ||
 					rows[account][i].allocs != atomic_load(&allocs[account][i]);
+			right_of[i] += right;
+			got_of[i] += got;
 			wrong += is_wrong;
 			below += (int64_t)got < 0;
 			credited_wrong += (int64_t)got > (int64_t)right ? got - right : right - got;
@@ -205,8 +209,14 @@ static uint32_t compare(bool says)
 				       (uint64_t)atomic_load(&allocs[account][i]));
 		}
 	}
-	printf("rows wrong %u of %u, below zero %u, bytes credited to others %" PRIu64 "\n", wrong,
-	       ACCOUNTS * INSTRUMENTS, below, credited_wrong);
+	for (uint32_t i = 0; i < INSTRUMENTS; i++) { /* nobody is without an account */
+		totals += got_of[i] != right_of[i];
+		right_sum += right_of[i];
+	}
+	printf("rows wrong %u of %u, below zero %u, bytes credited to others %" PRIu64
+	       " beside %" PRIu64 " in use, totals wrong %u of %u\n",
+	       wrong, ACCOUNTS * INSTRUMENTS, below, credited_wrong, right_sum, totals,
+	       INSTRUMENTS);
 	return wrong;
 }
 

@@ -1,0 +1,100 @@
+/*
+ * footprint.c - what the accounts themselves take, by threads and instruments.
+ *
+ * usage: pfs-accounts-footprint [--threads=N] [--instruments=N]
+ * So many lives, eight to an account, have one block of each instrument. One line of JSON:
+ * box_bytes is what the file system gave the box, private_bytes what the process has of its own
+ * more than before its books were opened, as the system says both; no block is really allocated.
+ * Exit 1: no books, or no such numbers. 2: bad usage.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <pfslab/memory.h>
+
+#include "options.h"
+
+#define THREADS_MAX 4096u
+#define INSTRUMENTS_MAX 1024u
+#define LIVES_AN_ACCOUNT 8u
+
+static void fail(const char *what)
+{
+	(void)fprintf(stderr, "pfs-accounts-footprint: %s\n", what);
+	exit(1);
+}
+
+/* Private memory of the process, in bytes. */
+static uint64_t anonymous_bytes(void)
+{
+	char line[256];
+	unsigned long long kib = 0;
+	FILE *file = fopen("/proc/self/smaps_rollup", "r");
+	if (file == NULL)
+		fail("/proc/self/smaps_rollup: cannot be opened; it takes Linux 4.14");
+	while (fgets(line, sizeof(line), file) != NULL)
+		if (strncmp(line, "Anonymous:", 10) == 0)
+			kib = strtoull(line + 10, NULL, 10);
+	(void)fclose(file);
+	if (kib == 0)
+		fail("/proc/self/smaps_rollup: has no line Anonymous");
+	return kib * 1024;
+}
+
+static uint64_t file_bytes(const char *path)
+{
+	struct stat found;
+	if (path == NULL || stat(path, &found) != 0)
+		fail("the box has no file");
+	return (uint64_t)found.st_blocks * 512;
+}
+
+static void begin_life(struct pfs_books *books, uint32_t number, const pfs_memory_key *keys,
+		       uint32_t instruments)
+{
+	char user[32];
+	(void)snprintf(user, sizeof(user), "user%u", number / LIVES_AN_ACCOUNT);
+	struct pfs_memory_thread *life =
+		pfs_memory_thread_begin(books, "footprint", user, "host", true);
+	for (uint32_t i = 0; i < instruments; i++)
+		if (pfs_memory_allocated(life, keys[i], 64).reference == 0)
+			fail("a block was not counted; is there room for the box?");
+}
+
+int main(int argc, char **argv)
+{
+	static pfs_memory_key keys[INSTRUMENTS_MAX];
+	uint32_t threads = 16, instruments = 10;
+	const struct accounts_option options[] = {
+		{ "--threads=", THREADS_MAX, &threads },
+		{ "--instruments=", INSTRUMENTS_MAX, &instruments },
+	};
+	accounts_options("pfs-accounts-footprint", argc, argv, options, 2);
+
+	uint64_t before = anonymous_bytes();
+	struct pfs_memory_config config;
+	struct pfs_message message;
+	struct pfs_books *books;
+	pfs_memory_config_init(&config);
+	config.tick_ms = 0;
+	config.instruments_max = instruments > config.instruments_max ? INSTRUMENTS_MAX :
+							     config.instruments_max;
+	config.cells_max = 2 * THREADS_MAX * INSTRUMENTS_MAX;
+	if (pfs_memory_open(&config, &books, &message) != PFS_OK)
+		fail(message.text);
+	for (uint32_t i = 0; i < instruments; i++) {
+		char name[64];
+		(void)snprintf(name, sizeof(name), "memory/footprint/what_%u", i);
+		keys[i] = pfs_memory_register(books, name);
+	}
+	for (uint32_t i = 0; i < threads; i++)
+		begin_life(books, i, keys, instruments);
+	printf("{\"threads\": %u, \"instruments\": %u, \"box_bytes\": %llu, \"private_bytes\": "
+	       "%llu}\n", threads, instruments,
+	       (unsigned long long)file_bytes(pfs_memory_path(books)),
+	       (unsigned long long)(anonymous_bytes() - before));
+	pfs_memory_close(books);
+	return 0;
+}
