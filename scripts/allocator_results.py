@@ -9,8 +9,10 @@ import os
 import judge
 import malloc_peers
 import results
+import shapes
 import stats
 import summary
+from shapes import COUNT, EACH, FLAG, SOME, TEXT
 from stats import median
 from svg import bytes_text
 
@@ -20,12 +22,6 @@ CPU, PEAK, WALL, MEAN = "cpu_s", "peak_bytes", "wall_s", "mean_bytes"
 IDLE_LIMIT = 10 << 20
 
 
-# What readers rely on. Each: all names of an object, whatever they are; a leaf says what it is.
-EACH = None
-TEXT = ("a text", lambda value: isinstance(value, str))
-FLAG = ("true or false", lambda value: isinstance(value, bool))
-COUNT = ("a count", lambda value: results.is_number(value) and value >= 0)
-SOME = ("a count above 0", lambda value: results.is_number(value) and value > 0)
 SHAPE = {
     "kind": TEXT,
     "allocators": {EACH: {"version": TEXT}},
@@ -37,32 +33,11 @@ SHAPE = {
 }
 
 
-def fault_of(value, shape, place=""):
-    """The first place where a document has not the shape, and what should be there; or None."""
-    if isinstance(shape, tuple):
-        return None if shape[1](value) else f"{place} is not {shape[0]}"
-    if not isinstance(value, type(shape)):
-        return f"{place or 'it'} is not {'an object' if isinstance(shape, dict) else 'a list'}"
-    if isinstance(shape, list):
-        parts = [(item, shape[0], f"{place}[{k}]") for k, item in enumerate(value)]
-    else:
-        parts = [(value.get(key), shape.get(EACH, shape.get(key)), f"{place}.{key}".lstrip("."))
-                 for key in (value if EACH in shape else shape)]
-    return next(filter(None, (fault_of(*part) for part in parts)), None)
-
-
 def load(folder):
     """The suite in a result folder, or None."""
-    path = os.path.join(folder, FILE)
-    if not os.path.exists(path):
-        return None
-    document = results.read_json(path)
-    if isinstance(document, dict):
-        document.setdefault("slabs", {})  # without our allocator there are none
-    fault = fault_of(document, SHAPE)
-    if fault:
-        raise results.BadInput(f"{path}: {fault}; measure again (scripts/allocators.py)")
-    return Suite(document)
+    document = shapes.read(os.path.join(folder, FILE), SHAPE, "scripts/allocators.py",
+                           {"slabs": {}})  # without our allocator there are none
+    return document and Suite(document)
 
 
 class Suite:
