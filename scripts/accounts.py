@@ -1,122 +1,189 @@
 #!/usr/bin/python3
-"""accounts.py - what the accounts cost, and how wrong each rule of crediting is.
+"""accounts.py - what the accounts cost, how wrong each rule of crediting is, what they take
+themselves, and what who reads them sees and costs.
 
-usage: scripts/accounts.py [--rounds N] [--ms N] [--operations N] [--json] [--build-dir DIR]
-Cost: nanoseconds a pair of malloc and free without accounts, with 16 bytes more, and counted under
-each rule, in turns (bench/accounts/cost.c); medians, and the difference to none round by round with
-its exact interval. Errors: rows that differ from books kept by brute force, where half of all frees
-are of others' blocks (stress/accounts/oracle_test.c). Exit 0: measured. 1: something could not be.
-2: bad usage or no build.
+usage: scripts/accounts.py [--long | --quick] [--out DIR] [--only CASE,CASE] [--rounds N]
+The cases of accounts_cases.py are launched in rounds, cases and rules in random order. Writes
+accounts.json (every launch's numbers) into the result folder and prints tables and bars;
+scripts/report.py draws the chapter "The accounts". scripts/run measures the short suite. Exit 0:
+every launch succeeded. 1: some failed. 2: bad usage or no build.
 """
 
 import json
 import os
-import re
+import random
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 
+import accounts_cases
+import accounts_results
 import commandline
-import stats
-import summary
+import machine
+import malloc_instructions
+import malloc_peers
+import measure
+import results
+from progress import Progress
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SHAPES = ((1, False), (2, False), (2, True))
-RULES = ("exact", "freer", "global")
-ALLOWED_NS, ALLOWED_SHARE = 5.0, 0.15
-ERRORS = re.compile(r"rows wrong (\d+) of (\d+), below zero (\d+), bytes credited to others (\d+)\n"
-                    r"cells read meanwhile (\d+), below zero (\d+)")
+LIMIT_S = 120
 
 
-def cost(program, threads, foreign, rounds, ms):
-    """{way: [ns a pair, by round]}"""
-    words = [program, f"--threads={threads}", f"--rounds={rounds}", f"--ms={ms}"]
-    done = subprocess.run(words + ["--foreign"] * foreign, capture_output=True, text=True,
-                          timeout=600, check=True)
-    return json.loads(done.stdout)["ways"]
+def make_plan(cases, rounds, seed):
+    """The launches in order: rounds, in each the cases shuffled, in each its ways. rounds: {group:
+    how many}."""
+    source = random.Random(seed)
+    launches = []
+    for number in range(1, max(rounds.values()) + 1):
+        turn = [case for case in cases if number <= rounds[case.group]]
+        source.shuffle(turn)
+        for case in turn:
+            order = list(accounts_cases.ways(case))
+            source.shuffle(order)
+            launches += [{"number": 0, "round": number, "case": case.name, "way": way,
+                          "status": "planned"} for way in order]
+    for position, launch in enumerate(launches):
+        launch["number"] = position + 1
+    return launches
 
 
-def added(ways, way):
-    """(median of what counting adds to a pair in ns, its interval or None)."""
-    differences = [a - b for a, b in zip(ways[way], ways["none"])]
-    return stats.median(differences), stats.drawn_interval(stats.samples_of(differences))
+def facts_of(cases):
+    """What the document says of its cases."""
+    return {case.name: {key: value for key, value in case._asdict().items() if key != "name"}
+            for case in cases}
 
 
-def verdict(ways):
-    """Is the larger of 5 ns and 15 % kept? By the interval; undecided where it spans the bar."""
-    bar = max(ALLOWED_NS, ALLOWED_SHARE * stats.median(ways["none"]))
-    middle, interval = added(ways, "exact")
-    if interval is None or interval[0] <= bar < interval[1]:
-        return "undecided", bar, middle
-    return ("met" if interval[1] <= bar else "not met"), bar, middle
+def run_launch(launch, size, build_dir, folder):
+    """Run a process; the launch has its numbers then, or the reason why it has none."""
+    case, begin = accounts_cases.BY_NAME[launch["case"]], time.monotonic()
+    words, more = accounts_cases.command(case, launch["way"], size, build_dir, launch["round"])
+    environment = {**os.environ, "LC_ALL": "C", "LD_PRELOAD": "", **more, "PFS_MEM_DIR": folder}
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, env=environment, timeout=LIMIT_S,
+                              check=False)
+        said = done.stderr.strip().splitlines()
+        if done.returncode and case.group != "errors":  # there it is what was found
+            raise ValueError(f"exit {done.returncode}: {said[-1] if said else 'no message'}")
+        launch.update(values=accounts_cases.values(case, launch["way"], done.stdout),
+                      status="done")
+    except subprocess.TimeoutExpired:
+        launch.update(status="failed", reason=f"no end after {LIMIT_S} s")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        launch.update(status="failed", reason=str(error) or type(error).__name__)
+    launch["seconds"] = round(time.monotonic() - begin, 3)
 
 
-def errors(program, rule, operations):
-    """What the oracle's books say of a rule."""
-    done = subprocess.run([program, rule, "8", str(operations), "1"], capture_output=True,
-                          text=True, timeout=600, check=False)
-    found = ERRORS.search(done.stdout)
-    if done.returncode or not found:
-        raise subprocess.CalledProcessError(done.returncode, program, done.stdout, done.stderr)
-    names = ("wrong", "rows", "below", "bytes", "reads", "reads_below")
-    return dict(zip(names, (int(group) for group in found.groups())))
+def run_plan(launches, size, build_dir, folder):
+    """All launches, one after the other."""
+    rest = [accounts_cases.ESTIMATE_S[accounts_cases.BY_NAME[l["case"]].group] for l in launches]
+    progress = Progress(len(launches), sum(rest))
+    for k, launch in enumerate(launches):
+        progress.show(k, sum(rest[:k]), f"{launch['case']} {launch['way']}")
+        run_launch(launch, size, build_dir, folder)
+        if launch["status"] == "failed":
+            progress.say(f"accounts: {launch['case']} {launch['way']} failed: {launch['reason']}")
+    progress.show(len(launches), sum(rest), "measured")
+    progress.end()
 
 
-def cost_rows(measured):
-    """One row for each shape: ns a pair without, what 16 bytes add, and each rule."""
-    rows = []
-    for (threads, foreign), ways in measured:
-        row = [f"{threads} thread{'s' * (threads > 1)}{', foreign frees' * foreign}",
-               f"{stats.median(ways['none']):.1f}"]
-        for way in ("header",) + RULES:
-            middle, interval = added(ways, way)
-            spread = f" ({interval[0]:+.1f} to {interval[1]:+.1f})" if interval else ""
-            row.append(f"{middle:+.1f}{spread}")
-        rows.append(row)
-    return rows
+def count_instructions(document, build_dir, folder):
+    """Instructions of a call without and with counting, where they can be counted."""
+    found = [malloc_peers.Allocator(name, accounts_cases.library(build_dir, kind), "")
+             for name, kind in (("not counted", "none"), ("counted", "counted"))]
+    try:
+        counter = malloc_peers.program(build_dir, "count")
+    except results.BadInput as problem:
+        document["missing"]["instructions"] = str(problem)
+        return
+    counted, failed = malloc_instructions.count_all(counter, found, malloc_instructions.SHORT,
+                                                    {"PFS_MEM_DIR": folder})
+    document["instructions"] = counted
+    document["missing"].update({f"instructions, {name}": why for name, why in failed.items()})
+
+
+def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None):
+    """Measure and write accounts.json; the document. rounds: None, or as many for all."""
+    cases = [case for case in accounts_cases.CASES if not only or case.name in only]
+    for case in cases:  # what is not built is said before anything is measured
+        for way in accounts_cases.ways(case):
+            accounts_cases.command(case, way, accounts_cases.SIZES[kind], build_dir, 1)
+    planned = accounts_cases.LAUNCHES.get(kind, {})
+    groups = {case.group: rounds or planned.get(case.group, 1) for case in cases}
+    document = {"format": 1, "kind": kind, "seed": seed, "complete": False,
+                "machine": machine.describe(TOP, build_dir), "missing": {},
+                "cases": facts_of(cases),
+                "launches": make_plan(cases, groups, seed), "instructions": {}}
+    # The boxes: in memory where there is such a file system, as they are without being asked.
+    shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    work = tempfile.mkdtemp(prefix="pfs-accounts-", dir=shared)
+    try:
+        run_plan(document["launches"], accounts_cases.SIZES[kind], build_dir, work)
+        if not only:
+            count_instructions(document, build_dir, work)
+        document["complete"] = all(l["status"] == "done" for l in document["launches"])
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        results.write_json(os.path.join(folder, accounts_results.FILE), document)
+    return document
+
+
+def report_missing(document):
+    """What was left out or failed, on stderr; the number of failures."""
+    malloc_peers.say_missing("accounts", document["missing"])
+    failed = [l for l in document["launches"] if l["status"] != "done"]
+    if failed:
+        print(f"accounts: {len(failed)} of {len(document['launches'])} launches failed",
+              file=sys.stderr)
+    return len(failed)
+
+
+def arguments_of(argv):
+    """The parsed command line."""
+    parser = commandline.Parser(prog="scripts/accounts.py", description="Measure what the accounts "
+                                "cost, how wrong each rule is, what they take, and who reads.")
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument("--long", action="store_true", help="longer slices, more launches (4 "
+                        "minutes); for conclusions")
+    extent.add_argument("--quick", action="store_true", help="a smoke run, each case once")
+    parser.add_argument("--out", metavar="DIR", help="the result folder (default: "
+                        "results/local/<time>-<host>)")
+    parser.add_argument("--rounds", type=measure.positive, metavar="N", help="launches of each "
+                        "case")
+    parser.add_argument("--only", metavar="CASE,CASE", help="of " + ", ".join(
+        accounts_cases.BY_NAME))
+    parser.add_argument("--seed", type=int, default=None, help="of the order (default: the time)")
+    parser.add_argument("--build-dir", default=os.path.join(TOP, "build"), metavar="DIR",
+                        help="where the builds are (default build)")
+    arguments = parser.parse_args(argv)
+    arguments.only = arguments.only.split(",") if arguments.only else None
+    for name in arguments.only or ():
+        if name not in accounts_cases.BY_NAME:
+            parser.error(f"unknown case '{name}'; see --help")
+    return arguments
 
 
 def main(argv=None):
     """The command."""
-    parser = commandline.Parser(prog="scripts/accounts.py", description="What the accounts cost, "
-                                "and how wrong each rule of crediting is.")
-    parser.add_argument("--rounds", type=int, default=11, help="slices of each way (default 11)")
-    parser.add_argument("--ms", type=int, default=50, help="a slice (default 50)")
-    parser.add_argument("--operations", type=int, default=4000000, help="of the oracle")
-    parser.add_argument("--json", action="store_true", help="print JSON, not tables")
-    parser.add_argument("--build-dir", default=os.path.join(TOP, "build"))
-    arguments = parser.parse_args(argv)
-    for name in ("rounds", "ms", "operations"):
-        if getattr(arguments, name) < 1:
-            parser.error(f"--{name} {getattr(arguments, name)}: must be at least 1")
-    release = os.path.join(arguments.build_dir, "release")
-    bench = os.path.join(release, "bench", "accounts", "pfs-accounts-cost")
-    oracle = os.path.join(release, "stress", "accounts", "accounts_oracle_test")
-    for program in (bench, oracle):
-        if not os.access(program, os.X_OK):
-            parser.error(f"no {program}: build the preset release first")
-    try:
-        measured = [(shape, cost(bench, *shape, arguments.rounds, arguments.ms))
-                    for shape in SHAPES]
-        wrong = {rule: errors(oracle, rule, arguments.operations) for rule in RULES}
-    except (subprocess.SubprocessError, OSError, ValueError) as error:
-        print(f"accounts.py: {error}", file=sys.stderr)
-        return 1
-    if arguments.json:
-        print(json.dumps({"cost": [{"threads": t, "foreign": f, "ways": w}
-                                   for (t, f), w in measured], "errors": wrong}, indent=1))
-        return 0
-    print(summary.aligned(["ns a pair", "none", "16 bytes more", *RULES], cost_rows(measured)))
-    for (threads, foreign), ways in measured:
-        says, bar, middle = verdict(ways)
-        print(f"{says:12s}  {threads} thread{'s' * (threads > 1)}{', foreign frees' * foreign}: "
-              f"counting adds {middle:.1f} ns a pair, {bar:.1f} are allowed")
-    print()
-    print(summary.aligned(["rule", "rows wrong", "below zero", "bytes credited to others",
-                           "reads below zero"],
-                          [[rule, f"{e['wrong']} of {e['rows']}", str(e["below"]), str(e["bytes"]),
-                            f"{e['reads_below']} of {e['reads']}"] for rule, e in wrong.items()]))
-    return 0
+    arguments = arguments_of(argv)
+    folder = arguments.out or measure.default_folder()
+    measure.must_be_writable(folder)
+    signal.signal(signal.SIGTERM, measure.interrupt)
+    kind = "long" if arguments.long else "quick" if arguments.quick else "short"
+    document = measure_suite(folder, kind, arguments.build_dir,
+                             int(time.time()) if arguments.seed is None else arguments.seed,
+                             arguments.rounds, arguments.only)
+    if not os.path.exists(os.path.join(folder, "machine.json")):
+        results.write_json(os.path.join(folder, "machine.json"), document["machine"])
+    failed = report_missing(document)
+    print(accounts_results.text(accounts_results.Suite(document)))
+    print(json.dumps({"results": os.path.join(folder, accounts_results.FILE)}))
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    commandline.run(main, "accounts.py")
+    commandline.run(main, "accounts")

@@ -11,6 +11,7 @@ Exit 0: all keep to it. 1: one does not. 2: a file cannot be read.
 import os
 import sys
 
+import accounts_results
 import allocator_results
 import commandline
 import results
@@ -80,14 +81,16 @@ def check_folder(folder, schema):
 
     simulated = os.path.exists(os.path.join(folder, results.SIMULATED_FILE))
     plan = None
-    allocators = os.path.exists(os.path.join(folder, allocator_results.FILE))
-    if os.path.exists(os.path.join(folder, "plan.json")) or not (simulated or allocators):
+    chapters = [(name, kind) for name, kind in ((allocator_results.FILE, "allocators"),
+                                                (accounts_results.FILE, "accounts"))
+                if os.path.exists(os.path.join(folder, name))]
+    if os.path.exists(os.path.join(folder, "plan.json")) or not (simulated or chapters):
         plan = check("plan.json", "plan")
     check("machine.json", "machine")
     if simulated:
         check(results.SIMULATED_FILE, "simulated_file")
-    if allocators:
-        check(allocator_results.FILE, "allocators")
+    for name, kind in chapters:
+        check(name, kind)
     for launch in plan["launches"] if plan else []:
         if launch["status"] == "done":
             check(launch["file"], "benchmark_file")

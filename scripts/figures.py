@@ -3,6 +3,7 @@
 A figure function takes results and returns a Figure, or None where the data is missing.
 """
 
+import accounts_figures
 import allocator_figures
 import charts
 import figure_parts as parts
@@ -426,6 +427,7 @@ FIGURES = {
     "allocator-idle": allocator_figures.idle,
     "allocator-cpu": allocator_figures.cpu,
     "allocator-peak": allocator_figures.peak,
+    **accounts_figures.FIGURES,
 }
 
 
@@ -435,8 +437,9 @@ def make(results, names=None):
     for name in names or FIGURES:
         figure = FIGURES[name](results)
         if figure is None:
-            # A grid simulates what it was asked for; that is no gap. Nor are allocators.
-            if names or (results.is_real() and not name.startswith(("sim-", "allocator-"))):
+            # A grid simulates what it was asked for; that is no gap. Nor are other chapters.
+            if names or (results.is_real() and
+                         not name.startswith(("sim-", "allocator-", "accounts-"))):
                 missing.append(name)
         else:
             made.append(figure)

@@ -31,23 +31,25 @@ def parse(text):
     return found
 
 
-def count(program, allocator, cases, cpu):
-    """(what was counted, why not more). On one CPU: a step between two is four times as slow."""
+def count(program, allocator, cases, cpu, more=None):
+    """(what was counted, why not more). On one CPU: a step between two is four times as slow.
+    more: in the environment."""
     preload = [f"--preload={allocator.library}"] if allocator.library else []
     try:
         done = subprocess.run(["taskset", "-c", str(cpu), program, *preload, *cases],
-                              capture_output=True, text=True, timeout=300, check=False)
+                              capture_output=True, text=True, timeout=300, check=False,
+                              env={**os.environ, **(more or {})})
     except (OSError, subprocess.TimeoutExpired) as error:
         return {}, str(error)
     said = done.stderr.strip().splitlines()
     return parse(done.stdout), (said or [f"exit {done.returncode}"])[-1] if done.returncode else ""
 
 
-def count_all(program, allocators, cases):
+def count_all(program, allocators, cases, more=None):
     """({allocator: what was counted}, {allocator: why not}); as many at once as there are CPUs."""
     cpus = sorted(os.sched_getaffinity(0))
     with ThreadPoolExecutor(len(cpus)) as pool:
-        jobs = {a.name: pool.submit(count, program, a, cases, cpus[k % len(cpus)])
+        jobs = {a.name: pool.submit(count, program, a, cases, cpus[k % len(cpus)], more)
                 for k, a in enumerate(allocators)}
     counted = {name: job.result()[0] for name, job in jobs.items()}
     return counted, {name: job.result()[1] for name, job in jobs.items() if job.result()[1]}

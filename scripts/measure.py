@@ -294,6 +294,17 @@ def measure_allocators(folder, arguments, seed):
     return 0
 
 
+def measure_accounts(folder, arguments, seed):
+    """The short suite of the accounts: how many launches failed. As with the allocators."""
+    import accounts  # which is a command of its own
+    try:
+        return accounts.report_missing(accounts.measure_suite(
+            folder, "quick" if arguments.quick else "short", arguments.build_dir, seed))
+    except results.BadInput as problem:
+        print(f"run: no account is measured: {problem}", file=sys.stderr)
+    return 0
+
+
 def main(argv=None):
     """The command."""
     arguments = arguments_of(argv)
@@ -336,7 +347,10 @@ def main(argv=None):
         return 130
     plan["complete"] = failed == 0
     write_plan(folder, plan)
-    failed_runs = 0 if arguments.growth else measure_allocators(folder, arguments, seed)
+    failed_runs = 0
+    if not arguments.growth:
+        failed_runs += measure_allocators(folder, arguments, seed)
+        failed_runs += measure_accounts(folder, arguments, seed)
     failed_runs += simulate(folder, arguments)
     status = report(folder)
     if failed:

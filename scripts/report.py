@@ -12,6 +12,7 @@ import os
 import shlex
 from html import escape
 
+import accounts_results
 import against
 import allocator_results
 import claims
@@ -180,9 +181,32 @@ def drawn_html(found, made):
     return "".join(figure_html(figure, found.paths) for figure in made)
 
 
-def is_of_allocators(figure):
-    """Does the figure stand in the chapter about allocators?"""
-    return figure.name.startswith("allocator-")
+def accounts_html(found, made):
+    """The chapter "The accounts"; empty where none were measured."""
+    suite = found.accounts
+    if suite is None:
+        return ""
+    shown = "<br>".join(table_html(*table) for table in accounts_results.tables(suite))
+    gone = "".join(f"<li>Left out: {escape(name)}: {escape(why)}</li>"
+                   for name, why in suite.document["missing"].items())
+    failed = sum(1 for l in suite.document["launches"] if l["status"] != "done")
+    gone += f'<li class="missed">{failed} launches failed.</li>' if failed else ""
+    return ('<section class="page"><h2 id="accounts">The accounts</h2>'
+            '<p class="lead">Every block counted for the thread, account and instrument whose it '
+            "is. Rules: exact credits where it was debited; freer credits who frees (MySQL 5.7, "
+            "MariaDB), global the thread or else nobody in particular (MySQL 8.0). Measured anew "
+            "by <code>scripts/accounts.py</code>.</p>"
+            f'{bars_html(accounts_results.bars(suite))}<br><ul class="says">{gone}</ul>'
+            f'<div class="grid">{drawn_html(found, made)}</div>'
+            f'<br>{shown}<p class="lead">CPU time is that of the threads that count: others that '
+            "want the CPUs do not show in it. Instructions: single-stepped, loop and PLT included "
+            "(8 of a pair), locked ones in brackets.</p></section>")
+
+
+def chapter_of(figure):
+    """The chapter in which a figure stands; none: among those of the containers."""
+    word = figure.name.split("-")[0]
+    return word if word in ("allocator", "accounts") else None
 
 
 def figure_html(figure, paths):
@@ -294,6 +318,10 @@ def says_html(made, found):
         bars = judge.tally(allocator_results.bars(found.allocators))
         lines.append(f'<li><a href="#allocator">Bars of the allocator: {judge.tally_text(bars)}'
                      "</a>.</li>")
+    if found.accounts:
+        bars = judge.tally(accounts_results.bars(found.accounts))
+        lines.append(f'<li><a href="#accounts">Bars of the accounts: {judge.tally_text(bars)}'
+                     "</a>.</li>")
     judged = [verdict for _, _, verdict in claims.judged(found) if verdict != judge.NOT_MEASURED]
     if judged:
         held, open_ones = (judged.count(word) for word in (judge.MET, judge.UNDECIDED))
@@ -307,8 +335,8 @@ def lead_html(found):
     """The machine and the time, in one line."""
     cpu = found.machine.get("cpu_model", "unknown CPU")
     when = found.machine.get("time", "time unknown")[:16].replace("T", " ")
-    if not found.values and found.allocators:
-        return escape(f"Allocators: {cpu}, {when}")
+    if not found.values and (found.allocators or found.accounts):
+        return escape(f"{'Allocators' if found.allocators else 'Accounts'}: {cpu}, {when}")
     if not found.is_real():
         return escape(f"Simulated: {'; '.join(found.machines()) or 'searches only'}; on {when}")
     return escape(f"{cpu}, {len(found.machine.get('cpus_allowed', [])) or '?'} CPUs, {when}")
@@ -340,8 +368,9 @@ def measured_html(found):
 def page(found, made, missing):
     """The whole document."""
     title = found.machine.get("host", "") or found.machine.get("cpu_model", "unknown CPU")
-    chapter = [figure for figure in made if is_of_allocators(figure)]
-    drawn = drawn_html(found, [figure for figure in made if not is_of_allocators(figure)])
+    chapters = {name: [figure for figure in made if chapter_of(figure) == name]
+                for name in (None, "allocator", "accounts")}
+    drawn = drawn_html(found, chapters[None])
     drawn = f'<h2>Figures</h2><div class="grid">{drawn}</div>' if drawn else ""
     style = PAGE_STYLE.replace("FONT", svg.FONT) + svg.style()
     raw = ('<p>Raw data: <a href="raw/">raw/</a>, <a href="plan.json">plan.json</a>, '
@@ -349,7 +378,8 @@ def page(found, made, missing):
            "process launch.</p>" if found.folder and found.is_real() else "")
     gone = f"<p>No data for: {escape(', '.join(missing))}.</p>" if missing else ""
     trust = (f"<h2>How far to trust it</h2>{trust_html(found)}{raw}" if found.is_real() else "")
-    where = "The machine" if found.is_real() or found.allocators else "The machine that simulated"
+    where = "The machine" if found.is_real() or found.allocators or found.accounts else \
+        "The machine that simulated"
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -358,7 +388,8 @@ def page(found, made, missing):
 <h1>Lock-free record containers: allocation policies compared</h1>
 <p class="lead">{lead_html(found)}</p>{trust_line_html(found)}
 <h2>What the figures say</h2>{says_html(made, found)}
-{measured_html(found)}{claims_html(found)}{allocator_html(found, chapter)}
+{measured_html(found)}{claims_html(found)}{allocator_html(found, chapters["allocator"])}
+{accounts_html(found, chapters["accounts"])}
 {drawn}{gone}
 <h2>{where}</h2><div class="grid"><div>{machine_html(found)}</div>{topology_html(found)}</div>
 {trust}
@@ -379,6 +410,8 @@ def print_tables(found):
         print()
     if found.allocators:
         print(allocator_results.text(found.allocators))
+    if found.accounts:
+        print(accounts_results.text(found.accounts))
     made = claims.table(found) if found.machines() else None
     if made:
         print(f"{found.simulated().stamp}; medians of the seeds")

@@ -152,6 +152,7 @@ class Results:
         self.missing = 0       # simulated jobs without a result
         self.stamp = ""        # what marks figures of a simulated machine
         self.allocators = None # allocator_results.Suite of the first folder that has one
+        self.accounts = None   # accounts_results.Suite, likewise
         self.seeds = False     # launches are seeds of a simulated machine
 
     def add(self, path):
@@ -164,8 +165,10 @@ class Results:
         plan_path = os.path.join(path, "plan.json")
         found = 0
         simulated = os.path.join(path, SIMULATED_FILE)
-        self.allocators = self.allocators or allocators_of(path)
-        if self.allocators:
+        allocators, accounts = chapters_of(path)
+        self.allocators = self.allocators or allocators
+        self.accounts = self.accounts or accounts
+        if allocators or accounts:
             found += 1
             self._add_machine(path)
         if os.path.exists(plan_path):
@@ -393,10 +396,11 @@ class Results:
         return (min(counts), max(counts)) if counts else (0, 0)
 
 
-def allocators_of(folder):
-    """What was measured of allocators in a result folder, or None."""
-    import allocator_results  # which builds on this module
-    return allocator_results.load(folder)
+def chapters_of(folder):
+    """What was measured of allocators and of the accounts in a result folder, each or None."""
+    import accounts_results  # which build on this module
+    import allocator_results
+    return allocator_results.load(folder), accounts_results.load(folder)
 
 
 def load(paths):

@@ -69,9 +69,13 @@ class Case(unittest.TestCase):
                 done = call("measure.py", "--out", result, "--seed", "7", "--repetitions", "6",
                             "--build-dir", self.build_dir())
                 self.assertEqual(done.returncode, 0, done.stderr)
+                import invented_accounts
                 import invented_allocators
-                with open(os.path.join(result, "allocators.json"), "w", encoding="utf-8") as file:
-                    json.dump(invented_allocators.document(), file)
+                for name, made_up in (("allocators", invented_allocators),
+                                      ("accounts", invented_accounts)):
+                    with open(os.path.join(result, f"{name}.json"), "w",
+                              encoding="utf-8") as file:
+                        json.dump(made_up.document(), file)
                 done = call("report.py", result)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 os.mkdir(made)
