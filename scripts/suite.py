@@ -100,7 +100,7 @@ SUITE = (
     Row("counts-others", "counted", "pair,handoff,storm,scan", "2,8,64", "0.9",
                          "compact", 30,        1,           False,
         only="index"),
-    Row("counts-replay", "counted", "replay",  "2,8",       "",
+    Row("counts-replay", "counted", "replay",  "2",         "",
                          "compact", 15,        1,           False,
         only="index"),
     Row("counts-tide",   "counted", "tide",    "2,8,64",    "",
