@@ -21,6 +21,9 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+#define LOCK_TRIES 100
+#define LOCK_PAUSE_US 1000
+
 static uint64_t round_up(uint64_t value, uint64_t to)
 {
 	return (value + to - 1) / to * to;
@@ -174,6 +177,19 @@ static bool open_folder(const char *folder, struct pfs_message *message)
 	return fits;
 }
 
+/* Who lists boxes has it for a moment, if he has found it already. */
+static bool lock_new(int file)
+{
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (flock(file, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return false;
+		(void)usleep(LOCK_PAUSE_US);
+	}
+	return false;
+}
+
 /* A new file in the place of what an earlier image of this process left; locked. */
 static int new_file(const char *path, uint64_t bytes, struct pfs_message *message)
 {
@@ -184,7 +200,7 @@ static int new_file(const char *path, uint64_t bytes, struct pfs_message *messag
 				      path, strerror(errno));
 		return -1;
 	}
-	if (ftruncate(file, (off_t)bytes) != 0 || flock(file, LOCK_EX | LOCK_NB) != 0) {
+	if (ftruncate(file, (off_t)bytes) != 0 || !lock_new(file)) {
 		(void)pfs_message_set(message, PFS_NO_MEMORY,
 				      "the box %s cannot have %llu bytes (%s)", path,
 				      (unsigned long long)bytes, strerror(errno));
@@ -325,6 +341,7 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 			folder = usual;
 		if (!open_folder(folder, message))
 			return PFS_BAD_CONFIG;
+		pfs_box_prune(folder);
 		pfs_box_name(self->path, sizeof(self->path), folder, (uint32_t)getpid(),
 			     pfs_box_start_ticks((uint32_t)getpid()));
 	}

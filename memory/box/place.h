@@ -18,4 +18,10 @@ void pfs_box_name(char *path, size_t path_bytes, const char *folder, uint32_t pi
 /* Field 22 of /proc/PID/stat: when it began, in ticks since the boot; 0: there is no such one. */
 uint64_t pfs_box_start_ticks(uint32_t pid);
 
+/*
+ * pfs_box_prune - of the boxes whose programs died only the newest stay: 32, or as many as
+ * PFS_MEM_KEEP_DEAD says. Not those of the last 10 seconds.
+ */
+void pfs_box_prune(const char *folder);
+
 #endif

@@ -121,8 +121,11 @@ void pfs_start_handlers(void)
 {
 	static _Atomic(uint32_t) is_done;
 	uint32_t before = 0;
-	if (pfs_cas_relaxed(&is_done, &before, 1)) /* relaxed: only who is first counts */
-		(void)pthread_atfork(prepare, in_parent, in_child);
+	if (!pfs_cas_relaxed(&is_done, &before, 1)) /* relaxed: only who is first counts */
+		return;
+	if (pfs_start_handlers_inside != NULL)
+		pfs_start_handlers_inside();
+	(void)pthread_atfork(prepare, in_parent, in_child);
 }
 
 __attribute__((constructor(101))) static void at_begin(void)

@@ -13,6 +13,10 @@ void pfs_start(void);
  * another library's handler that waits for a thread would wait for ever. Asks for memory. */
 void pfs_start_handlers(void);
 
+/* Of a library that has locks inside of the allocator's, and so registers ahead of it; others have
+ * none. */
+extern void pfs_start_handlers_inside(void) __attribute__((weak, visibility("hidden")));
+
 /* The calling thread has a cache now, which ends with it. */
 void pfs_start_thread(struct pfs_cache *cache);
 

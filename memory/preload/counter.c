@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "mapped.h"
 #include "memory/malloc/last.h"
 
 #define POOL_HOST "localhost"
@@ -113,8 +114,10 @@ static struct pfs_counter *counter_new(void)
 	}
 	if (has_key)
 		(void)pthread_setspecific(key, counter);
-	if (!counter->is_main)
+	if (!counter->is_main) {
+		pfs_mapped_stack();
 		pfs_ticker_wish();
+	}
 	return counter;
 }
 

@@ -20,6 +20,9 @@ extern struct pfs_program pfs_program;
 /* pfs_program_start - open the books, once. False: nothing is counted (now, if *later). */
 bool pfs_program_start(bool *later);
 
+/* The box, if there is one. */
+const struct pfs_box *pfs_program_box(void);
+
 /*
  * pfs_counter_enter - the calling thread goes into the accounts; it begins a life at first.
  *
@@ -41,6 +44,9 @@ void pfs_counter_look(struct pfs_counter *counter);
 /* pfs_site_key - the instrument of a caller; 0: none. Inside. */
 pfs_memory_key pfs_site_key(const void *caller);
 void pfs_sites_start(void);
+
+/* The name of a library, from its path: its soname without the version. */
+void pfs_site_module(char *name, size_t name_bytes, const char *path);
 
 /* Ticks: by a thread from the program's second one on; before that when a slow call meets them.
  * Inside; start: not with a lock of the program's that a new thread may need. */

@@ -16,6 +16,7 @@
 
 #include "containers/message.h"
 #include "counter.h"
+#include "mapped.h"
 #include "memory/malloc/start.h"
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -106,6 +107,19 @@ static void read_program_name(void)
 		(void)snprintf(pfs_program.name, sizeof(pfs_program.name), "program");
 }
 
+/* ---- the end ---- */
+
+/* Not of a vfork's child, whose memory is its parent's. */
+static void leave(void)
+{
+	uint32_t before = 0;
+	if (pfs_load_acquire(&is_on) == 0 || /* [M2] acquire, pairs with [M1] */
+	    (uint32_t)syscall(SYS_getpid) != owner_pid ||
+	    !pfs_cas_relaxed(&has_left, &before, 1)) /* relaxed: only who is first counts */
+		return;
+	pfs_books_leave(pfs_program.books);
+}
+
 /* ---- start ---- */
 
 /* Of the allocator, at a tick. */
@@ -119,6 +133,7 @@ static void describe(struct pfs_box_own *own)
 	own->dirty = counts.dirty + counts.muzzy;
 	own->metadata = counts.metadata;
 	own->mapped = counts.mapped;
+	pfs_measured(own);
 }
 
 /* With another rule than exact what a tag names is no cell: zeroes, of which nobody is the owner,
@@ -187,6 +202,7 @@ static void start(void)
 	pfs_counting.cells = cells;
 	pfs_counters_start();
 	pfs_sites_start();
+	(void)at_quick_exit(leave); /* the last, for it is the first */
 	owner_pid = (uint32_t)getpid();
 	(void)pthread_atfork(prepare, in_parent, in_child); /* the outermost: the last of all */
 	pfs_store_release(&is_on, 1); /* [M1] release, pairs with [M2] */
@@ -204,23 +220,18 @@ bool pfs_program_start(bool *later)
 	return pfs_load_acquire(&is_on) != 0; /* [M2] acquire, pairs with [M1] */
 }
 
-/* ---- the end ---- */
-
-/* Not of a vfork's child, whose memory is its parent's. */
-static void leave(void)
+const struct pfs_box *pfs_program_box(void)
 {
-	uint32_t before = 0;
-	if (pfs_load_acquire(&is_on) == 0 || /* [M2] acquire, pairs with [M1] */
-	    (uint32_t)syscall(SYS_getpid) != owner_pid ||
-	    !pfs_cas_relaxed(&has_left, &before, 1)) /* relaxed: only who is first counts */
-		return;
-	pfs_books_leave(pfs_program.books);
+	/* [M2] acquire, pairs with [M1] */
+	return pfs_load_acquire(&is_on) != 0 ? &pfs_program.books->box : NULL;
 }
 
 __attribute__((destructor(102))) static void at_end(void)
 {
 	struct pfs_counter *counter = pfs_counter_enter();
 	if (counter != NULL) {
+		if (pfs_program.books->config.keep) /* nobody else will ask */
+			pfs_measure();
 		pfs_memory_tick(pfs_program.books);
 		pfs_counter_leave(counter);
 	}

@@ -52,16 +52,16 @@ static pfs_memory_key register_name(const char *module, const char *what)
 /* ---- modules ---- */
 
 /* A soname without its version; a slash or what does not print would not do in a name. */
-static void name_module(struct module *module, const char *path)
+void pfs_site_module(char *name, size_t name_bytes, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *file = slash != NULL ? slash + 1 : path;
 	const char *so = strstr(file, ".so");
 	size_t length = so != NULL && so != file ? (size_t)(so - file) : strlen(file);
-	if (length >= sizeof(module->name))
-		length = sizeof(module->name) - 1;
-	memcpy(module->name, file, length);
-	module->name[length] = '\0';
+	if (length >= name_bytes)
+		length = name_bytes - 1;
+	memcpy(name, file, length);
+	name[length] = '\0';
 }
 
 static const char *end_of(const char *path)
@@ -100,7 +100,8 @@ static const struct module *add_module(const struct dl_find_object *found)
 	module->begin = (uintptr_t)found->dlfo_map_start;
 	module->end = (uintptr_t)found->dlfo_map_end;
 	(void)snprintf(module->path, sizeof(module->path), "%s", end_of(path));
-	name_module(module, path[0] != '\0' ? path : pfs_program.name);
+	pfs_site_module(module->name, sizeof(module->name),
+			path[0] != '\0' ? path : pfs_program.name);
 	module->key = register_name(module->name, "heap");
 	if (module->key == 0)
 		module->key = other_key;

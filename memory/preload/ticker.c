@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "counter.h"
+#include "mapped.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -56,6 +57,7 @@ static void *tick_on(void *unused)
 {
 	(void)unused;
 	pfs_counter_never();
+	pfs_mapped_stack();
 	(void)pthread_setname_np(pthread_self(), "pfsmem");
 	uint64_t due_ns = now_ns();
 	for (;;) {
@@ -67,6 +69,7 @@ static void *tick_on(void *unused)
 			due_ns -= pfs_program.tick_ms * NS_PER_MS;
 			continue;
 		}
+		pfs_measure();
 		pfs_memory_tick(pfs_program.books);
 		/* Each thread looks at its name, at its next calls. */
 		pfs_box_announce(pfs_program.books->control);
@@ -101,8 +104,10 @@ void pfs_ticker_if_time(void)
 	uint64_t last = pfs_load_relaxed(&last_ns); /* relaxed: the CAS decides */
 	if (last != 0 && now - last < pfs_program.tick_ms * NS_PER_MS)
 		return;
-	if (pfs_cas_relaxed(&last_ns, &last, now) && last != 0) /* relaxed: a clock */
-		pfs_memory_tick(pfs_program.books);
+	if (!pfs_cas_relaxed(&last_ns, &last, now) || last == 0) /* relaxed: a clock */
+		return;
+	pfs_measure();
+	pfs_memory_tick(pfs_program.books);
 }
 
 void pfs_ticker_last_life(void)
@@ -122,4 +127,5 @@ void pfs_ticker_child(void)
 	waiting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 	look_at_lives = false;
+	pfs_measure_child();
 }

@@ -139,6 +139,7 @@ struct option_of_run {
 };
 
 static const struct option_of_run options[] = {
+	{ "--keep-dead", "PFS_MEM_KEEP_DEAD", NULL, NULL }, /* ahead of what it begins with */
 	{ "--keep", "PFS_MEM_KEEP", "1", NULL },
 	{ "--by", "PFS_MEM_BY", NULL, "library site " },
 	{ "--rule", "PFS_MEM_RULE", NULL, "exact freer global " },
@@ -202,6 +203,8 @@ static int help(void)
 		     "      --rule RULE       exact (as without), freer, global\n"
 		     "      --tick-ms N       time between two ticks, 0 for none; without it 1000\n"
 		     "      --instruments N   room for so many; without it 250\n"
+		     "      --keep-dead N     of boxes whose programs died the newest N stay;\n"
+		     "                        without it 32\n"
 		     "      --dir FOLDER      where the box is\n");
 	return fflush(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;
 }

@@ -311,6 +311,9 @@ def ended(place):
                 place.mem("check", box)
                 expect("ended" in place.mem("list", "--format", "csv"), "it has not ended")
                 os.unlink(box)
+    quick = os.path.join(os.path.dirname(place.known), "mapper")
+    equal(place.start(quick, "quick", "6").wait(timeout=60), 6, "quick_exit: exit status")
+    equal(place.boxes(), [], "quick_exit: boxes")
 
 
 def one_line(done, what):
@@ -419,7 +422,7 @@ def outside(place, script, *flags):
         [os.path.join(top, "stress", "malloc", script), "--check", "--allocators", "pfs", "--pfs",
          os.path.join(build, "memory", "libpfsmem.so"), "--programs",
          os.path.join(build, "stress", "malloc"), *flags],
-        env={**place.environment, "PFS_MEM_KEEP": "1"}, check=False)
+        env={**place.environment, "PFS_MEM_KEEP": "1", "PFS_MEM_KEEP_DEAD": "100000"}, check=False)
     if done.returncode == 77:
         sys.exit(77)
     equal(done.returncode, 0, f"{script} {flags}")

@@ -111,7 +111,7 @@ void pfs_put_os(FILE *to, const struct pfs_report *self)
 	const struct pfs_answer *answer = &self->answers[PFS_ASK_OS];
 	struct sums sums = sums_of(answer);
 	pfs_put_figure(to, PFS_ASK_OS, false);
-	if (answer->row_count == 0 || sums.above <= 0) {
+	if (sums.above <= 0 || sums.resident <= 0) {
 		(void)fputs("<p class=\"lead\">Not known: no tick was written.</p>", to);
 	} else {
 		put_bar(to, answer, &sums);

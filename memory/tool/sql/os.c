@@ -1,10 +1,11 @@
 /*
- * os.c - memory_os: what is resident, and whose it is, in rows that add up.
+ * os.c - memory_os: what is resident, and whose it is, in rows that add up; memory_mapped: who maps
+ * memory itself.
  *
  * All rows whose PART_OF is 'resident' together are the row resident, by construction: what nobody
- * accounts for is the row unaccounted. It is below zero where memory is counted that was never
- * touched. Of a living program the system's numbers are of now and the program's of its last tick;
- * of a dead one all are of the last tick.
+ * accounts for is the row unaccounted. All are of the last tick, the system's numbers, too; those
+ * of now, of a living program, are the row resident_now. Before the first tick there is what the
+ * cells say, and what the system says now.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #include "session.h"
 
-#define ROWS_MAX 20
+#define ROWS_MAX 28
 
 struct row {
 	const char *name, *part_of, *note;
@@ -42,11 +43,10 @@ static uint64_t beyond(uint64_t whole, uint64_t part)
 	return whole > part ? whole - part : 0;
 }
 
-/* /proc/PID/status of a living program; what it said itself where that cannot be read. */
+/* /proc/PID/status of a living program. */
 static void ask_system(const struct pfs_box_info *info, struct system_says *says)
 {
 	char line[256];
-	uint64_t kilobytes;
 	(void)snprintf(line, sizeof(line), "/proc/%u/status", info->pid);
 	FILE *file = fopen(line, "re");
 	if (file == NULL)
@@ -56,26 +56,27 @@ static void ask_system(const struct pfs_box_info *info, struct system_says *says
 		if (at == NULL)
 			continue;
 		*at = '\0';
-		kilobytes = strtoull(at + 1, NULL, 10);
+		uint64_t bytes = strtoull(at + 1, NULL, 10) * 1024;
 		if (strcmp(line, "VmRSS") == 0)
-			says->rss = kilobytes * 1024;
+			says->rss = bytes;
 		else if (strcmp(line, "RssFile") == 0)
-			says->rss_file = kilobytes * 1024;
+			says->rss_file = bytes;
 		else if (strcmp(line, "RssShmem") == 0)
-			says->rss_shmem = kilobytes * 1024;
+			says->rss_shmem = bytes;
 	}
 	(void)fclose(file);
 }
 
 #define PART "resident"
 
+/* The library's own blocks are in what it allocated, so not beside it. */
 static void add_heap(struct sheet *sheet, const struct pfs_box_own *own)
 {
 	bool has_heap = own->allocated != 0;
 	add(sheet, "tracked", PART, true, own->tracked, "asked for, in blocks that are counted");
 	add(sheet, "headers", PART, true, own->headers, "in front of these blocks");
 	add(sheet, "rounding_and_uncounted", PART, has_heap,
-	    beyond(own->allocated, own->tracked + own->headers),
+	    beyond(own->allocated, own->tracked + own->headers + own->accounts),
 	    "rounding to the allocator's classes; blocks from before the start, not instrumented, "
 	    "or not enabled");
 	add(sheet, "allocator_cached", PART, has_heap, own->cached, "free, in threads' caches");
@@ -84,45 +85,107 @@ static void add_heap(struct sheet *sheet, const struct pfs_box_own *own)
 	add(sheet, "allocator_dirty", PART, has_heap, own->dirty,
 	    "free, not yet given back to the system");
 	add(sheet, "allocator_metadata", PART, has_heap, own->metadata, "the allocator's own");
+	add(sheet, "accounts_private", PART, true, own->accounts, "the accounts' other memory");
+}
+
+static int64_t sum_of(const struct sheet *sheet)
+{
+	uint64_t sum = 0;
+	for (int i = 0; i < sheet->count; i++)
+		if (sheet->rows[i].is_known)
+			sum += (uint64_t)sheet->rows[i].bytes;
+	return (int64_t)sum;
+}
+
+/* So far the sheet has what the heap's owners count; in memory is less of it, or more. */
+static void add_found(struct sheet *sheet, const struct pfs_box_own *own)
+{
+	bool is_found = own->measured_realtime_ns != 0;
+	int64_t more = (int64_t)(own->heap - (uint64_t)sum_of(sheet));
+	if (!is_found)
+		more = 0;
+	add(sheet, "heap_not_resident", PART, is_found, (uint64_t)(more < 0 ? more : 0),
+	    "below zero: of the rows above, what was never touched, or is swapped out");
+	add(sheet, "heap_tables", PART, is_found, (uint64_t)(more > 0 ? more : 0),
+	    "the allocator's page map");
+	add(sheet, "library_data", PART, is_found, own->library,
+	    "tables of the library that counts");
+	add(sheet, "program_mapped_resident", PART, is_found, own->program_mapped_resident,
+	    "mapped by the program and its libraries: memory_mapped says by which");
+	add(sheet, "stacks", PART, is_found, own->stacks,
+	    is_found ? "of threads that allocated, and the main one's" :
+		       "not known; in unaccounted");
+	add(sheet, "files_changed", PART, is_found, own->files_changed,
+	    "of files that are mapped, the program's own pages: .data, .bss");
+	add(sheet, "brk_heap", PART, is_found, own->brk, "by brk, past the allocator");
+}
+
+static const char *what_is_left(const struct pfs_box_own *own)
+{
+	if (own->measured_realtime_ns != 0)
+		return "memory of nobody that is known: the loader's, stacks of threads that never "
+		       "allocated, what changed meanwhile";
+	return own->allocated != 0 ?
+		       "stacks, memory that the program maps itself; below zero: counted memory "
+		       "that was never touched" :
+		       "stacks, what the allocator has beside the blocks that are counted; below "
+		       "zero: counted memory that was never touched";
+}
+
+/* No tick yet. */
+static struct pfs_box_own own_of_cells(const struct pfs_snapshot *snapshot)
+{
+	struct pfs_box_own own = { 0 };
+	struct pfs_row row;
+	for (uint64_t i = 0; pfs_snapshot_row(snapshot, PFS_TABLE_GLOBAL, i, &row); i++) {
+		own.tracked += (uint64_t)row.current_bytes;
+		own.blocks += (uint64_t)row.current_count;
+	}
+	return own;
+}
+
+static void add_system(struct sheet *sheet, const struct pfs_box_own *own,
+		       const struct system_says *says, const char *when)
+{
+	bool is_known = says->rss != 0;
+	add(sheet, "files_mapped", PART, is_known, says->rss_file,
+	    "programs, libraries, other files");
+	add(sheet, "shared_memory", PART, is_known, beyond(says->rss_shmem, own->box),
+	    "but for the box");
+	add(sheet, "unaccounted", PART, is_known, says->rss - (uint64_t)sum_of(sheet),
+	    what_is_left(own));
+	add(sheet, "resident", NULL, is_known, says->rss, when);
 }
 
 static void make_sheet(const struct pfs_snapshot *snapshot, struct sheet *sheet)
 {
-	const struct pfs_box_own *own = &snapshot->own;
-	struct system_says says = { own->rss, own->rss_file, own->rss_shmem };
-	const char *when = "as the system said at the last tick";
-	int64_t sum = 0;
-	if (snapshot->info.is_live) {
-		ask_system(&snapshot->info, &says);
-		when = "as the system says now; the program's own numbers are of its last tick";
+	struct pfs_box_own own = snapshot->own;
+	struct system_says now = { 0 }, says = { own.rss, own.rss_file, own.rss_shmem };
+	bool is_live = snapshot->info.is_live;
+	if (is_live)
+		ask_system(&snapshot->info, &now);
+	if (!snapshot->has_own) {
+		own = own_of_cells(snapshot);
+		says = now;
 	}
-	add_heap(sheet, own);
-	add(sheet, "box", PART, true, own->box, "the accounts' file");
-	add(sheet, "accounts_private", PART, true, own->accounts, "the accounts' other memory");
-	add(sheet, "files_mapped", PART, true, says.rss_file, "programs, libraries, other files");
-	add(sheet, "shared_memory", PART, true, beyond(says.rss_shmem, own->box),
-	    "but for the box");
-	add(sheet, "stacks", PART, false, 0, "not known; in unaccounted");
-	for (int i = 0; i < sheet->count; i++)
-		if (sheet->rows[i].is_known)
-			sum = (int64_t)((uint64_t)sum + (uint64_t)sheet->rows[i].bytes);
-	add(sheet, "unaccounted", PART, true, says.rss - (uint64_t)sum,
-	    own->allocated != 0 ?
-		    "stacks, memory that the program maps itself; below zero: counted memory that "
-		    "was never touched" :
-		    "stacks, what the allocator has beside the blocks that are counted; below "
-		    "zero: counted memory that was never touched");
-	add(sheet, "resident", NULL, true, says.rss, when);
-	add(sheet, "allocator_mapped", NULL, own->mapped != 0, own->mapped,
+	add_heap(sheet, &own);
+	add_found(sheet, &own);
+	add(sheet, "box", PART, snapshot->has_own, own.box, "the accounts' file");
+	add_system(sheet, &own, &says, snapshot->has_own ? "as the system said at the last tick" :
+				       is_live ? "as the system says now: there was no tick yet" :
+						 "not known: there was no tick");
+	add(sheet, "resident_now", NULL, is_live && now.rss != 0, now.rss,
+	    "as the system says now; all else is of the last tick");
+	add(sheet, "program_mapped", NULL, own.measured_realtime_ns != 0, own.program_mapped,
 	    "addresses, resident or not");
-	add(sheet, "blocks", NULL, true, own->blocks, "not bytes: how many are counted");
+	add(sheet, "allocator_mapped", NULL, own.mapped != 0, own.mapped,
+	    "addresses, resident or not");
+	add(sheet, "blocks", NULL, true, own.blocks, "not bytes: how many are counted");
 }
 
 static uint64_t os_limit(const struct pfs_cursor *cursor)
 {
 	struct pfs_cursor *self = (struct pfs_cursor *)cursor;
-	if (!self->snapshot->has_own)
-		return 0; /* no tick yet */
 	if (self->own == NULL) {
 		self->own = calloc(1, sizeof(struct sheet));
 		if (self->own != NULL)
@@ -153,5 +216,36 @@ const struct pfs_table pfs_sql_os = {
 	.name = "memory_os", .schema = "pfs",
 	.columns = "NAME VARCHAR(64) NOT NULL, BYTES BIGINT, PART_OF VARCHAR(64), "
 		   "NOTE VARCHAR(256)",
+	.parts = PFS_SNAPSHOT_ROWS,
 	.row_limit = os_limit, .there = os_there, .value = os_value
+};
+
+/* ---- memory_mapped ---- */
+
+static uint64_t mapped_limit(const struct pfs_cursor *cursor)
+{
+	return cursor->snapshot->mapper_count;
+}
+
+static bool mapped_there(struct pfs_cursor *cursor, uint64_t *row)
+{
+	return cursor->snapshot->mappers[*row].ranges != 0;
+}
+
+static void mapped_value(struct pfs_cursor *cursor, int column, sqlite3_context *context)
+{
+	const struct pfs_box_mapper *one = &cursor->snapshot->mappers[cursor->row];
+	if (column == 0)
+		pfs_result_text(context, one->name);
+	else
+		pfs_result_number(context, column == 1 ? one->ranges :
+					   column == 2 ? one->mapped :
+							 one->resident);
+}
+
+const struct pfs_table pfs_sql_mapped = {
+	.name = "memory_mapped", .schema = "pfs",
+	.columns = "NAME VARCHAR(128) NOT NULL, RANGES BIGINT NOT NULL, "
+		   "MAPPED_BYTES BIGINT NOT NULL, RESIDENT_BYTES BIGINT NOT NULL",
+	.row_limit = mapped_limit, .there = mapped_there, .value = mapped_value
 };

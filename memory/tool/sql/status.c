@@ -169,6 +169,7 @@ static const struct variable status[] = {
 	{ "Pfs_box_ticks", ticks, 0 },
 	{ "Pfs_cells_lost", NULL, PFS_LOST_CELLS },
 	{ "Pfs_frees_from_before", NULL, PFS_LOST_FOREIGN },
+	{ "Pfs_mapped_lost", NULL, PFS_LOST_MAPPED },
 	{ "Pfs_memory_lost", NULL, PFS_LOST_MEMORY },
 	{ "Pfs_rows_missed", rows_missed, 0 },
 	{ "Threads_connected", threads_connected, 0 },

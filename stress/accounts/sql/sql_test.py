@@ -281,7 +281,12 @@ class Objects(Case):
         """memory_os: its rows are what is resident; memory_history: the tick's."""
         live, database = self.start()
         one = live.do("begin", "one", "al", "h1", "YES")
-        self.assertEqual(database.execute("SELECT * FROM memory_os").fetchall(), [])
+        number = live.do("alloc", one, "memory/a/first", 500)
+        before = dict(database.execute("SELECT NAME, BYTES FROM memory_os").fetchall())
+        self.assertEqual((before["tracked"], before["blocks"]), (500, 1)) # there was no tick yet
+        self.assertEqual(before["resident"], before["resident_now"])
+        self.assertGreater(before["resident"], 1 << 19)
+        live.do("free", one, number)
         for i in range(3):
             live.do("alloc", one, f"memory/a/{i}", 1000 * (i + 1))
             live.do("tick")
@@ -291,6 +296,8 @@ class Objects(Case):
                 "(SELECT BYTES FROM memory_os WHERE NAME = 'resident')").fetchone(), (1,))
             self.assertEqual(database.execute("SELECT BYTES FROM memory_os WHERE NAME = 'tracked'"
                                               ).fetchone(), (6000,))
+            self.assertEqual(database.execute("SELECT BYTES FROM memory_os WHERE NAME = 'headers'"
+                                              ).fetchone(), (3 * 16,))
             self.assertEqual(database.execute("SELECT TICK, KIND, NAME, BYTES FROM memory_history "
                                               "WHERE TICK >= 2").fetchall(), [
                 (2, "total", "tracked", 3000), (2, "instrument", "memory/a/1", 2000),

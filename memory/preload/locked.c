@@ -1,0 +1,60 @@
+/*
+ * locked.c - mlockall of the program: all its memory but the box and the library's tables, whose
+ * pages are mostly never needed, and would all be resident.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "areas.h"
+#include "counter.h"
+#include "mapped.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+#ifndef MCL_ONFAULT
+#define MCL_ONFAULT 4
+#endif
+
+static bool is_box(const struct pfs_area *area, const struct pfs_box *box)
+{
+	return area->begin >= (uintptr_t)box->base &&
+	       area->end <= (uintptr_t)box->base + box->bytes;
+}
+
+/* What cannot be locked (pages without access) is passed over, as the system does. So are the
+ * library's tables, which are mostly never touched, and locked where they are. */
+static void lock_area(const struct pfs_area *area, void *box)
+{
+	bool is_table = area->is_writable && pfs_mapped_is_library(area->begin);
+	if (area->has_access && !is_table && !is_box(area, box))
+		(void)syscall(SYS_mlock, area->begin, area->end - area->begin);
+}
+
+/* Lock what comes, when it is touched; let the box be; and only then ask for all the rest. */
+static int lock_but(const struct pfs_box *box, int flags)
+{
+	char text[4096];
+	if (syscall(SYS_mlockall, flags | MCL_ONFAULT) != 0)
+		return -1;
+	int errno_before = errno;
+	(void)syscall(SYS_munlock, box->base, box->bytes);
+	if ((flags & MCL_ONFAULT) == 0) {
+		(void)pfs_areas_read(text, sizeof(text), lock_area, (void *)box);
+		if ((flags & MCL_FUTURE) != 0)
+			(void)syscall(SYS_mlockall, MCL_FUTURE);
+	}
+	errno = errno_before;
+	return 0;
+}
+
+PUBLIC int mlockall(int flags)
+{
+	const struct pfs_box *box = pfs_program_box();
+	if (box == NULL || (flags & MCL_CURRENT) == 0)
+		return (int)syscall(SYS_mlockall, flags);
+	return lock_but(box, flags);
+}

@@ -1,0 +1,287 @@
+/*
+ * mapped.c - mmap, munmap and mremap of the program; see mapped.h.
+ *
+ * They may be called from anywhere: from a signal handler, ahead of the start, while the world is
+ * stopped by a collector's signals. So the table is changed with all signals blocked, takes no
+ * memory, and its lock is the innermost of all: at a fork it is taken last, which is why its
+ * handlers are the first. The system is called outside of it. What goes is taken out of the table
+ * before the call, what comes is put in behind it: so nobody else's is ever taken out.
+ */
+#define _GNU_SOURCE
+#include "mapped.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "counter.h"
+#include "memory/malloc/start.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+#define RANGES_MAX 16384u
+#define OTHER 0u /* the mapper of who has no file, and of those that find no room */
+
+/* Of glibc 2.35 and later. Without it all callers are one. */
+extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
+
+/* The library itself, as the linker knows it. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+/* Who maps: a library that is loaded, or was. */
+struct mapper {
+	char name[80]; /* empty: the program */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(uintptr_t) owner; /* of lock: a mark of the thread; 0: none */
+static _Thread_local char mark __attribute__((tls_model("initial-exec")));
+static struct pfs_range known[RANGES_MAX] PFS_SELDOM;
+static struct pfs_ranges ranges = { .range = known, .max = RANGES_MAX }; /* lock */
+static struct mapper mappers[PFS_BOX_MAPPERS_MAX] PFS_SELDOM = { 0 };    /* lock */
+static uint32_t mapper_count = 1;                                        /* lock */
+
+/* ---- the lock ---- */
+
+struct held {
+	uint64_t signals;
+	bool is_nested; /* in a fork: the thread has it already */
+};
+
+static struct held hold(void)
+{
+	struct held held = { .is_nested = false };
+	uint64_t all = UINT64_MAX;
+	(void)syscall(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &held.signals, sizeof(all));
+	/* [M6] acquire, pairs with [M5] */
+	held.is_nested = pfs_load_acquire(&owner) == (uintptr_t)&mark;
+	if (held.is_nested)
+		return held;
+	(void)pthread_mutex_lock(&lock);
+	pfs_store_release(&owner, (uintptr_t)&mark); /* [M5] release, pairs with [M6] */
+	return held;
+}
+
+static void let_go(const struct held *held)
+{
+	if (!held->is_nested) {
+		pfs_store_release(&owner, 0); /* [M5] release, pairs with [M6] */
+		(void)pthread_mutex_unlock(&lock);
+	}
+	(void)syscall(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &held->signals, NULL,
+		      sizeof(held->signals));
+}
+
+static void prepare(void)
+{
+	(void)pthread_mutex_lock(&lock);
+	pfs_store_release(&owner, (uintptr_t)&mark); /* [M5] release, pairs with [M6] */
+}
+
+static void in_parent(void)
+{
+	pfs_store_release(&owner, 0); /* [M5] release, pairs with [M6] */
+	(void)pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+	pfs_store_release(&owner, 0); /* [M5] release, pairs with [M6] */
+	(void)pthread_mutex_init(&lock, NULL);
+}
+
+void pfs_start_handlers_inside(void)
+{
+	(void)pthread_atfork(prepare, in_parent, in_child);
+}
+
+/* ---- who maps ---- */
+
+static bool is_own(const void *caller)
+{
+	return (uintptr_t)caller >= (uintptr_t)__ehdr_start && (uintptr_t)caller < (uintptr_t)_end;
+}
+
+bool pfs_mapped_is_library(uintptr_t address)
+{
+	return is_own((const void *)address); /* NOLINT: an address */
+}
+
+/* Under the lock. */
+static uint32_t number_of(const struct mapper *wanted)
+{
+	for (uint32_t i = OTHER + 1; i < mapper_count; i++)
+		if (strcmp(mappers[i].name, wanted->name) == 0)
+			return i;
+	if (mapper_count == PFS_BOX_MAPPERS_MAX)
+		return OTHER;
+	mappers[mapper_count] = *wanted;
+	return mapper_count++;
+}
+
+/* While the caller calls, its library stays. */
+static bool find_mapper(const void *caller, struct mapper *mapper)
+{
+	struct dl_find_object found;
+	if (_dl_find_object == NULL || _dl_find_object((void *)(uintptr_t)caller, &found) != 0)
+		return false;
+	pfs_site_module(mapper->name, sizeof(mapper->name), found.dlfo_link_map->l_name);
+	return true;
+}
+
+static uintptr_t end_of(uintptr_t begin, size_t size_bytes)
+{
+	return begin + ((size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1));
+}
+
+static void note(uintptr_t begin, uintptr_t end, const void *caller)
+{
+	struct mapper mapper = { 0 };
+	bool own = is_own(caller);
+	bool has_mapper = !own && find_mapper(caller, &mapper);
+	struct held held = hold();
+	uint32_t whose = own	    ? PFS_WHOSE_OWN :
+			 has_mapper ? PFS_WHOSE_MAPPER + number_of(&mapper) :
+				      PFS_WHOSE_MAPPER + OTHER;
+	pfs_ranges_add(&ranges, begin, end, whose);
+	let_go(&held);
+}
+
+static void forget(uintptr_t begin, uintptr_t end)
+{
+	struct held held = hold();
+	pfs_ranges_cut(&ranges, begin, end);
+	let_go(&held);
+}
+
+/* ---- the calls ---- */
+
+PUBLIC void *mmap(void *wanted, size_t size_bytes, int protection, int flags, int file,
+		  off_t offset)
+{
+	void *got = (void *)syscall(SYS_mmap, wanted, size_bytes, protection, flags, file,
+				    offset); /* NOLINT: an address */
+	if (got == MAP_FAILED)
+		return got;
+	uintptr_t begin = (uintptr_t)got, end = end_of(begin, size_bytes);
+	if ((flags & MAP_ANONYMOUS) != 0 && (flags & MAP_TYPE) == MAP_PRIVATE)
+		note(begin, end, __builtin_return_address(0));
+	else
+		forget(begin, end);
+	return got;
+}
+
+PUBLIC void *mmap64(void *wanted, size_t size_bytes, int protection, int flags, int file,
+		    off_t offset) __attribute__((alias("mmap")));
+
+PUBLIC int munmap(void *pages, size_t size_bytes)
+{
+	uintptr_t begin = (uintptr_t)pages;
+	if (begin % PFS_OS_PAGE == 0 && size_bytes != 0)
+		forget(begin, end_of(begin, size_bytes));
+	return (int)syscall(SYS_munmap, pages, size_bytes);
+}
+
+/* Whose it was goes with it; what nobody noted stays so. */
+static void *move(void *pages, size_t before_bytes, size_t after_bytes, int flags, void *wanted)
+{
+	uintptr_t begin = (uintptr_t)pages, end = end_of(begin, before_bytes);
+	struct pfs_range piece;
+	bool is_known = before_bytes != 0 && pfs_mapped_piece(begin, end, &piece) &&
+			piece.whose != PFS_WHOSE_STACK;
+	if (is_known && (flags & 4 /* MREMAP_DONTUNMAP */) == 0)
+		forget(begin, end);
+	void *got = (void *)syscall(SYS_mremap, pages, before_bytes, after_bytes, flags,
+				    wanted); /* NOLINT: an address */
+	if (!is_known) {
+		if (got != MAP_FAILED)
+			forget((uintptr_t)got, end_of((uintptr_t)got, after_bytes));
+		return got;
+	}
+	uintptr_t at = got != MAP_FAILED ? (uintptr_t)got : begin;
+	struct held held = hold();
+	pfs_ranges_add(&ranges, at, got != MAP_FAILED ? end_of(at, after_bytes) : end,
+		       piece.whose);
+	let_go(&held);
+	return got;
+}
+
+PUBLIC void *mremap(void *pages, size_t before_bytes, size_t after_bytes, int flags, ...)
+{
+	void *wanted = NULL;
+	if ((flags & (MREMAP_FIXED | 4 /* MREMAP_DONTUNMAP */)) != 0) {
+		va_list list;
+		va_start(list, flags);
+		wanted = va_arg(list, void *);
+		va_end(list);
+	}
+	return move(pages, before_bytes, after_bytes, flags, wanted);
+}
+
+/* ---- what a look asks ---- */
+
+void pfs_mapped_stack(void)
+{
+	uintptr_t page = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)(PFS_OS_PAGE - 1);
+	struct held held = hold();
+	uint32_t at = pfs_ranges_find(&ranges, page);
+	if (at == ranges.count || ranges.range[at].begin > page) /* not in what the program maps */
+		pfs_ranges_add(&ranges, page, page + PFS_OS_PAGE, PFS_WHOSE_STACK);
+	let_go(&held);
+}
+
+bool pfs_mapped_piece(uintptr_t begin, uintptr_t end, struct pfs_range *piece)
+{
+	struct held held = hold();
+	uint32_t at = pfs_ranges_find(&ranges, begin);
+	bool is_there = begin < end && at < ranges.count && ranges.range[at].begin < end;
+	if (is_there)
+		*piece = ranges.range[at];
+	let_go(&held);
+	if (!is_there)
+		return false;
+	if (piece->begin < begin)
+		piece->begin = begin;
+	if (piece->end > end)
+		piece->end = end;
+	return true;
+}
+
+void pfs_mapped_gone(uintptr_t begin, uintptr_t end)
+{
+	struct pfs_range piece;
+	while (begin < end && pfs_mapped_piece(begin, end, &piece)) {
+		if (piece.whose == PFS_WHOSE_STACK)
+			forget(piece.begin, piece.end);
+		begin = piece.end;
+	}
+}
+
+uint32_t pfs_mapped_sums(struct pfs_box_mapper *sums, uint64_t *lost)
+{
+	struct held held = hold();
+	uint32_t count = mapper_count;
+	memset(sums, 0, PFS_BOX_MAPPERS_MAX * sizeof(*sums));
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = i == OTHER ? "other" : mappers[i].name;
+		(void)snprintf(sums[i].name, sizeof(sums[i].name), "memory/%s/mmap",
+			       name[0] != '\0' ? name : pfs_program.name);
+	}
+	for (uint32_t i = 0; i < ranges.count; i++) {
+		const struct pfs_range *range = &ranges.range[i];
+		if (range->whose < PFS_WHOSE_MAPPER)
+			continue;
+		sums[range->whose - PFS_WHOSE_MAPPER].ranges++;
+		sums[range->whose - PFS_WHOSE_MAPPER].mapped += range->end - range->begin;
+	}
+	*lost = ranges.lost;
+	let_go(&held);
+	return count;
+}

@@ -1,0 +1,265 @@
+/*
+ * measure.c - what is resident, and whose it is: /proc/self/maps names what is mapped, the table of
+ * mapped.h whose it is, and /proc/self/pagemap which pages are there and which of them are the
+ * program's alone.
+ *
+ * Ordering:  [M7] is_looking: CAS, acquire  <->  [M8] is_looking: store, release
+ *            carries: what the last look left
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "areas.h"
+#include "counter.h"
+#include "mapped.h"
+
+#define SHARE 100u                    /* of the time that passes, one part is for looks */
+#define PAGES_MOST (UINT64_C(4) << 20) /* of one look; what is beyond is nobody's */
+#define READ_ONLY_MOST (16u << 20)    /* larger ones are data, of which nothing is changed */
+#define PAGE_PRESENT (UINT64_C(1) << 63)
+#define PAGE_OF_FILE (UINT64_C(1) << 61)
+#define ENTRIES 4096u
+
+/* One look. All is under is_looking. */
+static struct look {
+	int pagemap; /* below 0: mincore has to do */
+	uint64_t pages_left;
+	uintptr_t last_end;             /* of the area before */
+	uintptr_t file_end;             /* of a file's, and what follows it: .bss */
+	struct pfs_box_own own;
+	struct pfs_box_mapper mappers[PFS_BOX_MAPPERS_MAX];
+} look PFS_SELDOM;
+static _Atomic(uint32_t) is_looking;
+static uint64_t due_ns;                 /* is_looking */
+static char text[8192] PFS_SELDOM;      /* is_looking */
+static uint64_t entries[ENTRIES] PFS_SELDOM; /* is_looking */
+static struct pfs_box_own found PFS_SELDOM;  /* by pfs_bytes_store and load */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* ---- pages ---- */
+
+static uint64_t count_entries(size_t pages, uint64_t wanted)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < pages; i++)
+		count += (entries[i] & (PAGE_PRESENT | PAGE_OF_FILE)) == wanted;
+	return count;
+}
+
+static uint64_t count_bytes(size_t pages)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < pages; i++)
+		count += ((const unsigned char *)entries)[i] & 1;
+	return count;
+}
+
+/* Bytes between two addresses that are there; wanted: PAGE_PRESENT for what is the program's
+ * alone, with PAGE_OF_FILE for the others. */
+static uint64_t resident(uintptr_t begin, uintptr_t end, uint64_t wanted)
+{
+	uint64_t count = 0;
+	while (begin < end && look.pages_left > 0) {
+		size_t pages = (end - begin) / PFS_OS_PAGE;
+		if (pages > ENTRIES)
+			pages = ENTRIES;
+		if (look.pagemap < 0) {
+			void *first = (void *)begin; /* NOLINT: an address */
+			if (mincore(first, pages * PFS_OS_PAGE, (unsigned char *)entries) == 0)
+				count += count_bytes(pages);
+		} else {
+			ssize_t got = pread(look.pagemap, entries, pages * sizeof(entries[0]),
+					    (off_t)(begin / PFS_OS_PAGE * sizeof(entries[0])));
+			if (got > 0)
+				count += count_entries((size_t)got / sizeof(entries[0]), wanted);
+		}
+		begin += pages * PFS_OS_PAGE;
+		look.pages_left -= pages < look.pages_left ? pages : look.pages_left;
+	}
+	return count * PFS_OS_PAGE;
+}
+
+/* ---- areas ---- */
+
+static bool is_box(const struct pfs_area *area)
+{
+	const struct pfs_box *box = &pfs_program.books->box;
+	return !box->is_private && area->begin >= (uintptr_t)box->base &&
+	       area->end <= (uintptr_t)box->base + box->bytes;
+}
+
+/* A piece of what is mapped without a file. */
+static void look_at_piece(const struct pfs_range *piece)
+{
+	uint64_t bytes = resident(piece->begin, piece->end, PAGE_PRESENT);
+	if (piece->whose == PFS_WHOSE_OWN) {
+		look.own.heap += bytes;
+		return;
+	}
+	look.mappers[piece->whose - PFS_WHOSE_MAPPER].resident += bytes;
+	look.own.program_mapped_resident += bytes;
+}
+
+/* What is somebody's; is a stack among it? */
+static bool look_at_pieces(const struct pfs_area *area)
+{
+	struct pfs_range piece;
+	bool has_stack = false;
+	uintptr_t at = area->begin;
+	for (; pfs_mapped_piece(at, area->end, &piece); at = piece.end) {
+		if (piece.whose == PFS_WHOSE_STACK)
+			has_stack = true;
+		else if (area->has_access)
+			look_at_piece(&piece);
+	}
+	return has_stack;
+}
+
+/* What is not; a stack's page says only whose the rest is. */
+static uint64_t resident_rest(const struct pfs_area *area)
+{
+	struct pfs_range piece;
+	uint64_t bytes = 0;
+	uintptr_t at = area->begin;
+	while (pfs_mapped_piece(at, area->end, &piece)) {
+		bool is_rest = piece.whose == PFS_WHOSE_STACK;
+		bytes += resident(at, is_rest ? piece.end : piece.begin, PAGE_PRESENT);
+		at = piece.end;
+	}
+	return bytes + resident(at, area->end, PAGE_PRESENT);
+}
+
+/* Without a file. The rest is of the file before it (.bss), or of stacks; or nobody knows. */
+static void look_at_memory(const struct pfs_area *area)
+{
+	bool has_stack = look_at_pieces(area);
+	if (strcmp(area->name, "[heap]") == 0)
+		look.own.brk += resident_rest(area);
+	else if (has_stack || strncmp(area->name, "[stack", 6) == 0)
+		look.own.stacks += resident_rest(area);
+	else if (area->begin == look.file_end && pfs_mapped_is_library(area->begin))
+		look.own.library += resident_rest(area);
+	else if (area->begin == look.file_end)
+		look.own.files_changed += resident_rest(area);
+	if (area->begin == look.file_end)
+		look.file_end = area->end;
+}
+
+static void look_at_file(const struct pfs_area *area)
+{
+	look.file_end = area->end;
+	if (area->is_code && !area->is_writable)
+		return;
+	if (!area->is_writable && area->end - area->begin > READ_ONLY_MOST)
+		return;
+	uint64_t bytes = resident(area->begin, area->end, PAGE_PRESENT);
+	if (pfs_mapped_is_library(area->begin))
+		look.own.library += bytes;
+	else
+		look.own.files_changed += bytes;
+}
+
+static void look_at(const struct pfs_area *area, void *unused)
+{
+	(void)unused;
+	pfs_mapped_gone(look.last_end, area->begin);
+	look.last_end = area->end;
+	if (look.pagemap < 0 && (area->is_file || area->is_shared))
+		look.file_end = area->end; /* what the file has in memory is not to be told apart */
+	else if (is_box(area))
+		look.own.box += resident(area->begin, area->end, PAGE_PRESENT | PAGE_OF_FILE);
+	else if (area->is_shared)
+		return;
+	else if (area->is_file)
+		look_at_file(area);
+	else if (area->name[0] != '[' || strncmp(area->name, "[anon", 5) == 0 ||
+		 strncmp(area->name, "[stack", 6) == 0 || strcmp(area->name, "[heap]") == 0)
+		look_at_memory(area);
+}
+
+/* ---- a look ---- */
+
+static void write_mappers(uint32_t count)
+{
+	struct pfs_box *box = &pfs_program.books->box;
+	struct pfs_box_region *region = pfs_box_region_of(box, PFS_BOX_MAPPERS);
+	size_t bytes = count * sizeof(struct pfs_box_mapper);
+	if (region != NULL && bytes <= region->bytes &&
+	    pfs_box_populate(box, region->offset, bytes))
+		pfs_bytes_store(box->base + region->offset, look.mappers, bytes);
+}
+
+static void look_once(void)
+{
+	uint64_t lost;
+	memset(&look, 0, sizeof(look));
+	look.pages_left = PAGES_MOST;
+	look.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint32_t count = pfs_mapped_sums(look.mappers, &lost);
+	for (uint32_t i = 0; i < count; i++)
+		look.own.program_mapped += look.mappers[i].mapped;
+	bool is_whole = pfs_areas_read(text, sizeof(text), look_at, NULL);
+	if (look.pagemap >= 0)
+		(void)close(look.pagemap);
+	if (!is_whole)
+		return;
+	look.own.measured_realtime_ns = pfs_box_now_ns();
+	/* relaxed: a count */
+	pfs_store_relaxed(&pfs_program.books->box.head->lost[PFS_LOST_MAPPED], lost);
+	write_mappers(count);
+	pfs_bytes_store(&found, &look.own, sizeof(found));
+}
+
+void pfs_measure(void)
+{
+	uint32_t before = 0;
+	/* [M7] acquire, pairs with [M8]: what the last look left. */
+	if (!pfs_cas_acquire(&is_looking, &before, 1))
+		return;
+	int errno_before = errno;
+	uint64_t begin_ns = now_ns();
+	if (begin_ns >= due_ns) {
+		look_once();
+		uint64_t end_ns = now_ns();
+		due_ns = end_ns + (end_ns - begin_ns) * (SHARE - 1);
+	}
+	errno = errno_before;
+	pfs_store_release(&is_looking, 0); /* [M8] release, pairs with [M7] */
+}
+
+void pfs_measured(struct pfs_box_own *own)
+{
+	struct pfs_box_own last;
+	pfs_bytes_load(&last, &found, sizeof(last));
+	if (last.measured_realtime_ns == 0)
+		return;
+	own->measured_realtime_ns = last.measured_realtime_ns;
+	own->heap = last.heap;
+	own->library = last.library;
+	own->program_mapped = last.program_mapped;
+	own->program_mapped_resident = last.program_mapped_resident;
+	own->stacks = last.stacks;
+	own->files_changed = last.files_changed;
+	own->brk = last.brk;
+	if (last.box != 0)
+		own->box = last.box;
+}
+
+/* Who looked in the parent is not here; and what it saw was the parent's. */
+void pfs_measure_child(void)
+{
+	pfs_store_release(&is_looking, 0); /* [M8] release, pairs with [M7] */
+	due_ns = 0;
+	memset(&found, 0, sizeof(found));
+}

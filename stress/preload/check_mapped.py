@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+"""check_mapped.py - what is resident, and whose it is: programs that map memory themselves, under
+pfs-mem run, against what memory_os and memory_mapped say; and boxes of programs that died.
+
+usage: check_mapped.py PART PFS_MEM KNOWN
+Exit 0: all as expected. 1: something was not.
+"""
+
+import os
+import shutil
+import sys
+import time
+
+from check_preload import FAULTS, Place, end, end_all, equal, expect, go_on, said
+
+
+def sql(place, target, query):
+    """Rows of a query, as words."""
+    text = place.mem("sql", str(target), "--format", "csv", query)
+    return [line.split(",") for line in text.strip().split("\n")[1:]]
+
+
+def memory_os(place, target):
+    """{name: bytes}; and that it adds up."""
+    rows = {name: (int(number) if number else None, part) for name, number, part in
+            sql(place, target, "SELECT NAME, BYTES, PART_OF FROM memory_os")}
+    known = sum(number or 0 for number, part in rows.values() if part == "resident")
+    if rows["resident"][0] is not None:
+        equal(known, rows["resident"][0], "what memory_os adds up to")
+    return {name: number for name, (number, _) in rows.items()}
+
+
+def mapper(place, *words):
+    """The program that maps memory itself; ticks every 50 ms."""
+    program = os.path.join(os.path.dirname(place.known), "mapper")
+    return place.start(program, *words, options=("--tick-ms", "50"))
+
+
+def mapped(place, pid, want):
+    """What the box says of the program's own mappings, when a tick has seen them."""
+    have = None
+    for _ in range(100):
+        time.sleep(0.1)
+        rows = sql(place, pid, "SELECT RANGES, MAPPED_BYTES, RESIDENT_BYTES FROM memory_mapped "
+                   "WHERE NAME = 'memory/mapper/mmap'")
+        have = [int(word) for word in rows[0]] if rows else [0, 0, 0]
+        if have == want:
+            break
+    equal(have, want, "ranges, mapped, resident")
+    lost = sql(place, pid, "SELECT VARIABLE_VALUE FROM global_status WHERE VARIABLE_NAME = "
+               "'Pfs_mapped_lost'")
+    equal(lost, [["0"]], "ranges lost")
+
+
+def maps(place):
+    """What a program maps itself, to the page, whatever it does to it; and nothing is left over."""
+    program = mapper(place, "maps")
+    while True:
+        words = said(program)
+        if not words:
+            break
+        want, pid = [int(word) for word in words[1:4]], words[4]
+        mapped(place, pid, want)
+        rows = memory_os(place, pid)
+        expect(rows["program_mapped"] >= want[1] and rows["program_mapped_resident"] >= want[2],
+               f"memory_os: {rows}")
+        expect(abs(rows["unaccounted"]) * 10 <= rows["resident"], f"unaccounted: {rows}")
+        expect(rows["stacks"] > 0 and rows["files_changed"] > 0, f"{rows}")
+        go_on(program)
+    equal(program.wait(timeout=60), 0, "exit status")
+
+
+def signals(place):
+    """mmap from signal handlers, beside threads that map, and forks: no lock is waited for."""
+    program = mapper(place, "signals", "3")
+    words = said(program)
+    mapped(place, words[4], [0, 0, 0])
+    end(program)
+
+
+def locked(place):
+    """mlockall has all of the program resident, and not all of the box."""
+    program = mapper(place, "locked")
+    words = said(program)
+    if words == ["refused"]:
+        print("check_preload.py: no memory may be locked here: left out")
+        return
+    held = os.stat(place.box_of(words[4])).st_blocks * 512
+    expect(held < 8 << 20, f"the box has {held} bytes")
+    mapped(place, words[4], [int(word) for word in words[1:4]])
+    expect(memory_os(place, words[4])["box"] < 8 << 20, "the box is resident")
+    end(program)
+
+
+def first(place):
+    """Before the first tick memory_os has what the cells and the system say."""
+    program = place.start(place.known, "calls", options=("--tick-ms", "0"))
+    _, size, _, pid = said(program)
+    rows = memory_os(place, pid)
+    expect(rows["tracked"] >= int(size), f"tracked: {rows}")
+    expect((rows["resident"] or 0) > 1 << 20 and rows["resident"] == rows["resident_now"],
+           f"resident: {rows}")
+    program.kill()
+    program.wait()
+    rows = memory_os(place, "last")
+    expect(rows["tracked"] >= int(size) and rows["resident"] is None, f"when it is dead: {rows}")
+
+
+def old(place):
+    """A start removes what died long ago, but for the newest ones; and never what lives."""
+    program = place.start(place.known, "calls")
+    said(program)
+    living, old_boxes = place.boxes()[0], []
+    for number in range(1, 8):
+        name = os.path.join(place.folder, f"{number}-{number}.box")
+        shutil.copy(living, name)
+        os.utime(name, (1000000 + number, 1000000 + number))
+        old_boxes.append(name)
+    os.utime(living, (1000, 1000))
+    fresh = os.path.join(place.folder, "99-99.box")
+    shutil.copy(living, fresh)
+    strange = os.path.join(place.folder, "notes.txt")
+    shutil.copy(living, strange)
+    more = place.start("/bin/true", options=("--keep-dead", "4"))
+    equal(more.wait(timeout=60), 0, "exit status")
+    equal(place.boxes(), sorted([living, fresh, *old_boxes[-4:]]), "boxes that are left")
+    expect(os.path.exists(strange), "what is no box is gone")
+    end_all(program)
+
+
+def main():
+    part, tool, known = sys.argv[1:4]
+    place = Place(os.path.abspath(tool), os.path.abspath(known))
+    try:
+        {"maps": maps, "signals": signals, "locked": locked, "first": first,
+         "old": old}[part](place)
+    finally:
+        shutil.rmtree(place.folder, ignore_errors=True)
+    return 1 if FAULTS else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,196 @@
+/*
+ * mapper.c - a program that maps memory itself, in all ways, and says what it has; that maps from
+ * signal handlers while it forks; that locks all its memory; that ends by quick_exit.
+ *
+ * usage: mapper maps | signals SECONDS | locked | quick
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MIB ((size_t)1 << 20)
+#define PAGE 4096u
+
+static char large[8u << 20]; /* never touched but by mlockall */
+
+static void fail(const char *what)
+{
+	(void)fprintf(stderr, "mapper: %s\n", what);
+	_exit(3);
+}
+
+static char *map_at(void *at, size_t bytes, int flags)
+{
+	char *pages = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags,
+			   -1, 0);
+	if (pages == MAP_FAILED)
+		fail("no memory");
+	(void)madvise(pages, bytes, MADV_NOHUGEPAGE);
+	return pages;
+}
+
+static void touch(char *pages, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += PAGE)
+		pages[at] = 1;
+}
+
+static void *idle(void *unused)
+{
+	free(malloc(100)); /* a thread that counts: ticks are made by one from now on */
+	(void)pause();
+	return unused;
+}
+
+/* "maps RANGES MAPPED RESIDENT PID", then wait until the caller has looked. */
+static void say(unsigned ranges, size_t mapped, size_t resident)
+{
+	char byte;
+	(void)printf("maps %u %zu %zu %d\n", ranges, mapped, resident, (int)getpid());
+	(void)fflush(stdout);
+	if (read(STDIN_FILENO, &byte, 1) < 0)
+		fail("the caller has gone");
+}
+
+static void maps(void)
+{
+	pthread_t thread;
+	(void)pthread_create(&thread, NULL, idle, NULL);
+	char *one = map_at(NULL, 64 * MIB, MAP_NORESERVE);
+	touch(one, 24 * MIB);
+	say(1, 64 * MIB, 24 * MIB);
+	(void)munmap(one + 8 * MIB, 8 * MIB); /* out of the middle */
+	say(2, 56 * MIB, 16 * MIB);
+	/* Another kind of memory over a part; and the same kind, which changes nothing. */
+	if (mmap(one, 2 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
+		 0) != one)
+		fail("MAP_FIXED, shared");
+	(void)map_at(one + 4 * MIB, MIB, MAP_FIXED);
+	say(2, 54 * MIB, 13 * MIB);
+	char *moved = mremap(one + 16 * MIB, 48 * MIB, 100 * MIB, MREMAP_MAYMOVE);
+	if (moved == MAP_FAILED)
+		fail("mremap");
+	touch(moved + 90 * MIB, MIB);
+	say(2, 106 * MIB, 14 * MIB);
+	if (mremap(moved, 100 * MIB, 4 * MIB, 0) != moved || /* smaller */
+	    mremap(moved, 4 * MIB, (size_t)1 << 50, MREMAP_MAYMOVE) != MAP_FAILED) /* cannot be */
+		fail("mremap, smaller");
+	say(2, 10 * MIB, 9 * MIB);
+	(void)munmap(moved, 4 * MIB);
+	(void)munmap(one, 8 * MIB);
+	if (munmap(one + 1, PAGE) == 0 || munmap(one, 0) == 0)
+		fail("munmap of what is none");
+	say(0, 0, 0);
+}
+
+/* ---- from everywhere ---- */
+
+static volatile sig_atomic_t handled;
+
+static void handler(int number)
+{
+	(void)number;
+	char *pages = map_at(NULL, 3 * (size_t)PAGE, 0);
+	(void)munmap(pages + PAGE, PAGE);
+	(void)munmap(pages, 3 * (size_t)PAGE);
+	handled = handled + 1;
+}
+
+static time_t end_of_run;
+
+static void *map_on(void *unused)
+{
+	while (time(NULL) < end_of_run) {
+		char *pages = map_at(NULL, 4 * (size_t)PAGE, 0);
+		pages = mremap(pages, 4 * (size_t)PAGE, 9 * (size_t)PAGE, MREMAP_MAYMOVE);
+		if (pages == MAP_FAILED)
+			fail("mremap");
+		(void)munmap(pages, 9 * (size_t)PAGE);
+		free(malloc(200000)); /* the allocator maps, too */
+	}
+	return unused;
+}
+
+static void child(void)
+{
+	(void)map_at(NULL, PAGE, 0);
+	free(malloc(300000));
+	_exit(0);
+}
+
+static void signals(unsigned seconds)
+{
+	pthread_t threads[3];
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = { { 0, 0 }, { 0, 0 } };
+	end_of_run = time(NULL) + seconds;
+	(void)sigaction(SIGALRM, &action, NULL);
+	for (int i = 0; i < 3; i++)
+		(void)pthread_create(&threads[i], NULL, map_on, NULL);
+	(void)setitimer(ITIMER_REAL, &often, NULL);
+	while (time(NULL) < end_of_run) {
+		int status = 1;
+		pid_t pid = fork();
+		if (pid == 0)
+			child();
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+			fail("a child did not end well");
+	}
+	(void)setitimer(ITIMER_REAL, &never, NULL);
+	for (int i = 0; i < 3; i++)
+		(void)pthread_join(threads[i], NULL);
+	if (handled == 0)
+		fail("no signal was handled");
+	(void)pthread_create(&threads[0], NULL, idle, NULL);
+	say(0, 0, 0);
+}
+
+/* ---- locked ---- */
+
+static void locked(void)
+{
+	static unsigned char there[sizeof(large) / PAGE];
+	size_t count = 0;
+	pthread_t thread;
+	(void)pthread_create(&thread, NULL, idle, NULL);
+	if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
+		(void)printf("refused\n");
+		exit(0);
+	}
+	char *begin = (char *)(((uintptr_t)large + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
+	char *later = map_at(NULL, MIB, 0); /* MCL_FUTURE */
+	if (mincore(begin, sizeof(large) - PAGE, there) != 0)
+		fail("mincore");
+	for (size_t i = 0; i < sizeof(large) / PAGE - 1; i++)
+		count += there[i] & 1;
+	if (count != sizeof(large) / PAGE - 1)
+		fail("what is mapped is not resident");
+	if (mincore(later, MIB, there) != 0 || (there[0] & 1) == 0 || (there[200] & 1) == 0)
+		fail("what comes later is not resident");
+	say(1, MIB, MIB);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	if (strcmp(what, "maps") == 0)
+		maps();
+	else if (strcmp(what, "signals") == 0)
+		signals(argc > 2 ? (unsigned)atoi(argv[2]) : 2);
+	else if (strcmp(what, "locked") == 0)
+		locked();
+	else if (strcmp(what, "quick") == 0)
+		quick_exit(argc > 2 ? atoi(argv[2]) : 0);
+	else
+		fail("what?");
+	return 0;
+}
