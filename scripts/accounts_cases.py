@@ -101,7 +101,10 @@ def values(case, way, text):
         if not found:
             raise ValueError("it did not say how wrong the rows are")
         return {way: {name: int(count) for name, count in found.groupdict().items()}}
-    document = json.loads(text)
+    try:
+        document = json.loads(text)
+    except ValueError:
+        raise ValueError("what it printed is no JSON") from None
     if case.group == "memory":
         return {"exact": {name: document[name] for name in ("box_bytes", "private_bytes")}}
     if case.group == "reader":

@@ -105,10 +105,10 @@ static void *work(void *context)
 	(void)pthread_barrier_wait(self->begin);
 	uint64_t begin = now_ns(CLOCK_MONOTONIC);
 	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
-	while (!pfs_load_relaxed(self->ends)) {
+	do { /* once at least: on a busy machine a slice may be over before it begins */
 		batch(self, thread, own, &state);
 		self->pairs += BATCH;
-	}
+	} while (!pfs_load_relaxed(self->ends));
 	self->ns = now_ns(CLOCK_MONOTONIC) - begin;
 	self->cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	for (uint32_t i = 0; i < BLOCKS; i++)
