@@ -25,6 +25,7 @@ static const struct argp_option serve_options[] = {
 const struct pfs_command pfs_command_serve = {
 	.name = "serve", .words = "TARGET", .words_min = 1, .words_max = 1,
 	.doc = "let clients of MySQL ask a box\v"
-	       "Schemas performance_schema, sys, and pfs. Text queries; until SIGINT or SIGTERM.",
+	       "Schemas performance_schema, sys, and pfs. Text queries and prepared statements; "
+	       "until SIGINT or SIGTERM.",
 	.options = serve_options, .format = PFS_FORMAT_TEXT, .run = run_serve
 };

@@ -1,5 +1,6 @@
 /*
- * mysql.h - a box of accounts for clients of MySQL: the protocol's server side, text queries alone.
+ * mysql.h - a box of accounts for clients of MySQL: the protocol's server side, for text queries
+ * and prepared statements.
  *
  * One thread serves a connection, with a connection of SQLite of its own. Nothing that comes from a
  * client is trusted: packets, queries and times are bounded, and what can be asked is what reads,
@@ -23,6 +24,7 @@
 #define PFS_MYSQL_QUERY_S 10
 #define PFS_MYSQL_SCRAMBLE 20u
 #define PFS_MYSQL_NAME_MAX 64u
+#define PFS_MYSQL_PREPARED_MAX 256u /* of a connection */
 
 /* ---- packets ---- */
 
@@ -39,7 +41,19 @@ struct pfs_mysql {
 	sqlite3 *db;
 	uint64_t query_end_ns; /* of the clock that only goes on */
 	uint64_t queries;
+	struct pfs_prepared *prepared; /* statements that the client has not closed */
+	unsigned prepared_count;
+	uint32_t last_prepared;
 };
+
+/* A number of the protocol's. */
+static inline uint64_t pfs_mysql_little(const uint8_t *at, unsigned bytes)
+{
+	uint64_t number = 0;
+	for (unsigned i = 0; i < bytes; i++)
+		number |= (uint64_t)at[i] << 8 * i;
+	return number;
+}
 
 bool pfs_mysql_receive(struct pfs_mysql *self, int wait_s);
 /* A packet, its parts, its end; sent when there is much, and by flush. */
@@ -65,6 +79,25 @@ void pfs_sha1(const void *bytes, size_t count, uint8_t digest[20]);
 
 /* A query, to its last packet. */
 void pfs_mysql_query(struct pfs_mysql *self, const char *text);
+/* A query made ready; NULL: it was answered, by OK or an error. */
+sqlite3_stmt *pfs_mysql_compile(struct pfs_mysql *self, const char *text);
+/* What it gives, to the last packet; rows as text or binary. */
+void pfs_mysql_answer(struct pfs_mysql *self, sqlite3_stmt *statement, bool is_binary);
+/* Its columns and the packet that ends them. */
+void pfs_mysql_columns(struct pfs_mysql *self, sqlite3_stmt *statement, bool has_row);
+
+/* ---- prepared statements: the packet is what was received ---- */
+
+void pfs_mysql_stmt_prepare(struct pfs_mysql *self, const char *text);
+void pfs_mysql_stmt_execute(struct pfs_mysql *self);
+void pfs_mysql_stmt_reset(struct pfs_mysql *self);
+void pfs_mysql_stmt_close(struct pfs_mysql *self);     /* no answer */
+void pfs_mysql_stmt_long_data(struct pfs_mysql *self); /* no answer */
+/* All of them go. */
+void pfs_mysql_forget(struct pfs_mysql *self);
+
+/* ---- others ---- */
+
 bool pfs_mysql_use(struct pfs_mysql *self, const char *schema);
 void pfs_mysql_fields(struct pfs_mysql *self, const char *table);
 /* Functions of MySQL, variables, and what a client may not do. */

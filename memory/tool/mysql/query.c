@@ -1,5 +1,5 @@
 /*
- * query.c - a query of a client's, run by SQLite, and its result in the text protocol.
+ * query.c - a query of a client's, run by SQLite, and its result as text or binary.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -78,15 +78,20 @@ static void put_column(struct pfs_mysql *self, sqlite3_stmt *statement, int colu
 	pfs_mysql_end(self);
 }
 
+void pfs_mysql_columns(struct pfs_mysql *self, sqlite3_stmt *statement, bool has_row)
+{
+	for (int i = 0; i < sqlite3_column_count(statement); i++)
+		put_column(self, statement, i, has_row, "", false);
+	pfs_mysql_eof(self);
+}
+
 static void put_columns(struct pfs_mysql *self, sqlite3_stmt *statement, bool has_row)
 {
 	int columns = sqlite3_column_count(statement);
 	pfs_mysql_begin(self);
 	pfs_mysql_put_length(self, (uint64_t)columns);
 	pfs_mysql_end(self);
-	for (int i = 0; i < columns; i++)
-		put_column(self, statement, i, has_row, "", false);
-	pfs_mysql_eof(self);
+	pfs_mysql_columns(self, statement, has_row);
 }
 
 static void put_row(struct pfs_mysql *self, sqlite3_stmt *statement)
@@ -137,37 +142,98 @@ static void put_error(struct pfs_mysql *self, int code, const char *text)
 	pfs_mysql_error(self, code == SQLITE_READONLY ? 1290 : 1105, "HY000", "%s", text);
 }
 
+/* ---- rows in binary ---- */
+
+#define COLUMNS_MAX 200 /* a limit of SQLite's that is set */
+
+/* Each value has its column's type, which the first row decided; false: one does not fit it. */
+static bool put_binary(struct pfs_mysql *self, sqlite3_stmt *statement, const uint8_t *types)
+{
+	int columns = sqlite3_column_count(statement);
+	uint8_t nulls[(COLUMNS_MAX + 9) / 8] = { 0 };
+	for (int i = 0; i < columns; i++)
+		if (sqlite3_column_type(statement, i) == SQLITE_NULL)
+			nulls[(i + 2) / 8] |= (uint8_t)(1 << (i + 2) % 8);
+	pfs_mysql_put_number(self, 0, 1);
+	pfs_mysql_put(self, nulls, (size_t)(columns + 9) / 8);
+	for (int i = 0; i < columns; i++) {
+		int type = sqlite3_column_type(statement, i);
+		double real = sqlite3_column_double(statement, i);
+		int64_t number = sqlite3_column_int64(statement, i);
+		uint64_t bits;
+		if (type == SQLITE_NULL)
+			continue;
+		if (types[i] == TYPE_TEXT) {
+			const void *text = sqlite3_column_text(statement, i);
+			size_t bytes = (size_t)sqlite3_column_bytes(statement, i);
+			pfs_mysql_put_length(self, bytes);
+			pfs_mysql_put(self, text == NULL ? "" : text, bytes);
+			continue;
+		}
+		if (type != SQLITE_INTEGER && (types[i] == TYPE_LONGLONG || type != SQLITE_FLOAT))
+			return false;
+		memcpy(&bits, &real, sizeof(bits));
+		pfs_mysql_put_number(self, types[i] == TYPE_DOUBLE ? bits : (uint64_t)number, 8);
+	}
+	return true;
+}
+
+static bool put_binary_row(struct pfs_mysql *self, sqlite3_stmt *statement, const uint8_t *types)
+{
+	pfs_mysql_begin(self);
+	if (put_binary(self, statement, types)) {
+		pfs_mysql_end(self);
+		return true;
+	}
+	self->out_bytes = self->out_begin;
+	pfs_mysql_error(self, 1105, "HY000", "a column has integers first and others later: CAST "
+			"it, so that its rows have one type");
+	return false;
+}
+
 /* ---- queries ---- */
 
-static void answer(struct pfs_mysql *self, sqlite3_stmt *statement)
+static void begin(struct pfs_mysql *self)
 {
-	int code = sqlite3_step(statement);
-	bool has_columns = sqlite3_column_count(statement) > 0;
-	if (has_columns && (code == SQLITE_ROW || code == SQLITE_DONE))
+	self->queries++;
+	self->query_end_ns = now_ns() + PFS_MYSQL_QUERY_S * UINT64_C(1000000000);
+	sqlite3_progress_handler(self->db, 10000, is_too_late, self);
+}
+
+void pfs_mysql_answer(struct pfs_mysql *self, sqlite3_stmt *statement, bool is_binary)
+{
+	uint8_t types[COLUMNS_MAX] = { 0 };
+	begin(self);
+	int code = sqlite3_step(statement), columns = sqlite3_column_count(statement);
+	if (columns > 0 && (code == SQLITE_ROW || code == SQLITE_DONE))
 		put_columns(self, statement, code == SQLITE_ROW);
-	for (; code == SQLITE_ROW && !self->has_failed; code = sqlite3_step(statement))
-		put_row(self, statement);
+	for (int i = 0; i < columns && i < COLUMNS_MAX && code == SQLITE_ROW; i++)
+		types[i] = (uint8_t)type_of(statement, i, true);
+	for (; code == SQLITE_ROW && !self->has_failed; code = sqlite3_step(statement)) {
+		if (!is_binary)
+			put_row(self, statement);
+		else if (!put_binary_row(self, statement, types))
+			return;
+	}
 	if (self->has_failed)
 		return;
 	if (code != SQLITE_DONE)
 		put_error(self, code & 0xFF, sqlite3_errmsg(self->db));
-	else if (has_columns)
+	else if (columns > 0)
 		pfs_mysql_eof(self);
 	else
 		pfs_mysql_ok(self, (uint64_t)sqlite3_changes(self->db));
 }
 
-void pfs_mysql_query(struct pfs_mysql *self, const char *text)
+sqlite3_stmt *pfs_mysql_compile(struct pfs_mysql *self, const char *text)
 {
 	const char *behind = NULL, *spaces;
 	sqlite3_stmt *statement = NULL;
-	self->queries++;
-	self->query_end_ns = now_ns() + PFS_MYSQL_QUERY_S * UINT64_C(1000000000);
-	sqlite3_progress_handler(self->db, 10000, is_too_late, self);
 	char *query = pfs_mysql_rewrite(self, text);
 	if (query == NULL)
-		return;
+		return NULL;
 	int code = sqlite3_prepare_v2(self->db, query, -1, &statement, &behind);
+	bool is_fine = false;
 	spaces = behind;
 	if (code != SQLITE_OK)
 		put_error(self, code & 0xFF, sqlite3_errmsg(self->db));
@@ -177,9 +243,37 @@ void pfs_mysql_query(struct pfs_mysql *self, const char *text)
 		pfs_mysql_error(self, 1064, "42000", "You have an error in your SQL syntax: one "
 				"statement at a time; near '%.80s'", behind);
 	else
-		answer(self, statement);
-	(void)sqlite3_finalize(statement);
+		is_fine = true;
+	if (!is_fine)
+		(void)sqlite3_finalize(statement);
 	sqlite3_free(query);
+	return is_fine ? statement : NULL;
+}
+
+/* Parameters are for prepared statements; @x is one to SQLite, whose value is NULL, as it is. */
+static bool has_parameters(sqlite3_stmt *statement)
+{
+	for (int i = 1; i <= sqlite3_bind_parameter_count(statement); i++) {
+		const char *name = sqlite3_bind_parameter_name(statement, i);
+		if (name == NULL || name[0] != '@')
+			return true;
+	}
+	return false;
+}
+
+void pfs_mysql_query(struct pfs_mysql *self, const char *text)
+{
+	sqlite3_stmt *statement = pfs_mysql_compile(self, text);
+	if (statement == NULL) {
+		self->queries++;
+		return;
+	}
+	if (has_parameters(statement))
+		pfs_mysql_error(self, 1064, "42000", "You have an error in your SQL syntax: "
+				"parameters are for prepared statements");
+	else
+		pfs_mysql_answer(self, statement, false);
+	(void)sqlite3_finalize(statement);
 }
 
 void pfs_mysql_fields(struct pfs_mysql *self, const char *table)

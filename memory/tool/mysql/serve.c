@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,8 +24,8 @@
 #define VALUE_BYTES_MAX (1 << 20)
 #define PASSWORD_MAX 256u
 
-enum { QUIT = 1, INIT_DB, QUERY, FIELD_LIST, STATISTICS = 9, PING = 14, PREPARE = 22,
-       SET_OPTION = 27, RESET = 31 };
+enum { QUIT = 1, INIT_DB, QUERY, FIELD_LIST, STATISTICS = 9, PING = 14, PREPARE = 22, EXECUTE,
+       LONG_DATA, CLOSE_PREPARED, RESET_PREPARED, SET_OPTION, RESET = 31 };
 
 struct server {
 	int listener, signals;
@@ -93,6 +94,7 @@ static bool open_tables(struct visitor *self, struct pfs_message *message)
 		return refuse(message, "no memory");
 	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
 	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_COLUMN, 200);
+	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_VARIABLE_NUMBER, 1000);
 	(void)sqlite3_set_authorizer(mysql->db, authorize, NULL);
 	return true;
 }
@@ -134,16 +136,30 @@ static void obey(struct pfs_mysql *mysql, uint8_t command, const char *text)
 	case STATISTICS:
 		say_statistics(mysql);
 		break;
-	case PING:
 	case RESET:
+		pfs_mysql_forget(mysql);
+		pfs_mysql_ok(mysql, 0);
+		break;
+	case PING:
 		pfs_mysql_ok(mysql, 0);
 		break;
 	case SET_OPTION:
 		pfs_mysql_eof(mysql);
 		break;
 	case PREPARE:
-		pfs_mysql_error(mysql, 1295, "HY000", "This command is not supported in the "
-				"prepared statement protocol yet");
+		pfs_mysql_stmt_prepare(mysql, text);
+		break;
+	case EXECUTE:
+		pfs_mysql_stmt_execute(mysql);
+		break;
+	case LONG_DATA:
+		pfs_mysql_stmt_long_data(mysql);
+		break;
+	case CLOSE_PREPARED:
+		pfs_mysql_stmt_close(mysql);
+		break;
+	case RESET_PREPARED:
+		pfs_mysql_stmt_reset(mysql);
 		break;
 	default:
 		pfs_mysql_error(mysql, 1047, "08S01", "Unknown command");
@@ -178,6 +194,7 @@ static void converse(struct visitor *self)
 
 static void free_visitor(struct visitor *self)
 {
+	pfs_mysql_forget(&self->mysql);
 	(void)sqlite3_close(self->mysql.db);
 	(void)close(self->mysql.socket);
 	free(self->mysql.in);
@@ -203,6 +220,7 @@ static void *visit(void *opaque)
 static void welcome(struct server *self, int socket, const struct sockaddr *from, socklen_t bytes)
 {
 	const struct timeval wait = { .tv_sec = PFS_MYSQL_WAIT_S };
+	const int yes = 1;
 	struct visitor *visitor = calloc(1, sizeof(*visitor));
 	pthread_t thread;
 	if (visitor == NULL) {
@@ -212,6 +230,8 @@ static void welcome(struct server *self, int socket, const struct sockaddr *from
 	visitor->server = self;
 	visitor->mysql.socket = socket;
 	(void)setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	/* Answers are sent whole: what is left of one waits for nobody. */
+	(void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	(void)getnameinfo(from, bytes, visitor->mysql.host, sizeof(visitor->mysql.host), NULL, 0,
 			  NI_NUMERICHOST);
 	(void)pthread_mutex_lock(&self->lock);

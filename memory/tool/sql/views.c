@@ -10,7 +10,7 @@
 #include "session.h"
 
 #define P "CURRENT_NUMBER_OF_BYTES_USED"
-#define AVG(bytes, count) "ifnull(round(1.0 * " bytes " / nullif(" count ", 0), 4), 0)"
+#define AVG(bytes, count) "ifnull(round(1.0 * " bytes " / nullif(" count ", 0), 4), 0.0)"
 #define GROUP_SUMS(F)                                                                    \
 	"sum(CURRENT_COUNT_USED) AS current_count_used, "                                \
 	F "(sum(" P ")) AS current_allocated, "                                          \

@@ -80,6 +80,7 @@ class Served(Case):
     def raw(self):
         """A socket that has the greeting, and the greeting."""
         client = socket.create_connection(("127.0.0.1", self.port), timeout=15)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.addCleanup(client.close)
         return client, self.packet(client)
 
@@ -253,7 +254,7 @@ class Packets(Served):
         client, said = self.login(schema=b"sys")
         self.assertEqual(said[0], 0)
         for command, first in ((b"\x0e", 0), (b"\x1f", 0), (b"\x02sys", 0), (b"\x02no", 0xFF),
-                               (b"\x16SELECT 1", 0xFF), (b"\x63", 0xFF), (b"", 0xFF),
+                               (b"\x1c\1\0\0\0", 0xFF), (b"\x63", 0xFF), (b"", 0xFF),
                                (b"\x03", 0xFF), (b"\x1b\0\0", 0xFE), (b"\x03SET a = 1", 0),
                                (b"\x03SELECT 1; SELECT 2", 0xFF), (b"\x09", ord("T"))):
             self.send(client, command)
