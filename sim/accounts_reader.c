@@ -54,6 +54,13 @@ void pfs_reader_array(const struct pfs_reader *self, enum pfs_box_kind kind, uin
 	abort();
 }
 
+void pfs_reader_array_near(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t offset,
+			   void *to, size_t bytes, struct pfs_reader_window *window)
+{
+	(void)window;
+	pfs_reader_array(self, kind, offset, to, bytes);
+}
+
 void *pfs_big_malloc(size_t bytes)
 {
 	(void)bytes;

@@ -288,13 +288,13 @@ static void rebase_thread(struct pfs_seen_marks *marks, bool is_fresh,
 }
 
 static void rebase_cell(const struct pfs_reader *self, struct pfs_seen_cell *cell,
-			const uint32_t *truncates)
+			const uint32_t *truncates, struct pfs_reader_window *window)
 {
 	struct pfs_box_cell_base base;
 	bool is_of_thread = cell->level == PFS_CELL_OF_THREAD;
 	if (is_of_thread)
-		pfs_reader_array(self, PFS_BOX_CELL_BASES, cell->number * sizeof(base), &base,
-				 sizeof(base));
+		pfs_reader_array_near(self, PFS_BOX_CELL_BASES, cell->number * sizeof(base), &base,
+				      sizeof(base), window);
 	for (int t = 0; t < PFS_TABLES; t++) {
 		bool is_fresh = cell->epochs[t] == truncates[t];
 		if (truncates[t] == 0 && is_fresh)
@@ -309,9 +309,10 @@ static void rebase_cell(const struct pfs_reader *self, struct pfs_seen_cell *cel
 void pfs_cells_rebase(const struct pfs_reader *self, struct pfs_seen_cells *cells,
 		      const uint32_t *truncates)
 {
+	struct pfs_reader_window window = { .is_read = false };
 	uint32_t any = 0;
 	for (int t = 0; t < PFS_TABLES; t++)
 		any |= truncates[t];
 	for (uint64_t i = 0; any != 0 && i < cells->count; i++)
-		rebase_cell(self, &cells->cell[i], truncates);
+		rebase_cell(self, &cells->cell[i], truncates, &window);
 }

@@ -116,6 +116,22 @@ void pfs_reader_array(const struct pfs_reader *self, enum pfs_box_kind kind, uin
 	}
 }
 
+void pfs_reader_array_near(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t offset,
+			   void *to, size_t bytes, struct pfs_reader_window *window)
+{
+	uint64_t page = offset - offset % PFS_BOX_PAGE;
+	if (self->is_copy || offset + bytes > page + PFS_BOX_PAGE ||
+	    page + PFS_BOX_PAGE > self->regions[kind].bytes) {
+		pfs_reader_array(self, kind, offset, to, bytes);
+		return;
+	}
+	if (!window->is_read || window->offset != page)
+		pfs_reader_array(self, kind, page, window->bytes, PFS_BOX_PAGE);
+	window->is_read = true;
+	window->offset = page;
+	memcpy(to, window->bytes + (offset - page), bytes);
+}
+
 void pfs_snapshot_damage(struct pfs_snapshot *snapshot, const char *format, ...)
 {
 	va_list list;

@@ -342,14 +342,16 @@ void pfs_row_record(const struct pfs_snapshot *snapshot, enum pfs_box_table tabl
 }
 
 static void set_base(const struct pfs_reader *self, const struct pfs_snapshot *snapshot,
-		     enum pfs_box_table table, struct pfs_group *group)
+		     enum pfs_box_table table, struct pfs_group *group,
+		     struct pfs_reader_window *window)
 {
 	struct pfs_box_row_base base;
 	uint32_t number, word;
 	pfs_row_record(snapshot, table, group->who, &number, &word);
 	uint64_t at = pfs_box_row_number(&self->rooms, table, number,
 					 snapshot->instruments[group->instrument].number);
-	pfs_reader_array(self, PFS_BOX_ROW_BASES, at * sizeof(base), &base, sizeof(base));
+	pfs_reader_array_near(self, PFS_BOX_ROW_BASES, at * sizeof(base), &base, sizeof(base),
+			      window);
 	if (base.record_word != word || base.epoch != snapshot->truncates[table])
 		return;
 	group->base_count = (int64_t)base.count;
@@ -360,9 +362,10 @@ static void set_bases(const struct pfs_reader *self, struct pfs_snapshot *snapsh
 		      enum pfs_box_table table)
 {
 	struct pfs_groups *groups = &snapshot->rows->tables[table];
+	struct pfs_reader_window window = { .is_read = false };
 	for (uint64_t i = 0; i < groups->count; i++) {
 		if (snapshot->truncates[table] != 0)
-			set_base(self, snapshot, table, &groups->group[i]);
+			set_base(self, snapshot, table, &groups->group[i], &window);
 		snapshot->rows_missed += groups->group[i].is_missed;
 	}
 }

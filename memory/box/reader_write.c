@@ -23,6 +23,11 @@ struct writer {
 	struct pfs_box_control *control;
 	bool only_room;   /* the first time: pages are asked for, nothing is changed */
 	uint64_t page;    /* the last one that was asked for */
+	uint64_t batch_at; /* in the file: where what waits to be written goes */
+	size_t batch_bytes;
+	uint8_t batch[32 * 1024];
+	struct pfs_reader_window window; /* of the cells' bases; each is read once, before it is
+					    written */
 };
 
 static bool open_writer(struct writer *self, struct pfs_reader *reader,
@@ -136,6 +141,26 @@ static bool write_at(const struct writer *self, const void *from, size_t bytes, 
 	return false;
 }
 
+/* A system call for each entry was most of what a TRUNCATE of many rows took. */
+static bool flush(struct writer *self)
+{
+	size_t bytes = self->batch_bytes;
+	self->batch_bytes = 0;
+	return bytes == 0 || write_at(self, self->batch, bytes, self->batch_at);
+}
+
+static bool write_later(struct writer *self, const void *from, size_t bytes, uint64_t offset)
+{
+	bool follows = offset == self->batch_at + self->batch_bytes;
+	if ((!follows || self->batch_bytes + bytes > sizeof(self->batch)) && !flush(self))
+		return false;
+	if (self->batch_bytes == 0)
+		self->batch_at = offset;
+	memcpy(self->batch + self->batch_bytes, from, bytes);
+	self->batch_bytes += bytes;
+	return true;
+}
+
 /* One entry of an array of the readers; the first time only the pages that it lies in. */
 static bool put(struct writer *self, enum pfs_box_kind kind, const void *entry, size_t bytes,
 		uint64_t number)
@@ -148,7 +173,7 @@ static bool put(struct writer *self, enum pfs_box_kind kind, const void *entry, 
 		return false;
 	}
 	if (!self->only_room)
-		return write_at(self, entry, bytes, at);
+		return write_later(self, entry, bytes, at);
 	for (uint64_t page = at / PFS_BOX_PAGE; page <= (at + bytes - 1) / PFS_BOX_PAGE; page++) {
 		if (page == self->page)
 			continue;
@@ -163,8 +188,11 @@ static bool put(struct writer *self, enum pfs_box_kind kind, const void *entry, 
 static bool put_cell(struct writer *self, const struct pfs_seen_cell *cell, int table)
 {
 	struct pfs_box_cell_base base;
-	pfs_reader_array(self->reader, PFS_BOX_CELL_BASES, cell->number * sizeof(base), &base,
-			 sizeof(base));
+	memset(&base, 0, sizeof(base));
+	if (!self->only_room)
+		pfs_reader_array_near(self->reader, PFS_BOX_CELL_BASES,
+				      cell->number * sizeof(base), &base, sizeof(base),
+				      &self->window);
 	if (base.cell_word != cell->word)
 		memset(&base, 0, sizeof(base));
 	base.cell_word = cell->word;
@@ -201,7 +229,7 @@ static bool put_all(struct writer *self, int table, bool only_room)
 	for (int t = 0; fine && t < PFS_TABLES; t++)
 		for (uint64_t i = 0; fine && goes_with(t, table) && i < rows->tables[t].count; i++)
 			fine = put_row(self, &rows->tables[t].group[i], (enum pfs_box_table)t);
-	return fine;
+	return fine && flush(self);
 }
 
 static void raise_epochs(const struct writer *self, int table)
