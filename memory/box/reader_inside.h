@@ -77,9 +77,9 @@ bool pfs_reader_copy(const struct pfs_reader *self, enum pfs_box_kind kind, uint
 void pfs_reader_array(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t offset,
 		      void *to, size_t bytes);
 
-/* The same, of many entries that lie near each other: a page of the array that was read already, for
- * a system call for each was most of what a snapshot of many rows took. An entry is as old as
- * the window's page: a window begins after the TRUNCATEs whose bases it is asked for. */
+/* The same, of many entries that lie near each other: from a page of the array that was read
+ * already, for a system call for each was most of what a snapshot of many rows took. An entry is as
+ * old as that page: a window begins after the TRUNCATEs whose bases it is asked for. */
 struct pfs_reader_window {
 	uint64_t offset;
 	bool is_read;

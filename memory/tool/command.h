@@ -50,6 +50,9 @@ extern const struct pfs_command pfs_command_list, pfs_command_top, pfs_command_s
 /* pfs-mem run: its words; it returns only where there is nothing to run. */
 int pfs_run_program(int argc, char **argv);
 
+/* Standard output says which version this is. */
+int pfs_say_version(void);
+
 /* One line on stderr; the exit status. */
 __attribute__((format(printf, 2, 3))) int pfs_complain(int status, const char *format, ...);
 int pfs_complain_of(const struct pfs_message *message);

@@ -170,9 +170,20 @@ static bool is_help(const char *word)
 	       strcmp(word, "-?") == 0 || strcmp(word, "-h") == 0;
 }
 
+static bool is_version(const char *word)
+{
+	return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0;
+}
+
 static int finish(void)
 {
 	return fflush(stdout) == 0 && ferror(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;
+}
+
+int pfs_say_version(void)
+{
+	(void)puts("pfs-mem 0.1.0"); /* the project's, as memory.mem.described checks */
+	return finish();
 }
 
 static int run(const struct pfs_command *command, int argc, char **argv)
@@ -186,11 +197,14 @@ static int run(const struct pfs_command *command, int argc, char **argv)
 	int next = 0;
 	(void)snprintf(name, sizeof(name), "pfs-mem %s", command->name);
 	argv[0] = name;
-	for (int i = 1; i < argc; i++)
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (is_version(argv[i]))
+			return pfs_say_version();
 		if (is_help(argv[i])) {
 			argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, name);
 			return finish();
 		}
+	}
 	/* argp says more than one line, so it says nothing: it stopped behind what it refuses. */
 	const char *const last = argc > 1 ? argv[argc - 1] : name;
 	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, &next, &parse) != 0)
@@ -214,10 +228,10 @@ static int help(void)
 		char usage[80];
 		(void)snprintf(usage, sizeof(usage), "%s %s", commands[i]->name,
 			       commands[i]->words);
-		(void)printf("%s pfs-mem %-28s %.*s\n", i == 0 ? "usage:" : "      ", usage,
+		(void)printf("%s pfs-mem %-32s %.*s\n", i == 0 ? "usage:" : "      ", usage,
 			     (int)strcspn(doc, "\v"), doc);
 	}
-	(void)printf("       pfs-mem %-28s run a program so that all it allocates is counted\n",
+	(void)printf("       pfs-mem %-32s run a program so that all it allocates is counted\n",
 		     "run [OPTION...] COMMAND");
 	(void)printf("       pfs-mem COMMAND --help | --help | --version\n\n"
 		     "TARGET: a process id; a box file; 'last', the box with the newest start,\n"
@@ -244,8 +258,8 @@ int main(int argc, char **argv)
 	(void)signal(SIGBUS, on_cut);
 	if (is_help(word))
 		return help();
-	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
-		return (void)puts("pfs-mem 0.1.0"), finish();
+	if (is_version(word))
+		return pfs_say_version();
 	if (strcmp(word, "run") == 0)
 		return pfs_run_program(argc - 1, argv + 1);
 	for (size_t i = 0; i < COMMANDS; i++)

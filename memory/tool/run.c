@@ -228,6 +228,8 @@ int pfs_run_program(int argc, char **argv)
 	while (at < argc && argv[at][0] == '-' && strcmp(argv[at], "--") != 0) {
 		if (strcmp(argv[at], "--help") == 0)
 			return help();
+		if (strcmp(argv[at], "--version") == 0)
+			return pfs_say_version();
 		int taken = take_option(argv + at, argc - at);
 		if (taken == 0)
 			return pfs_complain(PFS_EXIT_USAGE, "run: option '%.100s' is unknown, or "

@@ -1,0 +1,82 @@
+# pfs-mem.bash - completion of pfs-mem for bash: commands, options, targets, tables.
+
+# What follows the word before the one that is completed; nothing: no value does.
+_pfs_mem_values() {
+	case "$1 $2" in
+	"run --by") echo "library site" ;;
+	"run --rule") echo "exact freer global" ;;
+	"top --by") echo "instrument thread account user host" ;;
+	*" --format") echo "text table csv json tab" ;;
+	*) return 1 ;;
+	esac
+}
+
+_pfs_mem_options() {
+	case $1 in
+	run) echo "--keep --keep-dead --by --rule --tick-ms --instruments --dir --help --version" ;;
+	list | show | sql) echo "--format --help --version" ;;
+	top) echo "--once --by --count --format --help --version" ;;
+	report) echo "--out --help --version" ;;
+	serve) echo "--mysql --password-file --help --version" ;;
+	clean) echo "--all --help --version" ;;
+	truncate | enable | disable | check) echo "--help --version" ;;
+	esac
+}
+
+# Process ids and files of the boxes there are.
+_pfs_mem_targets() {
+	echo last
+	"$1" list --format tab 2>/dev/null | awk -F '\t' 'NR > 1 { print $1; print $NF }'
+}
+
+_pfs_mem_instruments() {
+	"$1" sql "$2" "SELECT NAME FROM setup_instruments" --format tab 2>/dev/null | tail -n +2
+}
+
+_pfs_mem() {
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+	local tool=${COMP_WORDS[0]} command=${COMP_WORDS[1]} words=0 i values
+	COMPREPLY=()
+	if [ "$COMP_CWORD" -eq 1 ]; then
+		mapfile -t COMPREPLY < <(compgen -W "run list top show truncate enable disable check \
+			clean sql serve report --help --version" -- "$word")
+		return
+	fi
+	if values=$(_pfs_mem_values "$command" "$before"); then
+		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+		return
+	fi
+	case $before in
+	--out | --password-file) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+	--dir) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
+	--mysql) mapfile -t COMPREPLY < <(compgen -W "127.0.0.1:3307" -- "$word"); return ;;
+	--tick-ms | --instruments | --keep-dead | --count) return ;;
+	esac
+	if [[ $word == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_options "$command")" -- "$word")
+		return
+	fi
+	# How many words stand before this one that are no options, nor values of them?
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		--format | --by | --rule | --tick-ms | --instruments | --keep-dead | --dir | --count | \
+			--out | --mysql | --password-file) i=$((i + 1)) ;;
+		-*) ;;
+		*) words=$((words + 1)) ;;
+		esac
+	done
+	case $command:$words in
+	run:0) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
+	run:*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+	top:0 | show:0 | truncate:0 | enable:0 | disable:0 | check:0 | sql:0 | serve:0 | report:0)
+		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_targets "$tool")" -- "$word"
+			compgen -f -- "$word") ;;
+	show:1 | truncate:1)
+		mapfile -t COMPREPLY < <(compgen -W "thread account user host global" -- "$word") ;;
+	enable:1 | disable:1)
+		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_instruments "$tool" "$before")" \
+			-- "$word") ;;
+	esac
+}
+
+complete -o filenames -F _pfs_mem pfs-mem
