@@ -120,14 +120,6 @@ static void put_plot(FILE *to, const struct pfs_history *history, const char *na
 	(void)fputs("</div></div>\n", to);
 }
 
-static int64_t most_of(const struct pfs_history *history, const int64_t *bytes)
-{
-	int64_t most = 0;
-	for (size_t i = 0; i < history->moment_count; i++)
-		most = bytes[i] > most ? bytes[i] : most;
-	return most;
-}
-
 static void put_legend_row(FILE *to, const struct pfs_history *history, const char *css,
 			   const char *name, const int64_t *bytes, const char *key)
 {
@@ -136,7 +128,7 @@ static void put_legend_row(FILE *to, const struct pfs_history *history, const ch
 	pfs_put_name(to, name);
 	(void)fprintf(to, "</td><td data-of=\"%s\">%s</td><td>%s</td></tr>", key,
 		      pfs_amount(bytes[history->moment_count - 1], now),
-		      pfs_amount(most_of(history, bytes), most));
+		      pfs_amount(pfs_history_most(history, bytes), most));
 }
 
 /* As they lie: the line, then from the top to the bottom. */

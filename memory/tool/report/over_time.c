@@ -78,12 +78,17 @@ static void add_row(struct pfs_history *self, const struct pfs_answer *answer, s
 	}
 }
 
-static int64_t most_of(const struct pfs_history *self, size_t series)
+int64_t pfs_history_most(const struct pfs_history *self, const int64_t *bytes)
 {
 	int64_t most = 0;
 	for (size_t i = 0; i < self->moment_count; i++)
-		most = self->bytes[series][i] > most ? self->bytes[series][i] : most;
+		most = bytes[i] > most ? bytes[i] : most;
 	return most;
+}
+
+static int64_t most_of(const struct pfs_history *self, size_t series)
+{
+	return pfs_history_most(self, self->bytes[series]);
 }
 
 static void largest_first(struct pfs_history *self)

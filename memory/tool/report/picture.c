@@ -37,17 +37,25 @@ static void put_scales(FILE *to, const struct pfs_history *history, const struct
 			      pfs_time_at(history, i / 4.0, text));
 }
 
-static void put_legend(FILE *to, const struct pfs_history *history, double top)
+/* What could not be seen in the chart has no line in the legend. */
+static bool is_seen(const struct pfs_history *history, size_t series)
+{
+	return pfs_history_most(history, history->bytes[series]) > history->most / 250;
+}
+
+static void put_legend(FILE *to, const struct pfs_history *history, double y)
 {
 	char text[32];
 	for (size_t i = 0; i < history->series_count; i++) {
-		double x = i % 2 == 0 ? 70 : 420, y = top + 20 * (double)(i / 2);
-		(void)fprintf(to, "<rect class=\"s%u\" x=\"%.0f\" y=\"%.0f\" width=\"10\" "
-				  "height=\"10\"/><text class=\"ink\" x=\"%.0f\" y=\"%.0f\">",
-			      pfs_colour_of(history, history->names[i]), x, y, x + 16, y + 9);
+		if (!is_seen(history, i))
+			continue;
+		(void)fprintf(to, "<rect class=\"s%u\" x=\"70\" y=\"%.0f\" width=\"10\" "
+				  "height=\"10\"/><text class=\"ink\" x=\"86\" y=\"%.0f\">",
+			      pfs_colour_of(history, history->names[i]), y, y + 9);
 		pfs_put_text(to, history->names[i]);
-		(void)fprintf(to, ", %s</text>\n",
-			      pfs_amount(history->bytes[i][history->moment_count - 1], text));
+		(void)fprintf(to, ", at most %s</text>\n",
+			      pfs_amount(pfs_history_most(history, history->bytes[i]), text));
+		y += 20;
 	}
 }
 
@@ -55,19 +63,20 @@ static void put_picture(FILE *to, const struct pfs_report *self, const struct pf
 {
 	const struct pfs_frame frame = { 70, 40, WIDTH - 70 - 34, 230 };
 	double legend = frame.top + frame.height + 34;
-	double height = legend + 20 * (double)((history->series_count + 1) / 2);
+	double height = legend + 6;
 	const char *program = pfs_report_head(self, "Pfs_box_program");
 	const char *slash = strrchr(program, '/');
 	char text[32];
+	for (size_t i = 0; i < history->series_count; i++)
+		height += is_seen(history, i) ? 20 : 0;
 	(void)fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
 			  "width=\"%.0f\" height=\"%.0f\" role=\"img\"><style>%s</style>\n<rect "
 			  "class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n<text class=\"ink\" "
 			  "x=\"%.0f\" y=\"22\" style=\"font-size:14px;font-weight:600\">",
 		      WIDTH, height, WIDTH, height, style, frame.left);
 	pfs_put_text(to, slash == NULL ? program : slash + 1);
-	(void)fprintf(to, ": %s tracked, below the line of what is resident, ",
-		      pfs_amount(history->tracked[history->moment_count - 1], text));
-	(void)fprintf(to, "%s</text>\n", pfs_amount(history->rss[history->moment_count - 1], text));
+	(void)fprintf(to, ": at most %s tracked; the line is what is resident</text>\n",
+		      pfs_amount(pfs_history_most(history, history->tracked), text));
 	pfs_put_areas(to, history, &frame);
 	put_scales(to, history, &frame);
 	put_legend(to, history, legend);

@@ -28,9 +28,9 @@
 	"ORDER BY TICK, KIND = 'total' DESC, NAME"
 
 static const char history_note[] =
-	"Stacked: what is tracked, in blocks that are in use. The line above it is what is "
-	"resident, as the system says. Where there are more ticks than are shown, those with the "
-	"most tracked are.";
+	"Stacked: what is tracked, in blocks that are in use. The line is what is resident, as the "
+	"system says; it is below the stack where memory was asked for and not yet touched. Where "
+	"there are more ticks than are shown, those with the most tracked are.";
 
 const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 	[PFS_ASK_HEAD] = { "program", "The program", "SELECT * FROM global_status", NULL },

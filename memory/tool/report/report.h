@@ -86,6 +86,8 @@ struct pfs_history {
 bool pfs_history_make(struct pfs_history *self, const struct pfs_answer *answer,
 		      const char *others);
 void pfs_history_free(struct pfs_history *self);
+/* The most that a series has, or tracked, or rss. */
+int64_t pfs_history_most(const struct pfs_history *self, const int64_t *bytes);
 
 /* ---- writing; errors stand in the stream. False: no memory ---- */
 
