@@ -18,6 +18,23 @@ static bool ends_in(const char *text, const char *end)
 	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+/* The page of a box, over that box? */
+static bool is_box(const char *path, const char *box)
+{
+	struct stat one, other;
+	return stat(path, &one) == 0 && stat(box, &other) == 0 && one.st_ino == other.st_ino &&
+	       one.st_dev == other.st_dev;
+}
+
+static bool put(const struct pfs_report *report, const char *path, FILE *to)
+{
+	if (ends_in(path, ".json"))
+		return pfs_report_write_json(report, to);
+	if (ends_in(path, ".svg"))
+		return pfs_report_write_picture(report, to);
+	return pfs_report_write_page(report, to);
+}
+
 /* The whole page; NULL: a line was said. For free. */
 static char *make(const struct pfs_arguments *arguments, size_t *bytes)
 {
@@ -25,23 +42,21 @@ static char *make(const struct pfs_arguments *arguments, size_t *bytes)
 	struct pfs_message message;
 	char *text = NULL;
 	struct pfs_report *report = pfs_report_take(target, &message);
-	FILE *to = report == NULL ? NULL : open_memstream(&text, bytes);
-	bool is_picture = ends_in(arguments->out, ".svg"), fine = to != NULL;
 	if (report == NULL) {
 		(void)pfs_complain_of(&message);
 		return NULL;
 	}
-	if (fine && ends_in(arguments->out, ".json"))
-		fine = pfs_report_write_json(report, to);
-	else if (fine && is_picture)
-		fine = pfs_report_write_picture(report, to);
-	else if (fine)
-		fine = pfs_report_write_page(report, to);
+	FILE *to = open_memstream(&text, bytes);
+	bool is_over = is_box(arguments->out, report->box);
+	bool fine = !is_over && to != NULL && put(report, arguments->out, to);
 	if (to != NULL && (ferror(to) || fclose(to) != 0))
 		fine = false;
 	if (!fine) {
-		(void)pfs_complain(0, is_picture ? "report: no picture: no tick was written, or no "
-						   "memory" : "report: no memory for the page");
+		(void)pfs_complain(0, is_over ? "report: %.300s is the box itself: name another "
+						"file with --out" :
+			ends_in(arguments->out, ".svg") ?
+				"report: no picture for %.300s: no tick was written, or no memory" :
+				"report: no memory for %.300s", arguments->out);
 		free(text);
 		text = NULL;
 	}

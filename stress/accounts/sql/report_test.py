@@ -218,6 +218,7 @@ class Report(Case):
                 (("--out", "/nonesuch/x.html"), 1, "/nonesuch/x.html cannot be written"),
                 (("--out", self.folder), 1, "cannot be written"),
                 (("--out", "/dev/full"), 1, "No space left"),
+                (("--out", self.live.path), 1, "is the box itself"),
                 (("--out", page, "/nonesuch"), 1, "/nonesuch"),
                 (("--out", page, "4194304999"), 1, "4194304999"),
                 (("--out", page, small), 1, "cut")):
