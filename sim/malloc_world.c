@@ -154,6 +154,10 @@ void pfs_start_handlers(void)
 {
 }
 
+void pfs_start_first(void)
+{
+}
+
 void pfs_start_thread(struct pfs_cache *cache)
 {
 	(void)cache;

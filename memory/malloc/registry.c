@@ -100,6 +100,8 @@ static struct pfs_cache *attach(void)
 	pfs_mutex_lock(&pfs_registry.lock);
 	bool is_first = !pfs_registry.had_any;
 	pfs_mutex_unlock(&pfs_registry.lock);
+	if (!is_first)
+		pfs_start_handlers();
 	pfs_cache_join_arena(cache, pfs_arena_choose(is_first));
 	pfs_mutex_lock(&pfs_registry.lock);
 	(void)pfs_caches_bury();
@@ -109,7 +111,7 @@ static struct pfs_cache *attach(void)
 	pfs_cache_own = cache;
 	pfs_start_thread(cache);
 	if (is_first)
-		pfs_start_handlers();
+		pfs_start_first();
 	if (!is_alone)
 		pfs_tick_wish();
 	return cache;

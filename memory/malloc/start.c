@@ -1,6 +1,7 @@
 /*
  * Fork. Handlers run before fork in the order against that of their registration, so that ours,
- * among the first, is the innermost. glibc takes stdio's lock of all files only after the
+ * the first, is the innermost. A program of one thread needs none: nobody else holds a lock, and
+ * nobody's rings are left behind. glibc takes stdio's lock of all files only after the
  * handlers, and who holds it may be inside malloc (fflush(NULL) with a buffer to make): so it is
  * taken here, before our own locks. In the child it is made anew: glibc does so by itself only
  * where the parent had several threads.
@@ -40,6 +41,7 @@ _Thread_local struct pfs_own pfs_own = {
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key; /* once only */
 
@@ -64,7 +66,7 @@ void pfs_start_thread(struct pfs_cache *cache)
 }
 
 /* A thread that pfs_die ends may hold any of the locks already: its child allocates as it does. */
-static void prepare(void)
+void pfs_start_prepare(void)
 {
 	if (pfs_is_last())
 		return;
@@ -117,22 +119,34 @@ static void in_child(void)
 		_IO_list_resetlock();
 }
 
+static void register_handlers(void)
+{
+	if (pfs_start_handlers_inside != NULL)
+		pfs_start_handlers_inside();
+	(void)pthread_atfork(pfs_start_prepare, in_parent, in_child);
+}
+
 void pfs_start_handlers(void)
 {
 	static _Atomic(uint32_t) is_done;
 	uint32_t before = 0;
-	if (!pfs_cas_relaxed(&is_done, &before, 1)) /* relaxed: only who is first counts */
-		return;
-	if (pfs_start_handlers_inside != NULL)
-		pfs_start_handlers_inside();
-	(void)pthread_atfork(prepare, in_parent, in_child);
+	if (&pfs_start_sees_threads != NULL) /* who comes meanwhile waits: it may take locks next */
+		(void)pthread_once(&handlers_once, register_handlers);
+	else if (pfs_cas_relaxed(&is_done, &before, 1)) /* relaxed: only who is first counts */
+		register_handlers(); /* which may allocate, and come here again */
+}
+
+void pfs_start_first(void)
+{
+	if (&pfs_start_sees_threads == NULL)
+		pfs_start_handlers();
 }
 
 __attribute__((constructor(101))) static void at_begin(void)
 {
 	pfs_start();
 	pfs_conf_start();
-	pfs_start_handlers();
+	pfs_start_first();
 }
 
 __attribute__((destructor(101))) static void at_end(void)

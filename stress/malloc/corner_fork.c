@@ -345,6 +345,54 @@ static void fork_atfork(void)
 	fork_beside(churn_until_stopped, child_allocates);
 }
 
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+
+static void hold(void)
+{
+	(void)pthread_mutex_lock(&held);
+}
+
+static void let_go(void)
+{
+	(void)pthread_mutex_unlock(&held);
+}
+
+static void *hold_and_churn_until_stopped(void *unused)
+{
+	for (unsigned i = 1; !stopping; i++) {
+		hold();
+		churn(i, 100);
+		let_go();
+	}
+	return unused;
+}
+
+/* A lock that others hold while they allocate, and that a fork waits for: with the allocator's own
+ * locks taken first, nobody would go on. Registered while there is one thread. */
+static void fork_ordered(void)
+{
+	CORNER_CHECK(pthread_atfork(hold, let_go, let_go) == 0, "atfork");
+	fork_beside(hold_and_churn_until_stopped, child_allocates);
+}
+
+static void *fork_only(void *unused)
+{
+	for (unsigned i = 0; i < FORKS; i++)
+		corner_child(child_allocates, NULL, HANG_SECONDS);
+	stopping = 1;
+	return unused;
+}
+
+/* All that the program's second thread does is to fork, while the first is inside of malloc. */
+static void fork_alone(void)
+{
+	pthread_t thread;
+	stopping = 0;
+	CORNER_CHECK(pthread_create(&thread, NULL, fork_only, NULL) == 0, "no thread");
+	(void)churn_until_stopped(NULL);
+	(void)pthread_join(thread, NULL);
+}
+
 static void fork_spawn(void)
 {
 	extern char **environ;
@@ -384,6 +432,8 @@ static const struct corner corners[] = {
 	{ "fork_nested", fork_nested },
 	{ "fork_in_threads", fork_in_threads },
 	{ "fork_atfork", fork_atfork },
+	{ "fork_ordered", fork_ordered },
+	{ "fork_alone", fork_alone },
 	{ "fork_spawn", fork_spawn },
 };
 

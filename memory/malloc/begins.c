@@ -1,0 +1,63 @@
+/*
+ * begins.c - names through which others' handlers of fork, and threads, come: ours are registered
+ * then, ahead of them. So a program of one thread, which needs none, has none: they cost it two
+ * windows of glibc's pages that hardly anything else of a small program touches, 128 KiB.
+ *
+ * Threads that glibc begins itself (timers, asynchronous input and output) are seen when they
+ * first allocate.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <threads.h>
+
+#include "containers/atomic.h"
+#include "start.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+const char pfs_start_sees_threads = 1;
+
+/* glibc's own of a name. */
+static void *next_of(const char *name, _Atomic(void *) *known)
+{
+	void *found = pfs_load_relaxed(known); /* relaxed: always the same */
+	if (found == NULL) {
+		found = dlsym(RTLD_NEXT, name);
+		pfs_store_relaxed(known, found); /* relaxed: as above */
+	}
+	return found;
+}
+
+typedef void handler(void);
+typedef int register_call(handler *, handler *, handler *, void *);
+register_call __register_atfork; /* NOLINT: glibc's name, which pthread_atfork calls */
+
+PUBLIC int __register_atfork(handler *prepare, handler *parent, handler *child, void *library)
+{
+	static _Atomic(void *) known;
+	if (prepare != pfs_start_prepare)
+		pfs_start_handlers();
+	register_call *next = (register_call *)next_of("__register_atfork", &known);
+	return next != NULL ? next(prepare, parent, child, library) : ENOMEM;
+}
+
+PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*body)(void *), void *context)
+{
+	typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	static _Atomic(void *) known;
+	pfs_start_handlers();
+	call *next = (call *)next_of("pthread_create", &known);
+	return next != NULL ? next(thread, attributes, body, context) : EAGAIN;
+}
+
+PUBLIC int thrd_create(thrd_t *thread, thrd_start_t body, void *context)
+{
+	typedef int call(thrd_t *, thrd_start_t, void *);
+	static _Atomic(void *) known;
+	pfs_start_handlers();
+	call *next = (call *)next_of("thrd_create", &known);
+	return next != NULL ? next(thread, body, context) : thrd_error;
+}
