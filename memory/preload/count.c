@@ -147,12 +147,24 @@ static void credit(uint32_t tag, uint64_t bytes)
 	errno = errno_before;
 }
 
+/* A block that was never counted goes. Those of the accounts themselves, which are inside then, are
+ * none of these. */
+static void note_uncounted(void)
+{
+	if (pfs_own.counter != &pfs_counter_none)
+		/* relaxed: a count */
+		(void)pfs_fetch_add_relaxed(&pfs_program.books->box.head->lost[PFS_LOST_FOREIGN],
+					    1);
+}
+
 void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes)
 {
 	uint32_t value = *tag;
 	*tag = 0;
 	if (value != 0)
 		credit(value, bytes);
+	else
+		note_uncounted();
 	pfs_block_free(block);
 }
 
@@ -200,6 +212,8 @@ void pfs_counted_free_other(void *block)
 	struct pfs_counted_block lifted = { .tag = NULL };
 	if (block != NULL && !pfs_is_last())
 		lifted = pfs_counted_lift(block);
+	if (lifted.extent != NULL && lifted.tag == NULL)
+		note_uncounted();
 	pfs_counted_credit(&lifted);
 	pfs_block_free(block);
 }

@@ -386,7 +386,7 @@ def disabled(place):
     _, pid = said(program)
     place.mem("disable", pid, "memory/libknown-%")
     end_all(program)
-    program = place.start(place.known, "renamed", options=("--tick-ms", "50"))
+    program = place.start(place.known, "renamed", options=("--tick-ms", "50", "--keep"))
     while not place.box_of(program.pid):
         time.sleep(0.01)
     time.sleep(1)
@@ -394,9 +394,14 @@ def disabled(place):
     _, pid = said(program)
     have = place.current(pid, "global", EVENT_NAME="memory/libknown-two/heap")
     expect(have[0] < 300, f"{have} of 400 blocks counted")
+    asked = ("sql", place.box_of(pid), "SELECT VARIABLE_VALUE FROM global_status WHERE "
+             "VARIABLE_NAME = 'Pfs_frees_from_before'", "--format", "tab")
+    before = int(place.mem(*asked).split()[-1])
     go_on(program)
     program.stdout.read()
     program.wait()
+    uncounted = int(place.mem(*asked).split()[-1]) - before
+    expect(400 - have[0] <= uncounted < 500, f"{uncounted} frees of {400 - have[0]} uncounted")
 
 
 def run(place):
