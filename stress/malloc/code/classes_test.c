@@ -16,7 +16,14 @@
 		}                                                           \
 	} while (0)
 
-/* The class after one of so many bytes: 8, then steps of 16 up to 128, then four a doubling. */
+#ifdef PFS_FINE_CLASSES
+#define SMALL_STEPS 8
+#else
+#define SMALL_STEPS 4
+#endif
+
+/* The class after one of so many bytes: 8, then steps of 16 up to 128, then four a doubling, or of
+ * small ones eight. */
 static size_t next_class(size_t size)
 {
 	size_t doubling = 128;
@@ -26,7 +33,7 @@ static size_t next_class(size_t size)
 		return size + 16;
 	while (doubling * 2 <= size)
 		doubling *= 2;
-	return size + doubling / 4;
+	return size + doubling / (size < PFS_LARGE_MIN ? SMALL_STEPS : 4);
 }
 
 static void check_small(void)
