@@ -16,7 +16,7 @@ import sys
 import tempfile
 import unittest
 
-from harness import Case, Live, PFS_MEM
+from harness import Case, Live, PFS_MEM, table
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 USER = "it's<script>alert(1)</script>&$HOME`id`"
@@ -131,8 +131,8 @@ class Report(Case):
             if name in HISTORIES:
                 self.check_history(rows, data["histories"][name], HISTORIES[name])
                 continue
-            table = data["tables"][name]
-            shown = [dict(zip(table["columns"], row)) for row in table["rows"]]
+            one = data["tables"][name]
+            shown = [dict(zip(one["columns"], row)) for row in one["rows"]]
             if name == "program":
                 rows, shown = ([row for row in two if row["VARIABLE_NAME"] not in
                                 ("Pfs_box_taken", "Uptime")] for two in (rows, shown))
@@ -148,16 +148,29 @@ class Report(Case):
                          {"al@h1", USER, "background"})
         self.assertEqual(page.data["tables"]["users"]["rows"][0][:2], ["background", 305000])
         self.assertEqual(page.data["tables"]["instruments"]["rows"][0][5], 23)
-        self.assertIn("8 more", page.cells)
+        rest = page.cells.index("8 more")
+        self.assertEqual(page.cells[rest + 1], "91 B")
         self.assertEqual(page.data["histories"]["history-instruments"]["tracked"],
                          [100000, 305000, 610000, 615390])
-        tables = {name: table for name, table in page.data["tables"].items()
+        tables = {name: one for name, one in page.data["tables"].items()
                   if name not in ("adds-up", "program")}
         self.live.kill()
         page = Page(self.report())
         self.assertIn("; it died after 20", page.text)
         self.check_commands(page)
         self.assertEqual({name: page.data["tables"][name] for name in tables}, tables)
+
+    def test_one_moment(self):
+        """All figures are of one, while two threads write."""
+        self.live.do("hammer", 2)
+        seen = set()
+        for _ in range(40):
+            tables = json.loads(self.report(self.live.target, name="x.json"))["tables"]
+            sums = {tables[name]["rows"][0][6] for name in ("instruments", "accounts", "pairs",
+                                                            "users", "threads")}
+            self.assertEqual(len(sums), 1, sums)
+            seen |= sums
+        self.assertGreater(len(seen), 1)
 
     def test_odd_file_name(self):
         """A box whose name a shell would take apart."""
@@ -252,6 +265,30 @@ class Report(Case):
                        '+ this.contentDocument.body.dataset.ok"></iframe>')
         self.assertIn('data-phone="false true"',
                       browse(os.path.join(self.folder, "frame.html"), 900))
+
+
+class Held(Case):
+    """The moment that a report is of."""
+
+    def test_hold(self):
+        """Statements see one moment between pfs_mem_hold(1) and pfs_mem_hold(0)."""
+        live, database = self.start()
+        live.do("fill", 3, 5)
+        count = f"SELECT count(*) FROM {table('thread')}"
+        self.assertEqual(database.execute("SELECT pfs_mem_hold(1)").fetchall(), [(1,)])
+        self.assertEqual(database.execute(count).fetchall(), [(15,)])
+        live.do("fill", 1, 5)
+        self.assertEqual(database.execute(count).fetchall(), [(15,)])
+        self.assertEqual(database.execute("SELECT count(*) FROM threads").fetchall(), [(3,)])
+        open_one = database.execute(f"SELECT COUNT_ALLOC FROM {table('thread')}")
+        self.assertEqual(open_one.fetchone(), (1,))
+        self.refused(database, "SELECT pfs_mem_hold(0)", "not yet finished")
+        self.assertEqual(len(open_one.fetchall()), 14)
+        database.execute("SELECT pfs_mem_hold(1)").fetchall()
+        self.assertEqual(database.execute(count).fetchall(), [(20,)])
+        live.do("fill", 1, 5)
+        database.execute("SELECT pfs_mem_hold(0)").fetchall()
+        self.assertEqual(database.execute(count).fetchall(), [(25,)])
 
 
 class Empty(Case):

@@ -328,25 +328,21 @@ class Objects(Case):
         self.assertNotEqual(first, database.execute(f"SELECT COUNT_ALLOC FROM {name}").fetchone())
         self.assertEqual(moved, 60)
 
-    def test_hold(self):
-        """Statements see one moment between pfs_mem_hold(1) and pfs_mem_hold(0)."""
+    def test_many_bases(self):
+        """What a TRUNCATE of many pages of rows found is each row's own."""
         live, database = self.start()
-        live.do("fill", 3, 5)
-        count = f"SELECT count(*) FROM {table('thread')}"
-        self.assertEqual(database.execute("SELECT pfs_mem_hold(1)").fetchall(), [(1,)])
-        self.assertEqual(database.execute(count).fetchall(), [(15,)])
-        live.do("fill", 1, 5)
-        self.assertEqual(database.execute(count).fetchall(), [(15,)])
-        self.assertEqual(database.execute("SELECT count(*) FROM threads").fetchall(), [(3,)])
-        open_one = database.execute(f"SELECT COUNT_ALLOC FROM {table('thread')}")
-        self.assertEqual(open_one.fetchone(), (1,))
-        self.refused(database, "SELECT pfs_mem_hold(0)", "not yet finished")
-        self.assertEqual(len(open_one.fetchall()), 14)
-        database.execute("SELECT pfs_mem_hold(1)").fetchall()
-        self.assertEqual(database.execute(count).fetchall(), [(20,)])
-        live.do("fill", 1, 5)
-        database.execute("SELECT pfs_mem_hold(0)").fetchall()
-        self.assertEqual(database.execute(count).fetchall(), [(25,)])
+        for life in range(20):
+            live.do("begin", f"t{life}", "u", "h", "YES")
+            for event in range(20):
+                size = 1000 * (life + 1) + event
+                live.do("alloc", life, f"memory/e/{event}", size)
+                live.do("free", life, live.do("alloc", life, f"memory/e/{event}", size + 500))
+        name = table("thread")
+        sizes = f"SELECT CURRENT_NUMBER_OF_BYTES_USED FROM {name}"
+        before = database.execute(sizes).fetchall()
+        database.execute(f"DELETE FROM {name}")
+        wanted = [(1, 0, size, 0, 1, 1, 1, size, size, size) for size, in before]
+        self.assertEqual(database.execute(f"SELECT {COLUMNS} FROM {name}").fetchall(), wanted)
 
     def test_open_statements(self):
         """A statement that is not finished keeps its moment; others have theirs."""
