@@ -26,12 +26,15 @@ struct pfs_arguments {
 	uint64_t count;
 	bool once, all;
 	const char *mysql, *password_file, *out;
+	const char *document, *base, *lg_prof_sample;
+	bool symbolized, of_total;
 };
 
 /* The keys of options; each command takes some. */
 enum { PFS_KEY_FORMAT = 'f', PFS_KEY_BY = 'b', PFS_KEY_COUNT = 'n', PFS_KEY_ONCE = '1',
        PFS_KEY_ALL = 'a', PFS_KEY_MYSQL = 'm', PFS_KEY_PASSWORD = 'p',
-       PFS_KEY_OUT = 'o' };
+       PFS_KEY_OUT = 'o', PFS_KEY_DOCUMENT = 256 /* long ones only */, PFS_KEY_BASE,
+       PFS_KEY_SYMBOLIZED, PFS_KEY_LIVE, PFS_KEY_TOTAL, PFS_KEY_LG_PROF_SAMPLE };
 
 struct pfs_command {
 	const char *name;
@@ -45,13 +48,16 @@ struct pfs_command {
 
 extern const struct pfs_command pfs_command_list, pfs_command_top, pfs_command_show,
 	pfs_command_truncate, pfs_command_enable, pfs_command_disable, pfs_command_check,
-	pfs_command_clean, pfs_command_sql, pfs_command_serve, pfs_command_report;
+	pfs_command_clean, pfs_command_sql, pfs_command_serve, pfs_command_report,
+	pfs_command_pprof, pfs_command_flame, pfs_command_profile;
 
 /* pfs-mem run: its words; it returns only where there is nothing to run. */
 int pfs_run_program(int argc, char **argv);
 
 /* Standard output says which version this is. */
 int pfs_say_version(void);
+/* Bytes to a file, "-" for standard output; the exit status. What is cut does not stay. */
+int pfs_write_out(const char *command, const char *path, const char *text, size_t bytes);
 
 /* One line on stderr; the exit status. */
 __attribute__((format(printf, 2, 3))) int pfs_complain(int status, const char *format, ...);

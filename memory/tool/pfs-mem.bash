@@ -6,6 +6,7 @@ _pfs_mem_values() {
 	"run --by") echo "library site" ;;
 	"run --rule") echo "exact freer global" ;;
 	"top --by") echo "instrument thread account user host" ;;
+	"pprof --format") echo "text heap_v2 proto collapsed" ;;
 	*" --format") echo "text table csv json tab" ;;
 	*) return 1 ;;
 	esac
@@ -16,6 +17,9 @@ _pfs_mem_options() {
 	run) echo "--keep --keep-dead --by --rule --tick-ms --instruments --dir --help --version" ;;
 	list | show | sql) echo "--format --help --version" ;;
 	top) echo "--once --by --count --format --help --version" ;;
+	profile) echo "--lg-prof-sample --help --version" ;;
+	pprof) echo "--format --symbolized --base --live --total --out --help --version" ;;
+	flame) echo "--out --base --live --total --help --version" ;;
 	report) echo "--out --help --version" ;;
 	serve) echo "--mysql --password-file --help --version" ;;
 	clean) echo "--all --help --version" ;;
@@ -39,7 +43,7 @@ _pfs_mem() {
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
 		mapfile -t COMPREPLY < <(compgen -W "run list top show truncate enable disable check \
-			clean sql serve report --help --version" -- "$word")
+			clean sql serve report profile pprof flame --help --version" -- "$word")
 		return
 	fi
 	if values=$(_pfs_mem_values "$command" "$before"); then
@@ -50,7 +54,9 @@ _pfs_mem() {
 	--out | --password-file) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
 	--dir) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
 	--mysql) mapfile -t COMPREPLY < <(compgen -W "127.0.0.1:3307" -- "$word"); return ;;
-	--tick-ms | --instruments | --keep-dead | --count) return ;;
+	--base) mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_targets "$tool")" -- "$word"
+		compgen -f -- "$word"); return ;;
+	--tick-ms | --instruments | --keep-dead | --count | --lg-prof-sample) return ;;
 	esac
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_options "$command")" -- "$word")
@@ -60,7 +66,7 @@ _pfs_mem() {
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--format | --by | --rule | --tick-ms | --instruments | --keep-dead | --dir | --count | \
-			--out | --mysql | --password-file) i=$((i + 1)) ;;
+			--out | --base | --lg-prof-sample | --mysql | --password-file) i=$((i + 1)) ;;
 		-*) ;;
 		*) words=$((words + 1)) ;;
 		esac
@@ -68,11 +74,13 @@ _pfs_mem() {
 	case $command:$words in
 	run:0) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
 	run:*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-	top:0 | show:0 | truncate:0 | enable:0 | disable:0 | check:0 | sql:0 | serve:0 | report:0)
+	top:0 | show:0 | truncate:0 | enable:0 | disable:0 | check:0 | sql:0 | serve:0 | report:0 | \
+		profile:0 | pprof:0 | flame:0)
 		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_targets "$tool")" -- "$word"
 			compgen -f -- "$word") ;;
 	show:1 | truncate:1)
 		mapfile -t COMPREPLY < <(compgen -W "thread account user host global" -- "$word") ;;
+	profile:1) mapfile -t COMPREPLY < <(compgen -W "on off" -- "$word") ;;
 	enable:1 | disable:1)
 		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_instruments "$tool" "$before")" \
 			-- "$word") ;;

@@ -18,6 +18,7 @@ static const struct pfs_command *const commands[] = {
 	&pfs_command_list,   &pfs_command_top,     &pfs_command_show,  &pfs_command_truncate,
 	&pfs_command_enable, &pfs_command_disable, &pfs_command_check, &pfs_command_clean,
 	&pfs_command_sql,    &pfs_command_serve,   &pfs_command_report,
+	&pfs_command_profile, &pfs_command_pprof,   &pfs_command_flame,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -152,6 +153,12 @@ static error_t take(int key, char *text, struct argp_state *state)
 	case PFS_KEY_MYSQL: arguments->mysql = text; return 0;
 	case PFS_KEY_PASSWORD: arguments->password_file = text; return 0;
 	case PFS_KEY_OUT: arguments->out = text; return 0;
+	case PFS_KEY_DOCUMENT: arguments->document = text; return 0;
+	case PFS_KEY_BASE: arguments->base = text; return 0;
+	case PFS_KEY_SYMBOLIZED: arguments->symbolized = true; return 0;
+	case PFS_KEY_LIVE: arguments->of_total = false; return 0;
+	case PFS_KEY_TOTAL: arguments->of_total = true; return 0;
+	case PFS_KEY_LG_PROF_SAMPLE: arguments->lg_prof_sample = text; return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->word_count >= parse->command->words_max)
 			exit(pfs_complain(PFS_EXIT_USAGE, "%s: '%.100s' is one too many: "

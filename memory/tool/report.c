@@ -2,12 +2,9 @@
  * report.c - pfs-mem report: a box as a page, or as a picture.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "report/report.h"
@@ -64,40 +61,14 @@ static char *make(const struct pfs_arguments *arguments, size_t *bytes)
 	return text;
 }
 
-/* What is cut does not stay, where it is a file. */
-static int write_out(const char *path, const char *text, size_t bytes)
-{
-	struct stat status;
-	int file = strcmp(path, "-") == 0 ?
-			   dup(STDOUT_FILENO) :
-			   open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	size_t written = 0;
-	int problem = file < 0 ? errno : 0;
-	while (problem == 0 && written < bytes) {
-		ssize_t count = write(file, text + written, bytes - written);
-		if (count > 0)
-			written += (size_t)count;
-		else if (count < 0 && errno != EINTR)
-			problem = errno;
-	}
-	bool is_file = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-	if (file >= 0 && close(file) != 0 && problem == 0)
-		problem = errno;
-	if (problem == 0)
-		return PFS_EXIT_FINE;
-	if (is_file && strcmp(path, "-") != 0)
-		(void)unlink(path);
-	return pfs_complain(PFS_EXIT_REFUSED, "report: %.300s cannot be written (%s): name another "
-			    "file with --out", path, strerror(problem));
-}
-
 static int run_report(const struct pfs_arguments *arguments)
 {
 	size_t bytes = 0;
 	if (arguments->out == NULL || arguments->out[0] == '\0')
 		return pfs_complain(PFS_EXIT_USAGE, "report: say where: --out FILE.html");
 	char *text = make(arguments, &bytes);
-	int status = text == NULL ? PFS_EXIT_REFUSED : write_out(arguments->out, text, bytes);
+	int status = text == NULL ? PFS_EXIT_REFUSED :
+				    pfs_write_out("report", arguments->out, text, bytes);
 	free(text);
 	return status;
 }

@@ -1,0 +1,184 @@
+/*
+ * pprof.c - pfs-mem pprof: a heap profile as other tools read it; pfs-mem flame: as a flame graph.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "profile/flame.h"
+#include "profile/formats.h"
+#include "profile/symbols.h"
+
+static void say_what_is_missing(const struct pfs_heap *heap, const char *target)
+{
+	if (heap->lost_samples != 0)
+		(void)pfs_complain(0, "%.200s: %llu samples found no room: they are not in the "
+				   "profile", target, (unsigned long long)heap->lost_samples);
+	if (heap->lost_stacks != 0 || heap->lost_contexts != 0)
+		(void)pfs_complain(0, "%.200s: %llu samples have no stack, and %llu no owner: "
+				   "these found no room", target,
+				   (unsigned long long)heap->lost_stacks,
+				   (unsigned long long)heap->lost_contexts);
+}
+
+/* With names, if they are wanted; then of a dump without the allocator's own frames. */
+static struct pfs_heap *take(const char *target, bool with_names)
+{
+	struct pfs_message message;
+	struct pfs_symbols_report report;
+	struct pfs_heap *heap = pfs_heap_open(target, &message);
+	if (heap == NULL) {
+		(void)pfs_complain_of(&message);
+		return NULL;
+	}
+	say_what_is_missing(heap, target);
+	pfs_heap_look_up(heap, with_names, &report);
+	if (with_names && report.files_refused != 0)
+		(void)pfs_complain(0, "%u files have no names; the first: %s",
+				   report.files_refused, report.why.text);
+	if (with_names && heap->is_dump) {
+		struct pfs_heap *whole = heap;
+		heap = pfs_heap_without_allocator(whole);
+		pfs_heap_free(whole);
+	}
+	if (heap == NULL || !pfs_heap_is_whole(heap, &message)) {
+		(void)pfs_complain(0, "no memory for the profile of '%.200s'", target);
+		pfs_heap_free(heap);
+		return NULL;
+	}
+	return heap;
+}
+
+/* What it is compared with, too. */
+static struct pfs_heap *take_both(const struct pfs_arguments *arguments, bool with_names)
+{
+	struct pfs_heap *heap = take(arguments->words[0], with_names), *base;
+	struct pfs_message message;
+	if (heap == NULL || arguments->base == NULL)
+		return heap;
+	base = take(arguments->base, with_names);
+	if (base != NULL)
+		pfs_heap_compare(heap, base);
+	if (base == NULL || !pfs_heap_is_whole(heap, &message)) {
+		if (base != NULL)
+			(void)pfs_complain_of(&message);
+		pfs_heap_free(heap);
+		heap = NULL;
+	}
+	pfs_heap_free(base);
+	return heap;
+}
+
+/* By one of the writers, whole; then to --out, or standard output. */
+static int put(const char *command, const char *path, const struct pfs_heap *heap,
+	       bool (*write_to)(const struct pfs_heap *heap, const void *options, FILE *out,
+				struct pfs_message *message), const void *options)
+{
+	struct pfs_message message = { "no memory for it" };
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	bool fine = out != NULL && write_to(heap, options, out, &message);
+	if (out != NULL && fclose(out) != 0)
+		fine = false;
+	int status = fine ? pfs_write_out(command, path != NULL ? path : "-", text, bytes) :
+			    pfs_complain_of(&message);
+	free(text);
+	return status;
+}
+
+/* ---- pprof ---- */
+
+static bool write_document(const struct pfs_heap *heap, const void *options, FILE *out,
+			   struct pfs_message *message)
+{
+	return pfs_heap_write(heap, options, out, message);
+}
+
+static int run_pprof(const struct pfs_arguments *arguments)
+{
+	struct pfs_document_options options = { .with_names = arguments->symbolized,
+						.of_total = arguments->of_total };
+	while (arguments->document != NULL && options.kind < PFS_DOCUMENTS &&
+	       strcmp(arguments->document, pfs_document_names[options.kind]) != 0)
+		options.kind++;
+	if (options.kind == PFS_DOCUMENTS)
+		return pfs_complain(PFS_EXIT_USAGE, "--format '%.100s': choose text, heap_v2, "
+				    "proto, or collapsed", arguments->document);
+	if (options.kind == PFS_DOCUMENT_PROTO && isatty(STDOUT_FILENO) &&
+	    arguments->out == NULL)
+		return pfs_complain(PFS_EXIT_USAGE, "pprof: proto is no text: say --out FILE");
+	bool with_names = options.with_names || options.kind == PFS_DOCUMENT_COLLAPSED;
+	struct pfs_heap *heap = take_both(arguments, with_names);
+	if (heap == NULL)
+		return PFS_EXIT_REFUSED;
+	int status = put("pprof", arguments->out, heap, write_document, &options);
+	pfs_heap_free(heap);
+	return status;
+}
+
+static const struct argp_option pprof_options[] = {
+	{ "format", PFS_KEY_DOCUMENT, "FORMAT", 0,
+	  "text (default), heap_v2, proto, or collapsed", 0 },
+	{ "symbolized", PFS_KEY_SYMBOLIZED, NULL, 0,
+	  "with all names, so that nobody needs the program's files", 0 },
+	{ "base", PFS_KEY_BASE, "TARGET", 0,
+	  "what came since this one, a box or a dump; proto and collapsed", 0 },
+	{ "live", PFS_KEY_LIVE, NULL, 0, "show what is in use first; the default", 0 },
+	{ "total", PFS_KEY_TOTAL, NULL, 0,
+	  "show what was allocated since the beginning first", 0 },
+	{ "out", PFS_KEY_OUT, "FILE", 0, "not to standard output", 0 },
+	{ 0 },
+};
+
+const struct pfs_command pfs_command_pprof = {
+	.name = "pprof", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_pprof,
+	.options = pprof_options,
+	.doc = "the heap profile, for jeprof, pprof, and others\v"
+	       "TARGET may be a dump as well: heap_v2 of jemalloc, or gperftools' text. jeprof, "
+	       "google-pprof and go tool pprof read text, jeprof heap_v2 with --thread, go tool "
+	       "pprof proto, which says whose a block is; flamegraph.pl and speedscope collapsed.",
+};
+
+/* ---- flame ---- */
+
+static bool write_flame(const struct pfs_heap *heap, const void *options, FILE *out,
+			struct pfs_message *message)
+{
+	return pfs_flame_write(heap, options, out, message);
+}
+
+static int run_flame(const struct pfs_arguments *arguments)
+{
+	const char *end = arguments->out != NULL ? strrchr(arguments->out, '.') : NULL;
+	const struct pfs_flame_options options = {
+		.as_page = end != NULL && (strcmp(end, ".html") == 0 || strcmp(end, ".htm") == 0),
+		.of_total = arguments->of_total,
+	};
+	struct pfs_heap *heap = take_both(arguments, true);
+	if (heap == NULL)
+		return PFS_EXIT_REFUSED;
+	int status = put("flame", arguments->out, heap, write_flame, &options);
+	pfs_heap_free(heap);
+	return status;
+}
+
+static const struct argp_option flame_options[] = {
+	{ "out", PFS_KEY_OUT, "FILE", 0,
+	  "FILE.svg, or FILE.html for a page with a table; else SVG to standard output", 0 },
+	{ "base", PFS_KEY_BASE, "TARGET", 0,
+	  "what grew and what shrank since this one, a box or a dump", 0 },
+	{ "live", PFS_KEY_LIVE, NULL, 0, "what is in use; the default", 0 },
+	{ "total", PFS_KEY_TOTAL, NULL, 0, "what was allocated since the beginning", 0 },
+	{ 0 },
+};
+
+const struct pfs_command pfs_command_flame = {
+	.name = "flame", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_flame,
+	.options = flame_options,
+	.doc = "the heap profile as a flame graph, in one file\v"
+	       "TARGET may be a dump as well: heap_v2 of jemalloc, or gperftools' text. A click "
+	       "shows what is below a frame; Escape, all of it.",
+};

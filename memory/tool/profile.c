@@ -1,0 +1,88 @@
+/*
+ * profile.c - pfs-mem profile: are samples taken, of what, and how many are there; and the switch.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "memory/box/reader_profile.h"
+
+static bool take_lg(const char *text, unsigned *lg)
+{
+	char *end;
+	errno = 0;
+	unsigned long value = strtoul(text, &end, 10);
+	*lg = (unsigned)value;
+	return errno == 0 && *end == '\0' && text[0] >= '0' && text[0] <= '9' && value >= 1 &&
+	       value <= 62;
+}
+
+static int show(struct pfs_reader *reader)
+{
+	struct pfs_message message;
+	struct pfs_seen_profile *profile = pfs_profile_take(reader, &message);
+	double objects = 0, bytes = 0;
+	if (profile == NULL)
+		return pfs_complain_of(&message);
+	for (uint32_t i = 0; i < profile->sample_count; i++) {
+		objects += profile->samples[i].objects;
+		bytes += profile->samples[i].objects * (double)profile->samples[i].bytes;
+	}
+	const uint64_t *lost = profile->snapshot->lost;
+	if (!profile->is_there)
+		(void)printf("none: the program was started without a profile\n");
+	else
+		(void)printf("%s: a sample each %llu bytes; %u in use, for %.0f bytes in %.0f "
+			     "blocks; %u stacks, %u contexts; without room: %llu samples, "
+			     "%llu stacks, %llu contexts\n", profile->is_active ? "on" : "off",
+			     (unsigned long long)profile->interval, profile->sample_count, bytes,
+			     objects, profile->stack_count, profile->context_count,
+			     (unsigned long long)lost[PFS_LOST_SAMPLES],
+			     (unsigned long long)lost[PFS_LOST_STACKS],
+			     (unsigned long long)lost[PFS_LOST_CONTEXTS]);
+	pfs_remark(profile->snapshot);
+	pfs_profile_free(profile);
+	return fflush(stdout) == 0 && ferror(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;
+}
+
+static int run_profile(const struct pfs_arguments *arguments)
+{
+	const char *word = arguments->word_count > 1 ? arguments->words[1] : NULL;
+	const char *text = arguments->lg_prof_sample;
+	struct pfs_message message;
+	unsigned lg = 0;
+	if (word != NULL && strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+		return pfs_complain(PFS_EXIT_USAGE, "profile: '%.100s': say on, or off", word);
+	if (text != NULL && (word == NULL || strcmp(word, "on") != 0))
+		return pfs_complain(PFS_EXIT_USAGE, "profile: --lg-prof-sample goes with on");
+	if (text != NULL && !take_lg(text, &lg))
+		return pfs_complain(PFS_EXIT_USAGE, "--lg-prof-sample '%.100s': give a whole "
+				    "number from 1 to 62: 19 is a sample each 512 KiB", text);
+	struct pfs_reader *reader = pfs_reader_open(arguments->words[0], &message);
+	if (reader == NULL)
+		return pfs_complain_of(&message);
+	int status = PFS_EXIT_FINE;
+	if (word == NULL)
+		status = show(reader);
+	else if (!pfs_profile_switch(reader, strcmp(word, "on") == 0, lg, &message))
+		status = pfs_complain_of(&message);
+	pfs_reader_close(reader);
+	return status;
+}
+
+static const struct argp_option profile_options[] = {
+	{ "lg-prof-sample", PFS_KEY_LG_PROF_SAMPLE, "N", 0,
+	  "a sample each 2^N bytes; without, as the program was started", 0 },
+	{ 0 },
+};
+
+const struct pfs_command pfs_command_profile = {
+	.name = "profile", .words = "TARGET [on|off]", .words_min = 1, .words_max = 2,
+	.run = run_profile, .options = profile_options,
+	.doc = "take samples for the heap profile, or none; or say which there are\v"
+	       "Blocks that were sampled stay in the profile until they are freed, also when it is "
+	       "off.",
+};

@@ -1,0 +1,365 @@
+/*
+ * flame.c - the flame graph. A frame is an <svg> of its own, its place and width in percent: so it
+ * fits any window without a script, and what does not fit a frame is cut at its edge.
+ */
+#define _GNU_SOURCE
+#include "flame.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flame_parts.h"
+
+#define FRAME_HEIGHT 19
+#define HEAD_HEIGHT 66
+#define PAGE_HEAD_HEIGHT 24 /* a page has its own */
+#define NARROWEST 2.5e-4 /* of all; what is narrower is left out, and counted */
+#define ROWS_MOST 30
+
+/* ---- amounts and names ---- */
+
+const char *pfs_flame_amount(double bytes, char text[32])
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	size_t unit = 0;
+	while ((bytes >= 1024 || bytes <= -1024) && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		bytes /= 1024;
+		unit++;
+	}
+	(void)snprintf(text, 32, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+	return text;
+}
+
+/* Bytes of a character of UTF-8; 0: it is none. */
+static size_t character_bytes(const unsigned char *at)
+{
+	size_t bytes = at[0] < 0x80 ? 1 : at[0] >= 0xC2 && at[0] < 0xE0 ? 2 :
+		       at[0] >= 0xE0 && at[0] < 0xF0 ? 3 : at[0] >= 0xF0 && at[0] < 0xF5 ? 4 : 0;
+	for (size_t i = 1; i < bytes; i++)
+		if ((at[i] & 0xC0) != 0x80)
+			return 0;
+	/* Too long, surrogates, beyond the last, and two that XML has not. */
+	if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] >= 0xA0) ||
+	    (at[0] == 0xF0 && at[1] < 0x90) || (at[0] == 0xF4 && at[1] >= 0x90) ||
+	    (at[0] == 0xEF && at[1] == 0xBF && at[2] >= 0xBE))
+		return 0;
+	return bytes;
+}
+
+void pfs_flame_put(const char *text, size_t length, FILE *out)
+{
+	for (size_t i = 0; i < length && text[i] != '\0';) {
+		size_t bytes = character_bytes((const unsigned char *)text + i);
+		switch (text[i]) {
+		case '<': (void)fputs("&lt;", out); break;
+		case '>': (void)fputs("&gt;", out); break;
+		case '&': (void)fputs("&amp;", out); break;
+		case '"': (void)fputs("&quot;", out); break;
+		default:
+			if (bytes == 0 || (unsigned char)text[i] < ' ' || text[i] == 0x7F)
+				(void)fputc('?', out);
+			else
+				(void)fwrite(text + i, 1, bytes, out);
+		}
+		i += bytes != 0 ? bytes : 1;
+	}
+}
+
+/* Without the parameters at its end. */
+static size_t short_length(const char *name)
+{
+	size_t length = strlen(name), at = length;
+	static const char is_const[] = " const";
+	if (at > strlen(is_const) && strcmp(name + at - strlen(is_const), is_const) == 0)
+		at -= strlen(is_const);
+	if (at == 0 || name[at - 1] != ')')
+		return length;
+	for (int depth = 0; at > 0; at--) {
+		depth += name[at - 1] == ')';
+		depth -= name[at - 1] == '(';
+		if (depth == 0)
+			return at > 1 ? at - 1 : length;
+	}
+	return length;
+}
+
+void pfs_flame_label(const struct pfs_tree *tree, const struct pfs_node *node, FILE *out)
+{
+	char text[600];
+	const char *name = pfs_node_name(tree, node, text, sizeof(text));
+	pfs_flame_put(name, short_length(name), out);
+	if (node->file == 0 || node->function == PFS_HEAP_NONE)
+		return;
+	const char *file = pfs_heap_path_end(tree->heap->texts[node->file]);
+	(void)fputc(' ', out);
+	pfs_flame_put(file, strlen(file), out);
+	(void)fprintf(out, ":%" PRIu32, node->line);
+}
+
+/* ---- frames ---- */
+
+struct drawing {
+	const struct pfs_tree *tree;
+	FILE *out;
+	double all;         /* width of all */
+	unsigned top;       /* of the first frame */
+	uint32_t depth;     /* of what is drawn */
+	uint32_t left_out;
+	double left_out_bytes;
+};
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = UINT64_C(0xCBF29CE484222325);
+	for (; *text != '\0'; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
+	return hash ^ hash >> 31;
+}
+
+/* The colour: of its file; of a comparison, growth or shrinking and how much of its width. */
+static void put_class(const struct drawing *drawing, const struct pfs_node *node)
+{
+	char text[600];
+	const char *name = pfs_node_name(drawing->tree, node, text, sizeof(text));
+	const struct pfs_heap *heap = drawing->tree->heap;
+	uint32_t module = node->location != PFS_HEAP_NONE ?
+				  heap->locations[node->location].module : PFS_HEAP_NONE;
+	double by = node->grown - node->shrunk, width = node->grown + node->shrunk;
+	if (heap->has_base)
+		(void)fprintf(drawing->out, "%c%d", by < 0 ? 's' : 'g',
+			      width <= 0 ? 0 : (int)((by < 0 ? -by : by) / width * 3.999));
+	else if (module == PFS_HEAP_NONE)
+		(void)fputs("c0", drawing->out);
+	else
+		(void)fprintf(drawing->out, "c%u v%u",
+			      (unsigned)(1 + hash_of(heap->texts[heap->modules[module].path]) %
+						     PFS_FLAME_COLOURS),
+			      (unsigned)(hash_of(name) % 3));
+}
+
+static void put_title(const struct drawing *drawing, const struct pfs_node *node)
+{
+	const struct pfs_tree *tree = drawing->tree;
+	char text[600], one[32], two[32], three[32], four[32];
+	const char *name = pfs_node_name(tree, node, text, sizeof(text));
+	FILE *out = drawing->out;
+	pfs_flame_put(name, strlen(name), out);
+	(void)fputc('\n', out);
+	if (node->file != 0 && node->function != PFS_HEAP_NONE) {
+		const char *file = tree->heap->texts[node->file];
+		pfs_flame_put(file, strlen(file), out);
+		(void)fprintf(out, ":%" PRIu32 "\n", node->line);
+	}
+	if (tree->heap->has_base)
+		(void)fprintf(out, "grew by %s, shrank by %s: now %s, before %s\n",
+			      pfs_flame_amount(node->grown, one),
+			      pfs_flame_amount(node->shrunk, two),
+			      pfs_flame_amount(node->bytes, three),
+			      pfs_flame_amount(node->base_bytes, four));
+	else
+		(void)fprintf(out, "%s (%.0f bytes) in %.0f objects, ",
+			      pfs_flame_amount(node->bytes, one), node->bytes, node->objects);
+	(void)fprintf(out, "%.2f %% of %s", pfs_node_width(tree, node) / drawing->all * 100,
+		      tree->heap->has_base ? "all that changed" : "all");
+}
+
+static void put_frame(struct drawing *drawing, const struct pfs_node *node, double left,
+		      double width)
+{
+	FILE *out = drawing->out;
+	(void)fputs("<svg class=\"f ", out);
+	put_class(drawing, node);
+	(void)fprintf(out, "\" x=\"%.4f%%\" y=\"%u\" width=\"%.4f%%\" height=\"%d\"><title>",
+		      left * 100, drawing->top + node->depth * FRAME_HEIGHT, width * 100,
+		      FRAME_HEIGHT);
+	put_title(drawing, node);
+	(void)fputs("</title><rect width=\"100%\" height=\"100%\"/><text x=\"4\" y=\"14\">", out);
+	pfs_flame_label(drawing->tree, node, out);
+	(void)fputs("</text></svg>\n", out);
+}
+
+/* No deeper than stacks are, with all that is inlined: some thousand calls. */
+static void put_frames(struct drawing *drawing, uint32_t index, double left)
+{
+	const struct pfs_tree *tree = drawing->tree;
+	const struct pfs_node *node = &tree->nodes[index];
+	double width = drawing->all > 0 ? pfs_node_width(tree, node) / drawing->all : 1;
+	if (width <= 0)
+		return;
+	if (width < NARROWEST) {
+		drawing->left_out++;
+		drawing->left_out_bytes += pfs_node_width(tree, node);
+		return;
+	}
+	put_frame(drawing, node, left, width);
+	for (uint32_t i = node->first; i != PFS_HEAP_NONE; i = tree->nodes[i].next) {
+		put_frames(drawing, i, left);
+		left += pfs_node_width(tree, &tree->nodes[i]) / drawing->all;
+	}
+}
+
+static void measure(struct drawing *drawing)
+{
+	const struct pfs_tree *tree = drawing->tree;
+	for (uint32_t i = 0; i < tree->count; i++)
+		if (tree->nodes[i].depth > drawing->depth &&
+		    pfs_node_width(tree, &tree->nodes[i]) >= drawing->all * NARROWEST)
+			drawing->depth = tree->nodes[i].depth;
+}
+
+/* ---- what stands above ---- */
+
+/* Two lines, in tags of their own. */
+static void put_summary(const struct drawing *drawing, bool of_total, const char *tags[3])
+{
+	const struct pfs_heap *heap = drawing->tree->heap;
+	const struct pfs_node *all = &drawing->tree->nodes[0];
+	char one[32], two[32], three[32], four[32];
+	const char *what = of_total ? "allocated since the beginning" : "in use";
+	FILE *out = drawing->out;
+	(void)fputs(tags[0], out);
+	if (heap->has_base)
+		(void)fprintf(out, "grew by %s (warm), shrank by %s (cold): %s %s, before %s",
+			      pfs_flame_amount(all->grown, one),
+			      pfs_flame_amount(all->shrunk, two),
+			      pfs_flame_amount(all->bytes, three), what,
+			      pfs_flame_amount(all->base_bytes, four));
+	else
+		(void)fprintf(out, "%s %s, %.0f objects", pfs_flame_amount(all->bytes, one),
+			      what, all->objects);
+	if (heap->interval > 1)
+		(void)fprintf(out, "; estimated from a sample each %s",
+			      pfs_flame_amount((double)heap->interval, one));
+	(void)fputs(tags[1], out);
+	if (drawing->all <= 0)
+		(void)fputs(heap->has_base ? "Nothing changed." : "Nothing was sampled.", out);
+	else
+		(void)fputs("Below each frame is what it called. The widest stands first.", out);
+	if (heap->lost_samples + heap->lost_stacks + heap->lost_contexts != 0)
+		(void)fprintf(out, " Not here: %" PRIu64 " samples that found no room; without a "
+			      "stack: %" PRIu64 "; without an owner: %" PRIu64 ".",
+			      heap->lost_samples, heap->lost_stacks, heap->lost_contexts);
+	(void)fputs(tags[2], out);
+}
+
+static void put_name(const struct drawing *drawing)
+{
+	const char *name = pfs_heap_path_end(drawing->tree->heap->program);
+	pfs_flame_put(name, strlen(name), drawing->out);
+}
+
+static void put_head(const struct drawing *drawing, bool of_total)
+{
+	static const char *tags[3] = { "</text>\n<text class=\"sub\" x=\"8\" y=\"39\">",
+				       "</text>\n<text class=\"sub\" x=\"8\" y=\"56\">",
+				       "</text>\n" };
+	(void)fputs("<text class=\"head\" x=\"8\" y=\"20\">", drawing->out);
+	put_name(drawing);
+	put_summary(drawing, of_total, tags);
+}
+
+static void put_svg(struct drawing *drawing, const struct pfs_flame_options *options)
+{
+	FILE *out = drawing->out;
+	unsigned height = drawing->top + (drawing->depth + 1) * FRAME_HEIGHT + 26;
+	char text[32];
+	(void)fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" "
+		      "width=\"100%%\" height=\"%u\">\n<style>%s</style>\n"
+		      "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n", height,
+		      pfs_flame_style);
+	drawing->left_out = 0;
+	if (!options->as_page)
+		put_head(drawing, options->of_total);
+	(void)fprintf(out, "<text class=\"reset\" x=\"100%%\" y=\"%u\" dx=\"-8\" "
+		      "tabindex=\"0\">back to all of it</text>\n", drawing->top - 8);
+	put_frames(drawing, 0, 0);
+	if (drawing->left_out != 0)
+		(void)fprintf(out, "<text class=\"sub\" x=\"8\" y=\"%u\">too narrow to be drawn: "
+			      "%" PRIu32 " frames of %s</text>\n", height - 8,
+			      drawing->left_out, pfs_flame_amount(drawing->left_out_bytes, text));
+	(void)fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", pfs_flame_script);
+}
+
+/* ---- a page around it ---- */
+
+static int most_first(const void *one, const void *other)
+{
+	const struct pfs_node *a = *(const struct pfs_node *const *)one;
+	const struct pfs_node *b = *(const struct pfs_node *const *)other;
+	return a->self > b->self ? -1 : a->self < b->self;
+}
+
+static void put_table(const struct drawing *drawing, const struct pfs_node **order)
+{
+	const struct pfs_tree *tree = drawing->tree;
+	FILE *out = drawing->out;
+	char text[32];
+	uint32_t count = 0;
+	for (uint32_t i = 1; i < tree->count; i++)
+		if (tree->nodes[i].self > 0)
+			order[count++] = &tree->nodes[i];
+	qsort(order, count, sizeof(*order), most_first);
+	(void)fprintf(out, "<table><caption>%s, stack by stack</caption>\n<tr><th>bytes<th>%%"
+		      "<th>where\n", tree->heap->has_base ? "What changed most" :
+		      "Who holds most");
+	for (uint32_t i = 0; i < count && i < ROWS_MOST; i++) {
+		double by = tree->heap->has_base && order[i]->shrunk > order[i]->grown ? -1 : 1;
+		(void)fprintf(out, "<tr><td>%s<td>%.1f<td><code>",
+			      pfs_flame_amount(by * order[i]->self, text),
+			      order[i]->self / drawing->all * 100);
+		pfs_flame_label(tree, order[i], out);
+		if (order[i]->parent != 0) {
+			(void)fputs("</code> from <code>", out);
+			pfs_flame_label(tree, &tree->nodes[order[i]->parent], out);
+		}
+		(void)fputs("</code>\n", out);
+	}
+	(void)fputs("</table>\n", out);
+}
+
+static void put_page(struct drawing *drawing, const struct pfs_flame_options *options,
+		     const struct pfs_node **order)
+{
+	static const char *tags[3] = { "</h1>\n<p>", "<br>\n", "</p>\n" };
+	FILE *out = drawing->out;
+	(void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+		    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		    "<title>", out);
+	put_name(drawing);
+	(void)fprintf(out, "</title>\n<style>%s</style></head>\n<body>\n<h1>",
+		      pfs_flame_page_style);
+	put_name(drawing);
+	put_summary(drawing, options->of_total, tags);
+	put_svg(drawing, options);
+	put_table(drawing, order);
+	(void)fputs("</body></html>\n", out);
+}
+
+bool pfs_flame_write(const struct pfs_heap *heap, const struct pfs_flame_options *options,
+		     FILE *out, struct pfs_message *message)
+{
+	struct pfs_tree *tree = pfs_tree_make(heap, options->of_total);
+	const struct pfs_node **order =
+		tree != NULL ? malloc((tree->count + 1) * sizeof(*order)) : NULL;
+	bool fine = order != NULL;
+	if (fine) {
+		struct drawing drawing = { .tree = tree, .out = out,
+					   .top = options->as_page ? PAGE_HEAD_HEIGHT :
+								     HEAD_HEIGHT,
+					   .all = pfs_node_width(tree, &tree->nodes[0]) };
+		measure(&drawing);
+		if (options->as_page)
+			put_page(&drawing, options, order);
+		else
+			put_svg(&drawing, options);
+	}
+	free(order);
+	pfs_tree_free(tree);
+	bool is_written = fine && fflush(out) == 0 && ferror(out) == 0;
+	if (!is_written)
+		(void)snprintf(message->text, sizeof(message->text), fine ?
+			       "the graph cannot be written: is there room?" :
+			       "no memory for the graph");
+	return is_written;
+}

@@ -1,0 +1,19 @@
+/*
+ * flame_parts.h - what a flame graph is written with.
+ */
+#ifndef PFS_MEM_FLAME_PARTS_H
+#define PFS_MEM_FLAME_PARTS_H
+
+#include "tree.h"
+
+#define PFS_FLAME_COLOURS 9
+
+extern const char pfs_flame_style[], pfs_flame_page_style[], pfs_flame_script[];
+
+const char *pfs_flame_amount(double bytes, char text[32]);
+/* As text of XML: what it has no place for becomes '?'. */
+void pfs_flame_put(const char *text, size_t length, FILE *out);
+/* "function file.c:12", escaped. */
+void pfs_flame_label(const struct pfs_tree *tree, const struct pfs_node *node, FILE *out);
+
+#endif

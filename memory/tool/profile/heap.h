@@ -1,0 +1,138 @@
+/*
+ * heap.h - a heap profile as it is shown: made from a box or from a dump, named by symbols.h,
+ * written by formats.h and flame.h.
+ *
+ *	entry     what one stack has of one thread, owner, instrument, and size of blocks
+ *	stack     locations, leaf first
+ *	location  the address of a call, and of which file; its lines when it was looked up: the
+ *	          innermost first, where functions were inlined
+ *
+ * All of them, and texts, are interned: equal ones have one index. Text 0 is "", stack 0 has no
+ * frame. What finds no memory sets failed, and pfs_heap_is_whole says so once.
+ */
+#ifndef PFS_MEM_HEAP_H
+#define PFS_MEM_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <pfslab/status.h>
+
+#define PFS_HEAP_NONE UINT32_MAX
+#define PFS_HEAP_FRAMES_MAX 512u
+
+struct pfs_heap_module {
+	uint64_t begin, end, file_offset;
+	uint64_t loaded_ns, gone_ns; /* gone_ns 0: it is there */
+	uint32_t path;               /* text */
+	uint32_t build_id_bytes;
+	uint8_t build_id[32];
+};
+
+struct pfs_heap_line {
+	uint32_t function, file; /* texts; file 0: not known */
+	uint32_t line;
+};
+
+struct pfs_heap_location {
+	uint64_t pc;     /* in the call: a byte less than the address it returns to */
+	uint32_t module; /* PFS_HEAP_NONE: none */
+	uint32_t first_line, line_count;
+};
+
+struct pfs_heap_stack {
+	uint32_t first, depth; /* in frames */
+	bool is_cut;
+};
+
+/* Estimates: sums of samples that were weighted each. */
+struct pfs_heap_values {
+	double live_objects, live_bytes;
+	double total_objects, total_bytes; /* since the beginning */
+};
+
+struct pfs_heap_entry {
+	uint32_t stack;
+	uint64_t thread_id;       /* 0: not known */
+	uint32_t thread, user, host, instrument; /* texts */
+	uint64_t block_bytes;     /* at most so much, more than half of it; 0: of any */
+	struct pfs_heap_values now, base; /* base: what it is compared with */
+};
+
+struct pfs_heap_index {
+	uint32_t *slots;
+	uint32_t room, count;
+};
+
+struct pfs_heap {
+	char program[320];         /* its name and id, or the file that was read */
+	uint32_t binary;           /* text: its path; 0: not known */
+	uint64_t interval;         /* mean bytes between samples; 0: not known */
+	uint64_t taken_ns;
+	uint32_t live_pid;         /* 0: it does not live */
+	bool is_dump, has_base, is_named, failed;
+	uint64_t lost_samples, lost_stacks, lost_contexts;
+
+	struct pfs_heap_module *modules;
+	struct pfs_heap_location *locations;
+	struct pfs_heap_line *lines;
+	struct pfs_heap_stack *stacks;
+	uint32_t *frames;          /* locations */
+	struct pfs_heap_entry *entries;
+	char **texts;
+	uint32_t module_count, location_count, line_count, stack_count, frame_count, entry_count,
+		text_count;
+	uint32_t module_room, location_room, line_room, stack_room, frame_room, entry_room,
+		text_room;
+	struct pfs_heap_index location_index, stack_index, entry_index, text_index;
+};
+
+/* NULL: no memory. */
+struct pfs_heap *pfs_heap_new(void);
+void pfs_heap_free(struct pfs_heap *heap);
+/* False, and the line: no memory was found for some of it. */
+bool pfs_heap_is_whole(const struct pfs_heap *heap, struct pfs_message *message);
+
+uint32_t pfs_heap_text(struct pfs_heap *heap, const char *text);
+uint32_t pfs_heap_text_of(struct pfs_heap *heap, const char *text, size_t length);
+uint32_t pfs_heap_add_module(struct pfs_heap *heap, const struct pfs_heap_module *module);
+uint32_t pfs_heap_location(struct pfs_heap *heap, uint64_t pc, uint32_t module);
+/* Lines of a location are added one after the other, the innermost first. */
+void pfs_heap_add_line(struct pfs_heap *heap, uint32_t location, const char *function,
+		       const char *file, uint32_t line);
+uint32_t pfs_heap_stack(struct pfs_heap *heap, const uint32_t *locations, uint32_t depth,
+			bool is_cut);
+/* The entry like this one, its values 0 if it is new: never NULL, valid until the next call. */
+struct pfs_heap_entry *pfs_heap_entry(struct pfs_heap *heap, const struct pfs_heap_entry *like);
+
+/* Which file had an address at a moment: one that was there then, else the last one before, else
+ * the first. PFS_HEAP_NONE: none. */
+uint32_t pfs_heap_module_at(const struct pfs_heap *heap, uint64_t pc, uint64_t when_ns);
+
+struct pfs_heap_values pfs_heap_sum(const struct pfs_heap *heap, bool of_base);
+const char *pfs_heap_path_end(const char *path); /* without folders */
+/* A frame as it is shown; line < the lines it has, or 0. "[unknown] libx.so+0x12" where no name is
+ * known. */
+const char *pfs_heap_frame_name(const struct pfs_heap *heap, uint32_t location, uint32_t line,
+				char *text, size_t text_bytes);
+
+/* ---- where one comes from ---- */
+
+struct pfs_reader;
+
+/* Of a box. NULL: as message says. */
+struct pfs_heap *pfs_heap_of_box(struct pfs_reader *reader, struct pfs_message *message);
+/* Of a dump's text: heap_v2 as jemalloc writes it, or gperftools' "heap profile:", with or without
+ * names in front. path: for messages. */
+struct pfs_heap *pfs_heap_of_dump(const char *text, size_t bytes, const char *path,
+				  struct pfs_message *message);
+/* A TARGET, which may be a dump as well. */
+struct pfs_heap *pfs_heap_open(const char *target, struct pfs_message *message);
+
+/* What base has becomes what heap is compared with; where files lie elsewhere now, addresses are
+ * taken along. */
+void pfs_heap_compare(struct pfs_heap *heap, const struct pfs_heap *base);
+
+#endif
