@@ -85,8 +85,7 @@ static inline bool pfs_cell_debit_quick(struct pfs_cell *self, _Atomic(uint32_t)
 	    !pfs_likely(pfs_load_relaxed(generation) == /* relaxed: a switch */
 			*(const uint32_t *)(const void *)&self->seen))
 		return false;
-	pfs_cell_add_own(&self->allocs, 1);
-	pfs_cell_add_own(&self->alloc_bytes, bytes);
+	pfs_cell_debit(self, bytes);
 	return true;
 }
 

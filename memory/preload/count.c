@@ -160,12 +160,20 @@ static void note_uncounted(void)
 void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes)
 {
 	uint32_t value = *tag;
-	*tag = 0;
-	if (value != 0)
+	if (value != 0 && pfs_program.is_exact) {
+		/* The tag's line is the other processor's, and a locked addition waits for all
+		 * stores before it: so this one comes after. */
+		struct pfs_cell *cell = pfs_tag_cell(value);
+		if (pfs_cell_credit_foreign(cell, bytes))
+			pfs_cell_finish(pfs_program.books, cell);
+		*tag = 0;
+	} else if (value != 0) {
+		*tag = 0;
 		credit(value, bytes);
-	else
+	} else {
 		note_uncounted();
-	pfs_block_free(block);
+	}
+	pfs_free_quick(block);
 }
 
 struct pfs_counted_block pfs_counted_lift(const void *block)

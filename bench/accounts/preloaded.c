@@ -1,0 +1,203 @@
+/*
+ * preloaded.c - what a malloc and a free cost with a library preloaded: libpfsmem.so against
+ * libpfsmalloc.so.
+ *
+ * usage: pfs-accounts-preloaded own|foreign [--threads=N] [--slices=N]
+ * own: each thread allocates a block and frees it, beside 500 that stay; sizes of 16 to 512 bytes
+ * in turns. foreign: one thread allocates, another frees, by batches of 64 through a ring on which
+ * both spin. What is timed are slices, of 20000 pairs or one batch: the least, and quantiles, are those
+ * of a machine that does nothing else meanwhile. One line of JSON: {"way", "threads", "pair" or
+ * "malloc" and "free": ns [least, tenth, quarter, median]}. Exit 2: bad usage.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "containers/atomic.h"
+
+#define SLICE_PAIRS 20000u
+#define NEIGHBOURS 500u
+#define BATCH 64u
+#define BATCHES 64u /* on their way */
+#define THREADS_MAX 16u
+#define SLICES_MAX 100000u
+
+static const uint16_t sizes[] = { 16, 24, 32, 48, 64, 64, 96, 128, 200, 512 };
+#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
+
+static uint32_t slices;
+
+static double now_ns(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void *take(uint32_t i)
+{
+	void *block = malloc(sizes[i % SIZES]);
+	if (block == NULL)
+		abort();
+	return block;
+}
+
+static void *times_new(uint32_t count)
+{
+	double *times = calloc(count, sizeof(*times));
+	if (times == NULL)
+		abort();
+	return times;
+}
+
+static int compare(const void *one, const void *other)
+{
+	double a = *(const double *)one, b = *(const double *)other;
+	return (a > b) - (a < b);
+}
+
+static void print(const char *name, double *times, uint32_t count)
+{
+	qsort(times, count, sizeof(*times), compare);
+	printf(", \"%s\": [%.2f, %.2f, %.2f, %.2f]", name, times[0], times[count / 10],
+	       times[count / 4], times[count / 2]);
+	free(times);
+}
+
+/* ---- own ---- */
+
+static void *pairs(void *opaque)
+{
+	double *times = opaque;
+	void *neighbours[NEIGHBOURS];
+	for (uint32_t i = 0; i < NEIGHBOURS; i++)
+		neighbours[i] = take(i);
+	for (uint32_t slice = 0; slice < slices; slice++) {
+		double begin = now_ns();
+		for (uint32_t i = 0; i < SLICE_PAIRS; i++)
+			free(take(i));
+		times[slice] = (now_ns() - begin) / SLICE_PAIRS;
+	}
+	for (uint32_t i = 0; i < NEIGHBOURS; i++)
+		free(neighbours[i]);
+	return NULL;
+}
+
+static void run_own(uint32_t threads)
+{
+	pthread_t handles[THREADS_MAX];
+	double *times = times_new(threads * slices);
+	if (threads == 1)
+		(void)pairs(times); /* a program of one thread */
+	for (uint32_t i = 0; threads > 1 && i < threads; i++)
+		if (pthread_create(&handles[i], NULL, pairs, times + i * slices) != 0)
+			abort();
+	for (uint32_t i = 0; threads > 1 && i < threads; i++)
+		(void)pthread_join(handles[i], NULL);
+	print("pair", times, threads * slices);
+}
+
+/* ---- foreign ---- */
+
+static struct {
+	void *blocks[BATCHES][BATCH];
+	alignas(PFS_LINE) _Atomic(uint32_t) filled; /* batches so far */
+	alignas(PFS_LINE) _Atomic(uint32_t) emptied;
+} ring;
+
+static void *produce(void *opaque)
+{
+	double *times = opaque;
+	for (uint32_t at = 0; at < slices; at++) {
+		/* acquire: the places of the ring, of who emptied them. */
+		while (at - pfs_load_acquire(&ring.emptied) >= BATCHES)
+			;
+		double begin = now_ns();
+		for (uint32_t i = 0; i < BATCH; i++)
+			ring.blocks[at % BATCHES][i] = take(i);
+		times[at] = (now_ns() - begin) / BATCH;
+		pfs_store_release(&ring.filled, at + 1); /* release: the batch */
+	}
+	return NULL;
+}
+
+static void *consume(void *opaque)
+{
+	double *times = opaque;
+	free(take(0));
+	for (uint32_t at = 0; at < slices; at++) {
+		while (pfs_load_acquire(&ring.filled) <= at) /* acquire: the batch */
+			;
+		double begin = now_ns();
+		for (uint32_t i = 0; i < BATCH; i++)
+			free(ring.blocks[at % BATCHES][i]);
+		times[at] = (now_ns() - begin) / BATCH;
+		pfs_store_release(&ring.emptied, at + 1); /* release: its places */
+	}
+	return NULL;
+}
+
+static void run_foreign(void)
+{
+	pthread_t producer, consumer;
+	double *mallocs = times_new(slices), *frees = times_new(slices);
+	if (pthread_create(&producer, NULL, produce, mallocs) != 0 ||
+	    pthread_create(&consumer, NULL, consume, frees) != 0)
+		abort();
+	(void)pthread_join(producer, NULL);
+	(void)pthread_join(consumer, NULL);
+	print("malloc", mallocs, slices);
+	print("free", frees, slices);
+}
+
+/* ---- the command ---- */
+
+static bool take_number(const char *argument, const char *name, uint32_t most, uint32_t *value)
+{
+	size_t length = strlen(name);
+	char *end;
+	if (strncmp(argument, name, length) != 0)
+		return false;
+	unsigned long number = strtoul(argument + length, &end, 10);
+	if (argument[length] < '0' || argument[length] > '9' || *end != '\0' || number < 1 ||
+	    number > most) {
+		(void)fprintf(stderr, "pfs-accounts-preloaded: %s: must be 1 .. %u\n", argument,
+			      most);
+		exit(2);
+	}
+	*value = (uint32_t)number;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	bool is_own = argc > 1 && strcmp(argv[1], "own") == 0;
+	uint32_t threads = 1;
+	slices = is_own ? 200 : 20000;
+	if (!is_own && (argc < 2 || strcmp(argv[1], "foreign") != 0)) {
+		(void)fprintf(stderr, "pfs-accounts-preloaded: usage: own|foreign [--threads=N] "
+				      "[--slices=N]\n");
+		return 2;
+	}
+	for (int i = 2; i < argc; i++) {
+		if (!take_number(argv[i], "--threads=", THREADS_MAX, &threads) &&
+		    !take_number(argv[i], "--slices=", SLICES_MAX, &slices)) {
+			(void)fprintf(stderr, "pfs-accounts-preloaded: %s: no such option\n",
+				      argv[i]);
+			return 2;
+		}
+	}
+	printf("{\"way\": \"%s\", \"threads\": %u", argv[1], is_own ? threads : 2);
+	if (is_own)
+		run_own(threads);
+	else
+		run_foreign();
+	printf("}\n");
+	return 0;
+}
