@@ -5,9 +5,9 @@
  * usage: pfs-accounts-preloaded own|foreign [--threads=N] [--slices=N]
  * own: each thread allocates a block and frees it, beside 500 that stay; sizes of 16 to 512 bytes
  * in turns. foreign: one thread allocates, another frees, by batches of 64 through a ring on which
- * both spin. What is timed are slices, of 20000 pairs or one batch: the least, and quantiles, are those
- * of a machine that does nothing else meanwhile. One line of JSON: {"way", "threads", "pair" or
- * "malloc" and "free": ns [least, tenth, quarter, median]}. Exit 2: bad usage.
+ * both spin. What is timed are slices, of 20000 pairs or one batch: of a busy machine some are as
+ * of one that does nothing else. One line of JSON: {"way", "threads", "pair" or "malloc" and
+ * "free": ns [least, tenth, quarter, median]}. Exit 2: bad usage.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
