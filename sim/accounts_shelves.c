@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "memory/profile/profile.h"
 #include "sim/accounts_world.h"
 
 static struct pfs_accounts_shelf *shelf_of(struct pfs_thread *handle)
@@ -184,4 +185,10 @@ void *pfs_accounts_walk_next(struct pfs_walk *walk)
 void pfs_accounts_walk_end(struct pfs_walk *walk)
 {
 	(void)walk;
+}
+
+/* There is no profile here. */
+void pfs_profile_thread_end(struct pfs_memory_thread *thread)
+{
+	PFS_MACHINE_CHECK(thread->profile == NULL, "a life has samples");
 }

@@ -44,11 +44,14 @@ struct pfs_memory_config {
 	uint32_t tick_ms;          /* 0: no ticks but by pfs_memory_tick */
 	bool keep;                 /* the box stays when the books are closed */
 	bool is_private;           /* no file: nobody else reads it */
+	uint32_t profile_lg;       /* a heap profile: one sample in 2 to it bytes; 0: none; of rule
+				    * exact alone, and of programs that libpfsmem.so counts */
+	uint32_t stacks_max, contexts_max, samples_max; /* of it; 1 .. 16777216 */
 };
 
 /*
  * pfs_memory_config_init - the defaults: rule exact, 250 instruments, 16384 threads, 4096 accounts,
- * 262144 cells, a tick each second, the box goes with a clean end.
+ * 262144 cells, a tick each second, the box goes with a clean end, no profile.
  *
  * Progress  wait-free.
  */

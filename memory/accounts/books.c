@@ -14,6 +14,7 @@
 #include <pfslab/variant.h>
 
 #include "containers/message.h"
+#include "memory/profile/profile.h"
 
 /* ---- all books of the process: for fork ---- */
 
@@ -32,7 +33,10 @@ static void prepare(void)
 		pfs_mutex_lock(&self->desk);
 		self->fork_tid = (uint32_t)gettid();
 		for (uint32_t shelf = 0; shelf < PFS_SHELVES; shelf++)
-			pfs_thread_adopt(self->shelves[shelf].handle);
+			if (self->shelves[shelf].handle != NULL)
+				pfs_thread_adopt(self->shelves[shelf].handle);
+		if (self->profile != NULL)
+			pfs_gate_close(&self->profile->gate);
 		/* Cells are only added to it meanwhile, and those the copy may not have as such.
 		 * relaxed: the list is folded under the desk alone. */
 		self->fork_finished = pfs_load_relaxed(&self->finished);
@@ -44,6 +48,8 @@ static void in_parent(void)
 {
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
 		pfs_box_drop_copy(&self->box);
+		if (self->profile != NULL)
+			pfs_gate_open(&self->profile->gate);
 		pfs_mutex_unlock(&self->desk);
 		(void)pthread_mutex_unlock(&self->tick_lock);
 	}
@@ -76,6 +82,8 @@ static void in_child(void)
 		self->fork_pid = (uint32_t)getpid();
 		number_lives(self);
 		self->has_ticker = false;
+		if (self->profile != NULL)
+			pfs_gate_begin(&self->profile->gate);
 		pfs_mutex_init(&self->desk);
 		(void)pthread_mutex_init(&self->tick_lock, NULL);
 		(void)pthread_cond_init(&self->end_tick, NULL);
@@ -131,6 +139,7 @@ void pfs_memory_config_init(struct pfs_memory_config *config)
 	*config = (struct pfs_memory_config){
 		.rule = "exact", .instruments_max = 250, .threads_max = 16384,
 		.accounts_max = 4096, .cells_max = 262144, .tick_ms = 1000,
+		.stacks_max = 16384, .contexts_max = 32768, .samples_max = 65536,
 	};
 }
 
@@ -151,6 +160,19 @@ static enum pfs_status check(const struct pfs_memory_config *config, struct pfs_
 	if (config->cells_max < 1 || config->cells_max > 1u << 24)
 		return pfs_message_set(message, PFS_BAD_CONFIG, "cells_max is %u: 1 .. %u",
 				       config->cells_max, 1u << 24);
+	if (config->profile_lg > PFS_PROFILE_LG_MOST ||
+	    (config->profile_lg != 0 && strcmp(config->rule, "exact") != 0))
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "profile_lg is %u: 0 .. %u, and 0 with another rule than "
+				       "exact", config->profile_lg, PFS_PROFILE_LG_MOST);
+	if (config->profile_lg != 0 &&
+	    (config->stacks_max - 1 >= PFS_PROFILE_RECORDS_MOST ||
+	     config->contexts_max - 1 >= PFS_PROFILE_RECORDS_MOST ||
+	     config->samples_max - 1 >= PFS_PROFILE_RECORDS_MOST))
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "stacks_max is %u, contexts_max %u, samples_max %u: 1 .. %u",
+				       config->stacks_max, config->contexts_max,
+				       config->samples_max, PFS_PROFILE_RECORDS_MOST);
 	if (!config->is_private && getauxval(AT_SECURE) != 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "a set-uid program has no box: its memory is not yours");
@@ -168,13 +190,19 @@ static uint32_t row_bases_of(const struct pfs_memory_config *config)
 	       at_least_one(config->instruments_max);
 }
 
-#define WANTS 10u
+/* As many as fill four system pages with their words. */
+#define STACK_PAGE_RECORDS 31u
+#define CONTEXT_PAGE_RECORDS 124u
+#define SAMPLE_PAGE_RECORDS 63u
 
-static enum pfs_status make_box(struct pfs_books *self, const struct pfs_memory_config *config,
-				struct pfs_message *message)
+#define WANTS 14u
+
+/* Those without records are left out. */
+static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_config *config)
 {
-	uint32_t accounts = at_least_one(config->accounts_max);
-	struct pfs_box_want wants[WANTS] = {
+	uint32_t accounts = at_least_one(config->accounts_max), count = 0;
+	bool has_profile = config->profile_lg != 0;
+	const struct pfs_box_want each[WANTS] = {
 		{ PFS_BOX_INSTRUMENTS, sizeof(struct pfs_box_instrument),
 		  at_least_one(config->instruments_max), 16 },
 		{ PFS_BOX_THREADS, sizeof(struct pfs_box_thread), config->threads_max, 256 },
@@ -183,13 +211,33 @@ static enum pfs_status make_box(struct pfs_books *self, const struct pfs_memory_
 		{ PFS_BOX_HOSTS, sizeof(struct pfs_box_account), accounts, 32 },
 		{ PFS_BOX_CELLS, sizeof(struct pfs_cell), config->cells_max,
 		  PFS_CELL_PAGE_RECORDS },
+		/* Right behind the cells: a tag names both by their distance from there. */
+		{ PFS_BOX_SAMPLES, sizeof(struct pfs_box_sample),
+		  has_profile ? config->samples_max : 0, SAMPLE_PAGE_RECORDS },
+		{ PFS_BOX_STACKS, sizeof(struct pfs_box_stack),
+		  has_profile ? config->stacks_max : 0, STACK_PAGE_RECORDS },
+		{ PFS_BOX_CONTEXTS, sizeof(struct pfs_box_context),
+		  has_profile ? config->contexts_max : 0, CONTEXT_PAGE_RECORDS },
+		{ PFS_BOX_MODULES, sizeof(struct pfs_box_module),
+		  has_profile ? PFS_MODULES_MAX : 0, 0 },
 		{ PFS_BOX_TICKS, sizeof(struct pfs_box_tick), PFS_BOX_TICKS_KEPT, 0 },
 		{ PFS_BOX_CELL_BASES, sizeof(struct pfs_box_cell_base),
 		  config->cells_max + PFS_CELL_PAGE_RECORDS, 0 },
 		{ PFS_BOX_ROW_BASES, sizeof(struct pfs_box_row_base), row_bases_of(config), 0 },
 		{ PFS_BOX_MAPPERS, sizeof(struct pfs_box_mapper), PFS_BOX_MAPPERS_MAX, 0 },
 	};
-	return pfs_box_make(&self->box, config->folder, config->is_private, wants, WANTS, message);
+	for (uint32_t i = 0; i < WANTS; i++)
+		if (each[i].records != 0)
+			wants[count++] = each[i];
+	return count;
+}
+
+static enum pfs_status make_box(struct pfs_books *self, const struct pfs_memory_config *config,
+				struct pfs_message *message)
+{
+	struct pfs_box_want wants[WANTS];
+	uint32_t count = fill_wants(wants, config);
+	return pfs_box_make(&self->box, config->folder, config->is_private, wants, count, message);
 }
 
 /* record_max: what was asked for, where the last page has room for more. */
@@ -225,9 +273,13 @@ static enum pfs_status make_shelves(struct pfs_books *self,
 		{ PFS_BOX_USERS, config->accounts_max },
 		{ PFS_BOX_HOSTS, config->accounts_max },
 		{ PFS_BOX_CELLS, config->cells_max },
+		{ PFS_BOX_STACKS, config->stacks_max },
+		{ PFS_BOX_CONTEXTS, config->contexts_max },
+		{ PFS_BOX_SAMPLES, config->samples_max },
 	};
+	uint32_t count = config->profile_lg != 0 ? PFS_SHELVES : PFS_SHELF_STACKS;
 	enum pfs_status status = PFS_OK;
-	for (uint32_t i = 0; status == PFS_OK && i < PFS_SHELVES; i++)
+	for (uint32_t i = 0; status == PFS_OK && i < count; i++)
 		status = make_shelf(self, i, shelves[i].kind, shelves[i].most, message);
 	return status;
 }
@@ -239,6 +291,7 @@ static void drop(struct pfs_books *self)
 			pfs_thread_detach(self->shelves[i].handle);
 		pfs_container_destroy(self->shelves[i].container);
 	}
+	pfs_profile_close(self->profile);
 	pfs_box_end(&self->box);
 	for (uint32_t kind = 0; kind < PFS_PARTY_KINDS; kind++)
 		free(self->by_reference[kind]);
@@ -291,6 +344,8 @@ enum pfs_status pfs_memory_open(const struct pfs_memory_config *config,
 		status = make_box(self, config, message);
 	if (status == PFS_OK)
 		status = make_shelves(self, config, message);
+	if (status == PFS_OK && config->profile_lg != 0 && !pfs_profile_open(self, config))
+		status = pfs_message_set(message, PFS_NO_MEMORY, "no memory for the profile");
 	if (status != PFS_OK) {
 		drop(self);
 		return status;
@@ -333,6 +388,7 @@ void pfs_memory_close(struct pfs_books *memory)
 	while (memory->threads != NULL) {
 		struct pfs_memory_thread *thread = memory->threads;
 		memory->threads = thread->next;
+		pfs_profile_thread_end(thread);
 		free(thread);
 	}
 	drop(memory);

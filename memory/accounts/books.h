@@ -43,6 +43,9 @@ enum pfs_shelves {
 	PFS_SHELF_USERS,
 	PFS_SHELF_HOSTS,
 	PFS_SHELF_CELLS,
+	PFS_SHELF_STACKS, /* this and the next two, in this order: where there is a profile */
+	PFS_SHELF_CONTEXTS,
+	PFS_SHELF_SAMPLES,
 	PFS_SHELVES
 };
 
@@ -65,11 +68,14 @@ struct pfs_memory_thread {
 	bool is_instrumented;
 	struct pfs_party *account, *user, *host; /* NULL: none */
 	struct pfs_memory_thread *previous, *next; /* desk */
+	uint64_t random;             /* of its samples; 0: not begun */
+	struct pfs_profile_thread *profile; /* from its first sample on */
 	struct pfs_cell **all_cells;  /* [instruments_max + 1], by key; NULL: not used yet */
 	struct pfs_cell *cells[];    /* the same, but NULL where it is not to be counted now */
 };
 
 struct pfs_rule;
+struct pfs_profile;
 
 struct pfs_books {
 	struct pfs_box box;
@@ -81,6 +87,7 @@ struct pfs_books {
 	uint32_t cell_lines;             /* of all of them */
 	struct pfs_party *global;
 	_Atomic(uint32_t) finished;      /* line of a cell that waits to be folded; 0: none */
+	struct pfs_profile *profile;     /* NULL: none */
 
 	struct pfs_mutex desk;           /* all below */
 	struct pfs_shelf shelves[PFS_SHELVES];

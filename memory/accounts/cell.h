@@ -71,16 +71,17 @@ static inline bool pfs_cell_is_trapped(struct pfs_cell *self)
 	       bytes > pfs_load_relaxed(&self->trap_bytes);     /* relaxed: its own */
 }
 
-/* The owner allocates a block. False: not yet, nothing is counted; a mark may have to rise, or
- * something has changed. */
+/* The owner allocates a block. False: not yet, nothing is counted; a mark may have to rise, it is a
+ * sample, or something has changed. */
 static inline bool pfs_cell_debit_quick(struct pfs_cell *self, _Atomic(uint32_t) *generation,
 					uint64_t bytes)
 {
 	/* As in pfs_cell_is_trapped, of what will be. */
 	uint64_t count = pfs_load_owned(&self->allocs) - pfs_load_owned(&self->frees);
-	uint64_t net_bytes = bytes + pfs_load_owned(&self->alloc_bytes) -
-			     pfs_load_owned(&self->free_bytes);
+	uint64_t all_bytes = bytes + pfs_load_owned(&self->alloc_bytes);
+	uint64_t net_bytes = all_bytes - pfs_load_owned(&self->free_bytes);
 	if (!pfs_likely(count < pfs_load_owned(&self->trap_count)) ||
+	    !pfs_likely(all_bytes < pfs_load_owned(&self->sample_at)) ||
 	    !pfs_likely(net_bytes <= pfs_load_owned(&self->trap_bytes)) ||
 	    !pfs_likely(pfs_load_relaxed(generation) == /* relaxed: a switch */
 			*(const uint32_t *)(const void *)&self->seen))

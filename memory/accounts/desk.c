@@ -124,6 +124,8 @@ struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread, pfs_
 		pfs_store_relaxed(&cell->trap_count, 0);    /* relaxed: its own */
 		pfs_store_relaxed(&cell->trap_bytes, 0);    /* relaxed: its own */
 		pfs_store_relaxed(&cell->seen, generation); /* relaxed: its own */
+		if (thread->memory->profile != NULL)
+			pfs_store_relaxed(&cell->sample_at, 0); /* relaxed: its own */
 	}
 	thread->cells[key] = cell;
 	return cell;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "books.h"
+#include "memory/profile/profile.h"
 
 static size_t thread_bytes(const struct pfs_books *self)
 {
@@ -128,6 +129,7 @@ void pfs_life_end(struct pfs_memory_thread *thread)
 	for (uint32_t key = 1; key <= self->instruments_max; key++)
 		if (thread->all_cells[key] != NULL)
 			self->rule->end(self, thread, thread->all_cells[key]);
+	pfs_profile_thread_end(thread);
 	pfs_shelf_give(self, PFS_SHELF_THREADS, thread->record);
 	connect_all(thread, UINT32_MAX);
 	unlist(thread);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "books.h"
+#include "memory/profile/profile.h"
 
 /* ---- sums by instrument and account ---- */
 
@@ -109,6 +110,7 @@ void pfs_memory_tick(struct pfs_books *memory)
 	struct pfs_box_region *region = pfs_box_region_of(&memory->box, PFS_BOX_TICKS);
 	pfs_desk_open(memory);
 	pfs_marks_tick(memory);
+	pfs_profile_tick(memory);
 	read_sums(memory, &tick);
 	tick.own.accounts = memory->private_bytes;
 	/* relaxed: a flag. */

@@ -257,10 +257,9 @@ struct pfs_cell {
 	_Atomic(uint64_t) free_bytes;
 	_Atomic(uint64_t) trap_count; /* allocs - frees above: a mark may have to rise */
 	_Atomic(uint64_t) trap_bytes;
+	_Atomic(uint64_t) sample_at;  /* alloc_bytes of the next sample; 0: to be drawn */
 	_Atomic(uint32_t) seen;       /* control.generation when marks were last looked at */
-	uint32_t reference;           /* its own */
-	uint32_t line;                /* its own: what its blocks name it by, see books.h */
-	uint32_t tag;                 /* its own: the same, of blocks that are tagged */
+	uint32_t tag;                 /* its own: what tagged blocks name it by */
 	/* Anybody's line. */
 	alignas(PFS_LINE) _Atomic(uint64_t) word; /* foreign frees, or K - those still to come */
 	_Atomic(uint64_t) foreign_bytes;
@@ -271,6 +270,9 @@ struct pfs_cell {
 	uint32_t thread;              /* reference, also after the end; 0: of no thread */
 	uint32_t account, user, host; /* references; 0: none */
 	_Atomic(uint32_t) next;       /* of those that wait to be folded */
+	uint32_t reference;           /* its own */
+	uint32_t line;                /* its own: what its blocks name it by, see books.h */
+	uint32_t sample_lg;           /* the owner's: sample_at was drawn with the mean 2 to it */
 	_Atomic(uint32_t) epochs[PFS_TABLES];
 	struct pfs_marks marks[PFS_TABLES];
 };

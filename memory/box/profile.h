@@ -29,9 +29,10 @@
 #define PFS_CELL_IS_SAMPLE UINT32_MAX /* level of a sample; see struct pfs_cell */
 
 /* frames[0] is where the program called the allocator; return addresses, the caller's caller next.
- * Addresses are as they were mapped then: PFS_BOX_MODULES says by which file. */
+ * Addresses are as they were mapped then: PFS_BOX_MODULES says by which file, which was loaded by
+ * made_realtime_ns, and had not gone. Two stacks of the same addresses are of other files. */
 struct pfs_box_stack {
-	uint64_t hash;
+	uint64_t made_realtime_ns;
 	uint32_t depth;
 	uint32_t is_cut; /* more callers than there is room for, or than could be found */
 	uint64_t frames[PFS_STACK_FRAMES];
@@ -64,7 +65,9 @@ struct pfs_box_sample {
 	char spare[offsetof(struct pfs_cell, owner) - 5 * sizeof(uint64_t)];
 	_Atomic(uint32_t) owner; /* 0, always */
 	uint32_t level;          /* PFS_CELL_IS_SAMPLE */
-	char rest[256 - offsetof(struct pfs_cell, owner) - 2 * sizeof(uint32_t)];
+	uint32_t reference;      /* its own */
+	_Atomic(uint32_t) next;  /* of those whose block is free, and that wait to be given back */
+	char rest[256 - offsetof(struct pfs_cell, owner) - 4 * sizeof(uint32_t)];
 };
 _Static_assert(sizeof(struct pfs_box_sample) == 256, "a place is a multiple of 128 bytes");
 _Static_assert(offsetof(struct pfs_box_sample, owner) == offsetof(struct pfs_cell, owner) &&

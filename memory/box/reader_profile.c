@@ -99,6 +99,7 @@ static bool take_stack(struct profile_taking *take, uint64_t number, const void 
 		damage(take, "stack %llu has %u frames, more than there is room for",
 		       (unsigned long long)number, record->depth);
 	*seen = (struct pfs_seen_stack){ .depth = depth, .is_cut = record->is_cut != 0,
+					 .made_realtime_ns = record->made_realtime_ns,
 					 .frames = malloc((depth + 1) * sizeof(*seen->frames)) };
 	if (seen->frames != NULL)
 		memcpy(seen->frames, record->frames, depth * sizeof(*seen->frames));

@@ -11,6 +11,7 @@
 struct pfs_seen_stack {
 	uint32_t depth;
 	bool is_cut;
+	uint64_t made_realtime_ns; /* the files are those that were there then */
 	uint64_t *frames; /* leaf first: return addresses */
 };
 

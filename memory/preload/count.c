@@ -8,6 +8,7 @@
 
 #include "counter.h"
 #include "memory/malloc/last.h"
+#include "memory/profile/profile.h"
 
 const char pfs_conf_needs_tags = 1;
 
@@ -71,10 +72,22 @@ static pfs_memory_key key_of(const struct pfs_site *site, uintptr_t address, con
 	return site->address == address ? site->cell->instrument : pfs_site_key(caller);
 }
 
+/* Whom the tag of a block names that was just debited to a cell: that, or the block's sample. */
+static const struct pfs_cell *sample_or_cell(struct pfs_memory_thread *thread,
+					     struct pfs_cell *cell, const void *block,
+					     uint64_t bytes, const struct pfs_stack_from *from)
+{
+	struct pfs_sample_block sampled = { cell, bytes, pfs_sample_due(thread, cell, bytes),
+					     block };
+	const void *sample = sampled.lg != 0 ? pfs_sample_take(thread, &sampled, from) : NULL;
+	return sample != NULL ? sample : cell;
+}
+
 /* Inside. */
 static void count(struct pfs_counter *counter, struct pfs_extent *extent, const void *block,
-		  size_t size_bytes, const void *caller)
+		  size_t size_bytes, const struct pfs_stack_from *from)
 {
+	const void *caller = from->caller;
 	uintptr_t address = (uintptr_t)caller;
 	struct pfs_site *site = pfs_site_of(counter, address);
 	uint64_t bytes = bytes_to_count(extent, size_bytes);
@@ -95,7 +108,19 @@ static void count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 	site->cell->tag = pfs_cell_tag(site->cell); /* before it is first looked at */
 	pfs_own.last_tag = site->cell->tag;
 	pfs_own.last_cell = site->cell;
-	write_tag(extent, block, site->cell->tag, bytes);
+	write_tag(extent, block,
+		  pfs_cell_tag(sample_or_cell(counter->thread, site->cell, block, bytes, from)),
+		  bytes);
+}
+
+/*
+ * The frame pointer as the program's caller had it, of a function whose frame is given, if that
+ * was called, or jumped to, in the place of malloc: then malloc's own frame is gone, and every
+ * register that it had to keep is as it was. Else 0.
+ */
+static uintptr_t frame_of_caller(const void *frame, const void *returns_to, const void *caller)
+{
+	return returns_to == caller ? *(const uintptr_t *)frame : 0;
 }
 
 void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
@@ -104,10 +129,13 @@ void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
 	if (extent == NULL)
 		return block;
 	int errno_before = errno;
+	struct pfs_stack_from from = { caller, frame_of_caller(__builtin_frame_address(0),
+							       __builtin_return_address(0),
+							       caller) };
 	struct pfs_counter *counter = pfs_counter_enter();
 	if (counter != NULL) {
 		pfs_counter_look(counter);
-		count(counter, extent, block, size_bytes, caller);
+		count(counter, extent, block, size_bytes, &from);
 		pfs_counter_leave(counter);
 	}
 	errno = errno_before;
@@ -132,6 +160,9 @@ static void credit(uint32_t tag, uint64_t bytes)
 	struct pfs_memory_note note = { tag >> PFS_SLACK_BITS, 0 };
 	if (pfs_program.is_exact) { /* enters nothing, and needs no life */
 		struct pfs_cell *cell = pfs_tag_cell(tag);
+		struct pfs_box_sample *sample = pfs_sample_of(cell);
+		if (sample != NULL)
+			cell = pfs_sample_give(pfs_program.books, pfs_own.counter->thread, sample);
 		note.reference = cell->line;
 		if (pfs_cell_is_own(cell, pfs_own.reference))
 			pfs_cell_credit_own(cell, bytes);
@@ -160,7 +191,7 @@ static void note_uncounted(void)
 void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes)
 {
 	uint32_t value = *tag;
-	if (value != 0 && pfs_program.is_exact) {
+	if (value != 0 && pfs_program.is_exact && pfs_sample_of(pfs_tag_cell(value)) == NULL) {
 		/* The tag's line is the other processor's, and a locked addition waits for all
 		 * stores before it: so this one comes after. */
 		struct pfs_cell *cell = pfs_tag_cell(value);

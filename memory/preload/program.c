@@ -18,12 +18,20 @@
 #include "counter.h"
 #include "mapped.h"
 #include "memory/malloc/start.h"
+#include "memory/profile/profile.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 #define THREADS_MAX 4096u
 #define ACCOUNTS_MAX 256u
 #define CELLS_MAX 131072u
+#define SAMPLES_MAX 65536u
+#define PROFILE_LG 19u
 #define GLOBAL_THREADS_MAX 1000u /* a note of that rule is 11 bits and a thread's number */
+
+/* A tag has room for the places of all cells and samples, which pages do not fill, and for more. */
+_Static_assert(CELLS_MAX * UINT64_C(512) + SAMPLES_MAX * UINT64_C(320) <
+		       UINT64_C(1) << (32 - PFS_SLACK_BITS + PFS_PLACE_BITS),
+	       "places of cells and samples");
 
 struct pfs_program pfs_program;
 static struct pfs_cell nobodys[1]; /* before the books are there */
@@ -76,6 +84,19 @@ static bool read_flag(const char *name)
 	return text != NULL && text[0] != '\0' && strcmp(text, "0") != 0;
 }
 
+/* 2 to it is the mean between samples; 0: no profile, which another rule than exact cannot have. */
+static uint32_t read_profile(const char *rule)
+{
+	const char *profile = secure_getenv("PFS_MEM_PROFILE");
+	uint32_t lg = PROFILE_LG;
+	read_number("PFS_MEM_LG_PROF_SAMPLE", PFS_PROFILE_LG_MOST, &lg);
+	if (profile == NULL || profile[0] == '\0' || strcmp(profile, "on") == 0)
+		return strcmp(rule, "exact") == 0 ? lg : 0;
+	if (strcmp(profile, "off") != 0)
+		complain("PFS_MEM_PROFILE", " is neither on nor off: off");
+	return 0;
+}
+
 static void read_config(struct pfs_memory_config *config)
 {
 	const char *rule = secure_getenv("PFS_MEM_RULE");
@@ -86,6 +107,7 @@ static void read_config(struct pfs_memory_config *config)
 	config->threads_max = is_global ? GLOBAL_THREADS_MAX : THREADS_MAX;
 	config->accounts_max = ACCOUNTS_MAX;
 	config->cells_max = CELLS_MAX;
+	config->samples_max = SAMPLES_MAX;
 	config->keep = read_flag("PFS_MEM_KEEP");
 	pfs_program.tick_ms = config->tick_ms;
 	config->tick_ms = 0; /* ours: no thread in a program that has one */
@@ -93,6 +115,7 @@ static void read_config(struct pfs_memory_config *config)
 	read_number("PFS_MEM_TICK_MS", 86400000, &pfs_program.tick_ms);
 	pfs_program.by_site = read_by_site();
 	pfs_program.is_exact = strcmp(config->rule, "exact") == 0;
+	config->profile_lg = read_profile(config->rule);
 }
 
 static void read_program_name(void)

@@ -14,7 +14,8 @@ _pfs_mem_values() {
 
 _pfs_mem_options() {
 	case $1 in
-	run) echo "--keep --keep-dead --by --rule --tick-ms --instruments --dir --help --version" ;;
+	run) echo "--keep --keep-dead --by --rule --tick-ms --instruments --no-profile" \
+		"--lg-prof-sample --dir --help --version" ;;
 	list | show | sql) echo "--format --help --version" ;;
 	top) echo "--once --by --count --format --help --version" ;;
 	profile) echo "--lg-prof-sample --help --version" ;;

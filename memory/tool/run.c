@@ -145,6 +145,8 @@ static const struct option_of_run options[] = {
 	{ "--rule", "PFS_MEM_RULE", NULL, "exact freer global " },
 	{ "--tick-ms", "PFS_MEM_TICK_MS", NULL, NULL },
 	{ "--instruments", "PFS_MEM_MAX_INSTRUMENTS", NULL, NULL },
+	{ "--no-profile", "PFS_MEM_PROFILE", "off", NULL },
+	{ "--lg-prof-sample", "PFS_MEM_LG_PROF_SAMPLE", NULL, NULL },
 	{ "--dir", "PFS_MEM_DIR", NULL, NULL },
 };
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
@@ -205,6 +207,8 @@ static int help(void)
 		     "      --instruments N   room for so many; without it 250\n"
 		     "      --keep-dead N     of boxes whose programs died the newest N stay;\n"
 		     "                        without it 32\n"
+		     "      --no-profile      without a heap profile\n"
+		     "      --lg-prof-sample N  one sample in 2 to N bytes; without it 19\n"
 		     "      --dir FOLDER      where the box is\n");
 	return fflush(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;
 }

@@ -1,0 +1,114 @@
+/*
+ * profile.h - the sampling heap profile, on the side of the program: which blocks are sampled, and
+ * what is written down of them. memory/box/profile.h says where that stands.
+ *
+ * Sampling is by cell: `sample_at` is a value of the cell's alloc_bytes, that of the next sampled
+ * byte. So what counts a block has one comparison more, and its owner alone draws. Gaps have no
+ * memory (draw.h), so that each cell has one of its own changes nothing, and a new one may be drawn
+ * whenever the control area has changed.
+ *
+ * Invariants
+ *	[YP1] a record of a sample is ALLOCATED from before its block's tag names it until its
+ *	      block is freed: who frees the block gives it back, once, for the tag is cleared by
+ *	      who reads it.
+ *	[YP2] of a context whose thread_id is not 0 its thread alone writes the sums.
+ *	[YP3] nobody is between pfs_gate_enter and leave while a fork copies the box.
+ * Ordering:  [Y1] finished: CAS, release  <->  [Y2] finished: exchange, seq
+ *            carries: next of each sample that waits to be given back
+ */
+#ifndef PFS_PROFILE_H
+#define PFS_PROFILE_H
+
+#include "gate.h"
+#include "intern.h"
+#include "memory/accounts/books.h"
+#include "memory/box/profile.h"
+#include "modules.h"
+#include "stack.h"
+
+#define PFS_PROFILE_LG_MOST 62u
+#define PFS_PROFILE_RECORDS_MOST (1u << 24) /* of each kind */
+
+/* Which files a stack's addresses were of: `files` as pfs_modules_see says it, before the stack is
+ * published; epoch: of the modules, when that was looked at last. */
+struct pfs_stack_files {
+	uint32_t files;
+	_Atomic(uint32_t) epoch;
+};
+
+/* Of a process's books; NULL there: no profile. */
+struct pfs_profile {
+	struct pfs_books *books;
+	struct pfs_gate gate;
+	_Atomic(uint32_t) finished; /* reference of a sample that waits; 0: none */
+	_Atomic(uint32_t) own_contexts; /* how many are of one thread */
+	uint32_t own_contexts_most;
+	struct pfs_intern stacks, contexts;
+	struct pfs_stack_files *stack_files; /* [stacks_max + 1], by reference */
+	void *tables;
+	size_t table_bytes;
+	struct pfs_modules modules;
+	_Atomic(uint32_t) forgotten; /* epoch of the modules when stacks were forgotten last */
+};
+
+/* pfs_profile_open - beside the books, whose box has its regions and whose shelves are made; false:
+ * no memory. pfs_profile_close: NULL is fine. */
+bool pfs_profile_open(struct pfs_books *books, const struct pfs_memory_config *config);
+void pfs_profile_close(struct pfs_profile *self);
+
+/*
+ * pfs_sample_due - a block was just debited to the calling thread's cell: is it sampled? A new gap
+ * is drawn where that is due.
+ *
+ * Returns   the logarithm of the mean gap by which it was found; 0: it is not sampled.
+ * Progress  wait-free.
+ */
+uint32_t pfs_sample_due(struct pfs_memory_thread *thread, struct pfs_cell *cell, uint64_t bytes);
+
+/* A block to be sampled. */
+struct pfs_sample_block {
+	const struct pfs_cell *cell;
+	uint64_t bytes;
+	uint32_t lg; /* as pfs_sample_due said */
+	const void *address;
+};
+
+/*
+ * pfs_sample_take - sample a block of the calling thread.
+ *
+ * Returns   its sample, which its note is to name; NULL: none is to be had, counted as lost.
+ * Progress  blocking where a thread takes its first one, where pages are added, and while a fork
+ *           copies the box; else lock-free.
+ */
+struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
+					const struct pfs_sample_block *block,
+					const struct pfs_stack_from *from);
+
+/*
+ * pfs_sample_give - a sampled block is freed.
+ *
+ * thread: the calling thread's life, or NULL: then its record stays until the next sample, or tick.
+ * Returns   the cell that the block is counted in; it is not credited yet.
+ * Progress  lock-free, but while a fork copies the box.
+ */
+struct pfs_cell *pfs_sample_give(struct pfs_books *books, struct pfs_memory_thread *thread,
+				  struct pfs_box_sample *sample);
+
+/* The sample that a note names; NULL: it names a cell. */
+static inline struct pfs_box_sample *pfs_sample_of(struct pfs_cell *named)
+{
+	return pfs_likely(named->level != PFS_CELL_IS_SAMPLE)
+		       ? NULL
+		       : (struct pfs_box_sample *)(void *)named; /* NOLINT: a record of the box */
+}
+
+/* A life ends; by who ends it. */
+void pfs_profile_thread_end(struct pfs_memory_thread *thread);
+
+/* A file of the program was closed. NULL is fine. Wait-free. */
+void pfs_profile_closed(struct pfs_books *books);
+
+/* Under the desk. */
+void pfs_profile_tick(struct pfs_books *books);
+
+#endif

@@ -1,0 +1,330 @@
+/*
+ * stack.c - stacks by frame pointers, and by the unwinder.
+ *
+ * Ordering:  [PS1] add a root: store, release  <->  [PS2] look: load, acquire
+ *            carries: the entry
+ *            [PS3] root_busy: exchange, seq, and store, release
+ *            carries: entries of who was busy before, to who is now; it pairs with [PS3]
+ */
+#define _GNU_SOURCE
+#include "stack.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "containers/compiler.h"
+
+#if defined(__clang__)
+#define PLAIN_READS __attribute__((no_sanitize("address", "thread")))
+#else
+#define PLAIN_READS __attribute__((no_sanitize_address, no_sanitize_thread))
+#endif
+
+#define STEPS (1u << 13)
+#define STEP_TRIES 8u
+#define ROOTS 16u
+#define TAIL_MOST 3u
+#define MAIN_STACK_BYTES (UINT64_C(8) << 20) /* what is walked of it at most */
+
+/* ---- what is known of a return address ---- */
+
+enum step {
+	STEP_UNKNOWN,
+	STEP_BY_FRAME, /* its function keeps a frame pointer */
+	STEP_ROOT,     /* it does not, and the rest may be known */
+	STEP_UNWOUND   /* it does not */
+};
+
+#define STEP_BITS 2u
+
+/* address << 2 | enum step; any thread. A store that is lost, or a place that is taken by another
+ * address, costs one more unwinding: so all is relaxed. */
+static _Atomic(uint64_t) steps[STEPS] PFS_SELDOM;
+
+/* What follows an address at a distance from the stack's end. Written under root_busy, before
+ * root_count says that it is there. */
+static struct root {
+	uintptr_t address;
+	uint64_t distance;
+	uint32_t tail_count;
+	uint64_t tail[TAIL_MOST];
+} roots[ROOTS];
+static _Atomic(uint32_t) root_count;
+static _Atomic(uint32_t) root_busy;
+static _Atomic(uint64_t) walked, unwound;
+
+static uint32_t step_place(uintptr_t address)
+{
+	return (uint32_t)((address * UINT64_C(0x9E3779B97F4A7C15)) >> 40) & (STEPS - 1);
+}
+
+static enum step step_of(uintptr_t address)
+{
+	uint32_t at = step_place(address);
+	for (uint32_t tried = 0; tried < STEP_TRIES; tried++) {
+		/* relaxed: complete in itself. */
+		uint64_t seen = pfs_load_relaxed(&steps[(at + tried) % STEPS]);
+		if (seen >> STEP_BITS == address)
+			return (enum step)(seen & ((1u << STEP_BITS) - 1));
+		if (seen == 0)
+			break;
+	}
+	return STEP_UNKNOWN;
+}
+
+static void step_set(uintptr_t address, enum step step)
+{
+	uint32_t at = step_place(address), place = at;
+	for (uint32_t tried = 0; tried < STEP_TRIES; tried++) {
+		place = (at + tried) % STEPS;
+		uint64_t seen = pfs_load_relaxed(&steps[place]); /* relaxed: as in step_of */
+		if (seen == 0 || seen >> STEP_BITS == address)
+			break;
+		place = at; /* all are taken: the first goes */
+	}
+	/* relaxed: as in step_of. */
+	pfs_store_relaxed(&steps[place], (uint64_t)address << STEP_BITS | step);
+}
+
+void pfs_stack_forget(void)
+{
+	for (uint32_t i = 0; i < STEPS; i++)
+		pfs_store_relaxed(&steps[i], 0); /* relaxed: as in step_of */
+}
+
+static const struct root *root_find(uintptr_t address, uint64_t distance)
+{
+	/* [PS2] acquire, pairs with [PS1]: the entries below it. */
+	uint32_t count = pfs_load_acquire(&root_count);
+	for (uint32_t i = 0; i < count; i++)
+		if (roots[i].address == address && roots[i].distance == distance)
+			return &roots[i];
+	return NULL;
+}
+
+/* False: something else follows it elsewhere. */
+static bool root_add(uintptr_t address, uint64_t distance, const uint64_t *tail, uint32_t count)
+{
+	const struct root *known = root_find(address, distance);
+	if (known != NULL)
+		return known->tail_count == count &&
+		       memcmp(known->tail, tail, count * sizeof(*tail)) == 0;
+	/* [PS3] seq, pairs with [PS3]: who finds it 1 leaves it to the next stack. */
+	if (pfs_exchange_seq(&root_busy, 1) != 0)
+		return true;
+	uint32_t at = pfs_load_relaxed(&root_count); /* relaxed: whoever is busy writes it */
+	if (at < ROOTS) {
+		roots[at] = (struct root){ .address = address, .distance = distance,
+					   .tail_count = count };
+		memcpy(roots[at].tail, tail, count * sizeof(*tail));
+		pfs_store_release(&root_count, at + 1); /* [PS1] release, pairs with [PS2] */
+	}
+	pfs_store_release(&root_busy, 0); /* [PS3] release, pairs with [PS3]: the entries */
+	return true;
+}
+
+/* ---- where the thread's stack is ---- */
+
+struct bounds {
+	uintptr_t low, high; /* 0: not known */
+};
+static _Thread_local struct bounds own;
+static _Thread_local bool has_learned;
+static _Thread_local uint32_t walks;
+static pid_t first_pid;
+
+extern void *__libc_stack_end __attribute__((weak));
+
+/* A child of fork has the stack of the thread that forked, in its place. */
+__attribute__((constructor)) static void at_begin(void)
+{
+	first_pid = getpid();
+}
+
+void pfs_stack_learn(void)
+{
+	pthread_attr_t attributes;
+	void *low;
+	size_t bytes;
+	if (has_learned)
+		return;
+	has_learned = true;
+	if (gettid() == getpid()) {
+		if (getpid() != first_pid || &__libc_stack_end == NULL)
+			return;
+		own.high = (uintptr_t)__libc_stack_end;
+		own.low = own.high - MAIN_STACK_BYTES;
+		return;
+	}
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return;
+	if (pthread_attr_getstack(&attributes, &low, &bytes) == 0)
+		own = (struct bounds){ (uintptr_t)low, (uintptr_t)low + bytes };
+	(void)pthread_attr_destroy(&attributes);
+}
+
+/* What may be read by frame pointers now: above the calling function's frame. */
+static struct bounds bounds_now(void)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	if (here < own.low || here >= own.high)
+		return (struct bounds){ 0, 0 };
+	return (struct bounds){ here, own.high };
+}
+
+/* ---- by frame pointers ---- */
+
+struct walk {
+	struct bounds bounds;
+	uintptr_t frame;
+	uintptr_t slot; /* where the last return address stood; 0: not known */
+};
+
+/* One step: the caller's return address; 0: there is none to be had. */
+static PLAIN_READS uintptr_t walk_on(struct walk *walk)
+{
+	uintptr_t frame = walk->frame;
+	if (frame % sizeof(uintptr_t) != 0 || frame < walk->bounds.low ||
+	    frame > walk->bounds.high - 2 * sizeof(uintptr_t) || walk->bounds.high == 0)
+		return 0;
+	const uintptr_t *words = (const uintptr_t *)frame; /* NOLINT: the stack */
+	walk->bounds.low = frame + 2 * sizeof(uintptr_t);
+	walk->slot = frame + sizeof(uintptr_t);
+	walk->frame = words[0];
+	return words[1];
+}
+
+/* All of it, if every step is known. */
+static bool walk_known(struct pfs_stack *stack, struct walk walk)
+{
+	for (uint32_t depth = 1;; depth++) {
+		uintptr_t address = stack->frames[depth - 1];
+		enum step step = step_of(address);
+		if (step == STEP_ROOT) {
+			const struct root *root = root_find(address, walk.bounds.high - walk.slot);
+			if (root == NULL || depth + root->tail_count > PFS_STACK_FRAMES)
+				return false;
+			memcpy(&stack->frames[depth], root->tail,
+			       root->tail_count * sizeof(uint64_t));
+			stack->depth = depth + root->tail_count;
+			return true;
+		}
+		if (step != STEP_BY_FRAME)
+			return false;
+		if (depth == PFS_STACK_FRAMES) {
+			stack->depth = depth;
+			stack->is_cut = 1;
+			return true;
+		}
+		stack->frames[depth] = walk_on(&walk);
+		if (stack->frames[depth] == 0)
+			return false;
+	}
+}
+
+/* ---- by the unwinder ---- */
+
+struct unwinding {
+	struct pfs_stack *stack;
+	uintptr_t caller;
+};
+
+static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *argument)
+{
+	struct unwinding *self = argument;
+	struct pfs_stack *stack = self->stack;
+	uintptr_t address = _Unwind_GetIP(context);
+	if (stack->depth == 0 && address != self->caller)
+		return _URC_NO_REASON; /* our own */
+	if (address == 0)
+		return _URC_END_OF_STACK;
+	if (stack->depth == PFS_STACK_FRAMES) {
+		stack->is_cut = 1;
+		return _URC_END_OF_STACK;
+	}
+	stack->frames[stack->depth++] = address;
+	return _URC_NO_REASON;
+}
+
+/* Is there more, for which the unwinder has no table? It says of neither end why it is one. */
+static bool ends_nowhere(const struct pfs_stack *stack)
+{
+	uintptr_t last = stack->frames[stack->depth - 1];
+	return _Unwind_FindEnclosingFunction((void *)last) == NULL; /* NOLINT: code */
+}
+
+static void unwind(struct pfs_stack *stack, uintptr_t caller)
+{
+	struct unwinding self = { stack, caller };
+	stack->depth = 0;
+	stack->is_cut = 0;
+	(void)_Unwind_Backtrace(see_frame, &self);
+	if (stack->depth == 0) { /* a caller that the unwinder does not come to */
+		stack->frames[0] = caller;
+		stack->depth = 1;
+	}
+	if (stack->is_cut == 0 && ends_nowhere(stack))
+		stack->is_cut = 1;
+}
+
+/* Which steps of a stack that was unwound do the frame pointers make, too? */
+static void learn(const struct pfs_stack *stack, struct walk walk)
+{
+	for (uint32_t at = 0; at < stack->depth; at++) {
+		uintptr_t address = stack->frames[at];
+		uint32_t after = stack->depth - at - 1;
+		uintptr_t slot = walk.slot;
+		bool is_last = after == 0;
+		if (is_last && stack->is_cut != 0)
+			return;
+		if (!is_last && walk_on(&walk) == stack->frames[at + 1]) {
+			if (step_of(address) == STEP_UNKNOWN)
+				step_set(address, STEP_BY_FRAME);
+			continue;
+		}
+		bool is_root = slot != 0 && after <= TAIL_MOST && stack->is_cut == 0 &&
+			       step_of(address) != STEP_UNWOUND &&
+			       root_add(address, walk.bounds.high - slot, &stack->frames[at + 1],
+					after);
+		step_set(address, is_root ? STEP_ROOT : STEP_UNWOUND);
+		return;
+	}
+}
+
+/* ---- both ---- */
+
+static uint64_t hash_of(const struct pfs_stack *stack)
+{
+	uint64_t hash = stack->depth << 1 | stack->is_cut;
+	for (uint32_t i = 0; i < stack->depth; i++) {
+		hash = (hash ^ stack->frames[i]) * UINT64_C(0x9E3779B97F4A7C15);
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+void pfs_stack_take(struct pfs_stack *stack, const struct pfs_stack_from *from)
+{
+	struct walk walk = { bounds_now(), from->frame, 0 };
+	stack->frames[0] = (uintptr_t)from->caller;
+	stack->is_cut = 0;
+	bool is_walked = from->frame != 0 && ++walks % PFS_STACK_AGAIN != 0 &&
+			 walk_known(stack, walk);
+	if (!is_walked) {
+		unwind(stack, (uintptr_t)from->caller);
+		if (from->frame != 0)
+			learn(stack, walk);
+	}
+	(void)pfs_fetch_add_relaxed(is_walked ? &walked : &unwound, 1); /* relaxed: counts */
+	stack->hash = hash_of(stack);
+}
+
+struct pfs_stack_counts pfs_stack_counts(void)
+{
+	/* relaxed: counts. */
+	struct pfs_stack_counts counts = { pfs_load_relaxed(&walked), 0 };
+	counts.unwound = pfs_load_relaxed(&unwound); /* relaxed: a count */
+	return counts;
+}

@@ -1,0 +1,319 @@
+#!/usr/bin/python3
+"""check_sampling.py - programs under libpfsmem.so: are the stacks in their boxes those that they
+allocated by?
+
+usage: check_sampling.py PART PFS_MEM DUMP PROGRAM [PLUGIN...]
+Every block is sampled but where a part says so. Addresses are named by the symbols of nm.
+Exit 0: all as expected. 1: something was not.
+"""
+
+import bisect
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+FAULTS = []
+SHARED = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def expect(fine, what):
+    if not fine:
+        FAULTS.append(what)
+        print(f"check_sampling.py: {what}", file=sys.stderr)
+
+
+def equal(have, want, what):
+    expect(have == want, f"{what}: {have}, not {want}")
+
+
+class Symbols:
+    """The functions of a file, by address."""
+
+    files = {}
+
+    def __init__(self, path):
+        text = subprocess.run(["nm", "-C", "--defined-only", path], capture_output=True, text=True,
+                              check=False).stdout
+        found = sorted((int(line.split()[0], 16), line.split(maxsplit=2)[2])
+                       for line in text.splitlines() if line.split()[1] in "tTwWi")
+        self.starts = [address for address, _ in found]
+        self.names = [name for _, name in found]
+
+    def name(self, address):
+        at = bisect.bisect_right(self.starts, address) - 1
+        return re.sub(r"\(.*", "", self.names[at]) if at >= 0 else "?"
+
+    @classmethod
+    def of(cls, path):
+        if path not in cls.files:
+            cls.files[path] = cls(path)
+        return cls.files[path]
+
+
+class Profile:
+    """What sampling_dump prints."""
+
+    def __init__(self, text):
+        self.modules, self.stacks, self.contexts, self.samples = [], {}, [], []
+        for line in text.splitlines():
+            kind, *words = line.split(" ")
+            if kind == "head":
+                self.is_there, self.is_active, self.interval, self.missed = map(int, words)
+            elif kind == "lost":
+                self.lost = [int(word) for word in words]
+            elif kind == "module":
+                begin, end, offset = (int(word, 16) for word in words[:3])
+                self.modules.append({"begin": begin, "end": end, "offset": offset,
+                                     "loaded": int(words[3]), "gone": int(words[4]),
+                                     "build_id": words[5].rstrip("-"),
+                                     "path": " ".join(words[6:])})
+            elif kind == "stack":
+                self.stacks[int(words[0])] = {"is_cut": bool(int(words[1])), "made": int(words[2]),
+                                              "frames": [int(word, 16) for word in words[3:]]}
+            elif kind == "context":
+                names = " ".join(words[8:]).split("'")
+                self.contexts.append({"stack": int(words[1]), "thread_id": int(words[3]),
+                                      "samples": int(words[5]), "objects": float(words[6]),
+                                      "bytes": float(words[7]), "thread": names[1],
+                                      "user": names[3], "live": 0, "live_bytes": 0})
+            elif kind == "sample":
+                context = self.contexts[int(words[0])]
+                context["live"] += 1
+                context["live_bytes"] += int(words[1])
+                self.samples.append(words)
+
+    def name(self, address, made):
+        """The function at an address when a stack was made."""
+        for module in self.modules:
+            if module["begin"] < address <= module["end"] and module["loaded"] <= made and \
+                    (not module["gone"] or made < module["gone"]):
+                path = module["path"]
+                if "libc.so" in path or "libpfs" in path:
+                    return "<" + os.path.basename(path) + ">"
+                return Symbols.of(path).name(address - 1 - module["begin"])
+        return "?"
+
+    def names(self, number):
+        stack = self.stacks[number]
+        return tuple(self.name(frame, stack["made"]) for frame in stack["frames"])
+
+    def named(self):
+        """{names of a stack: [samples ever, live ones, their bytes]}"""
+        found = {}
+        for context in self.contexts:
+            sums = found.setdefault(self.names(context["stack"]), [0, 0, 0])
+            sums[0] += context["samples"]
+            sums[1] += context["live"]
+            sums[2] += context["live_bytes"]
+        return found
+
+
+class Place:
+    """A folder of boxes."""
+
+    def __init__(self, tool, dump, program, plugins):
+        self.tool, self.dump, self.program, self.plugins = tool, dump, program, plugins
+        self.folder = tempfile.mkdtemp(prefix="pfslab-sampling-", dir=SHARED)
+        self.environment = {**os.environ, "PFS_MEM_DIR": self.folder, "LC_ALL": "C"}
+        for name in ("LD_PRELOAD", "PFS_MEM_LG_PROF_SAMPLE", "PFS_MEM_PROFILE"):
+            self.environment.pop(name, None)
+
+    def start(self, *words, lg=1, options=()):
+        return subprocess.Popen([self.tool, "run", "--lg-prof-sample", str(lg), *options, "--",
+                                 self.program, *words], text=True, stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, env=self.environment)
+
+    def profile(self, target):
+        done = subprocess.run([self.dump, str(target)], capture_output=True, text=True, timeout=60,
+                              env=self.environment, check=False)
+        equal(done.returncode, 0, f"sampling_dump: {done.stderr}")
+        return Profile(done.stdout)
+
+    def check(self, target):
+        done = subprocess.run([self.tool, "check", str(target)], capture_output=True, text=True,
+                              timeout=60, env=self.environment, check=False)
+        equal(done.returncode, 0, f"check: {done.stdout}{done.stderr}")
+
+
+def said(program):
+    """The program waits: (process id, blocks that it keeps)."""
+    words = program.stdout.readline().split()
+    return int(words[1]), int(words[2])
+
+
+def go_on(program):
+    program.stdin.write("x")
+    program.stdin.flush()
+
+
+def end(program):
+    program.stdin.close()
+    program.stdout.read()
+    equal(program.wait(timeout=60), 0, "exit status")
+
+
+def at_end(names):
+    """A main thread's stack ends so."""
+    return names + ("main", "<libc.so.6>", "<libc.so.6>", "_start")
+
+
+def check_stacks(place, part, wanted, per_round=200):
+    """Those that begin so are the ones that are wanted, complete, each so many times a round."""
+    program = place.start(part)
+    pid, _ = said(program)
+    profile = place.profile(pid)
+    named = profile.named()
+    for names, count in wanted.items():
+        expect(names in named, f"no stack {names}")
+        if names in named:
+            equal(named[names][0], count * per_round, f"samples ever of {names}")
+    firsts = {names[0] for names in wanted}
+    for names in named:
+        expect(names[0] not in firsts or names in wanted, f"a stack that is none: {names}")
+    equal(profile.lost, [0, 0, 0, 0], "lost")
+    place.check(pid)
+    end(program)
+
+
+def plain(place):
+    check_stacks(place, "plain", {
+        at_end(("leaf", "middle", "middle", "middle", "part_plain")): 1,
+        # calloc, malloc, realloc, aligned_alloc: from four places
+        at_end(("other_leaf", "part_plain")): 4})
+
+
+def sort(place):
+    libc = "<libc.so.6>"
+    program = place.start("sort")
+    pid, _ = said(program)
+    named = place.profile(pid).named()
+    sorts = {names: sums for names, sums in named.items() if names[0] == "compare"}
+    expect(sorts, "no stack of the comparison")
+    for names in sorts:
+        frames = [name for name in names if name != libc]
+        equal(frames, ["compare", "sort_some", "part_sort", "main", "_start"], "the program's")
+        expect(names[1] == libc, f"no frame of the library in {names}")
+    equal(sum(sums[0] for sums in sorts.values()) % 200, 0, "as many each round")
+    end(program)
+
+
+def cxx(place):
+    program = place.start("cxx")
+    pid, _ = said(program)
+    named = place.profile(pid).named()
+    calls = {names: sums for names, sums in named.items() if names[0] == "called_back"}
+    makes = {names: sums for names, sums in named.items() if names[0] == "cxx_room::Maker::make"}
+    equal(sum(sums[0] for sums in calls.values()), 200, "samples in the call back")
+    equal(sum(sums[0] for sums in makes.values()), 200, "samples of operator new")
+    for names in calls:
+        expect("cxx_room::visit" in names and names[-5:-3] == ("part_cxx", "main"),
+               f"the call back's stack: {names}")
+    for names in makes:
+        equal(names, at_end(("cxx_room::Maker::make", "program_cxx", "part_cxx")), "stack")
+    end(program)
+
+
+def threads(place):
+    """Four of them allocate, a fifth frees: each sample goes, each context stays."""
+    program = place.start("threads")
+    pid, kept = said(program)
+    profile = place.profile(pid)
+    wanted = ("in_thread", "thread_main", "<libc.so.6>", "<libc.so.6>")
+    named = profile.named()
+    equal(named.get(wanted), [kept, kept, 2000 * kept], "samples of threads")
+    ids = {context["thread_id"] for context in profile.contexts
+           if profile.names(context["stack"])[0] == "in_thread"}
+    equal(len(ids), 4, "lives with samples")
+    go_on(program)
+    said(program)
+    named = place.profile(pid).named()
+    equal(named.get(wanted), [kept, 0, 0], "samples of threads, freed by another")
+    place.check(pid)
+    end(program)
+
+
+def deep(place):
+    program = place.start("deep")
+    pid, _ = said(program)
+    profile = place.profile(pid)
+    found = [number for number in profile.stacks if profile.names(number)[0] == "deep"]
+    equal(len(found), 1, "stacks")
+    for number in found:
+        expect(profile.stacks[number]["is_cut"], "the stack is cut")
+        equal(profile.names(number), ("deep",) * 62, "names")
+    end(program)
+
+
+def plugins(place):
+    """Each is named while it is there, and is known as gone after."""
+    program = place.start("plugins", *place.plugins, options=("--tick-ms", "50"))
+    for number, path in enumerate(place.plugins):
+        pid, kept = said(program)
+        profile = place.profile(pid)
+        wanted = at_end((f"plugin_{number}", "plugin", "part_plugins"))
+        equal(profile.named().get(wanted), [200, 200, 120000], f"stack of plugin {number}")
+        there = [module for module in profile.modules if module["path"] == path]
+        equal([bool(module["gone"]) for module in there], [False], f"module {path}")
+        notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
+                               check=False).stdout
+        want = re.search(r"Build ID: ([0-9a-f]+)", notes)
+        equal(there and there[0]["build_id"], want.group(1) if want else "", "build id")
+        equal(kept, 200 * (number + 1), "kept")
+        go_on(program)
+    said(program)
+    profile = place.profile(pid)
+    gone = [module["path"] for module in profile.modules if module["gone"]]
+    expect(set(gone) >= set(place.plugins[:-1]), f"gone: {gone}")
+    equal(sum(1 for module in profile.modules if "plugin" in module["path"]), len(place.plugins),
+          "plugins ever")
+    end(program)
+
+
+def killed(place):
+    """A box of a program that was killed has its profile; as often as chance has it."""
+    program = place.start("plain", lg=12)
+    pid, _ = said(program)
+    program.send_signal(signal.SIGKILL)
+    program.wait(timeout=60)
+    profile = place.profile(pid)
+    equal((profile.is_there, profile.interval), (1, 4096), "interval")
+    wanted = at_end(("leaf", "middle", "middle", "middle", "part_plain"))
+    objects = sum(context["objects"] for context in profile.contexts
+                  if profile.names(context["stack"]) == wanted)
+    # 200 blocks of 1000 bytes: a sample in 4.6; five standard deviations are 135.
+    expect(65 < objects < 335, f"{objects} objects, not about 200")
+
+
+def off(place):
+    """Without a profile there is none; exact accounts stay."""
+    program = place.start("plain", options=("--no-profile",))
+    pid, _ = said(program)
+    profile = place.profile(pid)
+    equal((profile.is_there, len(profile.contexts), len(profile.samples)), (0, 0, 0), "nothing")
+    place.check(pid)
+    end(program)
+    program = place.start("plain", options=("--rule", "freer"))
+    pid, _ = said(program)
+    equal(place.profile(pid).is_there, 0, "a profile with the rule freer")
+    end(program)
+
+
+PARTS = {part.__name__: part for part in (plain, sort, cxx, threads, deep, plugins, killed, off)}
+
+
+def main():
+    part, tool, dump, program, *rest = sys.argv[1:]
+    place = Place(tool, dump, program, rest)
+    try:
+        PARTS[part](place)
+    finally:
+        shutil.rmtree(place.folder)
+    return 1 if FAULTS else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,448 @@
+/*
+ * samples_test.c - samples in books and their box: equal stacks and contexts have one record, also
+ * when many threads make them at once; every sample goes with its block, whoever frees it; tables
+ * that are full are counted; lives that end leave their contexts; switches; a forked child.
+ *
+ * usage: sampling_samples PART FOLDER
+ */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <pfslab/memory.h>
+
+#include "memory/box/reader_profile.h"
+#include "memory/profile/profile.h"
+
+#define THREADS 8u
+#define BLOCKS 400u
+
+static int failures;
+
+static void expect(bool fine, const char *what, uint64_t have, uint64_t want)
+{
+	if (fine)
+		return;
+	(void)printf("FAILED: %s: %" PRIu64 ", %" PRIu64 " wanted\n", what, have, want);
+	failures++;
+}
+
+static void equal(uint64_t have, uint64_t want, const char *what)
+{
+	expect(have == want, what, have, want);
+}
+
+static struct pfs_books *books;
+
+static void open_books(const char *folder, uint32_t lg, uint32_t stacks, uint32_t contexts,
+		       uint32_t samples)
+{
+	struct pfs_memory_config config;
+	struct pfs_message message;
+	pfs_memory_config_init(&config);
+	config.folder = folder;
+	config.tick_ms = 0;
+	config.threads_max = 64;
+	config.cells_max = 4096;
+	config.accounts_max = 16;
+	config.profile_lg = lg;
+	config.stacks_max = stacks;
+	config.contexts_max = contexts;
+	config.samples_max = samples;
+	if (pfs_memory_open(&config, &books, &message) != PFS_OK) {
+		(void)fprintf(stderr, "%s\n", message.text);
+		exit(2);
+	}
+}
+
+/* ---- as the library that counts does it, with a stack that is made up ---- */
+
+struct block {
+	struct pfs_cell *named; /* a cell, or a sample */
+	uint64_t bytes;
+};
+
+static __attribute__((noinline)) struct pfs_cell *
+allocate(struct pfs_memory_thread *thread, pfs_memory_key key, uint64_t bytes)
+{
+	(void)pfs_memory_allocated(thread, key, bytes);
+	struct pfs_cell *cell = thread->all_cells[key];
+	struct pfs_sample_block block = { cell, bytes, pfs_sample_due(thread, cell, bytes), NULL };
+	struct pfs_stack_from from = { __builtin_return_address(0), 0 };
+	struct pfs_box_sample *sample = block.lg != 0 ? pfs_sample_take(thread, &block, &from)
+						      : NULL;
+	return sample != NULL ? (struct pfs_cell *)(void *)sample : cell;
+}
+
+/* Functions that call it from places of their own, through more or fewer callers. */
+typedef struct block call(struct pfs_memory_thread *thread, pfs_memory_key key, uint64_t bytes,
+			  uint32_t depth);
+#define CALL(name)                                                                             \
+	static __attribute__((noinline)) struct block name(struct pfs_memory_thread *thread,   \
+							   pfs_memory_key key, uint64_t bytes, \
+							   uint32_t depth)                     \
+	{                                                                                      \
+		struct block block = { NULL, bytes };                                          \
+		if (depth != 0)                                                                \
+			block = name(thread, key, bytes, depth - 1);                           \
+		else                                                                           \
+			block.named = allocate(thread, key, bytes);                            \
+		__asm__ volatile("" : : "r"(&block) : "memory");                               \
+		return block;                                                                  \
+	}
+CALL(one)
+CALL(two)
+static call *const calls[] = { one, two };
+
+static struct block block_new(struct pfs_memory_thread *thread, pfs_memory_key key,
+			      uint32_t number)
+{
+	return calls[number % 2](thread, key, 100 + number % 7 * 300, number / 2 % 5);
+}
+
+static void block_free(struct pfs_memory_thread *thread, struct block block)
+{
+	struct pfs_cell *cell = block.named;
+	struct pfs_box_sample *sample = pfs_sample_of(cell);
+	if (sample != NULL)
+		cell = pfs_sample_give(books, thread, sample);
+	pfs_memory_freed(books, thread, (struct pfs_memory_note){ cell->line, 0 }, block.bytes);
+}
+
+/* ---- what a reader sees ---- */
+
+static struct pfs_reader *reader;
+
+static struct pfs_seen_profile *look(void)
+{
+	struct pfs_message message;
+	if (reader == NULL)
+		reader = pfs_reader_open(pfs_memory_path(books), &message);
+	struct pfs_seen_profile *profile =
+		reader != NULL ? pfs_profile_take(reader, &message) : NULL;
+	if (profile == NULL) {
+		(void)fprintf(stderr, "%s\n", message.text);
+		exit(2);
+	}
+	return profile;
+}
+
+static void look_no_more(void)
+{
+	pfs_reader_close(reader);
+	reader = NULL;
+}
+
+/* No two stacks are equal, nor two contexts. */
+static void check_unique(const struct pfs_seen_profile *profile)
+{
+	uint32_t twice = 0;
+	for (uint32_t i = 0; i < profile->stack_count; i++)
+		for (uint32_t j = 0; j < i; j++)
+			twice += profile->stacks[i].depth == profile->stacks[j].depth &&
+				 memcmp(profile->stacks[i].frames, profile->stacks[j].frames,
+					profile->stacks[i].depth * sizeof(uint64_t)) == 0;
+	equal(twice, 0, "stacks that are twice");
+	twice = 0;
+	for (uint32_t i = 0; i < profile->context_count; i++)
+		for (uint32_t j = 0; j < i; j++) {
+			const struct pfs_seen_context *a = &profile->contexts[i];
+			const struct pfs_seen_context *b = &profile->contexts[j];
+			twice += a->thread_id == b->thread_id && a->stack == b->stack &&
+				 a->instrument == b->instrument;
+		}
+	equal(twice, 0, "contexts that are twice");
+}
+
+static uint64_t samples_ever(const struct pfs_seen_profile *profile)
+{
+	uint64_t samples = 0;
+	for (uint32_t i = 0; i < profile->context_count; i++)
+		samples += profile->contexts[i].samples;
+	return samples;
+}
+
+/* ---- parts ---- */
+
+static pfs_memory_key keys[2];
+static struct block mail[THREADS][BLOCKS];
+static pthread_barrier_t barrier;
+
+static void *work(void *argument)
+{
+	uint32_t id = (uint32_t)(uintptr_t)argument;
+	struct pfs_memory_thread *thread =
+		pfs_memory_thread_begin(books, "worker", "user", "host", true);
+	(void)pthread_barrier_wait(&barrier);
+	for (uint32_t i = 0; i < BLOCKS; i++)
+		mail[id][i] = block_new(thread, keys[i / 20 % 2], i);
+	(void)pthread_barrier_wait(&barrier);
+	if (id % 4 == 1) /* its blocks outlive it, and it frees another's without a life */
+		pfs_memory_thread_end(thread);
+	uint32_t whose = (id + 1) % THREADS;
+	for (uint32_t i = 0; i < BLOCKS; i++)
+		block_free(id % 4 == 1 ? NULL : thread, mail[whose][i]);
+	(void)pthread_barrier_wait(&barrier);
+	if (id % 4 != 1)
+		pfs_memory_thread_end(thread);
+	return NULL;
+}
+
+static void begin(const char *folder, uint32_t lg, uint32_t stacks, uint32_t contexts,
+		  uint32_t samples)
+{
+	open_books(folder, lg, stacks, contexts, samples);
+	keys[0] = pfs_memory_register(books, "memory/one/heap");
+	keys[1] = pfs_memory_register(books, "memory/two/heap");
+	(void)pthread_barrier_init(&barrier, NULL, THREADS);
+}
+
+static void run_workers(void)
+{
+	pthread_t threads[THREADS];
+	for (uint32_t id = 0; id < THREADS; id++)
+		(void)pthread_create(&threads[id], NULL, work, (void *)(uintptr_t)id);
+	for (uint32_t id = 0; id < THREADS; id++)
+		(void)pthread_join(threads[id], NULL);
+}
+
+static void end(void)
+{
+	look_no_more();
+	pfs_memory_close(books);
+	(void)pthread_barrier_destroy(&barrier);
+}
+
+/* All blocks are sampled; stacks are those of one thread, contexts so many for each. */
+static void part_threads(const char *folder)
+{
+	for (uint32_t round = 0; round < 20; round++) {
+		begin(folder, 1, 1024, 1024, 8192);
+		run_workers();
+		pfs_memory_tick(books);
+		struct pfs_seen_profile *profile = look();
+		check_unique(profile);
+		equal(profile->sample_count, 0, "samples of blocks that are free");
+		equal(samples_ever(profile), THREADS * BLOCKS, "samples ever");
+		equal(profile->stack_count, 10, "stacks of two functions at five depths");
+		equal(profile->context_count, THREADS * 20, "contexts");
+		equal(profile->snapshot->lost[PFS_LOST_SAMPLES], 0, "lost");
+		pfs_profile_free(profile);
+		end();
+	}
+}
+
+/* Room for a few: what finds none is counted, and the blocks are counted as ever. */
+static void part_full(const char *folder)
+{
+	begin(folder, 1, 4, 64, 32);
+	run_workers();
+	pfs_memory_tick(books);
+	struct pfs_seen_profile *profile = look();
+	const uint64_t *lost = profile->snapshot->lost;
+	check_unique(profile);
+	equal(profile->sample_count, 0, "samples of blocks that are free");
+	equal(profile->stack_count, 4, "stacks");
+	equal(profile->context_count <= 64, 1, "contexts fit");
+	equal(samples_ever(profile) + lost[PFS_LOST_SAMPLES] + lost[PFS_LOST_CONTEXTS],
+	      THREADS * BLOCKS, "samples ever, and lost ones");
+	expect(lost[PFS_LOST_SAMPLES] >= THREADS * BLOCKS - 32 * 2, "lost samples",
+	       lost[PFS_LOST_SAMPLES], THREADS * BLOCKS - 32 * 2);
+	pfs_profile_free(profile);
+	end();
+	/* Few contexts, all samples: those that found none of their own are nobody's. */
+	begin(folder, 1, 4, 32, 8192);
+	run_workers();
+	profile = look();
+	lost = profile->snapshot->lost;
+	uint64_t nobodys = 0;
+	for (uint32_t i = 0; i < profile->context_count; i++)
+		if (profile->contexts[i].thread_id == 0)
+			nobodys += profile->contexts[i].samples;
+	equal(profile->context_count <= 32, 1, "contexts fit");
+	expect(nobodys > THREADS * BLOCKS / 4, "samples of nobody", nobodys, THREADS * BLOCKS / 4);
+	expect(lost[PFS_LOST_STACKS] > 0, "lost stacks", lost[PFS_LOST_STACKS], 1);
+	equal(samples_ever(profile) + lost[PFS_LOST_CONTEXTS], THREADS * BLOCKS, "samples ever");
+	pfs_profile_free(profile);
+	end();
+}
+
+static uint64_t count_samples(void)
+{
+	struct pfs_seen_profile *profile = look();
+	uint64_t samples = samples_ever(profile);
+	pfs_profile_free(profile);
+	return samples;
+}
+
+static void make_blocks(struct pfs_memory_thread *thread, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		block_free(thread, block_new(thread, keys[0], i));
+}
+
+/* From outside: off, on, another mean; and values that nobody should have written. */
+static void part_switch(const char *folder)
+{
+	struct pfs_message message;
+	begin(folder, 1, 64, 64, 64);
+	struct pfs_memory_thread *thread =
+		pfs_memory_thread_begin(books, "main", "user", "host", true);
+	make_blocks(thread, 100);
+	equal(count_samples(), 100, "samples, each block");
+	equal(pfs_profile_switch(reader, false, 0, &message), 1, "switched off");
+	make_blocks(thread, 100);
+	equal(count_samples(), 100, "samples, switched off");
+	equal(pfs_profile_switch(reader, true, 40, &message), 1, "switched to 2^40");
+	make_blocks(thread, 100);
+	equal(count_samples(), 100, "samples at 2^40");
+	equal(pfs_profile_switch(reader, true, 0, &message), 1, "switched on");
+	make_blocks(thread, 100);
+	equal(count_samples(), 200, "samples, switched on");
+	static const uint32_t values[] = { 63, 64, 1u << 31, UINT32_MAX };
+	for (uint32_t i = 0; i < 4; i++) {
+		/* relaxed: one thread. */
+		pfs_store_relaxed(&books->control->profile_lg, values[i]);
+		pfs_box_announce(books->control);
+		make_blocks(thread, 100);
+		equal(count_samples(), 300 + i * 100, "samples at no mean");
+	}
+	pfs_memory_thread_end(thread);
+	end();
+}
+
+/* The child of several threads goes on with its copy: samples of before are there, and go. */
+static _Atomic(uint32_t) churning;
+
+static void *churn(void *stop)
+{
+	struct pfs_memory_thread *thread =
+		pfs_memory_thread_begin(books, "churn", "user", "host", true);
+	struct block kept[16];
+	for (uint32_t i = 0; i < 16; i++)
+		kept[i] = block_new(thread, keys[1], i);
+	(void)pfs_fetch_add_relaxed(&churning, 1); /* relaxed: a count */
+	for (uint32_t i = 0; pfs_load_relaxed((_Atomic(uint32_t) *)stop) == 0; i++) { /* relaxed */
+		block_free(thread, kept[i % 16]);
+		kept[i % 16] = block_new(thread, keys[1], i / 3);
+	}
+	for (uint32_t i = 0; i < 16; i++)
+		block_free(thread, kept[i]);
+	pfs_memory_thread_end(thread);
+	return NULL;
+}
+
+/* Of the threads that churn each has 15 or 16 blocks at any moment. */
+static void check_child(struct pfs_memory_thread *thread, struct block *own)
+{
+	make_blocks(thread, 200);
+	struct pfs_seen_profile *profile = look();
+	check_unique(profile);
+	expect(profile->sample_count >= 10 + 3 * 15 && profile->sample_count <= 10 + 3 * 16,
+	       "samples in the child", profile->sample_count, 10 + 3 * 16);
+	for (uint32_t i = 0; i < profile->sample_count; i++)
+		if (profile->samples[i].context == PFS_NONE)
+			equal(0, 1, "samples have contexts");
+	pfs_profile_free(profile);
+	for (uint32_t i = 0; i < 10; i++)
+		block_free(thread, own[i]);
+	profile = look();
+	expect(profile->sample_count >= 3 * 15 && profile->sample_count <= 3 * 16,
+	       "samples after the child's frees", profile->sample_count, 3 * 16);
+	pfs_profile_free(profile);
+	look_no_more();
+}
+
+static void part_fork(const char *folder)
+{
+	static _Atomic(uint32_t) stop;
+	pthread_t threads[3];
+	struct block own[10];
+	begin(folder, 1, 256, 256, 1024);
+	struct pfs_memory_thread *thread =
+		pfs_memory_thread_begin(books, "main", "user", "host", true);
+	for (uint32_t i = 0; i < 10; i++)
+		own[i] = block_new(thread, keys[0], i);
+	for (uint32_t i = 0; i < 3; i++)
+		(void)pthread_create(&threads[i], NULL, churn, &stop);
+	while (pfs_load_relaxed(&churning) < 3) /* relaxed: a count */
+		(void)usleep(1000);
+	for (uint32_t round = 0; round < 30 && failures == 0; round++) {
+		int status = 0;
+		(void)fflush(stdout);
+		pid_t child = fork();
+		if (child == 0) {
+			pfs_memory_thread_end(
+				pfs_memory_thread_begin(books, NULL, NULL, NULL, true));
+			check_child(thread, own);
+			(void)fflush(stdout);
+			_exit(failures != 0);
+		}
+		(void)waitpid(child, &status, 0);
+		equal((uint64_t)status, 0, "status of the child");
+		make_blocks(thread, 50);
+	}
+	pfs_store_relaxed(&stop, 1); /* relaxed: a flag */
+	for (uint32_t i = 0; i < 3; i++)
+		(void)pthread_join(threads[i], NULL);
+	struct pfs_seen_profile *profile = look();
+	equal(profile->sample_count, 10, "samples in the parent");
+	pfs_profile_free(profile);
+	for (uint32_t i = 0; i < 10; i++)
+		block_free(thread, own[i]);
+	pfs_memory_thread_end(thread);
+	end();
+}
+
+/* A life's contexts stay, with its name; its samples stay until their blocks are free. */
+static void part_lives(const char *folder)
+{
+	struct block kept[20];
+	begin(folder, 1, 64, 64, 64);
+	struct pfs_memory_thread *thread =
+		pfs_memory_thread_begin(books, "gone", "alice", "there", true);
+	for (uint32_t i = 0; i < 20; i++)
+		kept[i] = block_new(thread, keys[0], 0);
+	pfs_memory_thread_end(thread);
+	struct pfs_seen_profile *profile = look();
+	equal(profile->sample_count, 20, "samples of a life that has ended");
+	equal(profile->context_count, 1, "contexts");
+	equal(strcmp(profile->contexts[0].thread_name, "gone") == 0, 1, "its thread's name");
+	equal(strcmp(profile->contexts[0].user_name, "alice") == 0, 1, "its user");
+	equal(strcmp(profile->contexts[0].host_name, "there") == 0, 1, "its host");
+	pfs_profile_free(profile);
+	thread = pfs_memory_thread_begin(books, "next", "alice", "there", true);
+	for (uint32_t i = 0; i < 20; i++)
+		block_free(i % 2 == 0 ? thread : NULL, kept[i]);
+	make_blocks(thread, 1);
+	profile = look();
+	equal(profile->sample_count, 0, "samples, all freed");
+	equal(samples_ever(profile), 21, "samples ever");
+	equal(profile->context_count, 2, "contexts of two lives");
+	pfs_profile_free(profile);
+	pfs_memory_thread_end(thread);
+	end();
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(const char *folder);
+	} parts[] = { { "threads", part_threads }, { "full", part_full }, { "switch", part_switch },
+		      { "fork", part_fork }, { "lives", part_lives } };
+	if (argc != 3)
+		return fprintf(stderr, "usage: sampling_samples PART FOLDER\n"), 2;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (strcmp(parts[i].name, argv[1]) != 0)
+			continue;
+		parts[i].run(argv[2]);
+		return failures != 0;
+	}
+	return fprintf(stderr, "sampling_samples: no part is called %s\n", argv[1]), 2;
+}
