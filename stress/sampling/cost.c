@@ -1,6 +1,7 @@
 /*
  * cost.c - what a sample costs: pairs of malloc and free of 1000 bytes at a depth of so many
- * functions, by CPU time, the fastest of some rounds. Run it with each block sampled, and with none:
+ * functions, by CPU time, the fastest of some rounds. To be run with each block sampled, and with
+ * none:
  *
  *	pfs-mem run --lg-prof-sample 1 -- sampling-cost-kept 20
  *	pfs-mem run --lg-prof-sample 40 -- sampling-cost-kept 20
