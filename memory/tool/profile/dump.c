@@ -130,7 +130,8 @@ static bool take_frames(struct dump *dump, const char *at, const char *end, uint
 	uint64_t pc;
 	for (skip_spaces(&at, end); at < end; skip_spaces(&at, end)) {
 		if (!pfs_dump_number(&at, end, 16, &pc) || (at < end && *at != ' ' && *at != '\t'))
-			return pfs_dump_refuse(dump, "'%.40s' is no address", at);
+			return pfs_dump_refuse(dump, "'%.*s' is no address",
+					       (int)(end - at < 40 ? end - at : 40), at);
 		/* The first one is where it was, the others are where they return to. */
 		pc -= depth != 0 && pc != 0;
 		if (depth < PFS_HEAP_FRAMES_MAX)

@@ -143,8 +143,14 @@ static bool own_address(struct pfs_lines *self, const struct pfs_mapped *mapped,
 	for (size_t i = 0; i < count; i++) {
 		GElf_Phdr segment;
 		if (gelf_getphdr(elf, (int)i, &segment) == NULL || segment.p_type != PT_LOAD ||
-		    (segment.p_flags & PF_X) == 0 || offset < segment.p_offset ||
-		    offset - segment.p_offset >= segment.p_memsz)
+		    (segment.p_flags & PF_X) == 0)
+			continue;
+		if (segment.p_filesz == 0) {
+			/* What was stripped from a file has no offsets: code is one piece. */
+			*address = pc - mapped->begin + (segment.p_vaddr & ~UINT64_C(4095));
+			return true;
+		}
+		if (offset < segment.p_offset || offset - segment.p_offset >= segment.p_memsz)
 			continue;
 		*address = offset - segment.p_offset + segment.p_vaddr;
 		return true;
