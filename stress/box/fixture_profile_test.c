@@ -29,6 +29,7 @@ uint32_t pfs_made_stack(struct pfs_made_box *self, const uint64_t *frames, uint3
 {
 	uint32_t reference = pfs_made_record(self, PFS_BOX_STACKS);
 	struct pfs_box_stack *record = pfs_made_at(self, PFS_BOX_STACKS, reference);
+	record->made_realtime_ns = (uint64_t)time(NULL) * 1000000000u;
 	record->depth = depth;
 	memcpy(record->frames, frames, depth * sizeof(*frames));
 	return pfs_made_publish(self, PFS_BOX_STACKS, reference);

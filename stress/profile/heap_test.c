@@ -54,9 +54,15 @@ static const char *file_of(const struct pfs_heap *heap, uint64_t block_bytes)
 	return "no entry";
 }
 
-/* Three files at one place, one after the other, and a stack of the same addresses in each. */
+/* Three files at one place, one after the other, and stacks of the same addresses. */
 static void modules_in_time(const struct pfs_case *at)
 {
+	static const struct {
+		uint64_t made, bytes;
+		const char *file;
+	} cases[] = { { 50, 8, "/a.so" },   { 100, 16, "/a.so" }, { 199, 32, "/a.so" },
+		      { 250, 64, "/a.so" }, { 300, 128, "/b.so" }, { 399, 256, "/b.so" },
+		      { 400, 512, "/b.so" }, { 500, 1024, "/c.so" } };
 	const uint64_t frames[] = { 0x1801, 0x9001 };
 	uint32_t reference;
 	(void)at;
@@ -67,28 +73,17 @@ static void modules_in_time(const struct pfs_case *at)
 	pfs_made_module(&box, 0x1000, 0x2000, 0, "/a.so", 100, 200);
 	pfs_made_module(&box, 0x1000, 0x2000, 0, "/b.so", 300, 400);
 	pfs_made_module(&box, 0x1800, 0x3000, 0, "/c.so", 500, 0);
-	uint32_t stack = pfs_made_stack(&box, frames, 2);
-	struct pfs_box_context *context =
-		pfs_made_context(&box, stack, net, thread, &reference);
-	pfs_store_relaxed(&context->bytes, 7); /* relaxed: one thread */
-	static const struct {
-		uint64_t bytes, when;
-	} cases[] = { { 16, 150 }, { 32, 250 }, { 64, 300 }, { 128, 399 }, { 256, 400 },
-		      { 512, 600 } };
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		pfs_made_block(&box, reference, 1, cases[i].bytes)->taken_realtime_ns =
-			cases[i].when;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t stack = pfs_made_stack(&box, frames, 2);
+		struct pfs_box_stack *record = pfs_made_at(&box, PFS_BOX_STACKS, stack);
+		record->made_realtime_ns = cases[i].made;
+		(void)pfs_made_context(&box, stack, net, thread, &reference);
+		(void)pfs_made_block(&box, reference, 1, cases[i].bytes);
+	}
 	struct pfs_heap *heap = end();
-	PFS_CHECK(strcmp(file_of(heap, 16), "/a.so") == 0);
-	PFS_CHECK(strcmp(file_of(heap, 64), "/b.so") == 0);
-	PFS_CHECK(strcmp(file_of(heap, 128), "/b.so") == 0);
-	PFS_CHECK(strcmp(file_of(heap, 512), "/c.so") == 0);
-	/* When none was there: the last one before. */
-	PFS_CHECK(strcmp(file_of(heap, 32), "/a.so") == 0);
-	PFS_CHECK(strcmp(file_of(heap, 256), "/b.so") == 0);
-	/* What the context has since the beginning is where its latest sample is. */
-	PFS_CHECK(strcmp(file_of(heap, 0), "/c.so") == 0);
-	/* The same addresses in another file are another stack. */
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		PFS_CHECK(strcmp(file_of(heap, cases[i].bytes), cases[i].file) == 0);
+	/* The same addresses in another file are another stack; in the same one, the same. */
 	PFS_CHECK_IS(heap->stack_count, 4);
 	pfs_heap_free(heap);
 }

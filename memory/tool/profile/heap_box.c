@@ -2,9 +2,9 @@
  * heap_box.c - a heap profile of a box: samples in use by context and size, and what contexts were
  * credited with since the beginning.
  *
- * A stack is addresses only, and another file may be where one was: a sample tells when it was
- * taken, so its frames are of the files that were there then. What a context has since the
- * beginning is put where its latest sample is, else where files are now.
+ * A stack is addresses only, and another file may be where one was: its frames are of the files
+ * that were there when it was made. Where its addresses are another file's later, that is another
+ * stack.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +15,7 @@
 struct making {
 	struct pfs_heap *heap;
 	const struct pfs_seen_profile *profile;
-	/* Of each stack of the box: what it became last, and at which change of files. */
-	struct known {
-		uint32_t stack;
-		uint32_t change;
-	} *known;
-	uint64_t *changes; /* when files came and went, in order */
-	uint32_t change_count;
-	uint64_t *latest;  /* of each context: when its latest sample was taken; 0: it has none */
+	uint32_t *stacks; /* of each stack of the box: what it became; 0: nothing yet */
 };
 
 static void take_modules(struct making *making)
@@ -45,60 +38,23 @@ static void take_modules(struct making *making)
 	}
 }
 
-static int by_value(const void *one, const void *other)
-{
-	uint64_t a, b;
-	memcpy(&a, one, sizeof(a));
-	memcpy(&b, other, sizeof(b));
-	return a < b ? -1 : a > b;
-}
-
-static void find_changes(struct making *making)
-{
-	const struct pfs_heap *heap = making->heap;
-	for (uint32_t i = 0; i < heap->module_count; i++) {
-		making->changes[making->change_count++] = heap->modules[i].loaded_ns;
-		if (heap->modules[i].gone_ns != 0)
-			making->changes[making->change_count++] = heap->modules[i].gone_ns;
-	}
-	qsort(making->changes, making->change_count, sizeof(*making->changes), by_value);
-}
-
-/* How many changes there were by then. */
-static uint32_t change_of(const struct making *making, uint64_t when_ns)
-{
-	uint32_t low = 0, high = making->change_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (making->changes[middle] <= when_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static uint32_t stack_of(struct making *making, uint32_t index, uint64_t when_ns)
+static uint32_t stack_of(struct making *making, uint32_t index)
 {
 	uint32_t locations[PFS_STACK_FRAMES + 1];
-	if (index == PFS_NONE)
-		return 0;
+	if (index == PFS_NONE || making->stacks[index] != 0)
+		return index == PFS_NONE ? 0 : making->stacks[index];
 	const struct pfs_seen_stack *seen = &making->profile->stacks[index];
-	struct known *known = &making->known[index];
-	uint32_t change = change_of(making, when_ns);
-	if (known->stack != 0 && known->change == change)
-		return known->stack;
 	for (uint32_t i = 0; i < seen->depth; i++) {
 		uint64_t pc = seen->frames[i] - 1;
-		locations[i] = pfs_heap_location(
-			making->heap, pc, pfs_heap_module_at(making->heap, pc, when_ns));
+		uint32_t module = pfs_heap_module_at(making->heap, pc, seen->made_realtime_ns);
+		locations[i] = pfs_heap_location(making->heap, pc, module);
 	}
-	known->change = change;
-	known->stack = pfs_heap_stack(making->heap, locations, seen->depth, seen->is_cut);
-	return known->stack;
+	making->stacks[index] =
+		pfs_heap_stack(making->heap, locations, seen->depth, seen->is_cut);
+	return making->stacks[index];
 }
 
-static struct pfs_heap_entry *entry_of(struct making *making, uint32_t index, uint64_t when_ns,
+static struct pfs_heap_entry *entry_of(struct making *making, uint32_t index,
 				       uint64_t block_bytes)
 {
 	struct pfs_heap *heap = making->heap;
@@ -106,7 +62,7 @@ static struct pfs_heap_entry *entry_of(struct making *making, uint32_t index, ui
 	if (index == PFS_NONE)
 		return pfs_heap_entry(heap, &like);
 	const struct pfs_seen_context *context = &making->profile->contexts[index];
-	like.stack = stack_of(making, context->stack, when_ns);
+	like.stack = stack_of(making, context->stack);
 	like.thread_id = context->thread_id;
 	like.thread = pfs_heap_text(heap, context->thread_name);
 	like.user = pfs_heap_text(heap, context->user_name);
@@ -132,17 +88,12 @@ static void take_samples(struct making *making)
 	for (uint32_t i = 0; i < profile->sample_count; i++) {
 		const struct pfs_seen_sample *sample = &profile->samples[i];
 		struct pfs_heap_entry *entry =
-			entry_of(making, sample->context, sample->taken_realtime_ns,
-				 class_of(sample->bytes));
+			entry_of(making, sample->context, class_of(sample->bytes));
 		entry->now.live_objects += sample->objects;
 		entry->now.live_bytes += sample->objects * (double)sample->bytes;
-		if (sample->context != PFS_NONE &&
-		    making->latest[sample->context] < sample->taken_realtime_ns)
-			making->latest[sample->context] = sample->taken_realtime_ns;
 	}
 	for (uint32_t i = 0; i < profile->context_count; i++) {
-		uint64_t when_ns = making->latest[i] != 0 ? making->latest[i] : UINT64_MAX;
-		struct pfs_heap_entry *entry = entry_of(making, i, when_ns, 0);
+		struct pfs_heap_entry *entry = entry_of(making, i, 0);
 		entry->now.total_objects += profile->contexts[i].objects;
 		entry->now.total_bytes += profile->contexts[i].bytes;
 	}
@@ -168,12 +119,8 @@ static bool make(struct making *making, struct pfs_message *message)
 {
 	struct pfs_heap *heap = making->heap = pfs_heap_new();
 	const struct pfs_seen_profile *profile = making->profile;
-	making->known = calloc(profile->stack_count + 1, sizeof(*making->known));
-	making->latest = calloc(profile->context_count + 1, sizeof(*making->latest));
-	making->changes =
-		calloc(2 * profile->snapshot->module_count + 1, sizeof(*making->changes));
-	if (heap == NULL || making->known == NULL || making->latest == NULL ||
-	    making->changes == NULL) {
+	making->stacks = calloc(profile->stack_count + 1, sizeof(*making->stacks));
+	if (heap == NULL || making->stacks == NULL) {
 		(void)snprintf(message->text, sizeof(message->text),
 			       "no memory for the profile of '%.150s'",
 			       profile->snapshot->info.path);
@@ -181,7 +128,6 @@ static bool make(struct making *making, struct pfs_message *message)
 	}
 	take_head(making);
 	take_modules(making);
-	find_changes(making);
 	take_samples(making);
 	return pfs_heap_is_whole(heap, message);
 }
@@ -201,9 +147,7 @@ struct pfs_heap *pfs_heap_of_box(struct pfs_reader *reader, struct pfs_message *
 		pfs_heap_free(making.heap);
 		making.heap = NULL;
 	}
-	free(making.known);
-	free(making.latest);
-	free(making.changes);
+	free(making.stacks);
 	pfs_profile_free((struct pfs_seen_profile *)(uintptr_t)making.profile);
 	return making.heap;
 }
