@@ -55,7 +55,8 @@ bool pfs_box_copy(struct pfs_box *self)
 		return false;
 	}
 	for (uint32_t i = 0; i < parts.count; i++) {
-		memcpy(copy + at, self->base + parts.from[i], parts.bytes[i]);
+		/* Others count meanwhile. */
+		pfs_bytes_load(copy + at, self->base + parts.from[i], parts.bytes[i]);
 		at += parts.bytes[i];
 	}
 	self->copy = copy;

@@ -238,6 +238,8 @@ static uint32_t stack_make(void *context)
 	memcpy(fresh.frames, stack->frames, stack->depth * sizeof(stack->frames[0]));
 	uint32_t reference = make_record(self, PFS_SHELF_STACKS, &fresh, sizeof(fresh),
 					 PFS_LOST_STACKS);
+	if (reference == 0)
+		return 0;
 	self->profile->stack_files[reference].files = files;
 	/* relaxed: its reference is not known yet. */
 	pfs_store_relaxed(&self->profile->stack_files[reference].epoch, self->epoch);

@@ -247,7 +247,7 @@ static void part_full(const char *folder)
 	const uint64_t *lost = profile->snapshot->lost;
 	check_unique(profile);
 	equal(profile->sample_count, 0, "samples of blocks that are free");
-	equal(profile->stack_count, 4, "stacks");
+	equal(profile->stack_count >= 1 && profile->stack_count <= 4, 1, "stacks fit");
 	equal(profile->context_count <= 64, 1, "contexts fit");
 	equal(samples_ever(profile) + lost[PFS_LOST_SAMPLES] + lost[PFS_LOST_CONTEXTS],
 	      THREADS * BLOCKS, "samples ever, and lost ones");
