@@ -79,22 +79,28 @@ static void let_go(const struct held *held)
 		      sizeof(held->signals));
 }
 
+/* A signal whose handler maps waits until the fork is over, in the parent and in the child. */
+static struct held forking; /* lock */
+
 static void prepare(void)
 {
-	(void)pthread_mutex_lock(&lock);
-	pfs_store_release(&owner, (uintptr_t)&mark); /* [M5] release, pairs with [M6] */
+	struct held held = hold();
+	forking = held;
 }
 
 static void in_parent(void)
 {
-	pfs_store_release(&owner, 0); /* [M5] release, pairs with [M6] */
-	(void)pthread_mutex_unlock(&lock);
+	struct held held = forking;
+	let_go(&held);
 }
 
 static void in_child(void)
 {
+	struct held held = forking;
+	held.is_nested = true;
 	pfs_store_release(&owner, 0); /* [M5] release, pairs with [M6] */
 	(void)pthread_mutex_init(&lock, NULL);
+	let_go(&held);
 }
 
 void pfs_start_handlers_inside(void)
