@@ -5,7 +5,8 @@ usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--
                              [--list] [--verbose]
 
 The allocator's are in malloc.json, the accounts' in accounts.json, the profile's in profile.json.
-Copies the sources, builds small sets of programs (tsan: race, map_probe, and those of CMAKE_SETS, with the files and flags that
+Copies the sources, builds small sets of programs (tsan: race, map_probe, and those of CMAKE_SETS,
+with the files and flags that
 CMake names), runs each named test once for each mutant (it must fail, and say why: the regular
 expression `expect`) and unchanged (it must pass). A mutant whose text is not found exactly once, or
 that does not build, counts as failed: the table then no longer fits the sources.
