@@ -109,7 +109,7 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *opaque)
 	if (info->dlpi_name[0] == '\0' && readlink("/proc/self/exe", program, 399) < 0)
 		return 1;
 	pfs_made_module(&box, info->dlpi_addr + (low & ~4095u),
-			(info->dlpi_addr + high + 4095) & ~UINT64_C(4095), 0,
+			info->dlpi_addr + high, 0,
 			info->dlpi_name[0] != '\0' ? info->dlpi_name : program, 1, 0);
 	note_build_id((struct pfs_box_module *)(void *)(box.base +
 			pfs_made_region(&box, PFS_BOX_MODULES)->offset) + box.modules - 1, info);

@@ -398,11 +398,13 @@ def switch(bench):
 
 if __name__ == "__main__":
     import profile_dumps
+    import profile_real
     PARTS = {"formats": formats, "readers": readers, "go": go, "names": names,
-             "compare": compare, "flame": flame, "switch": switch, **profile_dumps.PARTS}
+             "compare": compare, "flame": flame, "switch": switch, **profile_dumps.PARTS,
+             **profile_real.PARTS}
     BENCH = Bench(*sys.argv[2:4])
     try:
         PARTS[sys.argv[1]](BENCH, *sys.argv[4:])
     finally:
         BENCH.close()
-    sys.exit(bool(FAULTS) or bool(profile_dumps.FAULTS))
+    sys.exit(bool(FAULTS + profile_dumps.FAULTS + profile_real.FAULTS))

@@ -101,7 +101,8 @@ bool pfs_lines_is_of(struct pfs_lines *self, const uint8_t *build_id, uint32_t b
 /* A mapping is of the whole file as the loader lays it out, or of a piece from an offset on. */
 static bool is_whole(const struct pfs_lines *self, const struct pfs_mapped *mapped)
 {
-	return mapped->file_offset == 0 && mapped->end - mapped->begin >= self->high - self->low;
+	uint64_t bytes = (mapped->end - mapped->begin + 4095) & ~UINT64_C(4095);
+	return mapped->file_offset == 0 && bytes >= self->high - self->low;
 }
 
 bool pfs_lines_code(struct pfs_lines *self, struct pfs_mapped *mapped)
