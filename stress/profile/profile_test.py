@@ -308,9 +308,14 @@ def compare(bench):
                sum(int(pair[1]) for pair in numbers) == now_bytes, f"{lines}")
         leak = [line.split()[-2:] for line in lines if "planted_leak" in line]
         expect(sorted(leak) == [["2000000", "6000000"], ["500000", "500000"]], f"leak: {leak}")
-        bench.run("pprof", now, "--base", base, "--format=proto", "--out", bench.path("p"))
+        bench.run("pprof", now, "--base", base, "--format=proto", "--symbolized", "--out",
+                  bench.path("p"))
         samples = read_proto(bench.path("p"))["samples"]
-        expect(sum(sample[1][3] for sample in samples) == now_bytes - before_bytes, f"{samples}")
+        by = sum(sample[1][3] for sample in samples)
+        expect(abs(by - (now_bytes - before_bytes)) <= 2, f"{by}: {samples}")
+        expect(not any("planted_cxx" in line[0] for sample in samples for place in sample[0]
+                       for line in place), f"what did not change is in it: {samples}")
+        expect(any("account" in sample[2] for sample in samples) == base.endswith(".box"), "whose")
         bench.run("flame", now, "--base", base, "--out", bench.path("d.svg"))
         text = frames_of(bench.path("d.svg"))
         expect(text[0][2].startswith("all\ngrew by 3.8 MiB, shrank by 55"), f"{text[0]}")

@@ -130,12 +130,35 @@ static void end(struct import *import)
 	free(import->locations);
 }
 
+/* Entries by stack alone. */
+static void forget_owners(struct pfs_heap *heap)
+{
+	struct pfs_heap_entry *entries = heap->entries;
+	uint32_t count = heap->entry_count;
+	free(heap->entry_index.slots);
+	memset(&heap->entry_index, 0, sizeof(heap->entry_index));
+	heap->entries = NULL;
+	heap->entry_count = heap->entry_room = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pfs_heap_entry like = { .stack = entries[i].stack };
+		add(&pfs_heap_entry(heap, &like)->now, &entries[i].now);
+	}
+	free(entries);
+}
+
 void pfs_heap_compare(struct pfs_heap *heap, const struct pfs_heap *base)
 {
 	struct import import = { .to = heap, .from = base };
-	bool fine = begin(&import);
-	for (uint32_t i = 0; fine && i < base->entry_count; i++)
-		add(&entry_of(&import, &base->entries[i], 0)->base, &base->entries[i].now);
+	/* A dump does not say whose they are. */
+	bool by_stack = heap->is_dump || base->is_dump, fine = begin(&import);
+	if (by_stack)
+		forget_owners(heap);
+	for (uint32_t i = 0; fine && i < base->entry_count; i++) {
+		struct pfs_heap_entry from = base->entries[i];
+		if (by_stack)
+			from = (struct pfs_heap_entry){ .stack = from.stack, .now = from.now };
+		add(&entry_of(&import, &from, 0)->base, &from.now);
+	}
 	end(&import);
 	heap->has_base = true;
 }

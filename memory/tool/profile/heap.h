@@ -22,6 +22,9 @@
 
 #define PFS_HEAP_NONE UINT32_MAX
 #define PFS_HEAP_FRAMES_MAX 512u
+/* Bytes that two moments may differ by, and did not change: a dump has whole numbers. A sample more
+ * or less is an interval, or a block. */
+#define PFS_HEAP_NOISE 1.5
 
 struct pfs_heap_module {
 	uint64_t begin, end, file_offset;

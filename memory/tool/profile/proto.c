@@ -237,16 +237,27 @@ static void put_labels(struct writing *writing, const struct pfs_heap_entry *ent
 	put_label(writing, keys[KEY_BYTES], 0, entry->block_bytes);
 }
 
+/* What came since; of one moment, what is there. */
+static struct pfs_heap_values since(const struct pfs_heap_entry *entry)
+{
+	struct pfs_heap_values by = { entry->now.live_objects - entry->base.live_objects,
+				      entry->now.live_bytes - entry->base.live_bytes,
+				      entry->now.total_objects - entry->base.total_objects,
+				      entry->now.total_bytes - entry->base.total_bytes };
+	if (entry->base.live_bytes != 0 && fabs(by.live_bytes) < PFS_HEAP_NOISE)
+		by.live_objects = by.live_bytes = 0;
+	if (entry->base.total_bytes != 0 && fabs(by.total_bytes) < PFS_HEAP_NOISE)
+		by.total_objects = by.total_bytes = 0;
+	return by;
+}
+
 static void put_sample(struct writing *writing, const struct pfs_heap_entry *entry,
-		       const struct pfs_whole_values *now, const struct pfs_whole_values *base,
-		       const uint64_t *keys)
+		       const struct pfs_whole_values *by, const uint64_t *keys)
 {
 	const struct pfs_heap *heap = writing->heap;
 	const struct pfs_heap_stack *stack = &heap->stacks[entry->stack];
-	const int64_t values[4] = { now->total_objects - base->total_objects,
-				    now->total_bytes - base->total_bytes,
-				    now->live_objects - base->live_objects,
-				    now->live_bytes - base->live_bytes };
+	const int64_t values[4] = { by->total_objects, by->total_bytes, by->live_objects,
+				    by->live_bytes };
 	if (values[0] == 0 && values[1] == 0 && values[2] == 0 && values[3] == 0)
 		return;
 	for (uint32_t i = 0; i < stack->depth; i++)
@@ -261,15 +272,15 @@ static void put_sample(struct writing *writing, const struct pfs_heap_entry *ent
 
 static void put_samples(struct writing *writing)
 {
-	struct pfs_carry carry = { 0 }, base_carry = { 0 };
+	struct pfs_carry carry = { 0 };
 	uint64_t keys[KEYS];
 	for (int i = 0; i < KEYS; i++)
 		keys[i] = string_of(writing, key_names[i]);
 	for (uint32_t i = 0; i < writing->heap->entry_count; i++) {
 		const struct pfs_heap_entry *entry = &writing->heap->entries[i];
-		struct pfs_whole_values now = pfs_round_all(&entry->now, &carry);
-		struct pfs_whole_values base = pfs_round_all(&entry->base, &base_carry);
-		put_sample(writing, entry, &now, &base, keys);
+		struct pfs_heap_values by = since(entry);
+		struct pfs_whole_values whole = pfs_round_all(&by, &carry);
+		put_sample(writing, entry, &whole, keys);
 	}
 }
 

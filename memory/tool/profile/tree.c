@@ -79,8 +79,8 @@ static void add_up(struct pfs_tree *tree)
 	for (uint32_t i = 0; i < tree->count; i++) {
 		struct pfs_node *node = &tree->nodes[i];
 		double by = node->bytes - node->base_bytes;
-		node->grown = by > 0 ? by : 0;
-		node->shrunk = by < 0 ? -by : 0;
+		node->grown = by > PFS_HEAP_NOISE ? by : 0;
+		node->shrunk = by < -PFS_HEAP_NOISE ? -by : 0;
 		node->self = tree->heap->has_base ? node->grown + node->shrunk : node->bytes;
 	}
 	for (uint32_t i = tree->count; i > 1; i--) {
