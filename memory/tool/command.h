@@ -15,7 +15,7 @@
 #define PFS_EXIT_REFUSED 1 /* the input, or the system */
 #define PFS_EXIT_USAGE 2
 
-#define PFS_WORDS_MAX 4
+#define PFS_WORDS_MAX 16
 
 struct pfs_arguments {
 	const char *words[PFS_WORDS_MAX];
@@ -28,13 +28,15 @@ struct pfs_arguments {
 	const char *mysql, *password_file, *out;
 	const char *document, *base, *lg_prof_sample;
 	bool symbolized, of_total;
+	const char *http, *token_file;
 };
 
 /* The keys of options; each command takes some. */
 enum { PFS_KEY_FORMAT = 'f', PFS_KEY_BY = 'b', PFS_KEY_COUNT = 'n', PFS_KEY_ONCE = '1',
        PFS_KEY_ALL = 'a', PFS_KEY_MYSQL = 'm', PFS_KEY_PASSWORD = 'p',
        PFS_KEY_OUT = 'o', PFS_KEY_DOCUMENT = 256 /* long ones only */, PFS_KEY_BASE,
-       PFS_KEY_SYMBOLIZED, PFS_KEY_LIVE, PFS_KEY_TOTAL, PFS_KEY_LG_PROF_SAMPLE };
+       PFS_KEY_SYMBOLIZED, PFS_KEY_LIVE, PFS_KEY_TOTAL, PFS_KEY_LG_PROF_SAMPLE,
+       PFS_KEY_HTTP, PFS_KEY_TOKEN };
 
 struct pfs_command {
 	const char *name;

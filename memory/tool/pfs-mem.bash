@@ -22,7 +22,7 @@ _pfs_mem_options() {
 	pprof) echo "--format --symbolized --base --live --total --out --help --version" ;;
 	flame) echo "--out --base --live --total --help --version" ;;
 	report) echo "--out --help --version" ;;
-	serve) echo "--mysql --password-file --help --version" ;;
+	serve) echo "--http --token-file --mysql --password-file --help --version" ;;
 	clean) echo "--all --help --version" ;;
 	truncate | enable | disable | check) echo "--help --version" ;;
 	esac
@@ -52,8 +52,9 @@ _pfs_mem() {
 		return
 	fi
 	case $before in
-	--out | --password-file) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+	--out | --password-file | --token-file) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
 	--dir) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
+	--http) mapfile -t COMPREPLY < <(compgen -W "127.0.0.1:8080" -- "$word"); return ;;
 	--mysql) mapfile -t COMPREPLY < <(compgen -W "127.0.0.1:3307" -- "$word"); return ;;
 	--base) mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_targets "$tool")" -- "$word"
 		compgen -f -- "$word"); return ;;
@@ -67,7 +68,8 @@ _pfs_mem() {
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--format | --by | --rule | --tick-ms | --instruments | --keep-dead | --dir | --count | \
-			--out | --base | --lg-prof-sample | --mysql | --password-file) i=$((i + 1)) ;;
+			--out | --base | --lg-prof-sample | --mysql | --password-file | --http | \
+			--token-file) i=$((i + 1)) ;;
 		-*) ;;
 		*) words=$((words + 1)) ;;
 		esac
@@ -75,7 +77,7 @@ _pfs_mem() {
 	case $command:$words in
 	run:0) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
 	run:*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-	top:0 | show:0 | truncate:0 | enable:0 | disable:0 | check:0 | sql:0 | serve:0 | report:0 | \
+	top:0 | show:0 | truncate:0 | enable:0 | disable:0 | check:0 | sql:0 | serve:* | report:0 | \
 		profile:0 | pprof:0 | flame:0)
 		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_targets "$tool")" -- "$word"
 			compgen -f -- "$word") ;;

@@ -151,6 +151,8 @@ static error_t take(int key, char *text, struct argp_state *state)
 	case PFS_KEY_ONCE: arguments->once = true; return 0;
 	case PFS_KEY_ALL: arguments->all = true; return 0;
 	case PFS_KEY_MYSQL: arguments->mysql = text; return 0;
+	case PFS_KEY_HTTP: arguments->http = text; return 0;
+	case PFS_KEY_TOKEN: arguments->token_file = text; return 0;
 	case PFS_KEY_PASSWORD: arguments->password_file = text; return 0;
 	case PFS_KEY_OUT: arguments->out = text; return 0;
 	case PFS_KEY_DOCUMENT: arguments->document = text; return 0;

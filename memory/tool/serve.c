@@ -1,14 +1,58 @@
 /*
- * serve.c - pfs-mem serve: a box for clients of other protocols, MySQL's.
+ * serve.c - pfs-mem serve: boxes for clients of other protocols, MySQL's and HTTP.
  */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <string.h>
+
 #include "command.h"
+#include "http/serve.h"
 #include "mysql/serve.h"
+
+/* Threads inherit it. */
+static void block_ends(sigset_t *ends)
+{
+	(void)sigemptyset(ends);
+	(void)sigaddset(ends, SIGINT);
+	(void)sigaddset(ends, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, ends, NULL);
+}
+
+/* "all" is no target, but that none was named. */
+static bool begin_http(const struct pfs_arguments *arguments, struct pfs_message *message)
+{
+	bool is_all = arguments->word_count == 1 && strcmp(arguments->words[0], "all") == 0;
+	const struct pfs_http_options options = {
+		.address = arguments->http,
+		.token_file = arguments->token_file,
+		.targets = arguments->words,
+		.target_count = is_all ? 0 : arguments->word_count,
+	};
+	return pfs_http_begin(&options, message);
+}
 
 static int run_serve(const struct pfs_arguments *arguments)
 {
 	struct pfs_message message;
-	if (arguments->mysql == NULL)
-		return pfs_complain(PFS_EXIT_USAGE, "serve: say where: --mysql 127.0.0.1:PORT");
+	sigset_t ends;
+	int signal;
+	if (arguments->mysql == NULL && arguments->http == NULL)
+		return pfs_complain(PFS_EXIT_USAGE, "serve: say where: --http 127.0.0.1:PORT, "
+				    "--mysql 127.0.0.1:PORT, or both");
+	if (arguments->mysql != NULL && (arguments->word_count != 1 ||
+					 strcmp(arguments->words[0], "all") == 0))
+		return pfs_complain(PFS_EXIT_USAGE, "serve: --mysql is for one box: name one "
+				    "TARGET");
+	if (arguments->token_file != NULL && arguments->http == NULL)
+		return pfs_complain(PFS_EXIT_USAGE, "serve: --token-file goes with --http; of "
+				    "--mysql it is --password-file");
+	block_ends(&ends);
+	if (arguments->http != NULL && !begin_http(arguments, &message))
+		return pfs_complain_of(&message);
+	if (arguments->mysql == NULL) {
+		(void)sigwait(&ends, &signal);
+		return PFS_EXIT_FINE; /* the threads end with the process */
+	}
 	if (!pfs_mysql_serve(arguments->words[0], arguments->mysql, arguments->password_file,
 			     &message))
 		return pfs_complain_of(&message);
@@ -16,6 +60,10 @@ static int run_serve(const struct pfs_arguments *arguments)
 }
 
 static const struct argp_option serve_options[] = {
+	{ "http", PFS_KEY_HTTP, "HOST:PORT", 0,
+	  "listen there for browsers, jeprof, go tool pprof, Prometheus, and scripts", 0 },
+	{ "token-file", PFS_KEY_TOKEN, "FILE", 0,
+	  "who asks by HTTP must know its first line; without, nobody from outside may", 0 },
 	{ "mysql", PFS_KEY_MYSQL, "HOST:PORT", 0, "listen there for clients of MySQL", 0 },
 	{ "password-file", PFS_KEY_PASSWORD, "FILE", 0,
 	  "whoever connects must know its first line; without, nobody from outside may", 0 },
@@ -23,9 +71,10 @@ static const struct argp_option serve_options[] = {
 };
 
 const struct pfs_command pfs_command_serve = {
-	.name = "serve", .words = "TARGET", .words_min = 1, .words_max = 1,
-	.doc = "let clients of MySQL ask a box\v"
-	       "Schemas performance_schema, sys, and pfs. Text queries and prepared statements; "
-	       "until SIGINT or SIGTERM.",
+	.name = "serve", .words = "[TARGET...|all]", .words_min = 0, .words_max = PFS_WORDS_MAX,
+	.doc = "let browsers, Prometheus, pprof, or clients of MySQL ask boxes\v"
+	       "By HTTP: a page at /, /metrics, /api/; of all boxes without TARGET, also of those "
+	       "to come. For MySQL: schemas performance_schema, sys, and pfs, of one TARGET. Until "
+	       "SIGINT or SIGTERM.",
 	.options = serve_options, .format = PFS_FORMAT_TEXT, .run = run_serve
 };

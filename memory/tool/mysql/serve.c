@@ -2,7 +2,6 @@
  * serve.c - the listening socket, and connections.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -17,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "memory/tool/listen.h"
 #include "mysql.h"
 #include "serve.h"
 
@@ -275,65 +275,19 @@ static void serve(struct server *self)
 
 /* ---- beginning ---- */
 
-static bool is_of_this_machine(const struct sockaddr *address)
-{
-	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
-	const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
-	if (address->sa_family == AF_INET)
-		return ntohl(four->sin_addr.s_addr) >> 24 == 127;
-	return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
-}
-
 static bool listen_at(struct server *self, const char *text, struct pfs_message *message)
 {
-	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
-					.ai_socktype = SOCK_STREAM };
+	const struct pfs_listen wanted = { .option = "--mysql", .example = "127.0.0.1:3307",
+					   .address = text, .secret = "--password-file",
+					   .has_secret = self->password != NULL };
 	char host[128], port[16];
-	struct addrinfo *found = NULL;
 	struct sockaddr_storage bound;
-	socklen_t bytes = sizeof(bound);
-	const char *colon = strrchr(text, ':');
-	const int yes = 1;
-	(void)snprintf(host, sizeof(host), "%.*s", colon == NULL ? 0 : (int)(colon - text), text);
-	(void)snprintf(port, sizeof(port), "%s", colon == NULL ? "" : colon + 1);
-	if (host[0] == '\0' || port[0] == '\0' || getaddrinfo(host, port, &hints, &found) != 0)
-		return refuse(message, "--mysql '%.100s': give an address and a port, in numbers, "
-				       "such as 127.0.0.1:3307", text);
-	bool is_open = self->password == NULL && !is_of_this_machine(found->ai_addr);
-	if (!is_open)
-		self->listener = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (self->listener >= 0)
-		(void)setsockopt(self->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	bool fine = self->listener >= 0 &&
-		    bind(self->listener, found->ai_addr, found->ai_addrlen) == 0 &&
-		    listen(self->listener, 64) == 0 &&
-		    getsockname(self->listener, (struct sockaddr *)&bound, &bytes) == 0;
-	int problem = errno;
-	freeaddrinfo(found);
-	if (is_open)
-		return refuse(message, "--mysql '%.100s': others than this machine want "
-				       "--password-file", text);
-	if (!fine)
-		return refuse(message, "--mysql '%.100s': %s", text, strerror(problem));
-	(void)getnameinfo((struct sockaddr *)&bound, bytes, host, sizeof(host), port, sizeof(port),
-			  NI_NUMERICHOST | NI_NUMERICSERV);
+	self->listener = pfs_listen_at(&wanted, &bound, message);
+	if (self->listener < 0)
+		return false;
+	(void)getnameinfo((struct sockaddr *)&bound, sizeof(bound), host, sizeof(host), port,
+			  sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
 	(void)fprintf(stderr, "pfs-mem: serving on %s:%s\n", host, port);
-	return true;
-}
-
-static bool read_password(const char *path, char password[PASSWORD_MAX],
-			  struct pfs_message *message)
-{
-	FILE *file = fopen(path, "re");
-	if (file == NULL)
-		return refuse(message, "--password-file '%.150s': %s", path, strerror(errno));
-	if (fgets(password, PASSWORD_MAX, file) == NULL)
-		password[0] = '\0';
-	password[strcspn(password, "\r\n")] = '\0';
-	(void)fclose(file);
-	if (password[0] == '\0')
-		return refuse(message, "--password-file '%.150s': its first line must be the "
-				       "password", path);
 	return true;
 }
 
@@ -344,7 +298,8 @@ bool pfs_mysql_serve(const char *target, const char *address, const char *passwo
 	static char path[PFS_READER_PATH_BYTES];
 	static struct server server = { .listener = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 	sigset_t ends;
-	if (password_file != NULL && !read_password(password_file, password, message))
+	if (password_file != NULL && !pfs_read_secret("--password-file", password_file, password,
+						      sizeof(password), message))
 		return false;
 	/* Which box it is, is said once: last may be another one by then. */
 	struct pfs_reader *reader = pfs_reader_open(target, message);

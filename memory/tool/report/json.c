@@ -88,9 +88,26 @@ static bool put_history(FILE *to, const struct pfs_report *self, enum pfs_questi
 	return true;
 }
 
+static bool put_histories(FILE *to, const struct pfs_report *self)
+{
+	(void)fputs("\"histories\":{", to);
+	bool fine = put_history(to, self, PFS_ASK_HISTORY_INSTRUMENTS);
+	(void)fputs(",\n", to);
+	fine &= put_history(to, self, PFS_ASK_HISTORY_POOLS);
+	(void)fputs("}}\n", to);
+	return fine;
+}
+
+bool pfs_report_write_histories(const struct pfs_report *self, FILE *to)
+{
+	(void)fputs("{\"version\":1,\"box\":", to);
+	pfs_put_json(to, self->box);
+	(void)fputs(",\n", to);
+	return put_histories(to, self);
+}
+
 bool pfs_report_write_json(const struct pfs_report *self, FILE *to)
 {
-	bool fine = true;
 	(void)fputs("{\"version\":1,\"box\":", to);
 	pfs_put_json(to, self->box);
 	(void)fputs(",\n\"tables\":{", to);
@@ -100,10 +117,6 @@ bool pfs_report_write_json(const struct pfs_report *self, FILE *to)
 		(void)fputs(i == 0 ? "\n" : ",\n", to);
 		put_table(to, self, (enum pfs_question_id)i);
 	}
-	(void)fputs("},\n\"histories\":{", to);
-	fine &= put_history(to, self, PFS_ASK_HISTORY_INSTRUMENTS);
-	(void)fputs(",\n", to);
-	fine &= put_history(to, self, PFS_ASK_HISTORY_POOLS);
-	(void)fputs("}}\n", to);
-	return fine;
+	(void)fputs("},\n", to);
+	return put_histories(to, self);
 }

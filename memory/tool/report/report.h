@@ -61,6 +61,12 @@ struct pfs_report {
 struct pfs_report *pfs_report_take(const char *target, struct pfs_message *message);
 void pfs_report_free(struct pfs_report *self);
 
+/* An answer of its own, to be dropped in any case: query is for sqlite3_free, and becomes the
+ * answer's; NULL: no memory. False: as message says. */
+bool pfs_answer_ask(sqlite3 *db, char *query, struct pfs_answer *answer,
+		    struct pfs_message *message);
+void pfs_answer_drop(struct pfs_answer *self);
+
 const struct pfs_value *pfs_answer_at(const struct pfs_answer *self, size_t row, size_t column);
 /* A variable of the head, as text; "": it is not there. */
 const char *pfs_report_head(const struct pfs_report *self, const char *name);
@@ -92,6 +98,8 @@ int64_t pfs_history_most(const struct pfs_history *self, const int64_t *bytes);
 /* ---- writing; errors stand in the stream. False: no memory ---- */
 
 bool pfs_report_write_json(const struct pfs_report *self, FILE *to);
+/* What is over time, alone. */
+bool pfs_report_write_histories(const struct pfs_report *self, FILE *to);
 bool pfs_report_write_page(const struct pfs_report *self, FILE *to);
 /* What is between <main> and </main>. */
 bool pfs_report_write_body(const struct pfs_report *self, FILE *to);

@@ -19,7 +19,7 @@ const struct pfs_value *pfs_answer_at(const struct pfs_answer *self, size_t row,
 		       &self->values[row * self->column_count + column] : &none;
 }
 
-static void drop(struct pfs_answer *self)
+void pfs_answer_drop(struct pfs_answer *self)
 {
 	for (size_t i = 0; self->values != NULL && i < self->row_count * self->column_count; i++)
 		free(self->values[i].text);
@@ -78,8 +78,10 @@ static bool refuse(struct pfs_message *message, const char *what)
 	return false;
 }
 
-static bool ask(sqlite3 *db, struct pfs_answer *answer, struct pfs_message *message)
+bool pfs_answer_ask(sqlite3 *db, char *query, struct pfs_answer *answer,
+		    struct pfs_message *message)
 {
+	answer->query = query;
 	sqlite3_stmt *statement = NULL;
 	int code = answer->query == NULL ?
 			   SQLITE_NOMEM :
@@ -140,9 +142,9 @@ static bool ask_all(struct pfs_report *self, struct pfs_message *message)
 		fine = refuse(message, sqlite3_errmsg(db));
 	for (int i = 0; fine && i < PFS_QUESTIONS; i++) {
 		struct pfs_answer *answer = &self->answers[i];
-		answer->query = sqlite3_mprintf(pfs_questions[i].query, step_of(self),
-						step_of(self));
-		fine = ask(db, answer, message);
+		char *query = sqlite3_mprintf(pfs_questions[i].query, step_of(self),
+					      step_of(self));
+		fine = pfs_answer_ask(db, query, answer, message);
 	}
 	(void)sqlite3_close(db);
 	return fine;
@@ -164,6 +166,6 @@ struct pfs_report *pfs_report_take(const char *target, struct pfs_message *messa
 void pfs_report_free(struct pfs_report *self)
 {
 	for (int i = 0; self != NULL && i < PFS_QUESTIONS; i++)
-		drop(&self->answers[i]);
+		pfs_answer_drop(&self->answers[i]);
 	free(self);
 }

@@ -40,4 +40,7 @@ struct pfs_sql_name {
 };
 const struct pfs_sql_name *pfs_sql_name(size_t i);
 
+/* Text of a box is UTF-8 from now on: what is none becomes '?'. */
+void pfs_sql_text(char *text);
+
 #endif

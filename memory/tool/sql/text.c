@@ -19,7 +19,7 @@ static size_t character_bytes(const unsigned char *text)
 	return bytes;
 }
 
-static void make_text(char *text)
+void pfs_sql_text(char *text)
 {
 	while (*text != '\0') {
 		size_t bytes = character_bytes((const unsigned char *)text);
@@ -32,22 +32,22 @@ static void make_text(char *text)
 static void make_people(struct pfs_seen_account *people, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		make_text(people[i].user_name);
-		make_text(people[i].host_name);
+		pfs_sql_text(people[i].user_name);
+		pfs_sql_text(people[i].host_name);
 	}
 }
 
 void pfs_sql_make_text(struct pfs_snapshot *snapshot)
 {
-	make_text(snapshot->info.path);
-	make_text(snapshot->info.rule);
-	make_text(snapshot->info.program);
-	make_text(snapshot->info.command);
-	make_text(snapshot->damage.text);
+	pfs_sql_text(snapshot->info.path);
+	pfs_sql_text(snapshot->info.rule);
+	pfs_sql_text(snapshot->info.program);
+	pfs_sql_text(snapshot->info.command);
+	pfs_sql_text(snapshot->damage.text);
 	for (uint32_t i = 0; i < snapshot->instrument_count; i++)
-		make_text(snapshot->instruments[i].name);
+		pfs_sql_text(snapshot->instruments[i].name);
 	for (uint32_t i = 0; i < snapshot->thread_count; i++)
-		make_text(snapshot->threads[i].name);
+		pfs_sql_text(snapshot->threads[i].name);
 	make_people(snapshot->accounts, snapshot->account_count);
 	make_people(snapshot->users, snapshot->user_count);
 	make_people(snapshot->hosts, snapshot->host_count);

@@ -65,7 +65,8 @@ def browse(path, width):
             [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu",
              "--disable-background-networking", "--virtual-time-budget=5000",
              "--allow-file-access-from-files", f"--window-size={width},900",
-             f"--user-data-dir={profile}", "--dump-dom", "file://" + path],
+             f"--user-data-dir={profile}", "--dump-dom",
+             path if "://" in path else "file://" + path],
             capture_output=True, text=True, timeout=120, check=False).stdout
     finally:
         shutil.rmtree(profile, ignore_errors=True)

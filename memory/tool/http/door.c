@@ -1,0 +1,96 @@
+/*
+ * door.c - who may ask: the Host that a browser says, and the token.
+ *
+ * A page of another site may have a browser ask this server by a name of that site which was bound
+ * to 127.0.0.1 meanwhile; the browser says that name as Host, and is refused here.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "http.h"
+#include "memory/tool/listen.h"
+
+struct pfs_http_server pfs_http;
+
+/* The host of "host:port", "[host]:port", "host". False: it is neither. */
+static bool split(const char *host, char *name, size_t name_bytes)
+{
+	bool has_brackets = host[0] == '[';
+	size_t length = strcspn(host + has_brackets, has_brackets ? "]" : ":");
+	const char *rest = host + has_brackets + length;
+	if (has_brackets && *rest++ != ']')
+		return false;
+	if (*rest == ':')
+		rest += 1 + strspn(rest + 1, "0123456789");
+	if (*rest != '\0' || length == 0 || length >= name_bytes)
+		return false;
+	memcpy(name, host + has_brackets, length);
+	name[length] = '\0';
+	return true;
+}
+
+/* Of numbers; AF_UNSPEC: it has none. */
+static struct sockaddr_storage address_of(const char *name)
+{
+	struct sockaddr_storage storage = { .ss_family = AF_UNSPEC };
+	struct sockaddr_in *four = (struct sockaddr_in *)&storage;
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *)&storage;
+	if (inet_pton(AF_INET, name, &four->sin_addr) == 1)
+		four->sin_family = AF_INET;
+	else if (inet_pton(AF_INET6, name, &six->sin6_addr) == 1)
+		six->sin6_family = AF_INET6;
+	return storage;
+}
+
+static const void *bytes_of(const struct sockaddr_storage *storage, size_t *bytes)
+{
+	bool is_four = storage->ss_family == AF_INET;
+	*bytes = is_four ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+	return is_four ? (const void *)&((const struct sockaddr_in *)storage)->sin_addr :
+			 (const void *)&((const struct sockaddr_in6 *)storage)->sin6_addr;
+}
+
+/* Listening at all addresses: 0.0.0.0, or ::. */
+static bool is_any(const struct sockaddr_storage *storage)
+{
+	static const char zeroes[sizeof(struct in6_addr)];
+	size_t bytes;
+	const void *address = bytes_of(storage, &bytes);
+	return memcmp(address, zeroes, bytes) == 0;
+}
+
+bool pfs_http_host_fine(const char *host)
+{
+	char name[256], own[256];
+	size_t bytes, bound_bytes;
+	if (host == NULL || !split(host, name, sizeof(name)))
+		return false;
+	if (strcasecmp(name, "localhost") == 0)
+		return true;
+	struct sockaddr_storage said = address_of(name);
+	/* A number cannot be bound to another address. */
+	if (said.ss_family != AF_UNSPEC && (is_any(&pfs_http.bound) ||
+					     pfs_is_of_this_machine((struct sockaddr *)&said)))
+		return true;
+	if (said.ss_family == AF_UNSPEC)
+		return pfs_http.has_token && gethostname(own, sizeof(own)) == 0 &&
+		       strcasecmp(name, own) == 0;
+	const void *one = bytes_of(&said, &bytes);
+	const void *other = bytes_of(&pfs_http.bound, &bound_bytes);
+	return bytes == bound_bytes && memcmp(one, other, bytes) == 0;
+}
+
+bool pfs_http_token_fine(const char *token)
+{
+	char said[PFS_HTTP_TOKEN_BYTES] = { 0 };
+	size_t length = token == NULL ? 0 : strlen(token);
+	unsigned differ = token == NULL || length >= sizeof(said);
+	memcpy(said, token == NULL ? "" : token, differ ? 0 : length);
+	for (size_t i = 0; i < sizeof(said); i++)
+		differ |= (unsigned char)said[i] ^ (unsigned char)pfs_http.token[i];
+	return differ == 0;
+}

@@ -1,0 +1,139 @@
+/*
+ * http.h - what the parts of the server know of each other.
+ *
+ * One thread of libmicrohttpd talks to all clients and never waits for a box: what is asked becomes
+ * a document (document.h), made by a worker, and who asked sleeps meanwhile. Who asks for the same
+ * within a second gets the same document, so a box is looked at once a second for each kind of
+ * document, however many ask.
+ *
+ * What bounds it: PFS_HTTP_CONNECTIONS_MAX connections, each with a deadline and one request of
+ * bounded size; documents of bounded size, all that are not yet sent included. Beyond: 503.
+ */
+#ifndef PFS_MEM_HTTP_H
+#define PFS_MEM_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include <microhttpd.h>
+
+#include "memory/tool/report/report.h"
+
+#define PFS_HTTP_CONNECTIONS_MAX 256u
+#define PFS_HTTP_DOCUMENT_BYTES (8u << 20)   /* of one */
+#define PFS_HTTP_DOCUMENTS_BYTES (24u << 20) /* of all, before another one is begun */
+#define PFS_HTTP_HEAD_BYTES (12u << 10)      /* of a request, and its buffers */
+#define PFS_HTTP_BODY_BYTES (1u << 20)       /* of a POST */
+#define PFS_HTTP_BODIES_BYTES (8u << 20)     /* of all of them */
+#define PFS_HTTP_FRESH_NS UINT64_C(1000000000)
+#define PFS_HTTP_DEADLINE_NS (UINT64_C(30) * 1000000000) /* to send a request; to take the answer */
+#define PFS_HTTP_TARGETS_MAX 16
+#define PFS_HTTP_TARGET_BYTES 64
+#define PFS_HTTP_TOKEN_BYTES 256
+#define PFS_HTTP_BOXES_SHOWN 64u
+
+/* ---- what is asked ---- */
+
+/* Who may put a document into a frame, and what it may do. */
+enum pfs_http_policy {
+	PFS_POLICY_DATA, /* nothing */
+	PFS_POLICY_PAGE, /* style, scripts and frames of this server */
+	PFS_POLICY_FRAME /* style and scripts in itself; belongs to nobody, and reaches nothing */
+};
+
+struct pfs_http_ask;
+struct pfs_http_box;
+
+/* A kind of document. make writes it; false: as message says, with the status in *status. */
+struct pfs_http_route {
+	const char *path;  /* behind /, or behind /boxes/ID/; one that ends in / takes a name */
+	const char *type;
+	enum pfs_http_policy policy;
+	bool is_slow;      /* names are looked up */
+	bool takes_post;
+	bool has_box;      /* is of one box */
+	bool (*make)(const struct pfs_http_ask *ask, const struct pfs_http_box *box, FILE *to,
+		     unsigned *status, struct pfs_message *message);
+};
+
+/* What a document depends on: equal ones share it. */
+struct pfs_http_ask {
+	const struct pfs_http_route *route;
+	char target[PFS_HTTP_TARGET_BYTES]; /* "": the first that lives */
+	char name[PFS_HTTP_TARGET_BYTES];   /* behind a path that ends in / */
+	uint64_t offset, limit;
+	bool as_text, of_total, open_metrics;
+	char *body;                         /* of a POST; else NULL */
+	size_t body_bytes;
+};
+
+const struct pfs_http_route *pfs_http_route_of(const char *path, struct pfs_http_ask *ask);
+
+/* Whose document it is. */
+struct pfs_http_box {
+	char id[PFS_HTTP_TARGET_BYTES]; /* as in /boxes/ID/ */
+	char path[PFS_READER_PATH_BYTES];
+};
+
+/* ---- the server ---- */
+
+struct pfs_http_server {
+	struct sockaddr_storage bound;
+	bool has_token, is_all;
+	char token[PFS_HTTP_TOKEN_BYTES];
+	int box_count;                     /* of those that were named */
+	struct pfs_http_box boxes[PFS_HTTP_TARGETS_MAX];
+};
+extern struct pfs_http_server pfs_http; /* written before there are threads */
+
+/* ---- which boxes there are ---- */
+
+/* All that are served: the newest start first. Freed by pfs_box_list_free. */
+bool pfs_http_list(struct pfs_box_list *list, struct pfs_message *message);
+/* The box of a target: "" (the newest that lives, else the newest), last, a process id, or an id.
+ * False: as message and *status say. */
+bool pfs_http_find(const char *target, struct pfs_http_box *box, unsigned *status,
+		   struct pfs_message *message);
+void pfs_http_id(const char *path, char id[PFS_HTTP_TARGET_BYTES]);
+/* The last part of a path; a box without a name of its program: "?". */
+const char *pfs_http_program(const struct pfs_box_info *info);
+
+/* ---- the door: who may ask ---- */
+
+/* Is a Host that a browser may say of this server, so that no other name was bound to its address?
+ * host NULL: none was said. */
+bool pfs_http_host_fine(const char *host);
+/* The same? In a time that says nothing of where they differ. */
+bool pfs_http_token_fine(const char *token);
+
+/* ---- answers ---- */
+
+/* With all headers; text becomes the response's. NULL: no memory. */
+struct MHD_Response *pfs_http_response(char *text, size_t bytes, const char *type,
+				       enum pfs_http_policy policy,
+				       MHD_ContentReaderFreeCallback done, void *opaque);
+
+/* ---- a connection to the box, as SQL ---- */
+
+/* All statements of it see one moment. NULL: as message says. */
+sqlite3 *pfs_http_tables(const struct pfs_http_box *box, struct pfs_message *message);
+
+/* ---- kinds of documents ---- */
+
+#define PFS_HTTP_MAKES(name)                                                               \
+	bool name(const struct pfs_http_ask *ask, const struct pfs_http_box *box, FILE *to, \
+		  unsigned *status, struct pfs_message *message)
+PFS_HTTP_MAKES(pfs_http_page);
+PFS_HTTP_MAKES(pfs_http_style);
+PFS_HTTP_MAKES(pfs_http_script);
+PFS_HTTP_MAKES(pfs_http_live_script);
+PFS_HTTP_MAKES(pfs_http_boxes);
+PFS_HTTP_MAKES(pfs_http_table_names);
+PFS_HTTP_MAKES(pfs_http_table);
+PFS_HTTP_MAKES(pfs_http_history);
+PFS_HTTP_MAKES(pfs_http_metrics);
+
+#endif

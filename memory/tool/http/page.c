@@ -1,0 +1,147 @@
+/*
+ * page.c - the page: the report's figures of one box, all programs above them, and what makes it
+ * stay open.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "http.h"
+
+extern const char pfs_live_css[], pfs_live_js[]; /* made of live.css and live.js */
+
+/* ---- programs ---- */
+
+static const char *state_of(const struct pfs_box_info *info, char *text, size_t text_bytes)
+{
+	return info->is_live ? "living" : pfs_box_died(info, text, text_bytes);
+}
+
+static void put_program(FILE *to, const struct pfs_box_info *info, bool is_shown)
+{
+	char id[PFS_HTTP_TARGET_BYTES], state[160];
+	pfs_http_id(info->path, id);
+	(void)fprintf(to, "<tr%s><td class=\"who\"><a href=\"/boxes/%s/\"%s>",
+		      info->is_live ? "" : " class=\"soft\"", id,
+		      is_shown ? " aria-current=\"page\"" : "");
+	pfs_put_text(to, pfs_http_program(info));
+	(void)fprintf(to, "</a></td><td>%u</td><td class=\"state\">", info->pid);
+	pfs_put_text(to, state_of(info, state, sizeof(state)));
+	(void)fputs("</td></tr>", to);
+}
+
+static void put_programs(FILE *to, const struct pfs_box_list *list, const char *id)
+{
+	size_t living = 0, shown = 0;
+	char other[PFS_HTTP_TARGET_BYTES];
+	for (size_t i = 0; i < list->count; i++)
+		living += list->boxes[i].is_live;
+	(void)fprintf(to, "<details%s id=\"programs\"><summary>Programs: %zu living, %zu dead"
+			  "</summary><table><tr><th>program</th><th>process</th><th>state</th>"
+			  "</tr>", list->count > 1 && list->count <= 5 ? " open" : "", living,
+		      list->count - living);
+	/* First those that live. */
+	for (int is_live = 1; is_live >= 0; is_live--)
+		for (size_t i = 0; i < list->count && shown < PFS_HTTP_BOXES_SHOWN; i++) {
+			if (list->boxes[i].is_live != is_live)
+				continue;
+			pfs_http_id(list->boxes[i].path, other);
+			put_program(to, &list->boxes[i], strcmp(other, id) == 0);
+			shown++;
+		}
+	(void)fputs("</table>", to);
+	if (shown < list->count)
+		(void)fprintf(to, "<p class=\"soft\">%zu more: /api/boxes has them.</p>",
+			      list->count - shown);
+	if (list->refused != 0) {
+		(void)fprintf(to, "<p class=\"missed\">%zu files are no boxes that can be read; "
+				  "the first: ", list->refused);
+		pfs_put_text(to, list->why.text);
+		(void)fputs("</p>", to);
+	}
+	(void)fputs("</details>\n", to);
+}
+
+/* ---- the page ---- */
+
+static void put_head(FILE *to, const struct pfs_report *report)
+{
+	const char *program = pfs_report_head(report, "Pfs_box_program");
+	const char *slash = strrchr(program, '/');
+	(void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+		    "name=\"viewport\" content=\"width=device-width\">\n<title>pfs-mem: ", to);
+	pfs_put_text(to, slash == NULL ? program : slash + 1);
+	(void)fprintf(to, " (%s)</title>\n<link rel=\"stylesheet\" href=\"/page.css\">\n"
+			  "<script defer src=\"/page.js\"></script>\n"
+			  "<script defer src=\"/live.js\"></script></head>\n<body>\n",
+		      pfs_report_head(report, "Pfs_box_pid"));
+}
+
+static void put_links(FILE *to, const char *id)
+{
+	static const char *const links[][2] = {
+		{ "metrics", "for Prometheus" },
+		{ "api/boxes", "programs, as JSON" },
+		{ "api/tables", "tables, as JSON" },
+		{ "api/history", "the last hour, as JSON" },
+	};
+	(void)fputs("<section class=\"more\"><h2>For other programs</h2><ul class=\"says\">", to);
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		(void)fprintf(to, "<li><a href=\"/boxes/%s/%s\">/boxes/%s/%s</a> %s</li>", id,
+			      links[i][0], id, links[i][0], links[i][1]);
+	(void)fputs("</ul></section>\n", to);
+}
+
+PFS_HTTP_MAKES(pfs_http_page)
+{
+	struct pfs_box_list list;
+	(void)ask;
+	(void)status;
+	struct pfs_report *report = pfs_report_take(box->path, message);
+	if (report == NULL)
+		return false;
+	if (!pfs_http_list(&list, message)) {
+		pfs_report_free(report);
+		return false;
+	}
+	put_head(to, report);
+	(void)fputs("<nav>", to);
+	put_programs(to, &list, box->id);
+	(void)fputs("<label hidden><input type=\"checkbox\" id=\"follow\"> renew each 5 s</label>"
+		    "</nav>\n<main>\n", to);
+	bool fine = pfs_report_write_body(report, to);
+	(void)fputs("</main>\n<script type=\"application/json\" id=\"data\">", to);
+	fine &= pfs_report_write_json(report, to);
+	(void)fputs("</script>\n", to);
+	put_links(to, box->id);
+	(void)fputs("</body></html>\n", to);
+	pfs_box_list_free(&list);
+	pfs_report_free(report);
+	return fine;
+}
+
+PFS_HTTP_MAKES(pfs_http_style)
+{
+	(void)ask;
+	(void)box;
+	(void)status;
+	(void)message;
+	return fprintf(to, "%s%s", pfs_page_css, pfs_live_css) > 0;
+}
+
+PFS_HTTP_MAKES(pfs_http_script)
+{
+	(void)ask;
+	(void)box;
+	(void)status;
+	(void)message;
+	return fputs(pfs_page_js, to) >= 0;
+}
+
+PFS_HTTP_MAKES(pfs_http_live_script)
+{
+	(void)ask;
+	(void)box;
+	(void)status;
+	(void)message;
+	return fputs(pfs_live_js, to) >= 0;
+}

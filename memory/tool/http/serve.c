@@ -1,0 +1,217 @@
+/*
+ * serve.c - the server's beginning, its connections, and the deadline of each.
+ */
+#define _GNU_SOURCE
+#include "serve.h"
+
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "answer.h"
+#include "document.h"
+#include "memory/tool/listen.h"
+
+#define SWEEP_NS 500000000L
+#define TOKEN_LENGTH_MIN 16u
+
+struct connection {
+	struct connection *next, **at;
+	int socket;
+	uint64_t deadline_ns; /* UINT64_MAX: a worker has it */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct connection *connections;
+} all = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* ---- connections ---- */
+
+static void set_deadline(struct MHD_Connection *connection, uint64_t deadline_ns)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct connection *self = info == NULL ? NULL : info->socket_context;
+	(void)pthread_mutex_lock(&all.lock);
+	if (self != NULL)
+		self->deadline_ns = deadline_ns;
+	(void)pthread_mutex_unlock(&all.lock);
+}
+
+void pfs_http_works(struct MHD_Connection *connection)
+{
+	set_deadline(connection, UINT64_MAX);
+}
+
+void pfs_http_answered(struct MHD_Connection *connection)
+{
+	set_deadline(connection, now_ns() + PFS_HTTP_DEADLINE_NS);
+}
+
+static void begin(struct MHD_Connection *connection, void **context)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct connection *self = calloc(1, sizeof(*self));
+	if (self == NULL || info == NULL) {
+		free(self);
+		return; /* then libmicrohttpd's own timeout is its only one */
+	}
+	self->socket = info->connect_fd;
+	self->deadline_ns = now_ns() + PFS_HTTP_DEADLINE_NS;
+	(void)pthread_mutex_lock(&all.lock);
+	self->next = all.connections;
+	self->at = &all.connections;
+	if (self->next != NULL)
+		self->next->at = &self->next;
+	all.connections = self;
+	(void)pthread_mutex_unlock(&all.lock);
+	*context = self;
+}
+
+static void end(struct connection *self)
+{
+	if (self == NULL)
+		return;
+	(void)pthread_mutex_lock(&all.lock);
+	*self->at = self->next;
+	if (self->next != NULL)
+		self->next->at = self->at;
+	(void)pthread_mutex_unlock(&all.lock);
+	free(self);
+}
+
+static void notice(void *opaque, struct MHD_Connection *connection, void **context,
+		   enum MHD_ConnectionNotificationCode what)
+{
+	(void)opaque;
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		begin(connection, context);
+		return;
+	}
+	end(*context);
+	*context = NULL;
+}
+
+/* libmicrohttpd ends with those that say nothing; with those that say a byte now and then, we. */
+static void *sweep(void *opaque)
+{
+	const struct timespec pause = { .tv_nsec = SWEEP_NS };
+	(void)opaque;
+	for (;;) {
+		(void)nanosleep(&pause, NULL);
+		uint64_t now = now_ns();
+		(void)pthread_mutex_lock(&all.lock);
+		for (struct connection *at = all.connections; at != NULL; at = at->next)
+			if (at->deadline_ns < now)
+				(void)shutdown(at->socket, SHUT_RDWR);
+		(void)pthread_mutex_unlock(&all.lock);
+		pfs_documents_sweep();
+	}
+	return NULL;
+}
+
+/* ---- beginning ---- */
+
+static bool refuse(struct pfs_message *message, const char *what)
+{
+	(void)snprintf(message->text, sizeof(message->text), "--http: %s", what);
+	return false;
+}
+
+static bool take_token(const char *path, struct pfs_message *message)
+{
+	if (path == NULL)
+		return true;
+	if (!pfs_read_secret("--token-file", path, pfs_http.token, sizeof(pfs_http.token),
+			     message))
+		return false;
+	size_t length = strlen(pfs_http.token);
+	pfs_http.has_token = true;
+	if (length >= TOKEN_LENGTH_MIN && length + 1 < sizeof(pfs_http.token) &&
+	    pfs_http.token[strspn(pfs_http.token, "abcdefghijklmnopqrstuvwxyz0123456789-._~"
+						  "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '\0')
+		return true;
+	(void)snprintf(message->text, sizeof(message->text), "--token-file '%.120s': give 16 to "
+		       "%u letters, digits, or -._~ in its first line", path,
+		       (unsigned)sizeof(pfs_http.token) - 2);
+	return false;
+}
+
+/* Which boxes they are, is said once: last may be another one by then. */
+static bool take_targets(const struct pfs_http_options *options, struct pfs_message *message)
+{
+	pfs_http.is_all = options->target_count == 0;
+	for (int i = 0; i < options->target_count; i++) {
+		struct pfs_http_box *box = &pfs_http.boxes[pfs_http.box_count++];
+		struct pfs_reader *reader = pfs_reader_open(options->targets[i], message);
+		if (reader == NULL)
+			return false;
+		(void)snprintf(box->path, sizeof(box->path), "%s", pfs_reader_info(reader)->path);
+		pfs_http_id(box->path, box->id);
+		pfs_reader_close(reader);
+		for (int other = 0; other + 1 < pfs_http.box_count; other++)
+			if (strcmp(pfs_http.boxes[other].id, box->id) == 0) {
+				(void)snprintf(message->text, sizeof(message->text), "--http: "
+					       "'%.100s' has the name of another target: name "
+					       "it once", options->targets[i]);
+				return false;
+			}
+	}
+	return true;
+}
+
+static bool begin_threads(int listener)
+{
+	pthread_t thread;
+	return pfs_documents_begin() && pthread_create(&thread, NULL, sweep, NULL) == 0 &&
+	       MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+					MHD_USE_ITC, 0, NULL, NULL, pfs_http_answer, NULL,
+				MHD_OPTION_LISTEN_SOCKET, listener,
+				MHD_OPTION_CONNECTION_LIMIT, PFS_HTTP_CONNECTIONS_MAX,
+				MHD_OPTION_CONNECTION_TIMEOUT, 15u,
+				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)PFS_HTTP_HEAD_BYTES,
+				MHD_OPTION_STRICT_FOR_CLIENT, 1,
+				MHD_OPTION_NOTIFY_COMPLETED, pfs_http_completed, NULL,
+				MHD_OPTION_NOTIFY_CONNECTION, notice, NULL,
+				MHD_OPTION_END) != NULL;
+}
+
+static void say_where(void)
+{
+	char host[128], port[16];
+	bool has_colons = pfs_http.bound.ss_family == AF_INET6;
+	(void)getnameinfo((struct sockaddr *)&pfs_http.bound, sizeof(pfs_http.bound), host,
+			  sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
+	(void)fprintf(stderr, "pfs-mem: serving on http://%s%s%s:%s/\n", has_colons ? "[" : "",
+		      host, has_colons ? "]" : "", port);
+}
+
+bool pfs_http_begin(const struct pfs_http_options *options, struct pfs_message *message)
+{
+	struct pfs_listen wanted = { .option = "--http", .example = "127.0.0.1:8080",
+				     .address = options->address, .secret = "--token-file" };
+	if (!take_token(options->token_file, message) || !take_targets(options, message))
+		return false;
+	wanted.has_secret = pfs_http.has_token;
+	int listener = pfs_listen_at(&wanted, &pfs_http.bound, message);
+	if (listener < 0)
+		return false;
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (!begin_threads(listener))
+		return refuse(message, "no threads for it");
+	say_where();
+	return true;
+}

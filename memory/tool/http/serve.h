@@ -1,0 +1,26 @@
+/*
+ * serve.h - pfs-mem serve --http: boxes for browsers, jeprof, go tool pprof, Prometheus, scripts.
+ */
+#ifndef PFS_MEM_HTTP_SERVE_H
+#define PFS_MEM_HTTP_SERVE_H
+
+#include <stdbool.h>
+
+#include <pfslab/status.h>
+
+struct pfs_http_options {
+	const char *address;    /* HOST:PORT in numbers; port 0: a free one, as stderr says */
+	const char *token_file; /* NULL: whoever is on this machine, and nobody else */
+	const char *const *targets; /* as pfs_reader_open has them */
+	int target_count;       /* 0: all boxes of the folder, also those to come */
+};
+
+/*
+ * pfs_http_begin - threads of the server answer from now on, until the process ends.
+ *
+ * The caller has blocked the signals that it waits for. Called once.
+ * Returns   false: nothing is served, as message says.
+ */
+bool pfs_http_begin(const struct pfs_http_options *options, struct pfs_message *message);
+
+#endif

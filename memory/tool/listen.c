@@ -1,0 +1,113 @@
+/*
+ * listen.c - an address in numbers, bound and listened at; a secret from a file.
+ */
+#define _GNU_SOURCE
+#include "listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory/box/reader.h"
+
+#define WAITING 64 /* connections that nobody has accepted yet */
+
+__attribute__((format(printf, 2, 3))) static int refuse(struct pfs_message *message,
+							const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	(void)vsnprintf(message->text, sizeof(message->text), format, list);
+	va_end(list);
+	(void)pfs_one_line(message->text);
+	return -1;
+}
+
+bool pfs_is_of_this_machine(const struct sockaddr *address)
+{
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
+	const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
+	if (address->sa_family == AF_INET)
+		return ntohl(four->sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
+/* HOST:PORT; [HOST]:PORT where it has colons, or without the brackets. */
+static struct addrinfo *find(const char *text)
+{
+	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+					.ai_socktype = SOCK_STREAM };
+	char host[128], port[16];
+	struct addrinfo *found = NULL;
+	const char *colon = strrchr(text, ':');
+	size_t length = colon == NULL ? 0 : (size_t)(colon - text);
+	bool has_brackets = length > 1 && text[0] == '[' && text[length - 1] == ']';
+	(void)snprintf(host, sizeof(host), "%.*s", (int)length - 2 * has_brackets,
+		       text + has_brackets);
+	(void)snprintf(port, sizeof(port), "%s", colon == NULL ? "" : colon + 1);
+	if (host[0] == '\0' || port[0] == '\0' || getaddrinfo(host, port, &hints, &found) != 0)
+		return NULL;
+	return found;
+}
+
+static int bind_to(const struct addrinfo *found, struct sockaddr_storage *bound)
+{
+	const int yes = 1;
+	socklen_t bytes = sizeof(*bound);
+	int listener = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listener < 0)
+		return -1;
+	(void)setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (bind(listener, found->ai_addr, found->ai_addrlen) == 0 &&
+	    listen(listener, WAITING) == 0 &&
+	    getsockname(listener, (struct sockaddr *)bound, &bytes) == 0)
+		return listener;
+	int problem = errno;
+	(void)close(listener);
+	errno = problem;
+	return -1;
+}
+
+int pfs_listen_at(const struct pfs_listen *self, struct sockaddr_storage *bound,
+		  struct pfs_message *message)
+{
+	struct addrinfo *found = find(self->address);
+	if (found == NULL)
+		return refuse(message, "%s '%.100s': give an address and a port, in numbers, such "
+				       "as %s", self->option, self->address, self->example);
+	bool is_open = !self->has_secret && !pfs_is_of_this_machine(found->ai_addr);
+	int listener = is_open ? -1 : bind_to(found, bound);
+	int problem = errno;
+	freeaddrinfo(found);
+	if (is_open)
+		return refuse(message, "%s '%.100s': others than this machine want %s",
+			      self->option, self->address, self->secret);
+	if (listener < 0)
+		return refuse(message, "%s '%.100s': %s%s", self->option, self->address,
+			      strerror(problem), problem == EADDRINUSE ?
+				      ": name another port, or 0 for a free one" : "");
+	return listener;
+}
+
+bool pfs_read_secret(const char *option, const char *path, char *secret, size_t secret_bytes,
+		     struct pfs_message *message)
+{
+	FILE *file = fopen(path, "re");
+	if (file == NULL) {
+		(void)refuse(message, "%s '%.150s': %s", option, path, strerror(errno));
+		return false;
+	}
+	if (fgets(secret, (int)secret_bytes, file) == NULL)
+		secret[0] = '\0';
+	secret[strcspn(secret, "\r\n")] = '\0';
+	(void)fclose(file);
+	if (secret[0] != '\0')
+		return true;
+	(void)refuse(message, "%s '%.150s': its first line must be it", option, path);
+	return false;
+}

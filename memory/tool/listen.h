@@ -1,0 +1,34 @@
+/*
+ * listen.h - what servers of a box share: the listening socket, and who may connect to it.
+ */
+#ifndef PFS_MEM_LISTEN_H
+#define PFS_MEM_LISTEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sys/socket.h>
+
+#include <pfslab/status.h>
+
+/* What a command line says of a listening socket. */
+struct pfs_listen {
+	const char *option;  /* "--mysql", for messages */
+	const char *example; /* "127.0.0.1:3307" */
+	const char *address; /* HOST:PORT in numbers; port 0: a free one */
+	const char *secret;  /* "--password-file": what others than this machine want */
+	bool has_secret;
+};
+
+/* pfs_listen_at - a socket that listens; bound: where, with its port. -1: as message says. */
+int pfs_listen_at(const struct pfs_listen *self, struct sockaddr_storage *bound,
+		  struct pfs_message *message);
+
+/* pfs_read_secret - the first line of a file. False: there is none, as message says. */
+bool pfs_read_secret(const char *option, const char *path, char *secret, size_t secret_bytes,
+		     struct pfs_message *message);
+
+/* Is it of the loopback, which nobody outside this machine reaches? */
+bool pfs_is_of_this_machine(const struct sockaddr *address);
+
+#endif
