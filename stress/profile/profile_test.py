@@ -254,7 +254,7 @@ def go(bench):
                                  "-nodefraction=0", bench.path(name))
             of = re.search(r"100% of (\d+)", text)
             expect(of and int(of.group(1)) == value, f"{name} {index}: {text}")
-            expect("planted_leak" in text, f"{name}: {text}")
+            expect("planted_leak" in text and "File: planted\n" in text, f"{name}: {text}")
     text = bench.foreign(*pprof, "-top", "-tagfocus=account=pool@localhost", "-unit=B",
                          bench.path("proto"))
     expect(f"of {count}B total" in text and f"{count - 500000}B" in text, f"by account: {text}")

@@ -122,26 +122,34 @@ static bool has_names(const struct writing *writing, uint32_t module)
 	return false;
 }
 
+static void put_module(struct writing *writing, uint32_t index)
+{
+	const struct pfs_heap_module *module = &writing->heap->modules[index];
+	struct bytes *part = &writing->part;
+	char id[2 * sizeof(module->build_id) + 1] = "";
+	for (uint32_t j = 0; j < module->build_id_bytes; j++)
+		(void)snprintf(id + j * 2, 3, "%02x", module->build_id[j]);
+	put_number(part, 1, index + 1);
+	put_number(part, 2, module->begin);
+	put_number(part, 3, module->end);
+	put_number(part, 4, module->file_offset);
+	put_number(part, 5, module->path);
+	if (id[0] != '\0')
+		put_number(part, 6, string_of(writing, id));
+	bool named = has_names(writing, index);
+	for (unsigned field = 7; field <= 10; field++)
+		put_number(part, field, named);
+	put_message(&writing->all, 3, part);
+}
+
+/* The first one is taken for the program. */
 static void put_modules(struct writing *writing)
 {
-	struct bytes *part = &writing->part;
-	for (uint32_t i = 0; i < writing->heap->module_count; i++) {
-		const struct pfs_heap_module *module = &writing->heap->modules[i];
-		char id[2 * sizeof(module->build_id) + 1] = "";
-		for (uint32_t j = 0; j < module->build_id_bytes; j++)
-			(void)snprintf(id + j * 2, 3, "%02x", module->build_id[j]);
-		put_number(part, 1, i + 1);
-		put_number(part, 2, module->begin);
-		put_number(part, 3, module->end);
-		put_number(part, 4, module->file_offset);
-		put_number(part, 5, module->path);
-		if (id[0] != '\0')
-			put_number(part, 6, string_of(writing, id));
-		bool named = has_names(writing, i);
-		for (unsigned field = 7; field <= 10; field++)
-			put_number(part, field, named);
-		put_message(&writing->all, 3, part);
-	}
+	const struct pfs_heap *heap = writing->heap;
+	for (int others = 0; others < 2; others++)
+		for (uint32_t i = 0; i < heap->module_count; i++)
+			if ((heap->modules[i].path != heap->binary) == others)
+				put_module(writing, i);
 }
 
 static void put_locations(struct writing *writing)

@@ -68,14 +68,16 @@ static void put_stack(const struct pfs_heap *heap, uint32_t index, FILE *out)
 	(void)fputc('\n', out);
 }
 
-/* Those that are gone stand behind, for whoever takes the first that fits. */
+/* The program first, for the first is taken for that; those that are gone behind all others, for
+ * whoever takes the first that fits. */
 static void put_modules(const struct pfs_heap *heap, FILE *out)
 {
 	(void)fputs("\nMAPPED_LIBRARIES:\n", out);
-	for (int is_gone = 0; is_gone < 2; is_gone++)
+	for (int rank = 0; rank < 3; rank++)
 		for (uint32_t i = 0; i < heap->module_count; i++) {
 			const struct pfs_heap_module *module = &heap->modules[i];
-			if ((module->gone_ns != 0) == is_gone &&
+			int of = module->gone_ns != 0 ? 2 : module->path != heap->binary;
+			if (of == rank &&
 			    strchr("/[", heap->texts[module->path][0]) != NULL)
 				(void)fprintf(out, "%012" PRIx64 "-%012" PRIx64 " r-xp %08" PRIx64
 					      " 00:00 0 %s\n", module->begin, module->end,
