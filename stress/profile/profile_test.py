@@ -221,7 +221,7 @@ def readers(bench):
                 if named:
                     bench.with_program()
                 expect(f"Total: {objects} objects" in text, f"{tool} {kind} {named}: {text}")
-                for name in ("planted_leak", "planted_tiny", "deep"):
+                for name in ("planted_leak", "planted_tiny", "deep", " main\n"):
                     expect(name in text, f"{tool} {kind} {named}: no {name}: {text}")
     text = bench.foreign("jeprof", "--text", "--thread=2", "--inuse_objects",
                          bench.path("heap_v2--symbolized"))
