@@ -137,8 +137,8 @@ static pid_t first_pid;
 
 extern void *__libc_stack_end __attribute__((weak));
 
-/* A child of fork has the stack of the thread that forked, in its place. */
-__attribute__((constructor)) static void at_begin(void)
+/* A child of fork has the stack of the thread that forked, in its place. Ahead of who counts. */
+__attribute__((constructor(101))) static void at_begin(void)
 {
 	first_pid = getpid();
 }
@@ -264,9 +264,10 @@ static void unwind(struct pfs_stack *stack, uintptr_t caller)
 	if (stack->depth == 0) { /* a caller that the unwinder does not come to */
 		stack->frames[0] = caller;
 		stack->depth = 1;
-	}
-	if (stack->is_cut == 0 && ends_nowhere(stack))
 		stack->is_cut = 1;
+	} else if (stack->is_cut == 0 && ends_nowhere(stack)) {
+		stack->is_cut = 1;
+	}
 }
 
 /* Which steps of a stack that was unwound do the frame pointers make, too? */

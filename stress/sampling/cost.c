@@ -6,7 +6,7 @@
  *	pfs-mem run --lg-prof-sample 1 -- sampling-cost-kept 20
  *	pfs-mem run --lg-prof-sample 40 -- sampling-cost-kept 20
  *
- * usage: sampling-cost-kept|omitted DEPTH [BYTES]
+ * usage: sampling-cost-kept|omitted DEPTH [BYTES [PAIRS]]   PAIRS: of a round, 2000
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -15,7 +15,6 @@
 #include <time.h>
 
 #define ROUNDS 40u
-#define PAIRS 2000u
 
 static uint64_t now_ns(void)
 {
@@ -25,6 +24,7 @@ static uint64_t now_ns(void)
 }
 
 static uint64_t fastest_ns = UINT64_MAX;
+static unsigned pairs = 2000;
 
 __attribute__((noinline)) void work(unsigned depth, size_t bytes);
 void work(unsigned depth, size_t bytes)
@@ -36,7 +36,7 @@ void work(unsigned depth, size_t bytes)
 	}
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		uint64_t begin_ns = now_ns();
-		for (unsigned i = 0; i < PAIRS; i++) {
+		for (unsigned i = 0; i < pairs; i++) {
 			void *block = malloc(bytes);
 			__asm__ volatile("" : : "r"(block) : "memory");
 			free(block);
@@ -51,8 +51,9 @@ int main(int argc, char **argv)
 {
 	unsigned depth = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 20;
 	size_t bytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
+	pairs = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : pairs;
 	work(depth, bytes);
 	(void)printf("%u functions, %zu bytes: %.1f ns a pair\n", depth, bytes,
-		     (double)fastest_ns / PAIRS);
+		     (double)fastest_ns / pairs);
 	return 0;
 }
