@@ -114,13 +114,17 @@ static void count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 }
 
 /*
- * The frame pointer as the program's caller had it, of a function whose frame is given, if that
- * was called, or jumped to, in the place of malloc: then malloc's own frame is gone, and every
- * register that it had to keep is as it was. Else 0.
+ * Where a call came from, of a function whose frame is given. If it returns to the program, it was
+ * called, or jumped to, in the place of malloc: then malloc's own frame is gone, every register
+ * that it had to keep is as it was, and the frame pointer is that of the program's caller.
  */
-static uintptr_t frame_of_caller(const void *frame, const void *returns_to, const void *caller)
+static struct pfs_stack_from from_of(const void *frame, const void *returns_to,
+				     const void *caller)
 {
-	return returns_to == caller ? *(const uintptr_t *)frame : 0;
+	const uintptr_t *words = frame;
+	if (returns_to != caller)
+		return (struct pfs_stack_from){ caller, 0, 0 };
+	return (struct pfs_stack_from){ caller, words[0], (uintptr_t)&words[1] };
 }
 
 void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
@@ -129,9 +133,8 @@ void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
 	if (extent == NULL)
 		return block;
 	int errno_before = errno;
-	struct pfs_stack_from from = { caller, frame_of_caller(__builtin_frame_address(0),
-							       __builtin_return_address(0),
-							       caller) };
+	struct pfs_stack_from from = from_of(__builtin_frame_address(0),
+					     __builtin_return_address(0), caller);
 	struct pfs_counter *counter = pfs_counter_enter();
 	if (counter != NULL) {
 		pfs_counter_look(counter);

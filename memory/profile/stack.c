@@ -1,5 +1,5 @@
 /*
- * stack.c - stacks by frame pointers, and by the unwinder.
+ * stack.c - stacks are walked, or unwound.
  *
  * Ordering:  [PS1] add a root: store, release  <->  [PS2] look: load, acquire
  *            carries: the entry
@@ -15,6 +15,7 @@
 #include <unwind.h>
 
 #include "containers/compiler.h"
+#include "frames.h"
 
 #if defined(__clang__)
 #define PLAIN_READS __attribute__((no_sanitize("address", "thread")))
@@ -33,14 +34,17 @@
 enum step {
 	STEP_UNKNOWN,
 	STEP_BY_FRAME, /* its function keeps a frame pointer */
-	STEP_ROOT,     /* it does not, and the rest may be known */
-	STEP_UNWOUND   /* it does not */
+	STEP_FIXED,    /* its function's frame is of one size */
+	STEP_ROOT,     /* neither, and the rest may be known */
+	STEP_UNWOUND   /* neither */
 };
 
-#define STEP_BITS 2u
+#define STEP_BITS 3u
+#define ADDRESS_BITS 47u
+#define WORDS_BITS (64u - ADDRESS_BITS - STEP_BITS)
 
-/* address << 2 | enum step; any thread. A store that is lost, or a place that is taken by another
- * address, costs one more unwinding: so all is relaxed. */
+/* Words of a frame of one size << 50 | address << 3 | enum step; any thread. A store that is lost,
+ * or a place that is taken by another address, costs one more unwinding: so all is relaxed. */
 static _Atomic(uint64_t) steps[STEPS] PFS_SELDOM;
 
 /* What follows an address at a distance from the stack's end. Written under root_busy, before
@@ -60,32 +64,45 @@ static uint32_t step_place(uintptr_t address)
 	return (uint32_t)((address * UINT64_C(0x9E3779B97F4A7C15)) >> 40) & (STEPS - 1);
 }
 
-static enum step step_of(uintptr_t address)
+struct known {
+	enum step step;
+	uint32_t words; /* of STEP_FIXED */
+};
+
+static bool is_of(uint64_t entry, uintptr_t address)
+{
+	return (entry << WORDS_BITS) >> (WORDS_BITS + STEP_BITS) == address;
+}
+
+static struct known step_of(uintptr_t address)
 {
 	uint32_t at = step_place(address);
 	for (uint32_t tried = 0; tried < STEP_TRIES; tried++) {
 		/* relaxed: complete in itself. */
 		uint64_t seen = pfs_load_relaxed(&steps[(at + tried) % STEPS]);
-		if (seen >> STEP_BITS == address)
-			return (enum step)(seen & ((1u << STEP_BITS) - 1));
+		if (is_of(seen, address))
+			return (struct known){ (enum step)(seen & ((1u << STEP_BITS) - 1)),
+					       (uint32_t)(seen >> (64 - WORDS_BITS)) };
 		if (seen == 0)
 			break;
 	}
-	return STEP_UNKNOWN;
+	return (struct known){ STEP_UNKNOWN, 0 };
 }
 
-static void step_set(uintptr_t address, enum step step)
+static void step_set(uintptr_t address, enum step step, uint64_t words)
 {
 	uint32_t at = step_place(address), place = at;
+	if (address >> ADDRESS_BITS != 0)
+		return;
 	for (uint32_t tried = 0; tried < STEP_TRIES; tried++) {
 		place = (at + tried) % STEPS;
 		uint64_t seen = pfs_load_relaxed(&steps[place]); /* relaxed: as in step_of */
-		if (seen == 0 || seen >> STEP_BITS == address)
+		if (seen == 0 || is_of(seen, address))
 			break;
 		place = at; /* all are taken: the first goes */
 	}
-	/* relaxed: as in step_of. */
-	pfs_store_relaxed(&steps[place], (uint64_t)address << STEP_BITS | step);
+	uint64_t entry = words << (64 - WORDS_BITS) | (uint64_t)address << STEP_BITS | step;
+	pfs_store_relaxed(&steps[place], entry); /* relaxed: as in step_of */
 }
 
 void pfs_stack_forget(void)
@@ -174,51 +191,74 @@ static struct bounds bounds_now(void)
 	return (struct bounds){ here, own.high };
 }
 
-/* ---- by frame pointers ---- */
+/* ---- walked ---- */
 
 struct walk {
 	struct bounds bounds;
-	uintptr_t frame;
-	uintptr_t slot; /* where the last return address stood; 0: not known */
+	uintptr_t frame; /* 0: not known */
+	uintptr_t slot;  /* where the last return address stands; 0: not known */
 };
 
-/* One step: the caller's return address; 0: there is none to be had. */
-static PLAIN_READS uintptr_t walk_on(struct walk *walk)
+static bool may_read(const struct walk *walk, uintptr_t at, size_t bytes)
+{
+	return at % sizeof(uintptr_t) == 0 && at >= walk->bounds.low && walk->bounds.high != 0 &&
+	       at <= walk->bounds.high - bytes;
+}
+
+/* One step by the frame pointer: the caller's return address; 0: there is none to be had. */
+static PLAIN_READS uintptr_t walk_frame(struct walk *walk)
 {
 	uintptr_t frame = walk->frame;
-	if (frame % sizeof(uintptr_t) != 0 || frame < walk->bounds.low ||
-	    frame > walk->bounds.high - 2 * sizeof(uintptr_t) || walk->bounds.high == 0)
+	if (!may_read(walk, frame, 2 * sizeof(uintptr_t)))
 		return 0;
 	const uintptr_t *words = (const uintptr_t *)frame; /* NOLINT: the stack */
-	walk->bounds.low = frame + 2 * sizeof(uintptr_t);
 	walk->slot = frame + sizeof(uintptr_t);
+	walk->bounds.low = walk->slot;
 	walk->frame = words[0];
 	return words[1];
+}
+
+/* One step over a frame of so many words, which may have kept the frame pointer anywhere. */
+static PLAIN_READS uintptr_t walk_fixed(struct walk *walk, uint64_t words)
+{
+	uintptr_t slot = walk->slot + words * sizeof(uintptr_t);
+	if (walk->slot == 0 || words == 0 || !may_read(walk, slot, sizeof(uintptr_t)))
+		return 0;
+	walk->slot = slot;
+	walk->bounds.low = slot;
+	walk->frame = 0;
+	return *(const uintptr_t *)slot; /* NOLINT: the stack */
+}
+
+/* The rest of a stack that is known; false: it is not. */
+static bool take_root(struct pfs_stack *stack, uint32_t depth, const struct walk *walk)
+{
+	const struct root *root = walk->slot == 0 ? NULL
+				: root_find(stack->frames[depth - 1],
+					    walk->bounds.high - walk->slot);
+	if (root == NULL || depth + root->tail_count > PFS_STACK_FRAMES)
+		return false;
+	memcpy(&stack->frames[depth], root->tail, root->tail_count * sizeof(uint64_t));
+	stack->depth = depth + root->tail_count;
+	return true;
 }
 
 /* All of it, if every step is known. */
 static bool walk_known(struct pfs_stack *stack, struct walk walk)
 {
 	for (uint32_t depth = 1;; depth++) {
-		uintptr_t address = stack->frames[depth - 1];
-		enum step step = step_of(address);
-		if (step == STEP_ROOT) {
-			const struct root *root = root_find(address, walk.bounds.high - walk.slot);
-			if (root == NULL || depth + root->tail_count > PFS_STACK_FRAMES)
-				return false;
-			memcpy(&stack->frames[depth], root->tail,
-			       root->tail_count * sizeof(uint64_t));
-			stack->depth = depth + root->tail_count;
-			return true;
-		}
-		if (step != STEP_BY_FRAME)
+		struct known known = step_of(stack->frames[depth - 1]);
+		if (known.step == STEP_ROOT)
+			return take_root(stack, depth, &walk);
+		if (known.step != STEP_BY_FRAME && known.step != STEP_FIXED)
 			return false;
 		if (depth == PFS_STACK_FRAMES) {
 			stack->depth = depth;
 			stack->is_cut = 1;
 			return true;
 		}
-		stack->frames[depth] = walk_on(&walk);
+		stack->frames[depth] = known.step == STEP_FIXED ? walk_fixed(&walk, known.words)
+								: walk_frame(&walk);
 		if (stack->frames[depth] == 0)
 			return false;
 	}
@@ -270,26 +310,54 @@ static void unwind(struct pfs_stack *stack, uintptr_t caller)
 	}
 }
 
-/* Which steps of a stack that was unwound do the frame pointers make, too? */
+/* Does the table say that the frame is of one size, and the stack that it is? By the stack that was
+ * unwound. Else: does the frame pointer lead to the next? */
+static struct known learn_step(uintptr_t address, struct known known, uintptr_t next,
+			       struct walk *walk)
+{
+	uint32_t bytes;
+	struct walk fixed = *walk;
+	if (known.step == STEP_FIXED && walk_fixed(&fixed, known.words) == next) {
+		*walk = fixed;
+		return known;
+	}
+	if (known.step == STEP_BY_FRAME)
+		return walk_frame(walk) == next ? known : (struct known){ STEP_UNKNOWN, 0 };
+	fixed = *walk;
+	if (pfs_frames_fixed(address, &bytes) && bytes % sizeof(uintptr_t) == 0 &&
+	    bytes / sizeof(uintptr_t) < 1u << WORDS_BITS &&
+	    walk_fixed(&fixed, bytes / sizeof(uintptr_t)) == next) {
+		*walk = fixed;
+		return (struct known){ STEP_FIXED, bytes / sizeof(uintptr_t) };
+	}
+	return (struct known){ walk_frame(walk) == next ? STEP_BY_FRAME : STEP_UNKNOWN, 0 };
+}
+
+/* Which steps of a stack that was unwound can be walked? */
 static void learn(const struct pfs_stack *stack, struct walk walk)
 {
 	for (uint32_t at = 0; at < stack->depth; at++) {
 		uintptr_t address = stack->frames[at];
 		uint32_t after = stack->depth - at - 1;
-		uintptr_t slot = walk.slot;
-		bool is_last = after == 0;
-		if (is_last && stack->is_cut != 0)
+		struct walk before = walk;
+		struct known known = step_of(address), now = { STEP_UNKNOWN, 0 };
+		if (after == 0 && stack->is_cut != 0)
 			return;
-		if (!is_last && walk_on(&walk) == stack->frames[at + 1]) {
-			if (step_of(address) == STEP_UNKNOWN)
-				step_set(address, STEP_BY_FRAME);
-			continue;
+		if (after != 0)
+			now = learn_step(address, known, stack->frames[at + 1], &walk);
+		if (now.step != STEP_UNKNOWN) {
+			if (known.step == STEP_UNKNOWN)
+				step_set(address, now.step, now.words);
+			if (known.step == STEP_UNKNOWN || known.step == now.step)
+				continue;
+			step_set(address, STEP_UNWOUND, 0);
+			return;
 		}
-		bool is_root = slot != 0 && after <= TAIL_MOST && stack->is_cut == 0 &&
-			       step_of(address) != STEP_UNWOUND &&
-			       root_add(address, walk.bounds.high - slot, &stack->frames[at + 1],
-					after);
-		step_set(address, is_root ? STEP_ROOT : STEP_UNWOUND);
+		bool is_root = before.slot != 0 && after <= TAIL_MOST && stack->is_cut == 0 &&
+			       known.step != STEP_UNWOUND &&
+			       root_add(address, before.bounds.high - before.slot,
+					&stack->frames[at + 1], after);
+		step_set(address, is_root ? STEP_ROOT : STEP_UNWOUND, 0);
 		return;
 	}
 }
@@ -308,14 +376,14 @@ static uint64_t hash_of(const struct pfs_stack *stack)
 
 void pfs_stack_take(struct pfs_stack *stack, const struct pfs_stack_from *from)
 {
-	struct walk walk = { bounds_now(), from->frame, 0 };
+	struct walk walk = { bounds_now(), from->frame, from->slot };
 	stack->frames[0] = (uintptr_t)from->caller;
 	stack->is_cut = 0;
-	bool is_walked = from->frame != 0 && ++walks % PFS_STACK_AGAIN != 0 &&
+	bool is_walked = from->slot != 0 && ++walks % PFS_STACK_AGAIN != 0 &&
 			 walk_known(stack, walk);
 	if (!is_walked) {
 		unwind(stack, (uintptr_t)from->caller);
-		if (from->frame != 0)
+		if (from->slot != 0)
 			learn(stack, walk);
 	}
 	(void)pfs_fetch_add_relaxed(is_walked ? &walked : &unwound, 1); /* relaxed: counts */

@@ -1,13 +1,15 @@
 /*
- * stack.h - from where a call came: by frame pointers where these were shown to be right, else by
- * the unwinder of libgcc, which neither locks nor allocates (glibc 2.35 and later).
+ * stack.h - from where a call came: walked where that was shown to be right, else by the unwinder
+ * of libgcc, which neither locks nor allocates (glibc 2.35 and later).
  *
- * It is shown for each return address, for the code around it either keeps a frame pointer or does
- * not. The first stack through an address is found by the unwinder, and the frame pointers are held
- * against it, step by step; from then on a stack all of whose addresses are known is walked. The
- * last ones, in the system's library, seldom have frame pointers: what follows an address at one
- * distance from the stack's end is always the same, and is kept. Of PFS_STACK_AGAIN stacks of a
- * thread one is unwound all the same: an address that is found wrong then is never walked again.
+ * A step from a return address to the next is made by the size of the function's frame, where its
+ * unwind table says that this is always the same (frames.h), or by the frame pointer, where the
+ * function keeps one. Both are properties of the code around the address. The first stack through
+ * an address is unwound, and each step of both kinds is held against it; from then on a stack all
+ * of whose addresses are known is walked. What neither leads on from is unwound each time, but for
+ * a stack's end: what follows an address at one distance from there is always the same, and is
+ * kept. Of PFS_STACK_AGAIN stacks of a thread one is unwound all the same: an address that is found
+ * wrong then is never walked again.
  *
  * A walk reads only between the stack pointer and the end of the thread's own stack. A stack that
  * is not that (a coroutine's, a signal's) is the unwinder's.
@@ -20,7 +22,8 @@
 /* A call to be sampled. */
 struct pfs_stack_from {
 	const void *caller; /* return address into the program: the first frame */
-	uintptr_t frame;    /* the frame pointer then; 0: not known */
+	uintptr_t frame;    /* the frame pointer then */
+	uintptr_t slot;     /* where the caller stands on the stack; 0: both are not known */
 };
 
 #define PFS_STACK_AGAIN 64u

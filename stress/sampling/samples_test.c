@@ -73,7 +73,7 @@ allocate(struct pfs_memory_thread *thread, pfs_memory_key key, uint64_t bytes)
 	(void)pfs_memory_allocated(thread, key, bytes);
 	struct pfs_cell *cell = thread->all_cells[key];
 	struct pfs_sample_block block = { cell, bytes, pfs_sample_due(thread, cell, bytes), NULL };
-	struct pfs_stack_from from = { __builtin_return_address(0), 0 };
+	struct pfs_stack_from from = { __builtin_return_address(0), 0, 0 };
 	struct pfs_box_sample *sample = block.lg != 0 ? pfs_sample_take(thread, &block, &from)
 						      : NULL;
 	return sample != NULL ? (struct pfs_cell *)(void *)sample : cell;
