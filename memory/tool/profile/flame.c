@@ -15,6 +15,7 @@
 #define HEAD_HEIGHT 66
 #define PAGE_HEAD_HEIGHT 24 /* a page has its own */
 #define NARROWEST 2.5e-4 /* of all; what is narrower is left out, and counted */
+#define FRAMES_MOST 6000 /* a browser takes a second for so many; the widest are drawn */
 #define ROWS_MOST 30
 
 /* ---- amounts and names ---- */
@@ -103,6 +104,7 @@ struct drawing {
 	const struct pfs_tree *tree;
 	FILE *out;
 	double all;         /* width of all */
+	double narrowest;   /* that is drawn, of all */
 	unsigned top;       /* of the first frame */
 	uint32_t depth;     /* of what is drawn */
 	uint32_t left_out;
@@ -187,7 +189,7 @@ static void put_frames(struct drawing *drawing, uint32_t index, double left)
 	double width = drawing->all > 0 ? pfs_node_width(tree, node) / drawing->all : 1;
 	if (width <= 0)
 		return;
-	if (width < NARROWEST) {
+	if (width < drawing->narrowest) {
 		drawing->left_out++;
 		drawing->left_out_bytes += pfs_node_width(tree, node);
 		return;
@@ -199,13 +201,33 @@ static void put_frames(struct drawing *drawing, uint32_t index, double left)
 	}
 }
 
-static void measure(struct drawing *drawing)
+static int wider_first(const void *one, const void *other)
+{
+	double a, b;
+	memcpy(&a, one, sizeof(a));
+	memcpy(&b, other, sizeof(b));
+	return a > b ? -1 : a < b;
+}
+
+/* False: no memory. */
+static bool measure(struct drawing *drawing)
 {
 	const struct pfs_tree *tree = drawing->tree;
+	double *widths = malloc((tree->count + 1) * sizeof(*widths));
+	if (widths == NULL)
+		return false;
+	for (uint32_t i = 0; i < tree->count; i++)
+		widths[i] = pfs_node_width(tree, &tree->nodes[i]);
+	qsort(widths, tree->count, sizeof(*widths), wider_first);
+	drawing->narrowest = NARROWEST;
+	if (tree->count > FRAMES_MOST && widths[FRAMES_MOST] > drawing->all * NARROWEST)
+		drawing->narrowest = widths[FRAMES_MOST] / drawing->all;
+	free(widths);
 	for (uint32_t i = 0; i < tree->count; i++)
 		if (tree->nodes[i].depth > drawing->depth &&
-		    pfs_node_width(tree, &tree->nodes[i]) >= drawing->all * NARROWEST)
+		    pfs_node_width(tree, &tree->nodes[i]) >= drawing->all * drawing->narrowest)
 			drawing->depth = tree->nodes[i].depth;
+	return true;
 }
 
 /* ---- what stands above ---- */
@@ -348,10 +370,10 @@ bool pfs_flame_write(const struct pfs_heap *heap, const struct pfs_flame_options
 					   .top = options->as_page ? PAGE_HEAD_HEIGHT :
 								     HEAD_HEIGHT,
 					   .all = pfs_node_width(tree, &tree->nodes[0]) };
-		measure(&drawing);
-		if (options->as_page)
+		fine = measure(&drawing);
+		if (fine && options->as_page)
 			put_page(&drawing, options, order);
-		else
+		else if (fine)
 			put_svg(&drawing, options);
 	}
 	free(order);
