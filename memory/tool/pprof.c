@@ -33,6 +33,8 @@ static struct pfs_heap *take(const char *target, bool with_names)
 		(void)pfs_complain_of(&message);
 		return NULL;
 	}
+	if (heap->died[0] != '\0')
+		(void)pfs_complain(0, "%s %s", pfs_heap_path_end(heap->program), heap->died);
 	say_what_is_missing(heap, target);
 	pfs_heap_look_up(heap, with_names, &report);
 	if (with_names && report.files_refused != 0)

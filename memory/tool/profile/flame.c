@@ -268,7 +268,10 @@ static void put_summary(const struct drawing *drawing, bool of_total, const char
 static void put_name(const struct drawing *drawing)
 {
 	const char *name = pfs_heap_path_end(drawing->tree->heap->program);
+	const char *died = drawing->tree->heap->died;
 	pfs_flame_put(name, strlen(name), drawing->out);
+	if (died[0] != '\0')
+		(void)fprintf(drawing->out, " %s", died);
 }
 
 static void put_head(const struct drawing *drawing, bool of_total)

@@ -75,6 +75,7 @@ struct pfs_heap {
 	uint64_t interval;         /* mean bytes between samples; 0: not known */
 	uint64_t taken_ns;
 	uint32_t live_pid;         /* 0: it does not live */
+	char died[160];            /* when; "": it lives, or nobody knows */
 	bool is_dump, has_base, is_named, failed;
 	uint64_t lost_samples, lost_stacks, lost_contexts;
 

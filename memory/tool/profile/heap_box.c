@@ -110,6 +110,8 @@ static void take_head(struct making *making)
 	heap->taken_ns = snapshot->info.is_live ? snapshot->taken_realtime_ns :
 						  snapshot->info.seen_realtime_ns;
 	heap->live_pid = snapshot->info.is_live ? snapshot->info.pid : 0;
+	if (!snapshot->info.is_live)
+		(void)pfs_box_died(&snapshot->info, heap->died, sizeof(heap->died));
 	heap->lost_samples = snapshot->lost[PFS_LOST_SAMPLES];
 	heap->lost_stacks = snapshot->lost[PFS_LOST_STACKS];
 	heap->lost_contexts = snapshot->lost[PFS_LOST_CONTEXTS];
