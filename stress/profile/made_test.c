@@ -21,26 +21,29 @@
 #include "stress/box/fixture_test.h"
 
 #define LG 12
-#define OWN_FRAMES 1 /* planted_record */
+#define OWN_FRAMES 8 /* at most: of planted_record, and of a sanitizer */
 
 static struct pfs_made_box box;
 static uint32_t thread, instrument;
 static double objects, bytes;
 static volatile int after; /* so that no call is the last one of its function */
 
-static uint32_t stack_of(void)
+/* From where planted_record returns to. */
+static uint32_t stack_of(const void *caller)
 {
 	static struct {
 		uint64_t frames[PFS_STACK_FRAMES];
 		uint32_t depth, reference;
 	} known[64];
 	static uint32_t count;
-	void *addresses[PFS_STACK_FRAMES + OWN_FRAMES + 1];
+	void *addresses[PFS_STACK_FRAMES + OWN_FRAMES];
 	uint64_t frames[PFS_STACK_FRAMES];
-	int found = backtrace(addresses, PFS_STACK_FRAMES);
-	uint32_t depth = (uint32_t)found - OWN_FRAMES - 1;
+	uint32_t found = (uint32_t)backtrace(addresses, PFS_STACK_FRAMES), own = 0;
+	while (own < found && addresses[own] != caller)
+		own++;
+	uint32_t depth = found - own;
 	for (uint32_t i = 0; i < depth; i++)
-		frames[i] = (uint64_t)(uintptr_t)addresses[i + OWN_FRAMES + 1];
+		frames[i] = (uint64_t)(uintptr_t)addresses[i + own];
 	for (uint32_t i = 0; i < count; i++)
 		if (known[i].depth == depth &&
 		    memcmp(known[i].frames, frames, depth * sizeof(*frames)) == 0)
@@ -50,9 +53,9 @@ static uint32_t stack_of(void)
 	return known[count++].reference = pfs_made_stack(&box, frames, depth);
 }
 
-__attribute__((noipa)) void planted_record(uint64_t size, int count)
+__attribute__((noinline)) void planted_record(uint64_t size, int count)
 {
-	uint32_t reference, stack = stack_of();
+	uint32_t reference, stack = stack_of(__builtin_return_address(0));
 	double stand_for = -1 / expm1(-(double)size / (1 << LG));
 	struct pfs_box_context *context =
 		pfs_made_context(&box, stack, instrument, thread, &reference);
@@ -118,13 +121,13 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *opaque)
 
 /* ---- what is planted ---- */
 
-__attribute__((noipa)) static void planted_leak(int count)
+__attribute__((noinline)) static void planted_leak(int count)
 {
 	planted_record(100000, count); /* the leak's line */
 	after++;
 }
 
-__attribute__((noipa)) static void planted_shrinks(int count)
+__attribute__((noinline)) static void planted_shrinks(int count)
 {
 	planted_record(5000, count);
 	after++;
