@@ -135,15 +135,13 @@ static bool is_stopped(struct MHD_Connection *connection, const char *path, cons
 		*result = say(connection, MHD_HTTP_UNAUTHORIZED, "say the token of --token-file: "
 			      "Authorization: Bearer TOKEN; or for the page, /?token=TOKEN",
 			      "WWW-Authenticate", "Bearer realm=\"pfs-mem\"");
-	else if (!is_get && !is_post)
-		*result = say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "there is GET, HEAD, and of "
-			      "symbols POST", "Allow", "GET, HEAD");
+	else if (!is_get && (!is_post || (route != NULL && !route->takes_post)))
+		*result = say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "nothing is changed here: "
+			      "GET it", "Allow", route != NULL && route->takes_post ?
+							 "GET, HEAD, POST" : "GET, HEAD");
 	else if (route == NULL)
 		*result = say(connection, MHD_HTTP_NOT_FOUND, "there is no such page: / names what "
 			      "there is", NULL, NULL);
-	else if (is_post && !route->takes_post)
-		*result = say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "nothing is changed here: "
-			      "GET it", "Allow", "GET, HEAD");
 	else
 		return false;
 	return true;
@@ -169,7 +167,8 @@ static bool take_arguments(struct MHD_Connection *connection, struct pfs_http_as
 	const char *total = argument(connection, "total");
 	const char *accept = header(connection, "Accept");
 	ask->limit = 10000;
-	ask->as_text = debug != NULL && strcmp(debug, "0") != 0;
+	ask->as_text = strcmp(ask->route->path, "debug/pprof/heap") == 0 && debug != NULL &&
+		       strcmp(debug, "0") != 0;
 	ask->of_total = total != NULL && strcmp(total, "0") != 0;
 	ask->open_metrics = strcmp(ask->route->path, "metrics") == 0 && accept != NULL &&
 			    strstr(accept, "application/openmetrics-text") != NULL;

@@ -136,6 +136,13 @@ static bool write_it(const struct pfs_http_ask *ask, struct buffer *buffer, unsi
 	return fine;
 }
 
+static const char *type_of(const struct pfs_http_ask *ask)
+{
+	return ask->open_metrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8" :
+	       ask->as_text	 ? "text/plain; charset=utf-8" :
+				   ask->route->type;
+}
+
 static void make(struct pfs_http_document *self)
 {
 	struct buffer buffer = { .text = NULL };
@@ -146,6 +153,8 @@ static void make(struct pfs_http_document *self)
 	if (!fine)
 		put_refusal(&buffer, &message);
 	self->status = fine ? MHD_HTTP_OK : status;
+	if (buffer.text == NULL)
+		buffer.text = malloc(1); /* fine, and nothing to say */
 	if (cls == NULL || buffer.text == NULL) {
 		free(cls);
 		free(buffer.text);
@@ -153,12 +162,9 @@ static void make(struct pfs_http_document *self)
 	}
 	char *less = realloc(buffer.text, buffer.bytes + 1);
 	*cls = (struct sent){ less == NULL ? buffer.text : less, buffer.bytes };
-	const char *type = self->ask.route->type;
-	if (fine && self->ask.open_metrics)
-		type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+	const char *type = fine ? type_of(&self->ask) : "text/plain; charset=utf-8";
 	(void)add_bytes((int64_t)buffer.bytes);
-	self->response = pfs_http_response(cls->text, cls->bytes,
-					   fine ? type : "text/plain; charset=utf-8",
+	self->response = pfs_http_response(cls->text, cls->bytes, type,
 					   fine ? self->ask.route->policy : PFS_POLICY_DATA, sent,
 					   cls);
 	if (self->response == NULL)

@@ -121,6 +121,9 @@ struct MHD_Response *pfs_http_response(char *text, size_t bytes, const char *typ
 /* All statements of it see one moment. NULL: as message says. */
 sqlite3 *pfs_http_tables(const struct pfs_http_box *box, struct pfs_message *message);
 
+/* Was the program started with a heap profile? */
+bool pfs_http_has_profile(const struct pfs_http_box *box);
+
 /* ---- kinds of documents ---- */
 
 #define PFS_HTTP_MAKES(name)                                                               \
@@ -135,5 +138,11 @@ PFS_HTTP_MAKES(pfs_http_table_names);
 PFS_HTTP_MAKES(pfs_http_table);
 PFS_HTTP_MAKES(pfs_http_history);
 PFS_HTTP_MAKES(pfs_http_metrics);
+PFS_HTTP_MAKES(pfs_http_heap_text);
+PFS_HTTP_MAKES(pfs_http_heap_proto);
+PFS_HTTP_MAKES(pfs_http_collapsed);
+PFS_HTTP_MAKES(pfs_http_symbols);
+PFS_HTTP_MAKES(pfs_http_cmdline);
+PFS_HTTP_MAKES(pfs_http_flame);
 
 #endif

@@ -76,9 +76,31 @@ static void put_head(FILE *to, const struct pfs_report *report)
 		      pfs_report_head(report, "Pfs_box_pid"));
 }
 
+/* Not in what is renewed: it is made when it is first seen, and stays as it was clicked to. */
+static void put_flame(FILE *to, const struct pfs_http_box *box)
+{
+	const char *id = box->id;
+	(void)fputs("<section class=\"more\" id=\"where\"><h2>Where it was allocated</h2>", to);
+	if (!pfs_http_has_profile(box))
+		(void)fputs("<p class=\"lead\">Not known: the program was started without a heap "
+			    "profile.</p>", to);
+	else
+		(void)fprintf(to, "<p class=\"lead\">Bytes in use that were sampled, by stack; a "
+				  "click shows what is below a frame. <a href=\"/boxes/%s/flame\">"
+				  "Alone</a>; <a href=\"/boxes/%s/flame?total=1\">all that was "
+				  "allocated</a>.</p><iframe class=\"flame\" loading=\"lazy\" "
+				  "sandbox=\"allow-scripts\" title=\"flame graph\" "
+				  "src=\"/boxes/%s/flame\"></iframe>", id, id, id);
+	(void)fputs("</section>\n", to);
+}
+
 static void put_links(FILE *to, const char *id)
 {
 	static const char *const links[][2] = {
+		{ "flame", "the flame graph alone" },
+		{ "pprof/heap", "for jeprof, google-pprof, go tool pprof; names at pprof/symbol" },
+		{ "debug/pprof/heap", "for go tool pprof, and profilers that pull" },
+		{ "pprof/collapsed", "for flamegraph.pl, speedscope" },
 		{ "metrics", "for Prometheus" },
 		{ "api/boxes", "programs, as JSON" },
 		{ "api/tables", "tables, as JSON" },
@@ -106,12 +128,14 @@ PFS_HTTP_MAKES(pfs_http_page)
 	put_head(to, report);
 	(void)fputs("<nav>", to);
 	put_programs(to, &list, box->id);
-	(void)fputs("<label hidden><input type=\"checkbox\" id=\"follow\"> renew each 5 s</label>"
+	(void)fputs("<a href=\"#where\">where it was allocated</a>"
+		    "<label hidden><input type=\"checkbox\" id=\"follow\"> renew each 5 s</label>"
 		    "</nav>\n<main>\n", to);
 	bool fine = pfs_report_write_body(report, to);
 	(void)fputs("</main>\n<script type=\"application/json\" id=\"data\">", to);
 	fine &= pfs_report_write_json(report, to);
 	(void)fputs("</script>\n", to);
+	put_flame(to, box);
 	put_links(to, box->id);
 	(void)fputs("</body></html>\n", to);
 	pfs_box_list_free(&list);

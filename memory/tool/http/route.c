@@ -8,6 +8,7 @@
 
 #define JSON "application/json"
 #define TEXT "text/plain; charset=utf-8"
+#define PROTO "application/octet-stream" /* gzipped by itself, whatever is accepted */
 
 static const struct pfs_http_route routes[] = {
 	{ "", "text/html; charset=utf-8", PFS_POLICY_PAGE, false, false, true, pfs_http_page },
@@ -22,6 +23,16 @@ static const struct pfs_http_route routes[] = {
 	{ "api/boxes", JSON, PFS_POLICY_DATA, false, false, false, pfs_http_boxes },
 	{ "api/tables", JSON, PFS_POLICY_DATA, false, false, false, pfs_http_table_names },
 	{ "api/tables/", JSON, PFS_POLICY_DATA, false, false, true, pfs_http_table },
+	{ "flame", "text/html; charset=utf-8", PFS_POLICY_FRAME, true, false, true,
+	  pfs_http_flame },
+	/* As gperftools' servers have them, and as Go's have them. */
+	{ "pprof/heap", TEXT, PFS_POLICY_DATA, true, false, true, pfs_http_heap_text },
+	{ "pprof/symbol", TEXT, PFS_POLICY_DATA, true, true, true, pfs_http_symbols },
+	{ "pprof/cmdline", TEXT, PFS_POLICY_DATA, false, false, true, pfs_http_cmdline },
+	{ "debug/pprof/heap", PROTO, PFS_POLICY_DATA, true, false, true, pfs_http_heap_proto },
+	{ "debug/pprof/symbol", TEXT, PFS_POLICY_DATA, true, true, true, pfs_http_symbols },
+	{ "debug/pprof/cmdline", TEXT, PFS_POLICY_DATA, false, false, true, pfs_http_cmdline },
+	{ "pprof/collapsed", TEXT, PFS_POLICY_DATA, true, false, true, pfs_http_collapsed },
 	{ "api/history", JSON, PFS_POLICY_DATA, false, false, true, pfs_http_history },
 };
 

@@ -26,7 +26,8 @@ USER = "it's<script>alert(1)</script>&$HOME`id`"
 EVENT = "memory/\"q\"\\back/<b>"
 TOKEN = "a-token.of_24~characters"
 PATHS = ("/", "/page.css", "/page.js", "/live.js", "/metrics", "/api/boxes", "/api/tables",
-         "/api/tables/memory_os", "/api/history")
+         "/api/tables/memory_os", "/api/history", "/flame", "/pprof/heap", "/pprof/symbol",
+         "/pprof/cmdline", "/pprof/collapsed")
 SAMPLE = re.compile(r'([a-z_]+)\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)*)\} (-?\d+)$')
 
 

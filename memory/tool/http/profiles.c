@@ -1,0 +1,217 @@
+/*
+ * profiles.c - the heap profile for jeprof, go tool pprof, and profilers that pull; names for those
+ * who have addresses alone; a flame graph.
+ *
+ * Whoever asks has no file of the program, so names are looked up here: in a document of its own
+ * thread, because that takes longer than numbers do.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "http.h"
+#include "memory/box/reader_profile.h"
+#include "memory/tool/profile/flame.h"
+#include "memory/tool/profile/formats.h"
+#include "memory/tool/profile/symbols.h"
+
+#define NAME_BYTES 1024u
+
+/* ---- the profile ---- */
+
+static struct pfs_heap *take(const struct pfs_http_box *box, bool with_names,
+			     struct pfs_message *message)
+{
+	struct pfs_symbols_report report;
+	struct pfs_reader *reader = pfs_reader_open(box->path, message);
+	struct pfs_heap *heap = reader == NULL ? NULL : pfs_heap_of_box(reader, message);
+	pfs_reader_close(reader);
+	if (heap == NULL)
+		return NULL;
+	pfs_heap_look_up(heap, with_names, &report);
+	if (pfs_heap_is_whole(heap, message))
+		return heap;
+	pfs_heap_free(heap);
+	return NULL;
+}
+
+bool pfs_http_has_profile(const struct pfs_http_box *box)
+{
+	struct pfs_message message;
+	struct pfs_reader *reader = pfs_reader_open(box->path, &message);
+	struct pfs_seen_profile *profile = reader == NULL ? NULL :
+							    pfs_profile_take(reader, &message);
+	bool is_there = profile != NULL && profile->is_there;
+	pfs_profile_free(profile);
+	pfs_reader_close(reader);
+	return is_there;
+}
+
+static bool put_document(const struct pfs_http_box *box, const struct pfs_document_options *options,
+			 FILE *to, struct pfs_message *message)
+{
+	struct pfs_heap *heap = take(box, options->with_names, message);
+	bool fine = heap != NULL && pfs_heap_write(heap, options, to, message);
+	pfs_heap_free(heap);
+	return fine;
+}
+
+/* The dialect that jeprof, google-pprof and go tool pprof read; they ask for names then. */
+PFS_HTTP_MAKES(pfs_http_heap_text)
+{
+	const struct pfs_document_options options = { .kind = PFS_DOCUMENT_TEXT };
+	(void)ask;
+	(void)status;
+	return put_document(box, &options, to, message);
+}
+
+/* With names, and whose a block is: pprof's own format, gzipped. */
+PFS_HTTP_MAKES(pfs_http_heap_proto)
+{
+	const struct pfs_document_options options = {
+		.kind = ask->as_text ? PFS_DOCUMENT_TEXT : PFS_DOCUMENT_PROTO,
+		.with_names = !ask->as_text, .of_total = ask->of_total
+	};
+	(void)status;
+	return put_document(box, &options, to, message);
+}
+
+PFS_HTTP_MAKES(pfs_http_collapsed)
+{
+	const struct pfs_document_options options = { .kind = PFS_DOCUMENT_COLLAPSED,
+						      .with_names = true,
+						      .of_total = ask->of_total };
+	(void)status;
+	return put_document(box, &options, to, message);
+}
+
+/* ---- names ---- */
+
+/* One line, and no "--" in it, which joins names of functions that are inlined. */
+static void put_name(FILE *to, const char *name)
+{
+	for (; *name != '\0'; name++) {
+		(void)fputc((unsigned char)*name < ' ' ? ' ' : *name, to);
+		if (name[0] == '-' && name[1] == '-')
+			(void)fputc(' ', to);
+	}
+}
+
+static void put_names(FILE *to, const struct pfs_heap *heap, uint32_t location)
+{
+	char text[NAME_BYTES];
+	uint32_t lines = heap->locations[location].line_count;
+	/* The outermost first, as jeprof has inlined functions. */
+	for (uint32_t i = lines == 0 ? 1 : lines; i-- > 0;) {
+		put_name(to, pfs_heap_frame_name(heap, location, i, text, sizeof(text)));
+		(void)fputs(i > 0 ? "--" : "", to);
+	}
+}
+
+static int by_pc(const void *one, const void *other, void *opaque)
+{
+	const struct pfs_heap *heap = opaque;
+	uint64_t a = heap->locations[*(const uint32_t *)one].pc;
+	uint64_t b = heap->locations[*(const uint32_t *)other].pc;
+	return a < b ? -1 : a > b;
+}
+
+/* All locations by address; to be freed. */
+static uint32_t *sorted(struct pfs_heap *heap)
+{
+	uint32_t *order = malloc((heap->location_count + 1u) * sizeof(*order));
+	for (uint32_t i = 0; order != NULL && i < heap->location_count; i++)
+		order[i] = i;
+	if (order != NULL)
+		qsort_r(order, heap->location_count, sizeof(*order), by_pc, heap);
+	return order;
+}
+
+static uint32_t find_at(const struct pfs_heap *heap, const uint32_t *order, uint64_t pc)
+{
+	uint32_t low = 0, high = heap->location_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (heap->locations[order[middle]].pc < pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < heap->location_count && heap->locations[order[low]].pc == pc ?
+		       order[low] : PFS_HEAP_NONE;
+}
+
+/* A call is asked for by an address in it; by where it returns to, as google-pprof does; or, of the
+ * innermost one, a byte before what the document says, as go tool pprof does. */
+static uint32_t find(const struct pfs_heap *heap, const uint32_t *order, uint64_t pc)
+{
+	uint32_t found = find_at(heap, order, pc);
+	if (found == PFS_HEAP_NONE)
+		found = find_at(heap, order, pc + 1);
+	return found != PFS_HEAP_NONE ? found : find_at(heap, order, pc - 1);
+}
+
+/* "0x12+0x34": a line "address name" for each, as it was said. */
+static bool answer_all(const struct pfs_http_ask *ask, struct pfs_heap *heap, FILE *to)
+{
+	uint32_t *order = sorted(heap);
+	const char *at = ask->body;
+	while (order != NULL && *at != '\0') {
+		char *end;
+		uint64_t pc = strtoull(at, &end, 16);
+		if (*at != '0' || at[1] != 'x' || end <= at + 2) {
+			at++; /* between two addresses; no more is asked of what that is */
+			continue;
+		}
+		uint32_t location = find(heap, order, pc);
+		(void)fprintf(to, "%.*s\t", (int)(end - at < 18 ? end - at : 18), at);
+		if (location == PFS_HEAP_NONE)
+			(void)fprintf(to, "%.*s", (int)(end - at < 18 ? end - at : 18), at);
+		else
+			put_names(to, heap, location);
+		(void)fputc('\n', to);
+		at = end;
+	}
+	bool fine = order != NULL;
+	free(order);
+	return fine;
+}
+
+PFS_HTTP_MAKES(pfs_http_symbols)
+{
+	(void)status;
+	if (ask->body == NULL)
+		return fputs("num_symbols: 1\n", to) >= 0;
+	struct pfs_heap *heap = take(box, true, message);
+	bool fine = heap != NULL && answer_all(ask, heap, to);
+	pfs_heap_free(heap);
+	return fine;
+}
+
+/* The program, and what it was started with; a box does not say where arguments ended. */
+PFS_HTTP_MAKES(pfs_http_cmdline)
+{
+	(void)ask;
+	(void)status;
+	struct pfs_reader *reader = pfs_reader_open(box->path, message);
+	if (reader == NULL)
+		return false;
+	const struct pfs_box_info *info = pfs_reader_info(reader);
+	(void)fprintf(to, "%s", info->program[0] != '\0' ? info->program : "?");
+	(void)fputc('\0', to);
+	(void)fputs(info->command, to);
+	pfs_reader_close(reader);
+	return true;
+}
+
+/* ---- a picture ---- */
+
+PFS_HTTP_MAKES(pfs_http_flame)
+{
+	const struct pfs_flame_options options = { .as_page = true, .of_total = ask->of_total };
+	(void)status;
+	struct pfs_heap *heap = take(box, true, message);
+	bool fine = heap != NULL && pfs_flame_write(heap, &options, to, message);
+	pfs_heap_free(heap);
+	return fine;
+}

@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+"""profile_served.py - heap profiles as pfs-mem serve gives them: the same documents that pfs-mem
+pprof writes; read from afar by the tools they are made for, which have no file of the program.
+
+usage: profile_served.py PART PFS_MEM MADE
+MADE: profile_made. Exit 0: all as expected. 1: something was not. 77: a tool is missing, which is
+named.
+"""
+
+import http.client
+import os
+import re
+import subprocess
+import sys
+
+from profile_test import (Bench, FAULTS, expect, go_pprof, need, read_proto, skip,
+                          sums_of_lines)
+
+ROOT = "/boxes/1-1/"
+
+
+class Served:
+    """The box of profile_made, and a server of it."""
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.box, self.objects, self.bytes = bench.box("1-1.box")
+        self.process = subprocess.Popen(
+            [bench.tool, "serve", "--http", "127.0.0.1:0", self.box], stderr=subprocess.PIPE,
+            text=True, env={**os.environ, "PFS_MEM_DIR": bench.folder})
+        self.port = int(self.process.stderr.readline().rsplit(":", 1)[1].rstrip("/\n"))
+
+    def ask(self, path, method="GET", body=None):
+        """status, headers, bytes"""
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        client.request(method, path, body)
+        answer = client.getresponse()
+        found = answer.status, dict(answer.getheaders()), answer.read()
+        client.close()
+        return found
+
+    def get(self, path):
+        status, _, text = self.ask(path)
+        expect(status == 200, f"{path}: {status}: {text[:200]}")
+        return text
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def close(self):
+        self.process.terminate()
+        expect(self.process.wait(timeout=20) == 0, "it ends at SIGTERM")
+        expect(self.process.stderr.read() == "", "it has nothing to say")
+        self.process.stderr.close()
+
+
+def documents(served):
+    """They are what pfs-mem pprof writes."""
+    bench = served.bench
+    for root in ("/", ROOT):
+        text = served.get(root + "pprof/heap").decode()
+        expect(text == bench.run("pprof", served.box).stdout, f"{root}pprof/heap: {text[:300]}")
+        head, rows = sums_of_lines(text)
+        expect(head[:2] == [served.objects, served.bytes] and rows == head, f"{head}")
+        expect(served.get(root + "debug/pprof/heap?debug=1").decode() == text, "?debug=1")
+        lines = bench.run("pprof", served.box, "--format=collapsed").stdout
+        expect(served.get(root + "pprof/collapsed").decode() == lines, "collapsed")
+        with open(bench.path("served"), "wb") as file:
+            file.write(served.get(root + "debug/pprof/heap"))
+        proto = read_proto(bench.path("served"))
+        expect(sum(one[1][3] for one in proto["samples"]) == served.bytes, "proto")
+        expect(any(line[0] == "planted_leak" for one in proto["samples"] for place in one[0]
+                   for line in place), "proto has names")
+        expect(served.get(root + "pprof/cmdline").split(b"\0")[0].decode() == bench.program,
+               "cmdline")
+        status, headers, page = served.ask(root + "flame")
+        expect(status == 200 and b"planted_leak" in page, "flame")
+        expect("sandbox allow-scripts;" in headers["Content-Security-Policy"], f"{headers}")
+    with open(bench.path("total"), "wb") as file:
+        file.write(served.get(ROOT + "debug/pprof/heap?total=1"))
+    expect(read_proto(bench.path("total"))["default"] == "alloc_space", "?total=1")
+    page = served.get("/").decode()
+    expect(f'src="{ROOT}flame"' in page, "the page has the flame graph")
+    numbers = dict(re.findall(r"^pfs_memory_profile_(\w+)\{.*\} (\d+)$",
+                              served.get("/metrics").decode(), re.M))
+    expect(numbers["interval_bytes"] == "4096" and int(numbers["samples"]) > 100 and
+           abs(int(numbers["bytes"]) - served.bytes) <= 1, f"metrics: {numbers}")
+
+
+def symbols(served):
+    """GET, HEAD, POST; addresses as each tool asks for them, and such as are none."""
+    for root in ("/pprof/", ROOT + "pprof/", "/debug/pprof/"):
+        expect(served.get(root + "symbol") == b"num_symbols: 1\n", "GET")
+        status, _, text = served.ask(root + "symbol", "HEAD")
+        expect((status, text) == (200, b""), f"HEAD: {status}")
+    text = served.get("/pprof/heap").decode()
+    stacks = re.findall(r"@((?: 0x[0-9a-f]+)+)$", text, re.M)
+    leaves = {stack.split()[0] for stack in stacks}
+    asked = "+".join(leaves)
+    status, _, answer = served.ask("/pprof/symbol", "POST", asked)
+    lines = dict(line.split("\t") for line in answer.decode().splitlines())
+    expect(status == 200 and set(lines) == leaves, f"{lines}")
+    expect("planted_leak" in lines.values(), f"{lines}")
+    for step in (1, -1):
+        moved = "+".join(hex(int(one, 16) + step) for one in leaves)
+        named = served.ask("/pprof/symbol", "POST", moved)[2].decode()
+        expect("\tplanted_leak\n" in named, f"{step}: {named}")
+    caller = hex(int(stacks[0].split()[1], 16) - 1)
+    expect("[unknown]" not in served.ask("/pprof/symbol", "POST", caller)[2].decode(), "a caller")
+    for odd in ("0x12", "0x", "x", "0x+", "0xg", "0xffffffffffffffffffff", "<b>+0x1", "0x1\n0x2", "-0x5"):
+        status, _, answer = served.ask("/pprof/symbol", "POST", odd)
+        expect(status == 200 and all(re.fullmatch(rb"0x[0-9a-f]+\t0x[0-9a-f]+", line)
+                                     for line in answer.splitlines()), f"{odd}: {answer}")
+    status, headers, _ = served.ask("/pprof/symbol", "PUT", "0x1")
+    expect((status, headers["Allow"]) == (405, "GET, HEAD, POST"), f"{status}")
+    client = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+    client.putrequest("POST", "/pprof/symbol")
+    client.putheader("Content-Length", str(2 << 20))
+    client.endheaders()
+    expect(client.getresponse().status == 413, "too much")
+    client.close()
+
+
+def hidden(bench, *words):
+    """In a place where the program's file is an empty one; None: there is no such place here."""
+    script = f'mount --bind /dev/null {bench.program} && exec "$@"'
+    place = ["unshare", "-rm", "sh", "-c", script, "sh"]
+    if subprocess.run([*place, "true"], capture_output=True, check=False).returncode != 0:
+        return None
+    return bench.foreign(*place, *words)
+
+
+def remote(served):
+    """jeprof, google-pprof, go tool pprof, without the program's file."""
+    bench, went = served.bench, []
+    for tool in ("jeprof", "google-pprof"):
+        need(tool)
+        text = hidden(bench, tool, "--text", "--inuse_objects", served.url(ROOT + "pprof/heap"))
+        if text is None:
+            skip("no unshare that may mount")
+        expect(f"Total: {served.objects} objects" in text, f"{tool}: {text}")
+        for name in ("planted_leak", "planted_tiny", "deep"):
+            expect(name in text, f"{tool}: no {name}: {text}")
+        went.append(tool)
+    pprof = go_pprof()
+    if pprof is None:
+        skip(f"no go, and no PFS_GO_PPROF; {' and '.join(went)} read it")
+    for path, words in (("pprof/heap", ["-symbolize=remote"]), ("debug/pprof/heap", [])):
+        text = hidden(bench, *pprof, "-top", "-unit=B", "-nodefraction=0", *words,
+                      served.url(ROOT + path))
+        of = re.search(r"100% of (\d+)", text)
+        expect(of and int(of.group(1)) == served.bytes, f"{path}: {text}")
+        expect("planted_leak" in text, f"{path}: {text}")
+
+
+PARTS = {one.__name__: one for one in (documents, symbols, remote)}
+
+
+def main():
+    name, tool, made = sys.argv[1:]
+    bench = Bench(tool, made)
+    served = Served(bench)
+    try:
+        PARTS[name](served)
+    finally:
+        served.close()
+        bench.close()
+    return bool(FAULTS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
