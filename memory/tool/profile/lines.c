@@ -21,6 +21,13 @@ struct range {
 	Dwarf_Off unit;
 };
 
+/* A symbol of code, and what it covers. */
+struct function {
+	GElf_Addr begin, end;
+	const char *name;
+	uint8_t binding;
+};
+
 struct pfs_lines {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
@@ -28,7 +35,9 @@ struct pfs_lines {
 	uint64_t low, high;   /* the file's addresses, of whole pages */
 	struct range *ranges; /* of units, sorted; when they are needed */
 	uint32_t range_count, range_room;
-	bool has_ranges;
+	struct function *functions; /* sorted; when they are needed */
+	uint32_t function_count;
+	bool has_ranges, has_functions;
 };
 
 /* ---- a file ---- */
@@ -85,6 +94,7 @@ void pfs_lines_close(struct pfs_lines *self)
 		return;
 	dwfl_end(self->dwfl);
 	free(self->ranges);
+	free(self->functions);
 	free(self);
 }
 
@@ -325,6 +335,87 @@ static void give_functions(struct giving *giving, Dwarf_Die *unit, Dwarf_Addr ad
 	free(inner);
 }
 
+/* ---- symbols, where there is no debug information ---- */
+
+#define SIZELESS_MAX 4096u /* so much at most is a symbol of that says no size */
+#define NESTED_MAX 16u     /* symbols that begin behind the one that an address is of */
+
+static uint8_t rank_of(const struct function *function)
+{
+	return function->binding == STB_GLOBAL ? 2 : function->binding == STB_WEAK ? 1 : 0;
+}
+
+/* Of those with one beginning the narrowest, and best known, comes last: it is met first. */
+static int by_place(const void *one, const void *other)
+{
+	const struct function *a = one, *b = other;
+	if (a->begin != b->begin)
+		return a->begin < b->begin ? -1 : 1;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	if (rank_of(a) != rank_of(b))
+		return rank_of(a) < rank_of(b) ? -1 : 1;
+	return strcmp(b->name, a->name);
+}
+
+static bool is_code(const struct pfs_lines *self, int i, struct function *function)
+{
+	GElf_Sym symbol;
+	GElf_Word section;
+	function->name = dwfl_module_getsym_info(self->module, i, &symbol, &function->begin,
+						 &section, NULL, NULL);
+	int type = GELF_ST_TYPE(symbol.st_info);
+	function->end = function->begin + symbol.st_size;
+	function->binding = GELF_ST_BIND(symbol.st_info);
+	return function->name != NULL && function->name[0] != '\0' && section != SHN_UNDEF &&
+	       section != SHN_ABS &&
+	       (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
+}
+
+/* Once: libdwfl looks through all symbols for each address. */
+static void read_functions(struct pfs_lines *self)
+{
+	int count = dwfl_module_getsymtab(self->module);
+	self->has_functions = true;
+	if (count <= 0)
+		return;
+	self->functions = calloc((size_t)count, sizeof(*self->functions));
+	for (int i = 1; self->functions != NULL && i < count; i++)
+		if (is_code(self, i, &self->functions[self->function_count]))
+			self->function_count++;
+	if (self->function_count == 0)
+		return;
+	qsort(self->functions, self->function_count, sizeof(*self->functions), by_place);
+	/* Without a size: up to what comes next. */
+	for (uint32_t i = self->function_count; i-- > 0;) {
+		struct function *at = &self->functions[i];
+		GElf_Addr next = i + 1 < self->function_count ? at[1].begin :
+								at->begin + SIZELESS_MAX;
+		if (at->end == at->begin)
+			at->end = next - at->begin < SIZELESS_MAX ? next :
+								    at->begin + SIZELESS_MAX;
+	}
+}
+
+/* NULL: none. */
+static const char *symbol_at(struct pfs_lines *self, GElf_Addr address)
+{
+	if (!self->has_functions)
+		read_functions(self);
+	uint32_t low = 0, high = self->function_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (self->functions[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (uint32_t tried = 0; tried < NESTED_MAX && low > 0; tried++)
+		if (address < self->functions[--low].end)
+			return self->functions[low].name;
+	return NULL;
+}
+
 void pfs_lines_of(struct pfs_lines *self, const struct pfs_mapped *mapped, uint64_t pc,
 		  void (*take)(void *opaque, const char *function, const char *file,
 			       uint32_t line),
@@ -342,10 +433,7 @@ void pfs_lines_of(struct pfs_lines *self, const struct pfs_mapped *mapped, uint6
 		give_functions(&giving, &unit, address - bias);
 	if (giving.given != 0)
 		return;
-	GElf_Off offset;
-	GElf_Sym symbol;
-	const char *name =
-		dwfl_module_addrinfo(self->module, address, &offset, &symbol, NULL, NULL, NULL);
-	if (name != NULL && name[0] != '\0')
+	const char *name = symbol_at(self, address);
+	if (name != NULL)
 		take(opaque, name, NULL, 0);
 }
