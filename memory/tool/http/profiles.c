@@ -19,22 +19,6 @@
 
 /* ---- the profile ---- */
 
-static struct pfs_heap *take(const struct pfs_http_box *box, bool with_names,
-			     struct pfs_message *message)
-{
-	struct pfs_symbols_report report;
-	struct pfs_reader *reader = pfs_reader_open(box->path, message);
-	struct pfs_heap *heap = reader == NULL ? NULL : pfs_heap_of_box(reader, message);
-	pfs_reader_close(reader);
-	if (heap == NULL)
-		return NULL;
-	pfs_heap_look_up(heap, with_names, &report);
-	if (pfs_heap_is_whole(heap, message))
-		return heap;
-	pfs_heap_free(heap);
-	return NULL;
-}
-
 bool pfs_http_has_profile(const struct pfs_http_box *box)
 {
 	struct pfs_message message;
@@ -47,10 +31,29 @@ bool pfs_http_has_profile(const struct pfs_http_box *box)
 	return is_there;
 }
 
-static bool put_document(const struct pfs_http_box *box, const struct pfs_document_options *options,
-			 FILE *to, struct pfs_message *message)
+static struct pfs_heap *take(const struct pfs_http_box *box, bool with_names, unsigned *status,
+			     struct pfs_message *message)
 {
-	struct pfs_heap *heap = take(box, options->with_names, message);
+	struct pfs_symbols_report report;
+	struct pfs_reader *reader = pfs_reader_open(box->path, message);
+	struct pfs_heap *heap = reader == NULL ? NULL : pfs_heap_of_box(reader, message);
+	pfs_reader_close(reader);
+	if (heap == NULL) {
+		if (reader != NULL && !pfs_http_has_profile(box))
+			*status = MHD_HTTP_NOT_FOUND;
+		return NULL;
+	}
+	pfs_heap_look_up(heap, with_names, &report);
+	if (pfs_heap_is_whole(heap, message))
+		return heap;
+	pfs_heap_free(heap);
+	return NULL;
+}
+
+static bool put_document(const struct pfs_http_box *box, const struct pfs_document_options *options,
+			 FILE *to, unsigned *status, struct pfs_message *message)
+{
+	struct pfs_heap *heap = take(box, options->with_names, status, message);
 	bool fine = heap != NULL && pfs_heap_write(heap, options, to, message);
 	pfs_heap_free(heap);
 	return fine;
@@ -61,8 +64,7 @@ PFS_HTTP_MAKES(pfs_http_heap_text)
 {
 	const struct pfs_document_options options = { .kind = PFS_DOCUMENT_TEXT };
 	(void)ask;
-	(void)status;
-	return put_document(box, &options, to, message);
+	return put_document(box, &options, to, status, message);
 }
 
 /* With names, and whose a block is: pprof's own format, gzipped. */
@@ -72,8 +74,7 @@ PFS_HTTP_MAKES(pfs_http_heap_proto)
 		.kind = ask->as_text ? PFS_DOCUMENT_TEXT : PFS_DOCUMENT_PROTO,
 		.with_names = !ask->as_text, .of_total = ask->of_total
 	};
-	(void)status;
-	return put_document(box, &options, to, message);
+	return put_document(box, &options, to, status, message);
 }
 
 PFS_HTTP_MAKES(pfs_http_collapsed)
@@ -81,8 +82,7 @@ PFS_HTTP_MAKES(pfs_http_collapsed)
 	const struct pfs_document_options options = { .kind = PFS_DOCUMENT_COLLAPSED,
 						      .with_names = true,
 						      .of_total = ask->of_total };
-	(void)status;
-	return put_document(box, &options, to, message);
+	return put_document(box, &options, to, status, message);
 }
 
 /* ---- names ---- */
@@ -179,10 +179,9 @@ static bool answer_all(const struct pfs_http_ask *ask, struct pfs_heap *heap, FI
 
 PFS_HTTP_MAKES(pfs_http_symbols)
 {
-	(void)status;
 	if (ask->body == NULL)
 		return fputs("num_symbols: 1\n", to) >= 0;
-	struct pfs_heap *heap = take(box, true, message);
+	struct pfs_heap *heap = take(box, true, status, message);
 	bool fine = heap != NULL && answer_all(ask, heap, to);
 	pfs_heap_free(heap);
 	return fine;
@@ -209,8 +208,7 @@ PFS_HTTP_MAKES(pfs_http_cmdline)
 PFS_HTTP_MAKES(pfs_http_flame)
 {
 	const struct pfs_flame_options options = { .as_page = true, .of_total = ask->of_total };
-	(void)status;
-	struct pfs_heap *heap = take(box, true, message);
+	struct pfs_heap *heap = take(box, true, status, message);
 	bool fine = heap != NULL && pfs_flame_write(heap, &options, to, message);
 	pfs_heap_free(heap);
 	return fine;

@@ -26,8 +26,7 @@ USER = "it's<script>alert(1)</script>&$HOME`id`"
 EVENT = "memory/\"q\"\\back/<b>"
 TOKEN = "a-token.of_24~characters"
 PATHS = ("/", "/page.css", "/page.js", "/live.js", "/metrics", "/api/boxes", "/api/tables",
-         "/api/tables/memory_os", "/api/history", "/flame", "/pprof/heap", "/pprof/symbol",
-         "/pprof/cmdline", "/pprof/collapsed")
+         "/api/tables/memory_os", "/api/history", "/pprof/symbol", "/pprof/cmdline")
 SAMPLE = re.compile(r'([a-z_]+)\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)*)\} (-?\d+)$')
 
 
@@ -235,6 +234,14 @@ class Answers(Served):
                          {(): int(second.target)})
         dead = self.get(f"/metrics?target={self.live.target}")
         self.assertEqual(self.samples(dead)["pfs_memory_box_living"], {(): 0})
+
+    def test_no_profile(self):
+        """A program without a heap profile is told of as one."""
+        self.serve("all")
+        for path in ("/flame", "/pprof/heap", "/debug/pprof/heap", "/pprof/collapsed"):
+            self.line(self.ask(path), 404, "profile")
+        self.line(self.ask("/pprof/symbol", "POST", "0x12"), 404, "profile")
+        self.assertNotIn("<iframe", self.get("/"))
 
     def test_named(self):
         """Only what was named is served."""
