@@ -107,7 +107,8 @@ def symbols(served):
         expect("\tplanted_leak\n" in named, f"{step}: {named}")
     caller = hex(int(stacks[0].split()[1], 16) - 1)
     expect("[unknown]" not in served.ask("/pprof/symbol", "POST", caller)[2].decode(), "a caller")
-    for odd in ("0x12", "0x", "x", "0x+", "0xg", "0xffffffffffffffffffff", "<b>+0x1", "0x1\n0x2", "-0x5"):
+    for odd in ("0x12", "0x", "x", "0x+", "0xg", "0xffffffffffffffffffff", "<b>+0x1", "0x1\n0x2",
+                "-0x5"):
         status, _, answer = served.ask("/pprof/symbol", "POST", odd)
         expect(status == 200 and all(re.fullmatch(rb"0x[0-9a-f]+\t0x[0-9a-f]+", line)
                                      for line in answer.splitlines()), f"{odd}: {answer}")
