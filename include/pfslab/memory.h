@@ -41,6 +41,7 @@ struct pfs_memory_config {
 	uint32_t threads_max;      /* at once; 1 .. 65536 */
 	uint32_t accounts_max;     /* and so many users, and hosts; 0 .. 65536 */
 	uint32_t cells_max;        /* a thread's or an account's share of an instrument, each */
+	uint32_t trace_owners_max; /* of a memory trace (memory_trace.h); 0 .. 256 */
 	uint32_t tick_ms;          /* 0: no ticks but by pfs_memory_tick */
 	bool keep;                 /* the box stays when the books are closed */
 	bool is_private;           /* no file: nobody else reads it */

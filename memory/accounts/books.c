@@ -140,6 +140,7 @@ void pfs_memory_config_init(struct pfs_memory_config *config)
 		.rule = "exact", .instruments_max = 250, .threads_max = 16384,
 		.accounts_max = 4096, .cells_max = 262144, .tick_ms = 1000,
 		.stacks_max = 16384, .contexts_max = 32768, .samples_max = 65536,
+		.trace_owners_max = PFS_BOX_OWNERS_MAX,
 	};
 }
 
@@ -173,6 +174,10 @@ static enum pfs_status check(const struct pfs_memory_config *config, struct pfs_
 				       "stacks_max is %u, contexts_max %u, samples_max %u: 1 .. %u",
 				       config->stacks_max, config->contexts_max,
 				       config->samples_max, PFS_PROFILE_RECORDS_MOST);
+	if (config->trace_owners_max > PFS_BOX_OWNERS_MAX)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "trace_owners_max is %u: at most %u",
+				       config->trace_owners_max, PFS_BOX_OWNERS_MAX);
 	if (!config->is_private && getauxval(AT_SECURE) != 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "a set-uid program has no box: its memory is not yours");
@@ -195,7 +200,7 @@ static uint32_t row_bases_of(const struct pfs_memory_config *config)
 #define CONTEXT_PAGE_RECORDS 124u
 #define SAMPLE_PAGE_RECORDS 63u
 
-#define WANTS 14u
+#define WANTS 15u
 
 /* Those without records are left out. */
 static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_config *config)
@@ -225,6 +230,8 @@ static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_c
 		  config->cells_max + PFS_CELL_PAGE_RECORDS, 0 },
 		{ PFS_BOX_ROW_BASES, sizeof(struct pfs_box_row_base), row_bases_of(config), 0 },
 		{ PFS_BOX_MAPPERS, sizeof(struct pfs_box_mapper), PFS_BOX_MAPPERS_MAX, 0 },
+		{ PFS_BOX_OWNERS, sizeof(struct pfs_box_owner),
+		  at_least_one(config->trace_owners_max), 16 },
 	};
 	for (uint32_t i = 0; i < WANTS; i++)
 		if (each[i].records != 0)
@@ -273,6 +280,7 @@ static enum pfs_status make_shelves(struct pfs_books *self,
 		{ PFS_BOX_USERS, config->accounts_max },
 		{ PFS_BOX_HOSTS, config->accounts_max },
 		{ PFS_BOX_CELLS, config->cells_max },
+		{ PFS_BOX_OWNERS, config->trace_owners_max },
 		{ PFS_BOX_STACKS, config->stacks_max },
 		{ PFS_BOX_CONTEXTS, config->contexts_max },
 		{ PFS_BOX_SAMPLES, config->samples_max },
@@ -385,6 +393,7 @@ void pfs_memory_close(struct pfs_books *memory)
 		}
 	}
 	tdestroy(memory->instruments, free_named);
+	pfs_owners_forget(memory);
 	while (memory->threads != NULL) {
 		struct pfs_memory_thread *thread = memory->threads;
 		memory->threads = thread->next;

@@ -43,6 +43,7 @@ enum pfs_shelves {
 	PFS_SHELF_USERS,
 	PFS_SHELF_HOSTS,
 	PFS_SHELF_CELLS,
+	PFS_SHELF_OWNERS, /* of a memory trace */
 	PFS_SHELF_STACKS, /* this and the next two, in this order: where there is a profile */
 	PFS_SHELF_CONTEXTS,
 	PFS_SHELF_SAMPLES,
@@ -95,6 +96,7 @@ struct pfs_books {
 	struct pfs_party *lists[PFS_PARTY_KINDS];
 	struct pfs_party **by_reference[PFS_PARTY_KINDS]; /* [accounts_max + 1] */
 	void *instruments;               /* a tree of struct pfs_named */
+	struct pfs_owner *owners;  /* of a memory trace, all; the newest first */
 	struct pfs_memory_thread *threads;
 	uint64_t last_thread_id;
 	uint64_t private_bytes;
@@ -215,6 +217,11 @@ void pfs_marks_add(struct pfs_books *self, struct pfs_cell *to, struct pfs_cell 
 
 /* A tick: estimates of all parties until now. Under the desk. */
 void pfs_marks_tick(struct pfs_books *self);
+
+/* ---- memory trace ---- */
+
+/* The books are closed: what the process keeps of owners goes. */
+void pfs_owners_forget(struct pfs_books *self);
 
 /* ---- ticks ---- */
 void pfs_ticker_start(struct pfs_books *self);

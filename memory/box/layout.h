@@ -39,7 +39,9 @@
 #define PFS_BOX_PAGE 4096u
 #define PFS_BOX_REGIONS_MAX 24u
 #define PFS_BOX_INSTRUMENTS_MAX 1024u
+#define PFS_BOX_OWNERS_MAX 256u
 #define PFS_BOX_NAME_BYTES 128u /* of an instrument, as EVENT_NAME */
+#define PFS_BOX_OWNER_BYTES 48u
 #define PFS_BOX_USER_BYTES 64u
 #define PFS_BOX_HOST_BYTES 256u
 
@@ -59,6 +61,7 @@ enum pfs_box_kind {
 	PFS_BOX_CONTEXTS,    /* struct pfs_box_context */
 	PFS_BOX_SAMPLES,     /* struct pfs_box_sample, in the region behind the cells' */
 	PFS_BOX_MAPPERS,     /* struct pfs_box_mapper; the first without a name is the end */
+	PFS_BOX_OWNERS,      /* struct pfs_box_owner */
 	PFS_BOX_KINDS
 };
 
@@ -147,7 +150,7 @@ struct pfs_box_head {
 	uint32_t instruments_max; /* columns of PFS_BOX_ROW_BASES */
 	uint32_t tick_ms;         /* 0: no ticks */
 	uint32_t profile_lg;      /* mean bytes between samples are 2 to it; 0: no profile */
-	uint32_t spare;
+	_Atomic(uint32_t) owners_lost; /* owners of a memory trace that found no record */
 	_Atomic(uint64_t) ticks;  /* release, when a tick is written */
 	_Atomic(uint64_t) end_realtime_ns; /* of a clean end */
 	_Atomic(uint64_t) moves;  /* odd while sums move between cells of different accounts */
@@ -167,6 +170,8 @@ struct pfs_box_control {
 	_Atomic(uint32_t) spare[8];
 	_Atomic(uint8_t) enabled[PFS_BOX_INSTRUMENTS_MAX]; /* by number; bit 0 */
 	_Atomic(uint64_t) truncate_realtime_ns[PFS_TABLES];
+	/* By number: a limit plus 1; 0: as the owner's record says. */
+	_Atomic(uint64_t) owner_limits[PFS_BOX_OWNERS_MAX];
 };
 _Static_assert(sizeof(struct pfs_box_control) <= PFS_BOX_PAGE, "the control area is one page");
 
@@ -320,6 +325,30 @@ struct pfs_box_mapper {
 	uint64_t spare[5];
 };
 _Static_assert(sizeof(struct pfs_box_mapper) == 192, "whole lines");
+
+/*
+ * An owner of a memory trace: named, in a tree, registered once; stays. Its parent has a lower
+ * number. Bytes; where no add is under way, sum is own and the sums of all children, and reserved
+ * is sum. A program that was killed in the middle of an add leaves as much of a difference.
+ */
+#define PFS_BOX_OWNER_DEPTH 16u
+#define PFS_BOX_OWNER_MOST (UINT64_C(1) << 62)
+struct pfs_box_owner {
+	alignas(PFS_LINE) _Atomic(uint64_t) reserved; /* sum, and adds on their way */
+	_Atomic(uint64_t) own;
+	_Atomic(uint64_t) sum;     /* never above a limit that refuses */
+	_Atomic(uint64_t) high;    /* the most that sum ever was */
+	_Atomic(uint64_t) limit;   /* PFS_BOX_OWNER_MOST: none. control.owner_limits is before it */
+	_Atomic(uint64_t) refused; /* adds, by this limit */
+	_Atomic(uint32_t) action;  /* enum pfs_owner_action: refuse, call, report */
+	uint32_t parent;           /* reference; 0: none */
+	_Atomic(uint64_t) over;    /* adds that were only reported */
+	/* Seldom written. */
+	_Atomic(uint64_t) bad;     /* guards that were used a second time */
+	uint64_t spare;
+	char name[PFS_BOX_OWNER_BYTES]; /* ended by 0 */
+};
+_Static_assert(sizeof(struct pfs_box_owner) == 128, "two lines");
 
 /* What a TRUNCATE of table t found in a cell: current then. Readers write it, and read it. */
 struct pfs_box_cell_base {

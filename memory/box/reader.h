@@ -115,6 +115,17 @@ struct pfs_seen_account {
 	char host_name[PFS_BOX_HOST_BYTES];
 };
 
+/* An owner of a memory trace. */
+struct pfs_seen_owner {
+	uint32_t number;
+	uint32_t parent;        /* index, below its own; PFS_NONE: at the top */
+	uint32_t action;        /* 0 refuse, 1 call, 2 report */
+	uint64_t own_bytes, sum_bytes, high_bytes;
+	uint64_t limit_bytes;   /* UINT64_MAX: none */
+	uint64_t refused, over, bad;
+	char name[PFS_BOX_OWNER_BYTES];
+};
+
 /* A row of one of the five tables; the columns in the order of MySQL's. */
 struct pfs_row {
 	enum pfs_box_table table;
@@ -148,6 +159,9 @@ struct pfs_snapshot {
 	uint64_t own_realtime_ns;   /* and when */
 	struct pfs_box_mapper *mappers;
 	uint32_t mapper_count;
+	struct pfs_seen_owner *owners; /* by their numbers: parents first */
+	uint32_t owner_count;
+	uint64_t owners_lost;
 	struct pfs_box_tick *ticks; /* the oldest first; only with PFS_SNAPSHOT_TICKS */
 	uint32_t tick_count;
 	struct pfs_box_module *modules; /* with PFS_SNAPSHOT_MODULES */
@@ -198,6 +212,11 @@ bool pfs_reader_truncate(struct pfs_reader *self, enum pfs_box_table table,
  * of struct pfs_seen_instrument. */
 bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
 		       struct pfs_message *message);
+
+/* pfs_reader_limit - a limit for an owner, instead of its own; UINT64_MAX: none. number: that of
+ * struct pfs_seen_owner. */
+bool pfs_reader_limit(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,
+		      struct pfs_message *message);
 
 /*
  * pfs_box_row_number - where the base of a row stands in PFS_BOX_ROW_BASES: the threads' records

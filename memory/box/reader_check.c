@@ -88,6 +88,24 @@ static bool check_ticks(const struct pfs_snapshot *snapshot, struct pfs_message 
 	return true;
 }
 
+/* Records that make no sense were left out, and counted. */
+static bool check_owners(const struct pfs_snapshot *snapshot, struct pfs_message *message)
+{
+	for (uint32_t i = 0; i < snapshot->owner_count; i++) {
+		const struct pfs_seen_owner *one = &snapshot->owners[i];
+		if ((int64_t)one->own_bytes < 0 || (int64_t)one->sum_bytes < 0)
+			return pfs_refuse(message, "owner '%.60s' is below zero: %" PRId64
+					  " bytes, %" PRId64 " with all below it", one->name,
+					  (int64_t)one->own_bytes, (int64_t)one->sum_bytes);
+		for (uint32_t j = 0; j < i; j++)
+			if (one->parent == snapshot->owners[j].parent &&
+			    strcmp(one->name, snapshot->owners[j].name) == 0)
+				return pfs_refuse(message, "owner '%.60s' is there twice",
+						  one->name);
+	}
+	return true;
+}
+
 /* Whatever it names is there. */
 static bool check_profile(struct pfs_reader *self, struct pfs_message *message)
 {
@@ -112,7 +130,8 @@ bool pfs_reader_check(struct pfs_reader *self, struct pfs_message *message)
 		fine = pfs_refuse(&why, "%" PRIu64 " records make no sense; the first: %.150s",
 				  snapshot->damaged, snapshot->damage.text);
 	fine = fine && check_names(snapshot, &why) && check_ticks(snapshot, &why) &&
-	       check_rows(snapshot, &why) && check_profile(self, &why);
+	       check_owners(snapshot, &why) && check_rows(snapshot, &why) &&
+	       check_profile(self, &why);
 	if (!fine)
 		(void)pfs_refuse(message, "'%.90s': %.150s", self->info.path, why.text);
 	pfs_snapshot_free(snapshot);

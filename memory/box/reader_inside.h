@@ -199,6 +199,7 @@ bool pfs_take_people(struct pfs_taking *take);
 bool pfs_take_instruments(struct pfs_taking *take);
 bool pfs_take_ticks(const struct pfs_reader *reader, struct pfs_snapshot *snapshot, bool all);
 bool pfs_take_mappers(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
+bool pfs_take_owners(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 bool pfs_take_modules(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 /* Whoever ended since is not there; and references become indices. */
 void pfs_keep_living(struct pfs_taking *take);

@@ -29,6 +29,7 @@ static const uint32_t record_bytes[PFS_KINDS] = {
 	[PFS_BOX_CONTEXTS] = sizeof(struct pfs_box_context),
 	[PFS_BOX_SAMPLES] = sizeof(struct pfs_box_sample),
 	[PFS_BOX_MAPPERS] = sizeof(struct pfs_box_mapper),
+	[PFS_BOX_OWNERS] = sizeof(struct pfs_box_owner),
 };
 
 static bool is_array(uint32_t kind)

@@ -86,6 +86,22 @@ bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
 	return true;
 }
 
+bool pfs_reader_limit(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,
+		      struct pfs_message *message)
+{
+	struct writer writer;
+	if (number >= PFS_BOX_OWNERS_MAX || number >= pfs_reader_records(self, PFS_BOX_OWNERS))
+		return pfs_refuse(message, "there is no owner %u in '%.150s'", number,
+				  self->info.path);
+	if (!open_writer(&writer, self, message))
+		return false;
+	/* relaxed: adds look at it, each. */
+	pfs_store_relaxed(&writer.control->owner_limits[number],
+			  limit_bytes != UINT64_MAX ? limit_bytes + 1 : UINT64_MAX);
+	close_writer(&writer);
+	return true;
+}
+
 bool pfs_profile_switch(struct pfs_reader *self, bool active, unsigned lg,
 			struct pfs_message *message)
 {

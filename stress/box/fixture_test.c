@@ -80,6 +80,7 @@ static uint64_t plan(struct pfs_box_head *head, const struct pfs_made_sizes *siz
 	at = add_region(head, PFS_BOX_ROW_BASES, at, sizeof(struct pfs_box_row_base), rows, 0);
 	at = add_region(head, PFS_BOX_MAPPERS, at, sizeof(struct pfs_box_mapper),
 			PFS_BOX_MAPPERS_MAX, 0);
+	at = add_region(head, PFS_BOX_OWNERS, at, sizeof(struct pfs_box_owner), 64, page);
 	at = add_region(head, PFS_BOX_MODULES, at, sizeof(struct pfs_box_module), 64, 0);
 	if (sizes->profile_lg == 0)
 		return at;
@@ -371,6 +372,21 @@ void pfs_made_end_cell(struct pfs_cell *cell)
 	set(&cell->word, get(&cell->word) + PFS_CELL_ENDED - net);
 }
 
+static uint32_t made_owner(struct pfs_made_box *self, uint32_t parent, const char *name,
+			   uint64_t own, uint64_t sum)
+{
+	uint32_t reference = pfs_made_record(self, PFS_BOX_OWNERS);
+	struct pfs_box_owner *record = pfs_made_at(self, PFS_BOX_OWNERS, reference);
+	record->parent = parent;
+	set(&record->own, own);
+	set(&record->sum, sum);
+	set(&record->reserved, sum);
+	set(&record->high, sum + 1);
+	set(&record->limit, UINT64_MAX);
+	(void)snprintf(record->name, sizeof(record->name), "%s", name);
+	return pfs_made_publish(self, PFS_BOX_OWNERS, reference);
+}
+
 void pfs_made_tick(struct pfs_made_box *self, uint64_t bytes)
 {
 	uint64_t number = get(&self->head->ticks) + 1;
@@ -417,6 +433,8 @@ void pfs_made_sample(struct pfs_made_box *self, const char *path)
 	(void)pfs_made_cell_of(self, PFS_CELL_OF_USER, app, net);
 	(void)pfs_made_cell_of(self, PFS_CELL_OF_HOST, web, net);
 	(void)pfs_made_cell_of(self, PFS_CELL_OF_GLOBAL, 0, sort);
+	uint32_t cache = made_owner(self, 0, "cache", 100, 1100);
+	(void)made_owner(self, made_owner(self, cache, "blocks", 400, 1000), "index", 600, 600);
 	for (uint64_t i = 1; i <= 3; i++)
 		pfs_made_tick(self, i * 1000);
 	pfs_made_profile(self, ones[0], net);

@@ -4,9 +4,9 @@
 usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--keep FOLDER]
                              [--list] [--verbose]
 
-The allocator's are in malloc.json, the accounts' in accounts.json, the profile's in profile.json.
-Copies the sources, builds small sets of programs (tsan: race, map_probe, and those of CMAKE_SETS,
-with the files and flags that
+The allocator's are in malloc.json, the accounts' in accounts.json, the profile's in profile.json, a
+memory trace's in owners.json. Copies the sources, builds small sets of programs (tsan: race,
+map_probe, and those of CMAKE_SETS, with the files and flags that
 CMake names), runs each named test once for each mutant (it must fail, and say why: the regular
 expression `expect`) and unchanged (it must pass). A mutant whose text is not found exactly once, or
 that does not build, counts as failed: the table then no longer fits the sources.
@@ -44,7 +44,7 @@ RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact", "magazine")
 CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse"),
               "stress": ("pfs-stress", "decay_test", "reclaim_test", "stopped_test"),
               "malloc": ("malloc_search",), "accounts": ("accounts_search",),
-              "profile": ("profile_search",),
+              "profile": ("profile_search",), "owners": ("owners_search",),
               "extents": ("malloc_extents_test",)}
 TEST_SECONDS = 100
 RACE_SECONDS = 20

@@ -146,6 +146,11 @@ static bool tick_ms(const struct pfs_snapshot *snapshot, char *text)
 	return number(text, snapshot->info.tick_ms);
 }
 
+static bool owners_lost(const struct pfs_snapshot *snapshot, char *text)
+{
+	return number(text, snapshot->owners_lost);
+}
+
 static const struct variable status[] = {
 	{ "Performance_schema_accounts_lost", NULL, PFS_LOST_ACCOUNTS },
 	{ "Performance_schema_hosts_lost", NULL, PFS_LOST_HOSTS },
@@ -171,6 +176,7 @@ static const struct variable status[] = {
 	{ "Pfs_frees_from_before", NULL, PFS_LOST_FOREIGN },
 	{ "Pfs_mapped_lost", NULL, PFS_LOST_MAPPED },
 	{ "Pfs_memory_lost", NULL, PFS_LOST_MEMORY },
+	{ "Pfs_owners_lost", owners_lost, 0 },
 	{ "Pfs_rows_missed", rows_missed, 0 },
 	{ "Threads_connected", threads_connected, 0 },
 	{ "Uptime", uptime, 0 },

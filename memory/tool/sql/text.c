@@ -48,6 +48,8 @@ void pfs_sql_make_text(struct pfs_snapshot *snapshot)
 		pfs_sql_text(snapshot->instruments[i].name);
 	for (uint32_t i = 0; i < snapshot->thread_count; i++)
 		pfs_sql_text(snapshot->threads[i].name);
+	for (uint32_t i = 0; i < snapshot->owner_count; i++)
+		pfs_sql_text(snapshot->owners[i].name);
 	make_people(snapshot->accounts, snapshot->account_count);
 	make_people(snapshot->users, snapshot->user_count);
 	make_people(snapshot->hosts, snapshot->host_count);

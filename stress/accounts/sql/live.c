@@ -10,6 +10,8 @@
  *	free LIFE BLOCK
  *	claim LIFE BLOCK
  *	key INSTRUMENT                registers it
+ *	owner NAME PARENT             of a memory trace; '-': at the top. Its number, from 0
+ *	hold OWNER BYTES              an add to it; its number, from 0; 99: refused
  *	tick
  *	hammer THREADS                so many threads of user hammer allocate and free from now on
  *	fill THREADS INSTRUMENTS      so many lives, each with 64 bytes of each memory/fill/N
@@ -20,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pfslab/memory.h>
+#include <pfslab/memory_trace.h>
 
 #define LIVES_MAX 4096u
 #define BLOCKS_MAX 8192u
@@ -29,6 +31,10 @@ static struct pfs_books *books;
 static struct pfs_memory_thread *lives[LIVES_MAX];
 static void *blocks[BLOCKS_MAX];
 static unsigned life_count, block_count;
+
+static struct pfs_owner *owners[16];
+static struct pfs_owner_guard holds[64];
+static unsigned owner_count, hold_count;
 
 static const char *null_or(const char *word)
 {
@@ -90,6 +96,13 @@ static int obey(char (*word)[192], int words)
 			pfs_memory_malloc(books, lives[one], key, (size_t)atoll(word[3]));
 		return (int)block_count++;
 	}
+	if (strcmp(word[0], "owner") == 0 && words == 3 && owner_count < 16) {
+		struct pfs_owner *parent = null_or(word[2]) != NULL ? owners[two] : NULL;
+		owners[owner_count] = pfs_owner_register(books, parent, word[1]);
+		return (int)owner_count++;
+	}
+	if (strcmp(word[0], "hold") == 0 && words == 3 && hold_count < 64)
+		return pfs_owner_add(owners[one], two, &holds[hold_count]) ? (int)hold_count++ : 99;
 	if (strcmp(word[0], "hammer") == 0 && words == 2)
 		return start_hammers(one);
 	if (strcmp(word[0], "fill") == 0 && words == 3)

@@ -1,0 +1,113 @@
+/*
+ * trace.c - memory_trace: the owners of a memory trace, and their limits, which can be changed.
+ * Rows' numbers are those of the records.
+ */
+#include <string.h>
+
+#include "session.h"
+
+#define PATH_BYTES (PFS_BOX_OWNER_DEPTH * PFS_BOX_OWNER_BYTES)
+
+static uint64_t trace_limit(const struct pfs_cursor *cursor)
+{
+	const struct pfs_snapshot *snapshot = cursor->snapshot;
+	return snapshot->owner_count == 0 ?
+		       0 :
+		       (uint64_t)snapshot->owners[snapshot->owner_count - 1].number + 1;
+}
+
+static const struct pfs_seen_owner *owner_of(const struct pfs_cursor *cursor, uint64_t number)
+{
+	const struct pfs_snapshot *snapshot = cursor->snapshot;
+	for (uint32_t i = 0; i < snapshot->owner_count; i++)
+		if (snapshot->owners[i].number == number)
+			return &snapshot->owners[i];
+	return NULL;
+}
+
+static bool trace_there(struct pfs_cursor *cursor, uint64_t *row)
+{
+	return owner_of(cursor, *row) != NULL;
+}
+
+/* From the top down, with '/' between; written from its end. */
+static void result_path(const struct pfs_snapshot *snapshot, uint32_t index,
+			sqlite3_context *context)
+{
+	char path[PATH_BYTES + 1];
+	char *at = path + PATH_BYTES;
+	*at = '\0';
+	for (; index != PFS_NONE; index = snapshot->owners[index].parent) {
+		size_t length = strlen(snapshot->owners[index].name);
+		if (*at != '\0')
+			*--at = '/';
+		at -= length;
+		memcpy(at, snapshot->owners[index].name, length);
+	}
+	pfs_result_text(context, at);
+}
+
+static void result_own_limit(const struct pfs_seen_owner *one, sqlite3_context *context)
+{
+	if (one->limit_bytes != UINT64_MAX)
+		pfs_result_number(context, one->limit_bytes);
+}
+
+static void trace_value(struct pfs_cursor *cursor, int column, sqlite3_context *context)
+{
+	static const char *const actions[] = { "REFUSE", "CALL", "REPORT" };
+	const struct pfs_seen_owner *one = owner_of(cursor, cursor->row);
+	if (one == NULL)
+		return;
+	const uint64_t numbers[] = { one->own_bytes, one->sum_bytes, one->high_bytes };
+	if (column == 0)
+		pfs_result_text(context, one->name);
+	else if (column == 1 && one->parent != PFS_NONE)
+		result_path(cursor->snapshot, one->parent, context);
+	else if (column >= 2 && column <= 4)
+		pfs_result_number(context, numbers[column - 2]);
+	else if (column == 5)
+		result_own_limit(one, context);
+	else if (column == 6)
+		pfs_result_text(context, actions[one->action]);
+	else if (column > 6)
+		pfs_result_number(context, column == 7 ? one->refused :
+					   column == 8 ? one->over : one->bad);
+}
+
+/* NULL: none. */
+static bool limit_of(sqlite3_value *value, uint64_t *limit_bytes)
+{
+	*limit_bytes = UINT64_MAX;
+	if (sqlite3_value_type(value) == SQLITE_NULL)
+		return true;
+	*limit_bytes = (uint64_t)sqlite3_value_int64(value);
+	return sqlite3_value_numeric_type(value) == SQLITE_INTEGER &&
+	       sqlite3_value_int64(value) >= 0;
+}
+
+static bool trace_update(struct pfs_session *session, int64_t rowid, sqlite3_value **values,
+			 struct pfs_message *message)
+{
+	uint64_t limit_bytes;
+	for (int i = 0; i < 10; i++)
+		if (i != 5 && !sqlite3_value_nochange(values[i]))
+			return pfs_sql_refuse(message, "memory_trace: only LIMIT_BYTES can be "
+						       "changed");
+	if (sqlite3_value_nochange(values[5]))
+		return true;
+	if (!limit_of(values[5], &limit_bytes))
+		return pfs_sql_refuse(message, "memory_trace: LIMIT_BYTES must be a number of "
+					       "bytes from 0 on, or NULL for no limit");
+	return pfs_reader_limit(session->reader, (uint32_t)(rowid - 1), limit_bytes, message);
+}
+
+const struct pfs_table pfs_sql_trace = {
+	.name = "memory_trace", .schema = "pfs",
+	.columns = "NAME VARCHAR(47) NOT NULL, PARENT VARCHAR(768), OWN_BYTES BIGINT NOT NULL, "
+		   "SUM_BYTES BIGINT NOT NULL, HIGH_BYTES BIGINT NOT NULL, LIMIT_BYTES BIGINT, "
+		   "ACTION VARCHAR(8) NOT NULL, REFUSED BIGINT NOT NULL, "
+		   "REPORTED BIGINT NOT NULL, BAD_GUARDS BIGINT NOT NULL",
+	.row_limit = trace_limit, .there = trace_there, .value = trace_value,
+	.update = trace_update
+};
