@@ -32,7 +32,9 @@ static unsigned colour_of(const struct pfs_answer *answer, size_t row)
 
 /* The sum of the parts, of those above zero, and what they must be. */
 struct sums {
-	int64_t parts, above, resident;
+	uint64_t parts; /* modulo 2^64, as memory_os has them */
+	double above;
+	int64_t resident;
 };
 
 static struct sums sums_of(const struct pfs_answer *answer)
@@ -41,8 +43,8 @@ static struct sums sums_of(const struct pfs_answer *answer)
 	for (size_t i = 0; i < answer->row_count; i++) {
 		int64_t bytes = pfs_answer_at(answer, i, BYTES)->number;
 		if (is_part(answer, i)) {
-			sums.parts += bytes;
-			sums.above += bytes > 0 ? bytes : 0;
+			sums.parts += (uint64_t)bytes;
+			sums.above += bytes > 0 ? (double)bytes : 0;
 		} else if (strcmp(text_at(answer, i, NAME), "resident") == 0) {
 			sums.resident = bytes;
 		}
@@ -56,7 +58,7 @@ static void put_bar(FILE *to, const struct pfs_answer *answer, const struct sums
 	(void)fputs("<div class=\"stack\">", to);
 	for (size_t i = 0; i < answer->row_count; i++) {
 		int64_t bytes = pfs_answer_at(answer, i, BYTES)->number;
-		double width = 100.0 * (double)bytes / (double)sums->above;
+		double width = 100.0 * (double)bytes / sums->above;
 		if (!is_part(answer, i) || bytes <= 0)
 			continue;
 		(void)fprintf(to, "<div class=\"part mark b%u\" style=\"width:%.3f%%\" title=\"",
@@ -71,10 +73,10 @@ static void put_bar(FILE *to, const struct pfs_answer *answer, const struct sums
 		(void)fputs("</div>", to);
 	}
 	(void)fputs("</div>", to);
-	if (sums->above > sums->resident)
+	if (sums->above > (double)sums->resident)
 		(void)fprintf(to, "<div class=\"reach\" style=\"width:%.3f%%\"><span>resident "
 				  "ends here</span></div>",
-			      100.0 * (double)sums->resident / (double)sums->above);
+			      100.0 * (double)sums->resident / sums->above);
 }
 
 static void put_row(FILE *to, const struct pfs_answer *answer, size_t row, int64_t resident)
@@ -120,9 +122,9 @@ void pfs_put_os(FILE *to, const struct pfs_report *self)
 		for (size_t i = 0; i < answer->row_count; i++)
 			put_row(to, answer, i, sums.resident);
 		(void)fputs("</table>", to);
-		if (sums.parts != sums.resident)
+		if ((int64_t)sums.parts != sums.resident)
 			(void)fprintf(to, "<p class=\"missed\">The parts are %" PRId64
-					  " bytes, not what is resident.</p>", sums.parts);
+					  " bytes, not what is resident.</p>", (int64_t)sums.parts);
 	}
 	pfs_put_caption(to, self, PFS_ASK_OS);
 	(void)fputs("</figure>\n", to);

@@ -68,13 +68,13 @@ static void put_rest(FILE *to, const struct pfs_answer *answer)
 	int64_t bytes = pfs_answer_at(answer, 0, ALL_BYTES)->number;
 	int64_t rows = pfs_answer_at(answer, 0, ALL_ROWS)->number - (int64_t)answer->row_count;
 	char text[32];
-	int64_t shown = 0;
+	uint64_t shown = 0;
 	for (size_t i = 0; i < answer->row_count; i++)
-		shown += pfs_answer_at(answer, i, CURRENT)->number;
+		shown += (uint64_t)pfs_answer_at(answer, i, CURRENT)->number;
 	if (rows > 0) {
 		(void)fprintf(to, "<tr class=\"soft\"><td class=\"who\">%s more</td>",
 			      pfs_grouped(rows, text));
-		put_amount(to, bytes - shown);
+		put_amount(to, (int64_t)((uint64_t)bytes - shown));
 		(void)fputs("<td></td><td></td><td class=\"wide-only\"></td></tr>", to);
 	}
 	(void)fputs("<tr class=\"sum\"><td class=\"who\">all</td>", to);

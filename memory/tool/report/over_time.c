@@ -15,7 +15,7 @@ static int64_t milliseconds_of(const char *text)
 {
 	struct tm parts;
 	memset(&parts, 0, sizeof(parts));
-	const char *behind = text == NULL ? NULL : strptime(text, "%Y-%m-%d %H:%M:%S", &parts);
+	const char *behind = strptime(text, "%Y-%m-%d %H:%M:%S", &parts);
 	if (behind == NULL)
 		return 0;
 	return (int64_t)timegm(&parts) * 1000 + (*behind == '.' ? atoi(behind + 1) : 0);
@@ -58,17 +58,25 @@ static size_t series_of(struct pfs_history *self, const char *name)
 	return self->series_count++;
 }
 
+/* Beyond so much only a damaged box has something; and sums of it are still numbers. */
+static int64_t bytes_at(const struct pfs_answer *answer, size_t row, size_t column)
+{
+	int64_t bytes = pfs_answer_at(answer, row, column)->number;
+	return bytes < INT64_MAX / 16 ? bytes : INT64_MAX / 16;
+}
+
 static void add_row(struct pfs_history *self, const struct pfs_answer *answer, size_t row)
 {
 	const char *name = pfs_answer_at(answer, row, NAME)->text;
-	int64_t bytes = pfs_answer_at(answer, row, BYTES)->number;
+	int64_t bytes = bytes_at(answer, row, BYTES);
 	size_t moment;
 	if (is_total(answer, row)) {
 		moment = self->moment_count++;
 		self->ticks[moment] = (uint64_t)pfs_answer_at(answer, row, TICK)->number;
-		self->times[moment] = pfs_answer_at(answer, row, TIME)->text;
+		const char *time = pfs_answer_at(answer, row, TIME)->text;
+		self->times[moment] = time != NULL ? time : ""; /* of a damaged box */
 		self->times_ms[moment] = milliseconds_of(self->times[moment]);
-		self->rss[moment] = pfs_answer_at(answer, row, RSS)->number;
+		self->rss[moment] = bytes_at(answer, row, RSS);
 		self->tracked[moment] = bytes;
 	} else if (self->moment_count > 0 && name != NULL) {
 		moment = self->moment_count - 1;

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from harness import Case, Live, PFS_MEM, table
@@ -70,6 +71,18 @@ def browse(path, width):
             capture_output=True, text=True, timeout=120, check=False).stdout
     finally:
         shutil.rmtree(profile, ignore_errors=True)
+
+
+def ticks_of(words):
+    """Where the first of four ticks of today is in a box, and how long one is, in words."""
+    now = time.time_ns()
+    found = [(words[at], at) for at in range(len(words) - 1)
+             if 1 <= words[at] <= 4 and now - 3600e9 < words[at + 1] <= now]
+    for one in (at for number, at in found if number == 1):
+        for length in (at - one for number, at in found if number == 2 and at > one + 100):
+            if {(3, one + 2 * length), (4, one + 3 * length)} <= set(found):
+                return one, length
+    raise AssertionError("no four ticks")
 
 
 class Report(Case):
@@ -245,6 +258,25 @@ class Report(Case):
                                   f"--out {page}"], capture_output=True, text=True, check=False)
         self.assertEqual((limited.returncode, len(limited.stderr.splitlines())), (1, 1))
         self.assertFalse(os.path.exists(page))
+
+    def test_damaged(self):
+        """Ticks of a time that is none, and of more bytes than there are."""
+        self.live.kill()
+        with open(self.live.path, "rb") as file:
+            box = file.read()
+        tick, length = ticks_of(memoryview(box).cast("Q"))
+        path = os.path.join(self.folder, "damaged.box")
+        for first, last, value in ((1, 1, 0), (2, length - 1, 2 ** 64 - 1)):
+            damaged = bytearray(box)
+            with memoryview(damaged).cast("Q") as words:
+                for word in range(tick + length + first, tick + length + last + 1):
+                    words[word] = value
+            with open(path, "wb") as file:
+                file.write(damaged)
+            data = Page(self.report(path)).data["histories"]["history-instruments"]
+            self.assertEqual(data["ticks"], [1, 2, 3, 4])
+            self.assertNotEqual((data["times"][1] == "", data["rss"][1] > 2 ** 58), (False, False))
+            self.assertIn("</svg>", self.report(path, name="picture.svg"))
 
     @unittest.skipUnless(CHROMIUM, "chromium is not installed")
     def test_browser(self):
