@@ -314,7 +314,7 @@ class Programs(Served):
             env={**os.environ, "DATA_SOURCE_NAME": f"me@(127.0.0.1:{port})/"},
             stderr=subprocess.DEVNULL)
         try:
-            metrics, end = "", time.monotonic() + 20
+            metrics, end = "", time.monotonic() + 100
             while not metrics and time.monotonic() < end:
                 try:
                     with urllib.request.urlopen(f"http://127.0.0.1:{web}/metrics") as page:
