@@ -108,7 +108,6 @@ static struct pfs_profile_thread *attach(struct pfs_memory_thread *thread)
 			return NULL;
 		}
 	}
-	pfs_stack_learn();
 	thread->profile = own;
 	return own;
 }
@@ -446,6 +445,7 @@ struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
 		count_lost(self->books, PFS_LOST_SAMPLES);
 		return NULL;
 	}
+	pfs_stack_learn(from->caller);
 	pfs_gate_enter(&self->gate);
 	give_finished(self, handle_of(own, PFS_SHELF_SAMPLES));
 	struct pfs_claim claim = pfs_allocate(handle_of(own, PFS_SHELF_SAMPLES));

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "stack.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -154,18 +155,31 @@ static pid_t first_pid;
 
 extern void *__libc_stack_end __attribute__((weak));
 
+/* Of glibc 2.35 and later. */
+extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
+
 /* A child of fork has the stack of the thread that forked, in its place. Ahead of who counts. */
 __attribute__((constructor(101))) static void at_begin(void)
 {
 	first_pid = getpid();
 }
 
-void pfs_stack_learn(void)
+/* Of the object that has pthread_getattr_np. */
+static bool is_of_libc(const void *caller)
+{
+	struct dl_find_object one, other;
+	void *known = (void *)(uintptr_t)pthread_getattr_np;
+	return _dl_find_object != NULL &&
+	       _dl_find_object((void *)(uintptr_t)caller, &one) == 0 &&
+	       _dl_find_object(known, &other) == 0 && one.dlfo_link_map == other.dlfo_link_map;
+}
+
+void pfs_stack_learn(const void *caller)
 {
 	pthread_attr_t attributes;
 	void *low;
 	size_t bytes;
-	if (has_learned)
+	if (pfs_likely(has_learned) || is_of_libc(caller))
 		return;
 	has_learned = true;
 	if (gettid() == getpid()) {

@@ -41,8 +41,9 @@ struct pfs_stack {
 void pfs_stack_take(struct pfs_stack *stack, const struct pfs_stack_from *from);
 
 /* pfs_stack_learn - where the stack ends: once in a thread, not from inside pfs_gate. It may
- * allocate. */
-void pfs_stack_learn(void);
+ * allocate. Not while the library of C is who calls: pthread_getattr_np allocates with a lock held
+ * that is asked for here. */
+void pfs_stack_learn(const void *caller);
 
 /* Files went, and others may come to their addresses: nothing is shown any more. */
 void pfs_stack_forget(void);

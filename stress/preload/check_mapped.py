@@ -39,7 +39,7 @@ def mapper(place, *words):
 def mapped(place, pid, want):
     """What the box says of the program's own mappings, when a tick has seen them."""
     have = None
-    for _ in range(100):
+    for _ in range(600):
         time.sleep(0.1)
         rows = sql(place, pid, "SELECT RANGES, MAPPED_BYTES, RESIDENT_BYTES FROM memory_mapped "
                    "WHERE NAME = 'memory/mapper/mmap'")
@@ -68,6 +68,29 @@ def maps(place):
         expect(rows["stacks"] > 0 and rows["files_changed"] > 0, f"{rows}")
         go_on(program)
     equal(program.wait(timeout=60), 0, "exit status")
+
+
+def stacks(place):
+    """A stack stays a thread's, also if it was mapped while somebody looked."""
+    program = mapper(place, "stacks")
+    words = said(program)
+    for _ in range(100):
+        have = memory_os(place, words[4])["stacks"]
+        if have >= int(words[3]):
+            break
+        time.sleep(0.1)
+    expect(have >= int(words[3]), f"{have} bytes of stacks, of {words[3]}")
+    end(program)
+
+
+def asks(place):
+    """A sample that is taken while the library of C holds a lock of the thread's waits for none."""
+    program = os.path.join(os.path.dirname(place.known), "mapper")
+    watched = place.start(program, "asks", options=("--lg-prof-sample", "1"))
+    try:
+        equal(watched.wait(timeout=60), 0, "exit status")
+    finally:
+        watched.kill()
 
 
 def signals(place):
@@ -132,8 +155,8 @@ def main():
     part, tool, known = sys.argv[1:4]
     place = Place(os.path.abspath(tool), os.path.abspath(known))
     try:
-        {"maps": maps, "signals": signals, "locked": locked, "first": first,
-         "old": old}[part](place)
+        {"maps": maps, "stacks": stacks, "asks": asks, "signals": signals, "locked": locked,
+         "first": first, "old": old}[part](place)
     finally:
         shutil.rmtree(place.folder, ignore_errors=True)
     return 1 if FAULTS else 0

@@ -1,12 +1,14 @@
 /*
- * mapper.c - a program that maps memory itself, in all ways, and says what it has; that maps from
- * signal handlers while it forks; that locks all its memory; that ends by quick_exit.
+ * mapper.c - a program that maps memory itself, in all ways, and says what it has; that begins
+ * threads all the time, or whose threads ask where their stacks are; that maps from signal handlers
+ * while it forks; that locks all its memory; that ends by quick_exit.
  *
- * usage: mapper maps | signals SECONDS | locked | quick
+ * usage: mapper maps | stacks | asks | signals SECONDS | locked | quick
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +70,9 @@ static void maps(void)
 	char *one = map_at(NULL, 64 * MIB, MAP_NORESERVE);
 	touch(one, 24 * MIB);
 	say(1, 64 * MIB, 24 * MIB);
+	if (munmap(one, (size_t)1 << 50) == 0) /* more than there are addresses: nothing goes */
+		fail("munmap of too much");
+	say(1, 64 * MIB, 24 * MIB);
 	(void)munmap(one + 8 * MIB, 8 * MIB); /* out of the middle */
 	say(2, 56 * MIB, 16 * MIB);
 	/* Another kind of memory over a part; and the same kind, which changes nothing. */
@@ -90,6 +95,88 @@ static void maps(void)
 	if (munmap(one + 1, PAGE) == 0 || munmap(one, 0) == 0)
 		fail("munmap of what is none");
 	say(0, 0, 0);
+}
+
+/* ---- threads that begin while somebody looks ---- */
+
+#define STACKS 2000u
+#define STACK_BYTES (256u << 10)
+
+static char *half_of[STACKS]; /* the upper half of its stack */
+static atomic_uint begun;
+
+static void *idle_deep(void *place)
+{
+	volatile char deep[STACK_BYTES / 4];
+	pthread_attr_t attributes;
+	void *lowest;
+	size_t bytes;
+	for (size_t at = 0; at < sizeof(deep); at += PAGE)
+		deep[at] = 1;
+	free(malloc(100));
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0 ||
+	    pthread_attr_getstack(&attributes, &lowest, &bytes) != 0)
+		fail("where is the stack?");
+	*(char **)place = (char *)lowest + bytes - STACK_BYTES / 2;
+	(void)pthread_attr_destroy(&attributes);
+	atomic_fetch_add(&begun, 1);
+	(void)pause();
+	return place;
+}
+
+static size_t resident_of_stacks(void)
+{
+	static unsigned char there[STACK_BYTES / 2 / PAGE];
+	size_t count = 0;
+	for (unsigned i = 0; i < STACKS; i++) {
+		if (mincore(half_of[i], STACK_BYTES / 2, there) != 0)
+			fail("mincore");
+		for (size_t k = 0; k < sizeof(there); k++)
+			count += there[k] & 1;
+	}
+	return count * PAGE;
+}
+
+/* What lies below all stacks takes a look's time. "maps THREADS BYTES BYTES PID" */
+static void stacks(void)
+{
+	pthread_t thread;
+	pthread_attr_t attributes;
+	const struct timespec pause = { .tv_nsec = 500000 };
+	char *low = map_at((void *)((uintptr_t)1 << 32), 256 * MIB, MAP_FIXED_NOREPLACE);
+	touch(low, 256 * MIB);
+	(void)pthread_attr_init(&attributes);
+	(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	for (unsigned i = 0; i < STACKS; i++) {
+		if (pthread_create(&thread, &attributes, idle_deep, &half_of[i]) != 0)
+			fail("no thread");
+		(void)nanosleep(&pause, NULL);
+	}
+	while (atomic_load(&begun) < STACKS)
+		(void)nanosleep(&pause, NULL);
+	size_t resident = resident_of_stacks();
+	say(STACKS, (size_t)STACKS * STACK_BYTES, resident);
+}
+
+/* The first that a thread allocates is what the library of C needs there, under a lock of the
+ * thread's. */
+static void *ask(void *unused)
+{
+	pthread_attr_t attributes;
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		fail("where is the stack?");
+	(void)pthread_attr_destroy(&attributes);
+	return unused;
+}
+
+static void asks(void)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		pthread_t thread;
+		if (pthread_create(&thread, NULL, ask, NULL) != 0 ||
+		    pthread_join(thread, NULL) != 0)
+			fail("no thread");
+	}
 }
 
 /* ---- from everywhere ---- */
@@ -184,6 +271,10 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 	if (strcmp(what, "maps") == 0)
 		maps();
+	else if (strcmp(what, "stacks") == 0)
+		stacks();
+	else if (strcmp(what, "asks") == 0)
+		asks();
 	else if (strcmp(what, "signals") == 0)
 		signals(argc > 2 ? (unsigned)atoi(argv[2]) : 2);
 	else if (strcmp(what, "locked") == 0)
