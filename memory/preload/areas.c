@@ -30,6 +30,14 @@ static bool read_area(char *line, struct pfs_area *area)
 	return true;
 }
 
+static void read_line(char *line, void (*call)(const struct pfs_area *area, void *context),
+		      void *context)
+{
+	struct pfs_area area;
+	if (read_area(line, &area))
+		call(&area, context);
+}
+
 /* A line that is longer than there is room for has a name that is cut. */
 static bool read_all(int file, char *text, size_t text_bytes,
 		     void (*call)(const struct pfs_area *area, void *context), void *context)
@@ -43,16 +51,18 @@ static bool read_all(int file, char *text, size_t text_bytes,
 		have += (size_t)got;
 		char *at = text, *end;
 		while ((end = memchr(at, '\n', have - (size_t)(at - text))) != NULL) {
-			struct pfs_area area;
 			*end = '\0';
-			if (!is_cut && read_area(at, &area))
-				call(&area, context);
+			if (!is_cut)
+				read_line(at, call, context);
 			is_cut = false;
 			at = end + 1;
 		}
 		have -= (size_t)(at - text);
 		memmove(text, at, have);
 		if (have == text_bytes - 1) {
+			text[have] = '\0';
+			if (!is_cut)
+				read_line(text, call, context);
 			have = 0;
 			is_cut = true;
 		}

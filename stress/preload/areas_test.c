@@ -1,0 +1,67 @@
+/*
+ * areas_test.c - what is mapped, read with little room: an area whose name finds none is there,
+ * too.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "memory/preload/areas.h"
+
+#define AREAS_MOST 1000u
+
+struct seen {
+	uintptr_t wanted;
+	size_t count;
+	size_t name_bytes; /* of the wanted one; SIZE_MAX: not met */
+	uintptr_t ends[AREAS_MOST];
+};
+
+static void fail(const char *what)
+{
+	(void)fprintf(stderr, "areas_test: %s\n", what);
+	exit(1);
+}
+
+static void note(const struct pfs_area *area, void *context)
+{
+	struct seen *seen = context;
+	if (seen->count == AREAS_MOST || area->begin >= area->end)
+		fail("too many areas, or an empty one");
+	if (seen->count > 0 && seen->ends[seen->count - 1] > area->begin)
+		fail("not in order");
+	if (area->begin == seen->wanted)
+		seen->name_bytes = strlen(area->name);
+	seen->ends[seen->count++] = area->end;
+}
+
+int main(void)
+{
+	static char text[8192];
+	static struct seen whole, cut;
+	char name[240];
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	int file = memfd_create(name, 0);
+	if (file < 0 || ftruncate(file, 4096) != 0)
+		fail("no file");
+	void *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+	if (page == MAP_FAILED)
+		fail("no page");
+	whole.wanted = cut.wanted = (uintptr_t)page;
+	whole.name_bytes = cut.name_bytes = SIZE_MAX;
+	if (!pfs_areas_read(text, sizeof(text), note, &whole) ||
+	    !pfs_areas_read(text, 128, note, &cut))
+		fail("cannot be read");
+	if (whole.name_bytes == SIZE_MAX || whole.name_bytes < sizeof(name) - 1)
+		fail("a file that is mapped was not met, or its name is not whole");
+	if (cut.name_bytes >= 128) /* or not met */
+		fail("an area whose name is longer than the room was not met");
+	if (cut.count != whole.count ||
+	    memcmp(cut.ends, whole.ends, cut.count * sizeof(cut.ends[0])) != 0)
+		fail("with little room other areas are met");
+	return 0;
+}
