@@ -26,6 +26,7 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 #define RANGES_MAX 16384u
+#define USUAL_END ((uintptr_t)1 << 47) /* of what is mapped for who names no address above */
 #define OTHER 0u /* the mapper of who has no file, and of those that find no room */
 
 /* Of glibc 2.35 and later. Without it all callers are one. */
@@ -47,6 +48,7 @@ static struct pfs_range known[RANGES_MAX] PFS_SELDOM;
 static struct pfs_ranges ranges = { .range = known, .max = RANGES_MAX }; /* lock */
 static struct mapper mappers[PFS_BOX_MAPPERS_MAX] PFS_SELDOM = { 0 };    /* lock */
 static uint32_t mapper_count = 1;                                        /* lock */
+static uint32_t stack_count; /* lock; of threads that said where theirs is */
 
 /* ---- the lock ---- */
 
@@ -187,12 +189,48 @@ PUBLIC void *mmap(void *wanted, size_t size_bytes, int protection, int flags, in
 PUBLIC void *mmap64(void *wanted, size_t size_bytes, int protection, int flags, int file,
 		    off_t offset) __attribute__((alias("mmap")));
 
+/* Under the lock. */
+static bool find_piece(uintptr_t begin, uintptr_t end, struct pfs_range *piece)
+{
+	uint32_t at = pfs_ranges_find(&ranges, begin);
+	if (begin >= end || at == ranges.count || ranges.range[at].begin >= end)
+		return false;
+	*piece = ranges.range[at];
+	if (piece->begin < begin)
+		piece->begin = begin;
+	if (piece->end > end)
+		piece->end = end;
+	return true;
+}
+
+/* For what the system may refuse: behind the call. */
+static int unmap_odd(uintptr_t begin, size_t size_bytes)
+{
+	int status = (int)syscall(SYS_munmap, begin, size_bytes);
+	if (status == 0)
+		forget(begin, end_of(begin, size_bytes));
+	return status;
+}
+
+/* Where it is refused for want of memory, the first of what is known there is put back. */
 PUBLIC int munmap(void *pages, size_t size_bytes)
 {
-	uintptr_t begin = (uintptr_t)pages;
-	if (begin % PFS_OS_PAGE == 0 && size_bytes != 0)
-		forget(begin, end_of(begin, size_bytes));
-	return (int)syscall(SYS_munmap, pages, size_bytes);
+	uintptr_t begin = (uintptr_t)pages, end = end_of(begin, size_bytes);
+	struct pfs_range piece;
+	if (begin % PFS_OS_PAGE != 0 || begin >= USUAL_END || size_bytes > USUAL_END - begin)
+		return unmap_odd(begin, size_bytes);
+	struct held held = hold();
+	bool is_known = find_piece(begin, end, &piece);
+	if (is_known)
+		pfs_ranges_cut(&ranges, begin, end);
+	let_go(&held);
+	int status = (int)syscall(SYS_munmap, pages, size_bytes);
+	if (status != 0 && is_known) {
+		held = hold();
+		pfs_ranges_add(&ranges, piece.begin, piece.end, piece.whose);
+		let_go(&held);
+	}
+	return status;
 }
 
 /* Whose it was goes with it; what nobody noted stays so. */
@@ -240,34 +278,36 @@ void pfs_mapped_stack(void)
 	uint32_t at = pfs_ranges_find(&ranges, page);
 	if (at == ranges.count || ranges.range[at].begin > page) /* not in what the program maps */
 		pfs_ranges_add(&ranges, page, page + PFS_OS_PAGE, PFS_WHOSE_STACK);
+	stack_count++;
 	let_go(&held);
 }
 
 bool pfs_mapped_piece(uintptr_t begin, uintptr_t end, struct pfs_range *piece)
 {
 	struct held held = hold();
-	uint32_t at = pfs_ranges_find(&ranges, begin);
-	bool is_there = begin < end && at < ranges.count && ranges.range[at].begin < end;
-	if (is_there)
-		*piece = ranges.range[at];
+	bool is_there = find_piece(begin, end, piece);
 	let_go(&held);
-	if (!is_there)
-		return false;
-	if (piece->begin < begin)
-		piece->begin = begin;
-	if (piece->end > end)
-		piece->end = end;
-	return true;
+	return is_there;
 }
 
-void pfs_mapped_gone(uintptr_t begin, uintptr_t end)
+uint32_t pfs_mapped_stacks(void)
+{
+	struct held held = hold();
+	uint32_t count = stack_count;
+	let_go(&held);
+	return count;
+}
+
+void pfs_mapped_gone(uintptr_t begin, uintptr_t end, uint32_t stacks)
 {
 	struct pfs_range piece;
-	while (begin < end && pfs_mapped_piece(begin, end, &piece)) {
+	struct held held = hold();
+	while (stack_count == stacks && find_piece(begin, end, &piece)) {
 		if (piece.whose == PFS_WHOSE_STACK)
-			forget(piece.begin, piece.end);
+			pfs_ranges_cut(&ranges, piece.begin, piece.end);
 		begin = piece.end;
 	}
+	let_go(&held);
 }
 
 uint32_t pfs_mapped_sums(struct pfs_box_mapper *sums, uint64_t *lost)

@@ -24,8 +24,12 @@ void pfs_mapped_stack(void);
 /* The first piece of what is known between two addresses; false: there is none. */
 bool pfs_mapped_piece(uintptr_t begin, uintptr_t end, struct pfs_range *piece);
 
-/* Nothing is mapped between two addresses: no stack is there any more. */
-void pfs_mapped_gone(uintptr_t begin, uintptr_t end);
+/* How many threads have said where their stacks are, so far. */
+uint32_t pfs_mapped_stacks(void);
+
+/* Nothing was mapped between two addresses when so many had: no stack is there any more. When it
+ * was more by now, one of them may be there. */
+void pfs_mapped_gone(uintptr_t begin, uintptr_t end, uint32_t stacks);
 
 /* Names, ranges and addresses of all mappers; how many these are. What was lost, too. */
 uint32_t pfs_mapped_sums(struct pfs_box_mapper *mappers, uint64_t *lost);

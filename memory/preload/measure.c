@@ -29,6 +29,7 @@
 static struct look {
 	int pagemap; /* below 0: mincore has to do */
 	uint64_t pages_left;
+	uint32_t stacks;                /* threads that had said where theirs is */
 	uintptr_t last_end;             /* of the area before */
 	uintptr_t file_end;             /* of a file's, and what follows it: .bss */
 	struct pfs_box_own own;
@@ -173,7 +174,7 @@ static void look_at_file(const struct pfs_area *area)
 static void look_at(const struct pfs_area *area, void *unused)
 {
 	(void)unused;
-	pfs_mapped_gone(look.last_end, area->begin);
+	pfs_mapped_gone(look.last_end, area->begin, look.stacks);
 	look.last_end = area->end;
 	if (look.pagemap < 0 && (area->is_file || area->is_shared))
 		look.file_end = area->end; /* what the file has in memory is not to be told apart */
@@ -206,6 +207,7 @@ static void look_once(void)
 	memset(&look, 0, sizeof(look));
 	look.pages_left = PAGES_MOST;
 	look.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	look.stacks = pfs_mapped_stacks();
 	uint32_t count = pfs_mapped_sums(look.mappers, &lost);
 	for (uint32_t i = 0; i < count; i++)
 		look.own.program_mapped += look.mappers[i].mapped;
