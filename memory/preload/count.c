@@ -67,9 +67,15 @@ static void write_tag(struct pfs_extent *extent, const void *block, uint32_t who
 
 /* ---- allocated ---- */
 
-static pfs_memory_key key_of(const struct pfs_site *site, uintptr_t address, const void *caller)
+/* What a site knows a caller as. With another rule than exact no quick way may find it. */
+static uintptr_t address_of(const void *caller)
 {
-	return site->address == address ? site->cell->instrument : pfs_site_key(caller);
+	return pfs_program.is_exact ? (uintptr_t)caller : ~(uintptr_t)caller;
+}
+
+static pfs_memory_key key_of(const struct pfs_site *site, const void *caller)
+{
+	return site->address == address_of(caller) ? site->cell->instrument : pfs_site_key(caller);
 }
 
 /* Whom the tag of a block names that was just debited to a cell: that, or the block's sample. */
@@ -88,20 +94,19 @@ static void count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 		  size_t size_bytes, const struct pfs_stack_from *from)
 {
 	const void *caller = from->caller;
-	uintptr_t address = (uintptr_t)caller;
-	struct pfs_site *site = pfs_site_of(counter, address);
+	struct pfs_site *site = pfs_site_of(counter, (uintptr_t)caller);
 	uint64_t bytes = bytes_to_count(extent, size_bytes);
-	pfs_memory_key key = key_of(site, address, caller);
+	pfs_memory_key key = key_of(site, caller);
 	struct pfs_memory_note note = pfs_memory_allocated(counter->thread, key, bytes);
 	if (note.reference == 0) {
 		site->address = 0;
 		return;
 	}
+	*site = (struct pfs_site){ address_of(caller), counter->thread->all_cells[key] };
 	if (!pfs_program.is_exact) {
 		write_tag(extent, block, note.reference << PFS_SLACK_BITS, bytes);
 		return;
 	}
-	*site = (struct pfs_site){ address, counter->thread->all_cells[key] };
 	uintptr_t part = (uintptr_t)block >> PFS_MAP_PART_BITS;
 	pfs_own.first_page = part << (PFS_MAP_PART_BITS - PFS_OS_PAGE_BITS);
 	pfs_own.entries = pfs_load_relaxed(&pfs_map_root[part])->entries; /* relaxed: as ever */
