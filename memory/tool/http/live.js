@@ -38,10 +38,16 @@
     });
   }
 
-  box.parentNode.hidden = false;
-  box.addEventListener('change', function () {
+  function follow() {
     clearInterval(timer);
     timer = box.checked ? setInterval(renew, 5000) : null;
     renew();
-  });
+  }
+
+  box.parentNode.hidden = false;
+  box.addEventListener('change', follow);
+  if (location.hash === '#follow') {
+    box.checked = true;
+    follow();
+  }
 })();

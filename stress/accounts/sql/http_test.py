@@ -374,6 +374,11 @@ class Browser(Served):
         wide = browse(f"http://127.0.0.1:{self.port}/", 1200)
         self.assertIn('data-ok="true"', wide)
         self.assertNotIn("<label hidden", wide)
+        followed = browse(f"http://127.0.0.1:{self.port}/#follow", 1200)
+        self.assertRegex(followed, r'data-renewed="[1-9]')
+        self.assertNotIn("data-failed", followed)
+        self.assertIn('data-ok="true"', followed)
+        self.assertEqual(followed.count("<main>"), 1)
         with open(os.path.join(self.folder, "page.html"), "w", encoding="utf-8") as file:
             # A frame of another origin cannot look inside, so what the server says is put here.
             text = self.get("/")
