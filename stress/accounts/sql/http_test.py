@@ -94,11 +94,11 @@ class Served(Case):
 class Answers(Served):
     """What there is to read."""
 
-    def samples(self, text):
-        """{name: {labels without box and program: value}} of /metrics."""
+    def samples(self, text, box=""):
+        """{name: {labels without box and program: value}} of /metrics; box: of this one."""
         found = {}
         for line in text.splitlines():
-            if line.startswith("#"):
+            if line.startswith("#") or box not in line:
                 continue
             match = SAMPLE.match(line)
             self.assertTrue(match, line)
@@ -193,6 +193,14 @@ class Answers(Served):
         whole = 2048 + 300 + sum(range(100, 340)) + 3000
         self.assertEqual(sum(found["pfs_memory_account_bytes"].values()), whole)
         self.assertEqual(sum(found["pfs_memory_instrument_bytes"].values()), whole)
+        self.assertEqual(len(found["pfs_memory_instrument_bytes"]), 243)
+        for _ in range(5):  # of more programs fewer are told by name
+            self.addCleanup(Live(self.folder).end)
+        time.sleep(1.2)
+        box = f'box="{os.path.basename(self.live.path)[:-4]}"'
+        found = self.samples(self.get("/metrics"), box)["pfs_memory_instrument_bytes"]
+        self.assertEqual(len(found), 1024 // 6 + 1)
+        self.assertEqual(sum(found.values()), whole)
 
     @unittest.skipUnless(PROMTOOL, "promtool (of Debian's package prometheus) is not installed")
     def test_promtool(self):
@@ -286,7 +294,8 @@ class Door(Served):
         for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example",
                      "127.0.0.1@evil.example", "10.0.0.1", "[::2]", "[::1", "::1", "localhost:x",
                      "localhost:80:80", ":80", "0.0.0.0", "localhost,evil.example", "x" * 300,
-                     socket.gethostname() + ".evil.example"):
+                     socket.gethostname() + ".evil.example", *{socket.gethostname()} -
+                     {"localhost"}):
             self.line(self.ask("/api/tables", Host=host), 403, "Host")
         self.assertIn(b" 403 ", self.raw(b"GET / HTTP/1.0\r\n\r\n").split(b"\n")[0])
         self.assertIn(b" 400 ", self.raw(b"GET / HTTP/1.1\r\n\r\n").split(b"\n")[0])
@@ -298,7 +307,8 @@ class Door(Served):
             file.write(TOKEN + "\n")
         self.serve("--token-file", path, "all")
         for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer " + TOKEN[:-1]},
-                        {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": "Basic " + TOKEN},
+                        {"Authorization": f"Bearer {TOKEN}x"},
+                        {"Authorization": f"Bearer {TOKEN[:-1]}{chr(ord(TOKEN[-1]) ^ 1)}"}, {"Authorization": "Basic " + TOKEN},
                         {"Authorization": "Bearer " + "x" * 1000}, {"Cookie": "pfs_token=x"},
                         {"Cookie": "other=" + TOKEN}):
             for where in ("/", "/metrics", "/nonesuch", "/?token=" + TOKEN[:-1],
@@ -309,6 +319,7 @@ class Door(Served):
                 self.assertNotIn(TOKEN, str(answer))
         self.get("/metrics", Authorization="Bearer " + TOKEN)
         self.get("/metrics", Authorization="bearer " + TOKEN)
+        self.get("/metrics", Authorization="Bearer " + TOKEN, Host=socket.gethostname())
         status, headers, _ = self.ask("/?token=" + TOKEN)
         self.assertEqual((status, headers["Location"]), (303, "/"))
         self.assertIn("HttpOnly; SameSite=Strict", headers["Set-Cookie"])
