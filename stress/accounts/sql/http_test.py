@@ -308,7 +308,8 @@ class Door(Served):
         self.serve("--token-file", path, "all")
         for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer " + TOKEN[:-1]},
                         {"Authorization": f"Bearer {TOKEN}x"},
-                        {"Authorization": f"Bearer {TOKEN[:-1]}{chr(ord(TOKEN[-1]) ^ 1)}"}, {"Authorization": "Basic " + TOKEN},
+                        {"Authorization": f"Bearer {TOKEN[:-1]}{chr(ord(TOKEN[-1]) ^ 1)}"},
+                        {"Authorization": "Basic " + TOKEN},
                         {"Authorization": "Bearer " + "x" * 1000}, {"Cookie": "pfs_token=x"},
                         {"Cookie": "other=" + TOKEN}):
             for where in ("/", "/metrics", "/nonesuch", "/?token=" + TOKEN[:-1],
