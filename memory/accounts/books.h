@@ -104,7 +104,7 @@ struct pfs_books {
 		uint32_t tick_ms;
 		bool keep;
 	} config;
-	void (*describe)(struct pfs_box_own *own); /* what the allocator says at a tick; or NULL */
+	void (*describe)(struct pfs_box_tick *tick); /* the allocator, at a tick; or NULL */
 	bool is_child;                   /* forked, and has no box of its own yet */
 	uint32_t fork_finished;          /* when the child's copy was made */
 	uint32_t fork_tid, fork_pid;     /* of who forked, in the parent and in the child */

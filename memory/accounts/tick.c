@@ -119,7 +119,7 @@ void pfs_memory_tick(struct pfs_books *memory)
 	read_system(&tick.own);
 	tick.own.box = pfs_box_resident(&memory->box);
 	if (memory->describe != NULL)
-		memory->describe(&tick.own);
+		memory->describe(&tick);
 	tick.realtime_ns = pfs_box_now_ns();
 	/* relaxed: ticks are made under the desk. */
 	uint64_t number = pfs_load_relaxed(&memory->box.head->ticks) + 1;

@@ -296,12 +296,25 @@ struct pfs_box_share {
 	uint32_t spare;
 	uint64_t bytes;
 };
+/* An arena of the allocator, at a tick. */
+#define PFS_BOX_TICK_ARENAS 16u
+#define PFS_BOX_POOL_BYTES 16u
+#define PFS_BOX_ARENA_OTHERS UINT32_MAX /* the sum of all that found no room */
+struct pfs_box_arena {
+	uint32_t reference; /* its number plus 1; 0: none; or PFS_BOX_ARENA_OTHERS */
+	uint32_t threads;   /* bound to it */
+	char pool[PFS_BOX_POOL_BYTES]; /* of threads whose it is; ended by 0; empty: of none */
+	/* Bytes. allocated: out of its slabs and large; cached: of these and of other arenas'
+	 * blocks, what is in its threads' rings; resident: active, and free but not yet purged. */
+	uint64_t allocated, cached, active, resident, mapped, retained;
+};
 struct pfs_box_tick {
 	uint64_t number;    /* from 1 on; tick n is at (n - 1) % PFS_BOX_TICKS_KEPT */
 	uint64_t realtime_ns;
 	struct pfs_box_own own;
 	struct pfs_box_share instruments[PFS_BOX_TICK_INSTRUMENTS]; /* largest first */
 	struct pfs_box_share accounts[PFS_BOX_TICK_ACCOUNTS];
+	struct pfs_box_arena arenas[PFS_BOX_TICK_ARENAS]; /* up to the first without a reference */
 };
 
 /* Where a file of the program is mapped, for names of addresses. */

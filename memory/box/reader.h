@@ -162,6 +162,7 @@ struct pfs_snapshot {
 	struct pfs_seen_owner *owners; /* by their numbers: parents first */
 	uint32_t owner_count;
 	uint64_t owners_lost;
+	struct pfs_box_arena arenas[PFS_BOX_TICK_ARENAS]; /* of the last tick */
 	struct pfs_box_tick *ticks; /* the oldest first; only with PFS_SNAPSHOT_TICKS */
 	uint32_t tick_count;
 	struct pfs_box_module *modules; /* with PFS_SNAPSHOT_MODULES */

@@ -20,6 +20,8 @@ static bool read_tick(const struct pfs_reader *reader, uint64_t n, struct pfs_bo
 {
 	pfs_reader_array(reader, PFS_BOX_TICKS, (n - 1) % PFS_BOX_TICKS_KEPT * sizeof(*tick), tick,
 			 sizeof(*tick));
+	for (uint32_t i = 0; i < PFS_BOX_TICK_ARENAS; i++)
+		pfs_take_text(tick->arenas[i].pool, tick->arenas[i].pool, PFS_BOX_POOL_BYTES);
 	return tick->number == n;
 }
 
@@ -48,6 +50,7 @@ bool pfs_take_ticks(const struct pfs_reader *reader, struct pfs_snapshot *snapsh
 	snapshot->has_own = count != 0 && ticks[count - 1].number == last;
 	if (snapshot->has_own) {
 		snapshot->own = ticks[count - 1].own;
+		memcpy(snapshot->arenas, ticks[count - 1].arenas, sizeof(snapshot->arenas));
 		snapshot->own_realtime_ns = ticks[count - 1].realtime_ns;
 	} else if (reader->is_copy)
 		pfs_snapshot_damage(snapshot, "tick %llu is not there", (unsigned long long)last);

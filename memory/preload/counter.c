@@ -13,6 +13,7 @@
 
 #include "mapped.h"
 #include "memory/malloc/last.h"
+#include "pools.h"
 
 #define POOL_HOST "localhost"
 #define END_ROUNDS 2u /* other destructors may still allocate in the first ones */
@@ -60,6 +61,8 @@ static void read_name(char name[16])
 static void begin_life(struct pfs_counter *counter, const char *name)
 {
 	const char *user = counter->is_main ? pfs_program.name : counter->pool;
+	if (!counter->is_main)
+		pfs_pools_join(counter->pool);
 	counter->thread = pfs_memory_thread_begin(pfs_program.books, name, user, POOL_HOST, true);
 	counter->reference = PFS_NOBODY;
 	if (counter->thread != NULL && pfs_program.is_exact)

@@ -19,6 +19,7 @@
 #include "mapped.h"
 #include "memory/malloc/start.h"
 #include "memory/profile/profile.h"
+#include "pools.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 #define THREADS_MAX 4096u
@@ -146,10 +147,11 @@ static void leave(void)
 /* ---- start ---- */
 
 /* Of the allocator, at a tick. */
-static void describe(struct pfs_box_own *own)
+static void describe(struct pfs_box_tick *tick)
 {
+	struct pfs_box_own *own = &tick->own;
 	struct pfs_malloc_counts counts;
-	pfs_malloc_count(&counts);
+	pfs_pools_count(&counts, tick->arenas);
 	own->allocated = counts.allocated;
 	own->cached = counts.cached;
 	own->slab_free = counts.slab_free;
@@ -186,16 +188,19 @@ static void prepare(void)
 {
 	if (_IO_list_lock != NULL)
 		_IO_list_lock();
+	pfs_pools_lock();
 }
 
 static void in_parent(void)
 {
+	pfs_pools_unlock();
 	if (_IO_list_unlock != NULL)
 		_IO_list_unlock();
 }
 
 static void in_child(void)
 {
+	pfs_pools_unlock();
 	owner_pid = (uint32_t)getpid();
 	pfs_ticker_child();
 }
@@ -209,6 +214,8 @@ static void start(void)
 	pfs_start_handlers(); /* the allocator's are the first, so the innermost at a fork */
 	read_program_name();
 	read_config(&config);
+	if (!pfs_pools_start(secure_getenv("PFS_MEM_ARENAS"), pfs_program.name))
+		complain("PFS_MEM_ARENAS", " is not pool: arenas as without it");
 	if (pfs_memory_open(&config, &pfs_program.books, &message) != PFS_OK) {
 		complain(message.text, "; nothing is counted");
 		return;

@@ -4,6 +4,7 @@
 _pfs_mem_values() {
 	case "$1 $2" in
 	"run --by") echo "library site" ;;
+	"run --arenas") echo "pool" ;;
 	"run --rule") echo "exact freer global" ;;
 	"top --by") echo "instrument thread account user host" ;;
 	"pprof --format") echo "text heap_v2 proto collapsed" ;;
@@ -14,7 +15,7 @@ _pfs_mem_values() {
 
 _pfs_mem_options() {
 	case $1 in
-	run) echo "--keep --keep-dead --by --rule --tick-ms --instruments --no-profile" \
+	run) echo "--keep --keep-dead --by --arenas --rule --tick-ms --instruments --no-profile" \
 		"--lg-prof-sample --dir --help --version" ;;
 	list | show | sql) echo "--format --help --version" ;;
 	top) echo "--once --by --count --format --help --version" ;;
@@ -67,7 +68,7 @@ _pfs_mem() {
 	# How many words stand before this one that are no options, nor values of them?
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
-		--format | --by | --rule | --tick-ms | --instruments | --keep-dead | --dir | --count | \
+		--format | --by | --arenas | --rule | --tick-ms | --instruments | --keep-dead | --dir | --count | \
 			--out | --base | --lg-prof-sample | --mysql | --password-file | --http | \
 			--token-file) i=$((i + 1)) ;;
 		-*) ;;

@@ -142,6 +142,7 @@ static const struct option_of_run options[] = {
 	{ "--keep-dead", "PFS_MEM_KEEP_DEAD", NULL, NULL }, /* ahead of what it begins with */
 	{ "--keep", "PFS_MEM_KEEP", "1", NULL },
 	{ "--by", "PFS_MEM_BY", NULL, "library site " },
+	{ "--arenas", "PFS_MEM_ARENAS", NULL, "pool " },
 	{ "--rule", "PFS_MEM_RULE", NULL, "exact freer global " },
 	{ "--tick-ms", "PFS_MEM_TICK_MS", NULL, NULL },
 	{ "--instruments", "PFS_MEM_MAX_INSTRUMENTS", NULL, NULL },
@@ -204,6 +205,7 @@ static int help(void)
 		     "      --by site         by the address that calls\n"
 		     "      --rule RULE       exact (as without), freer, global\n"
 		     "      --tick-ms N       time between two ticks, 0 for none; without it 1000\n"
+		     "      --arenas pool     each pool of threads has an arena of its own\n"
 		     "      --instruments N   room for so many; without it 250\n"
 		     "      --keep-dead N     of boxes whose programs died the newest N stay;\n"
 		     "                        without it 32\n"

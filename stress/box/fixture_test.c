@@ -399,6 +399,9 @@ void pfs_made_tick(struct pfs_made_box *self, uint64_t bytes)
 	tick->realtime_ns = self->head->start_realtime_ns + number * 1000000000u;
 	tick->own.tracked = bytes;
 	tick->own.rss = bytes + 4096;
+	tick->arenas[0] = (struct pfs_box_arena){ .reference = 1, .threads = 2, .pool = "worker",
+						   .allocated = bytes, .active = bytes };
+	tick->arenas[1].reference = PFS_BOX_ARENA_OTHERS;
 	tick->instruments[0] = (struct pfs_box_share){ .reference = 1, .bytes = bytes };
 	pfs_store_release(&self->head->ticks, number);
 }

@@ -28,6 +28,8 @@ static size_t read_texts(const struct pfs_snapshot *snapshot)
 		       strlen(snapshot->accounts[i].host_name);
 	for (uint32_t i = 0; i < snapshot->module_count; i++)
 		sum += strlen(snapshot->modules[i].path);
+	for (uint32_t i = 0; i < PFS_BOX_TICK_ARENAS; i++)
+		sum += strlen(snapshot->arenas[i].pool);
 	for (uint32_t i = 0; i < snapshot->owner_count; i++) {
 		const struct pfs_seen_owner *one = &snapshot->owners[i];
 		sum += strlen(one->name);

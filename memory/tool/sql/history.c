@@ -1,12 +1,13 @@
 /*
- * history.c - memory_history: the ring of ticks, a row for the whole, the largest instruments and
- * the largest accounts (KIND 'pool') of each.
+ * history.c - memory_history: the ring of ticks, a row for the whole, the largest instruments, the
+ * largest accounts (KIND 'pool'), and the arenas of each.
  */
 #include <stdio.h>
 
 #include "session.h"
 
-#define LINES (1u + PFS_BOX_TICK_INSTRUMENTS + PFS_BOX_TICK_ACCOUNTS)
+#define SHARES (PFS_BOX_TICK_INSTRUMENTS + PFS_BOX_TICK_ACCOUNTS)
+#define LINES (1u + SHARES + PFS_BOX_TICK_ARENAS)
 
 static uint64_t history_limit(const struct pfs_cursor *cursor)
 {
@@ -19,11 +20,22 @@ static const struct pfs_box_tick *tick_of(const struct pfs_cursor *cursor, uint6
 	return &cursor->snapshot->ticks[row / LINES];
 }
 
-/* What a row is of; the whole has none. */
+/* NULL: of none. */
+static const struct pfs_box_arena *arena_of(const struct pfs_cursor *cursor, uint64_t row)
+{
+	uint64_t line = row % LINES;
+	return line > SHARES ? &tick_of(cursor, row)->arenas[line - SHARES - 1] : NULL;
+}
+
+/* What a row is of; the whole has none, and an arena its own. */
 static struct pfs_box_share share_of(const struct pfs_cursor *cursor, uint64_t row)
 {
 	uint64_t line = row % LINES - 1;
 	const struct pfs_box_tick *tick = tick_of(cursor, row);
+	const struct pfs_box_arena *arena = arena_of(cursor, row);
+	if (arena != NULL)
+		return (struct pfs_box_share){ .reference = arena->reference,
+					       .bytes = arena->allocated };
 	return line < PFS_BOX_TICK_INSTRUMENTS ?
 		       tick->instruments[line] :
 		       tick->accounts[line - PFS_BOX_TICK_INSTRUMENTS];
@@ -34,9 +46,17 @@ static bool history_there(struct pfs_cursor *cursor, uint64_t *row)
 	uint64_t line = *row % LINES;
 	if (line == 0 || share_of(cursor, *row).reference != 0)
 		return true;
-	*row += line <= PFS_BOX_TICK_INSTRUMENTS ? PFS_BOX_TICK_INSTRUMENTS + 1 - line :
-						   LINES - line;
+	uint64_t next = line <= PFS_BOX_TICK_INSTRUMENTS ? PFS_BOX_TICK_INSTRUMENTS + 1 :
+			line <= SHARES			 ? SHARES + 1 : LINES;
+	*row += next - line;
 	return false;
+}
+
+static void result_arena(const struct pfs_box_arena *arena, sqlite3_context *context)
+{
+	char name[32];
+	(void)snprintf(name, sizeof(name), "arena %u", arena->reference - 1);
+	pfs_result_text(context, arena->pool[0] != '\0' ? arena->pool : name);
 }
 
 static void result_name(const struct pfs_cursor *cursor, sqlite3_context *context)
@@ -46,6 +66,8 @@ static void result_name(const struct pfs_cursor *cursor, sqlite3_context *contex
 	uint32_t reference = line == 0 ? 0 : share_of(cursor, cursor->row).reference;
 	if (line == 0) {
 		pfs_result_text(context, "tracked");
+	} else if (line > SHARES) {
+		result_arena(arena_of(cursor, cursor->row), context);
 	} else if (line <= PFS_BOX_TICK_INSTRUMENTS) {
 		uint32_t i = pfs_snapshot_instrument(snapshot, reference);
 		pfs_result_text(context, i < snapshot->instrument_count ?
@@ -76,7 +98,7 @@ static void history_value(struct pfs_cursor *cursor, int column, sqlite3_context
 	case 2:
 		pfs_result_text(context, line == 0		    ? "total" :
 					 line <= PFS_BOX_TICK_INSTRUMENTS ? "instrument" :
-									    "pool");
+					 line <= SHARES		    ? "pool" : "arena");
 		break;
 	case 3:
 		result_name(cursor, context);

@@ -50,6 +50,11 @@ void pfs_sql_make_text(struct pfs_snapshot *snapshot)
 		pfs_sql_text(snapshot->threads[i].name);
 	for (uint32_t i = 0; i < snapshot->owner_count; i++)
 		pfs_sql_text(snapshot->owners[i].name);
+	for (uint32_t i = 0; i < PFS_BOX_TICK_ARENAS; i++)
+		pfs_sql_text(snapshot->arenas[i].pool);
+	for (uint32_t i = 0; i < snapshot->tick_count; i++)
+		for (uint32_t j = 0; j < PFS_BOX_TICK_ARENAS; j++)
+			pfs_sql_text(snapshot->ticks[i].arenas[j].pool);
 	make_people(snapshot->accounts, snapshot->account_count);
 	make_people(snapshot->users, snapshot->user_count);
 	make_people(snapshot->hosts, snapshot->host_count);

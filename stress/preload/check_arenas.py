@@ -1,0 +1,86 @@
+#!/usr/bin/python3
+"""check_arenas.py - an arena for each pool of threads: what memory_arenas and the history say,
+against what the pools allocate, and when others free it.
+
+usage: check_arenas.py PFS_MEM KNOWN
+Exit 0: all as expected. 1: something was not.
+"""
+
+import csv
+import io
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from check_preload import FAULTS, POOLS, Place, end, equal, expect, go_on, said
+
+
+def arena_rows(place, pid, until):
+    """{pool: row} of memory_arenas, of the first tick of which until() is true; or the last."""
+    for _ in range(100):
+        found = list(csv.DictReader(io.StringIO(place.mem(
+            "sql", str(pid), "SELECT * FROM memory_arenas", "--format", "csv"))))
+        rows = {row["POOL"]: {name: int(value) for name, value in row.items()
+                              if value and value.isdigit()} for row in found}
+        if until(rows):
+            break
+        time.sleep(0.1)
+    return rows
+
+
+def arenas(place):
+    """Each pool's blocks are in its arena, and stay there until they are free, whoever frees."""
+    program = place.start(place.known, "pools", options=("--arenas", "pool", "--tick-ms", "100"))
+    _, pid = said(program)
+    asked = {}
+    for (pool, _), (_, size) in POOLS.items():
+        asked[pool] = asked.get(pool, 0) + size
+    rows = arena_rows(place, pid, lambda rows: all(
+        rows.get(pool, {}).get("ALLOCATED_BYTES", 0) >= size for pool, size in asked.items()))
+    equal(set(rows), {"alpha", "beta", "gamma", "known"}, "pools with an arena")
+    equal(len({row["ARENA"] for row in rows.values()}), 4, "arenas")
+    for pool, size in asked.items():
+        have = rows[pool]["ALLOCATED_BYTES"]
+        expect(size <= have <= size * 5 // 4 + (1 << 20), f"{pool} has {have}, asked for {size}")
+        expect(have <= rows[pool]["ACTIVE_BYTES"] <= rows[pool]["RESIDENT_BYTES"] <=
+               rows[pool]["MAPPED_BYTES"], f"{pool}: {rows[pool]}")
+    kinds = place.mem("sql", str(pid), "SELECT DISTINCT NAME FROM memory_history WHERE KIND = "
+                      "'arena' AND TICK = (SELECT max(TICK) FROM memory_history)",
+                      "--format", "csv")
+    equal(set(kinds.split()[1:]), set(rows), "arenas of the history")
+    place.check_all()
+    go_on(program)
+    said(program)
+    end(program)
+    program = place.start(place.known, "foreign", options=("--arenas", "pool", "--tick-ms", "100"))
+    _, pid = said(program)
+    rows = arena_rows(place, pid, lambda rows: rows.get("giver", {}).get("ALLOCATED_BYTES", 0)
+                      >= 64000)
+    expect(rows["giver"]["ALLOCATED_BYTES"] >= 64000, f"giver: {rows}")
+    go_on(program)
+    said(program)
+    equal(place.current(pid, "user", USER="giver", EVENT_NAME="memory/libknown-one/heap"), (0, 0),
+          "giver at the end")
+    before = rows["giver"]["ALLOCATED_BYTES"]
+    rows = arena_rows(place, pid, lambda rows: rows["giver"]["ALLOCATED_BYTES"] < before - 32000)
+    expect(rows["giver"]["ALLOCATED_BYTES"] < before - 32000,
+           f"giver's arena had {before}, and then {rows['giver']}")
+    end(program)
+    done = subprocess.run([place.tool, "run", "--", "true"], capture_output=True, text=True,
+                          env={**place.environment, "PFS_MEM_ARENAS": "each"}, check=False)
+    expect("PFS_MEM_ARENAS" in done.stderr and done.returncode == 0, f"a wrong value: {done}")
+
+
+def main():
+    place = Place(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
+    try:
+        arenas(place)
+    finally:
+        shutil.rmtree(place.folder, ignore_errors=True)
+    return 1 if FAULTS else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
