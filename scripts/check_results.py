@@ -14,6 +14,7 @@ import sys
 import accounts_results
 import allocator_results
 import commandline
+import profile_results
 import results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -82,7 +83,8 @@ def check_folder(folder, schema):
     simulated = os.path.exists(os.path.join(folder, results.SIMULATED_FILE))
     plan = None
     chapters = [(name, kind) for name, kind in ((allocator_results.FILE, "allocators"),
-                                                (accounts_results.FILE, "accounts"))
+                                                (accounts_results.FILE, "accounts"),
+                                                (profile_results.FILE, "profile"))
                 if os.path.exists(os.path.join(folder, name))]
     if os.path.exists(os.path.join(folder, "plan.json")) or not (simulated or chapters):
         plan = check("plan.json", "plan")

@@ -10,6 +10,7 @@ import figure_parts as parts
 import fill_figures
 import growth_figures
 import peer_figures
+import profile_figures
 import stats
 import summary
 from stats import median
@@ -428,6 +429,7 @@ FIGURES = {
     "allocator-cpu": allocator_figures.cpu,
     "allocator-peak": allocator_figures.peak,
     **accounts_figures.FIGURES,
+    **profile_figures.FIGURES,
 }
 
 

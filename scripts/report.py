@@ -21,6 +21,7 @@ import figures
 import judge
 import malloc_instructions
 import plot
+import profile_results
 import results
 import summary
 import svg
@@ -181,6 +182,12 @@ def drawn_html(found, made):
     return "".join(figure_html(figure, found.paths) for figure in made)
 
 
+def failed_html(document):
+    """How many launches have no numbers, as an item."""
+    failed = sum(1 for l in document["launches"] if l["status"] != "done")
+    return f'<li class="missed">{failed} launches failed.</li>' if failed else ""
+
+
 def accounts_html(found, made):
     """The chapter "The accounts"; empty where none were measured."""
     suite = found.accounts
@@ -189,8 +196,7 @@ def accounts_html(found, made):
     shown = "<br>".join(table_html(*table) for table in accounts_results.tables(suite))
     gone = "".join(f"<li>Left out: {escape(name)}: {escape(why)}</li>"
                    for name, why in suite.document["missing"].items())
-    failed = sum(1 for l in suite.document["launches"] if l["status"] != "done")
-    gone += f'<li class="missed">{failed} launches failed.</li>' if failed else ""
+    gone += failed_html(suite.document)
     return ('<section class="page"><h2 id="accounts">The accounts</h2>'
             '<p class="lead">Every block counted for the thread, account and instrument whose it '
             "is. Rules: exact credits where it was debited; freer credits who frees (MySQL 5.7, "
@@ -203,8 +209,25 @@ def accounts_html(found, made):
             "(8 of a pair), locked ones in brackets.</p></section>")
 
 
+def profile_html(found, made):
+    """What belongs to it, of the heap profile; empty where none was measured."""
+    suite = found.profile
+    if suite is None:
+        return ""
+    shown = "<br>".join(table_html(*table) for table in profile_results.tables(suite))
+    return ('<section class="page"><h2 id="profile">The accounts: the heap profile</h2>'
+            '<p class="lead">Where what is in use was allocated: a sample in 512 KiB, with its '
+            "stack. Ways are switched within a process, slice by slice. Measured anew by "
+            "<code>scripts/profile_cost.py</code>.</p>"
+            f"{bars_html(profile_results.bars(suite))}<br>"
+            f'<ul class="says">{failed_html(suite.document)}</ul>'
+            f'<div class="grid">{drawn_html(found, made)}</div><br>{shown}</section>')
+
+
 def chapter_of(figure):
     """The chapter in which a figure stands; none: among those of the containers."""
+    if figure.name.startswith("accounts-profile-"):
+        return "profile"
     word = figure.name.split("-")[0]
     return word if word in ("allocator", "accounts") else None
 
@@ -322,6 +345,10 @@ def says_html(made, found):
         bars = judge.tally(accounts_results.bars(found.accounts))
         lines.append(f'<li><a href="#accounts">Bars of the accounts: {judge.tally_text(bars)}'
                      "</a>.</li>")
+    if found.profile:
+        bars = judge.tally(profile_results.bars(found.profile))
+        lines.append(f'<li><a href="#profile">Bars of the heap profile: {judge.tally_text(bars)}'
+                     "</a>.</li>")
     judged = [verdict for _, _, verdict in claims.judged(found) if verdict != judge.NOT_MEASURED]
     if judged:
         held, open_ones = (judged.count(word) for word in (judge.MET, judge.UNDECIDED))
@@ -335,7 +362,7 @@ def lead_html(found):
     """The machine and the time, in one line."""
     cpu = found.machine.get("cpu_model", "unknown CPU")
     when = found.machine.get("time", "time unknown")[:16].replace("T", " ")
-    if not found.values and (found.allocators or found.accounts):
+    if not found.values and (found.allocators or found.accounts or found.profile):
         return escape(f"{'Allocators' if found.allocators else 'Accounts'}: {cpu}, {when}")
     if not found.is_real():
         return escape(f"Simulated: {'; '.join(found.machines()) or 'searches only'}; on {when}")
@@ -369,7 +396,7 @@ def page(found, made, missing):
     """The whole document."""
     title = found.machine.get("host", "") or found.machine.get("cpu_model", "unknown CPU")
     chapters = {name: [figure for figure in made if chapter_of(figure) == name]
-                for name in (None, "allocator", "accounts")}
+                for name in (None, "allocator", "accounts", "profile")}
     drawn = drawn_html(found, chapters[None])
     drawn = f'<h2>Figures</h2><div class="grid">{drawn}</div>' if drawn else ""
     style = PAGE_STYLE.replace("FONT", svg.FONT) + svg.style()
@@ -378,8 +405,8 @@ def page(found, made, missing):
            "process launch.</p>" if found.folder and found.is_real() else "")
     gone = f"<p>No data for: {escape(', '.join(missing))}.</p>" if missing else ""
     trust = (f"<h2>How far to trust it</h2>{trust_html(found)}{raw}" if found.is_real() else "")
-    where = "The machine" if found.is_real() or found.allocators or found.accounts else \
-        "The machine that simulated"
+    is_real = found.is_real() or found.allocators or found.accounts or found.profile
+    where = "The machine" if is_real else "The machine that simulated"
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -389,7 +416,7 @@ def page(found, made, missing):
 <p class="lead">{lead_html(found)}</p>{trust_line_html(found)}
 <h2>What the figures say</h2>{says_html(made, found)}
 {measured_html(found)}{claims_html(found)}{allocator_html(found, chapters["allocator"])}
-{accounts_html(found, chapters["accounts"])}
+{accounts_html(found, chapters["accounts"])}{profile_html(found, chapters["profile"])}
 {drawn}{gone}
 <h2>{where}</h2><div class="grid"><div>{machine_html(found)}</div>{topology_html(found)}</div>
 {trust}
@@ -412,6 +439,8 @@ def print_tables(found):
         print(allocator_results.text(found.allocators))
     if found.accounts:
         print(accounts_results.text(found.accounts))
+    if found.profile:
+        print(profile_results.text(found.profile))
     made = claims.table(found) if found.machines() else None
     if made:
         print(f"{found.simulated().stamp}; medians of the seeds")

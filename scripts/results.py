@@ -153,6 +153,7 @@ class Results:
         self.stamp = ""        # what marks figures of a simulated machine
         self.allocators = None # allocator_results.Suite of the first folder that has one
         self.accounts = None   # accounts_results.Suite, likewise
+        self.profile = None    # profile_results.Suite, likewise
         self.seeds = False     # launches are seeds of a simulated machine
 
     def add(self, path):
@@ -165,10 +166,11 @@ class Results:
         plan_path = os.path.join(path, "plan.json")
         found = 0
         simulated = os.path.join(path, SIMULATED_FILE)
-        allocators, accounts = chapters_of(path)
+        allocators, accounts, profile = chapters_of(path)
         self.allocators = self.allocators or allocators
         self.accounts = self.accounts or accounts
-        if allocators or accounts:
+        self.profile = self.profile or profile
+        if allocators or accounts or profile:
             found += 1
             self._add_machine(path)
         if os.path.exists(plan_path):
@@ -397,10 +399,13 @@ class Results:
 
 
 def chapters_of(folder):
-    """What was measured of allocators and of the accounts in a result folder, each or None."""
+    """What was measured of allocators, of the accounts and of the heap profile in a result folder,
+    each or None."""
     import accounts_results  # which build on this module
     import allocator_results
-    return allocator_results.load(folder), accounts_results.load(folder)
+    import profile_results
+    return (allocator_results.load(folder), accounts_results.load(folder),
+            profile_results.load(folder))
 
 
 def load(paths):

@@ -7,12 +7,15 @@
  * to 90 for the objects of three of them.
  *
  * usage: sampling_estimate [SEEDS]
+ *        sampling_estimate errors [SEEDS]   how far estimates are off, by the number of samples,
+ *                                           beside the theory; a line of JSON
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "containers/random.h"
 #include "memory/profile/draw.h"
@@ -166,9 +169,63 @@ static bool check_gaps(void)
 	return fine;
 }
 
+/* ---- errors by the number of samples ---- */
+
+/* Of a mix that goes on until so many samples are to be expected: the root of the mean square of
+ * the relative error of its bytes, and what it should be. */
+static void print_error(const struct mix *mix, uint32_t expected, uint32_t seeds)
+{
+	double chances[PARTS] = { 0 }, samples = 0, variance = 0, bytes = 0, squares = 0;
+	struct mix longer = *mix;
+	for (uint32_t part = 0; part < PARTS; part++) {
+		double count = (double)mix->parts[part].count;
+		double size = (double)mix->parts[part].bytes;
+		if (mix->parts[part].count == 0)
+			continue;
+		chances[part] = pfs_draw_chance(mix->parts[part].bytes, INTERVAL);
+		samples += count * chances[part];
+		bytes += count * size;
+		variance += count * size * size * (1 - chances[part]) / chances[part];
+	}
+	longer.rounds = (uint64_t)ceil(expected / samples);
+	double rounds = (double)longer.rounds;
+	for (uint32_t seed = 1; seed <= seeds; seed++) {
+		struct sums sums;
+		run(&longer, chances, seed, &sums);
+		double error = (double)sums.bytes / (bytes * rounds) - 1;
+		squares += error * error;
+	}
+	(void)printf("{\"mix\": \"%s\", \"samples\": %.1f, \"error\": %.6f, "
+		     "\"theory\": %.6f}", mix->name, samples * rounds,
+		     sqrt(squares / seeds), sqrt(variance / rounds) / bytes);
+}
+
+static int print_errors(uint32_t seeds)
+{
+	static const uint32_t samples[] = { 3, 10, 30, 100, 300, 1000, 3000, 10000 };
+	(void)printf("{\"seeds\": %" PRIu32 ", \"errors\": [", seeds);
+	for (size_t i = 0; i < MIXES; i++) {
+		for (size_t k = 0; k < sizeof(samples) / sizeof(samples[0]); k++) {
+			(void)printf("%s", i + k == 0 ? "" : ",\n");
+			print_error(&mixes[i], samples[k], seeds);
+		}
+	}
+	(void)printf("]}\n");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	uint32_t seeds = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000;
+	bool of_errors = argc > 1 && strcmp(argv[1], "errors") == 0;
+	const char *word = argc > 1 + of_errors ? argv[1 + of_errors] : "1000";
+	uint32_t seeds = (uint32_t)strtoul(word, NULL, 10);
+	if (seeds == 0) {
+		(void)fprintf(stderr, "sampling_estimate: '%s': a number of seeds, from 1 on\n",
+			      word);
+		return 2;
+	}
+	if (of_errors)
+		return print_errors(seeds);
 	bool fine = check_functions();
 	fine = check_gaps() && fine;
 	for (size_t i = 0; i < MIXES; i++)
