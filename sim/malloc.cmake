@@ -24,7 +24,7 @@ if(NOT PFS_SANITIZE)
   add_executable(malloc_timed malloc_timed.c malloc_timed_copy.c malloc_timed_world.c
     $<TARGET_OBJECTS:malloc_timed_sources>)
   set_source_files_properties(malloc_timed_copy.c PROPERTIES
-    COMPILE_OPTIONS "-fsanitize=thread;-fno-tree-loop-distribute-patterns")
+    COMPILE_OPTIONS "-fsanitize=thread;$<IF:$<C_COMPILER_ID:Clang>,-fno-builtin,-fno-tree-loop-distribute-patterns>")
   target_link_libraries(malloc_timed PRIVATE pfslab_sim)
   foreach(function pfs_extents_has_dirty pfs_extents_give pfs_extents_take
       pfs_caches_take_back) # are counted

@@ -109,8 +109,8 @@ static void *idle_deep(void *place)
 {
 	volatile char deep[STACK_BYTES / 4];
 	pthread_attr_t attributes;
-	void *lowest;
-	size_t bytes;
+	void *lowest = NULL;
+	size_t bytes = 0;
 	for (size_t at = 0; at < sizeof(deep); at += PAGE)
 		deep[at] = 1;
 	free(malloc(100));

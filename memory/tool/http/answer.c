@@ -23,11 +23,11 @@ struct request {
 
 static const char *const policies[] = {
 	[PFS_POLICY_DATA] = "default-src 'none'; frame-ancestors 'none'",
-	[PFS_POLICY_PAGE] = "default-src 'none'; script-src 'self'; style-src 'self' "
-			    "'unsafe-inline'; connect-src 'self'; frame-src 'self'; base-uri "
-			    "'none'; form-action 'none'; frame-ancestors 'none'",
-	[PFS_POLICY_FRAME] = "sandbox allow-scripts; default-src 'none'; script-src "
-			     "'unsafe-inline'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+	[PFS_POLICY_PAGE] = ("default-src 'none'; script-src 'self'; style-src 'self' "
+			     "'unsafe-inline'; connect-src 'self'; frame-src 'self'; base-uri "
+			     "'none'; form-action 'none'; frame-ancestors 'none'"),
+	[PFS_POLICY_FRAME] = ("sandbox allow-scripts; default-src 'none'; script-src "
+			      "'unsafe-inline'; style-src 'unsafe-inline'; frame-ancestors 'self'"),
 };
 
 struct MHD_Response *pfs_http_response(char *text, size_t bytes, const char *type,
