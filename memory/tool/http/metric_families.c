@@ -9,6 +9,7 @@
 #include "metrics.h"
 
 #define OF_INSTRUMENT PFS_METRIC_INSTRUMENTS, { "instrument", NULL }
+#define OF_OWNER PFS_METRIC_TRACE, { "owner", NULL }
 #define OF_ACCOUNT PFS_METRIC_ACCOUNTS, { "user", "host" }
 
 static const struct pfs_metric metrics[] = {
@@ -36,6 +37,14 @@ static const struct pfs_metric metrics[] = {
 	{ "pfs_memory_os_bytes", false,
 	  "What is resident, and whose it is: all that are part of resident add up to it.",
 	  PFS_METRIC_OS, { "name", "part_of" }, 2 },
+	{ "pfs_memory_trace_own_bytes", false, "Bytes that an owner of the memory trace holds.",
+	  OF_OWNER, 1 },
+	{ "pfs_memory_trace_bytes", false, "Bytes of an owner, and of all below it.", OF_OWNER,
+	  2 },
+	{ "pfs_memory_trace_high_bytes", false, "The most that these were.", OF_OWNER, 3 },
+	{ "pfs_memory_trace_limit_bytes", false, "What these may be; none: no limit.", OF_OWNER,
+	  4 },
+	{ "pfs_memory_trace_refused", true, "Times that a limit refused.", OF_OWNER, 5 },
 	{ "pfs_memory_lost", true, "What found no room in the box, and was not counted.",
 	  PFS_METRIC_LOST, { "what", NULL }, 1 },
 	{ "pfs_memory_box_living", false, "1: the program lives.", PFS_METRIC_BOX, { NULL, NULL },

@@ -32,6 +32,10 @@ static const char *const queries[PFS_METRIC_ANSWERS] = {
 		"CASE WHEN k > %u THEN NULL ELSE o END, " ALL_SUMS " FROM each "
 		"GROUP BY min(k, %u + 1) ORDER BY k",
 	[PFS_METRIC_OS] = "SELECT NAME, PART_OF, BYTES FROM memory_os WHERE NAME <> 'blocks'",
+	/* An owner's sum has those below it, so those that have most are no others' parts. */
+	[PFS_METRIC_TRACE] =
+		"SELECT ifnull(PARENT || '/', '') || NAME, OWN_BYTES, SUM_BYTES, HIGH_BYTES, "
+		"LIMIT_BYTES, REFUSED FROM memory_trace ORDER BY SUM_BYTES DESC, 1 LIMIT %u",
 	[PFS_METRIC_LOST] =
 		"SELECT replace(replace(replace(lower(VARIABLE_NAME), 'performance_schema_', ''), "
 		"'pfs_', ''), '_lost', ''), CAST(VARIABLE_VALUE AS INTEGER) FROM global_status "

@@ -131,7 +131,7 @@ class Crowd(Served):
               f"{time.monotonic() - begun:.0f} s: answers by status {self.statuses}, at most "
               f"{self.most / 2**20:.1f} MiB resident", file=sys.stderr)
         self.assertEqual(self.faults[:5], [])
-        self.assertGreater(self.statuses.get(200, 0), CLIENTS)
+        self.assertGreaterEqual(self.statuses.get(200, 0), CLIENTS - len(slow))
         self.assertLess(self.most, RSS_MAX)
         self.assertIn("memory/a/x", self.get("/metrics"))
         if CLIENTS >= 100:

@@ -178,6 +178,23 @@ class Answers(Served):
         families = [name for name, _ in itertools.groupby(names)]
         self.assertEqual(len(families), len(set(families)), "a family's samples are together")
 
+    def test_trace(self):
+        """Owners of a memory trace: their paths, sums and limits."""
+        cache = self.live.do("owner", "cache", "-")
+        blocks = self.live.do("owner", "blocks", cache)
+        self.live.do("hold", cache, 40)
+        self.live.do("hold", blocks, 700)
+        self.assertEqual(self.mem("sql", "last", "UPDATE memory_trace SET LIMIT_BYTES = 750 WHERE "
+                                  "NAME = 'cache'")[0], 0)
+        self.live.do("hold", blocks, 11)
+        self.serve("all")
+        found = self.samples(self.get("/metrics"))
+        for name, values in (("own_bytes", (40, 700)), ("bytes", (740, 700)),
+                             ("high_bytes", (740, 700)), ("refused_total", (1, 0))):
+            self.assertEqual(found[f"pfs_memory_trace_{name}"],
+                             dict(zip((("cache",), ("cache/blocks",)), values)), name)
+        self.assertEqual(found["pfs_memory_trace_limit_bytes"], {("cache",): 750})
+
     def test_many_names(self):
         """More names than are told by name: the sum is the same."""
         for number in range(240):
