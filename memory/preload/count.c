@@ -161,6 +161,34 @@ void *pfs_counted_malloc_slow(size_t size_bytes, const void *caller)
 	return pfs_count(pfs_malloc_slow(size_bytes), size_bytes, caller);
 }
 
+/* ---- looked at ---- */
+
+bool pfs_counted_look(const void *block, uint32_t *instrument, uint32_t *account, uint64_t *bytes)
+{
+	struct pfs_books *books = pfs_program.books;
+	struct pfs_extent *extent = tagged_extent(block);
+	const uint32_t *tag = extent != NULL ? tag_of(extent, block) : NULL;
+	uint32_t value = tag != NULL ? *tag : 0; /* of its owner: another one's walk may be late */
+	if (value >> PFS_SLACK_BITS == 0)
+		return false;
+	struct pfs_cell *cell = pfs_tag_cell(value);
+	const struct pfs_box_sample *sample = pfs_sample_of(cell);
+	if (sample != NULL) {
+		const struct pfs_box_region *region = books->shelves[PFS_SHELF_CELLS].region;
+		uint32_t number = sample->cell - 1;
+		uint64_t page = number / region->page_records;
+		/* relaxed: pages of the desk's */
+		if (page >= pfs_load_relaxed(&books->shelves[PFS_SHELF_CELLS].region->page_count))
+			return false;
+		cell = (void *)(books->box.base + region->offset + page * region->page_bytes +
+				(uint64_t)(number % region->page_records) * region->record_bytes);
+	}
+	*instrument = cell->instrument;
+	*account = cell->account;
+	*bytes = bytes_of(extent, value);
+	return true;
+}
+
 /* ---- freed ---- */
 
 static void credit(uint32_t tag, uint64_t bytes)

@@ -41,6 +41,13 @@ void pfs_counter_never(void);
 /* Now and then, inside: another name of the thread, a tick. */
 void pfs_counter_look(struct pfs_counter *counter);
 
+/* Whose a block is that is in use, by its tag, and what was asked for; false: it is not counted.
+ * Under the desk. */
+bool pfs_counted_look(const void *block, uint32_t *instrument, uint32_t *account, uint64_t *bytes);
+
+/* A forked child: whoever walked is not in it. */
+void pfs_walk_child(void);
+
 /* pfs_site_key - the instrument of a caller; 0: none. Inside. */
 pfs_memory_key pfs_site_key(const void *caller);
 void pfs_sites_start(void);

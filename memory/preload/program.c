@@ -201,6 +201,7 @@ static void in_parent(void)
 static void in_child(void)
 {
 	pfs_pools_unlock();
+	pfs_walk_child();
 	owner_pid = (uint32_t)getpid();
 	pfs_ticker_child();
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """check_arenas.py - an arena for each pool of threads: what memory_arenas and the history say,
-against what the pools allocate, and when others free it.
+against what the pools allocate, and when others free it; and the report of a walk.
 
-usage: check_arenas.py PFS_MEM KNOWN
+usage: check_arenas.py PFS_MEM KNOWN arenas|walk
 Exit 0: all as expected. 1: something was not.
 """
 
@@ -73,10 +73,37 @@ def arenas(place):
     expect("PFS_MEM_ARENAS" in done.stderr and done.returncode == 0, f"a wrong value: {done}")
 
 
+def walk(place):
+    """The report of a walk over the blocks: to the byte what the accounts say."""
+    path = os.path.join(place.folder, "report")
+    program = place.start(place.known, "pools", more={"KNOWN_REPORT": path})
+    _, pid = said(program)
+    with open(path, encoding="ascii") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    total = rows.pop()
+    for (pool, library), want in POOLS.items():
+        own = [row for row in rows if (row["INSTRUMENT"], row["ACCOUNT"]) ==
+               (f"memory/libknown-{library}/heap", pool)]
+        have = (sum(int(row["BLOCKS"]) for row in own), sum(int(row["BYTES"]) for row in own))
+        equal(have, want, f"{pool} {library}, by the walk")
+        expect(all(int(row["BYTES"]) <= int(row["BLOCKS"]) * int(row["CLASS_BYTES"])
+                   for row in own), f"{own}: more than their classes")
+    sizes = [int(row["BYTES"]) for row in rows]
+    equal(sizes, sorted(sizes, reverse=True), "the order")
+    equal((int(total["BLOCKS"]), int(total["BYTES"])),
+          (sum(int(row["BLOCKS"]) for row in rows), sum(sizes)), "the total")
+    equal(place.current(pid, "user", USER="alpha", EVENT_NAME="memory/libknown-one/heap"),
+          POOLS["alpha", "one"], "alpha, after the walk")
+    place.check_all()
+    go_on(program)
+    said(program)
+    end(program)
+
+
 def main():
     place = Place(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
     try:
-        arenas(place)
+        {"arenas": arenas, "walk": walk}[sys.argv[3]](place)
     finally:
         shutil.rmtree(place.folder, ignore_errors=True)
     return 1 if FAULTS else 0
