@@ -96,7 +96,7 @@ def _draw_lines(canvas, spec, at_x, scale, frame):
         inside = [p for p in series["points"] if p[0] in at_x]
         places = [(at_x[p[0]], scale.at(p[1])) for p in inside]
         canvas.path(places, series["index"])
-        if places:
+        if places and series["name"]:
             ends.append((series["name"], places[-1][1], series["index"]))
     for series in spec["series"]:
         for p in series["points"]:

@@ -22,8 +22,8 @@ ORDINARY = "19"
 SWEEP = ("off", *map(str, range(10, 22)))
 MALLOC, NONE, SWITCHED = "malloc", "none", "switched"
 LAUNCHED = (MALLOC, NONE, SWITCHED)
-TICK_MS = 10
-SETTLE_S = 0.03  # three ticks: by then every thread that allocates knows that it was switched
+TICK_MS = 50  # 1000 in earnest; a switch is seen at the next one
+SETTLE_S = 0.12  # two ticks: by then every thread that allocates knows that it was switched
 WAIT_S = 60
 
 # says: what it is called in tables. ways: between which it is switched. depth: of its stacks.
@@ -108,7 +108,9 @@ class Loop:
 
     def settle(self):
         """Ticks of a program with one thread are made by its own calls."""
-        self.slice()
+        end = time.monotonic() + SETTLE_S
+        while time.monotonic() < end:
+            self.slice()
 
     def close(self):
         """To its end."""

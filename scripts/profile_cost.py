@@ -71,17 +71,21 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None):
     cases = [case for case in profile_cases.CASES if not only or case.name in only]
     shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     work = tempfile.mkdtemp(prefix="pfs-profile-", dir=shared)
+    try:
+        bench = profile_cases.Bench(build_dir, work, profile_cases.SIZES[kind])
+    except results.BadInput:
+        os.rmdir(work)
+        raise
     document = {"format": 1, "kind": kind, "seed": seed, "complete": False,
                 "machine": machine.describe(TOP, build_dir),
                 "cases": {case.name: {"group": case.group, "says": case.says,
                                       "depth": case.depth} for case in cases},
                 "launches": make_plan(cases, rounds or profile_cases.LAUNCHES[kind], seed)}
     try:
-        bench = profile_cases.Bench(build_dir, work, profile_cases.SIZES[kind])
         run_plan(document["launches"], bench, seed)
         document["complete"] = all(l["status"] == "done" for l in document["launches"])
-        results.write_json(os.path.join(folder, profile_results.FILE), document)
     finally:
+        results.write_json(os.path.join(folder, profile_results.FILE), document)
         shutil.rmtree(work, ignore_errors=True)
     return document
 

@@ -12,11 +12,19 @@ from stats import median
 COLOURS = {"loop-kept": 1, "loop-omitted": 2}
 LIMIT = 7
 KIB = 1024
+LEAST = 0.1  # percent: less is not drawn
 
 
 def interval_text(size):
     """4 KiB, 2 MiB; size in bytes."""
     return f"{size / KIB:g} KiB" if size < KIB * KIB else f"{size / KIB / KIB:g} MiB"
+
+
+def above_zero(point):
+    """For a logarithmic axis: an interval that reaches below it ends there."""
+    x, middle, low, high, tip, values = point
+    return (x, middle, low if low is None else max(low, LEAST), high, tip,
+            [value for value in values if value >= LEAST])
 
 
 def cost(results):
@@ -28,8 +36,10 @@ def cost(results):
     sizes, series, told = [2 ** int(way) for way in SWEEP[1:]], [], []
     for case in cases:
         says = suite.cases[case]["says"].removeprefix("allocation alone, ")
-        points = [parts.point(2 ** int(way), found, f"{says}, {interval_text(2 ** int(way))}")
-                  for way in SWEEP[1:] if (found := suite.more(case, way, "off"))]
+        points = [above_zero(parts.point(2 ** int(way), found,
+                                         f"{says}, {interval_text(2 ** int(way))}"))
+                  for way in SWEEP[1:] if (found := suite.more(case, way, "off"))
+                  and median(found) >= LEAST]
         series.append({"name": says, "index": COLOURS.get(case, 0), "points": points})
         told.append(f"{median(suite.more(case, ORDINARY, 'off')):+.1f} %")
     most = ALLOWED_PERCENT["loop"]
@@ -43,12 +53,13 @@ def cost(results):
         f"{suite.cases[cases[0]]['depth']:g} frames; against the same process with the profile "
         "switched off", "x_name": "mean bytes between two samples (logarithmic)", "xs": sizes,
         "x_log": True, "x_ticks": sizes[::3] + sizes[-1:], "x_form": interval_text,
-        "y_name": "% of CPU time that is added", "zero": True, "series": series,
+        "y_name": "% of CPU time that is added (logarithmic)", "y_log": True,
+        "zero": False, "series": series,
         "note": f"{suite.document['kind']} suite, release build; medians of "
         f"{parts.count_noun(min(counts), 'launch')}" +
         parts.band_text(min(counts), max(counts), "launch")}, width=620)
-    return parts.Figure("accounts-profile-cost", title, canvas, "A sample costs the same at each "
-                        "interval; there are twice as many of them at half of it.")
+    return parts.Figure("accounts-profile-cost", title, canvas, "Half the interval is twice as "
+                        "many samples; the table has what one of them takes.")
 
 
 def error(results):
