@@ -71,8 +71,10 @@ class Case(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 import invented_accounts
                 import invented_allocators
+                import invented_profile
                 for name, made_up in (("allocators", invented_allocators),
-                                      ("accounts", invented_accounts)):
+                                      ("accounts", invented_accounts),
+                                      ("profile", invented_profile)):
                     with open(os.path.join(result, f"{name}.json"), "w",
                               encoding="utf-8") as file:
                         json.dump(made_up.document(), file)

@@ -12,45 +12,11 @@ import profile_cost
 import profile_figures
 import profile_results
 import results
-
-SAMPLE_NS = {"loop-kept": 300.0, "loop-omitted": 350.0}
-PAIR_NS, PAIR_BYTES, REQUEST_NS = 10.0, 264.0, 9000.0
-
-
-def values(case, way, number):
-    """What a launch would have: a sample costs SAMPLE_NS, at whichever interval."""
-    turn = 1 + 0.001 * number
-    if case.group == "errors":
-        return {f"{mix}: {n}": {"samples": n, "error": 1.02 * n ** -0.5, "theory": n ** -0.5,
-                                "seeds": 1000} for mix in ("64", "64, 1K") for n in (100, 1000)}
-    if case.group == "server":
-        return {one: {"cpu_ns": REQUEST_NS * turn * (1.005 if one == "19" else 1), "ns": 2e4}
-                for one in (case.ways if way == "switched" else [way])}
-    found = {}
-    for one in case.ways if way == "switched" else [way]:
-        added = SAMPLE_NS[case.name] * PAIR_BYTES / 2 ** int(one) if one.isdigit() else 0
-        found[one] = {"cpu_ns": PAIR_NS * turn + added, "ns": PAIR_NS * turn + added,
-                      "bytes": PAIR_BYTES}
-    return found
-
-
-def invented(change=None):
-    """A document with all cases; change: of each launch."""
-    launches = profile_cost.make_plan(profile_cases.CASES, 7, 3)
-    for launch in launches:
-        launch.update(status="done", seconds=1.0, values=values(
-            profile_cases.BY_NAME[launch["case"]], launch["way"], launch["round"]))
-        if change:
-            change(launch)
-    return {"format": 1, "kind": "short", "seed": 3, "complete": True,
-            "machine": machine.describe("/", "/"),
-            "cases": {case.name: {"group": case.group, "says": case.says, "depth": case.depth}
-                      for case in profile_cases.CASES}, "launches": launches}
-
+from invented_profile import PAIR_BYTES, PAIR_NS, SAMPLE_NS, document, values
 
 def verdicts(change=None):
     """{bar: verdict}"""
-    suite = profile_results.Suite(invented(change))
+    suite = profile_results.Suite(document(change))
     return {bar.says: bar.verdict for bar in profile_results.bars(suite)}
 
 
@@ -97,7 +63,7 @@ class Bars(unittest.TestCase):
         self.assertIn("theory", missed[0])
 
     def test_a_samples_cost_is_found_again(self):
-        suite = profile_results.Suite(invented())
+        suite = profile_results.Suite(document())
         for case, cost in SAMPLE_NS.items():
             for way in ("10", "21"):
                 for found in suite.sample_ns(case, way):
@@ -106,7 +72,7 @@ class Bars(unittest.TestCase):
 
 class Files(fixture.Case):
     def test_report_has_its_figures_and_bars(self):
-        out = os.path.dirname(self.write("out/profile.json", json.dumps(invented())))
+        out = os.path.dirname(self.write("out/profile.json", json.dumps(document())))
         self.write("out/machine.json", json.dumps(machine.describe("/", "/")))
         self.assertEqual(fixture.call("check_results.py", out).returncode, 0)
         done = fixture.call("report.py", out, "--table")
@@ -128,9 +94,9 @@ class Files(fixture.Case):
                               "launches[2].values is not an object"),
                              (lambda d: d["launches"][1].update(case="pear"),
                               "launches[1].case is not one of its cases")):
-            document = invented()
-            change(document)
-            path = self.write("bad/profile.json", json.dumps(document))
+            damaged = document()
+            change(damaged)
+            path = self.write("bad/profile.json", json.dumps(damaged))
             self.assert_refused(fixture.call("report.py", os.path.dirname(path)), path, word)
 
     def test_wrong_input(self):

@@ -218,7 +218,7 @@ class Trust(fixture.Case):
         for metrics in found.values.values():
             for metric in metrics:
                 metrics[metric] = metrics[metric][:5]
-        for values in found.accounts.values.values():
+        for values in (*found.accounts.values.values(), *found.profile.values.values()):
             del values[5:]
         for figure in figures.make(found)[0]:
             drawn = figure.canvas.document(figure.title, True)
