@@ -103,7 +103,7 @@ enum pfs_box_lost {
 	PFS_LOST_MEMORY,      /* times that the system had no memory for the box */
 	PFS_LOST_FOREIGN,     /* frees of blocks that never were: from before the start, ... */
 	PFS_LOST_STACKS,      /* samples whose stack found no record: they have none */
-	PFS_LOST_CONTEXTS,    /* samples that are nobody's, for their context found no record */
+	PFS_LOST_CONTEXTS,    /* samples that are in no context's sums, for it found no record */
 	PFS_LOST_SAMPLES,     /* samples that found no record, and are in no profile */
 	PFS_LOST_MODULES,     /* files that were mapped and found no record */
 	PFS_LOST_MAPPED,      /* ranges of the program's own mappings that found no room */

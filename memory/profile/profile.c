@@ -178,14 +178,12 @@ struct search {
 };
 
 static uint32_t make_record(struct search *self, enum pfs_shelves shelf, const void *bytes,
-			    size_t size_bytes, enum pfs_box_lost lost)
+			    size_t size_bytes)
 {
 	struct pfs_thread *handle = handle_of(self->own, shelf);
 	struct pfs_claim claim = pfs_allocate(handle);
-	if (claim.record == NULL) {
-		count_lost(self->profile->books, lost);
+	if (claim.record == NULL)
 		return 0;
-	}
 	uint32_t reference = (uint32_t)pfs_index(handle, claim.record) + 1;
 	pfs_bytes_store(claim.record, bytes, size_bytes);
 	pfs_publish(handle, claim);
@@ -235,10 +233,11 @@ static uint32_t stack_make(void *context)
 	struct pfs_box_stack fresh = { .depth = stack->depth, .is_cut = stack->is_cut,
 				       .made_realtime_ns = pfs_box_now_ns() };
 	memcpy(fresh.frames, stack->frames, stack->depth * sizeof(stack->frames[0]));
-	uint32_t reference = make_record(self, PFS_SHELF_STACKS, &fresh, sizeof(fresh),
-					 PFS_LOST_STACKS);
-	if (reference == 0)
+	uint32_t reference = make_record(self, PFS_SHELF_STACKS, &fresh, sizeof(fresh));
+	if (reference == 0) {
+		count_lost(self->profile->books, PFS_LOST_STACKS);
 		return 0;
+	}
 	self->profile->stack_files[reference].files = files;
 	/* relaxed: its reference is not known yet. */
 	pfs_store_relaxed(&self->profile->stack_files[reference].epoch, self->epoch);
@@ -279,8 +278,7 @@ static uint32_t context_make(void *context)
 	struct search *self = context;
 	if (self->context.thread_id != 0 && !may_be_own(self->profile))
 		return 0;
-	return make_record(self, PFS_SHELF_CONTEXTS, &self->context, sizeof(self->context),
-			   PFS_LOST_CONTEXTS);
+	return make_record(self, PFS_SHELF_CONTEXTS, &self->context, sizeof(self->context));
 }
 
 static void context_drop(void *context, uint32_t reference)
@@ -327,7 +325,10 @@ static uint32_t context_of(struct search *self, const struct pfs_memory_thread *
 	if (found != 0)
 		return found;
 	self->context = nobodys;
-	return pfs_intern_with(table, hash_of_context(&self->context), &context_ops, self);
+	found = pfs_intern_with(table, hash_of_context(&self->context), &context_ops, self);
+	if (found == 0)
+		count_lost(self->profile->books, PFS_LOST_CONTEXTS);
+	return found;
 }
 
 /* The same, known by the thread. */
