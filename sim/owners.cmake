@@ -6,21 +6,7 @@ if(NOT PFS_SANITIZE)
   set_property(SOURCE ${owners_source} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=thread)
 endif()
 
-# Every class of schedules of every scenario, with all three memories.
 if(PFS_TESTS)
-  foreach(scenario adds limit limits room rooms undo undone twice several thrice late used resize
-      resized move moved moves hand report call)
-    foreach(memory sc tso views)
-      set(search "")
-      set(expected ", all there are: no violation")
-      if(PFS_SANITIZE)
-        set(search --executions 100)
-        set(expected ": no violation")
-      endif()
-      add_test(NAME sim.owners.${scenario}.${memory} COMMAND owners_search explore --quiet
-        --scenario ${scenario} --memory ${memory} ${search})
-      set_tests_properties(sim.owners.${scenario}.${memory} PROPERTIES LABELS sim TIMEOUT 300
-        PASS_REGULAR_EXPRESSION "${expected}")
-    endforeach()
-  endforeach()
+  add_searches(owners adds limit limits room rooms undo undone twice several thrice late used resize
+    resized move moved moves hand report call)
 endif()
