@@ -21,6 +21,7 @@ import time
 
 import accounts_cases
 import accounts_results
+import chapter_command
 import commandline
 import machine
 import malloc_instructions
@@ -144,27 +145,13 @@ def report_missing(document):
 
 def arguments_of(argv):
     """The parsed command line."""
-    parser = commandline.Parser(prog="scripts/accounts.py", description="Measure what the accounts "
-                                "cost, how wrong each rule is, what they take, and who reads.")
-    extent = parser.add_mutually_exclusive_group()
-    extent.add_argument("--long", action="store_true", help="longer slices, more launches (4 "
-                        "minutes); for conclusions")
-    extent.add_argument("--quick", action="store_true", help="a smoke run, each case once")
-    parser.add_argument("--out", metavar="DIR", help="the result folder (default: "
-                        "results/local/<time>-<host>)")
-    parser.add_argument("--rounds", type=measure.positive, metavar="N", help="launches of each "
-                        "case")
-    parser.add_argument("--only", metavar="CASE,CASE", help="of " + ", ".join(
-        accounts_cases.BY_NAME))
-    parser.add_argument("--seed", type=int, default=None, help="of the order (default: the time)")
+    parser = chapter_command.parser_of(
+        "scripts/accounts.py", "Measure what the accounts cost, how "
+        "wrong each rule is, what they take, and who reads.",
+        accounts_cases.BY_NAME, "longer slices, more launches (4 minutes)")
     parser.add_argument("--build-dir", default=os.path.join(TOP, "build"), metavar="DIR",
                         help="where the builds are (default build)")
-    arguments = parser.parse_args(argv)
-    arguments.only = arguments.only.split(",") if arguments.only else None
-    for name in arguments.only or ():
-        if name not in accounts_cases.BY_NAME:
-            parser.error(f"unknown case '{name}'; see --help")
-    return arguments
+    return chapter_command.parse(parser, accounts_cases.BY_NAME, argv)
 
 
 def main(argv=None):

@@ -23,6 +23,7 @@ import time
 import allocator_cases
 import allocator_results
 import allocator_servers
+import chapter_command
 import commandline
 import machine
 import malloc_instructions
@@ -281,26 +282,13 @@ def report_missing(document):
 
 def arguments_of(argv):
     """The parsed command line, and the allocators that are here."""
-    parser = commandline.Parser(prog="scripts/allocators.py", description="Measure allocators as "
-                                "malloc of whole programs.")
-    extent = parser.add_mutually_exclusive_group()
-    extent.add_argument("--long", action="store_true", help="larger loads, 7 rounds (20 "
-                        "minutes); for conclusions")
-    extent.add_argument("--quick", action="store_true", help="a smoke run: a tenth of the load, "
-                        "once, no servers")
-    parser.add_argument("--out", metavar="DIR", help="the result folder (default: "
-                        "results/local/<time>-<host>)")
-    parser.add_argument("--rounds", type=measure.positive, metavar="N", help="launches of each "
-                        "case and allocator")
-    parser.add_argument("--only", metavar="CASE,CASE", help="of " + ", ".join(
-        allocator_cases.BY_NAME))
-    parser.add_argument("--seed", type=int, default=None, help="of the order (default: the time)")
+    parser = chapter_command.parser_of(
+        "scripts/allocators.py", "Measure allocators as malloc of whole programs.",
+        allocator_cases.BY_NAME, "larger loads, 7 rounds (20 minutes)",
+        quick="a smoke run: a tenth of the load, once, no servers",
+        rounds="launches of each case and allocator")
     malloc_peers.add_arguments(parser)
-    arguments = parser.parse_args(argv)
-    arguments.only = arguments.only.split(",") if arguments.only else None
-    for name in arguments.only or ():
-        if name not in allocator_cases.BY_NAME:
-            parser.error(f"unknown case '{name}'; see --help")
+    arguments = chapter_command.parse(parser, allocator_cases.BY_NAME, argv)
     return arguments, malloc_peers.chosen(parser, arguments)
 
 

@@ -21,6 +21,7 @@ import tempfile
 import time
 
 import allocator_servers
+import chapter_command
 import commandline
 import machine
 import measure
@@ -92,27 +93,13 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None):
 
 def arguments_of(argv):
     """The parsed command line."""
-    parser = commandline.Parser(prog="scripts/profile_cost.py", description="Measure what the heap "
-                                "profile costs, and how far its estimates are off.")
-    extent = parser.add_mutually_exclusive_group()
-    extent.add_argument("--long", action="store_true", help="longer slices, more launches; for "
-                        "conclusions")
-    extent.add_argument("--quick", action="store_true", help="a smoke run, each case once")
-    parser.add_argument("--out", metavar="DIR", help="the result folder (default: "
-                        "results/local/<time>-<host>)")
-    parser.add_argument("--rounds", type=measure.positive, metavar="N", help="launches of each "
-                        "case")
-    parser.add_argument("--only", metavar="CASE,CASE", help="of " + ", ".join(
-        profile_cases.BY_NAME))
-    parser.add_argument("--seed", type=int, default=None, help="of the order (default: the time)")
+    parser = chapter_command.parser_of(
+        "scripts/profile_cost.py", "Measure what the heap profile "
+        "costs, and how far its estimates are off.",
+        profile_cases.BY_NAME, "longer slices, more launches")
     parser.add_argument("--build-dir", default=os.path.join(TOP, "build"), metavar="DIR",
                         help="where the builds are (default build)")
-    arguments = parser.parse_args(argv)
-    arguments.only = arguments.only.split(",") if arguments.only else None
-    for name in arguments.only or ():
-        if name not in profile_cases.BY_NAME:
-            parser.error(f"unknown case '{name}'; see --help")
-    return arguments
+    return chapter_command.parse(parser, profile_cases.BY_NAME, argv)
 
 
 def main(argv=None):
