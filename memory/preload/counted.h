@@ -10,9 +10,10 @@
  * site     who calls, as an address: each thread knows its cells of some of them.
  *
  * Invariants
- *	[T1] a free block's tag is 0: a new slab's are, and who frees a block clears it first. So
- *	     what is allocated while the thread does not count has tag 0 by itself, and a block
- *	     that is freed twice is credited once.
+ *	[T1] a free block's tag is 0: a new slab's are, and who frees a block clears it before the
+ *	     allocator has it. So what is allocated while the thread does not count has tag 0 by
+ *	     itself, and a block that is freed twice, one after the other, is credited once. Two
+ *	     frees of it at one moment may both be credited: the allocator names the mistake.
  *	[T2] while a thread is inside the accounts its counter is pfs_counter_none, which knows
  *	     no site and owns no cell: what they allocate themselves is not counted, and they are
  *	     not entered twice.
