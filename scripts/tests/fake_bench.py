@@ -162,6 +162,8 @@ def main():
     if arguments.workloads == "tide" and arguments.policies in BASELINES:
         print("pfs-bench: nothing to run: no pages", file=sys.stderr)
         return 2
+    # The same launch draws the same numbers, so that no verdict of a test is a matter of luck.
+    random.seed("/".join(arguments.benchmark_out.split("/")[-2:]))
     counted = "/counted/" in os.path.abspath(sys.argv[0])
     rows, series = [], []
     for workload in arguments.workloads.split(","):
