@@ -2,12 +2,13 @@
 """corners.py - runs each corner in a process of its own, with each allocator, and prints a matrix.
 
 usage: stress/malloc/corners.py [--allocators pfs,glibc,...] [--themes fork,...] [--only TEXT]
-                                [--check] [--notes]
+                                [--check] [--notes] [--jobs N]
 Exit 0: it ran; with --check: ours failed nowhere. 1: with --check, ours failed. 2: bad usage.
 A cell: ok; late (a misuse is caught, but after the pointer was given out: no failure here);
 skipped; or what went wrong. No end within its time is "hangs".
 """
 
+import concurrent.futures
 import os
 import re
 import sys
@@ -67,7 +68,21 @@ def parse(argv):
                         metavar="NAME,...", help=f"of {', '.join(THEMES)}")
     result.add_argument("--only", default="", metavar="TEXT", help="subtests with TEXT in them")
     result.add_argument("--notes", action="store_true", help="what a subtest that is ok says")
-    return result.parse_args(argv)
+    result.add_argument("--jobs", type=int, default=1, metavar="N",
+                        help="processes at once; many corners sleep (default: 1)")
+    chosen = result.parse_args(argv)
+    if chosen.jobs < 1:
+        result.error(f"--jobs {chosen.jobs}: give at least 1")
+    return chosen
+
+
+def run_one(program, theme, name, allocator, library):
+    """A corner with an allocator: (verdict, why)."""
+    begin = time.monotonic()
+    verdict, why = judge(preload.run([program, name], library, SECONDS))
+    print(f"{theme} {name} {allocator} {verdict} {time.monotonic() - begin:.1f} s",
+          file=sys.stderr, flush=True)
+    return verdict, why
 
 
 def main(argv):
@@ -75,22 +90,21 @@ def main(argv):
     chosen = parse(argv)
     found = preload.libraries(chosen)
     rows, counts, failed = [], {name: 0 for name in found}, []
-    for theme in chosen.themes:
-        program = program_of(chosen, theme)
-        for name in names_of(program):
-            if chosen.only not in name:
-                continue
-            row = [f"{theme} {name}"]
-            for allocator, library in found.items():
-                begin = time.monotonic()
-                verdict, why = judge(preload.run([program, name], library, SECONDS))
-                counts[allocator] += verdict == "failed"
-                if verdict == "failed" and allocator == "pfs":
-                    failed.append(f"{theme} {name}: {why}")
-                row.append(cell(verdict, why, chosen.notes))
-                print(f"{theme} {name} {allocator} {verdict} "
-                      f"{time.monotonic() - begin:.1f} s", file=sys.stderr, flush=True)
-            rows.append(row)
+    with concurrent.futures.ThreadPoolExecutor(chosen.jobs) as pool:
+        corners = [(theme, name, {allocator: pool.submit(run_one, program_of(chosen, theme), theme,
+                                                         name, allocator, library)
+                                  for allocator, library in found.items()})
+                   for theme in chosen.themes for name in names_of(program_of(chosen, theme))
+                   if chosen.only in name]
+    for theme, name, cells in corners:
+        row = [f"{theme} {name}"]
+        for allocator, done in cells.items():
+            verdict, why = done.result()
+            counts[allocator] += verdict == "failed"
+            if verdict == "failed" and allocator == "pfs":
+                failed.append(f"{theme} {name}: {why}")
+            row.append(cell(verdict, why, chosen.notes))
+        rows.append(row)
     rows.append(["failed"] + [str(counts[name]) for name in found])
     print(preload.table(["corner"] + list(found), rows))
     return preload.verdict(chosen, found, "corners.py: pfs failed", failed)

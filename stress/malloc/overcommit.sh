@@ -12,7 +12,7 @@ busybox=$(command -v busybox) || {
 }
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
-PFS_GUEST_LOG=$log "$here/../numa_vm/run_guest.sh" \
+PFS_GUEST_NODES=1 PFS_GUEST_LOG=$log "$here/../numa_vm/run_guest.sh" \
 	"$busybox sh -c 'echo 2 > /proc/sys/vm/overcommit_memory'" \
 	"$1 overcommit_never" "$1 small_from_the_start" "$1 address_space_threads"
 answer=$?

@@ -450,7 +450,7 @@ def programs(place):
 
 def corners(place):
     """So do the corner programs of the allocator."""
-    outside(place, "corners.py", "--themes", ",".join(sys.argv[4:]))
+    outside(place, "corners.py", "--jobs", "4", "--themes", ",".join(sys.argv[4:]))
 
 
 def main():
