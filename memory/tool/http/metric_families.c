@@ -10,6 +10,7 @@
 
 #define OF_INSTRUMENT PFS_METRIC_INSTRUMENTS, { "instrument", NULL }
 #define OF_OWNER PFS_METRIC_TRACE, { "owner", NULL }
+#define OF_ARENA PFS_METRIC_ARENAS, { "arena", "pool" }
 #define OF_ACCOUNT PFS_METRIC_ACCOUNTS, { "user", "host" }
 
 static const struct pfs_metric metrics[] = {
@@ -37,6 +38,20 @@ static const struct pfs_metric metrics[] = {
 	{ "pfs_memory_os_bytes", false,
 	  "What is resident, and whose it is: all that are part of resident add up to it.",
 	  PFS_METRIC_OS, { "name", "part_of" }, 2 },
+	{ "pfs_memory_arena_allocated_bytes", false,
+	  "Bytes of blocks out of an arena of the allocator, with those in threads' rings.",
+	  OF_ARENA, 2 },
+	{ "pfs_memory_arena_cached_bytes", false,
+	  "Bytes in the rings of an arena's threads, also of other arenas' blocks.", OF_ARENA, 3 },
+	{ "pfs_memory_arena_active_bytes", false, "Bytes of pages with an arena's blocks.",
+	  OF_ARENA, 4 },
+	{ "pfs_memory_arena_resident_bytes", false,
+	  "Bytes of these, and of pages that are free and not yet purged.", OF_ARENA, 5 },
+	{ "pfs_memory_arena_mapped_bytes", false, "Bytes of all addresses that an arena has.",
+	  OF_ARENA, 6 },
+	{ "pfs_memory_arena_retained_bytes", false, "Bytes of these that have no memory.", OF_ARENA,
+	  7 },
+	{ "pfs_memory_arena_threads", false, "Threads that allocate from an arena.", OF_ARENA, 8 },
 	{ "pfs_memory_trace_own_bytes", false, "Bytes that an owner of the memory trace holds.",
 	  OF_OWNER, 1 },
 	{ "pfs_memory_trace_bytes", false, "Bytes of an owner, and of all below it.", OF_OWNER,

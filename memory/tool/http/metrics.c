@@ -32,6 +32,10 @@ static const char *const queries[PFS_METRIC_ANSWERS] = {
 		"CASE WHEN k > %u THEN NULL ELSE o END, " ALL_SUMS " FROM each "
 		"GROUP BY min(k, %u + 1) ORDER BY k",
 	[PFS_METRIC_OS] = "SELECT NAME, PART_OF, BYTES FROM memory_os WHERE NAME <> 'blocks'",
+	[PFS_METRIC_ARENAS] =
+		"SELECT ifnull(CAST(ARENA AS TEXT), '(others)'), ifnull(POOL, ''), "
+		"ALLOCATED_BYTES, CACHED_BYTES, ACTIVE_BYTES, RESIDENT_BYTES, MAPPED_BYTES, "
+		"RETAINED_BYTES, THREADS FROM memory_arenas",
 	/* An owner's sum has those below it, so those that have most are no others' parts. */
 	[PFS_METRIC_TRACE] =
 		"SELECT ifnull(PARENT || '/', '') || NAME, OWN_BYTES, SUM_BYTES, HIGH_BYTES, "

@@ -132,14 +132,14 @@ static void put_legend_row(FILE *to, const struct pfs_history *history, const ch
 }
 
 /* As they lie: the line, then from the top to the bottom. */
-static void put_legend(FILE *to, const struct pfs_history *history)
+static void put_legend(FILE *to, const struct pfs_history *history, const char *whole)
 {
 	char css[16], key[24];
 	(void)fputs("<table class=\"legend\"><tr><th></th><th class=\"moment\">", to);
 	pfs_put_text(to, history->times[history->moment_count - 1]);
 	(void)fputs("</th><th>most</th></tr>", to);
 	put_legend_row(to, history, "line", "resident", history->rss, "rss");
-	put_legend_row(to, history, "", "tracked", history->tracked, "tracked");
+	put_legend_row(to, history, "", whole, history->tracked, "tracked");
 	for (size_t i = history->series_count; i-- > 0;) {
 		(void)snprintf(css, sizeof(css), "b%u",
 			       pfs_colour_of(history, history->names[i]));
@@ -154,10 +154,10 @@ void pfs_put_history(FILE *to, const struct pfs_report *self, enum pfs_question_
 {
 	pfs_put_figure(to, id, true);
 	if (history->moment_count == 0) {
-		(void)fputs("<p class=\"lead\">Not known: no tick was written.</p>", to);
+		(void)fprintf(to, "<p class=\"lead\">%s</p>", pfs_questions[id].none);
 	} else {
 		put_plot(to, history, pfs_questions[id].name);
-		put_legend(to, history);
+		put_legend(to, history, pfs_questions[id].whole);
 	}
 	pfs_put_caption(to, self, id);
 	(void)fputs("</figure>\n", to);

@@ -90,10 +90,15 @@ static bool put_history(FILE *to, const struct pfs_report *self, enum pfs_questi
 
 static bool put_histories(FILE *to, const struct pfs_report *self)
 {
+	bool fine = true, is_first = true;
 	(void)fputs("\"histories\":{", to);
-	bool fine = put_history(to, self, PFS_ASK_HISTORY_INSTRUMENTS);
-	(void)fputs(",\n", to);
-	fine &= put_history(to, self, PFS_ASK_HISTORY_POOLS);
+	for (int i = 0; i < PFS_QUESTIONS; i++) {
+		if (pfs_questions[i].whole == NULL)
+			continue;
+		(void)fputs(is_first ? "" : ",\n", to);
+		is_first = false;
+		fine &= put_history(to, self, (enum pfs_question_id)i);
+	}
 	(void)fputs("}}\n", to);
 	return fine;
 }
@@ -112,7 +117,7 @@ bool pfs_report_write_json(const struct pfs_report *self, FILE *to)
 	pfs_put_json(to, self->box);
 	(void)fputs(",\n\"tables\":{", to);
 	for (int i = 0; i < PFS_QUESTIONS; i++) {
-		if (i == PFS_ASK_HISTORY_INSTRUMENTS || i == PFS_ASK_HISTORY_POOLS)
+		if (pfs_questions[i].whole != NULL)
 			continue;
 		(void)fputs(i == 0 ? "\n" : ",\n", to);
 		put_table(to, self, (enum pfs_question_id)i);

@@ -8,7 +8,7 @@
 
 #include "report.h"
 
-enum { TICK, TIME, KIND, NAME, BYTES, RSS };
+enum { TICK, TIME, KIND, NAME, BYTES, RSS, PLACE };
 
 /* "2026-01-31 12:00:00.123" as milliseconds of a clock that has no zones. */
 static int64_t milliseconds_of(const char *text)
@@ -150,7 +150,8 @@ bool pfs_history_make(struct pfs_history *self, const struct pfs_answer *answer,
 	}
 	for (size_t i = 0; i < answer->row_count; i++)
 		add_row(self, answer, i);
-	largest_first(self);
+	if (answer->column_count <= PLACE) /* else the rows have their order */
+		largest_first(self);
 	add_others(self, others);
 	return true;
 }
@@ -166,4 +167,5 @@ void pfs_history_free(struct pfs_history *self)
 	free(self->edge[1]);
 	for (size_t i = 0; i < PFS_SERIES_MAX; i++)
 		free(self->bytes[i]);
+	memset(self, 0, sizeof(*self));
 }

@@ -5,34 +5,70 @@
 
 #include "report.h"
 
-bool pfs_report_write_body(const struct pfs_report *self, FILE *to)
+/* What is over time, by the question's number. */
+struct histories {
+	struct pfs_history of[PFS_QUESTIONS];
+};
+
+static bool make_histories(struct histories *self, const struct pfs_report *report)
 {
-	struct pfs_history instruments, pools;
-	if (!pfs_history_make(&instruments, &self->answers[PFS_ASK_HISTORY_INSTRUMENTS],
-			      "other instruments"))
-		return false;
-	if (!pfs_history_make(&pools, &self->answers[PFS_ASK_HISTORY_POOLS],
-			      "other pools")) {
-		pfs_history_free(&instruments);
-		return false;
-	}
-	pfs_put_head(to, self, &instruments);
+	memset(self, 0, sizeof(*self));
+	for (int i = 0; i < PFS_QUESTIONS; i++)
+		if (pfs_questions[i].whole != NULL &&
+		    !pfs_history_make(&self->of[i], &report->answers[i], pfs_questions[i].others))
+			return false;
+	return true;
+}
+
+static void put_holders(FILE *to, const struct pfs_report *self, const struct histories *histories)
+{
 	(void)fputs("<h2>Who holds what</h2><p class=\"lead\">Dark: in use now. Pale: at most, "
 		    "ever.</p><div class=\"grid\"><div>\n", to);
-	pfs_put_holders(to, self, PFS_ASK_INSTRUMENTS, &instruments);
+	pfs_put_holders(to, self, PFS_ASK_INSTRUMENTS, &histories->of[PFS_ASK_HISTORY_INSTRUMENTS]);
 	pfs_put_holders(to, self, PFS_ASK_PAIRS, NULL);
 	(void)fputs("</div><div>\n", to);
-	pfs_put_holders(to, self, PFS_ASK_ACCOUNTS, &pools);
+	pfs_put_holders(to, self, PFS_ASK_ACCOUNTS, &histories->of[PFS_ASK_HISTORY_POOLS]);
 	pfs_put_holders(to, self, PFS_ASK_USERS, NULL);
 	pfs_put_holders(to, self, PFS_ASK_THREADS, NULL);
-	(void)fputs("</div></div>\n<h2>Over time</h2>\n", to);
-	pfs_put_history(to, self, PFS_ASK_HISTORY_INSTRUMENTS, &instruments);
-	pfs_put_history(to, self, PFS_ASK_HISTORY_POOLS, &pools);
-	(void)fputs("<h2>Does it add up to what is resident?</h2>\n", to);
-	pfs_put_os(to, self);
-	pfs_history_free(&instruments);
-	pfs_history_free(&pools);
-	return true;
+	(void)fputs("</div></div>\n", to);
+}
+
+static void put_history(FILE *to, const struct pfs_report *self, const struct histories *histories,
+			enum pfs_question_id id)
+{
+	pfs_put_history(to, self, id, &histories->of[id]);
+}
+
+static void put_arenas(FILE *to, const struct pfs_report *self, const struct histories *histories)
+{
+	(void)fputs("<h2>Arenas</h2><p class=\"lead\">What the allocator has from the system, and "
+		    "what of it is allocated.</p>\n", to);
+	pfs_put_arenas(to, self, &histories->of[PFS_ASK_HISTORY_RESIDENT]);
+	put_history(to, self, histories, PFS_ASK_HISTORY_RESIDENT);
+	put_history(to, self, histories, PFS_ASK_HISTORY_STATES);
+	(void)fputs("<h2>Owners</h2>\n", to);
+	pfs_put_owners(to, self);
+	pfs_put_beside(to, self, &histories->of[PFS_ASK_HISTORY_ARENAS]);
+	put_history(to, self, histories, PFS_ASK_HISTORY_ARENAS);
+}
+
+bool pfs_report_write_body(const struct pfs_report *self, FILE *to)
+{
+	struct histories histories;
+	bool fine = make_histories(&histories, self);
+	if (fine) {
+		pfs_put_head(to, self, &histories.of[PFS_ASK_HISTORY_INSTRUMENTS]);
+		put_holders(to, self, &histories);
+		(void)fputs("<h2>Over time</h2>\n", to);
+		put_history(to, self, &histories, PFS_ASK_HISTORY_INSTRUMENTS);
+		put_history(to, self, &histories, PFS_ASK_HISTORY_POOLS);
+		put_arenas(to, self, &histories);
+		(void)fputs("<h2>Does it add up to what is resident?</h2>\n", to);
+		pfs_put_os(to, self);
+	}
+	for (int i = 0; i < PFS_QUESTIONS; i++)
+		pfs_history_free(&histories.of[i]);
+	return fine;
 }
 
 bool pfs_report_write_page(const struct pfs_report *self, FILE *to)

@@ -115,7 +115,7 @@ void pfs_put_caption(FILE *to, const struct pfs_report *self, enum pfs_question_
 {
 	const char *note = pfs_questions[id].note;
 	(void)fputs("<figcaption>", to);
-	if (note != NULL)
+	if (note != NULL && self->answers[id].row_count != 0)
 		pfs_put_text(to, note);
 	(void)fputs("<details><summary>The command</summary>", to);
 	pfs_put_command(to, self, id);

@@ -32,6 +32,66 @@ static const char history_note[] =
 	"system says; it is below the stack where memory was asked for and not yet touched. Where "
 	"there are more ticks than are shown, those with the most tracked are.";
 
+/* Of a damaged box a number may be anything; sums of so many are still numbers. */
+#define BOUNDED(bytes) "min(" bytes ", 1 << 58)"
+#define ARENA_NAME "coalesce(POOL, 'arena ' || ARENA, '(others)')"
+
+/* Of every %llu ticks that with the most resident, and the last one. */
+#define SHOWN                                                                              \
+	"WITH shown AS (SELECT TICK, max(RSS) FROM memory_arenas_history "                 \
+	"GROUP BY TICK / %llu UNION SELECT max(TICK), 0 FROM memory_arenas_history), "
+#define OF_SHOWN " FROM memory_arenas_history WHERE TICK IN (SELECT TICK FROM shown)"
+
+/* The sum of all arenas, and the eight that ever had most. */
+#define ARENAS_OVER_TIME(bytes)                                                            \
+	SHOWN "each AS (SELECT TICK, TIME, " ARENA_NAME " AS NAME, " BOUNDED(bytes)        \
+	" AS BYTES, RSS" OF_SHOWN "), largest AS (SELECT NAME FROM each GROUP BY NAME "    \
+	"ORDER BY max(BYTES) DESC, NAME LIMIT 8) "                                         \
+	"SELECT TICK, TIME, 'total' AS KIND, 'all arenas' AS NAME, sum(BYTES) AS BYTES, "  \
+	"RSS FROM each GROUP BY TICK UNION ALL SELECT TICK, TIME, 'arena', NAME, "         \
+	"sum(BYTES), RSS FROM each WHERE NAME IN (SELECT NAME FROM largest) "              \
+	"GROUP BY TICK, NAME ORDER BY TICK, KIND DESC, NAME"
+
+/* PLACE: from the bottom to the top, so that the upper edges are allocated, active and so on. */
+#define STATE(name, bytes, place)                                                          \
+	" UNION ALL SELECT TICK, TIME, 'state', '" name "', " bytes ", RSS, " place " FROM sums"
+#define STATES_OVER_TIME                                                                   \
+	SHOWN "sums AS (SELECT TICK, TIME, RSS, sum(" BOUNDED("ALLOCATED_BYTES") ") AS a, " \
+	"sum(" BOUNDED("ACTIVE_BYTES") ") AS b, sum(" BOUNDED("RESIDENT_BYTES") ") AS c, "  \
+	"sum(" BOUNDED("MAPPED_BYTES") ") AS d" OF_SHOWN " GROUP BY TICK) "                 \
+	"SELECT TICK, TIME, 'total' AS KIND, 'mapped' AS NAME, d AS BYTES, RSS, "           \
+	"0 AS PLACE FROM sums" STATE("allocated", "a", "1")                                 \
+	STATE("active, not allocated", "b - a", "2")                                        \
+	STATE("resident, not active", "c - b", "3")                                         \
+	STATE("mapped, not resident", "d - c", "4") " ORDER BY TICK, PLACE"
+
+/* A pool has no arena, an arena no pool, or one has the other's name. */
+#define BESIDE                                                                             \
+	"WITH owners AS (SELECT ifnull(USER, 'background') AS pool, sum(" P ") AS held "   \
+	"FROM memory_summary_by_account_by_event_name GROUP BY USER "                      \
+	"HAVING sum(COUNT_ALLOC) > 0 OR sum(CURRENT_COUNT_USED) > 0), "                    \
+	"arenas AS (SELECT POOL AS pool, sum(" BOUNDED("ALLOCATED_BYTES") ") AS allocated, " \
+	"sum(" BOUNDED("CACHED_BYTES") ") AS cached FROM memory_arenas GROUP BY POOL), "   \
+	"each AS (SELECT owners.pool, held, allocated, cached FROM owners LEFT JOIN arenas " \
+	"ON arenas.pool = owners.pool UNION ALL SELECT ifnull(pool, 'arenas of no pool'), " \
+	"NULL, allocated, cached FROM arenas WHERE pool IS NULL OR pool NOT IN (SELECT pool " \
+	"FROM owners)) SELECT pool, held AS owner_bytes, allocated AS arena_bytes, "       \
+	"cached AS cached_bytes, allocated - held AS arena_beyond_owner, "                 \
+	"count(*) OVER () AS rows_of_all, sum(held) OVER () AS owners_of_all, "            \
+	"sum(allocated) OVER () AS arenas_of_all FROM each "                               \
+	"ORDER BY max(ifnull(held, 0), ifnull(allocated, 0)) DESC, 1 LIMIT 16"
+
+/* An owner has what those below it have, and a shorter path: so its row is not left out first. */
+#define OWNERS                                                                             \
+	"WITH each AS (SELECT ifnull(PARENT || '/', '') || NAME AS owner, OWN_BYTES, "     \
+	"SUM_BYTES, HIGH_BYTES, LIMIT_BYTES, REFUSED, count(*) OVER () AS rows_of_all "    \
+	"FROM memory_trace ORDER BY SUM_BYTES DESC, length(owner), owner LIMIT 100) "      \
+	"SELECT * FROM each ORDER BY replace(owner, '/', char(1))"
+
+static const char no_tick[] = "Not known: no tick was written.";
+static const char no_arena[] = "Not known: no tick of this program says what arenas have. The "
+			       "allocator of libpfsmem.so does.";
+
 const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 	[PFS_ASK_HEAD] = { "program", "The program", "SELECT * FROM global_status", NULL },
 	[PFS_ASK_INSTRUMENTS] = {
@@ -66,10 +126,52 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 		"JOIN threads AS t ON t.THREAD_ID = m.THREAD_ID " LARGEST("15"),
 		"Threads that live. What ended threads left is in their pools, not here." },
 	[PFS_ASK_HISTORY_INSTRUMENTS] = { "history-instruments", "By instrument",
-					  HISTORY("instrument"), history_note },
+					  HISTORY("instrument"), history_note, no_tick,
+					  "tracked", "other instruments" },
 	[PFS_ASK_HISTORY_POOLS] = { "history-pools", "By pool or account",
-				    HISTORY("pool"), history_note },
+				    HISTORY("pool"), history_note, no_tick, "tracked",
+				    "other pools" },
 	[PFS_ASK_OS] = { "adds-up", "What is resident", "SELECT * FROM memory_os",
 			 "Rows with a colour are parts of what is resident, and their sum is it, "
 			 "to the byte." },
+	[PFS_ASK_ARENAS] = {
+		"arenas", "By arena",
+		"SELECT " ARENA_NAME " AS arena, THREADS AS threads, ALLOCATED_BYTES AS allocated, "
+		"CACHED_BYTES AS cached, ACTIVE_BYTES AS active, RESIDENT_BYTES AS resident, "
+		"MAPPED_BYTES AS mapped, RETAINED_BYTES AS retained FROM memory_arenas "
+		"ORDER BY RESIDENT_BYTES DESC, 1",
+		"At the last tick. Each has the one before it: allocated, blocks out of slabs, "
+		"those in threads' rings (cached) with them; active, the pages that they are in; "
+		"resident, with pages that are free and not yet purged; mapped, all of its "
+		"addresses, of which those retained have no memory.", no_arena },
+	[PFS_ASK_HISTORY_RESIDENT] = {
+		"history-resident", "Arenas' resident pages, beside what is resident",
+		ARENAS_OVER_TIME("RESIDENT_BYTES"),
+		"Stacked: what arenas have active, or free and not yet purged. The line is what is "
+		"resident in the whole program, as the system says: above the stack lies what is "
+		"no arena's; where it is below, arenas have pages that nobody has touched yet.",
+		no_arena, "all arenas", "other arenas" },
+	[PFS_ASK_HISTORY_STATES] = {
+		"history-states", "All arenas, by what the pages are for", STATES_OVER_TIME,
+		"Stacked, so that the upper edges are what is allocated, active, resident and "
+		"mapped. Active, not allocated: free within slabs. Resident, not active: free "
+		"pages that are not yet purged. Mapped, not resident: addresses that are kept.",
+		no_arena, "mapped", "the rest" },
+	[PFS_ASK_BESIDE] = {
+		"owners-arenas", "Pools: allocated by owner, beside by arena", BESIDE,
+		"By owner: what the pool's account has in use now, as asked for. By arena: what is "
+		"allocated in the pool's arena, at the last tick, as blocks' classes. A block that "
+		"another pool frees leaves its account at once, and its arena when the ring of "
+		"who freed it gives it back: so the difference is classes and rings, and not who "
+		"frees. Pools have arenas of their own with pfs-mem run --arenas pool.",
+		"Nobody holds anything, and no tick says what arenas have." },
+	[PFS_ASK_HISTORY_ARENAS] = {
+		"history-arenas", "Allocated by arena", ARENAS_OVER_TIME("ALLOCATED_BYTES"),
+		"Beside it: Over time, by pool or account. The line is what is resident.", no_arena,
+		"all arenas", "other arenas" },
+	[PFS_ASK_OWNERS] = {
+		"owners", "Owners of the memory trace", OWNERS,
+		"What parts of the program say that they own; an owner is within its owner's sum. "
+		"Dark: now. Pale: at most, ever. Refused: so many times a limit said no.",
+		"The program names no owners (include/pfslab/memory_trace.h)." },
 };

@@ -28,6 +28,12 @@ enum pfs_question_id {
 	PFS_ASK_HISTORY_INSTRUMENTS,
 	PFS_ASK_HISTORY_POOLS,
 	PFS_ASK_OS,
+	PFS_ASK_ARENAS,
+	PFS_ASK_HISTORY_RESIDENT,
+	PFS_ASK_HISTORY_STATES,
+	PFS_ASK_BESIDE,
+	PFS_ASK_HISTORY_ARENAS,
+	PFS_ASK_OWNERS,
 	PFS_QUESTIONS
 };
 
@@ -36,6 +42,9 @@ struct pfs_question {
 	const char *title;
 	const char *query; /* %llu: every so many ticks */
 	const char *note;  /* below the figure; NULL: none */
+	const char *none;  /* said in the place of no rows; NULL: there are always some */
+	const char *whole; /* over time: what the sum is; NULL: the question is of one moment */
+	const char *others; /* over time: what is not among the named ones */
 };
 extern const struct pfs_question pfs_questions[PFS_QUESTIONS];
 
@@ -128,6 +137,11 @@ void pfs_put_figure(FILE *to, enum pfs_question_id id, bool has_title);
 void pfs_put_holders(FILE *to, const struct pfs_report *self, enum pfs_question_id id,
 		     const struct pfs_history *history);
 void pfs_put_os(FILE *to, const struct pfs_report *self);
+/* Arenas; and what each pool holds, beside what its arena has. Colours as in pfs_put_holders. */
+void pfs_put_arenas(FILE *to, const struct pfs_report *self, const struct pfs_history *history);
+void pfs_put_beside(FILE *to, const struct pfs_report *self, const struct pfs_history *history);
+/* The owners of a memory trace, as a tree. */
+void pfs_put_owners(FILE *to, const struct pfs_report *self);
 void pfs_put_history(FILE *to, const struct pfs_report *self, enum pfs_question_id id,
 		     const struct pfs_history *history);
 void pfs_put_head(FILE *to, const struct pfs_report *self, const struct pfs_history *history);

@@ -19,7 +19,7 @@ import time
 import unittest
 
 from harness import Case, Live, PFS_MEM
-from report_test import CHROMIUM, Page, browse
+from report_test import Page
 
 PROMTOOL = shutil.which("promtool")
 USER = "it's<script>alert(1)</script>&$HOME`id`"
@@ -91,9 +91,6 @@ class Served(Case):
         return data
 
 
-class Answers(Served):
-    """What there is to read."""
-
     def samples(self, text, box=""):
         """{name: {labels without box and program: value}} of /metrics; box: of this one."""
         found = {}
@@ -107,6 +104,10 @@ class Answers(Served):
             self.assertNotIn(key, found.setdefault(match[1], {}), line)
             found[match[1]][key] = int(match[3])
         return found
+
+
+class Answers(Served):
+    """What there is to read."""
 
     def test_all(self):
         """All are there, by both methods, under both names of the box, with their headers."""
@@ -194,6 +195,9 @@ class Answers(Served):
             self.assertEqual(found[f"pfs_memory_trace_{name}"],
                              dict(zip((("cache",), ("cache/blocks",)), values)), name)
         self.assertEqual(found["pfs_memory_trace_limit_bytes"], {("cache",): 750})
+        self.assertEqual(Page(self.get("/")).data["tables"]["owners"]["rows"],
+                         [["cache", 40, 740, 740, 750, 1, 2],
+                          ["cache/blocks", 700, 700, 700, None, 0, 2]])
 
     def test_many_names(self):
         """More names than are told by name: the sum is the same."""
@@ -390,39 +394,6 @@ class Door(Served):
         self.assertEqual(json.loads(self.get("/api/boxes"))["refused"], 1)
         self.line(self.ask("/boxes/2-2/"), 500, "version")
         self.assertIn('{why="unreadable"} 1\n', self.get("/metrics"))
-
-
-class Browser(Served):
-    """What a browser makes of it."""
-
-    @unittest.skipUnless(CHROMIUM, "chromium is not installed")
-    def test_browser(self):
-        """All is drawn under the page's own policy; a telephone need not scroll sideways."""
-        self.live.do("tick")
-        self.serve("all")
-        wide = browse(f"http://127.0.0.1:{self.port}/", 1200)
-        self.assertIn('data-ok="true"', wide)
-        self.assertNotIn("<label hidden", wide)
-        followed = browse(f"http://127.0.0.1:{self.port}/#follow", 1200)
-        self.assertRegex(followed, r'data-renewed="[1-9]')
-        self.assertNotIn("data-failed", followed)
-        self.assertIn('data-ok="true"', followed)
-        self.assertEqual(followed.count("<main>"), 1)
-        with open(os.path.join(self.folder, "page.html"), "w", encoding="utf-8") as file:
-            # A frame of another origin cannot look inside, so what the server says is put here.
-            text = self.get("/")
-            for kind, name in (("style", "page.css"), ("script", "page.js")):
-                part = f"<{kind}>{self.get('/' + name)}</{kind}>"
-                text = re.sub(rf"<(link|script)[^>]*/{name}\"[^>]*>(</script>)?",
-                              lambda _, part=part, kind=kind: part if kind == "style" else "", text)
-                text = text if kind == "style" else text.replace("</body>", part + "</body>")
-            file.write(text.replace('<script defer src="/live.js"></script>', ""))
-        with open(os.path.join(self.folder, "frame.html"), "w", encoding="utf-8") as file:
-            file.write('<iframe src="page.html" style="width:400px;height:800px" onload="'
-                       "document.body.dataset.phone = this.contentDocument.body.dataset.wide + ' ' "
-                       '+ this.contentDocument.body.dataset.ok"></iframe>')
-        self.assertIn('data-phone="false true"',
-                      browse(os.path.join(self.folder, "frame.html"), 900))
 
 
 if __name__ == "__main__":

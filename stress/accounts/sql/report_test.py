@@ -22,7 +22,8 @@ from harness import Case, Live, PFS_MEM, table
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 USER = "it's<script>alert(1)</script>&$HOME`id`"
 EVENT = "memory/<b>\"x\"/$(id)'y"
-HISTORIES = {"history-instruments": "instrument", "history-pools": "pool"}
+HISTORIES = {"history-instruments": "instrument", "history-pools": "pool",
+             "history-resident": "arena", "history-states": "state", "history-arenas": "arena"}
 
 
 class Page(html.parser.HTMLParser):
