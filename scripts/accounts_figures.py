@@ -13,7 +13,7 @@ from accounts_results import CPU, SLOWED_PERCENT
 from stats import median
 from svg import bytes_text, number
 
-COLOURS = {"exact": 1, "freer": 0, "global": 2, HEADER: 4}
+COLOURS = {"exact": 4, "freer": 0, "global": 2, HEADER: 6}
 LIMIT = 7
 WAYS = {HEADER: "16 bytes more"}
 

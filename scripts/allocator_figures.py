@@ -9,7 +9,7 @@ import stats
 from allocator_results import CPU, OURS, PEAK
 from stats import median
 
-COLOURS = {OURS: 0, "jemalloc": 1, "mimalloc": 3, "tcmalloc": 6, "glibc": 4}
+COLOURS = {OURS: 0, "jemalloc": 4, "mimalloc": 3, "tcmalloc": 5, "glibc": 6}
 INK = 7
 NEAR = 1.15
 SHAPES = ("circle", "square", "triangle", "diamond", "bar")

@@ -7,9 +7,11 @@ values the single ones that are drawn where there is no interval.
 
 import math
 
-from svg import INK, LIGHT, Canvas, Scale, number, short, spread, text_width
+from svg import (INK, LESS, LIGHT, MORE, NOTHING, OPEN, Canvas, Scale, number, short, spread,
+                 text_width)
 
 LABEL = 12
+KEY = 6  # the series whose colour the key of a chart has: a grey one
 
 
 def _axis_y(canvas, scale, left, right, form):
@@ -122,7 +124,7 @@ def row_chart(spec, width=548):
     if spec.get("key"):
         x = 10
         for shape, text in spec["key"]:
-            canvas.marker(x, top, 4, text, shape)
+            canvas.marker(x, top, KEY, text, shape)
             canvas.text(x + 9, top + 4, text, size=11, tone="soft")
             x += 24 + text_width(text, 11)
         top += 18
@@ -218,7 +220,7 @@ def ratio_chart(spec, width=1110):
     top = _head(canvas, spec) + 34
     left = 16 + max(text_width(name, LABEL) for name, _ in rows)
     cell = min(150, (width - left - 6) / len(columns))
-    tones = {"more": (LIGHT[1], 0.28), "less": (LIGHT[0], 0.32), "open": (LIGHT[4], 0.14)}
+    tones = {"more": (MORE, 0.28), "less": (LESS, 0.32), "open": (OPEN, 0.14)}
     for column, heading in enumerate(columns):
         canvas.text(left + cell * (column + 0.5), top - 9, heading, size=11, anchor="middle",
                     tone="soft")
@@ -256,18 +258,19 @@ def _draw_cell(canvas, found, x, y, cell, high):
         return
     value, tip = found
     share = 0.0 if value <= 0 else 0.22 + 0.5 * (value / high) ** 0.35
-    colour = LIGHT[3] if value <= 0 else LIGHT[0]
+    colour = NOTHING if value <= 0 else LESS
     canvas.rect(x + 1, y + 1, cell - 2, 22, colour, share or 0.10, "mark", tip, 2)
     text = short(value)
     canvas.text(x + cell / 2, y + 16, text, size=10.5 if len(text) < 4 else 9, anchor="middle")
 
 
-def panel_chart(spec, width=1110, columns=3, panel_height=150):
+def panel_chart(spec, width=1110, panel_height=150):
     """Small multiples over time with one scale: what is, what would be ideal, and the load.
 
     spec: title, subtitle, note, x_name, y_name, y_form, panels [{name, index, remark, lines
-    [[(t, y)...]], ideal [(t, y)]}], ideal_name.
+    [[(t, y)...]], ideal [(t, y)]}], ideal_name, columns.
     """
+    columns = spec["columns"]
     canvas = Canvas(width, 10)
     top = _head(canvas, spec) + 12
     form = spec.get("y_form", number)

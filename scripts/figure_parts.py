@@ -16,10 +16,10 @@ def count_noun(amount, noun):
     return f"{amount} {noun}" + ("" if amount == 1 else "s" if noun != "launch" else "es")
 
 
-def listed(names):
+def listed(names, word="and"):
     """a, b and c."""
     names = list(names)
-    return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + names[-1:])
+    return f" {word} ".join([", ".join(names[:-1])] * (len(names) > 1) + names[-1:])
 
 
 def launches_text(results, build, workload, **variant):

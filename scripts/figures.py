@@ -116,7 +116,7 @@ def throughput_by_occupancy(results):
         "subtitle": "a random live record is replaced; logarithmic",
         "note": parts.note(results, "release", "churn"), "x_name": "occupancy: records in use / "
         "records in pages", "xs": xs, "x_form": "{:g}".format, "y_log": True, "series": series,
-        "y_name": "allocate + publish + free per second"})
+        "y_name": "allocate + publish + free per second"}, width=1110, height=400)
     return parts.Figure("occupancy", title, canvas,
                         "Occupancies are set side by side, not to scale.")
 
@@ -232,8 +232,9 @@ def pages_over_time(results):
         "stamp": results.stamp, "title": title,
         "subtitle": "pages over time, one line for each launch; dashed: pages "
         "ideally needed at that moment", "x_name": "seconds",
-        "ideal_name": "ideal", "note": parts.note(results, "release", "tide", band=False).replace(
-            "each point the median of", "every one of"), "panels": panels})
+        "ideal_name": "ideal", "columns": 4 if len(panels) > 6 else 3, "panels": panels,
+        "note": parts.note(results, "release", "tide", band=False).replace(
+            "each point the median of", "every one of")})
     return parts.Figure("tide-pages", title, canvas, "Pages that stay empty are surplus, and a "
                         "policy that reclaims lets them go along a smooth curve: the lag behind "
                         "the ideal is the decay time, at hand for a load that comes back.")

@@ -203,7 +203,7 @@ def _key(canvas, x, y, order, shapes):
             y += 19
     y += 10
     for (workload, occupancy), shape in shapes.items():
-        canvas.marker(x, y, 4, workload, shape, 4.5)
+        canvas.marker(x, y, 6, workload, shape, 4.5)
         canvas.text(x + 11, y + 4, workload + (f" {occupancy:g}" if occupancy is not None else ""),
                     tone="soft")
         y += 19

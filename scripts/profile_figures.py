@@ -9,7 +9,7 @@ from profile_cases import ORDINARY, SWEEP
 from profile_results import ALLOWED_PERCENT
 from stats import median
 
-COLOURS = {"loop-kept": 1, "loop-omitted": 2}
+COLOURS = {"loop-kept": 4, "loop-omitted": 2}
 LIMIT = 7
 KIB = 1024
 LEAST = 0.1  # percent: less is not drawn

@@ -7,14 +7,17 @@ for dark screens. Every mark has a native tooltip. Series differ by colour, dash
 import math
 from html import escape
 
-# Okabe and Ito's colours, in an order that sets neighbours apart, then Paul Tol's and four more.
-# Every one of the first 16 series has a colour and a dash that no other has.
-LIGHT = ("#d55e00", "#0072b2", "#e69f00", "#009e73", "#7a7a7a", "#56b4e9", "#cc79a7",
-         "#1b1f24", "#882255", "#999933", "#332288", "#a0522d", "#117733", "#c2185b", "#5f9ea0",
+# Okabe and Ito's colours, Paul Tol's and some more, in the order of --list_policies: those of the
+# policies that a report shows in colour are the strongest and far apart. Every one of the first
+# 16 series has a colour and a dash that no other has.
+LIGHT = ("#d55e00", "#56b4e9", "#e69f00", "#009e73", "#0072b2", "#a8327e", "#7a7a7a",
+         "#1b1f24", "#999933", "#5f9ea0", "#117733", "#a0522d", "#332288", "#882255", "#cc79a7",
          "#b8860b")
-DARK = ("#ff8a3d", "#5aa9e6", "#f2b84b", "#37c79b", "#a8a8a8", "#8fd0f7", "#e3a6c6",
-        "#f0f0f0", "#d0709c", "#c9c95a", "#9d8cff", "#d9a07a", "#5cc46e", "#ff6f9f", "#86c5c8",
+DARK = ("#ff8a3d", "#8fd0f7", "#f2b84b", "#37c79b", "#5aa9e6", "#e879c8", "#a8a8a8",
+        "#f0f0f0", "#c9c95a", "#86c5c8", "#5cc46e", "#d9a07a", "#9d8cff", "#d0709c", "#e3a6c6",
         "#e0c060")
+MORE, LESS, OPEN, NOTHING = LIGHT[4], LIGHT[0], LIGHT[6], LIGHT[3]  # what a cell says
+STAMP = 4  # the series whose colour a stamp has
 DASH = ("", "7 3", "2 3", "10 3 2 3", "4 2", "12 4", "1 2", "14 2 1 2", "6 2 2 2", "3 3",
         "16 3 4 3", "5 1", "9 2 1 2 1 2", "1 4", "8 6", "3 1 1 1")
 INK, SOFT, GRID, PAPER = "#1b1f24", "#5c6570", "#dfe3e8", "#ffffff"
@@ -271,7 +274,7 @@ class Canvas:
         stands above the title and across the figure: what is not of a real machine says so."""
         y = 22
         if stamp:
-            self.text(4, y - 4, stamp.upper(), size=10.5, weight="600", colour=1)
+            self.text(4, y - 4, stamp.upper(), size=10.5, weight="600", colour=STAMP)
             self.marked = stamp.split(":")[0].upper()
             y += 16
         for row in wrap(title, 15.5, (self.width - 16) / 1.1):

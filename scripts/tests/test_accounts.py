@@ -10,6 +10,7 @@ import accounts
 import accounts_cases
 import accounts_figures
 import accounts_results
+import chapters
 import invented_accounts
 import judge
 import results
@@ -239,8 +240,8 @@ class Chapter(fixture.Case):
             self.assertIn(f"--figure {name}</code>", chapter)
         for word in ("5 ns or 15 %", "is not built", "121.0", "+4.0", "+1."):
             self.assertIn(word, chapter)
-        self.assertIn("Bars of the accounts", page)
-        self.assertNotIn("accounts-cost", page[page.index("<h2>Figures</h2>"):])
+        self.assertRegex(page, '<a href="#accounts">The accounts: [0-9]+ met')
+        self.assertEqual(page.count('<figure id="accounts-cost"'), 1)
 
     def test_titles_say_what_the_data_says(self):
         found = results.load([self.invented()])
@@ -254,8 +255,7 @@ class Chapter(fixture.Case):
     def test_is_not_there_without_data(self):
         found = results.load([self.invented()])
         found.accounts = None
-        import report
-        self.assertEqual(report.accounts_html(found, []), "")
+        self.assertEqual(chapters.accounts_html(found, []), "")
         self.assertEqual([make(found) for make in accounts_figures.FIGURES.values()], [None] * 6)
 
 
