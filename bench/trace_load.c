@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ENDING ".pfstrace"
 #define NONE UINT32_MAX
@@ -165,14 +166,29 @@ static enum pfs_status add_file(struct pfs_replays *self, const char *path,
 	return load(&larger[self->count++], path, message);
 }
 
+/* The traces that are installed beside this program: found wherever that is. */
+static const char *find_folder(char *found, size_t found_bytes, const char *otherwise)
+{
+	char own[2048];
+	ssize_t got = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	own[got > 0 ? got : 0] = '\0';
+	char *slash = strrchr(own, '/');
+	if (slash == NULL)
+		return otherwise;
+	*slash = '\0';
+	snprintf(found, found_bytes, "%s/../share/pfslab/traces", own);
+	return access(found, R_OK) == 0 ? found : otherwise;
+}
+
 static enum pfs_status load_folder(struct pfs_replays *self, const char *folder,
 				   struct pfs_message *message)
 {
 	struct dirent **entries = NULL;
-	int count = scandir(folder, &entries, is_trace, alphasort);
+	char path[4096], found[2100];
 	enum pfs_status status = PFS_OK;
-	char path[4096];
 
+	folder = find_folder(found, sizeof(found), folder);
+	int count = scandir(folder, &entries, is_trace, alphasort);
 	for (int i = 0; i < count; i++) {
 		snprintf(path, sizeof(path), "%.3000s/%s", folder, entries[i]->d_name);
 		if (status == PFS_OK)

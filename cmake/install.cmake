@@ -1,29 +1,94 @@
-# The library for others: headers, the archive, find_package(pfslab) and pkg-config pfslab.
+# What is installed, and where: twice from one description. As the prefix asks, for cmake --install;
+# and as Debian lays things out, for the packages, whatever the prefix of this build folder is.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
+# Each program with the folder of its NAME.1 (man page) and NAME.bash (completion).
+set(PFS_PROGRAMS
+  pfs-mem:memory/tool pfs-bench:bench pfs-sim:sim pfs-stress:stress pfs-trace:recorder)
+# Libraries that are preloaded, or loaded by name: without a version, as nothing is linked with them.
+set(PFS_PRELOADED pfsmem pfsmalloc pfs_mem_sqlite)
 
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pfslab)
-configure_package_config_file(cmake/pfslabConfig.cmake.in pfslabConfig.cmake
-  INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(pfslabConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-configure_file(cmake/pfslab.pc.in pfslab.pc @ONLY)
+# PREFIX from inside of FOLDER, for files that are to be found wherever the prefix is moved.
+function(pfs_up_from folder result)
+  string(REGEX REPLACE "[^/]+" ".." up "${folder}")
+  set(${result} "${up}" PARENT_SCOPE)
+endfunction()
 
-install(DIRECTORY include/pfslab TYPE INCLUDE)
-install(TARGETS pfslab pfsmemory EXPORT pfslabTargets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT pfslabTargets NAMESPACE pfslab:: DESTINATION ${package_dir})
-install(FILES ${PROJECT_BINARY_DIR}/pfslabConfig.cmake
-  ${PROJECT_BINARY_DIR}/pfslabConfigVersion.cmake DESTINATION ${package_dir})
-install(FILES ${PROJECT_BINARY_DIR}/pfslab.pc DESTINATION lib/pkgconfig)
+# pfs_install(LAYOUT LIBDIR DOCDIR [EXCLUDE_FROM_ALL]): components LAYOUT-library, -development,
+# -programs, -documentation.
+function(pfs_install layout libdir docdir)
+  set(package_dir ${libdir}/cmake/pfslab)
+  set(made ${PROJECT_BINARY_DIR}/install/${layout})
 
-# pfs-mem, and what it looks for in ../lib beside it. A sanitizer has no malloc of ours.
-install(TARGETS pfs-mem RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT pfs-mem)
-foreach(library pfsmem pfs_mem_sqlite)
-  if(TARGET ${library})
-    install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT pfs-mem)
+  # What a program that is linked with the shared library needs, and no more.
+  install(TARGETS pfslab_shared EXPORT ${layout}Targets
+    LIBRARY DESTINATION ${libdir} COMPONENT ${layout}-library ${ARGN}
+      NAMELINK_COMPONENT ${layout}-development
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+  install(TARGETS pfslab_static EXPORT ${layout}Targets
+    ARCHIVE DESTINATION ${libdir} COMPONENT ${layout}-development ${ARGN}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(DIRECTORY include/pfslab DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    COMPONENT ${layout}-development ${ARGN})
+  install(EXPORT ${layout}Targets NAMESPACE pfslab:: FILE pfslabTargets.cmake
+    DESTINATION ${package_dir} COMPONENT ${layout}-development ${ARGN})
+  configure_package_config_file(cmake/pfslabConfig.cmake.in ${made}/pfslabConfig.cmake
+    INSTALL_DESTINATION ${package_dir})
+  write_basic_package_version_file(${made}/pfslabConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${made}/pfslabConfig.cmake ${made}/pfslabConfigVersion.cmake
+    DESTINATION ${package_dir} COMPONENT ${layout}-development ${ARGN})
+  if(IS_ABSOLUTE "${libdir}")
+    set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
+    set(pc_libdir "${libdir}")
+  else()
+    pfs_up_from("${libdir}/pkgconfig" up)
+    set(pc_prefix "\${pcfiledir}/${up}")
+    set(pc_libdir "\${prefix}/${libdir}")
   endif()
-endforeach()
-install(FILES memory/tool/pfs-mem.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT pfs-mem)
-install(FILES memory/tool/pfs-mem.bash RENAME pfs-mem COMPONENT pfs-mem
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+    set(pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+  endif()
+  configure_file(cmake/pfslab.pc.in ${made}/pfslab.pc @ONLY)
+  install(FILES ${made}/pfslab.pc DESTINATION ${libdir}/pkgconfig
+    COMPONENT ${layout}-development ${ARGN})
+
+  # A sanitizer has no malloc of ours, and what is not built has no page.
+  set(programs COMPONENT ${layout}-programs ${ARGN})
+  foreach(entry ${PFS_PROGRAMS})
+    string(REGEX MATCH "^([^:]+):(.+)$" entry ${entry})
+    set(name ${CMAKE_MATCH_1})
+    set(folder ${PROJECT_SOURCE_DIR}/${CMAKE_MATCH_2})
+    if(TARGET ${name})
+      install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} ${programs})
+      install(FILES ${folder}/${name}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 ${programs} OPTIONAL)
+      install(FILES ${folder}/${name}.bash RENAME ${name} ${programs} OPTIONAL
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    endif()
+  endforeach()
+  foreach(library ${PFS_PRELOADED})
+    if(TARGET ${library})
+      install(TARGETS ${library} LIBRARY DESTINATION ${libdir} ${programs})
+    endif()
+  endforeach()
+  install(DIRECTORY results/traces/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab/traces ${programs}
+    FILES_MATCHING PATTERN "*.pfstrace")
+
+  # The site, or what it is made of.
+  if(TARGET site)
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/site/ DESTINATION ${docdir}/html
+      COMPONENT ${layout}-documentation ${ARGN})
+  else()
+    install(DIRECTORY docs DESTINATION ${docdir} COMPONENT ${layout}-documentation ${ARGN})
+    install(FILES README.md CONTRIBUTING.md DESTINATION ${docdir}
+      COMPONENT ${layout}-documentation ${ARGN})
+  endif()
+endfunction()
+
+pfs_install(plain ${CMAKE_INSTALL_LIBDIR} ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT plain-documentation)
+if(NOT PFS_SANITIZE AND NOT PFS_COUNTING)
+  include(cmake/package.cmake)
+endif()

@@ -2,7 +2,7 @@
  * trace_writer.c - see pfslab/trace.h. A recorder calls this from inside malloc: so there is
  * no memory of its own, and no cancellation point: write() would be one, the bare call isn't.
  */
-#define _GNU_SOURCE 1
+#define _GNU_SOURCE
 #include <pfslab/trace.h>
 
 #include <errno.h>

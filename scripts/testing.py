@@ -189,6 +189,17 @@ def count_junit(path):
     return passed, len(failed), skipped, failed
 
 
+def skipped_tests(path):
+    """["name: why"] of the tests of ctest's JUnit file that were skipped."""
+    said = []
+    for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
+        if case.find("skipped") is not None and case.get("status") != "fail":
+            lines = (case.findtext("system-out") or "").strip().splitlines()
+            why = next((line for line in lines if "skip" in line.lower()), "")
+            said.append(f"  skipped {case.get('name')}: {why or 'it does not say why'}"[:200])
+    return said
+
+
 def configure_and_build(tally, name, configure, build):
     """Configure and build; a failure of either is one failed test."""
     log = log_of("build-" + name)
@@ -213,7 +224,7 @@ def ctest(tally, name, folder):
     if counted is None or sum(counted[:3]) == 0:
         tally.add("ctest " + name, failed=1, why="no test ran", lines=telling(log))
         return
-    shown = []
+    shown = skipped_tests(junit)
     for test, output in counted[3].items():
         lines = [line for line in output.splitlines() if line.strip()]
         chosen = [line for line in lines if TELLING.search(line)][:6] or lines[-6:]
@@ -253,7 +264,8 @@ def clang(tally):
             "cmake", "-S", TOP, "-B", folder, "-G", "Ninja", "-DCMAKE_C_COMPILER=clang",
             "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
             "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG",
-            "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG"],
+            "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG",
+            "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON"],
             ["cmake", "--build", folder, "-j", "1"]):
         step(tally, "check_codegen-clang", [os.path.join(SCRIPTS, "check_codegen.py"), folder])
 

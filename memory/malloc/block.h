@@ -13,6 +13,10 @@
 #include "start.h"
 #include "tick.h"
 
+/* A call of pfslab/malloc.h: others see it in libpfsmalloc.so, and in here it is called as if they
+ * did not. */
+#define PFS_OWN __attribute__((visibility("protected")))
+
 /* The extent of a block, which is a slab or large; pfs_die where there is none, or the pointer is
  * inside of a large block. call is for its line. */
 struct pfs_extent *pfs_extent_of(const void *block, const char *call);

@@ -80,7 +80,7 @@ PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
 	return block != NULL ? block : malloc_slower(size_bytes);
 }
 
-void *pfs_malloc(size_t size_bytes)
+PFS_OWN void *pfs_malloc(size_t size_bytes)
 {
 	return pfs_malloc_quick(size_bytes);
 }
@@ -108,7 +108,7 @@ PFS_COLD void pfs_free_slow(void *block)
 	errno = errno_before;
 }
 
-void pfs_block_free(void *block)
+PFS_OWN void pfs_block_free(void *block)
 {
 	pfs_free_quick(block);
 }
@@ -138,7 +138,7 @@ static size_t extent_block_bytes(struct pfs_extent *extent)
 							  : extent->request_bytes;
 }
 
-size_t pfs_malloc_usable_size(const void *block)
+PFS_OWN size_t pfs_malloc_usable_size(const void *block)
 {
 	if (block == NULL)
 		return 0;
@@ -147,7 +147,7 @@ size_t pfs_malloc_usable_size(const void *block)
 	return extent_block_bytes(pfs_extent_of(block, "malloc_usable_size"));
 }
 
-void *pfs_calloc(size_t count, size_t size_bytes)
+PFS_OWN void *pfs_calloc(size_t count, size_t size_bytes)
 {
 	size_t bytes;
 	if (__builtin_mul_overflow(count, size_bytes, &bytes))
@@ -208,7 +208,7 @@ static void *realloc_last(void *block, size_t size_bytes)
 	return moved;
 }
 
-void *pfs_realloc(void *block, size_t size_bytes)
+PFS_OWN void *pfs_realloc(void *block, size_t size_bytes)
 {
 	if (block == NULL)
 		return pfs_malloc(size_bytes);
@@ -222,7 +222,7 @@ void *pfs_realloc(void *block, size_t size_bytes)
 					  : pfs_no_memory(size_bytes);
 }
 
-void *pfs_reallocarray(void *block, size_t count, size_t size_bytes)
+PFS_OWN void *pfs_reallocarray(void *block, size_t count, size_t size_bytes)
 {
 	size_t bytes;
 	if (__builtin_mul_overflow(count, size_bytes, &bytes))
@@ -244,7 +244,7 @@ size_t pfs_aligned_size(size_t align_bytes, size_t size_bytes)
 }
 
 /* The alignment is a power of two. */
-void *pfs_memalign(size_t align_bytes, size_t size_bytes)
+PFS_OWN void *pfs_memalign(size_t align_bytes, size_t size_bytes)
 {
 	if (pfs_is_last())
 		return last_block(size_bytes, align_bytes);
@@ -259,7 +259,7 @@ void *pfs_memalign(size_t align_bytes, size_t size_bytes)
 	return pfs_block_fill(block);
 }
 
-int pfs_posix_memalign(void **block, size_t align_bytes, size_t size_bytes)
+PFS_OWN int pfs_posix_memalign(void **block, size_t align_bytes, size_t size_bytes)
 {
 	if (align_bytes % sizeof(void *) != 0 || (align_bytes & (align_bytes - 1)) != 0 ||
 	    align_bytes == 0)
@@ -271,14 +271,14 @@ int pfs_posix_memalign(void **block, size_t align_bytes, size_t size_bytes)
 	return 0;
 }
 
-size_t pfs_malloc_trim_all(void)
+PFS_OWN size_t pfs_malloc_trim_all(void)
 {
 	pfs_start();
 	pfs_cache_flush();
 	return pfs_tick_all() * PFS_OS_PAGE;
 }
 
-uint32_t *pfs_malloc_tag(const void *block)
+PFS_OWN uint32_t *pfs_malloc_tag(const void *block)
 {
 	struct pfs_extent *extent = pfs_extent_of(block, "pfs_malloc_tag");
 	if (extent->tags == NULL)

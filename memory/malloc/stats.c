@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "block.h"
 #include "cache.h"
 #include "start.h"
 #include "tick.h"
@@ -119,7 +120,7 @@ void pfs_count_all(struct pfs_malloc_counts *counts,
 	pfs_base_counts(&mapped, &counts->metadata);
 }
 
-void pfs_malloc_count(struct pfs_malloc_counts *counts)
+PFS_OWN void pfs_malloc_count(struct pfs_malloc_counts *counts)
 {
 	pfs_count_all(counts, NULL);
 }

@@ -55,8 +55,8 @@ static void walk_large(struct walk *walk, struct pfs_extents *extents)
 	pfs_mutex_unlock(&extents->lock);
 }
 
-uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *block, void *context),
-			 void *context)
+PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *block,
+				      void *context), void *context)
 {
 	struct walk walk = { .visit = call, .context = context };
 	pfs_start();

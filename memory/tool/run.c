@@ -15,6 +15,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "memory/box/reader.h"
+
 #include "command.h"
 
 #define LIBRARY "libpfsmem.so"
@@ -40,6 +42,27 @@ static bool find_library(char *path)
 			return true;
 	}
 	return false;
+}
+
+/* LD_PRELOAD ends a name at a space or a colon. A library whose path has one gets another name, a
+ * link in the folder of the boxes, which stays: the program's children are counted, too. */
+static bool name_without_space(char *path)
+{
+	char folder[PATH_BYTES], link[PATH_BYTES], fresh[PATH_BYTES];
+	if (strpbrk(path, " :\t\n") == NULL)
+		return true;
+	pfs_reader_folder(folder, sizeof(folder));
+	(void)mkdir(folder, 0700);
+	(void)snprintf(link, sizeof(link), "%.3900s/" LIBRARY, folder);
+	(void)snprintf(fresh, sizeof(fresh), "%.3900s/" LIBRARY ".%ld", folder, (long)getpid());
+	if (strpbrk(link, " :\t\n") != NULL || symlink(path, fresh) != 0)
+		return false;
+	if (rename(fresh, link) != 0) {
+		(void)unlink(fresh);
+		return false;
+	}
+	(void)snprintf(path, PATH_BYTES, "%s", link);
+	return true;
 }
 
 /* ---- the command: can it have a library preloaded? ---- */
@@ -249,6 +272,9 @@ int pfs_run_program(int argc, char **argv)
 	if (!find_library(library))
 		return pfs_complain(PFS_EXIT_REFUSED, "run: " LIBRARY " is neither beside this "
 				    "program nor in ../lib");
+	if (!name_without_space(library))
+		return pfs_complain(PFS_EXIT_REFUSED, "run: LD_PRELOAD takes no name with a space "
+				    "or a colon, as in '%.200s': move it", library);
 	if (!find_command(argv[at], path))
 		return pfs_complain(127, "run: command '%.200s' is not found", argv[at]);
 	int status = check_program(argv[at], path, SCRIPTS_MOST);

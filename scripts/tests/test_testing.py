@@ -14,7 +14,7 @@ project(sample NONE)
 enable_testing()
 add_test(NAME good COMMAND true)
 add_test(NAME bad COMMAND sh -c "echo check failed: seven; exit 1")
-add_test(NAME skip COMMAND sh -c "exit 77")
+add_test(NAME skip COMMAND sh -c "echo a guest was skipped; exit 77")
 set_tests_properties(skip PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME missing COMMAND /no/such/program)
 add_test(NAME slow COMMAND sleep 60)
@@ -37,6 +37,7 @@ class Counting(fixture.Case):
         self.assertEqual((passed, failed, skipped), (1, 3, 2))
         self.assertEqual(sorted(outputs), ["bad", "missing", "slow"])
         self.assertIn("check failed: seven", outputs["bad"])
+        self.assertIn("  skipped skip: a guest was skipped", testing.skipped_tests(junit))
 
     def test_no_result_is_no_success(self):
         self.assertIsNone(testing.count_junit("/no/such.xml"))

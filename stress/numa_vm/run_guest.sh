@@ -36,7 +36,8 @@ busybox=$(command -v busybox) || skip "busybox is not installed (package busybox
 ldd "$busybox" >/dev/null 2>&1 && skip "$busybox is not static (package busybox-static)"
 newest=$(find /boot -name 'vmlinuz-*-amd64' 2>/dev/null | sort -V | tail -n 1)
 kernel=${PFS_GUEST_KERNEL:-$newest}
-[ -n "$kernel" ] || skip "no kernel in /boot (package linux-image-amd64)"
+[ -n "$kernel" ] ||
+	skip "no kernel in /boot (package linux-image-amd64; scripts/test --guest installs it)"
 [ -r "$kernel" ] || skip "$kernel is not readable for $(id -un)"
 
 work=$(mktemp -d) || fail "no temporary folder"
