@@ -46,7 +46,7 @@ struct pfs_memory_config {
 	bool keep;                 /* the box stays when the books are closed */
 	bool is_private;           /* no file: nobody else reads it */
 	uint32_t profile_lg;       /* a heap profile: one sample in 2 to it bytes; 0: none; of rule
-				    * exact alone, and of programs that libpfsmem.so counts */
+				    * exact alone, and of blocks of pfs_memory_malloc */
 	uint32_t stacks_max, contexts_max, samples_max; /* of it; 1 .. 16777216 */
 };
 
@@ -161,7 +161,8 @@ void *pfs_memory_malloc(struct pfs_books *memory, struct pfs_memory_thread *thre
 void *pfs_memory_realloc(struct pfs_books *memory, struct pfs_memory_thread *thread,
 			 pfs_memory_key key, void *block, size_t size_bytes);
 void pfs_memory_free(struct pfs_books *memory, struct pfs_memory_thread *thread, void *block);
-/* The block is the calling thread's from now on. */
+/* The block is the calling thread's from now on; in the heap profile as if it were allocated
+ * here. */
 void pfs_memory_claim(struct pfs_books *memory, struct pfs_memory_thread *thread, void *block);
 
 #ifdef __cplusplus

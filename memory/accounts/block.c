@@ -1,5 +1,6 @@
 /*
- * block.c - blocks of malloc with a header of 16 bytes in front, which holds size and note.
+ * block.c - blocks of malloc with a header of 16 bytes in front, which holds size, note, and the
+ * sample, if it is one of the profile's.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -7,13 +8,14 @@
 #include <string.h>
 
 #include "count.h"
+#include "memory/profile/profile.h"
 
 /* The check is of the address: so a block that is freed twice, or a pointer inside of one, is
  * most likely none. */
 struct header {
 	uint64_t size_and_check; /* 48 bits, 16 bits */
 	uint32_t reference;
-	uint32_t spare;
+	uint32_t sample; /* 0: it is not sampled */
 };
 _Static_assert(sizeof(struct header) == 16, "blocks stay aligned to 16");
 
@@ -36,15 +38,47 @@ static struct header *header_of(void *block, const char *call)
 	abort();
 }
 
-static void *fill(struct header *header, struct pfs_memory_note note, size_t size_bytes)
+/* Of a block that was just debited: is it sampled? From where the program called. */
+static uint32_t sample_of(struct pfs_memory_thread *thread, pfs_memory_key key, const void *block,
+			  size_t size_bytes, const void *caller)
+{
+	struct pfs_cell *cell = thread->all_cells[key];
+	struct pfs_sample_block sampled = { cell, size_bytes,
+					     pfs_sample_due(thread, cell, size_bytes), block };
+	struct pfs_stack_from from = { caller, 0, 0 };
+	struct pfs_box_sample *sample =
+		sampled.lg != 0 ? pfs_sample_take(thread, &sampled, &from) : NULL;
+	return sample != NULL ? sample->reference : 0;
+}
+
+static void *fill(struct header *header, struct pfs_memory_note note, uint32_t sample,
+		  size_t size_bytes)
 {
 	header->size_and_check = size_bytes | check_of(header) << SIZE_BITS;
 	header->reference = note.reference;
+	header->sample = sample;
 	return header + 1;
 }
 
-void *pfs_memory_malloc(struct pfs_books *memory, struct pfs_memory_thread *thread,
-			pfs_memory_key key, size_t size_bytes)
+static void *count(struct pfs_memory_thread *thread, pfs_memory_key key, struct header *header,
+		   size_t size_bytes, const void *caller)
+{
+	struct pfs_memory_note note = pfs_count_allocated(thread, key, size_bytes);
+	uint32_t sample = note.reference != 0 && !pfs_likely(thread->memory->profile == NULL) ?
+				  sample_of(thread, key, header + 1, size_bytes, caller) : 0;
+	return fill(header, note, sample, size_bytes);
+}
+
+/* Before it is credited: a sample names the block's cell, which stays until then. */
+static void give_sample(struct pfs_books *memory, struct pfs_memory_thread *thread,
+			const struct header *header)
+{
+	if (!pfs_likely(header->sample == 0))
+		(void)pfs_sample_give(memory, thread, pfs_sample_at(memory, header->sample));
+}
+
+static void *allocate(struct pfs_books *memory, struct pfs_memory_thread *thread,
+		      pfs_memory_key key, size_t size_bytes, const void *caller)
 {
 	/* relaxed: a flag, which a tick multiplies by. */
 	if (pfs_load_relaxed(&memory->box.head->has_headers) == 0)
@@ -54,9 +88,13 @@ void *pfs_memory_malloc(struct pfs_books *memory, struct pfs_memory_thread *thre
 		return NULL;
 	}
 	struct header *header = malloc(sizeof(*header) + size_bytes);
-	return header != NULL ? fill(header, pfs_count_allocated(thread, key, size_bytes),
-				     size_bytes)
-			      : NULL;
+	return header != NULL ? count(thread, key, header, size_bytes, caller) : NULL;
+}
+
+void *pfs_memory_malloc(struct pfs_books *memory, struct pfs_memory_thread *thread,
+			pfs_memory_key key, size_t size_bytes)
+{
+	return allocate(memory, thread, key, size_bytes, __builtin_return_address(0));
 }
 
 void pfs_memory_free(struct pfs_books *memory, struct pfs_memory_thread *thread, void *block)
@@ -67,8 +105,24 @@ void pfs_memory_free(struct pfs_books *memory, struct pfs_memory_thread *thread,
 	struct pfs_memory_note note = { header->reference, 0 };
 	size_t size_bytes = header->size_and_check & SIZE_MOST;
 	header->size_and_check = 0;
+	give_sample(memory, thread, header);
 	pfs_count_freed(memory, thread, note, size_bytes);
 	free(header);
+}
+
+/* As pfs_memory_resized: the same instrument's, by the calling thread. The header has what it had
+ * before, perhaps at another address. */
+static void *count_again(struct pfs_books *memory, struct pfs_memory_thread *thread,
+			 struct header *header, size_t before_bytes, size_t after_bytes,
+			 const void *caller)
+{
+	struct pfs_memory_note note = { header->reference, 0 };
+	if (note.reference == 0)
+		return fill(header, note, 0, after_bytes);
+	pfs_memory_key key = memory->rule->instrument(memory, note.reference);
+	give_sample(memory, thread, header);
+	pfs_count_freed(memory, thread, note, before_bytes);
+	return count(thread, key, header, after_bytes, caller);
 }
 
 /* The new size first: where there is no memory, the block stays, and is counted as it is. */
@@ -76,29 +130,26 @@ void *pfs_memory_realloc(struct pfs_books *memory, struct pfs_memory_thread *thr
 			 pfs_memory_key key, void *block, size_t size_bytes)
 {
 	if (block == NULL)
-		return pfs_memory_malloc(memory, thread, key, size_bytes);
+		return allocate(memory, thread, key, size_bytes, __builtin_return_address(0));
 	if (size_bytes == 0) {
 		pfs_memory_free(memory, thread, block);
 		return NULL;
 	}
 	struct header *header = header_of(block, "pfs_memory_realloc");
-	struct pfs_memory_note note = { header->reference, 0 };
 	size_t before_bytes = header->size_and_check & SIZE_MOST;
 	if (size_bytes > SIZE_MOST - sizeof(*header)) {
 		errno = ENOMEM;
 		return NULL;
 	}
 	header = realloc(header, sizeof(*header) + size_bytes);
-	if (header == NULL)
-		return NULL;
-	return fill(header, pfs_memory_resized(memory, thread, note, before_bytes, size_bytes),
-		    size_bytes);
+	return header != NULL ? count_again(memory, thread, header, before_bytes, size_bytes,
+					    __builtin_return_address(0)) : NULL;
 }
 
 void pfs_memory_claim(struct pfs_books *memory, struct pfs_memory_thread *thread, void *block)
 {
 	struct header *header = header_of(block, "pfs_memory_claim");
-	struct pfs_memory_note note = { header->reference, 0 };
 	size_t size_bytes = header->size_and_check & SIZE_MOST;
-	(void)fill(header, pfs_memory_claimed(memory, thread, note, size_bytes), size_bytes);
+	(void)count_again(memory, thread, header, size_bytes, size_bytes,
+			  __builtin_return_address(0));
 }

@@ -263,8 +263,7 @@ static bool context_is_equal(void *context, uint32_t reference)
 	       found->thread_id == self->context.thread_id;
 }
 
-/* A quarter of all is kept for those that are of no thread: so that threads that come and go do not
- * end the profile. */
+/* A quarter is for those of nobody, so that threads that come and go do not end the profile. */
 static bool may_be_own(struct pfs_profile *self)
 {
 	/* relaxed: a count; the first look, so that it does not run over. */
@@ -476,6 +475,11 @@ struct pfs_cell *pfs_sample_give(struct pfs_books *books, struct pfs_memory_thre
 		finish(self, sample);
 	pfs_gate_leave(&self->gate);
 	return cell;
+}
+
+struct pfs_box_sample *pfs_sample_at(const struct pfs_books *books, uint32_t reference)
+{
+	return record_at(books, PFS_SHELF_SAMPLES, reference);
 }
 
 void pfs_profile_closed(struct pfs_books *books)

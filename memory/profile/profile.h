@@ -94,6 +94,9 @@ struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
 struct pfs_cell *pfs_sample_give(struct pfs_books *books, struct pfs_memory_thread *thread,
 				  struct pfs_box_sample *sample);
 
+/* By its reference. */
+struct pfs_box_sample *pfs_sample_at(const struct pfs_books *books, uint32_t reference);
+
 /* The sample that a note names; NULL: it names a cell. */
 static inline struct pfs_box_sample *pfs_sample_of(struct pfs_cell *named)
 {
