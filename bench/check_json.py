@@ -35,8 +35,8 @@ TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results
 WITH_OCCUPANCY = {"churn", "scan"}
 WITH_RECORDS = {"fill", "refuse"}
 RECORDS = (100, 3000)
-TINY = ["--window_ms=5", "--latency_ms=5", "--repeat_disturbed=0", "--pages=8",
-        "--page_records=64", "--benchmark_color=false"]
+TINY = ["--window-ms=5", "--latency-ms=5", "--repeat-disturbed=0", "--pages=8",
+        "--page-records=64", "--benchmark_color=false"]
 
 
 def run(arguments, stdout=subprocess.PIPE, **environment):
@@ -55,7 +55,7 @@ def measure(arguments):
 
 def traits_of(policy):
     """What the program says that a policy can do."""
-    for line in run(["--list_traits"]).stdout.splitlines():
+    for line in run(["--list-traits"]).stdout.splitlines():
         if line.split()[0] == policy:
             return set(line.split()[1:])
     return set()
@@ -180,7 +180,7 @@ def smoke(workload, policy):
     if workload == "replay":
         arguments += ["--threads=2"]  # all traces: a random start is slow where all is full
     if workload in WITH_RECORDS:
-        arguments += ["--records=" + ",".join(map(str, RECORDS)), "--page_memory=fresh,touched"]
+        arguments += ["--records=" + ",".join(map(str, RECORDS)), "--page-memory=fresh,touched"]
     traits = traits_of(policy)
     if not NEEDS.get(workload, set()) <= traits:
         one_line(arguments, "nothing to run")
@@ -188,9 +188,9 @@ def smoke(workload, policy):
     with tempfile.TemporaryDirectory() as folder:
         series = os.path.join(folder, "series.json")
         if workload == "tide":
-            arguments = arguments + ["--window_ms=100", f"--series={series}"]
+            arguments = arguments + ["--window-ms=100", f"--series={series}"]
         if workload == "ebb":
-            arguments = arguments + ["--latency_ms=40"]  # a whole cycle
+            arguments = arguments + ["--latency-ms=40"]  # a whole cycle
         document = measure(arguments)
         if workload == "tide":
             reclaims = any("reclaimed" in row for row in document["benchmarks"])
@@ -242,18 +242,18 @@ def wrong():
                 (["--memory=node:100000"], "--memory: memory_node 100000: "),
                 (["--memory=nosuch"], "nosuch"),
                 (["--layout=nosuch"], "nosuch"),
-                (["--full_flags=maybe"], "maybe"),
-                (["--page_records=0"], "page_records"),
-                (["--page_records=65537"], "65537"),
+                (["--full-flags=maybe"], "maybe"),
+                (["--page-records=0"], "page-records"),
+                (["--page-records=65537"], "65537"),
                 (["--pages=0"], "pages"),
-                (["--pages_each=0"], "pages_each"),
-                (["--workloads=churn", "--policies=exact", "--threads=2", "--pages_each=200000"],
-                 "--pages_each 200000 for 2 threads"),
-                (["--record_size=7"], "record_size"),
-                (["--record_size=1048576", "--page_records=65536"], "page"),
-                (["--window_ms=0"], "window_ms"),
-                (["--repeat_disturbed=x"], "'x'"),
-                (["--list_policies=yes"], "list_policies"),
+                (["--pages-each=0"], "pages-each"),
+                (["--workloads=churn", "--policies=exact", "--threads=2", "--pages-each=200000"],
+                 "--pages-each 200000 for 2 threads"),
+                (["--record-size=7"], "record-size"),
+                (["--record-size=1048576", "--page-records=65536"], "page"),
+                (["--window-ms=0"], "window-ms"),
+                (["--repeat-disturbed=x"], "'x'"),
+                (["--list-policies=yes"], "list-policies"),
                 (["--nosuch"], "--nosuch"),
                 (["nosuch"], "nosuch"),
                 ([f"--series={missing}"], missing),
@@ -263,8 +263,8 @@ def wrong():
                 (["--benchmark_filter=["], "["),
                 (["--benchmark_filter=zzz"], "--benchmark_filter 'zzz': "),
                 (["--benchmark_filter=-."], "--benchmark_filter '-.': "),
-                (["--policies=original,malloc", "--reclaim_period_ms=5"],
-                 "--reclaim_period_ms 5"),
+                (["--policies=original,malloc", "--reclaim-period-ms=5"],
+                 "--reclaim-period-ms 5"),
                 (["--benchmark_format=xml"], "xml"),
                 (["--benchmark_min_time=0.2s"], "0.2s"),
                 (["--benchmark_repetitions=0"], "'0'"),
@@ -275,12 +275,12 @@ def wrong():
                 (["--benchmark_a\nb"], "a?b"),
                 (["--workloads=ebb", "--policies=exact", "--threads=1", "--pages=4097"],
                  "give 4096 at most"),
-                (["--workloads=storm", "--policies=exact", "--threads=2049", "--page_records=1"],
-                 "raise --page_records"),
+                (["--workloads=storm", "--policies=exact", "--threads=2049", "--page-records=1"],
+                 "raise --page-records"),
                 (["--workloads=churn", "--policies=malloc,ck_stack", "--threads=1,2", "--pages=1",
-                  "--page_records=1"], "--threads 2, --pages 1, --page_records 1"),
+                  "--page-records=1"], "--threads 2, --pages 1, --page-records 1"),
                 (["--workloads=scan", "--policies=exact", "--threads=9", "--pages=2",
-                  "--page_records=1"], "raise --pages"),
+                  "--page-records=1"], "raise --pages"),
                 (["--workloads=handoff", "--threads=1,3"], "nothing to run")):
             one_line(arguments, word)
     one_line(["--workloads=pair"], "another machine",
@@ -291,10 +291,10 @@ def wrong_records():
     fill = ["--workloads=fill", "--policies=exact"]
     for arguments, word in (
             (["--records=0"], "'0'"), (["--records=10,x"], "'x'"),
-            (["--records=268435457"], "268435457"), (["--page_memory=stale"], "stale"),
-            (fill + ["--records=2000000", "--page_records=1"],
-             "--records 2000000, --page_records 1: "),
-            (fill + ["--records=268435456", "--page_records=65536", "--record_size=4096"],
+            (["--records=268435457"], "268435457"), (["--page-memory=stale"], "stale"),
+            (fill + ["--records=2000000", "--page-records=1"],
+             "--records 2000000, --page-records 1: "),
+            (fill + ["--records=268435456", "--page-records=65536", "--record-size=4096"],
              "--records 268435456")):
         one_line(arguments, word)
 
@@ -307,8 +307,8 @@ def too_large():
         resource.setrlimit(resource.RLIMIT_AS, before)
     for arguments in (["--workloads=pair"], ["--workloads=churn", "--policies=malloc"],
                       ["--workloads=pair", "--policies=original,ck_stack", "--threads=1"]):
-        one_line(["--pages=262144", "--page_records=65536"] + arguments,
-                 "--pages 262144, --page_records 65536: ")
+        one_line(["--pages=262144", "--page-records=65536"] + arguments,
+                 "--pages 262144, --page-records 65536: ")
     resource.setrlimit(resource.RLIMIT_AS, before)
 
 
@@ -338,7 +338,7 @@ def replay():
         for window_ms in (100, 1000, 10000):  # until a slow machine has played it once
             row = measure(TINY + ["--workloads=replay", f"--trace={own}", "--threads=1",
                                   "--policies=mutex_list",
-                                  f"--window_ms={window_ms}"])["benchmarks"][0]
+                                  f"--window-ms={window_ms}"])["benchmarks"][0]
             if row["cycles"] > 0:
                 break
         expect(row["name"].startswith("replay_my_own_trace/policy:mutex_list/"), row["name"])
@@ -366,17 +366,17 @@ def peers():
     one_line(["--peer=jemalloc", "--policies=malloc"], "libc.so")
     one_line(["--peer=Je/malloc", "--policies=malloc"], "Je/malloc")
     one_line(["--peer=exact", "--policies=malloc"], "exact")
-    done = run(["--list_traits"])
+    done = run(["--list-traits"])
     expect("\nck_stack       words index bounded\n" in done.stdout, f"traits: {done.stdout}")
     found = 0
     for name, library in PEERS.items():
         os.environ["LD_PRELOAD"] = library
-        listed = run([f"--peer={name}", "--list_policies"])
+        listed = run([f"--peer={name}", "--list-policies"])
         if listed.returncode == 2 and "cannot be preloaded" in listed.stderr:
             continue  # not installed
         found += 1
         expect(re.match(rf"{name} +baseline: {re.escape(library)} [0-9.]+", listed.stdout),
-               f"--list_policies of {name}: {listed.stdout} {listed.stderr}")
+               f"--list-policies of {name}: {listed.stdout} {listed.stderr}")
         one_line([f"--peer={name}"], "--policies=malloc")
         one_line(["--peer=othermalloc", "--policies=malloc"], library)
         document = measure(TINY + [f"--peer={name}", "--policies=malloc", "--workloads=pair,storm",
@@ -393,7 +393,7 @@ def peers():
 def options():
     """Flags that are not part of the smoke runs."""
     for flag, word in (("--help", "--policies"), ("--version", "pfs-bench "),
-                       ("--list_policies", "original"), ("--list_workloads", "churn")):
+                       ("--list-policies", "original"), ("--list-workloads", "churn")):
         done = run([flag])
         expect(done.returncode == 0 and word in done.stdout and done.stderr == "", flag)
     names = run(["--benchmark_list_tests", "--benchmark_filter=churn/policy:original/.*"])
@@ -402,7 +402,7 @@ def options():
     churn = TINY + ["--workloads=churn", "--policies=original", "--threads", "2",
                     "--occupancies=0.5"]
     rows = measure(churn + ["--placements=none,compact", "--layout=side-by-side",
-                            "--full_flags=off", "--memory=local", "--record_size=200",
+                            "--full-flags=off", "--memory=local", "--record-size=200",
                             "--seed=7"])["benchmarks"]
     expect([r["name"].split("/")[3] for r in rows] == ["placement:none", "placement:compact"],
            "both placements, in order")
@@ -413,7 +413,7 @@ def options():
             "churn/policy:malloc/occupancy:0.5", "churn/policy:malloc/occupancy:0.5/api:public",
             "floor"], f"both ways to call, but where nothing is called: {rows}")
     rows = measure(TINY + ["--workloads=churn", "--policies=exact", "--threads=1,2,4",
-                           "--occupancies=0.5", "--pages_each=3"])["benchmarks"]
+                           "--occupancies=0.5", "--pages-each=3"])["benchmarks"]
     expect([(r["name"].split("/")[3], r["pages_ideal"]) for r in rows] ==
            [("pages_each:3", 3), ("pages_each:3", 6), ("pages_each:3", 12)],
            f"each thread has as many pages, however many there are: {rows}")
@@ -421,15 +421,15 @@ def options():
                            "--threads=2", "--occupancies=0.5", "--apis=public"])["benchmarks"]
     expect(len(rows) == 5 and all("/api:public/" in r["name"] and not r.get("error_occurred")
                                   for r in rows), f"every workload by the public API: {rows}")
-    fill = ["--workloads=fill", "--threads=1", "--page_memory=touched"]
-    row = measure(TINY + fill + ["--policies=mutex_list", "--records=5000", "--latency_ms=5000",
-                                 "--window_ms=5000"])["benchmarks"][0]
+    fill = ["--workloads=fill", "--threads=1", "--page-memory=touched"]
+    row = measure(TINY + fill + ["--policies=mutex_list", "--records=5000", "--latency-ms=5000",
+                                 "--window-ms=5000"])["benchmarks"][0]
     expect(row["finished"] == 1 and row["ns_samples"] == 5000, f"every call is timed: {row}")
     row = measure(TINY + fill + ["--policies=random_start", "--records=500000",
-                                 "--page_records=32"])["benchmarks"][0]
+                                 "--page-records=32"])["benchmarks"][0]
     expect(row["finished"] == 0 and 0 < row["filled"] < 500000 and row["window_ns"] < 1e10,
            f"a fill that takes too long ends, and says so: {row}")
-    rows = measure(churn + ["--benchmark_repetitions=2", "--latency_ms=0"])["benchmarks"]
+    rows = measure(churn + ["--benchmark_repetitions=2", "--latency-ms=0"])["benchmarks"]
     expect([r.get("aggregate_name") for r in rows] == [None, None, "mean", "median", "stddev",
                                                        "cv"], "repetitions and aggregates")
     expect("ns_samples" not in rows[0], "no latencies without a window for them")
@@ -439,10 +439,10 @@ def options():
     row = measure(scan + [f"--benchmark_min_time={30 * trial_s}"])["benchmarks"][0]
     expect(row["iterations"] >= 2000000, "min_time adds up several trials")
     row = measure(TINY + ["--workloads=churn", "--policies=reclaiming", "--threads=2",
-                          "--occupancies=0.5", "--reclaim_period_ms=1"])["benchmarks"][0]
+                          "--occupancies=0.5", "--reclaim-period-ms=1"])["benchmarks"][0]
     expect("reclaimed" in row, "a reclaiming policy says what it gave back")
     row = measure(TINY + ["--workloads=ebb", "--policies=exact", "--threads=1",
-                          "--reclaim_period_ms=0", "--reclaim_decay_passes=0"])["benchmarks"][0]
+                          "--reclaim-period-ms=0", "--reclaim-decay-passes=0"])["benchmarks"][0]
     expect(row["reclaimed"] == 0, "nothing goes back without a pass")
     none = run(["--benchmark_filter=nosuch"])
     expect(none.returncode == 2 and "nosuch" in none.stderr, "a filter that matches nothing")

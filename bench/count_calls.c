@@ -11,16 +11,17 @@
 #include <string.h>
 
 #include "calls.h"
+#include "command/command_line.h"
 
 #define PAGES 64u
 #define PAGE_RECORDS 256u
 #define LIVE (PAGES * PAGE_RECORDS / 10 * 9)
 
-static int usage(const char *what)
+static const char program[] = "pfs-count-calls";
+
+static int refuse(const char *what, const char *word, const char *mend)
 {
-	fprintf(stderr, "pfs-count-calls: %s; usage: POLICY inlined|public pair|churn COUNT\n",
-		what);
-	return 2;
+	return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "%s '%.80s': %s", what, word, mend);
 }
 
 static bool run(const struct pfs_calls *calls, struct pfs_thread *thread, bool churns,
@@ -43,22 +44,29 @@ int main(int argc, char **argv)
 	struct pfs_container *container;
 	struct pfs_thread *thread;
 	struct pfs_config config;
-	char *end;
+	static const struct pfs_command_line line = {
+		.program = program, .words = "POLICY inlined|public pair|churn COUNT",
+		.words_min = 4, .words_max = 4,
+		.about = "pair or churn so many times, on one thread, and nothing else: for tools "
+			 "that count instructions",
+		.after = "exit 0: done. 1: it could not be. 2: bad usage, or an unknown policy.\n",
+	};
+	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
+	uint64_t count = 0;
 
-	if (argc != 5)
-		return usage("four arguments are needed");
-	const struct pfs_variant *variant = pfs_variant_find(argv[1]);
+	if (status != PFS_GO_ON)
+		return status;
+	const struct pfs_variant *variant = pfs_variant_find(argv[next]);
 	if (variant == NULL)
-		return usage("unknown policy");
-	bool public = strcmp(argv[2], "public") == 0;
-	if (!public && strcmp(argv[2], "inlined") != 0)
-		return usage("the second argument is neither inlined nor public");
-	bool churns = strcmp(argv[3], "churn") == 0;
-	if (!churns && strcmp(argv[3], "pair") != 0)
-		return usage("the third argument is neither pair nor churn");
-	uint64_t count = strtoull(argv[4], &end, 10);
-	if (*end != '\0' || count == 0)
-		return usage("COUNT is no number above 0");
+		return refuse("unknown policy", argv[next], "pfs-bench --list-policies names them");
+	bool public = strcmp(argv[next + 1], "public") == 0;
+	if (!public && strcmp(argv[next + 1], "inlined") != 0)
+		return refuse("api", argv[next + 1], "choose inlined or public");
+	bool churns = strcmp(argv[next + 2], "churn") == 0;
+	if (!churns && strcmp(argv[next + 2], "pair") != 0)
+		return refuse("workload", argv[next + 2], "choose pair or churn");
+	if (pfs_read_number("COUNT", argv[next + 3], 1, UINT64_MAX, &count, &message) != PFS_OK)
+		return refuse("COUNT", argv[next + 3], "give a whole number above 0");
 	pfs_config_init(&config);
 	config.page_records = PAGE_RECORDS;
 	config.page_max = config.page_prealloc = PAGES;
@@ -76,5 +84,5 @@ int main(int argc, char **argv)
 	pfs_container_destroy(container);
 	if (!good)
 		fprintf(stderr, "pfs-count-calls: a call was refused\n");
-	return good ? 0 : 1;
+	return pfs_command_end(program, good ? 0 : 1);
 }

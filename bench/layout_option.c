@@ -17,11 +17,21 @@ static const struct {
 };
 #define WORD_COUNT (sizeof(words) / sizeof(words[0]))
 
+/* Underscores are taken for dashes. */
+static bool is_same(const char *text, const char *name)
+{
+	while (*name != '\0' && (*text == *name || (*text == '_' && *name == '-'))) {
+		text++;
+		name++;
+	}
+	return *text == '\0' && *name == '\0';
+}
+
 enum pfs_status pfs_layout_option_read(const char *text, enum pfs_layout *layout,
 				       bool *bare_words, struct pfs_message *message)
 {
 	for (size_t i = 0; i < WORD_COUNT; i++) {
-		if (strcmp(text, words[i].name) == 0) {
+		if (is_same(text, words[i].name)) {
 			*layout = words[i].layout;
 			*bare_words = words[i].bare_words;
 			return PFS_OK;

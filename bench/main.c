@@ -106,7 +106,7 @@ static void run_case(struct pfs_shim_state *state, void *user)
 		double window_s = (double)outcome.trial.window_ns / 1e9;
 		if (ops == 0) {
 			pfs_shim_error(state, "no operation was done in the window: lengthen "
-					      "--window_ms or lower --threads");
+					      "--window-ms or lower --threads");
 			return;
 		}
 		pfs_shim_keep_running_batch(state, TRIAL_ITERATIONS);
@@ -283,7 +283,7 @@ static bool make_cases(struct bench *self)
 	}
 	if (self->case_count == 0)
 		return refuse(self, "nothing to run: the chosen workloads fit none of the chosen "
-				    "policies and thread counts; see --list_workloads");
+				    "policies and thread counts; see --list-workloads");
 	return true;
 }
 
@@ -460,23 +460,16 @@ static void list(const struct pfs_options *options)
 
 static int run(struct bench *self, int argc, char **argv)
 {
-	int status = EXIT_WRONG_INPUT;
+	int status = pfs_options_read(&self->options, &argc, argv);
 
-	if (pfs_options_parse(&self->options, &argc, argv, &self->message) != PFS_OK)
+	if (status != PFS_GO_ON)
 		return status;
-	if (self->options.help) {
-		pfs_options_help();
-		return EXIT_SUCCESS;
-	}
-	if (self->options.version) {
-		printf("pfs-bench %s\n", PFS_BUILD_VERSION);
-		return EXIT_SUCCESS;
-	}
 	if (self->options.list_policies || self->options.list_traits ||
 	    self->options.list_workloads) {
 		list(&self->options);
 		return EXIT_SUCCESS;
 	}
+	status = EXIT_WRONG_INPUT;
 	if (pfs_library_flags_check(argc, argv, &self->message) != PFS_OK ||
 	    !set_up(self, pfs_library_flags_last(argc, argv, "--benchmark_filter")))
 		return status;
@@ -496,5 +489,5 @@ int main(int argc, char **argv)
 	if (self.message.text[0] != '\0' && status != EXIT_SUCCESS)
 		fprintf(stderr, "pfs-bench: %s\n", pfs_one_line(self.message.text));
 	tear_down(&self);
-	return status;
+	return pfs_command_end("pfs-bench", status);
 }

@@ -15,14 +15,6 @@
 #include "layout_option.h"
 #include "workload.h"
 
-struct flag {
-	const char *name;
-	const char *value; /* its shape, for --help; NULL: the flag has none */
-	const char *help;
-	enum pfs_status (*read)(struct pfs_options *self, const char *text,
-				struct pfs_message *message);
-};
-
 static enum pfs_status refuse(struct pfs_message *message, enum pfs_status status,
 			      const char *format, ...) __attribute__((format(printf, 3, 4)));
 static enum pfs_status refuse(struct pfs_message *message, enum pfs_status status,
@@ -34,22 +26,6 @@ static enum pfs_status refuse(struct pfs_message *message, enum pfs_status statu
 	vsnprintf(message->text, sizeof(message->text), format, arguments);
 	va_end(arguments);
 	return status;
-}
-
-/* A whole number in low..high, nothing behind it. */
-static enum pfs_status read_number(const char *flag, const char *text, uint64_t low,
-				   uint64_t high, uint64_t *value, struct pfs_message *message)
-{
-	char *end = NULL;
-
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || *value < low ||
-	    *value > high)
-		return refuse(message, PFS_BAD_CONFIG,
-			      "%s '%s': give a whole number from %llu to %llu", flag, text,
-			      (unsigned long long)low, (unsigned long long)high);
-	return PFS_OK;
 }
 
 /* Hand each item of a comma-separated list to take. */
@@ -64,12 +40,12 @@ static enum pfs_status read_list(struct pfs_options *self, const char *flag, con
 	uint32_t count = 0;
 
 	if (copy == NULL)
-		return refuse(message, PFS_NO_MEMORY, "no memory for %s", flag);
+		return refuse(message, PFS_NO_MEMORY, "no memory for --%s", flag);
 	for (char *item = strsep(&rest, ","); item != NULL && status == PFS_OK;
 	     item = strsep(&rest, ",")) {
 		if (++count > PFS_OPTIONS_LIST_MAX)
-			status = refuse(message, PFS_BAD_CONFIG, "%s: give %d values at most", flag,
-					PFS_OPTIONS_LIST_MAX);
+			status = refuse(message, PFS_BAD_CONFIG, "--%s: give %d values at most",
+					flag, PFS_OPTIONS_LIST_MAX);
 		else
 			status = take(self, item, message);
 	}
@@ -147,8 +123,8 @@ static enum pfs_status take_threads(struct pfs_options *self, const char *item,
 				    struct pfs_message *message)
 {
 	uint64_t value = 0;
-	enum pfs_status status = read_number("threads", item, 1, PFS_OPTIONS_THREADS_MAX, &value,
-					     message);
+	enum pfs_status status = pfs_read_number("threads", item, 1, PFS_OPTIONS_THREADS_MAX,
+						 &value, message);
 
 	if (status == PFS_OK)
 		self->threads[self->thread_count++] = (uint32_t)value;
@@ -159,8 +135,8 @@ static enum pfs_status take_records(struct pfs_options *self, const char *item,
 				    struct pfs_message *message)
 {
 	uint64_t value = 0;
-	enum pfs_status status = read_number("records", item, 1, UINT32_C(1) << 28, &value,
-					     message);
+	enum pfs_status status = pfs_read_number("records", item, 1, UINT32_C(1) << 28,
+						 &value, message);
 
 	if (status == PFS_OK)
 		self->records[self->record_count++] = (uint32_t)value;
@@ -172,7 +148,7 @@ static enum pfs_status take_page_memory(struct pfs_options *self, const char *it
 {
 	if (strcmp(item, "fresh") != 0 && strcmp(item, "touched") != 0)
 		return refuse(message, PFS_BAD_CONFIG,
-			      "--page_memory '%.40s': choose from fresh, touched", item);
+			      "--page-memory '%.40s': choose from fresh, touched", item);
 	self->touched[self->touched_count++] = strcmp(item, "touched") == 0;
 	return PFS_OK;
 }
@@ -191,11 +167,12 @@ static enum pfs_status take_placement(struct pfs_options *self, const char *item
 
 /* A flag whose list replaces the default one. */
 #define PFS_LIST_FLAG(flag, taken, count)                                                   \
-	static enum pfs_status read_##flag(struct pfs_options *self, const char *text,      \
-					   struct pfs_message *message)                     \
+	static enum pfs_status read_##flag(void *context, const struct pfs_option *option,  \
+					   const char *text, struct pfs_message *message)   \
 	{                                                                                   \
+		struct pfs_options *self = context;                                         \
 		self->count = 0;                                                            \
-		return read_list(self, "--" #flag, text, take_##taken, message);            \
+		return read_list(self, option->name, text, take_##taken, message);          \
 	}
 PFS_LIST_FLAG(policies, policy, policy_count)
 PFS_LIST_FLAG(workloads, workload, workload_count)
@@ -211,18 +188,21 @@ static void drop_placements(struct pfs_options *self)
 		free(self->placements[--self->placement_count]);
 }
 
-static enum pfs_status read_placements(struct pfs_options *self, const char *text,
-				       struct pfs_message *message)
+static enum pfs_status read_placements(void *context, const struct pfs_option *option,
+				       const char *text, struct pfs_message *message)
 {
+	struct pfs_options *self = context;
 	drop_placements(self);
-	return read_list(self, "--placements", text, take_placement, message);
+	return read_list(self, option->name, text, take_placement, message);
 }
 
-static enum pfs_status read_memory(struct pfs_options *self, const char *text,
-				   struct pfs_message *message)
+static enum pfs_status read_memory(void *context, const struct pfs_option *option,
+				   const char *text, struct pfs_message *message)
 {
+	struct pfs_options *self = context;
 	uint64_t node = 0;
 
+	(void)option;
 	if (strcmp(text, "first-touch") == 0) {
 		self->memory = PFS_MEMORY_FIRST_TOUCH;
 	} else if (strcmp(text, "local") == 0) {
@@ -231,8 +211,8 @@ static enum pfs_status read_memory(struct pfs_options *self, const char *text,
 		self->memory = PFS_MEMORY_INTERLEAVE;
 	} else if (strncmp(text, "node:", 5) == 0) {
 		self->memory = PFS_MEMORY_NODE;
-		enum pfs_status status = read_number("--memory node", text + 5, 0, UINT32_MAX - 1,
-						     &node, message);
+		enum pfs_status status = pfs_read_number("memory=node", text + 5, 0,
+							 UINT32_MAX - 1, &node, message);
 		self->memory_node = (uint32_t)node;
 		return status;
 	} else {
@@ -242,36 +222,42 @@ static enum pfs_status read_memory(struct pfs_options *self, const char *text,
 	return PFS_OK;
 }
 
-static enum pfs_status read_layout(struct pfs_options *self, const char *text,
-				   struct pfs_message *message)
+static enum pfs_status read_layout(void *context, const struct pfs_option *option,
+				   const char *text, struct pfs_message *message)
 {
+	struct pfs_options *self = context;
+
+	(void)option;
 	return pfs_layout_option_read(text, &self->layout, &self->bare_words, message);
 }
 
 #define PFS_ON_OFF_FLAG(field)                                                              \
-	static enum pfs_status read_##field(struct pfs_options *self, const char *text,     \
-					    struct pfs_message *message)                    \
+	static enum pfs_status read_##field(void *context, const struct pfs_option *option, \
+					    const char *text, struct pfs_message *message)  \
 	{                                                                                   \
-		self->field = strcmp(text, "on") == 0;                                      \
-		return self->field || strcmp(text, "off") == 0 ? PFS_OK :                   \
-		       refuse(message, PFS_BAD_CONFIG,                                      \
-			      "--" #field " '%.40s': choose on or off", text);               \
+		struct pfs_options *self = context;                                         \
+		return pfs_read_on_off(option->name, text, &self->field, message);          \
 	}
 PFS_ON_OFF_FLAG(full_flags)
 PFS_ON_OFF_FLAG(owner_fences)
 PFS_ON_OFF_FLAG(huge_pages)
 
-static enum pfs_status read_series(struct pfs_options *self, const char *text,
-				   struct pfs_message *message)
+static enum pfs_status read_series(void *context, const struct pfs_option *option,
+				   const char *text, struct pfs_message *message)
 {
-	(void)message;
+	struct pfs_options *self = context;
+
+	(void)option, (void)message;
 	self->series = text;
 	return PFS_OK;
 }
 
-static enum pfs_status read_peer(struct pfs_options *self, const char *text,
-				 struct pfs_message *message)
+static enum pfs_status read_peer(void *context, const struct pfs_option *option,
+				 const char *text, struct pfs_message *message)
 {
+	struct pfs_options *self = context;
+
+	(void)option;
 	if (text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0' ||
 	    pfs_variant_find(text) != NULL)
 		return refuse(message, PFS_BAD_CONFIG, "--peer '%.60s': give a library's name "
@@ -280,9 +266,12 @@ static enum pfs_status read_peer(struct pfs_options *self, const char *text,
 	return pfs_allocator_check(text, message);
 }
 
-static enum pfs_status read_trace(struct pfs_options *self, const char *text,
-				  struct pfs_message *message)
+static enum pfs_status read_trace(void *context, const struct pfs_option *option,
+				  const char *text, struct pfs_message *message)
 {
+	struct pfs_options *self = context;
+
+	(void)option;
 	if (self->trace_count == PFS_OPTIONS_LIST_MAX)
 		return refuse(message, PFS_BAD_CONFIG, "--trace: give %d files at most",
 			      PFS_OPTIONS_LIST_MAX);
@@ -291,12 +280,13 @@ static enum pfs_status read_trace(struct pfs_options *self, const char *text,
 }
 
 #define PFS_NUMBER_FLAG(field, low, high)                                                   \
-	static enum pfs_status read_##field(struct pfs_options *self, const char *text,     \
-					    struct pfs_message *message)                    \
+	static enum pfs_status read_##field(void *context, const struct pfs_option *option, \
+					    const char *text, struct pfs_message *message)  \
 	{                                                                                   \
+		struct pfs_options *self = context;                                         \
 		uint64_t value = self->field;                                               \
 		enum pfs_status status =                                                    \
-			read_number("--" #field, text, low, high, &value, message);         \
+			pfs_read_number(option->name, text, low, high, &value, message);    \
 		self->field = (__typeof__(self->field))value;                               \
 		return status;                                                              \
 	}
@@ -314,108 +304,86 @@ PFS_NUMBER_FLAG(reclaim_decay_passes, 0, 1000)
 PFS_NUMBER_FLAG(seed, 1, UINT64_MAX)
 
 #define PFS_SWITCH(field)                                                                   \
-	static enum pfs_status read_##field(struct pfs_options *self, const char *text,     \
-					    struct pfs_message *message)                    \
+	static enum pfs_status read_##field(void *context, const struct pfs_option *option, \
+					    const char *text, struct pfs_message *message)  \
 	{                                                                                   \
-		(void)text, (void)message;                                                  \
-		self->field = true;                                                         \
+		(void)option, (void)text, (void)message;                                    \
+		((struct pfs_options *)context)->field = true;                              \
 		return PFS_OK;                                                              \
 	}
 PFS_SWITCH(list_policies)
 PFS_SWITCH(list_traits)
 PFS_SWITCH(list_workloads)
-PFS_SWITCH(help)
-PFS_SWITCH(version)
 
-static const struct flag flags[] = {
-	{"policies", "A,B", "policies (default: all)", read_policies},
-	{"workloads", "A,B", "workloads (default: all)", read_workloads},
-	{"occupancies", "X,Y", "of churn and scan (default: 0,0.5,0.9,0.95,0.99,0.999)",
-	 read_occupancies},
-	{"apis", "A,B", "inlined: the policy's code in the workload's loop; public: by calls of "
-	 "pfs_allocate, pfs_publish, pfs_free; cxx: the same in C++ (default: inlined)", read_apis},
-	{"threads", "N,M", "threads (default: 1,2,8)", read_threads},
-	{"placements", "A,B", "none, compact, scatter, node:K, oversubscribe:F (default: compact)",
-	 read_placements},
-	{"memory", "M", "first-touch, local, interleave, node:K (default: first-touch)",
-	 read_memory},
-	{"layout", "L", "in-record, side-by-side, bare, bare-words (default: in-record)",
-	 read_layout},
-	{"full_flags", "on|off", "full flags of policy original (default: on)", read_full_flags},
-	{"huge_pages", "on|off", "pages of 2 MiB and more ask for huge ones (default: off)",
-	 read_huge_pages},
-	{"owner_fences", "on|off", "rings of free records without the heavy barrier (default: off)",
-	 read_owner_fences},
-	{"page_records", "N", "records in a page (default: 256)", read_page_records},
-	{"pages", "N", "preallocated pages; four times as many are allowed (default: 64)",
-	 read_pages},
-	{"page_prealloc", "N", "pages made in advance (default: the workload's own)",
-	 read_page_prealloc},
-	{"page_max", "N", "bound on pages (default: the workload's own)", read_page_max},
-	{"pages_each", "N", "preallocated pages for each thread, instead of --pages: live "
-	 "sets of one size, however many there are", read_pages_each},
-	{"records", "N,M", "of fill and refuse, instead of --pages (default: 16384,262144)",
-	 read_records},
-	{"page_memory", "A,B", "of fill and refuse: fresh from the system, or touched before the "
-	 "window (default: fresh)", read_page_memory},
-	{"record_size", "N", "bytes of a record (default: 48; storm and scan have their own)",
-	 read_record_size},
-	{"window_ms", "N", "how long a trial counts, at most for fill (default: 50; tide "
-	 "1000, fill 2000)", read_window_ms},
-	{"latency_ms", "N", "window for latencies, 0 for none (default: half of window_ms)",
-	 read_latency_ms},
-	{"repeat_disturbed", "N", "repeat a disturbed trial so often at most (default: 2)",
-	 read_repeat_disturbed},
-	{"reclaim_period_ms", "N", "background reclaim, 0 for none (default: 0; tide: a 200th of "
-	 "window_ms; ebb 1)", read_reclaim_period_ms},
-	{"reclaim_decay_passes", "N", "surplus pages go over so many passes (default: 16)",
-	 read_reclaim_decay_passes},
-	{"seed", "N", "of all random numbers (default: 1)", read_seed},
-	{"series", "FILE", "write tide's samples over time as JSON", read_series},
-	{"trace", "FILE", "a trace for replay, may be repeated (default: all of results/traces)",
-	 read_trace},
-	{"peer", "NAME", "policy malloc is this preloaded allocator, and called so", read_peer},
-	{"list_policies", NULL, "name the policies", read_list_policies},
-	{"list_traits", NULL, "name the policies and what each can do", read_list_traits},
-	{"list_workloads", NULL, "name the workloads", read_list_workloads},
-	{"help", NULL, "this text", read_help},
-	{"version", NULL, "the version", read_version},
+#define PFS_FLAG(word, shape, field, say)                                                   \
+	{ .name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_READ,         \
+	  .read = read_##field }
+
+static const char help_after[] =
+	"names: workload/policy:P/occupancy:O/api:public/pages_each:N/placement:L/threads:T/\n"
+	"manual_time; choose by --benchmark_filter=REGEX\n"
+	"often used: --benchmark_list_tests --benchmark_repetitions=N --benchmark_format=json\n"
+	"--benchmark_out=FILE\n"
+	"exit 0: fine. 1: a check failed, or the output cannot be written. 2: wrong input.\n";
+
+const struct pfs_option pfs_options_table[] = {
+	PFS_FLAG("policies", "A,B", policies, "policies (default: all)"),
+	PFS_FLAG("workloads", "A,B", workloads, "workloads (default: all)"),
+	PFS_FLAG("occupancies", "X,Y", occupancies, "of churn and scan (default: "
+		 "0,0.5,0.9,0.95,0.99,0.999)"),
+	PFS_FLAG("apis", "A,B", apis, "inlined: the policy's code in the workload's loop; "
+		 "public: by calls of pfs_allocate, pfs_publish, pfs_free; cxx: the same in "
+		 "C++ (default: inlined)"),
+	PFS_FLAG("threads", "N,M", threads, "threads (default: 1,2,8)"),
+	PFS_FLAG("placements", "A,B", placements, "none, compact, scatter, node:K, "
+		 "oversubscribe:F (default: compact)"),
+	PFS_FLAG("memory", "M", memory, "first-touch, local, interleave, node:K (default: "
+		 "first-touch)"),
+	PFS_FLAG("layout", "L", layout, "in-record, side-by-side, bare, bare-words (default: "
+		 "in-record)"),
+	PFS_FLAG("full-flags", "on|off", full_flags, "full flags of policy original (default: "
+		 "on)"),
+	PFS_FLAG("huge-pages", "on|off", huge_pages, "pages of 2 MiB and more ask for huge "
+		 "ones (default: off)"),
+	PFS_FLAG("owner-fences", "on|off", owner_fences, "rings of free records without the "
+		 "heavy barrier (default: off)"),
+	PFS_FLAG("page-records", "N", page_records, "records in a page (default: 256)"),
+	PFS_FLAG("pages", "N", pages, "preallocated pages; four times as many are allowed "
+		 "(default: 64)"),
+	PFS_FLAG("page-prealloc", "N", page_prealloc, "pages made in advance (default: the "
+		 "workload's own)"),
+	PFS_FLAG("page-max", "N", page_max, "bound on pages (default: the workload's own)"),
+	PFS_FLAG("pages-each", "N", pages_each, "preallocated pages for each thread, instead "
+		 "of --pages: live sets of one size, however many there are"),
+	PFS_FLAG("records", "N,M", records, "of fill and refuse, instead of --pages (default: "
+		 "16384,262144)"),
+	PFS_FLAG("page-memory", "A,B", page_memory, "of fill and refuse: fresh from the "
+		 "system, or touched before the window (default: fresh)"),
+	PFS_FLAG("record-size", "N", record_size, "bytes of a record (default: 48; storm and "
+		 "scan have their own)"),
+	PFS_FLAG("window-ms", "N", window_ms, "how long a trial counts, at most for fill "
+		 "(default: 50; tide 1000, fill 2000)"),
+	PFS_FLAG("latency-ms", "N", latency_ms, "window for latencies, 0 for none (default: "
+		 "half of --window-ms)"),
+	PFS_FLAG("repeat-disturbed", "N", repeat_disturbed, "repeat a disturbed trial so often "
+		 "at most (default: 2)"),
+	PFS_FLAG("reclaim-period-ms", "N", reclaim_period_ms, "background reclaim, 0 for none "
+		 "(default: 0; tide: a 200th of --window-ms; ebb 1)"),
+	PFS_FLAG("reclaim-decay-passes", "N", reclaim_decay_passes, "surplus pages go over so "
+		 "many passes (default: 16)"),
+	PFS_FLAG("seed", "N", seed, "of all random numbers (default: 1)"),
+	PFS_FLAG("series", "FILE", series, "write tide's samples over time as JSON"),
+	PFS_FLAG("trace", "FILE", trace, "a trace for replay, may be repeated (default: all of "
+		 "results/traces)"),
+	PFS_FLAG("peer", "NAME", peer, "policy malloc is this preloaded allocator, and called "
+		 "so"),
+	PFS_FLAG("list-policies", NULL, list_policies, "name the policies"),
+	PFS_FLAG("list-traits", NULL, list_traits, "name the policies and what each can do"),
+	PFS_FLAG("list-workloads", NULL, list_workloads, "name the workloads"),
 };
-#define FLAG_COUNT (sizeof(flags) / sizeof(flags[0]))
+const size_t pfs_options_table_count = sizeof(pfs_options_table) / sizeof(pfs_options_table[0]);
 
-static const struct flag *find_flag(const char *name, size_t size)
-{
-	for (size_t i = 0; i < FLAG_COUNT; i++)
-		if (strlen(flags[i].name) == size && strncmp(flags[i].name, name, size) == 0)
-			return &flags[i];
-	return NULL;
-}
-
-/* One argument, and the next one if that is its value; *at moves on. */
-static enum pfs_status read_argument(struct pfs_options *self, int argc, char **argv, int *at,
-				     struct pfs_message *message)
-{
-	const char *argument = argv[*at];
-	const char *name = argument + 2;
-	size_t size = strcspn(name, "=");
-	const struct flag *flag = find_flag(name, size);
-	const char *value = name[size] == '=' ? name + size + 1 : NULL;
-
-	if (flag == NULL)
-		return refuse(message, PFS_BAD_CONFIG, "unknown flag '%.80s': --help lists them",
-			      argument);
-	if (flag->value == NULL && value != NULL)
-		return refuse(message, PFS_BAD_CONFIG, "--%s takes no value: leave out '=%.80s'",
-			      flag->name, value);
-	if (flag->value != NULL && value == NULL && *at + 1 < argc)
-		value = argv[++*at];
-	if (flag->value != NULL && (value == NULL || value[0] == '\0'))
-		return refuse(message, PFS_BAD_CONFIG, "--%s: give a value, as in --%s=%s",
-			      flag->name, flag->name, flag->value);
-	return flag->read(self, value, message);
-}
-
-static enum pfs_status set_defaults(struct pfs_options *self, struct pfs_message *message)
+enum pfs_status pfs_options_default(struct pfs_options *self, struct pfs_message *message)
 {
 	*self = (struct pfs_options){
 		.layout = PFS_LAYOUT_IN_RECORD,
@@ -435,61 +403,67 @@ static enum pfs_status set_defaults(struct pfs_options *self, struct pfs_message
 	for (uint32_t i = 0; pfs_workload_at(i) != NULL && i < PFS_OPTIONS_LIST_MAX; i++)
 		self->workloads[self->workload_count++] = pfs_workload_at(i);
 	self->apis[self->api_count++] = PFS_API_INLINED;
-	enum pfs_status status = read_occupancies(self, "0,0.5,0.9,0.95,0.99,0.999", message);
-	if (status == PFS_OK)
-		status = read_threads(self, "1,2,8", message);
-	if (status == PFS_OK)
-		status = read_records(self, "16384,262144", message);
 	self->touched_count = 1; /* and is false */
+	enum pfs_status status = read_list(self, "occupancies", "0,0.5,0.9,0.95,0.99,0.999",
+					   take_occupancy, message);
 	if (status == PFS_OK)
-		status = read_placements(self, "compact", message);
+		status = read_list(self, "threads", "1,2,8", take_threads, message);
+	if (status == PFS_OK)
+		status = read_list(self, "records", "16384,262144", take_records, message);
+	if (status == PFS_OK)
+		status = read_list(self, "placements", "compact", take_placement, message);
 	return status;
 }
 
-enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **argv,
-				  struct pfs_message *message)
+/* Those of the library, and how many; ours stay in argv. */
+static int part_library_flags(int argc, char **argv, char **library)
 {
-	enum pfs_status status = set_defaults(self, message);
-	int kept = 1;
+	int kept = 1, count = 0;
 
-	for (int i = 1; i < *argc && status == PFS_OK; i++) {
-		if (strncmp(argv[i], "--benchmark_", 12) == 0)
+	for (int i = 1; i < argc; i++) {
+		if (strncmp(argv[i], "--benchmark_", 12) != 0 &&
+		    strncmp(argv[i], "--benchmark-", 12) != 0) {
 			argv[kept++] = argv[i];
-		else if (strcmp(argv[i], "-h") == 0)
-			self->help = true;
-		else if (strncmp(argv[i], "--", 2) != 0)
-			status = refuse(message, PFS_BAD_CONFIG,
-					"unknown argument '%.80s': --help lists the flags",
-					argv[i]);
-		else
-			status = read_argument(self, *argc, argv, &i, message);
+			continue;
+		}
+		for (char *at = argv[i] + 2; *at != '\0' && *at != '='; at++)
+			*at = *at == '-' ? '_' : *at;
+		library[count++] = argv[i];
 	}
-	if (status == PFS_OK)
-		status = pfs_options_check(self, message);
-	*argc = kept;
 	argv[kept] = NULL;
+	return count;
+}
+
+int pfs_options_read(struct pfs_options *self, int *argc, char **argv)
+{
+	struct pfs_message message = {.text = ""};
+	const struct pfs_command_line line = {
+		.program = "pfs-bench",
+		.words = "[--benchmark_... of Google Benchmark]",
+		.about = "measures workloads on lock-free record containers",
+		.after = help_after,
+		.options = pfs_options_table,
+		.option_count = pfs_options_table_count,
+		.context = self,
+	};
+	char **library = calloc((size_t)*argc + 1, sizeof(*library));
+
+	if (library == NULL || pfs_options_default(self, &message) != PFS_OK) {
+		free(library);
+		return pfs_command_refuse(line.program, 1, "no memory for the options");
+	}
+	int count = part_library_flags(*argc, argv, library);
+	int status = pfs_command_line_read(&line, *argc - count, argv, NULL);
+	if (status == PFS_GO_ON && pfs_options_check(self, &message) != PFS_OK)
+		status = pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE, "%s", message.text);
+	memcpy(argv + 1, library, (size_t)count * sizeof(*argv));
+	argv[count + 1] = NULL;
+	*argc = count + 1;
+	free(library);
 	return status;
 }
 
 void pfs_options_fini(struct pfs_options *self)
 {
 	drop_placements(self);
-}
-
-void pfs_options_help(void)
-{
-	printf("pfs-bench - workloads on lock-free record containers\n\n"
-	       "usage: pfs-bench [flags] [--benchmark_... flags of Google Benchmark]\n\n");
-	for (size_t i = 0; i < FLAG_COUNT; i++) {
-		const char *value = flags[i].value;
-		char shape[64];
-		snprintf(shape, sizeof(shape), "--%s%s%s", flags[i].name, value != NULL ? "=" : "",
-			 value != NULL ? value : "");
-		printf("  %-26s %s\n", shape, flags[i].help);
-	}
-	printf("\nnames: workload/policy:P/occupancy:O/api:public/pages_each:N/placement:L/"
-	       "threads:T/manual_time; choose by --benchmark_filter=REGEX\n"
-	       "often used: --benchmark_list_tests --benchmark_repetitions=N "
-	       "--benchmark_format=json --benchmark_out=FILE\n"
-	       "exit: 0 fine, 1 a check failed or the output cannot be written, 2 wrong input\n");
 }

@@ -12,6 +12,7 @@
 #include <pfslab/variant.h>
 
 #include "calls.h"
+#include "command/command_line.h"
 
 #define PFS_OPTIONS_LIST_MAX 64
 #define PFS_OPTIONS_THREADS_MAX 4096
@@ -31,7 +32,7 @@ struct pfs_options {
 	uint32_t thread_count;
 	uint32_t records[PFS_OPTIONS_LIST_MAX];
 	uint32_t record_count;
-	bool touched[PFS_OPTIONS_LIST_MAX]; /* of --page_memory */
+	bool touched[PFS_OPTIONS_LIST_MAX]; /* of --page-memory */
 	uint32_t touched_count;
 	char *placements[PFS_OPTIONS_LIST_MAX]; /* allocated; fini frees them */
 	uint32_t placement_count;
@@ -61,18 +62,21 @@ struct pfs_options {
 	uint32_t trace_count;
 	const char *peer;           /* what policy malloc is called, or NULL */
 
-	bool list_policies, list_traits, list_workloads, help, version;
+	bool list_policies, list_traits, list_workloads;
 };
 
-/*
- * Take our own flags out of argv and leave the library's. PFS_BAD_CONFIG, PFS_BAD_VARIANT or
- * PFS_NO_MEMORY with a line in *message; the lists are then useless.
- */
-enum pfs_status pfs_options_parse(struct pfs_options *self, int *argc, char **argv,
-				  struct pfs_message *message);
-/* PFS_OK, or PFS_BAD_CONFIG and *message says which flags do not fit each other; parse calls it. */
+/* As if nothing was given; PFS_OK, or PFS_NO_MEMORY with a line in *message. */
+enum pfs_status pfs_options_default(struct pfs_options *self, struct pfs_message *message);
+
+/* Of a struct pfs_options, which is the context of their readers. */
+extern const struct pfs_option pfs_options_table[];
+extern const size_t pfs_options_table_count;
+
+/* Take our own options out of argv and leave the library's. PFS_GO_ON, or the exit status: after
+ * --help and --version, and after a line on stderr. */
+int pfs_options_read(struct pfs_options *self, int *argc, char **argv);
+/* PFS_OK, or PFS_BAD_CONFIG and *message says which flags do not fit each other; read calls it. */
 enum pfs_status pfs_options_check(const struct pfs_options *self, struct pfs_message *message);
 void pfs_options_fini(struct pfs_options *self);
-void pfs_options_help(void);
 
 #endif

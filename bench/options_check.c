@@ -15,8 +15,8 @@ static enum pfs_status check_reclaim(const struct pfs_options *self, struct pfs_
 		if ((pfs_variant_traits(self->policies[i]) & PFS_TRAIT_RECLAIM) != 0)
 			return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
-		 "--reclaim_period_ms %u: none of --policies gives pages back; leave it out, or "
-		 "add one that --list_traits shows with reclaim", self->reclaim_period_ms);
+		 "--reclaim-period-ms %u: none of --policies gives pages back; leave it out, or "
+		 "add one that --list-traits shows with reclaim", self->reclaim_period_ms);
 	return PFS_BAD_CONFIG;
 }
 

@@ -21,7 +21,7 @@ static struct words words_of(const struct pfs_scene *scene)
 	struct words words;
 
 	if (scene->options->pages_each != 0)
-		snprintf(words.text, sizeof(words.text), "--pages_each %u for %u threads, %u pages",
+		snprintf(words.text, sizeof(words.text), "--pages-each %u for %u threads, %u pages",
 			 scene->options->pages_each, scene->thread_count,
 			 pfs_scene_page_count(scene));
 	else
@@ -41,7 +41,7 @@ static enum pfs_status check_records(const struct pfs_scene *scene,
 	if (!scene->workload->has_occupancy || !bounded || scene->thread_count <= most)
 		return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
-		 "--threads %u, %s, --page_records %u: workload %s needs a record for each "
+		 "--threads %u, %s, --page-records %u: workload %s needs a record for each "
 		 "thread, policy %s may have %llu; raise --pages or lower --threads",
 		 scene->thread_count, words.text, scene->options->page_records,
 		 scene->workload->name, pfs_variant_name(scene->variant), (unsigned long long)most);
@@ -55,8 +55,8 @@ static enum pfs_status check_record_pages(const struct pfs_scene *scene,
 	if (pfs_scene_record_pages(scene) <= PFS_PAGE_MAX)
 		return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
-		 "--records %u, --page_records %u: workload %s needs %u pages, %u at most; raise "
-		 "--page_records or lower --records", scene->records,
+		 "--records %u, --page-records %u: workload %s needs %u pages, %u at most; raise "
+		 "--page-records or lower --records", scene->records,
 		 scene->options->page_records, scene->workload->name,
 		 pfs_scene_record_pages(scene), PFS_PAGE_MAX);
 	return PFS_BAD_CONFIG;
@@ -78,8 +78,8 @@ static enum pfs_status check_pages(const struct pfs_scene *scene, uint32_t conta
 	pfs_scene_configure(&small, container, &config);
 	if (config.page_max == page_max)
 		snprintf(message->text, sizeof(message->text),
-			 "--page_records %u, --threads %u: workload %s needs room for %u pages, "
-			 "%u at most; raise --page_records or lower --threads",
+			 "--page-records %u, --threads %u: workload %s needs room for %u pages, "
+			 "%u at most; raise --page-records or lower --threads",
 			 one_page.page_records, scene->thread_count, scene->workload->name,
 			 page_max, PFS_PAGE_MAX);
 	else
@@ -110,7 +110,7 @@ static enum pfs_status check_bytes(const struct pfs_scene *scene,
 	if (scene->workload->has_records)
 		snprintf(words.text, sizeof(words.text), "--records %u", scene->records);
 	snprintf(message->text, sizeof(message->text),
-		 "%s, --page_records %u: workload %s with records of %u bytes needs %.0f "
+		 "%s, --page-records %u: workload %s with records of %u bytes needs %.0f "
 		 "GiB, this machine has %.0f; lower one of them", words.text,
 		 options->page_records, scene->workload->name, config->record_size_bytes,
 		 ceil(need / GIB), floor(have / GIB));

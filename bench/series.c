@@ -10,14 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/output.h"
+
 #define NAME_MAX_CHARS 256
 
 struct pfs_series {
-	FILE *file;
+	FILE *file; /* of output */
 	bool any;
 	char benchmark[NAME_MAX_CHARS];
 	uint32_t run;
 };
+
+static struct pfs_output output; /* one at a time; too large for the heap of a simulated run */
 
 struct pfs_series *pfs_series_open(const char *path)
 {
@@ -25,11 +29,11 @@ struct pfs_series *pfs_series_open(const char *path)
 
 	if (self == NULL)
 		return NULL;
-	self->file = fopen(path, "w");
-	if (self->file == NULL) {
+	if (!pfs_output_begin(&output, path)) {
 		free(self);
 		return NULL;
 	}
+	self->file = output.file;
 	fputs("[", self->file);
 	return self;
 }
@@ -64,8 +68,6 @@ bool pfs_series_close(struct pfs_series *self)
 	if (self == NULL)
 		return true;
 	fputs("\n]\n", self->file);
-	bool fine = ferror(self->file) == 0;
-	fine = fclose(self->file) == 0 && fine;
 	free(self);
-	return fine;
+	return pfs_output_end(&output);
 }

@@ -1,5 +1,5 @@
 /*
- * traits.h - what a variant can do, in words, as --list_traits and results say it.
+ * traits.h - what a variant can do, in words, as --list-traits and results say it.
  */
 #ifndef PFS_BENCH_TRAITS_H
 #define PFS_BENCH_TRAITS_H

@@ -81,11 +81,11 @@ struct pfs_workload {
 	bool has_occupancy;
 	bool has_policy;          /* false: runs once, not once for each policy */
 	bool has_trace;           /* runs once for each trace */
-	bool has_records;         /* runs once for each of --records and --page_memory */
+	bool has_records;         /* runs once for each of --records and --page-memory */
 	bool paced;               /* its threads sleep by design */
 	uint32_t threads_multiple; /* thread counts must be a multiple of it */
 	uint32_t threads_max;     /* 0: any */
-	uint32_t window_ms;       /* unless --window_ms says otherwise */
+	uint32_t window_ms;       /* unless --window-ms says otherwise */
 	uint32_t container_count;
 
 	/* Change what differs from --pages preallocated ones. May be NULL. */

@@ -4,7 +4,7 @@
  * In each cycle the workers fill all pages, drain to an eighth of them, at random, and replace
  * records at full speed until the next flood. Only calls of that last, longest part are timed:
  * then passes empty the sparse pages and give them back, and `reclaimed_timed` says how many
- * went in the window of the timed calls. With --reclaim_period_ms=0 the load is the same and
+ * went in the window of the timed calls. With --reclaim-period-ms=0 the load is the same and
  * the pages stay. Time alone says where in a cycle the workers are, so no one is waited for.
  */
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * freed: what growth costs, and what it makes a call wait.
  *
  * Each worker allocates, stamps and publishes its share. The window ends with the last of them;
- * one that does not end in --window_ms says so: `finished` 0, and `filled` records. A second
+ * one that does not end in --window-ms says so: `finished` 0, and `filled` records. A second
  * container is then filled by calls that are all timed, since timing costs more than a record.
  */
 #include <stdlib.h>

@@ -28,7 +28,7 @@ enum pfs_reclaim_kind {
 
 struct pfs_variant {
 	const char *name;
-	const char *summary; /* one line for --list_policies */
+	const char *summary; /* one line for --list-policies */
 	uint32_t traits;
 
 	/* Set-up; pfs_container_create and pfs_thread_attach call them. thread_start and

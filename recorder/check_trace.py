@@ -122,12 +122,12 @@ def tool(pfs_trace, traces):
         one_line([pfs_trace, "info", folder], folder)
         shorter = run([pfs_trace, "dump", paths[0], "--events=3"])
         expect(len(shorter.stdout.splitlines()) == 3, "dump --events=3")
-    for arguments, word in ((["nosuch"], "nosuch"), ([], "command"), (["info"], "name"),
+    for arguments, word in ((["nosuch"], "nosuch"), ([], "command"), (["info"], "FILE..."),
                             (["info", NOWHERE], NOWHERE),
-                            (["cut", "a"], "name two"), (["dump", "a", "--nosuch"], "--nosuch"),
-                            (["cut", "a", "b", "--sizes=9"], "--sizes=9"),
+                            (["cut", "a"], "IN OUT"), (["dump", "a", "--nosuch"], "--nosuch"),
+                            (["cut", "a", "b", "--sizes=9"], "--sizes '9'"),
                             (["cut", "a", "b", "--sizes=9-1"], "9-1"),
-                            (["cut", "a", "b", "--from=x"], "--from=x")):
+                            (["cut", "a", "b", "--from=x"], "--from 'x'")):
         one_line([pfs_trace] + arguments, word)
     for flag in ("--help", "--version"):
         expect(run([pfs_trace, flag]).returncode == 0, flag)
@@ -170,7 +170,7 @@ def program(recorder, pfs_trace, recorded, bench=None):
             expect(foreign == wanted, f"{foreign} frees by a neighbour, {wanted} were made")
         if bench:
             done = run([bench, "--workloads=replay", f"--trace={path}", "--policies=local_scan",
-                        "--threads=2", "--window_ms=5", "--repeat_disturbed=0"])
+                        "--threads=2", "--window-ms=5", "--repeat-disturbed=0"])
             expect(done.returncode == 0 and "replay_40/policy:local_scan" in done.stdout,
                    f"replay of the recorded program: {done.stdout} {done.stderr}")
 

@@ -2,49 +2,28 @@
  * pfs_trace.c - pfs-trace: look at trace files, cut a window out of one.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/command_line.h"
 #include "cut.h"
 
-#define EXIT_FAILED 1
-#define EXIT_WRONG_INPUT 2
-#define VERSION "0.1.0"
-
-static const char usage[] =
-	"pfs-trace - look at trace files, see docs/trace-format.md\n\n"
-	"usage: pfs-trace info FILE...        what is in it\n"
-	"       pfs-trace dump FILE [--events=N]\n"
-	"                                     one line for each event, the first N\n"
-	"       pfs-trace check FILE...       is it whole, or up to where?\n"
-	"       pfs-trace cut IN OUT [--from=N] [--events=N] [--bytes=N] [--sizes=MIN-MAX]\n"
-	"                                     N events from event N on, no more than so many\n"
-	"                                     bytes, only objects of so many bytes; objects that\n"
-	"                                     live when the window begins come first, as prelude\n"
-	"       pfs-trace --help | --version\n\n"
-	"exit: 0 fine, 1 the output could not be written, 2 wrong input or a damaged trace\n";
+static const char program[] = "pfs-trace";
+static const char exit_text[] =
+	"exit 0: fine. 1: the output could not be written. 2: wrong input, or a damaged trace.\n";
 
 /* What the command line says. */
 struct request {
-	const char *files[64];
+	char **files;
 	uint32_t file_count;
 	struct pfs_cut cut;
 };
 
-static int refuse(const char *what, const char *value, const char *mend)
-{
-	char quoted[161];
-
-	snprintf(quoted, sizeof(quoted), "%s", value);
-	fprintf(stderr, "pfs-trace: %s '%s': %s\n", what, pfs_one_line(quoted), mend);
-	return EXIT_WRONG_INPUT;
-}
-
 static int say(const struct pfs_message *message)
 {
-	fprintf(stderr, "pfs-trace: %s\n", message->text);
-	return EXIT_WRONG_INPUT;
+	return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "%s", message->text);
 }
 
 static bool take_number(const char *text, char stop, const char **rest, uint64_t *value)
@@ -57,31 +36,19 @@ static bool take_number(const char *text, char stop, const char **rest, uint64_t
 	return text[0] >= '0' && text[0] <= '9' && errno == 0 && *end == stop;
 }
 
-/* 0, or the exit code after a refusal. */
-static int take_flag(struct request *request, const char *flag)
+static enum pfs_status read_sizes(void *context, const struct pfs_option *option,
+				  const char *text, struct pfs_message *message)
 {
-	static const struct { const char *name; size_t offset; } numbers[] = {
-		{"--from=", offsetof(struct pfs_cut, from)},
-		{"--events=", offsetof(struct pfs_cut, events)},
-		{"--bytes=", offsetof(struct pfs_cut, bytes)},
-	};
+	struct request *request = context;
 	const char *rest = NULL;
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		size_t size = strlen(numbers[i].name);
-		uint64_t *value = (uint64_t *)(void *)((char *)&request->cut + numbers[i].offset);
-		if (strncmp(flag, numbers[i].name, size) != 0)
-			continue;
-		return take_number(flag + size, '\0', &rest, value)
-			       ? 0 : refuse("flag", flag, "give a whole number");
-	}
-	if (strncmp(flag, "--sizes=", 8) != 0)
-		return refuse("unknown flag", flag, "--help lists them");
-	if (!take_number(flag + 8, '-', &rest, &request->cut.size_min) ||
-	    !take_number(rest + 1, '\0', &rest, &request->cut.size_max) ||
-	    request->cut.size_max < request->cut.size_min)
-		return refuse("flag", flag, "give two whole numbers, as in --sizes=16-256");
-	return 0;
+	if (take_number(text, '-', &rest, &request->cut.size_min) &&
+	    take_number(rest + 1, '\0', &rest, &request->cut.size_max) &&
+	    request->cut.size_max >= request->cut.size_min)
+		return PFS_OK;
+	snprintf(message->text, sizeof(message->text), "--%s '%.80s': give two whole numbers, "
+		 "as in --sizes=16-256", option->name, text);
+	return PFS_BAD_CONFIG;
 }
 
 static enum pfs_status dump_event(void *context, const struct pfs_trace_info *info,
@@ -112,8 +79,6 @@ static int dump(const struct request *request)
 	struct pfs_message message;
 	uint64_t left = request->cut.events;
 
-	if (request->file_count != 1)
-		return refuse("dump", "", "name one file");
 	if (pfs_trace_each(request->files[0], dump_event, &left, &message) != PFS_OK)
 		return say(&message);
 	return 0;
@@ -148,7 +113,7 @@ static int check(const struct request *request)
 				    ? say(&message) : say_how_far(path);
 		status = found != 0 ? found : status;
 	}
-	return request->file_count != 0 ? status : refuse("check", "", "name a file");
+	return status;
 }
 
 static int info(const struct request *request)
@@ -161,55 +126,87 @@ static int info(const struct request *request)
 		if (pfs_trace_print_info(request->files[i], &message) != PFS_OK)
 			return say(&message);
 	}
-	return request->file_count != 0 ? 0 : refuse("info", "", "name a file");
+	return 0;
 }
 
 static int cut(const struct request *request)
 {
 	struct pfs_message message;
 
-	if (request->file_count != 2)
-		return refuse("cut", "", "name two files, the trace and the one to write");
 	if (pfs_trace_cut(request->files[0], request->files[1], &request->cut, &message) != PFS_OK)
 		return say(&message);
 	return 0;
 }
 
-int main(int argc, char **argv)
+struct command {
+	const char *name, *full, *words, *about;
+	int words_min, words_max;
+	size_t option_count; /* of those in run_command */
+	int (*run)(const struct request *request);
+};
+
+static const struct command commands[] = {
+	{"info", "pfs-trace info", "FILE...", "what is in it", 1, INT_MAX, 0, info},
+	{"dump", "pfs-trace dump", "FILE", "one line for each event", 1, 1, 1, dump},
+	{"check", "pfs-trace check", "FILE...", "is it whole, or up to where?", 1, INT_MAX, 0,
+	 check},
+	{"cut", "pfs-trace cut", "IN OUT", "a window of a trace as a trace of its own; objects "
+	 "that live when the window begins come first, as prelude", 2, 2, 4, cut},
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int run_command(const struct command *command, int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		int (*run)(const struct request *request);
-	} commands[] = {{"info", info}, {"dump", dump}, {"check", check}, {"cut", cut}};
 	struct request request = {
 		.cut = {.events = UINT64_MAX, .bytes = UINT64_MAX, .size_max = UINT64_MAX},
 	};
+	const struct pfs_option options[] = {
+		PFS_NUMBER_OPTION("events", "N", &request.cut.events, 0, UINT64_MAX,
+				  "so many at most"),
+		PFS_NUMBER_OPTION("from", "N", &request.cut.from, 0, UINT64_MAX,
+				  "from this event on"),
+		PFS_NUMBER_OPTION("bytes", "N", &request.cut.bytes, 0, UINT64_MAX,
+				  "of the new trace, at most"),
+		PFS_READ_OPTION("sizes", "MIN-MAX", read_sizes, "only objects of so many bytes"),
+	};
+	const struct pfs_command_line line = {
+		.program = command->full, .words = command->words, .about = command->about,
+		.after = exit_text, .options = options, .option_count = command->option_count,
+		.words_min = command->words_min, .words_max = command->words_max,
+		.context = &request,
+	};
+	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-			return fputs(usage, stdout) < 0;
-		if (strcmp(argv[i], "--version") == 0)
-			return puts("pfs-trace " VERSION) < 0;
+	if (status != PFS_GO_ON)
+		return status;
+	request.files = argv + next;
+	request.file_count = (uint32_t)(argc - next);
+	return pfs_command_end(program, command->run(&request));
+}
+
+static int help(void)
+{
+	printf("usage: pfs-trace COMMAND [OPTION...] FILE...; see pfs-trace COMMAND --help\n"
+	       "looks at trace files, whose format docs/trace-format.md has\n\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-7s %-9s %.*s\n", commands[i].name, commands[i].words,
+		       (int)strcspn(commands[i].about, ";"), commands[i].about);
+	printf("\n  -h, --help        this text\n  -V, --version     the version\n\n%s", exit_text);
+	return pfs_command_end(program, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : "", *names[COMMANDS];
+
+	if (pfs_command_is_help(word))
+		return help();
+	if (pfs_command_is_version(word))
+		return pfs_command_version(program);
+	for (size_t i = 0; i < COMMANDS; i++) {
+		names[i] = commands[i].name;
+		if (strcmp(word, names[i]) == 0)
+			return run_command(&commands[i], argc - 1, argv + 1);
 	}
-	for (int i = 2; i < argc; i++) {
-		if (strncmp(argv[i], "--", 2) == 0) {
-			int status = take_flag(&request, argv[i]);
-			if (status != 0)
-				return status;
-		} else if (request.file_count == sizeof(request.files) / sizeof(request.files[0])) {
-			return refuse("too many files from", argv[i], "give 64 at most");
-		} else {
-			request.files[request.file_count++] = argv[i];
-		}
-	}
-	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(argv[1], commands[i].name) != 0)
-			continue;
-		int status = commands[i].run(&request);
-		if (fflush(stdout) == 0 && ferror(stdout) == 0)
-			return status;
-		fprintf(stderr, "pfs-trace: standard output: cannot be written\n");
-		return EXIT_FAILED;
-	}
-	return refuse("command", argc > 1 ? argv[1] : "", "choose from info, dump, check, cut");
+	return pfs_command_unknown(program, word, names, COMMANDS);
 }

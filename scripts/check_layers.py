@@ -16,11 +16,12 @@ ALLOWED = {
     "include": {"include"},
     "containers": {"include", "containers"},
     "variants": {"include", "containers", "variants"},
-    "bench": {"include", "bench"},
-    "stress": {"include", "stress", "sim"},
-    "sim": {"include", "sim", "containers", "bench", "memory"},
-    "recorder": {"include", "recorder"},
-    "memory": {"include", "containers", "memory"},
+    "command": {"include", "command"},
+    "bench": {"include", "command", "bench"},
+    "stress": {"include", "command", "stress", "sim"},
+    "sim": {"include", "command", "sim", "containers", "bench", "memory"},
+    "recorder": {"include", "command", "recorder"},
+    "memory": {"include", "command", "containers", "memory"},
 }
 # The simulated machine slips under the containers through these two files, and under the
 # workloads, which run on it, too, through the doors to shared memory and to the scheduler. The
@@ -33,8 +34,8 @@ SEAMS = {("containers", "sim/atomic_backend.h"), ("containers", "sim/mutex_backe
          ("bench", "memory/box/reader.h"),
          ("sim", "stress/history.h")}
 # Whoever asks knows of the box its layout and its reader, and nothing of who writes it.
-TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "memory/box/reader.h", "memory/box/layout.h",
-                                   "memory/box/reader_profile.h")
+TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "command/", "memory/box/reader.h",
+                                   "memory/box/layout.h", "memory/box/reader_profile.h")
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
 
 

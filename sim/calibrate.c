@@ -7,43 +7,22 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/placement.h"
+#include "command/command_line.h"
+#include "command/output.h"
 #include "containers/barrier.h"
 
 #define ROUNDS_MIN 3u
 
 static struct pfs_calibration calibration;
 
-static const char usage_text[] =
-	"usage: pfs-sim calibrate [--out FILE] [--seconds S] [--preset P]\n"
-	"\n"
-	"Measures what accesses to memory cost on this machine, with threads pinned to its PUs,\n"
-	"and writes a file for pfs-sim run --costs FILE.\n"
-	"\n"
-	"  --out FILE     the file; default: calibration.json\n"
-	"  --seconds S    how long to measure, 0.1 .. 3600; default 10\n"
-	"  --preset P     gives the costs that this machine can't tell; default: " PFS_COSTS_DEFAULT
-	"\n"
-	"\n"
-	"Needs 2 CPUs and a machine that is otherwise idle.\n"
-	"exit 0: written. 2: bad usage, one CPU only, threads can't be pinned, FILE can't be\n"
-	"written.\n";
+static const char program[] = "pfs-sim calibrate";
 
-__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
-{
-	char text[5000]; /* a path, and what is wrong with it */
-	va_list arguments;
-	va_start(arguments, format);
-	(void)vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	(void)fprintf(stderr, "pfs-sim calibrate: %s\n", pfs_one_line(text));
-	return 2;
-}
+#define refuse(...) pfs_command_refuse(program, PFS_EXIT_WRONG_USE, __VA_ARGS__)
 
 void pfs_series_add(struct pfs_calibration *self, const char *name, const char *unit,
 		    const char *what, double value)
@@ -266,25 +245,13 @@ static void measure(struct pfs_calibration *self)
 	pfs_series_summarize(self);
 }
 
-/* In one step: a reader sees the old file or the new one. */
-static int write_file(struct pfs_calibration *self, const char *path, const char *preset)
+static int write_file(struct pfs_calibration *self, struct pfs_output *output, const char *path,
+		      const char *preset)
 {
-	char partial[4096];
-	if (snprintf(partial, sizeof(partial), "%s.partial", path) >= (int)sizeof(partial))
-		return refuse("--out: the name is too long");
-	FILE *out = fopen(partial, "w");
-	if (out == NULL)
-		return refuse("--out %s: %s; name a file that you may write", path,
-			      strerror(errno));
-	pfs_calibrate_write(self, preset, out);
-	bool good = ferror(out) == 0;
-	good = fclose(out) == 0 && good;
-	if (!good || rename(partial, path) != 0) {
-		(void)unlink(partial);
-		return refuse("--out %s: %s; name a file that you may write", path,
-			      strerror(errno));
-	}
-	return 0;
+	pfs_calibrate_write(self, preset, output->file);
+	if (pfs_output_end(output))
+		return 0;
+	return refuse("--out '%s': %s; name a file that you may write", path, strerror(errno));
 }
 
 struct arguments {
@@ -292,41 +259,26 @@ struct arguments {
 	double seconds;
 };
 
-/* -1: go on. */
+/* PFS_GO_ON, or the exit status. */
 static int read_arguments(struct arguments *self, int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++) {
-		size_t length = strcspn(argv[i], "=");
-		const char *value = argv[i][length] == '=' ? argv[i] + length + 1 : argv[i + 1];
-		if (strcmp(argv[i], "--help") == 0) {
-			(void)fputs(usage_text, stdout);
-			return 0;
-		}
-		const char *name = argv[i];
-		bool known = false;
-		for (size_t k = 0; k < 3; k++) {
-			static const char *const names[3] = { "--out", "--preset", "--seconds" };
-			known |= strlen(names[k]) == length && strncmp(names[k], name, length) == 0;
-		}
-		if (!known)
-			return refuse("%s: no such option; try --help", name);
-		if (value == NULL)
-			return refuse("%s needs a value", name);
-		i += name[length] != '=';
-		if (name[2] == 'o') {
-			self->out = value;
-		} else if (name[2] == 'p') {
-			self->preset = value;
-		} else {
-			char *end;
-			self->seconds = strtod(value, &end);
-			if (*end != '\0' || end == value || !(self->seconds >= 0.1) ||
-			    !(self->seconds <= 3600))
-				return refuse("--seconds %s: must be a number from 0.1 to 3600",
-					      value);
-		}
-	}
-	return -1;
+	const struct pfs_option options[] = {
+		PFS_TEXT_OPTION("out", "FILE", &self->out, "the file; default: calibration.json"),
+		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0.1, 3600, "how long to measure, "
+				"0.1 to 3600; default 10"),
+		PFS_TEXT_OPTION("preset", "P", &self->preset, "gives the costs that this machine "
+				"can't tell; default: " PFS_COSTS_DEFAULT),
+	};
+	const struct pfs_command_line line = {
+		.program = program, .words = "", .options = options,
+		.option_count = sizeof(options) / sizeof(options[0]),
+		.about = "Measures what accesses to memory cost on this machine, with threads "
+			 "pinned to its PUs, and writes a file for pfs-sim run --costs FILE. Needs "
+			 "2 CPUs and a machine that is otherwise idle.",
+		.after = "exit 0: written. 2: bad usage, one CPU only, threads can't be pinned, "
+			 "FILE can't be\nwritten.\n",
+	};
+	return pfs_command_line_read(&line, argc, argv, NULL);
 }
 
 static bool is_preset(const char *name)
@@ -343,23 +295,21 @@ int main(int argc, char **argv)
 	struct pfs_calibration *self = &calibration;
 	struct arguments arguments = { "calibration.json", PFS_COSTS_DEFAULT, 10 };
 	int status = read_arguments(&arguments, argc, argv);
-	if (status >= 0)
+	if (status != PFS_GO_ON)
 		return status;
 	if (!is_preset(arguments.preset))
-		return refuse("--preset %s: no such preset; choose two-socket, desktop, epyc or "
-			      "graviton", arguments.preset);
-	bool existed = access(arguments.out, F_OK) == 0;
-	FILE *probe = fopen(arguments.out, "a"); /* rather now than after the measurement */
-	if (probe == NULL)
-		return refuse("--out %s: %s; name a file that you may write", arguments.out,
+		return refuse("--preset '%.80s': choose from two-socket, desktop, epyc, graviton",
+			      arguments.preset);
+	struct pfs_output output; /* rather now than after the measurement */
+	if (!pfs_output_begin(&output, arguments.out))
+		return refuse("--out '%s': %s; name a file that you may write", arguments.out,
 			      strerror(errno));
-	(void)fclose(probe);
-	if (!existed)
-		(void)unlink(arguments.out);
 	self->seconds = arguments.seconds;
 	self->topology = pfs_topology_load();
-	if (self->topology == NULL)
+	if (self->topology == NULL) {
+		pfs_output_drop(&output);
 		return refuse("hwloc can't read this machine's topology; try lstopo");
+	}
 	pfs_clock_init(&self->clock);
 	status = find_pairs(self);
 	if (status == 0) {
@@ -369,7 +319,9 @@ int main(int argc, char **argv)
 	}
 	if (status == 0) {
 		measure(self);
-		status = write_file(self, arguments.out, arguments.preset);
+		status = write_file(self, &output, arguments.out, arguments.preset);
+	} else {
+		pfs_output_drop(&output);
 	}
 	if (status == 0)
 		pfs_calibrate_print(self, arguments.preset, stdout);
@@ -378,5 +330,5 @@ int main(int argc, char **argv)
 		destroy_pair(self->pairs[kind]);
 	destroy_pair(self->same);
 	hwloc_topology_destroy(self->topology);
-	return status;
+	return pfs_command_end(program, status);
 }

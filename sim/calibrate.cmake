@@ -7,7 +7,7 @@ target_include_directories(pfs-calibrate PRIVATE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/bench
   ${PROJECT_SOURCE_DIR}/containers)
 target_link_libraries(pfs-calibrate PRIVATE
-  pfslab::pfslab PkgConfig::HWLOC PkgConfig::JANSSON Threads::Threads m)
+  pfscommand pfslab::pfslab PkgConfig::HWLOC PkgConfig::JANSSON Threads::Threads m)
 
 target_sources(pfs-sim PRIVATE calibrate_command.c)
 add_dependencies(pfs-sim pfs-calibrate)

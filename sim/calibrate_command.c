@@ -6,8 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-int pfs_command_calibrate(char **argv)
+int pfs_command_calibrate(int argc, char **argv)
 {
+	(void)argc;
 	static const char name[] = "pfs-calibrate";
 	char path[4096];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - sizeof(name));

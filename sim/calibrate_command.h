@@ -7,6 +7,6 @@
 /* Becomes the program pfs-calibrate beside this one: what measures the real machine must not be
  * linked with the simulated one. argv[0] is "calibrate". Returns only on failure: 2, after a
  * line on stderr. */
-int pfs_command_calibrate(char **argv);
+int pfs_command_calibrate(int argc, char **argv);
 
 #endif

@@ -51,9 +51,9 @@ def programs(threads, operations, shape):
 def explore(arguments, memory, shape, program):
     """(the line of a search, its states or executions, did it end without a failure?)"""
     command = [arguments.pfs_sim, "explore", "--policy", "exact", "--memory", memory, "--scenario",
-               f"calls_{shape}:{program}", "--no_races", "--real_time", "--quiet", "--seconds",
+               f"calls_{shape}:{program}", "--no-races", "--real-time", "--quiet", "--seconds",
                str(arguments.seconds), "--jobs", "1", "--search", arguments.search]
-    command += ["--bare"] if arguments.bare else []
+    command += ["--layout", "bare"] if arguments.bare else []
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     found = re.search(r": (\d+) executions \((\d+) .*steps, (.*)", result.stdout)
     if found is None:

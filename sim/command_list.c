@@ -3,10 +3,11 @@
 #include <stdio.h>
 
 #include "bench/traits.h"
+#include "command/command_line.h"
 #include "containers/variant.h"
 #include "sim/cases.h"
 
-int pfs_command_list(void)
+static int list(void)
 {
 	const char *summary;
 	(void)printf("policies:\n");
@@ -21,8 +22,8 @@ int pfs_command_list(void)
 	return 0;
 }
 
-/* As pfs-bench --list_traits, of the policies that `list` names. */
-int pfs_command_list_traits(void)
+/* As pfs-bench --list-traits, of the policies that `list` names. */
+static int list_traits(void)
 {
 	const struct pfs_variant *variant;
 	char traits[PFS_TRAITS_CHARS];
@@ -32,4 +33,20 @@ int pfs_command_list_traits(void)
 			(void)printf("%-14s %s\n", variant->name, traits);
 	}
 	return 0;
+}
+
+int pfs_command_list(int argc, char **argv)
+{
+	bool traits = false;
+	const struct pfs_option options[] = {
+		PFS_SWITCH_OPTION("traits", &traits, "the policies, and what each can do"),
+	};
+	const struct pfs_command_line line = {
+		.program = "pfs-sim list", .words = "", .options = options, .option_count = 1,
+		.about = "names the policies and the scenarios",
+	};
+	int status = pfs_command_line_read(&line, argc, argv, NULL);
+	if (status != PFS_GO_ON)
+		return status;
+	return traits ? list_traits() : list();
 }

@@ -4,8 +4,7 @@
 #ifndef PFS_SIM_COMMAND_LIST_H
 #define PFS_SIM_COMMAND_LIST_H
 
-/* Both print, and return 0. */
-int pfs_command_list(void);
-int pfs_command_list_traits(void);
+/* As main: the exit status. */
+int pfs_command_list(int argc, char **argv);
 
 #endif

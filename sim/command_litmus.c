@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/message.h"
+#include "command/command_line.h"
 #include "containers/random.h"
 #include "sim/litmus.h"
 
@@ -141,7 +141,7 @@ static bool check_random(enum orders orders, const char *what)
 	return true;
 }
 
-int pfs_command_litmus(const char *name)
+static int run(const char *name)
 {
 	unsigned passed = 0, failed = 0;
 	(void)printf("%-14s %-20s %-9s %-9s %-9s %4s %4s\n", "litmus test", "weak outcome", "sc",
@@ -160,12 +160,30 @@ int pfs_command_litmus(const char *name)
 		failed += !check_random(HALF_SEQ, "of which half is seq");
 	}
 	(void)printf("%u as they should be, %u not\n", passed, failed);
-	if (passed + failed == 0) {
-		struct pfs_message message;
-		(void)pfs_message_set(&message, PFS_BAD_CONFIG, "litmus %.80s: no such test; "
-				      "pfs-sim litmus names them", name);
-		(void)fprintf(stderr, "pfs-sim: %s\n", message.text);
-		return 2;
-	}
 	return failed != 0;
+}
+
+static bool is_known(const char *name)
+{
+	for (size_t at = 0; at < pfs_litmus_count; at++)
+		if (strcmp(name, pfs_litmus_table[at].name) == 0)
+			return true;
+	return false;
+}
+
+int pfs_command_litmus(int argc, char **argv)
+{
+	static const struct pfs_command_line line = {
+		.program = "pfs-sim litmus", .words = "[NAME]", .words_max = 1,
+		.about = "checks what each memory model allows of litmus tests, of one or of all, "
+			 "and of random programs",
+		.after = "exit 0: all as it should be. 1: not. 2: bad usage.\n",
+	};
+	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
+	if (status != PFS_GO_ON)
+		return status;
+	if (argv[next] != NULL && !is_known(argv[next]))
+		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE, "'%.80s': no such "
+					  "test; pfs-sim litmus names them", argv[next]);
+	return run(argv[next]);
 }

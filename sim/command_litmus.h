@@ -4,7 +4,7 @@
 #ifndef PFS_SIM_COMMAND_LITMUS_H
 #define PFS_SIM_COMMAND_LITMUS_H
 
-/* 0: every verdict and every count is as it should be; 1: not. name: one test, or NULL. */
-int pfs_command_litmus(const char *name);
+/* As main. 0: every verdict and every count is as it should be; 1: not. */
+int pfs_command_litmus(int argc, char **argv);
 
 #endif

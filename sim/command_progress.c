@@ -4,22 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/message.h"
+#include "command/command_line.h"
 #include "containers/variant.h"
 #include "sim/progress.h"
 
 #define STEP_MAX 5000u /* in so many the others must have finished */
-
-static const char usage_text[] =
-	"usage: pfs-sim progress [--policy P] [--scenario S] [--memory sc|tso] [--executions N]\n"
-	"                        [--fill]\n"
-	"\n"
-	"Parks each thread for ever after each number of steps, and searches at most N schedules\n"
-	"(default 200) for one in which another thread waits although nothing says it may.\n"
-	"--fill: of exact policies; meanwhile another thread fills the container, and must be\n"
-	"refused when all records are in use but what a call of the parked thread has in its\n"
-	"hands: one at most, as many as were asked for of a batch, and none outside of calls.\n"
-	"exit 0: none was found. 1: one was; it is shortened and printed. 2: bad usage.\n";
 
 struct arguments {
 	const char *policy, *scenario, *memory;
@@ -99,42 +88,43 @@ static bool run_one(const struct pfs_variant *variant, const char *name,
 	return fine;
 }
 
-static int refuse(const char *what, const char *value, const char *mend)
-{
-	struct pfs_message message;
-	(void)pfs_message_set(&message, PFS_BAD_CONFIG, "%.80s %.80s: %s", what, value, mend);
-	(void)fprintf(stderr, "pfs-sim progress: %s\n", message.text);
-	return 2;
-}
+static const char program[] = "pfs-sim progress";
 
-/* 0, or 2 after a line on stderr. */
+/* PFS_GO_ON, or the exit status. */
 static int read_arguments(struct arguments *self, int argc, char **argv)
 {
-	for (int at = 1; at < argc; at += 2) {
-		char *end;
-		if (strcmp(argv[at], "--fill") == 0) {
-			self->fills = true;
-			at--;
-			continue;
-		}
-		if (at + 1 == argc)
-			return refuse(argv[at], "", "needs a value; try pfs-sim progress --help");
-		if (strcmp(argv[at], "--policy") == 0)
-			self->policy = argv[at + 1];
-		else if (strcmp(argv[at], "--scenario") == 0)
-			self->scenario = argv[at + 1];
-		else if (strcmp(argv[at], "--memory") == 0)
-			self->memory = argv[at + 1];
-		else if (strcmp(argv[at], "--executions") != 0)
-			return refuse(argv[at], "", "no such option; try pfs-sim progress --help");
-		else if ((self->executions = strtoull(argv[at + 1], &end, 10)) == 0 || *end != '\0')
-			return refuse(argv[at], argv[at + 1], "must be a number above 0");
-	}
+	const struct pfs_option options[] = {
+		PFS_TEXT_OPTION("policy", "P", &self->policy, "a policy (pfs-sim list); default: "
+				"all but mutex_list"),
+		PFS_TEXT_OPTION("scenario", "S", &self->scenario, "a scenario (pfs-sim list); "
+				"default: all"),
+		PFS_TEXT_OPTION("memory", "M", &self->memory, "sc or tso; default sc"),
+		PFS_NUMBER_OPTION("executions", "N", &self->executions, 1, UINT64_MAX,
+				  "schedules of each place at most; default 200"),
+		PFS_SWITCH_OPTION("fill", &self->fills, "of exact policies; meanwhile another "
+				  "thread fills the container, and must be refused when all "
+				  "records are in use but what a call of the parked thread has in "
+				  "its hands: one at most, as many as were asked for of a batch, "
+				  "and none outside of calls"),
+	};
+	const struct pfs_command_line line = {
+		.program = program, .words = "", .options = options,
+		.option_count = sizeof(options) / sizeof(options[0]),
+		.about = "parks each thread for ever after each number of steps, and searches for "
+			 "a schedule in which another thread waits although nothing says it may",
+		.after = "exit 0: none was found. 1: one was; it is shortened and printed. 2: bad "
+			 "usage.\n",
+	};
+	int status = pfs_command_line_read(&line, argc, argv, NULL);
+	if (status != PFS_GO_ON)
+		return status;
 	if (strcmp(self->memory, "sc") != 0 && strcmp(self->memory, "tso") != 0)
-		return refuse("memory", self->memory, "must be sc or tso");
+		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
+					  "--memory '%.80s': choose sc or tso", self->memory);
 	if (self->policy != NULL && pfs_variant_find(self->policy) == NULL)
-		return refuse("policy", self->policy, "no such policy; pfs-sim list names them");
-	return 0;
+		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "--policy '%.80s': no such "
+					  "policy; pfs-sim list names them", self->policy);
+	return PFS_GO_ON;
 }
 
 int pfs_command_progress(int argc, char **argv)
@@ -143,10 +133,8 @@ int pfs_command_progress(int argc, char **argv)
 	const struct pfs_variant *variant;
 	const char *name, *summary;
 	unsigned run = 0, failed = 0;
-	if (argc == 2 && strcmp(argv[1], "--help") == 0)
-		return fputs(usage_text, stdout) < 0;
 	int status = read_arguments(&arguments, argc, argv);
-	if (status != 0)
+	if (status != PFS_GO_ON)
 		return status;
 	for (size_t at = 0; (variant = pfs_variant_at(at)) != NULL; at++) {
 		if (arguments.policy != NULL && strcmp(arguments.policy, variant->name) != 0)
@@ -165,7 +153,10 @@ int pfs_command_progress(int argc, char **argv)
 		}
 	}
 	if (run == 0)
-		return refuse("policy and scenario", "", "none fits; see pfs-sim list");
+		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "--policy '%.80s' has no "
+					  "--scenario '%.80s' here; see pfs-sim list",
+					  arguments.policy != NULL ? arguments.policy : "all",
+					  arguments.scenario != NULL ? arguments.scenario : "all");
 	(void)printf("%u passed, %u failed\n", run - failed, failed);
 	return failed != 0;
 }

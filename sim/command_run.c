@@ -12,7 +12,7 @@
 
 #include "bench/counters.h"
 #include "bench/series.h"
-#include "containers/message.h"
+#include "command/command_line.h"
 #include "sim/arena.h"
 #include "sim/due.h"
 #include "sim/machine.h"
@@ -199,8 +199,7 @@ static void make_run(struct run *run, const struct pfs_run_options *options)
 
 static int refuse(const char *text)
 {
-	(void)fprintf(stderr, "pfs-sim: run: %s\n", text);
-	return 1;
+	return pfs_command_refuse("pfs-sim run", 1, "%s", text);
 }
 
 /* 0, or 1 or 2 with a line on stderr. */
@@ -210,15 +209,15 @@ static int play(struct run *run, struct pfs_run_result *result)
 	uint32_t most = PFS_MACHINE_THREADS_MAX - run->backend.reclaimers;
 	if (run->options->threads > most) {
 		(void)fprintf(stderr,
-			      "pfs-sim: run: --threads %u: background reclaim needs %u of %u; give "
-			      "at most %u, or --reclaim_period_ms=0\n", run->options->threads,
+			      "pfs-sim run: --threads %u: background reclaim needs %u of %u; give "
+			      "at most %u, or --reclaim-period-ms=0\n", run->options->threads,
 			      run->backend.reclaimers, PFS_MACHINE_THREADS_MAX, most);
 		return 2;
 	}
 	pfs_trial_backend_use(&run->backend);
 	enum pfs_status ended = pfs_scene_run(&run->plan, &outcome, &message);
 	if (ended != PFS_OK) {
-		(void)fprintf(stderr, "pfs-sim: run: seed %llu: %s\n",
+		(void)fprintf(stderr, "pfs-sim run: seed %llu: %s\n",
 			      (unsigned long long)result->seed, message.text);
 		return ended == PFS_BAD_CONFIG ? 2 : 1;
 	}
@@ -361,16 +360,13 @@ static int run_all(struct pfs_run_options *options, struct pfs_run_result *resul
 		return run_seeds(options, shows, results);
 	if (options->bench.series != NULL)
 		series = pfs_series_open(options->bench.series);
-	if (options->bench.series != NULL && series == NULL) {
-		struct pfs_message message;
-		(void)pfs_message_set(&message, PFS_BAD_CONFIG, "run: --series '%.120s': cannot be "
-				      "written; give another file", options->bench.series);
-		(void)fprintf(stderr, "pfs-sim: %s\n", message.text);
-		return 2;
-	}
+	if (options->bench.series != NULL && series == NULL)
+		return pfs_command_refuse("pfs-sim run", PFS_EXIT_WRONG_USE, "--series '%.120s': "
+					  "cannot be written; give another file",
+					  options->bench.series);
 	int status = run_once(options, shows, series, results);
 	if (!pfs_series_close(series) && status == 0) {
-		(void)fprintf(stderr, "pfs-sim: run: --series '%.120s': writing failed\n",
+		(void)fprintf(stderr, "pfs-sim run: --series '%.120s': writing failed\n",
 			      options->bench.series);
 		status = 1;
 	}
@@ -380,22 +376,16 @@ static int run_all(struct pfs_run_options *options, struct pfs_run_result *resul
 int pfs_command_run(int argc, char **argv)
 {
 	static struct pfs_run_options options; /* workloads read it: see the head of timed.h */
-	struct pfs_message message = { .text = "" };
-	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-		(void)printf("usage: pfs-sim run --machine M --threads T --policy P [options]\n"
-			     "\n%s", pfs_run_options_text);
-		return 0;
-	}
 	if (!pfs_arena_begin())
 		return refuse("no address space for what a run allocates; give more (ulimit -v)");
-	if (pfs_run_options_parse(&options, argc, argv, &message) != PFS_OK) {
-		(void)fprintf(stderr, "pfs-sim: %s\n", message.text);
+	int status = pfs_run_options_read(&options, argc, argv);
+	if (status != PFS_GO_ON) {
 		pfs_run_options_fini(&options);
-		return 2;
+		return status;
 	}
 	struct pfs_run_result *results = zeroed_pages(options.seed_count * sizeof(*results));
-	int status = results != NULL ? run_all(&options, results)
-				     : refuse("no memory for so many --seeds");
+	status = results != NULL ? run_all(&options, results)
+				 : refuse("no memory for so many --seeds");
 	end_progress();
 	if (status == 0)
 		pfs_run_results_write(&options, results, options.seed_count);

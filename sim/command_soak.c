@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command/command_line.h"
+#include "command/output.h"
 #include "containers/message.h"
 #include "containers/variant.h"
 #include "sim/jobs.h"
@@ -24,23 +26,7 @@
 #define BARS 4u
 #define SUMS 6u
 
-static const char usage_text[] =
-	"usage: pfs-sim soak [options]\n"
-	"\n"
-	"Random runs (pfs-sim run) over machines, threads, workloads, containers and seeds.\n"
-	"Each must end, pass its own checks, and have 0 of: needless_growths, false_full;\n"
-	"refused_early and grown_early, which are judged by the calls alone. The line that\n"
-	"repeats a failing run is printed. Runs that are refused as input are drawn anew, and\n"
-	"are not counted.\n"
-	"  --runs N        default 10000\n"
-	"  --policies A,B  default exact,magazine\n"
-	"  --seed S        default 1; the same runs, whatever --jobs is\n"
-	"  --first N       the number of the first run, default 0\n"
-	"  --jobs N        processes at a time; default: one for each CPU\n"
-	"  --seconds S     of CPU time, in which each run must have ended; default 120\n"
-	"  --trace FILE    of workload replay, which is left out otherwise\n"
-	"  --out FILE      a line of JSON for each run\n"
-	"exit 0: all held. 1: one did not. 2: bad usage.\n";
+static const char program[] = "pfs-sim soak";
 
 /* Counters that must be 0, or below, where a run has them. */
 static const char *const bars[BARS] = { "needless_growths", "false_full", "refused_early",
@@ -70,20 +56,12 @@ static struct soak {
 	struct pfs_soak_plan plan;
 	uint64_t runs, first, jobs, seconds;
 	const char *out_name;
-	FILE *out;
+	struct pfs_output out;
 	uint64_t started, redrawn;
 	struct score scores[PFS_SOAK_POLICIES_MAX];
 	struct job all[PFS_JOBS_MAX];
 	char program[PATH_MAX];
 } soak;
-
-static int refuse(const char *what, const char *value, const char *mend)
-{
-	struct pfs_message message;
-	(void)pfs_message_set(&message, PFS_BAD_CONFIG, "%.80s '%.120s': %s", what, value, mend);
-	(void)fprintf(stderr, "pfs-sim soak: %s\n", pfs_one_line(message.text));
-	return 2;
-}
 
 /* ---- one run ---- */
 
@@ -102,7 +80,7 @@ static bool launch(struct job *job)
 
 static void write_run(const struct job *job, const char *fault, const json_t *found)
 {
-	if (soak.out == NULL)
+	if (soak.out.file == NULL)
 		return;
 	json_t *all = json_object();
 	(void)json_object_set_new(all, "run", json_integer((json_int_t)job->run));
@@ -112,8 +90,8 @@ static void write_run(const struct job *job, const char *fault, const json_t *fo
 		const char *name = i < BARS ? bars[i] : sums[i - BARS];
 		(void)json_object_set(all, name, json_object_get(found, name));
 	}
-	(void)json_dumpf(all, soak.out, JSON_COMPACT);
-	(void)fputc('\n', soak.out);
+	(void)json_dumpf(all, soak.out.file, JSON_COMPACT);
+	(void)fputc('\n', soak.out.file);
 	json_decref(all);
 }
 
@@ -277,103 +255,109 @@ static int report(void)
 
 /* ---- the command line ---- */
 
-static int read_policies(const char *text)
+static enum pfs_status read_policies(void *context, const struct pfs_option *option,
+				     const char *text, struct pfs_message *message)
 {
 	char names[512];
+	(void)context;
 	(void)snprintf(names, sizeof(names), "%s", text);
 	soak.plan.policy_count = 0;
 	for (char *name = strtok(names, ","); name != NULL; name = strtok(NULL, ",")) {
 		const struct pfs_variant *variant = pfs_variant_find(name);
 		if (variant == NULL || (~variant->traits & (PFS_TRAIT_C11 | PFS_TRAIT_INDEX)) != 0)
-			return refuse("--policies", name, "no policy that the machine sees into; "
-				      "pfs-sim list names them");
+			return pfs_message_set(message, PFS_BAD_VARIANT, "--%s '%.80s': no policy "
+					       "that the machine sees into; pfs-sim list names "
+					       "them", option->name, name);
 		if (soak.plan.policy_count == PFS_SOAK_POLICIES_MAX)
-			return refuse("--policies", name, "too many");
+			return pfs_message_set(message, PFS_BAD_CONFIG, "--%s '%.80s': give %u at "
+					       "most", option->name, name, PFS_SOAK_POLICIES_MAX);
 		soak.plan.policies[soak.plan.policy_count++] = variant;
 	}
-	return soak.plan.policy_count != 0 ? 0 : refuse("--policies", text, "name one");
+	if (soak.plan.policy_count != 0)
+		return PFS_OK;
+	return pfs_message_set(message, PFS_BAD_CONFIG, "--%s '%.80s': name one", option->name,
+			       text);
 }
 
-static int read_number(const char *name, const char *text, uint64_t low, uint64_t high,
-		       uint64_t *number)
+static enum pfs_status read_trace(void *context, const struct pfs_option *option,
+				  const char *text, struct pfs_message *message)
 {
-	char *end = NULL, mend[80];
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *number >= low &&
-	    *number <= high)
-		return 0;
-	(void)snprintf(mend, sizeof(mend), "give a whole number from %llu to %llu",
-		       (unsigned long long)low, (unsigned long long)high);
-	return refuse(name, text, mend);
+	(void)context;
+	if (strchr(text, '\'') != NULL || strlen(text) > 200 || access(text, R_OK) != 0)
+		return pfs_message_set(message, PFS_BAD_CONFIG, "--%s '%.120s': cannot be read; "
+				       "give a trace of results/traces", option->name, text);
+	soak.plan.trace = text;
+	return PFS_OK;
 }
 
-static int read_option(const char *name, const char *value)
+static int read_arguments(int argc, char **argv)
 {
-	const struct {
-		const char *name;
-		uint64_t *number, low, high;
-	} numbers[] = {
-		{ "--runs", &soak.runs, 1, UINT64_C(1) << 40 },
-		{ "--seed", &soak.plan.seed, 0, UINT64_MAX },
-		{ "--first", &soak.first, 0, UINT64_C(1) << 40 },
-		{ "--jobs", &soak.jobs, 1, PFS_JOBS_MAX },
-		{ "--seconds", &soak.seconds, 1, 1000000 },
+	const struct pfs_option options[] = {
+		PFS_NUMBER_OPTION("runs", "N", &soak.runs, 1, UINT64_C(1) << 40, "default 10000"),
+		PFS_READ_OPTION("policies", "A,B", read_policies, "default exact,magazine"),
+		PFS_NUMBER_OPTION("seed", "S", &soak.plan.seed, 0, UINT64_MAX, "default 1; the "
+				  "same runs, whatever --jobs is"),
+		PFS_NUMBER_OPTION("first", "N", &soak.first, 0, UINT64_C(1) << 40, "the number of "
+				  "the first run, default 0"),
+		PFS_NUMBER_OPTION("jobs", "N", &soak.jobs, 1, PFS_JOBS_MAX, "processes at a time; "
+				  "default: one for each CPU"),
+		PFS_NUMBER_OPTION("seconds", "S", &soak.seconds, 1, 1000000, "of CPU time, in "
+				  "which each run must have ended; default 120"),
+		PFS_READ_OPTION("trace", "FILE", read_trace, "of workload replay, which is left "
+				"out otherwise"),
+		PFS_TEXT_OPTION("out", "FILE", &soak.out_name, "a line of JSON for each run"),
 	};
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (strcmp(name, numbers[i].name) == 0)
-			return read_number(name, value, numbers[i].low, numbers[i].high,
-					   numbers[i].number);
-	}
-	if (strcmp(name, "--policies") == 0)
-		return read_policies(value);
-	if (strcmp(name, "--out") == 0)
-		soak.out_name = value;
-	else if (strcmp(name, "--trace") != 0)
-		return refuse(name, value, "no such option; try pfs-sim soak --help");
-	else if (strchr(value, '\'') != NULL || strlen(value) > 200 || access(value, R_OK) != 0)
-		return refuse(name, value, "cannot be read; give a trace of results/traces");
-	else
-		soak.plan.trace = value;
-	return 0;
+	const struct pfs_command_line line = {
+		.program = program, .words = "", .options = options,
+		.option_count = sizeof(options) / sizeof(options[0]),
+		.about = "Random runs (pfs-sim run) over machines, threads, workloads, containers "
+			 "and seeds. Each must end, pass its own checks, and have 0 of: "
+			 "needless_growths, false_full; refused_early and grown_early, which are "
+			 "judged by the calls alone. The line that repeats a failing run is "
+			 "printed. Runs that are refused as input are drawn anew, and are not "
+			 "counted.",
+		.after = "exit 0: all held. 1: one did not. 2: bad usage.\n",
+	};
+	return pfs_command_line_read(&line, argc, argv, NULL);
 }
 
-/* 0, or 2 after a line on stderr. */
+/* PFS_GO_ON, or the exit status. */
 static int prepare(int argc, char **argv)
 {
 	soak.runs = 10000;
 	soak.plan.seed = 1;
 	soak.jobs = pfs_jobs_default();
 	soak.seconds = 120;
-	int status = read_policies("exact,magazine");
-	for (int at = 1; at < argc && status == 0; at += 2) {
-		if (at + 1 == argc)
-			return refuse(argv[at], "", "needs a value; try pfs-sim soak --help");
-		status = read_option(argv[at], argv[at + 1]);
-	}
-	if (status != 0)
+	soak.plan.policies[0] = pfs_variant_find("exact");
+	soak.plan.policies[1] = pfs_variant_find("magazine");
+	soak.plan.policy_count = 2;
+	int status = read_arguments(argc, argv);
+	if (status != PFS_GO_ON)
 		return status;
 	ssize_t count = readlink("/proc/self/exe", soak.program, sizeof(soak.program) - 1);
 	if (count <= 0 || strchr(soak.program, '\'') != NULL)
-		return refuse("pfs-sim", soak.program, "its own path has a quote; move it");
-	if (soak.out_name != NULL && (soak.out = fopen(soak.out_name, "w")) == NULL)
-		return refuse("--out", soak.out_name, "cannot be written; give another file");
-	return 0;
+		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "'%.200s': its own path "
+					  "has a quote; move it", soak.program);
+	if (soak.out_name != NULL && !pfs_output_begin(&soak.out, soak.out_name))
+		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "--out '%.120s': cannot be "
+					  "written (%s); give another file", soak.out_name,
+					  strerror(errno));
+	return PFS_GO_ON;
 }
 
 int pfs_command_soak(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "--help") == 0)
-		return fputs(usage_text, stdout) < 0;
 	int status = prepare(argc, argv);
-	if (status != 0)
+	if (status != PFS_GO_ON)
 		return status;
 	bool good = run_all();
 	status = report();
 	if (!good)
-		(void)fprintf(stderr, "pfs-sim soak: no process for a run, or none that is not "
-			      "refused; give fewer --jobs\n");
-	if (soak.out != NULL && fclose(soak.out) != 0)
-		return refuse("--out", soak.out_name, "writing failed") - 1;
-	return good ? status : 1;
+		status = pfs_command_refuse(program, 1, "no process for a run, or none that is "
+					    "not refused; give fewer --jobs");
+	if (soak.out.file != NULL && !pfs_output_end(&soak.out))
+		return pfs_command_refuse(program, PFS_EXIT_OUTPUT, "--out '%.120s': cannot be "
+					  "written (%s); free some space", soak.out_name,
+					  strerror(errno));
+	return status;
 }

@@ -114,8 +114,8 @@ def wrong(sim):
     """Faults of what bad input is answered."""
     options = ["--policy", "exact", "--scenario", "churn"]
     faults = []
-    for more, jobs, named in (([], "0", "--jobs 0"), ([], "many", "--jobs many"),
-                              ([], "1000", "--jobs 1000"),
+    for more, jobs, named in (([], "0", "--jobs '0'"), ([], "many", "--jobs 'many'"),
+                              ([], "1000", "--jobs '1000'"),
                               (["--executions", "9"], "2", "--executions with --jobs")):
         code, _, err = explore(sim, *options, *more, jobs=jobs)
         if code != 2 or err.count("\n") != 1 or named not in err:

@@ -66,10 +66,10 @@ def wrong():
             (["2", "--memory=node:2"], "node:2"),
             (["2", "--memory=node:4294967294"], "node:4294967294"),
             (["1024", "--workload", "tide"], "--threads 1024"),
-            (["1024", "--reclaim_period_ms=1"], "--threads 1024"),
+            (["1024", "--reclaim-period-ms=1"], "--threads 1024"),
             (["2", "--pages=4097", "--workload", "ebb"], "--pages 4097"),
-            (["5", "--pages=1", "--page_records=1"], "--threads 5, --pages 1, --page_records 1"),
-            (["9", "--pages=2", "--page_records=1", "--workload", "scan", "--seeds", "8"],
+            (["5", "--pages=1", "--page-records=1"], "--threads 5, --pages 1, --page-records 1"),
+            (["9", "--pages=2", "--page-records=1", "--workload", "scan", "--seeds", "8"],
              "raise --pages"),
             (["2", "--workload", "churn", "--series=f.json"], "--series f.json"),
             (["2", "--workload", "tide", "--seeds=2", "--series=f.json"], "--series f.json")):
@@ -100,7 +100,7 @@ def same():
         trace = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results",
                              "traces", "sqlite3.pfstrace")
         for more in (["--policy", "exact", "--workload", "storm", "--costs", file.name],
-                     ["--policy", "magazine", "--workload", "tide", "--window_us=200"],
+                     ["--policy", "magazine", "--workload", "tide", "--window-us=200"],
                      ["--policy", "reclaiming", "--workload", "replay", "--trace", trace]):
             # jansson orders what it frees by a seed of its own, another one each time.
             done = [call(["run", "--machine", "core:21 pu:2", "--threads", "42", "--ops", "1000",

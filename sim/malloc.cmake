@@ -35,17 +35,17 @@ endif()
 # Few threads, more than CPUs; and 256. A needless slab or two come of races, see docs/simulation.md.
 if(PFS_TESTS AND NOT PFS_SANITIZE)
   foreach(load pairs handoff server waves)
-    set(small --threads 24 --machine "numa:2 core:8 pu:1" --calls 4000 --tick_us 1000)
+    set(small --threads 24 --machine "numa:2 core:8 pu:1" --calls 4000 --tick-us 1000)
     add_test(NAME sim.malloc.timed.${load} COMMAND malloc_timed --load ${load} ${small}
-      --needless_most 2)
+      --needless-most 2)
     add_test(NAME sim.malloc.timed.256.${load} COMMAND malloc_timed --load ${load} --calls 2000
-      --tick_us 3000 --needless_most 2)
+      --tick-us 3000 --needless-most 2)
     list(APPEND timed_tests sim.malloc.timed.${load} sim.malloc.timed.256.${load})
   endforeach()
   # Two processes, two places in memory: the same times.
   add_test(NAME sim.malloc.timed.same COMMAND sh -c
-    "a=$($0 --load server --threads 24 --machine 'numa:2 core:8 pu:1' --tick_us 300) && \
-     b=$(X=longer $0 --load server --threads 24 --machine 'numa:2 core:8 pu:1' --tick_us 300) && \
+    "a=$($0 --load server --threads 24 --machine 'numa:2 core:8 pu:1' --tick-us 300) && \
+     b=$(X=longer $0 --load server --threads 24 --machine 'numa:2 core:8 pu:1' --tick-us 300) && \
      test -n \"$a\" && test \"$a\" = \"$b\"" $<TARGET_FILE:malloc_timed>)
   add_test(NAME sim.malloc.timed.wrong COMMAND malloc_timed --load nothing)
   set_tests_properties(sim.malloc.timed.wrong PROPERTIES PASS_REGULAR_EXPRESSION "--load")
@@ -65,7 +65,7 @@ if(PFS_TESTS)
       if(PFS_SANITIZE)
         set(search --executions 100)
       elseif(NOT memory STREQUAL views)
-        set(search --search states --no_races)
+        set(search --search states --no-races)
         set(expected ", all there are: no violation")
       endif()
       add_test(NAME sim.malloc.${scenario}.${memory} COMMAND malloc_search explore --quiet
@@ -78,7 +78,7 @@ if(PFS_TESTS)
   if(NOT PFS_SANITIZE)
     foreach(failing 1 2)
       add_test(NAME sim.malloc.lost_barrier.${failing} COMMAND malloc_search explore --quiet
-        --scenario ring3 --memory tso --search states --no_races --lost_barrier ${failing})
+        --scenario ring3 --memory tso --search states --no-races --lost-barrier ${failing})
       set_tests_properties(sim.malloc.lost_barrier.${failing} PROPERTIES LABELS sim TIMEOUT 300
         PASS_REGULAR_EXPRESSION ", all there are: no violation")
     endforeach()

@@ -193,7 +193,7 @@ int main(int argc, char **argv)
 		.sums = { { "slabs made", &world->slabs_made },
 			  { "ended", &world->slabs_ended },
 			  { "rings taken back", &world->taken_back } },
-		.option = "--lost_barrier",
+		.option = "lost-barrier",
 		.option_help = "the N-th heavy barrier fails, and all after it",
 		.option_value = &session.barriers
 	};

@@ -5,6 +5,7 @@
  * A run to warm up, one that is measured, and one in which all threads free what they have and
  * end; then nothing may be in use.
  */
+#include "command/command_line.h"
 #include "sim/malloc_timed.h"
 
 #include <stdio.h>
@@ -26,22 +27,11 @@ static struct session {
 } session = { .machine = "numa:8 core:32 pu:1", .costs = PFS_COSTS_DEFAULT, .threads = 256,
 	      .calls = 2000, .seed = 1, .tick_us = 100000 };
 
+static const char program[] = "malloc_timed";
+
 static int refuse(const char *what, const char *why)
 {
-	(void)fprintf(stderr, "malloc_timed: %s: %s\n", what, why);
-	return 2;
-}
-
-static void help(void)
-{
-	(void)printf("usage: malloc_timed --load L [--machine M] [--costs C] [--threads T] "
-		     "[--calls N] [--seed S]\n"
-		     "                    [--tick_us U] [--needless_most N]\n"
-		     "T threads of the machine make N calls of malloc and free each, in virtual "
-		     "time.\nExit 1: a block has two owners, one is lost, or there were more "
-		     "needless slabs. 2: bad usage.\n\n");
-	for (const struct pfs_load *at = pfs_loads; at->name != NULL; at++)
-		(void)printf("  %-8s %s\n", at->name, at->summary);
+	return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "%s: %s", what, why);
 }
 
 static const struct pfs_load *load_of(const char *name)
@@ -52,39 +42,50 @@ static const struct pfs_load *load_of(const char *name)
 	return at->name != NULL ? at : NULL;
 }
 
-static bool number_of(const char *text, uint64_t most, uint64_t *value)
+static enum pfs_status read_load(void *context, const struct pfs_option *option,
+				 const char *text, struct pfs_message *message)
 {
-	char *end;
-	*value = strtoull(text, &end, 10);
-	return end != text && *end == '\0' && *value <= most;
+	(void)context;
+	session.load = load_of(text);
+	return session.load != NULL ? PFS_OK
+				    : pfs_read_choice(option->name, text, "those of --help",
+						      message);
 }
 
-/* One option and its value; false: it is none, or the value is wrong. */
-static bool parse_one(const char *name, const char *value)
+/* PFS_GO_ON, or the exit status. */
+static int read_arguments(int argc, char **argv)
 {
-	const struct {
-		const char *name;
-		uint64_t *number;
-		uint64_t most;
-	} numbers[] = { { "--threads", &session.threads, 1023 },
-			{ "--calls", &session.calls, 100000000 },
-			{ "--seed", &session.seed, UINT32_MAX },
-			{ "--tick_us", &session.tick_us, 10000000 },
-			{ "--needless_most", &session.needless_most, UINT32_MAX } };
-	if (strcmp(name, "--machine") == 0)
-		session.machine = value;
-	else if (strcmp(name, "--costs") == 0)
-		session.costs = value;
-	else if (strcmp(name, "--load") == 0)
-		return (session.load = load_of(value)) != NULL;
-	else
-		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-			if (strcmp(name, numbers[i].name) != 0)
-				continue;
-			session.is_bounded |= numbers[i].number == &session.needless_most;
-			return number_of(value, numbers[i].most, numbers[i].number);
-		}
-	return strcmp(name, "--machine") == 0 || strcmp(name, "--costs") == 0;
+	char loads[2000] = "";
+	uint64_t most = UINT64_MAX;
+	const struct pfs_option options[] = {
+		PFS_READ_OPTION("load", "L", read_load, "what the threads do; needed"),
+		PFS_TEXT_OPTION("machine", "M", &session.machine, "as of pfs-sim run"),
+		PFS_TEXT_OPTION("costs", "C", &session.costs, "as of pfs-sim run"),
+		PFS_NUMBER_OPTION("threads", "T", &session.threads, 1, 1023, "default 256"),
+		PFS_NUMBER_OPTION("calls", "N", &session.calls, 0, 100000000, "default 2000"),
+		PFS_NUMBER_OPTION("seed", "S", &session.seed, 0, UINT32_MAX, "default 1"),
+		PFS_NUMBER_OPTION("tick-us", "U", &session.tick_us, 0, 10000000, "default 100000"),
+		PFS_NUMBER_OPTION("needless-most", "N", &most, 0, UINT32_MAX, "more needless slabs "
+				  "than these are a failure"),
+	};
+	size_t used = 0;
+	for (const struct pfs_load *at = pfs_loads; at->name != NULL && used < sizeof(loads); at++)
+		used += (size_t)snprintf(loads + used, sizeof(loads) - used, "  %-8s %s\n",
+					 at->name, at->summary);
+	const struct pfs_command_line line = {
+		.program = program, .words = "", .options = options,
+		.option_count = sizeof(options) / sizeof(options[0]),
+		.about = "T threads of the machine make N calls of malloc and free each, in "
+			 "virtual time. Exit 1: a block has two owners, one is lost, or there were "
+			 "more needless slabs. 2: bad usage.",
+		.after = loads,
+	};
+	int status = pfs_command_line_read(&line, argc, argv, NULL);
+	session.is_bounded = most != UINT64_MAX;
+	session.needless_most = most;
+	if (status == PFS_GO_ON && session.load == NULL)
+		return refuse("--load", "is needed; --help names them");
+	return status;
 }
 
 /* ---- runs ---- */
@@ -208,7 +209,7 @@ static int play(void)
 	if (!is_done)
 		(void)fprintf(stderr, "malloc_timed: %s\n", pfs_timed_message(session.timed));
 	if (session.is_bounded && needless > session.needless_most)
-		(void)refuse("needless", "more slabs were made than --needless_most says");
+		(void)refuse("needless", "more slabs were made than --needless-most says");
 	bool is_within = !session.is_bounded || needless <= session.needless_most;
 	return is_done && is_right && is_within ? 0 : 1;
 }
@@ -243,14 +244,8 @@ static int simulate(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-		help();
-		return 0;
-	}
-	for (int at = 1; at < argc; at += 2)
-		if (at + 1 == argc || !parse_one(argv[at], argv[at + 1]))
-			return refuse(argv[at], "is no option, or its value is none; see --help");
-	if (session.load == NULL || session.threads == 0)
-		return refuse("--load", "must be one of those that --help names");
-	return pfs_timed_in_place(simulate, argc, argv);
+	int status = read_arguments(argc, argv);
+	if (status != PFS_GO_ON)
+		return status;
+	return pfs_command_end(program, pfs_timed_in_place(simulate, argc, argv));
 }

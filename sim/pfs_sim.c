@@ -2,11 +2,12 @@
  * pfs_sim.c - the command: explore schedules of a scenario, replay one that failed.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/command_line.h"
+#include "command/output.h"
 #include "sim/calibrate_command.h"
 #include "sim/cases.h"
 #include "sim/command_list.h"
@@ -17,116 +18,14 @@
 #include "sim/command_soak.h"
 #include "sim/jobs.h"
 #include "sim/reduce.h"
+#include "sim/search_arguments.h"
 #include "sim/timed.h"
 #include "sim/timed_curves.h"
 #include "sim/usage.h"
 
-struct arguments {
-	const char *policy, *scenario, *memory, *search, *save, *weaken, *labels, *out;
-	uint64_t threads, operations, seed, executions, preemptions, jobs;
-	double seconds;
-	bool full_flags, side_by_side, bare, owner_fences, quiet, real_time, append_only;
-	bool no_races, noted;
-};
+static const char program[] = "pfs-sim";
 
-__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
-{
-	char text[5000]; /* a path, and what is wrong with it */
-	va_list arguments;
-	va_start(arguments, format);
-	(void)vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	(void)fprintf(stderr, "pfs-sim: %s\n", pfs_one_line(text));
-	return 2;
-}
-
-static bool read_number(const char *text, uint64_t low, uint64_t high, uint64_t *number)
-{
-	char *end;
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return errno == 0 && *end == '\0' && text[0] >= '0' && text[0] <= '9' && *number >= low &&
-	       *number <= high;
-}
-
-struct option {
-	const char *name;
-	const char **text;
-	uint64_t *number;
-	uint64_t low, high;
-	bool *flag;
-};
-
-/* 0, or 2 after a line on stderr. */
-static int read_option(const struct option *options, size_t count, int argc, char **argv, int *at)
-{
-	const char *given = argv[*at];
-	const char *value = strchr(given, '=');
-	size_t length = value != NULL ? (size_t)(value - given) : strlen(given);
-	for (size_t i = 0; i < count; i++) {
-		const struct option *option = &options[i];
-		if (strlen(option->name) != length || strncmp(option->name, given, length) != 0)
-			continue;
-		if (option->flag != NULL) {
-			*option->flag = true;
-			return value == NULL ? 0 : refuse("%s takes no value", option->name);
-		}
-		if (value != NULL)
-			value++;
-		else if (*at + 1 < argc)
-			value = argv[++*at];
-		else
-			return refuse("%s needs a value", option->name);
-		if (option->text != NULL)
-			*option->text = value;
-		else if (!read_number(value, option->low, option->high, option->number))
-			return refuse("%s %s: must be a number from %llu to %llu", option->name,
-				      value, (unsigned long long)option->low,
-				      (unsigned long long)option->high);
-		return 0;
-	}
-	return refuse("%s: no such option; try pfs-sim --help", given);
-}
-
-static int read_arguments(struct arguments *self, int argc, char **argv)
-{
-	uint64_t seconds = 60;
-	const struct option options[] = {
-		{ "--policy", &self->policy, NULL, 0, 0, NULL },
-		{ "--scenario", &self->scenario, NULL, 0, 0, NULL },
-		{ "--memory", &self->memory, NULL, 0, 0, NULL },
-		{ "--search", &self->search, NULL, 0, 0, NULL },
-		{ "--save", &self->save, NULL, 0, 0, NULL },
-		{ "--weaken", &self->weaken, NULL, 0, 0, NULL },
-		{ "--labels", &self->labels, NULL, 0, 0, NULL },
-		{ "--out", &self->out, NULL, 0, 0, NULL },
-		{ "--noted", NULL, NULL, 0, 0, &self->noted },
-		{ "--append_only", NULL, NULL, 0, 0, &self->append_only },
-		{ "--no_races", NULL, NULL, 0, 0, &self->no_races },
-		{ "--threads", NULL, &self->threads, 1, PFS_CASE_THREADS_MAX, NULL },
-		{ "--operations", NULL, &self->operations, 1, PFS_CASE_OPERATIONS_MAX, NULL },
-		{ "--seed", NULL, &self->seed, 0, UINT64_MAX, NULL },
-		{ "--executions", NULL, &self->executions, 0, UINT64_MAX, NULL },
-		{ "--preemptions", NULL, &self->preemptions, 0, 1000, NULL },
-		{ "--jobs", NULL, &self->jobs, 1, PFS_JOBS_MAX, NULL },
-		{ "--seconds", NULL, &seconds, 0, 1000000, NULL },
-		{ "--no_full_flags", NULL, NULL, 0, 0, &self->full_flags },
-		{ "--side_by_side", NULL, NULL, 0, 0, &self->side_by_side },
-		{ "--bare", NULL, NULL, 0, 0, &self->bare },
-		{ "--owner_fences", NULL, NULL, 0, 0, &self->owner_fences },
-		{ "--real_time", NULL, NULL, 0, 0, &self->real_time },
-		{ "--quiet", NULL, NULL, 0, 0, &self->quiet },
-	};
-	for (int at = 0; at < argc; at++) {
-		int status = read_option(options, sizeof(options) / sizeof(options[0]), argc,
-					 argv, &at);
-		if (status != 0)
-			return status;
-	}
-	self->full_flags = !self->full_flags;
-	self->seconds = (double)seconds;
-	return 0;
-}
+#define refuse(...) pfs_command_refuse(program, PFS_EXIT_WRONG_USE, __VA_ARGS__)
 
 struct session {
 	struct pfs_case case_;
@@ -155,29 +54,30 @@ static int weaken(const char *place)
 	if (place == NULL)
 		return 0;
 	(void)snprintf(text, sizeof(text), "%s", place);
-	return pfs_weaken_parse(&session.machine->weaken, text) ? 0
-								: refuse("--weaken: no place");
+	if (pfs_weaken_parse(&session.machine->weaken, text))
+		return 0;
+	return refuse("--weaken '%.100s': give FILE:LINE, or the text of an object", place);
 }
 
 /* 0, or 2 after a line on stderr. */
-static int open_session(const struct arguments *arguments)
+static int open_session(const struct pfs_search_arguments *arguments)
 {
 	if (arguments->policy == NULL || arguments->scenario == NULL)
-		return refuse("--policy and --scenario are needed; pfs-sim list names them");
+		return refuse("explore needs --policy and --scenario; pfs-sim list names them");
 	const struct pfs_variant *variant = pfs_variant_find(arguments->policy);
 	if (variant == NULL)
-		return refuse("policy %s: no such policy; pfs-sim list names them",
+		return refuse("--policy '%.80s': no such policy; pfs-sim list names them",
 			      arguments->policy);
 	const char *why =
 		pfs_case_init(&session.case_, arguments->scenario, variant, &session.scenario);
 	if (why != NULL)
-		return refuse("scenario %s, policy %s: %s; see pfs-sim list", arguments->scenario,
-			      arguments->policy, why);
+		return refuse("--scenario '%.80s' of --policy '%.80s': %s; see pfs-sim list",
+			      arguments->scenario, arguments->policy, why);
 	int memory = memory_of(arguments->memory);
 	if (memory < 0)
-		return refuse("memory %s: must be sc, tso or views", arguments->memory);
+		return refuse("--memory '%.80s': choose from sc, tso, views", arguments->memory);
 	if (arguments->threads > session.case_.thread_max)
-		return refuse("threads %llu: scenario %s is for at most %u",
+		return refuse("--threads %llu: scenario %s is for at most %u",
 			      (unsigned long long)arguments->threads, arguments->scenario,
 			      session.case_.thread_max);
 	if (arguments->threads != 0)
@@ -196,32 +96,37 @@ static int open_session(const struct arguments *arguments)
 	return weaken(arguments->weaken);
 }
 
-static const char *const layout_flags[2][2] = { { "", " --side_by_side" },
-						 { " --bare", " --bare --side_by_side" } };
+static const char *const layout_flags[2][2] = { { "", " --layout side-by-side" },
+						 { " --layout bare", " --layout bare-words" } };
 
 /* Everything that replay needs, one line each. */
-static int save(const struct arguments *arguments)
+static int save(const struct pfs_search_arguments *arguments)
 {
-	FILE *file = fopen(arguments->save, "w");
-	if (file == NULL)
-		return refuse("%s: %s; choose another --save", arguments->save, strerror(errno));
+	static struct pfs_output output;
+	if (!pfs_output_begin(&output, arguments->save))
+		return refuse("--save '%s': %s; name a file that you may write", arguments->save,
+			      strerror(errno));
+	FILE *file = output.file;
 	(void)fprintf(file,
 		      "pfs-sim 1\n--policy %s --scenario %s --memory %s --threads %u "
 		      "--operations %u%s%s%s%s%s%s%s\n",
 		      arguments->policy, arguments->scenario, arguments->memory,
 		      session.case_.thread_count, session.case_.operations,
-		      arguments->full_flags ? "" : " --no_full_flags",
+		      arguments->full_flags ? "" : " --full-flags off",
 		      layout_flags[arguments->bare][arguments->side_by_side],
-		      arguments->owner_fences ? " --owner_fences" : "",
-		      arguments->real_time ? " --real_time" : "",
-		      arguments->no_races ? " --no_races" : "",
+		      arguments->owner_fences ? " --owner-fences" : "",
+		      arguments->real_time ? " --real-time" : "",
+		      arguments->no_races ? " --no-races" : "",
 		      arguments->weaken != NULL ? " --weaken " : "",
 		      arguments->weaken != NULL ? arguments->weaken : "");
 	for (uint32_t i = 0; i < session.result.segment_count; i++)
 		(void)fprintf(file, "%ux%u ", session.result.segments[i].actor,
 			      session.result.segments[i].steps);
 	(void)fputc('\n', file);
-	return fclose(file) == 0 ? 1 : refuse("%s: %s", arguments->save, strerror(errno));
+	if (!pfs_output_end(&output))
+		(void)refuse("--save '%s': %s; free some space, or name another file",
+			     arguments->save, strerror(errno));
+	return 1;
 }
 
 /* With views, a segment may be another choice of the same thread: no switch. */
@@ -245,7 +150,7 @@ static void print_shortened(uint32_t replays)
 
 /* A bound on preemptions asks for the bounded search; one on executions, if it is exhaustive, for
  * one process: which are the first is a matter of order. 0, or 2 after a line on stderr. */
-static int choose_search(struct arguments *self)
+static int choose_search(struct pfs_search_arguments *self)
 {
 	bool bound = self->preemptions != UINT64_MAX;
 	if (self->search == NULL)
@@ -257,8 +162,8 @@ static int choose_search(struct arguments *self)
 		self->preemptions = 2;
 	int kind = pfs_search_kind_of(self->search);
 	if (kind < 0)
-		return refuse("search %s: must be exhaustive, dpor, sleep, states, bounded, naive, "
-			      "random, pct, pos, urw, slow or rotate", self->search);
+		return refuse("--search '%.40s': choose from exhaustive, dpor, sleep, states, "
+			      "bounded, naive, random, pct, pos, urw, slow, rotate", self->search);
 	bool ordered = self->executions != 0 && kind < (int)PFS_SEARCH_RANDOM;
 	if (ordered && self->jobs > 1)
 		return refuse("--executions with --jobs: which are the first is known to one job "
@@ -275,17 +180,19 @@ static int choose_search(struct arguments *self)
 
 static int explore(int argc, char **argv)
 {
-	struct arguments arguments = { .memory = "sc", .seed = 1, .preemptions = UINT64_MAX };
-	int status = read_arguments(&arguments, argc, argv);
-	if (status == 0)
-		status = choose_search(&arguments);
+	struct pfs_search_arguments arguments = { .memory = "sc", .seed = 1, .seconds = 60,
+						  .preemptions = UINT64_MAX };
+	int status = pfs_explore_arguments(&arguments, argc, argv);
+	if (status != PFS_GO_ON)
+		return status;
+	status = choose_search(&arguments);
 	if (status == 0)
 		status = open_session(&arguments);
 	if (status != 0)
 		return status;
 	enum pfs_search_kind kind = (enum pfs_search_kind)pfs_search_kind_of(arguments.search);
 	struct pfs_search_options options = { kind, arguments.seed,
-					      arguments.executions, arguments.seconds,
+					      arguments.executions, (double)arguments.seconds,
 					      (uint32_t)arguments.preemptions,
 					      arguments.append_only, 0 };
 	struct pfs_search_result *result = &session.result;
@@ -297,7 +204,7 @@ static int explore(int argc, char **argv)
 	if (error != NULL)
 		return refuse("%s", error) - 1;
 	if (result->refusal != NULL)
-		return refuse("search %s can't do %s; try --search exhaustive", arguments.search,
+		return refuse("--search %s can't do %s; try --search exhaustive", arguments.search,
 			      result->refusal);
 	bool fine = !result->failed;
 	bool unchecked = fine && result->executions == result->incomplete;
@@ -339,7 +246,7 @@ static int explore(int argc, char **argv)
 
 /* Of one policy and scenario: exhaustive, then rotate. Only `original` may fail, and must: it
  * adds pages that nobody needs. */
-static bool check_one(struct arguments *arguments, const char *scenario)
+static bool check_one(struct pfs_search_arguments *arguments, const char *scenario)
 {
 	const enum pfs_search_kind kinds[] = { PFS_SEARCH_ALL, PFS_SEARCH_ROTATE };
 	bool defect = strcmp(arguments->policy, "original") == 0 &&
@@ -379,10 +286,10 @@ static bool check_one(struct arguments *arguments, const char *scenario)
 
 static int check(int argc, char **argv)
 {
-	struct arguments arguments = { .memory = "sc", .search = "exhaustive", .seed = 1,
-				       .executions = 5000 };
-	int status = read_arguments(&arguments, argc, argv);
-	if (status != 0)
+	struct pfs_search_arguments arguments = { .memory = "sc", .search = "exhaustive",
+						  .seed = 1, .executions = 5000 };
+	int status = pfs_check_arguments(&arguments, argc, argv);
+	if (status != PFS_GO_ON)
 		return status;
 	const char *only = arguments.policy, *scenario, *summary;
 	const struct pfs_variant *variant;
@@ -405,41 +312,46 @@ static int check(int argc, char **argv)
 	}
 	(void)printf("%u passed, %u failed\n", passed, failed);
 	if (passed + failed == 0)
-		return refuse("policy %s: no scenario for it; see pfs-sim list", only);
+		return refuse("--policy '%.80s': no scenario for it; see pfs-sim list", only);
 	return failed != 0;
 }
 
 static int weaken_all(int argc, char **argv)
 {
-	struct arguments arguments = { .executions = 1000, .seed = 1 };
-	int status = read_arguments(&arguments, argc, argv);
+	struct pfs_search_arguments arguments = { .executions = 1000, .seed = 1 };
+	int status = pfs_weaken_arguments(&arguments, argc, argv);
 	const struct pfs_weaken_options options = { arguments.labels, arguments.out,
 		arguments.executions, arguments.seed, arguments.noted };
-	return status != 0 ? status : pfs_command_weaken(&options);
+	return status != PFS_GO_ON ? status : pfs_command_weaken(&options);
 }
 
-static int replay(const char *path)
+/* A schedule as explore --save wrote it. */
+static int play_again(const char *path)
 {
 	static char line[65536], options[1024];
 	char *words[64];
-	int count = 0;
-	struct arguments arguments = { .memory = "sc", .search = "exhaustive" };
+	int count = 1;
+	struct pfs_search_arguments arguments = { .memory = "sc", .search = "exhaustive" };
 	struct pfs_search_result *result = &session.result;
 	FILE *file = fopen(path, "r");
 	if (file == NULL)
-		return refuse("%s: %s", path, strerror(errno));
+		return refuse("replay '%s': %s; name a file of pfs-sim explore --save", path,
+			      strerror(errno));
 	bool good = fgets(line, sizeof(line), file) != NULL && strcmp(line, "pfs-sim 1\n") == 0 &&
 		    fgets(options, sizeof(options), file) != NULL &&
 		    fgets(line, sizeof(line), file) != NULL &&
 		    pfs_segments_parse(line, result->segments, &result->segment_count);
 	(void)fclose(file);
 	if (!good)
-		return refuse("%s: no replay file; pfs-sim explore --save writes one", path);
-	for (char *word = strtok(options, " \n"); word != NULL && count < 64;
+		return refuse("replay '%s': no replay file; pfs-sim explore --save writes one",
+			      path);
+	words[0] = options; /* as a command's name stands there */
+	for (char *word = strtok(options, " \n"); word != NULL && count < 63;
 	     word = strtok(NULL, " \n"))
 		words[count++] = word;
-	int status = read_arguments(&arguments, count, words);
-	if (status == 0)
+	words[count] = NULL;
+	int status = pfs_explore_arguments(&arguments, count, words);
+	if (status == PFS_GO_ON)
 		status = open_session(&arguments);
 	if (status != 0)
 		return status;
@@ -449,39 +361,48 @@ static int replay(const char *path)
 	return end == PFS_END_DONE ? 0 : 1;
 }
 
+static int replay(int argc, char **argv)
+{
+	static const struct pfs_command_line line = {
+		.program = "pfs-sim replay", .words = "FILE", .words_min = 1, .words_max = 1,
+		.about = "runs the schedule that pfs-sim explore --save wrote, and shows it",
+		.after = "exit 0: it did not fail. 1: it did. 2: bad usage.\n",
+	};
+	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
+	return status == PFS_GO_ON ? play_again(argv[next]) : status;
+}
+
+static int run(int argc, char **argv)
+{
+	return pfs_timed_in_place(pfs_command_run, argc, argv);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "explore", explore }, { "check", check },
+	{ "progress", pfs_command_progress }, { "replay", replay },
+	{ "run", run }, { "soak", pfs_command_soak },
+	{ "calibrate", pfs_command_calibrate }, { "curves", pfs_command_curves },
+	{ "speed", pfs_command_speed }, { "list", pfs_command_list },
+	{ "litmus", pfs_command_litmus }, { "weaken", weaken_all },
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
 int main(int argc, char **argv)
 {
-	if (argc >= 2 && strcmp(argv[1], "explore") == 0)
-		return explore(argc - 2, argv + 2);
-	if (argc >= 2 && strcmp(argv[1], "run") == 0)
-		return pfs_timed_in_place(pfs_command_run, argc - 1, argv + 1);
-	if (argc >= 2 && strcmp(argv[1], "soak") == 0)
-		return pfs_command_soak(argc - 1, argv + 1);
-	if (argc >= 2 && strcmp(argv[1], "progress") == 0)
-		return pfs_command_progress(argc - 1, argv + 1);
-	if (argc >= 2 && strcmp(argv[1], "calibrate") == 0)
-		return pfs_command_calibrate(argv + 1);
-	if (argc >= 2 && strcmp(argv[1], "curves") == 0)
-		return pfs_command_curves(argv + 2);
-	if (argc >= 2 && strcmp(argv[1], "speed") == 0)
-		return pfs_command_speed(argv + 2);
-	if (argc >= 2 && strcmp(argv[1], "check") == 0)
-		return check(argc - 2, argv + 2);
-	if (argc == 3 && strcmp(argv[1], "replay") == 0)
-		return replay(argv[2]);
-	if (argc >= 2 && strcmp(argv[1], "weaken") == 0)
-		return weaken_all(argc - 2, argv + 2);
-	if (argc >= 2 && argc <= 3 && strcmp(argv[1], "litmus") == 0)
-		return pfs_command_litmus(argc == 3 ? argv[2] : NULL);
-	if (argc == 2 && strcmp(argv[1], "list") == 0)
-		return pfs_command_list();
-	if (argc == 3 && strcmp(argv[1], "list") == 0 && strcmp(argv[2], "--traits") == 0)
-		return pfs_command_list_traits();
-	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		(void)printf("pfs-sim 0.1.0\n");
-		return 0;
+	const char *word = argc > 1 ? argv[1] : "", *names[COMMANDS];
+	if (pfs_command_is_version(word))
+		return pfs_command_version(program);
+	if (pfs_command_is_help(word)) {
+		(void)fputs(pfs_sim_usage, stdout);
+		return pfs_command_end(program, 0);
 	}
-	(void)fputs(pfs_sim_usage, help ? stdout : stderr);
-	return help ? 0 : 2;
+	for (size_t i = 0; i < COMMANDS; i++) {
+		names[i] = commands[i].name;
+		if (strcmp(word, names[i]) == 0)
+			return pfs_command_end(program, commands[i].run(argc - 1, argv + 1));
+	}
+	return pfs_command_unknown(program, word, names, COMMANDS);
 }

@@ -1,6 +1,5 @@
 #include "sim/run_options.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "bench/layout_option.h"
 #include "bench/scene.h"
 #include "bench/workload.h"
+#include "command/command_line.h"
 #include "containers/message.h"
 #include "containers/variant.h"
 #include "sim/hot_lines.h"
@@ -18,158 +18,95 @@
 #define RECORDS_DEFAULT 16384
 #define NAMES_BYTES 192
 
-const char pfs_run_options_text[] =
-	"  --machine M       an hwloc synthetic string (\"numa:8 core:32 pu:1\") or a file of\n"
-	"                    lstopo's (machine.xml); needed\n"
-	"  --threads T       1 .. 1024, more than the machine's PUs take turns; needed\n"
-	"  --policy P        a policy (pfs-sim list); needed, but for workload floor\n"
-	"  --workload W      a workload of pfs-bench (pfs-bench --list_workloads); default churn\n"
-	"  --occupancy O     above 0, at most 1: of churn and scan; default 0.9\n"
-	"  --ops N           allocate, publish, free triples of all threads together, at which\n"
-	"                    the window ends; default 20000. A fifth as many go before\n"
-	"  --window_us N     of tide, which moves with time: virtual time instead of --ops;\n"
-	"                    default 20000\n"
-	"  --seed S          default 1\n"
-	"  --seeds K         K runs, of seeds S, S + 1, ..., each a process; default 1\n"
-	"  --costs C         a preset or a JSON file; default " PFS_COSTS_DEFAULT "\n"
-	"  --slice_us N      time slice of threads that share a PU; default the costs'\n"
-	"  --pass_us N       virtual time between background passes, not --reclaim_period_ms's\n"
-	"  --placement L     compact or scatter; default compact\n"
-	"  --hot N           list the N cache lines, at most 64, on which threads spent most time\n"
-	"  --format F        text or json; default text\n"
-	"  --records N       of fill and refuse, instead of --pages; default 16384\n"
-	"  and those of pfs-bench: --pages, --page_records, --record_size, --layout, --memory,\n"
-	"  --page_prealloc, --page_max, --owner_fences, --full_flags, --reclaim_period_ms,\n"
-	"  --reclaim_decay_passes, --trace, --series\n";
-
-/* Flags that mean here what they mean there. */
+/* Those of pfs-bench that mean here what they mean there. */
 static const char *const shared[] = {
-	"pages", "page_records", "page_prealloc", "page_max", "record_size", "layout", "memory",
-	"owner_fences", "full_flags", "reclaim_period_ms", "reclaim_decay_passes", "trace",
+	"pages", "page-records", "page-prealloc", "page-max", "record-size", "layout", "memory",
+	"owner-fences", "full-flags", "reclaim-period-ms", "reclaim-decay-passes", "trace",
 	"series",
 };
+#define SHARED (sizeof(shared) / sizeof(shared[0]))
 
-/* Words as they were given. */
+/* What other options say more of. */
 struct words {
-	const char *machine, *costs, *placement, *policy, *workload, *format, *occupancy;
-	const char *threads, *ops, *window_us, *seed, *seeds, *hot, *records, *slice_us, *pass_us;
+	const char *machine, *costs, *placement, *policy, *workload, *format;
+	uint64_t threads, window_us, seed, seeds, hot, records, slice_us, pass_us;
 };
 
-static bool is_shared(const char *name, size_t length)
+static const struct pfs_option *find_shared(const char *name)
 {
-	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
-		if (strlen(shared[i]) == length && strncmp(shared[i], name, length) == 0)
-			return true;
-	}
-	return false;
-}
-
-static const char **word_of(struct words *self, const char *name, size_t length)
-{
-	const struct {
-		const char *name;
-		const char **word;
-	} known[] = {
-		{ "machine", &self->machine },   { "costs", &self->costs },
-		{ "placement", &self->placement }, { "policy", &self->policy },
-		{ "workload", &self->workload }, { "format", &self->format },
-		{ "occupancy", &self->occupancy }, { "threads", &self->threads },
-		{ "ops", &self->ops },           { "window_us", &self->window_us },
-		{ "seed", &self->seed },         { "seeds", &self->seeds },
-		{ "hot", &self->hot },           { "records", &self->records },
-		{ "slice_us", &self->slice_us }, { "pass_us", &self->pass_us },
-	};
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strlen(known[i].name) == length && strncmp(known[i].name, name, length) == 0)
-			return known[i].word;
-	}
+	for (size_t i = 0; i < pfs_options_table_count; i++)
+		if (strcmp(pfs_options_table[i].name, name) == 0)
+			return &pfs_options_table[i];
 	return NULL;
 }
 
-/* Our words into *words; pfs-bench's stay in argv behind argv[0], *argc of them. */
-static enum pfs_status sort_words(struct words *words, int *argc, char **argv,
-				  struct pfs_message *message)
+/* PFS_GO_ON, or the exit status. */
+static int read_words(struct pfs_run_options *self, struct words *words, int argc, char **argv)
 {
-	int kept = 1;
-	for (int i = 1; i < *argc; i++) {
-		const char *name = argv[i] + 2;
-		size_t length = strncmp(argv[i], "--", 2) == 0 ? strcspn(name, "=") : 0;
-		const char **word = word_of(words, name, length);
-		const char *value = length != 0 && name[length] == '=' ? name + length + 1 : NULL;
-		if (length == 0 || (word == NULL && !is_shared(name, length)))
-			return pfs_message_set(message, PFS_BAD_CONFIG,
-					       "run: %.80s: no such option; pfs-sim run "
-					       "--help lists them", argv[i]);
-		if (value == NULL && i + 1 == *argc)
-			return pfs_message_set(message, PFS_BAD_CONFIG, "run: %.80s needs a value",
-					       argv[i]);
-		if (word != NULL) {
-			*word = value != NULL ? value : argv[++i];
-		} else {
-			argv[kept++] = argv[i];
-			if (value == NULL)
-				argv[kept++] = argv[++i];
-		}
-	}
-	*argc = kept;
-	return PFS_OK;
+	const struct pfs_option own[] = {
+		PFS_TEXT_OPTION("machine", "M", &words->machine, "an hwloc synthetic string "
+				"(\"numa:8 core:32 pu:1\") or a file of lstopo's (machine.xml); "
+				"needed"),
+		PFS_NUMBER_OPTION("threads", "T", &words->threads, 1, PFS_MACHINE_THREADS_MAX,
+				  "1 to 1024, more than the machine's PUs take turns; needed"),
+		PFS_TEXT_OPTION("policy", "P", &words->policy, "a policy (pfs-sim list); needed, "
+				"but for workload floor"),
+		PFS_TEXT_OPTION("workload", "W", &words->workload, "a workload of pfs-bench "
+				"(pfs-bench --list-workloads); default churn"),
+		PFS_REAL_OPTION("occupancy", "O", &self->occupancy, 1e-9, 1, "above 0, at most 1: "
+				"of churn and scan; default 0.9"),
+		PFS_NUMBER_OPTION("ops", "N", &self->ops, 1, UINT64_C(1) << 40, "allocate, "
+				  "publish, free triples of all threads together, at which the "
+				  "window ends; default 20000. A fifth as many go before"),
+		PFS_NUMBER_OPTION("window-us", "N", &words->window_us, 1, 1000000000, "of tide, "
+				  "which moves with time: virtual time instead of --ops; default "
+				  "20000"),
+		PFS_NUMBER_OPTION("seed", "S", &words->seed, 0, UINT64_MAX, "default 1"),
+		PFS_NUMBER_OPTION("seeds", "K", &words->seeds, 1, 100000, "K runs, of seeds S, S + "
+				  "1, ..., each a process; default 1"),
+		PFS_TEXT_OPTION("costs", "C", &words->costs, "a preset or a JSON file; default "
+				PFS_COSTS_DEFAULT),
+		PFS_NUMBER_OPTION("slice-us", "N", &words->slice_us, 1, 1000000, "time slice of "
+				  "threads that share a PU; default the costs'"),
+		PFS_NUMBER_OPTION("pass-us", "N", &words->pass_us, 1, 1000000000, "virtual time "
+				  "between background passes, not --reclaim-period-ms's"),
+		PFS_TEXT_OPTION("placement", "L", &words->placement, "compact or scatter; default "
+				"compact"),
+		PFS_NUMBER_OPTION("hot", "N", &words->hot, 0, PFS_HOT_LINES_MAX, "list the N cache "
+				  "lines, at most 64, on which threads spent most time"),
+		PFS_TEXT_OPTION("format", "F", &words->format, "text or json; default text"),
+		PFS_NUMBER_OPTION("records", "N", &words->records, 1, UINT32_C(1) << 24, "of fill "
+				  "and refuse, instead of --pages; default 16384"),
+	};
+	enum { OWN = sizeof(own) / sizeof(own[0]) };
+	struct pfs_option all[OWN + SHARED];
+	memcpy(all, own, sizeof(own));
+	for (size_t i = 0; i < SHARED; i++)
+		all[OWN + i] = *find_shared(shared[i]);
+	const struct pfs_command_line line = {
+		.program = "pfs-sim run", .words = "", .options = all, .option_count = OWN + SHARED,
+		.about = "a workload of pfs-bench on a simulated machine, in virtual time",
+		.after = "exit 0: done. 1: a check failed, or it cannot be written. 2: bad "
+			 "usage.\n",
+		.context = &self->bench,
+	};
+	return pfs_command_line_read(&line, argc, argv, NULL);
 }
 
-static enum pfs_status read_number(const char *name, const char *text, uint64_t low,
-				   uint64_t high, uint64_t *number, struct pfs_message *message)
-{
-	char *end = NULL;
-	if (text == NULL)
-		return PFS_OK; /* the default */
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || *number < low ||
-	    *number > high)
-		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "--%s '%.40s': give a whole number from %llu to %llu", name,
-				       text, (unsigned long long)low, (unsigned long long)high);
-	return PFS_OK;
-}
-
-static enum pfs_status read_numbers(struct pfs_run_options *self, const struct words *words,
+static enum pfs_status take_numbers(struct pfs_run_options *self, const struct words *words,
 				    struct pfs_message *message)
 {
-	uint64_t threads = 0, window_us = WINDOW_US_DEFAULT, seed = 1, seeds = 1, hot = 0;
-	uint64_t records = RECORDS_DEFAULT, pass_us = 0;
-	char *end = NULL;
-	self->ops = OPS_DEFAULT;
-	self->occupancy = 0.9;
-	if (words->machine == NULL || words->threads == NULL)
+	if (words->machine == NULL || words->threads == 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "run: --machine and --threads are needed, such as "
+				       "--machine and --threads are needed, such as "
 				       "--machine \"numa:8 core:32 pu:1\" --threads 256");
-	if (read_number("threads", words->threads, 1, PFS_MACHINE_THREADS_MAX, &threads,
-			message) != PFS_OK ||
-	    read_number("ops", words->ops, 1, UINT64_C(1) << 40, &self->ops, message) != PFS_OK ||
-	    read_number("window_us", words->window_us, 1, 1000000000, &window_us, message) !=
-		    PFS_OK ||
-	    read_number("pass_us", words->pass_us, 1, 1000000000, &pass_us, message) != PFS_OK ||
-	    read_number("seed", words->seed, 0, UINT64_MAX, &seed, message) != PFS_OK ||
-	    read_number("seeds", words->seeds, 1, 100000, &seeds, message) != PFS_OK ||
-	    read_number("records", words->records, 1, UINT32_C(1) << 24, &records, message) !=
-		    PFS_OK ||
-	    read_number("hot", words->hot, 0, PFS_HOT_LINES_MAX, &hot, message) != PFS_OK)
-		return PFS_BAD_CONFIG;
-	if (words->occupancy != NULL) {
-		self->occupancy = strtod(words->occupancy, &end);
-		if (end == words->occupancy || *end != '\0' ||
-		    !(self->occupancy > 0 && self->occupancy <= 1))
-			return pfs_message_set(message, PFS_BAD_CONFIG,
-					       "--occupancy '%.40s': give a share above 0 and at "
-					       "most 1, such as 0.95", words->occupancy);
-	}
-	self->threads = (uint32_t)threads;
-	self->window_ns = window_us * 1000;
-	self->pass_ns = pass_us * 1000;
-	self->bench.seed = seed;
-	self->seed_count = (uint32_t)seeds;
-	self->hot = (uint32_t)hot;
-	self->records = (uint32_t)records;
+	self->threads = (uint32_t)words->threads;
+	self->window_ns = words->window_us * 1000;
+	self->pass_ns = words->pass_us * 1000;
+	self->bench.seed = words->seed;
+	self->seed_count = (uint32_t)words->seeds;
+	self->hot = (uint32_t)words->hot;
+	self->records = (uint32_t)words->records;
 	return PFS_OK;
 }
 
@@ -286,11 +223,8 @@ static enum pfs_status read_machine(struct pfs_run_options *self, const struct w
 		&self->costs, words->costs != NULL ? words->costs : PFS_COSTS_DEFAULT, message);
 	if (status != PFS_OK)
 		return status;
-	uint64_t slice_us = 0;
-	if (read_number("slice_us", words->slice_us, 1, 1000000, &slice_us, message) != PFS_OK)
-		return PFS_BAD_CONFIG;
-	if (slice_us != 0)
-		self->costs.slice_ns = (double)slice_us * 1000;
+	if (words->slice_us != 0)
+		self->costs.slice_ns = (double)words->slice_us * 1000;
 	self->machine = slash != NULL ? slash + 1 : words->machine;
 	status = pfs_topology_create(&self->topology, words->machine, message);
 	if (status == PFS_OK && self->bench.memory == PFS_MEMORY_NODE &&
@@ -332,26 +266,34 @@ static enum pfs_status check_scene(const struct pfs_run_options *self,
 	return pfs_scene_check(&scene, message);
 }
 
-enum pfs_status pfs_run_options_parse(struct pfs_run_options *self, int argc, char **argv,
-				      struct pfs_message *message)
+static enum pfs_status settle(struct pfs_run_options *self, const struct words *words,
+			      struct pfs_message *message)
 {
-	struct words words = { 0 };
-	*self = (struct pfs_run_options){ 0 };
-	enum pfs_status status = sort_words(&words, &argc, argv, message);
+	enum pfs_status status = pfs_options_check(&self->bench, message);
 	if (status == PFS_OK)
-		status = pfs_options_parse(&self->bench, &argc, argv, message);
+		status = take_numbers(self, words, message);
 	if (status == PFS_OK)
-		status = read_numbers(self, &words, message);
-	if (status == PFS_OK)
-		status = read_workload(self, &words, message);
+		status = read_workload(self, words, message);
 	if (status == PFS_OK)
 		status = read_series(self, message);
 	if (status == PFS_OK)
-		status = read_machine(self, &words, message);
-	if (status == PFS_OK)
-		status = check_scene(self, message);
-	if (status != PFS_OK)
-		(void)pfs_one_line(message->text); /* pfs-bench's own words, too */
+		status = read_machine(self, words, message);
+	return status == PFS_OK ? check_scene(self, message) : status;
+}
+
+int pfs_run_options_read(struct pfs_run_options *self, int argc, char **argv)
+{
+	struct words words = { .window_us = WINDOW_US_DEFAULT, .seed = 1, .seeds = 1,
+			       .records = RECORDS_DEFAULT };
+	struct pfs_message message = { .text = "" };
+	*self = (struct pfs_run_options){ 0 };
+	if (pfs_options_default(&self->bench, &message) != PFS_OK)
+		return pfs_command_refuse("pfs-sim run", 1, "%s", message.text);
+	self->ops = OPS_DEFAULT;
+	self->occupancy = 0.9;
+	int status = read_words(self, &words, argc, argv);
+	if (status == PFS_GO_ON && settle(self, &words, &message) != PFS_OK)
+		status = pfs_command_refuse("pfs-sim run", PFS_EXIT_WRONG_USE, "%s", message.text);
 	self->bench.latency_ms = 0; /* every call is timed, in the one window */
 	return status;
 }

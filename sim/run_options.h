@@ -31,19 +31,9 @@ struct pfs_run_options {
 	bool json;
 };
 
-/*
- * pfs_run_options_parse - read the words behind `pfs-sim run`.
- *
- * Returns   PFS_OK; or another status, with a line in *message: it names the word and the mend.
- * Errors    as returned; fini is still due.
- * Progress  blocking (reads files).
- * Order     none.
- */
-enum pfs_status pfs_run_options_parse(struct pfs_run_options *self, int argc, char **argv,
-				      struct pfs_message *message);
+/* Read the words behind `pfs-sim run`: PFS_GO_ON, or the exit status, after a line that names the
+ * word and the mend where it is not 0; fini is due in any case. */
+int pfs_run_options_read(struct pfs_run_options *self, int argc, char **argv);
 void pfs_run_options_fini(struct pfs_run_options *self);
-
-/* The flags, one a line, for --help. */
-extern const char pfs_run_options_text[];
 
 #endif

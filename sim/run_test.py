@@ -34,8 +34,8 @@ PAGES = ("lost pages_peak pages_end growths resident_bytes occupancy_end overhea
 TIMES = "items_per_second ops window_ns ns_p50 ns_max ns_samples".split()
 MACHINE = ("accesses atomics hits transfers_core transfers_l3 transfers_node transfers_remote "
            "memory_near memory_far queue_ns preemptions").split()
-SMALL = ["--machine", "numa:2 core:2 pu:1", "--pages=4", "--page_records=32", "--ops=600",
-         "--window_us=300", "--format", "json"]
+SMALL = ["--machine", "numa:2 core:2 pu:1", "--pages=4", "--page-records=32", "--ops=600",
+         "--window-us=300", "--format", "json"]
 
 
 def promises():
@@ -151,7 +151,7 @@ def large():
             json.dump({"slice_ns": 5000}, file)
         for policy in POLICIES:
             found = measure(["--machine", "core:2 pu:1", "--threads", "16", "--policy", policy,
-                             "--ops", "3000", "--pages=4", "--page_records=32", "--costs", costs,
+                             "--ops", "3000", "--pages=4", "--page-records=32", "--costs", costs,
                              "--format", "json"])
             expect(found.get("oversubscribed") == 1, f"{policy}: oversubscribed")
             expect(found.get("preemptions", 0) > 0, f"{policy}: no preemption")
@@ -162,7 +162,7 @@ def large():
 def barriers():
     """Who finds no record calls membarrier again and again; the one who has it must get on."""
     found = measure(["--machine", "core:2 pu:1", "--threads", "2", "--policy", "magazine",
-                     "--workload", "handoff", "--pages", "1", "--page_records", "1", "--ops",
+                     "--workload", "handoff", "--pages", "1", "--page-records", "1", "--ops",
                      "5000", "--format", "json"])
     expect(found.get("ops", 0) >= 5000, f"handoff of one record: {found.get('ops')} operations")
 
@@ -171,8 +171,8 @@ def idle():
     """The last thread gets no record of the fill, and idles; the clocks of those that work must
     not be left behind: none of them had made a step when it gave up after a second."""
     found = measure(["--machine", "core:6 pu:1", "--threads", "5", "--policy", "exact",
-                     "--occupancy", "0.435", "--pages=20", "--page_records=63", "--page_max=14",
-                     "--page_prealloc=4", "--ops", "119", "--format", "json"])
+                     "--occupancy", "0.435", "--pages=20", "--page-records=63", "--page-max=14",
+                     "--page-prealloc=4", "--ops", "119", "--format", "json"])
     expect(found.get("ops", 0) >= 119, f"an idle thread: {found.get('ops')} operations")
     expect(found.get("window_ns", 1e9) < 1e6, f"an idle thread: {found.get('window_ns')} ns")
 
@@ -237,16 +237,16 @@ def wrong():
             (good + ["--occupancy", "0"], "'0'"), (good + ["--occupancy", "1.5"], "1.5"),
             (good + ["--occupancy", "nan"], "nan"), (good + ["--occupancy", "0.9x"], "0.9x"),
             (good + ["--records", "0"], "'0'"), (good + ["--records=x"], "'x'"),
-            (good + ["--workload", "fill", "--records=2000000", "--page_records=1"],
+            (good + ["--workload", "fill", "--records=2000000", "--page-records=1"],
              "lower --records"),
             (good + ["--ops", "0"], "'0'"), (good + ["--ops", "many"], "many"),
             (good + ["--seed", "x"], "'x'"), (good + ["--seeds", "0"], "'0'"),
-            (good + ["--window_us=0"], "'0'"), (good + ["--costs", "nosuch"], "nosuch"),
+            (good + ["--window-us=0"], "'0'"), (good + ["--costs", "nosuch"], "nosuch"),
             (good + ["--placement", "here"], "here"), (good + ["--layout", "round"], "round"),
-            (good + ["--slice_us", "0"], "'0'"), (good + ["--pass_us", "0"], "'0'"),
+            (good + ["--slice-us", "0"], "'0'"), (good + ["--pass-us", "0"], "'0'"),
             (good + ["--workload", "scan", "--layout", "bare"], "bare-words"),
-            (good + ["--page_max=0"], "'0'"), (good + ["--owner_fences=maybe"], "maybe"),
-            (good + ["--page_prealloc=9", "--page_max=8"], "page_prealloc"),
+            (good + ["--page-max=0"], "'0'"), (good + ["--owner-fences=maybe"], "maybe"),
+            (good + ["--page-prealloc=9", "--page-max=8"], "page_prealloc"),
             (good + ["--pages=0"], "'0'"), (good + ["--nosuch"], "--nosuch"),
             (good + ["word"], "word"), (good + ["--seed"], "--seed"),
             (good + ["--policies=exact"], "--policies"),

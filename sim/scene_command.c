@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/command_line.h"
 #include "sim/jobs.h"
 
 struct arguments {
 	const char *scenario, *memory, *search, *weaken;
-	uint64_t seed, executions, jobs;
+	uint64_t seed, executions, jobs, preemptions;
 	double seconds;
-	uint64_t preemptions;
 	bool quiet, no_races;
 };
 
@@ -36,75 +36,50 @@ bool pfs_scene_calls_of(const char *text, uint32_t id, char *calls)
 
 static int refuse(const struct pfs_scene_command *self, const char *what, const char *text)
 {
-	(void)fprintf(stderr, "%s: %s %s; %s --help says what there is\n", self->program, what,
-		      text, self->program);
-	return 2;
+	return pfs_command_refuse(self->program, PFS_EXIT_WRONG_USE,
+				  "%s '%.200s': no such thing here; %s --help says what there is",
+				  what, text, self->program);
 }
 
-static int usage(const struct pfs_scene_command *self)
+/* PFS_GO_ON, or the exit status. */
+static int read_arguments(const struct pfs_scene_command *self, struct arguments *arguments,
+			  int argc, char **argv)
 {
-	(void)printf("%s explore --scenario NAME[:CALLS,CALLS...]\n"
-		     "  [--memory sc|tso|views] "
-		     "  [--search exhaustive|states|rotate|... as pfs-sim] [--preemptions N] "
-		     "[--seed N]\n"
-		     "  [--executions N] [--seconds S] [--jobs N] [--weaken PLACE] [--no_races] "
-		     "[--quiet]\n",
-		     self->program);
-	if (self->option != NULL)
-		(void)printf("  [%s N: %s]\n", self->option, self->option_help);
-	(void)printf("\n%s\n", self->letters);
-	self->list();
-	return 0;
-}
-
-static bool is_number(const struct pfs_scene_command *self, struct arguments *arguments,
-		      const char *name, const char *value)
-{
-	const struct {
-		const char *name;
-		uint64_t *number;
-	} known[] = { { "--seed", &arguments->seed },
-		      { "--jobs", &arguments->jobs },
-		      { "--executions", &arguments->executions },
-		      { "--preemptions", &arguments->preemptions },
-		      { self->option, self->option_value } };
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (known[i].name == NULL || strcmp(name, known[i].name) != 0)
-			continue;
-		*known[i].number = strtoull(value, NULL, 10);
-		return true;
-	}
-	return false;
-}
-
-/* Options without a value, then those with one; false: unknown. */
-static bool read_argument(const struct pfs_scene_command *self, struct arguments *arguments,
-			  const char *name, const char *value, int *used)
-{
-	*used = 1;
-	if (strcmp(name, "--quiet") == 0)
-		return arguments->quiet = true;
-	if (strcmp(name, "--no_races") == 0)
-		return arguments->no_races = true;
-	*used = 2;
-	if (value == NULL)
-		return false;
-	const struct {
-		const char *name;
-		const char **text;
-	} known[] = { { "--scenario", &arguments->scenario }, { "--memory", &arguments->memory },
-		      { "--search", &arguments->search }, { "--weaken", &arguments->weaken } };
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(name, known[i].name) != 0)
-			continue;
-		*known[i].text = value;
-		return true;
-	}
-	if (strcmp(name, "--seconds") == 0) {
-		arguments->seconds = strtod(value, NULL);
-		return true;
-	}
-	return is_number(self, arguments, name, value);
+	char after[2000];
+	struct pfs_option options[] = {
+		PFS_TEXT_OPTION("scenario", "NAME[:CALLS,...]", &arguments->scenario,
+				"which, and with which calls of each thread"),
+		PFS_TEXT_OPTION("memory", "M", &arguments->memory, "sc, tso or views; default sc"),
+		PFS_TEXT_OPTION("search", "K", &arguments->search,
+				"exhaustive, states, rotate, ... as pfs-sim explore"),
+		PFS_NUMBER_OPTION("preemptions", "N", &arguments->preemptions, 0, 1000,
+				  "of --search bounded; default 2"),
+		PFS_NUMBER_OPTION("seed", "N", &arguments->seed, 0, UINT64_MAX, "default 1"),
+		PFS_NUMBER_OPTION("executions", "N", &arguments->executions, 0, UINT64_MAX,
+				  "stop after so many; default 0: no bound"),
+		PFS_REAL_OPTION("seconds", "S", &arguments->seconds, 0, 1e6,
+				"stop after so long; default 0: no bound"),
+		PFS_NUMBER_OPTION("jobs", "N", &arguments->jobs, 1, PFS_JOBS_MAX,
+				  "so many processes; default 1"),
+		PFS_TEXT_OPTION("weaken", "PLACE", &arguments->weaken,
+				"FILE:LINE, whose operations become weaker"),
+		PFS_SWITCH_OPTION("no-races", &arguments->no_races, "do not look for data races"),
+		PFS_SWITCH_OPTION("quiet", &arguments->quiet, "no trace of a failing schedule"),
+		PFS_NUMBER_OPTION(self->option, "N", self->option_value, 0, UINT64_MAX,
+				  self->option_help),
+	};
+	size_t count = sizeof(options) / sizeof(options[0]) - (self->option == NULL);
+	(void)snprintf(after, sizeof(after), "%s\n", self->letters);
+	const struct pfs_command_line line = {
+		.program = self->program, .words = "explore", .words_min = 1, .words_max = 1,
+		.options = options, .option_count = count,
+		.about = "searches the schedules of scenarios; without words it lists them",
+		.after = after,
+	};
+	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
+	if (status == PFS_GO_ON && strcmp(argv[next], "explore") != 0)
+		return refuse(self, "command", argv[next]);
+	return status;
 }
 
 /* The scene of a text, with other calls if it says some; false: none. */
@@ -158,13 +133,14 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 	if (arguments->weaken != NULL) {
 		(void)snprintf(weaken, sizeof(weaken), "%s", arguments->weaken);
 		if (!pfs_weaken_parse(&machine->weaken, weaken))
-			return refuse(self, "no place:", arguments->weaken);
+			return refuse(self, "--weaken", arguments->weaken);
 	}
 	*self->machine = machine;
 	const char *error = pfs_jobs_search(machine, &self->scenario, &options,
 					    (uint32_t)arguments->jobs, &sums, &result);
 	if (error != NULL || result.refusal != NULL)
-		return refuse(self, "this search can't do", error != NULL ? error : result.refusal);
+		return refuse(self, "--search: it can't do",
+			      error != NULL ? error : result.refusal);
 	report(self, arguments, &options, &result);
 	if (arguments->weaken != NULL)
 		(void)printf("%s: %llu operations were weaker\n", arguments->weaken,
@@ -184,25 +160,25 @@ int pfs_scene_command(const struct pfs_scene_command *self, int argc, char **arg
 					      [PFS_MACHINE_VIEWS] = "views" };
 	struct arguments arguments = { .memory = "sc", .search = "exhaustive", .seed = 1,
 				       .jobs = 1, .preemptions = 2 };
-	if (argc < 2 || strcmp(argv[1], "explore") != 0)
-		return usage(self);
-	for (int at = 2, used; at < argc; at += used) {
-		const char *value = at + 1 < argc ? argv[at + 1] : NULL;
-		if (!read_argument(self, &arguments, argv[at], value, &used))
-			return refuse(self, "unknown:", argv[at]);
+	if (argc < 2) {
+		self->list();
+		return pfs_command_end(self->program, 0);
 	}
+	int status = read_arguments(self, &arguments, argc, argv);
+	if (status != PFS_GO_ON)
+		return status;
 	size_t model = 0;
 	while (model < 3 && strcmp(models[model], arguments.memory) != 0)
 		model++;
 	int kind = pfs_search_kind_of(arguments.search);
 	if (model == 3 || kind < 0)
-		return refuse(self, "no such memory or search:",
+		return refuse(self, model == 3 ? "--memory" : "--search",
 			      model == 3 ? arguments.memory : arguments.search);
 	if (arguments.scenario == NULL || !find_scene(self, arguments.scenario))
-		return refuse(self, "no such scenario:",
+		return refuse(self, "--scenario",
 			      arguments.scenario != NULL ? arguments.scenario : "");
 	struct pfs_machine *machine = pfs_machine_create((enum pfs_machine_model)model);
-	int status = explore(self, &arguments, machine, (enum pfs_search_kind)kind);
+	status = explore(self, &arguments, machine, (enum pfs_search_kind)kind);
 	pfs_machine_destroy(machine);
-	return status;
+	return pfs_command_end(self->program, status);
 }

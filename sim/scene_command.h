@@ -22,7 +22,7 @@ struct pfs_scene_command {
 		const char *name;
 		uint64_t *value; /* grows with executions, over all processes */
 	} sums[PFS_SCENE_SUMS_MAX];
-	/* One option of the program's own, with a number. Optional. */
+	/* One option of the program's own, with a number, by its name without dashes. Optional. */
 	const char *option, *option_help;
 	uint64_t *option_value;
 };

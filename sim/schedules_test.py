@@ -89,10 +89,13 @@ def example(sim):
                  "[allocate", "lock growth", "original.c:", "\nschedule: "):
         if code != 1 or text not in out:
             faults.append(f"original: exit {code}, must be 1 and say: {text.strip()}")
-    options = ["--no_full_flags", "--side_by_side", "--real_time", "--no_races"]
-    with tempfile.NamedTemporaryFile(suffix=".schedule") as file:
-        run(*command, "--policy", "original", "--quiet", "--save", file.name, *options)
-        head = file.read().decode()
+    options = ["--full-flags off", "--layout side-by-side", "--real-time", "--no-races"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "saved.schedule")
+        run(*command, "--policy", "original", "--quiet", "--save", path,
+            *" ".join(options).split())
+        with open(path, encoding="utf-8") as file:
+            head = file.read()
         faults += [f"a saved schedule forgets {o}" for o in options if o not in head]
     code, out, _ = run(*command, "--policy", "exact", "--executions", "5000")
     if code != 0 or "5000 executions" not in out or "not all there are: no violation" not in out:
@@ -131,15 +134,15 @@ def wrong(sim):
     with tempfile.TemporaryDirectory() as folder:
         commands = [(["replay", os.path.join(folder, "none")], "none"),
                     (["replay", folder], folder),
-                    (explore + ["--threads", "0"], "--threads 0"),
-                    (explore + ["--memory", "weak"], "memory weak"),
-                    (explore + ["--search", "luck"], "search luck"),
+                    (explore + ["--threads", "0"], "--threads '0'"),
+                    (explore + ["--memory", "weak"], "--memory 'weak'"),
+                    (explore + ["--search", "luck"], "--search 'luck'"),
                     (explore + ["--search", "dpor", "--preemptions", "1"], "--preemptions"),
-                    (explore + ["--policy", "nobody"], "policy nobody"),
-                    (explore + ["--scenario", "nothing"], "scenario nothing"),
-                    (["progress", "--memory", "views"], "memory views"),
-                    (["progress", "--policy", "nobody"], "policy nobody"),
-                    (["progress", "--executions", "0"], "--executions 0")]
+                    (explore + ["--policy", "nobody"], "--policy 'nobody'"),
+                    (explore + ["--scenario", "nothing"], "--scenario 'nothing'"),
+                    (["progress", "--memory", "views"], "--memory 'views'"),
+                    (["progress", "--policy", "nobody"], "--policy 'nobody'"),
+                    (["progress", "--executions", "0"], "--executions '0'")]
         for i, text in enumerate(texts):
             name = os.path.join(folder, f"file{i}")
             with open(name, "w", encoding="utf-8") as file:

@@ -245,7 +245,7 @@ static void begin_states(struct search *self)
 	if (machine->model == PFS_MACHINE_VIEWS)
 		self->result->refusal = "old values (--memory views)";
 	else if (machine->watch)
-		self->result->refusal = "data races; add --no_races";
+		self->result->refusal = "data races; add --no-races";
 	else if (scenario->known == NULL)
 		self->result->refusal = "checks that do not say what they remember";
 	else if (!pfs_plain_is_seen())

@@ -76,7 +76,7 @@ static uint32_t draw_threads(struct draw *self, uint32_t pus, uint32_t multiple,
 	threads = (threads + multiple - 1) / multiple * multiple;
 	add(self, " --threads %u", threads);
 	if (threads > pus)
-		add(self, " --slice_us %u", spread(self, 7));
+		add(self, " --slice-us %u", spread(self, 7));
 	return threads;
 }
 
@@ -117,13 +117,13 @@ static void draw_pages(struct draw *self, uint32_t records, uint32_t threads, bo
 		pages = RECORDS_MAX / records;
 	if (threads > CROWD && pages < 32 * threads / records)
 		pages = 32 * threads / records;
-	add(self, " --pages %u --page_records %u", pages, records);
+	add(self, " --pages %u --page-records %u", pages, records);
 	if (may_be_short && one_in(self, 2)) {
 		most = pages / 2 + 1 + below(self, pages / 2 + 2);
-		add(self, " --page_max %u", most);
+		add(self, " --page-max %u", most);
 	}
 	if (most < pages || one_in(self, 3))
-		add(self, " --page_prealloc %u", below(self, 1 + (most < pages ? most : pages)));
+		add(self, " --page-prealloc %u", below(self, 1 + (most < pages ? most : pages)));
 }
 
 static void draw_container(struct draw *self, const struct pfs_variant *variant)
@@ -133,9 +133,9 @@ static void draw_container(struct draw *self, const struct pfs_variant *variant)
 	if (one_in(self, 2))
 		add(self, " --layout %s", layouts[below(self, layout_count)]);
 	if (one_in(self, 3))
-		add(self, " --owner_fences on");
+		add(self, " --owner-fences on");
 	if (one_in(self, 4))
-		add(self, " --record_size %u", 8 * spread(self, 6));
+		add(self, " --record-size %u", 8 * spread(self, 6));
 	if (one_in(self, 4))
 		add(self, " --memory %s", one_in(self, 2) ? "local" : "interleave");
 }
@@ -146,10 +146,10 @@ static void draw_reclaim(struct draw *self, const struct pfs_variant *variant)
 	if ((pfs_variant_traits(variant) & PFS_TRAIT_RECLAIM) == 0 || one_in(self, 2))
 		return;
 	if (one_in(self, 4)) {
-		add(self, " --reclaim_period_ms 0");
+		add(self, " --reclaim-period-ms 0");
 		return;
 	}
-	add(self, " --reclaim_period_ms 1 --reclaim_decay_passes %u --pass_us %u", below(self, 4),
+	add(self, " --reclaim-period-ms 1 --reclaim-decay-passes %u --pass-us %u", below(self, 4),
 	    spread(self, 5));
 }
 
@@ -157,7 +157,7 @@ static void draw_reclaim(struct draw *self, const struct pfs_variant *variant)
 static void draw_length(struct draw *self, const struct pfs_workload *workload)
 {
 	if (workload->tick != NULL)
-		add(self, " --window_us %u", 100 + spread(self, 12));
+		add(self, " --window-us %u", 100 + spread(self, 12));
 	else
 		add(self, " --ops %u", 50 + spread(self, OPS_BITS));
 }
@@ -187,7 +187,7 @@ void pfs_soak_draw(const struct pfs_soak_plan *plan, uint64_t run, uint32_t atte
 	 * crowd, who all ask the same lock again and again. */
 	bool waits = workload->has_occupancy && workload->is_counted != NULL;
 	if (workload->has_records)
-		add(&self, " --page_records %u --records %u", records, spread(&self, 12));
+		add(&self, " --page-records %u --records %u", records, spread(&self, 12));
 	else
 		draw_pages(&self, records, threads, !waits && threads <= (single ? CROWD : 4));
 	draw_container(&self, plan->policies[line->policy]);

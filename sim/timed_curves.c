@@ -1,5 +1,7 @@
 #include "sim/timed_curves.h"
 
+#include "command/command_line.h"
+
 #include <stdio.h>
 
 #include "containers/message.h"
@@ -174,16 +176,18 @@ static int print_relation(const struct pfs_relation *relation)
 	return relation->differs == NULL ? !fits : fits;
 }
 
-int pfs_command_curves(char **arguments)
+int pfs_command_curves(int argc, char **argv)
 {
+	static const struct pfs_command_line line = {
+		.program = "pfs-sim curves", .words = "",
+		.about = "a contended line: the model beside what was published",
+	};
 	const struct pfs_curve *curve;
 	const struct pfs_relation *relation;
 	int outside = 0, more = 0;
-	if (arguments[0] != NULL) {
-		(void)fprintf(stderr, "pfs-sim: curves takes no option: %s\n",
-			      pfs_one_line(arguments[0]));
-		return 2;
-	}
+	int status = pfs_command_line_read(&line, argc, argv, NULL);
+	if (status != PFS_GO_ON)
+		return status;
 	(void)printf("%-16s %7s %12s %8s %6s %7s %-4s %s\n", "time, ns", "threads", "published",
 		     "model", "CAS ok", "within", "", "source");
 	for (uint32_t at = 0; more >= 0 && (curve = pfs_curve_at(at)) != NULL; at++)

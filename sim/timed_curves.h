@@ -43,7 +43,7 @@ bool pfs_curve_measure(const struct pfs_curve *curve, uint32_t threads, uint64_t
 bool pfs_relation_measure(const struct pfs_relation *relation, uint64_t seed, double *times);
 
 /* `pfs-sim curves` and `pfs-sim speed`: what main returns. */
-int pfs_command_curves(char **arguments);
-int pfs_command_speed(char **arguments);
+int pfs_command_curves(int argc, char **argv);
+int pfs_command_speed(int argc, char **argv);
 
 #endif

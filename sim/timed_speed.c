@@ -9,6 +9,7 @@
 
 #include "containers/atomic.h"
 #include "sim/timed.h"
+#include "command/command_line.h"
 #include "sim/timed_curves.h"
 
 #define SHARED_LINES 64u
@@ -94,8 +95,12 @@ static bool measure(const char *machine, uint32_t threads)
 	return fine;
 }
 
-int pfs_command_speed(char **arguments)
+int pfs_command_speed(int argc, char **argv)
 {
+	static const struct pfs_command_line line = {
+		.program = "pfs-sim speed", .words = "",
+		.about = "how fast virtual time is simulated here",
+	};
 	static const struct {
 		const char *machine;
 		uint32_t threads, shared_percent;
@@ -104,11 +109,9 @@ int pfs_command_speed(char **arguments)
 		      { "pack:2 numa:4 core:64 pu:2", 1024, 10 },
 		      { "pack:2 numa:4 core:64 pu:2", 1024, 0 },
 		      { "pack:2 numa:4 core:64 pu:2", 1024, 50 } };
-	if (arguments[0] != NULL) {
-		(void)fprintf(stderr, "pfs-sim: speed takes no option: %s\n",
-			      pfs_one_line(arguments[0]));
-		return 2;
-	}
+	int status = pfs_command_line_read(&line, argc, argv, NULL);
+	if (status != PFS_GO_ON)
+		return status;
 	(void)printf("%7s %7s %10s %10s %10s\n", "threads", "shared", "million/s", "ns each",
 		     "hits");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/output.h"
+
 #define BEGIN "<!-- pfs-sim weaken: begin -->\n"
 #define END "<!-- pfs-sim weaken: end -->\n"
 #define PAGE_BYTES (1u << 20)
@@ -85,21 +87,27 @@ bool pfs_weaken_table_write(const struct pfs_weaken_table *self, const char *pat
 	char *begin = page != NULL ? strstr(page, BEGIN) : NULL;
 	char *end = begin != NULL ? strstr(begin, END) : NULL;
 	if (end == NULL) {
-		(void)fprintf(stderr, "pfs-sim: --out %s: must be a page with the lines %s and %s",
-			      path, "\"<!-- pfs-sim weaken: begin -->\"",
+		(void)fprintf(stderr, "pfs-sim weaken: --out '%s': must be a page with the lines "
+			      "%s and %s", path, "\"<!-- pfs-sim weaken: begin -->\"",
 			      "\"<!-- pfs-sim weaken: end -->\"\n");
 		free(page);
 		return false;
 	}
-	FILE *file = fopen(path, "w");
-	if (file == NULL) {
-		(void)fprintf(stderr, "pfs-sim: --out %s: %s\n", path, strerror(errno));
+	struct pfs_output output;
+	if (!pfs_output_begin(&output, path)) {
+		(void)fprintf(stderr, "pfs-sim weaken: --out '%s': %s; name a page that you may "
+			      "write\n", path, strerror(errno));
 		free(page);
 		return false;
 	}
+	FILE *file = output.file;
 	(void)fwrite(page, 1, (size_t)(begin - page) + sizeof(BEGIN) - 1, file);
 	write_table(self, file, executions);
 	(void)fputs(end, file);
 	free(page);
-	return fclose(file) == 0;
+	if (pfs_output_end(&output))
+		return true;
+	(void)fprintf(stderr, "pfs-sim weaken: --out '%s': %s; free some space\n", path,
+		      strerror(errno));
+	return false;
 }

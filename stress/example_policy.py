@@ -61,7 +61,7 @@ def look(top, folder):
     bench = os.path.join(folder, "bench", "pfs-bench")
     sim = os.path.join(folder, "sim", "pfs-sim")
     scripts = os.path.join(top, "scripts")
-    finds("pfs-bench", [bench, "--list_policies"], NAME)
+    finds("pfs-bench", [bench, "--list-policies"], NAME)
     finds("the batches", [os.path.join(folder, "bench", "bench_calls_test")], "")
     for workload in ("pair", "scan", "tide"):
         finds(f"bench_{workload}", ["/usr/bin/python3", os.path.join(top, "bench", "check_json.py"),

@@ -37,13 +37,11 @@ struct pfs_stress_options {
 	uint32_t faults;   /* enum pfs_fault */
 	uint32_t modes;    /* enum pfs_mode */
 	bool full_flags;
-	bool help, version, list_policies;
+	bool list_policies;
 };
 
-/* PFS_OK, or PFS_BAD_CONFIG or PFS_BAD_VARIANT with a line in *message. */
-enum pfs_status pfs_stress_options_parse(struct pfs_stress_options *self, int argc, char **argv,
-					 struct pfs_message *message);
-void pfs_stress_help(void);
+/* PFS_GO_ON, or the exit status: after --help and --version, and after a line on stderr. */
+int pfs_stress_options_read(struct pfs_stress_options *self, int argc, char **argv);
 
 /* The name of one fault or mode. */
 const char *pfs_mode_name(enum pfs_mode mode);

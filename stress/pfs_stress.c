@@ -3,12 +3,9 @@
  */
 #include <stdio.h>
 
+#include "command/command_line.h"
 #include "crowd.h"
 #include "harness.h"
-
-#ifndef PFS_VERSION
-#define PFS_VERSION "unknown"
-#endif
 
 static int list_policies(void)
 {
@@ -54,22 +51,12 @@ static void run_layout(const struct pfs_stress_options *options, enum pfs_layout
 	}
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct pfs_stress_options options;
-	struct pfs_message message;
-	if (pfs_stress_options_parse(&options, argc, argv, &message) != PFS_OK) {
-		(void)fprintf(stderr, "pfs-stress: %s\n", pfs_one_line(message.text));
-		return 2;
-	}
-	if (options.help) {
-		pfs_stress_help();
-		return 0;
-	}
-	if (options.version) {
-		(void)printf("pfs-stress %s\n", PFS_VERSION);
-		return 0;
-	}
+	int status = pfs_stress_options_read(&options, argc, argv);
+	if (status != PFS_GO_ON)
+		return status;
 	if (options.list_policies)
 		return list_policies();
 	if (PFS_UNDER_TSAN && (pfs_variant_traits(options.policy) & PFS_TRAIT_C11) == 0) {
@@ -78,13 +65,17 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	uint32_t able = modes_of(&options);
-	if (able == 0) {
-		(void)fprintf(stderr, "pfs-stress: --workload: policy %s can do none of these; "
-			      "try plain\n", pfs_variant_name(options.policy));
-		return 2;
-	}
+	if (able == 0)
+		return pfs_command_refuse("pfs-stress", PFS_EXIT_WRONG_USE, "--workload: policy %s "
+					  "can do none of these; try plain",
+					  pfs_variant_name(options.policy));
 	run_layout(&options, options.layout, able);
 	if (options.both_layouts)
 		run_layout(&options, PFS_LAYOUT_SIDE_BY_SIDE, able);
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	return pfs_command_end("pfs-stress", run(argc, argv));
 }

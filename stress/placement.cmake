@@ -22,7 +22,7 @@ if(NOT PFS_SANITIZE AND NOT PFS_COUNTING)
   if(TARGET pfs-bench)
     list(APPEND numa_vm_commands "$<TARGET_FILE:pfs-bench>\
  --workloads=pair --policies=random_start --placements=scatter --memory=local --threads=8\
- --window_ms=50 --benchmark_color=false")
+ --window-ms=50 --benchmark_color=false")
   endif()
   add_test(NAME numa-vm COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/numa_vm/run_guest.sh
            ${numa_vm_commands})

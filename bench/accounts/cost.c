@@ -21,6 +21,7 @@
 
 #include <pfslab/memory.h>
 
+#include "command/command_line.h"
 #include "containers/atomic.h"
 
 #define BLOCKS 512u
@@ -216,40 +217,40 @@ static void measure(const struct options *options)
 		pfs_memory_close(slices[way].books);
 }
 
-/* --name=N, 1 .. most. */
-static bool take_number(const char *argument, const char *name, uint32_t most, uint32_t *value)
+static enum pfs_status read_ways(void *context, const struct pfs_option *option,
+				 const char *text, struct pfs_message *message)
 {
-	size_t length = strlen(name);
-	char *end;
-	if (strncmp(argument, name, length) != 0)
-		return false;
-	unsigned long number = strtoul(argument + length, &end, 10);
-	if (argument[length] < '0' || argument[length] > '9' || *end != '\0' || number < 1 ||
-	    number > most) {
-		(void)fprintf(stderr, "pfs-accounts-cost: %s: must be 1 .. %u\n", argument, most);
-		exit(2);
-	}
-	*value = (uint32_t)number;
-	return true;
+	struct options *options = context;
+	if (strcmp(text, "none") != 0)
+		return pfs_read_choice(option->name, text, "none", message);
+	options->ways = 1;
+	return PFS_OK;
 }
 
 int main(int argc, char **argv)
 {
-	struct options options = { 1, 11, 20, WAYS, false };
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--foreign") == 0)
-			options.is_foreign = true;
-		else if (strcmp(argv[i], "--ways=none") == 0)
-			options.ways = 1;
-		else if (!take_number(argv[i], "--threads=", THREADS_MAX, &options.threads) &&
-			 !take_number(argv[i], "--rounds=", ROUNDS_MAX, &options.rounds) &&
-			 !take_number(argv[i], "--ms=", 999, &options.ms)) {
-			(void)fprintf(stderr, "pfs-accounts-cost: %s: no such option; usage: "
-				      "[--threads=N] [--foreign] [--rounds=N] [--ms=N] "
-				      "[--ways=none]\n", argv[i]);
-			return 2;
-		}
-	}
+	struct options options = { .ways = WAYS };
+	uint64_t threads = 1, rounds = 11, ms = 20;
+	const struct pfs_option table[] = {
+		PFS_NUMBER_OPTION("threads", "N", &threads, 1, THREADS_MAX, "default 1"),
+		PFS_SWITCH_OPTION("foreign", &options.is_foreign, "of a table that is all "
+				  "threads', so that many frees are of others' blocks"),
+		PFS_NUMBER_OPTION("rounds", "N", &rounds, 1, ROUNDS_MAX, "default 11"),
+		PFS_NUMBER_OPTION("ms", "N", &ms, 1, 999, "of a slice; default 20"),
+		PFS_READ_OPTION("ways", "none", read_ways, "only the one without accounts, for a "
+				"process whose malloc itself counts"),
+	};
+	const struct pfs_command_line line = {
+		.program = "pfs-accounts-cost", .words = "", .options = table, .option_count = 5,
+		.about = "what it costs to count: pairs of malloc and free without accounts, and "
+			 "under each rule, in turns, as a line of JSON", .context = &options,
+	};
+	int status = pfs_command_line_read(&line, argc, argv, NULL);
+	if (status != PFS_GO_ON)
+		return status;
+	options.threads = (uint32_t)threads;
+	options.rounds = (uint32_t)rounds;
+	options.ms = (uint32_t)ms;
 	measure(&options);
-	return 0;
+	return pfs_command_end(line.program, 0);
 }

@@ -14,7 +14,7 @@
 
 #include <pfslab/memory.h>
 
-#include "options.h"
+#include "command/command_line.h"
 
 #define THREADS_MAX 4096u
 #define INSTRUMENTS_MAX 1024u
@@ -66,12 +66,21 @@ static void begin_life(struct pfs_books *books, uint32_t number, const pfs_memor
 int main(int argc, char **argv)
 {
 	static pfs_memory_key keys[INSTRUMENTS_MAX];
-	uint32_t threads = 16, instruments = 10;
-	const struct accounts_option options[] = {
-		{ "--threads=", THREADS_MAX, &threads },
-		{ "--instruments=", INSTRUMENTS_MAX, &instruments },
+	uint64_t wanted_threads = 16, wanted_instruments = 10;
+	const struct pfs_option options[] = {
+		PFS_NUMBER_OPTION("threads", "N", &wanted_threads, 1, THREADS_MAX, "lives, eight "
+				  "to an account; default 16"),
+		PFS_NUMBER_OPTION("instruments", "N", &wanted_instruments, 1, INSTRUMENTS_MAX,
+				  "of which each life has a block; default 10"),
 	};
-	accounts_options("pfs-accounts-footprint", argc, argv, options, 2);
+	const struct pfs_command_line line = {
+		.program = "pfs-accounts-footprint", .words = "", .options = options,
+		.option_count = 2, .about = "what the accounts themselves take, as a line of JSON",
+	};
+	int status = pfs_command_line_read(&line, argc, argv, NULL);
+	if (status != PFS_GO_ON)
+		return status;
+	uint32_t threads = (uint32_t)wanted_threads, instruments = (uint32_t)wanted_instruments;
 
 	uint64_t before = anonymous_bytes();
 	struct pfs_memory_config config;
@@ -96,5 +105,5 @@ int main(int argc, char **argv)
 	       (unsigned long long)file_bytes(pfs_memory_path(books)),
 	       (unsigned long long)(anonymous_bytes() - before));
 	pfs_memory_close(books);
-	return 0;
+	return pfs_command_end(line.program, 0);
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "command/command_line.h"
 #include "containers/atomic.h"
 
 #define SLICE_PAIRS 20000u
@@ -158,46 +159,32 @@ static void run_foreign(void)
 
 /* ---- the command ---- */
 
-static bool take_number(const char *argument, const char *name, uint32_t most, uint32_t *value)
-{
-	size_t length = strlen(name);
-	char *end;
-	if (strncmp(argument, name, length) != 0)
-		return false;
-	unsigned long number = strtoul(argument + length, &end, 10);
-	if (argument[length] < '0' || argument[length] > '9' || *end != '\0' || number < 1 ||
-	    number > most) {
-		(void)fprintf(stderr, "pfs-accounts-preloaded: %s: must be 1 .. %u\n", argument,
-			      most);
-		exit(2);
-	}
-	*value = (uint32_t)number;
-	return true;
-}
-
 int main(int argc, char **argv)
 {
-	bool is_own = argc > 1 && strcmp(argv[1], "own") == 0;
-	uint32_t threads = 1;
-	slices = is_own ? 200 : 20000;
-	if (!is_own && (argc < 2 || strcmp(argv[1], "foreign") != 0)) {
-		(void)fprintf(stderr, "pfs-accounts-preloaded: usage: own|foreign [--threads=N] "
-				      "[--slices=N]\n");
-		return 2;
-	}
-	for (int i = 2; i < argc; i++) {
-		if (!take_number(argv[i], "--threads=", THREADS_MAX, &threads) &&
-		    !take_number(argv[i], "--slices=", SLICES_MAX, &slices)) {
-			(void)fprintf(stderr, "pfs-accounts-preloaded: %s: no such option\n",
-				      argv[i]);
-			return 2;
-		}
-	}
-	printf("{\"way\": \"%s\", \"threads\": %u", argv[1], is_own ? threads : 2);
+	uint64_t threads = 1, wanted = 0;
+	const struct pfs_option options[] = {
+		PFS_NUMBER_OPTION("threads", "N", &threads, 1, THREADS_MAX, "of own; default 1"),
+		PFS_NUMBER_OPTION("slices", "N", &wanted, 1, SLICES_MAX, "default 200 of own, "
+				  "20000 of foreign"),
+	};
+	const struct pfs_command_line line = {
+		.program = "pfs-accounts-preloaded", .words = "own|foreign", .words_min = 1,
+		.words_max = 1, .options = options, .option_count = 2,
+		.about = "what a preloaded library makes of malloc and free, as a line of JSON",
+	};
+	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
+	if (status != PFS_GO_ON)
+		return status;
+	bool is_own = strcmp(argv[next], "own") == 0;
+	if (!is_own && strcmp(argv[next], "foreign") != 0)
+		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE, "'%.80s': choose own "
+					  "or foreign", argv[next]);
+	slices = wanted != 0 ? (uint32_t)wanted : is_own ? 200 : 20000;
+	printf("{\"way\": \"%s\", \"threads\": %u", argv[next], is_own ? (uint32_t)threads : 2);
 	if (is_own)
-		run_own(threads);
+		run_own((uint32_t)threads);
 	else
 		run_foreign();
 	printf("}\n");
-	return 0;
+	return pfs_command_end(line.program, 0);
 }

@@ -34,9 +34,9 @@
 
 #include <pfslab/memory.h>
 
+#include "command/command_line.h"
 #include "containers/atomic.h"
 #include "memory/box/reader.h"
-#include "options.h"
 
 #define LIVES 256u
 #define INSTRUMENTS 250u
@@ -357,13 +357,23 @@ int main(int argc, char **argv)
 	static struct slice found[STATES][ROUNDS_MAX];
 	static struct writer writers[WRITERS_MAX];
 	static char live[PFS_READER_PATH_BYTES], copy[PFS_READER_PATH_BYTES];
-	uint32_t count = 2, rounds = 3, ms = 100;
-	const struct accounts_option options[] = {
-		{ "--writers=", WRITERS_MAX, &count },
-		{ "--rounds=", ROUNDS_MAX, &rounds },
-		{ "--ms=", 60000, &ms },
+	uint64_t numbers[3] = { 2, 3, 100 };
+	const struct pfs_option options[] = {
+		PFS_NUMBER_OPTION("writers", "N", &numbers[0], 1, WRITERS_MAX, "threads that "
+				  "count; default 2"),
+		PFS_NUMBER_OPTION("rounds", "N", &numbers[1], 1, ROUNDS_MAX, "default 3"),
+		PFS_NUMBER_OPTION("ms", "N", &numbers[2], 1, 60000, "of a slice; default 100"),
 	};
-	accounts_options("pfs-accounts-reader", argc, argv, options, 3);
+	const struct pfs_command_line line = {
+		.program = "pfs-accounts-reader", .words = "", .options = options,
+		.option_count = 3, .about = "how many rows a second a reader of the accounts sees, "
+		"and what it costs the threads that count meanwhile, as a line of JSON",
+	};
+	int status = pfs_command_line_read(&line, argc, argv, NULL);
+	if (status != PFS_GO_ON)
+		return status;
+	uint32_t count = (uint32_t)numbers[0], rounds = (uint32_t)numbers[1];
+	uint32_t ms = (uint32_t)numbers[2];
 	const struct reading readings[2] = { begin_reading(count), begin_reading(count) };
 	open_books();
 	(void)snprintf(live, sizeof(live), "%s", pfs_memory_path(books));
@@ -382,5 +392,5 @@ int main(int argc, char **argv)
 	pfs_memory_close(books);
 	if (bad != 0)
 		fail("a row was below zero, or missing");
-	return 0;
+	return pfs_command_end(line.program, 0);
 }

@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,9 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command/command_line.h"
 #include "count_cases.h"
 
-#define PREFIX_PRELOAD "--preload="
 #define KINDS 65536u /* what is known of instructions, by address; a power of 2 */
 
 enum kind { UNKNOWN, PLAIN, LOCKED, REPEATED, MARK };
@@ -179,24 +180,25 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && strcmp(argv[1], "--child") == 0)
 		return pfs_count_case_run(pfs_count_case_find(argv[2]));
-	if (argc > 1 && strncmp(argv[1], PREFIX_PRELOAD, strlen(PREFIX_PRELOAD)) == 0) {
-		library = argv[1] + strlen(PREFIX_PRELOAD);
-		first = 2;
-	}
-	if (first >= argc) {
-		fprintf(stderr, "pfs-malloc-count: name a case; usage: [--preload=LIBRARY] "
-			"CASE...\n");
-		return 2;
-	}
+	const struct pfs_option options[] = {
+		PFS_TEXT_OPTION("preload", "LIBRARY", &library, "the allocator; default: glibc's"),
+	};
+	const struct pfs_command_line line = {
+		.program = "pfs-malloc-count", .words = "CASE...", .words_min = 1,
+		.words_max = INT_MAX, .options = options, .option_count = 1,
+		.about = "instructions and locked instructions of malloc and free, by single steps",
+		.after = "cases: " PFS_COUNT_CASES "\n",
+	};
+	int status = pfs_command_line_read(&line, argc, argv, &first);
+	if (status != PFS_GO_ON)
+		return status;
 	for (int i = first; i < argc; i++)
-		if (pfs_count_case_find(argv[i]) == NULL) {
-			fprintf(stderr, "pfs-malloc-count: unknown case '%s'; there are "
-				PFS_COUNT_CASES "\n", argv[i]);
-			return 2;
-		}
+		if (pfs_count_case_find(argv[i]) == NULL)
+			return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE, "unknown case "
+						  "'%.80s'; there are " PFS_COUNT_CASES, argv[i]);
 	stay_here();
 	for (int i = first; i < argc; i++)
 		if (!count_case(library, pfs_count_case_find(argv[i])))
 			return 1;
-	return 0;
+	return pfs_command_end(line.program, 0);
 }

@@ -1,10 +1,11 @@
 /*
  * load.c - pfs-malloc-load: a workload for whatever allocator this process has; see load.h.
  *
- * usage: pfs-malloc-load WORKLOAD [--threads=N] [--count=N] [--seed=N] [--idle_ms=N] [--trace=FILE]
+ * usage: pfs-malloc-load WORKLOAD [--threads=N] [--count=N] [--seed=N] [--idle-ms=N] [--trace=FILE]
  * Exit 0: done; stdout has what the workload says of itself. 1: it went wrong. 2: bad usage.
  */
 #define _GNU_SOURCE 1
+#include "command/command_line.h"
 #include "load.h"
 
 #include <errno.h>
@@ -86,61 +87,59 @@ void load_threads(uint32_t count, void *(*body)(void *), void *contexts, size_t 
 		pthread_join(threads[i], NULL);
 }
 
-static int usage(const char *what)
+static const char program[] = "pfs-malloc-load";
+
+static void name_loads(char *text, size_t bytes)
 {
-	fprintf(stderr, "pfs-malloc-load: %s; usage: WORKLOAD [--threads=N] [--count=N] [--seed=N] "
-		"[--idle_ms=N] [--trace=FILE]; workloads, with threads and count:\n", what);
-	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
-		fprintf(stderr, "  %-13s %3u %9llu  %s\n", loads[i]->name, loads[i]->threads,
-			(unsigned long long)loads[i]->count, loads[i]->summary);
-	return 2;
+	size_t used = (size_t)snprintf(text, bytes, "workloads, with threads and count:\n");
+
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]) && used < bytes; i++)
+		used += (size_t)snprintf(text + used, bytes - used, "  %-13s %3u %9llu  %s\n",
+					 loads[i]->name, loads[i]->threads,
+					 (unsigned long long)loads[i]->count, loads[i]->summary);
 }
 
-/* --name=number with a number of at most most. */
-static bool take_number(const char *argument, const char *name, uint64_t most, uint64_t *value)
+static const struct load *find_load(const char *name)
 {
-	size_t length = strlen(name);
-	char *end;
-
-	if (strncmp(argument, name, length) != 0 || argument[length] < '0' ||
-	    argument[length] > '9')
-		return false;
-	errno = 0;
-	unsigned long long number = strtoull(argument + length, &end, 10);
-	if (errno != 0 || *end != '\0' || number > most)
-		return false;
-	*value = number;
-	return true;
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
+		if (strcmp(loads[i]->name, name) == 0)
+			return loads[i];
+	return NULL;
 }
 
 int main(int argc, char **argv)
 {
-	const struct load *load = NULL;
-	uint64_t threads, count, seed = 1, idle_ms = 0;
+	static char after[4000];
+	uint64_t threads = 0, count = 0, seed = 1, idle_ms = 0;
 	struct load_options options = {.trace = NULL};
+	const struct pfs_option table[] = {
+		PFS_NUMBER_OPTION("threads", "N", &threads, 1, THREADS_MAX,
+				  "default: the workload's"),
+		PFS_NUMBER_OPTION("count", "N", &count, 1, UINT64_C(1) << 40,
+				  "default: the workload's"),
+		PFS_NUMBER_OPTION("seed", "N", &seed, 0, UINT32_MAX, "default 1"),
+		PFS_NUMBER_OPTION("idle-ms", "N", &idle_ms, 0, 600000, "of workloads that rest"),
+		PFS_TEXT_OPTION("trace", "FILE", &options.trace, "of workloads that replay one"),
+	};
+	const struct pfs_command_line line = {
+		.program = program, .words = "WORKLOAD", .words_min = 1, .words_max = 1,
+		.about = "a workload of malloc and free, of whatever allocator is preloaded",
+		.after = after, .options = table, .option_count = 5,
+	};
+	int next = 0;
 
-	for (size_t i = 0; argc > 1 && i < sizeof(loads) / sizeof(loads[0]); i++)
-		if (strcmp(loads[i]->name, argv[1]) == 0)
-			load = loads[i];
+	name_loads(after, sizeof(after));
+	int status = pfs_command_line_read(&line, argc, argv, &next);
+	if (status != PFS_GO_ON)
+		return status;
+	const struct load *load = find_load(argv[next]);
 	if (load == NULL)
-		return usage(argc > 1 ? "unknown workload" : "name a workload");
-	threads = load->threads;
-	count = load->count;
-	for (int i = 2; i < argc; i++) {
-		if (strncmp(argv[i], "--trace=", 8) == 0)
-			options.trace = argv[i] + 8;
-		else if (!take_number(argv[i], "--threads=", THREADS_MAX, &threads) &&
-			 !take_number(argv[i], "--count=", UINT64_C(1) << 40, &count) &&
-			 !take_number(argv[i], "--seed=", UINT32_MAX, &seed) &&
-			 !take_number(argv[i], "--idle_ms=", 600000, &idle_ms))
-			return usage("an option that cannot be understood");
-	}
-	if (threads == 0 || count == 0)
-		return usage("threads and count must be above 0");
-	options.threads = (uint32_t)threads;
-	options.count = count;
+		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "unknown workload '%.80s': "
+					  "--help names them", argv[next]);
+	options.threads = threads != 0 ? (uint32_t)threads : load->threads;
+	options.count = count != 0 ? count : load->count;
 	options.seed = seed;
 	options.idle_ms = (uint32_t)idle_ms;
 	load->run(&options);
-	return 0;
+	return pfs_command_end(program, 0);
 }

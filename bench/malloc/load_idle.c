@@ -1,6 +1,6 @@
 /*
  * load_idle.c - threads fill memory, free it and live on, doing nothing: idle, idle-foreign,
- * free-only. With --idle_ms it says what is resident then.
+ * free-only. With --idle-ms it says what is resident then.
  */
 #include "load.h"
 

@@ -1,7 +1,7 @@
 /*
  * run.c - pfs-malloc-run: a program with a library preloaded, and what it took.
  *
- * usage: pfs-malloc-run [--preload=LIBRARY] [--sample_ms=N] [--out=FILE] -- PROGRAM ARGUMENT...
+ * usage: pfs-malloc-run [--preload=LIBRARY] [--sample-ms=N] [--out=FILE] -- PROGRAM ARGUMENT...
  * The library is preloaded into the program only. FILE (default: stderr) gets one JSON object: how
  * it ended, user and system time, wall time, the highest resident set, that of the program itself
  * in the mean of all samples, page faults. Times are of the program and of those children that it
@@ -22,6 +22,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "command/command_line.h"
 
 struct wish {
 	const char *preload, *out;
@@ -124,38 +126,41 @@ static bool report(const struct wish *wish, int status, const struct rusage *usa
 	return good;
 }
 
-static bool parse(int argc, char **argv, struct wish *wish)
+/* PFS_GO_ON, or the exit status. */
+static int parse(int argc, char **argv, struct wish *wish)
 {
-	*wish = (struct wish){.sample_ms = 10};
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--") == 0) {
-			wish->program = argv + i + 1;
-			break;
-		}
-		if (strncmp(argv[i], "--preload=", 10) == 0)
-			wish->preload = argv[i] + 10;
-		else if (strncmp(argv[i], "--out=", 6) == 0)
-			wish->out = argv[i] + 6;
-		else if (strncmp(argv[i], "--sample_ms=", 12) == 0)
-			wish->sample_ms = atoi(argv[i] + 12);
-		else
-			return false;
-	}
-	return wish->program != NULL && wish->program[0] != NULL && wish->sample_ms >= 1 &&
-	       wish->sample_ms < 1000;
+	uint64_t sample_ms = 10;
+	const struct pfs_option options[] = {
+		PFS_TEXT_OPTION("preload", "LIBRARY", &wish->preload, "into the program only"),
+		PFS_NUMBER_OPTION("sample-ms", "N", &sample_ms, 1, 999, "between two samples of "
+				  "its resident set; default 10"),
+		PFS_TEXT_OPTION("out", "FILE", &wish->out, "gets the JSON; default: standard "
+				"error"),
+	};
+	const struct pfs_command_line line = {
+		.program = "pfs-malloc-run", .words = "-- PROGRAM [ARGUMENT...]", .words_min = 1,
+		.stops = true, .options = options, .option_count = 3,
+		.about = "a program with a library preloaded, and what it took",
+		.after = "exit: the program's; 128 + N where signal N ended it; 126: it could "
+			 "not be started;\n2: bad usage\n",
+	};
+	int next = 0;
+
+	*wish = (struct wish){.out = NULL};
+	int status = pfs_command_line_read(&line, argc, argv, &next);
+	wish->sample_ms = (int)sample_ms;
+	wish->program = argv + next;
+	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct wish wish;
 	struct rusage usage;
-	int status = 0;
+	int status = parse(argc, argv, &wish);
 
-	if (!parse(argc, argv, &wish)) {
-		fprintf(stderr, "pfs-malloc-run: usage: [--preload=LIBRARY] [--sample_ms=N] "
-			"[--out=FILE] -- PROGRAM ARGUMENT...\n");
-		return 2;
-	}
+	if (status != PFS_GO_ON)
+		return status;
 	double begin = now();
 	hold_back(SIG_BLOCK); /* it is waited for */
 	child = fork();

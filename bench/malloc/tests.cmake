@@ -4,8 +4,8 @@ set(load $<TARGET_FILE:pfs-malloc-load>)
 set(traces ${PROJECT_SOURCE_DIR}/results/traces)
 foreach(one "tiny;--count=10" "pair;--threads=2;--count=5000" "handoff;--count=5000"
     "drain;--threads=3;--count=3000" "server;--count=20000;--trace=${traces}/redis.pfstrace"
-    "burst;--count=3" "idle;--threads=3;--count=300000;--idle_ms=20"
-    "idle-foreign;--threads=3;--count=300000" "free-only;--threads=9;--count=30000;--idle_ms=20"
+    "burst;--count=3" "idle;--threads=3;--count=300000;--idle-ms=20"
+    "idle-foreign;--threads=3;--count=300000" "free-only;--threads=9;--count=30000;--idle-ms=20"
     "dying;--count=40" "large;--count=10" "mixed;--count=20000"
     "replay;--count=2;--trace=${traces}/mariadb.pfstrace"
     "replay;--count=2;--trace=${traces}/sqlite3.pfstrace")
@@ -18,7 +18,7 @@ foreach(one "tiny;--count=10" "pair;--threads=2;--count=5000" "handoff;--count=5
 endforeach()
 add_test(NAME bench_malloc.wrong COMMAND pfs-malloc-load pair --count=x)
 set_tests_properties(bench_malloc.wrong PROPERTIES LABELS unit
-  PASS_REGULAR_EXPRESSION "cannot be understood")
+  PASS_REGULAR_EXPRESSION "--count 'x': give a whole number")
 add_test(NAME bench_malloc.no_trace COMMAND pfs-malloc-load replay)
 set_tests_properties(bench_malloc.no_trace PROPERTIES LABELS unit
   PASS_REGULAR_EXPRESSION "needs --trace")

@@ -4,10 +4,10 @@
 #ifndef PFS_MEM_COMMAND_H
 #define PFS_MEM_COMMAND_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "command/command_line.h"
 #include "memory/box/reader.h"
 #include "memory/tool/sheet.h"
 
@@ -38,12 +38,19 @@ enum { PFS_KEY_FORMAT = 'f', PFS_KEY_BY = 'b', PFS_KEY_COUNT = 'n', PFS_KEY_ONCE
        PFS_KEY_SYMBOLIZED, PFS_KEY_LIVE, PFS_KEY_TOTAL, PFS_KEY_LG_PROF_SAMPLE,
        PFS_KEY_HTTP, PFS_KEY_TOKEN };
 
+/* An option that takes a value into the arguments, by its key. */
+#define PFS_MEM_OPTION(word, letter, shape, say)                                               \
+	{ .name = (word), .key = (letter), .value = (shape), .help = (say),                    \
+	  .kind = PFS_OPTION_READ, .read = pfs_take_option }
+enum pfs_status pfs_take_option(void *arguments, const struct pfs_option *option,
+				const char *text, struct pfs_message *message);
+
 struct pfs_command {
 	const char *name;
 	const char *words; /* as the usage names them */
 	int words_min, words_max;
 	const char *doc;
-	const struct argp_option *options;
+	const struct pfs_option *options; /* ended by one without a name; NULL: none */
 	enum pfs_format format; /* without --format */
 	int (*run)(const struct pfs_arguments *arguments);
 };
@@ -56,8 +63,6 @@ extern const struct pfs_command pfs_command_list, pfs_command_top, pfs_command_s
 /* pfs-mem run: its words; it returns only where there is nothing to run. */
 int pfs_run_program(int argc, char **argv);
 
-/* Standard output says which version this is. */
-int pfs_say_version(void);
 /* Bytes to a file, "-" for standard output; the exit status. What is cut does not stay. */
 int pfs_write_out(const char *command, const char *path, const char *text, size_t bytes);
 

@@ -53,9 +53,9 @@ static int run_list(const struct pfs_arguments *arguments)
 	return PFS_EXIT_FINE;
 }
 
-static const struct argp_option list_options[] = {
-	{ "format", PFS_KEY_FORMAT, "FORMAT", 0, "text, csv, or json; default text", 0 },
-	{ 0 },
+static const struct pfs_option list_options[] = {
+	PFS_MEM_OPTION("format", PFS_KEY_FORMAT, "FORMAT", "text, csv, or json; default text"),
+	{ 0 }
 };
 
 const struct pfs_command pfs_command_list = {
@@ -128,9 +128,10 @@ static int run_clean(const struct pfs_arguments *arguments)
 	return fflush(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;
 }
 
-static const struct argp_option clean_options[] = {
-	{ "all", PFS_KEY_ALL, NULL, 0, "also files that have a box's name and are none", 0 },
-	{ 0 },
+static const struct pfs_option clean_options[] = {
+	PFS_MEM_OPTION("all", PFS_KEY_ALL, NULL, "also files that have a box's name and are "
+		       "none"),
+	{ 0 }
 };
 
 const struct pfs_command pfs_command_clean = {

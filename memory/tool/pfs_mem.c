@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -99,132 +98,80 @@ void pfs_remark(const struct pfs_snapshot *snapshot)
 
 /* ---- arguments ---- */
 
-struct parse {
-	const struct pfs_command *command;
-	struct pfs_arguments *arguments;
-};
-
-static error_t refuse_value(const char *option, const char *value, const char *mend)
-{
-	exit(pfs_complain(PFS_EXIT_USAGE, "%s '%.100s': %s", option, value, mend));
-}
-
-static void take_format(const char *text, struct pfs_arguments *arguments)
+static enum pfs_status take_format(struct pfs_arguments *arguments, const char *text,
+				   struct pfs_message *message)
 {
 	static const char *const names[] = { "text", "csv", "json", "tab", "table" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(text, names[i]) == 0) {
 			arguments->format = (enum pfs_format)(i % PFS_FORMATS);
-			return;
+			return PFS_OK;
 		}
-	(void)refuse_value("--format", text, "choose text (table), csv, json, or tab");
+	return pfs_read_choice("format", text, "text (table), csv, json, tab", message);
 }
 
-static void take_by(const char *text, struct pfs_arguments *arguments)
+static enum pfs_status take_by(struct pfs_arguments *arguments, const char *text,
+			       struct pfs_message *message)
 {
 	enum pfs_box_table table = pfs_table_find(text);
 	arguments->by_instrument = strcmp(text, "instrument") == 0;
 	arguments->by = arguments->by_instrument ? PFS_TABLE_GLOBAL : table;
-	if (!arguments->by_instrument && table >= PFS_TABLE_GLOBAL)
-		(void)refuse_value("--by", text,
-				   "choose instrument, thread, account, user, or host");
+	if (arguments->by_instrument || table < PFS_TABLE_GLOBAL)
+		return PFS_OK;
+	return pfs_read_choice("by", text, "instrument, thread, account, user, host", message);
 }
 
-static void take_count(const char *text, struct pfs_arguments *arguments)
+enum pfs_status pfs_take_option(void *context, const struct pfs_option *option, const char *text,
+				struct pfs_message *message)
 {
-	char *end;
-	errno = 0;
-	arguments->count = strtoull(text, &end, 10);
-	if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9' ||
-	    arguments->count == 0 || arguments->count > UINT32_MAX)
-		(void)refuse_value("--count", text, "give a whole number from 1 on");
-}
-
-static error_t take(int key, char *text, struct argp_state *state)
-{
-	struct parse *parse = state->input;
-	struct pfs_arguments *arguments = parse->arguments;
-	switch (key) {
-	case PFS_KEY_FORMAT: take_format(text, arguments); return 0;
-	case PFS_KEY_BY: take_by(text, arguments); return 0;
-	case PFS_KEY_COUNT: take_count(text, arguments); return 0;
-	case PFS_KEY_ONCE: arguments->once = true; return 0;
-	case PFS_KEY_ALL: arguments->all = true; return 0;
-	case PFS_KEY_MYSQL: arguments->mysql = text; return 0;
-	case PFS_KEY_HTTP: arguments->http = text; return 0;
-	case PFS_KEY_TOKEN: arguments->token_file = text; return 0;
-	case PFS_KEY_PASSWORD: arguments->password_file = text; return 0;
-	case PFS_KEY_OUT: arguments->out = text; return 0;
-	case PFS_KEY_DOCUMENT: arguments->document = text; return 0;
-	case PFS_KEY_BASE: arguments->base = text; return 0;
-	case PFS_KEY_SYMBOLIZED: arguments->symbolized = true; return 0;
-	case PFS_KEY_LIVE: arguments->of_total = false; return 0;
-	case PFS_KEY_TOTAL: arguments->of_total = true; return 0;
-	case PFS_KEY_LG_PROF_SAMPLE: arguments->lg_prof_sample = text; return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->word_count >= parse->command->words_max)
-			exit(pfs_complain(PFS_EXIT_USAGE, "%s: '%.100s' is one too many: "
-					  "pfs-mem %s %s", parse->command->name, text,
-					  parse->command->name, parse->command->words));
-		arguments->words[arguments->word_count++] = text;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	struct pfs_arguments *arguments = context;
+	switch (option->key) {
+	case PFS_KEY_FORMAT: return take_format(arguments, text, message);
+	case PFS_KEY_BY: return take_by(arguments, text, message);
+	case PFS_KEY_COUNT:
+		return pfs_read_number(option->name, text, 1, UINT32_MAX, &arguments->count,
+				       message);
+	case PFS_KEY_ONCE: arguments->once = true; break;
+	case PFS_KEY_ALL: arguments->all = true; break;
+	case PFS_KEY_MYSQL: arguments->mysql = text; break;
+	case PFS_KEY_HTTP: arguments->http = text; break;
+	case PFS_KEY_TOKEN: arguments->token_file = text; break;
+	case PFS_KEY_PASSWORD: arguments->password_file = text; break;
+	case PFS_KEY_OUT: arguments->out = text; break;
+	case PFS_KEY_DOCUMENT: arguments->document = text; break;
+	case PFS_KEY_BASE: arguments->base = text; break;
+	case PFS_KEY_SYMBOLIZED: arguments->symbolized = true; break;
+	case PFS_KEY_LIVE: arguments->of_total = false; break;
+	case PFS_KEY_TOTAL: arguments->of_total = true; break;
+	default: arguments->lg_prof_sample = text; break;
 	}
-}
-
-static bool is_help(const char *word)
-{
-	return strcmp(word, "--help") == 0 || strcmp(word, "--usage") == 0 ||
-	       strcmp(word, "-?") == 0 || strcmp(word, "-h") == 0;
-}
-
-static bool is_version(const char *word)
-{
-	return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0;
-}
-
-static int finish(void)
-{
-	return fflush(stdout) == 0 && ferror(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;
-}
-
-int pfs_say_version(void)
-{
-	(void)puts("pfs-mem 0.1.0"); /* the project's, as memory.mem.described checks */
-	return finish();
+	return PFS_OK;
 }
 
 static int run(const struct pfs_command *command, int argc, char **argv)
 {
-	char name[64];
+	char name[64], about[256];
 	struct pfs_arguments arguments = { .format = command->format, .by = PFS_TABLE_GLOBAL,
 					   .by_instrument = true, .count = 20 };
-	struct parse parse = { command, &arguments };
-	const struct argp argp = { command->options, take, command->words, command->doc,
-				   NULL, NULL, NULL };
+	const char *behind = strchr(command->doc, '\v');
+	struct pfs_command_line line = {
+		.program = name, .words = command->words, .about = about,
+		.after = behind != NULL ? behind + 1 : NULL, .options = command->options,
+		.words_min = command->words_min, .words_max = command->words_max,
+		.context = &arguments,
+	};
 	int next = 0;
 	(void)snprintf(name, sizeof(name), "pfs-mem %s", command->name);
-	argv[0] = name;
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		if (is_version(argv[i]))
-			return pfs_say_version();
-		if (is_help(argv[i])) {
-			argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, name);
-			return finish();
-		}
-	}
-	/* argp says more than one line, so it says nothing: it stopped behind what it refuses. */
-	const char *const last = argc > 1 ? argv[argc - 1] : name;
-	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, &next, &parse) != 0)
-		return pfs_complain(PFS_EXIT_USAGE,
-				    "%s: option '%.100s' is unknown, or its value is: try --help",
-				    command->name,
-				    next > 1 && next <= argc ? argv[next - 1] : last);
-	if (arguments.word_count < command->words_min)
-		return pfs_complain(PFS_EXIT_USAGE, "%s: say more: pfs-mem %s %s", command->name,
-				    command->name, command->words);
-	return command->run(&arguments);
+	(void)snprintf(about, sizeof(about), "%.*s", (int)strcspn(command->doc, "\v"),
+		       command->doc);
+	while (line.options != NULL && line.options[line.option_count].name != NULL)
+		line.option_count++;
+	int status = pfs_command_line_read(&line, argc, argv, &next);
+	if (status != PFS_GO_ON)
+		return status;
+	while (next < argc)
+		arguments.words[arguments.word_count++] = argv[next++];
+	return pfs_command_end("pfs-mem", command->run(&arguments));
 }
 
 /* ---- the command ---- */
@@ -247,7 +194,7 @@ static int help(void)
 		     "living or dead. Boxes are in $PFS_MEM_DIR, else in /dev/shm/pfslab-<uid>/.\n"
 		     "TABLE: thread, account, user, host, global, or MySQL's name of it.\n\n"
 		     "exit: 0 fine, 1 the input was refused or the system failed, 2 bad usage\n");
-	return finish();
+	return pfs_command_end("pfs-mem", PFS_EXIT_FINE);
 }
 
 /* Only the owner of a box can make it shorter; nothing of it is there to be read then. */
@@ -265,17 +212,17 @@ int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 	(void)signal(SIGBUS, on_cut);
-	if (is_help(word))
+	const char *names[COMMANDS + 1] = { "run" };
+	if (pfs_command_is_help(word))
 		return help();
-	if (is_version(word))
-		return pfs_say_version();
+	if (pfs_command_is_version(word))
+		return pfs_command_version("pfs-mem");
 	if (strcmp(word, "run") == 0)
 		return pfs_run_program(argc - 1, argv + 1);
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; i < COMMANDS; i++) {
+		names[i + 1] = commands[i]->name;
 		if (strcmp(word, commands[i]->name) == 0)
 			return run(commands[i], argc - 1, argv + 1);
-	if (argc < 2)
-		return pfs_complain(PFS_EXIT_USAGE, "say what to do: pfs-mem --help names it");
-	return pfs_complain(PFS_EXIT_USAGE, "command '%.100s' is unknown: pfs-mem --help names "
-			    "them", word);
+	}
+	return pfs_command_unknown("pfs-mem", word, names, COMMANDS + 1);
 }

@@ -121,18 +121,18 @@ static int run_pprof(const struct pfs_arguments *arguments)
 	return status;
 }
 
-static const struct argp_option pprof_options[] = {
-	{ "format", PFS_KEY_DOCUMENT, "FORMAT", 0,
-	  "text (default), heap_v2, proto, or collapsed", 0 },
-	{ "symbolized", PFS_KEY_SYMBOLIZED, NULL, 0,
-	  "with all names, so that nobody needs the program's files", 0 },
-	{ "base", PFS_KEY_BASE, "TARGET", 0,
-	  "what came since this one, a box or a dump; proto and collapsed", 0 },
-	{ "live", PFS_KEY_LIVE, NULL, 0, "show what is in use first; the default", 0 },
-	{ "total", PFS_KEY_TOTAL, NULL, 0,
-	  "show what was allocated since the beginning first", 0 },
-	{ "out", PFS_KEY_OUT, "FILE", 0, "not to standard output", 0 },
-	{ 0 },
+static const struct pfs_option pprof_options[] = {
+	PFS_MEM_OPTION("format", PFS_KEY_DOCUMENT, "FORMAT", "text (default), heap_v2, proto, "
+		       "or collapsed"),
+	PFS_MEM_OPTION("symbolized", PFS_KEY_SYMBOLIZED, NULL, "with all names, so that nobody "
+		       "needs the program's files"),
+	PFS_MEM_OPTION("base", PFS_KEY_BASE, "TARGET", "what came since this one, a box or a "
+		       "dump; proto and collapsed"),
+	PFS_MEM_OPTION("live", PFS_KEY_LIVE, NULL, "show what is in use first; the default"),
+	PFS_MEM_OPTION("total", PFS_KEY_TOTAL, NULL, "show what was allocated since the "
+		       "beginning first"),
+	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "not to standard output"),
+	{ 0 }
 };
 
 const struct pfs_command pfs_command_pprof = {
@@ -167,14 +167,14 @@ static int run_flame(const struct pfs_arguments *arguments)
 	return status;
 }
 
-static const struct argp_option flame_options[] = {
-	{ "out", PFS_KEY_OUT, "FILE", 0,
-	  "FILE.svg, or FILE.html for a page with a table; else SVG to standard output", 0 },
-	{ "base", PFS_KEY_BASE, "TARGET", 0,
-	  "what grew and what shrank since this one, a box or a dump", 0 },
-	{ "live", PFS_KEY_LIVE, NULL, 0, "what is in use; the default", 0 },
-	{ "total", PFS_KEY_TOTAL, NULL, 0, "what was allocated since the beginning", 0 },
-	{ 0 },
+static const struct pfs_option flame_options[] = {
+	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "FILE.svg, or FILE.html for a page with a "
+		       "table; else SVG to standard output"),
+	PFS_MEM_OPTION("base", PFS_KEY_BASE, "TARGET", "what grew and what shrank since this "
+		       "one, a box or a dump"),
+	PFS_MEM_OPTION("live", PFS_KEY_LIVE, NULL, "what is in use; the default"),
+	PFS_MEM_OPTION("total", PFS_KEY_TOTAL, NULL, "what was allocated since the beginning"),
+	{ 0 }
 };
 
 const struct pfs_command pfs_command_flame = {

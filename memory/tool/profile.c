@@ -73,10 +73,10 @@ static int run_profile(const struct pfs_arguments *arguments)
 	return status;
 }
 
-static const struct argp_option profile_options[] = {
-	{ "lg-prof-sample", PFS_KEY_LG_PROF_SAMPLE, "N", 0,
-	  "a sample each 2^N bytes; without, as the program was started", 0 },
-	{ 0 },
+static const struct pfs_option profile_options[] = {
+	PFS_MEM_OPTION("lg-prof-sample", PFS_KEY_LG_PROF_SAMPLE, "N", "a sample each 2^N "
+		       "bytes; without, as the program was started"),
+	{ 0 }
 };
 
 const struct pfs_command pfs_command_profile = {

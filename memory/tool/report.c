@@ -73,9 +73,9 @@ static int run_report(const struct pfs_arguments *arguments)
 	return status;
 }
 
-static const struct argp_option report_options[] = {
-	{ "out", PFS_KEY_OUT, "FILE", 0, "FILE.html; FILE.svg is a picture of what is held over "
-	  "time, FILE.json all of it as data; - is standard output", 0 },
+static const struct pfs_option report_options[] = {
+	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "FILE.html; FILE.svg is a picture of what "
+		       "is held over time, FILE.json all of it as data; - is standard output"),
 	{ 0 }
 };
 

@@ -157,21 +157,30 @@ static int check_program(const char *name, char *path, int depth)
 struct option_of_run {
 	const char *name;
 	const char *variable;
-	const char *value; /* what it sets; NULL: the word behind it */
+	const char *shape;  /* of its value, NULL: it has none */
+	const char *value;  /* what one without a value sets */
 	const char *values; /* it may be one of these, each with a space behind it; NULL: any */
+	const char *help;
 };
 
 static const struct option_of_run options[] = {
-	{ "--keep-dead", "PFS_MEM_KEEP_DEAD", NULL, NULL }, /* ahead of what it begins with */
-	{ "--keep", "PFS_MEM_KEEP", "1", NULL },
-	{ "--by", "PFS_MEM_BY", NULL, "library site " },
-	{ "--arenas", "PFS_MEM_ARENAS", NULL, "pool " },
-	{ "--rule", "PFS_MEM_RULE", NULL, "exact freer global " },
-	{ "--tick-ms", "PFS_MEM_TICK_MS", NULL, NULL },
-	{ "--instruments", "PFS_MEM_MAX_INSTRUMENTS", NULL, NULL },
-	{ "--no-profile", "PFS_MEM_PROFILE", "off", NULL },
-	{ "--lg-prof-sample", "PFS_MEM_LG_PROF_SAMPLE", NULL, NULL },
-	{ "--dir", "PFS_MEM_DIR", NULL, NULL },
+	{ "keep", "PFS_MEM_KEEP", NULL, "1", NULL, "the box stays when the program ends well" },
+	{ "keep-dead", "PFS_MEM_KEEP_DEAD", "N", NULL, NULL, "of boxes whose programs died the "
+	  "newest N stay; default 32" },
+	{ "by", "PFS_MEM_BY", "WHAT", NULL, "library site ", "library: instruments by the calling "
+	  "library, the default; site: by the address that calls" },
+	{ "arenas", "PFS_MEM_ARENAS", "pool", NULL, "pool ", "each pool of threads has an arena of "
+	  "its own" },
+	{ "rule", "PFS_MEM_RULE", "RULE", NULL, "exact freer global ", "exact (default), freer, "
+	  "global" },
+	{ "tick-ms", "PFS_MEM_TICK_MS", "N", NULL, NULL, "time between two ticks, 0 for none; "
+	  "default 1000" },
+	{ "instruments", "PFS_MEM_MAX_INSTRUMENTS", "N", NULL, NULL, "room for so many; default "
+	  "250" },
+	{ "no-profile", "PFS_MEM_PROFILE", NULL, "off", NULL, "without a heap profile" },
+	{ "lg-prof-sample", "PFS_MEM_LG_PROF_SAMPLE", "N", NULL, NULL, "one sample in 2 to N "
+	  "bytes; default 19" },
+	{ "dir", "PFS_MEM_DIR", "FOLDER", NULL, NULL, "where the box is" },
 };
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
@@ -184,58 +193,40 @@ static bool is_one_of(const char *values, const char *value)
 	return false;
 }
 
-static bool is_number(const char *text)
+/* Into the environment of the program. */
+static enum pfs_status take_option(void *context, const struct pfs_option *option,
+				   const char *text, struct pfs_message *message)
 {
-	return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0' && strlen(text) < 9;
+	const struct option_of_run *own = &options[option->key - 256];
+	uint64_t number;
+	(void)context;
+	if (own->values != NULL && !is_one_of(own->values, text))
+		return pfs_read_choice(option->name, text, own->values, message);
+	if (own->values == NULL && own->shape != NULL && strcmp(own->shape, "N") == 0 &&
+	    pfs_read_number(option->name, text, 0, 99999999, &number, message) != PFS_OK)
+		return PFS_BAD_CONFIG;
+	if (setenv(own->variable, own->shape != NULL ? text : own->value, 1) == 0)
+		return PFS_OK;
+	(void)snprintf(message->text, sizeof(message->text), "--%s: no memory for the environment",
+		       option->name);
+	return PFS_NO_MEMORY;
 }
 
-static bool is_value(const struct option_of_run *option, const char *value)
+/* PFS_GO_ON, with the command's place in *next; or the exit status. */
+static int read_options(int argc, char **argv, int *next)
 {
-	if (option->values != NULL)
-		return is_one_of(option->values, value);
-	return strcmp(option->name, "--dir") == 0 ? value[0] != '\0' : is_number(value);
-}
-
-/* How many words it took; 0: none of ours, or it was refused. */
-static int take_option(char **words, int count)
-{
-	for (size_t i = 0; i < OPTIONS; i++) {
-		const struct option_of_run *option = &options[i];
-		size_t length = strlen(option->name);
-		if (strncmp(words[0], option->name, length) != 0)
-			continue;
-		if (option->value != NULL && words[0][length] == '\0')
-			return setenv(option->variable, option->value, 1) == 0;
-		const char *value = NULL;
-		if (option->value == NULL && words[0][length] == '=')
-			value = words[0] + length + 1;
-		else if (option->value == NULL && words[0][length] == '\0' && count > 1)
-			value = words[1];
-		if (value == NULL || !is_value(option, value))
-			return 0;
-		return setenv(option->variable, value, 1) == 0 ? 1 + (value == words[1]) : 0;
-	}
-	return 0;
-}
-
-static int help(void)
-{
-	(void)printf("usage: pfs-mem run [OPTION...] [--] COMMAND [ARGUMENT...]\n"
-		     "run a program so that all it allocates is counted: then ask its box by\n"
-		     "pfs-mem top last, while it runs, and after it was killed\n\n"
-		     "      --keep            the box stays when the program ends well\n"
-		     "      --by library      instruments by the calling library (as without)\n"
-		     "      --by site         by the address that calls\n"
-		     "      --rule RULE       exact (as without), freer, global\n"
-		     "      --tick-ms N       time between two ticks, 0 for none; without it 1000\n"
-		     "      --arenas pool     each pool of threads has an arena of its own\n"
-		     "      --instruments N   room for so many; without it 250\n"
-		     "      --keep-dead N     of boxes whose programs died the newest N stay;\n"
-		     "                        without it 32\n"
-		     "      --no-profile      without a heap profile\n"
-		     "      --lg-prof-sample N  one sample in 2 to N bytes; without it 19\n"
-		     "      --dir FOLDER      where the box is\n");
-	return fflush(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;
+	struct pfs_option table[OPTIONS];
+	for (size_t i = 0; i < OPTIONS; i++)
+		table[i] = (struct pfs_option){ .name = options[i].name, .key = 256 + (int)i,
+						.value = options[i].shape, .help = options[i].help,
+						.kind = PFS_OPTION_READ, .read = take_option };
+	const struct pfs_command_line line = {
+		.program = "pfs-mem run", .words = "[--] COMMAND [ARGUMENT...]", .words_min = 1,
+		.stops = true, .options = table, .option_count = OPTIONS,
+		.about = "run a program so that all it allocates is counted: then ask its box by "
+			 "pfs-mem top last, while it runs, and after it was killed",
+	};
+	return pfs_command_line_read(&line, argc, argv, next);
 }
 
 /* ---- run ---- */
@@ -253,22 +244,9 @@ static bool preload(const char *library)
 int pfs_run_program(int argc, char **argv)
 {
 	char library[PATH_BYTES], path[PATH_BYTES];
-	int at = 1;
-	while (at < argc && argv[at][0] == '-' && strcmp(argv[at], "--") != 0) {
-		if (strcmp(argv[at], "--help") == 0)
-			return help();
-		if (strcmp(argv[at], "--version") == 0)
-			return pfs_say_version();
-		int taken = take_option(argv + at, argc - at);
-		if (taken == 0)
-			return pfs_complain(PFS_EXIT_USAGE, "run: option '%.100s' is unknown, or "
-					    "its value is: try --help", argv[at]);
-		at += taken;
-	}
-	if (at < argc && strcmp(argv[at], "--") == 0)
-		at++;
-	if (at >= argc)
-		return pfs_complain(PFS_EXIT_USAGE, "run: say what to run: pfs-mem run COMMAND");
+	int at = 1, status = read_options(argc, argv, &at);
+	if (status != PFS_GO_ON)
+		return status;
 	if (!find_library(library))
 		return pfs_complain(PFS_EXIT_REFUSED, "run: " LIBRARY " is neither beside this "
 				    "program nor in ../lib");
@@ -277,7 +255,7 @@ int pfs_run_program(int argc, char **argv)
 				    "or a colon, as in '%.200s': move it", library);
 	if (!find_command(argv[at], path))
 		return pfs_complain(127, "run: command '%.200s' is not found", argv[at]);
-	int status = check_program(argv[at], path, SCRIPTS_MOST);
+	status = check_program(argv[at], path, SCRIPTS_MOST);
 	if (status != PFS_EXIT_FINE)
 		return status;
 	if (!preload(library))

@@ -59,14 +59,14 @@ static int run_serve(const struct pfs_arguments *arguments)
 	return PFS_EXIT_FINE;
 }
 
-static const struct argp_option serve_options[] = {
-	{ "http", PFS_KEY_HTTP, "HOST:PORT", 0,
-	  "listen there for browsers, jeprof, go tool pprof, Prometheus, and scripts", 0 },
-	{ "token-file", PFS_KEY_TOKEN, "FILE", 0,
-	  "who asks by HTTP must know its first line; without, nobody from outside may", 0 },
-	{ "mysql", PFS_KEY_MYSQL, "HOST:PORT", 0, "listen there for clients of MySQL", 0 },
-	{ "password-file", PFS_KEY_PASSWORD, "FILE", 0,
-	  "whoever connects must know its first line; without, nobody from outside may", 0 },
+static const struct pfs_option serve_options[] = {
+	PFS_MEM_OPTION("http", PFS_KEY_HTTP, "HOST:PORT", "listen there for browsers, jeprof, "
+		       "go tool pprof, Prometheus, and scripts"),
+	PFS_MEM_OPTION("token-file", PFS_KEY_TOKEN, "FILE", "who asks by HTTP must know its "
+		       "first line; without, nobody from outside may"),
+	PFS_MEM_OPTION("mysql", PFS_KEY_MYSQL, "HOST:PORT", "listen there for clients of MySQL"),
+	PFS_MEM_OPTION("password-file", PFS_KEY_PASSWORD, "FILE", "whoever connects must know "
+		       "its first line; without, nobody from outside may"),
 	{ 0 }
 };
 

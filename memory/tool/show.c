@@ -109,9 +109,9 @@ static int run_show(const struct pfs_arguments *arguments)
 	return status;
 }
 
-static const struct argp_option show_options[] = {
-	{ "format", PFS_KEY_FORMAT, "FORMAT", 0, "table, csv, or json; default table", 0 },
-	{ 0 },
+static const struct pfs_option show_options[] = {
+	PFS_MEM_OPTION("format", PFS_KEY_FORMAT, "FORMAT", "table, csv, or json; default table"),
+	{ 0 }
 };
 
 const struct pfs_command pfs_command_show = {

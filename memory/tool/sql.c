@@ -127,8 +127,9 @@ static int run_sql(const struct pfs_arguments *arguments)
 	return status;
 }
 
-static const struct argp_option sql_options[] = {
-	{ "format", PFS_KEY_FORMAT, "FORMAT", 0, "table (default), csv, json, or tab", 0 }, { 0 }
+static const struct pfs_option sql_options[] = {
+	PFS_MEM_OPTION("format", PFS_KEY_FORMAT, "FORMAT", "table (default), csv, json, or tab"),
+	{ 0 }
 };
 
 const struct pfs_command pfs_command_sql = {

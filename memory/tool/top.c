@@ -152,13 +152,13 @@ static int run_top(const struct pfs_arguments *arguments)
 	return status;
 }
 
-static const struct argp_option options[] = {
-	{ "once", PFS_KEY_ONCE, NULL, 0, "not each second, but once", 0 },
-	{ "by", PFS_KEY_BY, "WHAT", 0,
-	  "instrument, thread, account, user, or host; default instrument", 0 },
-	{ "count", PFS_KEY_COUNT, "N", 0, "so many at most; default 20", 0 },
-	{ "format", PFS_KEY_FORMAT, "FORMAT", 0, "text, csv, or json; default text", 0 },
-	{ 0 },
+static const struct pfs_option options[] = {
+	PFS_MEM_OPTION("once", PFS_KEY_ONCE, NULL, "not each second, but once"),
+	PFS_MEM_OPTION("by", PFS_KEY_BY, "WHAT", "instrument, thread, account, user, or host; "
+		       "default instrument"),
+	PFS_MEM_OPTION("count", PFS_KEY_COUNT, "N", "so many at most; default 20"),
+	PFS_MEM_OPTION("format", PFS_KEY_FORMAT, "FORMAT", "text, csv, or json; default text"),
+	{ 0 }
 };
 
 const struct pfs_command pfs_command_top = {

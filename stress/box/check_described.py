@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 FAULTS = []
+GENERAL = {"-h", "--help", "-V", "--version"}  # of every command, and said once
 SYNTAX = re.compile(r"(?<![\w-])(--?[a-zA-Z0-9?][a-z-]*)")
 
 
@@ -32,8 +33,9 @@ def run(*words, **more):
 
 def helped(tool, command):
     """The options that --help names, in its list of them."""
-    lines = re.findall(r"^ {2,}(-.*?)(?: {2}|$)", run(tool, command, "--help"), re.MULTILINE)
-    return {option for line in lines for option in SYNTAX.findall(line)}
+    lines = re.findall(r"^ {2}(?: {4})?(-.*?)(?: {2}|$)", run(tool, command, "--help"),
+                       re.MULTILINE)
+    return {option for line in lines for option in SYNTAX.findall(line)} - GENERAL
 
 
 def manual(page):

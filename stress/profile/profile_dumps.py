@@ -96,7 +96,7 @@ def wrong(bench):
         (["pprof", bench.folder], 1, "not a file"),
         (["pprof", box, "--format", "xml"], 2, "choose text, heap_v2, proto"),
         (["pprof", box, box], 2, "one too many"),
-        (["pprof"], 2, "say more"),
+        (["pprof"], 2, "a word is missing"),
         (["pprof", box, "--base", bench.path("none"), "--format=proto"], 1, "cannot be opened"),
         (["pprof", box, "--out", bench.path("no/where")], 1, "cannot be written"),
         (["pprof", box, "--out", box], 1, "is a box: name another file"),

@@ -241,7 +241,8 @@ class Report(Case):
         page = os.path.join(self.folder, "x.html")
         for words, status, part in (
                 ((), 2, "--out FILE"), (("last",), 2, "--out FILE"), (("--out", ""), 2, "--out"),
-                (("--out",), 2, "--help"), (("--out", page, "last", "last"), 2, "one too many"),
+                (("--out",), 2, "needs a value"),
+                (("--out", page, "last", "last"), 2, "one too many"),
                 (("--out", page, "--nonesuch"), 2, "'--nonesuch'"),
                 (("--out", "/nonesuch/x.html"), 1, "/nonesuch/x.html cannot be written"),
                 (("--out", self.folder), 1, "cannot be written"),

@@ -1,0 +1,26 @@
+/*
+ * output.h - a file that is there whole, or not: written beside its name, and renamed.
+ */
+#ifndef PFS_COMMAND_OUTPUT_H
+#define PFS_COMMAND_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define PFS_OUTPUT_PATH_BYTES 4096
+
+/* Begun and not yet ended. */
+struct pfs_output {
+	FILE *file;
+	char path[PFS_OUTPUT_PATH_BYTES];
+	char partial[PFS_OUTPUT_PATH_BYTES]; /* "" for what is no ordinary file, such as a pipe */
+};
+
+/* False with errno: it cannot be written. */
+bool pfs_output_begin(struct pfs_output *self, const char *path);
+/* The file of its name holds all of it; false with errno, and it is as it was. */
+bool pfs_output_end(struct pfs_output *self);
+/* As if it was never begun. */
+void pfs_output_drop(struct pfs_output *self);
+
+#endif
