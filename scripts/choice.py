@@ -47,7 +47,7 @@ def columns(results):
         wanted.append(Column("pair", word, "each thread frees its own",
                              {"workload": "pair", "threads": many}))
     for fill in full:
-        need = f"random ones go, {100 * fill:g} % full"
+        need = f"random records go, {100 * fill:g} % full"
         wanted.append(Column("churn", f"{fill:g} full", need,
                              {"workload": "churn", "threads": many, "occupancy": fill}))
     wanted += [Column("handoff", word, "one allocates, another frees",

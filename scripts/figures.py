@@ -9,6 +9,7 @@ import charts
 import figure_parts as parts
 import fill_figures
 import growth_figures
+import overview
 import peer_figures
 import profile_figures
 import stats
@@ -429,15 +430,17 @@ FIGURES = {
     "allocator-idle": allocator_figures.idle,
     "allocator-cpu": allocator_figures.cpu,
     "allocator-peak": allocator_figures.peak,
+    "overview": overview.overview,
     **accounts_figures.FIGURES,
     **profile_figures.FIGURES,
 }
 
 
 def make(results, names=None):
-    """The figures that the data allows, and the names of those it does not."""
+    """The figures that the data allows, and the names of those it does not. The picture of the
+    whole, which the report's first screen says better, is made where it is asked for."""
     made, missing = [], []
-    for name in names or FIGURES:
+    for name in names or [name for name in FIGURES if name != "overview"]:
         figure = FIGURES[name](results)
         if figure is None:
             # A grid simulates what it was asked for; that is no gap. Nor are other chapters.

@@ -1,11 +1,14 @@
 #!/usr/bin/python3
-"""quoted.py - the simulated figures that documents quote: do they still hold?
+"""quoted.py - the figures that documents quote, measured and simulated: do they still hold?
 
-usage: scripts/quoted.py [--write] [--program PATH] [--docs FOLDER]
-Runs the cases behind each block of a document that stands between `<!-- simulated: NAME -->` and
-`<!-- end -->`, and compares the numbers in it with those of now; --write puts the new block there.
-Some minutes on two cores.
-Exit 0: all are within 10 %, or were written. 1: one is not. 2: bad usage, or a run failed.
+usage: scripts/quoted.py [--measured] [--write] [--program PATH] [--docs FOLDER]
+Measured numbers stand between `<!-- measured: RESULT -->` and `<!-- end -->` and are computed from
+that result folder by quoted_numbers.py: each must be there as it is rounded, and each number there
+must be computed. For simulated ones it runs the cases behind each block between
+`<!-- simulated: NAME -->` and `<!-- end -->`, some minutes on two cores, and compares them with
+those of now; --measured leaves them out. --write puts the numbers of now there.
+Exit 0: all hold (simulated ones within 10 %), or were written. 1: one does not. 2: bad usage, or a
+run failed.
 """
 
 import concurrent.futures
@@ -16,6 +19,8 @@ import subprocess
 import sys
 
 import commandline
+import quoted_numbers
+import quotes
 import results
 import sweep
 
@@ -83,25 +88,57 @@ def differences(old, new):
     return [(a, b) for a, b in pairs if abs(a - b) > NEAR * max(abs(a), abs(b))]
 
 
+def read(path):
+    """A document's text."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise results.BadInput(f"{path}: {error.strerror}; name the folder by --docs") from None
+
+
+def measured(arguments):
+    """Check the measured numbers of all documents, or write those of now; is one at fault?"""
+    known, faulty = {}, False
+
+    def loaded(result):
+        if result not in known:
+            known[result] = quotes.Of(results.load([os.path.join(TOP, result)]))
+        return known[result]
+
+    for name in dict.fromkeys(q.document for q in quoted_numbers.QUOTES):
+        path = os.path.normpath(os.path.join(arguments.docs, name))
+        document = read(path)
+        faults, written = quotes.check(document, name, quoted_numbers.QUOTES, loaded)
+        if name in quoted_numbers.WHOLE:
+            faults += quotes.outside(document)
+        if arguments.write and written != document:
+            results.write_text(path, written)
+            faults = [f for f in faults if " is now " not in f]
+        for fault in faults:
+            print(f"quoted.py: {path}: {fault}", file=sys.stderr)
+        faulty = faulty or bool(faults)
+    return faulty
+
+
 def main(argv=None):
     """The command."""
-    parser = commandline.Parser(prog="scripts/quoted.py", description="Compare the simulated "
-                                "figures that documents quote with those of now.")
+    parser = commandline.Parser(prog="scripts/quoted.py", description="Compare the figures that "
+                                "documents quote with their results and with simulations of now.")
+    parser.add_argument("--measured", action="store_true", help="measured ones only: seconds")
     parser.add_argument("--write", action="store_true", help="put the figures of now there")
     parser.add_argument("--program", metavar="PATH", help="pfs-sim (default: the one of build/)")
     parser.add_argument("--docs", metavar="FOLDER", default=os.path.join(TOP, "docs"),
                         help="where the documents are (default: docs)")
     arguments = parser.parse_args(argv)
+    if arguments.measured:
+        return 1 if measured(arguments) else 0
     program = sweep.program_of(arguments)
     sweep.require_program(program)
     faulty = False
     for name, (path, make) in BLOCKS.items():
         path = os.path.join(arguments.docs, path)
-        try:
-            with open(path, encoding="utf-8") as file:
-                document = file.read()
-        except OSError as error:
-            raise results.BadInput(f"{path}: {error.strerror}; name the folder by --docs") from None
+        document = read(path)
         found = re.search(rf"(<!-- simulated: {name} -->\n)(.*?)(\n<!-- end -->)", document, re.S)
         if not found:
             raise results.BadInput(f"{path}: no block <!-- simulated: {name} -->")

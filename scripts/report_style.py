@@ -10,10 +10,10 @@ import svg
 STYLE = """
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#5c6570;--paper:#fff;--line:#dfe3e8;
 --wash:#f5f7f9;--good:#00704f;--bad:#b23a00;--more:#d3e6f3;--less:#f8dcca;--open:#eceef0;
---accent:#0072b2;--dim:#8b949e;--faint:#c3c9d0;--sim:#f6f3fb;--simline:#b7a6d9}
+--accent:#0072b2;--dim:#707983;--faint:#c3c9d0;--sim:#f6f3fb;--simline:#b7a6d9}
 @media screen and (prefers-color-scheme:dark){:root{--ink:#eceff2;--soft:#a7b0ba;--paper:#15181c;
 --line:#353b43;--wash:#1d2126;--good:#37c79b;--bad:#ff8a3d;--more:#173a52;--less:#4a2a14;
---open:#262b31;--accent:#5aa9e6;--dim:#7d8791;--faint:#454c54;--sim:#1b1824;--simline:#5a4b7d}}
+--open:#262b31;--accent:#5aa9e6;--dim:#8b95a0;--faint:#454c54;--sim:#1b1824;--simline:#5a4b7d}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 FONT}
 main{max-width:1176px;margin:0 auto;padding:16px 24px 60px}

@@ -5,10 +5,85 @@ import re
 import unittest
 
 import fixture
+import figures
 import quoted
+import quoted_numbers
+import quotes
+import results
 
 FAKE = os.path.join(fixture.TESTS, "fake_sim.py")
 EMPTY = "# x\n\n<!-- simulated: scaling -->\n\n<!-- end -->\nthe rest\n"
+
+
+TOP = os.path.dirname(fixture.SCRIPTS)
+
+
+class Measured(fixture.Case):
+    """The numbers of the README and of docs/choosing.md against the reference results."""
+
+    documents = {}
+    loaded = {}
+
+    def setUp(self):
+        super().setUp()
+        for name in ("README.md", "docs/choosing.md"):
+            with open(os.path.join(TOP, name), encoding="utf-8") as file:
+                self.documents[name] = file.read()
+
+    def of(self, result):
+        """Each result is read once for all tests."""
+        if result not in self.loaded:
+            self.loaded[result] = quotes.Of(results.load([os.path.join(TOP, result)]))
+        return self.loaded[result]
+
+    def faults(self, document, name):
+        """What is wrong with a document, and its text with the numbers of now."""
+        faults, written = quotes.check(document, name, quoted_numbers.QUOTES, self.of)
+        return faults + (quotes.outside(document) if name in quoted_numbers.WHOLE else []), written
+
+    def test_documents_say_what_was_measured(self):
+        done = fixture.call("quoted.py", "--measured")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for name in ("README.md", "docs/choosing.md"):
+            self.assertIn("<!-- measured: ", self.documents[name])
+
+    def test_every_number_that_is_changed_is_found(self):
+        """Planted, one at a time: each number of each region is another one."""
+        for name, key in (("README.md", quoted_numbers.README),
+                          ("docs/choosing.md", quoted_numbers.CHOOSING)):
+            document, planted = self.documents[name], 0
+            for region in quotes.REGION.finditer(document):
+                for number in re.finditer(rf"(?<![\w.]){quotes.NUMBER}",
+                                          quotes.blank(region.group(2))):
+                    at = region.start(2) + number.start()
+                    wrong = str(9 - int(document[at])) + document[at + 1:]
+                    faults, written = self.faults(document[:at] + wrong, key)
+                    self.assertNotEqual(faults, [], document[at - 40:at + 40])
+                    planted += 1
+                    if any(" is now " in fault for fault in faults):
+                        self.assertEqual(written, document)
+            self.assertGreater(planted, 5 if name == "README.md" else 100)
+
+    def test_a_number_that_nobody_computes_is_found(self):
+        document = self.documents["docs/choosing.md"]
+        inside = document.replace("It is flat, not free.", "It is flat, 17 times.")
+        self.assertRegex(self.faults(inside, "choosing.md")[0][0], "17 is of no quote")
+        outside = document.replace("# Choosing a policy\n", "# Choosing\n\nIt is 17.\n", 1)
+        self.assertRegex(self.faults(outside, "choosing.md")[0][0], "line 3: 17 stands in no reg")
+        gone = document.replace("churn 224 and 223 M/s; no index", "fast; no index")
+        self.assertRegex(self.faults(gone, "choosing.md")[0][0], "stands 0 times")
+        self.assertRegex(self.faults("no region", "choosing.md")[0][0], "no region <!-- measured")
+
+    def test_numbers_hold_as_they_are_rounded(self):
+        self.assertEqual(quotes.written("1,234.50"), (1234.5, 0.005))
+        self.assertEqual(quotes.as_written("1,000.0", 1234.56), "1,234.6")
+        self.assertEqual(quotes.as_written("22", 21.7), "22")
+
+    def test_the_picture_is_of_the_reference_result(self):
+        made, _ = figures.make(self.of(quoted_numbers.EPYC).found, ["overview"])
+        with open(os.path.join(TOP, "docs", "overview.svg"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), made[0].canvas.document(made[0].title, True),
+                             f"scripts/plot.py {quoted_numbers.EPYC} --figure overview --out docs")
 
 
 class Quoted(fixture.Case):

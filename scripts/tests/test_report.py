@@ -24,7 +24,7 @@ import svg
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or \
     shutil.which("google-chrome")
 
-FIGURES = [name for name in figures.FIGURES if name != "sim-threads-storm" and
+FIGURES = [name for name in figures.FIGURES if name not in ("sim-threads-storm", "overview") and
            (fixture.PARALLEL or not name.startswith("sim-"))]
 
 
