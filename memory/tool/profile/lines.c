@@ -261,6 +261,33 @@ static void find_declaration(Dwarf_Die *die)
 	}
 }
 
+/* Types in a name's arguments as gcc spells them, and as clang and a demangled name have them. */
+static void put_spelled(const char *name, char *to, size_t to_bytes)
+{
+	static const char *const words[][2] = {
+		{ "long long unsigned int", "unsigned long long" },
+		{ "long long int", "long long" },
+		{ "long unsigned int", "unsigned long" }, { "long int", "long" },
+		{ "short unsigned int", "unsigned short" }, { "short int", "short" }
+	};
+	size_t length = 0;
+	const bool has_arguments = strchr(name, '<') != NULL;
+	while (*name != '\0' && length + 1 < to_bytes) {
+		const char *put = NULL;
+		for (size_t i = 0; has_arguments && i < sizeof(words) / sizeof(words[0]); i++)
+			if (strncmp(name, words[i][0], strlen(words[i][0])) == 0) {
+				put = words[i][1];
+				name += strlen(words[i][0]);
+				break;
+			}
+		if (put == NULL)
+			to[length++] = *name++;
+		else
+			length += (size_t)snprintf(to + length, to_bytes - length, "%s", put);
+	}
+	to[length < to_bytes ? length : to_bytes - 1] = '\0';
+}
+
 /* "namespace::Class::function", where no compiler wrote it as one name. */
 static void put_qualified(Dwarf_Die *die, const char *name, char *to, size_t to_bytes)
 {
@@ -274,13 +301,21 @@ static void put_qualified(Dwarf_Die *die, const char *name, char *to, size_t to_
 		if ((tag != DW_TAG_namespace && tag != DW_TAG_class_type &&
 		     tag != DW_TAG_structure_type) || length >= to_bytes)
 			continue;
-		int put = snprintf(to + length, to_bytes - length, "%s::",
-				   part != NULL ? part : "(anonymous)");
+		if (part == NULL)
+			part = tag == DW_TAG_namespace ? "(anonymous namespace)" : "(anonymous)";
+		int put = snprintf(to + length, to_bytes - length, "%s::", part);
 		length += put > 0 ? (size_t)put : 0;
 	}
 	free(scopes);
 	if (length < to_bytes)
-		(void)snprintf(to + length, to_bytes - length, "%s", name);
+		put_spelled(name, to + length, to_bytes - length);
+}
+
+/* What lies in a namespace without a name gets a name for the linker by clang, and none by gcc:
+ * so that of both it is not used. */
+static bool is_nobodys(const char *linkage_name)
+{
+	return strstr(linkage_name, "_GLOBAL__N_1") != NULL;
 }
 
 static uint32_t number_of(Dwarf_Die *die, unsigned what)
@@ -295,7 +330,9 @@ static void give(struct giving *giving, Dwarf_Die *scope, const char *file, int 
 {
 	char text[2048] = "";
 	const char *name = linkage_name_of(scope);
-	if (name == NULL && (name = dwarf_diename(scope)) != NULL) {
+	const char *plain = name == NULL || is_nobodys(name) ? dwarf_diename(scope) : NULL;
+	if (plain != NULL) {
+		name = plain;
 		put_qualified(scope, name, text, sizeof(text));
 		name = text;
 	}
@@ -305,13 +342,30 @@ static void give(struct giving *giving, Dwarf_Die *scope, const char *file, int 
 	giving->given++;
 }
 
+#define NAMESPACES_MAX 16u /* one in the other */
+
+/* The innermost scope of an address, first. libdw looks into nothing that says no addresses, and a
+ * namespace says none: clang puts functions into it, gcc only their declarations. */
+static int scopes_at(Dwarf_Die *around, Dwarf_Addr address, unsigned depth, Dwarf_Die **scopes)
+{
+	Dwarf_Die child;
+	int count = dwarf_getscopes(around, address, scopes);
+	if (count > 0 || depth == NAMESPACES_MAX || dwarf_child(around, &child) != 0)
+		return count;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_namespace)
+			count = scopes_at(&child, address, depth + 1, scopes);
+	} while (count <= 0 && dwarf_siblingof(&child, &child) == 0);
+	return count;
+}
+
 /* The functions around an address, from the innermost to the one that is not inlined. */
 static void give_functions(struct giving *giving, Dwarf_Die *unit, Dwarf_Addr address)
 {
 	Dwarf_Die *inner = NULL, *scopes = NULL;
 	Dwarf_Files *files = NULL;
 	size_t file_count = 0;
-	int line = 0, count = dwarf_getscopes(unit, address, &inner);
+	int line = 0, count = scopes_at(unit, address, 0, &inner);
 	Dwarf_Line *at = dwarf_getsrc_die(unit, address);
 	const char *file = at != NULL ? dwarf_linesrc(at, NULL, NULL) : NULL;
 	if (at == NULL || dwarf_lineno(at, &line) != 0)
