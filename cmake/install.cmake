@@ -3,6 +3,21 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
+# The documentation as pages, where cmark-gfm is installed; else it is installed as it is written.
+find_program(PFS_CMARK cmark-gfm)
+find_program(PFS_PYTHON NAMES python3 PATHS /usr/bin)
+if(PFS_CMARK AND PFS_PYTHON)
+  file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*/README.md
+    ${PROJECT_SOURCE_DIR}/*/*/README.md ${PROJECT_SOURCE_DIR}/docs/*.md
+    ${PROJECT_SOURCE_DIR}/docs/*.svg)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/pfslab/*.h)
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/site/style.css
+    COMMAND ${PFS_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/pages.py ${PROJECT_BINARY_DIR}/site
+    DEPENDS ${pages} ${headers} README.md CONTRIBUTING.md CHANGELOG.md scripts/pages.py
+      scripts/pages_headers.py)
+  add_custom_target(site ALL DEPENDS ${PROJECT_BINARY_DIR}/site/style.css)
+endif()
+
 # Each program with the folder of its NAME.1 (man page) and NAME.bash (completion).
 set(PFS_PROGRAMS
   pfs-mem:memory/tool pfs-bench:bench pfs-sim:sim pfs-stress:stress pfs-trace:recorder)

@@ -94,6 +94,9 @@ def contents(root, made, multiarch, programs, described):
     for library in ("libpfsmalloc.so", "libpfsmem.so", "pfs_mem_sqlite.so", "pkgconfig/pfslab.pc"):
         there("lib", multiarch, library)
     there("share", "pfslab", "traces", "redis.pfstrace")
+    if shutil.which("cmark-gfm"):
+        there("share", "doc", "pfslab-doc", "html", "index.html")
+        there("share", "doc", "pfslab-doc", "html", "include", "pfslab", "container.html")
     expect(os.listdir(os.path.join(root, "usr", "lib")) == [multiarch], "not only multiarch in lib")
     for folder, _, names in os.walk(root):
         for name in names:
