@@ -32,7 +32,7 @@ WAYS = {"debug": (["-g", "-O0", "-fno-omit-frame-pointer"], True),
         "bare": (["-O2", "-fomit-frame-pointer"], False)}
 # The compiler, the source, who leaks; and who, where only what was not inlined has a name.
 PROGRAMS = {"c": ("cc", "journal.c", "keep_line", "follow"),
-            "cxx": ("c++", "sessions.cc", "(anonymous)::Desk::open",
+            "cxx": ("c++", "sessions.cc", "(anonymous namespace)::Desk::open",
                     "(anonymous namespace)::Server::answer")}
 
 
