@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define DEFAULT_COUNT 2
+#define DEFAULT_COUNT 3
 
 /* The value if argument is flag=value, else NULL. */
 static const char *value_of(const char *argument, const char *flag)
@@ -20,11 +22,40 @@ static const char *value_of(const char *argument, const char *flag)
 									    : NULL;
 }
 
-bool pfs_library_flags_writable(const char *path)
+/* Is it, or would it be, an ordinary file? Others have no name that could be given to another. */
+static bool is_ordinary(const char *path)
 {
+	struct stat found;
+
+	return stat(path, &found) != 0 || S_ISREG(found.st_mode);
+}
+
+/* May path be written? Leaves nothing that was not there. */
+static bool is_writable(const char *path)
+{
+	bool existed = access(path, F_OK) == 0;
 	FILE *file = fopen(path, "a");
 
-	return file != NULL && fclose(file) == 0;
+	if (file == NULL || fclose(file) != 0)
+		return false;
+	return existed || unlink(path) == 0;
+}
+
+static const char *partial_of(const char *file)
+{
+	static char path[4096];
+
+	snprintf(path, sizeof(path), "%s.partial", file);
+	return path;
+}
+
+bool pfs_library_flags_settle(const char *file, bool whole)
+{
+	if (file[0] == '\0' || !is_ordinary(file))
+		return true;
+	if (whole)
+		return rename(partial_of(file), file) == 0;
+	return unlink(partial_of(file)) == 0;
 }
 
 static bool filter_is_fine(const char *text)
@@ -108,7 +139,7 @@ enum pfs_status pfs_library_flags_check(int argc, char **argv, struct pfs_messag
 				 rules[r].flag, value, rules[r].mend);
 			return PFS_BAD_CONFIG;
 		}
-		if (path == NULL || path[0] == '\0' || pfs_library_flags_writable(path))
+		if (path == NULL || path[0] == '\0' || is_writable(path))
 			continue;
 		snprintf(message->text, sizeof(message->text),
 			 "--benchmark_out '%.120s': cannot be written (%s); give another file",
@@ -118,10 +149,10 @@ enum pfs_status pfs_library_flags_check(int argc, char **argv, struct pfs_messag
 	return PFS_OK;
 }
 
-char **pfs_library_flags_default(int *argc, char **argv)
+char **pfs_library_flags_default(int *argc, char **argv, const char *file)
 {
 	static char min_time[] = "--benchmark_min_time=1e-9";
-	static char colour[] = "--benchmark_color=false";
+	static char colour[] = "--benchmark_color=false", out[4200];
 	char **all = calloc((size_t)*argc + DEFAULT_COUNT + 1, sizeof(*all));
 	int count = 0;
 
@@ -133,6 +164,10 @@ char **pfs_library_flags_default(int *argc, char **argv)
 		all[count++] = colour;
 	for (int i = 1; i < *argc; i++)
 		all[count++] = argv[i];
+	if (file[0] != '\0' && is_ordinary(file)) {
+		snprintf(out, sizeof(out), "--benchmark_out=%s", partial_of(file));
+		all[count++] = out;
+	}
 	*argc = count;
 	return all;
 }

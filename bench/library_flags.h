@@ -13,9 +13,6 @@
 
 enum pfs_status pfs_library_flags_check(int argc, char **argv, struct pfs_message *message);
 
-/* May path be written? Opens it for appending, so that an empty file may be left. */
-bool pfs_library_flags_writable(const char *path);
-
 /* The value of the last flag of that name, which is the one that holds; "" without one. */
 const char *pfs_library_flags_last(int argc, char **argv, const char *flag);
 
@@ -24,8 +21,12 @@ bool pfs_library_flags_match(const char *filter, const char *name);
 
 /*
  * A new argv with our defaults in front, so that the user's flags win: one trial is enough for
- * a run (min_time), no colour with NO_COLOR set. NULL without memory; free() it.
+ * a run (min_time), no colour with NO_COLOR set. Behind them is where --benchmark_out's file is
+ * written until it is whole. NULL without memory; free() it.
  */
-char **pfs_library_flags_default(int *argc, char **argv);
+char **pfs_library_flags_default(int *argc, char **argv, const char *file);
+
+/* The file of --benchmark_out gets its name (false: it cannot), or, not whole, goes. "": none. */
+bool pfs_library_flags_settle(const char *file, bool whole);
 
 #endif

@@ -403,7 +403,7 @@ static void print_traits(const char *name, uint32_t traits)
 static int run_library(struct bench *self, int argc, char **argv)
 {
 	const char *file = pfs_library_flags_last(argc, argv, "--benchmark_out");
-	char **all = pfs_library_flags_default(&argc, argv);
+	char **all = pfs_library_flags_default(&argc, argv, file);
 	int status = EXIT_SUCCESS;
 
 	if (all == NULL)
@@ -415,7 +415,7 @@ static int run_library(struct bench *self, int argc, char **argv)
 	} else if (pfs_shim_run() == 0) {
 		refuse(self, "nothing was run");
 		status = EXIT_WRONG_INPUT;
-	} else if (!pfs_shim_written()) {
+	} else if (!pfs_shim_written() || !pfs_library_flags_settle(file, true)) {
 		refuse(self, "standard output%s%.120s%s: not all could be written; free some "
 			     "space and measure again", file[0] != '\0' ? " or file '" : "", file,
 		       file[0] != '\0' ? "'" : "");
@@ -425,6 +425,7 @@ static int run_library(struct bench *self, int argc, char **argv)
 		       (unsigned long long)pfs_shim_errors());
 		status = EXIT_CHECK_FAILED;
 	}
+	(void)pfs_library_flags_settle(file, false);
 	pfs_shim_shutdown();
 	free(all);
 	return status;
@@ -471,8 +472,10 @@ static int run(struct bench *self, int argc, char **argv)
 	}
 	status = EXIT_WRONG_INPUT;
 	if (pfs_library_flags_check(argc, argv, &self->message) != PFS_OK ||
-	    !set_up(self, pfs_library_flags_last(argc, argv, "--benchmark_filter")))
+	    !set_up(self, pfs_library_flags_last(argc, argv, "--benchmark_filter"))) {
+		pfs_series_drop(self->series);
 		return status;
+	}
 	status = run_library(self, argc, argv);
 	if (!pfs_series_close(self->series)) {
 		refuse(self, "--series '%.120s': writing failed", self->options.series);
@@ -488,6 +491,7 @@ int main(int argc, char **argv)
 
 	if (self.message.text[0] != '\0' && status != EXIT_SUCCESS)
 		fprintf(stderr, "pfs-bench: %s\n", pfs_one_line(self.message.text));
+	bool was_said = self.message.text[0] != '\0';
 	tear_down(&self);
-	return pfs_command_end("pfs-bench", status);
+	return was_said ? status : pfs_command_end("pfs-bench", status);
 }

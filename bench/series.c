@@ -71,3 +71,11 @@ bool pfs_series_close(struct pfs_series *self)
 	free(self);
 	return pfs_output_end(&output);
 }
+
+void pfs_series_drop(struct pfs_series *self)
+{
+	if (self == NULL)
+		return;
+	free(self);
+	pfs_output_drop(&output);
+}

@@ -24,5 +24,7 @@ void pfs_series_begin(struct pfs_series *self, const char *benchmark);
 void pfs_series_add(struct pfs_series *self, const struct pfs_series_sample *sample);
 /* False if something could not be written. NULL is fine. */
 bool pfs_series_close(struct pfs_series *self);
+/* As if it was never opened. */
+void pfs_series_drop(struct pfs_series *self);
 
 #endif

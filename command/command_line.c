@@ -65,7 +65,7 @@ int pfs_command_end(const char *program, int status)
 	was_said = true;
 	return pfs_command_refuse(program, PFS_EXIT_OUTPUT, "standard output: cannot be written "
 				  "(%s); free some space, or write elsewhere",
-				  strerror(errno != 0 ? errno : EIO));
+				  errno != 0 ? strerror(errno) : "not all of it was");
 }
 
 #define wrong_use(self, ...)                                                                   \

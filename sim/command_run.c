@@ -365,11 +365,12 @@ static int run_all(struct pfs_run_options *options, struct pfs_run_result *resul
 					  "cannot be written; give another file",
 					  options->bench.series);
 	int status = run_once(options, shows, series, results);
-	if (!pfs_series_close(series) && status == 0) {
-		(void)fprintf(stderr, "pfs-sim run: --series '%.120s': writing failed\n",
-			      options->bench.series);
-		status = 1;
-	}
+	if (status != 0)
+		pfs_series_drop(series);
+	else if (!pfs_series_close(series))
+		status = pfs_command_refuse("pfs-sim run", 1, "--series '%.120s': cannot be "
+					    "written; free some space, or give another file",
+					    options->bench.series);
 	return status;
 }
 

@@ -146,9 +146,12 @@ static enum pfs_status read_policy(struct pfs_run_options *self, const char *nam
 				       "--policy %.40s: workload %s has no policy; leave it out",
 				       name, self->workload->name);
 	self->variant = name != NULL ? pfs_variant_find(name) : NULL;
+	if (name == NULL)
+		return pfs_message_set(message, PFS_BAD_VARIANT, "--policy is needed: choose from "
+				       "%s", known_names(true, names));
 	if (self->variant == NULL)
 		return pfs_message_set(message, PFS_BAD_VARIANT,
-				       "--policy '%.40s': choose from %s", name != NULL ? name : "",
+				       "--policy '%.40s': choose from %s", name,
 				       known_names(true, names));
 	if (!can_be_simulated(self->variant))
 		return pfs_message_set(message, PFS_BAD_VARIANT,

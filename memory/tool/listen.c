@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,6 +51,8 @@ static struct addrinfo *find(const char *text)
 	(void)snprintf(host, sizeof(host), "%.*s", (int)length - 2 * has_brackets,
 		       text + has_brackets);
 	(void)snprintf(port, sizeof(port), "%s", colon == NULL ? "" : colon + 1);
+	if (strspn(port, "0123456789") != strlen(port) || atoi(port) > 65535)
+		return NULL; /* getaddrinfo takes it modulo 65536 */
 	if (host[0] == '\0' || port[0] == '\0' || getaddrinfo(host, port, &hints, &found) != 0)
 		return NULL;
 	return found;

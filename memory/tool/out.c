@@ -4,11 +4,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "command/output.h"
 
 /* Somebody's numbers, which nobody meant to write over. */
 static bool is_box(const char *path)
@@ -22,31 +23,23 @@ static bool is_box(const char *path)
 	return is;
 }
 
+static int say(const char *command, const char *path, int problem)
+{
+	return pfs_complain(PFS_EXIT_REFUSED, "%s: %.300s cannot be written (%s): name another "
+			    "file with --out", command, path, strerror(problem));
+}
+
 int pfs_write_out(const char *command, const char *path, const char *text, size_t bytes)
 {
-	struct stat status;
+	struct pfs_output output;
+	if (strcmp(path, "-") == 0)
+		return fwrite(text, 1, bytes, stdout) == bytes && fflush(stdout) == 0
+			       ? PFS_EXIT_FINE : say(command, "standard output", errno);
 	if (is_box(path))
 		return pfs_complain(PFS_EXIT_REFUSED, "%s: %.300s is a box: name another file with "
 				    "--out", command, path);
-	int file = strcmp(path, "-") == 0 ?
-			   dup(STDOUT_FILENO) :
-			   open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	size_t written = 0;
-	int problem = file < 0 ? errno : 0;
-	while (problem == 0 && written < bytes) {
-		ssize_t count = write(file, text + written, bytes - written);
-		if (count > 0)
-			written += (size_t)count;
-		else if (count < 0 && errno != EINTR)
-			problem = errno;
-	}
-	bool is_file = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-	if (file >= 0 && close(file) != 0 && problem == 0)
-		problem = errno;
-	if (problem == 0)
-		return PFS_EXIT_FINE;
-	if (is_file && strcmp(path, "-") != 0)
-		(void)unlink(path);
-	return pfs_complain(PFS_EXIT_REFUSED, "%s: %.300s cannot be written (%s): name another "
-			    "file with --out", command, path, strerror(problem));
+	if (!pfs_output_begin(&output, path))
+		return say(command, path, errno);
+	(void)fwrite(text, 1, bytes, output.file); /* its end tells */
+	return pfs_output_end(&output) ? PFS_EXIT_FINE : say(command, path, errno);
 }
