@@ -3,3 +3,6 @@
 add_test(NAME commands.wrong COMMAND /usr/bin/python3 -B
   ${CMAKE_CURRENT_SOURCE_DIR}/command/tests/wrong.py ${PROJECT_BINARY_DIR})
 set_tests_properties(commands.wrong PROPERTIES LABELS unit TIMEOUT 120)
+add_test(NAME commands.described COMMAND /usr/bin/python3 -B
+  ${CMAKE_CURRENT_SOURCE_DIR}/command/tests/described.py ${PROJECT_BINARY_DIR})
+set_tests_properties(commands.described PROPERTIES LABELS unit TIMEOUT 120)
