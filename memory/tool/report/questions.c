@@ -93,30 +93,31 @@ static const char no_arena[] = "Not known: no tick of this program says what are
 			       "allocator of libpfsmem.so does.";
 
 const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
-	[PFS_ASK_HEAD] = { "program", "The program", "SELECT * FROM global_status", NULL },
+	[PFS_ASK_HEAD] = { "program", "The program", "SELECT * FROM global_status", .note = NULL },
 	[PFS_ASK_INSTRUMENTS] = {
 		"instruments", "By instrument",
 		"SELECT EVENT_NAME AS instrument, " NUMBERS ", " OF_ALL
 		" FROM memory_summary_global_by_event_name GROUP BY EVENT_NAME "
 		"HAVING allocations > 0 OR blocks > 0 " LARGEST("15"),
-		"High: at most so much was in use at once." },
+		"High: at most so much was in use at once.", .none = NULL },
 	[PFS_ASK_ACCOUNTS] = {
 		"accounts", "By pool or account",
 		"SELECT " ACCOUNT " AS account, " NUMBERS ", " OF_ALL
 		" FROM memory_summary_by_account_by_event_name GROUP BY USER, HOST "
 		"HAVING allocations > 0 OR blocks > 0 " LARGEST("15"),
 		"Of a program that knows nothing of accounts, a pool is the threads whose names "
-		"differ by the digits at their end. High: the sum over instruments." },
+		"differ by the digits at their end. High: the sum over instruments.",
+		.none = NULL },
 	[PFS_ASK_PAIRS] = {
 		"pairs", "By pool and instrument",
 		"SELECT " ACCOUNT " || ' ' || EVENT_NAME AS pair, " NUMBERS ", " OF_ALL
 		" FROM memory_summary_by_account_by_event_name GROUP BY USER, HOST, EVENT_NAME "
-		"HAVING blocks > 0 OR current_bytes > 0 " LARGEST("10"), NULL },
+		"HAVING blocks > 0 OR current_bytes > 0 " LARGEST("10"), .note = NULL },
 	[PFS_ASK_USERS] = {
 		"users", "By user",
 		"SELECT ifnull(USER, 'background') AS user, " NUMBERS ", " OF_ALL
 		" FROM memory_summary_by_user_by_event_name GROUP BY USER "
-		"HAVING allocations > 0 OR blocks > 0 " LARGEST("10"), NULL },
+		"HAVING allocations > 0 OR blocks > 0 " LARGEST("10"), .note = NULL },
 	[PFS_ASK_THREADS] = {
 		"threads", "By thread",
 		"SELECT m.THREAD_ID || ' ' || NAME AS thread, current_bytes, high_bytes, blocks, "
@@ -124,7 +125,8 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 		"sum(current_bytes) OVER () AS bytes_of_all FROM (SELECT THREAD_ID, " NUMBERS
 		" FROM memory_summary_by_thread_by_event_name GROUP BY THREAD_ID) AS m "
 		"JOIN threads AS t ON t.THREAD_ID = m.THREAD_ID " LARGEST("15"),
-		"Threads that live. What ended threads left is in their pools, not here." },
+		"Threads that live. What ended threads left is in their pools, not here.",
+		.none = NULL },
 	[PFS_ASK_HISTORY_INSTRUMENTS] = { "history-instruments", "By instrument",
 					  HISTORY("instrument"), history_note, no_tick,
 					  "tracked", "other instruments" },
@@ -133,7 +135,7 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 				    "other pools" },
 	[PFS_ASK_OS] = { "adds-up", "What is resident", "SELECT * FROM memory_os",
 			 "Rows with a colour are parts of what is resident, and their sum is it, "
-			 "to the byte." },
+			 "to the byte.", .none = NULL },
 	[PFS_ASK_ARENAS] = {
 		"arenas", "By arena",
 		"SELECT " ARENA_NAME " AS arena, THREADS AS threads, ALLOCATED_BYTES AS allocated, "
@@ -143,7 +145,7 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 		"At the last tick. Each has the one before it: allocated, blocks out of slabs, "
 		"those in threads' rings (cached) with them; active, the pages that they are in; "
 		"resident, with pages that are free and not yet purged; mapped, all of its "
-		"addresses, of which those retained have no memory.", no_arena },
+		"addresses, of which those retained have no memory.", no_arena, .whole = NULL },
 	[PFS_ASK_HISTORY_RESIDENT] = {
 		"history-resident", "Arenas' resident pages, beside what is resident",
 		ARENAS_OVER_TIME("RESIDENT_BYTES"),
@@ -164,7 +166,7 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 		"another pool frees leaves its account at once, and its arena when the ring of "
 		"who freed it gives it back: so the difference is classes and rings, and not who "
 		"frees. Pools have arenas of their own with pfs-mem run --arenas pool.",
-		"Nobody holds anything, and no tick says what arenas have." },
+		"Nobody holds anything, and no tick says what arenas have.", .whole = NULL },
 	[PFS_ASK_HISTORY_ARENAS] = {
 		"history-arenas", "Allocated by arena", ARENAS_OVER_TIME("ALLOCATED_BYTES"),
 		"Beside it: Over time, by pool or account. The line is what is resident.", no_arena,
@@ -173,5 +175,5 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 		"owners", "Owners of the memory trace", OWNERS,
 		"What parts of the program say that they own; an owner is within its owner's sum. "
 		"Dark: now. Pale: at most, ever. Refused: so many times a limit said no.",
-		"The program names no owners (include/pfslab/memory_trace.h)." },
+		"The program names no owners (include/pfslab/memory_trace.h).", .whole = NULL },
 };
