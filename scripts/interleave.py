@@ -5,6 +5,7 @@ of a pair directly after each other. What only one build knows is left out and n
 """
 
 import os
+import re
 import random
 import subprocess
 import tempfile
@@ -69,15 +70,20 @@ def common(programs, what, wanted):
     return names, missing
 
 
+def options_in(text):
+    """The options with a value that a help names, by underscores, which every build knows."""
+    return {f"--{name.replace('-', '_')}" for name in re.findall(r"--([a-z][\w-]*)=", text)}
+
+
 def shared_flags(programs, metric):
     """(flags that both programs know, [what only one knows]): one that one build lacks is given
     to neither, so that both do the same work."""
-    known = [_ask(program, "--help") for program in programs]
+    known = [options_in(_ask(program, "--help")) for program in programs]
     wanted = [(flag, value) for flag, value in WANTED_FLAGS
               if flag != "--latency_ms" or not metric.startswith("ns_")]
-    both = [(f, v) for f, v in wanted if all(f"{f}=" in text for text in known)]
-    missing = [f"flag {f} (only {('OLD', 'NEW')[f'{f}=' in known[1]]} has it)" for f, _ in wanted
-               if any(f"{f}=" in text for text in known) and (f, _) not in both]
+    both = [(f, v) for f, v in wanted if all(f in options for options in known)]
+    missing = [f"flag {f} (only {('OLD', 'NEW')[f in known[1]]} has it)" for f, _ in wanted
+               if any(f in options for options in known) and (f, _) not in both]
     return both, missing
 
 

@@ -149,10 +149,16 @@ def remove_partial(launch, folder):
             os.remove(path)
 
 
-def write_plan(folder, plan):
+def write_plan(folder, plan, known=None):
     """plan.json, a launch in a line: it is written after each of them, and with an indent Python
-    would take longer for that than some launches."""
-    lines = ",\n".join("  " + json.dumps(launch, allow_nan=False) for launch in plan["launches"])
+    would take longer for that than some launches. known: the lines of the last time, by launch
+    and status."""
+    known = {} if known is None else known
+    for launch in plan["launches"]:
+        key = (launch["number"], launch["status"])
+        if key not in known:
+            known[key] = "  " + json.dumps(launch, allow_nan=False)
+    lines = ",\n".join(known[l["number"], l["status"]] for l in plan["launches"])
     head = json.dumps({**plan, "launches": []}, indent=1, allow_nan=False)
     results.write_text(os.path.join(folder, "plan.json"),
                        head.replace('"launches": []', f'"launches": [\n{lines}\n ]', 1) + "\n")
@@ -163,7 +169,7 @@ def measure(plan, folder, build_dir):
     launches = plan["launches"]
     progress = Progress(len(launches), sum(l["estimate_s"] for l in launches))
     failed, in_a_row, done_s = 0, 0, 0.0
-    unfit = set()
+    unfit, lines = set(), {}
     for launch in launches:
         kind = (launch["label"], launch["policy"])
         progress.show(launch["number"] - 1, done_s,
@@ -183,7 +189,7 @@ def measure(plan, folder, build_dir):
         else:
             in_a_row = 0
         done_s += launch["estimate_s"]
-        write_plan(folder, plan)
+        write_plan(folder, plan, lines)
         if in_a_row == GIVE_UP_AFTER:
             progress.say(f"run: {in_a_row} launches in a row failed; stopped")
             break

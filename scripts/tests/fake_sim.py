@@ -1,17 +1,17 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -S
 """fake_sim.py - answers like pfs-sim run and explore with invented numbers, for the tests of the
 scripts. PFS_FAKE_EXTRA names one more policy, which is strict. PFS_FAKE_LOG names a file that
 gets a line for each start. PFS_FAKE: slow sleeps a while, fail:POLICY exits with 2 for that
 policy, cut prints half a document and succeeds.
 """
 
-import argparse
 import json
 import math
 import os
 import re
 import sys
 import time
+import types
 
 SPEED = {"original": 4e6, "local_scan": 9e6, "random_start": 3e7, "exact": 4e8, "magazine": 5e8,
          "reclaiming": 2e7}
@@ -54,19 +54,19 @@ def explore(given):
 
 
 def main():
-    parser = argparse.ArgumentParser()
     if sys.argv[1:] == ["list"]:
         print("policies:", *(f"  {p:14} of the tests" for p in [*SPEED, *EXTRA]), sep="\n")
         print("scenarios:\n  churn          of the tests")
         return 0
-    parser.add_argument("command")
-    for name in ("machine", "costs", "policy", "workload", "scenario", "format", "memory",
-                 "search", "placement", "page_records"):
-        parser.add_argument("--" + name, default="")
-    for name in ("threads", "ops", "seed", "seconds", "executions"):
-        parser.add_argument("--" + name, type=int, default=0)
-    parser.add_argument("--occupancy", type=float, default=0.9)
-    given = parser.parse_args()
+    found = dict.fromkeys(("machine", "costs", "policy", "workload", "scenario",
+                           "page_records"), "")
+    found.update(threads=0, ops=0, seed=0, occupancy=0.9, command=sys.argv[1])
+    words = iter(sys.argv[2:])
+    for word in words:
+        name, sign, value = word.removeprefix("--").partition("=")
+        name, value = name.replace("-", "_"), value if sign else next(words)
+        found[name] = type(found.get(name, ""))(value)
+    given = types.SimpleNamespace(**found)
     fault = os.environ.get("PFS_FAKE", "")
     if "PFS_FAKE_LOG" in os.environ:
         with open(os.environ["PFS_FAKE_LOG"], "a", encoding="utf-8") as file:

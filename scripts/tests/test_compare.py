@@ -4,8 +4,10 @@ import json
 import os
 import shutil
 import unittest
+from unittest import mock
 
 import fixture
+import interleave
 import results
 import verdicts
 
@@ -251,6 +253,15 @@ class Builds(fixture.Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("left out: original (only NEW has it)", done.stderr)
         self.assertNotIn("policy:original", done.stdout)
+
+    def test_flags_that_both_builds_know_are_given_however_they_are_spelled(self):
+        texts = {"old": "  --repeat_disturbed=N\n  --latency_ms=N\n",
+                 "new": "      --repeat-disturbed=N   so often\n      --seed=N   of all\n"}
+        with mock.patch.object(interleave, "_ask", lambda program, _: texts[program]):
+            both, missing = interleave.shared_flags(["old", "new"], "items_per_second")
+        self.assertEqual(both, [("--repeat_disturbed", "2")])
+        self.assertEqual(missing, ["flag --latency_ms (only OLD has it)",
+                                   "flag --seed (only NEW has it)"])
 
     def test_files_are_kept(self):
         out = os.path.join(self.folder, "my results")

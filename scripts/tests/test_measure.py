@@ -119,8 +119,13 @@ class Measure(fixture.Case):
         del own
 
     def test_ends_by_naming_the_report(self):
-        done = self.measured("--quick")
+        """Without the simulator, which is said and no failure."""
+        self.out = os.path.join(self.folder, "out")
+        build = self.build_dir()
+        os.remove(os.path.join(build, "release", "sim", "pfs-sim"))
+        done = fixture.call("measure.py", "--quick", "--out", self.out, "--build-dir", build)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, "nothing is simulated: .*pfs-sim: cannot be run")
         self.assertEqual(done.stdout.strip().splitlines()[-1], f"report: {self.out}/report.html")
         self.assertIn("original", done.stdout)
         self.assertNotIn("\r", done.stderr)
