@@ -61,16 +61,16 @@ static inline bool pfs_order_releases(uint8_t order)
 static inline bool pfs_kind_is_rmw(uint8_t kind)
 {
 	return kind == PFS_SIM_CAS || kind == PFS_SIM_EXCHANGE || kind == PFS_SIM_ADD ||
-	       kind == PFS_SIM_OR || kind == PFS_SIM_AND || kind == PFS_SIM_LOCK ||
-	       kind == PFS_SIM_TRY_LOCK;
+	       kind == PFS_SIM_OR || kind == PFS_SIM_XOR || kind == PFS_SIM_NAND ||
+	       kind == PFS_SIM_AND || kind == PFS_SIM_LOCK || kind == PFS_SIM_TRY_LOCK;
 }
 
-/* The order of an operation that was executed: a compare-and-swap or try-lock that failed is a
- * relaxed load; the mutex acquires and releases, no more. */
+/* The order of an operation that was executed: a compare-and-swap that failed is a load of its
+ * order of failure, a try-lock a relaxed one; the mutex acquires and releases, no more. */
 static inline uint8_t pfs_order_of(const struct pfs_sim_operation *operation, bool wrote)
 {
 	if (!wrote && pfs_kind_is_rmw(operation->kind))
-		return PFS_SIM_RELAXED;
+		return operation->failure;
 	if (operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_TRY_LOCK)
 		return PFS_SIM_ACQUIRE;
 	return operation->kind == PFS_SIM_UNLOCK ? (uint8_t)PFS_SIM_RELEASE : operation->order;

@@ -85,7 +85,8 @@ bool pfs_effect_chooses(const struct pfs_effect *self)
 	uint8_t kind = self->ran.kind;
 	return kind == PFS_SIM_LOAD || kind == PFS_SIM_STORE || kind == PFS_SIM_CAS ||
 	       kind == PFS_SIM_EXCHANGE || kind == PFS_SIM_ADD || kind == PFS_SIM_OR ||
-	       kind == PFS_SIM_AND || kind == PFS_SIM_AWAIT;
+	       kind == PFS_SIM_XOR || kind == PFS_SIM_NAND || kind == PFS_SIM_AND ||
+	       kind == PFS_SIM_AWAIT;
 }
 
 bool pfs_effects_meet(const struct pfs_effect *a, const struct pfs_effect *b)
@@ -98,7 +99,8 @@ static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effec
 	bool barrier = effect->ran.kind == PFS_SIM_BARRIER;
 	effect->buffered = pfs_model_buffers(machine, &effect->ran);
 	effect->barrier = machine->model == PFS_MACHINE_TSO && barrier;
-	effect->fence = machine->model == PFS_MACHINE_VIEWS && barrier;
+	effect->fence = machine->model == PFS_MACHINE_VIEWS &&
+			(barrier || effect->ran.kind == PFS_SIM_FENCE);
 	effect->ends = machine->drains_end && effect->ran.kind == PFS_SIM_DRAIN;
 	if (effect->ran.kind == PFS_SIM_YIELD)
 		effect->looks = machine->threads[effect->thread]->looks;
@@ -132,6 +134,7 @@ static bool will_write(const struct pfs_machine *machine, uint32_t actor,
 	case PFS_SIM_LOAD:
 	case PFS_SIM_AWAIT:
 	case PFS_SIM_BARRIER:
+	case PFS_SIM_FENCE:
 	case PFS_SIM_YIELD: return false;
 	case PFS_SIM_CAS: {
 		enum pfs_sim_memory_state state;

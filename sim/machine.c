@@ -175,7 +175,7 @@ static void run_step(struct pfs_machine *self, struct pfs_vthread *thread, struc
 		pfs_races_atomic(self, step, epoch);
 }
 
-static uint64_t execute(const struct pfs_sim_operation *operation)
+uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation)
 {
 	struct pfs_machine *self = current;
 	struct pfs_vthread *thread = self != NULL ? self->running : NULL;
@@ -205,25 +205,25 @@ uint64_t pfs_sim_load(void *address, uint32_t size_bytes, enum pfs_sim_order ord
 		      const struct pfs_sim_place *place)
 {
 	struct pfs_sim_operation operation = { address, 0, 0, place, size_bytes, PFS_SIM_LOAD,
-					       (uint8_t)order };
-	return execute(&operation);
+					       (uint8_t)order, 0 };
+	return pfs_sim_execute(&operation);
 }
 
 void pfs_sim_store(void *address, uint32_t size_bytes, uint64_t value, enum pfs_sim_order order,
 		   const struct pfs_sim_place *place)
 {
 	struct pfs_sim_operation operation = { address, value, 0, place, size_bytes,
-					       PFS_SIM_STORE, (uint8_t)order };
-	(void)execute(&operation);
+					       PFS_SIM_STORE, (uint8_t)order, 0 };
+	(void)pfs_sim_execute(&operation);
 }
 
 bool pfs_sim_cas(void *address, uint32_t size_bytes, void *seen, uint64_t value,
 		 enum pfs_sim_order order, const struct pfs_sim_place *place)
 {
 	struct pfs_sim_operation operation = { address, value, 0, place, size_bytes, PFS_SIM_CAS,
-					       (uint8_t)order };
+					       (uint8_t)order, 0 };
 	memcpy(&operation.expected, seen, size_bytes); /* little endian */
-	uint64_t found = execute(&operation);
+	uint64_t found = pfs_sim_execute(&operation);
 	if (found == operation.expected)
 		return true;
 	memcpy(seen, &found, size_bytes);
@@ -235,17 +235,17 @@ uint64_t pfs_sim_change(enum pfs_sim_kind kind, void *address, uint32_t size_byt
 			const struct pfs_sim_place *place)
 {
 	struct pfs_sim_operation operation = { address, operand, 0, place, size_bytes,
-					       (uint8_t)kind, (uint8_t)order };
-	return execute(&operation);
+					       (uint8_t)kind, (uint8_t)order, 0 };
+	return pfs_sim_execute(&operation);
 }
 
 void pfs_machine_note(void *cell, const char *text)
 {
 	static const struct pfs_sim_place place = { "check", "note", "note", 0 };
 	struct pfs_sim_operation operation = { cell, 0, 0, &place, 1, PFS_SIM_NOTE,
-					       PFS_SIM_RELAXED };
+					       PFS_SIM_RELAXED, 0 };
 	(void)text;
-	(void)execute(&operation);
+	(void)pfs_sim_execute(&operation);
 }
 
 uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order order,
@@ -253,8 +253,9 @@ uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order o
 {
 	static const struct pfs_sim_place place = { "check", "await", "await", 0 };
 	struct pfs_sim_operation operation = { word, argument, (uint64_t)(uintptr_t)predicate,
-					       &place, size_bytes, PFS_SIM_AWAIT, (uint8_t)order };
-	return execute(&operation);
+					       &place, size_bytes, PFS_SIM_AWAIT, (uint8_t)order,
+					       0 };
+	return pfs_sim_execute(&operation);
 }
 
 static void run_body(void *opaque)
@@ -314,6 +315,8 @@ static void begin_clocks(struct pfs_machine *self)
 		pfs_races_clear(&self->races);
 	if (views)
 		pfs_views_begin(&self->views, self->thread_count);
+	if (self->has_fences)
+		pfs_fences_begin(&self->fences, self->thread_count);
 }
 
 enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_scheduler *scheduler)
@@ -411,6 +414,7 @@ void pfs_machine_destroy(struct pfs_machine *self)
 	pfs_clocks_fini(&self->clocks);
 	pfs_races_fini(&self->races);
 	pfs_views_fini(&self->views);
+	pfs_fences_fini(&self->fences);
 	pfs_news_fini(&self->news);
 	free(self->threads);
 	free(self->schedule);

@@ -18,6 +18,7 @@
 #ifndef PFS_SIM_MACHINE_H
 #define PFS_SIM_MACHINE_H
 
+#include "sim/fences.h"
 #include "sim/fiber.h"
 #include "sim/memory.h"
 #include "sim/news.h"
@@ -128,6 +129,7 @@ struct pfs_machine {
 	bool drains_end;           /* tso: a call may end when a buffer drains; true after create */
 	bool is_known;             /* set by the scheduler: this execution need not go on */
 	bool only_writes;          /* plain reads are not reported */
+	bool has_fences;           /* threads may call pfs_machine_fence; false after create */
 	uint64_t maps_at_start, mapped_at_start; /* of memory, when the run began */
 	bool chooses_outside;      /* while no thread runs, so that all stacks are whole */
 	bool hasty;                /* what a final check gives back is not hidden: memory.h */
@@ -161,6 +163,7 @@ struct pfs_machine {
 	struct pfs_clocks clocks;
 	struct pfs_races races;
 	struct pfs_views views;
+	struct pfs_fences fences;
 	bool priming;              /* threads run up to their first operation */
 	enum pfs_machine_end end;
 	char message[PFS_FAILURE_BYTES]; /* of PFS_END_FAILED */
@@ -251,6 +254,9 @@ void pfs_machine_note(void *cell, const char *text);
 typedef bool pfs_machine_predicate(uint64_t value, uint64_t argument);
 uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order order,
 			   pfs_machine_predicate *predicate, uint64_t argument);
+
+/* A fence of the running thread. Needs has_fences. */
+void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *place);
 
 /* The machine that runs on this OS thread, or NULL. */
 struct pfs_machine *pfs_machine_current(void);

@@ -70,6 +70,8 @@ static bool result_of(const struct pfs_sim_operation *operation, uint32_t id, ui
 	case PFS_SIM_EXCHANGE: *written = operation->operand; return true;
 	case PFS_SIM_ADD: *written = seen + operation->operand; return true;
 	case PFS_SIM_OR: *written = seen | operation->operand; return true;
+	case PFS_SIM_XOR: *written = seen ^ operation->operand; return true;
+	case PFS_SIM_NAND: *written = ~(seen & operation->operand); return true;
 	case PFS_SIM_AND: *written = seen & operation->operand; return true;
 	case PFS_SIM_CAS: *written = operation->operand; return seen == operation->expected;
 	case PFS_SIM_LOCK:
@@ -91,7 +93,8 @@ bool pfs_model_result(const struct pfs_sim_operation *operation, uint32_t id, ui
 static bool has_bytes(const struct pfs_sim_operation *operation)
 {
 	return operation->kind != PFS_SIM_YIELD && operation->kind != PFS_SIM_NOTE &&
-	       operation->kind != PFS_SIM_UNMAP && operation->kind != PFS_SIM_BARRIER;
+	       operation->kind != PFS_SIM_UNMAP && operation->kind != PFS_SIM_BARRIER &&
+	       operation->kind != PFS_SIM_FENCE;
 }
 
 /* A store into the buffer carries the clock of now, not of when it reaches memory. */
@@ -105,7 +108,7 @@ static void buffer_store(struct pfs_machine *self, struct pfs_vthread *thread,
 		operation->place,
 		pfs_order_releases(operation->order) && self->watching
 			? pfs_clock_release(&self->clocks, thread->id)
-			: NULL
+			: pfs_fences_released(self, thread->id)
 	};
 }
 
@@ -118,11 +121,15 @@ static void synchronise(struct pfs_machine *self, uint32_t thread, const struct 
 	const uint32_t *carried = pfs_clock_carried(clocks, address);
 	if (kind != PFS_SIM_STORE && kind != PFS_SIM_UNLOCK && pfs_order_acquires(order))
 		pfs_clock_acquire(clocks, thread, carried);
+	else if (kind != PFS_SIM_STORE && kind != PFS_SIM_UNLOCK)
+		pfs_fences_read(self, thread, carried, NULL);
 	if (!step->wrote)
 		return;
 	carried = pfs_kind_is_rmw(kind) ? carried : NULL;
 	if (pfs_order_releases(order))
 		carried = pfs_clock_join(clocks, carried, pfs_clock_release(clocks, thread));
+	else
+		carried = pfs_clock_join(clocks, carried, pfs_fences_released(self, thread));
 	pfs_clock_carry(clocks, address, carried);
 }
 
@@ -186,7 +193,7 @@ struct pfs_sim_operation pfs_model_oldest(const struct pfs_vthread *thread)
 	if (thread->buffer_count == 0)
 		return (struct pfs_sim_operation){ .kind = PFS_SIM_YIELD };
 	return (struct pfs_sim_operation){ entry->address,    entry->value, 0, entry->place,
-					   entry->size_bytes, PFS_SIM_DRAIN, PFS_SIM_RELAXED };
+					   entry->size_bytes, PFS_SIM_DRAIN, PFS_SIM_RELAXED, 0 };
 }
 
 void pfs_model_drain(struct pfs_machine *self, struct pfs_vthread *thread, struct pfs_step *step)

@@ -15,6 +15,8 @@ enum pfs_sim_kind {
 	PFS_SIM_EXCHANGE,
 	PFS_SIM_ADD,
 	PFS_SIM_OR,
+	PFS_SIM_XOR,
+	PFS_SIM_NAND,
 	PFS_SIM_AND,
 	PFS_SIM_LOCK,     /* can run only while the mutex is free */
 	PFS_SIM_TRY_LOCK, /* 0: taken */
@@ -25,6 +27,7 @@ enum pfs_sim_kind {
 	PFS_SIM_BARRIER,  /* a part of the barrier of all threads: in thread `operand` */
 	PFS_SIM_UNMAP,    /* operand bytes from address go back to the system */
 	PFS_SIM_DRAIN,    /* store buffers: the oldest store reaches memory */
+	PFS_SIM_FENCE,    /* seq, of its thread alone; others are no steps: fences.h */
 	PFS_SIM_KIND_COUNT
 };
 
@@ -52,6 +55,7 @@ struct pfs_sim_operation {
 	uint32_t size_bytes;
 	uint8_t kind;  /* enum pfs_sim_kind */
 	uint8_t order; /* enum pfs_sim_order */
+	uint8_t failure; /* that of a compare-and-swap that fails; 0: relaxed */
 };
 
 #define PFS_SIM_PLACE(text_)                                                        \
@@ -73,6 +77,9 @@ bool pfs_sim_cas(void *address, uint32_t size_bytes, void *seen, uint64_t value,
 uint64_t pfs_sim_change(enum pfs_sim_kind kind, void *address, uint32_t size_bytes,
 			uint64_t operand, enum pfs_sim_order order,
 			const struct pfs_sim_place *place);
+
+/* Any operation, of all its fields; returns what was seen. */
+uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation);
 
 /* Between these two the calling thread's operations and plain accesses take no time, are no
  * scheduling points and are not reported: metrics. They nest; see containers/counts.h. */

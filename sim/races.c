@@ -49,6 +49,7 @@ static void fail(const struct pfs_machine *machine, const void *address,
 		 const struct pfs_access *first, const struct pfs_access *second)
 {
 	char before[230], after[230], name[PFS_NAME_BYTES] = "";
+	address = (const char *)address + __builtin_ctz((unsigned)(first->mask & second->mask));
 	if (machine->name_address == NULL ||
 	    !machine->name_address(machine->name_context, address, name, sizeof(name)))
 		name[0] = '\0';

@@ -1,5 +1,5 @@
 # The searches that need more than one file, the checks on histories, and their tests.
-target_sources(pfslab_sim PRIVATE case_history.c depends.c dpor.c dpor_parts.c dpor_views.c jobs.c
+target_sources(pfslab_sim PRIVATE case_history.c depends.c dpor.c dpor_parts.c dpor_views.c fences.c jobs.c
   jobs_worker.c news.c part.c progress.c reduce.c views_seq.c
   ${PROJECT_SOURCE_DIR}/stress/history.c)
 target_sources(pfs-sim PRIVATE command_progress.c)

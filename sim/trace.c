@@ -21,7 +21,8 @@ struct pfs_writer {
 static const char *const kind_texts[PFS_SIM_KIND_COUNT] = {
 	[PFS_SIM_LOAD] = "load",     [PFS_SIM_STORE] = "store",       [PFS_SIM_CAS] = "cas",
 	[PFS_SIM_EXCHANGE] = "swap", [PFS_SIM_ADD] = "add",           [PFS_SIM_LOCK] = "lock",
-	[PFS_SIM_OR] = "or",         [PFS_SIM_AND] = "and",
+	[PFS_SIM_OR] = "or",         [PFS_SIM_AND] = "and",           [PFS_SIM_XOR] = "xor",
+	[PFS_SIM_NAND] = "nand",     [PFS_SIM_FENCE] = "fence",
 	[PFS_SIM_UNLOCK] = "unlock", [PFS_SIM_TRY_LOCK] = "try-lock", [PFS_SIM_YIELD] = "yield",
 	[PFS_SIM_NOTE] = "note",     [PFS_SIM_UNMAP] = "unmap",       [PFS_SIM_DRAIN] = "drain",
 	[PFS_SIM_BARRIER] = "barrier", [PFS_SIM_AWAIT] = "await",
@@ -104,7 +105,7 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 	const char *object = self->names[at][0] != '\0' ? self->names[at] : operation->place->text;
 	if (operation->kind == PFS_SIM_YIELD || operation->kind == PFS_SIM_NOTE ||
 	    operation->kind == PFS_SIM_UNMAP || operation->kind == PFS_SIM_BARRIER ||
-	    operation->kind == PFS_SIM_LOCK ||
+	    operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_FENCE ||
 	    operation->kind == PFS_SIM_UNLOCK) {
 		(void)snprintf(text, text_bytes, "%s %s", kind, object);
 		return;

@@ -133,7 +133,8 @@ static bool is_single(uint8_t kind)
 {
 	return kind != PFS_SIM_LOAD && kind != PFS_SIM_STORE && kind != PFS_SIM_CAS &&
 	       kind != PFS_SIM_EXCHANGE && kind != PFS_SIM_ADD && kind != PFS_SIM_OR &&
-	       kind != PFS_SIM_AND && kind != PFS_SIM_AWAIT;
+	       kind != PFS_SIM_XOR && kind != PFS_SIM_NAND && kind != PFS_SIM_AND &&
+	       kind != PFS_SIM_AWAIT;
 }
 
 static uint32_t oldest_of(const struct pfs_views *self, uint32_t thread, uint32_t id)
@@ -318,6 +319,7 @@ static void write_message(struct pfs_machine *machine, struct pfs_vthread *threa
 		memset(copy, 0, self->table.count * sizeof(*copy));
 		join(self, copy, fenced);
 		keep_view(self, message, copy, &carried);
+		message->clock = pfs_clock_join(&machine->clocks, carried.clock, fenced->clock);
 	}
 	if (pfs_order_releases(order)) {
 		struct pfs_clocks *clocks = &machine->clocks;
@@ -340,8 +342,10 @@ static void read_message(struct pfs_machine *machine, uint32_t thread, uint8_t o
 	self->cut |= note_read(&self->glimpses[thread][id], location->order[at],
 			       at + 1 == location->count);
 	self->view[thread][id] = location->order[at];
-	if (!pfs_order_acquires(order))
+	if (!pfs_order_acquires(order)) {
+		pfs_fences_read(machine, thread, message->clock, message);
 		return;
+	}
 	join(self, self->view[thread], message);
 	pfs_clock_acquire(&machine->clocks, thread, message->clock);
 }
@@ -382,6 +386,38 @@ void pfs_views_tick(struct pfs_machine *machine, uint32_t thread, bool begins)
 		join(self, self->view[thread], &self->told);
 	else
 		keep_view(self, &self->told, self->view[thread], &before);
+}
+
+void pfs_views_remember(struct pfs_views *self, struct pfs_view_message *known,
+			const struct pfs_view_message *message)
+{
+	const struct pfs_view_message before = *known;
+	if (message->view_count == 0)
+		return;
+	uint32_t *copy = pfs_scratch_take(&self->arena, self->table.count * sizeof(*copy));
+	memset(copy, 0, self->table.count * sizeof(*copy));
+	join(self, copy, message);
+	keep_view(self, known, copy, &before);
+}
+
+void pfs_views_fence_acquire(struct pfs_machine *machine, uint32_t thread,
+			     const struct pfs_view_message *known)
+{
+	join(&machine->views, machine->views.view[thread], known);
+}
+
+void pfs_views_fence_release(struct pfs_machine *machine, uint32_t thread, const uint32_t *clock)
+{
+	struct pfs_views *self = &machine->views;
+	keep_view(self, &self->fenced[thread], self->view[thread], NULL);
+	self->fenced[thread].clock = clock;
+}
+
+void pfs_views_fence_seq(struct pfs_machine *machine, uint32_t thread)
+{
+	struct pfs_views *self = &machine->views;
+	join(self, self->view[thread], &self->fence);
+	keep_view(self, &self->fence, self->view[thread], NULL);
 }
 
 void pfs_views_fence(struct pfs_machine *machine, uint32_t thread)

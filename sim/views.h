@@ -121,6 +121,15 @@ void pfs_views_tick(struct pfs_machine *machine, uint32_t thread, bool begins);
  */
 void pfs_views_fence(struct pfs_machine *machine, uint32_t thread);
 
+/* Of fences.h: adds what the message hands on to what is known; a thread takes that in; it keeps
+ * what it knows for what it writes, with this clock; it comes behind all seq fences that were. */
+void pfs_views_remember(struct pfs_views *self, struct pfs_view_message *known,
+			const struct pfs_view_message *message);
+void pfs_views_fence_acquire(struct pfs_machine *machine, uint32_t thread,
+			     const struct pfs_view_message *known);
+void pfs_views_fence_release(struct pfs_machine *machine, uint32_t thread, const uint32_t *clock);
+void pfs_views_fence_seq(struct pfs_machine *machine, uint32_t thread);
+
 /* The steps that wrote a location, in modification order; returns how many, 0: never accessed. */
 uint32_t pfs_views_order(const struct pfs_views *self, const void *address, uint32_t *steps,
 			 uint32_t room);

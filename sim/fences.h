@@ -1,0 +1,34 @@
+/*
+ * fences.h - standalone fences of C11, for programs that have some (pfs_machine.has_fences).
+ *
+ * What a thread reads without acquiring it takes in at its next acquire fence; what it writes
+ * without releasing hands on what it knew at its last release fence. Neither is a step: they
+ * belong to what comes before. A seq fence is both, and a step, which all threads see in one
+ * order: with store buffers it waits until its thread's is empty, with views it knows what was
+ * known at each seq fence before. Not kept: the order of seq fences with seq operations.
+ */
+#ifndef PFS_SIM_FENCES_H
+#define PFS_SIM_FENCES_H
+
+#include <stdint.h>
+
+struct pfs_machine;
+struct pfs_view_message;
+struct pfs_fence_thread;
+
+struct pfs_fences {
+	struct pfs_fence_thread *threads;
+	uint32_t room;
+};
+
+void pfs_fences_fini(struct pfs_fences *self);
+void pfs_fences_begin(struct pfs_fences *self, uint32_t threads);
+
+/* A thread read, and did not acquire. message: with views. */
+void pfs_fences_read(struct pfs_machine *machine, uint32_t thread, const uint32_t *clock,
+		     const struct pfs_view_message *message);
+
+/* The clock of what the thread writes without releasing it, or NULL. */
+const uint32_t *pfs_fences_released(const struct pfs_machine *machine, uint32_t thread);
+
+#endif
