@@ -26,6 +26,8 @@ import sys
 import sources
 
 DOOR = ("containers/atomic.h", "bench/gate.h", "recorder/ring.h", "include/pfslab/calls.h")
+# What pfs-check takes the place of, and programs such as its users write.
+USERS = ("check/programs/", "check/tsan.c")
 LABEL = re.compile(r"\[([A-Z]{1,2}[0-9]+)\]")
 DEFINITION = re.compile(r"\[([A-Z]{1,2}[0-9]+)\]\s+[\w/,>. -]+:")
 OPERATION = re.compile(r"\b(?:pfs_(?:load|store|cas|exchange|fetch_[a-z]+)_"
@@ -239,7 +241,8 @@ def check(top):
     faults, labels = [], Labels()
     core = sources.files(top, ("containers", "variants", "memory"), (".c", ".h"))
     core += [p for p in sources.files(top, ("bench",), (".h",)) if p == "bench/gate.h"]
-    every = sources.files(top, sources.LAYERS, (".c", ".h", ".cc"))
+    every = [p for p in sources.files(top, sources.LAYERS, (".c", ".h", ".cc"))
+             if not p.startswith(USERS)]
     for path in core:
         text = sources.read(top, path)
         gather(path, text, labels, faults)

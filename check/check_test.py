@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+"""check_test.py - programs of a user, compiled as docs/check.md says, and what pfs-check must say.
+
+usage: check_test.py PFS_CHECK COMPILER   (gcc, clang, g++ or clang++)
+Exit 77: no such compiler.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAMS = os.path.join(TOP, "check", "programs")
+FINE = r"all there are: no violation"
+
+# What a scenario says, by program; a scenario that is not here must be fine.
+THREADS = {
+    "no_join": r"found: data race on counter: thread 0 reads at start_and_look \(threads\.c:\d+\); "
+               r"thread 1 writes at count \(threads\.c:\d+\)",
+    "crosswise": r"found: deadlock: thread 0 waits for ever for pthread_mutex_lock "
+                 r"\(threads\.c:\d+\)",
+    "one_of_two_told": r"found: deadlock: thread \d waits for ever for pthread_cond_wait",
+    "awaits_once": r"found: assertion is_ready .*\nby itself: number 0 of thread 0",
+    "weak": r"found: assertion atomic_compare_exchange_weak",
+}
+BLOCKS = {
+    "looked_at": r"found: (use after free|data race on block): .*\(blocks\.c:\d+\)",
+    "late": r"found: use after free: write at use_late \(blocks\.c:\d+\) of a block that was freed "
+            r"at use_late \(blocks\.c:\d+\), allocated at use_late \(blocks\.c:\d+\)",
+    "twice": r"found: double free: at free_both \(blocks\.c:\d+\)",
+    "lost": r"found: leak: nothing points to 16 bytes that were allocated at put \(blocks\.c:",
+    "beyond": r"found: out of bounds: write of 1 bytes at overrun \(blocks\.c:\d+\)",
+}
+RACE = r"found: data race on \S+( \d\+8)?: thread . writes at .*\(ring\.cc?:\d+\); " \
+       r"thread . reads at .*\(ring\.cc?:\d+\)"
+
+
+class Test:
+    """One compiler, a folder, and the faults so far."""
+
+    def __init__(self, pfs_check, compiler, folder):
+        self.pfs_check, self.compiler, self.folder = pfs_check, compiler, folder
+        self.faults, self.looked_at = [], 0
+
+    def build(self, source, *flags, link=()):
+        """The path of the shared object."""
+        path = os.path.join(self.folder, "program")
+        subprocess.run([self.compiler, "-g", "-O1", "-fsanitize=thread", "-fPIC", "-w", *flags, "-I",
+                        os.path.join(TOP, "include"), "-c", source, "-o", path + ".o"], check=True)
+        subprocess.run([self.compiler, "-shared", *link, "-o", path + ".so", path + ".o"],
+                       check=True)
+        return path + ".so"
+
+    def run(self, program, *options):
+        """(exit status, all that was said)"""
+        done = subprocess.run([self.pfs_check, program, *options], capture_output=True, text=True,
+                              check=False, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    def expect(self, what, got, status, pattern):
+        """Status and words."""
+        self.looked_at += 1
+        if got[0] != status or not re.search(pattern, got[1]):
+            self.faults.append(f"{what}: exit {got[0]}, expected {status} and {pattern}:\n{got[1]}")
+
+    def scenarios(self, program, said, status=1, memory="views"):
+        """Each scenario of a program; fails says which must, and how."""
+        for name in self.run(program, "--list")[1].split():
+            pattern = said.get(name, r": data race|assertion" if name.endswith("_fails") else FINE)
+            self.expect(f"{program} {name}", self.run(program, "--scenario", name, "--memory",
+                                                      memory, "--quiet"),
+                        0 if pattern == FINE else status, pattern)
+
+    def ring(self, source, relaxed):
+        """The first success: the race with file and line, then all executions."""
+        program = self.build(source, f"-DPUBLISH={relaxed}")
+        for memory in ("sc", "tso", "views"):
+            self.expect(f"{source} relaxed {memory}", self.run(program, "--memory", memory), 1,
+                        RACE)
+        saved = os.path.join(self.folder, "saved")
+        self.expect("--save", self.run(program, "--save", saved), 1, r"schedule: \d+x\d+")
+        self.expect("--schedule", self.run(program, "--schedule", saved), 1,
+                    r"step \| T0 .*\n(.*\n)*ring: data race on ")
+        program = self.build(source)
+        for memory in ("sc", "tso", "views"):
+            self.expect(f"{source} {memory}", self.run(program, "--memory", memory), 0, FINE)
+        self.expect("--preemptions", self.run(program, "--preemptions", "1"), 0,
+                    "every schedule of up to 1 preemptions: no violation")
+        self.expect("--executions", self.run(program, "--executions", "3"), 0, "not all there are")
+        self.expect("mended", self.run(program, "--schedule", saved), 0, r"step \| T0")
+
+    def wrong(self):
+        """What cannot be checked, and bad arguments: one line, exit 2."""
+        source = os.path.join(self.folder, "wrong.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <pthread.h>\n#include <pfslab/check.h>\n"
+                       "static pthread_rwlock_t lock;\n"
+                       "static void body(void *a) { (void)a; pthread_rwlock_rdlock(&lock); }\n"
+                       "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
+        self.expect("rwlock", self.run(self.build(source)), 2,
+                    r"^pfs-check: \S+: calls pthread_rwlock_rdlock, which is not modelled\n$")
+        source = os.path.join(PROGRAMS, "ring.c")
+        program = self.build(source, "-fno-sanitize=thread")
+        self.expect("not compiled so", self.run(program), 2, "was compiled with -fsanitize=thread")
+        if self.compiler == "gcc":
+            program = self.build(source, link=("-fsanitize=thread",))
+            self.expect("libtsan", self.run(program), 2, r"linked with libtsan\S+, .* without it")
+        program = self.build(source)
+        for options, said in ((["--memory", "x"], "no such memory"), (["--search", "x"], "search"),
+                              (["--scenario", "x"], "no such scenario"), (["--seed", "x"], "value"),
+                              (["--schedule", "/dev/null"], "no schedule"), (["--x"], "option")):
+            self.expect(str(options), self.run(program, *options), 2, rf"^pfs-check: .*{said}.*\n$")
+        self.expect("object", self.run(program[:-2] + "o"), 2, "link it with")
+        self.expect("no file", self.run("/none.so"), 2, "No such file")
+
+
+def main():
+    """The exit status."""
+    pfs_check, compiler = sys.argv[1:3]
+    if shutil.which(compiler) is None:
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        test = Test(pfs_check, compiler, folder)
+        if compiler.endswith("++"):
+            test.ring(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
+            test.scenarios(test.build(os.path.join(PROGRAMS, "modern.cc")), {})
+        else:
+            test.ring(os.path.join(PROGRAMS, "ring.c"), "memory_order_relaxed")
+            said = dict(THREADS)
+            if compiler == "clang":
+                del said["weak"]  # it says of none that it is weak
+            test.scenarios(test.build(os.path.join(PROGRAMS, "threads.c")), said)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "fences.c")), {})
+            test.wrong()
+    for fault in test.faults:
+        print(fault)
+    print(f"{test.looked_at} looked at by {compiler}, {len(test.faults)} faults")
+    return 1 if test.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+/*
+ * elf_file.h - what the file of a shared object says: what it is linked with, what it calls that is
+ * not modelled, and the names of its variables.
+ */
+#ifndef PFS_CHECK_ELF_FILE_H
+#define PFS_CHECK_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pfs_elf_object {
+	const char *name;
+	uint64_t first, bytes;
+};
+
+struct pfs_elf_file {
+	const char *path;
+	const unsigned char *bytes;
+	size_t size;
+	struct pfs_elf_object *objects; /* by address */
+	size_t object_count;
+};
+
+/* NULL, or why not. */
+const char *pfs_elf_read(struct pfs_elf_file *self, const char *path);
+
+/* Why it cannot be checked, or NULL. */
+const char *pfs_elf_refusal(const struct pfs_elf_file *self);
+
+/* "ring+8", by an address as it was linked; false: no variable. */
+bool pfs_elf_name(const struct pfs_elf_file *self, uint64_t address, char *name, size_t name_bytes);
+
+#endif

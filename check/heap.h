@@ -1,0 +1,40 @@
+/*
+ * heap.h - malloc of the checked program: each block at a place that follows from the execution's
+ * own calls, never used twice in it, so that an access to what was freed is seen.
+ */
+#ifndef PFS_CHECK_HEAP_H
+#define PFS_CHECK_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pfs_sim_place;
+
+/* false: the host has no address space left. */
+bool pfs_check_heap_begin(void);
+/* All blocks are gone. */
+void pfs_check_heap_reset(void);
+
+/* NULL: the region is used up. Filled with a pattern. */
+void *pfs_check_heap_take(size_t align, size_t size, const struct pfs_sim_place *place);
+/* Ends the execution if it is no block, or was freed. Returns its size. */
+size_t pfs_check_heap_give(void *block, const struct pfs_sim_place *place);
+bool pfs_check_heap_has(const void *address);
+size_t pfs_check_heap_size(const void *block);
+
+/* Ends the execution if these bytes are not all in a block that is in use. */
+void pfs_check_heap_look(const void *address, size_t size, bool writes,
+			 const struct pfs_sim_place *place);
+
+/* At an execution's end: a block that nothing points to, from these roots on; false: none. */
+struct pfs_check_root {
+	const void *first;
+	size_t bytes;
+};
+bool pfs_check_heap_leak(const struct pfs_check_root *roots, size_t count,
+			 const struct pfs_sim_place **place, size_t *size);
+
+/* "block 3+8"; false: no block. */
+bool pfs_check_heap_name(const void *address, char *name, size_t name_bytes);
+
+#endif

@@ -1,0 +1,194 @@
+#define _GNU_SOURCE
+#include "check/places.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/races.h"
+#include "sim/trace.h"
+
+#define FUNCTION_CHARS 40
+
+struct known {
+	struct pfs_sim_place place; /* first: pfs_places_named */
+	struct named *named;
+	bool is_foreign;
+	const void *code; /* NULL: unused */
+};
+
+/* The same place by another text. */
+struct named {
+	struct pfs_sim_place place;
+	struct named *next;
+};
+
+static struct {
+	char path[4096];
+	uintptr_t bias;
+	FILE *questions, *answers; /* of addr2line; NULL: it cannot be had */
+	struct known **known;      /* open addressing; places stay where they are */
+	uint32_t room, count;
+} places;
+
+static void start(void)
+{
+	int down[2], up[2];
+	if (pipe(down) != 0 || pipe(up) != 0)
+		return;
+	(void)signal(SIGPIPE, SIG_IGN);
+	pid_t child = fork();
+	if (child == 0) {
+		(void)dup2(down[0], 0);
+		(void)dup2(up[1], 1);
+		(void)close(down[1]);
+		(void)close(up[0]);
+		execlp("addr2line", "addr2line", "-a", "-i", "-f", "-C", "-e", places.path, NULL);
+		_exit(127);
+	}
+	(void)close(down[0]);
+	(void)close(up[1]);
+	if (child < 0)
+		return;
+	places.questions = fdopen(down[1], "w");
+	places.answers = fdopen(up[0], "r");
+}
+
+void pfs_places_begin(const char *path, uintptr_t bias)
+{
+	(void)snprintf(places.path, sizeof(places.path), "%s", path);
+	places.bias = bias;
+	start();
+}
+
+static bool read_line(char *text, size_t bytes)
+{
+	if (places.answers == NULL || fgets(text, (int)bytes, places.answers) == NULL)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	return true;
+}
+
+static bool is_system(const char *file)
+{
+	return strncmp(file, "/usr/", 5) == 0;
+}
+
+static void take_frame(struct known *self, const char *function, char *file)
+{
+	char *colon = strrchr(file, ':');
+	if (colon == NULL || !self->is_foreign || file[0] == '?')
+		return;
+	*colon = '\0';
+	self->is_foreign = is_system(file);
+	self->place.line = atoi(colon + 1);
+	free((void *)(uintptr_t)self->place.file);
+	free((void *)(uintptr_t)self->place.function);
+	self->place.file = strdup(file);
+	self->place.function = strndup(function, FUNCTION_CHARS);
+}
+
+/* The innermost frame that is the user's own; else the outermost. A question for address 0 behind
+ * it shows where the answer ends. */
+static void ask(struct known *self)
+{
+	char function[1024], file[4096 + 32];
+	if (places.questions == NULL ||
+	    fprintf(places.questions, "0x%llx\n0x0\n",
+		    (unsigned long long)((uintptr_t)self->code - places.bias - 1)) < 0 ||
+	    fflush(places.questions) != 0 || !read_line(file, sizeof(file)))
+		return;
+	while (read_line(function, sizeof(function)) && strncmp(function, "0x", 2) != 0 &&
+	       read_line(file, sizeof(file)))
+		take_frame(self, function, file);
+	(void)(read_line(function, sizeof(function)) && read_line(file, sizeof(file)));
+}
+
+static struct known *new_known(const void *code)
+{
+	struct known *self = calloc(1, sizeof(*self));
+	char text[32];
+	(void)snprintf(text, sizeof(text), "0x%llx",
+		       (unsigned long long)((uintptr_t)code - places.bias));
+	if (self == NULL)
+		abort();
+	self->code = code;
+	self->is_foreign = true;
+	self->place = (struct pfs_sim_place){ strdup(pfs_trace_base_name(places.path)),
+					      strdup(text), PFS_PLACES_TEXT, 0 };
+	ask(self);
+	return self;
+}
+
+static void widen(void)
+{
+	uint32_t room = places.room != 0 ? 2 * places.room : 1024;
+	struct known **wider = calloc(room, sizeof(struct known *));
+	if (wider == NULL)
+		abort();
+	for (uint32_t i = 0; i < places.room; i++) {
+		if (places.known[i] == NULL)
+			continue;
+		uint32_t at = (uint32_t)((uintptr_t)places.known[i]->code * 2654435761u) % room;
+		while (wider[at] != NULL)
+			at = (at + 1) % room;
+		wider[at] = places.known[i];
+	}
+	free((void *)places.known);
+	places.known = wider;
+	places.room = room;
+}
+
+static struct known *known_of(const void *code)
+{
+	if (2 * places.count >= places.room)
+		widen();
+	uint32_t at = (uint32_t)((uintptr_t)code * 2654435761u) % places.room;
+	while (places.known[at] != NULL && places.known[at]->code != code)
+		at = (at + 1) % places.room;
+	if (places.known[at] == NULL) {
+		places.known[at] = new_known(code);
+		places.count++;
+	}
+	return places.known[at];
+}
+
+const struct pfs_sim_place *pfs_places_of(const void *code, bool *is_foreign)
+{
+	const struct known *known = known_of(code);
+	*is_foreign = known->is_foreign;
+	return &known->place;
+}
+
+const struct pfs_sim_place *pfs_places_named(const struct pfs_sim_place *place, const char *text)
+{
+	/* Places are handed out from here alone, and are what a known one begins with. */
+	struct known *known = (struct known *)(uintptr_t)place;
+	struct named *named = known->named;
+	while (named != NULL && named->place.text != text)
+		named = named->next;
+	if (named != NULL)
+		return &named->place;
+	named = calloc(1, sizeof(*named));
+	if (named == NULL)
+		abort();
+	named->place = *place;
+	named->place.text = text;
+	named->next = known->named;
+	known->named = named;
+	return &named->place;
+}
+
+/* For the machine's messages of races. */
+const char *pfs_place_of_code(const void *code)
+{
+	static char texts[2][128]; /* two in one message */
+	static uint32_t next;
+	const struct pfs_sim_place *place = &known_of(code)->place;
+	char *text = texts[next++ % 2];
+	(void)snprintf(text, sizeof(texts[0]), "%s (%.40s:%d)", place->function,
+		       pfs_trace_base_name(place->file), place->line);
+	return text;
+}

@@ -1,0 +1,25 @@
+/*
+ * places.h - where code of the checked program comes from: function, file and line, by the
+ * binutils' addr2line, which runs beside and is asked once an address.
+ */
+#ifndef PFS_CHECK_PLACES_H
+#define PFS_CHECK_PLACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/operation.h"
+
+/* Of an access, as long as nothing better is known. */
+#define PFS_PLACES_TEXT "memory"
+
+/* The file, and how far it was moved from where it was linked to. */
+void pfs_places_begin(const char *path, uintptr_t bias);
+
+/* The same, of a call that is known by this name, which stays. */
+const struct pfs_sim_place *pfs_places_named(const struct pfs_sim_place *place, const char *text);
+
+/* Of a return address. *is_foreign: all of it comes from headers of the system; who called it? */
+const struct pfs_sim_place *pfs_places_of(const void *code, bool *is_foreign);
+
+#endif

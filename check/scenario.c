@@ -1,0 +1,139 @@
+#include "check/scenario.h"
+
+#include <pfslab/check.h>
+
+#include "check/heap.h"
+#include "check/library.h"
+#include "check/user.h"
+
+static struct registered {
+	const char *name;
+	void (*function)(void);
+} registered[PFS_CHECK_SCENARIOS_MAX];
+static uint32_t registered_count;
+
+void pfs_check_register(const char *name, void (*scenario)(void))
+{
+	if (registered_count < PFS_CHECK_SCENARIOS_MAX)
+		registered[registered_count++] = (struct registered){ name, scenario };
+}
+
+uint32_t pfs_check_scenario_count(void)
+{
+	return registered_count;
+}
+
+const char *pfs_check_scenario_name(uint32_t at)
+{
+	return registered[at].name;
+}
+
+/* ---- what a scenario calls ---- */
+
+void pfs_check_thread(void (*body)(void *argument), void *argument)
+{
+	struct pfs_user_thread *thread = pfs_user.in_setup ? pfs_user_add() : NULL;
+	if (thread == NULL) {
+		pfs_machine_fail("pfs_check_thread is for a scenario's function; in a thread, "
+				 "call pthread_create");
+		return;
+	}
+	thread->body = body;
+	thread->argument = argument;
+}
+
+void pfs_check_at_rest(void (*check)(void *argument), void *argument)
+{
+	pfs_user.at_rest = check;
+	pfs_user.at_rest_argument = argument;
+}
+
+void pfs_check_assert_at(int holds, const char *text, const char *file, int line)
+{
+	if (holds == 0)
+		pfs_machine_fail("assertion %s (%s:%d)", text, pfs_trace_base_name(file), line);
+}
+
+/* ---- an execution ---- */
+
+static void setup(struct pfs_machine *machine, void *context)
+{
+	const struct registered *self = context;
+	(void)machine;
+	pfs_check_heap_reset();
+	pfs_user_begin();
+	pfs_library_restore(PFS_USER_THREADS_MAX);
+	pfs_user.in_setup = true;
+	self->function();
+	pfs_user.in_setup = false;
+	if (pfs_user.thread_count == 0)
+		pfs_machine_fail("scenario %s has no thread: it calls no pfs_check_thread",
+				 self->name);
+	pfs_user_add_slots();
+}
+
+/* A thread that nobody asked for waits for that. */
+static void settle(struct pfs_machine *machine, void *context)
+{
+	(void)context;
+	pfs_user_arrive();
+	if (machine->end != PFS_END_DEADLOCK)
+		return;
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		const struct pfs_user_thread *thread = &pfs_user.threads[id];
+		if (machine->threads[id]->state != PFS_VTHREAD_FINISHED &&
+		    (!thread->is_slot || thread->is_taken))
+			return;
+	}
+	machine->end = PFS_END_DONE;
+	machine->message[0] = '\0';
+}
+
+static void look_for_leaks(void)
+{
+	struct pfs_check_root roots[PFS_LIBRARY_ROOTS_MAX];
+	const struct pfs_sim_place *place;
+	size_t size;
+	if (pfs_check_heap_leak(roots, pfs_library_roots(roots), &place, &size))
+		pfs_machine_fail("leak: nothing points to %zu bytes that were allocated at "
+				 "%s (%s:%d)", size, place->function,
+				 pfs_trace_base_name(place->file), place->line);
+}
+
+static void finish(struct pfs_machine *machine, void *context)
+{
+	(void)machine, (void)context;
+	if (pfs_user.at_rest != NULL)
+		pfs_user.at_rest(pfs_user.at_rest_argument);
+	look_for_leaks();
+}
+
+static bool name_address(void *context, const void *address, char *name, size_t name_bytes)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	(void)context;
+	if (address == NULL)
+		return false;
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		const struct pfs_user_thread *thread = &pfs_user.threads[id];
+		const struct pfs_fiber *fiber = &machine->threads[id]->fiber;
+		const char *what = address == &thread->begun   ? "begin of"
+				   : address == &thread->ended ? "end of"
+				   : address == &thread->asleep ? "sleep of" : NULL;
+		if ((uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes)
+			what = "on the stack of";
+		if (what == NULL)
+			continue;
+		(void)snprintf(name, name_bytes, "%s T%u", what, id);
+		return true;
+	}
+	return pfs_check_heap_name(address, name, name_bytes) ||
+	       pfs_library_name(address, name, name_bytes);
+}
+
+struct pfs_scenario pfs_check_scenario_of(uint32_t at)
+{
+	return (struct pfs_scenario){ .name = registered[at].name, .setup = setup,
+				      .finish = finish, .name_address = name_address,
+				      .context = &registered[at], .settle = settle };
+}

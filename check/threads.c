@@ -1,0 +1,351 @@
+#define _GNU_SOURCE
+#include "check/user.h"
+
+#include "check/places.h"
+#include "check/threads.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <pfslab/check.h>
+
+#include "sim/trace.h"
+
+/* Where the program called one of these functions, by its name. */
+#define HERE __builtin_return_address(0)
+#define CALL(name) place_of(HERE, (name))
+#define WAITERS_MAX 40u
+
+/* In the place of the program's pthread_mutex_t: zero is a free one. */
+struct mutex {
+	uint32_t word;  /* the machine's: 0, or its thread and 1 */
+	uint32_t count; /* of a recursive one */
+	uint32_t unused[2];
+	int32_t kind;   /* where glibc's static initializers have it */
+};
+
+/* In the place of a pthread_cond_t. */
+struct condition {
+	uint32_t word; /* the machine's mutex of what follows */
+	uint32_t count;
+	uint8_t threads[WAITERS_MAX]; /* who has waited longest first */
+};
+
+_Static_assert(sizeof(struct mutex) <= sizeof(pthread_mutex_t), "a mutex must fit");
+_Static_assert(sizeof(struct condition) <= sizeof(pthread_cond_t), "a condition must fit");
+
+static const struct pfs_sim_place *place_of(const void *code, const char *text)
+{
+	const void *own;
+	return pfs_places_named(pfs_user_place(code, &own), text);
+}
+
+static bool runs(void)
+{
+	return pfs_user.machine != NULL && pfs_user.machine->running != NULL;
+}
+
+static uint64_t act(enum pfs_sim_kind kind, uint32_t *word, uint64_t operand,
+		    enum pfs_sim_order order, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { word, operand, 0, place, sizeof(*word),
+					       (uint8_t)kind, (uint8_t)order, 0 };
+	return pfs_user_execute(&operation);
+}
+
+/* ---- threads ---- */
+
+/* The first slot that nobody has; the search begins again with one more if there is none. */
+static struct pfs_user_thread *take_slot(void)
+{
+	for (uint32_t id = 0; id < pfs_user.thread_count; id++) {
+		struct pfs_user_thread *slot = &pfs_user.threads[id];
+		if (!slot->is_slot || slot->is_taken)
+			continue;
+		slot->is_taken = true;
+		return slot;
+	}
+	pfs_user.needs_slot = true;
+	pfs_machine_fail("one more thread of pthread_create");
+	return NULL;
+}
+
+int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
+		      void *argument)
+{
+	(void)attributes;
+	struct pfs_user_thread *thread = NULL;
+	if (runs())
+		thread = take_slot();
+	else if (pfs_user.in_setup)
+		thread = pfs_user_add();
+	if (thread == NULL)
+		return EAGAIN;
+	thread->start = start;
+	thread->argument = argument;
+	thread->is_slot = thread->is_taken = true;
+	*id = (pthread_t)thread->id + 1;
+	(void)act(PFS_SIM_STORE, &thread->begun, 1, PFS_SIM_RELEASE, CALL("pthread_create"));
+	return 0;
+}
+
+static bool is_not(uint64_t value, uint64_t argument)
+{
+	return value != argument;
+}
+
+int pfs_thread_join(pthread_t id, void **result)
+{
+	uint64_t at = (uint64_t)id - 1;
+	if (at >= pfs_user.thread_count || !pfs_user.threads[at].is_taken ||
+	    pfs_user.threads[at].is_joined) {
+		pfs_machine_fail("pthread_join of what is no thread, or was joined");
+		return ESRCH;
+	}
+	struct pfs_user_thread *thread = &pfs_user.threads[at];
+	if (!runs() && thread->ended == 0)
+		pfs_machine_fail("pthread_join in the set-up, where no thread runs yet");
+	thread->is_joined = true;
+	if (runs())
+		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, is_not, 0, CALL("pthread_join"));
+	if (result != NULL)
+		*result = thread->result;
+	return 0;
+}
+
+int pfs_thread_detach(pthread_t id)
+{
+	(void)id;
+	return 0;
+}
+
+pthread_t pfs_thread_self(void)
+{
+	return (pthread_t)pfs_user_current()->id + 1;
+}
+
+static void yield(const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_YIELD };
+	(void)pfs_user_execute(&operation);
+}
+
+int pfs_thread_yield(void)
+{
+	yield(CALL("sched_yield"));
+	return 0;
+}
+
+void pfs_check_yield(void)
+{
+	yield(CALL("pfs_check_yield"));
+}
+
+/* ---- mutexes ---- */
+
+static uint32_t own_mark(void)
+{
+	return pfs_user_current()->id + 1;
+}
+
+int pfs_mutex_init(pthread_mutex_t *opaque, const pthread_mutexattr_t *attributes)
+{
+	int kind = PTHREAD_MUTEX_NORMAL;
+	if (attributes != NULL)
+		(void)pthread_mutexattr_gettype(attributes, &kind);
+	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	memset(opaque, 0, sizeof(*opaque));
+	((struct mutex *)(void *)opaque)->kind = kind;
+	return 0;
+}
+
+int pfs_mutex_destroy(pthread_mutex_t *opaque)
+{
+	struct mutex *self = (void *)opaque;
+	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	if (self->word != 0)
+		pfs_machine_fail("pthread_mutex_destroy of a mutex that is locked");
+	return 0;
+}
+
+/* What a thread does with a mutex that it has. -1: it has not. */
+static int lock_own(struct mutex *self)
+{
+	if (self->word != own_mark() || self->kind == PTHREAD_MUTEX_NORMAL)
+		return -1;
+	if (self->kind == PTHREAD_MUTEX_ERRORCHECK)
+		return EDEADLK;
+	self->count++;
+	return 0;
+}
+
+int pfs_mutex_lock(pthread_mutex_t *opaque)
+{
+	struct mutex *self = (void *)opaque;
+	int own = runs() ? lock_own(self) : 0;
+	if (own < 0)
+		(void)act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
+			  CALL("pthread_mutex_lock"));
+	return own < 0 ? 0 : own;
+}
+
+int pfs_mutex_trylock(pthread_mutex_t *opaque)
+{
+	struct mutex *self = (void *)opaque;
+	int own = runs() ? lock_own(self) : 0;
+	if (own >= 0)
+		return own == EDEADLK ? EBUSY : own;
+	uint64_t seen = act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
+			    CALL("pthread_mutex_trylock"));
+	return seen == 0 ? 0 : EBUSY;
+}
+
+static void unlock(struct mutex *self, const struct pfs_sim_place *place)
+{
+	if (!runs())
+		return;
+	if (self->word != own_mark())
+		pfs_machine_fail("thread %u unlocks a mutex that it has not, at %s:%d",
+				 pfs_user_current()->id, pfs_trace_base_name(place->file),
+				 place->line);
+	if (self->count != 0)
+		self->count--;
+	else
+		(void)act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+}
+
+int pfs_mutex_unlock(pthread_mutex_t *opaque)
+{
+	unlock((struct mutex *)(void *)opaque, CALL("pthread_mutex_unlock"));
+	return 0;
+}
+
+/* ---- condition variables ---- */
+
+int pfs_cond_init(pthread_cond_t *opaque, const pthread_condattr_t *attributes)
+{
+	(void)attributes;
+	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	memset(opaque, 0, sizeof(*opaque));
+	return 0;
+}
+
+int pfs_cond_destroy(pthread_cond_t *opaque)
+{
+	struct condition *self = (void *)opaque;
+	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	if (self->count != 0)
+		pfs_machine_fail("pthread_cond_destroy while threads wait");
+	return 0;
+}
+
+int pfs_cond_wait(pthread_cond_t *opaque, pthread_mutex_t *opaque_mutex)
+{
+	struct mutex *mutex = (void *)opaque_mutex;
+	struct pfs_user_thread *thread = pfs_user_current();
+	if (!runs()) {
+		pfs_machine_fail("pthread_cond_wait where no other thread runs");
+		return 0;
+	}
+	struct condition *self = (void *)opaque;
+	const struct pfs_sim_place *place = CALL("pthread_cond_wait");
+	bool wakes = pfs_user_fails();
+	if (!wakes) {
+		(void)act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+		if (self->count == WAITERS_MAX)
+			pfs_machine_fail("more than %u threads wait", WAITERS_MAX);
+		self->threads[self->count++] = (uint8_t)thread->id;
+		(void)act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
+		(void)act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+	}
+	unlock(mutex, place);
+	if (!wakes)
+		pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, is_not, 1, place);
+	(void)act(PFS_SIM_LOCK, &mutex->word, 0, PFS_SIM_ACQUIRE, place);
+	return 0;
+}
+
+static void wake(pthread_cond_t *opaque, bool all, const struct pfs_sim_place *place)
+{
+	struct condition *self = (void *)opaque;
+	uint8_t woken[WAITERS_MAX];
+	if (!runs())
+		return;
+	(void)act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+	uint32_t count = self->count == 0 || all ? self->count : 1;
+	memcpy(woken, self->threads, count);
+	self->count -= count;
+	memmove(self->threads, self->threads + count, self->count);
+	for (uint32_t i = 0; i < count; i++)
+		(void)act(PFS_SIM_STORE, &pfs_user.threads[woken[i]].asleep, 0, PFS_SIM_RELAXED,
+			  place);
+	(void)act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+}
+
+int pfs_cond_signal(pthread_cond_t *opaque)
+{
+	wake(opaque, false, CALL("pthread_cond_signal"));
+	return 0;
+}
+
+int pfs_cond_broadcast(pthread_cond_t *opaque)
+{
+	wake(opaque, true, CALL("pthread_cond_broadcast"));
+	return 0;
+}
+
+/* ---- once ---- */
+
+enum { ONCE_NOT_YET = 0, ONCE_RUNS = 1, ONCE_DONE = 2 };
+
+/* true: the caller is the first, and ends it. */
+static bool begin_once(uint32_t *word, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { word, ONCE_RUNS, ONCE_NOT_YET,
+					       place, sizeof(*word), PFS_SIM_CAS, PFS_SIM_ACQUIRE,
+					       PFS_SIM_ACQUIRE };
+	uint64_t seen = pfs_user_execute(&operation);
+	while (seen == ONCE_RUNS) {
+		pfs_user_await(word, PFS_SIM_ACQUIRE, is_not, ONCE_RUNS, operation.place);
+		seen = pfs_user_execute(&operation);
+	}
+	return seen == ONCE_NOT_YET;
+}
+
+int pfs_once(pthread_once_t *once, void (*routine)(void))
+{
+	uint32_t *word = (uint32_t *)(void *)once;
+	if (!begin_once(word, CALL("pthread_once")))
+		return 0;
+	routine();
+	(void)act(PFS_SIM_STORE, word, ONCE_DONE, PFS_SIM_RELEASE, CALL("pthread_once"));
+	return 0;
+}
+
+/* The initialization of a static variable of a function, in C++: the first byte says that it is
+ * done, and is looked at by the program itself. */
+int pfs_guard_acquire(uint64_t *guard)
+{
+	return begin_once((uint32_t *)(void *)guard + 1, CALL("the first use of"));
+}
+
+static void end_guard(uint64_t *guard, bool done, const struct pfs_sim_place *place)
+{
+	if (done) {
+		struct pfs_sim_operation operation = { guard, 1, 0, place, 1,
+						       PFS_SIM_STORE, PFS_SIM_RELEASE, 0 };
+		(void)pfs_user_execute(&operation);
+	}
+	(void)act(PFS_SIM_STORE, (uint32_t *)(void *)guard + 1, done ? ONCE_DONE : ONCE_NOT_YET,
+		  PFS_SIM_RELEASE, place);
+}
+
+void pfs_guard_release(uint64_t *guard)
+{
+	end_guard(guard, true, CALL("the first use of"));
+}
+
+void pfs_guard_abort(uint64_t *guard)
+{
+	end_guard(guard, false, CALL("the first use of"));
+}

@@ -1,0 +1,38 @@
+/*
+ * threads.h - pthread of the checked program, on the machine: what takes the place of what.
+ *
+ * A mutex is a word of the machine in the first bytes of the program's own; a recursive one counts
+ * behind it. A condition variable wakes who has waited longest; the orders in which threads come to
+ * wait are explored, others in which they might be woken are not. A wait may end by itself, as a
+ * weak compare-and-swap may fail (pfs_user_fails).
+ */
+#ifndef PFS_CHECK_THREADS_H
+#define PFS_CHECK_THREADS_H
+
+#include <pthread.h>
+
+int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
+		      void *argument);
+int pfs_thread_join(pthread_t id, void **result);
+int pfs_thread_detach(pthread_t id);
+pthread_t pfs_thread_self(void);
+int pfs_thread_yield(void);
+
+int pfs_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
+int pfs_mutex_destroy(pthread_mutex_t *mutex);
+int pfs_mutex_lock(pthread_mutex_t *mutex);
+int pfs_mutex_trylock(pthread_mutex_t *mutex);
+int pfs_mutex_unlock(pthread_mutex_t *mutex);
+
+int pfs_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
+int pfs_cond_destroy(pthread_cond_t *condition);
+int pfs_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int pfs_cond_signal(pthread_cond_t *condition);
+int pfs_cond_broadcast(pthread_cond_t *condition);
+
+int pfs_once(pthread_once_t *once, void (*routine)(void));
+int pfs_guard_acquire(uint64_t *guard);
+void pfs_guard_release(uint64_t *guard);
+void pfs_guard_abort(uint64_t *guard);
+
+#endif

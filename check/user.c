@@ -1,0 +1,226 @@
+#define _GNU_SOURCE
+#include "check/user.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "check/heap.h"
+#include "check/library.h"
+#include "check/places.h"
+
+#define PERIOD_MAX 4u /* operations of a loop that looks */
+#define RANGE_PART ((size_t)1 << 20)
+
+struct pfs_user pfs_user;
+
+void pfs_user_begin(void)
+{
+	memset(pfs_user.threads, 0, sizeof(pfs_user.threads));
+	pfs_user.thread_count = 0;
+	pfs_user.at_rest = NULL;
+	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_LIBRARY_OUTSIDE;
+}
+
+struct pfs_user_thread *pfs_user_current(void)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	uint32_t id = PFS_USER_THREADS_MAX;
+	if (machine != NULL && machine->running != NULL)
+		id = machine->running->id;
+	return &pfs_user.threads[id];
+}
+
+void pfs_user_arrive(void)
+{
+	pfs_library_switch(pfs_user_current()->id);
+}
+
+static void body_of_thread(void *opaque)
+{
+	struct pfs_user_thread *self = opaque;
+	pfs_user_arrive();
+	self->body(self->argument);
+}
+
+static bool is_set(uint64_t value, uint64_t argument)
+{
+	return value != argument;
+}
+
+/* A thread that pthread_create may take. */
+static void body_of_slot(void *opaque)
+{
+	static const struct pfs_sim_place begin = { "thread", "thread", "begin", 0 };
+	static const struct pfs_sim_place end = { "thread", "thread", "end", 0 };
+	struct pfs_user_thread *self = opaque;
+	pfs_user_await(&self->begun, PFS_SIM_ACQUIRE, is_set, 0, &begin);
+	self->result = self->start(self->argument);
+	pfs_sim_store(&self->ended, sizeof(self->ended), 1, PFS_SIM_RELEASE, &end);
+}
+
+struct pfs_user_thread *pfs_user_add(void)
+{
+	if (pfs_user.thread_count == PFS_USER_THREADS_MAX) {
+		pfs_machine_fail("more than %u threads", PFS_USER_THREADS_MAX);
+		return NULL;
+	}
+	struct pfs_user_thread *self = &pfs_user.threads[pfs_user.thread_count];
+	self->id = pfs_user.thread_count++;
+	return self;
+}
+
+void pfs_user_add_slots(void)
+{
+	uint32_t named = pfs_user.thread_count;
+	for (uint32_t i = 0; i < pfs_user.slots; i++) {
+		struct pfs_user_thread *self = pfs_user_add();
+		if (self != NULL)
+			self->is_slot = true;
+	}
+	for (uint32_t id = 0; id < pfs_user.thread_count; id++) {
+		void (*body)(void *) = id < named && pfs_user.threads[id].start == NULL
+					       ? body_of_thread : body_of_slot;
+		if (pfs_machine_spawn(pfs_user.machine, 0, body, &pfs_user.threads[id]) ==
+		    PFS_ACTOR_NONE)
+			pfs_machine_fail("no memory for a thread");
+	}
+}
+
+const struct pfs_sim_place *pfs_user_place(const void *code, const void **own)
+{
+	const struct pfs_user_thread *self = pfs_user_current();
+	bool is_foreign;
+	const struct pfs_sim_place *place = pfs_places_of(code, &is_foreign);
+	uint32_t depth = self->call_depth < PFS_USER_CALLS_MAX ? self->call_depth
+							       : PFS_USER_CALLS_MAX;
+	*own = code;
+	while (is_foreign && depth-- > 0) {
+		bool outer_is_foreign;
+		const struct pfs_sim_place *outer =
+			pfs_places_of(self->calls[depth], &outer_is_foreign);
+		if (outer_is_foreign)
+			continue;
+		*own = self->calls[depth];
+		return outer;
+	}
+	return place;
+}
+
+bool pfs_user_fails(void)
+{
+	struct pfs_user_thread *self = pfs_user_current();
+	uint32_t number = self->may_fail++;
+	if (pfs_user.machine == NULL || pfs_user.machine->running == NULL)
+		return false;
+	if (self->may_fail > pfs_user.may_fail[self->id])
+		pfs_user.may_fail[self->id] = self->may_fail;
+	for (uint32_t i = 0; i < pfs_user.fault_count; i++) {
+		if (pfs_user.faults[i].thread == self->id && pfs_user.faults[i].number == number)
+			return true;
+	}
+	return false;
+}
+
+/* ---- loops that look ---- */
+
+static bool is_same_look(const struct pfs_user_look *a, const struct pfs_user_look *b)
+{
+	return a->address == b->address && a->place == b->place && a->seen == b->seen;
+}
+
+/* Were the last looks the same few again and again? */
+static bool turns_in_circles(const struct pfs_user_thread *self)
+{
+	for (uint32_t period = 1; period <= PERIOD_MAX; period++) {
+		uint32_t wanted = period * pfs_user.looks_max;
+		if (wanted > self->look_count)
+			return false;
+		const struct pfs_user_look *last = &self->looks[self->look_count - wanted];
+		uint32_t same = period;
+		while (same < wanted && is_same_look(&last[same], &last[same - period]))
+			same++;
+		if (same == wanted)
+			return true;
+	}
+	return false;
+}
+
+static void note_look(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
+		      uint64_t seen)
+{
+	bool looked = operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_TRY_LOCK ||
+		      (operation->kind == PFS_SIM_CAS && seen != operation->expected);
+	if (!looked) {
+		self->look_count = 0;
+		return;
+	}
+	if (self->look_count == PFS_USER_LOOKS_ROOM) {
+		self->look_count /= 2;
+		memmove(self->looks, &self->looks[self->look_count],
+			self->look_count * sizeof(self->looks[0]));
+	}
+	self->looks[self->look_count++] =
+		(struct pfs_user_look){ operation->address, operation->place, seen };
+}
+
+/* The thread has looked at the same often enough: it waits until that has changed. */
+static void wait_for_news(struct pfs_user_thread *self, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation yield = { .place = pfs_places_named(place, "its loop"),
+					   .kind = PFS_SIM_YIELD };
+	self->look_count = 0;
+	pfs_user.waits++;
+	(void)pfs_sim_execute(&yield);
+}
+
+uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
+{
+	struct pfs_user_thread *self = pfs_user_current();
+	bool runs = pfs_user.machine != NULL && pfs_user.machine->running != NULL;
+	if (runs && operation->kind <= PFS_SIM_UNLOCK)
+		pfs_check_heap_look(operation->address, operation->size_bytes,
+				    operation->kind != PFS_SIM_LOAD, operation->place);
+	if (runs && pfs_user.looks_max != 0 && turns_in_circles(self))
+		wait_for_news(self, self->looks[self->look_count - 1].place);
+	uint64_t seen = pfs_sim_execute(operation);
+	if (!runs)
+		return seen;
+	/* Others ran meanwhile, who may have freed it. */
+	if (operation->kind <= PFS_SIM_UNLOCK)
+		pfs_check_heap_look(operation->address, operation->size_bytes,
+				    operation->kind != PFS_SIM_LOAD, operation->place);
+	pfs_user_arrive();
+	note_look(self, operation, seen);
+	return seen;
+}
+
+void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predicate *predicate,
+		    uint64_t argument, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { word, argument, (uint64_t)(uintptr_t)predicate,
+					       place, sizeof(*word), PFS_SIM_AWAIT,
+					       (uint8_t)order, 0 };
+	(void)pfs_user_execute(&operation);
+}
+
+void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const void *code)
+{
+	struct pfs_machine *machine = pfs_user.machine;
+	const void *own;
+	if (machine == NULL || (machine->running == NULL && !machine->is_aside) ||
+	    pfs_library_is_thread_local(address))
+		return;
+	const struct pfs_sim_place *place = pfs_user_place(code, &own);
+	pfs_check_heap_look(address, size_bytes, writes, place);
+	if (machine->running == NULL)
+		return;
+	if (writes)
+		pfs_user_current()->look_count = 0;
+	for (size_t done = 0; done < size_bytes; done += RANGE_PART) {
+		size_t rest = size_bytes - done;
+		struct pfs_plain access = { (const char *)address + done, own,
+					    (uint32_t)(rest < RANGE_PART ? rest : RANGE_PART),
+					    writes };
+		machine->plain(machine, &access);
+	}
+}

@@ -1,0 +1,72 @@
+/*
+ * check.h - a scenario of one's own code, for pfs-check: threads, and what must hold.
+ *
+ * A scenario is a function that prepares what threads share and says which there are. pfs-check
+ * executes it again and again, under each schedule that makes a difference; global variables are
+ * each time as they were at first. In C11 or C++11, compiled with -fsanitize=thread:
+ *
+ *	cc -g -O1 -fsanitize=thread -fPIC -c ring.c
+ *	cc -shared -o ring.so ring.o           without -fsanitize=thread: its run-time stays out
+ *	pfs-check ring.so --memory views
+ */
+#ifndef PFSLAB_CHECK_H
+#define PFSLAB_CHECK_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * pfs_check_thread - one more thread of the scenario, which begins when its function has returned.
+ *
+ * Returns   nothing.
+ * Errors    ends the execution if called elsewhere; threads may call pthread_create.
+ * Progress  blocking (set-up).
+ * Order     the thread sees all that was done before.
+ */
+void pfs_check_thread(void (*body)(void *argument), void *argument);
+
+/*
+ * pfs_check_at_rest - a function that is called when all threads have ended, and sees all that
+ * they did; the last one that was named. For pfs_check_assert, and to give memory back.
+ *
+ * Returns   nothing.
+ * Errors    none.
+ * Progress  blocking (set-up).
+ * Order     none.
+ */
+void pfs_check_at_rest(void (*check)(void *argument), void *argument);
+
+/*
+ * pfs_check_yield - a loop that found nothing: the thread waits until another one has changed
+ * something that it looked at. As sched_yield.
+ *
+ * Returns   nothing.
+ * Errors    none.
+ * Progress  blocking.
+ * Order     none.
+ */
+void pfs_check_yield(void);
+
+/* Ends the execution, and is reported with its schedule, unless the condition holds. */
+#define pfs_check_assert(condition) \
+	pfs_check_assert_at((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
+
+/* PFS_CHECK_SCENARIO(name) { ... }: the function of a scenario; a program may have several. */
+#define PFS_CHECK_SCENARIO(name)                                               \
+	static void pfs_check_scenario_##name(void);                           \
+	__attribute__((constructor)) static void pfs_check_add_##name(void)    \
+	{                                                                      \
+		pfs_check_register(#name, pfs_check_scenario_##name);          \
+	}                                                                      \
+	static void pfs_check_scenario_##name(void)
+
+/* Of the macros above. */
+void pfs_check_register(const char *name, void (*scenario)(void));
+void pfs_check_assert_at(int holds, const char *text, const char *file, int line);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
