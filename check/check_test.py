@@ -48,8 +48,9 @@ class Test:
     def build(self, source, *flags, link=()):
         """The path of the shared object."""
         path = os.path.join(self.folder, "program")
-        subprocess.run([self.compiler, "-g", "-O1", "-fsanitize=thread", "-fPIC", "-w", *flags, "-I",
-                        os.path.join(TOP, "include"), "-c", source, "-o", path + ".o"], check=True)
+        subprocess.run([self.compiler, "-g", "-O1", "-fsanitize=thread", "-fPIC", "-w", *flags,
+                        "-I", os.path.join(TOP, "include"), "-c", source, "-o", path + ".o"],
+                       check=True)
         subprocess.run([self.compiler, "-shared", *link, "-o", path + ".so", path + ".o"],
                        check=True)
         return path + ".so"
