@@ -167,7 +167,8 @@ struct pfs_box_control {
 	_Atomic(uint32_t) profile_off; /* bit 0: no samples are taken */
 	_Atomic(uint32_t) profile_lg;  /* 1 .. 62: mean bytes between samples are 2 to it; else as
 					* the head says */
-	_Atomic(uint32_t) spare[8];
+	_Atomic(uint32_t) walks;       /* reports of a walk that were asked for, so far */
+	_Atomic(uint32_t) spare[7];
 	_Atomic(uint8_t) enabled[PFS_BOX_INSTRUMENTS_MAX]; /* by number; bit 0 */
 	_Atomic(uint64_t) truncate_realtime_ns[PFS_TABLES];
 	/* By number: a limit plus 1; 0: as the owner's record says. */
@@ -180,6 +181,9 @@ static inline void pfs_box_announce(struct pfs_box_control *control)
 {
 	(void)pfs_fetch_add_seq(&control->generation, 1); /* [J5] seq, pairs with [J8] */
 }
+
+/* Behind a box's path: where the report of a walk is written to, if whoever asks has made it. */
+#define PFS_BOX_WALK_END ".walk"
 
 /* Registered once; stays. Its number is that of its record. */
 struct pfs_box_instrument {

@@ -214,6 +214,10 @@ bool pfs_reader_truncate(struct pfs_reader *self, enum pfs_box_table table,
 bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
 		       struct pfs_message *message);
 
+/* pfs_reader_ask_walk - whoever ticks is to write the report of a walk, at its next tick, into the
+ * file of the box's path and PFS_BOX_WALK_END, if that is there. */
+bool pfs_reader_ask_walk(struct pfs_reader *self, struct pfs_message *message);
+
 /* pfs_reader_limit - a limit for an owner, instead of its own; UINT64_MAX: none. number: that of
  * struct pfs_seen_owner. */
 bool pfs_reader_limit(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,

@@ -86,6 +86,17 @@ bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
 	return true;
 }
 
+bool pfs_reader_ask_walk(struct pfs_reader *self, struct pfs_message *message)
+{
+	struct writer writer;
+	if (!open_writer(&writer, self, message))
+		return false;
+	/* relaxed: a count, which a tick looks at; the file is there already. */
+	(void)pfs_fetch_add_relaxed(&writer.control->walks, 1);
+	close_writer(&writer);
+	return true;
+}
+
 bool pfs_reader_limit(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,
 		      struct pfs_message *message)
 {

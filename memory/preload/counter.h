@@ -45,6 +45,9 @@ void pfs_counter_look(struct pfs_counter *counter);
  * Under the desk. */
 bool pfs_counted_look(const void *block, uint32_t *instrument, uint32_t *account, uint64_t *bytes);
 
+/* By the thread that ticks: a report of a walk, if one is asked for from outside. */
+void pfs_walk_if_asked(void);
+
 /* A forked child: whoever walked is not in it. */
 void pfs_walk_child(void);
 

@@ -71,6 +71,7 @@ static void *tick_on(void *unused)
 		}
 		pfs_measure();
 		pfs_memory_tick(pfs_program.books);
+		pfs_walk_if_asked();
 		/* Each thread looks at its name, at its next calls. */
 		pfs_box_announce(pfs_program.books->control);
 	}

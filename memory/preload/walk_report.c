@@ -7,11 +7,14 @@
  * Ordering:  [M11] is_walking: CAS, acquire  <->  [M12] is_walking: store, release
  *            carries: the table, from one walk to the next
  */
+#define _GNU_SOURCE
 #include <pfslab/malloc.h>
 #include <pfslab/memory_walk.h>
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "counter.h"
 #include "memory/malloc/classes.h"
@@ -132,23 +135,73 @@ static void print_all(FILE *to)
 		      (unsigned long long)bytes);
 }
 
-__attribute__((visibility("default"))) uint64_t pfs_memory_walk_report(FILE *to)
+static bool begin_walk(void)
 {
 	uint32_t none = 0;
-	if (to == NULL || pfs_program_box() == NULL || !pfs_program.is_exact ||
-	    !pfs_cas_acquire(&is_walking, &none, 1)) /* [M11] acquire, pairs with [M12] */
+	return pfs_cas_acquire(&is_walking, &none, 1); /* [M11] acquire, pairs with [M12] */
+}
+
+/* Inside, or by a thread that never counts: so that nothing that is done here is counted. */
+static uint64_t walk(void)
+{
+	memset(lines, 0, sizeof(lines));
+	pfs_desk_open(pfs_program.books);
+	uint64_t visited = pfs_malloc_walk(visit, NULL);
+	take_names(pfs_program.books);
+	pfs_desk_close(pfs_program.books);
+	return visited;
+}
+
+static void end_walk(void)
+{
+	pfs_store_release(&is_walking, 0); /* [M12] release, pairs with [M11] */
+}
+
+__attribute__((visibility("default"))) uint64_t pfs_memory_walk_report(FILE *to)
+{
+	if (to == NULL || pfs_program_box() == NULL || !pfs_program.is_exact || !begin_walk())
 		return 0;
 	struct pfs_counter *counter = pfs_counter_enter();
 	uint64_t visited = 0;
 	if (counter != NULL) {
-		memset(lines, 0, sizeof(lines));
-		pfs_desk_open(pfs_program.books);
-		visited = pfs_malloc_walk(visit, NULL);
-		take_names(pfs_program.books);
-		pfs_desk_close(pfs_program.books);
+		visited = walk();
 		pfs_counter_leave(counter);
 		print_all(to);
 	}
-	pfs_store_release(&is_walking, 0); /* [M12] release, pairs with [M11] */
+	end_walk();
 	return visited;
+}
+
+/* ---- from outside ---- */
+
+/* Who asks has made the file, and takes it away: so nothing of it stays here. */
+static FILE *open_asked(void)
+{
+	char path[PFS_BOX_PATH_BYTES + sizeof(PFS_BOX_WALK_END)];
+	const char *box = pfs_memory_path(pfs_program.books);
+	if (box == NULL || strlen(box) >= PFS_BOX_PATH_BYTES)
+		return NULL;
+	(void)snprintf(path, sizeof(path), "%s%s", box, PFS_BOX_WALK_END);
+	int file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	FILE *to = file >= 0 ? fdopen(file, "w") : NULL;
+	if (to == NULL && file >= 0)
+		(void)close(file);
+	return to;
+}
+
+void pfs_walk_if_asked(void)
+{
+	static uint32_t answered; /* by the thread that ticks alone */
+	/* relaxed: a count; who asked waits for the file. */
+	uint32_t asked = pfs_load_relaxed(&pfs_program.books->control->walks);
+	if (pfs_likely(asked == answered) || !pfs_program.is_exact || !begin_walk())
+		return;
+	answered = asked;
+	FILE *to = open_asked();
+	if (to != NULL) {
+		(void)walk();
+		print_all(to);
+		(void)fclose(to);
+	}
+	end_walk();
 }

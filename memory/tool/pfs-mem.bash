@@ -22,7 +22,7 @@ _pfs_mem_options() {
 	profile) echo "--lg-prof-sample --help --version" ;;
 	pprof) echo "--format --symbolized --base --live --total --out --help --version" ;;
 	flame) echo "--out --base --live --total --help --version" ;;
-	report) echo "--out --help --version" ;;
+	report | walk) echo "--out --help --version" ;;
 	serve) echo "--http --token-file --mysql --password-file --help --version" ;;
 	clean) echo "--all --help --version" ;;
 	truncate | enable | disable | check) echo "--help --version" ;;
@@ -45,7 +45,7 @@ _pfs_mem() {
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
 		mapfile -t COMPREPLY < <(compgen -W "run list top show truncate enable disable check \
-			clean sql serve report profile pprof flame --help --version" -- "$word")
+			clean sql serve report profile pprof flame walk --help --version" -- "$word")
 		return
 	fi
 	if values=$(_pfs_mem_values "$command" "$before"); then
@@ -79,7 +79,7 @@ _pfs_mem() {
 	run:0) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
 	run:*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	top:0 | show:0 | truncate:0 | enable:0 | disable:0 | check:0 | sql:0 | serve:* | report:0 | \
-		profile:0 | pprof:0 | flame:0)
+		profile:0 | pprof:0 | flame:0 | walk:0)
 		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_targets "$tool")" -- "$word"
 			compgen -f -- "$word") ;;
 	show:1 | truncate:1)

@@ -76,10 +76,30 @@ def arenas(place):
 def walk(place):
     """The report of a walk over the blocks: to the byte what the accounts say."""
     path = os.path.join(place.folder, "report")
-    program = place.start(place.known, "pools", more={"KNOWN_REPORT": path})
+    program = place.start(place.known, "pools", more={"KNOWN_REPORT": path},
+                          options=("--tick-ms", "100"))
     _, pid = said(program)
     with open(path, encoding="ascii") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
+        check_walk(file)
+    check_walk(io.StringIO(place.mem("walk", str(pid))))
+    place.mem("walk", str(pid), "--out", path)
+    with open(path, encoding="ascii") as file:
+        check_walk(file)
+    expect(not any(name.endswith(".walk") for name in os.listdir(place.folder)), "a file stays")
+    equal(place.current(pid, "user", USER="alpha", EVENT_NAME="memory/libknown-one/heap"),
+          POOLS["alpha", "one"], "alpha, after the walk")
+    place.check_all()
+    go_on(program)
+    said(program)
+    end(program)
+    done = subprocess.run([place.tool, "walk", str(pid)], capture_output=True, text=True,
+                          env=place.environment, check=False)
+    expect(done.returncode == 1 and len(done.stderr.splitlines()) == 1, f"of a dead one: {done}")
+
+
+def check_walk(file):
+    """A report of the program's pools."""
+    rows = list(csv.DictReader(file, delimiter="\t"))
     total = rows.pop()
     for (pool, library), want in POOLS.items():
         own = [row for row in rows if (row["INSTRUMENT"], row["ACCOUNT"]) ==
@@ -92,12 +112,6 @@ def walk(place):
     equal(sizes, sorted(sizes, reverse=True), "the order")
     equal((int(total["BLOCKS"]), int(total["BYTES"])),
           (sum(int(row["BLOCKS"]) for row in rows), sum(sizes)), "the total")
-    equal(place.current(pid, "user", USER="alpha", EVENT_NAME="memory/libknown-one/heap"),
-          POOLS["alpha", "one"], "alpha, after the walk")
-    place.check_all()
-    go_on(program)
-    said(program)
-    end(program)
 
 
 def main():

@@ -1,0 +1,116 @@
+/*
+ * walk.c - pfs-mem walk: the report of a walk over all blocks that are in use, which the program
+ * itself writes, by the thread that ticks, into a file that is made here, and taken away again.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "memory/box/layout.h"
+
+#define WAIT_MS 15000u
+#define LOOK_MS 20u
+
+static char *read_all(int file, size_t *bytes)
+{
+	struct stat status;
+	if (fstat(file, &status) != 0 || status.st_size <= 0)
+		return NULL;
+	char *text = malloc((size_t)status.st_size);
+	ssize_t got = text != NULL ? pread(file, text, (size_t)status.st_size, 0) : -1;
+	if (got <= 0) {
+		free(text);
+		return NULL;
+	}
+	*bytes = (size_t)got;
+	return text;
+}
+
+/* The last line is the total; no instrument's name begins so. */
+static bool is_whole(const char *text, size_t bytes)
+{
+	static const char total[] = "\ntotal\t";
+	return bytes > 0 && text[bytes - 1] == '\n' &&
+	       memmem(text, bytes, total, sizeof(total) - 1) != NULL;
+}
+
+/* NULL: it did not come in time. */
+static char *wait_for(int file, size_t *bytes)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
+	for (uint32_t waited = 0; waited < WAIT_MS; waited += LOOK_MS) {
+		char *text = read_all(file, bytes);
+		if (text != NULL && is_whole(text, *bytes))
+			return text;
+		free(text);
+		(void)nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+static int ask(struct pfs_reader *reader, int file, const char *out)
+{
+	struct pfs_message message;
+	size_t bytes = 0;
+	if (!pfs_reader_ask_walk(reader, &message))
+		return pfs_complain_of(&message);
+	char *text = wait_for(file, &bytes);
+	if (text == NULL)
+		return pfs_complain(PFS_EXIT_REFUSED, "walk: no answer in %u s: asked are programs "
+				    "under libpfsmem.so that have ticks (run --tick-ms) and more "
+				    "than one thread, and they answer at a tick", WAIT_MS / 1000);
+	int status = pfs_write_out("walk", out, text, bytes);
+	free(text);
+	return status;
+}
+
+static int run_walk(const struct pfs_arguments *arguments)
+{
+	struct pfs_message message;
+	char path[PFS_READER_PATH_BYTES + sizeof(PFS_BOX_WALK_END)];
+	struct pfs_reader *reader = pfs_reader_open(arguments->words[0], &message);
+	if (reader == NULL)
+		return pfs_complain_of(&message);
+	const struct pfs_box_info *info = pfs_reader_info(reader);
+	int status = PFS_EXIT_REFUSED, file = -1;
+	(void)snprintf(path, sizeof(path), "%s%s", info->path, PFS_BOX_WALK_END);
+	if (!info->is_live)
+		(void)pfs_complain(status, "walk: the program of '%.200s' is dead: its blocks are "
+				   "gone, but 'pfs-mem show' and 'pfs-mem flame' still say whose "
+				   "they were", info->path);
+	else if (strcmp(info->rule, "exact") != 0)
+		(void)pfs_complain(status, "walk: of rule %.20s blocks do not say whose they are: "
+				   "run the program with rule exact", info->rule);
+	else if ((file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0)
+		(void)pfs_complain(status, errno == EEXIST ?
+				   "walk: %.300s is there: somebody asks already; if nobody does, "
+				   "remove it" : "walk: %.300s cannot be made", path);
+	else
+		status = ask(reader, file, arguments->out != NULL ? arguments->out : "-");
+	if (file >= 0) {
+		(void)unlink(path);
+		(void)close(file);
+	}
+	pfs_reader_close(reader);
+	return status;
+}
+
+static const struct pfs_option walk_options[] = {
+	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "into a file; without, standard output"),
+	{ 0 }
+};
+
+const struct pfs_command pfs_command_walk = {
+	.name = "walk", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_walk,
+	.options = walk_options,
+	.doc = "every block in use, by instrument, account and size class\v"
+	       "The running program looks at all of its blocks at its next tick, and says whose "
+	       "they are. Its threads go on, but for those that begin or end meanwhile.",
+};
