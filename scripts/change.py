@@ -34,16 +34,21 @@ def refusal(new, old):
 
 
 def counts(new, old):
-    """[(case, metric, worst of old, worst of new)] of the counts whose worst launch changed."""
-    found = []
+    """[(policy, metric, most of old, most of new, cases)] of the counts that were 0 in every launch
+    of all cases that both have, and are no more, or the other way round. Else a count that comes by
+    chance differs from one run to the next."""
+    most = {}
     for build, case in old.values:
         if build != "counted" or (build, case) not in new.values:
             continue
         for metric in COUNTS:
             one, two = (side.samples("counted", case, metric) for side in (old, new))
-            if one and two and max(one) != max(two):
-                found.append((verdicts.case_name(case), metric, max(one), max(two)))
-    return sorted(found)
+            if one and two:
+                before = most.get((case.policy, metric), (0, 0, 0))
+                most[case.policy, metric] = (max(before[0], *one), max(before[1], *two),
+                                             before[2] + 1)
+    return [(policy, metric, *found) for (policy, metric), found in most.items()
+            if (found[0] == 0) != (found[1] == 0)]
 
 
 def compared(new, old):
@@ -85,8 +90,8 @@ def tables_of(new, old):
     rows = [row for row in found["rows"] if row["verdict"] != verdicts.YARDSTICK]
     changed = sorted((r for r in rows if r["verdict"] in NAMED),
                      key=lambda r: (NAMED.index(r["verdict"]), r["case"]))
-    counted = [[case, metric.replace("_", " "), number(a), number(b)]
-               for case, metric, a, b in counts(new, old)]
+    counted = [[f"{policy}, {cases} cases", metric.replace("_", " "), number(a), number(b)]
+               for policy, metric, a, b, cases in counts(new, old)]
     return [_row(r) for r in changed], [_row(r) for r in rows], counted, found
 
 
@@ -101,8 +106,8 @@ def text(new, old):
     if changed:
         lines.append(summary.aligned(HEADERS, changed))
     elif rows:
-        lines.append("Nothing changed beyond noise.")
-    lines += [f"{case}, {metric}: at most {a}, now {b}" for case, metric, a, b in counted]
+        lines.append("No rate changed beyond noise.")
+    lines += [f"{who}, {metric}: at most {a}, now {b}" for who, metric, a, b in counted]
     return "\n".join(lines)
 
 
@@ -118,9 +123,9 @@ def html(new, old):
                 + "".join(f"<li>{escape(line)}</li>" for line in why) + "</ul></section>")
     changed, rows, counted, found = tables_of(new, old)
     shown = markup.table_html(HEADERS, changed) if changed else \
-        "<p><b>Nothing changed beyond noise.</b></p>"
+        "<p><b>No rate changed beyond noise.</b></p>"
     if counted:
-        shown += markup.table_html(["case", "worst count", "before", "now"], counted)
+        shown += markup.table_html(["policy", "counted, at most", "before", "now"], counted)
     command = markup.command_of(new, "scripts/report.py", "--against", name, "--print", "changes")
     return (f"{head}: {tally_text(found['rows'])}. {escape(_assumed(found))}</p>{shown}"
             f"{markup.again(command)}"

@@ -212,9 +212,11 @@ def _tight_need(results):
             worst[policy], cases = max(values), max(cases, len(counted))
     if not worst:
         return []
-    tight = [p for p, value in worst.items() if value == 0]
-    return [Need("no page may be too many", tight, bool(tight), f"0 in {cases} cases, counted"
-                 if tight else f"the least is {min(worst.values()):g}")]
+    least = min(worst.values())
+    best = [p for p, value in worst.items() if value == least]
+    return [Need("no page may be too many", best, least == 0,
+                 f"{least:g} in {cases} cases, counted" if least == 0 else
+                 f"at most {least:g} in {cases} cases, counted")]
 
 
 def _tide_need(results):

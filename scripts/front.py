@@ -20,8 +20,8 @@ def verdict_html(found, standings):
     for need in choice.needs(found, standings):
         who = escape(choice.take_text(need)) or "–"
         sure = "" if need.sure else ' class="open"'
-        kind = "" if need.sure else "undecided; " if len(need.take) > 1 else "not sure; " \
-            if need.take else ""
+        kind = "" if need.sure or not need.take or need.why.startswith("at most") else \
+            "undecided; " if len(need.take) > 1 else "not sure; "
         rows.append(f"<tr><td>if {escape(need.says)}</td><td{sure}><b>{who}</b></td>"
                     f'<td class="num{"" if need.sure else " open"}">{kind}{escape(need.why)}'
                     "</td></tr>")

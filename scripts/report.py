@@ -160,8 +160,11 @@ def main(argv=None):
     found = results.load(arguments.result)
     old = results.load([arguments.against]) if arguments.against else None
     if old:
-        for line in change.refusal(found, old):
-            print(f"report.py: not compared with {arguments.against}: {line}", file=sys.stderr)
+        why = change.refusal(found, old)
+        if why:
+            more = f"; and {len(why) - 1} more" if len(why) > 1 else ""
+            print(f"report.py: not compared with {arguments.against}: {why[0]}{more}",
+                  file=sys.stderr)
     if arguments.only == "changes":
         print(change.text(found, old))
         return 0
