@@ -17,6 +17,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
+
+import commandline  # pylint: disable=wrong-import-position
+
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PYTHON = ("import json; f = lambda n: [{'key': i, 'list': [str(i), i / 7]} for i in range(n)]; "
           "[json.loads(json.dumps(f(n % 500))) for n in range(0, 20000, 97)]")
@@ -79,7 +83,7 @@ def measure(build, rounds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
+    parser = commandline.Parser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(TOP, "build", "release"))
     parser.add_argument("--rounds", type=int, default=9)

@@ -20,6 +20,7 @@ import experiments
 import machine
 import peers
 import results
+import resume
 import suite
 from progress import Progress, clock
 
@@ -165,13 +166,18 @@ def write_plan(folder, plan, known=None):
 
 
 def measure(plan, folder, build_dir):
-    """Run all launches; the number that failed. plan.json is up to date after each."""
+    """Run all launches that are not settled; the number that failed. plan.json is up to date after
+    each."""
     launches = plan["launches"]
-    progress = Progress(len(launches), sum(l["estimate_s"] for l in launches))
+    progress = Progress(len(launches), sum(l["estimate_s"] for l in launches
+                                           if l["status"] not in resume.SETTLED))
     failed, in_a_row, done_s = 0, 0, 0.0
-    unfit, lines = set(), {}
+    unfit = {(l["label"], l["policy"]) for l in launches if l["status"] == "unfit"}
+    lines = {}
     for launch in launches:
         kind = (launch["label"], launch["policy"])
+        if launch["status"] in resume.SETTLED:
+            continue
         progress.show(launch["number"] - 1, done_s,
                       f"{launch['label']} {launch['policy'] or ''} ({launch['build']})")
         launch["status"] = "running"
@@ -219,7 +225,8 @@ def make_folder(path, keep=True):
         stands = os.path.dirname(stands)
     must_be_writable(path)
     if os.path.exists(os.path.join(path, "plan.json")):
-        raise results.BadInput(f"--out {path}: holds a result already; name a new folder")
+        raise results.BadInput(f"--out {path}: holds a result already; name a new folder, or go on "
+                               f"with --resume {path}")
     must_be_writable(os.path.join(path, "raw"))
     made = os.path.abspath(os.path.join(path, "raw"))
     while not keep and made != stands:
@@ -245,7 +252,10 @@ def arguments_of(argv):
                         "short windows; not for conclusions")
     extent.add_argument("--growth", action="store_true", help="only what growth costs, up to 16 Mi "
                         "records and refusals up to 1 Mi pages (some 40 minutes, 6 GiB)")
-    parser.add_argument("--repetitions", type=positive, default=7, metavar="N",
+    parser.add_argument("--resume", nargs="?", const="", metavar="DIR", help="go on with a run "
+                        "that was stopped, by its own plan: launches that are done stay (default: "
+                        "the newest of results/local without a report)")
+    parser.add_argument("--repetitions", type=positive, default=None, metavar="N",
                         help="rounds: process launches for each case and policy; fewer than 6 "
                         "decide nothing (default 7)")
     parser.add_argument("--seed", type=int, default=None, help="seed of the launch order "
@@ -254,7 +264,13 @@ def arguments_of(argv):
                         help="where the builds are (default build)")
     parser.add_argument("--check", action="store_true", help="only check the arguments and the "
                         "folder, measure nothing")
-    return parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
+    if arguments.resume is not None:
+        for name in ("out", "quick", "growth", "repetitions", "seed"):
+            if getattr(arguments, name):
+                parser.error(f"--{name} with --resume: the run has its own; leave it out")
+    arguments.repetitions = arguments.repetitions or 7
+    return arguments
 
 
 def default_folder():
@@ -275,16 +291,15 @@ def report(folder):
 
 def simulate(folder, arguments):
     """The experiments of the simulated machine: how many jobs failed. Where they cannot run at
-    all, a line says why, and the report goes without them."""
+    all, a line says why, and the report goes without them. Jobs that are done are not repeated
+    where a run goes on."""
     program = os.path.join(arguments.build_dir, "release", "sim", "pfs-sim")
     try:
         return experiments.simulate(folder, "quick" if arguments.quick else "short", program,
-                                    "storm" if arguments.growth else None)
+                                    "storm" if arguments.growth else None,
+                                    anew=arguments.resume is None)
     except results.BadInput as problem:
         print(f"run: nothing is simulated: {problem}", file=sys.stderr)
-    except KeyboardInterrupt:
-        print(f"\nrun: interrupted while simulating; {folder} holds what was measured",
-              file=sys.stderr)
     return 0
 
 
@@ -311,14 +326,8 @@ def measure_accounts(folder, arguments, seed):
     return 0
 
 
-def main(argv=None):
-    """The command."""
-    arguments = arguments_of(argv)
-    folder = arguments.out or default_folder()
-    make_folder(folder, keep=not arguments.check)
-    if arguments.check:
-        return 0
-    signal.signal(signal.SIGTERM, interrupt)
+def begin(folder, arguments):
+    """A new plan, in its folder."""
     summaries = list_policies(arguments.build_dir)
     summaries.update(peers.available(bench_path(arguments.build_dir, "release")))
     policies = list(summaries)
@@ -339,30 +348,68 @@ def main(argv=None):
     total = sum(launch["estimate_s"] for launch in plan["launches"])
     print(f"run: {len(plan['launches'])} launches of {len(policies)} policies, about "
           f"{clock(total)} min, order by seed {seed}", file=sys.stderr)
-    try:
-        failed = measure(plan, folder, arguments.build_dir)
-    except KeyboardInterrupt:
-        for launch in plan["launches"]:
-            if launch["status"] == "running":
-                launch["status"] = "interrupted"
-                remove_partial(launch, folder)
-        write_plan(folder, plan)
-        done = sum(1 for launch in plan["launches"] if launch["status"] == "done")
-        print(f"\nrun: interrupted after {done} of {len(plan['launches'])} launches; what was "
-              f"measured is in {folder}, scripts/report.py {folder} draws it", file=sys.stderr)
-        return 130
+    return plan
+
+
+def go_on(folder, plan, arguments):
+    """The plan of a run that was stopped, as far as it came."""
+    list_policies(arguments.build_dir)  # says what to build
+    resume.must_be_same(folder, machine.describe(TOP, arguments.build_dir))
+    arguments.quick, arguments.growth = plan.get("quick", False), plan.get("growth", False)
+    for launch in plan["launches"]:
+        remove_partial(launch, folder)
+    kept = resume.settle(plan, folder)
+    write_plan(folder, plan)
+    print(f"run: goes on in {folder}; {kept} of {len(plan['launches'])} launches are there",
+          file=sys.stderr)
+    return plan
+
+
+def run_all(folder, plan, arguments):
+    """Every step that is not over yet; the exit status."""
+    failed = measure(plan, folder, arguments.build_dir)
     plan["complete"] = failed == 0
     write_plan(folder, plan)
     failed_runs = 0
-    if not arguments.growth:
-        failed_runs += measure_allocators(folder, arguments, seed)
-        failed_runs += measure_accounts(folder, arguments, seed)
+    for name, step in (("allocators.json", measure_allocators), ("accounts.json",
+                                                                  measure_accounts)):
+        if not arguments.growth and not resume.has_chapter(folder, name):
+            failed_runs += step(folder, arguments, plan["seed"])
     failed_runs += simulate(folder, arguments)
     status = report(folder)
     if failed:
         print(f"run: {failed} of {len(plan['launches'])} launches failed; the report is made "
               "from the others", file=sys.stderr)
     return 1 if failed or failed_runs or status else 0
+
+
+def main(argv=None):
+    """The command."""
+    arguments = arguments_of(argv)
+    if arguments.resume is not None:
+        folder = arguments.resume or resume.newest()
+        plan = resume.plan_of(folder)
+        must_be_writable(folder)
+    else:
+        folder, plan = arguments.out or default_folder(), None
+        make_folder(folder, keep=not arguments.check)
+    if arguments.check:
+        return 0
+    signal.signal(signal.SIGTERM, interrupt)
+    plan = begin(folder, arguments) if plan is None else go_on(folder, plan, arguments)
+    try:
+        return run_all(folder, plan, arguments)
+    except KeyboardInterrupt:
+        done = sum(1 for launch in plan["launches"] if launch["status"] == "done")
+        for launch in plan["launches"]:
+            if launch["status"] == "running":
+                launch["status"] = "interrupted"
+                remove_partial(launch, folder)
+        write_plan(folder, plan)
+        print(f"\nrun: interrupted after {done} of {len(plan['launches'])} launches; what was "
+              f"measured is in {folder}, scripts/report.py {folder} draws it, scripts/run --resume "
+              f"{folder} goes on", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

@@ -326,7 +326,10 @@ def main(argv=None):
                                 "test; the last line sums up.")
     parser.add_argument("--only", choices=STEPS, action="append",
                         help="only this part; may be repeated")
+    parser.add_argument("--check", action="store_true", help="only check the arguments")
     arguments = parser.parse_args(argv)
+    if arguments.check:
+        return 0
     tally = Tally()
     test_all(tally, arguments.only or STEPS)
     print(f"{tally.passed} passed, {tally.failed} failed, {tally.skipped} skipped", flush=True)

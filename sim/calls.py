@@ -16,13 +16,16 @@ program, in which paths are executions, or ways to a state that was seen before;
 Exit 0: all ended, and none failed. 1: one did not end in so many seconds, or failed.
 """
 
-import argparse
 import concurrent.futures
 import itertools
 import os
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
+
+import commandline  # pylint: disable=wrong-import-position
 
 SHAPES = ("one", "word", "page", "pages")
 
@@ -68,7 +71,7 @@ def explore(arguments, memory, shape, program):
 
 def main():
     """Parse, and search each."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = commandline.Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("pfs_sim")
     parser.add_argument("--threads", type=int, choices=(2, 3), default=2)
     parser.add_argument("--operations", type=int, choices=(1, 2, 3, 4), default=2)

@@ -122,6 +122,8 @@ TABLE = (
     # Scripts.
     (("scripts/run", "--repetitions", "0"), 2, "'0'"),
     (("scripts/run", "--out", "/dev/null/x"), 2, "/dev/null/x"),
+    (("scripts/run", "--resume", "nowhere"), 2, "nowhere"),
+    (("scripts/run", "--resume", "nowhere", "--seed=3"), 2, "--seed"),
     (("scripts/test", "--frobnicate"), 2, "--frobnicate"),
     (("scripts/report.py", "nowhere"), 2, "nowhere"),
     (("scripts/plot.py", "nowhere", "--figure", "floor"), 2, "nowhere"),

@@ -173,6 +173,49 @@ class Measure(fixture.Case):
         states = {launch["status"] for launch in plan_of(out)["launches"]}
         self.assertEqual(states - {"done", "interrupted", "planned", "unfit"}, set())
 
+    def test_a_stopped_run_goes_on(self):
+        """As a kill leaves it: one launch ran, others were planned, one file is not there."""
+        import shutil
+        out = os.path.join(self.folder, "out")
+        shutil.copytree(self.invented(), out)
+        plan = plan_of(out)
+        done = [launch for launch in plan["launches"] if launch["status"] == "done"]
+        again, kept = done[:3], done[3:]
+        for launch, status in zip(again, ("running", "planned", "done")):
+            launch["status"] = status
+            os.remove(os.path.join(out, launch["file"]))
+        half = os.path.join(out, again[0]["file"]) + ".partial"
+        with open(half, "w", encoding="utf-8") as file:
+            file.write("half a")
+        plan["complete"] = False
+        with open(os.path.join(out, "plan.json"), "w", encoding="utf-8") as file:
+            json.dump(plan, file)
+        os.remove(os.path.join(out, "report.html"))
+        stamps = [os.stat(os.path.join(out, launch["file"])).st_mtime_ns for launch in kept]
+        went = fixture.call("measure.py", "--resume", out, "--build-dir", self.build_dir())
+        self.assertEqual(went.returncode, 0, went.stderr)
+        settled = len(plan["launches"]) - len(again)
+        self.assertIn(f"{settled} of {len(plan['launches'])} launches are there", went.stderr)
+        after = plan_of(out)
+        self.assertTrue(after["complete"])
+        self.assertEqual({launch["status"] for launch in after["launches"]} - {"done", "unfit"},
+                         set())
+        self.assertEqual(stamps, [os.stat(os.path.join(out, launch["file"])).st_mtime_ns
+                                  for launch in kept])
+        self.assertFalse(os.path.exists(half))
+        self.assertTrue(os.path.exists(os.path.join(out, "report.html")))
+        self.assertEqual(fixture.call("check_results.py", out).returncode, 0)
+        self.of_another_machine(out)
+
+    def of_another_machine(self, out):
+        path = os.path.join(out, "machine.json")
+        with open(path, encoding="utf-8") as file:
+            facts = json.load(file)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**facts, "cpu_model": "abacus"}, file)
+        went = fixture.call("measure.py", "--resume", out, "--build-dir", self.build_dir())
+        self.assert_refused(went, "'abacus'")
+
     def test_wrong_input(self):
         blocked = self.write("file", "")
         call = fixture.call
@@ -184,6 +227,8 @@ class Measure(fixture.Case):
         self.assert_refused(call("measure.py", "--out", self.invented()), "already")
         self.assert_refused(call("measure.py", "--build-dir", "/no", "--out",
                                  os.path.join(self.folder, "x")), "build first")
+        self.assert_refused(call("measure.py", "--resume", self.folder), "no plan.json")
+        self.assert_refused(call("measure.py", "--resume", self.invented(), "--quick"), "--quick")
         self.assert_refused(call("run", "--out", blocked + "/x"), "cannot be written")
         self.assert_refused(call("run", "--no-such"), "--no-such")
         self.assert_refused(call("setup", "--no-such"), "--no-such")

@@ -20,7 +20,6 @@ can execute is compiled anew: a source that were left out wrongly would leave it
 Exit 0: all as expected. 1: not. 2: bad usage.
 """
 
-import argparse
 import concurrent.futures
 import json
 import os
@@ -34,6 +33,10 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts"))
+
+import commandline  # pylint: disable=wrong-import-position
+
 MUTANTS = os.path.join(HERE, "mutants.json")
 TOP = os.environ.get("PFS_TOP", os.path.dirname(os.path.dirname(HERE)))
 NOT_COPIED = shutil.ignore_patterns(".git", "build", "results", "docs", "__pycache__")
@@ -355,7 +358,7 @@ def choose(only, path=MUTANTS):
 
 def main():
     """Parse, prepare, try each mutant."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = commandline.Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--mutants", help="the list", metavar="FILE",
                         default=MUTANTS)
     parser.add_argument("--only", help="ids, separated by commas")

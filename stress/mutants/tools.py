@@ -17,7 +17,6 @@ that its own rows make, with a row for each mutant.
 Exit 0: the table is made, or right. 1: a mutant does not build, or the page is wrong. 2: bad usage.
 """
 
-import argparse
 import concurrent.futures
 import json
 import os
@@ -29,6 +28,7 @@ import threading
 import time
 
 import run
+import commandline  # run.py has told where it is
 
 POLICIES = ("original", "local_scan", "reclaiming", "exact", "magazine")
 RACE_MODES = ("reuse", "lookup", "pages", "attach")
@@ -184,7 +184,7 @@ def build_all(builds, pool):
 
 def main():
     """Parse, build, ask every tool."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = commandline.Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--only", help="ids, separated by commas")
     parser.add_argument("--tools", default=",".join(TOOLS), help="default: " + ",".join(TOOLS))
     parser.add_argument("--seconds", type=int, default=30, help="for a tool and a mutant")
