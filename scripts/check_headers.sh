@@ -58,6 +58,10 @@ inlines() {
 for path in "$top"/include/pfslab/*.h; do
 	[ -e "$path" ] || continue
 	header=$(basename "$path")
+	if ! head -n 1 "$path" | grep -q SPDX-License-Identifier; then
+		echo "check_headers.sh: $header: its first line is no SPDX licence identifier" >&2
+		failed=1
+	fi
 	for standard in c11 c17 c2x; do
 		compile gcc c $standard "$header" "${gnu_c[@]}"
 		compile clang c $standard "$header" "${all_of_clang[@]}"

@@ -91,6 +91,7 @@ def code(text, names):
 
 def page(name, text):
     """(title, body, names) of a header."""
+    text = text.replace("/* SPDX-License-Identifier: BSD-2-Clause */\n", "", 1)
     names, parts, at = [], [], 0
     pieces = list(COMMENT.finditer(text))
     for number, found in enumerate(pieces):

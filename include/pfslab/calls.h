@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * calls.h - pfs_allocate, pfs_publish and pfs_free, inlined: container.h includes it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * config.h - what a container is made of: sizes, layout, memory, reclaim.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * container.h - lock-free containers of fixed-size records in pages.
  *

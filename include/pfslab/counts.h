@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * counts.h - the metrics of a container; docs/metrics.md defines each.
  *

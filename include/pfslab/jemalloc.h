@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * jemalloc.h - jemalloc's own calls, as libpfsmalloc has them: a program that was written for
  * jemalloc 5 finds them by its own header too, for flags and names are the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * malloc.h - the allocator under names of its own: what malloc and its family are in a program that
  * is linked with libpfsmalloc or has it preloaded, and what only it can tell.

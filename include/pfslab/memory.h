@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * memory.h - exact accounts of memory: which thread, which account, which instrument has how many
  * bytes, kept in a file (the box) that others read while the program runs, and after it was killed.

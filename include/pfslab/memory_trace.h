@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * memory_trace.h - exact bytes of named owners of memory, in a tree, with limits that are enforced.
  *

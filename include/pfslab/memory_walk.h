@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * memory_walk.h - whose each block of the program is that is in use now, and how large: a report
  * that nobody had to write code for. Of libpfsmem.so; a program that may run without it declares

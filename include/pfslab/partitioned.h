@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * partitioned.h - several containers under one index space, one for each kind of life.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * status.h - what a set-up call answers, and the line a person reads when it refuses.
  *

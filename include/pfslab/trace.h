@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace.h - files that hold the life of a program's objects: who allocated what, who freed it.
  *

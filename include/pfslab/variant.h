@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * variant.h - the policies that a container may be bound to, by name.
  */

@@ -167,12 +167,15 @@ class Checks(fixture.Case):
         self.assertEqual(done.returncode, 2)
 
     def test_headers(self):
-        self.write("include/pfslab/good.h", "#include <stdint.h>\nuint32_t pfs_good(void);\n")
+        licence = "/* SPDX-License-Identifier: BSD-2-Clause */\n"
+        self.write("include/pfslab/good.h", licence + "#include <stdint.h>\n"
+                   "uint32_t pfs_good(void);\n")
         self.assertEqual(fixture.call("check_headers.sh", self.folder).returncode, 0)
         for text in ("uint32_t pfs_bad(void);\n", "int pfs_bad(int class);\n",
-                     "struct pfs_bad { int x; };\n"):
+                     "struct pfs_bad { int x; };\n", None):
             with self.subTest(text):
-                self.write("include/pfslab/bad.h", text)
+                self.write("include/pfslab/bad.h", licence + text if text else
+                           "int pfs_bad(void);\n")
                 done = fixture.call("check_headers.sh", self.folder)
                 self.assertEqual(done.returncode, 1)
                 self.assertIn("bad.h", done.stderr)

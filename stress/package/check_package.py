@@ -79,7 +79,7 @@ def control(made, soname, version):
     expect(shlibs.startswith(f"libpfslab {soname} libpfslab{soname} (>= "), f"shlibs: {shlibs}")
 
 
-def contents(root, made, multiarch, programs, described):
+def contents(root, made, multiarch, programs):
     """What is in them: all that must be, at its place, and nothing of this machine."""
     def there(*parts):
         expect(os.path.exists(os.path.join(root, "usr", *parts)), f"{'/'.join(parts)} is missing")
@@ -88,7 +88,6 @@ def contents(root, made, multiarch, programs, described):
         there("share", "doc", package, "changelog.Debian.gz")
     for program in programs:
         there("bin", program)
-    for program in described:
         there("share", "man", "man1", program + ".1.gz")
         there("share", "bash-completion", "completions", program)
     for library in ("libpfsmalloc.so", "libpfsmem.so", "pfs_mem_sqlite.so", "pkgconfig/pfslab.pc"):
@@ -146,7 +145,7 @@ def main():
         for path in made.values():
             run("dpkg-deb", "-x", path, root)
         control(made, soname, version)
-        contents(root, made, multiarch, programs, ["pfs-mem"])
+        contents(root, made, multiarch, programs)
         use(root, multiarch, programs, folder)
         run(os.path.join(source, "stress", "readme_example.sh"), source, "--prefix",
             os.path.join(root, "usr"))
