@@ -3,7 +3,8 @@
  *
  * The build puts this before every source of the library (cmake/visible.cmake), and makes all the
  * rest hidden. So the headers need no marks, and what they declare cannot be forgotten here.
- * malloc.h, jemalloc.h and memory_walk.h are of the libraries that are preloaded.
+ * malloc.h, jemalloc.h and memory_walk.h are of the libraries that are preloaded, check.h is of the
+ * program pfs-check.
  */
 #ifndef PFS_PUBLIC_H
 #define PFS_PUBLIC_H

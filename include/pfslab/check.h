@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * check.h - a scenario of one's own code, for pfs-check: threads, and what must hold.
  *
