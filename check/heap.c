@@ -127,33 +127,48 @@ void pfs_check_heap_look(const void *address, size_t size, bool writes,
 				 text_of(block->made, made, sizeof(made)));
 }
 
-/* Marks blocks that words of these bytes point into, and what these reach. */
-static void reach(uintptr_t first, size_t bytes)
+/* Marks blocks that words of these bytes point into, and puts them behind those that are to be
+ * looked at; returns how many these are then. */
+static uint32_t reach(uintptr_t first, size_t bytes, uint32_t *waiting, uint32_t count)
 {
 	uintptr_t at = (first + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
 	for (; at + sizeof(void *) <= first + bytes; at += sizeof(void *)) {
 		uintptr_t word;
 		memcpy(&word, (const void *)at, sizeof(word));
-		/* A pointer may carry a tag in its low bits, or in its high ones. */
-		word &= (UINT64_C(1) << 48) - 1;
+		word &= (UINT64_C(1) << 48) - 1; /* above, a pointer may carry a tag */
 		if (!pfs_check_heap_has((const void *)word))
 			continue;
 		struct block *block = block_before(word);
 		if (block == NULL || block->reached || word - block->first > block->size)
 			continue;
 		block->reached = true;
-		if (block->freed == NULL)
-			reach(block->first, block->size);
+		waiting[count++] = (uint32_t)(block - heap.blocks);
 	}
+	return count;
+}
+
+static void reach_all(const struct pfs_check_root *roots, size_t root_count)
+{
+	uint32_t *waiting = malloc(heap.count * sizeof(*waiting)), count = 0;
+	if (waiting == NULL)
+		abort();
+	for (uint32_t i = 0; i < heap.count; i++)
+		heap.blocks[i].reached = false;
+	for (size_t i = 0; i < root_count; i++)
+		count = reach((uintptr_t)roots[i].first, roots[i].bytes, waiting, count);
+	while (count != 0) {
+		const struct block *block = &heap.blocks[waiting[--count]];
+		if (block->freed == NULL)
+			count = reach(block->first, block->size, waiting, count);
+	}
+	free(waiting);
 }
 
 bool pfs_check_heap_leak(const struct pfs_check_root *roots, size_t count,
 			 const struct pfs_sim_place **place, size_t *size)
 {
-	for (uint32_t i = 0; i < heap.count; i++)
-		heap.blocks[i].reached = false;
-	for (size_t i = 0; i < count && heap.count != 0; i++)
-		reach((uintptr_t)roots[i].first, roots[i].bytes);
+	if (heap.count != 0)
+		reach_all(roots, count);
 	for (uint32_t i = 0; i < heap.count; i++) {
 		const struct block *block = &heap.blocks[i];
 		if (block->freed != NULL || block->reached)

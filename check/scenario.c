@@ -5,17 +5,20 @@
 #include "check/heap.h"
 #include "check/library.h"
 #include "check/user.h"
+#include "sim/grow.h"
 
 static struct registered {
 	const char *name;
 	void (*function)(void);
-} registered[PFS_CHECK_SCENARIOS_MAX];
-static uint32_t registered_count;
+} *registered;
+static uint32_t registered_count, registered_room;
 
 void pfs_check_register(const char *name, void (*scenario)(void))
 {
-	if (registered_count < PFS_CHECK_SCENARIOS_MAX)
-		registered[registered_count++] = (struct registered){ name, scenario };
+	if (!pfs_grow((void **)&registered, &registered_room, registered_count + 1,
+		      sizeof(*registered)))
+		abort();
+	registered[registered_count++] = (struct registered){ name, scenario };
 }
 
 uint32_t pfs_check_scenario_count(void)

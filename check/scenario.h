@@ -6,8 +6,6 @@
 
 #include "sim/search.h"
 
-#define PFS_CHECK_SCENARIOS_MAX 256u
-
 uint32_t pfs_check_scenario_count(void);
 const char *pfs_check_scenario_name(uint32_t at);
 struct pfs_scenario pfs_check_scenario_of(uint32_t at);

@@ -103,6 +103,24 @@ PFS_CHECK_SCENARIO(lost)
 	pfs_check_at_rest(empty, NULL);
 }
 
+/* Blocks that are reached by way of many others are no leak. */
+static struct message *chain;
+
+static void link_many(void *argument)
+{
+	(void)argument;
+	for (int i = 0; i < 5000; i++) {
+		struct message *message = malloc(sizeof(*message));
+		message->words[0] = (long)chain;
+		chain = message;
+	}
+}
+
+PFS_CHECK_SCENARIO(chained)
+{
+	pfs_check_thread(link_many, NULL);
+}
+
 static void overrun(void *argument)
 {
 	static char *volatile bytes;
