@@ -18,7 +18,8 @@ import summary
 import svg
 import tables
 from front import distrust_html
-from markup import failed_html, fold, grid_html, named_bars, tally_html, titles_html
+from markup import (again, command_of, failed_html, fold, grid_html, named_bars, tally_html,
+                    titles_html)
 
 BARS_NOTE = ("Medians of ratios that are formed within a round of interleaved launches, with an "
              "interval that covers the true median with at least 95 %, whatever the distribution. "
@@ -102,7 +103,8 @@ def claims_html(found):
         rows.append(f"<tr><td>{escape(claim.says)}</td><td>{escape(claim.source)}</td>"
                     f'<td>{escape(measured)}</td><td class="{judge.CSS[verdict]}">{word}</td></tr>')
     return ('<div class="scroll"><table class="left"><tr><th>claim</th><th>of</th>'
-            f'<th>simulated</th><th></th></tr>{"".join(rows)}</table></div>')
+            f'<th>simulated</th><th></th></tr>{"".join(rows)}</table></div>'
+            f'{again(command_of(found, "scripts/report.py", "--print", "claims"))}')
 
 
 def claims_tally(found):

@@ -25,9 +25,8 @@ def verdict_html(found, standings):
         rows.append(f"<tr><td>if {escape(need.says)}</td><td{sure}><b>{who}</b></td>"
                     f'<td class="num{"" if need.sure else " open"}">{kind}{escape(need.why)}'
                     "</td></tr>")
-    command = markup.command_of(found, "scripts/report.py", "--print", "verdict")
-    return (f'<section class="card take{"" if chosen else " unsure"}" id="verdict" '
-            f'title="{escape(command, quote=True)}"><p class="big">{escape(says)}</p>'
+    return (f'<section class="card take{"" if chosen else " unsure"}" id="verdict">'
+            f'<p class="big">{escape(says)}</p>'
             f'<p class="why">{escape(why)}</p><table class="ifs">{"".join(rows)}</table></section>')
 
 
@@ -129,6 +128,11 @@ def _heads_html(columns):
     return f"<thead><tr><th></th>{head}</tr><tr><th></th>{under}</tr></thead>"
 
 
+def _again(found, what, name):
+    command = markup.command_of(found, "scripts/report.py", "--print", name)
+    return f"{what} again: <code>{escape(command)}</code>"
+
+
 def matrix_html(found, matrix):
     """The matrix as a table, ours first, the yardsticks under them."""
     columns, standings, rows = matrix
@@ -151,8 +155,7 @@ def matrix_html(found, matrix):
            "do not hold.")
     return (f'<section id="matrix" class="policies"><div class="scroll"><table class="matrix">'
             f'{_heads_html(columns)}<tbody>{body}</tbody></table></div><p class="again">{key} '
-            "Again: <code>"
-            f'{escape(markup.command_of(found, "scripts/report.py", "--print", "matrix"))}</code>'
+            f'{_again(found, "The card", "verdict")} {_again(found, "The matrix", "matrix")}'
             "</p></section>")
 
 
