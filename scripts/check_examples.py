@@ -3,7 +3,7 @@
 
 usage: scripts/check_examples.py BUILD_FOLDER [FILE.md...]
 Blocks of C and C++ are compiled without a warning: ```c and ```cpp hold a whole file, ```c part
-what stands inside of a function, after the declarations of a comment <!-- c: ... --> before it.
+what stands inside of a function; what they need besides is in a comment <!-- c: ... --> before.
 Commands (lines of ```sh and ```console blocks, indented blocks, and `code`) that begin with a
 program or script of ours: it exists, and its --help knows each option that the line has.
 ```cmake stands in the README alone: the test readme_example builds it. Where … stands
@@ -28,7 +28,7 @@ SPAN = re.compile(r"`([^`\n]+)`")
 OURS = re.compile(r"(?:\./)?(?:build/\w+/[\w/-]+/|scripts/|stress/|sim/|bench/|recorder/)[\w./-]+$"
                   r"|pfs-(?:bench|mem|sim|stress|trace)$")
 BUILT = re.compile(r"(?:^|[=L])(?:\$PWD/)?build/(\w+)/([\w./+-]+)$")
-FLAGS = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+FLAGS = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fsyntax-only"]
 HEADERS = "".join(f"#include <pfslab/{os.path.basename(path)}>\n"
                   for path in sorted(glob.glob(os.path.join(TOP, "include", "pfslab", "*.h"))))
 
@@ -52,6 +52,8 @@ class Check:
         include = ["-I", os.path.join(TOP, "include")]
         if '#include "' in text: # of the project's own: a policy, say
             include += ["-I", os.path.join(TOP, "containers"), "-I", os.path.join(TOP, "variants")]
+        if before and kind[1:] != ["part"]:
+            text = before + "\n" + text
         if kind[1:] == ["part"]:
             text = HEADERS + f"void part(void);\nvoid part(void)\n{{\n{before or ''}\n{text}\n}}\n"
         done = subprocess.run(["cc" if language == "c" else "c++", "-x", language, standard, *FLAGS,
