@@ -111,7 +111,8 @@ class Test:
             self.expect("libtsan", self.run(program), 2, r"linked with libtsan\S+, .* without it")
         program = self.build(source)
         for options, said in ((["--memory", "x"], "no such memory"), (["--search", "x"], "search"),
-                              (["--scenario", "x"], "no such scenario"), (["--seed", "x"], "value"),
+                              (["--scenario", "x"], "no such scenario"),
+                              (["--seed", "x"], "whole number"),
                               (["--schedule", "/dev/null"], "no schedule"), (["--x"], "option")):
             self.expect(str(options), self.run(program, *options), 2, rf"^pfs-check: .*{said}.*\n$")
         self.expect("object", self.run(program[:-2] + "o"), 2, "link it with")

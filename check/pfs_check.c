@@ -12,35 +12,14 @@
 #include "check/library.h"
 #include "check/scenario.h"
 #include "check/user.h"
+#include "command/command_line.h"
+#include "command/output.h"
 
 #define SMALL_EXECUTIONS 4000u /* of a search for a shorter schedule */
 #define SMALL_SECONDS 2.0
 #define SMALL_PREEMPTIONS 2u
 
-static const char usage_text[] =
-	"usage: pfs-check PROGRAM.so [options]\n"
-	"       pfs-check PROGRAM.so --schedule FILE\n"
-	"       pfs-check PROGRAM.so --list\n"
-	"\n"
-	"  --scenario NAME   one of the program's scenarios; default: all\n"
-	"  --memory M        sc, tso (store buffers) or views (C11's orders); default views\n"
-	"  --search K        exhaustive, dpor, sleep, bounded, naive, random, pct, pos, urw, slow\n"
-	"                    or rotate, as pfs-sim; default exhaustive\n"
-	"  --preemptions N   every schedule of up to N preemptions (--search bounded)\n"
-	"  --spurious N      weak compare-and-swaps and waits of condition variables that end by\n"
-	"                    themselves, in each execution up to N, 0 .. 4; default 1\n"
-	"  --looks N         a loop that has looked N times and found the same waits until that\n"
-	"                    changes; 0: never; default 3\n"
-	"  --executions N    stop after so many; default 0: no bound\n"
-	"  --seconds S       stop after so long; default 60\n"
-	"  --steps N         of one execution, after which it is given up; default 5000\n"
-	"  --seed N          of searches at random; default 1\n"
-	"  --no_races        do not look for data races\n"
-	"  --save FILE       write a failing schedule there\n"
-	"  --quiet           do not show it\n"
-	"\n"
-	"exit 0: no schedule failed. 1: one did, as printed; or none ended. 2: bad usage, or a\n"
-	"program that cannot be checked.\n";
+static const char program[] = "pfs-check";
 
 struct arguments {
 	const char *program, *scenario, *memory, *search, *save, *schedule;
@@ -60,8 +39,7 @@ static struct pfs_search_result result; /* too large for a stack */
 
 static int refuse(const char *what, const char *why)
 {
-	(void)fprintf(stderr, "pfs-check: %s: %s\n", what, why);
-	return 2;
+	return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "%s: %s", what, why);
 }
 
 static double seconds_now(void)
@@ -73,92 +51,73 @@ static double seconds_now(void)
 
 /* ---- arguments ---- */
 
-static bool read_number(const char *text, uint64_t *number)
-{
-	char *end;
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
-}
-
-static bool read_fault(const char *text)
+static enum pfs_status read_fault(void *context, const struct pfs_option *option,
+				  const char *text, struct pfs_message *message)
 {
 	unsigned thread, number;
 	int length = 0;
+	(void)context;
 	if (sscanf(text, "%u.%u%n", &thread, &number, &length) != 2 || text[length] != '\0' ||
-	    thread >= PFS_USER_THREADS_MAX || pfs_user.fault_count == PFS_USER_FAULTS_MAX)
-		return false;
+	    thread >= PFS_USER_THREADS_MAX || pfs_user.fault_count == PFS_USER_FAULTS_MAX) {
+		(void)snprintf(message->text, sizeof(message->text), "--%s '%.40s': give a thread "
+			       "and a number, such as 0.1", option->name, text);
+		return PFS_BAD_CONFIG;
+	}
 	pfs_user.faults[pfs_user.fault_count++] = (struct pfs_user_fault){ thread, number };
-	return true;
+	return PFS_OK;
 }
 
-/* An option with a value; false: there is none of this name, or the value is none. */
-static bool read_option(struct arguments *self, const char *name, const char *value)
+/* PFS_GO_ON, or the exit status. */
+static int read_arguments(struct arguments *self, int argc, char **argv)
 {
-	const struct {
-		const char *name;
-		const char **text;
-		uint64_t *number;
-	} known[] = { { "--scenario", &self->scenario, NULL },
-		      { "--memory", &self->memory, NULL },
-		      { "--search", &self->search, NULL },
-		      { "--save", &self->save, NULL },
-		      { "--schedule", &self->schedule, NULL },
-		      { "--preemptions", NULL, &self->preemptions },
-		      { "--spurious", NULL, &self->spurious },
-		      { "--looks", NULL, &self->looks },
-		      { "--executions", NULL, &self->executions },
-		      { "--steps", NULL, &self->steps },
-		      { "--slots", NULL, &self->slots },
-		      { "--seed", NULL, &self->seed } };
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(known[i].name, name) != 0)
-			continue;
-		if (known[i].number != NULL)
-			return read_number(value, known[i].number);
-		*known[i].text = value;
-		return true;
+	uint64_t preemptions = UINT64_MAX;
+	const struct pfs_option options[] = {
+		PFS_TEXT_OPTION("scenario", "NAME", &self->scenario, "one of the program's "
+				"scenarios; default: all"),
+		PFS_TEXT_OPTION("memory", "M", &self->memory, "sc, tso (store buffers) or views "
+				"(C11's orders); default views"),
+		PFS_TEXT_OPTION("search", "K", &self->search, "exhaustive, dpor, sleep, bounded, "
+				"naive, random, pct, pos, urw, slow or rotate, as pfs-sim; default "
+				"exhaustive"),
+		PFS_NUMBER_OPTION("preemptions", "N", &preemptions, 0, UINT32_MAX, "every schedule "
+				  "of up to N preemptions (--search bounded)"),
+		PFS_NUMBER_OPTION("spurious", "N", &self->spurious, 0, 4, "weak compare-and-swaps "
+				  "and waits of condition variables that end by themselves, in "
+				  "each execution up to N, 0 to 4; default 1"),
+		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, UINT64_MAX, "a loop that has "
+				  "looked N times and found the same waits until that changes; 0: "
+				  "never; default 3"),
+		PFS_NUMBER_OPTION("executions", "N", &self->executions, 0, UINT64_MAX, "stop after "
+				  "so many; default 0: no bound"),
+		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0, 1e9, "stop after so long; "
+				"default 60"),
+		PFS_NUMBER_OPTION("steps", "N", &self->steps, 0, UINT64_MAX, "of one execution, "
+				  "after which it is given up; default 5000"),
+		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX, "of searches at random; "
+				  "default 1"),
+		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
+		PFS_TEXT_OPTION("save", "FILE", &self->save, "write a failing schedule there"),
+		PFS_TEXT_OPTION("schedule", "FILE", &self->schedule, "run one that was saved"),
+		PFS_SWITCH_OPTION("list", &self->list, "name the scenarios"),
+		PFS_SWITCH_OPTION("quiet", &self->quiet, "do not show a failing schedule"),
+		PFS_NUMBER_OPTION("slots", "N", &self->slots, 0, UINT64_MAX, NULL), /* of files */
+		PFS_READ_OPTION("fault", "T.N", read_fault, NULL),
+	};
+	const struct pfs_command_line line = {
+		.program = program, .words = "PROGRAM.so", .words_max = 1, .options = options,
+		.option_count = sizeof(options) / sizeof(options[0]),
+		.about = "searches the schedules of a program of one's own for one that fails",
+		.after = "exit 0: no schedule failed. 1: one did, as printed; or none ended. 2: "
+			 "bad usage, or a\nprogram that cannot be checked.\n",
+	};
+	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
+	if (status == PFS_GO_ON && next < argc)
+		self->program = argv[next];
+	if (preemptions != UINT64_MAX) {
+		self->preemptions = preemptions;
+		self->search = "bounded";
 	}
-	if (strcmp(name, "--fault") == 0)
-		return read_fault(value);
-	if (strcmp(name, "--seconds") != 0)
-		return false;
-	char *end;
-	self->seconds = strtod(value, &end);
-	return end != value && *end == '\0' && self->seconds >= 0;
-}
-
-static bool read_flag(struct arguments *self, const char *name)
-{
-	bool *flag = strcmp(name, "--no_races") == 0 ? &self->no_races
-		     : strcmp(name, "--quiet") == 0  ? &self->quiet
-		     : strcmp(name, "--list") == 0   ? &self->list : NULL;
-	if (flag != NULL)
-		*flag = true;
-	return flag != NULL;
-}
-
-/* 0, or the exit status. */
-static int read_arguments(struct arguments *self, int count, char **texts)
-{
-	for (int at = 0; at < count; at++) {
-		const char *text = texts[at];
-		if (strncmp(text, "--", 2) != 0) {
-			if (self->program != NULL)
-				return refuse(text, "one program at a time");
-			self->program = text;
-			continue;
-		}
-		if (read_flag(self, text))
-			continue;
-		if (at + 1 == count || !read_option(self, text, texts[at + 1]))
-			return refuse(text, "no such option, or a value that it cannot have; see "
-					    "pfs-check --help");
-		if (strcmp(text, "--preemptions") == 0)
-			self->search = "bounded";
-		at++;
-	}
-	return 0;
+	return status;
 }
 
 static int model_of(const char *name)
@@ -176,13 +135,14 @@ static int model_of(const char *name)
 
 static int save(const struct arguments *arguments, const char *scenario)
 {
-	FILE *file = fopen(arguments->save, "w");
-	if (file == NULL)
+	static struct pfs_output output;
+	if (!pfs_output_begin(&output, arguments->save))
 		return refuse(arguments->save, strerror(errno));
+	FILE *file = output.file;
 	(void)fprintf(file, "pfs-check 1\n--scenario %s --memory %s --slots %u --looks %u",
 		      scenario, arguments->memory, pfs_user.slots, pfs_user.looks_max);
 	if (arguments->no_races)
-		(void)fprintf(file, " --no_races");
+		(void)fprintf(file, " --no-races");
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
 		(void)fprintf(file, " --fault %u.%u", pfs_user.faults[i].thread,
 			      pfs_user.faults[i].number);
@@ -190,7 +150,9 @@ static int save(const struct arguments *arguments, const char *scenario)
 	for (uint32_t i = 0; i < result.segment_count; i++)
 		(void)fprintf(file, "%ux%u ", result.segments[i].actor, result.segments[i].steps);
 	(void)fprintf(file, "\n");
-	return fclose(file) == 0 ? 1 : refuse(arguments->save, strerror(errno));
+	if (!pfs_output_end(&output))
+		(void)refuse(arguments->save, strerror(errno));
+	return 1;
 }
 
 #define WORDS_MAX 32
@@ -199,8 +161,8 @@ static int save(const struct arguments *arguments, const char *scenario)
 static bool load(struct arguments *arguments)
 {
 	static char head[32], options[4096], steps[65536];
-	char *words[WORDS_MAX], *rest = options;
-	int count = 0;
+	char *words[WORDS_MAX + 2] = { head }, *rest = options;
+	int count = 1;
 	FILE *file = fopen(arguments->schedule, "r");
 	if (file == NULL)
 		return false;
@@ -210,10 +172,10 @@ static bool load(struct arguments *arguments)
 		    fgets(steps, sizeof(steps), file) != NULL;
 	(void)fclose(file);
 	for (char *word; fine && (word = strsep(&rest, " \n")) != NULL;) {
-		if (*word != '\0' && count < WORDS_MAX)
+		if (*word != '\0' && count <= (int)WORDS_MAX)
 			words[count++] = word;
 	}
-	return fine && read_arguments(arguments, count, words) == 0 &&
+	return fine && read_arguments(arguments, count, words) == PFS_GO_ON &&
 	       pfs_segments_parse(steps, result.segments, &result.segment_count);
 }
 
@@ -438,15 +400,9 @@ int main(int argc, char **argv)
 {
 	struct arguments arguments = { .memory = "views", .search = "exhaustive", .spurious = 1,
 				       .looks = 3, .seconds = 60, .steps = 5000, .seed = 1 };
-	if (argc < 2 || strcmp(argv[1], "--help") == 0) {
-		(void)fputs(usage_text, stdout);
-		return argc < 2 ? 2 : 0;
-	}
-	int status = read_arguments(&arguments, argc - 1, argv + 1);
-	if (status == 0)
+	int status = read_arguments(&arguments, argc, argv);
+	if (status == PFS_GO_ON)
 		status = run(&arguments);
 	/* Destructors of the program's globals stay out: they would run outside of the machine. */
-	if (fflush(stdout) != 0)
-		status = refuse("standard output", strerror(errno));
-	_exit(status);
+	_exit(pfs_command_end(program, status));
 }

@@ -27,7 +27,7 @@ PROGRAMS = {
     "pfs-accounts-reader": "bench/accounts", "pfs-accounts-preloaded": "bench/accounts",
     "pfs-sim": "sim", "pfs-calibrate": "sim", "malloc_search": "sim", "accounts_search": "sim",
     "profile_search": "sim", "owners_search": "sim", "malloc_timed": "sim",
-    "pfs-stress": "stress", "pfs-trace": "recorder", "pfs-mem": "memory"}
+    "pfs-check": "check", "pfs-stress": "stress", "pfs-trace": "recorder", "pfs-mem": "memory"}
 MACHINE = ("--machine", "core:2 pu:1", "--policy", "exact")
 EXPLORE = ("pfs-sim", "explore", "--policy", "exact", "--scenario", "churn")
 
@@ -69,6 +69,9 @@ TABLE = (
     (("profile_search", "wander"), 2, "'wander'"),
     (("owners_search", "explore", "--memory=weak"), 2, "'weak'"),
     (("malloc_timed", "--load", "nonesuch"), 2, "'nonesuch'"),
+    (("pfs-check", "--looks", "often"), 2, "'often'"),
+    (("pfs-check", "nowhere.so"), 2, "nowhere.so"),
+    (("pfs-check", "--help", FULL), 1, "standard output"),
     (("pfs-stress", "--faults", "memory,rain"), 2, "'rain'"),
     (("pfs-stress", "--seconds", "1e9"), 2, "'1e9'"),
     (("pfs-trace", "inof", "x"), 2, "info"),
