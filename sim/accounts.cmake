@@ -1,5 +1,5 @@
 # The accounts, compiled for the simulated machine: how blocks are credited (docs/simulation.md).
-foreach(name count desk instruments life marks rules)
+foreach(name count desk instruments life limits marks rules)
   list(APPEND accounts_sources ${PROJECT_SOURCE_DIR}/memory/accounts/${name}.c)
 endforeach()
 list(APPEND accounts_sources ${PROJECT_SOURCE_DIR}/memory/box/reader_cells.c)
@@ -23,7 +23,8 @@ if(PFS_TESTS)
   set(scenarios retire retire2 last last3 waiting handed nobody again again1 scarce reused taken
     lives resize claim claims reads reads_new reads_end reads_ends reads_short reads_fold
     reads_still reads_again box box_new box_short box_fold box_again marks truncate truncates ticks
-    disabled opened enabled)
+    disabled opened enabled limit limit_room limit_handed limit_ended limit_ends limit_resize
+    limit_resized)
   foreach(scenario ${scenarios})
     foreach(memory sc tso views)
       set(search "")

@@ -14,6 +14,36 @@ static struct pfs_books *books(void)
 
 /* ---- the oracle's books ---- */
 
+/* Bytes that are asked for; and that are not there any more, or were refused. */
+static void note_most(uint64_t by)
+{
+	struct pfs_accounts_oracle *oracle = &pfs_accounts_world.oracle;
+	oracle->most += by;
+	if (oracle->most_peak < oracle->most)
+		oracle->most_peak = oracle->most;
+}
+
+static void check_refused(uint64_t bytes)
+{
+	const struct pfs_accounts_world *self = &pfs_accounts_world;
+	PFS_MACHINE_CHECK(self->scene->limit != 0 && self->oracle.most_peak > self->scene->limit,
+			  "%llu bytes are refused, and there was room all the time",
+			  (unsigned long long)bytes);
+	note_most(0 - bytes);
+	pfs_accounts_world.refused++;
+}
+
+/* What is surely in use. */
+static void check_limit(void)
+{
+	const struct pfs_accounts_oracle *oracle = &pfs_accounts_world.oracle;
+	uint64_t limit = pfs_accounts_world.scene->limit, bytes = 0;
+	for (uint32_t life = 0; life < oracle->life_count; life++)
+		bytes += oracle->lives[life].in_use_bytes;
+	PFS_MACHINE_CHECK(limit == 0 || bytes <= limit, "%llu bytes are in use, above the limit",
+			  (unsigned long long)bytes);
+}
+
 /* Before the accounts know of it: whoever folds must find it even. */
 static void note_free(struct pfs_accounts_thread *thread, uint32_t number)
 {
@@ -51,6 +81,7 @@ static void note_allocation(struct pfs_accounts_thread *thread, uint32_t number)
 		life->high_least = life->in_use;
 	if (life->high_most < life->sums.allocs - life->own_frees)
 		life->high_most = life->sums.allocs - life->own_frees;
+	check_limit();
 }
 
 /* ---- calls ---- */
@@ -61,7 +92,10 @@ static void allocate(struct pfs_accounts_thread *thread)
 	uint32_t number = thread->id * PFS_ACCOUNTS_BLOCKS_EACH + thread->made++;
 	struct pfs_accounts_block *block = &pfs_accounts_world.blocks[number];
 	block->bytes = UINT64_C(1) << 2 * number; /* no two sums are alike */
+	note_most(block->bytes);
 	block->note = pfs_memory_allocated(thread->life, PFS_ACCOUNTS_KEY, block->bytes);
+	if (block->note.reserved == PFS_MEMORY_REFUSED)
+		check_refused(block->bytes);
 	note_allocation(thread, number);
 	thread->owned[thread->owned_count++] = number;
 }
@@ -82,6 +116,8 @@ static void free_one(struct pfs_accounts_thread *thread)
 	const struct pfs_accounts_block *block = &pfs_accounts_world.blocks[number];
 	note_free(thread, number);
 	pfs_memory_freed(books(), thread->life, block->note, block->bytes);
+	if (block->note.reference != 0)
+		note_most(0 - block->bytes);
 }
 
 static void resize(struct pfs_accounts_thread *thread)
@@ -94,6 +130,22 @@ static void resize(struct pfs_accounts_thread *thread)
 	block->bytes *= 5;
 	note_allocation(thread, number);
 	thread->owned[thread->owned_count++] = number;
+}
+
+/* As pfs_memory_realloc does it: the limit is asked first. */
+static void resize_if(struct pfs_accounts_thread *thread)
+{
+	const struct pfs_accounts_block *block = &pfs_accounts_world.blocks[thread->owned[0]];
+	uint64_t before = block->bytes, after = 5 * before;
+	note_most(after);
+	if (block->note.reference == 0 ||
+	    !pfs_limits_reserve(thread->life, PFS_ACCOUNTS_KEY, after,
+				pfs_cell_at(books(), block->note.reference), before)) {
+		check_refused(after);
+		return;
+	}
+	resize(thread);
+	note_most(0 - before);
 }
 
 static void claim(struct pfs_accounts_thread *thread)
@@ -180,6 +232,9 @@ static void call(struct pfs_accounts_thread *thread, char letter)
 		break;
 	case 's':
 		resize(thread);
+		break;
+	case 'S': /* if there is room */
+		resize_if(thread);
 		break;
 	case 'c':
 		claim(thread);

@@ -79,6 +79,26 @@ static void check_owners(struct pfs_accounts_world *self)
 	}
 }
 
+/* No refusal is for good: all the room that there is is granted, and not a byte more. */
+static void check_room(struct pfs_accounts_world *self)
+{
+	struct pfs_memory_thread *life = NULL;
+	uint64_t in_use = 0;
+	for (uint32_t id = 0; id < PFS_ACCOUNTS_THREADS_MAX; id++)
+		if (self->oracle.threads[id].life != NULL)
+			life = self->oracle.threads[id].life;
+	for (uint32_t number = 0; number < self->oracle.life_count; number++)
+		in_use += self->oracle.lives[number].in_use_bytes;
+	if (life == NULL || self->scene->limit == 0)
+		return;
+	uint64_t room = self->scene->limit - in_use;
+	struct pfs_memory_note note = pfs_memory_allocated(life, PFS_ACCOUNTS_KEY, room + 1);
+	PFS_MACHINE_CHECK(note.reserved == PFS_MEMORY_REFUSED, "a limit is not kept at rest");
+	note = pfs_memory_allocated(life, PFS_ACCOUNTS_KEY, room);
+	PFS_MACHINE_CHECK(note.reference != 0, "%llu bytes of room are refused for good",
+			  (unsigned long long)room);
+}
+
 void pfs_accounts_check(struct pfs_accounts_world *self)
 {
 	struct pfs_cell_sums folded = { 0 }, total = { 0 };
@@ -91,4 +111,5 @@ void pfs_accounts_check(struct pfs_accounts_world *self)
 		total = pfs_cell_read(cell);
 	check_same(&total, &folded, "account", 1);
 	check_owners(self);
+	check_room(self);
 }

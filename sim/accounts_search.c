@@ -9,46 +9,55 @@
 
 static const struct pfs_accounts_scene scenes[] = {
 	/* An end, and frees of others. */
-	{ "retire", "baap,b0", "afe,f", "a life ends, another thread frees", 3 },
-	{ "retire2", "baaapp,b0,b1", "affe,fbae,fe", "two others free", 5 },
-	{ "last", "baappe,b0,b1", ",fe,fe", "two free the last blocks of a life", 3 },
-	{ "last3", "baaaappp,b0,b1,b2", "fe,f,fae,fe", "it ends, and three do", 5 },
-	{ "waiting", "bapebape,b0,b1", ",f,fa", "the last blocks of two lives", 4 },
-	{ "handed", "b,b", "aape,0fae", "a block is handed over and freed, its life ends", 3 },
-	{ "nobody", "bap,0", "ae,f", "a thread without a life frees", 3 },
+	{ "retire", "baap,b0", "afe,f", "a life ends, another thread frees", 3, 0 },
+	{ "retire2", "baaapp,b0,b1", "affe,fbae,fe", "two others free", 5, 0 },
+	{ "last", "baappe,b0,b1", ",fe,fe", "two free the last blocks of a life", 3, 0 },
+	{ "last3", "baaaappp,b0,b1,b2", "fe,f,fae,fe", "it ends, and three do", 5, 0 },
+	{ "waiting", "bapebape,b0,b1", ",f,fa", "the last blocks of two lives", 4, 0 },
+	{ "handed", "b,b", "aape,0fae", "a block is handed over and freed, its life ends", 3, 0 },
+	{ "nobody", "bap,0", "ae,f", "a thread without a life frees", 3, 0 },
 	/* Records that are used again. */
-	{ "again", "bape,b0,b", ",fae,aFae", "lives begin, an old one's last block is freed", 4 },
-	{ "again1", "bafebap,b0,b", "e,fFa,aae", "and there is one record", 2 },
-	{ "scarce", "bap,b0,b", "e,fF,aa", "and none for the account of a life", 2 },
-	{ "reused", "baap,b0", "ebafe,fe", "a thread's reference is used again", 4 },
-	{ "taken", "baap,0", "ebae,bfafe", "by another thread", 5 },
-	{ "lives", "baap,b0", "febae,febafe", "many lives", 5 },
+	{ "again", "bape,b0,b", ",fae,aFae", "lives begin, an old one's last block is freed",
+	  4, 0 },
+	{ "again1", "bafebap,b0,b", "e,fFa,aae", "and there is one record", 2, 0 },
+	{ "scarce", "bap,b0,b", "e,fF,aa", "and none for the account of a life", 2, 0 },
+	{ "reused", "baap,b0", "ebafe,fe", "a thread's reference is used again", 4, 0 },
+	{ "taken", "baap,0", "ebae,bfafe", "by another thread", 5, 0 },
+	{ "lives", "baap,b0", "febae,febafe", "many lives", 5, 0 },
 	/* Blocks that change hands. */
-	{ "resize", "baap,b0", "safsfe,sfe", "blocks are resized", 4 },
-	{ "claim", "baap,b0", "ce,cfe", "blocks are claimed", 3 },
-	{ "claims", "baapp,b0,b1", "ae,cfe,cfe", "by two", 4 },
+	{ "resize", "baap,b0", "safsfe,sfe", "blocks are resized", 4, 0 },
+	{ "claim", "baap,b0", "ce,cfe", "blocks are claimed", 3, 0 },
+	{ "claims", "baapp,b0,b1", "ae,cfe,cfe", "by two", 4, 0 },
 	/* Who asks. */
-	{ "reads", "baap,b0", "faa,f,rr", "a reader beside allocations and frees", 2 },
-	{ "reads_new", "b,b", "aap,0fa,r", "of a block that is freed elsewhere", 3 },
-	{ "reads_end", "baap,b0", "afe,f,rr", "of a life that ends", 2 },
-	{ "reads_ends", "baap,b0", "fe,fF,r", "and is folded", 2 },
-	{ "reads_short", "b", "aafe,r", "of a life that begins and ends", 2 },
-	{ "reads_fold", "bap,b0", "e,fF,rr", "of a life that is folded", 2 },
-	{ "reads_still", "bape,b0af", "F,rr", "of nothing but a fold", 3 },
-	{ "reads_again", "bape,b0,b", ",fF,aaa,r", "of a record that is used again", 2 },
-	{ "box", "baap,b0", "faa,f,R", "by the box's reader", 2 },
-	{ "box_new", "b,b", "aap,0fa,R", "of a block that is freed elsewhere", 3 },
-	{ "box_short", "ba", "aff,R", "of blocks that come and go", 2 },
-	{ "box_fold", "bap,b0", "e,fF,RR", "of a life that is folded", 2 },
-	{ "box_again", "bape,b0,b", ",fF,aaa,R", "of a record that is used again", 2 },
+	{ "reads", "baap,b0", "faa,f,rr", "a reader beside allocations and frees", 2, 0 },
+	{ "reads_new", "b,b", "aap,0fa,r", "of a block that is freed elsewhere", 3, 0 },
+	{ "reads_end", "baap,b0", "afe,f,rr", "of a life that ends", 2, 0 },
+	{ "reads_ends", "baap,b0", "fe,fF,r", "and is folded", 2, 0 },
+	{ "reads_short", "b", "aafe,r", "of a life that begins and ends", 2, 0 },
+	{ "reads_fold", "bap,b0", "e,fF,rr", "of a life that is folded", 2, 0 },
+	{ "reads_still", "bape,b0af", "F,rr", "of nothing but a fold", 3, 0 },
+	{ "reads_again", "bape,b0,b", ",fF,aaa,r", "of a record that is used again", 2, 0 },
+	{ "box", "baap,b0", "faa,f,R", "by the box's reader", 2, 0 },
+	{ "box_new", "b,b", "aap,0fa,R", "of a block that is freed elsewhere", 3, 0 },
+	{ "box_short", "ba", "aff,R", "of blocks that come and go", 2, 0 },
+	{ "box_fold", "bap,b0", "e,fF,RR", "of a life that is folded", 2, 0 },
+	{ "box_again", "bape,b0,b", ",fF,aaa,R", "of a record that is used again", 2, 0 },
 	/* Marks, and switches. */
-	{ "marks", "baap,b0", "faaa,f", "a high mark rises while another thread frees", 2 },
-	{ "truncate", "ba", "aa,tt", "a TRUNCATE beside allocations", 2 },
-	{ "truncates", "baap,b0", "faa,f,t", "and frees", 2 },
-	{ "ticks", "baap,b0", "fae,f,k", "a tick beside an end", 2 },
-	{ "disabled", "ba", "aa,td", "a TRUNCATE, and an instrument is disabled", 2 },
-	{ "opened", "b", "aa,d", "beside a cell that is opened", 2 },
-	{ "enabled", "ba,b", "dp,a0a", "an instrument is disabled", 3 },
+	{ "marks", "baap,b0", "faaa,f", "a high mark rises while another thread frees", 2, 0 },
+	{ "truncate", "ba", "aa,tt", "a TRUNCATE beside allocations", 2, 0 },
+	{ "truncates", "baap,b0", "faa,f,t", "and frees", 2, 0 },
+	{ "ticks", "baap,b0", "fae,f,k", "a tick beside an end", 2, 0 },
+	{ "disabled", "ba", "aa,td", "a TRUNCATE, and an instrument is disabled", 2, 0 },
+	{ "opened", "b", "aa,d", "beside a cell that is opened", 2, 0 },
+	{ "enabled", "ba,b", "dp,a0a", "an instrument is disabled", 3, 0 },
+	/* A limit of the account: 1, 4, 16 .. bytes of the first thread, 1024 .. of the second. */
+	{ "limit", "b,b", "a,a", "two allocate, and there is room for one", 3, 1024 },
+	{ "limit_room", "ba,b", "f,aa", "what one frees another one allocates", 3, 1024 },
+	{ "limit_handed", "bap,b0", "a,fa", "and what others free", 3, 1024 },
+	{ "limit_ended", "bape,b0", ",fa", "of a life that has ended", 4, 1024 },
+	{ "limit_ends", "bap,b0", "ae,fa", "and of one that ends", 4, 1025 },
+	{ "limit_resize", "ba,b", "S,a", "a resize and an allocation", 3, 1026 },
+	{ "limit_resized", "baa,ba", "Sf,Sa", "two resizes", 3, 5124 },
 	{ .name = NULL },
 };
 
@@ -116,7 +125,7 @@ int main(int argc, char **argv)
 	const struct pfs_scene_command command = {
 		.program = "accounts_search",
 		.letters = "Calls: b e a life begins, ends; a f allocate, free the oldest block; "
-			   "s c resize, claim it;\n"
+			   "s c resize, claim it; S resize it if the limit has room;\n"
 			   "p hand it over; 0 1 2 3 4 wait for what thread 0 hands over;\n"
 			   "F somebody is at the desk, and folds; k a tick; t TRUNCATE; "
 			   "d disable;\n"
@@ -128,7 +137,8 @@ int main(int argc, char **argv)
 		.machine = &world->machine,
 		.sums = { { "folds", &world->folds },
 			  { "rows read", &world->rows },
-			  { "missed", &world->rows_missed } }
+			  { "missed", &world->rows_missed },
+			  { "refused", &world->refused } }
 	};
 	return pfs_scene_command(&command, argc, argv);
 }

@@ -54,6 +54,13 @@ void pfs_accounts_world_make(struct pfs_accounts_world *self)
 		books->by_reference[kind] = self->by_reference[kind];
 	self->control.generation = 1;
 	self->control.enabled[0] = 1;
+	pfs_mutex_init(&books->limits_lock);
+	for (uint32_t i = 0; i + 1 < PFS_SCOPE_ACCOUNT && self->scene->limit != 0; i++) {
+		self->limits[i].scope = PFS_SCOPE_PROGRAM + i;
+		self->limits[i].bytes = i + 1 == PFS_SCOPE_EACH_ACCOUNT ? self->scene->limit
+									: PFS_BOX_NO_LIMIT;
+		books->limits = self->limits;
+	}
 	pfs_accounts_shelves_make(self);
 	(void)pfs_party_of(books, PFS_CELL_OF_ACCOUNT, "u", "h");
 	memcpy((void *)&made, (const void *)self, sizeof(*self));
@@ -107,6 +114,7 @@ bool pfs_accounts_world_name(void *context, const void *address, char *name, siz
 		const char *name;
 	} known[] = { { &self->parties[0].moves, "account.moves" },
 		      { &self->books.desk, "desk" },
+		      { &self->books.limits_lock, "limits" },
 		      { &self->books.finished, "finished" },
 		      { &self->control.generation, "generation" },
 		      { &self->control.truncates[0], "truncates[0]" },

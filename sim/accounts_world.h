@@ -19,7 +19,7 @@
 #define PFS_ACCOUNTS_BLOCKS_EACH 5u /* that a virtual thread allocates */
 #define PFS_ACCOUNTS_BLOCKS_MAX (PFS_ACCOUNTS_THREADS_MAX * PFS_ACCOUNTS_BLOCKS_EACH)
 #define PFS_ACCOUNTS_LIVES_MAX 12u
-#define PFS_ACCOUNTS_PRIVATE_BYTES 4096u
+#define PFS_ACCOUNTS_PRIVATE_BYTES 6144u
 #define PFS_ACCOUNTS_NONE UINT32_MAX
 #define PFS_ACCOUNTS_KEY 1u
 
@@ -32,6 +32,7 @@ struct pfs_accounts_scene {
 	const char *calls;
 	const char *summary;
 	uint32_t cells; /* records of them */
+	uint64_t limit; /* of what the account has in use; 0: none */
 };
 
 /* What a program keeps with a block, without atomics. */
@@ -74,6 +75,7 @@ struct pfs_accounts_world {
 	struct pfs_books books;
 	struct pfs_box_head head;
 	struct pfs_box_control control;
+	struct pfs_box_limit limits[PFS_SCOPE_ACCOUNT]; /* the last one is none */
 	struct pfs_accounts_shelf shelves[PFS_SHELVES];
 	alignas(PFS_LINE) char no_cell[PFS_LINE]; /* line 0 */
 	struct pfs_cell cells[PFS_ACCOUNTS_CELLS_MAX];
@@ -100,6 +102,7 @@ struct pfs_accounts_world {
 		uint32_t life_of_block[PFS_ACCOUNTS_BLOCKS_MAX];
 		struct pfs_cell_sums at_first; /* of the account's row, after the set-up */
 		bool mail_knows_disabled[PFS_ACCOUNTS_BLOCKS_EACH];
+		uint64_t most, most_peak; /* bytes in use, and on their way */
 		bool frozen; /* no thread's calls change a current value */
 	} oracle;
 
@@ -107,7 +110,7 @@ struct pfs_accounts_world {
 	const struct pfs_accounts_scene *scene;
 	const char *calls;
 	struct pfs_machine *machine;
-	uint64_t folds, rows, rows_missed;
+	uint64_t folds, rows, rows_missed, refused;
 };
 extern struct pfs_accounts_world pfs_accounts_world;
 

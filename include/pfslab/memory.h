@@ -115,18 +115,75 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
  */
 void pfs_memory_thread_end(struct pfs_memory_thread *thread);
 
+/*
+ * Limits. What the program, each thread, each account or each user has in use, or an account or a
+ * user of a name, may have a limit: the sum of CURRENT_NUMBER_OF_BYTES_USED over all instruments.
+ * An allocation that would take one of these above its limit is refused, like one for which there
+ * is no memory (MySQL has this as connection_memory_limit and global_connection_memory_limit).
+ *
+ * Guarantee: what is in use is at no moment above a limit, by not one byte, for all that was
+ * allocated since each thread's first call after the limit was set; but for what was resized or
+ * claimed by pfs_memory_resized, pfs_memory_claimed and pfs_memory_claim, which tell of what has
+ * been done. Refused is only what would be above it together with what is in use at that moment and
+ * with resizes that are under way, whose new sizes count beside the old ones until they are done.
+ * A lower limit takes nothing away: what is in use stays, and nothing is granted until enough of it
+ * is free.
+ *
+ * Cost: none to a thread without a limit. One with a limit takes a lock for each block that it
+ * allocates, one lock for all of them; what it frees costs as before. Where little is left, each
+ * allocation adds up the cells of all threads.
+ */
+enum pfs_memory_scope {
+	PFS_MEMORY_PROGRAM = 1,
+	PFS_MEMORY_EACH_THREAD,
+	PFS_MEMORY_EACH_ACCOUNT, /* that has no limit of its own */
+	PFS_MEMORY_EACH_USER,    /* likewise */
+	PFS_MEMORY_ACCOUNT,
+	PFS_MEMORY_USER
+};
+#define PFS_MEMORY_NO_LIMIT UINT64_MAX
+
+/*
+ * pfs_memory_limit - no more than so many bytes in use, from each thread's next call on.
+ *
+ * user, host: of PFS_MEMORY_ACCOUNT, and of PFS_MEMORY_USER without host; NULL: none, which is a
+ * name as any; of the other scopes NULL. limit_bytes PFS_MEMORY_NO_LIMIT: none; with it a name has
+ * none, whatever each one has. What a tool set from outside (UPDATE memory_limits) is passed over.
+ * Only of rule exact.
+ *
+ * Returns   PFS_OK; or PFS_BAD_CONFIG (no such scope, a name that is too long, another rule) or
+ *           PFS_NO_MEMORY (28 names have one, or there is no room in the box) with one line in
+ *           *message (may be NULL), and nothing has changed.
+ * Progress  blocking.
+ */
+enum pfs_status pfs_memory_limit(struct pfs_books *memory, enum pfs_memory_scope scope,
+				 const char *user, const char *host, uint64_t limit_bytes,
+				 struct pfs_message *message);
+
+/*
+ * pfs_memory_limit_text - limits as text, as in PFS_MEM_LIMIT: SCOPE=SIZE, with a comma between
+ * two. SCOPE is program, thread, account, user, account:USER@HOST or user:USER (empty: NULL); SIZE
+ * bytes, or with K, M, G, T behind the number, or none.
+ *
+ * Returns   as pfs_memory_limit; those before the one that is wrong are set.
+ */
+enum pfs_status pfs_memory_limit_text(struct pfs_books *memory, const char *text,
+				      struct pfs_message *message);
+
 /* What the caller keeps of a block that is counted; reference 0: it is not. */
 struct pfs_memory_note {
 	uint32_t reference;
-	uint32_t reserved;
+	uint32_t reserved; /* PFS_MEMORY_REFUSED, or 0 */
 };
+#define PFS_MEMORY_REFUSED 1u
 
 /*
  * pfs_memory_allocated - a block was allocated: is it counted, and as whose?
  *
  * Not counted if the thread is not instrumented, or the instrument not enabled, or no memory is
- * there for a cell (counted as lost).
- * Progress  wait-free; blocking at a thread's first use of an instrument.
+ * there for a cell (counted as lost). Where a limit refuses it, reserved is PFS_MEMORY_REFUSED, and
+ * reference 0: the caller frees the block, and fails.
+ * Progress  wait-free; blocking at a thread's first use of an instrument, and with a limit.
  * Order     the note goes to other threads with the block, by the program's own means.
  */
 struct pfs_memory_note pfs_memory_allocated(struct pfs_memory_thread *thread, pfs_memory_key key,
@@ -154,8 +211,8 @@ void pfs_memory_tick(struct pfs_books *memory);
 
 /*
  * Blocks of malloc with a header of 16 bytes in front, which holds note and size. As malloc,
- * realloc and free; NULL: no memory. A pointer that is no such block is a bug; it is caught,
- * unless its header looks like one.
+ * realloc and free; NULL: no memory, or a limit, and errno is ENOMEM. A pointer that is no such
+ * block is a bug; it is caught, unless its header looks like one.
  */
 void *pfs_memory_malloc(struct pfs_books *memory, struct pfs_memory_thread *thread,
 			pfs_memory_key key, size_t size_bytes);

@@ -60,10 +60,16 @@ static void *fill(struct header *header, struct pfs_memory_note note, uint32_t s
 	return header + 1;
 }
 
+/* Of a new block NULL, and it is gone, where a limit refuses it. */
 static void *count(struct pfs_memory_thread *thread, pfs_memory_key key, struct header *header,
-		   size_t size_bytes, const void *caller)
+		   size_t size_bytes, const void *caller, bool is_new)
 {
 	struct pfs_memory_note note = pfs_count_allocated(thread, key, size_bytes);
+	if (is_new && !pfs_likely(note.reserved != PFS_MEMORY_REFUSED)) {
+		free(header);
+		errno = ENOMEM;
+		return NULL;
+	}
 	uint32_t sample = note.reference != 0 && !pfs_likely(thread->memory->profile == NULL) ?
 				  sample_of(thread, key, header + 1, size_bytes, caller) : 0;
 	return fill(header, note, sample, size_bytes);
@@ -88,7 +94,7 @@ static void *allocate(struct pfs_books *memory, struct pfs_memory_thread *thread
 		return NULL;
 	}
 	struct header *header = malloc(sizeof(*header) + size_bytes);
-	return header != NULL ? count(thread, key, header, size_bytes, caller) : NULL;
+	return header != NULL ? count(thread, key, header, size_bytes, caller, true) : NULL;
 }
 
 void *pfs_memory_malloc(struct pfs_books *memory, struct pfs_memory_thread *thread,
@@ -120,9 +126,25 @@ static void *count_again(struct pfs_books *memory, struct pfs_memory_thread *thr
 	if (note.reference == 0)
 		return fill(header, note, 0, after_bytes);
 	pfs_memory_key key = memory->rule->instrument(memory, note.reference);
+	if (pfs_may_be_limited(thread))
+		pfs_limits_force(thread, after_bytes); /* it has been done */
 	give_sample(memory, thread, header);
 	pfs_count_freed(memory, thread, note, before_bytes);
-	return count(thread, key, header, after_bytes, caller);
+	void *block = count(thread, key, header, after_bytes, caller, false);
+	if (thread != NULL && thread->reserved != 0)
+		pfs_limits_drop(thread);
+	return block;
+}
+
+/* False: a limit refuses it. */
+static bool may_grow(struct pfs_memory_thread *thread, const struct header *header,
+		     size_t before_bytes, size_t after_bytes)
+{
+	if (header->reference == 0 || !pfs_may_be_limited(thread) ||
+	    thread->memory->rule != &pfs_rule_exact)
+		return true;
+	const struct pfs_cell *cell = pfs_cell_at(thread->memory, header->reference);
+	return pfs_limits_reserve(thread, cell->instrument, after_bytes, cell, before_bytes);
 }
 
 /* The new size first: where there is no memory, the block stays, and is counted as it is. */
@@ -141,9 +163,17 @@ void *pfs_memory_realloc(struct pfs_books *memory, struct pfs_memory_thread *thr
 		errno = ENOMEM;
 		return NULL;
 	}
-	header = realloc(header, sizeof(*header) + size_bytes);
-	return header != NULL ? count_again(memory, thread, header, before_bytes, size_bytes,
-					    __builtin_return_address(0)) : NULL;
+	if (!may_grow(thread, header, before_bytes, size_bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	struct header *moved = realloc(header, sizeof(*header) + size_bytes);
+	if (moved != NULL)
+		return count_again(memory, thread, moved, before_bytes, size_bytes,
+				   __builtin_return_address(0));
+	if (thread != NULL && thread->reserved != 0)
+		pfs_limits_drop(thread);
+	return NULL;
 }
 
 void pfs_memory_claim(struct pfs_books *memory, struct pfs_memory_thread *thread, void *block)

@@ -30,6 +30,7 @@ static void prepare(void)
 	(void)pthread_mutex_lock(&all.lock);
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
 		(void)pthread_mutex_lock(&self->tick_lock);
+		pfs_mutex_lock(&self->limits_lock);
 		pfs_mutex_lock(&self->desk);
 		self->fork_tid = (uint32_t)gettid();
 		for (uint32_t shelf = 0; shelf < PFS_SHELVES; shelf++)
@@ -51,6 +52,7 @@ static void in_parent(void)
 		if (self->profile != NULL)
 			pfs_gate_open(&self->profile->gate);
 		pfs_mutex_unlock(&self->desk);
+		pfs_mutex_unlock(&self->limits_lock);
 		(void)pthread_mutex_unlock(&self->tick_lock);
 	}
 	(void)pthread_mutex_unlock(&all.lock);
@@ -85,6 +87,8 @@ static void in_child(void)
 		if (self->profile != NULL)
 			pfs_gate_begin(&self->profile->gate);
 		pfs_mutex_init(&self->desk);
+		pfs_mutex_init(&self->limits_lock);
+		pfs_limits_child(self);
 		(void)pthread_mutex_init(&self->tick_lock, NULL);
 		(void)pthread_cond_init(&self->end_tick, NULL);
 	}
@@ -200,7 +204,7 @@ static uint32_t row_bases_of(const struct pfs_memory_config *config)
 #define CONTEXT_PAGE_RECORDS 124u
 #define SAMPLE_PAGE_RECORDS 63u
 
-#define WANTS 15u
+#define WANTS 16u
 
 /* Those without records are left out. */
 static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_config *config)
@@ -232,6 +236,7 @@ static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_c
 		{ PFS_BOX_MAPPERS, sizeof(struct pfs_box_mapper), PFS_BOX_MAPPERS_MAX, 0 },
 		{ PFS_BOX_OWNERS, sizeof(struct pfs_box_owner),
 		  at_least_one(config->trace_owners_max), 16 },
+		{ PFS_BOX_LIMITS, sizeof(struct pfs_box_limit), PFS_BOX_LIMITS_MAX, 0 },
 	};
 	for (uint32_t i = 0; i < WANTS; i++)
 		if (each[i].records != 0)
@@ -323,6 +328,7 @@ static void fill(struct pfs_books *self, const struct pfs_memory_config *config)
 	head->instruments_max = config->instruments_max;
 	head->tick_ms = config->tick_ms;
 	pfs_mutex_init(&self->desk);
+	pfs_mutex_init(&self->limits_lock);
 	(void)pthread_mutex_init(&self->tick_lock, NULL);
 	(void)pthread_cond_init(&self->end_tick, NULL);
 	pfs_store_relaxed(&head->state, PFS_BOX_LIVE); /* relaxed: nothing is in it yet */
@@ -352,6 +358,8 @@ enum pfs_status pfs_memory_open(const struct pfs_memory_config *config,
 		status = make_box(self, config, message);
 	if (status == PFS_OK)
 		status = make_shelves(self, config, message);
+	if (status == PFS_OK && !pfs_limits_open(self))
+		status = pfs_message_set(message, PFS_NO_MEMORY, "no memory for limits");
 	if (status == PFS_OK && config->profile_lg != 0 && !pfs_profile_open(self, config))
 		status = pfs_message_set(message, PFS_NO_MEMORY, "no memory for the profile");
 	if (status != PFS_OK) {

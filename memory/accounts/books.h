@@ -50,6 +50,15 @@ enum pfs_shelves {
 	PFS_SHELVES
 };
 
+/* What a limit is kept of: no less than what is in use, and what is on its way. Limits' lock. */
+struct pfs_room {
+	bool is_known;
+	uint64_t most, pending;
+};
+
+enum pfs_limited { PFS_LIMITED_PROGRAM, PFS_LIMITED_THREAD, PFS_LIMITED_ACCOUNT, PFS_LIMITED_USER,
+		   PFS_LIMITED };
+
 /* Who has cells, but threads: by instrument. Desk. */
 struct pfs_party {
 	uint32_t level;              /* enum pfs_cell_level; first, with the names: the key */
@@ -59,6 +68,7 @@ struct pfs_party {
 	uint32_t lives;              /* threads that are there, and cells of ended ones */
 	struct pfs_party *above_user, *above_host; /* of an account */
 	struct pfs_party *next;      /* of all of its level */
+	struct pfs_room room;
 	struct pfs_cell *cells[];    /* [instruments_max] */
 };
 
@@ -71,6 +81,11 @@ struct pfs_memory_thread {
 	struct pfs_memory_thread *previous, *next; /* desk */
 	uint64_t random;             /* of its samples; 0: not begun */
 	struct pfs_profile_thread *profile; /* from its first sample on */
+	bool is_limited;             /* its own, and the next three: limits.c */
+	uint32_t limits_seen;        /* control.generation then; 0: never */
+	uint32_t limits[PFS_LIMITED]; /* a limit's number plus 1; 0: none */
+	uint64_t reserved;           /* bytes that the next allocation has been granted */
+	struct pfs_room room;
 	struct pfs_cell **all_cells;  /* [instruments_max + 1], by key; NULL: not used yet */
 	struct pfs_cell *cells[];    /* the same, but NULL where it is not to be counted now */
 };
@@ -89,6 +104,8 @@ struct pfs_books {
 	struct pfs_party *global;
 	_Atomic(uint32_t) finished;      /* line of a cell that waits to be folded; 0: none */
 	struct pfs_profile *profile;     /* NULL: none */
+	struct pfs_mutex limits_lock;    /* ahead of the desk */
+	struct pfs_box_limit *limits;    /* of the box, PFS_BOX_LIMITS_MAX */
 
 	struct pfs_mutex desk;           /* all below */
 	struct pfs_shelf shelves[PFS_SHELVES];
@@ -217,6 +234,40 @@ void pfs_marks_add(struct pfs_books *self, struct pfs_cell *to, struct pfs_cell 
 
 /* A tick: estimates of all parties until now. Under the desk. */
 void pfs_marks_tick(struct pfs_books *self);
+
+/* ---- limits ---- */
+
+/* The limits that are always there, none of them set. False: no memory. */
+bool pfs_limits_open(struct pfs_books *self);
+
+/* By the owner, when the generation has changed: which limits are its own now? */
+PFS_COLD void pfs_limits_look(struct pfs_memory_thread *thread, uint32_t generation);
+
+/* The owner, who is limited, allocates a block: it is counted, or refused. */
+PFS_COLD bool pfs_limits_debit(struct pfs_memory_thread *thread, struct pfs_cell *cell,
+			       uint64_t bytes);
+
+/*
+ * Ahead of a resize by a thread: so many bytes for the next allocation that it counts, with old of
+ * so many bytes about to go (NULL: nobody's). False: refused. drop: there was no such allocation.
+ */
+bool pfs_limits_reserve(struct pfs_memory_thread *thread, pfs_memory_key key, uint64_t bytes,
+			const struct pfs_cell *old, uint64_t old_bytes);
+void pfs_limits_drop(struct pfs_memory_thread *thread);
+
+/* The next allocation of so many bytes is counted, whatever its limits. */
+void pfs_limits_force(struct pfs_memory_thread *thread, uint64_t bytes);
+
+/* A forked child: resizes of other threads are not in it. */
+void pfs_limits_child(struct pfs_books *self);
+
+/* May limits be in the way of a thread? Else none of the calls above is needed. */
+static inline bool pfs_may_be_limited(const struct pfs_memory_thread *thread)
+{
+	return thread != NULL &&
+	       (thread->is_limited || /* relaxed: a switch; this call or the next. */
+		thread->limits_seen != pfs_load_relaxed(&thread->memory->control->generation));
+}
 
 /* ---- memory trace ---- */
 

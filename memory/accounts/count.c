@@ -3,6 +3,16 @@
  */
 #include "count.h"
 
+struct pfs_memory_note pfs_count_limited(struct pfs_memory_thread *thread, struct pfs_cell *cell,
+					 size_t size_bytes)
+{
+	if (!pfs_limits_debit(thread, cell, size_bytes))
+		return (struct pfs_memory_note){ 0, PFS_MEMORY_REFUSED };
+	if (!pfs_likely(!pfs_cell_is_trapped(cell)))
+		pfs_marks_look(thread->memory, cell, size_bytes);
+	return (struct pfs_memory_note){ cell->line, 0 };
+}
+
 struct pfs_memory_note pfs_memory_allocated(struct pfs_memory_thread *thread, pfs_memory_key key,
 					    size_t size_bytes)
 {
@@ -23,8 +33,14 @@ struct pfs_memory_note pfs_memory_resized(struct pfs_books *memory,
 	if (note.reference == 0)
 		return note;
 	pfs_memory_key key = memory->rule->instrument(memory, note.reference);
+	/* It has been done: there is nothing to refuse. */
+	if (pfs_may_be_limited(thread))
+		pfs_limits_force(thread, after_bytes);
 	pfs_count_freed(memory, thread, note, before_bytes);
-	return pfs_count_allocated(thread, key, after_bytes);
+	note = pfs_count_allocated(thread, key, after_bytes);
+	if (thread != NULL && thread->reserved != 0)
+		pfs_limits_drop(thread);
+	return note;
 }
 
 struct pfs_memory_note pfs_memory_claimed(struct pfs_books *memory,

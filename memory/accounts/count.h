@@ -8,6 +8,10 @@
 
 #include "books.h"
 
+/* By a thread that has limits, which knows no cell and so always comes here. Only of rule exact. */
+PFS_COLD struct pfs_memory_note pfs_count_limited(struct pfs_memory_thread *thread,
+						  struct pfs_cell *cell, size_t size_bytes);
+
 static inline struct pfs_memory_note pfs_count_allocated(struct pfs_memory_thread *thread,
 							 pfs_memory_key key, size_t size_bytes)
 {
@@ -22,6 +26,8 @@ static inline struct pfs_memory_note pfs_count_allocated(struct pfs_memory_threa
 		cell = pfs_thread_cell_to_count(thread, key);
 		if (cell == NULL)
 			return none;
+		if (thread->is_limited)
+			return pfs_count_limited(thread, cell, size_bytes);
 	}
 	pfs_cell_debit(cell, size_bytes);
 	if (!pfs_likely(!pfs_cell_is_trapped(cell)))

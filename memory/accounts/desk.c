@@ -112,6 +112,8 @@ struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread, pfs_
 	/* [J8] acquire, pairs with [J5]: first, so that a later change is looked at again. */
 	uint32_t generation = pfs_load_acquire(&thread->memory->control->generation);
 	thread->cells[key] = NULL;
+	if (thread->limits_seen != generation)
+		pfs_limits_look(thread, generation);
 	if (!is_enabled(thread, key))
 		return NULL;
 	struct pfs_cell *cell = thread->all_cells[key];
@@ -127,7 +129,7 @@ struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread, pfs_
 		if (thread->memory->profile != NULL)
 			pfs_store_relaxed(&cell->sample_at, 0); /* relaxed: its own */
 	}
-	thread->cells[key] = cell;
+	thread->cells[key] = thread->is_limited ? NULL : cell;
 	return cell;
 }
 

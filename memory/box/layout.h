@@ -16,9 +16,9 @@
  * words_offset + slot * 4. Pages come in the order of their numbers, and none goes back.
  * Read a record by the optimistic protocol of pfs_lock.h: glance, load the bytes, confirm.
  *
- * Regions without words (page_records 0) are plain arrays; PFS_BOX_TICKS and PFS_BOX_MAPPERS
- * are, written by the program, and PFS_BOX_CELL_BASES and PFS_BOX_ROW_BASES are, written by readers
- * alone.
+ * Regions without words (page_records 0) are plain arrays; PFS_BOX_TICKS, PFS_BOX_MAPPERS and
+ * PFS_BOX_LIMITS are, written by the program, and PFS_BOX_CELL_BASES and PFS_BOX_ROW_BASES are,
+ * written by readers alone.
  *
  * All numbers are little-endian, of this machine's width and alignment.
  *
@@ -40,6 +40,7 @@
 #define PFS_BOX_REGIONS_MAX 24u
 #define PFS_BOX_INSTRUMENTS_MAX 1024u
 #define PFS_BOX_OWNERS_MAX 256u
+#define PFS_BOX_LIMITS_MAX 32u
 #define PFS_BOX_NAME_BYTES 128u /* of an instrument, as EVENT_NAME */
 #define PFS_BOX_OWNER_BYTES 48u
 #define PFS_BOX_USER_BYTES 64u
@@ -62,6 +63,7 @@ enum pfs_box_kind {
 	PFS_BOX_SAMPLES,     /* struct pfs_box_sample, in the region behind the cells' */
 	PFS_BOX_MAPPERS,     /* struct pfs_box_mapper; the first without a name is the end */
 	PFS_BOX_OWNERS,      /* struct pfs_box_owner */
+	PFS_BOX_LIMITS,      /* struct pfs_box_limit; the first without a scope is the end */
 	PFS_BOX_KINDS
 };
 
@@ -173,6 +175,7 @@ struct pfs_box_control {
 	_Atomic(uint64_t) truncate_realtime_ns[PFS_TABLES];
 	/* By number: a limit plus 1; 0: as the owner's record says. */
 	_Atomic(uint64_t) owner_limits[PFS_BOX_OWNERS_MAX];
+	_Atomic(uint64_t) limits[PFS_BOX_LIMITS_MAX]; /* likewise, of accounts and threads */
 };
 _Static_assert(sizeof(struct pfs_box_control) <= PFS_BOX_PAGE, "the control area is one page");
 
@@ -366,6 +369,34 @@ struct pfs_box_owner {
 	char name[PFS_BOX_OWNER_BYTES]; /* ended by 0 */
 };
 _Static_assert(sizeof(struct pfs_box_owner) == 128, "two lines");
+
+/*
+ * A limit of what the program, a thread, an account or a user may have in use. Written once but
+ * the limit, which control.limits is before, and what it refused. The first four are there from
+ * the begin on.
+ */
+enum pfs_box_scope {
+	PFS_SCOPE_PROGRAM = 1,
+	PFS_SCOPE_EACH_THREAD,
+	PFS_SCOPE_EACH_ACCOUNT, /* that has none of its own */
+	PFS_SCOPE_EACH_USER,    /* likewise */
+	PFS_SCOPE_ACCOUNT,      /* of this name */
+	PFS_SCOPE_USER
+};
+#define PFS_BOX_NO_LIMIT UINT64_MAX
+struct pfs_box_limit {
+	_Atomic(uint64_t) bytes;   /* or PFS_BOX_NO_LIMIT */
+	_Atomic(uint64_t) refused; /* allocations */
+	/* The last one. */
+	_Atomic(uint64_t) last_bytes, last_thread_id, last_realtime_ns;
+	_Atomic(uint32_t) last_instrument; /* reference; 0: none yet */
+	_Atomic(uint32_t) scope; /* 0: no limit */
+	uint32_t has_user, has_host;       /* 0: NULL */
+	uint64_t spare;
+	char user_name[PFS_BOX_USER_BYTES]; /* ended by 0 */
+	char host_name[PFS_BOX_HOST_BYTES];
+};
+_Static_assert(sizeof(struct pfs_box_limit) == 384, "whole lines");
 
 /* What a TRUNCATE of table t found in a cell: current then. Readers write it, and read it. */
 struct pfs_box_cell_base {

@@ -115,6 +115,18 @@ struct pfs_seen_account {
 	char host_name[PFS_BOX_HOST_BYTES];
 };
 
+/* A limit of accounts and threads. */
+struct pfs_seen_limit {
+	uint32_t number, scope;  /* enum pfs_box_scope */
+	uint64_t limit_bytes;    /* UINT64_MAX: none */
+	uint64_t refused;
+	uint64_t last_bytes, last_thread_id;
+	uint64_t last_realtime_ns; /* 0: none was refused */
+	uint32_t last_instrument; /* reference */
+	bool has_user, has_host; /* false: NULL */
+	char user[PFS_BOX_USER_BYTES], host[PFS_BOX_HOST_BYTES];
+};
+
 /* An owner of a memory trace. */
 struct pfs_seen_owner {
 	uint32_t number;
@@ -162,6 +174,8 @@ struct pfs_snapshot {
 	struct pfs_seen_owner *owners; /* by their numbers: parents first */
 	uint32_t owner_count;
 	uint64_t owners_lost;
+	struct pfs_seen_limit *limits;
+	uint32_t limit_count;
 	struct pfs_box_arena arenas[PFS_BOX_TICK_ARENAS]; /* of the last tick */
 	struct pfs_box_tick *ticks; /* the oldest first; only with PFS_SNAPSHOT_TICKS */
 	uint32_t tick_count;
@@ -217,6 +231,14 @@ bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
 /* pfs_reader_ask_walk - whoever ticks is to write the report of a walk, at its next tick, into the
  * file of the box's path and PFS_BOX_WALK_END, if that is there. */
 bool pfs_reader_ask_walk(struct pfs_reader *self, struct pfs_message *message);
+
+/* pfs_limits_are_fine - is a text limits, as in PFS_MEM_LIMIT, and not empty? */
+bool pfs_limits_are_fine(const char *text);
+
+/* pfs_reader_limit_account - a limit of memory_limits, instead of the program's own; UINT64_MAX:
+ * none. */
+bool pfs_reader_limit_account(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,
+			      struct pfs_message *message);
 
 /* pfs_reader_limit - a limit for an owner, instead of its own; UINT64_MAX: none. number: that of
  * struct pfs_seen_owner. */

@@ -159,7 +159,8 @@ static bool take_parts(struct pfs_taking *take, unsigned parts)
 	/* After the cells, for instruments stay: all that cells name are there. */
 	if (!pfs_take_instruments(take) ||
 	    !pfs_take_ticks(reader, snapshot, (parts & PFS_SNAPSHOT_TICKS) != 0) ||
-	    !pfs_take_mappers(reader, snapshot) || !pfs_take_owners(reader, snapshot))
+	    !pfs_take_mappers(reader, snapshot) || !pfs_take_owners(reader, snapshot) ||
+	    !pfs_take_limits(reader, snapshot))
 		return false;
 	if ((parts & PFS_SNAPSHOT_MODULES) != 0 && !pfs_take_modules(reader, snapshot))
 		return false;
@@ -244,5 +245,6 @@ void pfs_snapshot_free(struct pfs_snapshot *snapshot)
 	free(snapshot->modules);
 	free(snapshot->mappers);
 	free(snapshot->owners);
+	free(snapshot->limits);
 	free(snapshot);
 }

@@ -113,6 +113,23 @@ bool pfs_reader_limit(struct pfs_reader *self, uint32_t number, uint64_t limit_b
 	return true;
 }
 
+bool pfs_reader_limit_account(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,
+			      struct pfs_message *message)
+{
+	struct writer writer;
+	if (number >= PFS_BOX_LIMITS_MAX || self->regions[PFS_BOX_LIMITS].bytes == 0)
+		return pfs_refuse(message, "there is no limit %u in '%.150s'", number,
+				  self->info.path);
+	if (!open_writer(&writer, self, message))
+		return false;
+	/* relaxed: the generation brings it. */
+	pfs_store_relaxed(&writer.control->limits[number],
+			  limit_bytes != UINT64_MAX ? limit_bytes + 1 : UINT64_MAX);
+	raise_generation(&writer);
+	close_writer(&writer);
+	return true;
+}
+
 bool pfs_profile_switch(struct pfs_reader *self, bool active, unsigned lg,
 			struct pfs_message *message)
 {

@@ -67,15 +67,19 @@ static void write_tag(struct pfs_extent *extent, const void *block, uint32_t who
 
 /* ---- allocated ---- */
 
-/* What a site knows a caller as. With another rule than exact no quick way may find it. */
-static uintptr_t address_of(const void *caller)
+/* What a site knows a caller as. With another rule than exact, or a limit, no quick
+ * way may find it. */
+static uintptr_t address_of(const struct pfs_counter *counter, const void *caller)
 {
-	return pfs_program.is_exact ? (uintptr_t)caller : ~(uintptr_t)caller;
+	bool is_quick = pfs_program.is_exact && !counter->thread->is_limited;
+	return is_quick ? (uintptr_t)caller : ~(uintptr_t)caller;
 }
 
-static pfs_memory_key key_of(const struct pfs_site *site, const void *caller)
+static pfs_memory_key key_of(const struct pfs_counter *counter, const struct pfs_site *site,
+			     const void *caller)
 {
-	return site->address == address_of(caller) ? site->cell->instrument : pfs_site_key(caller);
+	return site->address == address_of(counter, caller) ? site->cell->instrument
+							    : pfs_site_key(caller);
 }
 
 /* Whom the tag of a block names that was just debited to a cell: that, or the block's sample. */
@@ -89,23 +93,23 @@ static const struct pfs_cell *sample_or_cell(struct pfs_memory_thread *thread,
 	return sample != NULL ? sample : cell;
 }
 
-/* Inside. */
-static void count(struct pfs_counter *counter, struct pfs_extent *extent, const void *block,
+/* Inside. False: a limit refuses it. */
+static bool count(struct pfs_counter *counter, struct pfs_extent *extent, const void *block,
 		  size_t size_bytes, const struct pfs_stack_from *from)
 {
 	const void *caller = from->caller;
 	struct pfs_site *site = pfs_site_of(counter, (uintptr_t)caller);
 	uint64_t bytes = bytes_to_count(extent, size_bytes);
-	pfs_memory_key key = key_of(site, caller);
+	pfs_memory_key key = key_of(counter, site, caller);
 	struct pfs_memory_note note = pfs_memory_allocated(counter->thread, key, bytes);
 	if (note.reference == 0) {
 		site->address = 0;
-		return;
+		return note.reserved != PFS_MEMORY_REFUSED;
 	}
-	*site = (struct pfs_site){ address_of(caller), counter->thread->all_cells[key] };
+	*site = (struct pfs_site){ address_of(counter, caller), counter->thread->all_cells[key] };
 	if (!pfs_program.is_exact) {
 		write_tag(extent, block, note.reference << PFS_SLACK_BITS, bytes);
-		return;
+		return true;
 	}
 	uintptr_t part = (uintptr_t)block >> PFS_MAP_PART_BITS;
 	pfs_own.first_page = part << (PFS_MAP_PART_BITS - PFS_OS_PAGE_BITS);
@@ -116,6 +120,7 @@ static void count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 	write_tag(extent, block,
 		  pfs_cell_tag(sample_or_cell(counter->thread, site->cell, block, bytes, from)),
 		  bytes);
+	return true;
 }
 
 /*
@@ -143,8 +148,12 @@ void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
 	struct pfs_counter *counter = pfs_counter_enter();
 	if (counter != NULL) {
 		pfs_counter_look(counter);
-		count(counter, extent, block, size_bytes, &from);
+		bool is_granted = count(counter, extent, block, size_bytes, &from);
 		pfs_counter_leave(counter);
+		if (!pfs_likely(is_granted)) {
+			pfs_block_free(block);
+			return pfs_no_memory(size_bytes);
+		}
 	}
 	errno = errno_before;
 	return block;
@@ -161,28 +170,72 @@ void *pfs_counted_malloc_slow(size_t size_bytes, const void *caller)
 	return pfs_count(pfs_malloc_slow(size_bytes), size_bytes, caller);
 }
 
+/* ---- resized ---- */
+
+/* The cell that a tag names, or the sample that it names; of rule exact. */
+static struct pfs_cell *cell_of(uint32_t value)
+{
+	struct pfs_books *books = pfs_program.books;
+	struct pfs_cell *cell = pfs_tag_cell(value);
+	const struct pfs_box_sample *sample = pfs_sample_of(cell);
+	if (sample == NULL)
+		return cell;
+	struct pfs_box_region *region = books->shelves[PFS_SHELF_CELLS].region;
+	uint32_t number = sample->cell - 1;
+	uint64_t page = number / region->page_records;
+	if (page >= pfs_load_relaxed(&region->page_count)) /* relaxed: pages of the desk's */
+		return NULL;
+	return (void *)(books->box.base + region->offset + page * region->page_bytes +
+			(uint64_t)(number % region->page_records) * region->record_bytes);
+}
+
+static bool reserve(const struct pfs_counted_block *lifted, size_t size_bytes)
+{
+	int errno_before = errno;
+	struct pfs_counter *counter = pfs_counter_enter();
+	if (counter == NULL)
+		return true;
+	const struct pfs_cell *cell = cell_of(lifted->value);
+	bool is_granted = pfs_limits_reserve(counter->thread, cell != NULL ? cell->instrument : 0,
+					     size_bytes, cell, lifted->bytes);
+	pfs_counter_leave(counter);
+	errno = errno_before;
+	return is_granted;
+}
+
+bool pfs_counted_may_be(const struct pfs_counted_block *lifted, size_t size_bytes)
+{
+	if (lifted->tag == NULL || !pfs_program.is_exact ||
+	    !pfs_may_be_limited(pfs_own.counter->thread) || reserve(lifted, size_bytes))
+		return true;
+	pfs_counted_put_back(lifted);
+	return false;
+}
+
+void pfs_counted_resized(void)
+{
+	struct pfs_memory_thread *thread = pfs_own.counter->thread;
+	if (thread == NULL || pfs_likely(thread->reserved == 0))
+		return;
+	struct pfs_counter *counter = pfs_counter_enter();
+	if (counter == NULL)
+		return;
+	pfs_limits_drop(thread);
+	pfs_counter_leave(counter);
+}
+
 /* ---- looked at ---- */
 
 bool pfs_counted_look(const void *block, uint32_t *instrument, uint32_t *account, uint64_t *bytes)
 {
-	struct pfs_books *books = pfs_program.books;
 	struct pfs_extent *extent = tagged_extent(block);
 	const uint32_t *tag = extent != NULL ? tag_of(extent, block) : NULL;
 	uint32_t value = tag != NULL ? *tag : 0; /* of its owner: another one's walk may be late */
 	if (value >> PFS_SLACK_BITS == 0)
 		return false;
-	struct pfs_cell *cell = pfs_tag_cell(value);
-	const struct pfs_box_sample *sample = pfs_sample_of(cell);
-	if (sample != NULL) {
-		const struct pfs_box_region *region = books->shelves[PFS_SHELF_CELLS].region;
-		uint32_t number = sample->cell - 1;
-		uint64_t page = number / region->page_records;
-		/* relaxed: pages of the desk's */
-		if (page >= pfs_load_relaxed(&books->shelves[PFS_SHELF_CELLS].region->page_count))
-			return false;
-		cell = (void *)(books->box.base + region->offset + page * region->page_bytes +
-				(uint64_t)(number % region->page_records) * region->record_bytes);
-	}
+	const struct pfs_cell *cell = cell_of(value);
+	if (cell == NULL)
+		return false;
 	*instrument = cell->instrument;
 	*account = cell->account;
 	*bytes = bytes_of(extent, value);
@@ -314,12 +367,16 @@ void *pfs_front_realloc(void *block, size_t size_bytes, const void *caller)
 	if (pfs_is_last())
 		return pfs_realloc(block, size_bytes);
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
+	if (!pfs_likely(pfs_counted_may_be(&lifted, size_bytes)))
+		return pfs_no_memory(size_bytes);
 	void *moved = pfs_realloc(block, size_bytes);
-	if (!pfs_counted_moved(&lifted, moved))
-		return moved;
-	struct pfs_extent *extent = tagged_extent(moved);
-	return extent != NULL ? pfs_count(moved, bytes_to_count(extent, size_bytes), caller)
-			      : moved;
+	if (pfs_counted_moved(&lifted, moved)) {
+		struct pfs_extent *extent = tagged_extent(moved);
+		if (extent != NULL)
+			moved = pfs_count(moved, bytes_to_count(extent, size_bytes), caller);
+	}
+	pfs_counted_resized();
+	return moved;
 }
 
 void *pfs_front_reallocarray(void *block, size_t number, size_t size_bytes, const void *caller)
@@ -335,11 +392,19 @@ void *pfs_front_memalign(size_t align_bytes, size_t size_bytes, const void *call
 	return pfs_count_any(pfs_memalign(align_bytes, size_bytes), size_bytes, caller);
 }
 
+static int count_at(void **block, size_t size_bytes, const void *caller)
+{
+	int errno_before = errno;
+	if (pfs_count_any(*block, size_bytes, caller) != NULL)
+		return 0;
+	errno = errno_before;
+	*block = NULL;
+	return ENOMEM;
+}
+
 int pfs_front_posix_memalign(void **block, size_t align_bytes, size_t size_bytes,
 			     const void *caller)
 {
 	int error = pfs_posix_memalign(block, align_bytes, size_bytes);
-	if (error == 0)
-		(void)pfs_count_any(*block, size_bytes, caller);
-	return error;
+	return error == 0 ? count_at(block, size_bytes, caller) : error;
 }

@@ -67,7 +67,8 @@ struct pfs_counting {
 };
 extern struct pfs_counting pfs_counting __attribute__((visibility("hidden")));
 
-/* The slow ways; block is a new one that was not counted yet (NULL is fine), and comes back. */
+/* The slow ways; block is a new one that was not counted yet (NULL is fine), and comes back;
+ * or NULL, and it is freed, where a limit refuses it. */
 PFS_COLD void *pfs_count_slow(void *block, size_t size_bytes, const void *caller);
 PFS_COLD void *pfs_counted_malloc_slow(size_t size_bytes, const void *caller);
 PFS_COLD void pfs_counted_free_other(void *block);
@@ -199,6 +200,10 @@ void pfs_counted_credit(const struct pfs_counted_block *lifted);
 /* What was lifted has moved, or could not (NULL: it is put back). True: it was counted, and is to
  * be counted anew. */
 bool pfs_counted_moved(const struct pfs_counted_block *lifted, const void *moved);
+/* Ahead of a resize to so many bytes; false: a limit refuses it, and the block is put back. And
+ * when it is done, and counted. */
+bool pfs_counted_may_be(const struct pfs_counted_block *lifted, size_t size_bytes);
+void pfs_counted_resized(void);
 /* A new block of any slack. */
 void *pfs_count_any(void *block, size_t size_bytes, const void *caller);
 

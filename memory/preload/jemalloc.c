@@ -45,8 +45,13 @@ PUBLIC void *rallocx(void *block, size_t size, int flags)
 	if (block == NULL)
 		return pfs_count_any(pfs_plain_mallocx(size, flags), size, PFS_CALLER);
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
+	if (!pfs_counted_may_be(&lifted, size))
+		return NULL;
 	void *moved = pfs_plain_rallocx(block, size, flags);
-	return pfs_counted_moved(&lifted, moved) ? pfs_count_any(moved, size, PFS_CALLER) : moved;
+	if (pfs_counted_moved(&lifted, moved))
+		moved = pfs_count_any(moved, size, PFS_CALLER);
+	pfs_counted_resized();
+	return moved;
 }
 
 /* Asked for is what it has then, but no more than the most that was asked for. */
@@ -54,15 +59,18 @@ PUBLIC size_t xallocx(void *block, size_t size, size_t extra, int flags)
 {
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
 	size_t before = pfs_malloc_usable_size(block);
+	size_t most = extra < SIZE_MAX - size ? size + extra : SIZE_MAX;
+	if (!pfs_counted_may_be(&lifted, most))
+		return before;
 	size_t after = pfs_plain_xallocx(block, size, extra, flags);
 	if (lifted.tag == NULL)
 		return after;
 	if (after == before) {
 		pfs_counted_put_back(&lifted);
-		return after;
+	} else {
+		pfs_counted_credit(&lifted);
+		(void)pfs_count_any(block, after < most ? after : most, PFS_CALLER);
 	}
-	size_t most = extra < SIZE_MAX - size ? size + extra : SIZE_MAX;
-	pfs_counted_credit(&lifted);
-	(void)pfs_count_any(block, after < most ? after : most, PFS_CALLER);
+	pfs_counted_resized();
 	return after;
 }

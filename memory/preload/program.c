@@ -206,6 +206,14 @@ static void in_child(void)
 	pfs_ticker_child();
 }
 
+static void read_limits(void)
+{
+	struct pfs_message message;
+	const char *text = secure_getenv("PFS_MEM_LIMIT");
+	if (text != NULL && pfs_memory_limit_text(pfs_program.books, text, &message) != PFS_OK)
+		complain("PFS_MEM_LIMIT: ", message.text);
+}
+
 static void start(void)
 {
 	struct pfs_memory_config config;
@@ -231,6 +239,7 @@ static void start(void)
 		return;
 	}
 	pfs_counting.cells = cells;
+	read_limits();
 	pfs_counters_start();
 	pfs_sites_start();
 	(void)at_quick_exit(leave); /* the last, for it is the first */

@@ -181,6 +181,9 @@ static const struct option_of_run options[] = {
 	{ "lg-prof-sample", "PFS_MEM_LG_PROF_SAMPLE", "N", NULL, NULL, "one sample in 2 to N "
 	  "bytes; default 19" },
 	{ "dir", "PFS_MEM_DIR", "FOLDER", NULL, NULL, "where the box is" },
+	{ "limit", "PFS_MEM_LIMIT", "LIMITS", NULL, NULL, "SCOPE=SIZE[,...]: what would be more "
+	  "is refused (ENOMEM); SCOPE: program, thread, account, user, account:USER@HOST, "
+	  "user:USER; SIZE: bytes, with K, M, G or T behind it, or none" },
 };
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
@@ -193,6 +196,28 @@ static bool is_one_of(const char *values, const char *value)
 	return false;
 }
 
+/* All that are given are one list. */
+static enum pfs_status take_limits(const char *name, const char *variable, const char *text,
+				   struct pfs_message *message)
+{
+	static char limits[PATH_BYTES];
+	size_t length = strlen(limits);
+	const char *fault = NULL;
+	if (!pfs_limits_are_fine(text))
+		fault = "is no limit: write program=2G, thread=64M, account:USER@HOST=1G";
+	else if (length + strlen(text) + 2 > sizeof(limits))
+		fault = "is too much";
+	if (fault == NULL) {
+		(void)snprintf(limits + length, sizeof(limits) - length, "%s%s",
+			       length != 0 ? "," : "", text);
+		if (setenv(variable, limits, 1) == 0)
+			return PFS_OK;
+		fault = "finds no memory for the environment";
+	}
+	(void)snprintf(message->text, sizeof(message->text), "--%s '%.100s' %s", name, text, fault);
+	return PFS_BAD_CONFIG;
+}
+
 /* Into the environment of the program. */
 static enum pfs_status take_option(void *context, const struct pfs_option *option,
 				   const char *text, struct pfs_message *message)
@@ -200,6 +225,8 @@ static enum pfs_status take_option(void *context, const struct pfs_option *optio
 	const struct option_of_run *own = &options[option->key - 256];
 	uint64_t number;
 	(void)context;
+	if (strcmp(own->name, "limit") == 0)
+		return take_limits(option->name, own->variable, text, message);
 	if (own->values != NULL && !is_one_of(own->values, text))
 		return pfs_read_choice(option->name, text, own->values, message);
 	if (own->values == NULL && own->shape != NULL && strcmp(own->shape, "N") == 0 &&

@@ -368,7 +368,7 @@ def refused(place):
     """Programs that nothing can be preloaded into."""
     copy = os.path.join(place.folder, "copy")
     expect("not found" in place.mem("run", "no-such-program", status=127), "no such program")
-    expect("say what to run" in place.mem("run", status=2), "no program")
+    expect("a word is missing" in place.mem("run", status=2), "no program")
     expect("--by" in place.mem("run", "--by", "x", "true", status=2), "a wrong value")
     static = os.path.join(place.folder, "static")
     with open(os.path.join(place.folder, "s.c"), "w", encoding="ascii") as file:

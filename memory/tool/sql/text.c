@@ -50,6 +50,10 @@ void pfs_sql_make_text(struct pfs_snapshot *snapshot)
 		pfs_sql_text(snapshot->threads[i].name);
 	for (uint32_t i = 0; i < snapshot->owner_count; i++)
 		pfs_sql_text(snapshot->owners[i].name);
+	for (uint32_t i = 0; i < snapshot->limit_count; i++) {
+		pfs_sql_text(snapshot->limits[i].user);
+		pfs_sql_text(snapshot->limits[i].host);
+	}
 	for (uint32_t i = 0; i < PFS_BOX_TICK_ARENAS; i++)
 		pfs_sql_text(snapshot->arenas[i].pool);
 	for (uint32_t i = 0; i < snapshot->tick_count; i++)
