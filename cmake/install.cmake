@@ -20,7 +20,8 @@ endif()
 
 # Each program with the folder of its NAME.1 (man page) and NAME.bash (completion).
 set(PFS_PROGRAMS
-  pfs-mem:memory/tool pfs-bench:bench pfs-sim:sim pfs-stress:stress pfs-trace:recorder)
+  pfs-mem:memory/tool pfs-bench:bench pfs-sim:sim pfs-stress:stress pfs-trace:recorder
+  pfs-check:check)
 # Libraries that are preloaded, or loaded by name: without a version, as nothing is linked with them.
 set(PFS_PRELOADED pfsmem pfsmalloc pfs_mem_sqlite)
 

@@ -15,7 +15,8 @@ import sys
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DATE = "2026-11-23"
 PROGRAMS = {"pfs-bench": "bench", "pfs-sim": "sim", "pfs-stress": "stress",
-            "pfs-trace": "recorder"}  # name: its folder, in the sources and in the build
+            "pfs-trace": "recorder",
+            "pfs-check": "check"}  # name: its folder, in the sources and in the build
 EXAMPLES = {
     "pfs-bench": ["pfs-bench --workloads=churn --policies=exact,original --threads=2",
                   "pfs-bench --list-policies",
@@ -26,7 +27,8 @@ EXAMPLES = {
     "pfs-stress": ["pfs-stress --policy exact --threads 64 --seconds 10",
                    "pfs-stress --policy magazine --faults all"],
     "pfs-trace": ["pfs-trace info redis.pfstrace",
-                  "pfs-trace cut redis.pfstrace short.pfstrace --from=1000 --events=5000"]}
+                  "pfs-trace cut redis.pfstrace short.pfstrace --from=1000 --events=5000"],
+    "pfs-check": ["pfs-check ring.so", "pfs-check ring.so --memory=tso --save=failing"]}
 LAYOUTS = "in-record side-by-side bare bare-words"
 POLICIES = "$(\"$1\" --list-policies 2>/dev/null | awk '{ print $1 }')"
 SEEN = "$(\"$1\" list 2>/dev/null | awk '/^scenarios/ { exit } /^  / { print $1 }')"
@@ -35,6 +37,7 @@ WORKLOADS = "$(%s --list-workloads 2>/dev/null | awk '{ print $1 }')"
 SEARCHES = "exhaustive dpor sleep states bounded naive random pct pos urw slow rotate"
 # "PROGRAM COMMAND --option" or "PROGRAM --option": words that may follow.
 VALUES = {
+    "pfs-check --memory": "sc tso views",
     "pfs-bench --policies": POLICIES, "pfs-bench --workloads": WORKLOADS % '"$1"',
     "pfs-bench --apis": "inlined public cxx", "pfs-bench --layout": LAYOUTS,
     "pfs-bench --placements": "none compact scatter",

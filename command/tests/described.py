@@ -27,7 +27,8 @@ OFFERS = {
                 (("progress", "--memory", "t"), "tso"), (("run", "--memory", "lo"), "local"),
                 (("soak", "--policies", "ex"), "exact")),
     "pfs-stress": ((("--policy", "loc"), "local_scan"), (("--faults", "=", "wr"), "wrap")),
-    "pfs-trace": ((("c",), "cut"), (("cut", "--si"), "--sizes"))}
+    "pfs-trace": ((("c",), "cut"), (("cut", "--si"), "--sizes")),
+    "pfs-check": ((("--no-r",), "--no-races"), (("--memory", "t"), "tso"))}
 
 
 def say(*words):

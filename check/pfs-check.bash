@@ -1,0 +1,44 @@
+# pfs-check.bash - completion of pfs-check for bash; made by command/describe.py.
+
+_pfs_check_options() {
+	case $1 in
+	*) echo "--scenario --memory --search --preemptions --spurious --looks --executions --seconds --steps --seed --no-races --save --schedule --list --quiet --help --version" ;;
+	esac
+}
+
+# What follows an option: words; nothing for any, 1 for none.
+_pfs_check_values() {
+	local words
+	case "$2 $3" in
+	*" --memory") words="sc tso views" ;;
+	*) return 1 ;;
+	esac
+	echo $words
+}
+
+_pfs_check() {
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} values
+	COMPREPLY=()
+	if [ "$word" = "=" ]; then
+		word=
+	elif [ "$before" = "=" ]; then
+		before=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+	if values=$(_pfs_check_values "${COMP_WORDS[0]}" "" "$before"); then
+		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+		return
+	fi
+	case $before in
+	--executions | --looks | --memory | --preemptions | --scenario | --search | --seconds | --seed | --spurious | --steps) return ;;
+	--save | --schedule)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return ;;
+	esac
+	if [[ $word == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_check_options "")" -- "$word")
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+	fi
+}
+
+complete -o filenames -F _pfs_check pfs-check
