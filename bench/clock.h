@@ -38,7 +38,7 @@ static inline uint64_t pfs_clock_read_ns(clockid_t clock)
 }
 
 #ifdef PFS_SIM
-uint64_t pfs_timed_now_ns(void); /* sim/timed.h */
+uint64_t pfs_timed_now_ns(void); /* sim/timed/timed.h */
 static inline uint64_t pfs_clock_wall_ns(void)
 {
 	return pfs_timed_now_ns();

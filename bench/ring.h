@@ -26,7 +26,7 @@ uint32_t pfs_ring_count(struct pfs_ring *self);
 bool pfs_ring_push_unseen(struct pfs_ring *self, void *record);
 bool pfs_ring_pop_unseen(struct pfs_ring *self, void **record);
 
-#if defined(PFS_SIM) /* sim/ring_backend.c, which is all seen */
+#if defined(PFS_SIM) /* sim/run/ring_backend.c, which is all seen */
 #elif defined(__SANITIZE_THREAD__)
 #define PFS_RING_SEEN 1
 #elif defined(__has_feature)

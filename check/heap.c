@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "sim/grow.h"
-#include "sim/machine.h"
-#include "sim/trace.h"
+#include "sim/machine/grow.h"
+#include "sim/machine/machine.h"
+#include "sim/machine/trace.h"
 
 #define REGION_BYTES ((size_t)1 << 32)
 #define GAP_BYTES ((size_t)16) /* between blocks, so that one past the end is in none */

@@ -14,7 +14,7 @@
 
 #include "check/elf_file.h"
 #include "check/places.h"
-#include "sim/grow.h"
+#include "sim/machine/grow.h"
 
 /* Of the dynamic linker: the address of a thread-local variable, by module and offset. */
 extern void *__tls_get_addr(size_t *index);

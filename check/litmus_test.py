@@ -20,7 +20,7 @@ MODES = ("sc", "tso", "views")
 
 def table():
     """(name, program, outcome, verdicts) of each, from the source."""
-    with open(os.path.join(TOP, "sim", "litmus_table.c"), encoding="utf-8") as file:
+    with open(os.path.join(TOP, "sim", "litmus", "litmus_table.c"), encoding="utf-8") as file:
         text = file.read()
     rows = re.findall(r'\{ "([^"]+)",\s*"([^"]+)",\s*"([^"]+)",\s*"([AF]{3})"', text)
     return [row for row in rows if not re.search(r"\bF\b", row[1])]

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/races.h"
-#include "sim/trace.h"
+#include "sim/machine/races.h"
+#include "sim/machine/trace.h"
 
 #define FUNCTION_CHARS 40
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/operation.h"
+#include "sim/machine/operation.h"
 
 /* Of an access, as long as nothing better is known. */
 #define PFS_PLACES_TEXT "memory"

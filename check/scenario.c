@@ -5,7 +5,7 @@
 #include "check/heap.h"
 #include "check/library.h"
 #include "check/user.h"
-#include "sim/grow.h"
+#include "sim/machine/grow.h"
 
 static struct registered {
 	const char *name;

@@ -4,7 +4,7 @@
 #ifndef PFS_CHECK_SCENARIO_H
 #define PFS_CHECK_SCENARIO_H
 
-#include "sim/search.h"
+#include "sim/search/search.h"
 
 uint32_t pfs_check_scenario_count(void);
 const char *pfs_check_scenario_name(uint32_t at);

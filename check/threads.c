@@ -9,7 +9,7 @@
 
 #include <pfslab/check.h>
 
-#include "sim/trace.h"
+#include "sim/machine/trace.h"
 
 /* Where the program called one of these functions, by its name. */
 #define HERE __builtin_return_address(0)

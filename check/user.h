@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 #define PFS_USER_THREADS_MAX 16u
 #define PFS_USER_FAULTS_MAX 4u

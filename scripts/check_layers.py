@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """check_layers.py - who may include whom: include <- containers <- variants; bench and stress
-see include/ only, check/ sees sim/, unit tests (and the guest's probe) containers/ and bench/.
+see include/ only, check/ sees sim/, unit tests (and the guest's probe) containers/ and bench/. The
+rooms of sim/ see those below them; and no header includes itself by way of others.
 
 usage: scripts/check_layers.py [TOP]
 Exit 0: all includes are allowed. 1: one is not.
@@ -28,7 +29,8 @@ ALLOWED = {
 # workloads, which run on it, too, through the doors to shared memory and to the scheduler. The
 # batches of bench/ are compiled together with each policy, and are over its table. A reader of the
 # accounts is measured by what pfs-mem reads them with.
-SEAMS = {("containers", "sim/atomic_backend.h"), ("containers", "sim/mutex_backend.h"),
+SEAMS = {("containers", "sim/machine/atomic_backend.h"),
+         ("containers", "sim/machine/mutex_backend.h"),
          ("bench", "containers/atomic.h"), ("bench", "containers/yield.h"),
          ("bench", "containers/compiler.h"), ("bench", "containers/random.h"),
          ("bench", "containers/variant.h"), ("bench", "variants/variants.def"),
@@ -37,6 +39,19 @@ SEAMS = {("containers", "sim/atomic_backend.h"), ("containers", "sim/mutex_backe
 # Whoever asks knows of the box its layout and its reader, and nothing of who writes it.
 TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "command/", "memory/box/reader.h",
                                    "memory/box/layout.h", "memory/box/reader_profile.h")
+# The rooms of sim/, and whom each may see besides itself: an arrow that runs up is a fault.
+ROOMS = {
+    "machine": set(),
+    "search": {"machine"},
+    "cases": {"machine", "search"},
+    "litmus": {"machine", "search"},
+    "timed": {"machine"},
+    "run": {"machine", "timed"},
+    "user": {"machine", "search", "timed"},
+    "calibrate": {"timed"},
+    "command": {"machine", "search", "cases", "litmus", "timed", "run"},
+    "tests": {"machine", "search", "cases", "litmus", "timed"},
+}
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
 
 
@@ -62,9 +77,39 @@ def reached(top, path, bracket, name):
     return "unknown", None
 
 
+def room_fault(path, file):
+    """Why one room of sim/ may not see another, or None."""
+    own, other = path.split(os.sep), (file or "").split(os.sep)
+    if own[0] != "sim" or other[0] != "sim":
+        return None
+    if len(own) != 3 or own[1] not in ROOMS:
+        return f"sim/ has the rooms {', '.join(ROOMS)}"
+    if other[1] != own[1] and other[1] not in ROOMS[own[1]]:
+        return f"sim/{own[1]}/ may not see sim/{other[1]}/"
+    return None
+
+
+def circles(headers):
+    """A fault for each header that includes itself, by way of others or not: {file: {file}}."""
+    faults, done = [], set()
+
+    def walk(file, way):
+        if file in way:
+            circle = way[way.index(file):] + [file]
+            faults.append(f"{circle[0]}: a circle of includes: {' -> '.join(circle)}")
+        elif file not in done:
+            for other in sorted(headers.get(file, ())):
+                walk(other, way + [file])
+            done.add(file)
+
+    for file in sorted(headers):
+        walk(file, [])
+    return faults
+
+
 def check(top):
     """(faults, number of includes)"""
-    faults, count = [], 0
+    faults, count, headers = [], 0, {}
     for path in sources.files(top, sources.LAYERS, (".c", ".h", ".cc", ".def")):
         own = path.split(os.sep)[0]
         text = sources.read(top, path)
@@ -78,12 +123,17 @@ def check(top):
                 allowed |= {"containers", "bench", "memory"}
             if path.startswith(TOOL) and file and not file.startswith(TOOL_SEES):
                 faults.append(f"{path}:{line}: include of {name}: {TOOL} sees the box's reader")
+            if file and path.endswith(".h"):
+                headers.setdefault(path, set()).add(file)
+            why = room_fault(path, file)
+            if why:
+                faults.append(f"{path}:{line}: include of {name}: {why}")
             if layer is None or layer in allowed or (own, name) in SEAMS:
                 continue
             why = "names no file of the project" if layer == "unknown" else \
                 f"{own}/ may not see {layer}/"
             faults.append(f"{path}:{line}: include of {name}: {why}")
-    return faults, count
+    return faults + circles(headers), count
 
 
 if __name__ == "__main__":

@@ -4,12 +4,14 @@ foreach(name count desk instruments life limits marks rules)
 endforeach()
 list(APPEND accounts_sources ${PROJECT_SOURCE_DIR}/memory/box/reader_cells.c)
 set_source_files_properties(${accounts_sources} PROPERTIES COMPILE_OPTIONS
-  "-D_GNU_SOURCE=;-include;${CMAKE_CURRENT_SOURCE_DIR}/accounts_names.h")
+  "-D_GNU_SOURCE=;-include;${CMAKE_CURRENT_SOURCE_DIR}/user/accounts_names.h")
 # A copy that nobody else has yet is written without atomics.
 set_property(SOURCE ${PROJECT_SOURCE_DIR}/memory/accounts/desk.c APPEND PROPERTY
   COMPILE_OPTIONS -Dpfs_marks_begin=pfs_accounts_marks_begin)
-set(accounts_own accounts_calls.c accounts_read.c accounts_reader.c accounts_shelves.c)
-add_executable(accounts_search accounts_search.c accounts_check.c accounts_world.c scene_command.c
+set(accounts_own user/accounts_calls.c user/accounts_read.c user/accounts_reader.c
+  user/accounts_shelves.c)
+add_executable(accounts_search user/accounts_search.c user/accounts_check.c user/accounts_world.c
+  user/scene_command.c
   ${accounts_own} ${accounts_sources})
 target_link_libraries(accounts_search PRIVATE pfslab_sim)
 if(NOT PFS_SANITIZE)

@@ -1,6 +1,7 @@
 # pfs-calibrate measures the real machine for the simulated one: real atomics, no PFS_SIM.
 add_executable(pfs-calibrate
-  calibrate.c calibrate_core.c calibrate_costs.c calibrate_kernel.c calibrate_pair.c costs.c
+  calibrate/calibrate.c calibrate/calibrate_core.c calibrate/calibrate_costs.c
+  calibrate/calibrate_kernel.c calibrate/calibrate_pair.c timed/costs.c
   ${PROJECT_SOURCE_DIR}/bench/clock.c ${PROJECT_SOURCE_DIR}/bench/placement.c
   ${PROJECT_SOURCE_DIR}/bench/pool.c)
 target_include_directories(pfs-calibrate PRIVATE
@@ -9,11 +10,11 @@ target_include_directories(pfs-calibrate PRIVATE
 target_link_libraries(pfs-calibrate PRIVATE
   pfscommand pfslab::pfslab PkgConfig::HWLOC PkgConfig::JANSSON Threads::Threads m)
 
-target_sources(pfs-sim PRIVATE calibrate_command.c)
+target_sources(pfs-sim PRIVATE command/calibrate_command.c)
 add_dependencies(pfs-sim pfs-calibrate)
 
 if(PFS_TESTS)
   add_test(NAME sim.calibrate COMMAND /usr/bin/python3
-    ${CMAKE_CURRENT_SOURCE_DIR}/calibrate_test.py $<TARGET_FILE:pfs-sim>)
+    ${CMAKE_CURRENT_SOURCE_DIR}/tests/calibrate_test.py $<TARGET_FILE:pfs-sim>)
   set_tests_properties(sim.calibrate PROPERTIES LABELS sim SKIP_RETURN_CODE 77 TIMEOUT 120)
 endif()

@@ -2,12 +2,13 @@
 foreach(name bin cache classes stock extents give map registry slots take)
   list(APPEND malloc_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
 endforeach()
-add_executable(malloc_search malloc_search.c malloc_calls.c malloc_check.c malloc_map.c malloc_world.c
-  scene_command.c ${malloc_sources})
+add_executable(malloc_search user/malloc_search.c user/malloc_calls.c user/malloc_check.c
+  user/malloc_map.c user/malloc_world.c
+  user/scene_command.c ${malloc_sources})
 target_link_libraries(malloc_search PRIVATE pfslab_sim)
 target_compile_definitions(malloc_search PRIVATE PFS_SIM_SMALL)
 if(NOT PFS_SANITIZE)
-  set_source_files_properties(${malloc_sources} malloc_calls.c PROPERTIES
+  set_source_files_properties(${malloc_sources} user/malloc_calls.c PROPERTIES
     COMPILE_OPTIONS -fsanitize=thread)
 endif()
 
@@ -17,13 +18,13 @@ if(NOT PFS_SANITIZE)
     list(APPEND malloc_timed_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
   endforeach()
   list(APPEND malloc_timed_sources ${malloc_sources})
-  add_library(malloc_timed_sources OBJECT malloc_timed_loads.c ${malloc_timed_sources})
+  add_library(malloc_timed_sources OBJECT user/malloc_timed_loads.c ${malloc_timed_sources})
   target_link_libraries(malloc_timed_sources PRIVATE pfslab_sim)
   target_compile_options(malloc_timed_sources PRIVATE -fsanitize=thread -D_GNU_SOURCE=
-    -include ${CMAKE_CURRENT_SOURCE_DIR}/malloc_timed_names.h)
-  add_executable(malloc_timed malloc_timed.c malloc_timed_copy.c malloc_timed_world.c
+    -include ${CMAKE_CURRENT_SOURCE_DIR}/user/malloc_timed_names.h)
+  add_executable(malloc_timed user/malloc_timed.c user/malloc_timed_copy.c user/malloc_timed_world.c
     $<TARGET_OBJECTS:malloc_timed_sources>)
-  set_source_files_properties(malloc_timed_copy.c PROPERTIES
+  set_source_files_properties(user/malloc_timed_copy.c PROPERTIES
     COMPILE_OPTIONS "-fsanitize=thread;$<IF:$<C_COMPILER_ID:Clang>,-fno-builtin,-fno-tree-loop-distribute-patterns>")
   target_link_libraries(malloc_timed PRIVATE pfslab_sim)
   foreach(function pfs_extents_has_dirty pfs_extents_give pfs_extents_take
@@ -56,7 +57,8 @@ endif()
 # Every state of every scenario, with both memories; with C11's orders, and for data races, so many
 # classes of schedules as end in seconds.
 if(PFS_TESTS)
-  set(scenarios word words words3 slabs empty spare groups last_bit late late3 pages ring fills ring3 idle
+  set(scenarios word words words3 slabs empty spare groups last_bit late late3 pages ring fills
+    ring3 idle
     both flush full stock ticks refill arenas grows first ends ticked root)
   foreach(scenario ${scenarios})
     foreach(memory sc tso views)

@@ -1,6 +1,6 @@
 # A memory trace's adds, compiled for the simulated machine (docs/simulation.md).
 set(owners_source ${PROJECT_SOURCE_DIR}/memory/trace/add.c)
-add_executable(owners_search owners_search.c scene_command.c ${owners_source})
+add_executable(owners_search user/owners_search.c user/scene_command.c ${owners_source})
 target_link_libraries(owners_search PRIVATE pfslab_sim)
 if(NOT PFS_SANITIZE)
   set_property(SOURCE ${owners_source} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=thread)

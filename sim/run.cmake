@@ -13,33 +13,35 @@ set(scene_sources allocator.c check.c counters.c histogram.c layout_option.c opt
   series.c touched.c trace_load.c traits.c workload.c)
 list(TRANSFORM scene_sources PREPEND ${bench}/)
 
-add_library(pfslab_sim_run STATIC ${workload_sources} ${scene_sources} ring_backend.c
-  arena.c due.c timed_calls.c trial_backend.c command_run.c hot_lines.c run_options.c run_result.c)
+add_library(pfslab_sim_run STATIC ${workload_sources} ${scene_sources} run/ring_backend.c
+  machine/arena.c run/due.c run/timed_calls.c run/trial_backend.c command/command_run.c
+  timed/hot_lines.c run/run_options.c run/run_result.c)
 target_include_directories(pfslab_sim_run PRIVATE ${PROJECT_SOURCE_DIR}/containers)
 target_link_libraries(pfslab_sim_run
   PUBLIC pfslab_sim pfs_trace PRIVATE PkgConfig::HWLOC ${CMAKE_DL_LIBS} m)
-foreach(function malloc calloc realloc aligned_alloc free) # see arena.h
+foreach(function malloc calloc realloc aligned_alloc free) # see machine/arena.h
   target_link_options(pfslab_sim_run INTERFACE LINKER:--wrap=${function})
 endforeach()
 if(NOT PFS_SANITIZE)
-  set_source_files_properties(${workload_sources} ring_backend.c timed_calls.c PROPERTIES
+  set_source_files_properties(${workload_sources} run/ring_backend.c run/timed_calls.c PROPERTIES
     COMPILE_OPTIONS -fsanitize=thread)
 endif()
-target_sources(pfs-sim PRIVATE command_soak.c soak_draw.c)
+target_sources(pfs-sim PRIVATE command/command_soak.c run/soak_draw.c)
 target_link_libraries(pfs-sim PRIVATE pfslab_sim_run PkgConfig::JANSSON)
 
 if(PFS_TESTS)
-  add_executable(counts_test counts_test.c)
+  add_executable(counts_test tests/counts_test.c)
   target_link_libraries(counts_test PRIVATE pfslab_sim)
   add_test(NAME sim.counts COMMAND counts_test)
   foreach(part matrix repeat large barriers idle claims scales wrong)
     add_test(NAME sim.run.${part} COMMAND
-      /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/run_test.py $<TARGET_FILE:pfs-sim> ${part})
+      /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_test.py $<TARGET_FILE:pfs-sim> ${part})
     list(APPEND run_tests sim.run.${part})
   endforeach()
   foreach(part exact finds repeat wrong)
     add_test(NAME sim.soak.${part} COMMAND
-      /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/soak_test.py $<TARGET_FILE:pfs-sim> ${part})
+      /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/tests/soak_test.py $<TARGET_FILE:pfs-sim>
+      ${part})
     list(APPEND run_tests sim.soak.${part})
   endforeach()
   set_tests_properties(sim.counts ${run_tests} PROPERTIES LABELS sim TIMEOUT 300)

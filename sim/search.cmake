@@ -1,35 +1,37 @@
 # The searches that need more than one file, the checks on histories, and their tests.
-target_sources(pfslab_sim PRIVATE case_history.c depends.c dpor.c dpor_parts.c dpor_views.c fences.c jobs.c
-  jobs_worker.c news.c part.c progress.c reduce.c views_seq.c
+target_sources(pfslab_sim PRIVATE cases/case_history.c machine/depends.c search/dpor.c
+  search/dpor_parts.c search/dpor_views.c machine/fences.c search/jobs.c
+  search/jobs_worker.c machine/news.c search/part.c cases/progress.c cases/reduce.c
+  machine/views_seq.c
   ${PROJECT_SOURCE_DIR}/stress/history.c)
-target_sources(pfs-sim PRIVATE command_progress.c)
+target_sources(pfs-sim PRIVATE command/command_progress.c)
 
 if(PFS_TESTS)
   # What is searched does not depend on the build. A sanitizer's makes it ten times as long, and
   # searches less of it: all of the code, some of the schedules.
-  add_executable(dpor_test dpor_test.c dpor_classes.c program.c)
+  add_executable(dpor_test tests/dpor_test.c tests/dpor_classes.c tests/program.c)
   target_link_libraries(dpor_test PRIVATE pfslab_sim)
   if(PFS_SANITIZE)
     target_compile_definitions(dpor_test PRIVATE RANDOM_PROGRAMS=200u)
   endif()
   add_test(NAME sim.dpor COMMAND dpor_test)
   if(NOT PFS_SANITIZE) # a search by states needs to see plain accesses
-    add_executable(states_test states_test.c program.c)
+    add_executable(states_test tests/states_test.c tests/program.c)
     target_link_libraries(states_test PRIVATE pfslab_sim)
     add_test(NAME sim.states COMMAND states_test)
     set_tests_properties(sim.states PROPERTIES LABELS sim TIMEOUT 300)
   endif()
-  add_executable(search_test search_test.c)
+  add_executable(search_test tests/search_test.c)
   target_link_libraries(search_test PRIVATE pfslab_sim)
   add_test(NAME sim.search COMMAND search_test)
-  add_executable(bound_test bound_test.c)
+  add_executable(bound_test tests/bound_test.c)
   target_link_libraries(bound_test PRIVATE pfslab_sim)
   add_test(NAME sim.bound COMMAND bound_test)
-  add_executable(mcs_test mcs_test.c)
+  add_executable(mcs_test tests/mcs_test.c)
   target_link_libraries(mcs_test PRIVATE pfslab_sim)
   add_test(NAME sim.mcs COMMAND mcs_test)
   set_tests_properties(sim.mcs PROPERTIES LABELS sim TIMEOUT 300)
-  add_executable(lost_barrier_test lost_barrier_test.c)
+  add_executable(lost_barrier_test tests/lost_barrier_test.c)
   target_link_libraries(lost_barrier_test PRIVATE pfslab_sim)
   if(PFS_SANITIZE)
     target_compile_definitions(lost_barrier_test PRIVATE SEARCH_PART=10u)
@@ -37,7 +39,7 @@ if(PFS_TESTS)
   add_test(NAME sim.lost_barrier COMMAND lost_barrier_test)
   set_tests_properties(sim.lost_barrier PROPERTIES
     LABELS sim TIMEOUT 300 COST 11 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
-  add_executable(case_history_test case_history_test.c)
+  add_executable(case_history_test tests/case_history_test.c)
   target_link_libraries(case_history_test PRIVATE pfslab_sim)
   add_test(NAME sim.history COMMAND case_history_test)
   # Every policy that claims progress, every scenario, each thread parked after each number of its
@@ -101,17 +103,17 @@ if(PFS_TESTS)
   endif()
   foreach(part ${schedule_parts})
     add_test(NAME sim.schedules.${part} COMMAND /usr/bin/python3
-      ${CMAKE_CURRENT_SOURCE_DIR}/schedules_test.py $<TARGET_FILE:pfs-sim> ${part})
+      ${CMAKE_CURRENT_SOURCE_DIR}/tests/schedules_test.py $<TARGET_FILE:pfs-sim> ${part})
     list(APPEND schedule_tests sim.schedules.${part})
   endforeach()
   foreach(part ${jobs_parts})
     add_test(NAME sim.jobs.${part} COMMAND /usr/bin/python3
-      ${CMAKE_CURRENT_SOURCE_DIR}/jobs_test.py $<TARGET_FILE:pfs-sim> ${part})
+      ${CMAKE_CURRENT_SOURCE_DIR}/tests/jobs_test.py $<TARGET_FILE:pfs-sim> ${part})
     list(APPEND schedule_tests sim.jobs.${part})
   endforeach()
   if(NOT PFS_SANITIZE)
     add_test(NAME sim.gdb COMMAND /usr/bin/python3
-      ${CMAKE_CURRENT_SOURCE_DIR}/schedules_test.py $<TARGET_FILE:pfs-sim> gdb)
+      ${CMAKE_CURRENT_SOURCE_DIR}/tests/schedules_test.py $<TARGET_FILE:pfs-sim> gdb)
     set_tests_properties(sim.gdb PROPERTIES SKIP_RETURN_CODE 77 LABELS sim TIMEOUT 120)
   endif()
   set_tests_properties(${schedule_tests} PROPERTIES

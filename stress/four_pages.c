@@ -16,8 +16,8 @@
 
 #include <pfslab/variant.h>
 
-#include "sim/probe.h"
-#include "sim/search.h"
+#include "sim/machine/probe.h"
+#include "sim/search/search.h"
 
 #define THREADS 4u
 #define PAGES 4u

@@ -99,6 +99,9 @@ class Checks(fixture.Case):
                 "variants/c.h": '#include "b.h"\n', "bench/d.c": "#include <pfslab/a.h>\n",
                 "stress/e_test.c": '#include "containers/b.h"\n#include "bench/d.c"\n',
                 "memory/box/reader.h": "", "memory/box/box.h": "",
+                "containers/y.h": '#include "b.h"\n', "sim/machine/m.h": "",
+                "sim/search/s.h": '#include "sim/machine/m.h"\n',
+                "sim/cases/c.c": '#include "sim/search/s.h"\n',
                 "memory/tool/f.c": '#include "memory/box/reader.h"\n#include <pfslab/a.h>\n'}
         self.assertEqual(self.faults(check_layers, tree), [])
         for path, text, words in (
@@ -110,6 +113,11 @@ class Checks(fixture.Case):
                 ("include/pfslab/x.h", '#include "containers/b.h"\n', ("include/ may not see",)),
                 ("memory/tool/x.c", '#include "memory/box/box.h"\n', ("sees the box's reader",)),
                 ("memory/tool/x.c", '#include "../box/box.h"\n', ("sees the box's reader",)),
+                ("sim/machine/x.c", '#include "sim/search/s.h"\n',
+                 ("sim/machine/ may not see sim/search/",)),
+                ("sim/x.c", '#include "sim/search/s.h"\n', ("sim/ has the rooms",)),
+                ("sim/machine/m.h", '#include "sim/machine/m.h"\n', ("a circle of includes",)),
+                ("containers/b.h", '#include "containers/y.h"\n', ("a circle of includes",)),
                 ("bench/x.c", '#include "no_such.h"\n', ("names no file",))):
             with self.subTest(path=path, text=text):
                 self.assert_fault(self.faults(check_layers, {**tree, path: text}), path, *words)

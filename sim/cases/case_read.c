@@ -1,0 +1,184 @@
+/*
+ * case_read.c - scenarios of readers: optimistic reads, sections, look-ups, walks; and threads
+ * that come.
+ */
+#include "sim/cases/case_kind.h"
+
+/* ---- lookup: readers in sections ---- */
+
+/* Both halves of a record carry the version that it will be published with. */
+static void write_record(struct pfs_claim claim)
+{
+	uint64_t number = (uint64_t)claim.dirty_word / 4 + 1;
+	uint64_t bytes[2] = { number, number };
+	pfs_bytes_store(claim.record, bytes, sizeof(bytes));
+}
+
+static void rewrite_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (; thread->operations < thread->own->operations; thread->operations++) {
+		struct pfs_claim claim = pfs_case_take(thread);
+		if (claim.record == NULL)
+			continue;
+		write_record(claim);
+		pfs_case_publish(thread, claim);
+		pfs_case_give(thread, claim.record);
+	}
+}
+
+static void read_one(struct pfs_case_thread *thread, uint64_t index)
+{
+	uint64_t bytes[2];
+	pfs_enter(thread->handle);
+	void *record = pfs_lookup(thread->handle, index);
+	if (record != NULL) {
+		struct pfs_glance glance = pfs_read_begin(record);
+		pfs_bytes_load(bytes, record, sizeof(bytes));
+		if (pfs_read_end(record, glance)) {
+			thread->own->reads++;
+			PFS_MACHINE_CHECK(bytes[0] == glance.word / 4 && bytes[0] == bytes[1],
+					  "a confirmed read of record %llu, version %u, got the "
+					  "bytes of %llu and %llu",
+					  (unsigned long long)index, glance.word / 4,
+					  (unsigned long long)bytes[0],
+					  (unsigned long long)bytes[1]);
+		}
+	}
+	pfs_leave(thread->handle);
+}
+
+static void read_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (; thread->operations < thread->own->operations; thread->operations++)
+		read_one(thread, thread->operations % 2);
+}
+
+static void read_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pfs_case_pages(config, 1, 1, 2);
+}
+
+static void section_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pfs_case_pages(config, 1, 0, 2);
+}
+
+/* The record that the set-up made is freed while a reader looks at it; then passes. */
+static void free_and_pass_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	for (uint32_t i = 0; i < self->kept_count; i++) {
+		if (self->kept[i] != NULL && pfs_index(thread->handle, self->kept[i]) == 1)
+			pfs_case_give(thread, self->kept[i]);
+	}
+	(void)pfs_reclaim_pass(thread->handle);
+	(void)pfs_reclaim_pass(thread->handle);
+}
+
+static void read_last_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (; thread->operations < thread->own->operations; thread->operations++)
+		read_one(thread, 1);
+}
+
+static void lookup_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	for (; thread->operations < thread->own->operations; thread->operations++)
+		(void)pfs_lookup(thread->handle, 1);
+}
+
+/* The same by the record's address: it is nobody's when the page has gone. */
+static void address_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	const char *last = pfs_lookup(thread->handle, 1);
+	for (; last != NULL && thread->operations < self->operations; thread->operations++) {
+		const void *found = pfs_lookup_address(thread->handle, last + 7);
+		PFS_MACHINE_CHECK(found == NULL || found == last,
+				  "the record with byte 7 of record 1 is %p, not %p", found,
+				  (const void *)last);
+	}
+}
+
+static void section_fill(struct pfs_case *self)
+{
+	pfs_case_keep(self, 2);
+	for (uint32_t i = 0; i < 2 && self->machine->end == PFS_END_DONE; i++) {
+		uint64_t number = pfs_version(self->kept[i]);
+		uint64_t bytes[2] = { number, number };
+		pfs_bytes_store(self->kept[i], bytes, sizeof(bytes));
+	}
+}
+
+/* ---- walk: past a page that goes ---- */
+
+static void walk_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pfs_case_pages(config, 1, 0, 3);
+}
+
+static void walk_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	struct pfs_walk walk;
+	pfs_walk_begin(&walk, thread->handle, PFS_WALK_LIVE);
+	while (pfs_walk_next(&walk) != NULL)
+		self->visits[walk.index % PFS_CASE_RECORDS_MAX]++;
+	pfs_walk_end(&walk);
+}
+
+/* Records 0 and 2 were live all the while. */
+static void walk_finish(struct pfs_case *self)
+{
+	for (uint32_t index = 0; index < 3; index++) {
+		uint32_t visits = self->visits[index];
+		if (index == 1 ? visits > 1 : visits != 1)
+			pfs_machine_fail("the walk visited record %u %u times, live all the while",
+					 index, visits);
+	}
+}
+
+/* ---- newhandle: a reader that nobody knew when the page went ---- */
+
+/* What the thread does here it does with a handle that it attaches first. */
+static void attach_and_read_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case_thread fresh = *thread;
+	thread->operations++;
+	if (pfs_thread_attach(thread->own->container, &fresh.handle) != PFS_OK)
+		return;
+	read_one(&fresh, 1);
+	pfs_thread_detach(fresh.handle);
+}
+
+const struct pfs_case_kind pfs_cases_reading[] = {
+	{ "read", "optimistic reads while records are written", PFS_CASE_INDEX, 2, 2, 0,
+	  read_configure, NULL, { read_body, rewrite_body, rewrite_body }, NULL },
+	{ "section", "a reader in a section while its page is given back", PFS_CASE_RECLAIM, 2, 1,
+	  0, section_configure, section_fill,
+	  { read_last_body, free_and_pass_body, rewrite_body }, NULL },
+	{ "lookup", "a look-up while its page is given back", PFS_CASE_RECLAIM, 2, 2, 0,
+	  section_configure, section_fill, { lookup_body, free_and_pass_body, pfs_case_churn },
+	  NULL },
+	{ "address", "look-ups by an address while its page is given back", PFS_CASE_RECLAIM, 2, 2,
+	  0, section_configure, section_fill,
+	  { address_body, free_and_pass_body, pfs_case_churn }, NULL },
+	{ "walk", "a walk past a page that is given back", PFS_CASE_RECLAIM, 2, 1, 0,
+	  walk_configure, pfs_case_keep_all, { walk_body, free_and_pass_body, pfs_case_churn },
+	  walk_finish },
+	{ "newhandle", "a thread attaches and reads while the page is given back",
+	  PFS_CASE_RECLAIM, 2, 1, 2, section_configure, section_fill,
+	  { attach_and_read_body, free_and_pass_body, pfs_case_churn }, NULL },
+	{ .name = NULL },
+};

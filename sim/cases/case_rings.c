@@ -1,0 +1,104 @@
+/*
+ * case_rings.c - scenarios in which free records lie with a thread while another one wants them.
+ * They are for policies with such rings; any other must hold what they promise, too.
+ */
+#include "sim/cases/case_kind.h"
+
+/* ---- newring: a ring that nobody knew when the search began ---- */
+
+static void newring_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pfs_case_pages(config, 1, 1, 1);
+}
+
+/* The only record is free once this is over, so that full, said after that, is wrong: the
+ * history tells. The handle stays attached. */
+static void attach_and_give_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case_thread fresh = *thread;
+	thread->operations++;
+	fresh.handle = pfs_case_attach_extra(thread->own);
+	if (fresh.handle != NULL)
+		pfs_case_give_kept(&fresh, 0);
+}
+
+/* ---- more: a free is in flight while the ring is taken back, twice ---- */
+
+static void two_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	(void)self;
+	pfs_case_pages(config, 1, 2, 2);
+}
+
+/* Fills its ring; comes back to it when it was taken, perhaps between two of the taker's turns. */
+static void more_owner_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	pfs_case_give_kept(thread, 0);
+	pfs_case_give_kept(thread, 1);
+	pfs_case_take_one(thread);
+}
+
+static void more_taker_body(void *opaque)
+{
+	pfs_case_take_one(opaque);
+	pfs_case_take_one(opaque);
+}
+
+/* ---- handover: the owner meets REVOKED, with a free that the taker has not seen ---- */
+
+/* One record lies in the ring of an extra handle, the other one is in use. */
+static void handover_fill(struct pfs_case *self)
+{
+	struct pfs_thread *owner = pfs_case_attach_extra(self);
+	struct pfs_claim claims[2] = { { .record = NULL }, { .record = NULL } };
+	for (uint32_t i = 0; i < 2 && owner != NULL; i++) {
+		claims[i] = pfs_allocate(owner);
+		if (claims[i].record != NULL)
+			pfs_publish(owner, claims[i]);
+	}
+	if (claims[0].record == NULL || claims[1].record == NULL) {
+		pfs_machine_fail("set-up: no record");
+		return;
+	}
+	pfs_case_adopt(self, claims[1].record);
+	pfs_free(owner, claims[0].record);
+}
+
+static void handover_owner_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case_thread by = pfs_case_by_extra(thread, 0);
+	pfs_case_give_kept(&by, pfs_index(by.handle, thread->own->kept[0]));
+	pfs_case_take_one(&by);
+	thread->refused += by.refused;
+}
+
+/* ---- rings: the owner goes on with a ring that was taken back ---- */
+
+/* Thread 0 has two records to give; one of them it takes again and gives once more. */
+static void rings_owner_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	pfs_case_give_kept(thread, 0);
+	pfs_case_churn(opaque);
+	pfs_case_give_kept(thread, 1);
+}
+
+const struct pfs_case_kind pfs_cases_rings[] = {
+	{ "newring", "a thread attaches and frees the only record, which another one wants",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, newring_configure, pfs_case_keep_all,
+	  { attach_and_give_body, pfs_case_churn, pfs_case_churn }, NULL },
+	{ "more", "a free is in flight while the ring is taken back, twice",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, two_configure, pfs_case_keep_all,
+	  { more_owner_body, more_taker_body, more_taker_body }, NULL },
+	{ "handover", "the owner of a ring hands over what the taker has not seen",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, two_configure, handover_fill,
+	  { handover_owner_body, pfs_case_churn, pfs_case_churn }, NULL },
+	{ "rings", "the owner of a ring goes on with it while another thread takes it back",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 2, 2, two_configure, pfs_case_keep_all,
+	  { rings_owner_body, pfs_case_churn, pfs_case_churn }, NULL },
+	{ .name = NULL },
+};

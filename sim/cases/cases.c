@@ -1,0 +1,344 @@
+#include "sim/cases/cases.h"
+
+#include <string.h>
+
+#include "sim/cases/balance.h"
+#include "sim/cases/case_kind.h"
+#include "sim/search/dpor.h"
+#include "sim/machine/probe.h"
+#include "sim/machine/seams.h"
+#include "sim/search/states.h"
+#include "sim/machine/trace.h"
+
+#define SETUP_OWNER 99u
+
+/* Between two steps: every word went along an edge of pfs_lock, and no version fell. */
+static void check_words(void *context)
+{
+	struct pfs_case *self = context;
+	uint32_t records = self->config.page_records;
+	pfs_case_history_step(&self->history, self->machine);
+	for (uint32_t index = 0; index < self->config.page_max * records; index++) {
+		uint32_t now, before = self->word[index];
+		bool published =
+			pfs_probe_word(self->container, index / records, index % records, &now);
+		if (index % records == 0)
+			pfs_case_history_page(&self->history, self->machine, index / records,
+					      published);
+		if (!published)
+			continue; /* the versions go on where the index is used again */
+		self->word[index] = now;
+		if (before == UINT32_MAX || before == now)
+			continue;
+		uint32_t version_before = before / 4, version = now / 4;
+		PFS_MACHINE_CHECK(version >= version_before,
+				  "version of record %u fell from %u to %u", index,
+				  version_before, version);
+		PFS_MACHINE_CHECK(version <= version_before + 2,
+				  "version of record %u jumped from %u to %u", index,
+				  version_before, version);
+	}
+}
+
+/* ---- set-up and end of every case ---- */
+
+static void attach(struct pfs_case *self, struct pfs_thread **handle)
+{
+	if (pfs_thread_attach(self->container, handle) != PFS_OK)
+		pfs_machine_fail("set-up: no handle");
+}
+
+void pfs_case_layout(struct pfs_case *self, bool side_by_side, bool bare)
+{
+	self->layout = bare ? PFS_LAYOUT_BARE
+		       : side_by_side ? PFS_LAYOUT_SIDE_BY_SIDE
+				      : PFS_LAYOUT_IN_RECORD;
+	self->bare_words = bare && side_by_side;
+}
+
+static void setup(struct pfs_machine *machine, void *context)
+{
+	struct pfs_case *self = context;
+	struct pfs_message message;
+	self->machine = machine;
+	machine->drains_end = !self->real_time;
+	machine->oracle = self;
+	machine->oracle_bytes = sizeof(*self);
+	pfs_config_init(&self->config);
+	self->config.record_size_bytes = 16;
+	self->config.layout = self->layout;
+	self->config.bare_words = self->bare_words;
+	self->config.full_flags = self->full_flags;
+	self->config.owner_fences = self->owner_fences;
+	self->config.reclaim =
+		(struct pfs_reclaim_config){ .headroom_percent = 0, .idle_passes = 1 };
+	self->word_records = PFS_SIM_WORD_RECORDS;
+	self->room_fan = PFS_SIM_ROOM_FAN;
+	self->ring_records = PFS_SIM_RING_RECORDS;
+	self->kind->configure(self, &self->config);
+	pfs_sim_word_records_set(self->word_records);
+	pfs_sim_room_fan_set(self->room_fan);
+	pfs_sim_ring_records_set(self->ring_records);
+	pfs_sim_proof_looks_set(1); /* once, and then it waits: each look is a schedule more */
+	memset(self->owner, 0, sizeof(self->owner));
+	memset(self->version, 0, sizeof(self->version));
+	memset(self->word, 0xFF, sizeof(self->word));
+	memset(self->visits, 0, sizeof(self->visits));
+	self->kept_count = 0;
+	self->extra_count = 0;
+	self->mailbox = 0;
+	if (pfs_container_create(self->variant, &self->config, &self->container, &message) !=
+	    PFS_OK) {
+		pfs_machine_fail("set-up: %s", message.text);
+		return;
+	}
+	attach(self, &self->setup);
+	if (self->kind->fill != NULL)
+		self->kind->fill(self);
+	pfs_case_history_begin(&self->history, (self->variant->traits & PFS_TRAIT_EXACT) != 0,
+			       self->real_time, self->config.page_records);
+	self->history.learned = machine->model == PFS_MACHINE_VIEWS &&
+				(self->kind->traits & PFS_CASE_TIMED) == 0;
+	for (uint32_t index = 0; index < PFS_CASE_RECORDS_MAX; index++) {
+		if (self->owner[index] != 0)
+			pfs_case_history_keep(&self->history, index);
+	}
+	machine->check = check_words;
+	machine->check_context = self;
+	for (uint32_t id = 0; id < self->thread_count; id++) {
+		self->threads[id] = (struct pfs_case_thread){ .own = self, .id = id };
+		attach(self, &self->threads[id].handle);
+		(void)pfs_machine_spawn(machine, 0, self->kind->bodies[id < 2 ? id : 2],
+					&self->threads[id]);
+	}
+}
+
+/* All is over: what nobody owns is FREE, what somebody owns is ALLOCATED; no page leaked. */
+static void check_end(struct pfs_case *self)
+{
+	struct pfs_probe_states states;
+	uint32_t owned = 0;
+	for (uint32_t index = 0; index < PFS_CASE_RECORDS_MAX; index++)
+		owned += self->owner[index] != 0;
+	pfs_probe_states(self->container, &states);
+	if (pfs_case_has_words(self) && (states.allocated != owned || states.dirty != 0)) {
+		pfs_machine_fail("lost: %u records are owned, but %u ALLOCATED and %u DIRTY",
+				 owned, states.allocated, states.dirty);
+		return;
+	}
+	struct pfs_counts counts;
+	pfs_container_counts(self->container, &counts);
+	self->reclaimed += counts.reclaimed;
+	if ((self->variant->traits & PFS_TRAIT_STRICT) != 0 &&
+	    counts.page_skips + counts.record_skips != 0) {
+		pfs_machine_fail("a strict policy skipped %llu pages and %llu records",
+				 (unsigned long long)counts.page_skips,
+				 (unsigned long long)counts.record_skips);
+		return;
+	}
+	if (counts.pages != states.pages)
+		pfs_machine_fail("%llu pages counted, %u in the directory",
+				 (unsigned long long)counts.pages, states.pages);
+	else if (self->machine->memory.mapped > states.pages + counts.pages_waiting + 1)
+		pfs_machine_fail("%llu pages mapped, %u in the directory, %llu waiting: leaked",
+				 (unsigned long long)self->machine->memory.mapped, states.pages,
+				 (unsigned long long)counts.pages_waiting);
+}
+
+/* All that the oracle and the bodies keep of an execution. */
+static uint64_t known(struct pfs_machine *machine, void *context)
+{
+	const struct pfs_case *self = context;
+	size_t bytes = offsetof(struct pfs_case, history) - offsetof(struct pfs_case, setup);
+	(void)machine;
+	return pfs_states_mix_words(pfs_case_history_known(&self->history), &self->setup, bytes);
+}
+
+static void leave(struct pfs_machine *machine, void *context)
+{
+	struct pfs_case *self = context;
+	(void)machine;
+	pfs_case_history_check_past(&self->history);
+}
+
+static void keep(struct pfs_snapshot *snapshot, void *context)
+{
+	struct pfs_case *self = context;
+	pfs_snapshot_put(snapshot, self, offsetof(struct pfs_case, history));
+	pfs_case_history_keep_all(&self->history, snapshot);
+}
+
+static void finish(struct pfs_machine *machine, void *context)
+{
+	struct pfs_case *self = context;
+	pfs_case_history_step(&self->history, machine);
+	pfs_case_history_check(&self->history);
+	if (machine->end == PFS_END_DONE && self->kind->finish != NULL && !self->skips_finish)
+		self->kind->finish(self);
+	if (machine->end == PFS_END_DONE)
+		check_end(self);
+	if (machine->end == PFS_END_DONE)
+		pfs_balance_check(self->container, self->owner);
+	machine->check = NULL;
+	while (self->extra_count != 0)
+		pfs_thread_detach(self->extra[--self->extra_count]);
+	for (uint32_t id = 0; id < self->thread_count; id++)
+		pfs_thread_detach(self->threads[id].handle);
+	pfs_thread_detach(self->setup);
+	pfs_container_destroy(self->container);
+	self->container = NULL;
+	if (machine->end == PFS_END_DONE && machine->memory.mapped != 0)
+		pfs_machine_fail("%llu pages still mapped after destroy: leaked",
+				 (unsigned long long)machine->memory.mapped);
+}
+
+void pfs_case_adopt(struct pfs_case *self, void *record)
+{
+	uint64_t index = pfs_index(self->setup, record) % PFS_CASE_RECORDS_MAX;
+	self->owner[index] = SETUP_OWNER + 1;
+	self->version[index] = pfs_version(record);
+	self->kept[self->kept_count++] = record;
+}
+
+static void keep_one(struct pfs_case *self)
+{
+	struct pfs_claim claim = pfs_allocate(self->setup);
+	if (claim.record == NULL) {
+		pfs_machine_fail("set-up: no record");
+		return;
+	}
+	pfs_publish(self->setup, claim);
+	pfs_case_adopt(self, claim.record);
+}
+
+void pfs_case_keep(struct pfs_case *self, uint32_t count)
+{
+	while (count-- > 0)
+		keep_one(self);
+}
+
+/* Free the kept record of an index again; the order of fill differs between policies. */
+void pfs_case_unkeep(struct pfs_case *self, uint64_t index)
+{
+	for (uint32_t i = 0; i < self->kept_count; i++) {
+		if (self->kept[i] == NULL || pfs_index(self->setup, self->kept[i]) != index)
+			continue;
+		pfs_free(self->setup, self->kept[i]);
+		self->owner[index] = 0;
+		self->kept[i] = NULL;
+		return;
+	}
+	pfs_machine_fail("set-up: no record of index %llu", (unsigned long long)index);
+}
+
+void pfs_case_give_kept(struct pfs_case_thread *thread, uint64_t index)
+{
+	struct pfs_case *self = thread->own;
+	for (uint32_t i = 0; i < self->kept_count; i++) {
+		void *record = self->kept[i];
+		if (record == NULL || pfs_index(thread->handle, record) != index)
+			continue;
+		self->kept[i] = NULL;
+		pfs_case_stamp((struct pfs_claim){ .record = record,
+						   .dirty_word = (uint32_t)index });
+		pfs_case_give(thread, record);
+		return;
+	}
+}
+
+void pfs_case_expect_pages(struct pfs_case *self, uint32_t pages)
+{
+	struct pfs_counts counts;
+	pfs_container_counts(self->container, &counts);
+	if (counts.pages != pages)
+		pfs_machine_fail("set-up: %llu pages, and not %u",
+				 (unsigned long long)counts.pages, pages);
+}
+
+struct pfs_thread *pfs_case_attach_extra(struct pfs_case *self)
+{
+	struct pfs_thread *handle;
+	attach(self, &handle);
+	if (handle != NULL)
+		self->extra[self->extra_count++] = handle;
+	return handle;
+}
+
+static const struct pfs_case_kind *kind_at(size_t position)
+{
+	const struct pfs_case_kind *const files[] = { pfs_cases_basic, pfs_cases_reading,
+						      pfs_cases_weak, pfs_cases_rings,
+						      pfs_cases_words, pfs_cases_rooms,
+						      pfs_cases_many, pfs_cases_calls,
+						      pfs_cases_trades, pfs_cases_depot };
+	for (size_t file = 0; file < sizeof(files) / sizeof(files[0]); file++) {
+		for (const struct pfs_case_kind *kind = files[file]; kind->name != NULL; kind++) {
+			if (position-- == 0)
+				return kind;
+		}
+	}
+	return NULL;
+}
+
+bool pfs_case_is_apart(const struct pfs_case *self)
+{
+	return (self->kind->traits & PFS_CASE_APART) != 0;
+}
+
+bool pfs_case_takes_turns(const struct pfs_case *self)
+{
+	return (self->kind->traits & PFS_CASE_TURNS) != 0;
+}
+
+bool pfs_case_heeds_fences(const struct pfs_variant *variant)
+{
+	return variant->stranded != NULL; /* records in rings */
+}
+
+const char *pfs_case_name(size_t position, const char **summary)
+{
+	const struct pfs_case_kind *kind = kind_at(position);
+	if (kind == NULL)
+		return NULL;
+	*summary = kind->summary;
+	return kind->name;
+}
+
+static bool name_address(void *context, const void *address, char *name, size_t name_bytes)
+{
+	const struct pfs_case *self = context;
+	return pfs_probe_name(self->container, address, name, name_bytes);
+}
+
+const char *pfs_case_init(struct pfs_case *self, const char *name,
+			  const struct pfs_variant *variant, struct pfs_scenario *scenario)
+{
+	const struct pfs_case_kind *kind;
+	size_t at = 0;
+	memset(self, 0, sizeof(*self));
+	size_t length = strcspn(name, ":");
+	while ((kind = kind_at(at)) != NULL &&
+	       (strlen(kind->name) != length || strncmp(kind->name, name, length) != 0))
+		at++;
+	if (kind == NULL)
+		return "no such scenario";
+	if ((variant->traits & PFS_TRAIT_C11) == 0)
+		return "the machine sees only C11 atomics, which this policy is not made of";
+	if ((~variant->traits & kind->traits & ~PFS_CASE_OWN_TRAITS) != 0)
+		return "it needs what this policy can't do (reclaim, or records by index)";
+	if ((kind->traits & PFS_CASE_RINGS) != 0 && !pfs_case_heeds_fences(variant))
+		return "it is about rings of free records, which this policy has not";
+	self->kind = kind;
+	self->variant = variant;
+	self->thread_count = kind->threads;
+	self->thread_max = kind->threads_max != 0 ? kind->threads_max : PFS_CASE_THREADS_MAX;
+	self->operations = kind->operations;
+	if (name[length] != '\0' && !pfs_case_read_calls(self, name + length + 1))
+		return "its calls must be words of g and t, one for each thread, as in gtt,tg";
+	*scenario = (struct pfs_scenario){
+		.name = kind->name, .setup = setup, .finish = finish,
+		.name_address = name_address, .context = self,
+		.known = known, .leave = leave, .keep = keep
+	};
+	return NULL;
+}

@@ -1,0 +1,102 @@
+/*
+ * cases.h - small scenarios over one container, with an oracle that knows every owner.
+ *
+ * On every schedule of every case: no record has two owners; none is lost (FREE, or owned, and
+ * at the end all are FREE that should be); the words go only along the edges of pfs_lock and
+ * versions never fall, also where a page was given back and its index used again; at rest each
+ * free record is in exactly one place, and announced (balance.h); no access to
+ * a page that was given back; no deadlock, no panic; the calls are linearizable by the clock,
+ * answers of full and pages added by an exact policy included. Each case adds its own.
+ */
+#ifndef PFS_SIM_CASES_H
+#define PFS_SIM_CASES_H
+
+#include <pfslab/variant.h>
+
+#include "containers/variant.h"
+#include "sim/cases/case_history.h"
+#include "sim/search/search.h"
+
+#define PFS_CASE_THREADS_MAX 8u
+#define PFS_CASE_OPERATIONS_MAX 8u /* of each thread */
+#define PFS_CASE_RECORDS_MAX 64u
+#define PFS_CASE_EXTRA_MAX 3u /* handles beside those of the threads and of the set-up */
+
+struct pfs_case_kind;
+
+struct pfs_case {
+	const struct pfs_case_kind *kind;
+	const struct pfs_variant *variant;
+	uint32_t thread_count;
+	uint32_t thread_max; /* that the case still makes sense for */
+	uint32_t operations; /* of each thread, where the case lets one choose */
+	char calls[PFS_CASE_THREADS_MAX][PFS_CASE_OPERATIONS_MAX + 1]; /* see PFS_CASE_CALLS */
+	enum pfs_layout layout;
+	bool bare_words;
+	bool full_flags;
+	bool owner_fences; /* rings without the heavy barrier: see pfs_case_heeds_fences */
+	bool skips_finish; /* other threads than the case's own changed what it expects */
+	bool real_time; /* a free counts from its return, though its stores are still buffered */
+
+	/* Of the current execution. */
+	struct pfs_machine *machine;
+	struct pfs_container *container;
+	struct pfs_config config;
+	uint32_t word_records; /* of an occupancy word; the case chooses, in configure */
+	uint32_t room_fan;     /* children of a node of the trees; likewise */
+	uint32_t ring_records; /* of a ring of a policy that has them; likewise */
+	struct pfs_thread *setup;
+	struct pfs_thread *extra[PFS_CASE_EXTRA_MAX];
+	uint32_t extra_count;
+	struct pfs_case_thread {
+		struct pfs_case *own;
+		struct pfs_thread *handle;
+		uint32_t id;
+		uint32_t operations; /* begun */
+		uint32_t refused;
+		const char *doing; /* the call it is in; NULL: none of the oracle's */
+		uint32_t in_hands; /* records, at most, that the call has and nobody owns */
+	} threads[PFS_CASE_THREADS_MAX];
+	/* By record index. */
+	uint32_t owner[PFS_CASE_RECORDS_MAX];   /* 0, or 1 + thread; the set-up is thread 99 */
+	uint32_t version[PFS_CASE_RECORDS_MAX]; /* highest published */
+	uint32_t word[PFS_CASE_RECORDS_MAX];    /* as last seen; UINT32_MAX: no page */
+	uint64_t cell[PFS_CASE_RECORDS_MAX];    /* of notes */
+	uint64_t clock;                         /* of notes, too */
+	void *kept[PFS_CASE_RECORDS_MAX];       /* records of the set-up */
+	uint32_t kept_count;
+	uint64_t mailbox; /* a record handed from thread to thread; atomic */
+	uint32_t visits[PFS_CASE_RECORDS_MAX];
+	struct pfs_case_history history;
+	uint64_t fulls;     /* refusals, over all executions */
+	uint64_t reclaimed; /* pages, over all executions: a case that reclaims none is idle */
+	uint64_t reads;     /* confirmed optimistic reads, over all executions */
+};
+
+/*
+ * pfs_case_init - prepare *scenario to run the case `name` of a policy.
+ *
+ * Returns   NULL, or one line saying why not (unknown, or the policy can't do it).
+ * Errors    as returned.
+ * Progress  wait-free.
+ * Order     none.
+ */
+const char *pfs_case_init(struct pfs_case *self, const char *name,
+			  const struct pfs_variant *variant, struct pfs_scenario *scenario);
+
+/* Of the flags of that name; both: without headers, the words side by side. */
+void pfs_case_layout(struct pfs_case *self, bool side_by_side, bool bare);
+
+/* Does config.owner_fences make a difference? Its searches are then made with and without. */
+bool pfs_case_heeds_fences(const struct pfs_variant *variant);
+
+/* Of an initialized case: is it left out where all scenarios are gone through? */
+bool pfs_case_is_apart(const struct pfs_case *self);
+
+/* Do its threads wait for each other, so that none may be parked? */
+bool pfs_case_takes_turns(const struct pfs_case *self);
+
+/* The name and summary of the case at a position; NULL past the end. */
+const char *pfs_case_name(size_t position, const char **summary);
+
+#endif

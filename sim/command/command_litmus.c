@@ -1,0 +1,189 @@
+#include "sim/command/command_litmus.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command_line.h"
+#include "containers/random.h"
+#include "sim/litmus/litmus.h"
+
+static const char *text_of(bool allowed)
+{
+	return allowed ? "allowed" : "forbidden";
+}
+
+/* Executions of the machine must be executions of RC11, and all of them. */
+static bool check_counts(const struct pfs_litmus *litmus, const struct pfs_litmus_graphs *views,
+			 const struct pfs_litmus_graphs *axioms)
+{
+	uint32_t wrong = pfs_litmus_missing(views, axioms);
+	uint32_t lost = pfs_litmus_missing(axioms, views);
+	if (wrong != 0)
+		(void)printf("  %s: %u executions that RC11 forbids\n", litmus->name, wrong);
+	if (lost != 0)
+		(void)printf("  %s: %u executions of RC11 are missing\n", litmus->name, lost);
+	return wrong == 0 && lost == 0 && axioms->met == views->met;
+}
+
+static bool check(const struct pfs_litmus *litmus)
+{
+	static struct pfs_litmus_graphs found[3], axioms; /* used again, never freed */
+	struct pfs_litmus_program program;
+	bool good = pfs_litmus_parse(litmus, &program) && strlen(litmus->verdicts) == 3;
+	if (!good) {
+		(void)printf("%-14s its text is wrong\n", litmus->name);
+		return false;
+	}
+	for (int model = 0; model < 3; model++)
+		good &= pfs_litmus_run(&program, (enum pfs_machine_model)model, &found[model]) &&
+			found[model].met == (litmus->verdicts[model] == 'A');
+	pfs_litmus_axioms(&program, &axioms);
+	(void)printf("%-14s %-20s %-9s %-9s %-9s %4u", litmus->name, litmus->outcome,
+		     text_of(found[0].met), text_of(found[1].met), text_of(found[2].met),
+		     found[2].count);
+	if (program.has_barrier)
+		(void)printf("    -");
+	else
+		(void)printf(" %4u", axioms.count);
+	(void)printf("  %s%s\n", litmus->c11 != NULL ? litmus->c11 : "",
+		     good ? "" : "  <-- NOT EXPECTED");
+	return (program.has_barrier || check_counts(litmus, &found[2], &axioms)) && good;
+}
+
+/* ---- random programs ---- */
+
+#ifndef PROGRAMS
+#define PROGRAMS 2000u
+#define PROGRAM_EVENTS 7u
+#define SEED 20261121u
+#endif
+
+enum orders { WITHOUT_SEQ, ONLY_SEQ, ANY_ORDER, HALF_SEQ };
+
+static uint8_t draw_order(enum orders orders, uint64_t *random)
+{
+	if (orders == ONLY_SEQ || (orders == HALF_SEQ && pfs_random_below(random, 2) == 0))
+		return PFS_SIM_SEQ;
+	return (uint8_t)pfs_random_below(random, PFS_SIM_SEQ + (orders == ANY_ORDER));
+}
+
+static void draw_event(struct pfs_litmus_program *program, uint32_t thread, enum orders orders,
+		       uint64_t *random)
+{
+	static const uint8_t kinds[] = { PFS_SIM_LOAD,  PFS_SIM_STORE,    PFS_SIM_LOAD,
+					 PFS_SIM_STORE, PFS_SIM_EXCHANGE, PFS_SIM_ADD,
+					 PFS_SIM_CAS };
+	struct pfs_litmus_event *event = &program->events[program->event_count++];
+	/* A seq compare-and-swap that fails is relaxed. */
+	uint32_t kind_count = sizeof(kinds) - (orders == ONLY_SEQ);
+	*event = (struct pfs_litmus_event){
+		.kind = kinds[pfs_random_below(random, kind_count)],
+		.order = draw_order(orders, random),
+		.thread = (uint8_t)thread, .location = (uint8_t)pfs_random_below(random, 3),
+		.reg = PFS_LITMUS_NO_EVENT, .value = 1 + pfs_random_below(random, 2),
+		.expected = pfs_random_below(random, 3)
+	};
+	if (pfs_litmus_reads(event->kind))
+		event->reg = (uint8_t)program->reg_count++;
+}
+
+static void draw(struct pfs_litmus_program *program, enum orders orders, uint64_t *random)
+{
+	*program = (struct pfs_litmus_program){ .thread_count = 2 + pfs_random_below(random, 3) };
+	for (uint32_t thread = 0; thread < program->thread_count; thread++) {
+		uint32_t count = 1 + pfs_random_below(random, 3);
+		while (count-- > 0 && program->event_count < PROGRAM_EVENTS)
+			draw_event(program, thread, orders, random);
+	}
+}
+
+/* As the table writes it. */
+static void print_program(const struct pfs_litmus_program *program)
+{
+	static const char *const orders[] = { "rlx", "acq", "rel", "ar", "sc" };
+	for (uint32_t at = 0; at < program->event_count; at++) {
+		const struct pfs_litmus_event *event = &program->events[at];
+		(void)printf("%s %c %c %s", at == 0 ? " "
+			     : event->thread != program->events[at - 1].thread ? " |" : ";",
+			     "RWCXA"[event->kind], "xyzw"[event->location], orders[event->order]);
+		if (event->kind == PFS_SIM_CAS)
+			(void)printf(" %u", event->expected);
+		if (event->kind != PFS_SIM_LOAD)
+			(void)printf(" %u", event->value);
+	}
+	(void)printf("\n");
+}
+
+/* Nothing that RC11 forbids, and all that it allows. */
+static bool check_random(enum orders orders, const char *what)
+{
+	static struct pfs_litmus_graphs views, axioms;
+	uint64_t random = SEED + (uint64_t)orders;
+	uint32_t programs = 0, graphs = 0;
+	for (; programs < PROGRAMS; programs++) {
+		struct pfs_litmus_program program;
+		draw(&program, orders, &random);
+		bool ended = pfs_litmus_run(&program, PFS_MACHINE_VIEWS, &views);
+		pfs_litmus_axioms(&program, &axioms);
+		uint32_t wrong = pfs_litmus_missing(&views, &axioms);
+		uint32_t lost = pfs_litmus_missing(&axioms, &views);
+		graphs += axioms.count;
+		if (ended && wrong == 0 && lost == 0)
+			continue;
+		(void)printf("%s: %u executions that RC11 forbids, %u of RC11 are missing%s\n",
+			     what, wrong, lost, ended ? "" : ", the search did not end");
+		print_program(&program);
+		return false;
+	}
+	(void)printf("%u random programs %s: %u executions of RC11, all of them, none else\n",
+		     programs, what, graphs);
+	return true;
+}
+
+static int run(const char *name)
+{
+	unsigned passed = 0, failed = 0;
+	(void)printf("%-14s %-20s %-9s %-9s %-9s %4s %4s\n", "litmus test", "weak outcome", "sc",
+		     "tso", "views", "runs", "RC11");
+	for (size_t at = 0; at < pfs_litmus_count; at++) {
+		if (name != NULL && strcmp(name, pfs_litmus_table[at].name) != 0)
+			continue;
+		bool good = check(&pfs_litmus_table[at]);
+		passed += good;
+		failed += !good;
+	}
+	if (name == NULL) {
+		failed += !check_random(WITHOUT_SEQ, "without seq");
+		failed += !check_random(ONLY_SEQ, "of seq alone");
+		failed += !check_random(ANY_ORDER, "of any orders");
+		failed += !check_random(HALF_SEQ, "of which half is seq");
+	}
+	(void)printf("%u as they should be, %u not\n", passed, failed);
+	return failed != 0;
+}
+
+static bool is_known(const char *name)
+{
+	for (size_t at = 0; at < pfs_litmus_count; at++)
+		if (strcmp(name, pfs_litmus_table[at].name) == 0)
+			return true;
+	return false;
+}
+
+int pfs_command_litmus(int argc, char **argv)
+{
+	static const struct pfs_command_line line = {
+		.program = "pfs-sim litmus", .words = "[NAME]", .words_max = 1,
+		.about = "checks what each memory model allows of litmus tests, of one or of all, "
+			 "and of random programs",
+		.after = "exit 0: all as it should be. 1: not. 2: bad usage.\n",
+	};
+	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
+	if (status != PFS_GO_ON)
+		return status;
+	if (argv[next] != NULL && !is_known(argv[next]))
+		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE, "'%.80s': no such "
+					  "test; pfs-sim litmus names them", argv[next]);
+	return run(argv[next]);
+}

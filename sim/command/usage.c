@@ -1,0 +1,23 @@
+#include "sim/command/usage.h"
+
+const char pfs_sim_usage[] =
+	"usage: pfs-sim COMMAND [OPTION...]; see pfs-sim COMMAND --help\n"
+	"searches schedules of the containers, and simulates machines of many processors\n"
+	"\n"
+	"  explore          search the schedules of a scenario for one that breaks a promise\n"
+	"  check            the same of each policy and scenario\n"
+	"  progress         park threads for ever: does another one wait?\n"
+	"  replay FILE      run a schedule that explore saved\n"
+	"  weaken           weaken each ordered operation: is it noticed?\n"
+	"  litmus [NAME]    litmus tests of the memory models\n"
+	"  list             policies and scenarios\n"
+	"  run              a workload on a simulated machine, in virtual time\n"
+	"  soak             random runs, judged\n"
+	"  calibrate        measure what this machine's memory costs\n"
+	"  curves           a contended line: the model beside what was published\n"
+	"  speed            how fast virtual time is simulated here\n"
+	"\n"
+	"  -h, --help       this text\n"
+	"  -V, --version    the version\n"
+	"\n"
+	"exit 0: fine. 1: something was found, or could not be done. 2: bad usage.\n";

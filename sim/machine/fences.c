@@ -1,0 +1,69 @@
+#include "sim/machine/fences.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine/machine.h"
+
+struct pfs_fence_thread {
+	const uint32_t *released;      /* the clock of its last release fence */
+	struct pfs_view_message known; /* what an acquire fence would take in */
+};
+
+void pfs_fences_fini(struct pfs_fences *self)
+{
+	free(self->threads);
+}
+
+void pfs_fences_begin(struct pfs_fences *self, uint32_t threads)
+{
+	self->threads = pfs_widen(self->threads, &self->room, threads, sizeof(*self->threads));
+	memset(self->threads, 0, threads * sizeof(*self->threads));
+}
+
+void pfs_fences_read(struct pfs_machine *machine, uint32_t thread, const uint32_t *clock,
+		     const struct pfs_view_message *message)
+{
+	if (!machine->has_fences)
+		return;
+	struct pfs_view_message *known = &machine->fences.threads[thread].known;
+	known->clock = pfs_clock_join(&machine->clocks, known->clock, clock);
+	if (message != NULL)
+		pfs_views_remember(&machine->views, known, message);
+}
+
+const uint32_t *pfs_fences_released(const struct pfs_machine *machine, uint32_t thread)
+{
+	return machine->has_fences ? machine->fences.threads[thread].released : NULL;
+}
+
+void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *place)
+{
+	struct pfs_machine *self = pfs_machine_current();
+	if (self == NULL || self->running == NULL || pfs_sim_is_quiet())
+		return;
+	bool views = self->model == PFS_MACHINE_VIEWS;
+	uint32_t id = self->running->id;
+	struct pfs_fence_thread *thread = &self->fences.threads[id];
+	if (order == PFS_SIM_SEQ) {
+		struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_FENCE,
+						       .order = PFS_SIM_SEQ };
+		(void)pfs_sim_execute(&operation);
+	}
+	if (!self->watching && !views)
+		return;
+	if (pfs_order_acquires(order)) {
+		pfs_clock_acquire(&self->clocks, id, thread->known.clock);
+		if (views)
+			pfs_views_fence_acquire(self, id, &thread->known);
+	}
+	if (views && order == PFS_SIM_SEQ)
+		pfs_views_fence_seq(self, id);
+	if (!pfs_order_releases(order))
+		return;
+	if (views)
+		pfs_seq_release(&self->views.seq, id, pfs_clock_of(&self->clocks, id)[id]);
+	thread->released = pfs_clock_release(&self->clocks, id);
+	if (views)
+		pfs_views_fence_release(self, id, thread->released);
+}

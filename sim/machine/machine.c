@@ -1,0 +1,481 @@
+#define _GNU_SOURCE
+#include "sim/machine/machine.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine/grow.h"
+#include "sim/machine/model.h"
+#include "sim/machine/trace.h"
+
+#define STEP_MAX_DEFAULT 1000000u
+#define SIGNAL_STACK_BYTES 65536
+
+/* The machine of this OS thread: between create and destroy. */
+static _Thread_local struct pfs_machine *current;
+static _Thread_local char *signal_stack;
+
+struct pfs_machine *pfs_machine_current(void)
+{
+	return current;
+}
+
+/* Go on where pfs_machine_run was called. Comes back only if the thread is chosen again. */
+static void leave(struct pfs_machine *self, struct pfs_vthread *from)
+{
+	self->running = NULL;
+	pfs_fiber_switch(&from->fiber, &self->caller);
+}
+
+void pfs_machine_fail(const char *format, ...)
+{
+	struct pfs_machine *self = current;
+	va_list arguments;
+	va_start(arguments, format);
+	if (self == NULL) {
+		(void)vfprintf(stderr, format, arguments);
+		(void)fputc('\n', stderr);
+		abort();
+	}
+	if (self->end != PFS_END_FAILED)
+		(void)vsnprintf(self->message, sizeof(self->message), format, arguments);
+	va_end(arguments);
+	self->end = PFS_END_FAILED;
+	pfs_plain_reset();
+	if (self->running != NULL)
+		leave(self, self->running);
+	if (self->is_aside)
+		pfs_fiber_switch(&self->aside, &self->caller);
+}
+
+/* Who still has work, and what it waits for. */
+static enum pfs_machine_end end_of_run(struct pfs_machine *self)
+{
+	for (uint32_t id = 0; id < self->thread_count; id++) {
+		const struct pfs_vthread *thread = self->threads[id];
+		if (thread->state == PFS_VTHREAD_FINISHED || thread->steps >= thread->stop_after)
+			continue;
+		const struct pfs_sim_place *place = thread->pending.place;
+		(void)snprintf(self->message, sizeof(self->message),
+			       thread->pending.kind == PFS_SIM_YIELD
+				       ? "livelock: thread %u for ever calls %s (%s:%d): nobody "
+					 "changes what it looks at"
+				       : "deadlock: thread %u waits for ever for %s (%s:%d)", id,
+			       place->text, pfs_trace_base_name(place->file), place->line);
+		return PFS_END_DEADLOCK;
+	}
+	return PFS_END_DONE;
+}
+
+/* The next actor, or PFS_ACTOR_NONE with self->end set. */
+static uint32_t pick(struct pfs_machine *self)
+{
+	if (self->check != NULL && self->end == PFS_END_DONE)
+		self->check(self->check_context);
+	if (self->end != PFS_END_DONE)
+		return PFS_ACTOR_NONE;
+	if (self->step_count >= self->step_max ||
+	    !pfs_grow((void **)&self->schedule, &self->step_room, self->step_count + 1,
+		      sizeof(*self->schedule))) {
+		self->end = PFS_END_STEPS;
+		return PFS_ACTOR_NONE;
+	}
+	pfs_news_nobody(self);
+	uint32_t actor = self->scheduler->choose(self->scheduler, self);
+	if (self->end != PFS_END_DONE)
+		return PFS_ACTOR_NONE; /* the scheduler's checks failed */
+	if (actor == PFS_ACTOR_NONE)
+		self->end = self->is_known ? PFS_END_KNOWN : end_of_run(self);
+	else
+		self->schedule[self->step_count] = (uint16_t)actor;
+	return actor;
+}
+
+static void finish_step(struct pfs_machine *self, struct pfs_step *step)
+{
+	uint32_t actor = self->schedule[self->step_count];
+	if (!pfs_news_step(self, step))
+		pfs_machine_fail("no memory for the steps of an execution");
+	self->yielded = step->operation.kind == PFS_SIM_YIELD;
+	if (self->tracing)
+		pfs_trace_add(self, step);
+	self->last_actor = self->model == PFS_MACHINE_VIEWS ? step->thread : actor;
+	self->step_count++;
+	if (self->scheduler->ran != NULL)
+		self->scheduler->ran(self->scheduler, self, step);
+}
+
+/* from: the thread that stands at its next operation or has finished; NULL: the caller of
+ * run. Returns when from is to go on, or, for the caller, when a thread has left; false: because
+ * nobody can go on. */
+static bool dispatch(struct pfs_machine *self, struct pfs_vthread *from)
+{
+	for (;;) {
+		uint32_t actor = pick(self);
+		if (actor == PFS_ACTOR_NONE) {
+			if (from != NULL)
+				leave(self, from);
+			return false;
+		}
+		if (self->model == PFS_MACHINE_VIEWS) {
+			self->choice = actor / self->thread_count;
+			actor %= self->thread_count;
+		}
+		if (actor >= self->thread_count) {
+			struct pfs_step step = { 0 };
+			pfs_model_drain(self, self->threads[actor - self->thread_count], &step);
+			finish_step(self, &step);
+			continue;
+		}
+		struct pfs_vthread *next = self->threads[actor];
+		self->running = next;
+		if (next != from)
+			pfs_fiber_switch(from != NULL ? &from->fiber : &self->caller,
+					 &next->fiber);
+		return true;
+	}
+}
+
+/* Stand at the operation until the scheduler chooses this thread. */
+static void wait_turn(struct pfs_machine *self, struct pfs_vthread *thread,
+		      const struct pfs_sim_operation *operation)
+{
+	thread->pending = *operation;
+	if (operation->kind == PFS_SIM_YIELD)
+		pfs_news_arrive(self, thread);
+	if (self->priming || self->chooses_outside)
+		leave(self, thread);
+	else
+		(void)dispatch(self, thread);
+}
+
+static void check_address(const struct pfs_machine *self, const struct pfs_sim_operation *operation)
+{
+	enum pfs_sim_memory_state state;
+	if (!pfs_sim_memory_has(&self->memory, operation->address, &state) ||
+	    state == PFS_SIM_MAPPED)
+		return;
+	pfs_machine_fail("thread %u accesses %s (%s:%d) in a page that was %s",
+			 self->running != NULL ? self->running->id : 0, operation->place->text,
+			 pfs_trace_base_name(operation->place->file), operation->place->line,
+			 state == PFS_SIM_GONE ? "given back" : "never mapped");
+}
+
+static void run_step(struct pfs_machine *self, struct pfs_vthread *thread, struct pfs_step *step)
+{
+	uint32_t epoch = self->watching ? pfs_clock_of(&self->clocks, thread->id)[thread->id] : 0;
+	if (self->watching && step->operation.kind == PFS_SIM_UNMAP)
+		pfs_races_unmap(self, &step->operation);
+	pfs_model_execute(self, thread, step);
+	if (self->watching && (step->operation.kind <= PFS_SIM_UNLOCK ||
+			       step->operation.kind == PFS_SIM_AWAIT))
+		pfs_races_atomic(self, step, epoch);
+}
+
+uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation)
+{
+	struct pfs_machine *self = current;
+	struct pfs_vthread *thread = self != NULL ? self->running : NULL;
+	if (thread != NULL && self->engine != NULL && !pfs_sim_is_quiet())
+		return self->around != NULL ? self->around(self, operation)
+					    : self->engine(self, operation);
+	struct pfs_step step = { .operation = *operation };
+	if (thread == NULL || pfs_sim_is_quiet()) {
+		if (thread != NULL)
+			check_address(self, operation);
+		return pfs_model_at_once(thread, operation);
+	}
+	if (pfs_weaken_is_on(&self->weaken))
+		pfs_weaken_apply(&self->weaken, &step.operation);
+	wait_turn(self, thread, &step.operation);
+	check_address(self, operation);
+	step.thread = thread->id;
+	thread->steps++;
+	run_step(self, thread, &step);
+	finish_step(self, &step);
+	if (operation->kind == PFS_SIM_YIELD)
+		thread->looks.from = self->step_count;
+	return step.seen;
+}
+
+uint64_t pfs_sim_load(void *address, uint32_t size_bytes, enum pfs_sim_order order,
+		      const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { address, 0, 0, place, size_bytes, PFS_SIM_LOAD,
+					       (uint8_t)order, 0 };
+	return pfs_sim_execute(&operation);
+}
+
+void pfs_sim_store(void *address, uint32_t size_bytes, uint64_t value, enum pfs_sim_order order,
+		   const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { address, value, 0, place, size_bytes,
+					       PFS_SIM_STORE, (uint8_t)order, 0 };
+	(void)pfs_sim_execute(&operation);
+}
+
+bool pfs_sim_cas(void *address, uint32_t size_bytes, void *seen, uint64_t value,
+		 enum pfs_sim_order order, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { address, value, 0, place, size_bytes, PFS_SIM_CAS,
+					       (uint8_t)order, 0 };
+	memcpy(&operation.expected, seen, size_bytes); /* little endian */
+	uint64_t found = pfs_sim_execute(&operation);
+	if (found == operation.expected)
+		return true;
+	memcpy(seen, &found, size_bytes);
+	return false;
+}
+
+uint64_t pfs_sim_change(enum pfs_sim_kind kind, void *address, uint32_t size_bytes,
+			uint64_t operand, enum pfs_sim_order order,
+			const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { address, operand, 0, place, size_bytes,
+					       (uint8_t)kind, (uint8_t)order, 0 };
+	return pfs_sim_execute(&operation);
+}
+
+void pfs_machine_note(void *cell, const char *text)
+{
+	static const struct pfs_sim_place place = { "check", "note", "note", 0 };
+	struct pfs_sim_operation operation = { cell, 0, 0, &place, 1, PFS_SIM_NOTE,
+					       PFS_SIM_RELAXED, 0 };
+	(void)text;
+	(void)pfs_sim_execute(&operation);
+}
+
+uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order order,
+			   pfs_machine_predicate *predicate, uint64_t argument)
+{
+	static const struct pfs_sim_place place = { "check", "await", "await", 0 };
+	struct pfs_sim_operation operation = { word, argument, (uint64_t)(uintptr_t)predicate,
+					       &place, size_bytes, PFS_SIM_AWAIT, (uint8_t)order,
+					       0 };
+	return pfs_sim_execute(&operation);
+}
+
+static void run_body(void *opaque)
+{
+	struct pfs_vthread *thread = opaque;
+	struct pfs_machine *self = thread->machine;
+	thread->body(thread->argument);
+	thread->state = PFS_VTHREAD_FINISHED;
+	if (self->priming || self->chooses_outside)
+		leave(self, thread);
+	else
+		(void)dispatch(self, thread);
+	__builtin_trap(); /* nobody chooses a finished thread */
+}
+
+/* Every new thread runs up to its first operation, in the order of their ids. */
+static void prime(struct pfs_machine *self)
+{
+	self->priming = true;
+	for (; self->primed_count < self->thread_count && self->end == PFS_END_DONE;
+	     self->primed_count++) {
+		struct pfs_vthread *thread = self->threads[self->primed_count];
+		self->running = thread;
+		pfs_fiber_switch(&self->caller, &thread->fiber);
+	}
+	self->priming = false;
+	self->running = NULL;
+}
+
+static void run_aside(void *opaque)
+{
+	struct pfs_machine *self = opaque;
+	self->aside_call(self->aside_argument);
+	pfs_fiber_switch(&self->aside, &self->caller);
+	__builtin_trap(); /* the next call starts anew */
+}
+
+void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), void *argument)
+{
+	self->aside_call = call;
+	self->aside_argument = argument;
+	self->is_aside = true;
+	pfs_fiber_set(&self->aside, run_aside, self, 0);
+	pfs_fiber_switch(&self->caller, &self->aside);
+	self->is_aside = false;
+}
+
+/* What was done before this run happens before all that it does. */
+static void begin_clocks(struct pfs_machine *self)
+{
+	bool views = self->model == PFS_MACHINE_VIEWS;
+	self->watching = self->watch && self->engine == NULL &&
+			 self->thread_count <= PFS_RACES_THREADS_MAX;
+	if (self->watching || views)
+		pfs_clocks_begin(&self->clocks, self->thread_count);
+	if (self->watching)
+		pfs_races_clear(&self->races);
+	if (views)
+		pfs_views_begin(&self->views, self->thread_count);
+	if (self->has_fences)
+		pfs_fences_begin(&self->fences, self->thread_count);
+}
+
+enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_scheduler *scheduler)
+{
+	self->scheduler = scheduler;
+	if (self->end == PFS_END_DEADLOCK)
+		self->end = PFS_END_DONE;
+	begin_clocks(self);
+	self->maps_at_start = self->memory.maps;
+	self->mapped_at_start = self->memory.mapped;
+	prime(self);
+	bool goes_on = self->end == PFS_END_DONE && dispatch(self, NULL);
+	while (goes_on && self->chooses_outside)
+		goes_on = dispatch(self, NULL);
+	self->running = NULL;
+	return self->end;
+}
+
+void pfs_machine_stop_after(struct pfs_machine *self, uint32_t thread, uint32_t steps)
+{
+	self->threads[thread]->stop_after = steps;
+}
+
+static void on_bad_access(int signal_number, siginfo_t *info, void *context)
+{
+	enum pfs_sim_memory_state state = PFS_SIM_UNUSED;
+	(void)context;
+	if (current == NULL || (current->running == NULL && !current->is_aside)) {
+		(void)signal(signal_number, SIG_DFL);
+		return; /* and meet it again */
+	}
+	bool in_region = pfs_sim_memory_has(&current->memory, info->si_addr, &state);
+	if (current->running == NULL)
+		pfs_machine_fail("set-up or final check: plain access to %s",
+				 in_region && state == PFS_SIM_GONE
+					 ? "a page that was given back"
+					 : "a bad address");
+	const struct pfs_sim_place *last = current->running->pending.place;
+	pfs_machine_fail("thread %u: plain access to %s, after its operation at %s:%d",
+			 current->running->id,
+			 in_region && state == PFS_SIM_GONE ? "a page that was given back"
+							    : "a bad address",
+			 last != NULL ? pfs_trace_base_name(last->file) : "its start",
+			 last != NULL ? last->line : 0);
+}
+
+/* On a stack of its own: the fiber's may be what has run over. The handler leaves by a fiber
+ * switch, so the signal must stay unblocked. */
+static bool catch_bad_access(void)
+{
+	struct sigaction action = { .sa_sigaction = on_bad_access };
+	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+	if (signal_stack == NULL)
+		signal_stack = malloc(SIGNAL_STACK_BYTES);
+	stack_t stack = { .ss_sp = signal_stack, .ss_size = SIGNAL_STACK_BYTES };
+	return signal_stack != NULL && sigaltstack(&stack, NULL) == 0 &&
+	       sigaction(SIGSEGV, &action, NULL) == 0 && sigaction(SIGBUS, &action, NULL) == 0;
+}
+
+struct pfs_machine *pfs_machine_create(enum pfs_machine_model model)
+{
+	struct pfs_machine *self = calloc(1, sizeof(*self));
+	if (self == NULL)
+		return NULL;
+	if (!catch_bad_access() || pfs_fiber_init(&self->aside) != 0) {
+		free(self);
+		return NULL;
+	}
+	if (pfs_sim_memory_init(&self->memory) != 0) {
+		pfs_fiber_fini(&self->aside);
+		free(self);
+		return NULL;
+	}
+	self->model = model;
+	self->watch = true;
+	self->drains_end = true;
+	self->plain = pfs_races_plain;
+	self->step_max = STEP_MAX_DEFAULT;
+	self->last_actor = PFS_ACTOR_NONE;
+	current = self;
+	return self;
+}
+
+void pfs_machine_destroy(struct pfs_machine *self)
+{
+	if (self == NULL)
+		return;
+	for (uint32_t id = 0; id < self->made_count; id++) {
+		pfs_fiber_fini(&self->threads[id]->fiber);
+		free(self->threads[id]->buffer);
+		free(self->threads[id]);
+	}
+	pfs_fiber_fini(&self->aside);
+	pfs_sim_memory_fini(&self->memory);
+	pfs_clocks_fini(&self->clocks);
+	pfs_races_fini(&self->races);
+	pfs_views_fini(&self->views);
+	pfs_fences_fini(&self->fences);
+	pfs_news_fini(&self->news);
+	free(self->threads);
+	free(self->schedule);
+	free(self->trace);
+	free(self->names);
+	free(self->writers);
+	free(self);
+	current = NULL;
+}
+
+void pfs_machine_reset(struct pfs_machine *self)
+{
+	pfs_sim_memory_reset(&self->memory);
+	pfs_trace_reset(self);
+	self->thread_count = 0;
+	self->primed_count = 0;
+	self->step_count = 0;
+	self->yielded = false;
+	self->is_known = false;
+	pfs_news_reset(&self->news);
+	self->last_actor = PFS_ACTOR_NONE;
+	self->running = NULL;
+	self->end = PFS_END_DONE;
+	self->message[0] = '\0';
+	current = self;
+}
+
+static struct pfs_vthread *vthread_new(enum pfs_machine_model model)
+{
+	struct pfs_vthread *thread = calloc(1, sizeof(*thread));
+	if (thread == NULL)
+		return NULL;
+	if (model == PFS_MACHINE_TSO)
+		thread->buffer = calloc(PFS_BUFFER_MAX, sizeof(*thread->buffer));
+	if ((model == PFS_MACHINE_TSO && thread->buffer == NULL) ||
+	    pfs_fiber_init(&thread->fiber) != 0) {
+		free(thread->buffer);
+		free(thread);
+		return NULL;
+	}
+	return thread;
+}
+
+uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
+			   void (*body)(void *argument), void *argument)
+{
+	uint32_t id = self->thread_count;
+	if (id == PFS_MACHINE_THREADS_MAX ||
+	    !pfs_grow((void **)&self->threads, &self->thread_room, id + 1, sizeof(*self->threads)))
+		return PFS_ACTOR_NONE;
+	if (id == self->made_count) {
+		self->threads[id] = vthread_new(self->model);
+		if (self->threads[id] == NULL)
+			return PFS_ACTOR_NONE;
+		self->made_count++;
+	}
+	struct pfs_vthread *thread = self->threads[id];
+	*thread = (struct pfs_vthread){ .fiber = thread->fiber, .buffer = thread->buffer,
+					.machine = self, .body = body, .argument = argument,
+					.id = id, .node = node, .stop_after = UINT32_MAX };
+	pfs_fiber_set(&thread->fiber, run_body, thread, id);
+	self->thread_count++;
+	return id;
+}

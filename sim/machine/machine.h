@@ -1,0 +1,279 @@
+/*
+ * machine.h - a deterministic machine: virtual threads on one OS thread, one shared operation
+ * at a time, in an order that a scheduler chooses.
+ *
+ * Every operation of containers/atomic.h and mutex.h is a scheduling point *before* it is
+ * executed: the thread shows what it will do next (pending), the scheduler chooses who goes
+ * on. What a thread does between two operations belongs to the first. Same bodies, same
+ * choices: same execution, byte for byte.
+ *
+ * Actors: thread t is actor t. With store buffers (PFS_MACHINE_TSO) actor thread_count + t
+ * moves the oldest buffered store of thread t to memory. With views (PFS_MACHINE_VIEWS) actor
+ * t + thread_count * k lets thread t read, or write behind, the message that is k older than
+ * the newest.
+ *
+ * Invariant: exactly one of the fibers and the caller of pfs_machine_run runs. A machine
+ * belongs to one OS thread; several machines may run on several OS threads.
+ */
+#ifndef PFS_SIM_MACHINE_H
+#define PFS_SIM_MACHINE_H
+
+#include "sim/machine/fences.h"
+#include "sim/machine/fiber.h"
+#include "sim/machine/memory.h"
+#include "sim/machine/news.h"
+#include "sim/machine/operation.h"
+#include "sim/machine/plain.h"
+#include "sim/machine/races.h"
+#include "sim/machine/views.h"
+#include "sim/machine/weaken.h"
+
+#define PFS_ACTOR_NONE UINT32_MAX
+#define PFS_STEP_NONE UINT32_MAX
+#define PFS_NAME_BYTES 32
+#define PFS_FAILURE_BYTES 512
+#define PFS_MACHINE_THREADS_MAX 1024u
+
+enum pfs_machine_model {
+	PFS_MACHINE_SC,  /* every operation is seen by all at once */
+	PFS_MACHINE_TSO, /* stores wait in a first-in-first-out buffer of their thread */
+	PFS_MACHINE_VIEWS /* C11's orders: old values stay readable until something forbids it */
+};
+
+enum pfs_machine_end {
+	PFS_END_DONE,     /* every thread that was not stopped has finished */
+	PFS_END_FAILED,   /* a check failed, or an access was wrong: see message */
+	PFS_END_DEADLOCK, /* threads left, and none can go on, or all yield for ever (news.h) */
+	PFS_END_STEPS,    /* the bound on steps was met: nothing is known beyond it */
+	PFS_END_KNOWN     /* the scheduler knows what comes: see pfs_machine.is_known */
+};
+
+/* An operation that was executed. */
+struct pfs_step {
+	struct pfs_sim_operation operation;
+	uint64_t seen;
+	uint64_t written; /* if wrote */
+	uint32_t thread;
+	uint32_t source;  /* the step that wrote what was seen; kept while tracing */
+	uint32_t older;   /* views: how many newer values there were */
+	bool wrote;
+};
+
+struct pfs_buffered {
+	void *address;
+	uint64_t value;
+	uint32_t size_bytes;
+	uint32_t step;
+	const struct pfs_sim_place *place;
+	const uint32_t *clock;
+};
+#define PFS_BUFFER_MAX 32u /* a thread with a full buffer waits for its drain */
+
+enum pfs_vthread_state { PFS_VTHREAD_READY, PFS_VTHREAD_FINISHED };
+
+struct pfs_vthread {
+	struct pfs_fiber fiber;
+	struct pfs_machine *machine;
+	void (*body)(void *argument);
+	void *argument;
+	struct pfs_sim_operation pending;
+	enum pfs_vthread_state state;
+	uint32_t id;
+	uint32_t node;
+	uint32_t steps;      /* executed by this thread */
+	uint32_t stop_after; /* stopped once it has made so many steps; UINT32_MAX: never */
+	struct pfs_looks looks; /* of its last yield, or the one that it stands at */
+	uint32_t buffer_first, buffer_count;
+	struct pfs_buffered *buffer; /* [PFS_BUFFER_MAX], TSO only */
+};
+
+/* A call of a thread begins or ends before a step: a row of its own in a trace. */
+struct pfs_trace_note {
+	uint32_t step;
+	uint32_t thread;
+	char text[36];
+};
+#define PFS_TRACE_NOTES_MAX 256u
+
+struct pfs_machine;
+
+/*
+ * Chooses the next actor. choose must return an actor for which pfs_machine_can_run says true,
+ * or PFS_ACTOR_NONE if there is none (pfs_machine_any tells). ran is optional, and called
+ * after each step.
+ */
+struct pfs_scheduler {
+	uint32_t (*choose)(struct pfs_scheduler *self, struct pfs_machine *machine);
+	void (*ran)(struct pfs_scheduler *self, struct pfs_machine *machine,
+		    const struct pfs_step *step);
+};
+
+struct pfs_machine {
+	enum pfs_machine_model model;
+	uint32_t step_max;
+	bool tracing;
+	/* For traces, which are printed when the containers may be gone. Optional. */
+	bool (*name_address)(void *context, const void *address, char *name, size_t name_bytes);
+	void *name_context;
+	/* Called between two steps, when all threads stand at a scheduling point. Optional. */
+	void (*check)(void *context);
+	void *check_context;
+	/* Called before each plain access of a thread; see plain.h. Optional. It may fail the
+	 * execution, and it may count. */
+	void (*plain)(struct pfs_machine *self, const struct pfs_plain *access);
+	void *plain_context;
+	/* Plain accesses to these bytes are not compared: what knows everything races with all. */
+	const void *oracle;
+	size_t oracle_bytes;
+	bool watch;                /* report data races; true after create */
+	bool drains_end;           /* tso: a call may end when a buffer drains; true after create */
+	bool is_known;             /* set by the scheduler: this execution need not go on */
+	bool only_writes;          /* plain reads are not reported */
+	bool has_fences;           /* threads may call pfs_machine_fence; false after create */
+	uint64_t maps_at_start, mapped_at_start; /* of memory, when the run began */
+	bool chooses_outside;      /* while no thread runs, so that all stacks are whole */
+	bool hasty;                /* what a final check gives back is not hidden: memory.h */
+	struct pfs_weaken weaken;
+	/* Takes over all operations of threads: virtual time, see timed.h. NULL: schedulers. */
+	uint64_t (*engine)(struct pfs_machine *self, const struct pfs_sim_operation *operation);
+	void *engine_context;
+	/* Called in place of the engine, which it calls; see hot_lines.h. Optional. */
+	uint64_t (*around)(struct pfs_machine *self, const struct pfs_sim_operation *operation);
+	uint32_t node_count; /* 0: as many as the threads' nodes need */
+	uint32_t aside_node; /* of calls aside */
+
+	struct pfs_sim_memory memory;
+	struct pfs_vthread **threads; /* [thread_room]; fibers are used again */
+	uint32_t thread_count, thread_room;
+	uint32_t made_count;       /* threads that have a fiber */
+	uint32_t primed_count;     /* threads that stand at an operation, or have finished */
+	struct pfs_news news;      /* for threads that yield */
+	bool yielded;              /* the last step was a yield */
+
+	struct pfs_scheduler *scheduler;
+	struct pfs_fiber caller;   /* of pfs_machine_run and pfs_machine_aside */
+	struct pfs_fiber aside;
+	void (*aside_call)(void *argument);
+	void *aside_argument;
+	bool is_aside;
+	struct pfs_vthread *running;
+	uint32_t last_actor;       /* of the last step, or PFS_ACTOR_NONE; views: the thread */
+	uint32_t choice;           /* views: of the step to come */
+	bool watching;             /* races, in this run: not with very many threads */
+	struct pfs_clocks clocks;
+	struct pfs_races races;
+	struct pfs_views views;
+	struct pfs_fences fences;
+	bool priming;              /* threads run up to their first operation */
+	enum pfs_machine_end end;
+	char message[PFS_FAILURE_BYTES]; /* of PFS_END_FAILED */
+
+	uint16_t *schedule;        /* actor of each step */
+	struct pfs_step *trace;    /* while tracing */
+	char (*names)[PFS_NAME_BYTES]; /* of the address of each traced step; "": none */
+	uint32_t step_count, step_room, trace_room;
+	struct pfs_writer *writers; /* while tracing: last step that wrote an address */
+	uint32_t writers_round;     /* resets; a writer of another is none */
+	uint32_t mark_count;
+	struct pfs_trace_note marks[PFS_TRACE_NOTES_MAX]; /* while tracing; more are not kept */
+};
+
+/*
+ * pfs_machine_create - a machine without threads.
+ *
+ * Returns   the machine, or NULL: no memory. step_max 1 million, no tracing, no check; the
+ *           fields above writers' groups may be set before a run.
+ * Errors    none besides.
+ * Progress  blocking (set-up).
+ * Order     none.
+ */
+struct pfs_machine *pfs_machine_create(enum pfs_machine_model model);
+void pfs_machine_destroy(struct pfs_machine *self);
+
+/*
+ * pfs_machine_reset - forget threads, steps, and the memory of containers.
+ *
+ * Returns   nothing. Containers of an execution that did not end PFS_END_DONE are lost: their
+ *           pages are taken back, what they got from malloc is not.
+ * Errors    none.
+ * Progress  blocking.
+ * Order     none.
+ */
+void pfs_machine_reset(struct pfs_machine *self);
+
+/* pfs_machine_spawn - one more thread, on a node; its id, or PFS_ACTOR_NONE: no memory or too
+ * many. It begins in the next pfs_machine_run. */
+uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
+			   void (*body)(void *argument), void *argument);
+
+/*
+ * pfs_machine_run - run the threads until none can go on.
+ *
+ * Returns   how it ended; also in self->end. May be called again: with more threads, or with
+ *           stopped ones set free by pfs_machine_stop_after(UINT32_MAX).
+ * Errors    as returned.
+ * Progress  at most step_max steps in all runs since the reset.
+ * Order     the caller sees all effects; store buffers are empty.
+ */
+enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_scheduler *scheduler);
+
+/*
+ * pfs_machine_aside - call a function on a stack of its own, between runs: its operations are
+ * executed at once and are no steps, but a failure, a panic or a bad access ends the call and
+ * the execution, and not the process. For set-up and final checks.
+ */
+void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), void *argument);
+
+/* The thread stops for ever before its step number `steps`; UINT32_MAX sets it free. */
+void pfs_machine_stop_after(struct pfs_machine *self, uint32_t thread, uint32_t steps);
+
+/* End the execution here with a message; does not return inside a body, a check or a call
+ * aside. Elsewhere it only marks the execution as failed. The first message stays. */
+__attribute__((format(printf, 1, 2))) void pfs_machine_fail(const char *format, ...);
+
+/* Fail unless condition holds. */
+#define PFS_MACHINE_CHECK(condition, ...)               \
+	do {                                            \
+		if (!(condition))                       \
+			pfs_machine_fail(__VA_ARGS__);  \
+	} while (0)
+
+/*
+ * pfs_machine_note - a scheduling point of a check: searches keep the order of notes on the
+ * same cell, as if each were a store to it. Without it a reduced search may miss an order of
+ * two check-only events whose surrounding operations are independent.
+ */
+void pfs_machine_note(void *cell, const char *text);
+
+/*
+ * pfs_machine_await - wait until a word of 1 to 8 bytes satisfies a predicate, and return it: as a
+ * loop of loads of this order (relaxed, acquire or seq), but it costs no steps and no executions.
+ * With views it may return any value that a load may, if the predicate holds for it. For the
+ * bodies of tests.
+ */
+typedef bool pfs_machine_predicate(uint64_t value, uint64_t argument);
+uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order order,
+			   pfs_machine_predicate *predicate, uint64_t argument);
+
+/* A fence of the running thread. Needs has_fences. */
+void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *place);
+
+/* The machine that runs on this OS thread, or NULL. */
+struct pfs_machine *pfs_machine_current(void);
+
+/* For schedulers. */
+bool pfs_machine_can_run(const struct pfs_machine *self, uint32_t actor);
+bool pfs_machine_any(const struct pfs_machine *self);
+/* With any of its choices. The actor may be one that can only read what is not the newest: an
+ * await. pfs_machine_perhaps_older says with which. */
+bool pfs_machine_can_move(const struct pfs_machine *self, uint32_t actor);
+uint32_t pfs_machine_actor_count(const struct pfs_machine *self); /* views: newest only */
+/* For searches that try all choices: no actor from here on can run. */
+uint32_t pfs_machine_actor_limit(const struct pfs_machine *self);
+/* For random schedules: an actor of the same thread; with views, at times one that reads, or writes
+ * behind, what is not the newest. */
+uint32_t pfs_machine_perhaps_older(struct pfs_machine *self, uint32_t actor, uint64_t random);
+/* What the actor will do next. */
+struct pfs_sim_operation pfs_machine_pending(const struct pfs_machine *self, uint32_t actor);
+
+#endif

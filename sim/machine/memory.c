@@ -1,0 +1,144 @@
+#define _GNU_SOURCE
+#include "sim/machine/memory.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "containers/page_map.h"
+#include "sim/machine/operation.h"
+
+#define OS_PAGE PFS_SIM_OS_PAGE
+#define REGION_ALIGN ((size_t)2 << 20) /* the same pages share a line of the page map always */
+#define REGION_PAGES ((size_t)1 << 20) /* 4 GiB of addresses; memory as touched */
+#define STATES_BYTES (REGION_PAGES * sizeof(uint8_t))
+#define NODES_BYTES (REGION_PAGES * sizeof(uint16_t))
+
+static uint32_t os_pages(size_t bytes)
+{
+	return (uint32_t)((bytes + OS_PAGE - 1) / OS_PAGE);
+}
+
+static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
+		 uint32_t *node_got)
+{
+	struct pfs_sim_memory *self = context;
+	uint32_t count = os_pages(size_bytes);
+	self->maps++;
+	if (self->refuse_from != 0 && self->maps >= self->refuse_from)
+		return NULL;
+	if (self->used + count > REGION_PAGES)
+		return NULL;
+	void *bytes = self->region + (size_t)self->used * OS_PAGE;
+	memset(&self->states[self->used], PFS_SIM_MAPPED, count);
+	self->used += count;
+	self->mapped++;
+	*node_got = memory == PFS_MEMORY_INTERLEAVE ? PFS_NODE_MIXED : node_wanted;
+	for (uint32_t at = self->used - count; at < self->used; at++)
+		self->nodes[at] = (uint16_t)(memory != PFS_MEMORY_INTERLEAVE ? *node_got
+					     : self->node_count > 1 ? at % self->node_count
+								    : 0);
+	if (self->on_map != NULL)
+		self->on_map(self->on_map_context, count);
+	return bytes;
+}
+
+/* A scheduling point first, so that a search tries accesses by others before and after. */
+static void unmap(void *context, void *memory, size_t size_bytes)
+{
+	struct pfs_sim_memory *self = context;
+	uint32_t first = (uint32_t)(((size_t)((char *)memory - self->region)) / OS_PAGE);
+	uint32_t count = os_pages(size_bytes);
+	(void)pfs_sim_change(PFS_SIM_UNMAP, memory, 0, (size_t)count * OS_PAGE, PFS_SIM_SEQ,
+			     PFS_SIM_PLACE("unmap"));
+	memset(&self->states[first], PFS_SIM_GONE, count);
+	if (self->hides) {
+		(void)mprotect(memory, (size_t)count * OS_PAGE, PROT_NONE);
+		self->hidden++;
+	}
+	self->mapped--;
+}
+
+static uint64_t resident(void *context, void *memory, size_t size_bytes)
+{
+	(void)context, (void)memory;
+	return (uint64_t)os_pages(size_bytes) * OS_PAGE;
+}
+
+/* Zeroes, by mmap: calloc clears what it has had before, and made a machine of a few steps cost
+ * as much as clearing all tables. */
+static void *map_zeroes(size_t size_bytes)
+{
+	void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return bytes != MAP_FAILED ? bytes : NULL;
+}
+
+static void unmap_all(void *bytes, size_t size_bytes)
+{
+	if (bytes != NULL)
+		(void)munmap(bytes, size_bytes);
+}
+
+int pfs_sim_memory_init(struct pfs_sim_memory *self)
+{
+	memset(self, 0, sizeof(*self));
+	self->states = map_zeroes(STATES_BYTES);
+	self->nodes = map_zeroes(NODES_BYTES);
+	self->mapping = map_zeroes(REGION_PAGES * OS_PAGE + REGION_ALIGN);
+	if (self->states == NULL || self->nodes == NULL || self->mapping == NULL) {
+		pfs_sim_memory_fini(self);
+		return -1;
+	}
+	self->region = self->mapping;
+	self->region += -(uintptr_t)self->mapping % REGION_ALIGN;
+	if (!pfs_page_map_reserve(self->region, REGION_PAGES * OS_PAGE)) {
+		pfs_sim_memory_fini(self);
+		return -1;
+	}
+	self->hides = true;
+	self->source = (struct pfs_memory_source){ map, unmap, resident, self, OS_PAGE };
+	return 0;
+}
+
+void pfs_sim_memory_fini(struct pfs_sim_memory *self)
+{
+	unmap_all(self->mapping, REGION_PAGES * OS_PAGE + REGION_ALIGN);
+	unmap_all(self->states, STATES_BYTES);
+	unmap_all(self->nodes, NODES_BYTES);
+}
+
+void pfs_sim_memory_reset(struct pfs_sim_memory *self)
+{
+	size_t used = (size_t)self->used;
+	if (self->hidden != 0)
+		(void)mprotect(self->region, used * OS_PAGE, PROT_READ | PROT_WRITE);
+	if (used <= 64) /* small cases run a million times: clearing is cheaper than faulting */
+		memset(self->region, 0, used * OS_PAGE);
+	else
+		(void)madvise(self->region, used * OS_PAGE, MADV_DONTNEED);
+	memset(self->states, PFS_SIM_UNUSED, used);
+	pfs_sim_quiet(); /* of an execution that was cut the entries are still there */
+	pfs_page_map_set(self->region, used * OS_PAGE, NULL);
+	pfs_sim_loud();
+	self->used = 0;
+	self->mapped = 0;
+	self->maps = 0;
+	self->hidden = 0;
+	self->hides = true;
+}
+
+bool pfs_sim_memory_has(const struct pfs_sim_memory *self, const void *address,
+			enum pfs_sim_memory_state *state)
+{
+	size_t offset = (uintptr_t)address - (uintptr_t)self->region;
+	if (offset >= REGION_PAGES * OS_PAGE)
+		return false;
+	*state = (enum pfs_sim_memory_state)self->states[offset / OS_PAGE];
+	return true;
+}
+
+uint32_t pfs_sim_memory_node(const struct pfs_sim_memory *self, const void *address)
+{
+	size_t offset = (uintptr_t)address - (uintptr_t)self->region;
+	return offset < REGION_PAGES * OS_PAGE ? self->nodes[offset / OS_PAGE] : PFS_NODE_MIXED;
+}

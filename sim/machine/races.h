@@ -1,0 +1,56 @@
+/*
+ * races.h - data races: two accesses to the same byte by different threads, one of them a
+ * write, one of them plain, which happens-before does not order.
+ *
+ * Every plain access of the instrumented sources and every atomic step is compared with the
+ * earlier ones of its bytes, in each execution that is explored and in each memory mode: a race
+ * is found wherever the two accesses were executed in some order, not only where they met. Giving
+ * memory back counts as a plain write to all of it.
+ *
+ * Not seen: what plain.h does not report; accesses of the set-up and of the final check, which
+ * are ordered; the oracle's own memory.
+ */
+#ifndef PFS_SIM_RACES_H
+#define PFS_SIM_RACES_H
+
+#include "sim/machine/clocks.h"
+#include "sim/machine/plain.h"
+
+#define PFS_RACES_THREADS_MAX 64u /* with more threads nothing is compared */
+
+struct pfs_machine;
+struct pfs_step;
+
+struct pfs_races {
+	struct pfs_table cells;    /* of 8 bytes each, by address / 8 */
+	struct pfs_access **first; /* by cell; newest first */
+	uintptr_t *keys;           /* by cell */
+	uint32_t room, key_room;
+	struct pfs_access *unused;
+	struct pfs_scratch arena;
+};
+
+void pfs_races_fini(struct pfs_races *self);
+void pfs_races_clear(struct pfs_races *self);
+
+/* The hook `plain` of a machine. */
+void pfs_races_plain(struct pfs_machine *machine, const struct pfs_plain *access);
+
+/* An atomic step of a thread, made at its time `epoch`. */
+void pfs_races_atomic(struct pfs_machine *machine, const struct pfs_step *step, uint32_t epoch);
+
+/* The bytes go back to the system. */
+void pfs_races_unmap(struct pfs_machine *machine, const struct pfs_sim_operation *operation);
+
+/*
+ * pfs_place_of_code - where an address of the program's code comes from, for messages.
+ *
+ * Returns   "function (file:line)", and the function it was inlined into; at least the address.
+ *           Asks the binutils' addr2line, once an address.
+ * Errors    none.
+ * Progress  blocking: starts a process.
+ * Order     none.
+ */
+const char *pfs_place_of_code(const void *code);
+
+#endif

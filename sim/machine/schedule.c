@@ -1,0 +1,234 @@
+#include "sim/machine/schedule.h"
+
+#include <string.h>
+
+#include "containers/random.h"
+
+#define SLOWNESS 12u /* chosen and really run: one time in so many */
+
+static uint64_t random_seed(uint64_t seed)
+{
+	uint64_t x = (seed + 1) * UINT64_C(0x9E3779B97F4A7C15);
+	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	x ^= x >> 31;
+	return x != 0 ? x : 1;
+}
+
+/* The first actor from `from` on, round the circle, that can go on. */
+static uint32_t first_from(struct pfs_machine *machine, uint32_t from)
+{
+	uint32_t count = pfs_machine_actor_count(machine);
+	for (uint32_t tried = 0; tried < count; tried++) {
+		uint32_t actor = (from + tried) % count;
+		if (pfs_machine_can_move(machine, actor))
+			return pfs_machine_perhaps_older(machine, actor, 1);
+	}
+	return PFS_ACTOR_NONE;
+}
+
+static uint32_t round_robin_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	(void)scheduler;
+	return first_from(machine, machine->last_actor + 1); /* PFS_ACTOR_NONE + 1 is 0 */
+}
+
+void pfs_round_robin_init(struct pfs_round_robin *self)
+{
+	self->scheduler = (struct pfs_scheduler){ .choose = round_robin_choose };
+}
+
+static uint32_t perhaps_older(uint64_t *random, struct pfs_machine *machine, uint32_t actor)
+{
+	if (machine->model != PFS_MACHINE_VIEWS)
+		return actor;
+	return pfs_machine_perhaps_older(machine, actor, pfs_random_next(random) >> 16);
+}
+
+static uint32_t random_walk_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_random_walk *self = (struct pfs_random_walk *)scheduler;
+	uint32_t count = pfs_machine_actor_count(machine);
+	if (count == 0)
+		return PFS_ACTOR_NONE;
+	if (self->stay_percent != 0 && machine->last_actor != PFS_ACTOR_NONE &&
+	    pfs_random_below(&self->random, 100) < self->stay_percent &&
+	    pfs_machine_can_move(machine, machine->last_actor))
+		return perhaps_older(&self->random, machine, machine->last_actor);
+	for (uint32_t tried = 0; tried < 4 * count; tried++) {
+		uint32_t actor = pfs_random_below(&self->random, count);
+		if (actor == self->slow && pfs_random_below(&self->random, SLOWNESS) != 0)
+			continue;
+		if (pfs_machine_can_move(machine, actor))
+			return perhaps_older(&self->random, machine, actor);
+	}
+	return first_from(machine, pfs_random_below(&self->random, count));
+}
+
+void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t stay_percent,
+			  uint32_t slow)
+{
+	self->scheduler = (struct pfs_scheduler){ .choose = random_walk_choose };
+	self->random = random_seed(seed);
+	self->stay_percent = stay_percent;
+	self->slow = slow;
+}
+
+static uint32_t pct_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_pct *self = (struct pfs_pct *)scheduler;
+	uint32_t count = pfs_machine_actor_count(machine);
+	/* Who yields waits for the others: below them. */
+	if (machine->yielded)
+		self->priority[machine->last_actor] = self->lowest--;
+	for (uint32_t i = 0; i + 1 < self->depth; i++) {
+		if (self->changes[i] == machine->step_count &&
+		    machine->last_actor != PFS_ACTOR_NONE)
+			self->priority[machine->last_actor] = self->lowest--;
+	}
+	if (!pfs_machine_any(machine))
+		return PFS_ACTOR_NONE;
+	uint32_t best = PFS_ACTOR_NONE;
+	for (uint32_t actor = 0; actor < count; actor++) {
+		if (pfs_machine_can_move(machine, actor) &&
+		    (best == PFS_ACTOR_NONE || self->priority[actor] > self->priority[best]))
+			best = actor;
+	}
+	return perhaps_older(&self->random, machine, best);
+}
+
+void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t steps)
+{
+	uint64_t random = random_seed(seed);
+	self->scheduler = (struct pfs_scheduler){ .choose = pct_choose };
+	self->depth = depth < PFS_PCT_DEPTH_MAX ? depth : PFS_PCT_DEPTH_MAX;
+	self->lowest = UINT32_MAX / 2;
+	for (uint32_t i = 0; i + 1 < self->depth; i++)
+		self->changes[i] = pfs_random_below(&random, steps != 0 ? steps : 1);
+	for (size_t i = 0; i < sizeof(self->priority) / sizeof(self->priority[0]); i++)
+		self->priority[i] = UINT32_MAX / 2 + 1 + (uint32_t)(pfs_random_next(&random) >> 34);
+	self->random = random;
+}
+
+static uint32_t partial_order_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_partial_order *self = (struct pfs_partial_order *)scheduler;
+	uint32_t count = pfs_machine_actor_count(machine), best = PFS_ACTOR_NONE;
+	if (!pfs_machine_any(machine))
+		return PFS_ACTOR_NONE;
+	for (uint32_t actor = 0; actor < count; actor++) {
+		if (pfs_machine_can_move(machine, actor) &&
+		    (best == PFS_ACTOR_NONE || self->priority[actor] > self->priority[best]))
+			best = actor;
+	}
+	return perhaps_older(&self->random, machine, best);
+}
+
+static bool only_reads(const struct pfs_sim_operation *operation)
+{
+	return operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_AWAIT;
+}
+
+static void partial_order_ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
+			      const struct pfs_step *step)
+{
+	struct pfs_partial_order *self = (struct pfs_partial_order *)scheduler;
+	const struct pfs_sim_operation *ran = &step->operation;
+	uint32_t count = pfs_machine_actor_count(machine);
+	uintptr_t first = (uintptr_t)ran->address;
+	self->priority[machine->last_actor] = pfs_random_next(&self->random);
+	for (uint32_t actor = 0; actor < count; actor++) {
+		if (!pfs_machine_can_move(machine, actor))
+			continue;
+		struct pfs_sim_operation next = pfs_machine_pending(machine, actor);
+		uintptr_t next_first = (uintptr_t)next.address;
+		if (first < next_first + next.size_bytes && next_first < first + ran->size_bytes &&
+		    (step->wrote || !only_reads(&next)))
+			self->priority[actor] = pfs_random_next(&self->random);
+	}
+}
+
+void pfs_partial_order_init(struct pfs_partial_order *self, uint64_t seed)
+{
+	self->scheduler = (struct pfs_scheduler){ partial_order_choose, partial_order_ran };
+	self->random = random_seed(seed);
+	for (size_t i = 0; i < sizeof(self->priority) / sizeof(self->priority[0]); i++)
+		self->priority[i] = pfs_random_next(&self->random);
+}
+
+static uint32_t weight_of(const struct pfs_weighted *self, struct pfs_machine *machine,
+			  uint32_t actor)
+{
+	if (!pfs_machine_can_move(machine, actor))
+		return 0;
+	return self->expected[actor] > self->done[actor]
+		       ? self->expected[actor] - self->done[actor] : 1;
+}
+
+static uint32_t weighted_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_weighted *self = (struct pfs_weighted *)scheduler;
+	uint32_t count = pfs_machine_actor_count(machine), sum = 0, actor = 0;
+	if (!pfs_machine_any(machine))
+		return PFS_ACTOR_NONE;
+	for (uint32_t i = 0; i < count; i++)
+		sum += weight_of(self, machine, i);
+	for (uint32_t left = pfs_random_below(&self->random, sum);; actor++) {
+		uint32_t weight = weight_of(self, machine, actor);
+		if (left < weight)
+			break;
+		left -= weight;
+	}
+	self->done[actor]++;
+	return perhaps_older(&self->random, machine, actor);
+}
+
+void pfs_weighted_init(struct pfs_weighted *self, uint64_t seed)
+{
+	self->scheduler = (struct pfs_scheduler){ .choose = weighted_choose };
+	self->random = random_seed(seed);
+	for (size_t i = 0; i < sizeof(self->done) / sizeof(self->done[0]); i++) {
+		if (self->done[i] != 0)
+			self->expected[i] = self->done[i];
+		self->done[i] = 0;
+	}
+}
+
+static uint32_t given_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_given *self = (struct pfs_given *)scheduler;
+	while (self->at < self->count) {
+		const struct pfs_segment *segment = &self->segments[self->at];
+		if (self->done < segment->steps &&
+		    pfs_machine_can_run(machine, segment->actor)) {
+			self->done++;
+			return segment->actor;
+		}
+		self->at++;
+		self->done = 0;
+	}
+	if (machine->last_actor != PFS_ACTOR_NONE &&
+	    pfs_machine_can_run(machine, machine->last_actor))
+		return machine->last_actor;
+	return first_from(machine, 0);
+}
+
+void pfs_given_init(struct pfs_given *self, const struct pfs_segment *segments, uint32_t count)
+{
+	*self = (struct pfs_given){ { .choose = given_choose }, segments, count, 0, 0 };
+}
+
+uint32_t pfs_segments_of(const uint16_t *schedule, uint32_t steps, struct pfs_segment *segments,
+			 uint32_t room)
+{
+	uint32_t count = 0;
+	for (uint32_t step = 0; step < steps; step++) {
+		if (count != 0 && segments[count - 1].actor == schedule[step]) {
+			segments[count - 1].steps++;
+			continue;
+		}
+		if (count == room)
+			break;
+		segments[count++] = (struct pfs_segment){ schedule[step], 1 };
+	}
+	return count;
+}

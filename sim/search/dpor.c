@@ -1,0 +1,375 @@
+#include "sim/search/dpor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/search/dpor_node.h"
+#include "sim/machine/grow.h"
+#include "sim/machine/model.h"
+
+
+/* ---- the other order of a race ---- */
+
+/*
+ * The step `last`, number n, is to go before step j. All that does not come after j may go
+ * first, then last: which actors can begin that? base: what last comes after in any order.
+ */
+static uint32_t initials_of(const struct pfs_dpor *self, uint32_t j, uint32_t n,
+			    const struct pfs_dpor_node *last, const uint16_t *base)
+{
+	uint32_t initials[PFS_DPOR_ACTORS_MAX], count = 0, actors = 0;
+	const struct pfs_dpor_node *turned = &self->nodes[j];
+	bool last_is_first = true;
+	for (uint32_t k = j + 1; k < n; k++) {
+		const struct pfs_dpor_node *step = &self->nodes[k];
+		if (pfs_dpor_is_known(step->clock, turned))
+			continue;
+		if (pfs_dpor_is_initial(self, initials, count, step)) {
+			initials[count++] = k;
+			actors |= pfs_dpor_bit(step->actor);
+		}
+		if (step->actor == last->actor || pfs_dpor_is_known(base, step) ||
+		    pfs_dpor_depend(step, last))
+			last_is_first = false;
+	}
+	return last_is_first ? actors | pfs_dpor_bit(last->actor) : actors;
+}
+
+static void try_other_order(struct pfs_dpor *self, uint32_t j, uint32_t n,
+			    const struct pfs_dpor_node *last, const uint16_t *base)
+{
+	struct pfs_dpor_node *node = &self->nodes[j];
+	uint32_t actors = initials_of(self, j, n, last, base);
+	pfs_dpor_try_one(self, node, actors, pfs_dpor_bit(last->actor));
+}
+
+/* Could a waiting operation have gone on while its word had this value? */
+static bool could_go_on(const struct pfs_sim_operation *waiting, uint64_t value)
+{
+	return waiting->kind == PFS_SIM_LOCK ? value == 0 : pfs_model_may_return(waiting, value);
+}
+
+/* The latest write before which `last` could have gone on. Its turn shows the earlier ones. A yield
+ * writes nothing, but orders what was news to it. holds: it can go on at n. */
+static void find_race_of_waiting(struct pfs_dpor *self, uint32_t n, bool holds,
+				 const struct pfs_dpor_node *last, const uint16_t *base)
+{
+	for (uint32_t j = n; j-- > 0;) {
+		const struct pfs_dpor_node *step = &self->nodes[j];
+		if (step->actor == last->actor || pfs_dpor_is_known(base, step) ||
+		    !pfs_dpor_depend(step, last))
+			continue;
+		bool wrote = step->did.wrote;
+		if (wrote)
+			holds = could_go_on(&last->did.ran, step->held);
+		if (holds)
+			try_other_order(self, j, n, last, base);
+		if (holds && wrote)
+			return;
+	}
+}
+
+bool pfs_dpor_needs_not(const struct pfs_dpor *self, uint32_t j, uint32_t n)
+{
+	const struct pfs_dpor_node *yield = &self->nodes[n], *one = &self->nodes[j];
+	if (yield->did.ran.kind != PFS_SIM_YIELD || yield->did.looks.early ||
+	    yield->did.looks.alone != 0)
+		return true;
+	for (uint32_t k = 0; k < n; k++) {
+		const struct pfs_dpor_node *other = &self->nodes[k];
+		if (k != j && !pfs_dpor_is_known(other->clock, one) &&
+		    pfs_effect_is_news(&other->did, k, &yield->did, self->views))
+			return true;
+	}
+	return false;
+}
+
+static void find_races_of_barrier(struct pfs_dpor *self, uint32_t n,
+				  const struct pfs_dpor_node *last, const uint16_t *base)
+{
+	for (uint32_t j = 0; j < n; j++) {
+		const struct pfs_dpor_node *step = &self->nodes[j];
+		if (step->did.thread != last->did.thread && !pfs_dpor_is_known(base, step) &&
+		    pfs_dpor_depend(step, last))
+			self->nodes[j].backtrack |= self->nodes[j].enabled;
+	}
+}
+
+/* ---- what was executed ---- */
+
+static bool needs_empty_buffer(const struct pfs_effect *effect)
+{
+	uint8_t kind = effect->ran.kind;
+	return !effect->buffered && kind != PFS_SIM_LOAD && kind != PFS_SIM_NOTE &&
+	       kind != PFS_SIM_AWAIT && kind != PFS_SIM_YIELD;
+}
+
+/* The number of a thread's stores into its buffer before step n, or of their drains, and the
+ * last of them, or n. */
+static uint32_t count_steps(const struct pfs_dpor *self, uint32_t n, uint32_t thread, bool drains,
+			    uint32_t stop_at, uint32_t *last)
+{
+	uint32_t count = 0;
+	*last = n;
+	for (uint32_t k = 0; k < n && count < stop_at; k++) {
+		const struct pfs_effect *did = &self->nodes[k].did;
+		if (did->thread != thread ||
+		    !(drains ? did->ran.kind == PFS_SIM_DRAIN : did->buffered))
+			continue;
+		count++;
+		*last = k;
+	}
+	return count;
+}
+
+/* What orders stores, their drains, and what waits for them. */
+static void merge_buffer(struct pfs_dpor *self, uint32_t n, const struct pfs_dpor_node *step,
+			 uint16_t *clock)
+{
+	uint32_t last = n, before, thread = step->did.thread;
+	if (step->did.ran.kind == PFS_SIM_DRAIN) {
+		uint32_t drains = count_steps(self, n, thread, true, n, &before);
+		(void)count_steps(self, n, thread, false, drains + 1, &last);
+	} else if (step->did.buffered) {
+		uint32_t stores = count_steps(self, n, thread, false, n, &before);
+		if (stores >= PFS_BUFFER_MAX)
+			(void)count_steps(self, n, thread, true, stores + 1 - PFS_BUFFER_MAX,
+					  &last);
+	} else if (needs_empty_buffer(&step->did)) {
+		(void)count_steps(self, n, thread, true, n, &last);
+	}
+	if (last != n)
+		pfs_dpor_merge(clock, self->nodes[last].clock);
+}
+
+uint16_t pfs_dpor_base(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
+		       const struct pfs_dpor_node *step, uint16_t *clock)
+{
+	uint16_t index = 1;
+	memset(clock, 0, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
+	for (uint32_t k = n; k-- > 0;) {
+		if (self->nodes[k].actor != step->actor)
+			continue;
+		memcpy(clock, self->nodes[k].clock, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
+		index = (uint16_t)(self->nodes[k].index + 1);
+		break;
+	}
+	if (machine->model == PFS_MACHINE_TSO)
+		merge_buffer(self, n, step, clock);
+	for (uint32_t k = 0; k < step->did.looks.alone && k < n; k++)
+		pfs_dpor_merge(clock, self->nodes[k].clock);
+	return index;
+}
+
+static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n)
+{
+	struct pfs_dpor_node *step = &self->nodes[n];
+	uint16_t base[PFS_DPOR_ACTORS_MAX];
+	step->index = pfs_dpor_base(self, machine, n, step, base);
+	memcpy(step->clock, base, sizeof(base));
+	if (machine->model == PFS_MACHINE_VIEWS) {
+		pfs_dpor_views_races(self, n, base);
+		return;
+	}
+	bool waits = pfs_dpor_waits(self, &step->did);
+	if (waits)
+		find_race_of_waiting(self, n, true, step, base);
+	else if (step->did.barrier)
+		find_races_of_barrier(self, n, step, base);
+	for (uint32_t j = n; j-- > 0;) {
+		const struct pfs_dpor_node *before = &self->nodes[j];
+		if (before->actor == step->actor || pfs_dpor_is_known(step->clock, before) ||
+		    !pfs_dpor_depend(before, step))
+			continue;
+		if (!waits && !step->did.barrier && pfs_dpor_needs_not(self, j, n))
+			try_other_order(self, j, n, step, base);
+		pfs_dpor_merge(step->clock, before->clock);
+	}
+	step->clock[step->actor] = step->index;
+}
+
+/* Threads that wait when the execution ends, or only sleepers are left: they, too, could have
+ * gone first, and need not have done so elsewhere. */
+static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *machine)
+{
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		const struct pfs_vthread *thread = machine->threads[id];
+		uint16_t base[PFS_DPOR_ACTORS_MAX];
+		if (thread->state == PFS_VTHREAD_FINISHED || thread->steps >= thread->stop_after)
+			continue;
+		struct pfs_dpor_node step = pfs_dpor_next_step(machine, id);
+		(void)pfs_dpor_base(self, machine, self->at, &step, base);
+		if (step.did.ran.kind != PFS_SIM_LOCK && step.did.ran.kind != PFS_SIM_AWAIT)
+			continue;
+		if (machine->model == PFS_MACHINE_VIEWS)
+			pfs_dpor_views_wait(self, self->at, &step, base);
+		else
+			find_race_of_waiting(self, self->at, pfs_model_is_ready(machine, thread),
+					     &step, base);
+	}
+}
+
+/* ---- the scheduler ---- */
+
+static uint64_t find_options(struct pfs_dpor *self, const struct pfs_machine *machine)
+{
+	uint64_t options = 0;
+	uint32_t count = pfs_machine_actor_limit(machine);
+	self->cut |= count > PFS_DPOR_OPTIONS_MAX || machine->views.cut;
+	for (uint32_t option = 0; option < count && option < PFS_DPOR_OPTIONS_MAX; option++) {
+		bool older = option >= self->actors; /* than the newest message */
+		if (!pfs_machine_can_run(machine, option))
+			continue;
+		if (self->append_only && older && pfs_dpor_next_step(machine, option).did.wrote)
+			self->bounded = true;
+		else
+			options |= pfs_dpor_option_bit(option);
+	}
+	return options;
+}
+
+static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *machine)
+{
+	uint64_t sleep = 0;
+	if (self->at == 0)
+		return 0;
+	const struct pfs_dpor_node *parent = &self->nodes[self->at - 1];
+	for (uint64_t rest = parent->sleep; rest != 0; rest &= rest - 1) {
+		uint32_t option = (uint32_t)__builtin_ctzll(rest);
+		if (machine->model == PFS_MACHINE_VIEWS) {
+			sleep |= pfs_dpor_views_asleep(self, machine, parent, option);
+			continue;
+		}
+		struct pfs_dpor_node next = pfs_dpor_next_step(machine, option);
+		if (next.actor != parent->actor && !pfs_dpor_depend(parent, &next))
+			sleep |= pfs_dpor_option_bit(option);
+	}
+	return sleep;
+}
+
+/* The last actor first: fewer switches in the first failing schedule. */
+static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
+{
+	uint32_t last = machine->last_actor;
+	if (last < PFS_DPOR_ACTORS_MAX && (set & pfs_dpor_option_bit(last)) != 0)
+		return last;
+	return (uint32_t)__builtin_ctzll(set);
+}
+
+static bool make_room(struct pfs_dpor *self)
+{
+	return self->depth <= UINT16_MAX &&
+	       pfs_grow((void **)&self->nodes, &self->room, self->depth + 1, sizeof(*self->nodes));
+}
+
+static uint32_t choose_new(struct pfs_dpor *self, struct pfs_machine *machine)
+{
+	uint64_t options = find_options(self, machine);
+	if (self->redundant)
+		return options != 0 ? prefer(machine, options) : PFS_ACTOR_NONE;
+	uint64_t sleep = sleepers(self, machine);
+	if (self->views)
+		pfs_dpor_views_rivals(self, machine, self->at, options, sleep);
+	if ((options & ~sleep) == 0)
+		find_races_of_blocked(self, machine);
+	if (options == 0)
+		return PFS_ACTOR_NONE;
+	self->redundant = (options & ~sleep) == 0;
+	self->no_memory |= !self->redundant && !make_room(self);
+	if (self->redundant || self->no_memory) {
+		self->redundant = true;
+		return prefer(machine, options);
+	}
+	uint32_t chosen = prefer(machine, options & ~sleep), actor = chosen % self->actors;
+	self->nodes[self->depth++] = (struct pfs_dpor_node){
+		.options = options, .enabled = pfs_dpor_actors_of(self, options),
+		.backtrack = pfs_dpor_bit(actor), .sleep = sleep, .option = chosen, .actor = actor
+	};
+	self->at++;
+	return chosen;
+}
+
+/* A case that is refused still runs to its end: what it made must be destroyed. */
+static uint32_t any_next(struct pfs_machine *machine)
+{
+	uint32_t count = pfs_machine_actor_count(machine);
+	if (!pfs_machine_any(machine))
+		return PFS_ACTOR_NONE;
+	for (uint32_t actor = machine->last_actor + 1;; actor++) { /* NONE + 1 is 0 */
+		if (pfs_machine_can_move(machine, actor % count))
+			return pfs_machine_perhaps_older(machine, actor % count, 1);
+	}
+}
+
+static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	struct pfs_dpor *self = (struct pfs_dpor *)scheduler;
+	if (pfs_machine_actor_count(machine) > PFS_DPOR_ACTORS_MAX)
+		self->refusal = "more than 32 actors";
+	if (self->refusal != NULL)
+		return any_next(machine);
+	self->actors = pfs_machine_actor_count(machine);
+	self->views = machine->model == PFS_MACHINE_VIEWS;
+	if (self->at >= self->depth || self->redundant)
+		return choose_new(self, machine);
+	struct pfs_dpor_node *node = &self->nodes[self->at++];
+	node->actor = node->option % self->actors; /* of a part that was taken: not yet known */
+	return node->option;
+}
+
+/* The bound on steps cuts this execution: what it did not execute may race with all of it. */
+static void try_everything(struct pfs_dpor *self)
+{
+	for (uint32_t j = 0; j < self->at; j++)
+		self->nodes[j].backtrack |= self->nodes[j].enabled;
+}
+
+static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
+		const struct pfs_step *step)
+{
+	struct pfs_dpor *self = (struct pfs_dpor *)scheduler;
+	if (self->redundant || self->refusal != NULL || self->at == 0)
+		return;
+	struct pfs_dpor_node *node = &self->nodes[self->at - 1];
+	/* Also where a step is repeated: malloc may have found other addresses. */
+	node->did = pfs_effect_of(machine, step);
+	self->begun = true;
+	if (self->at - 1 < self->fresh)
+		return;
+	node->held = step->seen;
+	find_races(self, machine, self->at - 1);
+	if (machine->step_count >= machine->step_max)
+		try_everything(self);
+}
+
+void pfs_dpor_init(struct pfs_dpor *self)
+{
+	memset(self, 0, sizeof(*self));
+	self->scheduler = (struct pfs_scheduler){ .choose = choose, .ran = ran };
+}
+
+void pfs_dpor_fini(struct pfs_dpor *self)
+{
+	free(self->nodes);
+	self->nodes = NULL;
+}
+
+bool pfs_dpor_next(struct pfs_dpor *self)
+{
+	self->at = 0;
+	self->redundant = false;
+	for (; self->depth > self->root; self->depth--) {
+		struct pfs_dpor_node *node = &self->nodes[self->depth - 1];
+		/* Explored: its brothers need not begin with it. */
+		node->sleep |= pfs_dpor_option_bit(node->option);
+		uint64_t open = node->options & ~node->sleep &
+				pfs_dpor_options_of(self, node->backtrack);
+		if (open == 0)
+			continue;
+		node->option = (uint32_t)__builtin_ctzll(open);
+		node->actor = node->option % self->actors;
+		self->fresh = self->begun ? self->depth - 1 : 0;
+		return true;
+	}
+	return false;
+}

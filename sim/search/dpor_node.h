@@ -1,0 +1,147 @@
+/*
+ * dpor_node.h - what dpor.c and dpor_views.c share: a step, its clock, and its options.
+ */
+#ifndef PFS_SIM_DPOR_NODE_H
+#define PFS_SIM_DPOR_NODE_H
+
+#include <string.h>
+
+#include "sim/search/dpor.h"
+
+/* One step, and what is to be tried at its place. Bits are actors; with views an actor is a
+ * thread here, and an option is what pfs_machine_can_run calls actor: the thread's choice, too. */
+struct pfs_dpor_node {
+	uint64_t options;   /* bits of options: enabled */
+	uint64_t sleep;     /* options not to be tried: explored from here, or from a sibling */
+	uint32_t enabled;
+	uint32_t backtrack; /* to be tried from here with all its options, tried ones included */
+	uint32_t option;    /* chosen */
+	/* What was executed. */
+	struct pfs_effect did;
+	uint64_t held;      /* by memory, before */
+	uint32_t actor;
+	bool races;         /* views: with the step that is looked at */
+	uint16_t index;     /* of the actor's steps: 1, 2, ... */
+	uint16_t clock[PFS_DPOR_ACTORS_MAX]; /* steps of each actor that come before, this too */
+};
+
+static inline uint32_t pfs_dpor_bit(uint32_t actor)
+{
+	return UINT32_C(1) << actor;
+}
+
+static inline uint64_t pfs_dpor_option_bit(uint32_t option)
+{
+	return UINT64_C(1) << option;
+}
+
+static inline uint32_t pfs_dpor_actors_of(const struct pfs_dpor *self, uint64_t options)
+{
+	uint32_t set = 0;
+	for (uint64_t rest = options; rest != 0; rest >>= self->actors)
+		set |= (uint32_t)(rest & (pfs_dpor_option_bit(self->actors) - 1));
+	return set;
+}
+
+/* All options of a set of actors: actor + k * the number of actors. */
+static inline uint64_t pfs_dpor_options_of(const struct pfs_dpor *self, uint32_t set)
+{
+	uint64_t found = 0;
+	for (uint32_t first = 0; first < PFS_DPOR_OPTIONS_MAX; first += self->actors)
+		found |= (uint64_t)set << first;
+	return found;
+}
+
+/* Does the step come before what the clock has seen? */
+static inline bool pfs_dpor_is_known(const uint16_t *clock, const struct pfs_dpor_node *step)
+{
+	return clock[step->actor] >= step->index;
+}
+
+static inline void pfs_dpor_merge(uint16_t *clock, const uint16_t *other)
+{
+	for (uint32_t actor = 0; actor < PFS_DPOR_ACTORS_MAX; actor++) {
+		if (clock[actor] < other[actor])
+			clock[actor] = other[actor];
+	}
+}
+
+static inline bool pfs_dpor_depend(const struct pfs_dpor_node *a, const struct pfs_dpor_node *b)
+{
+	return pfs_effects_depend(&a->did, &b->did);
+}
+
+/* What would be an option's step now, as if it had been executed. */
+static inline struct pfs_dpor_node pfs_dpor_next_step(const struct pfs_machine *machine,
+						      uint32_t option)
+{
+	return (struct pfs_dpor_node){ .did = pfs_effect_pending(machine, option),
+				       .actor = option % pfs_machine_actor_count(machine) };
+}
+
+/* Is there none of these that the step comes after? */
+static inline bool pfs_dpor_is_initial(const struct pfs_dpor *self, const uint32_t *initials,
+				       uint32_t count, const struct pfs_dpor_node *step)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (pfs_dpor_is_known(step->clock, &self->nodes[initials[i]]))
+			return false;
+	}
+	return true;
+}
+
+/* One of these actors is to be tried at the node, the preferred one if it can, unless one of them
+ * is, or sleeps. */
+static inline void pfs_dpor_try_one(const struct pfs_dpor *self, struct pfs_dpor_node *node,
+				    uint32_t actors, uint32_t preferred)
+{
+	uint32_t awake = pfs_dpor_actors_of(self, node->options & ~node->sleep);
+	if ((actors & (node->backtrack | (node->enabled & ~awake))) != 0)
+		return;
+	actors &= node->enabled;
+	if (actors == 0)
+		node->backtrack |= node->enabled; /* cannot be; and if, all of them is right */
+	else if ((actors & preferred) != 0)
+		node->backtrack |= preferred;
+	else
+		node->backtrack |= actors & (0u - actors);
+}
+
+/* With views an await is a load that has a choice less. */
+static inline bool pfs_dpor_waits(const struct pfs_dpor *self, const struct pfs_effect *effect)
+{
+	return effect->ran.kind == PFS_SIM_LOCK ||
+	       (effect->ran.kind == PFS_SIM_AWAIT && !self->views);
+}
+
+/* Could step n, a yield, go before step j, which was news to it? It needs other news then. Steps
+ * that are no yields: true. */
+bool pfs_dpor_needs_not(const struct pfs_dpor *self, uint32_t j, uint32_t n);
+
+/* What the actor's step number n comes after in any order, into clock. Returns its index. */
+uint16_t pfs_dpor_base(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
+		       const struct pfs_dpor_node *step, uint16_t *clock);
+
+/* dpor_views.c, which says what they are for. */
+
+#define PFS_DPOR_RIVALS_MAX 256u
+
+/* Node n is new, with these options and sleepers: the races of what is impossible there. */
+void pfs_dpor_views_rivals(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
+			   uint64_t options, uint64_t sleep);
+
+/* The clock of step n holds what its thread did before, as base: what else it comes after, and
+ * with what it races. */
+void pfs_dpor_views_races(struct pfs_dpor *self, uint32_t n, const uint16_t *base);
+
+/* A thread waits, at step n or when the execution ends there: what wrote its word before may have
+ * come later. */
+void pfs_dpor_views_wait(struct pfs_dpor *self, uint32_t n, const struct pfs_dpor_node *step,
+			 const uint16_t *base);
+
+/* Parent ran, and option slept before it. The options of the same thread that sleep now: what
+ * they do could as well have been done before parent's step, and that was explored. */
+uint64_t pfs_dpor_views_asleep(const struct pfs_dpor *self, const struct pfs_machine *machine,
+			       const struct pfs_dpor_node *parent, uint32_t option);
+
+#endif

@@ -1,0 +1,468 @@
+#define _GNU_SOURCE
+#include "sim/search/search.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/search/dpor.h"
+#include "sim/search/explore.h"
+#include "sim/machine/heap.h"
+#include "sim/search/states.h"
+
+#define REPLAYS_MAX 20000u
+#define LENGTH_GUESS 200u /* of an execution, for PCT's first one */
+
+/* Too large for a stack. */
+struct randoms {
+	struct pfs_random_walk walk;
+	struct pfs_pct pct;
+	struct pfs_partial_order partial_order;
+	struct pfs_weighted weighted;
+};
+
+struct search {
+	struct pfs_machine *machine;
+	const struct pfs_scenario *scenario;
+	const struct pfs_search_options *options;
+	struct pfs_search_result *result;
+	enum pfs_search_kind kind; /* of the options, ALL decided */
+	struct pfs_explore explore;
+	struct pfs_dpor dpor;
+	struct pfs_states states;
+	struct randoms *randoms;
+	const struct pfs_part *part;
+	struct pfs_parts *rest; /* or NULL */
+	uint32_t longest; /* steps of the longest execution so far */
+};
+
+static double seconds_now(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* One half of a scenario, as pfs_machine_aside calls it. */
+struct half {
+	void (*call)(struct pfs_machine *machine, void *context);
+	struct pfs_machine *machine;
+	void *context;
+};
+
+static void call_half(void *opaque)
+{
+	const struct half *half = opaque;
+	half->call(half->machine, half->context);
+}
+
+enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
+				      struct pfs_machine *machine,
+				      struct pfs_scheduler *scheduler)
+{
+	machine->name_address = scenario->name_address;
+	machine->name_context = scenario->context;
+	pfs_machine_reset(machine);
+	struct half half = { scenario->setup, machine, scenario->context };
+	pfs_machine_aside(machine, call_half, &half);
+	if (machine->end == PFS_END_DONE)
+		(void)pfs_machine_run(machine, scheduler);
+	if (scenario->settle != NULL)
+		scenario->settle(machine, scenario->context);
+	half.call = scenario->finish;
+	machine->memory.hides = !machine->hasty;
+	if (machine->end == PFS_END_DONE && scenario->finish != NULL)
+		pfs_machine_aside(machine, call_half, &half);
+	return machine->end;
+}
+
+static bool is_exhaustive(enum pfs_search_kind kind)
+{
+	return kind == PFS_SEARCH_SLEEP || kind == PFS_SEARCH_BOUNDED ||
+	       kind == PFS_SEARCH_NAIVE || kind == PFS_SEARCH_DPOR || kind == PFS_SEARCH_STATES;
+}
+
+#define TURNS 9u
+
+/* The scheduler of execution number n, which is not exhaustive's. */
+static struct pfs_scheduler *scheduler_of(struct search *self, uint64_t n)
+{
+	uint64_t seed = self->options->seed * UINT64_C(1000003) + n;
+	/* Stickiness of the first turns, the last of them with a slow actor; then PCT of depth
+	 * 2, 3, 4, POS and URW. */
+	static const uint32_t stay_percents[] = { 0, 80, 95, 0 };
+	uint32_t turn = 0, slow = (uint32_t)(n / TURNS % 3);
+	switch (self->kind) {
+	case PFS_SEARCH_ROTATE: turn = (uint32_t)(n % TURNS); break;
+	case PFS_SEARCH_PCT: turn = 4 + (uint32_t)(n % 3); break;
+	case PFS_SEARCH_POS: turn = 7; break;
+	case PFS_SEARCH_URW: turn = 8; break;
+	case PFS_SEARCH_SLOW: turn = 3, slow = 0; break;
+	default: break;
+	}
+	if (turn < 4) {
+		pfs_random_walk_init(&self->randoms->walk, seed, stay_percents[turn],
+				     turn == 3 ? slow : PFS_ACTOR_NONE);
+		return &self->randoms->walk.scheduler;
+	}
+	if (turn == 7) {
+		pfs_partial_order_init(&self->randoms->partial_order, seed);
+		return &self->randoms->partial_order.scheduler;
+	}
+	if (turn == 8) {
+		pfs_weighted_init(&self->randoms->weighted, seed);
+		return &self->randoms->weighted.scheduler;
+	}
+	pfs_pct_init(&self->randoms->pct, seed, turn - 2,
+		     self->longest != 0 ? self->longest : LENGTH_GUESS);
+	return &self->randoms->pct.scheduler;
+}
+
+static void keep_failure(struct search *self)
+{
+	struct pfs_machine *machine = self->machine;
+	struct pfs_search_result *result = self->result;
+	result->failed = true;
+	result->end = machine->end;
+	(void)memcpy(result->message, machine->message, sizeof(result->message));
+	result->segment_count = pfs_segments_of(machine->schedule, machine->step_count,
+						result->segments, PFS_SEARCH_SEGMENTS_MAX);
+}
+
+/* One execution; false: it failed. */
+static bool execute(struct search *self, struct pfs_scheduler *scheduler)
+{
+	enum pfs_machine_end end = pfs_scenario_run(self->scenario, self->machine, scheduler);
+	self->result->executions++;
+	self->result->steps += self->machine->step_count;
+	if (self->machine->step_count > self->longest)
+		self->longest = self->machine->step_count;
+	if (end == PFS_END_STEPS)
+		self->result->incomplete++;
+	if (end != PFS_END_FAILED && end != PFS_END_DEADLOCK)
+		return true;
+	keep_failure(self);
+	return false;
+}
+
+/* What is known so far of what was left out. */
+static void judge_extent(struct search *self)
+{
+	bool dpor = self->kind == PFS_SEARCH_DPOR;
+	self->result->bounded = dpor ? self->dpor.bounded : self->explore.bounded;
+	self->result->complete = self->result->incomplete == 0 &&
+				 !(dpor ? self->dpor.no_memory || self->dpor.cut
+					: self->explore.no_memory || self->explore.cut);
+}
+
+static bool next_state(struct search *self)
+{
+	const struct pfs_states *states = &self->states;
+	bool goes_on = pfs_states_next(&self->states);
+	if (states->yields)
+		self->result->refusal = "threads that yield";
+	self->result->states = states->count;
+	self->result->redundant = states->known;
+	self->result->complete = !goes_on && !states->yields && !states->no_memory &&
+				 !states->cut && self->result->incomplete == 0;
+	return goes_on;
+}
+
+/* The next schedule of an exhaustive search; false: there is none. */
+static bool next_of_all(struct search *self)
+{
+	bool dpor = self->kind == PFS_SEARCH_DPOR;
+	if (self->kind == PFS_SEARCH_STATES)
+		return next_state(self);
+	self->result->redundant += dpor ? self->dpor.redundant : self->explore.redundant;
+	self->result->refusal = dpor ? self->dpor.refusal : NULL;
+	if (self->result->refusal != NULL)
+		return false;
+	if (dpor ? pfs_dpor_next(&self->dpor) : pfs_explore_next(&self->explore))
+		return true;
+	if (dpor && self->rest != NULL)
+		pfs_dpor_ask(&self->dpor, self->rest);
+	judge_extent(self);
+	return false;
+}
+
+static bool is_at_bound(const struct search *self, uint64_t n, double deadline)
+{
+	const struct pfs_search_options *options = self->options;
+	return (options->execution_max != 0 && n >= options->execution_max) ||
+	       (options->seconds_max > 0 && n % 16 == 15 && seconds_now() > deadline);
+}
+
+/* Has the part had as many executions as it may have, and could the rest be left? */
+static bool is_left(struct search *self, uint64_t n)
+{
+	uint64_t most = self->part->most;
+	if (most == 0 || n % most != 0)
+		return false;
+	if (!is_exhaustive(self->kind))
+		return true;
+	if (self->kind == PFS_SEARCH_STATES)
+		return false;
+	if (!(self->kind == PFS_SEARCH_DPOR ? pfs_dpor_split(&self->dpor, self->rest)
+					    : pfs_explore_split(&self->explore, self->rest)))
+		return false;
+	judge_extent(self);
+	return true;
+}
+
+static void run_all(struct search *self)
+{
+	double deadline = seconds_now() + self->options->seconds_max;
+	bool exhaustive = is_exhaustive(self->kind);
+	for (uint64_t n = 0; n == 0 || !is_left(self, n); n++) {
+		self->result->stopped = is_at_bound(self, n, deadline);
+		if (self->result->stopped)
+			return;
+		struct pfs_scheduler *scheduler = &self->explore.scheduler;
+		if (!exhaustive)
+			scheduler = scheduler_of(self, self->part->first + n);
+		else if (self->kind == PFS_SEARCH_DPOR)
+			scheduler = &self->dpor.scheduler;
+		else if (self->kind == PFS_SEARCH_STATES)
+			scheduler = &self->states.scheduler;
+		/* A destroy that touches what it gave back does so in the first execution. */
+		self->machine->hasty = n != 0;
+		if (self->kind == PFS_SEARCH_STATES) {
+			pfs_heap_reset();
+			pfs_states_begin(&self->states, self->machine);
+		}
+		if (!execute(self, scheduler) || (exhaustive && !next_of_all(self)))
+			return;
+	}
+}
+
+static void begin_states(struct search *self)
+{
+	const struct pfs_machine *machine = self->machine;
+	const struct pfs_scenario *scenario = self->scenario;
+	pfs_states_init(&self->states, scenario, self->options->seed);
+	if (machine->model == PFS_MACHINE_VIEWS)
+		self->result->refusal = "old values (--memory views)";
+	else if (machine->watch)
+		self->result->refusal = "data races; add --no-races";
+	else if (scenario->known == NULL)
+		self->result->refusal = "checks that do not say what they remember";
+	else if (!pfs_plain_is_seen())
+		self->result->refusal = "a sanitizer's build, whose plain accesses are not seen";
+	else if (!pfs_heap_begin())
+		self->result->refusal = "a machine without addresses for a heap";
+}
+
+static void end_states(struct search *self)
+{
+	struct pfs_machine *machine = self->machine;
+	machine->plain = pfs_races_plain;
+	machine->chooses_outside = machine->only_writes = false;
+	pfs_heap_end();
+	pfs_states_fini(&self->states);
+}
+
+bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		     const struct pfs_search_options *options, const struct pfs_part *part,
+		     struct pfs_search_result *result, struct pfs_parts *rest)
+{
+	struct search self = { .machine = machine, .scenario = scenario, .options = options,
+			       .result = result, .kind = options->kind, .part = part,
+			       .rest = rest };
+	memset(result, 0, sizeof(*result));
+	self.randoms = calloc(1, sizeof(*self.randoms));
+	if (self.randoms == NULL)
+		return true; /* zero executions: the caller sees that nothing was searched */
+	pfs_dpor_init(&self.dpor);
+	pfs_explore_init(&self.explore, options->kind == PFS_SEARCH_BOUNDED
+						? options->preemption_max
+						: PFS_PREEMPTIONS_ANY);
+	self.explore.append_only = self.dpor.append_only = options->append_only;
+	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
+	if (options->kind == PFS_SEARCH_STATES)
+		begin_states(&self);
+	bool taken = options->kind == PFS_SEARCH_DPOR ? pfs_dpor_take(&self.dpor, part)
+						       : pfs_explore_take(&self.explore, part);
+	if (result->refusal == NULL && taken && (!part->waits || next_of_all(&self)))
+		run_all(&self);
+	machine->hasty = false;
+	if (options->kind == PFS_SEARCH_STATES)
+		end_states(&self);
+	pfs_dpor_fini(&self.dpor);
+	pfs_explore_fini(&self.explore);
+	free(self.randoms);
+	return !result->failed;
+}
+
+bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		const struct pfs_search_options *options, struct pfs_search_result *result)
+{
+	const struct pfs_part whole = { 0 };
+	struct pfs_search_options decided = *options;
+	if (options->kind != PFS_SEARCH_ALL)
+		return pfs_search_part(machine, scenario, options, &whole, result, NULL);
+	decided.kind = PFS_SEARCH_DPOR;
+	(void)pfs_search_part(machine, scenario, &decided, &whole, result, NULL);
+	if (result->refusal == NULL)
+		return !result->failed;
+	decided.kind = PFS_SEARCH_SLEEP;
+	return pfs_search_part(machine, scenario, &decided, &whole, result, NULL);
+}
+
+int pfs_search_kind_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum pfs_search_kind kind;
+	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL }, { "dpor", PFS_SEARCH_DPOR },
+		      { "sleep", PFS_SEARCH_SLEEP },     { "bounded", PFS_SEARCH_BOUNDED },
+		      { "naive", PFS_SEARCH_NAIVE },     { "states", PFS_SEARCH_STATES },
+		      { "random", PFS_SEARCH_RANDOM },   { "pct", PFS_SEARCH_PCT },
+		      { "rotate", PFS_SEARCH_ROTATE },   { "slow", PFS_SEARCH_SLOW },
+		      { "pos", PFS_SEARCH_POS },         { "urw", PFS_SEARCH_URW } };
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, name) == 0)
+			return (int)kinds[i].kind;
+	}
+	return -1;
+}
+
+const char *pfs_search_extent(const struct pfs_search_options *options,
+			      const struct pfs_search_result *result)
+{
+	if (!result->complete)
+		return "not all there are";
+	if (!result->bounded)
+		return "all there are";
+	if (options->kind != PFS_SEARCH_BOUNDED)
+		return "all in which writes only append";
+	static char text[96];
+	(void)snprintf(text, sizeof(text), "every schedule of up to %u preemptions%s",
+		       options->preemption_max,
+		       options->append_only ? " in which writes only append" : "");
+	return text;
+}
+
+bool pfs_search_is_same(const struct pfs_search_result *failure, enum pfs_machine_end end,
+			const char *message)
+{
+	const char *one = failure->message, *other = message;
+	for (; failure->end == end; one++, other++) {
+		while (isdigit((unsigned char)*one))
+			one++;
+		while (isdigit((unsigned char)*other))
+			other++;
+		if (*one != *other)
+			return false;
+		if (*one == '\0')
+			return true;
+	}
+	return false;
+}
+
+/* Replays the segments; if it still fails so, *result becomes what really ran. */
+static bool still_fails(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+			const struct pfs_segment *segments, uint32_t count,
+			struct pfs_search_result *result)
+{
+	struct pfs_given given;
+	pfs_given_init(&given, segments, count);
+	enum pfs_machine_end end = pfs_scenario_run(scenario, machine, &given.scheduler);
+	if (!pfs_search_is_same(result, end, machine->message))
+		return false;
+	static struct pfs_segment ran[PFS_SEARCH_SEGMENTS_MAX];
+	uint32_t ran_count = pfs_segments_of(machine->schedule, machine->step_count, ran,
+					     PFS_SEARCH_SEGMENTS_MAX);
+	uint32_t steps = 0;
+	for (uint32_t i = 0; i < result->segment_count; i++)
+		steps += result->segments[i].steps;
+	if (ran_count > result->segment_count ||
+	    (ran_count == result->segment_count && machine->step_count >= steps))
+		return false;
+	memcpy(result->segments, ran, ran_count * sizeof(ran[0]));
+	result->segment_count = ran_count;
+	(void)memcpy(result->message, machine->message, sizeof(result->message));
+	return true;
+}
+
+/* Candidates from the segment at `at`: dropped, or moved behind the same actor's previous or
+ * before its next one. */
+static uint32_t candidate(const struct pfs_search_result *result, uint32_t at, uint32_t way,
+			  struct pfs_segment *out)
+{
+	const struct pfs_segment *segments = result->segments;
+	uint32_t count = result->segment_count, length = 0, target = count;
+	if (way == 1) {
+		for (uint32_t i = at; i-- > 0 && target == count;)
+			target = segments[i].actor == segments[at].actor ? i : count;
+	} else if (way == 2) {
+		for (uint32_t i = at + 1; i < count && target == count; i++)
+			target = segments[i].actor == segments[at].actor ? i : count;
+	}
+	if (way != 0 && target == count)
+		return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i == at)
+			continue;
+		out[length] = segments[i];
+		if (i == target)
+			out[length].steps += segments[at].steps;
+		length++;
+	}
+	return length;
+}
+
+uint32_t pfs_search_shrink(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+			   struct pfs_search_result *result)
+{
+	static struct pfs_segment tried[PFS_SEARCH_SEGMENTS_MAX];
+	uint32_t replays = 0;
+	bool better = result->failed;
+	while (better && replays < REPLAYS_MAX) {
+		better = false;
+		for (uint32_t at = 0; at < result->segment_count && replays < REPLAYS_MAX; at++) {
+			for (uint32_t way = 0; way < 3; way++) {
+				uint32_t count = candidate(result, at, way, tried);
+				if (count == 0)
+					continue;
+				replays++;
+				better |= still_fails(machine, scenario, tried, count, result);
+			}
+		}
+	}
+	return replays;
+}
+
+void pfs_search_show(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		     const struct pfs_search_result *result, FILE *out)
+{
+	struct pfs_given given;
+	pfs_given_init(&given, result->segments, result->segment_count);
+	machine->tracing = true;
+	(void)pfs_scenario_run(scenario, machine, &given.scheduler);
+	machine->tracing = false;
+	pfs_trace_print(machine, out);
+	(void)fprintf(out, "%s: %s\nschedule:", scenario->name, machine->message);
+	for (uint32_t i = 0; i < result->segment_count; i++)
+		(void)fprintf(out, " %ux%u", result->segments[i].actor, result->segments[i].steps);
+	(void)fputc('\n', out);
+}
+
+bool pfs_segments_parse(const char *text, struct pfs_segment *segments, uint32_t *count)
+{
+	*count = 0;
+	for (;;) {
+		unsigned actor, steps;
+		int length = 0;
+		while (*text == ' ' || *text == '\n')
+			text++;
+		if (*text == '\0')
+			return *count != 0;
+		if (*count == PFS_SEARCH_SEGMENTS_MAX ||
+		    sscanf(text, "%ux%u%n", &actor, &steps, &length) != 2)
+			return false;
+		segments[(*count)++] = (struct pfs_segment){ actor, steps };
+		text += length;
+	}
+}
