@@ -8,7 +8,8 @@
 #include "sim/machine/operation.h"
 
 #define OS_PAGE PFS_SIM_OS_PAGE
-#define REGION_ALIGN ((size_t)2 << 20) /* the same pages share a line of the page map always */
+/* The same pages share a line of the page map always, of its root, too: its lines have 8 GiB. */
+#define REGION_ALIGN ((size_t)8 << 30)
 #define REGION_PAGES ((size_t)1 << 20) /* 4 GiB of addresses; memory as touched */
 #define STATES_BYTES (REGION_PAGES * sizeof(uint8_t))
 #define NODES_BYTES (REGION_PAGES * sizeof(uint16_t))
