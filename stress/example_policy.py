@@ -74,7 +74,7 @@ def look(top, folder):
                          "--executions", "300"], NAME)
     finds("pfs-sim run", [sim, "run", "--machine", "numa:2 core:2 pu:1", "--threads", "4",
                           "--policy", NAME, "--ops", "500"], NAME)
-    run_test = os.path.join(top, "sim", "run_test.py")
+    run_test = os.path.join(top, "sim", "tests", "run_test.py")
     finds("run_test.py", ["/usr/bin/python3", "-c", "import sys, runpy; sys.argv[1:] = "
                           f"['{sim}', 'none']; "
                           f"print(*runpy.run_path('{run_test}')['POLICIES'])"], NAME)
