@@ -28,6 +28,8 @@ static struct parts parts_of(const struct pfs_box *self)
 		/* relaxed: one thread */
 		uint64_t bytes = (uint64_t)pfs_load_relaxed(&region->page_count) *
 				 region->page_bytes;
+		if (region->kind == PFS_BOX_LIMITS) /* no pages; and a limit of 0 refuses all */
+			bytes = region->bytes;
 		parts.from[parts.count] = region->offset;
 		parts.bytes[parts.count++] = bytes;
 	}
