@@ -173,7 +173,7 @@ def cmake_build(scratch, name):
     programs, library, link = {}, {}, []
     for program in CMAKE_SETS[name]:
         own, words = {}, linked[program]
-        for part in [w for at in words if at.endswith(".a") for w in archives[at]] + words:
+        for part in [w for at in words for w in archives.get(at, ())] + words:
             source, flags = compiled.get(part, ("", None))
             if source.endswith(".c") and "boost" not in source:
                 (library if part not in words else own)[source] = flags
