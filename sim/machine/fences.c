@@ -52,14 +52,14 @@ void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *pla
 	}
 	if (!self->watching && !views)
 		return;
-	if (pfs_order_acquires(order)) {
+	if (pfs_order_acquires((uint8_t)order)) {
 		pfs_clock_acquire(&self->clocks, id, thread->known.clock);
 		if (views)
 			pfs_views_fence_acquire(self, id, &thread->known);
 	}
 	if (views && order == PFS_SIM_SEQ)
 		pfs_views_fence_seq(self, id);
-	if (!pfs_order_releases(order))
+	if (!pfs_order_releases((uint8_t)order))
 		return;
 	if (views)
 		pfs_seq_release(&self->views.seq, id, pfs_clock_of(&self->clocks, id)[id]);
