@@ -13,12 +13,9 @@ _Static_assert(PFS_MEMORY_PROGRAM == (int)PFS_SCOPE_PROGRAM &&
 	       "scopes");
 
 /* Those before it are there, and it is none. */
-static bool make(struct pfs_books *self, uint32_t number, const struct pfs_limit_text *like)
+static void make(struct pfs_books *self, uint32_t number, const struct pfs_limit_text *like)
 {
 	struct pfs_box_limit *limit = &self->limits[number];
-	uint64_t offset = (uint64_t)((char *)limit - self->box.base);
-	if (!pfs_box_populate(&self->box, offset, sizeof(*limit)))
-		return false;
 	pfs_store_relaxed(&limit->bytes, PFS_BOX_NO_LIMIT); /* relaxed: no limit yet */
 	limit->has_user = like->has_user;
 	limit->has_host = like->has_host;
@@ -27,20 +24,21 @@ static bool make(struct pfs_books *self, uint32_t number, const struct pfs_limit
 	/* relaxed: for the program's threads the lock brings the names; a reader of the box may
 	 * once show them empty. */
 	pfs_store_relaxed(&limit->scope, like->scope);
-	return true;
 }
 
 bool pfs_limits_open(struct pfs_books *self)
 {
 	struct pfs_box_region *region = pfs_box_region_of(&self->box, PFS_BOX_LIMITS);
-	bool is_fine = true;
+	/* All of it: a fork copies it, and a hole that is read on a full file system kills. */
+	if (!pfs_box_populate(&self->box, region->offset, region->bytes))
+		return false;
 	/* NOLINTNEXTLINE: a region of the box */
 	self->limits = (struct pfs_box_limit *)(void *)(self->box.base + region->offset);
 	for (uint32_t i = 0; i < FIXED; i++) {
 		struct pfs_limit_text each = { .scope = PFS_SCOPE_PROGRAM + i };
-		is_fine = is_fine && make(self, i, &each);
+		make(self, i, &each);
 	}
-	return is_fine;
+	return true;
 }
 
 void pfs_limits_child(struct pfs_books *self)
@@ -68,9 +66,8 @@ static uint32_t find_or_make(struct pfs_books *self, const struct pfs_limit_text
 	       !is_same(&self->limits[i], like))
 		i++;
 	if (i < PFS_BOX_LIMITS_MAX &&
-	    pfs_load_relaxed(&self->limits[i].scope) == 0 && /* relaxed: as above */
-	    !make(self, i, like))
-		return PFS_BOX_LIMITS_MAX;
+	    pfs_load_relaxed(&self->limits[i].scope) == 0) /* relaxed: as above */
+		make(self, i, like);
 	return i;
 }
 
