@@ -11,6 +11,7 @@ Exit 0: all as expected. 1: something was not.
 import csv
 import glob
 import io
+import itertools
 import os
 import shutil
 import signal
@@ -349,19 +350,21 @@ def limits(place):
 
 
 def full_disk(place):
-    """A file system that fills while the program runs: it goes on, and what is lost is counted."""
+    """A file system that fills while the program runs, or forks: it goes on, and what is lost is
+    counted."""
     small = os.path.join(place.folder, "small")
     os.mkdir(small, 0o700)
-    for size in (16, 64, 128, 200):
+    forks = ["bash", "-c", "(echo 1); (echo 2); /bin/true"]
+    for size, command in itertools.product((16, 64, 128, 200), ([place.known, "pools"], forks)):
         done = subprocess.run(
             ["unshare", "-rm", "/bin/sh", "-c",
              f"mount -t tmpfs -o size={size}k,mode=700 none {small} && shift && exec \"$@\"",
-             "sh", "x", place.tool, "run", "--dir", small, "--", place.known, "pools"],
+             "sh", "x", place.tool, "run", "--dir", small, "--", *command],
             input="xx", text=True, capture_output=True, env=place.environment, check=False)
         if "unshare" in done.stderr or "mount" in done.stderr:
             print("check_preload.py: no file system can be mounted here: left out")
             return
-        equal(done.returncode, 0, f"{size} KiB: {done.stderr}")
+        equal(done.returncode, 0, f"{size} KiB, {command}: {done.stderr}")
 
 
 def refused(place):
