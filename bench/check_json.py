@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
-from expect import expect, expect_refusal, faults, finish, parse
+from common.expect import expect, expect_refusal, faults, finish, parse
 
 CONTEXT = ("cpu_model kernel governor smt transparent_hugepage hypervisor pressure_cpu load "
            "compiler compiler_flags build_type counted git_revision hwloc allowed_cpus "

@@ -2,7 +2,7 @@
  * variant.h - a policy as a container calls it: a table of functions.
  *
  * One indirect call for each operation. Inside a policy's own file no call is indirect;
- * scripts/check_codegen.py reads the disassembly and fails the build if one is left.
+ * scripts/checks/codegen.py reads the disassembly and fails the build if one is left.
  */
 #ifndef PFS_VARIANT_H
 #define PFS_VARIANT_H

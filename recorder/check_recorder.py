@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
-from expect import expect, finish
+from common.expect import expect, finish
 from check_trace import balanced, events_of, facts, run
 
 SIZES = "1500-1500"  # awkward's own objects

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
-from expect import expect, expect_refusal, finish
+from common.expect import expect, expect_refusal, finish
 
 SIZES = "1000-1999"  # of recorded's own objects
 NOWHERE = "/dev/null/x"  # no file can be there, for nobody

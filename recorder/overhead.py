@@ -19,7 +19,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
 
-import commandline  # pylint: disable=wrong-import-position
+from common import commandline  # pylint: disable=wrong-import-position
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PYTHON = ("import json; f = lambda n: [{'key': i, 'list': [str(i), i / 7]} for i in range(n)]; "

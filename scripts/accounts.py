@@ -19,16 +19,11 @@ import sys
 import tempfile
 import time
 
-import accounts_cases
-import accounts_results
-import chapter_command
-import commandline
-import machine
 import malloc_instructions
-import malloc_peers
-import measure
-import results
-from progress import Progress
+from common import commandline, documents, machine
+from common.progress import Progress
+from measuring import accounts_cases, chapter_command, launching, malloc_peers
+from reporting import accounts_results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIMIT_S = 120
@@ -98,7 +93,7 @@ def count_instructions(document, build_dir, folder):
              for name, kind in (("not counted", "none"), ("counted", "counted"))]
     try:
         counter = malloc_peers.program(build_dir, "count")
-    except results.BadInput as problem:
+    except documents.BadInput as problem:
         document["missing"]["instructions"] = str(problem)
         return
     counted, failed = malloc_instructions.count_all(counter, found, malloc_instructions.SHORT,
@@ -129,7 +124,7 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None):
         document["complete"] = all(l["status"] == "done" for l in document["launches"])
     finally:
         shutil.rmtree(work, ignore_errors=True)
-        results.write_json(os.path.join(folder, accounts_results.FILE), document)
+        documents.write_json(os.path.join(folder, accounts_results.FILE), document)
     return document
 
 
@@ -157,15 +152,15 @@ def arguments_of(argv):
 def main(argv=None):
     """The command."""
     arguments = arguments_of(argv)
-    folder = arguments.out or measure.default_folder()
-    measure.must_be_writable(folder)
-    signal.signal(signal.SIGTERM, measure.interrupt)
+    folder = arguments.out or launching.default_folder()
+    launching.must_be_writable(folder)
+    signal.signal(signal.SIGTERM, launching.interrupt)
     kind = "long" if arguments.long else "quick" if arguments.quick else "short"
     document = measure_suite(folder, kind, arguments.build_dir,
                              int(time.time()) if arguments.seed is None else arguments.seed,
                              arguments.rounds, arguments.only)
     if not os.path.exists(os.path.join(folder, "machine.json")):
-        results.write_json(os.path.join(folder, "machine.json"), document["machine"])
+        documents.write_json(os.path.join(folder, "machine.json"), document["machine"])
     failed = report_missing(document)
     print(accounts_results.text(accounts_results.Suite(document)))
     print(json.dumps({"results": os.path.join(folder, accounts_results.FILE)}))

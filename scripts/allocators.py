@@ -20,17 +20,11 @@ import tempfile
 import threading
 import time
 
-import allocator_cases
-import allocator_results
-import allocator_servers
-import chapter_command
-import commandline
-import machine
 import malloc_instructions
-import malloc_peers
-import measure
-import results
-from progress import Progress
+from common import commandline, documents, machine
+from common.progress import Progress
+from measuring import allocator_cases, allocator_servers, chapter_command, launching, malloc_peers
+from reporting import allocator_results, instruction_table
 
 TOP = malloc_peers.TOP
 LIMIT_S = 300
@@ -110,7 +104,7 @@ class Suite:
                 found = self.serve(launch, server, quiet) if server else \
                     self.finish(launch, quiet)
             launch.update(found, status="done")
-        except (allocator_servers.Failed, results.BadInput, OSError,
+        except (allocator_servers.Failed, documents.BadInput, OSError,
                 subprocess.TimeoutExpired) as problem:
             launch.update(status="failed", reason=str(problem))
         finally:
@@ -121,8 +115,8 @@ class Suite:
         """What pfs-malloc-run wrote of a process that ended."""
         self.processes.discard(process)
         try:
-            document = results.read_json(self.out(launch))
-        except results.BadInput:
+            document = documents.read_json(self.out(launch))
+        except documents.BadInput:
             raise allocator_servers.Failed(f"{self.out(launch)}: has not got the numbers; is the "
                                            "disk full?") from None
         os.remove(self.out(launch))
@@ -167,7 +161,7 @@ class Suite:
             process.stdout.close()
             try:
                 found = self.numbers(launch, process)
-            except (allocator_servers.Failed, results.BadInput) as problem:
+            except (allocator_servers.Failed, documents.BadInput) as problem:
                 errors.seek(0)
                 lines = errors.read().strip().splitlines()
                 raise allocator_servers.Failed(f"{problem}: {lines[-1]}" if lines else
@@ -253,7 +247,7 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None, allocat
         document["complete"] = all(l["status"] == "done" for l in document["launches"])
     finally:
         shutil.rmtree(work, ignore_errors=True)
-        results.write_json(os.path.join(folder, allocator_results.FILE), document)
+        documents.write_json(os.path.join(folder, allocator_results.FILE), document)
     return document
 
 
@@ -261,10 +255,10 @@ def count_instructions(document, found, kind, build_dir):
     """The counts of calls, where they can be counted."""
     try:
         program = malloc_peers.program(build_dir, "count")
-    except results.BadInput as problem:
+    except documents.BadInput as problem:
         document["missing"]["instructions"] = str(problem)
         return
-    cases = malloc_instructions.CASES if kind == "long" else malloc_instructions.SHORT
+    cases = instruction_table.CASES if kind == "long" else malloc_instructions.SHORT
     counted, failed = malloc_instructions.count_all(program, found, cases)
     document["instructions"] = counted
     document["missing"].update({f"instructions of {name}": why for name, why in failed.items()})
@@ -295,13 +289,13 @@ def arguments_of(argv):
 def main(argv=None):
     """The command."""
     arguments, allocators = arguments_of(argv)
-    folder = arguments.out or measure.default_folder()
-    measure.must_be_writable(folder)
-    signal.signal(signal.SIGTERM, measure.interrupt)
+    folder = arguments.out or launching.default_folder()
+    launching.must_be_writable(folder)
+    signal.signal(signal.SIGTERM, launching.interrupt)
     kind = "long" if arguments.long else "quick" if arguments.quick else "short"
     if not os.path.exists(os.path.join(folder, "machine.json")):
-        results.write_json(os.path.join(folder, "machine.json"),
-                           machine.describe(TOP, arguments.build_dir))
+        documents.write_json(os.path.join(folder, "machine.json"),
+                             machine.describe(TOP, arguments.build_dir))
     document = measure_suite(folder, kind, arguments.build_dir,
                              int(time.time()) if arguments.seed is None else arguments.seed,
                              arguments.rounds, arguments.only, allocators)

@@ -16,22 +16,11 @@ import math
 import sys
 import time
 
-import commandline
-import interleave
-import judge
-import results
-import stats
-import verdicts
-from svg import number
+from common import commandline, documents, judge, stats
+from reporting import interleave, results, verdicts
+from reporting.svg import number
 
 BUILDS = ("release", "counted", "simulated")
-MACHINE_FACTS = (
-    ("cpu_model", "the processors differ"), ("cpu_id", "two processors of one name"),
-    ("cpu_microcode", "another microcode"), ("cache_l1d_bytes", "two processors of one name"),
-    ("cache_l2_bytes", "two processors of one name"),
-    ("cache_l3_bytes", "two processors of one name"),
-    ("kernel", "another kernel"), ("cpus_allowed", "other CPUs"))
-FLOOR_RATIO = 1.5
 
 
 def print_table(found, arguments):
@@ -79,34 +68,6 @@ def assumptions(found, arguments):
             "to the next; --builds has no such doubt.")
 
 
-def facts_of(side):
-    """What is known of a side's processor: machine.json, else what the benchmark wrote."""
-    found = {key: side.machine.get(key, side.context.get(key)) for key, _ in MACHINE_FACTS}
-    caches = side.context.get("caches", [])
-    for cache in caches if isinstance(caches, list) else []:
-        if cache.get("type") != "Instruction" and results.is_number(cache.get("size")):
-            level = cache.get("level")
-            name = f"cache_l{level}{'d' if level == 1 else ''}_bytes"
-            found[name] = found.get(name) or cache["size"]
-    return {key: int(value) if str(value).isdigit() else value for key, value in found.items()}
-
-
-def machine_differences(a, b):
-    """Lines that say why A and B are not of one machine."""
-    facts, lines = (facts_of(a), facts_of(b)), []
-    for key, meaning in MACHINE_FACTS:
-        values = [side.get(key) for side in facts]
-        if not {None, "absent", "ABSENT"} & set(map(str, values)) and values[0] != values[1] \
-                and None not in values:
-            lines.append(f"{key} differs ({values[0]} and {values[1]}), {meaning}: this compares "
-                         "machines, not code")
-    floors = [float(side.context.get("floor_ns", "nan")) for side in (a, b)]
-    if max(floors) > FLOOR_RATIO * min(floors):
-        lines.append(f"floor_ns differs ({floors[0]:g} and {floors[1]:g}), a bare CAS and two "
-                     "stores: this compares machines, not code")
-    return lines
-
-
 def warn(a, b, found, arguments):
     """What a reader must know before trusting the table; on stderr."""
     lines = []
@@ -128,7 +89,7 @@ def warn(a, b, found, arguments):
     if arguments.build == "simulated":
         lines.append("simulated runs in virtual time; a launch is a seed")
     elif not arguments.builds:
-        lines += machine_differences(a, b)
+        lines += verdicts.machine_differences(a, b)
     for line in lines:
         print(f"compare.py: {line}", file=sys.stderr)
 
@@ -236,9 +197,9 @@ def main(argv=None):
     if not found["rows"]:
         known = sorted({m for (build, _), metrics in a.values.items()
                         if build == arguments.build for m in metrics})
-        raise results.BadInput(f"{titles[0]} and {titles[1]} share no case with "
-                               f"'{arguments.metric}' in the {arguments.build} build; metrics "
-                               f"there: {', '.join(known) or 'none'}")
+        raise documents.BadInput(f"{titles[0]} and {titles[1]} share no case with "
+                                 f"'{arguments.metric}' in the {arguments.build} build; metrics "
+                                 f"there: {', '.join(known) or 'none'}")
     if arguments.json:
         print(json.dumps({"metric": arguments.metric, "build": arguments.build,
                           "threshold": arguments.threshold, "level": found["level"],

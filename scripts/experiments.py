@@ -15,12 +15,10 @@ import sys
 import time
 from types import SimpleNamespace
 
-import claims
-import commandline
-import grid as grids
-import machine
-import results
 import sweep
+from common import commandline, documents, machine
+from measuring import grid as grids
+from reporting import claims, results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MAIN, COSTS = "numa:8 core:32 pu:1", "two-socket"
@@ -96,7 +94,7 @@ def policies_of(program):
         done = subprocess.run([program, "list"], capture_output=True, text=True, timeout=60,
                               check=True)
     except (OSError, subprocess.SubprocessError):
-        raise results.BadInput(f"{program}: names no policies; build it anew") from None
+        raise documents.BadInput(f"{program}: names no policies; build it anew") from None
     names = []
     for line in done.stdout.partition("scenarios:")[0].splitlines()[1:]:
         name, _, summary = line.strip().partition(" ")
@@ -117,8 +115,8 @@ def document_of(size, policies, only=None):
     """The grids of a size as one document for grid.jobs_of."""
     chosen = EXPERIMENTS[size]
     if only and only not in chosen:
-        raise results.BadInput(f"--only {only}: no such experiment in size {size}; there are "
-                               f"{', '.join(chosen)}")
+        raise documents.BadInput(f"--only {only}: no such experiment in size {size}; there are "
+                                 f"{', '.join(chosen)}")
     return {"grids": [_chosen(g, policies) for name, several in chosen.items()
                       if only in (None, name) for g in several]}
 
@@ -159,7 +157,7 @@ def write_claims(folder, size):
                   "| " + " | ".join(h.replace("\n", " ") for h in headers) + " |",
                   "|---" * len(headers) + "|"]
         lines += ["| " + " | ".join(row) + " |" for row in rows]
-    results.write_text(os.path.join(folder, "claims.md"), "\n".join(lines) + "\n")
+    documents.write_text(os.path.join(folder, "claims.md"), "\n".join(lines) + "\n")
 
 
 def main(argv=None):
@@ -180,12 +178,12 @@ def main(argv=None):
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise results.BadInput(f"--out {folder}: cannot be written ({error.strerror}); name a "
-                               "folder that you may write") from None
+        raise documents.BadInput(f"--out {folder}: cannot be written ({error.strerror}); name a "
+                                 "folder that you may write") from None
     failed = simulate(folder, arguments.size, program, arguments.only)
     if not os.path.exists(os.path.join(folder, "plan.json")):
-        results.write_json(os.path.join(folder, "machine.json"),
-                           machine.describe(TOP, os.path.join(TOP, "build")))
+        documents.write_json(os.path.join(folder, "machine.json"),
+                             machine.describe(TOP, os.path.join(TOP, "build")))
     import report  # needed only here, and slow to import
     if not os.path.exists(os.path.join(folder, results.SIMULATED_FILE)):
         return 1

@@ -13,12 +13,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-import commandline
-import peers
-import results
+from common import commandline, documents
+from measuring import peers
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROWS = (("local_scan", "inlined"), ("exact", "inlined"), ("exact", "public"),
@@ -42,7 +40,7 @@ def counted(program, policy, way, workload, count):
     sums = re.search(r"^summary: (.*)$", text, re.MULTILINE)
     if done.returncode != 0 or events is None or sums is None:
         last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise results.BadInput(f"{' '.join(command)}: {last}")
+        raise documents.BadInput(f"{' '.join(command)}: {last}")
     return dict(zip(events[1].split(), map(int, sums[1].split())))
 
 

@@ -12,12 +12,11 @@ import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-import commandline
-import malloc_peers
-import summary
+from common import columns, commandline
+from measuring import malloc_peers
+from reporting import instruction_table
+from reporting.instruction_table import CASES
 
-CASES = ("pair-64", "malloc-64", "free-64", "foreign-64", "pair-4000", "pair-100000",
-         "malloc-64-first", "free-64-first", "foreign-64-first")
 SHORT = ("pair-64", "foreign-64", "pair-4000")
 
 
@@ -55,22 +54,6 @@ def count_all(program, allocators, cases, more=None):
     return counted, {name: job.result()[1] for name, job in jobs.items() if job.result()[1]}
 
 
-def cell(found):
-    """Instructions a call, and the locked ones where there are any."""
-    if not found:
-        return "–"
-    each, locked = (found[key] / found["calls"] for key in ("instructions", "locked"))
-    return f"{each:.1f}" + (f" ({locked:.3f})" if locked else "")
-
-
-def table(counted):
-    """(headers, rows) of what was counted."""
-    cases = [c for c in CASES if any(c in found for found in counted.values())]
-    return (["instructions a call (locked)", *cases],
-            [[name, *(cell(found.get(case)) for case in cases)]
-             for name, found in counted.items()])
-
-
 def main(argv=None):
     """The command."""
     parser = commandline.Parser(prog="scripts/malloc_instructions.py", description="Instructions "
@@ -89,7 +72,7 @@ def main(argv=None):
     if arguments.json:
         print(json.dumps(counted, indent=1))
     else:
-        print(summary.aligned(*table(counted)))
+        print(columns.aligned(*instruction_table.table(counted)))
     malloc_peers.say_missing("malloc_instructions.py", {**missing, **failed})
     return 1 if failed else 0
 

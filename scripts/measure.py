@@ -5,43 +5,33 @@ Exit 0: every launch succeeded. 1: some failed, the rest is kept. 2: bad usage. 
 what was measured is kept.
 """
 
-import argparse
 import json
 import os
-import platform
 import re
 import signal
 import subprocess
 import sys
 import time
 
-import commandline
 import experiments
-import machine
-import peers
-import results
-import resume
-import suite
-from progress import Progress, clock
+from common import commandline, documents, machine
+from common.progress import clock, Progress
+from measuring import launching, peers, resume, suite
+from reporting import results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GIVE_UP_AFTER = 5
 
 
-def bench_path(build_dir, build):
-    """The benchmark program of a build."""
-    return os.path.join(build_dir, build, "bench", "pfs-bench")
-
-
 def list_policies(build_dir):
     """{name: summary} in the order of --list_policies."""
-    program = bench_path(build_dir, "release")
+    program = launching.bench_path(build_dir, "release")
     try:
         done = subprocess.run([program, "--list_policies"], capture_output=True, text=True,
                               timeout=60, check=False)
     except OSError as error:
-        raise results.BadInput(f"{program}: cannot be run ({error.strerror}); build first: "
-                               "cmake --preset release && cmake --build --preset release") \
+        raise documents.BadInput(f"{program}: cannot be run ({error.strerror}); build first: "
+                                 "cmake --preset release && cmake --build --preset release") \
             from None
     names = {}
     for line in done.stdout.splitlines():
@@ -49,13 +39,14 @@ def list_policies(build_dir):
             name, _, summary = line.partition(" ")
             names[name] = summary.strip()
     if done.returncode or not names:
-        raise results.BadInput(f"{program}: --list_policies named no policy; build again")
+        raise documents.BadInput(f"{program}: --list_policies named no policy; build again")
     return names
 
 
 def command_of(launch, folder, build_dir):
     """The command line of a launch; files are written under a partial name first."""
-    command = [bench_path(build_dir, launch["build"]), f"--workloads={launch['workloads']}",
+    command = [launching.bench_path(build_dir, launch["build"]),
+               f"--workloads={launch['workloads']}",
                f"--threads={launch['threads']}", f"--placements={launch['placement']}",
                f"--window_ms={launch['window_ms']}", "--benchmark_color=false",
                # Every retry costs time; repetitions average better than many retries do.
@@ -130,14 +121,14 @@ def run_launch(launch, folder, build_dir):
         return f"exit {done.returncode}: {said[-1] if said else 'no message'}"
     try:
         for path in files:
-            document = results.read_json(path + ".partial")
+            document = documents.read_json(path + ".partial")
             if path == files[0]:
                 results.check_benchmark_document(path, document)
                 if not document["benchmarks"]:
                     return "it measured nothing"
         for path in files:
             os.replace(path + ".partial", path)
-    except results.BadInput as error:
+    except documents.BadInput as error:
         return str(error)
     return None
 
@@ -161,8 +152,8 @@ def write_plan(folder, plan, known=None):
             known[key] = "  " + json.dumps(launch, allow_nan=False)
     lines = ",\n".join(known[l["number"], l["status"]] for l in plan["launches"])
     head = json.dumps({**plan, "launches": []}, indent=1, allow_nan=False)
-    results.write_text(os.path.join(folder, "plan.json"),
-                       head.replace('"launches": []', f'"launches": [\n{lines}\n ]', 1) + "\n")
+    documents.write_text(os.path.join(folder, "plan.json"),
+                         head.replace('"launches": []', f'"launches": [\n{lines}\n ]', 1) + "\n")
 
 
 def measure(plan, folder, build_dir):
@@ -204,43 +195,6 @@ def measure(plan, folder, build_dir):
     return failed
 
 
-def must_be_writable(folder):
-    """Create the folder, if it is not there; BadInput where nothing can be written in it."""
-    try:
-        os.makedirs(folder, exist_ok=True)
-        probe = os.path.join(folder, ".probe")
-        with open(probe, "w", encoding="utf-8"):
-            pass
-        os.remove(probe)
-    except OSError as error:
-        raise results.BadInput(f"--out {folder}: cannot be written ({error.strerror}); name a "
-                               "folder that you may write") from None
-
-
-def make_folder(path, keep=True):
-    """Create the result folder with its raw/; BadInput where that is impossible. With keep
-    False nothing that was created stays."""
-    stands = os.path.abspath(os.path.join(path, "raw"))
-    while not os.path.exists(stands):
-        stands = os.path.dirname(stands)
-    must_be_writable(path)
-    if os.path.exists(os.path.join(path, "plan.json")):
-        raise results.BadInput(f"--out {path}: holds a result already; name a new folder, or go on "
-                               f"with --resume {path}")
-    must_be_writable(os.path.join(path, "raw"))
-    made = os.path.abspath(os.path.join(path, "raw"))
-    while not keep and made != stands:
-        os.rmdir(made)
-        made = os.path.dirname(made)
-
-
-def positive(text):
-    """A count of at least 1 and at most 1000."""
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a count; give 1 to 1000")
-    return int(text)
-
-
 def arguments_of(argv):
     """The parsed command line."""
     parser = commandline.Parser(prog="scripts/run", description="Measure all policies on "
@@ -255,7 +209,7 @@ def arguments_of(argv):
     parser.add_argument("--resume", nargs="?", const="", metavar="DIR", help="go on with a run "
                         "that was stopped, by its own plan: launches that are done stay (default: "
                         "the newest of results/local without a report)")
-    parser.add_argument("--repetitions", type=positive, default=None, metavar="N",
+    parser.add_argument("--repetitions", type=launching.positive, default=None, metavar="N",
                         help="rounds: process launches for each case and policy; fewer than 6 "
                         "decide nothing (default 7)")
     parser.add_argument("--seed", type=int, default=None, help="seed of the launch order "
@@ -273,16 +227,6 @@ def arguments_of(argv):
     return arguments
 
 
-def default_folder():
-    """results/local/<time>-<host>, host reduced to what suits a file name."""
-    host = re.sub(r"[^A-Za-z0-9.-]", "", platform.node()) or "host"
-    return os.path.join(TOP, "results", "local", f"{time.strftime('%Y%m%d-%H%M%S')}-{host}")
-
-
-def interrupt(_signal, _frame):
-    raise KeyboardInterrupt
-
-
 def report(folder):
     """Table to stdout, figures and report.html into the folder."""
     import report as report_module  # needed only here, and slow to import
@@ -298,7 +242,7 @@ def simulate(folder, arguments):
         return experiments.simulate(folder, "quick" if arguments.quick else "short", program,
                                     "storm" if arguments.growth else None,
                                     anew=arguments.resume is None)
-    except results.BadInput as problem:
+    except documents.BadInput as problem:
         print(f"run: nothing is simulated: {problem}", file=sys.stderr)
     return 0
 
@@ -310,7 +254,7 @@ def measure_allocators(folder, arguments, seed):
     try:
         return allocators.report_missing(allocators.measure_suite(
             folder, "quick" if arguments.quick else "short", arguments.build_dir, seed))
-    except results.BadInput as problem:
+    except documents.BadInput as problem:
         print(f"run: no allocator is measured: {problem}", file=sys.stderr)
     return 0
 
@@ -321,7 +265,7 @@ def measure_accounts(folder, arguments, seed):
     try:
         return accounts.report_missing(accounts.measure_suite(
             folder, "quick" if arguments.quick else "short", arguments.build_dir, seed))
-    except results.BadInput as problem:
+    except documents.BadInput as problem:
         print(f"run: no account is measured: {problem}", file=sys.stderr)
     return 0
 
@@ -329,20 +273,20 @@ def measure_accounts(folder, arguments, seed):
 def begin(folder, arguments):
     """A new plan, in its folder."""
     summaries = list_policies(arguments.build_dir)
-    summaries.update(peers.available(bench_path(arguments.build_dir, "release")))
+    summaries.update(peers.available(launching.bench_path(arguments.build_dir, "release")))
     policies = list(summaries)
     seed = int(time.time()) if arguments.seed is None else arguments.seed
     cpus = len(os.sched_getaffinity(0))
     traits = {name: sorted(words) for name, words in peers.traits(
-        bench_path(arguments.build_dir, "release")).items()}
+        launching.bench_path(arguments.build_dir, "release")).items()}
     plan = {"format": 1, "seed": seed, "quick": arguments.quick, "policies": policies,
             "summaries": summaries, "cpus": cpus,
             "traits": traits, "growth": arguments.growth,
             "repetitions": arguments.repetitions, "complete": False,
             "launches": suite.make_plan(policies, cpus, seed, arguments.repetitions,
                                         arguments.quick, traits, arguments.growth)}
-    results.write_json(os.path.join(folder, "machine.json"),
-                       machine.describe(TOP, arguments.build_dir))
+    documents.write_json(os.path.join(folder, "machine.json"),
+                         machine.describe(TOP, arguments.build_dir))
     machine.export_topology(folder)
     write_plan(folder, plan)
     total = sum(launch["estimate_s"] for launch in plan["launches"])
@@ -389,13 +333,13 @@ def main(argv=None):
     if arguments.resume is not None:
         folder = arguments.resume or resume.newest()
         plan = resume.plan_of(folder)
-        must_be_writable(folder)
+        launching.must_be_writable(folder)
     else:
-        folder, plan = arguments.out or default_folder(), None
-        make_folder(folder, keep=not arguments.check)
+        folder, plan = arguments.out or launching.default_folder(), None
+        launching.make_folder(folder, keep=not arguments.check)
     if arguments.check:
         return 0
-    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGTERM, launching.interrupt)
     plan = begin(folder, arguments) if plan is None else go_on(folder, plan, arguments)
     try:
         return run_all(folder, plan, arguments)

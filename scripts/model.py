@@ -8,7 +8,6 @@ DIR/model.json, model.svg, topology.xml, costs-*.json and raw/.
 Exit 0: compared. 1: a launch or a simulation failed. 2: bad usage, or one CPU only.
 """
 
-import argparse
 import json
 import os
 import random
@@ -17,13 +16,10 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import commandline
-import machine
-import measure
-import model_table
-import results
-from progress import Progress
-from stats import median
+from common import commandline, documents, machine
+from common.progress import Progress
+from measuring import launching
+from reporting import model_table, results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CASES = (("pair", None), ("churn", 0.5), ("churn", 0.95), ("churn", 0.99))
@@ -40,14 +36,14 @@ def call(command, limit=600):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=limit, check=False)
     except OSError as error:
-        raise results.BadInput(f"{command[0]}: cannot be run ({error.strerror}); build first: "
-                               "cmake --preset release && cmake --build --preset release") \
+        raise documents.BadInput(f"{command[0]}: cannot be run ({error.strerror}); build first: "
+                                 "cmake --preset release && cmake --build --preset release") \
             from None
     except subprocess.TimeoutExpired:
-        raise results.BadInput(f"{command[0]}: no end after {limit} s") from None
+        raise documents.BadInput(f"{command[0]}: no end after {limit} s") from None
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.strip()]
-        raise results.BadInput(said[-1] if said else f"{command[0]}: exit {done.returncode}")
+        raise documents.BadInput(said[-1] if said else f"{command[0]}: exit {done.returncode}")
     return done.stdout
 
 
@@ -65,7 +61,7 @@ def simulable(sim):
 def calibrate(sim, path, seconds):
     """A calibration as a document."""
     call([sim, "calibrate", "--seconds", str(seconds), "--out", path])
-    return results.read_json(path)
+    return documents.read_json(path)
 
 
 def transfer_of(document):
@@ -74,17 +70,17 @@ def transfer_of(document):
         series = document["measured"].get(f"{kind}_load_modified", {})
         if "median" in series:
             return series["median"]
-    raise results.BadInput("the calibration measured no line transfer; give it a second CPU")
+    raise documents.BadInput("the calibration measured no line transfer; give it a second CPU")
 
 
 def rows_of(path):
     """{(workload, occupancy, threads): (ns, was it disturbed)} of a benchmark's JSON."""
-    document = results.read_json(path)
+    document = documents.read_json(path)
     results.check_benchmark_document(path, document)
     found = {}
     for row in document["benchmarks"]:
         if row.get("error_occurred"):
-            raise results.BadInput(f"{path}: {row['name']}: {row.get('error_message')}")
+            raise documents.BadInput(f"{path}: {row['name']}: {row.get('error_message')}")
         case = results.parse_name(row["name"])
         found[(case.workload, case.occupancy, case.threads)] = (
             1e9 / row["items_per_second"], bool(row.get("disturbed")))
@@ -153,7 +149,7 @@ def simulate(sim, arguments, key, policy, costs):
         command += ["--occupancy", f"{occupancy:g}"]
     try:
         return 1e9 / json.loads(call(command))["items_per_second"]
-    except results.BadInput as problem:
+    except documents.BadInput as problem:
         print(f"model.py: {policy}, {workload}: {problem}", file=sys.stderr)
         return None
 
@@ -182,7 +178,7 @@ def write_costs(folder, calibrations, regimes):
                   regimes[regime][0] <= transfer_of(c) <= regimes[regime][1]]
         paths[regime] = os.path.join(folder, "costs.json" if regime is None else
                                      f"costs-{regime}.json")
-        results.write_json(paths[regime], model_table.merged_costs(inside))
+        documents.write_json(paths[regime], model_table.merged_costs(inside))
     return paths
 
 
@@ -201,7 +197,7 @@ def arguments_of(argv):
                         "results/local/model-<time>)")
     parser.add_argument("--quick", action="store_true", help="2 launches a policy, short "
                         "windows, few simulated operations; not for conclusions")
-    parser.add_argument("--repetitions", type=measure.positive, default=9, metavar="N",
+    parser.add_argument("--repetitions", type=launching.positive, default=9, metavar="N",
                         help="launches of each policy (default 9)")
     parser.add_argument("--seed", type=int, default=1, help="of the launch order (default 1)")
     parser.add_argument("--build-dir", default=os.path.join(TOP, "build"), metavar="DIR",
@@ -220,11 +216,11 @@ def main(argv=None):
     """The command."""
     arguments = arguments_of(argv)
     sim = os.path.join(arguments.build_dir, "release", "sim", "pfs-sim")
-    bench = measure.bench_path(arguments.build_dir, "release")
+    bench = launching.bench_path(arguments.build_dir, "release")
     policies = simulable(sim)
-    measure.make_folder(arguments.out)
+    launching.make_folder(arguments.out)
     if "topology.xml" not in machine.export_topology(arguments.out):
-        raise results.BadInput("lstopo: cannot be run; install Debian's hwloc-nox")
+        raise documents.BadInput("lstopo: cannot be run; install Debian's hwloc-nox")
     arguments.machine = os.path.join(arguments.out, "topology.xml")
     launches, calibrations = measure_all(arguments, sim, bench, policies)
     regimes = model_table.regimes_of([transfer_of(c) for c in calibrations])
@@ -243,15 +239,15 @@ def main(argv=None):
              "window_ms": arguments.window_ms, "seed": arguments.seed, "quick": arguments.quick,
              "cases_left_out": poor, "transfer_ns": [transfer_of(c) for c in calibrations],
              "machine": machine.describe(TOP, arguments.build_dir)}
-    results.write_json(os.path.join(arguments.out, "model.json"),
-                       model_table.document_of(groups, regimes, facts))
+    documents.write_json(os.path.join(arguments.out, "model.json"),
+                         model_table.document_of(groups, regimes, facts))
     note = (f"real: release build, medians of at most {arguments.repetitions} launches of each "
             f"policy, shuffled; simulated: {arguments.ops:,} operations at costs measured "
             f"between the launches")
     made = model_table.figure(groups, regimes, policies, note)
     if made is not None:
-        results.write_text(os.path.join(arguments.out, "model.svg"),
-                           made.canvas.document(made.title, standalone=True))
+        documents.write_text(os.path.join(arguments.out, "model.svg"),
+                             made.canvas.document(made.title, standalone=True))
     print(f"written: {arguments.out}", file=sys.stderr)
     return 1 if any(ns is None for found in simulated.values() for ns in found.values()) else 0
 

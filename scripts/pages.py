@@ -15,8 +15,8 @@ import shutil
 import subprocess
 import sys
 
-import commandline
-import pages_headers
+from common import commandline
+from reporting import pages_headers
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIRST = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
@@ -133,7 +133,7 @@ class Site:
             self.add(there)
         page = self.known.get(there)
         if page is None:
-            self.copied.add(there) # a picture, a program; if it is not there, check_links says so
+            self.copied.add(there) # not there: checks/links.py says so
             page = there
         return self.relative(path, page) + ("#" + anchor if anchor else "")
 

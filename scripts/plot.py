@@ -8,9 +8,8 @@ Exit 0: written. 1: no figure could be drawn from this data. 2: bad usage.
 import os
 import sys
 
-import commandline
-import figures
-import results
+from common import commandline, documents
+from reporting import figures, results
 
 
 def write_figures(made, folder):
@@ -20,11 +19,11 @@ def write_figures(made, folder):
         paths = []
         for figure in made:
             path = os.path.join(folder, figure.name + ".svg")
-            results.write_text(path, figure.canvas.document(figure.title, standalone=True))
+            documents.write_text(path, figure.canvas.document(figure.title, standalone=True))
             paths.append(path)
     except OSError as error:
-        raise results.BadInput(f"{folder}: cannot be written ({error.strerror}); name another "
-                               "folder with --out") from None
+        raise documents.BadInput(f"{folder}: cannot be written ({error.strerror}); name another "
+                                 "folder with --out") from None
     return paths
 
 

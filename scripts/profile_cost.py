@@ -20,15 +20,10 @@ import sys
 import tempfile
 import time
 
-import allocator_servers
-import chapter_command
-import commandline
-import machine
-import measure
-import profile_cases
-import profile_results
-import results
-from progress import Progress
+from common import commandline, documents, machine
+from common.progress import Progress
+from measuring import allocator_servers, chapter_command, launching, profile_cases
+from reporting import profile_results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -74,7 +69,7 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None):
     work = tempfile.mkdtemp(prefix="pfs-profile-", dir=shared)
     try:
         bench = profile_cases.Bench(build_dir, work, profile_cases.SIZES[kind])
-    except results.BadInput:
+    except documents.BadInput:
         os.rmdir(work)
         raise
     document = {"format": 1, "kind": kind, "seed": seed, "complete": False,
@@ -86,7 +81,7 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None):
         run_plan(document["launches"], bench, seed)
         document["complete"] = all(l["status"] == "done" for l in document["launches"])
     finally:
-        results.write_json(os.path.join(folder, profile_results.FILE), document)
+        documents.write_json(os.path.join(folder, profile_results.FILE), document)
         shutil.rmtree(work, ignore_errors=True)
     return document
 
@@ -105,15 +100,15 @@ def arguments_of(argv):
 def main(argv=None):
     """The command."""
     arguments = arguments_of(argv)
-    folder = arguments.out or measure.default_folder()
-    measure.must_be_writable(folder)
-    signal.signal(signal.SIGTERM, measure.interrupt)
+    folder = arguments.out or launching.default_folder()
+    launching.must_be_writable(folder)
+    signal.signal(signal.SIGTERM, launching.interrupt)
     kind = "long" if arguments.long else "quick" if arguments.quick else "short"
     document = measure_suite(folder, kind, arguments.build_dir,
                              int(time.time()) if arguments.seed is None else arguments.seed,
                              arguments.rounds, arguments.only)
     if not os.path.exists(os.path.join(folder, "machine.json")):
-        results.write_json(os.path.join(folder, "machine.json"), document["machine"])
+        documents.write_json(os.path.join(folder, "machine.json"), document["machine"])
     failed = [l for l in document["launches"] if l["status"] != "done"]
     if failed:
         print(f"profile: {len(failed)} of {len(document['launches'])} launches failed",

@@ -18,11 +18,9 @@ import re
 import subprocess
 import sys
 
-import commandline
-import quoted_numbers
-import quotes
-import results
 import sweep
+from common import commandline, documents
+from reporting import quoted_numbers, quotes, results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NEAR = 0.1
@@ -37,7 +35,7 @@ def rates(program, cases):
         done = subprocess.run([program, "run", "--machine", MAIN, "--seed", "1", "--format", "json",
                                *case], capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise results.BadInput(f"pfs-sim run {' '.join(case)}: {done.stderr.strip()}")
+            raise documents.BadInput(f"pfs-sim run {' '.join(case)}: {done.stderr.strip()}")
         return json.loads(done.stdout)["items_per_second"] / 1e6
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return dict(zip(cases, pool.map(one, cases)))
@@ -94,7 +92,7 @@ def read(path):
         with open(path, encoding="utf-8") as file:
             return file.read()
     except OSError as error:
-        raise results.BadInput(f"{path}: {error.strerror}; name the folder by --docs") from None
+        raise documents.BadInput(f"{path}: {error.strerror}; name the folder by --docs") from None
 
 
 def measured(arguments):
@@ -113,7 +111,7 @@ def measured(arguments):
         if name in quoted_numbers.WHOLE:
             faults += quotes.outside(document)
         if arguments.write and written != document:
-            results.write_text(path, written)
+            documents.write_text(path, written)
             faults = [f for f in faults if " is now " not in f]
         for fault in faults:
             print(f"quoted.py: {path}: {fault}", file=sys.stderr)
@@ -141,10 +139,10 @@ def main(argv=None):
         document = read(path)
         found = re.search(rf"(<!-- simulated: {name} -->\n)(.*?)(\n<!-- end -->)", document, re.S)
         if not found:
-            raise results.BadInput(f"{path}: no block <!-- simulated: {name} -->")
+            raise documents.BadInput(f"{path}: no block <!-- simulated: {name} -->")
         block = make(program)
         if arguments.write:
-            results.write_text(path, document[:found.start(2)] + block + document[found.end(2):])
+            documents.write_text(path, document[:found.start(2)] + block + document[found.end(2):])
             continue
         for old, new in differences(found.group(2), block):
             print(f"quoted.py: {path}, {name}: {old:g} is now {new:g}", file=sys.stderr)

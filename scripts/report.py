@@ -12,23 +12,11 @@ import os
 import sys
 from html import escape
 
-import accounts_results
-import against
-import allocator_results
-import change
-import chapters
-import claims
-import commandline
-import figures
-import front
-import judge
-import markup
 import plot
-import profile_results
-import report_style
-import results
-import summary
-import tables
+from common import columns, commandline, documents, judge
+from reporting import (accounts_results, against, allocator_results, change, chapters, claims,
+                       figures, front, markup, profile_results, report_style, results, summary,
+                       tables)
 
 
 def lead_html(found):
@@ -116,7 +104,7 @@ def print_tables(found):
     made = claims.table(found) if found.machines() else None
     if made:
         print(f"{found.simulated().stamp}; medians of the seeds")
-        print(summary.aligned(*made))
+        print(columns.aligned(*made))
         print()
     judged = claims.judged(found)
     for claim, measured, holds in judged:
@@ -129,7 +117,7 @@ def print_one(found, name):
     """One table on stdout; what the command does."""
     table = tables.of(found, name)
     if table is None:
-        raise results.BadInput(f"{found.paths[0]}: nothing was measured for the table '{name}'")
+        raise documents.BadInput(f"{found.paths[0]}: nothing was measured for the table '{name}'")
     print(markup.text_of(table))
     return 0
 
@@ -173,10 +161,10 @@ def main(argv=None):
     made, missing = figures.make(found)
     path = arguments.out or os.path.join(found.folder or ".", "report.html")
     try:
-        results.write_text(path, page(found, made, missing, old))
+        documents.write_text(path, page(found, made, missing, old))
     except OSError as error:
-        raise results.BadInput(f"{path}: cannot be written ({error.strerror}); name another file "
-                               "with --out") from None
+        raise documents.BadInput(f"{path}: cannot be written ({error.strerror}); name another file "
+                                 "with --out") from None
     if found.folder and not arguments.out:
         plot.write_figures(made, os.path.join(found.folder, "figures"))
     if arguments.table:

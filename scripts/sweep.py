@@ -22,11 +22,9 @@ import subprocess
 import sys
 import time
 
-import commandline
-import grid as grids
-import machine
-import results
-from progress import Progress
+from common import commandline, documents, machine
+from common.progress import Progress
+from measuring import grid as grids
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MERGED = "simulated.json"
@@ -83,7 +81,7 @@ sed -n "$first,$((first + {chunk} - 1))p" jobs.tsv | (
 SLURM_TASKS_MAX = 1000  # MaxArraySize is 1001 where nobody changed it
 
 
-class Busy(results.BadInput):
+class Busy(documents.BadInput):
     """Another sweep works in the folder."""
 
 
@@ -93,8 +91,8 @@ def hold(folder):
         os.makedirs(os.path.join(folder, "raw"), exist_ok=True)
         lock = open(os.path.join(folder, ".lock"), "w", encoding="utf-8")
     except OSError as error:
-        raise results.BadInput(f"--out {folder}: cannot be written ({error.strerror}); name a "
-                               "folder that you may write") from None
+        raise documents.BadInput(f"--out {folder}: cannot be written ({error.strerror}); name a "
+                                 "folder that you may write") from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -127,18 +125,18 @@ def check_program(folder, program, source, anew):
     """Refuse to mix results of two builds of pfs-sim in one folder; record ours."""
     path = os.path.join(folder, "sweep.json")
     mark = fingerprint(program)
-    before = results.read_json(path) if os.path.exists(path) else {}
+    before = documents.read_json(path) if os.path.exists(path) else {}
     if not isinstance(before, dict):
-        raise results.BadInput(f"{path}: damaged; give --anew to begin again")
+        raise documents.BadInput(f"{path}: damaged; give --anew to begin again")
     theirs = before.get("program")
     if mark and theirs and mark != theirs:
         if not anew:
-            raise results.BadInput(f"--out {folder}: holds results of another pfs-sim than "
-                                   f"{program}; give --anew to drop them, or another folder")
+            raise documents.BadInput(f"--out {folder}: holds results of another pfs-sim than "
+                                     f"{program}; give --anew to drop them, or another folder")
         for name in os.listdir(os.path.join(folder, "raw")):
             if re.fullmatch(r"[0-9a-f]{12}\.(json|txt)(\.partial)?", name):
                 os.remove(os.path.join(folder, "raw", name))
-    results.write_json(path, {"program": mark or theirs, "grid": source})
+    documents.write_json(path, {"program": mark or theirs, "grid": source})
 
 
 def missing_jobs(folder, jobs, say):
@@ -150,7 +148,7 @@ def missing_jobs(folder, jobs, say):
             try:
                 grids.read_result(folder, job)
                 continue
-            except results.BadInput as problem:
+            except documents.BadInput as problem:
                 say(f"sweep.py: {problem}; run again")
                 os.remove(path)
         missing.append(job)
@@ -159,8 +157,8 @@ def missing_jobs(folder, jobs, say):
 
 def write_list(folder, jobs, program):
     """The job list and the script that runs one line of it."""
-    results.write_text(os.path.join(folder, "jobs.tsv"), "".join(map(grids.line_of, jobs)))
-    results.write_text(os.path.join(folder, "job.sh"), JOB_SCRIPT.format(
+    documents.write_text(os.path.join(folder, "jobs.tsv"), "".join(map(grids.line_of, jobs)))
+    documents.write_text(os.path.join(folder, "job.sh"), JOB_SCRIPT.format(
         program=shlex.quote(program)))
 
 
@@ -185,7 +183,7 @@ def parallel_command(arguments, folder):
 def require_program(program):
     """BadInput where pfs-sim cannot be run."""
     if not os.access(program, os.X_OK):
-        raise results.BadInput(f"{program}: cannot be run; build it (cmake --preset sim && "
+        raise documents.BadInput(f"{program}: cannot be run; build it (cmake --preset sim && "
                                "cmake --build --preset sim) or name it by --program")
 
 
@@ -197,7 +195,7 @@ def require_parallel():
     except (OSError, subprocess.TimeoutExpired):
         said = ""
     if "GNU parallel" not in said:
-        raise results.BadInput("GNU parallel is missing; install the package parallel")
+        raise documents.BadInput("GNU parallel is missing; install the package parallel")
 
 
 def log_length(folder):
@@ -212,7 +210,7 @@ def log_length(folder):
 def run_parallel(arguments, folder, todo):
     """Run the jobs; {id: last line that a job wrote to stderr}. Progress goes to stderr."""
     require_parallel()
-    results.write_text(os.path.join(folder, "todo.tsv"), "".join(
+    documents.write_text(os.path.join(folder, "todo.tsv"), "".join(
         grids.line_of(job).rstrip("\n") + f"\t{grids.file_of(job)}\n" for job in todo))
     progress = Progress(len(todo), len(todo))
     errors_path = os.path.join(folder, "errors.log")
@@ -281,7 +279,7 @@ def finish(folder, jobs):
     gone = {job.id for job in missing}
     here = [job for job in jobs if job.id not in gone]
     if here:
-        results.write_json(os.path.join(folder, MERGED), grids.merge(folder, here, len(missing)))
+        documents.write_json(os.path.join(folder, MERGED), grids.merge(folder, here, len(missing)))
     return missing
 
 
@@ -341,7 +339,7 @@ def arguments_of(argv):
     parser = commandline.Parser(prog="scripts/sweep.py", description="Run a grid of simulated "
                                 "runs and merge the results.")
     parser.add_argument("grid", nargs="?", help="a grid as a JSON file; options replace its "
-                        "fields (scripts/grid.py says which there are)")
+                        "fields (scripts/measuring/grid.py says which there are)")
     parser.add_argument("--out", metavar="FOLDER", required=True, help="where results go")
     parser.add_argument("--machine", action="append", metavar="SPEC", dest="machines",
                         help="an hwloc synthetic string or an lstopo XML file; may be repeated")
@@ -383,13 +381,13 @@ def grid_of(arguments):
     if not arguments.grid and not given:
         path = os.path.join(arguments.out, "sweep.json")
         if not os.path.exists(path):
-            raise results.BadInput("no grid; give a file, or --policies and --threads")
-        document = results.read_json(path)
+            raise documents.BadInput("no grid; give a file, or --policies and --threads")
+        document = documents.read_json(path)
         return document.get("grid") if isinstance(document, dict) else None, path
-    document = results.read_json(arguments.grid) if arguments.grid else {}
+    document = documents.read_json(arguments.grid) if arguments.grid else {}
     if given and isinstance(document, dict) and "grids" in document:
-        raise results.BadInput(f"{source}: several grids in it; options would change them all, "
-                               "edit the file")
+        raise documents.BadInput(f"{source}: several grids in it; options would change them all, "
+                                 "edit the file")
     return ({**document, **given} if isinstance(document, dict) else document), source
 
 
@@ -417,8 +415,8 @@ def main(argv=None):
         missing = sweep(jobs, folder, program, arguments, document)
     merged = os.path.join(folder, MERGED)
     if os.path.exists(merged):
-        results.write_json(os.path.join(folder, "machine.json"),
-                           machine.describe(TOP, os.path.join(TOP, "build")))
+        documents.write_json(os.path.join(folder, "machine.json"),
+                             machine.describe(TOP, os.path.join(TOP, "build")))
         print(f"sweep: {len(jobs) - len(missing)} of {len(jobs)} jobs in {merged}")
     return 1 if missing else 0
 

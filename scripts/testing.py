@@ -18,14 +18,14 @@ import threading
 import time
 import xml.etree.ElementTree
 
-import commandline
+from common import commandline
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCRIPTS = os.path.join(TOP, "scripts")
 TESTS = os.path.join(SCRIPTS, "tests")
 PRESETS = ("release", "counted", "asan", "tsan")
 RUN_PRESETS = ("release", "counted") # those that scripts/run builds
-CHECKS = ("check_layers.py", "check_ordering.py", "check_sizes.py", "check_headers.sh")
+CHECKS = ("checks/layers.py", "checks/ordering.py", "checks/sizes.py", "checks/headers.sh")
 
 
 TELLING = re.compile(r"WARNING: ThreadSanitizer|ERROR: \w+Sanitizer|runtime error|check failed|"
@@ -130,8 +130,8 @@ def rule_checks(tally):
                   if any(os.path.exists(os.path.join(TOP, "results", name, file))
                          for file in ("plan.json", "simulated.json"))]
     for folder in references:
-        step(tally, "check_results-" + os.path.basename(folder),
-             [os.path.join(SCRIPTS, "check_results.py"), folder])
+        step(tally, "checks-results-" + os.path.basename(folder),
+             [os.path.join(SCRIPTS, "checks/results.py"), folder])
 
 
 def count_unittest(text, status):
@@ -249,7 +249,7 @@ def presets(tally, ready):
         if built[name]:
             ctest(tally, name, os.path.join(TOP, "build", name))
         if built[name] and name == "release":
-            step(tally, "check_codegen-gcc", [os.path.join(SCRIPTS, "check_codegen.py"),
+            step(tally, "checks-codegen-gcc", [os.path.join(SCRIPTS, "checks/codegen.py"),
                                               os.path.join(TOP, "build", name)])
 
 
@@ -257,7 +257,7 @@ def clang(tally):
     """The whole tree by clang, and the code it makes of the policies; nobody debugs it."""
     if not shutil.which("clang") or not shutil.which("clang++"):
         tally.add("build clang", skipped=1, why="clang is not installed")
-        tally.add("check_codegen-clang", skipped=1, why="clang is not installed")
+        tally.add("checks-codegen-clang", skipped=1, why="clang is not installed")
         return
     folder = os.path.join(TOP, "build", "clang")
     if configure_and_build(tally, "clang", [
@@ -267,7 +267,7 @@ def clang(tally):
             "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG",
             "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON"],
             ["cmake", "--build", folder, "-j", "1"]):
-        step(tally, "check_codegen-clang", [os.path.join(SCRIPTS, "check_codegen.py"), folder])
+        step(tally, "checks-codegen-clang", [os.path.join(SCRIPTS, "checks/codegen.py"), folder])
 
 
 def smoke(tally, ready):
@@ -281,7 +281,7 @@ def smoke(tally, ready):
         if not step(tally, "run-quick", [os.path.join(SCRIPTS, "run"), "--quick", "--out", out],
                     3600):
             return
-        step(tally, "run-quick-schema", [os.path.join(SCRIPTS, "check_results.py"), out])
+        step(tally, "run-quick-schema", [os.path.join(SCRIPTS, "checks/results.py"), out])
         if not test_report.CHROMIUM:
             tally.add("run-quick-report", skipped=1, why="chromium is not installed")
             return

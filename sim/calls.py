@@ -25,7 +25,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
 
-import commandline  # pylint: disable=wrong-import-position
+from common import commandline  # pylint: disable=wrong-import-position
 
 SHAPES = ("one", "word", "page", "pages")
 

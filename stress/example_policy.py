@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
-from expect import expect, finish
+from common.expect import expect, finish
 
 NAME = "lowest_first"
 TARGETS = ["pfs-bench", "bench_calls_test", "pfs-stress", "container_test", "pfs-sim"]
@@ -81,7 +81,7 @@ def look(top, folder):
     finds("experiments.py", ["/usr/bin/python3", "-c", "import experiments; "
                              f"print(experiments.document_of('short', "
                              f"experiments.policies_of('{sim}')))"], NAME, cwd=scripts)
-    finds("check_codegen.py", [os.path.join(scripts, "check_codegen.py"), folder], "no fault")
+    finds("checks/codegen.py", [os.path.join(scripts, "checks/codegen.py"), folder], "no fault")
     for object_file in (f"variants/CMakeFiles/pfslab_variants.dir/{NAME}.c.o",
                         f"bench/CMakeFiles/pfs_calls_{NAME}.dir/calls_inlined.c.o"):
         expect(os.path.exists(os.path.join(folder, object_file)), f"no {object_file}")

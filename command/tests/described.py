@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(TOP, "command"))
 sys.path.insert(0, os.path.join(TOP, "scripts"))
 
 import describe  # pylint: disable=wrong-import-position
-from expect import expect, faults  # pylint: disable=wrong-import-position
+from common.expect import expect, faults  # pylint: disable=wrong-import-position
 
 # Words before the cursor, and what is offered there, among others.
 OFFERS = {

@@ -4,8 +4,8 @@ clock's.
 """
 
 import accounts
-import accounts_cases
-import machine
+from common import machine
+from measuring import accounts_cases
 
 ADDS = {"none": 0.0, "header": 1.0, "exact": 4.0, "freer": 6.0, "global": 7.0}
 WRONG = {"exact": 0, "freer": 30, "global": 40}

@@ -2,10 +2,9 @@
 numbers: ours needs 0.9 of the CPU time of the best peer and 0.8 of its memory.
 """
 
-import allocator_cases
 import allocators
-import machine
-import malloc_peers
+from common import machine
+from measuring import allocator_cases, malloc_peers
 
 FACTORS = {"glibc": 1.2, "jemalloc": 1.1, "mimalloc": 1.05, "tcmalloc": 1.0, "pfs": 0.9}
 COUNTS = {"pair-64": 41, "foreign-64": 46}

@@ -3,9 +3,9 @@ a sample costs SAMPLE_NS at whichever interval, a server half a percent, errors 
 theory.
 """
 
-import machine
-import profile_cases
 import profile_cost
+from common import machine
+from measuring import profile_cases
 
 SAMPLE_NS = {"loop-kept": 300.0, "loop-omitted": 350.0}
 PAIR_NS, PAIR_BYTES, REQUEST_NS = 10.0, 264.0, 9000.0

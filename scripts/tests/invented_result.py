@@ -14,10 +14,10 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # pylint: disable=wrong-import-position
 import fake_bench
 import fake_sim
-import grid
 import measure
-import results
 import sweep
+from common import documents
+from measuring import grid
 
 START = subprocess.run
 
@@ -39,7 +39,7 @@ def run_jobs(_arguments, folder, todo):
         with contextlib.redirect_stdout(said):
             status = fake_sim.main()
         searched = f"exit {status}\n" if job.words[0] == "explore" else ""
-        results.write_text(os.path.join(folder, grid.file_of(job)), said.getvalue() + searched)
+        documents.write_text(os.path.join(folder, grid.file_of(job)), said.getvalue() + searched)
     return {}
 
 

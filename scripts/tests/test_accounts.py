@@ -7,13 +7,10 @@ import unittest
 
 import fixture
 import accounts
-import accounts_cases
-import accounts_figures
-import accounts_results
-import chapters
 import invented_accounts
-import judge
-import results
+from common import judge
+from measuring import accounts_cases
+from reporting import accounts_figures, accounts_results, chapters, results
 
 # Stand in for the programs: the first three print JSON, the oracle as oracle_test.c does.
 COST = """#!/usr/bin/python3
@@ -112,7 +109,7 @@ class Run(fixture.Case):
         self.assertEqual(found.mid("errors", "global", "wrong"), 40)  # whatever its exit status
         self.assertEqual(found.mid("reader-1", "alone", "wall_ns"), 6)
         self.assertIn("rows wrong", done.stdout)
-        self.assertEqual(fixture.call("check_results.py", out).returncode, 0)
+        self.assertEqual(fixture.call("checks/results.py", out).returncode, 0)
         self.assertEqual(fixture.call("report.py", out).returncode, 0)
 
     def test_what_fails_says_why_and_the_rest_is_kept(self):

@@ -6,16 +6,12 @@ import stat
 import unittest
 
 import fixture
-import allocator_cases
-import allocator_results
 import allocators
-import chapters
 import invented_allocators
-import judge
 import malloc_instructions
-import malloc_peers
-import results
-import stats
+from common import judge, stats
+from measuring import allocator_cases, malloc_peers
+from reporting import allocator_results, chapters, instruction_table, results
 
 # Stands in for pfs-malloc-run: believes what it is told to run, and says what workloads say.
 RUNNER = """#!/usr/bin/python3
@@ -89,7 +85,7 @@ class Run(fixture.Case):
         self.assertEqual(by_case["pair-1"][0]["cpu_s"], 0.75)
         self.assertEqual({l["status"] for l in by_case["burst"]}, {"failed"})
         self.assertFalse(document["complete"])
-        self.assertEqual(fixture.call("check_results.py", out).returncode, 0)
+        self.assertEqual(fixture.call("checks/results.py", out).returncode, 0)
         self.assertEqual(fixture.call("report.py", out).returncode, 0)
 
     def test_another_output_than_with_glibc_fails(self):
@@ -220,7 +216,7 @@ class Ratios(unittest.TestCase):
 class Instructions(unittest.TestCase):
     def test_table(self):
         counted = malloc_instructions.parse("pair-64 200 9000 0\nforeign-64 1000 50000 62\n")
-        headers, rows = malloc_instructions.table({"pfs": counted, "glibc": {}})
+        headers, rows = instruction_table.table({"pfs": counted, "glibc": {}})
         self.assertEqual(headers[1:], ["pair-64", "foreign-64"])
         self.assertEqual(rows, [["pfs", "45.0", "50.0 (0.062)"], ["glibc", "–", "–"]])
 

@@ -6,11 +6,7 @@ import subprocess
 import unittest
 
 import fixture
-import check_codegen
-import check_layers
-import check_ordering
-import check_sizes
-import sources
+from checks import codegen, layers, ordering, sizes, sources
 
 TABLE = """/*
  * good.h - a sample.
@@ -43,7 +39,7 @@ class Checks(fixture.Case):
         """Faults of the good sample with one change."""
         self.assertIn(old, GOOD)
         atomic = sources.read(sources.TOP, "containers/atomic.h")
-        return self.faults(check_ordering, {path: GOOD.replace(old, new, 1),
+        return self.faults(ordering, {path: GOOD.replace(old, new, 1),
                                             "containers/atomic.h": atomic, **more})
 
     def assert_fault(self, faults, *words):
@@ -102,8 +98,11 @@ class Checks(fixture.Case):
                 "containers/y.h": '#include "b.h"\n', "sim/machine/m.h": "",
                 "sim/search/s.h": '#include "sim/machine/m.h"\n',
                 "sim/cases/c.c": '#include "sim/search/s.h"\n',
-                "memory/tool/f.c": '#include "memory/box/reader.h"\n#include <pfslab/a.h>\n'}
-        self.assertEqual(self.faults(check_layers, tree), [])
+                "memory/tool/f.c": '#include "memory/box/reader.h"\n#include <pfslab/a.h>\n',
+                "scripts/run.py": "from reporting import r\n", "scripts/common/c.py": "import os\n",
+                "scripts/reporting/r.py": "from common import c\nfrom common.c import x\n",
+                "scripts/reporting/s.py": "from reporting import r\n"}
+        self.assertEqual(self.faults(layers, tree), [])
         for path, text, words in (
                 ("containers/x.c", '#include "c.h"\n', ("containers/ may not see variants/",)),
                 ("bench/x.c", '#include "containers/b.h"\n', ("bench/ may not see containers/",)),
@@ -118,22 +117,30 @@ class Checks(fixture.Case):
                 ("sim/x.c", '#include "sim/search/s.h"\n', ("sim/ has the rooms",)),
                 ("sim/machine/m.h", '#include "sim/machine/m.h"\n', ("a circle of includes",)),
                 ("containers/b.h", '#include "containers/y.h"\n', ("a circle of includes",)),
+                ("scripts/common/x.py", "from reporting import r\n",
+                 ("scripts/common/ may not see scripts/reporting/",)),
+                ("scripts/common/c.py", "def f():\n    from reporting.r import x\n",
+                 ("scripts/common/ may not see scripts/reporting/",)),
+                ("scripts/reporting/x.py", "import run\n", ("a command, which no room sees",)),
+                ("scripts/reporting/r.py", "from reporting.s import x\n",
+                 ("a circle of includes",)),
+                ("scripts/more/x.py", "import os\n", ("scripts/ has the rooms",)),
                 ("bench/x.c", '#include "no_such.h"\n', ("names no file",))):
             with self.subTest(path=path, text=text):
-                self.assert_fault(self.faults(check_layers, {**tree, path: text}), path, *words)
+                self.assert_fault(self.faults(layers, {**tree, path: text}), path, *words)
 
     def test_sizes(self):
         body = "\tx();\n"
         tree = {"bench/a.c": "static int f(void)\n{\n" + body * 67 + "}\n"}
-        self.assertEqual(self.faults(check_sizes, tree), [])
-        self.assert_fault(self.faults(check_sizes, {
+        self.assertEqual(self.faults(sizes, tree), [])
+        self.assert_fault(self.faults(sizes, {
             "bench/a.c": "static int f(void)\n{\n" + body * 68 + "}\n"}), "function f has 71")
-        self.assert_fault(self.faults(check_sizes, {
+        self.assert_fault(self.faults(sizes, {
             "bench/a.c": "static int g(int a,\n\t int b)\n{\n" + body * 67 + "}\n"}), "g has 71")
-        self.assert_fault(self.faults(check_sizes, {"stress/a.c": "\n" * 501}), "501 lines")
-        self.assert_fault(self.faults(check_sizes, {"include/a.h": "\t" + "x" * 93 + "\n"}),
+        self.assert_fault(self.faults(sizes, {"stress/a.c": "\n" * 501}), "501 lines")
+        self.assert_fault(self.faults(sizes, {"include/a.h": "\t" + "x" * 93 + "\n"}),
                           "101 columns")
-        self.assert_fault(self.faults(check_sizes, {
+        self.assert_fault(self.faults(sizes, {
             "scripts/a.py": "def h():\n" + "    x = 1\n" * 70}), "h has 71")
 
     def codegen(self, source, compiler="gcc", folder="variants/inner"):
@@ -146,7 +153,7 @@ class Checks(fixture.Case):
             path = self.write("v.c", text)
             subprocess.run([compiler, "-O2", "-fPIC", "-c", path, "-o", place + "/v.c.o"],
                            check=True)
-        return check_codegen.check([os.path.join(self.folder, "b")])[0]
+        return codegen.check([os.path.join(self.folder, "b")])[0]
 
     def test_codegen(self):
         hooks = "struct ops { int (*go)(int); }; int g(int); static int go(int x)" \
@@ -168,29 +175,29 @@ class Checks(fixture.Case):
 
     def test_codegen_without_objects(self):
         os.makedirs(os.path.join(self.folder, "empty"))
-        faults = check_codegen.check([os.path.join(self.folder, "empty")])[0]
+        faults = codegen.check([os.path.join(self.folder, "empty")])[0]
         self.assert_fault(faults, "no object file below variants/")
         self.assert_fault(faults, "no object file of pfs_calls_*")
-        done = fixture.call("check_codegen.py", os.path.join(self.folder, "none"))
+        done = fixture.call("checks/codegen.py", os.path.join(self.folder, "none"))
         self.assertEqual(done.returncode, 2)
 
     def test_headers(self):
         licence = "/* SPDX-License-Identifier: BSD-2-Clause */\n"
         self.write("include/pfslab/good.h", licence + "#include <stdint.h>\n"
                    "uint32_t pfs_good(void);\n")
-        self.assertEqual(fixture.call("check_headers.sh", self.folder).returncode, 0)
+        self.assertEqual(fixture.call("checks/headers.sh", self.folder).returncode, 0)
         for text in ("uint32_t pfs_bad(void);\n", "int pfs_bad(int class);\n",
                      "struct pfs_bad { int x; };\n", None):
             with self.subTest(text):
                 self.write("include/pfslab/bad.h", licence + text if text else
                            "int pfs_bad(void);\n")
-                done = fixture.call("check_headers.sh", self.folder)
+                done = fixture.call("checks/headers.sh", self.folder)
                 self.assertEqual(done.returncode, 1)
                 self.assertIn("bad.h", done.stderr)
 
     def test_nothing_to_check_is_a_fault(self):
-        for script in ("check_layers.py", "check_ordering.py", "check_sizes.py",
-                       "check_headers.sh"):
+        for script in ("checks/layers.py", "checks/ordering.py", "checks/sizes.py",
+                       "checks/headers.sh"):
             with self.subTest(script):
                 self.assertEqual(fixture.call(script, self.folder).returncode, 1)
 

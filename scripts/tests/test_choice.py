@@ -11,11 +11,7 @@ import subprocess
 import unittest
 
 import fixture
-import change
-import choice
-import front
-import results
-import tables
+from reporting import change, choice, front, results, tables
 
 ROUNDS = 7
 

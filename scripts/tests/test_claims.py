@@ -6,10 +6,8 @@ import shutil
 import unittest
 
 import fixture
-import claims
-import figures
-import judge
-import results
+from common import judge
+from reporting import claims, figures, results
 
 
 @unittest.skipUnless(fixture.PARALLEL, "GNU parallel or flock is not installed")
@@ -108,7 +106,7 @@ class Claims(fixture.Case):
         self.assertIn("Simulated:", page)
         self.assertIn("load page_limit", page)
         self.assertNotIn('id="bars"', page)
-        self.assertEqual(fixture.call("check_results.py", folder).returncode, 0)
+        self.assertEqual(fixture.call("checks/results.py", folder).returncode, 0)
         same = fixture.call("compare.py", folder, folder)
         self.assertEqual(same.returncode, 0, same.stderr)
         self.assertIn("machine:numa:8 core:32 pu:1", same.stdout)
@@ -121,7 +119,7 @@ class Claims(fixture.Case):
             text = file.read()
         with open(path, "w", encoding="utf-8") as file:
             file.write(text[:len(text) // 2])
-        for script in ("report.py", "plot.py", "check_results.py"):
+        for script in ("report.py", "plot.py", "checks/results.py"):
             self.assert_refused(fixture.call(script, folder), path, "damaged JSON at offset")
         for change, word in ((lambda d: d["benchmarks"][0].pop("excess_pages"), "lacks excess"),
                              (lambda d: d["benchmarks"][3].update(simulated=False), "not True"),
@@ -129,7 +127,7 @@ class Claims(fixture.Case):
             document = json.loads(text)
             change(document)
             self.write("sim/simulated.json", json.dumps(document))
-            done = fixture.call("check_results.py", folder)
+            done = fixture.call("checks/results.py", folder)
             self.assertEqual(done.returncode, 1)
             self.assertIn(word, done.stderr)
         document = json.loads(text)
@@ -143,7 +141,7 @@ class Claims(fixture.Case):
         done = fixture.call("experiments.py", "--size", "quick", "--out", out, "--program",
                             program)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(fixture.call("check_results.py", out).returncode, 0)
+        self.assertEqual(fixture.call("checks/results.py", out).returncode, 0)
         self.assertNotIn("DOES NOT HOLD", done.stdout)  # 8 threads say nothing of 256
         with open(os.path.join(out, "claims.md"), encoding="utf-8") as file:
             self.assertEqual(file.read().count("experiments.py --only"), len(claims.CLAIMS))

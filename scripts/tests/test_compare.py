@@ -7,9 +7,7 @@ import unittest
 from unittest import mock
 
 import fixture
-import interleave
-import results
-import verdicts
+from reporting import interleave, results, verdicts
 
 
 def document(rates, name="pair/policy:exact/placement:none/threads:1/manual_time", **more):

@@ -5,10 +5,9 @@ import shutil
 import unittest
 
 import fixture
-import check_examples
-import check_links
 import pages
-import pages_headers
+from reporting import pages_headers
+from checks import examples, links
 
 EXAMPLES = """A `scripts/nothing.py`, and {good}:
 
@@ -74,7 +73,7 @@ struct pfs_pair {
 
 class Examples(fixture.Case):
     def faults(self, text):
-        check = check_examples.Check(self.folder)
+        check = examples.Check(self.folder)
         check.page(self.write("page.md", text))
         return check
 
@@ -95,7 +94,7 @@ class Links(fixture.Case):
     def site(self, index, other='<h1 id="top">x</h1><a href="../index.html">back</a>'):
         self.write("site/index.html", index)
         self.write("site/docs/other.html", other)
-        return check_links.faults_of(os.path.join(self.folder, "site"))
+        return links.faults_of(os.path.join(self.folder, "site"))
 
     def test_good(self):
         self.assertEqual(self.site('<a href="docs/other.html#top">o</a><a href="https://x/">'),
@@ -132,12 +131,12 @@ class Site(fixture.Case):
     def test_planted_link_is_caught(self):
         out = os.path.join(self.folder, "out")
         self.assertEqual(pages.main([out]), 0)
-        self.assertEqual(check_links.faults_of(out)[0], [])
+        self.assertEqual(links.faults_of(out)[0], [])
         made = pages.Site(out)
         made.read = lambda path: "# A\n\n[b](docs/none.md) [c](docs/malloc.md#none)\n" \
             if path == "README.md" else pages.Site.read(made, path)
         made.make()
-        faults = check_links.faults_of(out)[0]
+        faults = links.faults_of(out)[0]
         self.assertEqual(len(faults), 2)
         self.assertIn("docs/none.md: there is no such file", faults[0])
         self.assertIn("no such anchor", faults[1])

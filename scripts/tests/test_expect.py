@@ -5,7 +5,7 @@ import sys
 import unittest
 
 import fixture
-import expect
+from common import expect
 
 
 class ExpectTest(unittest.TestCase):
@@ -34,7 +34,7 @@ class ExpectTest(unittest.TestCase):
     def test_finish(self):
         """One fault is enough for exit 1."""
         for held, code in ((True, 0), (False, 1)):
-            done = subprocess.run([sys.executable, "-c", "import expect\n"
+            done = subprocess.run([sys.executable, "-c", "from common import expect\n"
                                    f"expect.expect({held}, 'a fault')\nexpect.finish()"],
                                   cwd=fixture.SCRIPTS, capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, done.stdout.count("not so: a fault")), (code, code))

@@ -3,11 +3,8 @@
 import unittest
 
 import fixture
-import against
-import fill_figures
-import figures
-import judge
-import results
+from common import judge
+from reporting import against, figures, results
 
 
 def cases_of(found, workload, policy=None, **fields):
@@ -74,7 +71,7 @@ class Growth(fixture.Case):
         self.assertNotIn('paper mark"', figure.canvas.document(figure.title, True))
 
     def test_places_are_by_logarithm(self):
-        import charts
+        from reporting import charts
         places = charts._by_logarithm([1, 10, 1000], 0, 300)
         self.assertEqual([round(places[x]) for x in (1, 10, 1000)], [0, 100, 300])
         self.assertEqual(charts._by_logarithm([5], 10, 20), {5: 10})
@@ -130,7 +127,7 @@ class Growth(fixture.Case):
         self.assertEqual(list(verdicts().values()), [judge.NOT_MET] * 3, verdicts())
 
     def test_overhead_stands_in_the_comparison(self):
-        import summary
+        from reporting import summary
         headers, rows = summary.table(self.found)
         column = headers.index("overhead\nbytes a\nrecord")
         self.assertEqual({row[column] for row in rows if row[0] == "exact"}, {"21.5"})

@@ -10,8 +10,8 @@ import unittest
 
 import fixture
 import measure
-import stats
-import suite
+from common import stats
+from measuring import suite
 
 
 def plan_of(folder):
@@ -99,7 +99,7 @@ class Measure(fixture.Case):
             self.assertTrue(os.path.exists(os.path.join(folder, name)), name)
         self.assertEqual([f for f in os.listdir(os.path.join(folder, "raw"))
                           if f.endswith(".partial")], [])
-        self.assertEqual(fixture.call("check_results.py", folder).returncode, 0)
+        self.assertEqual(fixture.call("checks/results.py", folder).returncode, 0)
 
     def test_memory_of_the_process_is_watched(self):
         launches = [launch for launch in plan_of(self.invented())["launches"]
@@ -204,7 +204,7 @@ class Measure(fixture.Case):
                                   for launch in kept])
         self.assertFalse(os.path.exists(half))
         self.assertTrue(os.path.exists(os.path.join(out, "report.html")))
-        self.assertEqual(fixture.call("check_results.py", out).returncode, 0)
+        self.assertEqual(fixture.call("checks/results.py", out).returncode, 0)
         self.of_another_machine(out)
 
     def of_another_machine(self, out):
@@ -269,7 +269,7 @@ class Measure(fixture.Case):
 
     def test_help(self):
         for script in ("measure.py", "run", "setup", "test", "compare.py", "plot.py",
-                       "report.py", "check_results.py", "sweep.py"):
+                       "report.py", "checks/results.py", "sweep.py"):
             with self.subTest(script):
                 done = fixture.call(script, "--help")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -290,7 +290,7 @@ class Schema(fixture.Case):
             plan = plan_of(folder)
             change(plan)
             self.write("r/plan.json", json.dumps(plan))
-            done = fixture.call("check_results.py", folder)
+            done = fixture.call("checks/results.py", folder)
             self.assertEqual(done.returncode, 1)
             self.assertIn(word, done.stderr)
             shutil.rmtree(folder)

@@ -6,7 +6,7 @@ import unittest
 
 import fixture
 import model
-import model_table
+from reporting import model_table
 
 KEY = ("churn", 0.95, 2, 0)
 REAL = {"original": [100.0, 102.0, 98.0], "exact": [10.0, 10.1, 9.9],

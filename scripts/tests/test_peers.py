@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 import fixture  # noqa: F401  (the path to the scripts)
-import peers
+from measuring import peers
 
 PROGRAM = """#!/usr/bin/python3
 import os, sys

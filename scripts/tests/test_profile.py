@@ -5,14 +5,12 @@ import os
 import unittest
 
 import fixture
-import judge
-import machine
-import profile_cases
 import profile_cost
-import profile_figures
-import profile_results
-import results
-from invented_profile import PAIR_BYTES, PAIR_NS, SAMPLE_NS, document, values
+from common import judge, machine
+from measuring import profile_cases
+from reporting import profile_figures, profile_results, results
+from invented_profile import SAMPLE_NS, document
+
 
 def verdicts(change=None):
     """{bar: verdict}"""
@@ -74,7 +72,7 @@ class Files(fixture.Case):
     def test_report_has_its_figures_and_bars(self):
         out = os.path.dirname(self.write("out/profile.json", json.dumps(document())))
         self.write("out/machine.json", json.dumps(machine.describe("/", "/")))
-        self.assertEqual(fixture.call("check_results.py", out).returncode, 0)
+        self.assertEqual(fixture.call("checks/results.py", out).returncode, 0)
         done = fixture.call("report.py", out, "--table")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertIn("a sample takes at most 5 us", done.stdout)

@@ -5,11 +5,8 @@ import re
 import unittest
 
 import fixture
-import figures
 import quoted
-import quoted_numbers
-import quotes
-import results
+from reporting import figures, quoted_numbers, quotes, results
 
 FAKE = os.path.join(fixture.TESTS, "fake_sim.py")
 EMPTY = "# x\n\n<!-- simulated: scaling -->\n\n<!-- end -->\nthe rest\n"

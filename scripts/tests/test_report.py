@@ -11,15 +11,8 @@ import unittest
 import xml.dom.minidom
 
 import fixture
-import against
-import figures
-import judge
-import peer_figures
-import report_style
-import results
-import stats
-import summary
-import svg
+from common import judge, stats
+from reporting import against, figures, peer_figures, report_style, results, summary, svg
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or \
     shutil.which("google-chrome")

@@ -3,8 +3,7 @@
 import unittest
 
 import fixture  # noqa: F401  (finds the modules)
-import judge
-import stats
+from common import judge, stats
 
 
 class Statistics(unittest.TestCase):

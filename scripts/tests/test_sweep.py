@@ -10,7 +10,7 @@ import time
 import unittest
 
 import fixture
-import grid
+from measuring import grid
 
 FAKE = os.path.join(fixture.TESTS, "fake_sim.py")
 MANY = ("--policies", "original,exact", "--threads", "1,64", "--seeds", "1-3",

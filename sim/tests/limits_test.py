@@ -16,7 +16,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 
-from expect import expect, expect_refusal, finish  # pylint: disable=wrong-import-position
+from common.expect import expect, expect_refusal, finish  # pylint: disable=wrong-import-position
 
 WIDE = (  # policy, scenario, threads, operations, search, executions
     ("exact", "section", 8, 8, "random", 100),

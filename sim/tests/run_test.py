@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
-from expect import expect, expect_refusal, faults, finish, parse
+from common.expect import expect, expect_refusal, faults, finish, parse
 
 WORKLOADS = ("pair", "churn", "handoff", "tide", "ebb", "storm", "fill", "refuse", "scan",
              "replay")

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
-from expect import expect, expect_refusal, finish, parse
+from common.expect import expect, expect_refusal, finish, parse
 
 BARS = ("needless_growths", "false_full", "refused_early", "grown_early")
 # Few and small: seeds whose runs end soon.

@@ -35,7 +35,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts"))
 
-import commandline  # pylint: disable=wrong-import-position
+from common import commandline  # pylint: disable=wrong-import-position
 
 MUTANTS = os.path.join(HERE, "mutants.json")
 TOP = os.environ.get("PFS_TOP", os.path.dirname(os.path.dirname(HERE)))

@@ -28,7 +28,7 @@ import threading
 import time
 
 import run
-import commandline  # run.py has told where it is
+from common import commandline  # run.py has told where it is
 
 POLICIES = ("original", "local_scan", "reclaiming", "exact", "magazine")
 RACE_MODES = ("reuse", "lookup", "pages", "attach")

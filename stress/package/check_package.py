@@ -3,7 +3,7 @@
 
 usage: check_package.py SOURCE_FOLDER BUILD_FOLDER VERSION
 They are unpacked into a folder with a space in its name, and what is in them is used from there.
-What only an installation shows (apt, ldconfig, man, purge) is seen by scripts/check_package.sh.
+What only an installation shows (apt, ldconfig, man, purge) is seen by scripts/checks/package.sh.
 Exit 0: as promised. 1: not, each fault in a line. 77: no Debian here.
 """
 

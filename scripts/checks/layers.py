@@ -1,0 +1,188 @@
+#!/usr/bin/python3
+"""layers.py - who may include whom: include <- containers <- variants; bench and stress
+see include/ only, check/ sees sim/, unit tests (and the guest's probe) containers/ and bench/. The
+rooms of sim/ and of scripts/ see those below them; and no header includes itself by way of others,
+no module imports itself so.
+
+usage: scripts/checks/layers.py [TOP]
+Exit 0: all includes are allowed. 1: one is not.
+"""
+
+import ast
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from checks import sources
+
+ALLOWED = {
+    "include": {"include"},
+    "containers": {"include", "containers"},
+    "variants": {"include", "containers", "variants"},
+    "command": {"include", "command"},
+    "bench": {"include", "command", "bench"},
+    "stress": {"include", "command", "stress", "sim"},
+    "sim": {"include", "command", "sim", "containers", "bench", "memory"},
+    "recorder": {"include", "command", "recorder"},
+    "memory": {"include", "command", "containers", "memory"},
+    "check": {"include", "command", "sim", "check"},
+}
+# The simulated machine slips under the containers through these two files, and under the
+# workloads, which run on it, too, through the doors to shared memory and to the scheduler. The
+# batches of bench/ are compiled together with each policy, and are over its table. A reader of the
+# accounts is measured by what pfs-mem reads them with.
+SEAMS = {("containers", "sim/machine/atomic_backend.h"),
+         ("containers", "sim/machine/mutex_backend.h"),
+         ("bench", "containers/atomic.h"), ("bench", "containers/yield.h"),
+         ("bench", "containers/compiler.h"), ("bench", "containers/random.h"),
+         ("bench", "containers/variant.h"), ("bench", "variants/variants.def"),
+         ("bench", "memory/box/reader.h"),
+         ("sim", "stress/history.h")}
+# Whoever asks knows of the box its layout and its reader, and nothing of who writes it.
+TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "command/", "memory/box/reader.h",
+                                   "memory/box/layout.h", "memory/box/reader_profile.h")
+# The rooms of sim/, and whom each may see besides itself: an arrow that runs up is a fault.
+ROOMS = {
+    "machine": set(),
+    "search": {"machine"},
+    "cases": {"machine", "search"},
+    "litmus": {"machine", "search"},
+    "timed": {"machine"},
+    "run": {"machine", "timed"},
+    "user": {"machine", "search", "timed"},
+    "calibrate": {"timed"},
+    "command": {"machine", "search", "cases", "litmus", "timed", "run"},
+    "tests": {"machine", "search", "cases", "litmus", "timed"},
+}
+# The rooms of scripts/, likewise. The commands beside them see all, and no room sees a command.
+SCRIPT_ROOMS = {
+    "common": set(),
+    "measuring": {"common"},
+    "reporting": {"common", "measuring"},
+    "checks": {"common", "reporting"},
+}
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
+
+
+def is_unit_test(path):
+    """Tests look inside what they test."""
+    return path.endswith(("_test.c", "_test.h", "probe.c"))
+
+
+def reached(top, path, bracket, name):
+    """(layer, file) that an include reaches; None for the system and other libraries."""
+    if name.startswith("pfslab/"):
+        return "include", None
+    if bracket == "<":
+        return None, None
+    candidates = [os.path.join(os.path.dirname(path), name), name]
+    candidates += [os.path.join(layer, name) for layer in sources.LAYERS]
+    for candidate in candidates:
+        candidate = os.path.normpath(candidate)
+        layer = candidate.split(os.sep)[0]
+        full = os.path.join(top, candidate)
+        if layer in sources.LAYERS and (os.path.exists(full) or os.path.exists(full + ".in")):
+            return layer, candidate  # X.h.in is what CMake makes X.h from
+    return "unknown", None
+
+
+def room_fault(path, file):
+    """Why one room of sim/ may not see another, or None."""
+    own, other = path.split(os.sep), (file or "").split(os.sep)
+    if own[0] != "sim" or other[0] != "sim":
+        return None
+    if len(own) != 3 or own[1] not in ROOMS:
+        return f"sim/ has the rooms {', '.join(ROOMS)}"
+    if other[1] != own[1] and other[1] not in ROOMS[own[1]]:
+        return f"sim/{own[1]}/ may not see sim/{other[1]}/"
+    return None
+
+
+def circles(headers):
+    """A fault for each file that includes itself, by way of others or not: {file: {file}}."""
+    faults, done = [], set()
+
+    def walk(file, way):
+        if file in way:
+            circle = way[way.index(file):] + [file]
+            faults.append(f"{circle[0]}: a circle of includes: {' -> '.join(circle)}")
+        elif file not in done:
+            for other in sorted(headers.get(file, ())):
+                walk(other, way + [file])
+            done.add(file)
+
+    for file in sorted(headers):
+        walk(file, [])
+    return faults
+
+
+def check(top):
+    """(faults, number of includes)"""
+    faults, count, headers = [], 0, {}
+    for path in sources.files(top, sources.LAYERS, (".c", ".h", ".cc", ".def")):
+        own = path.split(os.sep)[0]
+        text = sources.read(top, path)
+        for found in INCLUDE.finditer(text):
+            bracket, name = found.groups()
+            line = text.count("\n", 0, found.start()) + 1
+            count += 1
+            layer, file = reached(top, path, bracket, name)
+            allowed = set(ALLOWED[own])
+            if is_unit_test(path):
+                allowed |= {"containers", "bench", "memory"}
+            if path.startswith(TOOL) and file and not file.startswith(TOOL_SEES):
+                faults.append(f"{path}:{line}: include of {name}: {TOOL} sees the box's reader")
+            if file and path.endswith(".h"):
+                headers.setdefault(path, set()).add(file)
+            why = room_fault(path, file)
+            if why:
+                faults.append(f"{path}:{line}: include of {name}: {why}")
+            if layer is None or layer in allowed or (own, name) in SEAMS:
+                continue
+            why = "names no file of the project" if layer == "unknown" else \
+                f"{own}/ may not see {layer}/"
+            faults.append(f"{path}:{line}: include of {name}: {why}")
+    imports, count_of_scripts = script_faults(top)
+    return faults + circles(headers) + imports, count + count_of_scripts
+
+
+def imported(text):
+    """(line, module) of all that a script imports: "room.module", or "room" alone."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, name.name) for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [name.name for name in node.names] if "." not in node.module else [None]
+            yield from ((node.lineno, f"{node.module}.{name}" if name else node.module)
+                        for name in names)
+
+
+def script_faults(top):
+    """(faults, number of imports) of the rooms of scripts/."""
+    faults, count, modules = [], 0, {}
+    paths = sources.files(top, ["scripts"], (".py",))
+    commands = {os.path.basename(p)[:-3] for p in paths if p.count(os.sep) == 1}
+    for path in paths:
+        room = path.split(os.sep)[1]
+        if path.count(os.sep) == 1 or room == "tests":
+            continue
+        if room not in SCRIPT_ROOMS:
+            faults.append(f"{path}: scripts/ has the rooms {', '.join(SCRIPT_ROOMS)}")
+            continue
+        for line, name in imported(sources.read(top, path)):
+            count += 1
+            other = name.split(".")[0]
+            if other in commands:
+                faults.append(f"{path}:{line}: import of {name}: a command, which no room sees")
+            elif other in SCRIPT_ROOMS and other != room and other not in SCRIPT_ROOMS[room]:
+                faults.append(f"{path}:{line}: import of {name}: scripts/{room}/ may not see "
+                              f"scripts/{other}/")
+            elif other in SCRIPT_ROOMS:
+                modules.setdefault(path, set()).add(
+                    os.path.join("scripts", *name.split(".")[:2]) + ".py")
+    return faults + circles(modules), count
+
+
+if __name__ == "__main__":
+    sys.exit(sources.finish("checks/layers.py", *check(sources.top_of(sys.argv[1:]))))

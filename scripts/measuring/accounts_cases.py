@@ -1,0 +1,115 @@
+"""accounts_cases.py - what scripts/accounts.py measures: the table of cases, and how each is run.
+
+A case is launched round by round; a launch is one process. What it prints becomes values: {way:
+{name: number}}. A way is a rule of crediting, or "none": without accounts; of readers it is what
+happens beside the writers. Of times in a process the median of its rounds is kept.
+"""
+
+import json
+import os
+import re
+from collections import namedtuple
+
+from common import documents
+from common.stats import median
+
+RULES = ("exact", "freer", "global")
+HEADER = "header"  # 16 bytes more, and nothing else
+ALONE, BESIDE, COPY = "alone", "beside", "copy"
+
+# says: what it is called in tables. Other fields as its group needs them.
+Case = namedtuple("Case", "name group says threads foreign instruments", defaults=(False, 0))
+
+CASES = (
+    Case("cost-1", "cost", "1 thread", 1),
+    Case("cost-2", "cost", "2 threads", 2),
+    Case("cost-2-foreign", "cost", "2 threads, foreign frees", 2, True),
+    Case("preload-1", "preload", "1 thread", 1),
+    Case("preload-2", "preload", "2 threads", 2),
+    Case("preload-2-foreign", "preload", "2 threads, foreign frees", 2, True),
+    Case("errors", "errors", "8 threads", 8),
+    Case("reader-1", "reader", "1 writer", 1),
+    Case("reader-2", "reader", "2 writers", 2),
+    *(Case(f"memory-{threads}-{many}", "memory", f"{threads} × {many}", threads, False, many)
+      for threads in (1, 16, 64, 256) for many in (1, 10, 50, 250)),
+)
+BY_NAME = {case.name: case for case in CASES}
+
+# rounds, ms: slices of a way in a process; operations: of the oracle; slice_ms: of a reader.
+Size = namedtuple("Size", "rounds ms operations slice_ms")
+SIZES = {"short": Size(3, 10, 500000, 60), "long": Size(5, 40, 4000000, 250),
+         "quick": Size(1, 5, 100000, 20)}
+LAUNCHES = {"short": {"cost": 7, "preload": 7, "errors": 6, "reader": 7, "memory": 1},
+            "long": {"cost": 21, "preload": 21, "errors": 11, "reader": 21, "memory": 3}}
+ESTIMATE_S = {"cost": 0.2, "preload": 0.06, "errors": 0.1, "reader": 0.6, "memory": 0.05}
+
+ORACLE = re.compile(
+    r"rows wrong (?P<wrong>\d+) of (?P<rows>\d+), below zero (?P<below>\d+), bytes credited to "
+    r"others (?P<bytes>\d+) beside (?P<in_use>\d+) in use, totals wrong (?P<totals>\d+) of "
+    r"(?P<instruments>\d+)\ncells read meanwhile (?P<reads>\d+), below zero (?P<reads_below>\d+), "
+    r"torn \d+\nrows wrong \d+ of \d+, below zero \d+, bytes credited to others (?P<left>\d+) ")
+
+PROGRAMS = {"cost": ("bench", "accounts", "pfs-accounts-cost"),
+            "reader": ("bench", "accounts", "pfs-accounts-reader"),
+            "memory": ("bench", "accounts", "pfs-accounts-footprint"),
+            "errors": ("stress", "accounts", "accounts_oracle_test")}
+LIBRARIES = {"none": "libpfsmalloc.so", "counted": "libpfsmem.so"}
+
+
+def program(build_dir, name):
+    """A program of the release build; BadInput where it is not there."""
+    path = os.path.abspath(os.path.join(build_dir, "release", *PROGRAMS[name]))
+    if not os.access(path, os.X_OK):
+        raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "
+                                 "cmake --build --preset release")
+    return path
+
+
+def library(build_dir, name):
+    """A library that is preloaded."""
+    path = os.path.abspath(os.path.join(build_dir, "release", "memory", LIBRARIES[name]))
+    if not os.path.exists(path):
+        raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "
+                                 "cmake --build --preset release")
+    return path
+
+
+def ways(case):
+    """The processes of a launch of a case: one for each of these."""
+    return {"preload": ("none", *RULES), "errors": RULES}.get(case.group, ("all",))
+
+
+def command(case, way, size, build_dir, seed):
+    """(command line, what it has in its environment) of a process."""
+    pairs = [f"--threads={case.threads}", f"--rounds={size.rounds}", f"--ms={size.ms}",
+             *["--foreign"] * case.foreign]
+    if case.group == "preload":
+        kind = "none" if way == "none" else "counted"
+        return [program(build_dir, "cost"), *pairs, "--ways=none"], \
+            {"LD_PRELOAD": library(build_dir, kind), "PFS_MEM_RULE": way if kind != "none" else ""}
+    words = {"cost": pairs, "errors": [way, str(case.threads), str(size.operations), str(seed)],
+             "reader": [f"--writers={case.threads}", f"--rounds={max(1, size.rounds - 1)}",
+                        f"--ms={size.slice_ms}"],
+             "memory": [f"--threads={case.threads}", f"--instruments={case.instruments}"]}
+    return [program(build_dir, case.group), *words[case.group]], {}
+
+
+def values(case, way, text):
+    """What a process printed; ValueError, KeyError or the like where it is not that."""
+    if case.group == "errors":
+        found = ORACLE.match(text)
+        if not found:
+            raise ValueError("it did not say how wrong the rows are")
+        return {way: {name: int(count) for name, count in found.groupdict().items()}}
+    try:
+        document = json.loads(text)
+    except ValueError:
+        raise ValueError("what it printed is no JSON") from None
+    if case.group == "memory":
+        return {"exact": {name: document[name] for name in ("box_bytes", "private_bytes")}}
+    if case.group == "reader":
+        return {state: {name: median(found) for name, found in lists.items()}
+                for state, lists in document["states"].items()}
+    found = {name: {"ns": median(times), "cpu_ns": median(document["cpu"][name])}
+             for name, times in document["ways"].items()}
+    return {way: found["none"]} if case.group == "preload" else found

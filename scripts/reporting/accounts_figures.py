@@ -1,0 +1,237 @@
+"""accounts_figures.py - the figures of the chapter "The accounts": what counting adds to a pair of
+malloc and free, errors of each rule, memory of the accounts themselves, and readers. See
+accounts_results.py.
+"""
+
+from common import judge, stats
+from common.stats import median
+from measuring.accounts_cases import ALONE, BESIDE, COPY, HEADER, RULES
+from reporting import charts, figure_parts as parts
+from reporting.accounts_results import CPU, SLOWED_PERCENT
+from reporting.svg import bytes_text, number
+
+COLOURS = {"exact": 4, "freer": 0, "global": 2, HEADER: 6}
+LIMIT = 7
+WAYS = {HEADER: "16 bytes more"}
+
+
+def _note(suite, cases, way, name):
+    """Which suite, how many launches, what their spread means."""
+    counts = [len(found) for case in cases if (found := suite.samples(case, way, name))]
+    text = (f"{suite.document['kind']} suite, release build; each value the median of "
+            f"{parts.count_noun(min(counts), 'launch')}, formed within a round")
+    return text + parts.band_text(min(counts), max(counts), "launch").replace("shaded", "thick")
+
+
+def _point(samples, text, form, shape="circle"):
+    """(value, low, high, tip, shape, single values) of a row."""
+    middle = median(samples)
+    tip = f"{text}: {form.format(middle)} ({judge.spread_text(samples, form)})"
+    interval = stats.drawn_interval(samples)
+    if interval is None:
+        return (middle, None, None, tip, shape, list(samples) if len(samples) > 1 else [])
+    return (middle, interval.low, interval.high, tip, shape, [])
+
+
+def _cost(results, group, name, what):
+    """Rows of what each rule adds, by threads, and of what exact may add."""
+    suite = results.accounts
+    cases = [c for c in suite.of_group(group) if suite.added(c, "exact")] if suite else []
+    if not cases:
+        return None
+    rows, exact = [], {}
+    for case in cases:
+        allowed, _ = suite.allowed(case)
+        says = suite.cases[case]["says"]
+        for way in (HEADER, *RULES):
+            samples = suite.added(case, way)
+            if not samples:
+                continue
+            rows.append({"name": f"{says}: {WAYS.get(way, way)}", "index": COLOURS[way],
+                         "points": [_point(samples, f"{way}, {says}", "{:+.2f} ns")]})
+        exact[says] = median(suite.added(case, "exact"))
+        rows.append({"name": f"{says}: allowed", "index": LIMIT, "points": [
+            (allowed, None, None, f"allowed: {allowed:.1f} ns", "bar", [])]})
+    low, high = min(exact.values()), max(exact.values())
+    span = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:.1f}"
+    title = f"{what}: counting exactly adds {span} ns to a pair of malloc and free"
+    canvas = charts.row_chart({
+        "title": title, "subtitle": "random sizes of 16 to 512 bytes, each block lives for some "
+        "512 pairs; a pair without counting takes " + parts.listed(
+            f"{suite.mid(c, 'none', CPU):.1f}" for c in cases) + " ns",
+        "x_name": "nanoseconds of CPU time that are added", "x_form": lambda v: f"{v:.3g}",
+        "rows": rows, "zero": True, "note": _note(suite, cases, "exact", CPU)})
+    return parts.Figure(name, title, canvas, "Allowed to exact: 5 ns or 15 % of a pair, the "
+                        "larger; with foreign frees 1.3 times that.")
+
+
+def preload(results):
+    """What counting adds to the malloc of any program."""
+    return _cost(results, "preload", "accounts-preload", "Of any program")
+
+
+def cost(results):
+    """What counting by the library's calls adds."""
+    return _cost(results, "cost", "accounts-cost", "By the library's calls")
+
+
+ERRORS = (("rows of {rows:g}", (("wrong", "wrong"), ("below 0", "below"))),
+          ("totals of {instruments:g}", (("wrong", "totals"),)),
+          ("bytes, in units of what is in use", (("credited to others", "bytes"),
+                                                 ("there when all is free", "left"))),
+          ("% of reads", (("below 0", "reads_below"),)))
+PART_OF = {"bytes": ("in_use", 1), "left": ("in_use", 1), "reads_below": ("reads", 100)}
+
+
+def _error(suite, case, rule, name):
+    """(what a cell says, its tip); None where it was not measured."""
+    samples = suite.samples(case, rule, name)
+    if name in PART_OF:
+        base, factor = PART_OF[name]
+        samples = stats.paired(samples, suite.samples(case, rule, base),
+                               lambda a, b: factor * a / b if b else None)
+    return samples and (median(samples), f"{rule}, {name}: {number(median(samples))} "
+                        f"({judge.spread_text(samples)})")
+
+
+def errors(results):
+    """Rules down, what is wrong across."""
+    suite = results.accounts
+    cases = [c for c in suite.of_group("errors") if suite.samples(c, "exact", "wrong")] \
+        if suite else []
+    if not cases:
+        return None
+    case, groups = cases[0], []
+    counts = {name: suite.mid(case, "exact", name) for name in ("rows", "instruments")}
+    for name, columns in ERRORS:
+        cells = {(row, k): found for row, rule in enumerate(RULES)
+                 for k, (_, key) in enumerate(columns)
+                 if (found := _error(suite, case, rule, key))}
+        groups.append({"name": name.format(**counts), "cells": cells,
+                       "columns": [("", heading) for heading, _ in columns]})
+    wrong = {rule: suite.mid(case, rule, "wrong") for rule in RULES}
+    told = ", ".join(f"{rule} {wrong[rule]:g}" for rule in RULES if wrong[rule] is not None)
+    title = (f"Of {counts['rows']:g} rows at rest so many differ from books kept by brute force: "
+             f"{told}")
+    canvas = charts.matrix_chart({
+        "title": title, "subtitle": f"{suite.cases[case]['says']}, sessions that come and go, "
+        "blocks freed by whoever finds them; bytes: sum of what rows are off",
+        "groups": groups, "rows": [(rule, COLOURS[rule]) for rule in RULES],
+        "note": f"{suite.document['kind']} suite, release build; medians of "
+        f"{parts.count_noun(len(suite.samples(case, 'exact', 'wrong')), 'launch')}, each with a "
+        "seed of its own"})
+    return parts.Figure("accounts-errors", title, canvas, "A 0 is what it should be. Reads: cells "
+                        "that another thread reads while these work.")
+
+
+def memory(results):
+    """Lines of box and private memory over threads, one for each number of instruments."""
+    suite = results.accounts
+    total = {}
+    for case in suite.of_group("memory") if suite else ():
+        samples = stats.paired(suite.samples(case, "exact", "box_bytes"),
+                               suite.samples(case, "exact", "private_bytes"),
+                               lambda box, own: box + own)
+        if samples:
+            total[suite.cases[case]["threads"], suite.cases[case]["instruments"]] = samples
+    if not total:
+        return None
+    threads, kinds = (sorted({key[k] for key in total}) for k in (0, 1))
+    series = []
+    for position, many in enumerate(kinds):
+        points = [(count, median(total[count, many]), None, None,
+                   f"{count} × {many}: {bytes_text(median(total[count, many]))}", [])
+                  for count in threads if (count, many) in total]
+        series.append({"name": parts.count_noun(many, "instrument"), "index": position,
+                       "points": points})
+    most = max(total)
+    title = (f"{parts.count_noun(most[0], 'thread')} with {parts.count_noun(most[1], 'instrument')}"
+             f" each take {bytes_text(median(total[most]))}, "
+             f"{median(total[most]) / (most[0] * most[1]):.0f} bytes for each thread's part in one")
+    canvas = charts.line_chart({
+        "title": title, "subtitle": "box and private memory of the accounts, before a block is "
+        "counted; both axes logarithmic", "x_name": "threads that live", "xs": threads,
+        "x_log": len(threads) > 1, "y_name": "bytes that the accounts take", "y_log": True,
+        "y_form": lambda v: f"{v / 1e6:g} MB", "series": series,
+        "note": f"{suite.document['kind']} suite; box: blocks of its file, private: Anonymous of "
+        "smaps_rollup, both as the system says"})
+    return parts.Figure("accounts-memory", title, canvas, "Beside it each block has a note: 4 "
+                        "bytes in a tag of the allocator, 16 in a header of the library's calls.")
+
+
+OWN = ((CPU, ALONE, "beside none", 1), (CPU, COPY, "beside one of a copy", 5))
+CLOCK = (("wall_ns", ALONE, "beside none", 1), ("wall_ns", COPY, "beside one of a copy", 5))
+
+
+def percent(value):
+    """As an axis and a label say it."""
+    return "0" if not value else f"{value:+.0f} %" if abs(value) >= 10 else \
+        f"{value:+.1f} %" if abs(value) >= 0.95 else f"{value:+.2f} %"
+
+
+def more_text(value):
+    """In a sentence: 0.1 % more, 3 % less."""
+    size = percent(abs(value)).lstrip("+") if value else "0 %"
+    return f"{size} {'less' if value < 0 else 'more'}"
+
+
+def _slowed(suite, readings):
+    """(rows of what a reader costs a pair, the cases of which there are some)."""
+    cases = [c for c in suite.of_group("reader") if suite.slowed(c, BESIDE, CPU)] if suite else []
+    rows = []
+    for case in cases:
+        for name, base, against, index in readings:
+            found = suite.slowed(case, BESIDE, name, base)
+            says = f"{suite.cases[case]['says']}, {against}"
+            if found:
+                rows.append({"name": says, "index": index,
+                             "points": [_point(found, says, "{:+.2f} %")]})
+    return rows, cases
+
+
+def _reader_chart(suite, name, title, x_name, rows, cases):
+    return charts.row_chart({
+        "title": title, "subtitle": "nothing but counting, no malloc, so that each nanosecond "
+        "shows; writers pinned, one to a CPU; the reader takes what CPU is left", "x_name": x_name,
+        "x_form": percent, "rows": rows, "zero": True,
+        "lines": [(SLOWED_PERCENT, f"{SLOWED_PERCENT:g} % allowed")],
+        "note": _note(suite, cases, BESIDE, name)})
+
+
+def reader(results):
+    """How much a reader that loops slows those who count, by their own CPU time."""
+    suite = results.accounts
+    rows, cases = _slowed(suite, OWN)
+    if not rows:
+        return None
+    case = cases[-1]
+    title = (f"{suite.cases[case]['says']} count beside a reader that loops: a pair takes "
+             f"{more_text(median(suite.slowed(case, BESIDE, CPU)))} CPU time; it sees "
+             f"{suite.mid(case, BESIDE, 'rows_per_cpu_s') / 1e6:.1f} million rows a CPU second")
+    canvas = _reader_chart(suite, CPU, title, "more CPU time of a pair beside a reader, against "
+                           "the same", rows, cases)
+    return parts.Figure("accounts-reader", title, canvas, "A copy's reader does the same work on a "
+                        "copy of the box: against it only those lines of memory remain that "
+                        "writers and reader share.")
+
+
+def clock(results):
+    """The same by the clock, where they share CPUs."""
+    suite = results.accounts
+    rows, cases = _slowed(suite, CLOCK)
+    if not rows:
+        return None
+    case, cpus = cases[-1], len(suite.document.get("machine", {}).get("cpus_allowed", []))
+    title = (f"By the clock on {parts.count_noun(cpus, 'CPU')}: a pair of "
+             f"{suite.cases[case]['says']} takes "
+             f"{more_text(median(suite.slowed(case, BESIDE, 'wall_ns')))} beside a reader, who "
+             "needs a CPU, too")
+    canvas = _reader_chart(suite, "wall_ns", title, "more time of a pair beside a reader, against "
+                           "the same", rows, cases)
+    return parts.Figure("accounts-clock", title, canvas, "Of three that run on two CPUs each gets "
+                        "two thirds of one, and takes half as long again, whatever the third one "
+                        "does.")
+
+
+FIGURES = {"accounts-preload": preload, "accounts-cost": cost, "accounts-errors": errors,
+           "accounts-reader": reader, "accounts-clock": clock, "accounts-memory": memory}

@@ -1,0 +1,256 @@
+"""accounts_results.py - what accounts.json says: what counting adds, errors, memory, readers; and
+the bars.
+
+A difference or a ratio is formed within a round; its interval is of order statistics (stats.py).
+"""
+
+import os
+
+from common import columns, documents, judge, shapes, stats
+from common.shapes import COUNT, EACH, FLAG, SOME, TEXT
+from common.stats import median
+from measuring.accounts_cases import ALONE, BESIDE, COPY, HEADER, RULES
+from reporting import instruction_table
+from reporting.svg import bytes_text
+
+FILE = "accounts.json"
+CPU, WALL = "cpu_ns", "ns"
+ALLOWED_NS, ALLOWED_SHARE, FOREIGN_FACTOR = 5.0, 0.15, 1.3
+ROWS_PER_S, SLOWED_PERCENT = 1e6, 3.0
+SHORT = {"preload": "any program", "cost": "library"}
+COSTS = {"preload": "malloc of any program (libpfsmem.so)", "cost": "the library's calls"}
+
+SHAPE = {
+    "kind": TEXT,
+    "missing": {EACH: TEXT},
+    "cases": {EACH: {"group": TEXT, "says": TEXT, "threads": SOME, "foreign": FLAG,
+                     "instruments": COUNT}},
+    "launches": [{"case": TEXT, "way": TEXT, "round": SOME, "status": TEXT,
+                  "values": {EACH: {EACH: COUNT}}}],
+    "instructions": {EACH: {EACH: {"calls": SOME, "instructions": COUNT, "locked": COUNT}}},
+}
+
+
+def load(folder):
+    """The suite in a result folder, or None."""
+    path = os.path.join(folder, FILE)
+    shape = {**SHAPE, "launches": [{k: v for k, v in SHAPE["launches"][0].items()
+                                    if k != "values"}]}
+    document = shapes.read(path, shape, "scripts/accounts.py")
+    if document is None:
+        return None
+    for position, launch in enumerate(document["launches"]):  # only who is done has numbers
+        fault = launch["status"] == "done" and shapes.fault_of(
+            launch.get("values"), SHAPE["launches"][0]["values"], f"launches[{position}].values")
+        if not fault and launch["case"] not in document["cases"]:
+            fault = f"launches[{position}].case is not one of its cases"
+        if fault:
+            raise documents.BadInput(f"{path}: {fault}; measure again (scripts/accounts.py)")
+    return Suite(document)
+
+
+class Suite:
+    """The launches of accounts.json as samples."""
+
+    def __init__(self, document):
+        self.document = document
+        self.cases = document["cases"]
+        self.values = {}  # (case, way, name) -> [stats.Value]
+        for launch in document["launches"]:
+            if launch["status"] != "done":
+                continue
+            for way, found in launch["values"].items():
+                for name, value in found.items():
+                    self.values.setdefault((launch["case"], way, name), []).append(
+                        stats.Value(launch["round"], value, False))
+
+    def samples(self, case, way, name):
+        """One value for each launch."""
+        return stats.Samples(self.values.get((case, way, name), []))
+
+    def of_group(self, *groups):
+        """The cases of these groups, in the document's order."""
+        return [case for case, facts in self.cases.items() if facts["group"] in groups]
+
+    def added(self, case, way):
+        """Nanoseconds of CPU time that a way adds to a pair, one for each round."""
+        return stats.paired(self.samples(case, way, CPU), self.samples(case, "none", CPU),
+                            lambda counted, bare: counted - bare)
+
+    def allowed(self, case):
+        """(how much counting may add, the pair without it), in ns; None where it is not known."""
+        bare = self.samples(case, "none", CPU)
+        if not bare:
+            return None
+        factor = FOREIGN_FACTOR if self.cases[case]["foreign"] else 1.0
+        return factor * max(ALLOWED_NS, ALLOWED_SHARE * median(bare)), median(bare)
+
+    def slowed(self, case, state, name, base=ALONE):
+        """Percent that a pair takes longer in a state than in another, one for each round."""
+        return stats.paired(self.samples(case, state, name), self.samples(case, base, name),
+                            lambda with_it, without: 100 * (with_it / without - 1)
+                            if without else None)
+
+    def mid(self, case, way, name):
+        """Median of the launches, or None."""
+        found = self.samples(case, way, name)
+        return median(found) if found else None
+
+
+def cost_bars(suite):
+    """What counting may add to a pair of malloc and free."""
+    bars = []
+    for case in suite.of_group("preload", "cost"):
+        facts, allowed = suite.cases[case], suite.allowed(case)
+        larger = f"{ALLOWED_NS:g} ns or {100 * ALLOWED_SHARE:g} %, the larger"
+        if facts["foreign"]:
+            larger = f"{FOREIGN_FACTOR} × ({larger})"
+        says = f"{COSTS[facts['group']]}, {facts['says']}: counting adds at most {larger}"
+        bars.append(judge.unmeasured(says) if not allowed else judge.bar(
+            says, suite.added(case, "exact"), most=allowed[0], form="{:.1f} ns",
+            detail=f"allowed {allowed[0]:.1f} ns, a pair takes {allowed[1]:.1f} without"))
+    return bars
+
+
+def error_bars(suite):
+    """Exact is right in every launch; the others are not, or nothing was tested."""
+    bars = []
+    for case in suite.of_group("errors"):
+        def told(way, case=case):
+            launches = [suite.samples(case, way, name) for name in
+                        ("wrong", "below", "totals", "left", "reads_below")]
+            return [sum(one) for one in zip(*launches)], launches
+        sums, _ = told("exact")
+        says = "rule exact: no row wrong or below zero, at rest or while read, most frees foreign"
+        bars.append(judge.Bar(says, f"{sum(1 for s in sums if s)} of {len(sums)} launches with one",
+                              judge.every(s == 0 for s in sums)) if sums
+                    else judge.unmeasured(says))
+        says = "rules freer and global show their errors in the same load"
+        others = [one for way in RULES[1:] for one in told(way)[0]]
+        bars.append(judge.Bar(says, f"{sum(1 for s in others if s)} of {len(others)} launches",
+                              judge.every(s > 0 for s in others)) if others
+                    else judge.unmeasured(says))
+    return bars
+
+
+def reader_bars(suite):
+    """Rows a second, and what a reader that loops costs the writers."""
+    bars = []
+    for case in suite.of_group("reader"):
+        who = suite.cases[case]["says"]
+        for name, what in (("rows_per_s", "by the clock"), ("rows_per_cpu_s", "of its CPU time")):
+            millions = stats.mapped(suite.samples(case, BESIDE, name), lambda rate: rate / 1e6)
+            bars.append(judge.bar(f"{who}: a reader of 64,000 rows sees 1 million a second {what}",
+                                  millions, least=ROWS_PER_S / 1e6, form="{:.2f} M"))
+        own = suite.slowed(case, BESIDE, "cpu_ns", COPY)
+        detail = (f"to a reader of a copy, who uses none of its lines: {median(own):+.2f} % "
+                  f"({judge.spread_text(own, '{:+.2f}')})") if own else ""
+        bars.append(judge.bar(f"{who}: it slows counting by at most {SLOWED_PERCENT:g} % in CPU "
+                              "time a pair", suite.slowed(case, BESIDE, "cpu_ns"),
+                              most=SLOWED_PERCENT, form="{:+.2f} %", detail=detail))
+        cpus = len(suite.document.get("machine", {}).get("cpus_allowed", []))
+        few = (f"the reader has no CPU of its own: {suite.cases[case]['threads']} writers and it "
+               f"share {cpus} CPUs" if 0 < cpus <= suite.cases[case]["threads"] else "")
+        bars.append(judge.bar(f"{who}: by at most {SLOWED_PERCENT:g} % by the clock",
+                              suite.slowed(case, BESIDE, "wall_ns"), most=SLOWED_PERCENT,
+                              form="{:+.1f} %", reason=few))
+    return bars
+
+
+def bars(suite):
+    """What the accounts are held to."""
+    return cost_bars(suite) + error_bars(suite) + reader_bars(suite)
+
+
+def with_interval(samples, form="{:+.1f}"):
+    """A median and its interval, where there is one; never broken into lines."""
+    if not samples:
+        return "–"
+    interval = stats.drawn_interval(samples)
+    text = form.format(median(samples))
+    if interval is not None:
+        text += f" ({form.format(interval.low)} to {form.format(interval.high)})"
+    return text.replace(" ", "\u00a0")
+
+
+def cost_rows(suite):
+    """(headers, rows): ns a pair without, and what each way adds."""
+    rows = []
+    for case in suite.of_group("preload", "cost"):
+        facts = suite.cases[case]
+        times = {(way, name): suite.mid(case, way, name) for way in ("none", "exact")
+                 for name in (CPU, WALL)}
+        if None in times.values():
+            continue
+        rows.append([f"{SHORT[facts['group']]}, {facts['says']}", f"{times['none', CPU]:.1f}",
+                     *(with_interval(suite.added(case, way)) for way in (HEADER, *RULES)),
+                     f"{times['none', WALL]:.1f}, {times['exact', WALL]:.1f}"])
+    return ["CPU ns a pair of\nmalloc and free", "not\ncounted", "16 bytes\nmore",
+            *(f"\n+ {rule}" for rule in RULES), "by the clock:\nnot counted, exact"], rows
+
+
+def error_rows(suite):
+    """(headers, rows): medians of what brute force found, for each rule."""
+    rows = []
+    for case in suite.of_group("errors"):
+        for rule in RULES:
+            found = {name: suite.mid(case, rule, name) for name in
+                     ("wrong", "rows", "below", "totals", "instruments", "bytes", "in_use", "left",
+                      "reads", "reads_below")}
+            if None in found.values():
+                continue
+            share = found["reads_below"] / found["reads"] if found["reads"] else 0
+            rows.append([rule, f"{found['wrong']:g} of {found['rows']:g}", f"{found['below']:g}",
+                         f"{found['totals']:g} of {found['instruments']:g}",
+                         bytes_text(found["bytes"]), bytes_text(found["in_use"]),
+                         bytes_text(found["left"]), f"{100 * share:.3g} %"])
+    return ["rule", "rows wrong", "below zero", "totals wrong", "credited to others", "in use",
+            "still there when\nall is free", "reads of cells\nbelow zero"], rows
+
+
+def memory_rows(suite):
+    """(headers, rows): box + private memory, threads down, instruments across."""
+    found, rows = {}, []
+    for case in suite.of_group("memory"):
+        box, own = (suite.mid(case, "exact", name) for name in ("box_bytes", "private_bytes"))
+        if box is None or own is None:
+            continue
+        facts = suite.cases[case]
+        found[facts["threads"], facts["instruments"]] = f"{bytes_text(box)} + {bytes_text(own)}"
+    columns = sorted({many for _, many in found})
+    for threads in sorted({threads for threads, _ in found}):
+        rows.append([f"{threads:g}", *(found.get((threads, many), "–") for many in columns)])
+    return ["threads; box + private", *(f"{many:g} instrument{'s' * (many != 1)}"
+                                        for many in columns)], rows
+
+
+def reader_rows(suite):
+    """(headers, rows): ns a pair of a writer, and rows a second."""
+    rows = []
+    for case in suite.of_group("reader"):
+        for state, says in ((ALONE, "nobody reads"), (BESIDE, "a reader loops"),
+                            (COPY, "a reader of a copy loops")):
+            cells = [suite.samples(case, state, name) for name in ("cpu_ns", "wall_ns")]
+            rates = [suite.mid(case, state, name) for name in ("rows_per_cpu_s", "rows_per_s")]
+            if all(cells):
+                rows.append([f"{suite.cases[case]['says']}, {says}",
+                             *(with_interval(cell, "{:.2f}") for cell in cells),
+                             *(f"{rate / 1e6:.2f} M" if rate else "–" for rate in rates)])
+    return ["beside", "CPU ns a pair", "ns a pair by the clock", "rows a CPU second",
+            "rows a second"], rows
+
+
+def tables(suite):
+    """All of them that have rows."""
+    made = [cost_rows(suite), error_rows(suite), reader_rows(suite), memory_rows(suite)]
+    if suite.document["instructions"]:
+        made.insert(1, instruction_table.table(suite.document["instructions"]))
+    return [table for table in made if table[1]]
+
+
+def text(suite):
+    """All of it for a terminal."""
+    parts = [columns.aligned(*table) for table in tables(suite)]
+    parts.append("\n".join(f"{bar.verdict:13} {bar.says}: {bar.measured}" for bar in bars(suite)
+                           if bar.verdict != judge.NOT_MEASURED))
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,147 @@
+"""allocator_figures.py - the figures of the chapter "The allocator": CPU time and peak resident
+set for each case, their means, and what stays resident after idling. See allocator_results.py.
+"""
+
+from common import stats
+from common.stats import median
+from reporting import allocator_results, charts, figure_parts as parts
+from reporting.allocator_results import CPU, OURS, PEAK
+
+COLOURS = {OURS: 0, "jemalloc": 4, "mimalloc": 3, "tcmalloc": 5, "glibc": 6}
+INK = 7
+NEAR = 1.15
+SHAPES = ("circle", "square", "triangle", "diamond", "bar")
+
+
+def megabytes(value):
+    """Bytes as the ticks of a logarithmic axis are round."""
+    return f"{value / 1e6:.3g} MB" if value < 999.5e6 else f"{value / 1e9:.3g} GB"
+
+
+def colour(name):
+    """The same for an allocator in all figures."""
+    return COLOURS.get(name, 2)
+
+
+def _subject(suite):
+    """Whom a title speaks of: ours, or the best peer by mean where ours is not there."""
+    return OURS if OURS in suite.names else suite.best_by_mean(CPU)
+
+
+def _note(suite):
+    counts = [len(suite.samples(case, name, CPU)) for case in suite.cases for name in suite.names]
+    low, high = min(counts), max(counts)
+    return (f"{suite.document['kind']} suite; each value the median of {low} to "
+            f"{parts.count_noun(high, 'launch')}, ratios formed within a round")
+
+
+def _cell(ratios, text):
+    """Blue: near the best in every round, orange: in none, of three at least; grey: undecided."""
+    near = [ratio <= NEAR for ratio in ratios]
+    tone = "more" if all(near) else "open" if any(near) or len(near) < 3 else "less"
+    return (f"{median(ratios):.2f}", tone,
+            f"{text}: {median(ratios):.3f} × ({min(ratios):.3f} to {max(ratios):.3f} in "
+            f"{parts.count_noun(len(ratios), 'round')})")
+
+
+def _matrix(suite, metric, name, what):
+    cases = [case for case in suite.cases if suite.best_peer(case, metric)]
+    cells, bests = {}, {}
+    for row, case in enumerate(cases):
+        for column, allocator in enumerate(suite.names):
+            ratios = suite.to_best(case, allocator, metric)
+            if ratios:
+                cells[row, column] = _cell(ratios, f"{allocator}, {case}")
+        values = {a: suite.mid(case, a, metric) for a in suite.names}
+        values = {a: v for a, v in values.items() if v is not None}
+        best = min(values, key=values.get)
+        bests[best] = bests.get(best, 0) + 1
+    if not cells:
+        return None
+    subject = _subject(suite)
+    worst = max(((median(suite.to_best(case, subject, metric)), case)
+                 for case in suite.judged(metric)), default=None)
+    title = f"{what}: {subject} needs least in {bests.get(subject, 0)} of {len(cases)} cases"
+    if worst:
+        title += f", at most {worst[0]:.2f} × the best peer ({worst[1]})"
+    canvas = charts.ratio_chart({
+        "stamp": "", "title": title, "subtitle": "× the best of the peers in that case",
+        "columns": suite.names, "cells": cells, "rows": [(case, INK) for case in cases],
+        "note": _note(suite)}, 548)
+    return parts.Figure(name, title, canvas, f"Blue: at most {NEAR} × the best peer in every "
+                        "round; orange: above it in every round; grey: in some, or in less "
+                        "than three rounds.")
+
+
+def cpu(results):
+    """CPU time by case and allocator."""
+    return results.allocators and _matrix(results.allocators, CPU, "allocator-cpu", "CPU time")
+
+
+def peak(results):
+    """Peak resident set by case and allocator."""
+    return results.allocators and _matrix(results.allocators, PEAK, "allocator-peak",
+                                          "Peak resident set")
+
+
+def mean(results):
+    """Geometric means over all cases, CPU time and peak resident set."""
+    suite = results.allocators
+    bases = {metric: suite.best_by_mean(metric) for metric in (CPU, PEAK)} if suite else {}
+    if not bases or None in bases.values():
+        return None
+    rows, found = [], {}
+    for name in suite.names:
+        points = []
+        for metric, shape, what in ((CPU, "circle", "CPU time"), (PEAK, "square", "peak")):
+            middle, interval = suite.mean_ratio(name, bases[metric], metric)
+            found[name, metric] = middle
+            low, high = (interval.low, interval.high) if name != bases[metric] else (None, None)
+            points.append((middle, low, high, f"{name}, {what}: {middle:.3f} × {bases[metric]}",
+                           shape, []))
+        rows.append({"name": name, "index": colour(name), "points": points})
+    subject = _subject(suite)
+    title = (f"Over {len(suite.judged(CPU))} programs and workloads {subject} takes "
+             f"{found[subject, CPU]:.2f} × the CPU time of {bases[CPU]} and "
+             f"{found[subject, PEAK]:.2f} × the memory of {bases[PEAK]}, the best peers by mean")
+    canvas = charts.row_chart({
+        "title": title, "subtitle": "geometric means of ratios; thick: 95 % by bootstrap of "
+        f"launches ({stats.DRAWS} draws)", "x_name": "× the best peer by mean", "rows": rows,
+        "key": [("circle", f"CPU time × {bases[CPU]}"),
+                ("square", f"peak resident set × {bases[PEAK]}")],
+        "lines": [(1, "the best peer")], "note": _note(suite)})
+    return parts.Figure("allocator-mean", title, canvas, "")
+
+
+def idle(results):
+    """What is resident 3 s after the load ended."""
+    suite = results.allocators
+    cases = [case for case in suite.cases if any(suite.samples(case, name, "idle_bytes")
+                                                 for name in suite.names)] if suite else []
+    if not cases:
+        return None
+    rows = []
+    for name in suite.names:
+        points = []
+        for case, shape in zip(cases, SHAPES):
+            samples = suite.samples(case, name, "idle_bytes")
+            if samples:
+                middle = median(samples)
+                points.append((middle, None, None, f"{name}, {case}: {megabytes(middle)} "
+                               f"({parts.count_noun(len(samples), 'launch')})", shape, []))
+        rows.append({"name": name, "index": colour(name), "points": points})
+    shown = "idle" if "idle" in cases else cases[0]
+    kept = {name: suite.mid(shown, name, "idle_bytes") for name in suite.names}
+    kept = {name: value for name, value in kept.items() if value is not None}
+    subject = _subject(suite) if _subject(suite) in kept else min(kept, key=kept.get)
+    others = [value for name, value in kept.items() if name != subject]
+    title = f"3 s after the load of {shown} {subject} holds {megabytes(kept[subject])}"
+    if others:
+        title += f", the others {megabytes(min(others))} to {megabytes(max(others))}"
+    canvas = charts.row_chart({
+        "title": title, "subtitle": "8 threads fill 32 MiB each and free it, or what another one "
+        "filled; 400 threads free what one allocated; redis after flushall; MariaDB",
+        "x_name": "resident bytes of the process, logarithmic", "x_log": True,
+        "x_form": megabytes, "rows": rows, "key": list(zip(SHAPES, cases)),
+        "lines": [(allocator_results.IDLE_LIMIT, "10 MiB")], "note": _note(suite)})
+    return parts.Figure("allocator-idle", title, canvas, "")

@@ -1,0 +1,299 @@
+"""choice.py - which policy to take: the matrix of policies and workloads, and what follows from it.
+
+A column is a load that somebody may have and the case that stands for it. The best policy of a
+column is the one of ours with the highest median; level with it is each that is not surely slower
+in the same rounds. Where only one is level it is surely the best, else it is undecided between
+them. All of it is on ratios within a round, with their intervals (stats.py).
+"""
+
+from collections import namedtuple
+
+from common import judge, stats
+from common.stats import median
+from reporting import figure_parts as parts, summary
+from reporting.results import ANY
+
+RATE = "items_per_second"
+MORE, LESS, OPEN, BASE = "more", "less", "open", "base"
+RETURNED = 0.9  # of the tide's added pages, from which on a policy is said to give them back
+
+Column = namedtuple("Column", "head under need case")
+# best: of ours; level: that and those not surely slower; sure: an interval for each of them
+Standing = namedtuple("Standing", "column best level sure")
+Cell = namedtuple("Cell", "text span tone tip")
+Need = namedtuple("Need", "says take sure why")
+
+
+def _threads(results):
+    """The most threads that have a CPU each, of those that were measured."""
+    cpus = results.plan.get("cpus") or results.context.get("num_cpus") or 1
+    counts = {c.threads for c in results.cases("release") if c.workload in summary.WORKLOADS
+              or c.workload.startswith("replay_")} - {1}
+    return max((t for t in counts if t <= cpus), default=min(counts, default=1))
+
+
+def columns(results):
+    """The columns for which there are numbers, in order."""
+    many = _threads(results)
+    word = parts.count_noun(many, "thread")
+    fills = sorted({c.occupancy for c in results.cases("release", workload="churn", threads=many)}
+                   - {None})
+    full = [f for f in (0.5, 0.9) if f in fills and f != fills[-1]] + fills[-1:]
+    wanted = [Column("pair", "1 thread", "one thread does it all",
+                     {"workload": "pair", "threads": 1})]
+    if many > 1:
+        wanted.append(Column("pair", word, "each thread frees its own",
+                             {"workload": "pair", "threads": many}))
+    for fill in full:
+        need = f"random records go, {100 * fill:g} % full"
+        wanted.append(Column("churn", f"{fill:g} full", need,
+                             {"workload": "churn", "threads": many, "occupancy": fill}))
+    wanted += [Column("handoff", word, "one allocates, another frees",
+                      {"workload": "handoff", "threads": many}),
+               Column("storm", word, "connections come and go",
+                      {"workload": "storm", "threads": many})]
+    traces = sorted({c.workload for c in results.cases("release") if c.threads == many and
+                     c.workload.startswith("replay_")})
+    wanted += [Column("replay", trace[len("replay_"):], "", {"workload": trace, "threads": many})
+               for trace in traces]
+    return [c for c in wanted if any(rates(results, c).values())]
+
+
+def rates(results, column, policies=None):
+    """{policy: samples} of a column."""
+    found = {p: results.of("release", RATE, policy=p, **column.case)
+             for p in policies or results.policies("release")}
+    return {p: s for p, s in found.items() if s}
+
+
+def ours(results):
+    """The policies that are compared, without yardsticks."""
+    apart = summary.baselines(results)
+    return [p for p in results.policies("release") if p not in apart] or \
+        results.policies("release")
+
+
+def standing(results, column, policies=None):
+    """How the policies (ours by default) stand in a column; None where none was measured."""
+    found = rates(results, column, policies or ours(results))
+    if not found:
+        return None
+    best = max(found, key=lambda p: median(found[p]))
+    gaps = {p: stats.sure_interval(stats.paired(found[best], found[p])) for p in found
+            if p != best}
+    level = [p for p in found if p == best or gaps[p] is None or gaps[p].low <= 1]
+    level.sort(key=lambda p: -median(found[p]))
+    return Standing(column, best, level, bool(gaps) and None not in gaps.values())
+
+
+def standings(results):
+    """One for each column of the matrix."""
+    return [s for s in (standing(results, c) for c in columns(results)) if s]
+
+
+def to_base(results, column, policy):
+    """Ratios of a policy to the one that all are compared with, within rounds."""
+    return results.ratio(RATE, {**column.case, "policy": policy},
+                         {**column.case, "policy": summary.base_policy(results)})
+
+
+def span_text(interval, form=summary.times):
+    """11–43."""
+    return f"{form(interval.low)}–{form(interval.high)}"
+
+
+def cell(results, column, policy):
+    """What the matrix says of a policy in a column; None where it was not measured."""
+    found = results.of("release", RATE, policy=policy, **column.case)
+    if not found:
+        return None
+    rate, base = summary.millions(median(found)), summary.base_policy(results)
+    tip = f"{policy}, {column.head} {column.under}: {rate}"
+    if policy == base:
+        return Cell(rate.split(" ")[0], "M/s", BASE, tip)
+    ratios = to_base(results, column, policy)
+    if not ratios:
+        return Cell(rate.split(" ")[0], "M/s", OPEN, tip + f"; {base} was not measured")
+    interval = stats.sure_interval(ratios)
+    tip += f", {summary.times(median(ratios))} × {base} ({judge.spread_text(ratios)})"
+    tone = OPEN if interval is None or interval.low <= 1 <= interval.high else \
+        MORE if interval.low > 1 else LESS
+    return Cell(f"{summary.times(median(ratios))} ×", span_text(interval) if interval else
+                f"{len(ratios)} round{'s' * (len(ratios) > 1)}", tone, tip)
+
+
+def matrix(results):
+    """(columns, standings, [(policy, [Cell or None])]): ours first, then the yardsticks."""
+    found = standings(results)
+    shown = [s.column for s in found]
+    own = ours(results)
+    order = own + [p for p in results.policies("release") if p not in own]
+    rows = [(p, [cell(results, c, p) for c in shown]) for p in order]
+    return shown, found, [(p, cells) for p, cells in rows if any(cells)]
+
+
+def decided(rows):
+    """(cells whose interval lies on one side of 1, cells that could)."""
+    tones = [c.tone for _, cells in rows for c in cells if c and c.tone != BASE]
+    return sum(1 for tone in tones if tone != OPEN), len(tones)
+
+
+def tally(found):
+    """{policy: (columns where it is surely the best, where it is level, where it is behind)}."""
+    names = dict.fromkeys(p for s in found for p in s.level)
+    return {p: (sum(1 for s in found if s.sure and s.level == [p]),
+                sum(1 for s in found if p in s.level and not (s.sure and s.level == [p])),
+                sum(1 for s in found if p not in s.level)) for p in names}
+
+
+def headline(results, found):
+    """(what to take, who, why): the shortest answer that the intervals carry."""
+    counts = tally(found)
+    if not any(s.sure for s in found):
+        return ("Undecided", [], f"No case has the {stats.LEAST} undisturbed rounds of each "
+                "policy that an interval needs: measure again, longer.")
+    unbeaten = [p for p, (_, _, behind) in counts.items() if behind == 0]
+    workloads = parts.count_noun(len(found), "workload")
+    if len(unbeaten) == 1:
+        best = unbeaten[0]
+        wins, level, _ = counts[best]
+        second = max((p for p in counts if p != best), key=lambda p: counts[p][1], default=None)
+        tied = f"; level with {second} in {counts[second][1]}" if second and level else ""
+        return (f"Take {best}", [best], f"No other policy is surely faster in any of {workloads}. "
+                f"It is surely the fastest in {wins}{tied}.")
+    if unbeaten:
+        return (f"Take {' or '.join(unbeaten[:3])}", unbeaten[:3], "Nothing measured here decides "
+                f"between them, and none is surely slower than another policy in any of "
+                f"{workloads}.")
+    order = sorted(counts, key=lambda p: (counts[p][2], -counts[p][0]))[:2]
+    told = "; ".join(f"{p} is surely behind in {counts[p][2]}" for p in order)
+    return (f"Take {' or '.join(order)}, by your load", order,
+            f"No policy leads in all of {workloads}: {told}.")
+
+
+def _why(results, standing_, policy):
+    """12 × original (11–13), of a policy in a column."""
+    base = summary.base_policy(results)
+    ratios = to_base(results, standing_.column, policy) if policy != base else []
+    if not ratios:
+        return ""
+    interval = stats.sure_interval(ratios)
+    return f"{summary.times(median(ratios))} × {base}" + \
+        (f" ({span_text(interval)})" if interval else "")
+
+
+def _trace_need(results, found):
+    """What all recorded programs say together; [] without them."""
+    traces = [s for s in found if s.column.head == "replay"]
+    if not traces:
+        return []
+    common = [p for p in traces[0].level if all(p in s.level for s in traces)]
+    says = f"it is one of {parts.count_noun(len(traces), 'recorded program')}"
+    if not common:
+        return [Need(says, [], False, "another one leads in each")]
+    base = summary.base_policy(results)
+    middles = [median(r) for r in (to_base(results, s.column, common[0]) for s in traces) if r]
+    low, high = (summary.times(f(middles)) if middles else "–" for f in (min, max))
+    return [Need(says, common, len(common) == 1 and all(s.sure for s in traces),
+                 f"{low} to {high} × {base}" if middles else "")]
+
+
+def _tight_need(results):
+    """Who never has a page too many, by the counts of every launch."""
+    worst, cases = {}, 0
+    for policy in ours(results):
+        counted = [c for c in results.cases("counted", policy=policy, records=ANY)
+                   if c.threads >= 2]
+        values = [v for c in counted for m in ("excess_pages", "needless_growths")
+                  for v in results.samples("counted", c, m)]
+        if values:
+            worst[policy], cases = max(values), max(cases, len(counted))
+    if not worst:
+        return []
+    least = min(worst.values())
+    best = [p for p, value in worst.items() if value == least]
+    return [Need("no page may be too many", best, least == 0,
+                 f"{least:g} in {cases} cases, counted" if least == 0 else
+                 f"at most {least:g} in {cases} cases, counted")]
+
+
+def _tide_need(results):
+    """Who gives memory back when the load falls."""
+    shares = {p: stats.sure_interval(summary.returned_shares(results, p)) for p in ours(results)
+              if summary.returned_shares(results, p)}
+    if not shares:
+        return []
+    gives = [p for p, interval in shares.items() if interval and interval.low >= RETURNED]
+    open_ones = [p for p, interval in shares.items() if interval is None]
+    why = f"at least {100 * RETURNED:.0f} % of a tide's pages" if gives else ""
+    return [Need("memory must go back", gives, bool(gives) and not open_ones,
+                 why)]
+
+
+def _raw_need(results, found):
+    """Yardsticks that are surely faster than all of ours somewhere."""
+    apart = [p for p in summary.baselines(results) if p in results.policies("release")]
+    wins = {}
+    for s in found:
+        ours_best = results.of("release", RATE, policy=s.best, **s.column.case)
+        for p, samples in rates(results, s.column, apart).items() if apart else ():
+            gap = stats.sure_interval(stats.paired(samples, ours_best))
+            if gap and gap.low > 1:
+                wins.setdefault(p, []).append(s)
+    if not apart:
+        return []
+    says = "raw memory will do"
+    if not wins:
+        return [Need(says, [], False, "no allocator is surely faster here")]
+    best = max(wins, key=lambda p: len(wins[p]))
+    return [Need(says, [best], True, f"surely faster than ours in {len(wins[best])} of "
+                 f"{len(found)}")]
+
+
+def needs(results, found):
+    """The rows of "take X if": each with who, whether that is decided, and the ratio behind it."""
+    rows = [Need(s.column.need, s.level, s.sure and len(s.level) == 1,
+                 _why(results, s, s.level[0])) for s in found if s.column.need and
+            s.column.case.get("occupancy") != 0.5]
+    return (rows + _trace_need(results, found) + _tight_need(results) + _tide_need(results)
+            + _raw_need(results, found))
+
+
+def in_colour(results, found):
+    """The four policies that figures show in colour: the base, the best of ours and the best
+    yardstick, by their ratios over all columns."""
+    def mean(policy):
+        medians = [median(r) for r in (to_base(results, s.column, policy) for s in found) if r]
+        return stats.geometric_mean([[m] for m in medians]) if medians and min(medians) > 0 else 0
+    base = summary.base_policy(results)
+    own = sorted((p for p in ours(results) if p != base), key=mean, reverse=True)
+    apart = sorted(summary.baselines(results), key=mean, reverse=True)
+    chosen = [base] * bool(base) + own[:2] + apart[:1]
+    chosen += [p for p in own[2:] + apart[1:] if p not in chosen][:4 - len(chosen)]
+    return [p for p in results.policy_order if p in chosen]
+
+
+def take_text(need):
+    """Whom a need names: one, or those that it is undecided between."""
+    if len(need.take) > 3:
+        return f"{', '.join(need.take[:2])} or {len(need.take) - 2} more"
+    return parts.listed(need.take, "or")
+
+
+def verdict_table(results):
+    """(headers, rows) of the verdict card."""
+    found = standings(results)
+    head = headline(results, found)
+    rows = [[head[0], "", head[2]]] if found else []
+    return ["if", "take", "because"], rows + [
+        [n.says, take_text(n) or "–", (n.why if n.sure else f"undecided; {n.why}").rstrip("; ")]
+        for n in needs(results, found)]
+
+
+def matrix_table(results):
+    """(headers, rows) of the matrix as text."""
+    shown, _, rows = matrix(results)
+    mark = {MORE: "", LESS: "", OPEN: " ?", BASE: ""}
+    return (["policy", *(f"{c.head}\n{c.under}" for c in shown)],
+            [[p, *(f"{c.text} ({c.span}){mark[c.tone]}" if c else "–" for c in cells)]
+             for p, cells in rows])

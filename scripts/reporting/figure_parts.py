@@ -1,0 +1,93 @@
+"""figure_parts.py - what all figures share: their words, their points, their foot."""
+
+from collections import namedtuple
+
+from common import judge, stats
+from common.stats import median
+from reporting import summary
+from reporting.svg import number
+
+Figure = namedtuple("Figure", "name title canvas caption")
+
+
+def count_noun(amount, noun):
+    """1 launch, 2 launches."""
+    return f"{amount} {noun}" + ("" if amount == 1 else "s" if noun != "launch" else "es")
+
+
+def listed(names, word="and"):
+    """a, b and c."""
+    names = list(names)
+    return f" {word} ".join([", ".join(names[:-1])] * (len(names) > 1) + names[-1:])
+
+
+def launches_text(results, build, workload, **variant):
+    low, high = results.launches(build, workload, **variant)
+    return count_noun(high, "launch") if low == high else f"{low} to {high} launches"
+
+
+def band_text(low, high, word):
+    """What the shading of points of low to high launches says."""
+    if high < stats.LEAST:
+        return (f"; small dots: each launch ({stats.LEAST} are the least for an interval)"
+                if word == "launch" else "; small dots: each seed")
+    covers = " to ".join(judge.percent(stats.median_interval(range(n)).coverage)
+                         for n in sorted({max(low, stats.LEAST), high}))
+    few = "; small dots where fewer ran undisturbed" if low < stats.LEAST else ""
+    return f"; shaded: interval of the median by order statistics, covers {covers}{few}"
+
+
+def note(results, build, workload, band=True, **variant):
+    """Build, launches and spread: the foot of each figure."""
+    low, high = results.launches(build, workload, **variant)
+    if results.stamp:
+        return (f"{results.stamp}; each point the median of "
+                f"{count_noun(high, 'seed') if low == high else f'{low} to {high} seeds'}"
+                + (band_text(low, high, "seed") if band else ""))
+    what = {"release": "times: release build, which counts nothing",
+            "counted": "counts: counted build, whose times are not used",
+            "memory": "memory: release build, one case a process",
+            "still": "times: release build, which counts nothing"}[build]
+    spread = band_text(low, high, "launch") if band else ""
+    placements = {c.placement for c in results.cases(build, workload=workload, **variant)} - {None}
+    placed = f"; placement {', '.join(sorted(placements))}" if placements else ""
+    return (f"{what}; each point the median of {launches_text(results, build, workload, **variant)}"
+            f"{spread}{placed}")
+
+
+def point(x, samples, text):
+    """(x, median, low, high, tip, single values): the interval, or the values where none holds."""
+    mid = median(samples)
+    tip = f"{text}: {number(mid)} ({judge.spread_text(samples)})"
+    interval = stats.drawn_interval(samples)
+    if interval is None:
+        return (x, mid, None, None, tip, list(samples) if len(samples) > 1 else [])
+    return (x, mid, interval.low, interval.high, tip, [])
+
+
+def clock_text(results):
+    """In which steps latencies come, where the results say so."""
+    step = results.context.get("timer_step_ns")
+    return f"The clock advances in steps of {float(step):.3g} ns; no latency is finer." \
+        if step else ""
+
+
+def lead(found, base):
+    """Who leads in {policy: samples}, in words: the best one, and those that are not surely
+    slower in the same rounds."""
+    best = max(found, key=lambda p: median(found[p]))
+    sure = {p: stats.sure_interval(stats.paired(found[best], found[p]))
+            for p in found if p != best}
+    if None in sure.values():
+        return (f"{best} has the highest median; undecided, fewer than {stats.LEAST} undisturbed "
+                "rounds")
+    level = [best] + sorted((p for p in sure if sure[p].low <= 1), key=lambda p: -median(found[p]))
+    if len(level) > 3:
+        return (f"no clear leader, {len(level)} of {len(found)} are not surely slower than the "
+                "best")
+    words = f"{best} is fastest" if len(level) == 1 else f"{' and '.join(level)} lead"
+    if base in found and base not in level:
+        ratios = [median(stats.paired(found[p], found[base])) for p in level]
+        least, most = summary.times(min(ratios)), summary.times(max(ratios))
+        words += f", {least} × {base}" if least == most else f", {least} to {most} × {base}"
+    return words

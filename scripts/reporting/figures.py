@@ -1,0 +1,445 @@
+"""figures.py - the figures of the report, each made from results; every claim is computed.
+
+A figure function takes results and returns a Figure, or None where the data is missing.
+"""
+
+from common import stats
+from common.stats import median
+from reporting import (accounts_figures, allocator_figures, charts, figure_parts as parts,
+                       fill_figures, growth_figures, overview, peer_figures, profile_figures,
+                       summary)
+from reporting.svg import bytes_text, bytes_unit, number, time_text
+
+def throughput_by_threads(results, workload, occupancy=None):
+    """Lines over thread counts for one workload."""
+    cases = [c for c in results.cases("release", workload=workload)
+             if occupancy is None or c.occupancy == occupancy]
+    cases = [c for c in cases if results.samples("release", c, "items_per_second")]
+    if not cases:
+        return None
+    cpus = results.plan.get("cpus") or results.context.get("num_cpus") or max(
+        c.threads for c in cases)
+    xs = sorted({c.threads for c in cases})
+    series = []
+    for policy in results.policies("release", workload):
+        points = [parts.point(c.threads, results.samples("release", c, "items_per_second"),
+                         f"{policy}, {parts.count_noun(c.threads, 'thread')}")
+                  for c in cases if c.policy == policy]
+        series.append({"name": policy, "index": results.position(policy), "points": points})
+    place = max([x for x in xs if x <= cpus] or xs[:1])
+    found = {c.policy: results.samples("release", c, "items_per_second")
+             for c in cases if c.threads == place}
+    where = f"{workload} at {occupancy:g} full" if occupancy is not None else workload
+    title = f"{where}, {parts.count_noun(place, 'thread')}: " \
+            f"{parts.lead(found, summary.base_policy(results))}"
+    canvas = charts.line_chart({
+        "stamp": results.stamp, "title": title,
+        "subtitle": summary.WORKLOADS.get(workload, ""),
+        "note": parts.note(results, "release", workload), "x_name": "threads", "xs": xs,
+        "y_name": "allocate + publish + free per second", "series": series,
+        "y_log": _spans(series, 30), "shade_from": next((x for x in xs if x > cpus), None),
+        "shade_text": f"more threads than the {cpus} CPUs"})
+    name = f"threads-{workload}"
+    return parts.Figure(name, title, canvas, "Threads that outnumber the CPUs take turns; that "
+                        "side shows robustness, not scaling." if max(xs) > cpus else "")
+
+
+def _spans(series, factor):
+    values = [p[1] for s in series for p in s["points"] if p[1] > 0]
+    return bool(values) and max(values) > factor * min(values)
+
+
+def _slowdown(ratios):
+    """How many times slower, in words; ratios of launches of the same round."""
+    ratio, interval = median(ratios), stats.sure_interval(ratios)
+    if interval is None:
+        return f"{summary.times(ratio)} × as slow (undecided)"
+    if 1 / 1.1 < interval.low and interval.high < 1.1:
+        return "keeps its speed"
+    if interval.high < 1:
+        return f"gets {1 / ratio:.2g} × faster"
+    return f"slows down {summary.times(ratio)} ×" if interval.low > 1 else \
+        f"is {interval.low:.2g} to {interval.high:.2g} × as slow (undecided)"
+
+
+def _occupancy_title(results, found, threads):
+    """Who slows down between which fills: from {policy: {fill: samples}}. It is about the widest
+    range in which half of the policies were measured, and about those only."""
+    own = {p: f for p, f in found.items() if p not in summary.baselines(results)} or found
+    fills = sorted({x for f in own.values() for x in f if x >= 0.5})
+    ranges = [(low, high) for low in fills for high in fills if low < high and
+              2 * sum(1 for f in own.values() if low in f and high in f) >= len(own)]
+    if not ranges:
+        return f"churn by occupancy, {parts.count_noun(threads, 'thread')}"
+    low, high = max(ranges, key=lambda r: r[1] - r[0])
+    start = f"churn from {low:g} to {high:g} full, {parts.count_noun(threads, 'thread')}"
+    slow = {p: stats.paired(f[low], f[high]) for p, f in own.items() if low in f and high in f}
+    slow = {p: ratios for p, ratios in slow.items() if ratios}
+    if not slow:
+        return start
+    best, worst = (pick(slow, key=lambda p: median(slow[p])) for pick in (min, max))
+    base = summary.base_policy(results)
+    told = list(dict.fromkeys([worst, base if base in slow else worst, best]))
+    return f"{start}: " + ", ".join(f"{p} {_slowdown(slow[p])}" for p in told)
+
+
+def throughput_by_occupancy(results):
+    """churn from empty to nearly full, at one thread for each CPU."""
+    cpus = results.plan.get("cpus") or results.context.get("num_cpus")
+    cases = [c for c in results.cases("release", workload="churn") if c.occupancy is not None]
+    counts = sorted({c.threads for c in cases if len({
+        d.occupancy for d in cases if d.threads == c.threads}) > 1})
+    if not counts:
+        return None
+    threads = cpus if cpus in counts else counts[0]
+    cases = [c for c in cases if c.threads == threads and
+             results.samples("release", c, "items_per_second")]
+    xs = sorted({c.occupancy for c in cases})
+    series, found = [], {}
+    for policy in results.policies("release", "churn"):
+        points = []
+        for case in (c for c in cases if c.policy == policy):
+            samples = results.samples("release", case, "items_per_second")
+            points.append(parts.point(case.occupancy, samples, f"{policy} at {case.occupancy:g}"))
+            found.setdefault(policy, {})[case.occupancy] = samples
+        if points:
+            series.append({"name": policy, "index": results.position(policy), "points": points})
+    title = _occupancy_title(results, found, threads)
+    canvas = charts.line_chart({
+        "stamp": results.stamp, "title": title,
+        "subtitle": "a random live record is replaced; logarithmic",
+        "note": parts.note(results, "release", "churn"), "x_name": "occupancy: records in use / "
+        "records in pages", "xs": xs, "x_form": "{:g}".format, "y_log": True, "series": series,
+        "y_name": "allocate + publish + free per second"}, width=1110, height=400)
+    return parts.Figure("occupancy", title, canvas,
+                        "Occupancies are set side by side, not to scale.")
+
+
+def _skips_title(guilty):
+    """Who skips and who grows needlessly, from {policy: {metric: largest median}}."""
+    skipping = {p: max(m.get("record_skips", 0), m.get("page_skips", 0))
+                for p, m in guilty.items() if m.get("record_skips") or m.get("page_skips")}
+    growing = {p: m["needless_growths"] for p, m in guilty.items() if m.get("needless_growths")}
+    if not guilty:
+        return "No policy skipped a page or a record, and none grew needlessly"
+    title = "No policy skips" if not skipping else \
+        f"Only {' and '.join(skipping)} skip{'s' if len(skipping) == 1 else ''}, up to " \
+        f"{number(max(skipping.values()))} records per 1000 allocations"
+    if not growing:
+        return title + "; none grows needlessly"
+    told = sorted(growing, key=lambda p: -growing[p])[:3]
+    more = f" and {len(growing) - 3} more" if len(growing) > 3 else ""
+    return title + "; needless pages: " + ", ".join(
+        f"{p} {number(growing[p])}" for p in told) + more
+
+
+def _readable_columns(cases, simulated, cpus):
+    """(threads, occupancy) of the matrix: at most three of each, the fullest and the fewest
+    threads, because numbers must fit the cells. The title is of all cases."""
+    threads = sorted({c.threads for c in cases})
+    if simulated and len(threads) > 3:  # there the many threads matter
+        middle = cpus if cpus in threads[1:-1] else threads[len(threads) // 2]
+        threads = [threads[0], middle, threads[-1]]
+    threads = threads[:3]
+    fills = sorted({c.occupancy for c in cases})[-3:]
+    return sorted({(c.threads, c.occupancy) for c in cases
+                   if c.threads in threads and c.occupancy in fills})
+
+
+def skips(results):
+    """Matrix of skips and needless growth by policy, thread count and occupancy."""
+    cases = [c for c in results.cases("counted", workload="churn") if c.occupancy is not None
+             and results.samples("counted", c, "record_skips")]
+    if not cases:
+        return None
+    columns = _readable_columns(cases, results.stamp, results.plan.get("cpus"))
+    policies = [p for p in results.policies("counted", "churn")
+                if any(c.policy == p for c in cases)]
+    groups, guilty = [], {}
+    for metric, label in (("page_skips", "pages skipped, per 1000 allocations"),
+                          ("record_skips", "records skipped, per 1000 allocations"),
+                          ("needless_growths", "pages added needlessly, per launch")):
+        cells = {}
+        for case in cases:
+            samples = summary.per_thousand(results, case, metric)
+            if not samples:
+                continue
+            value = median(samples)
+            if max(samples) > 0:
+                guilty.setdefault(case.policy, {})
+                worst = guilty[case.policy].get(metric, 0)
+                guilty[case.policy][metric] = max(worst, value)
+            if (case.threads, case.occupancy) not in columns:
+                continue
+            key = (policies.index(case.policy), columns.index((case.threads, case.occupancy)))
+            cells[key] = (value, f"{case.policy}, {parts.count_noun(case.threads, 'thread')}, "
+                          f"{case.occupancy:g} full: {number(value)} "
+                          f"({number(min(samples))} to {number(max(samples))}, "
+                          f"{len(samples)} launches)")
+        names = [(parts.count_noun(t, "thread"), f"{o:g}") for t, o in columns]
+        groups.append({"name": label, "columns": names, "cells": cells})
+    title = _skips_title(guilty)
+    canvas = charts.matrix_chart({
+        "stamp": results.stamp, "title": title,
+        "subtitle": "churn; a skip is a page or record that a call never tried "
+        "although it gave up or went on to grow; columns: occupancy, by thread count",
+        "note": parts.note(results, "counted", "churn", band=False), "groups": groups,
+        "rows": [(p, results.position(p)) for p in policies]})
+    return parts.Figure("skips", title, canvas, "A policy without pages (a baseline) has none to "
+                  "skip. Zero is green. The title is of all cases measured, of which the matrix "
+                  "shows three thread counts and the three fullest.")
+
+
+def _tide_lines(results, field):
+    """{policy: (case, lines of all launches)} of the tide."""
+    found = {}
+    for case, launches in results.series.items():
+        if case.policy not in found or case.threads > found[case.policy][0].threads:
+            lines = [[(p["t_ms"] / 1000, p[field]) for p in line] for line in launches if line]
+            if lines:
+                found[case.policy] = (case, lines)
+    return found
+
+
+def pages_over_time(results):
+    """Small multiples: pages against the ideal in a tide."""
+    found = _tide_lines(results, "pages")
+    ideal = _tide_lines(results, "ideal")
+    order = [p for p in results.policy_order if p in found]
+    if not order:
+        return None
+    panels, gives = [], []
+    for policy in order:
+        share = summary.returned_share(results, policy)
+        remark = "adds no page" if share is None else f"gives back {share * 100:.0f} %"
+        if share is not None and share >= 0.5:
+            gives.append(f"{policy} ({share * 100:.0f} %)")
+        panels.append({"name": policy, "index": results.position(policy), "remark": remark,
+                       "lines": found[policy][1], "ideal": ideal[policy][1][0]})
+    title = "No policy gives pages back when the tide goes out"
+    if gives:
+        told = " and ".join([", ".join(gives[:-1])] * (len(gives) > 1) + gives[-1:])
+        title = (f"When the tide goes out, {told} "
+                 f"{'gives' if len(gives) == 1 else 'give'} back the pages that were added")
+        title += "; the others keep theirs" if len(gives) < len(order) else ""
+    canvas = charts.panel_chart({
+        "stamp": results.stamp, "title": title,
+        "subtitle": "pages over time, one line for each launch; dashed: pages "
+        "ideally needed at that moment", "x_name": "seconds",
+        "ideal_name": "ideal", "columns": 4 if len(panels) > 6 else 3, "panels": panels,
+        "note": parts.note(results, "release", "tide", band=False).replace(
+            "each point the median of", "every one of")})
+    return parts.Figure("tide-pages", title, canvas, "Pages that stay empty are surplus, and a "
+                        "policy that reclaims lets them go along a smooth curve: the lag behind "
+                        "the ideal is the decay time, at hand for a load that comes back.")
+
+
+def resident_over_time(results):
+    """Resident bytes of all policies in a tide, the middle launch of each."""
+    found = _tide_lines(results, "resident_bytes")
+    order = [p for p in results.policy_order if p in found and
+             any(v for _, v in found[p][1][0])]
+    if not order:
+        return None
+    series, ends, peaks = [], {}, {}
+    for policy in order:
+        lines = sorted(found[policy][1], key=lambda line: sum(v for _, v in line) / len(line))
+        line = lines[len(lines) // 2]
+        series.append({"name": policy, "index": results.position(policy), "line": line})
+        peaks[policy] = max(v for _, v in line)
+        after = [v for t, v in line if t >= next(t for t, v in line if v == peaks[policy])]
+        ends[policy] = min(after)
+    falls = sorted(order, key=lambda p: ends[p] / peaks[p])
+    best = falls[0]
+    title = (f"Resident memory: {best} falls from {bytes_text(peaks[best])} to "
+             f"{bytes_text(ends[best])}" if ends[best] < 0.9 * peaks[best] else
+             "Resident memory: no policy gives memory back")
+    keeps = [p for p in order if ends[p] > 0.9 * peaks[p]]
+    if ends[best] < 0.9 * peaks[best] and keeps:
+        title += f"; {len(keeps)} of {len(order)} keep theirs"
+    canvas = charts.time_chart({
+        "stamp": results.stamp, "title": title,
+        "subtitle": "as the operating system says; of the launches the one with "
+        "the median mean", "x_name": "seconds", "y_name": "resident bytes of the container",
+        "y_form": bytes_text, "series": series, "y_unit": bytes_unit(peaks.values()),
+        "note": parts.note(results, "release", "tide", band=False).replace(
+            "each point the median of", "one of")})
+    return parts.Figure("tide-resident", title, canvas, "")
+
+
+LATENCY = (("ns_p50", "circle", "p50"), ("ns_p99", "square", "p99"),
+           ("ns_p999", "triangle", "p99.9"), ("ns_max", "bar", "longest"))
+
+
+def latency(results):
+    """Rows of percentiles of one allocate, churn at 0.9 with one thread for each CPU."""
+    chosen = summary.churn_case(results, "ns_p99")
+    if chosen is None:
+        return None
+    threads, occupancy = chosen
+    rows, tails = [], {}
+    for policy in results.policies("release", "churn"):
+        points = []
+        for metric, shape, word in LATENCY:
+            found = results.of("release", metric, workload="churn", policy=policy,
+                               threads=threads, occupancy=occupancy)
+            if found:
+                _, mid, low, high, tip, single = parts.point(0, found, f"{policy} {word} ns")
+                if metric == "ns_max":  # its spread is the machine's, not the policy's
+                    low, high, single = None, None, []
+                points.append((mid, low, high, tip, shape, single))
+                if metric == "ns_p999":
+                    tails[policy] = mid
+        rows.append({"name": policy, "index": results.position(policy), "points": points})
+    title = f"Latency of one allocate, churn {occupancy:g}, {parts.count_noun(threads, 'thread')}"
+    if tails:
+        best, worst = min(tails, key=tails.get), max(tails, key=tails.get)
+        title += (f": p99.9 from {time_text(tails[best])} ({best}) to {time_text(tails[worst])} "
+                  f"({worst})")
+    canvas = charts.row_chart({
+        "stamp": results.stamp, "title": title,
+        "subtitle": "sampled; logarithmic; the clock's own cost is included",
+        "x_name": "time of one allocate", "x_log": True, "x_form": time_text, "rows": rows,
+        "key": [(shape, word) for _, shape, word in LATENCY],
+        "note": parts.note(results, "release", "churn").replace("shaded", "thick")})
+    return parts.Figure("latency", title, canvas, "Closed loop: an operation that waits delays the "
+                        "next one's start, so the tail is a lower bound. "
+                        + parts.clock_text(results))
+
+
+def floor(results):
+    """One thread, pair, in ns for each triple, against the bare loop."""
+    bare = results.of("release", "items_per_second", workload="floor")
+    policies = results.policies("release", "pair")
+    if not bare or not policies:
+        return None
+    rows, times, ratios = [], {}, {}
+    for policy in policies:
+        found = results.of("release", "items_per_second", workload="pair", policy=policy,
+                           threads=1)
+        points = []
+        if found:
+            ns = stats.mapped(found, lambda v: 1e9 / v)
+            _, mid, low, high, tip, single = parts.point(0, ns, f"{policy} ns")
+            points.append((mid, low, high, tip, "circle", single))
+            times[policy] = mid
+            ratios[policy] = stats.sure_interval(stats.paired(bare, found))
+        rows.append({"name": policy, "index": results.position(policy), "points": points})
+    if not times:
+        return None
+    base = median([1e9 / v for v in bare])
+    best = min(times, key=times.get)
+    within = [p for p in times if ratios[p] and ratios[p].high <= 2]
+    open_ones = [p for p in times if not ratios[p] or ratios[p].low <= 2 < ratios[p].high]
+    title = (f"One thread, pair: {best} takes {times[best]:.3g} ns, {times[best] / base:.2g} × "
+             f"the floor of {base:.3g} ns; {len(within)} of {len(times)} stay within 2 ×"
+             + (f", {len(open_ones)} undecided" if open_ones else ""))
+    canvas = charts.row_chart({
+        "stamp": results.stamp, "title": title,
+        "subtitle": "the floor is a bare loop of one CAS and two release stores "
+        "on one hot line, measured in the same run", "x_name": "nanoseconds for allocate + "
+        "publish + free", "rows": rows, "zero": True, "bars": True,
+        "lines": [(base, f"floor {base:.3g} ns"), (2 * base, "2 × floor")],
+        "note": parts.note(results, "release", "pair").replace("shaded", "thick")})
+    return parts.Figure("floor", title, canvas, "")
+
+
+def scan(results):
+    """What a walk over all live records reads while the other threads churn."""
+    cases = [c for c in results.cases("release", workload="scan")
+             if results.samples("release", c, "rows_per_second")]
+    if not cases:
+        return None
+    threads = max(c.threads for c in cases)
+    occupancy = max((c.occupancy or 0) for c in cases)
+    rows, rates = [], {}
+    for case in cases:
+        if (case.threads, case.occupancy or 0) != (threads, occupancy):
+            continue
+        found = results.samples("release", case, "rows_per_second")
+        _, mid, low, high, tip, single = parts.point(0, found, f"{case.policy} rows/s")
+        rates[case.policy] = mid
+        rows.append({"name": case.policy, "index": results.position(case.policy),
+                     "points": [(mid, low, high, tip, "circle", single)]})
+    best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
+    title = (f"A walk reads {number(rates[worst])} ({worst}) to {number(rates[best])} ({best}) "
+             f"records a second while {parts.count_noun(threads - 1, 'thread')} "
+             f"churn{'s' if threads == 2 else ''}")
+    canvas = charts.row_chart({
+        "stamp": results.stamp, "title": title,
+        "subtitle": f"optimistic reads, confirmed after the copy; {occupancy:g} "
+        "full", "x_name": "records read and confirmed per second", "rows": rows, "zero": True,
+        "bars": True, "note": parts.note(results, "release", "scan").replace("shaded", "thick")})
+    return parts.Figure("scan", title, canvas, "Policies whose records have no word cannot be read "
+                  "this way and are missing here.")
+
+
+def _on_simulated(name, make):
+    """A figure of the simulated machine with most cases, by the code that draws real ones."""
+    def draw(results):
+        view = results.simulated()
+        figure = make(view) if view else None
+        return figure and figure._replace(name=name, title=f"Simulated machine: {figure.title}")
+    return draw
+
+
+FIGURES = {
+    "floor": floor,
+    "threads-pair": lambda r: throughput_by_threads(r, "pair"),
+    "threads-churn": lambda r: throughput_by_threads(r, "churn", 0.9),
+    "threads-handoff": lambda r: throughput_by_threads(r, "handoff"),
+    "threads-storm": lambda r: throughput_by_threads(r, "storm"),
+    "occupancy": throughput_by_occupancy,
+    "latency": latency,
+    "ebb": peer_figures.ebb,
+    "calls": peer_figures.calls,
+    "replay": peer_figures.replay,
+    "fairness": peer_figures.fairness,
+    "growth-touched": lambda r: fill_figures.cost_by_size(r, "growth-touched",
+                                                          fill_figures.TOUCHED),
+    "growth-fresh": lambda r: fill_figures.cost_by_size(r, "growth-fresh", None),
+    "growth-calls": fill_figures.calls_while_growing,
+    "refusal": fill_figures.refusal,
+    "scan": scan,
+    "skips": skips,
+    "tide-pages": pages_over_time,
+    "tide-resident": resident_over_time,
+    "memory": peer_figures.memory,
+    "sim-threads": _on_simulated("sim-threads", lambda v: throughput_by_threads(
+        v, "churn", summary.fill_near(v, "release", 0.95))),
+    "sim-threads-pair": _on_simulated("sim-threads-pair",
+                                      lambda v: throughput_by_threads(v, "pair")),
+    "sim-threads-handoff": _on_simulated("sim-threads-handoff",
+                                         lambda v: throughput_by_threads(v, "handoff")),
+    "sim-threads-storm": _on_simulated("sim-threads-storm",
+                                       lambda v: throughput_by_threads(v, "storm")),
+    "sim-occupancy": _on_simulated("sim-occupancy", throughput_by_occupancy),
+    "sim-excess": _on_simulated("sim-excess", growth_figures.excess_by_threads),
+    "sim-growth": _on_simulated("sim-growth", growth_figures.growth_by_occupancy),
+    "sim-skips": _on_simulated("sim-skips", skips),
+    "sim-storm-calls": fill_figures.simulated_calls,
+    "sim-machines": growth_figures.machines,
+    "allocator-mean": allocator_figures.mean,
+    "allocator-idle": allocator_figures.idle,
+    "allocator-cpu": allocator_figures.cpu,
+    "allocator-peak": allocator_figures.peak,
+    "overview": overview.overview,
+    **accounts_figures.FIGURES,
+    **profile_figures.FIGURES,
+}
+
+
+def make(results, names=None):
+    """The figures that the data allows, and the names of those it does not. The picture of the
+    whole, which the report's first screen says better, is made where it is asked for."""
+    made, missing = [], []
+    for name in names or [name for name in FIGURES if name != "overview"]:
+        figure = FIGURES[name](results)
+        if figure is None:
+            # A grid simulates what it was asked for; that is no gap. Nor are other chapters.
+            if names or (results.is_real() and
+                         not name.startswith(("sim-", "allocator-", "accounts-"))):
+                missing.append(name)
+        else:
+            made.append(figure)
+    return made, missing

@@ -1,0 +1,122 @@
+"""growth_figures.py - figures of pages that nobody needed, and of several simulated machines."""
+
+from reporting import charts, figure_parts as parts, summary
+from reporting.svg import number
+
+
+def _excess_lines(results, cases, key):
+    """{name: [points over threads]} of excess pages; key names the line of a case."""
+    lines = {}
+    for case in cases:
+        samples = results.samples("counted", case, "excess_pages")
+        if samples:
+            name = key(case)
+            lines.setdefault(name, []).append(parts.point(
+                case.threads, samples, f"{name}, {parts.count_noun(case.threads, 'thread')}"))
+    return {name: sorted(points) for name, points in lines.items()}
+
+
+def _pages_chart(results, title, subtitle, series):
+    cpus = results.plan.get("cpus")
+    xs = sorted({p[0] for s in series for p in s["points"]})
+    return charts.line_chart({
+        "stamp": results.stamp, "title": title, "subtitle": subtitle, "xs": xs,
+        "note": parts.note(results, "counted", "churn"), "x_name": "threads", "series": series,
+        "y_name": "pages beyond the ideal",
+        "shade_from": next((x for x in xs if cpus and x > cpus), None),
+        "shade_text": f"more threads than the {cpus} CPUs"})
+
+
+def excess_by_threads(results):
+    """Excess pages of each policy over thread counts, churn at the fill of the title."""
+    fill = summary.fill_near(results, "counted", 0.95)
+    cases = results.cases("counted", workload="churn", occupancy=fill)
+    lines = _excess_lines(results, cases, lambda c: c.policy)
+    if fill is None or not lines:
+        return None
+    series = [{"name": p, "index": results.position(p), "points": points}
+              for p, points in lines.items()]
+    worst = {p: max(point[1] for point in points) for p, points in lines.items()}
+    tight = [p for p in worst if not any(  # in no launch or seed, not only in the middle one
+        v for c in cases if c.policy == p for v in results.samples("counted", c, "excess_pages"))]
+    guilty = max(worst, key=worst.get)
+    title = f"churn at {fill:g} full: " + (
+        f"{guilty} adds up to {number(worst[guilty])} pages that nobody needed"
+        if worst[guilty] else "no policy adds a page that nobody needed")
+    if worst[guilty] and tight:
+        title += f"; {parts.listed(tight)} {'adds' if len(tight) == 1 else 'add'} none"
+    canvas = _pages_chart(results, title, "peak of pages less what the most records in use at "
+                          "once would fill", series)
+    return parts.Figure("excess", title, canvas, "")
+
+
+def growth_by_occupancy(results, policy="original"):
+    """Excess pages of one policy over thread counts, one line for each occupancy."""
+    cases = [c for c in results.cases("counted", workload="churn", policy=policy)
+             if c.occupancy is not None]
+    lines = _excess_lines(results, cases, lambda c: f"{c.occupancy:g}")
+    if len(lines) < 2:
+        return None
+    series = [{"name": name, "index": k, "points": points}
+              for k, (name, points) in enumerate(lines.items())]
+    most, name = max((p[1], n) for n, points in lines.items() for p in points)
+    alone = max((p[1] for points in lines.values() for p in points if p[0] == 1), default=0)
+    title = (f"{policy} grows with threads, whatever the occupancy: up to {number(most)} pages "
+             "that nobody "
+             f"needed, at {name} full; {number(alone)} with one thread") if most else \
+        f"{policy} adds no page that nobody needed"
+    wanted = [v for c in cases for v in results.samples("counted", c, "ops_wanted")]
+    after = f" after {number(max(wanted))} operations" if wanted and len(set(wanted)) == 1 else ""
+    canvas = _pages_chart(results, title, f"churn, policy {policy}{after}, one line for each "
+                          "occupancy", series)
+    return parts.Figure("growth", title, canvas, "")
+
+
+def machines(results):
+    """Throughput and excess pages of the policies on each simulated machine, all CPUs busy."""
+    rows, groups = [], [{"name": "churn, million operations per second", "cells": {}},
+                        {"name": "pages that nobody needed", "cells": {}}]
+    policies = results.policies("simulated", "churn")
+    for machine in sorted(results.machines()):
+        view = results.simulated(machine)
+        fill = summary.fill_near(view, "counted", 0.95)
+        threads = summary.busy_threads(view, fill)
+        if threads is None:
+            continue
+        rows.append((machine, 0))
+        for column, policy in enumerate(policies):
+            case = {"workload": "churn", "policy": policy, "threads": threads, "occupancy": fill}
+            for group, metric, scale in ((groups[0], "items_per_second", 1e6),
+                                         (groups[1], "excess_pages", 1)):
+                value = view.mid("counted", metric, **case)
+                if value is not None:
+                    group["cells"][(len(rows) - 1, column)] = (
+                        value / scale, f"{machine}, {policy}, "
+                        f"{parts.count_noun(threads, 'thread')}, {fill:g} full: {number(value)}")
+    if len(rows) < 2:
+        return None
+    for group in groups:
+        group["columns"] = [("", policy.replace("_", " ")) for policy in policies]
+    title = f"{len(rows)} machines, one thread for each CPU: {_machines_lead(results)}"
+    canvas = charts.matrix_chart({
+        "stamp": "simulated: virtual time", "title": title, "subtitle": "churn, about 0.95 full",
+        "note": "median of the seeds", "groups": groups, "rows": rows})
+    return parts.Figure("sim-machines", f"Simulated machines: {title}", canvas, "")
+
+
+def _machines_lead(results):
+    """Which policy is the fastest where, in words."""
+    wins = {}
+    for machine in results.machines():
+        view = results.simulated(machine)
+        fill = summary.fill_near(view, "counted", 0.95)
+        case = {"workload": "churn", "threads": summary.busy_threads(view, fill),
+                "occupancy": fill}
+        rates = {p: view.mid("release", "items_per_second", policy=p, **case)
+                 for p in view.policies("release", "churn")}
+        rates = {p: v for p, v in rates.items() if v}
+        if rates:
+            best = max(rates, key=rates.get)
+            wins[best] = wins.get(best, 0) + 1
+    return ", ".join(f"{p} is fastest on {n}" for p, n in
+                     sorted(wins.items(), key=lambda item: -item[1]))

@@ -1,0 +1,196 @@
+"""peer_figures.py - policies and peers side by side: recorded traces, the public calls, fairness,
+latency while pages go back, and the memory of the whole process.
+"""
+
+from common import judge, stats
+from common.stats import median
+from reporting import against, charts, figure_parts as parts, summary
+from reporting.svg import bytes_text, bytes_unit, time_text
+
+SURER, LESS, OPEN = "more", "less", "open"
+
+
+def _ratio_cell(ratios, text):
+    """(text, tone, tip) of a cell: more or less than 1, or open where it cannot be told."""
+    interval = stats.sure_interval(ratios)
+    tone = OPEN if interval is None or interval.low <= 1 <= interval.high else \
+        SURER if interval.low > 1 else LESS
+    return (summary.times(median(ratios)), tone,
+            f"{text}: {summary.times(median(ratios))} × ({judge.spread_text(ratios)})")
+
+
+def _range(values):
+    """3 to 10, or 3 where that is all."""
+    low, high = summary.times(min(values)), summary.times(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def _ratio_figure(results, name, head, spec, cells, policies, columns):
+    """A matrix of ratios; cells {(policy, column): ratios}."""
+    made = {(policies.index(p), columns.index(c)): _ratio_cell(r, f"{p}, {c}")
+            for (p, c), r in cells.items()}
+    open_ones = sum(1 for cell in made.values() if cell[1] == OPEN)
+    title = head + (f" ({open_ones} of {len(made)} undecided)" if open_ones else "")
+    canvas = charts.ratio_chart({
+        "stamp": results.stamp, "title": title, **spec, "columns": columns, "cells": made,
+        "rows": [(p, results.position(p)) for p in policies]})
+    return parts.Figure(name, title, canvas, "Ratios are formed within a round. Blue: more, "
+                        "orange: less, both with their whole interval; grey: undecided.")
+
+
+def replay(results):
+    """Recorded traces: each policy against the base, one column for each trace."""
+    base = summary.base_policy(results)
+    cases = [c for build, c in results.values if build == "release" and c.policy != base and
+             c.workload.startswith("replay_") and not c.api and not c.pages_each]
+    threads = max((c.threads for c in cases), default=0)
+    cells = {}
+    for case in cases:
+        ratios = results.ratio("items_per_second", case._asdict(),
+                               {**case._asdict(), "policy": base})
+        if ratios and case.threads == threads:
+            cells[(case.policy, case.workload[len("replay_"):])] = ratios
+    if not cells:
+        return None
+    columns = sorted({trace for _, trace in cells})
+    policies = [p for p in results.policies() if any(p == q for q, _ in cells)]
+    own = [p for p in policies if p not in summary.baselines(results)] or policies
+    best = max(own, key=lambda p: min((median(cells[p, c]) for c in columns if (p, c) in cells)))
+    head = (f"Recorded programs replayed, {parts.count_noun(threads, 'thread')}: {best} runs at "
+            f"{_range([median(cells[best, c]) for c in columns if (best, c) in cells])} × {base} "
+            "in each of them")
+    slow = [p for p in own if any(judge.verdict(cells[p, c], most=0.5) == judge.MET
+                                  for c in columns if (p, c) in cells)]
+    if slow:
+        head += f"; {parts.listed(slow)} fall{'s' if len(slow) == 1 else ''} below half of {base}"
+    return _ratio_figure(results, "replay", head, {
+        "subtitle": f"throughput × {base}; columns: whose objects were recorded",
+        "note": parts.note(results, "release", f"replay_{columns[0]}", band=False)},
+        cells, policies, columns)
+
+
+def calls(results):
+    """The public API against the same batch inlined, pair and churn."""
+    cases = [c for build, c in results.values if build == "release" and c.api == "public"]
+    cells = {}
+    for case in cases:
+        ratios = results.ratio("items_per_second", {**case._asdict(), "api": None},
+                               case._asdict())
+        filled = f" {case.occupancy:g}" if case.occupancy is not None else ""
+        if ratios:
+            cells[(case.policy, f"{case.workload}{filled}, "
+                   f"{parts.count_noun(case.threads, 'thread')}")] = ratios
+    if not cells:
+        return None
+    columns = sorted({column for _, column in cells}, key=lambda c: (c.split(",")[0] != "pair", c))
+    policies = [p for p in results.policies() if any(p == q for q, _ in cells)]
+    own = [p for p in policies if p not in summary.baselines(results)] or policies
+    values = [median(r) for (p, _), r in cells.items() if p in own]
+    head = f"A call of the public API takes {_range(values)} × the time of the same batch inlined"
+    return _ratio_figure(results, "calls", head, {
+        "subtitle": "time through pfs_allocate, pfs_publish, pfs_free / time of the batch that "
+        "the other figures show; a peer is called the same way in both",
+        "note": parts.note(results, "release", cases[0].workload, band=False)},
+        cells, policies, columns)
+
+
+FAIR = 0.8
+
+
+def fairness(results):
+    """Operations of the slowest thread / of the fastest one, by workload and thread count."""
+    cells, found = {}, {}
+    for case in results.cases("release"):
+        if case.threads < 2 or case.workload not in ("pair", "churn", "storm", "handoff") or \
+                case.occupancy not in (None, 0.9):
+            continue
+        samples = results.samples("release", case, "fairness")
+        if samples:
+            column = f"{case.workload}, {parts.count_noun(case.threads, 'thread')}"
+            cells[(case.policy, column)] = (
+                f"{median(samples):.2f}", SURER if median(samples) >= FAIR else LESS,
+                f"{case.policy}, {column}: {median(samples):.2f} ({judge.spread_text(samples)})")
+            found[(case.policy, column)] = median(samples)
+    if not found:
+        return None
+    columns = list(dict.fromkeys(column for _, column in found))
+    policies = [p for p in results.policies() if any(p == q for q, _ in found)]
+    worst = min(found, key=found.get)
+    title = (f"Fairness: the slowest thread does at least {found[worst]:.2g} of what the fastest "
+             f"does ({worst[0]}, {worst[1]} is the least)")
+    canvas = charts.ratio_chart({
+        "stamp": results.stamp, "title": title, "columns": columns,
+        "subtitle": "operations of the slowest thread / of the fastest one; 1 is fair; with more "
+        "threads than CPUs it is the time slices that differ",
+        "cells": {(policies.index(p), columns.index(c)): cell for (p, c), cell in cells.items()},
+        "rows": [(p, results.position(p)) for p in policies],
+        "note": parts.note(results, "release", "churn", band=False)})
+    return parts.Figure("fairness", title, canvas, f"Blue: {FAIR} or more; orange: less.")
+
+
+def ebb(results):
+    """p99.9 of allocate while pages go back, beside that without."""
+    policies = [p for p in results.policies("still", "ebb")
+                if results.of("reclaiming", "ns_p999", workload="ebb", policy=p)]
+    if not policies:
+        return None
+    rows, ratios = [], {}
+    for policy in policies:
+        points = []
+        for build, shape, word in (("still", "circle", "without"),
+                                   ("reclaiming", "square", "while pages go back")):
+            found = results.of(build, "ns_p999", workload="ebb", policy=policy)
+            _, mid, low, high, tip, single = parts.point(0, found, f"{policy} {word}, ns")
+            points.append((mid, low, high, tip, shape, single))
+        rows.append({"name": policy, "index": results.position(policy), "points": points})
+        ratios[policy] = against.ebb_ratios(results, policy)
+    told = []
+    for policy, found in ratios.items():
+        word = "" if stats.sure_interval(found) else " (undecided)"
+        told.append(f"{policy} {median(found):.2g} ×{word}" if found else policy)
+    title = f"p99.9 of allocate while pages go back / without: {', '.join(told)}"
+    canvas = charts.row_chart({
+        "stamp": results.stamp, "title": title,
+        "subtitle": "the load falls again and again, 2 threads; logarithmic; the clock's own cost "
+        "is included, but not in the ratios", "x_name": "p99.9 of one allocate", "x_log": True,
+        "x_form": time_text, "rows": rows,
+        "key": [("circle", "no pages go back"), ("square", "pages go back")],
+        "note": parts.note(results, "still", "ebb").replace("shaded", "thick")})
+    return parts.Figure("ebb", title, canvas, parts.clock_text(results))
+
+
+def memory(results):
+    """Most memory that the process held, peers included, less that of a process without records."""
+    cases = results.cases("memory")
+    bare = results.of("memory", "process_bytes_peak", workload="floor")
+    rows, peaks = [], {}
+    base = median(bare) if bare else 0
+    for case in cases:
+        if case.policy is None or case.workload == "floor":
+            continue
+        found = stats.mapped(results.samples("memory", case, "process_bytes_peak"),
+                             lambda v: max(1.0, v - base))
+        if not found:
+            continue
+        _, mid, low, high, _, single = parts.point(0, found, case.policy)
+        peaks[case.policy] = mid
+        tip = f"{case.policy}: {bytes_text(mid)} ({len(found)} launches)"
+        rows.append({"name": case.policy, "index": results.position(case.policy),
+                     "points": [(mid, low, high, tip, "circle", single)]})
+    if not peaks:
+        return None
+    best, worst = min(peaks, key=peaks.get), max(peaks, key=peaks.get)
+    case = next(c for c in cases if c.policy)
+    filled = f" at {case.occupancy:g} full" if case.occupancy is not None else ""
+    title = (f"Resident memory of the process, {case.workload}{filled}: from "
+             f"{bytes_text(peaks[best])} ({best}) to {bytes_text(peaks[worst])} ({worst})")
+    canvas = charts.row_chart({
+        "stamp": results.stamp, "title": title,
+        "subtitle": "highest resident set of a process that does only this, less that of one "
+        "that holds no record" if bare else "highest resident set of a process that does only "
+        "this", "x_name": "resident bytes at most", "x_form": bytes_text, "rows": rows,
+        "zero": True, "bars": True, "x_unit": bytes_unit(peaks.values()),
+        "note": parts.note(results, "memory", case.workload).replace("shaded", "thick")})
+    return parts.Figure("memory", title, canvas, "What the operating system holds for the whole "
+                        "process: pages, caches and the allocator's own tables. The containers "
+                        "take their preallocated pages at the start.")

@@ -1,0 +1,97 @@
+"""profile_figures.py - two figures of the chapter "The accounts": what the heap profile costs a
+program that only allocates, by the interval of sampling, and how far estimates are off by the
+number of samples, beside the theory. See profile_results.py.
+"""
+
+from common.stats import median
+from measuring.profile_cases import ORDINARY, SWEEP
+from reporting import charts, figure_parts as parts
+from reporting.profile_results import ALLOWED_PERCENT
+
+COLOURS = {"loop-kept": 4, "loop-omitted": 2}
+LIMIT = 7
+KIB = 1024
+LEAST = 0.1  # percent: less is not drawn
+
+
+def interval_text(size):
+    """4 KiB, 2 MiB; size in bytes."""
+    return f"{size / KIB:g} KiB" if size < KIB * KIB else f"{size / KIB / KIB:g} MiB"
+
+
+def above_zero(point):
+    """For a logarithmic axis: an interval that reaches below it ends there."""
+    x, middle, low, high, tip, values = point
+    return (x, middle, low if low is None else max(low, LEAST), high, tip,
+            [value for value in values if value >= LEAST])
+
+
+def cost(results):
+    """Lines of what is added to a pair, over the mean bytes between samples."""
+    suite = results.profile
+    cases = [c for c in suite.of_group("loop") if suite.more(c, ORDINARY, "off")] if suite else []
+    if not cases:
+        return None
+    sizes, series, told = [2 ** int(way) for way in SWEEP[1:]], [], []
+    for case in cases:
+        says = suite.cases[case]["says"].removeprefix("allocation alone, ")
+        points = [above_zero(parts.point(2 ** int(way), found,
+                                         f"{says}, {interval_text(2 ** int(way))}"))
+                  for way in SWEEP[1:] if (found := suite.more(case, way, "off"))
+                  and median(found) >= LEAST]
+        series.append({"name": says, "index": COLOURS.get(case, 0), "points": points})
+        told.append(f"{median(suite.more(case, ORDINARY, 'off')):+.1f} %")
+    most = ALLOWED_PERCENT["loop"]
+    series.append({"name": f"{most:g} % allowed at 512 KiB", "index": LIMIT,
+                   "points": [(size, most, None, None, f"{most:g} %", []) for size in sizes]})
+    counts = [len(suite.more(case, ORDINARY, "off")) for case in cases]
+    title = (f"A program that only allocates, a sample each 512 KiB: {parts.listed(told)} CPU time "
+             "a pair")
+    canvas = charts.line_chart({
+        "title": title, "subtitle": "blocks of 16 to 512 bytes, stacks of "
+        f"{suite.cases[cases[0]]['depth']:g} frames; against the same process with the profile "
+        "switched off", "x_name": "mean bytes between two samples (logarithmic)", "xs": sizes,
+        "x_log": True, "x_ticks": sizes[::3] + sizes[-1:], "x_form": interval_text,
+        "y_name": "% of CPU time that is added (logarithmic)", "y_log": True,
+        "zero": False, "series": series,
+        "note": f"{suite.document['kind']} suite, release build; medians of "
+        f"{parts.count_noun(min(counts), 'launch')}" +
+        parts.band_text(min(counts), max(counts), "launch")}, width=620)
+    return parts.Figure("accounts-profile-cost", title, canvas, "Half the interval is twice as "
+                        "many samples; the table has what one of them takes.")
+
+
+def error(results):
+    """Lines of errors as they were seen, over samples, and the theory's."""
+    suite = results.profile
+    errors = suite.errors() if suite else []
+    if not errors:
+        return None
+    mixes, xs = list(dict.fromkeys(mix for mix, *_ in errors)), set()
+    series = []
+    for position, mix in enumerate(mixes):
+        for says, column in ((mix, 2), (None, 3)):
+            points = [(round(one[1]), 100 * one[column], None, None,
+                       f"{mix}, {one[1]:.0f} samples: {100 * one[2]:.2f} %, by the theory "
+                       f"{100 * one[3]:.2f} %", []) for one in errors if one[0] == mix]
+            xs |= {point[0] for point in points}
+            series.append({"name": says or "", "index": position, "points": points,
+                           "open": [point[0] for point in points] if says is None else ()})
+    few = next((one for one in errors if one[0] == mixes[0] and round(one[1]) == 100), errors[0])
+    title = (f"An estimate by {few[1]:.0f} samples of blocks of one small size is off by "
+             f"{100 * few[2]:.1f} %, and the theory says {100 * few[3]:.1f} %")
+    ordered = sorted(xs)
+    decades = [x for x in (10, 100, 1000, 10000) if x in xs]
+    canvas = charts.line_chart({
+        "title": title, "subtitle": "root of the mean square of the relative error of bytes; "
+        "hollow: the theory, √(Σ Z² (1−p)/p) / Σ Z over all blocks; both axes logarithmic",
+        "x_name": "samples", "xs": ordered, "x_log": True, "x_ticks": decades,
+        "y_name": "% that the estimate is off", "y_log": True, "zero": False, "series": series,
+        "note": f"one in 512 KiB; {few[4]:g} seeds a point; names are sizes of the blocks of one "
+        "stack"}, width=620)
+    return parts.Figure("accounts-profile-error", title, canvas, "Of small blocks it is "
+                        "1/√samples. Blocks above the interval are nearly all sampled, and their "
+                        "bytes known.")
+
+
+FIGURES = {"accounts-profile-cost": cost, "accounts-profile-error": error}

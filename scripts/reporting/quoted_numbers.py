@@ -1,0 +1,116 @@
+"""quoted_numbers.py - the table of quotes: each phrase of a document with measured numbers, and
+what each {} in it is, as quotes.py computes it.
+"""
+
+from reporting.quotes import Quote
+
+EPYC, XEON = "results/2026-11-22-epyc-2cpu", "results/2026-11-22-xeon-2cpu"
+CHOOSING, README = "choosing.md", "../README.md"
+WHOLE = (CHOOSING,) # every number in these is quoted, or marked as measured by hand
+
+
+def _peers(case, peer):
+    return [f"{word} {case} / {peer}" for word in ("times", "low", "high")]
+
+
+_HANDOFF = ("magazine handoff", "jemalloc handoff")
+_CALLS = ("magazine pair t1 api=public", "jemalloc pair t1 api=public")
+_CHURN = ("magazine churn 0.9", "mimalloc churn 0.9")
+
+_TABLE = (
+    ("medians of {} rounds of", ["rounds"]),
+    ("(2 virtual CPUs of an AMD EPYC", []),
+    ("free per second, 2 threads, unless", []),
+    ("the true ratio with at least 95 %", []),
+    ("none is surely faster in any of {} workloads", ["workloads"]),
+    ("it is surely the fastest in {} |", ["wins magazine"]),
+    ("churn {} to {} M/s at every occupancy from 0.5 to 0.999; never an excess page in {} cases "
+     "up to 64 threads; a record of 16 Mi is filled in {} ns, one of 64 Ki in {} |",
+     ["lowest exact churn", "highest exact churn", "cases exact",
+      "ns exact fill t1 records=16777216 memory=touched",
+      "ns exact fill t1 records=65536 memory=touched"]),
+    ("pair on two threads {} M/s (jemalloc {}, glibc {}), churn {} to {} M/s, handoff {} M/s "
+     "(jemalloc {}, `exact` {}); as tight",
+     ["rate magazine pair", "rate jemalloc pair", "rate malloc pair", "lowest magazine churn",
+      "highest magazine churn", "rate magazine handoff", "rate jemalloc handoff",
+      "rate exact handoff"]),
+    ("churn at 0.5: {} M/s; at 0.999 it falls to {}, below `original`; replaying python3 and redis "
+     "it comes to {} and {} of `original`",
+     ["rate random_start churn 0.5", "rate random_start churn 0.999",
+      "times random_start replay_python3 / original replay_python3",
+      "times random_start replay_redis / original replay_redis"]),
+    ("pair {} ns, {} × the bare floor; a second thread leaves churn at {} M/s",
+     ["ns local_scan pair t1", "times - floor t1 / local_scan pair t1",
+      "rate local_scan churn 0.9"]),
+    ("gives {} % of the tide's pages back, as `exact` does", ["returned reclaiming"]),
+    ("churn {} and {} M/s; no index", ["rate jemalloc churn 0.9", "rate mimalloc churn 0.9"]),
+    ("churn at 0.9: {} M/s; in a tide its pages are {} times what",
+     ["rate original churn 0.9", "peak original"]),
+    ("`handoff`, 2 threads: `magazine` at least 0.9 × jemalloc | {} × ({} to {}) | undecided; {} "
+     "against {} M/s", [*_peers(*_HANDOFF), *(f"rate {case}" for case in _HANDOFF)]),
+    ("public calls, 1 thread: `magazine` at least 1 × jemalloc | {} × ({} to {}) | undecided; {} "
+     "against {} ns, `exact` {} |",
+     [*_peers(*_CALLS), *(f"ns {case}" for case in _CALLS), "ns exact pair t1 api=public"]),
+    ("`churn` at 0.9, 2 threads: `magazine` at least 0.9 × mimalloc | {} × ({} to {}) | undecided "
+     "by its interval, missed by its median: {} against {} M/s",
+     [*_peers(*_CHURN), *(f"rate {case}" for case in _CHURN)]),
+    ("in `handoff`: {} M/s**, ahead of `ck_stack` ({}) but behind `random_start` ({})",
+     ["rate exact handoff", "rate ck_stack handoff", "rate random_start handoff"]),
+    ("hands 32 at a time: {}.", ["rate magazine handoff"]),
+    ("one CAS and two stores take {} ns on this CPU. `exact` (two locked instructions) takes {} "
+     "times that, and its bar of 2.5 is undecided; `magazine` (none) takes {} times, and its bar "
+     "of 0.7 was set where a CAS alone costs 8 ns",
+     ["ns - floor t1", "times - floor t1 / exact pair t1", "times - floor t1 / magazine pair t1"]),
+    ("one thread: {} ns, {} times as fast as jemalloc.",
+     ["ns magazine pair t1", "times magazine pair t1 / jemalloc pair t1"]),
+    ("the same low 12 bits", []),
+    ("loads meet modulo 4 KiB", []),
+    ("at churn 0.9 is {} ({} to {}) times `original`**: what",
+     _peers("random_start churn 0.9", "original churn 0.9")),
+    ("Its bar of 5 is undecided", []),
+    ("from 0.5 to 0.999 full takes {} times as long ({} to {})",
+     _peers("exact churn 0.5", "exact churn 0.999")),
+    ("`original` {}, `local_scan` {}, `reclaiming` {}, `random_start` {}; `exact` and `magazine` "
+     "{}.",
+     [f"counted needless_growths {p}" for p in ("original", "local_scan", "reclaiming",
+                                                "random_start", "magazine")]),
+)
+
+
+def _xeon_row(policy, name, unit=""):
+    rates = [f"rate {policy} {case}" for case in ("pair", "churn 0.9", "churn 0.999")]
+    return (f"| {name} | {{}} ns | {{}}{unit} | {{}}{unit} | {{}}{unit} |",
+            [f"ns {policy} pair t1", *rates])
+
+
+_XEON = (
+    ("2 virtual CPUs of an Intel Xeon (family 6, model 143)", []),
+    ("two stores take {} ns there. Medians of {} rounds", ["ns - floor t1", "rounds"]),
+    ("| pair, 1 thread | pair, 2 threads | churn 0.9, 2 threads | churn 0.999, 2 threads |", []),
+    _xeon_row("original", "`original`", " M/s"),
+    *(_xeon_row(p, f"`{p}`") for p in ("local_scan", "random_start", "exact", "magazine")),
+    *(_xeon_row(p, p) for p in ("jemalloc", "mimalloc")),
+    ("flat to 0.999 and {} and {} times as fast as `original` at churn 0.9",
+     ["times exact churn 0.9 / original churn 0.9",
+      "times magazine churn 0.9 / original churn 0.9"]),
+    ("fastest of ours in {} of {} workloads, and surely behind in {}.",
+     ["wins magazine", "workloads", "behind magazine"]),
+    ("jemalloc beyond doubt ({} ×, {} to {})", _peers("magazine pair t1", "jemalloc pair t1")),
+    ("are worth {} and {} times one, with intervals that reach below 1.8",
+     ["times exact pair / exact pair t1", "times magazine pair / magazine pair t1"]),
+    ("In one of {} cases", ["cases exact"]),
+    ("had {} page more than the ideal", ["counted excess_pages exact"]),
+)
+
+_README = (
+    ("two threads on a container 0.999 full finish an operation every {} ns with `original`, {} "
+     "with `random_start`, {} with `exact` and {} with `magazine`",
+     [f"ns {p} churn 0.999" for p in ("original", "random_start", "exact", "magazine")]),
+    ("`magazine` is {} times as fast as `original` there ({} to {}), and of ours no policy is "
+     "surely faster in any of {} workloads",
+     [*_peers("magazine churn 0.999", "original churn 0.999"), "workloads"]),
+)
+
+QUOTES = ([Quote(CHOOSING, EPYC, *row) for row in _TABLE]
+          + [Quote(CHOOSING, XEON, *row) for row in _XEON]
+          + [Quote(README, EPYC, *row) for row in _README])
