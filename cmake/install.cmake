@@ -51,9 +51,10 @@ function(pfs_install layout libdir docdir)
   install(EXPORT ${layout}Targets NAMESPACE pfslab:: FILE pfslabTargets.cmake
     DESTINATION ${package_dir} COMPONENT ${layout}-development ${ARGN})
   configure_package_config_file(cmake/pfslabConfig.cmake.in ${made}/pfslabConfig.cmake
-    INSTALL_DESTINATION ${package_dir})
+    INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR)
   write_basic_package_version_file(${made}/pfslabConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${made}/pfslabConfig.cmake ${made}/pfslabConfigVersion.cmake
+    cmake/pfslabCheck.cmake cmake/pfslabCheckRun.cmake
     DESTINATION ${package_dir} COMPONENT ${layout}-development ${ARGN})
   if(IS_ABSOLUTE "${libdir}")
     set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
@@ -69,6 +70,10 @@ function(pfs_install layout libdir docdir)
   endif()
   configure_file(cmake/pfslab.pc.in ${made}/pfslab.pc @ONLY)
   install(FILES ${made}/pfslab.pc DESTINATION ${libdir}/pkgconfig
+    COMPONENT ${layout}-development ${ARGN})
+
+  # A project that checks its own code, to copy.
+  install(DIRECTORY check/example/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab/examples/check
     COMPONENT ${layout}-development ${ARGN})
 
   # A sanitizer has no malloc of ours, and what is not built has no page.

@@ -72,19 +72,20 @@ set(CPACK_DEBIAN_DEBIAN-LIBRARY_DESCRIPTION "lock-free containers of fixed-size 
 set(CPACK_DEBIAN_DEBIAN-DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEBIAN-DEVELOPMENT_PACKAGE_DEPENDS
   "libpfslab${soname} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), libhwloc-dev")
-set(CPACK_DEBIAN_DEBIAN-DEVELOPMENT_PACKAGE_SUGGESTS "pfslab-doc")
+set(CPACK_DEBIAN_DEBIAN-DEVELOPMENT_PACKAGE_SUGGESTS "pfslab, pfslab-doc")
 set(CPACK_DEBIAN_DEBIAN-DEVELOPMENT_DESCRIPTION "lock-free containers of fixed-size records (headers)
  What is needed to build with pfslab: headers, the archive, and what CMake's
  find_package and pkg-config read.")
 
 set(CPACK_DEBIAN_DEBIAN-PROGRAMS_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_DEBIAN-PROGRAMS_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_DEBIAN-PROGRAMS_PACKAGE_SUGGESTS "pfslab-doc")
+set(CPACK_DEBIAN_DEBIAN-PROGRAMS_PACKAGE_SUGGESTS "libpfslab-dev, pfslab-doc")
 set(CPACK_DEBIAN_DEBIAN-PROGRAMS_DESCRIPTION "allocator, memory accounts and benchmarks of pfslab
  libpfsmalloc.so is malloc for any program. libpfsmem.so with pfs-mem tells who
  holds the memory of a program, living or dead, without changing it. pfs-bench
  and pfs-stress measure and test the containers, pfs-sim tries them on a
- simulated machine, pfs-trace looks at recorded lives of objects.")
+ simulated machine, pfs-check does so with any C or C++ program (headers in
+ libpfslab-dev), pfs-trace looks at recorded lives of objects.")
 
 set(CPACK_DEBIAN_DEBIAN-DOCUMENTATION_PACKAGE_SECTION doc)
 set(CPACK_DEBIAN_DEBIAN-DOCUMENTATION_PACKAGE_ARCHITECTURE all)

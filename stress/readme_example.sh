@@ -1,7 +1,8 @@
 #!/bin/sh
 # Build what the README shows, as its reader would, against an installed pfslab: the C example by
 # CMake and by pkg-config, with the shared library and with the archive, and the one in C++; and
-# run all. The prefix has a space in its name, and was moved since it was installed.
+# run all; then what checks its own code, by pfs-check. The prefix has a space in its name, and was
+# moved since it was installed.
 # Usage: readme_example.sh SOURCE_FOLDER BUILD_FOLDER
 #    or: readme_example.sh SOURCE_FOLDER --prefix PREFIX
 set -eu
@@ -70,4 +71,6 @@ ldd "$scratch/example" | grep -qF "$LD_LIBRARY_PATH/libpfslab.so" ||
 made=$(find "$prefix" \( -name '*.cmake' -o -name '*.pc' \) -exec grep -hF "$scratch/staged" {} \;)
 [ -z "$made" ] ||
 	fail "a file has the folder in it that it was installed in"
+/usr/bin/python3 "$source_dir/check/installed_test.py" "$source_dir" "$prefix" ||
+	fail "pfs-check of the prefix is not as its user has it"
 echo "version 1, 1 page"

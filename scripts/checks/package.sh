@@ -100,9 +100,9 @@ fi
 mount -t proc proc "$fresh/proc"
 mounted=yes
 inside apt-get update
-say "compiler, cmake, pkg-config, man, bash-completion"
+say "compiler, cmake, pkg-config, python3, man, bash-completion"
 inside apt-get install -y --no-install-recommends gcc g++ libc6-dev make cmake pkg-config \
-	man-db bash-completion file lintian
+	python3 man-db bash-completion file lintian
 purge # what a run that failed left in a system that is kept
 files "$work/before"
 inside dpkg-query -W
@@ -116,9 +116,11 @@ chmod -R a+rX "$fresh/check"
 inside sh -c 'cd /check && apt-get install -y --no-install-recommends ./*pfslab*.deb'
 
 say "the README's example"
-mkdir -p "$fresh/check/source/stress"
+mkdir -p "$fresh/check/source/stress" "$fresh/check/source/check" "$fresh/check/source/docs"
 cp "$top/README.md" "$fresh/check/source/"
 cp "$top/stress/readme_example.sh" "$fresh/check/source/stress/"
+cp "$top/check/installed_test.py" "$fresh/check/source/check/"
+cp "$top/docs/check.md" "$fresh/check/source/docs/"
 inside sh -c '/check/source/stress/readme_example.sh /check/source --prefix /usr'
 grep -qx 'version 1, 1 page' "$work/said" || fail "the README's example says: $(cat "$work/said")"
 

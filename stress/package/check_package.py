@@ -93,6 +93,7 @@ def contents(root, made, multiarch, programs):
     for library in ("libpfsmalloc.so", "libpfsmem.so", "pfs_mem_sqlite.so", "pkgconfig/pfslab.pc"):
         there("lib", multiarch, library)
     there("share", "pfslab", "traces", "redis.pfstrace")
+    there("share", "pfslab", "examples", "check", "CMakeLists.txt")
     if shutil.which("cmark-gfm"):
         there("share", "doc", "pfslab-doc", "html", "index.html")
         there("share", "doc", "pfslab-doc", "html", "include", "pfslab", "container.html")
