@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """gallery_test.py - algorithms of the gallery: right, complete; with each planted bug, found.
 
-usage: gallery_test.py PFS_CHECK COMPILER [--table]
+usage: gallery_test.py PFS_CHECK COMPILER [--table [--write]]
 A program says at its head which bugs it has ("BUG 1: ..."), and is compiled with -DBUG=0 .. --table
-prints what docs/check.md has. Exit 77: no such compiler.
+prints what docs/check.md has, --write puts it there. With the compiler of that table, its numbers
+are compared: they belong to what a compiler makes of a program. Exit 77: no such compiler.
 """
 
 import os
@@ -16,9 +17,22 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GALLERY = os.path.join(TOP, "check", "gallery")
+DOCUMENT = os.path.join(TOP, "docs", "check.md")
+BEGIN, END = "<!-- gallery_test.py: begin -->\n", "<!-- gallery_test.py: end -->\n"
+HEAD = ("| | `sc` | `tso` | `views` | classes | ms | bugs, until found |\n"
+        "|---|---|---|---|---|---|---|\n")
+MEASURED = "gcc 12"  # of whose programs the table tells
 MEMORIES = ("sc", "tso", "views")
-SAID = re.compile(r": (\d+) executions \(\d+ repeated a class, 0 incomplete\), \d+ steps, "
+SECONDS_MAX = 10  # until a bug is found
+SAID = re.compile(r": (\d+) executions \((\d+) repeated a class, (\d+) incomplete\), \d+ steps, "
                   r"(FAILED|all there are)")
+
+
+def is_measured(compiler):
+    """Is it the compiler of the document's table?"""
+    name, major = MEASURED.split()
+    said = subprocess.run([compiler, "-dumpversion"], check=True, capture_output=True, text=True)
+    return os.path.basename(compiler) == name and said.stdout.split(".")[0].strip() == major
 
 
 def build(compiler, folder, name, bug):
@@ -33,7 +47,8 @@ def build(compiler, folder, name, bug):
 
 
 def run(pfs_check, program, memory):
-    """(exit status, executions, FAILED or all there are, seconds, words)"""
+    """(exit status, executions, of them not of a new class, incomplete ones, FAILED or all there
+    are, seconds, words)"""
     begin = time.monotonic()
     done = subprocess.run([pfs_check, program, "--memory", memory, "--quiet"], check=False,
                           capture_output=True, text=True, timeout=60)
@@ -41,31 +56,61 @@ def run(pfs_check, program, memory):
     found = SAID.search(done.stdout)
     words = done.stdout + done.stderr
     if found is None:
-        return done.returncode, 0, "nothing", took, words
-    return done.returncode, int(found.group(1)), found.group(2), took, words
+        return done.returncode, 0, 0, 0, "nothing", took, words
+    numbers = [int(found.group(i)) for i in (1, 2, 3)]
+    return done.returncode, *numbers, found.group(4), took, words
 
 
-def judge(pfs_check, compiler, folder, name, table):
-    """Faults of one program; its row."""
+def judge(pfs_check, compiler, folder, name):
+    """Faults of one program; its row, without and with the time."""
     with open(os.path.join(GALLERY, name + ".c"), encoding="utf-8") as file:
         bugs = [int(bug) for bug in re.findall(r"^ \* BUG (\d+):", file.read(), re.MULTILINE)]
-    faults, cells = [], []
+    faults, cells, found, longest = [], [], [], 0.0
     program = build(compiler, folder, name, 0)
     for memory in MEMORIES:
-        status, executions, extent, _, words = run(pfs_check, program, memory)
+        status, executions, repeated, incomplete, extent, took, words = run(
+            pfs_check, program, memory)
         cells.append(f"{executions:,}")
-        if status != 0 or extent != "all there are":
+        longest = max(longest, took)
+        if status != 0 or extent != "all there are" or incomplete != 0:
             faults.append(f"{name} {memory}: must be complete, and hold:\n{words}")
+    cells.append(f"{executions - repeated:,}")
     for bug in bugs:
-        status, executions, extent, _, words = run(
+        status, executions, _, _, extent, took, words = run(
             pfs_check, build(compiler, folder, name, bug), "views")
-        cells.append(f"{executions:,}")
-        if status != 1 or extent != "FAILED":
-            faults.append(f"{name} BUG {bug}: not found:\n{words}")
-    if not bugs:
-        faults.append(f"{name}: no bug was planted")
-    table.append(f"| `{name}` | " + " | ".join(cells) + " |")
-    return faults
+        found.append(f"{executions:,}")
+        if status != 1 or extent != "FAILED" or took > SECONDS_MAX:
+            faults.append(f"{name} BUG {bug}: not found in {took:.1f} s:\n{words}")
+    if len(bugs) < 2:
+        faults.append(f"{name}: needs two planted bugs")
+    numbers = [f"`{name}`", *cells, f"{longest * 1000:.0f}", " · ".join(found)]
+    return faults, "| " + " | ".join(numbers) + " |\n"
+
+
+def without_time(row):
+    """A row of the table, but for what differs from run to run."""
+    cells = row.split(" | ")
+    return cells[:5] + cells[6:]
+
+
+def compare(rows):
+    """Faults of the table in the document."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        table = file.read().partition(BEGIN)[2].partition(END)[0]
+    old = [without_time(row) for row in table.removeprefix(HEAD).splitlines(keepends=True)]
+    new = [without_time(row) for row in rows]
+    return [f"docs/check.md does not have: {' | '.join(row)}" for row in new if row not in old] + \
+           [f"docs/check.md has, too: {' | '.join(row)}" for row in old if row not in new]
+
+
+def write(rows):
+    """The document with this table."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        before, begin, rest = file.read().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    assert begin and end, "docs/check.md has no place for the table"
+    with open(DOCUMENT, "w", encoding="utf-8") as file:
+        file.write(before + begin + HEAD + "".join(rows) + end + after)
 
 
 def main():
@@ -74,12 +119,18 @@ def main():
     if shutil.which(compiler) is None:
         return 77
     names = sorted(name[:-2] for name in os.listdir(GALLERY) if name.endswith(".c"))
-    faults, table = [], []
+    faults, rows = [], []
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            faults += judge(pfs_check, compiler, folder, name, table)
+            more, row = judge(pfs_check, compiler, folder, name)
+            faults += more
+            rows.append(row)
     if "--table" in sys.argv[3:]:
-        print("\n".join(table))
+        print(HEAD + "".join(rows), end="")
+        if "--write" in sys.argv[3:]:
+            write(rows)
+    elif is_measured(compiler):
+        faults += compare(rows)
     for fault in faults:
         print(fault)
     print(f"{len(names)} programs by {compiler}, {len(faults)} faults")

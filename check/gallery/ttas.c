@@ -1,0 +1,64 @@
+/*
+ * ttas.c - test and test-and-set (L. Rudolph and Z. Segall, 1984): it waits by looks, and exchanges
+ * only when the lock looked free. Three threads.
+ *
+ * BUG 1: the lock is given back relaxed.
+ * BUG 2: it is taken by a store after the look: two may take it.
+ */
+#include <stdatomic.h>
+
+#include <pfslab/check.h>
+
+#if BUG == 1
+#define GIVE memory_order_relaxed
+#else
+#define GIVE memory_order_release
+#endif
+
+static atomic_int taken;
+static int entries;
+
+static int take(void)
+{
+#if BUG == 2
+	atomic_store_explicit(&taken, 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_acquire);
+	return 1;
+#else
+	return atomic_exchange_explicit(&taken, 1, memory_order_acquire) == 0;
+#endif
+}
+
+static void enter(void)
+{
+	do {
+		while (atomic_load_explicit(&taken, memory_order_relaxed))
+			pfs_check_yield();
+	} while (!take());
+}
+
+static void leave(void)
+{
+	atomic_store_explicit(&taken, 0, GIVE);
+}
+
+static void body(void *argument)
+{
+	(void)argument;
+	enter();
+	entries++;
+	leave();
+}
+
+static void check(void *argument)
+{
+	(void)argument;
+	pfs_check_assert(entries == 3);
+}
+
+PFS_CHECK_SCENARIO(ttas)
+{
+	for (int i = 0; i < 3; i++)
+		pfs_check_thread(body, 0);
+	pfs_check_at_rest(check, 0);
+}
