@@ -42,7 +42,7 @@ static int claim(atomic_uint *count, unsigned *at)
 #endif
 }
 
-/* The slot of the next turn, if its number says that it is ready; it is `ahead` of the turn then. */
+/* The slot of the next turn, if its number says that it is ready: it is then `ahead` of that. */
 static struct slot *next(atomic_uint *count, unsigned ahead, unsigned *at)
 {
 	*at = atomic_load_explicit(count, memory_order_relaxed);

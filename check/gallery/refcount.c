@@ -1,6 +1,6 @@
 /*
- * refcount.c - a count of references: one more is relaxed, one less releases, and who takes the last
- * one acquires and frees. Three threads have one each; one of them hands on a second.
+ * refcount.c - a count of references: one more is relaxed, one less releases, and who takes the
+ * last one acquires and frees. Three threads have one each; one of them hands on a second.
  *
  * BUG 1: one less is relaxed: others may still be reading what is freed.
  * BUG 2: the last one is taken without acquire.
