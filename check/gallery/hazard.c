@@ -1,7 +1,7 @@
 /*
  * hazard.c - hazard pointers (M. M. Michael, 2004): a reader says what it is about to read, and
- * looks again whether it is still there; who takes it away frees it only if no reader says so. A reader
- * that looks twice, and a writer that replaces the object twice.
+ * looks again whether it is still there; who takes it away frees it only if no reader says so. A
+ * reader that reads twice, and a writer that replaces the object twice.
  *
  * BUG 1: no seq fence between what the reader says and its second look.
  * BUG 2: no second look.
