@@ -8,9 +8,10 @@ set_source_files_properties(${accounts_sources} PROPERTIES COMPILE_OPTIONS
 # A copy that nobody else has yet is written without atomics.
 set_property(SOURCE ${PROJECT_SOURCE_DIR}/memory/accounts/desk.c APPEND PROPERTY
   COMPILE_OPTIONS -Dpfs_marks_begin=pfs_accounts_marks_begin)
-set(accounts_own user/accounts_calls.c user/accounts_read.c user/accounts_reader.c
-  user/accounts_shelves.c)
-add_executable(accounts_search user/accounts_search.c user/accounts_check.c user/accounts_world.c
+set(accounts_own user/accounts_calls.c user/accounts_read.c
+  user/accounts_reader.c user/accounts_shelves.c)
+add_executable(accounts_search user/accounts_search.c user/accounts_check.c user/accounts_made.c
+  user/accounts_world.c
   user/scene_command.c
   ${accounts_own} ${accounts_sources})
 target_link_libraries(accounts_search PRIVATE pfslab_sim)

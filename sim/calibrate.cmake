@@ -1,7 +1,7 @@
 # pfs-calibrate measures the real machine for the simulated one: real atomics, no PFS_SIM.
 add_executable(pfs-calibrate
   calibrate/calibrate.c calibrate/calibrate_core.c calibrate/calibrate_costs.c
-  calibrate/calibrate_kernel.c calibrate/calibrate_pair.c timed/costs.c
+  calibrate/calibrate_kernel.c calibrate/calibrate_pair.c calibrate/series.c timed/costs.c
   ${PROJECT_SOURCE_DIR}/bench/clock.c ${PROJECT_SOURCE_DIR}/bench/placement.c
   ${PROJECT_SOURCE_DIR}/bench/pool.c)
 target_include_directories(pfs-calibrate PRIVATE

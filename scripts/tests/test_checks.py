@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 import fixture
-from checks import codegen, layers, ordering, sizes, sources
+from checks import circles, codegen, layers, ordering, sizes, sources
 
 TABLE = """/*
  * good.h - a sample.
@@ -179,6 +179,34 @@ class Checks(fixture.Case):
         self.assert_fault(faults, "no object file below variants/")
         self.assert_fault(faults, "no object file of pfs_calls_*")
         done = fixture.call("checks/codegen.py", os.path.join(self.folder, "none"))
+        self.assertEqual(done.returncode, 2)
+
+    def circles(self, **files):
+        """Faults of compiled files: name, with _ for the slash, and text."""
+        build = os.path.join(self.folder, "built")
+        shutil.rmtree(build, ignore_errors=True)
+        for name, text in files.items():
+            place = os.path.join(build, "sim", "CMakeFiles", "pfs-sim.dir", name.replace("_", "/"))
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            subprocess.run(["cc", "-x", "c", "-c", "-", "-o", place + ".c.o"], input=text,
+                           text=True, check=True)
+        return circles.check(build)[0]
+
+    def test_circles(self):
+        ends, calls = "void c(void) {}", "void c(void); void b(void) { c(); }"
+        self.assertEqual(self.circles(machine_a="void b(void); void a(void) { b(); }",
+                                      machine_b=calls, machine_c=ends), [])
+        by_data = "extern int x; int b; void c(void) { x = 1; }"
+        self.assert_fault(self.circles(machine_a="extern int b; int x; int a(void) { return b; }",
+                                       machine_c=by_data),
+                          "sim/machine/a.c: a circle: -> sim/machine/c.c (b) -> sim/machine/a.c")
+        self.assert_fault(self.circles(machine_a="void b(void); void a(void) { b(); }",
+                                       machine_b=calls, machine_c="void a(void); void c(void)"
+                                       "{ a(); }"), "a circle", "(a)", "(b)", "(c)")
+        self.assert_fault(self.circles(machine_b=calls, search_c=ends),
+                          "sim/machine/b.c: needs c: sim/machine/ may not see sim/search/")
+        self.assertEqual(self.circles(search_b=calls, machine_c=ends), [])
+        done = fixture.call("checks/circles.py", os.path.join(self.folder, "none"))
         self.assertEqual(done.returncode, 2)
 
     def test_headers(self):

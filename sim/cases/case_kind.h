@@ -98,6 +98,8 @@ void pfs_case_unkeep(struct pfs_case *self, uint64_t index);
 void pfs_case_adopt(struct pfs_case *self, void *record);
 /* Fails unless there are so many pages: the set-up is not what the case is about. */
 void pfs_case_expect_pages(struct pfs_case *self, uint32_t pages);
+/* A handle, or the execution fails. */
+void pfs_case_attach(struct pfs_case *self, struct pfs_thread **handle);
 /* One more handle, in self->extra, detached at the end; in fill or in a body. NULL: failed. */
 struct pfs_thread *pfs_case_attach_extra(struct pfs_case *self);
 /* In a body: the same thread by that handle; what one handle remembers does not lead the other. */

@@ -3,86 +3,9 @@
 
 /* ---- churn: allocate, publish, free ---- */
 
-void pfs_case_pages(struct pfs_config *config, uint32_t records, uint32_t made, uint32_t most)
-{
-	config->page_records = records;
-	config->page_prealloc = made;
-	config->page_max = most;
-}
-
 static void churn_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	pfs_case_pages(config, 1, self->thread_count, self->thread_count + 1);
-}
-
-/* As users do: the owner writes its record without atomics, and whoever frees it reads that
- * back. The machine looks for data races on these bytes. */
-void pfs_case_stamp(struct pfs_claim claim)
-{
-	uint64_t *bytes = claim.record;
-	bytes[0] = claim.dirty_word;
-	bytes[1] = ~bytes[0];
-}
-
-void pfs_case_check_stamp(void *record)
-{
-	uint64_t *bytes = record;
-	PFS_MACHINE_CHECK(bytes[1] == ~bytes[0], "a record's bytes are not those of its owner");
-	bytes[1] = 0;
-}
-
-void *pfs_case_take_and_stamp(struct pfs_case_thread *thread)
-{
-	thread->operations++;
-	struct pfs_claim claim = pfs_case_take(thread);
-	if (claim.record == NULL)
-		return NULL;
-	pfs_case_stamp(claim);
-	pfs_case_publish(thread, claim);
-	return claim.record;
-}
-
-void pfs_case_take_one(void *opaque)
-{
-	(void)pfs_case_take_and_stamp(opaque);
-}
-
-void pfs_case_churn(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	while (thread->operations < thread->own->operations) {
-		void *record = pfs_case_take_and_stamp(thread);
-		if (record == NULL)
-			continue;
-		pfs_case_check_stamp(record);
-		pfs_case_give(thread, record);
-	}
-}
-
-void pfs_case_nobody_refused(struct pfs_case *self)
-{
-	for (uint32_t id = 0; id < self->thread_count; id++) {
-		if (self->threads[id].refused != 0)
-			pfs_machine_fail("thread %u was refused although there is room", id);
-	}
-}
-
-void pfs_case_exact_refuses_nobody(struct pfs_case *self)
-{
-	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0)
-		pfs_case_nobody_refused(self);
-}
-
-void pfs_case_keep_all(struct pfs_case *self)
-{
-	pfs_case_keep(self, self->config.page_records * self->config.page_max);
-}
-
-struct pfs_case_thread pfs_case_by_extra(struct pfs_case_thread *thread, uint32_t extra)
-{
-	struct pfs_case_thread by = *thread;
-	by.handle = thread->own->extra[extra];
-	return by;
 }
 
 /* As many records as threads, and at most one in use by each: some record is always free. */

@@ -10,8 +10,6 @@
 #include "sim/search/states.h"
 #include "sim/machine/trace.h"
 
-#define SETUP_OWNER 99u
-
 /* Between two steps: every word went along an edge of pfs_lock, and no version fell. */
 static void check_words(void *context)
 {
@@ -41,12 +39,6 @@ static void check_words(void *context)
 }
 
 /* ---- set-up and end of every case ---- */
-
-static void attach(struct pfs_case *self, struct pfs_thread **handle)
-{
-	if (pfs_thread_attach(self->container, handle) != PFS_OK)
-		pfs_machine_fail("set-up: no handle");
-}
 
 void pfs_case_layout(struct pfs_case *self, bool side_by_side, bool bare)
 {
@@ -92,7 +84,7 @@ static void setup(struct pfs_machine *machine, void *context)
 		pfs_machine_fail("set-up: %s", message.text);
 		return;
 	}
-	attach(self, &self->setup);
+	pfs_case_attach(self, &self->setup);
 	if (self->kind->fill != NULL)
 		self->kind->fill(self);
 	pfs_case_history_begin(&self->history, (self->variant->traits & PFS_TRAIT_EXACT) != 0,
@@ -107,7 +99,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	machine->check_context = self;
 	for (uint32_t id = 0; id < self->thread_count; id++) {
 		self->threads[id] = (struct pfs_case_thread){ .own = self, .id = id };
-		attach(self, &self->threads[id].handle);
+		pfs_case_attach(self, &self->threads[id].handle);
 		(void)pfs_machine_spawn(machine, 0, self->kind->bodies[id < 2 ? id : 2],
 					&self->threads[id]);
 	}
@@ -190,78 +182,6 @@ static void finish(struct pfs_machine *machine, void *context)
 	if (machine->end == PFS_END_DONE && machine->memory.mapped != 0)
 		pfs_machine_fail("%llu pages still mapped after destroy: leaked",
 				 (unsigned long long)machine->memory.mapped);
-}
-
-void pfs_case_adopt(struct pfs_case *self, void *record)
-{
-	uint64_t index = pfs_index(self->setup, record) % PFS_CASE_RECORDS_MAX;
-	self->owner[index] = SETUP_OWNER + 1;
-	self->version[index] = pfs_version(record);
-	self->kept[self->kept_count++] = record;
-}
-
-static void keep_one(struct pfs_case *self)
-{
-	struct pfs_claim claim = pfs_allocate(self->setup);
-	if (claim.record == NULL) {
-		pfs_machine_fail("set-up: no record");
-		return;
-	}
-	pfs_publish(self->setup, claim);
-	pfs_case_adopt(self, claim.record);
-}
-
-void pfs_case_keep(struct pfs_case *self, uint32_t count)
-{
-	while (count-- > 0)
-		keep_one(self);
-}
-
-/* Free the kept record of an index again; the order of fill differs between policies. */
-void pfs_case_unkeep(struct pfs_case *self, uint64_t index)
-{
-	for (uint32_t i = 0; i < self->kept_count; i++) {
-		if (self->kept[i] == NULL || pfs_index(self->setup, self->kept[i]) != index)
-			continue;
-		pfs_free(self->setup, self->kept[i]);
-		self->owner[index] = 0;
-		self->kept[i] = NULL;
-		return;
-	}
-	pfs_machine_fail("set-up: no record of index %llu", (unsigned long long)index);
-}
-
-void pfs_case_give_kept(struct pfs_case_thread *thread, uint64_t index)
-{
-	struct pfs_case *self = thread->own;
-	for (uint32_t i = 0; i < self->kept_count; i++) {
-		void *record = self->kept[i];
-		if (record == NULL || pfs_index(thread->handle, record) != index)
-			continue;
-		self->kept[i] = NULL;
-		pfs_case_stamp((struct pfs_claim){ .record = record,
-						   .dirty_word = (uint32_t)index });
-		pfs_case_give(thread, record);
-		return;
-	}
-}
-
-void pfs_case_expect_pages(struct pfs_case *self, uint32_t pages)
-{
-	struct pfs_counts counts;
-	pfs_container_counts(self->container, &counts);
-	if (counts.pages != pages)
-		pfs_machine_fail("set-up: %llu pages, and not %u",
-				 (unsigned long long)counts.pages, pages);
-}
-
-struct pfs_thread *pfs_case_attach_extra(struct pfs_case *self)
-{
-	struct pfs_thread *handle;
-	attach(self, &handle);
-	if (handle != NULL)
-		self->extra[self->extra_count++] = handle;
-	return handle;
 }
 
 static const struct pfs_case_kind *kind_at(size_t position)

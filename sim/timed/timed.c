@@ -105,6 +105,7 @@ struct pfs_timed *pfs_timed_create(const struct pfs_timed_plan *plan, struct pfs
 		(void)pfs_message_set(message, PFS_NO_MEMORY, "no memory for the machine");
 		return NULL;
 	}
+	self->kernel = pfs_timed_kernel;
 	self->machine->engine = pfs_timed_execute;
 	self->machine->engine_context = self;
 	self->machine->plain = pfs_timed_plain;

@@ -293,7 +293,7 @@ uint64_t pfs_timed_execute(struct pfs_machine *machine, const struct pfs_sim_ope
 		pfs_timed_own(self, thread, operation->address, self->prices.rmw);
 		check_address(self, operation);
 		return apply(operation, pfs_timed_id(self, thread));
-	default: return pfs_timed_kernel(self, thread, operation);
+	default: return self->kernel(self, thread, operation);
 	}
 	self->stats.accesses++;
 	self->stats.atomics++;

@@ -87,6 +87,9 @@ struct pfs_timed_habit {
 
 struct pfs_timed {
 	struct pfs_machine *machine;
+	/* Operations that are no accesses: pfs_timed_kernel, which itself accesses memory. */
+	uint64_t (*kernel)(struct pfs_timed *self, struct pfs_timed_thread *thread,
+			   const struct pfs_sim_operation *operation);
 	struct pfs_timed_thread *threads;
 	uint64_t *heap; /* keys: clock, then thread; two sentinels behind the last */
 	uint32_t heap_count;

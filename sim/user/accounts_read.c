@@ -96,17 +96,6 @@ static bool read_cells(struct pfs_accounts_world *self, bool as_box, struct pfs_
 	return is_whole;
 }
 
-uint32_t pfs_accounts_records(void)
-{
-	return pfs_accounts_world.scene->cells;
-}
-
-void *pfs_accounts_record(uint64_t number, const struct pfs_lock **lock)
-{
-	*lock = &pfs_accounts_world.cell_locks[number];
-	return &pfs_accounts_world.cells[number];
-}
-
 struct pfs_cell_sums pfs_accounts_lives(const struct pfs_accounts_world *self)
 {
 	struct pfs_cell_sums all = { 0 };

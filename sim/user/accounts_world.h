@@ -114,9 +114,15 @@ struct pfs_accounts_world {
 };
 extern struct pfs_accounts_world pfs_accounts_world;
 
-/* Before the first execution: the account, its user, its host. reset: as that left it. */
+/* calloc and free of the accounts' code. */
+void *pfs_accounts_calloc(size_t count, size_t size);
+void pfs_accounts_release(void *block);
+
+/* accounts_made.c. Before the first execution: the account, its user, its host. reset: as that
+ * left it. */
 void pfs_accounts_world_make(struct pfs_accounts_world *self);
 void pfs_accounts_world_reset(struct pfs_accounts_world *self);
+/* accounts_world.c */
 bool pfs_accounts_world_name(void *context, const void *address, char *name, size_t name_bytes);
 
 /* accounts_shelves.c: empty ones. */
