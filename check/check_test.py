@@ -14,6 +14,7 @@ import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAMS = os.path.join(TOP, "check", "programs")
+EXAMPLE = os.path.join(TOP, "check", "example")
 FINE = r"steps, all there are: no violation"
 
 # What a scenario says, by program; a scenario that is not here must be fine.
@@ -85,7 +86,7 @@ class Test:
         self.expect("--save", self.run(program, "--save", saved), 1, r"schedule: \d+x\d+")
         self.expect("--schedule", self.run(program, "--schedule", saved), 1,
                     r"step \| T0 .*\n(.*\n)*ring: data race on ")
-        program = self.build(source)
+        program = self.build(source, f"-DPUBLISH={relaxed.replace('relaxed', 'release')}")
         for memory in ("sc", "tso", "views"):
             self.expect(f"{source} {memory}", self.run(program, "--memory", memory), 0, FINE)
         self.expect("--preemptions", self.run(program, "--preemptions", "1"), 0,
@@ -103,7 +104,7 @@ class Test:
                        "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
         self.expect("rwlock", self.run(self.build(source)), 2,
                     r"^pfs-check: \S+: calls pthread_rwlock_rdlock, which is not modelled\n$")
-        source = os.path.join(PROGRAMS, "ring.c")
+        source = os.path.join(EXAMPLE, "ring.c")
         program = self.build(source, "-fno-sanitize=thread")
         self.expect("not compiled so", self.run(program), 2, "was compiled with -fsanitize=thread")
         if self.compiler == "gcc":
@@ -117,6 +118,66 @@ class Test:
             self.expect(str(options), self.run(program, *options), 2, rf"^pfs-check: .*{said}.*\n$")
         self.expect("object", self.run(program[:-2] + "o"), 2, "link it with")
         self.expect("no file", self.run("/none.so"), 2, "No such file")
+        self.newcomer(source)
+
+    def newcomer(self, source):
+        """What somebody does who does it for the first time: one line names the mend."""
+        def refused(what, program, said, *more):
+            self.expect(what, self.run(program, *more), 2, rf"^pfs-check: \S+: {said}.*\n$")
+        main = os.path.join(self.folder, "main.c")
+        with open(main, "w", encoding="utf-8") as file:
+            file.write("int shared, helper(int *);\n#ifdef ALONE\n#define helper(x) 0\n#endif\n"
+                       "int main(void) { shared++; return helper(&shared); }\n")
+        refused("no scenario", self.build(main, "-DALONE"), "no PFS_CHECK_SCENARIO in it")
+        refused("undefined", self.build(main), "uses helper, which nothing in it defines: add")
+        refused("no extern C", self.build(main, "-Dhelper=_Z6helperPi"), 'uses _Z6helperPi, which '
+                r'nothing .* declare it extern "C"')
+        executable = os.path.join(self.folder, "executable")
+        subprocess.run([self.compiler, "-w", "-DALONE", main, "-o", executable], check=True)
+        refused("executable", executable, "an executable: link its objects with `cc -shared")
+        subprocess.run([self.compiler, "-w", "-no-pie", "-DALONE", main, "-o", executable],
+                       check=True)
+        refused("executable, fixed", executable, "an executable: link its objects")
+        refused("folder", self.folder, "no shared object: give one")
+        refused("header", os.path.join(TOP, "include", "pfslab", "check.h"), "no shared object")
+        cut = self.build(source)
+        with open(cut, "r+b") as file:
+            file.truncate(5000)
+        refused("not whole", cut, "not all of it is there")
+        with open(cut, "r+b") as file:
+            file.seek(18)
+            file.write(b"\x08\x00")
+        refused("other machine", cut, "made for another machine")
+        refused("two", cut, "one shared object at a time", cut)
+        self.expect("no lines", self.run(self.build(source, "-g0")), 1,
+                    r"found: data race(.*\n)*pfs-check: \S+: no line is known of it: compile it "
+                    r"with -g\n$")
+
+    def sources(self, source, relaxed):
+        """Sources are compiled by pfs-check itself, and nothing of that stays."""
+        folder = os.path.join(self.folder, "sources")
+        os.mkdir(folder)
+        os.environ.update(TMPDIR=folder, CC=self.compiler, CXX=self.compiler)
+        self.expect("source", self.run(source, "--", f"-DPUBLISH={relaxed}"), 1, RACE)
+        release = f"-DPUBLISH={relaxed.replace('relaxed', 'release')}"
+        self.expect("source, mended", self.run(source, "--memory", "sc", "--", release), 0, FINE)
+        self.expect("flag", self.run(source, "--", "-Dhead"), 2, r"error: (.*\n)*pfs-check: \S+: "
+                    "the compiler refused it, as it says above\n$")
+        self.expect("no source", self.run("none" + os.path.splitext(source)[1]), 2,
+                    "^pfs-check: none.*: No such file or directory\n$")
+        os.environ.update(CC="no-such-cc", CXX="no-such-cc")
+        self.expect("no compiler", self.run(source), 2, "there is no compiler: install gcc or cl")
+        os.environ.update(TMPDIR="/none/such")
+        self.expect("no folder", self.run(source), 2, "^pfs-check: .*; set TMPDIR\n$")
+        for name in ("TMPDIR", "CC", "CXX"):
+            del os.environ[name]
+        if os.listdir(folder):
+            self.faults.append(f"what was compiled stays: {os.listdir(folder)}")
+        alone = shutil.copy(self.pfs_check, folder)
+        done = subprocess.run([alone, source], capture_output=True, text=True, check=False)
+        self.expect("no headers", (done.returncode, done.stderr), 2, "libpfslab-dev")
+        with open(os.path.join(EXAMPLE, "ring.c"), encoding="utf-8") as file:
+            self.expect("--example", self.run("--example"), 0, f"^{re.escape(file.read())}$")
 
 
 def main():
@@ -128,9 +189,11 @@ def main():
         test = Test(pfs_check, compiler, folder)
         if compiler.endswith("++"):
             test.ring(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
+            test.sources(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
             test.scenarios(test.build(os.path.join(PROGRAMS, "modern.cc")), {})
         else:
-            test.ring(os.path.join(PROGRAMS, "ring.c"), "memory_order_relaxed")
+            test.ring(os.path.join(EXAMPLE, "ring.c"), "memory_order_relaxed")
+            test.sources(os.path.join(EXAMPLE, "ring.c"), "memory_order_relaxed")
             said = dict(THREADS)
             if compiler == "clang":
                 del said["weak"]  # it says of none that it is weak

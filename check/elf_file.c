@@ -30,6 +30,9 @@ static const char *const harmless[] = {
 	"pthread_mutexattr_destroy", "pthread_attr_init", "pthread_attr_destroy", NULL
 };
 
+#define NOT_SHARED "no shared object: give one (cc -shared), or sources (.c, .cc, .cpp, .cxx)"
+extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden"))); /* our own */
+
 static bool is_one_of(const char *name, const char *const *names)
 {
 	for (; *names != NULL; names++) {
@@ -102,6 +105,35 @@ static void read_objects(struct pfs_elf_file *self)
 		qsort(self->objects, self->object_count, sizeof(*self->objects), by_address);
 }
 
+/* One that may lie anywhere looks like a shared object, but for a flag. */
+static bool is_executable(const struct pfs_elf_file *self)
+{
+	const Elf64_Ehdr *head = (const void *)self->bytes;
+	const Elf64_Shdr *table = section_of(self, SHT_DYNAMIC);
+	if (head->e_type != ET_DYN || table == NULL)
+		return head->e_type == ET_EXEC;
+	const Elf64_Dyn *at = (const void *)(self->bytes + table->sh_offset);
+	for (size_t i = 0; i < table->sh_size / sizeof(*at) && at[i].d_tag != DT_NULL; i++) {
+		if (at[i].d_tag == DT_FLAGS_1 && (at[i].d_un.d_val & DF_1_PIE) != 0)
+			return true;
+	}
+	return false;
+}
+
+bool pfs_elf_has_lines(const struct pfs_elf_file *self)
+{
+	const Elf64_Ehdr *head = (const void *)self->bytes;
+	const Elf64_Shdr *first = (const void *)(self->bytes + head->e_shoff);
+	if (head->e_shstrndx >= head->e_shnum)
+		return false;
+	const char *names = (const char *)self->bytes + first[head->e_shstrndx].sh_offset;
+	for (uint32_t i = 0; i < head->e_shnum; i++) {
+		if (strstr(names + first[i].sh_name, "debug_line") != NULL)
+			return true;
+	}
+	return false;
+}
+
 const char *pfs_elf_read(struct pfs_elf_file *self, const char *path)
 {
 	struct stat about;
@@ -115,20 +147,41 @@ const char *pfs_elf_read(struct pfs_elf_file *self, const char *path)
 			      : MAP_FAILED;
 	(void)close(file);
 	if (self->bytes == MAP_FAILED)
-		return "no shared object";
+		return NOT_SHARED;
 	const Elf64_Ehdr *head = (const void *)self->bytes;
-	if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64)
-		return "no shared object";
+	if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
+		return NOT_SHARED;
+	if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != __ehdr_start.e_machine)
+		return "made for another machine than pfs-check: compile it for this one";
 	if (head->e_type == ET_REL)
 		return "an object: link it with `cc -shared -o check.so` first";
-	if (head->e_type != ET_DYN ||
-	    head->e_shoff + (uint64_t)head->e_shnum * sizeof(Elf64_Shdr) > self->size)
-		return "no shared object";
+	if (head->e_shoff + (uint64_t)head->e_shnum * sizeof(Elf64_Shdr) > self->size)
+		return "not all of it is there: link it again";
+	if (is_executable(self))
+		return "an executable: link its objects with `cc -shared -o check.so` instead; its "
+		       "threads are named by a PFS_CHECK_SCENARIO";
+	if (head->e_type != ET_DYN)
+		return NOT_SHARED;
 	read_objects(self);
 	return NULL;
 }
 
 /* ---- what cannot be ---- */
+
+const char *pfs_elf_unloaded(const char *error)
+{
+	static const char undefined[] = "undefined symbol: ";
+	static char text[512];
+	const char *name = strstr(error, undefined);
+	if (name == NULL)
+		return error;
+	name += sizeof(undefined) - 1;
+	bool cxx = strncmp(name, "_Z", 2) == 0;
+	(void)snprintf(text, sizeof(text), "uses %.200s, which nothing in it defines: add its "
+		       "source, or link its library%s", name,
+		       cxx ? "; if it is C, declare it extern \"C\"" : "");
+	return text;
+}
 
 static const char *refused_library(const struct pfs_elf_file *self)
 {
@@ -169,7 +222,8 @@ const char *pfs_elf_refusal(const struct pfs_elf_file *self)
 		(void)snprintf(text, sizeof(text), "calls %.100s, which is not modelled", name);
 		return text;
 	}
-	return instrumented ? NULL : "nothing in it was compiled with -fsanitize=thread";
+	return instrumented ? NULL : "nothing in it was compiled with -fsanitize=thread: compile "
+				     "its sources so, before they are linked";
 }
 
 /* Of a variable that C++ calls "_ZL4ring", or "_Z4ring": ring. Others stay. */

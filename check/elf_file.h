@@ -25,6 +25,12 @@ struct pfs_elf_file {
 /* NULL, or why not. */
 const char *pfs_elf_read(struct pfs_elf_file *self, const char *path);
 
+/* Was it compiled with -g? */
+bool pfs_elf_has_lines(const struct pfs_elf_file *self);
+
+/* What dlerror said, with the mend. */
+const char *pfs_elf_unloaded(const char *error);
+
 /* Why it cannot be checked, or NULL. */
 const char *pfs_elf_refusal(const struct pfs_elf_file *self);
 

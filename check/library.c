@@ -191,7 +191,7 @@ const char *pfs_library_open(const char *path)
 	/* Constructors run in here, and call what libc has: they are before all threads. */
 	void *handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
 	if (handle == NULL)
-		return dlerror();
+		return pfs_elf_unloaded(dlerror());
 	if (dlinfo(handle, RTLD_DI_LINKMAP, &library.map) != 0)
 		return dlerror();
 	pfs_places_begin(full, library.map->l_addr);
@@ -201,6 +201,11 @@ const char *pfs_library_open(const char *path)
 	}
 	(void)dl_iterate_phdr(look_at, NULL);
 	return NULL;
+}
+
+bool pfs_library_has_lines(void)
+{
+	return pfs_elf_has_lines(&library.file);
 }
 
 /* ---- between executions ---- */

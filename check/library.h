@@ -25,6 +25,9 @@ extern const struct pfs_library_name pfs_library_names[];
 /* NULL, or why not, in one line. */
 const char *pfs_library_open(const char *path);
 
+/* Of what was opened: is there a line for a place in it? */
+bool pfs_library_has_lines(void);
+
 /* As constructors left them, now; and again, with so many threads. */
 void pfs_library_keep(void);
 void pfs_library_restore(uint32_t threads);

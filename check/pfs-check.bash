@@ -2,7 +2,7 @@
 
 _pfs_check_options() {
 	case $1 in
-	*) echo "--scenario --memory --search --preemptions --spurious --looks --executions --seconds --steps --seed --no-races --save --schedule --list --quiet --help --version" ;;
+	*) echo "--scenario --memory --search --preemptions --spurious --looks --executions --seconds --steps --seed --no-races --save --schedule --list --example --quiet --help --version" ;;
 	esac
 }
 

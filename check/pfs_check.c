@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check/compile.h"
 #include "check/heap.h"
 #include "check/library.h"
 #include "check/scenario.h"
@@ -18,6 +19,7 @@
 #define SMALL_EXECUTIONS 4000u /* of a search for a shorter schedule */
 #define SMALL_SECONDS 2.0
 #define SMALL_PREEMPTIONS 2u
+#define WORDS_MOST 1000 /* sources and flags */
 
 static const char program[] = "pfs-check";
 
@@ -25,7 +27,9 @@ struct arguments {
 	const char *program, *scenario, *memory, *search, *save, *schedule;
 	uint64_t preemptions, spurious, looks, executions, steps, seed, slots;
 	double seconds;
-	bool no_races, quiet, list;
+	bool no_races, quiet, list, example;
+	char **words; /* the program, or its sources and flags */
+	int word_count;
 };
 
 /* Of all searches of a scenario together. */
@@ -99,20 +103,28 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		PFS_TEXT_OPTION("save", "FILE", &self->save, "write a failing schedule there"),
 		PFS_TEXT_OPTION("schedule", "FILE", &self->schedule, "run one that was saved"),
 		PFS_SWITCH_OPTION("list", &self->list, "name the scenarios"),
+		PFS_SWITCH_OPTION("example", &self->example, "print a program to begin with, "
+				  "in C"),
 		PFS_SWITCH_OPTION("quiet", &self->quiet, "do not show a failing schedule"),
 		PFS_NUMBER_OPTION("slots", "N", &self->slots, 0, UINT64_MAX, NULL), /* of files */
 		PFS_READ_OPTION("fault", "T.N", read_fault, NULL),
 	};
 	const struct pfs_command_line line = {
-		.program = program, .words = "PROGRAM.so", .words_max = 1, .options = options,
+		.program = program, .words = "PROGRAM.so | SOURCE... [-- FLAG...]",
+		.words_max = WORDS_MOST, .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]),
 		.about = "searches the schedules of a program of one's own for one that fails",
-		.after = "exit 0: no schedule failed. 1: one did, as printed; or none ended. 2: "
+		.after = "Sources are compiled first, by $CC or $CXX, with FLAGs after those that "
+			 "pfs-check needs.\n"
+			 "exit 0: no schedule failed. 1: one did, as printed; or none ended. 2: "
 			 "bad usage, or a\nprogram that cannot be checked.\n",
 	};
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
-	if (status == PFS_GO_ON && next < argc)
+	if (status == PFS_GO_ON && next < argc) {
 		self->program = argv[next];
+		self->words = &argv[next];
+		self->word_count = argc - next;
+	}
 	if (preemptions != UINT64_MAX) {
 		self->preemptions = preemptions;
 		self->search = "bounded";
@@ -306,6 +318,8 @@ static int show_failure(const struct arguments *arguments, struct pfs_machine *m
 			      "a state that is outside of it");
 	if (!arguments->quiet)
 		pfs_search_show(machine, scenario, &result, stdout);
+	if (!pfs_library_has_lines())
+		(void)refuse(arguments->program, "no line is known of it: compile it with -g");
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
 		(void)printf("by itself: number %u of thread %u (--fault %u.%u)\n",
 			     pfs_user.faults[i].number, pfs_user.faults[i].thread,
@@ -368,10 +382,25 @@ static int check_all(const struct arguments *arguments, struct pfs_machine *mach
 	return status;
 }
 
+/* NULL, or what is wrong with it. */
+static const char *open_program(const struct arguments *arguments)
+{
+	const char *program_path = arguments->program;
+	const char *error = NULL;
+	if (pfs_compile_is_source(program_path))
+		error = pfs_compile(arguments->words, arguments->word_count, &program_path);
+	else if (arguments->word_count > 1)
+		error = "one shared object at a time, or sources (.c, .cc, .cpp, .cxx)";
+	return error != NULL ? error : pfs_library_open(program_path);
+}
+
 static int run(struct arguments *arguments)
 {
+	if (arguments->example)
+		return fputs(pfs_check_example, stdout) < 0; /* told by pfs_command_end, too */
 	if (arguments->program == NULL)
-		return refuse("no program", "see pfs-check --help");
+		return refuse("no program", "give a shared object or sources; pfs-check --example "
+			      "prints one");
 	if (arguments->schedule != NULL && !load(arguments))
 		return refuse(arguments->schedule, "no schedule that pfs-check --save wrote");
 	int model = model_of(arguments->memory), kind = pfs_search_kind_of(arguments->search);
@@ -389,7 +418,7 @@ static int run(struct arguments *arguments)
 	machine->has_fences = true;
 	pfs_user.machine = machine;
 	pfs_user.looks_max = (uint32_t)arguments->looks;
-	const char *error = pfs_library_open(arguments->program);
+	const char *error = open_program(arguments);
 	if (error != NULL)
 		return refuse(arguments->program, error);
 	pfs_library_keep();
@@ -403,6 +432,7 @@ int main(int argc, char **argv)
 	int status = read_arguments(&arguments, argc, argv);
 	if (status == PFS_GO_ON)
 		status = run(&arguments);
+	pfs_compile_end();
 	/* Destructors of the program's globals stay out: they would run outside of the machine. */
 	_exit(pfs_command_end(program, status));
 }

@@ -28,7 +28,8 @@ EXAMPLES = {
                    "pfs-stress --policy magazine --faults all"],
     "pfs-trace": ["pfs-trace info redis.pfstrace",
                   "pfs-trace cut redis.pfstrace short.pfstrace --from=1000 --events=5000"],
-    "pfs-check": ["pfs-check ring.so", "pfs-check ring.so --memory=tso --save=failing"]}
+    "pfs-check": ["pfs-check --example > ring.c", "pfs-check ring.c",
+                  "pfs-check ring.so --memory=tso --save=failing"]}
 LAYOUTS = "in-record side-by-side bare bare-words"
 POLICIES = "$(\"$1\" --list-policies 2>/dev/null | awk '{ print $1 }')"
 SEEN = "$(\"$1\" list 2>/dev/null | awk '/^scenarios/ { exit } /^  / { print $1 }')"
