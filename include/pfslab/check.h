@@ -4,7 +4,8 @@
  *
  * A scenario is a function that prepares what threads share and says which there are. pfs-check
  * executes it again and again, under each schedule that makes a difference; global variables are
- * each time as they were at first. In C11 or C++11, compiled with -fsanitize=thread:
+ * each time as they were at first. In C11 or C++11, compiled with -fsanitize=thread: by
+ * `pfs-check ring.c`, or
  *
  *	cc -g -O1 -fsanitize=thread -fPIC -c ring.c
  *	cc -shared -o ring.so ring.o           without -fsanitize=thread: its run-time stays out

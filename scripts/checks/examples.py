@@ -27,7 +27,7 @@ FENCE = re.compile(r"(?:<!-- c:(?P<before>.*?)-->\s*)?^```(?P<kind>[^\n]*)\n(?P<
 INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?:    [^\n]*\n(?:\n(?=    ))?)+")
 SPAN = re.compile(r"`([^`\n]+)`")
 OURS = re.compile(r"(?:\./)?(?:build/\w+/[\w/-]+/|scripts/|stress/|sim/|bench/|recorder/)[\w./-]+$"
-                  r"|pfs-(?:bench|mem|sim|stress|trace)$")
+                  r"|pfs-(?:bench|mem|sim|stress|trace|check)$")
 BUILT = re.compile(r"(?:^|[=L])(?:\$PWD/)?build/(\w+)/([\w./+-]+)$")
 FLAGS = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fsyntax-only"]
 HEADERS = "".join(f"#include <pfslab/{os.path.basename(path)}>\n"
