@@ -1,5 +1,5 @@
 # The searches that need more than one file, the checks on histories, and their tests.
-target_sources(pfslab_sim PRIVATE cases/case_history.c machine/depends.c search/dpor.c
+target_sources(pfslab_sim PRIVATE cases/case_history.c machine/depends.c search/dpor.c search/rewind.c
   search/dpor_parts.c search/dpor_views.c machine/fences.c search/jobs.c
   search/jobs_worker.c machine/news.c search/part.c cases/progress.c cases/reduce.c
   machine/views_seq.c
@@ -21,6 +21,11 @@ if(PFS_TESTS)
     add_test(NAME sim.states COMMAND states_test)
     set_tests_properties(sim.states PROPERTIES LABELS sim TIMEOUT 300)
   endif()
+  add_executable(rewind_test tests/rewind_test.c tests/program.c)
+  target_link_libraries(rewind_test PRIVATE pfslab_sim)
+  add_test(NAME sim.rewind COMMAND rewind_test)
+  set_tests_properties(sim.rewind PROPERTIES LABELS sim TIMEOUT 300
+    ENVIRONMENT ASAN_OPTIONS=detect_leaks=0) # one case fails
   add_executable(search_test tests/search_test.c)
   target_link_libraries(search_test PRIVATE pfslab_sim)
   add_test(NAME sim.search COMMAND search_test)

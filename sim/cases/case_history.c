@@ -291,6 +291,12 @@ void pfs_case_history_keep_all(struct pfs_case_history *self, struct pfs_snapsho
 	pfs_snapshot_put(snapshot, self->has_page, sizeof(self->has_page));
 	pfs_snapshot_put(snapshot, self->began, sizeof(self->began));
 	pfs_snapshot_put(snapshot, &self->too_long, sizeof(self->too_long));
+	if (!self->learned)
+		return;
+	pfs_snapshot_put(snapshot, self->freed_at, self->life_count * sizeof(self->freed_at[0]));
+	pfs_snapshot_put(snapshot, self->known, sizeof(self->known));
+	pfs_snapshot_put(snapshot, self->no_free_known,
+			 self->no_free_count * sizeof(self->no_free_known[0]));
 }
 
 void pfs_case_history_check_past(struct pfs_case_history *self)

@@ -62,6 +62,7 @@ static void note_refused(struct pfs_case_thread *thread)
 	thread->refused++;
 	pfs_trace_mark(self->machine, thread->id, "] allocate: full");
 	self->fulls++;
+	self->fulls_now++;
 	pfs_case_history_refused(&self->history, thread->id,
 				 pfs_thread_status(thread->handle) == PFS_FULL);
 }

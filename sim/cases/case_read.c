@@ -37,6 +37,7 @@ static void read_one(struct pfs_case_thread *thread, uint64_t index)
 		pfs_bytes_load(bytes, record, sizeof(bytes));
 		if (pfs_read_end(record, glance)) {
 			thread->own->reads++;
+			thread->own->reads_now++;
 			PFS_MACHINE_CHECK(bytes[0] == glance.word / 4 && bytes[0] == bytes[1],
 					  "a confirmed read of record %llu, version %u, got the "
 					  "bytes of %llu and %llu",

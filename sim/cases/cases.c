@@ -79,6 +79,8 @@ static void setup(struct pfs_machine *machine, void *context)
 	self->kept_count = 0;
 	self->extra_count = 0;
 	self->mailbox = 0;
+	self->fulls_now = 0;
+	self->reads_now = 0;
 	if (pfs_container_create(self->variant, &self->config, &self->container, &message) !=
 	    PFS_OK) {
 		pfs_machine_fail("set-up: %s", message.text);
@@ -158,6 +160,14 @@ static void keep(struct pfs_snapshot *snapshot, void *context)
 	struct pfs_case *self = context;
 	pfs_snapshot_put(snapshot, self, offsetof(struct pfs_case, history));
 	pfs_case_history_keep_all(&self->history, snapshot);
+}
+
+static void keep_whole(struct pfs_snapshot *snapshot, void *context)
+{
+	struct pfs_case *self = context;
+	keep(snapshot, context);
+	pfs_snapshot_put_count(snapshot, &self->fulls, self->fulls_now);
+	pfs_snapshot_put_count(snapshot, &self->reads, self->reads_now);
 }
 
 static void finish(struct pfs_machine *machine, void *context)
@@ -258,7 +268,7 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 	*scenario = (struct pfs_scenario){
 		.name = kind->name, .setup = setup, .finish = finish,
 		.name_address = name_address, .context = self,
-		.known = known, .leave = leave, .keep = keep
+		.known = known, .leave = leave, .keep = keep, .keep_whole = keep_whole
 	};
 	return NULL;
 }

@@ -45,6 +45,7 @@ struct pfs_case {
 	uint32_t word_records; /* of an occupancy word; the case chooses, in configure */
 	uint32_t room_fan;     /* children of a node of the trees; likewise */
 	uint32_t ring_records; /* of a ring of a policy that has them; likewise */
+	uint64_t fulls_now, reads_now; /* their part of fulls and reads */
 	struct pfs_thread *setup;
 	struct pfs_thread *extra[PFS_CASE_EXTRA_MAX];
 	uint32_t extra_count;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "sim/machine/snapshot.h"
 
 void pfs_clocks_fini(struct pfs_clocks *self)
 {
@@ -66,4 +67,13 @@ void pfs_clock_carry(struct pfs_clocks *self, const void *address, const uint32_
 	self->carried = pfs_widen((void *)self->carried, &self->carried_room, location + 1,
 				  sizeof(*self->carried));
 	self->carried[location] = clock;
+}
+
+void pfs_clocks_keep(struct pfs_clocks *self, struct pfs_snapshot *snapshot)
+{
+	pfs_snapshot_put(snapshot, self->now, self->threads * self->threads * sizeof(*self->now));
+	pfs_snapshot_put(snapshot, &self->locations.count, sizeof(self->locations.count));
+	pfs_snapshot_put(snapshot, (void *)self->carried,
+			 self->locations.count * sizeof(*self->carried));
+	pfs_snapshot_put_scratch(snapshot, &self->arena);
 }

@@ -28,6 +28,10 @@ struct pfs_clocks {
 
 void pfs_clocks_fini(struct pfs_clocks *self);
 
+/* All of it that an execution changes. */
+struct pfs_snapshot;
+void pfs_clocks_keep(struct pfs_clocks *self, struct pfs_snapshot *snapshot);
+
 /* So many threads; whatever was before happens before all that follows. */
 void pfs_clocks_begin(struct pfs_clocks *self, uint32_t threads);
 

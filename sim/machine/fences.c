@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/machine/machine.h"
+#include "sim/machine/snapshot.h"
 
 struct pfs_fence_thread {
 	const uint32_t *released;      /* the clock of its last release fence */
@@ -66,4 +67,9 @@ void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *pla
 	thread->released = pfs_clock_release(&self->clocks, id);
 	if (views)
 		pfs_views_fence_release(self, id, thread->released);
+}
+
+void pfs_fences_keep(struct pfs_fences *self, struct pfs_snapshot *snapshot)
+{
+	pfs_snapshot_put(snapshot, self->threads, self->room * sizeof(*self->threads));
 }

@@ -23,6 +23,8 @@ struct pfs_fences {
 
 void pfs_fences_fini(struct pfs_fences *self);
 void pfs_fences_begin(struct pfs_fences *self, uint32_t threads);
+struct pfs_snapshot;
+void pfs_fences_keep(struct pfs_fences *self, struct pfs_snapshot *snapshot);
 
 /* A thread read, and did not acquire. message: with views. */
 void pfs_fences_read(struct pfs_machine *machine, uint32_t thread, const uint32_t *clock,

@@ -86,6 +86,15 @@ void pfs_fiber_wipe(struct pfs_fiber *self)
 	memset(self->stack + self->stack_bytes - WIPED_BYTES, 0, WIPED_BYTES);
 }
 
+bool pfs_fiber_is_bytes(void)
+{
+#if defined(PFS_SIM_UCONTEXT) || defined(WITH_ASAN) || defined(__SANITIZE_THREAD__)
+	return false;
+#else
+	return true;
+#endif
+}
+
 #ifdef PFS_SIM_UCONTEXT
 static _Thread_local void *starting; /* makecontext passes ints only */
 

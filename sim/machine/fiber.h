@@ -7,6 +7,7 @@
 #ifndef PFS_SIM_FIBER_H
 #define PFS_SIM_FIBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #if !defined(__x86_64__) && !defined(PFS_SIM_UCONTEXT)
@@ -43,6 +44,10 @@ void pfs_fiber_set(struct pfs_fiber *self, void (*entry)(void *argument), void *
 
 /* What earlier uses left on the stack of a fiber that is not to go on: zero, as far as it is deep
  * usually. */
+/* Is a fiber no more than the bytes of its stack, from the stack pointer on, and of its struct? Not
+ * with a sanitizer, which marks what is on it elsewhere. */
+bool pfs_fiber_is_bytes(void);
+
 void pfs_fiber_wipe(struct pfs_fiber *self);
 
 /* Leave from, go on where to was left. from may be a fiber that is never resumed. */

@@ -328,6 +328,12 @@ enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_schedu
 	self->maps_at_start = self->memory.maps;
 	self->mapped_at_start = self->memory.mapped;
 	prime(self);
+	return pfs_machine_resume(self, scheduler);
+}
+
+enum pfs_machine_end pfs_machine_resume(struct pfs_machine *self, struct pfs_scheduler *scheduler)
+{
+	self->scheduler = scheduler;
 	bool goes_on = self->end == PFS_END_DONE && dispatch(self, NULL);
 	while (goes_on && self->chooses_outside)
 		goes_on = dispatch(self, NULL);

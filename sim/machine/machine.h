@@ -224,6 +224,9 @@ enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_schedu
  */
 void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), void *argument);
 
+/* The same from where a snapshot of the whole was taken, which was put back. */
+enum pfs_machine_end pfs_machine_resume(struct pfs_machine *self, struct pfs_scheduler *scheduler);
+
 /* The thread stops for ever before its step number `steps`; UINT32_MAX sets it free. */
 void pfs_machine_stop_after(struct pfs_machine *self, uint32_t thread, uint32_t steps);
 

@@ -6,6 +6,7 @@
 
 #include "containers/page_map.h"
 #include "sim/machine/operation.h"
+#include "sim/machine/snapshot.h"
 
 #define OS_PAGE PFS_SIM_OS_PAGE
 /* The same pages share a line of the page map always, of its root, too: its lines have 8 GiB. */
@@ -142,4 +143,34 @@ uint32_t pfs_sim_memory_node(const struct pfs_sim_memory *self, const void *addr
 {
 	size_t offset = (uintptr_t)address - (uintptr_t)self->region;
 	return offset < REGION_PAGES * OS_PAGE ? self->nodes[offset / OS_PAGE] : PFS_NODE_MIXED;
+}
+
+void pfs_sim_memory_keep(struct pfs_sim_memory *self, struct pfs_snapshot *snapshot)
+{
+	size_t granule = (uintptr_t)self->region >> PFS_GRANULE_BITS;
+	struct pfs_page_map_leaf *leaf = pfs_page_map_leaf_of((uintptr_t)self->region);
+	pfs_snapshot_put(snapshot, self->states, self->used * sizeof(*self->states));
+	pfs_snapshot_put(snapshot, self->nodes, self->used * sizeof(*self->nodes));
+	pfs_snapshot_put(snapshot, (void *)&leaf->owners[granule % (1u << PFS_LEAF_BITS)],
+			 self->used * sizeof(leaf->owners[0]));
+	pfs_snapshot_put(snapshot, &self->used, sizeof(self->used));
+	pfs_snapshot_put(snapshot, &self->mapped, sizeof(self->mapped));
+	pfs_snapshot_put(snapshot, &self->maps, sizeof(self->maps));
+}
+
+void pfs_sim_memory_return(struct pfs_sim_memory *self, uint32_t pages)
+{
+	size_t more = self->used > pages ? self->used - pages : 0;
+	char *first = self->region + pages * OS_PAGE;
+	if (self->hidden != 0)
+		(void)mprotect(self->region, self->used * OS_PAGE, PROT_READ | PROT_WRITE);
+	self->hidden = 0;
+	self->hides = true;
+	if (more == 0)
+		return;
+	memset(first, 0, more * OS_PAGE);
+	memset(self->states + pages, PFS_SIM_UNUSED, more * sizeof(*self->states));
+	pfs_sim_quiet();
+	pfs_page_map_set(first, more * OS_PAGE, NULL);
+	pfs_sim_loud();
 }

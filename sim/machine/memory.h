@@ -41,6 +41,12 @@ int pfs_sim_memory_init(struct pfs_sim_memory *self);
 void pfs_sim_memory_fini(struct pfs_sim_memory *self);
 void pfs_sim_memory_reset(struct pfs_sim_memory *self);
 
+/* Which pages there are, where none was hidden. */
+struct pfs_snapshot;
+void pfs_sim_memory_keep(struct pfs_sim_memory *self, struct pfs_snapshot *snapshot);
+/* Before a snapshot of so many pages is put back: all of them can be written, and no others are. */
+void pfs_sim_memory_return(struct pfs_sim_memory *self, uint32_t pages);
+
 /* Is the address in the region? *state says what is there. */
 bool pfs_sim_memory_has(const struct pfs_sim_memory *self, const void *address,
 			enum pfs_sim_memory_state *state);

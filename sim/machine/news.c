@@ -6,6 +6,7 @@
 #include "sim/machine/grow.h"
 #include "sim/machine/machine.h"
 #include "sim/machine/model.h"
+#include "sim/machine/snapshot.h"
 
 /* What matters of a step. */
 struct pfs_news_step {
@@ -212,5 +213,19 @@ void pfs_news_nobody(struct pfs_machine *machine)
 		looks->news = true;
 		looks->alone = machine->step_count;
 		self->waiting--;
+	}
+}
+
+void pfs_news_keep(struct pfs_machine *machine, struct pfs_snapshot *snapshot)
+{
+	struct pfs_news *self = &machine->news;
+	pfs_snapshot_put(snapshot, &self->waiting, sizeof(self->waiting));
+	pfs_snapshot_put(snapshot, &self->tries, sizeof(self->tries));
+	pfs_snapshot_put_scratch(snapshot, &self->arena);
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		const struct pfs_looks *looks = &machine->threads[id]->looks;
+		if (stands_at_yield(machine->threads[id]))
+			pfs_snapshot_put(snapshot, looks->reads,
+					 looks->count * sizeof(*looks->reads));
 	}
 }

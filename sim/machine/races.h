@@ -22,16 +22,18 @@ struct pfs_machine;
 struct pfs_step;
 
 struct pfs_races {
-	struct pfs_table cells;    /* of 8 bytes each, by address / 8 */
-	struct pfs_access **first; /* by cell; newest first */
-	uintptr_t *keys;           /* by cell */
-	uint32_t room, key_room;
-	struct pfs_access *unused;
-	struct pfs_scratch arena;
+	struct pfs_table table; /* of cells of 8 bytes each, by address / 8 */
+	struct pfs_cell *cells;
+	struct pfs_access *accesses; /* 0 is none */
+	uint32_t cell_room, access_room;
+	uint32_t used;   /* of accesses */
+	uint32_t unused; /* the first of those that are not in use any more; 0: none */
 };
 
 void pfs_races_fini(struct pfs_races *self);
 void pfs_races_clear(struct pfs_races *self);
+struct pfs_snapshot;
+void pfs_races_keep(struct pfs_races *self, struct pfs_snapshot *snapshot);
 
 /* The hook `plain` of a machine. */
 void pfs_races_plain(struct pfs_machine *machine, const struct pfs_plain *access);

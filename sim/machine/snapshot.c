@@ -10,7 +10,8 @@
 /* Before the bytes of each part. */
 struct part {
 	void *at;
-	size_t bytes;
+	uint32_t bytes;
+	bool is_count; /* added, not copied */
 };
 
 void pfs_snapshot_fini(struct pfs_snapshot *self)
@@ -34,23 +35,48 @@ static bool make_room(struct pfs_snapshot *self, size_t bytes)
 	return true;
 }
 
+static void put(struct pfs_snapshot *self, const struct part *part, const void *from)
+{
+	size_t padded = (part->bytes + 7u) & ~(size_t)7;
+	if (self->no_memory || !make_room(self, sizeof(*part) + padded))
+		return;
+	memcpy(self->bytes + self->used, part, sizeof(*part));
+	memcpy(self->bytes + self->used + sizeof(*part), from, part->bytes);
+	self->used += sizeof(*part) + padded;
+}
+
 void pfs_snapshot_put(struct pfs_snapshot *self, void *at, size_t bytes)
 {
-	const struct part part = { at, bytes };
-	if (self->no_memory || !make_room(self, sizeof(part) + bytes))
-		return;
-	memcpy(self->bytes + self->used, &part, sizeof(part));
-	memcpy(self->bytes + self->used + sizeof(part), at, bytes);
-	self->used += sizeof(part) + bytes;
+	const struct part part = { .at = at, .bytes = (uint32_t)bytes };
+	self->no_memory |= bytes > UINT32_MAX / 2;
+	if (bytes != 0)
+		put(self, &part, at);
+}
+
+void pfs_snapshot_put_count(struct pfs_snapshot *self, uint64_t *count, uint64_t added)
+{
+	const struct part part = { .at = count, .bytes = sizeof(*count), .is_count = true };
+	put(self, &part, &added);
+}
+
+static void add_count(uint64_t *count, const char *from)
+{
+	uint64_t added;
+	memcpy(&added, from, sizeof(added));
+	*count += added;
 }
 
 void pfs_snapshot_restore(const struct pfs_snapshot *self)
 {
 	for (size_t at = 0; at < self->used;) {
 		struct part part;
+		const char *from = self->bytes + at + sizeof(part);
 		memcpy(&part, self->bytes + at, sizeof(part));
-		memcpy(part.at, self->bytes + at + sizeof(part), part.bytes);
-		at += sizeof(part) + part.bytes;
+		if (part.is_count)
+			add_count(part.at, from);
+		else
+			memcpy(part.at, from, part.bytes);
+		at += sizeof(part) + ((part.bytes + 7u) & ~(size_t)7);
 	}
 }
 
@@ -73,13 +99,9 @@ bool pfs_snapshot_fits(const struct pfs_machine *machine)
 	       memory->mapped == machine->mapped_at_start;
 }
 
-bool pfs_snapshot_take(struct pfs_snapshot *self, struct pfs_machine *machine)
+static void put_machine(struct pfs_snapshot *self, struct pfs_machine *machine)
 {
 	const struct pfs_sim_memory *memory = &machine->memory;
-	self->used = 0;
-	self->no_memory = false;
-	if (!pfs_snapshot_fits(machine))
-		return false;
 	for (uint32_t id = 0; id < machine->thread_count; id++)
 		put_thread(self, machine->threads[id]);
 	pfs_snapshot_put(self, &machine->step_count, sizeof(machine->step_count));
@@ -87,5 +109,95 @@ bool pfs_snapshot_take(struct pfs_snapshot *self, struct pfs_machine *machine)
 	pfs_snapshot_put(self, &machine->yielded, sizeof(machine->yielded));
 	pfs_snapshot_put(self, memory->region, memory->used * PFS_SIM_OS_PAGE);
 	pfs_heap_keep(self);
+}
+
+bool pfs_snapshot_take(struct pfs_snapshot *self, struct pfs_machine *machine)
+{
+	self->used = 0;
+	self->no_memory = false;
+	if (!pfs_snapshot_fits(machine))
+		return false;
+	put_machine(self, machine);
 	return !self->no_memory;
+}
+
+static void put_seq(struct pfs_snapshot *snapshot, struct pfs_seq *self)
+{
+	for (uint32_t id = 0; id < self->threads; id++) {
+		struct pfs_seq_thread *thread = &self->thread[id];
+		pfs_snapshot_put(snapshot, thread, sizeof(*thread));
+		pfs_snapshot_put(snapshot, thread->elsewhere,
+				 self->threads * sizeof(*thread->elsewhere));
+	}
+	pfs_snapshot_put(snapshot, &self->count, sizeof(self->count));
+	for (uint32_t node = 0; node < self->count; node++)
+		pfs_snapshot_put(snapshot, self->nodes[node].clock,
+				 self->threads * sizeof(*self->nodes[node].clock));
+	pfs_snapshot_put_scratch(snapshot, &self->arena);
+}
+
+static void put_views(struct pfs_snapshot *snapshot, struct pfs_views *self)
+{
+	uint32_t count = self->table.count;
+	pfs_snapshot_put(snapshot, &self->table.count, sizeof(self->table.count));
+	pfs_snapshot_put(snapshot, self->locations, count * sizeof(*self->locations));
+	for (uint32_t id = 0; id < count; id++) {
+		struct pfs_location *location = &self->locations[id];
+		pfs_snapshot_put(snapshot, location->messages,
+				 location->count * sizeof(*location->messages));
+		pfs_snapshot_put(snapshot, location->order,
+				 location->count * sizeof(*location->order));
+	}
+	for (uint32_t thread = 0; thread < self->threads; thread++) {
+		pfs_snapshot_put(snapshot, self->view[thread], count * sizeof(uint32_t));
+		pfs_snapshot_put(snapshot, self->glimpses[thread],
+				 count * sizeof(struct pfs_glimpse));
+	}
+	pfs_snapshot_put(snapshot, &self->cut, sizeof(self->cut));
+	pfs_snapshot_put(snapshot, &self->told, sizeof(self->told));
+	pfs_snapshot_put(snapshot, &self->fence, sizeof(self->fence));
+	pfs_snapshot_put(snapshot, self->fenced, self->threads * sizeof(*self->fenced));
+	pfs_snapshot_put_scratch(snapshot, &self->arena);
+	put_seq(snapshot, &self->seq);
+}
+
+bool pfs_snapshot_take_whole(struct pfs_snapshot *self, struct pfs_machine *machine)
+{
+	self->used = 0;
+	self->no_memory = false;
+	self->pages = machine->memory.used;
+	self->widenings = pfs_widenings;
+	if (machine->memory.hidden != 0)
+		return false;
+	put_machine(self, machine);
+	pfs_snapshot_put(self, &machine->check, sizeof(machine->check));
+	pfs_sim_memory_keep(&machine->memory, self);
+	pfs_news_keep(machine, self);
+	if (machine->watching || machine->model == PFS_MACHINE_VIEWS)
+		pfs_clocks_keep(&machine->clocks, self);
+	if (machine->watching)
+		pfs_races_keep(&machine->races, self);
+	if (machine->model == PFS_MACHINE_VIEWS)
+		put_views(self, &machine->views);
+	if (machine->has_fences)
+		pfs_fences_keep(&machine->fences, self);
+	return !self->no_memory;
+}
+
+bool pfs_snapshot_restore_whole(const struct pfs_snapshot *self, struct pfs_machine *machine)
+{
+	if (self->widenings != pfs_widenings)
+		return false;
+	pfs_sim_memory_return(&machine->memory, self->pages);
+	pfs_snapshot_restore(self);
+	machine->running = NULL;
+	machine->is_known = false;
+	machine->end = PFS_END_DONE;
+	machine->message[0] = '\0';
+	return true;
+}
+
+bool pfs_snapshot_is_possible(void)
+{
+	return pfs_fiber_is_bytes();
 }

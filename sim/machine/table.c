@@ -7,17 +7,13 @@
 #define TABLE_ROOM_FIRST 256u
 #define BLOCK_BYTES ((size_t)1 << 18)
 
-struct pfs_table_entry {
-	uintptr_t key;
-	uint32_t generation;
-	uint32_t number;
-};
-
 struct pfs_scratch_block {
 	struct pfs_scratch_block *next;
 	size_t bytes;
 	_Alignas(16) char memory[];
 };
+
+_Thread_local uint64_t pfs_widenings;
 
 /* The machine has no use for half an execution. */
 static void *need(void *memory)
@@ -28,62 +24,40 @@ static void *need(void *memory)
 	abort();
 }
 
-static struct pfs_table_entry *entry_of(const struct pfs_table *self, uintptr_t key)
-{
-	uint64_t hash = (uint64_t)key * UINT64_C(0x9E3779B97F4A7C15);
-	for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
-		struct pfs_table_entry *entry = &self->entries[at & (self->room - 1)];
-		if (entry->generation != self->generation || entry->key == key)
-			return entry;
-	}
-}
-
-uint32_t pfs_table_find(const struct pfs_table *self, uintptr_t key)
-{
-	if (self->count == 0)
-		return PFS_TABLE_NONE;
-	const struct pfs_table_entry *entry = entry_of(self, key);
-	return entry->generation == self->generation ? entry->number : PFS_TABLE_NONE;
-}
-
 static void widen_table(struct pfs_table *self)
 {
 	struct pfs_table old = *self;
+	bool is_there;
+	pfs_widenings++;
 	self->room = old.room != 0 ? old.room * 2 : TABLE_ROOM_FIRST;
 	self->entries = need(calloc(self->room, sizeof(*self->entries)));
-	self->generation = 1;
-	for (uint32_t i = 0; i < old.room; i++) {
-		if (old.entries[i].generation != old.generation)
-			continue;
-		struct pfs_table_entry *entry = entry_of(self, old.entries[i].key);
-		*entry = old.entries[i];
-		entry->generation = 1;
+	self->slots = need(calloc(self->room / 2, sizeof(*self->slots)));
+	/* In the order of their numbers: see struct pfs_table. */
+	for (self->count = 0; self->count < old.count;) {
+		const struct pfs_table_entry *from = &old.entries[old.slots[self->count]];
+		struct pfs_table_entry *entry = pfs_table_entry_of(self, from->key, &is_there);
+		*entry = *from;
+		self->slots[self->count++] = (uint32_t)(entry - self->entries);
 	}
 	free(old.entries);
+	free(old.slots);
 }
 
-uint32_t pfs_table_add(struct pfs_table *self, uintptr_t key)
+uint32_t pfs_table_make(struct pfs_table *self, uintptr_t key)
 {
+	bool is_there;
 	if (2 * self->count >= self->room)
 		widen_table(self);
-	struct pfs_table_entry *entry = entry_of(self, key);
-	if (entry->generation != self->generation)
-		*entry = (struct pfs_table_entry){ key, self->generation, self->count++ };
-	return entry->number;
-}
-
-void pfs_table_clear(struct pfs_table *self)
-{
-	self->count = 0;
-	if (++self->generation != 0)
-		return;
-	memset(self->entries, 0, self->room * sizeof(*self->entries));
-	self->generation = 1;
+	struct pfs_table_entry *entry = pfs_table_entry_of(self, key, &is_there);
+	*entry = (struct pfs_table_entry){ key, self->count };
+	self->slots[self->count] = (uint32_t)(entry - self->entries);
+	return self->count++;
 }
 
 void pfs_table_fini(struct pfs_table *self)
 {
 	free(self->entries);
+	free(self->slots);
 	*self = (struct pfs_table){ 0 };
 }
 
@@ -127,11 +101,10 @@ void pfs_scratch_fini(struct pfs_scratch *self)
 	pfs_scratch_clear(self);
 }
 
-void *pfs_widen(void *array, uint32_t *room, uint32_t needed, size_t size)
+void *pfs_widen_array(void *array, uint32_t *room, uint32_t needed, size_t size)
 {
-	if (needed <= *room)
-		return array;
 	uint32_t wider = *room * 2 > needed ? *room * 2 : needed;
+	pfs_widenings++;
 	char *longer = need(realloc(array, wider * size));
 	memset(longer + *room * size, 0, (wider - *room) * size);
 	*room = wider;

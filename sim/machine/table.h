@@ -5,26 +5,69 @@
 #ifndef PFS_SIM_TABLE_H
 #define PFS_SIM_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define PFS_TABLE_NONE UINT32_MAX
 
-/* From keys to 0, 1, 2, ... in the order in which they were added. Open addressing; an entry of
- * an older generation is empty. */
+struct pfs_table_entry {
+	uintptr_t key;
+	uint32_t number;
+};
+
+/*
+ * From keys to 0, 1, 2, ... in the order in which they were added. Open addressing; an entry counts
+ * only if its number is below `count`, and that number's slot says that it is here. So the table is
+ * as it was with fewer keys once `count` is as it was: what came later stands behind it everywhere.
+ * Source: P. Briggs, L. Torczon, ACM LOPLAS 2(1-4), 1993 (sparse sets).
+ */
 struct pfs_table {
 	struct pfs_table_entry *entries;
-	uint32_t room; /* a power of two */
+	uint32_t *slots; /* by number */
+	uint32_t room;   /* a power of two */
 	uint32_t count;
-	uint32_t generation;
 };
 
 void pfs_table_fini(struct pfs_table *self);
-void pfs_table_clear(struct pfs_table *self);
+/* A new key. */
+uint32_t pfs_table_make(struct pfs_table *self, uintptr_t key);
+
+static inline void pfs_table_clear(struct pfs_table *self)
+{
+	self->count = 0;
+}
+
+/* Where the key is, or would be, in a table that has entries. */
+static inline struct pfs_table_entry *pfs_table_entry_of(const struct pfs_table *self,
+							 uintptr_t key, bool *is_there)
+{
+	uint64_t hash = (uint64_t)key * UINT64_C(0x9E3779B97F4A7C15);
+	for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
+		uint32_t slot = at & (self->room - 1);
+		struct pfs_table_entry *entry = &self->entries[slot];
+		*is_there = entry->number < self->count && self->slots[entry->number] == slot;
+		if (!*is_there || entry->key == key)
+			return entry;
+	}
+}
+
 /* The key's number, or PFS_TABLE_NONE. */
-uint32_t pfs_table_find(const struct pfs_table *self, uintptr_t key);
+static inline uint32_t pfs_table_find(const struct pfs_table *self, uintptr_t key)
+{
+	bool is_there;
+	if (self->count == 0)
+		return PFS_TABLE_NONE;
+	const struct pfs_table_entry *entry = pfs_table_entry_of(self, key, &is_there);
+	return is_there ? entry->number : PFS_TABLE_NONE;
+}
+
 /* The key's number; a new one if it had none. */
-uint32_t pfs_table_add(struct pfs_table *self, uintptr_t key);
+static inline uint32_t pfs_table_add(struct pfs_table *self, uintptr_t key)
+{
+	uint32_t number = pfs_table_find(self, key);
+	return number != PFS_TABLE_NONE ? number : pfs_table_make(self, key);
+}
 
 /* Memory in blocks, all given back at once. */
 struct pfs_scratch {
@@ -36,7 +79,16 @@ void *pfs_scratch_take(struct pfs_scratch *self, size_t bytes);
 void pfs_scratch_clear(struct pfs_scratch *self);
 void pfs_scratch_fini(struct pfs_scratch *self);
 
+/* How often an array of this OS thread was moved by what is below, or a table: until then a copy of
+ * what is in it can be put back. */
+extern _Thread_local uint64_t pfs_widenings;
+
 /* An array with room for at least `needed` elements of `size` bytes; new ones are zero. */
-void *pfs_widen(void *array, uint32_t *room, uint32_t needed, size_t size);
+void *pfs_widen_array(void *array, uint32_t *room, uint32_t needed, size_t size);
+
+static inline void *pfs_widen(void *array, uint32_t *room, uint32_t needed, size_t size)
+{
+	return needed <= *room ? array : pfs_widen_array(array, room, needed, size);
+}
 
 #endif

@@ -38,15 +38,6 @@ void pfs_views_begin(struct pfs_views *self, uint32_t threads)
 				   sizeof(*self->glimpses));
 	self->view_room = pfs_widen(self->view_room, &room[2], threads, sizeof(uint32_t));
 	self->glimpse_room = pfs_widen(self->glimpse_room, &room[3], threads, sizeof(uint32_t));
-	for (uint32_t thread = 0; thread < room[0]; thread++) {
-		uint32_t used = self->table.count;
-		if (used > self->view_room[thread])
-			used = self->view_room[thread];
-		if (used != 0) {
-			memset(self->view[thread], 0, used * sizeof(uint32_t));
-			memset(self->glimpses[thread], 0, used * sizeof(struct pfs_glimpse));
-		}
-	}
 	self->threads = threads;
 	self->told = self->fence = (struct pfs_view_message){ 0 };
 	self->fenced = pfs_widen(self->fenced, &self->fenced_room, threads, sizeof(*self->fenced));
@@ -102,6 +93,10 @@ static uint32_t location_of(struct pfs_views *self, const struct pfs_sim_operati
 		self->locations = pfs_widen(self->locations, &self->location_room, id + 1,
 					    sizeof(*self->locations));
 		widen_threads(self, self->location_room);
+		for (uint32_t thread = 0; thread < self->threads; thread++) {
+			self->view[thread][id] = 0;
+			self->glimpses[thread][id] = (struct pfs_glimpse){ 0 };
+		}
 		struct pfs_location *made = &self->locations[id];
 		made->address = operation->address;
 		made->size_bytes = operation->size_bytes;

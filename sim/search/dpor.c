@@ -308,6 +308,8 @@ static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *mach
 		self->refusal = "more than 32 actors";
 	if (self->refusal != NULL)
 		return any_next(machine);
+	if (self->rewind != NULL && !self->redundant)
+		pfs_rewind_pass(self->rewind, machine, self->at == self->fresh);
 	self->actors = pfs_machine_actor_count(machine);
 	self->views = machine->model == PFS_MACHINE_VIEWS;
 	if (self->at >= self->depth || self->redundant)
@@ -352,6 +354,11 @@ void pfs_dpor_fini(struct pfs_dpor *self)
 {
 	free(self->nodes);
 	self->nodes = NULL;
+}
+
+void pfs_dpor_resume(struct pfs_dpor *self, uint32_t step)
+{
+	self->at = step;
 }
 
 bool pfs_dpor_next(struct pfs_dpor *self)

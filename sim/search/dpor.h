@@ -33,6 +33,7 @@
 
 #include "sim/machine/depends.h"
 #include "sim/search/part.h"
+#include "sim/search/rewind.h"
 
 #define PFS_DPOR_ACTORS_MAX 32u
 #define PFS_DPOR_OPTIONS_MAX 64u
@@ -55,10 +56,14 @@ struct pfs_dpor {
 	bool cut;              /* views: there were choices that were not tried */
 	bool bounded;          /* append_only left schedules out */
 	const char *refusal;   /* not NULL: this case is none for this search */
+	struct pfs_rewind *rewind; /* or NULL: each execution begins anew */
 };
 
 void pfs_dpor_init(struct pfs_dpor *self);
 void pfs_dpor_fini(struct pfs_dpor *self);
+
+/* The execution to come goes on where a snapshot was taken, and not from its first step. */
+void pfs_dpor_resume(struct pfs_dpor *self, uint32_t step);
 
 /* Prepare the next execution; false: all were visited. Call before each but the first. */
 bool pfs_dpor_next(struct pfs_dpor *self);

@@ -30,6 +30,7 @@ struct search {
 	enum pfs_search_kind kind; /* of the options, ALL decided */
 	struct pfs_explore explore;
 	struct pfs_dpor dpor;
+	struct pfs_rewind rewind;
 	struct pfs_states states;
 	struct randoms *randoms;
 	const struct pfs_part *part;
@@ -57,6 +58,19 @@ static void call_half(void *opaque)
 	half->call(half->machine, half->context);
 }
 
+/* The threads have run; what comes then. */
+static enum pfs_machine_end end_scenario(const struct pfs_scenario *scenario,
+					 struct pfs_machine *machine)
+{
+	struct half half = { scenario->finish, machine, scenario->context };
+	if (scenario->settle != NULL)
+		scenario->settle(machine, scenario->context);
+	machine->memory.hides = !machine->hasty;
+	if (machine->end == PFS_END_DONE && scenario->finish != NULL)
+		pfs_machine_aside(machine, call_half, &half);
+	return machine->end;
+}
+
 enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 				      struct pfs_machine *machine,
 				      struct pfs_scheduler *scheduler)
@@ -68,13 +82,7 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 	pfs_machine_aside(machine, call_half, &half);
 	if (machine->end == PFS_END_DONE)
 		(void)pfs_machine_run(machine, scheduler);
-	if (scenario->settle != NULL)
-		scenario->settle(machine, scenario->context);
-	half.call = scenario->finish;
-	machine->memory.hides = !machine->hasty;
-	if (machine->end == PFS_END_DONE && scenario->finish != NULL)
-		pfs_machine_aside(machine, call_half, &half);
-	return machine->end;
+	return end_scenario(scenario, machine);
 }
 
 static bool is_exhaustive(enum pfs_search_kind kind)
@@ -130,10 +138,23 @@ static void keep_failure(struct search *self)
 						result->segments, PFS_SEARCH_SEGMENTS_MAX);
 }
 
+/* From a step of the last execution, if one is kept that this one has, too. */
+static enum pfs_machine_end run_scenario(struct search *self, struct pfs_scheduler *scheduler)
+{
+	struct pfs_machine *machine = self->machine;
+	if (self->dpor.rewind == NULL)
+		return pfs_scenario_run(self->scenario, machine, scheduler);
+	if (!pfs_rewind_to(&self->rewind, machine, self->dpor.fresh))
+		return pfs_scenario_run(self->scenario, machine, scheduler);
+	pfs_dpor_resume(&self->dpor, machine->step_count);
+	(void)pfs_machine_resume(machine, scheduler);
+	return end_scenario(self->scenario, machine);
+}
+
 /* One execution; false: it failed. */
 static bool execute(struct search *self, struct pfs_scheduler *scheduler)
 {
-	enum pfs_machine_end end = pfs_scenario_run(self->scenario, self->machine, scheduler);
+	enum pfs_machine_end end = run_scenario(self, scheduler);
 	self->result->executions++;
 	self->result->steps += self->machine->step_count;
 	if (self->machine->step_count > self->longest)
@@ -282,6 +303,8 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
 	if (options->kind == PFS_SEARCH_STATES)
 		begin_states(&self);
+	if (self.kind == PFS_SEARCH_DPOR && pfs_rewind_begin(&self.rewind, machine, scenario))
+		self.dpor.rewind = &self.rewind;
 	bool taken = options->kind == PFS_SEARCH_DPOR ? pfs_dpor_take(&self.dpor, part)
 						       : pfs_explore_take(&self.explore, part);
 	if (result->refusal == NULL && taken && (!part->waits || next_of_all(&self)))
@@ -289,6 +312,7 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 	machine->hasty = false;
 	if (options->kind == PFS_SEARCH_STATES)
 		end_states(&self);
+	pfs_rewind_end(&self.rewind, machine);
 	pfs_dpor_fini(&self.dpor);
 	pfs_explore_fini(&self.explore);
 	free(self.randoms);
