@@ -113,7 +113,8 @@ static void try_case(enum pfs_machine_model model, const char *policy, const cha
 
 int main(void)
 {
-	static const char *const cases[] = { "churn", "full", "growth", "handoff", "levels", "word" };
+	static const char *const cases[] = { "churn", "full", "growth",
+					     "handoff", "levels", "word" };
 	static const char *const reclaiming[] = { "reclaim", "read", "section", "newpage" };
 	for (uint32_t model = PFS_MACHINE_SC; model <= PFS_MACHINE_VIEWS; model++) {
 		try_programs(model);
