@@ -153,6 +153,13 @@ class Test:
                     r"found: data race(.*\n)*pfs-check: \S+: no line is known of it: compile it "
                     r"with -g\n$")
 
+        path = os.environ["PATH"]
+        program = self.build(source)
+        os.environ["PATH"] = "/none"
+        self.expect("no addr2line", self.run(program), 1, r"\npfs-check: addr2line: is not in the "
+                    r"PATH, and tells the lines: install binutils\n$")
+        os.environ["PATH"] = path
+
     def sources(self, source, relaxed):
         """Sources are compiled by pfs-check itself, and nothing of that stays."""
         folder = os.path.join(self.folder, "sources")
@@ -160,7 +167,12 @@ class Test:
         os.environ.update(TMPDIR=folder, CC=self.compiler, CXX=self.compiler)
         self.expect("source", self.run(source, "--", f"-DPUBLISH={relaxed}"), 1, RACE)
         release = f"-DPUBLISH={relaxed.replace('relaxed', 'release')}"
-        self.expect("source, mended", self.run(source, "--memory", "sc", "--", release), 0, FINE)
+        more = os.path.join(self.folder, "more" + os.path.splitext(source)[1])
+        with open(more, "w", encoding="utf-8") as file:
+            file.write("extern int more; int more = 1;\n")
+        self.expect("sources, mended", self.run(source, more, "--memory", "sc", "--", release), 0,
+                    FINE)
+        self.expect("--list", self.run(more, source, "--list"), 0, r"^ring\n$")
         self.expect("flag", self.run(source, "--", "-Dhead"), 2, r"error: (.*\n)*pfs-check: \S+: "
                     "the compiler refused it, as it says above\n$")
         self.expect("no source", self.run("none" + os.path.splitext(source)[1]), 2,

@@ -11,6 +11,7 @@
 #include "check/compile.h"
 #include "check/heap.h"
 #include "check/library.h"
+#include "check/places.h"
 #include "check/scenario.h"
 #include "check/user.h"
 #include "command/command_line.h"
@@ -320,6 +321,9 @@ static int show_failure(const struct arguments *arguments, struct pfs_machine *m
 		pfs_search_show(machine, scenario, &result, stdout);
 	if (!pfs_library_has_lines())
 		(void)refuse(arguments->program, "no line is known of it: compile it with -g");
+	else if (!pfs_places_are_known())
+		(void)refuse("addr2line", "is not in the PATH, and tells the lines: install "
+			     "binutils");
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
 		(void)printf("by itself: number %u of thread %u (--fault %u.%u)\n",
 			     pfs_user.faults[i].number, pfs_user.faults[i].thread,

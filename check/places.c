@@ -28,7 +28,8 @@ struct named {
 static struct {
 	char path[4096];
 	uintptr_t bias;
-	FILE *questions, *answers; /* of addr2line; NULL: it cannot be had */
+	FILE *questions, *answers; /* of addr2line, from the first question; NULL: none */
+	bool was_started, was_answered;
 	struct known **known;      /* open addressing; places stay where they are */
 	uint32_t room, count;
 } places;
@@ -36,6 +37,7 @@ static struct {
 static void start(void)
 {
 	int down[2], up[2];
+	places.was_started = true;
 	if (pipe(down) != 0 || pipe(up) != 0)
 		return;
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -60,7 +62,6 @@ void pfs_places_begin(const char *path, uintptr_t bias)
 {
 	(void)snprintf(places.path, sizeof(places.path), "%s", path);
 	places.bias = bias;
-	start();
 }
 
 static bool read_line(char *text, size_t bytes)
@@ -68,7 +69,13 @@ static bool read_line(char *text, size_t bytes)
 	if (places.answers == NULL || fgets(text, (int)bytes, places.answers) == NULL)
 		return false;
 	text[strcspn(text, "\n")] = '\0';
+	places.was_answered = true;
 	return true;
+}
+
+bool pfs_places_are_known(void)
+{
+	return places.was_answered;
 }
 
 static bool is_system(const char *file)
@@ -95,6 +102,8 @@ static void take_frame(struct known *self, const char *function, char *file)
 static void ask(struct known *self)
 {
 	char function[1024], file[4096 + 32];
+	if (!places.was_started)
+		start();
 	if (places.questions == NULL ||
 	    fprintf(places.questions, "0x%llx\n0x0\n",
 		    (unsigned long long)((uintptr_t)self->code - places.bias - 1)) < 0 ||
