@@ -6,6 +6,7 @@ Exit 77: no such compiler.
 """
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -26,6 +27,8 @@ THREADS = {
     "one_of_two_told": r"found: deadlock: thread \d waits for ever for pthread_cond_wait",
     "awaits_once": r"found: assertion is_ready .*\nby itself: number 0 of thread 0",
     "weak": r"found: assertion atomic_compare_exchange_weak",
+    "plain_spin": r"found: thread 0 does not come from its plain accesses to an atomic one: .* "
+                  r"\(threads\.c:\d+\)",
 }
 BLOCKS = {
     "looked_at": r"found: (use after free|data race on block): .*\(blocks\.c:\d+\)",
@@ -93,6 +96,24 @@ class Test:
                     "every schedule of up to 1 preemptions: no violation")
         self.expect("--executions", self.run(program, "--executions", "3"), 0, "not all there are")
         self.expect("mended", self.run(program, "--schedule", saved), 0, r"step \| T0")
+
+    def assembly(self):
+        """What is not seen is said, and only then."""
+        source = os.path.join(self.folder, "assembly.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <pfslab/check.h>\n"
+                       "static int count;\n"
+                       "static void body(void *a) { (void)a;\n"
+                       "count++; ASSEMBLY; }\n"
+                       "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
+        words = r"pfs-check: `%s.*` at body \(assembly\.c:4\): assembly, or compiled without .*\n"
+        for text, first in (("lock incl %0", "lock incl"), ("mfence", "mfence"),
+                            ("xchg %%eax, %0", "xchg")):
+            program = self.build(source, f'-DASSEMBLY=__asm__ volatile("{text}" : "+m"(count) : : '
+                                         '"eax", "memory")')
+            self.expect(text, self.run(program), 0, words % first)
+        program = self.build(source, '-DASSEMBLY=__asm__ volatile("" : : : "memory")')
+        self.expect("no assembly", self.run(program), 0, r"^one views")
 
     def wrong(self):
         """What cannot be checked, and bad arguments: one line, exit 2."""
@@ -213,6 +234,8 @@ def main():
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "fences.c")), {})
             test.wrong()
+            if platform.machine() == "x86_64":
+                test.assembly()
     for fault in test.faults:
         print(fault)
     print(f"{test.looked_at} looked at by {compiler}, {len(test.faults)} faults")

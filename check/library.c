@@ -12,6 +12,7 @@
 #include <sys/single_threaded.h>
 #include <unistd.h>
 
+#include "check/assembly.h"
 #include "check/elf_file.h"
 #include "check/places.h"
 #include "sim/machine/grow.h"
@@ -195,6 +196,7 @@ const char *pfs_library_open(const char *path)
 	if (dlinfo(handle, RTLD_DI_LINKMAP, &library.map) != 0)
 		return dlerror();
 	pfs_places_begin(full, library.map->l_addr);
+	pfs_assembly_warn(full, library.map->l_addr);
 	for (const struct link_map *at = library.map; at != NULL; at = at->l_next) {
 		if (at == library.map || is_cxx_runtime(at->l_name))
 			replace_all(at);

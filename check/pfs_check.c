@@ -72,6 +72,17 @@ static enum pfs_status read_fault(void *context, const struct pfs_option *option
 	return PFS_OK;
 }
 
+static enum pfs_status read_rule(void *context, const struct pfs_option *option,
+				 const char *text, struct pfs_message *message)
+{
+	(void)context;
+	if (pfs_places_rule(text, strcmp(option->name, "own") == 0))
+		return PFS_OK;
+	(void)snprintf(message->text, sizeof(message->text), "more than %u of --own and --foreign",
+		       PFS_PLACES_RULES_MAX);
+	return PFS_BAD_CONFIG;
+}
+
 /* PFS_GO_ON, or the exit status. */
 static int read_arguments(struct arguments *self, int argc, char **argv)
 {
@@ -101,6 +112,9 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX, "of searches at random; "
 				  "default 1"),
 		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
+		PFS_READ_OPTION("own", "TEXT", read_rule, "files with TEXT in their path are "
+				"shown, although they are in /usr"),
+		PFS_READ_OPTION("foreign", "TEXT", read_rule, "they are not, but who called them"),
 		PFS_TEXT_OPTION("save", "FILE", &self->save, "write a failing schedule there"),
 		PFS_TEXT_OPTION("schedule", "FILE", &self->schedule, "run one that was saved"),
 		PFS_SWITCH_OPTION("list", &self->list, "name the scenarios"),
@@ -304,6 +318,9 @@ static void report(const struct arguments *arguments, const struct pfs_scenario 
 		(void)printf("  with up to %llu weak compare-and-swaps or waits in an execution "
 			     "that end by themselves (--spurious)\n",
 			     (unsigned long long)arguments->spurious);
+	if (arguments->no_races)
+		(void)printf("  plain accesses were taken to be ordered: of a program that has a "
+			     "data race, some\n  executions are not told apart (--no-races)\n");
 	if (pfs_user.waits != 0)
 		(void)printf("  loops that found the same %u times waited for a change (--looks)\n",
 			     pfs_user.looks_max);

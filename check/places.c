@@ -34,6 +34,21 @@ static struct {
 	uint32_t room, count;
 } places;
 
+static struct {
+	const char *text;
+	bool is_own;
+} rules[PFS_PLACES_RULES_MAX];
+static uint32_t rule_count;
+
+bool pfs_places_rule(const char *text, bool is_own)
+{
+	if (rule_count == PFS_PLACES_RULES_MAX)
+		return false;
+	rules[rule_count].text = text;
+	rules[rule_count++].is_own = is_own;
+	return true;
+}
+
 static void start(void)
 {
 	int down[2], up[2];
@@ -78,9 +93,14 @@ bool pfs_places_are_known(void)
 	return places.was_answered;
 }
 
-static bool is_system(const char *file)
+static bool is_foreign_file(const char *file)
 {
-	return strncmp(file, "/usr/", 5) == 0;
+	bool is_foreign = strncmp(file, "/usr/", 5) == 0;
+	for (uint32_t i = 0; i < rule_count; i++) {
+		if (strstr(file, rules[i].text) != NULL)
+			is_foreign = !rules[i].is_own;
+	}
+	return is_foreign;
 }
 
 static void take_frame(struct known *self, const char *function, char *file)
@@ -89,7 +109,7 @@ static void take_frame(struct known *self, const char *function, char *file)
 	if (colon == NULL || !self->is_foreign || file[0] == '?')
 		return;
 	*colon = '\0';
-	self->is_foreign = is_system(file);
+	self->is_foreign = is_foreign_file(file);
 	self->place.line = atoi(colon + 1);
 	free((void *)(uintptr_t)self->place.file);
 	free((void *)(uintptr_t)self->place.function);

@@ -13,6 +13,11 @@
 /* Of an access, as long as nothing better is known. */
 #define PFS_PLACES_TEXT "memory"
 
+/* Files with this in their path are the program's own, or not; the last rule that fits holds, and
+ * without one all but /usr is its own. Before all else. The text stays. false: too many. */
+#define PFS_PLACES_RULES_MAX 16u
+bool pfs_places_rule(const char *text, bool is_own);
+
 /* The file, and how far it was moved from where it was linked to. */
 void pfs_places_begin(const char *path, uintptr_t bias);
 

@@ -7,8 +7,10 @@
 #include "check/heap.h"
 #include "check/library.h"
 #include "check/places.h"
+#include "sim/machine/trace.h"
 
 #define PERIOD_MAX 4u /* operations of a loop that looks */
+#define PLAIN_MAX (1u << 21) /* accesses, between two steps of a thread */
 #define RANGE_PART ((size_t)1 << 20)
 
 struct pfs_user pfs_user;
@@ -185,6 +187,7 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 	uint64_t seen = pfs_sim_execute(operation);
 	if (!runs)
 		return seen;
+	self->plain_count = 0;
 	/* Others ran meanwhile, who may have freed it. */
 	if (operation->kind <= PFS_SIM_UNLOCK)
 		pfs_check_heap_look(operation->address, operation->size_bytes,
@@ -214,8 +217,14 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	pfs_check_heap_look(address, size_bytes, writes, place);
 	if (machine->running == NULL)
 		return;
+	struct pfs_user_thread *self = pfs_user_current();
 	if (writes)
-		pfs_user_current()->look_count = 0;
+		self->look_count = 0;
+	if (self->plain_count++ == PLAIN_MAX)
+		pfs_machine_fail("thread %u does not come from its plain accesses to an atomic "
+				 "one: a loop that looks at plain memory, or at what assembly "
+				 "writes, never ends (%s:%d)", self->id,
+				 pfs_trace_base_name(place->file), place->line);
 	for (size_t done = 0; done < size_bytes; done += RANGE_PART) {
 		size_t rest = size_bytes - done;
 		struct pfs_plain access = { (const char *)address + done, own,

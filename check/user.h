@@ -37,6 +37,7 @@ struct pfs_user_thread {
 	bool is_slot;          /* for pthread_create */
 	bool is_taken, is_joined;
 	uint32_t may_fail;     /* so many could have gone wrong */
+	uint32_t plain_count;  /* accesses since its last step */
 	uint32_t call_depth;
 	const void *calls[PFS_USER_CALLS_MAX]; /* return addresses */
 	struct pfs_user_look looks[PFS_USER_LOOKS_ROOM];

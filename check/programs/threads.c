@@ -193,3 +193,18 @@ PFS_CHECK_SCENARIO(weak)
 {
 	pfs_check_thread(add_weakly, NULL);
 }
+
+/* It looks at plain memory: what others do never ends it, in C11. */
+static volatile int plain_flag;
+
+static void spin_plainly(void *argument)
+{
+	(void)argument;
+	while (plain_flag == 0)
+		continue;
+}
+
+PFS_CHECK_SCENARIO(plain_spin)
+{
+	pfs_check_thread(spin_plainly, NULL);
+}
