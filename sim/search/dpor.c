@@ -104,61 +104,88 @@ static bool needs_empty_buffer(const struct pfs_effect *effect)
 	       kind != PFS_SIM_AWAIT && kind != PFS_SIM_YIELD;
 }
 
-/* The number of a thread's stores into its buffer before step n, or of their drains, and the
- * last of them, or n. */
-static uint32_t count_steps(const struct pfs_dpor *self, uint32_t n, uint32_t thread, bool drains,
-			    uint32_t stop_at, uint32_t *last)
+void pfs_dpor_chain(struct pfs_dpor *self, uint32_t n)
 {
-	uint32_t count = 0;
-	*last = n;
-	for (uint32_t k = 0; k < n && count < stop_at; k++) {
-		const struct pfs_effect *did = &self->nodes[k].did;
-		if (did->thread != thread ||
-		    !(drains ? did->ran.kind == PFS_SIM_DRAIN : did->buffered))
-			continue;
-		count++;
-		*last = k;
+	if (self->chained == 0 || self->chained > n) {
+		self->chained = 0;
+		memset(self->last, 0xFF, sizeof(self->last)); /* PFS_STEP_NONE */
 	}
-	return count;
+	for (; self->chained < n; self->chained++) {
+		struct pfs_dpor_mark *mark = &self->marks[self->chained];
+		mark->before = self->last[mark->actor];
+		self->last[mark->actor] = self->chained;
+	}
+}
+
+static uint32_t stores_of(const struct pfs_dpor *self, uint32_t actor)
+{
+	uint32_t last = self->last[actor];
+	return last != PFS_STEP_NONE ? self->marks[last].stores : 0;
+}
+
+static uint32_t steps_of(const struct pfs_dpor *self, uint32_t actor)
+{
+	uint32_t last = self->last[actor];
+	return last != PFS_STEP_NONE ? self->marks[last].index : 0;
+}
+
+/* The thread's store into its buffer of this number. */
+static uint32_t store_of(const struct pfs_dpor *self, uint32_t thread, uint32_t number)
+{
+	uint32_t at = self->last[thread];
+	while (at != PFS_STEP_NONE &&
+	       (self->marks[at].stores != number || !self->marks[at].buffered))
+		at = self->marks[at].before;
+	return at;
+}
+
+static uint32_t drain_of(const struct pfs_dpor *self, uint32_t actor, uint32_t number)
+{
+	uint32_t at = self->last[actor];
+	while (at != PFS_STEP_NONE && self->marks[at].index != number)
+		at = self->marks[at].before;
+	return at;
 }
 
 /* What orders stores, their drains, and what waits for them. */
-static void merge_buffer(struct pfs_dpor *self, uint32_t n, const struct pfs_dpor_node *step,
-			 uint16_t *clock)
+static void merge_buffer(struct pfs_dpor *self, const struct pfs_dpor_node *step, uint16_t *clock)
 {
-	uint32_t last = n, before, thread = step->did.thread;
-	if (step->did.ran.kind == PFS_SIM_DRAIN) {
-		uint32_t drains = count_steps(self, n, thread, true, n, &before);
-		(void)count_steps(self, n, thread, false, drains + 1, &last);
-	} else if (step->did.buffered) {
-		uint32_t stores = count_steps(self, n, thread, false, n, &before);
-		if (stores >= PFS_BUFFER_MAX)
-			(void)count_steps(self, n, thread, true, stores + 1 - PFS_BUFFER_MAX,
-					  &last);
-	} else if (needs_empty_buffer(&step->did)) {
-		(void)count_steps(self, n, thread, true, n, &last);
-	}
-	if (last != n)
+	uint32_t thread = step->did.thread, drains = thread + self->actors / 2;
+	uint32_t stores = stores_of(self, thread), last = PFS_STEP_NONE;
+	if (step->did.ran.kind == PFS_SIM_DRAIN)
+		last = store_of(self, thread, steps_of(self, drains) + 1);
+	else if (step->did.buffered && stores >= PFS_BUFFER_MAX)
+		last = drain_of(self, drains, stores + 1 - PFS_BUFFER_MAX);
+	else if (!step->did.buffered && needs_empty_buffer(&step->did))
+		last = self->last[drains];
+	if (last != PFS_STEP_NONE)
 		pfs_dpor_merge(clock, self->nodes[last].clock);
 }
 
 uint16_t pfs_dpor_base(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
 		       const struct pfs_dpor_node *step, uint16_t *clock)
 {
-	uint16_t index = 1;
-	memset(clock, 0, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
-	for (uint32_t k = n; k-- > 0;) {
-		if (self->nodes[k].actor != step->actor)
-			continue;
-		memcpy(clock, self->nodes[k].clock, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
-		index = (uint16_t)(self->nodes[k].index + 1);
-		break;
-	}
+	pfs_dpor_chain(self, n);
+	uint32_t before = self->last[step->actor];
+	if (before != PFS_STEP_NONE)
+		memcpy(clock, self->nodes[before].clock, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
+	else
+		memset(clock, 0, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
 	if (machine->model == PFS_MACHINE_TSO)
-		merge_buffer(self, n, step, clock);
+		merge_buffer(self, step, clock);
 	for (uint32_t k = 0; k < step->did.looks.alone && k < n; k++)
 		pfs_dpor_merge(clock, self->nodes[k].clock);
-	return index;
+	return before != PFS_STEP_NONE ? (uint16_t)(self->marks[before].index + 1) : 1;
+}
+
+static void mark(struct pfs_dpor *self, uint32_t n)
+{
+	const struct pfs_dpor_node *step = &self->nodes[n];
+	self->marks[n] = (struct pfs_dpor_mark){
+		.stores = stores_of(self, step->actor) + step->did.buffered,
+		.index = step->index, .actor = (uint8_t)step->actor,
+		.buffered = step->did.buffered
+	};
 }
 
 static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n)
@@ -166,6 +193,7 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 	struct pfs_dpor_node *step = &self->nodes[n];
 	uint16_t base[PFS_DPOR_ACTORS_MAX];
 	step->index = pfs_dpor_base(self, machine, n, step, base);
+	mark(self, n);
 	memcpy(step->clock, base, sizeof(base));
 	if (machine->model == PFS_MACHINE_VIEWS) {
 		pfs_dpor_views_races(self, n, base);
@@ -176,10 +204,11 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 		find_race_of_waiting(self, n, true, step, base);
 	else if (step->did.barrier)
 		find_races_of_barrier(self, n, step, base);
-	for (uint32_t j = n; j-- > 0;) {
+	struct pfs_dpor_walk walk;
+	pfs_dpor_walk_begin(&walk, self, n, step->actor);
+	for (uint32_t j; (j = pfs_dpor_walk_next(&walk, self, step->clock)) != PFS_STEP_NONE;) {
 		const struct pfs_dpor_node *before = &self->nodes[j];
-		if (before->actor == step->actor || pfs_dpor_is_known(step->clock, before) ||
-		    !pfs_dpor_depend(before, step))
+		if (!pfs_dpor_depend(before, step))
 			continue;
 		if (!waits && !step->did.barrier && pfs_dpor_needs_not(self, j, n))
 			try_other_order(self, j, n, step, base);
@@ -240,8 +269,10 @@ static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *
 			sleep |= pfs_dpor_views_asleep(self, machine, parent, option);
 			continue;
 		}
-		struct pfs_dpor_node next = pfs_dpor_next_step(machine, option);
-		if (next.actor != parent->actor && !pfs_dpor_depend(parent, &next))
+		if (option == parent->actor)
+			continue;
+		const struct pfs_effect next = pfs_effect_pending(machine, option);
+		if (!pfs_effects_depend(&parent->did, &next))
 			sleep |= pfs_dpor_option_bit(option);
 	}
 	return sleep;
@@ -259,7 +290,10 @@ static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
 static bool make_room(struct pfs_dpor *self)
 {
 	return self->depth <= UINT16_MAX &&
-	       pfs_grow((void **)&self->nodes, &self->room, self->depth + 1, sizeof(*self->nodes));
+	       pfs_grow((void **)&self->nodes, &self->room, self->depth + 1,
+			sizeof(*self->nodes)) &&
+	       pfs_grow((void **)&self->marks, &self->mark_room, self->depth + 1,
+			sizeof(*self->marks));
 }
 
 static uint32_t choose_new(struct pfs_dpor *self, struct pfs_machine *machine)
@@ -353,7 +387,9 @@ void pfs_dpor_init(struct pfs_dpor *self)
 void pfs_dpor_fini(struct pfs_dpor *self)
 {
 	free(self->nodes);
+	free(self->marks);
 	self->nodes = NULL;
+	self->marks = NULL;
 }
 
 void pfs_dpor_resume(struct pfs_dpor *self, uint32_t step)
@@ -376,6 +412,8 @@ bool pfs_dpor_next(struct pfs_dpor *self)
 		node->option = (uint32_t)__builtin_ctzll(open);
 		node->actor = node->option % self->actors;
 		self->fresh = self->begun ? self->depth - 1 : 0;
+		if (self->chained > self->fresh)
+			self->chained = 0;
 		return true;
 	}
 	return false;

@@ -39,11 +39,16 @@
 #define PFS_DPOR_OPTIONS_MAX 64u
 
 struct pfs_dpor_node;
+struct pfs_dpor_mark;
 
 struct pfs_dpor {
 	struct pfs_scheduler scheduler;
 	struct pfs_dpor_node *nodes;
 	uint32_t actors;       /* on the machine; with views, threads */
+	struct pfs_dpor_mark *marks; /* of steps, as executed */
+	uint32_t mark_room;
+	uint32_t chained;      /* `last` is of the steps before this one */
+	uint32_t last[PFS_DPOR_ACTORS_MAX]; /* by actor; PFS_STEP_NONE: none */
 	uint32_t depth, room;  /* steps on the current path */
 	uint32_t root;         /* those below are another part's */
 	uint32_t at;           /* next step of the current execution */

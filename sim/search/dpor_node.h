@@ -20,9 +20,18 @@ struct pfs_dpor_node {
 	struct pfs_effect did;
 	uint64_t held;      /* by memory, before */
 	uint32_t actor;
-	bool races;         /* views: with the step that is looked at */
+	uint32_t next_race; /* views: of the step that is looked at, or PFS_STEP_NONE */
 	uint16_t index;     /* of the actor's steps: 1, 2, ... */
 	uint16_t clock[PFS_DPOR_ACTORS_MAX]; /* steps of each actor that come before, this too */
+};
+
+/* What is looked at again and again of a step that was executed. */
+struct pfs_dpor_mark {
+	uint32_t before; /* its actor's step before it, or PFS_STEP_NONE */
+	uint32_t stores; /* of its actor into the buffer, up to this one */
+	uint16_t index;  /* as the node's */
+	uint8_t actor;
+	bool buffered;
 };
 
 static inline uint32_t pfs_dpor_bit(uint32_t actor)
@@ -64,6 +73,46 @@ static inline void pfs_dpor_merge(uint16_t *clock, const uint16_t *other)
 		if (clock[actor] < other[actor])
 			clock[actor] = other[actor];
 	}
+}
+
+/*
+ * The steps before step n, of other actors, that a clock does not know, from the last one to the
+ * first. What the clock learns meanwhile is left out: of an actor it knows the first steps.
+ */
+struct pfs_dpor_walk {
+	uint32_t next[PFS_DPOR_ACTORS_MAX]; /* of each actor */
+	uint32_t actors, own;
+};
+
+/* self->last is of the steps before step n. */
+void pfs_dpor_chain(struct pfs_dpor *self, uint32_t n);
+
+static inline void pfs_dpor_walk_begin(struct pfs_dpor_walk *walk, struct pfs_dpor *self,
+				       uint32_t n, uint32_t own)
+{
+	pfs_dpor_chain(self, n);
+	walk->actors = self->actors;
+	walk->own = own;
+	memcpy(walk->next, self->last, self->actors * sizeof(walk->next[0]));
+}
+
+/* PFS_STEP_NONE: that was all. */
+static inline uint32_t pfs_dpor_walk_next(struct pfs_dpor_walk *walk, const struct pfs_dpor *self,
+					  const uint16_t *clock)
+{
+	uint32_t latest = PFS_STEP_NONE, latest_actor = 0;
+	for (uint32_t actor = 0; actor < walk->actors; actor++) {
+		uint32_t step = walk->next[actor];
+		if (actor == walk->own || step == PFS_STEP_NONE ||
+		    clock[actor] >= self->marks[step].index ||
+		    (latest != PFS_STEP_NONE && step < latest))
+			continue;
+		latest = step;
+		latest_actor = actor;
+	}
+	if (latest != PFS_STEP_NONE)
+		walk->next[latest_actor] = self->marks[latest].before;
+	return latest;
 }
 
 static inline bool pfs_dpor_depend(const struct pfs_dpor_node *a, const struct pfs_dpor_node *b)

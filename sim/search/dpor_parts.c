@@ -16,7 +16,9 @@ bool pfs_dpor_take(struct pfs_dpor *self, const struct pfs_part *part)
 	for (self->depth = 0; self->depth < part->depth; self->depth++) {
 		const struct pfs_part_node *from = &part->nodes[self->depth];
 		if (!pfs_grow((void **)&self->nodes, &self->room, self->depth + 1,
-			      sizeof(*self->nodes)))
+			      sizeof(*self->nodes)) ||
+		    !pfs_grow((void **)&self->marks, &self->mark_room, self->depth + 1,
+			      sizeof(*self->marks)))
 			return false;
 		self->nodes[self->depth] = (struct pfs_dpor_node){
 			.options = from->options, .sleep = from->sleep, .enabled = from->enabled,

@@ -110,20 +110,25 @@ void pfs_dpor_views_races(struct pfs_dpor *self, uint32_t n, const uint16_t *bas
 	struct pfs_dpor_node *step = &self->nodes[n];
 	if (pfs_dpor_waits(self, &step->did))
 		pfs_dpor_views_wait(self, n, step, base);
-	for (uint32_t j = n; j-- > 0;) {
+	struct pfs_dpor_walk walk;
+	pfs_dpor_walk_begin(&walk, self, n, step->actor);
+	uint32_t first = PFS_STEP_NONE; /* of those that come before it directly */
+	for (uint32_t j; (j = pfs_dpor_walk_next(&walk, self, step->clock)) != PFS_STEP_NONE;) {
 		struct pfs_dpor_node *before = &self->nodes[j];
-		before->races = before->actor != step->actor &&
-				!pfs_dpor_is_known(step->clock, before) &&
-				comes_before(self, j, step);
-		if (before->races)
-			pfs_dpor_merge(step->clock, before->clock);
+		if (!comes_before(self, j, step))
+			continue;
+		pfs_dpor_merge(step->clock, before->clock);
+		before->next_race = first;
+		first = j;
 	}
 	step->clock[step->actor] = step->index;
-	for (uint32_t j = n; j-- > 0;) {
-		const struct pfs_dpor_node *before = &self->nodes[j];
-		if ((before->races && pfs_dpor_needs_not(self, j, n)) ||
-		    (!pfs_dpor_is_known(step->clock, before) &&
-		     is_news(&before->did, &step->did)))
+	for (uint32_t j = first; j != PFS_STEP_NONE; j = self->nodes[j].next_race) {
+		if (pfs_dpor_needs_not(self, j, n))
+			try_before(self, j, n, step->actor, step->clock);
+	}
+	pfs_dpor_walk_begin(&walk, self, n, step->actor);
+	for (uint32_t j; (j = pfs_dpor_walk_next(&walk, self, step->clock)) != PFS_STEP_NONE;) {
+		if (is_news(&self->nodes[j].did, &step->did))
 			try_before(self, j, n, step->actor, step->clock);
 	}
 }

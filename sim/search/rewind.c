@@ -5,8 +5,8 @@
 #include "sim/machine/heap.h"
 #include "sim/search/search.h"
 
-#define STEPS_APART 12u        /* of new ones: a snapshot costs as much as some steps */
-#define STEPS_BEFORE_BRANCH 2u /* fewer are made again */
+#define STEPS_APART 20u        /* of new ones: a snapshot costs as much as some steps */
+#define STEPS_BEFORE_BRANCH 4u /* fewer are made again */
 
 bool pfs_rewind_begin(struct pfs_rewind *self, struct pfs_machine *machine,
 		      const struct pfs_scenario *scenario)
