@@ -38,6 +38,21 @@ BLOCKS = {
     "lost": r"found: leak: nothing points to 16 bytes that were allocated at put \(blocks\.c:",
     "beyond": r"found: out of bounds: write of 1 bytes at overrun \(blocks\.c:\d+\)",
 }
+AFTER = r", after its operation at ends\.c:\d+"
+ENDS = {
+    "into_nowhere": "found: thread 0: plain access to a bad address" + AFTER,
+    "trap": "found: thread 0: a trap, or an illegal instruction" + AFTER,
+    "division": "found: thread 0: an arithmetic fault, such as a division by zero" + AFTER,
+    "turns": r"found: thread 0 does not come from its plain accesses to an atomic one",
+    "turns_without_access": r"found: thread 0: it comes to no operation any more .*" + AFTER,
+    "deep": "found: thread 0: its stack ran over",
+    "frees_global": r"found: free at frees_global_body \(ends\.c:\d+\) of flag, which malloc",
+    "frees_inside": r"found: free at frees_inside_body \(ends\.c:\d+\) of what malloc did",
+    "unseen_behind": r"found: out of bounds: byte 0 behind a block of 8 bytes was written unseen",
+    "unseen_behind_kept": r"found: out of bounds: byte 15 behind a block of 8 bytes was written",
+    "unseen_after_free": r"found: use after free: byte 7 of a block was written unseen .* after it "
+                         r"was freed at unseen_after_free_body \(ends\.c:\d+\)",
+}
 RACE = r"found: data race on \S+( \d\+8)?: thread . writes at .*\(ring\.cc?:\d+\); " \
        r"thread . reads at .*\(ring\.cc?:\d+\)"
 
@@ -71,13 +86,13 @@ class Test:
         if got[0] != status or not re.search(pattern, got[1]):
             self.faults.append(f"{what}: exit {got[0]}, expected {status} and {pattern}:\n{got[1]}")
 
-    def scenarios(self, program, said, status=1, memory="views"):
+    def scenarios(self, program, said, *options):
         """Each scenario of a program; fails says which must, and how."""
         for name in self.run(program, "--list")[1].split():
             pattern = said.get(name, r": data race|assertion" if name.endswith("_fails") else FINE)
-            self.expect(f"{program} {name}", self.run(program, "--scenario", name, "--memory",
-                                                      memory, "--quiet"),
-                        0 if pattern == FINE else status, pattern)
+            self.expect(f"{program} {name}",
+                        self.run(program, "--scenario", name, "--quiet", *options),
+                        0 if pattern == FINE else 1, pattern)
 
     def ring(self, source, relaxed):
         """The first success: the race with file and line, then all executions."""
@@ -232,6 +247,7 @@ def main():
                 del said["weak"]  # it says of none that it is weak
             test.scenarios(test.build(os.path.join(PROGRAMS, "threads.c")), said)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")
             test.scenarios(test.build(os.path.join(PROGRAMS, "fences.c")), {})
             test.wrong()
             if platform.machine() == "x86_64":

@@ -13,7 +13,8 @@
 
 #define REGION_BYTES ((size_t)1 << 32)
 #define GAP_BYTES ((size_t)16) /* between blocks, so that one past the end is in none */
-#define PATTERN 0xA5
+#define PATTERN 0xA5 /* of new bytes, and of gaps */
+#define FREED 0x5A
 #define SIZE_LIMIT ((size_t)1 << 30)
 
 struct block {
@@ -21,6 +22,7 @@ struct block {
 	size_t size;
 	const struct pfs_sim_place *made, *freed; /* freed: NULL while in use */
 	bool reached;
+	bool has_atomics; /* a store may leave its buffer when the block is freed already */
 };
 
 static struct {
@@ -57,10 +59,12 @@ void *pfs_check_heap_take(size_t align, size_t size, const struct pfs_sim_place 
 	if (size > SIZE_LIMIT || at + size + GAP_BYTES > REGION_BYTES ||
 	    !pfs_grow((void **)&heap.blocks, &heap.room, heap.count + 1, sizeof(struct block)))
 		return NULL;
+	memset(heap.region + heap.used, PATTERN, at + size + GAP_BYTES - heap.used);
 	heap.used = at + size;
 	heap.blocks[heap.count++] =
-		(struct block){ (uintptr_t)heap.region + at, size, place, NULL, false };
-	return memset(heap.region + at, PATTERN, size);
+		(struct block){ (uintptr_t)heap.region + at, size, place, NULL, false,
+				  false };
+	return heap.region + at;
 }
 
 /* The last block that begins at or before the address, or NULL. */
@@ -84,6 +88,48 @@ static const char *text_of(const struct pfs_sim_place *place, char *text, size_t
 	return text;
 }
 
+/*
+ * Code that says nothing of its accesses, as libc's and small copies that compilers expand, can
+ * still be seen to have written: behind a block, or to one that was freed.
+ */
+static void look_at_gap(const struct block *block)
+{
+	char made[128];
+	const unsigned char *gap = (const unsigned char *)block->first + block->size;
+	for (size_t i = 0; i < GAP_BYTES; i++) {
+		if (gap[i] != PATTERN) {
+			pfs_machine_fail("out of bounds: byte %zu behind a block of %zu bytes was "
+					 "written unseen (-fno-builtin shows where); the block was "
+					 "allocated at %s", i, block->size,
+					 text_of(block->made, made, sizeof(made)));
+			return;
+		}
+	}
+}
+
+static void look_at_freed(const struct block *block)
+{
+	char freed[128];
+	const unsigned char *byte = (const unsigned char *)block->first;
+	for (size_t i = 0; i < block->size; i++) {
+		if (byte[i] != FREED) {
+			pfs_machine_fail("use after free: byte %zu of a block was written unseen "
+					 "(-fno-builtin shows where) after it was freed at %s", i,
+					 text_of(block->freed, freed, sizeof(freed)));
+			return;
+		}
+	}
+}
+
+void pfs_check_heap_end(void)
+{
+	for (uint32_t i = 0; i < heap.count; i++) {
+		look_at_gap(&heap.blocks[i]);
+		if (heap.blocks[i].freed != NULL && !heap.blocks[i].has_atomics)
+			look_at_freed(&heap.blocks[i]);
+	}
+}
+
 size_t pfs_check_heap_give(void *pointer, const struct pfs_sim_place *place)
 {
 	char here[128], there[128];
@@ -95,8 +141,11 @@ size_t pfs_check_heap_give(void *pointer, const struct pfs_sim_place *place)
 		pfs_machine_fail("double free: at %s, and before at %s",
 				 text_of(place, here, sizeof(here)),
 				 text_of(block->freed, there, sizeof(there)));
-	else
+	else {
+		look_at_gap(block);
+		memset(pointer, FREED, block->size);
 		block->freed = place;
+	}
 	return block != NULL ? block->size : 0;
 }
 
@@ -104,6 +153,13 @@ size_t pfs_check_heap_size(const void *pointer)
 {
 	const struct block *block = block_before((uintptr_t)pointer);
 	return block != NULL && block->first == (uintptr_t)pointer ? block->size : 0;
+}
+
+void pfs_check_heap_note_atomic(const void *address)
+{
+	struct block *block = pfs_check_heap_has(address) ? block_before((uintptr_t)address) : NULL;
+	if (block != NULL)
+		block->has_atomics = true;
 }
 
 void pfs_check_heap_look(const void *address, size_t size, bool writes,

@@ -26,7 +26,13 @@ size_t pfs_check_heap_size(const void *block);
 void pfs_check_heap_look(const void *address, size_t size, bool writes,
 			 const struct pfs_sim_place *place);
 
-/* At an execution's end: a block that nothing points to, from these roots on; false: none. */
+/* The block, if it is one, is accessed atomically. */
+void pfs_check_heap_note_atomic(const void *address);
+
+/* At an execution's end: what code that is not compiled for it wrote behind blocks, or to freed
+ * ones; ends the execution as failed. */
+void pfs_check_heap_end(void);
+/* And a block that nothing points to, from these roots on; false: none. */
 struct pfs_check_root {
 	const void *first;
 	size_t bytes;

@@ -13,6 +13,7 @@
 #include "check/library.h"
 #include "check/threads.h"
 #include "check/user.h"
+#include "sim/machine/trace.h"
 
 #define HERE __builtin_return_address(0)
 #define ALIGN_USUAL ((size_t)16)
@@ -45,8 +46,16 @@ static void *take(size_t align, size_t size, const void *code)
 /* Giving back is a write to all of it: who reads it at the same time races. */
 static void give(void *block, const void *code)
 {
+	char name[64];
 	if (!pfs_check_heap_has(block)) {
-		free(block);
+		if (!pfs_library_name(block, name, sizeof(name)) &&
+		    !pfs_user_stack_name(block, name, sizeof(name)))
+			free(block); /* libc's own, as strdup's */
+		else
+			pfs_machine_fail("free at %s (%s:%d) of %s, which malloc did not return",
+					 place_of(code)->function,
+					 pfs_trace_base_name(place_of(code)->file),
+					 place_of(code)->line, name);
 		return;
 	}
 	size_t size = pfs_check_heap_size(block);

@@ -2,7 +2,7 @@
 
 _pfs_check_options() {
 	case $1 in
-	*) echo "--scenario --memory --search --preemptions --spurious --looks --executions --seconds --steps --seed --no-races --own --foreign --save --schedule --list --example --quiet --help --version" ;;
+	*) echo "--scenario --memory --search --preemptions --spurious --looks --executions --seconds --patience --steps --seed --no-races --own --foreign --save --schedule --list --example --quiet --help --version" ;;
 	esac
 }
 
@@ -29,7 +29,7 @@ _pfs_check() {
 		return
 	fi
 	case $before in
-	--executions | --foreign | --looks | --memory | --own | --preemptions | --scenario | --search | --seconds | --seed | --spurious | --steps) return ;;
+	--executions | --foreign | --looks | --memory | --own | --patience | --preemptions | --scenario | --search | --seconds | --seed | --spurious | --steps) return ;;
 	--save | --schedule)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return ;;

@@ -13,6 +13,7 @@
 #include "check/library.h"
 #include "check/places.h"
 #include "check/scenario.h"
+#include "check/signals.h"
 #include "check/user.h"
 #include "command/command_line.h"
 #include "command/output.h"
@@ -22,12 +23,16 @@
 #define SMALL_PREEMPTIONS 2u
 #define WORDS_MOST 1000 /* sources and flags */
 
+/* Of each thread; and what a frame of the program may jump over. */
+#define STACK_BYTES ((size_t)1 << 20)
+#define GUARD_BYTES ((size_t)16 << 20)
+
 static const char program[] = "pfs-check";
 
 struct arguments {
 	const char *program, *scenario, *memory, *search, *save, *schedule;
 	uint64_t preemptions, spurious, looks, executions, steps, seed, slots;
-	double seconds;
+	double seconds, patience;
 	bool no_races, quiet, list, example;
 	char **words; /* the program, or its sources and flags */
 	int word_count;
@@ -107,6 +112,9 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 				  "so many; default 0: no bound"),
 		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0, 1e9, "stop after so long; "
 				"default 60"),
+		PFS_REAL_OPTION("patience", "S", &self->patience, 0, 1e6, "seconds of CPU time "
+				"after which a thread that comes to no operation fails; 0: for "
+				"ever; default 10"),
 		PFS_NUMBER_OPTION("steps", "N", &self->steps, 0, UINT64_MAX, "of one execution, "
 				  "after which it is given up; default 5000"),
 		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX, "of searches at random; "
@@ -431,6 +439,7 @@ static int run(struct arguments *arguments)
 		return refuse(arguments->search, "no such search; see pfs-check --help");
 	if (arguments->spurious > PFS_USER_FAULTS_MAX || arguments->looks > 16)
 		return refuse("--spurious or --looks", "at most 4, and 16");
+	pfs_fiber_stacks(STACK_BYTES, GUARD_BYTES);
 	struct pfs_machine *machine = pfs_machine_create((enum pfs_machine_model)model);
 	if (machine == NULL || !pfs_check_heap_begin())
 		return refuse("no memory", "for the machine");
@@ -438,6 +447,8 @@ static int run(struct arguments *arguments)
 	machine->watch = !arguments->no_races;
 	machine->has_fences = true;
 	pfs_user.machine = machine;
+	if (!pfs_check_signals_begin(arguments->patience))
+		return refuse("--patience", "no timer for it");
 	pfs_user.looks_max = (uint32_t)arguments->looks;
 	const char *error = open_program(arguments);
 	if (error != NULL)
@@ -449,7 +460,8 @@ static int run(struct arguments *arguments)
 int main(int argc, char **argv)
 {
 	struct arguments arguments = { .memory = "views", .search = "exhaustive", .spurious = 1,
-				       .looks = 3, .seconds = 60, .steps = 5000, .seed = 1 };
+				       .looks = 3, .seconds = 60, .steps = 5000, .seed = 1,
+				       .patience = 10 };
 	int status = read_arguments(&arguments, argc, argv);
 	if (status == PFS_GO_ON)
 		status = run(&arguments);

@@ -108,6 +108,7 @@ static void finish(struct pfs_machine *machine, void *context)
 	(void)machine, (void)context;
 	if (pfs_user.at_rest != NULL)
 		pfs_user.at_rest(pfs_user.at_rest_argument);
+	pfs_check_heap_end();
 	look_for_leaks();
 }
 
@@ -119,18 +120,16 @@ static bool name_address(void *context, const void *address, char *name, size_t 
 		return false;
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		const struct pfs_user_thread *thread = &pfs_user.threads[id];
-		const struct pfs_fiber *fiber = &machine->threads[id]->fiber;
 		const char *what = address == &thread->begun   ? "begin of"
 				   : address == &thread->ended ? "end of"
 				   : address == &thread->asleep ? "sleep of" : NULL;
-		if ((uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes)
-			what = "on the stack of";
 		if (what == NULL)
 			continue;
 		(void)snprintf(name, name_bytes, "%s T%u", what, id);
 		return true;
 	}
-	return pfs_check_heap_name(address, name, name_bytes) ||
+	return pfs_user_stack_name(address, name, name_bytes) ||
+	       pfs_check_heap_name(address, name, name_bytes) ||
 	       pfs_library_name(address, name, name_bytes);
 }
 

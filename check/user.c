@@ -7,6 +7,7 @@
 #include "check/heap.h"
 #include "check/library.h"
 #include "check/places.h"
+#include "check/signals.h"
 #include "sim/machine/trace.h"
 
 #define PERIOD_MAX 4u /* operations of a loop that looks */
@@ -15,9 +16,21 @@
 
 struct pfs_user pfs_user;
 
+static void forget(struct pfs_user_thread *self)
+{
+	const size_t calls = offsetof(struct pfs_user_thread, calls);
+	const size_t after = calls + sizeof(self->calls);
+	memset(self, 0, calls);
+	memset((char *)self + after, 0, sizeof(*self) - after);
+}
+
 void pfs_user_begin(void)
 {
-	memset(pfs_user.threads, 0, sizeof(pfs_user.threads));
+	/* What the last execution had; return addresses are read only below call_depth. */
+	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
+		forget(&pfs_user.threads[id]);
+	forget(&pfs_user.threads[PFS_USER_THREADS_MAX]);
+	pfs_user.executions++;
 	pfs_user.thread_count = 0;
 	pfs_user.at_rest = NULL;
 	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_LIBRARY_OUTSIDE;
@@ -69,6 +82,19 @@ struct pfs_user_thread *pfs_user_add(void)
 	struct pfs_user_thread *self = &pfs_user.threads[pfs_user.thread_count];
 	self->id = pfs_user.thread_count++;
 	return self;
+}
+
+bool pfs_user_stack_name(const void *address, char *name, size_t name_bytes)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		const struct pfs_fiber *fiber = &machine->threads[id]->fiber;
+		if ((uintptr_t)address - (uintptr_t)fiber->stack >= fiber->stack_bytes)
+			continue;
+		(void)snprintf(name, name_bytes, "on the stack of T%u", id);
+		return true;
+	}
+	return false;
 }
 
 void pfs_user_add_slots(void)
@@ -179,9 +205,11 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 {
 	struct pfs_user_thread *self = pfs_user_current();
 	bool runs = pfs_user.machine != NULL && pfs_user.machine->running != NULL;
-	if (runs && operation->kind <= PFS_SIM_UNLOCK)
+	if (runs && operation->kind <= PFS_SIM_UNLOCK) {
+		pfs_check_heap_note_atomic(operation->address);
 		pfs_check_heap_look(operation->address, operation->size_bytes,
 				    operation->kind != PFS_SIM_LOAD, operation->place);
+	}
 	if (runs && pfs_user.looks_max != 0 && turns_in_circles(self))
 		wait_for_news(self, self->looks[self->look_count - 1].place);
 	uint64_t seen = pfs_sim_execute(operation);
@@ -210,6 +238,7 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 {
 	struct pfs_machine *machine = pfs_user.machine;
 	const void *own;
+	pfs_check_signals_look();
 	if (machine == NULL || (machine->running == NULL && !machine->is_aside) ||
 	    pfs_library_is_thread_local(address))
 		return;

@@ -46,6 +46,7 @@ struct pfs_user_thread {
 
 struct pfs_user {
 	struct pfs_machine *machine;
+	uint64_t executions;   /* begun */
 	struct pfs_user_thread threads[PFS_USER_THREADS_MAX + 1]; /* the last: none of them */
 	uint32_t thread_count;
 	uint32_t slots;        /* threads of pthread_create that an execution may have */
@@ -70,6 +71,9 @@ struct pfs_user_thread *pfs_user_add(void);
 
 /* The running thread, or that which stands for set-up and final check. */
 struct pfs_user_thread *pfs_user_current(void);
+
+/* "on the stack of T1"; false: on no thread's. */
+bool pfs_user_stack_name(const void *address, char *name, size_t name_bytes);
 
 /* Where the program's own code is that called what returns to `code`. */
 const struct pfs_sim_place *pfs_user_place(const void *code, const void **own);

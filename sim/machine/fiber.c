@@ -5,11 +5,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define STACK_BYTES ((size_t)128 * 1024) /* touched only as far as used: about 8 KiB */
 #define WIPED_BYTES ((size_t)8192)
-#define GUARD_BYTES ((size_t)4096)
 #define COLOURS 60u
 #define COLOUR_BYTES 64u
+
+/* Touched only as far as used: about 8 KiB. */
+static size_t stack_bytes = (size_t)128 * 1024, guard_bytes = 4096;
 
 #if defined(__SANITIZE_ADDRESS__)
 #define WITH_ASAN 1
@@ -191,24 +192,35 @@ static void swap(struct pfs_fiber *from, struct pfs_fiber *to)
 int pfs_fiber_init(struct pfs_fiber *self)
 {
 	memset(self, 0, sizeof(*self));
-	char *bytes = mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE,
+	char *bytes = mmap(NULL, guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (bytes == MAP_FAILED)
 		return -1;
-	if (mprotect(bytes, GUARD_BYTES, PROT_NONE) != 0) {
-		(void)munmap(bytes, GUARD_BYTES + STACK_BYTES);
+	if (mprotect(bytes, guard_bytes, PROT_NONE) != 0) {
+		(void)munmap(bytes, guard_bytes + stack_bytes);
 		return -1;
 	}
-	self->stack = bytes + GUARD_BYTES;
-	self->stack_bytes = STACK_BYTES;
+	self->stack = bytes + guard_bytes;
+	self->stack_bytes = stack_bytes;
 	return 0;
+}
+
+void pfs_fiber_stacks(size_t stack, size_t guard)
+{
+	stack_bytes = stack;
+	guard_bytes = guard;
+}
+
+bool pfs_fiber_ran_over(const struct pfs_fiber *self, const void *address)
+{
+	return (uintptr_t)self->stack - (uintptr_t)address - 1 < guard_bytes;
 }
 
 void pfs_fiber_fini(struct pfs_fiber *self)
 {
 	if (self->stack != NULL) {
 		forget_frames(self);
-		(void)munmap(self->stack - GUARD_BYTES, GUARD_BYTES + STACK_BYTES);
+		(void)munmap(self->stack - guard_bytes, guard_bytes + stack_bytes);
 	}
 	self->stack = NULL;
 }

@@ -35,6 +35,9 @@ struct pfs_fiber {
  * Returns   0, or -1: no memory. Call once; pfs_fiber_set may be called again and again.
  */
 int pfs_fiber_init(struct pfs_fiber *self);
+/* Before the first: how large stacks are, and what is below them that nobody may touch. */
+void pfs_fiber_stacks(size_t stack, size_t guard);
+bool pfs_fiber_ran_over(const struct pfs_fiber *self, const void *address);
 void pfs_fiber_fini(struct pfs_fiber *self);
 
 /* The next switch to self calls entry(argument), which must never return. colour moves the

@@ -361,10 +361,12 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 					 ? "a page that was given back"
 					 : "a bad address");
 	const struct pfs_sim_place *last = current->running->pending.place;
-	pfs_machine_fail("thread %u: plain access to %s, after its operation at %s:%d",
-			 current->running->id,
-			 in_region && state == PFS_SIM_GONE ? "a page that was given back"
-							    : "a bad address",
+	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", current->running->id,
+			 pfs_fiber_ran_over(&current->running->fiber, info->si_addr)
+				 ? "its stack ran over"
+			 : in_region && state == PFS_SIM_GONE
+				 ? "plain access to a page that was given back"
+				 : "plain access to a bad address",
 			 last != NULL ? pfs_trace_base_name(last->file) : "its start",
 			 last != NULL ? last->line : 0);
 }

@@ -1,0 +1,104 @@
+#define _GNU_SOURCE
+#include "check/signals.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "check/user.h"
+#include "sim/machine/trace.h"
+
+#define TICKS 8 /* of the patience */
+
+static struct {
+	uint64_t seen;  /* executions and steps, at the last tick */
+	uint32_t ticks; /* since they changed */
+	double patience;
+	volatile sig_atomic_t is_lost;
+} watch;
+
+static const char *name_of(int signal_number)
+{
+	switch (signal_number) {
+	case SIGILL: return "a trap, or an illegal instruction";
+	case SIGTRAP: return "a trap";
+	case SIGFPE: return "an arithmetic fault, such as a division by zero";
+	default: return strsignal(signal_number);
+	}
+}
+
+static bool is_of_program(void)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	return machine != NULL && (machine->running != NULL || machine->is_aside);
+}
+
+static void fail(const char *what)
+{
+	const struct pfs_vthread *running = pfs_user.machine->running;
+	if (running == NULL) {
+		pfs_machine_fail("set-up or final check: %s", what);
+		return;
+	}
+	const struct pfs_sim_place *last = running->pending.place;
+	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", running->id, what,
+			 last != NULL ? pfs_trace_base_name(last->file) : "its start",
+			 last != NULL ? last->line : 0);
+}
+
+static void on_fault(int signal_number)
+{
+	if (is_of_program())
+		fail(name_of(signal_number));
+	(void)signal(signal_number, SIG_DFL); /* our own: meet it again */
+}
+
+static void on_tick(int signal_number)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	(void)signal_number;
+	if (!is_of_program())
+		return;
+	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) + machine->step_count;
+	watch.ticks = now == watch.seen ? watch.ticks + 1 : 0;
+	watch.seen = now;
+	if (watch.ticks == TICKS)
+		watch.is_lost = 1; /* the next plain access says so, where it is safe */
+	else if (watch.ticks > TICKS)
+		pfs_check_signals_look(); /* there is none: nothing of ours is under way */
+}
+
+static bool start(double patience)
+{
+	double tick = patience / TICKS;
+	struct itimerval timer = { .it_interval = { .tv_sec = (time_t)tick } };
+	timer.it_interval.tv_usec = (suseconds_t)((tick - (double)(time_t)tick) * 1e6);
+	timer.it_value = timer.it_interval;
+	return setitimer(ITIMER_VIRTUAL, &timer, NULL) == 0;
+}
+
+void pfs_check_signals_look(void)
+{
+	if (!watch.is_lost)
+		return;
+	watch.is_lost = 0;
+	watch.ticks = 0;
+	/* It will be met again where the schedule is shortened and shown. */
+	(void)start(watch.patience / TICKS);
+	fail("it comes to no operation any more (--patience)");
+}
+
+/* As of the machine's own signals: on a stack apart, and left by a switch of fibers. */
+static bool take(int signal_number, void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler };
+	action.sa_flags = SA_ONSTACK | SA_NODEFER | SA_RESTART;
+	return sigaction(signal_number, &action, NULL) == 0;
+}
+
+bool pfs_check_signals_begin(double patience)
+{
+	watch.patience = patience;
+	return take(SIGILL, on_fault) && take(SIGTRAP, on_fault) && take(SIGFPE, on_fault) &&
+	       take(SIGVTALRM, on_tick) && (patience <= 0 || start(patience));
+}
