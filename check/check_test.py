@@ -246,6 +246,7 @@ def main():
             if compiler == "clang":
                 del said["weak"]  # it says of none that it is weak
             test.scenarios(test.build(os.path.join(PROGRAMS, "threads.c")), said)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "main.c")), {})
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")
             test.scenarios(test.build(os.path.join(PROGRAMS, "fences.c")), {})

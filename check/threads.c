@@ -104,7 +104,8 @@ int pfs_thread_join(pthread_t id, void **result)
 	}
 	struct pfs_user_thread *thread = &pfs_user.threads[at];
 	if (!runs() && thread->ended == 0)
-		pfs_machine_fail("pthread_join in the set-up, where no thread runs yet");
+		pfs_machine_fail("pthread_join in the set-up, where no thread runs yet: "
+				 "call it in a thread of pfs_check_thread");
 	thread->is_joined = true;
 	if (runs())
 		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, is_not, 0, CALL("pthread_join"));
