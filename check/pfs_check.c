@@ -155,17 +155,6 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 	return status;
 }
 
-static int model_of(const char *name)
-{
-	static const char *const models[] = { [PFS_MACHINE_SC] = "sc", [PFS_MACHINE_TSO] = "tso",
-					      [PFS_MACHINE_VIEWS] = "views" };
-	for (int i = 0; i < 3; i++) {
-		if (strcmp(models[i], name) == 0)
-			return i;
-	}
-	return -1;
-}
-
 /* ---- a schedule in a file ---- */
 
 static int save(const struct arguments *arguments, const char *scenario)
@@ -432,15 +421,16 @@ static int run(struct arguments *arguments)
 			      "prints one");
 	if (arguments->schedule != NULL && !load(arguments))
 		return refuse(arguments->schedule, "no schedule that pfs-check --save wrote");
-	int model = model_of(arguments->memory), kind = pfs_search_kind_of(arguments->search);
-	if (model < 0)
-		return refuse(arguments->memory, "no such memory: sc, tso or views");
+	const struct pfs_memory_model *model = pfs_memory_model_of(arguments->memory);
+	int kind = pfs_search_kind_of(arguments->search);
+	if (model == NULL)
+		return refuse(arguments->memory, "no such memory: " PFS_MEMORY_MODEL_NAMES);
 	if (kind < 0 || kind == PFS_SEARCH_STATES)
 		return refuse(arguments->search, "no such search; see pfs-check --help");
 	if (arguments->spurious > PFS_USER_FAULTS_MAX || arguments->looks > 16)
 		return refuse("--spurious or --looks", "at most 4, and 16");
 	pfs_fiber_stacks(STACK_BYTES, GUARD_BYTES);
-	struct pfs_machine *machine = pfs_machine_create((enum pfs_machine_model)model);
+	struct pfs_machine *machine = pfs_machine_create(model);
 	if (machine == NULL || !pfs_check_heap_begin())
 		return refuse("no memory", "for the machine");
 	machine->step_max = (uint32_t)arguments->steps;

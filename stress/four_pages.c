@@ -316,7 +316,7 @@ int main(int argc, char **argv)
 	if (argc > 3 || (argc > 1 && strcmp(argv[1], "--trace") != 0) || named == NULL ||
 	    !is_wanted(named))
 		return usage();
-	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	if (machine == NULL) {
 		(void)fprintf(stderr, "four_pages: no memory for the machine\n");
 		return 2;

@@ -5,6 +5,7 @@
 #include "sim/cases/balance.h"
 #include "sim/cases/case_kind.h"
 #include "sim/search/dpor.h"
+#include "sim/machine/model.h"
 #include "sim/machine/probe.h"
 #include "sim/machine/seams.h"
 #include "sim/search/states.h"
@@ -91,7 +92,7 @@ static void setup(struct pfs_machine *machine, void *context)
 		self->kind->fill(self);
 	pfs_case_history_begin(&self->history, (self->variant->traits & PFS_TRAIT_EXACT) != 0,
 			       self->real_time, self->config.page_records);
-	self->history.learned = machine->model == PFS_MACHINE_VIEWS &&
+	self->history.learned = machine->model->keeps_old &&
 				(self->kind->traits & PFS_CASE_TIMED) == 0;
 	for (uint32_t index = 0; index < PFS_CASE_RECORDS_MAX; index++) {
 		if (self->owner[index] != 0)

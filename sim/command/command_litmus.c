@@ -7,6 +7,7 @@
 #include "command/command_line.h"
 #include "containers/random.h"
 #include "sim/litmus/litmus.h"
+#include "sim/machine/model.h"
 
 static const char *text_of(bool allowed)
 {
@@ -28,15 +29,17 @@ static bool check_counts(const struct pfs_litmus *litmus, const struct pfs_litmu
 
 static bool check(const struct pfs_litmus *litmus)
 {
-	static struct pfs_litmus_graphs found[3], axioms; /* used again, never freed */
+	/* Used again, never freed. */
+	static struct pfs_litmus_graphs found[PFS_MEMORY_MODELS], axioms;
 	struct pfs_litmus_program program;
-	bool good = pfs_litmus_parse(litmus, &program) && strlen(litmus->verdicts) == 3;
+	bool good = pfs_litmus_parse(litmus, &program) &&
+		    strlen(litmus->verdicts) == PFS_MEMORY_MODELS;
 	if (!good) {
 		(void)printf("%-14s its text is wrong\n", litmus->name);
 		return false;
 	}
-	for (int model = 0; model < 3; model++)
-		good &= pfs_litmus_run(&program, (enum pfs_machine_model)model, &found[model]) &&
+	for (uint32_t model = 0; model < PFS_MEMORY_MODELS; model++)
+		good &= pfs_litmus_run(&program, pfs_memory_models[model], &found[model]) &&
 			found[model].met == (litmus->verdicts[model] == 'A');
 	pfs_litmus_axioms(&program, &axioms);
 	(void)printf("%-14s %-20s %-9s %-9s %-9s %4u", litmus->name, litmus->outcome,
@@ -124,7 +127,7 @@ static bool check_random(enum orders orders, const char *what)
 	for (; programs < PROGRAMS; programs++) {
 		struct pfs_litmus_program program;
 		draw(&program, orders, &random);
-		bool ended = pfs_litmus_run(&program, PFS_MACHINE_VIEWS, &views);
+		bool ended = pfs_litmus_run(&program, &pfs_model_views, &views);
 		pfs_litmus_axioms(&program, &axioms);
 		uint32_t wrong = pfs_litmus_missing(&views, &axioms);
 		uint32_t lost = pfs_litmus_missing(&axioms, &views);

@@ -7,6 +7,7 @@
 #include "command/command_line.h"
 #include "containers/variant.h"
 #include "sim/cases/progress.h"
+#include "sim/machine/model.h"
 
 #define STEP_MAX 5000u /* in so many the others must have finished */
 
@@ -63,8 +64,7 @@ static bool run_one(const struct pfs_variant *variant, const char *name,
 {
 	struct totals totals = { .complete = true };
 	bool fine = true;
-	bool tso = strcmp(arguments->memory, "tso") == 0;
-	struct pfs_machine *machine = pfs_machine_create(tso ? PFS_MACHINE_TSO : PFS_MACHINE_SC);
+	struct pfs_machine *machine = pfs_machine_create(pfs_memory_model_of(arguments->memory));
 	if (machine == NULL)
 		return false;
 	machine->step_max = STEP_MAX;
@@ -118,7 +118,8 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 	int status = pfs_command_line_read(&line, argc, argv, NULL);
 	if (status != PFS_GO_ON)
 		return status;
-	if (strcmp(self->memory, "sc") != 0 && strcmp(self->memory, "tso") != 0)
+	const struct pfs_memory_model *model = pfs_memory_model_of(self->memory);
+	if (model == NULL || model->keeps_old)
 		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
 					  "--memory '%.80s': choose sc or tso", self->memory);
 	if (self->policy != NULL && pfs_variant_find(self->policy) == NULL)

@@ -126,7 +126,7 @@ static bool search(struct weakening *self, uint32_t pair, const struct weak_plac
 			    &scenario);
 	self->case_.full_flags = true;
 	self->case_.owner_fences = self->pairs[pair].owner_fences;
-	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_VIEWS);
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_views);
 	if (machine == NULL)
 		return false;
 	machine->step_max = 20000;

@@ -16,6 +16,7 @@
 #include "sim/command/command_progress.h"
 #include "sim/command/command_run.h"
 #include "sim/command/command_soak.h"
+#include "sim/machine/actors.h"
 #include "sim/search/jobs.h"
 #include "sim/cases/reduce.h"
 #include "sim/command/search_arguments.h"
@@ -35,17 +36,6 @@ struct session {
 };
 
 static struct session session;
-
-static int memory_of(const char *name)
-{
-	static const char *const names[] = { [PFS_MACHINE_SC] = "sc", [PFS_MACHINE_TSO] = "tso",
-					     [PFS_MACHINE_VIEWS] = "views" };
-	for (int i = 0; i < 3; i++) {
-		if (strcmp(names[i], name) == 0)
-			return i;
-	}
-	return -1;
-}
 
 /* 0, or 2 after a line on stderr. place may be NULL. */
 static int weaken(const char *place)
@@ -73,9 +63,10 @@ static int open_session(const struct pfs_search_arguments *arguments)
 	if (why != NULL)
 		return refuse("--scenario '%.80s' of --policy '%.80s': %s; see pfs-sim list",
 			      arguments->scenario, arguments->policy, why);
-	int memory = memory_of(arguments->memory);
-	if (memory < 0)
-		return refuse("--memory '%.80s': choose from sc, tso, views", arguments->memory);
+	const struct pfs_memory_model *model = pfs_memory_model_of(arguments->memory);
+	if (model == NULL)
+		return refuse("--memory '%.80s': choose from " PFS_MEMORY_MODEL_NAMES,
+			      arguments->memory);
 	if (arguments->threads > session.case_.thread_max)
 		return refuse("--threads %llu: scenario %s is for at most %u",
 			      (unsigned long long)arguments->threads, arguments->scenario,
@@ -88,7 +79,7 @@ static int open_session(const struct pfs_search_arguments *arguments)
 	session.case_.real_time = arguments->real_time;
 	session.case_.owner_fences = arguments->owner_fences;
 	pfs_case_layout(&session.case_, arguments->side_by_side, arguments->bare);
-	session.machine = pfs_machine_create((enum pfs_machine_model)memory);
+	session.machine = pfs_machine_create(model);
 	if (session.machine == NULL)
 		return refuse("no memory for the machine");
 	session.machine->step_max = 20000;
@@ -129,21 +120,21 @@ static int save(const struct pfs_search_arguments *arguments)
 	return 1;
 }
 
-/* With views, a segment may be another choice of the same thread: no switch. */
+/* A segment may be another choice of the same thread: no switch. */
 static void print_shortened(uint32_t replays)
 {
 	const struct pfs_search_result *result = &session.result;
 	uint32_t switches = 0, old = 0, last = PFS_ACTOR_NONE;
-	bool views = session.machine->model == PFS_MACHINE_VIEWS;
+	const struct pfs_machine *machine = session.machine;
 	for (uint32_t i = 0; i < result->segment_count; i++) {
-		uint32_t actor = result->segments[i].actor, threads = session.case_.thread_count;
-		uint32_t thread = views ? actor % threads : actor;
-		switches += i != 0 && thread != last;
-		old += views && actor >= threads ? result->segments[i].steps : 0;
-		last = thread;
+		uint32_t actor = result->segments[i].actor;
+		uint32_t one = pfs_actor_any_choice(machine, actor);
+		switches += i != 0 && one != last;
+		old += one != actor ? result->segments[i].steps : 0;
+		last = one;
 	}
 	(void)printf("shortened to %u switches", switches);
-	if (views)
+	if (machine->model->keeps_old)
 		(void)printf(", %u choices of what is not the newest", old);
 	(void)printf(", in %u replays\n", replays);
 }

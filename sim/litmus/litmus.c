@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "containers/barrier.h"
+#include "sim/machine/model.h"
 #include "sim/search/search.h"
 
 /* ---- texts ---- */
@@ -217,8 +218,8 @@ static void keep_graph(struct run *self)
 	}
 	for (uint32_t where = 0; where < PFS_LITMUS_LOCATIONS; where++) {
 		uint32_t steps[PFS_LITMUS_EVENTS + 1];
-		uint32_t count = pfs_views_order(&self->machine->views, &self->memory[where],
-						 steps, PFS_LITMUS_EVENTS + 1);
+		uint32_t count = self->machine->model->order(self->machine, &self->memory[where],
+							     steps, PFS_LITMUS_EVENTS + 1);
 		for (uint32_t i = 1; i < count; i++)
 			graph.order[where][i - 1] = event_of(self, steps[i]);
 	}
@@ -229,11 +230,11 @@ static void finish(struct pfs_machine *machine, void *context)
 {
 	struct run *self = context;
 	self->graphs->met |= pfs_litmus_meets(self->program, self->registers, self->memory);
-	if (machine->model == PFS_MACHINE_VIEWS)
+	if (machine->model->keeps_old)
 		keep_graph(self);
 }
 
-bool pfs_litmus_run(const struct pfs_litmus_program *program, enum pfs_machine_model model,
+bool pfs_litmus_run(const struct pfs_litmus_program *program, const struct pfs_memory_model *model,
 		    struct pfs_litmus_graphs *graphs)
 {
 	static struct pfs_search_result result;

@@ -72,9 +72,9 @@ extern const size_t pfs_litmus_count;
 /* false: the texts are not of the form above. */
 bool pfs_litmus_parse(const struct pfs_litmus *litmus, struct pfs_litmus_program *program);
 
-/* Every execution on a machine; graphs are kept with PFS_MACHINE_VIEWS. Returns false if the
+/* Every execution on a machine; graphs are kept where old values are. Returns false if the
  * search did not end. */
-bool pfs_litmus_run(const struct pfs_litmus_program *program, enum pfs_machine_model model,
+bool pfs_litmus_run(const struct pfs_litmus_program *program, const struct pfs_memory_model *model,
 		    struct pfs_litmus_graphs *graphs);
 
 /*

@@ -1,6 +1,6 @@
 #include "sim/machine/depends.h"
 
-#include "sim/machine/model.h"
+#include "sim/machine/actors.h"
 
 static uintptr_t bytes_of(const struct pfs_sim_operation *operation)
 {
@@ -98,8 +98,8 @@ static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effec
 {
 	bool barrier = effect->ran.kind == PFS_SIM_BARRIER;
 	effect->buffered = pfs_model_buffers(machine, &effect->ran);
-	effect->barrier = machine->model == PFS_MACHINE_TSO && barrier;
-	effect->fence = machine->model == PFS_MACHINE_VIEWS &&
+	effect->barrier = machine->model->buffers && barrier;
+	effect->fence = machine->model->keeps_old &&
 			(barrier || effect->ran.kind == PFS_SIM_FENCE);
 	effect->ends = machine->drains_end && effect->ran.kind == PFS_SIM_DRAIN;
 	if (effect->ran.kind == PFS_SIM_YIELD)
@@ -111,7 +111,7 @@ static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effec
 static bool changes_nothing(const struct pfs_machine *machine, const struct pfs_step *step)
 {
 	return pfs_kind_is_rmw(step->operation.kind) && step->seen == step->written &&
-	       machine->model != PFS_MACHINE_VIEWS && !machine->watch;
+	       !machine->model->keeps_old && !machine->watch;
 }
 
 struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step)
@@ -127,7 +127,7 @@ struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct 
 	return effect;
 }
 
-static bool will_write(const struct pfs_machine *machine, uint32_t actor,
+static bool will_write(const struct pfs_machine *machine, struct pfs_actor actor,
 		       const struct pfs_sim_operation *operation)
 {
 	switch (operation->kind) {
@@ -141,20 +141,18 @@ static bool will_write(const struct pfs_machine *machine, uint32_t actor,
 		if (pfs_sim_memory_has(&machine->memory, operation->address, &state) &&
 		    state != PFS_SIM_MAPPED)
 			return true;
-		uint32_t count = machine->thread_count;
-		const struct pfs_vthread *thread = machine->threads[actor % count];
-		return (machine->model == PFS_MACHINE_VIEWS
-				? pfs_views_peek(machine, thread, actor / count)
-				: pfs_model_peek(thread, operation)) == operation->expected;
+		return machine->model->peek(machine->threads[actor.thread], operation,
+					    actor.choice) == operation->expected;
 	}
 	default: return true;
 	}
 }
 
-struct pfs_effect pfs_effect_pending(const struct pfs_machine *machine, uint32_t actor)
+struct pfs_effect pfs_effect_pending(const struct pfs_machine *machine, uint32_t number)
 {
-	struct pfs_effect effect = { .ran = pfs_machine_pending(machine, actor),
-				     .thread = actor % machine->thread_count };
+	struct pfs_actor actor = pfs_actor_of(machine, number);
+	struct pfs_effect effect = { .ran = pfs_actor_pending(machine, actor),
+				     .thread = actor.thread };
 	effect.wrote = will_write(machine, actor, &effect.ran);
 	set_kind(machine, &effect);
 	return effect;

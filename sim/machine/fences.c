@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/machine/machine.h"
+#include "sim/machine/model.h"
 #include "sim/machine/snapshot.h"
 
 struct pfs_fence_thread {
@@ -43,30 +43,22 @@ void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *pla
 	struct pfs_machine *self = pfs_machine_current();
 	if (self == NULL || self->running == NULL || pfs_sim_is_quiet())
 		return;
-	bool views = self->model == PFS_MACHINE_VIEWS;
 	uint32_t id = self->running->id;
 	struct pfs_fence_thread *thread = &self->fences.threads[id];
+	const uint32_t *released = NULL;
 	if (order == PFS_SIM_SEQ) {
 		struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_FENCE,
 						       .order = PFS_SIM_SEQ };
 		(void)pfs_sim_execute(&operation);
 	}
-	if (!self->watching && !views)
+	if (!self->watching && !self->model->keeps_old)
 		return;
-	if (pfs_order_acquires((uint8_t)order)) {
+	if (pfs_order_acquires((uint8_t)order))
 		pfs_clock_acquire(&self->clocks, id, thread->known.clock);
-		if (views)
-			pfs_views_fence_acquire(self, id, &thread->known);
-	}
-	if (views && order == PFS_SIM_SEQ)
-		pfs_views_fence_seq(self, id);
-	if (!pfs_order_releases((uint8_t)order))
-		return;
-	if (views)
-		pfs_seq_release(&self->views.seq, id, pfs_clock_of(&self->clocks, id)[id]);
-	thread->released = pfs_clock_release(&self->clocks, id);
-	if (views)
-		pfs_views_fence_release(self, id, thread->released);
+	if (pfs_order_releases((uint8_t)order))
+		thread->released = released = pfs_clock_release(&self->clocks, id);
+	if (self->model->fence != NULL)
+		self->model->fence(self, id, (uint8_t)order, &thread->known, released);
 }
 
 void pfs_fences_keep(struct pfs_fences *self, struct pfs_snapshot *snapshot)

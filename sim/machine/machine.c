@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "sim/machine/grow.h"
-#include "sim/machine/model.h"
+#include "sim/machine/actors.h"
 #include "sim/machine/trace.h"
 
 #define STEP_MAX_DEFAULT 1000000u
@@ -96,13 +96,12 @@ static uint32_t pick(struct pfs_machine *self)
 
 static void finish_step(struct pfs_machine *self, struct pfs_step *step)
 {
-	uint32_t actor = self->schedule[self->step_count];
 	if (!pfs_news_step(self, step))
 		pfs_machine_fail("no memory for the steps of an execution");
 	self->yielded = step->operation.kind == PFS_SIM_YIELD;
 	if (self->tracing)
 		pfs_trace_add(self, step);
-	self->last_actor = self->model == PFS_MACHINE_VIEWS ? step->thread : actor;
+	self->last_actor = pfs_actor_any_choice(self, self->schedule[self->step_count]);
 	self->step_count++;
 	if (self->scheduler->ran != NULL)
 		self->scheduler->ran(self->scheduler, self, step);
@@ -114,23 +113,21 @@ static void finish_step(struct pfs_machine *self, struct pfs_step *step)
 static bool dispatch(struct pfs_machine *self, struct pfs_vthread *from)
 {
 	for (;;) {
-		uint32_t actor = pick(self);
-		if (actor == PFS_ACTOR_NONE) {
+		uint32_t number = pick(self);
+		if (number == PFS_ACTOR_NONE) {
 			if (from != NULL)
 				leave(self, from);
 			return false;
 		}
-		if (self->model == PFS_MACHINE_VIEWS) {
-			self->choice = actor / self->thread_count;
-			actor %= self->thread_count;
-		}
-		if (actor >= self->thread_count) {
+		struct pfs_actor actor = pfs_actor_of(self, number);
+		struct pfs_vthread *next = self->threads[actor.thread];
+		if (actor.kind == PFS_ACTOR_DRAIN) {
 			struct pfs_step step = { 0 };
-			pfs_model_drain(self, self->threads[actor - self->thread_count], &step);
+			self->model->drain(self, next, &step);
 			finish_step(self, &step);
 			continue;
 		}
-		struct pfs_vthread *next = self->threads[actor];
+		self->choice = actor.choice;
 		self->running = next;
 		if (next != from)
 			pfs_fiber_switch(from != NULL ? &from->fiber : &self->caller,
@@ -169,7 +166,7 @@ static void run_step(struct pfs_machine *self, struct pfs_vthread *thread, struc
 	uint32_t epoch = self->watching ? pfs_clock_of(&self->clocks, thread->id)[thread->id] : 0;
 	if (self->watching && step->operation.kind == PFS_SIM_UNMAP)
 		pfs_races_unmap(self, &step->operation);
-	pfs_model_execute(self, thread, step);
+	self->model->execute(self, thread, step, self->choice);
 	if (self->watching && (step->operation.kind <= PFS_SIM_UNLOCK ||
 			       step->operation.kind == PFS_SIM_AWAIT))
 		pfs_races_atomic(self, step, epoch);
@@ -306,15 +303,14 @@ void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), v
 /* What was done before this run happens before all that it does. */
 static void begin_clocks(struct pfs_machine *self)
 {
-	bool views = self->model == PFS_MACHINE_VIEWS;
 	self->watching = self->watch && self->engine == NULL &&
 			 self->thread_count <= PFS_RACES_THREADS_MAX;
-	if (self->watching || views)
+	if (self->watching || self->model->keeps_old)
 		pfs_clocks_begin(&self->clocks, self->thread_count);
 	if (self->watching)
 		pfs_races_clear(&self->races);
-	if (views)
-		pfs_views_begin(&self->views, self->thread_count);
+	if (self->model->begin != NULL)
+		self->model->begin(self);
 	if (self->has_fences)
 		pfs_fences_begin(&self->fences, self->thread_count);
 }
@@ -324,6 +320,7 @@ enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_schedu
 	self->scheduler = scheduler;
 	if (self->end == PFS_END_DEADLOCK)
 		self->end = PFS_END_DONE;
+	self->cut = false;
 	begin_clocks(self);
 	self->maps_at_start = self->memory.maps;
 	self->mapped_at_start = self->memory.mapped;
@@ -384,7 +381,7 @@ static bool catch_bad_access(void)
 	       sigaction(SIGSEGV, &action, NULL) == 0 && sigaction(SIGBUS, &action, NULL) == 0;
 }
 
-struct pfs_machine *pfs_machine_create(enum pfs_machine_model model)
+struct pfs_machine *pfs_machine_create(const struct pfs_memory_model *model)
 {
 	struct pfs_machine *self = calloc(1, sizeof(*self));
 	if (self == NULL)
@@ -414,14 +411,16 @@ void pfs_machine_destroy(struct pfs_machine *self)
 		return;
 	for (uint32_t id = 0; id < self->made_count; id++) {
 		pfs_fiber_fini(&self->threads[id]->fiber);
-		free(self->threads[id]->buffer);
+		if (self->model->thread_fini != NULL)
+			self->model->thread_fini(self->threads[id]);
 		free(self->threads[id]);
 	}
 	pfs_fiber_fini(&self->aside);
 	pfs_sim_memory_fini(&self->memory);
 	pfs_clocks_fini(&self->clocks);
 	pfs_races_fini(&self->races);
-	pfs_views_fini(&self->views);
+	if (self->model->fini != NULL)
+		self->model->fini(self);
 	pfs_fences_fini(&self->fences);
 	pfs_news_fini(&self->news);
 	free(self->threads);
@@ -450,16 +449,18 @@ void pfs_machine_reset(struct pfs_machine *self)
 	current = self;
 }
 
-static struct pfs_vthread *vthread_new(enum pfs_machine_model model)
+static struct pfs_vthread *vthread_new(const struct pfs_memory_model *model)
 {
 	struct pfs_vthread *thread = calloc(1, sizeof(*thread));
 	if (thread == NULL)
 		return NULL;
-	if (model == PFS_MACHINE_TSO)
-		thread->buffer = calloc(PFS_BUFFER_MAX, sizeof(*thread->buffer));
-	if ((model == PFS_MACHINE_TSO && thread->buffer == NULL) ||
-	    pfs_fiber_init(&thread->fiber) != 0) {
-		free(thread->buffer);
+	if (model->thread_init != NULL && !model->thread_init(thread)) {
+		free(thread);
+		return NULL;
+	}
+	if (pfs_fiber_init(&thread->fiber) != 0) {
+		if (model->thread_fini != NULL)
+			model->thread_fini(thread);
 		free(thread);
 		return NULL;
 	}

@@ -7,10 +7,7 @@
  * on. What a thread does between two operations belongs to the first. Same bodies, same
  * choices: same execution, byte for byte.
  *
- * Actors: thread t is actor t. With store buffers (PFS_MACHINE_TSO) actor thread_count + t
- * moves the oldest buffered store of thread t to memory. With views (PFS_MACHINE_VIEWS) actor
- * t + thread_count * k lets thread t read, or write behind, the message that is k older than
- * the newest.
+ * Actors are numbers: a thread, its store buffer, or a thread with one of its choices (actors.h).
  *
  * Invariant: exactly one of the fibers and the caller of pfs_machine_run runs. A machine
  * belongs to one OS thread; several machines may run on several OS threads.
@@ -34,12 +31,6 @@
 #define PFS_FAILURE_BYTES 512
 #define PFS_MACHINE_THREADS_MAX 1024u
 
-enum pfs_machine_model {
-	PFS_MACHINE_SC,  /* every operation is seen by all at once */
-	PFS_MACHINE_TSO, /* stores wait in a first-in-first-out buffer of their thread */
-	PFS_MACHINE_VIEWS /* C11's orders: old values stay readable until something forbids it */
-};
-
 enum pfs_machine_end {
 	PFS_END_DONE,     /* every thread that was not stopped has finished */
 	PFS_END_FAILED,   /* a check failed, or an access was wrong: see message */
@@ -55,7 +46,7 @@ struct pfs_step {
 	uint64_t written; /* if wrote */
 	uint32_t thread;
 	uint32_t source;  /* the step that wrote what was seen; kept while tracing */
-	uint32_t older;   /* views: how many newer values there were */
+	uint32_t older;   /* how many newer values there were than what was read */
 	bool wrote;
 };
 
@@ -84,7 +75,7 @@ struct pfs_vthread {
 	uint32_t stop_after; /* stopped once it has made so many steps; UINT32_MAX: never */
 	struct pfs_looks looks; /* of its last yield, or the one that it stands at */
 	uint32_t buffer_first, buffer_count;
-	struct pfs_buffered *buffer; /* [PFS_BUFFER_MAX], TSO only */
+	struct pfs_buffered *buffer; /* [PFS_BUFFER_MAX]; model_tso.c */
 };
 
 /* A call of a thread begins or ends before a step: a row of its own in a trace. */
@@ -96,6 +87,7 @@ struct pfs_trace_note {
 #define PFS_TRACE_NOTES_MAX 256u
 
 struct pfs_machine;
+struct pfs_memory_model;
 
 /*
  * Chooses the next actor. choose must return an actor for which pfs_machine_can_run says true,
@@ -109,7 +101,7 @@ struct pfs_scheduler {
 };
 
 struct pfs_machine {
-	enum pfs_machine_model model;
+	const struct pfs_memory_model *model; /* model.h */
 	uint32_t step_max;
 	bool tracing;
 	/* For traces, which are printed when the containers may be gone. Optional. */
@@ -157,8 +149,9 @@ struct pfs_machine {
 	void *aside_argument;
 	bool is_aside;
 	struct pfs_vthread *running;
-	uint32_t last_actor;       /* of the last step, or PFS_ACTOR_NONE; views: the thread */
-	uint32_t choice;           /* views: of the step to come */
+	uint32_t last_actor;       /* of the last step, whatever it chose; or PFS_ACTOR_NONE */
+	uint32_t choice;           /* of the step to come */
+	bool cut;                  /* by the model, in this run: not all choices are offered */
 	bool watching;             /* races, in this run: not with very many threads */
 	struct pfs_clocks clocks;
 	struct pfs_races races;
@@ -178,6 +171,16 @@ struct pfs_machine {
 	struct pfs_trace_note marks[PFS_TRACE_NOTES_MAX]; /* while tracing; more are not kept */
 };
 
+/* Memory models, model.h. */
+extern const struct pfs_memory_model pfs_model_sc;    /* all see every operation at once */
+extern const struct pfs_memory_model pfs_model_tso;   /* stores wait in their thread's buffer */
+extern const struct pfs_memory_model pfs_model_views; /* C11: old values stay readable until
+							 something forbids it */
+#define PFS_MEMORY_MODEL_NAMES "sc, tso, views"
+
+/* The model of that name, or NULL. */
+const struct pfs_memory_model *pfs_memory_model_of(const char *name);
+
 /*
  * pfs_machine_create - a machine without threads.
  *
@@ -187,7 +190,7 @@ struct pfs_machine {
  * Progress  blocking (set-up).
  * Order     none.
  */
-struct pfs_machine *pfs_machine_create(enum pfs_machine_model model);
+struct pfs_machine *pfs_machine_create(const struct pfs_memory_model *model);
 void pfs_machine_destroy(struct pfs_machine *self);
 
 /*
@@ -270,7 +273,7 @@ bool pfs_machine_any(const struct pfs_machine *self);
 /* With any of its choices. The actor may be one that can only read what is not the newest: an
  * await. pfs_machine_perhaps_older says with which. */
 bool pfs_machine_can_move(const struct pfs_machine *self, uint32_t actor);
-uint32_t pfs_machine_actor_count(const struct pfs_machine *self); /* views: newest only */
+uint32_t pfs_machine_actor_count(const struct pfs_machine *self); /* newest only */
 /* For searches that try all choices: no actor from here on can run. */
 uint32_t pfs_machine_actor_limit(const struct pfs_machine *self);
 /* For random schedules: an actor of the same thread; with views, at times one that reads, or writes

@@ -53,7 +53,7 @@ bool pfs_news_is(const struct pfs_news_read *read, const void *address, uint32_t
 	       written != read->value;
 }
 
-/* A step of another thread. With views what was written may stand before what was read. */
+/* A step of another thread. With old values what was written may stand before what was read. */
 static bool is_news(const struct pfs_machine *machine, const struct pfs_news_step *step,
 		    const struct pfs_news_read *read)
 {
@@ -62,8 +62,8 @@ static bool is_news(const struct pfs_machine *machine, const struct pfs_news_ste
 	if (step->kind == PFS_SIM_UNMAP)
 		return true;
 	return pfs_news_is(read, step->address, (uint32_t)step->bytes, step->written) &&
-	       (machine->model != PFS_MACHINE_VIEWS || step->address != read->address ||
-		pfs_views_is_behind(&machine->views, step->address, step->message, read->message));
+	       (!machine->model->keeps_old || step->address != read->address ||
+		machine->model->is_behind(machine, read, step->message));
 }
 
 /* ---- what a thread has read ---- */
@@ -117,19 +117,19 @@ void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
 {
 	struct pfs_news *self = &machine->news;
 	struct pfs_looks looks = { .from = thread->looks.from };
-	bool views = machine->model == PFS_MACHINE_VIEWS;
+	bool keeps_old = machine->model->keeps_old;
 	for (uint32_t at = looks.from; at < machine->step_count; at++) {
 		const struct pfs_news_step *step = &self->steps[at];
 		if (step->thread != thread->id) {
-			for (uint32_t i = 0; i < looks.count && !views; i++)
+			for (uint32_t i = 0; i < looks.count && !keeps_old; i++)
 				looks.news |= is_news(machine, step, &self->found[i]);
 		} else if (step->address != NULL) {
 			note_own(self, &looks, at);
 		}
 	}
-	/* With views it is no matter when what is newer was written. */
-	for (uint32_t i = 0; views && i < looks.count; i++)
-		looks.news |= pfs_views_has_news(&machine->views, &self->found[i]);
+	/* With old values it is no matter when what is newer was written. */
+	for (uint32_t i = 0; keeps_old && i < looks.count; i++)
+		looks.news |= machine->model->has_news(machine, &self->found[i]);
 	looks.early |= looks.count == 0;
 	looks.news |= looks.early;
 	struct pfs_news_read *kept = pfs_scratch_take(&self->arena,
@@ -187,12 +187,12 @@ bool pfs_news_step(struct pfs_machine *machine, const struct pfs_step *step)
 		has_bytes ? ran->address : NULL, unmaps ? ran->operand : ran->size_bytes,
 		step->seen, step->written, step->thread, 0, ran->kind, step->wrote,
 		unmaps || (step->wrote && !pfs_model_buffers(machine, ran)),
-		machine->model == PFS_MACHINE_TSO && ran->kind != PFS_SIM_DRAIN &&
+		machine->model->buffers && ran->kind != PFS_SIM_DRAIN &&
 			step->source != PFS_STEP_NONE
 	};
-	if (machine->model == PFS_MACHINE_VIEWS && has_bytes && !unmaps)
-		self->steps[at].message = pfs_views_last(&machine->views, step->thread,
-							 ran->address);
+	if (machine->model->keeps_old && has_bytes && !unmaps)
+		self->steps[at].message = machine->model->last(machine, step->thread,
+							       ran->address);
 	if (ran->kind == PFS_SIM_DRAIN)
 		tell_own(machine, &self->steps[at]);
 	if (self->waiting != 0 && self->steps[at].shown)

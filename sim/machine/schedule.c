@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "containers/random.h"
+#include "sim/machine/model.h"
 
 #define SLOWNESS 12u /* chosen and really run: one time in so many */
 
@@ -39,7 +40,7 @@ void pfs_round_robin_init(struct pfs_round_robin *self)
 
 static uint32_t perhaps_older(uint64_t *random, struct pfs_machine *machine, uint32_t actor)
 {
-	if (machine->model != PFS_MACHINE_VIEWS)
+	if (!machine->model->keeps_old)
 		return actor;
 	return pfs_machine_perhaps_older(machine, actor, pfs_random_next(random) >> 16);
 }

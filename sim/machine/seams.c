@@ -13,7 +13,7 @@
 #include "containers/message.h"
 #include "containers/occupancy.h"
 #include "containers/proof.h"
-#include "sim/machine/machine.h"
+#include "sim/machine/model.h"
 #include "sim/machine/seams.h"
 
 const struct pfs_memory_source *pfs_memory_hwloc(void)
@@ -82,7 +82,7 @@ bool pfs_barrier_heavy(void)
 		return false;
 	uint32_t own = machine->running != NULL ? machine->running->id : 0;
 	bool parts = machine->running != NULL && machine->engine == NULL &&
-		     machine->model != PFS_MACHINE_SC;
+		     (machine->model->buffers || machine->model->keeps_old);
 	(void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, own, PFS_SIM_SEQ, PFS_SIM_PLACE("barrier"));
 	for (uint32_t id = 0; parts && id < machine->thread_count; id++) {
 		if (id != own)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/machine/heap.h"
+#include "sim/machine/model.h"
 
 #define ROOM_FIRST ((size_t)1 << 16)
 
@@ -121,46 +122,6 @@ bool pfs_snapshot_take(struct pfs_snapshot *self, struct pfs_machine *machine)
 	return !self->no_memory;
 }
 
-static void put_seq(struct pfs_snapshot *snapshot, struct pfs_seq *self)
-{
-	for (uint32_t id = 0; id < self->threads; id++) {
-		struct pfs_seq_thread *thread = &self->thread[id];
-		pfs_snapshot_put(snapshot, thread, sizeof(*thread));
-		pfs_snapshot_put(snapshot, thread->elsewhere,
-				 self->threads * sizeof(*thread->elsewhere));
-	}
-	pfs_snapshot_put(snapshot, &self->count, sizeof(self->count));
-	for (uint32_t node = 0; node < self->count; node++)
-		pfs_snapshot_put(snapshot, self->nodes[node].clock,
-				 self->threads * sizeof(*self->nodes[node].clock));
-	pfs_snapshot_put_scratch(snapshot, &self->arena);
-}
-
-static void put_views(struct pfs_snapshot *snapshot, struct pfs_views *self)
-{
-	uint32_t count = self->table.count;
-	pfs_snapshot_put(snapshot, &self->table.count, sizeof(self->table.count));
-	pfs_snapshot_put(snapshot, self->locations, count * sizeof(*self->locations));
-	for (uint32_t id = 0; id < count; id++) {
-		struct pfs_location *location = &self->locations[id];
-		pfs_snapshot_put(snapshot, location->messages,
-				 location->count * sizeof(*location->messages));
-		pfs_snapshot_put(snapshot, location->order,
-				 location->count * sizeof(*location->order));
-	}
-	for (uint32_t thread = 0; thread < self->threads; thread++) {
-		pfs_snapshot_put(snapshot, self->view[thread], count * sizeof(uint32_t));
-		pfs_snapshot_put(snapshot, self->glimpses[thread],
-				 count * sizeof(struct pfs_glimpse));
-	}
-	pfs_snapshot_put(snapshot, &self->cut, sizeof(self->cut));
-	pfs_snapshot_put(snapshot, &self->told, sizeof(self->told));
-	pfs_snapshot_put(snapshot, &self->fence, sizeof(self->fence));
-	pfs_snapshot_put(snapshot, self->fenced, self->threads * sizeof(*self->fenced));
-	pfs_snapshot_put_scratch(snapshot, &self->arena);
-	put_seq(snapshot, &self->seq);
-}
-
 bool pfs_snapshot_take_whole(struct pfs_snapshot *self, struct pfs_machine *machine)
 {
 	self->used = 0;
@@ -171,14 +132,15 @@ bool pfs_snapshot_take_whole(struct pfs_snapshot *self, struct pfs_machine *mach
 		return false;
 	put_machine(self, machine);
 	pfs_snapshot_put(self, &machine->check, sizeof(machine->check));
+	pfs_snapshot_put(self, &machine->cut, sizeof(machine->cut));
 	pfs_sim_memory_keep(&machine->memory, self);
 	pfs_news_keep(machine, self);
-	if (machine->watching || machine->model == PFS_MACHINE_VIEWS)
+	if (machine->watching || machine->model->keeps_old)
 		pfs_clocks_keep(&machine->clocks, self);
 	if (machine->watching)
 		pfs_races_keep(&machine->races, self);
-	if (machine->model == PFS_MACHINE_VIEWS)
-		put_views(self, &machine->views);
+	if (machine->model->keep != NULL)
+		machine->model->keep(machine, self);
 	if (machine->has_fences)
 		pfs_fences_keep(&machine->fences, self);
 	return !self->no_memory;

@@ -62,7 +62,7 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 	if (self->writers != NULL && step->operation.address != NULL) {
 		struct pfs_writer *writer = writer_of(self, step->operation.address);
 		if (writer != NULL && step->source == PFS_STEP_NONE &&
-		    writer->round == self->writers_round && self->model != PFS_MACHINE_VIEWS)
+		    writer->round == self->writers_round && !self->model->keeps_old)
 			step->source = writer->step;
 		if (writer != NULL && step->wrote && !buffers)
 			*writer = (struct pfs_writer){ step->operation.address, self->step_count,

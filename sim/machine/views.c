@@ -42,7 +42,6 @@ void pfs_views_begin(struct pfs_views *self, uint32_t threads)
 	self->told = self->fence = (struct pfs_view_message){ 0 };
 	self->fenced = pfs_widen(self->fenced, &self->fenced_room, threads, sizeof(*self->fenced));
 	memset(self->fenced, 0, threads * sizeof(*self->fenced));
-	self->cut = false;
 	pfs_table_clear(&self->table);
 	pfs_scratch_clear(&self->arena);
 	pfs_seq_begin(&self->seq, threads);
@@ -193,7 +192,8 @@ bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *
 	if (is_single(thread->pending.kind))
 		return choice == 0;
 	if (choice == 0)
-		return pfs_model_may_return(&thread->pending, pfs_views_peek(machine, thread, 0));
+		return pfs_model_may_return(&thread->pending,
+					    pfs_views_peek(machine, &thread->pending, 0));
 	if (!find_choice(self, thread, choice, &chosen) || is_taken(&chosen))
 		return false;
 	if (!chosen.writes) {
@@ -245,10 +245,9 @@ uint32_t pfs_views_choices(const struct pfs_machine *machine, const struct pfs_v
 	return self->locations[id].count - oldest_of(self, thread->id, id);
 }
 
-uint64_t pfs_views_peek(const struct pfs_machine *machine, const struct pfs_vthread *thread,
-			uint32_t choice)
+uint64_t pfs_views_peek(const struct pfs_machine *machine,
+			const struct pfs_sim_operation *operation, uint32_t choice)
 {
-	const struct pfs_sim_operation *operation = &thread->pending;
 	uint32_t id = location_find(&machine->views, operation->address);
 	if (choice == 0 || id == PFS_TABLE_NONE || choice >= machine->views.locations[id].count)
 		return pfs_model_bytes(operation->address, operation->size_bytes);
@@ -334,7 +333,7 @@ static void read_message(struct pfs_machine *machine, uint32_t thread, uint8_t o
 	struct pfs_views *self = &machine->views;
 	const struct pfs_location *location = &self->locations[id];
 	const struct pfs_view_message *message = &location->messages[location->order[at]];
-	self->cut |= note_read(&self->glimpses[thread][id], location->order[at],
+	machine->cut |= note_read(&self->glimpses[thread][id], location->order[at],
 			       at + 1 == location->count);
 	self->view[thread][id] = location->order[at];
 	if (!pfs_order_acquires(order)) {
@@ -404,6 +403,7 @@ void pfs_views_fence_acquire(struct pfs_machine *machine, uint32_t thread,
 void pfs_views_fence_release(struct pfs_machine *machine, uint32_t thread, const uint32_t *clock)
 {
 	struct pfs_views *self = &machine->views;
+	pfs_seq_release(&self->seq, thread, clock[thread]);
 	keep_view(self, &self->fenced[thread], self->view[thread], NULL);
 	self->fenced[thread].clock = clock;
 }

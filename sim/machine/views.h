@@ -13,9 +13,9 @@
  *	rmw            as a load, of a message that no other rmw has read; placed right behind it
  *	failed cas     a relaxed load
  *
- * Choices are actors: actor t + thread_count * k lets thread t read, or write behind, the
- * message that is k older than the newest. k is counted in modification order, so that it means
- * the same message until somebody writes to the location. k = 0 is always possible.
+ * Choice k lets a thread read, or write behind, the message that is k older than the newest. It is
+ * counted in modification order, so that it means the same message until somebody writes to the
+ * location. k = 0 is always possible.
  *
  * Memory itself holds the newest message. Every execution is one of RC11 (append-only unless a
  * store chooses k > 0); docs/memory-model.md says which executions of C11 are never shown.
@@ -78,13 +78,16 @@ struct pfs_views {
 	struct pfs_view_message fence;    /* what was known at the last fence of any thread */
 	struct pfs_view_message *fenced;  /* [threads] and at that of each */
 	uint32_t fenced_room;
-	bool cut; /* somebody read the same old message too often: not everything is explored */
 };
 
 void pfs_views_fini(struct pfs_views *self);
 
 /* Before a run: all threads know all that memory holds. */
 void pfs_views_begin(struct pfs_views *self, uint32_t threads);
+
+/* All of it that an execution changes. */
+struct pfs_snapshot;
+void pfs_views_keep(struct pfs_views *self, struct pfs_snapshot *snapshot);
 
 /* May the thread's pending operation take this choice? */
 bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *thread,
@@ -102,9 +105,9 @@ uint32_t pfs_views_rivals(const struct pfs_machine *machine, const struct pfs_vt
 uint32_t pfs_views_source(const struct pfs_machine *machine, const struct pfs_vthread *thread,
 			  uint32_t choice);
 
-/* The value that the pending operation would read. */
-uint64_t pfs_views_peek(const struct pfs_machine *machine, const struct pfs_vthread *thread,
-			uint32_t choice);
+/* The value that an operation would read. */
+uint64_t pfs_views_peek(const struct pfs_machine *machine,
+			const struct pfs_sim_operation *operation, uint32_t choice);
 
 /* Fills seen, written, wrote, source and older of the step, and changes memory. */
 void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,

@@ -171,7 +171,7 @@ uint16_t pfs_dpor_base(struct pfs_dpor *self, const struct pfs_machine *machine,
 		memcpy(clock, self->nodes[before].clock, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
 	else
 		memset(clock, 0, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
-	if (machine->model == PFS_MACHINE_TSO)
+	if (machine->model->buffers)
 		merge_buffer(self, step, clock);
 	for (uint32_t k = 0; k < step->did.looks.alone && k < n; k++)
 		pfs_dpor_merge(clock, self->nodes[k].clock);
@@ -195,7 +195,7 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 	step->index = pfs_dpor_base(self, machine, n, step, base);
 	mark(self, n);
 	memcpy(step->clock, base, sizeof(base));
-	if (machine->model == PFS_MACHINE_VIEWS) {
+	if (machine->model->keeps_old) {
 		pfs_dpor_views_races(self, n, base);
 		return;
 	}
@@ -230,10 +230,10 @@ static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *mac
 		(void)pfs_dpor_base(self, machine, self->at, &step, base);
 		if (step.did.ran.kind != PFS_SIM_LOCK && step.did.ran.kind != PFS_SIM_AWAIT)
 			continue;
-		if (machine->model == PFS_MACHINE_VIEWS)
+		if (machine->model->keeps_old)
 			pfs_dpor_views_wait(self, self->at, &step, base);
 		else
-			find_race_of_waiting(self, self->at, pfs_model_is_ready(machine, thread),
+			find_race_of_waiting(self, self->at, pfs_model_can(machine, thread, 0),
 					     &step, base);
 	}
 }
@@ -244,7 +244,7 @@ static uint64_t find_options(struct pfs_dpor *self, const struct pfs_machine *ma
 {
 	uint64_t options = 0;
 	uint32_t count = pfs_machine_actor_limit(machine);
-	self->cut |= count > PFS_DPOR_OPTIONS_MAX || machine->views.cut;
+	self->cut |= count > PFS_DPOR_OPTIONS_MAX || machine->cut;
 	for (uint32_t option = 0; option < count && option < PFS_DPOR_OPTIONS_MAX; option++) {
 		bool older = option >= self->actors; /* than the newest message */
 		if (!pfs_machine_can_run(machine, option))
@@ -265,7 +265,7 @@ static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *
 	const struct pfs_dpor_node *parent = &self->nodes[self->at - 1];
 	for (uint64_t rest = parent->sleep; rest != 0; rest &= rest - 1) {
 		uint32_t option = (uint32_t)__builtin_ctzll(rest);
-		if (machine->model == PFS_MACHINE_VIEWS) {
+		if (machine->model->keeps_old) {
 			sleep |= pfs_dpor_views_asleep(self, machine, parent, option);
 			continue;
 		}
@@ -345,7 +345,7 @@ static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *mach
 	if (self->rewind != NULL && !self->redundant)
 		pfs_rewind_pass(self->rewind, machine, self->at == self->fresh);
 	self->actors = pfs_machine_actor_count(machine);
-	self->views = machine->model == PFS_MACHINE_VIEWS;
+	self->views = machine->model->keeps_old;
 	if (self->at >= self->depth || self->redundant)
 		return choose_new(self, machine);
 	struct pfs_dpor_node *node = &self->nodes[self->at++];

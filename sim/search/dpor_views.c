@@ -56,6 +56,7 @@
  * (races that only an observer makes); Abdulla, Atig, Jonsson, Ngo, OOPSLA 2018 (reads-from under
  * release and acquire, what a load could read by going later).
  */
+#include "sim/machine/model.h"
 #include "sim/search/dpor_node.h"
 
 /* Is it part of the execution that step i came before step n, of another thread? */
@@ -139,7 +140,7 @@ static void try_before_rivals(struct pfs_dpor *self, const struct pfs_machine *m
 {
 	struct pfs_dpor_node step = pfs_dpor_next_step(machine, option);
 	const struct pfs_vthread *thread = machine->threads[step.actor];
-	uint32_t source = pfs_views_source(machine, thread, option / self->actors);
+	uint32_t source = machine->model->source(machine, thread, option / self->actors);
 	(void)pfs_dpor_base(self, machine, n, &step, step.clock);
 	if (source != PFS_STEP_NONE)
 		pfs_dpor_merge(step.clock, self->nodes[source].clock);
@@ -163,8 +164,9 @@ void pfs_dpor_views_rivals(struct pfs_dpor *self, const struct pfs_machine *mach
 			continue;
 		if (self->append_only && pfs_dpor_next_step(machine, option).did.wrote)
 			continue;
-		uint32_t found = pfs_views_rivals(machine, thread, option / self->actors, rivals,
-						  PFS_DPOR_RIVALS_MAX);
+		uint32_t found = machine->model->rivals(machine, thread,
+							option / self->actors, rivals,
+							PFS_DPOR_RIVALS_MAX);
 		self->cut |= found == PFS_DPOR_RIVALS_MAX;
 		try_before_rivals(self, machine, n, option, rivals, found);
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine/actors.h"
 #include "sim/machine/depends.h"
 #include "sim/machine/grow.h"
 
@@ -20,20 +21,20 @@ static uint64_t bit(uint32_t actor)
 	return UINT64_C(1) << actor;
 }
 
-/* Does the order of the node's step and the actor's next one matter? With views a choice of a
- * thread excludes its others. */
+/* Does the order of the node's step and the actor's next one matter? A choice of a thread
+ * excludes its others. */
 static bool depends(const struct pfs_machine *machine, const struct pfs_explore_node *node,
 		    uint32_t actor)
 {
 	struct pfs_effect next = pfs_effect_pending(machine, actor);
-	return (machine->model == PFS_MACHINE_VIEWS && next.thread == node->did.thread) ||
+	return (machine->model->keeps_old && next.thread == node->did.thread) ||
 	       pfs_effects_depend(&next, &node->did);
 }
 
-/* With views: a write that does not come last in modification order. */
+/* A write that does not come last in modification order. */
 static bool is_insertion(const struct pfs_machine *machine, uint32_t actor)
 {
-	return actor >= machine->thread_count && machine->model == PFS_MACHINE_VIEWS &&
+	return pfs_actor_of(machine, actor).choice != 0 &&
 	       pfs_effect_pending(machine, actor).wrote;
 }
 
@@ -41,7 +42,7 @@ static uint64_t enabled_of(struct pfs_explore *self, struct pfs_machine *machine
 {
 	uint64_t enabled = 0;
 	uint32_t count = pfs_machine_actor_limit(machine);
-	self->cut |= count > PFS_EXPLORE_ACTORS_MAX || machine->views.cut;
+	self->cut |= count > PFS_EXPLORE_ACTORS_MAX || machine->cut;
 	for (uint32_t actor = 0; actor < count && actor < PFS_EXPLORE_ACTORS_MAX; actor++) {
 		if (!pfs_machine_can_run(machine, actor))
 			continue;
@@ -72,11 +73,10 @@ static uint64_t sleepers(const struct pfs_explore *self, struct pfs_machine *mac
 /* The thread that ran last, whatever was drained since; or PFS_ACTOR_NONE. */
 static uint32_t last_thread(const struct pfs_machine *machine)
 {
-	if (machine->model != PFS_MACHINE_TSO)
-		return machine->last_actor;
 	for (uint32_t step = machine->step_count; step-- > 0;) {
-		if (machine->schedule[step] < machine->thread_count)
-			return machine->schedule[step];
+		struct pfs_actor actor = pfs_actor_of(machine, machine->schedule[step]);
+		if (actor.kind == PFS_ACTOR_STEP)
+			return actor.thread;
 	}
 	return PFS_ACTOR_NONE;
 }
@@ -93,9 +93,9 @@ static bool goes_on(const struct pfs_machine *machine)
 /* Is choosing actor a preemption of the thread that ran last? */
 static bool preempts(const struct pfs_machine *machine, uint32_t actor)
 {
-	if (machine->model == PFS_MACHINE_VIEWS)
-		actor %= machine->thread_count;
-	return actor < machine->thread_count && last_thread(machine) != actor && goes_on(machine);
+	struct pfs_actor next = pfs_actor_of(machine, actor);
+	return next.kind == PFS_ACTOR_STEP && last_thread(machine) != next.thread &&
+	       goes_on(machine);
 }
 
 /* The last actor first: fewer switches in the first failing schedule. */
@@ -113,10 +113,8 @@ static uint64_t unbounded(const struct pfs_machine *machine)
 	uint64_t set = 0;
 	uint32_t last = last_thread(machine);
 	for (uint32_t actor = 0; actor < PFS_EXPLORE_ACTORS_MAX; actor++) {
-		uint32_t thread = machine->model == PFS_MACHINE_VIEWS
-					  ? actor % machine->thread_count
-					  : actor;
-		if (thread == last || thread >= machine->thread_count)
+		struct pfs_actor one = pfs_actor_of(machine, actor);
+		if (one.kind == PFS_ACTOR_DRAIN || one.thread == last)
 			set |= bit(actor);
 	}
 	return set;

@@ -9,6 +9,7 @@
 #include "sim/search/dpor.h"
 #include "sim/search/explore.h"
 #include "sim/machine/heap.h"
+#include "sim/machine/model.h"
 #include "sim/search/states.h"
 
 #define REPLAYS_MAX 20000u
@@ -263,7 +264,7 @@ static void begin_states(struct search *self)
 	const struct pfs_machine *machine = self->machine;
 	const struct pfs_scenario *scenario = self->scenario;
 	pfs_states_init(&self->states, scenario, self->options->seed);
-	if (machine->model == PFS_MACHINE_VIEWS)
+	if (machine->model->keeps_old)
 		self->result->refusal = "old values (--memory views)";
 	else if (machine->watch)
 		self->result->refusal = "data races; add --no-races";

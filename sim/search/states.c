@@ -136,7 +136,7 @@ static bool is_calm(const struct pfs_state_uses *self, const struct pfs_machine 
 	if (next.kind == PFS_SIM_YIELD || next.kind == PFS_SIM_UNMAP ||
 	    next.kind == PFS_SIM_BARRIER || next.kind == PFS_SIM_AWAIT)
 		return false;
-	if (machine->model == PFS_MACHINE_TSO && self->barriers &&
+	if (machine->model->buffers && self->barriers &&
 	    (next.kind == PFS_SIM_STORE || next.kind == PFS_SIM_DRAIN))
 		return false;
 	if (pfs_model_buffers(machine, &next))

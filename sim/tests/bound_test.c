@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "containers/atomic.h"
+#include "sim/machine/model.h"
 #include "sim/tests/expect.h"
 #include "sim/search/search.h"
 
@@ -28,7 +29,7 @@ static void setup(struct pfs_machine *machine, void *context)
 static uint32_t preemptions_of(const struct pfs_machine *machine)
 {
 	uint32_t left[3] = { 0 }, last = PFS_ACTOR_NONE, count = 0;
-	bool views = machine->model == PFS_MACHINE_VIEWS;
+	bool views = machine->model->keeps_old;
 	for (uint32_t step = 0; step < machine->step_count; step++) {
 		uint32_t actor = machine->schedule[step];
 		if (actor < machine->thread_count || views)
@@ -77,7 +78,7 @@ static void receive(void *opaque)
 	(void)pfs_load_relaxed(&self->x);
 }
 
-static void check(enum pfs_machine_model model, void (*a)(void *), void (*b)(void *),
+static void check(const struct pfs_memory_model *model, void (*a)(void *), void (*b)(void *),
 		  void (*c)(void *))
 {
 	static struct pfs_search_result result;
@@ -113,11 +114,11 @@ static void check(enum pfs_machine_model model, void (*a)(void *), void (*b)(voi
 
 int main(void)
 {
-	check(PFS_MACHINE_SC, add_twice, add_twice, NULL);
-	check(PFS_MACHINE_SC, add_badly, add_badly, add_badly);
-	check(PFS_MACHINE_TSO, send, receive, NULL);
-	check(PFS_MACHINE_TSO, send, receive, send);
-	check(PFS_MACHINE_VIEWS, send, receive, NULL);
-	check(PFS_MACHINE_VIEWS, add_badly, add_badly, NULL);
+	check(&pfs_model_sc, add_twice, add_twice, NULL);
+	check(&pfs_model_sc, add_badly, add_badly, add_badly);
+	check(&pfs_model_tso, send, receive, NULL);
+	check(&pfs_model_tso, send, receive, send);
+	check(&pfs_model_views, send, receive, NULL);
+	check(&pfs_model_views, add_badly, add_badly, NULL);
 	return pfs_expect_report();
 }

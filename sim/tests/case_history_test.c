@@ -169,7 +169,7 @@ static void test_buffers(void)
 
 int main(void)
 {
-	machine = pfs_machine_create(PFS_MACHINE_TSO);
+	machine = pfs_machine_create(&pfs_model_tso);
 	test_owners();
 	test_full();
 	test_learned();

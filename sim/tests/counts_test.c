@@ -265,7 +265,7 @@ static void test_flag_before_count(struct pfs_machine *machine)
 
 int main(void)
 {
-	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	if (machine == NULL)
 		return 1;
 	test_stuck_flags();

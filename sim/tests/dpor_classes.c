@@ -37,7 +37,7 @@ static bool writes_memory(const struct pfs_machine *machine, const struct pfs_st
 	if (step->operation.kind == PFS_SIM_NOTE)
 		return true;
 	/* What leaves a value as it was is a load, where nobody looks at orders. */
-	if (!machine->watch && machine->model != PFS_MACHINE_VIEWS && step->written == step->seen &&
+	if (!machine->watch && !machine->model->keeps_old && step->written == step->seen &&
 	    step->operation.kind > PFS_SIM_STORE && step->operation.kind <= PFS_SIM_AND)
 		return false;
 	return step->wrote && !pfs_model_buffers(machine, &step->operation);
@@ -63,7 +63,7 @@ static bool is_ordered(const struct pfs_machine *machine, const struct pfs_step 
 	if (one == PFS_SIM_BARRIER || other == PFS_SIM_BARRIER) {
 		bool met = (one == PFS_SIM_BARRIER && a->operation.operand == b->thread) ||
 			   (other == PFS_SIM_BARRIER && b->operation.operand == a->thread);
-		if (machine->model == PFS_MACHINE_VIEWS) /* it ends choices */
+		if (machine->model->keeps_old) /* it ends choices */
 			return a->thread != b->thread && (met || one == other);
 		return a->thread != b->thread && met && buffers;
 	}
@@ -113,7 +113,7 @@ static uint64_t writes_of(const struct pfs_machine *machine, const void *address
 			  const uint64_t *name)
 {
 	uint32_t steps[256];
-	uint32_t count = pfs_views_order(&machine->views, address, steps, 256);
+	uint32_t count = machine->model->order(machine, address, steps, 256);
 	uint64_t sum = 0, before = 0;
 	for (uint32_t i = 1; i < count; i++) { /* the first was there before */
 		sum += mix(before * UINT64_C(1000033) + name[steps[i]]);
@@ -146,8 +146,8 @@ static uint64_t class_of_views(const struct pfs_machine *machine)
 
 void pfs_classes_add(struct pfs_classes *self, const struct pfs_machine *machine)
 {
-	uint64_t class = machine->model == PFS_MACHINE_VIEWS ? class_of_views(machine)
-							      : class_of(machine);
+	uint64_t class = machine->model->keeps_old ? class_of_views(machine)
+						    : class_of(machine);
 	uint32_t at = (uint32_t)mix(class) % CLASS_ROOM;
 	while (self->slots[at] != 0 && self->slots[at] != class)
 		at = (at + 1) % CLASS_ROOM;

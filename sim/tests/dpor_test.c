@@ -45,7 +45,7 @@ static bool watched;     /* data races are looked for, and drains may end calls 
 static bool in_parts;    /* of one execution, then of 2, 4, ... */
 static const struct pfs_jobs_sums no_sums;
 
-static void search(enum pfs_machine_model model, enum pfs_search_kind kind, uint64_t most)
+static void search(const struct pfs_memory_model *model, enum pfs_search_kind kind, uint64_t most)
 {
 	struct pfs_machine *machine = pfs_machine_create(model);
 	struct pfs_search_options options = { .kind = kind, .execution_max = most,
@@ -146,7 +146,7 @@ static void ticket_body(void *opaque)
 	pfs_store_release(&self->slots[0], own + 1);
 }
 
-static void compare(enum pfs_machine_model model, const char *name, void (*body)(void *),
+static void compare(const struct pfs_memory_model *model, const char *name, void (*body)(void *),
 		    uint32_t threads, uint64_t naive_max, uint32_t classes)
 {
 	uint32_t sleep_classes;
@@ -206,15 +206,15 @@ static void program_with_rivals(void)
 	pfs_program_drawn = rivals;
 	pfs_program.threads = 3;
 	pfs_program_take_bodies();
-	search(PFS_MACHINE_VIEWS, PFS_SEARCH_SLEEP, 0);
+	search(&pfs_model_views, PFS_SEARCH_SLEEP, 0);
 	uint64_t sum = found.sum;
 	pfs_expect(result.complete && found.count == 209, "program with rivals");
-	search(PFS_MACHINE_VIEWS, PFS_SEARCH_DPOR, 0);
+	search(&pfs_model_views, PFS_SEARCH_DPOR, 0);
 	pfs_expect(result.complete && found.sum == sum,
 		   "program with rivals, source sets");
 }
 
-static void random_programs(enum pfs_machine_model model, const char *name)
+static void random_programs(const struct pfs_memory_model *model, const char *name)
 {
 	uint64_t random = RANDOM_SEED, executions[3] = { 0 }, classes = 0, more = 0;
 	uint32_t compared = 0, with_deadlock = 0;
@@ -268,35 +268,35 @@ int main(void)
 {
 	if (!pfs_classes_init(&found))
 		return 1;
-	compare(PFS_MACHINE_SC, "fetch-add cursor", fetch_add_body, 3, 50000, 6);
-	compare(PFS_MACHINE_SC, "scan, load and store cursor", scan_body, 3, 0, 1494);
+	compare(&pfs_model_sc, "fetch-add cursor", fetch_add_body, 3, 50000, 6);
+	compare(&pfs_model_sc, "scan, load and store cursor", scan_body, 3, 0, 1494);
 	pfs_program.links = 2;
-	compare(PFS_MACHINE_SC, "tagged list, 2 threads", list_body, 2, 50000, 0);
+	compare(&pfs_model_sc, "tagged list, 2 threads", list_body, 2, 50000, 0);
 	pfs_program.links = 3;
-	compare(PFS_MACHINE_SC, "tagged list, 3 threads", list_body, 3, 0, 0);
-	compare(PFS_MACHINE_SC, "await lock", await_body, 3, 10000, 144);
-	compare(PFS_MACHINE_SC, "mutex", mutex_body, 3, 10000, 0);
-	compare(PFS_MACHINE_SC, "ticket lock, 2 threads", ticket_body, 2, 50000, 0);
-	compare(PFS_MACHINE_TSO, "ticket lock, 2 threads, tso", ticket_body, 2, 50000, 0);
-	compare(PFS_MACHINE_VIEWS, "ticket lock, 2 threads, views", ticket_body, 2, 50000, 0);
-	compare(PFS_MACHINE_SC, "ticket lock, 3 threads", ticket_body, 3, 0, 0);
-	compare(PFS_MACHINE_TSO, "ticket lock, 3 threads, tso", ticket_body, 3, 0, 0);
-	compare(PFS_MACHINE_VIEWS, "ticket lock, 3 threads, views", ticket_body, 3, 0, 0);
-	compare(PFS_MACHINE_TSO, "fetch-add cursor, tso", fetch_add_body, 2, 50000, 0);
-	compare(PFS_MACHINE_TSO, "mutex, tso", mutex_body, 2, 10000, 0);
+	compare(&pfs_model_sc, "tagged list, 3 threads", list_body, 3, 0, 0);
+	compare(&pfs_model_sc, "await lock", await_body, 3, 10000, 144);
+	compare(&pfs_model_sc, "mutex", mutex_body, 3, 10000, 0);
+	compare(&pfs_model_sc, "ticket lock, 2 threads", ticket_body, 2, 50000, 0);
+	compare(&pfs_model_tso, "ticket lock, 2 threads, tso", ticket_body, 2, 50000, 0);
+	compare(&pfs_model_views, "ticket lock, 2 threads, views", ticket_body, 2, 50000, 0);
+	compare(&pfs_model_sc, "ticket lock, 3 threads", ticket_body, 3, 0, 0);
+	compare(&pfs_model_tso, "ticket lock, 3 threads, tso", ticket_body, 3, 0, 0);
+	compare(&pfs_model_views, "ticket lock, 3 threads, views", ticket_body, 3, 0, 0);
+	compare(&pfs_model_tso, "fetch-add cursor, tso", fetch_add_body, 2, 50000, 0);
+	compare(&pfs_model_tso, "mutex, tso", mutex_body, 2, 10000, 0);
 	program_with_rivals();
-	random_programs(PFS_MACHINE_SC, "sc");
-	random_programs(PFS_MACHINE_TSO, "tso");
-	random_programs(PFS_MACHINE_VIEWS, "views");
+	random_programs(&pfs_model_sc, "sc");
+	random_programs(&pfs_model_tso, "tso");
+	random_programs(&pfs_model_views, "views");
 	pfs_program_half_seq = true;
-	random_programs(PFS_MACHINE_VIEWS, "views, half seq");
+	random_programs(&pfs_model_views, "views, half seq");
 	append_only = true;
-	random_programs(PFS_MACHINE_VIEWS, "views, append only");
+	random_programs(&pfs_model_views, "views, append only");
 	append_only = pfs_program_half_seq = false;
 	pfs_program_yields = true;
-	random_programs(PFS_MACHINE_SC, "sc, yields");
-	random_programs(PFS_MACHINE_TSO, "tso, yields");
-	random_programs(PFS_MACHINE_VIEWS, "views, yields");
+	random_programs(&pfs_model_sc, "sc, yields");
+	random_programs(&pfs_model_tso, "tso, yields");
+	random_programs(&pfs_model_views, "views, yields");
 	pfs_classes_fini(&found);
 	return pfs_expect_report();
 }

@@ -104,7 +104,7 @@ static void finish(struct pfs_machine *machine, void *context)
 	pfs_container_destroy(self->container);
 }
 
-static void check(enum pfs_machine_model model, struct pfs_search_options options,
+static void check(const struct pfs_memory_model *model, struct pfs_search_options options,
 		  uint32_t failing, uint32_t threads)
 {
 	static struct pfs_search_result result;
@@ -138,11 +138,11 @@ int main(void)
 		.kind = PFS_SEARCH_ROTATE, .seed = 1, .execution_max = 1500 / SEARCH_PART,
 	};
 	for (uint32_t failing = 1; failing <= 2; failing++) {
-		check(PFS_MACHINE_SC, bounded, failing, 2);
-		check(PFS_MACHINE_TSO, rotate, failing, 2);
-		check(PFS_MACHINE_VIEWS, rotate, failing, 2);
-		check(PFS_MACHINE_TSO, rotate, failing, 3);
-		check(PFS_MACHINE_VIEWS, rotate, failing, 3);
+		check(&pfs_model_sc, bounded, failing, 2);
+		check(&pfs_model_tso, rotate, failing, 2);
+		check(&pfs_model_views, rotate, failing, 2);
+		check(&pfs_model_tso, rotate, failing, 3);
+		check(&pfs_model_views, rotate, failing, 3);
 	}
 	return pfs_expect_report();
 }

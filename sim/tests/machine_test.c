@@ -88,7 +88,7 @@ static const struct pfs_scenario litmus_scenario = {
 static struct pfs_search_result result;
 
 /* Search exhaustively; how often was the outcome met? */
-static uint64_t count_met(enum pfs_machine_model model, enum pfs_search_kind kind,
+static uint64_t count_met(const struct pfs_memory_model *model, enum pfs_search_kind kind,
 			  void (*a)(void *), void (*b)(void *), void (*c)(void *),
 			  bool (*outcome)(const struct litmus *))
 {
@@ -196,28 +196,28 @@ static bool lost_one(const struct litmus *self)
 
 static void test_litmus(void)
 {
-	pfs_expect(count_met(PFS_MACHINE_SC, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
+	pfs_expect(count_met(&pfs_model_sc, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
 			     both_zero) == 0 && result.complete, "SB is forbidden under SC");
-	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
 			     both_zero) > 0, "SB is allowed with store buffers");
-	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, sb_left, sb_right, NULL,
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_NAIVE, sb_left, sb_right, NULL,
 			     both_zero) > 0, "SB is allowed with store buffers, naive search");
-	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, sb_left_swap, sb_right_swap, NULL,
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_NAIVE, sb_left_swap, sb_right_swap, NULL,
 			     both_zero) == 0 && result.complete, "SB by exchange is forbidden");
-	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, mp_write, mp_read, NULL,
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_NAIVE, mp_write, mp_read, NULL,
 			     stale) == 0, "MP is forbidden with store buffers");
-	pfs_expect(count_met(PFS_MACHINE_VIEWS, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
+	pfs_expect(count_met(&pfs_model_views, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
 			     both_zero) > 0 && result.complete, "SB is allowed with views");
-	pfs_expect(count_met(PFS_MACHINE_VIEWS, PFS_SEARCH_NAIVE, sb_left_swap, sb_right_swap, NULL,
+	pfs_expect(count_met(&pfs_model_views, PFS_SEARCH_NAIVE, sb_left_swap, sb_right_swap, NULL,
 			     both_zero) == 0 && result.complete,
 		   "SB by exchange is forbidden with views");
-	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_SLEEP, forward, forward_other, NULL,
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_SLEEP, forward, forward_other, NULL,
 			     forwarded) > 0, "a thread sees its own buffered store first");
-	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_NAIVE, forward, forward_other, NULL,
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_NAIVE, forward, forward_other, NULL,
 			     own_lost) == 0, "a thread never misses its own store");
-	pfs_expect(count_met(PFS_MACHINE_SC, PFS_SEARCH_SLEEP, count_badly, count_badly,
+	pfs_expect(count_met(&pfs_model_sc, PFS_SEARCH_SLEEP, count_badly, count_badly,
 			     count_badly, lost_one) > 0, "load and store lose a count");
-	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_SLEEP, count_well, count_well, count_well,
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_SLEEP, count_well, count_well, count_well,
 			     lost_one) == 0 && result.complete, "fetch-add loses none");
 }
 
@@ -233,8 +233,8 @@ static void claim_and_free(void *opaque)
 	(void)pfs_load_relaxed(&self->x);
 }
 
-static void test_reduction(enum pfs_machine_model model, void (*a)(void *), void (*b)(void *),
-			   void (*c)(void *), const char *name)
+static void test_reduction(const struct pfs_memory_model *model, void (*a)(void *),
+			   void (*b)(void *), void (*c)(void *), const char *name)
 {
 	litmus.keep_classes = true;
 	(void)count_met(model, PFS_SEARCH_NAIVE, a, b, c, NULL);
@@ -293,24 +293,24 @@ static void wake(void *opaque)
 
 static void test_ends(void)
 {
-	(void)count_met(PFS_MACHINE_SC, PFS_SEARCH_SLEEP, lock_left, lock_left, NULL, NULL);
+	(void)count_met(&pfs_model_sc, PFS_SEARCH_SLEEP, lock_left, lock_left, NULL, NULL);
 	pfs_expect(!result.failed && result.complete, "mutexes in one order end well");
-	(void)count_met(PFS_MACHINE_SC, PFS_SEARCH_BOUNDED, lock_left, lock_right, NULL, NULL);
+	(void)count_met(&pfs_model_sc, PFS_SEARCH_BOUNDED, lock_left, lock_right, NULL, NULL);
 	pfs_expect(result.failed && result.end == PFS_END_DEADLOCK, "opposite orders deadlock");
-	(void)count_met(PFS_MACHINE_SC, PFS_SEARCH_SLEEP, spin, wake, NULL, NULL);
+	(void)count_met(&pfs_model_sc, PFS_SEARCH_SLEEP, spin, wake, NULL, NULL);
 	pfs_expect(!result.failed && result.complete, "a yielding spin ends when it is woken");
-	(void)count_met(PFS_MACHINE_SC, PFS_SEARCH_DPOR, spin, count_well, NULL, NULL);
+	(void)count_met(&pfs_model_sc, PFS_SEARCH_DPOR, spin, count_well, NULL, NULL);
 	pfs_expect(!result.failed && result.complete && result.executions == 2,
 		   "it looks once too early, or it does not");
-	(void)count_met(PFS_MACHINE_SC, PFS_SEARCH_DPOR, spin, mp_read, NULL, NULL);
+	(void)count_met(&pfs_model_sc, PFS_SEARCH_DPOR, spin, mp_read, NULL, NULL);
 	pfs_expect(result.failed && result.end == PFS_END_DEADLOCK &&
 			   strstr(result.message, "livelock: thread 0 for ever") != NULL,
 		   "and if nobody wakes it, a search of all says so");
-	pfs_expect(count_met(PFS_MACHINE_TSO, PFS_SEARCH_DPOR, look_often, mp_read, NULL,
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_DPOR, look_often, mp_read, NULL,
 			     gave_up) == 1 && result.complete,
 		   "who counts its looks gives up, when nobody else can go on");
 
-	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	struct pfs_round_robin turn;
 	pfs_round_robin_init(&turn);
 	litmus.threads = 2;
@@ -381,7 +381,7 @@ static void test_memory(void)
 		.name = "memory", .setup = memory_setup, .context = &litmus
 	};
 	struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP };
-	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	litmus.threads = 2;
 	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = give_back;
 	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
@@ -423,7 +423,7 @@ static void test_memory(void)
 /* A failing schedule is shortened, replayed from its token, and fails the same way. */
 static void test_shrink(void)
 {
-	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	struct pfs_search_options options = { .kind = PFS_SEARCH_RANDOM, .seed = 7 };
 	char token[256] = "";
 	litmus.threads = 3;
@@ -455,7 +455,7 @@ static void test_shrink(void)
 /* 1,024 threads; the same seed gives the same schedule, another one does not. */
 static uint64_t crowd_hash(uint64_t seed)
 {
-	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	struct pfs_random_walk walk;
 	uint64_t hash = 0;
 	pfs_random_walk_init(&walk, seed, 0, PFS_ACTOR_NONE);
@@ -474,12 +474,12 @@ static uint64_t crowd_hash(uint64_t seed)
 int main(void)
 {
 	test_litmus();
-	test_reduction(PFS_MACHINE_SC, claim_and_free, claim_and_free, claim_and_free,
+	test_reduction(&pfs_model_sc, claim_and_free, claim_and_free, claim_and_free,
 		       "claim and free, sc");
-	test_reduction(PFS_MACHINE_SC, count_badly, count_badly, count_badly, "count badly, sc");
-	test_reduction(PFS_MACHINE_TSO, sb_left, sb_right, NULL, "SB, tso");
-	test_reduction(PFS_MACHINE_TSO, forward, forward_other, NULL, "forwarding, tso");
-	test_reduction(PFS_MACHINE_TSO, mp_write, mp_read, mp_read, "MP, tso");
+	test_reduction(&pfs_model_sc, count_badly, count_badly, count_badly, "count badly, sc");
+	test_reduction(&pfs_model_tso, sb_left, sb_right, NULL, "SB, tso");
+	test_reduction(&pfs_model_tso, forward, forward_other, NULL, "forwarding, tso");
+	test_reduction(&pfs_model_tso, mp_write, mp_read, mp_read, "MP, tso");
 	test_ends();
 	test_memory();
 	test_shrink();

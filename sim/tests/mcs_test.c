@@ -97,7 +97,7 @@ static void search(enum pfs_search_kind kind, bool releases, const char *what)
 	};
 	const struct pfs_search_options options = { .kind = kind, .seed = 1,
 						    .execution_max = EXECUTIONS };
-	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_VIEWS);
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_views);
 	mcs.releases = releases;
 	bool fine = pfs_search(machine, &scenario, &options, &result);
 	(void)printf("%-12s %-12s %6llu executions: %s\n", what, releases ? "acq_rel" : "acquire",

@@ -7,6 +7,7 @@
 #include "containers/random.h"
 #include "containers/yield.h"
 #include "sim/machine/depends.h"
+#include "sim/machine/model.h"
 #include "sim/search/states.h"
 
 struct pfs_program pfs_program;
@@ -131,12 +132,10 @@ void pfs_program_take_bodies(void)
 }
 
 /* Orders matter with views; with buffers, a seq store has none. */
-static struct pfs_program_op draw_op(uint64_t *random, enum pfs_machine_model model)
+static struct pfs_program_op draw_op(uint64_t *random, const struct pfs_memory_model *model)
 {
-	static const uint32_t kinds[] = { [PFS_MACHINE_SC] = PFS_OP_COUNT,
-					  [PFS_MACHINE_TSO] = PFS_OP_COUNT,
-					  [PFS_MACHINE_VIEWS] = PFS_OP_COUNT_VIEWS };
-	struct pfs_program_op op = { pfs_random_below(random, kinds[model]),
+	uint32_t kinds = model->keeps_old ? PFS_OP_COUNT_VIEWS : PFS_OP_COUNT;
+	struct pfs_program_op op = { pfs_random_below(random, kinds),
 				pfs_random_below(random, 2), pfs_random_below(random, 3),
 				PFS_SIM_ACQ_REL, 2 };
 	if (pfs_random_below(random, 4) == 0)
@@ -145,19 +144,19 @@ static struct pfs_program_op draw_op(uint64_t *random, enum pfs_machine_model mo
 		op.kind = PFS_OP_YIELD;
 	else if (pfs_program_yields && pfs_random_below(random, 3) == 0)
 		op.kind = PFS_OP_SPIN;
-	if (model == PFS_MACHINE_VIEWS)
+	if (model->keeps_old)
 		op.order = pfs_program_half_seq && pfs_random_below(random, 2) == 0
 				   ? (uint32_t)PFS_SIM_SEQ
 				   : pfs_random_below(random, PFS_SIM_SEQ + 1);
-	else if (model == PFS_MACHINE_TSO && pfs_random_below(random, 3) == 0)
+	else if (model->buffers && pfs_random_below(random, 3) == 0)
 		op.order = PFS_SIM_SEQ;
 	return op;
 }
 
-void pfs_program_draw(uint64_t *random, enum pfs_machine_model model)
+void pfs_program_draw(uint64_t *random, const struct pfs_memory_model *model)
 {
 	struct pfs_program_drawn *drawn = &pfs_program_drawn;
-	uint32_t most = model == PFS_MACHINE_TSO ? 3 : PFS_PROGRAM_OPS_MAX;
+	uint32_t most = model->buffers ? 3 : PFS_PROGRAM_OPS_MAX;
 	pfs_program_take_bodies();
 	pfs_program.threads = 2 + pfs_random_below(random, 2);
 	for (uint32_t t = 0; t < pfs_program.threads; t++) {

@@ -45,7 +45,7 @@ extern struct pfs_program_drawn {
 extern bool pfs_program_half_seq; /* of the orders, with views */
 extern bool pfs_program_yields;   /* in place of barriers, notes, and half of the rest */
 
-void pfs_program_draw(uint64_t *random, enum pfs_machine_model model);
+void pfs_program_draw(uint64_t *random, const struct pfs_memory_model *model);
 /* The bodies of drawn programs. */
 void pfs_program_take_bodies(void);
 void pfs_program_print(void);

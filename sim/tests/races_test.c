@@ -6,6 +6,7 @@
 
 #include "containers/atomic.h"
 #include "containers/mutex.h"
+#include "sim/machine/model.h"
 #include "sim/tests/expect.h"
 #include "sim/search/search.h"
 
@@ -380,7 +381,7 @@ static const struct bodies tests[] = {
 	{ "a page's end ordered behind a read", { read_page_release, acquire_unmap }, false },
 };
 
-static void check(const struct bodies *test, enum pfs_machine_model model, bool watch)
+static void check(const struct bodies *test, const struct pfs_memory_model *model, bool watch)
 {
 	static struct pfs_search_result result;
 	struct bodies copy = *test;
@@ -400,16 +401,16 @@ static void check(const struct bodies *test, enum pfs_machine_model model, bool 
 	if (good)
 		return;
 	pfs_failures++;
-	(void)printf("FAILED: %s, mode %d: %s\n", test->name, (int)model,
+	(void)printf("FAILED: %s, %s: %s\n", test->name, model->name,
 		     fine ? "no race found" : result.message);
 }
 
 int main(void)
 {
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		for (int model = PFS_MACHINE_SC; model <= PFS_MACHINE_VIEWS; model++)
-			check(&tests[i], (enum pfs_machine_model)model, true);
-		check(&tests[i], PFS_MACHINE_SC, false);
+		for (uint32_t model = 0; model < PFS_MEMORY_MODELS; model++)
+			check(&tests[i], pfs_memory_models[model], true);
+		check(&tests[i], &pfs_model_sc, false);
 	}
 	return pfs_expect_report();
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/cases/cases.h"
+#include "sim/machine/model.h"
 #include "sim/search/states.h"
 #include "sim/tests/program.h"
 
@@ -57,7 +58,7 @@ static struct seen search(struct pfs_machine *machine, const struct pfs_scenario
 	return seen;
 }
 
-static void compare(enum pfs_machine_model model, const char *name,
+static void compare(const struct pfs_memory_model *model, const char *name,
 		    const struct pfs_scenario *scenario, struct pfs_case *counting)
 {
 	struct pfs_scenario plain = *scenario;
@@ -70,8 +71,8 @@ static void compare(enum pfs_machine_model model, const char *name,
 	if (memcmp(&anew, &back, sizeof(anew)) == 0)
 		return;
 	failures++;
-	(void)printf("FAILED: %s, memory %d: %llu executions of %llu steps anew, %llu of %llu by "
-		     "snapshots, %s ends and %s counts\n", name, (int)model,
+	(void)printf("FAILED: %s, memory %s: %llu executions of %llu steps anew, %llu of %llu by "
+		     "snapshots, %s ends and %s counts\n", name, model->name,
 		     (unsigned long long)anew.executions, (unsigned long long)anew.steps,
 		     (unsigned long long)back.executions, (unsigned long long)back.steps,
 		     anew.ends != back.ends ? "other" : "the same",
@@ -79,13 +80,12 @@ static void compare(enum pfs_machine_model model, const char *name,
 										   : "the same");
 }
 
-static void try_programs(enum pfs_machine_model model)
+static void try_programs(const struct pfs_memory_model *model, uint64_t random)
 {
 	const struct pfs_scenario scenario = { .name = "random", .setup = pfs_program_setup,
 					       .finish = program_finish,
 					       .keep_whole = program_keep,
 					       .context = &pfs_program };
-	uint64_t random = 7 + model;
 	for (uint32_t i = 0; i < PROGRAMS && failures < 5; i++) {
 		pfs_program_yields = i % 3 == 1;
 		pfs_program_half_seq = i % 2 == 1;
@@ -98,7 +98,7 @@ static void try_programs(enum pfs_machine_model model)
 }
 
 /* With pages that come and go, plain accesses, answers of full, reads. */
-static void try_case(enum pfs_machine_model model, const char *policy, const char *name)
+static void try_case(const struct pfs_memory_model *model, const char *policy, const char *name)
 {
 	static struct pfs_case self;
 	struct pfs_scenario scenario;
@@ -116,8 +116,9 @@ int main(void)
 	static const char *const cases[] = { "churn", "full", "growth",
 					     "handoff", "levels", "word" };
 	static const char *const reclaiming[] = { "reclaim", "read", "section", "newpage" };
-	for (uint32_t model = PFS_MACHINE_SC; model <= PFS_MACHINE_VIEWS; model++) {
-		try_programs(model);
+	for (uint32_t at = 0; at < PFS_MEMORY_MODELS; at++) {
+		const struct pfs_memory_model *model = pfs_memory_models[at];
+		try_programs(model, 7 + at);
 		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 			try_case(model, i % 2 == 0 ? "exact" : "magazine", cases[i]);
 		for (size_t i = 0; i < sizeof(reclaiming) / sizeof(reclaiming[0]); i++)

@@ -6,6 +6,7 @@
 
 #include "containers/atomic.h"
 #include "containers/yield.h"
+#include "sim/machine/model.h"
 #include "sim/tests/expect.h"
 #include "sim/search/search.h"
 
@@ -39,8 +40,9 @@ static void finish(struct pfs_machine *machine, void *context)
 static struct pfs_search_result result;
 
 /* second: NULL: one thread. Returns how often `seen` was `wanted`. */
-static uint64_t search(enum pfs_machine_model model, const struct pfs_search_options *options,
-		       void (*first)(void *), void (*second)(void *), uint32_t wanted)
+static uint64_t search(const struct pfs_memory_model *model,
+		       const struct pfs_search_options *options, void (*first)(void *),
+		       void (*second)(void *), uint32_t wanted)
 {
 	const struct pfs_scenario scenario = {
 		.name = "world", .setup = setup, .finish = finish, .context = &world
@@ -77,11 +79,11 @@ static void wake(void *opaque)
 static void test_cut(enum pfs_search_kind kind)
 {
 	const struct pfs_search_options options = { .kind = kind };
-	(void)search(PFS_MACHINE_SC, &options, spin_hard, NULL, 0);
+	(void)search(&pfs_model_sc, &options, spin_hard, NULL, 0);
 	pfs_expect(!result.failed && result.incomplete == 1 && !result.complete,
 		   "an execution that met the bound on steps is not a pass");
-	for (int model = PFS_MACHINE_SC; model <= PFS_MACHINE_VIEWS; model++) {
-		(void)search((enum pfs_machine_model)model, &options, spin_hard, wake, 0);
+	for (uint32_t model = 0; model < PFS_MEMORY_MODELS; model++) {
+		(void)search(pfs_memory_models[model], &options, spin_hard, wake, 0);
 		pfs_expect(!result.failed && result.executions > result.incomplete &&
 				   result.incomplete != 0 && !result.complete,
 			   "the search goes on behind one that met the bound");
@@ -91,8 +93,8 @@ static void test_cut(enum pfs_search_kind kind)
 static void test_yields(void)
 {
 	struct pfs_search_options options = { .kind = PFS_SEARCH_ALL };
-	for (int model = PFS_MACHINE_SC; model <= PFS_MACHINE_VIEWS; model++) {
-		(void)search((enum pfs_machine_model)model, &options, spin, wake, 0);
+	for (uint32_t model = 0; model < PFS_MEMORY_MODELS; model++) {
+		(void)search(pfs_memory_models[model], &options, spin, wake, 0);
 		pfs_expect(!result.failed && result.executions > 1 && result.executions < 4 &&
 				   result.complete && result.steps <= 5 * result.executions,
 			   "who yields reads something newer next");
@@ -100,7 +102,7 @@ static void test_yields(void)
 	const struct pfs_scenario crowd = {
 		.name = "crowd", .setup = setup, .finish = finish, .context = &world
 	};
-	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	world.threads = 33;
 	options = (struct pfs_search_options){ .kind = PFS_SEARCH_DPOR, .execution_max = 10 };
 	(void)pfs_search(machine, &crowd, &options, &result);
@@ -159,7 +161,7 @@ static void read_part(void *opaque)
 static void test_views(enum pfs_search_kind kind)
 {
 	const struct pfs_search_options options = { .kind = kind };
-	const enum pfs_machine_model views = PFS_MACHINE_VIEWS;
+	const struct pfs_memory_model *views = &pfs_model_views;
 	(void)search(views, &options, hear_and_look, wake_and_tell, 0);
 	pfs_expect(!result.failed && result.incomplete == 0 && !result.complete,
 		   "an old value that was read too often cuts the search");
@@ -232,11 +234,11 @@ static void await_some(void *opaque)
 static void test_await(enum pfs_search_kind kind)
 {
 	struct pfs_search_options options = { .kind = kind };
-	for (int model = PFS_MACHINE_SC; model <= PFS_MACHINE_VIEWS; model++) {
-		enum pfs_machine_model mode = (enum pfs_machine_model)model;
+	for (uint32_t model = 0; model < PFS_MEMORY_MODELS; model++) {
+		const struct pfs_memory_model *mode = pfs_memory_models[model];
 		await_order = PFS_SIM_RELAXED;
 		uint64_t stale = search(mode, &options, send, await_and_look, 2);
-		pfs_expect((stale != 0) == (mode == PFS_MACHINE_VIEWS) && result.complete,
+		pfs_expect((stale != 0) == mode->keeps_old && result.complete,
 			   "who awaits by a relaxed load may see what is stale");
 		await_order = PFS_SIM_ACQUIRE;
 		pfs_expect(search(mode, &options, send, await_and_look, 2) == 0 &&
@@ -247,13 +249,13 @@ static void test_await(enum pfs_search_kind kind)
 					   0 && result.complete && !result.failed,
 				   "a word of any width is awaited");
 	}
-	pfs_expect(search(PFS_MACHINE_VIEWS, &options, send_twice, await_old, 1) != 0 &&
+	pfs_expect(search(&pfs_model_views, &options, send_twice, await_old, 1) != 0 &&
 			   result.complete && !result.failed,
 		   "an await may return what is no longer the newest");
-	(void)search(PFS_MACHINE_SC, &options, send_twice, await_old, 1);
+	(void)search(&pfs_model_sc, &options, send_twice, await_old, 1);
 	pfs_expect(result.failed && result.end == PFS_END_DEADLOCK, "but not where all see that");
 	options = (struct pfs_search_options){ .kind = PFS_SEARCH_ROTATE, .execution_max = 900 };
-	pfs_expect(search(PFS_MACHINE_VIEWS, &options, send_twice, await_old, 1) != 0 &&
+	pfs_expect(search(&pfs_model_views, &options, send_twice, await_old, 1) != 0 &&
 			   !result.failed, "random searches find that, too");
 }
 
@@ -265,7 +267,7 @@ static void claim_old(void *opaque)
 }
 
 /* What a search says about how much it searched. */
-static bool says(enum pfs_machine_model model, enum pfs_search_kind kind, bool append_only,
+static bool says(const struct pfs_memory_model *model, enum pfs_search_kind kind, bool append_only,
 		 void (*second)(void *), const char *text)
 {
 	const struct pfs_search_options options = { .kind = kind, .append_only = append_only,
@@ -277,7 +279,7 @@ static bool says(enum pfs_machine_model model, enum pfs_search_kind kind, bool a
 static void test_extent(void)
 {
 	static const char all[] = "all there are", append[] = "all in which writes only append";
-	const enum pfs_machine_model sc = PFS_MACHINE_SC, views = PFS_MACHINE_VIEWS;
+	const struct pfs_memory_model *sc = &pfs_model_sc, *views = &pfs_model_views;
 	pfs_expect(says(sc, PFS_SEARCH_BOUNDED, false, wake, all),
 		   "a bound that leaves nothing out");
 	pfs_expect(says(views, PFS_SEARCH_DPOR, false, wake, all) &&
@@ -320,7 +322,7 @@ static void test_shrink(void)
 		.name = "world", .setup = setup, .finish = judge, .context = &world
 	};
 	static const struct pfs_segment segments[] = { { 0, 1 }, { 1, 1 }, { 0, 2 } };
-	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	struct pfs_given given;
 	world.bodies[0] = look_thrice, world.bodies[1] = wake;
 	world.threads = 2;

@@ -63,7 +63,7 @@ static const struct pfs_scenario scenario = {
 	.settle = settle, .known = known, .leave = leave, .keep = keep
 };
 
-static void search(enum pfs_machine_model model, enum pfs_search_kind kind, uint64_t most)
+static void search(const struct pfs_memory_model *model, enum pfs_search_kind kind, uint64_t most)
 {
 	struct pfs_machine *machine = pfs_machine_create(model);
 	struct pfs_search_options options = { .kind = kind, .execution_max = most };
@@ -76,7 +76,7 @@ static void search(enum pfs_machine_model model, enum pfs_search_kind kind, uint
 
 /* The ends of all executions are those of the naive search: what it does to memory, and with every
  * second program what threads have seen on the way. */
-static void random_programs(enum pfs_machine_model model, const char *name)
+static void random_programs(const struct pfs_memory_model *model, const char *name)
 {
 	uint64_t random = RANDOM_SEED, paths[2] = { 0 }, states = 0, different = 0;
 	uint32_t compared = 0;
@@ -107,8 +107,8 @@ static void random_programs(enum pfs_machine_model model, const char *name)
 
 int main(void)
 {
-	random_programs(PFS_MACHINE_SC, "sc");
-	random_programs(PFS_MACHINE_TSO, "tso");
+	random_programs(&pfs_model_sc, "sc");
+	random_programs(&pfs_model_tso, "tso");
 	pfs_table_fini(&ends);
 	return pfs_expect_report();
 }

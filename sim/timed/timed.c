@@ -98,7 +98,7 @@ struct pfs_timed *pfs_timed_create(const struct pfs_timed_plan *plan, struct pfs
 	if (self != NULL) {
 		self->plan = *plan;
 		self->random = (plan->seed + 1) * UINT64_C(0x9E3779B97F4A7C15) | 1;
-		self->machine = pfs_machine_create(PFS_MACHINE_SC);
+		self->machine = pfs_machine_create(&pfs_model_sc);
 	}
 	if (self == NULL || self->machine == NULL || !make_arrays(self)) {
 		pfs_timed_destroy(self);

@@ -156,8 +156,6 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 
 int pfs_scene_command(const struct pfs_scene_command *self, int argc, char **argv)
 {
-	static const char *const models[] = { [PFS_MACHINE_SC] = "sc", [PFS_MACHINE_TSO] = "tso",
-					      [PFS_MACHINE_VIEWS] = "views" };
 	struct arguments arguments = { .memory = "sc", .search = "exhaustive", .seed = 1,
 				       .jobs = 1, .preemptions = 2 };
 	if (argc < 2) {
@@ -167,17 +165,15 @@ int pfs_scene_command(const struct pfs_scene_command *self, int argc, char **arg
 	int status = read_arguments(self, &arguments, argc, argv);
 	if (status != PFS_GO_ON)
 		return status;
-	size_t model = 0;
-	while (model < 3 && strcmp(models[model], arguments.memory) != 0)
-		model++;
+	const struct pfs_memory_model *model = pfs_memory_model_of(arguments.memory);
 	int kind = pfs_search_kind_of(arguments.search);
-	if (model == 3 || kind < 0)
-		return refuse(self, model == 3 ? "--memory" : "--search",
-			      model == 3 ? arguments.memory : arguments.search);
+	if (model == NULL || kind < 0)
+		return refuse(self, model == NULL ? "--memory" : "--search",
+			      model == NULL ? arguments.memory : arguments.search);
 	if (arguments.scenario == NULL || !find_scene(self, arguments.scenario))
 		return refuse(self, "--scenario",
 			      arguments.scenario != NULL ? arguments.scenario : "");
-	struct pfs_machine *machine = pfs_machine_create((enum pfs_machine_model)model);
+	struct pfs_machine *machine = pfs_machine_create(model);
 	status = explore(self, &arguments, machine, (enum pfs_search_kind)kind);
 	pfs_machine_destroy(machine);
 	return pfs_command_end(self->program, status);

@@ -135,7 +135,7 @@ static void setup(struct pfs_machine *machine, void *context)
 int main(void)
 {
 	int failed = 0;
-	struct pfs_machine *machine = pfs_machine_create(PFS_MACHINE_SC);
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	for (size_t i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
 		const struct misuse *misuse = &misuses[i];
 		struct pfs_scenario scenario = {
