@@ -7,6 +7,7 @@ prints what docs/check.md has, --write puts it there. With the compiler of that 
 are compared: they belong to what a compiler makes of a program. Exit 77: no such compiler.
 """
 
+import collections
 import os
 import re
 import shutil
@@ -18,9 +19,11 @@ import time
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GALLERY = os.path.join(TOP, "check", "gallery")
 DOCUMENT = os.path.join(TOP, "docs", "check.md")
-BEGIN, END = "<!-- gallery_test.py: begin -->\n", "<!-- gallery_test.py: end -->\n"
-HEAD = ("| | `sc` | `tso` | `views` | classes | ms | bugs, until found |\n"
-        "|---|---|---|---|---|---|---|\n")
+END = "<!-- end of the table -->\n"
+Table = collections.namedtuple("Table", "begin head")
+TABLE = Table("<!-- made by check/gallery_test.py -->\n",
+              "| | `sc` | `tso` | `views` | classes | ms | bugs, until found |\n"
+              "|---|---|---|---|---|---|---|\n")
 MEASURED = "gcc 12"  # of whose programs the table tells
 MEMORIES = ("sc", "tso", "views")
 SECONDS_MAX = 10  # until a bug is found
@@ -35,13 +38,12 @@ def is_measured(compiler):
     return os.path.basename(compiler) == name and said.stdout.split(".")[0].strip() == major
 
 
-def build(compiler, folder, name, bug):
-    """The path of the shared object."""
-    path = os.path.join(folder, f"{name}{bug}")
-    subprocess.run([compiler, "-std=c11", "-g", "-O1", "-w",
-                    "-fsanitize=thread", "-fPIC", f"-DBUG={bug}", "-I",
-                    os.path.join(TOP, "include"), "-c", "-o", path + ".o",
-                    os.path.join(GALLERY, name + ".c")], check=True)
+def build(compiler, folder, source, define):
+    """The path of the shared object of a file of the gallery."""
+    path = os.path.join(folder, "program")
+    subprocess.run([compiler, "-std=c11", "-g", "-O1", "-w", "-fsanitize=thread", "-fPIC",
+                    "-D" + define, "-I", os.path.join(TOP, "include"), "-c", "-o", path + ".o",
+                    os.path.join(GALLERY, source)], check=True)
     subprocess.run([compiler, "-shared", "-o", path + ".so", path + ".o"], check=True)
     return path + ".so"
 
@@ -66,7 +68,7 @@ def judge(pfs_check, compiler, folder, name):
     with open(os.path.join(GALLERY, name + ".c"), encoding="utf-8") as file:
         bugs = [int(bug) for bug in re.findall(r"^ \* BUG (\d+):", file.read(), re.MULTILINE)]
     faults, cells, found, longest = [], [], [], 0.0
-    program = build(compiler, folder, name, 0)
+    program = build(compiler, folder, name + ".c", "BUG=0")
     for memory in MEMORIES:
         status, executions, repeated, incomplete, extent, took, words = run(
             pfs_check, program, memory)
@@ -77,7 +79,7 @@ def judge(pfs_check, compiler, folder, name):
     cells.append(f"{executions - repeated:,}")
     for bug in bugs:
         status, executions, _, _, extent, took, words = run(
-            pfs_check, build(compiler, folder, name, bug), "views")
+            pfs_check, build(compiler, folder, name + ".c", f"BUG={bug}"), "views")
         found.append(f"{executions:,}")
         if status != 1 or extent != "FAILED" or took > SECONDS_MAX:
             faults.append(f"{name} BUG {bug}: not found in {took:.1f} s:\n{words}")
@@ -93,24 +95,35 @@ def without_time(row):
     return cells[:5] + cells[6:]
 
 
-def compare(rows):
-    """Faults of the table in the document."""
+def compare(table, rows, of_row):
+    """Faults of a table in the document."""
     with open(DOCUMENT, encoding="utf-8") as file:
-        table = file.read().partition(BEGIN)[2].partition(END)[0]
-    old = [without_time(row) for row in table.removeprefix(HEAD).splitlines(keepends=True)]
-    new = [without_time(row) for row in rows]
-    return [f"docs/check.md does not have: {' | '.join(row)}" for row in new if row not in old] + \
-           [f"docs/check.md has, too: {' | '.join(row)}" for row in old if row not in new]
+        here = file.read().partition(table.begin)[2].partition(END)[0]
+    old = [of_row(row) for row in here.removeprefix(table.head).splitlines(keepends=True)]
+    new = [of_row(row) for row in rows]
+    faults = [f"docs/check.md does not have: {' | '.join(row)}" for row in new if row not in old]
+    faults += [f"docs/check.md has, too: {' | '.join(row)}" for row in old if row not in new]
+    return faults + ["if that is right: once more with --table --write"] if faults else []
 
 
-def write(rows):
+def write(table, rows):
     """The document with this table."""
     with open(DOCUMENT, encoding="utf-8") as file:
-        before, begin, rest = file.read().partition(BEGIN)
+        before, begin, rest = file.read().partition(table.begin)
     _, end, after = rest.partition(END)
     assert begin and end, "docs/check.md has no place for the table"
     with open(DOCUMENT, "w", encoding="utf-8") as file:
-        file.write(before + begin + HEAD + "".join(rows) + end + after)
+        file.write(before + begin + table.head + "".join(rows) + end + after)
+
+
+def show(table, rows, of_row, compiler):
+    """Prints a table and writes it, as the command's words say; or its faults."""
+    if "--table" not in sys.argv[3:]:
+        return compare(table, rows, of_row) if is_measured(compiler) else []
+    print(table.head + "".join(rows), end="")
+    if "--write" in sys.argv[3:]:
+        write(table, rows)
+    return []
 
 
 def main():
@@ -125,12 +138,7 @@ def main():
             more, row = judge(pfs_check, compiler, folder, name)
             faults += more
             rows.append(row)
-    if "--table" in sys.argv[3:]:
-        print(HEAD + "".join(rows), end="")
-        if "--write" in sys.argv[3:]:
-            write(rows)
-    elif is_measured(compiler):
-        faults += compare(rows)
+    faults += show(TABLE, rows, without_time, compiler)
     for fault in faults:
         print(fault)
     print(f"{len(names)} programs by {compiler}, {len(faults)} faults")

@@ -14,6 +14,9 @@
  * BUG 5: as printed, with size_t: when the empty deque's bottom goes below 0 it looks very full.
  * BUG 6: a thief may see the grown array before what is in it.
  * BUG 7: the owner takes the last one without a compare-and-swap.
+ * BUG 8: push has a release store, and no fence: a thief that sees the bottom which the owner has
+ *        lowered since, relaxed, may get what was not pushed yet. With C11's release sequences,
+ *        which C++20 has shortened, it would not.
  */
 #include <stdatomic.h>
 #include <stddef.h>
@@ -30,6 +33,11 @@ typedef ptrdiff_t number;
 #define GROWN memory_order_relaxed
 #else
 #define GROWN memory_order_release
+#endif
+#if BUG == 8
+#define PUSHED memory_order_release
+#else
+#define PUSHED memory_order_relaxed
 #endif
 #define NONE 0
 #define LOST (-1)
@@ -84,10 +92,10 @@ static void push(int value)
 #endif
 	}
 	atomic_store_explicit(place(a, b), value, memory_order_relaxed);
-#if BUG != 3
+#if BUG != 3 && BUG != 8
 	atomic_thread_fence(memory_order_release);
 #endif
-	atomic_store_explicit(&bottom, b + 1, memory_order_relaxed);
+	atomic_store_explicit(&bottom, b + 1, PUSHED);
 }
 
 static int claim(number t)
