@@ -109,7 +109,10 @@ class Test:
             self.expect(f"{source} {memory}", self.run(program, "--memory", memory), 0, FINE)
         self.expect("--preemptions", self.run(program, "--preemptions", "1"), 0,
                     "every schedule of up to 1 preemptions: no violation")
-        self.expect("--executions", self.run(program, "--executions", "3"), 0, "not all there are")
+        self.expect("--executions", self.run(program, "--executions", "3"), 0,
+                    r"not all there are: no violation\n(  .*\n)*  stopped at --seconds or --exec")
+        self.expect("--steps", self.run(program, "--steps", "20"), 0,
+                    r"not all there are: no violation\n(  .*\n)*.* had more than --steps")
         self.expect("mended", self.run(program, "--schedule", saved), 0, r"step \| T0")
 
     def assembly(self):
@@ -155,6 +158,16 @@ class Test:
         self.expect("object", self.run(program[:-2] + "o"), 2, "link it with")
         self.expect("no file", self.run("/none.so"), 2, "No such file")
         self.newcomer(source)
+
+    def clocks(self):
+        """The clocks of C++ are as little modelled as C's."""
+        source = os.path.join(self.folder, "clock.cc")
+        for clock in ("steady_clock", "system_clock", "high_resolution_clock"):
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(f"#include <chrono>\nstd::chrono::{clock}::time_point at;\n"
+                           f"void look() {{ at = std::chrono::{clock}::now(); }}\n")
+            self.expect(clock, self.run(self.build(source)), 2, r"^pfs-check: \S+: calls "
+                        r"_ZNSt\w*clock3nowEv, which is not modelled\n$")
 
     def newcomer(self, source):
         """What somebody does who does it for the first time: one line names the mend."""
@@ -239,6 +252,7 @@ def main():
             test.ring(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
             test.sources(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
             test.scenarios(test.build(os.path.join(PROGRAMS, "modern.cc")), {})
+            test.clocks()
         else:
             test.ring(os.path.join(EXAMPLE, "ring.c"), "memory_order_relaxed")
             test.sources(os.path.join(EXAMPLE, "ring.c"), "memory_order_relaxed")

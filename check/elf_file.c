@@ -17,6 +17,9 @@
 static const char *const refused_families[] = {
 	"__tsan_atomic128", "__tsan_java_", "__tsan_mutex_", "pthread_", "sem_", "thrd_", "mtx_",
 	"cnd_", "tss_", "mq_", "timer_", "dlopen", "sigwait",
+	"_ZNSt6chrono3_V2", "_ZNSt13random_device", /* clocks of libstdc++; of libc++: */
+	"_ZNSt3__16chrono12steady_clock", "_ZNSt3__16chrono12system_clock",
+	"_ZNSt3__113random_device",
 	NULL
 };
 static const char *const refused_names[] = {

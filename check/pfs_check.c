@@ -323,6 +323,19 @@ static void report(const struct arguments *arguments, const struct pfs_scenario 
 			     pfs_user.looks_max);
 }
 
+/* Of a search for all executions that did not come to its end: what to do. */
+static void advise(const struct arguments *arguments, const struct sums *sums)
+{
+	if (strcmp(arguments->search, "exhaustive") != 0)
+		return;
+	if (sums->stopped)
+		(void)printf("  stopped at --seconds or --executions: take more of them, a smaller "
+			     "scenario, or --preemptions 2\n");
+	else if (sums->incomplete != 0)
+		(void)printf("  executions that were given up had more than --steps: a loop that "
+			     "does not end?\n");
+}
+
 static int show_failure(const struct arguments *arguments, struct pfs_machine *machine,
 			const struct pfs_scenario *scenario)
 {
@@ -368,6 +381,8 @@ static int check(const struct arguments *arguments, struct pfs_machine *machine,
 		if (result.refusal != NULL)
 			return refuse(arguments->search, result.refusal);
 		report(arguments, &scenario, &sums);
+		if (fine)
+			advise(arguments, &sums);
 		if (!fine)
 			return show_failure(arguments, machine, &scenario);
 		return sums.executions == sums.incomplete;
