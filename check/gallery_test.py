@@ -50,17 +50,19 @@ def build(compiler, folder, source, define):
 
 def run(pfs_check, program, memory):
     """(exit status, executions, of them not of a new class, incomplete ones, FAILED or all there
-    are, seconds, words)"""
+    are, seconds, words), of all its scenarios, or of those that failed"""
     begin = time.monotonic()
     done = subprocess.run([pfs_check, program, "--memory", memory, "--quiet"], check=False,
                           capture_output=True, text=True, timeout=60)
     took = time.monotonic() - begin
-    found = SAID.search(done.stdout)
+    found = SAID.findall(done.stdout)
     words = done.stdout + done.stderr
-    if found is None:
+    if not found or len(found) != done.stdout.count(" executions ("):
         return done.returncode, 0, 0, 0, "nothing", took, words
-    numbers = [int(found.group(i)) for i in (1, 2, 3)]
-    return done.returncode, *numbers, found.group(4), took, words
+    found = [one for one in found if one[3] == "FAILED"] or found
+    extent = found[0][3]
+    sums = [sum(int(one[i]) for one in found) for i in range(3)]
+    return done.returncode, *sums, extent, took, words
 
 
 def judge(pfs_check, compiler, folder, name):
