@@ -9,6 +9,7 @@
 
 #include "sim/machine/grow.h"
 #include "sim/machine/machine.h"
+#include "sim/machine/snapshot.h"
 #include "sim/machine/trace.h"
 
 #define REGION_BYTES ((size_t)1 << 32)
@@ -48,6 +49,14 @@ void pfs_check_heap_reset(void)
 	heap.count = 0;
 }
 
+void pfs_check_heap_put(struct pfs_snapshot *snapshot)
+{
+	pfs_snapshot_put(snapshot, &heap.used, sizeof(heap.used));
+	pfs_snapshot_put(snapshot, &heap.count, sizeof(heap.count));
+	pfs_snapshot_put(snapshot, heap.blocks, heap.count * sizeof(heap.blocks[0]));
+	pfs_snapshot_put(snapshot, heap.region, heap.used + GAP_BYTES);
+}
+
 bool pfs_check_heap_has(const void *address)
 {
 	return heap.region != NULL && (uintptr_t)address - (uintptr_t)heap.region < REGION_BYTES;
@@ -56,6 +65,7 @@ bool pfs_check_heap_has(const void *address)
 void *pfs_check_heap_take(size_t align, size_t size, const struct pfs_sim_place *place)
 {
 	size_t at = (heap.used + GAP_BYTES + align - 1) / align * align;
+	pfs_widenings += heap.count == heap.room; /* snapshots know where the blocks are */
 	if (size > SIZE_LIMIT || at + size + GAP_BYTES > REGION_BYTES ||
 	    !pfs_grow((void **)&heap.blocks, &heap.room, heap.count + 1, sizeof(struct block)))
 		return NULL;

@@ -15,6 +15,9 @@ bool pfs_check_heap_begin(void);
 /* All blocks are gone. */
 void pfs_check_heap_reset(void);
 
+struct pfs_snapshot;
+void pfs_check_heap_put(struct pfs_snapshot *snapshot);
+
 /* NULL: the region is used up. Filled with a pattern. */
 void *pfs_check_heap_take(size_t align, size_t size, const struct pfs_sim_place *place);
 /* Ends the execution if it is no block, or was freed. Returns its size. */

@@ -16,6 +16,7 @@
 #include "check/elf_file.h"
 #include "check/places.h"
 #include "sim/machine/grow.h"
+#include "sim/machine/snapshot.h"
 
 /* Of the dynamic linker: the address of a thread-local variable, by module and offset. */
 extern void *__tls_get_addr(size_t *index);
@@ -242,6 +243,19 @@ void pfs_library_restore(uint32_t threads)
 		memcpy(local->first, local->outside, local->bytes);
 	}
 	library.threads = library.current = threads;
+}
+
+void pfs_library_put(struct pfs_snapshot *snapshot)
+{
+	for (uint32_t i = 0; i < library.segment_count; i++)
+		pfs_snapshot_put(snapshot, library.segments[i].first, library.segments[i].bytes);
+	for (uint32_t i = 0; i < library.local_count; i++) {
+		const struct local *local = &library.locals[i];
+		pfs_snapshot_put(snapshot, local->first, local->bytes);
+		for (uint32_t thread = 0; thread <= library.threads; thread++)
+			pfs_snapshot_put(snapshot, local->copies[thread], local->bytes);
+	}
+	pfs_snapshot_put(snapshot, &library.current, sizeof(library.current));
 }
 
 void pfs_library_switch(uint32_t thread)

@@ -31,6 +31,8 @@ bool pfs_library_has_lines(void);
 /* As constructors left them, now; and again, with so many threads. */
 void pfs_library_keep(void);
 void pfs_library_restore(uint32_t threads);
+struct pfs_snapshot;
+void pfs_library_put(struct pfs_snapshot *snapshot);
 
 /* From now on these are the thread's; PFS_LIBRARY_OUTSIDE: of set-up and final check. */
 #define PFS_LIBRARY_OUTSIDE UINT32_MAX

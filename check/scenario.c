@@ -133,9 +133,18 @@ static bool name_address(void *context, const void *address, char *name, size_t 
 	       pfs_library_name(address, name, name_bytes);
 }
 
+static void keep_whole(struct pfs_snapshot *snapshot, void *context)
+{
+	(void)context;
+	pfs_user_put(snapshot);
+	pfs_library_put(snapshot);
+	pfs_check_heap_put(snapshot);
+}
+
 struct pfs_scenario pfs_check_scenario_of(uint32_t at)
 {
 	return (struct pfs_scenario){ .name = registered[at].name, .setup = setup,
 				      .finish = finish, .name_address = name_address,
-				      .context = &registered[at], .settle = settle };
+				      .context = &registered[at], .settle = settle,
+				      .keep_whole = keep_whole };
 }

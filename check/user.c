@@ -8,6 +8,7 @@
 #include "check/library.h"
 #include "check/places.h"
 #include "check/signals.h"
+#include "sim/machine/snapshot.h"
 #include "sim/machine/trace.h"
 
 #define PERIOD_MAX 4u /* operations of a loop that looks */
@@ -18,15 +19,12 @@ struct pfs_user pfs_user;
 
 static void forget(struct pfs_user_thread *self)
 {
-	const size_t calls = offsetof(struct pfs_user_thread, calls);
-	const size_t after = calls + sizeof(self->calls);
-	memset(self, 0, calls);
-	memset((char *)self + after, 0, sizeof(*self) - after);
+	memset(self, 0, offsetof(struct pfs_user_thread, calls));
 }
 
 void pfs_user_begin(void)
 {
-	/* What the last execution had; return addresses are read only below call_depth. */
+	/* What the last execution had. */
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
 		forget(&pfs_user.threads[id]);
 	forget(&pfs_user.threads[PFS_USER_THREADS_MAX]);
@@ -34,6 +32,25 @@ void pfs_user_begin(void)
 	pfs_user.thread_count = 0;
 	pfs_user.at_rest = NULL;
 	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_LIBRARY_OUTSIDE;
+}
+
+static void put_thread(struct pfs_snapshot *snapshot, struct pfs_user_thread *thread)
+{
+	uint32_t depth = thread->call_depth < PFS_USER_CALLS_MAX ? thread->call_depth
+								 : PFS_USER_CALLS_MAX;
+	pfs_snapshot_put(snapshot, thread, offsetof(struct pfs_user_thread, calls));
+	pfs_snapshot_put(snapshot, thread->calls, depth * sizeof(thread->calls[0]));
+	pfs_snapshot_put(snapshot, thread->looks, thread->look_count * sizeof(thread->looks[0]));
+}
+
+void pfs_user_put(struct pfs_snapshot *snapshot)
+{
+	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
+		put_thread(snapshot, &pfs_user.threads[id]);
+	put_thread(snapshot, &pfs_user.threads[PFS_USER_THREADS_MAX]);
+	pfs_snapshot_put_count(snapshot, &pfs_user.executions, 1);
+	pfs_snapshot_put(snapshot, &pfs_user.at_rest, sizeof(pfs_user.at_rest));
+	pfs_snapshot_put(snapshot, &pfs_user.at_rest_argument, sizeof(pfs_user.at_rest_argument));
 }
 
 struct pfs_user_thread *pfs_user_current(void)

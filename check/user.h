@@ -38,10 +38,10 @@ struct pfs_user_thread {
 	bool is_taken, is_joined;
 	uint32_t may_fail;     /* so many could have gone wrong */
 	uint32_t plain_count;  /* accesses since its last step */
-	uint32_t call_depth;
+	uint32_t call_depth, look_count;
+	/* Not cleared between executions: what the counts above leave out is not looked at. */
 	const void *calls[PFS_USER_CALLS_MAX]; /* return addresses */
 	struct pfs_user_look looks[PFS_USER_LOOKS_ROOM];
-	uint32_t look_count;
 };
 
 struct pfs_user {
@@ -65,6 +65,10 @@ extern struct pfs_user pfs_user;
 /* Before the set-up of an execution; after it: threads for pthread_create. */
 void pfs_user_begin(void);
 void pfs_user_add_slots(void);
+
+/* All that an execution changes here: see keep_whole of struct pfs_scenario. */
+struct pfs_snapshot;
+void pfs_user_put(struct pfs_snapshot *snapshot);
 
 /* One more thread; NULL: too many. */
 struct pfs_user_thread *pfs_user_add(void);
