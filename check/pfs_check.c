@@ -11,6 +11,7 @@
 #include "check/compile.h"
 #include "check/heap.h"
 #include "check/library.h"
+#include "check/outcomes.h"
 #include "check/places.h"
 #include "check/scenario.h"
 #include "check/signals.h"
@@ -371,6 +372,7 @@ static int check(const struct arguments *arguments, struct pfs_machine *machine,
 		pfs_user.needs_slot = false;
 		pfs_user.fault_count = 0;
 		pfs_user.waits = 0;
+		pfs_outcomes_reset();
 		memset(pfs_user.may_fail, 0, sizeof(pfs_user.may_fail));
 		bool fine = search_faults(arguments, machine, &scenario, arguments->spurious,
 					  &sums);
@@ -381,6 +383,7 @@ static int check(const struct arguments *arguments, struct pfs_machine *machine,
 		if (result.refusal != NULL)
 			return refuse(arguments->search, result.refusal);
 		report(arguments, &scenario, &sums);
+		pfs_outcomes_print(stdout);
 		if (fine)
 			advise(arguments, &sums);
 		if (!fine)
@@ -446,7 +449,7 @@ static int run(struct arguments *arguments)
 		return refuse("--spurious or --looks", "at most 4, and 16");
 	pfs_fiber_stacks(STACK_BYTES, GUARD_BYTES);
 	struct pfs_machine *machine = pfs_machine_create(model);
-	if (machine == NULL || !pfs_check_heap_begin())
+	if (machine == NULL || !pfs_check_heap_begin() || !pfs_outcomes_begin())
 		return refuse("no memory", "for the machine");
 	machine->step_max = (uint32_t)arguments->steps;
 	machine->watch = !arguments->no_races;

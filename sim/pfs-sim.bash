@@ -7,7 +7,7 @@ _pfs_sim_options() {
 	progress) echo "--policy --scenario --memory --executions --fill --help --version" ;;
 	replay) echo "--help --version" ;;
 	weaken) echo "--labels --executions --seed --noted --out --help --version" ;;
-	litmus) echo "--help --version" ;;
+	litmus) echo "--outcomes --random --seed --help --version" ;;
 	list) echo "--traits --help --version" ;;
 	run) echo "--machine --threads --policy --workload --occupancy --ops --window-us --seed --seeds --costs --slice-us --pass-us --placement --hot --format --records --pages --page-records --page-prealloc --page-max --record-size --layout --memory --owner-fences --full-flags --reclaim-period-ms --reclaim-decay-passes --trace --series --help --version" ;;
 	soak) echo "--runs --policies --seed --first --jobs --seconds --trace --out --help --version" ;;
@@ -58,7 +58,7 @@ _pfs_sim() {
 		return
 	fi
 	case $before in
-	--costs | --executions | --first | --format | --full-flags | --hot | --jobs | --labels | --layout | --machine | --memory | --occupancy | --operations | --ops | --owner-fences | --page-max | --page-prealloc | --page-records | --pages | --pass-us | --placement | --policies | --policy | --preemptions | --preset | --reclaim-decay-passes | --reclaim-period-ms | --record-size | --records | --runs | --scenario | --search | --seconds | --seed | --seeds | --slice-us | --threads | --weaken | --window-us | --workload) return ;;
+	--costs | --executions | --first | --format | --full-flags | --hot | --jobs | --labels | --layout | --machine | --memory | --occupancy | --operations | --ops | --owner-fences | --page-max | --page-prealloc | --page-records | --pages | --pass-us | --placement | --policies | --policy | --preemptions | --preset | --random | --reclaim-decay-passes | --reclaim-period-ms | --record-size | --records | --runs | --scenario | --search | --seconds | --seed | --seeds | --slice-us | --threads | --weaken | --window-us | --workload) return ;;
 	--out | --save | --series | --trace)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return ;;

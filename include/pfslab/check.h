@@ -50,6 +50,19 @@ void pfs_check_at_rest(void (*check)(void *argument), void *argument);
  */
 void pfs_check_yield(void);
 
+/*
+ * pfs_check_outcome - what this execution came to, as printf makes a text of it, of at most 119
+ * bytes. pfs-check prints each text that there was, and how many executions came to it. For the
+ * function of pfs_check_at_rest, once.
+ *
+ * Returns   nothing.
+ * Errors    none.
+ * Progress  blocking.
+ * Order     none.
+ */
+__attribute__((format(printf, 1, 2)))
+void pfs_check_outcome(const char *format, ...);
+
 /* Ends the execution, and is reported with its schedule, unless the condition holds. */
 #define pfs_check_assert(condition) \
 	pfs_check_assert_at((condition) ? 1 : 0, #condition, __FILE__, __LINE__)

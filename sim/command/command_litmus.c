@@ -62,7 +62,7 @@ static bool check(const struct pfs_litmus *litmus)
 #define SEED 20261121u
 #endif
 
-enum orders { WITHOUT_SEQ, ONLY_SEQ, ANY_ORDER, HALF_SEQ };
+enum orders { WITHOUT_SEQ, ONLY_SEQ, ANY_ORDER, HALF_SEQ, VALID };
 
 static uint8_t draw_order(enum orders orders, uint64_t *random)
 {
@@ -91,8 +91,13 @@ static void draw_event(struct pfs_litmus_program *program, uint32_t thread, enum
 		event->reg = (uint8_t)program->reg_count++;
 }
 
-static void draw(struct pfs_litmus_program *program, enum orders orders, uint64_t *random)
+static void draw(struct pfs_litmus_program *program, uint32_t number, enum orders orders,
+		 uint64_t *random)
 {
+	if (orders == VALID) {
+		pfs_litmus_draw(program, SEED, number);
+		return;
+	}
 	*program = (struct pfs_litmus_program){ .thread_count = 2 + pfs_random_below(random, 3) };
 	for (uint32_t thread = 0; thread < program->thread_count; thread++) {
 		uint32_t count = 1 + pfs_random_below(random, 3);
@@ -101,47 +106,93 @@ static void draw(struct pfs_litmus_program *program, enum orders orders, uint64_
 	}
 }
 
-/* As the table writes it. */
-static void print_program(const struct pfs_litmus_program *program)
-{
-	static const char *const orders[] = { "rlx", "acq", "rel", "ar", "sc" };
-	for (uint32_t at = 0; at < program->event_count; at++) {
-		const struct pfs_litmus_event *event = &program->events[at];
-		(void)printf("%s %c %c %s", at == 0 ? " "
-			     : event->thread != program->events[at - 1].thread ? " |" : ";",
-			     "RWCXA"[event->kind], "xyzw"[event->location], orders[event->order]);
-		if (event->kind == PFS_SIM_CAS)
-			(void)printf(" %u", event->expected);
-		if (event->kind != PFS_SIM_LOAD)
-			(void)printf(" %u", event->value);
-	}
-	(void)printf("\n");
-}
-
-/* Nothing that RC11 forbids, and all that it allows. */
+/* Nothing that RC11 forbids, and all that it allows. Where seq fences meet seq operations some may
+ * be beside them: fences.h. */
 static bool check_random(enum orders orders, const char *what)
 {
 	static struct pfs_litmus_graphs views, axioms;
+	char text[PFS_LITMUS_TEXT];
 	uint64_t random = SEED + (uint64_t)orders;
-	uint32_t programs = 0, graphs = 0;
+	uint32_t programs = 0, graphs = 0, beside = 0;
 	for (; programs < PROGRAMS; programs++) {
 		struct pfs_litmus_program program;
-		draw(&program, orders, &random);
+		draw(&program, programs, orders, &random);
 		bool ended = pfs_litmus_run(&program, &pfs_model_views, &views);
 		pfs_litmus_axioms(&program, &axioms);
 		uint32_t wrong = pfs_litmus_missing(&views, &axioms);
 		uint32_t lost = pfs_litmus_missing(&axioms, &views);
 		graphs += axioms.count;
-		if (ended && wrong == 0 && lost == 0)
+		beside += program.has_seq_fence ? wrong : 0;
+		if (ended && (wrong == 0 || program.has_seq_fence) && lost == 0)
 			continue;
 		(void)printf("%s: %u executions that RC11 forbids, %u of RC11 are missing%s\n",
 			     what, wrong, lost, ended ? "" : ", the search did not end");
-		print_program(&program);
+		pfs_litmus_write(&program, text);
+		(void)printf("  %s\n", text);
 		return false;
 	}
-	(void)printf("%u random programs %s: %u executions of RC11, all of them, none else\n",
-		     programs, what, graphs);
+	(void)printf("%u random programs %s: %u executions of RC11, all of them, ", programs, what,
+		     graphs);
+	(void)printf(beside == 0 ? "none else\n" : "and %u by seq fences\n", beside);
 	return true;
+}
+
+/* ---- outcomes ---- */
+
+static void print_outcome(const struct pfs_litmus_program *program,
+			  const struct pfs_litmus_outcome *outcome)
+{
+	static const char names[] = "xyzw";
+	for (uint32_t reg = 0; reg < program->reg_count; reg++)
+		(void)printf(" r%u=%u", reg, outcome->registers[reg]);
+	for (uint32_t where = 0; where < PFS_LITMUS_LOCATIONS; where++)
+		(void)printf(" %c=%u", names[where], outcome->final[where]);
+	(void)printf("\n");
+}
+
+/* The program, and with each memory its executions and what they come to. */
+static bool print_outcomes(const struct pfs_litmus_program *program)
+{
+	static struct pfs_litmus_graphs found; /* used again, never freed */
+	char text[PFS_LITMUS_TEXT];
+	pfs_litmus_write(program, text);
+	(void)printf("%s\n", text);
+	for (uint32_t model = 0; model < PFS_MEMORY_MODELS; model++) {
+		const char *name = pfs_memory_models[model]->name;
+		if (!pfs_litmus_run(program, pfs_memory_models[model], &found)) {
+			(void)printf(" %s: the search did not end\n", name);
+			return false;
+		}
+		(void)printf(" %s: %llu executions, %u outcomes\n", name,
+			     (unsigned long long)found.executions, found.outcome_count);
+		for (uint32_t i = 0; i < found.outcome_count; i++)
+			print_outcome(program, &found.outcomes[i]);
+	}
+	return true;
+}
+
+static int run_outcomes(const char *name)
+{
+	bool good = true;
+	for (size_t at = 0; at < pfs_litmus_count; at++) {
+		struct pfs_litmus_program program;
+		if (name != NULL && strcmp(name, pfs_litmus_table[at].name) != 0)
+			continue;
+		good &= pfs_litmus_parse(&pfs_litmus_table[at], &program) &&
+			print_outcomes(&program);
+	}
+	return good ? 0 : 1;
+}
+
+static int run_drawn(uint64_t seed, uint64_t count)
+{
+	bool good = true;
+	for (uint32_t number = 0; number < count; number++) {
+		struct pfs_litmus_program program;
+		pfs_litmus_draw(&program, seed, number);
+		good &= print_outcomes(&program);
+	}
+	return good ? 0 : 1;
 }
 
 static int run(const char *name)
@@ -161,6 +212,7 @@ static int run(const char *name)
 		failed += !check_random(ONLY_SEQ, "of seq alone");
 		failed += !check_random(ANY_ORDER, "of any orders");
 		failed += !check_random(HALF_SEQ, "of which half is seq");
+		failed += !check_random(VALID, "with fences");
 	}
 	(void)printf("%u as they should be, %u not\n", passed, failed);
 	return failed != 0;
@@ -176,8 +228,18 @@ static bool is_known(const char *name)
 
 int pfs_command_litmus(int argc, char **argv)
 {
-	static const struct pfs_command_line line = {
+	uint64_t count = 0, seed = 1;
+	bool outcomes = false;
+	const struct pfs_option options[] = {
+		PFS_SWITCH_OPTION("outcomes", &outcomes, "print each program, its executions, and "
+				  "what they come to, with each memory"),
+		PFS_NUMBER_OPTION("random", "N", &count, 1, 10000000, "the same of N random "
+				  "programs"),
+		PFS_NUMBER_OPTION("seed", "S", &seed, 0, UINT32_MAX, "of --random; default 1"),
+	};
+	const struct pfs_command_line line = {
 		.program = "pfs-sim litmus", .words = "[NAME]", .words_max = 1,
+		.options = options, .option_count = sizeof(options) / sizeof(options[0]),
 		.about = "checks what each memory model allows of litmus tests, of one or of all, "
 			 "and of random programs",
 		.after = "exit 0: all as it should be. 1: not. 2: bad usage.\n",
@@ -188,5 +250,10 @@ int pfs_command_litmus(int argc, char **argv)
 	if (argv[next] != NULL && !is_known(argv[next]))
 		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE, "'%.80s': no such "
 					  "test; pfs-sim litmus names them", argv[next]);
-	return run(argv[next]);
+	if (argv[next] != NULL && count != 0)
+		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE, "--random draws its "
+					  "programs; leave out '%.80s'", argv[next]);
+	if (count != 0)
+		return run_drawn(seed, count);
+	return outcomes ? run_outcomes(argv[next]) : run(argv[next]);
 }

@@ -102,6 +102,7 @@ static void evaluate(struct candidate *self, uint32_t event)
 		seen = self->written[self->source[event]];
 	self->seen[event] = seen;
 	self->writes[event] = at->kind != PFS_SIM_LOAD &&
+			      at->location != PFS_LITMUS_NO_LOCATION &&
 			      (at->kind != PFS_SIM_CAS || seen == at->expected);
 	self->written[event] = at->kind == PFS_SIM_ADD ? seen + at->value : at->value;
 }
@@ -141,11 +142,37 @@ static bool compute_values(struct candidate *self)
 static uint8_t order_of(const struct candidate *self, uint32_t event)
 {
 	const struct pfs_litmus_event *at = &self->program->events[event];
-	return at->kind == PFS_SIM_CAS && !self->writes[event] ? (uint8_t)PFS_SIM_RELAXED
-							       : at->order;
+	return at->kind == PFS_SIM_CAS && !self->writes[event] ? at->failure : at->order;
 }
 
-/* hb = (sb | release ; (rf ; rmw)* ; rf ; acquire)+ */
+static bool is_fence(const struct candidate *self, uint32_t event)
+{
+	return event < self->program->event_count &&
+	       self->program->events[event].kind == PFS_SIM_FENCE;
+}
+
+/* Which writes it releases: its own, or those behind a fence. */
+static uint16_t released(const struct candidate *self, const relation sb, uint32_t event)
+{
+	uint16_t found = 0, behind = is_fence(self, event) ? sb[event] : bit_of(event);
+	for (uint32_t a = 0; a < self->program->event_count; a++)
+		found |= self->writes[a] ? bit_of(a) : 0;
+	return pfs_order_releases(order_of(self, event)) ? found & behind : 0;
+}
+
+/* Which reads it acquires: its own, or those before a fence. */
+static uint16_t acquired(const struct candidate *self, const relation sb, uint32_t event)
+{
+	uint16_t found = 0;
+	for (uint32_t a = 0; a < self->program->event_count; a++) {
+		bool own = is_fence(self, event) ? (sb[a] & bit_of(event)) != 0 : a == event;
+		found |= own && reads(self, a) ? bit_of(a) : 0;
+	}
+	return pfs_order_acquires(order_of(self, event)) ? found : 0;
+}
+
+/* hb = (sb | release ; (rf ; rmw)* ; rf ; acquire)+, where fences release what comes behind them
+ * and acquire what came before */
 static void happens_before(const struct candidate *self, const relation sb, const relation rf,
 			   relation hb)
 {
@@ -162,12 +189,11 @@ static void happens_before(const struct candidate *self, const relation sb, cons
 	compose(sw, chain, rf);
 	memcpy(hb, sb, sizeof(relation));
 	for (uint32_t a = 0; a < count; a++) {
-		for (uint32_t b = 0; b < count; b++) {
-			if ((sw[a] & bit_of(b)) != 0 && self->writes[a] &&
-			    pfs_order_releases(order_of(self, a)) &&
-			    pfs_order_acquires(order_of(self, b)))
-				hb[a] |= bit_of(b);
-		}
+		uint16_t to = 0;
+		for (uint32_t w = 0; w < count; w++)
+			to |= (released(self, sb, a) & bit_of(w)) != 0 ? sw[w] : 0;
+		for (uint32_t b = 0; b < count; b++)
+			hb[a] |= (to & acquired(self, sb, b)) != 0 ? bit_of(b) : 0;
 	}
 	close_over(hb);
 }
@@ -214,12 +240,36 @@ static void restrict_to(const struct candidate *self, relation out, const relati
 	}
 }
 
+/* scb, where a seq fence stands for all that happened before it, or happens behind it; and
+ * hb | hb ; eco ; hb between fences. */
+static void seq_order(const struct candidate *self, const relation scb, const relation hb,
+		      const relation eco, relation out)
+{
+	relation from = { 0 }, to = { 0 }, fences = { 0 };
+	uint16_t seq_fences = 0;
+	for (uint32_t a = 0; a < self->program->event_count; a++) {
+		if (order_of(self, a) != PFS_SIM_SEQ)
+			continue;
+		from[a] = bit_of(a) | (is_fence(self, a) ? hb[a] : 0);
+		to[a] = bit_of(a);
+		seq_fences |= is_fence(self, a) ? bit_of(a) : 0;
+	}
+	for (uint32_t a = 0; a < EVENTS; a++)
+		to[a] |= hb[a] & seq_fences;
+	compose(out, from, scb);
+	compose(out, out, to);
+	compose(fences, hb, eco);
+	compose(fences, fences, hb);
+	unite(fences, hb);
+	for (uint32_t a = 0; a < EVENTS; a++)
+		out[a] |= (seq_fences & bit_of(a)) != 0 ? fences[a] & seq_fences : 0;
+}
+
 /* Between seq operations: scb = sb | sb!=loc ; hb ; sb!=loc | hb=loc | mo | rb has no cycle. */
 static bool seq_has_no_cycle(const struct candidate *self, const relation sb, const relation hb,
-			     const relation mo, const relation rb)
+			     const relation mo, const relation rb, const relation eco)
 {
 	relation scb, elsewhere, part;
-	uint16_t seq = 0;
 	memcpy(scb, sb, sizeof(relation));
 	restrict_to(self, elsewhere, sb, false);
 	compose(part, elsewhere, hb);
@@ -229,14 +279,9 @@ static bool seq_has_no_cycle(const struct candidate *self, const relation sb, co
 	unite(scb, part);
 	unite(scb, mo);
 	unite(scb, rb);
-	for (uint32_t event = 0; event < self->program->event_count; event++) {
-		if (order_of(self, event) == PFS_SIM_SEQ)
-			seq |= bit_of(event);
-	}
-	for (uint32_t event = 0; event < EVENTS; event++)
-		scb[event] = (seq & bit_of(event)) != 0 ? scb[event] & seq : 0;
-	close_over(scb);
-	return !is_cyclic(scb);
+	seq_order(self, scb, hb, eco, part);
+	close_over(part);
+	return !is_cyclic(part);
 }
 
 static bool is_consistent(const struct candidate *self)
@@ -258,7 +303,7 @@ static bool is_consistent(const struct candidate *self)
 		if ((part[event] & bit_of(event)) != 0)
 			return false; /* coherence */
 	}
-	return seq_has_no_cycle(self, sb, hb, mo, rb);
+	return seq_has_no_cycle(self, sb, hb, mo, rb, eco);
 }
 
 static void keep(struct candidate *self)

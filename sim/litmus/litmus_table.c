@@ -107,6 +107,21 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	  "r0=1 r1=0 r2=1 r3=0", "FFF", NULL },
 	{ "IRIW+acq+sc", "W x sc 1 | W y sc 1 | R x acq; R y sc | R y acq; R x sc",
 	  "r0=1 r1=0 r2=1 r3=0", "FFA", NULL },
+	/* Fences. */
+	{ "SB+fences", "W x rlx 1; T sc; R y rlx | W y rlx 1; T sc; R x rlx", "r0=0 r1=0", "FFF",
+	  NULL },
+	{ "SB+one-fence", "W x rlx 1; T sc; R y rlx | W y rlx 1; R x rlx", "r0=0 r1=0", "FAA",
+	  NULL },
+	{ "SB+fences-ar", "W x rlx 1; T ar; R y rlx | W y rlx 1; T ar; R x rlx", "r0=0 r1=0",
+	  "FAA", NULL },
+	{ "MP+fences", "W x rlx 1; T rel; W y rlx 1 | R y rlx; T acq; R x rlx", "r0=1 r1=0",
+	  "FFF", NULL },
+	{ "MP+fence-rel", "W x rlx 1; T rel; W y rlx 1 | R y rlx; R x rlx", "r0=1 r1=0", "FFA",
+	  NULL },
+	{ "IRIW+fences", "W x rlx 1 | W y rlx 1 | R x rlx; T sc; R y rlx | R y rlx; T sc; R x rlx",
+	  "r0=1 r1=0 r2=1 r3=0", "FFF", NULL },
+	{ "CAS-fails-acq", "W x rlx 1; W y rel 1 | C y ar 5 6 acq; R x rlx", "r0=1 r1=0", "FFF",
+	  NULL },
 	/* A pass unlinks x and moves the clock y; a reader reads the clock, shows it in z, and
 	 * looks x up: [C4] [E4], [E1] [E2] [C1]. */
 	{ "EP+acq", "X x sc 1; A y sc 1 | R y acq; X z sc 1; R x sc", "r2=1 r4=0", "FFF", NULL },

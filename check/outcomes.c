@@ -1,0 +1,113 @@
+#define _GNU_SOURCE
+#include "check/outcomes.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <pfslab/check.h>
+
+#define TEXT_BYTES 120u
+#define ROOM 65536u /* a power of two; half of it is used */
+
+struct outcome {
+	uint64_t count; /* 0: free */
+	char text[TEXT_BYTES];
+};
+
+/* Only what is used becomes memory. */
+static struct table {
+	pthread_mutex_t lock;
+	uint32_t count;
+	uint64_t lost; /* executions for whose text there was no room */
+	struct outcome all[ROOM];
+} *table;
+
+bool pfs_outcomes_begin(void)
+{
+	void *memory = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	table = memory;
+	pfs_outcomes_reset();
+	return true;
+}
+
+void pfs_outcomes_reset(void)
+{
+	pthread_mutexattr_t attributes;
+	for (uint32_t at = 0; table->count != 0 && at < ROOM; at++)
+		table->all[at].count = 0;
+	table->count = 0;
+	table->lost = 0;
+	/* Made anew: a process that was ended may have held it. */
+	(void)pthread_mutexattr_init(&attributes);
+	(void)pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	(void)pthread_mutex_init(&table->lock, &attributes);
+	(void)pthread_mutexattr_destroy(&attributes);
+}
+
+/* The text's place, or a free one. */
+static struct outcome *find(const char *text)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+	for (const char *c = text; *c != '\0'; c++)
+		hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+	uint32_t at = (uint32_t)(hash >> 32) % ROOM;
+	while (table->all[at].count != 0 && strcmp(table->all[at].text, text) != 0)
+		at = (at + 1) % ROOM;
+	return &table->all[at];
+}
+
+void pfs_check_outcome(const char *format, ...)
+{
+	char text[TEXT_BYTES];
+	va_list arguments;
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	(void)pthread_mutex_lock(&table->lock);
+	struct outcome *outcome = find(text);
+	if (outcome->count == 0 && table->count == ROOM / 2) {
+		table->lost++;
+	} else {
+		if (outcome->count == 0) {
+			memcpy(outcome->text, text, sizeof(text));
+			table->count++;
+		}
+		outcome->count++;
+	}
+	(void)pthread_mutex_unlock(&table->lock);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct outcome *const *one = a, *const *other = b;
+	return strcmp((*one)->text, (*other)->text);
+}
+
+void pfs_outcomes_print(FILE *out)
+{
+	const struct outcome **sorted = calloc(table->count + 1, sizeof(*sorted));
+	uint32_t count = 0;
+	if (sorted == NULL)
+		return;
+	for (uint32_t at = 0; table->count != 0 && at < ROOM; at++) {
+		if (table->all[at].count != 0)
+			sorted[count++] = &table->all[at];
+	}
+	qsort(sorted, count, sizeof(*sorted), compare);
+	if (count != 0)
+		(void)fprintf(out, "  %u outcomes, and the executions of each:\n", count);
+	for (uint32_t at = 0; at < count; at++)
+		(void)fprintf(out, "  %8llu  %s\n", (unsigned long long)sorted[at]->count,
+			      sorted[at]->text);
+	if (table->lost != 0)
+		(void)fprintf(out, "  %8llu  others, for which there was no room\n",
+			      (unsigned long long)table->lost);
+	free(sorted);
+}

@@ -1,0 +1,20 @@
+/*
+ * outcomes.h - what executions came to, as pfs_check_outcome says it: each text once, with how
+ * many executions came to it. All processes of a search write into one table.
+ */
+#ifndef PFS_CHECK_OUTCOMES_H
+#define PFS_CHECK_OUTCOMES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Before processes are forked. false: no memory. */
+bool pfs_outcomes_begin(void);
+
+/* None. No other process writes. */
+void pfs_outcomes_reset(void);
+
+/* In the order of their texts; nothing if there are none. */
+void pfs_outcomes_print(FILE *out);
+
+#endif
