@@ -4,11 +4,13 @@
 usage: gallery_weaken.py PFS_CHECK COMPILER NAME...
 Each order of the right program is made weaker, one at a time, in steps: seq_cst to acq_rel, acquire
 or release, those to relaxed. Printed is what pfs-check then finds, with views: an order of which no
-weaker one fails is not needed by this scenario; another one may need it.
+weaker one fails is not needed by this scenario; another one may need it. Exit status 1: a right
+program does not hold, or one needs none of its orders; 77: no such compiler.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -56,26 +58,33 @@ def try_one(pfs_check, compiler, folder, text):
 
 
 def weaken(pfs_check, compiler, name):
-    """Prints what is found for each order of a program."""
+    """Prints what is found for each order of a program; does it hold, and need any of them?"""
+    needed = 0
     with open(os.path.join(gallery_test.GALLERY, name + ".c"), encoding="utf-8") as file:
         text = file.read()
     code = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
     with tempfile.TemporaryDirectory() as folder:
-        right, _ = try_one(pfs_check, compiler, folder, text)
+        right, result = try_one(pfs_check, compiler, folder, text)
+        if result != "holds":
+            print(f"{name}.c: {result}")
+            return False
         for found in ORDER.finditer(code):
             line = code.count("\n", 0, found.start()) + 1
             for order in weaker(found.group(1), code[:found.start()]):
                 seen, result = try_one(pfs_check, compiler, folder, text[:found.start()] +
                                        "memory_order_" + order + text[found.end():])
                 if seen != right:
+                    needed += result != "holds"
                     print(f"{name}.c:{line}: {found.group(1)} -> {order}: {result}", flush=True)
+    return needed > 0
 
 
 def main():
     """The exit status."""
-    for name in sys.argv[3:]:
-        weaken(sys.argv[1], sys.argv[2], name)
-    return 0
+    pfs_check, compiler, *names = sys.argv[1:]
+    if shutil.which(compiler) is None:
+        return 77
+    return 0 if all([weaken(pfs_check, compiler, name) for name in names]) else 1
 
 
 if __name__ == "__main__":
