@@ -5,7 +5,7 @@ usage: others_test.py PFS_CHECK COMPILER PACKAGE... [--table] [--only FILE]
 Each program of check/others/ says at its head which package it is about, how it is compiled, and
 what each search must say:
   PACKAGE libck-dev 0.7.1, /usr/include/ck_ring.h
-  BUILD -DCK_MD_RMO                     of the RUNs behind it
+  BUILD -DCK_MD_RMO                     of the RUNs behind it; none: no more flags
   RUN spsc --memory tso: complete
   RUN two_producers: found data race
 complete: all executions, and none failed. bounded: none failed, not all. found: what follows is in

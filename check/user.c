@@ -251,6 +251,12 @@ void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predic
 	(void)pfs_user_execute(&operation);
 }
 
+static bool is_own_stack(const struct pfs_machine *machine, const void *address)
+{
+	const struct pfs_fiber *fiber = &machine->running->fiber;
+	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes;
+}
+
 void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const void *code)
 {
 	struct pfs_machine *machine = pfs_user.machine;
@@ -264,7 +270,8 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	if (machine->running == NULL)
 		return;
 	struct pfs_user_thread *self = pfs_user_current();
-	if (writes)
+	/* A variable of its own, such as what a compare-and-swap expects, is as a register is. */
+	if (writes && !is_own_stack(machine, address))
 		self->look_count = 0;
 	if (self->plain_count++ == PLAIN_MAX)
 		pfs_machine_fail("thread %u does not come from its plain accesses to an atomic "
