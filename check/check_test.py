@@ -261,6 +261,9 @@ def main():
                 del said["weak"]  # it says of none that it is weak
             test.scenarios(test.build(os.path.join(PROGRAMS, "threads.c")), said)
             test.scenarios(test.build(os.path.join(PROGRAMS, "main.c")), {})
+            program = test.build(os.path.join(PROGRAMS, "spin.c"))
+            for memory in ("sc", "tso", "views"):
+                test.scenarios(program, {}, "--memory", memory)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")
             test.scenarios(test.build(os.path.join(PROGRAMS, "fences.c")), {})

@@ -8,6 +8,7 @@
 #include "check/library.h"
 #include "check/places.h"
 #include "check/signals.h"
+#include "sim/machine/model.h"
 #include "sim/machine/snapshot.h"
 #include "sim/machine/trace.h"
 
@@ -190,12 +191,22 @@ static bool turns_in_circles(const struct pfs_user_thread *self)
 	return false;
 }
 
+/* Nothing was changed: also by a test-and-set of what is set. */
+static bool only_looked(const struct pfs_user_thread *self,
+			const struct pfs_sim_operation *operation, uint64_t seen)
+{
+	uint64_t written = seen;
+	if (operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_TRY_LOCK ||
+	    (operation->kind == PFS_SIM_CAS && seen != operation->expected))
+		return true;
+	return pfs_kind_is_rmw(operation->kind) &&
+	       pfs_model_result(operation, self->id, seen, &written) && written == seen;
+}
+
 static void note_look(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
 		      uint64_t seen)
 {
-	bool looked = operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_TRY_LOCK ||
-		      (operation->kind == PFS_SIM_CAS && seen != operation->expected);
-	if (!looked) {
+	if (!only_looked(self, operation, seen)) {
 		self->look_count = 0;
 		return;
 	}

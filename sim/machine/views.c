@@ -184,6 +184,30 @@ static struct pfs_seq_operation seq_operation(const struct pfs_vthread *thread,
 					   choice->reads ? choice->message->clock : NULL };
 }
 
+static bool has_other_behind(const struct pfs_location *location, uint32_t message, uint64_t value)
+{
+	for (uint32_t at = location->messages[message].at + 1; at < location->count; at++) {
+		if (location->messages[location->order[at]].value != value)
+			return true;
+	}
+	return false;
+}
+
+/* What the thread read last; or, for an rmw that changes nothing, and of which there may be any
+ * number, the same value again, another being behind it. */
+static bool is_seen_again(const struct pfs_views *self, const struct pfs_vthread *thread,
+			  const struct choice *choice)
+{
+	uint32_t message = choice->location->order[choice->at];
+	uint32_t last = self->glimpses[thread->id][choice->id].read;
+	uint64_t value = choice->message->value, written = value;
+	if (!choice->writes)
+		return message == last;
+	(void)pfs_model_result(&thread->pending, thread->id, value, &written);
+	return written == value && choice->location->messages[last].value == value &&
+	       has_other_behind(choice->location, message, value);
+}
+
 bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *thread,
 		   uint32_t choice)
 {
@@ -196,12 +220,9 @@ bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *
 					    pfs_views_peek(machine, &thread->pending, 0));
 	if (!find_choice(self, thread, choice, &chosen) || is_taken(&chosen))
 		return false;
-	if (!chosen.writes) {
-		const struct pfs_glimpse *last = &self->glimpses[thread->id][chosen.id];
-		if (last->read == chosen.location->order[chosen.at] &&
-		    last->repeats >= PFS_VIEWS_REPEATS_MAX)
-			return false;
-	}
+	if (self->glimpses[thread->id][chosen.id].repeats >= PFS_VIEWS_REPEATS_MAX &&
+	    is_seen_again(self, thread, &chosen))
+		return false;
 	if (!is_seq(&thread->pending, &chosen))
 		return true;
 	struct pfs_seq_operation operation = seq_operation(thread, &chosen);
@@ -439,15 +460,6 @@ bool pfs_views_is_behind(const struct pfs_views *self, const void *address, uint
 {
 	const struct pfs_location *location = &self->locations[location_find(self, address)];
 	return location->messages[message].at > location->messages[other].at;
-}
-
-static bool has_other_behind(const struct pfs_location *location, uint32_t message, uint64_t value)
-{
-	for (uint32_t at = location->messages[message].at + 1; at < location->count; at++) {
-		if (location->messages[location->order[at]].value != value)
-			return true;
-	}
-	return false;
 }
 
 bool pfs_views_has_news(const struct pfs_views *self, const struct pfs_news_read *read)
