@@ -1,9 +1,9 @@
 /*
  * casrot.c - each thread replaces the number of the one before by its own, if it is there.
  *
- * FIGURE N=5: 43 GenMC, tests/correct/synthetic/casrot
- * FIGURE N=8: 2048 GenMC, tests/correct/synthetic/casrot
- * SCHEDULES N=4: 2520 Relacy, here
+ * FIGURE N=5: 43 sc, 43 views: GenMC, tests/correct/synthetic/casrot
+ * FIGURE N=8: 2048 sc, 2048 views: GenMC, tests/correct/synthetic/casrot
+ * SCHEDULES N=4: 2520: Relacy, here
  */
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /*
  * cinc.c - each thread adds to three counts: the orders of each count are independent.
  *
- * FIGURE N=2: 8 GenMC, tests/correct/synthetic/cinc
- * FIGURE N=3: 216 GenMC, tests/correct/synthetic/cinc
- * FIGURE N=4: 13824 GenMC, tests/correct/synthetic/cinc
- * SCHEDULES N=2: 70 Relacy, here
+ * FIGURE N=2: 8 sc: GenMC, tests/correct/synthetic/cinc
+ * FIGURE N=3: 216 sc: GenMC, tests/correct/synthetic/cinc
+ * FIGURE N=4: 13824 sc: GenMC, tests/correct/synthetic/cinc
+ * SCHEDULES N=2: 70: Relacy, here
  */
 #include <stdatomic.h>
 

@@ -3,7 +3,7 @@
  * five, pops three and pushes two, and each of N thieves steals once. What is stolen is not looked
  * at: it may be what was not pushed yet (chase_lev.c, BUG 8).
  *
- * FIGURE N=1: 59 GenMC, tests/correct/data-structures/chase-lev
+ * FIGURE N=1: 59 sc: GenMC, tests/correct/data-structures/chase-lev
  */
 #include <stdatomic.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
  * fib.c - two threads add up each other's number N times, a third reads both (SV-COMP, fib_bench):
  * what it sees is at most the Fibonacci number of 2N + 2.
  *
- * FIGURE N=1: 11 Nidhugg, tests/smoke/reference.results.txt
- * FIGURE N=2: 140 Nidhugg, tests/smoke/reference.results.txt
- * FIGURE N=5: 218243 GenMC, tests/correct/synthetic/fib_bench
+ * FIGURE N=1: 11 sc: Nidhugg, tests/smoke/reference.results.txt
+ * FIGURE N=2: 140 sc: Nidhugg, tests/smoke/reference.results.txt
+ * FIGURE N=5: 218243 sc: GenMC, tests/correct/synthetic/fib_bench
  */
 #include <stdatomic.h>
 

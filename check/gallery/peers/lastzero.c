@@ -3,10 +3,10 @@
  * the last 0 (P. Abdulla, S. Aronis, B. Jonsson and K. Sagonas, "Optimal dynamic partial order
  * reduction", 2014). Which locations the reader looks at depends on what it saw.
  *
- * FIGURE N=4: 28 Nidhugg, tests/smoke/reference.results.txt
- * FIGURE N=5: 64 GenMC, tests/correct/synthetic/lastzero
- * FIGURE N=10: 3328 GenMC, tests/correct/synthetic/lastzero
- * SCHEDULES N=3: 144144 Relacy, here
+ * FIGURE N=4: 28 sc: Nidhugg, tests/smoke/reference.results.txt
+ * FIGURE N=5: 64 sc: GenMC, tests/correct/synthetic/lastzero
+ * FIGURE N=10: 3328 sc: GenMC, tests/correct/synthetic/lastzero
+ * SCHEDULES N=3: 144144: Relacy, here
  */
 #include <stdatomic.h>
 

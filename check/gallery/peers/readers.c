@@ -1,10 +1,10 @@
 /*
  * readers.c - one writer, and readers that see what it wrote, or not.
  *
- * FIGURE N=4: 16 Nidhugg, tests/smoke/reference.results.txt
- * FIGURE N=8: 256 GenMC, tests/correct/synthetic/readers
- * FIGURE N=13: 8192 GenMC, tests/correct/synthetic/readers
- * SCHEDULES N=3: 9450 Relacy, here
+ * FIGURE N=4: 16 sc: Nidhugg, tests/smoke/reference.results.txt
+ * FIGURE N=8: 256 sc, 256 views: GenMC, tests/correct/synthetic/readers
+ * FIGURE N=13: 8192 sc, 8192 views: GenMC, tests/correct/synthetic/readers
+ * SCHEDULES N=3: 9450: Relacy, here
  */
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /*
  * rmw.c - two threads that each add to a count N times.
  *
- * FIGURE N=2: 6 CDSChecker, README.md of computersforpeace/model-checker, test/rmwprog
+ * FIGURE N=2: 6 sc, 6 views: CDSChecker, README.md of computersforpeace/model-checker, test/rmwprog
  */
 #include <stdatomic.h>
 
