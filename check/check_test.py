@@ -38,6 +38,13 @@ BLOCKS = {
     "lost": r"found: leak: nothing points to 16 bytes that were allocated at put \(blocks\.c:",
     "beyond": r"found: out of bounds: write of 1 bytes at overrun \(blocks\.c:\d+\)",
 }
+LOCKS = {
+    "rwlock_upgrade": r"found: deadlock: thread 0 waits for ever for pthread_rwlock_wrlock \(locks",
+    "rwlock_not_had": r"found: thread 0 unlocks a reader-writer lock that it has not, at locks\.c:",
+    "semaphores_stuck": r"found: deadlock: thread 0 waits for ever for sem_wait \(locks\.c:",
+    "barrier_of_three": r"found: deadlock: thread 0 waits for ever for pthread_barrier_wait \(lock",
+    "no_limit": r"found: deadlock: thread 0 waits for ever for pthread_mutex_lock \(locks\.c:",
+}
 AFTER = r", after its operation at ends\.c:\d+"
 ENDS = {
     "into_nowhere": "found: thread 0: plain access to a bad address" + AFTER,
@@ -138,11 +145,10 @@ class Test:
         source = os.path.join(self.folder, "wrong.c")
         with open(source, "w", encoding="utf-8") as file:
             file.write("#include <pthread.h>\n#include <pfslab/check.h>\n"
-                       "static pthread_rwlock_t lock;\n"
-                       "static void body(void *a) { (void)a; pthread_rwlock_rdlock(&lock); }\n"
+                       "static void body(void *a) { (void)a; pthread_cancel(pthread_self()); }\n"
                        "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
-        self.expect("rwlock", self.run(self.build(source)), 2,
-                    r"^pfs-check: \S+: calls pthread_rwlock_rdlock, which is not modelled\n$")
+        self.expect("pthread_cancel", self.run(self.build(source)), 2,
+                    r"^pfs-check: \S+: calls pthread_cancel, which is not modelled\n$")
         source = os.path.join(EXAMPLE, "ring.c")
         program = self.build(source, "-fno-sanitize=thread")
         self.expect("not compiled so", self.run(program), 2, "was compiled with -fsanitize=thread")
@@ -159,15 +165,14 @@ class Test:
         self.expect("no file", self.run("/none.so"), 2, "No such file")
         self.newcomer(source)
 
-    def clocks(self):
-        """The clocks of C++ are as little modelled as C's."""
-        source = os.path.join(self.folder, "clock.cc")
-        for clock in ("steady_clock", "system_clock", "high_resolution_clock"):
-            with open(source, "w", encoding="utf-8") as file:
-                file.write(f"#include <chrono>\nstd::chrono::{clock}::time_point at;\n"
-                           f"void look() {{ at = std::chrono::{clock}::now(); }}\n")
-            self.expect(clock, self.run(self.build(source)), 2, r"^pfs-check: \S+: calls "
-                        r"_ZNSt\w*clock3nowEv, which is not modelled\n$")
+    def random_device(self):
+        """C++'s is as little modelled as C's numbers at random."""
+        source = os.path.join(self.folder, "random.cc")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <random>\nunsigned at;\n"
+                       "void look() { at = std::random_device()(); }\n")
+        self.expect("random_device", self.run(self.build(source)), 2, r"^pfs-check: \S+: calls "
+                    r"_ZNSt\w*random_device\w*, which is not modelled\n$")
 
     def newcomer(self, source):
         """What somebody does who does it for the first time: one line names the mend."""
@@ -252,7 +257,8 @@ def main():
             test.ring(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
             test.sources(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
             test.scenarios(test.build(os.path.join(PROGRAMS, "modern.cc")), {})
-            test.clocks()
+            test.scenarios(test.build(os.path.join(PROGRAMS, "locks.cc"), "-std=c++17"), {})
+            test.random_device()
         else:
             test.ring(os.path.join(EXAMPLE, "ring.c"), "memory_order_relaxed")
             test.sources(os.path.join(EXAMPLE, "ring.c"), "memory_order_relaxed")
@@ -264,6 +270,7 @@ def main():
             program = test.build(os.path.join(PROGRAMS, "spin.c"))
             for memory in ("sc", "tso", "views"):
                 test.scenarios(program, {}, "--memory", memory)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "locks.c")), LOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")
             test.scenarios(test.build(os.path.join(PROGRAMS, "fences.c")), {})

@@ -6,11 +6,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "check/clock.h"
 #include "check/heap.h"
 #include "check/library.h"
+#include "check/locks.h"
 #include "check/threads.h"
 #include "check/user.h"
 #include "sim/machine/trace.h"
@@ -167,7 +168,7 @@ static int user_memcmp(const void *a, const void *b, size_t size)
 	return memcmp(a, b, size);
 }
 
-/* ---- ends, and time ---- */
+/* ---- ends ---- */
 
 static void user_assert_fail(const char *text, const char *file, unsigned line,
 			     const char *function)
@@ -187,12 +188,6 @@ static void user_exit(int status)
 	pfs_machine_fail("exit(%d) was called, at %s:%d", status, place_of(HERE)->file,
 			 place_of(HERE)->line);
 	_exit(status);
-}
-
-/* Time does not pass: others may do as much as they like before the next operation. */
-static int user_sleep(void)
-{
-	return 0;
 }
 
 #define OURS(name, function) { name, (void *)(uintptr_t)(function) }
@@ -215,8 +210,16 @@ const struct pfs_library_name pfs_library_names[] = {
 	OURS("memcmp", user_memcmp),
 	OURS("__assert_fail", user_assert_fail), OURS("abort", user_abort),
 	OURS("exit", user_exit), OURS("_exit", user_exit), OURS("quick_exit", user_exit),
-	OURS("sleep", user_sleep), OURS("usleep", user_sleep), OURS("nanosleep", user_sleep),
-	OURS("clock_nanosleep", user_sleep), OURS("thrd_sleep", user_sleep),
+	OURS("sleep", pfs_clock_sleep), OURS("usleep", pfs_clock_usleep),
+	OURS("nanosleep", pfs_clock_nanosleep), OURS("thrd_sleep", pfs_clock_nanosleep),
+	OURS("clock_nanosleep", pfs_clock_clock_nanosleep),
+	OURS("clock_gettime", pfs_clock_gettime), OURS("gettimeofday", pfs_clock_gettimeofday),
+	OURS("time", pfs_clock_time), OURS("clock", pfs_clock_cpu),
+	OURS("_ZNSt6chrono3_V212steady_clock3nowEv", pfs_clock_ns),
+	OURS("_ZNSt6chrono3_V212system_clock3nowEv", pfs_clock_ns),
+	OURS("_ZNSt3__16chrono12steady_clock3nowEv", pfs_clock_ns),
+	OURS("_ZNSt3__16chrono12system_clock3nowEv", pfs_clock_us),
+	OURS("timespec_get", pfs_clock_timespec_get),
 	OURS("pthread_create", pfs_thread_create), OURS("pthread_join", pfs_thread_join),
 	OURS("pthread_detach", pfs_thread_detach), OURS("pthread_self", pfs_thread_self),
 	OURS("sched_yield", pfs_thread_yield), OURS("pthread_yield", pfs_thread_yield),
@@ -229,6 +232,31 @@ const struct pfs_library_name pfs_library_names[] = {
 	OURS("pthread_cond_init", pfs_cond_init), OURS("pthread_cond_destroy", pfs_cond_destroy),
 	OURS("pthread_cond_wait", pfs_cond_wait), OURS("pthread_cond_signal", pfs_cond_signal),
 	OURS("pthread_cond_broadcast", pfs_cond_broadcast),
+	OURS("pthread_mutex_timedlock", pfs_mutex_timedlock),
+	OURS("pthread_mutex_clocklock", pfs_mutex_timedlock),
+	OURS("pthread_cond_timedwait", pfs_cond_timedwait),
+	OURS("pthread_cond_clockwait", pfs_cond_timedwait),
+	OURS("pthread_rwlock_init", pfs_rwlock_init),
+	OURS("pthread_rwlock_destroy", pfs_rwlock_destroy),
+	OURS("pthread_rwlock_rdlock", pfs_rwlock_rdlock),
+	OURS("pthread_rwlock_wrlock", pfs_rwlock_wrlock),
+	OURS("pthread_rwlock_tryrdlock", pfs_rwlock_tryrdlock),
+	OURS("pthread_rwlock_trywrlock", pfs_rwlock_trywrlock),
+	OURS("pthread_rwlock_timedrdlock", pfs_rwlock_timedrdlock),
+	OURS("pthread_rwlock_timedwrlock", pfs_rwlock_timedwrlock),
+	OURS("pthread_rwlock_clockrdlock", pfs_rwlock_timedrdlock),
+	OURS("pthread_rwlock_clockwrlock", pfs_rwlock_timedwrlock),
+	OURS("pthread_rwlock_unlock", pfs_rwlock_unlock),
+	OURS("sem_init", pfs_sem_init), OURS("sem_destroy", pfs_sem_destroy),
+	OURS("sem_wait", pfs_sem_wait), OURS("sem_trywait", pfs_sem_trywait),
+	OURS("sem_timedwait", pfs_sem_timedwait), OURS("sem_clockwait", pfs_sem_timedwait),
+	OURS("sem_post", pfs_sem_post), OURS("sem_getvalue", pfs_sem_getvalue),
+	OURS("pthread_spin_init", pfs_spin_init), OURS("pthread_spin_destroy", pfs_spin_destroy),
+	OURS("pthread_spin_lock", pfs_spin_lock), OURS("pthread_spin_trylock", pfs_spin_trylock),
+	OURS("pthread_spin_unlock", pfs_spin_unlock),
+	OURS("pthread_barrier_init", pfs_barrier_init),
+	OURS("pthread_barrier_destroy", pfs_barrier_destroy),
+	OURS("pthread_barrier_wait", pfs_barrier_wait),
 	OURS("pthread_once", pfs_once), OURS("__cxa_guard_acquire", pfs_guard_acquire),
 	OURS("__cxa_guard_release", pfs_guard_release),
 	OURS("__cxa_guard_abort", pfs_guard_abort),

@@ -458,6 +458,7 @@ static int run(struct arguments *arguments)
 	if (!pfs_check_signals_begin(arguments->patience))
 		return refuse("--patience", "no timer for it");
 	pfs_user.looks_max = (uint32_t)arguments->looks;
+	pfs_user.fault_max = (uint32_t)arguments->spurious;
 	const char *error = open_program(arguments);
 	if (error != NULL)
 		return refuse(arguments->program, error);

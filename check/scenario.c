@@ -82,12 +82,23 @@ static void settle(struct pfs_machine *machine, void *context)
 	pfs_user_arrive();
 	if (machine->end != PFS_END_DEADLOCK)
 		return;
+	bool waits = false;
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		const struct pfs_user_thread *thread = &pfs_user.threads[id];
-		if (machine->threads[id]->state != PFS_VTHREAD_FINISHED &&
-		    (!thread->is_slot || thread->is_taken))
+		if (machine->threads[id]->state == PFS_VTHREAD_FINISHED ||
+		    (thread->is_slot && !thread->is_taken))
+			continue;
+		if (thread->has_limit) {
+			/* Its time passes then: as in an execution with one more of these. */
+			machine->end = pfs_user.fault_count < pfs_user.fault_max ? PFS_END_KNOWN
+										 : PFS_END_STEPS;
+			machine->message[0] = '\0';
 			return;
+		}
+		waits = true;
 	}
+	if (waits)
+		return;
 	machine->end = PFS_END_DONE;
 	machine->message[0] = '\0';
 }

@@ -1,7 +1,4 @@
 #define _GNU_SOURCE
-#include "check/user.h"
-
-#include "check/places.h"
 #include "check/threads.h"
 
 #include <errno.h>
@@ -9,11 +6,11 @@
 
 #include <pfslab/check.h>
 
+#include "check/calls.h"
+#include "check/clock.h"
 #include "sim/machine/trace.h"
 
-/* Where the program called one of these functions, by its name. */
 #define HERE __builtin_return_address(0)
-#define CALL(name) place_of(HERE, (name))
 #define WAITERS_MAX 40u
 
 /* In the place of the program's pthread_mutex_t: zero is a free one. */
@@ -33,25 +30,6 @@ struct condition {
 
 _Static_assert(sizeof(struct mutex) <= sizeof(pthread_mutex_t), "a mutex must fit");
 _Static_assert(sizeof(struct condition) <= sizeof(pthread_cond_t), "a condition must fit");
-
-static const struct pfs_sim_place *place_of(const void *code, const char *text)
-{
-	const void *own;
-	return pfs_places_named(pfs_user_place(code, &own), text);
-}
-
-static bool runs(void)
-{
-	return pfs_user.machine != NULL && pfs_user.machine->running != NULL;
-}
-
-static uint64_t act(enum pfs_sim_kind kind, uint32_t *word, uint64_t operand,
-		    enum pfs_sim_order order, const struct pfs_sim_place *place)
-{
-	struct pfs_sim_operation operation = { word, operand, 0, place, sizeof(*word),
-					       (uint8_t)kind, (uint8_t)order, 0 };
-	return pfs_user_execute(&operation);
-}
 
 /* ---- threads ---- */
 
@@ -75,7 +53,7 @@ int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*s
 {
 	(void)attributes;
 	struct pfs_user_thread *thread = NULL;
-	if (runs())
+	if (pfs_call_runs())
 		thread = take_slot();
 	else if (pfs_user.in_setup)
 		thread = pfs_user_add();
@@ -85,7 +63,8 @@ int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*s
 	thread->argument = argument;
 	thread->is_slot = thread->is_taken = true;
 	*id = (pthread_t)thread->id + 1;
-	(void)act(PFS_SIM_STORE, &thread->begun, 1, PFS_SIM_RELEASE, CALL("pthread_create"));
+	(void)pfs_call_act(PFS_SIM_STORE, &thread->begun, 1, PFS_SIM_RELEASE,
+			   PFS_CALL("pthread_create"));
 	return 0;
 }
 
@@ -103,12 +82,13 @@ int pfs_thread_join(pthread_t id, void **result)
 		return ESRCH;
 	}
 	struct pfs_user_thread *thread = &pfs_user.threads[at];
-	if (!runs() && thread->ended == 0)
+	if (!pfs_call_runs() && thread->ended == 0)
 		pfs_machine_fail("pthread_join in the set-up, where no thread runs yet: "
 				 "call it in a thread of pfs_check_thread");
 	thread->is_joined = true;
-	if (runs())
-		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, is_not, 0, CALL("pthread_join"));
+	if (pfs_call_runs())
+		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, is_not, 0,
+			       PFS_CALL("pthread_join"));
 	if (result != NULL)
 		*result = thread->result;
 	return 0;
@@ -133,13 +113,13 @@ static void yield(const struct pfs_sim_place *place)
 
 int pfs_thread_yield(void)
 {
-	yield(CALL("sched_yield"));
+	yield(PFS_CALL("sched_yield"));
 	return 0;
 }
 
 void pfs_check_yield(void)
 {
-	yield(CALL("pfs_check_yield"));
+	yield(PFS_CALL("pfs_check_yield"));
 }
 
 /* ---- mutexes ---- */
@@ -183,27 +163,48 @@ static int lock_own(struct mutex *self)
 int pfs_mutex_lock(pthread_mutex_t *opaque)
 {
 	struct mutex *self = (void *)opaque;
-	int own = runs() ? lock_own(self) : 0;
+	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own < 0)
-		(void)act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
-			  CALL("pthread_mutex_lock"));
+		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
+			   PFS_CALL("pthread_mutex_lock"));
 	return own < 0 ? 0 : own;
+}
+
+/* It gives up only where it would have to wait. */
+int pfs_mutex_timedlock(pthread_mutex_t *opaque)
+{
+	struct mutex *self = (void *)opaque;
+	const struct pfs_sim_place *place = PFS_CALL("pthread_mutex_timedlock");
+	int own = pfs_call_runs() ? lock_own(self) : 0;
+	if (own >= 0)
+		return own;
+	if (pfs_call_act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place) == 0)
+		return 0;
+	if (pfs_user_fails()) {
+		pfs_clock_pass_limit();
+		return ETIMEDOUT;
+	}
+	struct pfs_user_thread *thread = pfs_user_current();
+	thread->has_limit = true;
+	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+	thread->has_limit = false;
+	return 0;
 }
 
 int pfs_mutex_trylock(pthread_mutex_t *opaque)
 {
 	struct mutex *self = (void *)opaque;
-	int own = runs() ? lock_own(self) : 0;
+	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own >= 0)
 		return own == EDEADLK ? EBUSY : own;
-	uint64_t seen = act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
-			    CALL("pthread_mutex_trylock"));
+	uint64_t seen = pfs_call_act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
+			    PFS_CALL("pthread_mutex_trylock"));
 	return seen == 0 ? 0 : EBUSY;
 }
 
 static void unlock(struct mutex *self, const struct pfs_sim_place *place)
 {
-	if (!runs())
+	if (!pfs_call_runs())
 		return;
 	if (self->word != own_mark())
 		pfs_machine_fail("thread %u unlocks a mutex that it has not, at %s:%d",
@@ -212,12 +213,12 @@ static void unlock(struct mutex *self, const struct pfs_sim_place *place)
 	if (self->count != 0)
 		self->count--;
 	else
-		(void)act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
 }
 
 int pfs_mutex_unlock(pthread_mutex_t *opaque)
 {
-	unlock((struct mutex *)(void *)opaque, CALL("pthread_mutex_unlock"));
+	unlock((struct mutex *)(void *)opaque, PFS_CALL("pthread_mutex_unlock"));
 	return 0;
 }
 
@@ -240,58 +241,76 @@ int pfs_cond_destroy(pthread_cond_t *opaque)
 	return 0;
 }
 
-int pfs_cond_wait(pthread_cond_t *opaque, pthread_mutex_t *opaque_mutex)
+/* false: it ended by itself. */
+static bool wait_on(struct condition *self, struct mutex *mutex, const struct pfs_sim_place *place)
 {
-	struct mutex *mutex = (void *)opaque_mutex;
 	struct pfs_user_thread *thread = pfs_user_current();
-	if (!runs()) {
-		pfs_machine_fail("pthread_cond_wait where no other thread runs");
-		return 0;
+	if (!pfs_call_runs()) {
+		pfs_machine_fail("%s where no other thread runs", place->function);
+		return true;
 	}
-	struct condition *self = (void *)opaque;
-	const struct pfs_sim_place *place = CALL("pthread_cond_wait");
 	bool wakes = pfs_user_fails();
 	if (!wakes) {
-		(void)act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
 		if (self->count == WAITERS_MAX)
 			pfs_machine_fail("more than %u threads wait", WAITERS_MAX);
 		self->threads[self->count++] = (uint8_t)thread->id;
-		(void)act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
-		(void)act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+		(void)pfs_call_act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
+		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
 	}
 	unlock(mutex, place);
 	if (!wakes)
 		pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, is_not, 1, place);
-	(void)act(PFS_SIM_LOCK, &mutex->word, 0, PFS_SIM_ACQUIRE, place);
+	(void)pfs_call_act(PFS_SIM_LOCK, &mutex->word, 0, PFS_SIM_ACQUIRE, place);
+	return !wakes;
+}
+
+int pfs_cond_wait(pthread_cond_t *self, pthread_mutex_t *mutex)
+{
+	(void)wait_on((struct condition *)(void *)self, (struct mutex *)(void *)mutex,
+		      PFS_CALL("pthread_cond_wait"));
 	return 0;
+}
+
+/* What may end by itself is its time. */
+int pfs_cond_timedwait(pthread_cond_t *self, pthread_mutex_t *mutex)
+{
+	struct pfs_user_thread *thread = pfs_user_current();
+	thread->has_limit = true;
+	bool woken = wait_on((struct condition *)(void *)self, (struct mutex *)(void *)mutex,
+			     PFS_CALL("pthread_cond_timedwait"));
+	thread->has_limit = false;
+	if (!woken)
+		pfs_clock_pass_limit();
+	return woken ? 0 : ETIMEDOUT;
 }
 
 static void wake(pthread_cond_t *opaque, bool all, const struct pfs_sim_place *place)
 {
 	struct condition *self = (void *)opaque;
 	uint8_t woken[WAITERS_MAX];
-	if (!runs())
+	if (!pfs_call_runs())
 		return;
-	(void)act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
 	uint32_t count = self->count == 0 || all ? self->count : 1;
 	memcpy(woken, self->threads, count);
 	self->count -= count;
 	memmove(self->threads, self->threads + count, self->count);
 	for (uint32_t i = 0; i < count; i++)
-		(void)act(PFS_SIM_STORE, &pfs_user.threads[woken[i]].asleep, 0, PFS_SIM_RELAXED,
-			  place);
-	(void)act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+		(void)pfs_call_act(PFS_SIM_STORE, &pfs_user.threads[woken[i]].asleep, 0,
+				   PFS_SIM_RELAXED, place);
+	(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
 }
 
 int pfs_cond_signal(pthread_cond_t *opaque)
 {
-	wake(opaque, false, CALL("pthread_cond_signal"));
+	wake(opaque, false, PFS_CALL("pthread_cond_signal"));
 	return 0;
 }
 
 int pfs_cond_broadcast(pthread_cond_t *opaque)
 {
-	wake(opaque, true, CALL("pthread_cond_broadcast"));
+	wake(opaque, true, PFS_CALL("pthread_cond_broadcast"));
 	return 0;
 }
 
@@ -316,10 +335,11 @@ static bool begin_once(uint32_t *word, const struct pfs_sim_place *place)
 int pfs_once(pthread_once_t *once, void (*routine)(void))
 {
 	uint32_t *word = (uint32_t *)(void *)once;
-	if (!begin_once(word, CALL("pthread_once")))
+	if (!begin_once(word, PFS_CALL("pthread_once")))
 		return 0;
 	routine();
-	(void)act(PFS_SIM_STORE, word, ONCE_DONE, PFS_SIM_RELEASE, CALL("pthread_once"));
+	(void)pfs_call_act(PFS_SIM_STORE, word, ONCE_DONE, PFS_SIM_RELEASE,
+			   PFS_CALL("pthread_once"));
 	return 0;
 }
 
@@ -327,7 +347,7 @@ int pfs_once(pthread_once_t *once, void (*routine)(void))
  * done, and is looked at by the program itself. */
 int pfs_guard_acquire(uint64_t *guard)
 {
-	return begin_once((uint32_t *)(void *)guard + 1, CALL("the first use of"));
+	return begin_once((uint32_t *)(void *)guard + 1, PFS_CALL("the first use of"));
 }
 
 static void end_guard(uint64_t *guard, bool done, const struct pfs_sim_place *place)
@@ -337,16 +357,16 @@ static void end_guard(uint64_t *guard, bool done, const struct pfs_sim_place *pl
 						       PFS_SIM_STORE, PFS_SIM_RELEASE, 0 };
 		(void)pfs_user_execute(&operation);
 	}
-	(void)act(PFS_SIM_STORE, (uint32_t *)(void *)guard + 1, done ? ONCE_DONE : ONCE_NOT_YET,
-		  PFS_SIM_RELEASE, place);
+	(void)pfs_call_act(PFS_SIM_STORE, (uint32_t *)(void *)guard + 1,
+			   done ? ONCE_DONE : ONCE_NOT_YET, PFS_SIM_RELEASE, place);
 }
 
 void pfs_guard_release(uint64_t *guard)
 {
-	end_guard(guard, true, CALL("the first use of"));
+	end_guard(guard, true, PFS_CALL("the first use of"));
 }
 
 void pfs_guard_abort(uint64_t *guard)
 {
-	end_guard(guard, false, CALL("the first use of"));
+	end_guard(guard, false, PFS_CALL("the first use of"));
 }

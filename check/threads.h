@@ -10,6 +10,7 @@
 #define PFS_CHECK_THREADS_H
 
 #include <pthread.h>
+#include <stdint.h>
 
 int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
 		      void *argument);
@@ -22,11 +23,13 @@ int pfs_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes
 int pfs_mutex_destroy(pthread_mutex_t *mutex);
 int pfs_mutex_lock(pthread_mutex_t *mutex);
 int pfs_mutex_trylock(pthread_mutex_t *mutex);
+int pfs_mutex_timedlock(pthread_mutex_t *mutex); /* what else is said is not looked at */
 int pfs_mutex_unlock(pthread_mutex_t *mutex);
 
 int pfs_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
 int pfs_cond_destroy(pthread_cond_t *condition);
 int pfs_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int pfs_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 int pfs_cond_signal(pthread_cond_t *condition);
 int pfs_cond_broadcast(pthread_cond_t *condition);
 

@@ -37,6 +37,8 @@ struct pfs_user_thread {
 	bool is_slot;          /* for pthread_create */
 	bool is_taken, is_joined;
 	uint32_t may_fail;     /* so many could have gone wrong */
+	bool has_limit;        /* waits, and would not for ever */
+	uint64_t elapsed_ns;   /* of its clock */
 	uint32_t plain_count;  /* accesses since its last step */
 	uint32_t call_depth, look_count;
 	/* Not cleared between executions: what the counts above leave out is not looked at. */
@@ -57,7 +59,7 @@ struct pfs_user {
 	uint32_t looks_max;    /* the same looks in a row, after which a loop waits; 0: never */
 	uint64_t waits;        /* how often one did */
 	struct pfs_user_fault faults[PFS_USER_FAULTS_MAX];
-	uint32_t fault_count;
+	uint32_t fault_count, fault_max;
 	uint32_t may_fail[PFS_USER_THREADS_MAX]; /* the most of any execution */
 };
 extern struct pfs_user pfs_user;
