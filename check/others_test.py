@@ -9,7 +9,8 @@ what each search must say:
   RUN spsc --memory tso: complete
   RUN two_producers: found data race
 complete: all executions, and none failed. bounded: none failed, not all. found: what follows is in
-its message. --table prints what docs/check.md has. Exit 77: no such compiler or package.
+its message. --table prints what docs/check.md has. A $NAME is of the environment; what lacks one
+is skipped. Exit 77: no such compiler or package.
 """
 
 import os
@@ -22,8 +23,8 @@ import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Headers of a package are its own code; C++'s and a port's are not.
-SHOWN = ["--own", "/usr/include/", "--foreign", "/c++/", "--foreign", "_c11.h", "--foreign",
-         "ck_pr.h", "--quiet"]
+SHOWN = ["--own", "/usr/include/", "--foreign", "/c++/", "--own", "shared_ptr", "--foreign",
+         "_c11.h", "--foreign", "ck_pr.h", "--quiet"]
 OTHERS = os.path.join(TOP, "check", "others")
 SAID = re.compile(r": (\d+) executions \(\d+ repeated a class, (\d+) incomplete\), \d+ steps, "
                   r"(.*)")
@@ -39,10 +40,11 @@ class Head:
             text = file.read().split("*/")[0]
         package = re.search(r"^ \* PACKAGE (\S+) (\S+), (\S+)$", text, re.MULTILINE)
         self.package, self.version, self.proof = package.groups()
+        self.proof = os.path.expandvars(self.proof)
         self.runs, flags = [], ""  # (flags, scenario, options, what must be said)
         for line in text.splitlines():
             if line.startswith(" * BUILD "):
-                flags = line[len(" * BUILD "):]
+                flags = os.path.expandvars(line[len(" * BUILD "):])
             run = re.match(r" \* RUN (\S+)(.*?): (complete|bounded|found .*)$", line)
             if run is not None:
                 self.runs.append((flags, *run.groups()))
@@ -120,7 +122,8 @@ def main():
         print("\n".join(table))
     for fault in faults:
         print(fault)
-    print(f"{len(there)} programs by {compiler}, {len(faults)} faults")
+    print(f"{len(there)} programs by {compiler}, {len(heads) - len(there)} skipped, "
+          f"{len(faults)} faults")
     return 1 if faults or not there else 0
 
 
