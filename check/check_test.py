@@ -48,6 +48,7 @@ LOCKS = {
 AFTER = r", after its operation at ends\.c:\d+"
 ENDS = {
     "into_nowhere": "found: thread 0: plain access to a bad address" + AFTER,
+    "loads_nowhere": "found: thread 0: plain access to a bad address" + AFTER,
     "trap": "found: thread 0: a trap, or an illegal instruction" + AFTER,
     "division": "found: thread 0: an arithmetic fault, such as a division by zero" + AFTER,
     "turns": r"found: thread 0 does not come from its plain accesses to an atomic one",

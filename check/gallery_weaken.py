@@ -54,7 +54,7 @@ def try_one(pfs_check, compiler, folder, text):
         return seen, re.search(r"found: (.*)", words).group(1)
     if (status, extent, incomplete) == (0, "all there are", 0):
         return seen, "holds"
-    return seen, "?: " + words.splitlines()[0]
+    return seen, f"exit {status}: {words}"
 
 
 def weaken(pfs_check, compiler, name):

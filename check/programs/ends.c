@@ -40,6 +40,7 @@ __attribute__((no_sanitize_thread, noinline)) static void write_unseen(char *to,
 }
 
 SCENARIO(into_nowhere, *nowhere = 1;)
+SCENARIO(loads_nowhere, (void)atomic_load((atomic_int *)nowhere);)
 SCENARIO(trap, __builtin_trap();)
 SCENARIO(division, nothing = 7 % nothing;)
 SCENARIO(turns, while (nothing == 0) {})

@@ -215,8 +215,9 @@ bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *
 	struct choice chosen;
 	if (is_single(thread->pending.kind))
 		return choice == 0;
-	if (choice == 0)
-		return pfs_model_may_return(&thread->pending,
+	if (choice == 0) /* its address may be a bad one, which only the thread itself may meet */
+		return thread->pending.kind != PFS_SIM_AWAIT ||
+		       pfs_model_may_return(&thread->pending,
 					    pfs_views_peek(machine, &thread->pending, 0));
 	if (!find_choice(self, thread, choice, &chosen) || is_taken(&chosen))
 		return false;
