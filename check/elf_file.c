@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check/library.h"
+#include "check/names.h"
 
 /* Calls that no thread of the machine can make as it is meant: by their first letters. */
 static const char *const refused_families[] = {
@@ -45,9 +45,9 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
-static bool is_refused(const char *name)
+static bool is_refused(const char *name, const struct pfs_name *replaced)
 {
-	for (const struct pfs_library_name *at = pfs_library_names; at->name != NULL; at++) {
+	for (const struct pfs_name *at = replaced; at->name != NULL; at++) {
 		if (strcmp(at->name, name) == 0)
 			return false;
 	}
@@ -207,7 +207,7 @@ static const char *refused_library(const struct pfs_elf_file *self)
 	return NULL;
 }
 
-const char *pfs_elf_refusal(const struct pfs_elf_file *self)
+const char *pfs_elf_refusal(const struct pfs_elf_file *self, const struct pfs_name *names)
 {
 	static char text[256];
 	const char *linked = refused_library(self);
@@ -220,7 +220,7 @@ const char *pfs_elf_refusal(const struct pfs_elf_file *self)
 		const char *name = string_of(self, table, symbols[i].st_name);
 		instrumented |= strncmp(name, "__tsan_", 7) == 0;
 		if (symbols[i].st_shndx != SHN_UNDEF ||
-		    ELF64_ST_BIND(symbols[i].st_info) != STB_GLOBAL || !is_refused(name))
+		    ELF64_ST_BIND(symbols[i].st_info) != STB_GLOBAL || !is_refused(name, names))
 			continue;
 		(void)snprintf(text, sizeof(text), "calls %.100s, which is not modelled", name);
 		return text;

@@ -31,8 +31,9 @@ bool pfs_elf_has_lines(const struct pfs_elf_file *self);
 /* What dlerror said, with the mend. */
 const char *pfs_elf_unloaded(const char *error);
 
-/* Why it cannot be checked, or NULL. */
-const char *pfs_elf_refusal(const struct pfs_elf_file *self);
+/* Why it cannot be checked, though these names are replaced; or NULL. */
+struct pfs_name;
+const char *pfs_elf_refusal(const struct pfs_elf_file *self, const struct pfs_name *names);
 
 /* "ring+8", by an address as it was linked; false: no variable. */
 bool pfs_elf_name(const struct pfs_elf_file *self, uint64_t address, char *name, size_t name_bytes);

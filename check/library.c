@@ -14,6 +14,7 @@
 
 #include "check/assembly.h"
 #include "check/elf_file.h"
+#include "check/names.h"
 #include "check/places.h"
 #include "sim/machine/grow.h"
 #include "sim/machine/snapshot.h"
@@ -57,6 +58,7 @@ static struct {
 	uint32_t segment_count;
 	struct local locals[TLS_MAX];
 	uint32_t local_count;
+	const struct pfs_name *names; /* that are replaced */
 	uint32_t threads, current; /* of the locals: thread, or threads: outside */
 } library;
 
@@ -71,7 +73,7 @@ static void *must(void *memory)
 
 static void *replacement_of(const char *name)
 {
-	for (const struct pfs_library_name *at = pfs_library_names; at->name != NULL; at++) {
+	for (const struct pfs_name *at = library.names; at->name != NULL; at++) {
 		if (strcmp(at->name, name) == 0)
 			return at->function;
 	}
@@ -177,15 +179,16 @@ static int look_at(struct dl_phdr_info *info, size_t bytes, void *opaque)
 	return 0;
 }
 
-const char *pfs_library_open(const char *path)
+const char *pfs_library_open(const char *path, const struct pfs_name *names)
 {
 	static char full[4096];
 	const char *error = NULL;
+	library.names = names;
 	if (realpath(path, full) == NULL)
 		return strerror(errno);
 	error = pfs_elf_read(&library.file, full);
 	if (error == NULL)
-		error = pfs_elf_refusal(&library.file);
+		error = pfs_elf_refusal(&library.file, names);
 	if (error != NULL)
 		return error;
 	/* libstdc++ counts references without atomics in a process of one thread. */

@@ -14,16 +14,10 @@
 
 #include "check/heap.h"
 
-struct pfs_library_name {
-	const char *name;
-	void *function;
-};
+struct pfs_name;
 
-/* What takes the place of what in the program; ends with a name NULL. names.c */
-extern const struct pfs_library_name pfs_library_names[];
-
-/* NULL, or why not, in one line. */
-const char *pfs_library_open(const char *path);
+/* With these functions where it calls their names. NULL, or why not, in one line. */
+const char *pfs_library_open(const char *path, const struct pfs_name *names);
 
 /* Of what was opened: is there a line for a place in it? */
 bool pfs_library_has_lines(void);

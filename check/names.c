@@ -12,6 +12,7 @@
 #include "check/heap.h"
 #include "check/library.h"
 #include "check/locks.h"
+#include "check/names.h"
 #include "check/threads.h"
 #include "check/user.h"
 #include "sim/machine/trace.h"
@@ -194,7 +195,7 @@ static void user_exit(int status)
 #define OURS_OF(family, function) \
 	OURS(family, function), OURS(family "RKSt9nothrow_t", function)
 
-const struct pfs_library_name pfs_library_names[] = {
+const struct pfs_name pfs_names[] = {
 	OURS("malloc", user_malloc), OURS("calloc", user_calloc), OURS("realloc", user_realloc),
 	OURS("free", user_free), OURS("aligned_alloc", user_aligned_alloc),
 	OURS("memalign", user_aligned_alloc), OURS("posix_memalign", user_posix_memalign),

@@ -11,6 +11,7 @@
 #include "check/compile.h"
 #include "check/heap.h"
 #include "check/library.h"
+#include "check/names.h"
 #include "check/outcomes.h"
 #include "check/places.h"
 #include "check/scenario.h"
@@ -427,7 +428,7 @@ static const char *open_program(const struct arguments *arguments)
 		error = pfs_compile(arguments->words, arguments->word_count, &program_path);
 	else if (arguments->word_count > 1)
 		error = "one shared object at a time, or sources (.c, .cc, .cpp, .cxx)";
-	return error != NULL ? error : pfs_library_open(program_path);
+	return error != NULL ? error : pfs_library_open(program_path, pfs_names);
 }
 
 static int run(struct arguments *arguments)

@@ -6,7 +6,6 @@
 #include <sys/time.h>
 
 #include "check/user.h"
-#include "sim/machine/trace.h"
 
 #define TICKS 8 /* of the patience */
 
@@ -14,7 +13,6 @@ static struct {
 	uint64_t seen;  /* executions and steps, at the last tick */
 	uint32_t ticks; /* since they changed */
 	double patience;
-	volatile sig_atomic_t is_lost;
 } watch;
 
 static const char *name_of(int signal_number)
@@ -33,39 +31,11 @@ static bool is_of_program(void)
 	return machine != NULL && (machine->running != NULL || machine->is_aside);
 }
 
-static void fail(const char *what)
-{
-	const struct pfs_vthread *running = pfs_user.machine->running;
-	if (running == NULL) {
-		pfs_machine_fail("set-up or final check: %s", what);
-		return;
-	}
-	const struct pfs_sim_place *last = running->pending.place;
-	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", running->id, what,
-			 last != NULL ? pfs_trace_base_name(last->file) : "its start",
-			 last != NULL ? last->line : 0);
-}
-
 static void on_fault(int signal_number)
 {
 	if (is_of_program())
-		fail(name_of(signal_number));
+		pfs_user_fail(name_of(signal_number));
 	(void)signal(signal_number, SIG_DFL); /* our own: meet it again */
-}
-
-static void on_tick(int signal_number)
-{
-	const struct pfs_machine *machine = pfs_user.machine;
-	(void)signal_number;
-	if (!is_of_program())
-		return;
-	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) + machine->step_count;
-	watch.ticks = now == watch.seen ? watch.ticks + 1 : 0;
-	watch.seen = now;
-	if (watch.ticks == TICKS)
-		watch.is_lost = 1; /* the next plain access says so, where it is safe */
-	else if (watch.ticks > TICKS)
-		pfs_check_signals_look(); /* there is none: nothing of ours is under way */
 }
 
 static bool start(double patience)
@@ -77,15 +47,22 @@ static bool start(double patience)
 	return setitimer(ITIMER_VIRTUAL, &timer, NULL) == 0;
 }
 
-void pfs_check_signals_look(void)
+static void on_tick(int signal_number)
 {
-	if (!watch.is_lost)
+	const struct pfs_machine *machine = pfs_user.machine;
+	(void)signal_number;
+	if (!is_of_program())
 		return;
-	watch.is_lost = 0;
-	watch.ticks = 0;
-	/* It will be met again where the schedule is shortened and shown. */
-	(void)start(watch.patience / TICKS);
-	fail("it comes to no operation any more (--patience)");
+	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) + machine->step_count;
+	watch.ticks = now == watch.seen ? watch.ticks + 1 : 0;
+	watch.seen = now;
+	if (watch.ticks == TICKS) {
+		pfs_user.is_late = 1; /* the next plain access says so, where it is safe */
+		/* It will be met again where the schedule is shortened and shown. */
+		(void)start(watch.patience / TICKS);
+	} else if (watch.ticks > TICKS) {
+		pfs_user_fail_late(); /* there is none: nothing of ours is under way */
+	}
 }
 
 /* As of the machine's own signals: on a stack apart, and left by a switch of fibers. */

@@ -6,12 +6,7 @@
 #define PFS_CHECK_SIGNALS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /* From now on; patience: seconds of CPU time without an operation, 0: for ever. */
 bool pfs_check_signals_begin(double patience);
-
-/* Fails the execution if it has lost patience; at each plain access. */
-void pfs_check_signals_look(void);
-
 #endif

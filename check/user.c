@@ -7,7 +7,6 @@
 #include "check/heap.h"
 #include "check/library.h"
 #include "check/places.h"
-#include "check/signals.h"
 #include "sim/machine/model.h"
 #include "sim/machine/snapshot.h"
 #include "sim/machine/trace.h"
@@ -130,6 +129,25 @@ void pfs_user_add_slots(void)
 		    PFS_ACTOR_NONE)
 			pfs_machine_fail("no memory for a thread");
 	}
+}
+
+void pfs_user_fail(const char *what)
+{
+	const struct pfs_vthread *running = pfs_user.machine->running;
+	if (running == NULL) {
+		pfs_machine_fail("set-up or final check: %s", what);
+		return;
+	}
+	const struct pfs_sim_place *last = running->pending.place;
+	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", running->id, what,
+			 last != NULL ? pfs_trace_base_name(last->file) : "its start",
+			 last != NULL ? last->line : 0);
+}
+
+void pfs_user_fail_late(void)
+{
+	pfs_user.is_late = 0;
+	pfs_user_fail("it comes to no operation any more (--patience)");
 }
 
 const struct pfs_sim_place *pfs_user_place(const void *code, const void **own)
@@ -272,7 +290,8 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 {
 	struct pfs_machine *machine = pfs_user.machine;
 	const void *own;
-	pfs_check_signals_look();
+	if (__builtin_expect(pfs_user.is_late, 0))
+		pfs_user_fail_late();
 	if (machine == NULL || (machine->running == NULL && !machine->is_aside) ||
 	    pfs_library_is_thread_local(address))
 		return;

@@ -4,6 +4,7 @@
 #ifndef PFS_CHECK_USER_H
 #define PFS_CHECK_USER_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,7 @@ struct pfs_user_thread {
 
 struct pfs_user {
 	struct pfs_machine *machine;
+	volatile sig_atomic_t is_late; /* it comes to no operation: said at a plain access */
 	uint64_t executions;   /* begun */
 	struct pfs_user_thread threads[PFS_USER_THREADS_MAX + 1]; /* the last: none of them */
 	uint32_t thread_count;
@@ -91,6 +93,10 @@ void pfs_user_arrive(void);
 
 /* A plain access. */
 void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const void *code);
+
+/* Ends the execution as failed, and says after which operation; late: it is late no more. */
+void pfs_user_fail(const char *what);
+void pfs_user_fail_late(void);
 
 /* Does what may go wrong go wrong this time? */
 bool pfs_user_fails(void);
