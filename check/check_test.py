@@ -150,6 +150,14 @@ class Test:
                        "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
         self.expect("pthread_cancel", self.run(self.build(source)), 2,
                     r"^pfs-check: \S+: calls pthread_cancel, which is not modelled\n$")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <unistd.h>\n#include <pfslab/check.h>\nstatic int ends[2];\n"
+                       "static void body(void *a) { (void)read(ends[0], &a, 1); }\n"
+                       "PFS_CHECK_SCENARIO(one) { if (ends[0] == 0) pipe(ends);\n"
+                       "pfs_check_thread(body, 0); }\n")
+        self.expect("sleeps", self.run(self.build(source), "--patience=0.5"), 2,
+                    r"^pfs-check: \S+: thread 0 sleeps in a call that is not modelled, behind its "
+                    r"operation at ")
         source = os.path.join(EXAMPLE, "ring.c")
         program = self.build(source, "-fno-sanitize=thread")
         self.expect("not compiled so", self.run(program), 2, "was compiled with -fsanitize=thread")

@@ -10,6 +10,7 @@
 
 #include "check/compile.h"
 #include "check/heap.h"
+#include "check/idle.h"
 #include "check/library.h"
 #include "check/names.h"
 #include "check/outcomes.h"
@@ -115,8 +116,8 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0, 1e9, "stop after so long; "
 				"default 60"),
 		PFS_REAL_OPTION("patience", "S", &self->patience, 0, 1e6, "seconds of CPU time "
-				"after which a thread that comes to no operation fails; 0: for "
-				"ever; default 10"),
+				"after which a thread that comes to no operation fails, and of "
+				"sleep in a call; 0: for ever; default 10"),
 		PFS_NUMBER_OPTION("steps", "N", &self->steps, 0, UINT64_MAX, "of one execution, "
 				  "after which it is given up; default 5000"),
 		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX, "of searches at random; "
@@ -456,7 +457,8 @@ static int run(struct arguments *arguments)
 	machine->watch = !arguments->no_races;
 	machine->has_fences = true;
 	pfs_user.machine = machine;
-	if (!pfs_check_signals_begin(arguments->patience))
+	if (!pfs_check_signals_begin(arguments->patience) ||
+	    !pfs_check_idle_begin(arguments->program, arguments->patience))
 		return refuse("--patience", "no timer for it");
 	pfs_user.looks_max = (uint32_t)arguments->looks;
 	pfs_user.fault_max = (uint32_t)arguments->spurious;

@@ -30,6 +30,7 @@ static struct {
 	uintptr_t bias;
 	FILE *questions, *answers; /* of addr2line, from the first question; NULL: none */
 	bool was_started, was_answered;
+	volatile sig_atomic_t is_asking;
 	struct known **known;      /* open addressing; places stay where they are */
 	uint32_t room, count;
 } places;
@@ -86,6 +87,11 @@ static bool read_line(char *text, size_t bytes)
 	text[strcspn(text, "\n")] = '\0';
 	places.was_answered = true;
 	return true;
+}
+
+bool pfs_places_are_asked(void)
+{
+	return places.is_asking != 0;
 }
 
 bool pfs_places_are_known(void)
@@ -147,7 +153,9 @@ static struct known *new_known(const void *code)
 	self->is_foreign = true;
 	self->place = (struct pfs_sim_place){ strdup(pfs_trace_base_name(places.path)),
 					      strdup(text), PFS_PLACES_TEXT, 0 };
+	places.is_asking = 1;
 	ask(self);
+	places.is_asking = 0;
 	return self;
 }
 

@@ -24,6 +24,9 @@ void pfs_places_begin(const char *path, uintptr_t bias);
 /* Was there an answer to what was asked? addr2line may be missing. */
 bool pfs_places_are_known(void);
 
+/* Is an answer awaited at this moment? For signals. */
+bool pfs_places_are_asked(void);
+
 /* The same, of a call that is known by this name, which stays. */
 const struct pfs_sim_place *pfs_places_named(const struct pfs_sim_place *place, const char *text);
 
