@@ -282,7 +282,10 @@ def main():
             test.scenarios(test.build(os.path.join(PROGRAMS, "locks.c")), LOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")
-            test.scenarios(test.build(os.path.join(PROGRAMS, "fences.c")), {})
+            fences = test.build(os.path.join(PROGRAMS, "fences.c"))
+            test.scenarios(fences, {})
+            test.expect("own_store tso", test.run(fences, "--scenario", "own_store", "--memory",
+                                                  "tso"), 0, FINE)
             test.wrong()
             if platform.machine() == "x86_64":
                 test.assembly()

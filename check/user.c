@@ -286,6 +286,26 @@ static bool is_own_stack(const struct pfs_machine *machine, const void *address)
 	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes;
 }
 
+/* A plain access is to memory itself: an atomic store of the thread's own to the same place may not
+ * stand in its buffer then. */
+static void drain_own(const void *address, size_t size_bytes, const struct pfs_sim_place *place)
+{
+	const struct pfs_vthread *thread = pfs_user.machine->running;
+	uintptr_t first = (uintptr_t)address;
+	for (uint32_t i = 0; i < thread->buffer_count; i++) {
+		const struct pfs_buffered *entry =
+			&thread->buffer[(thread->buffer_first + i) % PFS_BUFFER_MAX];
+		uintptr_t stored = (uintptr_t)entry->address;
+		if (stored >= first + size_bytes || first >= stored + entry->size_bytes)
+			continue;
+		struct pfs_sim_operation drain = { .place = place, .kind = PFS_SIM_FENCE,
+						   .order = PFS_SIM_SEQ };
+		(void)pfs_sim_execute(&drain); /* the step alone, which orders nothing else */
+		pfs_user_arrive();
+		return;
+	}
+}
+
 void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const void *code)
 {
 	struct pfs_machine *machine = pfs_user.machine;
@@ -296,6 +316,8 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	    pfs_library_is_thread_local(address))
 		return;
 	const struct pfs_sim_place *place = pfs_user_place(code, &own);
+	if (machine->running != NULL)
+		drain_own(address, size_bytes, place);
 	pfs_check_heap_look(address, size_bytes, writes, place);
 	if (machine->running == NULL)
 		return;

@@ -176,3 +176,28 @@ PFS_CHECK_SCENARIO(operations)
 {
 	pfs_check_thread(change_all, 0);
 }
+
+/* Plain accesses of a thread see what it stored atomically, also with a store buffer. */
+static int own;
+
+static void store_own(void *argument)
+{
+	(void)argument;
+	__atomic_store_n(&own, 1, __ATOMIC_RELAXED);
+	pfs_check_assert(own == 1);
+	own = 2;
+	pfs_check_assert(__atomic_load_n(&own, __ATOMIC_RELAXED) == 2);
+}
+
+static void check_own(void *argument)
+{
+	(void)argument;
+	pfs_check_assert(own == 2);
+}
+
+PFS_CHECK_SCENARIO(own_store)
+{
+	pfs_check_thread(store_own, 0);
+	pfs_check_thread(write_x, 0);
+	pfs_check_at_rest(check_own, 0);
+}
