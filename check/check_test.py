@@ -61,6 +61,15 @@ ENDS = {
     "unseen_after_free": r"found: use after free: byte 7 of a block was written unseen .* after it "
                          r"was freed at unseen_after_free_body \(ends\.c:\d+\)",
 }
+NO_ORDER = r"found: not linearizable: no order of the \d calls gives their results"
+CALLS = {
+    "torn_fails": NO_ORDER, "apart_fails": NO_ORDER, "none_fails": NO_ORDER,
+    "inserted_fails": NO_ORDER,
+    "unsaid_misused": "found: a call without a specification: ",
+    "nested_misused": "found: call of INSERT in a call of HAS, which has not returned: ",
+    "many_misused": "found: more than 64 calls of a specification in one execution",
+    "large_misused": "found: the state of a specification has 4097 bytes: at most 4096",
+}
 RACE = r"found: data race on \S+( \d\+8)?: thread . writes at .*\(ring\.cc?:\d+\); " \
        r"thread . reads at .*\(ring\.cc?:\d+\)"
 
@@ -122,6 +131,26 @@ class Test:
         self.expect("--steps", self.run(program, "--steps", "20"), 0,
                     r"not all there are: no violation\n(  .*\n)*.* had more than --steps")
         self.expect("mended", self.run(program, "--schedule", saved), 0, r"step \| T0")
+
+    def calls(self, program):
+        """Structures against their specifications, with each memory."""
+        self.scenarios(program, CALLS)
+        self.scenarios(program, CALLS, "--memory", "sc")
+        # Both stores are in buffers yet: neither call has ended.
+        self.scenarios(program, CALLS | {"buffering": NO_ORDER}, "--memory", "tso")
+        known = ("--calls", "known", "--scenario")
+        self.expect("buffering, known", self.run(program, *known, "buffering"), 1, NO_ORDER)
+        self.expect("none, known", self.run(program, *known, "none_fails"), 0, FINE)
+        self.expect("torn", self.run(program, "--scenario", "torn_fails", "--memory", "sc"), 1,
+                    r"\] READ = .*\n(.*\n)*calls, by time:\n  T. +\|-+\| +\S.*\n(  T.*\n){2}"
+                    r"the longest order that gives their results: (none|WRITE|READ).*\n"
+                    r"  behind it READ\(0\) = \d+ would have to be \d+\n")
+        saved = os.path.join(self.folder, "calls")
+        self.expect("--save", self.run(program, *known, "buffering", "--save", saved), 1, NO_ORDER)
+        self.expect("--schedule", self.run(program, "--schedule", saved), 1,
+                    r"calls, by time; only what a thread knew")
+        self.expect("--calls x", self.run(program, "--calls", "x"), 2, "by the clock, or by what")
+        self.expect("sc, known", self.run(program, *known, "set", "--memory", "sc"), 2, "views")
 
     def assembly(self):
         """What is not seen is said, and only then."""
@@ -286,6 +315,7 @@ def main():
             test.scenarios(fences, {})
             test.expect("own_store tso", test.run(fences, "--scenario", "own_store", "--memory",
                                                   "tso"), 0, FINE)
+            test.calls(test.build(os.path.join(PROGRAMS, "calls.c")))
             test.wrong()
             if platform.machine() == "x86_64":
                 test.assembly()

@@ -10,6 +10,7 @@
 
 #include "check/compile.h"
 #include "check/heap.h"
+#include "check/history.h"
 #include "check/idle.h"
 #include "check/library.h"
 #include "check/names.h"
@@ -20,6 +21,7 @@
 #include "check/user.h"
 #include "command/command_line.h"
 #include "command/output.h"
+#include "sim/machine/model.h"
 
 #define SMALL_EXECUTIONS 4000u /* of a search for a shorter schedule */
 #define SMALL_SECONDS 2.0
@@ -33,7 +35,7 @@
 static const char program[] = "pfs-check";
 
 struct arguments {
-	const char *program, *scenario, *memory, *search, *save, *schedule;
+	const char *program, *scenario, *memory, *search, *calls, *save, *schedule;
 	uint64_t preemptions, spurious, looks, executions, steps, seed, slots;
 	double seconds, patience;
 	bool no_races, quiet, list, example;
@@ -103,6 +105,9 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		PFS_TEXT_OPTION("search", "K", &self->search, "exhaustive, dpor, sleep, bounded, "
 				"naive, random, pct, pos, urw, slow or rotate, as pfs-sim; default "
 				"exhaustive"),
+		PFS_TEXT_OPTION("calls", "K", &self->calls, "of a specification: a call comes "
+				"before another by the clock, or, with views, only if that is "
+				"known to who makes the other; default clock"),
 		PFS_NUMBER_OPTION("preemptions", "N", &preemptions, 0, UINT32_MAX, "every schedule "
 				  "of up to N preemptions (--search bounded)"),
 		PFS_NUMBER_OPTION("spurious", "N", &self->spurious, 0, 4, "weak compare-and-swaps "
@@ -170,6 +175,8 @@ static int save(const struct arguments *arguments, const char *scenario)
 		      scenario, arguments->memory, pfs_user.slots, pfs_user.looks_max);
 	if (arguments->no_races)
 		(void)fprintf(file, " --no-races");
+	if (strcmp(arguments->calls, "known") == 0)
+		(void)fprintf(file, " --calls known");
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
 		(void)fprintf(file, " --fault %u.%u", pfs_user.faults[i].thread,
 			      pfs_user.faults[i].number);
@@ -209,6 +216,7 @@ static bool load(struct arguments *arguments)
 static int replay(const struct pfs_scenario *scenario, struct pfs_machine *machine)
 {
 	pfs_search_show(machine, scenario, &result, stdout);
+	pfs_history_print(stdout);
 	return machine->end == PFS_END_FAILED || machine->end == PFS_END_DEADLOCK;
 }
 
@@ -347,8 +355,10 @@ static int show_failure(const struct arguments *arguments, struct pfs_machine *m
 		return refuse(scenario->name, "the same schedule did not fail again: the program "
 			      "does what does not follow from its schedule, as by an address or "
 			      "a state that is outside of it");
-	if (!arguments->quiet)
+	if (!arguments->quiet) {
 		pfs_search_show(machine, scenario, &result, stdout);
+		pfs_history_print(stdout);
+	}
 	if (!pfs_library_has_lines())
 		(void)refuse(arguments->program, "no line is known of it: compile it with -g");
 	else if (!pfs_places_are_known())
@@ -447,6 +457,12 @@ static int run(struct arguments *arguments)
 		return refuse(arguments->memory, "no such memory: " PFS_MEMORY_MODEL_NAMES);
 	if (kind < 0 || kind == PFS_SEARCH_STATES)
 		return refuse(arguments->search, "no such search; see pfs-check --help");
+	bool known = strcmp(arguments->calls, "known") == 0;
+	if (!known && strcmp(arguments->calls, "clock") != 0)
+		return refuse(arguments->calls, "--calls by the clock, or by what is known");
+	if (known && !model->keeps_old)
+		return refuse("--calls known", "for --memory views: others know all by the clock");
+	pfs_history_by_known(known);
 	if (arguments->spurious > PFS_USER_FAULTS_MAX || arguments->looks > 16)
 		return refuse("--spurious or --looks", "at most 4, and 16");
 	pfs_fiber_stacks(STACK_BYTES, GUARD_BYTES);
@@ -471,7 +487,8 @@ static int run(struct arguments *arguments)
 
 int main(int argc, char **argv)
 {
-	struct arguments arguments = { .memory = "views", .search = "exhaustive", .spurious = 1,
+	struct arguments arguments = { .memory = "views", .search = "exhaustive",
+				       .calls = "clock", .spurious = 1,
 				       .looks = 3, .seconds = 60, .steps = 5000, .seed = 1,
 				       .patience = 10 };
 	int status = read_arguments(&arguments, argc, argv);

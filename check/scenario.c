@@ -3,6 +3,7 @@
 #include <pfslab/check.h>
 
 #include "check/heap.h"
+#include "check/history.h"
 #include "check/library.h"
 #include "check/user.h"
 #include "sim/machine/grow.h"
@@ -65,6 +66,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	(void)machine;
 	pfs_check_heap_reset();
 	pfs_user_begin();
+	pfs_history_begin();
 	pfs_library_restore(PFS_USER_THREADS_MAX);
 	pfs_user.in_setup = true;
 	self->function();
@@ -119,6 +121,7 @@ static void finish(struct pfs_machine *machine, void *context)
 	(void)machine, (void)context;
 	if (pfs_user.at_rest != NULL)
 		pfs_user.at_rest(pfs_user.at_rest_argument);
+	pfs_history_check();
 	pfs_check_heap_end();
 	look_for_leaks();
 }
@@ -150,6 +153,7 @@ static void keep_whole(struct pfs_snapshot *snapshot, void *context)
 	pfs_user_put(snapshot);
 	pfs_library_put(snapshot);
 	pfs_check_heap_put(snapshot);
+	pfs_history_put(snapshot);
 }
 
 struct pfs_scenario pfs_check_scenario_of(uint32_t at)
