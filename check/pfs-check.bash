@@ -2,7 +2,7 @@
 
 _pfs_check_options() {
 	case $1 in
-	*) echo "--scenario --memory --search --preemptions --spurious --looks --executions --seconds --patience --steps --seed --no-races --own --foreign --save --schedule --list --example --quiet --help --version" ;;
+	*) echo "--scenario --memory --search --calls --preemptions --spurious --looks --executions --seconds --patience --steps --seed --no-races --own --foreign --save --schedule --list --example --quiet --help --version" ;;
 	esac
 }
 
@@ -11,6 +11,7 @@ _pfs_check_values() {
 	local words
 	case "$2 $3" in
 	*" --memory") words="sc tso views" ;;
+	*" --calls") words="clock known" ;;
 	*) return 1 ;;
 	esac
 	echo $words
@@ -29,7 +30,7 @@ _pfs_check() {
 		return
 	fi
 	case $before in
-	--executions | --foreign | --looks | --memory | --own | --patience | --preemptions | --scenario | --search | --seconds | --seed | --spurious | --steps) return ;;
+	--calls | --executions | --foreign | --looks | --memory | --own | --patience | --preemptions | --scenario | --search | --seconds | --seed | --spurious | --steps) return ;;
 	--save | --schedule)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return ;;

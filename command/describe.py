@@ -38,7 +38,7 @@ WORKLOADS = "$(%s --list-workloads 2>/dev/null | awk '{ print $1 }')"
 SEARCHES = "exhaustive dpor sleep states bounded naive random pct pos urw slow rotate"
 # "PROGRAM COMMAND --option" or "PROGRAM --option": words that may follow.
 VALUES = {
-    "pfs-check --memory": "sc tso views",
+    "pfs-check --memory": "sc tso views", "pfs-check --calls": "clock known",
     "pfs-bench --policies": POLICIES, "pfs-bench --workloads": WORKLOADS % '"$1"',
     "pfs-bench --apis": "inlined public cxx", "pfs-bench --layout": LAYOUTS,
     "pfs-bench --placements": "none compact scatter",
