@@ -25,7 +25,7 @@ static int64_t register_step(void *state, int operation, int64_t argument, int64
 	return 0;
 }
 
-/* By one writer: who reads the words the other way round, and the same ones twice, has one value. */
+/* The words come one after the other, and so does who reads them. */
 static int write_both(int value)
 {
 	atomic_store(&high, value);
