@@ -1,6 +1,6 @@
 /*
- * history.h - the calls of one execution of the program's own structure, and whether an order of them
- * agrees with their times and with a sequential specification: is it linearizable?
+ * history.h - the calls of one execution of the program's own structure, and whether an order of
+ * them agrees with their times and with a sequential specification: is it linearizable?
  *
  * A call begins and ends with a step of its own (a note, depends.h), so that a search tries every
  * order of ends and begins. With store buffers a call ends when what it stored has left its
