@@ -38,6 +38,9 @@ BLOCKS = {
     "lost": r"found: leak: nothing points to 16 bytes that were allocated at put \(blocks\.c:",
     "beyond": r"found: out of bounds: write of 1 bytes at overrun \(blocks\.c:\d+\)",
 }
+C11 = {
+    "keys_lost": r"found: leak: nothing points to 4 bytes that were allocated at keep_own \(thr",
+}
 LOCKS = {
     "rwlock_upgrade": r"found: deadlock: thread 0 waits for ever for pthread_rwlock_wrlock \(locks",
     "rwlock_not_had": r"found: thread 0 unlocks a reader-writer lock that it has not, at locks\.c:",
@@ -295,7 +298,8 @@ def main():
             test.ring(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
             test.sources(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
             test.scenarios(test.build(os.path.join(PROGRAMS, "modern.cc")), {})
-            test.scenarios(test.build(os.path.join(PROGRAMS, "locks.cc"), "-std=c++17"), {})
+            for name in ("locks.cc", "locals.cc"):
+                test.scenarios(test.build(os.path.join(PROGRAMS, name), "-std=c++17"), {})
             test.random_device()
         else:
             test.ring(os.path.join(EXAMPLE, "ring.c"), "memory_order_relaxed")
@@ -309,6 +313,7 @@ def main():
             for memory in ("sc", "tso", "views"):
                 test.scenarios(program, {}, "--memory", memory)
             test.scenarios(test.build(os.path.join(PROGRAMS, "locks.c")), LOCKS)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "threads_c11.c")), C11)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")
             fences = test.build(os.path.join(PROGRAMS, "fences.c"))

@@ -30,7 +30,11 @@ static const char *const refused_names[] = {
 };
 static const char *const harmless[] = {
 	"pthread_equal", "pthread_mutexattr_init", "pthread_mutexattr_settype",
-	"pthread_mutexattr_destroy", "pthread_attr_init", "pthread_attr_destroy", NULL
+	"pthread_mutexattr_destroy", "pthread_attr_init", "pthread_attr_destroy",
+	"pthread_attr_setstacksize", "pthread_attr_setdetachstate", "pthread_condattr_init",
+	"pthread_condattr_setclock", "pthread_condattr_destroy", "pthread_rwlockattr_init",
+	"pthread_rwlockattr_destroy", "pthread_barrierattr_init",
+	"pthread_barrierattr_destroy", "thrd_equal", NULL
 };
 
 #define NOT_SHARED "no shared object: give one (cc -shared), or sources (.c, .cc, .cpp, .cxx)"

@@ -11,6 +11,7 @@
 #include "check/clock.h"
 #include "check/heap.h"
 #include "check/library.h"
+#include "check/locals.h"
 #include "check/locks.h"
 #include "check/names.h"
 #include "check/threads.h"
@@ -258,6 +259,22 @@ const struct pfs_name pfs_names[] = {
 	OURS("pthread_barrier_init", pfs_barrier_init),
 	OURS("pthread_barrier_destroy", pfs_barrier_destroy),
 	OURS("pthread_barrier_wait", pfs_barrier_wait),
+	OURS("pthread_key_create", pfs_key_create), OURS("pthread_key_delete", pfs_key_delete),
+	OURS("pthread_getspecific", pfs_key_get), OURS("pthread_setspecific", pfs_key_set),
+	OURS("__cxa_thread_atexit", pfs_locals_at_exit),
+	OURS("__cxa_thread_atexit_impl", pfs_locals_at_exit),
+	/* C11 */
+	OURS("thrd_create", pfs_thrd_create), OURS("thrd_join", pfs_thrd_join),
+	OURS("thrd_detach", pfs_thread_detach), OURS("thrd_current", pfs_thread_self),
+	OURS("mtx_init", pfs_mtx_init), OURS("mtx_destroy", pfs_mutex_destroy),
+	OURS("mtx_lock", pfs_mutex_lock), OURS("mtx_unlock", pfs_mutex_unlock),
+	OURS("mtx_trylock", pfs_mtx_trylock), OURS("mtx_timedlock", pfs_mtx_timedlock),
+	OURS("cnd_init", pfs_cond_init), OURS("cnd_destroy", pfs_cond_destroy),
+	OURS("cnd_wait", pfs_cond_wait), OURS("cnd_timedwait", pfs_cnd_timedwait),
+	OURS("cnd_signal", pfs_cond_signal), OURS("cnd_broadcast", pfs_cond_broadcast),
+	OURS("call_once", pfs_once),
+	OURS("tss_create", pfs_key_create), OURS("tss_delete", pfs_key_delete),
+	OURS("tss_get", pfs_key_get), OURS("tss_set", pfs_key_set),
 	OURS("pthread_once", pfs_once), OURS("__cxa_guard_acquire", pfs_guard_acquire),
 	OURS("__cxa_guard_release", pfs_guard_release),
 	OURS("__cxa_guard_abort", pfs_guard_abort),

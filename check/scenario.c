@@ -5,6 +5,8 @@
 #include "check/heap.h"
 #include "check/history.h"
 #include "check/library.h"
+#include "check/locals.h"
+#include "check/threads.h"
 #include "check/user.h"
 #include "sim/machine/grow.h"
 
@@ -65,6 +67,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	const struct registered *self = context;
 	(void)machine;
 	pfs_check_heap_reset();
+	pfs_locals_begin();
 	pfs_user_begin();
 	pfs_history_begin();
 	pfs_library_restore(PFS_USER_THREADS_MAX);
@@ -74,7 +77,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	if (pfs_user.thread_count == 0)
 		pfs_machine_fail("scenario %s has no thread: it calls no pfs_check_thread",
 				 self->name);
-	pfs_user_add_slots();
+	pfs_threads_add_slots();
 }
 
 /* A thread that nobody asked for waits for that. */
@@ -151,6 +154,7 @@ static void keep_whole(struct pfs_snapshot *snapshot, void *context)
 {
 	(void)context;
 	pfs_user_put(snapshot);
+	pfs_locals_put(snapshot);
 	pfs_library_put(snapshot);
 	pfs_check_heap_put(snapshot);
 	pfs_history_put(snapshot);

@@ -8,6 +8,7 @@
 
 #include "check/calls.h"
 #include "check/clock.h"
+#include "check/locals.h"
 #include "sim/machine/trace.h"
 
 #define HERE __builtin_return_address(0)
@@ -33,6 +34,48 @@ _Static_assert(sizeof(struct condition) <= sizeof(pthread_cond_t), "a condition 
 
 /* ---- threads ---- */
 
+static bool is_not(uint64_t value, uint64_t argument)
+{
+	return value != argument;
+}
+
+static void body_of_thread(void *opaque)
+{
+	struct pfs_user_thread *self = opaque;
+	pfs_user_arrive();
+	self->body(self->argument);
+	pfs_locals_end();
+}
+
+/* A thread that pthread_create may take. */
+static void body_of_slot(void *opaque)
+{
+	static const struct pfs_sim_place begin = { "thread", "thread", "begin", 0 };
+	static const struct pfs_sim_place end = { "thread", "thread", "end", 0 };
+	struct pfs_user_thread *self = opaque;
+	pfs_user_await(&self->begun, PFS_SIM_ACQUIRE, is_not, 0, &begin);
+	self->result = self->start(self->argument);
+	pfs_locals_end();
+	pfs_sim_store(&self->ended, sizeof(self->ended), 1, PFS_SIM_RELEASE, &end);
+}
+
+void pfs_threads_add_slots(void)
+{
+	uint32_t named = pfs_user.thread_count;
+	for (uint32_t i = 0; i < pfs_user.slots; i++) {
+		struct pfs_user_thread *self = pfs_user_add();
+		if (self != NULL)
+			self->is_slot = true;
+	}
+	for (uint32_t id = 0; id < pfs_user.thread_count; id++) {
+		void (*body)(void *) = id < named && pfs_user.threads[id].start == NULL
+					       ? body_of_thread : body_of_slot;
+		if (pfs_machine_spawn(pfs_user.machine, 0, body, &pfs_user.threads[id]) ==
+		    PFS_ACTOR_NONE)
+			pfs_machine_fail("no memory for a thread");
+	}
+}
+
 /* The first slot that nobody has; the search begins again with one more if there is none. */
 static struct pfs_user_thread *take_slot(void)
 {
@@ -48,10 +91,9 @@ static struct pfs_user_thread *take_slot(void)
 	return NULL;
 }
 
-int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
-		      void *argument)
+static int create(pthread_t *id, void *(*start)(void *), void *argument,
+		  const struct pfs_sim_place *place)
 {
-	(void)attributes;
 	struct pfs_user_thread *thread = NULL;
 	if (pfs_call_runs())
 		thread = take_slot();
@@ -63,17 +105,27 @@ int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*s
 	thread->argument = argument;
 	thread->is_slot = thread->is_taken = true;
 	*id = (pthread_t)thread->id + 1;
-	(void)pfs_call_act(PFS_SIM_STORE, &thread->begun, 1, PFS_SIM_RELEASE,
-			   PFS_CALL("pthread_create"));
+	(void)pfs_call_act(PFS_SIM_STORE, &thread->begun, 1, PFS_SIM_RELEASE, place);
 	return 0;
 }
 
-static bool is_not(uint64_t value, uint64_t argument)
+int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
+		      void *argument)
 {
-	return value != argument;
+	(void)attributes;
+	return create(id, start, argument, PFS_CALL("pthread_create"));
 }
 
-int pfs_thread_join(pthread_t id, void **result)
+/* A result of type int comes back in the register of one that is a pointer. */
+int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument)
+{
+	void *(*as_pthread)(void *);
+	memcpy(&as_pthread, &start, sizeof(as_pthread));
+	return create(id, as_pthread, argument, PFS_CALL("thrd_create")) == 0 ? thrd_success
+									     : thrd_nomem;
+}
+
+static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
 {
 	uint64_t at = (uint64_t)id - 1;
 	if (at >= pfs_user.thread_count || !pfs_user.threads[at].is_taken ||
@@ -88,10 +140,25 @@ int pfs_thread_join(pthread_t id, void **result)
 	thread->is_joined = true;
 	if (pfs_call_runs())
 		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, is_not, 0,
-			       PFS_CALL("pthread_join"));
+			       place);
 	if (result != NULL)
 		*result = thread->result;
 	return 0;
+}
+
+int pfs_thread_join(pthread_t id, void **result)
+{
+	return join(id, result, PFS_CALL("pthread_join"));
+}
+
+int pfs_thrd_join(pthread_t id, int *result)
+{
+	void *found = NULL;
+	if (join(id, &found, PFS_CALL("thrd_join")) != 0)
+		return thrd_error;
+	if (result != NULL)
+		*result = (int)(intptr_t)found;
+	return thrd_success;
 }
 
 int pfs_thread_detach(pthread_t id)
@@ -160,6 +227,15 @@ static int lock_own(struct mutex *self)
 	return 0;
 }
 
+int pfs_mtx_init(pthread_mutex_t *opaque, int type)
+{
+	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	memset(opaque, 0, sizeof(*opaque));
+	((struct mutex *)(void *)opaque)->kind =
+		(type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL;
+	return thrd_success;
+}
+
 int pfs_mutex_lock(pthread_mutex_t *opaque)
 {
 	struct mutex *self = (void *)opaque;
@@ -171,10 +247,8 @@ int pfs_mutex_lock(pthread_mutex_t *opaque)
 }
 
 /* It gives up only where it would have to wait. */
-int pfs_mutex_timedlock(pthread_mutex_t *opaque)
+static int lock_timed(struct mutex *self, const struct pfs_sim_place *place)
 {
-	struct mutex *self = (void *)opaque;
-	const struct pfs_sim_place *place = PFS_CALL("pthread_mutex_timedlock");
 	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own >= 0)
 		return own;
@@ -191,15 +265,35 @@ int pfs_mutex_timedlock(pthread_mutex_t *opaque)
 	return 0;
 }
 
-int pfs_mutex_trylock(pthread_mutex_t *opaque)
+static int try_lock(struct mutex *self, const struct pfs_sim_place *place)
 {
-	struct mutex *self = (void *)opaque;
 	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own >= 0)
 		return own == EDEADLK ? EBUSY : own;
-	uint64_t seen = pfs_call_act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
-			    PFS_CALL("pthread_mutex_trylock"));
-	return seen == 0 ? 0 : EBUSY;
+	return pfs_call_act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place) == 0 ? 0
+											  : EBUSY;
+}
+
+int pfs_mutex_timedlock(pthread_mutex_t *self)
+{
+	return lock_timed((struct mutex *)(void *)self, PFS_CALL("pthread_mutex_timedlock"));
+}
+
+int pfs_mutex_trylock(pthread_mutex_t *self)
+{
+	return try_lock((struct mutex *)(void *)self, PFS_CALL("pthread_mutex_trylock"));
+}
+
+int pfs_mtx_timedlock(pthread_mutex_t *self)
+{
+	return lock_timed((struct mutex *)(void *)self, PFS_CALL("mtx_timedlock")) == 0
+		       ? thrd_success : thrd_timedout;
+}
+
+int pfs_mtx_trylock(pthread_mutex_t *self)
+{
+	return try_lock((struct mutex *)(void *)self, PFS_CALL("mtx_trylock")) == 0 ? thrd_success
+										   : thrd_busy;
 }
 
 static void unlock(struct mutex *self, const struct pfs_sim_place *place)
@@ -273,16 +367,27 @@ int pfs_cond_wait(pthread_cond_t *self, pthread_mutex_t *mutex)
 }
 
 /* What may end by itself is its time. */
-int pfs_cond_timedwait(pthread_cond_t *self, pthread_mutex_t *mutex)
+static bool wait_timed(pthread_cond_t *self, pthread_mutex_t *mutex,
+		       const struct pfs_sim_place *place)
 {
 	struct pfs_user_thread *thread = pfs_user_current();
 	thread->has_limit = true;
 	bool woken = wait_on((struct condition *)(void *)self, (struct mutex *)(void *)mutex,
-			     PFS_CALL("pthread_cond_timedwait"));
+			     place);
 	thread->has_limit = false;
 	if (!woken)
 		pfs_clock_pass_limit();
-	return woken ? 0 : ETIMEDOUT;
+	return woken;
+}
+
+int pfs_cond_timedwait(pthread_cond_t *self, pthread_mutex_t *mutex)
+{
+	return wait_timed(self, mutex, PFS_CALL("pthread_cond_timedwait")) ? 0 : ETIMEDOUT;
+}
+
+int pfs_cnd_timedwait(pthread_cond_t *self, pthread_mutex_t *mutex)
+{
+	return wait_timed(self, mutex, PFS_CALL("cnd_timedwait")) ? thrd_success : thrd_timedout;
 }
 
 static void wake(pthread_cond_t *opaque, bool all, const struct pfs_sim_place *place)

@@ -11,6 +11,10 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <threads.h>
+
+/* After the set-up of an execution: the machine's threads, those for pthread_create, too. */
+void pfs_threads_add_slots(void);
 
 int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
 		      void *argument);
@@ -18,6 +22,14 @@ int pfs_thread_join(pthread_t id, void **result);
 int pfs_thread_detach(pthread_t id);
 pthread_t pfs_thread_self(void);
 int pfs_thread_yield(void);
+
+/* Of C11's threads.h what answers otherwise; a mtx_t is a pthread_mutex_t, and so on. */
+int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument);
+int pfs_thrd_join(pthread_t id, int *result);
+int pfs_mtx_init(pthread_mutex_t *mutex, int type);
+int pfs_mtx_trylock(pthread_mutex_t *mutex);
+int pfs_mtx_timedlock(pthread_mutex_t *mutex);
+int pfs_cnd_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 
 int pfs_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
 int pfs_mutex_destroy(pthread_mutex_t *mutex);

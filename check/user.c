@@ -67,29 +67,6 @@ void pfs_user_arrive(void)
 	pfs_library_switch(pfs_user_current()->id);
 }
 
-static void body_of_thread(void *opaque)
-{
-	struct pfs_user_thread *self = opaque;
-	pfs_user_arrive();
-	self->body(self->argument);
-}
-
-static bool is_set(uint64_t value, uint64_t argument)
-{
-	return value != argument;
-}
-
-/* A thread that pthread_create may take. */
-static void body_of_slot(void *opaque)
-{
-	static const struct pfs_sim_place begin = { "thread", "thread", "begin", 0 };
-	static const struct pfs_sim_place end = { "thread", "thread", "end", 0 };
-	struct pfs_user_thread *self = opaque;
-	pfs_user_await(&self->begun, PFS_SIM_ACQUIRE, is_set, 0, &begin);
-	self->result = self->start(self->argument);
-	pfs_sim_store(&self->ended, sizeof(self->ended), 1, PFS_SIM_RELEASE, &end);
-}
-
 struct pfs_user_thread *pfs_user_add(void)
 {
 	if (pfs_user.thread_count == PFS_USER_THREADS_MAX) {
@@ -112,23 +89,6 @@ bool pfs_user_stack_name(const void *address, char *name, size_t name_bytes)
 		return true;
 	}
 	return false;
-}
-
-void pfs_user_add_slots(void)
-{
-	uint32_t named = pfs_user.thread_count;
-	for (uint32_t i = 0; i < pfs_user.slots; i++) {
-		struct pfs_user_thread *self = pfs_user_add();
-		if (self != NULL)
-			self->is_slot = true;
-	}
-	for (uint32_t id = 0; id < pfs_user.thread_count; id++) {
-		void (*body)(void *) = id < named && pfs_user.threads[id].start == NULL
-					       ? body_of_thread : body_of_slot;
-		if (pfs_machine_spawn(pfs_user.machine, 0, body, &pfs_user.threads[id]) ==
-		    PFS_ACTOR_NONE)
-			pfs_machine_fail("no memory for a thread");
-	}
 }
 
 void pfs_user_fail(const char *what)

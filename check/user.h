@@ -66,9 +66,8 @@ struct pfs_user {
 };
 extern struct pfs_user pfs_user;
 
-/* Before the set-up of an execution; after it: threads for pthread_create. */
+/* Before the set-up of an execution. */
 void pfs_user_begin(void);
-void pfs_user_add_slots(void);
 
 /* All that an execution changes here: see keep_whole of struct pfs_scenario. */
 struct pfs_snapshot;
