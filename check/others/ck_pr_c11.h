@@ -33,9 +33,14 @@
 #include <gcc/ck_f_pr.h>
 
 #ifdef PORT_DEPENDENCIES
-#define PORT_ORDER __ATOMIC_ACQUIRE
+#define PORT_LOAD __ATOMIC_ACQUIRE
 #else
-#define PORT_ORDER __ATOMIC_RELAXED
+#define PORT_LOAD __ATOMIC_RELAXED
+#endif
+#ifdef CK_MD_RMO
+#define PORT_ORDER PORT_LOAD
+#else
+#define PORT_ORDER __ATOMIC_SEQ_CST /* or a compiler may make a store of an exchange */
 #endif
 
 CK_CC_INLINE static void ck_pr_stall(void)
@@ -68,7 +73,7 @@ PORT_FENCE(memory, __ATOMIC_SEQ_CST)
 #define PORT_ACCESS(S, M, T)                                                       \
 	CK_CC_FORCE_INLINE static T ck_pr_md_load_##S(const M *target)             \
 	{                                                                          \
-		return __atomic_load_n((const T *)target, PORT_ORDER);       \
+		return __atomic_load_n((const T *)target, PORT_LOAD);       \
 	}                                                                          \
 	CK_CC_FORCE_INLINE static bool ck_pr_cas_##S(M *target, T compare, T set)  \
 	{                                                                          \

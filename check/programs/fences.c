@@ -201,3 +201,29 @@ PFS_CHECK_SCENARIO(own_store)
 	pfs_check_thread(write_x, 0);
 	pfs_check_at_rest(check_own, 0);
 }
+
+/* ThreadSanitizer would take this for an order. */
+void AnnotateHappensBefore(const char *file, int line, void *address);
+void AnnotateHappensAfter(const char *file, int line, void *address);
+
+static void write_annotated(void *argument)
+{
+	data = 1;
+	AnnotateHappensBefore(__FILE__, __LINE__, &x);
+	write_x(argument);
+}
+
+static void read_annotated(void *argument)
+{
+	(void)argument;
+	if (atomic_load_explicit(&x, memory_order_relaxed) == 0)
+		return;
+	AnnotateHappensAfter(__FILE__, __LINE__, &x);
+	r[0] = data;
+}
+
+PFS_CHECK_SCENARIO(annotated_fails)
+{
+	pfs_check_thread(write_annotated, 0);
+	pfs_check_thread(read_annotated, 0);
+}
