@@ -83,3 +83,9 @@ bool pfs_check_idle_begin(const char *program, double patience)
 	return patience <= 0 || (sigaction(SIGALRM, &action, NULL) == 0 &&
 				 setitimer(ITIMER_REAL, &timer, NULL) == 0);
 }
+
+void pfs_check_idle_forked(void)
+{
+	idle.ticks = 0;
+	(void)pfs_check_idle_begin(idle.program, idle.tick * TICKS);
+}

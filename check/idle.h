@@ -10,4 +10,7 @@
  * neither come to an operation nor used the processor for so many seconds. */
 bool pfs_check_idle_begin(const char *program, double patience);
 
+/* In a process that goes on by itself: it has no timer yet. */
+void pfs_check_idle_forked(void);
+
 #endif

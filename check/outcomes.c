@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "check/outcomes.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,6 +8,8 @@
 #include <sys/mman.h>
 
 #include <pfslab/check.h>
+
+#include "check/shared.h"
 
 #define TEXT_BYTES 120u
 #define ROOM 65536u /* a power of two; half of it is used */
@@ -20,7 +21,6 @@ struct outcome {
 
 /* Only what is used becomes memory. */
 static struct table {
-	pthread_mutex_t lock;
 	uint32_t count;
 	uint64_t lost; /* executions for whose text there was no room */
 	struct outcome all[ROOM];
@@ -39,16 +39,10 @@ bool pfs_outcomes_begin(void)
 
 void pfs_outcomes_reset(void)
 {
-	pthread_mutexattr_t attributes;
 	for (uint32_t at = 0; table->count != 0 && at < ROOM; at++)
 		table->all[at].count = 0;
 	table->count = 0;
 	table->lost = 0;
-	/* Made anew: a process that was ended may have held it. */
-	(void)pthread_mutexattr_init(&attributes);
-	(void)pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-	(void)pthread_mutex_init(&table->lock, &attributes);
-	(void)pthread_mutexattr_destroy(&attributes);
 }
 
 /* The text's place, or a free one. */
@@ -70,7 +64,7 @@ void pfs_check_outcome(const char *format, ...)
 	va_start(arguments, format);
 	(void)vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	(void)pthread_mutex_lock(&table->lock);
+	pfs_shared_lock();
 	struct outcome *outcome = find(text);
 	if (outcome->count == 0 && table->count == ROOM / 2) {
 		table->lost++;
@@ -81,7 +75,7 @@ void pfs_check_outcome(const char *format, ...)
 		}
 		outcome->count++;
 	}
-	(void)pthread_mutex_unlock(&table->lock);
+	pfs_shared_unlock();
 }
 
 static int compare(const void *a, const void *b)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Before processes are forked. false: no memory. */
+/* Behind pfs_shared_begin, before processes are forked. false: no memory. */
 bool pfs_outcomes_begin(void);
 
 /* None. No other process writes. */

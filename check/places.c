@@ -74,6 +74,16 @@ static void start(void)
 	places.answers = fdopen(up[0], "r");
 }
 
+void pfs_places_forked(void)
+{
+	if (places.questions != NULL)
+		(void)fclose(places.questions);
+	if (places.answers != NULL)
+		(void)fclose(places.answers);
+	places.questions = places.answers = NULL;
+	places.was_started = false;
+}
+
 void pfs_places_begin(const char *path, uintptr_t bias)
 {
 	(void)snprintf(places.path, sizeof(places.path), "%s", path);

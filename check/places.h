@@ -33,4 +33,7 @@ const struct pfs_sim_place *pfs_places_named(const struct pfs_sim_place *place, 
 /* Of a return address. *is_foreign: all of it comes from headers of the system; who called it? */
 const struct pfs_sim_place *pfs_places_of(const void *code, bool *is_foreign);
 
+/* In a process that goes on by itself: it asks an addr2line of its own. */
+void pfs_places_forked(void);
+
 #endif

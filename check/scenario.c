@@ -2,10 +2,15 @@
 
 #include <pfslab/check.h>
 
+#include "check/debug.h"
 #include "check/heap.h"
 #include "check/history.h"
+#include "check/idle.h"
 #include "check/library.h"
 #include "check/locals.h"
+#include "check/places.h"
+#include "check/shared.h"
+#include "check/signals.h"
 #include "check/threads.h"
 #include "check/user.h"
 #include "sim/machine/grow.h"
@@ -84,6 +89,7 @@ static void setup(struct pfs_machine *machine, void *context)
 static void settle(struct pfs_machine *machine, void *context)
 {
 	(void)context;
+	pfs_shared_progress();
 	pfs_user_arrive();
 	if (machine->end != PFS_END_DEADLOCK)
 		return;
@@ -102,8 +108,10 @@ static void settle(struct pfs_machine *machine, void *context)
 		}
 		waits = true;
 	}
-	if (waits)
+	if (waits) {
+		pfs_check_stopped();
 		return;
+	}
 	machine->end = PFS_END_DONE;
 	machine->message[0] = '\0';
 }
@@ -160,10 +168,18 @@ static void keep_whole(struct pfs_snapshot *snapshot, void *context)
 	pfs_history_put(snapshot);
 }
 
+static void forked(void *context)
+{
+	(void)context;
+	pfs_places_forked();
+	pfs_check_signals_forked();
+	pfs_check_idle_forked();
+}
+
 struct pfs_scenario pfs_check_scenario_of(uint32_t at)
 {
 	return (struct pfs_scenario){ .name = registered[at].name, .setup = setup,
 				      .finish = finish, .name_address = name_address,
 				      .context = &registered[at], .settle = settle,
-				      .keep_whole = keep_whole };
+				      .keep_whole = keep_whole, .forked = forked };
 }

@@ -79,3 +79,9 @@ bool pfs_check_signals_begin(double patience)
 	return take(SIGILL, on_fault) && take(SIGTRAP, on_fault) && take(SIGFPE, on_fault) &&
 	       take(SIGVTALRM, on_tick) && (patience <= 0 || start(patience));
 }
+
+void pfs_check_signals_forked(void)
+{
+	if (watch.patience > 0)
+		(void)start(watch.patience);
+}

@@ -9,4 +9,8 @@
 
 /* From now on; patience: seconds of CPU time without an operation, 0: for ever. */
 bool pfs_check_signals_begin(double patience);
+
+/* In a process that goes on by itself: it has no timer yet. */
+void pfs_check_signals_forked(void);
+
 #endif

@@ -86,8 +86,7 @@ static struct pfs_user_thread *take_slot(void)
 		slot->is_taken = true;
 		return slot;
 	}
-	pfs_user.needs_slot = true;
-	pfs_machine_fail("one more thread of pthread_create");
+	pfs_machine_fail(PFS_USER_SLOT_WANTED);
 	return NULL;
 }
 

@@ -7,6 +7,7 @@
 #include "check/heap.h"
 #include "check/library.h"
 #include "check/places.h"
+#include "check/shared.h"
 #include "sim/machine/model.h"
 #include "sim/machine/snapshot.h"
 #include "sim/machine/trace.h"
@@ -136,8 +137,10 @@ bool pfs_user_fails(void)
 	uint32_t number = self->may_fail++;
 	if (pfs_user.machine == NULL || pfs_user.machine->running == NULL)
 		return false;
-	if (self->may_fail > pfs_user.may_fail[self->id])
+	if (self->may_fail > pfs_user.may_fail[self->id]) {
 		pfs_user.may_fail[self->id] = self->may_fail;
+		pfs_shared_may_fail(self->id, self->may_fail);
+	}
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++) {
 		if (pfs_user.faults[i].thread == self->id && pfs_user.faults[i].number == number)
 			return true;
@@ -203,7 +206,8 @@ static void wait_for_news(struct pfs_user_thread *self, const struct pfs_sim_pla
 	struct pfs_sim_operation yield = { .place = pfs_places_named(place, "its loop"),
 					   .kind = PFS_SIM_YIELD };
 	self->look_count = 0;
-	pfs_user.waits++;
+	if (pfs_user.waits++ == 0)
+		pfs_shared_waited();
 	(void)pfs_sim_execute(&yield);
 }
 

@@ -14,6 +14,8 @@
 #define PFS_USER_THREADS_MAX 16u
 #define PFS_USER_FAULTS_MAX 4u
 #define PFS_USER_CALLS_MAX 512u
+/* How an execution fails that has too few slots; the search begins anew with one more. */
+#define PFS_USER_SLOT_WANTED "one more thread of pthread_create"
 
 /* What may go wrong by itself, and does: a weak compare-and-swap that fails, a condition variable
  * that wakes. The one of a thread with this number. */
@@ -54,7 +56,6 @@ struct pfs_user {
 	struct pfs_user_thread threads[PFS_USER_THREADS_MAX + 1]; /* the last: none of them */
 	uint32_t thread_count;
 	uint32_t slots;        /* threads of pthread_create that an execution may have */
-	bool needs_slot;       /* and one more was asked for */
 	bool in_setup;
 	void (*at_rest)(void *argument);
 	void *at_rest_argument;

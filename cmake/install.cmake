@@ -76,6 +76,10 @@ function(pfs_install layout libdir docdir)
   install(DIRECTORY check/example/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab/examples/check
     COMPONENT ${layout}-development ${ARGN})
 
+  # Of pfs-check --gdb.
+  install(FILES sim/gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab
+    COMPONENT ${layout}-programs ${ARGN})
+
   # A sanitizer has no malloc of ours, and what is not built has no page.
   set(programs COMPONENT ${layout}-programs ${ARGN})
   foreach(entry ${PFS_PROGRAMS})

@@ -134,6 +134,8 @@ bool pfs_jobs_worker_start(struct pfs_jobs_worker *self, struct pfs_machine *mac
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		(void)close(ends[0]);
 		FILE *from = fdopen(ends[1], "r"), *to = fdopen(dup(ends[1]), "w");
+		if (scenario->forked != NULL)
+			scenario->forked(scenario->context);
 		if (getppid() == parent && from != NULL && to != NULL)
 			work(from, to, machine, scenario, sums);
 		_exit(0);

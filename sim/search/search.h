@@ -35,6 +35,8 @@ struct pfs_scenario {
 	uint64_t (*known)(struct pfs_machine *machine, void *context);
 	void (*leave)(struct pfs_machine *machine, void *context);
 	void (*keep)(struct pfs_snapshot *snapshot, void *context);
+	/* Optional: in a process of its own, which goes on with the search; see jobs.h. */
+	void (*forked)(void *context);
 	/* Optional: then a search goes back by snapshots (rewind.h). Between two steps: puts all
 	 * that an execution changes, finish included, and that is not the machine's or in its
 	 * heap. */
