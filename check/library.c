@@ -59,6 +59,7 @@ static struct {
 	struct local locals[TLS_MAX];
 	uint32_t local_count;
 	const struct pfs_name *names; /* that are replaced */
+	bool has_too_many; /* segments or locals */
 	uint32_t threads, current; /* of the locals: thread, or threads: outside */
 } library;
 
@@ -132,8 +133,12 @@ static void add_segment(struct dl_phdr_info *info, const ElfW(Phdr) *load, const
 	if (relro != NULL && relro->p_vaddr <= load->p_vaddr &&
 	    relro->p_vaddr + relro->p_memsz > load->p_vaddr)
 		first = info->dlpi_addr + relro->p_vaddr + relro->p_memsz;
-	if (first >= end || library.segment_count == SEGMENTS_MAX)
+	if (first >= end)
 		return;
+	if (library.segment_count == SEGMENTS_MAX) {
+		library.has_too_many = true;
+		return;
+	}
 	library.segments[library.segment_count++] =
 		(struct segment){ (char *)first, end - first, NULL };
 }
@@ -142,8 +147,12 @@ static void add_local(struct dl_phdr_info *info, const ElfW(Phdr) *tls)
 {
 	/* They are not there before somebody asks for them. */
 	size_t index[2] = { info->dlpi_tls_modid, 0 };
-	if (library.local_count == TLS_MAX || tls->p_memsz == 0)
+	if (tls->p_memsz == 0)
 		return;
+	if (library.local_count == TLS_MAX) {
+		library.has_too_many = true;
+		return;
+	}
 	struct local *self = &library.locals[library.local_count++];
 	*self = (struct local){ .first = __tls_get_addr(index), .bytes = tls->p_memsz };
 	self->initial = must(calloc(1, tls->p_memsz));
@@ -206,7 +215,8 @@ const char *pfs_library_open(const char *path, const struct pfs_name *names)
 			replace_all(at);
 	}
 	(void)dl_iterate_phdr(look_at, NULL);
-	return NULL;
+	return library.has_too_many ? "more parts to write to, or with thread-local variables, "
+				      "than pfs-check keeps" : NULL;
 }
 
 bool pfs_library_has_lines(void)
