@@ -114,6 +114,12 @@ class Test:
                      r"(?m)^thread 1: runs, at or after .* \(ring\.c:\d+\)",
                      r"(?m)^#\d+ .* producer \(.* at .*ring\.c:\d+", r"#\d+ .*consumer \("):
             self.expect("gdb", got, 0, said)
+        stripped = self.path("stripped")
+        subprocess.run(["strip", "-o", stripped, self.pfs_check], check=True)
+        done = subprocess.run([stripped, program, "--schedule", path, "--gdb"], check=False,
+                              capture_output=True, text=True)
+        self.expect("gdb, stripped", (done.returncode, done.stdout, done.stderr), 2,
+                    "^pfs-check: --gdb: this pfs-check is stripped, .*\n$")
         program = self.build("threads")
         path, _ = self.saved(program, "dead.schedule", "--scenario", "crosswise")
         got = self.run(program, "--gdb", "--schedule", path, input="pfs-bt all\n")
