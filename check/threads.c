@@ -71,7 +71,7 @@ void pfs_threads_add_slots(void)
 		void (*body)(void *) = id < named && pfs_user.threads[id].start == NULL
 					       ? body_of_thread : body_of_slot;
 		if (pfs_machine_spawn(pfs_user.machine, 0, body, &pfs_user.threads[id]) ==
-		    PFS_ACTOR_NONE)
+		    PFS_THREAD_NONE)
 			pfs_machine_fail("no memory for a thread");
 	}
 }

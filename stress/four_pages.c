@@ -16,6 +16,7 @@
 
 #include <pfslab/variant.h>
 
+#include "sim/machine/actors.h"
 #include "sim/machine/probe.h"
 #include "sim/search/search.h"
 
@@ -245,18 +246,20 @@ struct late_flag {
 	bool waited; /* thread 0 stood before the flag */
 };
 
-static uint32_t late_flag_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+static struct pfs_actor late_flag_choose(struct pfs_scheduler *scheduler,
+					 struct pfs_machine *machine)
 {
 	struct late_flag *self = (struct late_flag *)scheduler;
-	struct pfs_sim_operation next = pfs_machine_pending(machine, 0);
+	const struct pfs_actor one = pfs_actor_step(0), other = pfs_actor_step(1);
+	struct pfs_sim_operation next = pfs_machine_pending(machine, one);
 	bool at_flag = next.kind == PFS_SIM_STORE &&
 		       next.address == pfs_probe_line(self->scene->container, 0, "full");
-	if (pfs_machine_can_run(machine, 0) && (!at_flag || self->waited))
-		return 0;
-	if (pfs_machine_can_run(machine, 1))
-		return 1;
+	if (pfs_machine_can_run(machine, one) && (!at_flag || self->waited))
+		return one;
+	if (pfs_machine_can_run(machine, other))
+		return other;
 	self->waited |= at_flag;
-	return pfs_machine_can_run(machine, 0) ? 0 : PFS_ACTOR_NONE;
+	return pfs_machine_can_run(machine, one) ? one : PFS_NOBODY;
 }
 
 static void run_stuck(struct pfs_machine *machine, const struct pfs_variant *variant,

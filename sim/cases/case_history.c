@@ -23,7 +23,7 @@ static void add_life(struct pfs_case_history *self, uint32_t record, uint64_t in
 	self->too_long |= self->life_count == PFS_CASE_LIVES_MAX;
 	if (self->too_long)
 		return;
-	self->freed_by[self->life_count] = PFS_ACTOR_NONE;
+	self->freed_by[self->life_count] = PFS_THREAD_NONE;
 	self->lives[self->life_count++] =
 		(struct pfs_life){ record, inv, res, PFS_STAMP_NEVER, PFS_STAMP_NEVER };
 }
@@ -99,9 +99,9 @@ void pfs_case_history_step(struct pfs_case_history *self, struct pfs_machine *ma
 {
 	for (uint32_t i = 0; self->draining != 0 && i < self->life_count; i++) {
 		uint32_t thread = self->freed_by[i];
-		if (thread == PFS_ACTOR_NONE || machine->threads[thread]->buffer_count != 0)
+		if (thread == PFS_THREAD_NONE || machine->threads[thread]->buffer_count != 0)
 			continue;
-		self->freed_by[i] = PFS_ACTOR_NONE;
+		self->freed_by[i] = PFS_THREAD_NONE;
 		self->lives[i].free_res = self->now++;
 		self->draining--;
 	}
@@ -118,7 +118,7 @@ static void page_came(struct pfs_case_history *self, struct pfs_machine *machine
 		};
 	if (first || !self->exact)
 		return;
-	uint32_t thread = machine->last_actor % machine->thread_count;
+	uint32_t thread = machine->last_actor.thread;
 	if (self->began[thread] != PFS_STAMP_NEVER)
 		add_no_free(self, thread, stamp);
 }

@@ -124,14 +124,14 @@ static int save(const struct pfs_search_arguments *arguments)
 static void print_shortened(uint32_t replays)
 {
 	const struct pfs_search_result *result = &session.result;
-	uint32_t switches = 0, old = 0, last = PFS_ACTOR_NONE;
+	uint32_t switches = 0, old = 0;
+	struct pfs_actor last = PFS_NOBODY;
 	const struct pfs_machine *machine = session.machine;
 	for (uint32_t i = 0; i < result->segment_count; i++) {
-		uint32_t actor = result->segments[i].actor;
-		uint32_t one = pfs_actor_any_choice(machine, actor);
-		switches += i != 0 && one != last;
-		old += one != actor ? result->segments[i].steps : 0;
-		last = one;
+		struct pfs_actor actor = pfs_actor_of(machine, result->segments[i].actor);
+		switches += i != 0 && (actor.thread != last.thread || actor.kind != last.kind);
+		old += actor.choice != 0 ? result->segments[i].steps : 0;
+		last = actor;
 	}
 	(void)printf("shortened to %u switches", switches);
 	if (machine->model->keeps_old)

@@ -1,10 +1,5 @@
 #include "sim/machine/actors.h"
 
-uint32_t pfs_machine_actor_count(const struct pfs_machine *self)
-{
-	return self->model->buffers ? 2 * self->thread_count : self->thread_count;
-}
-
 uint32_t pfs_machine_actor_limit(const struct pfs_machine *self)
 {
 	uint32_t choices = 1;
@@ -17,72 +12,68 @@ uint32_t pfs_machine_actor_limit(const struct pfs_machine *self)
 			own = self->model->choices(self, thread);
 		choices = own > choices ? own : choices;
 	}
-	return choices * self->thread_count;
-}
-
-static bool can_step(const struct pfs_machine *self, const struct pfs_vthread *thread,
-		     uint32_t choice)
-{
-	return thread->state == PFS_VTHREAD_READY && thread->steps < thread->stop_after &&
-	       pfs_model_can(self, thread, choice);
-}
-
-bool pfs_machine_can_run(const struct pfs_machine *self, uint32_t number)
-{
-	struct pfs_actor actor = pfs_actor_of(self, number);
-	if (actor.thread >= self->thread_count)
-		return false;
-	const struct pfs_vthread *thread = self->threads[actor.thread];
-	return actor.kind == PFS_ACTOR_DRAIN ? thread->buffer_count != 0
-					     : can_step(self, thread, actor.choice);
+	return choices * pfs_machine_actor_count(self);
 }
 
 /* The newest that an await may return, if that is not the newest there is. */
-static uint32_t older_of(const struct pfs_machine *self, uint32_t id)
+static struct pfs_actor older_of(const struct pfs_machine *self, struct pfs_actor actor)
 {
-	const struct pfs_vthread *thread = self->threads[id];
-	uint32_t choices = self->model->choices(self, thread);
+	uint32_t choices = self->model->choices(self, self->threads[actor.thread]);
 	for (uint32_t choice = 1; choice < choices; choice++) {
-		if (can_step(self, thread, choice))
-			return id + choice * self->thread_count;
+		struct pfs_actor older = pfs_actor_with(actor, choice);
+		if (pfs_machine_can_run(self, older))
+			return older;
 	}
-	return PFS_ACTOR_NONE;
+	return PFS_NOBODY;
 }
 
-bool pfs_machine_can_move(const struct pfs_machine *self, uint32_t actor)
+bool pfs_machine_can_move(const struct pfs_machine *self, struct pfs_actor actor)
 {
 	if (pfs_machine_can_run(self, actor))
 		return true;
-	return self->model->keeps_old && self->threads[actor]->state == PFS_VTHREAD_READY &&
-	       self->threads[actor]->pending.kind == PFS_SIM_AWAIT &&
-	       older_of(self, actor) != PFS_ACTOR_NONE;
+	return self->model->keeps_old && actor.kind == PFS_ACTOR_STEP &&
+	       self->threads[actor.thread]->state == PFS_VTHREAD_READY &&
+	       self->threads[actor.thread]->pending.kind == PFS_SIM_AWAIT &&
+	       !pfs_actor_is_nobody(older_of(self, actor));
 }
 
-uint32_t pfs_machine_perhaps_older(struct pfs_machine *self, uint32_t actor, uint64_t random)
+struct pfs_actor pfs_machine_perhaps_older(struct pfs_machine *self, struct pfs_actor actor,
+					   uint64_t random)
 {
-	if (!self->model->keeps_old || actor == PFS_ACTOR_NONE)
+	if (!self->model->keeps_old || actor.kind != PFS_ACTOR_STEP)
 		return actor;
-	uint32_t id = pfs_actor_of(self, actor).thread;
 	if (!pfs_machine_can_run(self, actor))
-		return older_of(self, id);
+		return older_of(self, actor);
 	if (random % 4 != 0)
 		return actor;
-	uint32_t choices = self->model->choices(self, self->threads[id]);
-	uint32_t older = actor + self->thread_count * (uint32_t)(random / 4 % choices);
+	uint32_t choices = self->model->choices(self, self->threads[actor.thread]);
+	struct pfs_actor older = pfs_actor_with(actor, (uint32_t)(random / 4 % choices));
 	return pfs_machine_can_run(self, older) ? older : actor;
 }
 
 bool pfs_machine_any(const struct pfs_machine *self)
 {
 	uint32_t count = pfs_machine_actor_count(self);
-	for (uint32_t actor = 0; actor < count; actor++) {
-		if (pfs_machine_can_move(self, actor))
+	for (uint32_t number = 0; number < count; number++) {
+		if (pfs_machine_can_move(self, pfs_actor_of(self, number)))
 			return true;
 	}
 	return false;
 }
 
-struct pfs_sim_operation pfs_machine_pending(const struct pfs_machine *self, uint32_t number)
+struct pfs_actor pfs_machine_first_from(struct pfs_machine *self, uint32_t number)
 {
-	return pfs_actor_pending(self, pfs_actor_of(self, number));
+	uint32_t count = pfs_machine_actor_count(self);
+	for (uint32_t tried = 0; tried < count; tried++) {
+		struct pfs_actor actor = pfs_actor_of(self, (number + tried) % count);
+		if (pfs_machine_can_move(self, actor))
+			return pfs_machine_perhaps_older(self, actor, 1);
+	}
+	return PFS_NOBODY;
+}
+
+struct pfs_actor pfs_machine_next_in_turn(struct pfs_machine *self)
+{
+	/* Of nobody it is the largest there is: the one behind is 0. */
+	return pfs_machine_first_from(self, pfs_actor_number(self, self->last_actor) + 1);
 }

@@ -148,10 +148,9 @@ static bool will_write(const struct pfs_machine *machine, struct pfs_actor actor
 	}
 }
 
-struct pfs_effect pfs_effect_pending(const struct pfs_machine *machine, uint32_t number)
+struct pfs_effect pfs_effect_pending(const struct pfs_machine *machine, struct pfs_actor actor)
 {
-	struct pfs_actor actor = pfs_actor_of(machine, number);
-	struct pfs_effect effect = { .ran = pfs_actor_pending(machine, actor),
+	struct pfs_effect effect = { .ran = pfs_machine_pending(machine, actor),
 				     .thread = actor.thread };
 	effect.wrote = will_write(machine, actor, &effect.ran);
 	set_kind(machine, &effect);

@@ -48,8 +48,9 @@ struct pfs_effect {
 struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step);
 
 /* Of the actor's pending operation, if it were executed now: a compare-and-swap is judged by the
- * value that it would see. With views the actor's number holds its choice, too. */
-struct pfs_effect pfs_effect_pending(const struct pfs_machine *machine, uint32_t number);
+ * value that it would see. */
+struct pfs_effect pfs_effect_pending(const struct pfs_machine *machine,
+				     struct pfs_actor actor);
 
 /* Does it fill its thread's buffer, or empty it? */
 static inline bool pfs_effect_moves_buffer(const struct pfs_effect *self)

@@ -70,27 +70,27 @@ static enum pfs_machine_end end_of_run(struct pfs_machine *self)
 	return PFS_END_DONE;
 }
 
-/* The next actor, or PFS_ACTOR_NONE with self->end set. */
-static uint32_t pick(struct pfs_machine *self)
+/* The next actor, or nobody with self->end set. */
+static struct pfs_actor pick(struct pfs_machine *self)
 {
 	if (self->check != NULL && self->end == PFS_END_DONE)
 		self->check(self->check_context);
 	if (self->end != PFS_END_DONE)
-		return PFS_ACTOR_NONE;
+		return PFS_NOBODY;
 	if (self->step_count >= self->step_max ||
 	    !pfs_grow((void **)&self->schedule, &self->step_room, self->step_count + 1,
 		      sizeof(*self->schedule))) {
 		self->end = PFS_END_STEPS;
-		return PFS_ACTOR_NONE;
+		return PFS_NOBODY;
 	}
 	pfs_news_nobody(self);
-	uint32_t actor = self->scheduler->choose(self->scheduler, self);
+	struct pfs_actor actor = self->scheduler->choose(self->scheduler, self);
 	if (self->end != PFS_END_DONE)
-		return PFS_ACTOR_NONE; /* the scheduler's checks failed */
-	if (actor == PFS_ACTOR_NONE)
+		return PFS_NOBODY; /* the scheduler's checks failed */
+	if (pfs_actor_is_nobody(actor))
 		self->end = self->is_known ? PFS_END_KNOWN : end_of_run(self);
 	else
-		self->schedule[self->step_count] = (uint16_t)actor;
+		self->schedule[self->step_count] = (uint16_t)pfs_actor_number(self, actor);
 	return actor;
 }
 
@@ -101,7 +101,9 @@ static void finish_step(struct pfs_machine *self, struct pfs_step *step)
 	self->yielded = step->operation.kind == PFS_SIM_YIELD;
 	if (self->tracing)
 		pfs_trace_add(self, step);
-	self->last_actor = pfs_actor_any_choice(self, self->schedule[self->step_count]);
+	self->last_actor = pfs_actor_step(step->thread);
+	if (step->operation.kind == PFS_SIM_DRAIN)
+		self->last_actor.kind = PFS_ACTOR_DRAIN;
 	self->step_count++;
 	if (self->scheduler->ran != NULL)
 		self->scheduler->ran(self->scheduler, self, step);
@@ -113,13 +115,12 @@ static void finish_step(struct pfs_machine *self, struct pfs_step *step)
 static bool dispatch(struct pfs_machine *self, struct pfs_vthread *from)
 {
 	for (;;) {
-		uint32_t number = pick(self);
-		if (number == PFS_ACTOR_NONE) {
+		struct pfs_actor actor = pick(self);
+		if (pfs_actor_is_nobody(actor)) {
 			if (from != NULL)
 				leave(self, from);
 			return false;
 		}
-		struct pfs_actor actor = pfs_actor_of(self, number);
 		struct pfs_vthread *next = self->threads[actor.thread];
 		if (actor.kind == PFS_ACTOR_DRAIN) {
 			struct pfs_step step = { 0 };
@@ -400,7 +401,7 @@ struct pfs_machine *pfs_machine_create(const struct pfs_memory_model *model)
 	self->drains_end = true;
 	self->plain = pfs_races_plain;
 	self->step_max = STEP_MAX_DEFAULT;
-	self->last_actor = PFS_ACTOR_NONE;
+	self->last_actor = PFS_NOBODY;
 	current = self;
 	return self;
 }
@@ -442,7 +443,7 @@ void pfs_machine_reset(struct pfs_machine *self)
 	self->yielded = false;
 	self->is_known = false;
 	pfs_news_reset(&self->news);
-	self->last_actor = PFS_ACTOR_NONE;
+	self->last_actor = PFS_NOBODY;
 	self->running = NULL;
 	self->end = PFS_END_DONE;
 	self->message[0] = '\0';
@@ -473,11 +474,11 @@ uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
 	uint32_t id = self->thread_count;
 	if (id == PFS_MACHINE_THREADS_MAX ||
 	    !pfs_grow((void **)&self->threads, &self->thread_room, id + 1, sizeof(*self->threads)))
-		return PFS_ACTOR_NONE;
+		return PFS_THREAD_NONE;
 	if (id == self->made_count) {
 		self->threads[id] = vthread_new(self->model);
 		if (self->threads[id] == NULL)
-			return PFS_ACTOR_NONE;
+			return PFS_THREAD_NONE;
 		self->made_count++;
 	}
 	struct pfs_vthread *thread = self->threads[id];

@@ -7,7 +7,7 @@
  * on. What a thread does between two operations belongs to the first. Same bodies, same
  * choices: same execution, byte for byte.
  *
- * Actors are numbers: a thread, its store buffer, or a thread with one of its choices (actors.h).
+ * Who makes a step is an actor: a thread with one of its choices, or its store buffer (actor.h).
  *
  * Invariant: exactly one of the fibers and the caller of pfs_machine_run runs. A machine
  * belongs to one OS thread; several machines may run on several OS threads.
@@ -15,6 +15,7 @@
 #ifndef PFS_SIM_MACHINE_H
 #define PFS_SIM_MACHINE_H
 
+#include "sim/machine/actor.h"
 #include "sim/machine/fences.h"
 #include "sim/machine/fiber.h"
 #include "sim/machine/memory.h"
@@ -25,7 +26,6 @@
 #include "sim/machine/views.h"
 #include "sim/machine/weaken.h"
 
-#define PFS_ACTOR_NONE UINT32_MAX
 #define PFS_STEP_NONE UINT32_MAX
 #define PFS_NAME_BYTES 32
 #define PFS_FAILURE_BYTES 512
@@ -90,12 +90,12 @@ struct pfs_machine;
 struct pfs_memory_model;
 
 /*
- * Chooses the next actor. choose must return an actor for which pfs_machine_can_run says true,
- * or PFS_ACTOR_NONE if there is none (pfs_machine_any tells). ran is optional, and called
- * after each step.
+ * Chooses the next actor (actors.h). choose must return an actor for which pfs_machine_can_run says
+ * true, or nobody if there is none (pfs_machine_any tells). ran is optional, and called after each
+ * step.
  */
 struct pfs_scheduler {
-	uint32_t (*choose)(struct pfs_scheduler *self, struct pfs_machine *machine);
+	struct pfs_actor (*choose)(struct pfs_scheduler *self, struct pfs_machine *machine);
 	void (*ran)(struct pfs_scheduler *self, struct pfs_machine *machine,
 		    const struct pfs_step *step);
 };
@@ -149,7 +149,7 @@ struct pfs_machine {
 	void *aside_argument;
 	bool is_aside;
 	struct pfs_vthread *running;
-	uint32_t last_actor;       /* of the last step, whatever it chose; or PFS_ACTOR_NONE */
+	struct pfs_actor last_actor; /* of the last step, without its choice */
 	uint32_t choice;           /* of the step to come */
 	bool cut;                  /* by the model, in this run: not all choices are offered */
 	bool watching;             /* races, in this run: not with very many threads */
@@ -161,7 +161,7 @@ struct pfs_machine {
 	enum pfs_machine_end end;
 	char message[PFS_FAILURE_BYTES]; /* of PFS_END_FAILED */
 
-	uint16_t *schedule;        /* actor of each step */
+	uint16_t *schedule;        /* number of the actor of each step */
 	struct pfs_step *trace;    /* while tracing */
 	char (*names)[PFS_NAME_BYTES]; /* of the address of each traced step; "": none */
 	uint32_t step_count, step_room, trace_room;
@@ -204,7 +204,7 @@ void pfs_machine_destroy(struct pfs_machine *self);
  */
 void pfs_machine_reset(struct pfs_machine *self);
 
-/* pfs_machine_spawn - one more thread, on a node; its id, or PFS_ACTOR_NONE: no memory or too
+/* pfs_machine_spawn - one more thread, on a node; its id, or PFS_THREAD_NONE: no memory or too
  * many. It begins in the next pfs_machine_run. */
 uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
 			   void (*body)(void *argument), void *argument);
@@ -266,20 +266,5 @@ void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *pla
 
 /* The machine that runs on this OS thread, or NULL. */
 struct pfs_machine *pfs_machine_current(void);
-
-/* For schedulers. */
-bool pfs_machine_can_run(const struct pfs_machine *self, uint32_t actor);
-bool pfs_machine_any(const struct pfs_machine *self);
-/* With any of its choices. The actor may be one that can only read what is not the newest: an
- * await. pfs_machine_perhaps_older says with which. */
-bool pfs_machine_can_move(const struct pfs_machine *self, uint32_t actor);
-uint32_t pfs_machine_actor_count(const struct pfs_machine *self); /* newest only */
-/* For searches that try all choices: no actor from here on can run. */
-uint32_t pfs_machine_actor_limit(const struct pfs_machine *self);
-/* For random schedules: an actor of the same thread; with views, at times one that reads, or writes
- * behind, what is not the newest. */
-uint32_t pfs_machine_perhaps_older(struct pfs_machine *self, uint32_t actor, uint64_t random);
-/* What the actor will do next. */
-struct pfs_sim_operation pfs_machine_pending(const struct pfs_machine *self, uint32_t actor);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "sim/machine/grow.h"
 #include "sim/machine/machine.h"
-#include "sim/machine/model.h"
+#include "sim/machine/actors.h"
 #include "sim/machine/snapshot.h"
 
 /* What matters of a step. */

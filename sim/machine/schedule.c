@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "containers/random.h"
-#include "sim/machine/model.h"
+#include "sim/machine/actors.h"
 
 #define SLOWNESS 12u /* chosen and really run: one time in so many */
 
@@ -15,22 +15,11 @@ static uint64_t random_seed(uint64_t seed)
 	return x != 0 ? x : 1;
 }
 
-/* The first actor from `from` on, round the circle, that can go on. */
-static uint32_t first_from(struct pfs_machine *machine, uint32_t from)
-{
-	uint32_t count = pfs_machine_actor_count(machine);
-	for (uint32_t tried = 0; tried < count; tried++) {
-		uint32_t actor = (from + tried) % count;
-		if (pfs_machine_can_move(machine, actor))
-			return pfs_machine_perhaps_older(machine, actor, 1);
-	}
-	return PFS_ACTOR_NONE;
-}
-
-static uint32_t round_robin_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+static struct pfs_actor round_robin_choose(struct pfs_scheduler *scheduler,
+					struct pfs_machine *machine)
 {
 	(void)scheduler;
-	return first_from(machine, machine->last_actor + 1); /* PFS_ACTOR_NONE + 1 is 0 */
+	return pfs_machine_next_in_turn(machine);
 }
 
 void pfs_round_robin_init(struct pfs_round_robin *self)
@@ -38,31 +27,34 @@ void pfs_round_robin_init(struct pfs_round_robin *self)
 	self->scheduler = (struct pfs_scheduler){ .choose = round_robin_choose };
 }
 
-static uint32_t perhaps_older(uint64_t *random, struct pfs_machine *machine, uint32_t actor)
+static struct pfs_actor perhaps_older(uint64_t *random, struct pfs_machine *machine,
+				      struct pfs_actor actor)
 {
 	if (!machine->model->keeps_old)
 		return actor;
 	return pfs_machine_perhaps_older(machine, actor, pfs_random_next(random) >> 16);
 }
 
-static uint32_t random_walk_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+static struct pfs_actor random_walk_choose(struct pfs_scheduler *scheduler,
+					struct pfs_machine *machine)
 {
 	struct pfs_random_walk *self = (struct pfs_random_walk *)scheduler;
 	uint32_t count = pfs_machine_actor_count(machine);
 	if (count == 0)
-		return PFS_ACTOR_NONE;
-	if (self->stay_percent != 0 && machine->last_actor != PFS_ACTOR_NONE &&
+		return PFS_NOBODY;
+	if (self->stay_percent != 0 && !pfs_actor_is_nobody(machine->last_actor) &&
 	    pfs_random_below(&self->random, 100) < self->stay_percent &&
 	    pfs_machine_can_move(machine, machine->last_actor))
 		return perhaps_older(&self->random, machine, machine->last_actor);
 	for (uint32_t tried = 0; tried < 4 * count; tried++) {
-		uint32_t actor = pfs_random_below(&self->random, count);
-		if (actor == self->slow && pfs_random_below(&self->random, SLOWNESS) != 0)
+		uint32_t number = pfs_random_below(&self->random, count);
+		if (number == self->slow && pfs_random_below(&self->random, SLOWNESS) != 0)
 			continue;
+		struct pfs_actor actor = pfs_actor_of(machine, number);
 		if (pfs_machine_can_move(machine, actor))
 			return perhaps_older(&self->random, machine, actor);
 	}
-	return first_from(machine, pfs_random_below(&self->random, count));
+	return pfs_machine_first_from(machine, pfs_random_below(&self->random, count));
 }
 
 void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t stay_percent,
@@ -74,27 +66,27 @@ void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t 
 	self->slow = slow;
 }
 
-static uint32_t pct_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+static struct pfs_actor pct_choose(struct pfs_scheduler *scheduler,
+					struct pfs_machine *machine)
 {
 	struct pfs_pct *self = (struct pfs_pct *)scheduler;
-	uint32_t count = pfs_machine_actor_count(machine);
+	uint32_t last = pfs_actor_number(machine, machine->last_actor);
 	/* Who yields waits for the others: below them. */
 	if (machine->yielded)
-		self->priority[machine->last_actor] = self->lowest--;
+		self->priority[last] = self->lowest--;
 	for (uint32_t i = 0; i + 1 < self->depth; i++) {
-		if (self->changes[i] == machine->step_count &&
-		    machine->last_actor != PFS_ACTOR_NONE)
-			self->priority[machine->last_actor] = self->lowest--;
+		if (self->changes[i] == machine->step_count && last != PFS_ACTOR_NONE)
+			self->priority[last] = self->lowest--;
 	}
-	if (!pfs_machine_any(machine))
-		return PFS_ACTOR_NONE;
-	uint32_t best = PFS_ACTOR_NONE;
-	for (uint32_t actor = 0; actor < count; actor++) {
-		if (pfs_machine_can_move(machine, actor) &&
-		    (best == PFS_ACTOR_NONE || self->priority[actor] > self->priority[best]))
-			best = actor;
+	uint32_t best = PFS_ACTOR_NONE, count = pfs_machine_actor_count(machine);
+	for (uint32_t number = 0; number < count; number++) {
+		if (pfs_machine_can_move(machine, pfs_actor_of(machine, number)) &&
+		    (best == PFS_ACTOR_NONE || self->priority[number] > self->priority[best]))
+			best = number;
 	}
-	return perhaps_older(&self->random, machine, best);
+	if (best == PFS_ACTOR_NONE)
+		return PFS_NOBODY;
+	return perhaps_older(&self->random, machine, pfs_actor_of(machine, best));
 }
 
 void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t steps)
@@ -110,18 +102,19 @@ void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t 
 	self->random = random;
 }
 
-static uint32_t partial_order_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+static struct pfs_actor partial_order_choose(struct pfs_scheduler *scheduler,
+					struct pfs_machine *machine)
 {
 	struct pfs_partial_order *self = (struct pfs_partial_order *)scheduler;
 	uint32_t count = pfs_machine_actor_count(machine), best = PFS_ACTOR_NONE;
-	if (!pfs_machine_any(machine))
-		return PFS_ACTOR_NONE;
-	for (uint32_t actor = 0; actor < count; actor++) {
-		if (pfs_machine_can_move(machine, actor) &&
-		    (best == PFS_ACTOR_NONE || self->priority[actor] > self->priority[best]))
-			best = actor;
+	for (uint32_t number = 0; number < count; number++) {
+		if (pfs_machine_can_move(machine, pfs_actor_of(machine, number)) &&
+		    (best == PFS_ACTOR_NONE || self->priority[number] > self->priority[best]))
+			best = number;
 	}
-	return perhaps_older(&self->random, machine, best);
+	if (best == PFS_ACTOR_NONE)
+		return PFS_NOBODY;
+	return perhaps_older(&self->random, machine, pfs_actor_of(machine, best));
 }
 
 static bool only_reads(const struct pfs_sim_operation *operation)
@@ -135,16 +128,18 @@ static void partial_order_ran(struct pfs_scheduler *scheduler, struct pfs_machin
 	struct pfs_partial_order *self = (struct pfs_partial_order *)scheduler;
 	const struct pfs_sim_operation *ran = &step->operation;
 	uint32_t count = pfs_machine_actor_count(machine);
+	uint32_t last = pfs_actor_number(machine, machine->last_actor);
 	uintptr_t first = (uintptr_t)ran->address;
-	self->priority[machine->last_actor] = pfs_random_next(&self->random);
-	for (uint32_t actor = 0; actor < count; actor++) {
+	self->priority[last] = pfs_random_next(&self->random);
+	for (uint32_t number = 0; number < count; number++) {
+		struct pfs_actor actor = pfs_actor_of(machine, number);
 		if (!pfs_machine_can_move(machine, actor))
 			continue;
 		struct pfs_sim_operation next = pfs_machine_pending(machine, actor);
 		uintptr_t next_first = (uintptr_t)next.address;
 		if (first < next_first + next.size_bytes && next_first < first + ran->size_bytes &&
 		    (step->wrote || !only_reads(&next)))
-			self->priority[actor] = pfs_random_next(&self->random);
+			self->priority[number] = pfs_random_next(&self->random);
 	}
 }
 
@@ -157,30 +152,31 @@ void pfs_partial_order_init(struct pfs_partial_order *self, uint64_t seed)
 }
 
 static uint32_t weight_of(const struct pfs_weighted *self, struct pfs_machine *machine,
-			  uint32_t actor)
+			  uint32_t number)
 {
-	if (!pfs_machine_can_move(machine, actor))
+	if (!pfs_machine_can_move(machine, pfs_actor_of(machine, number)))
 		return 0;
-	return self->expected[actor] > self->done[actor]
-		       ? self->expected[actor] - self->done[actor] : 1;
+	return self->expected[number] > self->done[number]
+		       ? self->expected[number] - self->done[number] : 1;
 }
 
-static uint32_t weighted_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+static struct pfs_actor weighted_choose(struct pfs_scheduler *scheduler,
+					struct pfs_machine *machine)
 {
 	struct pfs_weighted *self = (struct pfs_weighted *)scheduler;
-	uint32_t count = pfs_machine_actor_count(machine), sum = 0, actor = 0;
+	uint32_t count = pfs_machine_actor_count(machine), sum = 0, number = 0;
 	if (!pfs_machine_any(machine))
-		return PFS_ACTOR_NONE;
+		return PFS_NOBODY;
 	for (uint32_t i = 0; i < count; i++)
 		sum += weight_of(self, machine, i);
-	for (uint32_t left = pfs_random_below(&self->random, sum);; actor++) {
-		uint32_t weight = weight_of(self, machine, actor);
+	for (uint32_t left = pfs_random_below(&self->random, sum);; number++) {
+		uint32_t weight = weight_of(self, machine, number);
 		if (left < weight)
 			break;
 		left -= weight;
 	}
-	self->done[actor]++;
-	return perhaps_older(&self->random, machine, actor);
+	self->done[number]++;
+	return perhaps_older(&self->random, machine, pfs_actor_of(machine, number));
 }
 
 void pfs_weighted_init(struct pfs_weighted *self, uint64_t seed)
@@ -194,23 +190,24 @@ void pfs_weighted_init(struct pfs_weighted *self, uint64_t seed)
 	}
 }
 
-static uint32_t given_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+static struct pfs_actor given_choose(struct pfs_scheduler *scheduler,
+					struct pfs_machine *machine)
 {
 	struct pfs_given *self = (struct pfs_given *)scheduler;
 	while (self->at < self->count) {
 		const struct pfs_segment *segment = &self->segments[self->at];
-		if (self->done < segment->steps &&
-		    pfs_machine_can_run(machine, segment->actor)) {
+		struct pfs_actor actor = pfs_actor_of(machine, segment->actor);
+		if (self->done < segment->steps && pfs_machine_can_run(machine, actor)) {
 			self->done++;
-			return segment->actor;
+			return actor;
 		}
 		self->at++;
 		self->done = 0;
 	}
-	if (machine->last_actor != PFS_ACTOR_NONE &&
+	if (!pfs_actor_is_nobody(machine->last_actor) &&
 	    pfs_machine_can_run(machine, machine->last_actor))
 		return machine->last_actor;
-	return first_from(machine, 0);
+	return pfs_machine_first_from(machine, 0);
 }
 
 void pfs_given_init(struct pfs_given *self, const struct pfs_segment *segments, uint32_t count)

@@ -18,7 +18,7 @@ struct pfs_random_walk {
 	struct pfs_scheduler scheduler;
 	uint64_t random;
 	uint32_t stay_percent;
-	uint32_t slow; /* actor, or PFS_ACTOR_NONE */
+	uint32_t slow; /* number of an actor, or PFS_ACTOR_NONE */
 };
 void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t stay_percent,
 			  uint32_t slow);
@@ -69,7 +69,7 @@ void pfs_weighted_init(struct pfs_weighted *self, uint64_t seed);
 
 /* A segment of a schedule: so many steps of one actor. */
 struct pfs_segment {
-	uint32_t actor;
+	uint32_t actor; /* its number */
 	uint32_t steps;
 };
 

@@ -5,7 +5,7 @@
 
 #include "sim/search/dpor_node.h"
 #include "sim/machine/grow.h"
-#include "sim/machine/model.h"
+#include "sim/machine/actors.h"
 
 
 /* ---- the other order of a race ---- */
@@ -148,9 +148,12 @@ static uint32_t drain_of(const struct pfs_dpor *self, uint32_t actor, uint32_t n
 }
 
 /* What orders stores, their drains, and what waits for them. */
-static void merge_buffer(struct pfs_dpor *self, const struct pfs_dpor_node *step, uint16_t *clock)
+static void merge_buffer(struct pfs_dpor *self, const struct pfs_machine *machine,
+			 const struct pfs_dpor_node *step, uint16_t *clock)
 {
-	uint32_t thread = step->did.thread, drains = thread + self->actors / 2;
+	uint32_t thread = step->did.thread;
+	const struct pfs_actor drain = { thread, PFS_ACTOR_DRAIN, 0 };
+	uint32_t drains = pfs_actor_number(machine, drain);
 	uint32_t stores = stores_of(self, thread), last = PFS_STEP_NONE;
 	if (step->did.ran.kind == PFS_SIM_DRAIN)
 		last = store_of(self, thread, steps_of(self, drains) + 1);
@@ -172,7 +175,7 @@ uint16_t pfs_dpor_base(struct pfs_dpor *self, const struct pfs_machine *machine,
 	else
 		memset(clock, 0, PFS_DPOR_ACTORS_MAX * sizeof(*clock));
 	if (machine->model->buffers)
-		merge_buffer(self, step, clock);
+		merge_buffer(self, machine, step, clock);
 	for (uint32_t k = 0; k < step->did.looks.alone && k < n; k++)
 		pfs_dpor_merge(clock, self->nodes[k].clock);
 	return before != PFS_STEP_NONE ? (uint16_t)(self->marks[before].index + 1) : 1;
@@ -246,8 +249,9 @@ static uint64_t find_options(struct pfs_dpor *self, const struct pfs_machine *ma
 	uint32_t count = pfs_machine_actor_limit(machine);
 	self->cut |= count > PFS_DPOR_OPTIONS_MAX || machine->cut;
 	for (uint32_t option = 0; option < count && option < PFS_DPOR_OPTIONS_MAX; option++) {
-		bool older = option >= self->actors; /* than the newest message */
-		if (!pfs_machine_can_run(machine, option))
+		struct pfs_actor actor = pfs_actor_of(machine, option);
+		bool older = actor.choice != 0; /* than the newest message */
+		if (!pfs_machine_can_run(machine, actor))
 			continue;
 		if (self->append_only && older && pfs_dpor_next_step(machine, option).did.wrote)
 			self->bounded = true;
@@ -271,7 +275,8 @@ static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *
 		}
 		if (option == parent->actor)
 			continue;
-		const struct pfs_effect next = pfs_effect_pending(machine, option);
+		const struct pfs_effect next =
+			pfs_effect_pending(machine, pfs_actor_of(machine, option));
 		if (!pfs_effects_depend(&parent->did, &next))
 			sleep |= pfs_dpor_option_bit(option);
 	}
@@ -281,7 +286,7 @@ static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *
 /* The last actor first: fewer switches in the first failing schedule. */
 static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
 {
-	uint32_t last = machine->last_actor;
+	uint32_t last = pfs_actor_number(machine, machine->last_actor);
 	if (last < PFS_DPOR_ACTORS_MAX && (set & pfs_dpor_option_bit(last)) != 0)
 		return last;
 	return (uint32_t)__builtin_ctzll(set);
@@ -296,52 +301,42 @@ static bool make_room(struct pfs_dpor *self)
 			sizeof(*self->marks));
 }
 
-static uint32_t choose_new(struct pfs_dpor *self, struct pfs_machine *machine)
+static struct pfs_actor choose_new(struct pfs_dpor *self, struct pfs_machine *machine)
 {
 	uint64_t options = find_options(self, machine);
 	if (self->redundant)
-		return options != 0 ? prefer(machine, options) : PFS_ACTOR_NONE;
+		return options != 0 ? pfs_actor_of(machine, prefer(machine, options)) : PFS_NOBODY;
 	uint64_t sleep = sleepers(self, machine);
 	if (self->views)
 		pfs_dpor_views_rivals(self, machine, self->at, options, sleep);
 	if ((options & ~sleep) == 0)
 		find_races_of_blocked(self, machine);
 	if (options == 0)
-		return PFS_ACTOR_NONE;
+		return PFS_NOBODY;
 	self->redundant = (options & ~sleep) == 0;
 	self->no_memory |= !self->redundant && !make_room(self);
 	if (self->redundant || self->no_memory) {
 		self->redundant = true;
-		return prefer(machine, options);
+		return pfs_actor_of(machine, prefer(machine, options));
 	}
-	uint32_t chosen = prefer(machine, options & ~sleep), actor = chosen % self->actors;
+	uint32_t chosen = prefer(machine, options & ~sleep);
+	uint32_t actor = pfs_dpor_actor_of(self, chosen);
 	self->nodes[self->depth++] = (struct pfs_dpor_node){
 		.options = options, .enabled = pfs_dpor_actors_of(self, options),
 		.backtrack = pfs_dpor_bit(actor), .sleep = sleep, .option = chosen, .actor = actor
 	};
 	self->at++;
-	return chosen;
+	return pfs_actor_of(machine, chosen);
 }
 
-/* A case that is refused still runs to its end: what it made must be destroyed. */
-static uint32_t any_next(struct pfs_machine *machine)
-{
-	uint32_t count = pfs_machine_actor_count(machine);
-	if (!pfs_machine_any(machine))
-		return PFS_ACTOR_NONE;
-	for (uint32_t actor = machine->last_actor + 1;; actor++) { /* NONE + 1 is 0 */
-		if (pfs_machine_can_move(machine, actor % count))
-			return pfs_machine_perhaps_older(machine, actor % count, 1);
-	}
-}
-
-static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+static struct pfs_actor choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
 {
 	struct pfs_dpor *self = (struct pfs_dpor *)scheduler;
 	if (pfs_machine_actor_count(machine) > PFS_DPOR_ACTORS_MAX)
 		self->refusal = "more than 32 actors";
+	/* A case that is refused still runs to its end: what it made must be destroyed. */
 	if (self->refusal != NULL)
-		return any_next(machine);
+		return pfs_machine_next_in_turn(machine);
 	if (self->rewind != NULL && !self->redundant)
 		pfs_rewind_pass(self->rewind, machine, self->at == self->fresh);
 	self->actors = pfs_machine_actor_count(machine);
@@ -349,8 +344,9 @@ static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *mach
 	if (self->at >= self->depth || self->redundant)
 		return choose_new(self, machine);
 	struct pfs_dpor_node *node = &self->nodes[self->at++];
-	node->actor = node->option % self->actors; /* of a part that was taken: not yet known */
-	return node->option;
+	/* Of a part that was taken: not yet known. */
+	node->actor = pfs_dpor_actor_of(self, node->option);
+	return pfs_actor_of(machine, node->option);
 }
 
 /* The bound on steps cuts this execution: what it did not execute may race with all of it. */
@@ -410,7 +406,7 @@ bool pfs_dpor_next(struct pfs_dpor *self)
 		if (open == 0)
 			continue;
 		node->option = (uint32_t)__builtin_ctzll(open);
-		node->actor = node->option % self->actors;
+		node->actor = pfs_dpor_actor_of(self, node->option);
 		self->fresh = self->begun ? self->depth - 1 : 0;
 		if (self->chained > self->fresh)
 			self->chained = 0;

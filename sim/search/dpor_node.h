@@ -6,10 +6,11 @@
 
 #include <string.h>
 
+#include "sim/machine/actors.h"
 #include "sim/search/dpor.h"
 
 /* One step, and what is to be tried at its place. Bits are actors; with views an actor is a
- * thread here, and an option is what pfs_machine_can_run calls actor: the thread's choice, too. */
+ * thread here, and an option has the thread's choice, too. Both are numbers of actor.h. */
 struct pfs_dpor_node {
 	uint64_t options;   /* bits of options: enabled */
 	uint64_t sleep;     /* options not to be tried: explored from here, or from a sibling */
@@ -44,6 +45,11 @@ static inline uint64_t pfs_dpor_option_bit(uint32_t option)
 	return UINT64_C(1) << option;
 }
 
+static inline uint32_t pfs_dpor_actor_of(const struct pfs_dpor *self, uint32_t option)
+{
+	return pfs_actor_first_of(self->actors, option);
+}
+
 static inline uint32_t pfs_dpor_actors_of(const struct pfs_dpor *self, uint64_t options)
 {
 	uint32_t set = 0;
@@ -52,12 +58,12 @@ static inline uint32_t pfs_dpor_actors_of(const struct pfs_dpor *self, uint64_t 
 	return set;
 }
 
-/* All options of a set of actors: actor + k * the number of actors. */
+/* All options of a set of actors. */
 static inline uint64_t pfs_dpor_options_of(const struct pfs_dpor *self, uint32_t set)
 {
 	uint64_t found = 0;
-	for (uint32_t first = 0; first < PFS_DPOR_OPTIONS_MAX; first += self->actors)
-		found |= (uint64_t)set << first;
+	for (uint32_t at = 0; at < PFS_DPOR_OPTIONS_MAX; at = pfs_actor_older(self->actors, at))
+		found |= (uint64_t)set << at;
 	return found;
 }
 
@@ -124,8 +130,10 @@ static inline bool pfs_dpor_depend(const struct pfs_dpor_node *a, const struct p
 static inline struct pfs_dpor_node pfs_dpor_next_step(const struct pfs_machine *machine,
 						      uint32_t option)
 {
-	return (struct pfs_dpor_node){ .did = pfs_effect_pending(machine, option),
-				       .actor = option % pfs_machine_actor_count(machine) };
+	uint32_t actors = pfs_machine_actor_count(machine);
+	return (struct pfs_dpor_node){ .did = pfs_effect_pending(machine,
+								 pfs_actor_of(machine, option)),
+				       .actor = pfs_actor_first_of(actors, option) };
 }
 
 /* Is there none of these that the step comes after? */

@@ -140,7 +140,8 @@ static void try_before_rivals(struct pfs_dpor *self, const struct pfs_machine *m
 {
 	struct pfs_dpor_node step = pfs_dpor_next_step(machine, option);
 	const struct pfs_vthread *thread = machine->threads[step.actor];
-	uint32_t source = machine->model->source(machine, thread, option / self->actors);
+	uint32_t source = machine->model->source(machine, thread,
+						 pfs_actor_choice_of(self->actors, option));
 	(void)pfs_dpor_base(self, machine, n, &step, step.clock);
 	if (source != PFS_STEP_NONE)
 		pfs_dpor_merge(step.clock, self->nodes[source].clock);
@@ -157,16 +158,15 @@ void pfs_dpor_views_rivals(struct pfs_dpor *self, const struct pfs_machine *mach
 	uint32_t rivals[PFS_DPOR_RIVALS_MAX], count = pfs_machine_actor_limit(machine);
 	for (uint32_t option = self->actors; option < count && option < PFS_DPOR_OPTIONS_MAX;
 	     option++) {
-		uint32_t id = option % self->actors;
-		const struct pfs_vthread *thread = machine->threads[id];
+		struct pfs_actor actor = pfs_actor_of(machine, option);
+		const struct pfs_vthread *thread = machine->threads[actor.thread];
 		if (((options | sleep) & pfs_dpor_option_bit(option)) != 0 ||
 		    thread->state == PFS_VTHREAD_FINISHED || thread->steps >= thread->stop_after)
 			continue;
 		if (self->append_only && pfs_dpor_next_step(machine, option).did.wrote)
 			continue;
-		uint32_t found = machine->model->rivals(machine, thread,
-							option / self->actors, rivals,
-							PFS_DPOR_RIVALS_MAX);
+		uint32_t found = machine->model->rivals(machine, thread, actor.choice,
+							rivals, PFS_DPOR_RIVALS_MAX);
 		self->cut |= found == PFS_DPOR_RIVALS_MAX;
 		try_before_rivals(self, machine, n, option, rivals, found);
 	}
@@ -190,13 +190,13 @@ uint64_t pfs_dpor_views_asleep(const struct pfs_dpor *self, const struct pfs_mac
 {
 	struct pfs_dpor_node next = pfs_dpor_next_step(machine, option);
 	const struct pfs_effect *did = &parent->did;
-	uint32_t older = option / self->actors, moved = option;
+	uint32_t older = pfs_actor_choice_of(self->actors, option), moved = option;
 	if (next.actor == parent->actor)
 		return 0;
 	if (!pfs_effects_meet(did, &next.did))
 		return pfs_dpor_depend(parent, &next) ? 0 : pfs_dpor_option_bit(option);
 	if (did->wrote && older >= did->older)
-		moved += self->actors;
+		moved = pfs_actor_older(self->actors, moved);
 	if (moved >= PFS_DPOR_OPTIONS_MAX)
 		return 0;
 	next = pfs_dpor_next_step(machine, moved); /* a compare-and-swap: does it write? */

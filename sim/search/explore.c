@@ -26,16 +26,15 @@ static uint64_t bit(uint32_t actor)
 static bool depends(const struct pfs_machine *machine, const struct pfs_explore_node *node,
 		    uint32_t actor)
 {
-	struct pfs_effect next = pfs_effect_pending(machine, actor);
+	struct pfs_effect next = pfs_effect_pending(machine, pfs_actor_of(machine, actor));
 	return (machine->model->keeps_old && next.thread == node->did.thread) ||
 	       pfs_effects_depend(&next, &node->did);
 }
 
 /* A write that does not come last in modification order. */
-static bool is_insertion(const struct pfs_machine *machine, uint32_t actor)
+static bool is_insertion(const struct pfs_machine *machine, struct pfs_actor actor)
 {
-	return pfs_actor_of(machine, actor).choice != 0 &&
-	       pfs_effect_pending(machine, actor).wrote;
+	return actor.choice != 0 && pfs_effect_pending(machine, actor).wrote;
 }
 
 static uint64_t enabled_of(struct pfs_explore *self, struct pfs_machine *machine)
@@ -43,13 +42,14 @@ static uint64_t enabled_of(struct pfs_explore *self, struct pfs_machine *machine
 	uint64_t enabled = 0;
 	uint32_t count = pfs_machine_actor_limit(machine);
 	self->cut |= count > PFS_EXPLORE_ACTORS_MAX || machine->cut;
-	for (uint32_t actor = 0; actor < count && actor < PFS_EXPLORE_ACTORS_MAX; actor++) {
+	for (uint32_t number = 0; number < count && number < PFS_EXPLORE_ACTORS_MAX; number++) {
+		struct pfs_actor actor = pfs_actor_of(machine, number);
 		if (!pfs_machine_can_run(machine, actor))
 			continue;
 		if (self->append_only && is_insertion(machine, actor))
 			self->bounded = true;
 		else
-			enabled |= bit(actor);
+			enabled |= bit(number);
 	}
 	return enabled;
 }
@@ -70,7 +70,7 @@ static uint64_t sleepers(const struct pfs_explore *self, struct pfs_machine *mac
 	return sleep;
 }
 
-/* The thread that ran last, whatever was drained since; or PFS_ACTOR_NONE. */
+/* The thread that ran last, whatever was drained since; or PFS_THREAD_NONE. */
 static uint32_t last_thread(const struct pfs_machine *machine)
 {
 	for (uint32_t step = machine->step_count; step-- > 0;) {
@@ -78,21 +78,24 @@ static uint32_t last_thread(const struct pfs_machine *machine)
 		if (actor.kind == PFS_ACTOR_STEP)
 			return actor.thread;
 	}
-	return PFS_ACTOR_NONE;
+	return PFS_THREAD_NONE;
 }
 
 /* Could the thread that ran last go on, and does not yield? */
 static bool goes_on(const struct pfs_machine *machine)
 {
 	uint32_t last = last_thread(machine);
-	return last != PFS_ACTOR_NONE &&
+	return last != PFS_THREAD_NONE &&
 	       machine->threads[last]->pending.kind != PFS_SIM_YIELD &&
-	       pfs_machine_can_move(machine, last);
+	       pfs_machine_can_move(machine, pfs_actor_step(last));
 }
 
-/* Is choosing actor a preemption of the thread that ran last? */
-static bool preempts(const struct pfs_machine *machine, uint32_t actor)
+/* Is choosing actor a preemption of the thread that ran last? Of no matter without a bound. */
+static bool preempts(const struct pfs_explore *self, const struct pfs_machine *machine,
+		     uint32_t actor)
 {
+	if (self->preemption_max == PFS_PREEMPTIONS_ANY)
+		return false;
 	struct pfs_actor next = pfs_actor_of(machine, actor);
 	return next.kind == PFS_ACTOR_STEP && last_thread(machine) != next.thread &&
 	       goes_on(machine);
@@ -101,8 +104,8 @@ static bool preempts(const struct pfs_machine *machine, uint32_t actor)
 /* The last actor first: fewer switches in the first failing schedule. */
 static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
 {
-	uint32_t last = machine->last_actor;
-	if (last != PFS_ACTOR_NONE && last < PFS_EXPLORE_ACTORS_MAX && (set & bit(last)) != 0)
+	uint32_t last = pfs_actor_number(machine, machine->last_actor);
+	if (last < PFS_EXPLORE_ACTORS_MAX && (set & bit(last)) != 0)
 		return last;
 	return (uint32_t)__builtin_ctzll(set);
 }
@@ -125,14 +128,14 @@ static bool make_room(struct pfs_explore *self)
 	return pfs_grow((void **)&self->nodes, &self->room, self->depth + 1, sizeof(*self->nodes));
 }
 
-static uint32_t choose_new(struct pfs_explore *self, struct pfs_machine *machine)
+static struct pfs_actor choose_new(struct pfs_explore *self, struct pfs_machine *machine)
 {
 	uint64_t enabled = enabled_of(self, machine);
 	uint64_t sleep = sleepers(self, machine);
 	uint64_t open = enabled & ~sleep;
 	uint32_t preemptions = 0;
 	if (enabled == 0)
-		return PFS_ACTOR_NONE;
+		return PFS_NOBODY;
 	if (self->at != 0)
 		preemptions = self->nodes[self->at - 1].preemptions;
 	if (self->preemption_max != PFS_PREEMPTIONS_ANY && preemptions >= self->preemption_max &&
@@ -144,27 +147,27 @@ static uint32_t choose_new(struct pfs_explore *self, struct pfs_machine *machine
 		self->redundant = true;
 	if (self->redundant || !make_room(self)) {
 		self->no_memory |= !self->redundant;
-		return prefer(machine, enabled);
+		return pfs_actor_of(machine, prefer(machine, enabled));
 	}
 	uint32_t chosen = prefer(machine, open);
 	self->nodes[self->depth++] = (struct pfs_explore_node){
 		.open = open & ~bit(chosen), .sleep = sleep, .chosen = chosen,
-		.preemptions = preemptions + (preempts(machine, chosen) ? 1u : 0u)
+		.preemptions = preemptions + (preempts(self, machine, chosen) ? 1u : 0u)
 	};
 	self->at++;
-	return chosen;
+	return pfs_actor_of(machine, chosen);
 }
 
-static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+static struct pfs_actor choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
 {
 	struct pfs_explore *self = (struct pfs_explore *)scheduler;
 	if (self->at >= self->depth || self->redundant)
 		return choose_new(self, machine);
 	struct pfs_explore_node *node = &self->nodes[self->at];
 	uint32_t before = self->at != 0 ? self->nodes[self->at - 1].preemptions : 0;
-	node->preemptions = before + (preempts(machine, node->chosen) ? 1u : 0u);
+	node->preemptions = before + (preempts(self, machine, node->chosen) ? 1u : 0u);
 	self->at++;
-	return node->chosen;
+	return pfs_actor_of(machine, node->chosen);
 }
 
 static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,

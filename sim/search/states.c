@@ -5,7 +5,7 @@
 
 #include "containers/random.h"
 #include "sim/machine/grow.h"
-#include "sim/machine/model.h"
+#include "sim/machine/actors.h"
 #include "sim/search/search.h"
 
 #define LESSONS 500u         /* executions */
@@ -132,7 +132,8 @@ static void note_use(struct pfs_state_uses *self, const struct pfs_step *step, b
 static bool is_calm(const struct pfs_state_uses *self, const struct pfs_machine *machine,
 		    uint32_t actor)
 {
-	const struct pfs_sim_operation next = pfs_machine_pending(machine, actor);
+	const struct pfs_sim_operation next =
+		pfs_machine_pending(machine, pfs_actor_of(machine, actor));
 	if (next.kind == PFS_SIM_YIELD || next.kind == PFS_SIM_UNMAP ||
 	    next.kind == PFS_SIM_BARRIER || next.kind == PFS_SIM_AWAIT)
 		return false;
@@ -234,7 +235,8 @@ static uint64_t enabled_of(struct pfs_states *self, const struct pfs_machine *ma
 	uint32_t count = pfs_machine_actor_limit(machine);
 	self->cut |= count > ACTORS_MAX;
 	for (uint32_t actor = 0; actor < count && actor < ACTORS_MAX; actor++)
-		enabled |= (uint64_t)pfs_machine_can_run(machine, actor) << actor;
+		enabled |= (uint64_t)pfs_machine_can_run(machine, pfs_actor_of(machine, actor))
+			   << actor;
 	return enabled;
 }
 
@@ -332,9 +334,8 @@ static uint32_t choose_new(struct pfs_states *self, struct pfs_machine *machine,
 }
 
 /* Calm steps are no choices. */
-static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+static uint32_t choose_number(struct pfs_states *self, struct pfs_machine *machine)
 {
-	struct pfs_states *self = (struct pfs_states *)scheduler;
 	uint64_t enabled = enabled_of(self, machine);
 	if (enabled == 0)
 		return PFS_ACTOR_NONE;
@@ -350,6 +351,12 @@ static uint32_t choose(struct pfs_scheduler *scheduler, struct pfs_machine *mach
 	if (node->open != 0)
 		keep(self, machine, node);
 	return node->chosen;
+}
+
+static struct pfs_actor choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
+{
+	uint32_t chosen = choose_number((struct pfs_states *)scheduler, machine);
+	return chosen != PFS_ACTOR_NONE ? pfs_actor_of(machine, chosen) : PFS_NOBODY;
 }
 
 static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "containers/atomic.h"
-#include "sim/machine/model.h"
+#include "sim/machine/actors.h"
 #include "sim/tests/expect.h"
 #include "sim/search/search.h"
 
@@ -28,21 +28,18 @@ static void setup(struct pfs_machine *machine, void *context)
 /* How often another thread went on although this one was not at its end. Drains are nobody's. */
 static uint32_t preemptions_of(const struct pfs_machine *machine)
 {
-	uint32_t left[3] = { 0 }, last = PFS_ACTOR_NONE, count = 0;
-	bool views = machine->model->keeps_old;
+	uint32_t left[3] = { 0 }, last = PFS_THREAD_NONE, count = 0;
 	for (uint32_t step = 0; step < machine->step_count; step++) {
-		uint32_t actor = machine->schedule[step];
-		if (actor < machine->thread_count || views)
-			left[actor % machine->thread_count]++;
+		struct pfs_actor actor = pfs_actor_of(machine, machine->schedule[step]);
+		left[actor.thread] += actor.kind == PFS_ACTOR_STEP;
 	}
 	for (uint32_t step = 0; step < machine->step_count; step++) {
-		uint32_t actor = machine->schedule[step];
-		if (actor >= machine->thread_count && !views)
+		struct pfs_actor actor = pfs_actor_of(machine, machine->schedule[step]);
+		if (actor.kind != PFS_ACTOR_STEP)
 			continue;
-		actor %= machine->thread_count;
-		count += last != PFS_ACTOR_NONE && last != actor && left[last] != 0;
-		left[actor]--;
-		last = actor;
+		count += last != PFS_THREAD_NONE && last != actor.thread && left[last] != 0;
+		left[actor.thread]--;
+		last = actor.thread;
 	}
 	return count;
 }

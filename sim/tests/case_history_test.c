@@ -29,7 +29,7 @@ static void begin(bool exact, bool real_time)
 
 static void page(uint32_t index, bool published, uint32_t thread)
 {
-	machine->last_actor = thread;
+	machine->last_actor = pfs_actor_step(thread);
 	pfs_case_history_page(&history, machine, index, published);
 }
 

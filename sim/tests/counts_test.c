@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "containers/container.h"
-#include "sim/machine/machine.h"
+#include "sim/machine/actors.h"
 #include "sim/machine/probe.h"
 
 static int failures;
@@ -113,12 +113,13 @@ static void test_stuck_flags(void)
 }
 
 /* The other thread runs when the searcher has looked at the target, and to its end. */
-static uint32_t choose(struct pfs_scheduler *self, struct pfs_machine *machine)
+static struct pfs_actor choose(struct pfs_scheduler *self, struct pfs_machine *machine)
 {
 	(void)self;
-	if (scene.looked && pfs_machine_can_run(machine, 1))
-		return 1;
-	return pfs_machine_can_run(machine, 0) ? 0 : PFS_ACTOR_NONE;
+	const struct pfs_actor searcher = pfs_actor_step(0), other = pfs_actor_step(1);
+	if (scene.looked && pfs_machine_can_run(machine, other))
+		return other;
+	return pfs_machine_can_run(machine, searcher) ? searcher : PFS_NOBODY;
 }
 
 static void ran(struct pfs_scheduler *self, struct pfs_machine *machine,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/machine/depends.h"
-#include "sim/machine/model.h"
+#include "sim/machine/actors.h"
 
 bool pfs_classes_init(struct pfs_classes *self)
 {
@@ -82,11 +82,11 @@ static uint64_t class_of(const struct pfs_machine *machine)
 	uint32_t local[32] = { 0 }, count = pfs_machine_actor_count(machine);
 	uint64_t sum = 0;
 	for (uint32_t j = 0; j < machine->step_count; j++) {
-		uint32_t actor = machine->schedule[j] % count; /* views: the rest is its choice */
+		uint32_t actor = pfs_actor_first_of(count, machine->schedule[j]);
 		name[j] = machine->schedule[j] * UINT64_C(4096) + ++local[actor];
 		sum += mix(name[j] * 2 + machine->trace[j].wrote);
 		for (uint32_t i = 0; i < j; i++) {
-			if (machine->schedule[i] % count != actor &&
+			if (pfs_actor_first_of(count, machine->schedule[i]) != actor &&
 			    is_ordered(machine, &machine->trace[i], &machine->trace[j]))
 				sum += mix(name[i] * UINT64_C(1000003) + name[j]);
 		}

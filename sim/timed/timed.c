@@ -167,7 +167,7 @@ bool pfs_timed_run(struct pfs_timed *self, void (*body)(void *argument), void **
 		struct pfs_timed_thread *thread = &self->threads[id];
 		thread->argument = arguments[id];
 		if (pfs_machine_spawn(machine, thread->node, run_body, thread) ==
-		    PFS_ACTOR_NONE) {
+		    PFS_THREAD_NONE) {
 			pfs_machine_fail("no memory for the stack of thread %u", id);
 			return false;
 		}

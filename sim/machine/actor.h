@@ -1,0 +1,65 @@
+/*
+ * actor.h - who makes a step: a thread, or the buffer of its stores, with some choice.
+ *
+ * Searches keep sets of actors as bits, and a schedule is saved as numbers, so each actor has one.
+ * Only this file and actors.h know how: thread t has number t; where there are store buffers, that
+ * of thread t has thread_count + t. These are the firsts, whose choice is 0. Choice k of an actor
+ * is k * the number of firsts behind its first.
+ */
+#ifndef PFS_SIM_ACTOR_H
+#define PFS_SIM_ACTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum pfs_actor_kind {
+	PFS_ACTOR_NOBODY,
+	PFS_ACTOR_STEP, /* the thread makes its pending operation */
+	PFS_ACTOR_DRAIN /* its oldest buffered store reaches memory */
+};
+
+struct pfs_actor {
+	uint32_t thread;
+	uint16_t kind;   /* enum pfs_actor_kind */
+	uint16_t choice; /* of a step: 0 is the newest value */
+};
+
+#define PFS_NOBODY ((struct pfs_actor){ 0, PFS_ACTOR_NOBODY, 0 })
+#define PFS_THREAD_NONE UINT32_MAX
+#define PFS_ACTOR_NONE UINT32_MAX /* the number of nobody */
+
+static inline bool pfs_actor_is_nobody(struct pfs_actor self)
+{
+	return self.kind == PFS_ACTOR_NOBODY;
+}
+
+/* Thread t makes its step, with the newest value. */
+static inline struct pfs_actor pfs_actor_step(uint32_t thread)
+{
+	return (struct pfs_actor){ thread, PFS_ACTOR_STEP, 0 };
+}
+
+static inline struct pfs_actor pfs_actor_with(struct pfs_actor self, uint32_t choice)
+{
+	self.choice = (uint16_t)choice;
+	return self;
+}
+
+/* Of numbers; firsts: how many there are. */
+static inline uint32_t pfs_actor_first_of(uint32_t firsts, uint32_t number)
+{
+	return number < firsts ? number : number % firsts;
+}
+
+static inline uint32_t pfs_actor_choice_of(uint32_t firsts, uint32_t number)
+{
+	return number < firsts ? 0 : number / firsts;
+}
+
+/* The same actor with the next older choice. */
+static inline uint32_t pfs_actor_older(uint32_t firsts, uint32_t number)
+{
+	return number + firsts;
+}
+
+#endif
