@@ -2,6 +2,8 @@
  * ms_queue.c - the queue of M. M. Michael and M. L. Scott, PODC 1996: two add, one takes. What was
  * taken is given back at rest; while threads run it may still be looked at.
  *
+ * Once more with its calls, which must be those of a queue.
+ *
  * BUG 1: an element is linked relaxed: who takes it does not see its value.
  * BUG 2: it is given back by who takes it.
  */
@@ -109,6 +111,83 @@ static void check(void *argument)
 #else
 	(void)value;
 #endif
+}
+
+/* ---- as a queue, one call after the other ---- */
+
+enum { ADD, TAKE };
+#define NONE (-1)
+
+struct queue {
+	int32_t count, values[4];
+};
+
+static int64_t step(void *state, int operation, int64_t argument, int64_t result)
+{
+	struct queue *queue = state;
+	(void)result;
+	if (operation == ADD) {
+		queue->values[queue->count++] = (int32_t)argument;
+		return 1;
+	}
+	if (queue->count == 0)
+		return NONE;
+	int32_t value = queue->values[0];
+	for (int at = 1; at < queue->count; at++)
+		queue->values[at - 1] = queue->values[at];
+	queue->values[--queue->count] = 0;
+	return value;
+}
+
+static int take_called(void)
+{
+	int value;
+	pfs_check_call(TAKE, 0);
+	int found = take(&value);
+	return (int)pfs_check_return(found ? value : NONE);
+}
+
+static void add_called(void *argument)
+{
+	int value = *(const int *)argument;
+	pfs_check_call(ADD, value);
+	add(value);
+	pfs_check_return(1);
+}
+
+static void take_two_called(void *argument)
+{
+	(void)argument;
+	take_called();
+	take_called();
+}
+
+static void take_rest(void *argument)
+{
+	(void)argument;
+#if BUG != 2
+	while (take_called() != NONE)
+		continue;
+	while (first != NULL) {
+		struct element *next = atomic_load(&first->next);
+		free(first);
+		first = next;
+	}
+#endif
+}
+
+PFS_CHECK_SCENARIO(ms_queue_calls)
+{
+	static int values[] = { 1, 2 };
+	const struct queue empty = { 0, { 0 } };
+	pfs_check_specification(&empty, sizeof(empty), step);
+	first = make(0);
+	atomic_store(&head, first);
+	atomic_store(&tail, first);
+	pfs_check_thread(add_called, &values[0]);
+	pfs_check_thread(add_called, &values[1]);
+	pfs_check_thread(take_two_called, 0);
+	pfs_check_at_rest(take_rest, 0);
 }
 
 PFS_CHECK_SCENARIO(ms_queue)

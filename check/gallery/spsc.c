@@ -1,6 +1,9 @@
 /*
  * spsc.c - a ring between one producer and one consumer (L. Lamport, 1983), of two slots.
  *
+ * Once more with its calls, which must be those of a queue of two. With a third push, -DPUSHES=3,
+ * they are not with store buffers: "full" and "none" can be said of one and the same state.
+ *
  * BUG 1: what was pushed is published relaxed.
  * BUG 2: a slot is given back before it was read.
  */
@@ -15,6 +18,9 @@
 #endif
 #define ROOM 2u
 #define COUNT 4
+#ifndef PUSHES
+#define PUSHES 2
+#endif
 
 static atomic_uint head, tail;
 static int slots[ROOM];
@@ -61,6 +67,56 @@ static void consume(void *argument)
 			pfs_check_yield();
 		pfs_check_assert(value == expected);
 	}
+}
+
+/* ---- as a queue of two, one call after the other ---- */
+
+enum { ADD, TAKE };
+#define NONE (-1)
+
+struct queue {
+	int32_t count, values[ROOM];
+};
+
+static int64_t step(void *state, int operation, int64_t argument, int64_t result)
+{
+	struct queue *queue = state;
+	(void)result;
+	if (operation == ADD) {
+		if (queue->count == (int32_t)ROOM)
+			return 0;
+		queue->values[queue->count++] = (int32_t)argument;
+		return 1;
+	}
+	if (queue->count == 0)
+		return NONE;
+	int32_t value = queue->values[0];
+	for (int at = 1; at < queue->count; at++)
+		queue->values[at - 1] = queue->values[at];
+	queue->values[--queue->count] = 0;
+	return value;
+}
+
+static void push_some(void *argument)
+{
+	(void)argument;
+	for (int value = 1; value <= PUSHES; value++)
+		pfs_check_op(ADD, value, push(value));
+}
+
+static void pop_two(void *argument)
+{
+	(void)argument;
+	for (int i = 0, value; i < 2; i++)
+		pfs_check_op(TAKE, 0, pop(&value) ? value : NONE);
+}
+
+PFS_CHECK_SCENARIO(spsc_calls)
+{
+	const struct queue empty = { 0, { 0 } };
+	pfs_check_specification(&empty, sizeof(empty), step);
+	pfs_check_thread(push_some, 0);
+	pfs_check_thread(pop_two, 0);
 }
 
 PFS_CHECK_SCENARIO(spsc)
