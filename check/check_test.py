@@ -48,6 +48,22 @@ LOCKS = {
     "barrier_of_three": r"found: deadlock: thread 0 waits for ever for pthread_barrier_wait \(lock",
     "no_limit": r"found: deadlock: thread 0 waits for ever for pthread_mutex_lock \(locks\.c:",
 }
+NO_END = "found: deadlock: thread {} waits for ever for {} .*"
+FUTEX = {
+    "mutex_untold": NO_END.format(r"\d", "a futex"),
+    "one_too_few": NO_END.format(r"\d", "a futex"),
+    "told_early": NO_END.format(0, "a futex"),
+    "other_bits": NO_END.format(1, "a futex"),
+    "other_system_call": r"found: system call \d+ at futex\.c:\d+ is not modelled",
+}
+WAITS = {
+    "untold": NO_END.format(0, "std::atomic::wait"),
+    "one_too_few": NO_END.format(r"\d", "std::atomic::wait"),
+    "semaphore_missing": NO_END.format(0, "std::atomic::wait"),
+    "latch_of_three": NO_END.format(0, "std::atomic::wait"),
+    "told_by_release": {"sc": FINE},
+    "latch": {"sc": FINE, "tso": FINE},
+}
 AFTER = r", after its operation at ends\.c:\d+"
 ENDS = {
     "into_nowhere": "found: thread 0: plain access to a bad address" + AFTER,
@@ -113,6 +129,14 @@ class Test:
             self.expect(f"{program} {name}",
                         self.run(program, "--scenario", name, "--quiet", *options),
                         0 if pattern == FINE else 1, pattern)
+
+    def waits(self, program, said):
+        """The same with each memory, for which a scenario may say other things."""
+        for memory in ("sc", "tso", "views"):
+            now = {name: words if isinstance(words, str)
+                   else words.get(memory, NO_END.format(r"\d", "std::atomic::wait"))
+                   for name, words in said.items()}
+            self.scenarios(program, now, "--memory", memory)
 
     def ring(self, source, relaxed):
         """The first success: the race with file and line, then all executions."""
@@ -300,6 +324,9 @@ def main():
             test.scenarios(test.build(os.path.join(PROGRAMS, "modern.cc")), {})
             for name in ("locks.cc", "locals.cc"):
                 test.scenarios(test.build(os.path.join(PROGRAMS, name), "-std=c++17"), {})
+            test.waits(test.build(os.path.join(PROGRAMS, "waits.cc"), "-std=c++20"), WAITS)
+            test.expect("no lines", test.run(test.build(os.path.join(PROGRAMS, "waits.cc"),
+                                                        "-std=c++20", "-g0")), 2, "with -g\n$")
             test.random_device()
         else:
             test.ring(os.path.join(EXAMPLE, "ring.c"), "memory_order_relaxed")
@@ -314,6 +341,7 @@ def main():
                 test.scenarios(program, {}, "--memory", memory)
             test.scenarios(test.build(os.path.join(PROGRAMS, "locks.c")), LOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "threads_c11.c")), C11)
+            test.waits(test.build(os.path.join(PROGRAMS, "futex.c")), FUTEX)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")
             fences = test.build(os.path.join(PROGRAMS, "fences.c"))

@@ -23,7 +23,7 @@ static const char *const refused_families[] = {
 	NULL
 };
 static const char *const refused_names[] = {
-	"syscall", "fork", "vfork", "clone", "signal", "sigaction", "raise", "kill", "longjmp",
+	"fork", "vfork", "clone", "signal", "sigaction", "raise", "kill", "longjmp",
 	"_longjmp", "siglongjmp", "call_once", "rand", "random", "rand_r", "getrandom", "time",
 	"clock", "clock_gettime", "gettimeofday", "__cxa_thread_atexit",
 	"__cxa_thread_atexit_impl", "select", "poll", "epoll_wait", NULL
@@ -223,6 +223,10 @@ const char *pfs_elf_refusal(const struct pfs_elf_file *self, const struct pfs_na
 	for (size_t i = 1; i < table->sh_size / sizeof(*symbols); i++) {
 		const char *name = string_of(self, table, symbols[i].st_name);
 		instrumented |= strncmp(name, "__tsan_", 7) == 0;
+		if (symbols[i].st_shndx == SHN_UNDEF && strcmp(name, "syscall") == 0 &&
+		    !pfs_elf_has_lines(self))
+			return "waits by system calls, and how is told by its lines: compile it "
+			       "with -g";
 		if (symbols[i].st_shndx != SHN_UNDEF ||
 		    ELF64_ST_BIND(symbols[i].st_info) != STB_GLOBAL || !is_refused(name, names))
 			continue;

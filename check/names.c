@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check/clock.h"
+#include "check/futex.h"
 #include "check/heap.h"
 #include "check/library.h"
 #include "check/locals.h"
@@ -275,6 +276,7 @@ const struct pfs_name pfs_names[] = {
 	OURS("call_once", pfs_once),
 	OURS("tss_create", pfs_key_create), OURS("tss_delete", pfs_key_delete),
 	OURS("tss_get", pfs_key_get), OURS("tss_set", pfs_key_set),
+	OURS("syscall", pfs_futex_syscall),
 	OURS("pthread_once", pfs_once), OURS("__cxa_guard_acquire", pfs_guard_acquire),
 	OURS("__cxa_guard_release", pfs_guard_release),
 	OURS("__cxa_guard_abort", pfs_guard_abort),

@@ -15,7 +15,7 @@
 struct known {
 	struct pfs_sim_place place; /* first: pfs_places_named */
 	struct named *named;
-	bool is_foreign;
+	bool is_foreign, is_spin;
 	const void *code; /* NULL: unused */
 };
 
@@ -122,6 +122,8 @@ static bool is_foreign_file(const char *file)
 static void take_frame(struct known *self, const char *function, char *file)
 {
 	char *colon = strrchr(file, ':');
+	self->is_spin |= strstr(file, "/bits/atomic_wait.h:") != NULL ||
+			 strstr(file, "/bits/atomic_timed_wait.h:") != NULL;
 	if (colon == NULL || !self->is_foreign || file[0] == '?')
 		return;
 	*colon = '\0';
@@ -207,6 +209,11 @@ const struct pfs_sim_place *pfs_places_of(const void *code, bool *is_foreign)
 	const struct known *known = known_of(code);
 	*is_foreign = known->is_foreign;
 	return &known->place;
+}
+
+bool pfs_places_is_spin(const void *code)
+{
+	return known_of(code)->is_spin;
 }
 
 const struct pfs_sim_place *pfs_places_named(const struct pfs_sim_place *place, const char *text)

@@ -36,4 +36,7 @@ const struct pfs_sim_place *pfs_places_of(const void *code, bool *is_foreign);
 /* In a process that goes on by itself: it asks an addr2line of its own. */
 void pfs_places_forked(void);
 
+/* Does it stand in what libstdc++ does to wait for an atomic? */
+bool pfs_places_is_spin(const void *code);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "check/calls.h"
 #include "check/clock.h"
+#include "check/futex.h"
 #include "check/locals.h"
 #include "sim/machine/trace.h"
 
@@ -179,7 +180,8 @@ static void yield(const struct pfs_sim_place *place)
 
 int pfs_thread_yield(void)
 {
-	yield(PFS_CALL("sched_yield"));
+	if (!pfs_futex_is_of_atomic(HERE)) /* who waits comes to that */
+		yield(PFS_CALL("sched_yield"));
 	return 0;
 }
 

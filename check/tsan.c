@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "check/futex.h"
 #include "check/user.h"
 
 #define HERE __builtin_return_address(0)
@@ -134,9 +135,14 @@ static uint64_t act(enum pfs_sim_kind kind, const volatile void *address, uint32
 		    uint64_t operand, int order, const void *code)
 {
 	const void *own;
+	uint64_t seen;
+	const struct pfs_sim_place *place = pfs_user_place(code, &own);
+	if (kind == PFS_SIM_LOAD &&
+	    pfs_futex_looks_again((void *)(uintptr_t)address, place, code, &seen))
+		return seen;
 	struct pfs_sim_operation operation = { .address = (void *)(uintptr_t)address,
 					       .operand = operand,
-					       .place = pfs_user_place(code, &own),
+					       .place = place,
 					       .size_bytes = size_bytes,
 					       .kind = (uint8_t)kind,
 					       .order = (uint8_t)order_of(order) };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/futex.h"
 #include "check/heap.h"
 #include "check/library.h"
 #include "check/places.h"
@@ -30,6 +31,7 @@ void pfs_user_begin(void)
 		forget(&pfs_user.threads[id]);
 	forget(&pfs_user.threads[PFS_USER_THREADS_MAX]);
 	pfs_user.executions++;
+	pfs_futex_begin();
 	pfs_user.thread_count = 0;
 	pfs_user.at_rest = NULL;
 	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_LIBRARY_OUTSIDE;
@@ -49,6 +51,7 @@ void pfs_user_put(struct pfs_snapshot *snapshot)
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
 		put_thread(snapshot, &pfs_user.threads[id]);
 	put_thread(snapshot, &pfs_user.threads[PFS_USER_THREADS_MAX]);
+	pfs_futex_put(snapshot);
 	pfs_snapshot_put_count(snapshot, &pfs_user.executions, 1);
 	pfs_snapshot_put(snapshot, &pfs_user.at_rest, sizeof(pfs_user.at_rest));
 	pfs_snapshot_put(snapshot, &pfs_user.at_rest_argument, sizeof(pfs_user.at_rest_argument));
