@@ -36,12 +36,11 @@ int pfs_check_debug(int argc, char **argv)
 		"-ex", "pfs-threads",
 		"--args", self
 	};
-	struct pfs_elf_file file;
 	size_t count = sizeof(head) / sizeof(head[0]);
 	char **words = calloc(count + (size_t)argc + 1, sizeof(*words));
 	if (words == NULL || length <= 0)
 		return pfs_check_refuse("--gdb", "no memory, or no /proc");
-	if (pfs_elf_read(&file, self) != NULL || !pfs_elf_has_lines(&file))
+	if (!pfs_elf_program_has_lines(self))
 		return pfs_check_refuse("--gdb", "this pfs-check is stripped, as in packages, and "
 					"gdb finds no threads in it: take one that you built");
 	for (size_t i = 0; i < count; i++)

@@ -141,7 +141,8 @@ bool pfs_elf_has_lines(const struct pfs_elf_file *self)
 	return false;
 }
 
-const char *pfs_elf_read(struct pfs_elf_file *self, const char *path)
+/* NULL: its bytes are there, and what its head says of sections. */
+static const char *map(struct pfs_elf_file *self, const char *path)
 {
 	struct stat about;
 	int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -164,6 +165,21 @@ const char *pfs_elf_read(struct pfs_elf_file *self, const char *path)
 		return "an object: link it with `cc -shared -o check.so` first";
 	if (head->e_shoff + (uint64_t)head->e_shnum * sizeof(Elf64_Shdr) > self->size)
 		return "not all of it is there: link it again";
+	return NULL;
+}
+
+bool pfs_elf_program_has_lines(const char *path)
+{
+	struct pfs_elf_file file;
+	return map(&file, path) == NULL && pfs_elf_has_lines(&file);
+}
+
+const char *pfs_elf_read(struct pfs_elf_file *self, const char *path)
+{
+	const char *error = map(self, path);
+	if (error != NULL)
+		return error;
+	const Elf64_Ehdr *head = (const void *)self->bytes;
 	if (is_executable(self))
 		return "an executable: link its objects with `cc -shared -o check.so` instead; its "
 		       "threads are named by a PFS_CHECK_SCENARIO";

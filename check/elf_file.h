@@ -28,6 +28,9 @@ const char *pfs_elf_read(struct pfs_elf_file *self, const char *path);
 /* Was it compiled with -g? */
 bool pfs_elf_has_lines(const struct pfs_elf_file *self);
 
+/* The same of an executable. */
+bool pfs_elf_program_has_lines(const char *path);
+
 /* What dlerror said, with the mend. */
 const char *pfs_elf_unloaded(const char *error);
 
