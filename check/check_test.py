@@ -167,6 +167,7 @@ class Test:
         self.scenarios(program, CALLS | {"buffering": NO_ORDER}, "--memory", "tso")
         known = ("--calls", "known", "--scenario")
         self.expect("buffering, known", self.run(program, *known, "buffering"), 1, NO_ORDER)
+        self.expect("told, known", self.run(program, *known, "told"), 0, FINE)
         self.expect("none, known", self.run(program, *known, "none_fails"), 0, FINE)
         self.expect("torn", self.run(program, "--scenario", "torn_fails", "--memory", "sc"), 1,
                     r"\] READ = .*\n(.*\n)*calls, by time:\n  T. +\|-+\| +\S.*\n(  T.*\n){2}"

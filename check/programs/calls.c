@@ -86,6 +86,31 @@ PFS_CHECK_SCENARIO(word)
 	pfs_check_thread(load_twice, 0);
 }
 
+/* Who knows that a call has begun does not know that it has ended. */
+static void tell_and_store(void *argument)
+{
+	(void)argument;
+	pfs_check_call(WRITE, 1);
+	atomic_store_explicit(&low, 1, memory_order_release);
+	atomic_store_explicit(&high, 1, memory_order_relaxed);
+	pfs_check_return(0);
+}
+
+static void be_told_and_load(void *argument)
+{
+	(void)argument;
+	(void)atomic_load_explicit(&low, memory_order_acquire);
+	(void)pfs_check_op(READ, 0, atomic_load_explicit(&high, memory_order_relaxed));
+}
+
+PFS_CHECK_SCENARIO(told)
+{
+	const int64_t none = 0;
+	pfs_check_specification(&none, sizeof(none), register_step);
+	pfs_check_thread(tell_and_store, 0);
+	pfs_check_thread(be_told_and_load, 0);
+}
+
 /* ---- two words: who stores one and loads the other ---- */
 
 static int64_t words_step(void *state, int operation, int64_t argument, int64_t result)
@@ -302,6 +327,20 @@ PFS_CHECK_SCENARIO(not_returned)
 	pfs_check_specification(&none, sizeof(none), set_step);
 	pfs_check_thread(insert_and_stop, 0);
 	pfs_check_thread(look, 0);
+}
+
+static void insert_not(void *argument)
+{
+	(void)argument;
+	pfs_check_call(INSERT, 1);
+}
+
+PFS_CHECK_SCENARIO(not_begun)
+{
+	const uint32_t none = 0;
+	pfs_check_specification(&none, sizeof(none), set_step);
+	pfs_check_thread(insert_not, 0);
+	pfs_check_at_rest(look, 0);
 }
 
 PFS_CHECK_SCENARIO(unsaid_misused)
