@@ -36,9 +36,9 @@ static int read_line(struct pfs_arguments *self, int argc, char **argv)
 				"scenarios; default: all"),
 		PFS_TEXT_OPTION("memory", "M", &self->memory, "sc, tso (store buffers) or views "
 				"(C11's orders); default views"),
-		PFS_TEXT_OPTION("search", "K", &self->search, "exhaustive, dpor, sleep, bounded, "
-				"naive, random, pct, pos, urw, slow or rotate, as pfs-sim; default "
-				"exhaustive"),
+		PFS_TEXT_OPTION("search", "K", &self->search, "exhaustive, dpor, optimal, sleep, "
+				"bounded, naive, random, pct, pos, urw, slow or rotate, as "
+				"pfs-sim; default exhaustive"),
 		PFS_TEXT_OPTION("calls", "K", &self->calls, "of a specification: a call comes "
 				"before another by the clock, or, with views, only if that is "
 				"known to who makes the other; default clock"),

@@ -345,6 +345,9 @@ def main():
             test.waits(test.build(os.path.join(PROGRAMS, "futex.c")), FUTEX)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")
+            peer = os.path.join(os.path.dirname(PROGRAMS), "gallery", "peers", "lastzero.c")
+            test.expect("--search optimal", test.run(test.build(peer, "-DN=10"), "--memory", "sc",
+                        "--search", "optimal"), 0, r" 3328 executions \(0 repeated.*all there are")
             fences = test.build(os.path.join(PROGRAMS, "fences.c"))
             test.scenarios(fences, {})
             test.expect("own_store tso", test.run(fences, "--scenario", "own_store", "--memory",

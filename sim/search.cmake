@@ -1,5 +1,5 @@
 # The searches that need more than one file, the checks on histories, and their tests.
-target_sources(pfslab_sim PRIVATE cases/case_history.c machine/depends.c search/dpor.c search/rewind.c
+target_sources(pfslab_sim PRIVATE cases/case_history.c machine/depends.c search/dpor.c search/rewind.c search/wake.c
   search/dpor_parts.c search/dpor_views.c machine/fences.c search/jobs.c
   search/jobs_worker.c machine/news.c search/part.c cases/progress.c cases/reduce.c
   machine/views_seq.c

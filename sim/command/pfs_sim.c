@@ -153,8 +153,9 @@ static int choose_search(struct pfs_search_arguments *self)
 		self->preemptions = 2;
 	int kind = pfs_search_kind_of(self->search);
 	if (kind < 0)
-		return refuse("--search '%.40s': choose from exhaustive, dpor, sleep, states, "
-			      "bounded, naive, random, pct, pos, urw, slow, rotate", self->search);
+		return refuse("--search '%.40s': choose from exhaustive, dpor, optimal, sleep, "
+			      "states, bounded, naive, random, pct, pos, urw, slow, rotate",
+			      self->search);
 	bool ordered = self->executions != 0 && kind < (int)PFS_SEARCH_RANDOM;
 	if (ordered && self->jobs > 1)
 		return refuse("--executions with --jobs: which are the first is known to one job "

@@ -60,11 +60,12 @@ int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **ar
 				"these to relaxed; PLACE=relaxed: all the way"),
 		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
 		PFS_TEXT_OPTION("search", "K", &self->search, "exhaustive (the better of dpor and "
-				"sleep), dpor (source sets), sleep (sleep sets), states (from each "
-				"once), bounded (preemptions), naive, random, pct, pos (partial "
-				"order sampling), urw (random by steps left), slow (random, thread "
-				"0 slower than the others), rotate (random, sticky random, slow, "
-				"pct, pos and urw in turn); default exhaustive"),
+				"sleep), dpor (source sets), optimal (the same with wakeup trees, "
+				"for sc), sleep (sleep sets), states (from each once), bounded "
+				"(preemptions), naive, random, pct, pos (partial order sampling), "
+				"urw (random by steps left), slow (random, thread 0 slower than "
+				"the others), rotate (random, sticky random, slow, pct, pos and "
+				"urw in turn); default exhaustive"),
 		PFS_NUMBER_OPTION("preemptions", "N", &self->preemptions, 0, 1000, "search every "
 				  "schedule of up to N preemptions (--search bounded)"),
 		PFS_NUMBER_OPTION("jobs", "N", &self->jobs, 1, PFS_JOBS_MAX, "so many processes, "

@@ -7,7 +7,6 @@
 #include "sim/machine/grow.h"
 #include "sim/machine/actors.h"
 
-
 /* ---- the other order of a race ---- */
 
 /*
@@ -197,6 +196,7 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 	uint16_t base[PFS_DPOR_ACTORS_MAX];
 	step->index = pfs_dpor_base(self, machine, n, step, base);
 	mark(self, n);
+	pfs_wake_note(&self->wake, &step->did);
 	memcpy(step->clock, base, sizeof(base));
 	if (machine->model->keeps_old) {
 		pfs_dpor_views_races(self, n, base);
@@ -213,11 +213,24 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 		const struct pfs_dpor_node *before = &self->nodes[j];
 		if (!pfs_dpor_depend(before, step))
 			continue;
-		if (!waits && !step->did.barrier && pfs_dpor_needs_not(self, j, n))
+		if (!waits && !step->did.barrier && pfs_dpor_needs_not(self, j, n) &&
+		    !pfs_wake_keep(&self->wake, j, n, base))
 			try_other_order(self, j, n, step, base);
 		pfs_dpor_merge(step->clock, before->clock);
 	}
 	step->clock[step->actor] = step->index;
+}
+
+/* An execution has ended, or only repeats: its races that were kept for that. */
+static void turn_races(struct pfs_dpor *self, const struct pfs_machine *machine)
+{
+	struct pfs_wake_trees *trees = &self->wake;
+	for (uint32_t i = 0; i < trees->race_count; i++) {
+		const struct pfs_wake_race *race = &trees->races[i];
+		if (self->redundant || !pfs_wake_add(self, machine, race))
+			try_other_order(self, race->j, race->n, &self->nodes[race->n], race->base);
+	}
+	trees->race_count = 0;
 }
 
 /* Threads that wait when the execution ends, or only sleepers are left: they, too, could have
@@ -233,6 +246,7 @@ static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *mac
 		(void)pfs_dpor_base(self, machine, self->at, &step, base);
 		if (step.did.ran.kind != PFS_SIM_LOCK && step.did.ran.kind != PFS_SIM_AWAIT)
 			continue;
+		self->wake.is_strict = true;
 		if (machine->model->keeps_old)
 			pfs_dpor_views_wait(self, self->at, &step, base);
 		else
@@ -311,22 +325,28 @@ static struct pfs_actor choose_new(struct pfs_dpor *self, struct pfs_machine *ma
 		pfs_dpor_views_rivals(self, machine, self->at, options, sleep);
 	if ((options & ~sleep) == 0)
 		find_races_of_blocked(self, machine);
+	self->redundant = options != 0 && (options & ~sleep) == 0;
+	self->wake.is_strict |= self->wake.is_on && self->redundant;
+	if ((options & ~sleep) == 0)
+		turn_races(self, machine);
 	if (options == 0)
 		return PFS_NOBODY;
-	self->redundant = (options & ~sleep) == 0;
 	self->no_memory |= !self->redundant && !make_room(self);
 	if (self->redundant || self->no_memory) {
 		self->redundant = true;
 		return pfs_actor_of(machine, prefer(machine, options));
 	}
-	uint32_t chosen = prefer(machine, options & ~sleep);
-	uint32_t actor = pfs_dpor_actor_of(self, chosen);
-	self->nodes[self->depth++] = (struct pfs_dpor_node){
-		.options = options, .enabled = pfs_dpor_actors_of(self, options),
-		.backtrack = pfs_dpor_bit(actor), .sleep = sleep, .option = chosen, .actor = actor
-	};
+	struct pfs_dpor_node *node = &self->nodes[self->depth++];
+	*node = (struct pfs_dpor_node){ .options = options, .sleep = sleep,
+					.enabled = pfs_dpor_actors_of(self, options) };
+	pfs_wake_arrive(&self->wake, node);
+	node->option = pfs_wake_choose(&self->wake, node, options & ~sleep);
+	if (node->option == PFS_ACTOR_NONE)
+		node->option = prefer(machine, options & ~sleep);
+	node->actor = pfs_dpor_actor_of(self, node->option);
+	node->backtrack |= pfs_dpor_bit(node->actor);
 	self->at++;
-	return pfs_actor_of(machine, chosen);
+	return pfs_actor_of(machine, node->option);
 }
 
 static struct pfs_actor choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
@@ -382,6 +402,9 @@ void pfs_dpor_init(struct pfs_dpor *self)
 
 void pfs_dpor_fini(struct pfs_dpor *self)
 {
+	while (self->depth != 0)
+		pfs_wake_drop(&self->wake, self->nodes[--self->depth].wake);
+	pfs_wake_fini(&self->wake);
 	free(self->nodes);
 	free(self->marks);
 	self->nodes = NULL;
@@ -395,6 +418,7 @@ void pfs_dpor_resume(struct pfs_dpor *self, uint32_t step)
 
 bool pfs_dpor_next(struct pfs_dpor *self)
 {
+	self->wake.race_count = 0;
 	self->at = 0;
 	self->redundant = false;
 	for (; self->depth > self->root; self->depth--) {
@@ -403,9 +427,10 @@ bool pfs_dpor_next(struct pfs_dpor *self)
 		node->sleep |= pfs_dpor_option_bit(node->option);
 		uint64_t open = node->options & ~node->sleep &
 				pfs_dpor_options_of(self, node->backtrack);
+		uint32_t woken = pfs_wake_choose(&self->wake, node, open);
 		if (open == 0)
 			continue;
-		node->option = (uint32_t)__builtin_ctzll(open);
+		node->option = woken != PFS_ACTOR_NONE ? woken : (uint32_t)__builtin_ctzll(open);
 		node->actor = pfs_dpor_actor_of(self, node->option);
 		self->fresh = self->begun ? self->depth - 1 : 0;
 		if (self->chained > self->fresh)

@@ -34,6 +34,7 @@
 #include "sim/machine/depends.h"
 #include "sim/search/part.h"
 #include "sim/search/rewind.h"
+#include "sim/search/wake.h"
 
 #define PFS_DPOR_ACTORS_MAX 32u
 #define PFS_DPOR_OPTIONS_MAX 64u
@@ -61,6 +62,7 @@ struct pfs_dpor {
 	bool cut;              /* views: there were choices that were not tried */
 	bool bounded;          /* append_only left schedules out */
 	const char *refusal;   /* not NULL: this case is none for this search */
+	struct pfs_wake_trees wake;
 	struct pfs_rewind *rewind; /* or NULL: each execution begins anew */
 };
 

@@ -21,6 +21,7 @@ struct pfs_dpor_node {
 	struct pfs_effect did;
 	uint64_t held;      /* by memory, before */
 	uint32_t actor;
+	struct pfs_wake *wake; /* branches that are still to be made from here */
 	uint32_t next_race; /* views: of the step that is looked at, or PFS_STEP_NONE */
 	uint16_t index;     /* of the actor's steps: 1, 2, ... */
 	uint16_t clock[PFS_DPOR_ACTORS_MAX]; /* steps of each actor that come before, this too */

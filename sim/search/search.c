@@ -174,7 +174,8 @@ static void judge_extent(struct search *self)
 	bool dpor = self->kind == PFS_SEARCH_DPOR;
 	self->result->bounded = dpor ? self->dpor.bounded : self->explore.bounded;
 	self->result->complete = self->result->incomplete == 0 &&
-				 !(dpor ? self->dpor.no_memory || self->dpor.cut
+				 !(dpor ? self->dpor.no_memory || self->dpor.cut ||
+						self->dpor.wake.is_lost
 					: self->explore.no_memory || self->explore.cut);
 }
 
@@ -224,7 +225,7 @@ static bool is_left(struct search *self, uint64_t n)
 		return false;
 	if (!is_exhaustive(self->kind))
 		return true;
-	if (self->kind == PFS_SEARCH_STATES)
+	if (self->kind == PFS_SEARCH_STATES || self->dpor.wake.is_on)
 		return false;
 	if (!(self->kind == PFS_SEARCH_DPOR ? pfs_dpor_split(&self->dpor, self->rest)
 					    : pfs_explore_split(&self->explore, self->rest)))
@@ -289,8 +290,10 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 		     const struct pfs_search_options *options, const struct pfs_part *part,
 		     struct pfs_search_result *result, struct pfs_parts *rest)
 {
+	bool optimal = options->kind == PFS_SEARCH_OPTIMAL;
 	struct search self = { .machine = machine, .scenario = scenario, .options = options,
-			       .result = result, .kind = options->kind, .part = part,
+			       .result = result, .part = part,
+			       .kind = optimal ? PFS_SEARCH_DPOR : options->kind,
 			       .rest = rest };
 	memset(result, 0, sizeof(*result));
 	self.randoms = calloc(1, sizeof(*self.randoms));
@@ -304,9 +307,10 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
 	if (options->kind == PFS_SEARCH_STATES)
 		begin_states(&self);
+	self.dpor.wake.is_on = optimal && !machine->model->keeps_old;
 	if (self.kind == PFS_SEARCH_DPOR && pfs_rewind_begin(&self.rewind, machine, scenario))
 		self.dpor.rewind = &self.rewind;
-	bool taken = options->kind == PFS_SEARCH_DPOR ? pfs_dpor_take(&self.dpor, part)
+	bool taken = self.kind == PFS_SEARCH_DPOR ? pfs_dpor_take(&self.dpor, part)
 						       : pfs_explore_take(&self.explore, part);
 	if (result->refusal == NULL && taken && (!part->waits || next_of_all(&self)))
 		run_all(&self);
@@ -341,6 +345,7 @@ int pfs_search_kind_of(const char *name)
 		const char *name;
 		enum pfs_search_kind kind;
 	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL }, { "dpor", PFS_SEARCH_DPOR },
+		      { "optimal", PFS_SEARCH_OPTIMAL },
 		      { "sleep", PFS_SEARCH_SLEEP },     { "bounded", PFS_SEARCH_BOUNDED },
 		      { "naive", PFS_SEARCH_NAIVE },     { "states", PFS_SEARCH_STATES },
 		      { "random", PFS_SEARCH_RANDOM },   { "pct", PFS_SEARCH_PCT },

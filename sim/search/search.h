@@ -46,6 +46,7 @@ struct pfs_scenario {
 enum pfs_search_kind {
 	PFS_SEARCH_SLEEP,   /* exhaustive, by sleep sets */
 	PFS_SEARCH_DPOR,    /* exhaustive, by source sets and sleep sets; see dpor.h */
+	PFS_SEARCH_OPTIMAL, /* the same, with wakeup trees; see wake.h. In one part */
 	PFS_SEARCH_ALL,     /* exhaustive: DPOR, or SLEEP where that is not for this case */
 	PFS_SEARCH_BOUNDED, /* exhaustive up to preemption_max */
 	PFS_SEARCH_NAIVE,   /* exhaustive, every schedule */

@@ -12,7 +12,7 @@
 
 struct pfs_program pfs_program;
 struct pfs_program_drawn pfs_program_drawn;
-bool pfs_program_half_seq, pfs_program_yields;
+bool pfs_program_half_seq, pfs_program_yields, pfs_program_simple;
 
 void pfs_program_setup(struct pfs_machine *machine, void *context)
 {
@@ -131,6 +131,19 @@ void pfs_program_take_bodies(void)
 	pfs_program.bodies[2] = run_third;
 }
 
+/* Loads, stores, adds, exchanges, notes. */
+static uint32_t simple_kind(uint32_t kind)
+{
+	switch (kind) {
+	case PFS_OP_CAS:
+	case PFS_OP_SECTION: return PFS_OP_EXCHANGE;
+	case PFS_OP_TRY: return PFS_OP_STORE;
+	case PFS_OP_AWAIT:
+	case PFS_OP_BARRIER: return PFS_OP_LOAD;
+	default: return kind;
+	}
+}
+
 /* Orders matter with views; with buffers, a seq store has none. */
 static struct pfs_program_op draw_op(uint64_t *random, const struct pfs_memory_model *model)
 {
@@ -140,6 +153,8 @@ static struct pfs_program_op draw_op(uint64_t *random, const struct pfs_memory_m
 				PFS_SIM_ACQ_REL, 2 };
 	if (pfs_random_below(random, 4) == 0)
 		op.unless = pfs_random_below(random, 2);
+	if (pfs_program_simple)
+		op.kind = simple_kind(op.kind);
 	if (pfs_program_yields && (op.kind == PFS_OP_BARRIER || op.kind == PFS_OP_BEGIN))
 		op.kind = PFS_OP_YIELD;
 	else if (pfs_program_yields && pfs_random_below(random, 3) == 0)

@@ -43,6 +43,7 @@ extern struct pfs_program_drawn {
 } pfs_program_drawn;
 
 extern bool pfs_program_half_seq; /* of the orders, with views */
+extern bool pfs_program_simple;   /* no mutexes, awaits and barriers */
 extern bool pfs_program_yields;   /* in place of barriers, notes, and half of the rest */
 
 void pfs_program_draw(uint64_t *random, const struct pfs_memory_model *model);
