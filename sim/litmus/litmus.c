@@ -254,7 +254,7 @@ static void keep_graph(struct run *self)
 	for (uint32_t at = 0; at < self->program->event_count; at++) {
 		if (pfs_litmus_reads(self->program->events[at].kind))
 			graph.source[at] = event_of(
-				self, self->machine->trace[self->steps[at]].source);
+				self, self->machine->trace.steps[self->steps[at]].source);
 	}
 	for (uint32_t where = 0; where < PFS_LITMUS_LOCATIONS; where++) {
 		uint32_t steps[PFS_LITMUS_EVENTS + 1];

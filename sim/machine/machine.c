@@ -426,9 +426,9 @@ void pfs_machine_destroy(struct pfs_machine *self)
 	pfs_news_fini(&self->news);
 	free(self->threads);
 	free(self->schedule);
-	free(self->trace);
-	free(self->names);
-	free(self->writers);
+	free(self->trace.steps);
+	free(self->trace.names);
+	free(self->trace.writers);
 	free(self);
 	current = NULL;
 }

@@ -23,11 +23,11 @@
 #include "sim/machine/operation.h"
 #include "sim/machine/plain.h"
 #include "sim/machine/races.h"
+#include "sim/machine/recording.h"
 #include "sim/machine/views.h"
 #include "sim/machine/weaken.h"
 
 #define PFS_STEP_NONE UINT32_MAX
-#define PFS_NAME_BYTES 32
 #define PFS_FAILURE_BYTES 512
 #define PFS_MACHINE_THREADS_MAX 1024u
 
@@ -77,14 +77,6 @@ struct pfs_vthread {
 	uint32_t buffer_first, buffer_count;
 	struct pfs_buffered *buffer; /* [PFS_BUFFER_MAX]; model_tso.c */
 };
-
-/* A call of a thread begins or ends before a step: a row of its own in a trace. */
-struct pfs_trace_note {
-	uint32_t step;
-	uint32_t thread;
-	char text[36];
-};
-#define PFS_TRACE_NOTES_MAX 256u
 
 struct pfs_machine;
 struct pfs_memory_model;
@@ -162,13 +154,8 @@ struct pfs_machine {
 	char message[PFS_FAILURE_BYTES]; /* of PFS_END_FAILED */
 
 	uint16_t *schedule;        /* number of the actor of each step */
-	struct pfs_step *trace;    /* while tracing */
-	char (*names)[PFS_NAME_BYTES]; /* of the address of each traced step; "": none */
-	uint32_t step_count, step_room, trace_room;
-	struct pfs_writer *writers; /* while tracing: last step that wrote an address */
-	uint32_t writers_round;     /* resets; a writer of another is none */
-	uint32_t mark_count;
-	struct pfs_trace_note marks[PFS_TRACE_NOTES_MAX]; /* while tracing; more are not kept */
+	uint32_t step_count, step_room;
+	struct pfs_recording trace; /* while tracing */
 };
 
 /* Memory models, model.h. */

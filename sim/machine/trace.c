@@ -38,8 +38,8 @@ static struct pfs_writer *writer_of(const struct pfs_machine *self, const void *
 {
 	uint64_t hash = (uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15);
 	for (uint32_t at = (uint32_t)(hash >> 50), tried = 0; tried < WRITER_ROOM; tried++) {
-		struct pfs_writer *writer = &self->writers[(at + tried) % WRITER_ROOM];
-		if (writer->round != self->writers_round || writer->address == address)
+		struct pfs_writer *writer = &self->trace.writers[(at + tried) % WRITER_ROOM];
+		if (writer->round != self->trace.writers_round || writer->address == address)
 			return writer;
 	}
 	return NULL;
@@ -47,35 +47,35 @@ static struct pfs_writer *writer_of(const struct pfs_machine *self, const void *
 
 void pfs_trace_reset(struct pfs_machine *self)
 {
-	self->mark_count = 0;
-	if (self->tracing && self->writers == NULL)
-		self->writers = calloc(WRITER_ROOM, sizeof(*self->writers));
-	if (self->writers == NULL || ++self->writers_round != 0)
+	self->trace.mark_count = 0;
+	if (self->tracing && self->trace.writers == NULL)
+		self->trace.writers = calloc(WRITER_ROOM, sizeof(*self->trace.writers));
+	if (self->trace.writers == NULL || ++self->trace.writers_round != 0)
 		return;
-	memset(self->writers, 0, WRITER_ROOM * sizeof(*self->writers));
-	self->writers_round = 1;
+	memset(self->trace.writers, 0, WRITER_ROOM * sizeof(*self->trace.writers));
+	self->trace.writers_round = 1;
 }
 
 void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 {
 	bool buffers = pfs_model_buffers(self, &step->operation);
-	if (self->writers != NULL && step->operation.address != NULL) {
+	if (self->trace.writers != NULL && step->operation.address != NULL) {
 		struct pfs_writer *writer = writer_of(self, step->operation.address);
 		if (writer != NULL && step->source == PFS_STEP_NONE &&
-		    writer->round == self->writers_round && !self->model->keeps_old)
+		    writer->round == self->trace.writers_round && !self->model->keeps_old)
 			step->source = writer->step;
 		if (writer != NULL && step->wrote && !buffers)
 			*writer = (struct pfs_writer){ step->operation.address, self->step_count,
-						       self->writers_round };
+						       self->trace.writers_round };
 	}
-	uint32_t name_room = self->trace_room; /* the same, once both have grown */
-	if (!pfs_grow((void **)&self->names, &name_room, self->step_count + 1,
-		      sizeof(*self->names)) ||
-	    !pfs_grow((void **)&self->trace, &self->trace_room, self->step_count + 1,
-		      sizeof(*self->trace)))
+	uint32_t name_room = self->trace.room; /* the same, once both have grown */
+	if (!pfs_grow((void **)&self->trace.names, &name_room, self->step_count + 1,
+		      sizeof(*self->trace.names)) ||
+	    !pfs_grow((void **)&self->trace.steps, &self->trace.room, self->step_count + 1,
+		      sizeof(*self->trace.steps)))
 		return;
-	self->trace[self->step_count] = *step;
-	char *name = self->names[self->step_count];
+	self->trace.steps[self->step_count] = *step;
+	char *name = self->trace.names[self->step_count];
 	if (self->name_address == NULL ||
 	    !self->name_address(self->name_context, step->operation.address, name, PFS_NAME_BYTES))
 		name[0] = '\0';
@@ -98,11 +98,12 @@ static void put_value(char *text, size_t bytes, uint64_t value, bool is_word)
 void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 			size_t text_bytes)
 {
-	const struct pfs_step *step = &self->trace[at];
+	const struct pfs_step *step = &self->trace.steps[at];
 	char seen[24], written[24], source[24] = "", older[24] = "";
 	const struct pfs_sim_operation *operation = &step->operation;
 	const char *kind = kind_texts[operation->kind];
-	const char *object = self->names[at][0] != '\0' ? self->names[at] : operation->place->text;
+	const char *name = self->trace.names[at];
+	const char *object = name[0] != '\0' ? name : operation->place->text;
 	if (operation->kind == PFS_SIM_YIELD || operation->kind == PFS_SIM_NOTE ||
 	    operation->kind == PFS_SIM_UNMAP || operation->kind == PFS_SIM_BARRIER ||
 	    operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_FENCE ||
@@ -115,7 +116,7 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 	put_value(written, sizeof(written), step->written, is_word);
 	if (step->source != PFS_STEP_NONE && step->source < self->step_count)
 		(void)snprintf(source, sizeof(source), " (T%u#%u)",
-			       self->trace[step->source].thread, step->source);
+			       self->trace.steps[step->source].thread, step->source);
 	if (step->older != 0)
 		(void)snprintf(older, sizeof(older), " old:%u", step->older);
 	if (operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_AWAIT)
@@ -132,9 +133,9 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 void pfs_trace_mark(struct pfs_machine *self, uint32_t thread, const char *format, ...)
 {
 	va_list arguments;
-	if (!self->tracing || self->mark_count == PFS_TRACE_NOTES_MAX)
+	if (!self->tracing || self->trace.mark_count == PFS_TRACE_NOTES_MAX)
 		return;
-	struct pfs_trace_note *mark = &self->marks[self->mark_count++];
+	struct pfs_trace_note *mark = &self->trace.marks[self->trace.mark_count++];
 	mark->step = self->step_count;
 	mark->thread = thread;
 	va_start(arguments, format);
@@ -152,11 +153,11 @@ static void print_row(FILE *out, uint32_t columns, uint32_t thread, const char *
 /* The calls that begin or end before a step. */
 static void print_marks(const struct pfs_machine *self, FILE *out, uint32_t columns, uint32_t at)
 {
-	for (uint32_t i = 0; i < self->mark_count; i++) {
-		if (self->marks[i].step != at)
+	for (uint32_t i = 0; i < self->trace.mark_count; i++) {
+		if (self->trace.marks[i].step != at)
 			continue;
 		(void)fprintf(out, "%5s ", "");
-		print_row(out, columns, self->marks[i].thread, self->marks[i].text);
+		print_row(out, columns, self->trace.marks[i].thread, self->trace.marks[i].text);
 		(void)fprintf(out, "|\n");
 	}
 }
@@ -169,7 +170,7 @@ void pfs_trace_print(const struct pfs_machine *self, FILE *out)
 		(void)fprintf(out, "| T%-*u ", COLUMN - 2, column);
 	(void)fprintf(out, "| place\n");
 	for (uint32_t at = 0; at < self->step_count; at++) {
-		const struct pfs_step *step = &self->trace[at];
+		const struct pfs_step *step = &self->trace.steps[at];
 		char text[160];
 		print_marks(self, out, columns, at);
 		pfs_trace_describe(self, at, text, sizeof(text));

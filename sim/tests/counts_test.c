@@ -232,8 +232,8 @@ static void test_quiet(struct pfs_machine *machine)
 		uint32_t looks = 0;
 		const void *word = &pfs_record_lock(scene.records[i])->word;
 		for (uint32_t step = 0; step < machine->step_count; step++)
-			looks += machine->trace[step].operation.address == word &&
-				 machine->trace[step].thread == 0;
+			looks += machine->trace.steps[step].operation.address == word &&
+				 machine->trace.steps[step].thread == 0;
 		expect(looks, 1, "quiet", "looks at a record");
 	}
 	destroy();
@@ -243,8 +243,9 @@ static void test_quiet(struct pfs_machine *machine)
 static uint32_t first_step(const struct pfs_machine *machine, const void *address)
 {
 	uint32_t step = 0;
-	while (step < machine->step_count && (machine->trace[step].thread != 0 ||
-					      machine->trace[step].operation.address != address))
+	const struct pfs_step *steps = machine->trace.steps;
+	while (step < machine->step_count &&
+	       (steps[step].thread != 0 || steps[step].operation.address != address))
 		step++;
 	return step;
 }

@@ -84,10 +84,10 @@ static uint64_t class_of(const struct pfs_machine *machine)
 	for (uint32_t j = 0; j < machine->step_count; j++) {
 		uint32_t actor = pfs_actor_first_of(count, machine->schedule[j]);
 		name[j] = machine->schedule[j] * UINT64_C(4096) + ++local[actor];
-		sum += mix(name[j] * 2 + machine->trace[j].wrote);
+		sum += mix(name[j] * 2 + machine->trace.steps[j].wrote);
 		for (uint32_t i = 0; i < j; i++) {
 			if (pfs_actor_first_of(count, machine->schedule[i]) != actor &&
-			    is_ordered(machine, &machine->trace[i], &machine->trace[j]))
+			    is_ordered(machine, &machine->trace.steps[i], &machine->trace.steps[j]))
 				sum += mix(name[i] * UINT64_C(1000003) + name[j]);
 		}
 	}
@@ -128,13 +128,13 @@ static uint64_t class_of_views(const struct pfs_machine *machine)
 	uint32_t local[32] = { 0 };
 	uint64_t sum = 0;
 	for (uint32_t j = 0; j < machine->step_count; j++) {
-		const struct pfs_step *step = &machine->trace[j];
+		const struct pfs_step *step = &machine->trace.steps[j];
 		name[j] = step->thread * UINT64_C(4096) + ++local[step->thread];
 		sum += mix(name[j] * 2 + step->wrote);
 		if (step->operation.kind != PFS_SIM_STORE && step->source != PFS_STEP_NONE)
 			sum += mix(name[step->source] * UINT64_C(1000037) + name[j]);
 		for (uint32_t i = 0; i < j; i++) {
-			const struct pfs_step *other = &machine->trace[i];
+			const struct pfs_step *other = &machine->trace.steps[i];
 			if (other->thread != step->thread && is_kept(machine, other, step))
 				sum += mix(name[i] * UINT64_C(1000003) + name[j]);
 		}

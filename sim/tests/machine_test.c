@@ -47,14 +47,14 @@ static uint64_t class_of(const struct pfs_machine *machine)
 	uint32_t local[6] = { 0 }; /* by actor: a buffer drains in an order of its own */
 	static uint32_t place[4096];
 	for (uint32_t step = 0; step < machine->step_count; step++) {
-		const struct pfs_step *at = &machine->trace[step];
+		const struct pfs_step *at = &machine->trace.steps[step];
 		uint32_t actor = machine->schedule[step];
 		place[step] = actor * 1000 + ++local[actor];
 		uint32_t wrote = at->source;
 		/* A thread can't tell whether its own store was still in its buffer. */
 		if (wrote != PFS_STEP_NONE && at->operation.kind != PFS_SIM_DRAIN &&
-		    machine->trace[wrote].operation.kind == PFS_SIM_DRAIN)
-			wrote = machine->trace[wrote].source;
+		    machine->trace.steps[wrote].operation.kind == PFS_SIM_DRAIN)
+			wrote = machine->trace.steps[wrote].source;
 		uint64_t source = wrote == PFS_STEP_NONE ? 0 : place[wrote];
 		uint64_t x = (place[step] * UINT64_C(100003) + source) * 2 + at->wrote;
 		x *= UINT64_C(0x9E3779B97F4A7C15);
