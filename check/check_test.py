@@ -215,6 +215,13 @@ class Test:
         self.expect("sleeps", self.run(self.build(source), "--patience=0.5"), 2,
                     r"^pfs-check: \S+: thread 0 sleeps in a call that is not modelled, behind its "
                     r"operation at ")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <pfslab/check.h>\nstatic _Atomic struct { long a[WORDS]; } all;\n"
+                       "static void body(void *a) { (void)a; all = all; }\n"
+                       "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
+        for words, call in ((2, "__(tsan_)?atomic(128)?"), (3, "__atomic")):
+            self.expect(f"{8 * words} bytes", self.run(self.build(source, f"-DWORDS={words}")), 2,
+                        rf"^pfs-check: \S+: calls {call}_(load|store), which is not modelled\n$")
         source = os.path.join(EXAMPLE, "ring.c")
         program = self.build(source, "-fno-sanitize=thread")
         self.expect("not compiled so", self.run(program), 2, "was compiled with -fsanitize=thread")
@@ -230,6 +237,17 @@ class Test:
         self.expect("object", self.run(program[:-2] + "o"), 2, "link it with")
         self.expect("no file", self.run("/none.so"), 2, "No such file")
         self.newcomer(source)
+
+    def dropped(self):
+        """What each level keeps, as the document says: a race by it is found, or not."""
+        kept = {"-O0": ("small_memset", "unused_read"), "-O1 -fno-builtin": ("small_memset",),
+                "-O1": ("small_memset",) if self.compiler == "clang" else ()}
+        for flags, names in kept.items():
+            program = self.build(os.path.join(PROGRAMS, "dropped.c"), *flags.split())
+            for name in ("small_memset", "unused_read"):
+                self.expect(f"{name} {flags}", self.run(program, "--scenario", name),
+                            1 if name in names else 0,
+                            "found: data race" if name in names else FINE)
 
     def random_device(self):
         """C++'s is as little modelled as C's numbers at random."""
@@ -353,6 +371,7 @@ def main():
             test.expect("own_store tso", test.run(fences, "--scenario", "own_store", "--memory",
                                                   "tso"), 0, FINE)
             test.calls(test.build(os.path.join(PROGRAMS, "calls.c")))
+            test.dropped()
             test.wrong()
             if platform.machine() == "x86_64":
                 test.assembly()

@@ -15,8 +15,8 @@
 
 /* Calls that no thread of the machine can make as it is meant: by their first letters. */
 static const char *const refused_families[] = {
-	"__tsan_atomic128", "__tsan_java_", "__tsan_mutex_", "pthread_", "sem_", "thrd_", "mtx_",
-	"cnd_", "tss_", "mq_", "timer_", "dlopen", "sigwait",
+	"__tsan_atomic128", "__atomic_", "__tsan_java_", "__tsan_mutex_", "pthread_", "sem_",
+	"thrd_", "mtx_", "cnd_", "tss_", "mq_", "timer_", "dlopen", "sigwait",
 	"_ZNSt6chrono3_V2", "_ZNSt13random_device", /* clocks of libstdc++; of libc++: */
 	"_ZNSt3__16chrono12steady_clock", "_ZNSt3__16chrono12system_clock",
 	"_ZNSt3__113random_device",
@@ -29,7 +29,8 @@ static const char *const refused_names[] = {
 	"__cxa_thread_atexit_impl", "select", "poll", "epoll_wait", NULL
 };
 static const char *const harmless[] = {
-	"pthread_equal", "pthread_mutexattr_init", "pthread_mutexattr_settype",
+	"__atomic_is_lock_free", "pthread_equal",
+	"pthread_mutexattr_init", "pthread_mutexattr_settype",
 	"pthread_mutexattr_destroy", "pthread_attr_init", "pthread_attr_destroy",
 	"pthread_attr_setstacksize", "pthread_attr_setdetachstate", "pthread_condattr_init",
 	"pthread_condattr_setclock", "pthread_condattr_destroy", "pthread_rwlockattr_init",

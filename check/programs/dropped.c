@@ -1,0 +1,51 @@
+/*
+ * dropped.c - races by accesses that compilers drop, or do not report: found only where they are
+ * kept.
+ */
+#include <string.h>
+
+#include <pfslab/check.h>
+
+extern struct pair {
+	int first, second;
+} pair;
+extern int shared, sink;
+struct pair pair; /* seen by others, so that none of it is known to be unused */
+int shared, sink;
+
+static void clear(void *argument)
+{
+	(void)argument;
+	memset(&pair, 0, sizeof(pair));
+}
+
+static void look(void *argument)
+{
+	(void)argument;
+	sink = pair.first;
+}
+
+PFS_CHECK_SCENARIO(small_memset)
+{
+	pfs_check_thread(clear, NULL);
+	pfs_check_thread(look, NULL);
+}
+
+static void read_for_nothing(void *argument)
+{
+	int unused = shared;
+	(void)argument;
+	(void)unused;
+}
+
+static void change(void *argument)
+{
+	(void)argument;
+	shared = 1;
+}
+
+PFS_CHECK_SCENARIO(unused_read)
+{
+	pfs_check_thread(read_for_nothing, NULL);
+	pfs_check_thread(change, NULL);
+}
