@@ -360,6 +360,12 @@ def main():
                 test.scenarios(program, {}, "--memory", memory)
             test.scenarios(test.build(os.path.join(PROGRAMS, "locks.c")), LOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "threads_c11.c")), C11)
+            program = test.build(os.path.join(PROGRAMS, "sizes.c"))
+            test.scenarios(program, {}, "--memory", "sc")
+            for memory in ("tso", "views"):
+                test.scenarios(program, {
+                    "overlap": r"found: an atomic access of \d bytes \(sizes\.c:\d+\) to what is "
+                               r"accessed by \d"}, "--memory", memory)
             test.waits(test.build(os.path.join(PROGRAMS, "futex.c")), FUTEX)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "check/sizes.h"
 #include "sim/machine/grow.h"
 #include "sim/machine/machine.h"
 #include "sim/machine/snapshot.h"
@@ -71,6 +72,7 @@ void *pfs_check_heap_take(size_t align, size_t size, const struct pfs_sim_place 
 		return NULL;
 	memset(heap.region + heap.used, PATTERN, at + size + GAP_BYTES - heap.used);
 	heap.used = at + size;
+	pfs_sizes_forget(heap.region + at, size);
 	heap.blocks[heap.count++] =
 		(struct block){ (uintptr_t)heap.region + at, size, place, NULL, false,
 				  false };

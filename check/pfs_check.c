@@ -23,6 +23,7 @@
 #include "check/signals.h"
 #include "check/user.h"
 #include "command/command_line.h"
+#include "sim/machine/model.h"
 #include "sim/search/jobs.h"
 
 #define SMALL_EXECUTIONS 4000u /* of a search for a shorter schedule */
@@ -105,7 +106,7 @@ static bool search(const struct pfs_arguments *arguments, struct pfs_machine *ma
 	sums->error = pfs_jobs_search(machine, scenario, &options, (uint32_t)arguments->jobs,
 				      &none, &result);
 	pfs_shared_alone();
-	pfs_shared_take();
+	pfs_user.waits |= pfs_shared_take(pfs_user.may_fail);
 	sums->executions += result.executions;
 	sums->redundant += result.redundant;
 	sums->incomplete += result.incomplete;
@@ -336,6 +337,7 @@ static int run(struct pfs_arguments *arguments)
 	if (!pfs_check_signals_begin(arguments->patience) ||
 	    !pfs_check_idle_begin(arguments->program, arguments->patience))
 		return refuse("--patience", "no timer for it");
+	pfs_user.one_size = machine->model->buffers || machine->model->keeps_old;
 	pfs_user.looks_max = (uint32_t)arguments->looks;
 	pfs_user.fault_max = (uint32_t)arguments->spurious;
 	const char *error = open_program(arguments);

@@ -6,6 +6,7 @@
 #include "check/heap.h"
 #include "check/history.h"
 #include "check/idle.h"
+#include "check/futex.h"
 #include "check/library.h"
 #include "check/locals.h"
 #include "check/places.h"
@@ -73,6 +74,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	(void)machine;
 	pfs_check_heap_reset();
 	pfs_locals_begin();
+	pfs_futex_begin();
 	pfs_user_begin();
 	pfs_history_begin();
 	pfs_library_restore(PFS_USER_THREADS_MAX);
@@ -163,6 +165,7 @@ static void keep_whole(struct pfs_snapshot *snapshot, void *context)
 	(void)context;
 	pfs_user_put(snapshot);
 	pfs_locals_put(snapshot);
+	pfs_futex_put(snapshot);
 	pfs_library_put(snapshot);
 	pfs_check_heap_put(snapshot);
 	pfs_history_put(snapshot);

@@ -8,8 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check/user.h"
-
 #define PROGRESS_EXECUTIONS 256u /* a process looks at the clock after so many */
 #define PROGRESS_SECONDS 0.5
 
@@ -90,10 +88,10 @@ void pfs_shared_waited(void)
 	pfs_shared_unlock();
 }
 
-void pfs_shared_take(void)
+bool pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX])
 {
-	memcpy(pfs_user.may_fail, shared->may_fail, sizeof(pfs_user.may_fail));
-	pfs_user.waits |= shared->waited;
+	memcpy(may_fail, shared->may_fail, sizeof(shared->may_fail));
+	return shared->waited;
 }
 
 void pfs_shared_progress(void)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "check/user.h"
+
 /* Before processes are forked. false: no memory. */
 bool pfs_shared_begin(void);
 
@@ -25,8 +27,8 @@ void pfs_shared_reset(const char *scenario);
 void pfs_shared_may_fail(uint32_t thread, uint32_t count);
 void pfs_shared_waited(void);
 
-/* Into pfs_user, of all processes. There is one. */
-void pfs_shared_take(void);
+/* What all processes said of that: how often each thread could have; did a loop? */
+bool pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX]);
 
 /* Before each execution: at times shows how many there were, if somebody looks at stderr. */
 void pfs_shared_progress(void);

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/futex.h"
 #include "check/heap.h"
 #include "check/library.h"
 #include "check/places.h"
+#include "check/sizes.h"
 #include "check/shared.h"
 #include "sim/machine/model.h"
 #include "sim/machine/snapshot.h"
@@ -31,7 +31,6 @@ void pfs_user_begin(void)
 		forget(&pfs_user.threads[id]);
 	forget(&pfs_user.threads[PFS_USER_THREADS_MAX]);
 	pfs_user.executions++;
-	pfs_futex_begin();
 	pfs_user.thread_count = 0;
 	pfs_user.at_rest = NULL;
 	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_LIBRARY_OUTSIDE;
@@ -51,7 +50,6 @@ void pfs_user_put(struct pfs_snapshot *snapshot)
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
 		put_thread(snapshot, &pfs_user.threads[id]);
 	put_thread(snapshot, &pfs_user.threads[PFS_USER_THREADS_MAX]);
-	pfs_futex_put(snapshot);
 	pfs_snapshot_put_count(snapshot, &pfs_user.executions, 1);
 	pfs_snapshot_put(snapshot, &pfs_user.at_rest, sizeof(pfs_user.at_rest));
 	pfs_snapshot_put(snapshot, &pfs_user.at_rest_argument, sizeof(pfs_user.at_rest_argument));
@@ -225,6 +223,8 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 	}
 	if (runs && pfs_user.looks_max != 0 && turns_in_circles(self))
 		wait_for_news(self, self->looks[self->look_count - 1].place);
+	if (runs && operation->kind <= PFS_SIM_UNLOCK && pfs_user.one_size)
+		pfs_sizes_look(operation);
 	uint64_t seen = pfs_sim_execute(operation);
 	if (!runs)
 		return seen;

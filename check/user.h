@@ -59,6 +59,7 @@ struct pfs_user {
 	bool in_setup;
 	void (*at_rest)(void *argument);
 	void *at_rest_argument;
+	bool one_size;         /* a place has one size: see sizes.h */
 	uint32_t looks_max;    /* the same looks in a row, after which a loop waits; 0: never */
 	uint64_t waits;        /* how often one did */
 	struct pfs_user_fault faults[PFS_USER_FAULTS_MAX];

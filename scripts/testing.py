@@ -239,7 +239,7 @@ def build_preset(tally, name):
 
 
 def presets(tally, ready):
-    """Every preset: build, test; and the generated code of release. ready: what the quick run
+    """Every preset: build, test; and the object code of release. ready: what the quick run
     needs is built, as far as it can be."""
     built = {name: build_preset(tally, name) for name in RUN_PRESETS}
     ready.set()
@@ -249,8 +249,9 @@ def presets(tally, ready):
         if built[name]:
             ctest(tally, name, os.path.join(TOP, "build", name))
         if built[name] and name == "release":
-            step(tally, "checks-codegen-gcc", [os.path.join(SCRIPTS, "checks/codegen.py"),
-                                              os.path.join(TOP, "build", name)])
+            for check in ("codegen", "circles"):
+                step(tally, f"checks-{check}-gcc", [os.path.join(SCRIPTS, f"checks/{check}.py"),
+                                                    os.path.join(TOP, "build", name)])
 
 
 def clang(tally):

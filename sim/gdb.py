@@ -19,7 +19,7 @@ SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp", "rip")  # from the stack poin
 
 def machine():
     """The machine of the stopped OS thread."""
-    found = gdb.parse_and_eval("'machine.c'::current")
+    found = gdb.parse_and_eval("pfs_current")
     if int(found) == 0:
         raise gdb.GdbError("pfs: no machine on this thread; stop at pfs_machine_fail first")
     return found

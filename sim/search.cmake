@@ -1,6 +1,7 @@
 # The searches that need more than one file, the checks on histories, and their tests.
-target_sources(pfslab_sim PRIVATE cases/case_history.c machine/depends.c search/dpor.c search/rewind.c search/wake.c
-  search/dpor_parts.c search/dpor_views.c machine/fences.c search/jobs.c
+target_sources(pfslab_sim PRIVATE cases/case_history.c machine/depends.c search/dpor.c
+  search/dpor_chain.c search/dpor_parts.c search/dpor_views.c machine/fences.c search/jobs.c
+  search/rewind.c search/wake.c
   search/jobs_worker.c machine/news.c search/part.c cases/progress.c cases/reduce.c
   machine/views_seq.c
   ${PROJECT_SOURCE_DIR}/stress/history.c)

@@ -9,8 +9,8 @@
  * RUN pflock: complete
  * RUN tflock: complete
  * RUN brlock: complete
- * RUN bytelock --memory tso --no-races: complete
- * RUN bytelock: found is accessed by 1 and by 8 bytes
+ * RUN bytelock --memory sc --no-races: complete
+ * RUN bytelock: found to what is accessed by 1, too
  * RUN unslotted --memory sc: found plain access to a bad address
  * RUN misused: found data race
  *

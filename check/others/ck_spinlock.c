@@ -19,8 +19,8 @@
  * RUN mcs: complete
  * RUN hclh_two_clusters: complete
  * BUILD -DCK_USE_CC_BUILTINS=1 -include ck_pr_c11.h
- * RUN ticket: found is accessed by 4 and by 2 bytes
- * RUN ticket --memory tso --no-races: complete
+ * RUN ticket: found to what is accessed by 4, too
+ * RUN ticket --memory sc --no-races: complete
  *
  * mcs: who comes writes to the link of who came before, by an address that it exchanged, without a
  * fence. Machines keep that order; C11 does not.

@@ -22,15 +22,14 @@ void pfs_fences_begin(struct pfs_fences *self, uint32_t threads)
 	memset(self->threads, 0, threads * sizeof(*self->threads));
 }
 
-void pfs_fences_read(struct pfs_machine *machine, uint32_t thread, const uint32_t *clock,
-		     const struct pfs_view_message *message)
+struct pfs_view_message *pfs_fences_read(struct pfs_machine *machine, uint32_t thread,
+					 const uint32_t *clock)
 {
 	if (!machine->has_fences)
-		return;
+		return NULL;
 	struct pfs_view_message *known = &machine->fences.threads[thread].known;
 	known->clock = pfs_clock_join(&machine->clocks, known->clock, clock);
-	if (message != NULL)
-		pfs_views_remember(&machine->views, known, message);
+	return known;
 }
 
 const uint32_t *pfs_fences_released(const struct pfs_machine *machine, uint32_t thread)
@@ -38,19 +37,10 @@ const uint32_t *pfs_fences_released(const struct pfs_machine *machine, uint32_t 
 	return machine->has_fences ? machine->fences.threads[thread].released : NULL;
 }
 
-void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *place)
+void pfs_fences_act(struct pfs_machine *self, uint32_t id, enum pfs_sim_order order)
 {
-	struct pfs_machine *self = pfs_machine_current();
-	if (self == NULL || self->running == NULL || pfs_sim_is_quiet())
-		return;
-	uint32_t id = self->running->id;
 	struct pfs_fence_thread *thread = &self->fences.threads[id];
 	const uint32_t *released = NULL;
-	if (order == PFS_SIM_SEQ) {
-		struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_FENCE,
-						       .order = PFS_SIM_SEQ };
-		(void)pfs_sim_execute(&operation);
-	}
 	if (!self->watching && !self->model->keeps_old)
 		return;
 	if (pfs_order_acquires((uint8_t)order))

@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "sim/machine/operation.h"
+
 struct pfs_machine;
 struct pfs_view_message;
 struct pfs_fence_thread;
@@ -26,9 +28,13 @@ void pfs_fences_begin(struct pfs_fences *self, uint32_t threads);
 struct pfs_snapshot;
 void pfs_fences_keep(struct pfs_fences *self, struct pfs_snapshot *snapshot);
 
-/* A thread read, and did not acquire. message: with views. */
-void pfs_fences_read(struct pfs_machine *machine, uint32_t thread, const uint32_t *clock,
-		     const struct pfs_view_message *message);
+/* A thread read, and did not acquire. With views the caller adds the message to what is returned,
+ * unless that is NULL. */
+struct pfs_view_message *pfs_fences_read(struct pfs_machine *machine, uint32_t thread,
+					 const uint32_t *clock);
+
+/* A fence of the thread, whose step, if it is one, was executed. */
+void pfs_fences_act(struct pfs_machine *machine, uint32_t thread, enum pfs_sim_order order);
 
 /* The clock of what the thread writes without releasing it, or NULL. */
 const uint32_t *pfs_fences_released(const struct pfs_machine *machine, uint32_t thread);

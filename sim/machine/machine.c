@@ -1,55 +1,14 @@
 #define _GNU_SOURCE
 #include "sim/machine/machine.h"
 
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/machine/grow.h"
 #include "sim/machine/actors.h"
+#include "sim/machine/current.h"
+#include "sim/machine/grow.h"
 #include "sim/machine/trace.h"
-
-#define STEP_MAX_DEFAULT 1000000u
-#define SIGNAL_STACK_BYTES 65536
-
-/* The machine of this OS thread: between create and destroy. */
-static _Thread_local struct pfs_machine *current;
-static _Thread_local char *signal_stack;
-
-struct pfs_machine *pfs_machine_current(void)
-{
-	return current;
-}
-
-/* Go on where pfs_machine_run was called. Comes back only if the thread is chosen again. */
-static void leave(struct pfs_machine *self, struct pfs_vthread *from)
-{
-	self->running = NULL;
-	pfs_fiber_switch(&from->fiber, &self->caller);
-}
-
-void pfs_machine_fail(const char *format, ...)
-{
-	struct pfs_machine *self = current;
-	va_list arguments;
-	va_start(arguments, format);
-	if (self == NULL) {
-		(void)vfprintf(stderr, format, arguments);
-		(void)fputc('\n', stderr);
-		abort();
-	}
-	if (self->end != PFS_END_FAILED)
-		(void)vsnprintf(self->message, sizeof(self->message), format, arguments);
-	va_end(arguments);
-	self->end = PFS_END_FAILED;
-	pfs_plain_reset();
-	if (self->running != NULL)
-		leave(self, self->running);
-	if (self->is_aside)
-		pfs_fiber_switch(&self->aside, &self->caller);
-}
 
 /* Who still has work, and what it waits for. */
 static enum pfs_machine_end end_of_run(struct pfs_machine *self)
@@ -118,7 +77,7 @@ static bool dispatch(struct pfs_machine *self, struct pfs_vthread *from)
 		struct pfs_actor actor = pick(self);
 		if (pfs_actor_is_nobody(actor)) {
 			if (from != NULL)
-				leave(self, from);
+				pfs_current_leave(self, from);
 			return false;
 		}
 		struct pfs_vthread *next = self->threads[actor.thread];
@@ -145,7 +104,7 @@ static void wait_turn(struct pfs_machine *self, struct pfs_vthread *thread,
 	if (operation->kind == PFS_SIM_YIELD)
 		pfs_news_arrive(self, thread);
 	if (self->priming || self->chooses_outside)
-		leave(self, thread);
+		pfs_current_leave(self, thread);
 	else
 		(void)dispatch(self, thread);
 }
@@ -175,7 +134,7 @@ static void run_step(struct pfs_machine *self, struct pfs_vthread *thread, struc
 
 uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation)
 {
-	struct pfs_machine *self = current;
+	struct pfs_machine *self = pfs_current;
 	struct pfs_vthread *thread = self != NULL ? self->running : NULL;
 	if (thread != NULL && self->engine != NULL && !pfs_sim_is_quiet())
 		return self->around != NULL ? self->around(self, operation)
@@ -237,6 +196,19 @@ uint64_t pfs_sim_change(enum pfs_sim_kind kind, void *address, uint32_t size_byt
 	return pfs_sim_execute(&operation);
 }
 
+void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *place)
+{
+	struct pfs_machine *self = pfs_current;
+	if (self == NULL || self->running == NULL || pfs_sim_is_quiet())
+		return;
+	if (order == PFS_SIM_SEQ) {
+		struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_FENCE,
+						       .order = PFS_SIM_SEQ };
+		(void)pfs_sim_execute(&operation);
+	}
+	pfs_fences_act(self, self->running->id, order);
+}
+
 void pfs_machine_note(void *cell, const char *text)
 {
 	static const struct pfs_sim_place place = { "check", "note", "note", 0 };
@@ -256,14 +228,14 @@ uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order o
 	return pfs_sim_execute(&operation);
 }
 
-static void run_body(void *opaque)
+void pfs_machine_body(void *opaque)
 {
 	struct pfs_vthread *thread = opaque;
 	struct pfs_machine *self = thread->machine;
 	thread->body(thread->argument);
 	thread->state = PFS_VTHREAD_FINISHED;
 	if (self->priming || self->chooses_outside)
-		leave(self, thread);
+		pfs_current_leave(self, thread);
 	else
 		(void)dispatch(self, thread);
 	__builtin_trap(); /* nobody chooses a finished thread */
@@ -342,150 +314,4 @@ enum pfs_machine_end pfs_machine_resume(struct pfs_machine *self, struct pfs_sch
 void pfs_machine_stop_after(struct pfs_machine *self, uint32_t thread, uint32_t steps)
 {
 	self->threads[thread]->stop_after = steps;
-}
-
-static void on_bad_access(int signal_number, siginfo_t *info, void *context)
-{
-	enum pfs_sim_memory_state state = PFS_SIM_UNUSED;
-	(void)context;
-	if (current == NULL || (current->running == NULL && !current->is_aside)) {
-		(void)signal(signal_number, SIG_DFL);
-		return; /* and meet it again */
-	}
-	bool in_region = pfs_sim_memory_has(&current->memory, info->si_addr, &state);
-	if (current->running == NULL)
-		pfs_machine_fail("set-up or final check: plain access to %s",
-				 in_region && state == PFS_SIM_GONE
-					 ? "a page that was given back"
-					 : "a bad address");
-	const struct pfs_sim_place *last = current->running->pending.place;
-	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", current->running->id,
-			 pfs_fiber_ran_over(&current->running->fiber, info->si_addr)
-				 ? "its stack ran over"
-			 : in_region && state == PFS_SIM_GONE
-				 ? "plain access to a page that was given back"
-				 : "plain access to a bad address",
-			 last != NULL ? pfs_trace_base_name(last->file) : "its start",
-			 last != NULL ? last->line : 0);
-}
-
-/* On a stack of its own: the fiber's may be what has run over. The handler leaves by a fiber
- * switch, so the signal must stay unblocked. */
-static bool catch_bad_access(void)
-{
-	struct sigaction action = { .sa_sigaction = on_bad_access };
-	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-	if (signal_stack == NULL)
-		signal_stack = malloc(SIGNAL_STACK_BYTES);
-	stack_t stack = { .ss_sp = signal_stack, .ss_size = SIGNAL_STACK_BYTES };
-	return signal_stack != NULL && sigaltstack(&stack, NULL) == 0 &&
-	       sigaction(SIGSEGV, &action, NULL) == 0 && sigaction(SIGBUS, &action, NULL) == 0;
-}
-
-struct pfs_machine *pfs_machine_create(const struct pfs_memory_model *model)
-{
-	struct pfs_machine *self = calloc(1, sizeof(*self));
-	if (self == NULL)
-		return NULL;
-	if (!catch_bad_access() || pfs_fiber_init(&self->aside) != 0) {
-		free(self);
-		return NULL;
-	}
-	if (pfs_sim_memory_init(&self->memory) != 0) {
-		pfs_fiber_fini(&self->aside);
-		free(self);
-		return NULL;
-	}
-	self->model = model;
-	self->watch = true;
-	self->drains_end = true;
-	self->plain = pfs_races_plain;
-	self->step_max = STEP_MAX_DEFAULT;
-	self->last_actor = PFS_NOBODY;
-	current = self;
-	return self;
-}
-
-void pfs_machine_destroy(struct pfs_machine *self)
-{
-	if (self == NULL)
-		return;
-	for (uint32_t id = 0; id < self->made_count; id++) {
-		pfs_fiber_fini(&self->threads[id]->fiber);
-		if (self->model->thread_fini != NULL)
-			self->model->thread_fini(self->threads[id]);
-		free(self->threads[id]);
-	}
-	pfs_fiber_fini(&self->aside);
-	pfs_sim_memory_fini(&self->memory);
-	pfs_clocks_fini(&self->clocks);
-	pfs_races_fini(&self->races);
-	if (self->model->fini != NULL)
-		self->model->fini(self);
-	pfs_fences_fini(&self->fences);
-	pfs_news_fini(&self->news);
-	free(self->threads);
-	free(self->schedule);
-	free(self->trace.steps);
-	free(self->trace.names);
-	free(self->trace.writers);
-	free(self);
-	current = NULL;
-}
-
-void pfs_machine_reset(struct pfs_machine *self)
-{
-	pfs_sim_memory_reset(&self->memory);
-	pfs_trace_reset(self);
-	self->thread_count = 0;
-	self->primed_count = 0;
-	self->step_count = 0;
-	self->yielded = false;
-	self->is_known = false;
-	pfs_news_reset(&self->news);
-	self->last_actor = PFS_NOBODY;
-	self->running = NULL;
-	self->end = PFS_END_DONE;
-	self->message[0] = '\0';
-	current = self;
-}
-
-static struct pfs_vthread *vthread_new(const struct pfs_memory_model *model)
-{
-	struct pfs_vthread *thread = calloc(1, sizeof(*thread));
-	if (thread == NULL)
-		return NULL;
-	if (model->thread_init != NULL && !model->thread_init(thread)) {
-		free(thread);
-		return NULL;
-	}
-	if (pfs_fiber_init(&thread->fiber) != 0) {
-		if (model->thread_fini != NULL)
-			model->thread_fini(thread);
-		free(thread);
-		return NULL;
-	}
-	return thread;
-}
-
-uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
-			   void (*body)(void *argument), void *argument)
-{
-	uint32_t id = self->thread_count;
-	if (id == PFS_MACHINE_THREADS_MAX ||
-	    !pfs_grow((void **)&self->threads, &self->thread_room, id + 1, sizeof(*self->threads)))
-		return PFS_THREAD_NONE;
-	if (id == self->made_count) {
-		self->threads[id] = vthread_new(self->model);
-		if (self->threads[id] == NULL)
-			return PFS_THREAD_NONE;
-		self->made_count++;
-	}
-	struct pfs_vthread *thread = self->threads[id];
-	*thread = (struct pfs_vthread){ .fiber = thread->fiber, .buffer = thread->buffer,
-					.machine = self, .body = body, .argument = argument,
-					.id = id, .node = node, .stop_after = UINT32_MAX };
-	pfs_fiber_set(&thread->fiber, run_body, thread, id);
-	self->thread_count++;
-	return id;
 }

@@ -11,7 +11,7 @@
 #define OS_PAGE PFS_SIM_OS_PAGE
 /* The same pages share a line of the page map always, of its root, too: its lines have 8 GiB. */
 #define REGION_ALIGN ((size_t)8 << 30)
-#define REGION_PAGES ((size_t)1 << 20) /* 4 GiB of addresses; memory as touched */
+#define REGION_PAGES PFS_SIM_REGION_PAGES
 #define STATES_BYTES (REGION_PAGES * sizeof(uint8_t))
 #define NODES_BYTES (REGION_PAGES * sizeof(uint16_t))
 
@@ -127,16 +127,6 @@ void pfs_sim_memory_reset(struct pfs_sim_memory *self)
 	self->maps = 0;
 	self->hidden = 0;
 	self->hides = true;
-}
-
-bool pfs_sim_memory_has(const struct pfs_sim_memory *self, const void *address,
-			enum pfs_sim_memory_state *state)
-{
-	size_t offset = (uintptr_t)address - (uintptr_t)self->region;
-	if (offset >= REGION_PAGES * OS_PAGE)
-		return false;
-	*state = (enum pfs_sim_memory_state)self->states[offset / OS_PAGE];
-	return true;
 }
 
 uint32_t pfs_sim_memory_node(const struct pfs_sim_memory *self, const void *address)

@@ -16,6 +16,7 @@
 #include <pfslab/config.h>
 
 #define PFS_SIM_OS_PAGE ((size_t)4096)
+#define PFS_SIM_REGION_PAGES ((size_t)1 << 20) /* 4 GiB of addresses; memory as touched */
 
 enum pfs_sim_memory_state { PFS_SIM_UNUSED, PFS_SIM_MAPPED, PFS_SIM_GONE };
 
@@ -48,8 +49,15 @@ void pfs_sim_memory_keep(struct pfs_sim_memory *self, struct pfs_snapshot *snaps
 void pfs_sim_memory_return(struct pfs_sim_memory *self, uint32_t pages);
 
 /* Is the address in the region? *state says what is there. */
-bool pfs_sim_memory_has(const struct pfs_sim_memory *self, const void *address,
-			enum pfs_sim_memory_state *state);
+static inline bool pfs_sim_memory_has(const struct pfs_sim_memory *self, const void *address,
+				      enum pfs_sim_memory_state *state)
+{
+	size_t offset = (uintptr_t)address - (uintptr_t)self->region;
+	if (offset >= PFS_SIM_REGION_PAGES * PFS_SIM_OS_PAGE)
+		return false;
+	*state = (enum pfs_sim_memory_state)self->states[offset / PFS_SIM_OS_PAGE];
+	return true;
+}
 
 /* The node of container memory, or PFS_NODE_MIXED: the address is not in the region. */
 uint32_t pfs_sim_memory_node(const struct pfs_sim_memory *self, const void *address);

@@ -48,7 +48,7 @@ void pfs_model_synchronise(struct pfs_machine *self, uint32_t thread, const stru
 	if (kind != PFS_SIM_STORE && kind != PFS_SIM_UNLOCK && pfs_order_acquires(order))
 		pfs_clock_acquire(clocks, thread, carried);
 	else if (kind != PFS_SIM_STORE && kind != PFS_SIM_UNLOCK)
-		pfs_fences_read(self, thread, carried, NULL);
+		(void)pfs_fences_read(self, thread, carried);
 	if (!step->wrote)
 		return;
 	carried = pfs_kind_is_rmw(kind) ? carried : NULL;

@@ -2,9 +2,7 @@
 
 #include <stddef.h>
 
-#include "sim/machine/machine.h"
-
-static _Thread_local unsigned quiet; /* see operation.h */
+#include "sim/machine/current.h"
 
 bool pfs_plain_is_seen(void)
 {
@@ -15,33 +13,13 @@ bool pfs_plain_is_seen(void)
 #endif
 }
 
-void pfs_sim_quiet(void)
-{
-	quiet++;
-}
-
-void pfs_sim_loud(void)
-{
-	quiet--;
-}
-
-bool pfs_sim_is_quiet(void)
-{
-	return quiet != 0;
-}
-
-void pfs_plain_reset(void)
-{
-	quiet = 0;
-}
-
 /* In a sanitizer's build these names are its own. */
 #ifdef PFS_SIM_PLAIN
 static inline void report(const void *address, uint32_t size_bytes, bool writes, const void *code)
 {
-	if (quiet != 0)
+	if (pfs_current_quiet != 0)
 		return;
-	struct pfs_machine *machine = pfs_machine_current();
+	struct pfs_machine *machine = pfs_current;
 	if (machine == NULL || machine->plain == NULL || machine->running == NULL ||
 	    (!writes && machine->only_writes))
 		return;

@@ -23,7 +23,4 @@ struct pfs_plain {
 /* Are plain accesses reported in this build? */
 bool pfs_plain_is_seen(void);
 
-/* A thread was ended where it stood, perhaps in a quiet part: the next one is not. */
-void pfs_plain_reset(void);
-
 #endif

@@ -359,7 +359,10 @@ static void read_message(struct pfs_machine *machine, uint32_t thread, uint8_t o
 			       at + 1 == location->count);
 	self->view[thread][id] = location->order[at];
 	if (!pfs_order_acquires(order)) {
-		pfs_fences_read(machine, thread, message->clock, message);
+		struct pfs_view_message *known =
+			pfs_fences_read(machine, thread, message->clock);
+		if (known != NULL)
+			pfs_views_remember(self, known, message);
 		return;
 	}
 	join(self, self->view[thread], message);

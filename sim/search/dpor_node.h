@@ -93,6 +93,8 @@ struct pfs_dpor_walk {
 
 /* self->last is of the steps before step n. */
 void pfs_dpor_chain(struct pfs_dpor *self, uint32_t n);
+/* Step n, whose chain it ends. */
+void pfs_dpor_mark(struct pfs_dpor *self, uint32_t n);
 
 static inline void pfs_dpor_walk_begin(struct pfs_dpor_walk *walk, struct pfs_dpor *self,
 				       uint32_t n, uint32_t own)
