@@ -15,7 +15,7 @@
 
 /* Calls that no thread of the machine can make as it is meant: by their first letters. */
 static const char *const refused_families[] = {
-	"__tsan_atomic128", "__atomic_", "__tsan_java_", "__tsan_mutex_", "pthread_", "sem_",
+	"__atomic_", "__tsan_java_", "__tsan_mutex_", "pthread_", "sem_",
 	"thrd_", "mtx_", "cnd_", "tss_", "mq_", "timer_", "dlopen", "sigwait",
 	"_ZNSt6chrono3_V2", "_ZNSt13random_device", /* clocks of libstdc++; of libc++: */
 	"_ZNSt3__16chrono12steady_clock", "_ZNSt3__16chrono12system_clock",

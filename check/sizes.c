@@ -49,9 +49,8 @@ static void widen(void)
 	known.room = room;
 }
 
-void pfs_sizes_look(const struct pfs_sim_operation *operation)
+static void look(const struct pfs_sim_operation *operation, uintptr_t address)
 {
-	uintptr_t address = (uintptr_t)operation->address;
 	uint32_t at = address % GRANULE, size = operation->size_bytes;
 	if (2 * known.count >= known.room)
 		widen();
@@ -74,6 +73,14 @@ void pfs_sizes_look(const struct pfs_sim_operation *operation)
 		return;
 	}
 	granule->sizes[at] = (uint8_t)size;
+}
+
+void pfs_sizes_look(const struct pfs_sim_operation *operation)
+{
+	uintptr_t address = (uintptr_t)operation->address;
+	look(operation, address);
+	if (operation->size_bytes > GRANULE)
+		look(operation, address + GRANULE);
 }
 
 void pfs_sizes_forget(const void *first, size_t bytes)

@@ -11,6 +11,8 @@
 
 #include "check/futex.h"
 #include "check/user.h"
+#include "sim/machine/model.h"
+#include "sim/machine/trace.h"
 
 #define HERE __builtin_return_address(0)
 
@@ -220,6 +222,103 @@ ATOMIC(8, uint8_t)
 ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
+
+/* ---- of 16 bytes ---- */
+
+typedef unsigned __int128 wide_int;
+
+/* A store is an exchange, as libatomic has it: it waits in no buffer. */
+static void act_wide(enum pfs_sim_kind kind, const volatile void *address,
+		     struct pfs_sim_wide *wide, int order, int failure, const void *code)
+{
+	const void *own;
+	struct pfs_sim_operation operation = { .address = (void *)(uintptr_t)address,
+					       .operand = (uint64_t)(uintptr_t)wide,
+					       .expected = (uint64_t)wide->expected,
+					       .place = pfs_user_place(code, &own),
+					       .size_bytes = PFS_SIM_WIDE_BYTES,
+					       .kind = (uint8_t)kind,
+					       .order = (uint8_t)order_of(order),
+					       .failure = (uint8_t)order_of(failure) };
+	if (pfs_user.machine != NULL && pfs_user.machine->model->keeps_old)
+		pfs_machine_fail("an atomic access of 16 bytes (%s:%d): this memory keeps no old "
+				 "values of so many; --memory sc and tso do without",
+				 pfs_trace_base_name(operation.place->file),
+				 operation.place->line);
+	(void)pfs_user_execute(&operation);
+}
+
+static wide_int change_wide(enum pfs_sim_kind kind, const volatile void *address, wide_int operand,
+			    int order, const void *code)
+{
+	struct pfs_sim_wide wide = { .operand = operand };
+	act_wide(kind, address, &wide, order, __ATOMIC_RELAXED, code);
+	return wide.seen;
+}
+
+static wide_int compare_wide(const volatile void *address, wide_int expected, wide_int value,
+			     bool weak, int order, int failure, bool *wrote, const void *code)
+{
+	struct pfs_sim_wide wide = { .operand = value, .expected = expected };
+	bool fails = weak && pfs_user_fails();
+	act_wide(fails ? PFS_SIM_LOAD : PFS_SIM_CAS, address, &wide, fails ? failure : order,
+		 failure, code);
+	*wrote = wide.wrote;
+	return wide.seen;
+}
+
+wide_int __tsan_atomic128_load(const volatile wide_int *address, int order);
+wide_int __tsan_atomic128_load(const volatile wide_int *address, int order)
+{
+	return change_wide(PFS_SIM_LOAD, address, 0, order, HERE);
+}
+
+void __tsan_atomic128_store(volatile wide_int *address, wide_int value, int order);
+void __tsan_atomic128_store(volatile wide_int *address, wide_int value, int order)
+{
+	(void)change_wide(PFS_SIM_EXCHANGE, address, value, order, HERE);
+}
+
+#define CHANGE_WIDE(name, kind, operand)                                                       \
+	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order); \
+	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order)  \
+	{                                                                                      \
+		return change_wide((kind), address, (operand), order, HERE);                   \
+	}
+CHANGE_WIDE(exchange, PFS_SIM_EXCHANGE, value)
+CHANGE_WIDE(fetch_add, PFS_SIM_ADD, value)
+CHANGE_WIDE(fetch_sub, PFS_SIM_ADD, 0 - value)
+CHANGE_WIDE(fetch_or, PFS_SIM_OR, value)
+CHANGE_WIDE(fetch_and, PFS_SIM_AND, value)
+CHANGE_WIDE(fetch_xor, PFS_SIM_XOR, value)
+CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
+
+#define COMPARE_WIDE(name, weak)                                                               \
+	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,            \
+				    wide_int value, int order, int failure);                   \
+	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,            \
+				    wide_int value, int order, int failure)                    \
+	{                                                                                      \
+		bool wrote;                                                                    \
+		wide_int seen = compare_wide(address, *expected, value, (weak), order, failure, \
+					     &wrote, HERE);                                    \
+		if (!wrote)                                                                    \
+			*expected = seen;                                                      \
+		return wrote;                                                                  \
+	}
+COMPARE_WIDE(compare_exchange_strong, false)
+COMPARE_WIDE(compare_exchange_weak, true)
+
+wide_int __tsan_atomic128_compare_exchange_val(volatile wide_int *address, wide_int expected,
+					       wide_int value, int order, int failure);
+wide_int __tsan_atomic128_compare_exchange_val(volatile wide_int *address, wide_int expected,
+					       wide_int value, int order, int failure)
+{
+	bool wrote;
+	return compare_wide(address, expected, value, false, order, failure, &wrote, HERE);
+}
+
+/* ---- fences ---- */
 
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)

@@ -178,6 +178,8 @@ static bool only_looked(const struct pfs_user_thread *self,
 			const struct pfs_sim_operation *operation, uint64_t seen)
 {
 	uint64_t written = seen;
+	if (operation->size_bytes == PFS_SIM_WIDE_BYTES)
+		return !((const struct pfs_sim_wide *)(uintptr_t)operation->operand)->wrote;
 	if (operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_TRY_LOCK ||
 	    (operation->kind == PFS_SIM_CAS && seen != operation->expected))
 		return true;
@@ -191,6 +193,10 @@ static void note_look(struct pfs_user_thread *self, const struct pfs_sim_operati
 	if (!only_looked(self, operation, seen)) {
 		self->look_count = 0;
 		return;
+	}
+	if (operation->size_bytes == PFS_SIM_WIDE_BYTES) {
+		const struct pfs_sim_wide *wide = (void *)(uintptr_t)operation->operand;
+		seen ^= (uint64_t)(wide->seen >> 64) * UINT64_C(0x9E3779B97F4A7C15);
 	}
 	if (self->look_count == PFS_USER_LOOKS_ROOM) {
 		self->look_count /= 2;

@@ -1,5 +1,7 @@
 #include "sim/machine/model.h"
 
+#include <string.h>
+
 static uint64_t cut(uint64_t value, uint32_t size_bytes)
 {
 	return size_bytes >= 8 ? value : value & ((UINT64_C(1) << size_bytes * 8) - 1);
@@ -30,9 +32,43 @@ static bool result_of(const struct pfs_sim_operation *operation, uint32_t id, ui
 	}
 }
 
+static bool result_of_wide(const struct pfs_sim_operation *operation, uint64_t *written)
+{
+	struct pfs_sim_wide *wide = (struct pfs_sim_wide *)(uintptr_t)operation->operand;
+	memcpy(&wide->seen, operation->address, PFS_SIM_WIDE_BYTES);
+	wide->wrote = true;
+	switch (operation->kind) {
+	case PFS_SIM_STORE:
+	case PFS_SIM_EXCHANGE: wide->written = wide->operand; break;
+	case PFS_SIM_ADD: wide->written = wide->seen + wide->operand; break;
+	case PFS_SIM_OR: wide->written = wide->seen | wide->operand; break;
+	case PFS_SIM_XOR: wide->written = wide->seen ^ wide->operand; break;
+	case PFS_SIM_NAND: wide->written = ~(wide->seen & wide->operand); break;
+	case PFS_SIM_AND: wide->written = wide->seen & wide->operand; break;
+	case PFS_SIM_CAS:
+		wide->written = wide->operand;
+		wide->wrote = wide->seen == wide->expected;
+		break;
+	default: wide->wrote = false; break;
+	}
+	*written = (uint64_t)wide->written;
+	return wide->wrote;
+}
+
+void pfs_model_put(const struct pfs_sim_operation *operation, uint64_t written)
+{
+	const struct pfs_sim_wide *wide = (struct pfs_sim_wide *)(uintptr_t)operation->operand;
+	if (operation->size_bytes == PFS_SIM_WIDE_BYTES)
+		memcpy(operation->address, &wide->written, PFS_SIM_WIDE_BYTES);
+	else
+		memcpy(operation->address, &written, operation->size_bytes);
+}
+
 bool pfs_model_result(const struct pfs_sim_operation *operation, uint32_t id, uint64_t seen,
 		      uint64_t *written)
 {
+	if (operation->size_bytes == PFS_SIM_WIDE_BYTES)
+		return result_of_wide(operation, written);
 	bool writes = result_of(operation, id, seen, written);
 	if (writes)
 		*written = cut(*written, operation->size_bytes);
@@ -72,6 +108,6 @@ uint64_t pfs_model_at_once(struct pfs_vthread *thread, const struct pfs_sim_oper
 				? thread->machine->model->peek(thread, operation, 0)
 				: pfs_model_bytes(operation->address, operation->size_bytes);
 	if (pfs_model_result(operation, 0, seen, &written))
-		memcpy(operation->address, &written, operation->size_bytes);
+		pfs_model_put(operation, written);
 	return seen;
 }

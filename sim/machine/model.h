@@ -93,7 +93,7 @@ static inline uint64_t pfs_model_bytes(const void *address, uint32_t size_bytes)
 		memcpy(&half, address, 4);
 		value = half;
 	} else {
-		memcpy(&value, address, size_bytes); /* little endian */
+		memcpy(&value, address, size_bytes < 8 ? size_bytes : 8); /* little endian */
 	}
 	return value;
 }
@@ -138,6 +138,8 @@ static inline bool pfs_model_has_bytes(const struct pfs_sim_operation *operation
  * for mutexes. */
 bool pfs_model_result(const struct pfs_sim_operation *operation, uint32_t id, uint64_t seen,
 		      uint64_t *written);
+/* What pfs_model_result had it write. */
+void pfs_model_put(const struct pfs_sim_operation *operation, uint64_t written);
 
 /* Happens-before, where memory holds one value at a time. */
 void pfs_model_synchronise(struct pfs_machine *self, uint32_t thread, const struct pfs_step *step);

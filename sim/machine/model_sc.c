@@ -34,7 +34,7 @@ static void execute(struct pfs_machine *machine, struct pfs_vthread *thread, str
 	if (machine->watching)
 		pfs_model_synchronise(machine, thread->id, step);
 	if (step->wrote)
-		memcpy(operation->address, &step->written, operation->size_bytes);
+		pfs_model_put(operation, step->written);
 }
 
 const struct pfs_memory_model pfs_model_sc = {

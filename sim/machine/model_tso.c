@@ -94,7 +94,7 @@ static void execute(struct pfs_machine *machine, struct pfs_vthread *thread, str
 	if (machine->watching && own == NULL)
 		pfs_model_synchronise(machine, thread->id, step);
 	if (step->wrote)
-		memcpy(operation->address, &step->written, operation->size_bytes);
+		pfs_model_put(operation, step->written);
 }
 
 static struct pfs_sim_operation oldest(const struct pfs_vthread *thread)

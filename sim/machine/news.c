@@ -49,7 +49,7 @@ static bool touches(const struct pfs_news_step *step, const struct pfs_news_read
 bool pfs_news_is(const struct pfs_news_read *read, const void *address, uint32_t size_bytes,
 		 uint64_t written)
 {
-	return address != read->address || size_bytes != read->size_bytes ||
+	return address != read->address || size_bytes != read->size_bytes || size_bytes > 8 ||
 	       written != read->value;
 }
 

@@ -49,7 +49,8 @@ struct pfs_sim_place {
 
 struct pfs_sim_operation {
 	void *address;
-	uint64_t operand;  /* stored or added value; bytes of PFS_SIM_UNMAP */
+	uint64_t operand;  /* stored or added value; bytes of PFS_SIM_UNMAP; of an operation of 16
+			    * bytes: its struct pfs_sim_wide */
 	uint64_t expected; /* of PFS_SIM_CAS */
 	const struct pfs_sim_place *place;
 	uint32_t size_bytes;
@@ -57,6 +58,18 @@ struct pfs_sim_operation {
 	uint8_t order; /* enum pfs_sim_order */
 	uint8_t failure; /* that of a compare-and-swap that fails; 0: relaxed */
 };
+
+/*
+ * The values of an operation of 16 bytes, for memories that keep none but the newest: what the
+ * machine has as expected, seen and written is their lower half. Lives until the operation has
+ * returned.
+ */
+struct pfs_sim_wide {
+	unsigned __int128 operand, expected;
+	unsigned __int128 seen, written; /* when it was executed */
+	bool wrote;
+};
+#define PFS_SIM_WIDE_BYTES 16u
 
 #define PFS_SIM_PLACE(text_)                                                        \
 	({                                                                          \
