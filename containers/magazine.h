@@ -60,7 +60,8 @@
  * call [G6]; what it handed over is taken back as before, and from DONE it comes back `fenced`.
  * So no record has two owners, and nobody waits. What is lost until each owner has made two
  * calls: a page may be added, or full answered, although up to PFS_MAGAZINE_RECORDS records lie
- * in a ring that is out of reach. An owner that sleeps keeps its ring so long.
+ * in a ring that is out of reach, or in blocks that its owner claimed. An owner that sleeps keeps
+ * its ring so long; so does a handle that was detached, until it is attached and used again.
  * Source:    revocation by an asymmetric barrier as in D. Dice, H. Huang and M. Yang,
  *            Asymmetric Dekker synchronization, 2001; the protocol is our own.
  */
