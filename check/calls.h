@@ -40,4 +40,10 @@ static inline uint64_t pfs_call_cas(uint32_t *word, uint64_t expected, uint64_t 
 	return pfs_user_execute(&operation);
 }
 
+/* A predicate for pfs_user_await. */
+static inline bool pfs_call_is_not(uint64_t value, uint64_t argument)
+{
+	return value != argument;
+}
+
 #endif

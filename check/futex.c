@@ -34,11 +34,6 @@ void pfs_futex_put(struct pfs_snapshot *snapshot)
 	pfs_snapshot_put(snapshot, queues, sizeof(queues));
 }
 
-static bool is_not(uint64_t value, uint64_t argument)
-{
-	return value != argument;
-}
-
 static long fail_as(int error)
 {
 	errno = error;
@@ -60,7 +55,7 @@ static long sleep_on(struct queue *self, const uint32_t *word, uint32_t bits, bo
 	thread->has_limit = has_limit;
 	(void)pfs_call_act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
 	unlock(self, place);
-	pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, is_not, 1, place);
+	pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, pfs_call_is_not, 1, place);
 	thread->has_limit = false;
 	return 0;
 }

@@ -60,11 +60,6 @@ static bool is_above_zero(uint64_t value, uint64_t argument)
 	return value != 0;
 }
 
-static bool is_not(uint64_t value, uint64_t argument)
-{
-	return value != argument;
-}
-
 /* Until the predicate holds; false: the caller is to give up. */
 static bool wait_for(uint32_t *word, pfs_machine_predicate *predicate, enum how how,
 		     const struct pfs_sim_place *place)
@@ -337,7 +332,8 @@ int pfs_barrier_wait(pthread_barrier_t *opaque)
 					   place);
 	uint64_t before = pfs_call_act(PFS_SIM_ADD, &self->word, 1, PFS_SIM_ACQ_REL, place);
 	if (before + 1 < self->total) {
-		pfs_user_await(&self->generation, PFS_SIM_ACQUIRE, is_not, generation, place);
+		pfs_user_await(&self->generation, PFS_SIM_ACQUIRE,
+			       pfs_call_is_not, generation, place);
 		return 0;
 	}
 	(void)pfs_call_act(PFS_SIM_STORE, &self->word, 0, PFS_SIM_RELAXED, place);

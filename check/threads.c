@@ -35,11 +35,6 @@ _Static_assert(sizeof(struct condition) <= sizeof(pthread_cond_t), "a condition 
 
 /* ---- threads ---- */
 
-static bool is_not(uint64_t value, uint64_t argument)
-{
-	return value != argument;
-}
-
 static void body_of_thread(void *opaque)
 {
 	struct pfs_user_thread *self = opaque;
@@ -54,7 +49,7 @@ static void body_of_slot(void *opaque)
 	static const struct pfs_sim_place begin = { "thread", "thread", "begin", 0 };
 	static const struct pfs_sim_place end = { "thread", "thread", "end", 0 };
 	struct pfs_user_thread *self = opaque;
-	pfs_user_await(&self->begun, PFS_SIM_ACQUIRE, is_not, 0, &begin);
+	pfs_user_await(&self->begun, PFS_SIM_ACQUIRE, pfs_call_is_not, 0, &begin);
 	self->result = self->start(self->argument);
 	pfs_locals_end();
 	pfs_sim_store(&self->ended, sizeof(self->ended), 1, PFS_SIM_RELEASE, &end);
@@ -139,7 +134,7 @@ static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
 				 "call it in a thread of pfs_check_thread");
 	thread->is_joined = true;
 	if (pfs_call_runs())
-		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, is_not, 0,
+		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, pfs_call_is_not, 0,
 			       place);
 	if (result != NULL)
 		*result = thread->result;
@@ -355,7 +350,7 @@ static bool wait_on(struct condition *self, struct mutex *mutex, const struct pf
 	}
 	unlock(mutex, place);
 	if (!wakes)
-		pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, is_not, 1, place);
+		pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, pfs_call_is_not, 1, place);
 	(void)pfs_call_act(PFS_SIM_LOCK, &mutex->word, 0, PFS_SIM_ACQUIRE, place);
 	return !wakes;
 }
@@ -432,7 +427,7 @@ static bool begin_once(uint32_t *word, const struct pfs_sim_place *place)
 					       PFS_SIM_ACQUIRE };
 	uint64_t seen = pfs_user_execute(&operation);
 	while (seen == ONCE_RUNS) {
-		pfs_user_await(word, PFS_SIM_ACQUIRE, is_not, ONCE_RUNS, operation.place);
+		pfs_user_await(word, PFS_SIM_ACQUIRE, pfs_call_is_not, ONCE_RUNS, operation.place);
 		seen = pfs_user_execute(&operation);
 	}
 	return seen == ONCE_NOT_YET;
