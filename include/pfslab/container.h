@@ -20,7 +20,7 @@
  * in a reclaim pass, attaching or detaching. In the child
  *	- the handles of the forking thread go on, also inside a read section. Those that other
  *	  threads attached (and it did not pfs_thread_adopt) are detached: their sections are over,
- *	  attach may return them again, and to detach one of them by hand does nothing;
+ *	  and attach may return them again; until it has, to detach one by hand does nothing;
  *	- records that other threads owned stay as they are, DIRTY or ALLOCATED. A walk finds the
  *	  ALLOCATED ones, and they may be freed. A thread that was inside allocate, abandon or free
  *	  may keep one record more from everybody;

@@ -104,6 +104,7 @@ void pfs_books_settle(struct pfs_books *self)
 		next = thread->next;
 		if (thread->record->os_tid != 0)
 			continue;
+		pfs_profile_thread_gone(thread);
 		pfs_life_end(thread);
 		free(thread);
 	}

@@ -10,6 +10,7 @@ Exit 0: it ran; with --check: ours failed nowhere. 1: with --check, ours failed.
 """
 
 import glob
+import itertools
 import os
 import shutil
 import subprocess
@@ -234,6 +235,15 @@ def once(program, library, chosen):
         return program.run(Place(library, folder, chosen.long, chosen.programs))
 
 
+def difference(said, expected):
+    """Where two outputs part, or nothing."""
+    for number, pair in enumerate(itertools.zip_longest(said.split("\n"), expected.split("\n")),
+                                  1):
+        if pair[0] != pair[1]:
+            return f"prints something else: line {number} is {pair[0]!r}, not {pair[1]!r}"
+    return ""
+
+
 def row_of(program, found, chosen):
     """([cell for each allocator], whether ours failed)"""
     gone, cells, failed = missing(program), [], False
@@ -244,7 +254,7 @@ def row_of(program, found, chosen):
         begin = time.monotonic()
         try:
             said = once(program, library, chosen)
-            why = "" if said == expected else "prints something else"
+            why = difference(said, expected)
         except (Failed, OSError, subprocess.SubprocessError) as error:
             why = str(error)
         cells.append(f"**failed**: {why}" if why else f"ok, {time.monotonic() - begin:.0f} s")

@@ -125,5 +125,7 @@ def mariadb(place):
             "select count(*) from t a join t b on a.name = b.name where a.id < b.id;\n"
             "select md5(group_concat(x)) from (select concat(id, upper(name)) x from t order by "
             "body, id limit 300) y;\nupdate t set name = reverse(name) where id % 2;\n"
-            "delete from t where id % 7 = 0; check table t extended;\nselect count(*), "
+            "delete from t where id % 7 = 0;\n"
+            # Else the check may name versions of rows that are not purged yet.
+            "set global innodb_max_purge_lag_wait = 0; check table t extended;\nselect count(*), "
             "sum(crc32(concat(id, name))) from t; drop database d;\n"), seconds=300)

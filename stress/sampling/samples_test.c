@@ -399,6 +399,44 @@ static void part_fork(const char *folder)
 	end();
 }
 
+/* A child's first sample takes a handle over that another thread left; that thread's life, which
+ * ends later in the child, leaves it alone. */
+static int sample_first(struct pfs_memory_thread *thread)
+{
+	struct block kept = block_new(thread, keys[0], 0);
+	pfs_memory_thread_end(pfs_memory_thread_begin(books, NULL, NULL, NULL, true));
+	block_free(thread, kept);
+	make_blocks(thread, 50);
+	return failures != 0;
+}
+
+static void part_first(const char *folder)
+{
+	static _Atomic(uint32_t) stop;
+	pthread_t other;
+	int status = 0;
+	begin(folder, 1, 256, 256, 1024);
+	struct pfs_memory_thread *thread =
+		pfs_memory_thread_begin(books, "main", "user", "host", true);
+	/* No sample; and a mark so high that what the child allocates first opens no desk. */
+	for (uint32_t i = 0; i < 2; i++)
+		pfs_memory_freed(books, thread, pfs_memory_allocated(thread, keys[0], 1 << 24),
+				 1 << 24);
+	(void)pthread_create(&other, NULL, churn, &stop);
+	while (pfs_load_relaxed(&churning) == 0) /* relaxed: a count */
+		(void)usleep(1000);
+	(void)fflush(stdout);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(sample_first(thread));
+	(void)waitpid(child, &status, 0);
+	equal((uint64_t)status, 0, "status of the child");
+	pfs_store_relaxed(&stop, 1); /* relaxed: a flag */
+	(void)pthread_join(other, NULL);
+	pfs_memory_thread_end(thread);
+	end();
+}
+
 /* A life's contexts stay, with its name; its samples stay until their blocks are free. */
 static void part_lives(const char *folder)
 {
@@ -435,7 +473,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(const char *folder);
 	} parts[] = { { "threads", part_threads }, { "full", part_full }, { "switch", part_switch },
-		      { "fork", part_fork }, { "lives", part_lives } };
+		      { "fork", part_fork },
+		      { "first", part_first }, { "lives", part_lives } };
 	if (argc != 3)
 		return fprintf(stderr, "usage: sampling_samples PART FOLDER\n"), 2;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
