@@ -104,7 +104,9 @@ void pfs_books_settle(struct pfs_books *self)
 		next = thread->next;
 		if (thread->record->os_tid != 0)
 			continue;
-		pfs_profile_thread_gone(thread);
+		/* Its handles are detached by their containers, and may be another's by now. */
+		free(thread->profile);
+		thread->profile = NULL;
 		pfs_life_end(thread);
 		free(thread);
 	}

@@ -119,12 +119,6 @@ void pfs_profile_thread_end(struct pfs_memory_thread *thread)
 	thread->profile = NULL;
 }
 
-void pfs_profile_thread_gone(struct pfs_memory_thread *thread)
-{
-	free(thread->profile);
-	thread->profile = NULL;
-}
-
 /* ---- gaps ---- */
 
 /* The mean is 2 to it; 0: no samples are taken. All that stands in the control area is fine. */

@@ -108,10 +108,6 @@ static inline struct pfs_box_sample *pfs_sample_of(struct pfs_cell *named)
 /* A life ends; by who ends it. */
 void pfs_profile_thread_end(struct pfs_memory_thread *thread);
 
-/* In a forked child, of a life whose thread it does not have: the containers detach its handles
- * themselves, and may have given them to others since. */
-void pfs_profile_thread_gone(struct pfs_memory_thread *thread);
-
 /* A file of the program was closed. NULL is fine. Wait-free. */
 void pfs_profile_closed(struct pfs_books *books);
 

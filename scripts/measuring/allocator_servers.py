@@ -38,11 +38,12 @@ def child_of(pid):
     return int(children[0]) if children else None
 
 
-def call(command, seconds=120):
+def call(command, seconds=120, environment=None):
     """Run a client to its end; Failed with its last line where it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                              timeout=seconds, check=False, stdin=subprocess.DEVNULL)
+                              timeout=seconds, check=False, stdin=subprocess.DEVNULL,
+                              env=environment)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Failed(f"{command[0]}: {error}") from None
     if done.returncode:
@@ -125,7 +126,8 @@ class Redis(Server):
 
 
 class Mariadb(Server):
-    """Inserts and queries of 8 clients."""
+    """Inserts and queries of 8 clients. One that starts removes the temporary tables of all that
+    have the same folder for them, so each has its own."""
 
     ping, stop = ["ping"], ["shutdown"]
     flags = ["--no-defaults", "--skip-networking", "--innodb-log-file-size=8M",
@@ -139,7 +141,7 @@ class Mariadb(Server):
         try:
             call(["mariadb-install-db", *self.flags, f"--datadir={self.folder}/mariadb-data",
                   f"--user={user()}", "--auth-root-authentication-method=normal",
-                  "--skip-test-db"])
+                  "--skip-test-db"], environment={**os.environ, "TMPDIR": self.folder})
         except Failed as problem:
             return str(problem)
         return None
@@ -148,11 +150,13 @@ class Mariadb(Server):
         path = os.path.join(self.folder, f"mariadb-{allocator}")
         if not os.path.exists(path):
             shutil.copytree(os.path.join(self.folder, "mariadb-data"), path)
+            os.mkdir(f"{path}-tables")
         return path
 
     def command(self, place):
         return ["mariadbd", *self.flags, f"--user={user()}", f"--datadir={place}",
                 f"--socket={place}/socket", f"--pid-file={place}/pid",
+                f"--tmpdir={place}-tables",
                 "--innodb-flush-log-at-trx-commit=0", "--performance-schema=off"]
 
     def client(self, place):

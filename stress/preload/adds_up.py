@@ -134,10 +134,11 @@ def mariadb(tool, folder):
     server, slap = which("mariadbd"), which("mysqlslap")
     subprocess.run([which("mariadb-install-db"), "--no-defaults", f"--datadir={data}", user,
                     "--auth-root-authentication-method=normal", "--skip-test-db"], check=True,
-                   capture_output=True, timeout=180)
+                   capture_output=True, timeout=180, env={**os.environ, "TMPDIR": folder})
     client = ["--no-defaults", f"--socket={socket}", "-u", "root"]
     watched = Watched(tool, folder, [server, "--no-defaults", f"--datadir={data}", user,
-                                     f"--socket={socket}", "--skip-networking"])
+                                     f"--socket={socket}", "--skip-networking",
+                                     f"--tmpdir={folder}"])
     try:
         watched.until(["mariadb-admin", *client, "ping"])
         watched.watch(quiet(slap, *client, "--concurrency=8", "--auto-generate-sql",
