@@ -2,6 +2,7 @@
  * pfs_check.c - the command: loads a program, searches its scenarios, shows what failed.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,6 +24,7 @@
 #include "check/signals.h"
 #include "check/user.h"
 #include "command/command_line.h"
+#include "command/output.h"
 #include "sim/machine/model.h"
 #include "sim/search/jobs.h"
 
@@ -170,6 +172,15 @@ static bool shorten(struct pfs_machine *machine, const struct pfs_scenario *scen
 	return true;
 }
 
+/* What --no-races takes from the extent: with a race, plain accesses have more orders. */
+static const char *unseen_races(const struct pfs_arguments *arguments, bool complete)
+{
+	if (!arguments->no_races || result.failed)
+		return "";
+	return complete ? " unless it has a data race, which was not looked for (--no-races)"
+			: "; data races were not looked for (--no-races)";
+}
+
 static void report(const struct pfs_arguments *arguments, const struct pfs_scenario *scenario,
 		   const struct sums *sums)
 {
@@ -183,19 +194,17 @@ static void report(const struct pfs_arguments *arguments, const struct pfs_scena
 	for (uint32_t thread = 0; thread < PFS_USER_THREADS_MAX; thread++)
 		may_fail |= pfs_user.may_fail[thread] != 0;
 	(void)printf("%s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
-		     "%llu steps, %s%s\n",
+		     "%llu steps, %s%s%s\n",
 		     scenario->name, arguments->memory, arguments->search,
 		     (unsigned long long)sums->executions, (unsigned long long)sums->redundant,
 		     (unsigned long long)sums->incomplete, (unsigned long long)sums->steps,
 		     result.failed ? "FAILED" : pfs_search_extent(&options, &all),
+		     unseen_races(arguments, all.complete),
 		     result.failed ? "" : ": no violation");
 	if (may_fail)
 		(void)printf("  with up to %llu weak compare-and-swaps or waits in an execution "
 			     "that end by themselves (--spurious)\n",
 			     (unsigned long long)arguments->spurious);
-	if (arguments->no_races)
-		(void)printf("  plain accesses were taken to be ordered: of a program that has a "
-			     "data race, some\n  executions are not told apart (--no-races)\n");
 	if (pfs_user.waits != 0)
 		(void)printf("  loops that found the same %u times waited for a change (--looks)\n",
 			     pfs_user.looks_max);
@@ -228,9 +237,8 @@ static int show_failure(const struct pfs_arguments *arguments, struct pfs_machin
 	}
 	if (!pfs_library_has_lines())
 		(void)refuse(arguments->program, "no line is known of it: compile it with -g");
-	else if (!pfs_places_are_known())
-		(void)refuse("addr2line", "is not in the PATH, and tells the lines: install "
-			     "binutils");
+	else if (pfs_places_unknown() != NULL)
+		(void)refuse("addr2line", pfs_places_unknown());
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
 		(void)printf("by itself: number %u of thread %u\n", pfs_user.faults[i].number,
 			     pfs_user.faults[i].thread);
@@ -324,6 +332,8 @@ static int run(struct pfs_arguments *arguments)
 			      "prints one");
 	if (arguments->schedule != NULL && !pfs_check_load(arguments, &result))
 		return PFS_EXIT_WRONG_USE;
+	if (arguments->save != NULL && !pfs_output_could(arguments->save))
+		return refuse(arguments->save, strerror(errno));
 	pfs_history_by_known(arguments->calls_known);
 	pfs_fiber_stacks(STACK_BYTES, GUARD_BYTES);
 	struct pfs_machine *machine = pfs_machine_create(arguments->model);

@@ -1,7 +1,10 @@
 #define _GNU_SOURCE
 #include "check/places.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +33,7 @@ static struct {
 	uintptr_t bias;
 	FILE *questions, *answers; /* of addr2line, from the first question; NULL: none */
 	bool was_started, was_answered;
+	int error; /* why it was not started, or 0 */
 	volatile sig_atomic_t is_asking;
 	struct known **known;      /* open addressing; places stay where they are */
 	uint32_t room, count;
@@ -50,26 +54,47 @@ bool pfs_places_rule(const char *text, bool is_own)
 	return true;
 }
 
+/* A copy of all that the program has allocated, as fork makes it, could be refused. */
+static int spawn(int input, int output)
+{
+	char *const words[] = { "addr2line", "-a", "-i", "-f", "-C", "-e", places.path, NULL };
+	posix_spawn_file_actions_t actions;
+	pid_t child;
+	int error = posix_spawn_file_actions_init(&actions);
+	if (error != 0)
+		return error;
+	error = posix_spawn_file_actions_adddup2(&actions, input, 0);
+	if (error == 0)
+		error = posix_spawn_file_actions_adddup2(&actions, output, 1);
+	if (error == 0)
+		error = posix_spawnp(&child, words[0], &actions, NULL, words, environ);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	return error;
+}
+
 static void start(void)
 {
 	int down[2], up[2];
 	places.was_started = true;
-	if (pipe(down) != 0 || pipe(up) != 0)
+	if (pipe2(down, O_CLOEXEC) != 0) {
+		places.error = errno;
 		return;
-	(void)signal(SIGPIPE, SIG_IGN);
-	pid_t child = fork();
-	if (child == 0) {
-		(void)dup2(down[0], 0);
-		(void)dup2(up[1], 1);
-		(void)close(down[1]);
-		(void)close(up[0]);
-		execlp("addr2line", "addr2line", "-a", "-i", "-f", "-C", "-e", places.path, NULL);
-		_exit(127);
 	}
+	if (pipe2(up, O_CLOEXEC) != 0) {
+		places.error = errno;
+		(void)close(down[0]);
+		(void)close(down[1]);
+		return;
+	}
+	(void)signal(SIGPIPE, SIG_IGN);
+	places.error = spawn(down[0], up[1]);
 	(void)close(down[0]);
 	(void)close(up[1]);
-	if (child < 0)
+	if (places.error != 0) {
+		(void)close(down[1]);
+		(void)close(up[0]);
 		return;
+	}
 	places.questions = fdopen(down[1], "w");
 	places.answers = fdopen(up[0], "r");
 }
@@ -104,9 +129,18 @@ bool pfs_places_are_asked(void)
 	return places.is_asking != 0;
 }
 
-bool pfs_places_are_known(void)
+const char *pfs_places_unknown(void)
 {
-	return places.was_answered;
+	static char why[128];
+	if (places.was_answered)
+		return NULL;
+	if (places.error == ENOENT)
+		return "is not in the PATH, and tells the lines: install binutils";
+	if (places.error == 0)
+		return "tells the lines, and has not answered";
+	(void)snprintf(why, sizeof(why), "tells the lines, and could not be started: %s",
+		       strerror(places.error));
+	return why;
 }
 
 static bool is_foreign_file(const char *file)

@@ -13,6 +13,7 @@ Exit 0: passed. 1: not. 77: no compiler, or no gdb.
 import os
 import pty
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -172,10 +173,24 @@ class Test:
                            (["--schedule", path, "--search", "pct"], "--search with --schedule"),
                            (["--schedule", path, "--scenario", "ring"], "--scenario with")):
             self.line(str(more), said, program, *more)
+        self.expect("--save /dev/full", self.run(program, "--quiet", "--save", "/dev/full"), 2,
+                    r"found: .*\npfs-check: /dev/full: No space left.*\n$")
         for target, said in ((os.path.join(self.path("none"), "x"), "No such file"),
-                             ("/dev/full", "No space left")):
-            self.expect(f"--save {target}", self.run(program, "--quiet", "--save", target), 2,
-                        rf"found: .*\npfs-check: {target}: {said}.*\n$")
+                             (self.folder, "Is a directory")):
+            self.line(f"--save {target}", f"{target}: {said}", program, "--save", target)
+        few = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))}
+        self.expect("no descriptors", self.run(program, "--jobs", "1", **few), 1,
+                    r"found: data race (.*\n)*pfs-check: addr2line: tells the lines, and could not "
+                    r"be started: Too many open files\n$")
+        mended = self.build("ring", MENDED)
+        unsaved = self.path("unsaved")
+        self.expect("nothing to save", self.run(mended, "--no-races", "--save", unsaved), 0,
+                    r"steps, all there are unless it has a data race, which was not looked for "
+                    r"\(--no-races\): no violation\n$")
+        if [name for name in os.listdir(self.folder) if name.startswith("unsaved")]:
+            self.faults.append("an empty file of nothing that was found")
+        self.expect("some, no races", self.run(mended, "--no-races", "--executions", "3"), 0,
+                    r"not all there are; data races were not looked for \(--no-races\): no viol")
         with open(program, "rb") as file:
             whole = file.read()
         for length in (0, 10, 64, 1000, len(whole) // 2, len(whole) - 100):

@@ -43,6 +43,26 @@ bool pfs_output_begin(struct pfs_output *self, const char *path)
 	return self->file != NULL;
 }
 
+/* Who reads of a pipe would take an end for all there is: it is not opened. */
+bool pfs_output_could(const char *path)
+{
+	struct pfs_output self;
+	struct stat found;
+	if (stat(path, &found) == 0 && S_ISDIR(found.st_mode)) {
+		errno = EISDIR;
+		return false;
+	}
+	if (!name_it(&self, path))
+		return false;
+	if (self.partial[0] == '\0')
+		return access(path, W_OK) == 0;
+	self.file = fopen(self.partial, "we");
+	if (self.file == NULL)
+		return false;
+	pfs_output_drop(&self);
+	return true;
+}
+
 /* ferror tells of what was lost before, but not why: one byte more does. The file goes anyway. */
 static bool close_it(struct pfs_output *self)
 {

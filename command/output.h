@@ -20,6 +20,8 @@ struct pfs_output {
 bool pfs_output_begin(struct pfs_output *self, const char *path);
 /* The file of its name holds all of it; false with errno, and it is as it was. */
 bool pfs_output_end(struct pfs_output *self);
+/* Could it be begun now? It is as it was; false with errno. */
+bool pfs_output_could(const char *path);
 /* As if it was never begun. */
 void pfs_output_drop(struct pfs_output *self);
 
