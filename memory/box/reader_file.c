@@ -2,6 +2,7 @@
  * reader_file.c - a box as a file: is it one, whose, is its program living; its head.
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -103,6 +104,34 @@ bool pfs_box_file_is_live(int file)
 	return false;
 }
 
+bool pfs_box_is_name(const char *name)
+{
+	size_t length = strlen(name);
+	return isdigit((unsigned char)name[0]) && strchr(name, '-') != NULL && length > 4 &&
+	       strcmp(name + length - 4, ".box") == 0;
+}
+
+/* A file of that name whose program has not written its head yet. */
+static bool is_empty(const char *path, const struct pfs_box_head *head, ssize_t got)
+{
+	static const char nothing[sizeof(head->magic)];
+	const char *slash = strrchr(path, '/');
+	if (!pfs_box_is_name(slash != NULL ? slash + 1 : path))
+		return false;
+	return got == 0 || (got == (ssize_t)sizeof(*head) &&
+			    memcmp(head->magic, nothing, sizeof(nothing)) == 0);
+}
+
+static bool refuse_unready(int file, const char *path, struct pfs_message *message)
+{
+	return pfs_refuse(message,
+			  pfs_box_file_is_live(file) ?
+				  "'%.150s' is being made: ask again" :
+				  "'%.120s' was never ready, its program ended before: "
+				  "'pfs-mem clean --all' removes it",
+			  path);
+}
+
 /* What is wrong with a head, or NULL. */
 static const char *head_fault(const struct pfs_box_head *head, uint64_t file_bytes)
 {
@@ -128,6 +157,8 @@ bool pfs_box_head_read(int file, const char *path, struct pfs_box_head *head,
 	ssize_t got = pread(file, head, sizeof(*head), 0);
 	if (got < 0 || fstat(file, &status) != 0)
 		return pfs_refuse(message, "'%.150s' cannot be read: %s", path, strerror(errno));
+	if (is_empty(path, head, got))
+		return refuse_unready(file, path, message);
 	if (got < (ssize_t)sizeof(*head))
 		return pfs_refuse(message, "'%.150s' is no box: it has only %zd bytes", path, got);
 	bool is_box = memcmp(head->magic, PFS_BOX_MAGIC, sizeof(head->magic)) == 0;
@@ -138,12 +169,7 @@ bool pfs_box_head_read(int file, const char *path, struct pfs_box_head *head,
 				  path, head->version, PFS_BOX_VERSION);
 	/* relaxed: of a private copy. */
 	if (is_box && pfs_load_relaxed(&head->state) == PFS_BOX_MAKING)
-		return pfs_refuse(message,
-				  pfs_box_file_is_live(file) ?
-					  "'%.150s' is being made: ask again" :
-					  "'%.120s' was never ready, its program ended before: "
-					  "'pfs-mem clean' removes it",
-				  path);
+		return refuse_unready(file, path, message);
 	const char *fault = head_fault(head, (uint64_t)status.st_size);
 	if (fault != NULL)
 		return pfs_refuse(message, "'%.150s' is no box: %s", path, fault);

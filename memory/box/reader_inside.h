@@ -41,6 +41,8 @@ bool pfs_box_info_read(const char *path, struct pfs_box_info *info, struct pfs_m
 
 /* An open file of ours that may be a box; -1: as message says. */
 int pfs_box_file_open(const char *path, int flags, struct pfs_message *message);
+/* <pid>-<start>.box, or with more before .box; not the locks beside them. */
+bool pfs_box_is_name(const char *name);
 /* Does a program have it? Its lock is held as long as its mapping is there. */
 bool pfs_box_file_is_live(int file);
 /* Its head, checked: no more of the file is there, or is something else, than it says. */

@@ -2,7 +2,6 @@
  * reader_place.c - which boxes there are, and which of them a TARGET means.
  */
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,14 +21,6 @@
 void pfs_reader_folder(char *folder, size_t folder_bytes)
 {
 	pfs_box_folder(folder, folder_bytes);
-}
-
-/* <pid>-<start>.box, or with more before .box; not the locks beside them. */
-static bool is_box_name(const char *name)
-{
-	size_t length = strlen(name);
-	return isdigit((unsigned char)name[0]) && strchr(name, '-') != NULL && length > 4 &&
-	       strcmp(name + length - 4, ".box") == 0;
 }
 
 static int newest_first(const void *one, const void *other)
@@ -71,7 +62,7 @@ bool pfs_box_list_make(struct pfs_box_list *list, struct pfs_message *message)
 				  strerror(errno));
 	bool fine = true;
 	while (fine && (entry = readdir(directory)) != NULL) {
-		if (!is_box_name(entry->d_name))
+		if (!pfs_box_is_name(entry->d_name))
 			continue;
 		(void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 		fine = add_box(list, path);

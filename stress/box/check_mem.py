@@ -165,12 +165,17 @@ def wrong(boxes):
         os.chown(other, 65534, 65534)
     cut = damaged("cut.box", lambda file: file.truncate(20000))
     version = damaged("version.box", of_version_9)
+    # As their programs left them when they were killed, before and after the file had its size.
+    started = [damaged("13-1.box", lambda file: file.truncate(0)),
+               damaged("14-1.box", lambda file: file.write(b"\0" * 4096))]
     for words, status, line in (
             (["show", boxes.path("none.box"), "global"], 1, "cannot be opened"),
             (["show", text, "global"], 1, "is no box"),
             (["check", boxes.folder], 1, "not a file"),
             (["show", version, "global"], 1, "version 9"),
             (["check", cut], 1, "it was cut"),
+            (["check", started[0]], 1, "was never ready"),
+            (["check", started[1]], 1, "was never ready"),
             (["show", other, "global"], 1, "belongs to user"),
             (["show", target, "memory_summary"], 1, "no table 'memory_summary'"),
             (["top", target, "--once", "--count", "many"], 2, "whole number"),

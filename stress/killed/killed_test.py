@@ -198,7 +198,8 @@ def commands_of(text):
 
 
 def alike(line):
-    """Without its numbers and its widths."""
+    """Without its numbers and its widths; whether there was a tick is as it comes."""
+    line = re.sub(r"died between (\S+ \S+) and [\d:]+", r"died after \1", line)
     return re.sub(r"\d+", "0", " ".join(line.replace("-", " ").split()))
 
 
