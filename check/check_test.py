@@ -171,7 +171,7 @@ class Test:
         self.expect("--preemptions", self.run(program, "--preemptions", "1"), 0,
                     "every schedule of up to 1 preemptions: no violation")
         self.expect("--executions", self.run(program, "--executions", "3"), 0,
-                    r"not all there are: no violation\n(  .*\n)*  stopped at --seconds or --exec")
+                    r"not all there are: no violation\n(  .*\n)*  stopped after 3 exec")
         self.expect("--steps", self.run(program, "--steps", "20"), 0,
                     r"not all there are: no violation\n(  .*\n)*.* had more than --steps")
         self.expect("mended", self.run(program, "--schedule", saved), 0, r"step \| T0")

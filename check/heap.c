@@ -12,6 +12,7 @@
 #include "sim/machine/machine.h"
 #include "sim/machine/snapshot.h"
 #include "sim/machine/trace.h"
+#include "sim/search/rewind.h"
 
 #define REGION_BYTES ((size_t)1 << 32)
 #define GAP_BYTES ((size_t)16) /* between blocks, so that one past the end is in none */
@@ -55,7 +56,10 @@ void pfs_check_heap_put(struct pfs_snapshot *snapshot)
 	pfs_snapshot_put(snapshot, &heap.used, sizeof(heap.used));
 	pfs_snapshot_put(snapshot, &heap.count, sizeof(heap.count));
 	pfs_snapshot_put(snapshot, heap.blocks, heap.count * sizeof(heap.blocks[0]));
-	pfs_snapshot_put(snapshot, heap.region, heap.used + GAP_BYTES);
+	/* What is larger is not kept, so that its size is enough to know. */
+	size_t bytes = heap.used + GAP_BYTES;
+	pfs_snapshot_put(snapshot, heap.region,
+			 bytes < 2 * PFS_REWIND_BYTES_MAX ? bytes : 2 * PFS_REWIND_BYTES_MAX);
 }
 
 bool pfs_check_heap_has(const void *address)

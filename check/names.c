@@ -12,6 +12,7 @@
 #include "check/futex.h"
 #include "check/heap.h"
 #include "check/library.h"
+#include "check/limit.h"
 #include "check/locals.h"
 #include "check/locks.h"
 #include "check/names.h"
@@ -40,6 +41,7 @@ static void *take(size_t align, size_t size, const void *code)
 {
 	if (!is_aside_or_runs())
 		return align <= ALIGN_USUAL ? malloc(size) : aligned_alloc(align, size);
+	pfs_limit_spend(PFS_LIMIT_STEP + size / PFS_LIMIT_BYTES);
 	void *block = pfs_check_heap_take(align > ALIGN_USUAL ? align : ALIGN_USUAL, size,
 					  place_of(code));
 	if (block == NULL)

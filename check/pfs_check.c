@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "check/arguments.h"
@@ -15,6 +14,7 @@
 #include "check/history.h"
 #include "check/idle.h"
 #include "check/library.h"
+#include "check/limit.h"
 #include "check/names.h"
 #include "check/outcomes.h"
 #include "check/places.h"
@@ -31,6 +31,8 @@
 #define SMALL_EXECUTIONS 4000u /* of a search for a shorter schedule */
 #define SMALL_SECONDS 2.0
 #define SMALL_PREEMPTIONS 2u
+#define SHORTER_SECONDS 10.0 /* for all of it, if --seconds are fewer */
+#define LIMIT_BEHIND 0.05    /* so that the search, too, finds that its time is over */
 
 /* Of each thread; and what a frame of the program may jump over. */
 #define STACK_BYTES ((size_t)1 << 20)
@@ -40,20 +42,13 @@
 struct sums {
 	uint64_t executions, redundant, incomplete, steps;
 	bool complete, stopped;
-	double deadline;
+	double begun, deadline;
 	const char *error; /* that the search met, or NULL */
 };
 
 #define refuse(what, why) pfs_check_refuse((what), (why))
 
 static struct pfs_search_result result; /* too large for a stack */
-
-static double seconds_now(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* Did the steps of the schedule come in its order, as far as there were some? */
 static bool was_followed(const struct pfs_machine *machine)
@@ -95,7 +90,7 @@ static bool search(const struct pfs_arguments *arguments, struct pfs_machine *ma
 		.kind = arguments->kind,
 		.seed = arguments->seed, .preemption_max = (uint32_t)arguments->preemptions
 	};
-	double left = sums->deadline - seconds_now();
+	double left = sums->deadline - pfs_limit_now();
 	sums->stopped |= (arguments->seconds > 0 && left <= 0) ||
 			 (arguments->executions != 0 && sums->executions >= arguments->executions);
 	if (sums->stopped)
@@ -145,16 +140,18 @@ static bool search_faults(const struct pfs_arguments *arguments, struct pfs_mach
 	return true;
 }
 
-/* The failing schedule shorter, and with fewer preemptions if that is soon found. false: it did
- * not fail a second time. */
-static bool shorten(struct pfs_machine *machine, const struct pfs_scenario *scenario)
+static bool fails_again(struct pfs_machine *machine, const struct pfs_scenario *scenario)
 {
-	static struct pfs_search_result other;
 	struct pfs_given given;
 	pfs_given_init(&given, result.segments, result.segment_count);
 	enum pfs_machine_end end = pfs_scenario_run(scenario, machine, &given.scheduler);
-	if (!pfs_search_is_same(&result, end, machine->message))
-		return false;
+	return pfs_search_is_same(&result, end, machine->message);
+}
+
+/* The failing schedule shorter, and with fewer preemptions if that is soon found. */
+static void shorten(struct pfs_machine *machine, const struct pfs_scenario *scenario)
+{
+	static struct pfs_search_result other;
 	(void)pfs_search_shrink(machine, scenario, &result);
 	for (uint32_t bound = 0; bound <= SMALL_PREEMPTIONS; bound++) {
 		const struct pfs_search_options options = { .kind = PFS_SEARCH_BOUNDED,
@@ -169,7 +166,6 @@ static bool shorten(struct pfs_machine *machine, const struct pfs_scenario *scen
 			result = other;
 		break;
 	}
-	return true;
 }
 
 /* What --no-races takes from the extent: with a race, plain accesses have more orders. */
@@ -210,14 +206,22 @@ static void report(const struct pfs_arguments *arguments, const struct pfs_scena
 			     pfs_user.looks_max);
 }
 
-/* Of a search for all executions that did not come to its end: what to do. */
+/* Of a search that did not come to its end: why, and what to do. */
 static void advise(const struct pfs_arguments *arguments, const struct sums *sums)
 {
-	if (strcmp(arguments->search, "exhaustive") != 0)
+	bool none_ended = sums->executions == sums->incomplete;
+	if (arguments->kind >= PFS_SEARCH_RANDOM && !none_ended)
 		return;
+	if (sums->stopped && arguments->executions != 0 &&
+	    sums->executions >= arguments->executions)
+		(void)printf("  stopped after %llu executions (--executions)",
+			     (unsigned long long)sums->executions);
+	else if (sums->stopped)
+		(void)printf("  stopped after %.1f s (--seconds)%s",
+			     pfs_limit_now() - sums->begun,
+			     none_ended ? ", in which no execution ended" : "");
 	if (sums->stopped)
-		(void)printf("  stopped at --seconds or --executions: take more of them, a smaller "
-			     "scenario, or --preemptions 2\n");
+		(void)printf(": take more of them, a smaller scenario, or --preemptions 2\n");
 	else if (sums->incomplete != 0)
 		(void)printf("  executions that were given up had more than --steps: a loop that "
 			     "does not end?\n");
@@ -227,10 +231,15 @@ static int show_failure(const struct pfs_arguments *arguments, struct pfs_machin
 			const struct pfs_scenario *scenario)
 {
 	(void)printf("found: %s\n", result.message);
-	if (!shorten(machine, scenario))
+	if (!fails_again(machine, scenario))
 		return refuse(scenario->name, "the same schedule did not fail again: the program "
 			      "does what does not follow from its schedule, as by an address or "
 			      "a state that is outside of it");
+	if (arguments->seconds > 0)
+		pfs_limit_set(pfs_limit_now() + (arguments->seconds > SHORTER_SECONDS
+						 ? arguments->seconds : SHORTER_SECONDS));
+	shorten(machine, scenario);
+	pfs_limit_set(0);
 	if (!arguments->quiet) {
 		pfs_search_show(machine, scenario, &result, stdout);
 		pfs_history_print(stdout);
@@ -253,8 +262,9 @@ static int check(const struct pfs_arguments *arguments, struct pfs_machine *mach
 	if (arguments->schedule != NULL)
 		return replay(&scenario, machine);
 	for (;;) {
-		struct sums sums = { .complete = true,
-				     .deadline = seconds_now() + arguments->seconds };
+		struct sums sums = { .complete = true, .begun = pfs_limit_now() };
+		sums.deadline = sums.begun + arguments->seconds;
+		pfs_limit_set(arguments->seconds > 0 ? sums.deadline + LIMIT_BEHIND : 0);
 		pfs_user.fault_count = 0;
 		pfs_user.waits = 0;
 		pfs_outcomes_reset();
@@ -263,6 +273,7 @@ static int check(const struct pfs_arguments *arguments, struct pfs_machine *mach
 		bool fine = search_faults(arguments, machine, &scenario, arguments->spurious,
 					  &sums);
 		pfs_shared_progress_end();
+		pfs_limit_set(0);
 		if (sums.error != NULL)
 			return refuse("--jobs", sums.error);
 		if (!fine && strcmp(result.message, PFS_USER_SLOT_WANTED) == 0 &&

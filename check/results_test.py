@@ -144,6 +144,15 @@ class Test:
         os.close(ours)
         if not re.search(r"\rswapped: \d+ executions, \d+ s ", text):
             self.faults.append(f"progress: {text!r}")
+        program = self.build("long")
+        for scenario in ("accesses", "steps", "set_up"):
+            self.expect(f"{scenario} without an end",
+                        self.run(program, "--scenario", scenario, "--seconds", "0.2", "--jobs",
+                                 "1" if scenario == "accesses" else "2", "--steps", "100000000"), 1,
+                        r": ([01]) executions \(0 repeated a class, \1 incomplete\), \d+ steps, "
+                        r"not all there are: no violation\n  stopped after \d+\.\d s "
+                        r"\(--seconds\), in which no execution ended: ")
+        program = self.build("late")
         for options, said in ((["--preemptions", "1"], "every schedule of up to 1 preemptions"),
                               (["--executions", "40"], "40 executions .*, not all there are")):
             self.expect(str(options), self.run(program, "--scenario", "turns", *options), 0,

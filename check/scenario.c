@@ -8,6 +8,7 @@
 #include "check/idle.h"
 #include "check/futex.h"
 #include "check/library.h"
+#include "check/limit.h"
 #include "check/locals.h"
 #include "check/places.h"
 #include "check/shared.h"
@@ -79,7 +80,9 @@ static void setup(struct pfs_machine *machine, void *context)
 	pfs_history_begin();
 	pfs_library_restore(PFS_USER_THREADS_MAX);
 	pfs_user.in_setup = true;
+	pfs_limit_setup(true);
 	self->function();
+	pfs_limit_setup(false);
 	pfs_user.in_setup = false;
 	if (pfs_user.thread_count == 0)
 		pfs_machine_fail("scenario %s has no thread: it calls no pfs_check_thread",
@@ -93,6 +96,11 @@ static void settle(struct pfs_machine *machine, void *context)
 	(void)context;
 	pfs_shared_progress();
 	pfs_user_arrive();
+	pfs_limit_setup(false);
+	if (pfs_limit_was_met()) {
+		machine->end = PFS_END_STEPS;
+		machine->message[0] = '\0';
+	}
 	if (machine->end != PFS_END_DEADLOCK)
 		return;
 	bool waits = false;

@@ -6,6 +6,7 @@
 
 #include "check/heap.h"
 #include "check/library.h"
+#include "check/limit.h"
 #include "check/places.h"
 #include "check/sizes.h"
 #include "check/shared.h"
@@ -222,6 +223,7 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 {
 	struct pfs_user_thread *self = pfs_user_current();
 	bool runs = pfs_user.machine != NULL && pfs_user.machine->running != NULL;
+	pfs_limit_spend(PFS_LIMIT_STEP);
 	if (runs && operation->kind <= PFS_SIM_UNLOCK) {
 		pfs_check_heap_note_atomic(operation->address);
 		pfs_check_heap_look(operation->address, operation->size_bytes,
@@ -288,6 +290,7 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	if (machine == NULL || (machine->running == NULL && !machine->is_aside) ||
 	    pfs_library_is_thread_local(address))
 		return;
+	pfs_limit_spend(PFS_LIMIT_ACCESS + size_bytes / PFS_LIMIT_BYTES);
 	const struct pfs_sim_place *place = pfs_user_place(code, &own);
 	if (machine->running != NULL)
 		drain_own(address, size_bytes, place);

@@ -242,20 +242,22 @@ static void run_all(struct search *self)
 		self->result->stopped = is_at_bound(self, n, deadline);
 		if (self->result->stopped)
 			return;
-		struct pfs_scheduler *scheduler = &self->explore.scheduler;
-		if (!exhaustive)
-			scheduler = scheduler_of(self, self->part->first + n);
-		else if (self->kind == PFS_SEARCH_DPOR)
-			scheduler = &self->dpor.scheduler;
-		else if (self->kind == PFS_SEARCH_STATES)
-			scheduler = &self->states.scheduler;
+		struct pfs_scheduler *scheduler =
+			!exhaustive ? scheduler_of(self, self->part->first + n)
+			: self->kind == PFS_SEARCH_DPOR ? &self->dpor.scheduler
+			: self->kind == PFS_SEARCH_STATES ? &self->states.scheduler
+							  : &self->explore.scheduler;
 		/* A destroy that touches what it gave back does so in the first execution. */
 		self->machine->hasty = n != 0;
 		if (self->kind == PFS_SEARCH_STATES) {
 			pfs_heap_reset();
 			pfs_states_begin(&self->states, self->machine);
 		}
-		if (!execute(self, scheduler) || (exhaustive && !next_of_all(self)))
+		if (!execute(self, scheduler))
+			return;
+		self->result->stopped = self->machine->end == PFS_END_STEPS && /* in mid-step */
+					self->options->seconds_max > 0 && seconds_now() > deadline;
+		if (self->result->stopped || (exhaustive && !next_of_all(self)))
 			return;
 	}
 }
@@ -345,12 +347,12 @@ int pfs_search_kind_of(const char *name)
 		const char *name;
 		enum pfs_search_kind kind;
 	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL }, { "dpor", PFS_SEARCH_DPOR },
-		      { "optimal", PFS_SEARCH_OPTIMAL },
-		      { "sleep", PFS_SEARCH_SLEEP },     { "bounded", PFS_SEARCH_BOUNDED },
-		      { "naive", PFS_SEARCH_NAIVE },     { "states", PFS_SEARCH_STATES },
-		      { "random", PFS_SEARCH_RANDOM },   { "pct", PFS_SEARCH_PCT },
-		      { "rotate", PFS_SEARCH_ROTATE },   { "slow", PFS_SEARCH_SLOW },
-		      { "pos", PFS_SEARCH_POS },         { "urw", PFS_SEARCH_URW } };
+		      { "optimal", PFS_SEARCH_OPTIMAL }, { "sleep", PFS_SEARCH_SLEEP },
+		      { "bounded", PFS_SEARCH_BOUNDED }, { "naive", PFS_SEARCH_NAIVE },
+		      { "states", PFS_SEARCH_STATES },   { "random", PFS_SEARCH_RANDOM },
+		      { "pct", PFS_SEARCH_PCT },         { "pos", PFS_SEARCH_POS },
+		      { "urw", PFS_SEARCH_URW },         { "slow", PFS_SEARCH_SLOW },
+		      { "rotate", PFS_SEARCH_ROTATE } };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(kinds[i].name, name) == 0)
 			return (int)kinds[i].kind;
