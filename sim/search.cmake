@@ -3,7 +3,7 @@ target_sources(pfslab_sim PRIVATE cases/case_history.c machine/depends.c search/
   search/dpor_chain.c search/dpor_parts.c search/dpor_views.c machine/fences.c search/jobs.c
   search/rewind.c search/wake.c
   search/jobs_worker.c machine/news.c search/part.c cases/progress.c cases/reduce.c
-  machine/views_seq.c
+  machine/views_psc.c machine/views_choices.c machine/views_seq.c
   ${PROJECT_SOURCE_DIR}/stress/history.c)
 target_sources(pfs-sim PRIVATE command/command_progress.c)
 

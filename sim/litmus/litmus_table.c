@@ -120,6 +120,14 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	  NULL },
 	{ "IRIW+fences", "W x rlx 1 | W y rlx 1 | R x rlx; T sc; R y rlx | R y rlx; T sc; R x rlx",
 	  "r0=1 r1=0 r2=1 r3=0", "FFF", NULL },
+	/* Beside seq operations. A fence is not before what only read behind it, by others. */
+	{ "SB+fence+sc", "W x rlx 1; T sc; R y rlx | W y sc 1; R x sc", "r0=0 r1=0", "FFF", NULL },
+	{ "SB+fence+rlx-sc", "W x rlx 1; T sc; R y rlx | W y rlx 1; R x sc", "r0=0 r1=0", "FAA",
+	  NULL },
+	{ "IRIW+fence+sc", "W x sc 1 | W y sc 1 | R x rlx; T sc; R y rlx | R y sc; R x sc",
+	  "r0=1 r1=0 r2=1 r3=0", "FFF", NULL },
+	{ "WWC+fences", "W x rlx 1; T sc; W y rlx 1 | R y rlx; W z rlx 1 | R z rlx; T sc; R x rlx",
+	  "r0=1 r1=1 r2=0", "FFA", NULL },
 	{ "CAS-fails-acq", "W x rlx 1; W y rel 1 | C y ar 5 6 acq; R x rlx", "r0=1 r1=0", "FFF",
 	  NULL },
 	/* A pass unlinks x and moves the clock y; a reader reads the clock, shows it in z, and

@@ -52,10 +52,15 @@ static bool is_begin_to_drain(const struct pfs_effect *a, const struct pfs_effec
 	return a->ran.kind == PFS_SIM_NOTE && a->ran.operand == PFS_NOTE_BEGIN && b->ends;
 }
 
+static bool is_barrier(const struct pfs_effect *effect)
+{
+	return effect->ran.kind == PFS_SIM_BARRIER;
+}
+
 /* Is it the part of a barrier that stops the other's thread? */
 static bool interrupts(const struct pfs_effect *part, const struct pfs_effect *other)
 {
-	return part->ran.kind == PFS_SIM_BARRIER && part->ran.operand == other->thread;
+	return is_barrier(part) && part->ran.operand == other->thread;
 }
 
 bool pfs_effects_depend(const struct pfs_effect *a, const struct pfs_effect *b)
@@ -64,7 +69,8 @@ bool pfs_effects_depend(const struct pfs_effect *a, const struct pfs_effect *b)
 	if (a->thread == b->thread)
 		return false;
 	if (a->fence || b->fence)
-		return (a->fence && b->fence) || interrupts(a, b) || interrupts(b, a);
+		return (a->fence && b->fence && (is_barrier(a) || is_barrier(b))) ||
+		       interrupts(a, b) || interrupts(b, a);
 	if (one->kind == PFS_SIM_YIELD || other->kind == PFS_SIM_YIELD)
 		return writes_what_was_read(b, a) || writes_what_was_read(a, b);
 	if (a->barrier || b->barrier)

@@ -12,7 +12,8 @@
  *	               some of that. One that went on because nobody else could comes behind all.
  *	a barrier      its part that interrupts a thread, tso: and what fills or empties that
  *	               thread's buffer; views: and all that thread does, since it ends its choices,
- *	               and all parts of other barriers.
+ *	               and all parts of other barriers, and seq fences. Seq fences leave each
+ *	               other alone: their order follows from what is read (views_psc.h).
  *	notes          touch their cell, as a store. Of two notes with a time, one begins and the
  *	               other ends: more the clock can't tell.
  *	a drain        tso: and a note that begins, unless machine->drains_end says no. A free that
@@ -40,7 +41,7 @@ struct pfs_effect {
 	bool wrote;    /* into memory that others see */
 	bool buffered; /* a store into its own buffer; a seq one is none */
 	bool barrier;  /* tso: waits until no store is buffered */
-	bool fence;    /* views: a barrier */
+	bool fence;    /* views: a barrier, or a seq fence */
 	bool ends;     /* a drain that may end a call */
 };
 

@@ -3,9 +3,8 @@
  *
  * What a thread reads without acquiring it takes in at its next acquire fence; what it writes
  * without releasing hands on what it knew at its last release fence. Neither is a step: they
- * belong to what comes before. A seq fence is both, and a step, which all threads see in one
- * order: with store buffers it waits until its thread's is empty, with views it knows what was
- * known at each seq fence before. Not kept: the order of seq fences with seq operations.
+ * belong to what comes before. A seq fence is both, and a step: with store buffers it waits until
+ * its thread's is empty; with views it has its place in RC11's psc (views_psc.h).
  */
 #ifndef PFS_SIM_FENCES_H
 #define PFS_SIM_FENCES_H

@@ -5,7 +5,7 @@
  * for each location the oldest message that it may still read. Reading or writing moves it; a
  * release writes the view into the message, an acquire that reads the message takes it in; a
  * read-modify-write hands on what it read (release sequences). What else seq operations may not
- * choose is in views_seq.h.
+ * choose is in views_seq.h, and where there are seq fences in views_psc.h.
  *
  *	load           any message from the view on
  *	store          placed behind any message from the view on, but never between a message
@@ -27,6 +27,7 @@
 #define PFS_SIM_VIEWS_H
 
 #include "sim/machine/clocks.h"
+#include "sim/machine/views_psc.h"
 #include "sim/machine/views_seq.h"
 
 struct pfs_machine;
@@ -75,7 +76,9 @@ struct pfs_views {
 	struct pfs_scratch arena;
 	struct pfs_seq seq;
 	struct pfs_view_message told; /* by calls that have ended, where the clock ticks */
-	struct pfs_view_message fence;    /* what was known at the last fence of any thread */
+	struct pfs_psc psc;
+	struct pfs_view_message fence;    /* what was known at the fences of all threads */
+	struct pfs_view_message barrier;  /* and of those when the last barrier was */
 	struct pfs_view_message *fenced;  /* [threads] and at that of each */
 	uint32_t fenced_room;
 };
@@ -118,14 +121,16 @@ void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
 void pfs_views_tick(struct pfs_machine *machine, uint32_t thread, bool begins);
 
 /*
- * A seq fence in a thread: it knows what was known at each such fence before, and what stands
- * behind the messages that it has read; what it writes from now on hands on what it knows. Not
- * kept: the order of these fences with seq operations, which RC11 has, too.
+ * A part of a barrier, in this thread: it knows what was known at each such part, and at each
+ * seq fence, before it, and what stands behind the messages that it has read; what it writes from
+ * now on hands on what it knows. Not kept: the order of barriers with seq operations, which RC11's
+ * psc has, too.
  */
 void pfs_views_fence(struct pfs_machine *machine, uint32_t thread);
 
 /* Of fences.h: adds what the message hands on to what is known; a thread takes that in; it keeps
- * what it knows for what it writes, with this clock; it comes behind all seq fences that were. */
+ * what it knows for what it writes, with this clock; a seq fence comes behind all barriers that
+ * were, and has its place in psc. */
 void pfs_views_remember(struct pfs_views *self, struct pfs_view_message *known,
 			const struct pfs_view_message *message);
 void pfs_views_fence_acquire(struct pfs_machine *machine, uint32_t thread,

@@ -39,7 +39,9 @@ void pfs_views_keep(struct pfs_views *self, struct pfs_snapshot *snapshot)
 	}
 	pfs_snapshot_put(snapshot, &self->told, sizeof(self->told));
 	pfs_snapshot_put(snapshot, &self->fence, sizeof(self->fence));
+	pfs_snapshot_put(snapshot, &self->barrier, sizeof(self->barrier));
 	pfs_snapshot_put(snapshot, self->fenced, self->threads * sizeof(*self->fenced));
 	pfs_snapshot_put_scratch(snapshot, &self->arena);
 	put_seq(snapshot, &self->seq);
+	pfs_psc_keep(&self->psc, snapshot);
 }
