@@ -20,7 +20,7 @@ static inline const struct pfs_sim_place *pfs_call_place(const void *code, const
 /* false: in the set-up or the final check, where no other thread is. */
 static inline bool pfs_call_runs(void)
 {
-	return pfs_user.machine != NULL && pfs_user.machine->running != NULL;
+	return pfs_user.machine != NULL && pfs_user.machine->run.running != NULL;
 }
 
 static inline uint64_t pfs_call_act(enum pfs_sim_kind kind, uint32_t *word, uint64_t operand,

@@ -75,7 +75,7 @@ void pfs_check_specification(const void *initial, size_t state_bytes, pfs_check_
 
 static bool runs(void)
 {
-	return pfs_user.machine != NULL && pfs_user.machine->running != NULL;
+	return pfs_user.machine != NULL && pfs_user.machine->run.running != NULL;
 }
 
 /* A thread, or PFS_USER_THREADS_MAX: set-up, and at rest. */

@@ -38,7 +38,7 @@ static double processor_seconds(void)
 /* Nothing of ours is under way: the program called what sleeps. */
 static void give_up(const struct pfs_machine *machine)
 {
-	const struct pfs_vthread *running = machine->running;
+	const struct pfs_vthread *running = machine->run.running;
 	const struct pfs_sim_place *last = running != NULL ? running->pending.place : NULL;
 	char who[64] = "the set-up or final check";
 	if (running != NULL)
@@ -59,9 +59,9 @@ static void on_alarm(int signal_number)
 	double processor = processor_seconds();
 	(void)signal_number;
 	bool is_of_program = machine != NULL && !pfs_places_are_asked() &&
-			     (machine->running != NULL || machine->is_aside);
+			     (machine->run.running != NULL || machine->aside.is_on);
 	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) +
-		       (machine != NULL ? machine->step_count : 0);
+		       (machine != NULL ? machine->run.step_count : 0);
 	bool slept = is_of_program && now == idle.seen &&
 		     processor - idle.processor < BUSY * idle.tick;
 	idle.ticks = slept ? idle.ticks + 1 : 0;

@@ -41,8 +41,8 @@ void pfs_limit_look(void)
 {
 	const struct pfs_machine *machine = pfs_machine_current();
 	pfs_limit_left = PFS_LIMIT_WORK;
-	if (limit.time <= 0 || machine == NULL || (machine->running == NULL && !limit.is_setup) ||
-	    pfs_limit_now() < limit.time)
+	if (limit.time <= 0 || machine == NULL ||
+	    (machine->run.running == NULL && !limit.is_setup) || pfs_limit_now() < limit.time)
 		return;
 	limit.was_met = true;
 	pfs_machine_fail("--seconds are over");

@@ -26,7 +26,7 @@
 static bool is_aside_or_runs(void)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
-	return machine != NULL && (machine->running != NULL || machine->is_aside);
+	return machine != NULL && (machine->run.running != NULL || machine->aside.is_on);
 }
 
 static const struct pfs_sim_place *place_of(const void *code)
@@ -65,14 +65,14 @@ static void give(void *block, const void *code)
 		return;
 	}
 	size_t size = pfs_check_heap_size(block);
-	if (size != 0 && pfs_user.machine->running != NULL) {
+	if (size != 0 && pfs_user.machine->run.running != NULL) {
 		const void *own;
 		(void)pfs_user_place(code, &own);
 		for (size_t done = 0; done < size; done += 1u << 20) {
 			size_t part = size - done < 1u << 20 ? size - done : 1u << 20;
 			struct pfs_plain access = { (char *)block + done, own, (uint32_t)part,
 						    true };
-			pfs_user.machine->plain(pfs_user.machine, &access);
+			pfs_user.machine->hooks.plain(pfs_user.machine, &access);
 		}
 	}
 	(void)pfs_check_heap_give(block, place_of(code));

@@ -56,9 +56,9 @@ static bool was_followed(const struct pfs_machine *machine)
 	uint32_t step = 0;
 	for (uint32_t i = 0; i < result.segment_count; i++) {
 		for (uint32_t n = 0; n < result.segments[i].steps; n++, step++) {
-			if (step == machine->step_count)
+			if (step == machine->run.step_count)
 				return true;
-			if (machine->schedule[step] != result.segments[i].actor)
+			if (machine->run.schedule[step] != result.segments[i].actor)
 				return false;
 		}
 	}
@@ -71,11 +71,11 @@ static int replay(const struct pfs_scenario *scenario, struct pfs_machine *machi
 	memcpy(saved, result.message, sizeof(saved));
 	pfs_search_show(machine, scenario, &result, stdout);
 	pfs_history_print(stdout);
-	bool fails = machine->end == PFS_END_FAILED || machine->end == PFS_END_DEADLOCK;
+	bool fails = machine->run.end == PFS_END_FAILED || machine->run.end == PFS_END_DEADLOCK;
 	if (!was_followed(machine))
 		(void)printf("the program did not follow this schedule: it is another one, or was "
 			     "changed since\n");
-	if (saved[0] != '\0' && (!fails || strcmp(saved, machine->message) != 0))
+	if (saved[0] != '\0' && (!fails || strcmp(saved, machine->run.message) != 0))
 		(void)printf("%swhen it was saved: %s\n", fails ? "" : "it did not fail; ", saved);
 	return fails;
 }
@@ -145,7 +145,7 @@ static bool fails_again(struct pfs_machine *machine, const struct pfs_scenario *
 	struct pfs_given given;
 	pfs_given_init(&given, result.segments, result.segment_count);
 	enum pfs_machine_end end = pfs_scenario_run(scenario, machine, &given.scheduler);
-	return pfs_search_is_same(&result, end, machine->message);
+	return pfs_search_is_same(&result, end, machine->run.message);
 }
 
 /* The failing schedule shorter, and with fewer preemptions if that is soon found. */
@@ -351,9 +351,9 @@ static int run(struct pfs_arguments *arguments)
 	if (machine == NULL || !pfs_check_heap_begin() || !pfs_shared_begin() ||
 	    !pfs_outcomes_begin())
 		return refuse("no memory", "for the machine");
-	machine->step_max = (uint32_t)arguments->steps;
-	machine->watch = !arguments->no_races;
-	machine->has_fences = true;
+	machine->setup.step_max = (uint32_t)arguments->steps;
+	machine->setup.watch = !arguments->no_races;
+	machine->setup.has_fences = true;
 	pfs_user.machine = machine;
 	if (!pfs_check_signals_begin(arguments->patience) ||
 	    !pfs_check_idle_begin(arguments->program, arguments->patience))

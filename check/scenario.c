@@ -98,10 +98,10 @@ static void settle(struct pfs_machine *machine, void *context)
 	pfs_user_arrive();
 	pfs_limit_setup(false);
 	if (pfs_limit_was_met()) {
-		machine->end = PFS_END_STEPS;
-		machine->message[0] = '\0';
+		machine->run.end = PFS_END_STEPS;
+		machine->run.message[0] = '\0';
 	}
-	if (machine->end != PFS_END_DEADLOCK)
+	if (machine->run.end != PFS_END_DEADLOCK)
 		return;
 	bool waits = false;
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
@@ -111,9 +111,10 @@ static void settle(struct pfs_machine *machine, void *context)
 			continue;
 		if (thread->has_limit) {
 			/* Its time passes then: as in an execution with one more of these. */
-			machine->end = pfs_user.fault_count < pfs_user.fault_max ? PFS_END_KNOWN
-										 : PFS_END_STEPS;
-			machine->message[0] = '\0';
+			machine->run.end = PFS_END_STEPS;
+			if (pfs_user.fault_count < pfs_user.fault_max)
+				machine->run.end = PFS_END_KNOWN;
+			machine->run.message[0] = '\0';
 			return;
 		}
 		waits = true;
@@ -122,8 +123,8 @@ static void settle(struct pfs_machine *machine, void *context)
 		pfs_check_stopped();
 		return;
 	}
-	machine->end = PFS_END_DONE;
-	machine->message[0] = '\0';
+	machine->run.end = PFS_END_DONE;
+	machine->run.message[0] = '\0';
 }
 
 static void look_for_leaks(void)

@@ -28,7 +28,7 @@ static const char *name_of(int signal_number)
 static bool is_of_program(void)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
-	return machine != NULL && (machine->running != NULL || machine->is_aside);
+	return machine != NULL && (machine->run.running != NULL || machine->aside.is_on);
 }
 
 static void on_fault(int signal_number)
@@ -53,7 +53,7 @@ static void on_tick(int signal_number)
 	(void)signal_number;
 	if (!is_of_program())
 		return;
-	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) + machine->step_count;
+	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) + machine->run.step_count;
 	watch.ticks = now == watch.seen ? watch.ticks + 1 : 0;
 	watch.seen = now;
 	if (watch.ticks == TICKS) {

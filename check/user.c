@@ -60,8 +60,8 @@ struct pfs_user_thread *pfs_user_current(void)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
 	uint32_t id = PFS_USER_THREADS_MAX;
-	if (machine != NULL && machine->running != NULL)
-		id = machine->running->id;
+	if (machine != NULL && machine->run.running != NULL)
+		id = machine->run.running->id;
 	return &pfs_user.threads[id];
 }
 
@@ -96,7 +96,7 @@ bool pfs_user_stack_name(const void *address, char *name, size_t name_bytes)
 
 void pfs_user_fail(const char *what)
 {
-	const struct pfs_vthread *running = pfs_user.machine->running;
+	const struct pfs_vthread *running = pfs_user.machine->run.running;
 	if (running == NULL) {
 		pfs_machine_fail("set-up or final check: %s", what);
 		return;
@@ -137,7 +137,7 @@ bool pfs_user_fails(void)
 {
 	struct pfs_user_thread *self = pfs_user_current();
 	uint32_t number = self->may_fail++;
-	if (pfs_user.machine == NULL || pfs_user.machine->running == NULL)
+	if (pfs_user.machine == NULL || pfs_user.machine->run.running == NULL)
 		return false;
 	if (self->may_fail > pfs_user.may_fail[self->id]) {
 		pfs_user.may_fail[self->id] = self->may_fail;
@@ -222,7 +222,7 @@ static void wait_for_news(struct pfs_user_thread *self, const struct pfs_sim_pla
 uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 {
 	struct pfs_user_thread *self = pfs_user_current();
-	bool runs = pfs_user.machine != NULL && pfs_user.machine->running != NULL;
+	bool runs = pfs_user.machine != NULL && pfs_user.machine->run.running != NULL;
 	pfs_limit_spend(PFS_LIMIT_STEP);
 	if (runs && operation->kind <= PFS_SIM_UNLOCK) {
 		pfs_check_heap_note_atomic(operation->address);
@@ -257,7 +257,7 @@ void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predic
 
 static bool is_own_stack(const struct pfs_machine *machine, const void *address)
 {
-	const struct pfs_fiber *fiber = &machine->running->fiber;
+	const struct pfs_fiber *fiber = &machine->run.running->fiber;
 	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes;
 }
 
@@ -265,7 +265,7 @@ static bool is_own_stack(const struct pfs_machine *machine, const void *address)
  * stand in its buffer then. */
 static void drain_own(const void *address, size_t size_bytes, const struct pfs_sim_place *place)
 {
-	const struct pfs_vthread *thread = pfs_user.machine->running;
+	const struct pfs_vthread *thread = pfs_user.machine->run.running;
 	uintptr_t first = (uintptr_t)address;
 	for (uint32_t i = 0; i < thread->buffer_count; i++) {
 		const struct pfs_buffered *entry =
@@ -287,15 +287,15 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	const void *own;
 	if (__builtin_expect(pfs_user.is_late, 0))
 		pfs_user_fail_late();
-	if (machine == NULL || (machine->running == NULL && !machine->is_aside) ||
+	if (machine == NULL || (machine->run.running == NULL && !machine->aside.is_on) ||
 	    pfs_library_is_thread_local(address))
 		return;
 	pfs_limit_spend(PFS_LIMIT_ACCESS + size_bytes / PFS_LIMIT_BYTES);
 	const struct pfs_sim_place *place = pfs_user_place(code, &own);
-	if (machine->running != NULL)
+	if (machine->run.running != NULL)
 		drain_own(address, size_bytes, place);
 	pfs_check_heap_look(address, size_bytes, writes, place);
-	if (machine->running == NULL)
+	if (machine->run.running == NULL)
 		return;
 	struct pfs_user_thread *self = pfs_user_current();
 	/* A variable of its own, such as what a compare-and-swap expects, is as a register is. */
@@ -311,6 +311,6 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 		struct pfs_plain access = { (const char *)address + done, own,
 					    (uint32_t)(rest < RANGE_PART ? rest : RANGE_PART),
 					    writes };
-		machine->plain(machine, &access);
+		machine->hooks.plain(machine, &access);
 	}
 }

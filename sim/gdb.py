@@ -73,7 +73,8 @@ def threads():
     """(virtual threads, the one that runs or None)"""
     self = machine()
     found = [self["threads"][i].dereference() for i in range(int(self["thread_count"]))]
-    running = int(self["running"]["id"]) if int(self["running"]) != 0 else None
+    runs = self["run"]["running"]
+    running = int(runs["id"]) if int(runs) != 0 else None
     return found, running
 
 

@@ -183,12 +183,12 @@ static void run_lock_step(struct pfs_machine *machine, const struct pfs_variant 
 		       : full_flags ? ", full flags"
 				    : ", no flags");
 	pfs_round_robin_init(&turn);
-	machine->tracing = trace;
+	machine->setup.tracing = trace;
 	enum pfs_machine_end end = pfs_scenario_run(&scenario, machine, &turn.scheduler);
 	if (trace)
 		pfs_trace_print(machine, stdout);
-	machine->tracing = false;
-	claim(end == PFS_END_DONE, name, machine->message);
+	machine->setup.tracing = false;
+	claim(end == PFS_END_DONE, name, machine->run.message);
 	if (end != PFS_END_DONE)
 		return;
 	unmake(&scene);
@@ -275,11 +275,11 @@ static void run_stuck(struct pfs_machine *machine, const struct pfs_variant *var
 	struct late_flag late = { { .choose = late_flag_choose }, &scene, false };
 	const char *name = pfs_variant_name(variant);
 	bool original = strcmp(name, "original") == 0;
-	machine->tracing = trace;
+	machine->setup.tracing = trace;
 	bool forced = pfs_scenario_run(&scenario, machine, &late.scheduler) == PFS_END_FAILED;
 	if (trace)
 		pfs_trace_print(machine, stdout);
-	machine->tracing = false;
+	machine->setup.tracing = false;
 	bool fine = pfs_search(machine, &scenario, &options, &result);
 	(void)printf("%-24s %-10s %-22s %llu schedules%s\n", name,
 		     !original ? "" : full_flags ? "flags" : "no flags",

@@ -81,7 +81,7 @@ static void fill(struct pfs_case *self)
 	pfs_case_keep_all(self);
 	for (uint32_t i = 0; i < self->thread_count; i++)
 		(void)pfs_case_attach_extra(self);
-	if (self->machine->end == PFS_END_DONE && pfs_allocate(self->setup).record != NULL)
+	if (self->machine->run.end == PFS_END_DONE && pfs_allocate(self->setup).record != NULL)
 		pfs_machine_fail("set-up: a record too many");
 }
 

@@ -109,7 +109,7 @@ void pfs_case_history_step(struct pfs_case_history *self, struct pfs_machine *ma
 
 static void page_came(struct pfs_case_history *self, struct pfs_machine *machine, uint32_t page)
 {
-	bool first = machine->step_count == 0;
+	bool first = machine->run.step_count == 0;
 	uint64_t stamp = self->now++;
 	self->too_long |= self->span_count + self->page_records > PFS_CASE_SPANS_MAX;
 	for (uint32_t slot = 0; !self->too_long && slot < self->page_records; slot++)
@@ -118,7 +118,7 @@ static void page_came(struct pfs_case_history *self, struct pfs_machine *machine
 		};
 	if (first || !self->exact)
 		return;
-	uint32_t thread = machine->last_actor.thread;
+	uint32_t thread = machine->run.last_actor.thread;
 	if (self->began[thread] != PFS_STAMP_NEVER)
 		add_no_free(self, thread, stamp);
 }

@@ -161,7 +161,7 @@ static void four_pages_configure(struct pfs_case *self, struct pfs_config *confi
 static void four_pages_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 8);
-	for (uint64_t index = 2; index < 6 && self->machine->end == PFS_END_DONE; index++)
+	for (uint64_t index = 2; index < 6 && self->machine->run.end == PFS_END_DONE; index++)
 		pfs_case_unkeep(self, index);
 }
 
@@ -186,7 +186,7 @@ static void reclaim_configure(struct pfs_case *self, struct pfs_config *config)
 static void reclaim_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 2);
-	if (self->machine->end == PFS_END_DONE)
+	if (self->machine->run.end == PFS_END_DONE)
 		pfs_case_unkeep(self, 1);
 }
 
@@ -210,7 +210,7 @@ static void beside_configure(struct pfs_case *self, struct pfs_config *config)
 static void beside_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 3);
-	for (uint64_t index = 0; index < 3 && self->machine->end == PFS_END_DONE; index++)
+	for (uint64_t index = 0; index < 3 && self->machine->run.end == PFS_END_DONE; index++)
 		pfs_case_unkeep(self, index);
 	(void)pfs_reclaim_pass(self->setup); /* what a magazine holds goes to its page */
 }

@@ -112,7 +112,7 @@ static void address_body(void *opaque)
 static void section_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 2);
-	for (uint32_t i = 0; i < 2 && self->machine->end == PFS_END_DONE; i++) {
+	for (uint32_t i = 0; i < 2 && self->machine->run.end == PFS_END_DONE; i++) {
 		uint64_t number = pfs_version(self->kept[i]);
 		uint64_t bytes[2] = { number, number };
 		pfs_bytes_store(self->kept[i], bytes, sizeof(bytes));

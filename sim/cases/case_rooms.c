@@ -10,7 +10,7 @@ static void fill_and_clear(struct pfs_case *self)
 	pfs_case_keep_all(self);
 	for (uint32_t i = 0; i < 2; i++)
 		(void)pfs_case_attach_extra(self);
-	if (self->machine->end == PFS_END_DONE && pfs_allocate(self->setup).record != NULL)
+	if (self->machine->run.end == PFS_END_DONE && pfs_allocate(self->setup).record != NULL)
 		pfs_machine_fail("set-up: a record too many");
 }
 
@@ -150,8 +150,8 @@ static void seats_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	self->word_records = self->thread_count;
 	pfs_case_pages(config, self->thread_count, 0, 1);
-	self->machine->node_count = 2;
-	self->machine->aside_node = 1; /* threads run on node 0 */
+	self->machine->setup.node_count = 2;
+	self->machine->aside.node = 1; /* threads run on node 0 */
 }
 
 /* The page goes while its word is announced, in the tree of the other node. */

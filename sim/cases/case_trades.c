@@ -46,20 +46,20 @@ static void nodes_configure(struct pfs_case *self, struct pfs_config *config)
 	self->room_fan = 2;
 	self->word_records = 2;
 	pfs_case_pages(config, 2, 0, 2);
-	self->machine->node_count = 2;
-	self->machine->aside_node = 0;
+	self->machine->setup.node_count = 2;
+	self->machine->aside.node = 0;
 }
 
 /* A page on each node, and a handle that remembers its word. One record is free. */
 static void fill_nodes(struct pfs_case *self, uint64_t free_one)
 {
 	for (uint32_t node = 0; node < SIDES; node++) {
-		self->machine->aside_node = node;
+		self->machine->aside.node = node;
 		struct pfs_thread *handle = pfs_case_attach_extra(self);
-		for (uint32_t i = 0; i < 2 && self->machine->end == PFS_END_DONE; i++)
+		for (uint32_t i = 0; i < 2 && self->machine->run.end == PFS_END_DONE; i++)
 			keep_by(self, handle);
 	}
-	if (self->machine->end == PFS_END_DONE)
+	if (self->machine->run.end == PFS_END_DONE)
 		pfs_case_unkeep(self, free_one);
 }
 
@@ -141,7 +141,7 @@ static void ring_swap_fill(struct pfs_case *self)
 {
 	for (uint32_t i = 0; i < SIDES; i++)
 		keep_by(self, pfs_case_attach_extra(self));
-	if (self->machine->end != PFS_END_DONE)
+	if (self->machine->run.end != PFS_END_DONE)
 		return;
 	if (pfs_allocate(self->setup).record != NULL)
 		pfs_machine_fail("set-up: a record too many");
@@ -180,15 +180,15 @@ static void leaves_fill(struct pfs_case *self)
 {
 	for (uint32_t turn = 0; turn < 2; turn++) {
 		pfs_case_keep(self, turn == 0 ? 2 : 1);
-		if (self->machine->end == PFS_END_DONE && turn != 0 &&
+		if (self->machine->run.end == PFS_END_DONE && turn != 0 &&
 		    pfs_allocate(self->setup).record != NULL)
 			pfs_machine_fail("set-up: a record too many");
-		if (self->machine->end == PFS_END_DONE)
+		if (self->machine->run.end == PFS_END_DONE)
 			pfs_case_unkeep(self, 1);
-		if (self->machine->end == PFS_END_DONE && turn == 0)
+		if (self->machine->run.end == PFS_END_DONE && turn == 0)
 			(void)pfs_reclaim_pass(self->setup);
 	}
-	if (self->machine->end == PFS_END_DONE)
+	if (self->machine->run.end == PFS_END_DONE)
 		pfs_case_keep(self, 1);
 }
 

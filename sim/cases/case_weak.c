@@ -35,7 +35,7 @@ static void held_page_configure(struct pfs_case *self, struct pfs_config *config
 static void marks_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 4);
-	for (uint64_t index = 2; index < 4 && self->machine->end == PFS_END_DONE; index++)
+	for (uint64_t index = 2; index < 4 && self->machine->run.end == PFS_END_DONE; index++)
 		pfs_case_unkeep(self, index);
 	(void)pfs_reclaim_pass(self->setup);
 	pfs_case_expect_pages(self, 2);

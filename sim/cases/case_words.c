@@ -32,7 +32,7 @@ static void backout_configure(struct pfs_case *self, struct pfs_config *config)
 static void backout_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 4);
-	for (uint32_t i = 0; i < 4 && self->machine->end == PFS_END_DONE; i++)
+	for (uint32_t i = 0; i < 4 && self->machine->run.end == PFS_END_DONE; i++)
 		pfs_case_unkeep(self, pfs_index(self->setup, self->kept[i]));
 	(void)pfs_reclaim_pass(self->setup);
 	pfs_case_expect_pages(self, 2);
@@ -57,7 +57,7 @@ static void refill_configure(struct pfs_case *self, struct pfs_config *config)
 static void refill_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 4);
-	for (uint64_t index = 0; index < 2 && self->machine->end == PFS_END_DONE; index++)
+	for (uint64_t index = 0; index < 2 && self->machine->run.end == PFS_END_DONE; index++)
 		pfs_case_unkeep(self, index);
 	(void)pfs_reclaim_pass(self->setup);
 	pfs_case_expect_pages(self, 1);

@@ -54,9 +54,9 @@ static void setup(struct pfs_machine *machine, void *context)
 	struct pfs_case *self = context;
 	struct pfs_message message;
 	self->machine = machine;
-	machine->drains_end = !self->real_time;
-	machine->oracle = self;
-	machine->oracle_bytes = sizeof(*self);
+	machine->setup.drains_end = !self->real_time;
+	machine->setup.oracle = self;
+	machine->setup.oracle_bytes = sizeof(*self);
 	pfs_config_init(&self->config);
 	self->config.record_size_bytes = 16;
 	self->config.layout = self->layout;
@@ -98,8 +98,8 @@ static void setup(struct pfs_machine *machine, void *context)
 		if (self->owner[index] != 0)
 			pfs_case_history_keep(&self->history, index);
 	}
-	machine->check = check_words;
-	machine->check_context = self;
+	machine->hooks.check = check_words;
+	machine->hooks.check_context = self;
 	for (uint32_t id = 0; id < self->thread_count; id++) {
 		self->threads[id] = (struct pfs_case_thread){ .own = self, .id = id };
 		pfs_case_attach(self, &self->threads[id].handle);
@@ -176,13 +176,13 @@ static void finish(struct pfs_machine *machine, void *context)
 	struct pfs_case *self = context;
 	pfs_case_history_step(&self->history, machine);
 	pfs_case_history_check(&self->history);
-	if (machine->end == PFS_END_DONE && self->kind->finish != NULL && !self->skips_finish)
+	if (machine->run.end == PFS_END_DONE && self->kind->finish != NULL && !self->skips_finish)
 		self->kind->finish(self);
-	if (machine->end == PFS_END_DONE)
+	if (machine->run.end == PFS_END_DONE)
 		check_end(self);
-	if (machine->end == PFS_END_DONE)
+	if (machine->run.end == PFS_END_DONE)
 		pfs_balance_check(self->container, self->owner);
-	machine->check = NULL;
+	machine->hooks.check = NULL;
 	while (self->extra_count != 0)
 		pfs_thread_detach(self->extra[--self->extra_count]);
 	for (uint32_t id = 0; id < self->thread_count; id++)
@@ -190,7 +190,7 @@ static void finish(struct pfs_machine *machine, void *context)
 	pfs_thread_detach(self->setup);
 	pfs_container_destroy(self->container);
 	self->container = NULL;
-	if (machine->end == PFS_END_DONE && machine->memory.mapped != 0)
+	if (machine->run.end == PFS_END_DONE && machine->memory.mapped != 0)
 		pfs_machine_fail("%llu pages still mapped after destroy: leaked",
 				 (unsigned long long)machine->memory.mapped);
 }

@@ -33,7 +33,7 @@ static void judge(struct pfs_progress *self, struct pfs_machine *machine)
 		    may_wait(self, &own->threads[id], &thread->pending))
 			continue;
 		const char *doing = own->threads[id].doing;
-		(void)snprintf(machine->message, sizeof(machine->message),
+		(void)snprintf(machine->run.message, sizeof(machine->run.message),
 			       "thread %u waits in %s for %s (%s:%d), and thread %u is parked "
 			       "after its step %u", id, doing != NULL ? doing : "another call",
 			       place->text, pfs_trace_base_name(place->file), place->line,
@@ -41,7 +41,7 @@ static void judge(struct pfs_progress *self, struct pfs_machine *machine)
 		return;
 	}
 	self->waited++;
-	machine->end = PFS_END_DONE;
+	machine->run.end = PFS_END_DONE;
 }
 
 /* ---- another thread fills the container ---- */
@@ -119,21 +119,21 @@ static bool run_on(struct pfs_progress *self, struct pfs_machine *machine, uint3
 	pfs_machine_stop_after(machine, freed, UINT32_MAX);
 	pfs_round_robin_init(&turn);
 	(void)pfs_machine_run(machine, &turn.scheduler);
-	if (machine->end == PFS_END_DEADLOCK && self->filling)
+	if (machine->run.end == PFS_END_DEADLOCK && self->filling)
 		judge(self, machine);
-	return machine->end == PFS_END_DONE;
+	return machine->run.end == PFS_END_DONE;
 }
 
 static void settle(struct pfs_machine *machine, void *context)
 {
 	struct pfs_progress *self = context;
-	if (machine->end != PFS_END_DONE && machine->end != PFS_END_DEADLOCK)
+	if (machine->run.end != PFS_END_DONE && machine->run.end != PFS_END_DEADLOCK)
 		return;
 	const struct pfs_vthread *victim = machine->threads[self->victim];
 	self->parked |= victim->state != PFS_VTHREAD_FINISHED;
-	if (machine->end == PFS_END_DEADLOCK)
+	if (machine->run.end == PFS_END_DEADLOCK)
 		judge(self, machine);
-	if (machine->end != PFS_END_DONE)
+	if (machine->run.end != PFS_END_DONE)
 		return;
 	self->filling = self->fills;
 	if (self->fills && !run_on(self, machine, self->filler))
@@ -149,7 +149,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	self->filler = UINT32_MAX;
 	self->own->skips_finish = self->fills;
 	self->inner.setup(machine, self->inner.context);
-	if (machine->end != PFS_END_DONE)
+	if (machine->run.end != PFS_END_DONE)
 		return;
 	if (self->fills)
 		spawn_filler(self, machine);

@@ -67,7 +67,7 @@ static bool run_one(const struct pfs_variant *variant, const char *name,
 	struct pfs_machine *machine = pfs_machine_create(pfs_memory_model_of(arguments->memory));
 	if (machine == NULL)
 		return false;
-	machine->step_max = STEP_MAX;
+	machine->setup.step_max = STEP_MAX;
 	own.layout = PFS_LAYOUT_IN_RECORD;
 	own.thread_count = own.thread_count < 3 ? own.thread_count : 2;
 	own.operations = 1;

@@ -129,7 +129,7 @@ static bool search(struct weakening *self, uint32_t pair, const struct weak_plac
 	struct pfs_machine *machine = pfs_machine_create(&pfs_model_views);
 	if (machine == NULL)
 		return false;
-	machine->step_max = 20000;
+	machine->setup.step_max = 20000;
 	if (what == NULL)
 		machine->weaken = (struct pfs_weaken){ .saw = saw, .context = self };
 	else

@@ -82,8 +82,8 @@ static int open_session(const struct pfs_search_arguments *arguments)
 	session.machine = pfs_machine_create(model);
 	if (session.machine == NULL)
 		return refuse("no memory for the machine");
-	session.machine->step_max = 20000;
-	session.machine->watch = !arguments->no_races;
+	session.machine->setup.step_max = 20000;
+	session.machine->setup.watch = !arguments->no_races;
 	return weaken(arguments->weaken);
 }
 
@@ -221,7 +221,7 @@ static int explore(int argc, char **argv)
 		return refuse("nothing was executed");
 	if (unchecked) {
 		(void)refuse("no execution ended within %u steps, nothing was checked; lower "
-			     "--threads or --operations", session.machine->step_max);
+			     "--threads or --operations", session.machine->setup.step_max);
 		status = 1;
 	} else if (!fine) {
 		(void)printf("found: %s\n", result->message);
@@ -348,7 +348,7 @@ static int play_again(const char *path)
 	if (status != 0)
 		return status;
 	pfs_search_show(session.machine, &session.scenario, result, stdout);
-	enum pfs_machine_end end = session.machine->end;
+	enum pfs_machine_end end = session.machine->run.end;
 	pfs_machine_destroy(session.machine);
 	return end == PFS_END_DONE ? 0 : 1;
 }

@@ -214,7 +214,7 @@ static void execute(struct run *self, uint32_t at)
 	}
 	if (event->reg != PFS_LITMUS_NO_EVENT)
 		self->now.registers[event->reg] = seen;
-	self->steps[at] = self->machine->step_count - 1;
+	self->steps[at] = self->machine->run.step_count - 1;
 }
 
 static void body(void *opaque)
@@ -291,8 +291,8 @@ bool pfs_litmus_run(const struct pfs_litmus_program *program, const struct pfs_m
 	graphs->met = false;
 	if (machine == NULL)
 		return false;
-	machine->tracing = true;
-	machine->has_fences = program->has_fence;
+	machine->setup.tracing = true;
+	machine->setup.has_fences = program->has_fence;
 	bool fine = pfs_search(machine, &scenario, &options, &result) && result.complete;
 	graphs->executions = result.executions - result.redundant;
 	pfs_machine_destroy(machine);

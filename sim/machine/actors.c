@@ -75,5 +75,5 @@ struct pfs_actor pfs_machine_first_from(struct pfs_machine *self, uint32_t numbe
 struct pfs_actor pfs_machine_next_in_turn(struct pfs_machine *self)
 {
 	/* Of nobody it is the largest there is: the one behind is 0. */
-	return pfs_machine_first_from(self, pfs_actor_number(self, self->last_actor) + 1);
+	return pfs_machine_first_from(self, pfs_actor_number(self, self->run.last_actor) + 1);
 }

@@ -29,8 +29,8 @@ bool pfs_sim_is_quiet(void)
 
 void pfs_current_leave(struct pfs_machine *self, struct pfs_vthread *from)
 {
-	self->running = NULL;
-	pfs_fiber_switch(&from->fiber, &self->caller);
+	self->run.running = NULL;
+	pfs_fiber_switch(&from->fiber, &self->run.caller);
 }
 
 void pfs_machine_fail(const char *format, ...)
@@ -43,13 +43,13 @@ void pfs_machine_fail(const char *format, ...)
 		(void)fputc('\n', stderr);
 		abort();
 	}
-	if (self->end != PFS_END_FAILED)
-		(void)vsnprintf(self->message, sizeof(self->message), format, arguments);
+	if (self->run.end != PFS_END_FAILED)
+		(void)vsnprintf(self->run.message, sizeof(self->run.message), format, arguments);
 	va_end(arguments);
-	self->end = PFS_END_FAILED;
+	self->run.end = PFS_END_FAILED;
 	pfs_current_quiet = 0; /* it ends where it stood, perhaps in a quiet part */
-	if (self->running != NULL)
-		pfs_current_leave(self, self->running);
-	if (self->is_aside)
-		pfs_fiber_switch(&self->aside, &self->caller);
+	if (self->run.running != NULL)
+		pfs_current_leave(self, self->run.running);
+	if (self->aside.is_on)
+		pfs_fiber_switch(&self->aside.fiber, &self->run.caller);
 }

@@ -107,7 +107,7 @@ static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effec
 	effect->barrier = machine->model->buffers && barrier;
 	effect->fence = machine->model->keeps_old &&
 			(barrier || effect->ran.kind == PFS_SIM_FENCE);
-	effect->ends = machine->drains_end && effect->ran.kind == PFS_SIM_DRAIN;
+	effect->ends = machine->setup.drains_end && effect->ran.kind == PFS_SIM_DRAIN;
 	if (effect->ran.kind == PFS_SIM_YIELD)
 		effect->looks = machine->threads[effect->thread]->looks;
 }
@@ -117,7 +117,7 @@ static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effec
 static bool changes_nothing(const struct pfs_machine *machine, const struct pfs_step *step)
 {
 	return pfs_kind_is_rmw(step->operation.kind) && step->seen == step->written &&
-	       !machine->model->keeps_old && !machine->watch;
+	       !machine->model->keeps_old && !machine->setup.watch;
 }
 
 struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step)

@@ -16,7 +16,7 @@
  *	               other alone: their order follows from what is read (views_psc.h).
  *	notes          touch their cell, as a store. Of two notes with a time, one begins and the
  *	               other ends: more the clock can't tell.
- *	a drain        tso: and a note that begins, unless machine->drains_end says no. A free that
+ *	a drain        tso: and a note that begins, unless setup.drains_end says no. A free that
  *	               is buffered ends when it is drained.
  *
  * A store into its thread's buffer touches no memory. A thread and the drain of its own buffer

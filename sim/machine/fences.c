@@ -25,7 +25,7 @@ void pfs_fences_begin(struct pfs_fences *self, uint32_t threads)
 struct pfs_view_message *pfs_fences_read(struct pfs_machine *machine, uint32_t thread,
 					 const uint32_t *clock)
 {
-	if (!machine->has_fences)
+	if (!machine->setup.has_fences)
 		return NULL;
 	struct pfs_view_message *known = &machine->fences.threads[thread].known;
 	known->clock = pfs_clock_join(&machine->clocks, known->clock, clock);
@@ -34,14 +34,14 @@ struct pfs_view_message *pfs_fences_read(struct pfs_machine *machine, uint32_t t
 
 const uint32_t *pfs_fences_released(const struct pfs_machine *machine, uint32_t thread)
 {
-	return machine->has_fences ? machine->fences.threads[thread].released : NULL;
+	return machine->setup.has_fences ? machine->fences.threads[thread].released : NULL;
 }
 
 void pfs_fences_act(struct pfs_machine *self, uint32_t id, enum pfs_sim_order order)
 {
 	struct pfs_fence_thread *thread = &self->fences.threads[id];
 	const uint32_t *released = NULL;
-	if (!self->watching && !self->model->keeps_old)
+	if (!self->run.watching && !self->model->keeps_old)
 		return;
 	if (pfs_order_acquires((uint8_t)order))
 		pfs_clock_acquire(&self->clocks, id, thread->known.clock);

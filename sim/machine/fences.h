@@ -1,5 +1,5 @@
 /*
- * fences.h - standalone fences of C11, for programs that have some (pfs_machine.has_fences).
+ * fences.h - standalone fences of C11, for programs that have some (setup.has_fences).
  *
  * What a thread reads without acquiring it takes in at its next acquire fence; what it writes
  * without releasing hands on what it knew at its last release fence. Neither is a step: they

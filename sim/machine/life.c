@@ -18,19 +18,21 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 {
 	enum pfs_sim_memory_state state = PFS_SIM_UNUSED;
 	(void)context;
-	if (pfs_current == NULL || (pfs_current->running == NULL && !pfs_current->is_aside)) {
+	if (pfs_current == NULL ||
+	    (pfs_current->run.running == NULL && !pfs_current->aside.is_on)) {
 		(void)signal(signal_number, SIG_DFL);
 		return; /* and meet it again */
 	}
 	bool in_region = pfs_sim_memory_has(&pfs_current->memory, info->si_addr, &state);
-	if (pfs_current->running == NULL)
+	const struct pfs_vthread *running = pfs_current->run.running;
+	if (running == NULL)
 		pfs_machine_fail("set-up or final check: plain access to %s",
 				 in_region && state == PFS_SIM_GONE
 					 ? "a page that was given back"
 					 : "a bad address");
-	const struct pfs_sim_place *last = pfs_current->running->pending.place;
-	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", pfs_current->running->id,
-			 pfs_fiber_ran_over(&pfs_current->running->fiber, info->si_addr)
+	const struct pfs_sim_place *last = running->pending.place;
+	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", running->id,
+			 pfs_fiber_ran_over(&running->fiber, info->si_addr)
 				 ? "its stack ran over"
 			 : in_region && state == PFS_SIM_GONE
 				 ? "plain access to a page that was given back"
@@ -57,21 +59,21 @@ struct pfs_machine *pfs_machine_create(const struct pfs_memory_model *model)
 	struct pfs_machine *self = calloc(1, sizeof(*self));
 	if (self == NULL)
 		return NULL;
-	if (!catch_bad_access() || pfs_fiber_init(&self->aside) != 0) {
+	if (!catch_bad_access() || pfs_fiber_init(&self->aside.fiber) != 0) {
 		free(self);
 		return NULL;
 	}
 	if (pfs_sim_memory_init(&self->memory) != 0) {
-		pfs_fiber_fini(&self->aside);
+		pfs_fiber_fini(&self->aside.fiber);
 		free(self);
 		return NULL;
 	}
 	self->model = model;
-	self->watch = true;
-	self->drains_end = true;
-	self->plain = pfs_races_plain;
-	self->step_max = STEP_MAX_DEFAULT;
-	self->last_actor = PFS_NOBODY;
+	self->setup.watch = true;
+	self->setup.drains_end = true;
+	self->hooks.plain = pfs_races_plain;
+	self->setup.step_max = STEP_MAX_DEFAULT;
+	self->run.last_actor = PFS_NOBODY;
 	pfs_current = self;
 	return self;
 }
@@ -86,7 +88,7 @@ void pfs_machine_destroy(struct pfs_machine *self)
 			self->model->thread_fini(self->threads[id]);
 		free(self->threads[id]);
 	}
-	pfs_fiber_fini(&self->aside);
+	pfs_fiber_fini(&self->aside.fiber);
 	pfs_sim_memory_fini(&self->memory);
 	pfs_clocks_fini(&self->clocks);
 	pfs_races_fini(&self->races);
@@ -95,7 +97,7 @@ void pfs_machine_destroy(struct pfs_machine *self)
 	pfs_fences_fini(&self->fences);
 	pfs_news_fini(&self->news);
 	free(self->threads);
-	free(self->schedule);
+	free(self->run.schedule);
 	free(self->trace.steps);
 	free(self->trace.names);
 	free(self->trace.writers);
@@ -108,15 +110,15 @@ void pfs_machine_reset(struct pfs_machine *self)
 	pfs_sim_memory_reset(&self->memory);
 	pfs_trace_reset(self);
 	self->thread_count = 0;
-	self->primed_count = 0;
-	self->step_count = 0;
-	self->yielded = false;
-	self->is_known = false;
+	self->run.primed_count = 0;
+	self->run.step_count = 0;
+	self->run.yielded = false;
+	self->run.is_known = false;
 	pfs_news_reset(&self->news);
-	self->last_actor = PFS_NOBODY;
-	self->running = NULL;
-	self->end = PFS_END_DONE;
-	self->message[0] = '\0';
+	self->run.last_actor = PFS_NOBODY;
+	self->run.running = NULL;
+	self->run.end = PFS_END_DONE;
+	self->run.message[0] = '\0';
 	pfs_current = self;
 }
 

@@ -18,7 +18,7 @@ static enum pfs_machine_end end_of_run(struct pfs_machine *self)
 		if (thread->state == PFS_VTHREAD_FINISHED || thread->steps >= thread->stop_after)
 			continue;
 		const struct pfs_sim_place *place = thread->pending.place;
-		(void)snprintf(self->message, sizeof(self->message),
+		(void)snprintf(self->run.message, sizeof(self->run.message),
 			       thread->pending.kind == PFS_SIM_YIELD
 				       ? "livelock: thread %u for ever calls %s (%s:%d): nobody "
 					 "changes what it looks at"
@@ -32,24 +32,24 @@ static enum pfs_machine_end end_of_run(struct pfs_machine *self)
 /* The next actor, or nobody with self->end set. */
 static struct pfs_actor pick(struct pfs_machine *self)
 {
-	if (self->check != NULL && self->end == PFS_END_DONE)
-		self->check(self->check_context);
-	if (self->end != PFS_END_DONE)
+	if (self->hooks.check != NULL && self->run.end == PFS_END_DONE)
+		self->hooks.check(self->hooks.check_context);
+	if (self->run.end != PFS_END_DONE)
 		return PFS_NOBODY;
-	if (self->step_count >= self->step_max ||
-	    !pfs_grow((void **)&self->schedule, &self->step_room, self->step_count + 1,
-		      sizeof(*self->schedule))) {
-		self->end = PFS_END_STEPS;
+	if (self->run.step_count >= self->setup.step_max ||
+	    !pfs_grow((void **)&self->run.schedule, &self->run.step_room, self->run.step_count + 1,
+		      sizeof(*self->run.schedule))) {
+		self->run.end = PFS_END_STEPS;
 		return PFS_NOBODY;
 	}
 	pfs_news_nobody(self);
-	struct pfs_actor actor = self->scheduler->choose(self->scheduler, self);
-	if (self->end != PFS_END_DONE)
+	struct pfs_actor actor = self->run.scheduler->choose(self->run.scheduler, self);
+	if (self->run.end != PFS_END_DONE)
 		return PFS_NOBODY; /* the scheduler's checks failed */
 	if (pfs_actor_is_nobody(actor))
-		self->end = self->is_known ? PFS_END_KNOWN : end_of_run(self);
+		self->run.end = self->run.is_known ? PFS_END_KNOWN : end_of_run(self);
 	else
-		self->schedule[self->step_count] = (uint16_t)pfs_actor_number(self, actor);
+		self->run.schedule[self->run.step_count] = (uint16_t)pfs_actor_number(self, actor);
 	return actor;
 }
 
@@ -57,15 +57,15 @@ static void finish_step(struct pfs_machine *self, struct pfs_step *step)
 {
 	if (!pfs_news_step(self, step))
 		pfs_machine_fail("no memory for the steps of an execution");
-	self->yielded = step->operation.kind == PFS_SIM_YIELD;
-	if (self->tracing)
+	self->run.yielded = step->operation.kind == PFS_SIM_YIELD;
+	if (self->setup.tracing)
 		pfs_trace_add(self, step);
-	self->last_actor = pfs_actor_step(step->thread);
+	self->run.last_actor = pfs_actor_step(step->thread);
 	if (step->operation.kind == PFS_SIM_DRAIN)
-		self->last_actor.kind = PFS_ACTOR_DRAIN;
-	self->step_count++;
-	if (self->scheduler->ran != NULL)
-		self->scheduler->ran(self->scheduler, self, step);
+		self->run.last_actor.kind = PFS_ACTOR_DRAIN;
+	self->run.step_count++;
+	if (self->run.scheduler->ran != NULL)
+		self->run.scheduler->ran(self->run.scheduler, self, step);
 }
 
 /* from: the thread that stands at its next operation or has finished; NULL: the caller of
@@ -87,10 +87,10 @@ static bool dispatch(struct pfs_machine *self, struct pfs_vthread *from)
 			finish_step(self, &step);
 			continue;
 		}
-		self->choice = actor.choice;
-		self->running = next;
+		self->run.choice = actor.choice;
+		self->run.running = next;
 		if (next != from)
-			pfs_fiber_switch(from != NULL ? &from->fiber : &self->caller,
+			pfs_fiber_switch(from != NULL ? &from->fiber : &self->run.caller,
 					 &next->fiber);
 		return true;
 	}
@@ -103,7 +103,7 @@ static void wait_turn(struct pfs_machine *self, struct pfs_vthread *thread,
 	thread->pending = *operation;
 	if (operation->kind == PFS_SIM_YIELD)
 		pfs_news_arrive(self, thread);
-	if (self->priming || self->chooses_outside)
+	if (self->run.priming || self->setup.chooses_outside)
 		pfs_current_leave(self, thread);
 	else
 		(void)dispatch(self, thread);
@@ -116,29 +116,31 @@ static void check_address(const struct pfs_machine *self, const struct pfs_sim_o
 	    state == PFS_SIM_MAPPED)
 		return;
 	pfs_machine_fail("thread %u accesses %s (%s:%d) in a page that was %s",
-			 self->running != NULL ? self->running->id : 0, operation->place->text,
-			 pfs_trace_base_name(operation->place->file), operation->place->line,
+			 self->run.running != NULL ? self->run.running->id : 0,
+			 operation->place->text, pfs_trace_base_name(operation->place->file),
+			 operation->place->line,
 			 state == PFS_SIM_GONE ? "given back" : "never mapped");
 }
 
 static void run_step(struct pfs_machine *self, struct pfs_vthread *thread, struct pfs_step *step)
 {
-	uint32_t epoch = self->watching ? pfs_clock_of(&self->clocks, thread->id)[thread->id] : 0;
-	if (self->watching && step->operation.kind == PFS_SIM_UNMAP)
+	bool watching = self->run.watching;
+	uint32_t epoch = watching ? pfs_clock_of(&self->clocks, thread->id)[thread->id] : 0;
+	if (watching && step->operation.kind == PFS_SIM_UNMAP)
 		pfs_races_unmap(self, &step->operation);
-	self->model->execute(self, thread, step, self->choice);
-	if (self->watching && (step->operation.kind <= PFS_SIM_UNLOCK ||
-			       step->operation.kind == PFS_SIM_AWAIT))
+	self->model->execute(self, thread, step, self->run.choice);
+	if (watching && (step->operation.kind <= PFS_SIM_UNLOCK ||
+			 step->operation.kind == PFS_SIM_AWAIT))
 		pfs_races_atomic(self, step, epoch);
 }
 
 uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation)
 {
 	struct pfs_machine *self = pfs_current;
-	struct pfs_vthread *thread = self != NULL ? self->running : NULL;
-	if (thread != NULL && self->engine != NULL && !pfs_sim_is_quiet())
-		return self->around != NULL ? self->around(self, operation)
-					    : self->engine(self, operation);
+	struct pfs_vthread *thread = self != NULL ? self->run.running : NULL;
+	if (thread != NULL && self->engine.execute != NULL && !pfs_sim_is_quiet())
+		return self->engine.around != NULL ? self->engine.around(self, operation)
+						   : self->engine.execute(self, operation);
 	struct pfs_step step = { .operation = *operation };
 	if (thread == NULL || pfs_sim_is_quiet()) {
 		if (thread != NULL)
@@ -154,7 +156,7 @@ uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation)
 	run_step(self, thread, &step);
 	finish_step(self, &step);
 	if (operation->kind == PFS_SIM_YIELD)
-		thread->looks.from = self->step_count;
+		thread->looks.from = self->run.step_count;
 	return step.seen;
 }
 
@@ -199,14 +201,14 @@ uint64_t pfs_sim_change(enum pfs_sim_kind kind, void *address, uint32_t size_byt
 void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *place)
 {
 	struct pfs_machine *self = pfs_current;
-	if (self == NULL || self->running == NULL || pfs_sim_is_quiet())
+	if (self == NULL || self->run.running == NULL || pfs_sim_is_quiet())
 		return;
 	if (order == PFS_SIM_SEQ) {
 		struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_FENCE,
 						       .order = PFS_SIM_SEQ };
 		(void)pfs_sim_execute(&operation);
 	}
-	pfs_fences_act(self, self->running->id, order);
+	pfs_fences_act(self, self->run.running->id, order);
 }
 
 void pfs_machine_note(void *cell, const char *text)
@@ -234,7 +236,7 @@ void pfs_machine_body(void *opaque)
 	struct pfs_machine *self = thread->machine;
 	thread->body(thread->argument);
 	thread->state = PFS_VTHREAD_FINISHED;
-	if (self->priming || self->chooses_outside)
+	if (self->run.priming || self->setup.chooses_outside)
 		pfs_current_leave(self, thread);
 	else
 		(void)dispatch(self, thread);
@@ -244,71 +246,71 @@ void pfs_machine_body(void *opaque)
 /* Every new thread runs up to its first operation, in the order of their ids. */
 static void prime(struct pfs_machine *self)
 {
-	self->priming = true;
-	for (; self->primed_count < self->thread_count && self->end == PFS_END_DONE;
-	     self->primed_count++) {
-		struct pfs_vthread *thread = self->threads[self->primed_count];
-		self->running = thread;
-		pfs_fiber_switch(&self->caller, &thread->fiber);
+	self->run.priming = true;
+	for (; self->run.primed_count < self->thread_count && self->run.end == PFS_END_DONE;
+	     self->run.primed_count++) {
+		struct pfs_vthread *thread = self->threads[self->run.primed_count];
+		self->run.running = thread;
+		pfs_fiber_switch(&self->run.caller, &thread->fiber);
 	}
-	self->priming = false;
-	self->running = NULL;
+	self->run.priming = false;
+	self->run.running = NULL;
 }
 
 static void run_aside(void *opaque)
 {
 	struct pfs_machine *self = opaque;
-	self->aside_call(self->aside_argument);
-	pfs_fiber_switch(&self->aside, &self->caller);
+	self->aside.call(self->aside.argument);
+	pfs_fiber_switch(&self->aside.fiber, &self->run.caller);
 	__builtin_trap(); /* the next call starts anew */
 }
 
 void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), void *argument)
 {
-	self->aside_call = call;
-	self->aside_argument = argument;
-	self->is_aside = true;
-	pfs_fiber_set(&self->aside, run_aside, self, 0);
-	pfs_fiber_switch(&self->caller, &self->aside);
-	self->is_aside = false;
+	self->aside.call = call;
+	self->aside.argument = argument;
+	self->aside.is_on = true;
+	pfs_fiber_set(&self->aside.fiber, run_aside, self, 0);
+	pfs_fiber_switch(&self->run.caller, &self->aside.fiber);
+	self->aside.is_on = false;
 }
 
 /* What was done before this run happens before all that it does. */
 static void begin_clocks(struct pfs_machine *self)
 {
-	self->watching = self->watch && self->engine == NULL &&
-			 self->thread_count <= PFS_RACES_THREADS_MAX;
-	if (self->watching || self->model->keeps_old)
+	self->run.watching = self->setup.watch && self->engine.execute == NULL &&
+			     self->thread_count <= PFS_RACES_THREADS_MAX;
+	if (self->run.watching || self->model->keeps_old)
 		pfs_clocks_begin(&self->clocks, self->thread_count);
-	if (self->watching)
+	if (self->run.watching)
 		pfs_races_clear(&self->races);
 	if (self->model->begin != NULL)
 		self->model->begin(self);
-	if (self->has_fences)
+	if (self->setup.has_fences)
 		pfs_fences_begin(&self->fences, self->thread_count);
 }
 
 enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_scheduler *scheduler)
 {
-	self->scheduler = scheduler;
-	if (self->end == PFS_END_DEADLOCK)
-		self->end = PFS_END_DONE;
-	self->cut = false;
+	self->run.scheduler = scheduler;
+	if (self->run.end == PFS_END_DEADLOCK)
+		self->run.end = PFS_END_DONE;
+	self->run.cut = false;
 	begin_clocks(self);
-	self->maps_at_start = self->memory.maps;
-	self->mapped_at_start = self->memory.mapped;
+	self->run.maps_at_start = self->memory.maps;
+	self->run.mapped_at_start = self->memory.mapped;
 	prime(self);
 	return pfs_machine_resume(self, scheduler);
 }
 
 enum pfs_machine_end pfs_machine_resume(struct pfs_machine *self, struct pfs_scheduler *scheduler)
 {
-	self->scheduler = scheduler;
-	bool goes_on = self->end == PFS_END_DONE && dispatch(self, NULL);
-	while (goes_on && self->chooses_outside)
+	self->run.scheduler = scheduler;
+	bool goes_on = self->run.end == PFS_END_DONE && dispatch(self, NULL);
+	while (goes_on && self->setup.chooses_outside)
 		goes_on = dispatch(self, NULL);
-	self->running = NULL;
-	return self->end;
+	self->run.running = NULL;
+	return self->run.end;
 }
 
 void pfs_machine_stop_after(struct pfs_machine *self, uint32_t thread, uint32_t steps)

@@ -36,7 +36,7 @@ enum pfs_machine_end {
 	PFS_END_FAILED,   /* a check failed, or an access was wrong: see message */
 	PFS_END_DEADLOCK, /* threads left, and none can go on, or all yield for ever (news.h) */
 	PFS_END_STEPS,    /* the bound on steps was met: nothing is known beyond it */
-	PFS_END_KNOWN     /* the scheduler knows what comes: see pfs_machine.is_known */
+	PFS_END_KNOWN     /* the scheduler knows what comes: see pfs_run_state.is_known */
 };
 
 /* An operation that was executed. */
@@ -92,70 +92,95 @@ struct pfs_scheduler {
 		    const struct pfs_step *step);
 };
 
-struct pfs_machine {
-	const struct pfs_memory_model *model; /* model.h */
+/* What the caller chooses before a run; no run changes it. */
+struct pfs_machine_setup {
 	uint32_t step_max;
+	uint32_t node_count;  /* 0: as many as the threads' nodes need */
 	bool tracing;
-	/* For traces, which are printed when the containers may be gone. Optional. */
-	bool (*name_address)(void *context, const void *address, char *name, size_t name_bytes);
-	void *name_context;
-	/* Called between two steps, when all threads stand at a scheduling point. Optional. */
-	void (*check)(void *context);
-	void *check_context;
-	/* Called before each plain access of a thread; see plain.h. Optional. It may fail the
-	 * execution, and it may count. */
-	void (*plain)(struct pfs_machine *self, const struct pfs_plain *access);
-	void *plain_context;
+	bool watch;           /* report data races; true after create */
+	bool only_writes;     /* plain reads are not reported */
+	bool drains_end;      /* tso: a call may end when a buffer drains; true after create */
+	bool has_fences;      /* threads may call pfs_machine_fence; false after create */
+	bool chooses_outside; /* while no thread runs, so that all stacks are whole */
+	bool hasty;           /* what a final check gives back is not hidden: memory.h */
 	/* Plain accesses to these bytes are not compared: what knows everything races with all. */
 	const void *oracle;
 	size_t oracle_bytes;
-	bool watch;                /* report data races; true after create */
-	bool drains_end;           /* tso: a call may end when a buffer drains; true after create */
-	bool is_known;             /* set by the scheduler: this execution need not go on */
-	bool only_writes;          /* plain reads are not reported */
-	bool has_fences;           /* threads may call pfs_machine_fence; false after create */
-	uint64_t maps_at_start, mapped_at_start; /* of memory, when the run began */
-	bool chooses_outside;      /* while no thread runs, so that all stacks are whole */
-	bool hasty;                /* what a final check gives back is not hidden: memory.h */
-	struct pfs_weaken weaken;
-	/* Takes over all operations of threads: virtual time, see timed.h. NULL: schedulers. */
-	uint64_t (*engine)(struct pfs_machine *self, const struct pfs_sim_operation *operation);
-	void *engine_context;
-	/* Called in place of the engine, which it calls; see hot_lines.h. Optional. */
-	uint64_t (*around)(struct pfs_machine *self, const struct pfs_sim_operation *operation);
-	uint32_t node_count; /* 0: as many as the threads' nodes need */
-	uint32_t aside_node; /* of calls aside */
+};
 
-	struct pfs_sim_memory memory;
+/* What the machine calls, if it is given; set before a run. */
+struct pfs_hooks {
+	/* Between two steps, when all threads stand at a scheduling point. */
+	void (*check)(void *context);
+	void *check_context;
+	/* Before each plain access of a thread; see plain.h. It may fail the execution, and it may
+	 * count. */
+	void (*plain)(struct pfs_machine *machine, const struct pfs_plain *access);
+	void *plain_context;
+	/* For traces, which are printed when the containers may be gone. */
+	bool (*name_address)(void *context, const void *address, char *name, size_t name_bytes);
+	void *name_context;
+};
+
+/* What takes over all operations of threads: virtual time, see timed.h, which sets it. */
+struct pfs_engine {
+	/* NULL: a scheduler chooses who goes on. */
+	uint64_t (*execute)(struct pfs_machine *machine, const struct pfs_sim_operation *operation);
+	void *context;
+	/* Called in place of execute, which it calls; see hot_lines.h. Optional. */
+	uint64_t (*around)(struct pfs_machine *machine, const struct pfs_sim_operation *operation);
+};
+
+/* A call between runs, on a stack of its own: pfs_machine_aside. */
+struct pfs_aside {
+	struct pfs_fiber fiber;
+	void (*call)(void *argument);
+	void *argument;
+	uint32_t node; /* that it runs on: the caller's choice */
+	bool is_on;
+};
+
+/* Where the runs since the last reset stand: the machine writes it, all others read it. */
+struct pfs_run_state {
+	struct pfs_scheduler *scheduler;
+	struct pfs_fiber caller;      /* of pfs_machine_run and pfs_machine_aside */
+	struct pfs_vthread *running;
+	uint32_t choice;              /* of the step to come */
+	struct pfs_actor last_actor;  /* of the last step, without its choice */
+	bool yielded;                 /* the last step was a yield */
+	bool priming;                 /* threads run up to their first operation */
+	bool watching;                /* races, in this run: not with very many threads */
+	bool cut;                     /* by the model, in this run: not all choices are offered */
+	bool is_known;                /* set by the scheduler: this execution need not go on */
+	enum pfs_machine_end end;
+	char message[PFS_FAILURE_BYTES]; /* of PFS_END_FAILED */
+	uint32_t primed_count;        /* threads that stand at an operation, or have finished */
+	uint32_t step_count, step_room;
+	uint16_t *schedule;           /* number of the actor of each step */
+	uint64_t maps_at_start, mapped_at_start; /* of memory, when the run began */
+};
+
+/* Each part has one sentence above, or a header of its own. */
+struct pfs_machine {
+	const struct pfs_memory_model *model; /* model.h */
+	struct pfs_machine_setup setup;
+	struct pfs_hooks hooks;
+	struct pfs_engine engine;
+	struct pfs_weaken weaken;
+
 	struct pfs_vthread **threads; /* [thread_room]; fibers are used again */
 	uint32_t thread_count, thread_room;
-	uint32_t made_count;       /* threads that have a fiber */
-	uint32_t primed_count;     /* threads that stand at an operation, or have finished */
-	struct pfs_news news;      /* for threads that yield */
-	bool yielded;              /* the last step was a yield */
+	uint32_t made_count;          /* threads that have a fiber */
 
-	struct pfs_scheduler *scheduler;
-	struct pfs_fiber caller;   /* of pfs_machine_run and pfs_machine_aside */
-	struct pfs_fiber aside;
-	void (*aside_call)(void *argument);
-	void *aside_argument;
-	bool is_aside;
-	struct pfs_vthread *running;
-	struct pfs_actor last_actor; /* of the last step, without its choice */
-	uint32_t choice;           /* of the step to come */
-	bool cut;                  /* by the model, in this run: not all choices are offered */
-	bool watching;             /* races, in this run: not with very many threads */
+	struct pfs_run_state run;
+	struct pfs_aside aside;
+	struct pfs_sim_memory memory;
+	struct pfs_news news;         /* for threads that yield */
 	struct pfs_clocks clocks;
 	struct pfs_races races;
 	struct pfs_views views;
 	struct pfs_fences fences;
-	bool priming;              /* threads run up to their first operation */
-	enum pfs_machine_end end;
-	char message[PFS_FAILURE_BYTES]; /* of PFS_END_FAILED */
-
-	uint16_t *schedule;        /* number of the actor of each step */
-	uint32_t step_count, step_room;
-	struct pfs_recording trace; /* while tracing */
+	struct pfs_recording trace;   /* while tracing */
 };
 
 /* Memory models, model.h. */
@@ -171,8 +196,8 @@ const struct pfs_memory_model *pfs_memory_model_of(const char *name);
 /*
  * pfs_machine_create - a machine without threads.
  *
- * Returns   the machine, or NULL: no memory. step_max 1 million, no tracing, no check; the
- *           fields above writers' groups may be set before a run.
+ * Returns   the machine, or NULL: no memory. step_max 1 million, no tracing, no check; its
+ *           setup, hooks, engine and weaken may be set before a run.
  * Errors    none besides.
  * Progress  blocking (set-up).
  * Order     none.
@@ -199,7 +224,7 @@ uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
 /*
  * pfs_machine_run - run the threads until none can go on.
  *
- * Returns   how it ended; also in self->end. May be called again: with more threads, or with
+ * Returns   how it ended; also in self->run.end. May be called again: with more threads, or with
  *           stopped ones set free by pfs_machine_stop_after(UINT32_MAX).
  * Errors    as returned.
  * Progress  at most step_max steps in all runs since the reset.

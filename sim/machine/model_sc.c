@@ -31,7 +31,7 @@ static void execute(struct pfs_machine *machine, struct pfs_vthread *thread, str
 		return;
 	step->seen = peek(thread, operation, choice);
 	step->wrote = pfs_model_result(operation, thread->id, step->seen, &step->written);
-	if (machine->watching)
+	if (machine->run.watching)
 		pfs_model_synchronise(machine, thread->id, step);
 	if (step->wrote)
 		pfs_model_put(operation, step->written);

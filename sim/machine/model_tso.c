@@ -67,9 +67,9 @@ static void buffer_store(struct pfs_machine *machine, struct pfs_vthread *thread
 	const struct pfs_sim_operation *operation = &step->operation;
 	uint32_t last = (thread->buffer_first + thread->buffer_count++) % PFS_BUFFER_MAX;
 	thread->buffer[last] = (struct pfs_buffered){
-		operation->address, step->written, operation->size_bytes, machine->step_count,
+		operation->address, step->written, operation->size_bytes, machine->run.step_count,
 		operation->place,
-		pfs_order_releases(operation->order) && machine->watching
+		pfs_order_releases(operation->order) && machine->run.watching
 			? pfs_clock_release(&machine->clocks, thread->id)
 			: pfs_fences_released(machine, thread->id)
 	};
@@ -91,7 +91,7 @@ static void execute(struct pfs_machine *machine, struct pfs_vthread *thread, str
 		buffer_store(machine, thread, step);
 		return;
 	}
-	if (machine->watching && own == NULL)
+	if (machine->run.watching && own == NULL)
 		pfs_model_synchronise(machine, thread->id, step);
 	if (step->wrote)
 		pfs_model_put(operation, step->written);
@@ -116,7 +116,7 @@ static void drain(struct pfs_machine *machine, struct pfs_vthread *thread, struc
 	step->written = step->operation.operand;
 	step->wrote = true;
 	memcpy(step->operation.address, &step->written, step->operation.size_bytes);
-	if (machine->watching)
+	if (machine->run.watching)
 		pfs_clock_carry(&machine->clocks, step->operation.address, entry->clock);
 	thread->buffer_first = (thread->buffer_first + 1) % PFS_BUFFER_MAX;
 	thread->buffer_count--;

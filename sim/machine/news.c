@@ -118,7 +118,7 @@ void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
 	struct pfs_news *self = &machine->news;
 	struct pfs_looks looks = { .from = thread->looks.from };
 	bool keeps_old = machine->model->keeps_old;
-	for (uint32_t at = looks.from; at < machine->step_count; at++) {
+	for (uint32_t at = looks.from; at < machine->run.step_count; at++) {
 		const struct pfs_news_step *step = &self->steps[at];
 		if (step->thread != thread->id) {
 			for (uint32_t i = 0; i < looks.count && !keeps_old; i++)
@@ -170,7 +170,7 @@ static void tell_own(struct pfs_machine *machine, const struct pfs_news_step *st
 	struct pfs_looks *looks = &thread->looks;
 	for (uint32_t i = 0; stands_at_yield(thread) && i < looks->count; i++) {
 		if (is_same(&looks->reads[i], step))
-			write_own(looks, &looks->reads[i], step, machine->step_count);
+			write_own(looks, &looks->reads[i], step, machine->run.step_count);
 	}
 }
 
@@ -178,7 +178,7 @@ bool pfs_news_step(struct pfs_machine *machine, const struct pfs_step *step)
 {
 	struct pfs_news *self = &machine->news;
 	const struct pfs_sim_operation *ran = &step->operation;
-	uint32_t at = machine->step_count;
+	uint32_t at = machine->run.step_count;
 	if (!pfs_grow((void **)&self->steps, &self->room, at + 1, sizeof(*self->steps)))
 		return false;
 	bool unmaps = ran->kind == PFS_SIM_UNMAP;
@@ -211,7 +211,7 @@ void pfs_news_nobody(struct pfs_machine *machine)
 		if (!stands_at_yield(machine->threads[id]) || looks->news)
 			continue;
 		looks->news = true;
-		looks->alone = machine->step_count;
+		looks->alone = machine->run.step_count;
 		self->waiting--;
 	}
 }

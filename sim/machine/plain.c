@@ -20,14 +20,14 @@ static inline void report(const void *address, uint32_t size_bytes, bool writes,
 	if (pfs_current_quiet != 0)
 		return;
 	struct pfs_machine *machine = pfs_current;
-	if (machine == NULL || machine->plain == NULL || machine->running == NULL ||
-	    (!writes && machine->only_writes))
+	if (machine == NULL || machine->hooks.plain == NULL || machine->run.running == NULL ||
+	    (!writes && machine->setup.only_writes))
 		return;
-	const struct pfs_fiber *fiber = &machine->running->fiber;
+	const struct pfs_fiber *fiber = &machine->run.running->fiber;
 	if ((uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes)
 		return;
 	struct pfs_plain access = { address, code, size_bytes, writes };
-	machine->plain(machine, &access);
+	machine->hooks.plain(machine, &access);
 }
 
 /* The names are fixed by the compilers (gcc and clang, -fsanitize=thread). */

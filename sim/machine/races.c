@@ -59,8 +59,8 @@ static void fail(const struct pfs_machine *machine, const void *address,
 {
 	char before[230], after[230], name[PFS_NAME_BYTES] = "";
 	address = (const char *)address + __builtin_ctz((unsigned)(first->mask & second->mask));
-	if (machine->name_address == NULL ||
-	    !machine->name_address(machine->name_context, address, name, sizeof(name)))
+	if (machine->hooks.name_address == NULL ||
+	    !machine->hooks.name_address(machine->hooks.name_context, address, name, sizeof(name)))
 		name[0] = '\0';
 	describe(first, before, sizeof(before));
 	describe(second, after, sizeof(after));
@@ -162,15 +162,15 @@ static void add_range(struct pfs_machine *machine, const void *address, uint32_t
 
 static bool is_watched(const struct pfs_machine *machine, const void *address)
 {
-	return machine->watching &&
-	       (uintptr_t)address - (uintptr_t)machine->oracle >= machine->oracle_bytes;
+	return machine->run.watching &&
+	       (uintptr_t)address - (uintptr_t)machine->setup.oracle >= machine->setup.oracle_bytes;
 }
 
 void pfs_races_plain(struct pfs_machine *machine, const struct pfs_plain *plain)
 {
 	if (!is_watched(machine, plain->address))
 		return;
-	uint32_t thread = machine->running->id;
+	uint32_t thread = machine->run.running->id;
 	struct pfs_access access = { .origin = plain->code, .thread = (uint8_t)thread,
 				     .epoch = pfs_clock_of(&machine->clocks, thread)[thread],
 				     .writes = plain->writes };
@@ -189,12 +189,12 @@ void pfs_races_atomic(struct pfs_machine *machine, const struct pfs_step *step, 
 void pfs_races_unmap(struct pfs_machine *machine, const struct pfs_sim_operation *operation)
 {
 	struct pfs_races *self = &machine->races;
-	uint32_t thread = machine->running->id;
+	uint32_t thread = machine->run.running->id;
 	const uint32_t *now = pfs_clock_of(&machine->clocks, thread);
 	uintptr_t first = (uintptr_t)operation->address / CELL_BYTES;
 	struct pfs_access access = { .origin = operation->place, .atomic = true,
 				     .thread = (uint8_t)thread, .mask = 0xFF, .writes = true };
-	for (uint32_t number = 0; machine->watching && number < self->table.count; number++) {
+	for (uint32_t number = 0; machine->run.watching && number < self->table.count; number++) {
 		const struct pfs_cell *cell = &self->cells[number];
 		if (cell->key - first >= operation->operand / CELL_BYTES)
 			continue;

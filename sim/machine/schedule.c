@@ -42,10 +42,10 @@ static struct pfs_actor random_walk_choose(struct pfs_scheduler *scheduler,
 	uint32_t count = pfs_machine_actor_count(machine);
 	if (count == 0)
 		return PFS_NOBODY;
-	if (self->stay_percent != 0 && !pfs_actor_is_nobody(machine->last_actor) &&
+	if (self->stay_percent != 0 && !pfs_actor_is_nobody(machine->run.last_actor) &&
 	    pfs_random_below(&self->random, 100) < self->stay_percent &&
-	    pfs_machine_can_move(machine, machine->last_actor))
-		return perhaps_older(&self->random, machine, machine->last_actor);
+	    pfs_machine_can_move(machine, machine->run.last_actor))
+		return perhaps_older(&self->random, machine, machine->run.last_actor);
 	for (uint32_t tried = 0; tried < 4 * count; tried++) {
 		uint32_t number = pfs_random_below(&self->random, count);
 		if (number == self->slow && pfs_random_below(&self->random, SLOWNESS) != 0)
@@ -70,12 +70,12 @@ static struct pfs_actor pct_choose(struct pfs_scheduler *scheduler,
 					struct pfs_machine *machine)
 {
 	struct pfs_pct *self = (struct pfs_pct *)scheduler;
-	uint32_t last = pfs_actor_number(machine, machine->last_actor);
+	uint32_t last = pfs_actor_number(machine, machine->run.last_actor);
 	/* Who yields waits for the others: below them. */
-	if (machine->yielded)
+	if (machine->run.yielded)
 		self->priority[last] = self->lowest--;
 	for (uint32_t i = 0; i + 1 < self->depth; i++) {
-		if (self->changes[i] == machine->step_count && last != PFS_ACTOR_NONE)
+		if (self->changes[i] == machine->run.step_count && last != PFS_ACTOR_NONE)
 			self->priority[last] = self->lowest--;
 	}
 	uint32_t best = PFS_ACTOR_NONE, count = pfs_machine_actor_count(machine);
@@ -128,7 +128,7 @@ static void partial_order_ran(struct pfs_scheduler *scheduler, struct pfs_machin
 	struct pfs_partial_order *self = (struct pfs_partial_order *)scheduler;
 	const struct pfs_sim_operation *ran = &step->operation;
 	uint32_t count = pfs_machine_actor_count(machine);
-	uint32_t last = pfs_actor_number(machine, machine->last_actor);
+	uint32_t last = pfs_actor_number(machine, machine->run.last_actor);
 	uintptr_t first = (uintptr_t)ran->address;
 	self->priority[last] = pfs_random_next(&self->random);
 	for (uint32_t number = 0; number < count; number++) {
@@ -204,9 +204,9 @@ static struct pfs_actor given_choose(struct pfs_scheduler *scheduler,
 		self->at++;
 		self->done = 0;
 	}
-	if (!pfs_actor_is_nobody(machine->last_actor) &&
-	    pfs_machine_can_run(machine, machine->last_actor))
-		return machine->last_actor;
+	if (!pfs_actor_is_nobody(machine->run.last_actor) &&
+	    pfs_machine_can_run(machine, machine->run.last_actor))
+		return machine->run.last_actor;
 	return pfs_machine_first_from(machine, 0);
 }
 

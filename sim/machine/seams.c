@@ -40,13 +40,14 @@ uint32_t pfs_memory_caller_node(void)
 	const struct pfs_machine *machine = pfs_machine_current();
 	if (machine == NULL)
 		return 0;
-	return machine->running != NULL ? machine->running->node : machine->aside_node;
+	return machine->run.running != NULL ? machine->run.running->node : machine->aside.node;
 }
 
 uint32_t pfs_memory_node_count(void)
 {
 	const struct pfs_machine *machine = pfs_machine_current();
-	uint32_t count = machine != NULL && machine->node_count != 0 ? machine->node_count : 1;
+	uint32_t chosen = machine != NULL ? machine->setup.node_count : 0;
+	uint32_t count = chosen != 0 ? chosen : 1;
 	for (uint32_t id = 0; machine != NULL && id < machine->thread_count; id++) {
 		if (machine->threads[id]->node >= count)
 			count = machine->threads[id]->node + 1;
@@ -80,8 +81,8 @@ bool pfs_barrier_heavy(void)
 		return false;
 	if (pfs_seams_barriers != PFS_SEAMS_BARRIERS_ALWAYS && --pfs_seams_barriers == 0)
 		return false;
-	uint32_t own = machine->running != NULL ? machine->running->id : 0;
-	bool parts = machine->running != NULL && machine->engine == NULL &&
+	uint32_t own = machine->run.running != NULL ? machine->run.running->id : 0;
+	bool parts = machine->run.running != NULL && machine->engine.execute == NULL &&
 		     (machine->model->buffers || machine->model->keeps_old);
 	(void)pfs_sim_change(PFS_SIM_BARRIER, NULL, 0, own, PFS_SIM_SEQ, PFS_SIM_PLACE("barrier"));
 	for (uint32_t id = 0; parts && id < machine->thread_count; id++) {

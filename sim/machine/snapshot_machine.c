@@ -18,8 +18,8 @@ static void put_thread(struct pfs_snapshot *self, struct pfs_vthread *thread)
 bool pfs_snapshot_fits(const struct pfs_machine *machine)
 {
 	const struct pfs_sim_memory *memory = &machine->memory;
-	return memory->maps == machine->maps_at_start &&
-	       memory->mapped == machine->mapped_at_start;
+	return memory->maps == machine->run.maps_at_start &&
+	       memory->mapped == machine->run.mapped_at_start;
 }
 
 static void put_machine(struct pfs_snapshot *self, struct pfs_machine *machine)
@@ -27,9 +27,9 @@ static void put_machine(struct pfs_snapshot *self, struct pfs_machine *machine)
 	const struct pfs_sim_memory *memory = &machine->memory;
 	for (uint32_t id = 0; id < machine->thread_count; id++)
 		put_thread(self, machine->threads[id]);
-	pfs_snapshot_put(self, &machine->step_count, sizeof(machine->step_count));
-	pfs_snapshot_put(self, &machine->last_actor, sizeof(machine->last_actor));
-	pfs_snapshot_put(self, &machine->yielded, sizeof(machine->yielded));
+	pfs_snapshot_put(self, &machine->run.step_count, sizeof(machine->run.step_count));
+	pfs_snapshot_put(self, &machine->run.last_actor, sizeof(machine->run.last_actor));
+	pfs_snapshot_put(self, &machine->run.yielded, sizeof(machine->run.yielded));
 	pfs_snapshot_put(self, memory->region, memory->used * PFS_SIM_OS_PAGE);
 	pfs_heap_keep(self);
 }
@@ -53,17 +53,17 @@ bool pfs_snapshot_take_whole(struct pfs_snapshot *self, struct pfs_machine *mach
 	if (machine->memory.hidden != 0)
 		return false;
 	put_machine(self, machine);
-	pfs_snapshot_put(self, &machine->check, sizeof(machine->check));
-	pfs_snapshot_put(self, &machine->cut, sizeof(machine->cut));
+	pfs_snapshot_put(self, &machine->hooks.check, sizeof(machine->hooks.check));
+	pfs_snapshot_put(self, &machine->run.cut, sizeof(machine->run.cut));
 	pfs_sim_memory_keep(&machine->memory, self);
 	pfs_news_keep(machine, self);
-	if (machine->watching || machine->model->keeps_old)
+	if (machine->run.watching || machine->model->keeps_old)
 		pfs_clocks_keep(&machine->clocks, self);
-	if (machine->watching)
+	if (machine->run.watching)
 		pfs_races_keep(&machine->races, self);
 	if (machine->model->keep != NULL)
 		machine->model->keep(machine, self);
-	if (machine->has_fences)
+	if (machine->setup.has_fences)
 		pfs_fences_keep(&machine->fences, self);
 	return !self->no_memory;
 }
@@ -74,10 +74,10 @@ bool pfs_snapshot_restore_whole(const struct pfs_snapshot *self, struct pfs_mach
 		return false;
 	pfs_sim_memory_return(&machine->memory, self->pages);
 	pfs_snapshot_restore(self);
-	machine->running = NULL;
-	machine->is_known = false;
-	machine->end = PFS_END_DONE;
-	machine->message[0] = '\0';
+	machine->run.running = NULL;
+	machine->run.is_known = false;
+	machine->run.end = PFS_END_DONE;
+	machine->run.message[0] = '\0';
 	return true;
 }
 

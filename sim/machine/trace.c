@@ -48,7 +48,7 @@ static struct pfs_writer *writer_of(const struct pfs_machine *self, const void *
 void pfs_trace_reset(struct pfs_machine *self)
 {
 	self->trace.mark_count = 0;
-	if (self->tracing && self->trace.writers == NULL)
+	if (self->setup.tracing && self->trace.writers == NULL)
 		self->trace.writers = calloc(WRITER_ROOM, sizeof(*self->trace.writers));
 	if (self->trace.writers == NULL || ++self->trace.writers_round != 0)
 		return;
@@ -65,19 +65,22 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 		    writer->round == self->trace.writers_round && !self->model->keeps_old)
 			step->source = writer->step;
 		if (writer != NULL && step->wrote && !buffers)
-			*writer = (struct pfs_writer){ step->operation.address, self->step_count,
+			*writer = (struct pfs_writer){ step->operation.address,
+						       self->run.step_count,
 						       self->trace.writers_round };
 	}
 	uint32_t name_room = self->trace.room; /* the same, once both have grown */
-	if (!pfs_grow((void **)&self->trace.names, &name_room, self->step_count + 1,
+	if (!pfs_grow((void **)&self->trace.names, &name_room, self->run.step_count + 1,
 		      sizeof(*self->trace.names)) ||
-	    !pfs_grow((void **)&self->trace.steps, &self->trace.room, self->step_count + 1,
+	    !pfs_grow((void **)&self->trace.steps, &self->trace.room, self->run.step_count + 1,
 		      sizeof(*self->trace.steps)))
 		return;
-	self->trace.steps[self->step_count] = *step;
-	char *name = self->trace.names[self->step_count];
-	if (self->name_address == NULL ||
-	    !self->name_address(self->name_context, step->operation.address, name, PFS_NAME_BYTES))
+	self->trace.steps[self->run.step_count] = *step;
+	char *name = self->trace.names[self->run.step_count];
+	const struct pfs_hooks *hooks = &self->hooks;
+	if (hooks->name_address == NULL ||
+	    !hooks->name_address(hooks->name_context, step->operation.address, name,
+				 PFS_NAME_BYTES))
 		name[0] = '\0';
 }
 
@@ -114,7 +117,7 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 	bool is_word = strstr(object, "record[") != NULL;
 	put_value(seen, sizeof(seen), step->seen, is_word);
 	put_value(written, sizeof(written), step->written, is_word);
-	if (step->source != PFS_STEP_NONE && step->source < self->step_count)
+	if (step->source != PFS_STEP_NONE && step->source < self->run.step_count)
 		(void)snprintf(source, sizeof(source), " (T%u#%u)",
 			       self->trace.steps[step->source].thread, step->source);
 	if (step->older != 0)
@@ -133,10 +136,10 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 void pfs_trace_mark(struct pfs_machine *self, uint32_t thread, const char *format, ...)
 {
 	va_list arguments;
-	if (!self->tracing || self->trace.mark_count == PFS_TRACE_NOTES_MAX)
+	if (!self->setup.tracing || self->trace.mark_count == PFS_TRACE_NOTES_MAX)
 		return;
 	struct pfs_trace_note *mark = &self->trace.marks[self->trace.mark_count++];
-	mark->step = self->step_count;
+	mark->step = self->run.step_count;
 	mark->thread = thread;
 	va_start(arguments, format);
 	(void)vsnprintf(mark->text, sizeof(mark->text), format, arguments);
@@ -169,7 +172,7 @@ void pfs_trace_print(const struct pfs_machine *self, FILE *out)
 	for (uint32_t column = 0; column < columns; column++)
 		(void)fprintf(out, "| T%-*u ", COLUMN - 2, column);
 	(void)fprintf(out, "| place\n");
-	for (uint32_t at = 0; at < self->step_count; at++) {
+	for (uint32_t at = 0; at < self->run.step_count; at++) {
 		const struct pfs_step *step = &self->trace.steps[at];
 		char text[160];
 		print_marks(self, out, columns, at);
@@ -180,5 +183,5 @@ void pfs_trace_print(const struct pfs_machine *self, FILE *out)
 			      pfs_trace_base_name(step->operation.place->file),
 			      step->operation.place->line);
 	}
-	print_marks(self, out, columns, self->step_count);
+	print_marks(self, out, columns, self->run.step_count);
 }

@@ -163,7 +163,7 @@ static void write_message(struct pfs_machine *machine, struct pfs_vthread *threa
 	struct pfs_view_message carried = from != NULL ? *from : (struct pfs_view_message){ 0 };
 	uint8_t order = pfs_order_of(&step->operation, true);
 	uint32_t made = insert(location, at, &(struct pfs_view_message){ .value = step->written,
-								    .step = machine->step_count,
+								    .step = machine->run.step_count,
 								    .rmw = from != NULL });
 	struct pfs_view_message *message = &location->messages[made];
 	self->view[thread->id][id] = made;
@@ -196,7 +196,7 @@ static void read_message(struct pfs_machine *machine, uint32_t thread, uint8_t o
 	struct pfs_views *self = &machine->views;
 	const struct pfs_location *location = &self->locations[id];
 	const struct pfs_view_message *message = &location->messages[location->order[at]];
-	machine->cut |= note_read(&self->glimpses[thread][id], location->order[at],
+	machine->run.cut |= note_read(&self->glimpses[thread][id], location->order[at],
 			       at + 1 == location->count);
 	self->view[thread][id] = location->order[at];
 	if (!pfs_order_acquires(order)) {
@@ -232,11 +232,11 @@ void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
 		struct pfs_seq_operation seq = { location, id, thread->id, at, step->wrote, NULL };
 		pfs_seq_execute(&self->seq, &machine->clocks, &seq, location,
 				step->wrote ? location->count : location->order[at],
-				machine->step_count);
+				machine->run.step_count);
 	}
-	if (machine->has_fences)
+	if (machine->setup.has_fences)
 		pfs_psc_add(&self->psc, &machine->clocks, &(struct pfs_psc_event){
-			.thread = thread->id, .location = id, .step = machine->step_count,
+			.thread = thread->id, .location = id, .step = machine->run.step_count,
 			.epoch = pfs_clock_of(&machine->clocks, thread->id)[thread->id],
 			.read = reads ? location->order[at] : PFS_PSC_NONE,
 			.written = step->wrote ? location->count : PFS_PSC_NONE,
@@ -289,7 +289,7 @@ void pfs_views_fence_seq(struct pfs_machine *machine, uint32_t thread)
 	keep_view(self, &self->fence, self->view[thread], &before);
 	/* It has released, and its own time has gone on. */
 	pfs_psc_add(&self->psc, &machine->clocks, &(struct pfs_psc_event){
-		.thread = thread, .location = PFS_TABLE_NONE, .step = machine->step_count - 1,
+		.thread = thread, .location = PFS_TABLE_NONE, .step = machine->run.step_count - 1,
 		.epoch = pfs_clock_of(&machine->clocks, thread)[thread] - 1,
 		.read = PFS_PSC_NONE, .written = PFS_PSC_NONE });
 }

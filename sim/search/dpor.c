@@ -152,7 +152,7 @@ static uint64_t find_options(struct pfs_dpor *self, const struct pfs_machine *ma
 {
 	uint64_t options = 0;
 	uint32_t count = pfs_machine_actor_limit(machine);
-	self->cut |= count > PFS_DPOR_OPTIONS_MAX || machine->cut;
+	self->cut |= count > PFS_DPOR_OPTIONS_MAX || machine->run.cut;
 	for (uint32_t option = 0; option < count && option < PFS_DPOR_OPTIONS_MAX; option++) {
 		struct pfs_actor actor = pfs_actor_of(machine, option);
 		bool older = actor.choice != 0; /* than the newest message */
@@ -191,7 +191,7 @@ static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *
 /* The last actor first: fewer switches in the first failing schedule. */
 static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
 {
-	uint32_t last = pfs_actor_number(machine, machine->last_actor);
+	uint32_t last = pfs_actor_number(machine, machine->run.last_actor);
 	if (last < PFS_DPOR_ACTORS_MAX && (set & pfs_dpor_option_bit(last)) != 0)
 		return last;
 	return (uint32_t)__builtin_ctzll(set);
@@ -281,7 +281,7 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 		return;
 	node->held = step->seen;
 	find_races(self, machine, self->at - 1);
-	if (machine->step_count >= machine->step_max)
+	if (machine->run.step_count >= machine->setup.step_max)
 		try_everything(self);
 }
 

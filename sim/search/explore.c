@@ -41,7 +41,7 @@ static uint64_t enabled_of(struct pfs_explore *self, struct pfs_machine *machine
 {
 	uint64_t enabled = 0;
 	uint32_t count = pfs_machine_actor_limit(machine);
-	self->cut |= count > PFS_EXPLORE_ACTORS_MAX || machine->cut;
+	self->cut |= count > PFS_EXPLORE_ACTORS_MAX || machine->run.cut;
 	for (uint32_t number = 0; number < count && number < PFS_EXPLORE_ACTORS_MAX; number++) {
 		struct pfs_actor actor = pfs_actor_of(machine, number);
 		if (!pfs_machine_can_run(machine, actor))
@@ -73,8 +73,8 @@ static uint64_t sleepers(const struct pfs_explore *self, struct pfs_machine *mac
 /* The thread that ran last, whatever was drained since; or PFS_THREAD_NONE. */
 static uint32_t last_thread(const struct pfs_machine *machine)
 {
-	for (uint32_t step = machine->step_count; step-- > 0;) {
-		struct pfs_actor actor = pfs_actor_of(machine, machine->schedule[step]);
+	for (uint32_t step = machine->run.step_count; step-- > 0;) {
+		struct pfs_actor actor = pfs_actor_of(machine, machine->run.schedule[step]);
 		if (actor.kind == PFS_ACTOR_STEP)
 			return actor.thread;
 	}
@@ -104,7 +104,7 @@ static bool preempts(const struct pfs_explore *self, const struct pfs_machine *m
 /* The last actor first: fewer switches in the first failing schedule. */
 static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
 {
-	uint32_t last = pfs_actor_number(machine, machine->last_actor);
+	uint32_t last = pfs_actor_number(machine, machine->run.last_actor);
 	if (last < PFS_EXPLORE_ACTORS_MAX && (set & bit(last)) != 0)
 		return last;
 	return (uint32_t)__builtin_ctzll(set);

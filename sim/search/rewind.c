@@ -12,10 +12,10 @@ bool pfs_rewind_begin(struct pfs_rewind *self, struct pfs_machine *machine,
 		      const struct pfs_scenario *scenario)
 {
 	memset(self, 0, sizeof(*self));
-	if (scenario->keep_whole == NULL || machine->tracing || !pfs_snapshot_is_possible() ||
+	if (scenario->keep_whole == NULL || machine->setup.tracing || !pfs_snapshot_is_possible() ||
 	    !pfs_heap_begin())
 		return false;
-	machine->chooses_outside = true;
+	machine->setup.chooses_outside = true;
 	self->scenario = scenario;
 	return true;
 }
@@ -24,7 +24,7 @@ void pfs_rewind_end(struct pfs_rewind *self, struct pfs_machine *machine)
 {
 	if (self->scenario == NULL)
 		return;
-	machine->chooses_outside = false;
+	machine->setup.chooses_outside = false;
 	pfs_heap_end();
 	for (uint32_t i = 0; i < PFS_REWIND_PLACES; i++)
 		pfs_snapshot_fini(&self->places[i].snapshot);
@@ -43,7 +43,8 @@ static void drop_every_second(struct pfs_rewind *self)
 
 void pfs_rewind_pass(struct pfs_rewind *self, struct pfs_machine *machine, bool branches)
 {
-	uint32_t step = machine->step_count, apart = branches ? STEPS_BEFORE_BRANCH : STEPS_APART;
+	uint32_t step = machine->run.step_count;
+	uint32_t apart = branches ? STEPS_BEFORE_BRANCH : STEPS_APART;
 	if (self->is_too_large ||
 	    (self->count != 0 && step - self->places[self->count - 1].step < apart))
 		return;

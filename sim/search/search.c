@@ -66,22 +66,22 @@ static enum pfs_machine_end end_scenario(const struct pfs_scenario *scenario,
 	struct half half = { scenario->finish, machine, scenario->context };
 	if (scenario->settle != NULL)
 		scenario->settle(machine, scenario->context);
-	machine->memory.hides = !machine->hasty;
-	if (machine->end == PFS_END_DONE && scenario->finish != NULL)
+	machine->memory.hides = !machine->setup.hasty;
+	if (machine->run.end == PFS_END_DONE && scenario->finish != NULL)
 		pfs_machine_aside(machine, call_half, &half);
-	return machine->end;
+	return machine->run.end;
 }
 
 enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 				      struct pfs_machine *machine,
 				      struct pfs_scheduler *scheduler)
 {
-	machine->name_address = scenario->name_address;
-	machine->name_context = scenario->context;
+	machine->hooks.name_address = scenario->name_address;
+	machine->hooks.name_context = scenario->context;
 	pfs_machine_reset(machine);
 	struct half half = { scenario->setup, machine, scenario->context };
 	pfs_machine_aside(machine, call_half, &half);
-	if (machine->end == PFS_END_DONE)
+	if (machine->run.end == PFS_END_DONE)
 		(void)pfs_machine_run(machine, scheduler);
 	return end_scenario(scenario, machine);
 }
@@ -133,9 +133,9 @@ static void keep_failure(struct search *self)
 	struct pfs_machine *machine = self->machine;
 	struct pfs_search_result *result = self->result;
 	result->failed = true;
-	result->end = machine->end;
-	(void)memcpy(result->message, machine->message, sizeof(result->message));
-	result->segment_count = pfs_segments_of(machine->schedule, machine->step_count,
+	result->end = machine->run.end;
+	(void)memcpy(result->message, machine->run.message, sizeof(result->message));
+	result->segment_count = pfs_segments_of(machine->run.schedule, machine->run.step_count,
 						result->segments, PFS_SEARCH_SEGMENTS_MAX);
 }
 
@@ -147,7 +147,7 @@ static enum pfs_machine_end run_scenario(struct search *self, struct pfs_schedul
 		return pfs_scenario_run(self->scenario, machine, scheduler);
 	if (!pfs_rewind_to(&self->rewind, machine, self->dpor.fresh))
 		return pfs_scenario_run(self->scenario, machine, scheduler);
-	pfs_dpor_resume(&self->dpor, machine->step_count);
+	pfs_dpor_resume(&self->dpor, machine->run.step_count);
 	(void)pfs_machine_resume(machine, scheduler);
 	return end_scenario(self->scenario, machine);
 }
@@ -157,9 +157,9 @@ static bool execute(struct search *self, struct pfs_scheduler *scheduler)
 {
 	enum pfs_machine_end end = run_scenario(self, scheduler);
 	self->result->executions++;
-	self->result->steps += self->machine->step_count;
-	if (self->machine->step_count > self->longest)
-		self->longest = self->machine->step_count;
+	self->result->steps += self->machine->run.step_count;
+	if (self->machine->run.step_count > self->longest)
+		self->longest = self->machine->run.step_count;
 	if (end == PFS_END_STEPS)
 		self->result->incomplete++;
 	if (end != PFS_END_FAILED && end != PFS_END_DEADLOCK)
@@ -248,14 +248,14 @@ static void run_all(struct search *self)
 			: self->kind == PFS_SEARCH_STATES ? &self->states.scheduler
 							  : &self->explore.scheduler;
 		/* A destroy that touches what it gave back does so in the first execution. */
-		self->machine->hasty = n != 0;
+		self->machine->setup.hasty = n != 0;
 		if (self->kind == PFS_SEARCH_STATES) {
 			pfs_heap_reset();
 			pfs_states_begin(&self->states, self->machine);
 		}
 		if (!execute(self, scheduler))
 			return;
-		self->result->stopped = self->machine->end == PFS_END_STEPS && /* in mid-step */
+		self->result->stopped = self->machine->run.end == PFS_END_STEPS && /* in mid-step */
 					self->options->seconds_max > 0 && seconds_now() > deadline;
 		if (self->result->stopped || (exhaustive && !next_of_all(self)))
 			return;
@@ -269,7 +269,7 @@ static void begin_states(struct search *self)
 	pfs_states_init(&self->states, scenario, self->options->seed);
 	if (machine->model->keeps_old)
 		self->result->refusal = "old values (--memory views)";
-	else if (machine->watch)
+	else if (machine->setup.watch)
 		self->result->refusal = "data races; add --no-races";
 	else if (scenario->known == NULL)
 		self->result->refusal = "checks that do not say what they remember";
@@ -282,8 +282,8 @@ static void begin_states(struct search *self)
 static void end_states(struct search *self)
 {
 	struct pfs_machine *machine = self->machine;
-	machine->plain = pfs_races_plain;
-	machine->chooses_outside = machine->only_writes = false;
+	machine->hooks.plain = pfs_races_plain;
+	machine->setup.chooses_outside = machine->setup.only_writes = false;
 	pfs_heap_end();
 	pfs_states_fini(&self->states);
 }
@@ -316,7 +316,7 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 						       : pfs_explore_take(&self.explore, part);
 	if (result->refusal == NULL && taken && (!part->waits || next_of_all(&self)))
 		run_all(&self);
-	machine->hasty = false;
+	machine->setup.hasty = false;
 	if (options->kind == PFS_SEARCH_STATES)
 		end_states(&self);
 	pfs_rewind_end(&self.rewind, machine);
@@ -401,20 +401,20 @@ static bool still_fails(struct pfs_machine *machine, const struct pfs_scenario *
 	struct pfs_given given;
 	pfs_given_init(&given, segments, count);
 	enum pfs_machine_end end = pfs_scenario_run(scenario, machine, &given.scheduler);
-	if (!pfs_search_is_same(result, end, machine->message))
+	if (!pfs_search_is_same(result, end, machine->run.message))
 		return false;
 	static struct pfs_segment ran[PFS_SEARCH_SEGMENTS_MAX];
-	uint32_t ran_count = pfs_segments_of(machine->schedule, machine->step_count, ran,
+	uint32_t ran_count = pfs_segments_of(machine->run.schedule, machine->run.step_count, ran,
 					     PFS_SEARCH_SEGMENTS_MAX);
 	uint32_t steps = 0;
 	for (uint32_t i = 0; i < result->segment_count; i++)
 		steps += result->segments[i].steps;
 	if (ran_count > result->segment_count ||
-	    (ran_count == result->segment_count && machine->step_count >= steps))
+	    (ran_count == result->segment_count && machine->run.step_count >= steps))
 		return false;
 	memcpy(result->segments, ran, ran_count * sizeof(ran[0]));
 	result->segment_count = ran_count;
-	(void)memcpy(result->message, machine->message, sizeof(result->message));
+	(void)memcpy(result->message, machine->run.message, sizeof(result->message));
 	return true;
 }
 
@@ -471,11 +471,11 @@ void pfs_search_show(struct pfs_machine *machine, const struct pfs_scenario *sce
 {
 	struct pfs_given given;
 	pfs_given_init(&given, result->segments, result->segment_count);
-	machine->tracing = true;
+	machine->setup.tracing = true;
 	(void)pfs_scenario_run(scenario, machine, &given.scheduler);
-	machine->tracing = false;
+	machine->setup.tracing = false;
 	pfs_trace_print(machine, out);
-	(void)fprintf(out, "%s: %s\nschedule:", scenario->name, machine->message);
+	(void)fprintf(out, "%s: %s\nschedule:", scenario->name, machine->run.message);
 	for (uint32_t i = 0; i < result->segment_count; i++)
 		(void)fprintf(out, " %ux%u", result->segments[i].actor, result->segments[i].steps);
 	(void)fputc('\n', out);

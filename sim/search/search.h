@@ -24,7 +24,7 @@ struct pfs_scenario {
 	pfs_name_address *name_address; /* optional, for traces */
 	void *context;
 	/* Optional, after the run, on no fiber: judges an end of its own kind, may set threads
-	 * free and run again. What it leaves in machine->end is the end. */
+	 * free and run again. What it leaves in machine->run.end is the end. */
 	void (*settle)(struct pfs_machine *machine, void *context);
 	/*
 	 * For a search by states, which is refused without them; between two steps. known: what the

@@ -58,9 +58,10 @@ static void note_plain(struct pfs_state_memory *self, uintptr_t place)
 /* Before a plain write of the thread that runs. */
 static void on_plain(struct pfs_machine *machine, const struct pfs_plain *access)
 {
-	struct pfs_states *self = machine->plain_context;
+	struct pfs_states *self = machine->hooks.plain_context;
 	uintptr_t last = ((uintptr_t)access->address + access->size_bytes - 1) / 8;
-	if ((uintptr_t)access->address - (uintptr_t)machine->oracle < machine->oracle_bytes)
+	if ((uintptr_t)access->address - (uintptr_t)machine->setup.oracle <
+	    machine->setup.oracle_bytes)
 		return;
 	for (uintptr_t place = (uintptr_t)access->address / 8; place <= last; place++)
 		note_plain(&self->memory, place);
@@ -307,13 +308,13 @@ static uint32_t go_back(struct pfs_states *self, struct pfs_machine *machine)
 {
 	self->known++;
 	self->scenario->leave(machine, self->scenario->context);
-	if (machine->end != PFS_END_DONE)
+	if (machine->run.end != PFS_END_DONE)
 		return PFS_ACTOR_NONE;
 	drop_done(self);
 	struct pfs_states_node *last = self->depth != 0 ? &self->nodes[self->depth - 1] : NULL;
 	bool may = !self->uses.wrong && !self->yields && pfs_snapshot_fits(machine);
 	if (!may || last == NULL || !last->kept || ++self->back == BACK_MAX) {
-		machine->is_known = true;
+		machine->run.is_known = true;
 		return PFS_ACTOR_NONE;
 	}
 	restore(self, last);
@@ -405,9 +406,9 @@ void pfs_states_begin(struct pfs_states *self, struct pfs_machine *machine)
 	pfs_table_clear(&self->memory.places);
 	for (uint32_t id = 0; id < machine->made_count; id++)
 		pfs_fiber_wipe(&machine->threads[id]->fiber);
-	machine->plain = on_plain;
-	machine->plain_context = self;
-	machine->chooses_outside = machine->only_writes = true;
+	machine->hooks.plain = on_plain;
+	machine->hooks.plain_context = self;
+	machine->setup.chooses_outside = machine->setup.only_writes = true;
 }
 
 static void begin_anew(struct pfs_states *self)

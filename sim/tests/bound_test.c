@@ -29,12 +29,12 @@ static void setup(struct pfs_machine *machine, void *context)
 static uint32_t preemptions_of(const struct pfs_machine *machine)
 {
 	uint32_t left[3] = { 0 }, last = PFS_THREAD_NONE, count = 0;
-	for (uint32_t step = 0; step < machine->step_count; step++) {
-		struct pfs_actor actor = pfs_actor_of(machine, machine->schedule[step]);
+	for (uint32_t step = 0; step < machine->run.step_count; step++) {
+		struct pfs_actor actor = pfs_actor_of(machine, machine->run.schedule[step]);
 		left[actor.thread] += actor.kind == PFS_ACTOR_STEP;
 	}
-	for (uint32_t step = 0; step < machine->step_count; step++) {
-		struct pfs_actor actor = pfs_actor_of(machine, machine->schedule[step]);
+	for (uint32_t step = 0; step < machine->run.step_count; step++) {
+		struct pfs_actor actor = pfs_actor_of(machine, machine->run.schedule[step]);
 		if (actor.kind != PFS_ACTOR_STEP)
 			continue;
 		count += last != PFS_THREAD_NONE && last != actor.thread && left[last] != 0;

@@ -24,12 +24,12 @@ static void begin(bool exact, bool real_time)
 	(void)pfs_machine_spawn(machine, 0, nothing, NULL);
 	pfs_case_history_begin(&history, exact, real_time, 1);
 	pfs_case_history_page(&history, machine, 0, true);
-	machine->step_count = 1; /* pages that come from here on are added */
+	machine->run.step_count = 1; /* pages that come from here on are added */
 }
 
 static void page(uint32_t index, bool published, uint32_t thread)
 {
-	machine->last_actor = pfs_actor_step(thread);
+	machine->run.last_actor = pfs_actor_step(thread);
 	pfs_case_history_page(&history, machine, index, published);
 }
 
@@ -55,8 +55,8 @@ static void full(uint32_t thread)
 static void expect_says(const char *message, const char *what)
 {
 	pfs_case_history_check(&history);
-	bool fine = machine->end == PFS_END_DONE;
-	pfs_expect(message == NULL ? fine : !fine && strstr(machine->message, message) != NULL,
+	bool fine = machine->run.end == PFS_END_DONE;
+	pfs_expect(message == NULL ? fine : !fine && strstr(machine->run.message, message) != NULL,
 		   what);
 }
 

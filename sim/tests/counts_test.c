@@ -153,7 +153,7 @@ static struct pfs_counts play(struct pfs_machine *machine, uint32_t target,
 	(void)pfs_machine_spawn(machine, 0, other, NULL);
 	if (pfs_machine_run(machine, &scheduler) != PFS_END_DONE) {
 		failures++;
-		(void)printf("FAILED: %s\n", machine->message);
+		(void)printf("FAILED: %s\n", machine->run.message);
 	}
 	return counts_of();
 }
@@ -226,12 +226,12 @@ static void test_quiet(struct pfs_machine *machine)
 	pfs_machine_reset(machine);
 	make("local_scan", 1, 8);
 	(void)play(machine, 5, free_target);
-	for (uint32_t step = 0; step < machine->step_count; step++)
-		expect(machine->schedule[step] < 2, true, "quiet", "actor");
+	for (uint32_t step = 0; step < machine->run.step_count; step++)
+		expect(machine->run.schedule[step] < 2, true, "quiet", "actor");
 	for (uint32_t i = 0; i < 8; i++) {
 		uint32_t looks = 0;
 		const void *word = &pfs_record_lock(scene.records[i])->word;
-		for (uint32_t step = 0; step < machine->step_count; step++)
+		for (uint32_t step = 0; step < machine->run.step_count; step++)
 			looks += machine->trace.steps[step].operation.address == word &&
 				 machine->trace.steps[step].thread == 0;
 		expect(looks, 1, "quiet", "looks at a record");
@@ -244,7 +244,7 @@ static uint32_t first_step(const struct pfs_machine *machine, const void *addres
 {
 	uint32_t step = 0;
 	const struct pfs_step *steps = machine->trace.steps;
-	while (step < machine->step_count &&
+	while (step < machine->run.step_count &&
 	       (steps[step].thread != 0 || steps[step].operation.address != address))
 		step++;
 	return step;
@@ -260,7 +260,7 @@ static void test_flag_before_count(struct pfs_machine *machine)
 	(void)play(machine, 1, free_target);
 	uint32_t flag = first_step(machine, line_of(PFS_PROBE_CONTAINER, "full"));
 	uint32_t count = first_step(machine, &scene.container->page_limit);
-	expect(count < machine->step_count, true, name, "the count is looked at");
+	expect(count < machine->run.step_count, true, name, "the count is looked at");
 	expect(flag < count, true, name, "the flag is looked at before the count");
 	destroy();
 }
@@ -274,7 +274,7 @@ int main(void)
 	test_freed_behind(machine);
 	test_taken_back(machine);
 	test_exact(machine);
-	machine->tracing = true;
+	machine->setup.tracing = true;
 	test_quiet(machine);
 	test_flag_before_count(machine);
 	pfs_machine_destroy(machine);

@@ -37,7 +37,7 @@ static bool writes_memory(const struct pfs_machine *machine, const struct pfs_st
 	if (step->operation.kind == PFS_SIM_NOTE)
 		return true;
 	/* What leaves a value as it was is a load, where nobody looks at orders. */
-	if (!machine->watch && !machine->model->keeps_old && step->written == step->seen &&
+	if (!machine->setup.watch && !machine->model->keeps_old && step->written == step->seen &&
 	    step->operation.kind > PFS_SIM_STORE && step->operation.kind <= PFS_SIM_AND)
 		return false;
 	return step->wrote && !pfs_model_buffers(machine, &step->operation);
@@ -55,8 +55,8 @@ static bool is_ordered(const struct pfs_machine *machine, const struct pfs_step 
 	if (one == PFS_SIM_YIELD || other == PFS_SIM_YIELD)
 		return false; /* what it waited for is shown by what its thread reads next */
 	/* A free that is still buffered ends when it is drained. */
-	if (machine->drains_end && ((is_begin(&a->operation) && other == PFS_SIM_DRAIN) ||
-				    (is_begin(&b->operation) && one == PFS_SIM_DRAIN)))
+	if (machine->setup.drains_end && ((is_begin(&a->operation) && other == PFS_SIM_DRAIN) ||
+					  (is_begin(&b->operation) && one == PFS_SIM_DRAIN)))
 		return a->thread != b->thread;
 	bool buffers = pfs_model_buffers(machine, &a->operation) ||
 		       pfs_model_buffers(machine, &b->operation);
@@ -81,12 +81,12 @@ static uint64_t class_of(const struct pfs_machine *machine)
 	static uint64_t name[4096];
 	uint32_t local[32] = { 0 }, count = pfs_machine_actor_count(machine);
 	uint64_t sum = 0;
-	for (uint32_t j = 0; j < machine->step_count; j++) {
-		uint32_t actor = pfs_actor_first_of(count, machine->schedule[j]);
-		name[j] = machine->schedule[j] * UINT64_C(4096) + ++local[actor];
+	for (uint32_t j = 0; j < machine->run.step_count; j++) {
+		uint32_t actor = pfs_actor_first_of(count, machine->run.schedule[j]);
+		name[j] = machine->run.schedule[j] * UINT64_C(4096) + ++local[actor];
 		sum += mix(name[j] * 2 + machine->trace.steps[j].wrote);
 		for (uint32_t i = 0; i < j; i++) {
-			if (pfs_actor_first_of(count, machine->schedule[i]) != actor &&
+			if (pfs_actor_first_of(count, machine->run.schedule[i]) != actor &&
 			    is_ordered(machine, &machine->trace.steps[i], &machine->trace.steps[j]))
 				sum += mix(name[i] * UINT64_C(1000003) + name[j]);
 		}
@@ -127,7 +127,7 @@ static uint64_t class_of_views(const struct pfs_machine *machine)
 	static uint64_t name[4096];
 	uint32_t local[32] = { 0 };
 	uint64_t sum = 0;
-	for (uint32_t j = 0; j < machine->step_count; j++) {
+	for (uint32_t j = 0; j < machine->run.step_count; j++) {
 		const struct pfs_step *step = &machine->trace.steps[j];
 		name[j] = step->thread * UINT64_C(4096) + ++local[step->thread];
 		sum += mix(name[j] * 2 + step->wrote);

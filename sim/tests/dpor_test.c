@@ -30,9 +30,9 @@ static void finish(struct pfs_machine *machine, void *context)
 static void settle(struct pfs_machine *machine, void *context)
 {
 	(void)context;
-	deadlocks += machine->end == PFS_END_DEADLOCK;
-	if (machine->end == PFS_END_DEADLOCK)
-		machine->end = PFS_END_DONE;
+	deadlocks += machine->run.end == PFS_END_DEADLOCK;
+	if (machine->run.end == PFS_END_DEADLOCK)
+		machine->run.end = PFS_END_DONE;
 }
 
 static const struct pfs_scenario scenario = {
@@ -52,8 +52,8 @@ static void search(const struct pfs_memory_model *model, enum pfs_search_kind ki
 						.append_only = append_only,
 						.part_executions = 1 };
 	pfs_classes_clear(&found);
-	machine->tracing = true;
-	machine->watch = machine->drains_end = watched;
+	machine->setup.tracing = true;
+	machine->setup.watch = machine->setup.drains_end = watched;
 	if (in_parts)
 		(void)pfs_jobs_search(machine, &scenario, &options, 1, &no_sums, &result);
 	else

@@ -91,13 +91,13 @@ static void finish(struct pfs_machine *machine, void *context)
 	struct world *self = context;
 	uint32_t count = 0;
 	self->failed += pfs_seams_barriers == 0;
-	if (machine->end == PFS_END_DONE)
+	if (machine->run.end == PFS_END_DONE)
 		pfs_balance_check(self->container, NULL);
 	for (uint32_t id = 1; id < self->threads; id++)
 		pfs_thread_detach(self->workers[id].handle);
 	while (pfs_allocate(self->workers[0].handle).record != NULL)
 		count++;
-	if (machine->end == PFS_END_DONE && count != RECORDS)
+	if (machine->run.end == PFS_END_DONE && count != RECORDS)
 		pfs_machine_fail("%u of %u records can be had", count, RECORDS);
 	pfs_seams_barriers = PFS_SEAMS_BARRIERS_ALWAYS;
 	pfs_thread_detach(self->workers[0].handle);

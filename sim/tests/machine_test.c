@@ -46,9 +46,9 @@ static uint64_t class_of(const struct pfs_machine *machine)
 	uint64_t sum = 0;
 	uint32_t local[6] = { 0 }; /* by actor: a buffer drains in an order of its own */
 	static uint32_t place[4096];
-	for (uint32_t step = 0; step < machine->step_count; step++) {
+	for (uint32_t step = 0; step < machine->run.step_count; step++) {
 		const struct pfs_step *at = &machine->trace.steps[step];
-		uint32_t actor = machine->schedule[step];
+		uint32_t actor = machine->run.schedule[step];
 		place[step] = actor * 1000 + ++local[actor];
 		uint32_t wrote = at->source;
 		/* A thread can't tell whether its own store was still in its buffer. */
@@ -99,7 +99,7 @@ static uint64_t count_met(const struct pfs_memory_model *model, enum pfs_search_
 	litmus.outcome = outcome;
 	litmus.met = 0;
 	litmus.class_count = 0;
-	machine->tracing = litmus.keep_classes;
+	machine->setup.tracing = litmus.keep_classes;
 	(void)pfs_search(machine, &litmus_scenario, &options, &result);
 	pfs_machine_destroy(machine);
 	return litmus.met;
@@ -316,7 +316,7 @@ static void test_ends(void)
 	litmus.threads = 2;
 	litmus.bodies[0] = spin, litmus.bodies[1] = spin;
 	pfs_expect(pfs_scenario_run(&litmus_scenario, machine, &turn.scheduler) ==
-			   PFS_END_DEADLOCK && machine->step_count < 2000,
+			   PFS_END_DEADLOCK && machine->run.step_count < 2000,
 		   "two threads that spin for ever are found soon");
 	litmus.bodies[1] = wake;
 	pfs_machine_reset(machine);
@@ -388,7 +388,7 @@ static void test_memory(void)
 			   strstr(result.message, "data race") != NULL,
 		   "an access that is not ordered with the page's end is found where it comes "
 		   "first");
-	machine->watch = false;
+	machine->setup.watch = false;
 	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
 			   strstr(result.message, "given back") != NULL,
 		   "an atomic access to a page given back is found");
@@ -465,8 +465,8 @@ static uint64_t crowd_hash(uint64_t seed)
 	pfs_expect(pfs_machine_run(machine, &walk.scheduler) == PFS_END_DONE &&
 			   pfs_load_relaxed(&litmus.x) == PFS_MACHINE_THREADS_MAX,
 		   "1024 threads each count once");
-	for (uint32_t step = 0; step < machine->step_count; step++)
-		hash = hash * 31 + machine->schedule[step];
+	for (uint32_t step = 0; step < machine->run.step_count; step++)
+		hash = hash * 31 + machine->run.schedule[step];
 	pfs_machine_destroy(machine);
 	return hash;
 }

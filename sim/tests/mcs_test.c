@@ -101,7 +101,7 @@ static void search(enum pfs_search_kind kind, bool releases, const char *what)
 	mcs.releases = releases;
 	bool fine = pfs_search(machine, &scenario, &options, &result);
 	(void)printf("%-12s %-12s %6llu executions: %s\n", what, releases ? "acq_rel" : "acquire",
-		     (unsigned long long)result.executions, fine ? "fine" : machine->message);
+		     (unsigned long long)result.executions, fine ? "fine" : machine->run.message);
 	pfs_expect(fine == releases, what);
 	pfs_expect(fine || result.end == PFS_END_DEADLOCK, "it is a lost wake-up");
 	pfs_machine_destroy(machine);

@@ -390,7 +390,7 @@ static void check(const struct bodies *test, const struct pfs_memory_model *mode
 	};
 	const struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP };
 	struct pfs_machine *machine = pfs_machine_create(model);
-	machine->watch = watch;
+	machine->setup.watch = watch;
 	bool fine = pfs_search(machine, &scenario, &options, &result);
 	pfs_machine_destroy(machine);
 	bool wanted = test->race && watch;

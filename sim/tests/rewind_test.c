@@ -28,7 +28,7 @@ static uint64_t ends;
 static void program_finish(struct pfs_machine *machine, void *context)
 {
 	const struct pfs_program *self = context;
-	ends = pfs_states_mix_words(pfs_states_mix(ends, machine->step_count), self->seen,
+	ends = pfs_states_mix_words(pfs_states_mix(ends, machine->run.step_count), self->seen,
 				    sizeof(self->seen));
 	ends = pfs_states_mix_words(ends, (const void *)self->slots, sizeof(self->slots));
 }

@@ -48,7 +48,7 @@ static uint64_t search(const struct pfs_memory_model *model,
 		.name = "world", .setup = setup, .finish = finish, .context = &world
 	};
 	struct pfs_machine *machine = pfs_machine_create(model);
-	machine->step_max = 200;
+	machine->setup.step_max = 200;
 	world.bodies[0] = first, world.bodies[1] = second;
 	world.threads = second != NULL ? 2 : 1;
 	world.wanted = wanted;
@@ -330,7 +330,7 @@ static void test_shrink(void)
 	memset(&result, 0, sizeof(result));
 	result.end = pfs_scenario_run(&scenario, machine, &given.scheduler);
 	result.failed = result.end == PFS_END_FAILED;
-	memcpy(result.message, machine->message, sizeof(result.message));
+	memcpy(result.message, machine->run.message, sizeof(result.message));
 	memcpy(result.segments, segments, sizeof(segments));
 	result.segment_count = 3;
 	pfs_expect(result.failed && strcmp(result.message, "1 old") == 0, "it fails as it should");

@@ -41,7 +41,7 @@ static void keep(struct pfs_snapshot *snapshot, void *context)
 static void finish(struct pfs_machine *machine, void *context)
 {
 	struct pfs_program *self = context;
-	uint64_t sum = pfs_states_mix(known(machine, self), self->token * 8 + machine->end);
+	uint64_t sum = pfs_states_mix(known(machine, self), self->token * 8 + machine->run.end);
 	uint32_t count = ends.count;
 	for (uint32_t i = 0; i < 4; i++)
 		sum = pfs_states_mix(sum, pfs_load_relaxed(&self->slots[i]));
@@ -53,9 +53,9 @@ static void finish(struct pfs_machine *machine, void *context)
 static void settle(struct pfs_machine *machine, void *context)
 {
 	struct pfs_program *self = context;
-	self->token += machine->end == PFS_END_DEADLOCK ? 100 : 0;
-	if (machine->end == PFS_END_DEADLOCK)
-		machine->end = PFS_END_DONE;
+	self->token += machine->run.end == PFS_END_DEADLOCK ? 100 : 0;
+	if (machine->run.end == PFS_END_DEADLOCK)
+		machine->run.end = PFS_END_DONE;
 }
 
 static const struct pfs_scenario scenario = {
@@ -69,7 +69,7 @@ static void search(const struct pfs_memory_model *model, enum pfs_search_kind ki
 	struct pfs_search_options options = { .kind = kind, .execution_max = most };
 	pfs_table_clear(&ends);
 	end_sum = 0;
-	machine->watch = machine->drains_end = false;
+	machine->setup.watch = machine->setup.drains_end = false;
 	(void)pfs_search(machine, &scenario, &options, &result);
 	pfs_machine_destroy(machine);
 }

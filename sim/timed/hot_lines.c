@@ -45,7 +45,7 @@ static uint64_t timed_operation(struct pfs_machine *machine,
 				const struct pfs_sim_operation *operation)
 {
 	uint64_t begin_ns = pfs_timed_now_ns();
-	uint64_t seen = machine->engine(machine, operation);
+	uint64_t seen = machine->engine.execute(machine, operation);
 	uint64_t ns = pfs_timed_now_ns() - begin_ns;
 	struct entry *entry = find((uint64_t)(uintptr_t)operation->address >> LINE_SHIFT,
 				   operation->place);
@@ -65,7 +65,7 @@ bool pfs_hot_lines_record(bool on)
 		entries = calloc(ENTRIES, sizeof(*entries));
 	if (entries == NULL || machine == NULL)
 		return false;
-	machine->around = on ? timed_operation : NULL;
+	machine->engine.around = on ? timed_operation : NULL;
 	return true;
 }
 

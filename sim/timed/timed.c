@@ -106,11 +106,11 @@ struct pfs_timed *pfs_timed_create(const struct pfs_timed_plan *plan, struct pfs
 		return NULL;
 	}
 	self->kernel = pfs_timed_kernel;
-	self->machine->engine = pfs_timed_execute;
-	self->machine->engine_context = self;
-	self->machine->plain = pfs_timed_plain;
-	self->machine->plain_context = self;
-	self->machine->node_count = plan->topology->node_count;
+	self->machine->engine.execute = pfs_timed_execute;
+	self->machine->engine.context = self;
+	self->machine->hooks.plain = pfs_timed_plain;
+	self->machine->hooks.plain_context = self;
+	self->machine->setup.node_count = plan->topology->node_count;
 	self->machine->memory.node_count = plan->topology->node_count;
 	self->machine->memory.on_map = pfs_timed_mapped;
 	self->machine->memory.on_map_context = self;
@@ -138,17 +138,17 @@ bool pfs_timed_aside(struct pfs_timed *self, uint32_t thread, void (*call)(void 
 		     void *argument)
 {
 	struct pfs_machine *machine = self->machine;
-	if (machine->end != PFS_END_DONE)
+	if (machine->run.end != PFS_END_DONE)
 		return false;
-	machine->aside_node = self->plan.topology->pu[self->threads[thread].pu].node;
+	machine->aside.node = self->plan.topology->pu[self->threads[thread].pu].node;
 	pfs_machine_aside(machine, call, argument);
-	return machine->end == PFS_END_DONE;
+	return machine->run.end == PFS_END_DONE;
 }
 
 static void run_body(void *argument)
 {
 	struct pfs_timed_thread *thread = argument;
-	struct pfs_timed *self = pfs_machine_current()->engine_context;
+	struct pfs_timed *self = pfs_machine_current()->engine.context;
 	self->body(thread->argument);
 	pfs_timed_finish(self, thread);
 }
@@ -156,7 +156,7 @@ static void run_body(void *argument)
 bool pfs_timed_run(struct pfs_timed *self, void (*body)(void *argument), void **arguments)
 {
 	struct pfs_machine *machine = self->machine;
-	if (machine->end != PFS_END_DONE)
+	if (machine->run.end != PFS_END_DONE)
 		return false;
 	machine->thread_count = 0;
 	self->body = body;
@@ -175,15 +175,15 @@ bool pfs_timed_run(struct pfs_timed *self, void (*body)(void *argument), void **
 	}
 	pfs_lines_settle(&self->lines, self->plan.topology->core_count);
 	pfs_timed_begin(self);
-	machine->running = machine->threads[self->heap[0] & ((1u << PFS_TIMED_ID_BITS) - 1)];
-	pfs_fiber_switch(&machine->caller, &machine->running->fiber);
-	machine->running = NULL;
-	return machine->end == PFS_END_DONE;
+	machine->run.running = machine->threads[self->heap[0] & ((1u << PFS_TIMED_ID_BITS) - 1)];
+	pfs_fiber_switch(&machine->run.caller, &machine->run.running->fiber);
+	machine->run.running = NULL;
+	return machine->run.end == PFS_END_DONE;
 }
 
 const char *pfs_timed_message(const struct pfs_timed *self)
 {
-	return self->machine->message;
+	return self->machine->run.message;
 }
 
 void pfs_timed_get_stats(const struct pfs_timed *self, struct pfs_timed_stats *stats)

@@ -131,7 +131,7 @@ static void check_address(struct pfs_timed *self, const struct pfs_sim_operation
 	if (pfs_sim_memory_has(&self->machine->memory, operation->address, &state) &&
 	    state != PFS_SIM_MAPPED)
 		pfs_machine_fail("thread %u accesses %s (%s:%d) in a page that was %s",
-				 self->machine->running->id, operation->place->text,
+				 self->machine->run.running->id, operation->place->text,
 				 pfs_trace_base_name(operation->place->file),
 				 operation->place->line,
 				 state == PFS_SIM_GONE ? "given back" : "never mapped");
@@ -272,8 +272,8 @@ static void store(struct pfs_timed *self, struct pfs_timed_thread *thread, const
 
 uint64_t pfs_timed_execute(struct pfs_machine *machine, const struct pfs_sim_operation *operation)
 {
-	struct pfs_timed *self = machine->engine_context;
-	struct pfs_timed_thread *thread = &self->threads[machine->running->id];
+	struct pfs_timed *self = machine->engine.context;
+	struct pfs_timed_thread *thread = &self->threads[machine->run.running->id];
 	thread->own->pending.place = operation->place;
 	switch (operation->kind) {
 	case PFS_SIM_LOAD:
@@ -328,8 +328,8 @@ static void plain_line(struct pfs_timed *self, struct pfs_timed_thread *thread,
 
 void pfs_timed_plain(struct pfs_machine *machine, const struct pfs_plain *access)
 {
-	struct pfs_timed *self = machine->engine_context;
-	struct pfs_timed_thread *thread = &self->threads[machine->running->id];
+	struct pfs_timed *self = machine->engine.context;
+	struct pfs_timed_thread *thread = &self->threads[machine->run.running->id];
 	if (access->size_bytes == 0)
 		return;
 	uint64_t first = pfs_line_tag(access->address);

@@ -158,7 +158,7 @@ uint64_t pfs_timed_kernel(struct pfs_timed *self, struct pfs_timed_thread *threa
 void pfs_timed_mapped(void *context, uint32_t os_page_count)
 {
 	struct pfs_timed *self = context;
-	const struct pfs_vthread *running = self->machine->running;
+	const struct pfs_vthread *running = self->machine->run.running;
 	if (running != NULL)
 		self->threads[running->id].clock +=
 			self->prices.map + os_page_count * self->prices.fault;
@@ -167,10 +167,11 @@ void pfs_timed_mapped(void *context, uint32_t os_page_count)
 static struct pfs_timed_thread *caller(struct pfs_timed **self)
 {
 	struct pfs_machine *machine = pfs_machine_current();
-	if (machine == NULL || machine->engine != pfs_timed_execute || machine->running == NULL)
+	if (machine == NULL || machine->engine.execute != pfs_timed_execute ||
+	    machine->run.running == NULL)
 		return NULL;
-	*self = machine->engine_context;
-	return &(*self)->threads[machine->running->id];
+	*self = machine->engine.context;
+	return &(*self)->threads[machine->run.running->id];
 }
 
 uint64_t pfs_timed_now_ns(void)

@@ -110,20 +110,20 @@ static void admit_root(struct pfs_timed *self, struct pfs_timed_thread *thread)
 
 static void leave_run(struct pfs_timed *self, struct pfs_vthread *from)
 {
-	self->machine->running = NULL;
-	pfs_fiber_switch(&from->fiber, &self->machine->caller);
+	self->machine->run.running = NULL;
+	pfs_fiber_switch(&from->fiber, &self->machine->run.caller);
 }
 
 static void tick(struct pfs_timed *self, uint64_t clock)
 {
-	struct pfs_vthread *running = self->machine->running;
-	self->machine->running = NULL; /* what the callback looks at costs nothing */
+	struct pfs_vthread *running = self->machine->run.running;
+	self->machine->run.running = NULL; /* what the callback looks at costs nothing */
 	while (clock >= self->next_tick) {
 		uint64_t now = self->next_tick / PFS_TIMED_PS;
 		self->next_tick += self->plan.tick_ns * PFS_TIMED_PS;
 		self->plan.tick(self->plan.context, now);
 	}
-	self->machine->running = running;
+	self->machine->run.running = running;
 }
 
 /* Go on with the earliest. */
@@ -132,7 +132,7 @@ static void switch_to_root(struct pfs_timed *self, struct pfs_vthread *from)
 	struct pfs_timed_thread *next;
 	for (;;) {
 		if (self->heap_count == 0) {
-			if (self->alive != 0 && self->machine->end == PFS_END_DONE)
+			if (self->alive != 0 && self->machine->run.end == PFS_END_DONE)
 				pfs_machine_fail("deadlock: %u threads wait for ever for mutexes",
 						 self->alive);
 			leave_run(self, from);
@@ -142,7 +142,7 @@ static void switch_to_root(struct pfs_timed *self, struct pfs_vthread *from)
 		uint64_t clock = self->heap[0] >> PFS_TIMED_ID_BITS;
 		if (clock >= self->next_tick) {
 			tick(self, clock);
-			if (self->machine->end != PFS_END_DONE) {
+			if (self->machine->run.end != PFS_END_DONE) {
 				leave_run(self, from);
 				return;
 			}
@@ -151,7 +151,7 @@ static void switch_to_root(struct pfs_timed *self, struct pfs_vthread *from)
 			break;
 		admit_root(self, next);
 	}
-	self->machine->running = next->own;
+	self->machine->run.running = next->own;
 	if (next->own != from)
 		pfs_fiber_switch(&from->fiber, &next->own->fiber);
 }

@@ -73,8 +73,8 @@ static void setup(struct pfs_machine *machine, void *context)
 {
 	struct pfs_accounts_world *self = context;
 	uint32_t threads = pfs_scene_threads(self->calls);
-	machine->oracle = &self->oracle;
-	machine->oracle_bytes = sizeof(self->oracle);
+	machine->setup.oracle = &self->oracle;
+	machine->setup.oracle_bytes = sizeof(self->oracle);
 	pfs_accounts_world_reset(self);
 	for (uint32_t id = 0; id < threads; id++) {
 		struct pfs_accounts_thread *thread = &self->oracle.threads[id];

@@ -101,8 +101,8 @@ static void setup(struct pfs_machine *machine, void *context)
 {
 	struct pfs_malloc_world *self = context;
 	uint32_t threads = pfs_scene_threads(self->calls);
-		machine->oracle = &self->oracle;
-	machine->oracle_bytes = sizeof(self->oracle);
+		machine->setup.oracle = &self->oracle;
+	machine->setup.oracle_bytes = sizeof(self->oracle);
 	pfs_malloc_world_reset(self);
 	pfs_seams_barriers = session.barriers != 0 ? (uint32_t)session.barriers
 						   : PFS_SEAMS_BARRIERS_ALWAYS;

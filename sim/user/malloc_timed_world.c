@@ -51,8 +51,8 @@ static struct pfs_malloc_timed_counts counts;
 static struct own *own_of_caller(void)
 {
 	const struct pfs_machine *machine = pfs_machine_current();
-	uint32_t id = machine != NULL && machine->running != NULL ? machine->running->id
-								  : PFS_MACHINE_THREADS_MAX;
+	uint32_t id = machine != NULL && machine->run.running != NULL ? machine->run.running->id
+								      : PFS_MACHINE_THREADS_MAX;
 	return &owns[id];
 }
 
@@ -146,8 +146,8 @@ int pfs_malloc_timed_getcpu(unsigned *cpu, unsigned *node);
 int pfs_malloc_timed_getcpu(unsigned *cpu, unsigned *node)
 {
 	const struct pfs_machine *machine = pfs_machine_current();
-	*cpu = machine->running != NULL ? pfs_timed_pu_of(timed, machine->running->id) : 0;
-	*node = machine->running != NULL ? machine->running->node : 0;
+	*cpu = machine->run.running != NULL ? pfs_timed_pu_of(timed, machine->run.running->id) : 0;
+	*node = machine->run.running != NULL ? machine->run.running->node : 0;
 	return 0;
 }
 
@@ -322,14 +322,14 @@ static uint64_t count_operation(struct pfs_machine *machine,
 	default:
 		break;
 	}
-	return machine->engine(machine, operation);
+	return machine->engine.execute(machine, operation);
 }
 
 void pfs_malloc_timed_count(bool on)
 {
 	if (on)
 		counts = (struct pfs_malloc_timed_counts){ 0 };
-	pfs_machine_current()->around = on ? count_operation : NULL;
+	pfs_machine_current()->engine.around = on ? count_operation : NULL;
 }
 
 struct pfs_malloc_timed_counts pfs_malloc_timed_counted(void)

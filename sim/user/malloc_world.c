@@ -116,8 +116,8 @@ void pfs_die(const char *call, const void *pointer, const char *what)
 static uint32_t calling_thread(void)
 {
 	const struct pfs_machine *machine = pfs_malloc_world.machine;
-	return machine != NULL && machine->running != NULL ? machine->running->id
-							   : pfs_malloc_world.oracle.aside;
+	return machine != NULL && machine->run.running != NULL ? machine->run.running->id
+							       : pfs_malloc_world.oracle.aside;
 }
 
 struct pfs_cache **pfs_cache_own_place(void)

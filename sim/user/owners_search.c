@@ -395,8 +395,8 @@ static void setup(struct pfs_machine *machine, void *context)
 	static const uint32_t parents[OWNERS] = { OWNERS, TOP, TOP, LEFT };
 	(void)context;
 	memset((void *)&world, 0, offsetof(struct world, scene));
-	machine->oracle = &world.oracle;
-	machine->oracle_bytes = sizeof(world.oracle);
+	machine->setup.oracle = &world.oracle;
+	machine->setup.oracle_bytes = sizeof(world.oracle);
 	for (uint32_t at = 0; at < OWNERS; at++) {
 		struct pfs_owner *parent =
 			parents[at] != OWNERS ? &world.owners[parents[at]] : NULL;

@@ -23,8 +23,8 @@ static const struct scene {
 static void setup(struct pfs_machine *machine, void *context)
 {
 	struct pfs_profile_world *self = context;
-	machine->oracle = &self->oracle;
-	machine->oracle_bytes = sizeof(self->oracle);
+	machine->setup.oracle = &self->oracle;
+	machine->setup.oracle_bytes = sizeof(self->oracle);
 	for (uint32_t at = 0; at < PFS_PROFILE_SLOTS; at++)
 		pfs_store_relaxed(&self->slots[at], 0); /* relaxed: nobody else is there */
 	memset(self->records, 0, sizeof(self->records));

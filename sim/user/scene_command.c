@@ -128,8 +128,8 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 	for (size_t i = 0; i < PFS_SCENE_SUMS_MAX && self->sums[i].name != NULL; i++)
 		sums.at[sums.count++] = self->sums[i].value;
 	sums.at[sums.count++] = &machine->weaken.met;
-	machine->step_max = 20000;
-	machine->watch = !arguments->no_races;
+	machine->setup.step_max = 20000;
+	machine->setup.watch = !arguments->no_races;
 	if (arguments->weaken != NULL) {
 		(void)snprintf(weaken, sizeof(weaken), "%s", arguments->weaken);
 		if (!pfs_weaken_parse(&machine->weaken, weaken))

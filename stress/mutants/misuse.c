@@ -147,13 +147,13 @@ int main(void)
 		bool good = misuse->caught == NULL
 				    ? end == PFS_END_DONE
 				    : end == PFS_END_FAILED &&
-					      strstr(machine->message, misuse->caught) != NULL;
+					      strstr(machine->run.message, misuse->caught) != NULL;
 		failed += !good;
 		(void)printf("%-36s %-12s %s%s\n", misuse->name, misuse->policy,
 			     good                     ? "as promised"
 			     : misuse->caught != NULL ? "NOT CAUGHT: "
 						      : "FAILED: ",
-			     good ? "" : machine->message);
+			     good ? "" : machine->run.message);
 	}
 	pfs_machine_destroy(machine);
 	(void)printf("%d failed\n", failed);
