@@ -75,6 +75,8 @@ static int read_line(struct pfs_arguments *self, int argc, char **argv)
 		PFS_SWITCH_OPTION("list", &self->list, "name the scenarios"),
 		PFS_SWITCH_OPTION("example", &self->example, "print a program to begin with, "
 				  "in C"),
+		PFS_TEXT_OPTION("format", "F", &self->format, "text or json: one document with all "
+				"that was found; default text"),
 		PFS_SWITCH_OPTION("quiet", &self->quiet, "do not show a failing schedule"),
 	};
 	const struct pfs_command_line line = {
@@ -151,7 +153,7 @@ static int judge_replay(const struct pfs_arguments *self)
 int pfs_check_arguments_read(struct pfs_arguments *self, int argc, char **argv)
 {
 	*self = (struct pfs_arguments){ .spurious = 1, .looks = 3, .seconds = 60,
-					      .calls = "clock",
+					      .calls = "clock", .format = "text",
 					      .steps = 5000, .seed = 1, .patience = 10,
 					      .preemptions = UINT64_MAX };
 	int status = read_line(self, argc, argv);
@@ -161,6 +163,12 @@ int pfs_check_arguments_read(struct pfs_arguments *self, int argc, char **argv)
 		status = choose_search(self);
 	if (status != PFS_GO_ON)
 		return status;
+	self->json = strcmp(self->format, "json") == 0;
+	if (!self->json && strcmp(self->format, "text") != 0)
+		return pfs_check_refuse(self->format, "--format text or json");
+	if (self->json && (self->schedule != NULL || self->list || self->example))
+		return pfs_check_refuse("--format json", "is of a search: leave out --schedule, "
+					"--list or --example");
 	if (self->memory == NULL)
 		self->memory = "views";
 	self->model = pfs_memory_model_of(self->memory);

@@ -84,24 +84,35 @@ static int compare(const void *a, const void *b)
 	return strcmp((*one)->text, (*other)->text);
 }
 
-void pfs_outcomes_print(FILE *out)
+uint64_t pfs_outcomes_each(void (*visit)(void *context, const char *text, uint64_t executions),
+			   void *context)
 {
 	const struct outcome **sorted = calloc(table->count + 1, sizeof(*sorted));
 	uint32_t count = 0;
 	if (sorted == NULL)
-		return;
+		return table->count + table->lost;
 	for (uint32_t at = 0; table->count != 0 && at < ROOM; at++) {
 		if (table->all[at].count != 0)
 			sorted[count++] = &table->all[at];
 	}
 	qsort(sorted, count, sizeof(*sorted), compare);
-	if (count != 0)
-		(void)fprintf(out, "  %u outcomes, and the executions of each:\n", count);
 	for (uint32_t at = 0; at < count; at++)
-		(void)fprintf(out, "  %8llu  %s\n", (unsigned long long)sorted[at]->count,
-			      sorted[at]->text);
-	if (table->lost != 0)
-		(void)fprintf(out, "  %8llu  others, for which there was no room\n",
-			      (unsigned long long)table->lost);
+		visit(context, sorted[at]->text, sorted[at]->count);
 	free(sorted);
+	return table->lost;
+}
+
+static void print(void *context, const char *text, uint64_t executions)
+{
+	(void)fprintf(context, "  %8llu  %s\n", (unsigned long long)executions, text);
+}
+
+void pfs_outcomes_print(FILE *out)
+{
+	if (table->count != 0)
+		(void)fprintf(out, "  %u outcomes, and the executions of each:\n", table->count);
+	uint64_t lost = pfs_outcomes_each(print, out);
+	if (lost != 0)
+		(void)fprintf(out, "  %8llu  others, for which there was no room\n",
+			      (unsigned long long)lost);
 }

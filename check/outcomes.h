@@ -6,6 +6,7 @@
 #define PFS_CHECK_OUTCOMES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Behind pfs_shared_begin, before processes are forked. false: no memory. */
@@ -14,7 +15,12 @@ bool pfs_outcomes_begin(void);
 /* None. No other process writes. */
 void pfs_outcomes_reset(void);
 
-/* In the order of their texts; nothing if there are none. */
+/* Each, in the order of their texts. Returns how many executions had others, for which there was no
+ * room. */
+uint64_t pfs_outcomes_each(void (*visit)(void *context, const char *text, uint64_t executions),
+			   void *context);
+
+/* The same, printed; nothing if there are none. */
 void pfs_outcomes_print(FILE *out);
 
 #endif

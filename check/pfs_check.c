@@ -13,6 +13,7 @@
 #include "check/heap.h"
 #include "check/history.h"
 #include "check/idle.h"
+#include "check/json.h"
 #include "check/library.h"
 #include "check/limit.h"
 #include "check/names.h"
@@ -49,6 +50,8 @@ struct sums {
 #define refuse(what, why) pfs_check_refuse((what), (why))
 
 static struct pfs_search_result result; /* too large for a stack */
+static FILE *said; /* for whoever reads: nowhere, with --format json */
+static FILE *json; /* NULL, or a document, which is written when it is whole */
 
 /* Did the steps of the schedule come in its order, as far as there were some? */
 static bool was_followed(const struct pfs_machine *machine)
@@ -177,6 +180,13 @@ static const char *unseen_races(const struct pfs_arguments *arguments, bool comp
 			: "; data races were not looked for (--no-races)";
 }
 
+/* The option that did, or NULL. */
+static const char *stopped_by(const struct pfs_arguments *arguments, const struct sums *sums)
+{
+	bool by_count = arguments->executions != 0 && sums->executions >= arguments->executions;
+	return !sums->stopped ? NULL : by_count ? "executions" : "seconds";
+}
+
 static void report(const struct pfs_arguments *arguments, const struct pfs_scenario *scenario,
 		   const struct sums *sums)
 {
@@ -186,24 +196,34 @@ static void report(const struct pfs_arguments *arguments, const struct pfs_scena
 	};
 	struct pfs_search_result all = { .complete = sums->complete && !sums->stopped,
 					 .bounded = result.bounded };
+	const char *extent = pfs_search_extent(&options, &all);
 	bool may_fail = false;
 	for (uint32_t thread = 0; thread < PFS_USER_THREADS_MAX; thread++)
 		may_fail |= pfs_user.may_fail[thread] != 0;
-	(void)printf("%s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
+	(void)fprintf(said, "%s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
 		     "%llu steps, %s%s%s\n",
 		     scenario->name, arguments->memory, arguments->search,
 		     (unsigned long long)sums->executions, (unsigned long long)sums->redundant,
 		     (unsigned long long)sums->incomplete, (unsigned long long)sums->steps,
-		     result.failed ? "FAILED" : pfs_search_extent(&options, &all),
+		     result.failed ? "FAILED" : extent,
 		     unseen_races(arguments, all.complete),
 		     result.failed ? "" : ": no violation");
 	if (may_fail)
-		(void)printf("  with up to %llu weak compare-and-swaps or waits in an execution "
-			     "that end by themselves (--spurious)\n",
+		(void)fprintf(said, "  with up to %llu weak compare-and-swaps or waits in an "
+			     "execution that end by themselves (--spurious)\n",
 			     (unsigned long long)arguments->spurious);
 	if (pfs_user.waits != 0)
-		(void)printf("  loops that found the same %u times waited for a change (--looks)\n",
+		(void)fprintf(said, "  loops that found the same %u times waited for a change "
+			     "(--looks)\n",
 			     pfs_user.looks_max);
+	const struct pfs_json_search search = {
+		.scenario = scenario->name, .extent = extent, .executions = sums->executions,
+		.repeated = sums->redundant, .incomplete = sums->incomplete, .steps = sums->steps,
+		.seconds = pfs_limit_now() - sums->begun, .complete = all.complete,
+		.failed = result.failed, .stopped = stopped_by(arguments, sums)
+	};
+	if (json != NULL)
+		pfs_json_search(json, arguments, &search);
 }
 
 /* Of a search that did not come to its end: why, and what to do. */
@@ -212,25 +232,26 @@ static void advise(const struct pfs_arguments *arguments, const struct sums *sum
 	bool none_ended = sums->executions == sums->incomplete;
 	if (arguments->kind >= PFS_SEARCH_RANDOM && !none_ended)
 		return;
-	if (sums->stopped && arguments->executions != 0 &&
-	    sums->executions >= arguments->executions)
-		(void)printf("  stopped after %llu executions (--executions)",
+	const char *stopped = stopped_by(arguments, sums);
+	if (stopped != NULL && strcmp(stopped, "executions") == 0)
+		(void)fprintf(said, "  stopped after %llu executions (--executions)",
 			     (unsigned long long)sums->executions);
-	else if (sums->stopped)
-		(void)printf("  stopped after %.1f s (--seconds)%s",
+	else if (stopped != NULL)
+		(void)fprintf(said, "  stopped after %.1f s (--seconds)%s",
 			     pfs_limit_now() - sums->begun,
 			     none_ended ? ", in which no execution ended" : "");
-	if (sums->stopped)
-		(void)printf(": take more of them, a smaller scenario, or --preemptions 2\n");
+	if (stopped != NULL)
+		(void)fprintf(said, ": take more of them, a smaller scenario, or "
+				    "--preemptions 2\n");
 	else if (sums->incomplete != 0)
-		(void)printf("  executions that were given up had more than --steps: a loop that "
-			     "does not end?\n");
+		(void)fprintf(said, "  executions that were given up had more than --steps: a loop "
+				    "that does not end?\n");
 }
 
 static int show_failure(const struct pfs_arguments *arguments, struct pfs_machine *machine,
 			const struct pfs_scenario *scenario)
 {
-	(void)printf("found: %s\n", result.message);
+	(void)fprintf(said, "found: %s\n", result.message);
 	if (!fails_again(machine, scenario))
 		return refuse(scenario->name, "the same schedule did not fail again: the program "
 			      "does what does not follow from its schedule, as by an address or "
@@ -240,17 +261,19 @@ static int show_failure(const struct pfs_arguments *arguments, struct pfs_machin
 						 ? arguments->seconds : SHORTER_SECONDS));
 	shorten(machine, scenario);
 	pfs_limit_set(0);
-	if (!arguments->quiet) {
-		pfs_search_show(machine, scenario, &result, stdout);
-		pfs_history_print(stdout);
+	if (!arguments->quiet || json != NULL) {
+		pfs_search_show(machine, scenario, &result, said);
+		pfs_history_print(said);
 	}
+	if (json != NULL)
+		pfs_json_finding(json, machine, &result);
 	if (!pfs_library_has_lines())
 		(void)refuse(arguments->program, "no line is known of it: compile it with -g");
 	else if (pfs_places_unknown() != NULL)
 		(void)refuse("addr2line", pfs_places_unknown());
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
-		(void)printf("by itself: number %u of thread %u\n", pfs_user.faults[i].number,
-			     pfs_user.faults[i].thread);
+		(void)fprintf(said, "by itself: number %u of thread %u\n",
+			      pfs_user.faults[i].number, pfs_user.faults[i].thread);
 	return arguments->save != NULL ? pfs_check_save(arguments, scenario->name, &result) : 1;
 }
 
@@ -284,7 +307,7 @@ static int check(const struct pfs_arguments *arguments, struct pfs_machine *mach
 		if (result.refusal != NULL)
 			return refuse(arguments->search, result.refusal);
 		report(arguments, &scenario, &sums);
-		pfs_outcomes_print(stdout);
+		pfs_outcomes_print(said);
 		if (fine)
 			advise(arguments, &sums);
 		if (!fine)
@@ -334,8 +357,29 @@ static const char *open_program(const struct pfs_arguments *arguments)
 	return error != NULL ? error : pfs_library_open(program_path, pfs_names);
 }
 
+/* All scenarios in one document; none if they cannot be checked. */
+static int check_as_data(const struct pfs_arguments *arguments, struct pfs_machine *machine)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	said = fopen("/dev/null", "we");
+	json = open_memstream(&text, &bytes);
+	if (said == NULL || json == NULL)
+		return refuse("--format json", strerror(errno));
+	pfs_json_begin(json, arguments->program);
+	int status = check_all(arguments, machine);
+	pfs_json_end(json, status);
+	if (fclose(json) != 0)
+		return refuse("--format json", "no memory for it");
+	if (status != PFS_EXIT_WRONG_USE)
+		(void)fwrite(text, 1, bytes, stdout); /* told by pfs_command_end, too */
+	free(text);
+	return status;
+}
+
 static int run(struct pfs_arguments *arguments)
 {
+	said = stdout;
 	if (arguments->example)
 		return fputs(pfs_check_example, stdout) < 0; /* told by pfs_command_end, too */
 	if (arguments->program == NULL)
@@ -365,7 +409,7 @@ static int run(struct pfs_arguments *arguments)
 	if (error != NULL)
 		return refuse(arguments->program, error);
 	pfs_library_keep();
-	return check_all(arguments, machine);
+	return arguments->json ? check_as_data(arguments, machine) : check_all(arguments, machine);
 }
 
 int main(int argc, char **argv)

@@ -4,12 +4,14 @@
 usage: results_test.py PFS_CHECK PART
   jobs      several processes find and count what one does; outcomes and what fails by itself, too
   replay    a saved schedule is shortened, and fails again as it did; one that does not fit says so
+  data      the result as JSON: the same as the text, and by several processes
   gdb       a saved schedule in gdb: the stacks of all threads, where it fails and where all wait
   progress  a terminal sees how far a search is, a file does not; a bounded search says so
   wrong     damaged schedules and programs, options that exclude each other: one line, exit 2
 Exit 0: passed. 1: not. 77: no compiler, or no gdb.
 """
 
+import json
 import os
 import pty
 import re
@@ -102,6 +104,49 @@ class Test:
                     "it did not fail; when it was saved: data race on ")
         self.expect("another program", self.run(self.build("late"), "--schedule", path), 2,
                     "^pfs-check: .*ring.schedule: saved of a scenario that this program has not")
+
+    def data(self):
+        """The same as one document of JSON, by one process and by three."""
+        program = self.build("ring")
+        saved = self.path("saved")
+        code, out, error = self.run(program, "--format", "json", "--save", saved, "--quiet")
+        said = json.loads(out)
+        search, = said["scenarios"]
+        found = search["finding"]
+        got = (code, error, said["status"], search["verdict"], search["memory"], search["search"],
+               search["complete"], found["kind"], found["schedule"], len(found["steps"]))
+        if got != (1, "", 1, "failed", "views", "exhaustive", False, "data race", "0x8 1x2", 10):
+            self.faults.append(f"json: {got}")
+        sides = [(side["thread"], side["does"], side["function"], side["file"], side["line"] > 0)
+                 for side in found["places"]]
+        if sides != [(0, "writes", "push", "ring.c", True), (1, "reads", "pop", "ring.c", True)]:
+            self.faults.append(f"json: {sides}")
+        for line in (f"found: {found['message']}", *found["columns"], "schedule: 0x8 1x2"):
+            self.expect("json as text", self.run(program), 1, rf"(?m)^{re.escape(line)}$")
+        self.expect("--save", self.run(program, "--schedule", saved), 1, "data race on")
+        program, both = self.build("late"), []
+        for jobs in ("1", "3"):
+            code, out, error = self.run(program, "--jobs", jobs, "--format", "json")
+            both.append([{key: value for key, value in search.items() if key != "seconds"}
+                         for search in json.loads(out)["scenarios"]])
+        if both[0] != both[1]:
+            self.faults.append(f"json, jobs: {both}")
+        turns, fails, _ = both[0]
+        if (turns["verdict"], turns["complete"], turns["extent"], turns["finding"]) != (
+                "no violation", True, "all there are", None) or sum(
+                    outcome["executions"] for outcome in turns["outcomes"]) < 501:
+            self.faults.append(f"json: {turns}")
+        if fails["finding"]["kind"] != "assertion" or fails["finding"]["places"][0]["line"] < 1:
+            self.faults.append(f"json: {fails['finding']}")
+        _, out, _ = self.run(program, "--scenario", "turns", "--executions", "9", "--format=json")
+        search, = json.loads(out)["scenarios"]
+        if (search["complete"], search["stopped"], search["executions"]) != (
+                False, "executions", 9):
+            self.faults.append(f"json, stopped: {search}")
+        for more in (["--format", "xml"], ["--format", "json", "--list"],
+                     ["--format", "json", "--schedule", saved],
+                     ["--format", "json", "--scenario", "none"]):
+            self.line(str(more), "", program, *more)
 
     def gdb(self):
         """The ring's race, and threads that wait for each other."""
@@ -222,7 +267,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         test = Test(pfs_check, folder)
         {"jobs": test.jobs, "replay": test.replay, "gdb": test.gdb, "progress": test.progress,
-         "wrong": test.wrong}[part]()
+         "wrong": test.wrong, "data": test.data}[part]()
     for fault in test.faults:
         print(fault)
     print(f"{part}: {len(test.faults)} faults")
