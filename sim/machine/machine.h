@@ -140,7 +140,8 @@ struct pfs_aside {
 	bool is_on;
 };
 
-/* Where the runs since the last reset stand: the machine writes it, all others read it. */
+/* Where the runs since the last reset stand. The machine writes it; besides it an engine `running`,
+ * a model `cut`, a scheduler is_known, and who judges an execution, between runs, its end. */
 struct pfs_run_state {
 	struct pfs_scheduler *scheduler;
 	struct pfs_fiber caller;      /* of pfs_machine_run and pfs_machine_aside */
@@ -160,7 +161,6 @@ struct pfs_run_state {
 	uint64_t maps_at_start, mapped_at_start; /* of memory, when the run began */
 };
 
-/* Each part has one sentence above, or a header of its own. */
 struct pfs_machine {
 	const struct pfs_memory_model *model; /* model.h */
 	struct pfs_machine_setup setup;
