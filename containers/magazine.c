@@ -50,6 +50,7 @@ static bool yield_step(struct pfs_magazine *self, uint64_t *control, uint64_t fr
 		self->room = 0;
 		self->bypass = PFS_MAGAZINE_BYPASS;
 		self->fenced = self->fenced || !pfs_barrier_available();
+		self->pays = self->fenced;
 		/* [G5] release, pairs with [G4]. */
 		pfs_store_release(&self->head, to_of(seen, tail) * 2);
 		/* [G9] acq_rel, pairs with [G3]: the new head goes first. */
@@ -239,13 +240,14 @@ static struct sums visit_rings(struct pfs_container *self,
 
 /*
  * Is the owner one that must be noticed by the heavy barrier, and there is none? The state was
- * read by [G7], which carries `fenced` with IDLE; in other states the owner may be changing it,
- * and does not need to be noticed.
+ * read by [G7], which carries `pays` with IDLE; in other states it need not be noticed.
  */
-static bool is_out_of_reach(const struct pfs_magazine *self, enum pfs_control state)
+static bool is_out_of_reach(struct pfs_magazine *self, enum pfs_control state)
 {
-	return (state == PFS_CONTROL_IDLE || state == PFS_CONTROL_REVOKED) && !self->fenced &&
-	       !pfs_barrier_available();
+	return (state == PFS_CONTROL_IDLE || state == PFS_CONTROL_REVOKED) && !self->pays &&
+	       !pfs_barrier_available() &&
+	       /* [G13] seq, pairs with [G12]: else both could miss each other, as at [G1]. */
+	       pfs_load_seq(&self->owner) == PFS_RING_RELIES;
 }
 
 /* Only a ring that is IDLE can be revoked; the others are empty, or are met again. One that is
@@ -354,8 +356,7 @@ static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, st
 /*
  * The kernel's barrier, unless the owners pay for it. Also between the rounds of a proof: frees
  * that have returned may still be in their owners' store buffers, and what returned before this
- * is seen by the second round; with `fenced` owners the tail is stored by an exchange, and
- * there is nothing to wait for.
+ * is seen by the second round; with `fenced` owners the tail is stored by an exchange.
  */
 void pfs_magazine_catch_up(struct pfs_container *self)
 {
@@ -401,7 +402,7 @@ static void revoke_any(struct pfs_container *self, struct pfs_magazine *ring, st
 static void count_out_of_reach(struct pfs_container *self, struct pfs_magazine *ring,
 			       struct sums *sums)
 {
-	/* [G7] acquire, pairs with [G9]: with IDLE comes `fenced`. */
+	/* [G7] acquire, pairs with [G9]: with IDLE comes `pays`. */
 	uint64_t control = pfs_load_acquire(&ring->control);
 	(void)self;
 	sums->records += is_out_of_reach(ring, state_of(control));
@@ -443,14 +444,12 @@ static void add_content(struct pfs_container *self, struct pfs_magazine *ring, s
 	(void)self;
 	if (is_out_of_reach(ring, content.state))
 		return;
+	if (!pfs_barrier_available()) /* with nobody's [G13] comes all that its last owner did */
+		content = content_shown(ring, false);
 	sums->records += count_of(content);
 	sums->frees += content.last;
 }
 
-/*
- * Under `growth`: is every ring empty? *frees grows with each free into a ring, so equal sums
- * of two rounds mean that none came in between.
- */
 bool pfs_magazine_are_empty(struct pfs_container *self, uint64_t *frees)
 {
 	struct sums sums = visit_rings(self, add_content);

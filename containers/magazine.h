@@ -52,6 +52,9 @@
  *            [G10] move: stores, release    <->  [G11] move: loads, acquire, after [G4]
  *            carries: that the last end became even before the next move was written down, so
  *            that a move and an odd end that are read together belong together
+ *            [G12] owner: exchange, seq     <->  [G13] owner: load, seq, after [G3]
+ *            the store-buffering pair of a ring that nobody has, with [G3] and [G2]: the taker
+ *            sees who came, or he sees REVOKED. Carries: all that the last owner did
  *
  * Without the barrier: where the kernel has none at the start, or owner_fences asks for it, all
  * owners pay (`fenced`). If it is refused later, the rings of then have owners that do not pay,
@@ -61,7 +64,12 @@
  * So no record has two owners, and nobody waits. What is lost until each owner has made two
  * calls: a page may be added, or full answered, although up to PFS_MAGAZINE_RECORDS records lie
  * in a ring that is out of reach, or in blocks that its owner claimed. An owner that sleeps keeps
- * its ring so long; so does a handle that was detached, until it is attached and used again.
+ * its ring so long.
+ *
+ * A ring that nobody has is in reach without a barrier: nobody works on it, and whoever attaches
+ * its handle says so first. If the taker has revoked it and then reads that it is nobody's, the
+ * first call of whoever comes meets REVOKED [G12]. And he asks again whether there is a barrier,
+ * and pays if there is none.
  * Source:    revocation by an asymmetric barrier as in D. Dice, H. Huang and M. Yang,
  *            Asymmetric Dekker synchronization, 2001; the protocol is our own.
  */
@@ -83,10 +91,18 @@ enum pfs_control {
 	PFS_CONTROL_STATE_MASK = 3
 };
 
+/* Who has a ring, for takers. */
+enum pfs_ring_owner {
+	PFS_RING_NOBODYS, /* its handle is not attached */
+	PFS_RING_RELIES,  /* its owner relies on the heavy barrier */
+	PFS_RING_PAYS     /* its owner pays for it, since he came */
+};
+
 struct pfs_magazine {
 	struct pfs_hints hints;            /* first: hints.h finds it as thread->policy */
-	bool fenced;                       /* owner, before [G5] or [G9]: pays for the barrier */
-	_Atomic(uint32_t) attached;        /* owner, when it comes and goes */
+	bool fenced;                       /* owner: pays for the barrier */
+	bool pays;                         /* owner, before [G9]: the same, for takers */
+	_Atomic(uint32_t) owner;           /* owner, when it comes and goes; [G12] */
 	/* Positions are 2 * entry, plus 1 while the owner works there. All of it the owner's,
 	 * but for a ring that is HANDED. What the fast path loads stands off the state words
 	 * of records, as in struct pfs_thread. */
@@ -171,6 +187,30 @@ bool pfs_stranded_is_free_since_watch(struct pfs_container *self);
  * from is the first entry that the owner does not keep for the operation it is in.
  */
 PFS_COLD uint64_t pfs_magazine_yield(struct pfs_magazine *self, uint64_t from);
+
+/*
+ * pfs_magazine_begin, pfs_magazine_leave - a handle is attached again, and detached.
+ *
+ * Returns   nothing.
+ * Errors    none.
+ * Progress  wait-free.
+ * Order     seq [G12].
+ *
+ * fenced: the new owner pays for the barrier. Who leaves is not in the middle of a call.
+ */
+static inline void pfs_magazine_begin(struct pfs_magazine *self, bool fenced)
+{
+	self->fenced = self->fenced || fenced;
+	uint32_t owner = self->fenced ? PFS_RING_PAYS : PFS_RING_RELIES;
+	/* [G12] seq, pairs with [G13]; ordered before [G2] of the first call. */
+	(void)pfs_exchange_seq(&self->owner, owner);
+}
+
+static inline void pfs_magazine_leave(struct pfs_magazine *self)
+{
+	/* [G12] seq, pairs with [G13]: seen when it returns. */
+	(void)pfs_exchange_seq(&self->owner, (uint32_t)PFS_RING_NOBODYS);
+}
 
 /* Give all records of an attached thread's ring to the words; by the owner, under `growth`. */
 PFS_COLD void pfs_magazine_flush(struct pfs_thread *thread);

@@ -72,7 +72,8 @@ static uint64_t stranded_now(struct pfs_container *self)
 		struct pfs_magazine *ring = thread->policy;
 		uint64_t count = ring_count(ring);
 		sum += count;
-		if (pfs_load_relaxed(&ring->attached) != 0 && count < least) /* relaxed: a metric */
+		/* relaxed: a metric */
+		if (pfs_load_relaxed(&ring->owner) != PFS_RING_NOBODYS && count < least)
 			least = count;
 	}
 	return least == UINT64_MAX ? 0 : sum - least;

@@ -251,8 +251,9 @@ static void stop(struct pfs_container *self)
 static enum pfs_status thread_start(struct pfs_thread *thread)
 {
 	struct pfs_magazine *magazine = thread->policy;
+	bool fenced = pfs_magazine_is_fenced(thread->container);
 	if (magazine != NULL) {
-		pfs_store_relaxed(&magazine->attached, 1); /* relaxed: a metric */
+		pfs_magazine_begin(magazine, fenced);
 		aim_handle(thread);
 		return PFS_OK;
 	}
@@ -261,11 +262,12 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 	if (magazine == NULL)
 		return PFS_NO_MEMORY;
 	memset((void *)magazine, 0, sizeof(*magazine));
-	magazine->fenced = pfs_magazine_is_fenced(thread->container);
+	magazine->fenced = fenced;
+	magazine->pays = fenced;
 	magazine->room = 2 * PFS_MAGAZINE_RECORDS;
-	/* relaxed: nobody has seen it */
+	/* relaxed, both: nobody has seen it */
 	pfs_store_relaxed(&magazine->moving, PFS_MOVING_NONE);
-	pfs_store_relaxed(&magazine->attached, 1); /* relaxed: a metric */
+	pfs_store_relaxed(&magazine->owner, (uint32_t)(fenced ? PFS_RING_PAYS : PFS_RING_RELIES));
 	thread->policy = magazine;
 	aim_handle(thread);
 	pfs_hints_scatter(thread);
@@ -277,11 +279,11 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 static void thread_stop(struct pfs_thread *thread)
 {
 	struct pfs_magazine *magazine = thread->policy;
-	pfs_store_relaxed(&magazine->attached, 0); /* relaxed: a metric */
 	if (thread->left_behind) {
 		pfs_magazine_mend(thread);
 		pfs_seats_forget(thread);
 	}
+	pfs_magazine_leave(magazine);
 	if (!pfs_mutex_try_lock(&thread->container->growth))
 		return;
 	pfs_magazine_flush(thread);
