@@ -128,6 +128,9 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	  "r0=1 r1=0 r2=1 r3=0", "FFF", NULL },
 	{ "WWC+fences", "W x rlx 1; T sc; W y rlx 1 | R y rlx; W z rlx 1 | R z rlx; T sc; R x rlx",
 	  "r0=1 r1=1 r2=0", "FFA", NULL },
+	/* What excludes an old value must be tried behind it, too: 1 execution is met only so. */
+	{ "rivals+fence", "T sc; R x rlx; W x sc 2; R y sc | W x sc 1; W y sc 2; R y sc; R x sc | "
+	  "R y sc; W x sc 3; X y sc 1", "r1=0 r5=0", "AAA", NULL },
 	{ "CAS-fails-acq", "W x rlx 1; W y rel 1 | C y ar 5 6 acq; R x rlx", "r0=1 r1=0", "FFF",
 	  NULL },
 	/* A pass unlinks x and moves the clock y; a reader reads the clock, shows it in z, and
