@@ -120,17 +120,20 @@ static bool changes_nothing(const struct pfs_machine *machine, const struct pfs_
 	       !machine->model->keeps_old && !machine->setup.watch;
 }
 
-struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step)
+/* Into the effect itself: a copy of what was just written in parts has to wait for them. */
+void pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step,
+		   struct pfs_effect *effect)
 {
 	uint8_t kind = step->operation.kind;
-	struct pfs_effect effect = { .ran = step->operation, .thread = step->thread,
-				     .source = step->source, .older = step->older,
-				     .written = step->written,
-				     .wrote = (step->wrote && !changes_nothing(machine, step)) ||
-					      kind == PFS_SIM_NOTE ||
-					      kind == PFS_SIM_UNMAP };
-	set_kind(machine, &effect);
-	return effect;
+	effect->ran = step->operation;
+	effect->thread = step->thread;
+	effect->source = step->source;
+	effect->older = step->older;
+	effect->written = step->written;
+	effect->wrote = (step->wrote && !changes_nothing(machine, step)) ||
+			kind == PFS_SIM_NOTE || kind == PFS_SIM_UNMAP;
+	effect->looks = (struct pfs_looks){ 0 };
+	set_kind(machine, effect);
 }
 
 static bool will_write(const struct pfs_machine *machine, struct pfs_actor actor,

@@ -46,7 +46,8 @@ struct pfs_effect {
 };
 
 /* Of a step that was executed. */
-struct pfs_effect pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step);
+void pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step,
+		   struct pfs_effect *effect);
 
 /* Of the actor's pending operation, if it were executed now: a compare-and-swap is judged by the
  * value that it would see. */

@@ -138,15 +138,15 @@ uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation)
 {
 	struct pfs_machine *self = pfs_current;
 	struct pfs_vthread *thread = self != NULL ? self->run.running : NULL;
-	if (thread != NULL && self->engine.execute != NULL && !pfs_sim_is_quiet())
+	if (thread != NULL && self->engine.execute != NULL && pfs_current_quiet == 0)
 		return self->engine.around != NULL ? self->engine.around(self, operation)
 						   : self->engine.execute(self, operation);
-	struct pfs_step step = { .operation = *operation };
-	if (thread == NULL || pfs_sim_is_quiet()) {
+	if (thread == NULL || pfs_current_quiet != 0) {
 		if (thread != NULL)
 			check_address(self, operation);
 		return pfs_model_at_once(thread, operation);
 	}
+	struct pfs_step step = { .operation = *operation };
 	if (pfs_weaken_is_on(&self->weaken))
 		pfs_weaken_apply(&self->weaken, &step.operation);
 	wait_turn(self, thread, &step.operation);

@@ -33,28 +33,31 @@ static bool make_room(struct pfs_snapshot *self, size_t bytes)
 	return true;
 }
 
-static void put(struct pfs_snapshot *self, const struct part *part, const void *from)
+/* Field by field: 16 bytes just written by smaller stores cannot be loaded at once. */
+static void put(struct pfs_snapshot *self, void *at, uint32_t bytes, bool is_count,
+		const void *from)
 {
-	size_t padded = (part->bytes + 7u) & ~(size_t)7;
-	if (self->no_memory || !make_room(self, sizeof(*part) + padded))
+	size_t padded = (bytes + 7u) & ~(size_t)7;
+	if (self->no_memory || !make_room(self, sizeof(struct part) + padded))
 		return;
-	memcpy(self->bytes + self->used, part, sizeof(*part));
-	memcpy(self->bytes + self->used + sizeof(*part), from, part->bytes);
+	struct part *part = (struct part *)(void *)(self->bytes + self->used);
+	part->at = at;
+	part->bytes = bytes;
+	part->is_count = is_count;
+	memcpy(part + 1, from, bytes);
 	self->used += sizeof(*part) + padded;
 }
 
 void pfs_snapshot_put(struct pfs_snapshot *self, void *at, size_t bytes)
 {
-	const struct part part = { .at = at, .bytes = (uint32_t)bytes };
 	self->no_memory |= bytes > UINT32_MAX / 2;
 	if (bytes != 0)
-		put(self, &part, at);
+		put(self, at, (uint32_t)bytes, false, at);
 }
 
 void pfs_snapshot_put_count(struct pfs_snapshot *self, uint64_t *count, uint64_t added)
 {
-	const struct part part = { .at = count, .bytes = sizeof(*count), .is_count = true };
-	put(self, &part, &added);
+	put(self, count, sizeof(*count), true, &added);
 }
 
 static void add_count(uint64_t *count, const char *from)

@@ -228,8 +228,12 @@ static struct pfs_actor choose_new(struct pfs_dpor *self, struct pfs_machine *ma
 		return pfs_actor_of(machine, prefer(machine, options));
 	}
 	struct pfs_dpor_node *node = &self->nodes[self->depth++];
-	*node = (struct pfs_dpor_node){ .options = options, .sleep = sleep,
-					.enabled = pfs_dpor_actors_of(self, options) };
+	node->options = options;
+	node->sleep = sleep;
+	node->enabled = pfs_dpor_actors_of(self, options);
+	node->backtrack = 0;
+	node->wake = NULL;
+	/* The rest is of what was executed, and set when it has been. */
 	pfs_wake_arrive(&self->wake, node);
 	node->option = pfs_wake_choose(&self->wake, node, options & ~sleep);
 	if (node->option == PFS_ACTOR_NONE)
@@ -275,7 +279,7 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 		return;
 	struct pfs_dpor_node *node = &self->nodes[self->at - 1];
 	/* Also where a step is repeated: malloc may have found other addresses. */
-	node->did = pfs_effect_of(machine, step);
+	pfs_effect_of(machine, step, &node->did);
 	self->begun = true;
 	if (self->at - 1 < self->fresh)
 		return;

@@ -176,7 +176,7 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 	struct pfs_explore *self = (struct pfs_explore *)scheduler;
 	if (self->redundant || self->at == 0 || self->at > self->depth)
 		return;
-	self->nodes[self->at - 1].did = pfs_effect_of(machine, step);
+	pfs_effect_of(machine, step, &self->nodes[self->at - 1].did);
 }
 
 void pfs_explore_init(struct pfs_explore *self, uint32_t preemption_max)
