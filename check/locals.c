@@ -25,15 +25,23 @@ struct own {
 
 static struct {
 	uint32_t key_count, kept_count; /* kept: made before the first execution */
-	bool is_used;                   /* in this execution: own is not as it was at first */
+	uint32_t used;                  /* bits: whose own is of this execution */
 	void (*destroy[KEYS_MAX])(void *value); /* NO_KEY: deleted */
 	struct own own[PFS_USER_THREADS_MAX + 1];
 } locals;
 
+static uint32_t current(void)
+{
+	return (uint32_t)(pfs_user_current() - pfs_user.threads);
+}
+
 static struct own *own(void)
 {
-	locals.is_used = true;
-	return &locals.own[pfs_user_current() - pfs_user.threads];
+	uint32_t at = current();
+	if ((locals.used & UINT32_C(1) << at) == 0)
+		memset(&locals.own[at], 0, sizeof(locals.own[at]));
+	locals.used |= UINT32_C(1) << at;
+	return &locals.own[at];
 }
 
 void pfs_locals_begin(void)
@@ -41,19 +49,19 @@ void pfs_locals_begin(void)
 	if (pfs_user.executions == 0)
 		locals.kept_count = locals.key_count;
 	locals.key_count = locals.kept_count;
-	if (locals.is_used)
-		memset(locals.own, 0, sizeof(locals.own));
-	locals.is_used = false;
+	locals.used = 0;
 }
 
 void pfs_locals_put(struct pfs_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, &locals.key_count, sizeof(locals.key_count));
-	pfs_snapshot_put(snapshot, &locals.is_used, sizeof(locals.is_used));
+	pfs_snapshot_put(snapshot, &locals.used, sizeof(locals.used));
 	pfs_snapshot_put(snapshot, locals.destroy,
 			 locals.key_count * sizeof(locals.destroy[0]));
-	if (locals.is_used)
-		pfs_snapshot_put(snapshot, locals.own, sizeof(locals.own));
+	for (uint32_t rest = locals.used; rest != 0; rest &= rest - 1) {
+		struct own *used = &locals.own[__builtin_ctz(rest)];
+		pfs_snapshot_put(snapshot, used, sizeof(*used));
+	}
 }
 
 int pfs_key_create(pthread_key_t *key, void (*destroy)(void *))
@@ -116,6 +124,8 @@ static bool destroy_values(struct own *self)
 
 void pfs_locals_end(void)
 {
+	if ((locals.used & UINT32_C(1) << current()) == 0)
+		return;
 	struct own *self = own();
 	while (self->exit_count != 0) {
 		const struct at_exit last = self->exits[--self->exit_count];
