@@ -132,7 +132,7 @@ bool pfs_places_are_asked(void)
 const char *pfs_places_unknown(void)
 {
 	static char why[128];
-	if (places.was_answered)
+	if (places.was_answered || !places.was_started)
 		return NULL;
 	if (places.error == ENOENT)
 		return "is not in the PATH, and tells the lines: install binutils";

@@ -21,7 +21,8 @@ bool pfs_places_rule(const char *text, bool is_own);
 /* The file, and how far it was moved from where it was linked to. */
 void pfs_places_begin(const char *path, uintptr_t bias);
 
-/* NULL: lines were told. Else why not, behind the name of addr2line, which may be missing. */
+/* NULL: lines were told, or none was asked for. Else why not, behind the name of addr2line, which
+ * may be missing. */
 const char *pfs_places_unknown(void);
 
 /* Is an answer awaited at this moment? For signals. */

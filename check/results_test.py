@@ -104,6 +104,14 @@ class Test:
                     "it did not fail; when it was saved: data race on ")
         self.expect("another program", self.run(self.build("late"), "--schedule", path), 2,
                     "^pfs-check: .*ring.schedule: saved of a scenario that this program has not")
+        program = self.build("stepless")
+        path, text = self.saved(program, "stepless.schedule")
+        if "\nnone\nassertion told == 1 " not in text:
+            self.faults.append(f"a schedule without steps: {text}")
+        done = self.run(program, "--schedule", path)
+        self.expect("no steps", done, 1, r"\nstepless: assertion told == 1 \(.*\)\nschedule:")
+        if done[2] != "":
+            self.faults.append(f"no line was asked for, and it says {done[2]!r}")
 
     def data(self):
         """The same as one document of JSON, by one process and by three."""

@@ -10,6 +10,9 @@
 
 static const char head_line[] = "pfs-check 1\n";
 
+/* In place of steps: what failed is ahead of the first one. */
+#define NO_STEPS "none\n"
+
 int pfs_check_save(const struct pfs_arguments *arguments, const char *scenario,
 		   const struct pfs_search_result *result)
 {
@@ -30,7 +33,8 @@ int pfs_check_save(const struct pfs_arguments *arguments, const char *scenario,
 	for (uint32_t i = 0; i < result->segment_count; i++)
 		(void)fprintf(file, "%ux%u ", result->segments[i].actor,
 			      result->segments[i].steps);
-	(void)fprintf(file, "\n%s\n", result->message);
+	(void)fprintf(file, "%s%s\n", result->segment_count == 0 ? NO_STEPS : "\n",
+		      result->message);
 	if (!pfs_output_end(&output))
 		return pfs_check_refuse(arguments->save, strerror(errno));
 	return 1;
@@ -84,6 +88,13 @@ static bool read_options(struct pfs_arguments *self, char *line)
 	return self->scenario != NULL && self->model != NULL;
 }
 
+static bool parse_steps(const char *text, struct pfs_search_result *result)
+{
+	result->segment_count = 0;
+	return strcmp(text, NO_STEPS) == 0 ||
+	       pfs_segments_parse(text, result->segments, &result->segment_count);
+}
+
 bool pfs_check_load(struct pfs_arguments *arguments, struct pfs_search_result *result)
 {
 	static char head[2 * sizeof(result->message)], options[4096], steps[65536];
@@ -97,7 +108,7 @@ bool pfs_check_load(struct pfs_arguments *arguments, struct pfs_search_result *r
 		    fgets(options, sizeof(options), file) != NULL &&
 		    fgets(steps, sizeof(steps), file) != NULL && strchr(steps, '\n') != NULL &&
 		    read_options(arguments, options) &&
-		    pfs_segments_parse(steps, result->segments, &result->segment_count);
+		    parse_steps(steps, result);
 	/* Older ones have no message. */
 	if (fine && fgets(head, sizeof(head), file) != NULL) {
 		size_t length = strcspn(head, "\n");
