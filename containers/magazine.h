@@ -34,6 +34,9 @@
  *	[M4] stranding: at most PFS_MAGAZINE_RECORDS records lie in a ring, and all of them can be
  *	     taken back at any time but that of an odd head: a thread that stops for ever keeps
  *	     one. What it was sending or receiving can be taken back, too.
+ *	[M5] a move is written down only from before its odd mark until after its end is even
+ *	     again. So a note and an odd end of its position are of one operation: the position
+ *	     is used again if the move failed, and then its note is gone.
  *
  * Ordering:  [G1] end odd: store, release   <->  [G4] ends: load, seq, after the barrier
  *            [G2] control: load, seq        <->  [G3] revoke: CAS, seq
@@ -52,6 +55,10 @@
  *            [G10] move: stores, release    <->  [G11] move: loads, acquire, after [G4]
  *            carries: that the last end became even before the next move was written down, so
  *            that a move and an odd end that are read together belong together
+ *            [G14] no move: store, release  <->  [G11]
+ *            carries: to whoever sees the end odd for the next operation, that the last note
+ *            is gone. Without it a free at the position of a failed receive is taken for that
+ *            receive: records are read out of stale entries, and get a second owner
  *            [G12] owner: exchange, seq     <->  [G13] owner: load, seq, after [G3]
  *            the store-buffering pair of a ring that nobody has, with [G3] and [G2]: the taker
  *            sees who came, or he sees REVOKED. Carries: all that the last owner did
@@ -114,7 +121,7 @@ struct pfs_magazine {
 	uint64_t room;                            /* owner: 2 * entries it may fill */
 	_Atomic(void *) records[PFS_MAGAZINE_RECORDS_MOST];
 	alignas(PFS_LINE) _Atomic(uint64_t) control; /* owner and taker; mostly read */
-	/* The latest move, [G10]: the end that it began at, a tail plus 1; and its hold. */
+	/* The move in flight, [G10] [G14]: the end that it began at, a tail plus 1; its hold. */
 	_Atomic(uint64_t) moving;
 	_Atomic(uint64_t) moving_state;
 	_Atomic(struct pfs_depot *) moving_depot;

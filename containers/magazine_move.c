@@ -22,6 +22,16 @@ static void write_down(struct pfs_magazine *self, uint64_t end, struct pfs_hold 
 }
 
 /*
+ * A note ends with its move [M5]. After a move that failed, the next operation marks the same
+ * position odd; a taker that still found the note would take that operation for the move.
+ */
+static void forget_move(struct pfs_magazine *self)
+{
+	/* [G14] release, pairs with [G11]: after the end became even, before its next mark. */
+	pfs_store_release(&self->moving, PFS_MOVING_NONE);
+}
+
+/*
  * The rest of a send, from its odd mark on. False: a taker is about, who may see the move in
  * flight until the control word tells whose the entries are.
  */
@@ -74,7 +84,9 @@ bool pfs_magazine_send(struct pfs_thread *thread)
 		return false;
 	uint64_t head = pfs_load_relaxed(&self->head); /* relaxed: the owner's own store */
 	write_down(self, head, hold);
-	return end_send(self, head, hold);
+	bool is_sent = end_send(self, head, hold);
+	forget_move(self);
+	return is_sent;
 }
 
 static bool receive_from(struct pfs_magazine *self, struct pfs_depot *depot)
@@ -86,7 +98,9 @@ static bool receive_from(struct pfs_magazine *self, struct pfs_depot *depot)
 	if (!pfs_depot_claim(depot, self->last_block, &hold))
 		return false;
 	write_down(self, tail + 1, hold);
-	return end_receive(self, tail, hold);
+	bool is_received = end_receive(self, tail, hold);
+	forget_move(self);
+	return is_received;
 }
 
 /* Of what was just received, unless a taker has been there since. */
@@ -123,11 +137,12 @@ void pfs_magazine_mend_move(struct pfs_magazine *self)
 	struct pfs_hold hold;
 	uint64_t head, tail;
 	switch (pfs_magazine_move(self, &head, &tail, &hold)) {
-	case PFS_MOVE_NONE: return;
+	case PFS_MOVE_NONE: break;
 	case PFS_MOVE_SENDING:
 		pfs_room_raise(&hold.depot->room, hold.block);
 		(void)end_send(self, head - 1, hold);
-		return;
+		break;
 	default: (void)end_receive(self, tail - 1, hold);
 	}
+	forget_move(self); /* the owner may have stopped before it did */
 }

@@ -83,6 +83,58 @@ static void give_second_body(void *opaque)
 	give(opaque, 3, 3);
 }
 
+/* ---- again: a ring goes on after a receive that failed ---- */
+
+static void again_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	self->ring_records = 2;
+	pfs_case_pages(config, 6, 1, 1);
+}
+
+/* One record lies in a block, the others are in use. */
+static void again_fill(struct pfs_case *self)
+{
+	struct pfs_thread *owner = pfs_case_attach_extra(self);
+	struct pfs_claim claims[6] = { { .record = NULL } };
+	for (uint32_t i = 0; i < 6 && owner != NULL; i++) {
+		claims[i] = pfs_allocate(owner);
+		if (claims[i].record != NULL)
+			pfs_publish(owner, claims[i]);
+	}
+	for (uint32_t i = 0; i < 3 && owner != NULL; i++)
+		pfs_free(owner, claims[i].record);
+	for (uint32_t i = 3; i < 6; i++)
+		pfs_case_adopt(self, claims[i].record);
+	for (uint32_t i = 0; i < 2 && owner != NULL; i++) {
+		struct pfs_claim claim = pfs_allocate(owner);
+		if (claim.record != NULL)
+			pfs_publish(owner, claim);
+		pfs_case_adopt(self, claim.record);
+	}
+}
+
+static void give_nth(struct pfs_case_thread *thread, uint32_t nth)
+{
+	struct pfs_case *self = thread->own;
+	pfs_case_give_kept(thread, pfs_index(thread->handle, self->kept[nth]));
+	thread->operations++;
+}
+
+/* Receives, meets a taker, passes its ring by for as long as that lasts, and uses it again. */
+static void again_owner_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	pfs_case_take_one(thread);
+	for (uint32_t i = 0; i < 4; i++)
+		give_nth(thread, i);
+}
+
+static void again_taker_body(void *opaque)
+{
+	for (uint32_t i = 0; i < 5; i++)
+		pfs_case_take_one(opaque);
+}
+
 #define RINGS (PFS_CASE_INDEX | PFS_CASE_RINGS | PFS_CASE_TIMED)
 
 const struct pfs_case_kind pfs_cases_depot[] = {
@@ -98,5 +150,8 @@ const struct pfs_case_kind pfs_cases_depot[] = {
 	{ "senders", "two send, and a third one takes their rings",
 	  RINGS, 3, 1, 3, senders_configure, pfs_case_keep_all,
 	  { give_first_body, give_second_body, take_two_body }, NULL },
+	{ "again", "a ring goes on after a receive that failed, and is taken back again",
+	  PFS_CASE_INDEX | PFS_CASE_RINGS, 2, 1, 2, again_configure, again_fill,
+	  { again_owner_body, again_taker_body, again_taker_body }, NULL },
 	{ .name = NULL },
 };
