@@ -18,7 +18,7 @@ from common.expect import expect, expect_refusal, faults, finish, parse
 
 CONTEXT = ("cpu_model kernel governor smt transparent_hugepage hypervisor pressure_cpu load "
            "compiler compiler_flags build_type counted git_revision hwloc allowed_cpus "
-           "numa_nodes timer timer_cost_ns timer_step_ns epoch cpu_id cpu_microcode "
+           "numa_nodes timer timer_cost_ns timer_step_ns cpu_id cpu_microcode "
            "cache_l1d_bytes cache_l2_bytes cache_l3_bytes floor_ns").split()
 TRIAL = ("ops window_ns util_min util_total nivcsw attempts disturbed oversubscribed real_time "
          "iterations").split()

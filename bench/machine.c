@@ -198,7 +198,6 @@ static void say_build(const struct pfs_clock *clock, bool counted)
 	say("build_type", "%s", PFS_BUILD_TYPE);
 	say("sanitizers", "%s", PFS_BUILD_SANITIZE[0] != '\0' ? PFS_BUILD_SANITIZE : "none");
 	say("counted", "%s", counted ? "yes" : "no");
-	say("epoch", "%s", PFS_BUILD_EPOCH);
 	say("git_revision", "%s", revision != NULL ? revision : PFS_BUILD_REVISION);
 	char allocator[128];
 	pfs_allocator_describe(allocator, sizeof(allocator));

@@ -96,7 +96,6 @@ static void container_delete(struct pfs_container *self)
 {
 	unmap_all(self);
 	pfs_threads_destroy(self);
-	pfs_epoch_fini(&self->epoch);
 	pfs_mutex_fini(&self->growth);
 	pfs_mutex_fini(&self->passing);
 	pfs_mutex_fini(&self->roster);
@@ -104,6 +103,7 @@ static void container_delete(struct pfs_container *self)
 	free(self->version_bases);
 	free(self->pass_live);
 	free(self->pass_keys);
+	pfs_holes_fini(&self->holes);
 	pfs_decay_fini(&self->decay);
 	if (self->variant->lines != NULL)
 		free(self->policy);
@@ -138,6 +138,7 @@ static enum pfs_status start(struct pfs_container *self)
 {
 	if (self->source == NULL || self->directory == NULL || self->version_bases == NULL ||
 	    self->pass_live == NULL || self->pass_keys == NULL || !make_lines(self) ||
+	    !pfs_holes_init(&self->holes, self->page_capacity) ||
 	    !pfs_decay_init(&self->decay, self->config.reclaim.decay_passes))
 		return PFS_NO_MEMORY;
 	enum pfs_status status = PFS_OK;

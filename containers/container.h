@@ -14,7 +14,7 @@
  * Ordering:  [C1] directory look-up: load, seq    <->  [C2] publish a page: store, release
  *            carries: the page's fields and its FREE words
  *            [C3] page_limit: load, acquire       <->  [C2] and the limit's own store, release
- *            [C1] also pairs with [C4] unlink: exchange, seq; see the proof in epoch_own.h
+ *            [C1] also pairs with [C4] unlink: exchange, seq; see the proof in epoch.h
  *            [C7] growths: store, release     <->  [C8] growths: load, acquire
  *            carries: page_limit, so that a search that counted a page also tried it
  *            [C9] pages: store, release       <->  [P4] count of them: load, acquire
@@ -34,6 +34,7 @@
 #include "counts.h"
 #include "decay.h"
 #include "epoch.h"
+#include "holes.h"
 #include "mutex.h"
 #include "page.h"
 #include "variant.h"
@@ -105,7 +106,7 @@ struct pfs_container {
 	_Atomic(uint64_t) reclaimed;
 	_Atomic(uint32_t) pages;
 	_Atomic(uint32_t) pages_peak;
-	_Atomic(uint32_t) no_hole_below;       /* of the directory */
+	struct pfs_holes holes;                /* of the directory */
 	/* Under `passing`: one reclaim pass at a time. */
 	struct pfs_mutex passing;
 	struct pfs_page *limbo;                /* unlinked, waiting for readers */
@@ -157,7 +158,7 @@ static inline struct pfs_growth_seen pfs_container_growth_seen(struct pfs_contai
 static inline struct pfs_page *pfs_container_page(struct pfs_container *self, uint32_t index)
 {
 	/* [C1] seq, pairs with [C2]: without acquire the page's fields may still be zero; and
-	 * with [C4]: the section's start must not be overtaken, see epoch_own.h. */
+	 * with [C4]: the section's start must not be overtaken, see epoch.h. */
 	return pfs_load_seq(&self->directory[index]);
 }
 
@@ -222,7 +223,7 @@ PFS_COLD struct pfs_page *pfs_container_page_add(struct pfs_thread *thread,
  * The steps of growth, for policies that take them apart; all under `growth`.
  *
  * hole: the lowest index without a page, page_capacity if there is none; also without the lock,
- * by whoever keeps others from adding pages, though one just made may be missed. make: map and
+ * by a thread that keeps others from adding pages, though one just made may be missed. make: map and
  * lay out the page of an index, not yet visible; likewise without the lock; NULL with
  * thread->growth PFS_NO_MEMORY. publish: make it visible [C2]. unlink: take a page out of the
  * directory whose records the caller all owns [C4]; the index may be used by the next growth, its
@@ -232,6 +233,9 @@ uint32_t pfs_growth_hole(struct pfs_container *self);
 PFS_COLD struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index);
 PFS_COLD void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page);
 PFS_COLD void pfs_growth_unlink(struct pfs_container *self, struct pfs_page *page);
+
+/* Bytes of a page that the system holds. The page must stay meanwhile. */
+uint64_t pfs_container_resident(struct pfs_container *self, struct pfs_page *page);
 
 /* Give the memory of an unlinked or unpublished page back. */
 PFS_COLD void pfs_container_unmap(struct pfs_container *self, struct pfs_page *page);

@@ -72,9 +72,7 @@ void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page)
 	pfs_store_release(&self->pages, pages);
 	if (pages > pfs_load_relaxed(&self->pages_peak)) /* relaxed: a metric */
 		pfs_store_relaxed(&self->pages_peak, pages); /* relaxed: a metric */
-	/* relaxed, both: `growth` is held. */
-	if (page->index == pfs_load_relaxed(&self->no_hole_below))
-		pfs_store_relaxed(&self->no_hole_below, page->index + 1); /* relaxed: likewise */
+	pfs_holes_fill(&self->holes, page->index);
 	/* [C7] release, pairs with [C8]: who counts this page also finds it below the limit. */
 	pfs_store_release(&self->growths, growths);
 }
@@ -140,16 +138,9 @@ struct pfs_page *pfs_container_page_at(struct pfs_thread *thread, uint32_t index
 	return page;
 }
 
-/* No hole is below `no_hole_below`: it is lowered under `growth` when a page goes, and raised when
- * one comes there. So a container that only grows never looks at its pages again. */
 uint32_t pfs_growth_hole(struct pfs_container *self)
 {
-	/* relaxed: without `growth` a hole that is just being made may be missed; what is found
-	 * is one, for whoever keeps others from adding pages. */
-	uint32_t index = pfs_load_relaxed(&self->no_hole_below);
-	while (index < self->page_capacity && pfs_container_page(self, index) != NULL)
-		index++;
-	return index;
+	return pfs_holes_find(&self->holes);
 }
 
 static struct pfs_page *add_locked(struct pfs_thread *thread, struct pfs_growth_seen seen)
@@ -202,11 +193,10 @@ void pfs_growth_unlink(struct pfs_container *self, struct pfs_page *page)
 							       self->version_bases[page->index]);
 	/* [C4] seq, pairs with [C1]: whoever enters after the clock moves sees no page. */
 	(void)pfs_exchange_seq(&self->directory[page->index], NULL);
-	/* relaxed, both: `growth` is held. */
-	if (page->index < pfs_load_relaxed(&self->no_hole_below))
-		pfs_store_relaxed(&self->no_hole_below, page->index); /* relaxed: likewise */
-	/* [C9] release, pairs with [P4]: likewise. */
-	pfs_store_release(&self->pages, pfs_load_relaxed(&self->pages) - 1); /* relaxed: likewise */
+	pfs_holes_open(&self->holes, page->index);
+	/* [C9] release, pairs with [P4]: as in pfs_growth_publish. */
+	pfs_store_release(&self->pages,
+			  pfs_load_relaxed(&self->pages) - 1); /* relaxed: `growth` is held */
 	/* relaxed: `growth` is held, nobody else writes it. */
 	uint32_t limit = pfs_load_relaxed(&self->page_limit);
 	while (limit != 0 && pfs_container_page(self, limit - 1) == NULL)

@@ -96,6 +96,7 @@ struct pfs_occupancy {
 	/* Taken before `growth`: one thread at a time makes a page, and its words. */
 	alignas(PFS_LINE) struct pfs_mutex mapping;
 	_Atomic(struct pfs_page *) spare; /* made and not published, or NULL; under `mapping` */
+	bool spare_is_idle;      /* under `mapping`: the last pass met it, too */
 	alignas(PFS_LINE) _Atomic(uint32_t) is_mapping; /* a hint: `mapping` is held */
 };
 
@@ -120,6 +121,9 @@ enum pfs_status pfs_occupancy_add_page(struct pfs_thread *thread);
  */
 struct pfs_page *pfs_occupancy_spare(struct pfs_thread *thread);
 struct pfs_occupancy_page *pfs_occupancy_open(struct pfs_thread *thread, bool keeps_one);
+
+/* As reserve_bytes of struct pfs_variant. Takes `mapping`. */
+uint64_t pfs_occupancy_reserve_bytes(struct pfs_container *self);
 
 /* Under `mapping`: give the spare page back, if there is one. */
 void pfs_occupancy_drop_spare(struct pfs_container *self);

@@ -14,6 +14,7 @@ static struct pfs_page *spare_of(struct pfs_occupancy *index)
 
 static void set_spare(struct pfs_occupancy *index, struct pfs_page *page)
 {
+	index->spare_is_idle = false;
 	pfs_store_relaxed(&index->spare, page); /* relaxed: under `mapping` */
 }
 
@@ -179,19 +180,41 @@ static void begin(struct pfs_container *self)
 	pfs_mutex_unlock(&self->growth);
 }
 
-static void trim(struct pfs_container *self)
+/* The spare page goes if it was one at the last pass, too. While `mapping` is held somebody makes
+ * or uses one, and a pass leaves that thread alone. */
+static uint32_t give_reserve(struct pfs_container *self, enum pfs_reclaim_kind kind)
 {
 	struct pfs_occupancy *index = self->policy;
-	pfs_mutex_lock(&index->mapping);
-	pfs_occupancy_drop_spare(self);
+	uint32_t given = 0;
+	if (kind != PFS_RECLAIM_PASS)
+		pfs_mutex_lock(&index->mapping);
+	else if (!pfs_mutex_try_lock(&index->mapping))
+		return 0;
+	if (spare_of(index) != NULL && (kind != PFS_RECLAIM_PASS || index->spare_is_idle)) {
+		pfs_occupancy_drop_spare(self);
+		given = 1;
+	}
+	index->spare_is_idle = spare_of(index) != NULL;
 	pfs_mutex_unlock(&index->mapping);
+	return given;
+}
+
+uint64_t pfs_occupancy_reserve_bytes(struct pfs_container *self)
+{
+	struct pfs_occupancy *index = self->policy;
+	uint64_t bytes = 0;
+	pfs_mutex_lock(&index->mapping);
+	if (spare_of(index) != NULL)
+		bytes = pfs_container_resident(self, spare_of(index));
+	pfs_mutex_unlock(&index->mapping);
+	return bytes;
 }
 
 static const struct pfs_reclaim_ops by_occupancy = {
 	.begin = begin,
 	.retire = retire,
 	.marked = marked,
-	.trim = trim,
+	.give_reserve = give_reserve,
 };
 
 uint32_t pfs_occupancy_reclaim(struct pfs_thread *thread, enum pfs_reclaim_kind kind)

@@ -45,6 +45,16 @@
 #define PFS_PAGE_ABSENT UINT32_MAX
 #define PFS_NOW_TRIES 64 /* looks at readers that are about to leave, with a yield between */
 
+/* Records of a page that a pass must leave alone: by the policy's index where it has one, 32
+ * records a load. What it shows free, retire can own; a record that a search has in its hands is
+ * not. */
+static uint32_t page_live(struct pfs_container *self, const struct pfs_page *page)
+{
+	if (self->variant->page_live != NULL)
+		return self->variant->page_live(self, page->index);
+	return pfs_page_live(page);
+}
+
 /* Live records of each page, and their sum. Only a pass takes pages out, so those seen stay. */
 static uint64_t count_live(struct pfs_container *self, uint32_t limit)
 {
@@ -54,7 +64,7 @@ static uint64_t count_live(struct pfs_container *self, uint32_t limit)
 		self->pass_live[index] = PFS_PAGE_ABSENT;
 		if (page == NULL)
 			continue;
-		self->pass_live[index] = pfs_container_page_live(self, page);
+		self->pass_live[index] = page_live(self, page);
 		sum += self->pass_live[index];
 	}
 	return sum;
@@ -261,28 +271,28 @@ static void forget_surplus(struct pfs_container *self, uint32_t limit)
 	}
 }
 
-static bool has_passed(struct pfs_thread *self, uint64_t tag)
+/* The least time that any thread shows, by one look at each; for all tags taken before. */
+static uint64_t oldest_shown(struct pfs_container *self)
 {
-	struct pfs_container *container = self->container;
-	pfs_epoch_wait(&container->epoch, &self->epoch);
+	uint64_t oldest = PFS_EPOCH_NEVER;
 	/* [C5] seq, pairs with [C6]: every handle that was listed is seen, complete. One that is
 	 * not, [C4] < [C5] < [C6] < [C1] in the total order of seq operations: its look-up sees
-	 * the unlink, as in case 3 of the proof in epoch_own.h. */
-	struct pfs_thread *thread = pfs_load_seq(&container->threads);
+	 * the unlink, as in case 3 of the proof in epoch.h. */
+	struct pfs_thread *thread = pfs_load_seq(&self->threads);
 	for (; thread != NULL; thread = thread->next) {
-		if (!pfs_epoch_thread_passed(&thread->epoch, tag))
-			return false;
+		uint64_t shown = pfs_epoch_shown(&thread->epoch);
+		oldest = shown < oldest ? shown : oldest;
 	}
-	return true;
+	return oldest;
 }
 
 /* Frees what may be freed of the limbo; tags fall along the list. */
-static uint32_t unmap_passed(struct pfs_thread *thread)
+static uint32_t unmap_passed(struct pfs_container *self)
 {
-	struct pfs_container *self = thread->container;
 	struct pfs_page **link = &self->limbo;
+	uint64_t oldest = *link != NULL ? oldest_shown(self) : 0;
 	uint32_t unmapped = 0;
-	while (*link != NULL && !has_passed(thread, (*link)->limbo_tag))
+	while (*link != NULL && (*link)->limbo_tag > oldest)
 		link = &(*link)->limbo_next;
 	struct pfs_page *page = *link;
 	*link = NULL;
@@ -298,12 +308,13 @@ static uint32_t unmap_passed(struct pfs_thread *thread)
 	return unmapped;
 }
 
-static uint32_t pass(struct pfs_thread *thread, enum pfs_reclaim_kind kind,
+static uint32_t pass(struct pfs_container *self, enum pfs_reclaim_kind kind,
 		     const struct pfs_reclaim_ops *ops)
 {
 	bool now = kind != PFS_RECLAIM_PASS;
-	struct pfs_container *self = thread->container;
-	uint32_t unmapped = unmap_passed(thread);
+	if (ops->begin != NULL)
+		ops->begin(self);
+	uint32_t unmapped = unmap_passed(self);
 	uint32_t limit = pfs_container_page_limit(self);
 	uint64_t live = count_live(self, limit);
 	mark_pages(self, limit, pages_to_keep(self, live), ops);
@@ -311,10 +322,24 @@ static uint32_t pass(struct pfs_thread *thread, enum pfs_reclaim_kind kind,
 	retire_surplus(self, surplus, now ? 0 : pfs_decay_limit(&self->decay), ops);
 	if (now)
 		forget_surplus(self, limit);
-	unmapped += unmap_passed(thread);
-	for (uint32_t try = 0; now && self->limbo != NULL && try < PFS_NOW_TRIES; try++) {
+	unmapped += unmap_passed(self);
+	if (ops->give_reserve != NULL)
+		unmapped += ops->give_reserve(self, kind);
+	return unmapped;
+}
+
+/* Readers that are about to leave: looks at them, with a yield and without a lock in between. So
+ * counts and fork, which take `passing`, wait for no reader. */
+static uint32_t wait_for_readers(struct pfs_container *self)
+{
+	uint32_t unmapped = 0;
+	bool is_over = false;
+	for (uint32_t try = 0; !is_over && try < PFS_NOW_TRIES; try++) {
 		pfs_yield();
-		unmapped += unmap_passed(thread);
+		pfs_mutex_lock(&self->passing);
+		unmapped += unmap_passed(self);
+		is_over = self->limbo == NULL;
+		pfs_mutex_unlock(&self->passing);
 	}
 	return unmapped;
 }
@@ -323,14 +348,16 @@ uint32_t pfs_reclaim_run(struct pfs_thread *thread, enum pfs_reclaim_kind kind,
 			 const struct pfs_reclaim_ops *ops)
 {
 	struct pfs_container *self = thread->container;
+	bool now = kind != PFS_RECLAIM_PASS;
 	pfs_fork_resume(self);
-	if (thread->epoch.depth != 0 || !pfs_mutex_try_lock(&self->passing))
-		return 0;
-	if (ops->begin != NULL)
-		ops->begin(self);
-	uint32_t unmapped = pass(thread, kind, ops);
-	if (kind == PFS_RECLAIM_TRIM && ops->trim != NULL)
-		ops->trim(self);
+	if (thread->epoch.depth != 0)
+		return 0; /* what it took out of use would wait for its own section */
+	if (now)
+		pfs_mutex_lock(&self->passing);
+	else if (!pfs_mutex_try_lock(&self->passing))
+		return 0; /* the pass that is running does the same */
+	uint32_t unmapped = pass(self, kind, ops);
+	bool is_over = self->limbo == NULL;
 	pfs_mutex_unlock(&self->passing);
-	return unmapped;
+	return now && !is_over ? unmapped + wait_for_readers(self) : unmapped;
 }

@@ -14,8 +14,8 @@ struct pfs_reclaim_ops {
 	bool (*retire)(struct pfs_container *self, struct pfs_page *page);
 	/* Optional: the page's draining mark was just changed. */
 	void (*marked)(struct pfs_container *self, struct pfs_page *page);
-	/* Optional: give back pages that were made and not published. */
-	void (*trim)(struct pfs_container *self);
+	/* Optional: give back pages that were made and not published; how many. */
+	uint32_t (*give_reserve)(struct pfs_container *self, enum pfs_reclaim_kind kind);
 };
 
 /* For policies whose records are claimed by the word alone. */
@@ -24,12 +24,14 @@ extern const struct pfs_reclaim_ops pfs_reclaim_by_words;
 /*
  * pfs_reclaim_run - one pass: mark sparse pages, give back empty ones.
  *
- * Returns   pages whose memory went back during this call; 0 if another pass is running, or
- *           if the caller is inside a read section of this container.
+ * Returns   pages whose memory went back during this call; 0 if the caller is inside a read
+ *           section of this container. PFS_RECLAIM_PASS: also 0 if another pass is running; the
+ *           other kinds wait for that one.
  * Errors    none.
- * Progress  waits for no allocator and no reader (with PFS_EPOCH_CK: for readers).
+ * Progress  waits for no allocator and for no reader.
  * Order     see reclaim.c.
- * Cost      one load a record of the container, a sort of its pages, decay_passes loads.
+ * Cost      one load for 32 records of the container (without an index: for each record), one look
+ *           at each handle while pages wait, a sort of its pages, decay_passes loads.
  */
 uint32_t pfs_reclaim_run(struct pfs_thread *thread, enum pfs_reclaim_kind kind,
 			 const struct pfs_reclaim_ops *ops);

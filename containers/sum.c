@@ -42,7 +42,7 @@ static void add_threads(struct pfs_container *self, struct pfs_counts *counts)
 	}
 }
 
-static uint64_t page_resident(struct pfs_container *self, struct pfs_page *page)
+uint64_t pfs_container_resident(struct pfs_container *self, struct pfs_page *page)
 {
 	return self->source->resident(self->source->context, pfs_page_block(page),
 				      self->shape.block_bytes);
@@ -50,18 +50,20 @@ static uint64_t page_resident(struct pfs_container *self, struct pfs_page *page)
 
 /* Under `passing`: only a pass takes pages out or unmaps them, so none goes while its residency
  * is asked for; a page that comes meanwhile may be missed. Without `growth`: asking takes long,
- * and nobody who needs a page is to wait for it. Pages that wait for readers are still the
- * container's. */
+ * and a thread that needs a page is not to wait for it. Pages that wait for readers are still the
+ * container's, and so is one that was made and is not needed yet. */
 static uint64_t resident_bytes(struct pfs_container *self)
 {
 	uint64_t sum = 0;
 	for (struct pfs_page *page = self->limbo; page != NULL; page = page->limbo_next)
-		sum += page_resident(self, page);
+		sum += pfs_container_resident(self, page);
 	for (uint32_t index = 0; index < pfs_container_page_limit(self); index++) {
 		struct pfs_page *page = pfs_container_page(self, index);
 		if (page != NULL)
-			sum += page_resident(self, page);
+			sum += pfs_container_resident(self, page);
 	}
+	if (self->variant->reserve_bytes != NULL)
+		sum += self->variant->reserve_bytes(self);
 	return sum;
 }
 

@@ -92,7 +92,7 @@ static struct pfs_thread *thread_new(struct pfs_container *self)
 		thread_free(thread);
 		return NULL;
 	}
-	pfs_epoch_thread_init(&self->epoch, &thread->epoch);
+	pfs_epoch_thread_init(&thread->epoch);
 	return thread;
 }
 

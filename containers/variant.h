@@ -82,7 +82,12 @@ struct pfs_variant {
 	 */
 	uint64_t (*index_bytes)(struct pfs_container *container);
 
-	/* With PFS_TRAIT_BARE: how many records of a page are in use, where they have no words. */
+	/* Optional, asked without the growth lock: resident bytes of pages that were made and are
+	 * not published. NULL: there are none. */
+	uint64_t (*reserve_bytes)(struct pfs_container *container);
+
+	/* Optional, and needed with PFS_TRAIT_BARE: how many records of a published page the
+	 * policy's index does not show free. Passes read this, and not each record's word. */
 	uint32_t (*page_live)(struct pfs_container *container, uint32_t page);
 
 	/*

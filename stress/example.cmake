@@ -1,6 +1,6 @@
 # The README's example, built against an installed pfslab. Sanitizer and counting builds need
 # flags that the README does not show.
-if(NOT PFS_SANITIZE AND NOT PFS_COUNTING AND NOT PFS_EPOCH_CK)
+if(NOT PFS_SANITIZE AND NOT PFS_COUNTING)
   add_test(NAME readme_example
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/readme_example.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   set_tests_properties(readme_example PROPERTIES LABELS unit TIMEOUT 120)
@@ -8,7 +8,7 @@ endif()
 
 # The policy of docs/adding-a-policy.md, in a copy of the sources: every part of the kit must find
 # it by its one line in variants.def.
-if(NOT PFS_SANITIZE AND NOT PFS_COUNTING AND NOT PFS_EPOCH_CK)
+if(NOT PFS_SANITIZE AND NOT PFS_COUNTING)
   add_test(NAME example_policy COMMAND /usr/bin/python3
     ${CMAKE_CURRENT_SOURCE_DIR}/example_policy.py ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER}
     ${CMAKE_CXX_COMPILER})

@@ -209,10 +209,8 @@ static void look_and_leave(void *context)
 {
 	struct scene *self = context;
 	uint64_t index = pfs_index(self->thread, self->record);
-#ifndef PFS_EPOCH_CK /* a pass would wait for this very section */
 	if (MAY_START_THREADS)
 		pfs_run_threads(1, attach_and_use, self);
-#endif
 	PFS_CHECK(pfs_lookup(self->thread, index) == self->record);
 	pfs_leave(self->thread);
 	fill_empty_reclaim(self);

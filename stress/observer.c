@@ -78,18 +78,9 @@ void pfs_worker_ask_owns(struct pfs_worker *self)
 		pfs_harm(self->crowd, "a pointer into a record is taken for a record");
 }
 
-/*
- * Inside a section, with records looked up, until the crowd stops; whatever is given back
- * meanwhile, their memory must stay. Epochs that make a pass wait for readers would keep the
- * whole crowd waiting for ever: there the reader comes up now and then.
- */
-#ifdef PFS_EPOCH_CK
-#define PARK_STEPS 20u
-#else
-#define PARK_STEPS UINT32_MAX
-#endif
-
-static void park_once(struct pfs_worker *self)
+/* Inside a section, with records looked up, until the crowd stops; whatever is given back
+ * meanwhile, their memory must stay. */
+void pfs_worker_park_in_section(struct pfs_worker *self)
 {
 	struct pfs_crowd *crowd = self->crowd;
 	void *seen[16];
@@ -101,16 +92,10 @@ static void park_once(struct pfs_worker *self)
 		if (record != NULL)
 			seen[count++] = record;
 	}
-	for (uint32_t step = 0; step < PARK_STEPS && !pfs_crowd_flag(&crowd->stop); step++) {
+	while (!pfs_crowd_flag(&crowd->stop)) {
 		(void)usleep(PARK_STEP_US);
 		for (uint32_t i = 0; i < count; i++)
 			read_body(self, seen[i], pfs_read_begin(seen[i]));
 	}
 	pfs_leave(self->thread);
-}
-
-void pfs_worker_park_in_section(struct pfs_worker *self)
-{
-	while (!pfs_crowd_flag(&self->crowd->stop))
-		park_once(self);
 }

@@ -78,6 +78,7 @@ PFS_POLICY(exact) = {
 	.add_page = pfs_occupancy_add_page,
 	.some_free = pfs_occupancy_some_free,
 	.index_bytes = pfs_occupancy_index_bytes,
+	.reserve_bytes = pfs_occupancy_reserve_bytes,
 	.page_live = pfs_occupancy_page_live,
 	.next_used = pfs_occupancy_next_used,
 	.reclaim = pfs_occupancy_reclaim,

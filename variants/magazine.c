@@ -303,6 +303,7 @@ PFS_POLICY(magazine) = {
 	.some_free = pfs_occupancy_some_free,
 	.stranded = pfs_stranded,
 	.index_bytes = pfs_occupancy_index_bytes,
+	.reserve_bytes = pfs_occupancy_reserve_bytes,
 	.page_live = pfs_occupancy_page_live,
 	.next_used = pfs_occupancy_next_used,
 	.reclaim = pfs_occupancy_reclaim,

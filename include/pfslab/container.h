@@ -421,15 +421,19 @@ void pfs_walk_end(struct pfs_walk *walk);
  * pass is what the background thread runs every period: it marks sparse pages for draining
  * and gives back those that stayed empty, along the curve of decay_passes. now does the same
  * without idle_passes and decay_passes: every empty page goes but for what headroom_percent,
- * spare_pages and page_prealloc keep. trim gives back every empty page, those too. now and
- * trim retry for readers that are about to leave.
+ * spare_pages and page_prealloc keep. trim gives back every empty page, those too. All three
+ * give back a page that was made for growth and not used: pass at the second pass that finds it.
+ * now and trim look up to 64 times more for readers that are about to leave.
  *
- * Returns   pages whose memory went back during this call; 0 where the policy keeps them,
- *           where another thread is in a pass, or where the caller is in a read section.
+ * Returns   pages whose memory went back during this call; 0 where the policy keeps them, or
+ *           where the caller is in a read section. pass: also 0 where another thread is in one.
  * Errors    none.
- * Progress  obstruction of allocators: none. A reader that stays in its section delays the
- *           memory, never a caller. What waits for readers is bounded: at most page_max pages
- *           (pages_waiting); while so many wait, empty pages stay in the container.
+ * Progress  blocking: now and trim wait for a pass that is running, and for a page that is being
+ *           mapped; pass waits for neither. Allocators wait for none of them, but for the moment
+ *           of an unlink where they add a page. A reader that stays in its section delays the
+ *           memory, never a caller, fork or pfs_container_counts. What waits for readers is
+ *           bounded: at most page_max pages (pages_waiting); while so many wait, empty pages
+ *           stay in the container.
  * Order     see containers/reclaim.c.
  */
 uint32_t pfs_reclaim_pass(struct pfs_thread *thread);

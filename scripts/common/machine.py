@@ -72,7 +72,7 @@ def _build_facts(build_dir):
     cache = _read(os.path.join(build_dir, "release", "CMakeCache.txt"))
     facts = {}
     for name in ("CMAKE_BUILD_TYPE", "CMAKE_C_COMPILER", "CMAKE_C_FLAGS",
-                 "CMAKE_C_FLAGS_RELWITHDEBINFO", "PFS_EPOCH_CK"):
+                 "CMAKE_C_FLAGS_RELWITHDEBINFO"):
         found = re.search(rf"^{name}:\w+=(.*)$", cache, re.MULTILINE)
         facts[name] = found.group(1) if found else ABSENT
     compiler = facts["CMAKE_C_COMPILER"]
