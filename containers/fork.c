@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include "mapped.h"
+
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pfs_container *youngest; /* under list_lock */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -61,10 +63,12 @@ static void prepare(void)
 	(void)pthread_mutex_lock(&list_lock);
 	for (struct pfs_container *self = youngest; self != NULL; self = self->older)
 		lock_all(self);
+	pfs_mapped_lock();
 }
 
 static void in_parent(void)
 {
+	pfs_mapped_unlock();
 	for (struct pfs_container *self = youngest; self != NULL; self = self->older)
 		unlock_all(self);
 	(void)pthread_mutex_unlock(&list_lock);

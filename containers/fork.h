@@ -24,8 +24,8 @@
  * or took it over by pfs_thread_adopt.
  *
  * Order of locks: the list of containers; then of each container, the youngest first (a memory
- * source may use an older container): passing, the policy's own, growth, roster. malloc's come
- * after them: glibc takes those after all handlers.
+ * source may use an older container): passing, the policy's own, growth, roster; then that of
+ * mapped.h. malloc's come after them: glibc takes those after all handlers.
  *
  * A seam: the simulated machine has no fork.
  */

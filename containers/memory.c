@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fork.h"
+#include "mapped.h"
 #include "message.h"
 #include "page_map.h"
 
@@ -131,14 +132,15 @@ static bool bind_to_node(const struct machine *self, void *bytes, size_t size_by
 	       bind_bytes(self, bytes, size_bytes, HWLOC_MEMBIND_BIND, object->nodeset);
 }
 
-/* The promise is the node of the thread that adds the page, but with the words side by side
- * the records are first written by whoever allocates them: so the bytes are touched here. */
-static uint32_t touch(const struct machine *self, void *bytes, size_t size_bytes)
+/* A block that could not be unmapped still has the policy that it was bound by. Where that stays,
+ * the block is bound to a node that it had before: bytes in use lie nowhere wrong. */
+static void unbind(const struct machine *self, void *bytes, size_t size_bytes)
 {
-	uint32_t node_before = caller_node(self);
-	for (size_t at = 0; at < size_bytes; at += self->os_page_bytes)
-		((volatile char *)bytes)[at] = 0;
-	return caller_node(self) == node_before ? node_before : PFS_NODE_MIXED; /* it moved */
+	if (self->is_real)
+		(void)hwloc_set_area_membind(
+			self->topology, bytes, size_bytes,
+			hwloc_topology_get_topology_nodeset(self->topology),
+			HWLOC_MEMBIND_DEFAULT, HWLOC_MEMBIND_BYNODESET);
 }
 
 /* Give the mapped bytes their node; false: refused. */
@@ -148,7 +150,7 @@ static bool place_bytes(const struct machine *self, void *bytes, size_t size_byt
 	uint32_t node = node_wanted;
 	switch (memory) {
 	case PFS_MEMORY_FIRST_TOUCH:
-		*node_got = touch(self, bytes, size_bytes);
+		*node_got = caller_node(self);
 		return true;
 	case PFS_MEMORY_INTERLEAVE:
 		*node_got = self->node_count == 1 ? 0 : PFS_NODE_MIXED;
@@ -178,8 +180,8 @@ static void *map_huge(size_t size_bytes)
 		return NULL;
 	size_t before = -(uintptr_t)bytes % HUGE_BYTES;
 	if (before != 0)
-		munmap(bytes, before);
-	munmap(bytes + before + size_bytes, HUGE_BYTES - before);
+		pfs_mapped_give(bytes, before);
+	pfs_mapped_give(bytes + before + size_bytes, HUGE_BYTES - before);
 	(void)madvise(bytes + before, size_bytes, MADV_HUGEPAGE); /* a wish */
 	return bytes + before;
 }
@@ -190,7 +192,7 @@ static void *place_or_unmap(void *context, void *bytes, size_t size_bytes,
 	uint32_t node = PFS_NODE_MIXED;
 	if (!place_bytes(context, bytes, size_bytes, memory, node_wanted, &node)) {
 		int reason = errno; /* of mbind, for pfs_memory_check */
-		munmap(bytes, size_bytes);
+		pfs_mapped_give(bytes, size_bytes);
 		errno = reason;
 		return NULL;
 	}
@@ -201,10 +203,12 @@ static void *place_or_unmap(void *context, void *bytes, size_t size_bytes,
 static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
 		 uint32_t *node_got)
 {
-	void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			   -1, 0);
-	if (bytes == MAP_FAILED)
+	bool may_be_bound = pfs_mapped_kept() != 0;
+	void *bytes = pfs_mapped_take(size_bytes);
+	if (bytes == NULL)
 		return NULL;
+	if (may_be_bound && memory == PFS_MEMORY_FIRST_TOUCH)
+		unbind(context, bytes, size_bytes);
 	return place_or_unmap(context, bytes, size_bytes, memory, node_wanted, node_got);
 }
 
@@ -222,8 +226,7 @@ static void *map_huge_or_not(void *context, size_t size_bytes, enum pfs_memory m
 static void unmap(void *context, void *memory, size_t size_bytes)
 {
 	(void)context;
-	if (memory != NULL)
-		munmap(memory, size_bytes);
+	pfs_mapped_give(memory, size_bytes);
 }
 
 static uint64_t resident(void *context, void *memory, size_t size_bytes)
@@ -341,7 +344,7 @@ enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
 				       "memory %s: the system refuses to bind "
 				       "memory (%s); choose memory first-touch",
 				       memory_name(memory), strerror(errno));
-	touch(self, bytes, self->os_page_bytes);
+	*(volatile char *)bytes = 0;
 	unmap(&machine, bytes, self->os_page_bytes);
 	return PFS_OK;
 }

@@ -2,7 +2,9 @@
  * memory.h - where the bytes of container pages come from: OS pages of a chosen NUMA node.
  *
  * Invariant: what map returned as bound to node N lies on node N or has not been touched yet;
- * a request that can't be bound is refused, it is never quietly given other memory.
+ * a request that can't be bound is refused, it is never quietly given other memory. By first touch
+ * nothing is bound and nothing is touched here: map names the caller's node, since the caller
+ * writes the page's own bytes next. A record's bytes may lie where its first owner runs.
  * Ordering:  none of its own. The topology is read once (pthread_once) and constant after, until
  *            the library is unloaded while no container holds it.
  * Source:    mmap, mbind through hwloc, mincore; the code is our own.
@@ -28,7 +30,8 @@
  * pfs_memory_hwloc - the machine's own memory, as every container uses it by default.
  *
  * Returns   a constant source, or NULL: hwloc could not read the topology. Its map answers NULL
- *           for any refusal; its unmap gives the bytes back to the system before it returns.
+ *           for any refusal; its unmap gives the bytes back to the system before it returns,
+ *           also where the system refuses to unmap them (mapped.h).
  * Errors    none besides NULL.
  * Progress  blocking: the first call of the process reads the topology, others wait for it.
  * Order     none.

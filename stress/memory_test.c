@@ -19,6 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <pfslab/variant.h>
+
+#include "containers/mapped.h"
 #include "containers/memory.h"
 
 #define CHECK(condition) check((condition), #condition, __LINE__)
@@ -117,7 +120,7 @@ static void nodes_as_hwloc_numbers_them(void)
 	hwloc_topology_destroy(topology);
 }
 
-/* Untouched memory is not resident, first-touch memory is at once, and all of it goes back. */
+/* Untouched memory is not resident, of whatever kind, and all of it goes back. */
 static void resident_follows(void)
 {
 	const struct pfs_memory_source *from = source();
@@ -135,7 +138,9 @@ static void resident_follows(void)
 
 	own_bytes(&mapped_before, &ignored);
 	bytes = from->map(from->context, size_bytes, PFS_MEMORY_FIRST_TOUCH, PFS_NODE_MIXED, &node);
-	CHECK(bytes != NULL && from->resident(from->context, bytes, size_bytes) == size_bytes);
+	CHECK(bytes != NULL && from->resident(from->context, bytes, size_bytes) == 0);
+	memset(bytes, 1, size_bytes);
+	CHECK(from->resident(from->context, bytes, size_bytes) == size_bytes);
 	own_bytes(&mapped_with, &resident_with);
 	from->unmap(from->context, bytes, size_bytes);
 	own_bytes(&mapped_after, &resident_after);
@@ -219,6 +224,13 @@ static void another_machine(void)
 	map_and_unmap(PFS_MEMORY_FIRST_TOUCH, PFS_NODE_MIXED, PFS_NODE_MIXED);
 }
 
+static bool set_filter(struct sock_filter *filter, size_t length)
+{
+	struct sock_fprog program = { (unsigned short)length, filter };
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
 /* From here on mbind answers EPERM, as in a container with the usual seccomp profile. */
 static bool forbid_mbind(void)
 {
@@ -228,9 +240,76 @@ static bool forbid_mbind(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+	return set_filter(filter, sizeof(filter) / sizeof(*filter));
+}
+
+/* From here on munmap of so many bytes answers ENOMEM, as at the bound on mappings. */
+static bool forbid_munmap(uint32_t size_bytes)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_munmap, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, size_bytes, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOMEM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	return set_filter(filter, sizeof(filter) / sizeof(*filter));
+}
+
+/* The memory goes all the same, and the addresses are used by the next blocks of that size. */
+static void unmapping_refused(void)
+{
+	enum { BLOCKS = 300, SIZE = 3 * 4096 };
+	const struct pfs_memory_source *from = source();
+	char *blocks[BLOCKS];
+	uint32_t node;
+	uintptr_t sum_before = 0, sum_after = 0;
+	if (!forbid_munmap(SIZE))
+		exit(77);
+	for (int i = 0; i < BLOCKS; i++) {
+		blocks[i] = from->map(from->context, SIZE, PFS_MEMORY_FIRST_TOUCH, PFS_NODE_MIXED,
+				      &node);
+		CHECK(blocks[i] != NULL);
+		memset(blocks[i], 1, SIZE);
+		sum_before += (uintptr_t)blocks[i];
+	}
+	for (int i = 0; i < BLOCKS; i++)
+		from->unmap(from->context, blocks[i], SIZE);
+	CHECK(pfs_mapped_kept() == BLOCKS);
+	for (int i = 0; i < BLOCKS; i++)
+		CHECK(from->resident(from->context, blocks[i], SIZE) == 0);
+	for (int i = 0; i < BLOCKS; i++) {
+		blocks[i] = from->map(from->context, SIZE, PFS_MEMORY_FIRST_TOUCH, PFS_NODE_MIXED,
+				      &node);
+		CHECK(blocks[i] != NULL && blocks[i][0] == 0 && blocks[i][SIZE - 1] == 0);
+		sum_after += (uintptr_t)blocks[i];
+	}
+	CHECK(sum_after == sum_before);
+	CHECK(pfs_mapped_kept() == 0);
+}
+
+/* A page of large records: the bytes of those that nobody has are not written. */
+static void first_touch_is_the_owners(void)
+{
+	struct pfs_container *container;
+	struct pfs_thread *thread;
+	struct pfs_message message;
+	struct pfs_counts counts;
+	struct pfs_config config;
+	(void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a header in a large OS page has all of it */
+	pfs_config_init(&config);
+	config.record_size_bytes = MIB;
+	config.page_records = 64;
+	config.page_max = 1;
+	CHECK(pfs_container_create(pfs_variant_find("exact"), &config, &container, &message) ==
+	      PFS_OK);
+	CHECK(pfs_thread_attach(container, &thread) == PFS_OK);
+	CHECK(pfs_allocate(thread).record != NULL);
+	pfs_container_counts(container, &counts);
+	CHECK(counts.resident_bytes >= 64 * 4096 && counts.resident_bytes <= 2 * MIB);
+	pfs_thread_detach(thread);
+	pfs_container_destroy(container);
 }
 
 static void binding_forbidden(void)
@@ -277,6 +356,8 @@ int main(void)
 		{ wrong_requests, "wrong_requests" },
 		{ another_machine, "another_machine" },
 		{ binding_forbidden, "binding_forbidden" },
+		{ unmapping_refused, "unmapping_refused" },
+		{ first_touch_is_the_owners, "first_touch_is_the_owners" },
 	};
 	bool failed = false, skipped = false;
 	for (size_t i = 0; i < sizeof(test) / sizeof(*test); i++) {

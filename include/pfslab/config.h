@@ -34,7 +34,8 @@ enum pfs_huge_pages {
 
 /* Which NUMA node the memory of a page comes from. */
 enum pfs_memory {
-	PFS_MEMORY_FIRST_TOUCH,  /* the kernel's default: where it is written first */
+	PFS_MEMORY_FIRST_TOUCH,  /* the kernel's default: where it is written first. The page's own
+				  * bytes are written where it is added, a record's by its owner */
 	PFS_MEMORY_LOCAL,        /* bound to the node of the thread that adds the page */
 	PFS_MEMORY_INTERLEAVE,   /* OS pages spread over all nodes */
 	PFS_MEMORY_NODE          /* bound to memory_node */
@@ -47,7 +48,9 @@ enum pfs_memory {
  * their own. map returns zero-filled memory, at least 64-byte aligned and below address 2^48, or
  * NULL when it can't be had; it is called with the growth lock held, so it must not call into the
  * container. node_wanted is a logical node index or PFS_NODE_MIXED; *node_got is where the bytes
- * will lie. resident counts the bytes that the system really holds for the range.
+ * will lie, by first touch where the caller runs. unmap cannot fail: a source whose system refuses
+ * to unmap gives at least the memory back. resident counts the bytes that the system really holds
+ * for the range.
  */
 struct pfs_memory_source {
 	void *(*map)(void *context, size_t size_bytes, enum pfs_memory memory,

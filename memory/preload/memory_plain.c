@@ -6,25 +6,22 @@
 #include "containers/memory.h"
 
 #include <stddef.h>
-#include <sys/mman.h>
 
+#include "containers/mapped.h"
 #include "containers/message.h"
 
 static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
 		 uint32_t *node_got)
 {
 	(void)context, (void)memory, (void)node_wanted;
-	void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			   -1, 0);
 	*node_got = PFS_NODE_MIXED;
-	return bytes != MAP_FAILED ? bytes : NULL;
+	return pfs_mapped_take(size_bytes);
 }
 
 static void unmap(void *context, void *memory, size_t size_bytes)
 {
 	(void)context;
-	if (memory != NULL)
-		(void)munmap(memory, size_bytes);
+	pfs_mapped_give(memory, size_bytes);
 }
 
 /* As if all of it were touched. */

@@ -172,7 +172,7 @@ static void memory_lands(hwloc_topology_t topology)
 		CHECK(held[node] == OS_PAGES);
 		CHECK(map_and_write(topology, PFS_MEMORY_FIRST_TOUCH, PFS_NODE_MIXED, node, other,
 				    held) == node);
-		CHECK(held[node] == OS_PAGES);
+		CHECK(held[other] == OS_PAGES); /* where it was written first */
 		CHECK(map_and_write(topology, PFS_MEMORY_INTERLEAVE, PFS_NODE_MIXED, node, other,
 				    held) == PFS_NODE_MIXED);
 		for (uint32_t i = 0; i < NODES; i++)
