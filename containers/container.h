@@ -223,8 +223,8 @@ PFS_COLD struct pfs_page *pfs_container_page_add(struct pfs_thread *thread,
  * The steps of growth, for policies that take them apart; all under `growth`.
  *
  * hole: the lowest index without a page, page_capacity if there is none; also without the lock,
- * by a thread that keeps others from adding pages, though one just made may be missed. make: map and
- * lay out the page of an index, not yet visible; likewise without the lock; NULL with
+ * by a thread that keeps others from adding pages: one just made may then be missed. make: map
+ * and lay out the page of an index, not yet visible; likewise without the lock; NULL with
  * thread->growth PFS_NO_MEMORY. publish: make it visible [C2]. unlink: take a page out of the
  * directory whose records the caller all owns [C4]; the index may be used by the next growth, its
  * versions go on [I4].
