@@ -6,12 +6,14 @@
 
 #include "decay.h"
 #include "message.h"
+#include "page.h"
 
 #define PFS_RECORD_BYTES_MAX (1u << 20)
 #define PFS_RECORD_ALIGN_MAX 4096u
 #define PFS_PAGE_RECORDS_MAX 65536u
 /* One page is one mapping, and a word's offset in it must fit 31 bits. */
 #define PFS_PAGE_BYTES_MAX (UINT64_C(1) << 30)
+#define PFS_POLICY_LINES_MAX 8u /* more than any policy has: the check is the same for all */
 
 const char *pfs_status_text(enum pfs_status status)
 {
@@ -78,14 +80,13 @@ static enum pfs_status check_ranges(const struct range *ranges, size_t count,
 /* What the ranges of single values do not say. */
 static enum pfs_status check_fit(const struct pfs_config *config, struct pfs_message *message)
 {
-	uint64_t record = (uint64_t)config->record_size_bytes + 2 * PFS_RECORD_ALIGN_MAX;
 	uint64_t capacity = (uint64_t)config->page_max * config->page_records;
 
 	if ((config->record_align_bytes & (config->record_align_bytes - 1)) != 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "record_align_bytes %u: must be a power of two",
 				       config->record_align_bytes);
-	if (record * config->page_records > PFS_PAGE_BYTES_MAX)
+	if (pfs_page_shape_of(config, PFS_POLICY_LINES_MAX).granules_bytes > PFS_PAGE_BYTES_MAX)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "page of %u records of %u bytes: a page may have 1 GiB; "
 				       "lower page_records",
@@ -101,6 +102,11 @@ static enum pfs_status check_fit(const struct pfs_config *config, struct pfs_mes
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "huge_pages: only with the default source of memory; let "
 				       "yours advise, or unset this");
+	if (config->lasting_references && config->layout == PFS_LAYOUT_BARE &&
+	    !config->bare_words)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "lasting_references: weak references need words; set "
+				       "bare_words, or choose another layout");
 	if (config->record_max > capacity)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "record_max %llu: page_max * page_records is %llu; raise "

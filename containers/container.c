@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "annotate.h"
 #include "fork.h"
+#include "lives.h"
 #include "memory.h"
 #include "message.h"
+#include "place.h"
 #include "tally.h"
 
 static void size_pages(struct pfs_container *self)
@@ -172,6 +175,13 @@ static enum pfs_status check_policy(const struct pfs_variant *variant,
 				       "reclaim.period_ms %u: policy %s gives no pages back; set "
 				       "it to 0, or choose a policy with PFS_TRAIT_RECLAIM",
 				       config->reclaim.period_ms, variant->name);
+	if (config->lasting_references &&
+	    (~variant->traits & (PFS_TRAIT_INDEX | PFS_TRAIT_WORDS)) != 0)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "lasting_references: policy %s has no weak references; "
+				       "unset this, or choose a policy with PFS_TRAIT_INDEX and "
+				       "PFS_TRAIT_WORDS",
+				       variant->name);
 	if (config->layout == PFS_LAYOUT_BARE && (variant->traits & PFS_TRAIT_BARE) == 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "layout bare: policy %s keeps a header in each record; "
@@ -247,7 +257,9 @@ void pfs_container_destroy(struct pfs_container *container)
 
 struct pfs_claim pfs_allocate(struct pfs_thread *thread)
 {
-	return thread->head.allocate(thread);
+	struct pfs_claim claim = thread->head.allocate(thread);
+	pfs_annotate_acquire(claim.record);
+	return claim;
 }
 
 struct pfs_claim pfs_allocate_existing(struct pfs_thread *thread)
@@ -259,6 +271,7 @@ struct pfs_claim pfs_allocate_existing(struct pfs_thread *thread)
 	thread->stays = true;
 	struct pfs_claim claim = pfs_allocate(thread);
 	thread->stays = false;
+	pfs_annotate_acquire(claim.record);
 	return claim;
 }
 
@@ -275,8 +288,12 @@ static uint32_t allocate_each(struct pfs_thread *thread, struct pfs_claim *claim
 uint32_t pfs_allocate_many(struct pfs_thread *thread, struct pfs_claim *claims, uint32_t count)
 {
 	const struct pfs_variant *variant = thread->container->variant;
-	return variant->allocate_many != NULL ? variant->allocate_many(thread, claims, count)
-					      : allocate_each(thread, claims, count);
+	uint32_t taken = variant->allocate_many != NULL
+				 ? variant->allocate_many(thread, claims, count)
+				 : allocate_each(thread, claims, count);
+	for (uint32_t i = 0; i < taken; i++)
+		pfs_annotate_acquire(claims[i].record);
+	return taken;
 }
 
 void pfs_publish_many(struct pfs_thread *thread, const struct pfs_claim *claims, uint32_t count)
@@ -288,6 +305,8 @@ void pfs_publish_many(struct pfs_thread *thread, const struct pfs_claim *claims,
 void pfs_free_many(struct pfs_thread *thread, void *const *records, uint32_t count)
 {
 	const struct pfs_variant *variant = thread->container->variant;
+	for (uint32_t i = 0; i < count; i++)
+		pfs_annotate_release(records[i]);
 	if (variant->free_many != NULL) {
 		variant->free_many(thread, records, count);
 		return;
@@ -304,8 +323,20 @@ void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim)
 	pfs_publish_checked(thread, claim);
 }
 
+/* The entry of a record that was reopened; NULL: it was not, or there are none. */
+static _Atomic(uint64_t) *reopened_life(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	if (!thread->container->config.lasting_references || claim.word_offset != 0)
+		return NULL;
+	return pfs_life_at(pfs_place_of(thread, claim.record));
+}
+
 void pfs_publish_checked(struct pfs_thread *thread, struct pfs_claim claim)
 {
+	_Atomic(uint64_t) *life = reopened_life(thread, claim);
+	if (life != NULL)
+		pfs_life_extend(life, (claim.dirty_word / PFS_VERSION_ONE + 1) &
+					      PFS_LIFE_VERSIONS);
 	if (pfs_likely((thread->traits & PFS_TRAIT_WORDS) != 0))
 		pfs_lock_dirty_to_allocated(pfs_lock_of(thread, claim.record), claim.dirty_word);
 	else
@@ -314,6 +345,10 @@ void pfs_publish_checked(struct pfs_thread *thread, struct pfs_claim claim)
 
 void pfs_abandon(struct pfs_thread *thread, struct pfs_claim claim)
 {
+	_Atomic(uint64_t) *life = reopened_life(thread, claim);
+	if (life != NULL)
+		pfs_life_close(life);
+	pfs_annotate_release(claim.record);
 	thread->container->variant->abandon(thread, claim);
 }
 
@@ -326,6 +361,7 @@ void pfs_free_refused(const struct pfs_thread *thread, const void *record)
 
 void pfs_free(struct pfs_thread *thread, void *record)
 {
+	pfs_annotate_release(record);
 	thread->head.free(thread, record);
 }
 

@@ -172,6 +172,16 @@ uint32_t pfs_occupancy_page_live(struct pfs_container *self, uint32_t page)
 	return live;
 }
 
+bool pfs_occupancy_is_used(struct pfs_container *self, uint32_t page, uint32_t slot)
+{
+	struct pfs_occupancy_page *entry = pfs_occupancy_page_at(self, page);
+	if (entry == NULL)
+		return false;
+	/* relaxed: as used_bits. */
+	uint64_t word = pfs_load_relaxed(&entry->words[slot / PFS_WORD_RECORDS].free);
+	return (word >> slot % PFS_WORD_RECORDS & 1) == 0;
+}
+
 uint32_t pfs_occupancy_next_used(struct pfs_container *self, uint32_t page, uint32_t slot)
 {
 	struct pfs_occupancy_page *entry = pfs_occupancy_page_at(self, page);

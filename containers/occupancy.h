@@ -135,6 +135,9 @@ uint32_t pfs_occupancy_reclaim(struct pfs_thread *thread, enum pfs_reclaim_kind 
  * next_used of struct pfs_variant. */
 uint32_t pfs_occupancy_next_used(struct pfs_container *self, uint32_t page, uint32_t slot);
 
+/* As is_used of struct pfs_variant. */
+bool pfs_occupancy_is_used(struct pfs_container *self, uint32_t page, uint32_t slot);
+
 /* As page_live of struct pfs_variant. Records in rings count. */
 uint32_t pfs_occupancy_page_live(struct pfs_container *self, uint32_t page);
 

@@ -1,5 +1,7 @@
 #include "page.h"
 
+#include "annotate.h"
+
 static size_t round_up(size_t value, size_t unit)
 {
 	return (value + unit - 1) / unit * unit;
@@ -31,6 +33,16 @@ static size_t granule_slack(const struct pfs_config *config)
 	return align < PFS_GRANULE_BYTES ? PFS_GRANULE_BYTES - align : 0;
 }
 
+/* What stands behind the records, and where the block ends. */
+static void set_end(struct pfs_page_shape *shape, const struct pfs_config *config, size_t end)
+{
+	if (config->lasting_references) {
+		shape->lives_offset = round_up(end, PFS_LINE);
+		end = shape->lives_offset + config->page_records * sizeof(uint64_t);
+	}
+	shape->granules_bytes = round_up(end, PFS_GRANULE_BYTES);
+}
+
 static struct pfs_page_shape bare_shape_of(const struct pfs_config *config, uint32_t line_count)
 {
 	struct pfs_page_shape shape = { .tag_bytes = config->tag_bytes };
@@ -48,7 +60,7 @@ static struct pfs_page_shape bare_shape_of(const struct pfs_config *config, uint
 		shape.tags_offset = round_up(end, PFS_LINE);
 		end = shape.tags_offset + records * config->tag_bytes;
 	}
-	shape.granules_bytes = round_up(end, PFS_GRANULE_BYTES);
+	set_end(&shape, config, end);
 	return shape;
 }
 
@@ -74,9 +86,8 @@ static struct pfs_page_shape shape_with_header(const struct pfs_config *config,
 	/* Room to align the records whatever the colour: a colour is a multiple of a line. */
 	shape.records_offset = round_up(shape.words_offset + words_bytes, PFS_LINE);
 	size_t slack = (PFS_PAGE_COLOURS - 1) * PFS_PAGE_COLOUR_BYTES + base_align;
-	shape.granules_bytes = round_up(shape.records_offset + slack +
-						config->page_records * shape.record_stride,
-					PFS_GRANULE_BYTES);
+	set_end(&shape, config, shape.records_offset + slack +
+					config->page_records * shape.record_stride);
 	return shape;
 }
 
@@ -132,6 +143,8 @@ struct pfs_page *pfs_page_make(void *apart, void *block, const struct pfs_page_s
 	page->block = block;
 	page->word_stride = shape->word_stride;
 	page->record_stride = shape->record_stride;
+	if (shape->lives_offset != 0)
+		page->lives = (void *)((char *)granules + shape->lives_offset);
 	if (apart != NULL)
 		place_bare(page, (char *)granules, shape);
 	else
@@ -139,6 +152,8 @@ struct pfs_page *pfs_page_make(void *apart, void *block, const struct pfs_page_s
 	for (uint32_t slot = 0; page->words != NULL && slot < slot_count; slot++)
 		/* relaxed: not yet published */
 		pfs_store_relaxed(&pfs_page_lock(page, slot)->word, version_base);
+	for (uint32_t slot = 0; slot < slot_count; slot++)
+		pfs_annotate_release(pfs_page_record(page, slot));
 	return page;
 }
 

@@ -10,7 +10,8 @@
  *	side by side   words[slot] before the records  offset < 0
  *
  * The layout bare has no headers, and struct pfs_page stands apart from the block, which is
- * [records][words, if asked for][tags, if asked for]: see place.h.
+ * [records][words, if asked for][tags, if asked for]: see place.h. In any layout a block ends with
+ * the entries of lives.h, if asked for.
  *
  * Invariant: slot_count records; record s has its header at records + s * record_stride and
  * its word at words + s * word_stride. Nothing of the first group changes while the page is
@@ -51,6 +52,7 @@ struct pfs_page {
 	uint64_t published;              /* growths when it came; growth only, as all below */
 	void *block;                     /* of the source */
 	char *tags;                      /* or NULL */
+	_Atomic(uint64_t) *lives;        /* [slot_count], see lives.h; or NULL */
 };
 
 /* From the page to the lines of its policy. */
@@ -69,6 +71,7 @@ struct pfs_page_shape {
 	size_t apart_bytes;     /* of struct pfs_page and the policy's lines; 0: in the block */
 	size_t tags_offset;     /* bare: from the first record; 0: none. And so words_offset */
 	size_t tag_bytes;
+	size_t lives_offset;    /* from the first granule; 0: none */
 	size_t words_offset;    /* from struct pfs_page; of the first word */
 	size_t records_offset;  /* from struct pfs_page; of the first header */
 	size_t word_stride;

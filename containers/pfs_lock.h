@@ -12,6 +12,8 @@
  *            [L5] bytes_store: store, release  <->  [L6] bytes_load: load, acquire
  *            carries: the DIRTY word before the bytes, so that a reader of new bytes cannot
  *            confirm the old word
+ *            [L7] reopen: store, release  <->  [L4] glance: load, acquire
+ *            carries: the record's entry in lives.h, if it has one
  * Wrap:      the version wraps after 2^30 publishes of one record; a reader or weak reference
  *            that sleeps through exactly that many is fooled, as in the real system.
  * Source:    the transitions of MySQL 8.0's pfs_lock, from the description in Database Kernel
@@ -85,8 +87,9 @@ static inline uint32_t pfs_lock_allocated_to_dirty(struct pfs_lock *self)
 	if (!pfs_likely(pfs_word_state(word) == PFS_STATE_ALLOCATED))
 		pfs_panic("reopen", word, PFS_STATE_ALLOCATED);
 	uint32_t dirty = (word & PFS_VERSION_MASK) | PFS_STATE_DIRTY;
-	/* relaxed: [L5] puts this store before the bytes that follow. */
-	pfs_store_relaxed(&self->word, dirty);
+	/* [L7] release, pairs with [L4]: the entry of the record's life goes first. [L5] puts
+	 * this store before the bytes that follow. */
+	pfs_store_release(&self->word, dirty);
 	return dirty;
 }
 

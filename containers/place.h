@@ -53,6 +53,12 @@ static inline struct pfs_place pfs_place_in(struct pfs_container *self, const vo
 	return pfs_bare_place(self, record);
 }
 
+/* The entry of a place in lives.h; NULL: there are none. */
+static inline _Atomic(uint64_t) *pfs_life_at(struct pfs_place place)
+{
+	return place.page->lives != NULL ? &place.page->lives[place.slot] : NULL;
+}
+
 /* The word of such a record; NULL: it has none. */
 static inline struct pfs_lock *pfs_lock_of(struct pfs_thread *thread, const void *record)
 {

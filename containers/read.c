@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "lives.h"
 #include "place.h"
 
 static const struct pfs_place nowhere = { NULL, 0 };
@@ -34,7 +35,7 @@ static bool is_live(struct pfs_container *self, struct pfs_place place)
 {
 	if (place.page->words != NULL)
 		return pfs_word_state(word_at(place)) == PFS_STATE_ALLOCATED;
-	return self->variant->next_used(self, place.page->index, place.slot) == place.slot;
+	return self->variant->is_used(self, place.page->index, place.slot);
 }
 
 /* The record, if it is live. */
@@ -161,14 +162,36 @@ struct pfs_reference pfs_reference_of(struct pfs_thread *thread, const void *rec
 	return (struct pfs_reference){ pfs_index(thread, record), pfs_version(record) };
 }
 
-void *pfs_lookup_reference(struct pfs_thread *thread, struct pfs_reference reference)
+/* The word of a place while it is in the life that had this version; else that of a free one. */
+static uint32_t word_of_life(struct pfs_place place, uint32_t version)
+{
+	_Atomic(uint64_t) *life = pfs_life_at(place);
+	uint32_t word = word_at(place), seen;
+	uint64_t entry;
+	if (pfs_word_state(word) == PFS_STATE_ALLOCATED && word / PFS_VERSION_ONE == version)
+		return word;
+	if (life == NULL)
+		return PFS_STATE_FREE;
+	do {
+		seen = word;
+		entry = pfs_load_acquire(life); /* [F4] acquire: the word again, behind it */
+		word = word_at(place);
+	} while (word != seen);
+	return pfs_life_has(word, entry, version) ? word : PFS_STATE_FREE;
+}
+
+void *pfs_lookup_reference(struct pfs_thread *thread, struct pfs_reference reference,
+			   struct pfs_glance *glance)
 {
 	pfs_enter(thread);
 	struct pfs_place place = place_at(thread->container, reference.index);
-	uint32_t word = place.page != NULL ? word_at(place) : PFS_STATE_FREE;
-	bool is_it = pfs_word_state(word) == PFS_STATE_ALLOCATED &&
-		     word / PFS_VERSION_ONE == reference.version;
+	uint32_t word = place.page != NULL && place.page->words != NULL
+				? word_of_life(place, reference.version)
+				: PFS_STATE_FREE;
+	bool is_it = word != PFS_STATE_FREE;
 	void *record = is_it ? pfs_page_record(place.page, place.slot) : NULL;
+	if (glance != NULL)
+		*glance = (struct pfs_glance){ word };
 	pfs_leave(thread);
 	return record;
 }
@@ -178,7 +201,13 @@ struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record)
 	if ((thread->traits & PFS_TRAIT_WORDS) == 0)
 		return (struct pfs_claim){ .record = record };
 	struct pfs_lock *lock = pfs_lock_of(thread, record);
-	return pfs_claim_of(record, lock, pfs_lock_allocated_to_dirty(lock));
+	if (!thread->container->config.lasting_references)
+		return pfs_claim_of(record, lock, pfs_lock_allocated_to_dirty(lock));
+	pfs_life_reopen(pfs_life_at(pfs_place_of(thread, record)),
+			pfs_lock_glance(lock) / PFS_VERSION_ONE);
+	/* Without an offset publish is a call, which extends the life. */
+	return (struct pfs_claim){ .record = record,
+				   .dirty_word = pfs_lock_allocated_to_dirty(lock) };
 }
 
 struct pfs_glance pfs_read_begin(const void *record)

@@ -188,6 +188,43 @@ static void hostile_pointers(const struct pfs_case *at)
 	PFS_CHECK_IS(munmap(page, 1 << 16), 0);
 }
 
+/* A source that looks, when a block comes back to it, whether the page map still has it: whoever
+ * maps these addresses next would lose its entries to a late clearing. */
+static struct pfs_memory_source *inner;
+
+static void *map_inner(void *context, size_t size_bytes, enum pfs_memory memory,
+		       uint32_t node_wanted, uint32_t *node_got)
+{
+	(void)context;
+	return inner->map(inner->context, size_bytes, memory, node_wanted, node_got);
+}
+
+static void unmap_forgotten(void *context, void *block, size_t size_bytes)
+{
+	(void)context;
+	for (size_t at = 0; at < size_bytes; at += PFS_GRANULE_BYTES)
+		PFS_CHECK(pfs_page_map_find((char *)block + at) == NULL);
+	inner->unmap(inner->context, block, size_bytes);
+}
+
+static void the_map_forgets_before_the_source_has_it(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
+	struct pfs_memory_source source = it.source.source;
+	inner = &it.source.source;
+	source.map = map_inner;
+	source.unmap = unmap_forgotten;
+	it.config.source = &source;
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, PAGES * SLOTS);
+	pfs_fixture_empty(&it, 0, PAGES * SLOTS);
+	PFS_CHECK_IS(pfs_reclaim_trim(it.thread), PAGES);
+	pfs_fixture_fill(&it, SLOTS);
+	pfs_fixture_empty(&it, 0, PAGES * SLOTS);
+	pfs_fixture_tear_down(&it); /* its pages come back, too */
+}
+
 static void pages_that_went(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
@@ -341,6 +378,8 @@ static const struct pfs_test tests[] = {
 	EACH("any byte of a record", any_byte_of_a_record, PFS_TRAIT_INDEX),
 	EACH("records that are not live", records_that_are_not_live, PFS_TRAIT_INDEX),
 	EACH("hostile pointers", hostile_pointers, PFS_TRAIT_INDEX),
+	EACH("the map forgets before the source has it", the_map_forgets_before_the_source_has_it,
+	     PFS_TRAIT_INDEX | PFS_TRAIT_RECLAIM),
 	EACH("pages that went", pages_that_went, PFS_TRAIT_INDEX | PFS_TRAIT_RECLAIM),
 	EACH("containers that went", containers_that_went, PFS_TRAIT_INDEX),
 	EACH("a child has the map", a_child_has_the_map, PFS_TRAIT_INDEX),

@@ -51,6 +51,7 @@ static void pages_are_their_records(const struct pfs_case *at)
 		PFS_CHECK_IS((uintptr_t)it.records[i / 512 * 512] % 4096, 0);
 		PFS_CHECK((char *)it.records[i] ==
 			  (char *)it.records[i / 512 * 512] + (size_t)(i % 512) * 8);
+		*(uint64_t *)it.records[i] = i; /* first touch is the owner's */
 	}
 	struct pfs_counts counts = pfs_counts_of(it.container);
 	PFS_CHECK_IS(counts.resident_bytes, 2 * it.container->shape.block_bytes);
@@ -201,7 +202,7 @@ static void calls_that_need_words(const struct pfs_case *at)
 		PFS_CHECK_IS(pfs_version(record), words);
 		PFS_CHECK_IS(pfs_read_end(record, pfs_read_begin(record)), words);
 		PFS_CHECK_IS(reference.index, words ? i : PFS_INDEX_NONE);
-		PFS_CHECK(pfs_lookup_reference(it.thread, reference) == (words ? record : NULL));
+		PFS_CHECK(pfs_lookup_reference(it.thread, reference, NULL) == (words ? record : NULL));
 		PFS_CHECK(pfs_lookup(it.thread, i) == record);
 		struct pfs_claim claim = pfs_reopen(it.thread, record);
 		PFS_CHECK(claim.record == record);

@@ -154,21 +154,104 @@ static void a_weak_reference_names_one_life(const struct pfs_case *at)
 	pfs_fixture_set_up(&it);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	struct pfs_reference unpublished = pfs_reference_of(it.thread, claim.record);
-	PFS_CHECK(pfs_lookup_reference(it.thread, unpublished) == NULL);
+	PFS_CHECK(pfs_lookup_reference(it.thread, unpublished, NULL) == NULL);
 	pfs_publish(it.thread, claim);
 	struct pfs_reference first = pfs_reference_of(it.thread, claim.record);
-	PFS_CHECK(pfs_lookup_reference(it.thread, first) == claim.record);
-	PFS_CHECK(pfs_lookup_reference(it.thread, unpublished) == NULL);
+	PFS_CHECK(pfs_lookup_reference(it.thread, first, NULL) == claim.record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, unpublished, NULL) == NULL);
 	pfs_free(it.thread, claim.record);
-	PFS_CHECK(pfs_lookup_reference(it.thread, first) == NULL);
+	PFS_CHECK(pfs_lookup_reference(it.thread, first, NULL) == NULL);
 	void *again = pfs_allocate_or_fail(it.thread);
 	PFS_CHECK(again == claim.record);
-	PFS_CHECK(pfs_lookup_reference(it.thread, first) == NULL);
+	PFS_CHECK(pfs_lookup_reference(it.thread, first, NULL) == NULL);
 	struct pfs_reference second = pfs_reference_of(it.thread, again);
-	PFS_CHECK(pfs_lookup_reference(it.thread, second) == again);
+	PFS_CHECK(pfs_lookup_reference(it.thread, second, NULL) == again);
 	struct pfs_reference nowhere = { UINT64_MAX, 1 };
-	PFS_CHECK(pfs_lookup_reference(it.thread, nowhere) == NULL);
+	PFS_CHECK(pfs_lookup_reference(it.thread, nowhere, NULL) == NULL);
 	pfs_free(it.thread, again);
+	pfs_fixture_tear_down(&it);
+}
+
+/* The glance of a look-up is that of the life that was asked for: a later one is not confirmed. */
+static void a_reference_is_read_by_its_glance(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	struct pfs_glance glance;
+	pfs_fixture_prepare(&it, at, 1, 1);
+	pfs_fixture_set_up(&it);
+	void *record = pfs_allocate_or_fail(it.thread);
+	struct pfs_reference first = pfs_reference_of(it.thread, record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, first, &glance) == record);
+	PFS_CHECK(pfs_read_end(record, glance));
+	pfs_free(it.thread, record);
+	PFS_CHECK(pfs_allocate_or_fail(it.thread) == record); /* another life is there */
+	PFS_CHECK(!pfs_read_end(record, glance));
+	PFS_CHECK(pfs_lookup_reference(it.thread, first, &glance) == NULL);
+	PFS_CHECK(!pfs_read_end(record, glance));
+	pfs_free(it.thread, record);
+	pfs_fixture_tear_down(&it);
+}
+
+/* However many lives later: 2^16, 2^17 and 2^20 are what shorter versions would forget. */
+static void a_reference_is_of_one_life_in_many(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, 1, 1);
+	pfs_fixture_set_up(&it);
+	void *record = pfs_allocate_or_fail(it.thread);
+	struct pfs_reference first = pfs_reference_of(it.thread, record);
+	for (uint32_t life = 0; life < UINT32_C(1) << 20; life++) {
+		pfs_free(it.thread, record);
+		PFS_CHECK(pfs_allocate_or_fail(it.thread) == record);
+		if ((life & (life + 1)) == 0) /* 2^n lives have begun since */
+			PFS_CHECK(pfs_lookup_reference(it.thread, first, NULL) == NULL);
+	}
+	pfs_free(it.thread, record);
+	pfs_fixture_tear_down(&it);
+}
+
+static void publish_anew(struct pfs_fixture *it, void *record)
+{
+	struct pfs_claim claim = pfs_reopen(it->thread, record);
+	PFS_CHECK(claim.record == record);
+	pfs_publish(it->thread, claim);
+}
+
+/* With lasting references a record that is reopened stays in its life; free and abandon end it. */
+static void a_reopened_record_keeps_its_life(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	struct pfs_glance glance;
+	pfs_fixture_prepare(&it, at, 1, 1);
+	it.config.lasting_references = true;
+	pfs_fixture_set_up(&it);
+	void *record = pfs_allocate_or_fail(it.thread);
+	struct pfs_reference first = pfs_reference_of(it.thread, record);
+	for (uint32_t round = 0; round < 3; round++)
+		publish_anew(&it, record);
+	struct pfs_reference late = pfs_reference_of(it.thread, record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, first, &glance) == record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, late, NULL) == record);
+	PFS_CHECK(pfs_read_end(record, glance));
+	struct pfs_reference never = { first.index, first.version - 1 };
+	PFS_CHECK(pfs_lookup_reference(it.thread, never, NULL) == NULL);
+	struct pfs_claim claim = pfs_reopen(it.thread, record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, first, &glance) == record);
+	PFS_CHECK(!pfs_read_end(record, glance)); /* it is being written */
+	pfs_abandon(it.thread, claim);
+	PFS_CHECK(pfs_lookup_reference(it.thread, late, NULL) == NULL);
+	claim = pfs_allocate(it.thread); /* DIRTY with the version of `late` */
+	PFS_CHECK(claim.record == record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, late, NULL) == NULL);
+	pfs_publish(it.thread, claim);
+	PFS_CHECK(pfs_lookup_reference(it.thread, first, NULL) == NULL);
+	PFS_CHECK(pfs_lookup_reference(it.thread, late, NULL) == NULL);
+	struct pfs_reference second = pfs_reference_of(it.thread, record);
+	publish_anew(&it, record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, second, NULL) == record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, late, NULL) == NULL);
+	pfs_free(it.thread, record);
+	PFS_CHECK(pfs_lookup_reference(it.thread, second, NULL) == NULL);
 	pfs_fixture_tear_down(&it);
 }
 
@@ -344,7 +427,7 @@ static void records_without_an_index(const struct pfs_case *at)
 	PFS_CHECK(pfs_lookup(it.thread, 0) == NULL);
 	struct pfs_reference reference = pfs_reference_of(it.thread, record);
 	PFS_CHECK_IS(reference.index, PFS_INDEX_NONE);
-	PFS_CHECK(pfs_lookup_reference(it.thread, reference) == NULL);
+	PFS_CHECK(pfs_lookup_reference(it.thread, reference, NULL) == NULL);
 	struct pfs_claim claim = pfs_reopen(it.thread, record);
 	PFS_CHECK(claim.record == record);
 	pfs_publish(it.thread, claim);
@@ -386,6 +469,9 @@ static const struct pfs_test tests[] = {
 	PANICS("one record twice in a batch", one_record_twice_in_a_batch, "free: "),
 	DIES("a stranger in a batch", a_stranger_in_a_batch, "handle of another container"),
 	EACH("a weak reference names one life", a_weak_reference_names_one_life, POOL),
+	EACH("a reference is read by its glance", a_reference_is_read_by_its_glance, POOL),
+	EACH("a reference is of one life in many", a_reference_is_of_one_life_in_many, POOL),
+	EACH("a reopened record keeps its life", a_reopened_record_keeps_its_life, POOL),
 	EACH("the library has the inlined calls", the_library_has_the_inlined_calls, 0),
 	EACH("a claim without its word is published", a_claim_without_its_word_is_published, 0),
 	EACH("a handle looks where it runs", a_handle_looks_where_it_runs, 0),

@@ -105,6 +105,12 @@ static void a_page_has_a_bound_too(const struct pfs_case *at)
 	config.page_records = 4096;
 	PFS_CHECK_IS(pfs_config_check(&config, &message), PFS_BAD_CONFIG);
 	PFS_CHECK(strstr(message.text, "lower page_records") != NULL);
+	/* What counts is the page itself: 514 MiB are well below 1 GiB. */
+	config.record_size_bytes = 8200;
+	config.page_records = 65536;
+	PFS_CHECK_IS(pfs_config_check(&config, &message), PFS_OK);
+	config.record_size_bytes = 16384; /* 1 GiB, and a header for each record */
+	PFS_CHECK_IS(pfs_config_check(&config, &message), PFS_BAD_CONFIG);
 }
 
 static void no_policy_is_refused(const struct pfs_case *at)

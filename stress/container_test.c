@@ -33,6 +33,23 @@ static void empty(struct pfs_fixture *self, void **records, uint64_t count)
 		pfs_free(self->thread, records[i]);
 }
 
+static void records_are_aligned(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, 2, 8);
+	it.config.record_align_bytes = 1024;
+	it.config.record_size_bytes = 24;
+	pfs_fixture_set_up(&it);
+	void *records[16];
+	for (uint32_t i = 0; i < 16; i++) {
+		records[i] = pfs_allocate_or_fail(it.thread);
+		PFS_CHECK_IS((uintptr_t)records[i] % 1024, 0);
+	}
+	for (uint32_t i = 0; i < 16; i++)
+		pfs_free(it.thread, records[i]);
+	pfs_fixture_tear_down(&it);
+}
+
 static void refused(struct pfs_fixture *self, enum pfs_status status, uint64_t lost)
 {
 	struct pfs_claim claim = pfs_allocate(self->thread);
@@ -278,6 +295,7 @@ static void reopen_of_free(const struct pfs_case *at)
 	  .dies_with = (text) }
 
 static const struct pfs_test tests[] = {
+	EACH("records are aligned", records_are_aligned, 0),
 	EACH("grows to its maximum", grows_to_its_maximum, ALL),
 	EACH("preallocates", preallocates, ALL),
 	EACH("the last page is smaller", the_last_page_is_smaller, ALL),

@@ -6,6 +6,13 @@ if(NOT PFS_SANITIZE AND NOT PFS_COUNTING)
   set_tests_properties(readme_example PROPERTIES LABELS unit TIMEOUT 120)
 endif()
 
+# A user's program under ThreadSanitizer, with the library as it is installed: without.
+if(NOT PFS_SANITIZE AND NOT PFS_COUNTING)
+  add_test(NAME unit.tsan_user COMMAND
+    ${CMAKE_CURRENT_SOURCE_DIR}/tsan_user.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  set_tests_properties(unit.tsan_user PROPERTIES LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
 # The policy of docs/adding-a-policy.md, in a copy of the sources: every part of the kit must find
 # it by its one line in variants.def.
 if(NOT PFS_SANITIZE AND NOT PFS_COUNTING)

@@ -182,6 +182,39 @@ static void past_a_page_that_was_given_back(const struct pfs_case *at)
 	pfs_container_destroy(container);
 }
 
+static void free_page(struct pfs_thread *thread, uint32_t page)
+{
+	for (uint32_t slot = 0; slot < SLOTS; slot++)
+		pfs_free(thread, pfs_lookup(thread, (uint64_t)page * SLOTS + slot));
+}
+
+/* A page that goes while a walk is at another one waits for it until the walk reaches the next
+ * page, and not until it ends. */
+static void a_walk_renews_its_section(const struct pfs_case *at)
+{
+	struct pfs_config config = small_config(at);
+	struct pfs_container *container = pfs_case_create(at, &config);
+	struct pfs_thread *thread = pfs_attach_or_fail(container);
+	struct pfs_thread *reader = pfs_attach_or_fail(container);
+	struct pfs_walk walk;
+	for (uint32_t i = 0; i < 3 * SLOTS; i++)
+		(void)pfs_allocate_or_fail(thread);
+	pfs_walk_begin(&walk, reader, PFS_WALK_LIVE);
+	PFS_CHECK(pfs_walk_next(&walk) != NULL);
+	free_page(thread, 1);
+	PFS_CHECK_IS(pfs_reclaim_now(thread), 0);
+	PFS_CHECK_IS(pfs_counts_of(container).pages_waiting, 1);
+	while (walk.index < 2 * SLOTS)
+		PFS_CHECK(pfs_walk_next(&walk) != NULL);
+	PFS_CHECK_IS(pfs_reclaim_now(thread), 1);
+	pfs_walk_end(&walk);
+	free_page(thread, 0);
+	free_page(thread, 2);
+	pfs_thread_detach(reader);
+	pfs_thread_detach(thread);
+	pfs_container_destroy(container);
+}
+
 /* One record's version has wrapped around, the others' have not: the page that comes to the
  * index goes on behind the one that wrapped. */
 static void versions_that_wrapped_go_on(const struct pfs_case *at)
@@ -401,6 +434,10 @@ static const struct pfs_test tests[] = {
 	  .run = past_a_page_that_was_given_back,
 	  .each = true,
 	  .traits = INDEXED | PFS_TRAIT_RECLAIM },
+	{ .name = "a walk renews its section",
+	  .run = a_walk_renews_its_section,
+	  .each = true,
+	  .traits = PFS_TRAIT_WORDS | PFS_TRAIT_RECLAIM },
 	{ .name = "versions that wrapped go on",
 	  .run = versions_that_wrapped_go_on,
 	  .each = true,

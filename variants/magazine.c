@@ -306,6 +306,7 @@ PFS_POLICY(magazine) = {
 	.reserve_bytes = pfs_occupancy_reserve_bytes,
 	.page_live = pfs_occupancy_page_live,
 	.next_used = pfs_occupancy_next_used,
+	.is_used = pfs_occupancy_is_used,
 	.reclaim = pfs_occupancy_reclaim,
 	.allocate = allocate,
 	.publish = publish_claim,

@@ -4,13 +4,19 @@
  * No words, no index, no pages: what it gives up for its speed. Link or preload another
  * allocator to measure that one.
  */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "container.h"
 
 static struct pfs_claim allocate(struct pfs_thread *thread)
 {
-	void *record = malloc(thread->container->config.record_size_bytes);
+	const struct pfs_config *config = &thread->container->config;
+	size_t align = config->record_align_bytes;
+	size_t size = config->record_size_bytes;
+	void *record = align <= _Alignof(max_align_t)
+			       ? malloc(size)
+			       : aligned_alloc(align, (size + align - 1) / align * align);
 	if (record == NULL)
 		return pfs_container_refuse(thread, PFS_NO_MEMORY);
 	return (struct pfs_claim){ .record = record, .dirty_word = 0 };

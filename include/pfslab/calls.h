@@ -30,6 +30,29 @@ struct pfs_handle_head {
 /* DIRTY -> ALLOCATED and the version by one: what publish adds to a claim's word. */
 #define PFS_PUBLISHED 5u
 
+/*
+ * A program under ThreadSanitizer, with a library that is not: the calls below say what the library
+ * does. To free a record comes before the allocation that hands it out again.
+ */
+#if !defined(PFS_LIBRARY_IS_INSTRUMENTED)
+#if defined(__SANITIZE_THREAD__)
+#define PFS_UNDER_TSAN_ALONE 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PFS_UNDER_TSAN_ALONE 1
+#endif
+#endif
+#endif
+#ifdef PFS_UNDER_TSAN_ALONE
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define PFS_TSAN_ACQUIRE(record) __tsan_acquire(record)
+#define PFS_TSAN_RELEASE(record) __tsan_release(record)
+#else
+#define PFS_TSAN_ACQUIRE(record) ((void)(record))
+#define PFS_TSAN_RELEASE(record) ((void)(record))
+#endif
+
 /* What is left of pfs_publish: policies without words, and the report of a wrong claim. */
 void pfs_publish_checked(struct pfs_thread *thread, struct pfs_claim claim);
 
@@ -38,12 +61,15 @@ void pfs_publish_checked(struct pfs_thread *thread, struct pfs_claim claim);
 PFS_INLINED struct pfs_claim pfs_allocate(struct pfs_thread *thread)
 {
 	void *head = thread;
-	return PFS_OF_VOID(const struct pfs_handle_head *, head)->allocate(thread);
+	struct pfs_claim claim = PFS_OF_VOID(const struct pfs_handle_head *, head)->allocate(thread);
+	PFS_TSAN_ACQUIRE(claim.record);
+	return claim;
 }
 
 PFS_INLINED void pfs_free(struct pfs_thread *thread, void *record)
 {
 	void *head = thread;
+	PFS_TSAN_RELEASE(record);
 	PFS_OF_VOID(const struct pfs_handle_head *, head)->free(thread, record);
 }
 

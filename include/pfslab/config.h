@@ -94,6 +94,7 @@ struct pfs_config {
 	enum pfs_memory memory;
 	uint32_t memory_node;        /* logical node, with PFS_MEMORY_NODE */
 	bool full_flags;             /* policy original: with the real system's full flags */
+	bool lasting_references;     /* weak references outlive pfs_reopen; 8 bytes a record */
 	bool owner_fences;           /* policy magazine: without the kernel's membarrier */
 	struct pfs_reclaim_config reclaim;
 	const struct pfs_memory_source *source; /* NULL: hwloc; must outlive the container */

@@ -257,7 +257,8 @@ PFS_INLINED void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim);
 void pfs_abandon(struct pfs_thread *thread, struct pfs_claim claim);
 
 /* pfs_reopen - ALLOCATED -> DIRTY, same version, by the record's owner, to write it anew;
- * publish ends it. Wait-free. */
+ * publish ends it, with the next version. Wait-free. Do weak references outlive it? See
+ * struct pfs_reference. */
 struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
 
 /*
@@ -343,11 +344,15 @@ uint64_t pfs_index(struct pfs_thread *thread, const void *record);
  */
 void *pfs_tag(struct pfs_thread *thread, const void *record);
 
-/* pfs_version - how often the record was published: its weak reference is {index, version}.
- * Not repeated when a page is given back and its index used again. 30 bits, it wraps. */
+/* pfs_version - how often the record was published, also after pfs_reopen. Not repeated when a page is given back and its index used again. 30 bits, it wraps. */
 uint32_t pfs_version(const void *record);
 
-/* A weak reference: it names one life of a record, keeps nothing, and may be kept for ever. */
+/*
+ * A weak reference: it names one life of a record, keeps nothing, and may be kept for ever. A life
+ * begins with a publish and ends with pfs_free. What pfs_reopen and the publish after it do with
+ * references depends on config.lasting_references: with it they are of the same life; without it
+ * that publish ends the life for references, since only the version tells lives apart.
+ */
 struct pfs_reference {
 	uint64_t index;
 	uint32_t version;
@@ -355,18 +360,26 @@ struct pfs_reference {
 
 /*
  * pfs_reference_of - the weak reference of a record that the caller owns or has looked up.
- * pfs_lookup_reference - the record, if that life of it has not ended.
+ * pfs_lookup_reference - the record, if that life of it has not ended, and the word that says so.
  *
  * Returns   of: {PFS_INDEX_NONE, 0} where the policy lacks PFS_TRAIT_INDEX, which finds nothing.
- *           lookup: the record, which was ALLOCATED with that version at a moment of the call;
- *           or NULL. Inside a read section the pointer may be read by the optimistic protocol
- *           until the section ends.
- * Errors    any reference may be asked for; one of 2^30 publishes ago is fooled.
- * Progress  wait-free.
+ *           lookup: the record, which was in that life at a moment of the call, and in *glance
+ *           its word of that moment; or NULL. To read it, copy its bytes and end with that
+ *           glance: pfs_read_end is true only if they are of that life. pfs_read_begin would
+ *           take the word of a later life. Inside a read section the pointer may be read until
+ *           the section ends.
+ *           With config.lasting_references the record may be one that its owner is writing anew:
+ *           then pfs_read_end is false, and a later look-up finds it again. Without, NULL may
+ *           also mean that it is being written, or was published anew.
+ * Errors    any reference may be asked for; one of 2^30 publishes ago is mistaken for another.
+ *           glance may be NULL, where nothing is read.
+ * Progress  wait-free; with config.lasting_references lock-free: again if the record was published,
+ *           reopened or freed meanwhile.
  * Order     acquire: the bytes that publish released.
  */
 struct pfs_reference pfs_reference_of(struct pfs_thread *thread, const void *record);
-void *pfs_lookup_reference(struct pfs_thread *thread, struct pfs_reference reference);
+void *pfs_lookup_reference(struct pfs_thread *thread, struct pfs_reference reference,
+			   struct pfs_glance *glance);
 
 /*
  * pfs_read_begin, pfs_read_end - the optimistic read protocol: begin, read, end; what was

@@ -2,11 +2,12 @@
  * pass_counts_test.c - what a pass and a growth look at, counted access by access: each handle
  * once an attempt however many pages wait, no record's word where the policy has an index, no lock
  * while it waits for readers, and no more of the directory because a low page went and came back.
+ * And a look-up by address asks one word.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "containers/container.h"
+#include "containers/occupancy.h"
 #include "sim/machine/schedule.h"
 
 #define PAGES 8u
@@ -205,6 +206,40 @@ static void test_holes(struct pfs_machine *machine, const char *policy)
 	destroy();
 }
 
+static void owns_body(void *unused)
+{
+	(void)unused;
+	expect(pfs_owns(scene.handles[0], scene.records[0]), false, "bare", "owns a free record");
+}
+
+/* A look-up of a free record asks its own word, and no other. */
+static void test_owns(struct pfs_machine *machine)
+{
+	struct pfs_config config;
+	struct pfs_message message;
+	pfs_machine_reset(machine);
+	memset(&scene, 0, sizeof(scene));
+	pfs_config_init(&config);
+	config.layout = PFS_LAYOUT_BARE;
+	config.page_records = MANY;
+	config.page_max = 1;
+	(void)pfs_container_create(pfs_variant_find("exact"), &config, &scene.container, &message);
+	(void)pfs_thread_attach(scene.container, &scene.handles[0]);
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct pfs_claim claim = pfs_allocate(scene.handles[0]);
+		scene.records[pfs_index(scene.handles[0], claim.record)] = claim.record;
+	}
+	for (uint32_t i = 0; i + 1 < MANY; i++)
+		pfs_free(scene.handles[0], scene.records[i]);
+	run(machine, owns_body);
+	struct pfs_occupancy_page *entry = pfs_occupancy_page_at(scene.container, 0);
+	expect(accesses(machine, entry->words, entry->word_count * sizeof(*entry->words)), 1,
+	       "bare", "words that a look-up of a free record reads");
+	pfs_free(scene.handles[0], scene.records[MANY - 1]);
+	pfs_thread_detach(scene.handles[0]);
+	pfs_container_destroy(scene.container);
+}
+
 int main(void)
 {
 	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
@@ -216,6 +251,7 @@ int main(void)
 	test_pass(machine, "reclaiming", PAGES * PAGE_RECORDS);
 	test_pass(machine, "exact", 0);
 	test_holes(machine, "exact");
+	test_owns(machine);
 	pfs_machine_destroy(machine);
 	(void)printf(failures == 0 ? "passes look at what they need\n" : "%d failed\n", failures);
 	return failures != 0;
