@@ -1,10 +1,10 @@
 /*
  * atomic.h - the one door to shared memory; the order is part of the name.
  *
- * Two back ends: C11 atomics, and the deterministic machine in sim/ (PFS_SIM), which sees
- * every access with its place in the source. No standalone fences: ThreadSanitizer does not
- * model them. Where a store must be ordered before a later load, the store is a seq exchange
- * and the load is seq.
+ * Three back ends: C11 atomics; the same with random waits (PFS_DELAYS, delays.h); and the
+ * deterministic machine in sim/ (PFS_SIM), which sees every access with its place in the source.
+ * No standalone fences: ThreadSanitizer does not model them. Where a store must be ordered before
+ * a later load, the store is a seq exchange and the load is seq.
  */
 #ifndef PFS_ATOMIC_H
 #define PFS_ATOMIC_H
@@ -19,53 +19,50 @@
 #else
 #include <stdatomic.h>
 
-#define pfs_load_relaxed(object) atomic_load_explicit((object), memory_order_relaxed)
-#define pfs_load_acquire(object) atomic_load_explicit((object), memory_order_acquire)
-#define pfs_load_seq(object) atomic_load_explicit((object), memory_order_seq_cst)
+/* The build for tests with delays: a wait before each access, and one behind each store. */
+#ifdef PFS_DELAYS
+#include "delays.h"
+#define PFS_DELAYED(access) (PFS_DELAYS_HERE(), access)
+#define PFS_DELAYED_STORE(access) (PFS_DELAYS_HERE(), access, PFS_DELAYS_HERE())
+#else
+#define PFS_DELAYED(access) access
+#define PFS_DELAYED_STORE(access) access
+#endif
+
+#define pfs_load_relaxed(object) PFS_DELAYED(atomic_load_explicit((object), memory_order_relaxed))
+#define pfs_load_acquire(object) PFS_DELAYED(atomic_load_explicit((object), memory_order_acquire))
+#define pfs_load_seq(object) PFS_DELAYED(atomic_load_explicit((object), memory_order_seq_cst))
 
 #define pfs_store_relaxed(object, value) \
-	atomic_store_explicit((object), (value), memory_order_relaxed)
+	PFS_DELAYED_STORE(atomic_store_explicit((object), (value), memory_order_relaxed))
 #define pfs_store_release(object, value) \
-	atomic_store_explicit((object), (value), memory_order_release)
+	PFS_DELAYED_STORE(atomic_store_explicit((object), (value), memory_order_release))
 
 /* Strong compare-and-swap; *seen is replaced on failure, which orders nothing. */
-#define pfs_cas_relaxed(object, seen, value)                                        \
-	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
-						memory_order_relaxed,               \
-						memory_order_relaxed)
-#define pfs_cas_acquire(object, seen, value)                                        \
-	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
-						memory_order_acquire,               \
-						memory_order_relaxed)
-
-#define pfs_cas_release(object, seen, value)                                        \
-	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
-						memory_order_release,               \
-						memory_order_relaxed)
-#define pfs_cas_seq(object, seen, value)                                            \
-	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
-						memory_order_seq_cst,               \
-						memory_order_relaxed)
-#define pfs_cas_acq_rel(object, seen, value)                                        \
-	atomic_compare_exchange_strong_explicit((object), (seen), (value),          \
-						memory_order_acq_rel,               \
-						memory_order_relaxed)
+#define PFS_CAS_WITH(object, seen, value, order)                                    \
+	PFS_DELAYED(atomic_compare_exchange_strong_explicit((object), (seen), (value), \
+							    (order), memory_order_relaxed))
+#define pfs_cas_relaxed(object, seen, value) PFS_CAS_WITH(object, seen, value, memory_order_relaxed)
+#define pfs_cas_acquire(object, seen, value) PFS_CAS_WITH(object, seen, value, memory_order_acquire)
+#define pfs_cas_release(object, seen, value) PFS_CAS_WITH(object, seen, value, memory_order_release)
+#define pfs_cas_seq(object, seen, value) PFS_CAS_WITH(object, seen, value, memory_order_seq_cst)
+#define pfs_cas_acq_rel(object, seen, value) PFS_CAS_WITH(object, seen, value, memory_order_acq_rel)
 
 #define pfs_exchange_seq(object, value) \
-	atomic_exchange_explicit((object), (value), memory_order_seq_cst)
+	PFS_DELAYED(atomic_exchange_explicit((object), (value), memory_order_seq_cst))
 
 #define pfs_fetch_add_relaxed(object, value) \
-	atomic_fetch_add_explicit((object), (value), memory_order_relaxed)
+	PFS_DELAYED(atomic_fetch_add_explicit((object), (value), memory_order_relaxed))
 #define pfs_fetch_add_acq_rel(object, value) \
-	atomic_fetch_add_explicit((object), (value), memory_order_acq_rel)
+	PFS_DELAYED(atomic_fetch_add_explicit((object), (value), memory_order_acq_rel))
 #define pfs_fetch_or_acquire(object, value) \
-	atomic_fetch_or_explicit((object), (value), memory_order_acquire)
+	PFS_DELAYED(atomic_fetch_or_explicit((object), (value), memory_order_acquire))
 #define pfs_fetch_add_seq(object, value) \
-	atomic_fetch_add_explicit((object), (value), memory_order_seq_cst)
+	PFS_DELAYED(atomic_fetch_add_explicit((object), (value), memory_order_seq_cst))
 #define pfs_fetch_or_seq(object, value) \
-	atomic_fetch_or_explicit((object), (value), memory_order_seq_cst)
+	PFS_DELAYED(atomic_fetch_or_explicit((object), (value), memory_order_seq_cst))
 #define pfs_fetch_and_seq(object, value) \
-	atomic_fetch_and_explicit((object), (value), memory_order_seq_cst)
+	PFS_DELAYED(atomic_fetch_and_explicit((object), (value), memory_order_seq_cst))
 #endif
 
 /*
@@ -74,7 +71,8 @@
  * writer's. is_at_most, is_at_least: value against what the word holds; low_half: its low 16 bits;
  * for anybody. Relaxed: what they order says pfs_barrier_light beside them.
  */
-#if defined(PFS_SIM) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
+#if defined(PFS_SIM) || defined(PFS_DELAYS) || defined(__SANITIZE_THREAD__) || \
+	!defined(__x86_64__)
 #define pfs_add_owned(object, by) \
 	pfs_store_relaxed((object), pfs_load_relaxed(object) + (by)) /* relaxed: see above */
 #define pfs_load_owned(object) pfs_load_relaxed(object) /* relaxed: see above */

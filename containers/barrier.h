@@ -15,7 +15,12 @@
 #include <stdbool.h>
 
 /* Keeps the compiler from moving memory accesses across. */
+#ifdef PFS_DELAYS
+#include "delays.h"
+#define pfs_barrier_light() PFS_DELAYS_HERE() /* a call that the compiler does not see into */
+#else
 #define pfs_barrier_light() __asm__ volatile("" : : : "memory")
+#endif
 
 /* Has the kernel the call (membarrier, private expedited)? Once the answer is no, for it was
  * refused, it stays no. Another thread may make it so at any time: so whoever relies on the

@@ -15,6 +15,14 @@
 /* Let the compiler believe that someone looks at what pointer points to. */
 #define pfs_keep(pointer) __asm__ volatile("" : : "r"(pointer) : "memory")
 
+/* In the build with delays: the seed, for whoever is about to end the process by a failure. */
+#ifdef PFS_DELAYS
+#include "delays.h"
+#define PFS_SAY_SEED() pfs_delays_say()
+#else
+#define PFS_SAY_SEED() ((void)0)
+#endif
+
 /*
  * pfs_panic - a bug of this kit or of its caller: one line on stderr, then abort.
  *

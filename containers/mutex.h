@@ -41,5 +41,13 @@ static inline void pfs_mutex_unlock(struct pfs_mutex *self)
 {
 	(void)pthread_mutex_unlock(&self->native);
 }
+
+/* Waits where the lock is asked for, just after it was got, and on both sides of its end. */
+#ifdef PFS_DELAYS
+#include "delays.h"
+#define pfs_mutex_lock(self) (PFS_DELAYS_HERE(), (pfs_mutex_lock)(self), PFS_DELAYS_HERE())
+#define pfs_mutex_try_lock(self) (PFS_DELAYS_HERE(), (pfs_mutex_try_lock)(self))
+#define pfs_mutex_unlock(self) (PFS_DELAYS_HERE(), (pfs_mutex_unlock)(self), PFS_DELAYS_HERE())
+#endif
 #endif
 #endif

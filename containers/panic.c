@@ -16,11 +16,13 @@ void pfs_panic(const char *what, unsigned found, unsigned expected)
 		      "pfslab: %s: the word is 0x%08x (%s), expected 0x%08x (%s): a bug of the "
 		      "caller (a record freed twice, or used by two owners) or of pfslab\n",
 		      what, found, state_text(found), expected, state_text(expected));
+	PFS_SAY_SEED();
 	abort();
 }
 
 void pfs_panic_plain(const char *what)
 {
 	(void)fprintf(stderr, "pfslab: %s: a bug of the caller, or of pfslab\n", what);
+	PFS_SAY_SEED();
 	abort();
 }

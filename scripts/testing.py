@@ -7,8 +7,10 @@ steps that need one each: the tests of the scripts, a file at a time, clang's bu
 Exit 0: none failed. 1: one did. 2: bad usage.
 """
 
+import argparse
 import collections
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -211,25 +213,26 @@ def configure_and_build(tally, name, configure, build):
     return True
 
 
-def ctest(tally, name, folder):
-    """Run the tests of a build folder, in parallel as far as they allow it: one more than there
-    are cores, for many sleep or wait."""
+def ctest(tally, name, tests, seconds=7200):
+    """Run tests, in parallel as far as they allow it: one more than there are cores, for many
+    sleep or wait. tests: ctest's words for which. How many failed; None: no test ran."""
     junit = os.path.join(TOP, "build", "logs", f"ctest-{name}.xml")
     log = log_of("ctest-" + name)
     if os.path.exists(junit):
         os.remove(junit)
-    run(["ctest", "--test-dir", folder, "--output-on-failure", "--output-junit", junit,
-         "--timeout", "1200", "-j", str(len(os.sched_getaffinity(0)) + 1)], log, 7200)
+    run(["ctest", *tests, "--output-on-failure", "--output-junit", junit,
+         "--timeout", "1200", "-j", str(len(os.sched_getaffinity(0)) + 1)], log, seconds)
     counted = count_junit(junit)
     if counted is None or sum(counted[:3]) == 0:
         tally.add("ctest " + name, failed=1, why="no test ran", lines=telling(log))
-        return
+        return None
     shown = skipped_tests(junit)
     for test, output in counted[3].items():
         lines = [line for line in output.splitlines() if line.strip()]
         chosen = [line for line in lines if TELLING.search(line)][:6] or lines[-6:]
         shown += [f"  {test}:"] + ["    " + line[:200] for line in chosen]
     tally.add("ctest " + name, *counted[:3], lines=shown)
+    return counted[1]
 
 
 def build_preset(tally, name):
@@ -247,11 +250,39 @@ def presets(tally, ready):
         if name not in built:
             built[name] = build_preset(tally, name)
         if built[name]:
-            ctest(tally, name, os.path.join(TOP, "build", name))
+            ctest(tally, name, ["--test-dir", os.path.join(TOP, "build", name)])
         if built[name] and name == "release":
             for check in ("codegen", "circles"):
                 step(tally, f"checks-{check}-gcc", [os.path.join(SCRIPTS, f"checks/{check}.py"),
                                                     os.path.join(TOP, "build", name)])
+
+
+def delays_round(tally, seed):
+    """The tests of the preset delays by one seed; did all of them pass? If not, the last line
+    says how to repeat them."""
+    os.environ["PFS_DELAYS_SEED"] = str(seed)
+    try:
+        failed = ctest(tally, f"delays seed {seed}", ["--preset", "delays"])
+    finally:
+        del os.environ["PFS_DELAYS_SEED"]
+    if failed != 0:
+        print(f"    again: PFS_DELAYS_SEED={seed} ctest --preset delays --rerun-failed",
+              flush=True)
+    return failed == 0
+
+
+def delays(tally):
+    """One round by a new seed."""
+    if build_preset(tally, "delays"):
+        delays_round(tally, random.randrange(10**9))
+
+
+def delays_for(tally, minutes):
+    """Rounds by new seeds, until the time is over or a test fails."""
+    end = time.monotonic() + 60 * minutes
+    going_on = build_preset(tally, "delays")
+    while going_on:
+        going_on = delays_round(tally, random.randrange(10**9)) and time.monotonic() < end
 
 
 def clang(tally):
@@ -292,7 +323,7 @@ def smoke(tally, ready):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-STEPS = ("checks", "scripts", "presets", "clang", "smoke")
+STEPS = ("checks", "scripts", "presets", "delays", "clang", "smoke")
 
 
 def test_all(tally, chosen):
@@ -314,11 +345,20 @@ def test_all(tally, chosen):
             if "presets" in chosen:
                 presets(tally, ready)
             ready.set()
+            if "delays" in chosen:
+                delays(tally)
             beside.work()
         finally:
             beside.steps.clear()
             ready.set()
             worker.join()
+
+
+def minutes_of(text):
+    """A number of minutes."""
+    if not re.fullmatch(r"\d{1,5}(\.\d+)?", text):
+        raise argparse.ArgumentTypeError(f"'{text}': give minutes, from 0")
+    return float(text)
 
 
 def main(argv=None):
@@ -327,12 +367,20 @@ def main(argv=None):
                                 "test; the last line sums up.")
     parser.add_argument("--only", choices=STEPS, action="append",
                         help="only this part; may be repeated")
+    parser.add_argument("--delays", type=minutes_of, metavar="MINUTES",
+                        help="only the tests with delays, again and again by new seeds; stops "
+                             "at the first failure")
     parser.add_argument("--check", action="store_true", help="only check the arguments")
     arguments = parser.parse_args(argv)
+    if arguments.delays is not None and arguments.only:
+        parser.error("--delays and --only: give one of them")
     if arguments.check:
         return 0
     tally = Tally()
-    test_all(tally, arguments.only or STEPS)
+    if arguments.delays is not None:
+        delays_for(tally, arguments.delays)
+    else:
+        test_all(tally, arguments.only or STEPS)
     print(f"{tally.passed} passed, {tally.failed} failed, {tally.skipped} skipped", flush=True)
     return 1 if tally.failed else 0
 

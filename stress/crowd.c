@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "containers/compiler.h"
+
 #define PAGE_RECORDS 32u
 #define RECORDS_A_THREAD 64u
 #define MISSING_IN_LAST_PAGE 5u
@@ -29,6 +31,7 @@ void pfs_harm(const struct pfs_crowd *crowd, const char *format, ...)
 	(void)fprintf(stderr, "pfs-stress: harm: %s, %s, %s, seed %llu: %s\n",
 		      pfs_variant_name(crowd->options->policy), layout_name(crowd->layout),
 		      pfs_mode_name(crowd->mode), (unsigned long long)crowd->options->seed, text);
+	PFS_SAY_SEED();
 	_exit(1);
 }
 

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "containers/compiler.h"
+
 static const char *const layout_names[] = { "in_record", "side_by_side" };
 
 void pfs_check_failed(const char *file, int line, const char *what, unsigned long long left,
@@ -16,6 +18,7 @@ void pfs_check_failed(const char *file, int line, const char *what, unsigned lon
 {
 	(void)fprintf(stderr, "%s:%d: check failed: %s (%llu, %llu)\n", file, line, what, left,
 		      right);
+	PFS_SAY_SEED();
 	_exit(1);
 }
 
@@ -159,6 +162,7 @@ static bool run_one(const struct pfs_test *test, const struct pfs_case *at, cons
 		if (test->dies_with != NULL)
 			(void)printf("  | it must abort and say: %s\n", test->dies_with);
 		print_errors(errors);
+		PFS_SAY_SEED();
 	}
 	(void)fclose(errors);
 	return passed;

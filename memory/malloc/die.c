@@ -5,9 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "containers/compiler.h"
 #include "last.h"
 
 #define LINE_BYTES 256
+
+/* In the build with delays the one line names the seed, too. */
+#ifdef PFS_DELAYS
+#define ADD_SEED(line) add_seed(line)
+#else
+#define ADD_SEED(line) ((void)0)
+#endif
 
 struct line {
 	size_t used;
@@ -45,6 +53,14 @@ static void put(struct line *line)
 		return; /* nobody is there to be told */
 }
 
+#ifdef PFS_DELAYS
+static void add_seed(struct line *line)
+{
+	char text[PFS_DELAYS_SEED_BYTES];
+	add(line, pfs_delays_seed(text));
+}
+#endif
+
 void pfs_die(const char *call, const void *pointer, const char *what)
 {
 	struct line line = { .used = 0 };
@@ -54,6 +70,7 @@ void pfs_die(const char *call, const void *pointer, const char *what)
 	add_hex(&line, (uintptr_t)pointer);
 	add(&line, "): ");
 	add(&line, what);
+	ADD_SEED(&line);
 	put(&line);
 	pfs_last_begin();
 	abort();

@@ -5,6 +5,7 @@ of the library, and those of the benchmarks, where each policy is compiled into 
 usage: scripts/checks/codegen.py [BUILD_DIR...]   (default build/release)
 A policy is a constant struct of hooks that the compiler must see through; a forgotten const
 leaves calls through a register, which this reads in the disassembly. Jump tables count, too.
+And nothing of the waits for tests (containers/delays.h) is in any object file or library.
 Exit 0: none left. 1: one is left, or there is no object file to read. 2: bad usage.
 """
 
@@ -42,11 +43,25 @@ def scan(listing):
             yield function, " ".join(line.split("\t", 1)[1].split())
 
 
+def waits(build):
+    """Faults: symbols of containers/delays.h below a build, which must not have any."""
+    paths = [os.path.join(place, name) for place, _, names in os.walk(build)
+             for name in sorted(names)
+             if re.search(r"\.(?:o|so|so\.[\d.]+)$", name) and
+             os.path.isfile(os.path.join(place, name))]
+    said = subprocess.run(["nm", "-A", *paths], capture_output=True, text=True, check=False)
+    found = sorted({line.split(":", 1)[0] for line in said.stdout.splitlines()
+                    if re.search(r"\bpfs_(?:delays_|place_\.)", line)})
+    return [f"{path}: has the waits of containers/delays.h: build without PFS_DELAYS"
+            for path in found]
+
+
 def check(builds):
     """(faults, number of object files)"""
     faults, count = [], 0
     for build in builds:
         library, batches = objects(build)
+        faults += waits(build)
         if not library:
             faults.append(f"{build}: no object file below variants/; build it first")
         if not batches:

@@ -31,13 +31,14 @@ ALLOWED = {
 # The simulated machine slips under the containers through these two files, and under the
 # workloads, which run on it, too, through the doors to shared memory and to the scheduler. The
 # batches of bench/ are compiled together with each policy, and are over its table. A reader of the
-# accounts is measured by what pfs-mem reads them with.
+# accounts is measured by what pfs-mem reads them with. A failed test says the seed of its waits.
 SEAMS = {("containers", "sim/machine/atomic_backend.h"),
          ("containers", "sim/machine/mutex_backend.h"),
          ("bench", "containers/atomic.h"), ("bench", "containers/yield.h"),
          ("bench", "containers/compiler.h"), ("bench", "containers/random.h"),
          ("bench", "containers/variant.h"), ("bench", "variants/variants.def"),
          ("bench", "memory/box/reader.h"),
+         ("stress", "containers/compiler.h"),
          ("sim", "stress/history.h")}
 # Whoever asks knows of the box its layout and its reader, and nothing of who writes it.
 TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "command/", "memory/box/reader.h",

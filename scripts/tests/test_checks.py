@@ -173,6 +173,13 @@ class Checks(fixture.Case):
                 self.assert_fault(faults, "pfs_calls_x.dir/v.c.o: f: call")
                 self.assertEqual(self.codegen(forgotten, compiler, "bench/other.dir"), [])
 
+    def test_codegen_without_waits(self):
+        """A call of the waits, and a place of theirs."""
+        for source in ("void pfs_delays_wait(void *); void f(void) { pfs_delays_wait(0); }",
+                       "void g(void *); void f(void) { static int pfs_place_; g(&pfs_place_); }"):
+            self.assert_fault(self.codegen(source), "has the waits of containers/delays.h")
+        self.assertEqual(self.codegen("int pfs_placed;"), [])
+
     def test_codegen_without_objects(self):
         os.makedirs(os.path.join(self.folder, "empty"))
         faults = codegen.check([os.path.join(self.folder, "empty")])[0]

@@ -103,7 +103,41 @@ class Counting(fixture.Case):
                 self.assertEqual(testing.main(["--only", "checks"]), status)
             self.assertEqual(said.getvalue().splitlines()[-1], last)
 
+    def rounds(self, results, minutes=60):
+        """What --delays does where ctest counts these failures: (seeds, said)."""
+        seeds, results = [], iter(results)
+
+        def ctest(_, name, tests, seconds=0):
+            self.assertEqual(tests, ["--preset", "delays"])
+            self.assertEqual(name, "delays seed " + os.environ["PFS_DELAYS_SEED"])
+            seeds.append(os.environ["PFS_DELAYS_SEED"])
+            return next(results)
+
+        said = io.StringIO()
+        with mock.patch.multiple(testing, ctest=ctest, build_preset=lambda *_: True), \
+                contextlib.redirect_stdout(said):
+            testing.delays_for(testing.Tally(), minutes)
+        self.assertNotIn("PFS_DELAYS_SEED", os.environ)
+        return seeds, said.getvalue()
+
+    def test_delays_stop_at_a_failure_and_say_the_seed(self):
+        for last in (2, None): # None: no test ran
+            seeds, said = self.rounds([0, 0, last])
+            self.assertEqual(len(set(seeds)), 3)
+            self.assertIn(f"PFS_DELAYS_SEED={seeds[2]} ctest --preset delays", said)
+
+    def test_delays_end_with_the_time(self):
+        seeds, said = self.rounds([0], minutes=0)
+        self.assertEqual((len(seeds), said), (1, ""))
+
+    def test_delays_need_a_build(self):
+        with mock.patch.object(testing, "build_preset", lambda *_: False):
+            testing.delays_for(testing.Tally(), 60)
+
     def test_wrong_input(self):
+        self.assert_refused(fixture.call("testing.py", "--delays", "soon"), "'soon'")
+        self.assert_refused(fixture.call("testing.py", "--delays", "1", "--only", "checks"),
+                            "--only")
         self.assert_refused(fixture.call("testing.py", "--only", "nothing"), "'nothing'")
 
 
