@@ -163,6 +163,21 @@ static void attach_and_read_body(void *opaque)
 	pfs_thread_detach(fresh.handle);
 }
 
+/* ---- mapped: whoever has a record of a new page finds it by its address ---- */
+
+static void mapped_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	pfs_case_pages(config, self->thread_count, 0, 2);
+}
+
+static void mapped_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	void *record = pfs_case_take_and_stamp(thread);
+	PFS_MACHINE_CHECK(record == NULL || pfs_owns(thread->handle, record),
+			  "thread %u does not find its own record by its address", thread->id);
+}
+
 const struct pfs_case_kind pfs_cases_reading[] = {
 	{ "read", "optimistic reads while records are written", PFS_CASE_INDEX, 2, 2, 0,
 	  read_configure, NULL, { read_body, rewrite_body, rewrite_body }, NULL },
@@ -181,5 +196,7 @@ const struct pfs_case_kind pfs_cases_reading[] = {
 	{ "newhandle", "a thread attaches and reads while the page is given back",
 	  PFS_CASE_RECLAIM, 2, 1, 2, section_configure, section_fill,
 	  { attach_and_read_body, free_and_pass_body, pfs_case_churn }, NULL },
+	{ "mapped", "threads find their records of a new page by address", PFS_CASE_INDEX, 2, 1, 0,
+	  mapped_configure, NULL, { mapped_body, mapped_body, mapped_body }, NULL },
 	{ .name = NULL },
 };
