@@ -74,9 +74,9 @@ static struct pfs_container *container_new(const struct pfs_variant *variant,
 	self->pass_live = calloc(pages, sizeof(*self->pass_live));
 	self->pass_keys = calloc(pages, sizeof(*self->pass_keys));
 	size_pages(self);
-	pfs_mutex_init(&self->growth);
-	pfs_mutex_init(&self->passing);
-	pfs_mutex_init(&self->roster);
+	pfs_mutex_init_gated(&self->growth);
+	pfs_mutex_init_gated(&self->passing);
+	pfs_mutex_init_gated(&self->roster);
 	pfs_epoch_init(&self->epoch);
 	return self;
 }

@@ -41,12 +41,7 @@
 
 struct pfs_reclaimer;
 
-/* What a child of a fork still has to do for a container; see fork.h. */
-enum pfs_forked {
-	PFS_FORKED_NOT,
-	PFS_FORKED_HANDLES,   /* leave behind what other threads of the parent had */
-	PFS_FORKED_BACKGROUND /* start the background thread, which could not be had */
-};
+struct pfs_enlisted;
 
 /*
  * The first line is all that most calls load of a handle: it has a copy of what they need of
@@ -122,12 +117,12 @@ struct pfs_container {
 	struct pfs_thread *unlisted;           /* handles that a variant could not start */
 	uint32_t thread_count;
 	/* Of fork.h. */
-	struct pfs_container *older;           /* under the lock of the list, as younger */
-	struct pfs_container *younger;
+	struct pfs_container *older_ungated;   /* under the lock of the list */
 	uint64_t number;                       /* create only: no other container has it */
-	struct pfs_mutex *policy_lock;         /* start only: a lock of the policy's own or NULL */
-	uint64_t forker;                       /* fork only: the thread that the child has */
-	_Atomic(uint32_t) forked;              /* enum pfs_forked */
+	struct pfs_mutex *policy_lock;         /* start only: one that is not gated, or NULL */
+	struct pfs_enlisted *enlisted;         /* create only: says whether it is destroyed */
+	_Atomic(uint64_t) generation;          /* forks that it has seen; under `roster` */
+	_Atomic(uint32_t) lacks_background;    /* the child of a fork could not start its passes */
 };
 
 static inline uint32_t pfs_container_page_limit(struct pfs_container *self)
@@ -251,7 +246,7 @@ void pfs_threads_end(struct pfs_container *self);
 
 /* Under `roster`, in the child of a fork: detach the handles of all threads but the forking
  * one. */
-void pfs_threads_leave(struct pfs_container *self);
+void pfs_threads_leave(struct pfs_container *self, uint64_t forker);
 
 /* The background thread of a container with a period; see reclaimer.c. */
 enum pfs_status pfs_reclaimer_start(struct pfs_container *self);

@@ -1,64 +1,99 @@
 /*
  * current.c - a thread's own handles: attached when it first asks, detached when it ends.
  *
- * Each thread keeps a list of its own, which nobody else touches; a key of the process makes
- * the system call back when the thread ends. A container may be destroyed before: so an entry
- * is believed only as long as a container with its number is enlisted (fork.h), under the lock
- * of that list, which destroy takes before anything goes.
+ * Each thread keeps a hash table of its own, by the container's number, which nobody else touches;
+ * a key of the process makes the system call back when the thread ends. A container may be
+ * destroyed before: each entry holds a place that says so (struct pfs_enlisted), which is read
+ * under the lock of the list of containers. Destroy takes that lock before anything goes.
+ *
+ * Source: open addressing with linear probing, and removal by shifting back: D. Knuth, The Art of
+ * Computer Programming, volume 3, section 6.4, algorithm R.
  */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "fork.h"
 
+#define ROOM_FIRST 4u /* a power of two */
+
 struct entry {
-	struct entry *next;
-	struct pfs_container *container;
-	uint64_t number; /* of the container: its address may be used again */
+	uint64_t number; /* of the container; 0: none here */
 	struct pfs_thread *thread;
+	struct pfs_enlisted *enlisted;
 };
 
 static _Thread_local struct own {
-	struct entry *entries;
-	uint32_t count;
-	uint32_t count_max; /* look for entries of destroyed containers beyond it */
+	struct entry *entries; /* [room] */
+	uint32_t room, count;
+	uint32_t count_max;    /* look for entries of destroyed containers beyond it */
 } own;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key; /* under the lock of the list of containers */
 
-static struct entry **find(const struct pfs_container *container)
+static uint32_t home_of(uint64_t number)
 {
-	struct entry **link = &own.entries;
-	while (*link != NULL && ((*link)->container != container ||
-				 (*link)->number != container->number))
-		link = &(*link)->next;
-	return link;
+	return (uint32_t)(number * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (own.room - 1);
 }
 
-static void drop(struct entry **link)
+/* The entry of a container, or the free one where it would be; NULL: there is no table. */
+static struct entry *find(uint64_t number)
 {
-	struct entry *entry = *link;
-	*link = entry->next;
+	uint32_t at = own.room != 0 ? home_of(number) : 0;
+	while (own.room != 0 && own.entries[at].number != 0 && own.entries[at].number != number)
+		at = (at + 1) & (own.room - 1);
+	return own.room != 0 ? &own.entries[at] : NULL;
+}
+
+/* Under the lock of the list: the entry goes, and those behind it move up. */
+static void drop(struct entry *entry)
+{
+	uint32_t hole = (uint32_t)(entry - own.entries), at = hole;
+	pfs_enlisted_drop(entry->enlisted);
 	own.count--;
-	free(entry);
+	for (;;) {
+		at = (at + 1) & (own.room - 1);
+		if (own.entries[at].number == 0)
+			break;
+		uint32_t home = home_of(own.entries[at].number);
+		if (((at - home) & (own.room - 1)) < ((at - hole) & (own.room - 1)))
+			continue;
+		own.entries[hole] = own.entries[at];
+		hole = at;
+	}
+	own.entries[hole].number = 0;
+}
+
+static void forget_table(void)
+{
+	free(own.entries);
+	own = (struct own){ .entries = NULL };
+}
+
+/* One handle of the table; the lock is taken for each, so that others wait for one detach at most,
+ * and a container that is there is not destroyed meanwhile. */
+static void end_handle(struct entry *entry)
+{
+	pfs_fork_list_lock();
+	if (entry->enlisted->container != NULL) {
+		entry->thread->is_current = false;
+		pfs_thread_detach(entry->thread);
+	}
+	pfs_enlisted_drop(entry->enlisted);
+	entry->number = 0;
+	pfs_fork_list_unlock();
 }
 
 /* The thread ends; or the library is unloaded, then nobody calls this any more. */
 static void end_thread(void *unused)
 {
 	(void)unused;
-	pfs_fork_list_lock();
-	while (own.entries != NULL) {
-		struct pfs_thread *thread = own.entries->thread;
-		if (pfs_fork_is_enlisted(own.entries->container, own.entries->number)) {
-			thread->is_current = false;
-			pfs_thread_detach(thread);
-		}
-		drop(&own.entries);
+	for (uint32_t at = 0; at < own.room; at++) {
+		if (own.entries[at].number != 0)
+			end_handle(&own.entries[at]);
 	}
-	pfs_fork_list_unlock();
+	forget_table();
 }
 
 static void make_key(void)
@@ -72,21 +107,44 @@ __attribute__((destructor)) static void forget_key(void)
 	if (has_key)
 		(void)pthread_key_delete(key);
 	has_key = false;
+	for (uint32_t at = 0; at < own.room; at++) { /* other threads' tables are theirs */
+		if (own.entries[at].number != 0)
+			pfs_enlisted_drop(own.entries[at].enlisted);
+	}
 	pfs_fork_list_unlock();
-	while (own.entries != NULL) /* other threads' lists are theirs: they may be in use */
-		drop(&own.entries);
+	forget_table();
 }
 
+/* Under the lock of the list. */
 static void drop_destroyed(void)
 {
-	struct entry **link = &own.entries;
-	while (*link != NULL) {
-		if (pfs_fork_is_enlisted((*link)->container, (*link)->number))
-			link = &(*link)->next;
+	for (uint32_t at = 0; at < own.room;) {
+		struct entry *entry = &own.entries[at];
+		if (entry->number != 0 && entry->enlisted->container == NULL)
+			drop(entry); /* another one may stand here now */
 		else
-			drop(link);
+			at++;
 	}
 	own.count_max = 2 * own.count + 8;
+}
+
+static bool widen(void)
+{
+	struct own old = own;
+	if (4 * (own.count + 1) <= 3 * own.room)
+		return true;
+	uint32_t room = own.room != 0 ? 2 * own.room : ROOM_FIRST;
+	struct entry *entries = calloc(room, sizeof(*entries));
+	if (entries == NULL)
+		return false;
+	own.entries = entries;
+	own.room = room;
+	for (uint32_t at = 0; at < old.room; at++) {
+		if (old.entries[at].number != 0)
+			*find(old.entries[at].number) = old.entries[at];
+	}
+	free(old.entries);
+	return true;
 }
 
 /* Ask to be called when the thread ends; false: no memory. */
@@ -98,35 +156,39 @@ static bool prepare_end(void)
 	if (own.count >= own.count_max)
 		drop_destroyed();
 	pfs_fork_list_unlock();
-	return prepared;
+	return prepared && widen();
 }
 
 enum pfs_status pfs_thread_current(struct pfs_container *container, struct pfs_thread **thread)
 {
-	struct entry *entry = *find(container);
-	*thread = entry != NULL ? entry->thread : NULL;
-	if (entry != NULL)
+	struct entry *entry = find(container->number);
+	if (entry != NULL && entry->number != 0) {
+		*thread = entry->thread;
 		return PFS_OK;
-	entry = malloc(sizeof(*entry));
-	enum pfs_status status = PFS_NO_MEMORY;
-	if (entry != NULL && prepare_end())
-		status = pfs_thread_attach(container, thread);
-	if (status != PFS_OK) {
-		free(entry);
-		return status;
 	}
+	*thread = NULL;
+	if (!prepare_end())
+		return PFS_NO_MEMORY;
+	enum pfs_status status = pfs_thread_attach(container, thread);
+	if (status != PFS_OK)
+		return status;
 	(*thread)->is_current = true;
-	*entry = (struct entry){ own.entries, container, container->number, *thread };
-	own.entries = entry;
+	pfs_fork_list_lock();
+	pfs_enlisted_hold(container->enlisted);
+	pfs_fork_list_unlock();
+	*find(container->number) =
+		(struct entry){ container->number, *thread, container->enlisted };
 	own.count++;
 	return PFS_OK;
 }
 
 void pfs_current_forget(struct pfs_thread *thread)
 {
-	struct entry **link = find(thread->container);
-	PFS_ASSERT(*link != NULL && (*link)->thread == thread,
+	struct entry *entry = find(thread->container->number);
+	PFS_ASSERT(entry != NULL && entry->number != 0 && entry->thread == thread,
 		   "detach of another thread's own handle");
-	drop(link);
+	pfs_fork_list_lock();
+	drop(entry);
+	pfs_fork_list_unlock();
 	thread->is_current = false;
 }

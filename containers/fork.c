@@ -1,19 +1,25 @@
 /*
  * fork.c - the containers of the process, and what a fork does to them; see fork.h.
  */
+#define _GNU_SOURCE
 #include "fork.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "mapped.h"
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct pfs_container *youngest; /* under list_lock */
+static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static _Thread_local uint32_t inside; /* gated locks that this thread has or waits for */
+static struct pfs_container *ungated; /* under list_lock: those with a policy_lock */
+static uint64_t forker;               /* of the latest fork: the thread that the child has */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool has_handlers;              /* once only */
-static uint64_t last_number;           /* under list_lock */
+static bool has_handlers;             /* once only */
+static uint64_t last_number;          /* under list_lock */
 static _Atomic(uint64_t) last_self;
 static _Thread_local uint64_t self_of_thread;
+_Atomic(uint64_t) pfs_fork_generation;
 
 uint64_t pfs_fork_self(void)
 {
@@ -32,55 +38,64 @@ void pfs_fork_list_unlock(void)
 	(void)pthread_mutex_unlock(&list_lock);
 }
 
-bool pfs_fork_is_enlisted(const struct pfs_container *self, uint64_t number)
+void pfs_enlisted_hold(struct pfs_enlisted *self)
 {
-	const struct pfs_container *container = youngest;
-	while (container != NULL && (container != self || container->number != number))
-		container = container->older;
-	return container != NULL;
+	self->holders++;
 }
 
-static void lock_all(struct pfs_container *self)
+void pfs_enlisted_drop(struct pfs_enlisted *self)
 {
-	pfs_mutex_lock(&self->passing);
-	if (self->policy_lock != NULL)
-		pfs_mutex_lock(self->policy_lock);
-	pfs_mutex_lock(&self->growth);
-	pfs_mutex_lock(&self->roster);
+	if (--self->holders == 0)
+		free(self);
 }
 
-static void unlock_all(struct pfs_container *self)
+void pfs_fork_gate_enter(void)
 {
-	pfs_mutex_unlock(&self->roster);
-	pfs_mutex_unlock(&self->growth);
-	if (self->policy_lock != NULL)
-		pfs_mutex_unlock(self->policy_lock);
-	pfs_mutex_unlock(&self->passing);
+	if (inside++ == 0)
+		(void)pthread_rwlock_rdlock(&gate);
+}
+
+void pfs_fork_gate_leave(void)
+{
+	if (--inside == 0)
+		(void)pthread_rwlock_unlock(&gate);
 }
 
 static void prepare(void)
 {
+	PFS_ASSERT(inside == 0, "fork inside a call of a container");
 	(void)pthread_mutex_lock(&list_lock);
-	for (struct pfs_container *self = youngest; self != NULL; self = self->older)
-		lock_all(self);
+	(void)pthread_rwlock_wrlock(&gate);
+	for (struct pfs_container *self = ungated; self != NULL; self = self->older_ungated)
+		pfs_mutex_lock(self->policy_lock);
 	pfs_mapped_lock();
+}
+
+static void open_gate(void)
+{
+	pfs_mapped_unlock();
+	for (struct pfs_container *self = ungated; self != NULL; self = self->older_ungated)
+		pfs_mutex_unlock(self->policy_lock);
+	(void)pthread_rwlock_unlock(&gate);
 }
 
 static void in_parent(void)
 {
-	pfs_mapped_unlock();
-	for (struct pfs_container *self = youngest; self != NULL; self = self->older)
-		unlock_all(self);
+	open_gate();
 	(void)pthread_mutex_unlock(&list_lock);
 }
 
+/* The gate knows its writer by the thread's id, which is another one in the child: so it is made
+ * anew. It was unlocked before that for ThreadSanitizer, which counts. */
 static void in_child(void)
 {
-	for (struct pfs_container *self = youngest; self != NULL; self = self->older) {
-		self->forker = pfs_fork_self();
-		pfs_store_relaxed(&self->forked, PFS_FORKED_HANDLES); /* relaxed: one thread */
-	}
-	in_parent();
+	static const pthread_rwlock_t fresh = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+	open_gate();
+	gate = fresh;
+	forker = pfs_fork_self();
+	/* relaxed: one thread. */
+	pfs_store_relaxed(&pfs_fork_generation, pfs_load_relaxed(&pfs_fork_generation) + 1);
+	(void)pthread_mutex_unlock(&list_lock);
 }
 
 static void add_handlers(void)
@@ -90,28 +105,36 @@ static void add_handlers(void)
 
 bool pfs_fork_enlist(struct pfs_container *self)
 {
+	struct pfs_enlisted *enlisted = malloc(sizeof(*enlisted));
 	(void)pthread_once(&once, add_handlers);
-	if (!has_handlers)
+	if (!has_handlers || enlisted == NULL) {
+		free(enlisted);
 		return false;
+	}
+	*enlisted = (struct pfs_enlisted){ self, 1 };
 	(void)pthread_mutex_lock(&list_lock);
 	self->number = ++last_number;
-	self->older = youngest;
-	if (youngest != NULL)
-		youngest->younger = self;
-	youngest = self;
+	self->enlisted = enlisted;
+	if (self->policy_lock != NULL) {
+		self->older_ungated = ungated;
+		ungated = self;
+	}
 	(void)pthread_mutex_unlock(&list_lock);
 	return true;
 }
 
 static void remove_from_list(struct pfs_container *self)
 {
+	struct pfs_container **link = &ungated;
 	(void)pthread_mutex_lock(&list_lock);
-	if (self->older != NULL)
-		self->older->younger = self->younger;
-	if (self->younger != NULL)
-		self->younger->older = self->older;
-	else if (youngest == self) /* else it was never enlisted */
-		youngest = self->older;
+	while (*link != NULL && *link != self)
+		link = &(*link)->older_ungated;
+	if (*link != NULL)
+		*link = self->older_ungated;
+	if (self->enlisted != NULL) { /* else it was never enlisted */
+		self->enlisted->container = NULL;
+		pfs_enlisted_drop(self->enlisted);
+	}
 	(void)pthread_mutex_unlock(&list_lock);
 }
 
@@ -120,23 +143,23 @@ static bool leave_behind(struct pfs_container *self)
 {
 	bool had_background = false;
 	pfs_mutex_lock(&self->roster);
-	uint32_t forked = pfs_load_relaxed(&self->forked); /* relaxed: under `roster` */
-	if (forked == PFS_FORKED_HANDLES) {
-		pfs_threads_leave(self);
+	uint64_t generation = pfs_load_relaxed(&pfs_fork_generation); /* relaxed: see fork.h */
+	if (pfs_load_relaxed(&self->generation) != generation) { /* relaxed: under `roster` */
+		pfs_threads_leave(self, forker);
 		had_background = self->reclaimer != NULL;
 		pfs_reclaimer_forget(self);
+		pfs_store_relaxed(&self->generation, generation); /* relaxed: likewise */
 	}
-	had_background |= forked == PFS_FORKED_BACKGROUND;
-	pfs_store_relaxed(&self->forked, PFS_FORKED_NOT); /* relaxed: under `roster` */
+	had_background |= pfs_load_relaxed(&self->lacks_background) != 0; /* relaxed: likewise */
+	pfs_store_relaxed(&self->lacks_background, 0); /* relaxed: likewise */
 	pfs_mutex_unlock(&self->roster);
 	return had_background;
 }
 
 void pfs_fork_resume_now(struct pfs_container *self)
 {
-	/* relaxed: whoever sees it tries again, which is all that it says. */
 	if (leave_behind(self) && pfs_reclaimer_start(self) != PFS_OK)
-		pfs_store_relaxed(&self->forked, PFS_FORKED_BACKGROUND);
+		pfs_store_relaxed(&self->lacks_background, 1); /* relaxed: see fork.h */
 }
 
 void pfs_fork_remove(struct pfs_container *self)

@@ -7,25 +7,27 @@
  * together with all that it did before. That is what the policies are made for: such a thread
  * keeps at most one record more than those it owns, and nothing else waits for it but
  *
- *	locks            taken by the forking thread before the fork and released after it, on
- *	                 both sides; so no other thread is inside one, and what they guard is whole
+ *	locks            a thread that has one, or waits for one, is inside the gate, and fork waits
+ *	                 until no thread is; so no lock is held, and what they guard is whole
  *	read sections    ended, else no page would ever go
  *	handles          detached, so that they are used again; their rings may be taken back as
  *	                 any, and a new owner first ends the call in which the old one stopped
  *	the background   started again
  *	thread
  *
- * The first half is done by the handlers of pthread_atfork, which only take and release locks
- * and mark each container: a child that calls exec at once pays no more. The second half needs
+ * The first half is done by the handlers of pthread_atfork, which close and open the gate and count
+ * the fork, however many containers there are. The second half needs
  * memory and threads, which a handler must not ask for (other libraries' handlers may not have
  * run yet); so it waits for the child's first attach, detach, growth, reclaim pass or destroy.
  *
  * Which handles a thread leaves behind is known by their owner: the thread that attached one,
  * or took it over by pfs_thread_adopt.
  *
- * Order of locks: the list of containers; then of each container, the youngest first (a memory
- * source may use an older container): passing, the policy's own, growth, roster; then that of
- * mapped.h. malloc's come after them: glibc takes those after all handlers.
+ * Order of locks: the list of containers; the gate; then of each container, the youngest first (a
+ * memory source may use an older container): passing, the policy's own, growth, roster; then that
+ * of mapped.h. malloc's come after them: glibc takes those after all handlers. A thread that is
+ * inside the gate may take further locks: it does not ask the gate again. A policy's lock that hot
+ * calls take is not gated; fork takes it by itself.
  *
  * A seam: the simulated machine has no fork.
  */
@@ -68,11 +70,20 @@ static inline void pfs_current_forget(struct pfs_thread *thread)
 bool pfs_fork_enlist(struct pfs_container *self);
 void pfs_fork_remove(struct pfs_container *self);
 
-/* The lock of the list of containers; and under it: is there one at this address with this
- * number? Then it is not destroyed before the lock is released. */
+/* The lock of the list of containers. */
 void pfs_fork_list_lock(void);
 void pfs_fork_list_unlock(void);
-bool pfs_fork_is_enlisted(const struct pfs_container *self, uint64_t number);
+
+/*
+ * A place that tells whether a container is destroyed, and outlives it: each who holds it counts.
+ * All under the lock of the list: while that is held a container that is there is not destroyed.
+ */
+struct pfs_enlisted {
+	struct pfs_container *container; /* NULL: destroyed */
+	uint64_t holders;
+};
+void pfs_enlisted_hold(struct pfs_enlisted *self);
+void pfs_enlisted_drop(struct pfs_enlisted *self);
 
 /* Of current.c: the calling thread's own handle is about to be detached by hand. */
 void pfs_current_forget(struct pfs_thread *thread);
@@ -84,10 +95,17 @@ uint64_t pfs_fork_self(void);
 /* The second half of a fork, once in the child. Takes `roster`. */
 PFS_COLD void pfs_fork_resume_now(struct pfs_container *self);
 
+/* How many forks made this process: written by the child, before it has a second thread. */
+extern _Atomic(uint64_t) pfs_fork_generation;
+
 static inline void pfs_fork_resume(struct pfs_container *self)
 {
-	/* relaxed: set by the fork, before there is a second thread. */
-	if (!pfs_likely(pfs_load_relaxed(&self->forked) == PFS_FORKED_NOT))
+	/* relaxed, all: a fork is before the child's second thread; who reads that the background
+	 * thread is missing tries again, which is all that it says. */
+	bool is_done = pfs_load_relaxed(&self->generation) ==
+			       pfs_load_relaxed(&pfs_fork_generation) && /* relaxed: as above */
+		       pfs_load_relaxed(&self->lacks_background) == 0; /* relaxed: as above */
+	if (!pfs_likely(is_done))
 		pfs_fork_resume_now(self);
 }
 #endif

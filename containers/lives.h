@@ -19,10 +19,10 @@
  *	[F3] where a word DIRTY v is that of a reopened record, the entry has end == v and OPEN. Of a
  *	     record that was allocated and not published yet OPEN is clear.
  *
- * Ordering:  entries are stored relaxed, ahead of the word that goes with them: [L2], [L3] and [L7]
- *            of pfs_lock.h release them, [L4] acquires. A reader looks at the word, the entry
- *            [F4] and the word again: if that has not changed, both are of one moment.
- *            [F4] entry: load, acquire, keeps the second look at the word behind it
+ * Ordering:  entries are stored relaxed, ahead of the word that goes with them, whose [L2], [L3]
+ *            or [L7] of pfs_lock.h releases them to [L4]. A reader looks at the word, the entry
+ *            and the word again: if that has not changed, both are of one moment. The entry is
+ *            loaded by acquire, which keeps the second look at the word behind it.
  * Limits:    versions have 30 bits; a life of 2^30 publishes, or a reference that is kept for so
  *            many, is mistaken, as with pfs_lock.
  * Source:    our own.

@@ -15,11 +15,27 @@
 
 struct pfs_mutex {
 	pthread_mutex_t native;
+	bool is_gated; /* init only */
 };
+
+/*
+ * The gate of fork.h: a thread that has a gated lock, or waits for one, is inside, and fork waits
+ * until no thread is. So fork takes one lock, however many containers there are. Weak: who has
+ * no gated lock need not link fork.c.
+ */
+__attribute__((weak)) void pfs_fork_gate_enter(void);
+__attribute__((weak)) void pfs_fork_gate_leave(void);
 
 static inline void pfs_mutex_init(struct pfs_mutex *self)
 {
 	(void)pthread_mutex_init(&self->native, NULL);
+	self->is_gated = false;
+}
+
+static inline void pfs_mutex_init_gated(struct pfs_mutex *self)
+{
+	pfs_mutex_init(self);
+	self->is_gated = true;
 }
 
 static inline void pfs_mutex_fini(struct pfs_mutex *self)
@@ -29,17 +45,26 @@ static inline void pfs_mutex_fini(struct pfs_mutex *self)
 
 static inline void pfs_mutex_lock(struct pfs_mutex *self)
 {
+	if (self->is_gated)
+		pfs_fork_gate_enter();
 	(void)pthread_mutex_lock(&self->native);
 }
 
 static inline bool pfs_mutex_try_lock(struct pfs_mutex *self)
 {
-	return pthread_mutex_trylock(&self->native) == 0;
+	if (self->is_gated)
+		pfs_fork_gate_enter();
+	bool is_locked = pthread_mutex_trylock(&self->native) == 0;
+	if (self->is_gated && !is_locked)
+		pfs_fork_gate_leave();
+	return is_locked;
 }
 
 static inline void pfs_mutex_unlock(struct pfs_mutex *self)
 {
 	(void)pthread_mutex_unlock(&self->native);
+	if (self->is_gated)
+		pfs_fork_gate_leave();
 }
 
 /* Waits where the lock is asked for, just after it was got, and on both sides of its end. */

@@ -31,7 +31,7 @@ enum pfs_status pfs_occupancy_start(struct pfs_container *self)
 	if (index == NULL)
 		return PFS_NO_MEMORY;
 	memset((void *)index, 0, sizeof(*index));
-	pfs_mutex_init(&index->mapping);
+	pfs_mutex_init_gated(&index->mapping);
 	index->node_count = pfs_memory_node_count() + 1;
 	index->pages = calloc(pages, sizeof(*index->pages));
 	index->seats = calloc(1, sizeof(*index->seats));
@@ -40,7 +40,6 @@ enum pfs_status pfs_occupancy_start(struct pfs_container *self)
 								     PFS_WORD_RECORDS),
 					sizeof(*index->watched));
 	self->policy = index;
-	self->policy_lock = &index->mapping;
 	if (index->pages != NULL && index->seats != NULL && make_rooms(index, pages) &&
 	    (!PFS_COUNTED || index->watched != NULL))
 		return PFS_OK;
@@ -55,7 +54,6 @@ void pfs_occupancy_stop(struct pfs_container *self)
 		free(pfs_occupancy_page_at(self, page));
 	pfs_occupancy_drop_spare(self);
 	pfs_mutex_fini(&index->mapping);
-	self->policy_lock = NULL;
 	if (index->seats != NULL)
 		pfs_seats_stop(index->seats);
 	free(index->seats);

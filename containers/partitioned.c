@@ -3,6 +3,7 @@
  */
 #include <pfslab/partitioned.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "container.h"
 #include "message.h"
@@ -10,6 +11,7 @@
 struct pfs_partitioned {
 	uint32_t count;
 	uint64_t partition_records; /* most records that a partition can hold */
+	struct pfs_container **by_directory; /* [count], by its address */
 	struct pfs_container *partitions[];
 };
 
@@ -24,7 +26,16 @@ void pfs_partitioned_destroy(struct pfs_partitioned *self)
 		return;
 	for (uint32_t i = 0; i < self->count; i++)
 		pfs_container_destroy(self->partitions[i]);
+	free(self->by_directory);
 	free(self);
+}
+
+static int by_directory(const void *left, const void *right)
+{
+	const struct pfs_container *a = *(struct pfs_container *const *)left;
+	const struct pfs_container *b = *(struct pfs_container *const *)right;
+	return ((uintptr_t)a->directory > (uintptr_t)b->directory) -
+	       ((uintptr_t)a->directory < (uintptr_t)b->directory);
 }
 
 enum pfs_status pfs_partitioned_create(const struct pfs_variant *variant,
@@ -52,6 +63,14 @@ enum pfs_status pfs_partitioned_create(const struct pfs_variant *variant,
 		}
 		self->partitions[self->count]->partition = self->count;
 	}
+	self->by_directory = malloc(partition_count * sizeof(*self->by_directory));
+	if (self->by_directory == NULL) {
+		pfs_partitioned_destroy(self);
+		return pfs_message_set(message, PFS_NO_MEMORY, "no memory for %u partitions",
+				       partition_count);
+	}
+	memcpy(self->by_directory, self->partitions, partition_count * sizeof(*self->by_directory));
+	qsort(self->by_directory, partition_count, sizeof(*self->by_directory), by_directory);
 	*partitioned = self;
 	return PFS_OK;
 }
@@ -161,17 +180,34 @@ void *pfs_partitioned_lookup(struct pfs_partitioned_thread *thread, uint64_t ind
 			  index % whole->partition_records);
 }
 
+/* The partition whose directory an owner of the page map lies in; the count of them: none. By the
+ * places' order in memory, since an owner may be gone: it is compared, and not followed. */
+static uint32_t partition_with(const struct pfs_partitioned *whole, const void *owner)
+{
+	uint32_t from = 0, to = whole->count;
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+		const struct pfs_container *partition = whole->by_directory[middle];
+		if (pfs_container_has_place(partition, owner))
+			return partition->partition;
+		if ((uintptr_t)owner < (uintptr_t)partition->directory)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return whole->count;
+}
+
 bool pfs_partitioned_owns(struct pfs_partitioned_thread *thread, const void *pointer,
 			  uint32_t *partition)
 {
-	for (uint32_t i = 0; i < thread->whole->count; i++) {
-		if (!pfs_owns(thread->threads[i], pointer))
-			continue;
-		if (partition != NULL)
-			*partition = i;
-		return true;
-	}
-	return false;
+	const struct pfs_partitioned *whole = thread->whole;
+	uint32_t at = partition_with(whole, pfs_page_map_find(pointer));
+	if (at == whole->count || !pfs_owns(thread->threads[at], pointer))
+		return false;
+	if (partition != NULL)
+		*partition = at;
+	return true;
 }
 
 void pfs_partitioned_enter(struct pfs_partitioned_thread *thread)

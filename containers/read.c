@@ -174,7 +174,7 @@ static uint32_t word_of_life(struct pfs_place place, uint32_t version)
 		return PFS_STATE_FREE;
 	do {
 		seen = word;
-		entry = pfs_load_acquire(life); /* [F4] acquire: the word again, behind it */
+		entry = pfs_load_acquire(life); /* [L4] acquire: ahead of the second look */
 		word = word_at(place);
 	} while (word != seen);
 	return pfs_life_has(word, entry, version) ? word : PFS_STATE_FREE;

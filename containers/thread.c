@@ -196,12 +196,12 @@ void pfs_thread_adopt(struct pfs_thread *thread)
 	pfs_mutex_unlock(&self->roster);
 }
 
-void pfs_threads_leave(struct pfs_container *self)
+void pfs_threads_leave(struct pfs_container *self, uint64_t forker)
 {
 	/* relaxed: `roster` is held, nobody else writes the list. */
 	struct pfs_thread *thread = pfs_load_relaxed(&self->threads);
 	for (; thread != NULL; thread = thread->next) {
-		if (!thread->attached || thread->owner == self->forker)
+		if (!thread->attached || thread->owner == forker)
 			continue;
 		pfs_epoch_thread_end(&thread->epoch);
 		thread->left_behind = true;

@@ -97,8 +97,8 @@ struct pfs_variant {
 	 */
 	uint32_t (*next_used)(struct pfs_container *container, uint32_t page, uint32_t slot);
 
-	/* With PFS_TRAIT_BARE: may this record of a published page be in use? One look, as next_used
-	 * with that slot. */
+	/* With PFS_TRAIT_BARE: may this record of a published page be in use? One look; the same
+	 * answer as next_used from that slot. */
 	bool (*is_used)(struct pfs_container *container, uint32_t page, uint32_t slot);
 
 	/* Optional: give pages back; NULL where PFS_TRAIT_RECLAIM is missing. */

@@ -202,7 +202,8 @@ static void calls_that_need_words(const struct pfs_case *at)
 		PFS_CHECK_IS(pfs_version(record), words);
 		PFS_CHECK_IS(pfs_read_end(record, pfs_read_begin(record)), words);
 		PFS_CHECK_IS(reference.index, words ? i : PFS_INDEX_NONE);
-		PFS_CHECK(pfs_lookup_reference(it.thread, reference, NULL) == (words ? record : NULL));
+		void *found = pfs_lookup_reference(it.thread, reference, NULL);
+		PFS_CHECK(found == (words ? record : NULL));
 		PFS_CHECK(pfs_lookup(it.thread, i) == record);
 		struct pfs_claim claim = pfs_reopen(it.thread, record);
 		PFS_CHECK(claim.record == record);

@@ -61,7 +61,8 @@ void pfs_publish_checked(struct pfs_thread *thread, struct pfs_claim claim);
 PFS_INLINED struct pfs_claim pfs_allocate(struct pfs_thread *thread)
 {
 	void *head = thread;
-	struct pfs_claim claim = PFS_OF_VOID(const struct pfs_handle_head *, head)->allocate(thread);
+	struct pfs_claim claim =
+		PFS_OF_VOID(const struct pfs_handle_head *, head)->allocate(thread);
 	PFS_TSAN_ACQUIRE(claim.record);
 	return claim;
 }

@@ -344,7 +344,8 @@ uint64_t pfs_index(struct pfs_thread *thread, const void *record);
  */
 void *pfs_tag(struct pfs_thread *thread, const void *record);
 
-/* pfs_version - how often the record was published, also after pfs_reopen. Not repeated when a page is given back and its index used again. 30 bits, it wraps. */
+/* pfs_version - how often the record was published, also after pfs_reopen. Not repeated when a
+ * page is given back and its index used again. 30 bits, it wraps. */
 uint32_t pfs_version(const void *record);
 
 /*
@@ -442,11 +443,11 @@ void pfs_walk_end(struct pfs_walk *walk);
  *           where the caller is in a read section. pass: also 0 where another thread is in one.
  * Errors    none.
  * Progress  blocking: now and trim wait for a pass that is running, and for a page that is being
- *           mapped; pass waits for neither. Allocators wait for none of them, but for the moment
- *           of an unlink where they add a page. A reader that stays in its section delays the
- *           memory, never a caller, fork or pfs_container_counts. What waits for readers is
- *           bounded: at most page_max pages (pages_waiting); while so many wait, empty pages
- *           stay in the container.
+ *           mapped; pass waits for neither. All wait for a fork under way. Allocators wait for
+ *           none of them, but for the moment of an unlink where they add a page. A reader that
+ *           stays in its section delays the memory, never a caller, fork or
+ *           pfs_container_counts. What waits for readers is bounded: at most page_max pages
+ *           (pages_waiting); while so many wait, empty pages stay in the container.
  * Order     see containers/reclaim.c.
  */
 uint32_t pfs_reclaim_pass(struct pfs_thread *thread);

@@ -22,6 +22,8 @@ static inline void pfs_mutex_init(struct pfs_mutex *self)
 	self->held = 0;
 }
 
+#define pfs_mutex_init_gated(self) pfs_mutex_init(self) /* there is no fork */
+
 static inline void pfs_mutex_fini(struct pfs_mutex *self)
 {
 	(void)self;

@@ -70,7 +70,8 @@ static bool name_of_field(const struct pfs_container *container, const void *add
 		{ &container->roster, "roster" },
 		{ &container->epoch.clock, "clock" },
 		{ &container->pages, "pages" },
-		{ has_words ? container->policy_lock : NULL, "mapping" },
+		{ has_words ? &((struct pfs_occupancy *)container->policy)->mapping : NULL,
+		  "mapping" },
 	};
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		if (fields[i].address != address)
