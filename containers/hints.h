@@ -9,7 +9,13 @@
 
 #include "occupancy.h"
 
+#ifdef PFS_SIM /* fewer in some searches, so that there are fewer states */
+uint32_t pfs_sim_hints(void);
+#define PFS_HINTS pfs_sim_hints()
+#else
 #define PFS_HINTS 16u
+#endif
+#define PFS_HINTS_MOST 16u
 #define PFS_LOSSES 2u /* one lost CAS in so many makes a thread leave a word */
 
 /* A word that a thread used lately, and what it held then: a CAS from memory of its own does
@@ -21,7 +27,7 @@ struct pfs_hint {
 
 struct pfs_hints {
 	struct pfs_hint latest;
-	struct pfs_hint older[PFS_HINTS]; /* the latest at `top` */
+	struct pfs_hint older[PFS_HINTS_MOST]; /* the latest at `top` */
 	uint32_t top;
 	uint32_t losses; /* of the CAS of the latest hint */
 };

@@ -2,7 +2,7 @@
 
 _pfs_sim_options() {
 	case $1 in
-	explore) echo "--policy --scenario --threads --operations --memory --append-only --weaken --no-races --search --preemptions --jobs --executions --seconds --seed --full-flags --layout --owner-fences --real-time --save --quiet --help --version" ;;
+	explore) echo "--policy --scenario --threads --operations --memory --append-only --weaken --no-races --search --preemptions --jobs --memory-mib --executions --seconds --seed --full-flags --layout --owner-fences --real-time --save --quiet --help --version" ;;
 	check) echo "--memory --executions --seed --policy --help --version" ;;
 	progress) echo "--policy --scenario --memory --executions --fill --help --version" ;;
 	replay) echo "--help --version" ;;
@@ -58,7 +58,7 @@ _pfs_sim() {
 		return
 	fi
 	case $before in
-	--costs | --executions | --first | --format | --full-flags | --hot | --jobs | --labels | --layout | --machine | --memory | --occupancy | --operations | --ops | --owner-fences | --page-max | --page-prealloc | --page-records | --pages | --pass-us | --placement | --policies | --policy | --preemptions | --preset | --random | --reclaim-decay-passes | --reclaim-period-ms | --record-size | --records | --runs | --scenario | --search | --seconds | --seed | --seeds | --slice-us | --threads | --weaken | --window-us | --workload) return ;;
+	--costs | --executions | --first | --format | --full-flags | --hot | --jobs | --labels | --layout | --machine | --memory | --memory-mib | --occupancy | --operations | --ops | --owner-fences | --page-max | --page-prealloc | --page-records | --pages | --pass-us | --placement | --policies | --policy | --preemptions | --preset | --random | --reclaim-decay-passes | --reclaim-period-ms | --record-size | --records | --runs | --scenario | --search | --seconds | --seed | --seeds | --slice-us | --threads | --weaken | --window-us | --workload) return ;;
 	--out | --save | --series | --trace)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return ;;

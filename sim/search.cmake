@@ -20,7 +20,10 @@ if(PFS_TESTS)
     add_executable(states_test tests/states_test.c tests/program.c)
     target_link_libraries(states_test PRIVATE pfslab_sim)
     add_test(NAME sim.states COMMAND states_test)
-    set_tests_properties(sim.states PROPERTIES LABELS sim TIMEOUT 300)
+    add_executable(fixpoint_test tests/fixpoint_test.c)
+    target_link_libraries(fixpoint_test PRIVATE pfslab_sim)
+    add_test(NAME sim.fixpoint COMMAND fixpoint_test)
+    set_tests_properties(sim.states sim.fixpoint PROPERTIES LABELS sim TIMEOUT 300)
   endif()
   add_executable(rewind_test tests/rewind_test.c tests/program.c)
   target_link_libraries(rewind_test PRIVATE pfslab_sim)
@@ -74,6 +77,31 @@ if(PFS_TESTS)
     LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
   set_tests_properties(sim.dpor sim.progress.sc sim.progress.tso sim.progress.fill.sc
     sim.progress.fill.tso PROPERTIES COST 20)
+  # Threads that loop for ever: all states, where they are few; else histories at random.
+  if(NOT PFS_SANITIZE)
+    foreach(memory sc tso)
+      add_test(NAME sim.loops.fixpoint.${memory} COMMAND pfs-sim explore --policy magazine
+        --scenario loop_depot --search fixpoint --memory ${memory} --no-races --seconds 100)
+      set_tests_properties(sim.loops.fixpoint.${memory} PROPERTIES LABELS sim TIMEOUT 300
+        PASS_REGULAR_EXPRESSION ", all states: no violation")
+    endforeach()
+    add_test(NAME sim.loops.one COMMAND pfs-sim explore --policy exact --scenario loop_one
+      --search fixpoint --no-races --seconds 280)
+    set_tests_properties(sim.loops.one PROPERTIES LABELS sim TIMEOUT 300 COST 20
+      PASS_REGULAR_EXPRESSION ", all states: no violation")
+    foreach(memory sc tso views)
+      foreach(scenario rings words trees)
+        set(policy exact)
+        if(scenario STREQUAL rings)
+          set(policy magazine)
+        endif()
+        add_test(NAME sim.loops.${scenario}.${memory} COMMAND pfs-sim explore --policy ${policy}
+          --scenario loop_${scenario} --search rotate --memory ${memory} --executions 60 --quiet)
+        set_tests_properties(sim.loops.${scenario}.${memory} PROPERTIES LABELS sim TIMEOUT 300
+          PASS_REGULAR_EXPRESSION "no violation")
+      endforeach()
+    endforeach()
+  endif()
   # All programs of a few gives and takes; those of three threads that make two each take minutes.
   if(NOT PFS_SANITIZE)
     set(calls /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/calls.py $<TARGET_FILE:pfs-sim>)

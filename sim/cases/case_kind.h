@@ -23,6 +23,9 @@
 /* It is about rings of free records: for policies that have some. */
 #define PFS_CASE_RINGS (UINT32_C(1) << 25)
 
+/* Its threads loop for ever, and choose what to do: for --search fixpoint (case_loops.c). */
+#define PFS_CASE_LOOPS (UINT32_C(1) << 24)
+
 struct pfs_case_kind {
 	const char *name;
 	const char *summary;
@@ -38,7 +41,7 @@ struct pfs_case_kind {
 /* What is said of a case, and not needed of a policy. */
 #define PFS_CASE_OWN_TRAITS                                                                   \
 	(PFS_CASE_TIMED | PFS_CASE_BESIDE | PFS_CASE_CALLS | PFS_CASE_APART | PFS_CASE_TURNS |    \
-	 PFS_CASE_SPARING | PFS_CASE_RINGS)
+	 PFS_CASE_SPARING | PFS_CASE_RINGS | PFS_CASE_LOOPS)
 
 /* Traits that most cases need. */
 #define PFS_CASE_INDEX (PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW)
@@ -55,6 +58,11 @@ extern const struct pfs_case_kind pfs_cases_many[];    /* case_many.c */
 extern const struct pfs_case_kind pfs_cases_calls[];   /* case_calls.c */
 extern const struct pfs_case_kind pfs_cases_trades[];  /* case_trades.c */
 extern const struct pfs_case_kind pfs_cases_depot[];   /* case_depot.c */
+extern const struct pfs_case_kind pfs_cases_loops[];   /* case_loops.c */
+
+/* Of a case that loops, in case_loops.c: at the end of the set-up; and between two steps. */
+void pfs_loops_begin(struct pfs_case *self);
+void pfs_loops_check(void *context);
 
 /* Allocate, publish, free, abandon, each checked against the oracle; inside a body. */
 struct pfs_claim pfs_case_take(struct pfs_case_thread *thread);

@@ -4,6 +4,7 @@
 
 #include "sim/cases/balance.h"
 #include "sim/cases/case_kind.h"
+#include "sim/cases/loop_normal.h"
 #include "sim/search/dpor.h"
 #include "sim/machine/model.h"
 #include "sim/machine/probe.h"
@@ -49,6 +50,11 @@ void pfs_case_layout(struct pfs_case *self, bool side_by_side, bool bare)
 	self->bare_words = bare && side_by_side;
 }
 
+static bool loops(const struct pfs_case *self)
+{
+	return (self->kind->traits & PFS_CASE_LOOPS) != 0;
+}
+
 static void setup(struct pfs_machine *machine, void *context)
 {
 	struct pfs_case *self = context;
@@ -57,6 +63,8 @@ static void setup(struct pfs_machine *machine, void *context)
 	machine->setup.drains_end = !self->real_time;
 	machine->setup.oracle = self;
 	machine->setup.oracle_bytes = sizeof(*self);
+	machine->memory.reuses = loops(self);
+	machine->setup.free_yields = loops(self);
 	pfs_config_init(&self->config);
 	self->config.record_size_bytes = 16;
 	self->config.layout = self->layout;
@@ -68,10 +76,12 @@ static void setup(struct pfs_machine *machine, void *context)
 	self->word_records = PFS_SIM_WORD_RECORDS;
 	self->room_fan = PFS_SIM_ROOM_FAN;
 	self->ring_records = PFS_SIM_RING_RECORDS;
+	self->hints = PFS_SIM_HINTS;
 	self->kind->configure(self, &self->config);
 	pfs_sim_word_records_set(self->word_records);
 	pfs_sim_room_fan_set(self->room_fan);
 	pfs_sim_ring_records_set(self->ring_records);
+	pfs_sim_hints_set(self->hints);
 	pfs_sim_proof_looks_set(1); /* once, and then it waits: each look is a schedule more */
 	memset(self->owner, 0, sizeof(self->owner));
 	memset(self->version, 0, sizeof(self->version));
@@ -98,7 +108,7 @@ static void setup(struct pfs_machine *machine, void *context)
 		if (self->owner[index] != 0)
 			pfs_case_history_keep(&self->history, index);
 	}
-	machine->hooks.check = check_words;
+	machine->hooks.check = loops(self) ? pfs_loops_check : check_words;
 	machine->hooks.check_context = self;
 	for (uint32_t id = 0; id < self->thread_count; id++) {
 		self->threads[id] = (struct pfs_case_thread){ .own = self, .id = id };
@@ -106,6 +116,8 @@ static void setup(struct pfs_machine *machine, void *context)
 		(void)pfs_machine_spawn(machine, 0, self->kind->bodies[id < 2 ? id : 2],
 					&self->threads[id]);
 	}
+	if (loops(self) && machine->run.end == PFS_END_DONE)
+		pfs_loops_begin(self);
 }
 
 /* All is over: what nobody owns is FREE, what somebody owns is ALLOCATED; no page leaked. */
@@ -160,6 +172,8 @@ static void keep(struct pfs_snapshot *snapshot, void *context)
 {
 	struct pfs_case *self = context;
 	pfs_snapshot_put(snapshot, self, offsetof(struct pfs_case, history));
+	if (loops(self))
+		return;
 	pfs_case_history_keep_all(&self->history, snapshot);
 }
 
@@ -201,7 +215,8 @@ static const struct pfs_case_kind *kind_at(size_t position)
 						      pfs_cases_weak, pfs_cases_rings,
 						      pfs_cases_words, pfs_cases_rooms,
 						      pfs_cases_many, pfs_cases_calls,
-						      pfs_cases_trades, pfs_cases_depot };
+						      pfs_cases_trades, pfs_cases_depot,
+						      pfs_cases_loops };
 	for (size_t file = 0; file < sizeof(files) / sizeof(files[0]); file++) {
 		for (const struct pfs_case_kind *kind = files[file]; kind->name != NULL; kind++) {
 			if (position-- == 0)
@@ -271,5 +286,9 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 		.name_address = name_address, .context = self,
 		.known = known, .leave = leave, .keep = keep, .keep_whole = keep_whole
 	};
+	if (loops(self)) {
+		scenario->is_endless = true;
+		scenario->normal = &pfs_loop_normal;
+	}
 	return NULL;
 }

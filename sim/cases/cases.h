@@ -44,6 +44,7 @@ struct pfs_case {
 	struct pfs_config config;
 	uint32_t word_records; /* of an occupancy word; the case chooses, in configure */
 	uint32_t room_fan;     /* children of a node of the trees; likewise */
+	uint32_t hints;        /* of words, that a thread has; likewise */
 	uint32_t ring_records; /* of a ring of a policy that has them; likewise */
 	uint64_t fulls_now, reads_now; /* their part of fulls and reads */
 	struct pfs_thread *setup;
@@ -68,6 +69,15 @@ struct pfs_case {
 	uint32_t kept_count;
 	uint64_t mailbox; /* a record handed from thread to thread; atomic */
 	uint32_t visits[PFS_CASE_RECORDS_MAX];
+	/* Of a case that loops. */
+	struct pfs_case_loops {
+		void *held[PFS_CASE_RECORDS_MAX];         /* by index: what has an owner */
+		uint8_t freeing[PFS_CASE_RECORDS_MAX];    /* by index: whose free it is, plus 1 */
+		uint8_t is_due[PFS_CASE_THREADS_MAX];     /* it may not be refused: see there */
+		uint8_t takes[PFS_CASE_THREADS_MAX];      /* it is in an allocate */
+		uint8_t in_call[PFS_CASE_THREADS_MAX];
+		uint64_t pages;                           /* there were so many */
+	} loops;
 	struct pfs_case_history history;
 	uint64_t fulls;     /* refusals, over all executions */
 	uint64_t reclaimed; /* pages, over all executions: a case that reclaims none is idle */

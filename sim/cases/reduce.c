@@ -50,6 +50,10 @@ uint64_t pfs_case_reduce(struct pfs_case *own, struct pfs_machine *machine,
 		free(found);
 		return 0;
 	}
+	if (scenario->is_endless) { /* another search would not end */
+		free(found);
+		return pfs_search_shrink(machine, scenario, result);
+	}
 	while (try_less(&own->thread_count, machine, scenario, seed, result, found, &executions))
 		continue;
 	while (try_less(&own->operations, machine, scenario, seed, result, found, &executions))

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "command/command_line.h"
 #include "command/output.h"
@@ -154,26 +155,47 @@ static int choose_search(struct pfs_search_arguments *self)
 	int kind = pfs_search_kind_of(self->search);
 	if (kind < 0)
 		return refuse("--search '%.40s': choose from exhaustive, dpor, optimal, sleep, "
-			      "states, bounded, naive, random, pct, pos, urw, slow, rotate",
+			      "states, fixpoint, bounded, naive, random, pct, pos, urw, slow, "
+			      "rotate",
 			      self->search);
 	bool ordered = self->executions != 0 && kind < (int)PFS_SEARCH_RANDOM;
 	if (ordered && self->jobs > 1)
 		return refuse("--executions with --jobs: which are the first is known to one job "
 			      "only; leave out one of them");
-	if (kind == (int)PFS_SEARCH_STATES && self->jobs > 1)
+	bool by_states = kind == (int)PFS_SEARCH_STATES || kind == (int)PFS_SEARCH_FIXPOINT;
+	if (by_states && self->jobs > 1)
 		return refuse("--jobs %u: a search by states is one process's; leave it out",
 			      (unsigned)self->jobs);
-	if (kind == (int)PFS_SEARCH_STATES)
+	if (by_states)
 		self->jobs = 1;
 	if (self->jobs == 0)
 		self->jobs = ordered ? 1 : pfs_jobs_default();
 	return 0;
 }
 
+static double seconds_now(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void tell_fixpoint(const struct pfs_search_result *result, double seconds)
+{
+	(void)printf("%s: %llu states, %.1f s, %.0f MiB; the last is %u choices away",
+		     result->complete ? "all states" : result->failed ? "met" : "cut",
+		     (unsigned long long)result->states, seconds,
+		     (double)result->memory_bytes / (1 << 20), result->depth);
+	if (!result->complete && !result->failed)
+		(void)printf("; from %llu the search has not gone on",
+			     (unsigned long long)result->frontier);
+	(void)putchar('\n');
+}
+
 static int explore(int argc, char **argv)
 {
 	struct pfs_search_arguments arguments = { .memory = "sc", .seed = 1, .seconds = 60,
-						  .preemptions = UINT64_MAX };
+						  .preemptions = UINT64_MAX, .memory_mib = 4096 };
 	int status = pfs_explore_arguments(&arguments, argc, argv);
 	if (status != PFS_GO_ON)
 		return status;
@@ -186,7 +208,9 @@ static int explore(int argc, char **argv)
 	struct pfs_search_options options = { kind, arguments.seed,
 					      arguments.executions, (double)arguments.seconds,
 					      (uint32_t)arguments.preemptions,
-					      arguments.append_only, 0 };
+					      arguments.append_only, 0,
+					      arguments.memory_mib << 20 };
+	double began = seconds_now();
 	struct pfs_search_result *result = &session.result;
 	const struct pfs_jobs_sums sums = { { &session.case_.reclaimed, &session.case_.reads,
 					      &session.case_.fulls,
@@ -208,7 +232,9 @@ static int explore(int argc, char **argv)
 		     (unsigned long long)result->incomplete, (unsigned long long)result->steps,
 		     !fine ? "FAILED" : pfs_search_extent(&options, result),
 		     !fine ? "" : unchecked ? ": nothing was checked" : ": no violation");
-	if (result->states != 0)
+	if (result->states != 0 && kind == PFS_SEARCH_FIXPOINT)
+		tell_fixpoint(result, seconds_now() - began);
+	else if (result->states != 0)
 		(void)printf("states: %llu\n", (unsigned long long)result->states);
 	if (arguments.weaken != NULL)
 		(void)printf("%s: %llu operations were weaker\n", arguments.weaken,
@@ -252,7 +278,7 @@ static bool check_one(struct pfs_search_arguments *arguments, const char *scenar
 		return false;
 	for (size_t i = 0; i < 2 && fine && !complete; i++) {
 		struct pfs_search_options options = { kinds[i], arguments->seed,
-						      arguments->executions, 0, 0, true, 0 };
+						      arguments->executions, 0, 0, true, 0, 0 };
 		fine = pfs_search(session.machine, &session.scenario, &options, result);
 		executions += result->executions;
 		incomplete += result->incomplete;

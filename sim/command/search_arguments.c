@@ -61,7 +61,8 @@ int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **ar
 		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
 		PFS_TEXT_OPTION("search", "K", &self->search, "exhaustive (the better of dpor and "
 				"sleep), dpor (source sets), optimal (the same with wakeup trees, "
-				"for sc), sleep (sleep sets), states (from each once), bounded "
+				"for sc), sleep (sleep sets), states (from each once), fixpoint "
+				"(the same, threads without end), bounded "
 				"(preemptions), naive, random, pct, pos (partial order sampling), "
 				"urw (random by steps left), slow (random, thread 0 slower than "
 				"the others), rotate (random, sticky random, slow, pct, pos and "
@@ -71,6 +72,8 @@ int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **ar
 		PFS_NUMBER_OPTION("jobs", "N", &self->jobs, 1, PFS_JOBS_MAX, "so many processes, "
 				  "which find what one does; default: one for each CPU, and 1 "
 				  "where --executions cuts an exhaustive search"),
+		PFS_NUMBER_OPTION("memory-mib", "N", &self->memory_mib, 0, 1u << 24,
+				  "fixpoint: states may take so much; default 4096; 0: no bound"),
 		EXECUTIONS(self),
 		PFS_NUMBER_OPTION("seconds", "S", &self->seconds, 0, 1000000, "stop after so long; "
 				  "default 60"),

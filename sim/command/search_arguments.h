@@ -9,7 +9,7 @@
 
 struct pfs_search_arguments {
 	const char *policy, *scenario, *memory, *search, *save, *weaken, *labels, *out;
-	uint64_t threads, operations, seed, executions, preemptions, jobs, seconds;
+	uint64_t threads, operations, seed, executions, preemptions, jobs, seconds, memory_mib;
 	bool full_flags, side_by_side, bare, owner_fences, quiet, real_time, append_only;
 	bool no_races, noted;
 };

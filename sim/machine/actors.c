@@ -1,15 +1,20 @@
 #include "sim/machine/actors.h"
 
+/* Of the thread's next step. */
+static uint32_t choices_of(const struct pfs_machine *self, const struct pfs_vthread *thread)
+{
+	if (thread->state != PFS_VTHREAD_READY)
+		return 1;
+	if (thread->pending.kind == PFS_SIM_CHOOSE)
+		return (uint32_t)thread->pending.operand;
+	return self->model->keeps_old ? self->model->choices(self, thread) : 1;
+}
+
 uint32_t pfs_machine_actor_limit(const struct pfs_machine *self)
 {
 	uint32_t choices = 1;
-	if (!self->model->keeps_old)
-		return pfs_machine_actor_count(self);
 	for (uint32_t id = 0; id < self->thread_count; id++) {
-		const struct pfs_vthread *thread = self->threads[id];
-		uint32_t own = 1;
-		if (thread->state == PFS_VTHREAD_READY)
-			own = self->model->choices(self, thread);
+		uint32_t own = choices_of(self, self->threads[id]);
 		choices = own > choices ? own : choices;
 	}
 	return choices * pfs_machine_actor_count(self);
@@ -40,7 +45,12 @@ bool pfs_machine_can_move(const struct pfs_machine *self, struct pfs_actor actor
 struct pfs_actor pfs_machine_perhaps_older(struct pfs_machine *self, struct pfs_actor actor,
 					   uint64_t random)
 {
-	if (!self->model->keeps_old || actor.kind != PFS_ACTOR_STEP)
+	if (actor.kind != PFS_ACTOR_STEP)
+		return actor;
+	const struct pfs_sim_operation *next = &self->threads[actor.thread]->pending;
+	if (next->kind == PFS_SIM_CHOOSE)
+		return pfs_actor_with(actor, (uint32_t)(random / 4 % next->operand));
+	if (!self->model->keeps_old)
 		return actor;
 	if (!pfs_machine_can_run(self, actor))
 		return older_of(self, actor);

@@ -32,6 +32,11 @@ void pfs_heap_reset(void)
 	pfs_blocks_reset(&heap);
 }
 
+struct pfs_heap_extent pfs_heap_extent(void)
+{
+	return (struct pfs_heap_extent){ heap.region, &heap.used, lists, sizeof(lists) };
+}
+
 void pfs_heap_keep(struct pfs_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, &heap.used, sizeof(heap.used));
@@ -68,8 +73,10 @@ void *pfs_heap_aligned_alloc(size_t align, size_t size)
 
 void pfs_heap_free(void *block)
 {
-	if (pfs_blocks_has(&heap, block))
+	if (pfs_blocks_has(&heap, block)) {
+		memset(block, 0, pfs_blocks_size_of(block)); /* equal states are equal bytes */
 		(void)pfs_blocks_put(&heap, block);
-	else
+	} else {
 		free(block);
+	}
 }

@@ -21,6 +21,16 @@ void pfs_heap_end(void);
 /* Blocks of containers that are gone, or lost: the next execution's lie in the same places. */
 void pfs_heap_reset(void);
 
+/* Where it is: its memory, how much of that was handed out at most, and what else tells where the
+ * next block lies. */
+struct pfs_heap_extent {
+	char *region;
+	size_t *used;
+	void *lists;
+	size_t lists_bytes;
+};
+struct pfs_heap_extent pfs_heap_extent(void);
+
 /* All of it, as it is now. */
 struct pfs_snapshot;
 void pfs_heap_keep(struct pfs_snapshot *snapshot);

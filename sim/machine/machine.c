@@ -42,7 +42,8 @@ static struct pfs_actor pick(struct pfs_machine *self)
 		self->run.end = PFS_END_STEPS;
 		return PFS_NOBODY;
 	}
-	pfs_news_nobody(self);
+	if (!self->setup.free_yields)
+		pfs_news_nobody(self);
 	struct pfs_actor actor = self->run.scheduler->choose(self->run.scheduler, self);
 	if (self->run.end != PFS_END_DONE)
 		return PFS_NOBODY; /* the scheduler's checks failed */
@@ -55,7 +56,7 @@ static struct pfs_actor pick(struct pfs_machine *self)
 
 static void finish_step(struct pfs_machine *self, struct pfs_step *step)
 {
-	if (!pfs_news_step(self, step))
+	if (!self->setup.free_yields && !pfs_news_step(self, step))
 		pfs_machine_fail("no memory for the steps of an execution");
 	self->run.yielded = step->operation.kind == PFS_SIM_YIELD;
 	if (self->setup.tracing)
@@ -101,7 +102,7 @@ static void wait_turn(struct pfs_machine *self, struct pfs_vthread *thread,
 		      const struct pfs_sim_operation *operation)
 {
 	thread->pending = *operation;
-	if (operation->kind == PFS_SIM_YIELD)
+	if (operation->kind == PFS_SIM_YIELD && !self->setup.free_yields)
 		pfs_news_arrive(self, thread);
 	if (self->run.priming || self->setup.chooses_outside)
 		pfs_current_leave(self, thread);
@@ -128,10 +129,24 @@ static void run_step(struct pfs_machine *self, struct pfs_vthread *thread, struc
 	uint32_t epoch = watching ? pfs_clock_of(&self->clocks, thread->id)[thread->id] : 0;
 	if (watching && step->operation.kind == PFS_SIM_UNMAP)
 		pfs_races_unmap(self, &step->operation);
+	if (step->operation.kind == PFS_SIM_CHOOSE) {
+		step->seen = self->run.choice;
+		return;
+	}
 	self->model->execute(self, thread, step, self->run.choice);
 	if (watching && (step->operation.kind <= PFS_SIM_UNLOCK ||
 			 step->operation.kind == PFS_SIM_AWAIT))
 		pfs_races_atomic(self, step, epoch);
+}
+
+#define CLEARED_BYTES 1024u
+
+/* Below the caller's frame. */
+static __attribute__((noinline)) void clear_stack(void)
+{
+	char bytes[CLEARED_BYTES];
+	memset(bytes, 0, sizeof(bytes));
+	__asm__ volatile("" : : "r"(bytes) : "memory"); /* it is not left out */
 }
 
 uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation)
@@ -157,6 +172,8 @@ uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation)
 	finish_step(self, &step);
 	if (operation->kind == PFS_SIM_YIELD)
 		thread->looks.from = self->run.step_count;
+	if (self->setup.clears_stacks)
+		clear_stack();
 	return step.seen;
 }
 
@@ -218,6 +235,17 @@ void pfs_machine_note(void *cell, const char *text)
 					       PFS_SIM_RELAXED, 0 };
 	(void)text;
 	(void)pfs_sim_execute(&operation);
+}
+
+uint32_t pfs_machine_choose(uint32_t count)
+{
+	static const struct pfs_sim_place place = { "check", "choose", "choose", 0 };
+	struct pfs_sim_operation operation = { .operand = count, .place = &place,
+					       .kind = PFS_SIM_CHOOSE, .order = PFS_SIM_RELAXED };
+	struct pfs_machine *self = pfs_current;
+	if (self != NULL && self->setup.clears_stacks)
+		clear_stack();
+	return (uint32_t)pfs_sim_execute(&operation);
 }
 
 uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order order,

@@ -103,6 +103,8 @@ struct pfs_machine_setup {
 	bool has_fences;      /* threads may call pfs_machine_fence; false after create */
 	bool chooses_outside; /* while no thread runs, so that all stacks are whole */
 	bool hasty;           /* what a final check gives back is not hidden: memory.h */
+	bool clears_stacks;   /* behind each step: what is dead there makes no two states of one */
+	bool free_yields;     /* a yield is a step like others, and waits for no news */
 	/* Plain accesses to these bytes are not compared: what knows everything races with all. */
 	const void *oracle;
 	size_t oracle_bytes;
@@ -272,6 +274,13 @@ void pfs_machine_note(void *cell, const char *text);
 typedef bool pfs_machine_predicate(uint64_t value, uint64_t argument);
 uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order order,
 			   pfs_machine_predicate *predicate, uint64_t argument);
+
+/*
+ * pfs_machine_choose - one of so many, at least 1: 0 .. count - 1. A step that a search may make
+ * with each of its choices: a thread that loops for ever chooses so what it does next. What the
+ * thread does between this and its next operation must be its own affair.
+ */
+uint32_t pfs_machine_choose(uint32_t count);
 
 /* A fence of the running thread. Needs has_fences. */
 void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *place);

@@ -20,6 +20,15 @@ static uint32_t os_pages(size_t bytes)
 	return (uint32_t)((bytes + OS_PAGE - 1) / OS_PAGE);
 }
 
+/* The first of so many OS pages that are not mapped, the lowest there are. */
+static uint32_t lowest_run(const struct pfs_sim_memory *self, uint32_t count)
+{
+	uint32_t first = 0;
+	for (uint32_t at = 0; at < self->used && at - first < count; at++)
+		first = self->states[at] == PFS_SIM_MAPPED ? at + 1 : first;
+	return first;
+}
+
 static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
 		 uint32_t *node_got)
 {
@@ -28,14 +37,18 @@ static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint3
 	self->maps++;
 	if (self->refuse_from != 0 && self->maps >= self->refuse_from)
 		return NULL;
-	if (self->used + count > REGION_PAGES)
+	uint32_t first = self->reuses ? lowest_run(self, count) : self->used;
+	if (first + count > REGION_PAGES)
 		return NULL;
-	void *bytes = self->region + (size_t)self->used * OS_PAGE;
-	memset(&self->states[self->used], PFS_SIM_MAPPED, count);
-	self->used += count;
+	void *bytes = self->region + (size_t)first * OS_PAGE;
+	if (first < self->used)
+		memset(bytes, 0, (size_t)count * OS_PAGE);
+	memset(&self->states[first], PFS_SIM_MAPPED, count);
+	if (first + count > self->used)
+		self->used = first + count;
 	self->mapped++;
 	*node_got = memory == PFS_MEMORY_INTERLEAVE ? PFS_NODE_MIXED : node_wanted;
-	for (uint32_t at = self->used - count; at < self->used; at++)
+	for (uint32_t at = first; at < first + count; at++)
 		self->nodes[at] = (uint16_t)(memory != PFS_MEMORY_INTERLEAVE ? *node_got
 					     : self->node_count > 1 ? at % self->node_count
 								    : 0);
@@ -53,7 +66,7 @@ static void unmap(void *context, void *memory, size_t size_bytes)
 	(void)pfs_sim_change(PFS_SIM_UNMAP, memory, 0, (size_t)count * OS_PAGE, PFS_SIM_SEQ,
 			     PFS_SIM_PLACE("unmap"));
 	memset(&self->states[first], PFS_SIM_GONE, count);
-	if (self->hides) {
+	if (self->hides && !self->reuses) {
 		(void)mprotect(memory, (size_t)count * OS_PAGE, PROT_NONE);
 		self->hidden++;
 	}
@@ -127,6 +140,7 @@ void pfs_sim_memory_reset(struct pfs_sim_memory *self)
 	self->maps = 0;
 	self->hidden = 0;
 	self->hides = true;
+	self->reuses = false;
 }
 
 uint32_t pfs_sim_memory_node(const struct pfs_sim_memory *self, const void *address)
@@ -135,14 +149,18 @@ uint32_t pfs_sim_memory_node(const struct pfs_sim_memory *self, const void *addr
 	return offset < REGION_PAGES * OS_PAGE ? self->nodes[offset / OS_PAGE] : PFS_NODE_MIXED;
 }
 
-void pfs_sim_memory_keep(struct pfs_sim_memory *self, struct pfs_snapshot *snapshot)
+void *pfs_sim_memory_owners(const struct pfs_sim_memory *self)
 {
 	size_t granule = (uintptr_t)self->region >> PFS_GRANULE_BITS;
 	struct pfs_page_map_leaf *leaf = pfs_page_map_leaf_of((uintptr_t)self->region);
+	return (void *)&leaf->owners[granule % (1u << PFS_LEAF_BITS)];
+}
+
+void pfs_sim_memory_keep(struct pfs_sim_memory *self, struct pfs_snapshot *snapshot)
+{
 	pfs_snapshot_put(snapshot, self->states, self->used * sizeof(*self->states));
 	pfs_snapshot_put(snapshot, self->nodes, self->used * sizeof(*self->nodes));
-	pfs_snapshot_put(snapshot, (void *)&leaf->owners[granule % (1u << PFS_LEAF_BITS)],
-			 self->used * sizeof(leaf->owners[0]));
+	pfs_snapshot_put(snapshot, pfs_sim_memory_owners(self), self->used * sizeof(void *));
 	pfs_snapshot_put(snapshot, &self->used, sizeof(self->used));
 	pfs_snapshot_put(snapshot, &self->mapped, sizeof(self->mapped));
 	pfs_snapshot_put(snapshot, &self->maps, sizeof(self->maps));

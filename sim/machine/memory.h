@@ -5,6 +5,10 @@
  * until the machine is reset: a late access through the machine is found by a look at the
  * table, a plain one by the hardware. What a final check gives back when all is over is hidden
  * from the hardware only where `hides` says so: that costs two system calls a page.
+ *
+ * Where `reuses` says so, the lowest pages that were given back are mapped again, so that a run
+ * without end needs finitely many addresses. Nothing is hidden then: plain accesses are found by
+ * the table, too, by who looks at them (plain.h).
  */
 #ifndef PFS_SIM_MEMORY_H
 #define PFS_SIM_MEMORY_H
@@ -30,6 +34,7 @@ struct pfs_sim_memory {
 	uint64_t maps;        /* map calls since the reset */
 	bool hides;           /* what is given back now is hidden from the hardware, too */
 	uint64_t hidden;      /* pages hidden since the reset */
+	bool reuses;          /* until the reset */
 	uint16_t *nodes;      /* of each OS page that was handed out */
 	uint32_t node_count;  /* that interleaved memory is spread over; 0: 1 */
 	/* Called when memory was mapped; for its price. Optional. */
@@ -45,6 +50,8 @@ void pfs_sim_memory_reset(struct pfs_sim_memory *self);
 /* Which pages there are, where none was hidden. */
 struct pfs_snapshot;
 void pfs_sim_memory_keep(struct pfs_sim_memory *self, struct pfs_snapshot *snapshot);
+/* The entries of the page map for the region's pages: as many as there are. */
+void *pfs_sim_memory_owners(const struct pfs_sim_memory *self);
 /* Before a snapshot of so many pages is put back: all of them can be written, and no others are. */
 void pfs_sim_memory_return(struct pfs_sim_memory *self, uint32_t pages);
 

@@ -103,8 +103,10 @@ static inline bool pfs_model_can(const struct pfs_machine *self, const struct pf
 				 uint32_t choice)
 {
 	const struct pfs_sim_operation *next = &thread->pending;
+	if (next->kind == PFS_SIM_CHOOSE)
+		return choice < next->operand;
 	if (next->kind == PFS_SIM_YIELD)
-		return thread->looks.news && choice == 0;
+		return (thread->looks.news || self->setup.free_yields) && choice == 0;
 	return (next->kind != PFS_SIM_LOCK || pfs_model_bytes(next->address, 4) == 0) &&
 	       self->model->can(self, thread, choice);
 }
@@ -126,12 +128,13 @@ bool pfs_model_may_return(const struct pfs_sim_operation *operation, uint64_t va
 
 /* ---- for models ---- */
 
-/* Does the operation touch bytes of memory? Else it is a yield, a note, an unmap, a fence. */
+/* Does the operation touch bytes of memory? Else it is a yield, a note, an unmap, a fence, a
+ * choice. */
 static inline bool pfs_model_has_bytes(const struct pfs_sim_operation *operation)
 {
 	return operation->kind != PFS_SIM_YIELD && operation->kind != PFS_SIM_NOTE &&
 	       operation->kind != PFS_SIM_UNMAP && operation->kind != PFS_SIM_BARRIER &&
-	       operation->kind != PFS_SIM_FENCE;
+	       operation->kind != PFS_SIM_FENCE && operation->kind != PFS_SIM_CHOOSE;
 }
 
 /* Does the operation write, having seen that? *written is cut to its size. id: of the thread,

@@ -28,6 +28,7 @@ enum pfs_sim_kind {
 	PFS_SIM_UNMAP,    /* operand bytes from address go back to the system */
 	PFS_SIM_DRAIN,    /* store buffers: the oldest store reaches memory */
 	PFS_SIM_FENCE,    /* seq, of its thread alone; others are no steps: fences.h */
+	PFS_SIM_CHOOSE,   /* one of `operand`: which one, the scheduler decides */
 	PFS_SIM_KIND_COUNT
 };
 

@@ -30,7 +30,9 @@ void pfs_round_robin_init(struct pfs_round_robin *self)
 static struct pfs_actor perhaps_older(uint64_t *random, struct pfs_machine *machine,
 				      struct pfs_actor actor)
 {
-	if (!machine->model->keeps_old)
+	bool chooses = actor.kind == PFS_ACTOR_STEP &&
+		       machine->threads[actor.thread]->pending.kind == PFS_SIM_CHOOSE;
+	if (!machine->model->keeps_old && !chooses)
 		return actor;
 	return pfs_machine_perhaps_older(machine, actor, pfs_random_next(random) >> 16);
 }

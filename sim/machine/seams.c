@@ -9,6 +9,7 @@
 #include "containers/compiler.h"
 #include "containers/container.h"
 #include "containers/depot.h"
+#include "containers/hints.h"
 #include "containers/memory.h"
 #include "containers/message.h"
 #include "containers/occupancy.h"
@@ -112,6 +113,7 @@ PFS_SIM_CHOICE(word_records, PFS_SIM_WORD_RECORDS)
 PFS_SIM_CHOICE(room_fan, PFS_SIM_ROOM_FAN)
 PFS_SIM_CHOICE(proof_looks, PFS_SIM_PROOF_LOOKS)
 PFS_SIM_CHOICE(ring_records, PFS_SIM_RING_RECORDS)
+PFS_SIM_CHOICE(hints, PFS_SIM_HINTS)
 
 enum pfs_status (*pfs_seams_reclaimer)(struct pfs_container *container);
 void (*pfs_seams_reclaimer_stop)(struct pfs_container *container);

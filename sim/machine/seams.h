@@ -37,4 +37,8 @@ void pfs_sim_proof_looks_set(uint32_t looks);
 #define PFS_SIM_RING_RECORDS 64u
 void pfs_sim_ring_records_set(uint32_t records);
 
+/* Words that a thread remembers, see hints.h; in the same way: 1 .. PFS_SIM_HINTS. */
+#define PFS_SIM_HINTS 16u
+void pfs_sim_hints_set(uint32_t hints);
+
 #endif

@@ -80,3 +80,15 @@ void pfs_snapshot_restore(const struct pfs_snapshot *self)
 		at += sizeof(part) + ((part.bytes + 7u) & ~(size_t)7);
 	}
 }
+
+bool pfs_snapshot_part(const struct pfs_snapshot *self, size_t *at, void **place, size_t *bytes)
+{
+	struct part part;
+	if (*at >= self->used)
+		return false;
+	memcpy(&part, self->bytes + *at, sizeof(part));
+	*place = part.at;
+	*bytes = part.bytes;
+	*at += sizeof(part) + ((part.bytes + 7u) & ~(size_t)7);
+	return true;
+}

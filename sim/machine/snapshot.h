@@ -67,6 +67,9 @@ static inline void pfs_snapshot_put_scratch(struct pfs_snapshot *self, struct pf
 /* Were no pages mapped or given back in this run so far? Else none may be taken, or restored. */
 bool pfs_snapshot_fits(const struct pfs_machine *machine);
 
+/* Each part that was put, one after the other: *at is 0 at first. false: there is none left. */
+bool pfs_snapshot_part(const struct pfs_snapshot *self, size_t *at, void **place, size_t *bytes);
+
 /* All that was put is as it was; within the run of the machine in which it was taken. */
 void pfs_snapshot_restore(const struct pfs_snapshot *self);
 

@@ -25,7 +25,7 @@ static const char *const kind_texts[PFS_SIM_KIND_COUNT] = {
 	[PFS_SIM_NAND] = "nand",     [PFS_SIM_FENCE] = "fence",
 	[PFS_SIM_UNLOCK] = "unlock", [PFS_SIM_TRY_LOCK] = "try-lock", [PFS_SIM_YIELD] = "yield",
 	[PFS_SIM_NOTE] = "note",     [PFS_SIM_UNMAP] = "unmap",       [PFS_SIM_DRAIN] = "drain",
-	[PFS_SIM_BARRIER] = "barrier", [PFS_SIM_AWAIT] = "await",
+	[PFS_SIM_CHOOSE] = "choose",  [PFS_SIM_BARRIER] = "barrier", [PFS_SIM_AWAIT] = "await",
 };
 
 const char *pfs_trace_base_name(const char *path)
@@ -110,6 +110,7 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 	if (operation->kind == PFS_SIM_YIELD || operation->kind == PFS_SIM_NOTE ||
 	    operation->kind == PFS_SIM_UNMAP || operation->kind == PFS_SIM_BARRIER ||
 	    operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_FENCE ||
+	    operation->kind == PFS_SIM_CHOOSE ||
 	    operation->kind == PFS_SIM_UNLOCK) {
 		(void)snprintf(text, text_bytes, "%s %s", kind, object);
 		return;

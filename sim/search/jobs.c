@@ -346,6 +346,10 @@ const char *pfs_jobs_search(struct pfs_machine *machine, const struct pfs_scenar
 {
 	static struct jobs self;
 	bool all = options->kind == PFS_SEARCH_ALL;
+	if (options->kind == PFS_SEARCH_FIXPOINT) { /* in one part, and by one process */
+		(void)pfs_search(machine, scenario, options, result);
+		return NULL;
+	}
 	for (int turn = 0; turn < 2; turn++) {
 		self = (struct jobs){ .machine = machine, .scenario = scenario, .jobs = jobs,
 				      .options = *options, .sums = sums, .result = result };

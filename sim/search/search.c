@@ -8,11 +8,11 @@
 
 #include "sim/search/dpor.h"
 #include "sim/search/explore.h"
+#include "sim/search/fixpoint.h"
 #include "sim/machine/heap.h"
 #include "sim/machine/model.h"
 #include "sim/search/states.h"
 
-#define REPLAYS_MAX 20000u
 #define LENGTH_GUESS 200u /* of an execution, for PCT's first one */
 
 /* Too large for a stack. */
@@ -33,6 +33,7 @@ struct search {
 	struct pfs_dpor dpor;
 	struct pfs_rewind rewind;
 	struct pfs_states states;
+	struct pfs_fixpoint fixpoint;
 	struct randoms *randoms;
 	const struct pfs_part *part;
 	struct pfs_parts *rest; /* or NULL */
@@ -89,7 +90,8 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 static bool is_exhaustive(enum pfs_search_kind kind)
 {
 	return kind == PFS_SEARCH_SLEEP || kind == PFS_SEARCH_BOUNDED ||
-	       kind == PFS_SEARCH_NAIVE || kind == PFS_SEARCH_DPOR || kind == PFS_SEARCH_STATES;
+	       kind == PFS_SEARCH_NAIVE || kind == PFS_SEARCH_DPOR || kind == PFS_SEARCH_STATES ||
+	       kind == PFS_SEARCH_FIXPOINT;
 }
 
 #define TURNS 9u
@@ -152,6 +154,12 @@ static enum pfs_machine_end run_scenario(struct search *self, struct pfs_schedul
 	return end_scenario(self->scenario, machine);
 }
 
+/* The schedule of a failure that a search to a fixpoint met; what it learns by is not judged. */
+static bool has_path(struct search *self)
+{
+	return !self->fixpoint.learns && pfs_fixpoint_path(&self->fixpoint, self->machine);
+}
+
 /* One execution; false: it failed. */
 static bool execute(struct search *self, struct pfs_scheduler *scheduler)
 {
@@ -160,9 +168,11 @@ static bool execute(struct search *self, struct pfs_scheduler *scheduler)
 	self->result->steps += self->machine->run.step_count;
 	if (self->machine->run.step_count > self->longest)
 		self->longest = self->machine->run.step_count;
-	if (end == PFS_END_STEPS)
+	if (end == PFS_END_STEPS && !self->scenario->is_endless) /* else that is how it ends */
 		self->result->incomplete++;
 	if (end != PFS_END_FAILED && end != PFS_END_DEADLOCK)
+		return true;
+	if (self->kind == PFS_SEARCH_FIXPOINT && !has_path(self))
 		return true;
 	keep_failure(self);
 	return false;
@@ -198,6 +208,8 @@ static bool next_of_all(struct search *self)
 	bool dpor = self->kind == PFS_SEARCH_DPOR;
 	if (self->kind == PFS_SEARCH_STATES)
 		return next_state(self);
+	if (self->kind == PFS_SEARCH_FIXPOINT)
+		return pfs_fixpoint_next(&self->fixpoint);
 	self->result->redundant += dpor ? self->dpor.redundant : self->explore.redundant;
 	self->result->refusal = dpor ? self->dpor.refusal : NULL;
 	if (self->result->refusal != NULL)
@@ -225,7 +237,8 @@ static bool is_left(struct search *self, uint64_t n)
 		return false;
 	if (!is_exhaustive(self->kind))
 		return true;
-	if (self->kind == PFS_SEARCH_STATES || self->dpor.wake.is_on)
+	if (self->kind == PFS_SEARCH_STATES || self->kind == PFS_SEARCH_FIXPOINT ||
+	    self->dpor.wake.is_on)
 		return false;
 	if (!(self->kind == PFS_SEARCH_DPOR ? pfs_dpor_split(&self->dpor, self->rest)
 					    : pfs_explore_split(&self->explore, self->rest)))
@@ -246,6 +259,7 @@ static void run_all(struct search *self)
 			!exhaustive ? scheduler_of(self, self->part->first + n)
 			: self->kind == PFS_SEARCH_DPOR ? &self->dpor.scheduler
 			: self->kind == PFS_SEARCH_STATES ? &self->states.scheduler
+			: self->kind == PFS_SEARCH_FIXPOINT ? &self->fixpoint.scheduler
 							  : &self->explore.scheduler;
 		/* A destroy that touches what it gave back does so in the first execution. */
 		self->machine->setup.hasty = n != 0;
@@ -253,6 +267,8 @@ static void run_all(struct search *self)
 			pfs_heap_reset();
 			pfs_states_begin(&self->states, self->machine);
 		}
+		if (self->kind == PFS_SEARCH_FIXPOINT)
+			pfs_fixpoint_execution(self->machine);
 		if (!execute(self, scheduler))
 			return;
 		self->result->stopped = self->machine->run.end == PFS_END_STEPS && /* in mid-step */
@@ -288,6 +304,12 @@ static void end_states(struct search *self)
 	pfs_states_fini(&self->states);
 }
 
+static void begin_fixpoint(struct search *self)
+{
+	if (!pfs_fixpoint_begin(&self->fixpoint, self->machine, self->scenario, self->options))
+		self->result->refusal = self->fixpoint.refusal;
+}
+
 bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 		     const struct pfs_search_options *options, const struct pfs_part *part,
 		     struct pfs_search_result *result, struct pfs_parts *rest)
@@ -309,6 +331,11 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
 	if (options->kind == PFS_SEARCH_STATES)
 		begin_states(&self);
+	machine->setup.free_yields = scenario->is_endless || options->kind == PFS_SEARCH_FIXPOINT;
+	if (options->kind == PFS_SEARCH_FIXPOINT)
+		begin_fixpoint(&self);
+	else if (scenario->is_endless && is_exhaustive(self.kind))
+		result->refusal = "threads that loop for ever; try --search fixpoint";
 	self.dpor.wake.is_on = optimal && !machine->model->keeps_old;
 	if (self.kind == PFS_SEARCH_DPOR && pfs_rewind_begin(&self.rewind, machine, scenario))
 		self.dpor.rewind = &self.rewind;
@@ -319,6 +346,10 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 	machine->setup.hasty = false;
 	if (options->kind == PFS_SEARCH_STATES)
 		end_states(&self);
+	if (options->kind == PFS_SEARCH_FIXPOINT) {
+		pfs_fixpoint_tell(&self.fixpoint, result);
+		pfs_fixpoint_end(&self.fixpoint, machine);
+	}
 	pfs_rewind_end(&self.rewind, machine);
 	pfs_dpor_fini(&self.dpor);
 	pfs_explore_fini(&self.explore);
@@ -349,7 +380,8 @@ int pfs_search_kind_of(const char *name)
 	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL }, { "dpor", PFS_SEARCH_DPOR },
 		      { "optimal", PFS_SEARCH_OPTIMAL }, { "sleep", PFS_SEARCH_SLEEP },
 		      { "bounded", PFS_SEARCH_BOUNDED }, { "naive", PFS_SEARCH_NAIVE },
-		      { "states", PFS_SEARCH_STATES },   { "random", PFS_SEARCH_RANDOM },
+		      { "states", PFS_SEARCH_STATES },   { "fixpoint", PFS_SEARCH_FIXPOINT },
+		       { "random", PFS_SEARCH_RANDOM },
 		      { "pct", PFS_SEARCH_PCT },         { "pos", PFS_SEARCH_POS },
 		      { "urw", PFS_SEARCH_URW },         { "slow", PFS_SEARCH_SLOW },
 		      { "rotate", PFS_SEARCH_ROTATE } };
@@ -363,6 +395,8 @@ int pfs_search_kind_of(const char *name)
 const char *pfs_search_extent(const struct pfs_search_options *options,
 			      const struct pfs_search_result *result)
 {
+	if (options->kind == PFS_SEARCH_FIXPOINT)
+		return result->complete ? "all states" : "not all states";
 	if (!result->complete)
 		return "not all there are";
 	if (!result->bounded)
@@ -391,79 +425,6 @@ bool pfs_search_is_same(const struct pfs_search_result *failure, enum pfs_machin
 			return true;
 	}
 	return false;
-}
-
-/* Replays the segments; if it still fails so, *result becomes what really ran. */
-static bool still_fails(struct pfs_machine *machine, const struct pfs_scenario *scenario,
-			const struct pfs_segment *segments, uint32_t count,
-			struct pfs_search_result *result)
-{
-	struct pfs_given given;
-	pfs_given_init(&given, segments, count);
-	enum pfs_machine_end end = pfs_scenario_run(scenario, machine, &given.scheduler);
-	if (!pfs_search_is_same(result, end, machine->run.message))
-		return false;
-	static struct pfs_segment ran[PFS_SEARCH_SEGMENTS_MAX];
-	uint32_t ran_count = pfs_segments_of(machine->run.schedule, machine->run.step_count, ran,
-					     PFS_SEARCH_SEGMENTS_MAX);
-	uint32_t steps = 0;
-	for (uint32_t i = 0; i < result->segment_count; i++)
-		steps += result->segments[i].steps;
-	if (ran_count > result->segment_count ||
-	    (ran_count == result->segment_count && machine->run.step_count >= steps))
-		return false;
-	memcpy(result->segments, ran, ran_count * sizeof(ran[0]));
-	result->segment_count = ran_count;
-	(void)memcpy(result->message, machine->run.message, sizeof(result->message));
-	return true;
-}
-
-/* Candidates from the segment at `at`: dropped, or moved behind the same actor's previous or
- * before its next one. */
-static uint32_t candidate(const struct pfs_search_result *result, uint32_t at, uint32_t way,
-			  struct pfs_segment *out)
-{
-	const struct pfs_segment *segments = result->segments;
-	uint32_t count = result->segment_count, length = 0, target = count;
-	if (way == 1) {
-		for (uint32_t i = at; i-- > 0 && target == count;)
-			target = segments[i].actor == segments[at].actor ? i : count;
-	} else if (way == 2) {
-		for (uint32_t i = at + 1; i < count && target == count; i++)
-			target = segments[i].actor == segments[at].actor ? i : count;
-	}
-	if (way != 0 && target == count)
-		return 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (i == at)
-			continue;
-		out[length] = segments[i];
-		if (i == target)
-			out[length].steps += segments[at].steps;
-		length++;
-	}
-	return length;
-}
-
-uint32_t pfs_search_shrink(struct pfs_machine *machine, const struct pfs_scenario *scenario,
-			   struct pfs_search_result *result)
-{
-	static struct pfs_segment tried[PFS_SEARCH_SEGMENTS_MAX];
-	uint32_t replays = 0;
-	bool better = result->failed;
-	while (better && replays < REPLAYS_MAX) {
-		better = false;
-		for (uint32_t at = 0; at < result->segment_count && replays < REPLAYS_MAX; at++) {
-			for (uint32_t way = 0; way < 3; way++) {
-				uint32_t count = candidate(result, at, way, tried);
-				if (count == 0)
-					continue;
-				replays++;
-				better |= still_fails(machine, scenario, tried, count, result);
-			}
-		}
-	}
-	return replays;
 }
 
 void pfs_search_show(struct pfs_machine *machine, const struct pfs_scenario *scenario,

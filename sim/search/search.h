@@ -35,6 +35,10 @@ struct pfs_scenario {
 	uint64_t (*known)(struct pfs_machine *machine, void *context);
 	void (*leave)(struct pfs_machine *machine, void *context);
 	void (*keep)(struct pfs_snapshot *snapshot, void *context);
+	/* For a search to a fixpoint, which needs keep, and the same places each time: how words of
+	 * a state are told (image.h); NULL: as they are. */
+	const struct pfs_normal *normal;
+	bool is_endless; /* its threads loop for ever: only for such a search */
 	/* Optional: in a process of its own, which goes on with the search; see jobs.h. */
 	void (*forked)(void *context);
 	/* Optional: then a search goes back by snapshots (rewind.h). Between two steps: puts all
@@ -51,6 +55,7 @@ enum pfs_search_kind {
 	PFS_SEARCH_BOUNDED, /* exhaustive up to preemption_max */
 	PFS_SEARCH_NAIVE,   /* exhaustive, every schedule */
 	PFS_SEARCH_STATES,  /* exhaustive, from each state once; see states.h. No data races */
+	PFS_SEARCH_FIXPOINT, /* the same, until no new state comes: fixpoint.h. No data races */
 	PFS_SEARCH_RANDOM,
 	PFS_SEARCH_PCT,
 	PFS_SEARCH_SLOW,    /* random, thread 0 a dozen times slower than the others */
@@ -68,6 +73,7 @@ struct pfs_search_options {
 	uint32_t preemption_max;  /* PFS_SEARCH_BOUNDED */
 	bool append_only;         /* exhaustive, views: see explore.h */
 	uint32_t part_executions; /* jobs.h: of the first part, before it is split; 0: 500 */
+	uint64_t memory_max;      /* bytes that PFS_SEARCH_FIXPOINT may keep; 0: no bound */
 };
 
 #define PFS_SEARCH_SEGMENTS_MAX 4096u
@@ -77,7 +83,10 @@ struct pfs_search_result {
 	uint64_t redundant;   /* of them: only repeated a class */
 	uint64_t incomplete;  /* of them: met the bound on steps; never counted as passed */
 	uint64_t steps;
-	uint64_t states;      /* PFS_SEARCH_STATES */
+	uint64_t states;      /* PFS_SEARCH_STATES, PFS_SEARCH_FIXPOINT */
+	uint64_t frontier;    /* PFS_SEARCH_FIXPOINT: that nobody has gone on from, if it was cut */
+	uint64_t memory_bytes; /* PFS_SEARCH_FIXPOINT: at most */
+	uint32_t depth;       /* PFS_SEARCH_FIXPOINT: choices on the way to the last state */
 	bool complete;        /* exhaustive, and nothing was cut but by bounds of the options */
 	bool stopped;         /* by a bound of the options on executions or seconds */
 	bool bounded;         /* preemption_max or append_only left schedules out */

@@ -89,75 +89,6 @@ static void note_step(struct pfs_state_memory *self, const struct pfs_step *step
 			     pfs_states_mix(place, step->seen);
 }
 
-/* ---- independence ---- */
-
-static bool is_hot(const struct pfs_state_use *use)
-{
-	return use->shared && use->written;
-}
-
-static struct pfs_state_use *use_of(struct pfs_state_uses *self, const void *address,
-				    uint32_t thread)
-{
-	uint32_t count = self->places.count;
-	uint32_t number = pfs_table_add(&self->places, (uintptr_t)address / 8);
-	self->uses = pfs_widen(self->uses, &self->room, number + 1, sizeof(*self->uses));
-	if (number == count)
-		self->uses[number] = (struct pfs_state_use){ .thread = thread };
-	return &self->uses[number];
-}
-
-static bool changes(const struct pfs_step *step)
-{
-	uint8_t kind = step->operation.kind;
-	return step->wrote || kind == PFS_SIM_NOTE || kind == PFS_SIM_LOCK ||
-	       kind == PFS_SIM_TRY_LOCK || kind == PFS_SIM_UNLOCK;
-}
-
-static void note_use(struct pfs_state_uses *self, const struct pfs_step *step, bool buffered)
-{
-	uint8_t kind = step->operation.kind;
-	if (kind == PFS_SIM_BARRIER) {
-		self->wrong |= !self->barriers;
-		self->barriers = true;
-	}
-	if (kind == PFS_SIM_UNMAP || kind == PFS_SIM_BARRIER || kind == PFS_SIM_YIELD)
-		return;
-	struct pfs_state_use *use = use_of(self, step->operation.address, step->thread);
-	bool was_hot = is_hot(use);
-	use->shared |= use->thread != step->thread;
-	use->written |= changes(step) && !buffered;
-	self->wrong |= is_hot(use) && !was_hot;
-}
-
-static bool is_calm(const struct pfs_state_uses *self, const struct pfs_machine *machine,
-		    uint32_t actor)
-{
-	const struct pfs_sim_operation next =
-		pfs_machine_pending(machine, pfs_actor_of(machine, actor));
-	if (next.kind == PFS_SIM_YIELD || next.kind == PFS_SIM_UNMAP ||
-	    next.kind == PFS_SIM_BARRIER || next.kind == PFS_SIM_AWAIT)
-		return false;
-	if (machine->model->buffers && self->barriers &&
-	    (next.kind == PFS_SIM_STORE || next.kind == PFS_SIM_DRAIN))
-		return false;
-	if (pfs_model_buffers(machine, &next))
-		return true;
-	uint32_t number = pfs_table_find(&self->places, (uintptr_t)next.address / 8);
-	return number == PFS_TABLE_NONE || !is_hot(&self->uses[number]);
-}
-
-static uint32_t calm_of(const struct pfs_state_uses *self, const struct pfs_machine *machine,
-			uint64_t enabled)
-{
-	for (; enabled != 0; enabled &= enabled - 1) {
-		uint32_t actor = (uint32_t)__builtin_ctzll(enabled);
-		if (is_calm(self, machine, actor))
-			return actor;
-	}
-	return PFS_ACTOR_NONE;
-}
-
 /* ---- states ---- */
 
 /* All that a thread will do follows from its stack, registers included, and from memory. */
@@ -312,7 +243,7 @@ static uint32_t go_back(struct pfs_states *self, struct pfs_machine *machine)
 		return PFS_ACTOR_NONE;
 	drop_done(self);
 	struct pfs_states_node *last = self->depth != 0 ? &self->nodes[self->depth - 1] : NULL;
-	bool may = !self->uses.wrong && !self->yields && pfs_snapshot_fits(machine);
+	bool may = !self->calm.wrong && !self->yields && pfs_snapshot_fits(machine);
 	if (!may || last == NULL || !last->kept || ++self->back == BACK_MAX) {
 		machine->run.is_known = true;
 		return PFS_ACTOR_NONE;
@@ -342,7 +273,7 @@ static uint32_t choose_number(struct pfs_states *self, struct pfs_machine *machi
 		return PFS_ACTOR_NONE;
 	if (self->lessons < LESSONS)
 		return lesson(self, enabled);
-	uint32_t calm = calm_of(&self->uses, machine, enabled);
+	uint32_t calm = pfs_calm_of(&self->calm, machine, enabled);
 	if (calm != PFS_ACTOR_NONE)
 		return calm;
 	if (self->at == self->depth)
@@ -366,7 +297,7 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 	struct pfs_states *self = (struct pfs_states *)scheduler;
 	bool buffered = pfs_model_buffers(machine, &step->operation);
 	note_step(&self->memory, step, buffered);
-	note_use(&self->uses, step, buffered);
+	pfs_calm_note(&self->calm, step, buffered);
 	self->yields |= step->operation.kind == PFS_SIM_YIELD;
 }
 
@@ -388,10 +319,9 @@ void pfs_states_fini(struct pfs_states *self)
 		pfs_snapshot_fini(&self->nodes[i].snapshot);
 	free(self->nodes);
 	free(self->seen);
-	free(self->uses.uses);
 	free(self->memory.plain);
 	free(self->memory.fresh);
-	pfs_table_fini(&self->uses.places);
+	pfs_calm_fini(&self->calm);
 	pfs_table_fini(&self->memory.places);
 }
 
@@ -413,7 +343,7 @@ void pfs_states_begin(struct pfs_states *self, struct pfs_machine *machine)
 
 static void begin_anew(struct pfs_states *self)
 {
-	self->uses.wrong = false;
+	self->calm.wrong = false;
 	self->depth = 0;
 	self->count = self->known = 0;
 	if (self->seen != NULL)
@@ -424,7 +354,7 @@ bool pfs_states_next(struct pfs_states *self)
 {
 	if (self->yields)
 		return false;
-	if (self->lessons < LESSONS || self->uses.wrong) {
+	if (self->lessons < LESSONS || self->calm.wrong) {
 		self->lessons += self->lessons < LESSONS;
 		begin_anew(self);
 		return true;

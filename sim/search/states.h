@@ -15,10 +15,9 @@
  * Of each, a hash of 64 bits; two states with one hash are taken for one. With n states the chance
  * that this ever happened is below n * n / 2^65.
  *
- * Steps on a location that only one thread uses, or that nobody writes, are independent of all
- * others, so they are made at once, and no other order is tried: persistent sets of one step (P.
- * Godefroid, LNCS 1032, 1996). Which locations those are is a guess from the executions so far; one
- * that turns out to be wrong starts the search anew, and the last one had only right guesses.
+ * Steps that are calm (calm.h) are made at once, and no other order is tried. Which ones are is a
+ * guess from the executions so far; one that turns out to be wrong starts the search anew, and the
+ * last one had only right guesses.
  *
  * Threads must not yield: when they go on follows from what was written since they read it, which
  * is not in a state.
@@ -33,6 +32,7 @@
 
 #include "sim/machine/machine.h"
 #include "sim/machine/snapshot.h"
+#include "sim/search/calm.h"
 
 /* What a state is told by, beside stacks. */
 struct pfs_state_memory {
@@ -49,18 +49,6 @@ struct pfs_state_memory {
 };
 #define PFS_STATE_PLAIN_MAX 4096u
 
-/* Which locations several threads use. */
-struct pfs_state_uses {
-	struct pfs_table places;
-	struct pfs_state_use {
-		uint32_t thread; /* the first that used it */
-		bool shared, written;
-	} *uses;                 /* by number in places */
-	uint32_t room;
-	bool barriers;           /* there are some: stores to buffers are not independent of them */
-	bool wrong;              /* a guess was */
-};
-
 struct pfs_states_node;
 struct pfs_scenario;
 
@@ -75,7 +63,7 @@ struct pfs_states {
 	uint64_t known;                /* paths that led to a state that had been seen */
 	uint32_t back;                 /* of them, left by a snapshot in this execution */
 	struct pfs_state_memory memory;
-	struct pfs_state_uses uses;
+	struct pfs_calm calm;
 	uint32_t lessons; /* executions at random so far, to guess by */
 	uint64_t random;
 	bool no_memory;

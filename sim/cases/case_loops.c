@@ -1,0 +1,316 @@
+/*
+ * case_loops.c - threads that loop for ever, for the search to a fixpoint (sim/search/fixpoint.h):
+ * each chooses, again and again, what it does next.
+ *
+ * What is checked without end: no record has two owners, words of records go only along their
+ * edges, at rest every free record is in one place and announced. And of exact policies: who is in
+ * an allocate may neither be refused nor add a page if at every moment of the call more records
+ * were surely free than other threads were in an allocate. Surely free: in a page, nobody's, and
+ * its free has reached memory.
+ */
+#include "containers/place.h"
+#include "sim/cases/balance.h"
+#include "sim/cases/case_kind.h"
+#include "sim/cases/loop_normal.h"
+#include "sim/machine/model.h"
+#include "sim/machine/probe.h"
+#include "sim/machine/trace.h"
+
+#include <string.h>
+
+#define HELD_MOST 2u /* records that a thread has at a time */
+
+/* ---- what is checked between two steps ---- */
+
+static void check_words(struct pfs_case *self)
+{
+	uint32_t records = self->config.page_records;
+	for (uint32_t index = 0; index < self->config.page_max * records; index++) {
+		uint32_t now, before = self->word[index];
+		if (!pfs_probe_word(self->container, index / records, index % records, &now)) {
+			self->word[index] = UINT32_MAX;
+			continue;
+		}
+		self->word[index] = now;
+		PFS_MACHINE_CHECK(before == UINT32_MAX || now / 4 - before / 4 <= 2,
+				  "version of record %u went from %u to %u", index, before / 4,
+				  now / 4);
+	}
+}
+
+/* With store buffers a free counts from when it reached memory. */
+static void end_frees(struct pfs_case *self)
+{
+	for (uint32_t index = 0; index < PFS_CASE_RECORDS_MAX; index++) {
+		uint32_t by = self->loops.freeing[index];
+		if (by != 0 && self->loops.in_call[by - 1] == 0 &&
+		    self->machine->threads[by - 1]->buffer_count == 0)
+			self->loops.freeing[index] = 0;
+	}
+}
+
+static uint32_t surely_free(const struct pfs_case *self)
+{
+	uint32_t records = self->config.page_records, sum = 0;
+	for (uint32_t index = 0; index < self->config.page_max * records; index++) {
+		sum += self->word[index] != UINT32_MAX && self->owner[index] == 0 &&
+		       self->loops.freeing[index] == 0;
+	}
+	return sum;
+}
+
+static void end_dues(struct pfs_case *self)
+{
+	uint32_t takers = 0, free = surely_free(self);
+	for (uint32_t id = 0; id < self->thread_count; id++)
+		takers += self->loops.takes[id];
+	for (uint32_t id = 0; id < self->thread_count; id++) {
+		if (free < takers) /* of them one is the thread itself */
+			self->loops.is_due[id] = 0;
+	}
+}
+
+static bool is_at_rest(const struct pfs_case *self)
+{
+	for (uint32_t id = 0; id < self->thread_count; id++) {
+		if (self->loops.in_call[id] != 0 || self->machine->threads[id]->buffer_count != 0)
+			return false;
+	}
+	return true;
+}
+
+void pfs_loops_check(void *context)
+{
+	struct pfs_case *self = context;
+	check_words(self);
+	end_frees(self);
+	end_dues(self);
+	if (!is_at_rest(self))
+		return;
+	pfs_sim_quiet(); /* a thread may be the one that asks */
+	pfs_balance_check(self->container, self->owner);
+	pfs_sim_loud();
+}
+
+/* ---- calls ---- */
+
+static bool is_exact(const struct pfs_case *self)
+{
+	/* With old values a free counts for who has learned of it: not told here. */
+	return (self->variant->traits & PFS_TRAIT_EXACT) != 0 && !self->machine->model->keeps_old;
+}
+
+static uint32_t index_of(struct pfs_case *self, const void *record)
+{
+	struct pfs_place place = pfs_place_in(self->container, record);
+	return place.page->index * self->config.page_records + place.slot;
+}
+
+static void take(struct pfs_case_thread *thread)
+{
+	struct pfs_case *self = thread->own;
+	uint32_t id = thread->id;
+	if ((self->kind->traits & PFS_CASE_TIMED) != 0)
+		pfs_machine_note(&self->clock, "begin");
+	self->loops.in_call[id] = self->loops.takes[id] = self->loops.is_due[id] = 1;
+	pfs_trace_mark(self->machine, id, "[allocate");
+	struct pfs_claim claim = pfs_allocate(thread->handle);
+	bool is_due = self->loops.is_due[id] != 0;
+	self->loops.takes[id] = self->loops.is_due[id] = 0;
+	if (claim.record == NULL) {
+		self->loops.in_call[id] = 0;
+		self->fulls++;
+		pfs_trace_mark(self->machine, id, "] allocate: full");
+		PFS_MACHINE_CHECK(!is_due || !is_exact(self),
+				  "full was said, and a record was free all the time");
+		return;
+	}
+	uint32_t index = index_of(self, claim.record);
+	pfs_trace_mark(self->machine, id, "] allocate: record %u", index);
+	PFS_MACHINE_CHECK(index < PFS_CASE_RECORDS_MAX, "a record of index %u", index);
+	PFS_MACHINE_CHECK(self->owner[index] == 0,
+			  "record %u allocated twice: by thread %u while thread %u owns it", index,
+			  id, self->owner[index] - 1);
+	self->owner[index] = id + 1;
+	self->loops.held[index] = claim.record;
+	pfs_publish(thread->handle, claim);
+	self->loops.in_call[id] = 0;
+}
+
+static void give(struct pfs_case_thread *thread, uint32_t index)
+{
+	struct pfs_case *self = thread->own;
+	void *record = self->loops.held[index];
+	pfs_machine_note(&self->cell[index], "given");
+	PFS_MACHINE_CHECK(self->owner[index] == thread->id + 1, "record %u freed, owned by none",
+			  index);
+	self->owner[index] = 0;
+	self->loops.held[index] = NULL;
+	self->loops.freeing[index] = (uint8_t)(thread->id + 1);
+	self->loops.in_call[thread->id] = 1;
+	pfs_trace_mark(self->machine, thread->id, "[free record %u", index);
+	pfs_free(thread->handle, record);
+	pfs_trace_mark(self->machine, thread->id, "] free");
+	self->loops.in_call[thread->id] = 0;
+}
+
+/* The nth record that the thread has; UINT32_MAX: it has no more. */
+static __attribute__((noinline)) uint32_t held(const struct pfs_case_thread *thread, uint32_t nth)
+{
+	const struct pfs_case *self = thread->own;
+	for (uint32_t index = 0; index < PFS_CASE_RECORDS_MAX; index++) {
+		if (self->owner[index] == thread->id + 1 && nth-- == 0)
+			return index;
+	}
+	return UINT32_MAX;
+}
+
+static __attribute__((noinline)) uint32_t held_count(const struct pfs_case_thread *thread)
+{
+	uint32_t count = 0;
+	while (held(thread, count) != UINT32_MAX)
+		count++;
+	return count;
+}
+
+/* Gives any record that it has, or takes one more. */
+static __attribute__((noinline)) void act(struct pfs_case_thread *thread, uint32_t chosen)
+{
+	uint32_t index = held(thread, chosen);
+	if (index != UINT32_MAX)
+		give(thread, index);
+	else
+		take(thread);
+}
+
+static void turn(struct pfs_case_thread *thread, uint32_t most)
+{
+	uint32_t count = held_count(thread);
+	act(thread, pfs_machine_choose(count + (count < most)));
+}
+
+static void loop_body(void *opaque)
+{
+	for (;;)
+		turn(opaque, HELD_MOST);
+}
+
+static void all_body(void *opaque)
+{
+	for (;;)
+		turn(opaque, 3);
+}
+
+static void taker_body(void *opaque)
+{
+	for (;;)
+		turn(opaque, 1);
+}
+
+/* ---- set-ups ---- */
+
+/* The records that the set-up keeps become the threads', HELD_MOST each. */
+void pfs_loops_begin(struct pfs_case *self)
+{
+	for (uint32_t i = 0; i < self->kept_count; i++) {
+		uint32_t index = index_of(self, self->kept[i]);
+		self->owner[index] = i / HELD_MOST + 1;
+		self->loops.held[index] = self->kept[i];
+		self->kept[i] = NULL;
+	}
+	self->kept_count = 0;
+	memset(self->version, 0, sizeof(self->version));
+	memset(self->threads + self->thread_count, 0,
+	       (PFS_CASE_THREADS_MAX - self->thread_count) * sizeof(self->threads[0]));
+	memset(&self->loops.freeing, 0, sizeof(self->loops) - sizeof(self->loops.held));
+	pfs_loop_normal_begin(self);
+}
+
+/* Rings of two records, blocks of one. */
+static void depot_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	self->ring_records = 2;
+	self->hints = 1;
+	pfs_case_pages(config, 4, 1, 1);
+}
+
+/* The same of three: who has two wants the third one's. */
+static void rings_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	self->ring_records = 2;
+	self->hints = 1;
+	pfs_case_pages(config, 3, 1, 1);
+}
+
+static void depot_fill(struct pfs_case *self)
+{
+	pfs_case_keep_all(self);
+}
+
+/* The same where a block has one of them, and thread 0 the others. */
+static void block_fill(struct pfs_case *self)
+{
+	pfs_case_keep_all(self);
+	for (uint32_t i = 0; i < self->kept_count; i++)
+		pfs_case_unkeep(self, i);
+	self->kept_count = 0;
+	pfs_case_keep(self, 2);
+}
+
+/* Words of two records. */
+static void words_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	self->word_records = 2;
+	self->hints = 1;
+	pfs_case_pages(config, 3, 1, 1);
+}
+
+/* Words of one record, and trees of two levels over them. */
+static void trees_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	self->word_records = 1;
+	self->room_fan = 2;
+	self->hints = 1;
+	pfs_case_pages(config, 3, 1, 1);
+}
+
+/* One record, or two, of one word; rings of two. */
+static void one_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	self->ring_records = 2;
+	self->hints = 1;
+	pfs_case_pages(config, 1, 1, 1);
+}
+
+static void pair_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	one_configure(self, config);
+	config->page_records = 2;
+}
+
+#define LOOPS (PFS_CASE_INDEX | PFS_CASE_LOOPS | PFS_CASE_APART)
+
+const struct pfs_case_kind pfs_cases_loops[] = {
+	{ "loop_depot", "threads give and take for ever, by rings of two and blocks of one",
+	  LOOPS | PFS_CASE_RINGS, 2, 1, 4, depot_configure, depot_fill,
+	  { loop_body, loop_body, taker_body }, NULL },
+	{ "loop_rings", "two threads take each other's last record for ever",
+	  LOOPS | PFS_CASE_RINGS, 2, 1, 4, rings_configure, block_fill,
+	  { all_body, loop_body, taker_body }, NULL },
+	{ "loop_taker", "a thread gives and takes two records for ever, another one a third",
+	  LOOPS | PFS_CASE_RINGS, 2, 1, 4, rings_configure, depot_fill,
+	  { all_body, taker_body, taker_body }, NULL },
+	{ "loop_one", "two threads take and give the only record for ever",
+	  LOOPS, 2, 1, 4, one_configure, depot_fill,
+	  { taker_body, taker_body, taker_body }, NULL },
+	{ "loop_pair", "the same with two records, of which one thread may have both",
+	  LOOPS, 2, 1, 4, pair_configure, depot_fill,
+	  { loop_body, taker_body, taker_body }, NULL },
+	{ "loop_words", "two threads take and give three records of two words for ever",
+	  LOOPS, 2, 1, 4, words_configure, depot_fill,
+	  { loop_body, loop_body, taker_body }, NULL },
+	{ "loop_trees", "the same of three words, under trees of two levels",
+	  LOOPS, 2, 1, 4, trees_configure, depot_fill,
+	  { loop_body, loop_body, taker_body }, NULL },
+	{ .name = NULL },
+};
