@@ -16,8 +16,8 @@
  *	     be.
  *	[F2] where a word ALLOCATED v is of the life of version r < v, the entry has end == v and
  *	     begin <= r: what made v was a publish of a reopened record, after its entry.
- *	[F3] where a word DIRTY v is that of a reopened record, the entry has end == v and OPEN. Of a
- *	     record that was allocated and not published yet OPEN is clear.
+ *	[F3] where a word DIRTY v is that of a reopened record, the entry has end == v and OPEN. Of
+ *	     a record that was allocated and not published yet OPEN is clear.
  *
  * Ordering:  entries are stored relaxed, ahead of the word that goes with them, whose [L2], [L3]
  *            or [L7] of pfs_lock.h releases them to [L4]. A reader looks at the word, the entry
