@@ -130,16 +130,18 @@ static bool claim_block(struct pfs_depot *self, uint32_t block, uint64_t *seen,
 			struct pfs_hold *hold)
 {
 	*hold = (struct pfs_hold){ self, block, next_state(*seen, PFS_BLOCK_CLAIMED) };
-	/* [Y4] acquire, pairs with [Y3]: the entries. */
-	return pfs_cas_acquire(&pfs_depot_block(self, block)->state, seen, hold->state);
+	/* [Y4] acquire, pairs with [Y3]: the entries. [Y9] release, pairs with [Y10]. */
+	return pfs_cas_acq_rel(&pfs_depot_block(self, block)->state, seen, hold->state);
 }
 
-/* A block that shows room: claim it if it is FULL, clear it if it has none. */
+/* A block that shows room: claim it if it is FULL, or with hold NULL only say so; clear it if it
+ * has none. */
 static bool claim_full(struct pfs_depot *self, uint32_t block, struct pfs_hold *hold)
 {
 	/* relaxed: [Y4] verifies it */
 	uint64_t seen = pfs_load_relaxed(&pfs_depot_block(self, block)->state);
-	if (state_of(seen) == PFS_BLOCK_FULL && claim_block(self, block, &seen, hold))
+	if (state_of(seen) == PFS_BLOCK_FULL &&
+	    (hold == NULL || claim_block(self, block, &seen, hold)))
 		return true;
 	if (!pfs_block_has_records(seen))
 		clear(self, block);
@@ -169,12 +171,18 @@ bool pfs_depot_claim(struct pfs_depot *self, uint32_t from, struct pfs_hold *hol
 	       claim_between(self, 0, from, hold);
 }
 
+bool pfs_depot_has_full(struct pfs_depot *self, uint32_t from)
+{
+	return pfs_depot_claim(self, from, NULL);
+}
+
 /* The same by one who empties all. If a block that is met again changes at this moment, for its
  * receiver gives it back, it is looked at like any other. */
 static bool seize_block(struct pfs_depot *self, struct pfs_seizure *seizure, bool again)
 {
 	struct pfs_block *block = pfs_depot_block(self, seizure->block);
-	uint64_t seen = pfs_load_relaxed(&block->state); /* relaxed: [Y4] verifies it */
+	/* [Y10] acquire, pairs with [Y9]: the ring of whoever claimed it is open. */
+	uint64_t seen = pfs_load_acquire(&block->state);
 	if (state_of(seen) != PFS_BLOCK_CLAIMED)
 		return claim_full(self, seizure->block, &seizure->hold);
 	if (again && seen == block->met)

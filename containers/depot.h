@@ -35,6 +35,8 @@
  *            [Y7] second look: CAS, acq_rel  <->  [Y3] fill
  *            carries: that the path is being cleared; as [W5] of occupancy.h, for blocks
  *            [Y8] look: load, acquire      <->  [Y3] [Y5]
+ *            [Y9] claim: CAS, release      <->  [Y10] walk: load, acquire
+ *            carries: that the receiver's ring is open, to a taker that then revokes it
  * Source:    magazines and their depot: J. Bonwick and J. Adams, Magazines and vmem, USENIX 2001,
  *            where a lock guards the depot; the protocol is our own.
  */
@@ -104,6 +106,9 @@ uint64_t pfs_depot_bytes(struct pfs_depot *self);
  */
 bool pfs_depot_reserve(struct pfs_depot *self, uint32_t from, struct pfs_hold *hold);
 bool pfs_depot_claim(struct pfs_depot *self, uint32_t from, struct pfs_hold *hold);
+
+/* As claim, but the block is only seen: was one FULL? Lock-free. */
+bool pfs_depot_has_full(struct pfs_depot *self, uint32_t from);
 
 /*
  * What a hold ends in: FULL, with its path raised; SPOILED; EMPTY; FULL again. False: somebody

@@ -13,8 +13,12 @@
  *	DONE -> IDLE                 owner, CAS, after it moved its head to `to`
  *	DONE{from, to} -> HANDED     taker, CAS, if a free that was in flight left more behind `to`
  *
- * While the word is HANDED the owner leaves the ring alone and uses the occupancy words.
- * Nobody ever waits for the other.
+ * While the word is HANDED the owner leaves the ring alone and uses the occupancy words. The taker
+ * gives the entries to the words before it says DONE. Nobody ever waits for the other.
+ *
+ * A ring is open or closed (rings.h). A taker leaves each ring closed: its owner's next frees go
+ * to the words, then the owner opens the ring again. So where records are scarce they stay in the
+ * words, and while all rings are closed a refusal looks at none of them.
  *
  * A full ring sends half of its records as a block, an empty one receives a block (depot.h). The
  * owner writes down which (`moving`), marks the end odd, looks at the control word, copies, and
@@ -37,6 +41,9 @@
  *	[M5] a move is written down only from before its odd mark until after its end is even
  *	     again. So a note and an odd end of its position are of one operation: the position
  *	     is used again if the move failed, and then its note is gone.
+ *	[M6] `room` is 0 while the ring is closed, from when its owner leaves DONE at the latest.
+ *	     Until then the owner meets DONE before it puts anything there. And a receiver opens
+ *	     its ring before it claims a block: whoever finds the block CLAIMED visits the ring.
  *
  * Ordering:  [G1] end odd: store, release   <->  [G4] ends: load, seq, after the barrier
  *            [G2] control: load, seq        <->  [G3] revoke: CAS, seq
@@ -86,6 +93,7 @@
 #include "barrier.h"
 #include "depot.h"
 #include "hints.h"
+#include "rings.h"
 
 /* No end is that. */
 #define PFS_MOVING_NONE UINT64_MAX
@@ -115,10 +123,10 @@ struct pfs_magazine {
 	 * of records, as in struct pfs_thread. */
 	alignas(PFS_LINE) _Atomic(uint64_t) head; /* [G1] [G5] */
 	uint64_t watched;                         /* taker: frees so far, for needless growths */
-	uint32_t bypass;                          /* owner: frees to give to the words, see below */
+	uint32_t bypass;                          /* owner: frees to give to the words, then open */
 	uint32_t gives;                           /* owner, counting builds */
 	_Atomic(uint64_t) tail;                   /* [G1] [G5] */
-	uint64_t room;                            /* owner: 2 * entries it may fill */
+	uint64_t room;                            /* owner: 2 * entries it may fill [M6] */
 	_Atomic(void *) records[PFS_MAGAZINE_RECORDS_MOST];
 	alignas(PFS_LINE) _Atomic(uint64_t) control; /* owner and taker; mostly read */
 	/* The move in flight, [G10] [G14]: the end that it began at, a tail plus 1; its hold. */
@@ -126,15 +134,20 @@ struct pfs_magazine {
 	_Atomic(uint64_t) moving_state;
 	_Atomic(struct pfs_depot *) moving_depot;
 	_Atomic(uint32_t) moving_block;
-	uint32_t last_block; /* owner: where it looks for the next one */
+	uint32_t last_block;  /* owner: where it looks for the next one */
+	uint32_t place;       /* made once: its place in rings.h, or PFS_RING_NONE */
+	uint32_t bypass_next; /* owner: `bypass` when it is closed the next time */
+	uint64_t opened;      /* owner: the entry at its tail when it was opened */
 };
 
 /*
  * A ring that was taken back is a sign that records are scarce: the next frees of its owner go
  * to the words, where everybody finds them. Without it, threads at the last free records take
- * them from each other one by one, each time with the growth lock and the heavy barrier.
+ * them from each other one by one, each time with the growth lock and the heavy barrier. The
+ * number of frees doubles if fewer than that went into the ring while it was open, else it halves.
  */
 #define PFS_MAGAZINE_BYPASS PFS_MAGAZINE_RECORDS
+#define PFS_MAGAZINE_BYPASS_MOST (64u * PFS_MAGAZINE_BYPASS)
 
 /* Do new owners pay for the barrier, since the kernel has none? */
 static inline bool pfs_magazine_is_fenced(const struct pfs_container *self)
@@ -143,7 +156,7 @@ static inline bool pfs_magazine_is_fenced(const struct pfs_container *self)
 }
 
 /* After a give that was refused, as the ring had no room, or met a taker. True: it has room now,
- * for half of it was sent. Wait-free. */
+ * for half of it was sent, or it was opened. Wait-free. */
 PFS_COLD bool pfs_magazine_give_rest(struct pfs_thread *thread);
 
 /* The ring is empty: receive a block of the thread's node, and take a record of it, or NULL.
@@ -157,13 +170,17 @@ PFS_COLD struct pfs_claim pfs_magazine_last_resort(struct pfs_thread *thread);
 /* The other half of give_rest: send half of a full ring. */
 PFS_COLD bool pfs_magazine_send(struct pfs_thread *thread);
 
-/* Under `growth`: all rings and blocks into the words; how many records they held. One heavy
- * barrier for all of them. Waits for no owner. */
+/* By the owner: its ring may be used. False: it has to stay closed. Wait-free. */
+PFS_COLD bool pfs_magazine_open(struct pfs_thread *thread);
+
+/* Under `growth`: all open rings and all blocks into the words; how many records they held. One
+ * heavy barrier for all rings, none if none is open. Waits for no owner. */
 uint32_t pfs_magazine_take_back(struct pfs_container *self);
 
 /*
  * pfs_magazine_are_empty - under `growth`: is every ring empty? *frees grows with each free into a
- * ring, so equal sums of two rounds mean that none came in between.
+ * ring, and with each ring that is opened; nobody else closes one. So equal sums of two rounds mean
+ * that none came in between.
  *
  * pfs_magazine_catch_up - the kernel's barrier, unless the owners pay for it: every free into a
  * ring that has returned is seen by the caller.
@@ -234,6 +251,9 @@ PFS_COLD void pfs_magazine_flush(struct pfs_thread *thread);
 enum pfs_move { PFS_MOVE_NONE, PFS_MOVE_SENDING, PFS_MOVE_RECEIVING };
 enum pfs_move pfs_magazine_move(struct pfs_magazine *self, uint64_t *head, uint64_t *tail,
 				struct pfs_hold *hold);
+
+/* A record that is the caller's, and free, to its word. */
+void pfs_magazine_give_to_word(struct pfs_container *self, void *record);
 
 /* What a ring holds that nobody works on: entries *first .. *last - 1. Under `growth`. */
 void pfs_magazine_content(struct pfs_magazine *self, uint64_t *first, uint64_t *last);

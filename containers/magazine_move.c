@@ -89,11 +89,15 @@ bool pfs_magazine_send(struct pfs_thread *thread)
 	return is_sent;
 }
 
-static bool receive_from(struct pfs_magazine *self, struct pfs_depot *depot)
+static bool receive_from(struct pfs_thread *thread, struct pfs_depot *depot)
 {
+	struct pfs_magazine *self = thread->policy;
 	struct pfs_hold hold;
 	uint64_t tail = pfs_load_relaxed(&self->tail); /* relaxed: the owner's own store */
 	if (pfs_load_relaxed(&self->head) != tail)     /* relaxed: likewise; a taker has it */
+		return false;
+	if (self->room == 0 && !(pfs_depot_has_full(depot, self->last_block) &&
+				 pfs_magazine_open(thread))) /* before the claim [M6] */
 		return false;
 	if (!pfs_depot_claim(depot, self->last_block, &hold))
 		return false;
@@ -113,7 +117,7 @@ static void *take_received(struct pfs_magazine *self)
 void *pfs_magazine_receive(struct pfs_thread *thread)
 {
 	struct pfs_magazine *self = thread->policy;
-	return receive_from(self, depot_of(thread)) ? take_received(self) : NULL;
+	return receive_from(thread, depot_of(thread)) ? take_received(self) : NULL;
 }
 
 struct pfs_claim pfs_magazine_last_resort(struct pfs_thread *thread)
@@ -122,7 +126,7 @@ struct pfs_claim pfs_magazine_last_resort(struct pfs_thread *thread)
 	struct pfs_magazine *self = thread->policy;
 	bool received = false;
 	for (uint32_t i = 0; !received && i < index->node_count; i++)
-		received = receive_from(self, &index->depots[(thread->node + i) %
+		received = receive_from(thread, &index->depots[(thread->node + i) %
 							     index->node_count]);
 	void *record = received ? take_received(self) : NULL;
 	return record != NULL ? pfs_magazine_claim(thread, record) : pfs_claim_none();

@@ -9,6 +9,7 @@
 
 #include "lines.h"
 #include "memory.h"
+#include "rings.h"
 #include "seats.h"
 
 static bool make_rooms(struct pfs_occupancy *index, uint32_t pages)
@@ -62,6 +63,7 @@ void pfs_occupancy_stop(struct pfs_container *self)
 	free(index->room_memory);
 	free(index->watched);
 	free(index->depot_memory);
+	pfs_rings_free(index->rings);
 	free(index);
 }
 

@@ -59,6 +59,7 @@ uint32_t pfs_sim_word_records(void);
 
 struct pfs_depot;
 struct pfs_occupancy_page;
+struct pfs_rings;
 struct pfs_seats;
 
 struct pfs_occupancy_word {
@@ -86,6 +87,7 @@ struct pfs_occupancy {
 	void *room_memory;       /* start only: the nodes of all rooms */
 	uint32_t node_count;     /* the last one is for memory of no single node */
 	bool has_rings;          /* start only: magazines in front of the words */
+	struct pfs_rings *rings; /* start only: which of them are open, or NULL; see rings.h */
 	struct pfs_seats *seats; /* start only: of threads that wait for a page, see seats.h */
 	struct pfs_depot *depots; /* start only: of each node, or NULL; see depot.h */
 	void *depot_memory;      /* start only: all of that */

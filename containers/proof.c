@@ -40,7 +40,7 @@ static struct look look_at_words(struct pfs_container *self)
  * EMPTY from its first to its second load: at the moment between the looks all were, and no
  * page was on its way. Modulo 2^32 clearings of one root between the two.
  */
-static struct look look_at_roots(struct pfs_container *self)
+static struct look look_past_rings(struct pfs_container *self)
 {
 	struct pfs_occupancy *index = self->policy;
 	struct look look = look_at_words(self);
@@ -51,14 +51,24 @@ static struct look look_at_roots(struct pfs_container *self)
 	return look;
 }
 
+/* EMPTY only if no ring is open, too. */
+static struct look look_at_roots(struct pfs_container *self)
+{
+	const struct pfs_occupancy *index = self->policy;
+	struct look look = look_past_rings(self);
+	if (index->has_rings)
+		look_at_root(&look, &index->rings->room);
+	return look;
+}
+
 static bool are_equal(struct look first, struct look second)
 {
 	return first.is_empty && first.is_still && second.is_empty && second.is_still &&
 	       first.versions == second.versions;
 }
 
-/* Were the words all empty at a moment, and had the container all its pages then? */
-static bool prove_words(struct pfs_container *self, bool *is_full)
+/* Were all roots empty at a moment, and had the container all its pages then? */
+static bool prove_by_roots(struct pfs_container *self, bool *is_full)
 {
 	struct look first = look_at_roots(self);
 	/* [P4] acquire, pairs with [C9]: pages come and go only while [P3] is odd, and without it
@@ -68,28 +78,44 @@ static bool prove_words(struct pfs_container *self, bool *is_full)
 }
 
 /*
- * The same with rings, under `growth`, so that nobody else empties them. A free into a ring that
- * has returned may still be in its owner's store buffer: between the looks stands the heavy
- * barrier, which is the moment.
+ * The same where rings stay open: a free is in flight there, or no barrier reaches the owner. Under
+ * `growth`, so that nobody else empties or closes them. A free into a ring that has returned may
+ * still be in its owner's store buffer: between the looks stands the heavy barrier, which is the
+ * moment.
  */
 static bool prove_rings(struct pfs_container *self)
 {
 	uint64_t first_frees, second_frees;
 	bool first_empty = pfs_magazine_are_empty(self, &first_frees);
-	struct look first = look_at_roots(self);
+	struct look first = look_past_rings(self);
 	if (!first.is_empty)
 		return false;
 	pfs_magazine_catch_up(self);
 	bool second_empty = pfs_magazine_are_empty(self, &second_frees);
 	return first_empty && second_empty && first_frees == second_frees &&
-	       are_equal(first, look_at_roots(self));
+	       are_equal(first, look_past_rings(self));
+}
+
+/* Is some ring open, or does a block hold records? A block may be in the hands of whoever claimed
+ * it, and stay there. */
+static bool are_rings_in_use(struct pfs_container *self)
+{
+	const struct pfs_occupancy *index = self->policy;
+	struct look look = { .is_empty = true };
+	if (!index->has_rings)
+		return false;
+	look_at_root(&look, &index->rings->room);
+	for (uint32_t i = 0; i < index->node_count; i++) {
+		if (index->depots[i].block_count != 0)
+			look_at_root(&look, &index->depots[i].room);
+	}
+	return !look.is_empty;
 }
 
 static bool prove(struct pfs_container *self)
 {
-	const struct pfs_occupancy *index = self->policy;
 	bool is_full;
-	return index->has_rings ? prove_rings(self) : prove_words(self, &is_full);
+	return are_rings_in_use(self) ? prove_rings(self) : prove_by_roots(self, &is_full);
 }
 
 /* Under `growth`: is there surely room? Rings are emptied for it. */
@@ -97,7 +123,17 @@ static bool some_room(struct pfs_container *self)
 {
 	const struct pfs_occupancy *index = self->policy;
 	return (index->has_rings && pfs_magazine_take_back(self) != 0) ||
-	       !look_at_roots(self).is_empty;
+	       !look_past_rings(self).is_empty;
+}
+
+/* Without a lock: can no page be added, and was no record free at a moment? */
+static bool is_refused(struct pfs_thread *thread, bool *was_proved)
+{
+	struct pfs_container *self = thread->container;
+	/* relaxed: is a refusal to be expected? Else whoever adds the page proves. */
+	bool is_full = pfs_load_relaxed(&self->pages) == self->page_capacity;
+	*was_proved = !(is_full || thread->stays) || prove_by_roots(self, &is_full);
+	return *was_proved && (is_full || thread->stays);
 }
 
 /* Under both locks: nothing slow stands between the proof and the page. */
@@ -125,6 +161,10 @@ static enum pfs_proof prove_and_open(struct pfs_thread *thread, const struct pfs
 static enum pfs_proof try_to_grow(struct pfs_thread *thread, struct pfs_claim *claim)
 {
 	struct pfs_container *self = thread->container;
+	bool was_proved;
+	thread->growth = PFS_FULL;
+	if (is_refused(thread, &was_proved)) /* by now: another thread has closed the rings */
+		return PFS_PROOF_REFUSED;
 	pfs_mutex_lock(&self->growth);
 	bool has_room = some_room(self);
 	pfs_mutex_unlock(&self->growth);
@@ -187,6 +227,13 @@ static bool looks_for_room(uint32_t look)
 	       look == PFS_PROOF_LOOKS - 1;
 }
 
+/* Is a refusal at hand, which needs no lock? */
+static bool has_nothing(struct pfs_thread *thread)
+{
+	bool was_proved;
+	return is_refused(thread, &was_proved);
+}
+
 /*
  * One look of a thread that sits: at its own row, and seldom at the lines that all of them read.
  * When they all ran for a record that somebody freed, they spent their time on clearing its path
@@ -204,6 +251,8 @@ static bool look_on(struct pfs_thread *thread, uint32_t look, enum turn *turn)
 		*turn = TURN_MAPPING;
 		return true;
 	}
+	if (index->has_rings && looks_for_lock(look, 0) && has_nothing(thread))
+		return true;
 	return looks_for_room(look) && !look_at_words(thread->container).is_empty;
 }
 
@@ -260,15 +309,14 @@ enum pfs_proof pfs_prove_or_grow(struct pfs_thread *thread, struct pfs_claim *cl
 {
 	struct pfs_container *self = thread->container;
 	struct pfs_occupancy *index = self->policy;
-	/* relaxed: is a refusal to be expected? Else whoever adds the page proves. */
-	bool is_full = pfs_load_relaxed(&self->pages) == self->page_capacity;
-	if (!index->has_rings && (is_full || thread->stays) && !prove_words(self, &is_full)) {
+	bool was_proved;
+	thread->growth = PFS_FULL;
+	if (is_refused(thread, &was_proved))
+		return PFS_PROOF_REFUSED;
+	if (!was_proved && !are_rings_in_use(self)) {
 		wait_for_move(self);
 		return PFS_PROOF_AGAIN;
 	}
-	thread->growth = PFS_FULL;
-	if (!index->has_rings && (is_full || thread->stays))
-		return PFS_PROOF_REFUSED;
 	enum turn turn = wait_for_page(thread, claim);
 	if (turn != TURN_MAPPING)
 		return turn == TURN_CLAIM ? PFS_PROOF_CLAIM : PFS_PROOF_AGAIN;

@@ -229,8 +229,9 @@ static enum pfs_status start(struct pfs_container *self)
 	struct pfs_occupancy *index = self->policy;
 	uint64_t records = (uint64_t)self->config.page_max * self->config.page_records;
 	index->has_rings = true;
+	index->rings = pfs_rings_new();
 	index->depots = pfs_depots_new(index->node_count, records, &index->depot_memory);
-	if (index->depots != NULL)
+	if (index->rings != NULL && index->depots != NULL)
 		return PFS_OK;
 	pfs_occupancy_stop(self);
 	return PFS_NO_MEMORY;
@@ -251,6 +252,7 @@ static void stop(struct pfs_container *self)
 static enum pfs_status thread_start(struct pfs_thread *thread)
 {
 	struct pfs_magazine *magazine = thread->policy;
+	const struct pfs_occupancy *index = thread->container->policy;
 	bool fenced = pfs_magazine_is_fenced(thread->container);
 	if (magazine != NULL) {
 		pfs_magazine_begin(magazine, fenced);
@@ -264,7 +266,8 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 	memset((void *)magazine, 0, sizeof(*magazine));
 	magazine->fenced = fenced;
 	magazine->pays = fenced;
-	magazine->room = 2 * PFS_MAGAZINE_RECORDS;
+	magazine->bypass_next = PFS_MAGAZINE_BYPASS;
+	magazine->place = pfs_rings_assign(index->rings, magazine);
 	/* relaxed, both: nobody has seen it */
 	pfs_store_relaxed(&magazine->moving, PFS_MOVING_NONE);
 	pfs_store_relaxed(&magazine->owner, (uint32_t)(fenced ? PFS_RING_PAYS : PFS_RING_RELIES));

@@ -1,0 +1,349 @@
+/*
+ * magazine_take.c - rings and blocks are taken back, under `growth`; see magazine.h.
+ */
+#include "magazine.h"
+
+#include "ring_control.h"
+
+/* What a ring holds that nobody works on: entries first .. last - 1. Under `growth`. */
+struct content {
+	uint64_t first;
+	uint64_t last;
+	enum pfs_control state; /* before them */
+	bool is_giving;         /* a free is in flight behind them */
+};
+
+static const struct content nothing = { .state = PFS_CONTROL_IDLE };
+
+/* The hold that is written down; of the move that `moving` tells, if that stays what it is. */
+static struct pfs_hold written_hold(struct pfs_magazine *self)
+{
+	/* [G11] acquire, all three, pairs with [G10]. */
+	struct pfs_hold hold = { .depot = pfs_load_acquire(&self->moving_depot) };
+	hold.block = pfs_load_acquire(&self->moving_block); /* [G11] */
+	hold.state = pfs_load_acquire(&self->moving_state); /* [G11] */
+	return hold;
+}
+
+enum pfs_move pfs_magazine_move(struct pfs_magazine *self, uint64_t *head, uint64_t *tail,
+				struct pfs_hold *hold)
+{
+	uint64_t moving;
+	do {
+		/* [G4] seq, all, pairs with [G1] and [G5]. */
+		*tail = pfs_load_seq(&self->tail);
+		*head = pfs_load_seq(&self->head); /* [G4] */
+		if ((*tail | *head) % 2 == 0)
+			return PFS_MOVE_NONE;
+		moving = pfs_load_acquire(&self->moving); /* [G11] acquire */
+		*hold = written_hold(self);
+		/* relaxed, both: not older than what was read above, and behind the loads of
+		 * [G11]: if they read of a later move, the end that was even before it shows. */
+	} while (pfs_load_relaxed(&self->head) != *head ||
+		 pfs_load_relaxed(&self->tail) != *tail); /* relaxed: see above */
+	if (*head % 2 != 0 && moving == *head - 1)
+		return PFS_MOVE_SENDING;
+	return *tail % 2 != 0 && moving == *tail ? PFS_MOVE_RECEIVING : PFS_MOVE_NONE;
+}
+
+/* Has the move in flight happened? settle: it will not happen if it has not. */
+static bool has_happened(enum pfs_move move, struct pfs_hold hold, bool settle)
+{
+	if (move == PFS_MOVE_NONE)
+		return false;
+	if (settle && (move == PFS_MOVE_SENDING ? pfs_depot_spoil(hold) : pfs_depot_return(hold)))
+		return false;
+	return !pfs_hold_stands(hold); /* acquires what a receiver wrote into its ring [Y8] */
+}
+
+/*
+ * What the ring holds, and under `growth` what it will hold, but for what its owner does from now
+ * on. While the control word is DONE any move in flight had been ended by the taker, one way or
+ * the other, and the word's positions say which. What came behind them since is free, also where
+ * the head is odd: its owner has met DONE, or will, and takes nothing. *sent is set if a send in flight has happened.
+ */
+static struct content look(struct pfs_magazine *self, bool settle, struct pfs_hold *sent)
+{
+	/* [G7] acquire, pairs with [G9]: with IDLE comes the head that goes with it. */
+	uint64_t control = pfs_load_acquire(&self->control);
+	struct pfs_hold hold = { .depot = NULL };
+	uint64_t head, tail;
+	enum pfs_move move = pfs_magazine_move(self, &head, &tail, &hold);
+	struct content content = { .first = (head + 1) / 2, .last = tail / 2 };
+	content.state = pfs_control_state(control);
+	content.is_giving = tail % 2 != 0 && move != PFS_MOVE_RECEIVING;
+	if (move == PFS_MOVE_SENDING)
+		content.first = head / 2;
+	if (content.state == PFS_CONTROL_DONE) {
+		content.first = pfs_control_to(control, content.last);
+	} else if (has_happened(move, hold, settle)) {
+		if (move == PFS_MOVE_SENDING) {
+			content.first += PFS_BLOCK_RECORDS;
+			*sent = hold;
+		} else {
+			content.last += PFS_BLOCK_RECORDS;
+		}
+	}
+	return content;
+}
+
+static struct content content_of(struct pfs_magazine *self)
+{
+	struct pfs_hold sent;
+	return look(self, false, &sent);
+}
+
+/* The same, by one who proves: a sender may be stopped before it raised the block's path. */
+static struct content content_shown(struct pfs_magazine *self, bool settle)
+{
+	struct pfs_hold sent = { .depot = NULL };
+	struct content content = look(self, settle, &sent);
+	if (sent.depot != NULL)
+		pfs_room_raise(&sent.depot->room, sent.block);
+	return content;
+}
+
+void pfs_magazine_content(struct pfs_magazine *self, uint64_t *first, uint64_t *last)
+{
+	struct content content = content_of(self);
+	*first = content.first;
+	*last = content.last;
+}
+
+static uint64_t count_of(struct content content)
+{
+	return content.first < content.last ? content.last - content.first : 0;
+}
+
+/* What a walk over the rings adds up. */
+struct sums {
+	uint64_t records;
+	uint64_t frees; /* completed, since the rings were made */
+	uint64_t rings; /* that the walk is about */
+};
+
+/* Under `growth`: visit every open ring once, whether its handle is attached or not; what they
+ * add up to. */
+static struct sums visit_rings(struct pfs_container *self,
+			       void (*visit)(struct pfs_container *self,
+					     struct pfs_magazine *ring, struct sums *sums))
+{
+	const struct pfs_occupancy *index = self->policy;
+	struct sums sums = { .rings = 0 };
+	struct pfs_ring_word *word;
+	for (uint32_t i = 0; (word = pfs_rings_word(index->rings, i)) != NULL; i++) {
+		/* [J5] seq, pairs with [J3]: what a ring that is missed here holds was freed
+		 * after this load, in the order of the seq operations. */
+		uint64_t open = pfs_load_seq(&word->open);
+		for (; open != 0; open &= open - 1)
+			visit(self, word->rings[__builtin_ctzll(open)], &sums);
+	}
+	return sums;
+}
+
+/*
+ * Is the owner one that must be noticed by the heavy barrier, and there is none? The state was
+ * read by [G7], which carries `pays` with IDLE; in other states it need not be noticed.
+ */
+static bool is_out_of_reach(struct pfs_magazine *self, enum pfs_control state)
+{
+	return (state == PFS_CONTROL_IDLE || state == PFS_CONTROL_REVOKED) && !self->pays &&
+	       !pfs_barrier_available() &&
+	       /* [G13] seq, pairs with [G12]: else both could miss each other, as at [G1]. */
+	       pfs_load_seq(&self->owner) == PFS_RING_RELIES;
+}
+
+/* Only a ring that is IDLE can be revoked; the others are met again. An empty one, too: it shall
+ * be closed; and one that is out of reach, which makes its owner pay from then on. */
+static void revoke(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
+{
+	uint64_t seen = PFS_CONTROL_IDLE;
+	(void)self;
+	/* [G3] seq, pairs with [G2]: see the head of magazine.h. */
+	sums->rings += pfs_cas_seq(&ring->control, &seen, (uint64_t)PFS_CONTROL_REVOKED);
+}
+
+/* The entries that are the taker's now, whoever handed them over. */
+static struct content receive(struct pfs_magazine *self)
+{
+	struct content content = content_shown(self, true);
+	uint64_t seen = PFS_CONTROL_REVOKED;
+	if (content.first > content.last) /* the one entry is being allocated */
+		content.first = content.last;
+	uint64_t handed = pfs_control_of(PFS_CONTROL_HANDED, content.first, content.last);
+	/* [G6] acq_rel: the taker's side; either CAS decides [M3]. */
+	if (pfs_cas_acq_rel(&self->control, &seen, handed))
+		return content;
+	/* [G7] acquire, pairs with [G6]: the owner handed over, with its entries. */
+	seen = pfs_load_acquire(&self->control);
+	content.last = pfs_control_to(seen, content.last);
+	content.first = pfs_control_from(seen, content.last);
+	content.is_giving = false; /* its free goes to the words */
+	return content;
+}
+
+/* HANDED stays so until the taker ends it. */
+static bool is_handed(struct pfs_magazine *self)
+{
+	/* relaxed: set by this taker, or acquired by it in receive(). */
+	return pfs_control_state(pfs_load_relaxed(&self->control)) == PFS_CONTROL_HANDED;
+}
+
+/* The same positions with the next state. */
+static uint64_t handed_to_done(struct pfs_magazine *self)
+{
+	uint64_t handed = pfs_load_relaxed(&self->control); /* relaxed: as in is_handed() */
+	return (handed & ~(uint64_t)PFS_CONTROL_STATE_MASK) | PFS_CONTROL_DONE;
+}
+
+/*
+ * A free in flight during the last take may have put a record behind what was taken. Until the
+ * owner comes back the word is DONE, so it is not on its way into the ring: no barrier. Where the
+ * free has turned to the words there is nothing to take, and a ring to close.
+ */
+static struct content receive_more(struct pfs_magazine *self, uint64_t done)
+{
+	struct content content = content_of(self);
+	uint64_t from = pfs_control_from(done, content.last);
+	uint64_t handed = pfs_control_of(PFS_CONTROL_HANDED, from, content.last);
+	if (content.first >= content.last && content.is_giving)
+		return nothing;
+	/* [G6] acq_rel, pairs with [G9]: or the owner came back, and the ring is IDLE. */
+	if (!pfs_cas_acq_rel(&self->control, &done, handed))
+		return nothing;
+	return content;
+}
+
+static struct content receive_any(struct pfs_magazine *self)
+{
+	/* [G7] acquire, pairs with [G6]. */
+	uint64_t control = pfs_load_acquire(&self->control);
+	switch (pfs_control_state(control)) {
+	case PFS_CONTROL_IDLE: return nothing;
+	case PFS_CONTROL_DONE: return receive_more(self, control);
+	case PFS_CONTROL_REVOKED:
+		if (is_out_of_reach(self, PFS_CONTROL_REVOKED))
+			return nothing;
+		return receive(self);
+	default: return receive(self);
+	}
+}
+
+static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
+{
+	const struct pfs_occupancy *index = self->policy;
+	struct content content = receive_any(ring);
+	if (!is_handed(ring))
+		return;
+	uint64_t count = content.last - content.first;
+	PFS_ASSERT(count <= PFS_MAGAZINE_RECORDS, "a ring handed over more than it holds");
+	for (uint64_t entry = content.first; entry < content.last; entry++)
+		pfs_magazine_give_to_word(self, pfs_magazine_entry(ring, entry));
+	if (!content.is_giving) /* else a record is about to come */
+		pfs_rings_close(index->rings, ring->place);
+	/* [G8] release, pairs with [G2]: the entries were read, and the ring was closed, before
+	 * the owner goes on. */
+	pfs_store_release(&ring->control, handed_to_done(ring));
+	sums->records += count;
+}
+
+/*
+ * The kernel's barrier, unless the owners pay for it. Also between the rounds of a proof: frees
+ * that have returned may still be in their owners' store buffers, and what returned before this
+ * is seen by the second round; with `fenced` owners the tail is stored by an exchange.
+ */
+void pfs_magazine_catch_up(struct pfs_container *self)
+{
+	if (!pfs_magazine_is_fenced(self))
+		(void)pfs_barrier_heavy(); /* false: the rings are out of reach from now on */
+}
+
+/* The records of all blocks of a depot to the words; they are the caller's while CLAIMED. */
+static uint32_t empty_depot(struct pfs_container *self, struct pfs_depot *depot, bool again,
+			    bool *met_claimed)
+{
+	struct pfs_seizure seizure = { .block = 0 };
+	uint32_t taken = 0;
+	while (pfs_depot_seize(depot, &seizure, again)) {
+		struct pfs_block *from = pfs_hold_block(seizure.hold);
+		for (uint32_t i = 0; i < PFS_BLOCK_RECORDS; i++) /* relaxed: [Y4] carried it */
+			pfs_magazine_give_to_word(self, pfs_load_relaxed(&from->records[i]));
+		(void)pfs_depot_empty(seizure.hold);
+		taken += PFS_BLOCK_RECORDS;
+	}
+	*met_claimed |= seizure.met_claimed;
+	return taken;
+}
+
+static uint32_t empty_depots(struct pfs_container *self, bool again, bool *met_claimed)
+{
+	const struct pfs_occupancy *index = self->policy;
+	uint32_t taken = 0;
+	for (uint32_t node = 0; node < index->node_count; node++)
+		taken += empty_depot(self, &index->depots[node], again, met_claimed);
+	return taken;
+}
+
+static void count_out_of_reach(struct pfs_container *self, struct pfs_magazine *ring,
+			       struct sums *sums)
+{
+	/* [G7] acquire, pairs with [G9]: with IDLE comes `pays`. */
+	uint64_t control = pfs_load_acquire(&ring->control);
+	(void)self;
+	sums->rings += is_out_of_reach(ring, pfs_control_state(control));
+}
+
+/* A ring stays open if a free is in flight there, if it is out of reach, or if it is opened now. */
+static uint32_t take_back_rings(struct pfs_container *self)
+{
+	const struct pfs_occupancy *index = self->policy;
+	if (visit_rings(self, revoke).rings != 0)
+		pfs_magazine_catch_up(self);
+	uint32_t records = (uint32_t)visit_rings(self, empty_ring).records;
+	pfs_rings_clear(index->rings);
+	return records;
+}
+
+/*
+ * Blocks that receivers have claimed are let go only if those are noticed: a receiver that goes on
+ * from here on meets a taker, and gives back what it claimed before.
+ */
+static uint32_t take_back_claimed(struct pfs_container *self)
+{
+	bool met_claimed = false;
+	uint32_t records = take_back_rings(self);
+	if (visit_rings(self, count_out_of_reach).rings != 0)
+		return records;
+	return records + empty_depots(self, true, &met_claimed);
+}
+
+uint32_t pfs_magazine_take_back(struct pfs_container *self)
+{
+	bool met_claimed = false;
+	uint32_t records = take_back_rings(self);
+	records += empty_depots(self, false, &met_claimed);
+	return met_claimed ? records + take_back_claimed(self) : records;
+}
+
+/* A ring's content and count of frees are read once, so that they go together. One that is out
+ * of reach is taken for empty: see "Without the barrier" in magazine.h. */
+static void add_content(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
+{
+	struct content content = content_shown(ring, false);
+	(void)self;
+	sums->frees++; /* the ring itself, which was opened */
+	if (is_out_of_reach(ring, content.state))
+		return;
+	if (!pfs_barrier_available()) /* with nobody's [G13] comes all that its last owner did */
+		content = content_shown(ring, false);
+	sums->records += count_of(content);
+	sums->frees += content.last;
+}
+
+bool pfs_magazine_are_empty(struct pfs_container *self, uint64_t *frees)
+{
+	struct sums sums = visit_rings(self, add_content);
+	*frees = sums.frees;
+	return sums.records == 0;
+}
+

@@ -1,0 +1,95 @@
+/*
+ * rings.h - which rings of free records are open: a bit for each ring, in words of 64, and a tree
+ * over the words, whose root tells that none is.
+ *
+ * A ring begins closed: its owner frees to the words. The owner opens it: it sets the ring's bit,
+ * then raises the path of the bit's word (room.h), then puts records into the ring. Whoever takes
+ * rings back closes them again: it gives the records to the words, then clears the bit. So the
+ * root is one of those that a proof reads (proof.c): EMPTY says that no ring holds a record. A
+ * refusal then looks at no ring, and needs no lock and no barrier; and a walk over the rings
+ * visits only those that are open.
+ *
+ * Invariants
+ *	[J1] a ring holds free records, or its owner may put one there, only while its bit is set;
+ *	     and the path of the bit was raised before the first record came.
+ *	[J2] a bit is cleared only under `growth`, by a thread that keeps the owner from the ring,
+ *	     after all records of the ring went to the words: by a taker while the control word
+ *	     is HANDED (magazine.h), and only if no free is in flight; or by the owner. The owner
+ *	     opens the ring anew before it uses it again.
+ *
+ * Ordering:  [J3] open: fetch-or, seq         <->  [J4] second look: CAS, acq_rel
+ *            carries: that the path is being cleared; as [W5] of occupancy.h, for rings. Seq for
+ *            the visits of a proof
+ *            [J5] visit: load, seq            <->  [J3] open
+ *            carries: the ring's place in the word. Seq: a ring that is missed here was opened
+ *            after this load, in the order of the seq operations
+ *            [J6] close: fetch-and, seq       <->  [J4] second look
+ *            carries: that the ring's records are in the words, to a proof that finds the root
+ *            EMPTY [T6] [T7]
+ *            [J7] word: store, release        <->  [J8] word: load, acquire
+ *            carries: the word, zeroed
+ * Source:    our own.
+ */
+#ifndef PFS_RINGS_H
+#define PFS_RINGS_H
+
+#include "room.h"
+
+#define PFS_RING_WORD_RINGS 64u
+#ifdef PFS_SIM
+#define PFS_RING_WORDS 2u
+#else
+#define PFS_RING_WORDS 1024u /* a handle that comes later has a ring that stays closed */
+#endif
+
+struct pfs_magazine;
+
+struct pfs_ring_word {
+	alignas(PFS_LINE) _Atomic(uint64_t) open; /* owners, takers; [J3] [J6] */
+	/* Written under `roster`, before the ring is opened for the first time. */
+	struct pfs_magazine *rings[PFS_RING_WORD_RINGS];
+};
+
+struct pfs_rings {
+	struct pfs_room room;                            /* over the words */
+	_Atomic(struct pfs_ring_word *) words[PFS_RING_WORDS]; /* the first ones; the rest NULL */
+	uint32_t used;                                   /* rings with a place; under `roster` */
+	void *nodes;
+};
+
+/* All closed; or NULL: no memory. */
+struct pfs_rings *pfs_rings_new(void);
+void pfs_rings_free(struct pfs_rings *self); /* alone; NULL is nothing */
+
+/* The place of a new ring, which is closed; PFS_RING_NONE: it has to stay closed, for there are
+ * too many, or there is no memory. Under `roster`. */
+#define PFS_RING_NONE UINT32_MAX
+uint32_t pfs_rings_assign(struct pfs_rings *self, struct pfs_magazine *ring);
+
+/*
+ * pfs_rings_open - by the ring's owner: from here on takers visit it, and no proof overlooks it.
+ * pfs_rings_close - see [J2].
+ * pfs_rings_clear - under `growth`: words without an open ring are cleared in the tree.
+ *
+ * Returns   nothing.
+ * Errors    none.
+ * Progress  open, close: wait-free. clear: lock-free.
+ * Order     open: seq [J3], then that of pfs_room_raise. close: seq [J6]. clear: acq_rel [J4].
+ */
+PFS_COLD void pfs_rings_open(struct pfs_rings *self, uint32_t place);
+PFS_COLD void pfs_rings_close(struct pfs_rings *self, uint32_t place);
+PFS_COLD void pfs_rings_clear(struct pfs_rings *self);
+
+/* The bytes of all of it. */
+uint64_t pfs_rings_bytes(struct pfs_rings *self);
+
+/* A word, or NULL: there are no more of them. */
+static inline struct pfs_ring_word *pfs_rings_word(struct pfs_rings *self, uint32_t number)
+{
+	if (number == PFS_RING_WORDS)
+		return NULL;
+	/* [J8] acquire, pairs with [J7]: the word is zeroed. */
+	return pfs_load_acquire(&self->words[number]);
+}
+
+#endif
