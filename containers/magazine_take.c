@@ -11,6 +11,7 @@ struct content {
 	uint64_t last;
 	enum pfs_control state; /* before them */
 	bool is_giving;         /* a free is in flight behind them */
+	bool is_handed;         /* they are the taker's, and the word stays HANDED until it says DONE */
 };
 
 static const struct content nothing = { .state = PFS_CONTROL_IDLE };
@@ -171,6 +172,7 @@ static struct content receive(struct pfs_magazine *self)
 	if (content.first > content.last) /* the one entry is being allocated */
 		content.first = content.last;
 	uint64_t handed = pfs_control_of(PFS_CONTROL_HANDED, content.first, content.last);
+	content.is_handed = true;
 	/* [G6] acq_rel: the taker's side; either CAS decides [M3]. */
 	if (pfs_cas_acq_rel(&self->control, &seen, handed))
 		return content;
@@ -182,17 +184,11 @@ static struct content receive(struct pfs_magazine *self)
 	return content;
 }
 
-/* HANDED stays so until the taker ends it. */
-static bool is_handed(struct pfs_magazine *self)
-{
-	/* relaxed: set by this taker, or acquired by it in receive(). */
-	return pfs_control_state(pfs_load_relaxed(&self->control)) == PFS_CONTROL_HANDED;
-}
-
 /* The same positions with the next state. */
 static uint64_t handed_to_done(struct pfs_magazine *self)
 {
-	uint64_t handed = pfs_load_relaxed(&self->control); /* relaxed: as in is_handed() */
+	/* relaxed: set by this taker, or acquired by it in receive(). */
+	uint64_t handed = pfs_load_relaxed(&self->control);
 	return (handed & ~(uint64_t)PFS_CONTROL_STATE_MASK) | PFS_CONTROL_DONE;
 }
 
@@ -209,8 +205,7 @@ static struct content receive_more(struct pfs_magazine *self, uint64_t done)
 	if (content.first >= content.last && content.is_giving)
 		return nothing;
 	/* [G6] acq_rel, pairs with [G9]: or the owner came back, and the ring is IDLE. */
-	if (!pfs_cas_acq_rel(&self->control, &done, handed))
-		return nothing;
+	content.is_handed = pfs_cas_acq_rel(&self->control, &done, handed);
 	return content;
 }
 
@@ -233,7 +228,7 @@ static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, st
 {
 	const struct pfs_occupancy *index = self->policy;
 	struct content content = receive_any(ring);
-	if (!is_handed(ring))
+	if (!content.is_handed) /* not by the word: its owner may hand over at any time */
 		return;
 	uint64_t count = content.last - content.first;
 	PFS_ASSERT(count <= PFS_MAGAZINE_RECORDS, "a ring handed over more than it holds");

@@ -9,7 +9,6 @@
 
 #include "depot.h"
 #include "occupancy.h"
-#include "rings.h"
 
 static uint64_t page_overhead(const struct pfs_container *self, const struct pfs_page *page)
 {
@@ -50,7 +49,6 @@ uint64_t pfs_occupancy_index_bytes(struct pfs_container *self)
 	/* relaxed: a metric. */
 	if (pfs_load_relaxed(&index->spare) != NULL)
 		sum += self->shape.block_bytes;
-	sum += index->has_rings ? pfs_rings_bytes(index->rings) : 0;
 	for (uint32_t node = 0; index->has_rings && node < index->node_count; node++)
 		sum += pfs_depot_bytes(&index->depots[node]);
 	for (uint32_t page = 0; page < self->page_capacity; page++) {

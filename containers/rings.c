@@ -99,12 +99,3 @@ void pfs_rings_clear(struct pfs_rings *self)
 			clear_word(self, number);
 	}
 }
-
-uint64_t pfs_rings_bytes(struct pfs_rings *self)
-{
-	uint64_t sum = sizeof(*self) +
-		       pfs_room_node_count(PFS_RING_WORDS) * sizeof(struct pfs_room_node);
-	for (uint32_t i = 0; pfs_rings_word(self, i) != NULL; i++)
-		sum += sizeof(struct pfs_ring_word);
-	return sum;
-}

@@ -80,9 +80,6 @@ PFS_COLD void pfs_rings_open(struct pfs_rings *self, uint32_t place);
 PFS_COLD void pfs_rings_close(struct pfs_rings *self, uint32_t place);
 PFS_COLD void pfs_rings_clear(struct pfs_rings *self);
 
-/* The bytes of all of it. */
-uint64_t pfs_rings_bytes(struct pfs_rings *self);
-
 /* A word, or NULL: there are no more of them. */
 static inline struct pfs_ring_word *pfs_rings_word(struct pfs_rings *self, uint32_t number)
 {

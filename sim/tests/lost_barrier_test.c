@@ -69,6 +69,7 @@ static void set_up(struct world *self)
 	config.page_max = RECORDS;
 	config.page_prealloc = 2;
 	pfs_seams_barriers = PFS_SEAMS_BARRIERS_ALWAYS;
+	pfs_sim_ring_records_set(2); /* a ring that was taken back is soon open again */
 	if (pfs_container_create(pfs_variant_find("magazine"), &config, &self->container, NULL) !=
 	    PFS_OK) {
 		pfs_machine_fail("set-up: no container");
@@ -197,8 +198,9 @@ static void check(const struct pfs_scenario *scenario, const struct pfs_memory_m
 	struct pfs_machine *machine = pfs_machine_create(model);
 	world = (struct world){ .failing = failing, .threads = threads };
 	for (uint32_t id = 0; id < threads; id++) {
-		world.workers[id].takes = id == 0 ? RECORDS : 1;
-		world.workers[id].turns = id == 0 ? 1 : 2;
+		/* Refused in each turn, so that it takes back its own ring, too. */
+		world.workers[id].takes = id == 0 ? RECORDS + 1 : 1;
+		world.workers[id].turns = id == 0 ? failing : 2;
 	}
 	bool passed = pfs_search(machine, scenario, &options, &result);
 	pfs_expect(passed, "no schedule fails");
