@@ -6,17 +6,17 @@
 #include "ring_control.h"
 
 /*
- * A taker has closed the ring, or is about to. How long it stays closed: longer if few frees went
- * into it while it was open, for records are scarce then.
+ * A taker has closed the ring, or is about to. How long it stays closed: the next time longer if
+ * few frees went into it while it was open, for records are scarce then.
  */
 static void stay_closed(struct pfs_magazine *self, uint64_t tail)
 {
+	self->bypass = self->bypass_next;
 	if (self->room != 0 && tail - self->opened < self->bypass_next)
 		self->bypass_next *= self->bypass_next < PFS_MAGAZINE_BYPASS_MOST ? 2 : 1;
 	else if (self->room != 0 && self->bypass_next > PFS_MAGAZINE_BYPASS)
 		self->bypass_next /= 2;
 	self->room = 0;
-	self->bypass = self->bypass_next;
 }
 
 /* One step from a control word that is not IDLE; false: it changed meanwhile, look again. */

@@ -64,6 +64,20 @@ static void add_words(struct balance *self, struct pfs_occupancy_page *entry,
 	}
 }
 
+/* A ring that holds records is open; and the tree of rings shows the words of all that are. */
+static void check_open(const struct balance *self, const struct pfs_magazine *ring, bool has_records)
+{
+	const struct pfs_occupancy *index = self->container->policy;
+	uint32_t number = ring->place / PFS_RING_WORD_RINGS;
+	struct pfs_ring_word *word = pfs_rings_word(index->rings, number);
+	/* relaxed: at rest. */
+	uint64_t open = pfs_load_relaxed(&word->open) >> ring->place % PFS_RING_WORD_RINGS & 1;
+	PFS_MACHINE_CHECK(open != 0 || !has_records, "ring %u holds records, and is not open",
+			  ring->place);
+	PFS_MACHINE_CHECK(open == 0 || shows_room(&index->rings->room, number),
+			  "ring %u is open, and the tree of rings does not show it", ring->place);
+}
+
 static void add_rings(struct balance *self)
 {
 	/* relaxed: at rest. */
@@ -72,6 +86,7 @@ static void add_rings(struct balance *self)
 		struct pfs_magazine *ring = thread->policy;
 		uint64_t first, last;
 		pfs_magazine_content(ring, &first, &last);
+		check_open(self, ring, first < last);
 		for (uint64_t at = first; at < last; at++) {
 			const void *record = pfs_magazine_entry(ring, at);
 			struct pfs_place place = pfs_place_in(self->container, record);
@@ -85,7 +100,11 @@ static void add_blocks(struct balance *self, struct pfs_depot *depot)
 	for (uint32_t i = 0; i < depot->block_count; i++) {
 		struct pfs_block *block = pfs_depot_block(depot, i);
 		/* relaxed, all: at rest. */
-		if (!pfs_block_has_records(pfs_load_relaxed(&block->state)))
+		uint64_t state = pfs_load_relaxed(&block->state) & PFS_BLOCK_STATE_MASK;
+		PFS_MACHINE_CHECK(state == PFS_BLOCK_EMPTY || state == PFS_BLOCK_FULL,
+				  "block %u stays in state %llu: nobody can use it again", i,
+				  (unsigned long long)state);
+		if (state == PFS_BLOCK_EMPTY)
 			continue;
 		PFS_MACHINE_CHECK(shows_room(&depot->room, i),
 				  "block %u has records, and its depot's tree does not show it", i);
@@ -108,6 +127,11 @@ static uint32_t is_free(const struct balance *self, const struct pfs_page *page,
 
 static void compare(const struct balance *self, const struct pfs_page *page)
 {
+	struct pfs_occupancy_page *entry = pfs_occupancy_page_of(page);
+	/* relaxed, both: at rest. */
+	PFS_MACHINE_CHECK(pfs_load_relaxed(&entry->draining) ==
+				  pfs_load_relaxed(&((struct pfs_page *)(uintptr_t)page)->draining),
+			  "page %u has a draining mark that is not its own", page->index);
 	for (uint32_t slot = 0; slot < page->slot_count; slot++) {
 		uint32_t record = page->index * self->container->config.page_records + slot;
 		uint32_t wanted = is_free(self, page, slot);

@@ -87,7 +87,43 @@ static void rings_owner_body(void *opaque)
 	pfs_case_give_kept(thread, 1);
 }
 
+/* ---- refused: nothing is free, nobody frees, and nobody waits ---- */
+
+/* A ring was in use, and is closed by now. */
+static void refused_fill(struct pfs_case *self)
+{
+	struct pfs_thread *owner = pfs_case_attach_extra(self);
+	pfs_case_keep_all(self);
+	if (owner == NULL || self->kept_count == 0)
+		return;
+	void *record = self->kept[--self->kept_count];
+	self->owner[pfs_index(self->setup, record)] = 0;
+	pfs_free(owner, record);
+	pfs_case_keep(self, 1);
+	(void)pfs_allocate(self->setup);
+}
+
+static void ask_twice_body(void *opaque)
+{
+	pfs_case_take_one(opaque);
+	pfs_case_take_one(opaque);
+}
+
+/* ---- opening: a refusal meets a ring that is opened, and one that is closed ---- */
+
+/* The only record, by way of a ring, to another thread and back. */
+static void opening_owner_body(void *opaque)
+{
+	pfs_case_give_kept(opaque, 0);
+}
+
 const struct pfs_case_kind pfs_cases_rings[] = {
+	{ "refused", "threads ask where all is in use: who has closed the rings keeps nobody",
+	  PFS_CASE_INDEX | PFS_CASE_BESIDE, 2, 1, 3, two_configure, refused_fill,
+	  { ask_twice_body, ask_twice_body, ask_twice_body }, NULL },
+	{ "opening", "the only record goes through a ring, and two others ask for it",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 3, 1, 3, newring_configure, pfs_case_keep_all,
+	  { opening_owner_body, pfs_case_take_one, pfs_case_take_one }, NULL },
 	{ "newring", "a thread attaches and frees the only record, which another one wants",
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, newring_configure, pfs_case_keep_all,
 	  { attach_and_give_body, pfs_case_churn, pfs_case_churn }, NULL },
