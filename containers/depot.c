@@ -130,7 +130,7 @@ static bool claim_block(struct pfs_depot *self, uint32_t block, uint64_t *seen,
 			struct pfs_hold *hold)
 {
 	*hold = (struct pfs_hold){ self, block, next_state(*seen, PFS_BLOCK_CLAIMED) };
-	/* [Y4] acquire, pairs with [Y3]: the entries. [Y9] release, pairs with [Y10]. */
+	/* [Y4] acq_rel, pairs with [Y3]: the entries. [Y9] acq_rel, pairs with [Y10]. */
 	return pfs_cas_acq_rel(&pfs_depot_block(self, block)->state, seen, hold->state);
 }
 

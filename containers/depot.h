@@ -27,7 +27,7 @@
  *	[Y2] a block that is FULL or CLAIMED has a path that shows it, but between [Y3] and the
  *	     raise of its sender, whose ring tells that a move is in flight all the while.
  *
- * Ordering:  [Y3] fill: CAS, acq_rel       <->  [Y4] claim: CAS, acquire
+ * Ordering:  [Y3] fill: CAS, acq_rel       <->  [Y4] claim: CAS, acq_rel
  *            carries: the block's entries, and the bytes of the records
  *            [Y5] empty: CAS, acq_rel      <->  [Y6] reserve: CAS, acquire
  *            carries: that the entries were copied; and to whoever looks at the receiver's ring,
@@ -35,7 +35,7 @@
  *            [Y7] second look: CAS, acq_rel  <->  [Y3] fill
  *            carries: that the path is being cleared; as [W5] of occupancy.h, for blocks
  *            [Y8] look: load, acquire      <->  [Y3] [Y5]
- *            [Y9] claim: CAS, release      <->  [Y10] walk: load, acquire
+ *            [Y9] claim: CAS, acq_rel      <->  [Y10] walk: load, acquire
  *            carries: that the receiver's ring is open, to a taker that then revokes it
  * Source:    magazines and their depot: J. Bonwick and J. Adams, Magazines and vmem, USENIX 2001,
  *            where a lock guards the depot; the protocol is our own.
@@ -102,7 +102,7 @@ uint64_t pfs_depot_bytes(struct pfs_depot *self);
  * Returns   false: reserve, the blocks it looked at are in use; claim, no block was found FULL.
  * Errors    none.
  * Progress  reserve: wait-free, a few blocks; claim: lock-free.
- * Order     acquire [Y6]; acquire [Y4].
+ * Order     acquire [Y6]; acq_rel [Y4] [Y9].
  */
 bool pfs_depot_reserve(struct pfs_depot *self, uint32_t from, struct pfs_hold *hold);
 bool pfs_depot_claim(struct pfs_depot *self, uint32_t from, struct pfs_hold *hold);

@@ -52,7 +52,7 @@ bool pfs_magazine_open(struct pfs_thread *thread)
 		return false;
 	if (!self->fenced && !pfs_barrier_available())
 		pfs_magazine_begin(self, true);
-	pfs_rings_open(index->rings, self->place); /* before anything is put there [J1] */
+	pfs_rings_open(index->rings, self->place); /* before anything is put there [RG1] */
 	self->opened = pfs_load_relaxed(&self->tail) / 2; /* relaxed: the owner's own store */
 	self->room = 2 * PFS_MAGAZINE_RECORDS;
 	return true;

@@ -11,7 +11,7 @@ struct content {
 	uint64_t last;
 	enum pfs_control state; /* before them */
 	bool is_giving;         /* a free is in flight behind them */
-	bool is_handed;         /* they are the taker's, and the word stays HANDED until it says DONE */
+	bool is_handed;         /* they are the taker's, until it says DONE */
 };
 
 static const struct content nothing = { .state = PFS_CONTROL_IDLE };
@@ -61,7 +61,8 @@ static bool has_happened(enum pfs_move move, struct pfs_hold hold, bool settle)
  * What the ring holds, and under `growth` what it will hold, but for what its owner does from now
  * on. While the control word is DONE any move in flight had been ended by the taker, one way or
  * the other, and the word's positions say which. What came behind them since is free, also where
- * the head is odd: its owner has met DONE, or will, and takes nothing. *sent is set if a send in flight has happened.
+ * the head is odd: its owner has met DONE, or will, and takes nothing. *sent is set if a send in
+ * flight has happened.
  */
 static struct content look(struct pfs_magazine *self, bool settle, struct pfs_hold *sent)
 {
@@ -133,7 +134,7 @@ static struct sums visit_rings(struct pfs_container *self,
 	struct sums sums = { .rings = 0 };
 	struct pfs_ring_word *word;
 	for (uint32_t i = 0; (word = pfs_rings_word(index->rings, i)) != NULL; i++) {
-		/* [J5] seq, pairs with [J3]: what a ring that is missed here holds was freed
+		/* [RG5] seq, pairs with [RG3]: what a ring that is missed here holds was freed
 		 * after this load, in the order of the seq operations. */
 		uint64_t open = pfs_load_seq(&word->open);
 		for (; open != 0; open &= open - 1)

@@ -40,7 +40,7 @@ static bool make_word(struct pfs_rings *self, uint32_t number)
 	if (word == NULL)
 		return false;
 	memset((void *)word, 0, sizeof(*word));
-	pfs_store_release(&self->words[number], word); /* [J7] release, pairs with [J8] */
+	pfs_store_release(&self->words[number], word); /* [RG7] release, pairs with [RG8] */
 	return true;
 }
 
@@ -65,7 +65,7 @@ static uint64_t bit_of(uint32_t place)
 void pfs_rings_open(struct pfs_rings *self, uint32_t place)
 {
 	struct pfs_ring_word *word = pfs_rings_word(self, place / PFS_RING_WORD_RINGS);
-	/* [J3] seq, pairs with [J4] and [J5]: if the path is being cleared, the raise sees it. */
+	/* [RG3] seq, pairs with [RG4] and [RG5]: if the path is being cleared, the raise sees it. */
 	(void)pfs_fetch_or_seq(&word->open, bit_of(place));
 	pfs_room_raise(&self->room, place / PFS_RING_WORD_RINGS);
 }
@@ -73,7 +73,7 @@ void pfs_rings_open(struct pfs_rings *self, uint32_t place)
 void pfs_rings_close(struct pfs_rings *self, uint32_t place)
 {
 	struct pfs_ring_word *word = pfs_rings_word(self, place / PFS_RING_WORD_RINGS);
-	/* [J6] seq, pairs with [J4]; release would do: its records are in the words by now. */
+	/* [RG6] seq, pairs with [RG4]; release would do: its records are in the words by now. */
 	(void)pfs_fetch_and_seq(&word->open, ~bit_of(place));
 }
 
@@ -83,8 +83,8 @@ static void clear_word(struct pfs_rings *self, uint32_t number)
 	uint64_t held = 0;
 	if (!pfs_room_clear_begin(&self->room, number, &held))
 		return;
-	uint64_t seen = pfs_load_relaxed(open); /* relaxed: [J4] verifies it */
-	/* [J4] acq_rel, pairs with [J3] and [J6]: an owner that opens its ring later sees that
+	uint64_t seen = pfs_load_relaxed(open); /* relaxed: [RG4] verifies it */
+	/* [RG4] acq_rel, pairs with [RG3] and [RG6]: an owner that opens its ring later sees that
 	 * the path is being cleared. */
 	if (seen == 0 && pfs_cas_acq_rel(open, &seen, seen))
 		pfs_room_clear_end(&self->room, number, held);
@@ -94,7 +94,7 @@ void pfs_rings_clear(struct pfs_rings *self)
 {
 	uint32_t number = pfs_room_next(&self->room, 0);
 	for (; number != PFS_ROOM_NONE; number = pfs_room_next(&self->room, number + 1)) {
-		/* relaxed: [J4] verifies it. */
+		/* relaxed: [RG4] verifies it. */
 		if (pfs_load_relaxed(&pfs_rings_word(self, number)->open) == 0)
 			clear_word(self, number);
 	}

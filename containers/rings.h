@@ -10,23 +10,23 @@
  * visits only those that are open.
  *
  * Invariants
- *	[J1] a ring holds free records, or its owner may put one there, only while its bit is set;
+ *	[RG1] a ring holds free records, or its owner may put one there, only while its bit is set;
  *	     and the path of the bit was raised before the first record came.
- *	[J2] a bit is cleared only under `growth`, by a thread that keeps the owner from the ring,
+ *	[RG2] a bit is cleared only under `growth`, by a thread that keeps the owner from the ring,
  *	     after all records of the ring went to the words: by a taker while the control word
  *	     is HANDED (magazine.h), and only if no free is in flight; or by the owner. The owner
  *	     opens the ring anew before it uses it again.
  *
- * Ordering:  [J3] open: fetch-or, seq         <->  [J4] second look: CAS, acq_rel
+ * Ordering:  [RG3] open: fetch-or, seq         <->  [RG4] second look: CAS, acq_rel
  *            carries: that the path is being cleared; as [W5] of occupancy.h, for rings. Seq for
  *            the visits of a proof
- *            [J5] visit: load, seq            <->  [J3] open
+ *            [RG5] visit: load, seq            <->  [RG3] open
  *            carries: the ring's place in the word. Seq: a ring that is missed here was opened
  *            after this load, in the order of the seq operations
- *            [J6] close: fetch-and, seq       <->  [J4] second look
+ *            [RG6] close: fetch-and, seq       <->  [RG4] second look
  *            carries: that the ring's records are in the words, to a proof that finds the root
  *            EMPTY [T6] [T7]
- *            [J7] word: store, release        <->  [J8] word: load, acquire
+ *            [RG7] word: store, release        <->  [RG8] word: load, acquire
  *            carries: the word, zeroed
  * Source:    our own.
  */
@@ -45,7 +45,7 @@
 struct pfs_magazine;
 
 struct pfs_ring_word {
-	alignas(PFS_LINE) _Atomic(uint64_t) open; /* owners, takers; [J3] [J6] */
+	alignas(PFS_LINE) _Atomic(uint64_t) open; /* owners, takers; [RG3] [RG6] */
 	/* Written under `roster`, before the ring is opened for the first time. */
 	struct pfs_magazine *rings[PFS_RING_WORD_RINGS];
 };
@@ -68,13 +68,13 @@ uint32_t pfs_rings_assign(struct pfs_rings *self, struct pfs_magazine *ring);
 
 /*
  * pfs_rings_open - by the ring's owner: from here on takers visit it, and no proof overlooks it.
- * pfs_rings_close - see [J2].
+ * pfs_rings_close - see [RG2].
  * pfs_rings_clear - under `growth`: words without an open ring are cleared in the tree.
  *
  * Returns   nothing.
  * Errors    none.
  * Progress  open, close: wait-free. clear: lock-free.
- * Order     open: seq [J3], then that of pfs_room_raise. close: seq [J6]. clear: acq_rel [J4].
+ * Order     open: seq [RG3], then that of pfs_room_raise. close: seq [RG6]. clear: acq_rel [RG4].
  */
 PFS_COLD void pfs_rings_open(struct pfs_rings *self, uint32_t place);
 PFS_COLD void pfs_rings_close(struct pfs_rings *self, uint32_t place);
@@ -85,7 +85,7 @@ static inline struct pfs_ring_word *pfs_rings_word(struct pfs_rings *self, uint3
 {
 	if (number == PFS_RING_WORDS)
 		return NULL;
-	/* [J8] acquire, pairs with [J7]: the word is zeroed. */
+	/* [RG8] acquire, pairs with [RG7]: the word is zeroed. */
 	return pfs_load_acquire(&self->words[number]);
 }
 

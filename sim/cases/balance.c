@@ -65,7 +65,8 @@ static void add_words(struct balance *self, struct pfs_occupancy_page *entry,
 }
 
 /* A ring that holds records is open; and the tree of rings shows the words of all that are. */
-static void check_open(const struct balance *self, const struct pfs_magazine *ring, bool has_records)
+static void check_open(const struct balance *self, const struct pfs_magazine *ring,
+		       bool has_records)
 {
 	const struct pfs_occupancy *index = self->container->policy;
 	uint32_t number = ring->place / PFS_RING_WORD_RINGS;

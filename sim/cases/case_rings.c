@@ -117,12 +117,30 @@ static void opening_owner_body(void *opaque)
 	pfs_case_give_kept(opaque, 0);
 }
 
+/* ---- reopening: a ring is taken back, passed by, opened again and used ---- */
+
+/* Rings of two, so that two frees pass one by. */
+static void reopening_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	self->ring_records = 2;
+	pfs_case_pages(config, 5, 1, 1);
+}
+
+static void reopening_owner_body(void *opaque)
+{
+	for (uint64_t i = 0; i < 5; i++)
+		pfs_case_give_kept(opaque, i);
+}
+
 const struct pfs_case_kind pfs_cases_rings[] = {
+	{ "reopening", "a ring is taken back, passed by, opened again and used",
+	  PFS_CASE_INDEX | PFS_CASE_RINGS, 2, 1, 3, reopening_configure, pfs_case_keep_all,
+	  { reopening_owner_body, ask_twice_body, ask_twice_body }, NULL },
 	{ "refused", "threads ask where all is in use: who has closed the rings keeps nobody",
 	  PFS_CASE_INDEX | PFS_CASE_BESIDE, 2, 1, 3, two_configure, refused_fill,
 	  { ask_twice_body, ask_twice_body, ask_twice_body }, NULL },
-	{ "opening", "the only record goes through a ring, and two others ask for it",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED, 3, 1, 3, newring_configure, pfs_case_keep_all,
+	{ "opening", "the only record goes through a ring, and others ask for it",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 3, newring_configure, pfs_case_keep_all,
 	  { opening_owner_body, pfs_case_take_one, pfs_case_take_one }, NULL },
 	{ "newring", "a thread attaches and frees the only record, which another one wants",
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, newring_configure, pfs_case_keep_all,
