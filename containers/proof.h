@@ -35,11 +35,11 @@ enum pfs_proof {
  *
  * Returns   what came of it; *claim with CLAIM; thread->growth with REFUSED.
  * Errors    as returned.
- * Progress  a refusal without rings: wait-free, but while a page comes or goes. Otherwise
+ * Progress  a refusal while no ring is open: wait-free, but while a page comes or goes. Otherwise
  *           blocking: takes `mapping`, under which memory is mapped, and `growth`, under which
  *           nothing waits.
  * Order     acquire [T7] [P3].
- * Cost      two loads a root; with rings, two looks at each, and a heavy barrier.
+ * Cost      two loads a root; where rings are open, they are closed, with one heavy barrier.
  */
 enum pfs_proof pfs_prove_or_grow(struct pfs_thread *thread, struct pfs_claim *claim);
 
