@@ -135,6 +135,20 @@ static void again_taker_body(void *opaque)
 		pfs_case_take_one(opaque);
 }
 
+/* ---- claimers: a block is sent when the taker has gone by, to one whose ring it took ---- */
+
+static void claimer_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	give(thread, 0, 1);
+	take_two_body(thread);
+}
+
+static void give_three_body(void *opaque)
+{
+	give(opaque, 1, 3);
+}
+
 #define RINGS (PFS_CASE_INDEX | PFS_CASE_RINGS | PFS_CASE_TIMED)
 
 const struct pfs_case_kind pfs_cases_depot[] = {
@@ -150,6 +164,9 @@ const struct pfs_case_kind pfs_cases_depot[] = {
 	{ "senders", "two send, and a third one takes their rings",
 	  RINGS, 3, 1, 3, senders_configure, pfs_case_keep_all,
 	  { give_first_body, give_second_body, take_two_body }, NULL },
+	{ "claimers", "a block is sent when the taker has gone by, to one whose ring it took",
+	  PFS_CASE_INDEX | PFS_CASE_RINGS, 3, 1, 3, configure, pfs_case_keep_all,
+	  { claimer_body, pfs_case_take_one, give_three_body }, NULL },
 	{ "again", "a ring goes on after a receive that failed, and is taken back again",
 	  PFS_CASE_INDEX | PFS_CASE_RINGS, 2, 1, 2, again_configure, again_fill,
 	  { again_owner_body, again_taker_body, again_taker_body }, NULL },

@@ -109,9 +109,16 @@ static void ask_twice_body(void *opaque)
 	pfs_case_take_one(opaque);
 }
 
+/* ---- closing: a taker wants one of two records, and who comes after it the other one ---- */
+
+static void closing_owner_body(void *opaque)
+{
+	pfs_case_give_kept(opaque, 0);
+	pfs_case_give_kept(opaque, 1);
+}
+
 /* ---- opening: a refusal meets a ring that is opened, and one that is closed ---- */
 
-/* The only record, by way of a ring, to another thread and back. */
 static void opening_owner_body(void *opaque)
 {
 	pfs_case_give_kept(opaque, 0);
@@ -136,6 +143,9 @@ const struct pfs_case_kind pfs_cases_rings[] = {
 	{ "reopening", "a ring is taken back, passed by, opened again and used",
 	  PFS_CASE_INDEX | PFS_CASE_RINGS, 2, 1, 3, reopening_configure, pfs_case_keep_all,
 	  { reopening_owner_body, ask_twice_body, ask_twice_body }, NULL },
+	{ "closing", "a taker wants one of two records in a ring, and others the other one",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 3, 1, 3, two_configure, pfs_case_keep_all,
+	  { closing_owner_body, pfs_case_take_one, pfs_case_take_one }, NULL },
 	{ "refused", "threads ask where all is in use: who has closed the rings keeps nobody",
 	  PFS_CASE_INDEX | PFS_CASE_BESIDE, 2, 1, 3, two_configure, refused_fill,
 	  { ask_twice_body, ask_twice_body, ask_twice_body }, NULL },

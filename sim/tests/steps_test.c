@@ -7,6 +7,7 @@
 
 #include "containers/container.h"
 #include "containers/magazine.h"
+#include "sim/cases/balance.h"
 #include "sim/machine/actors.h"
 #include "sim/machine/seams.h"
 
@@ -239,6 +240,66 @@ static void test_draining(struct pfs_machine *machine)
 	destroy();
 }
 
+/* ---- a ring is handed over at the wrong moment ---- */
+
+static void ask_of_owner(void *argument)
+{
+	(void)argument;
+	if (take(1) == NULL)
+		pfs_machine_fail("refused, with a record in its own ring");
+}
+
+static void ask_any(void *argument)
+{
+	(void)argument;
+	(void)take(0);
+}
+
+static void see_owner(struct pfs_scheduler *self, struct pfs_machine *machine,
+		      const struct pfs_step *step)
+{
+	const struct pfs_magazine *ring = world.handles[1]->policy;
+	(void)self, (void)machine;
+	if (step->thread == 2 && step->operation.address == (const void *)&ring->owner)
+		world.phase = 1;
+}
+
+/* The taker until it has seen that the ring is out of reach, then the owner, then the taker. */
+static struct pfs_actor at_that_moment(struct pfs_scheduler *self, struct pfs_machine *machine)
+{
+	(void)self;
+	const struct pfs_actor owner = pfs_actor_step(1), taker = pfs_actor_step(2);
+	if (world.phase == 1 && pfs_machine_can_run(machine, owner))
+		return owner;
+	return pfs_machine_can_run(machine, taker) ? taker : pfs_machine_first_from(machine, 0);
+}
+
+static void free_two_by_owner(void *argument)
+{
+	(void)argument;
+	take_all();
+	for (uint32_t i = 0; i < 2; i++)
+		pfs_free(world.handles[1], world.records[i]);
+}
+
+/* The heavy barrier is refused. A taker leaves a ring alone, whose owner hands it over in between:
+ * what it holds is for the next one. */
+static void test_handed_in_between(struct pfs_machine *machine)
+{
+	struct pfs_scheduler scheduler = { .choose = at_that_moment, .ran = see_owner };
+	make(machine, "magazine", 2, 2, 4, 4);
+	(void)cost_of(machine, free_two_by_owner);
+	pfs_seams_barriers = 0;
+	(void)pfs_machine_spawn(machine, 0, ask_of_owner, NULL);
+	(void)pfs_machine_spawn(machine, 0, ask_any, NULL);
+	run(machine, &scheduler);
+	pfs_balance_check(world.container, NULL);
+	expect_at_most(1, world.phase, "the taker met the ring, of one");
+	expect_at_most(machine->run.end != PFS_END_DONE, 0, "records lost by a hand-over");
+	pfs_seams_barriers = PFS_SEAMS_BARRIERS_ALWAYS;
+	destroy();
+}
+
 /* ---- who waits for a page ---- */
 
 static void keep_one(void *argument)
@@ -276,11 +337,12 @@ static struct pfs_actor in_phases(struct pfs_scheduler *self, struct pfs_machine
 	return pfs_machine_first_from(machine, 1);
 }
 
-static void wait_for_page(struct pfs_machine *machine, const char *policy, uint32_t page_records)
+static void wait_for_page(struct pfs_machine *machine, const char *policy, uint32_t page_records,
+			  uint32_t looks)
 {
 	struct pfs_scheduler scheduler = { .choose = in_phases, .ran = count };
 	make(machine, policy, 3, page_records, 0, 3);
-	world.looks = 600;
+	world.looks = looks;
 	for (uint32_t id = 0; id < 3; id++)
 		(void)pfs_machine_spawn(machine, 0, keep_one, (void *)(uintptr_t)id);
 	run(machine, &scheduler);
@@ -289,7 +351,7 @@ static void wait_for_page(struct pfs_machine *machine, const char *policy, uint3
 /* A page of three records: two threads wait, and each is granted one. */
 static void test_grants(struct pfs_machine *machine, const char *policy)
 {
-	wait_for_page(machine, policy, 3);
+	wait_for_page(machine, policy, 3, 600);
 	expect_at_most(world.cost[1].tries + world.cost[2].tries, 0, "tries of who was granted");
 	expect_at_most(world.cost[1].steps + world.cost[2].steps, 40, "steps of who was granted");
 	destroy();
@@ -298,11 +360,13 @@ static void test_grants(struct pfs_machine *machine, const char *policy)
 /* Pages of one record: the thread that makes one calls the next. */
 static void test_calls(struct pfs_machine *machine, const char *policy)
 {
-	wait_for_page(machine, policy, 1);
-	/* Two pages are made now. A thread that is not called looks for the lock in turn 64. */
-	expect_at_most(world.cost[1].steps, 150, "steps of who is called");
-	expect_at_most(world.cost[2].steps, 150, "steps of who is called next");
-	destroy();
+	/* One that is not called looks for the lock once in 64 looks: not all these are before it. */
+	for (uint32_t looks = 600; looks < 760; looks += 20) {
+		wait_for_page(machine, policy, 1, looks);
+		expect_at_most(world.cost[1].steps, 110, "steps of who is called");
+		expect_at_most(world.cost[2].steps, 110, "steps of who is called next");
+		destroy();
+	}
 }
 
 int main(void)
@@ -311,6 +375,7 @@ int main(void)
 	test_refusals(machine);
 	test_trades(machine);
 	test_draining(machine);
+	test_handed_in_between(machine);
 	test_grants(machine, "exact");
 	test_grants(machine, "magazine");
 	test_calls(machine, "exact");
