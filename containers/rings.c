@@ -65,7 +65,8 @@ static uint64_t bit_of(uint32_t place)
 void pfs_rings_open(struct pfs_rings *self, uint32_t place)
 {
 	struct pfs_ring_word *word = pfs_rings_word(self, place / PFS_RING_WORD_RINGS);
-	/* [RG3] seq, pairs with [RG4] and [RG5]: if the path is being cleared, the raise sees it. */
+	/* [RG3] seq, pairs with [RG4] and [RG5]: if the path is being cleared, the raise sees
+	 * it. */
 	(void)pfs_fetch_or_seq(&word->open, bit_of(place));
 	pfs_room_raise(&self->room, place / PFS_RING_WORD_RINGS);
 }

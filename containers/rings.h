@@ -33,6 +33,8 @@
 #ifndef PFS_RINGS_H
 #define PFS_RINGS_H
 
+#include <stddef.h>
+
 #include "room.h"
 
 #define PFS_RING_WORD_RINGS 64u

@@ -25,8 +25,9 @@
  * Limits: a thread that is stopped after its seat showed SLEEPS, and before it asked for the lock,
  * is taken for the one that the unlocking wakes. While no other one is at the lock or sits before
  * it in the round, others believe that the lock is held: each growth, and each refusal that finds
- * a ring open, begins with PFS_PROOF_LOOKS looks of whoever needs it, 16,384 with a yield each. Then that thread
- * takes the lock, whatever the hint says: it is free, nobody waits for the one that is stopped.
+ * a ring open, begins with PFS_PROOF_LOOKS looks of the thread that needs it, 16,384 with a yield
+ * each. Then that thread takes the lock, whatever the hint says: it is free, and no thread waits
+ * for the one that is stopped.
  */
 #ifndef PFS_SEATS_H
 #define PFS_SEATS_H

@@ -360,7 +360,8 @@ static void test_grants(struct pfs_machine *machine, const char *policy)
 /* Pages of one record: the thread that makes one calls the next. */
 static void test_calls(struct pfs_machine *machine, const char *policy)
 {
-	/* One that is not called looks for the lock once in 64 looks: not all these are before it. */
+	/* One that is not called looks for the lock once in 64 looks: not all these are before
+	 * it. */
 	for (uint32_t looks = 600; looks < 760; looks += 20) {
 		wait_for_page(machine, policy, 1, looks);
 		expect_at_most(world.cost[1].steps, 110, "steps of who is called");
