@@ -30,8 +30,6 @@ SAVED = {
     "read_publish_relaxed.schedule":
         ("a confirmed read of record 0, version 1, got the bytes of 1 and 0",
          (" --weaken pfs_lock.h:76", "")),  # the line of [L2]
-    # Its mutant, and so the failure, is proof_barrier_replayed in stress/mutants/mutants.json.
-    "magazine_proof_barrier.schedule": (None, None),
 }
 COMMANDS = """set pagination off
 set confirm off

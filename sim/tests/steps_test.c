@@ -15,6 +15,7 @@
 
 #define HANDLES_MAX 100u
 #define RECORDS_MAX 8u
+#define THREADS_MAX 5u
 
 static int failures;
 
@@ -37,7 +38,7 @@ static struct world {
 	struct pfs_thread *handles[HANDLES_MAX];
 	void *records[RECORDS_MAX];
 	uint32_t count;
-	struct cost cost[3]; /* by thread */
+	struct cost cost[THREADS_MAX]; /* by thread */
 	uint32_t looks;      /* steps of a thread that waits, before the first one goes on */
 	uint32_t phase;
 } world;
@@ -75,7 +76,7 @@ static struct cost cost_of(struct pfs_machine *machine, void (*body)(void *argum
 	(void)pfs_machine_spawn(machine, 0, body, NULL);
 	run(machine, &scheduler);
 	struct cost sum = world.cost[0];
-	for (uint32_t i = 1; i < 3; i++) {
+	for (uint32_t i = 1; i < THREADS_MAX; i++) {
 		sum.steps += world.cost[i].steps;
 		sum.locks += world.cost[i].locks;
 		sum.tries += world.cost[i].tries;
@@ -240,6 +241,83 @@ static void test_draining(struct pfs_machine *machine)
 	destroy();
 }
 
+/* ---- a free is stopped in the middle: its ring stays open ---- */
+
+static void free_by_second(void *argument)
+{
+	(void)argument;
+	pfs_free(world.handles[1], world.records[0]);
+}
+
+/* Thread 2 is stopped while it frees into the ring of the second handle. */
+static void stop_amid_free(struct pfs_machine *machine)
+{
+	struct pfs_scheduler scheduler = { .choose = first, .ran = count };
+	uint64_t tail = 0;
+	make(machine, "magazine", 2, 2, 4, 4);
+	(void)cost_of(machine, use_each);             /* thread 0 */
+	(void)cost_of(machine, free_by_last_and_ask); /* thread 1 */
+	struct pfs_magazine *ring = world.handles[1]->policy;
+	ring->bypass = 0;
+	(void)pfs_machine_spawn(machine, 0, free_by_second, NULL);
+	for (uint32_t steps = 0; tail % 2 == 0 && steps < 100; steps++) {
+		pfs_machine_stop_after(machine, 2, steps);
+		(void)pfs_machine_run(machine, &scheduler);
+		memcpy(&tail, (const void *)&ring->tail, sizeof(tail));
+	}
+}
+
+static void go_on(struct pfs_machine *machine)
+{
+	struct pfs_scheduler scheduler = { .choose = first, .ran = count };
+	pfs_machine_stop_after(machine, 2, UINT32_MAX);
+	run(machine, &scheduler);
+	destroy();
+}
+
+/* A refusal revokes the ring, and passes one barrier for that; and one between the looks of its
+ * proof, for the free may have returned by then, and its store be on its way. */
+static void test_stays_open(struct pfs_machine *machine)
+{
+	stop_amid_free(machine);
+	struct cost refused = cost_of(machine, ask);
+	expect_at_most(2, refused.barriers, "a ring that stays open, barriers");
+	expect_at_most(refused.barriers, 2, "barriers where a ring stays open");
+	go_on(machine);
+}
+
+static void free_and_take(void *argument)
+{
+	(void)argument;
+	pfs_free(world.handles[2], world.records[1]);
+	world.records[1] = take(2);
+}
+
+/* Thread 3 up to the barrier of its proof, then thread 4, then the rest. */
+static struct pfs_actor between_looks(struct pfs_scheduler *self, struct pfs_machine *machine)
+{
+	(void)self;
+	const struct pfs_actor asks = pfs_actor_step(3), frees = pfs_actor_step(4);
+	if (world.cost[3].barriers >= 2 && pfs_machine_can_run(machine, frees))
+		return frees;
+	return pfs_machine_can_run(machine, asks) ? asks : PFS_NOBODY;
+}
+
+/* Between the looks another ring is opened, filled and emptied: the proof begins again, although
+ * both looks find all rings empty. */
+static void test_opened_between_looks(struct pfs_machine *machine)
+{
+	struct pfs_scheduler scheduler = { .choose = between_looks, .ran = count };
+	stop_amid_free(machine);
+	(void)pfs_thread_attach(world.container, &world.handles[world.count++]);
+	memset(world.cost, 0, sizeof(world.cost));
+	(void)pfs_machine_spawn(machine, 0, ask, NULL);
+	(void)pfs_machine_spawn(machine, 0, free_and_take, NULL);
+	run(machine, &scheduler);
+	expect_at_most(3, world.cost[3].barriers, "a ring opened between looks, barriers");
+	go_on(machine);
+}
+
 /* ---- a ring is handed over at the wrong moment ---- */
 
 static void ask_of_owner(void *argument)
@@ -376,6 +454,8 @@ int main(void)
 	test_refusals(machine);
 	test_trades(machine);
 	test_draining(machine);
+	test_stays_open(machine);
+	test_opened_between_looks(machine);
 	test_handed_in_between(machine);
 	test_grants(machine, "exact");
 	test_grants(machine, "magazine");
