@@ -45,13 +45,14 @@ static struct weakening {
 
 /* ---- the places ---- */
 
-/* "[L1]" at the beginning of a comment's line, or of a comment behind code. */
+/* "[L1]" or "[RG1]" at the beginning of a comment's line, or of a comment behind code. */
 static bool take_label(const char *line, char *label)
 {
 	for (const char *at = strstr(line, "* ["); at != NULL; at = strstr(at + 1, "* [")) {
 		const char *name = at + 3;
-		size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
-		if (!isupper((unsigned char)name[0]) || !isdigit((unsigned char)name[1]) ||
+		size_t letters = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		size_t length = letters + strspn(name + letters, "0123456789");
+		if (letters == 0 || letters > 2 || length == letters ||
 		    name[length] != ']' || length >= LABEL_BYTES)
 			continue;
 		memcpy(label, name, length);
@@ -165,7 +166,8 @@ static void find_pairs(struct weakening *self)
 
 static const char *text_of(const struct weak_place *what)
 {
-	static const char *const kinds[] = { "load", "store", "cas", "swap", "add", "or", "and" };
+	static const char *const kinds[] = { "load", "store", "cas", "swap", "add", "or", "xor",
+					     "nand", "and" };
 	static const char *const orders[] = { "relaxed", "acquire", "release", "acq_rel", "seq" };
 	static char text[48];
 	bool steps = what->order == PFS_SIM_SEQ && !what->fully;
