@@ -29,7 +29,7 @@ SAVED = {
         ("1 pages added, although two pages have room", ("--policy original", "--policy exact")),
     "read_publish_relaxed.schedule":
         ("a confirmed read of record 0, version 1, got the bytes of 1 and 0",
-         (" --weaken pfs_lock.h:76", "")),  # the line of [L2]
+         (" --weaken pfs_lock.h:78", "")),  # the line of [L2]
 }
 COMMANDS = """set pagination off
 set confirm off

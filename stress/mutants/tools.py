@@ -129,6 +129,12 @@ def rows_of(path):
     return found
 
 
+def rest_of(page):
+    """What stands behind the table, from the first title on, and is written by hand."""
+    at = page.find("\n## ")
+    return page[at:] if at >= 0 else ""
+
+
 def check(path, mutants):
     """What is wrong with a page, or None."""
     found = rows_of(path)
@@ -140,7 +146,8 @@ def check(path, mutants):
             return (f"{path}: {mutant['id']}: no row; run "
                     f"stress/mutants/tools.py --only {mutant['id']} --out {path}")
     with open(path, encoding="utf-8") as file:
-        if file.read() != table(mutants, found):
+        page = file.read()
+        if page != table(mutants, found) + rest_of(page):
             return f"{path}: not the page that its rows make; run stress/mutants/tools.py --out"
     return None
 
@@ -227,7 +234,11 @@ def main():
             shutil.rmtree(scratch, ignore_errors=True)
     if arguments.out:
         arguments.only = None
-        page = table(run.choose(arguments.only), found)
+        rest = ""
+        if os.path.exists(arguments.out):
+            with open(arguments.out, encoding="utf-8") as file:
+                rest = rest_of(file.read())
+        page = table(run.choose(arguments.only), found) + rest
         with open(arguments.out, "w", encoding="utf-8") as file:
             file.write(page)
     return 1 if broken else 0
