@@ -65,18 +65,19 @@ static void prepare(void)
 {
 	PFS_ASSERT(inside == 0, "fork inside a call of a container");
 	(void)pthread_mutex_lock(&list_lock);
-	(void)pthread_rwlock_wrlock(&gate);
+	/* Before the gate: who has such a lock may be about to enter. */
 	for (struct pfs_container *self = ungated; self != NULL; self = self->older_ungated)
 		pfs_mutex_lock(self->policy_lock);
+	(void)pthread_rwlock_wrlock(&gate);
 	pfs_mapped_lock();
 }
 
 static void open_gate(void)
 {
 	pfs_mapped_unlock();
+	(void)pthread_rwlock_unlock(&gate);
 	for (struct pfs_container *self = ungated; self != NULL; self = self->older_ungated)
 		pfs_mutex_unlock(self->policy_lock);
-	(void)pthread_rwlock_unlock(&gate);
 }
 
 static void in_parent(void)

@@ -27,7 +27,9 @@
  * memory source may use an older container): passing, the policy's own, growth, roster; then that
  * of mapped.h. malloc's come after them: glibc takes those after all handlers. A thread that is
  * inside the gate may take further locks: it does not ask the gate again. A policy's lock that hot
- * calls take is not gated; fork takes it by itself.
+ * calls take (policy_lock, of mutex_list) is not gated; fork takes it before the gate. So a thread
+ * never takes such a lock while it has a gated one, and a memory source must not use such a
+ * container.
  *
  * A seam: the simulated machine has no fork.
  */

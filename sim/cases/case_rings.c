@@ -147,7 +147,7 @@ const struct pfs_case_kind pfs_cases_rings[] = {
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 3, 1, 3, two_configure, pfs_case_keep_all,
 	  { closing_owner_body, pfs_case_take_one, pfs_case_take_one }, NULL },
 	{ "refused", "threads ask where all is in use: who has closed the rings keeps nobody",
-	  PFS_CASE_INDEX | PFS_CASE_BESIDE, 2, 1, 3, two_configure, refused_fill,
+	  PFS_CASE_INDEX | PFS_TRAIT_EXACT | PFS_CASE_BESIDE, 2, 1, 3, two_configure, refused_fill,
 	  { ask_twice_body, ask_twice_body, ask_twice_body }, NULL },
 	{ "opening", "the only record goes through a ring, and others ask for it",
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 3, newring_configure, pfs_case_keep_all,

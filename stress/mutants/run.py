@@ -40,8 +40,8 @@ from common import commandline  # pylint: disable=wrong-import-position
 MUTANTS = os.path.join(HERE, "mutants.json")
 TOP = os.environ.get("PFS_TOP", os.path.dirname(os.path.dirname(HERE)))
 NOT_COPIED = shutil.ignore_patterns(".git", "build", "results", "docs", "__pycache__")
-RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-DPFS_LIBRARY_IS_INSTRUMENTED", "-Iinclude", "-Icontainers", "-Ivariants",
-              "-I."]
+RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-DPFS_LIBRARY_IS_INSTRUMENTED",
+              "-Iinclude", "-Icontainers", "-Ivariants", "-I."]
 RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact", "magazine")
 # The programs of a set that CMake describes.
 CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse", "steps_test"),
