@@ -31,7 +31,7 @@ def declared(header):
     names = set()
     for statement in text.split(";"):
         found = re.match(r"(?!static|typedef)[\w\s*]+?\b(\w+)\s*\((?!\*)", statement.strip())
-        if found:
+        if found and not found.group(1).startswith("__"): # a sanitizer's own
             names.add(found.group(1))
     return names
 
