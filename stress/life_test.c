@@ -131,6 +131,7 @@ static void attach_costs_the_same_with_many(const struct pfs_case *none)
 			*which = ns;
 	}
 	PFS_CHECK(least[1] < 20 * least[0]);
+	pfs_container_destroy(container); /* with its handles: their threads use it no more */
 }
 
 static void a_refused_pass_empties_no_ring(const struct pfs_case *none)
