@@ -371,7 +371,34 @@ __attribute__((unused)) static void the_background_thread_goes_on(const struct p
 	scene_fini(&self);
 }
 
+#define MANY 200u
+
+/* Fork takes as many locks for many containers as for one: ThreadSanitizer allows 64 at a time. Not
+ * with mutex_list, whose lock is one that fork takes of each. */
+static void many_containers_fork(const struct pfs_case *at)
+{
+	struct pfs_container *containers[MANY];
+	struct pfs_config config = pfs_case_config(at);
+	int status = 1;
+	config.page_max = 2;
+	for (uint32_t i = 0; i < MANY; i++)
+		containers[i] = pfs_case_create(at, &config);
+	pid_t child = fork();
+	if (child == 0) {
+		struct pfs_thread *thread = pfs_attach_or_fail(containers[MANY - 1]);
+		pfs_free(thread, pfs_allocate_or_fail(thread));
+		_exit(0);
+	}
+	PFS_CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	for (uint32_t i = 0; i < MANY; i++)
+		pfs_container_destroy(containers[i]);
+}
+
 static const struct pfs_test tests[] = {
+	{ .name = "many containers fork",
+	  .run = many_containers_fork,
+	  .each = true,
+	  .traits = PFS_TRAIT_WORDS | PFS_TRAIT_RECLAIM },
 #if MAY_ALLOCATE_ALL_THE_WHILE
 	{ .name = "others do all they can",
 	  .run = others_do_all_they_can,
