@@ -15,6 +15,7 @@
 #include "memory.h"
 #include "message.h"
 #include "place.h"
+#include "reclaimer.h"
 #include "tally.h"
 
 static void size_pages(struct pfs_container *self)

@@ -248,13 +248,6 @@ void pfs_threads_end(struct pfs_container *self);
  * one. */
 void pfs_threads_leave(struct pfs_container *self, uint64_t forker);
 
-/* The background thread of a container with a period; see reclaimer.c. */
-enum pfs_status pfs_reclaimer_start(struct pfs_container *self);
-void pfs_reclaimer_stop(struct pfs_container *self);
-
-/* In the child of a fork, which has no such thread: forget it. */
-void pfs_reclaimer_forget(struct pfs_container *self);
-
 static inline struct pfs_claim pfs_claim_none(void)
 {
 	return (struct pfs_claim){ .record = NULL };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "mapped.h"
+#include "reclaimer.h"
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
@@ -70,10 +71,12 @@ static void prepare(void)
 		pfs_mutex_lock(self->policy_lock);
 	(void)pthread_rwlock_wrlock(&gate);
 	pfs_mapped_lock();
+	pfs_reclaimer_lock();
 }
 
 static void open_gate(void)
 {
+	pfs_reclaimer_unlock();
 	pfs_mapped_unlock();
 	(void)pthread_rwlock_unlock(&gate);
 	for (struct pfs_container *self = ungated; self != NULL; self = self->older_ungated)
@@ -91,6 +94,7 @@ static void in_parent(void)
 static void in_child(void)
 {
 	static const pthread_rwlock_t fresh = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+	pfs_reclaimer_in_child();
 	open_gate();
 	gate = fresh;
 	forker = pfs_fork_self();

@@ -12,7 +12,7 @@
  *	read sections    ended, else no page would ever go
  *	handles          detached, so that they are used again; their rings may be taken back as
  *	                 any, and a new owner first ends the call in which the old one stopped
- *	the background   started again
+ *	the background   started again, when a container that had passes resumes
  *	thread
  *
  * The first half is done by the handlers of pthread_atfork, which close and open the gate and count
@@ -24,8 +24,8 @@
  * or took it over by pfs_thread_adopt.
  *
  * Order of locks: the list of containers; the gate; then of each container, the youngest first (a
- * memory source may use an older container): passing, the policy's own, growth, roster; then that
- * of mapped.h. malloc's come after them: glibc takes those after all handlers. A thread that is
+ * memory source may use an older container): passing, the policy's own, growth, roster; then those
+ * of mapped.h and reclaimer.c. malloc's come after them: glibc takes those after all handlers. A thread that is
  * inside the gate may take further locks: it does not ask the gate again. A policy's lock that hot
  * calls take (policy_lock, of mutex_list) is not gated; fork takes it before the gate. So a thread
  * never takes such a lock while it has a gated one, and a memory source must not use such a

@@ -1,108 +1,242 @@
 /*
- * reclaimer.c - the background thread that runs a reclaim pass every period.
+ * reclaimer.c - the one background thread of the process, which runs a reclaim pass of every
+ * container with a period when it is due.
  *
- * It attaches like any other thread, is named pfs-reclaim and takes no signal. Stopping wakes
- * it at once.
+ * It lives as long as there is such a container, is named pfs-reclaim and takes no signal. A period
+ * ends at a multiple of itself, so that containers of one period are due together: 10,000 idle ones
+ * are one wake-up a period. A container attaches a handle for its passes, as any thread does. A
+ * pass that takes long puts off those of other containers.
  */
 #define _GNU_SOURCE
+#include "reclaimer.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "container.h"
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_S UINT64_C(1000000000)
+#define ROOM_FIRST 8u
 
 struct pfs_reclaimer {
 	struct pfs_thread *thread;
-	pthread_t native;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool stopping; /* under lock */
+	uint64_t period_ns;
+	uint64_t due_ns;
 };
 
-static struct timespec deadline_after(uint32_t period_ms)
+enum life { LIFE_NONE, LIFE_RUNS, LIFE_ENDS };
+
+/* All under `lock`, which is the last one taken: nothing but memory is asked for under it. */
+static struct background {
+	struct pfs_reclaimer **heap;  /* by due_ns, the earliest first: [0, count) */
+	uint32_t count, room;
+	struct pfs_reclaimer *active; /* its pass runs, without the lock; it is not in the heap */
+	enum life life;
+	pthread_t native;
+} background;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake;           /* the thread: the heap changed, or it is to end */
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* others: a pass ended, or the thread */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint64_t now_ns(void)
 {
-	struct timespec at;
-	(void)clock_gettime(CLOCK_MONOTONIC, &at);
-	at.tv_sec += period_ms / 1000;
-	at.tv_nsec += (long)(period_ms % 1000) * 1000000L;
-	if (at.tv_nsec >= 1000000000L) {
-		at.tv_sec++;
-		at.tv_nsec -= 1000000000L;
-	}
-	return at;
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* False when it is time to stop. */
-static bool sleep_period(struct pfs_reclaimer *self, uint32_t period_ms)
-{
-	struct timespec deadline = deadline_after(period_ms);
-	int woken = 0;
-	(void)pthread_mutex_lock(&self->lock);
-	while (!self->stopping && woken == 0)
-		woken = pthread_cond_timedwait(&self->wake, &self->lock, &deadline);
-	bool go_on = !self->stopping;
-	(void)pthread_mutex_unlock(&self->lock);
-	return go_on;
-}
-
-static void *run(void *opaque)
-{
-	struct pfs_reclaimer *self = opaque;
-	(void)pthread_setname_np(pthread_self(), "pfs-reclaim");
-	uint32_t period_ms = pfs_container_config(self->thread->container)->reclaim.period_ms;
-	while (sleep_period(self, period_ms))
-		(void)pfs_reclaim_pass(self->thread);
-	return NULL;
-}
-
-static void init_wake(struct pfs_reclaimer *self)
+static void init_wake(void)
 {
 	pthread_condattr_t attributes;
-	(void)pthread_mutex_init(&self->lock, NULL);
 	(void)pthread_condattr_init(&attributes);
 	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&self->wake, &attributes);
+	(void)pthread_cond_init(&wake, &attributes);
 	(void)pthread_condattr_destroy(&attributes);
 }
 
-static void reclaimer_free(struct pfs_reclaimer *self)
+/* ---- the heap ---- */
+
+static bool is_earlier(uint32_t one, uint32_t other)
 {
-	(void)pthread_cond_destroy(&self->wake);
-	(void)pthread_mutex_destroy(&self->lock);
-	free(self);
+	return background.heap[one]->due_ns < background.heap[other]->due_ns;
+}
+
+static void exchange(uint32_t one, uint32_t other)
+{
+	struct pfs_reclaimer *kept = background.heap[one];
+	background.heap[one] = background.heap[other];
+	background.heap[other] = kept;
+}
+
+static void rise(uint32_t at)
+{
+	for (; at != 0 && is_earlier(at, (at - 1) / 2); at = (at - 1) / 2)
+		exchange(at, (at - 1) / 2);
+}
+
+static void sink(uint32_t at)
+{
+	for (;;) {
+		uint32_t least = at;
+		for (uint32_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
+			if (child < background.count && is_earlier(child, least))
+				least = child;
+		}
+		if (least == at)
+			return;
+		exchange(at, least);
+		at = least;
+	}
+}
+
+/* Room for every container, also while one is active: so that it always comes back. */
+static bool make_room(void)
+{
+	uint32_t needed = background.count + (background.active != NULL) + 1;
+	if (needed <= background.room)
+		return true;
+	uint32_t room = background.room != 0 ? 2 * background.room : ROOM_FIRST;
+	struct pfs_reclaimer **heap = realloc(background.heap, room * sizeof(struct pfs_reclaimer *));
+	if (heap == NULL)
+		return false;
+	background.heap = heap;
+	background.room = room;
+	return true;
+}
+
+/* Due at the end of the period that now is in. */
+static void put(struct pfs_reclaimer *self)
+{
+	self->due_ns = (now_ns() / self->period_ns + 1) * self->period_ns;
+	background.heap[background.count++] = self;
+	rise(background.count - 1);
+}
+
+static void take_out(uint32_t at)
+{
+	exchange(at, --background.count);
+	if (at == background.count)
+		return;
+	rise(at);
+	sink(at);
+}
+
+/* ---- the thread ---- */
+
+static void sleep_until(uint64_t due_ns)
+{
+	struct timespec at = { (time_t)(due_ns / NS_PER_S), (long)(due_ns % NS_PER_S) };
+	(void)pthread_cond_timedwait(&wake, &lock, &at);
+}
+
+static void run_first(void)
+{
+	struct pfs_reclaimer *first = background.heap[0];
+	take_out(0);
+	background.active = first;
+	(void)pthread_mutex_unlock(&lock);
+	(void)pfs_reclaim_pass(first->thread);
+	(void)pthread_mutex_lock(&lock);
+	background.active = NULL;
+	put(first);
+	(void)pthread_cond_broadcast(&done);
+}
+
+static void *run(void *unused)
+{
+	(void)pthread_setname_np(pthread_self(), "pfs-reclaim");
+	(void)pthread_mutex_lock(&lock);
+	while (background.life == LIFE_RUNS) {
+		if (background.heap[0]->due_ns <= now_ns())
+			run_first();
+		else
+			sleep_until(background.heap[0]->due_ns);
+	}
+	(void)pthread_mutex_unlock(&lock);
+	return unused;
 }
 
 /* With all signals blocked, which a new thread inherits: they are the application's. */
-static bool start_native(struct pfs_reclaimer *self)
+static bool start_native(void)
 {
 	sigset_t all, before;
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	int error = pthread_create(&self->native, NULL, run, self);
+	background.life = LIFE_RUNS;
+	if (pthread_create(&background.native, NULL, run, NULL) != 0)
+		background.life = LIFE_NONE;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error == 0;
+	return background.life == LIFE_RUNS;
 }
+
+/* One more container; the thread, if it is the first one. False: no memory, or no thread. */
+static bool enter(struct pfs_reclaimer *self)
+{
+	(void)pthread_once(&once, init_wake);
+	(void)pthread_mutex_lock(&lock);
+	while (background.life == LIFE_ENDS)
+		(void)pthread_cond_wait(&done, &lock);
+	bool is_made = make_room();
+	if (is_made) {
+		put(self);
+		if (background.life == LIFE_NONE && !start_native()) {
+			take_out(0); /* it is the only one */
+			is_made = false;
+		}
+		(void)pthread_cond_signal(&wake);
+	}
+	(void)pthread_mutex_unlock(&lock);
+	return is_made;
+}
+
+/* The last container is gone: so is the thread, when this returns. */
+static void end_native(void)
+{
+	background.life = LIFE_ENDS;
+	(void)pthread_cond_signal(&wake);
+	(void)pthread_mutex_unlock(&lock);
+	(void)pthread_join(background.native, NULL);
+	(void)pthread_mutex_lock(&lock);
+	free(background.heap);
+	background = (struct background){ .life = LIFE_NONE };
+	(void)pthread_cond_broadcast(&done);
+}
+
+static void leave(struct pfs_reclaimer *self)
+{
+	uint32_t at = 0;
+	(void)pthread_mutex_lock(&lock);
+	while (background.active == self)
+		(void)pthread_cond_wait(&done, &lock);
+	while (background.heap[at] != self)
+		at++;
+	take_out(at);
+	if (background.count == 0 && background.active == NULL)
+		end_native();
+	(void)pthread_mutex_unlock(&lock);
+}
+
+/* ---- of a container ---- */
 
 enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
 {
 	struct pfs_reclaimer *reclaimer = calloc(1, sizeof(*reclaimer));
 	if (reclaimer == NULL)
 		return PFS_NO_MEMORY;
-	init_wake(reclaimer);
+	reclaimer->period_ns = self->config.reclaim.period_ms * NS_PER_MS;
 	enum pfs_status status = pfs_thread_attach(self, &reclaimer->thread);
 	if (status == PFS_OK)
 		reclaimer->thread->owner = 0; /* no fork copies the thread that it belongs to */
-	if (status == PFS_OK && !start_native(reclaimer)) {
+	self->reclaimer = reclaimer; /* a child of a fork from here on starts it again */
+	if (status == PFS_OK && !enter(reclaimer)) {
 		pfs_thread_detach(reclaimer->thread);
 		status = PFS_NO_MEMORY;
 	}
-	if (status != PFS_OK) {
-		reclaimer_free(reclaimer);
-		return status;
-	}
-	self->reclaimer = reclaimer;
-	return PFS_OK;
+	if (status != PFS_OK)
+		pfs_reclaimer_forget(self);
+	return status;
 }
 
 void pfs_reclaimer_stop(struct pfs_container *self)
@@ -110,19 +244,36 @@ void pfs_reclaimer_stop(struct pfs_container *self)
 	struct pfs_reclaimer *reclaimer = self->reclaimer;
 	if (reclaimer == NULL)
 		return;
-	(void)pthread_mutex_lock(&reclaimer->lock);
-	reclaimer->stopping = true;
-	(void)pthread_cond_signal(&reclaimer->wake);
-	(void)pthread_mutex_unlock(&reclaimer->lock);
-	(void)pthread_join(reclaimer->native, NULL);
+	leave(reclaimer);
 	pfs_thread_detach(reclaimer->thread);
-	reclaimer_free(reclaimer);
+	free(reclaimer);
 	self->reclaimer = NULL;
 }
 
-/* The memory alone: the thread that waited on the condition is not there to leave it. */
 void pfs_reclaimer_forget(struct pfs_container *self)
 {
 	free(self->reclaimer);
 	self->reclaimer = NULL;
+}
+
+/* ---- fork ---- */
+
+void pfs_reclaimer_lock(void)
+{
+	(void)pthread_mutex_lock(&lock);
+}
+
+void pfs_reclaimer_unlock(void)
+{
+	(void)pthread_mutex_unlock(&lock);
+}
+
+/* Who waited on the conditions is not there to leave them. The heap's room is kept. */
+void pfs_reclaimer_in_child(void)
+{
+	background.count = 0;
+	background.active = NULL;
+	background.life = LIFE_NONE;
+	init_wake();
+	done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 }

@@ -155,21 +155,21 @@ static void a_refused_pass_empties_no_ring(const struct pfs_case *none)
 	pfs_container_destroy(container);
 }
 
-static bool has_thread_named(const char *name)
+static uint32_t threads_named(const char *name)
 {
 	char path[64];
 	char text[32] = "";
-	bool found = false;
+	uint32_t found = 0;
 	DIR *tasks = opendir("/proc/self/task");
 	PFS_CHECK(tasks != NULL);
-	for (struct dirent *task; !found && (task = readdir(tasks)) != NULL;) {
+	for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
 		(void)snprintf(path, sizeof(path), "/proc/self/task/%.20s/comm", task->d_name);
 		FILE *file = fopen(path, "r");
 		if (file == NULL)
 			continue;
 		if (fgets(text, sizeof(text), file) != NULL)
 			text[strcspn(text, "\n")] = 0;
-		found = strcmp(text, name) == 0;
+		found += strcmp(text, name) == 0;
 		(void)fclose(file);
 	}
 	(void)closedir(tasks);
@@ -200,8 +200,55 @@ static void the_background_thread_takes_no_signal(const struct pfs_case *none)
 	PFS_CHECK_IS(kill(getpid(), SIGUSR1), 0);
 	(void)usleep(50000); /* time for a thread that would take it */
 	PFS_CHECK_IS(sigtimedwait(&mine, NULL, &second), SIGUSR1);
-	PFS_CHECK(has_thread_named("pfs-reclaim"));
+	PFS_CHECK_IS(threads_named("pfs-reclaim"), 1);
 	pfs_container_destroy(container);
+}
+
+/* A page that nobody needs: the background thread gives it back. */
+static void leave_a_page(struct pfs_container *container)
+{
+	struct pfs_thread *thread = pfs_attach_or_fail(container);
+	pfs_free(thread, pfs_allocate_or_fail(thread));
+	pfs_thread_detach(thread);
+}
+
+static void wait_for_no_page(struct pfs_container *container)
+{
+	for (uint32_t i = 0; pfs_counts_of(container).pages != 0; i++) {
+		PFS_CHECK(i < 10000);
+		(void)usleep(1000);
+	}
+}
+
+/* However many containers: one thread, which ends with the last of them, and comes again. */
+static void one_background_thread(const struct pfs_case *none)
+{
+	enum { CONTAINERS = 40 };
+	struct pfs_case at = { pfs_variant_find("exact"), none->layout };
+	struct pfs_config config = pfs_case_config(&at);
+	struct pfs_container *containers[CONTAINERS];
+	config.reclaim.headroom_percent = 0;
+	config.reclaim.spare_pages = 0;
+	config.reclaim.decay_passes = 0;
+	for (uint32_t round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < CONTAINERS; i++) {
+			config.reclaim.period_ms = 2 + i % 3;
+			containers[i] = pfs_case_create(&at, &config);
+			leave_a_page(containers[i]);
+		}
+		for (uint32_t i = 0; i < CONTAINERS; i++)
+			wait_for_no_page(containers[i]);
+		PFS_CHECK_IS(threads_named("pfs-reclaim"), 1);
+		for (uint32_t i = 1; i < CONTAINERS; i++)
+			pfs_container_destroy(containers[i]);
+		leave_a_page(containers[0]);
+		wait_for_no_page(containers[0]);
+		pfs_container_destroy(containers[0]);
+		for (uint32_t i = 0; threads_named("pfs-reclaim") != 0; i++) {
+			PFS_CHECK(i < 10000); /* joined, and not yet out of the list */
+			(void)usleep(1000);
+		}
+	}
 }
 
 /* ---- pfs_thread_current ---- */
@@ -316,6 +363,7 @@ static const struct pfs_test tests[] = {
 	{ .name = "a refused pass empties no ring", .run = a_refused_pass_empties_no_ring },
 	{ .name = "the background thread takes no signal",
 	  .run = the_background_thread_takes_no_signal },
+	{ .name = "one background thread for all", .run = one_background_thread, .threads = true },
 };
 
 int main(int argc, char **argv)

@@ -14,6 +14,7 @@
 #include "containers/message.h"
 #include "containers/occupancy.h"
 #include "containers/proof.h"
+#include "containers/reclaimer.h"
 #include "sim/machine/model.h"
 #include "sim/machine/seams.h"
 
