@@ -25,11 +25,11 @@
  *
  * Order of locks: the list of containers; the gate; then of each container, the youngest first (a
  * memory source may use an older container): passing, the policy's own, growth, roster; then those
- * of mapped.h and reclaimer.c. malloc's come after them: glibc takes those after all handlers. A thread that is
- * inside the gate may take further locks: it does not ask the gate again. A policy's lock that hot
- * calls take (policy_lock, of mutex_list) is not gated; fork takes it before the gate. So a thread
- * never takes such a lock while it has a gated one, and a memory source must not use such a
- * container.
+ * of mapped.h and reclaimer.c. malloc's come after them: glibc takes those after all handlers. A
+ * thread that is inside the gate may take further locks: it does not ask the gate again. A policy's
+ * lock that hot calls take (policy_lock, of mutex_list) is not gated; fork takes it before the
+ * gate. So a thread never takes such a lock while it has a gated one, and a memory source must not
+ * use such a container.
  *
  * A seam: the simulated machine has no fork.
  */

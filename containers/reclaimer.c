@@ -98,7 +98,8 @@ static bool make_room(void)
 	if (needed <= background.room)
 		return true;
 	uint32_t room = background.room != 0 ? 2 * background.room : ROOM_FIRST;
-	struct pfs_reclaimer **heap = realloc(background.heap, room * sizeof(struct pfs_reclaimer *));
+	struct pfs_reclaimer **heap =
+		realloc(background.heap, room * sizeof(struct pfs_reclaimer *));
 	if (heap == NULL)
 		return false;
 	background.heap = heap;
