@@ -67,12 +67,25 @@ static inline void pfs_mutex_unlock(struct pfs_mutex *self)
 		pfs_fork_gate_leave();
 }
 
+/* Of a lock that is not gated, where the question would cost: 7 ns of 36 in mutex_list. */
+static inline void pfs_mutex_lock_ungated(struct pfs_mutex *self)
+{
+	(void)pthread_mutex_lock(&self->native);
+}
+
+static inline void pfs_mutex_unlock_ungated(struct pfs_mutex *self)
+{
+	(void)pthread_mutex_unlock(&self->native);
+}
+
 /* Waits where the lock is asked for, just after it was got, and on both sides of its end. */
 #ifdef PFS_DELAYS
 #include "delays.h"
 #define pfs_mutex_lock(self) (PFS_DELAYS_HERE(), (pfs_mutex_lock)(self), PFS_DELAYS_HERE())
 #define pfs_mutex_try_lock(self) (PFS_DELAYS_HERE(), (pfs_mutex_try_lock)(self))
 #define pfs_mutex_unlock(self) (PFS_DELAYS_HERE(), (pfs_mutex_unlock)(self), PFS_DELAYS_HERE())
+#define pfs_mutex_lock_ungated(self) pfs_mutex_lock(self)
+#define pfs_mutex_unlock_ungated(self) pfs_mutex_unlock(self)
 #endif
 #endif
 #endif

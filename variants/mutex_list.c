@@ -102,9 +102,9 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 	struct pfs_container *self = thread->container;
 	struct list *list = self->policy;
 	uint64_t link = 0;
-	pfs_mutex_lock(&list->lock);
+	pfs_mutex_lock_ungated(&list->lock);
 	enum pfs_status status = pop(thread, list, &link);
-	pfs_mutex_unlock(&list->lock);
+	pfs_mutex_unlock_ungated(&list->lock);
 	if (status != PFS_OK)
 		return pfs_container_refuse(thread, status);
 	uint32_t slot = (uint32_t)((link - 1) % list->page_records);
@@ -116,9 +116,9 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 static void push_record(struct pfs_thread *thread, void *record)
 {
 	struct list *list = thread->container->policy;
-	pfs_mutex_lock(&list->lock);
+	pfs_mutex_lock_ungated(&list->lock);
 	push(list, link_of(list, record));
-	pfs_mutex_unlock(&list->lock);
+	pfs_mutex_unlock_ungated(&list->lock);
 }
 
 static void free_and_push(struct pfs_thread *thread, void *record)

@@ -34,6 +34,8 @@ static inline void pfs_mutex_fini(struct pfs_mutex *self)
 #define pfs_mutex_lock(self) ((void)PFS_SIM_MUTEX(PFS_SIM_LOCK, self))
 #define pfs_mutex_try_lock(self) (PFS_SIM_MUTEX(PFS_SIM_TRY_LOCK, self) == 0)
 #define pfs_mutex_unlock(self) ((void)PFS_SIM_MUTEX(PFS_SIM_UNLOCK, self))
+#define pfs_mutex_lock_ungated(self) pfs_mutex_lock(self)
+#define pfs_mutex_unlock_ungated(self) pfs_mutex_unlock(self)
 
 #define pfs_yield()                                                           \
 	((void)pfs_sim_change(PFS_SIM_YIELD, NULL, 0, 0, PFS_SIM_RELAXED, \
