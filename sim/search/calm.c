@@ -16,6 +16,12 @@ static bool is_hot(const struct pfs_calm_use *use)
 	return use->shared && use->written;
 }
 
+/* Of all that is hot: loads of that thread are calm. */
+static bool is_only_writer(const struct pfs_calm_use *use, uint32_t thread)
+{
+	return !use->written_by_many && use->writer == thread;
+}
+
 static struct pfs_calm_use *use_of(struct pfs_calm *self, const void *address,
 				    uint32_t thread)
 {
@@ -23,7 +29,8 @@ static struct pfs_calm_use *use_of(struct pfs_calm *self, const void *address,
 	uint32_t number = pfs_table_add(&self->places, (uintptr_t)address / 8);
 	self->uses = pfs_widen(self->uses, &self->room, number + 1, sizeof(*self->uses));
 	if (number == count)
-		self->uses[number] = (struct pfs_calm_use){ .thread = thread };
+		self->uses[number] = (struct pfs_calm_use){ .thread = thread,
+							   .writer = PFS_THREAD_NONE };
 	return &self->uses[number];
 }
 
@@ -53,13 +60,19 @@ void pfs_calm_note(struct pfs_calm *self, const struct pfs_step *step, bool buff
 	use->shared |= use->thread != step->thread;
 	use->written |= changes(step) && !buffered;
 	self->wrong |= is_hot(use) && !was_hot;
+	if (!changes(step))
+		return;
+	if (use->writer == PFS_THREAD_NONE)
+		use->writer = step->thread;
+	self->wrong |= use->writer != step->thread && !use->written_by_many;
+	use->written_by_many |= use->writer != step->thread;
 }
 
 static bool is_calm(const struct pfs_calm *self, const struct pfs_machine *machine,
 		    uint32_t actor)
 {
-	const struct pfs_sim_operation next =
-		pfs_machine_pending(machine, pfs_actor_of(machine, actor));
+	const struct pfs_actor who = pfs_actor_of(machine, actor);
+	const struct pfs_sim_operation next = pfs_machine_pending(machine, who);
 	enum pfs_sim_memory_state state;
 	if (next.kind == PFS_SIM_YIELD)
 		return machine->setup.free_yields;
@@ -76,7 +89,11 @@ static bool is_calm(const struct pfs_calm *self, const struct pfs_machine *machi
 	if (pfs_model_buffers(machine, &next))
 		return true;
 	uint32_t number = pfs_table_find(&self->places, (uintptr_t)next.address / 8);
-	return number == PFS_TABLE_NONE || !is_hot(&self->uses[number]);
+	if (number == PFS_TABLE_NONE)
+		return true;
+	const struct pfs_calm_use *use = &self->uses[number];
+	return !is_hot(use) ||
+	       (next.kind == PFS_SIM_LOAD && is_only_writer(use, who.thread));
 }
 
 uint32_t pfs_calm_of(const struct pfs_calm *self, const struct pfs_machine *machine,
