@@ -147,11 +147,12 @@ static int choose_search(struct pfs_search_arguments *self)
 	bool bound = self->preemptions != UINT64_MAX;
 	if (self->search == NULL)
 		self->search = bound ? "bounded" : "exhaustive";
-	if (bound && strcmp(self->search, "bounded") != 0)
-		return refuse("--preemptions is for --search bounded; leave out --search %s",
-			      self->search);
+	bool is_bounded = strcmp(self->search, "bounded") == 0;
+	if (bound && !is_bounded && strcmp(self->search, "fixpoint") != 0)
+		return refuse("--preemptions is for --search bounded and fixpoint; leave out "
+			      "--search %s", self->search);
 	if (!bound)
-		self->preemptions = 2;
+		self->preemptions = is_bounded ? 2 : PFS_PREEMPTIONS_ANY;
 	int kind = pfs_search_kind_of(self->search);
 	if (kind < 0)
 		return refuse("--search '%.40s': choose from exhaustive, dpor, optimal, sleep, "

@@ -68,7 +68,9 @@ int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **ar
 				"the others), rotate (random, sticky random, slow, pct, pos and "
 				"urw in turn); default exhaustive"),
 		PFS_NUMBER_OPTION("preemptions", "N", &self->preemptions, 0, 1000, "search every "
-				  "schedule of up to N preemptions (--search bounded)"),
+				  "schedule of up to N preemptions (--search bounded), or of so "
+				  "many from one moment at which no thread is in a call to the "
+				  "next (--search fixpoint)"),
 		PFS_NUMBER_OPTION("jobs", "N", &self->jobs, 1, PFS_JOBS_MAX, "so many processes, "
 				  "which find what one does; default: one for each CPU, and 1 "
 				  "where --executions cuts an exhaustive search"),

@@ -18,9 +18,9 @@
 
 #include "sim/machine/machine.h"
 #include "sim/search/part.h"
+#include "sim/search/search.h"
 
 #define PFS_EXPLORE_ACTORS_MAX 64u
-#define PFS_PREEMPTIONS_ANY UINT32_MAX
 
 struct pfs_explore_node;
 

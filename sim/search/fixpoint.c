@@ -9,6 +9,7 @@
 #include "sim/machine/heap.h"
 #include "sim/machine/model.h"
 #include "sim/search/search.h"
+#include "sim/search/states.h"
 
 #define LESSONS 200000u /* steps */
 #define STAYS 16u       /* of so many, at most, one is another thread's */
@@ -76,6 +77,68 @@ static uint64_t choices_of(const struct pfs_machine *machine, uint64_t enabled)
 	return enabled;
 }
 
+/* ---- preemptions ---- */
+
+static bool is_bounded(const struct pfs_fixpoint *self)
+{
+	return self->options->preemption_max != PFS_PREEMPTIONS_ANY;
+}
+
+static const struct pfs_fixpoint_turn at_rest = { .running = PFS_THREAD_NONE };
+
+/* Is a step of that actor a preemption of the thread that ran last? */
+static bool preempts(const struct pfs_fixpoint *self, const struct pfs_machine *machine,
+		     uint64_t enabled, uint32_t actor)
+{
+	struct pfs_actor who = pfs_actor_of(machine, actor);
+	uint32_t running = self->turn.running;
+	return who.kind != PFS_ACTOR_DRAIN && running != PFS_THREAD_NONE &&
+	       running != who.thread && (self->turn.inside >> running & 1) != 0 &&
+	       (enabled >> running & 1) != 0 &&
+	       machine->threads[who.thread]->pending.kind != PFS_SIM_CHOOSE;
+}
+
+/* Of these actors, those that the bound allows. */
+static uint64_t allowed_of(const struct pfs_fixpoint *self, const struct pfs_machine *machine,
+			   uint64_t enabled)
+{
+	uint64_t allowed = enabled;
+	if (!is_bounded(self) || self->turn.used < self->options->preemption_max)
+		return enabled;
+	for (uint64_t rest = enabled; rest != 0; rest &= rest - 1) {
+		if (preempts(self, machine, enabled, (uint32_t)__builtin_ctzll(rest)))
+			allowed &= ~(rest & -rest);
+	}
+	return allowed;
+}
+
+/* After a step. */
+static void take_turn(struct pfs_fixpoint *self, const struct pfs_step *step)
+{
+	uint8_t kind = step->operation.kind;
+	struct pfs_fixpoint_turn *turn = &self->turn;
+	if (kind == PFS_SIM_YIELD && step->thread == turn->running)
+		turn->running = PFS_THREAD_NONE;
+	if (self->is_calm || kind == PFS_SIM_CHOOSE || kind == PFS_SIM_DRAIN ||
+	    kind == PFS_SIM_YIELD)
+		return;
+	turn->running = step->thread;
+	turn->inside |= UINT64_C(1) << step->thread;
+}
+
+/* Now that all threads stand: who has come to a choice is in no call. */
+static void note_rest(struct pfs_fixpoint *self, const struct pfs_machine *machine)
+{
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		const struct pfs_vthread *thread = machine->threads[id];
+		if (thread->state == PFS_VTHREAD_FINISHED ||
+		    thread->pending.kind == PFS_SIM_CHOOSE)
+			self->turn.inside &= ~(UINT64_C(1) << id);
+	}
+	if (self->turn.inside == 0 || !is_bounded(self))
+		self->turn = at_rest;
+}
+
 /* Often the last one again: then there are few that come between the steps of a call. */
 static uint32_t lesson(struct pfs_fixpoint *self, const struct pfs_machine *machine,
 		       uint64_t enabled)
@@ -108,11 +171,14 @@ static bool is_at_bound(const struct pfs_fixpoint *self)
 
 static void push(struct pfs_fixpoint *self)
 {
-	char *room = pfs_fixpoint_store_room(&self->store, pfs_image_bytes_max(&self->image));
+	size_t turn = sizeof(self->turn);
+	char *room = pfs_fixpoint_store_room(&self->store,
+					     turn + pfs_image_bytes_max(&self->image));
 	if (room == NULL)
 		return;
+	memcpy(room, &self->turn, turn);
 	pfs_fixpoint_store_push(&self->store, (uint32_t)(self->store.count - 1),
-				pfs_image_encode(&self->image, room));
+				turn + pfs_image_encode(&self->image, room + turn));
 }
 
 /* The machine has come to a state. false: the search ends here. */
@@ -124,6 +190,8 @@ static bool arrive(struct pfs_fixpoint *self, struct pfs_machine *machine, uint6
 		return false;
 	}
 	uint64_t state = pfs_image_hash(&self->image);
+	if (is_bounded(self))
+		state = pfs_states_mix_words(state, &self->turn, sizeof(self->turn));
 	bool is_new = pfs_fixpoint_store_add(store, state, self->node, machine->run.schedule,
 					     machine->run.step_count);
 	self->known += !is_new;
@@ -138,14 +206,24 @@ static bool arrive(struct pfs_fixpoint *self, struct pfs_machine *machine, uint6
 	return !store->no_memory && !self->stopped;
 }
 
+static void put_back(struct pfs_fixpoint *self)
+{
+	pfs_image_restore(&self->image, self->state);
+	self->turn = self->turn_there;
+}
+
 /* The next state to go on from, put back. false: there is none. */
 static bool take_next(struct pfs_fixpoint *self, struct pfs_machine *machine)
 {
 	self->state = pfs_fixpoint_store_pop(&self->store, &self->node);
 	if (self->state == NULL)
 		return false;
-	pfs_image_restore(&self->image, self->state);
-	self->enabled = enabled_of(self, machine);
+	memcpy(&self->turn_there, self->state, sizeof(self->turn));
+	self->state += sizeof(self->turn);
+	put_back(self);
+	uint64_t enabled = enabled_of(self, machine);
+	self->enabled = allowed_of(self, machine, enabled);
+	self->left_out |= self->enabled != enabled;
 	self->open = choices_of(machine, self->enabled);
 	self->partly = self->open != self->enabled;
 	self->some_new = false;
@@ -158,7 +236,7 @@ static void try_others(struct pfs_fixpoint *self, struct pfs_machine *machine)
 	if (self->open != 0 || !self->partly || self->some_new)
 		return;
 	self->partly = false;
-	pfs_image_restore(&self->image, self->state);
+	put_back(self);
 	self->open = self->enabled & ~choices_of(machine, self->enabled);
 }
 
@@ -167,7 +245,7 @@ static uint32_t go_on(struct pfs_fixpoint *self, struct pfs_machine *machine)
 {
 	try_others(self, machine);
 	if (self->open != 0) {
-		pfs_image_restore(&self->image, self->state);
+		put_back(self);
 	} else if (!take_next(self, machine)) {
 		self->is_over = true;
 		machine->run.is_known = true;
@@ -177,6 +255,7 @@ static uint32_t go_on(struct pfs_fixpoint *self, struct pfs_machine *machine)
 	self->calm_steps = 0;
 	uint32_t actor = (uint32_t)__builtin_ctzll(self->open);
 	self->open &= self->open - 1;
+	self->turn.used += preempts(self, machine, enabled_of(self, machine), actor);
 	return actor;
 }
 
@@ -186,7 +265,8 @@ static bool begin(struct pfs_fixpoint *self, struct pfs_machine *machine)
 	self->node = PFS_FIXPOINT_NONE;
 	self->state = NULL;
 	self->open = 0;
-	self->partly = false;
+	self->partly = self->left_out = false;
+	self->turn = at_rest;
 	if (pfs_image_begin(&self->image, machine, self->scenario))
 		return true;
 	self->refusal = self->image.refusal;
@@ -208,9 +288,11 @@ static uint32_t choose_number(struct pfs_fixpoint *self, struct pfs_machine *mac
 	}
 	if (!first)
 		pfs_image_settle(&self->image, machine->run.last_actor.thread);
+	note_rest(self, machine);
 	uint32_t calm = enabled != 0 ? pfs_calm_of(&self->calm, machine, enabled)
 				     : PFS_ACTOR_NONE;
-	if (calm != PFS_ACTOR_NONE && self->calm_steps < CALM_MAX && !self->unmapped) {
+	self->is_calm = calm != PFS_ACTOR_NONE && self->calm_steps < CALM_MAX && !self->unmapped;
+	if (self->is_calm) {
 		self->calm_steps++;
 		return calm;
 	}
@@ -234,6 +316,7 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 	struct pfs_fixpoint *self = (struct pfs_fixpoint *)scheduler;
 	self->steps++;
 	self->unmapped = step->operation.kind == PFS_SIM_UNMAP;
+	take_turn(self, step);
 	pfs_calm_note(&self->calm, step, pfs_model_buffers(machine, &step->operation));
 }
 
@@ -317,6 +400,7 @@ void pfs_fixpoint_tell(const struct pfs_fixpoint *self, struct pfs_search_result
 	result->complete = self->is_over && !self->calm.wrong && !store->no_memory &&
 			   self->refusal == NULL;
 	result->stopped = self->stopped;
+	result->bounded = self->left_out;
 	result->refusal = self->refusal;
 }
 

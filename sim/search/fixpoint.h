@@ -24,6 +24,12 @@
  * circle of states has one where all were tried (D. Bosnacki and G. Holzmann, Improving Spin's
  * partial-order reduction for breadth-first search, SPIN 2005).
  *
+ * With a bound on preemptions: so many between two moments of rest, at which every thread is between
+ * two calls, that is at a choice. It is one to go on with another thread while the one that ran
+ * last is in a call, could go on and has not yielded; calm steps, choices and stores that drain are
+ * none. So histories have no end, and what a failure needs at a time has a bound (K. Qadeer and
+ * J. Rehof, Context-bounded model checking, TACAS 2005, where the bound is on the whole history).
+ *
  * A yield is a step as any other, and always possible: who spins comes back to a state that was
  * met. Where nobody can go on, it is a deadlock.
  *
@@ -47,6 +53,13 @@
 struct pfs_search_options;
 struct pfs_search_result;
 
+/* Who has been preempted since the last rest; part of a state where preemptions are bounded. */
+struct pfs_fixpoint_turn {
+	uint64_t inside;  /* threads in a call */
+	uint32_t running; /* the thread that ran last; PFS_THREAD_NONE: it yielded, or none yet */
+	uint32_t used;    /* preemptions */
+};
+
 struct pfs_fixpoint {
 	struct pfs_scheduler scheduler;
 	const struct pfs_scenario *scenario;
@@ -67,9 +80,12 @@ struct pfs_fixpoint {
 	bool partly;         /* others were not tried yet: it chooses */
 	bool some_new;       /* a state that had not been met came of it */
 	uint32_t calm_steps; /* in a row */
+	struct pfs_fixpoint_turn turn, turn_there; /* now; at the state that is gone on from */
+	bool is_calm;        /* the step that is made */
 	bool unmapped;       /* by the last step: a state that others are to see */
 	uint64_t known;      /* steps that led to a state that had been met */
 	uint64_t steps;
+	bool left_out;       /* steps, by the bound on preemptions */
 	bool is_over;        /* no state is left */
 	bool stopped;        /* by a bound */
 	const char *refusal;

@@ -65,12 +65,14 @@ enum pfs_search_kind {
 			     * in turn */
 };
 
+#define PFS_PREEMPTIONS_ANY UINT32_MAX
+
 struct pfs_search_options {
 	enum pfs_search_kind kind;
 	uint64_t seed;
 	uint64_t execution_max;   /* 0: no bound */
 	double seconds_max;       /* 0: no bound */
-	uint32_t preemption_max;  /* PFS_SEARCH_BOUNDED */
+	uint32_t preemption_max;  /* PFS_SEARCH_BOUNDED, PFS_SEARCH_FIXPOINT */
 	bool append_only;         /* exhaustive, views: see explore.h */
 	uint32_t part_executions; /* jobs.h: of the first part, before it is split; 0: 500 */
 	uint64_t memory_max;      /* bytes that PFS_SEARCH_FIXPOINT may keep; 0: no bound */

@@ -74,12 +74,15 @@ static const struct pfs_scenario scenario = { .name = "loops", .setup = setup, .
 					      .keep = keep, .normal = &normal,
 					      .is_endless = true };
 
+static uint32_t preemption_max = PFS_PREEMPTIONS_ANY;
+
 static void search(const struct pfs_memory_model *model, void (*first)(void *),
 		   void (*second)(void *), uint64_t memory_max)
 {
 	struct pfs_machine *machine = pfs_machine_create(model);
 	struct pfs_search_options options = { .kind = PFS_SEARCH_FIXPOINT, .seed = 1,
-					      .seconds_max = 20, .memory_max = memory_max };
+					      .seconds_max = 20, .memory_max = memory_max,
+					      .preemption_max = preemption_max };
 	machine->setup.watch = false;
 	machine->setup.step_max = 20000;
 	world.bodies[0] = first;
@@ -355,6 +358,54 @@ static void pages(void)
 		   "an access to a page that went is found");
 }
 
+/* ---- preemptions ---- */
+
+static _Atomic(uint64_t) *const ours = &world.words[0];
+
+/* In a call words[0] is odd for a moment. */
+static void call_for_ever(void *argument)
+{
+	(void)argument;
+	for (;;) {
+		(void)pfs_machine_choose(1);
+		pfs_store_relaxed(ours, 1);
+		pfs_store_relaxed(&world.words[1], 0);
+		pfs_store_relaxed(ours, 0);
+	}
+}
+
+/* Sees that, and within the same call that it is over, and that it has begun again. */
+static void peek_for_ever(void *argument)
+{
+	(void)argument;
+	for (;;) {
+		(void)pfs_machine_choose(1);
+		uint64_t first = pfs_load_relaxed(ours);
+		uint64_t second = pfs_load_relaxed(ours);
+		uint64_t third = pfs_load_relaxed(ours);
+		PFS_MACHINE_CHECK(first == 0 || second != 0 || third == 0, "it was seen");
+	}
+}
+
+/* Only as long a way as it takes: a call in the middle of which the other one is preempted, too. */
+static void preemptions(void)
+{
+	uint64_t states = 0;
+	for (preemption_max = 0; preemption_max < 5; preemption_max++) {
+		search(&pfs_model_sc, call_for_ever, peek_for_ever, 0);
+		pfs_expect(result.failed || result.states > states, "a wider bound, more states");
+		pfs_expect(result.failed == (preemption_max == 4), "found with four");
+		pfs_expect(result.failed || (result.complete && result.bounded),
+			   "all there are within the bound, which left some out");
+		states = result.states;
+	}
+	preemption_max = PFS_PREEMPTIONS_ANY;
+	search(&pfs_model_sc, call_for_ever, peek_for_ever, 0);
+	pfs_expect(result.failed, "found without a bound");
+	search(&pfs_model_sc, call_for_ever, call_for_ever, 0);
+	pfs_expect(result.complete && !result.bounded, "without a bound nothing is left out");
+}
+
 int main(void)
 {
 	count_states();
@@ -366,5 +417,6 @@ int main(void)
 	choices();
 	buffers();
 	pages();
+	preemptions();
 	return pfs_expect_report();
 }
