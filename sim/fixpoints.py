@@ -3,8 +3,8 @@
 
 usage: sim/fixpoints.py PFS_SIM [--only S[,S]] [--memory M[,M]] [--seconds S] [--mib N]
 
-Of each scenario loop_* and memory: did the search to a fixpoint end, so that these are all states,
-or was it cut? States, seconds of CPU, memory, and how many choices away the last state is. The
+Of each scenario loop_*, bound on preemptions and memory: did the search to a fixpoint end, so that
+these are all states, or was it cut? States, seconds of CPU, memory, and how many choices away the last state is. The
 table of docs/simulation.md is made by it.
 Exit 0: nothing failed. 1: a search did.
 """
@@ -19,9 +19,17 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from common import commandline  # pylint: disable=wrong-import-position
 
-SEARCHES = (("exact", "loop_one"), ("exact", "loop_pair"), ("exact", "loop_words"),
-            ("exact", "loop_trees"), ("magazine", "loop_depot"), ("magazine", "loop_one"),
-            ("magazine", "loop_pair"), ("magazine", "loop_rings"))
+ANY = None
+# Policy, scenario, threads, preemptions between two rests.
+SEARCHES = (("exact", "loop_one", 2, ANY), ("exact", "loop_pair", 2, ANY),
+            ("exact", "loop_words", 2, 0), ("exact", "loop_words", 2, ANY),
+            ("exact", "loop_trees", 2, 0), ("exact", "loop_trees", 2, ANY),
+            ("magazine", "loop_depot", 2, ANY),
+            ("magazine", "loop_ring", 2, 0), ("magazine", "loop_ring", 2, 1),
+            ("magazine", "loop_ring", 2, ANY),
+            ("magazine", "loop_ring", 3, 0), ("magazine", "loop_ring", 3, 1),
+            ("magazine", "loop_one", 2, 0), ("magazine", "loop_pair", 2, 0),
+            ("magazine", "loop_rings", 2, 0), ("magazine", "loop_rings", 2, ANY))
 LINE = re.compile(r"(all states|cut|met): (\d+) states, [\d.]+ s, (\d+) MiB; the last is (\d+)")
 
 
@@ -30,21 +38,28 @@ def cpu_seconds():
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
 
 
-def search(arguments, policy, scenario, memory):
+def search(arguments, case, memory):
     """Its row of the table, and did it not fail?"""
+    policy, scenario, threads, preemptions = case
     command = [arguments.pfs_sim, "explore", "--policy", policy, "--scenario", scenario,
                "--memory", memory, "--search", "fixpoint", "--no-races", "--quiet",
+               "--layout", "bare" if scenario == "loop_ring" else "in-record",
+               "--threads", str(threads),
                "--seconds", str(arguments.seconds), "--memory-mib", str(arguments.mib)]
+    if preemptions is not ANY:
+        command += ["--preemptions", str(preemptions)]
+    name = (f"| `{policy}` | `{scenario}` | `{memory}` | {threads} | "
+            f"{'any' if preemptions is ANY else preemptions}")
     before = cpu_seconds()
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds = cpu_seconds() - before
     found = LINE.search(result.stdout)
     if found is None:
-        return f"| `{policy}` | `{scenario}` | `{memory}` | {result.stderr.strip()} | | | |", False
+        return f"{name} | {result.stderr.strip()} | | | |", False
     end, states, mib, depth = found.groups()
     how = {"all states": "all", "cut": "cut", "met": "FAILED"}[end]
-    return (f"| `{policy}` | `{scenario}` | `{memory}` | {how} | {int(states):,} | {seconds:.0f} | "
-            f"{mib} | {depth} |", end != "met")
+    return (f"{name} | {how} | {int(states):,} | {seconds:.0f} | {mib} | {depth} |",
+            end != "met")
 
 
 def main():
@@ -56,13 +71,13 @@ def main():
     parser.add_argument("--seconds", type=int, default=120, help="of each search; default 120")
     parser.add_argument("--mib", type=int, default=4096, help="of each search; default 4096")
     arguments = parser.parse_args()
-    only = arguments.only.split(",") if arguments.only else [s for _, s in SEARCHES]
-    print("| policy | scenario | memory | states | | CPU, s | MiB | choices |")
-    print("|---|---|---|---|---|---|---|---|")
+    only = arguments.only.split(",") if arguments.only else [case[1] for case in SEARCHES]
+    print("| policy | scenario | memory | threads | preemptions | states | | CPU, s | MiB | choices |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     fine = True
-    for policy, scenario in SEARCHES:
-        for memory in arguments.memory.split(",") if scenario in only else ():
-            row, good = search(arguments, policy, scenario, memory)
+    for case in SEARCHES:
+        for memory in arguments.memory.split(",") if case[1] in only else ():
+            row, good = search(arguments, case, memory)
             print(row, flush=True)
             fine &= good
     return 0 if fine else 1

@@ -8,6 +8,7 @@
  * were surely free than other threads were in an allocate. Surely free: in a page, nobody's, and
  * its free has reached memory.
  */
+#include "containers/magazine.h"
 #include "containers/place.h"
 #include "sim/cases/balance.h"
 #include "sim/cases/case_kind.h"
@@ -106,7 +107,8 @@ static uint32_t index_of(struct pfs_case *self, const void *record)
 	return place.page->index * self->config.page_records + place.slot;
 }
 
-static void take(struct pfs_case_thread *thread)
+static void take_by(struct pfs_case_thread *thread,
+		    struct pfs_claim (*allocate)(struct pfs_thread *handle))
 {
 	struct pfs_case *self = thread->own;
 	uint32_t id = thread->id;
@@ -114,8 +116,8 @@ static void take(struct pfs_case_thread *thread)
 		pfs_machine_note(&self->clock, "begin");
 	self->loops.in_call[id] = self->loops.takes[id] = self->loops.is_due[id] = 1;
 	pfs_trace_mark(self->machine, id, "[allocate");
-	struct pfs_claim claim = pfs_allocate(thread->handle);
-	bool is_due = self->loops.is_due[id] != 0;
+	struct pfs_claim claim = allocate(thread->handle);
+	bool is_due = allocate == pfs_allocate && self->loops.is_due[id] != 0;
 	self->loops.takes[id] = self->loops.is_due[id] = 0;
 	if (claim.record == NULL) {
 		self->loops.in_call[id] = 0;
@@ -135,6 +137,11 @@ static void take(struct pfs_case_thread *thread)
 	self->loops.held[index] = claim.record;
 	pfs_publish(thread->handle, claim);
 	self->loops.in_call[id] = 0;
+}
+
+static void take(struct pfs_case_thread *thread)
+{
+	take_by(thread, pfs_allocate);
 }
 
 static void give(struct pfs_case_thread *thread, uint32_t index)
@@ -207,6 +214,64 @@ static void taker_body(void *opaque)
 		turn(opaque, 1);
 }
 
+/* ---- rings and blocks by themselves: no thread waits, proves or adds a page ---- */
+
+/* Of the ring, of a block, or of the words; else none. */
+static struct pfs_claim find(struct pfs_thread *handle)
+{
+	void *record = pfs_magazine_take(handle->policy, true);
+	if (record == NULL)
+		record = pfs_magazine_take_rest(handle->policy);
+	if (record == NULL)
+		record = pfs_magazine_receive(handle);
+	return record != NULL ? pfs_magazine_claim(handle, record)
+			      : pfs_occupancy_search_rooms(handle);
+}
+
+static __attribute__((noinline)) void act_apart(struct pfs_case_thread *thread, uint32_t chosen)
+{
+	uint32_t index = held(thread, chosen);
+	if (index != UINT32_MAX)
+		give(thread, index);
+	else
+		take_by(thread, find);
+}
+
+static void apart_turn(struct pfs_case_thread *thread, uint32_t most)
+{
+	uint32_t count = held_count(thread);
+	bool may_take = count < most, may_give = count != 0;
+	uint32_t chosen = pfs_machine_choose((uint32_t)may_take + (uint32_t)may_give);
+	act_apart(thread, may_give ? chosen * most : 0);
+}
+
+static void owner_body(void *opaque)
+{
+	for (;;)
+		apart_turn(opaque, 3);
+}
+
+static void guest_body(void *opaque)
+{
+	for (;;)
+		apart_turn(opaque, 1);
+}
+
+/* Whoever needs a page, again and again. */
+static void empty_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_container *container = thread->own->container;
+	for (;;) {
+		(void)pfs_machine_choose(1); /* where it is in no call */
+		pfs_mutex_lock(&container->growth);
+		thread->own->loops.in_call[thread->id] = 1;
+		(void)pfs_magazine_take_back(container);
+		thread->own->loops.in_call[thread->id] = 0;
+		pfs_mutex_unlock(&container->growth);
+	}
+}
+
 /* ---- set-ups ---- */
 
 /* The records that the set-up keeps become the threads', HELD_MOST each. */
@@ -245,6 +310,13 @@ static void rings_configure(struct pfs_case *self, struct pfs_config *config)
 static void depot_fill(struct pfs_case *self)
 {
 	pfs_case_keep_all(self);
+}
+
+/* Three records, rings of two, blocks of one, which are soon used again. */
+static void apart_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	rings_configure(self, config);
+	self->bypass = 0;
 }
 
 /* The same where a block has one of them, and thread 0 the others. */
@@ -312,5 +384,8 @@ const struct pfs_case_kind pfs_cases_loops[] = {
 	{ "loop_trees", "the same of three words, under trees of two levels",
 	  LOOPS, 2, 1, 4, trees_configure, depot_fill,
 	  { loop_body, loop_body, taker_body }, NULL },
+	{ "loop_ring", "an owner uses its ring and blocks for ever, another thread takes them back",
+	  LOOPS | PFS_CASE_RINGS, 2, 1, 3, apart_configure, block_fill,
+	  { owner_body, empty_body, guest_body }, NULL },
 	{ .name = NULL },
 };

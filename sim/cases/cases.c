@@ -77,11 +77,13 @@ static void setup(struct pfs_machine *machine, void *context)
 	self->room_fan = PFS_SIM_ROOM_FAN;
 	self->ring_records = PFS_SIM_RING_RECORDS;
 	self->hints = PFS_SIM_HINTS;
+	self->bypass = PFS_SIM_BYPASS;
 	self->kind->configure(self, &self->config);
 	pfs_sim_word_records_set(self->word_records);
 	pfs_sim_room_fan_set(self->room_fan);
 	pfs_sim_ring_records_set(self->ring_records);
 	pfs_sim_hints_set(self->hints);
+	pfs_sim_bypass_set(self->bypass < self->ring_records ? self->bypass : self->ring_records);
 	pfs_sim_proof_looks_set(1); /* once, and then it waits: each look is a schedule more */
 	memset(self->owner, 0, sizeof(self->owner));
 	memset(self->version, 0, sizeof(self->version));

@@ -46,6 +46,7 @@ struct pfs_case {
 	uint32_t room_fan;     /* children of a node of the trees; likewise */
 	uint32_t hints;        /* of words, that a thread has; likewise */
 	uint32_t ring_records; /* of a ring of a policy that has them; likewise */
+	uint32_t bypass;       /* frees past a closed ring; likewise, or as many as it holds */
 	uint64_t fulls_now, reads_now; /* their part of fulls and reads */
 	struct pfs_thread *setup;
 	struct pfs_thread *extra[PFS_CASE_EXTRA_MAX];

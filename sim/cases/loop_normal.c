@@ -25,6 +25,12 @@
  *	words of records
  *	    Compared by equality, with the home. As versions.
  *
+ *	entries of rings and blocks
+ *	    Of a ring that nobody works on, with both ends even and an IDLE word, those outside of
+ *	    the ends; of a block that is EMPTY, all. What is read of them is not used: a receiver
+ *	    or a free writes them first. If it were used, the record would have two owners or two
+ *	    places, whichever it is; so told as none.
+ *
  * Left out: tallies and other metrics; how often a hint was lost but for what PFS_LOSSES asks;
  * random numbers, which are 0, so that searches begin at the first word.
  */
@@ -81,6 +87,13 @@ static struct tables {
 	struct pfs_table places;
 	uint64_t *masks;
 	uint32_t mask_room;
+	/* Entries of rings and blocks, by place: whose they are. */
+	struct entry {
+		struct pfs_magazine *ring; /* or NULL */
+		struct pfs_block *block;
+		uint32_t number;           /* in it */
+	} *entries;
+	uint32_t entry_room;
 	/* Of the state that is told. */
 	uint64_t sums[ROOTS_MOST + 1];
 	uint64_t frees[RINGS_MOST + 1];
@@ -153,6 +166,27 @@ static void leave_out_thread(struct pfs_case *self, struct pfs_thread *thread)
 
 _Static_assert((PFS_LOSSES & (PFS_LOSSES - 1)) == 0, "losses are told by their lowest bits");
 
+/* ---- entries ---- */
+
+static void note_entry(void *place, struct entry entry)
+{
+	mask_word((uintptr_t)place / 8, UINT64_MAX);
+	uint32_t number = pfs_table_find(&tables.places, (uintptr_t)place / 8);
+	tables.entries = pfs_widen(tables.entries, &tables.entry_room, number + 1,
+				   sizeof(*tables.entries));
+	tables.entries[number] = entry;
+}
+
+static bool is_stale(const struct entry *entry)
+{
+	if (entry->block != NULL)
+		return (get(&entry->block->state) & PFS_BLOCK_STATE_MASK) == PFS_BLOCK_EMPTY;
+	uint64_t head = get(&entry->ring->head), tail = get(&entry->ring->tail);
+	uint64_t after = (entry->number - head / 2) % PFS_MAGAZINE_RECORDS;
+	return (head | tail) % 2 == 0 && get(&entry->ring->control) == PFS_CONTROL_IDLE &&
+	       after >= tail / 2 - head / 2;
+}
+
 /* ---- tags ---- */
 
 static void set_form(uint64_t value, enum form form, uint32_t number)
@@ -206,8 +240,12 @@ static void tag_trees(struct pfs_case *self)
 			struct pfs_block *at = pfs_depot_block(depot, block);
 			(void)tag_packed(&at->state, BLOCK_SHIFT);
 			leave_out(&at->watched, sizeof(at->watched));
+			for (uint32_t entry = 0; entry < PFS_BLOCK_RECORDS; entry++)
+				note_entry(&at->records[entry], (struct entry){ NULL, at, entry });
 		}
 	}
+	if (index->has_rings)
+		tag_room(&index->rings->room, true);
 	tables.moves = &index->moves;
 	pfs_store_relaxed(&index->moves, sum);
 	set_form(sum, FORM_SUM, 0);
@@ -260,6 +298,8 @@ static void tag_rings(struct pfs_case *self)
 		pfs_store_relaxed(&ring->tail, get(&ring->tail) + 2 * base);
 		tables.rings[number] = ring;
 		tables.entry_tags[number] = tags[number];
+		for (uint32_t entry = 0; entry < PFS_MAGAZINE_RECORDS; entry++)
+			note_entry(&ring->records[entry], (struct entry){ ring, NULL, entry });
 		frees += base;
 		set_form(base, FORM_ENTRY, number);
 		set_form(2 * base, FORM_POSITION, number);
@@ -274,6 +314,8 @@ void pfs_loop_normal_begin(struct pfs_case *self)
 	tables.packed_count = tables.ring_count = tables.root_count = tables.word_count = 0;
 	memset(tables.forms, 0, sizeof(tables.forms));
 	pfs_table_clear(&tables.places);
+	if (tables.entry_room != 0)
+		memset(tables.entries, 0, tables.entry_room * sizeof(*tables.entries));
 	leave_out_metrics(self);
 	struct pfs_thread *thread = pfs_load_relaxed(&self->container->threads);
 	for (; thread != NULL; thread = thread->next)
@@ -409,20 +451,28 @@ static uint64_t tell(uint64_t word)
 	return (uint64_t)tell_half((uint32_t)(word >> 32)) << 32 | tell_half((uint32_t)word);
 }
 
+static bool is_entry(uint32_t number)
+{
+	return number < tables.entry_room && /* so NONE is not */
+	       (tables.entries[number].ring != NULL || tables.entries[number].block != NULL);
+}
+
 static uint64_t of(void *context, const void *place, uint64_t word)
 {
 	(void)context;
 	uint32_t number = pfs_table_find(&tables.places, (uintptr_t)place / 8);
 	if (number != PFS_TABLE_NONE)
 		word &= tables.masks[number];
+	if (is_entry(number) && is_stale(&tables.entries[number]))
+		word = 0;
 	return tell(word);
 }
 
-/* It has a tag. */
+/* It has a tag, or is an entry. */
 static bool is_relative(void *context, const void *place, uint64_t word)
 {
-	return of(context, place, word) != word &&
-	       pfs_table_find(&tables.places, (uintptr_t)place / 8) == PFS_TABLE_NONE;
+	uint32_t number = pfs_table_find(&tables.places, (uintptr_t)place / 8);
+	return is_entry(number) || (number == PFS_TABLE_NONE && of(context, place, word) != word);
 }
 
 const struct pfs_normal pfs_loop_normal = { begin, of, is_relative };

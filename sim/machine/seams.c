@@ -8,8 +8,7 @@
 #include "containers/barrier.h"
 #include "containers/compiler.h"
 #include "containers/container.h"
-#include "containers/depot.h"
-#include "containers/hints.h"
+#include "containers/magazine.h"
 #include "containers/memory.h"
 #include "containers/message.h"
 #include "containers/occupancy.h"
@@ -115,6 +114,7 @@ PFS_SIM_CHOICE(room_fan, PFS_SIM_ROOM_FAN)
 PFS_SIM_CHOICE(proof_looks, PFS_SIM_PROOF_LOOKS)
 PFS_SIM_CHOICE(ring_records, PFS_SIM_RING_RECORDS)
 PFS_SIM_CHOICE(hints, PFS_SIM_HINTS)
+PFS_SIM_CHOICE(bypass, PFS_SIM_BYPASS)
 
 enum pfs_status (*pfs_seams_reclaimer)(struct pfs_container *container);
 void (*pfs_seams_reclaimer_stop)(struct pfs_container *container);

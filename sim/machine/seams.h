@@ -41,4 +41,9 @@ void pfs_sim_ring_records_set(uint32_t records);
 #define PFS_SIM_HINTS 16u
 void pfs_sim_hints_set(uint32_t hints);
 
+/* Frees that go to the words, at first, before a ring of magazine.h is opened again; in the same
+ * way: 0 .. PFS_SIM_RING_RECORDS. */
+#define PFS_SIM_BYPASS 64u
+void pfs_sim_bypass_set(uint32_t bypass);
+
 #endif
