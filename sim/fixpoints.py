@@ -4,8 +4,8 @@
 usage: sim/fixpoints.py PFS_SIM [--only S[,S]] [--memory M[,M]] [--seconds S] [--mib N]
 
 Of each scenario loop_*, bound on preemptions and memory: did the search to a fixpoint end, so that
-these are all states, or was it cut? States, seconds of CPU, memory, and how many choices away the last state is. The
-table of docs/simulation.md is made by it.
+these are all states, or was it cut? States, seconds of CPU, memory, and how many choices away the
+last state is. The table of docs/simulation.md is made by it.
 Exit 0: nothing failed. 1: a search did.
 """
 
@@ -72,7 +72,8 @@ def main():
     parser.add_argument("--mib", type=int, default=4096, help="of each search; default 4096")
     arguments = parser.parse_args()
     only = arguments.only.split(",") if arguments.only else [case[1] for case in SEARCHES]
-    print("| policy | scenario | memory | threads | preemptions | states | | CPU, s | MiB | choices |")
+    print("| policy | scenario | memory | threads | preemptions | states | | CPU, s | MiB "
+          "| choices |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     fine = True
     for case in SEARCHES:

@@ -24,10 +24,10 @@
  * circle of states has one where all were tried (D. Bosnacki and G. Holzmann, Improving Spin's
  * partial-order reduction for breadth-first search, SPIN 2005).
  *
- * With a bound on preemptions: so many between two moments of rest, at which every thread is between
- * two calls, that is at a choice. It is one to go on with another thread while the one that ran
- * last is in a call, could go on and has not yielded; calm steps, choices and stores that drain are
- * none. So histories have no end, and what a failure needs at a time has a bound (K. Qadeer and
+ * With a bound on preemptions: so many between two moments of rest, at which every thread is
+ * between two calls, that is at a choice. It is one to go on with another thread while the one that
+ * ran last is in a call, could go on and has not yielded; calm steps, choices and stores that drain
+ * are none. So histories have no end, and what a failure needs at a time has a bound (K. Qadeer and
  * J. Rehof, Context-bounded model checking, TACAS 2005, where the bound is on the whole history).
  *
  * A yield is a step as any other, and always possible: who spins comes back to a state that was
