@@ -30,7 +30,8 @@ SEARCHES = (("exact", "loop_one", 2, ANY), ("exact", "loop_pair", 2, ANY),
             ("magazine", "loop_ring", 3, 0), ("magazine", "loop_ring", 3, 1),
             ("magazine", "loop_one", 2, 0), ("magazine", "loop_pair", 2, 0),
             ("magazine", "loop_rings", 2, 0), ("magazine", "loop_rings", 2, ANY))
-LINE = re.compile(r"(all states|cut|met): (\d+) states, [\d.]+ s, (\d+) MiB; the last is (\d+)")
+LINE = re.compile(r"(all states|all within the bound|cut|met): (\d+) states, [\d.]+ s, (\d+) MiB; "
+                  r"the last is (\d+)")
 
 
 def cpu_seconds():
@@ -57,7 +58,7 @@ def search(arguments, case, memory):
     if found is None:
         return f"{name} | {result.stderr.strip()} | | | |", False
     end, states, mib, depth = found.groups()
-    how = {"all states": "all", "cut": "cut", "met": "FAILED"}[end]
+    how = {"cut": "cut", "met": "FAILED"}.get(end, "all")
     return (f"{name} | {how} | {int(states):,} | {seconds:.0f} | {mib} | {depth} |",
             end != "met")
 

@@ -88,7 +88,7 @@ if(PFS_TESTS)
     add_test(NAME sim.loops.ring COMMAND pfs-sim explore --policy magazine --scenario loop_ring
       --layout bare --preemptions 0 --search fixpoint --no-races --seconds 280)
     set_tests_properties(sim.loops.ring PROPERTIES LABELS sim TIMEOUT 300
-      PASS_REGULAR_EXPRESSION ", all states: no violation")
+      PASS_REGULAR_EXPRESSION ", all states of up to 0 preemptions between two rests: no violation")
     add_test(NAME sim.loops.one COMMAND pfs-sim explore --policy exact --scenario loop_one
       --search fixpoint --no-races --seconds 280)
     set_tests_properties(sim.loops.one PROPERTIES LABELS sim TIMEOUT 300 COST 20

@@ -184,7 +184,8 @@ static double seconds_now(void)
 static void tell_fixpoint(const struct pfs_search_result *result, double seconds)
 {
 	(void)printf("%s: %llu states, %.1f s, %.0f MiB; the last is %u choices away",
-		     result->complete ? "all states" : result->failed ? "met" : "cut",
+		     result->failed ? "met" : !result->complete ? "cut"
+		     : result->bounded ? "all within the bound" : "all states",
 		     (unsigned long long)result->states, seconds,
 		     (double)result->memory_bytes / (1 << 20), result->depth);
 	if (!result->complete && !result->failed)

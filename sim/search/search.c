@@ -395,18 +395,22 @@ int pfs_search_kind_of(const char *name)
 const char *pfs_search_extent(const struct pfs_search_options *options,
 			      const struct pfs_search_result *result)
 {
-	if (options->kind == PFS_SEARCH_FIXPOINT)
-		return result->complete ? "all states" : "not all states";
-	if (!result->complete)
-		return "not all there are";
-	if (!result->bounded)
-		return "all there are";
-	if (options->kind != PFS_SEARCH_BOUNDED)
-		return "all in which writes only append";
 	static char text[96];
-	(void)snprintf(text, sizeof(text), "every schedule of up to %u preemptions%s",
-		       options->preemption_max,
-		       options->append_only ? " in which writes only append" : "");
+	bool is_fixpoint = options->kind == PFS_SEARCH_FIXPOINT;
+	if (!result->complete)
+		return is_fixpoint ? "not all states" : "not all there are";
+	if (!result->bounded)
+		return is_fixpoint ? "all states" : "all there are";
+	if (is_fixpoint)
+		(void)snprintf(text, sizeof(text),
+			       "all states of up to %u preemptions between two rests",
+			       options->preemption_max);
+	else if (options->kind == PFS_SEARCH_BOUNDED)
+		(void)snprintf(text, sizeof(text), "every schedule of up to %u preemptions%s",
+			       options->preemption_max,
+			       options->append_only ? " in which writes only append" : "");
+	else
+		return "all in which writes only append";
 	return text;
 }
 
