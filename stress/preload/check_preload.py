@@ -78,6 +78,10 @@ class Place:
     def boxes(self):
         return sorted(glob.glob(os.path.join(self.folder, "*.box")))
 
+    def is_listed(self, pid):
+        """Is its box made? The file is there before that."""
+        return str(pid) in self.mem("list").split()
+
     def check_all(self):
         for box in self.boxes():
             self.mem("check", box)
@@ -173,7 +177,7 @@ def threads(place):
     program = place.start(place.known, "threads", "40", options=("--tick-ms", "5"))
     for _ in range(10):
         time.sleep(0.1)
-        if place.boxes():
+        if place.is_listed(program.pid):
             place.rows(program.pid, "global")
     _, pid = said(program)
     for library in ("one", "two"):
