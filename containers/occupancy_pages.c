@@ -20,10 +20,10 @@ static void set_spare(struct pfs_occupancy *index, struct pfs_page *page)
 
 void pfs_occupancy_drop_spare(struct pfs_container *self)
 {
-	struct pfs_occupancy *index = self->policy;
-	if (spare_of(index) != NULL)
-		pfs_container_unmap(self, spare_of(index));
-	set_spare(index, NULL);
+	struct pfs_page *page = spare_of(self->policy);
+	set_spare(self->policy, NULL);
+	if (page != NULL)
+		pfs_container_unmap(self, page);
 }
 
 struct pfs_page *pfs_occupancy_spare(struct pfs_thread *thread)

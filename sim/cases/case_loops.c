@@ -257,6 +257,26 @@ static void guest_body(void *opaque)
 		apart_turn(opaque, 1);
 }
 
+/* What detach and attach do with a ring. */
+static __attribute__((noinline)) void go_and_come(struct pfs_case_thread *thread)
+{
+	struct pfs_case *self = thread->own;
+	self->loops.in_call[thread->id] = 1;
+	self->variant->thread_stop(thread->handle);
+	(void)self->variant->thread_start(thread->handle);
+	self->loops.in_call[thread->id] = 0;
+}
+
+static void passing_body(void *opaque)
+{
+	for (;;) {
+		if (pfs_machine_choose(2) == 0)
+			apart_turn(opaque, 3);
+		else
+			go_and_come(opaque);
+	}
+}
+
 /* Whoever needs a page, again and again. */
 static void empty_body(void *opaque)
 {
@@ -387,5 +407,8 @@ const struct pfs_case_kind pfs_cases_loops[] = {
 	{ "loop_ring", "an owner uses its ring and blocks for ever, another thread takes them back",
 	  LOOPS | PFS_CASE_RINGS, 2, 1, 3, apart_configure, block_fill,
 	  { owner_body, empty_body, guest_body }, NULL },
+	{ "loop_passing", "the same, where the owner's handle is detached and attached for ever, too",
+	  LOOPS | PFS_CASE_RINGS, 2, 1, 3, apart_configure, block_fill,
+	  { passing_body, empty_body, guest_body }, NULL },
 	{ .name = NULL },
 };
