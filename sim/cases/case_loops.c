@@ -407,7 +407,7 @@ const struct pfs_case_kind pfs_cases_loops[] = {
 	{ "loop_ring", "an owner uses its ring and blocks for ever, another thread takes them back",
 	  LOOPS | PFS_CASE_RINGS, 2, 1, 3, apart_configure, block_fill,
 	  { owner_body, empty_body, guest_body }, NULL },
-	{ "loop_passing", "the same, where the owner's handle is detached and attached for ever, too",
+	{ "loop_passing", "the same; the owner's handle is detached and attached for ever, too",
 	  LOOPS | PFS_CASE_RINGS, 2, 1, 3, apart_configure, block_fill,
 	  { passing_body, empty_body, guest_body }, NULL },
 	{ .name = NULL },
