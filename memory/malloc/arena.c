@@ -162,23 +162,34 @@ static uint32_t own_node(void)
 
 /* A node's arenas are those whose number is its own modulo the nodes: first touch puts an arena's
  * pages near the threads that use it. */
-struct pfs_arena *pfs_arena_choose(bool is_first)
+static struct pfs_arena *with_fewest(uint32_t settled, uint32_t *threads_of_best)
 {
-	uint32_t settled = is_first ? 1 : pfs_arenas_settle();
-	if (settled == 1)
-		return &first;
 	uint32_t nodes = (uint32_t)__builtin_popcountll(node_mask);
 	struct pfs_arena *best = &first;
 	uint32_t fewest = UINT32_MAX;
 	for (uint32_t number = own_node() % settled; number < settled; number += nodes) {
 		struct pfs_arena *arena = pfs_arena_at(number);
-		/* relaxed: a preference. */
-		if (arena == NULL || pfs_load_relaxed(&arena->threads) >= fewest)
+		/* relaxed: pfs_arena_choose verifies it. */
+		uint32_t threads = arena != NULL ? pfs_load_relaxed(&arena->threads) : UINT32_MAX;
+		if (threads >= fewest)
 			continue;
-		fewest = pfs_load_relaxed(&arena->threads); /* relaxed: as above */
+		*threads_of_best = fewest = threads;
 		best = arena;
 	}
 	return best;
+}
+
+/* Threads that start together choose one after the other. Lock-free. */
+struct pfs_arena *pfs_arena_choose(bool is_first)
+{
+	uint32_t settled = is_first ? 1 : pfs_arenas_settle();
+	struct pfs_arena *arena;
+	uint32_t threads;
+	do {
+		threads = pfs_load_relaxed(&first.threads); /* relaxed: the CAS verifies it */
+		arena = settled == 1 ? &first : with_fewest(settled, &threads);
+	} while (!pfs_cas_relaxed(&arena->threads, &threads, threads + 1)); /* relaxed: a count */
+	return arena;
 }
 
 static void lock_arena(struct pfs_arena *self)

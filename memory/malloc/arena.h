@@ -47,7 +47,7 @@ struct pfs_arena *pfs_arena_if_any(uint32_t number);
 struct pfs_arena *pfs_arena_create(void);
 
 /* For the calling thread: of those by default, one of its node with the fewest threads; for the
- * process's first thread the first. */
+ * process's first thread the first. It is counted there as one of them. */
 struct pfs_arena *pfs_arena_choose(bool is_first);
 
 /* Around fork: the list of arenas and their locks `growing`; then, after the registry of caches,

@@ -102,7 +102,7 @@ static struct pfs_cache *attach(void)
 	pfs_mutex_unlock(&pfs_registry.lock);
 	if (!is_first)
 		pfs_start_handlers();
-	pfs_cache_join_arena(cache, pfs_arena_choose(is_first));
+	cache->arena = pfs_arena_choose(is_first);
 	pfs_mutex_lock(&pfs_registry.lock);
 	(void)pfs_caches_bury();
 	bool is_alone = !pfs_caches_any();
