@@ -1,5 +1,6 @@
 /*
- * pass_test.c - passes that meet: one that runs, and pages that were made and are not needed.
+ * pass_test.c - what a pass meets: one that runs, pages that were made and are not needed, and
+ * blocks of records of a node that nobody knows.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -122,6 +123,19 @@ static void a_spare_page_goes(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
+/* Where the system does not say it, records are in blocks of no node. */
+static void the_node_is_not_known(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	prepare(&it, at);
+	pfs_fixture_set_up(&it);
+	it.thread->node = PFS_NODE_MIXED;
+	pfs_fixture_fill(&it, CAPACITY);
+	pfs_fixture_empty(&it, 0, CAPACITY);
+	PFS_CHECK_IS(pfs_reclaim_now(it.thread), PAGES);
+	pfs_fixture_tear_down(&it);
+}
+
 static const struct pfs_test tests[] = {
 	{ .name = "trim waits for a pass",
 	  .run = trim_waits_for_a_pass,
@@ -132,6 +146,10 @@ static const struct pfs_test tests[] = {
 	  .run = a_spare_page_goes,
 	  .each = true,
 	  .traits = PFS_TRAIT_RECLAIM | PFS_TRAIT_EXACT },
+	{ .name = "the node is not known",
+	  .run = the_node_is_not_known,
+	  .each = true,
+	  .traits = PFS_TRAIT_RECLAIM },
 };
 
 int main(int argc, char **argv)
