@@ -94,13 +94,17 @@ if(PFS_TESTS)
     set_tests_properties(sim.loops.one PROPERTIES LABELS sim TIMEOUT 300 COST 20
       PASS_REGULAR_EXPRESSION ", all states: no violation")
     foreach(memory sc tso views)
-      foreach(scenario rings words trees)
+      foreach(scenario rings words trees pages)
         set(policy exact)
+        set(loop_threads 2)
         if(scenario STREQUAL rings)
           set(policy magazine)
+        elseif(scenario STREQUAL pages)
+          set(loop_threads 3)
         endif()
         add_test(NAME sim.loops.${scenario}.${memory} COMMAND pfs-sim explore --policy ${policy}
-          --scenario loop_${scenario} --search rotate --memory ${memory} --executions 60 --quiet)
+          --scenario loop_${scenario} --threads ${loop_threads} --search rotate --memory ${memory}
+          --executions 60 --quiet)
         set_tests_properties(sim.loops.${scenario}.${memory} PROPERTIES LABELS sim TIMEOUT 300
           PASS_REGULAR_EXPRESSION "no violation")
       endforeach()

@@ -83,13 +83,12 @@ static bool is_at_rest(const struct pfs_case *self)
 void pfs_loops_check(void *context)
 {
 	struct pfs_case *self = context;
+	pfs_sim_quiet(); /* a thread may be the one that asks */
 	check_words(self);
 	end_frees(self);
 	end_dues(self);
-	if (!is_at_rest(self))
-		return;
-	pfs_sim_quiet(); /* a thread may be the one that asks */
-	pfs_balance_check(self->container, self->owner);
+	if (is_at_rest(self))
+		pfs_balance_check(self->container, self->owner);
 	pfs_sim_loud();
 }
 
@@ -292,6 +291,59 @@ static void empty_body(void *opaque)
 	}
 }
 
+/* ---- pages come and go ---- */
+
+static void __attribute__((noinline)) pass(struct pfs_case_thread *thread)
+{
+	struct pfs_case *self = thread->own;
+	self->loops.in_call[thread->id] = 1;
+	(void)pfs_reclaim_pass(thread->handle);
+	self->loops.in_call[thread->id] = 0;
+}
+
+/* An owner finds its record by the record's address. */
+static void look_at_own(struct pfs_case_thread *thread)
+{
+	uint32_t index = held(thread, 0);
+	const char *record = index != UINT32_MAX ? thread->own->loops.held[index] : NULL;
+	if (record != NULL)
+		PFS_MACHINE_CHECK(pfs_lookup_address(thread->handle, record + 7) == record,
+				  "the owner of record %u does not find it", index);
+}
+
+static void pages_body(void *opaque)
+{
+	for (;;) {
+		uint32_t chosen = pfs_machine_choose(5);
+		if (chosen == 0)
+			pass(opaque);
+		else if (chosen == 1)
+			look_at_own(opaque);
+		else
+			turn(opaque, HELD_MOST);
+	}
+}
+
+/* In a section a record stays where it is; and whoever asks by its address gets it, or nothing. */
+static void look_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	struct pfs_case *self = thread->own;
+	for (;;) {
+		uint32_t index = pfs_machine_choose(self->config.page_max);
+		pfs_enter(thread->handle);
+		const char *record = pfs_lookup(thread->handle, index);
+		if (record != NULL)
+			(void)pfs_version(record);
+		pfs_leave(thread->handle);
+		const void *found = record != NULL ? pfs_lookup_address(thread->handle, record + 7)
+						   : NULL;
+		PFS_MACHINE_CHECK(found == NULL || found == record,
+				  "the record with byte 7 of record %u is %p, not %p", index, found,
+				  (const void *)record);
+	}
+}
+
 /* ---- set-ups ---- */
 
 /* The records that the set-up keeps become the threads', HELD_MOST each. */
@@ -347,6 +399,15 @@ static void block_fill(struct pfs_case *self)
 		pfs_case_unkeep(self, i);
 	self->kept_count = 0;
 	pfs_case_keep(self, 2);
+}
+
+/* Pages of one record; a pass gives back what is not in use. */
+static void pages_configure(struct pfs_case *self, struct pfs_config *config)
+{
+	self->ring_records = 2;
+	self->hints = 1;
+	pfs_case_pages(config, 1, 0, 3);
+	config->reclaim.idle_passes = 1;
 }
 
 /* Words of two records. */
@@ -410,5 +471,8 @@ const struct pfs_case_kind pfs_cases_loops[] = {
 	{ "loop_passing", "the same; the owner's handle is detached and attached for ever, too",
 	  LOOPS | PFS_CASE_RINGS, 2, 1, 3, apart_configure, block_fill,
 	  { passing_body, empty_body, guest_body }, NULL },
+	{ "loop_pages", "threads take, give and make passes for ever; a third one looks records up",
+	  LOOPS | PFS_TRAIT_RECLAIM, 2, 1, 3, pages_configure, NULL,
+	  { pages_body, pages_body, look_body }, NULL },
 	{ .name = NULL },
 };

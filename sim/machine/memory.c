@@ -29,6 +29,13 @@ static uint32_t lowest_run(const struct pfs_sim_memory *self, uint32_t count)
 	return first;
 }
 
+static void take_turn(struct pfs_sim_memory *self)
+{
+	if (self->reuses)
+		(void)pfs_sim_change(PFS_SIM_EXCHANGE, &self->turn, sizeof(self->turn), 0,
+				     PFS_SIM_ACQ_REL, PFS_SIM_PLACE("memory"));
+}
+
 static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
 		 uint32_t *node_got)
 {
@@ -37,6 +44,7 @@ static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint3
 	self->maps++;
 	if (self->refuse_from != 0 && self->maps >= self->refuse_from)
 		return NULL;
+	take_turn(self);
 	uint32_t first = self->reuses ? lowest_run(self, count) : self->used;
 	if (first + count > REGION_PAGES)
 		return NULL;
@@ -63,6 +71,7 @@ static void unmap(void *context, void *memory, size_t size_bytes)
 	struct pfs_sim_memory *self = context;
 	uint32_t first = (uint32_t)(((size_t)((char *)memory - self->region)) / OS_PAGE);
 	uint32_t count = os_pages(size_bytes);
+	take_turn(self);
 	(void)pfs_sim_change(PFS_SIM_UNMAP, memory, 0, (size_t)count * OS_PAGE, PFS_SIM_SEQ,
 			     PFS_SIM_PLACE("unmap"));
 	memset(&self->states[first], PFS_SIM_GONE, count);

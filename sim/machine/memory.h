@@ -8,7 +8,8 @@
  *
  * Where `reuses` says so, the lowest pages that were given back are mapped again, so that a run
  * without end needs finitely many addresses. Nothing is hidden then: plain accesses are found by
- * the table, too, by who looks at them (plain.h).
+ * the table, too, by who looks at them (plain.h). Who maps comes after those who unmapped, as by
+ * the lock that a kernel has for that.
  */
 #ifndef PFS_SIM_MEMORY_H
 #define PFS_SIM_MEMORY_H
@@ -35,6 +36,7 @@ struct pfs_sim_memory {
 	bool hides;           /* what is given back now is hidden from the hardware, too */
 	uint64_t hidden;      /* pages hidden since the reset */
 	bool reuses;          /* until the reset */
+	uint64_t turn;        /* where it reuses: exchanged by who maps and who unmaps */
 	uint16_t *nodes;      /* of each OS page that was handed out */
 	uint32_t node_count;  /* that interleaved memory is spread over; 0: 1 */
 	/* Called when memory was mapped; for its price. Optional. */
