@@ -157,7 +157,7 @@ NOINLINE static void part_threads(void)
 	(void)pthread_create(&freer, NULL, frees_all, NULL);
 	(void)pthread_join(freer, NULL);
 	kept_count = 0;
-	keep(malloc(10));
+	keep(malloc(1000)); /* surely sampled, so that it gives back what was freed */
 	wait_for("freed");
 	STAY;
 }
