@@ -7,9 +7,6 @@
  */
 #include "overhead.h"
 
-#include "depot.h"
-#include "occupancy.h"
-
 static uint64_t page_overhead(const struct pfs_container *self, const struct pfs_page *page)
 {
 	uint64_t entries = self->shape.granules_bytes / PFS_GRANULE_BYTES;
@@ -35,28 +32,5 @@ uint64_t pfs_container_overhead(struct pfs_container *self)
 	}
 	if (self->variant->index_bytes != NULL)
 		sum += self->variant->index_bytes(self);
-	return sum;
-}
-
-/* The words of a page stay when it goes, for the next one of its number. */
-uint64_t pfs_occupancy_index_bytes(struct pfs_container *self)
-{
-	const struct pfs_occupancy *index = self->policy;
-	uint32_t limit = pfs_container_page_limit(self);
-	uint64_t nodes = pfs_room_node_count(limit != 0 ? limit : 1);
-	uint64_t sum = (uint64_t)limit * sizeof(*index->pages) +
-		       nodes * index->node_count * 2 * sizeof(struct pfs_room_node);
-	/* relaxed: a metric. */
-	if (pfs_load_relaxed(&index->spare) != NULL)
-		sum += self->shape.block_bytes;
-	for (uint32_t node = 0; index->has_rings && node < index->node_count; node++)
-		sum += pfs_depot_bytes(&index->depots[node]);
-	for (uint32_t page = 0; page < self->page_capacity; page++) {
-		const struct pfs_occupancy_page *entry = pfs_occupancy_page_at(self, page);
-		if (entry != NULL)
-			sum += sizeof(*entry) + entry->word_count * sizeof(*entry->words) +
-			       pfs_room_node_count(entry->word_count) *
-				       sizeof(struct pfs_room_node);
-	}
 	return sum;
 }

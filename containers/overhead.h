@@ -9,7 +9,4 @@
 /* Under `passing` and `growth`: bytes of the container that are no user's. */
 uint64_t pfs_container_overhead(struct pfs_container *self);
 
-/* As index_bytes of struct pfs_variant. */
-uint64_t pfs_occupancy_index_bytes(struct pfs_container *self);
-
 #endif

@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "containers/magazine.h"
+#include "variants/magazine/magazine.h"
 #include "harness.h"
 
 #define PAGES 4u

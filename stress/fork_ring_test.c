@@ -2,8 +2,8 @@
  * fork_ring_test.c - the ring of a thread that stopped in the middle of a call, or the seat where
  * it waited for a page, and that the child of a fork does not have.
  */
-#include "containers/magazine.h"
-#include "containers/seats.h"
+#include "variants/magazine/magazine.h"
+#include "variants/exact/seats.h"
 #include "forking.h"
 
 #define RING 10u

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "containers/magazine.h"
+#include "variants/magazine/magazine.h"
 #include "gate.h"
 #include "harness.h"
 

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "containers/occupancy.h"
+#include "variants/exact/occupancy.h"
 #include "fixture.h"
 
 #define PAGES 12u

@@ -7,7 +7,7 @@
  *
  * Source: the first improvement proposed in Database Kernel Monthly on PFS memory management.
  */
-#include "strict.h"
+#include "containers/strict.h"
 #include "words.h"
 
 struct cursor {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "container.h"
+#include "containers/container.h"
 
 static struct pfs_claim allocate(struct pfs_thread *thread)
 {

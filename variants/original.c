@@ -17,7 +17,7 @@
  * Source: PFS_buffer_scalable_container and PFS_buffer_default_array, from the description in
  * Database Kernel Monthly on PFS memory management and the observable behaviour of 8.x.
  */
-#include "strict.h"
+#include "containers/strict.h"
 #include "words.h"
 
 /* Of the container, where a window is one of pages, and of each page, where it is of records. */

@@ -6,8 +6,8 @@
  *
  * Source: the second improvement proposed in Database Kernel Monthly on PFS memory management.
  */
-#include "random.h"
-#include "strict.h"
+#include "containers/random.h"
+#include "containers/strict.h"
 #include "words.h"
 
 static inline uint32_t page_begin(struct pfs_thread *thread, uint32_t page_count)

@@ -12,9 +12,9 @@
  * Source: the third improvement named in Database Kernel Monthly on PFS memory management
  * (PolarDB's periodic reclaim, of which no description was published); the design is our own.
  */
-#include "random.h"
-#include "reclaim.h"
-#include "strict.h"
+#include "containers/random.h"
+#include "containers/reclaim.h"
+#include "containers/strict.h"
 #include "words.h"
 
 static inline uint32_t slot_begin(struct pfs_thread *thread, struct pfs_page *page)

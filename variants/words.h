@@ -6,7 +6,7 @@
 #ifndef PFS_WORDS_H
 #define PFS_WORDS_H
 
-#include "tally.h"
+#include "containers/tally.h"
 
 /* The first probe inlines into the caller; the rest of the search is a direct call. */
 #define PFS_STRICT_ALLOCATE(strict_ops)                                                     \

@@ -25,8 +25,8 @@
  *            [K1] give: fetch-add, seq    <->  [K6] take: fetch-add, seq
  *            carries: the block's last bytes, to its next owner
  * Progress   give: wait-free. Take: under the bin's lock, bounded by the bin's words.
- * Source:    the words of containers/occupancy.h and the paths of room.h without CLEARING, which
- *            one taker at a time does not need; the code is our own.
+ * Source:    the words of variants/exact/occupancy.h and the paths of room.h without CLEARING,
+ *            which one taker at a time does not need; the code is our own.
  */
 #ifndef PFS_MALLOC_SLAB_H
 #define PFS_MALLOC_SLAB_H

@@ -22,13 +22,20 @@ INDIRECT = re.compile(r"\b(?:call|jmp)[qlw]?\s+\*|\bblra?\w*\s+x\d+|\bbra?\w*\s+
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 
 
+def is_own_file(place, name):
+    """Is it the file of a policy, and not another one of its folder?"""
+    folder = os.path.basename(place)
+    return folder.endswith(".dir") or name == folder + ".c.o"
+
+
 def objects(build):
     """All object files of policies below a build: [those of the library, those of batches]."""
     found = [[], []]
     for part, folder, name in ((0, "variants", ""), (1, "bench", "pfs_calls_")):
         for place, _, names in os.walk(os.path.join(build, folder)):
             if name in place:
-                found[part] += [os.path.join(place, n) for n in sorted(names) if n.endswith(".o")]
+                found[part] += [os.path.join(place, n) for n in sorted(names)
+                                if n.endswith(".o") and is_own_file(place, n)]
     return [sorted(part) for part in found]
 
 

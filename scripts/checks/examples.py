@@ -52,7 +52,7 @@ class Check:
         language, standard = ("c", "-std=gnu11") if kind[0] == "c" else ("c++", "-std=c++11")
         include = ["-I", os.path.join(TOP, "include")]
         if '#include "' in text: # of the project's own: a policy, say
-            include += ["-I", os.path.join(TOP, "containers"), "-I", os.path.join(TOP, "variants")]
+            include += ["-I", TOP, "-I", os.path.join(TOP, "variants")]
         if before and kind[1:] != ["part"]:
             text = before + "\n" + text
         if kind[1:] == ["part"]:

@@ -23,7 +23,7 @@ ALLOWED = {
     "command": {"include", "command"},
     "bench": {"include", "command", "bench"},
     "stress": {"include", "command", "stress", "sim"},
-    "sim": {"include", "command", "sim", "containers", "bench", "memory"},
+    "sim": {"include", "command", "sim", "containers", "variants", "bench", "memory"},
     "recorder": {"include", "command", "recorder"},
     "memory": {"include", "command", "containers", "memory"},
     "check": {"include", "command", "sim", "check"},
@@ -56,6 +56,8 @@ ROOMS = {
     "command": {"machine", "search", "cases", "litmus", "timed", "run"},
     "tests": {"machine", "search", "cases", "litmus", "timed"},
 }
+# Folders of policies, likewise; what stands beside them is for all policies.
+POLICIES = {"exact": set(), "magazine": {"exact"}}
 # The rooms of scripts/, likewise. The commands beside them see all, and no room sees a command.
 SCRIPT_ROOMS = {
     "common": set(),
@@ -89,8 +91,11 @@ def reached(top, path, bracket, name):
 
 
 def room_fault(path, file):
-    """Why one room of sim/ may not see another, or None."""
+    """Why one room of sim/ or variants/ may not see another, or None."""
     own, other = path.split(os.sep), (file or "").split(os.sep)
+    if own[0] == other[0] == "variants" and len(other) == 3 and other[1] != own[1] and \
+            other[1] not in POLICIES.get(own[1], ()):
+        return f"variants/{own[1]} may not see variants/{other[1]}/"
     if own[0] != "sim" or other[0] != "sim":
         return None
     if len(own) != 3 or own[1] not in ROOMS:
@@ -131,7 +136,7 @@ def check(top):
             layer, file = reached(top, path, bracket, name)
             allowed = set(ALLOWED[own])
             if is_unit_test(path):
-                allowed |= {"containers", "bench", "memory"}
+                allowed |= {"containers", "variants", "bench", "memory"}
             if path.startswith(TOOL) and file and not file.startswith(TOOL_SEES):
                 faults.append(f"{path}:{line}: include of {name}: {TOOL} sees the box's reader")
             if file and path.endswith(".h"):

@@ -1,6 +1,6 @@
 #include "sim/cases/balance.h"
 
-#include "containers/magazine.h"
+#include "variants/magazine/magazine.h"
 #include "sim/cases/cases.h"
 #include "sim/machine/machine.h"
 
@@ -68,14 +68,14 @@ static void add_words(struct balance *self, struct pfs_occupancy_page *entry,
 static void check_open(const struct balance *self, const struct pfs_magazine *ring,
 		       bool has_records)
 {
-	const struct pfs_occupancy *index = self->container->policy;
+	struct pfs_rings *rings = pfs_magazines_of(self->container)->rings;
 	uint32_t number = ring->place / PFS_RING_WORD_RINGS;
-	struct pfs_ring_word *word = pfs_rings_word(index->rings, number);
+	struct pfs_ring_word *word = pfs_rings_word(rings, number);
 	/* relaxed: at rest. */
 	uint64_t open = pfs_load_relaxed(&word->open) >> ring->place % PFS_RING_WORD_RINGS & 1;
 	PFS_MACHINE_CHECK(open != 0 || !has_records, "ring %u holds records, and is not open",
 			  ring->place);
-	PFS_MACHINE_CHECK(open == 0 || shows_room(&index->rings->room, number),
+	PFS_MACHINE_CHECK(open == 0 || shows_room(&rings->room, number),
 			  "ring %u is open, and the tree of rings does not show it", ring->place);
 }
 
@@ -151,10 +151,10 @@ void pfs_balance_check(struct pfs_container *container, const uint32_t *owners)
 	const struct pfs_occupancy *index = container->policy;
 	if (container->variant->next_used != pfs_occupancy_next_used)
 		return;
-	if (index->has_rings)
+	if (index->front != NULL)
 		add_rings(&balance);
-	for (uint32_t i = 0; index->has_rings && i < index->node_count; i++)
-		add_blocks(&balance, &index->depots[i]);
+	for (uint32_t i = 0; index->front != NULL && i < index->node_count; i++)
+		add_blocks(&balance, &pfs_magazines_of(container)->depots[i]);
 	for (uint32_t page = 0; page < container->page_capacity; page++) {
 		struct pfs_occupancy_page *entry = pfs_occupancy_page_at(container, page);
 		if (entry != NULL)

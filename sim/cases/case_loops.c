@@ -8,7 +8,7 @@
  * were surely free than other threads were in an allocate. Surely free: in a page, nobody's, and
  * its free has reached memory.
  */
-#include "containers/magazine.h"
+#include "variants/magazine/magazine.h"
 #include "containers/place.h"
 #include "sim/cases/balance.h"
 #include "sim/cases/case_kind.h"

@@ -1,5 +1,5 @@
 /*
- * case_rooms.c - scenarios of the trees that say where room is (containers/room.h): small pages
+ * case_rooms.c - scenarios of the trees that say where room is (variants/exact/room.h): small pages
  * of several words, and trees of two children a node, so that each has several levels.
  */
 #include "sim/cases/case_kind.h"

@@ -38,7 +38,7 @@
 
 #include <string.h>
 
-#include "containers/magazine.h"
+#include "variants/magazine/magazine.h"
 #include "sim/machine/probe.h"
 
 #define CAP UINT64_C(2) /* of words of records */
@@ -140,7 +140,10 @@ static void leave_out_metrics(struct pfs_case *self)
 	leave_out((void *)&container->reclaimed, sizeof(container->reclaimed));
 	leave_out((void *)&container->pages_peak, sizeof(container->pages_peak));
 	leave_out(index->watched, words * sizeof(*index->watched));
-	leave_out((void *)&index->stranded_peak, sizeof(index->stranded_peak));
+	if (index->front != NULL) {
+		struct pfs_magazines *magazines = pfs_magazines_of(container);
+		leave_out((void *)&magazines->stranded_peak, sizeof(magazines->stranded_peak));
+	}
 }
 
 static void leave_out_thread(struct pfs_case *self, struct pfs_thread *thread)
@@ -158,7 +161,7 @@ static void leave_out_thread(struct pfs_case *self, struct pfs_thread *thread)
 	leave_out((char *)&hints->losses + 1, sizeof(hints->losses) - 1);
 	mask_word((uintptr_t)&hints->losses / 8,
 		  ~((UINT64_C(0xFF) - (PFS_LOSSES - 1)) << (uintptr_t)&hints->losses % 8 * 8));
-	if (!index->has_rings)
+	if (index->front == NULL)
 		return;
 	leave_out(&ring->watched, sizeof(ring->watched));
 	leave_out(&ring->gives, sizeof(ring->gives));
@@ -232,8 +235,8 @@ static void tag_trees(struct pfs_case *self)
 	uint64_t sum = SUMS_FIRST << WINDOW_BITS;
 	for (uint32_t i = 0; i < index->node_count * 2; i++)
 		tag_room(&index->rooms[i], true);
-	for (uint32_t i = 0; index->has_rings && i < index->node_count; i++) {
-		struct pfs_depot *depot = &index->depots[i];
+	for (uint32_t i = 0; index->front != NULL && i < index->node_count; i++) {
+		struct pfs_depot *depot = &pfs_magazines_of(self->container)->depots[i];
 		if (depot->block_count != 0)
 			tag_room(&depot->room, true);
 		for (uint32_t block = 0; block < depot->block_count; block++) {
@@ -244,8 +247,8 @@ static void tag_trees(struct pfs_case *self)
 				note_entry(&at->records[entry], (struct entry){ NULL, at, entry });
 		}
 	}
-	if (index->has_rings)
-		tag_room(&index->rings->room, true);
+	if (index->front != NULL)
+		tag_room(&pfs_magazines_of(self->container)->rings->room, true);
 	tables.moves = &index->moves;
 	pfs_store_relaxed(&index->moves, sum);
 	set_form(sum, FORM_SUM, 0);
@@ -323,7 +326,7 @@ void pfs_loop_normal_begin(struct pfs_case *self)
 	tag_trees(self);
 	tag_pages(self);
 	tag_words(self);
-	if (index->has_rings)
+	if (index->front != NULL)
 		tag_rings(self);
 }
 

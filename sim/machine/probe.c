@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "containers/container.h"
-#include "containers/occupancy.h"
+#include "variants/exact/occupancy.h"
 
 /* Plain reads: the machine stands still while a probe looks. */
 static uint32_t word_of(const struct pfs_page *page, uint32_t slot)

@@ -5,7 +5,7 @@
  * barrier, what its next owner freed.
  *
  * Not checked, since it does not hold: that a page is added, or full answered, only at a moment
- * with no free record. See "Without the barrier" in containers/magazine.h.
+ * with no free record. See "Without the barrier" in variants/magazine/magazine.h.
  */
 #include <string.h>
 

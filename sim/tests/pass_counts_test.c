@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "containers/occupancy.h"
+#include "variants/exact/occupancy.h"
 #include "sim/machine/schedule.h"
 
 #define PAGES 8u

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "containers/container.h"
-#include "containers/magazine.h"
+#include "variants/magazine/magazine.h"
 #include "sim/cases/balance.h"
 #include "sim/machine/actors.h"
 #include "sim/machine/seams.h"

@@ -133,7 +133,11 @@ def c_files(scratch, folder, without=()):
 
 def race_build(scratch):
     """The race drivers, with what they need of the containers."""
-    sources = c_files(scratch, "containers") + [f"variants/{n}.c" for n in RACE_VARIANTS]
+    sources = c_files(scratch, "containers")
+    for policy in RACE_VARIANTS:
+        has_folder = os.path.isdir(os.path.join(scratch, "variants", policy))
+        sources += (c_files(scratch, f"variants/{policy}") if has_folder
+                    else [f"variants/{policy}.c"])
     return Build("tsan", scratch, {s: RACE_FLAGS for s in sources},
                  {name: {f"stress/mutants/{name}.c": RACE_FLAGS} for name in ("race", "map_probe")},
                  ["-fsanitize=thread", "-lhwloc", "-lpthread"])
@@ -229,13 +233,13 @@ def edit(text, mutant):
 def is_executed(source, test):
     """Can the test execute this source? A test that names policies runs no others; the workloads of
     bench/ are for pfs-sim run."""
-    folder, name = os.path.split(source)
     words = test.split()
-    policies = {policy[:-len(".c")] for policy in os.listdir(os.path.join(TOP, "variants"))
-                if policy.endswith(".c")}
-    if folder == "variants" and policies & set(words):
-        return name[:-len(".c")] in words
-    return folder != "bench" or words[2:3] != ["explore"]
+    policies = {policy.removesuffix(".c") for policy in
+                os.listdir(os.path.join(TOP, "variants")) if "." not in policy[:-2]}
+    if source.startswith("variants/") and policies & set(words):
+        policy = source.split("/")[1].removesuffix(".c")
+        return policy in words or (policy == "exact" and "magazine" in words)
+    return not source.startswith("bench/") or words[2:3] != ["explore"]
 
 
 def build_mutant(build, each, mutant, programs, tree, test=""):

@@ -21,10 +21,10 @@ static struct pfs_thread *first_handle(struct pfs_container *self)
 /* Blocks that are as they were at the watch held their records all the while. */
 static bool visit_blocks(struct pfs_container *self, bool watch)
 {
-	struct pfs_occupancy *index = self->policy;
+	struct pfs_magazines *magazines = pfs_magazines_of(self);
 	bool is_unchanged = false;
-	for (uint32_t node = 0; node < index->node_count; node++) {
-		struct pfs_depot *depot = &index->depots[node];
+	for (uint32_t node = 0; node < magazines->node_count; node++) {
+		struct pfs_depot *depot = &magazines->depots[node];
 		for (uint32_t i = 0; i < depot->block_count; i++) {
 			struct pfs_block *block = pfs_depot_block(depot, i);
 			/* relaxed: coherence with the watch is enough. */
@@ -81,19 +81,19 @@ static uint64_t stranded_now(struct pfs_container *self)
 
 void pfs_stranded_sample(struct pfs_container *self)
 {
-	struct pfs_occupancy *index = self->policy;
+	struct pfs_magazines *magazines = pfs_magazines_of(self);
 	pfs_metrics_begin();
 	uint64_t now = stranded_now(self);
-	uint64_t peak = pfs_load_relaxed(&index->stranded_peak); /* relaxed: a maximum */
-	while (now > peak && !pfs_cas_relaxed(&index->stranded_peak, &peak, now))
+	uint64_t peak = pfs_load_relaxed(&magazines->stranded_peak); /* relaxed: a maximum */
+	while (now > peak && !pfs_cas_relaxed(&magazines->stranded_peak, &peak, now))
 		; /* relaxed: a failed CAS means that another thread raised the peak */
 	pfs_metrics_end();
 }
 
 void pfs_stranded(struct pfs_container *self, uint64_t *now, uint64_t *peak)
 {
-	struct pfs_occupancy *index = self->policy;
+	struct pfs_magazines *magazines = pfs_magazines_of(self);
 	pfs_stranded_sample(self);
 	*now = stranded_now(self);
-	*peak = pfs_load_relaxed(&index->stranded_peak); /* relaxed: a metric */
+	*peak = pfs_load_relaxed(&magazines->stranded_peak); /* relaxed: a metric */
 }

@@ -35,7 +35,7 @@
 
 #include <stddef.h>
 
-#include "room.h"
+#include "variants/exact/room.h"
 
 #define PFS_RING_WORD_RINGS 64u
 #ifdef PFS_SIM

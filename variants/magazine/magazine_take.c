@@ -2,7 +2,6 @@
  * magazine_take.c - rings and blocks are taken back, under `growth`; see magazine.h.
  */
 #include "magazine.h"
-
 #include "ring_control.h"
 
 /* What a ring holds that nobody works on: entries first .. last - 1. Under `growth`. */
@@ -130,10 +129,10 @@ static struct sums visit_rings(struct pfs_container *self,
 			       void (*visit)(struct pfs_container *self,
 					     struct pfs_magazine *ring, struct sums *sums))
 {
-	const struct pfs_occupancy *index = self->policy;
+	struct pfs_rings *rings = pfs_magazines_of(self)->rings;
 	struct sums sums = { .rings = 0 };
 	struct pfs_ring_word *word;
-	for (uint32_t i = 0; (word = pfs_rings_word(index->rings, i)) != NULL; i++) {
+	for (uint32_t i = 0; (word = pfs_rings_word(rings, i)) != NULL; i++) {
 		/* [RG5] seq, pairs with [RG3]: what a ring that is missed here holds was freed
 		 * after this load, in the order of the seq operations. */
 		uint64_t open = pfs_load_seq(&word->open);
@@ -227,7 +226,7 @@ static struct content receive_any(struct pfs_magazine *self)
 
 static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
 {
-	const struct pfs_occupancy *index = self->policy;
+	struct pfs_rings *rings = pfs_magazines_of(self)->rings;
 	struct content content = receive_any(ring);
 	if (!content.is_handed) /* not by the word: its owner may hand over at any time */
 		return;
@@ -236,7 +235,7 @@ static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, st
 	for (uint64_t entry = content.first; entry < content.last; entry++)
 		pfs_magazine_give_to_word(self, pfs_magazine_entry(ring, entry));
 	if (!content.is_giving) /* else a record is about to come */
-		pfs_rings_close(index->rings, ring->place);
+		pfs_rings_close(rings, ring->place);
 	/* [G8] release, pairs with [G2]: the entries were read, and the ring was closed, before
 	 * the owner goes on. */
 	pfs_store_release(&ring->control, handed_to_done(ring));
@@ -273,10 +272,10 @@ static uint32_t empty_depot(struct pfs_container *self, struct pfs_depot *depot,
 
 static uint32_t empty_depots(struct pfs_container *self, bool again, bool *met_claimed)
 {
-	const struct pfs_occupancy *index = self->policy;
+	const struct pfs_magazines *magazines = pfs_magazines_of(self);
 	uint32_t taken = 0;
-	for (uint32_t node = 0; node < index->node_count; node++)
-		taken += empty_depot(self, &index->depots[node], again, met_claimed);
+	for (uint32_t node = 0; node < magazines->node_count; node++)
+		taken += empty_depot(self, &magazines->depots[node], again, met_claimed);
 	return taken;
 }
 
@@ -292,11 +291,11 @@ static void count_out_of_reach(struct pfs_container *self, struct pfs_magazine *
 /* A ring stays open if a free is in flight there, if it is out of reach, or if it is opened now. */
 static uint32_t take_back_rings(struct pfs_container *self)
 {
-	const struct pfs_occupancy *index = self->policy;
+	struct pfs_rings *rings = pfs_magazines_of(self)->rings;
 	if (visit_rings(self, revoke).rings != 0)
 		pfs_magazine_catch_up(self);
 	uint32_t records = (uint32_t)visit_rings(self, empty_ring).records;
-	pfs_rings_clear(index->rings);
+	pfs_rings_clear(rings);
 	return records;
 }
 

@@ -6,9 +6,9 @@
 /* That of its node. */
 static struct pfs_depot *depot_of(const struct pfs_thread *thread)
 {
-	const struct pfs_occupancy *index = thread->container->policy;
-	uint32_t last = index->node_count - 1;
-	return &index->depots[thread->node < last ? thread->node : last];
+	const struct pfs_magazines *magazines = pfs_magazines_of(thread->container);
+	uint32_t last = magazines->node_count - 1;
+	return &magazines->depots[thread->node < last ? thread->node : last];
 }
 
 /* [G10] release, all four, pairs with [G11]: after the last end became even. */
@@ -122,12 +122,12 @@ void *pfs_magazine_receive(struct pfs_thread *thread)
 
 struct pfs_claim pfs_magazine_last_resort(struct pfs_thread *thread)
 {
-	const struct pfs_occupancy *index = thread->container->policy;
+	const struct pfs_magazines *magazines = pfs_magazines_of(thread->container);
 	struct pfs_magazine *self = thread->policy;
 	bool received = false;
-	for (uint32_t i = 0; !received && i < index->node_count; i++)
-		received = receive_from(thread, &index->depots[(thread->node + i) %
-							     index->node_count]);
+	for (uint32_t i = 0; !received && i < magazines->node_count; i++)
+		received = receive_from(thread, &magazines->depots[(thread->node + i) %
+							     magazines->node_count]);
 	void *record = received ? take_received(self) : NULL;
 	return record != NULL ? pfs_magazine_claim(thread, record) : pfs_claim_none();
 }

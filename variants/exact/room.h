@@ -44,8 +44,8 @@
 
 #include <stdalign.h>
 
-#include "atomic.h"
-#include "compiler.h"
+#include "containers/atomic.h"
+#include "containers/compiler.h"
 
 #ifdef PFS_SIM /* fewer in some searches, so that small trees have several levels */
 uint32_t pfs_sim_room_fan(void);

@@ -43,7 +43,7 @@
 #ifndef PFS_DEPOT_H
 #define PFS_DEPOT_H
 
-#include "room.h"
+#include "variants/exact/room.h"
 
 #ifdef PFS_SIM /* fewer in some searches, so that few records fill a ring */
 uint32_t pfs_sim_ring_records(void);

@@ -8,6 +8,7 @@
 #ifndef PFS_PROOF_H
 #define PFS_PROOF_H
 
+#include "front.h"
 #include "occupancy.h"
 
 /* How often a thread that waits for another one's page looks on, with a yield between, before it
@@ -42,6 +43,11 @@ enum pfs_proof {
  * Cost      two loads a root; where rings are open, they are closed, with one heavy barrier.
  */
 enum pfs_proof pfs_prove_or_grow(struct pfs_thread *thread, struct pfs_claim *claim);
+
+/* For proofs of what stands in front of the words, too (front.h): one look at the roots of what
+ * anybody takes from; and were all roots EMPTY between two such looks? */
+struct pfs_look pfs_look_at_shared(struct pfs_container *self);
+bool pfs_looks_agree(struct pfs_look first, struct pfs_look second);
 
 /* Under `growth`: from hold to release a proof fails, since a page comes, goes, or moves from
  * tree to tree. */

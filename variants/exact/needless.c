@@ -8,7 +8,8 @@
  * What was freed since does not: it came after the decision. Nor does a record whose free was
  * under way at the watch: it is free when the free returns.
  */
-#include "magazine.h"
+#include "front.h"
+#include "hints.h"
 
 #ifdef PFS_COUNTING
 static bool is_being_given(struct pfs_container *self, const struct pfs_occupancy_word *word)
@@ -46,8 +47,8 @@ void pfs_needless_watch(struct pfs_container *self)
 			index->watched[(size_t)page * words + i] = word;
 		}
 	}
-	if (PFS_COUNTED && index->has_rings)
-		pfs_stranded_watch(self);
+	if (PFS_COUNTED && index->front != NULL)
+		index->front->watch(self);
 	pfs_metrics_end();
 }
 
@@ -73,5 +74,5 @@ int pfs_occupancy_some_free(struct pfs_container *self)
 		if (entry != NULL && is_free_since_watch(self, entry))
 			return 1;
 	}
-	return index->has_rings && pfs_stranded_is_free_since_watch(self);
+	return index->front != NULL && index->front->is_free_since_watch(self);
 }

@@ -2,7 +2,6 @@
  * magazine.c - the owner's part of a ring, where it is not in magazine.h.
  */
 #include "magazine.h"
-
 #include "ring_control.h"
 
 /*
@@ -46,13 +45,13 @@ static bool yield_step(struct pfs_magazine *self, uint64_t *control, uint64_t fr
 
 bool pfs_magazine_open(struct pfs_thread *thread)
 {
-	const struct pfs_occupancy *index = thread->container->policy;
+	struct pfs_rings *rings = pfs_magazines_of(thread->container)->rings;
 	struct pfs_magazine *self = thread->policy;
 	if (self->place == PFS_RING_NONE)
 		return false;
 	if (!self->fenced && !pfs_barrier_available())
 		pfs_magazine_begin(self, true);
-	pfs_rings_open(index->rings, self->place); /* before anything is put there [RG1] */
+	pfs_rings_open(rings, self->place); /* before anything is put there [RG1] */
 	self->opened = pfs_load_relaxed(&self->tail) / 2; /* relaxed: the owner's own store */
 	self->room = 2 * PFS_MAGAZINE_RECORDS;
 	return true;
@@ -112,7 +111,7 @@ void pfs_magazine_give_to_word(struct pfs_container *self, void *record)
 
 void pfs_magazine_flush(struct pfs_thread *thread)
 {
-	const struct pfs_occupancy *index = thread->container->policy;
+	struct pfs_rings *rings = pfs_magazines_of(thread->container)->rings;
 	struct pfs_magazine *self = thread->policy;
 	uint64_t first, last;
 	pfs_magazine_content(self, &first, &last);
@@ -127,8 +126,8 @@ void pfs_magazine_flush(struct pfs_thread *thread)
 	self->bypass_next = PFS_MAGAZINE_BYPASS;
 	if (self->place == PFS_RING_NONE)
 		return;
-	pfs_rings_close(index->rings, self->place);
-	pfs_rings_clear(index->rings);
+	pfs_rings_close(rings, self->place);
+	pfs_rings_clear(rings);
 }
 
 /* The rest of pfs_magazine_take: is the entry at an odd head its owner's? */

@@ -90,9 +90,9 @@
 #ifndef PFS_MAGAZINE_H
 #define PFS_MAGAZINE_H
 
-#include "barrier.h"
+#include "containers/barrier.h"
+#include "variants/exact/hints.h"
 #include "depot.h"
-#include "hints.h"
 #include "rings.h"
 
 /* No end is that. */
@@ -139,6 +139,25 @@ struct pfs_magazine {
 	uint32_t bypass_next; /* owner: `bypass` when it is closed the next time */
 	uint64_t opened;      /* owner: the entry at its tail when it was opened */
 };
+
+/* What all rings of a container share: what stands in front of its words, as
+ * variants/exact/front.h has it. */
+struct pfs_magazines {
+	struct pfs_rings *rings;   /* made once, as all below: which are open, see rings.h */
+	struct pfs_depot *depots;  /* of each node; see depot.h */
+	void *depot_memory;        /* all of that */
+	uint32_t node_count;
+	_Atomic(uint64_t) stranded_peak; /* counting builds: records in rings of others */
+};
+
+static inline struct pfs_magazines *pfs_magazines_of(const struct pfs_container *self)
+{
+	const struct pfs_occupancy *index = self->policy;
+	return index->front_state;
+}
+
+/* Those of a new container; PFS_NO_MEMORY: none. */
+enum pfs_status pfs_magazines_start(struct pfs_container *self);
 
 /*
  * A ring that was taken back is a sign that records are scarce: the next frees of its owner go

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lines.h"
+#include "containers/lines.h"
 
 struct pfs_rings *pfs_rings_new(void)
 {

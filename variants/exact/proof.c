@@ -3,35 +3,37 @@
  */
 #include "proof.h"
 
-#include "magazine.h"
+#include "containers/yield.h"
+#include "front.h"
 #include "hints.h"
 #include "seats.h"
-#include "yield.h"
 
-/* What one look at all roots saw: is there no room, was no page on its way, and the sum of all
- * versions. */
-struct look {
-	bool is_empty;
-	bool is_still;
-	uint64_t versions;
-};
-
-static void look_at_root(struct look *self, const struct pfs_room *room)
-{
-	/* [T7] acquire, pairs with [T6]: what one root shows is seen of the others. */
-	uint64_t states = pfs_load_acquire(pfs_room_root(room));
-	self->is_empty = self->is_empty && pfs_room_is_empty(states);
-	self->versions += states >> 32;
-}
-
-static struct look look_at_words(struct pfs_container *self)
+static struct pfs_look look_at_words(struct pfs_container *self)
 {
 	struct pfs_occupancy *index = self->policy;
 	/* [P3] acquire, pairs with [P1] and [P2]: odd while a page comes, goes or moves. */
 	uint64_t moves = pfs_load_acquire(&index->moves);
-	struct look look = { true, moves % 2 == 0, moves };
+	struct pfs_look look = { true, moves % 2 == 0, moves };
 	for (uint32_t i = 0; i < index->node_count * 2; i++)
-		look_at_root(&look, &index->rooms[i]);
+		pfs_look_at_root(&look, &index->rooms[i]);
+	return look;
+}
+
+struct pfs_look pfs_look_at_shared(struct pfs_container *self)
+{
+	const struct pfs_occupancy *index = self->policy;
+	struct pfs_look look = look_at_words(self);
+	if (index->front != NULL)
+		index->front->look_at_shared(self, &look);
+	return look;
+}
+
+static struct pfs_look look_at_roots(struct pfs_container *self)
+{
+	const struct pfs_occupancy *index = self->policy;
+	struct pfs_look look = pfs_look_at_shared(self);
+	if (index->front != NULL)
+		index->front->look_at_owned(self, &look);
 	return look;
 }
 
@@ -40,28 +42,7 @@ static struct look look_at_words(struct pfs_container *self)
  * EMPTY from its first to its second load: at the moment between the looks all were, and no
  * page was on its way. Modulo 2^32 clearings of one root between the two.
  */
-static struct look look_past_rings(struct pfs_container *self)
-{
-	struct pfs_occupancy *index = self->policy;
-	struct look look = look_at_words(self);
-	for (uint32_t i = 0; index->has_rings && i < index->node_count; i++) {
-		if (index->depots[i].block_count != 0)
-			look_at_root(&look, &index->depots[i].room);
-	}
-	return look;
-}
-
-/* EMPTY only if no ring is open, too. */
-static struct look look_at_roots(struct pfs_container *self)
-{
-	const struct pfs_occupancy *index = self->policy;
-	struct look look = look_past_rings(self);
-	if (index->has_rings)
-		look_at_root(&look, &index->rings->room);
-	return look;
-}
-
-static bool are_equal(struct look first, struct look second)
+bool pfs_looks_agree(struct pfs_look first, struct pfs_look second)
 {
 	return first.is_empty && first.is_still && second.is_empty && second.is_still &&
 	       first.versions == second.versions;
@@ -70,60 +51,38 @@ static bool are_equal(struct look first, struct look second)
 /* Were all roots empty at a moment, and had the container all its pages then? */
 static bool prove_by_roots(struct pfs_container *self, bool *is_full)
 {
-	struct look first = look_at_roots(self);
+	struct pfs_look first = look_at_roots(self);
 	/* [P4] acquire, pairs with [C9]: pages come and go only while [P3] is odd, and without it
 	 * the second look could miss that. */
 	*is_full = pfs_load_acquire(&self->pages) == self->page_capacity;
-	return first.is_empty && are_equal(first, look_at_roots(self));
+	return first.is_empty && pfs_looks_agree(first, look_at_roots(self));
 }
 
-/*
- * The same where rings stay open: a free is in flight there, or no barrier reaches the owner. Under
- * `growth`, so that nobody else empties or closes them. A free into a ring that has returned may
- * still be in its owner's store buffer: between the looks stands the heavy barrier, which is the
- * moment.
- */
-static bool prove_rings(struct pfs_container *self)
-{
-	uint64_t first_frees, second_frees;
-	bool first_empty = pfs_magazine_are_empty(self, &first_frees);
-	struct look first = look_past_rings(self);
-	if (!first.is_empty)
-		return false;
-	pfs_magazine_catch_up(self);
-	bool second_empty = pfs_magazine_are_empty(self, &second_frees);
-	return first_empty && second_empty && first_frees == second_frees &&
-	       are_equal(first, look_past_rings(self));
-}
-
-/* Is some ring open, or does a block hold records? A block may be in the hands of whoever claimed
- * it, and stay there. */
-static bool are_rings_in_use(struct pfs_container *self)
+/* Does something lie in front of the words? */
+static bool is_front_in_use(struct pfs_container *self)
 {
 	const struct pfs_occupancy *index = self->policy;
-	struct look look = { .is_empty = true };
-	if (!index->has_rings)
+	struct pfs_look look = { .is_empty = true };
+	if (index->front == NULL)
 		return false;
-	look_at_root(&look, &index->rings->room);
-	for (uint32_t i = 0; i < index->node_count; i++) {
-		if (index->depots[i].block_count != 0)
-			look_at_root(&look, &index->depots[i].room);
-	}
+	index->front->look_at_owned(self, &look);
+	index->front->look_at_shared(self, &look);
 	return !look.is_empty;
 }
 
 static bool prove(struct pfs_container *self)
 {
+	const struct pfs_occupancy *index = self->policy;
 	bool is_full;
-	return are_rings_in_use(self) ? prove_rings(self) : prove_by_roots(self, &is_full);
+	return is_front_in_use(self) ? index->front->prove(self) : prove_by_roots(self, &is_full);
 }
 
-/* Under `growth`: is there surely room? Rings are emptied for it. */
+/* Under `growth`: is there surely room? What lies in front of the words is taken back for it. */
 static bool some_room(struct pfs_container *self)
 {
 	const struct pfs_occupancy *index = self->policy;
-	return (index->has_rings && pfs_magazine_take_back(self) != 0) ||
-	       !look_past_rings(self).is_empty;
+	return (index->front != NULL && index->front->take_back(self) != 0) ||
+	       !pfs_look_at_shared(self).is_empty;
 }
 
 /* Without a lock: can no page be added, and was no record free at a moment? */
@@ -251,7 +210,7 @@ static bool look_on(struct pfs_thread *thread, uint32_t look, enum turn *turn)
 		*turn = TURN_MAPPING;
 		return true;
 	}
-	if (index->has_rings && looks_for_lock(look, 0) && has_nothing(thread))
+	if (index->front != NULL && looks_for_lock(look, 0) && has_nothing(thread))
 		return true;
 	return looks_for_room(look) && !look_at_words(thread->container).is_empty;
 }
@@ -313,7 +272,7 @@ enum pfs_proof pfs_prove_or_grow(struct pfs_thread *thread, struct pfs_claim *cl
 	thread->growth = PFS_FULL;
 	if (is_refused(thread, &was_proved))
 		return PFS_PROOF_REFUSED;
-	if (!was_proved && !are_rings_in_use(self)) {
+	if (!was_proved && !is_front_in_use(self)) {
 		wait_for_move(self);
 		return PFS_PROOF_AGAIN;
 	}

@@ -1,9 +1,9 @@
 /*
  * exact.c - never adds a page while a record is free; O(1) at any occupancy.
  *
- * A record is free when its bit in the occupancy words is set (containers/occupancy.h), and a
+ * A record is free when its bit in the occupancy words is set (occupancy.h), and a
  * thread looks first where it freed last: its own line, at any occupancy. Only when its hints
- * and the trees of words with room (containers/room.h) show nothing does it prove, by a few
+ * and the trees of words with room (room.h) show nothing does it prove, by a few
  * loads of their roots, that at one moment no record was free; then it adds a page under the
  * growth lock, or reports full without one.
  *
@@ -14,9 +14,8 @@
  *
  * Invariant, linearization points and proof: docs/exact.md.
  */
+#include "variants/words.h"
 #include "many.h"
-#include "overhead.h"
-#include "words.h"
 
 static inline struct pfs_claim allocate(struct pfs_thread *thread)
 {

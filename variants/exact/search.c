@@ -3,10 +3,10 @@
  */
 #include <stdlib.h>
 
+#include "containers/random.h"
+#include "front.h"
 #include "hints.h"
-#include "magazine.h"
 #include "proof.h"
-#include "random.h"
 #include "seats.h"
 
 enum pfs_status pfs_hints_start(struct pfs_thread *thread)
@@ -198,8 +198,8 @@ struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread)
 		claim = search_hints(thread);
 		if (claim.record == NULL)
 			claim = pfs_occupancy_search_rooms(thread);
-		if (claim.record == NULL && index->has_rings)
-			claim = pfs_magazine_last_resort(thread);
+		if (claim.record == NULL && index->front != NULL)
+			claim = index->front->last_resort(thread);
 		if (claim.record != NULL)
 			return claim;
 		switch (pfs_prove_or_grow(thread, &claim)) {

@@ -3,7 +3,7 @@
  */
 #include "depot.h"
 
-#include "lines.h"
+#include "containers/lines.h"
 
 #define RESERVE_LOOKS 8u
 

@@ -2,8 +2,8 @@
  * occupancy_pages.c - pages come and go under the words: opened with all their records free, and
  * taken by a reclaim pass bit by bit.
  */
-#include "fork.h"
-#include "magazine.h"
+#include "containers/fork.h"
+#include "front.h"
 #include "proof.h"
 #include "seats.h"
 
@@ -173,10 +173,10 @@ static void marked(struct pfs_container *self, struct pfs_page *page)
 static void begin(struct pfs_container *self)
 {
 	const struct pfs_occupancy *index = self->policy;
-	if (!index->has_rings)
+	if (index->front == NULL)
 		return;
 	pfs_mutex_lock(&self->growth);
-	(void)pfs_magazine_take_back(self);
+	(void)index->front->take_back(self);
 	pfs_mutex_unlock(&self->growth);
 }
 

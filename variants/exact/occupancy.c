@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lines.h"
-#include "memory.h"
-#include "rings.h"
+#include "containers/lines.h"
+#include "containers/memory.h"
+#include "front.h"
 #include "seats.h"
 
 static bool make_rooms(struct pfs_occupancy *index, uint32_t pages)
@@ -55,6 +55,8 @@ void pfs_occupancy_stop(struct pfs_container *self)
 		free(pfs_occupancy_page_at(self, page));
 	pfs_occupancy_drop_spare(self);
 	pfs_mutex_fini(&index->mapping);
+	if (index->front != NULL)
+		index->front->stop(self);
 	if (index->seats != NULL)
 		pfs_seats_stop(index->seats);
 	free(index->seats);
@@ -62,8 +64,6 @@ void pfs_occupancy_stop(struct pfs_container *self)
 	free(index->rooms);
 	free(index->room_memory);
 	free(index->watched);
-	free(index->depot_memory);
-	pfs_rings_free(index->rings);
 	free(index);
 }
 
@@ -195,4 +195,27 @@ uint32_t pfs_occupancy_next_used(struct pfs_container *self, uint32_t page, uint
 			return number * PFS_WORD_RECORDS + (uint32_t)__builtin_ctzll(used);
 	}
 	return UINT32_MAX;
+}
+
+/* The words of a page stay when it goes, for the next one of its number. */
+uint64_t pfs_occupancy_index_bytes(struct pfs_container *self)
+{
+	const struct pfs_occupancy *index = self->policy;
+	uint32_t limit = pfs_container_page_limit(self);
+	uint64_t nodes = pfs_room_node_count(limit != 0 ? limit : 1);
+	uint64_t sum = (uint64_t)limit * sizeof(*index->pages) +
+		       nodes * index->node_count * 2 * sizeof(struct pfs_room_node);
+	/* relaxed: a metric. */
+	if (pfs_load_relaxed(&index->spare) != NULL)
+		sum += self->shape.block_bytes;
+	if (index->front != NULL)
+		sum += index->front->bytes(self);
+	for (uint32_t page = 0; page < self->page_capacity; page++) {
+		const struct pfs_occupancy_page *entry = pfs_occupancy_page_at(self, page);
+		if (entry != NULL)
+			sum += sizeof(*entry) + entry->word_count * sizeof(*entry->words) +
+			       pfs_room_node_count(entry->word_count) *
+				       sizeof(struct pfs_room_node);
+	}
+	return sum;
 }

@@ -44,9 +44,9 @@
 #ifndef PFS_OCCUPANCY_H
 #define PFS_OCCUPANCY_H
 
-#include "reclaim.h"
+#include "containers/reclaim.h"
+#include "containers/tally.h"
 #include "room.h"
-#include "tally.h"
 
 #ifdef PFS_SIM /* fewer in some searches, so that a small page has several words */
 uint32_t pfs_sim_word_records(void);
@@ -57,9 +57,8 @@ uint32_t pfs_sim_word_records(void);
 #define PFS_WORD_ANNOUNCED (UINT64_C(1) << 32)
 #define PFS_WORD_FREES (UINT64_C(1) << 33) /* one more free, in the version */
 
-struct pfs_depot;
+struct pfs_front;
 struct pfs_occupancy_page;
-struct pfs_rings;
 struct pfs_seats;
 
 struct pfs_occupancy_word {
@@ -86,13 +85,10 @@ struct pfs_occupancy {
 	struct pfs_room *rooms;  /* of a node's pages: kept ones, then those that drain */
 	void *room_memory;       /* start only: the nodes of all rooms */
 	uint32_t node_count;     /* the last one is for memory of no single node */
-	bool has_rings;          /* start only: magazines in front of the words */
-	struct pfs_rings *rings; /* start only: which of them are open, or NULL; see rings.h */
+	const struct pfs_front *front; /* start only: what stands before the words, or NULL */
+	void *front_state;       /* start only: the front's own */
 	struct pfs_seats *seats; /* start only: of threads that wait for a page, see seats.h */
-	struct pfs_depot *depots; /* start only: of each node, or NULL; see depot.h */
-	void *depot_memory;      /* start only: all of that */
 	uint64_t *watched;       /* counting builds: words at the watch; under `growth` */
-	_Atomic(uint64_t) stranded_peak; /* counting builds: records in caches of others */
 	/* Odd while a page comes, goes or moves from tree to tree; written under `growth`. */
 	alignas(PFS_LINE) _Atomic(uint64_t) moves;
 	/* Taken before `growth`: one thread at a time makes a page, and its words. */
@@ -123,6 +119,9 @@ enum pfs_status pfs_occupancy_add_page(struct pfs_thread *thread);
  */
 struct pfs_page *pfs_occupancy_spare(struct pfs_thread *thread);
 struct pfs_occupancy_page *pfs_occupancy_open(struct pfs_thread *thread, bool keeps_one);
+
+/* As index_bytes of struct pfs_variant. */
+uint64_t pfs_occupancy_index_bytes(struct pfs_container *self);
 
 /* As reserve_bytes of struct pfs_variant. Takes `mapping`. */
 uint64_t pfs_occupancy_reserve_bytes(struct pfs_container *self);

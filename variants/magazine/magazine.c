@@ -3,10 +3,10 @@
  *
  * allocate takes from the thread's ring, free gives to it, without a locked instruction. A full
  * ring sends half of it to the depot of its node as one block, an empty one receives one
- * (containers/depot.h). What does not fit there, and what belongs to another node or to a page
- * that drains, goes through the occupancy words as in exact. Before a page is added, full is
- * reported, or pages are given back, all rings and blocks are emptied into the words, without
- * waiting for their owners (containers/magazine.h), so exactness holds: docs/exact.md.
+ * (depot.h). What does not fit there, and what belongs to another node or to a page that drains,
+ * goes through the occupancy words as in exact. Before a page is added, full is reported, or pages
+ * are given back, all rings and blocks are emptied into the words, without waiting for their owners
+ * (magazine.h), so exactness holds: docs/exact.md.
  *
  * Stranding: at most 64 records lie in a ring, and all can be taken back, but one of a thread
  * that stops for ever in the middle of an allocation.
@@ -16,10 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "many.h"
-#include "overhead.h"
-#include "seats.h"
-#include "words.h"
+#include "variants/exact/many.h"
+#include "variants/exact/seats.h"
+#include "variants/words.h"
 
 static void free_and_give(struct pfs_thread *thread, void *record);
 static struct pfs_claim allocate(struct pfs_thread *thread);
@@ -226,15 +225,10 @@ static enum pfs_status start(struct pfs_container *self)
 	enum pfs_status status = pfs_occupancy_start(self);
 	if (status != PFS_OK)
 		return status;
-	struct pfs_occupancy *index = self->policy;
-	uint64_t records = (uint64_t)self->config.page_max * self->config.page_records;
-	index->has_rings = true;
-	index->rings = pfs_rings_new();
-	index->depots = pfs_depots_new(index->node_count, records, &index->depot_memory);
-	if (index->rings != NULL && index->depots != NULL)
-		return PFS_OK;
-	pfs_occupancy_stop(self);
-	return PFS_NO_MEMORY;
+	status = pfs_magazines_start(self);
+	if (status != PFS_OK)
+		pfs_occupancy_stop(self);
+	return status;
 }
 
 static void stop(struct pfs_container *self)
@@ -252,7 +246,6 @@ static void stop(struct pfs_container *self)
 static enum pfs_status thread_start(struct pfs_thread *thread)
 {
 	struct pfs_magazine *magazine = thread->policy;
-	const struct pfs_occupancy *index = thread->container->policy;
 	bool fenced = pfs_magazine_is_fenced(thread->container);
 	if (magazine != NULL) {
 		pfs_magazine_begin(magazine, fenced);
@@ -267,7 +260,8 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 	magazine->fenced = fenced;
 	magazine->pays = fenced;
 	magazine->bypass_next = PFS_MAGAZINE_BYPASS;
-	magazine->place = pfs_rings_assign(index->rings, magazine);
+	magazine->place =
+		pfs_rings_assign(pfs_magazines_of(thread->container)->rings, magazine);
 	/* relaxed, both: nobody has seen it */
 	pfs_store_relaxed(&magazine->moving, PFS_MOVING_NONE);
 	pfs_store_relaxed(&magazine->owner, (uint32_t)(fenced ? PFS_RING_PAYS : PFS_RING_RELIES));
