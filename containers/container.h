@@ -72,7 +72,8 @@ struct pfs_thread {
 	bool attached;                  /* under `roster` */
 	uint32_t seat;                  /* the policy's: where it waits for a page; 0: none */
 	bool left_behind;               /* under `roster`: detached by a fork, not by its owner */
-	bool is_current;                /* its thread's own, by current.c */
+	/* NULL, or it is its thread's own (current.c), which is told before a detach by hand. */
+	void (*forget)(struct pfs_thread *self);
 	uint64_t owner;                 /* under `roster`: by pfs_fork_self(); 0: the library */
 };
 
@@ -237,6 +238,10 @@ PFS_COLD void pfs_container_unmap(struct pfs_container *self, struct pfs_page *p
 
 /* Count a refused allocation and remember why; returns the claim that says none. */
 PFS_COLD struct pfs_claim pfs_container_refuse(struct pfs_thread *thread, enum pfs_status status);
+
+/* pfs_thread_attach and pfs_thread_detach but for what a fork or the thread's own handle needs. */
+enum pfs_status pfs_handle_attach(struct pfs_container *container, struct pfs_thread **thread);
+void pfs_handle_detach(struct pfs_thread *thread);
 
 /* Free all handles; destroy runs alone. */
 void pfs_threads_destroy(struct pfs_container *self);

@@ -12,7 +12,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "fork.h"
+#include "container.h"
+#include "gate.h"
 
 #define ROOM_FIRST 4u /* a power of two */
 
@@ -77,7 +78,7 @@ static void end_handle(struct entry *entry)
 {
 	pfs_fork_list_lock();
 	if (entry->enlisted->container != NULL) {
-		entry->thread->is_current = false;
+		entry->thread->forget = NULL;
 		pfs_thread_detach(entry->thread);
 	}
 	pfs_enlisted_drop(entry->enlisted);
@@ -159,6 +160,18 @@ static bool prepare_end(void)
 	return prepared && widen();
 }
 
+/* It is about to be detached by hand. */
+static void forget(struct pfs_thread *thread)
+{
+	struct entry *entry = find(thread->container->number);
+	PFS_ASSERT(entry != NULL && entry->number != 0 && entry->thread == thread,
+		   "detach of another thread's own handle");
+	pfs_fork_list_lock();
+	drop(entry);
+	pfs_fork_list_unlock();
+	thread->forget = NULL;
+}
+
 enum pfs_status pfs_thread_current(struct pfs_container *container, struct pfs_thread **thread)
 {
 	struct entry *entry = find(container->number);
@@ -172,7 +185,7 @@ enum pfs_status pfs_thread_current(struct pfs_container *container, struct pfs_t
 	enum pfs_status status = pfs_thread_attach(container, thread);
 	if (status != PFS_OK)
 		return status;
-	(*thread)->is_current = true;
+	(*thread)->forget = forget;
 	pfs_fork_list_lock();
 	pfs_enlisted_hold(container->enlisted);
 	pfs_fork_list_unlock();
@@ -180,15 +193,4 @@ enum pfs_status pfs_thread_current(struct pfs_container *container, struct pfs_t
 		(struct entry){ container->number, *thread, container->enlisted };
 	own.count++;
 	return PFS_OK;
-}
-
-void pfs_current_forget(struct pfs_thread *thread)
-{
-	struct entry *entry = find(thread->container->number);
-	PFS_ASSERT(entry != NULL && entry->number != 0 && entry->thread == thread,
-		   "detach of another thread's own handle");
-	pfs_fork_list_lock();
-	drop(entry);
-	pfs_fork_list_unlock();
-	thread->is_current = false;
 }

@@ -37,6 +37,7 @@
 #define PFS_FORK_H
 
 #include "container.h"
+#include "gate.h"
 
 #ifdef PFS_SIM
 static inline bool pfs_fork_enlist(struct pfs_container *self)
@@ -55,15 +56,6 @@ static inline void pfs_fork_resume(struct pfs_container *self)
 	(void)self;
 }
 
-static inline uint64_t pfs_fork_self(void)
-{
-	return 1;
-}
-
-static inline void pfs_current_forget(struct pfs_thread *thread)
-{
-	(void)thread;
-}
 #else
 
 /* Let fork know of a container that is complete but for its background thread; false: no
@@ -71,28 +63,6 @@ static inline void pfs_current_forget(struct pfs_thread *thread)
  * the parent's threads goes, and none is started. */
 bool pfs_fork_enlist(struct pfs_container *self);
 void pfs_fork_remove(struct pfs_container *self);
-
-/* The lock of the list of containers. */
-void pfs_fork_list_lock(void);
-void pfs_fork_list_unlock(void);
-
-/*
- * A place that tells whether a container is destroyed, and outlives it: each who holds it counts.
- * All under the lock of the list: while that is held a container that is there is not destroyed.
- */
-struct pfs_enlisted {
-	struct pfs_container *container; /* NULL: destroyed */
-	uint64_t holders;
-};
-void pfs_enlisted_hold(struct pfs_enlisted *self);
-void pfs_enlisted_drop(struct pfs_enlisted *self);
-
-/* Of current.c: the calling thread's own handle is about to be detached by hand. */
-void pfs_current_forget(struct pfs_thread *thread);
-
-/* The calling thread: a number that no other thread of this process, or of those it was forked
- * from, ever has; not 0. */
-uint64_t pfs_fork_self(void);
 
 /* The second half of a fork, once in the child. Takes `roster`. */
 PFS_COLD void pfs_fork_resume_now(struct pfs_container *self);

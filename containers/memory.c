@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fork.h"
+#include "gate.h"
 #include "mapped.h"
 #include "message.h"
 #include "page_map.h"

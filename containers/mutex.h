@@ -21,7 +21,7 @@ struct pfs_mutex {
 /*
  * The gate of fork.h: a thread that has a gated lock, or waits for one, is inside, and fork waits
  * until no thread is. So fork takes one lock, however many containers there are. Weak: who has
- * no gated lock need not link fork.c.
+ * no gated lock need not link gate.c.
  */
 __attribute__((weak)) void pfs_fork_gate_enter(void);
 __attribute__((weak)) void pfs_fork_gate_leave(void);

@@ -138,7 +138,7 @@ static void run_first(void)
 	take_out(0);
 	background.active = first;
 	(void)pthread_mutex_unlock(&lock);
-	(void)pfs_reclaim_pass(first->thread);
+	(void)first->thread->container->variant->reclaim(first->thread, PFS_RECLAIM_PASS);
 	(void)pthread_mutex_lock(&lock);
 	background.active = NULL;
 	put(first);
@@ -227,12 +227,12 @@ enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
 	if (reclaimer == NULL)
 		return PFS_NO_MEMORY;
 	reclaimer->period_ns = self->config.reclaim.period_ms * NS_PER_MS;
-	enum pfs_status status = pfs_thread_attach(self, &reclaimer->thread);
+	enum pfs_status status = pfs_handle_attach(self, &reclaimer->thread);
 	if (status == PFS_OK)
 		reclaimer->thread->owner = 0; /* no fork copies the thread that it belongs to */
 	self->reclaimer = reclaimer; /* a child of a fork from here on starts it again */
 	if (status == PFS_OK && !enter(reclaimer)) {
-		pfs_thread_detach(reclaimer->thread);
+		pfs_handle_detach(reclaimer->thread);
 		status = PFS_NO_MEMORY;
 	}
 	if (status != PFS_OK)
@@ -246,7 +246,7 @@ void pfs_reclaimer_stop(struct pfs_container *self)
 	if (reclaimer == NULL)
 		return;
 	leave(reclaimer);
-	pfs_thread_detach(reclaimer->thread);
+	pfs_handle_detach(reclaimer->thread);
 	free(reclaimer);
 	self->reclaimer = NULL;
 }

@@ -59,6 +59,9 @@ PFS_COLD void pfs_hints_remember_far(struct pfs_thread *thread, struct pfs_occup
  */
 PFS_COLD struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread);
 
+/* Is a page one that hints may lead to? */
+PFS_COLD bool pfs_hints_is_preferred(struct pfs_thread *thread, struct pfs_occupancy_page *page);
+
 /* The part of it that asks the trees. */
 PFS_COLD struct pfs_claim pfs_occupancy_search_rooms(struct pfs_thread *thread);
 

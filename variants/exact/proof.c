@@ -284,15 +284,3 @@ enum pfs_proof pfs_prove_or_grow(struct pfs_thread *thread, struct pfs_claim *cl
 	pass_mapping_on(index);
 	return proof;
 }
-
-void pfs_proof_hold(struct pfs_occupancy *index)
-{
-	/* [P1] acq_rel, pairs with [P3]: odd before the first bit is taken. */
-	(void)pfs_fetch_add_acq_rel(&index->moves, 1);
-}
-
-void pfs_proof_release(struct pfs_occupancy *index)
-{
-	/* [P2] acq_rel, pairs with [P3]: even when all bits are back, or their page is gone. */
-	(void)pfs_fetch_add_acq_rel(&index->moves, 1);
-}

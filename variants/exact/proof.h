@@ -51,7 +51,16 @@ bool pfs_looks_agree(struct pfs_look first, struct pfs_look second);
 
 /* Under `growth`: from hold to release a proof fails, since a page comes, goes, or moves from
  * tree to tree. */
-void pfs_proof_hold(struct pfs_occupancy *index);
-void pfs_proof_release(struct pfs_occupancy *index);
+static inline void pfs_proof_hold(struct pfs_occupancy *index)
+{
+	/* [P1] acq_rel, pairs with [P3]: odd before the first bit is taken. */
+	(void)pfs_fetch_add_acq_rel(&index->moves, 1);
+}
+
+static inline void pfs_proof_release(struct pfs_occupancy *index)
+{
+	/* [P2] acq_rel, pairs with [P3]: even when all bits are back, or their page is gone. */
+	(void)pfs_fetch_add_acq_rel(&index->moves, 1);
+}
 
 #endif
