@@ -10,7 +10,7 @@
 
 #include "bench/calls.h"
 #include "containers/compiler.h"
-#include "containers/random.h"
+#include "base/random.h"
 #include "containers/variant.h"
 
 static inline void pfs_stamp(void *record, uint64_t salt)

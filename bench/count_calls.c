@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "calls.h"
-#include "command/command_line.h"
+#include "base/command_line.h"
 
 #define PAGES 64u
 #define PAGE_RECORDS 256u

@@ -12,7 +12,7 @@
 #include <pfslab/variant.h>
 
 #include "calls.h"
-#include "command/command_line.h"
+#include "base/command_line.h"
 
 #define PFS_OPTIONS_LIST_MAX 64
 #define PFS_OPTIONS_THREADS_MAX 4096

@@ -1,4 +1,4 @@
-# pfs-bench.bash - completion of pfs-bench for bash; made by command/describe.py.
+# pfs-bench.bash - completion of pfs-bench for bash; made by base/describe.py.
 
 _pfs_bench_options() {
 	case $1 in

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/output.h"
+#include "base/output.h"
 
 #define NAME_MAX_CHARS 256
 

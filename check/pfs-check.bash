@@ -1,4 +1,4 @@
-# pfs-check.bash - completion of pfs-check for bash; made by command/describe.py.
+# pfs-check.bash - completion of pfs-check for bash; made by base/describe.py.
 
 _pfs_check_options() {
 	case $1 in

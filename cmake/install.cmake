@@ -77,7 +77,7 @@ function(pfs_install layout libdir docdir)
     COMPONENT ${layout}-development ${ARGN})
 
   # Of pfs-check --gdb.
-  install(FILES sim/gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab
+  install(FILES check/gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab
     COMPONENT ${layout}-programs ${ARGN})
 
   # A sanitizer has no malloc of ours, and what is not built has no page.

@@ -15,7 +15,7 @@
 #define PFS_LINE 64 /* bytes between fields of different writers */
 
 #ifdef PFS_SIM
-#include "sim/machine/atomic_backend.h"
+#include "check/machine/atomic_backend.h"
 #else
 #include <stdatomic.h>
 

@@ -11,7 +11,7 @@
 #include "gate.h"
 #include "memory.h"
 #include "page.h"
-#include "random.h"
+#include "base/random.h"
 
 #define PFS_NO_STATE_WORD_AT(field)                                                   \
 	_Static_assert(offsetof(struct pfs_thread, field) %                           \

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #ifdef PFS_SIM
-#include "sim/machine/mutex_backend.h"
+#include "check/machine/mutex_backend.h"
 #else
 #include <pthread.h>
 

@@ -5,7 +5,7 @@
 #define PFS_YIELD_H
 
 #ifdef PFS_SIM
-#include "sim/machine/mutex_backend.h"
+#include "check/machine/mutex_backend.h"
 #else
 #include <sched.h>
 

@@ -1,4 +1,4 @@
-# pfs-trace.bash - completion of pfs-trace for bash; made by command/describe.py.
+# pfs-trace.bash - completion of pfs-trace for bash; made by base/describe.py.
 
 _pfs_trace_options() {
 	case $1 in

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "cut.h"
 
 static const char program[] = "pfs-trace";

@@ -1,4 +1,4 @@
-# pfs-sim.bash - completion of pfs-sim for bash; made by command/describe.py.
+# pfs-sim.bash - completion of pfs-sim for bash; made by base/describe.py.
 
 _pfs_sim_options() {
 	case $1 in
@@ -7,7 +7,6 @@ _pfs_sim_options() {
 	progress) echo "--policy --scenario --memory --executions --fill --help --version" ;;
 	replay) echo "--help --version" ;;
 	weaken) echo "--labels --executions --seed --noted --out --help --version" ;;
-	litmus) echo "--outcomes --random --seed --help --version" ;;
 	list) echo "--traits --help --version" ;;
 	run) echo "--machine --threads --policy --workload --occupancy --ops --window-us --seed --seeds --costs --slice-us --pass-us --placement --hot --format --records --pages --page-records --page-prealloc --page-max --record-size --layout --memory --owner-fences --full-flags --reclaim-period-ms --reclaim-decay-passes --trace --series --help --version" ;;
 	soak) echo "--runs --policies --seed --first --jobs --seconds --trace --out --help --version" ;;
@@ -50,7 +49,7 @@ _pfs_sim() {
 		before=${COMP_WORDS[COMP_CWORD - 2]}
 	fi
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "explore check progress replay weaken litmus list run soak calibrate curves speed --help --version" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "explore check progress replay weaken list run soak calibrate curves speed --help --version" -- "$word")
 		return
 	fi
 	if values=$(_pfs_sim_values "${COMP_WORDS[0]}" "${COMP_WORDS[1]}" "$before"); then
@@ -58,7 +57,7 @@ _pfs_sim() {
 		return
 	fi
 	case $before in
-	--costs | --executions | --first | --format | --full-flags | --hot | --jobs | --labels | --layout | --machine | --memory | --memory-mib | --occupancy | --operations | --ops | --owner-fences | --page-max | --page-prealloc | --page-records | --pages | --pass-us | --placement | --policies | --policy | --preemptions | --preset | --random | --reclaim-decay-passes | --reclaim-period-ms | --record-size | --records | --runs | --scenario | --search | --seconds | --seed | --seeds | --slice-us | --threads | --weaken | --window-us | --workload) return ;;
+	--costs | --executions | --first | --format | --full-flags | --hot | --jobs | --labels | --layout | --machine | --memory | --memory-mib | --occupancy | --operations | --ops | --owner-fences | --page-max | --page-prealloc | --page-records | --pages | --pass-us | --placement | --policies | --policy | --preemptions | --preset | --reclaim-decay-passes | --reclaim-period-ms | --record-size | --records | --runs | --scenario | --search | --seconds | --seed | --seeds | --slice-us | --threads | --weaken | --window-us | --workload) return ;;
 	--out | --save | --series | --trace)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return ;;

@@ -1,45 +1,12 @@
-# The searches that need more than one file, the checks on histories, and their tests.
-target_sources(pfslab_sim PRIVATE cases/case_history.c machine/depends.c search/dpor.c
-  search/dpor_chain.c search/dpor_parts.c search/dpor_views.c machine/fences.c search/jobs.c
-  search/rewind.c search/wake.c
-  search/jobs_worker.c machine/news.c search/part.c cases/progress.c cases/reduce.c
-  machine/views_psc.c machine/views_choices.c machine/views_seq.c
-  ${PROJECT_SOURCE_DIR}/stress/history.c)
-target_sources(pfs-sim PRIVATE command/command_progress.c)
-
+# Searches of the kit's scenarios, and their tests.
 if(PFS_TESTS)
   # What is searched does not depend on the build. A sanitizer's makes it ten times as long, and
   # searches less of it: all of the code, some of the schedules.
-  add_executable(dpor_test tests/dpor_test.c tests/dpor_classes.c tests/program.c)
-  target_link_libraries(dpor_test PRIVATE pfslab_sim)
-  if(PFS_SANITIZE)
-    target_compile_definitions(dpor_test PRIVATE RANDOM_PROGRAMS=200u)
-  endif()
-  add_test(NAME sim.dpor COMMAND dpor_test)
-  if(NOT PFS_SANITIZE) # a search by states needs to see plain accesses
-    add_executable(states_test tests/states_test.c tests/program.c)
-    target_link_libraries(states_test PRIVATE pfslab_sim)
-    add_test(NAME sim.states COMMAND states_test)
-    add_executable(fixpoint_test tests/fixpoint_test.c)
-    target_link_libraries(fixpoint_test PRIVATE pfslab_sim)
-    add_test(NAME sim.fixpoint COMMAND fixpoint_test)
-    set_tests_properties(sim.states sim.fixpoint PROPERTIES LABELS sim TIMEOUT 300)
-  endif()
-  add_executable(rewind_test tests/rewind_test.c tests/program.c)
+  add_executable(rewind_test tests/rewind_test.c ${PROJECT_SOURCE_DIR}/check/tests/program.c)
   target_link_libraries(rewind_test PRIVATE pfslab_sim)
   add_test(NAME sim.rewind COMMAND rewind_test)
   set_tests_properties(sim.rewind PROPERTIES LABELS sim TIMEOUT 300
     ENVIRONMENT ASAN_OPTIONS=detect_leaks=0) # one case fails
-  add_executable(search_test tests/search_test.c)
-  target_link_libraries(search_test PRIVATE pfslab_sim)
-  add_test(NAME sim.search COMMAND search_test)
-  add_executable(bound_test tests/bound_test.c)
-  target_link_libraries(bound_test PRIVATE pfslab_sim)
-  add_test(NAME sim.bound COMMAND bound_test)
-  add_executable(mcs_test tests/mcs_test.c)
-  target_link_libraries(mcs_test PRIVATE pfslab_sim)
-  add_test(NAME sim.mcs COMMAND mcs_test)
-  set_tests_properties(sim.mcs PROPERTIES LABELS sim TIMEOUT 300)
   add_executable(lost_barrier_test tests/lost_barrier_test.c)
   target_link_libraries(lost_barrier_test PRIVATE pfslab_sim)
   if(PFS_SANITIZE)
@@ -72,10 +39,10 @@ if(PFS_TESTS)
   add_test(NAME sim.progress.fill.sc COMMAND pfs-sim progress --fill --executions ${fill_sc})
   add_test(NAME sim.progress.fill.tso
     COMMAND pfs-sim progress --fill --memory tso --executions ${fill_tso})
-  set_tests_properties(sim.dpor sim.search sim.bound sim.history sim.progress.sc sim.progress.tso
+  set_tests_properties(sim.history sim.progress.sc sim.progress.tso
     sim.progress.fill.sc sim.progress.fill.tso PROPERTIES
     LABELS sim TIMEOUT 300 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
-  set_tests_properties(sim.dpor sim.progress.sc sim.progress.tso sim.progress.fill.sc
+  set_tests_properties(sim.progress.sc sim.progress.tso sim.progress.fill.sc
     sim.progress.fill.tso PROPERTIES COST 20)
   # Threads that loop for ever: all states, where they are few; else histories at random.
   if(NOT PFS_SANITIZE)

@@ -16,9 +16,9 @@
 
 #include <pfslab/variant.h>
 
-#include "sim/machine/actors.h"
-#include "sim/machine/probe.h"
-#include "sim/search/search.h"
+#include "check/machine/actors.h"
+#include "sim/seams/probe.h"
+#include "check/search/search.h"
 
 #define THREADS 4u
 #define PAGES 4u

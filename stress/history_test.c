@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/random.h"
+#include "base/random.h"
 #include "harness.h"
 
 #define NEVER PFS_STAMP_NEVER

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/random.h"
+#include "base/random.h"
 #include "harness.h"
 
 /* The lowest place without a page, by looking at all. */

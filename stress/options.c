@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 
 struct choice {
 	const char *name;

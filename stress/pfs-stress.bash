@@ -1,4 +1,4 @@
-# pfs-stress.bash - completion of pfs-stress for bash; made by command/describe.py.
+# pfs-stress.bash - completion of pfs-stress for bash; made by base/describe.py.
 
 _pfs_stress_options() {
 	case $1 in

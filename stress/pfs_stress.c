@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "crowd.h"
 #include "harness.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "containers/container.h"
-#include "containers/random.h"
+#include "base/random.h"
 #include "fixture.h"
 
 #define PAGES 12u

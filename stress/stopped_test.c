@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "containers/atomic.h"
-#include "containers/random.h"
+#include "base/random.h"
 #include "harness.h"
 
 #define PAGES 3u

@@ -6,7 +6,7 @@
  *
  * Source: the second improvement proposed in Database Kernel Monthly on PFS memory management.
  */
-#include "containers/random.h"
+#include "base/random.h"
 #include "containers/strict.h"
 #include "words.h"
 

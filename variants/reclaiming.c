@@ -12,7 +12,7 @@
  * Source: the third improvement named in Database Kernel Monthly on PFS memory management
  * (PolarDB's periodic reclaim, of which no description was published); the design is our own.
  */
-#include "containers/random.h"
+#include "base/random.h"
 #include "containers/reclaim.h"
 #include "containers/strict.h"
 #include "words.h"

@@ -21,7 +21,7 @@
 
 #include <pfslab/memory.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "containers/atomic.h"
 
 #define BLOCKS 512u

@@ -14,7 +14,7 @@
 
 #include <pfslab/memory.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 
 #define THREADS_MAX 4096u
 #define INSTRUMENTS_MAX 1024u

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "containers/atomic.h"
 
 #define SLICE_PAIRS 20000u

@@ -34,7 +34,7 @@
 
 #include <pfslab/memory.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "containers/atomic.h"
 #include "memory/box/reader.h"
 

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "count_cases.h"
 
 #define KINDS 65536u /* what is known of instructions, by address; a power of 2 */

@@ -5,7 +5,7 @@
  * Exit 0: done; stdout has what the workload says of itself. 1: it went wrong. 2: bad usage.
  */
 #define _GNU_SOURCE 1
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "load.h"
 
 #include <errno.h>

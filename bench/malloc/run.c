@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 
 struct wish {
 	const char *preload, *out;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "containers/random.h"
+#include "base/random.h"
 
 #define MANTISSA_BITS 52u
 #define EXPONENT_BIAS 1023

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "containers/random.h"
+#include "base/random.h"
 #include "draw.h"
 
 #define KNOWN_CONTEXTS 64u /* of a thread; a power of two */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "memory/box/reader.h"
 #include "memory/tool/sheet.h"
 

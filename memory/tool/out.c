@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "command/output.h"
+#include "base/output.h"
 
 /* Somebody's numbers, which nobody meant to write over. */
 static bool is_box(const char *path)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""circles.py - who calls whom, of the compiled files of sim/ and check/: no two files need each
-other, by way of others or not, and no room needs one above it.
+"""circles.py - who calls whom, of the compiled files of each library and program: no two files need
+each other, by way of others or not, and no room needs one above it.
 
 usage: scripts/checks/circles.py [BUILD_DIR]   (default build/release)
 What layers.py sees of includes, this sees of calls and data: an object file needs another one
@@ -16,11 +16,11 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from checks import layers, sources
 
-FOLDERS = ("sim", "check")
+FOLDERS = ("base", "containers", "variants", "check", "sim")
 
 
 def file_of(path):
-    """The source of an object, as CMake places it: X.dir/__/sim/a.c.o, or X.dir/a.c.o."""
+    """The source of an object, as CMake places it: X.dir/__/check/a.c.o, or X.dir/a.c.o."""
     folder, _, inner = path.partition("/CMakeFiles/")
     inner = inner.split(".dir/", 1)[1]
     parts = inner[:-2].split("/")

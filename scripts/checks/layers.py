@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""layers.py - who may include whom: include <- containers <- variants; bench and stress
-see include/ only, check/ sees sim/, unit tests (and the guest's probe) containers/ and bench/. The
-rooms of sim/ and of scripts/ see those below them; and no header includes itself by way of others,
-no module imports itself so.
+"""layers.py - who may include whom: include <- containers <- variants; bench and stress see
+include/ only, sim/ sees check/'s engine, unit tests (and the guest's probe) containers/ and bench/.
+The rooms of a folder see those below them; and no header includes itself by way of others, no
+module imports itself so.
 
 usage: scripts/checks/layers.py [TOP]
 Exit 0: all includes are allowed. 1: one is not.
@@ -18,46 +18,56 @@ from checks import sources
 
 ALLOWED = {
     "include": {"include"},
-    "containers": {"include", "containers"},
-    "variants": {"include", "containers", "variants"},
-    "command": {"include", "command"},
-    "bench": {"include", "command", "bench"},
-    "stress": {"include", "command", "stress", "sim"},
-    "sim": {"include", "command", "sim", "containers", "variants", "bench", "memory"},
-    "recorder": {"include", "command", "recorder"},
-    "memory": {"include", "command", "containers", "memory"},
-    "check": {"include", "command", "sim", "check"},
+    "base": {"include", "base"},
+    "containers": {"include", "base", "containers"},
+    "variants": {"include", "base", "containers", "variants"},
+    "check": {"include", "base", "check"},
+    "bench": {"include", "base", "bench"},
+    "stress": {"include", "base", "stress", "check", "sim"},
+    "sim": {"include", "base", "check", "sim", "containers", "variants", "bench", "memory"},
+    "recorder": {"include", "base", "recorder"},
+    "memory": {"include", "base", "containers", "memory"},
 }
 # The simulated machine slips under the containers through these two files, and under the
 # workloads, which run on it, too, through the doors to shared memory and to the scheduler. The
 # batches of bench/ are compiled together with each policy, and are over its table. A reader of the
 # accounts is measured by what pfs-mem reads them with. A failed test says the seed of its waits.
-SEAMS = {("containers", "sim/machine/atomic_backend.h"),
-         ("containers", "sim/machine/mutex_backend.h"),
+SEAMS = {("containers", "check/machine/atomic_backend.h"),
+         ("containers", "check/machine/mutex_backend.h"),
          ("bench", "containers/atomic.h"), ("bench", "containers/yield.h"),
-         ("bench", "containers/compiler.h"), ("bench", "containers/random.h"),
+         ("bench", "containers/compiler.h"),
          ("bench", "containers/variant.h"), ("bench", "variants/variants.def"),
          ("bench", "memory/box/reader.h"),
          ("stress", "containers/compiler.h"),
          ("sim", "stress/history.h")}
 # Whoever asks knows of the box its layout and its reader, and nothing of who writes it.
-TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "command/", "memory/box/reader.h",
+TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "base/", "memory/box/reader.h",
                                    "memory/box/layout.h", "memory/box/reader_profile.h")
-# The rooms of sim/, and whom each may see besides itself: an arrow that runs up is a fault.
+# Rooms of a folder, and whom each may see besides itself: an arrow that runs up is a fault.
 ROOMS = {
-    "machine": set(),
-    "search": {"machine"},
-    "cases": {"machine", "search"},
-    "litmus": {"machine", "search"},
-    "timed": {"machine"},
-    "run": {"machine", "timed"},
-    "user": {"machine", "search", "timed"},
-    "calibrate": {"timed"},
-    "command": {"machine", "search", "cases", "litmus", "timed", "run"},
-    "tests": {"machine", "search", "cases", "litmus", "timed"},
+    "variants": {"exact": set(), "magazine": {"exact"}},
+    "check": {
+        "machine": set(),
+        "search": {"machine"},
+        "litmus": {"machine", "search"},
+        "front": {"machine", "search"},
+        "tests": {"machine", "search"},
+        "example": set(), "gallery": set(), "others": set(), "programs": set(),
+    },
+    "sim": {
+        "seams": set(),
+        "cases": {"seams"},
+        "timed": set(),
+        "run": {"seams", "timed"},
+        "user": {"seams", "timed"},
+        "calibrate": {"timed"},
+        "command": {"seams", "cases", "timed", "run"},
+        "tests": {"seams", "cases", "timed"},
+    },
 }
-# Folders of policies, likewise; what stands beside them is for all policies.
-POLICIES = {"exact": set(), "magazine": {"exact"}}
+OPEN = ("variants",)  # files may stand beside its rooms
+# What others may see of a folder: its rooms.
+SHOWN = {"check": ("machine", "search")}
 # The rooms of scripts/, likewise. The commands beside them see all, and no room sees a command.
 SCRIPT_ROOMS = {
     "common": set(),
@@ -91,17 +101,19 @@ def reached(top, path, bracket, name):
 
 
 def room_fault(path, file):
-    """Why one room of sim/ or variants/ may not see another, or None."""
+    """Why a file of a room may not see another file, or None."""
     own, other = path.split(os.sep), (file or "").split(os.sep)
-    if own[0] == other[0] == "variants" and len(other) == 3 and other[1] != own[1] and \
-            other[1] not in POLICIES.get(own[1], ()):
-        return f"variants/{own[1]} may not see variants/{other[1]}/"
-    if own[0] != "sim" or other[0] != "sim":
+    rooms = ROOMS.get(own[0])
+    room = own[1] if len(own) > 2 else None
+    if rooms and room not in rooms and not (room is None and own[0] in OPEN):
+        return f"{own[0]}/ has the rooms {', '.join(rooms)}"
+    if own[0] != other[0]:
+        shown = SHOWN.get(other[0])
+        if shown and other[1] not in shown and not is_unit_test(path):
+            return f"{own[0]}/ may see only {' and '.join(shown)} of {other[0]}/"
         return None
-    if len(own) != 3 or own[1] not in ROOMS:
-        return f"sim/ has the rooms {', '.join(ROOMS)}"
-    if other[1] != own[1] and other[1] not in ROOMS[own[1]]:
-        return f"sim/{own[1]}/ may not see sim/{other[1]}/"
+    if rooms and room and len(other) > 2 and other[1] not in rooms[room] | {room}:
+        return f"{own[0]}/{room}/ may not see {own[0]}/{other[1]}/"
     return None
 
 

@@ -29,7 +29,7 @@ from checks import sources
 DOOR = ("containers/atomic.h", "bench/gate.h", "recorder/ring.h", "include/pfslab/calls.h")
 # What pfs-check takes the place of, and programs such as its users write.
 USERS = ("check/programs/", "check/example/", "check/gallery/", "check/others/",
-         "check/tsan.c")
+         "check/front/tsan.c")
 LABEL = re.compile(r"\[([A-Z]{1,2}[0-9]+)\]")
 DEFINITION = re.compile(r"\[([A-Z]{1,2}[0-9]+)\]\s+[\w/,>. -]+:")
 OPERATION = re.compile(r"\b(?:pfs_(?:load|store|cas|exchange|fetch_[a-z]+)_"

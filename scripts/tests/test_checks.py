@@ -95,9 +95,10 @@ class Checks(fixture.Case):
                 "variants/c.h": '#include "b.h"\n', "bench/d.c": "#include <pfslab/a.h>\n",
                 "stress/e_test.c": '#include "containers/b.h"\n#include "bench/d.c"\n',
                 "memory/box/reader.h": "", "memory/box/box.h": "",
-                "containers/y.h": '#include "b.h"\n', "sim/machine/m.h": "",
-                "sim/search/s.h": '#include "sim/machine/m.h"\n',
-                "sim/cases/c.c": '#include "sim/search/s.h"\n',
+                "containers/y.h": '#include "b.h"\n', "check/machine/m.h": "",
+                "check/search/s.h": '#include "check/machine/m.h"\n',
+                "check/front/f.h": "", "sim/seams/e.h": "",
+                "sim/cases/c.c": '#include "check/search/s.h"\n#include "sim/seams/e.h"\n',
                 "memory/tool/f.c": '#include "memory/box/reader.h"\n#include <pfslab/a.h>\n',
                 "scripts/run.py": "from reporting import r\n", "scripts/common/c.py": "import os\n",
                 "scripts/reporting/r.py": "from common import c\nfrom common.c import x\n",
@@ -112,10 +113,14 @@ class Checks(fixture.Case):
                 ("include/pfslab/x.h", '#include "containers/b.h"\n', ("include/ may not see",)),
                 ("memory/tool/x.c", '#include "memory/box/box.h"\n', ("sees the box's reader",)),
                 ("memory/tool/x.c", '#include "../box/box.h"\n', ("sees the box's reader",)),
-                ("sim/machine/x.c", '#include "sim/search/s.h"\n',
-                 ("sim/machine/ may not see sim/search/",)),
-                ("sim/x.c", '#include "sim/search/s.h"\n', ("sim/ has the rooms",)),
-                ("sim/machine/m.h", '#include "sim/machine/m.h"\n', ("a circle of includes",)),
+                ("check/machine/x.c", '#include "check/search/s.h"\n',
+                 ("check/machine/ may not see check/search/",)),
+                ("check/x.c", '#include "check/search/s.h"\n', ("check/ has the rooms",)),
+                ("sim/cases/x.c", '#include "check/front/f.h"\n',
+                 ("sim/ may see only machine and search of check/",)),
+                ("check/machine/x.c", '#include "sim/seams/e.h"\n', ("check/ may not see sim/",)),
+                ("check/machine/m.h", '#include "check/machine/m.h"\n',
+                 ("a circle of includes",)),
                 ("containers/b.h", '#include "containers/y.h"\n', ("a circle of includes",)),
                 ("scripts/common/x.py", "from reporting import r\n",
                  ("scripts/common/ may not see scripts/reporting/",)),
@@ -143,10 +148,10 @@ class Checks(fixture.Case):
         self.assert_fault(self.faults(sizes, {
             "scripts/a.py": "def h():\n" + "    x = 1\n" * 70}), "h has 71")
 
-    def codegen(self, source, compiler="gcc", folder="variants/inner"):
+    def codegen(self, source, compiler="gcc", folder="variants/inner.dir"):
         """Faults of one compiled policy, beside one without any where the other kind lies."""
         shutil.rmtree(os.path.join(self.folder, "b"), ignore_errors=True)
-        for name, text in (("variants/inner", "int f;"), ("bench/pfs_calls_x.dir", "int f;"),
+        for name, text in (("variants/inner.dir", "int f;"), ("bench/pfs_calls_x.dir", "int f;"),
                            (folder, source)):
             place = os.path.join(self.folder, "b", name)
             os.makedirs(place, exist_ok=True)
@@ -193,7 +198,8 @@ class Checks(fixture.Case):
         build = os.path.join(self.folder, "built")
         shutil.rmtree(build, ignore_errors=True)
         for name, text in files.items():
-            place = os.path.join(build, "sim", "CMakeFiles", "pfs-sim.dir", name.replace("_", "/"))
+            place = os.path.join(build, "check", "CMakeFiles", "pfs-check.dir",
+                                 name.replace("_", "/"))
             os.makedirs(os.path.dirname(place), exist_ok=True)
             subprocess.run(["cc", "-x", "c", "-c", "-", "-o", place + ".c.o"], input=text,
                            text=True, check=True)
@@ -206,12 +212,13 @@ class Checks(fixture.Case):
         by_data = "extern int x; int b; void c(void) { x = 1; }"
         self.assert_fault(self.circles(machine_a="extern int b; int x; int a(void) { return b; }",
                                        machine_c=by_data),
-                          "sim/machine/a.c: a circle: -> sim/machine/c.c (b) -> sim/machine/a.c")
+                          "check/machine/a.c: a circle: -> check/machine/c.c (b) -> "
+                          "check/machine/a.c")
         self.assert_fault(self.circles(machine_a="void b(void); void a(void) { b(); }",
                                        machine_b=calls, machine_c="void a(void); void c(void)"
                                        "{ a(); }"), "a circle", "(a)", "(b)", "(c)")
         self.assert_fault(self.circles(machine_b=calls, search_c=ends),
-                          "sim/machine/b.c: needs c: sim/machine/ may not see sim/search/")
+                          "check/machine/b.c: needs c: check/machine/ may not see check/search/")
         self.assertEqual(self.circles(search_b=calls, machine_c=ends), [])
         done = fixture.call("checks/circles.py", os.path.join(self.folder, "none"))
         self.assertEqual(done.returncode, 2)

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "bench/placement.h"
-#include "command/command_line.h"
-#include "command/output.h"
+#include "base/command_line.h"
+#include "base/output.h"
 #include "containers/barrier.h"
 
 #define ROUNDS_MIN 3u

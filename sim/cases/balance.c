@@ -2,7 +2,7 @@
 
 #include "variants/magazine/magazine.h"
 #include "sim/cases/cases.h"
-#include "sim/machine/machine.h"
+#include "check/machine/machine.h"
 
 struct balance {
 	struct pfs_container *container;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/search/states.h"
+#include "check/search/states.h"
 
 void pfs_case_history_begin(struct pfs_case_history *self, bool exact, bool real_time,
 			    uint32_t page_records)

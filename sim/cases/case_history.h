@@ -10,7 +10,7 @@
 #ifndef PFS_SIM_CASE_HISTORY_H
 #define PFS_SIM_CASE_HISTORY_H
 
-#include "sim/machine/machine.h"
+#include "check/machine/machine.h"
 #include "stress/history.h"
 
 /* Room for every scenario with 8 threads of 8 operations. */

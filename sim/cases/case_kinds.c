@@ -1,4 +1,4 @@
-#include "sim/machine/atomic_backend.h"
+#include "check/machine/atomic_backend.h"
 #include "sim/cases/case_kind.h"
 
 /* ---- churn: allocate, publish, free ---- */

@@ -1,5 +1,5 @@
 /*
- * case_loops.c - threads that loop for ever, for the search to a fixpoint (sim/search/fixpoint.h):
+ * case_loops.c - threads that loop for ever, for the search to a fixpoint (search/fixpoint.h):
  * each chooses, again and again, what it does next.
  *
  * What is checked without end: no record has two owners, words of records go only along their
@@ -13,9 +13,9 @@
 #include "sim/cases/balance.h"
 #include "sim/cases/case_kind.h"
 #include "sim/cases/loop_normal.h"
-#include "sim/machine/model.h"
-#include "sim/machine/probe.h"
-#include "sim/machine/trace.h"
+#include "check/machine/model.h"
+#include "sim/seams/probe.h"
+#include "check/machine/trace.h"
 
 #include <string.h>
 

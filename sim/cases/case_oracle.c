@@ -3,8 +3,8 @@
  * owner.
  */
 #include "sim/cases/case_kind.h"
-#include "sim/machine/depends.h"
-#include "sim/machine/trace.h"
+#include "check/machine/depends.h"
+#include "check/machine/trace.h"
 
 static uint64_t index_of(struct pfs_case_thread *thread, const void *record)
 {

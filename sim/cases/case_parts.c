@@ -1,6 +1,6 @@
 /* case_parts.c - what configurations, fills, bodies and ends of several cases are made of. */
 #include "sim/cases/case_kind.h"
-#include "sim/machine/machine.h"
+#include "check/machine/machine.h"
 
 #define SETUP_OWNER 99u
 

@@ -3,7 +3,7 @@
  * never where a proof looks; and of a page that leaves a tree while a free is
  * on its way to it.
  */
-#include "sim/machine/atomic_backend.h"
+#include "check/machine/atomic_backend.h"
 #include "sim/cases/case_kind.h"
 
 #define SIDES 2u

@@ -5,12 +5,12 @@
 #include "sim/cases/balance.h"
 #include "sim/cases/case_kind.h"
 #include "sim/cases/loop_normal.h"
-#include "sim/search/dpor.h"
-#include "sim/machine/model.h"
-#include "sim/machine/probe.h"
-#include "sim/machine/seams.h"
-#include "sim/search/states.h"
-#include "sim/machine/trace.h"
+#include "check/search/dpor.h"
+#include "check/machine/model.h"
+#include "sim/seams/probe.h"
+#include "sim/seams/seams.h"
+#include "check/search/states.h"
+#include "check/machine/trace.h"
 
 /* Between two steps: every word went along an edge of pfs_lock, and no version fell. */
 static void check_words(void *context)

@@ -15,7 +15,7 @@
 
 #include "containers/variant.h"
 #include "sim/cases/case_history.h"
-#include "sim/search/search.h"
+#include "check/search/search.h"
 
 #define PFS_CASE_THREADS_MAX 8u
 #define PFS_CASE_OPERATIONS_MAX 8u /* of each thread */

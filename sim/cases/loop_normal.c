@@ -39,7 +39,7 @@
 #include <string.h>
 
 #include "variants/magazine/magazine.h"
-#include "sim/machine/probe.h"
+#include "sim/seams/probe.h"
 
 #define CAP UINT64_C(2) /* of words of records */
 #define SUM_CAP INT64_C(3)

@@ -6,7 +6,7 @@
 #define PFS_SIM_LOOP_NORMAL_H
 
 #include "sim/cases/cases.h"
-#include "sim/search/image.h"
+#include "check/search/image.h"
 
 /* As pfs_scenario's normal; the context is the case. */
 extern const struct pfs_normal pfs_loop_normal;

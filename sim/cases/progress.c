@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "sim/cases/case_kind.h"
-#include "sim/machine/probe.h"
-#include "sim/machine/trace.h"
+#include "sim/seams/probe.h"
+#include "check/machine/trace.h"
 
 /* May the thread wait for ever for what it waits for? Only for the growth lock, or the one under
  * which a page is mapped, in allocate or in a pass, which is no call of the oracle's. */

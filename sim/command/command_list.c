@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "bench/traits.h"
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "containers/variant.h"
 #include "sim/cases/cases.h"
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "containers/variant.h"
 #include "sim/cases/progress.h"
-#include "sim/machine/model.h"
+#include "check/machine/model.h"
 
 #define STEP_MAX 5000u /* in so many the others must have finished */
 

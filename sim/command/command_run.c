@@ -12,10 +12,10 @@
 
 #include "bench/counters.h"
 #include "bench/series.h"
-#include "command/command_line.h"
-#include "sim/machine/arena.h"
+#include "base/command_line.h"
+#include "sim/seams/arena.h"
 #include "sim/run/due.h"
-#include "sim/machine/machine.h"
+#include "check/machine/machine.h"
 #include "sim/run/run_result.h"
 #include "sim/run/timed_calls.h"
 #include "sim/run/trial_backend.h"

@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command/command_line.h"
-#include "command/output.h"
+#include "base/command_line.h"
+#include "base/output.h"
 #include "containers/message.h"
 #include "containers/variant.h"
-#include "sim/search/jobs.h"
+#include "check/search/jobs.h"
 #include "sim/run/soak_draw.h"
 
 #define OUTPUT_BYTES 16384u

@@ -7,18 +7,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "command/command_line.h"
-#include "command/output.h"
+#include "base/command_line.h"
+#include "base/output.h"
 #include "sim/command/calibrate_command.h"
 #include "sim/cases/cases.h"
 #include "sim/command/command_list.h"
-#include "sim/command/command_litmus.h"
 #include "sim/command/command_weaken.h"
 #include "sim/command/command_progress.h"
 #include "sim/command/command_run.h"
 #include "sim/command/command_soak.h"
-#include "sim/machine/actors.h"
-#include "sim/search/jobs.h"
+#include "check/machine/actors.h"
+#include "check/search/jobs.h"
 #include "sim/cases/reduce.h"
 #include "sim/command/search_arguments.h"
 #include "sim/timed/timed.h"
@@ -406,7 +405,7 @@ static const struct {
 	{ "run", run }, { "soak", pfs_command_soak },
 	{ "calibrate", pfs_command_calibrate }, { "curves", pfs_command_curves },
 	{ "speed", pfs_command_speed }, { "list", pfs_command_list },
-	{ "litmus", pfs_command_litmus }, { "weaken", weaken_all },
+	{ "weaken", weaken_all },
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "sim/cases/cases.h"
-#include "sim/search/jobs.h"
+#include "check/search/jobs.h"
 
 #define POLICY(self) PFS_TEXT_OPTION("policy", "P", &(self)->policy, "a policy (pfs-sim list)")
 #define MEMORY(self)                                                                           \

@@ -9,7 +9,6 @@ const char pfs_sim_usage[] =
 	"  progress         park threads for ever: does another one wait?\n"
 	"  replay FILE      run a schedule that explore saved\n"
 	"  weaken           weaken each ordered operation: is it noticed?\n"
-	"  litmus [NAME]    litmus tests of the memory models\n"
 	"  list             policies and scenarios\n"
 	"  run              a workload on a simulated machine, in virtual time\n"
 	"  soak             random runs, judged\n"

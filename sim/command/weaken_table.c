@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/output.h"
+#include "base/output.h"
 
 #define BEGIN "<!-- pfs-sim weaken: begin -->\n"
 #define END "<!-- pfs-sim weaken: end -->\n"

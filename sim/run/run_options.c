@@ -7,11 +7,11 @@
 #include "bench/layout_option.h"
 #include "bench/scene.h"
 #include "bench/workload.h"
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "containers/message.h"
 #include "containers/variant.h"
 #include "sim/timed/hot_lines.h"
-#include "sim/machine/machine.h"
+#include "check/machine/machine.h"
 
 #define OPS_DEFAULT 20000
 #define WINDOW_US_DEFAULT 20000

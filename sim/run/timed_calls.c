@@ -2,7 +2,7 @@
 
 #include "bench/calls_with.h"
 #include "sim/run/due.h"
-#include "sim/machine/operation.h"
+#include "check/machine/operation.h"
 #include "sim/timed/timed.h"
 
 static const struct pfs_variant *inner;

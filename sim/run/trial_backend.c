@@ -8,7 +8,7 @@
 #include "containers/container.h"
 #include "containers/message.h"
 #include "containers/yield.h"
-#include "sim/machine/seams.h"
+#include "sim/seams/seams.h"
 
 #define WARM_UP_PARTS 5
 #define BATCHES 16        /* that a thread's share of the window is cut into, at least */

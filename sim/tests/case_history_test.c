@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/cases/case_history.h"
-#include "sim/tests/expect.h"
+#include "check/tests/expect.h"
 
 static struct pfs_case_history history;
 static struct pfs_machine *machine;

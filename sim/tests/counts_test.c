@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "containers/container.h"
-#include "sim/machine/actors.h"
-#include "sim/machine/probe.h"
+#include "check/machine/actors.h"
+#include "sim/seams/probe.h"
 
 static int failures;
 

@@ -11,9 +11,9 @@
 
 #include "containers/container.h"
 #include "sim/cases/balance.h"
-#include "sim/tests/expect.h"
-#include "sim/search/search.h"
-#include "sim/machine/seams.h"
+#include "check/tests/expect.h"
+#include "check/search/search.h"
+#include "sim/seams/seams.h"
 
 #include <pfslab/variant.h>
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "variants/exact/occupancy.h"
-#include "sim/machine/schedule.h"
+#include "check/machine/schedule.h"
 
 #define PAGES 8u
 #define PAGE_RECORDS 4u

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "sim/cases/cases.h"
-#include "sim/machine/model.h"
-#include "sim/search/states.h"
-#include "sim/tests/program.h"
+#include "check/machine/model.h"
+#include "check/search/states.h"
+#include "check/tests/program.h"
 
 #define PROGRAMS 150u /* of each memory */
 #define EXECUTIONS_MAX 250u

@@ -8,8 +8,8 @@
 #include "containers/container.h"
 #include "variants/magazine/magazine.h"
 #include "sim/cases/balance.h"
-#include "sim/machine/actors.h"
-#include "sim/machine/seams.h"
+#include "check/machine/actors.h"
+#include "sim/seams/seams.h"
 
 #include <pfslab/variant.h>
 

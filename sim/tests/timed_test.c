@@ -12,7 +12,7 @@
 #include "containers/memory.h"
 #include "containers/mutex.h"
 #include "containers/yield.h"
-#include "sim/machine/machine.h"
+#include "check/machine/machine.h"
 #include "sim/timed/timed.h"
 
 static int failures;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/machine/machine.h"
+#include "check/machine/machine.h"
 #include "sim/timed/timed.h"
-#include "sim/machine/trace.h"
+#include "check/machine/trace.h"
 
 #define ENTRIES ((size_t)1 << 18)
 #define ENTRIES_USED_MAX (ENTRIES / 4 * 3) /* what comes later is not listed */

@@ -1,6 +1,6 @@
 #include "sim/timed/timed_curves.h"
 
-#include "command/command_line.h"
+#include "base/command_line.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "sim/machine/trace.h"
+#include "check/machine/trace.h"
 
 /* In the core's own cache: which level, by how much was taken in since the last use. */
 static uint64_t own_cost(struct pfs_timed *self, const struct pfs_timed_thread *thread,

@@ -8,7 +8,7 @@
 #ifndef PFS_SIM_TIMED_ENGINE_H
 #define PFS_SIM_TIMED_ENGINE_H
 
-#include "sim/machine/machine.h"
+#include "check/machine/machine.h"
 #include "sim/timed/timed.h"
 #include "sim/timed/timed_lines.h"
 

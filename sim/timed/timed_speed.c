@@ -9,7 +9,7 @@
 
 #include "containers/atomic.h"
 #include "sim/timed/timed.h"
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "sim/timed/timed_curves.h"
 
 #define SHARED_LINES 64u

@@ -7,7 +7,7 @@
 
 #include "sim/user/malloc_world.h"
 #include "sim/user/scene_command.h"
-#include "sim/machine/seams.h"
+#include "sim/seams/seams.h"
 
 #define OWNER_KEPT 99u
 

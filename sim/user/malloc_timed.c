@@ -5,7 +5,7 @@
  * A run to warm up, one that is measured, and one in which all threads free what they have and
  * end; then nothing may be in use.
  */
-#include "command/command_line.h"
+#include "base/command_line.h"
 #include "sim/user/malloc_timed.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "memory/malloc/quick.h"
-#include "sim/machine/machine.h"
+#include "check/machine/machine.h"
 #include "sim/user/malloc_timed.h"
 #include "sim/timed/timed.h"
 

@@ -14,7 +14,7 @@
 #include "memory/malloc/system.h"
 #include "memory/malloc/tick.h"
 #include "memory/malloc/die.h"
-#include "sim/machine/machine.h"
+#include "check/machine/machine.h"
 #include "sim/user/malloc_timed.h"
 #include "sim/timed/timed.h"
 

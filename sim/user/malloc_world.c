@@ -9,8 +9,8 @@
 #include "memory/malloc/start.h"
 #include "memory/malloc/system.h"
 #include "memory/malloc/tick.h"
-#include "sim/machine/seams.h"
-#include "sim/search/states.h"
+#include "sim/seams/seams.h"
+#include "check/search/states.h"
 
 #define PAGES_BYTES ((size_t)1 << 20) /* what extents ask for at once */
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command_line.h"
-#include "sim/search/jobs.h"
+#include "base/command_line.h"
+#include "check/search/jobs.h"
 
 struct arguments {
 	const char *scenario, *memory, *search, *weaken;

@@ -5,7 +5,7 @@
 #ifndef PFS_SIM_SCENE_COMMAND_H
 #define PFS_SIM_SCENE_COMMAND_H
 
-#include "sim/search/search.h"
+#include "check/search/search.h"
 
 #define PFS_SCENE_CALLS_MAX 12u
 #define PFS_SCENE_SUMS_MAX 4u

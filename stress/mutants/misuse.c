@@ -9,7 +9,7 @@
 
 #include <pfslab/variant.h>
 
-#include "sim/search/search.h"
+#include "check/search/search.h"
 
 struct misuse {
 	const char *name;

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/random.h"
+#include "base/random.h"
 #include "memory/profile/draw.h"
 
 #define INTERVAL (UINT64_C(1) << 19)

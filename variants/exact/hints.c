@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "containers/random.h"
+#include "base/random.h"
 #include "seats.h"
 
 enum pfs_status pfs_hints_start(struct pfs_thread *thread)

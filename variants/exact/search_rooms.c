@@ -1,7 +1,7 @@
 /*
  * search_rooms.c - a search of the words by their trees.
  */
-#include "containers/random.h"
+#include "base/random.h"
 #include "hints.h"
 
 static struct pfs_claim take_and_stay(struct pfs_thread *thread, struct pfs_occupancy_word *word)

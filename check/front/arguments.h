@@ -1,0 +1,33 @@
+/*
+ * arguments.h - what pfs-check is asked for.
+ */
+#ifndef PFS_CHECK_ARGUMENTS_H
+#define PFS_CHECK_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "check/search/search.h"
+
+#define PFS_CHECK_NAME "pfs-check"
+
+struct pfs_arguments {
+	const char *program, *scenario, *memory, *search, *calls, *save, *schedule, *format;
+	uint64_t preemptions, spurious, looks, executions, steps, seed, jobs, slots;
+	double seconds, patience;
+	bool no_races, quiet, list, example, gdb;
+	char **words; /* the program, or its sources and flags */
+	int word_count;
+	/* What follows from them. */
+	enum pfs_search_kind kind;
+	const struct pfs_memory_model *model;
+	bool calls_known, json;
+};
+
+/* Each is said, and judged: PFS_GO_ON, or the exit status. */
+int pfs_check_arguments_read(struct pfs_arguments *self, int argc, char **argv);
+
+/* One line on stderr: what, and why it is refused. Returns the exit status. */
+int pfs_check_refuse(const char *what, const char *why);
+
+#endif

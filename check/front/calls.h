@@ -1,0 +1,49 @@
+/*
+ * calls.h - what the functions that stand for pthread's share: the place of a call, and an
+ * operation on a word of the machine.
+ */
+#ifndef PFS_CHECK_CALLS_H
+#define PFS_CHECK_CALLS_H
+
+#include "check/front/places.h"
+#include "check/front/user.h"
+
+/* Where the program called the function that this stands in, by its name. */
+#define PFS_CALL(name) pfs_call_place(__builtin_return_address(0), (name))
+
+static inline const struct pfs_sim_place *pfs_call_place(const void *code, const char *text)
+{
+	const void *own;
+	return pfs_places_named(pfs_user_place(code, &own), text);
+}
+
+/* false: in the set-up or the final check, where no other thread is. */
+static inline bool pfs_call_runs(void)
+{
+	return pfs_user.machine != NULL && pfs_user.machine->run.running != NULL;
+}
+
+static inline uint64_t pfs_call_act(enum pfs_sim_kind kind, uint32_t *word, uint64_t operand,
+				    enum pfs_sim_order order, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { word, operand, 0, place, sizeof(*word),
+					       (uint8_t)kind, (uint8_t)order, 0 };
+	return pfs_user_execute(&operation);
+}
+
+/* A strong compare-and-swap, relaxed where it fails: what was seen. */
+static inline uint64_t pfs_call_cas(uint32_t *word, uint64_t expected, uint64_t wanted,
+				    enum pfs_sim_order order, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { word, wanted, expected, place, sizeof(*word),
+					       PFS_SIM_CAS, (uint8_t)order, PFS_SIM_RELAXED };
+	return pfs_user_execute(&operation);
+}
+
+/* A predicate for pfs_user_await. */
+static inline bool pfs_call_is_not(uint64_t value, uint64_t argument)
+{
+	return value != argument;
+}
+
+#endif

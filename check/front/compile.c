@@ -1,0 +1,184 @@
+/*
+ * compile.c - see compile.h. One command compiles and links: the libraries are named, since gcc
+ * would link its own run-time of -fsanitize=thread among those it links by itself.
+ */
+#define _GNU_SOURCE
+#include "check/front/compile.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATH_BYTES 4096
+#define PARENTS 4 /* of the program's own folder; in a build folder the third has the headers */
+
+static struct {
+	char folder[PATH_BYTES], program[PATH_BYTES];
+	pid_t owner; /* 0: nothing was made */
+} made;
+
+/* The file that --example prints. */
+__asm__(".pushsection .rodata\n"
+	".global pfs_check_example\n"
+	".hidden pfs_check_example\n"
+	".type pfs_check_example, @object\n"
+	"pfs_check_example:\n"
+	".incbin \"" PFS_CHECK_EXAMPLE "\"\n"
+	".byte 0\n"
+	".size pfs_check_example, . - pfs_check_example\n"
+	".popsection\n");
+
+static bool is_cxx(const char *word)
+{
+	static const char *const endings[] = { ".cc", ".cpp", ".cxx", ".c++", ".C" };
+	const char *ending = strrchr(word, '.');
+	for (size_t i = 0; ending != NULL && i < sizeof(endings) / sizeof(endings[0]); i++) {
+		if (strcmp(ending, endings[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool pfs_compile_is_source(const char *word)
+{
+	const char *ending = strrchr(word, '.');
+	return is_cxx(word) || (ending != NULL && strcmp(ending, ".c") == 0);
+}
+
+/* ---- the folder ---- */
+
+void pfs_compile_end(void)
+{
+	if (made.owner != getpid()) /* or in a child, to whom it is not to belong */
+		return;
+	made.owner = 0;
+	(void)unlink(made.program);
+	(void)rmdir(made.folder);
+}
+
+static void on_signal(int number)
+{
+	pfs_compile_end();
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
+}
+
+static bool make_folder(const char *source)
+{
+	const char *parent = getenv("TMPDIR"), *slash = strrchr(source, '/');
+	const char *base = slash != NULL ? slash + 1 : source;
+	const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	if (parent == NULL || parent[0] == '\0')
+		parent = "/tmp";
+	int length = snprintf(made.folder, sizeof(made.folder), "%s/pfs-check-XXXXXX", parent);
+	if (length >= (int)sizeof(made.folder) || mkdtemp(made.folder) == NULL)
+		return false;
+	made.owner = getpid();
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (signal(ends[i], on_signal) == SIG_IGN)
+			(void)signal(ends[i], SIG_IGN);
+	}
+	return snprintf(made.program, sizeof(made.program), "%.2000s/%.*s.so", made.folder,
+			(int)(strrchr(base, '.') - base), base) < (int)sizeof(made.program);
+}
+
+/* -IFOLDER of pfslab/check.h, which lies in include/ beside our own folder, or above it. */
+static bool find_headers(char *option, size_t bytes)
+{
+	char own[PATH_BYTES - 64], header[PATH_BYTES];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	if (length < 0)
+		return false;
+	own[length] = '\0';
+	for (int i = 0; i < PARENTS; i++) {
+		char *slash = strrchr(own, '/');
+		if (slash == NULL)
+			return false;
+		*slash = '\0';
+		(void)snprintf(header, sizeof(header), "%s/include/pfslab/check.h", own);
+		if (access(header, R_OK) == 0)
+			return snprintf(option, bytes, "-I%s/include", own) < (int)bytes;
+	}
+	return false;
+}
+
+/* ---- the compiler ---- */
+
+/* Its exit status; $CC and $CXX may have several words. */
+static int run(const char *const *command)
+{
+	extern char **environ;
+	pid_t child;
+	int status;
+	if (posix_spawn(&child, "/bin/sh", NULL, NULL, (char *const *)(uintptr_t)command,
+			environ) != 0)
+		return -1;
+	while (waitpid(child, &status, 0) < 0) {
+		if (errno != EINTR)
+			return -1;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static const char *const front[] = { "-g", "-O1", "-fsanitize=thread", "-fPIC", "-shared", "-o" };
+static const char *const back[] = { "-nodefaultlibs", "-Wl,--as-needed", "-lm", "-lgcc_s", "-lc",
+				    NULL };
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Its exit status. headers: NULL, or an option of the compiler. */
+static int compile(char **words, int count, bool cxx, const char *headers)
+{
+	size_t used = 0;
+	const char **command = calloc((size_t)count + COUNT(front) + COUNT(back) + 8,
+				      sizeof(*command));
+	if (command == NULL)
+		return -1;
+	command[used++] = "sh";
+	command[used++] = "-c";
+	command[used++] = cxx ? "exec ${CXX:-c++} \"$@\"" : "exec ${CC:-cc} \"$@\"";
+	command[used++] = "pfs-check";
+	for (size_t i = 0; i < COUNT(front); i++)
+		command[used++] = front[i];
+	command[used++] = made.program;
+	for (int i = 0; i < count; i++)
+		command[used++] = words[i];
+	if (headers != NULL)
+		command[used++] = headers;
+	if (cxx)
+		command[used++] = "-lstdc++";
+	for (size_t i = 0; i < COUNT(back); i++)
+		command[used++] = back[i];
+	int status = run(command);
+	free(command);
+	return status;
+}
+
+const char *pfs_compile(char **words, int count, const char **program)
+{
+	char headers[PATH_BYTES];
+	bool cxx = false, has_headers = find_headers(headers, sizeof(headers));
+	for (int i = 0; i < count; i++) {
+		cxx |= is_cxx(words[i]);
+		if (pfs_compile_is_source(words[i]) && access(words[i], R_OK) != 0)
+			return strerror(errno);
+	}
+	if (!make_folder(words[0]))
+		return "no folder can be made for what is compiled; set TMPDIR";
+	int status = compile(words, count, cxx, has_headers ? headers : NULL);
+	*program = made.program;
+	if (status == 0)
+		return NULL;
+	if (status == 127)
+		return "there is no compiler: install gcc or clang, or name one by CC "
+		       "(CXX for C++)";
+	return has_headers ? "the compiler refused it, as it says above"
+			   : "the compiler refused it, and <pfslab/check.h> is not beside "
+			     "pfs-check: install pfslab's headers (libpfslab-dev), or add "
+			     "-- -IFOLDER";
+}

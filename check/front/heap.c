@@ -1,0 +1,266 @@
+#define _GNU_SOURCE
+#include "check/front/heap.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "check/front/sizes.h"
+#include "check/machine/grow.h"
+#include "check/machine/machine.h"
+#include "check/machine/snapshot.h"
+#include "check/machine/trace.h"
+#include "check/search/rewind.h"
+
+#define REGION_BYTES ((size_t)1 << 32)
+#define GAP_BYTES ((size_t)16) /* between blocks, so that one past the end is in none */
+#define PATTERN 0xA5 /* of new bytes, and of gaps */
+#define FREED 0x5A
+#define SIZE_LIMIT ((size_t)1 << 30)
+
+struct block {
+	uintptr_t first;
+	size_t size;
+	const struct pfs_sim_place *made, *freed; /* freed: NULL while in use */
+	bool reached;
+	bool has_atomics; /* a store may leave its buffer when the block is freed already */
+};
+
+static struct {
+	char *region;
+	size_t used;
+	struct block *blocks; /* by address */
+	uint32_t count, room;
+} heap;
+
+bool pfs_check_heap_begin(void)
+{
+	char *region = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (region == MAP_FAILED)
+		return false;
+	heap.region = region;
+	return true;
+}
+
+void pfs_check_heap_reset(void)
+{
+	heap.used = 0;
+	heap.count = 0;
+}
+
+void pfs_check_heap_put(struct pfs_snapshot *snapshot)
+{
+	pfs_snapshot_put(snapshot, &heap.used, sizeof(heap.used));
+	pfs_snapshot_put(snapshot, &heap.count, sizeof(heap.count));
+	pfs_snapshot_put(snapshot, heap.blocks, heap.count * sizeof(heap.blocks[0]));
+	/* What is larger is not kept, so that its size is enough to know. */
+	size_t bytes = heap.used + GAP_BYTES;
+	pfs_snapshot_put(snapshot, heap.region,
+			 bytes < 2 * PFS_REWIND_BYTES_MAX ? bytes : 2 * PFS_REWIND_BYTES_MAX);
+}
+
+bool pfs_check_heap_has(const void *address)
+{
+	return heap.region != NULL && (uintptr_t)address - (uintptr_t)heap.region < REGION_BYTES;
+}
+
+void *pfs_check_heap_take(size_t align, size_t size, const struct pfs_sim_place *place)
+{
+	size_t at = (heap.used + GAP_BYTES + align - 1) / align * align;
+	pfs_widenings += heap.count == heap.room; /* snapshots know where the blocks are */
+	if (size > SIZE_LIMIT || at + size + GAP_BYTES > REGION_BYTES ||
+	    !pfs_grow((void **)&heap.blocks, &heap.room, heap.count + 1, sizeof(struct block)))
+		return NULL;
+	memset(heap.region + heap.used, PATTERN, at + size + GAP_BYTES - heap.used);
+	heap.used = at + size;
+	pfs_sizes_forget(heap.region + at, size);
+	heap.blocks[heap.count++] =
+		(struct block){ (uintptr_t)heap.region + at, size, place, NULL, false,
+				  false };
+	return heap.region + at;
+}
+
+/* The last block that begins at or before the address, or NULL. */
+static struct block *block_before(uintptr_t address)
+{
+	uint32_t low = 0, high = heap.count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (heap.blocks[middle].first <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low != 0 ? &heap.blocks[low - 1] : NULL;
+}
+
+static const char *text_of(const struct pfs_sim_place *place, char *text, size_t bytes)
+{
+	(void)snprintf(text, bytes, "%s (%.40s:%d)", place->function,
+		       pfs_trace_base_name(place->file), place->line);
+	return text;
+}
+
+/*
+ * Code that says nothing of its accesses, as libc's and small copies that compilers expand, can
+ * still be seen to have written: behind a block, or to one that was freed.
+ */
+static void look_at_gap(const struct block *block)
+{
+	char made[128];
+	const unsigned char *gap = (const unsigned char *)block->first + block->size;
+	for (size_t i = 0; i < GAP_BYTES; i++) {
+		if (gap[i] != PATTERN) {
+			pfs_machine_fail("out of bounds: byte %zu behind a block of %zu bytes was "
+					 "written unseen (-fno-builtin shows where); the block was "
+					 "allocated at %s", i, block->size,
+					 text_of(block->made, made, sizeof(made)));
+			return;
+		}
+	}
+}
+
+static void look_at_freed(const struct block *block)
+{
+	char freed[128];
+	const unsigned char *byte = (const unsigned char *)block->first;
+	if (block->size == 0 || (byte[0] == FREED && memcmp(byte, byte + 1, block->size - 1) == 0))
+		return;
+	for (size_t i = 0; i < block->size; i++) {
+		if (byte[i] != FREED) {
+			pfs_machine_fail("use after free: byte %zu of a block was written unseen "
+					 "(-fno-builtin shows where) after it was freed at %s", i,
+					 text_of(block->freed, freed, sizeof(freed)));
+			return;
+		}
+	}
+}
+
+void pfs_check_heap_end(void)
+{
+	for (uint32_t i = 0; i < heap.count; i++) {
+		look_at_gap(&heap.blocks[i]);
+		if (heap.blocks[i].freed != NULL && !heap.blocks[i].has_atomics)
+			look_at_freed(&heap.blocks[i]);
+	}
+}
+
+size_t pfs_check_heap_give(void *pointer, const struct pfs_sim_place *place)
+{
+	char here[128], there[128];
+	struct block *block = block_before((uintptr_t)pointer);
+	if (block == NULL || block->first != (uintptr_t)pointer)
+		pfs_machine_fail("free at %s of what malloc did not return",
+				 text_of(place, here, sizeof(here)));
+	else if (block->freed != NULL)
+		pfs_machine_fail("double free: at %s, and before at %s",
+				 text_of(place, here, sizeof(here)),
+				 text_of(block->freed, there, sizeof(there)));
+	else {
+		look_at_gap(block);
+		memset(pointer, FREED, block->size);
+		block->freed = place;
+	}
+	return block != NULL ? block->size : 0;
+}
+
+size_t pfs_check_heap_size(const void *pointer)
+{
+	const struct block *block = block_before((uintptr_t)pointer);
+	return block != NULL && block->first == (uintptr_t)pointer ? block->size : 0;
+}
+
+void pfs_check_heap_note_atomic(const void *address)
+{
+	struct block *block = pfs_check_heap_has(address) ? block_before((uintptr_t)address) : NULL;
+	if (block != NULL)
+		block->has_atomics = true;
+}
+
+void pfs_check_heap_look(const void *address, size_t size, bool writes,
+			 const struct pfs_sim_place *place)
+{
+	char here[128], made[128], freed[128];
+	if (!pfs_check_heap_has(address) || size == 0)
+		return;
+	const struct block *block = block_before((uintptr_t)address);
+	const char *verb = writes ? "write" : "read";
+	if (block == NULL || (uintptr_t)address - block->first + size > block->size)
+		pfs_machine_fail("out of bounds: %s of %zu bytes at %s, outside of every block%s%s",
+				 verb, size, text_of(place, here, sizeof(here)),
+				 block != NULL ? "; the one before is of " : "",
+				 block != NULL ? text_of(block->made, made, sizeof(made)) : "");
+	else if (block->freed != NULL)
+		pfs_machine_fail("use after free: %s at %s of a block that was freed at %s, "
+				 "allocated at %s",
+				 verb, text_of(place, here, sizeof(here)),
+				 text_of(block->freed, freed, sizeof(freed)),
+				 text_of(block->made, made, sizeof(made)));
+}
+
+/* Marks blocks that words of these bytes point into, and puts them behind those that are to be
+ * looked at; returns how many these are then. */
+static uint32_t reach(uintptr_t first, size_t bytes, uint32_t *waiting, uint32_t count)
+{
+	uintptr_t at = (first + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
+	for (; at + sizeof(void *) <= first + bytes; at += sizeof(void *)) {
+		uintptr_t word;
+		memcpy(&word, (const void *)at, sizeof(word));
+		word &= (UINT64_C(1) << 48) - 1; /* above, a pointer may carry a tag */
+		if (!pfs_check_heap_has((const void *)word))
+			continue;
+		struct block *block = block_before(word);
+		if (block == NULL || block->reached || word - block->first > block->size)
+			continue;
+		block->reached = true;
+		waiting[count++] = (uint32_t)(block - heap.blocks);
+	}
+	return count;
+}
+
+static void reach_all(const struct pfs_check_root *roots, size_t root_count)
+{
+	uint32_t *waiting = malloc(heap.count * sizeof(*waiting)), count = 0;
+	if (waiting == NULL)
+		abort();
+	for (uint32_t i = 0; i < heap.count; i++)
+		heap.blocks[i].reached = false;
+	for (size_t i = 0; i < root_count; i++)
+		count = reach((uintptr_t)roots[i].first, roots[i].bytes, waiting, count);
+	while (count != 0) {
+		const struct block *block = &heap.blocks[waiting[--count]];
+		if (block->freed == NULL)
+			count = reach(block->first, block->size, waiting, count);
+	}
+	free(waiting);
+}
+
+bool pfs_check_heap_leak(const struct pfs_check_root *roots, size_t count,
+			 const struct pfs_sim_place **place, size_t *size)
+{
+	if (heap.count != 0)
+		reach_all(roots, count);
+	for (uint32_t i = 0; i < heap.count; i++) {
+		const struct block *block = &heap.blocks[i];
+		if (block->freed != NULL || block->reached)
+			continue;
+		*place = block->made;
+		*size = block->size;
+		return true;
+	}
+	return false;
+}
+
+bool pfs_check_heap_name(const void *address, char *name, size_t name_bytes)
+{
+	const struct block *block =
+		pfs_check_heap_has(address) ? block_before((uintptr_t)address) : NULL;
+	if (block == NULL)
+		return false;
+	(void)snprintf(name, name_bytes, "block %u+%zu", (unsigned)(block - heap.blocks),
+		       (size_t)((uintptr_t)address - block->first));
+	return true;
+}

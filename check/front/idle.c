@@ -1,0 +1,91 @@
+/*
+ * idle.c - see idle.h. Threads of a program are modelled, so that a call that sleeps for one of
+ * them (a read of a pipe that another was to fill, a futex inside of a library) sleeps for all.
+ */
+#define _GNU_SOURCE
+#include "check/front/idle.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check/front/compile.h"
+#include "check/front/places.h"
+#include "check/front/user.h"
+#include "base/command_line.h"
+#include "check/machine/trace.h"
+
+#define TICKS 8 /* of the patience */
+#define BUSY 0.01 /* of a tick's time on the processor is no sleep */
+
+static struct {
+	const char *program;
+	double tick, processor;
+	uint64_t seen; /* executions and steps, at the last tick */
+	uint32_t ticks; /* slept through */
+} idle;
+
+static double processor_seconds(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Nothing of ours is under way: the program called what sleeps. */
+static void give_up(const struct pfs_machine *machine)
+{
+	const struct pfs_vthread *running = machine->run.running;
+	const struct pfs_sim_place *last = running != NULL ? running->pending.place : NULL;
+	char who[64] = "the set-up or final check";
+	if (running != NULL)
+		(void)snprintf(who, sizeof(who), "thread %u", running->id);
+	if (ftrylockfile(stdout) == 0)
+		(void)fflush(stdout);
+	(void)pfs_command_refuse("pfs-check", PFS_EXIT_WRONG_USE, "%s: %s sleeps in a call that is "
+				 "not modelled, behind its operation at %s:%d", idle.program, who,
+				 last != NULL ? pfs_trace_base_name(last->file) : "its start",
+				 last != NULL ? last->line : 0);
+	pfs_compile_end();
+	_exit(PFS_EXIT_WRONG_USE);
+}
+
+static void on_alarm(int signal_number)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	double processor = processor_seconds();
+	(void)signal_number;
+	bool is_of_program = machine != NULL && !pfs_places_are_asked() &&
+			     (machine->run.running != NULL || machine->aside.is_on);
+	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) +
+		       (machine != NULL ? machine->run.step_count : 0);
+	bool slept = is_of_program && now == idle.seen &&
+		     processor - idle.processor < BUSY * idle.tick;
+	idle.ticks = slept ? idle.ticks + 1 : 0;
+	idle.seen = now;
+	idle.processor = processor;
+	if (idle.ticks == TICKS)
+		give_up(machine);
+}
+
+bool pfs_check_idle_begin(const char *program, double patience)
+{
+	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_ONSTACK | SA_RESTART };
+	struct itimerval timer = { .it_interval = { .tv_sec = (time_t)(patience / TICKS) } };
+	idle.program = program;
+	idle.tick = patience / TICKS;
+	timer.it_interval.tv_usec =
+		(suseconds_t)((idle.tick - (double)timer.it_interval.tv_sec) * 1e6);
+	timer.it_value = timer.it_interval;
+	return patience <= 0 || (sigaction(SIGALRM, &action, NULL) == 0 &&
+				 setitimer(ITIMER_REAL, &timer, NULL) == 0);
+}
+
+void pfs_check_idle_forked(void)
+{
+	idle.ticks = 0;
+	(void)pfs_check_idle_begin(idle.program, idle.tick * TICKS);
+}

@@ -1,0 +1,30 @@
+/*
+ * json.h - what a check came to, as data: docs/check.md says what is in it.
+ */
+#ifndef PFS_CHECK_JSON_H
+#define PFS_CHECK_JSON_H
+
+#include <stdio.h>
+
+#include "check/front/arguments.h"
+
+/* All searches of a scenario together. */
+struct pfs_json_search {
+	const char *scenario;
+	const char *extent; /* in words */
+	uint64_t executions, repeated, incomplete, steps;
+	double seconds;
+	bool complete, failed;
+	const char *stopped; /* the option that did, or NULL */
+};
+
+/* A document and what is in it, one scenario after the other. */
+void pfs_json_begin(FILE *out, const char *program);
+void pfs_json_search(FILE *out, const struct pfs_arguments *arguments,
+		     const struct pfs_json_search *search);
+/* What a search found; the machine has traced its schedule. Once for each that failed. */
+void pfs_json_finding(FILE *out, const struct pfs_machine *machine,
+		      const struct pfs_search_result *result);
+void pfs_json_end(FILE *out, int status);
+
+#endif

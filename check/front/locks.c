@@ -1,0 +1,342 @@
+/*
+ * locks.c - reader-writer locks, semaphores, spin locks and barriers of pthread: each a word or
+ * two of the machine in the first bytes of the program's own object, which zero initializes.
+ *
+ * A call with a time limit gives up only where it would have to wait, and only as one of the things
+ * that happen by themselves (pfs_user_fails).
+ */
+#define _GNU_SOURCE
+#include "check/front/locks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "check/front/calls.h"
+#include "check/front/clock.h"
+#include "check/machine/trace.h"
+
+#define HERE __builtin_return_address(0)
+#define WRITTEN 0x80000000u /* of a reader-writer lock: beside it the writer and 1, or readers */
+
+struct two_words {
+	uint32_t word, generation, total;
+};
+_Static_assert(sizeof(uint32_t) <= sizeof(pthread_rwlock_t), "a lock must fit");
+_Static_assert(sizeof(uint32_t) <= sizeof(sem_t), "a semaphore must fit");
+_Static_assert(sizeof(struct two_words) <= sizeof(pthread_barrier_t), "a barrier must fit");
+
+enum how { HOW_TRY, HOW_WAIT, HOW_LIMIT };
+
+static void make(void *object, size_t bytes, uint32_t first, const void *code)
+{
+	pfs_user_plain(object, bytes, true, code);
+	memset(object, 0, bytes);
+	*(uint32_t *)object = first;
+}
+
+static int end(uint32_t word, void *object, size_t bytes, const char *what, const void *code)
+{
+	pfs_user_plain(object, bytes, true, code);
+	if (word != 0)
+		pfs_machine_fail("%s of one that is in use", what);
+	return 0;
+}
+
+static bool is_not_written(uint64_t value, uint64_t argument)
+{
+	(void)argument;
+	return (value & WRITTEN) == 0;
+}
+
+static bool is_zero(uint64_t value, uint64_t argument)
+{
+	(void)argument;
+	return value == 0;
+}
+
+static bool is_above_zero(uint64_t value, uint64_t argument)
+{
+	(void)argument;
+	return value != 0;
+}
+
+/* Until the predicate holds; false: the caller is to give up. */
+static bool wait_for(uint32_t *word, pfs_machine_predicate *predicate, enum how how,
+		     const struct pfs_sim_place *place)
+{
+	if (how == HOW_TRY)
+		return false;
+	if (how == HOW_LIMIT && pfs_user_fails()) {
+		pfs_clock_pass_limit();
+		return false;
+	}
+	struct pfs_user_thread *self = pfs_user_current();
+	self->has_limit = how == HOW_LIMIT;
+	pfs_user_await(word, PFS_SIM_RELAXED, predicate, 0, place);
+	self->has_limit = false;
+	return true;
+}
+
+/* ---- reader-writer locks ---- */
+
+static uint32_t own_mark(void)
+{
+	return WRITTEN | (pfs_user_current()->id + 1);
+}
+
+static bool lock_to_read(uint32_t *word, enum how how, const struct pfs_sim_place *place)
+{
+	uint64_t seen = 0, found;
+	if (!pfs_call_runs())
+		return true;
+	while ((found = pfs_call_cas(word, seen, seen + 1, PFS_SIM_ACQUIRE, place)) != seen) {
+		seen = found;
+		if (is_not_written(seen, 0))
+			continue;
+		if (!wait_for(word, is_not_written, how, place))
+			return false;
+		seen = 0;
+	}
+	return true;
+}
+
+static bool lock_to_write(uint32_t *word, enum how how, const struct pfs_sim_place *place)
+{
+	if (!pfs_call_runs())
+		return true;
+	while (pfs_call_cas(word, 0, own_mark(), PFS_SIM_ACQUIRE, place) != 0) {
+		if (!wait_for(word, is_zero, how, place))
+			return false;
+	}
+	return true;
+}
+
+int pfs_rwlock_init(pthread_rwlock_t *self, const pthread_rwlockattr_t *attributes)
+{
+	(void)attributes;
+	make(self, sizeof(*self), 0, HERE);
+	return 0;
+}
+
+int pfs_rwlock_destroy(pthread_rwlock_t *self)
+{
+	return end(*(uint32_t *)(void *)self, self, sizeof(*self), "pthread_rwlock_destroy", HERE);
+}
+
+/* glibc says so of who has it to write already; who has it to read waits for ever. */
+static bool is_own(const uint32_t *word)
+{
+	return pfs_call_runs() && *word == own_mark();
+}
+
+int pfs_rwlock_rdlock(pthread_rwlock_t *self)
+{
+	uint32_t *word = (uint32_t *)(void *)self;
+	if (is_own(word))
+		return EDEADLK;
+	(void)lock_to_read(word, HOW_WAIT, PFS_CALL("pthread_rwlock_rdlock"));
+	return 0;
+}
+
+int pfs_rwlock_wrlock(pthread_rwlock_t *self)
+{
+	uint32_t *word = (uint32_t *)(void *)self;
+	if (is_own(word))
+		return EDEADLK;
+	(void)lock_to_write(word, HOW_WAIT, PFS_CALL("pthread_rwlock_wrlock"));
+	return 0;
+}
+
+int pfs_rwlock_tryrdlock(pthread_rwlock_t *self)
+{
+	return lock_to_read((uint32_t *)(void *)self, HOW_TRY,
+			    PFS_CALL("pthread_rwlock_tryrdlock")) ? 0 : EBUSY;
+}
+
+int pfs_rwlock_trywrlock(pthread_rwlock_t *self)
+{
+	return lock_to_write((uint32_t *)(void *)self, HOW_TRY,
+			     PFS_CALL("pthread_rwlock_trywrlock")) ? 0 : EBUSY;
+}
+
+int pfs_rwlock_timedrdlock(pthread_rwlock_t *self)
+{
+	return lock_to_read((uint32_t *)(void *)self, HOW_LIMIT,
+			    PFS_CALL("pthread_rwlock_timedrdlock")) ? 0 : ETIMEDOUT;
+}
+
+int pfs_rwlock_timedwrlock(pthread_rwlock_t *self)
+{
+	return lock_to_write((uint32_t *)(void *)self, HOW_LIMIT,
+			     PFS_CALL("pthread_rwlock_timedwrlock")) ? 0 : ETIMEDOUT;
+}
+
+int pfs_rwlock_unlock(pthread_rwlock_t *self)
+{
+	uint32_t *word = (uint32_t *)(void *)self;
+	const struct pfs_sim_place *place = PFS_CALL("pthread_rwlock_unlock");
+	if (!pfs_call_runs())
+		return 0;
+	if (*word == 0 || ((*word & WRITTEN) != 0 && *word != own_mark()))
+		pfs_machine_fail("thread %u unlocks a reader-writer lock that it has not, at %s:%d",
+				 pfs_user_current()->id, pfs_trace_base_name(place->file),
+				 place->line);
+	else if ((*word & WRITTEN) != 0)
+		(void)pfs_call_act(PFS_SIM_STORE, word, 0, PFS_SIM_RELEASE, place);
+	else
+		(void)pfs_call_act(PFS_SIM_ADD, word, UINT32_MAX, PFS_SIM_RELEASE, place);
+	return 0;
+}
+
+/* ---- semaphores ---- */
+
+int pfs_sem_init(sem_t *self, int shared, unsigned value)
+{
+	(void)shared;
+	make(self, sizeof(*self), value, HERE);
+	return 0;
+}
+
+int pfs_sem_destroy(sem_t *self)
+{
+	pfs_user_plain(self, sizeof(*self), true, HERE);
+	return 0;
+}
+
+static int fail_as(int error)
+{
+	errno = error;
+	return -1;
+}
+
+static bool take(uint32_t *word, enum how how, const struct pfs_sim_place *place)
+{
+	uint64_t seen = pfs_call_act(PFS_SIM_LOAD, word, 0, PFS_SIM_RELAXED, place);
+	if (seen == 0 && !pfs_call_runs()) {
+		if (how == HOW_WAIT)
+			pfs_machine_fail("sem_wait where no other thread runs");
+		return false;
+	}
+	for (;;) {
+		if (seen == 0 && !wait_for(word, is_above_zero, how, place))
+			return false;
+		if (seen == 0)
+			seen = 1;
+		uint64_t found = pfs_call_cas(word, seen, seen - 1, PFS_SIM_ACQUIRE, place);
+		if (found == seen)
+			return true;
+		seen = found;
+	}
+}
+
+int pfs_sem_wait(sem_t *self)
+{
+	(void)take((uint32_t *)(void *)self, HOW_WAIT, PFS_CALL("sem_wait"));
+	return 0;
+}
+
+int pfs_sem_trywait(sem_t *self)
+{
+	return take((uint32_t *)(void *)self, HOW_TRY, PFS_CALL("sem_trywait")) ? 0
+									       : fail_as(EAGAIN);
+}
+
+int pfs_sem_timedwait(sem_t *self)
+{
+	return take((uint32_t *)(void *)self, HOW_LIMIT, PFS_CALL("sem_timedwait"))
+		       ? 0 : fail_as(ETIMEDOUT);
+}
+
+int pfs_sem_post(sem_t *self)
+{
+	(void)pfs_call_act(PFS_SIM_ADD, (uint32_t *)(void *)self, 1, PFS_SIM_RELEASE,
+			   PFS_CALL("sem_post"));
+	return 0;
+}
+
+int pfs_sem_getvalue(sem_t *self, int *value)
+{
+	*value = (int)pfs_call_act(PFS_SIM_LOAD, (uint32_t *)(void *)self, 0, PFS_SIM_RELAXED,
+				   PFS_CALL("sem_getvalue"));
+	return 0;
+}
+
+/* ---- spin locks ---- */
+
+int pfs_spin_init(pthread_spinlock_t *self, int shared)
+{
+	(void)shared;
+	make((void *)(uintptr_t)self, sizeof(*self), 0, HERE);
+	return 0;
+}
+
+int pfs_spin_destroy(pthread_spinlock_t *self)
+{
+	return end(*(volatile uint32_t *)(volatile void *)self, (void *)(uintptr_t)self,
+		   sizeof(*self), "pthread_spin_destroy", HERE);
+}
+
+int pfs_spin_lock(pthread_spinlock_t *self)
+{
+	if (pfs_call_runs())
+		(void)pfs_call_act(PFS_SIM_LOCK, (void *)(uintptr_t)self, 0, PFS_SIM_ACQUIRE,
+				   PFS_CALL("pthread_spin_lock"));
+	return 0;
+}
+
+int pfs_spin_trylock(pthread_spinlock_t *self)
+{
+	return !pfs_call_runs() ||
+	       pfs_call_act(PFS_SIM_TRY_LOCK, (void *)(uintptr_t)self, 0, PFS_SIM_ACQUIRE,
+			    PFS_CALL("pthread_spin_trylock")) == 0 ? 0 : EBUSY;
+}
+
+int pfs_spin_unlock(pthread_spinlock_t *self)
+{
+	if (pfs_call_runs())
+		(void)pfs_call_act(PFS_SIM_UNLOCK, (void *)(uintptr_t)self, 0, PFS_SIM_RELEASE,
+				   PFS_CALL("pthread_spin_unlock"));
+	return 0;
+}
+
+/* ---- barriers ---- */
+
+int pfs_barrier_init(pthread_barrier_t *opaque, const pthread_barrierattr_t *attributes,
+		     unsigned total)
+{
+	struct two_words *self = (void *)opaque;
+	(void)attributes;
+	if (total == 0)
+		return EINVAL;
+	make(opaque, sizeof(*opaque), 0, HERE);
+	self->total = total;
+	return 0;
+}
+
+int pfs_barrier_destroy(pthread_barrier_t *opaque)
+{
+	return end(*(uint32_t *)(void *)opaque, opaque, sizeof(*opaque), "pthread_barrier_destroy",
+		   HERE);
+}
+
+int pfs_barrier_wait(pthread_barrier_t *opaque)
+{
+	struct two_words *self = (void *)opaque;
+	const struct pfs_sim_place *place = PFS_CALL("pthread_barrier_wait");
+	if (!pfs_call_runs()) {
+		if (self->total > 1)
+			pfs_machine_fail("pthread_barrier_wait where no other thread runs");
+		return PTHREAD_BARRIER_SERIAL_THREAD;
+	}
+	uint64_t generation = pfs_call_act(PFS_SIM_LOAD, &self->generation, 0, PFS_SIM_RELAXED,
+					   place);
+	uint64_t before = pfs_call_act(PFS_SIM_ADD, &self->word, 1, PFS_SIM_ACQ_REL, place);
+	if (before + 1 < self->total) {
+		pfs_user_await(&self->generation, PFS_SIM_ACQUIRE,
+			       pfs_call_is_not, generation, place);
+		return 0;
+	}
+	(void)pfs_call_act(PFS_SIM_STORE, &self->word, 0, PFS_SIM_RELAXED, place);
+	(void)pfs_call_act(PFS_SIM_ADD, &self->generation, 1, PFS_SIM_RELEASE, place);
+	return PTHREAD_BARRIER_SERIAL_THREAD;
+}

@@ -1,0 +1,286 @@
+/*
+ * names.c - what takes the place of functions of libc and of C++'s run-time in the checked program.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/front/clock.h"
+#include "check/front/futex.h"
+#include "check/front/heap.h"
+#include "check/front/library.h"
+#include "check/front/limit.h"
+#include "check/front/locals.h"
+#include "check/front/locks.h"
+#include "check/front/names.h"
+#include "check/front/threads.h"
+#include "check/front/user.h"
+#include "check/machine/trace.h"
+
+#define HERE __builtin_return_address(0)
+#define ALIGN_USUAL ((size_t)16)
+
+static bool is_aside_or_runs(void)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	return machine != NULL && (machine->run.running != NULL || machine->aside.is_on);
+}
+
+static const struct pfs_sim_place *place_of(const void *code)
+{
+	const void *own;
+	return pfs_user_place(code, &own);
+}
+
+/* ---- memory ---- */
+
+static void *take(size_t align, size_t size, const void *code)
+{
+	if (!is_aside_or_runs())
+		return align <= ALIGN_USUAL ? malloc(size) : aligned_alloc(align, size);
+	pfs_limit_spend(PFS_LIMIT_STEP + size / PFS_LIMIT_BYTES);
+	void *block = pfs_check_heap_take(align > ALIGN_USUAL ? align : ALIGN_USUAL, size,
+					  place_of(code));
+	if (block == NULL)
+		errno = ENOMEM;
+	return block;
+}
+
+/* Giving back is a write to all of it: who reads it at the same time races. */
+static void give(void *block, const void *code)
+{
+	char name[64];
+	if (!pfs_check_heap_has(block)) {
+		if (!pfs_library_name(block, name, sizeof(name)) &&
+		    !pfs_user_stack_name(block, name, sizeof(name)))
+			free(block); /* libc's own, as strdup's */
+		else
+			pfs_machine_fail("free at %s (%s:%d) of %s, which malloc did not return",
+					 place_of(code)->function,
+					 pfs_trace_base_name(place_of(code)->file),
+					 place_of(code)->line, name);
+		return;
+	}
+	size_t size = pfs_check_heap_size(block);
+	if (size != 0 && pfs_user.machine->run.running != NULL) {
+		const void *own;
+		(void)pfs_user_place(code, &own);
+		for (size_t done = 0; done < size; done += 1u << 20) {
+			size_t part = size - done < 1u << 20 ? size - done : 1u << 20;
+			struct pfs_plain access = { (char *)block + done, own, (uint32_t)part,
+						    true };
+			pfs_user.machine->hooks.plain(pfs_user.machine, &access);
+		}
+	}
+	(void)pfs_check_heap_give(block, place_of(code));
+}
+
+static void *user_malloc(size_t size)
+{
+	return take(ALIGN_USUAL, size, HERE);
+}
+
+static void *user_calloc(size_t count, size_t size)
+{
+	if (size != 0 && count > SIZE_MAX / size)
+		return NULL;
+	void *block = take(ALIGN_USUAL, count * size, HERE);
+	return block != NULL ? memset(block, 0, count * size) : NULL;
+}
+
+static void *user_aligned_alloc(size_t align, size_t size)
+{
+	return take(align, size, HERE);
+}
+
+static int user_posix_memalign(void **block, size_t align, size_t size)
+{
+	*block = take(align, size, HERE);
+	return *block != NULL ? 0 : ENOMEM;
+}
+
+static void user_free(void *block)
+{
+	if (block != NULL)
+		give(block, HERE);
+}
+
+static void *user_realloc(void *block, size_t size)
+{
+	if (block != NULL && !pfs_check_heap_has(block))
+		return realloc(block, size);
+	void *moved = take(ALIGN_USUAL, size, HERE);
+	if (block == NULL || moved == NULL)
+		return moved;
+	size_t had = pfs_check_heap_size(block);
+	memcpy(moved, block, had < size ? had : size);
+	give(block, HERE);
+	return moved;
+}
+
+/* C++'s operators; all of them end here. An execution that has no memory ends. */
+static void *user_new(size_t size)
+{
+	void *block = take(ALIGN_USUAL, size, HERE);
+	if (block == NULL)
+		pfs_machine_fail("no memory for an operator new of %zu bytes", size);
+	return block;
+}
+
+static void *user_new_aligned(size_t size, size_t align)
+{
+	void *block = take(align, size, HERE);
+	if (block == NULL)
+		pfs_machine_fail("no memory for an operator new of %zu bytes", size);
+	return block;
+}
+
+static void user_delete(void *block)
+{
+	if (block != NULL)
+		give(block, HERE);
+}
+
+/* ---- what libc does to memory without being compiled for it ---- */
+
+static void *user_memcpy(void *to, const void *from, size_t size)
+{
+	pfs_user_plain(from, size, false, HERE);
+	pfs_user_plain(to, size, true, HERE);
+	return memcpy(to, from, size);
+}
+
+static void *user_memmove(void *to, const void *from, size_t size)
+{
+	pfs_user_plain(from, size, false, HERE);
+	pfs_user_plain(to, size, true, HERE);
+	return memmove(to, from, size);
+}
+
+static void *user_memset(void *to, int value, size_t size)
+{
+	pfs_user_plain(to, size, true, HERE);
+	return memset(to, value, size);
+}
+
+static int user_memcmp(const void *a, const void *b, size_t size)
+{
+	pfs_user_plain(a, size, false, HERE);
+	pfs_user_plain(b, size, false, HERE);
+	return memcmp(a, b, size);
+}
+
+/* ---- ends ---- */
+
+static void user_assert_fail(const char *text, const char *file, unsigned line,
+			     const char *function)
+{
+	pfs_machine_fail("assertion of %s: %s (%s:%u)", function, text, file, line);
+	abort();
+}
+
+static void user_abort(void)
+{
+	pfs_machine_fail("abort was called, at %s:%d", place_of(HERE)->file, place_of(HERE)->line);
+	abort();
+}
+
+static void user_exit(int status)
+{
+	pfs_machine_fail("exit(%d) was called, at %s:%d", status, place_of(HERE)->file,
+			 place_of(HERE)->line);
+	_exit(status);
+}
+
+#define OURS(name, function) { name, (void *)(uintptr_t)(function) }
+#define OURS_OF(family, function) \
+	OURS(family, function), OURS(family "RKSt9nothrow_t", function)
+
+const struct pfs_name pfs_names[] = {
+	OURS("malloc", user_malloc), OURS("calloc", user_calloc), OURS("realloc", user_realloc),
+	OURS("free", user_free), OURS("aligned_alloc", user_aligned_alloc),
+	OURS("memalign", user_aligned_alloc), OURS("posix_memalign", user_posix_memalign),
+	OURS_OF("_Znwm", user_new), OURS_OF("_Znam", user_new),
+	OURS_OF("_ZnwmSt11align_val_t", user_new_aligned),
+	OURS_OF("_ZnamSt11align_val_t", user_new_aligned),
+	OURS_OF("_ZdlPv", user_delete), OURS_OF("_ZdaPv", user_delete),
+	OURS("_ZdlPvm", user_delete), OURS("_ZdaPvm", user_delete),
+	OURS_OF("_ZdlPvSt11align_val_t", user_delete),
+	OURS_OF("_ZdaPvSt11align_val_t", user_delete),
+	OURS("_ZdlPvmSt11align_val_t", user_delete), OURS("_ZdaPvmSt11align_val_t", user_delete),
+	OURS("memcpy", user_memcpy), OURS("memmove", user_memmove), OURS("memset", user_memset),
+	OURS("memcmp", user_memcmp),
+	OURS("__assert_fail", user_assert_fail), OURS("abort", user_abort),
+	OURS("exit", user_exit), OURS("_exit", user_exit), OURS("quick_exit", user_exit),
+	OURS("sleep", pfs_clock_sleep), OURS("usleep", pfs_clock_usleep),
+	OURS("nanosleep", pfs_clock_nanosleep), OURS("thrd_sleep", pfs_clock_nanosleep),
+	OURS("clock_nanosleep", pfs_clock_clock_nanosleep),
+	OURS("clock_gettime", pfs_clock_gettime), OURS("gettimeofday", pfs_clock_gettimeofday),
+	OURS("time", pfs_clock_time), OURS("clock", pfs_clock_cpu),
+	OURS("_ZNSt6chrono3_V212steady_clock3nowEv", pfs_clock_ns),
+	OURS("_ZNSt6chrono3_V212system_clock3nowEv", pfs_clock_ns),
+	OURS("_ZNSt3__16chrono12steady_clock3nowEv", pfs_clock_ns),
+	OURS("_ZNSt3__16chrono12system_clock3nowEv", pfs_clock_us),
+	OURS("timespec_get", pfs_clock_timespec_get),
+	OURS("pthread_create", pfs_thread_create), OURS("pthread_join", pfs_thread_join),
+	OURS("pthread_detach", pfs_thread_detach), OURS("pthread_self", pfs_thread_self),
+	OURS("sched_yield", pfs_thread_yield), OURS("pthread_yield", pfs_thread_yield),
+	OURS("thrd_yield", pfs_thread_yield),
+	OURS("pthread_mutex_init", pfs_mutex_init),
+	OURS("pthread_mutex_destroy", pfs_mutex_destroy),
+	OURS("pthread_mutex_lock", pfs_mutex_lock),
+	OURS("pthread_mutex_trylock", pfs_mutex_trylock),
+	OURS("pthread_mutex_unlock", pfs_mutex_unlock),
+	OURS("pthread_cond_init", pfs_cond_init), OURS("pthread_cond_destroy", pfs_cond_destroy),
+	OURS("pthread_cond_wait", pfs_cond_wait), OURS("pthread_cond_signal", pfs_cond_signal),
+	OURS("pthread_cond_broadcast", pfs_cond_broadcast),
+	OURS("pthread_mutex_timedlock", pfs_mutex_timedlock),
+	OURS("pthread_mutex_clocklock", pfs_mutex_timedlock),
+	OURS("pthread_cond_timedwait", pfs_cond_timedwait),
+	OURS("pthread_cond_clockwait", pfs_cond_timedwait),
+	OURS("pthread_rwlock_init", pfs_rwlock_init),
+	OURS("pthread_rwlock_destroy", pfs_rwlock_destroy),
+	OURS("pthread_rwlock_rdlock", pfs_rwlock_rdlock),
+	OURS("pthread_rwlock_wrlock", pfs_rwlock_wrlock),
+	OURS("pthread_rwlock_tryrdlock", pfs_rwlock_tryrdlock),
+	OURS("pthread_rwlock_trywrlock", pfs_rwlock_trywrlock),
+	OURS("pthread_rwlock_timedrdlock", pfs_rwlock_timedrdlock),
+	OURS("pthread_rwlock_timedwrlock", pfs_rwlock_timedwrlock),
+	OURS("pthread_rwlock_clockrdlock", pfs_rwlock_timedrdlock),
+	OURS("pthread_rwlock_clockwrlock", pfs_rwlock_timedwrlock),
+	OURS("pthread_rwlock_unlock", pfs_rwlock_unlock),
+	OURS("sem_init", pfs_sem_init), OURS("sem_destroy", pfs_sem_destroy),
+	OURS("sem_wait", pfs_sem_wait), OURS("sem_trywait", pfs_sem_trywait),
+	OURS("sem_timedwait", pfs_sem_timedwait), OURS("sem_clockwait", pfs_sem_timedwait),
+	OURS("sem_post", pfs_sem_post), OURS("sem_getvalue", pfs_sem_getvalue),
+	OURS("pthread_spin_init", pfs_spin_init), OURS("pthread_spin_destroy", pfs_spin_destroy),
+	OURS("pthread_spin_lock", pfs_spin_lock), OURS("pthread_spin_trylock", pfs_spin_trylock),
+	OURS("pthread_spin_unlock", pfs_spin_unlock),
+	OURS("pthread_barrier_init", pfs_barrier_init),
+	OURS("pthread_barrier_destroy", pfs_barrier_destroy),
+	OURS("pthread_barrier_wait", pfs_barrier_wait),
+	OURS("pthread_key_create", pfs_key_create), OURS("pthread_key_delete", pfs_key_delete),
+	OURS("pthread_getspecific", pfs_key_get), OURS("pthread_setspecific", pfs_key_set),
+	OURS("__cxa_thread_atexit", pfs_locals_at_exit),
+	OURS("__cxa_thread_atexit_impl", pfs_locals_at_exit),
+	/* C11 */
+	OURS("thrd_create", pfs_thrd_create), OURS("thrd_join", pfs_thrd_join),
+	OURS("thrd_detach", pfs_thread_detach), OURS("thrd_current", pfs_thread_self),
+	OURS("mtx_init", pfs_mtx_init), OURS("mtx_destroy", pfs_mutex_destroy),
+	OURS("mtx_lock", pfs_mutex_lock), OURS("mtx_unlock", pfs_mutex_unlock),
+	OURS("mtx_trylock", pfs_mtx_trylock), OURS("mtx_timedlock", pfs_mtx_timedlock),
+	OURS("cnd_init", pfs_cond_init), OURS("cnd_destroy", pfs_cond_destroy),
+	OURS("cnd_wait", pfs_cond_wait), OURS("cnd_timedwait", pfs_cnd_timedwait),
+	OURS("cnd_signal", pfs_cond_signal), OURS("cnd_broadcast", pfs_cond_broadcast),
+	OURS("call_once", pfs_once),
+	OURS("tss_create", pfs_key_create), OURS("tss_delete", pfs_key_delete),
+	OURS("tss_get", pfs_key_get), OURS("tss_set", pfs_key_set),
+	OURS("syscall", pfs_futex_syscall),
+	OURS("pthread_once", pfs_once), OURS("__cxa_guard_acquire", pfs_guard_acquire),
+	OURS("__cxa_guard_release", pfs_guard_release),
+	OURS("__cxa_guard_abort", pfs_guard_abort),
+	{ NULL, NULL },
+};

@@ -1,0 +1,429 @@
+/*
+ * pfs_check.c - the command: loads a program, searches its scenarios, shows what failed.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/front/arguments.h"
+#include "check/front/compile.h"
+#include "check/front/debug.h"
+#include "check/front/heap.h"
+#include "check/front/history.h"
+#include "check/front/idle.h"
+#include "check/front/json.h"
+#include "check/front/library.h"
+#include "check/front/limit.h"
+#include "check/front/names.h"
+#include "check/front/outcomes.h"
+#include "check/front/places.h"
+#include "check/front/saved.h"
+#include "check/front/scenario.h"
+#include "check/front/shared.h"
+#include "check/front/signals.h"
+#include "check/front/user.h"
+#include "base/command_line.h"
+#include "base/output.h"
+#include "check/machine/model.h"
+#include "check/search/jobs.h"
+
+#define SMALL_EXECUTIONS 4000u /* of a search for a shorter schedule */
+#define SMALL_SECONDS 2.0
+#define SMALL_PREEMPTIONS 2u
+#define SHORTER_SECONDS 10.0 /* for all of it, if --seconds are fewer */
+#define LIMIT_BEHIND 0.05    /* so that the search, too, finds that its time is over */
+
+/* Of each thread; and what a frame of the program may jump over. */
+#define STACK_BYTES ((size_t)1 << 20)
+#define GUARD_BYTES ((size_t)16 << 20)
+
+/* Of all searches of a scenario together. */
+struct sums {
+	uint64_t executions, redundant, incomplete, steps;
+	bool complete, stopped;
+	double begun, deadline;
+	const char *error; /* that the search met, or NULL */
+};
+
+#define refuse(what, why) pfs_check_refuse((what), (why))
+
+static struct pfs_search_result result; /* too large for a stack */
+static FILE *said; /* for whoever reads: nowhere, with --format json */
+static FILE *json; /* NULL, or a document, which is written when it is whole */
+
+/* Did the steps of the schedule come in its order, as far as there were some? */
+static bool was_followed(const struct pfs_machine *machine)
+{
+	uint32_t step = 0;
+	for (uint32_t i = 0; i < result.segment_count; i++) {
+		for (uint32_t n = 0; n < result.segments[i].steps; n++, step++) {
+			if (step == machine->run.step_count)
+				return true;
+			if (machine->run.schedule[step] != result.segments[i].actor)
+				return false;
+		}
+	}
+	return true;
+}
+
+static int replay(const struct pfs_scenario *scenario, struct pfs_machine *machine)
+{
+	static char saved[sizeof(result.message)];
+	memcpy(saved, result.message, sizeof(saved));
+	pfs_search_show(machine, scenario, &result, stdout);
+	pfs_history_print(stdout);
+	bool fails = machine->run.end == PFS_END_FAILED || machine->run.end == PFS_END_DEADLOCK;
+	if (!was_followed(machine))
+		(void)printf("the program did not follow this schedule: it is another one, or was "
+			     "changed since\n");
+	if (saved[0] != '\0' && (!fails || strcmp(saved, machine->run.message) != 0))
+		(void)printf("%swhen it was saved: %s\n", fails ? "" : "it did not fail; ", saved);
+	return fails;
+}
+
+/* ---- searches ---- */
+
+/* One search, with the faults that are set. false: it failed, or needs another thread. */
+static bool search(const struct pfs_arguments *arguments, struct pfs_machine *machine,
+		   const struct pfs_scenario *scenario, struct sums *sums)
+{
+	struct pfs_search_options options = {
+		.kind = arguments->kind,
+		.seed = arguments->seed, .preemption_max = (uint32_t)arguments->preemptions
+	};
+	double left = sums->deadline - pfs_limit_now();
+	sums->stopped |= (arguments->seconds > 0 && left <= 0) ||
+			 (arguments->executions != 0 && sums->executions >= arguments->executions);
+	if (sums->stopped)
+		return true;
+	if (arguments->executions != 0)
+		options.execution_max = arguments->executions - sums->executions;
+	if (arguments->seconds > 0)
+		options.seconds_max = left;
+	const struct pfs_jobs_sums none = { .count = 0 };
+	sums->error = pfs_jobs_search(machine, scenario, &options, (uint32_t)arguments->jobs,
+				      &none, &result);
+	pfs_shared_alone();
+	pfs_user.waits |= pfs_shared_take(pfs_user.may_fail);
+	sums->executions += result.executions;
+	sums->redundant += result.redundant;
+	sums->incomplete += result.incomplete;
+	sums->steps += result.steps;
+	sums->complete &= result.complete;
+	sums->stopped |= result.stopped;
+	return !result.failed && sums->error == NULL;
+}
+
+/* All sets of up to `more` further faults, each behind those that are set. */
+static bool search_faults(const struct pfs_arguments *arguments, struct pfs_machine *machine,
+			  const struct pfs_scenario *scenario, uint64_t more, struct sums *sums)
+{
+	if (!search(arguments, machine, scenario, sums))
+		return false;
+	if (more == 0 || sums->stopped)
+		return true;
+	struct pfs_user_fault last = { 0, 0 };
+	uint32_t at = pfs_user.fault_count;
+	if (at != 0)
+		last = pfs_user.faults[at - 1];
+	for (uint32_t thread = last.thread; thread < PFS_USER_THREADS_MAX; thread++) {
+		uint32_t first = at != 0 && thread == last.thread ? last.number + 1 : 0;
+		for (uint32_t n = first; n < pfs_user.may_fail[thread]; n++) {
+			pfs_user.faults[at] = (struct pfs_user_fault){ thread, n };
+			pfs_user.fault_count = at + 1;
+			if (!search_faults(arguments, machine, scenario, more - 1, sums))
+				return false;
+			pfs_user.fault_count = at;
+			if (sums->stopped)
+				return true;
+		}
+	}
+	return true;
+}
+
+static bool fails_again(struct pfs_machine *machine, const struct pfs_scenario *scenario)
+{
+	struct pfs_given given;
+	pfs_given_init(&given, result.segments, result.segment_count);
+	enum pfs_machine_end end = pfs_scenario_run(scenario, machine, &given.scheduler);
+	return pfs_search_is_same(&result, end, machine->run.message);
+}
+
+/* The failing schedule shorter, and with fewer preemptions if that is soon found. */
+static void shorten(struct pfs_machine *machine, const struct pfs_scenario *scenario)
+{
+	static struct pfs_search_result other;
+	(void)pfs_search_shrink(machine, scenario, &result);
+	for (uint32_t bound = 0; bound <= SMALL_PREEMPTIONS; bound++) {
+		const struct pfs_search_options options = { .kind = PFS_SEARCH_BOUNDED,
+							    .execution_max = SMALL_EXECUTIONS,
+							    .seconds_max = SMALL_SECONDS,
+							    .preemption_max = bound };
+		if (pfs_search(machine, scenario, &options, &other) ||
+		    !pfs_search_is_same(&result, other.end, other.message))
+			continue;
+		(void)pfs_search_shrink(machine, scenario, &other);
+		if (other.segment_count < result.segment_count)
+			result = other;
+		break;
+	}
+}
+
+/* What --no-races takes from the extent: with a race, plain accesses have more orders. */
+static const char *unseen_races(const struct pfs_arguments *arguments, bool complete)
+{
+	if (!arguments->no_races || result.failed)
+		return "";
+	return complete ? " unless it has a data race, which was not looked for (--no-races)"
+			: "; data races were not looked for (--no-races)";
+}
+
+/* The option that did, or NULL. */
+static const char *stopped_by(const struct pfs_arguments *arguments, const struct sums *sums)
+{
+	bool by_count = arguments->executions != 0 && sums->executions >= arguments->executions;
+	return !sums->stopped ? NULL : by_count ? "executions" : "seconds";
+}
+
+static void report(const struct pfs_arguments *arguments, const struct pfs_scenario *scenario,
+		   const struct sums *sums)
+{
+	const struct pfs_search_options options = {
+		.kind = arguments->kind,
+		.preemption_max = (uint32_t)arguments->preemptions
+	};
+	struct pfs_search_result all = { .complete = sums->complete && !sums->stopped,
+					 .bounded = result.bounded };
+	const char *extent = pfs_search_extent(&options, &all);
+	bool may_fail = false;
+	for (uint32_t thread = 0; thread < PFS_USER_THREADS_MAX; thread++)
+		may_fail |= pfs_user.may_fail[thread] != 0;
+	(void)fprintf(said, "%s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
+		     "%llu steps, %s%s%s\n",
+		     scenario->name, arguments->memory, arguments->search,
+		     (unsigned long long)sums->executions, (unsigned long long)sums->redundant,
+		     (unsigned long long)sums->incomplete, (unsigned long long)sums->steps,
+		     result.failed ? "FAILED" : extent,
+		     unseen_races(arguments, all.complete),
+		     result.failed ? "" : ": no violation");
+	if (may_fail)
+		(void)fprintf(said, "  with up to %llu weak compare-and-swaps or waits in an "
+			     "execution that end by themselves (--spurious)\n",
+			     (unsigned long long)arguments->spurious);
+	if (pfs_user.waits != 0)
+		(void)fprintf(said, "  loops that found the same %u times waited for a change "
+			     "(--looks)\n",
+			     pfs_user.looks_max);
+	const struct pfs_json_search search = {
+		.scenario = scenario->name, .extent = extent, .executions = sums->executions,
+		.repeated = sums->redundant, .incomplete = sums->incomplete, .steps = sums->steps,
+		.seconds = pfs_limit_now() - sums->begun, .complete = all.complete,
+		.failed = result.failed, .stopped = stopped_by(arguments, sums)
+	};
+	if (json != NULL)
+		pfs_json_search(json, arguments, &search);
+}
+
+/* Of a search that did not come to its end: why, and what to do. */
+static void advise(const struct pfs_arguments *arguments, const struct sums *sums)
+{
+	bool none_ended = sums->executions == sums->incomplete;
+	if (arguments->kind >= PFS_SEARCH_RANDOM && !none_ended)
+		return;
+	const char *stopped = stopped_by(arguments, sums);
+	if (stopped != NULL && strcmp(stopped, "executions") == 0)
+		(void)fprintf(said, "  stopped after %llu executions (--executions)",
+			     (unsigned long long)sums->executions);
+	else if (stopped != NULL)
+		(void)fprintf(said, "  stopped after %.1f s (--seconds)%s",
+			     pfs_limit_now() - sums->begun,
+			     none_ended ? ", in which no execution ended" : "");
+	if (stopped != NULL)
+		(void)fprintf(said, ": take more of them, a smaller scenario, or "
+				    "--preemptions 2\n");
+	else if (sums->incomplete != 0)
+		(void)fprintf(said, "  executions that were given up had more than --steps: a loop "
+				    "that does not end?\n");
+}
+
+static int show_failure(const struct pfs_arguments *arguments, struct pfs_machine *machine,
+			const struct pfs_scenario *scenario)
+{
+	(void)fprintf(said, "found: %s\n", result.message);
+	if (!fails_again(machine, scenario))
+		return refuse(scenario->name, "the same schedule did not fail again: the program "
+			      "does what does not follow from its schedule, as by an address or "
+			      "a state that is outside of it");
+	if (arguments->seconds > 0)
+		pfs_limit_set(pfs_limit_now() + (arguments->seconds > SHORTER_SECONDS
+						 ? arguments->seconds : SHORTER_SECONDS));
+	shorten(machine, scenario);
+	pfs_limit_set(0);
+	if (!arguments->quiet || json != NULL) {
+		pfs_search_show(machine, scenario, &result, said);
+		pfs_history_print(said);
+	}
+	if (json != NULL)
+		pfs_json_finding(json, machine, &result);
+	if (!pfs_library_has_lines())
+		(void)refuse(arguments->program, "no line is known of it: compile it with -g");
+	else if (pfs_places_unknown() != NULL)
+		(void)refuse("addr2line", pfs_places_unknown());
+	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
+		(void)fprintf(said, "by itself: number %u of thread %u\n",
+			      pfs_user.faults[i].number, pfs_user.faults[i].thread);
+	return arguments->save != NULL ? pfs_check_save(arguments, scenario->name, &result) : 1;
+}
+
+/* The exit status of one scenario. */
+static int check(const struct pfs_arguments *arguments, struct pfs_machine *machine, uint32_t at)
+{
+	const struct pfs_scenario scenario = pfs_check_scenario_of(at);
+	pfs_user.slots = (uint32_t)arguments->slots;
+	if (arguments->schedule != NULL)
+		return replay(&scenario, machine);
+	for (;;) {
+		struct sums sums = { .complete = true, .begun = pfs_limit_now() };
+		sums.deadline = sums.begun + arguments->seconds;
+		pfs_limit_set(arguments->seconds > 0 ? sums.deadline + LIMIT_BEHIND : 0);
+		pfs_user.fault_count = 0;
+		pfs_user.waits = 0;
+		pfs_outcomes_reset();
+		memset(pfs_user.may_fail, 0, sizeof(pfs_user.may_fail));
+		pfs_shared_reset(scenario.name);
+		bool fine = search_faults(arguments, machine, &scenario, arguments->spurious,
+					  &sums);
+		pfs_shared_progress_end();
+		pfs_limit_set(0);
+		if (sums.error != NULL)
+			return refuse("--jobs", sums.error);
+		if (!fine && strcmp(result.message, PFS_USER_SLOT_WANTED) == 0 &&
+		    pfs_user.slots < PFS_USER_THREADS_MAX) {
+			pfs_user.slots++;
+			continue;
+		}
+		if (result.refusal != NULL)
+			return refuse(arguments->search, result.refusal);
+		report(arguments, &scenario, &sums);
+		pfs_outcomes_print(said);
+		if (fine)
+			advise(arguments, &sums);
+		if (!fine)
+			return show_failure(arguments, machine, &scenario);
+		return sums.executions == sums.incomplete;
+	}
+}
+
+/* All scenarios, or the one that was named: the worst status. */
+static int check_all(const struct pfs_arguments *arguments, struct pfs_machine *machine)
+{
+	int status = 0, met = 0;
+	for (uint32_t at = 0; at < pfs_check_scenario_count(); at++) {
+		const char *name = pfs_check_scenario_name(at);
+		if (arguments->list) {
+			(void)printf("%s\n", name);
+			met++;
+			continue;
+		}
+		if (arguments->scenario != NULL && strcmp(arguments->scenario, name) != 0)
+			continue;
+		int own = check(arguments, machine, at);
+		status = own > status ? own : status;
+		met++;
+	}
+	if (met == 0 && arguments->schedule != NULL)
+		return refuse(arguments->schedule, "saved of a scenario that this program has not; "
+			      "give the program that it was saved of");
+	if (met == 0)
+		return refuse(arguments->scenario != NULL ? arguments->scenario
+							  : arguments->program,
+			      arguments->scenario != NULL
+				      ? "no such scenario; --list names them"
+				      : "no PFS_CHECK_SCENARIO in it; see pfslab/check.h");
+	return status;
+}
+
+/* NULL, or what is wrong with it. */
+static const char *open_program(const struct pfs_arguments *arguments)
+{
+	const char *program_path = arguments->program;
+	const char *error = NULL;
+	if (pfs_compile_is_source(program_path))
+		error = pfs_compile(arguments->words, arguments->word_count, &program_path);
+	else if (arguments->word_count > 1)
+		error = "one shared object at a time, or sources (.c, .cc, .cpp, .cxx)";
+	return error != NULL ? error : pfs_library_open(program_path, pfs_names);
+}
+
+/* All scenarios in one document; none if they cannot be checked. */
+static int check_as_data(const struct pfs_arguments *arguments, struct pfs_machine *machine)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	said = fopen("/dev/null", "we");
+	json = open_memstream(&text, &bytes);
+	if (said == NULL || json == NULL)
+		return refuse("--format json", strerror(errno));
+	pfs_json_begin(json, arguments->program);
+	int status = check_all(arguments, machine);
+	pfs_json_end(json, status);
+	if (fclose(json) != 0)
+		return refuse("--format json", "no memory for it");
+	if (status != PFS_EXIT_WRONG_USE)
+		(void)fwrite(text, 1, bytes, stdout); /* told by pfs_command_end, too */
+	free(text);
+	return status;
+}
+
+static int run(struct pfs_arguments *arguments)
+{
+	said = stdout;
+	if (arguments->example)
+		return fputs(pfs_check_example, stdout) < 0; /* told by pfs_command_end, too */
+	if (arguments->program == NULL)
+		return refuse("no program", "give a shared object or sources; pfs-check --example "
+			      "prints one");
+	if (arguments->schedule != NULL && !pfs_check_load(arguments, &result))
+		return PFS_EXIT_WRONG_USE;
+	if (arguments->save != NULL && !pfs_output_could(arguments->save))
+		return refuse(arguments->save, strerror(errno));
+	pfs_history_by_known(arguments->calls_known);
+	pfs_fiber_stacks(STACK_BYTES, GUARD_BYTES);
+	struct pfs_machine *machine = pfs_machine_create(arguments->model);
+	if (machine == NULL || !pfs_check_heap_begin() || !pfs_shared_begin() ||
+	    !pfs_outcomes_begin())
+		return refuse("no memory", "for the machine");
+	machine->setup.step_max = (uint32_t)arguments->steps;
+	machine->setup.watch = !arguments->no_races;
+	machine->setup.has_fences = true;
+	pfs_user.machine = machine;
+	if (!pfs_check_signals_begin(arguments->patience) ||
+	    !pfs_check_idle_begin(arguments->program, arguments->patience))
+		return refuse("--patience", "no timer for it");
+	pfs_user.one_size = machine->model->buffers || machine->model->keeps_old;
+	pfs_user.looks_max = (uint32_t)arguments->looks;
+	pfs_user.fault_max = (uint32_t)arguments->spurious;
+	const char *error = open_program(arguments);
+	if (error != NULL)
+		return refuse(arguments->program, error);
+	pfs_library_keep();
+	return arguments->json ? check_as_data(arguments, machine) : check_all(arguments, machine);
+}
+
+int main(int argc, char **argv)
+{
+	struct pfs_arguments arguments;
+	char **words = calloc((size_t)argc + 1, sizeof(*words)); /* getopt sorts the others */
+	if (words != NULL)
+		memcpy(words, argv, (size_t)argc * sizeof(*words));
+	int status = pfs_check_arguments_read(&arguments, argc, argv);
+	if (status == PFS_GO_ON && arguments.gdb && words != NULL)
+		status = pfs_check_debug(argc, words);
+	if (status == PFS_GO_ON)
+		status = run(&arguments);
+	pfs_compile_end();
+	/* Destructors of the program's globals stay out: they would run outside of the machine. */
+	_exit(pfs_command_end(PFS_CHECK_NAME, status));
+}

@@ -1,0 +1,197 @@
+#include "check/front/scenario.h"
+
+#include <pfslab/check.h>
+
+#include "check/front/debug.h"
+#include "check/front/heap.h"
+#include "check/front/history.h"
+#include "check/front/idle.h"
+#include "check/front/futex.h"
+#include "check/front/library.h"
+#include "check/front/limit.h"
+#include "check/front/locals.h"
+#include "check/front/places.h"
+#include "check/front/shared.h"
+#include "check/front/signals.h"
+#include "check/front/threads.h"
+#include "check/front/user.h"
+#include "check/machine/grow.h"
+
+static struct registered {
+	const char *name;
+	void (*function)(void);
+} *registered;
+static uint32_t registered_count, registered_room;
+
+void pfs_check_register(const char *name, void (*scenario)(void))
+{
+	if (!pfs_grow((void **)&registered, &registered_room, registered_count + 1,
+		      sizeof(*registered)))
+		abort();
+	registered[registered_count++] = (struct registered){ name, scenario };
+}
+
+uint32_t pfs_check_scenario_count(void)
+{
+	return registered_count;
+}
+
+const char *pfs_check_scenario_name(uint32_t at)
+{
+	return registered[at].name;
+}
+
+/* ---- what a scenario calls ---- */
+
+void pfs_check_thread(void (*body)(void *argument), void *argument)
+{
+	struct pfs_user_thread *thread = pfs_user.in_setup ? pfs_user_add() : NULL;
+	if (thread == NULL) {
+		pfs_machine_fail("pfs_check_thread is for a scenario's function; in a thread, "
+				 "call pthread_create");
+		return;
+	}
+	thread->body = body;
+	thread->argument = argument;
+}
+
+void pfs_check_at_rest(void (*check)(void *argument), void *argument)
+{
+	pfs_user.at_rest = check;
+	pfs_user.at_rest_argument = argument;
+}
+
+void pfs_check_assert_at(int holds, const char *text, const char *file, int line)
+{
+	if (holds == 0)
+		pfs_machine_fail("assertion %s (%s:%d)", text, pfs_trace_base_name(file), line);
+}
+
+/* ---- an execution ---- */
+
+static void setup(struct pfs_machine *machine, void *context)
+{
+	const struct registered *self = context;
+	(void)machine;
+	pfs_check_heap_reset();
+	pfs_locals_begin();
+	pfs_futex_begin();
+	pfs_user_begin();
+	pfs_history_begin();
+	pfs_library_restore(PFS_USER_THREADS_MAX);
+	pfs_user.in_setup = true;
+	pfs_limit_setup(true);
+	self->function();
+	pfs_limit_setup(false);
+	pfs_user.in_setup = false;
+	if (pfs_user.thread_count == 0)
+		pfs_machine_fail("scenario %s has no thread: it calls no pfs_check_thread",
+				 self->name);
+	pfs_threads_add_slots();
+}
+
+/* A thread that nobody asked for waits for that. */
+static void settle(struct pfs_machine *machine, void *context)
+{
+	(void)context;
+	pfs_shared_progress();
+	pfs_user_arrive();
+	pfs_limit_setup(false);
+	if (pfs_limit_was_met()) {
+		machine->run.end = PFS_END_STEPS;
+		machine->run.message[0] = '\0';
+	}
+	if (machine->run.end != PFS_END_DEADLOCK)
+		return;
+	bool waits = false;
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		const struct pfs_user_thread *thread = &pfs_user.threads[id];
+		if (machine->threads[id]->state == PFS_VTHREAD_FINISHED ||
+		    (thread->is_slot && !thread->is_taken))
+			continue;
+		if (thread->has_limit) {
+			/* Its time passes then: as in an execution with one more of these. */
+			machine->run.end = PFS_END_STEPS;
+			if (pfs_user.fault_count < pfs_user.fault_max)
+				machine->run.end = PFS_END_KNOWN;
+			machine->run.message[0] = '\0';
+			return;
+		}
+		waits = true;
+	}
+	if (waits) {
+		pfs_check_stopped();
+		return;
+	}
+	machine->run.end = PFS_END_DONE;
+	machine->run.message[0] = '\0';
+}
+
+static void look_for_leaks(void)
+{
+	struct pfs_check_root roots[PFS_LIBRARY_ROOTS_MAX];
+	const struct pfs_sim_place *place;
+	size_t size;
+	if (pfs_check_heap_leak(roots, pfs_library_roots(roots), &place, &size))
+		pfs_machine_fail("leak: nothing points to %zu bytes that were allocated at "
+				 "%s (%s:%d)", size, place->function,
+				 pfs_trace_base_name(place->file), place->line);
+}
+
+static void finish(struct pfs_machine *machine, void *context)
+{
+	(void)machine, (void)context;
+	if (pfs_user.at_rest != NULL)
+		pfs_user.at_rest(pfs_user.at_rest_argument);
+	pfs_history_check();
+	pfs_check_heap_end();
+	look_for_leaks();
+}
+
+static bool name_address(void *context, const void *address, char *name, size_t name_bytes)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	(void)context;
+	if (address == NULL)
+		return false;
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		const struct pfs_user_thread *thread = &pfs_user.threads[id];
+		const char *what = address == &thread->begun   ? "begin of"
+				   : address == &thread->ended ? "end of"
+				   : address == &thread->asleep ? "sleep of" : NULL;
+		if (what == NULL)
+			continue;
+		(void)snprintf(name, name_bytes, "%s T%u", what, id);
+		return true;
+	}
+	return pfs_user_stack_name(address, name, name_bytes) ||
+	       pfs_check_heap_name(address, name, name_bytes) ||
+	       pfs_library_name(address, name, name_bytes);
+}
+
+static void keep_whole(struct pfs_snapshot *snapshot, void *context)
+{
+	(void)context;
+	pfs_user_put(snapshot);
+	pfs_locals_put(snapshot);
+	pfs_futex_put(snapshot);
+	pfs_library_put(snapshot);
+	pfs_check_heap_put(snapshot);
+	pfs_history_put(snapshot);
+}
+
+static void forked(void *context)
+{
+	(void)context;
+	pfs_places_forked();
+	pfs_check_signals_forked();
+	pfs_check_idle_forked();
+}
+
+struct pfs_scenario pfs_check_scenario_of(uint32_t at)
+{
+	return (struct pfs_scenario){ .name = registered[at].name, .setup = setup,
+				      .finish = finish, .name_address = name_address,
+				      .context = &registered[at], .settle = settle,
+				      .keep_whole = keep_whole, .forked = forked };
+}

@@ -1,0 +1,119 @@
+#define _GNU_SOURCE
+#include "check/front/shared.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRESS_EXECUTIONS 256u /* a process looks at the clock after so many */
+#define PROGRESS_SECONDS 0.5
+
+static struct shared {
+	pthread_mutex_t lock;
+	uint32_t may_fail[PFS_USER_THREADS_MAX];
+	bool waited;
+	/* Of the line. */
+	const char *scenario;
+	uint64_t executions;
+	double begun, shown;
+	bool is_shown;
+} *shared;
+
+static uint32_t untold; /* executions of this process */
+static bool is_watched;
+
+static double seconds_now(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+bool pfs_shared_begin(void)
+{
+	void *memory = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	shared = memory;
+	is_watched = isatty(STDERR_FILENO) == 1;
+	pfs_shared_alone();
+	return true;
+}
+
+void pfs_shared_alone(void)
+{
+	pthread_mutexattr_t attributes;
+	(void)pthread_mutexattr_init(&attributes);
+	(void)pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	(void)pthread_mutex_init(&shared->lock, &attributes);
+	(void)pthread_mutexattr_destroy(&attributes);
+}
+
+void pfs_shared_lock(void)
+{
+	(void)pthread_mutex_lock(&shared->lock);
+}
+
+void pfs_shared_unlock(void)
+{
+	(void)pthread_mutex_unlock(&shared->lock);
+}
+
+void pfs_shared_reset(const char *scenario)
+{
+	memset(shared->may_fail, 0, sizeof(shared->may_fail));
+	shared->waited = false;
+	shared->scenario = scenario;
+	shared->executions = 0;
+	shared->begun = shared->shown = is_watched ? seconds_now() : 0;
+	untold = 0;
+}
+
+void pfs_shared_may_fail(uint32_t thread, uint32_t count)
+{
+	pfs_shared_lock();
+	if (shared->may_fail[thread] < count)
+		shared->may_fail[thread] = count;
+	pfs_shared_unlock();
+}
+
+void pfs_shared_waited(void)
+{
+	pfs_shared_lock();
+	shared->waited = true;
+	pfs_shared_unlock();
+}
+
+bool pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX])
+{
+	memcpy(may_fail, shared->may_fail, sizeof(shared->may_fail));
+	return shared->waited;
+}
+
+void pfs_shared_progress(void)
+{
+	if (!is_watched || ++untold < PROGRESS_EXECUTIONS)
+		return;
+	double now = seconds_now();
+	pfs_shared_lock();
+	shared->executions += untold;
+	untold = 0;
+	if (now - shared->shown >= PROGRESS_SECONDS) {
+		shared->shown = now;
+		shared->is_shown = true;
+		(void)fprintf(stderr, "\r%.30s: %llu executions, %.0f s ", shared->scenario,
+			      (unsigned long long)shared->executions, now - shared->begun);
+	}
+	pfs_shared_unlock();
+}
+
+void pfs_shared_progress_end(void)
+{
+	if (shared->is_shown)
+		(void)fprintf(stderr, "\r%70s\r", "");
+	shared->is_shown = false;
+}

@@ -1,0 +1,87 @@
+#define _GNU_SOURCE
+#include "check/front/signals.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "check/front/user.h"
+
+#define TICKS 8 /* of the patience */
+
+static struct {
+	uint64_t seen;  /* executions and steps, at the last tick */
+	uint32_t ticks; /* since they changed */
+	double patience;
+} watch;
+
+static const char *name_of(int signal_number)
+{
+	switch (signal_number) {
+	case SIGILL: return "a trap, or an illegal instruction";
+	case SIGTRAP: return "a trap";
+	case SIGFPE: return "an arithmetic fault, such as a division by zero";
+	default: return strsignal(signal_number);
+	}
+}
+
+static bool is_of_program(void)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	return machine != NULL && (machine->run.running != NULL || machine->aside.is_on);
+}
+
+static void on_fault(int signal_number)
+{
+	if (is_of_program())
+		pfs_user_fail(name_of(signal_number));
+	(void)signal(signal_number, SIG_DFL); /* our own: meet it again */
+}
+
+static bool start(double patience)
+{
+	double tick = patience / TICKS;
+	struct itimerval timer = { .it_interval = { .tv_sec = (time_t)tick } };
+	timer.it_interval.tv_usec = (suseconds_t)((tick - (double)(time_t)tick) * 1e6);
+	timer.it_value = timer.it_interval;
+	return setitimer(ITIMER_VIRTUAL, &timer, NULL) == 0;
+}
+
+static void on_tick(int signal_number)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	(void)signal_number;
+	if (!is_of_program())
+		return;
+	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) + machine->run.step_count;
+	watch.ticks = now == watch.seen ? watch.ticks + 1 : 0;
+	watch.seen = now;
+	if (watch.ticks == TICKS) {
+		pfs_user.is_late = 1; /* the next plain access says so, where it is safe */
+		/* It will be met again where the schedule is shortened and shown. */
+		(void)start(watch.patience / TICKS);
+	} else if (watch.ticks > TICKS) {
+		pfs_user_fail_late(); /* there is none: nothing of ours is under way */
+	}
+}
+
+/* As of the machine's own signals: on a stack apart, and left by a switch of fibers. */
+static bool take(int signal_number, void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler };
+	action.sa_flags = SA_ONSTACK | SA_NODEFER | SA_RESTART;
+	return sigaction(signal_number, &action, NULL) == 0;
+}
+
+bool pfs_check_signals_begin(double patience)
+{
+	watch.patience = patience;
+	return take(SIGILL, on_fault) && take(SIGTRAP, on_fault) && take(SIGFPE, on_fault) &&
+	       take(SIGVTALRM, on_tick) && (patience <= 0 || start(patience));
+}
+
+void pfs_check_signals_forked(void)
+{
+	if (watch.patience > 0)
+		(void)start(watch.patience);
+}

@@ -1,0 +1,473 @@
+#define _GNU_SOURCE
+#include "check/front/threads.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <pfslab/check.h>
+
+#include "check/front/calls.h"
+#include "check/front/clock.h"
+#include "check/front/futex.h"
+#include "check/front/locals.h"
+#include "check/machine/trace.h"
+
+#define HERE __builtin_return_address(0)
+#define WAITERS_MAX 40u
+
+/* In the place of the program's pthread_mutex_t: zero is a free one. */
+struct mutex {
+	uint32_t word;  /* the machine's: 0, or its thread and 1 */
+	uint32_t count; /* of a recursive one */
+	uint32_t unused[2];
+	int32_t kind;   /* where glibc's static initializers have it */
+};
+
+/* In the place of a pthread_cond_t. */
+struct condition {
+	uint32_t word; /* the machine's mutex of what follows */
+	uint32_t count;
+	uint8_t threads[WAITERS_MAX]; /* who has waited longest first */
+};
+
+_Static_assert(sizeof(struct mutex) <= sizeof(pthread_mutex_t), "a mutex must fit");
+_Static_assert(sizeof(struct condition) <= sizeof(pthread_cond_t), "a condition must fit");
+
+/* ---- threads ---- */
+
+static void body_of_thread(void *opaque)
+{
+	struct pfs_user_thread *self = opaque;
+	pfs_user_arrive();
+	self->body(self->argument);
+	pfs_locals_end();
+}
+
+/* A thread that pthread_create may take. */
+static void body_of_slot(void *opaque)
+{
+	static const struct pfs_sim_place begin = { "thread", "thread", "begin", 0 };
+	static const struct pfs_sim_place end = { "thread", "thread", "end", 0 };
+	struct pfs_user_thread *self = opaque;
+	pfs_user_await(&self->begun, PFS_SIM_ACQUIRE, pfs_call_is_not, 0, &begin);
+	self->result = self->start(self->argument);
+	pfs_locals_end();
+	pfs_sim_store(&self->ended, sizeof(self->ended), 1, PFS_SIM_RELEASE, &end);
+}
+
+void pfs_threads_add_slots(void)
+{
+	uint32_t named = pfs_user.thread_count;
+	for (uint32_t i = 0; i < pfs_user.slots; i++) {
+		struct pfs_user_thread *self = pfs_user_add();
+		if (self != NULL)
+			self->is_slot = true;
+	}
+	for (uint32_t id = 0; id < pfs_user.thread_count; id++) {
+		void (*body)(void *) = id < named && pfs_user.threads[id].start == NULL
+					       ? body_of_thread : body_of_slot;
+		if (pfs_machine_spawn(pfs_user.machine, 0, body, &pfs_user.threads[id]) ==
+		    PFS_THREAD_NONE)
+			pfs_machine_fail("no memory for a thread");
+	}
+}
+
+/* The first slot that nobody has; the search begins again with one more if there is none. */
+static struct pfs_user_thread *take_slot(void)
+{
+	for (uint32_t id = 0; id < pfs_user.thread_count; id++) {
+		struct pfs_user_thread *slot = &pfs_user.threads[id];
+		if (!slot->is_slot || slot->is_taken)
+			continue;
+		slot->is_taken = true;
+		return slot;
+	}
+	pfs_machine_fail(PFS_USER_SLOT_WANTED);
+	return NULL;
+}
+
+static int create(pthread_t *id, void *(*start)(void *), void *argument,
+		  const struct pfs_sim_place *place)
+{
+	struct pfs_user_thread *thread = NULL;
+	if (pfs_call_runs())
+		thread = take_slot();
+	else if (pfs_user.in_setup)
+		thread = pfs_user_add();
+	if (thread == NULL)
+		return EAGAIN;
+	thread->start = start;
+	thread->argument = argument;
+	thread->is_slot = thread->is_taken = true;
+	*id = (pthread_t)thread->id + 1;
+	(void)pfs_call_act(PFS_SIM_STORE, &thread->begun, 1, PFS_SIM_RELEASE, place);
+	return 0;
+}
+
+int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
+		      void *argument)
+{
+	(void)attributes;
+	return create(id, start, argument, PFS_CALL("pthread_create"));
+}
+
+/* A result of type int comes back in the register of one that is a pointer. */
+int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument)
+{
+	void *(*as_pthread)(void *);
+	memcpy(&as_pthread, &start, sizeof(as_pthread));
+	return create(id, as_pthread, argument, PFS_CALL("thrd_create")) == 0 ? thrd_success
+									     : thrd_nomem;
+}
+
+static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
+{
+	uint64_t at = (uint64_t)id - 1;
+	if (at >= pfs_user.thread_count || !pfs_user.threads[at].is_taken ||
+	    pfs_user.threads[at].is_joined) {
+		pfs_machine_fail("pthread_join of what is no thread, or was joined");
+		return ESRCH;
+	}
+	struct pfs_user_thread *thread = &pfs_user.threads[at];
+	if (!pfs_call_runs() && thread->ended == 0)
+		pfs_machine_fail("pthread_join in the set-up, where no thread runs yet: "
+				 "call it in a thread of pfs_check_thread");
+	thread->is_joined = true;
+	if (pfs_call_runs())
+		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, pfs_call_is_not, 0,
+			       place);
+	if (result != NULL)
+		*result = thread->result;
+	return 0;
+}
+
+int pfs_thread_join(pthread_t id, void **result)
+{
+	return join(id, result, PFS_CALL("pthread_join"));
+}
+
+int pfs_thrd_join(pthread_t id, int *result)
+{
+	void *found = NULL;
+	if (join(id, &found, PFS_CALL("thrd_join")) != 0)
+		return thrd_error;
+	if (result != NULL)
+		*result = (int)(intptr_t)found;
+	return thrd_success;
+}
+
+int pfs_thread_detach(pthread_t id)
+{
+	(void)id;
+	return 0;
+}
+
+pthread_t pfs_thread_self(void)
+{
+	return (pthread_t)pfs_user_current()->id + 1;
+}
+
+static void yield(const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_YIELD };
+	(void)pfs_user_execute(&operation);
+}
+
+int pfs_thread_yield(void)
+{
+	if (!pfs_futex_is_of_atomic(HERE)) /* who waits comes to that */
+		yield(PFS_CALL("sched_yield"));
+	return 0;
+}
+
+void pfs_check_yield(void)
+{
+	yield(PFS_CALL("pfs_check_yield"));
+}
+
+/* ---- mutexes ---- */
+
+static uint32_t own_mark(void)
+{
+	return pfs_user_current()->id + 1;
+}
+
+int pfs_mutex_init(pthread_mutex_t *opaque, const pthread_mutexattr_t *attributes)
+{
+	int kind = PTHREAD_MUTEX_NORMAL;
+	if (attributes != NULL)
+		(void)pthread_mutexattr_gettype(attributes, &kind);
+	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	memset(opaque, 0, sizeof(*opaque));
+	((struct mutex *)(void *)opaque)->kind = kind;
+	return 0;
+}
+
+int pfs_mutex_destroy(pthread_mutex_t *opaque)
+{
+	struct mutex *self = (void *)opaque;
+	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	if (self->word != 0)
+		pfs_machine_fail("pthread_mutex_destroy of a mutex that is locked");
+	return 0;
+}
+
+/* What a thread does with a mutex that it has. -1: it has not. */
+static int lock_own(struct mutex *self)
+{
+	if (self->word != own_mark() || self->kind == PTHREAD_MUTEX_NORMAL)
+		return -1;
+	if (self->kind == PTHREAD_MUTEX_ERRORCHECK)
+		return EDEADLK;
+	self->count++;
+	return 0;
+}
+
+int pfs_mtx_init(pthread_mutex_t *opaque, int type)
+{
+	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	memset(opaque, 0, sizeof(*opaque));
+	((struct mutex *)(void *)opaque)->kind =
+		(type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL;
+	return thrd_success;
+}
+
+int pfs_mutex_lock(pthread_mutex_t *opaque)
+{
+	struct mutex *self = (void *)opaque;
+	int own = pfs_call_runs() ? lock_own(self) : 0;
+	if (own < 0)
+		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
+			   PFS_CALL("pthread_mutex_lock"));
+	return own < 0 ? 0 : own;
+}
+
+/* It gives up only where it would have to wait. */
+static int lock_timed(struct mutex *self, const struct pfs_sim_place *place)
+{
+	int own = pfs_call_runs() ? lock_own(self) : 0;
+	if (own >= 0)
+		return own;
+	if (pfs_call_act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place) == 0)
+		return 0;
+	if (pfs_user_fails()) {
+		pfs_clock_pass_limit();
+		return ETIMEDOUT;
+	}
+	struct pfs_user_thread *thread = pfs_user_current();
+	thread->has_limit = true;
+	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+	thread->has_limit = false;
+	return 0;
+}
+
+static int try_lock(struct mutex *self, const struct pfs_sim_place *place)
+{
+	int own = pfs_call_runs() ? lock_own(self) : 0;
+	if (own >= 0)
+		return own == EDEADLK ? EBUSY : own;
+	return pfs_call_act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place) == 0 ? 0
+											  : EBUSY;
+}
+
+int pfs_mutex_timedlock(pthread_mutex_t *self)
+{
+	return lock_timed((struct mutex *)(void *)self, PFS_CALL("pthread_mutex_timedlock"));
+}
+
+int pfs_mutex_trylock(pthread_mutex_t *self)
+{
+	return try_lock((struct mutex *)(void *)self, PFS_CALL("pthread_mutex_trylock"));
+}
+
+int pfs_mtx_timedlock(pthread_mutex_t *self)
+{
+	return lock_timed((struct mutex *)(void *)self, PFS_CALL("mtx_timedlock")) == 0
+		       ? thrd_success : thrd_timedout;
+}
+
+int pfs_mtx_trylock(pthread_mutex_t *self)
+{
+	return try_lock((struct mutex *)(void *)self, PFS_CALL("mtx_trylock")) == 0 ? thrd_success
+										   : thrd_busy;
+}
+
+static void unlock(struct mutex *self, const struct pfs_sim_place *place)
+{
+	if (!pfs_call_runs())
+		return;
+	if (self->word != own_mark())
+		pfs_machine_fail("thread %u unlocks a mutex that it has not, at %s:%d",
+				 pfs_user_current()->id, pfs_trace_base_name(place->file),
+				 place->line);
+	if (self->count != 0)
+		self->count--;
+	else
+		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+}
+
+int pfs_mutex_unlock(pthread_mutex_t *opaque)
+{
+	unlock((struct mutex *)(void *)opaque, PFS_CALL("pthread_mutex_unlock"));
+	return 0;
+}
+
+/* ---- condition variables ---- */
+
+int pfs_cond_init(pthread_cond_t *opaque, const pthread_condattr_t *attributes)
+{
+	(void)attributes;
+	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	memset(opaque, 0, sizeof(*opaque));
+	return 0;
+}
+
+int pfs_cond_destroy(pthread_cond_t *opaque)
+{
+	struct condition *self = (void *)opaque;
+	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	if (self->count != 0)
+		pfs_machine_fail("pthread_cond_destroy while threads wait");
+	return 0;
+}
+
+/* false: it ended by itself. */
+static bool wait_on(struct condition *self, struct mutex *mutex, const struct pfs_sim_place *place)
+{
+	struct pfs_user_thread *thread = pfs_user_current();
+	if (!pfs_call_runs()) {
+		pfs_machine_fail("%s where no other thread runs", place->function);
+		return true;
+	}
+	bool wakes = pfs_user_fails();
+	if (!wakes) {
+		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+		if (self->count == WAITERS_MAX)
+			pfs_machine_fail("more than %u threads wait", WAITERS_MAX);
+		self->threads[self->count++] = (uint8_t)thread->id;
+		(void)pfs_call_act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
+		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+	}
+	unlock(mutex, place);
+	if (!wakes)
+		pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, pfs_call_is_not, 1, place);
+	(void)pfs_call_act(PFS_SIM_LOCK, &mutex->word, 0, PFS_SIM_ACQUIRE, place);
+	return !wakes;
+}
+
+int pfs_cond_wait(pthread_cond_t *self, pthread_mutex_t *mutex)
+{
+	(void)wait_on((struct condition *)(void *)self, (struct mutex *)(void *)mutex,
+		      PFS_CALL("pthread_cond_wait"));
+	return 0;
+}
+
+/* What may end by itself is its time. */
+static bool wait_timed(pthread_cond_t *self, pthread_mutex_t *mutex,
+		       const struct pfs_sim_place *place)
+{
+	struct pfs_user_thread *thread = pfs_user_current();
+	thread->has_limit = true;
+	bool woken = wait_on((struct condition *)(void *)self, (struct mutex *)(void *)mutex,
+			     place);
+	thread->has_limit = false;
+	if (!woken)
+		pfs_clock_pass_limit();
+	return woken;
+}
+
+int pfs_cond_timedwait(pthread_cond_t *self, pthread_mutex_t *mutex)
+{
+	return wait_timed(self, mutex, PFS_CALL("pthread_cond_timedwait")) ? 0 : ETIMEDOUT;
+}
+
+int pfs_cnd_timedwait(pthread_cond_t *self, pthread_mutex_t *mutex)
+{
+	return wait_timed(self, mutex, PFS_CALL("cnd_timedwait")) ? thrd_success : thrd_timedout;
+}
+
+static void wake(pthread_cond_t *opaque, bool all, const struct pfs_sim_place *place)
+{
+	struct condition *self = (void *)opaque;
+	uint8_t woken[WAITERS_MAX];
+	if (!pfs_call_runs())
+		return;
+	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+	uint32_t count = self->count == 0 || all ? self->count : 1;
+	memcpy(woken, self->threads, count);
+	self->count -= count;
+	memmove(self->threads, self->threads + count, self->count);
+	for (uint32_t i = 0; i < count; i++)
+		(void)pfs_call_act(PFS_SIM_STORE, &pfs_user.threads[woken[i]].asleep, 0,
+				   PFS_SIM_RELAXED, place);
+	(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+}
+
+int pfs_cond_signal(pthread_cond_t *opaque)
+{
+	wake(opaque, false, PFS_CALL("pthread_cond_signal"));
+	return 0;
+}
+
+int pfs_cond_broadcast(pthread_cond_t *opaque)
+{
+	wake(opaque, true, PFS_CALL("pthread_cond_broadcast"));
+	return 0;
+}
+
+/* ---- once ---- */
+
+enum { ONCE_NOT_YET = 0, ONCE_RUNS = 1, ONCE_DONE = 2 };
+
+/* true: the caller is the first, and ends it. */
+static bool begin_once(uint32_t *word, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { word, ONCE_RUNS, ONCE_NOT_YET,
+					       place, sizeof(*word), PFS_SIM_CAS, PFS_SIM_ACQUIRE,
+					       PFS_SIM_ACQUIRE };
+	uint64_t seen = pfs_user_execute(&operation);
+	while (seen == ONCE_RUNS) {
+		pfs_user_await(word, PFS_SIM_ACQUIRE, pfs_call_is_not, ONCE_RUNS, operation.place);
+		seen = pfs_user_execute(&operation);
+	}
+	return seen == ONCE_NOT_YET;
+}
+
+int pfs_once(pthread_once_t *once, void (*routine)(void))
+{
+	uint32_t *word = (uint32_t *)(void *)once;
+	if (!begin_once(word, PFS_CALL("pthread_once")))
+		return 0;
+	routine();
+	(void)pfs_call_act(PFS_SIM_STORE, word, ONCE_DONE, PFS_SIM_RELEASE,
+			   PFS_CALL("pthread_once"));
+	return 0;
+}
+
+/* The initialization of a static variable of a function, in C++: the first byte says that it is
+ * done, and is looked at by the program itself. */
+int pfs_guard_acquire(uint64_t *guard)
+{
+	return begin_once((uint32_t *)(void *)guard + 1, PFS_CALL("the first use of"));
+}
+
+static void end_guard(uint64_t *guard, bool done, const struct pfs_sim_place *place)
+{
+	if (done) {
+		struct pfs_sim_operation operation = { guard, 1, 0, place, 1,
+						       PFS_SIM_STORE, PFS_SIM_RELEASE, 0 };
+		(void)pfs_user_execute(&operation);
+	}
+	(void)pfs_call_act(PFS_SIM_STORE, (uint32_t *)(void *)guard + 1,
+			   done ? ONCE_DONE : ONCE_NOT_YET, PFS_SIM_RELEASE, place);
+}
+
+void pfs_guard_release(uint64_t *guard)
+{
+	end_guard(guard, true, PFS_CALL("the first use of"));
+}
+
+void pfs_guard_abort(uint64_t *guard)
+{
+	end_guard(guard, false, PFS_CALL("the first use of"));
+}

@@ -1,0 +1,353 @@
+/*
+ * tsan.c - what gcc and clang call with -fsanitize=thread, for each access of the program: the
+ * names and their arguments are the compilers'.
+ *
+ * The program finds these functions in pfs-check, and not those of ThreadSanitizer. clang says of
+ * no compare-and-swap that it is weak, so with it none fails by itself.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "check/front/futex.h"
+#include "check/front/user.h"
+#include "check/machine/model.h"
+#include "check/machine/trace.h"
+
+#define HERE __builtin_return_address(0)
+
+/* ---- plain ---- */
+
+#define PLAIN(name, size, writes)                                   \
+	void name(void *address);                                   \
+	void name(void *address)                                    \
+	{                                                           \
+		pfs_user_plain(address, (size), (writes), HERE);    \
+	}
+#define PLAIN_OF(size)                                          \
+	PLAIN(__tsan_read##size, size, false)                   \
+	PLAIN(__tsan_write##size, size, true)                   \
+	PLAIN(__tsan_unaligned_read##size, size, false)         \
+	PLAIN(__tsan_unaligned_write##size, size, true)         \
+	PLAIN(__tsan_read_write##size, size, true)              \
+	PLAIN(__tsan_unaligned_read_write##size, size, true)    \
+	PLAIN(__tsan_volatile_read##size, size, false)          \
+	PLAIN(__tsan_volatile_write##size, size, true)          \
+	PLAIN(__tsan_unaligned_volatile_read##size, size, false) \
+	PLAIN(__tsan_unaligned_volatile_write##size, size, true)
+PLAIN_OF(1)
+PLAIN_OF(2)
+PLAIN_OF(4)
+PLAIN_OF(8)
+PLAIN_OF(16)
+PLAIN(__tsan_vptr_read, sizeof(void *), false)
+
+void __tsan_vptr_update(void **address, void *value);
+void __tsan_vptr_update(void **address, void *value)
+{
+	/* A destructor writes what is there already. */
+	if (*address != value)
+		pfs_user_plain(address, sizeof(*address), true, HERE);
+}
+
+#define RANGE(name, writes)                                          \
+	void name(void *address, size_t size_bytes);                 \
+	void name(void *address, size_t size_bytes)                  \
+	{                                                            \
+		pfs_user_plain(address, size_bytes, (writes), HERE); \
+	}
+RANGE(__tsan_read_range, false)
+RANGE(__tsan_write_range, true)
+
+void *__tsan_memcpy(void *to, const void *from, size_t size_bytes);
+void *__tsan_memcpy(void *to, const void *from, size_t size_bytes)
+{
+	pfs_user_plain(from, size_bytes, false, HERE);
+	pfs_user_plain(to, size_bytes, true, HERE);
+	return __builtin_memcpy(to, from, size_bytes);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t size_bytes);
+void *__tsan_memmove(void *to, const void *from, size_t size_bytes)
+{
+	pfs_user_plain(from, size_bytes, false, HERE);
+	pfs_user_plain(to, size_bytes, true, HERE);
+	return __builtin_memmove(to, from, size_bytes);
+}
+
+void *__tsan_memset(void *to, int value, size_t size_bytes);
+void *__tsan_memset(void *to, int value, size_t size_bytes)
+{
+	pfs_user_plain(to, size_bytes, true, HERE);
+	return __builtin_memset(to, value, size_bytes);
+}
+
+/* ---- calls ---- */
+
+void __tsan_init(void);
+void __tsan_init(void)
+{
+}
+
+void __tsan_func_entry(void *caller);
+void __tsan_func_entry(void *caller)
+{
+	struct pfs_user_thread *self = pfs_user_current();
+	if (self->call_depth < PFS_USER_CALLS_MAX)
+		self->calls[self->call_depth] = caller;
+	self->call_depth++;
+}
+
+void __tsan_func_exit(void);
+void __tsan_func_exit(void)
+{
+	struct pfs_user_thread *self = pfs_user_current();
+	if (self->call_depth != 0)
+		self->call_depth--;
+}
+
+/* What is in between is not to be seen: constructors of globals, with clang. */
+void __tsan_ignore_thread_begin(void);
+void __tsan_ignore_thread_begin(void)
+{
+	pfs_sim_quiet();
+}
+
+void __tsan_ignore_thread_end(void);
+void __tsan_ignore_thread_end(void)
+{
+	pfs_sim_loud();
+}
+
+/* ---- atomic ---- */
+
+static enum pfs_sim_order order_of(int order)
+{
+	switch (order) {
+	case __ATOMIC_RELAXED: return PFS_SIM_RELAXED;
+	case __ATOMIC_CONSUME: /* as compilers have it */
+	case __ATOMIC_ACQUIRE: return PFS_SIM_ACQUIRE;
+	case __ATOMIC_RELEASE: return PFS_SIM_RELEASE;
+	case __ATOMIC_ACQ_REL: return PFS_SIM_ACQ_REL;
+	default: return PFS_SIM_SEQ;
+	}
+}
+
+static uint64_t act(enum pfs_sim_kind kind, const volatile void *address, uint32_t size_bytes,
+		    uint64_t operand, int order, const void *code)
+{
+	const void *own;
+	uint64_t seen;
+	const struct pfs_sim_place *place = pfs_user_place(code, &own);
+	if (kind == PFS_SIM_LOAD &&
+	    pfs_futex_looks_again((void *)(uintptr_t)address, place, code, &seen))
+		return seen;
+	struct pfs_sim_operation operation = { .address = (void *)(uintptr_t)address,
+					       .operand = operand,
+					       .place = place,
+					       .size_bytes = size_bytes,
+					       .kind = (uint8_t)kind,
+					       .order = (uint8_t)order_of(order) };
+	return pfs_user_execute(&operation);
+}
+
+/* Returns what was seen; *failed: without being different. */
+static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint64_t expected,
+			uint64_t value, bool weak, int order, int failure, bool *failed,
+			const void *code)
+{
+	const void *own;
+	struct pfs_sim_operation operation = { (void *)(uintptr_t)address, value, expected,
+					       pfs_user_place(code, &own), size_bytes,
+					       PFS_SIM_CAS, (uint8_t)order_of(order),
+					       (uint8_t)order_of(failure) };
+	*failed = weak && pfs_user_fails();
+	if (*failed) {
+		operation.kind = PFS_SIM_LOAD;
+		operation.order = operation.failure;
+	}
+	return pfs_user_execute(&operation);
+}
+
+#define CHANGE(bits, T, name, kind, operand)                                               \
+	T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);           \
+	T __tsan_atomic##bits##_##name(volatile T *address, T value, int order)            \
+	{                                                                                  \
+		return (T)act((kind), address, sizeof(T), (uint64_t)(operand), order, HERE); \
+	}
+#define COMPARE(bits, T, name, weak)                                                         \
+	int __tsan_atomic##bits##_##name(volatile T *address, T *expected, T value, int order, \
+					 int failure);                                       \
+	int __tsan_atomic##bits##_##name(volatile T *address, T *expected, T value, int order, \
+					 int failure)                                        \
+	{                                                                                    \
+		bool failed;                                                                 \
+		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected,                 \
+				    (uint64_t)value, (weak), order, failure, &failed, HERE); \
+		if (seen == *expected && !failed)                                            \
+			return 1;                                                            \
+		*expected = seen;                                                            \
+		return 0;                                                                    \
+	}
+#define ATOMIC(bits, T)                                                                \
+	T __tsan_atomic##bits##_load(const volatile T *address, int order);            \
+	T __tsan_atomic##bits##_load(const volatile T *address, int order)             \
+	{                                                                              \
+		return (T)act(PFS_SIM_LOAD, address, sizeof(T), 0, order, HERE);       \
+	}                                                                              \
+	void __tsan_atomic##bits##_store(volatile T *address, T value, int order);     \
+	void __tsan_atomic##bits##_store(volatile T *address, T value, int order)      \
+	{                                                                              \
+		(void)act(PFS_SIM_STORE, address, sizeof(T), (uint64_t)value, order, HERE); \
+	}                                                                              \
+	CHANGE(bits, T, exchange, PFS_SIM_EXCHANGE, value)                             \
+	CHANGE(bits, T, fetch_add, PFS_SIM_ADD, value)                                 \
+	CHANGE(bits, T, fetch_sub, PFS_SIM_ADD, (T)(0 - value))                        \
+	CHANGE(bits, T, fetch_or, PFS_SIM_OR, value)                                   \
+	CHANGE(bits, T, fetch_and, PFS_SIM_AND, value)                                 \
+	CHANGE(bits, T, fetch_xor, PFS_SIM_XOR, value)                                 \
+	CHANGE(bits, T, fetch_nand, PFS_SIM_NAND, value)                               \
+	COMPARE(bits, T, compare_exchange_strong, false)                               \
+	COMPARE(bits, T, compare_exchange_weak, true)                                  \
+	T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T expected,  \
+						     T value, int order, int failure); \
+	T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T expected,  \
+						     T value, int order, int failure)  \
+	{                                                                              \
+		bool failed;                                                           \
+		return (T)compare(address, sizeof(T), (uint64_t)expected, (uint64_t)value, \
+				  false, order, failure, &failed, HERE);               \
+	}
+ATOMIC(8, uint8_t)
+ATOMIC(16, uint16_t)
+ATOMIC(32, uint32_t)
+ATOMIC(64, uint64_t)
+
+/* ---- of 16 bytes ---- */
+
+typedef unsigned __int128 wide_int;
+
+/* A store is an exchange, as libatomic has it: it waits in no buffer. */
+static void act_wide(enum pfs_sim_kind kind, const volatile void *address,
+		     struct pfs_sim_wide *wide, int order, int failure, const void *code)
+{
+	const void *own;
+	struct pfs_sim_operation operation = { .address = (void *)(uintptr_t)address,
+					       .operand = (uint64_t)(uintptr_t)wide,
+					       .expected = (uint64_t)wide->expected,
+					       .place = pfs_user_place(code, &own),
+					       .size_bytes = PFS_SIM_WIDE_BYTES,
+					       .kind = (uint8_t)kind,
+					       .order = (uint8_t)order_of(order),
+					       .failure = (uint8_t)order_of(failure) };
+	if (pfs_user.machine != NULL && pfs_user.machine->model->keeps_old)
+		pfs_machine_fail("an atomic access of 16 bytes (%s:%d): this memory keeps no old "
+				 "values of so many; --memory sc and tso do without",
+				 pfs_trace_base_name(operation.place->file),
+				 operation.place->line);
+	(void)pfs_user_execute(&operation);
+}
+
+static wide_int change_wide(enum pfs_sim_kind kind, const volatile void *address, wide_int operand,
+			    int order, const void *code)
+{
+	struct pfs_sim_wide wide = { .operand = operand };
+	act_wide(kind, address, &wide, order, __ATOMIC_RELAXED, code);
+	return wide.seen;
+}
+
+static wide_int compare_wide(const volatile void *address, wide_int expected, wide_int value,
+			     bool weak, int order, int failure, bool *wrote, const void *code)
+{
+	struct pfs_sim_wide wide = { .operand = value, .expected = expected };
+	bool fails = weak && pfs_user_fails();
+	act_wide(fails ? PFS_SIM_LOAD : PFS_SIM_CAS, address, &wide, fails ? failure : order,
+		 failure, code);
+	*wrote = wide.wrote;
+	return wide.seen;
+}
+
+wide_int __tsan_atomic128_load(const volatile wide_int *address, int order);
+wide_int __tsan_atomic128_load(const volatile wide_int *address, int order)
+{
+	return change_wide(PFS_SIM_LOAD, address, 0, order, HERE);
+}
+
+void __tsan_atomic128_store(volatile wide_int *address, wide_int value, int order);
+void __tsan_atomic128_store(volatile wide_int *address, wide_int value, int order)
+{
+	(void)change_wide(PFS_SIM_EXCHANGE, address, value, order, HERE);
+}
+
+#define CHANGE_WIDE(name, kind, operand)                                                       \
+	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order); \
+	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order)  \
+	{                                                                                      \
+		return change_wide((kind), address, (operand), order, HERE);                   \
+	}
+CHANGE_WIDE(exchange, PFS_SIM_EXCHANGE, value)
+CHANGE_WIDE(fetch_add, PFS_SIM_ADD, value)
+CHANGE_WIDE(fetch_sub, PFS_SIM_ADD, 0 - value)
+CHANGE_WIDE(fetch_or, PFS_SIM_OR, value)
+CHANGE_WIDE(fetch_and, PFS_SIM_AND, value)
+CHANGE_WIDE(fetch_xor, PFS_SIM_XOR, value)
+CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
+
+#define COMPARE_WIDE(name, weak)                                                               \
+	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,            \
+				    wide_int value, int order, int failure);                   \
+	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,            \
+				    wide_int value, int order, int failure)                    \
+	{                                                                                      \
+		bool wrote;                                                                    \
+		wide_int seen = compare_wide(address, *expected, value, (weak), order, failure, \
+					     &wrote, HERE);                                    \
+		if (!wrote)                                                                    \
+			*expected = seen;                                                      \
+		return wrote;                                                                  \
+	}
+COMPARE_WIDE(compare_exchange_strong, false)
+COMPARE_WIDE(compare_exchange_weak, true)
+
+wide_int __tsan_atomic128_compare_exchange_val(volatile wide_int *address, wide_int expected,
+					       wide_int value, int order, int failure);
+wide_int __tsan_atomic128_compare_exchange_val(volatile wide_int *address, wide_int expected,
+					       wide_int value, int order, int failure)
+{
+	bool wrote;
+	return compare_wide(address, expected, value, false, order, failure, &wrote, HERE);
+}
+
+/* ---- fences ---- */
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+	const void *own;
+	const struct pfs_sim_place *place = pfs_user_place(HERE, &own);
+	if (order == __ATOMIC_RELAXED)
+		return;
+	pfs_machine_fence(order_of(order), place);
+	pfs_user_arrive();
+}
+
+/* Of a signal handler in the same thread, of which there is none. */
+void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order)
+{
+	(void)order;
+}
+
+/* What tells ThreadSanitizer of orders that it does not see; here fences are seen, and nothing else
+ * orders. */
+void AnnotateHappensBefore(const char *file, int line, void *address);
+void AnnotateHappensBefore(const char *file, int line, void *address)
+{
+	(void)file, (void)line, (void)address;
+}
+
+void AnnotateHappensAfter(const char *file, int line, void *address);
+void AnnotateHappensAfter(const char *file, int line, void *address)
+{
+	(void)file, (void)line, (void)address;
+}

@@ -1,0 +1,316 @@
+#define _GNU_SOURCE
+#include "check/front/user.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "check/front/heap.h"
+#include "check/front/library.h"
+#include "check/front/limit.h"
+#include "check/front/places.h"
+#include "check/front/sizes.h"
+#include "check/front/shared.h"
+#include "check/machine/model.h"
+#include "check/machine/snapshot.h"
+#include "check/machine/trace.h"
+
+#define PERIOD_MAX 4u /* operations of a loop that looks */
+#define PLAIN_MAX (1u << 21) /* accesses, between two steps of a thread */
+#define RANGE_PART ((size_t)1 << 20)
+
+struct pfs_user pfs_user;
+
+static void forget(struct pfs_user_thread *self)
+{
+	memset(self, 0, offsetof(struct pfs_user_thread, calls));
+}
+
+void pfs_user_begin(void)
+{
+	/* What the last execution had. */
+	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
+		forget(&pfs_user.threads[id]);
+	forget(&pfs_user.threads[PFS_USER_THREADS_MAX]);
+	pfs_user.executions++;
+	pfs_user.thread_count = 0;
+	pfs_user.at_rest = NULL;
+	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_LIBRARY_OUTSIDE;
+}
+
+static void put_thread(struct pfs_snapshot *snapshot, struct pfs_user_thread *thread)
+{
+	uint32_t depth = thread->call_depth < PFS_USER_CALLS_MAX ? thread->call_depth
+								 : PFS_USER_CALLS_MAX;
+	pfs_snapshot_put(snapshot, thread, offsetof(struct pfs_user_thread, calls));
+	pfs_snapshot_put(snapshot, thread->calls, depth * sizeof(thread->calls[0]));
+	pfs_snapshot_put(snapshot, thread->looks, thread->look_count * sizeof(thread->looks[0]));
+}
+
+void pfs_user_put(struct pfs_snapshot *snapshot)
+{
+	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
+		put_thread(snapshot, &pfs_user.threads[id]);
+	put_thread(snapshot, &pfs_user.threads[PFS_USER_THREADS_MAX]);
+	pfs_snapshot_put_count(snapshot, &pfs_user.executions, 1);
+	pfs_snapshot_put(snapshot, &pfs_user.at_rest, sizeof(pfs_user.at_rest));
+	pfs_snapshot_put(snapshot, &pfs_user.at_rest_argument, sizeof(pfs_user.at_rest_argument));
+}
+
+struct pfs_user_thread *pfs_user_current(void)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	uint32_t id = PFS_USER_THREADS_MAX;
+	if (machine != NULL && machine->run.running != NULL)
+		id = machine->run.running->id;
+	return &pfs_user.threads[id];
+}
+
+void pfs_user_arrive(void)
+{
+	pfs_library_switch(pfs_user_current()->id);
+}
+
+struct pfs_user_thread *pfs_user_add(void)
+{
+	if (pfs_user.thread_count == PFS_USER_THREADS_MAX) {
+		pfs_machine_fail("more than %u threads", PFS_USER_THREADS_MAX);
+		return NULL;
+	}
+	struct pfs_user_thread *self = &pfs_user.threads[pfs_user.thread_count];
+	self->id = pfs_user.thread_count++;
+	return self;
+}
+
+bool pfs_user_stack_name(const void *address, char *name, size_t name_bytes)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		const struct pfs_fiber *fiber = &machine->threads[id]->fiber;
+		if ((uintptr_t)address - (uintptr_t)fiber->stack >= fiber->stack_bytes)
+			continue;
+		(void)snprintf(name, name_bytes, "on the stack of T%u", id);
+		return true;
+	}
+	return false;
+}
+
+void pfs_user_fail(const char *what)
+{
+	const struct pfs_vthread *running = pfs_user.machine->run.running;
+	if (running == NULL) {
+		pfs_machine_fail("set-up or final check: %s", what);
+		return;
+	}
+	const struct pfs_sim_place *last = running->pending.place;
+	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", running->id, what,
+			 last != NULL ? pfs_trace_base_name(last->file) : "its start",
+			 last != NULL ? last->line : 0);
+}
+
+void pfs_user_fail_late(void)
+{
+	pfs_user.is_late = 0;
+	pfs_user_fail("it comes to no operation any more (--patience)");
+}
+
+const struct pfs_sim_place *pfs_user_place(const void *code, const void **own)
+{
+	const struct pfs_user_thread *self = pfs_user_current();
+	bool is_foreign;
+	const struct pfs_sim_place *place = pfs_places_of(code, &is_foreign);
+	uint32_t depth = self->call_depth < PFS_USER_CALLS_MAX ? self->call_depth
+							       : PFS_USER_CALLS_MAX;
+	*own = code;
+	while (is_foreign && depth-- > 0) {
+		bool outer_is_foreign;
+		const struct pfs_sim_place *outer =
+			pfs_places_of(self->calls[depth], &outer_is_foreign);
+		if (outer_is_foreign)
+			continue;
+		*own = self->calls[depth];
+		return outer;
+	}
+	return place;
+}
+
+bool pfs_user_fails(void)
+{
+	struct pfs_user_thread *self = pfs_user_current();
+	uint32_t number = self->may_fail++;
+	if (pfs_user.machine == NULL || pfs_user.machine->run.running == NULL)
+		return false;
+	if (self->may_fail > pfs_user.may_fail[self->id]) {
+		pfs_user.may_fail[self->id] = self->may_fail;
+		pfs_shared_may_fail(self->id, self->may_fail);
+	}
+	for (uint32_t i = 0; i < pfs_user.fault_count; i++) {
+		if (pfs_user.faults[i].thread == self->id && pfs_user.faults[i].number == number)
+			return true;
+	}
+	return false;
+}
+
+/* ---- loops that look ---- */
+
+static bool is_same_look(const struct pfs_user_look *a, const struct pfs_user_look *b)
+{
+	return a->address == b->address && a->place == b->place && a->seen == b->seen;
+}
+
+/* Were the last looks the same few again and again? */
+static bool turns_in_circles(const struct pfs_user_thread *self)
+{
+	for (uint32_t period = 1; period <= PERIOD_MAX; period++) {
+		uint32_t wanted = period * pfs_user.looks_max;
+		if (wanted > self->look_count)
+			return false;
+		const struct pfs_user_look *last = &self->looks[self->look_count - wanted];
+		uint32_t same = period;
+		while (same < wanted && is_same_look(&last[same], &last[same - period]))
+			same++;
+		if (same == wanted)
+			return true;
+	}
+	return false;
+}
+
+/* Nothing was changed: also by a test-and-set of what is set. */
+static bool only_looked(const struct pfs_user_thread *self,
+			const struct pfs_sim_operation *operation, uint64_t seen)
+{
+	uint64_t written = seen;
+	if (operation->size_bytes == PFS_SIM_WIDE_BYTES)
+		return !((const struct pfs_sim_wide *)(uintptr_t)operation->operand)->wrote;
+	if (operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_TRY_LOCK ||
+	    (operation->kind == PFS_SIM_CAS && seen != operation->expected))
+		return true;
+	return pfs_kind_is_rmw(operation->kind) &&
+	       pfs_model_result(operation, self->id, seen, &written) && written == seen;
+}
+
+static void note_look(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
+		      uint64_t seen)
+{
+	if (!only_looked(self, operation, seen)) {
+		self->look_count = 0;
+		return;
+	}
+	if (operation->size_bytes == PFS_SIM_WIDE_BYTES) {
+		const struct pfs_sim_wide *wide = (void *)(uintptr_t)operation->operand;
+		seen ^= (uint64_t)(wide->seen >> 64) * UINT64_C(0x9E3779B97F4A7C15);
+	}
+	if (self->look_count == PFS_USER_LOOKS_ROOM) {
+		self->look_count /= 2;
+		memmove(self->looks, &self->looks[self->look_count],
+			self->look_count * sizeof(self->looks[0]));
+	}
+	self->looks[self->look_count++] =
+		(struct pfs_user_look){ operation->address, operation->place, seen };
+}
+
+/* The thread has looked at the same often enough: it waits until that has changed. */
+static void wait_for_news(struct pfs_user_thread *self, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation yield = { .place = pfs_places_named(place, "its loop"),
+					   .kind = PFS_SIM_YIELD };
+	self->look_count = 0;
+	if (pfs_user.waits++ == 0)
+		pfs_shared_waited();
+	(void)pfs_sim_execute(&yield);
+}
+
+uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
+{
+	struct pfs_user_thread *self = pfs_user_current();
+	bool runs = pfs_user.machine != NULL && pfs_user.machine->run.running != NULL;
+	pfs_limit_spend(PFS_LIMIT_STEP);
+	if (runs && operation->kind <= PFS_SIM_UNLOCK) {
+		pfs_check_heap_note_atomic(operation->address);
+		pfs_check_heap_look(operation->address, operation->size_bytes,
+				    operation->kind != PFS_SIM_LOAD, operation->place);
+	}
+	if (runs && pfs_user.looks_max != 0 && turns_in_circles(self))
+		wait_for_news(self, self->looks[self->look_count - 1].place);
+	if (runs && operation->kind <= PFS_SIM_UNLOCK && pfs_user.one_size)
+		pfs_sizes_look(operation);
+	uint64_t seen = pfs_sim_execute(operation);
+	if (!runs)
+		return seen;
+	self->plain_count = 0;
+	/* Others ran meanwhile, who may have freed it. */
+	if (operation->kind <= PFS_SIM_UNLOCK)
+		pfs_check_heap_look(operation->address, operation->size_bytes,
+				    operation->kind != PFS_SIM_LOAD, operation->place);
+	pfs_user_arrive();
+	note_look(self, operation, seen);
+	return seen;
+}
+
+void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predicate *predicate,
+		    uint64_t argument, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = { word, argument, (uint64_t)(uintptr_t)predicate,
+					       place, sizeof(*word), PFS_SIM_AWAIT,
+					       (uint8_t)order, 0 };
+	(void)pfs_user_execute(&operation);
+}
+
+static bool is_own_stack(const struct pfs_machine *machine, const void *address)
+{
+	const struct pfs_fiber *fiber = &machine->run.running->fiber;
+	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes;
+}
+
+/* A plain access is to memory itself: an atomic store of the thread's own to the same place may not
+ * stand in its buffer then. */
+static void drain_own(const void *address, size_t size_bytes, const struct pfs_sim_place *place)
+{
+	const struct pfs_vthread *thread = pfs_user.machine->run.running;
+	uintptr_t first = (uintptr_t)address;
+	for (uint32_t i = 0; i < thread->buffer_count; i++) {
+		const struct pfs_buffered *entry =
+			&thread->buffer[(thread->buffer_first + i) % PFS_BUFFER_MAX];
+		uintptr_t stored = (uintptr_t)entry->address;
+		if (stored >= first + size_bytes || first >= stored + entry->size_bytes)
+			continue;
+		struct pfs_sim_operation drain = { .place = place, .kind = PFS_SIM_FENCE,
+						   .order = PFS_SIM_SEQ };
+		(void)pfs_sim_execute(&drain); /* the step alone, which orders nothing else */
+		pfs_user_arrive();
+		return;
+	}
+}
+
+void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const void *code)
+{
+	struct pfs_machine *machine = pfs_user.machine;
+	const void *own;
+	if (__builtin_expect(pfs_user.is_late, 0))
+		pfs_user_fail_late();
+	if (machine == NULL || (machine->run.running == NULL && !machine->aside.is_on) ||
+	    pfs_library_is_thread_local(address))
+		return;
+	pfs_limit_spend(PFS_LIMIT_ACCESS + size_bytes / PFS_LIMIT_BYTES);
+	const struct pfs_sim_place *place = pfs_user_place(code, &own);
+	if (machine->run.running != NULL)
+		drain_own(address, size_bytes, place);
+	pfs_check_heap_look(address, size_bytes, writes, place);
+	if (machine->run.running == NULL)
+		return;
+	struct pfs_user_thread *self = pfs_user_current();
+	/* A variable of its own, such as what a compare-and-swap expects, is as a register is. */
+	if (writes && !is_own_stack(machine, address))
+		self->look_count = 0;
+	if (self->plain_count++ == PLAIN_MAX)
+		pfs_machine_fail("thread %u does not come from its plain accesses to an atomic "
+				 "one: a loop that looks at plain memory, or at what assembly "
+				 "writes, never ends (%s:%d)", self->id,
+				 pfs_trace_base_name(place->file), place->line);
+	for (size_t done = 0; done < size_bytes; done += RANGE_PART) {
+		size_t rest = size_bytes - done;
+		struct pfs_plain access = { (const char *)address + done, own,
+					    (uint32_t)(rest < RANGE_PART ? rest : RANGE_PART),
+					    writes };
+		machine->hooks.plain(machine, &access);
+	}
+}

@@ -1,0 +1,36 @@
+/*
+ * host.h - what the program around the machine brings: each host defines all of it, once.
+ *
+ * pfs-check names places of the program that it has loaded, and keeps no entries. The kit names
+ * places of its own code, and its page map has an entry for each OS page of the machine's memory.
+ */
+#ifndef PFS_SIM_HOST_H
+#define PFS_SIM_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * pfs_place_of_code - where an address of the program's code comes from, for messages.
+ *
+ * Returns   "function (file:line)", and the function it was inlined into; at least the address.
+ *           Asks the binutils' addr2line, once an address.
+ * Errors    none.
+ * Progress  blocking: starts a process.
+ * Order     none.
+ */
+const char *pfs_place_of_code(const void *code);
+
+/* Are plain accesses of threads reported (plain.h)? plain.c is for hosts whose code the compiler
+ * instruments; who has such functions of its own answers here, too. */
+bool pfs_plain_is_seen(void);
+
+/* One pointer for each OS page of the machine's memory, side by side, which snapshots keep. */
+struct pfs_host_entries {
+	bool (*reserve)(const void *first, size_t size_bytes); /* false: no memory */
+	void (*clear)(const void *first, size_t size_bytes);
+	void *(*of)(const void *first); /* where they begin */
+};
+extern const struct pfs_host_entries *const pfs_host_entries; /* NULL: it keeps none */
+
+#endif

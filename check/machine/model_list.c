@@ -1,0 +1,17 @@
+/*
+ * model_list.c - the memory models there are, by name.
+ */
+#include "check/machine/model.h"
+
+const struct pfs_memory_model *const pfs_memory_models[PFS_MEMORY_MODELS] = {
+	&pfs_model_sc, &pfs_model_tso, &pfs_model_views
+};
+
+const struct pfs_memory_model *pfs_memory_model_of(const char *name)
+{
+	for (uint32_t i = 0; i < PFS_MEMORY_MODELS; i++) {
+		if (strcmp(pfs_memory_models[i]->name, name) == 0)
+			return pfs_memory_models[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,188 @@
+#include "check/machine/trace.h"
+
+#include "check/machine/grow.h"
+#include "check/machine/model.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMN 38
+#define COLUMNS_MAX 8u
+
+/* Open addressing by address; the step that wrote it last. */
+struct pfs_writer {
+	const void *address;
+	uint32_t step;
+	uint32_t round; /* since this reset; clearing all is dearer than most executions */
+};
+#define WRITER_ROOM (1u << 14)
+
+static const char *const kind_texts[PFS_SIM_KIND_COUNT] = {
+	[PFS_SIM_LOAD] = "load",     [PFS_SIM_STORE] = "store",       [PFS_SIM_CAS] = "cas",
+	[PFS_SIM_EXCHANGE] = "swap", [PFS_SIM_ADD] = "add",           [PFS_SIM_LOCK] = "lock",
+	[PFS_SIM_OR] = "or",         [PFS_SIM_AND] = "and",           [PFS_SIM_XOR] = "xor",
+	[PFS_SIM_NAND] = "nand",     [PFS_SIM_FENCE] = "fence",
+	[PFS_SIM_UNLOCK] = "unlock", [PFS_SIM_TRY_LOCK] = "try-lock", [PFS_SIM_YIELD] = "yield",
+	[PFS_SIM_NOTE] = "note",     [PFS_SIM_UNMAP] = "unmap",       [PFS_SIM_DRAIN] = "drain",
+	[PFS_SIM_CHOOSE] = "choose",  [PFS_SIM_BARRIER] = "barrier", [PFS_SIM_AWAIT] = "await",
+};
+
+const char *pfs_trace_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash != NULL ? slash + 1 : path;
+}
+
+static struct pfs_writer *writer_of(const struct pfs_machine *self, const void *address)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15);
+	for (uint32_t at = (uint32_t)(hash >> 50), tried = 0; tried < WRITER_ROOM; tried++) {
+		struct pfs_writer *writer = &self->trace.writers[(at + tried) % WRITER_ROOM];
+		if (writer->round != self->trace.writers_round || writer->address == address)
+			return writer;
+	}
+	return NULL;
+}
+
+void pfs_trace_reset(struct pfs_machine *self)
+{
+	self->trace.mark_count = 0;
+	if (self->setup.tracing && self->trace.writers == NULL)
+		self->trace.writers = calloc(WRITER_ROOM, sizeof(*self->trace.writers));
+	if (self->trace.writers == NULL || ++self->trace.writers_round != 0)
+		return;
+	memset(self->trace.writers, 0, WRITER_ROOM * sizeof(*self->trace.writers));
+	self->trace.writers_round = 1;
+}
+
+void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
+{
+	bool buffers = pfs_model_buffers(self, &step->operation);
+	if (self->trace.writers != NULL && step->operation.address != NULL) {
+		struct pfs_writer *writer = writer_of(self, step->operation.address);
+		if (writer != NULL && step->source == PFS_STEP_NONE &&
+		    writer->round == self->trace.writers_round && !self->model->keeps_old)
+			step->source = writer->step;
+		if (writer != NULL && step->wrote && !buffers)
+			*writer = (struct pfs_writer){ step->operation.address,
+						       self->run.step_count,
+						       self->trace.writers_round };
+	}
+	uint32_t name_room = self->trace.room; /* the same, once both have grown */
+	if (!pfs_grow((void **)&self->trace.names, &name_room, self->run.step_count + 1,
+		      sizeof(*self->trace.names)) ||
+	    !pfs_grow((void **)&self->trace.steps, &self->trace.room, self->run.step_count + 1,
+		      sizeof(*self->trace.steps)))
+		return;
+	self->trace.steps[self->run.step_count] = *step;
+	char *name = self->trace.names[self->run.step_count];
+	const struct pfs_hooks *hooks = &self->hooks;
+	if (hooks->name_address == NULL ||
+	    !hooks->name_address(hooks->name_context, step->operation.address, name,
+				 PFS_NAME_BYTES))
+		name[0] = '\0';
+}
+
+/* Words of records by state and version; small numbers as they are, large ones (pointers) by
+ * their last digits. */
+static void put_value(char *text, size_t bytes, uint64_t value, bool is_word)
+{
+	static const char *const states[] = { "FREE", "DIRTY", "ALLOC", "?" };
+	if (is_word)
+		(void)snprintf(text, bytes, "%s.%llu", states[value % 4],
+			       (unsigned long long)value / 4);
+	else if (value < 100000)
+		(void)snprintf(text, bytes, "%llu", (unsigned long long)value);
+	else
+		(void)snprintf(text, bytes, "..%05llx", (unsigned long long)(value & 0xFFFFF));
+}
+
+void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
+			size_t text_bytes)
+{
+	const struct pfs_step *step = &self->trace.steps[at];
+	char seen[24], written[24], source[24] = "", older[24] = "";
+	const struct pfs_sim_operation *operation = &step->operation;
+	const char *kind = kind_texts[operation->kind];
+	const char *name = self->trace.names[at];
+	const char *object = name[0] != '\0' ? name : operation->place->text;
+	if (operation->kind == PFS_SIM_YIELD || operation->kind == PFS_SIM_NOTE ||
+	    operation->kind == PFS_SIM_UNMAP || operation->kind == PFS_SIM_BARRIER ||
+	    operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_FENCE ||
+	    operation->kind == PFS_SIM_CHOOSE ||
+	    operation->kind == PFS_SIM_UNLOCK) {
+		(void)snprintf(text, text_bytes, "%s %s", kind, object);
+		return;
+	}
+	bool is_word = strstr(object, "record[") != NULL;
+	put_value(seen, sizeof(seen), step->seen, is_word);
+	put_value(written, sizeof(written), step->written, is_word);
+	if (step->source != PFS_STEP_NONE && step->source < self->run.step_count)
+		(void)snprintf(source, sizeof(source), " (T%u#%u)",
+			       self->trace.steps[step->source].thread, step->source);
+	if (step->older != 0)
+		(void)snprintf(older, sizeof(older), " old:%u", step->older);
+	if (operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_AWAIT)
+		(void)snprintf(text, text_bytes, "%s%s %s = %s%s", kind, older, object, seen,
+			       source);
+	else if (step->wrote)
+		(void)snprintf(text, text_bytes, "%s%s %s %s->%s", kind, older, object, seen,
+			       written);
+	else
+		(void)snprintf(text, text_bytes, "%s%s %s failed, saw %s%s", kind, older, object,
+			       seen, source);
+}
+
+void pfs_trace_mark(struct pfs_machine *self, uint32_t thread, const char *format, ...)
+{
+	va_list arguments;
+	if (!self->setup.tracing || self->trace.mark_count == PFS_TRACE_NOTES_MAX)
+		return;
+	struct pfs_trace_note *mark = &self->trace.marks[self->trace.mark_count++];
+	mark->step = self->run.step_count;
+	mark->thread = thread;
+	va_start(arguments, format);
+	(void)vsnprintf(mark->text, sizeof(mark->text), format, arguments);
+	va_end(arguments);
+}
+
+static void print_row(FILE *out, uint32_t columns, uint32_t thread, const char *text)
+{
+	for (uint32_t column = 0; column < columns; column++)
+		(void)fprintf(out, "| %-*.*s ", COLUMN - 1, COLUMN - 1,
+			      column == thread % columns ? text : "");
+}
+
+/* The calls that begin or end before a step. */
+static void print_marks(const struct pfs_machine *self, FILE *out, uint32_t columns, uint32_t at)
+{
+	for (uint32_t i = 0; i < self->trace.mark_count; i++) {
+		if (self->trace.marks[i].step != at)
+			continue;
+		(void)fprintf(out, "%5s ", "");
+		print_row(out, columns, self->trace.marks[i].thread, self->trace.marks[i].text);
+		(void)fprintf(out, "|\n");
+	}
+}
+
+void pfs_trace_print(const struct pfs_machine *self, FILE *out)
+{
+	uint32_t columns = self->thread_count < COLUMNS_MAX ? self->thread_count : COLUMNS_MAX;
+	(void)fprintf(out, "%5s ", "step");
+	for (uint32_t column = 0; column < columns; column++)
+		(void)fprintf(out, "| T%-*u ", COLUMN - 2, column);
+	(void)fprintf(out, "| place\n");
+	for (uint32_t at = 0; at < self->run.step_count; at++) {
+		const struct pfs_step *step = &self->trace.steps[at];
+		char text[160];
+		print_marks(self, out, columns, at);
+		pfs_trace_describe(self, at, text, sizeof(text));
+		(void)fprintf(out, "%5u ", at);
+		print_row(out, columns, step->thread, text);
+		(void)fprintf(out, "| %s:%d\n",
+			      pfs_trace_base_name(step->operation.place->file),
+			      step->operation.place->line);
+	}
+	print_marks(self, out, columns, self->run.step_count);
+}

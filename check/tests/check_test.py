@@ -1,0 +1,408 @@
+#!/usr/bin/python3
+"""check_test.py - programs of a user, compiled as docs/check.md says, and what pfs-check must say.
+
+usage: check_test.py PFS_CHECK COMPILER   (gcc, clang, g++ or clang++)
+Exit 77: no such compiler.
+"""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAMS = os.path.join(TOP, "check", "programs")
+EXAMPLE = os.path.join(TOP, "check", "example")
+FINE = r"steps, all there are: no violation"
+
+# What a scenario says, by program; a scenario that is not here must be fine.
+THREADS = {
+    "no_join": r"found: data race on counter: thread 0 reads at start_and_look \(threads\.c:\d+\); "
+               r"thread 1 writes at count \(threads\.c:\d+\)",
+    "crosswise": r"found: deadlock: thread 0 waits for ever for pthread_mutex_lock "
+                 r"\(threads\.c:\d+\)",
+    "one_of_two_told": r"found: deadlock: thread \d waits for ever for pthread_cond_wait",
+    "awaits_once": r"found: assertion is_ready .*\nby itself: number 0 of thread 0",
+    "weak": r"found: assertion atomic_compare_exchange_weak",
+    "plain_spin": r"found: thread 0 does not come from its plain accesses to an atomic one: .* "
+                  r"\(threads\.c:\d+\)",
+}
+BLOCKS = {
+    "looked_at": r"found: (use after free|data race on block): .*\(blocks\.c:\d+\)",
+    "late": r"found: use after free: write at use_late \(blocks\.c:\d+\) of a block that was freed "
+            r"at use_late \(blocks\.c:\d+\), allocated at use_late \(blocks\.c:\d+\)",
+    "twice": r"found: double free: at free_both \(blocks\.c:\d+\)",
+    "lost": r"found: leak: nothing points to 16 bytes that were allocated at put \(blocks\.c:",
+    "beyond": r"found: out of bounds: write of 1 bytes at overrun \(blocks\.c:\d+\)",
+}
+C11 = {
+    "keys_lost": r"found: leak: nothing points to 4 bytes that were allocated at keep_own \(thr",
+}
+LOCKS = {
+    "rwlock_upgrade": r"found: deadlock: thread 0 waits for ever for pthread_rwlock_wrlock \(locks",
+    "rwlock_not_had": r"found: thread 0 unlocks a reader-writer lock that it has not, at locks\.c:",
+    "semaphores_stuck": r"found: deadlock: thread 0 waits for ever for sem_wait \(locks\.c:",
+    "barrier_of_three": r"found: deadlock: thread 0 waits for ever for pthread_barrier_wait \(lock",
+    "no_limit": r"found: deadlock: thread 0 waits for ever for pthread_mutex_lock \(locks\.c:",
+}
+NO_END = "found: deadlock: thread {} waits for ever for {} .*"
+FUTEX = {
+    "mutex_untold": NO_END.format(r"\d", "a futex"),
+    "one_too_few": NO_END.format(r"\d", "a futex"),
+    "told_early": NO_END.format(0, "a futex"),
+    "other_bits": NO_END.format(1, "a futex"),
+    "other_system_call": r"found: system call \d+ at futex\.c:\d+ is not modelled",
+}
+WAITS = {
+    "untold": NO_END.format(0, "std::atomic::wait"),
+    "one_too_few": NO_END.format(r"\d", "std::atomic::wait"),
+    "semaphore_missing": NO_END.format(0, "std::atomic::wait"),
+    "latch_of_three": NO_END.format(0, "std::atomic::wait"),
+    "told_by_release": {"sc": FINE},
+    "latch": {"sc": FINE, "tso": FINE},
+}
+AFTER = r", after its operation at ends\.c:\d+"
+ENDS = {
+    "into_nowhere": "found: thread 0: plain access to a bad address" + AFTER,
+    "loads_nowhere": "found: thread 0: plain access to a bad address" + AFTER,
+    "trap": "found: thread 0: a trap, or an illegal instruction" + AFTER,
+    "division": "found: thread 0: an arithmetic fault, such as a division by zero" + AFTER,
+    "turns": r"found: thread 0 does not come from its plain accesses to an atomic one",
+    "turns_without_access": r"found: thread 0: it comes to no operation any more .*" + AFTER,
+    "deep": "found: thread 0: its stack ran over",
+    "frees_global": r"found: free at frees_global_body \(ends\.c:\d+\) of flag, which malloc",
+    "frees_inside": r"found: free at frees_inside_body \(ends\.c:\d+\) of what malloc did",
+    "unseen_behind": r"found: out of bounds: byte 0 behind a block of 8 bytes was written unseen",
+    "unseen_behind_kept": r"found: out of bounds: byte 15 behind a block of 8 bytes was written",
+    "unseen_after_free": r"found: use after free: byte 7 of a block was written unseen .* after it "
+                         r"was freed at unseen_after_free_body \(ends\.c:\d+\)",
+}
+NO_ORDER = r"found: not linearizable: no order of the \d calls gives their results"
+CALLS = {
+    "torn_fails": NO_ORDER, "apart_fails": NO_ORDER, "none_fails": NO_ORDER,
+    "inserted_fails": NO_ORDER,
+    "unsaid_misused": "found: a call without a specification: ",
+    "nested_misused": "found: call of INSERT in a call of HAS, which has not returned: ",
+    "many_misused": "found: more than 64 calls of a specification in one execution",
+    "large_misused": "found: the state of a specification has 4097 bytes: at most 4096",
+}
+RACE = r"found: data race on \S+( \d\+8)?: thread . writes at .*\(ring\.cc?:\d+\); " \
+       r"thread . reads at .*\(ring\.cc?:\d+\)"
+
+
+class Test:
+    """One compiler, a folder, and the faults so far."""
+
+    def __init__(self, pfs_check, compiler, folder):
+        self.pfs_check, self.compiler, self.folder = pfs_check, compiler, folder
+        self.faults, self.looked_at = [], 0
+
+    def build(self, source, *flags, link=()):
+        """The path of the shared object."""
+        path = os.path.join(self.folder, "program")
+        subprocess.run([self.compiler, "-g", "-O1", "-fsanitize=thread", "-fPIC", "-w", *flags,
+                        "-I", os.path.join(TOP, "include"), "-c", source, "-o", path + ".o"],
+                       check=True)
+        subprocess.run([self.compiler, "-shared", *link, "-o", path + ".so", path + ".o"],
+                       check=True)
+        return path + ".so"
+
+    def run(self, program, *options):
+        """(exit status, all that was said)"""
+        done = subprocess.run([self.pfs_check, program, *options], capture_output=True, text=True,
+                              check=False, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    def expect(self, what, got, status, pattern):
+        """Status and words."""
+        self.looked_at += 1
+        if got[0] != status or not re.search(pattern, got[1]):
+            self.faults.append(f"{what}: exit {got[0]}, expected {status} and {pattern}:\n{got[1]}")
+
+    def scenarios(self, program, said, *options):
+        """Each scenario of a program; fails says which must, and how."""
+        listed = subprocess.run([self.pfs_check, program, "--list"], check=True, timeout=60,
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for name in listed.stdout.split():
+            pattern = said.get(name, r": data race|assertion" if name.endswith("_fails") else FINE)
+            self.expect(f"{program} {name}",
+                        self.run(program, "--scenario", name, "--quiet", *options),
+                        0 if pattern == FINE else 1, pattern)
+
+    def waits(self, program, said):
+        """The same with each memory, for which a scenario may say other things."""
+        for memory in ("sc", "tso", "views"):
+            now = {name: words if isinstance(words, str)
+                   else words.get(memory, NO_END.format(r"\d", "std::atomic::wait"))
+                   for name, words in said.items()}
+            self.scenarios(program, now, "--memory", memory)
+
+    def wide(self, source):
+        """Atomics of 16 bytes, which clang makes calls of with -mcx16 alone."""
+        if platform.machine() != "x86_64":
+            return
+        program = self.build(source, "-mcx16")
+        for memory in ("sc", "tso"):
+            self.scenarios(program, {}, "--memory", memory)
+        self.expect("16 bytes", self.run(program, "--scenario", "adds"), 1,
+                    r"found: an atomic access of 16 bytes \(wide\.c:\d+\): this memory keeps no")
+        program = self.build(source, "-mcx16", "-DTAG=0")
+        self.expect("no tag", self.run(program, "--scenario", "stack", "--memory", "sc"), 1,
+                    r"found: assertion now\.head")
+        if self.compiler == "clang":
+            self.expect("libatomic", self.run(self.build(source)), 2, r"calls __atomic_\w+_16, ")
+
+    def ring(self, source, relaxed):
+        """The first success: the race with file and line, then all executions."""
+        program = self.build(source, f"-DPUBLISH={relaxed}")
+        for memory in ("sc", "tso", "views"):
+            self.expect(f"{source} relaxed {memory}", self.run(program, "--memory", memory), 1,
+                        RACE)
+        saved = os.path.join(self.folder, "saved")
+        self.expect("--save", self.run(program, "--save", saved), 1, r"schedule: \d+x\d+")
+        self.expect("--schedule", self.run(program, "--schedule", saved), 1,
+                    r"step \| T0 .*\n(.*\n)*ring: data race on ")
+        program = self.build(source, f"-DPUBLISH={relaxed.replace('relaxed', 'release')}")
+        for memory in ("sc", "tso", "views"):
+            self.expect(f"{source} {memory}", self.run(program, "--memory", memory), 0, FINE)
+        self.expect("--preemptions", self.run(program, "--preemptions", "1"), 0,
+                    "every schedule of up to 1 preemptions: no violation")
+        self.expect("--executions", self.run(program, "--executions", "3"), 0,
+                    r"not all there are: no violation\n(  .*\n)*  stopped after 3 exec")
+        self.expect("--steps", self.run(program, "--steps", "20"), 0,
+                    r"not all there are: no violation\n(  .*\n)*.* had more than --steps")
+        self.expect("mended", self.run(program, "--schedule", saved), 0, r"step \| T0")
+
+    def calls(self, program):
+        """Structures against their specifications, with each memory."""
+        self.scenarios(program, CALLS)
+        self.scenarios(program, CALLS, "--memory", "sc")
+        # Both stores are in buffers yet: neither call has ended.
+        self.scenarios(program, CALLS | {"buffering": NO_ORDER}, "--memory", "tso")
+        known = ("--calls", "known", "--scenario")
+        self.expect("buffering, known", self.run(program, *known, "buffering"), 1, NO_ORDER)
+        self.expect("told, known", self.run(program, *known, "told"), 0, FINE)
+        self.expect("none, known", self.run(program, *known, "none_fails"), 0, FINE)
+        self.expect("torn", self.run(program, "--scenario", "torn_fails", "--memory", "sc"), 1,
+                    r"\] READ = .*\n(.*\n)*calls, by time:\n  T. +\|-+\| +\S.*\n(  T.*\n){2}"
+                    r"the longest order that gives their results: (none|WRITE|READ).*\n"
+                    r"  behind it READ\(0\) = \d+ would have to be \d+\n")
+        saved = os.path.join(self.folder, "calls")
+        self.expect("--save", self.run(program, *known, "buffering", "--save", saved), 1, NO_ORDER)
+        self.expect("--schedule", self.run(program, "--schedule", saved), 1,
+                    r"calls, by time; only what a thread knew")
+        self.expect("--calls x", self.run(program, "--calls", "x"), 2, "by the clock, or by what")
+        self.expect("sc, known", self.run(program, *known, "set", "--memory", "sc"), 2, "views")
+
+    def assembly(self):
+        """What is not seen is said, and only then."""
+        source = os.path.join(self.folder, "assembly.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <pfslab/check.h>\n"
+                       "static int count;\n"
+                       "static void body(void *a) { (void)a;\n"
+                       "count++; ASSEMBLY; }\n"
+                       "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
+        words = r"pfs-check: `%s.*` at body \(assembly\.c:4\): assembly, or compiled without .*\n"
+        for text, first in (("lock incl %0", "lock incl"), ("mfence", "mfence"),
+                            ("xchg %%eax, %0", "xchg")):
+            program = self.build(source, f'-DASSEMBLY=__asm__ volatile("{text}" : "+m"(count) : : '
+                                         '"eax", "memory")')
+            self.expect(text, self.run(program), 0, words % first)
+        program = self.build(source, '-DASSEMBLY=__asm__ volatile("" : : : "memory")')
+        self.expect("no assembly", self.run(program), 0, r"^one views")
+
+    def wrong(self):
+        """What cannot be checked, and bad arguments: one line, exit 2."""
+        source = os.path.join(self.folder, "wrong.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <pthread.h>\n#include <pfslab/check.h>\n"
+                       "static void body(void *a) { (void)a; pthread_cancel(pthread_self()); }\n"
+                       "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
+        self.expect("pthread_cancel", self.run(self.build(source)), 2,
+                    r"^pfs-check: \S+: calls pthread_cancel, which is not modelled\n$")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <unistd.h>\n#include <pfslab/check.h>\nstatic int ends[2];\n"
+                       "static void body(void *a) { (void)read(ends[0], &a, 1); }\n"
+                       "PFS_CHECK_SCENARIO(one) { if (ends[0] == 0) pipe(ends);\n"
+                       "pfs_check_thread(body, 0); }\n")
+        self.expect("sleeps", self.run(self.build(source), "--patience=0.5"), 2,
+                    r"^pfs-check: \S+: thread 0 sleeps in a call that is not modelled, behind its "
+                    r"operation at ")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <pfslab/check.h>\nstatic _Atomic struct { long a[WORDS]; } all;\n"
+                       "static void body(void *a) { (void)a; all = all; }\n"
+                       "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
+        self.expect("24 bytes", self.run(self.build(source, "-DWORDS=3")), 2,
+                    r"^pfs-check: \S+: calls __atomic_(load|store), which is not modelled\n$")
+        source = os.path.join(EXAMPLE, "ring.c")
+        program = self.build(source, "-fno-sanitize=thread")
+        self.expect("not compiled so", self.run(program), 2, "was compiled with -fsanitize=thread")
+        if self.compiler == "gcc":
+            program = self.build(source, link=("-fsanitize=thread",))
+            self.expect("libtsan", self.run(program), 2, r"linked with libtsan\S+, .* without it")
+        program = self.build(source)
+        for options, said in ((["--memory", "x"], "no such memory"), (["--search", "x"], "search"),
+                              (["--scenario", "x"], "no such scenario"),
+                              (["--seed", "x"], "whole number"),
+                              (["--schedule", "/dev/null"], "no schedule"), (["--x"], "option")):
+            self.expect(str(options), self.run(program, *options), 2, rf"^pfs-check: .*{said}.*\n$")
+        self.expect("object", self.run(program[:-2] + "o"), 2, "link it with")
+        self.expect("no file", self.run("/none.so"), 2, "No such file")
+        self.newcomer(source)
+
+    def dropped(self):
+        """What each level keeps, as the document says: a race by it is found, or not."""
+        kept = {"-O0": ("small_memset", "unused_read"), "-O1 -fno-builtin": ("small_memset",),
+                "-O1": ("small_memset",) if self.compiler == "clang" else ()}
+        for flags, names in kept.items():
+            program = self.build(os.path.join(PROGRAMS, "dropped.c"), *flags.split())
+            for name in ("small_memset", "unused_read"):
+                self.expect(f"{name} {flags}", self.run(program, "--scenario", name),
+                            1 if name in names else 0,
+                            "found: data race" if name in names else FINE)
+
+    def random_device(self):
+        """C++'s is as little modelled as C's numbers at random."""
+        source = os.path.join(self.folder, "random.cc")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <random>\nunsigned at;\n"
+                       "void look() { at = std::random_device()(); }\n")
+        self.expect("random_device", self.run(self.build(source)), 2, r"^pfs-check: \S+: calls "
+                    r"_ZNSt\w*random_device\w*, which is not modelled\n$")
+
+    def newcomer(self, source):
+        """What somebody does who does it for the first time: one line names the mend."""
+        def refused(what, program, said, *more):
+            self.expect(what, self.run(program, *more), 2, rf"^pfs-check: \S+: {said}.*\n$")
+        main = os.path.join(self.folder, "main.c")
+        with open(main, "w", encoding="utf-8") as file:
+            file.write("int shared, helper(int *);\n#ifdef ALONE\n#define helper(x) 0\n#endif\n"
+                       "int main(void) { shared++; return helper(&shared); }\n")
+        refused("no scenario", self.build(main, "-DALONE"), "no PFS_CHECK_SCENARIO in it")
+        refused("undefined", self.build(main), "uses helper, which nothing in it defines: add")
+        refused("no extern C", self.build(main, "-Dhelper=_Z6helperPi"), 'uses _Z6helperPi, which '
+                r'nothing .* declare it extern "C"')
+        executable = os.path.join(self.folder, "executable")
+        subprocess.run([self.compiler, "-w", "-DALONE", main, "-o", executable], check=True)
+        refused("executable", executable, "an executable: link its objects with `cc -shared")
+        subprocess.run([self.compiler, "-w", "-no-pie", "-DALONE", main, "-o", executable],
+                       check=True)
+        refused("executable, fixed", executable, "an executable: link its objects")
+        refused("folder", self.folder, "no shared object: give one")
+        refused("header", os.path.join(TOP, "include", "pfslab", "check.h"), "no shared object")
+        cut = self.build(source)
+        with open(cut, "r+b") as file:
+            file.truncate(5000)
+        refused("not whole", cut, "not all of it is there")
+        with open(cut, "r+b") as file:
+            file.seek(18)
+            file.write(b"\x08\x00")
+        refused("other machine", cut, "made for another machine")
+        refused("two", cut, "one shared object at a time", cut)
+        self.expect("no lines", self.run(self.build(source, "-g0")), 1,
+                    r"found: data race(.*\n)*pfs-check: \S+: no line is known of it: compile it "
+                    r"with -g\n$")
+
+        path = os.environ["PATH"]
+        program = self.build(source)
+        os.environ["PATH"] = "/none"
+        self.expect("no addr2line", self.run(program), 1, r"\npfs-check: addr2line: is not in the "
+                    r"PATH, and tells the lines: install binutils\n$")
+        os.environ["PATH"] = path
+
+    def sources(self, source, relaxed):
+        """Sources are compiled by pfs-check itself, and nothing of that stays."""
+        folder = os.path.join(self.folder, "sources")
+        os.mkdir(folder)
+        os.environ.update(TMPDIR=folder, CC=self.compiler, CXX=self.compiler)
+        self.expect("source", self.run(source, "--", f"-DPUBLISH={relaxed}"), 1, RACE)
+        release = f"-DPUBLISH={relaxed.replace('relaxed', 'release')}"
+        more = os.path.join(self.folder, "more" + os.path.splitext(source)[1])
+        with open(more, "w", encoding="utf-8") as file:
+            file.write("extern int more; int more = 1;\n")
+        self.expect("sources, mended", self.run(source, more, "--memory", "sc", "--", release), 0,
+                    FINE)
+        self.expect("--list", self.run(more, source, "--list"), 0, r"^ring\n$")
+        self.expect("flag", self.run(source, "--", "-Dhead"), 2, r"error: (.*\n)*pfs-check: \S+: "
+                    "the compiler refused it, as it says above\n$")
+        self.expect("no source", self.run("none" + os.path.splitext(source)[1]), 2,
+                    "^pfs-check: none.*: No such file or directory\n$")
+        os.environ.update(CC="no-such-cc", CXX="no-such-cc")
+        self.expect("no compiler", self.run(source), 2, "there is no compiler: install gcc or cl")
+        os.environ.update(TMPDIR="/none/such")
+        self.expect("no folder", self.run(source), 2, "^pfs-check: .*; set TMPDIR\n$")
+        for name in ("TMPDIR", "CC", "CXX"):
+            del os.environ[name]
+        if os.listdir(folder):
+            self.faults.append(f"what was compiled stays: {os.listdir(folder)}")
+        alone = shutil.copy(self.pfs_check, folder)
+        done = subprocess.run([alone, source], capture_output=True, text=True, check=False)
+        self.expect("no headers", (done.returncode, done.stderr), 2, "libpfslab-dev")
+        with open(os.path.join(EXAMPLE, "ring.c"), encoding="utf-8") as file:
+            self.expect("--example", self.run("--example"), 0, f"^{re.escape(file.read())}$")
+
+
+def main():
+    """The exit status."""
+    pfs_check, compiler = sys.argv[1:3]
+    if shutil.which(compiler) is None:
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        test = Test(pfs_check, compiler, folder)
+        if compiler.endswith("++"):
+            test.ring(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
+            test.sources(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
+            test.scenarios(test.build(os.path.join(PROGRAMS, "modern.cc")), {})
+            for name in ("locks.cc", "locals.cc"):
+                test.scenarios(test.build(os.path.join(PROGRAMS, name), "-std=c++17"), {})
+            test.waits(test.build(os.path.join(PROGRAMS, "waits.cc"), "-std=c++20"), WAITS)
+            test.expect("no lines", test.run(test.build(os.path.join(PROGRAMS, "waits.cc"),
+                                                        "-std=c++20", "-g0")), 2, "with -g\n$")
+            test.random_device()
+        else:
+            test.ring(os.path.join(EXAMPLE, "ring.c"), "memory_order_relaxed")
+            test.sources(os.path.join(EXAMPLE, "ring.c"), "memory_order_relaxed")
+            said = dict(THREADS)
+            if compiler == "clang":
+                del said["weak"]  # it says of none that it is weak
+            test.scenarios(test.build(os.path.join(PROGRAMS, "threads.c")), said)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "main.c")), {})
+            program = test.build(os.path.join(PROGRAMS, "spin.c"))
+            for memory in ("sc", "tso", "views"):
+                test.scenarios(program, {}, "--memory", memory)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "locks.c")), LOCKS)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "threads_c11.c")), C11)
+            test.wide(os.path.join(PROGRAMS, "wide.c"))
+            program = test.build(os.path.join(PROGRAMS, "sizes.c"))
+            test.scenarios(program, {}, "--memory", "sc")
+            for memory in ("tso", "views"):
+                test.scenarios(program, {
+                    "overlap": r"found: an atomic access of \d bytes \(sizes\.c:\d+\) to what is "
+                               r"accessed by \d"}, "--memory", memory)
+            test.waits(test.build(os.path.join(PROGRAMS, "futex.c")), FUTEX)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")
+            peer = os.path.join(os.path.dirname(PROGRAMS), "gallery", "peers", "lastzero.c")
+            test.expect("--search optimal", test.run(test.build(peer, "-DN=10"), "--memory", "sc",
+                        "--search", "optimal"), 0, r" 3328 executions \(0 repeated.*all there are")
+            fences = test.build(os.path.join(PROGRAMS, "fences.c"))
+            test.scenarios(fences, {})
+            test.expect("own_store tso", test.run(fences, "--scenario", "own_store", "--memory",
+                                                  "tso"), 0, FINE)
+            test.calls(test.build(os.path.join(PROGRAMS, "calls.c")))
+            test.dropped()
+            test.wrong()
+            if platform.machine() == "x86_64":
+                test.assembly()
+    for fault in test.faults:
+        print(fault)
+    print(f"{test.looked_at} looked at by {compiler}, {len(test.faults)} faults")
+    return 1 if test.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+/*
+ * dpor_classes.h - the class of an execution, and sets of them; for dpor_test.c. Nothing here is
+ * the searches' own relation (depends.h, dpor_views.c): it is said a second time.
+ *
+ * A class is the order of the steps that depend on each other, and nothing else. With views it
+ * is, of operations that choose, what each of them read and the order of writes, and no more; of
+ * all others the same as above.
+ */
+#ifndef PFS_SIM_DPOR_CLASSES_H
+#define PFS_SIM_DPOR_CLASSES_H
+
+#include "check/machine/machine.h"
+
+#define CLASS_ROOM (1u << 18)
+
+struct pfs_classes {
+	uint64_t *slots; /* [CLASS_ROOM], 0: none */
+	uint32_t *used;  /* [CLASS_ROOM] which of them */
+	uint32_t count;
+	uint64_t sum;    /* of the hashes: equal sums, equal sets */
+};
+
+/* false: no memory. */
+bool pfs_classes_init(struct pfs_classes *self);
+void pfs_classes_fini(struct pfs_classes *self);
+void pfs_classes_clear(struct pfs_classes *self);
+
+/* The class of the execution that has just ended; the machine was tracing. */
+void pfs_classes_add(struct pfs_classes *self, const struct pfs_machine *machine);
+
+#endif

@@ -1,0 +1,36 @@
+# Tests of the engine alone. What is searched does not depend on the build. A sanitizer's makes it
+# ten times as long, and searches less of it: all of the code, some of the schedules.
+add_library(engine_host INTERFACE)
+target_sources(engine_host INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/tests/host.c)
+target_link_libraries(engine_host INTERFACE pfsplain)
+
+add_executable(pfs-litmus litmus/pfs_litmus.c litmus/litmus.c litmus/litmus_axioms.c
+  litmus/litmus_random.c litmus/litmus_table.c)
+target_link_libraries(pfs-litmus PRIVATE engine_host)
+add_test(NAME engine.litmus COMMAND pfs-litmus)
+
+foreach(name bound machine mcs search)
+  list(APPEND engine_tests ${name})
+endforeach()
+if(NOT PFS_SANITIZE) # they need to see plain accesses
+  list(APPEND engine_tests fixpoint races)
+endif()
+foreach(name ${engine_tests})
+  add_executable(${name}_test tests/${name}_test.c)
+endforeach()
+add_executable(dpor_test tests/dpor_test.c tests/dpor_classes.c tests/program.c)
+list(APPEND engine_tests dpor)
+if(NOT PFS_SANITIZE)
+  add_executable(states_test tests/states_test.c tests/program.c)
+  list(APPEND engine_tests states)
+  target_compile_options(races_test PRIVATE -fsanitize=thread)
+else()
+  target_compile_definitions(dpor_test PRIVATE RANDOM_PROGRAMS=200u)
+endif()
+foreach(name ${engine_tests})
+  target_link_libraries(${name}_test PRIVATE engine_host)
+  add_test(NAME engine.${name} COMMAND ${name}_test)
+endforeach()
+list(TRANSFORM engine_tests PREPEND engine.)
+set_tests_properties(${engine_tests} engine.litmus PROPERTIES LABELS sim TIMEOUT 600)
+set_tests_properties(engine.machine PROPERTIES ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)

@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""gallery_test.py - algorithms of the gallery: right, complete; with each planted bug, found.
+
+usage: gallery_test.py PFS_CHECK COMPILER [--table [--write]]
+A program says at its head which bugs it has ("BUG 1: ..."), and is compiled with -DBUG=0 .. --table
+prints what docs/check.md has, --write puts it there. With the compiler of that table, its numbers
+are compared: they belong to what a compiler makes of a program. Exit 77: no such compiler.
+"""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+GALLERY = os.path.join(TOP, "check", "gallery")
+DOCUMENT = os.path.join(TOP, "docs", "check.md")
+END = "<!-- end of the table -->\n"
+Table = collections.namedtuple("Table", "begin head")
+TABLE = Table("<!-- made by check/tests/gallery_test.py -->\n",
+              "| | `sc` | `tso` | `views` | classes | ms | bugs, until found |\n"
+              "|---|---|---|---|---|---|---|\n")
+MEASURED = "gcc 12"  # of whose programs the table tells
+MEMORIES = ("sc", "tso", "views")
+SECONDS_MAX = 10  # until a bug is found
+SAID = re.compile(r": (\d+) executions \((\d+) repeated a class, (\d+) incomplete\), \d+ steps, "
+                  r"(FAILED|all there are)")
+
+
+def is_measured(compiler):
+    """Is it the compiler of the document's table?"""
+    name, major = MEASURED.split()
+    said = subprocess.run([compiler, "-dumpversion"], check=True, capture_output=True, text=True)
+    return os.path.basename(compiler) == name and said.stdout.split(".")[0].strip() == major
+
+
+def build(compiler, folder, source, define):
+    """The path of the shared object of a file of the gallery."""
+    path = os.path.join(folder, "program")
+    subprocess.run([compiler, "-std=c11", "-g", "-O1", "-w", "-fsanitize=thread", "-fPIC",
+                    "-D" + define, "-I", os.path.join(TOP, "include"), "-c", "-o", path + ".o",
+                    os.path.join(GALLERY, source)], check=True)
+    subprocess.run([compiler, "-shared", "-o", path + ".so", path + ".o"], check=True)
+    return path + ".so"
+
+
+def run(pfs_check, program, memory):
+    """(exit status, executions, of them not of a new class, incomplete ones, FAILED or all there
+    are, seconds, words), of all its scenarios, or of those that failed"""
+    begin = time.monotonic()
+    done = subprocess.run([pfs_check, program, "--memory", memory, "--quiet"], check=False,
+                          capture_output=True, text=True, timeout=60)
+    took = time.monotonic() - begin
+    found = SAID.findall(done.stdout)
+    words = done.stdout + done.stderr
+    if not found or len(found) != done.stdout.count(" executions ("):
+        return done.returncode, 0, 0, 0, "nothing", took, words
+    found = [one for one in found if one[3] == "FAILED"] or found
+    extent = found[0][3]
+    sums = [sum(int(one[i]) for one in found) for i in range(3)]
+    return done.returncode, *sums, extent, took, words
+
+
+def judge(pfs_check, compiler, folder, name):
+    """Faults of one program; its row, without and with the time."""
+    with open(os.path.join(GALLERY, name + ".c"), encoding="utf-8") as file:
+        bugs = [int(bug) for bug in re.findall(r"^ \* BUG (\d+):", file.read(), re.MULTILINE)]
+    faults, cells, found, longest = [], [], [], 0.0
+    program = build(compiler, folder, name + ".c", "BUG=0")
+    for memory in MEMORIES:
+        status, executions, repeated, incomplete, extent, took, words = run(
+            pfs_check, program, memory)
+        cells.append(f"{executions:,}")
+        longest = max(longest, took)
+        if status != 0 or extent != "all there are" or incomplete != 0:
+            faults.append(f"{name} {memory}: must be complete, and hold:\n{words}")
+    cells.append(f"{executions - repeated:,}")
+    for bug in bugs:
+        status, executions, _, _, extent, took, words = run(
+            pfs_check, build(compiler, folder, name + ".c", f"BUG={bug}"), "views")
+        found.append(f"{executions:,}")
+        if status != 1 or extent != "FAILED" or took > SECONDS_MAX:
+            faults.append(f"{name} BUG {bug}: not found in {took:.1f} s:\n{words}")
+    if len(bugs) < 2:
+        faults.append(f"{name}: needs two planted bugs")
+    numbers = [f"`{name}`", *cells, f"{longest * 1000:.0f}", " · ".join(found)]
+    return faults, "| " + " | ".join(numbers) + " |\n"
+
+
+def without_time(row):
+    """A row of the table, but for what differs from run to run."""
+    cells = row.split(" | ")
+    return cells[:5] + cells[6:]
+
+
+def compare(table, rows, of_row):
+    """Faults of a table in the document."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        here = file.read().partition(table.begin)[2].partition(END)[0]
+    old = [of_row(row) for row in here.removeprefix(table.head).splitlines(keepends=True)]
+    new = [of_row(row) for row in rows]
+    faults = [f"docs/check.md does not have: {' | '.join(row)}" for row in new if row not in old]
+    faults += [f"docs/check.md has, too: {' | '.join(row)}" for row in old if row not in new]
+    return faults + ["if that is right: once more with --table --write"] if faults else []
+
+
+def write(table, rows):
+    """The document with this table."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        before, begin, rest = file.read().partition(table.begin)
+    _, end, after = rest.partition(END)
+    assert begin and end, "docs/check.md has no place for the table"
+    with open(DOCUMENT, "w", encoding="utf-8") as file:
+        file.write(before + begin + table.head + "".join(rows) + end + after)
+
+
+def show(table, rows, of_row, compiler):
+    """Prints a table and writes it, as the command's words say; or its faults."""
+    if "--table" not in sys.argv[3:]:
+        return compare(table, rows, of_row) if is_measured(compiler) else []
+    print(table.head + "".join(rows), end="")
+    if "--write" in sys.argv[3:]:
+        write(table, rows)
+    return []
+
+
+def main():
+    """The exit status."""
+    pfs_check, compiler = sys.argv[1:3]
+    if shutil.which(compiler) is None:
+        return 77
+    names = sorted(name[:-2] for name in os.listdir(GALLERY) if name.endswith(".c"))
+    faults, rows = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            more, row = judge(pfs_check, compiler, folder, name)
+            faults += more
+            rows.append(row)
+    faults += show(TABLE, rows, without_time, compiler)
+    for fault in faults:
+        print(fault)
+    print(f"{len(names)} programs by {compiler}, {len(faults)} faults")
+    return 1 if faults or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+#!/usr/bin/python3
+"""installed_test.py - pfs-check and pfs_check_add of an installed prefix, as their user has them.
+
+usage: check/tests/installed_test.py SOURCE_FOLDER PREFIX --all|--chapter
+The commands of docs/check.md are done in an empty folder, the example project's among them, and
+must say what stands there. A second project has a test for each way in which pfs_check_add must see
+that what was wanted did not happen; --chapter leaves it out.
+Exit 0: as promised. 1: not, each fault in lines.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FAULTS = []
+WRONG = """cmake_minimum_required(VERSION 3.20)
+project(wrong LANGUAGES C)
+enable_testing()
+find_package(pfslab REQUIRED)
+set(right COMPILE_DEFINITIONS PUBLISH=memory_order_release)
+pfs_check_add(found ring.c)
+pfs_check_add(none ring.c ${right} EXPECT_FAILURE)
+pfs_check_add(another ring.c FINDS deadlock)
+pfs_check_add(cut ring.c ${right} COMPLETE OPTIONS --executions=3 --seed=1)
+pfs_check_add(crash crash.c EXPECT_FAILURE)
+pfs_check_add(refused refused.c EXPECT_FAILURE)
+pfs_check_add(nameless ring.c SCENARIO nonesuch SEARCH dpor MEMORY sc COMPLETE)
+"""
+SAYS = {  # what the output of each test of it must have
+    "found": r"found: data race on ring",
+    "none": r"a failing schedule was expected; pfs-check ended with 0, not 1",
+    "another": r"was expected that says 'deadlock'",
+    "cut": r"these were not all executions",
+    "crash": r"a failing schedule was expected; pfs-check ended with [^\d]",
+    "refused": r"calls fork, which is not modelled(.*\n)*.*ended with 2, not 1",
+    "nameless": r"nonesuch: no such scenario"}
+FILES = {
+    "crash.c": "__attribute__((constructor)) static void crash(void) { __builtin_trap(); }\n"
+               "extern int shared; void add(void); void add(void) { shared++; }\nint shared;\n",
+    "refused.c": "#include <unistd.h>\nint shared; void add(void);\n"
+                 "void add(void) { shared = (int)fork(); }\n"}
+
+
+def expect(is_so, what):
+    """Remember what is not so."""
+    if not is_so:
+        FAULTS.append(what)
+        print(f"not so: {what}", flush=True)
+
+
+def run(folder, *command, fails=False):
+    """The output of a command, which must succeed, or must not."""
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False, cwd=folder)
+    expect((done.returncode != 0) == fails,
+           f"{' '.join(command)}: exit {done.returncode}: {done.stdout.strip()[-1500:]}")
+    return done.stdout
+
+
+def wrong_project(folder, prefix, example):
+    """Each test fails, and says why. By another compiler and generator, where they are there."""
+    project, build = os.path.join(folder, "wrong"), os.path.join(folder, "wrong", "build")
+    os.mkdir(project)
+    shutil.copy(os.path.join(example, "ring.c"), project)
+    for name, text in {**FILES, "CMakeLists.txt": WRONG}.items():
+        with open(os.path.join(project, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    other = ["-GNinja"] if shutil.which("ninja") else []
+    if shutil.which("clang"):
+        other.append("-DCMAKE_C_COMPILER=clang")
+    # Flags of a project's own, which what is checked must not inherit.
+    run(project, "cmake", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}",
+        "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS=-fsanitize=undefined",
+        "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,--no-undefined", *other)
+    run(project, "cmake", "--build", "build")
+    said = run(build, "ctest", "--output-on-failure", fails=True)
+    for name, wanted in SAYS.items():
+        part = re.search(rf"^ *Start +\d+: {name}\n(.*?)(?=^ *Start |\Z)", said,
+                         re.DOTALL | re.MULTILINE)
+        expect(part and "Passed" not in part[1] and re.search(wanted, part[1]),
+               f"{name}: says no {wanted}: {part and part[1]}")
+    said = run(project, "cmake", "-B", "none", f"-DCMAKE_PREFIX_PATH={prefix}",
+               "-DPFSLAB_CHECK_PROGRAM=/none/pfs-check", fails=True)
+    expect("/none/pfs-check is missing: install" in said, f"without pfs-check: {said}")
+
+
+def is_known(compiler):
+    """Is it the one whose schedules the chapter shows?"""
+    said = subprocess.run([compiler, "--version"], text=True, capture_output=True, check=False)
+    return re.search(r"Free Software(.*\n)*", said.stdout) and re.search(r"\) 12\.", said.stdout)
+
+
+def plain(line):
+    """Without what may differ: how many executions a search needs, and spaces."""
+    if " executions (" in line:
+        line = re.sub(r"\d+ (executions|repeated|incomplete|steps)", r"N \1", line)
+    return " ".join(line.split())
+
+
+def is_said(wanted, said, known):
+    """Are these the lines? Any may stand for "..."; schedules are those of one compiler."""
+    lines, skips = [plain(line) for line in said.splitlines()], False
+    for line in map(plain, wanted):
+        if line == "..." or (not known and re.match(r"\d+ \||schedule:", line)):
+            skips = True
+            continue
+        while skips and lines and lines[0] != line:
+            lines.pop(0)
+        if not lines or lines.pop(0) != line:
+            return False
+        skips = False
+    return skips or not lines
+
+
+def chapter(source, folder, prefix, example):
+    """docs/check.md: what stands in its ```sh blocks, done in an empty folder, says what stands
+    in the indented block behind; and what it shows of files is in them."""
+    with open(os.path.join(source, "docs", "check.md"), encoding="utf-8") as file:
+        text = file.read()
+    os.mkdir(folder)
+    environment = {**os.environ, "PREFIX": prefix,
+                   "PATH": os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"]}
+    known, count = is_known("cc"), 0
+    for found in re.finditer(r"^```sh\n(.*?)^```\n\n((?:    [^\n]*\n)*)", text, re.M | re.S):
+        done = subprocess.run(["sh", "-c", found[1]], text=True, stdout=subprocess.PIPE, cwd=folder,
+                              stderr=subprocess.STDOUT, check=False, env=environment)
+        expect(is_said(found[2].splitlines(), done.stdout, known),
+               f"docs/check.md: these commands\n{found[1]}do not say\n{found[2]}but\n{done.stdout}")
+        count += 1
+    expect(count >= 4, f"docs/check.md: only {count} blocks of commands")
+    shown = {"ring.c": re.findall(r"^```c\n(static int push.*?|static void at_rest.*?)^```", text,
+                                  re.M | re.S),
+             "CMakeLists.txt": re.findall(r"^    ((?:enable_testing|find_package|pfs_check_add).*)",
+                                          text, re.M)}
+    for name, parts in shown.items():
+        with open(os.path.join(example, name), encoding="utf-8") as file:
+            whole = file.read()
+        expect(len(parts) > 1, f"docs/check.md: nothing of {name} was found")
+        for part in parts:
+            expect(part in whole, f"docs/check.md: not in {name}: {part}")
+
+
+def main():
+    """The exit status."""
+    prefix = os.path.abspath(sys.argv[2])
+    example = os.path.join(prefix, "share", "pfslab", "examples", "check")
+    with tempfile.TemporaryDirectory(prefix="pfs check ") as folder:
+        chapter(os.path.abspath(sys.argv[1]), os.path.join(folder, "empty"), prefix, example)
+        if sys.argv[3] == "--all":
+            wrong_project(folder, prefix, example)
+    return bool(FAULTS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,488 @@
+/*
+ * machine_test.c - the machine and its searches on cases whose answers are known.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/machine/atomic_backend.h"
+#include "check/machine/mutex_backend.h"
+#include "check/tests/expect.h"
+#include "check/search/explore.h"
+#include "check/search/search.h"
+
+/* A litmus test: up to three threads on x and y, registers, and the outcome looked for. */
+struct litmus {
+	_Atomic(uint32_t) x, y;
+	_Atomic(uint64_t) wide;
+	struct pfs_mutex lock, other;
+	uint32_t r[4];
+	uint32_t threads;
+	void (*bodies[3])(void *);
+	bool (*outcome)(const struct litmus *self);
+	uint64_t classes[20000];
+	uint32_t class_count;
+	bool keep_classes;
+	bool outcome_fails;
+	uint64_t met;
+};
+
+static struct litmus litmus;
+
+static void litmus_setup(struct pfs_machine *machine, void *context)
+{
+	struct litmus *self = context;
+	pfs_store_relaxed(&self->x, 0);
+	pfs_store_relaxed(&self->y, 0);
+	pfs_store_relaxed(&self->wide, 0);
+	self->lock.held = self->other.held = 0;
+	memset(self->r, 0, sizeof(self->r));
+	for (uint32_t i = 0; i < self->threads; i++)
+		(void)pfs_machine_spawn(machine, 0, self->bodies[i], self);
+}
+
+/* A class of schedules: which write each operation saw, whatever the order of the rest. */
+static uint64_t class_of(const struct pfs_machine *machine)
+{
+	uint64_t sum = 0;
+	uint32_t local[6] = { 0 }; /* by actor: a buffer drains in an order of its own */
+	static uint32_t place[4096];
+	for (uint32_t step = 0; step < machine->run.step_count; step++) {
+		const struct pfs_step *at = &machine->trace.steps[step];
+		uint32_t actor = machine->run.schedule[step];
+		place[step] = actor * 1000 + ++local[actor];
+		uint32_t wrote = at->source;
+		/* A thread can't tell whether its own store was still in its buffer. */
+		if (wrote != PFS_STEP_NONE && at->operation.kind != PFS_SIM_DRAIN &&
+		    machine->trace.steps[wrote].operation.kind == PFS_SIM_DRAIN)
+			wrote = machine->trace.steps[wrote].source;
+		uint64_t source = wrote == PFS_STEP_NONE ? 0 : place[wrote];
+		uint64_t x = (place[step] * UINT64_C(100003) + source) * 2 + at->wrote;
+		x *= UINT64_C(0x9E3779B97F4A7C15);
+		sum += x ^ (x >> 29);
+	}
+	return sum;
+}
+
+static void litmus_finish(struct pfs_machine *machine, void *context)
+{
+	struct litmus *self = context;
+	bool met = self->outcome != NULL && self->outcome(self);
+	self->met += met;
+	if (met && self->outcome_fails)
+		pfs_machine_fail("the outcome looked for");
+	if (!self->keep_classes)
+		return;
+	uint64_t class = class_of(machine);
+	for (uint32_t i = 0; i < self->class_count; i++) {
+		if (self->classes[i] == class)
+			return;
+	}
+	if (self->class_count < sizeof(self->classes) / sizeof(self->classes[0]))
+		self->classes[self->class_count++] = class;
+}
+
+static const struct pfs_scenario litmus_scenario = {
+	.name = "litmus", .setup = litmus_setup, .finish = litmus_finish, .context = &litmus
+};
+
+static struct pfs_search_result result;
+
+/* Search exhaustively; how often was the outcome met? */
+static uint64_t count_met(const struct pfs_memory_model *model, enum pfs_search_kind kind,
+			  void (*a)(void *), void (*b)(void *), void (*c)(void *),
+			  bool (*outcome)(const struct litmus *))
+{
+	struct pfs_machine *machine = pfs_machine_create(model);
+	struct pfs_search_options options = { .kind = kind, .preemption_max = 2 };
+	litmus.threads = c != NULL ? 3 : 2;
+	litmus.bodies[0] = a, litmus.bodies[1] = b, litmus.bodies[2] = c;
+	litmus.outcome = outcome;
+	litmus.met = 0;
+	litmus.class_count = 0;
+	machine->setup.tracing = litmus.keep_classes;
+	(void)pfs_search(machine, &litmus_scenario, &options, &result);
+	pfs_machine_destroy(machine);
+	return litmus.met;
+}
+
+/* Store buffering. */
+static void sb_left(void *opaque)
+{
+	struct litmus *self = opaque;
+	pfs_store_release(&self->x, 1);
+	self->r[0] = pfs_load_seq(&self->y);
+}
+static void sb_right(void *opaque)
+{
+	struct litmus *self = opaque;
+	pfs_store_release(&self->y, 1);
+	self->r[1] = pfs_load_seq(&self->x);
+}
+static void sb_left_swap(void *opaque)
+{
+	struct litmus *self = opaque;
+	(void)pfs_exchange_seq(&self->x, 1);
+	self->r[0] = pfs_load_seq(&self->y);
+}
+static void sb_right_swap(void *opaque)
+{
+	struct litmus *self = opaque;
+	(void)pfs_exchange_seq(&self->y, 1);
+	self->r[1] = pfs_load_seq(&self->x);
+}
+static bool both_zero(const struct litmus *self)
+{
+	return self->r[0] == 0 && self->r[1] == 0;
+}
+
+/* Message passing. */
+static void mp_write(void *opaque)
+{
+	struct litmus *self = opaque;
+	pfs_store_relaxed(&self->x, 1);
+	pfs_store_release(&self->y, 1);
+}
+static void mp_read(void *opaque)
+{
+	struct litmus *self = opaque;
+	self->r[0] = pfs_load_acquire(&self->y);
+	self->r[1] = pfs_load_relaxed(&self->x);
+}
+static bool stale(const struct litmus *self)
+{
+	return self->r[0] == 1 && self->r[1] == 0;
+}
+
+/* An own store is seen before it leaves the buffer. */
+static void forward(void *opaque)
+{
+	struct litmus *self = opaque;
+	pfs_store_relaxed(&self->x, 1);
+	self->r[0] = pfs_load_relaxed(&self->x);
+	self->r[1] = pfs_load_relaxed(&self->y);
+}
+static void forward_other(void *opaque)
+{
+	struct litmus *self = opaque;
+	pfs_store_relaxed(&self->y, 1);
+	self->r[2] = pfs_load_relaxed(&self->y);
+	self->r[3] = pfs_load_relaxed(&self->x);
+}
+static bool forwarded(const struct litmus *self)
+{
+	return self->r[0] == 1 && self->r[1] == 0 && self->r[2] == 1 && self->r[3] == 0;
+}
+static bool own_lost(const struct litmus *self)
+{
+	return self->r[0] != 1 || self->r[2] != 1;
+}
+
+/* Counting by load and store, and by fetch-add. */
+static void count_badly(void *opaque)
+{
+	struct litmus *self = opaque;
+	uint32_t seen = pfs_load_relaxed(&self->x);
+	pfs_store_relaxed(&self->x, seen + 1);
+}
+static void count_well(void *opaque)
+{
+	struct litmus *self = opaque;
+	(void)pfs_fetch_add_relaxed(&self->x, 1);
+}
+static bool lost_one(const struct litmus *self)
+{
+	return pfs_load_relaxed(&((struct litmus *)(uintptr_t)self)->x) != self->threads;
+}
+
+static void test_litmus(void)
+{
+	pfs_expect(count_met(&pfs_model_sc, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
+			     both_zero) == 0 && result.complete, "SB is forbidden under SC");
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
+			     both_zero) > 0, "SB is allowed with store buffers");
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_NAIVE, sb_left, sb_right, NULL,
+			     both_zero) > 0, "SB is allowed with store buffers, naive search");
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_NAIVE, sb_left_swap, sb_right_swap, NULL,
+			     both_zero) == 0 && result.complete, "SB by exchange is forbidden");
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_NAIVE, mp_write, mp_read, NULL,
+			     stale) == 0, "MP is forbidden with store buffers");
+	pfs_expect(count_met(&pfs_model_views, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
+			     both_zero) > 0 && result.complete, "SB is allowed with views");
+	pfs_expect(count_met(&pfs_model_views, PFS_SEARCH_NAIVE, sb_left_swap, sb_right_swap, NULL,
+			     both_zero) == 0 && result.complete,
+		   "SB by exchange is forbidden with views");
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_SLEEP, forward, forward_other, NULL,
+			     forwarded) > 0, "a thread sees its own buffered store first");
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_NAIVE, forward, forward_other, NULL,
+			     own_lost) == 0, "a thread never misses its own store");
+	pfs_expect(count_met(&pfs_model_sc, PFS_SEARCH_SLEEP, count_badly, count_badly,
+			     count_badly, lost_one) > 0, "load and store lose a count");
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_SLEEP, count_well, count_well, count_well,
+			     lost_one) == 0 && result.complete, "fetch-add loses none");
+}
+
+/* Three threads that claim by CAS what a cursor points to, and give it back. */
+static void claim_and_free(void *opaque)
+{
+	struct litmus *self = opaque;
+	uint32_t turn = pfs_fetch_add_relaxed(&self->x, 1);
+	_Atomic(uint32_t) *slot = turn % 2 == 0 ? &self->y : (_Atomic(uint32_t) *)&self->wide;
+	uint32_t seen = 0;
+	if (pfs_cas_acquire(slot, &seen, 1))
+		pfs_store_release(slot, 0);
+	(void)pfs_load_relaxed(&self->x);
+}
+
+static void test_reduction(const struct pfs_memory_model *model, void (*a)(void *),
+			   void (*b)(void *), void (*c)(void *), const char *name)
+{
+	litmus.keep_classes = true;
+	(void)count_met(model, PFS_SEARCH_NAIVE, a, b, c, NULL);
+	uint64_t naive = result.executions;
+	uint32_t classes = litmus.class_count;
+	bool complete = result.complete;
+	(void)count_met(model, PFS_SEARCH_SLEEP, a, b, c, NULL);
+	(void)printf("%-24s naive %8llu executions, sleep sets %6llu (%llu cut), classes %u, %u\n",
+		     name, (unsigned long long)naive, (unsigned long long)result.executions,
+		     (unsigned long long)result.redundant, classes, litmus.class_count);
+	pfs_expect(complete && result.complete, "both searches end");
+	pfs_expect(litmus.class_count == classes, "sleep sets meet every class");
+	pfs_expect(result.executions <= naive, "sleep sets do not execute more");
+	litmus.keep_classes = false;
+}
+
+/* Two mutexes taken in opposite orders. */
+static void lock_left(void *opaque)
+{
+	struct litmus *self = opaque;
+	pfs_mutex_lock(&self->lock);
+	pfs_mutex_lock(&self->other);
+	pfs_mutex_unlock(&self->other);
+	pfs_mutex_unlock(&self->lock);
+}
+static void lock_right(void *opaque)
+{
+	struct litmus *self = opaque;
+	pfs_mutex_lock(&self->other);
+	pfs_mutex_lock(&self->lock);
+	pfs_mutex_unlock(&self->lock);
+	pfs_mutex_unlock(&self->other);
+}
+static void spin(void *opaque)
+{
+	struct litmus *self = opaque;
+	while (pfs_load_relaxed(&self->x) == 0)
+		pfs_yield();
+}
+static void look_often(void *opaque)
+{
+	struct litmus *self = opaque;
+	for (uint32_t look = 0; look < 64 && pfs_load_relaxed(&self->x) == 0; look++)
+		pfs_yield();
+	self->r[3] = 1;
+}
+static bool gave_up(const struct litmus *self)
+{
+	return self->r[3] == 1;
+}
+static void wake(void *opaque)
+{
+	struct litmus *self = opaque;
+	pfs_store_relaxed(&self->x, 1);
+}
+
+static void test_ends(void)
+{
+	(void)count_met(&pfs_model_sc, PFS_SEARCH_SLEEP, lock_left, lock_left, NULL, NULL);
+	pfs_expect(!result.failed && result.complete, "mutexes in one order end well");
+	(void)count_met(&pfs_model_sc, PFS_SEARCH_BOUNDED, lock_left, lock_right, NULL, NULL);
+	pfs_expect(result.failed && result.end == PFS_END_DEADLOCK, "opposite orders deadlock");
+	(void)count_met(&pfs_model_sc, PFS_SEARCH_SLEEP, spin, wake, NULL, NULL);
+	pfs_expect(!result.failed && result.complete, "a yielding spin ends when it is woken");
+	(void)count_met(&pfs_model_sc, PFS_SEARCH_DPOR, spin, count_well, NULL, NULL);
+	pfs_expect(!result.failed && result.complete && result.executions == 2,
+		   "it looks once too early, or it does not");
+	(void)count_met(&pfs_model_sc, PFS_SEARCH_DPOR, spin, mp_read, NULL, NULL);
+	pfs_expect(result.failed && result.end == PFS_END_DEADLOCK &&
+			   strstr(result.message, "livelock: thread 0 for ever") != NULL,
+		   "and if nobody wakes it, a search of all says so");
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_DPOR, look_often, mp_read, NULL,
+			     gave_up) == 1 && result.complete,
+		   "who counts its looks gives up, when nobody else can go on");
+
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
+	struct pfs_round_robin turn;
+	pfs_round_robin_init(&turn);
+	litmus.threads = 2;
+	litmus.bodies[0] = spin, litmus.bodies[1] = spin;
+	pfs_expect(pfs_scenario_run(&litmus_scenario, machine, &turn.scheduler) ==
+			   PFS_END_DEADLOCK && machine->run.step_count < 2000,
+		   "two threads that spin for ever are found soon");
+	litmus.bodies[1] = wake;
+	pfs_machine_reset(machine);
+	litmus_setup(machine, &litmus);
+	pfs_machine_stop_after(machine, 1, 0);
+	pfs_expect(pfs_machine_run(machine, &turn.scheduler) == PFS_END_DEADLOCK,
+		   "nobody wakes the spin while the other thread is stopped");
+	pfs_machine_destroy(machine);
+}
+
+/* Memory that was given back. */
+static _Atomic(uint32_t) *block;
+static struct pfs_sim_memory *memory;
+static void give_back(void *opaque)
+{
+	(void)opaque;
+	pfs_sim_memory_unmap(memory, block, 4096);
+}
+static void touch_atomic(void *opaque)
+{
+	(void)opaque;
+	pfs_store_relaxed(block, 1);
+}
+static void look_behind(void *opaque)
+{
+	(void)opaque;
+	(void)pfs_load_relaxed(block + 512);
+}
+static void touch_plain(void *opaque)
+{
+	struct litmus *self = opaque;
+	(void)pfs_load_relaxed(&self->x);
+	*(volatile uint32_t *)(void *)block = 1;
+}
+static void memory_setup(struct pfs_machine *machine, void *context)
+{
+	memory = &machine->memory;
+	block = pfs_sim_memory_map(memory, 4096, 0);
+	litmus_setup(machine, context);
+}
+
+static void touch_gone(struct pfs_machine *machine, void *context)
+{
+	(void)machine, (void)context;
+	give_back(NULL);
+	*(volatile uint32_t *)(void *)block = 1;
+}
+
+/* Once a search has seen one execution it is not hidden: that took up to 20 % of its time. */
+static void touch_gone_later(struct pfs_machine *machine, void *context)
+{
+	(void)machine, (void)context;
+	give_back(NULL);
+	if (result.executions > 0)
+		*(volatile uint32_t *)(void *)block = 1;
+}
+
+static void test_memory(void)
+{
+	const struct pfs_scenario scenario = {
+		.name = "memory", .setup = memory_setup, .context = &litmus
+	};
+	struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP };
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
+	litmus.threads = 2;
+	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = give_back;
+	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
+			   strstr(result.message, "data race") != NULL,
+		   "an access that is not ordered with the page's end is found where it comes "
+		   "first");
+	machine->setup.watch = false;
+	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
+			   strstr(result.message, "given back") != NULL,
+		   "an atomic access to a page given back is found");
+	for (int i = 0; i < 4; i++) {
+		litmus.bodies[i % 2] = look_behind, litmus.bodies[1 - i % 2] = give_back;
+		options.kind = i < 2 ? PFS_SEARCH_SLEEP : PFS_SEARCH_DPOR;
+		pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
+				   strstr(result.message, "given back") != NULL,
+			   "so is a load of its second half, whoever comes first");
+	}
+	litmus.bodies[0] = touch_plain, litmus.bodies[1] = give_back;
+	options.kind = PFS_SEARCH_NAIVE; /* the plain access is no step of its own */
+	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
+			   strstr(result.message, "given back") != NULL,
+		   "a plain access to a page given back is found");
+	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = touch_atomic;
+	const struct pfs_scenario late = {
+		.name = "late", .setup = memory_setup, .finish = touch_gone, .context = &litmus
+	};
+	pfs_expect(!pfs_search(machine, &late, &options, &result) &&
+			   strstr(result.message, "final check: plain access to a page") != NULL,
+		   "a bad access of the final check ends the execution, not the process");
+	const struct pfs_scenario later = {
+		.name = "later", .setup = memory_setup, .finish = touch_gone_later,
+		.context = &litmus
+	};
+	pfs_expect(pfs_search(machine, &later, &options, &result) && result.executions > 1,
+		   "what a final check gives back is hidden in the first execution only");
+	pfs_machine_destroy(machine);
+}
+
+/* A failing schedule is shortened, replayed from its token, and fails the same way. */
+static void test_shrink(void)
+{
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
+	struct pfs_search_options options = { .kind = PFS_SEARCH_RANDOM, .seed = 7 };
+	char token[256] = "";
+	litmus.threads = 3;
+	litmus.bodies[0] = litmus.bodies[1] = litmus.bodies[2] = count_badly;
+	litmus.outcome = lost_one;
+	litmus.outcome_fails = true;
+	pfs_expect(!pfs_search(machine, &litmus_scenario, &options, &result), "random finds it");
+	(void)pfs_search_shrink(machine, &litmus_scenario, &result);
+	/* T0 loads | T1 loads, stores | T0 stores | T2: three switches at least */
+	pfs_expect(result.segment_count <= 4, "the shortest schedule has three switches");
+	for (uint32_t i = 0, at = 0; i < result.segment_count; i++)
+		at += (uint32_t)snprintf(token + at, sizeof(token) - at, "%ux%u ",
+					 result.segments[i].actor, result.segments[i].steps);
+	struct pfs_segment segments[16];
+	static struct pfs_segment parsed[PFS_SEARCH_SEGMENTS_MAX];
+	uint32_t count = 0;
+	pfs_expect(pfs_segments_parse(token, parsed, &count) && count == result.segment_count,
+		   "the token is read back");
+	pfs_expect(!pfs_segments_parse("0x3 hello", parsed, &count), "a bad token is refused");
+	memcpy(segments, result.segments, result.segment_count * sizeof(segments[0]));
+	struct pfs_given given;
+	pfs_given_init(&given, segments, result.segment_count);
+	pfs_expect(pfs_scenario_run(&litmus_scenario, machine, &given.scheduler) == PFS_END_FAILED,
+		   "the replay fails too");
+	litmus.outcome_fails = false;
+	pfs_machine_destroy(machine);
+}
+
+/* 1,024 threads; the same seed gives the same schedule, another one does not. */
+static uint64_t crowd_hash(uint64_t seed)
+{
+	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
+	struct pfs_random_walk walk;
+	uint64_t hash = 0;
+	pfs_random_walk_init(&walk, seed, 0, PFS_ACTOR_NONE);
+	pfs_store_relaxed(&litmus.x, 0);
+	for (uint32_t i = 0; i < PFS_MACHINE_THREADS_MAX; i++)
+		(void)pfs_machine_spawn(machine, 0, count_well, &litmus);
+	pfs_expect(pfs_machine_run(machine, &walk.scheduler) == PFS_END_DONE &&
+			   pfs_load_relaxed(&litmus.x) == PFS_MACHINE_THREADS_MAX,
+		   "1024 threads each count once");
+	for (uint32_t step = 0; step < machine->run.step_count; step++)
+		hash = hash * 31 + machine->run.schedule[step];
+	pfs_machine_destroy(machine);
+	return hash;
+}
+
+int main(void)
+{
+	test_litmus();
+	test_reduction(&pfs_model_sc, claim_and_free, claim_and_free, claim_and_free,
+		       "claim and free, sc");
+	test_reduction(&pfs_model_sc, count_badly, count_badly, count_badly, "count badly, sc");
+	test_reduction(&pfs_model_tso, sb_left, sb_right, NULL, "SB, tso");
+	test_reduction(&pfs_model_tso, forward, forward_other, NULL, "forwarding, tso");
+	test_reduction(&pfs_model_tso, mp_write, mp_read, mp_read, "MP, tso");
+	test_ends();
+	test_memory();
+	test_shrink();
+	pfs_expect(crowd_hash(1) == crowd_hash(1), "the same seed gives the same schedule");
+	pfs_expect(crowd_hash(1) != crowd_hash(2), "another seed gives another schedule");
+	return pfs_expect_report();
+}

@@ -1,0 +1,286 @@
+#!/usr/bin/python3
+"""results_test.py - what pfs-check does with what it found, and with bad input.
+
+usage: results_test.py PFS_CHECK PART
+  jobs      several processes find and count what one does; outcomes and what fails by itself, too
+  replay    a saved schedule is shortened, and fails again as it did; one that does not fit says so
+  data      the result as JSON: the same as the text, and by several processes
+  gdb       a saved schedule in gdb: the stacks of all threads, where it fails and where all wait
+  progress  a terminal sees how far a search is, a file does not; a bounded search says so
+  wrong     damaged schedules and programs, options that exclude each other: one line, exit 2
+Exit 0: passed. 1: not. 77: no compiler, or no gdb.
+"""
+
+import json
+import os
+import pty
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAMS = os.path.join(TOP, "check", "programs")
+RING = os.path.join(TOP, "check", "example", "ring.c")  # with its mistake
+MENDED = "-DPUBLISH=memory_order_release"
+
+
+class Test:
+    """pfs-check, a folder, and the faults so far."""
+
+    def __init__(self, pfs_check, folder):
+        self.pfs_check, self.folder, self.faults = pfs_check, folder, []
+
+    def path(self, name, text=None):
+        """A file in the folder."""
+        path = os.path.join(self.folder, name)
+        if text is not None:
+            with open(path, "wb") as file:
+                file.write(text)
+        return path
+
+    def build(self, name, *flags):
+        """A program of check/programs/, or the ring, as a shared object."""
+        path = self.path(name)
+        source = RING if name == "ring" else os.path.join(PROGRAMS, name + ".c")
+        subprocess.run(["cc", "-g", "-O1", "-fsanitize=thread", "-fPIC", "-w", *flags, "-I",
+                        os.path.join(TOP, "include"), "-c", source, "-o", path + ".o"], check=True)
+        subprocess.run(["cc", "-shared", "-o", path + ".so", path + ".o"], check=True)
+        return path + ".so"
+
+    def run(self, *options, **more):
+        """(exit status, stdout, stderr)"""
+        done = subprocess.run([self.pfs_check, *options], capture_output=True, text=True,
+                              check=False, timeout=100, **more)
+        return done.returncode, done.stdout, done.stderr
+
+    def expect(self, what, got, status, pattern):
+        """Status and words."""
+        text = got[1] + got[2]
+        if got[0] != status or not re.search(pattern, text):
+            self.faults.append(f"{what}: exit {got[0]}, expected {status} and {pattern}:\n{text}")
+
+    def saved(self, program, name, *options):
+        """A failing schedule of it: the path, and its text."""
+        path = self.path(name)
+        self.expect(name, self.run(program, "--quiet", "--save", path, *options), 1, "found: ")
+        with open(path, encoding="utf-8") as file:
+            return path, file.read()
+
+    def jobs(self):
+        """One process, then three."""
+        program, said = self.build("late"), []
+        for jobs in ("1", "3"):
+            path = self.path("late" + jobs)
+            code, out, error = self.run(program, "--jobs", jobs, "--quiet", "--save", path)
+            self.expect("late " + jobs, (code, out, error), 1, "found: assertion")
+            with open(path, encoding="utf-8") as file:
+                said.append((out, file.read()))
+        if said[0] != said[1]:
+            self.faults.append(f"jobs: {said[0]}\n{said[1]}")
+        for line in (r"turns .* all there are: no violation\n  3 outcomes",
+                     r"backwards_fails .*FAILED", r"swapped .*: no violation\n  with up to 1 weak"):
+            if not re.search(line, said[0][0]):
+                self.faults.append(f"jobs: no {line}: {said[0][0]}")
+        counts = re.findall(r"^(?:turns|backwards).*: (\d+) exec", said[0][0], re.MULTILINE)
+        if len(counts) != 2 or min(int(count) for count in counts) < 501:
+            self.faults.append(f"jobs: {counts} executions, done in one part")
+
+    def replay(self):
+        """Of the ring, with its mistake and without."""
+        program = self.build("ring")
+        path, text = self.saved(program, "ring.schedule")
+        said = r"step \| T0 .*\n(.*\n)*.*ring\.c:\d+\nring: data race on .*\nschedule: 0x8 1x2\n$"
+        if not re.search(r"\n0x8 1x2 \ndata race on ", text):
+            self.faults.append(f"not shortened, or without its message: {text}")
+        self.expect("replay", self.run(program, "--schedule", path), 1, said)
+        other = self.path("other", text.replace("0x8 1x2", "0x2 1x1 0x9").encode())
+        self.expect("does not fit", self.run(program, "--schedule", other), 1,
+                    "the program did not follow this schedule")
+        program = self.build("ring", MENDED)
+        self.expect("mended", self.run(program, "--schedule", path), 0,
+                    "it did not fail; when it was saved: data race on ")
+        self.expect("another program", self.run(self.build("late"), "--schedule", path), 2,
+                    "^pfs-check: .*ring.schedule: saved of a scenario that this program has not")
+        program = self.build("stepless")
+        path, text = self.saved(program, "stepless.schedule")
+        if "\nnone\nassertion told == 1 " not in text:
+            self.faults.append(f"a schedule without steps: {text}")
+        done = self.run(program, "--schedule", path)
+        self.expect("no steps", done, 1, r"\nstepless: assertion told == 1 \(.*\)\nschedule:")
+        if done[2] != "":
+            self.faults.append(f"no line was asked for, and it says {done[2]!r}")
+
+    def data(self):
+        """The same as one document of JSON, by one process and by three."""
+        program = self.build("ring")
+        saved = self.path("saved")
+        code, out, error = self.run(program, "--format", "json", "--save", saved, "--quiet")
+        said = json.loads(out)
+        search, = said["scenarios"]
+        found = search["finding"]
+        got = (code, error, said["status"], search["verdict"], search["memory"], search["search"],
+               search["complete"], found["kind"], found["schedule"], len(found["steps"]))
+        if got != (1, "", 1, "failed", "views", "exhaustive", False, "data race", "0x8 1x2", 10):
+            self.faults.append(f"json: {got}")
+        sides = [(side["thread"], side["does"], side["function"], side["file"], side["line"] > 0)
+                 for side in found["places"]]
+        if sides != [(0, "writes", "push", "ring.c", True), (1, "reads", "pop", "ring.c", True)]:
+            self.faults.append(f"json: {sides}")
+        for line in (f"found: {found['message']}", *found["columns"], "schedule: 0x8 1x2"):
+            self.expect("json as text", self.run(program), 1, rf"(?m)^{re.escape(line)}$")
+        self.expect("--save", self.run(program, "--schedule", saved), 1, "data race on")
+        program, both = self.build("late"), []
+        for jobs in ("1", "3"):
+            code, out, error = self.run(program, "--jobs", jobs, "--format", "json")
+            both.append([{key: value for key, value in search.items() if key != "seconds"}
+                         for search in json.loads(out)["scenarios"]])
+        if both[0] != both[1]:
+            self.faults.append(f"json, jobs: {both}")
+        turns, fails, _ = both[0]
+        if (turns["verdict"], turns["complete"], turns["extent"], turns["finding"]) != (
+                "no violation", True, "all there are", None) or sum(
+                    outcome["executions"] for outcome in turns["outcomes"]) < 501:
+            self.faults.append(f"json: {turns}")
+        if fails["finding"]["kind"] != "assertion" or fails["finding"]["places"][0]["line"] < 1:
+            self.faults.append(f"json: {fails['finding']}")
+        _, out, _ = self.run(program, "--scenario", "turns", "--executions", "9", "--format=json")
+        search, = json.loads(out)["scenarios"]
+        if (search["complete"], search["stopped"], search["executions"]) != (
+                False, "executions", 9):
+            self.faults.append(f"json, stopped: {search}")
+        for more in (["--format", "xml"], ["--format", "json", "--list"],
+                     ["--format", "json", "--schedule", saved],
+                     ["--format", "json", "--scenario", "none"]):
+            self.line(str(more), "", program, *more)
+
+    def gdb(self):
+        """The ring's race, and threads that wait for each other."""
+        if shutil.which("gdb") is None or os.uname().machine != "x86_64":
+            sys.exit(77)
+        program = self.build("ring")
+        path, _ = self.saved(program, "ring.schedule")
+        got = self.run(program, "--schedule", path, "--gdb", input="pfs-bt all\n")
+        for said in (r"(?m)^Breakpoint 1, .*pfs_machine_fail",
+                     r"(?m)^thread 0: parked before .* in producer \(ring\.c:\d+\)",
+                     r"(?m)^thread 1: runs, at or after .* \(ring\.c:\d+\)",
+                     r"(?m)^#\d+ .* producer \(.* at .*ring\.c:\d+", r"#\d+ .*consumer \("):
+            self.expect("gdb", got, 0, said)
+        stripped = self.path("stripped")
+        subprocess.run(["strip", "-o", stripped, self.pfs_check], check=True)
+        done = subprocess.run([stripped, program, "--schedule", path, "--gdb"], check=False,
+                              capture_output=True, text=True)
+        self.expect("gdb, stripped", (done.returncode, done.stdout, done.stderr), 2,
+                    "^pfs-check: --gdb: this pfs-check is stripped, .*\n$")
+        program = self.build("threads")
+        path, _ = self.saved(program, "dead.schedule", "--scenario", "crosswise")
+        got = self.run(program, "--gdb", "--schedule", path, input="pfs-bt all\n")
+        for said in (r"(?m)^Breakpoint 2, .*pfs_check_stopped",
+                     r"thread 0: parked before pthread_mutex_lock in \w+ \(threads\.c:\d+\)",
+                     r"thread 1: parked before pthread_mutex_lock in \w+ \(threads\.c:\d+\)"):
+            self.expect("gdb, deadlock", got, 0, said)
+
+    def progress(self):
+        """A terminal as stderr."""
+        program = self.build("late")
+        search = [program, "--scenario", "swapped", "--search", "random", "--seconds", "1.5"]
+        self.expect("no terminal", self.run(*search), 0,
+                    r"^swapped views random: .* steps, not all there are: no violation\n")
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([self.pfs_check, *search], stdout=subprocess.DEVNULL,
+                              stderr=theirs) as process:
+            process.wait(timeout=100)
+        os.close(theirs)
+        text = os.read(ours, 65536).decode()
+        os.close(ours)
+        if not re.search(r"\rswapped: \d+ executions, \d+ s ", text):
+            self.faults.append(f"progress: {text!r}")
+        program = self.build("long")
+        for scenario in ("accesses", "steps", "set_up"):
+            self.expect(f"{scenario} without an end",
+                        self.run(program, "--scenario", scenario, "--seconds", "0.2", "--jobs",
+                                 "1" if scenario == "accesses" else "2", "--steps", "100000000"), 1,
+                        r": ([01]) executions \(0 repeated a class, \1 incomplete\), \d+ steps, "
+                        r"not all there are: no violation\n  stopped after \d+\.\d s "
+                        r"\(--seconds\), in which no execution ended: ")
+        program = self.build("late")
+        for options, said in ((["--preemptions", "1"], "every schedule of up to 1 preemptions"),
+                              (["--executions", "40"], "40 executions .*, not all there are")):
+            self.expect(str(options), self.run(program, "--scenario", "turns", *options), 0,
+                        said + ": no violation")
+
+    def wrong(self):
+        """Each is one line that names what is wrong."""
+        program = self.build("ring")
+        path, text = self.saved(program, "ring.schedule")
+        head, options, steps, message = text.split("\n")[:4]
+        damaged = ["", head + "\n", "hello\n", text[:-3], "\0" * 100, head + "\n" + options,
+                   "\n".join((head, options, steps + " and more", message, "")),
+                   "\n".join((head, options, "", message, ""))]
+        damaged += ["\n".join((head, line, steps, message, "")) for line in (
+            "--scenario ring", "--scenario ring --memory weak", options + " --slots 99",
+            options + " --fault 99.1", options + " --x", options + " --looks", options + " y.so")]
+        for number, content in enumerate(damaged):
+            self.line(f"damaged {number}", "no schedule .* or damaged", program, "--schedule",
+                      self.path("damaged", content.encode()))
+        self.line("no file", "No such file", program, "--schedule", self.path("none"))
+        for more, said in ((["--search", "states"], "--search states: not for"),
+                           (["--search", "dpor", "--preemptions", "1"], "--preemptions"),
+                           (["--executions", "3", "--jobs", "2"], "--executions with --jobs"),
+                           (["--jobs", "0"], "--jobs '0'"), (["--gdb"], "add --schedule"),
+                           (["--schedule", path, "--memory", "sc"], "--memory with --schedule"),
+                           (["--schedule", path, "--save", "x"], "--save with --schedule"),
+                           (["--schedule", path, "--search", "pct"], "--search with --schedule"),
+                           (["--schedule", path, "--scenario", "ring"], "--scenario with")):
+            self.line(str(more), said, program, *more)
+        self.expect("--save /dev/full", self.run(program, "--quiet", "--save", "/dev/full"), 2,
+                    r"found: .*\npfs-check: /dev/full: No space left.*\n$")
+        for target, said in ((os.path.join(self.path("none"), "x"), "No such file"),
+                             (self.folder, "Is a directory")):
+            self.line(f"--save {target}", f"{target}: {said}", program, "--save", target)
+        few = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))}
+        self.expect("no descriptors", self.run(program, "--jobs", "1", **few), 1,
+                    r"found: data race (.*\n)*pfs-check: addr2line: tells the lines, and could not "
+                    r"be started: Too many open files\n$")
+        mended = self.build("ring", MENDED)
+        unsaved = self.path("unsaved")
+        self.expect("nothing to save", self.run(mended, "--no-races", "--save", unsaved), 0,
+                    r"steps, all there are unless it has a data race, which was not looked for "
+                    r"\(--no-races\): no violation\n$")
+        if [name for name in os.listdir(self.folder) if name.startswith("unsaved")]:
+            self.faults.append("an empty file of nothing that was found")
+        self.expect("some, no races", self.run(mended, "--no-races", "--executions", "3"), 0,
+                    r"not all there are; data races were not looked for \(--no-races\): no viol")
+        with open(program, "rb") as file:
+            whole = file.read()
+        for length in (0, 10, 64, 1000, len(whole) // 2, len(whole) - 100):
+            self.line(f"{length} bytes of a program", "cut.so: ",
+                      self.path("cut.so", whole[:length]))
+        self.line("a folder", self.folder, self.folder)
+
+    def line(self, what, said, *options):
+        """Exit 2, nothing but one line."""
+        code, out, error = self.run(*options)
+        if code != 2 or out or not re.fullmatch(rf"pfs-check: .*{said}.*\n", error):
+            self.faults.append(f"{what}: exit {code}, expected 2 and {said}:\n{out}{error}")
+
+
+def main():
+    """The exit status."""
+    pfs_check, part = sys.argv[1:3]
+    if shutil.which("cc") is None:
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        test = Test(pfs_check, folder)
+        {"jobs": test.jobs, "replay": test.replay, "gdb": test.gdb, "progress": test.progress,
+         "wrong": test.wrong, "data": test.data}[part]()
+    for fault in test.faults:
+        print(fault)
+    print(f"{part}: {len(test.faults)} faults")
+    return 1 if test.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,8 +1,0 @@
-# Of all programs: what they answer to wrong input; --help, man page and completion of those that
-# are installed. What is not in this build is left out by name.
-add_test(NAME commands.wrong COMMAND /usr/bin/python3 -B
-  ${CMAKE_CURRENT_SOURCE_DIR}/command/tests/wrong.py ${PROJECT_BINARY_DIR})
-set_tests_properties(commands.wrong PROPERTIES LABELS unit TIMEOUT 120)
-add_test(NAME commands.described COMMAND /usr/bin/python3 -B
-  ${CMAKE_CURRENT_SOURCE_DIR}/command/tests/described.py ${PROJECT_BINARY_DIR})
-set_tests_properties(commands.described PROPERTIES LABELS unit TIMEOUT 120)
