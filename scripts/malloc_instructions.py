@@ -2,8 +2,8 @@
 """malloc_instructions.py - instructions and locked instructions of calls of malloc and free.
 
 usage: scripts/malloc_instructions.py [--allocators A,B] [--cases A,B] [--json] [--build-dir DIR]
-Counted exactly by single stepping (bench/malloc/count.c), beside 500 live blocks, loop and PLT
-included: 8 of a pair. "foreign" frees what another thread allocated; "first" is the first time,
+Counted exactly by single stepping (memory/bench/malloc/count.c), beside 500 live blocks, loop and
+PLT included: 8 of a pair. "foreign" frees what another thread allocated; "first" is the first time,
 without it the steady state. Exit 0: counted. 1: some could not be. 2: bad usage or no build.
 """
 

@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "history.h"
+#include "stress/history.h"
 #include "options.h"
-#include "source.h"
+#include "stress/harness/source.h"
 
 #define PFS_BODY_WORDS 6u /* of 8 bytes; word i is the stamp times 2 i + 1 */
 #define PFS_BOX_SLOTS 2u

@@ -68,7 +68,7 @@ def look(top, folder):
                                     bench, "smoke", workload, NAME], "")
     finds("pfs-stress", [os.path.join(folder, "stress", "pfs-stress"), "--policy", NAME,
                          "--threads", "4", "--seconds", "1", "--seed", "1"], NAME)
-    finds("unit tests", [os.path.join(folder, "stress", "container_test"), NAME],
+    finds("unit tests", [os.path.join(folder, "stress", "unit", "container_test"), NAME],
           r"[1-9]\d* passed, 0 failed")
     finds("the search", [sim, "explore", "--policy", NAME, "--scenario", "share",
                          "--executions", "300"], NAME)

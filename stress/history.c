@@ -1,4 +1,4 @@
-#include "history.h"
+#include "stress/history.h"
 
 #include <stdlib.h>
 

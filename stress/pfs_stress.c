@@ -5,7 +5,7 @@
 
 #include "base/command_line.h"
 #include "crowd.h"
-#include "harness.h"
+#include "stress/harness/harness.h"
 
 static int list_policies(void)
 {

@@ -1,9 +1,9 @@
 # Placement of threads and memory: on described machines, on this one, and on a guest of 4 nodes.
 
-add_executable(placement_test placement_test.c ${PROJECT_SOURCE_DIR}/bench/placement.c)
+add_executable(placement_test unit/placement_test.c ${PROJECT_SOURCE_DIR}/bench/placement.c)
 target_compile_definitions(placement_test PRIVATE
   PFS_FOUR_NODES_XML="${CMAKE_CURRENT_SOURCE_DIR}/numa_vm/four_nodes.xml")
-add_executable(memory_test memory_test.c)
+add_executable(memory_test unit/memory_test.c)
 add_executable(numa_probe numa_vm/probe.c ${PROJECT_SOURCE_DIR}/bench/placement.c)
 foreach(target placement_test memory_test numa_probe)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})

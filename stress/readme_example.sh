@@ -72,6 +72,6 @@ made=$(find "$prefix" \( -name '*.cmake' -o -name '*.pc' \) -exec grep -hF "$scr
 [ -z "$made" ] ||
 	fail "a file has the folder in it that it was installed in"
 [ "$2" = --prefix ] && only=--chapter || only=--all
-/usr/bin/python3 "$source_dir/check/installed_test.py" "$source_dir" "$prefix" $only ||
+/usr/bin/python3 "$source_dir/check/tests/installed_test.py" "$source_dir" "$prefix" $only ||
 	fail "pfs-check of the prefix is not as its user has it"
 echo "version 1, 1 page"

@@ -13,7 +13,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(TOP, "command"))
+sys.path.insert(0, os.path.join(TOP, "base"))
 sys.path.insert(0, os.path.join(TOP, "scripts"))
 
 import describe  # pylint: disable=wrong-import-position

@@ -21,12 +21,15 @@ LIMIT_S = 60
 
 # Where each program is in the build folder; scripts are in the sources.
 PROGRAMS = {
-    "pfs-bench": "bench", "pfs-count-calls": "bench", "pfs-malloc-load": "bench/malloc",
-    "pfs-malloc-run": "bench/malloc", "pfs-malloc-count": "bench/malloc",
-    "pfs-accounts-cost": "bench/accounts", "pfs-accounts-footprint": "bench/accounts",
-    "pfs-accounts-reader": "bench/accounts", "pfs-accounts-preloaded": "bench/accounts",
-    "pfs-sim": "sim", "pfs-calibrate": "sim", "malloc_search": "sim", "accounts_search": "sim",
-    "profile_search": "sim", "owners_search": "sim", "malloc_timed": "sim",
+    "pfs-bench": "bench", "pfs-count-calls": "bench", "pfs-malloc-load": "memory/bench/malloc",
+    "pfs-malloc-run": "memory/bench/malloc", "pfs-malloc-count": "memory/bench/malloc",
+    "pfs-accounts-cost": "memory/bench/accounts", "pfs-accounts-footprint": "memory/bench/accounts",
+    "pfs-accounts-reader": "memory/bench/accounts",
+    "pfs-accounts-preloaded": "memory/bench/accounts",
+    "pfs-sim": "sim", "pfs-calibrate": "sim", "pfs-litmus": "check",
+    "malloc_search": "memory/search", "accounts_search": "memory/search",
+    "profile_search": "memory/search", "owners_search": "memory/search",
+    "malloc_timed": "memory/search",
     "pfs-check": "check", "pfs-stress": "stress", "pfs-trace": "recorder", "pfs-mem": "memory"}
 MACHINE = ("--machine", "core:2 pu:1", "--policy", "exact")
 EXPLORE = ("pfs-sim", "explore", "--policy", "exact", "--scenario", "churn")
@@ -54,7 +57,7 @@ TABLE = (
     ((*EXPLORE, "--quiet=1"), 2, "--quiet"),
     (("pfs-sim", "check", "--memory"), 2, "--memory"),
     (("pfs-sim", "replay", "nowhere.schedule"), 2, "nowhere.schedule"),
-    (("pfs-sim", "litmus", "nonesuch"), 2, "'nonesuch'"),
+    (("pfs-litmus", "nonesuch"), 2, "'nonesuch'"),
     (("pfs-sim", "list", "more"), 2, "'more'"),
     (("pfs-sim", "progress", "--executions=0"), 2, "'0'"),
     (("pfs-sim", "soak", "--policies", "malloc"), 2, "'malloc'"),

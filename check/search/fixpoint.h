@@ -34,7 +34,7 @@
  * met. Where nobody can go on, it is a deadlock.
  *
  * How to add a configuration: in sim/cases/ a struct pfs_case_kind with PFS_CASE_LOOPS in
- * case_loops.c, whose bodies loop for ever; elsewhere (sim/user/) a struct pfs_scenario with
+ * case_loops.c, whose bodies loop for ever; elsewhere (memory/search/) a struct pfs_scenario with
  *	is_endless    true; its setup sets machine->setup.free_yields, and memory.reuses if pages
  *	              come and go
  *	bodies        that loop for ever, and call pfs_machine_choose for what comes next. What a

@@ -1,7 +1,14 @@
-"""documents.py - JSON files: read, written in one step; and the two ways to refuse an input."""
+"""documents.py - JSON files: read, written in one step; and the two ways to refuse an input.
 
+A folder DIR of many files may be packed as DIR.tar.xz: what is not there as DIR/NAME is looked for
+in it.
+"""
+
+import functools
 import json
+import lzma
 import os
+import tarfile
 
 
 class BadInput(Exception):
@@ -12,6 +19,46 @@ class Unfit(Exception):
     """Numbers that are good, of a machine that was not: one line, exit 3."""
 
 
+@functools.lru_cache(maxsize=8)
+def packed(archive):
+    """{name: text} of an archive."""
+    try:
+        with tarfile.open(archive, "r:xz") as files:
+            return {member.name: files.extractfile(member).read().decode("utf-8")
+                    for member in files if member.isfile()}
+    except (tarfile.TarError, lzma.LZMAError, EOFError, UnicodeDecodeError) as error:
+        raise BadInput(f"{archive}: damaged ({error}); fetch it again") from None
+
+
+def read_text(path):
+    """What stands in a file, or in its folder's archive; OSError as open() raises it."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        folder, name = os.path.split(path)
+        archive = f"{folder}.tar.xz"
+        if os.path.exists(archive) and name in packed(archive):
+            return packed(archive)[name]
+        raise
+
+
+def pack(folder):
+    """Puts the files of a folder into its archive, and takes the folder away. The same files make
+    the same archive."""
+    names = sorted(os.listdir(folder))
+    with lzma.open(f"{folder}.tar.xz", "wb", preset=9 | lzma.PRESET_EXTREME) as file, \
+            tarfile.open(fileobj=file, mode="w") as archive:
+        for name in names:
+            member = tarfile.TarInfo(name)
+            with open(os.path.join(folder, name), "rb") as content:
+                member.size = os.fstat(content.fileno()).st_size
+                archive.addfile(member, content)
+    for name in names:
+        os.remove(os.path.join(folder, name))
+    os.rmdir(folder)
+
+
 def read_json(path):
     """The document in a file; BadInput names the file, the place and the mend."""
 
@@ -19,8 +66,7 @@ def read_json(path):
         raise BadInput(f"{path}: holds {word}, which is not JSON; measure that launch again")
 
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = read_text(path)
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file; give a result folder or a benchmark JSON "
                        "file") from None

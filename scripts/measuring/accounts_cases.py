@@ -49,10 +49,10 @@ ORACLE = re.compile(
     r"(?P<instruments>\d+)\ncells read meanwhile (?P<reads>\d+), below zero (?P<reads_below>\d+), "
     r"torn \d+\nrows wrong \d+ of \d+, below zero \d+, bytes credited to others (?P<left>\d+) ")
 
-PROGRAMS = {"cost": ("bench", "accounts", "pfs-accounts-cost"),
-            "reader": ("bench", "accounts", "pfs-accounts-reader"),
-            "memory": ("bench", "accounts", "pfs-accounts-footprint"),
-            "errors": ("stress", "accounts", "accounts_oracle_test")}
+PROGRAMS = {"cost": ("memory", "bench", "accounts", "pfs-accounts-cost"),
+            "reader": ("memory", "bench", "accounts", "pfs-accounts-reader"),
+            "memory": ("memory", "bench", "accounts", "pfs-accounts-footprint"),
+            "errors": ("memory", "tests", "accounts", "accounts_oracle_test")}
 LIBRARIES = {"none": "libpfsmalloc.so", "counted": "libpfsmem.so"}
 
 

@@ -1,6 +1,6 @@
 """allocator_cases.py - what scripts/allocators.py measures: the table, and the inputs of programs.
 
-A case is one program, the same for every allocator: a workload of bench/malloc, a program of
+A case is one program, the same for every allocator: a workload of memory/bench/malloc, a program of
 Debian with an input that is generated here, or a server under load (allocator_servers.py). Short
 is for scripts/run, long for conclusions.
 """

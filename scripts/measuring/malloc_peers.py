@@ -82,7 +82,7 @@ def chosen(parser, arguments):
 
 def program(build_dir, name):
     """A program of bench/malloc; BadInput where it is not built."""
-    path = os.path.abspath(os.path.join(build_dir, "release", "bench", "malloc",
+    path = os.path.abspath(os.path.join(build_dir, "release", "memory", "bench", "malloc",
                                         f"pfs-malloc-{name}"))
     if not os.access(path, os.X_OK):
         raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "

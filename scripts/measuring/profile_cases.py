@@ -93,7 +93,8 @@ class Loop:
         name = f"pfs-profile-{case.name}"
         self.pairs = bench.size.pairs
         self.process = subprocess.Popen(
-            [program(bench.build_dir, "bench", "profile", name), str(case.depth), str(self.pairs)],
+            [program(bench.build_dir, "memory", "bench", "profile", name), str(case.depth),
+             str(self.pairs)],
             env=bench.environment(way), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
 
@@ -169,8 +170,8 @@ class Server:
 
 def errors_of(bench):
     """{mix: samples: {seeds, samples, error, theory}}"""
-    done = subprocess.run([program(bench.build_dir, "stress", "sampling", "sampling_estimate"),
-                           "errors", str(bench.size.seeds)], capture_output=True, text=True,
+    tested = program(bench.build_dir, "memory", "tests", "sampling", "sampling_estimate")
+    done = subprocess.run([tested, "errors", str(bench.size.seeds)], capture_output=True, text=True,
                           timeout=10 * WAIT_S, check=True)
     document = json.loads(done.stdout)
     return {f"{one['mix']}: {round(one['samples'])}": {

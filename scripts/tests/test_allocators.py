@@ -62,7 +62,7 @@ class Plan(unittest.TestCase):
 
 class Run(fixture.Case):
     def build(self):
-        folder = os.path.join(self.folder, "release", "bench", "malloc")
+        folder = os.path.join(self.folder, "release", "memory", "bench", "malloc")
         for name, text in (("run", RUNNER), ("load", "#!/bin/true\n")):
             path = self.write(os.path.join(folder, f"pfs-malloc-{name}"), text)
             os.chmod(path, stat.S_IRWXU)
@@ -134,7 +134,7 @@ class Run(fixture.Case):
 
     def test_a_launch_without_numbers_fails(self):
         build = self.build()
-        runner = os.path.join(build, "release", "bench", "malloc", "pfs-malloc-run")
+        runner = os.path.join(build, "release", "memory", "bench", "malloc", "pfs-malloc-run")
         self.write(runner, "#!/bin/sh\nfor a; do case $a in --out=*) : >\"${a#--out=}\";; esac; "
                    "done\nexit 126\n")
         os.chmod(runner, stat.S_IRWXU)

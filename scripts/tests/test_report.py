@@ -52,7 +52,7 @@ class Report(fixture.Case):
             page = file.read()
         self.assertEqual([n for n in FIGURES if f'data-figure="{n}"' not in page], [])
         outside = [u for u in re.findall(r'(?:src|href|url\()\s*=?\s*["\']?([^"\')> ]+)', page)
-                   if not u.startswith(("#", "data:", "raw/", "plan.json", "machine.json"))]
+                   if not u.startswith(("#", "data:", "raw", "plan.json", "machine.json"))]
         self.assertEqual(outside, [])
         for word in ("nan", "None", "inf ns"):
             self.assertNotRegex(page, rf"[> ]{word}[< ]")

@@ -1,0 +1,185 @@
+/*
+ * profile_test.c - the profile of a box that was made by hand: what a reader is given of it, what
+ * it leaves out, and how it is switched.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture_test.h"
+#include "memory/box/reader_profile.h"
+#include "stress/harness/harness.h"
+
+static struct pfs_made_box box;
+static char path[128];
+
+static struct pfs_reader *begin(bool is_live)
+{
+	struct pfs_message message;
+	(void)snprintf(path, sizeof(path), "/dev/shm/pfslab-profile-%u.box", (unsigned)getpid());
+	pfs_made_sample(&box, path);
+	if (!is_live)
+		pfs_made_leave(&box);
+	struct pfs_reader *reader = pfs_reader_open(path, &message);
+	PFS_CHECK(reader != NULL);
+	return reader;
+}
+
+static struct pfs_seen_profile *take(struct pfs_reader *reader)
+{
+	struct pfs_message message;
+	struct pfs_seen_profile *profile = pfs_profile_take(reader, &message);
+	PFS_CHECK(profile != NULL);
+	return profile;
+}
+
+static void end(struct pfs_reader *reader)
+{
+	pfs_reader_close(reader);
+	(void)unlink(path);
+}
+
+static bool is_near(double value, double wanted)
+{
+	return fabs(value - wanted) < wanted * 1e-12;
+}
+
+static void read_all(const struct pfs_case *at)
+{
+	(void)at;
+	for (int is_live = 0; is_live < 2; is_live++) {
+		struct pfs_reader *reader = begin(is_live != 0);
+		struct pfs_seen_profile *profile = take(reader);
+		PFS_CHECK(profile->is_there && profile->is_active);
+		PFS_CHECK_IS(profile->interval, 4096);
+		PFS_CHECK_IS(profile->stack_count, 2);
+		PFS_CHECK_IS(profile->context_count, 2);
+		PFS_CHECK_IS(profile->sample_count, 4);
+		PFS_CHECK_IS(profile->missed, 0);
+		PFS_CHECK_IS(profile->snapshot->damaged, 0);
+		PFS_CHECK_IS(profile->snapshot->module_count, 1);
+		const struct pfs_seen_context *context = &profile->contexts[1];
+		PFS_CHECK_IS(profile->stacks[context->stack].depth, 2);
+		PFS_CHECK_IS(profile->stacks[context->stack].frames[1], 0x1800);
+		PFS_CHECK(strcmp(profile->snapshot->instruments[context->instrument].name,
+				 "memory/server/net") == 0);
+		PFS_CHECK(strcmp(context->thread_name, "worker") == 0);
+		PFS_CHECK(strcmp(context->user_name, "app") == 0);
+		PFS_CHECK(strcmp(context->host_name, "web1") == 0);
+		PFS_CHECK_IS(context->samples, 3);
+		PFS_CHECK(is_near(context->objects, 100) && is_near(context->bytes, 100000));
+		PFS_CHECK_IS(profile->samples[3].context, 1);
+		/* 1 / p, as profile.h has it. */
+		PFS_CHECK(is_near(profile->samples[2].objects, 1 / (1 - exp(-1000.0 / 4096))));
+		PFS_CHECK(is_near(profile->samples[3].objects, 1 / (1 - exp(-100000.0 / 4096))));
+		pfs_profile_free(profile);
+		end(reader);
+	}
+}
+
+static void no_profile(const struct pfs_case *at)
+{
+	const struct pfs_made_sizes sizes = { .instruments = 8, .threads = 8, .accounts = 8,
+					      .cells = 8, .page_records = 8 };
+	struct pfs_message message;
+	(void)at;
+	(void)snprintf(path, sizeof(path), "/dev/shm/pfslab-profile-%u.box", (unsigned)getpid());
+	pfs_made_begin(&box, path, &sizes);
+	struct pfs_reader *reader = pfs_reader_open(path, &message);
+	PFS_CHECK(reader != NULL);
+	struct pfs_seen_profile *profile = take(reader);
+	PFS_CHECK(!profile->is_there && !profile->is_active);
+	PFS_CHECK_IS(profile->stack_count + profile->context_count + profile->sample_count, 0);
+	PFS_CHECK_IS(profile->interval, 0);
+	pfs_profile_free(profile);
+	PFS_CHECK(!pfs_profile_switch(reader, true, 0, &message));
+	PFS_CHECK(strstr(message.text, "without a profile") != NULL);
+	end(reader);
+}
+
+/* Each makes one record senseless; the others are read, and one is counted as damaged. */
+static void damaged(const struct pfs_case *at)
+{
+	(void)at;
+	for (int i = 0; i < 8; i++) {
+		struct pfs_message message;
+		struct pfs_reader *reader = begin(true);
+		struct pfs_box_stack *stack = pfs_made_at(&box, PFS_BOX_STACKS, 1);
+		struct pfs_box_context *context = pfs_made_at(&box, PFS_BOX_CONTEXTS, 1);
+		struct pfs_box_sample *sample = pfs_made_at(&box, PFS_BOX_SAMPLES, 1);
+		switch (i) {
+		case 0: stack->depth = PFS_STACK_FRAMES + 1; break;
+		case 1: context->stack = 3; break;
+		case 2: context->instrument = 1000; break;
+		case 3: context->stack = UINT32_MAX; break;
+		case 4: memset(context->user_name, 'u', sizeof(context->user_name)); break;
+		case 5: sample->context = 7; break;
+		case 6: sample->level = 0; break;
+		default: sample->interval = 0;
+		}
+		struct pfs_seen_profile *profile = take(reader);
+		PFS_CHECK_IS(profile->snapshot->damaged, 1);
+		PFS_CHECK_IS(profile->sample_count, i < 6 ? 4 : 3);
+		PFS_CHECK_IS(profile->stacks[0].depth, i == 0 ? PFS_STACK_FRAMES : 3);
+		PFS_CHECK_IS(profile->contexts[0].stack, i == 1 || i == 3 ? PFS_NONE : 0);
+		PFS_CHECK_IS(strlen(profile->contexts[0].user_name), i == 4 ? 31 : 3);
+		PFS_CHECK_IS(profile->samples[0].context, i == 5 ? PFS_NONE : 0);
+		pfs_profile_free(profile);
+		PFS_CHECK(!pfs_reader_check(reader, &message));
+		PFS_CHECK(strstr(message.text, "make no sense") != NULL);
+		end(reader);
+	}
+}
+
+/* A record that is being written is not there, and nothing that names it is. */
+static void unpublished(const struct pfs_case *at)
+{
+	(void)at;
+	struct pfs_reader *reader = begin(true);
+	pfs_store_release(pfs_made_word(&box, PFS_BOX_SAMPLES, 2), 1); /* DIRTY */
+	struct pfs_seen_profile *profile = take(reader);
+	PFS_CHECK_IS(profile->sample_count, 3);
+	PFS_CHECK_IS(profile->snapshot->damaged, 0);
+	pfs_profile_free(profile);
+	end(reader);
+}
+
+static void switched(const struct pfs_case *at)
+{
+	struct pfs_message message;
+	(void)at;
+	struct pfs_reader *reader = begin(true);
+	uint32_t generation = pfs_load_acquire(&box.control->generation);
+	PFS_CHECK(pfs_profile_switch(reader, false, 20, &message));
+	PFS_CHECK(pfs_load_acquire(&box.control->generation) != generation);
+	struct pfs_seen_profile *profile = take(reader);
+	PFS_CHECK(profile->is_there && !profile->is_active);
+	PFS_CHECK_IS(profile->interval, 1 << 20);
+	pfs_profile_free(profile);
+	PFS_CHECK(!pfs_profile_switch(reader, true, 63, &message));
+	PFS_CHECK(strstr(message.text, "2^63") != NULL);
+	PFS_CHECK(pfs_profile_switch(reader, true, 0, &message));
+	profile = take(reader);
+	PFS_CHECK(profile->is_active);
+	PFS_CHECK_IS(profile->interval, 4096);
+	pfs_profile_free(profile);
+	end(reader);
+	reader = begin(false);
+	PFS_CHECK(!pfs_profile_switch(reader, false, 0, &message));
+	PFS_CHECK(strstr(message.text, "can only be read") != NULL);
+	end(reader);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct pfs_test tests[] = {
+		{ .name = "read_all", .run = read_all },
+		{ .name = "no_profile", .run = no_profile },
+		{ .name = "damaged", .run = damaged },
+		{ .name = "unpublished", .run = unpublished },
+		{ .name = "switched", .run = switched },
+	};
+	return pfs_tests_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
+}
