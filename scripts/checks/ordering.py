@@ -27,9 +27,9 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from checks import sources
 
 DOOR = ("containers/atomic.h", "bench/gate.h", "recorder/ring.h", "include/pfslab/calls.h")
-# What pfs-check takes the place of, and programs such as its users write.
 # Tests and measurements beside the code of memory/: their orders need no argument.
 NOT_CORE = ("memory/tests/", "memory/bench/", "memory/search/")
+# What pfs-check takes the place of, and programs such as its users write.
 USERS = ("check/programs/", "check/example/", "check/gallery/", "check/others/",
          "check/front/tsan.c")
 LABEL = re.compile(r"\[([A-Z]{1,2}[0-9]+)\]")
@@ -206,7 +206,7 @@ def judge_doors(path, text):
     """Atomics outside the door, and fences anywhere."""
     faults = []
     code = sources.without_comments(text)
-    is_test = path.startswith("stress/") or path.endswith("_test.c")
+    is_test = path.startswith(("stress/", "memory/tests/")) or path.endswith("_test.c")
     for found in FENCE.finditer(code):
         faults.append(f"{path}:{line_of(code, found.start())}: standalone fence "
                       f"{found.group(0)}; ThreadSanitizer does not model it")
