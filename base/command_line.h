@@ -1,6 +1,6 @@
 /*
  * command_line.h - the command line of every program here: one table of options, read by
- * getopt_long. docs/commands.md has the dialect; --help, --version and refusals are made here.
+ * getopt_long. docs/reference/commands.md has the dialect; --help, --version and refusals are made here.
  */
 #ifndef PFS_COMMAND_LINE_H
 #define PFS_COMMAND_LINE_H

@@ -1,6 +1,6 @@
 /*
  * counters.h - what the outcome of a trial says of containers and latencies, by the names of
- * docs/metrics.md; the same for real and for simulated runs.
+ * docs/reference/metrics.md; the same for real and for simulated runs.
  */
 #ifndef PFS_BENCH_COUNTERS_H
 #define PFS_BENCH_COUNTERS_H

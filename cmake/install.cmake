@@ -8,7 +8,7 @@ find_program(PFS_CMARK cmark-gfm)
 find_program(PFS_PYTHON NAMES python3 PATHS /usr/bin)
 if(PFS_CMARK AND PFS_PYTHON)
   file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*/README.md
-    ${PROJECT_SOURCE_DIR}/*/*/README.md ${PROJECT_SOURCE_DIR}/docs/*.md
+    ${PROJECT_SOURCE_DIR}/*/*/README.md ${PROJECT_SOURCE_DIR}/docs/*/*.md
     ${PROJECT_SOURCE_DIR}/docs/*.svg)
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/pfslab/*.h)
   add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/site/style.css

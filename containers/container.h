@@ -8,7 +8,7 @@
  *	[I3] a page leaves the directory only after the reclaim pass owns each of its records
  *	     (DIRTY), and its memory goes only after every thread that may have looked it up
  *	     before has left its section (epoch.h). So no record is ever allocated from a page
- *	     that is being given back; docs/reclaiming.md has the proof.
+ *	     that is being given back; docs/explanation/reclaiming.md has the proof.
  *	[I4] the versions of a page that takes a used index start above those of the old one.
  *
  * Ordering:  [C1] directory look-up: load, seq    <->  [C2] publish a page: store, release

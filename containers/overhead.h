@@ -1,5 +1,5 @@
 /*
- * overhead.h - the metric overhead_bytes; docs/metrics.md defines it.
+ * overhead.h - the metric overhead_bytes; docs/reference/metrics.md defines it.
  */
 #ifndef PFS_OVERHEAD_H
 #define PFS_OVERHEAD_H

@@ -1,5 +1,5 @@
 /*
- * tally.h - what the search for a record reports to the metrics; docs/metrics.md.
+ * tally.h - what the search for a record reports to the metrics; docs/reference/metrics.md.
  *
  * All functions are empty without PFS_COUNTING. Called by the skeletons, never by hooks.
  */

@@ -1,5 +1,5 @@
 /*
- * layout.h - where the fields of a trace file stand, and its numbers; docs/trace-format.md.
+ * layout.h - where the fields of a trace file stand, and its numbers; docs/reference/trace-format.md.
  *
  * All fixed-width numbers are little-endian. A head is HEAD_FIXED bytes, the program's name,
  * and the checksum of both; a chunk is CHUNK_HEAD bytes and its payload.

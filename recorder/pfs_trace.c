@@ -187,7 +187,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 static int help(void)
 {
 	printf("usage: pfs-trace COMMAND [OPTION...] FILE...; see pfs-trace COMMAND --help\n"
-	       "looks at trace files, whose format docs/trace-format.md has\n\n");
+	       "looks at trace files, whose format docs/reference/trace-format.md has\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-7s %-9s %.*s\n", commands[i].name, commands[i].words,
 		       (int)strcspn(commands[i].about, ";"), commands[i].about);

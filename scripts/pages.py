@@ -69,7 +69,7 @@ def sources():
         where = os.path.relpath(folder, TOP)
         for name in sorted(files):
             path = os.path.normpath(os.path.join(where, name))
-            if where == "docs" and name.endswith(".md"):
+            if where.split(os.sep)[0] == "docs" and name.endswith(".md"):
                 chapters.append(path)
             elif name == "README.md" and where != ".":
                 folders.append(path)

@@ -48,7 +48,7 @@ def churn(policy, threads, fill):
 
 
 def scaling(program):
-    """The block of docs/exact.md."""
+    """The block of docs/explanation/exact.md."""
     cases = [churn(p, 256, f) for p in POLICIES for f in FILLS]
     cases += [churn("exact", t, f) for t in (1, 200) for f in FILLS]
     found = rates(program, cases)
@@ -70,7 +70,7 @@ def text(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-BLOCKS = {"scaling": ("exact.md", scaling)}
+BLOCKS = {"scaling": ("explanation/exact.md", scaling)}
 
 
 def numbers(block):

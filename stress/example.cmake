@@ -13,7 +13,7 @@ if(NOT PFS_SANITIZE AND NOT PFS_COUNTING)
   set_tests_properties(unit.tsan_user PROPERTIES LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 
-# The policy of docs/adding-a-policy.md, in a copy of the sources: every part of the kit must find
+# The policy of docs/how-to/adding-a-policy.md, in a copy of the sources: every part of the kit must find
 # it by its one line in variants.def.
 if(NOT PFS_SANITIZE AND NOT PFS_COUNTING)
   add_test(NAME example_policy COMMAND /usr/bin/python3

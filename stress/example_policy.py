@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""example_policy.py - adds the policy of docs/adding-a-policy.md to a copy of the sources, builds
+"""example_policy.py - adds the policy of docs/how-to/adding-a-policy.md to a copy of the sources, builds
 it, and looks whether every part of the kit finds it by its one line.
 
 usage: example_policy.py SOURCE_DIR C_COMPILER CXX_COMPILER
@@ -26,7 +26,7 @@ def call(*words, **options):
 
 def add_policy(top):
     """The file and the line, as the document says."""
-    with open(os.path.join(top, "docs", "adding-a-policy.md"), encoding="utf-8") as file:
+    with open(os.path.join(top, "docs", "how-to", "adding-a-policy.md"), encoding="utf-8") as file:
         text = file.read()
     code = re.search(rf"`variants/{NAME}\.c`:\n\n```c\n(.*?)```", text, re.DOTALL).group(1)
     with open(os.path.join(top, "variants", NAME + ".c"), "w", encoding="utf-8") as file:

@@ -1,5 +1,5 @@
 /*
- * json.h - what a check came to, as data: docs/check.md says what is in it.
+ * json.h - what a check came to, as data: docs/reference/check.md says what is in it.
  */
 #ifndef PFS_CHECK_JSON_H
 #define PFS_CHECK_JSON_H

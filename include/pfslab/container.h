@@ -211,7 +211,7 @@ uint32_t pfs_thread_migrated(struct pfs_thread *thread);
  * pfs_allocate - take a free record, adding a page if the policy finds none.
  *
  * Returns   the claim, or one with record == NULL: pfs_thread_status says why. What was true
- *           of the container then depends on the policy; see docs/architecture.md.
+ *           of the container then depends on the policy; see docs/explanation/architecture.md.
  * Errors    PFS_FULL (counted as lost), PFS_NO_MEMORY (counted as lost; the next call tries
  *           again).
  * Progress  lock-free while a record is found; adding a page takes the growth lock.
@@ -269,7 +269,7 @@ struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
  * it is caught where the policy keeps more than the records' words (the strict scans do not, and
  * free the record rightly), and so is a second free. Not always caught are two frees of one
  * record at the same moment: both may see ALLOCATED. A compare-and-swap would tell, for another
- * locked instruction in each free (docs/decisions.md).
+ * locked instruction in each free (docs/explanation/decisions.md).
  */
 PFS_INLINED void pfs_free(struct pfs_thread *thread, void *record);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * counts.h - the metrics of a container; docs/metrics.md defines each.
+ * counts.h - the metrics of a container; docs/reference/metrics.md defines each.
  *
  * The first group is kept by every build. The second costs time and is kept only by builds
  * with PFS_COUNTING; elsewhere it is zero and `counted` says so.

@@ -3,7 +3,7 @@
  * jemalloc.h - jemalloc's own calls, as libpfsmalloc has them: a program that was written for
  * jemalloc 5 finds them by its own header too, for flags and names are the same.
  *
- * The contract is that of jemalloc 5.2.1's manual. docs/malloc.md lists the names that mallctl
+ * The contract is that of jemalloc 5.2.1's manual. docs/explanation/malloc.md lists the names that mallctl
  * knows, and what is refused. Any thread may make any call, but an explicit thread cache is one
  * thread's at a time; none may be made from a signal handler.
  *

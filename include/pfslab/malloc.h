@@ -12,7 +12,7 @@
  * the system where there is no free extent.
  *
  * Errors: no memory, or a size above PTRDIFF_MAX, is NULL with errno ENOMEM. A pointer that is no
- * block in use is a bug of the caller: one line on stderr that names it, then abort. docs/malloc.md
+ * block in use is a bug of the caller: one line on stderr that names it, then abort. docs/explanation/malloc.md
  * says when each is noticed.
  */
 #ifndef PFSLAB_MALLOC_H

@@ -17,7 +17,7 @@
  *
  * fork: the child has books of its own, with a box of its own, which begin with what it inherited.
  *
- * Source: the tables, instruments and rules of MySQL WL#3249; docs/accounts.md has the protocol.
+ * Source: the tables, instruments and rules of MySQL WL#3249; docs/explanation/accounts.md has the protocol.
  */
 #ifndef PFSLAB_MEMORY_H
 #define PFSLAB_MEMORY_H

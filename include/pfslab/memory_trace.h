@@ -7,7 +7,7 @@
  * its bytes taken off again, all of them, once: what is taken off twice, or by a copy of a guard,
  * is refused and counted, so nothing goes below zero. An owner has its own bytes, the sum of its
  * own and those of all owners below it, and the peak of that sum. All of it is in the box
- * (docs/trace.md).
+ * (docs/explanation/trace.md).
  *
  *	cache = pfs_owner_register(books, NULL, "cache");
  *	blocks = pfs_owner_register(books, cache, "blocks");

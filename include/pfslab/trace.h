@@ -2,7 +2,7 @@
 /*
  * trace.h - files that hold the life of a program's objects: who allocated what, who freed it.
  *
- * docs/trace-format.md describes the bytes. A reader has the whole file in memory and checks
+ * docs/reference/trace-format.md describes the bytes. A reader has the whole file in memory and checks
  * everything that a damaged file could break: what it hands out is balanced and complete.
  */
 #ifndef PFSLAB_TRACE_H

@@ -291,7 +291,7 @@ struct pfs_cell {
 _Static_assert(sizeof(struct pfs_cell) == 384, "whole lines");
 
 /* word of a cell: below K the foreign frees of a life that goes on; else K - blocks that are left.
- * (docs/accounts.md) */
+ * (docs/explanation/accounts.md) */
 #define PFS_CELL_ENDED (UINT64_C(1) << 62)
 
 /* A tick: what was where at a moment. */

@@ -126,10 +126,10 @@ static void take(const char *name, const char *value)
 	const struct option *option = find(name);
 	if (option == NULL)
 		pfs_warn("PFS_MALLOC_CONF has no option '", name,
-			 "'; docs/malloc.md lists them all");
+			 "'; docs/explanation/malloc.md lists them all");
 	else if (!set(option, value))
 		pfs_warn("PFS_MALLOC_CONF cannot set ", name,
-			 " to what stands behind it; docs/malloc.md says what it takes");
+			 " to what stands behind it; docs/explanation/malloc.md says what it takes");
 	else
 		return;
 	if (pfs_conf.abort_conf)

@@ -1,6 +1,6 @@
 /*
  * conf.h - options, from PFS_MALLOC_CONF: "name:value,name:value", jemalloc's names where it has
- * them. docs/malloc.md has the list. A wrong one is named once on stderr, and passed over.
+ * them. docs/explanation/malloc.md has the list. A wrong one is named once on stderr, and passed over.
  */
 #ifndef PFS_MALLOC_CONF_H
 #define PFS_MALLOC_CONF_H

@@ -19,11 +19,11 @@ REASONS = {
     "floor_magazine": "the ring has no locked instruction, so this bar is in reach only where one "
                       "is dear: the floor is {floor:.2g} ns here, some loads and stores",
     "jemalloc": "one thread alone takes one of two times, by the record that its ring holds; see "
-                "docs/choosing.md",
+                "docs/how-to/choosing.md",
     "ebb_exact": "a pass gathers the load on few pages, where threads meet more often: part of "
                  "this is not the pass but the density",
     "ebb_magazine": "a pass takes the rings back, and what a thread takes next is cold: dear where "
-                    "other processes fill the caches; see docs/reclaiming.md",
+                    "other processes fill the caches; see docs/explanation/reclaiming.md",
 }
 
 

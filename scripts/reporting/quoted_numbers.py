@@ -5,7 +5,7 @@ what each {} in it is, as quotes.py computes it.
 from reporting.quotes import Quote
 
 EPYC, XEON = "results/2026-11-22-epyc-2cpu", "results/2026-11-22-xeon-2cpu"
-CHOOSING, README = "choosing.md", "../README.md"
+CHOOSING, README = "how-to/choosing.md", "../README.md"
 WHOLE = (CHOOSING,) # every number in these is quoted, or marked as measured by hand
 
 

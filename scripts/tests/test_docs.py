@@ -133,7 +133,7 @@ class Site(fixture.Case):
         self.assertEqual(pages.main([out]), 0)
         self.assertEqual(links.faults_of(out)[0], [])
         made = pages.Site(out)
-        made.read = lambda path: "# A\n\n[b](docs/none.md) [c](docs/malloc.md#none)\n" \
+        made.read = lambda path: "# A\n\n[b](docs/none.md) [c](docs/explanation/malloc.md#none)\n" \
             if path == "README.md" else pages.Site.read(made, path)
         made.make()
         faults = links.faults_of(out)[0]

@@ -16,14 +16,14 @@ TOP = os.path.dirname(fixture.SCRIPTS)
 
 
 class Measured(fixture.Case):
-    """The numbers of the README and of docs/choosing.md against the reference results."""
+    """The numbers of the README and of docs/how-to/choosing.md against the reference results."""
 
     documents = {}
     loaded = {}
 
     def setUp(self):
         super().setUp()
-        for name in ("README.md", "docs/choosing.md"):
+        for name in ("README.md", "docs/how-to/choosing.md"):
             with open(os.path.join(TOP, name), encoding="utf-8") as file:
                 self.documents[name] = file.read()
 
@@ -41,13 +41,13 @@ class Measured(fixture.Case):
     def test_documents_say_what_was_measured(self):
         done = fixture.call("quoted.py", "--measured")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for name in ("README.md", "docs/choosing.md"):
+        for name in ("README.md", "docs/how-to/choosing.md"):
             self.assertIn("<!-- measured: ", self.documents[name])
 
     def test_every_number_that_is_changed_is_found(self):
         """Planted, one at a time: each number of each region is another one."""
         for name, key in (("README.md", quoted_numbers.README),
-                          ("docs/choosing.md", quoted_numbers.CHOOSING)):
+                          ("docs/how-to/choosing.md", quoted_numbers.CHOOSING)):
             document, planted = self.documents[name], 0
             for region in quotes.REGION.finditer(document):
                 for number in re.finditer(rf"(?<![\w.]){quotes.NUMBER}",
@@ -62,14 +62,14 @@ class Measured(fixture.Case):
             self.assertGreater(planted, 5 if name == "README.md" else 100)
 
     def test_a_number_that_nobody_computes_is_found(self):
-        document = self.documents["docs/choosing.md"]
+        document = self.documents["docs/how-to/choosing.md"]
         inside = document.replace("It is flat, not free.", "It is flat, 17 times.")
-        self.assertRegex(self.faults(inside, "choosing.md")[0][0], "17 is of no quote")
+        self.assertRegex(self.faults(inside, "how-to/choosing.md")[0][0], "17 is of no quote")
         outside = document.replace("# Choosing a policy\n", "# Choosing\n\nIt is 17.\n", 1)
-        self.assertRegex(self.faults(outside, "choosing.md")[0][0], "line 3: 17 stands in no reg")
+        self.assertRegex(self.faults(outside, "how-to/choosing.md")[0][0], "line 3: 17 stands in no reg")
         gone = document.replace("churn 224 and 223 M/s; no index", "fast; no index")
-        self.assertRegex(self.faults(gone, "choosing.md")[0][0], "stands 0 times")
-        self.assertRegex(self.faults("no region", "choosing.md")[0][0], "no region <!-- measured")
+        self.assertRegex(self.faults(gone, "how-to/choosing.md")[0][0], "stands 0 times")
+        self.assertRegex(self.faults("no region", "how-to/choosing.md")[0][0], "no region <!-- measured")
 
     def test_numbers_hold_as_they_are_rounded(self):
         self.assertEqual(quotes.written("1,234.50"), (1234.5, 0.005))
@@ -88,7 +88,7 @@ class Quoted(fixture.Case):
         return fixture.call("quoted.py", "--program", FAKE, "--docs", self.folder, *arguments)
 
     def test_written_figures_hold_and_others_do_not(self):
-        path = self.write("exact.md", EMPTY)
+        path = self.write("explanation/exact.md", EMPTY)
         done = self.quoted("--write")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         with open(path, encoding="utf-8") as file:
@@ -96,14 +96,14 @@ class Quoted(fixture.Case):
         self.assertIn("| 0.95 |", text)
         self.assertTrue(text.endswith("<!-- end -->\nthe rest\n"))
         self.assertEqual(self.quoted().returncode, 0)
-        self.write("exact.md", re.sub(r"\| 0\.99 \| (\S+) \|", "| 0.99 | 123 |", text))
+        self.write("explanation/exact.md", re.sub(r"\| 0\.99 \| (\S+) \|", "| 0.99 | 123 |", text))
         done = self.quoted()
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"exact.md, scaling: 123 is now [\d.]+\n$")
 
     def test_refusals(self):
         self.assertEqual(self.quoted().returncode, 2)
-        self.write("exact.md", "# x\n")
+        self.write("explanation/exact.md", "# x\n")
         done = self.quoted()
         self.assertEqual(done.returncode, 2)
         self.assertIn("no block", done.stderr)

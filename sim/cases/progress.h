@@ -1,7 +1,7 @@
 /*
  * progress.h - a thread is parked for ever at each of its steps, and the others must go on.
  *
- * What is claimed (docs/architecture.md): free, publish, reads and walks never wait; allocate
+ * What is claimed (docs/explanation/architecture.md): free, publish, reads and walks never wait; allocate
  * waits only for the growth lock, and only where its search found no record; a pass may wait for
  * that lock, too. Whether a search had to find one is not judged in general (a record may have
  * moved past it), but in the scenarios that are PFS_CASE_BESIDE it had to, and nobody may wait.

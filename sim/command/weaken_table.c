@@ -56,7 +56,7 @@ static void write_table(const struct pfs_weaken_table *self, FILE *file, uint64_
 		unknown += self->rows[i].policy == NULL && self->rows[i].sentence == NULL;
 	}
 	(void)fprintf(file, "Made by `pfs-sim weaken --executions %llu --out "
-		      "docs/memory-model.md`. Of %u weaker orders\n%u are noticed, %u are not for "
+		      "docs/explanation/memory-model.md`. Of %u weaker orders\n%u are noticed, %u are not for "
 		      "the reasons in the second table, and of %u nothing is known.\n\n",
 		      (unsigned long long)executions, self->count, noticed,
 		      self->count - noticed - unknown, unknown);

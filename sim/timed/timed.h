@@ -4,7 +4,7 @@
  *
  * The machine of machine.h with an engine in place of its schedulers: the thread whose clock is
  * earliest goes on. Same plan, same seed, same bodies: the same times, byte for byte, whatever
- * addresses malloc gives. What is modelled and what is not: docs/virtual-time.md.
+ * addresses malloc gives. What is modelled and what is not: docs/explanation/virtual-time.md.
  *
  * Where an object lies in its cache line matters. Static, malloc and container memory is the same
  * in every process; the OS thread's stack is only below pfs_timed_in_place.

@@ -12,7 +12,7 @@
  * the word DIRTY. So a set bit means a FREE word, and the bit's owner is the record's only
  * writer: no CAS on the word.
  *
- * Invariant, linearization points and proof: docs/exact.md.
+ * Invariant, linearization points and proof: docs/explanation/exact.md.
  */
 #include "variants/words.h"
 #include "many.h"

@@ -52,7 +52,7 @@ PFS_COLD void pfs_hints_remember_far(struct pfs_thread *thread, struct pfs_occup
  * Errors    PFS_FULL, PFS_NO_MEMORY.
  * Progress  lock-free while a record is found, and for refusals while no ring is open; growth,
  *           and refusals that find one open, take `growth`. Of two failed rounds in a row at
- *           least one is another thread's completed operation: docs/exact.md.
+ *           least one is another thread's completed operation: docs/explanation/exact.md.
  * Order     acq_rel [W1].
  * Cost      with a hint that holds, one line; else a node a level, up and down, and the word;
  *           the proof: two loads a root, whatever the number of pages.

@@ -21,7 +21,7 @@
  *	[N2] a state becomes EMPTY only by a CAS from the very value, version included, that its
  *	     clearer read or wrote before its second look.
  *	[N3] so if the root shows EMPTY for all children, every free that had returned before has
- *	     been taken again: docs/exact.md has the proof.
+ *	     been taken again: docs/explanation/exact.md has the proof.
  *
  * Ordering:  [T1] raise, look: load, acquire    <->  [T6] end: CAS, acq_rel
  *            [T2] raise: fetch-or, acquire      <->  [T6] end: CAS, acq_rel
@@ -30,7 +30,7 @@
  *            carries: CLEARING, to every raiser that changes the child after the look
  *            [T6] end: CAS, acq_rel             <->  [T1] [T2] raise
  *            [T7] root: load, acquire           <->  [T6] end
- *            carries: from one root to the next, all that went before; see docs/exact.md
+ *            carries: from one root to the next, all that went before; see docs/explanation/exact.md
  *            [T8] drop: CAS, acq_rel            <->  [T7] root
  *            carries: that a move is under way, to a proof that finds the leaf gone
  *            [T9] look after a drop: CAS, acq_rel  <->  [T2] raise, in the leaf's own tree

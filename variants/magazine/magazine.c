@@ -6,7 +6,7 @@
  * (depot.h). What does not fit there, and what belongs to another node or to a page that drains,
  * goes through the occupancy words as in exact. Before a page is added, full is reported, or pages
  * are given back, all rings and blocks are emptied into the words, without waiting for their owners
- * (magazine.h), so exactness holds: docs/exact.md.
+ * (magazine.h), so exactness holds: docs/explanation/exact.md.
  *
  * Stranding: at most 64 records lie in a ring, and all can be taken back, but one of a thread
  * that stops for ever in the middle of an allocation.

@@ -1,5 +1,5 @@
 /*
- * trace_example.c - the example of docs/trace.md: a cache that gives way to queries.
+ * trace_example.c - the example of docs/explanation/trace.md: a cache that gives way to queries.
  *
  * Prints what the owners have at the end, and exits with 0 if a query got its memory.
  */

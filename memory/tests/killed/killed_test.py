@@ -3,9 +3,9 @@
 asked whose it was: the leak's line stands first.
 
 usage: killed_test.py PART PFS_MEM
-       killed_test.py picture PFS_MEM FILE.svg     the flame graph of docs/killed.md
+       killed_test.py picture PFS_MEM FILE.svg     the flame graph of docs/tutorials/killed.md
 PART: c, cxx: each as three compilers' flags make it, killed from outside and out of memory; wanted:
-what is wanted is first where it is more; document: each command of docs/killed.md says what stands
+what is wanted is first where it is more; document: each command of docs/tutorials/killed.md says what stands
 there. Exit 0: all as expected. 1: something was not. 77: a tool is missing, which is named.
 """
 
@@ -227,7 +227,7 @@ def document(place):
         os.symlink(os.path.join(TOP, name), place.path(name))
     os.makedirs(place.path("build/release"))
     os.symlink(os.path.dirname(place.tool), place.path("build/release/memory"))
-    with open(os.path.join(TOP, "docs", "killed.md"), encoding="utf-8") as file:
+    with open(os.path.join(TOP, "docs", "tutorials", "killed.md"), encoding="utf-8") as file:
         commands = commands_of(file.read())
     expect(len(commands) > 5, f"{len(commands)} commands")
     exported = "".join(command + "\n" for command, _ in commands if command.startswith("export "))

@@ -1,5 +1,5 @@
 /*
- * formats.h - a heap profile as others read it: docs/profile.md says who reads what.
+ * formats.h - a heap profile as others read it: docs/explanation/profile.md says who reads what.
  *
  * Numbers are rounded so that each document's sum is the profile's: what a row was rounded up by,
  * the next ones have less.
