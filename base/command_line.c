@@ -33,8 +33,8 @@ int pfs_command_refuse(const char *program, int status, const char *format, ...)
 
 bool pfs_command_is_help(const char *word)
 {
-	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
-	       strcmp(word, "-?") == 0 || strcmp(word, "--usage") == 0;
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "-?") == 0 ||
+	       strcmp(word, "--usage") == 0;
 }
 
 bool pfs_command_is_version(const char *word)
@@ -63,13 +63,13 @@ int pfs_command_end(const char *program, int status)
 	if (fflush(stdout) == 0 && ferror(stdout) == 0)
 		return status;
 	was_said = true;
-	return pfs_command_refuse(program, PFS_EXIT_OUTPUT, "standard output: cannot be written "
+	return pfs_command_refuse(program, PFS_EXIT_OUTPUT,
+				  "standard output: cannot be written "
 				  "(%s); free some space, or write elsewhere",
 				  errno != 0 ? strerror(errno) : "not all of it was");
 }
 
-#define wrong_use(self, ...)                                                                   \
-	pfs_command_refuse((self)->program, PFS_EXIT_WRONG_USE, __VA_ARGS__)
+#define wrong_use(self, ...) pfs_command_refuse((self)->program, PFS_EXIT_WRONG_USE, __VA_ARGS__)
 
 /* ---- what was meant ---- */
 
@@ -105,7 +105,8 @@ static const char *nearer(const char *given, size_t length, const char *name, co
 	size_t here = distance(given, length, name);
 	return here <= NEAR && here < length &&
 			       (best == NULL || here < distance(given, length, best))
-		       ? name : best;
+		       ? name
+		       : best;
 }
 
 int pfs_command_unknown(const char *program, const char *word, const char *const *commands,
@@ -121,8 +122,7 @@ int pfs_command_unknown(const char *program, const char *word, const char *const
 		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
 					  "unknown command '%.100s': did you mean %s?", word, best);
 	return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
-					  "unknown command '%.100s': %s --help names them", word,
-					  program);
+				  "unknown command '%.100s': %s --help names them", word, program);
 }
 
 /* The given word is no option of the table, or of several. */
@@ -210,21 +210,15 @@ static enum pfs_status read_value(const struct pfs_command_line *self,
 		return say(message, "--%s '': give a value, as in --%s=%s", option->name,
 			   option->name, option->value);
 	switch (option->kind) {
-	case PFS_OPTION_SWITCH:
-		*option->place.flag = true;
-		return PFS_OK;
+	case PFS_OPTION_SWITCH: *option->place.flag = true; return PFS_OK;
 	case PFS_OPTION_ON_OFF:
 		return pfs_read_on_off(option->name, text, option->place.flag, message);
-	case PFS_OPTION_TEXT:
-		*option->place.text = text;
-		return PFS_OK;
+	case PFS_OPTION_TEXT: *option->place.text = text; return PFS_OK;
 	case PFS_OPTION_NUMBER:
 		return pfs_read_number(option->name, text, option->low, option->high,
 				       option->place.number, message);
-	case PFS_OPTION_REAL:
-		return read_real(option, text, message);
-	default:
-		return option->read(self->context, option, text, message);
+	case PFS_OPTION_REAL: return read_real(option, text, message);
+	default: return option->read(self->context, option, text, message);
 	}
 }
 

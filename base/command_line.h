@@ -1,6 +1,7 @@
 /*
  * command_line.h - the command line of every program here: one table of options, read by
- * getopt_long. docs/reference/commands.md has the dialect; --help, --version and refusals are made here.
+ * getopt_long. docs/reference/commands.md has the dialect; --help, --version and refusals are made
+ * here.
  */
 #ifndef PFS_COMMAND_LINE_H
 #define PFS_COMMAND_LINE_H
@@ -11,8 +12,8 @@
 
 #include <pfslab/status.h>
 
-#define PFS_GO_ON (-1)     /* no exit status: the command line was read */
-#define PFS_EXIT_OUTPUT 1  /* what was to be written could not be */
+#define PFS_GO_ON (-1)    /* no exit status: the command line was read */
+#define PFS_EXIT_OUTPUT 1 /* what was to be written could not be */
 #define PFS_EXIT_WRONG_USE 2
 #define PFS_OPTIONS_MOST 64 /* of one command */
 
@@ -44,28 +45,40 @@ struct pfs_option {
 		uint64_t *number;
 		double *real;
 	} place;
-	uint64_t low, high;  /* of numbers */
-	double least, most;  /* of reals */
+	uint64_t low, high; /* of numbers */
+	double least, most; /* of reals */
 	pfs_option_read *read;
 };
 
-#define PFS_SWITCH_OPTION(word, at, say)                                                       \
-	{ .name = (word), .help = (say), .kind = PFS_OPTION_SWITCH, .place.flag = (at) }
-#define PFS_ON_OFF_OPTION(word, at, say)                                                       \
-	{ .name = (word), .value = "on|off", .help = (say), .kind = PFS_OPTION_ON_OFF,         \
-	  .place.flag = (at) }
-#define PFS_TEXT_OPTION(word, shape, at, say)                                                  \
-	{ .name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_TEXT,            \
-	  .place.text = (at) }
-#define PFS_NUMBER_OPTION(word, shape, at, from, to, say)                                      \
-	{ .name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_NUMBER,          \
-	  .place.number = (at), .low = (from), .high = (to) }
-#define PFS_REAL_OPTION(word, shape, at, from, to, say)                                        \
-	{ .name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_REAL,            \
-	  .place.real = (at), .least = (from), .most = (to) }
-#define PFS_READ_OPTION(word, shape, with, say)                                                \
-	{ .name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_READ,            \
-	  .read = (with) }
+#define PFS_SWITCH_OPTION(word, at, say)                                                     \
+	{                                                                                    \
+		.name = (word), .help = (say), .kind = PFS_OPTION_SWITCH, .place.flag = (at) \
+	}
+#define PFS_ON_OFF_OPTION(word, at, say)                                                     \
+	{                                                                                    \
+		.name = (word), .value = "on|off", .help = (say), .kind = PFS_OPTION_ON_OFF, \
+		.place.flag = (at)                                                           \
+	}
+#define PFS_TEXT_OPTION(word, shape, at, say)                                             \
+	{                                                                                 \
+		.name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_TEXT, \
+		.place.text = (at)                                                        \
+	}
+#define PFS_NUMBER_OPTION(word, shape, at, from, to, say)                                   \
+	{                                                                                   \
+		.name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_NUMBER, \
+		.place.number = (at), .low = (from), .high = (to)                           \
+	}
+#define PFS_REAL_OPTION(word, shape, at, from, to, say)                                   \
+	{                                                                                 \
+		.name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_REAL, \
+		.place.real = (at), .least = (from), .most = (to)                         \
+	}
+#define PFS_READ_OPTION(word, shape, with, say)                                           \
+	{                                                                                 \
+		.name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_READ, \
+		.read = (with)                                                            \
+	}
 
 struct pfs_command_line {
 	const char *program; /* and its command, such as "pfs-sim run" */
@@ -75,7 +88,7 @@ struct pfs_command_line {
 	const struct pfs_option *options;
 	size_t option_count;
 	int words_min, words_max;
-	bool stops; /* at the first word: what is behind it belongs to another program */
+	bool stops;    /* at the first word: what is behind it belongs to another program */
 	void *context; /* of readers */
 };
 

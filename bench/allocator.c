@@ -56,6 +56,7 @@ enum pfs_status pfs_allocator_check(const char *peer, struct pfs_message *messag
 		return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
 		 "--peer '%.40s': malloc comes from '%.40s'; install %.40s and start with "
-		 "LD_PRELOAD=%.48s.N", peer, file, peer, wanted);
+		 "LD_PRELOAD=%.48s.N",
+		 peer, file, peer, wanted);
 	return PFS_BAD_CONFIG;
 }

@@ -28,7 +28,7 @@ static const struct {
 
 PFS_PUBLIC_CALLS(pfs_calls_public)
 
-#define PFS_VARIANT(policy) + 1
+#define PFS_VARIANT(policy) +1
 static struct pfs_calls inlined_calls[0
 #include "variants/variants.def"
 ];

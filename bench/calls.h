@@ -24,7 +24,7 @@ extern "C" {
  * as spoiled.
  */
 struct pfs_live {
-	void **records;   /* room for the largest target */
+	void **records; /* room for the largest target */
 	uint32_t count;
 	uint64_t random;  /* xorshift state, not 0 */
 	uint64_t salt;    /* differs from that of every other set */

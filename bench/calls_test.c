@@ -32,8 +32,8 @@ struct fixture {
 
 static struct fixture set_up(const struct pfs_variant *variant)
 {
-	struct fixture it = {.container = NULL};
-	struct pfs_message message = {.text = ""};
+	struct fixture it = { .container = NULL };
+	struct pfs_message message = { .text = "" };
 	struct pfs_config config;
 
 	pfs_config_init(&config);
@@ -57,7 +57,7 @@ static void batches_keep_their_promise(const struct pfs_variant *variant,
 				       const struct pfs_calls *calls)
 {
 	void *records[CAPACITY + 1];
-	struct pfs_live live = {.records = records, .random = 7, .salt = 99};
+	struct pfs_live live = { .records = records, .random = 7, .salt = 99 };
 	bool bounded = (pfs_variant_traits(variant) & PFS_TRAIT_BOUNDED) != 0;
 	uint32_t most = bounded ? CAPACITY : CAPACITY + 1;
 	struct fixture it = set_up(variant);
@@ -83,7 +83,7 @@ static void a_full_container_refuses_batches(const struct pfs_variant *variant,
 					     const struct pfs_calls *calls)
 {
 	void *records[CAPACITY];
-	struct pfs_live live = {.records = records, .random = 7, .salt = 99};
+	struct pfs_live live = { .records = records, .random = 7, .salt = 99 };
 	struct pfs_counts counts;
 
 	if ((pfs_variant_traits(variant) & PFS_TRAIT_BOUNDED) == 0)
@@ -102,7 +102,7 @@ static void operations_and_batches_mix(const struct pfs_variant *variant,
 				       const struct pfs_calls *calls)
 {
 	void *records[CAPACITY];
-	struct pfs_live live = {.records = records, .random = 7, .salt = 99};
+	struct pfs_live live = { .records = records, .random = 7, .salt = 99 };
 	struct fixture it = set_up(variant);
 	struct pfs_claim claim = calls->allocate(it.thread);
 
@@ -120,7 +120,7 @@ static void operations_and_batches_mix(const struct pfs_variant *variant,
 
 int main(void)
 {
-	static const char *const api_names[] = {"inlined", "public", "cxx"}; /* of enum pfs_api */
+	static const char *const api_names[] = { "inlined", "public", "cxx" }; /* of enum pfs_api */
 	const struct pfs_variant *variant;
 
 	for (size_t i = 0; (variant = pfs_variant_at(i)) != NULL; i++) {

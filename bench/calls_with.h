@@ -88,8 +88,8 @@ PFS_SKELETON uint64_t pfs_fill_with(struct pfs_thread *thread, struct pfs_live *
 	return 0;
 }
 
-PFS_SKELETON void pfs_drain_with(struct pfs_thread *thread, struct pfs_live *live,
-				 uint32_t target, const struct pfs_variant *ops)
+PFS_SKELETON void pfs_drain_with(struct pfs_thread *thread, struct pfs_live *live, uint32_t target,
+				 const struct pfs_variant *ops)
 {
 	while (live->count > target) {
 		uint32_t position = pfs_random_below(&live->random, live->count);
@@ -98,45 +98,41 @@ PFS_SKELETON void pfs_drain_with(struct pfs_thread *thread, struct pfs_live *liv
 	}
 }
 
-#define PFS_BATCHES(table)                                                             \
-	__attribute__((flatten)) /* the policy's functions, though they are large */     \
-	static uint64_t pair(struct pfs_thread *thread, uint64_t count)                  \
-	{                                                                               \
-		return pfs_pair_with(thread, count, &(table));                          \
-	}                                                                               \
-	__attribute__((flatten))                                                        \
-	static uint64_t churn(struct pfs_thread *thread, struct pfs_live *live,         \
-			      uint64_t count)                                           \
-	{                                                                               \
-		return pfs_churn_with(thread, live, count, &(table));                   \
-	}                                                                               \
-	static uint64_t fill(struct pfs_thread *thread, struct pfs_live *live,          \
-			     uint32_t target)                                           \
-	{                                                                               \
-		return pfs_fill_with(thread, live, target, &(table));                   \
-	}                                                                               \
-	static void drain(struct pfs_thread *thread, struct pfs_live *live,             \
-			  uint32_t target)                                              \
-	{                                                                               \
-		pfs_drain_with(thread, live, target, &(table));                         \
+#define PFS_BATCHES(table)                                                                      \
+	__attribute__((flatten)) /* the policy's functions, though they are large */            \
+	static uint64_t                                                                         \
+	pair(struct pfs_thread *thread, uint64_t count)                                         \
+	{                                                                                       \
+		return pfs_pair_with(thread, count, &(table));                                  \
+	}                                                                                       \
+	__attribute__((flatten)) static uint64_t churn(struct pfs_thread *thread,               \
+						       struct pfs_live *live, uint64_t count)   \
+	{                                                                                       \
+		return pfs_churn_with(thread, live, count, &(table));                           \
+	}                                                                                       \
+	static uint64_t fill(struct pfs_thread *thread, struct pfs_live *live, uint32_t target) \
+	{                                                                                       \
+		return pfs_fill_with(thread, live, target, &(table));                           \
+	}                                                                                       \
+	static void drain(struct pfs_thread *thread, struct pfs_live *live, uint32_t target)    \
+	{                                                                                       \
+		pfs_drain_with(thread, live, target, &(table));                                 \
 	}
 
 /* Of a struct pfs_calls. */
 #define PFS_BATCH_CALLS .pair = pair, .churn = churn, .fill = fill, .drain = drain
 
 /* The calls of a program that links the library, in whichever language includes this. */
-#define PFS_PUBLIC_CALLS(calls)                                                        \
-	static const struct pfs_variant public_api = {                                  \
-		.allocate = pfs_allocate,                                               \
-		.publish = pfs_publish,                                                 \
-		.free = pfs_free,                                                       \
-	};                                                                              \
-	PFS_BATCHES(public_api)                                                         \
-	const struct pfs_calls calls = {                                                \
-		.allocate = pfs_allocate,                                               \
-		.publish = pfs_publish,                                                 \
-		.free = pfs_free,                                                       \
-		PFS_BATCH_CALLS                                                         \
-	};
+#define PFS_PUBLIC_CALLS(calls)                                    \
+	static const struct pfs_variant public_api = {             \
+		.allocate = pfs_allocate,                          \
+		.publish = pfs_publish,                            \
+		.free = pfs_free,                                  \
+	};                                                         \
+	PFS_BATCHES(public_api)                                    \
+	const struct pfs_calls calls = { .allocate = pfs_allocate, \
+					 .publish = pfs_publish,   \
+					 .free = pfs_free,         \
+					 PFS_BATCH_CALLS };
 
 #endif

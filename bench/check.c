@@ -11,11 +11,10 @@ static bool has(const struct pfs_scene *scene, uint32_t trait)
 	return (pfs_variant_traits(scene->variant) & trait) != 0;
 }
 
-static bool refuse(struct pfs_message *message, const char *what, uint64_t got,
-		   uint64_t wanted)
+static bool refuse(struct pfs_message *message, const char *what, uint64_t got, uint64_t wanted)
 {
-	snprintf(message->text, sizeof(message->text), "check failed: %s: %llu, must be %llu",
-		 what, (unsigned long long)got, (unsigned long long)wanted);
+	snprintf(message->text, sizeof(message->text), "check failed: %s: %llu, must be %llu", what,
+		 (unsigned long long)got, (unsigned long long)wanted);
 	return false;
 }
 
@@ -48,7 +47,7 @@ static void add(struct pfs_counts *sum, const struct pfs_counts *one)
 
 void pfs_check_sum_counts(const struct pfs_scene *scene, struct pfs_counts *sum)
 {
-	*sum = (struct pfs_counts){.counted = false};
+	*sum = (struct pfs_counts){ .counted = false };
 	for (uint32_t i = 0; i < scene->container_count; i++) {
 		struct pfs_counts one;
 		pfs_container_counts(scene->containers[i], &one);

@@ -20,10 +20,10 @@
 #endif
 
 struct pfs_clock {
-	bool tsc;           /* ticks are the time-stamp counter */
+	bool tsc; /* ticks are the time-stamp counter */
 	double ns_per_tick;
-	double cost_ns;     /* median of an empty begin and end pair */
-	double step_ns;     /* every reading differs from every other by a multiple of it */
+	double cost_ns; /* median of an empty begin and end pair */
+	double step_ns; /* every reading differs from every other by a multiple of it */
 };
 
 /* Takes about 20 ms, for calibration against CLOCK_MONOTONIC. */

@@ -28,7 +28,7 @@ static bool run(const struct pfs_calls *calls, struct pfs_thread *thread, bool c
 		uint64_t count)
 {
 	static void *records[LIVE + 1];
-	struct pfs_live live = {.records = records, .random = 7, .salt = 99};
+	struct pfs_live live = { .records = records, .random = 7, .salt = 99 };
 
 	if (!churns)
 		return calls->pair(thread, count) == 0;
@@ -40,10 +40,11 @@ static bool run(const struct pfs_calls *calls, struct pfs_thread *thread, bool c
 
 int main(int argc, char **argv)
 {
-	struct pfs_message message = {.text = ""};
+	struct pfs_message message = { .text = "" };
 	struct pfs_container *container;
 	struct pfs_thread *thread;
 	struct pfs_config config;
+	/* clang-format off */
 	static const struct pfs_command_line line = {
 		.program = program, .words = "POLICY inlined|public pair|churn COUNT",
 		.words_min = 4, .words_max = 4,
@@ -51,6 +52,7 @@ int main(int argc, char **argv)
 			 "that count instructions",
 		.after = "exit 0: done. 1: it could not be. 2: bad usage, or an unknown policy.\n",
 	};
+	/* clang-format on */
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
 	uint64_t count = 0;
 

@@ -22,7 +22,7 @@ static void put_latency(const struct pfs_counter_sink *sink, const struct pfs_sc
 	static const struct {
 		const char *name;
 		double share;
-	} quantiles[] = {{"ns_p50", 0.5}, {"ns_p99", 0.99}, {"ns_p999", 0.999}};
+	} quantiles[] = { { "ns_p50", 0.5 }, { "ns_p99", 0.99 }, { "ns_p999", 0.999 } };
 	const struct pfs_histogram *histogram = &outcome->histogram;
 	double ns = plan->clock->ns_per_tick;
 

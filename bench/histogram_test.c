@@ -40,7 +40,7 @@ static void check_quantiles(void)
 {
 	enum { COUNT = 20000 };
 	static uint64_t values[COUNT];
-	static const double shares[] = {0.001, 0.5, 0.9, 0.99, 0.999, 1.0};
+	static const double shares[] = { 0.001, 0.5, 0.9, 0.99, 0.999, 1.0 };
 	uint64_t random = 88172645463325252u;
 
 	pfs_histogram_init(&one);

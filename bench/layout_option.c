@@ -10,10 +10,10 @@ static const struct {
 	enum pfs_layout layout;
 	bool bare_words;
 } words[] = {
-	{"in-record", PFS_LAYOUT_IN_RECORD, false},
-	{"side-by-side", PFS_LAYOUT_SIDE_BY_SIDE, false},
-	{"bare", PFS_LAYOUT_BARE, false},
-	{"bare-words", PFS_LAYOUT_BARE, true},
+	{ "in-record", PFS_LAYOUT_IN_RECORD, false },
+	{ "side-by-side", PFS_LAYOUT_SIDE_BY_SIDE, false },
+	{ "bare", PFS_LAYOUT_BARE, false },
+	{ "bare-words", PFS_LAYOUT_BARE, true },
 };
 #define WORD_COUNT (sizeof(words) / sizeof(words[0]))
 
@@ -27,8 +27,8 @@ static bool is_same(const char *text, const char *name)
 	return *text == '\0' && *name == '\0';
 }
 
-enum pfs_status pfs_layout_option_read(const char *text, enum pfs_layout *layout,
-				       bool *bare_words, struct pfs_message *message)
+enum pfs_status pfs_layout_option_read(const char *text, enum pfs_layout *layout, bool *bare_words,
+				       struct pfs_message *message)
 {
 	for (size_t i = 0; i < WORD_COUNT; i++) {
 		if (is_same(text, words[i].name)) {

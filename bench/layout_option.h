@@ -7,8 +7,8 @@
 #include <pfslab/config.h>
 
 /* The value of --layout; PFS_BAD_CONFIG with a line in *message. */
-enum pfs_status pfs_layout_option_read(const char *text, enum pfs_layout *layout,
-				       bool *bare_words, struct pfs_message *message);
+enum pfs_status pfs_layout_option_read(const char *text, enum pfs_layout *layout, bool *bare_words,
+				       struct pfs_message *message);
 
 /* The word for it. */
 const char *pfs_layout_option_name(enum pfs_layout layout, bool bare_words);

@@ -19,7 +19,7 @@ static const char *value_of(const char *argument, const char *flag)
 	size_t size = strlen(flag);
 
 	return strncmp(argument, flag, size) == 0 && argument[size] == '=' ? argument + size + 1
-									    : NULL;
+									   : NULL;
 }
 
 /* Is it, or would it be, an ordinary file? Others have no name that could be given to another. */
@@ -119,12 +119,12 @@ static const struct {
 	bool (*is_fine)(const char *text);
 	const char *mend;
 } rules[] = {
-	{"--benchmark_filter", filter_is_fine, "give an extended regular expression"},
-	{"--benchmark_format", is_format, "choose from console, json, csv"},
-	{"--benchmark_out_format", is_format, "choose from console, json, csv"},
-	{"--benchmark_min_time", is_number, "give seconds, such as 0.5"},
-	{"--benchmark_min_warmup_time", is_number, "give seconds, such as 0.5"},
-	{"--benchmark_repetitions", is_positive_count, "give a whole number from 1"},
+	{ "--benchmark_filter", filter_is_fine, "give an extended regular expression" },
+	{ "--benchmark_format", is_format, "choose from console, json, csv" },
+	{ "--benchmark_out_format", is_format, "choose from console, json, csv" },
+	{ "--benchmark_min_time", is_number, "give seconds, such as 0.5" },
+	{ "--benchmark_min_warmup_time", is_number, "give seconds, such as 0.5" },
+	{ "--benchmark_repetitions", is_positive_count, "give a whole number from 1" },
 };
 
 enum pfs_status pfs_library_flags_check(int argc, char **argv, struct pfs_message *message)

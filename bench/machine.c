@@ -20,8 +20,7 @@
 #define FLOOR_RUNS 50
 #define FLOOR_STEPS 1000
 
-static void say(const char *key, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static void say(const char *key, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(const char *key, const char *format, ...)
 {
 	char text[1024];
@@ -82,12 +81,14 @@ static void say_cpu_id(void)
 {
 	static const struct {
 		const char *key, *label;
+		/* clang-format off */
 	} parts[] = {
 		{"vendor_id", ""}, {"cpu family", " family "}, {"model\t", " model "},
 		{"stepping", " stepping "}, {"CPU implementer", "implementer "},
 		{"CPU variant", " variant "}, {"CPU part", " part "},
 		{"CPU revision", " revision "},
 	};
+	/* clang-format on */
 	char id[512] = "", text[8192];
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -208,8 +209,7 @@ static void say_build(const struct pfs_clock *clock, bool counted)
 	say("timer_ns_per_tick", "%.6f", clock->ns_per_tick);
 }
 
-void pfs_machine_describe(hwloc_topology_t topology, const struct pfs_clock *clock,
-			  bool counted)
+void pfs_machine_describe(hwloc_topology_t topology, const struct pfs_clock *clock, bool counted)
 {
 	say_cpu();
 	say_memory();

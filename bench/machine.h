@@ -10,7 +10,6 @@
 #include "clock.h"
 
 /* Put them all into the JSON context. What the machine does not tell is ABSENT: also data. */
-void pfs_machine_describe(hwloc_topology_t topology, const struct pfs_clock *clock,
-			  bool counted);
+void pfs_machine_describe(hwloc_topology_t topology, const struct pfs_clock *clock, bool counted);
 
 #endif

@@ -81,9 +81,10 @@ static enum pfs_status run_trial(const struct bench_case *one, uint32_t *attempt
 	do {
 		status = pfs_scene_run(&one->plan, &outcome, message);
 		++*attempts;
-		again = ops_of(&outcome) == 0 ? *attempts < EMPTY_ATTEMPTS
-					 : outcome.trial.disturbed &&
-						   *attempts <= one->plan.options->repeat_disturbed;
+		again = ops_of(&outcome) == 0
+				? *attempts < EMPTY_ATTEMPTS
+				: outcome.trial.disturbed &&
+					  *attempts <= one->plan.options->repeat_disturbed;
 	} while (status == PFS_OK && again);
 	return status;
 }
@@ -91,7 +92,7 @@ static enum pfs_status run_trial(const struct bench_case *one, uint32_t *attempt
 static void run_case(struct pfs_shim_state *state, void *user)
 {
 	const struct bench_case *one = user;
-	struct pfs_message message = {.text = ""};
+	struct pfs_message message = { .text = "" };
 	uint64_t items = 0;
 	uint32_t attempts = 0;
 	int64_t done = 0;
@@ -139,14 +140,15 @@ static void name_case(struct bench_case *one, const char *placement)
 {
 	const struct pfs_scene_plan *plan = &one->plan;
 	char trace[64] = "", policy[64] = "", occupancy[64] = "", pages[32] = "", size[48] = "";
-	static const char *const apis[] = {"", "/api:public", "/api:cxx"}; /* of enum pfs_api */
+	static const char *const apis[] = { "", "/api:public", "/api:cxx" }; /* of enum pfs_api */
 	const char *api = plan->variant != NULL ? apis[plan->api] : "";
 
 	if (plan->replay != NULL)
 		snprintf(trace, sizeof(trace), "_%s", plan->replay->name);
 	if (plan->variant != NULL)
-		snprintf(policy, sizeof(policy), "/policy:%s", plan->options->peer != NULL
-			 ? plan->options->peer : pfs_variant_name(plan->variant));
+		snprintf(policy, sizeof(policy), "/policy:%s",
+			 plan->options->peer != NULL ? plan->options->peer
+						     : pfs_variant_name(plan->variant));
 	if (plan->workload->has_occupancy)
 		snprintf(occupancy, sizeof(occupancy), "/occupancy:%.10g", plan->occupancy);
 	if (plan->variant != NULL && plan->options->pages_each != 0)
@@ -174,8 +176,7 @@ static bool check_scene(struct bench *self, const struct pfs_scene_plan *plan)
 	return pfs_scene_check(&scene, &self->message) == PFS_OK;
 }
 
-static bool add_case(struct bench *self, const struct pfs_scene_plan *plan,
-		     const char *placement)
+static bool add_case(struct bench *self, const struct pfs_scene_plan *plan, const char *placement)
 {
 	if (!fits(plan))
 		return true;
@@ -250,8 +251,8 @@ static bool load_traces(struct bench *self)
 						options->trace_count, PFS_TRACE_FOLDER,
 						&self->message) == PFS_OK;
 	return options->trace_count == 0 ||
-	       refuse(self, "--trace '%.120s': only workload replay has traces; add it to "
-			    "--workloads", options->traces[0]);
+	       refuse(self, "--trace '%.120s': workload replay alone has traces; give it, too",
+		      options->traces[0]);
 }
 
 static bool make_cases(struct bench *self)
@@ -259,8 +260,8 @@ static bool make_cases(struct bench *self)
 	const struct pfs_options *options = &self->options;
 	size_t most = (size_t)options->workload_count * options->policy_count *
 		      options->occupancy_count * options->api_count * options->placement_count *
-		      options->thread_count * (self->replays.count + 1) *
-		      options->record_count * options->touched_count;
+		      options->thread_count * (self->replays.count + 1) * options->record_count *
+		      options->touched_count;
 	struct pfs_scene_plan plan = {
 		.options = options,
 		.topology = self->topology,
@@ -307,9 +308,9 @@ static bool make_placements(struct bench *self)
 		self->placement_count++;
 		if (self->placements[i].kind != PFS_PLACEMENT_NONE &&
 		    !hwloc_topology_is_thissystem(self->topology))
-			return refuse(self, "placement %.80s: hwloc describes another machine; "
-					    "unset HWLOC_SYNTHETIC and HWLOC_XMLFILE, or choose "
-					    "none",
+			return refuse(self,
+				      "placement %.80s: hwloc describes another machine; unset "
+				      "HWLOC_SYNTHETIC and HWLOC_XMLFILE, or choose none",
 				      options->placements[i / options->thread_count]);
 	}
 	return true;
@@ -328,9 +329,9 @@ static bool probe_container(struct bench *self, bool *counted)
 	config.page_prealloc = 1;
 	config.memory = self->options.memory;
 	config.memory_node = self->options.memory_node;
-	struct pfs_message said = {.text = ""};
-	enum pfs_status status =
-		pfs_container_create(pfs_variant_at(0), &config, &container, &said);
+	struct pfs_message said = { .text = "" };
+	enum pfs_status status = pfs_container_create(pfs_variant_at(0), &config, &container,
+						      &said);
 	if (status != PFS_OK) /* what it speaks of is memory and memory_node, one flag here */
 		return refuse(self, "--memory: %s", said.text);
 	pfs_container_counts(container, &counts);
@@ -349,8 +350,10 @@ static bool check_filter(struct bench *self, const char *filter)
 		if (pfs_library_flags_match(filter, name))
 			return true;
 	}
-	return refuse(self, "--benchmark_filter '%.80s': none of the %zu benchmarks has such a "
-			    "name; --benchmark_list_tests shows them", filter, self->case_count);
+	return refuse(self,
+		      "--benchmark_filter '%.80s': no such benchmark of the %zu; "
+		      "--benchmark_list_tests shows them",
+		      filter, self->case_count);
 }
 
 static bool set_up(struct bench *self, const char *filter)
@@ -360,9 +363,10 @@ static bool set_up(struct bench *self, const char *filter)
 	if (self->options.series != NULL) {
 		self->series = pfs_series_open(self->options.series);
 		if (self->series == NULL)
-			return refuse(self, "--series '%.120s': cannot be written (%s); give "
-					    "another file",
-				      self->options.series, strerror(errno));
+			return refuse(
+				self,
+				"--series '%.120s': cannot be written (%s); give another file",
+				self->options.series, strerror(errno));
 	}
 	if (!load_traces(self) || !make_placements(self) || !probe_container(self, &counted))
 		return false;
@@ -371,8 +375,8 @@ static bool set_up(struct bench *self, const char *filter)
 		return false;
 	pfs_machine_describe(self->topology, &self->clock, counted);
 	for (size_t i = 0; i < self->case_count; i++) {
-		struct pfs_shim_case *registered =
-			pfs_shim_register(self->cases[i].name, run_case, &self->cases[i]);
+		struct pfs_shim_case *registered = pfs_shim_register(self->cases[i].name, run_case,
+								     &self->cases[i]);
 		if (registered == NULL)
 			return refuse(self, "no memory for %zu benchmarks", self->case_count);
 		pfs_shim_case_manual_time(registered);
@@ -416,9 +420,10 @@ static int run_library(struct bench *self, int argc, char **argv)
 		refuse(self, "nothing was run");
 		status = EXIT_WRONG_INPUT;
 	} else if (!pfs_shim_written() || !pfs_library_flags_settle(file, true)) {
-		refuse(self, "standard output%s%.120s%s: not all could be written; free some "
-			     "space and measure again", file[0] != '\0' ? " or file '" : "", file,
-		       file[0] != '\0' ? "'" : "");
+		refuse(self,
+		       "standard output%s%.120s%s: not all could be written; free some "
+		       "space and measure again",
+		       file[0] != '\0' ? " or file '" : "", file, file[0] != '\0' ? "'" : "");
 		status = EXIT_CHECK_FAILED;
 	} else if (pfs_shim_errors() != 0) {
 		refuse(self, "%llu benchmarks failed, see their error messages",
@@ -438,8 +443,8 @@ static void list_peer(const struct pfs_options *options)
 
 	pfs_allocator_describe(file, sizeof(file));
 	if (options->list_policies)
-		printf("%-14s baseline: %s in place of the process's malloc\n",
-		       options->peer, file);
+		printf("%-14s baseline: %s in place of the process's malloc\n", options->peer,
+		       file);
 	if (options->list_traits)
 		print_traits(options->peer, pfs_variant_traits(pfs_variant_find("malloc")));
 }
@@ -486,7 +491,7 @@ static int run(struct bench *self, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct bench self = {.message = {.text = ""}};
+	struct bench self = { .message = { .text = "" } };
 	int status = run(&self, argc, argv);
 
 	if (self.message.text[0] != '\0' && status != EXIT_SUCCESS)

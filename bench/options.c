@@ -30,8 +30,7 @@ static enum pfs_status refuse(struct pfs_message *message, enum pfs_status statu
 
 /* Hand each item of a comma-separated list to take. */
 static enum pfs_status read_list(struct pfs_options *self, const char *flag, const char *text,
-				 enum pfs_status (*take)(struct pfs_options *self,
-							 const char *item,
+				 enum pfs_status (*take)(struct pfs_options *self, const char *item,
 							 struct pfs_message *message),
 				 struct pfs_message *message)
 {
@@ -94,7 +93,7 @@ static enum pfs_status take_workload(struct pfs_options *self, const char *item,
 static enum pfs_status take_api(struct pfs_options *self, const char *item,
 				struct pfs_message *message)
 {
-	static const char *const names[] = {"inlined", "public", "cxx"}; /* of enum pfs_api */
+	static const char *const names[] = { "inlined", "public", "cxx" }; /* of enum pfs_api */
 
 	for (int api = PFS_API_INLINED; api <= PFS_API_CXX; api++) {
 		if (strcmp(item, names[api]) == 0) {
@@ -135,8 +134,8 @@ static enum pfs_status take_records(struct pfs_options *self, const char *item,
 				    struct pfs_message *message)
 {
 	uint64_t value = 0;
-	enum pfs_status status = pfs_read_number("records", item, 1, UINT32_C(1) << 28,
-						 &value, message);
+	enum pfs_status status = pfs_read_number("records", item, 1, UINT32_C(1) << 28, &value,
+						 message);
 
 	if (status == PFS_OK)
 		self->records[self->record_count++] = (uint32_t)value;
@@ -166,13 +165,13 @@ static enum pfs_status take_placement(struct pfs_options *self, const char *item
 }
 
 /* A flag whose list replaces the default one. */
-#define PFS_LIST_FLAG(flag, taken, count)                                                   \
-	static enum pfs_status read_##flag(void *context, const struct pfs_option *option,  \
-					   const char *text, struct pfs_message *message)   \
-	{                                                                                   \
-		struct pfs_options *self = context;                                         \
-		self->count = 0;                                                            \
-		return read_list(self, option->name, text, take_##taken, message);          \
+#define PFS_LIST_FLAG(flag, taken, count)                                                  \
+	static enum pfs_status read_##flag(void *context, const struct pfs_option *option, \
+					   const char *text, struct pfs_message *message)  \
+	{                                                                                  \
+		struct pfs_options *self = context;                                        \
+		self->count = 0;                                                           \
+		return read_list(self, option->name, text, take_##taken, message);         \
 	}
 PFS_LIST_FLAG(policies, policy, policy_count)
 PFS_LIST_FLAG(workloads, workload, workload_count)
@@ -196,8 +195,8 @@ static enum pfs_status read_placements(void *context, const struct pfs_option *o
 	return read_list(self, option->name, text, take_placement, message);
 }
 
-static enum pfs_status read_memory(void *context, const struct pfs_option *option,
-				   const char *text, struct pfs_message *message)
+static enum pfs_status read_memory(void *context, const struct pfs_option *option, const char *text,
+				   struct pfs_message *message)
 {
 	struct pfs_options *self = context;
 	uint64_t node = 0;
@@ -211,19 +210,21 @@ static enum pfs_status read_memory(void *context, const struct pfs_option *optio
 		self->memory = PFS_MEMORY_INTERLEAVE;
 	} else if (strncmp(text, "node:", 5) == 0) {
 		self->memory = PFS_MEMORY_NODE;
-		enum pfs_status status = pfs_read_number("memory=node", text + 5, 0,
-							 UINT32_MAX - 1, &node, message);
+		enum pfs_status status = pfs_read_number("memory=node", text + 5, 0, UINT32_MAX - 1,
+							 &node, message);
 		self->memory_node = (uint32_t)node;
 		return status;
 	} else {
-		return refuse(message, PFS_BAD_CONFIG, "--memory '%.40s': choose from first-touch, "
-			      "local, interleave, node:K", text);
+		return refuse(message, PFS_BAD_CONFIG,
+			      "--memory '%.40s': choose from first-touch, "
+			      "local, interleave, node:K",
+			      text);
 	}
 	return PFS_OK;
 }
 
-static enum pfs_status read_layout(void *context, const struct pfs_option *option,
-				   const char *text, struct pfs_message *message)
+static enum pfs_status read_layout(void *context, const struct pfs_option *option, const char *text,
+				   struct pfs_message *message)
 {
 	struct pfs_options *self = context;
 
@@ -242,8 +243,8 @@ PFS_ON_OFF_FLAG(full_flags)
 PFS_ON_OFF_FLAG(owner_fences)
 PFS_ON_OFF_FLAG(huge_pages)
 
-static enum pfs_status read_series(void *context, const struct pfs_option *option,
-				   const char *text, struct pfs_message *message)
+static enum pfs_status read_series(void *context, const struct pfs_option *option, const char *text,
+				   struct pfs_message *message)
 {
 	struct pfs_options *self = context;
 
@@ -252,22 +253,24 @@ static enum pfs_status read_series(void *context, const struct pfs_option *optio
 	return PFS_OK;
 }
 
-static enum pfs_status read_peer(void *context, const struct pfs_option *option,
-				 const char *text, struct pfs_message *message)
+static enum pfs_status read_peer(void *context, const struct pfs_option *option, const char *text,
+				 struct pfs_message *message)
 {
 	struct pfs_options *self = context;
 
 	(void)option;
 	if (text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0' ||
 	    pfs_variant_find(text) != NULL)
-		return refuse(message, PFS_BAD_CONFIG, "--peer '%.60s': give a library's name "
-			      "without 'lib', such as jemalloc, and no policy's", text);
+		return refuse(message, PFS_BAD_CONFIG,
+			      "--peer '%.60s': give a library's name "
+			      "without 'lib', such as jemalloc, and no policy's",
+			      text);
 	self->peer = text;
 	return pfs_allocator_check(text, message);
 }
 
-static enum pfs_status read_trace(void *context, const struct pfs_option *option,
-				  const char *text, struct pfs_message *message)
+static enum pfs_status read_trace(void *context, const struct pfs_option *option, const char *text,
+				  struct pfs_message *message)
 {
 	struct pfs_options *self = context;
 
@@ -279,16 +282,16 @@ static enum pfs_status read_trace(void *context, const struct pfs_option *option
 	return PFS_OK;
 }
 
-#define PFS_NUMBER_FLAG(field, low, high)                                                   \
-	static enum pfs_status read_##field(void *context, const struct pfs_option *option, \
-					    const char *text, struct pfs_message *message)  \
-	{                                                                                   \
-		struct pfs_options *self = context;                                         \
-		uint64_t value = self->field;                                               \
-		enum pfs_status status =                                                    \
-			pfs_read_number(option->name, text, low, high, &value, message);    \
-		self->field = (__typeof__(self->field))value;                               \
-		return status;                                                              \
+#define PFS_NUMBER_FLAG(field, low, high)                                                       \
+	static enum pfs_status read_##field(void *context, const struct pfs_option *option,     \
+					    const char *text, struct pfs_message *message)      \
+	{                                                                                       \
+		struct pfs_options *self = context;                                             \
+		uint64_t value = self->field;                                                   \
+		enum pfs_status status = pfs_read_number(option->name, text, low, high, &value, \
+							 message);                              \
+		self->field = (__typeof__(self->field))value;                                   \
+		return status;                                                                  \
 	}
 PFS_NUMBER_FLAG(page_records, 1, 65536)
 PFS_NUMBER_FLAG(pages, 1, 262144)
@@ -315,9 +318,11 @@ PFS_SWITCH(list_policies)
 PFS_SWITCH(list_traits)
 PFS_SWITCH(list_workloads)
 
-#define PFS_FLAG(word, shape, field, say)                                                   \
-	{ .name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_READ,         \
-	  .read = read_##field }
+#define PFS_FLAG(word, shape, field, say)                                                 \
+	{                                                                                 \
+		.name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_READ, \
+		.read = read_##field                                                      \
+	}
 
 static const char help_after[] =
 	"names: workload/policy:P/occupancy:O/api:public/pages_each:N/placement:L/threads:T/\n"
@@ -329,53 +334,74 @@ static const char help_after[] =
 const struct pfs_option pfs_options_table[] = {
 	PFS_FLAG("policies", "A,B", policies, "policies (default: all)"),
 	PFS_FLAG("workloads", "A,B", workloads, "workloads (default: all)"),
-	PFS_FLAG("occupancies", "X,Y", occupancies, "of churn and scan (default: "
+	PFS_FLAG("occupancies", "X,Y", occupancies,
+		 "of churn and scan (default: "
 		 "0,0.5,0.9,0.95,0.99,0.999)"),
-	PFS_FLAG("apis", "A,B", apis, "inlined: the policy's code in the workload's loop; "
+	PFS_FLAG("apis", "A,B", apis,
+		 "inlined: the policy's code in the workload's loop; "
 		 "public: by calls of pfs_allocate, pfs_publish, pfs_free; cxx: the same in "
 		 "C++ (default: inlined)"),
 	PFS_FLAG("threads", "N,M", threads, "threads (default: 1,2,8)"),
-	PFS_FLAG("placements", "A,B", placements, "none, compact, scatter, node:K, "
+	PFS_FLAG("placements", "A,B", placements,
+		 "none, compact, scatter, node:K, "
 		 "oversubscribe:F (default: compact)"),
-	PFS_FLAG("memory", "M", memory, "first-touch, local, interleave, node:K (default: "
+	PFS_FLAG("memory", "M", memory,
+		 "first-touch, local, interleave, node:K (default: "
 		 "first-touch)"),
-	PFS_FLAG("layout", "L", layout, "in-record, side-by-side, bare, bare-words (default: "
+	PFS_FLAG("layout", "L", layout,
+		 "in-record, side-by-side, bare, bare-words (default: "
 		 "in-record)"),
-	PFS_FLAG("full-flags", "on|off", full_flags, "full flags of policy original (default: "
+	PFS_FLAG("full-flags", "on|off", full_flags,
+		 "full flags of policy original (default: "
 		 "on)"),
-	PFS_FLAG("huge-pages", "on|off", huge_pages, "pages of 2 MiB and more ask for huge "
+	PFS_FLAG("huge-pages", "on|off", huge_pages,
+		 "pages of 2 MiB and more ask for huge "
 		 "ones (default: off)"),
-	PFS_FLAG("owner-fences", "on|off", owner_fences, "rings of free records without the "
+	PFS_FLAG("owner-fences", "on|off", owner_fences,
+		 "rings of free records without the "
 		 "heavy barrier (default: off)"),
 	PFS_FLAG("page-records", "N", page_records, "records in a page (default: 256)"),
-	PFS_FLAG("pages", "N", pages, "preallocated pages; four times as many are allowed "
+	PFS_FLAG("pages", "N", pages,
+		 "preallocated pages; four times as many are allowed "
 		 "(default: 64)"),
-	PFS_FLAG("page-prealloc", "N", page_prealloc, "pages made in advance (default: the "
+	PFS_FLAG("page-prealloc", "N", page_prealloc,
+		 "pages made in advance (default: the "
 		 "workload's own)"),
 	PFS_FLAG("page-max", "N", page_max, "bound on pages (default: the workload's own)"),
-	PFS_FLAG("pages-each", "N", pages_each, "preallocated pages for each thread, instead "
+	PFS_FLAG("pages-each", "N", pages_each,
+		 "preallocated pages for each thread, instead "
 		 "of --pages: live sets of one size, however many there are"),
-	PFS_FLAG("records", "N,M", records, "of fill and refuse, instead of --pages (default: "
+	PFS_FLAG("records", "N,M", records,
+		 "of fill and refuse, instead of --pages (default: "
 		 "16384,262144)"),
-	PFS_FLAG("page-memory", "A,B", page_memory, "of fill and refuse: fresh from the "
+	PFS_FLAG("page-memory", "A,B", page_memory,
+		 "of fill and refuse: fresh from the "
 		 "system, or touched before the window (default: fresh)"),
-	PFS_FLAG("record-size", "N", record_size, "bytes of a record (default: 48; storm and "
+	PFS_FLAG("record-size", "N", record_size,
+		 "bytes of a record (default: 48; storm and "
 		 "scan have their own)"),
-	PFS_FLAG("window-ms", "N", window_ms, "how long a trial counts, at most for fill "
+	PFS_FLAG("window-ms", "N", window_ms,
+		 "how long a trial counts, at most for fill "
 		 "(default: 50; tide 1000, fill 2000)"),
-	PFS_FLAG("latency-ms", "N", latency_ms, "window for latencies, 0 for none (default: "
+	PFS_FLAG("latency-ms", "N", latency_ms,
+		 "window for latencies, 0 for none (default: "
 		 "half of --window-ms)"),
-	PFS_FLAG("repeat-disturbed", "N", repeat_disturbed, "repeat a disturbed trial so often "
+	PFS_FLAG("repeat-disturbed", "N", repeat_disturbed,
+		 "repeat a disturbed trial so often "
 		 "at most (default: 2)"),
-	PFS_FLAG("reclaim-period-ms", "N", reclaim_period_ms, "background reclaim, 0 for none "
+	PFS_FLAG("reclaim-period-ms", "N", reclaim_period_ms,
+		 "background reclaim, 0 for none "
 		 "(default: 0; tide: a 200th of --window-ms; ebb 1)"),
-	PFS_FLAG("reclaim-decay-passes", "N", reclaim_decay_passes, "surplus pages go over so "
+	PFS_FLAG("reclaim-decay-passes", "N", reclaim_decay_passes,
+		 "surplus pages go over so "
 		 "many passes (default: 16)"),
 	PFS_FLAG("seed", "N", seed, "of all random numbers (default: 1)"),
 	PFS_FLAG("series", "FILE", series, "write tide's samples over time as JSON"),
-	PFS_FLAG("trace", "FILE", trace, "a trace for replay, may be repeated (default: all of "
+	PFS_FLAG("trace", "FILE", trace,
+		 "a trace for replay, may be repeated (default: all of "
 		 "results/traces)"),
-	PFS_FLAG("peer", "NAME", peer, "policy malloc is this preloaded allocator, and called "
+	PFS_FLAG("peer", "NAME", peer,
+		 "policy malloc is this preloaded allocator, and called "
 		 "so"),
 	PFS_FLAG("list-policies", NULL, list_policies, "name the policies"),
 	PFS_FLAG("list-traits", NULL, list_traits, "name the policies and what each can do"),
@@ -436,7 +462,7 @@ static int part_library_flags(int argc, char **argv, char **library)
 
 int pfs_options_read(struct pfs_options *self, int *argc, char **argv)
 {
-	struct pfs_message message = {.text = ""};
+	struct pfs_message message = { .text = "" };
 	const struct pfs_command_line line = {
 		.program = "pfs-bench",
 		.words = "[--benchmark_... of Google Benchmark]",

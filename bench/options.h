@@ -45,22 +45,22 @@ struct pfs_options {
 	bool owner_fences;
 	bool huge_pages;
 	uint32_t page_records;
-	uint32_t pages;             /* preallocated */
-	uint32_t page_prealloc;     /* UINT32_MAX: the workload's own */
-	uint32_t page_max;          /* 0: the workload's own */
-	uint32_t pages_each;        /* not 0: so many for each thread instead */
-	uint32_t record_size;       /* 0: the workload's own */
-	uint32_t window_ms;         /* 0: the workload's own */
-	uint32_t latency_ms;        /* window in which calls are timed; 0: none;
-				     * UINT32_MAX: half of the other window */
-	uint32_t repeat_disturbed;  /* trials more, at most, when one was disturbed */
-	uint32_t reclaim_period_ms; /* UINT32_MAX: the workload's own */
+	uint32_t pages;                /* preallocated */
+	uint32_t page_prealloc;        /* UINT32_MAX: the workload's own */
+	uint32_t page_max;             /* 0: the workload's own */
+	uint32_t pages_each;           /* not 0: so many for each thread instead */
+	uint32_t record_size;          /* 0: the workload's own */
+	uint32_t window_ms;            /* 0: the workload's own */
+	uint32_t latency_ms;           /* window in which calls are timed; 0: none;
+					* UINT32_MAX: half of the other window */
+	uint32_t repeat_disturbed;     /* trials more, at most, when one was disturbed */
+	uint32_t reclaim_period_ms;    /* UINT32_MAX: the workload's own */
 	uint32_t reclaim_decay_passes; /* UINT32_MAX: the container's default */
 	uint64_t seed;
-	const char *series;         /* file, or NULL */
+	const char *series;                       /* file, or NULL */
 	const char *traces[PFS_OPTIONS_LIST_MAX]; /* files for replay; none: those shipped */
 	uint32_t trace_count;
-	const char *peer;           /* what policy malloc is called, or NULL */
+	const char *peer; /* what policy malloc is called, or NULL */
 
 	bool list_policies, list_traits, list_workloads;
 };

@@ -16,15 +16,15 @@ static enum pfs_status check_reclaim(const struct pfs_options *self, struct pfs_
 			return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
 		 "--reclaim-period-ms %u: none of --policies gives pages back; leave it out, or "
-		 "add one that --list-traits shows with reclaim", self->reclaim_period_ms);
+		 "add one that --list-traits shows with reclaim",
+		 self->reclaim_period_ms);
 	return PFS_BAD_CONFIG;
 }
 
 static enum pfs_status check_peer(const struct pfs_options *self, struct pfs_message *message)
 {
 	if (self->peer == NULL || self->list_policies || self->list_traits ||
-	    (self->policy_count == 1 &&
-	     strcmp(pfs_variant_name(self->policies[0]), "malloc") == 0))
+	    (self->policy_count == 1 && strcmp(pfs_variant_name(self->policies[0]), "malloc") == 0))
 		return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
 		 "--peer '%.60s': only policy malloc has another name; add --policies=malloc",

@@ -22,10 +22,10 @@
 struct seat {
 	uint32_t pu_logical;
 	uint32_t pu_os;
-	uint32_t node;       /* logical, or PFS_NODE_NONE */
-	uint32_t core;       /* logical */
-	uint32_t core_rank;  /* of its core among the usable cores of the node */
-	uint32_t smt_rank;   /* of the PU among the usable PUs of the core */
+	uint32_t node;      /* logical, or PFS_NODE_NONE */
+	uint32_t core;      /* logical */
+	uint32_t core_rank; /* of its core among the usable cores of the node */
+	uint32_t smt_rank;  /* of the PU among the usable PUs of the core */
 };
 
 struct seats {
@@ -182,8 +182,8 @@ static bool read_number(const char *text, uint32_t *number)
 	return true;
 }
 
-static enum pfs_status parse(const char *text, enum pfs_placement_kind *kind,
-			     uint32_t *parameter, struct pfs_message *message)
+static enum pfs_status parse(const char *text, enum pfs_placement_kind *kind, uint32_t *parameter,
+			     struct pfs_message *message)
 {
 	static const char on_node[] = "node:", oversubscribe[] = "oversubscribe:";
 	*parameter = 0;
@@ -208,8 +208,10 @@ static enum pfs_status parse(const char *text, enum pfs_placement_kind *kind,
 				      "is the number of threads on each CPU, 1 or more",
 				      text);
 	} else {
-		return refuse(message, PFS_BAD_CONFIG, "placement %.80s: not known; choose none, "
-			      "compact, scatter, node:K or oversubscribe:F", text);
+		return refuse(message, PFS_BAD_CONFIG,
+			      "placement %.80s: not known; choose none, "
+			      "compact, scatter, node:K or oversubscribe:F",
+			      text);
 	}
 	return PFS_OK;
 }
@@ -224,9 +226,10 @@ static enum pfs_status find_node(hwloc_topology_t topology, uint32_t number, hwl
 			      "(0); choose node:0, or another placement",
 			      number);
 	if (number >= count)
-		return refuse(message, PFS_NO_NODE, "placement node:%u: this machine has %u NUMA "
-			      "nodes (0 to %u); choose one of them, or another placement", number,
-			      count, count - 1);
+		return refuse(message, PFS_NO_NODE,
+			      "placement node:%u: this machine has %u NUMA "
+			      "nodes (0 to %u); choose one of them, or another placement",
+			      number, count, count - 1);
 	*node = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, number);
 	if (hwloc_bitmap_iszero((*node)->cpuset))
 		return refuse(message, PFS_NO_NODE,
@@ -279,7 +282,8 @@ static enum pfs_status place(struct pfs_placement *self, hwloc_topology_t topolo
 	if (self->kind == PFS_PLACEMENT_SCATTER || self->kind == PFS_PLACEMENT_ON_NODE)
 		qsort(seats.seat, seats.count, sizeof(*seats.seat), by_distance);
 	if (seats.count == 0)
-		status = refuse(message, PFS_NO_NODE, "placement: this process may use no CPU %s; "
+		status = refuse(message, PFS_NO_NODE,
+				"placement: this process may use no CPU %s; "
 				"widen its CPU mask (taskset), or choose placement none",
 				node != NULL ? "of that node" : "of the topology");
 	else

@@ -13,21 +13,21 @@
 #include <pfslab/status.h>
 
 enum pfs_placement_kind {
-	PFS_PLACEMENT_NONE,          /* none: the kernel places */
-	PFS_PLACEMENT_COMPACT,       /* compact: fill a core, then a node */
-	PFS_PLACEMENT_SCATTER,       /* scatter: node after node, siblings of a core last */
-	PFS_PLACEMENT_ON_NODE,       /* node:K: only the PUs of logical node K, core after core */
-	PFS_PLACEMENT_OVERSUBSCRIBE  /* oversubscribe:F: F threads to each PU, compact */
+	PFS_PLACEMENT_NONE,         /* none: the kernel places */
+	PFS_PLACEMENT_COMPACT,      /* compact: fill a core, then a node */
+	PFS_PLACEMENT_SCATTER,      /* scatter: node after node, siblings of a core last */
+	PFS_PLACEMENT_ON_NODE,      /* node:K: only the PUs of logical node K, core after core */
+	PFS_PLACEMENT_OVERSUBSCRIBE /* oversubscribe:F: F threads to each PU, compact */
 };
 
 struct pfs_placement {
 	enum pfs_placement_kind kind;
-	uint32_t parameter;      /* K or F */
+	uint32_t parameter; /* K or F */
 	uint32_t thread_count;
-	uint32_t pu_count;       /* distinct PUs used; 0 for none */
-	uint32_t *pu_logical;    /* thread_count entries, hwloc logical index; NULL for none */
-	uint32_t *pu_os;         /* and the operating system's index */
-	uint32_t *node_logical;  /* and the NUMA node; UINT32_MAX: its node is not in the cpuset */
+	uint32_t pu_count;      /* distinct PUs used; 0 for none */
+	uint32_t *pu_logical;   /* thread_count entries, hwloc logical index; NULL for none */
+	uint32_t *pu_os;        /* and the operating system's index */
+	uint32_t *node_logical; /* and the NUMA node; UINT32_MAX: its node is not in the cpuset */
 };
 
 /* The topology of this process's cpuset, with distances, or NULL when hwloc fails; the caller

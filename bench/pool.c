@@ -117,8 +117,8 @@ static void bind_job(void *context, uint32_t thread_index)
 {
 	struct pfs_pool *pool = context;
 	struct pfs_message message;
-	enum pfs_status status = pfs_placement_bind(pool->placement, pool->topology,
-						    thread_index, &message);
+	enum pfs_status status = pfs_placement_bind(pool->placement, pool->topology, thread_index,
+						    &message);
 
 	if (status == PFS_OK)
 		return;

@@ -56,6 +56,6 @@ void pfs_report(struct pfs_shim_state *state, const struct pfs_scene_plan *plan,
 		uint32_t attempts)
 {
 	put_trial(state, plan, outcome, items, window_s, attempts);
-	const struct pfs_counter_sink sink = {.put = put_plain, .context = state};
+	const struct pfs_counter_sink sink = { .put = put_plain, .context = state };
 	pfs_counters_put(&sink, plan, outcome);
 }

@@ -38,8 +38,14 @@ bool pfs_ring_pop_unseen(struct pfs_ring *self, void **record);
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 #else
-static inline void __tsan_acquire(void *address) { (void)address; }
-static inline void __tsan_release(void *address) { (void)address; }
+static inline void __tsan_acquire(void *address)
+{
+	(void)address;
+}
+static inline void __tsan_release(void *address)
+{
+	(void)address;
+}
 #endif
 
 /* False when the ring is full. */

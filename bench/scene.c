@@ -16,13 +16,13 @@
 #define BATCH_FIRST 8
 #define BATCH_FIRST_PACED 64
 #define BATCH_NS_MAX UINT64_C(50000)
-#define WARM_UP_PARTS 5          /* the warm-up is a fifth of the window */
+#define WARM_UP_PARTS 5 /* the warm-up is a fifth of the window */
 #define WARM_UP_NS_MIN UINT64_C(2000000)
-#define SAMPLE_COST_SHARE 20     /* timing may slow a thread down by a twentieth */
+#define SAMPLE_COST_SHARE 20 /* timing may slow a thread down by a twentieth */
 #define SAMPLE_EVERY_MAX 1024
 #define LATENCY_TRIES 5
-#define BATCH_OF_ENDED 64        /* where the work has an end: nothing is done before the window */
-#define PAGE_EXTRA_BYTES 8192    /* a page's own, at most, whatever the layout */
+#define BATCH_OF_ENDED 64     /* where the work has an end: nothing is done before the window */
+#define PAGE_EXTRA_BYTES 8192 /* a page's own, at most, whatever the layout */
 #define RECORD_EXTRA_BYTES 16
 
 /* A trial under way. */
@@ -55,8 +55,8 @@ uint32_t pfs_scene_record_pages(const struct pfs_scene *scene)
 	return (uint32_t)(((uint64_t)scene->records + page_records - 1) / page_records);
 }
 
-void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config,
-		     uint32_t prealloc, uint32_t need)
+void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config, uint32_t prealloc,
+		     uint32_t need)
 {
 	bool grows = (pfs_variant_traits(scene->variant) & PFS_TRAIT_GROW) != 0;
 	bool has_pages = (pfs_variant_traits(scene->variant) & PFS_TRAIT_INDEX) != 0;
@@ -130,8 +130,7 @@ static bool touch_memory(struct run *run)
 	struct pfs_config config;
 
 	pfs_scene_configure(scene, 0, &config);
-	uint64_t record = config.record_size_bytes + config.record_align_bytes +
-			  RECORD_EXTRA_BYTES;
+	uint64_t record = config.record_size_bytes + config.record_align_bytes + RECORD_EXTRA_BYTES;
 	uint64_t page = record * config.page_records + PAGE_EXTRA_BYTES;
 	uint64_t all = page * pfs_scene_record_pages(scene) * containers;
 	if (!pfs_touched_init(&run->touched, all + all / 8))
@@ -150,7 +149,7 @@ static void create_job(void *context, uint32_t index)
 		fail(run, PFS_NO_MEMORY, "no memory to touch in advance; lower --records");
 	for (uint32_t i = 0; index == 0 && run->status == PFS_OK && i < scene->container_count;
 	     i++) {
-		struct pfs_message message = {.text = ""};
+		struct pfs_message message = { .text = "" };
 		struct pfs_config config;
 		pfs_scene_configure(scene, i, &config);
 		enum pfs_status status = pfs_container_create(scene->variant, &config,
@@ -253,8 +252,7 @@ static void tick(void *context, uint64_t elapsed_ns)
 static struct pfs_trial_plan plan_of(struct run *run)
 {
 	const struct pfs_placement *placement = run->plan->placement;
-	uint32_t pu_count = placement->pu_count != 0 ? placement->pu_count
-						     : run->plan->pu_allowed;
+	uint32_t pu_count = placement->pu_count != 0 ? placement->pu_count : run->plan->pu_allowed;
 
 	return (struct pfs_trial_plan){
 		.step = step,
@@ -270,19 +268,19 @@ static struct pfs_trial_plan plan_of(struct run *run)
 static void warm_up(struct run *run)
 {
 	struct pfs_trial_plan plan = plan_of(run);
-	struct pfs_trial trial = {.threads = run->threads};
+	struct pfs_trial trial = { .threads = run->threads };
 
 	for (uint32_t i = 0; i < run->scene.thread_count; i++)
-		run->threads[i].batch = plan.paced ? BATCH_FIRST_PACED
-					: plan.ended != NULL ? BATCH_OF_ENDED : BATCH_FIRST;
+		run->threads[i].batch = plan.paced           ? BATCH_FIRST_PACED
+					: plan.ended != NULL ? BATCH_OF_ENDED
+							     : BATCH_FIRST;
 	if (plan.paced || plan.ended != NULL)
 		return;
 	plan.adapt = true;
-	plan.batch_ns = run->window_ns / 1000 < BATCH_NS_MAX ? run->window_ns / 1000
-							     : BATCH_NS_MAX;
+	plan.batch_ns = run->window_ns / 1000 < BATCH_NS_MAX ? run->window_ns / 1000 : BATCH_NS_MAX;
 	/* the window does not see the batches that end after the stop, one for each thread */
-	plan.batch_ns = plan.batch_ns * plan.pu_count /
-				(run->scene.thread_count + plan.pu_count) + 1;
+	plan.batch_ns = plan.batch_ns * plan.pu_count / (run->scene.thread_count + plan.pu_count) +
+			1;
 	plan.window_ns = run->window_ns / WARM_UP_PARTS;
 	if (plan.window_ns < WARM_UP_NS_MIN)
 		plan.window_ns = WARM_UP_NS_MIN;
@@ -303,7 +301,8 @@ static void measure(struct run *run)
 	plan.at_open = at_open;
 	plan.tick = scene->workload->tick != NULL ? tick : NULL;
 	plan.tick_ns = scene->workload->tick != NULL
-			       ? run->window_ns / scene->workload->tick_share + 1 : 0;
+			       ? run->window_ns / scene->workload->tick_share + 1
+			       : 0;
 	outcome->trial.threads = run->threads;
 	outcome->crowded = plan.crowded;
 	pfs_trial_run(run->pool, &plan, &outcome->trial);
@@ -355,7 +354,7 @@ static void measure_latency(struct run *run)
 {
 	struct pfs_trial_plan plan = plan_of(run);
 	struct pfs_scene *scene = &run->scene;
-	struct pfs_trial trial = {.threads = run->threads};
+	struct pfs_trial trial = { .threads = run->threads };
 	struct pfs_counts before, after;
 
 	uint32_t latency_ms = scene->options->latency_ms;
@@ -367,8 +366,9 @@ static void measure_latency(struct run *run)
 	else if (plan.ended == NULL)
 		plan.window_ns = run->window_ns / 2;
 	for (uint32_t i = 0; i < scene->thread_count; i++)
-		run->threads[i].sample_every =
-			plan.ended != NULL ? 1 : sample_every(run, &run->threads[i]);
+		run->threads[i].sample_every = plan.ended != NULL
+						       ? 1
+						       : sample_every(run, &run->threads[i]);
 	plan.ended = plan.ended != NULL ? ended_samples : NULL;
 	pfs_check_sum_counts(scene, &before);
 	/* Where threads mostly wait, a busy machine may leave a short window without a sample. */
@@ -387,8 +387,7 @@ static bool make_workers(struct run *run)
 	struct pfs_scene *scene = &run->scene;
 	size_t count = scene->thread_count;
 
-	scene->workers = aligned_alloc(alignof(struct pfs_worker),
-				       count * sizeof(*scene->workers));
+	scene->workers = aligned_alloc(alignof(struct pfs_worker), count * sizeof(*scene->workers));
 	run->threads = calloc(count, sizeof(*run->threads));
 	run->histograms = calloc(count, sizeof(*run->histograms));
 	if (scene->workers == NULL || run->threads == NULL || run->histograms == NULL)

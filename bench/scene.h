@@ -16,36 +16,39 @@
 struct pfs_scene_plan {
 	const struct pfs_options *options;
 	const struct pfs_workload *workload;
-	const struct pfs_variant *variant;      /* NULL where the workload has no policy */
-	const struct pfs_calls *calls;          /* of the variant, as api says */
+	const struct pfs_variant *variant; /* NULL where the workload has no policy */
+	const struct pfs_calls *calls;     /* of the variant, as api says */
 	enum pfs_api api;
 	const struct pfs_placement *placement;
 	hwloc_topology_t topology;
-	uint32_t pu_allowed;                    /* PUs this process may use */
+	uint32_t pu_allowed; /* PUs this process may use */
 	const struct pfs_clock *clock;
 	struct pfs_series *series;
 	const char *name;
-	const struct pfs_replay *replay;        /* NULL where the workload has no trace */
+	const struct pfs_replay *replay; /* NULL where the workload has no trace */
 	double occupancy;
-	uint32_t records;                       /* 0 where the workload has none */
-	bool touched;                           /* pages of memory that was touched before */
+	uint32_t records; /* 0 where the workload has none */
+	bool touched;     /* pages of memory that was touched before */
 };
 
 struct pfs_outcome {
 	struct pfs_trial trial;
 	bool crowded;
-	uint64_t items;           /* triples */
-	bool has_items;           /* is it a worker's part to do any? */
-	uint64_t ops;             /* all operations, of readers too */
+	uint64_t items;            /* triples */
+	bool has_items;            /* is it a worker's part to do any? */
+	uint64_t ops;              /* all operations, of readers too */
 	uint64_t ops_min, ops_max; /* of the workers whose operations are items */
 	uint32_t container_count;
 	struct pfs_counts before; /* the window, summed over the containers */
 	struct pfs_counts after;
-	uint64_t page_ideal;      /* sum; UINT64_MAX: not known */
-	double occupancy;         /* at the window's end, of pages then; NaN: no pages */
+	uint64_t page_ideal;            /* sum; UINT64_MAX: not known */
+	double occupancy;               /* at the window's end, of pages then; NaN: no pages */
 	struct pfs_histogram histogram; /* ticks */
-	uint64_t reclaimed_timed; /* pages given back while calls were timed */
-	struct { const char *name; double value; } extras[PFS_EXTRAS_MAX];
+	uint64_t reclaimed_timed;       /* pages given back while calls were timed */
+	struct {
+		const char *name;
+		double value;
+	} extras[PFS_EXTRAS_MAX];
 	uint32_t extra_count;
 };
 

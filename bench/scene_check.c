@@ -30,8 +30,7 @@ static struct words words_of(const struct pfs_scene *scene)
 }
 
 /* A live set needs a record for each thread: one that never gets any does nothing for ever. */
-static enum pfs_status check_records(const struct pfs_scene *scene,
-				     const struct pfs_config *config,
+static enum pfs_status check_records(const struct pfs_scene *scene, const struct pfs_config *config,
 				     struct pfs_message *message)
 {
 	struct words words = words_of(scene);
@@ -56,8 +55,8 @@ static enum pfs_status check_record_pages(const struct pfs_scene *scene,
 		return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
 		 "--records %u, --page-records %u: workload %s needs %u pages, %u at most; raise "
-		 "--page-records or lower --records", scene->records,
-		 scene->options->page_records, scene->workload->name,
+		 "--page-records or lower --records",
+		 scene->records, scene->options->page_records, scene->workload->name,
 		 pfs_scene_record_pages(scene), PFS_PAGE_MAX);
 	return PFS_BAD_CONFIG;
 }
@@ -85,15 +84,16 @@ static enum pfs_status check_pages(const struct pfs_scene *scene, uint32_t conta
 	else
 		snprintf(message->text, sizeof(message->text),
 			 "%s: workload %s with policy %s may add pages, up to %u for each "
-			 "of these; give %u at most", words_of(scene).text,
-			 scene->workload->name, pfs_variant_name(scene->variant), config.page_max,
+			 "of these; give %u at most",
+			 words_of(scene).text, scene->workload->name,
+			 pfs_variant_name(scene->variant), config.page_max,
 			 PFS_PAGE_MAX / config.page_max);
 	return PFS_BAD_CONFIG;
 }
 
 /* Fills of the machine's memory end in the kernel's choice of a process to kill. */
-static enum pfs_status check_bytes(const struct pfs_scene *scene,
-				   const struct pfs_config *config, struct pfs_message *message)
+static enum pfs_status check_bytes(const struct pfs_scene *scene, const struct pfs_config *config,
+				   struct pfs_message *message)
 {
 	const struct pfs_options *options = scene->options;
 	uint32_t pages = scene->workload->has_records ? pfs_scene_record_pages(scene)
@@ -111,9 +111,9 @@ static enum pfs_status check_bytes(const struct pfs_scene *scene,
 		snprintf(words.text, sizeof(words.text), "--records %u", scene->records);
 	snprintf(message->text, sizeof(message->text),
 		 "%s, --page-records %u: workload %s with records of %u bytes needs %.0f "
-		 "GiB, this machine has %.0f; lower one of them", words.text,
-		 options->page_records, scene->workload->name, config->record_size_bytes,
-		 ceil(need / GIB), floor(have / GIB));
+		 "GiB, this machine has %.0f; lower one of them",
+		 words.text, options->page_records, scene->workload->name,
+		 config->record_size_bytes, ceil(need / GIB), floor(have / GIB));
 	return PFS_BAD_CONFIG;
 }
 

@@ -60,6 +60,7 @@ static void publish_early(struct pfs_thread *thread, struct pfs_claim claim)
 static void play(const char *workload, const struct pfs_calls *calls_used, uint32_t threads,
 		 const char *wanted)
 {
+	/* clang-format off */
 	struct pfs_options options = {
 		.page_prealloc = UINT32_MAX,
 		.full_flags = true, .page_records = page_records, .pages = pages,
@@ -68,9 +69,11 @@ static void play(const char *workload, const struct pfs_calls *calls_used, uint3
 		.reclaim_period_ms = UINT32_MAX, .reclaim_decay_passes = UINT32_MAX,
 		.seed = 1,
 	};
-	struct pfs_clock clock = {.ns_per_tick = 1.0, .cost_ns = 20.0};
+	/* clang-format on */
+	struct pfs_clock clock = { .ns_per_tick = 1.0, .cost_ns = 20.0 };
 	struct pfs_placement placement;
-	struct pfs_message message = {.text = ""};
+	struct pfs_message message = { .text = "" };
+	/* clang-format off */
 	struct pfs_scene_plan plan = {
 		.options = &options, .workload = pfs_workload_find(workload),
 		.variant = variant, .calls = calls_used,
@@ -80,6 +83,7 @@ static void play(const char *workload, const struct pfs_calls *calls_used, uint3
 		.touched = touched && pfs_workload_find(workload)->has_records,
 		.pu_allowed = 1, .clock = &clock, .name = workload, .occupancy = 0.5,
 	};
+	/* clang-format on */
 
 	if (pfs_placement_init(&placement, plan.topology, "none", threads, &message) != PFS_OK) {
 		fprintf(stderr, "scene_test: %s\n", message.text);
@@ -98,8 +102,7 @@ static void play(const char *workload, const struct pfs_calls *calls_used, uint3
 	if (!as_wanted) {
 		failures++;
 		fprintf(stderr, "scene_test: %s: status %d '%s', wanted '%s'\n", workload,
-			(int)status, message.text,
-			wanted != NULL ? wanted : "no fault");
+			(int)status, message.text, wanted != NULL ? wanted : "no fault");
 	}
 	if (status == PFS_OK && outcome.ops == 0) {
 		failures++;
@@ -114,13 +117,15 @@ static void play(const char *workload, const struct pfs_calls *calls_used, uint3
 static void make_trace(const char *path)
 {
 	static struct pfs_trace_writer writer;
-	struct pfs_message message = {.text = ""};
+	struct pfs_message message = { .text = "" };
 	bool made = pfs_trace_writer_open(&writer, path, "scene_test", 100);
 
 	for (uint32_t i = 0; made && i < 300; i++) {
+		/* clang-format off */
 		struct pfs_trace_event event = {
 			.time = i, .thread = i % 3, .id = i % 101, .size = 8,
 		};
+		/* clang-format on */
 		event.kind = i / 101 % 2 == 0 ? PFS_TRACE_ALLOCATE : PFS_TRACE_FREE;
 		pfs_trace_writer_add(&writer, &event, i < 1);
 	}

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 struct pfs_series_sample {
-	double t_ms;             /* since the window began */
-	uint64_t live;           /* records */
+	double t_ms;   /* since the window began */
+	uint64_t live; /* records */
 	uint64_t pages;
-	uint64_t ideal;          /* pages that live records need, packed */
+	uint64_t ideal; /* pages that live records need, packed */
 	uint64_t resident_bytes;
 };
 

@@ -22,8 +22,8 @@ using Registration = decltype(benchmark::RegisterBenchmark(
 	"", static_cast<void (*)(benchmark::State &)>(nullptr)));
 
 struct pfs_shim_state {
-	benchmark::State *state;       // NULL in hooks
-	const benchmark::State *seen;  // never NULL
+	benchmark::State *state;      // NULL in hooks
+	const benchmark::State *seen; // never NULL
 };
 
 struct pfs_shim_case {
@@ -31,7 +31,8 @@ struct pfs_shim_case {
 	void *user;
 };
 
-namespace {
+namespace
+{
 
 constexpr std::size_t slot_max = 1024;
 struct Slot {
@@ -46,14 +47,14 @@ std::atomic<std::uint64_t> error_count;
 // Hooks are bare function pointers in 1.7.1: one pair of functions for each slot.
 template <std::size_t I> void set_up_slot(const benchmark::State &state)
 {
-	pfs_shim_state wrapped = {nullptr, &state};
+	pfs_shim_state wrapped = { nullptr, &state };
 	if (slots[I].set_up != nullptr)
 		slots[I].set_up(&wrapped, slots[I].user);
 }
 
 template <std::size_t I> void tear_down_slot(const benchmark::State &state)
 {
-	pfs_shim_state wrapped = {nullptr, &state};
+	pfs_shim_state wrapped = { nullptr, &state };
 	if (slots[I].tear_down != nullptr)
 		slots[I].tear_down(&wrapped, slots[I].user);
 }
@@ -61,16 +62,17 @@ template <std::size_t I> void tear_down_slot(const benchmark::State &state)
 using Trampoline = void (*)(const benchmark::State &);
 template <std::size_t... I> constexpr auto set_up_table(std::index_sequence<I...>)
 {
-	return std::array<Trampoline, sizeof...(I)>{set_up_slot<I>...};
+	return std::array<Trampoline, sizeof...(I)>{ set_up_slot<I>... };
 }
 template <std::size_t... I> constexpr auto tear_down_table(std::index_sequence<I...>)
 {
-	return std::array<Trampoline, sizeof...(I)>{tear_down_slot<I>...};
+	return std::array<Trampoline, sizeof...(I)>{ tear_down_slot<I>... };
 }
 constexpr auto set_ups = set_up_table(std::make_index_sequence<slot_max>{});
 constexpr auto tear_downs = tear_down_table(std::make_index_sequence<slot_max>{});
 
 // Keys that the JSON writer uses itself: a counter of that name makes a key twice.
+/* clang-format off */
 const char *const reserved[] = {
 	"name", "family_index", "per_family_instance_index", "run_name", "run_type",
 	"repetitions", "repetition_index", "threads", "aggregate_name", "aggregate_unit",
@@ -78,6 +80,7 @@ const char *const reserved[] = {
 	"real_coefficient", "big_o", "rms", "label", "error_occurred", "error_message",
 	"allocs_per_iter", "max_bytes_used", "skipped", "skip_message",
 };
+/* clang-format on */
 
 bool is_reserved(const char *name)
 {
@@ -90,8 +93,9 @@ bool is_reserved(const char *name)
 bool file_written = true;
 
 // A reporter of --benchmark_out; the library does not look whether its bytes were taken.
-template <class Reporter> class Checked : public Reporter {
-public:
+template <class Reporter> class Checked : public Reporter
+{
+      public:
 	using Reporter::Reporter;
 	void Finalize() override
 	{
@@ -101,8 +105,9 @@ public:
 };
 
 // The library computes statistics over counters, and 0 / 0 is one of them: drop it here, too.
-class FiniteJson : public Checked<benchmark::JSONReporter> {
-public:
+class FiniteJson : public Checked<benchmark::JSONReporter>
+{
+      public:
 	void ReportRuns(const std::vector<Run> &runs) override
 	{
 		std::vector<Run> finite = runs;
@@ -173,12 +178,12 @@ extern "C" {
 pfs_shim_case *pfs_shim_register(const char *name, Body body, void *user)
 {
 	auto registration = benchmark::RegisterBenchmark(name, [body, user](benchmark::State &s) {
-		pfs_shim_state wrapped = {&s, &s};
+		pfs_shim_state wrapped = { &s, &s };
 		body(&wrapped, user);
 	});
 	// Lives as long as the library's own registration: to the end of the process.
 	static std::vector<std::unique_ptr<pfs_shim_case>> all;
-	all.push_back(std::make_unique<pfs_shim_case>(pfs_shim_case{registration, user}));
+	all.push_back(std::make_unique<pfs_shim_case>(pfs_shim_case{ registration, user }));
 	return all.back().get();
 }
 
@@ -230,7 +235,7 @@ bool pfs_shim_case_hooks(pfs_shim_case *self, Hook set_up, Hook tear_down)
 {
 	if (slot_count == slot_max)
 		return false;
-	slots[slot_count] = {set_up, tear_down, self->user};
+	slots[slot_count] = { set_up, tear_down, self->user };
 	self->registration->Setup(set_ups[slot_count])->Teardown(tear_downs[slot_count]);
 	slot_count++;
 	return true;
@@ -253,10 +258,9 @@ void pfs_shim_case_repetitions(pfs_shim_case *self, int32_t repetitions)
 
 void pfs_shim_case_unit(pfs_shim_case *self, pfs_shim_unit unit)
 {
-	static const benchmark::TimeUnit units[] = {benchmark::kNanosecond,
-						    benchmark::kMicrosecond,
-						    benchmark::kMillisecond,
-						    benchmark::kSecond};
+	static const benchmark::TimeUnit units[] = { benchmark::kNanosecond,
+						     benchmark::kMicrosecond,
+						     benchmark::kMillisecond, benchmark::kSecond };
 	self->registration->Unit(units[unit]);
 }
 
@@ -383,8 +387,8 @@ size_t pfs_shim_run(void)
 	std::unique_ptr<benchmark::BenchmarkReporter> file;
 	if (outputs.has_file)
 		file = make_file_reporter(outputs.file_format);
-	return benchmark::RunSpecifiedBenchmarks(
-		outputs.json_display ? &display : nullptr, file.get()); // NULL: the library's own
+	return benchmark::RunSpecifiedBenchmarks(outputs.json_display ? &display : nullptr,
+						 file.get()); // NULL: the library's own
 }
 
 bool pfs_shim_written(void)

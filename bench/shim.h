@@ -22,12 +22,12 @@ struct pfs_shim_state; /* one run of it in one thread */
 /* Flags of a counter, to be or-ed. Numbers of our own: the library's include a 1 << 31. */
 enum pfs_shim_flag {
 	PFS_SHIM_PLAIN = 0,
-	PFS_SHIM_RATE = 1 << 0,           /* divided by the time measured */
-	PFS_SHIM_AVERAGE_THREADS = 1 << 1, /* divided by the threads instead of summed */
-	PFS_SHIM_PER_ITERATION = 1 << 2,  /* divided by the iterations */
+	PFS_SHIM_RATE = 1 << 0,             /* divided by the time measured */
+	PFS_SHIM_AVERAGE_THREADS = 1 << 1,  /* divided by the threads instead of summed */
+	PFS_SHIM_PER_ITERATION = 1 << 2,    /* divided by the iterations */
 	PFS_SHIM_TIMES_ITERATIONS = 1 << 3, /* multiplied by them */
-	PFS_SHIM_INVERT = 1 << 4,         /* the reciprocal */
-	PFS_SHIM_BINARY_UNITS = 1 << 5    /* the console prints Ki, Mi instead of k, M */
+	PFS_SHIM_INVERT = 1 << 4,           /* the reciprocal */
+	PFS_SHIM_BINARY_UNITS = 1 << 5      /* the console prints Ki, Mi instead of k, M */
 };
 
 enum pfs_shim_unit { PFS_SHIM_NS, PFS_SHIM_US, PFS_SHIM_MS, PFS_SHIM_S };
@@ -40,15 +40,12 @@ struct pfs_shim_case *pfs_shim_register(const char *name,
 /* Arguments; body reads them with pfs_shim_range. */
 void pfs_shim_case_arg(struct pfs_shim_case *self, int64_t value);
 void pfs_shim_case_args(struct pfs_shim_case *self, const int64_t *values, size_t count);
-void pfs_shim_case_range(struct pfs_shim_case *self, int64_t low, int64_t high,
-			 int32_t multiplier);
-void pfs_shim_case_dense_range(struct pfs_shim_case *self, int64_t low, int64_t high,
-			       int32_t step);
+void pfs_shim_case_range(struct pfs_shim_case *self, int64_t low, int64_t high, int32_t multiplier);
+void pfs_shim_case_dense_range(struct pfs_shim_case *self, int64_t low, int64_t high, int32_t step);
 /* Every combination: lists[i] has counts[i] values. */
 void pfs_shim_case_args_product(struct pfs_shim_case *self, const int64_t *const *lists,
 				const size_t *counts, size_t list_count);
-void pfs_shim_case_arg_names(struct pfs_shim_case *self, const char *const *names,
-			     size_t count);
+void pfs_shim_case_arg_names(struct pfs_shim_case *self, const char *const *names, size_t count);
 
 /* Threads of the library. Trials bring their own pool instead, see trial.h. */
 void pfs_shim_case_threads(struct pfs_shim_case *self, int32_t threads);
@@ -87,8 +84,7 @@ int64_t pfs_shim_iterations(const struct pfs_shim_state *self);
 int64_t pfs_shim_iterations_wanted(const struct pfs_shim_state *self);
 
 /* False if the counter was dropped: not finite, or a name that the JSON already uses. */
-bool pfs_shim_counter(struct pfs_shim_state *self, const char *name, double value,
-		      uint32_t flags);
+bool pfs_shim_counter(struct pfs_shim_state *self, const char *name, double value, uint32_t flags);
 void pfs_shim_items(struct pfs_shim_state *self, int64_t items);
 void pfs_shim_bytes(struct pfs_shim_state *self, int64_t bytes);
 void pfs_shim_label(struct pfs_shim_state *self, const char *label);

@@ -102,9 +102,9 @@ static void body_plain(struct pfs_shim_state *state, void *user)
 static void register_all(void)
 {
 	static char user[] = "user";
-	const int64_t left[] = {2, 3}, right[] = {5, 7};
-	const int64_t *const lists[] = {left, right};
-	const char *const names[] = {"left", "right"};
+	const int64_t left[] = { 2, 3 }, right[] = { 5, 7 };
+	const int64_t *const lists[] = { left, right };
+	const char *const names[] = { "left", "right" };
 	struct pfs_shim_case *one = pfs_shim_register("threads", body_threads, user);
 
 	pfs_shim_case_threads(one, 2);
@@ -114,7 +114,7 @@ static void register_all(void)
 	expect(pfs_shim_case_hooks(one, set_up, tear_down), "hooks");
 
 	one = pfs_shim_register("product", body_product, NULL);
-	pfs_shim_case_args_product(one, lists, (const size_t[]){2, 2}, 2);
+	pfs_shim_case_args_product(one, lists, (const size_t[]){ 2, 2 }, 2);
 	pfs_shim_case_arg_names(one, names, 2);
 	pfs_shim_case_iterations(one, 1);
 
@@ -125,7 +125,7 @@ static void register_all(void)
 	pfs_shim_register("error", body_error, NULL);
 
 	one = pfs_shim_register("plain", body_plain, NULL);
-	pfs_shim_case_args(one, (const int64_t[]){1, 2}, 2);
+	pfs_shim_case_args(one, (const int64_t[]){ 1, 2 }, 2);
 	pfs_shim_case_min_time(one, 1e-9);
 	pfs_shim_case_process_cpu_time(one);
 	one = pfs_shim_register("ranges", body_plain, NULL);
@@ -138,6 +138,7 @@ static void register_all(void)
 
 static void check_json(const char *path)
 {
+	/* clang-format off */
 	static const char *const wanted[] = {
 		"\"greeting\": \"hello \\\"C\\\"\"",
 		"\"name\": \"threads/5/iterations:10/real_time/threads:2\"",
@@ -155,7 +156,8 @@ static void check_json(const char *path)
 		"\"name\": \"ranges/16/repeats:2/threads:2_mean\"",
 		"\"name\": \"ranges/22/repeats:2/threads:1_mean\"", "\"zero\": 0.0",
 	};
-	static const char *const unwanted[] = {"NaN", "Infinity", "\"nan\"", "\"inf\""};
+	/* clang-format on */
+	static const char *const unwanted[] = { "NaN", "Infinity", "\"nan\"", "\"inf\"" };
 	static char text[1 << 18];
 	FILE *file = fopen(path, "r");
 
@@ -176,7 +178,7 @@ int main(int argc, char **argv)
 {
 	const char *path = argc > 1 ? argv[1] : "shim_test.json";
 	char out[512];
-	char *arguments[] = {argv[0], (char[]){"--benchmark_min_time=1e-12"}, out, NULL};
+	char *arguments[] = { argv[0], (char[]){ "--benchmark_min_time=1e-12" }, out, NULL };
 	int count = 3;
 
 	snprintf(out, sizeof(out), "--benchmark_out=%s", path);

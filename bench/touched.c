@@ -16,8 +16,7 @@ static uint64_t whole_pages(uint64_t bytes)
 
 static void *map_fresh(uint64_t bytes)
 {
-	void *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			   0);
+	void *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return fresh != MAP_FAILED ? fresh : NULL;
 }
@@ -59,7 +58,7 @@ bool pfs_touched_init(struct pfs_touched *self, uint64_t size_bytes)
 	uint64_t bytes = whole_pages(size_bytes);
 
 	memset(self, 0, sizeof(*self));
-	self->source = (struct pfs_memory_source){map, unmap, resident, self, 4096};
+	self->source = (struct pfs_memory_source){ map, unmap, resident, self, 4096 };
 	self->bytes = map_fresh(bytes);
 	if (self->bytes == NULL)
 		return false;

@@ -20,7 +20,7 @@ struct pfs_touched {
 	struct pfs_memory_source source; /* its context is this */
 	char *bytes;
 	uint64_t size_bytes;
-	struct pfs_mark used_bytes;      /* whoever maps; also beyond size_bytes */
+	struct pfs_mark used_bytes; /* whoever maps; also beyond size_bytes */
 };
 
 /* Map and touch so much, where the caller runs; false: no memory. */

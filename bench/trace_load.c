@@ -55,7 +55,10 @@ static void add(struct pfs_replay *self, struct census *census, uint32_t id, uin
 		bool frees)
 {
 	self->events[self->event_count++] = (struct pfs_replay_event){
-		.id = id, .thread = thread, .turn = census->turns[id]++, .frees = frees,
+		.id = id,
+		.thread = thread,
+		.turn = census->turns[id]++,
+		.frees = frees,
 	};
 	census->owner[id] = frees ? NONE : thread;
 }
@@ -74,8 +77,8 @@ static enum pfs_status read_events(struct pfs_replay *self, struct census *censu
 			add(self, census, event.id, event.thread, event.kind == PFS_TRACE_FREE);
 			continue;
 		}
-		self->prelude[i] = (struct pfs_replay_event){.id = event.id,
-							     .thread = event.thread};
+		self->prelude[i] = (struct pfs_replay_event){ .id = event.id,
+							      .thread = event.thread };
 		census->first[event.id] = census->owner[event.id] = event.thread;
 	}
 }
@@ -124,8 +127,7 @@ static enum pfs_status load_events(struct pfs_replay *self, struct pfs_trace_rea
 	return status;
 }
 
-static enum pfs_status load(struct pfs_replay *self, const char *path,
-			    struct pfs_message *message)
+static enum pfs_status load(struct pfs_replay *self, const char *path, struct pfs_message *message)
 {
 	struct pfs_trace_reader *reader = NULL;
 	enum pfs_status status = pfs_trace_reader_open(path, &reader, message);
@@ -135,15 +137,18 @@ static enum pfs_status load(struct pfs_replay *self, const char *path,
 	name_of(self->name, path);
 	self->info = *pfs_trace_reader_info(reader);
 	if (self->info.events > UINT32_MAX / 4)
-		status = refuse(message, PFS_BAD_CONFIG, "trace %.120s: %llu events are too many; "
-				"cut it with pfs-trace", path,
-				(unsigned long long)self->info.events);
+		status = refuse(message, PFS_BAD_CONFIG,
+				"trace %.120s: %llu events are too many; "
+				"cut it with pfs-trace",
+				path, (unsigned long long)self->info.events);
 	else
 		status = load_events(self, reader, message);
 	pfs_trace_reader_close(reader);
 	if (status == PFS_OK && self->event_count == 0)
-		status = refuse(message, PFS_BAD_CONFIG, "trace %.160s: no events in it; record it "
-				"again", path);
+		status = refuse(message, PFS_BAD_CONFIG,
+				"trace %.160s: no events in it; record it "
+				"again",
+				path);
 	return status;
 }
 
@@ -197,8 +202,10 @@ static enum pfs_status load_folder(struct pfs_replays *self, const char *folder,
 	}
 	free(entries);
 	if (count <= 0)
-		return refuse(message, PFS_BAD_CONFIG, "no traces in '%.120s': name one with "
-			      "--trace=FILE, or choose other --workloads than replay", folder);
+		return refuse(message, PFS_BAD_CONFIG,
+			      "no traces in '%.120s': name one with "
+			      "--trace=FILE, or choose other --workloads than replay",
+			      folder);
 	return status;
 }
 
@@ -220,7 +227,7 @@ void pfs_replays_free(struct pfs_replays *self)
 		free(self->list[i].events);
 	}
 	free(self->list);
-	*self = (struct pfs_replays){.count = 0};
+	*self = (struct pfs_replays){ .count = 0 };
 }
 
 struct load_of {
@@ -238,8 +245,8 @@ static int compare_loads(const void *left, const void *right)
 }
 
 /* track_of[thread], from loads[thread]; sums has room for each track. */
-static void deal(struct load_of *loads, uint32_t thread_count, uint32_t *sums,
-		 uint32_t track_count, uint32_t *track_of)
+static void deal(struct load_of *loads, uint32_t thread_count, uint32_t *sums, uint32_t track_count,
+		 uint32_t *track_of)
 {
 	qsort(loads, thread_count, sizeof(*loads), compare_loads);
 	for (uint32_t i = 0; i < thread_count; i++) {

@@ -31,8 +31,8 @@ struct pfs_replay_event {
 struct pfs_replay {
 	char name[PFS_REPLAY_NAME_MAX + 1]; /* of the file, without folder and ending */
 	struct pfs_trace_info info;
-	struct pfs_replay_event *prelude;   /* [info.prelude], allocations only */
-	struct pfs_replay_event *events;    /* [event_count], tail included */
+	struct pfs_replay_event *prelude; /* [info.prelude], allocations only */
+	struct pfs_replay_event *events;  /* [event_count], tail included */
 	uint32_t event_count;
 };
 
@@ -55,14 +55,14 @@ struct pfs_track_event {
 	uint32_t id_and_kind; /* PFS_TRACK_FREES, or 0, and the id */
 	uint32_t turn;
 	uint32_t next;
-	uint32_t position;    /* in the whole cycle */
+	uint32_t position; /* in the whole cycle */
 };
 #define PFS_TRACK_FREES (UINT32_C(1) << 31)
 
 struct pfs_track {
 	struct pfs_track_event *events; /* the prelude's, then the cycle's */
 	uint32_t prelude_count;
-	uint32_t event_count;           /* of the cycle */
+	uint32_t event_count; /* of the cycle */
 };
 
 /*

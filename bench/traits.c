@@ -6,8 +6,7 @@
 void pfs_traits_text(uint32_t traits, char text[PFS_TRAITS_CHARS])
 {
 	static const char *const words[] = {
-		"words", "index", "grow", "reclaim", "strict", "exact", "bounded", "c11",
-		"bare",
+		"words", "index", "grow", "reclaim", "strict", "exact", "bounded", "c11", "bare",
 	}; /* of enum pfs_trait, by bit */
 	size_t used = 0;
 

@@ -193,7 +193,7 @@ static void judge(const struct window *window, uint32_t thread_count)
 void pfs_trial_run(struct pfs_pool *pool, const struct pfs_trial_plan *plan,
 		   struct pfs_trial *trial)
 {
-	struct window window = {.plan = plan, .trial = trial};
+	struct window window = { .plan = plan, .trial = trial };
 	uint32_t thread_count = pfs_pool_thread_count(pool);
 	double window_us = (double)plan->window_ns / 1e3;
 	double steal_before = 0.0;
@@ -208,8 +208,7 @@ void pfs_trial_run(struct pfs_pool *pool, const struct pfs_trial_plan *plan,
 	sleep_through(&window, thread_count);
 	pfs_pool_wait(pool);
 	trial->pressure = read_pressure();
-	trial->steal = (read_steal_ticks() - steal_before) * 1e6 /
-		       (double)sysconf(_SC_CLK_TCK) / window_us /
-		       (double)sysconf(_SC_NPROCESSORS_ONLN);
+	trial->steal = (read_steal_ticks() - steal_before) * 1e6 / (double)sysconf(_SC_CLK_TCK) /
+		       window_us / (double)sysconf(_SC_NPROCESSORS_ONLN);
 	judge(&window, thread_count);
 }

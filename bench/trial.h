@@ -27,13 +27,13 @@ struct pfs_trial_plan {
 	void (*at_open)(void *context);
 	void (*tick)(void *context, uint64_t elapsed_ns);
 	void *context;
-	uint64_t window_ns;      /* from when all threads have done something */
+	uint64_t window_ns; /* from when all threads have done something */
 	uint64_t tick_ns;
-	uint64_t batch_ns;       /* how long a batch should take, for adapt */
-	bool adapt;              /* double each thread's batch until it takes batch_ns */
-	bool paced;              /* threads sleep by design: do not judge */
-	uint32_t pu_count;       /* PUs that the threads share */
-	bool crowded;            /* more threads than PUs */
+	uint64_t batch_ns; /* how long a batch should take, for adapt */
+	bool adapt;        /* double each thread's batch until it takes batch_ns */
+	bool paced;        /* threads sleep by design: do not judge */
+	uint32_t pu_count; /* PUs that the threads share */
+	bool crowded;      /* more threads than PUs */
 };
 
 /* One thread's part; batch and sample_every stay from window to window. */
@@ -44,17 +44,17 @@ struct pfs_trial_thread {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t cpu_ns;
-	uint64_t switches;     /* involuntary */
+	uint64_t switches; /* involuntary */
 };
 
 struct pfs_trial {
 	struct pfs_trial_thread *threads; /* the caller's, one for each thread of the pool */
-	uint64_t window_ns;  /* first start to stop; of work with an end: to the last end */
-	double util_min;     /* least share of its time that a thread ran */
-	double util_total;   /* CPU time of all over the PUs' time */
+	uint64_t window_ns; /* first start to stop; of work with an end: to the last end */
+	double util_min;    /* least share of its time that a thread ran */
+	double util_total;  /* CPU time of all over the PUs' time */
 	uint64_t switches;
-	double pressure;     /* share of the last 10 s somebody waited for a CPU; NaN: unknown */
-	double steal;        /* share of the CPUs' time taken by the hypervisor; NaN: unknown */
+	double pressure; /* share of the last 10 s somebody waited for a CPU; NaN: unknown */
+	double steal;    /* share of the CPUs' time taken by the hypervisor; NaN: unknown */
 	bool disturbed;
 };
 

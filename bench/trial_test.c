@@ -78,13 +78,16 @@ static struct pfs_trial_plan plan_with(uint64_t (*step)(void *, uint32_t, uint64
 {
 	memset(steps, 0, sizeof(steps));
 	return (struct pfs_trial_plan){
-		.step = step, .at_open = at_open, .window_ns = 20000000, .pu_count = THREADS,
+		.step = step,
+		.at_open = at_open,
+		.window_ns = 20000000,
+		.pu_count = THREADS,
 	};
 }
 
 static void check_pool(struct pfs_pool *pool)
 {
-	struct pfs_mark marks[THREADS] = {0};
+	struct pfs_mark marks[THREADS] = { 0 };
 
 	pfs_pool_turns(pool, turn_job, NULL);
 	expect(turn_count == THREADS, "each thread had a turn");
@@ -97,8 +100,10 @@ static void check_pool(struct pfs_pool *pool)
 
 static void check_judgement(struct pfs_pool *pool)
 {
-	struct pfs_trial_thread threads[THREADS] = {{.batch = 3}, {.batch = 3}, {.batch = 3}};
-	struct pfs_trial trial = {.threads = threads};
+	struct pfs_trial_thread threads[THREADS] = { { .batch = 3 },
+						     { .batch = 3 },
+						     { .batch = 3 } };
+	struct pfs_trial trial = { .threads = threads };
 	struct pfs_trial_plan plan = plan_with(sleepy_step);
 
 	pfs_trial_run(pool, &plan, &trial);
@@ -126,8 +131,10 @@ static void check_judgement(struct pfs_pool *pool)
 
 static void check_batches(struct pfs_pool *pool)
 {
-	struct pfs_trial_thread threads[THREADS] = {{.batch = 1}, {.batch = 1}, {.batch = 1}};
-	struct pfs_trial trial = {.threads = threads};
+	struct pfs_trial_thread threads[THREADS] = { { .batch = 1 },
+						     { .batch = 1 },
+						     { .batch = 1 } };
+	struct pfs_trial trial = { .threads = threads };
 	struct pfs_trial_plan plan = plan_with(quick_step);
 
 	plan.adapt = true;
@@ -158,8 +165,10 @@ static bool never_ended(void *context, uint32_t index)
 
 static void check_ends(struct pfs_pool *pool)
 {
-	struct pfs_trial_thread threads[THREADS] = {{.batch = 5}, {.batch = 5}, {.batch = 5}};
-	struct pfs_trial trial = {.threads = threads};
+	struct pfs_trial_thread threads[THREADS] = { { .batch = 5 },
+						     { .batch = 5 },
+						     { .batch = 5 } };
+	struct pfs_trial trial = { .threads = threads };
 	struct pfs_trial_plan plan = plan_with(quick_step);
 	uint64_t last = 0, first = UINT64_MAX;
 
@@ -181,7 +190,7 @@ static void check_ends(struct pfs_pool *pool)
 
 static void check_clock_step(void)
 {
-	const uint64_t coarse[] = {30, 0, 20, 50, 20}, fine[] = {30, 20, 51}, none[] = {0, 0};
+	const uint64_t coarse[] = { 30, 0, 20, 50, 20 }, fine[] = { 30, 20, 51 }, none[] = { 0, 0 };
 
 	expect(pfs_clock_step(coarse, 5) == 10, "a clock that moves on by 10");
 	expect(pfs_clock_step(fine, 3) == 1, "a clock that moves on by 1");

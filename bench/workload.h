@@ -32,17 +32,17 @@ struct pfs_series;
 struct pfs_worker {
 	alignas(PFS_BENCH_LINE) struct pfs_scene *scene;
 	uint32_t index;
-	uint32_t target;          /* records that live should hold */
+	uint32_t target;                                /* records that live should hold */
 	struct pfs_thread *threads[PFS_CONTAINERS_MAX]; /* handle in each container */
-	struct pfs_live live;     /* in container 0 */
+	struct pfs_live live;                           /* in container 0 */
 	void *canaries[PFS_CANARIES_MAX]; /* live records, too, that nobody may touch */
 	uint32_t canary_count;
 	uint64_t random;
-	uint64_t refused;         /* allocations */
-	void *own;                /* the workload's, from malloc; finish frees it, or the scene */
-	const char *fault;        /* NULL, or what this worker saw go wrong */
+	uint64_t refused;  /* allocations */
+	void *own;         /* the workload's, from malloc; finish frees it, or the scene */
+	const char *fault; /* NULL, or what this worker saw go wrong */
 	struct pfs_histogram *histogram; /* ticks of allocate calls */
-	struct pfs_mark live_mark; /* live.count, for whoever looks */
+	struct pfs_mark live_mark;       /* live.count, for whoever looks */
 };
 
 /* One benchmark while it runs. Main writes it; workers read it between two jobs. */
@@ -51,11 +51,11 @@ struct pfs_scene {
 	const struct pfs_clock *clock;
 	const struct pfs_workload *workload;
 	const struct pfs_variant *variant;
-	const struct pfs_calls *calls; /* of the variant */
-	const char *name;         /* of the benchmark */
+	const struct pfs_calls *calls;   /* of the variant */
+	const char *name;                /* of the benchmark */
 	const struct pfs_replay *replay; /* NULL where the workload has no trace */
 	double occupancy;
-	uint32_t records;         /* of --records; 0 where the workload has none */
+	uint32_t records; /* of --records; 0 where the workload has none */
 	uint32_t thread_count;
 	uint32_t container_count;
 	struct pfs_container *containers[PFS_CONTAINERS_MAX];
@@ -64,12 +64,15 @@ struct pfs_scene {
 	struct pfs_worker *workers;
 	/* Where pages get their bytes; NULL: as the library does. */
 	const struct pfs_memory_source *source;
-	uint64_t capacity;        /* records that container 0 is to hold, of records or pages */
-	struct pfs_mark level;    /* tide: share of the peak to aim at, in millionths */
-	struct pfs_mark phase;    /* tide: not 0 in a trough */
-	void *shared;             /* the workload's */
+	uint64_t capacity;     /* records that container 0 is to hold, of records or pages */
+	struct pfs_mark level; /* tide: share of the peak to aim at, in millionths */
+	struct pfs_mark phase; /* tide: not 0 in a trough */
+	void *shared;          /* the workload's */
 	struct pfs_series *series;
-	struct { const char *name; double value; } extras[PFS_EXTRAS_MAX];
+	struct {
+		const char *name;
+		double value;
+	} extras[PFS_EXTRAS_MAX];
 	uint32_t extra_count;
 	struct pfs_message message;
 };
@@ -77,15 +80,15 @@ struct pfs_scene {
 struct pfs_workload {
 	const char *name;
 	const char *summary;
-	uint32_t traits;          /* that a variant must have */
+	uint32_t traits; /* that a variant must have */
 	bool has_occupancy;
-	bool has_policy;          /* false: runs once, not once for each policy */
-	bool has_trace;           /* runs once for each trace */
-	bool has_records;         /* runs once for each of --records and --page-memory */
-	bool paced;               /* its threads sleep by design */
+	bool has_policy;           /* false: runs once, not once for each policy */
+	bool has_trace;            /* runs once for each trace */
+	bool has_records;          /* runs once for each of --records and --page-memory */
+	bool paced;                /* its threads sleep by design */
 	uint32_t threads_multiple; /* thread counts must be a multiple of it */
-	uint32_t threads_max;     /* 0: any */
-	uint32_t window_ms;       /* unless --window-ms says otherwise */
+	uint32_t threads_max;      /* 0: any */
+	uint32_t window_ms;        /* unless --window-ms says otherwise */
 	uint32_t container_count;
 
 	/* Change what differs from --pages preallocated ones. May be NULL. */
@@ -103,7 +106,7 @@ struct pfs_workload {
 	 * is timed, and a worker that has done its part, of the steps or of the samples, ends. */
 	bool (*ended)(const struct pfs_worker *worker, bool of_samples);
 	void (*tick)(struct pfs_scene *scene, uint64_t elapsed_ns, uint64_t window_ns);
-	uint64_t tick_share;      /* ticks in a window */
+	uint64_t tick_share; /* ticks in a window */
 	/* How many records of a container are this worker's just now; NULL: live and canaries. */
 	uint64_t (*held)(const struct pfs_worker *worker, uint32_t container);
 	/* In turns: look at the records, then free all of them. */
@@ -176,12 +179,12 @@ static inline struct pfs_claim pfs_timed_allocate(struct pfs_worker *worker,
 }
 
 /* What several workloads do to worker->live, in live.c. */
-bool pfs_live_prepare(struct pfs_worker *worker);  /* room for a share, filled to the last */
-void pfs_live_settle(struct pfs_worker *worker);   /* drained at random to the occupancy */
+bool pfs_live_prepare(struct pfs_worker *worker); /* room for a share, filled to the last */
+void pfs_live_settle(struct pfs_worker *worker);  /* drained at random to the occupancy */
 void pfs_live_set_canaries(struct pfs_worker *worker);
 uint64_t pfs_live_churn(struct pfs_worker *worker, uint64_t count);
 void pfs_live_sample(struct pfs_worker *worker);
-void pfs_live_finish(struct pfs_worker *worker);   /* canaries, then all records freed */
+void pfs_live_finish(struct pfs_worker *worker); /* canaries, then all records freed */
 
 /* Pages that the flags ask for, which every thread has its share of. */
 uint32_t pfs_scene_page_count(const struct pfs_scene *scene);
@@ -191,8 +194,8 @@ uint32_t pfs_scene_record_pages(const struct pfs_scene *scene);
 
 /* Pages of a container that needs room for `need` pages at most: prealloc of them made in
  * advance and four times need as the limit, or all of them where the policy cannot grow. */
-void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config,
-		     uint32_t prealloc, uint32_t need);
+void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config, uint32_t prealloc,
+		     uint32_t need);
 
 /* Add a counter of the workload's own to the report. */
 void pfs_scene_extra(struct pfs_scene *scene, const char *name, double value);

@@ -15,14 +15,13 @@
 #define FLOOD_NS UINT64_C(10000000) /* the first part of a cycle */
 #define LOW_SHARE 8                 /* of the records, one in so many outlives the flood */
 #define PERIOD_MS 1
-#define ROOM 64                     /* times the page_max of other workloads */
+#define ROOM 64 /* times the page_max of other workloads */
 
 struct ebb {
 	uint64_t begin_ns;
 };
 
-static void configure(const struct pfs_scene *scene, uint32_t container,
-		      struct pfs_config *config)
+static void configure(const struct pfs_scene *scene, uint32_t container, struct pfs_config *config)
 {
 	(void)container;
 	pfs_scene_pages(scene, config, 1, pfs_scene_page_count(scene));
@@ -84,7 +83,7 @@ static uint64_t rise(struct pfs_worker *worker, uint64_t count)
 	if (before == goal) /* full: go on as before the ebb */
 		return pfs_live_churn(worker, count);
 	worker->refused += worker->scene->calls->fill(worker->threads[0], &worker->live,
-							(uint32_t)goal);
+						      (uint32_t)goal);
 	return worker->live.count - before;
 }
 
@@ -98,7 +97,7 @@ static uint64_t step(struct pfs_worker *worker, uint64_t count)
 		return pfs_live_churn(worker, count);
 	uint64_t next = live->count > count ? live->count - count : 0;
 	worker->scene->calls->drain(worker->threads[0], live,
-				      next > worker->target ? (uint32_t)next : worker->target);
+				    next > worker->target ? (uint32_t)next : worker->target);
 	return 0;
 }
 

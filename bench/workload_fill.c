@@ -21,8 +21,7 @@ struct fill {
 	void *records[];
 };
 
-static void configure(const struct pfs_scene *scene, uint32_t container,
-		      struct pfs_config *config)
+static void configure(const struct pfs_scene *scene, uint32_t container, struct pfs_config *config)
 {
 	(void)container;
 	pfs_scene_pages(scene, config, 0, pfs_scene_record_pages(scene));
@@ -52,7 +51,7 @@ static bool prepare(struct pfs_worker *worker)
 	memset(fill, 0xFF, timed_bytes);
 	worker->target = (uint32_t)share;
 	worker->live.salt = pfs_worker_salt(worker->index);
-	fill->timed = (struct pfs_live){.records = fill->records, .salt = worker->live.salt};
+	fill->timed = (struct pfs_live){ .records = fill->records, .salt = worker->live.salt };
 	return true;
 }
 

@@ -16,7 +16,7 @@ static bool prepare(struct pfs_worker *worker)
 {
 	worker->own = aligned_alloc(PFS_BENCH_LINE, sizeof(struct hot));
 	if (worker->own != NULL)
-		*(struct hot *)worker->own = (struct hot){.word = 0};
+		*(struct hot *)worker->own = (struct hot){ .word = 0 };
 	return worker->own != NULL;
 }
 

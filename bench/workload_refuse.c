@@ -9,8 +9,7 @@
 
 #include "workload.h"
 
-static void configure(const struct pfs_scene *scene, uint32_t container,
-		      struct pfs_config *config)
+static void configure(const struct pfs_scene *scene, uint32_t container, struct pfs_config *config)
 {
 	uint32_t pages = pfs_scene_record_pages(scene);
 

@@ -37,15 +37,15 @@ struct stage {
 /* A worker's state; in its own cache lines. */
 struct player {
 	const struct pfs_track *track;
-	struct place *places;   /* of its copy */
+	struct place *places;     /* of its copy */
 	struct pfs_worker *mates; /* all workers; those of its copy are copy_count apart */
 	uint32_t first_mate, mate_count, copy_count;
-	uint32_t next;          /* event of the track */
-	uint64_t base;          /* position of the cycle's first event, over all cycles */
-	uint64_t limit;         /* no event from this position on may be executed yet */
-	uint64_t held;          /* records allocated less those freed; wraps */
-	uint64_t odd;           /* half of an item that is not reported yet */
-	uint32_t stalls;        /* in a row */
+	uint32_t next;   /* event of the track */
+	uint64_t base;   /* position of the cycle's first event, over all cycles */
+	uint64_t limit;  /* no event from this position on may be executed yet */
+	uint64_t held;   /* records allocated less those freed; wraps */
+	uint64_t odd;    /* half of an item that is not reported yet */
+	uint32_t stalls; /* in a row */
 };
 
 static uint32_t copies_of(const struct pfs_scene *scene)
@@ -55,8 +55,7 @@ static uint32_t copies_of(const struct pfs_scene *scene)
 	return (scene->thread_count + threads - 1) / threads;
 }
 
-static void configure(const struct pfs_scene *scene, uint32_t container,
-		      struct pfs_config *config)
+static void configure(const struct pfs_scene *scene, uint32_t container, struct pfs_config *config)
 {
 	uint64_t copies = copies_of(scene);
 	uint64_t drift = scene->thread_count > copies ? DRIFT : 0;

@@ -23,8 +23,7 @@ struct reader {
 	uint64_t torn;
 };
 
-static void configure(const struct pfs_scene *scene, uint32_t container,
-		      struct pfs_config *config)
+static void configure(const struct pfs_scene *scene, uint32_t container, struct pfs_config *config)
 {
 	(void)scene, (void)container;
 	config->record_size_bytes = RECORD_BYTES;

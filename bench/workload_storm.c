@@ -23,8 +23,8 @@ static const uint32_t record_bytes[KINDS] = {
 };
 /* Records that one worker holds at most. */
 static const uint32_t held_max[KINDS] = {
-	[THREAD] = SEATS, [ACCOUNT] = KEPT_MAX, [USER] = KEPT_MAX / 2, [HOST] = KEPT_MAX / 2,
-	[STATEMENT] = NESTED_MAX,
+	[THREAD] = SEATS,      [ACCOUNT] = KEPT_MAX,     [USER] = KEPT_MAX / 2,
+	[HOST] = KEPT_MAX / 2, [STATEMENT] = NESTED_MAX,
 };
 
 struct seat {
@@ -39,8 +39,7 @@ struct storm {
 	uint64_t salt;
 };
 
-static void configure(const struct pfs_scene *scene, uint32_t container,
-		      struct pfs_config *config)
+static void configure(const struct pfs_scene *scene, uint32_t container, struct pfs_config *config)
 {
 	uint64_t most = (uint64_t)held_max[container] * scene->thread_count;
 	uint64_t need = (most + config->page_records - 1) / config->page_records;

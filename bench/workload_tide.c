@@ -29,13 +29,11 @@ struct tide {
 	uint64_t live_peak;
 };
 
-static void configure(const struct pfs_scene *scene, uint32_t container,
-		      struct pfs_config *config)
+static void configure(const struct pfs_scene *scene, uint32_t container, struct pfs_config *config)
 {
 	(void)container;
 	pfs_scene_pages(scene, config, 1, pfs_scene_page_count(scene));
-	uint32_t window_ms = scene->options->window_ms != 0 ? scene->options->window_ms
-							    : WINDOW_MS;
+	uint32_t window_ms = scene->options->window_ms != 0 ? scene->options->window_ms : WINDOW_MS;
 	if (scene->options->reclaim_period_ms == UINT32_MAX)
 		config->reclaim.period_ms = window_ms > PASSES ? window_ms / PASSES : 1;
 }
@@ -87,7 +85,7 @@ static void take_sample(struct pfs_scene *scene, double t_ms)
 {
 	struct tide *tide = scene->shared;
 	uint32_t page_records = scene->options->page_records;
-	struct pfs_series_sample sample = {.t_ms = t_ms};
+	struct pfs_series_sample sample = { .t_ms = t_ms };
 	struct pfs_counts counts;
 
 	pfs_container_counts(scene->containers[0], &counts);
@@ -152,7 +150,7 @@ static uint64_t step(struct pfs_worker *worker, uint64_t count)
 	} else if (live->count > goal) {
 		uint64_t next = live->count > count ? live->count - count : 0;
 		worker->scene->calls->drain(worker->threads[0], live,
-					      (uint32_t)(next > goal ? next : goal));
+					    (uint32_t)(next > goal ? next : goal));
 	} else {
 		done = hold(worker, count);
 	}

@@ -39,9 +39,9 @@
 	PFS_DELAYED_STORE(atomic_store_explicit((object), (value), memory_order_release))
 
 /* Strong compare-and-swap; *seen is replaced on failure, which orders nothing. */
-#define PFS_CAS_WITH(object, seen, value, order)                                    \
-	PFS_DELAYED(atomic_compare_exchange_strong_explicit((object), (seen), (value), \
-							    (order), memory_order_relaxed))
+#define PFS_CAS_WITH(object, seen, value, order)                                                \
+	PFS_DELAYED(atomic_compare_exchange_strong_explicit((object), (seen), (value), (order), \
+							    memory_order_relaxed))
 #define pfs_cas_relaxed(object, seen, value) PFS_CAS_WITH(object, seen, value, memory_order_relaxed)
 #define pfs_cas_acquire(object, seen, value) PFS_CAS_WITH(object, seen, value, memory_order_acquire)
 #define pfs_cas_release(object, seen, value) PFS_CAS_WITH(object, seen, value, memory_order_release)
@@ -71,14 +71,13 @@
  * writer's. is_at_most, is_at_least: value against what the word holds; low_half: its low 16 bits;
  * for anybody. Relaxed: what they order says pfs_barrier_light beside them.
  */
-#if defined(PFS_SIM) || defined(PFS_DELAYS) || defined(__SANITIZE_THREAD__) || \
-	!defined(__x86_64__)
+#if defined(PFS_SIM) || defined(PFS_DELAYS) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
 #define pfs_add_owned(object, by) \
-	pfs_store_relaxed((object), pfs_load_relaxed(object) + (by)) /* relaxed: see above */
-#define pfs_load_owned(object) pfs_load_relaxed(object) /* relaxed: see above */
-#define pfs_low_half(object) ((uint16_t)pfs_load_relaxed(object)) /* relaxed: see above */
-#define pfs_is_at_most(value, object) \
-	((value) <= pfs_load_relaxed(object)) /* relaxed: see above */
+	pfs_store_relaxed((object), pfs_load_relaxed(object) + (by))        /* relaxed: see above */
+#define pfs_load_owned(object) pfs_load_relaxed(object)                     /* relaxed: see above */
+#define pfs_low_half(object) ((uint16_t)pfs_load_relaxed(object))           /* relaxed: see above */
+#define pfs_is_at_most(value, object) ((value) <= pfs_load_relaxed(object)) /* relaxed: see above \
+									     */
 #define pfs_is_at_least(value, object) \
 	((value) >= pfs_load_relaxed(object)) /* relaxed: see above */
 #else

@@ -23,8 +23,7 @@ static bool is_registered(void)
 static void ask(void)
 {
 	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0);
-	bool has_it = commands > 0 &&
-		      (commands & MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0 &&
+	bool has_it = commands > 0 && (commands & MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0 &&
 		      is_registered();
 	pfs_store_relaxed(&available, has_it); /* relaxed: pthread_once orders it */
 }

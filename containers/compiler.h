@@ -9,7 +9,7 @@
 #define PFS_SKELETON static inline __attribute__((always_inline))
 #define PFS_COLD __attribute__((cold, noinline))
 #define PFS_SELDOM __attribute__((section(".bss.seldom"))) /* large; few programs touch it */
-#define PFS_NORETURN __attribute__((noreturn)) /* C++, too, as benchmarks need it */
+#define PFS_NORETURN __attribute__((noreturn))             /* C++, too, as benchmarks need it */
 #define pfs_likely(condition) __builtin_expect(!!(condition), 1)
 
 /* Let the compiler believe that someone looks at what pointer points to. */
@@ -34,10 +34,10 @@ PFS_COLD PFS_NORETURN void pfs_panic(const char *what, unsigned found, unsigned 
 PFS_COLD PFS_NORETURN void pfs_panic_plain(const char *what);
 
 /* For bugs of this kit and of its callers; no side effects; on in every build. */
-#define PFS_ASSERT(condition, what)                     \
-	do {                                            \
-		if (!pfs_likely(condition))             \
-			pfs_panic_plain(what);          \
+#define PFS_ASSERT(condition, what)            \
+	do {                                   \
+		if (!pfs_likely(condition))    \
+			pfs_panic_plain(what); \
 	} while (0)
 
 #endif

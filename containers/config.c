@@ -51,7 +51,9 @@ void pfs_config_init(struct pfs_config *config)
 		.layout = PFS_LAYOUT_IN_RECORD,
 		.memory = PFS_MEMORY_FIRST_TOUCH,
 		.full_flags = true,
-		.reclaim = { .headroom_percent = 25, .spare_pages = 1, .idle_passes = 2,
+		.reclaim = { .headroom_percent = 25,
+			     .spare_pages = 1,
+			     .idle_passes = 2,
 			     .decay_passes = 16 },
 		.seed = 1,
 	};
@@ -68,11 +70,10 @@ static enum pfs_status check_ranges(const struct range *ranges, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		const struct range *range = &ranges[i];
 		if (range->value < range->low || range->value > range->high)
-			return pfs_message_set(message, PFS_BAD_CONFIG,
-					       "%s %llu: must be between %llu and %llu",
-					       range->name, (unsigned long long)range->value,
-					       (unsigned long long)range->low,
-					       (unsigned long long)range->high);
+			return pfs_message_set(
+				message, PFS_BAD_CONFIG, "%s %llu: must be between %llu and %llu",
+				range->name, (unsigned long long)range->value,
+				(unsigned long long)range->low, (unsigned long long)range->high);
 	}
 	return PFS_OK;
 }
@@ -102,8 +103,7 @@ static enum pfs_status check_fit(const struct pfs_config *config, struct pfs_mes
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "huge_pages: only with the default source of memory; let "
 				       "yours advise, or unset this");
-	if (config->lasting_references && config->layout == PFS_LAYOUT_BARE &&
-	    !config->bare_words)
+	if (config->lasting_references && config->layout == PFS_LAYOUT_BARE && !config->bare_words)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "lasting_references: weak references need words; set "
 				       "bare_words, or choose another layout");
@@ -131,7 +131,6 @@ enum pfs_status pfs_config_check(const struct pfs_config *config, struct pfs_mes
 		{ "reclaim.idle_passes", config->reclaim.idle_passes, 1, 1000 },
 		{ "reclaim.decay_passes", config->reclaim.decay_passes, 0, PFS_DECAY_PASSES_MAX },
 	};
-	enum pfs_status status =
-		check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), message);
+	enum pfs_status status = check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), message);
 	return status != PFS_OK ? status : check_fit(config, message);
 }

@@ -65,7 +65,7 @@ static struct pfs_container *container_new(const struct pfs_variant *variant,
 	self->variant = variant;
 	self->config = *config;
 	self->shape = pfs_page_shape_of(config, line_count(variant));
-	self->source = config->source != NULL ? config->source
+	self->source = config->source != NULL                  ? config->source
 		       : config->huge_pages == PFS_HUGE_ADVISE ? pfs_memory_huge()
 							       : pfs_memory_hwloc();
 	if (config->layout == PFS_LAYOUT_BARE)
@@ -208,9 +208,8 @@ static enum pfs_status refuse_start(const struct pfs_variant *variant,
 			       pfs_status_text(status));
 }
 
-static enum pfs_status create(const struct pfs_variant *variant,
-			      const struct pfs_config *config, struct pfs_container **container,
-			      struct pfs_message *message)
+static enum pfs_status create(const struct pfs_variant *variant, const struct pfs_config *config,
+			      struct pfs_container **container, struct pfs_message *message)
 {
 	enum pfs_status status = check_policy(variant, config, message);
 	if (status == PFS_OK)
@@ -232,8 +231,7 @@ static enum pfs_status create(const struct pfs_variant *variant,
 
 enum pfs_status pfs_container_create(const struct pfs_variant *variant,
 				     const struct pfs_config *config,
-				     struct pfs_container **container,
-				     struct pfs_message *message)
+				     struct pfs_container **container, struct pfs_message *message)
 {
 	*container = NULL;
 	pfs_memory_hold();
@@ -336,8 +334,7 @@ void pfs_publish_checked(struct pfs_thread *thread, struct pfs_claim claim)
 {
 	_Atomic(uint64_t) *life = reopened_life(thread, claim);
 	if (life != NULL)
-		pfs_life_extend(life, (claim.dirty_word / PFS_VERSION_ONE + 1) &
-					      PFS_LIFE_VERSIONS);
+		pfs_life_extend(life, (claim.dirty_word / PFS_VERSION_ONE + 1) & PFS_LIFE_VERSIONS);
 	if (pfs_likely((thread->traits & PFS_TRAIT_WORDS) != 0))
 		pfs_lock_dirty_to_allocated(pfs_lock_of(thread, claim.record), claim.dirty_word);
 	else

@@ -54,27 +54,27 @@ struct pfs_enlisted;
  */
 struct pfs_thread {
 	/* This thread only, but for what is said. */
-	struct pfs_handle_head head;    /* the variant's; attach, or the policy */
-	void *policy;                   /* the variant's own state of a thread */
-	enum pfs_status status;         /* of the last refused allocation */
-	uint32_t home_page;             /* hint: where this thread last succeeded */
-	uint64_t random;                /* never 0 */
-	enum pfs_status growth;         /* what came of the last attempt to add a page */
-	uint32_t traits;                /* the variant's; attach only */
+	struct pfs_handle_head head; /* the variant's; attach, or the policy */
+	void *policy;                /* the variant's own state of a thread */
+	enum pfs_status status;      /* of the last refused allocation */
+	uint32_t home_page;          /* hint: where this thread last succeeded */
+	uint64_t random;             /* never 0 */
+	enum pfs_status growth;      /* what came of the last attempt to add a page */
+	uint32_t traits;             /* the variant's; attach only */
 	struct pfs_container *container;
-	bool stays;                     /* this call may not add a page */
-	uint32_t node;                  /* where it ran when it attached */
-	struct pfs_epoch_thread epoch;  /* its own line */
+	bool stays;                    /* this call may not add a page */
+	uint32_t node;                 /* where it ran when it attached */
+	struct pfs_epoch_thread epoch; /* its own line */
 	alignas(PFS_LINE) struct pfs_tally tally;
-	_Atomic(uint64_t) lost;         /* this thread; read by counts */
-	struct pfs_thread *next;        /* attach: never changed once listed */
-	struct pfs_thread *next_idle;   /* under `roster`: detached handles, the last on top */
-	bool attached;                  /* under `roster` */
-	uint32_t seat;                  /* the policy's: where it waits for a page; 0: none */
-	bool left_behind;               /* under `roster`: detached by a fork, not by its owner */
+	_Atomic(uint64_t) lost;       /* this thread; read by counts */
+	struct pfs_thread *next;      /* attach: never changed once listed */
+	struct pfs_thread *next_idle; /* under `roster`: detached handles, the last on top */
+	bool attached;                /* under `roster` */
+	uint32_t seat;                /* the policy's: where it waits for a page; 0: none */
+	bool left_behind;             /* under `roster`: detached by a fork, not by its owner */
 	/* NULL, or it is its thread's own (current.c), which is told before a detach by hand. */
 	void (*forget)(struct pfs_thread *self);
-	uint64_t owner;                 /* under `roster`: by pfs_fork_self(); 0: the library */
+	uint64_t owner; /* under `roster`: by pfs_fork_self(); 0: the library */
 };
 
 struct pfs_container {
@@ -92,8 +92,8 @@ struct pfs_container {
 	struct pfs_epoch epoch;
 	/* Read by all, written when a page comes or goes. */
 	alignas(PFS_LINE) _Atomic(uint32_t) page_limit; /* [I2] */
-	_Atomic(uint32_t) drain_round;         /* changes when the draining marks do */
-	alignas(PFS_LINE) _Atomic(uint64_t) live; /* counting builds: records in use */
+	_Atomic(uint32_t) drain_round;                  /* changes when the draining marks do */
+	alignas(PFS_LINE) _Atomic(uint64_t) live;       /* counting builds: records in use */
 	_Atomic(uint64_t) live_peak;
 	/* Under `growth`; the counters are read without it. */
 	alignas(PFS_LINE) struct pfs_mutex growth;
@@ -102,28 +102,28 @@ struct pfs_container {
 	_Atomic(uint64_t) reclaimed;
 	_Atomic(uint32_t) pages;
 	_Atomic(uint32_t) pages_peak;
-	struct pfs_holes holes;                /* of the directory */
+	struct pfs_holes holes; /* of the directory */
 	/* Under `passing`: one reclaim pass at a time. */
 	struct pfs_mutex passing;
-	struct pfs_page *limbo;                /* unlinked, waiting for readers */
+	struct pfs_page *limbo; /* unlinked, waiting for readers */
 	_Atomic(uint32_t) limbo_count;
-	uint32_t *pass_live;                   /* [page_max] live records of each page */
-	uint64_t *pass_keys;                   /* [page_max] pages by fullness, or by idleness */
-	struct pfs_decay decay;                /* of surplus pages */
-	struct pfs_reclaimer *reclaimer;       /* background thread or NULL */
+	uint32_t *pass_live;             /* [page_max] live records of each page */
+	uint64_t *pass_keys;             /* [page_max] pages by fullness, or by idleness */
+	struct pfs_decay decay;          /* of surplus pages */
+	struct pfs_reclaimer *reclaimer; /* background thread or NULL */
 	/* Under `roster`. */
 	struct pfs_mutex roster;
-	_Atomic(struct pfs_thread *) threads;  /* [C5] [C6]; handles live as long as this */
-	struct pfs_thread *idle;               /* detached: used again by the next attach */
-	struct pfs_thread *unlisted;           /* handles that a variant could not start */
+	_Atomic(struct pfs_thread *) threads; /* [C5] [C6]; handles live as long as this */
+	struct pfs_thread *idle;              /* detached: used again by the next attach */
+	struct pfs_thread *unlisted;          /* handles that a variant could not start */
 	uint32_t thread_count;
 	/* Of fork.h. */
-	struct pfs_container *older_ungated;   /* under the lock of the list */
-	uint64_t number;                       /* create only: no other container has it */
-	struct pfs_mutex *policy_lock;         /* start only: one that is not gated, or NULL */
-	struct pfs_enlisted *enlisted;         /* create only: says whether it is destroyed */
-	_Atomic(uint64_t) generation;          /* forks that it has seen; under `roster` */
-	_Atomic(uint32_t) lacks_background;    /* the child of a fork could not start its passes */
+	struct pfs_container *older_ungated; /* under the lock of the list */
+	uint64_t number;                     /* create only: no other container has it */
+	struct pfs_mutex *policy_lock;       /* start only: one that is not gated, or NULL */
+	struct pfs_enlisted *enlisted;       /* create only: says whether it is destroyed */
+	_Atomic(uint64_t) generation;        /* forks that it has seen; under `roster` */
+	_Atomic(uint32_t) lacks_background;  /* the child of a fork could not start its passes */
 };
 
 static inline uint32_t pfs_container_page_limit(struct pfs_container *self)
@@ -170,7 +170,7 @@ static inline bool pfs_container_has_place(const struct pfs_container *self, con
  * Inside a read section, or the caller owns the record there. Wait-free: three loads.
  */
 static inline struct pfs_page *pfs_container_page_with(struct pfs_container *self,
-							const void *pointer)
+						       const void *pointer)
 {
 	void *owner = pfs_page_map_find(pointer);
 	if (!pfs_likely(pfs_container_has_place(self, owner)))

@@ -44,13 +44,13 @@ enum pfs_event {
  */
 struct pfs_tally {
 	_Atomic(uint64_t) events[PFS_EVENT_COUNT];
-	uint64_t call;          /* number of the current allocate */
-	uint64_t growths;       /* of the container, when it began */
-	uint64_t search;        /* number of the current page search */
-	uint64_t *page_stamps;  /* [page_max] */
-	uint64_t *slot_stamps;  /* [page_records] */
-	uint32_t *free_words;   /* [page_records] words at the start of a sampled search */
-	uint32_t tried_slots;   /* distinct slots of the current search */
+	uint64_t call;         /* number of the current allocate */
+	uint64_t growths;      /* of the container, when it began */
+	uint64_t search;       /* number of the current page search */
+	uint64_t *page_stamps; /* [page_max] */
+	uint64_t *slot_stamps; /* [page_records] */
+	uint32_t *free_words;  /* [page_records] words at the start of a sampled search */
+	uint32_t tried_slots;  /* distinct slots of the current search */
 	bool sampled;
 	_Atomic(const void *) giving; /* the occupancy word that this thread is freeing to */
 };

@@ -26,7 +26,7 @@ struct entry {
 static _Thread_local struct own {
 	struct entry *entries; /* [room] */
 	uint32_t room, count;
-	uint32_t count_max;    /* look for entries of destroyed containers beyond it */
+	uint32_t count_max; /* look for entries of destroyed containers beyond it */
 } own;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -189,8 +189,8 @@ enum pfs_status pfs_thread_current(struct pfs_container *container, struct pfs_t
 	pfs_fork_list_lock();
 	pfs_enlisted_hold(container->enlisted);
 	pfs_fork_list_unlock();
-	*find(container->number) =
-		(struct entry){ container->number, *thread, container->enlisted };
+	*find(container->number) = (struct entry){ container->number, *thread,
+						   container->enlisted };
 	own.count++;
 	return PFS_OK;
 }

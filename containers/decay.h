@@ -23,8 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PFS_DECAY_BITS 30             /* of the fraction of a weight */
-#define PFS_DECAY_PASSES_MAX 1000u    /* so that passes^5 has room in 64 bits */
+#define PFS_DECAY_BITS 30          /* of the fraction of a weight */
+#define PFS_DECAY_PASSES_MAX 1000u /* so that passes^5 has room in 64 bits */
 
 struct pfs_decay {
 	uint32_t passes;   /* init only; 0: no page may stay */

@@ -270,12 +270,11 @@ void pfs_delays_say(void)
 		if (place == NULL || used >= sizeof(text) - 1)
 			break;
 		const char *name = strrchr(place->file, '/');
-		used += (size_t)snprintf(&text[used], sizeof(text) - used,
-					 "%s thread %u %llu us at %s:%u",
-					 i == 0 ? "; latest sleeps:" : ",",
-					 (unsigned)(what & 0xffffff),
-					 (unsigned long long)(what >> 24) / 1000,
-					 name != NULL ? name + 1 : place->file, place->line);
+		used += (size_t)snprintf(
+			&text[used], sizeof(text) - used, "%s thread %u %llu us at %s:%u",
+			i == 0 ? "; latest sleeps:" : ",", (unsigned)(what & 0xffffff),
+			(unsigned long long)(what >> 24) / 1000,
+			name != NULL ? name + 1 : place->file, place->line);
 	}
 	used = used < sizeof(text) - 1 ? used : sizeof(text) - 2;
 	text[used++] = '\n';

@@ -12,8 +12,8 @@
 static struct pfs_container *ungated; /* under list_lock: those with a policy_lock */
 static uint64_t forker;               /* of the latest fork: the thread that the child has */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool has_handlers;             /* once only */
-static uint64_t last_number;          /* under list_lock */
+static bool has_handlers;    /* once only */
+static uint64_t last_number; /* under list_lock */
 _Atomic(uint64_t) pfs_fork_generation;
 
 static void prepare(void)
@@ -100,14 +100,14 @@ static bool leave_behind(struct pfs_container *self)
 	bool had_background = false;
 	pfs_mutex_lock(&self->roster);
 	uint64_t generation = pfs_load_relaxed(&pfs_fork_generation); /* relaxed: see fork.h */
-	if (pfs_load_relaxed(&self->generation) != generation) { /* relaxed: under `roster` */
+	if (pfs_load_relaxed(&self->generation) != generation) {      /* relaxed: under `roster` */
 		pfs_threads_leave(self, forker);
 		had_background = self->reclaimer != NULL;
 		pfs_reclaimer_forget(self);
 		pfs_store_relaxed(&self->generation, generation); /* relaxed: likewise */
 	}
 	had_background |= pfs_load_relaxed(&self->lacks_background) != 0; /* relaxed: likewise */
-	pfs_store_relaxed(&self->lacks_background, 0); /* relaxed: likewise */
+	pfs_store_relaxed(&self->lacks_background, 0);                    /* relaxed: likewise */
 	pfs_mutex_unlock(&self->roster);
 	return had_background;
 }

@@ -76,7 +76,7 @@ static inline void pfs_fork_resume(struct pfs_container *self)
 	 * thread is missing tries again, which is all that it says. */
 	bool is_done = pfs_load_relaxed(&self->generation) ==
 			       pfs_load_relaxed(&pfs_fork_generation) && /* relaxed: as above */
-		       pfs_load_relaxed(&self->lacks_background) == 0; /* relaxed: as above */
+		       pfs_load_relaxed(&self->lacks_background) == 0;   /* relaxed: as above */
 	if (!pfs_likely(is_done))
 		pfs_fork_resume_now(self);
 }

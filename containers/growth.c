@@ -70,7 +70,7 @@ void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page)
 		pfs_store_release(&self->page_limit, page->index + 1);
 	/* [C9] release, pairs with [P4]: who counts this page knows that it is on its way. */
 	pfs_store_release(&self->pages, pages);
-	if (pages > pfs_load_relaxed(&self->pages_peak)) /* relaxed: a metric */
+	if (pages > pfs_load_relaxed(&self->pages_peak))     /* relaxed: a metric */
 		pfs_store_relaxed(&self->pages_peak, pages); /* relaxed: a metric */
 	pfs_holes_fill(&self->holes, page->index);
 	/* [C7] release, pairs with [C8]: who counts this page also finds it below the limit. */
@@ -80,8 +80,8 @@ void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page)
 /* For a page that stands apart from its block. */
 static void *page_memory(const struct pfs_page_shape *shape)
 {
-	void *memory = aligned_alloc(PFS_LINE, (shape->apart_bytes + PFS_LINE - 1) / PFS_LINE *
-						       PFS_LINE);
+	void *memory = aligned_alloc(PFS_LINE,
+				     (shape->apart_bytes + PFS_LINE - 1) / PFS_LINE * PFS_LINE);
 	return memory != NULL ? memset(memory, 0, shape->apart_bytes) : NULL;
 }
 
@@ -106,8 +106,7 @@ struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index)
 		return NULL;
 	}
 	struct pfs_page *page = pfs_page_make(apart, block, &self->shape, self, index,
-					      page_slots(self, index),
-					      self->version_bases[index]);
+					      page_slots(self, index), self->version_bases[index]);
 	page->node = node;
 	return page;
 }
@@ -190,7 +189,7 @@ static uint32_t version_base_after(const struct pfs_page *page, uint32_t base)
 void pfs_growth_unlink(struct pfs_container *self, struct pfs_page *page)
 {
 	self->version_bases[page->index] = version_base_after(page,
-							       self->version_bases[page->index]);
+							      self->version_bases[page->index]);
 	/* [C4] seq, pairs with [C1]: whoever enters after the clock moves sees no page. */
 	(void)pfs_exchange_seq(&self->directory[page->index], NULL);
 	pfs_holes_open(&self->holes, page->index);

@@ -13,10 +13,9 @@
 #include "page.h"
 #include "base/random.h"
 
-#define PFS_NO_STATE_WORD_AT(field)                                                   \
-	_Static_assert(offsetof(struct pfs_thread, field) %                           \
-				       sizeof(struct pfs_record_header) !=            \
-			       offsetof(struct pfs_record_header, lock),              \
+#define PFS_NO_STATE_WORD_AT(field)                                                             \
+	_Static_assert(offsetof(struct pfs_thread, field) % sizeof(struct pfs_record_header) != \
+			       offsetof(struct pfs_record_header, lock),                        \
 		       "found without waiting for a store to a record")
 PFS_NO_STATE_WORD_AT(policy);
 PFS_NO_STATE_WORD_AT(random);

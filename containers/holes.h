@@ -23,7 +23,7 @@
 #define PFS_HOLES_LEVELS 4u /* 64 ** 4 places, which is more than PFS_PAGE_MAX */
 
 struct pfs_holes {
-	_Atomic(uint64_t) *words;          /* of all levels; under `growth` */
+	_Atomic(uint64_t) *words;                   /* of all levels; under `growth` */
 	_Atomic(uint64_t) *level[PFS_HOLES_LEVELS]; /* init only, as all below; places first */
 	uint32_t depth;
 	uint32_t places;

@@ -72,7 +72,7 @@ static inline void pfs_life_extend(_Atomic(uint64_t) *life, uint32_t version)
 /* The owner is about to abandon it. */
 static inline void pfs_life_close(_Atomic(uint64_t) *life)
 {
-	uint64_t seen = pfs_load_relaxed(life); /* relaxed: the owner's [F1] */
+	uint64_t seen = pfs_load_relaxed(life);         /* relaxed: the owner's [F1] */
 	pfs_store_relaxed(life, seen & ~PFS_LIFE_OPEN); /* relaxed: released by [L3] */
 }
 
@@ -85,8 +85,8 @@ static inline bool pfs_life_has(uint32_t word, uint64_t entry, uint32_t version)
 		return false;
 	if (pfs_word_state(word) != (is_open ? PFS_STATE_DIRTY : PFS_STATE_ALLOCATED))
 		return false;
-	return pfs_life_end(entry) == now && ((version - begin) & PFS_LIFE_VERSIONS) <=
-						     ((now - begin) & PFS_LIFE_VERSIONS);
+	return pfs_life_end(entry) == now &&
+	       ((version - begin) & PFS_LIFE_VERSIONS) <= ((now - begin) & PFS_LIFE_VERSIONS);
 }
 
 #endif

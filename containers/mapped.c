@@ -20,9 +20,9 @@ struct kept {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct kept *blocks;        /* under `lock`, as room; the latest last */
+static struct kept *blocks; /* under `lock`, as room; the latest last */
 static size_t room;
-static _Atomic(uint64_t) count;    /* written under `lock` */
+static _Atomic(uint64_t) count; /* written under `lock` */
 
 void pfs_mapped_lock(void)
 {

@@ -23,12 +23,12 @@
 
 /* What the system calls a node: an index of the kernel, with holes. hwloc's have none. */
 struct machine {
-	hwloc_topology_t topology;  /* read_machine only; NULL: could not be read */
-	size_t os_page_bytes;       /* read_machine only */
-	bool is_real;               /* read_machine only; false under HWLOC_SYNTHETIC, _XMLFILE */
-	uint32_t node_count;        /* read_machine only */
-	uint32_t os_node_count;     /* read_machine only; length of node_of_os */
-	uint32_t *node_of_os;       /* read_machine only; logical node or PFS_NODE_MIXED */
+	hwloc_topology_t topology; /* read_machine only; NULL: could not be read */
+	size_t os_page_bytes;      /* read_machine only */
+	bool is_real;              /* read_machine only; false under HWLOC_SYNTHETIC, _XMLFILE */
+	uint32_t node_count;       /* read_machine only */
+	uint32_t os_node_count;    /* read_machine only; length of node_of_os */
+	uint32_t *node_of_os;      /* read_machine only; logical node or PFS_NODE_MIXED */
 };
 
 static struct machine machine;
@@ -122,8 +122,7 @@ static bool bind_bytes(const struct machine *self, void *bytes, size_t size_byte
 				      HWLOC_MEMBIND_STRICT | HWLOC_MEMBIND_BYNODESET) == 0;
 }
 
-static bool bind_to_node(const struct machine *self, void *bytes, size_t size_bytes,
-			 uint32_t node)
+static bool bind_to_node(const struct machine *self, void *bytes, size_t size_bytes, uint32_t node)
 {
 	hwloc_obj_t object = NULL;
 	if (node < self->node_count)
@@ -137,10 +136,9 @@ static bool bind_to_node(const struct machine *self, void *bytes, size_t size_by
 static void unbind(const struct machine *self, void *bytes, size_t size_bytes)
 {
 	if (self->is_real)
-		(void)hwloc_set_area_membind(
-			self->topology, bytes, size_bytes,
-			hwloc_topology_get_topology_nodeset(self->topology),
-			HWLOC_MEMBIND_DEFAULT, HWLOC_MEMBIND_BYNODESET);
+		(void)hwloc_set_area_membind(self->topology, bytes, size_bytes,
+					     hwloc_topology_get_topology_nodeset(self->topology),
+					     HWLOC_MEMBIND_DEFAULT, HWLOC_MEMBIND_BYNODESET);
 }
 
 /* Give the mapped bytes their node; false: refused. */
@@ -149,9 +147,7 @@ static bool place_bytes(const struct machine *self, void *bytes, size_t size_byt
 {
 	uint32_t node = node_wanted;
 	switch (memory) {
-	case PFS_MEMORY_FIRST_TOUCH:
-		*node_got = caller_node(self);
-		return true;
+	case PFS_MEMORY_FIRST_TOUCH: *node_got = caller_node(self); return true;
 	case PFS_MEMORY_INTERLEAVE:
 		*node_got = self->node_count == 1 ? 0 : PFS_NODE_MIXED;
 		return bind_bytes(self, bytes, size_bytes, HWLOC_MEMBIND_INTERLEAVE,
@@ -160,10 +156,8 @@ static bool place_bytes(const struct machine *self, void *bytes, size_t size_byt
 		if (node == PFS_NODE_MIXED)
 			node = caller_node(self);
 		break;
-	case PFS_MEMORY_NODE:
-		break;
-	default:
-		return false;
+	case PFS_MEMORY_NODE: break;
+	default: return false;
 	}
 	*node_got = node;
 	return bind_to_node(self, bytes, size_bytes, node);
@@ -186,8 +180,8 @@ static void *map_huge(size_t size_bytes)
 	return bytes + before;
 }
 
-static void *place_or_unmap(void *context, void *bytes, size_t size_bytes,
-			    enum pfs_memory memory, uint32_t node_wanted, uint32_t *node_got)
+static void *place_or_unmap(void *context, void *bytes, size_t size_bytes, enum pfs_memory memory,
+			    uint32_t node_wanted, uint32_t *node_got)
 {
 	uint32_t node = PFS_NODE_MIXED;
 	if (!place_bytes(context, bytes, size_bytes, memory, node_wanted, &node)) {
@@ -277,10 +271,12 @@ uint32_t pfs_memory_node_count(void)
 
 static const char *memory_name(enum pfs_memory memory)
 {
+	/* clang-format off */
 	static const char *const name[] = {
 		[PFS_MEMORY_FIRST_TOUCH] = "first-touch", [PFS_MEMORY_LOCAL] = "local",
 		[PFS_MEMORY_INTERLEAVE] = "interleave", [PFS_MEMORY_NODE] = "node",
 	};
+	/* clang-format on */
 	return name[memory];
 }
 
@@ -288,9 +284,12 @@ static enum pfs_status no_such_node(const struct machine *self, uint32_t node,
 				    struct pfs_message *message)
 {
 	if (self->node_count == 1)
-		return pfs_message_set(message, PFS_NO_NODE, "memory_node %u: this machine has 1 "
-				       "NUMA node (0); choose 0, or another kind of memory", node);
-	return pfs_message_set(message, PFS_NO_NODE, "memory_node %u: this machine has %u NUMA "
+		return pfs_message_set(message, PFS_NO_NODE,
+				       "memory_node %u: this machine has 1 "
+				       "NUMA node (0); choose 0, or another kind of memory",
+				       node);
+	return pfs_message_set(message, PFS_NO_NODE,
+			       "memory_node %u: this machine has %u NUMA "
 			       "nodes (0 to %u); choose one of them, or another kind of memory",
 			       node, self->node_count, self->node_count - 1);
 }
@@ -304,33 +303,40 @@ static enum pfs_status check_support(const struct machine *self, enum pfs_memory
 	bool has_policy = memory == PFS_MEMORY_INTERLEAVE ? can->interleave_membind
 							  : can->bind_membind;
 	if (!self->is_real)
-		return pfs_message_set(message, PFS_NO_NODE, "memory %s: hwloc describes another "
+		return pfs_message_set(message, PFS_NO_NODE,
+				       "memory %s: hwloc describes another "
 				       "machine, no memory can be bound; unset HWLOC_SYNTHETIC and "
 				       "HWLOC_XMLFILE, or choose memory first-touch",
 				       memory_name(memory));
 	if (!can->set_area_membind || !has_policy)
-		return pfs_message_set(message, PFS_NO_NODE, "memory %s: this system cannot bind "
-				       "memory; choose memory first-touch", memory_name(memory));
+		return pfs_message_set(message, PFS_NO_NODE,
+				       "memory %s: this system cannot bind "
+				       "memory; choose memory first-touch",
+				       memory_name(memory));
 	if (memory == PFS_MEMORY_LOCAL && caller_node(self) == PFS_NODE_MIXED)
-		return pfs_message_set(message, PFS_NO_NODE, "memory local: this process may not "
+		return pfs_message_set(message, PFS_NO_NODE,
+				       "memory local: this process may not "
 				       "use the memory of the node it runs on (cpuset); choose "
 				       "another kind of memory");
 	return PFS_OK;
 }
 
-enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
-				 struct pfs_message *message)
+enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node, struct pfs_message *message)
 {
 	const struct machine *self = get_machine();
 	uint32_t node_wanted = memory == PFS_MEMORY_NODE ? node : PFS_NODE_MIXED;
 	uint32_t node_got;
 	void *bytes;
 	if ((unsigned)memory > PFS_MEMORY_NODE)
-		return pfs_message_set(message, PFS_BAD_CONFIG, "memory %d: no such kind; see enum "
-				       "pfs_memory", (int)memory);
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "memory %d: no such kind; see enum "
+				       "pfs_memory",
+				       (int)memory);
 	if (self->topology == NULL)
-		return pfs_message_set(message, PFS_NO_NODE, "memory %s: hwloc could not read this "
-				       "machine's topology; try lstopo", memory_name(memory));
+		return pfs_message_set(message, PFS_NO_NODE,
+				       "memory %s: hwloc could not read this "
+				       "machine's topology; try lstopo",
+				       memory_name(memory));
 	if (memory == PFS_MEMORY_NODE && node >= self->node_count)
 		return no_such_node(self, node, message);
 	if (memory != PFS_MEMORY_FIRST_TOUCH) {

@@ -64,8 +64,7 @@ static struct pfs_page_shape bare_shape_of(const struct pfs_config *config, uint
 	return shape;
 }
 
-static struct pfs_page_shape shape_with_header(const struct pfs_config *config,
-					       uint32_t line_count)
+static struct pfs_page_shape shape_with_header(const struct pfs_config *config, uint32_t line_count)
 {
 	size_t header = sizeof(struct pfs_record_header);
 	size_t align = config->record_align_bytes > header ? config->record_align_bytes : header;
@@ -86,8 +85,8 @@ static struct pfs_page_shape shape_with_header(const struct pfs_config *config,
 	/* Room to align the records whatever the colour: a colour is a multiple of a line. */
 	shape.records_offset = round_up(shape.words_offset + words_bytes, PFS_LINE);
 	size_t slack = (PFS_PAGE_COLOURS - 1) * PFS_PAGE_COLOUR_BYTES + base_align;
-	set_end(&shape, config, shape.records_offset + slack +
-					config->page_records * shape.record_stride);
+	set_end(&shape, config,
+		shape.records_offset + slack + config->page_records * shape.record_stride);
 	return shape;
 }
 
@@ -130,8 +129,8 @@ static void place_with_header(struct pfs_page *page, const struct pfs_page_shape
 }
 
 struct pfs_page *pfs_page_make(void *apart, void *block, const struct pfs_page_shape *shape,
-			       struct pfs_container *container, uint32_t index,
-			       uint32_t slot_count, uint32_t version_base)
+			       struct pfs_container *container, uint32_t index, uint32_t slot_count,
+			       uint32_t version_base)
 {
 	uintptr_t granules = round_up((uintptr_t)block, PFS_GRANULE_BYTES);
 	uint32_t colour = index % PFS_PAGE_COLOURS * PFS_PAGE_COLOUR_BYTES;

@@ -44,41 +44,41 @@ struct pfs_page {
 	uint32_t slot_count;
 	uint32_t index;
 	uint32_t node;
-	uint32_t is_bare;                /* of PFS_LAYOUT_BARE, and so apart from its block */
-	_Atomic(uint32_t) draining;      /* reclaim pass: allocate elsewhere if you can */
-	uint32_t idle_passes;            /* reclaim pass: empty and marked so often in a row */
-	uint64_t limbo_tag;              /* reclaim pass */
-	struct pfs_page *limbo_next;     /* reclaim pass */
-	uint64_t published;              /* growths when it came; growth only, as all below */
-	void *block;                     /* of the source */
-	char *tags;                      /* or NULL */
-	_Atomic(uint64_t) *lives;        /* [slot_count], see lives.h; or NULL */
+	uint32_t is_bare;            /* of PFS_LAYOUT_BARE, and so apart from its block */
+	_Atomic(uint32_t) draining;  /* reclaim pass: allocate elsewhere if you can */
+	uint32_t idle_passes;        /* reclaim pass: empty and marked so often in a row */
+	uint64_t limbo_tag;          /* reclaim pass */
+	struct pfs_page *limbo_next; /* reclaim pass */
+	uint64_t published;          /* growths when it came; growth only, as all below */
+	void *block;                 /* of the source */
+	char *tags;                  /* or NULL */
+	_Atomic(uint64_t) *lives;    /* [slot_count], see lives.h; or NULL */
 };
 
 /* From the page to the lines of its policy. */
 #define PFS_PAGE_POLICY_OFFSET ((sizeof(struct pfs_page) + PFS_LINE - 1) / PFS_LINE * PFS_LINE)
 
 struct pfs_record_header {
-	uint32_t page_offset;   /* from the record's page to this header; growth only */
-	uint32_t slot;          /* growth only */
-	struct pfs_lock lock;   /* used where the layout is in record */
-	int32_t lock_offset;    /* from this header to the record's word; growth only */
+	uint32_t page_offset; /* from the record's page to this header; growth only */
+	uint32_t slot;        /* growth only */
+	struct pfs_lock lock; /* used where the layout is in record */
+	int32_t lock_offset;  /* from this header to the record's word; growth only */
 };
 
 /* How the block of a page is laid out; the same for all pages of a container. */
 struct pfs_page_shape {
 	size_t block_bytes;
-	size_t apart_bytes;     /* of struct pfs_page and the policy's lines; 0: in the block */
-	size_t tags_offset;     /* bare: from the first record; 0: none. And so words_offset */
+	size_t apart_bytes; /* of struct pfs_page and the policy's lines; 0: in the block */
+	size_t tags_offset; /* bare: from the first record; 0: none. And so words_offset */
 	size_t tag_bytes;
-	size_t lives_offset;    /* from the first granule; 0: none */
-	size_t words_offset;    /* from struct pfs_page; of the first word */
-	size_t records_offset;  /* from struct pfs_page; of the first header */
+	size_t lives_offset;   /* from the first granule; 0: none */
+	size_t words_offset;   /* from struct pfs_page; of the first word */
+	size_t records_offset; /* from struct pfs_page; of the first header */
 	size_t word_stride;
 	size_t record_stride;
-	size_t user_offset;     /* from a record's slot to the user's bytes */
-	size_t granules_bytes;  /* the part of a block that the page map knows */
-	uint64_t slot_factor;   /* slot = offset / 8 * slot_factor >> slot_shift, see page.c */
+	size_t user_offset;    /* from a record's slot to the user's bytes */
+	size_t granules_bytes; /* the part of a block that the page map knows */
+	uint64_t slot_factor;  /* slot = offset / 8 * slot_factor >> slot_shift, see page.c */
 	uint32_t slot_shift;
 };
 
@@ -102,8 +102,8 @@ struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config, uint32_
  * Order     none: publishing the page in the directory releases it.
  */
 struct pfs_page *pfs_page_make(void *apart, void *block, const struct pfs_page_shape *shape,
-			       struct pfs_container *container, uint32_t index,
-			       uint32_t slot_count, uint32_t version_base);
+			       struct pfs_container *container, uint32_t index, uint32_t slot_count,
+			       uint32_t version_base);
 
 /* Records in use by their words, each when it was looked at. The page must stay. Wait-free. */
 uint32_t pfs_page_live(const struct pfs_page *page);

@@ -10,7 +10,7 @@
 
 struct pfs_partitioned {
 	uint32_t count;
-	uint64_t partition_records; /* most records that a partition can hold */
+	uint64_t partition_records;          /* most records that a partition can hold */
 	struct pfs_container **by_directory; /* [count], by its address */
 	struct pfs_container *partitions[];
 };
@@ -92,8 +92,7 @@ enum pfs_status pfs_partitioned_attach(struct pfs_partitioned *self,
 		return PFS_NO_MEMORY;
 	made->whole = self;
 	for (uint32_t i = 0; i < self->count; i++) {
-		enum pfs_status status =
-			pfs_thread_attach(self->partitions[i], &made->threads[i]);
+		enum pfs_status status = pfs_thread_attach(self->partitions[i], &made->threads[i]);
 		if (status != PFS_OK) {
 			detach_first(made, i);
 			return status;
@@ -114,8 +113,7 @@ struct pfs_thread *pfs_partitioned_thread_of(struct pfs_partitioned_thread *thre
 	return partition < thread->whole->count ? thread->threads[partition] : NULL;
 }
 
-struct pfs_claim pfs_partitioned_allocate(struct pfs_partitioned_thread *thread,
-					  uint32_t partition)
+struct pfs_claim pfs_partitioned_allocate(struct pfs_partitioned_thread *thread, uint32_t partition)
 {
 	struct pfs_thread *own = pfs_partitioned_thread_of(thread, partition);
 	return own != NULL ? pfs_allocate(own) : pfs_claim_none();
@@ -129,10 +127,10 @@ static struct pfs_thread *thread_of_record(struct pfs_partitioned_thread *thread
 	struct pfs_partitioned *whole = thread->whole;
 	if ((whole->partitions[0]->variant->traits & PFS_TRAIT_INDEX) == 0)
 		return thread->threads[0];
-	const struct pfs_container *container =
-		whole->partitions[0]->config.layout == PFS_LAYOUT_BARE
-			? pfs_container_of(record)
-			: pfs_record_page(record)->container;
+	const struct pfs_container *container = whole->partitions[0]->config.layout ==
+								PFS_LAYOUT_BARE
+							? pfs_container_of(record)
+							: pfs_record_page(record)->container;
 	PFS_ASSERT(container != NULL && container->partition < whole->count &&
 			   whole->partitions[container->partition] == container,
 		   "a record of another container was given to a partitioned one");

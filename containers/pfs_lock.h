@@ -75,8 +75,8 @@ static inline void pfs_lock_dirty_to_allocated(struct pfs_lock *self, uint32_t d
 	 * and not from memory, so that the check above delays nothing.
 	 * [L2] release, pairs with [L4]: without it a reader could see the record ALLOCATED
 	 * and read bytes of its last life. */
-	pfs_store_release(&self->word, dirty_word + PFS_VERSION_ONE + PFS_STATE_ALLOCATED -
-					       PFS_STATE_DIRTY);
+	pfs_store_release(&self->word,
+			  dirty_word + PFS_VERSION_ONE + PFS_STATE_ALLOCATED - PFS_STATE_DIRTY);
 }
 
 /* Wait-free. Only the owner of a readable record may call it. */

@@ -209,8 +209,7 @@ static bool is_surplus(struct pfs_container *self, const struct pfs_page *page,
 
 /* Surplus pages go to pass_keys, the longest idle first and of equals the higher index first,
  * as rank_pages keeps the lower; returns how many. */
-static uint32_t find_surplus(struct pfs_container *self, uint32_t limit,
-			     enum pfs_reclaim_kind kind)
+static uint32_t find_surplus(struct pfs_container *self, uint32_t limit, enum pfs_reclaim_kind kind)
 {
 	uint32_t count = 0;
 	pfs_decay_turn(&self->decay);

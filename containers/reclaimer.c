@@ -29,14 +29,14 @@ enum life { LIFE_NONE, LIFE_RUNS, LIFE_ENDS };
 
 /* All under `lock`, which is the last one taken: nothing but memory is asked for under it. */
 static struct background {
-	struct pfs_reclaimer **heap;  /* by due_ns, the earliest first: [0, count) */
+	struct pfs_reclaimer **heap; /* by due_ns, the earliest first: [0, count) */
 	uint32_t count, room;
 	struct pfs_reclaimer *active; /* its pass runs, without the lock; it is not in the heap */
 	enum life life;
 	pthread_t native;
 } background;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wake;           /* the thread: the heap changed, or it is to end */
+static pthread_cond_t wake; /* the thread: the heap changed, or it is to end */
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* others: a pass ended, or the thread */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -98,8 +98,8 @@ static bool make_room(void)
 	if (needed <= background.room)
 		return true;
 	uint32_t room = background.room != 0 ? 2 * background.room : ROOM_FIRST;
-	struct pfs_reclaimer **heap =
-		realloc(background.heap, room * sizeof(struct pfs_reclaimer *));
+	struct pfs_reclaimer **heap = realloc(background.heap,
+					      room * sizeof(struct pfs_reclaimer *));
 	if (heap == NULL)
 		return false;
 	background.heap = heap;
@@ -230,7 +230,7 @@ enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
 	enum pfs_status status = pfs_handle_attach(self, &reclaimer->thread);
 	if (status == PFS_OK)
 		reclaimer->thread->owner = 0; /* no fork copies the thread that it belongs to */
-	self->reclaimer = reclaimer; /* a child of a fork from here on starts it again */
+	self->reclaimer = reclaimer;          /* a child of a fork from here on starts it again */
 	if (status == PFS_OK && !enter(reclaimer)) {
 		pfs_handle_detach(reclaimer->thread);
 		status = PFS_NO_MEMORY;

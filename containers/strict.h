@@ -71,8 +71,7 @@ PFS_SKELETON struct pfs_claim pfs_strict_page_rest_with(struct pfs_thread *threa
  * Progress  wait-free: slot_count probes, each at most one CAS.
  * Order     acquire [L1].
  */
-PFS_SKELETON struct pfs_claim pfs_strict_page_with(struct pfs_thread *thread,
-						   struct pfs_page *page,
+PFS_SKELETON struct pfs_claim pfs_strict_page_with(struct pfs_thread *thread, struct pfs_page *page,
 						   const struct pfs_strict_ops *ops)
 {
 	uint32_t slot = ops->slot_begin(thread, page);

@@ -99,11 +99,11 @@ void pfs_container_counts(struct pfs_container *container, struct pfs_counts *co
 	/* relaxed, all of them: metrics, and `growth` is held. */
 	counts->growths = pfs_load_relaxed(&container->growths);
 	counts->needless_growths = pfs_load_relaxed(&container->needless_growths); /* relaxed: " */
-	counts->reclaimed = pfs_load_relaxed(&container->reclaimed); /* relaxed: " */
-	counts->pages = pfs_load_relaxed(&container->pages); /* relaxed: " */
-	counts->pages_peak = pfs_load_relaxed(&container->pages_peak); /* relaxed: " */
-	counts->pages_waiting = pfs_load_relaxed(&container->limbo_count); /* relaxed: " */
-	counts->live_peak = pfs_load_relaxed(&container->live_peak); /* relaxed: " */
+	counts->reclaimed = pfs_load_relaxed(&container->reclaimed);               /* relaxed: " */
+	counts->pages = pfs_load_relaxed(&container->pages);                       /* relaxed: " */
+	counts->pages_peak = pfs_load_relaxed(&container->pages_peak);             /* relaxed: " */
+	counts->pages_waiting = pfs_load_relaxed(&container->limbo_count);         /* relaxed: " */
+	counts->live_peak = pfs_load_relaxed(&container->live_peak);               /* relaxed: " */
 	counts->overhead_bytes = pfs_container_overhead(container);
 	if (PFS_COUNTED && container->variant->stranded != NULL)
 		container->variant->stranded(container, &counts->stranded, &counts->stranded_peak);

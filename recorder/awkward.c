@@ -121,7 +121,7 @@ static int run_end(const char *how)
 /* Children that share the memory or have a copy that no handler of fork() saw being made. */
 static int run_child(const char *how, const char *trace)
 {
-	char *none[] = {"/nonexistent/program", NULL};
+	char *none[] = { "/nonexistent/program", NULL };
 
 	make(OBJECTS);
 	if (strcmp(how, "exec_fails") == 0) {

@@ -45,10 +45,10 @@ enum pfs_status pfs_trace_each(const char *path, pfs_trace_visit *visit, void *c
 /* For info: sizes of all objects, and who freed what others had allocated. */
 struct summary {
 	struct pfs_trace_info info;
-	uint64_t *sizes;     /* [allocations] */
+	uint64_t *sizes; /* [allocations] */
 	uint64_t size_count;
-	uint32_t *owners;    /* [objects], thread that allocated it */
-	uint64_t foreign;    /* frees by another thread */
+	uint32_t *owners; /* [objects], thread that allocated it */
+	uint64_t foreign; /* frees by another thread */
 };
 
 static enum pfs_status sum_up(void *context, const struct pfs_trace_info *info,
@@ -81,7 +81,7 @@ static int compare_sizes(const void *left, const void *right)
 
 static void print_summary(const char *path, const struct summary *self)
 {
-	static const double shares[] = {0.5, 0.9, 0.99};
+	static const double shares[] = { 0.5, 0.9, 0.99 };
 	const struct pfs_trace_info *info = &self->info;
 
 	printf("%s\n", path);
@@ -90,16 +90,16 @@ static void print_summary(const char *path, const struct summary *self)
 	       (unsigned long long)info->events, (unsigned long long)info->prelude,
 	       (unsigned long long)info->allocations, (unsigned long long)info->frees);
 	printf("  threads      %u, %.1f %% of the frees by another than the allocating one\n",
-	       info->threads, info->frees != 0 ? 100.0 * (double)self->foreign /
-						 (double)info->frees : 0.0);
+	       info->threads,
+	       info->frees != 0 ? 100.0 * (double)self->foreign / (double)info->frees : 0.0);
 	printf("  objects      %u at once at most\n", info->objects);
 	printf("  time         %.3f ms, in ticks of %u ns\n",
 	       (double)info->ticks * info->ns_per_tick / 1e6, info->ns_per_tick);
 	printf("  sizes       ");
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]) && self->size_count != 0; i++)
 		printf(" %g %% <= %llu,", shares[i] * 100.0,
-		       (unsigned long long)self->sizes[(uint64_t)((double)(self->size_count - 1) *
-								  shares[i])]);
+		       (unsigned long long)
+			       self->sizes[(uint64_t)((double)(self->size_count - 1) * shares[i])]);
 	if (self->size_count != 0)
 		printf(" largest %llu", (unsigned long long)self->sizes[self->size_count - 1]);
 	printf(" bytes\n  file         %llu bytes, %u chunks, %.1f bytes for each event\n",
@@ -112,7 +112,7 @@ static void print_summary(const char *path, const struct summary *self)
 
 enum pfs_status pfs_trace_print_info(const char *path, struct pfs_message *message)
 {
-	struct summary self = {.foreign = 0};
+	struct summary self = { .foreign = 0 };
 	struct pfs_trace_reader *reader = NULL;
 
 	refuse(message, PFS_OK, "trace %.160s: no memory for its objects", path);
@@ -136,13 +136,13 @@ enum pfs_status pfs_trace_print_info(const char *path, struct pfs_message *messa
 /* A cut under way. */
 struct cutter {
 	const struct pfs_cut *cut;
-	struct pfs_trace_event *old;   /* [objects]: its allocation before the window */
-	uint64_t *born;                /* [objects]: event + 1 of that; 0: not alive or left out */
-	uint32_t *id_of;               /* [objects]: its new id, or NONE */
-	uint32_t *free_ids;            /* [objects] */
-	uint32_t *thread_of;           /* [threads]: its new number, or NONE */
+	struct pfs_trace_event *old; /* [objects]: its allocation before the window */
+	uint64_t *born;              /* [objects]: event + 1 of that; 0: not alive or left out */
+	uint32_t *id_of;             /* [objects]: its new id, or NONE */
+	uint32_t *free_ids;          /* [objects] */
+	uint32_t *thread_of;         /* [threads]: its new number, or NONE */
 	uint32_t object_count, free_count, next_id, next_thread;
-	uint64_t position;             /* event */
+	uint64_t position; /* event */
 	bool in_window, too_large;
 	struct pfs_trace_writer writer;
 };
@@ -163,8 +163,7 @@ static void put(struct cutter *self, const struct pfs_trace_event *event, bool p
 	if (*thread == NONE)
 		*thread = self->next_thread++;
 	if (event->kind == PFS_TRACE_ALLOCATE)
-		*id = self->free_count != 0 ? self->free_ids[--self->free_count]
-					    : self->next_id++;
+		*id = self->free_count != 0 ? self->free_ids[--self->free_count] : self->next_id++;
 	now.thread = *thread;
 	now.id = *id;
 	pfs_trace_writer_add(&self->writer, &now, prelude);
@@ -221,7 +220,7 @@ static enum pfs_status put_prelude(struct cutter *self, uint64_t time)
 		return PFS_NO_MEMORY;
 	for (uint32_t id = 0; id < self->object_count; id++)
 		if (self->born[id] != 0)
-			elders[count++] = (struct elder){.born = self->born[id], .id = id};
+			elders[count++] = (struct elder){ .born = self->born[id], .id = id };
 	qsort(elders, count, sizeof(*elders), compare_elders);
 	for (size_t i = 0; i < count && !self->too_large; i++) {
 		struct pfs_trace_event event = self->old[elders[i].id];
@@ -244,8 +243,8 @@ static enum pfs_status cut_event(void *context, const struct pfs_trace_info *inf
 		return PFS_NO_MEMORY;
 	if (position < self->cut->from) {
 		self->old[event->id] = *event;
-		self->born[event->id] =
-			event->kind == PFS_TRACE_ALLOCATE && kept ? position + 1 : 0;
+		self->born[event->id] = event->kind == PFS_TRACE_ALLOCATE && kept ? position + 1
+										  : 0;
 		return PFS_OK;
 	}
 	if (!self->in_window) {
@@ -267,14 +266,16 @@ static enum pfs_status judge(const struct cutter *self, enum pfs_status status, 
 	if (status == PFS_NO_MEMORY)
 		return refuse(message, status, "trace %.160s: no memory to cut it", from);
 	if (self->too_large)
-		return refuse(message, status, "trace %.100s: what lives at event %llu takes more "
-			      "than %llu bytes; raise --bytes or choose --sizes", from,
-			      (unsigned long long)self->cut->from,
+		return refuse(message, status,
+			      "trace %.100s: what lives at event %llu takes more "
+			      "than %llu bytes; raise --bytes or choose --sizes",
+			      from, (unsigned long long)self->cut->from,
 			      (unsigned long long)self->cut->bytes);
 	if (status == PFS_OK && self->writer.info.events == self->writer.info.prelude)
-		return refuse(message, PFS_BAD_CONFIG, "trace %.100s: nothing is left of its %llu "
-			      "events; lower --from, raise --bytes or choose other --sizes", from,
-			      (unsigned long long)self->position);
+		return refuse(message, PFS_BAD_CONFIG,
+			      "trace %.100s: nothing is left of its %llu "
+			      "events; lower --from, raise --bytes or choose other --sizes",
+			      from, (unsigned long long)self->position);
 	return status;
 }
 
@@ -289,20 +290,26 @@ enum pfs_status pfs_trace_cut(const char *from, const char *to, const struct pfs
 		return status;
 	struct pfs_trace_info info = *pfs_trace_reader_info(reader);
 	pfs_trace_reader_close(reader);
-	self = (struct cutter){.cut = cut};
+	self = (struct cutter){ .cut = cut };
 	char partial[4096];
 	snprintf(partial, sizeof(partial), "%.4000s.partial", to);
 	if (!pfs_trace_writer_open(&self.writer, partial, info.program, info.ns_per_tick))
-		return refuse(message, PFS_BAD_CONFIG, "'%.160s' cannot be written (%s); name "
-			      "another file", to, strerror(errno));
+		return refuse(message, PFS_BAD_CONFIG,
+			      "'%.160s' cannot be written (%s); name "
+			      "another file",
+			      to, strerror(errno));
 	status = pfs_trace_each(from, cut_event, &self, message);
 	status = judge(&self, status, from, message);
 	if (!pfs_trace_writer_close(&self.writer) && status == PFS_OK)
-		status = refuse(message, PFS_BAD_CONFIG, "'%.160s' cannot be written; free some "
-				"space", to);
+		status = refuse(message, PFS_BAD_CONFIG,
+				"'%.160s' cannot be written; free some "
+				"space",
+				to);
 	if (status == PFS_OK && rename(partial, to) != 0)
-		status = refuse(message, PFS_BAD_CONFIG, "'%.160s' cannot be written (%s); name "
-				"another file", to, strerror(errno));
+		status = refuse(message, PFS_BAD_CONFIG,
+				"'%.160s' cannot be written (%s); name "
+				"another file",
+				to, strerror(errno));
 	if (status != PFS_OK)
 		unlink(partial);
 	free(self.old);

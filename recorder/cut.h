@@ -10,9 +10,9 @@
 
 /* A window and what to keep of it. */
 struct pfs_cut {
-	uint64_t from;      /* event */
+	uint64_t from; /* event */
 	uint64_t events;
-	uint64_t bytes;     /* of the file at most */
+	uint64_t bytes; /* of the file at most */
 	uint64_t size_min;
 	uint64_t size_max;
 };

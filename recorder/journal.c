@@ -26,7 +26,7 @@ static bool write_mapped(void *context, const uint8_t *bytes, uint32_t size, uin
 bool pfs_journal_open(struct pfs_journal *self, const char *path, const char *program,
 		      uint64_t event_max)
 {
-	struct pfs_trace_sink sink = {.write = write_mapped, .context = &self->file};
+	struct pfs_trace_sink sink = { .write = write_mapped, .context = &self->file };
 
 	self->slots = map(sizeof(*self->slots) * SLOTS);
 	self->free_ids = map(sizeof(*self->free_ids) * PFS_JOURNAL_LIVE_MAX);
@@ -72,8 +72,8 @@ static void take_out(struct pfs_journal *self, struct pfs_journal_slot *slot)
 static bool add(struct pfs_journal *self, const struct pfs_trace_event *event)
 {
 	pfs_trace_writer_add(&self->writer, event, false);
-	return !self->writer.failed && (self->event_max == 0 ||
-					self->writer.info.events < self->event_max);
+	return !self->writer.failed &&
+	       (self->event_max == 0 || self->writer.info.events < self->event_max);
 }
 
 static bool end_object(struct pfs_journal *self, uint64_t time_ns, uint32_t thread,
@@ -115,8 +115,7 @@ bool pfs_journal_allocate(struct pfs_journal *self, uint64_t time_ns, uint32_t t
 	return add(self, &event);
 }
 
-bool pfs_journal_free(struct pfs_journal *self, uint64_t time_ns, uint32_t thread,
-		      uint64_t address)
+bool pfs_journal_free(struct pfs_journal *self, uint64_t time_ns, uint32_t thread, uint64_t address)
 {
 	struct pfs_journal_slot *slot = find(self, address);
 

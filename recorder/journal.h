@@ -24,8 +24,8 @@ struct pfs_journal {
 	struct pfs_journal_slot *slots; /* twice PFS_JOURNAL_LIVE_MAX, linear probing */
 	uint32_t *free_ids;             /* last in, first out */
 	uint32_t free_count;
-	uint32_t next_id;               /* never given so far */
-	uint64_t event_max;             /* 0: no bound */
+	uint32_t next_id;   /* never given so far */
+	uint64_t event_max; /* 0: no bound */
 	bool open;
 	struct pfs_mapped_file file;
 	struct pfs_trace_writer writer; /* writes through file */

@@ -1,5 +1,6 @@
 /*
- * layout.h - where the fields of a trace file stand, and its numbers; docs/reference/trace-format.md.
+ * layout.h - where the fields of a trace file stand, and its numbers;
+ * docs/reference/trace-format.md.
  *
  * All fixed-width numbers are little-endian. A head is HEAD_FIXED bytes, the program's name,
  * and the checksum of both; a chunk is CHUNK_HEAD bytes and its payload.
@@ -15,27 +16,27 @@
 
 enum pfs_trace_field {
 	PFS_HEAD_MAGIC = 0,
-	PFS_HEAD_VERSION = 8,       /* u32 */
-	PFS_HEAD_FLAGS = 12,        /* u32: PFS_TRACE_FINISHED */
-	PFS_HEAD_EVENTS = 16,       /* u64 */
-	PFS_HEAD_PRELUDE = 24,      /* u64 */
-	PFS_HEAD_ALLOCATIONS = 32,  /* u64 */
-	PFS_HEAD_FREES = 40,        /* u64 */
-	PFS_HEAD_TICKS = 48,        /* u64 */
-	PFS_HEAD_THREADS = 56,      /* u32 */
-	PFS_HEAD_OBJECTS = 60,      /* u32 */
-	PFS_HEAD_CHUNKS = 64,       /* u32 */
-	PFS_HEAD_NS_PER_TICK = 68,  /* u32 */
-	PFS_HEAD_NAME_BYTES = 72,   /* u32 */
-	PFS_HEAD_FIXED = 76,        /* here begins the name */
+	PFS_HEAD_VERSION = 8,      /* u32 */
+	PFS_HEAD_FLAGS = 12,       /* u32: PFS_TRACE_FINISHED */
+	PFS_HEAD_EVENTS = 16,      /* u64 */
+	PFS_HEAD_PRELUDE = 24,     /* u64 */
+	PFS_HEAD_ALLOCATIONS = 32, /* u64 */
+	PFS_HEAD_FREES = 40,       /* u64 */
+	PFS_HEAD_TICKS = 48,       /* u64 */
+	PFS_HEAD_THREADS = 56,     /* u32 */
+	PFS_HEAD_OBJECTS = 60,     /* u32 */
+	PFS_HEAD_CHUNKS = 64,      /* u32 */
+	PFS_HEAD_NS_PER_TICK = 68, /* u32 */
+	PFS_HEAD_NAME_BYTES = 72,  /* u32 */
+	PFS_HEAD_FIXED = 76,       /* here begins the name */
 
-	PFS_CHUNK_BYTES = 0,        /* u32, of the payload */
-	PFS_CHUNK_EVENTS = 4,       /* u32 */
-	PFS_CHUNK_SUM = 8,          /* u32, of the chunk's index, the two above and the payload */
+	PFS_CHUNK_BYTES = 0,  /* u32, of the payload */
+	PFS_CHUNK_EVENTS = 4, /* u32 */
+	PFS_CHUNK_SUM = 8,    /* u32, of the chunk's index, the two above and the payload */
 	PFS_CHUNK_HEAD = 12
 };
 
-#define PFS_TRACE_FINISHED 1u /* else stopped: it ends at the first chunk of 0 bytes */
+#define PFS_TRACE_FINISHED 1u     /* else stopped: it ends at the first chunk of 0 bytes */
 #define PFS_TRACE_EVENT_BYTES 36u /* at most: four varints of up to 10, 5, 5 and 10 bytes */
 
 static inline void pfs_put_u32(uint8_t *to, uint32_t value)

@@ -95,8 +95,8 @@ static int begin_errand(void *context)
 		return end_errand(self, descriptor, false);
 	}
 	return end_errand(self, descriptor,
-			  ftruncate(descriptor, 0) == 0 &&
-				  stretch(descriptor, 0, &file->length) && map(file, descriptor));
+			  ftruncate(descriptor, 0) == 0 && stretch(descriptor, 0, &file->length) &&
+				  map(file, descriptor));
 }
 
 static int length_errand(void *context)
@@ -147,7 +147,7 @@ static bool run_errand(struct errand *errand, int (*run)(void *context))
 
 bool pfs_mapped_file_open(struct pfs_mapped_file *self, const char *path)
 {
-	struct errand errand = {.file = self};
+	struct errand errand = { .file = self };
 	size_t used = 0;
 
 	memset(self, 0, sizeof(*self));
@@ -169,7 +169,7 @@ bool pfs_mapped_file_open(struct pfs_mapped_file *self, const char *path)
 
 bool pfs_mapped_file_set_length(struct pfs_mapped_file *self, uint64_t length)
 {
-	struct errand errand = {.file = self, .length = length};
+	struct errand errand = { .file = self, .length = length };
 
 	return run_errand(&errand, length_errand);
 }

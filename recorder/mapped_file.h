@@ -25,15 +25,15 @@
 #define PFS_MAPPED_FILE_HEAD 4096u /* bytes at its beginning that can be written again */
 
 struct pfs_mapped_file {
-	char path[4096];        /* absolute: the program may go to another folder */
+	char path[4096]; /* absolute: the program may go to another folder */
 	dev_t device;
 	ino_t inode;
-	uint8_t *head;          /* of PFS_MAPPED_FILE_HEAD; what keeps the lock of the file */
-	uint8_t *window;        /* where bytes are written now; it moves on */
+	uint8_t *head;   /* of PFS_MAPPED_FILE_HEAD; what keeps the lock of the file */
+	uint8_t *window; /* where bytes are written now; it moves on */
 	uint64_t window_offset;
 	uint64_t window_bytes;
-	uint64_t length;        /* of the file; far more than is written, and no blocks behind it */
-	int error;              /* an errno, of the last call that failed */
+	uint64_t length; /* of the file; far more than is written, and no blocks behind it */
+	int error;       /* an errno, of the last call that failed */
 };
 
 /*

@@ -16,12 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXPECT(condition)                                                                  \
-	do {                                                                               \
-		if (!(condition)) {                                                        \
+#define EXPECT(condition)                                                                       \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
 			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			failures++;                                                        \
-		}                                                                          \
+			failures++;                                                             \
+		}                                                                               \
 	} while (0)
 
 #define PIECE 10007u /* no divisor of a page, a window or a step */
@@ -126,7 +126,7 @@ static void test_fork(void)
 	EXPECT(pfs_mapped_file_open(&file, path));
 	pid_t child = fork();
 	if (child == 0) {
-		struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+		struct rlimit none = { .rlim_cur = 0, .rlim_max = 0 };
 		setrlimit(RLIMIT_CORE, &none);
 		file.window[0] = 1;
 		_exit(0);
@@ -157,7 +157,7 @@ static void test_taken(void)
 
 static void test_limits(void)
 {
-	struct rlimit before, small = {.rlim_cur = UINT64_C(3) << 19};
+	struct rlimit before, small = { .rlim_cur = UINT64_C(3) << 19 };
 
 	EXPECT(!pfs_mapped_file_open(&file, "/dev/null") && file.error == EINVAL);
 	EXPECT(!pfs_mapped_file_open(&file, "/nonexistent/x") && file.error == ENOENT);

@@ -36,8 +36,8 @@ static bool take_number(const char *text, char stop, const char **rest, uint64_t
 	return text[0] >= '0' && text[0] <= '9' && errno == 0 && *end == stop;
 }
 
-static enum pfs_status read_sizes(void *context, const struct pfs_option *option,
-				  const char *text, struct pfs_message *message)
+static enum pfs_status read_sizes(void *context, const struct pfs_option *option, const char *text,
+				  struct pfs_message *message)
 {
 	struct request *request = context;
 	const char *rest = NULL;
@@ -46,8 +46,10 @@ static enum pfs_status read_sizes(void *context, const struct pfs_option *option
 	    take_number(rest + 1, '\0', &rest, &request->cut.size_max) &&
 	    request->cut.size_max >= request->cut.size_min)
 		return PFS_OK;
-	snprintf(message->text, sizeof(message->text), "--%s '%.80s': give two whole numbers, "
-		 "as in --sizes=16-256", option->name, text);
+	snprintf(message->text, sizeof(message->text),
+		 "--%s '%.80s': give two whole numbers, "
+		 "as in --sizes=16-256",
+		 option->name, text);
 	return PFS_BAD_CONFIG;
 }
 
@@ -110,7 +112,8 @@ static int check(const struct request *request)
 	for (uint32_t i = 0; i < request->file_count; i++) {
 		const char *path = request->files[i];
 		int found = pfs_trace_each(path, pass, NULL, &message) != PFS_OK
-				    ? say(&message) : say_how_far(path);
+				    ? say(&message)
+				    : say_how_far(path);
 		status = found != 0 ? found : status;
 	}
 	return status;
@@ -145,6 +148,7 @@ struct command {
 	int (*run)(const struct request *request);
 };
 
+/* clang-format off */
 static const struct command commands[] = {
 	{"info", "pfs-trace info", "FILE...", "what is in it", 1, INT_MAX, 0, info},
 	{"dump", "pfs-trace dump", "FILE", "one line for each event", 1, 1, 1, dump},
@@ -153,12 +157,13 @@ static const struct command commands[] = {
 	{"cut", "pfs-trace cut", "IN OUT", "a window of a trace as a trace of its own; objects "
 	 "that live when the window begins come first, as prelude", 2, 2, 4, cut},
 };
+/* clang-format on */
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static int run_command(const struct command *command, int argc, char **argv)
 {
 	struct request request = {
-		.cut = {.events = UINT64_MAX, .bytes = UINT64_MAX, .size_max = UINT64_MAX},
+		.cut = { .events = UINT64_MAX, .bytes = UINT64_MAX, .size_max = UINT64_MAX },
 	};
 	const struct pfs_option options[] = {
 		PFS_NUMBER_OPTION("events", "N", &request.cut.events, 0, UINT64_MAX,
@@ -169,12 +174,14 @@ static int run_command(const struct command *command, int argc, char **argv)
 				  "of the new trace, at most"),
 		PFS_READ_OPTION("sizes", "MIN-MAX", read_sizes, "only objects of so many bytes"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = command->full, .words = command->words, .about = command->about,
 		.after = exit_text, .options = options, .option_count = command->option_count,
 		.words_min = command->words_min, .words_max = command->words_max,
 		.context = &request,
 	};
+	/* clang-format on */
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
 
 	if (status != PFS_GO_ON)

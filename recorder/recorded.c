@@ -62,7 +62,7 @@ static void give(struct lane *self, void *object)
 static void *run(void *context)
 {
 	struct lane *self = context;
-	void *kept[16] = {NULL};
+	void *kept[16] = { NULL };
 
 	for (unsigned i = 0; i < PASSED; i++)
 		self->passed[i] = get(self, i);
@@ -105,7 +105,7 @@ static int run_threads(unsigned count)
 /* The child allocates, execs and exits; only what the parent does belongs to the trace. */
 static int run_fork(char *self)
 {
-	struct lane lane = {.frees = 0};
+	struct lane lane = { .frees = 0 };
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		give(&lane, get(&lane, i));
@@ -113,7 +113,7 @@ static int run_fork(char *self)
 			continue;
 		pid_t child = fork();
 		if (child == 0) {
-			struct lane mine = {.frees = 0};
+			struct lane mine = { .frees = 0 };
 			for (unsigned j = 0; j < ROUNDS; j++)
 				give(&mine, get(&mine, j));
 			if (i == 250)
@@ -150,7 +150,7 @@ static int run_pair_threads(unsigned count)
 
 int main(int argc, char **argv)
 {
-	struct lane lane = {.frees = 0};
+	struct lane lane = { .frees = 0 };
 
 	if (argc == 3 && strcmp(argv[1], "threads") == 0)
 		return run_threads((unsigned)atoi(argv[2]));

@@ -42,7 +42,7 @@ static uint64_t size_min = 0, size_max = UINT64_MAX;
 static pid_t owner;
 static uint64_t begin_ns;
 static PFS_TLS uint32_t thread_number; /* + 1; 0: none yet */
-static PFS_TLS bool busy; /* here already: a signal handler interrupted this thread */
+static PFS_TLS bool busy;              /* here already: a signal handler interrupted this thread */
 
 static struct {
 	void *(*malloc)(size_t size);
@@ -136,17 +136,18 @@ static void close_journal(void)
 		return;
 	if (!pfs_journal_finish(&journal))
 		complain("librecorder: '%.200s' cannot be finished (%s); it is readable up to "
-			 "event %llu", journal.file.path, text_of(journal.file.error),
+			 "event %llu",
+			 journal.file.path, text_of(journal.file.error),
 			 (unsigned long long)journal.writer.info.events);
 	pfs_journal_close(&journal);
 }
 
 static bool put_down(const struct pfs_ring_entry *entry)
 {
-	return entry->frees ? pfs_journal_free(&journal, entry->time_ns, entry->thread,
-					       entry->address)
-			    : pfs_journal_allocate(&journal, entry->time_ns, entry->thread,
-						   entry->address, entry->size);
+	return entry->frees
+		       ? pfs_journal_free(&journal, entry->time_ns, entry->thread, entry->address)
+		       : pfs_journal_allocate(&journal, entry->time_ns, entry->thread,
+					      entry->address, entry->size);
 }
 
 /* Take out what is there, up to a gap of a thread that has drawn but not filled. */
@@ -284,7 +285,8 @@ static uint64_t number_of(const char *variable, const char *text, const char *fr
 	if (from[0] >= '0' && from[0] <= '9' && errno == 0)
 		return value;
 	complain("librecorder: %s '%.80s': give whole numbers, as in PFSLAB_TRACE_MAX=100000 or "
-		 "PFSLAB_TRACE_SIZES=16-256", variable, text);
+		 "PFSLAB_TRACE_SIZES=16-256",
+		 variable, text);
 	_exit(EXIT_WRONG_INPUT);
 }
 
@@ -356,12 +358,14 @@ __attribute__((constructor)) static void begin(void)
 	look_for("PFSLAB_TRACE", true);
 	if (!open && journal.file.error == EBUSY) { /* then this process is not its concern */
 		complain("librecorder: PFSLAB_TRACE '%.200s': another process records into it, "
-			 "this one (%s) is not recorded", path, program_invocation_short_name);
+			 "this one (%s) is not recorded",
+			 path, program_invocation_short_name);
 		return;
 	}
 	if (!open) {
 		complain("librecorder: PFSLAB_TRACE '%.200s': cannot be written (%s); name another "
-			 "file", path, text_of(journal.file.error));
+			 "file",
+			 path, text_of(journal.file.error));
 		_exit(EXIT_WRONG_INPUT);
 	}
 	at_quick_exit(pfs_recorder_finish);

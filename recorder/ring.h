@@ -40,8 +40,8 @@ struct pfs_ring {
 	alignas(PFS_RECORDER_LINE) _Atomic(uint64_t) head; /* numbers drawn; any thread */
 	alignas(PFS_RECORDER_LINE) _Atomic(uint64_t) tail; /* taken out; the drain, [RA3] */
 	alignas(PFS_RECORDER_LINE) _Atomic(bool) locked;   /* any thread, [RA5] [RA6] */
-	_Atomic(bool) *recording; /* NULL, or off for good once it is off; see pfs_ring_begin */
-	_Atomic(uint32_t) threads;                         /* numbers given to threads */
+	_Atomic(bool) *recording;  /* NULL, or off for good once it is off; see pfs_ring_begin */
+	_Atomic(uint32_t) threads; /* numbers given to threads */
 	struct pfs_ring_entry entries[PFS_RING_ENTRIES];
 };
 
@@ -93,8 +93,7 @@ static inline bool pfs_ring_has_room(struct pfs_ring *self, uint64_t number)
 {
 	/* [RA4] acquire, pairs with [RA3]: without it the entry could be filled while the
 	 * drain still reads what stood there before. */
-	return number - atomic_load_explicit(&self->tail, memory_order_acquire) <
-	       PFS_RING_ENTRIES;
+	return number - atomic_load_explicit(&self->tail, memory_order_acquire) < PFS_RING_ENTRIES;
 }
 
 static inline struct pfs_ring_entry *pfs_ring_entry(struct pfs_ring *self, uint64_t number)
@@ -117,7 +116,7 @@ static inline struct pfs_ring_entry *pfs_ring_look(struct pfs_ring *self)
 
 	/* [RA2] acquire, pairs with [RA1]. */
 	return atomic_load_explicit(&entry->ready, memory_order_acquire) == number + 1 ? entry
-											: NULL;
+										       : NULL;
 }
 
 /* Under the lock: that entry was taken out. */

@@ -20,17 +20,17 @@
 
 struct pfs_trace_reader {
 	struct pfs_trace_info info;
-	struct pfs_trace_info seen;  /* counts of the events read so far */
+	struct pfs_trace_info seen; /* counts of the events read so far */
 	struct pfs_trace_event last;
-	char path[152];              /* for messages: its end */
-	uint8_t *bytes;              /* the whole file */
-	const uint8_t *at;           /* next byte to read */
+	char path[152];    /* for messages: its end */
+	uint8_t *bytes;    /* the whole file */
+	const uint8_t *at; /* next byte to read */
 	const uint8_t *chunk_end;
-	uint32_t chunk_events;       /* left in the chunk */
-	bool counts;                 /* the first of two readings of an unfinished trace */
+	uint32_t chunk_events; /* left in the chunk */
+	bool counts;           /* the first of two readings of an unfinished trace */
 	uint32_t live;
-	uint8_t *alive;              /* [info.objects], one bit each */
-	enum pfs_status status;      /* PFS_OK, or what ended the reading */
+	uint8_t *alive;         /* [info.objects], one bit each */
+	enum pfs_status status; /* PFS_OK, or what ended the reading */
 	struct pfs_message message;
 };
 
@@ -71,8 +71,7 @@ static bool in_tail(const uint8_t *bytes, size_t used)
 {
 	static const uint8_t zeros[65536];
 
-	return used > PFS_HEAD_FIXED + sizeof(zeros) &&
-	       memcmp(bytes, PFS_TRACE_MAGIC, 8) == 0 &&
+	return used > PFS_HEAD_FIXED + sizeof(zeros) && memcmp(bytes, PFS_TRACE_MAGIC, 8) == 0 &&
 	       pfs_get_u32(bytes + PFS_HEAD_FLAGS) != PFS_TRACE_FINISHED &&
 	       memcmp(bytes + used - sizeof(zeros), zeros, sizeof(zeros)) == 0;
 }
@@ -146,8 +145,10 @@ static enum pfs_status read_head(struct pfs_trace_reader *self)
 	if (bytes == 0)
 		return refuse(self, PFS_BAD_CONFIG, "empty (byte 0); record it again");
 	if (bytes < 8 || memcmp(head, PFS_TRACE_MAGIC, 8) != 0)
-		return refuse(self, PFS_BAD_CONFIG, "no trace: its first 8 bytes (byte 0) are not "
-			      "'%s'", PFS_TRACE_MAGIC);
+		return refuse(self, PFS_BAD_CONFIG,
+			      "no trace: its first 8 bytes (byte 0) are not "
+			      "'%s'",
+			      PFS_TRACE_MAGIC);
 	if (bytes < PFS_HEAD_FIXED + 4)
 		return damaged(self, head + bytes, "it ends inside its head");
 	uint32_t name_bytes = pfs_get_u32(head + PFS_HEAD_NAME_BYTES);
@@ -159,9 +160,11 @@ static enum pfs_status read_head(struct pfs_trace_reader *self)
 	if (pfs_get_u32(head + size) != pfs_crc32c(0, head, size))
 		return damaged(self, head, "checksum of the head");
 	if (pfs_get_u32(head + PFS_HEAD_VERSION) != PFS_TRACE_VERSION)
-		return refuse(self, PFS_BAD_CONFIG, "version %u (byte %d), this program reads %u; "
-			      "record it again", pfs_get_u32(head + PFS_HEAD_VERSION),
-			      PFS_HEAD_VERSION, PFS_TRACE_VERSION);
+		return refuse(self, PFS_BAD_CONFIG,
+			      "version %u (byte %d), this program reads %u; "
+			      "record it again",
+			      pfs_get_u32(head + PFS_HEAD_VERSION), PFS_HEAD_VERSION,
+			      PFS_TRACE_VERSION);
 	read_fields(&self->info, head);
 	memcpy(self->info.program, head + PFS_HEAD_FIXED, name_bytes);
 	self->info.finished = pfs_get_u32(head + PFS_HEAD_FLAGS) == PFS_TRACE_FINISHED;
@@ -213,7 +216,7 @@ static enum pfs_status begin_chunk(struct pfs_trace_reader *self)
 	self->chunk_end = self->at + size;
 	self->chunk_events = pfs_get_u32(chunk + PFS_CHUNK_EVENTS);
 	self->seen.chunks++;
-	self->last = (struct pfs_trace_event){.time = 0};
+	self->last = (struct pfs_trace_event){ .time = 0 };
 	return PFS_OK;
 }
 
@@ -240,7 +243,7 @@ static bool decode(struct pfs_trace_reader *self, struct pfs_trace_event *event)
 {
 	uint64_t head = 0, thread = self->last.thread, id = 0;
 
-	*event = (struct pfs_trace_event){.size = 0};
+	*event = (struct pfs_trace_event){ .size = 0 };
 	if (!pfs_get_varint(&self->at, self->chunk_end, &head) ||
 	    ((head & 2) != 0 && !pfs_get_varint(&self->at, self->chunk_end, &thread)) ||
 	    !pfs_get_varint(&self->at, self->chunk_end, &id))
@@ -321,8 +324,8 @@ static enum pfs_status next(struct pfs_trace_reader *self, struct pfs_trace_even
 	return PFS_OK;
 }
 
-enum pfs_status pfs_trace_reader_next(struct pfs_trace_reader *self,
-				      struct pfs_trace_event *event, struct pfs_message *message)
+enum pfs_status pfs_trace_reader_next(struct pfs_trace_reader *self, struct pfs_trace_event *event,
+				      struct pfs_message *message)
 {
 	enum pfs_status status = self->status;
 
@@ -357,7 +360,7 @@ static enum pfs_status count_events(struct pfs_trace_reader *self)
 	counted.ns_per_tick = self->info.ns_per_tick;
 	counted.bytes = (uint64_t)(self->at - self->bytes);
 	self->info = counted;
-	self->seen = (struct pfs_trace_info){.finished = false};
+	self->seen = (struct pfs_trace_info){ .finished = false };
 	self->live = 0;
 	self->counts = false;
 	self->at = self->chunk_end = first;

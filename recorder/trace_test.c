@@ -11,12 +11,12 @@
 #include "crc32c.h"
 #include "layout.h"
 
-#define EXPECT(condition)                                                                  \
-	do {                                                                               \
-		if (!(condition)) {                                                        \
+#define EXPECT(condition)                                                                       \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
 			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			failures++;                                                        \
-		}                                                                          \
+			failures++;                                                             \
+		}                                                                               \
 	} while (0)
 
 #define EVENTS 20000u
@@ -37,7 +37,7 @@ static uint64_t next_random(uint64_t *state)
 /* Balanced events with large and small numbers; returns how many are alive at the end. */
 static uint32_t make_events(struct pfs_trace_event *events, uint32_t count)
 {
-	bool alive[IDS] = {false};
+	bool alive[IDS] = { false };
 	uint64_t state = 88172645463325252u, time = 0;
 	uint32_t live = 0;
 
@@ -46,9 +46,13 @@ static uint32_t make_events(struct pfs_trace_event *events, uint32_t count)
 		uint32_t id = i < IDS ? i : (uint32_t)(random >> 40) % IDS;
 		time += i % 1000 == 999 ? UINT64_C(1) << 40 : random % 300;
 		events[i] = (struct pfs_trace_event){
-			.time = time, .thread = (uint32_t)(random >> 20) % 17, .id = id,
+			.time = time,
+			.thread = (uint32_t)(random >> 20) % 17,
+			.id = id,
 			.kind = alive[id] ? PFS_TRACE_FREE : PFS_TRACE_ALLOCATE,
-			.size = alive[id] ? 0 : i % 777 == 0 ? UINT64_MAX : random % 5000,
+			.size = alive[id]      ? 0
+				: i % 777 == 0 ? UINT64_MAX
+					       : random % 5000,
 		};
 		alive[id] = !alive[id];
 		live = alive[id] ? live + 1 : live - 1;
@@ -56,8 +60,7 @@ static uint32_t make_events(struct pfs_trace_event *events, uint32_t count)
 	return live;
 }
 
-static void write_events(const struct pfs_trace_event *events, uint32_t count,
-			 const char *program)
+static void write_events(const struct pfs_trace_event *events, uint32_t count, const char *program)
 {
 	EXPECT(pfs_trace_writer_open(&writer, path, program, 100));
 	for (uint32_t i = 0; i < count; i++)
@@ -71,7 +74,7 @@ static void test_round_trip(void)
 {
 	struct pfs_trace_event *events = calloc(EVENTS, sizeof(*events)), got;
 	struct pfs_trace_reader *reader = NULL;
-	struct pfs_message message = {.text = ""};
+	struct pfs_message message = { .text = "" };
 
 	uint32_t live = make_events(events, EVENTS);
 	write_events(events, EVENTS, "a program");
@@ -131,7 +134,7 @@ static enum pfs_status read_all(struct pfs_message *message)
 static void expect_refused(const uint8_t *bytes, size_t size, const char *word, size_t most,
 			   const char *what, size_t where)
 {
-	struct pfs_message message = {.text = ""};
+	struct pfs_message message = { .text = "" };
 
 	spit(bytes, size);
 	enum pfs_status status = read_all(&message);
@@ -148,7 +151,7 @@ static void expect_refused(const uint8_t *bytes, size_t size, const char *word, 
 static void test_damage(void)
 {
 	static uint8_t good[65536], bad[65536];
-	static const uint8_t flips[] = {0x01, 0x80, 0xFF};
+	static const uint8_t flips[] = { 0x01, 0x80, 0xFF };
 	struct pfs_trace_event events[40];
 	struct pfs_message message;
 
@@ -186,8 +189,10 @@ static void test_chunks(void)
 	EXPECT(read_all(&message) == PFS_FULL && writer.info.chunks >= 2);
 	memcpy(bad, good, size);
 	bad[second + PFS_CHUNK_HEAD + 5] ^= 4;
-	snprintf(wanted, sizeof(wanted), "damaged at byte %zu: checksum of chunk 1; record it "
-		 "again", second);
+	snprintf(wanted, sizeof(wanted),
+		 "damaged at byte %zu: checksum of chunk 1; record it "
+		 "again",
+		 second);
 	expect_refused(bad, size, wanted, second, "flip in chunk 1", second);
 	size_t second_size = PFS_CHUNK_HEAD + pfs_get_u32(good + second + PFS_CHUNK_BYTES);
 	memcpy(bad, good, size);
@@ -208,6 +213,7 @@ static void seal_head(uint8_t *bytes)
 static void test_contents(void)
 {
 	static uint8_t good[65536], bad[65536];
+	/* clang-format off */
 	static const struct { size_t field; uint32_t value; const char *word; } wrong[] = {
 		{PFS_HEAD_VERSION, 9, "version 9"},
 		{PFS_HEAD_EVENTS, 41, "contradict"},
@@ -220,11 +226,13 @@ static void test_contents(void)
 		{PFS_HEAD_TICKS, 1, "not those of the events"},
 		{PFS_HEAD_NS_PER_TICK, 0, "contradict"},
 	};
+	/* clang-format on */
 	struct pfs_trace_event events[40];
 
 	make_events(events, 40);
-	events[39] = (struct pfs_trace_event){.time = events[38].time, .id = 3, .thread = 1,
-					      .kind = PFS_TRACE_FREE};
+	events[39] = (struct pfs_trace_event){
+		.time = events[38].time, .id = 3, .thread = 1, .kind = PFS_TRACE_FREE
+	};
 	write_events(events, 40, "x");
 	size_t size = slurp(good, sizeof(good));
 	EXPECT(writer.info.objects == 39 && writer.info.threads > 2);
@@ -249,7 +257,7 @@ static void test_contents(void)
 
 static struct pfs_trace_info read_info(void)
 {
-	struct pfs_trace_info info = {.events = 0};
+	struct pfs_trace_info info = { .events = 0 };
 	struct pfs_trace_reader *reader = NULL;
 	struct pfs_message message;
 
@@ -278,7 +286,7 @@ static void test_unfinished(void)
 	memcpy(bad, good, size);
 	memset(bad + PFS_HEAD_FLAGS, 0, PFS_HEAD_NS_PER_TICK - PFS_HEAD_FLAGS);
 	pfs_put_u32(bad + first - 4, pfs_crc32c(0, bad, first - 4));
-	size_t ends[] = {size, size + 5000, sizeof(bad)};
+	size_t ends[] = { size, size + 5000, sizeof(bad) };
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		spit(bad, ends[i]);
 		EXPECT(read_all(&message) == PFS_FULL);
@@ -336,7 +344,7 @@ static void test_unfinished_damage(void)
 
 static void test_missing(void)
 {
-	struct pfs_message message = {.text = ""};
+	struct pfs_message message = { .text = "" };
 
 	unlink(path);
 	EXPECT(read_all(&message) == PFS_BAD_CONFIG);

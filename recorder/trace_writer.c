@@ -32,8 +32,7 @@ static bool write_to_file(void *context, const uint8_t *bytes, uint32_t size, ui
 	return true;
 }
 
-static bool put(struct pfs_trace_writer *self, const uint8_t *bytes, uint32_t size,
-		uint64_t offset)
+static bool put(struct pfs_trace_writer *self, const uint8_t *bytes, uint32_t size, uint64_t offset)
 {
 	if (!self->failed)
 		self->failed = !self->sink.write(self->sink.context, bytes, size, offset);
@@ -107,11 +106,10 @@ void pfs_trace_writer_flush(struct pfs_trace_writer *self)
 	self->used = PFS_CHUNK_HEAD;
 	self->chunk_events = 0;
 	/* each chunk can be read alone */
-	self->last = (struct pfs_trace_event){.time = 0};
+	self->last = (struct pfs_trace_event){ .time = 0 };
 }
 
-static void count(struct pfs_trace_info *info, const struct pfs_trace_event *event,
-		  uint32_t *live)
+static void count(struct pfs_trace_info *info, const struct pfs_trace_event *event, uint32_t *live)
 {
 	info->events++;
 	info->ticks = event->time;
@@ -173,10 +171,10 @@ bool pfs_trace_writer_resume(struct pfs_trace_writer *self)
 	return !self->failed;
 }
 
-bool pfs_trace_writer_open(struct pfs_trace_writer *self, const char *path,
-			   const char *program, uint32_t ns_per_tick)
+bool pfs_trace_writer_open(struct pfs_trace_writer *self, const char *path, const char *program,
+			   uint32_t ns_per_tick)
 {
-	struct pfs_trace_sink sink = {.write = write_to_file, .context = self};
+	struct pfs_trace_sink sink = { .write = write_to_file, .context = self };
 	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	if (file < 0)

@@ -24,9 +24,9 @@
 /* A record in the hands of a thread. */
 struct pfs_held {
 	void *record;
-	uint64_t stamp;         /* in the record's first word; even while it lives */
-	uint32_t owner;         /* in the table of owners */
-	struct pfs_life *life;  /* workload history */
+	uint64_t stamp;        /* in the record's first word; even while it lives */
+	uint32_t owner;        /* in the table of owners */
+	struct pfs_life *life; /* workload history */
 };
 
 /* Where others leave records for a thread: release by the giver, acquire by the taker. */
@@ -43,28 +43,28 @@ struct pfs_crowd {
 	const struct pfs_stress_options *options;
 	enum pfs_layout layout;
 	enum pfs_mode mode;
-	uint32_t faults;                /* those that the policy knows */
+	uint32_t faults; /* those that the policy knows */
 	struct pfs_test_source source;
 	struct pfs_config config;
 	struct pfs_container *container;
-	uint64_t reclaimed;             /* pages, of the containers before */
+	uint64_t reclaimed; /* pages, of the containers before */
 	bool has_words, has_index, reclaims, bounded;
 	uint64_t capacity;
-	uint32_t hold_max;              /* a thread */
-	_Atomic(uint32_t) *owners;      /* [capacity], 0: none */
-	uint32_t *versions;             /* [capacity] last one published; its owner */
-	struct pfs_box *boxes;          /* [threads] */
-	struct pfs_deeds *deeds;        /* [threads + 1] each its own; the last is the crowd's */
-	_Atomic(bool) stop;             /* relaxed, as those below */
+	uint32_t hold_max;         /* a thread */
+	_Atomic(uint32_t) *owners; /* [capacity], 0: none */
+	uint32_t *versions;        /* [capacity] last one published; its owner */
+	struct pfs_box *boxes;     /* [threads] */
+	struct pfs_deeds *deeds;   /* [threads + 1] each its own; the last is the crowd's */
+	_Atomic(bool) stop;        /* relaxed, as those below */
 	_Atomic(bool) unpark;
 	_Atomic(bool) is_parked;
-	_Atomic(uint32_t) tide;         /* percent of hold_max that all aim at */
+	_Atomic(uint32_t) tide; /* percent of hold_max that all aim at */
 	/* Workload history. */
-	_Atomic(uint64_t) clock;        /* seq: stamps must not be overtaken */
-	struct pfs_life *lives;         /* [threads * PFS_HISTORY_STEPS] */
-	size_t *life_counts;            /* [threads] */
-	struct pfs_no_free *no_frees;   /* [threads * PFS_HISTORY_STEPS] */
-	size_t *no_free_counts;         /* [threads] */
+	_Atomic(uint64_t) clock;      /* seq: stamps must not be overtaken */
+	struct pfs_life *lives;       /* [threads * PFS_HISTORY_STEPS] */
+	size_t *life_counts;          /* [threads] */
+	struct pfs_no_free *no_frees; /* [threads * PFS_HISTORY_STEPS] */
+	size_t *no_free_counts;       /* [threads] */
 };
 
 #define PFS_HISTORY_STEPS 1500u

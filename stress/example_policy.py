@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""example_policy.py - adds the policy of docs/how-to/adding-a-policy.md to a copy of the sources, builds
-it, and looks whether every part of the kit finds it by its one line.
+"""example_policy.py - adds the policy of docs/how-to/adding-a-policy.md to a copy of the sources,
+builds it, and looks whether every part of the kit finds it by its one line.
 
 usage: example_policy.py SOURCE_DIR C_COMPILER CXX_COMPILER
 Exit 0: all do. 1: one does not.

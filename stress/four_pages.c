@@ -29,12 +29,12 @@ struct scene {
 	const struct pfs_variant *variant;
 	bool full_flags;
 	struct pfs_container *container;
-	struct pfs_thread *handle;               /* of the set-up */
+	struct pfs_thread *handle; /* of the set-up */
 	struct pfs_thread *handles[THREADS];
 	void *records[PAGES * PAGE_RECORDS + 1]; /* of the set-up */
 	uint32_t record_count;
 	uint32_t refused;
-	struct pfs_counts before, counts;        /* after the set-up, and at the end */
+	struct pfs_counts before, counts; /* after the set-up, and at the end */
 	uint32_t pages_after;
 	uint32_t free_before[PAGES], free_after;
 };
@@ -171,10 +171,11 @@ static void run_lock_step(struct pfs_machine *machine, const struct pfs_variant 
 			  bool full_flags, bool trace)
 {
 	struct scene scene = { .variant = variant, .full_flags = full_flags };
-	struct pfs_scenario scenario = {
-		.name = "four pages", .setup = lock_step_setup, .finish = lock_step_finish,
-		.name_address = name_address, .context = &scene
-	};
+	struct pfs_scenario scenario = { .name = "four pages",
+					 .setup = lock_step_setup,
+					 .finish = lock_step_finish,
+					 .name_address = name_address,
+					 .context = &scene };
 	struct pfs_round_robin turn;
 	bool original = strcmp(pfs_variant_name(variant), "original") == 0;
 	char name[64];
@@ -193,8 +194,8 @@ static void run_lock_step(struct pfs_machine *machine, const struct pfs_variant 
 		return;
 	unmake(&scene);
 	print_lock_step(machine, &scene, name);
-	claim(scene.free_before[0] == 0 && scene.free_before[3] == 0 &&
-		      scene.free_before[1] == 2 && scene.free_before[2] == 2,
+	claim(scene.free_before[0] == 0 && scene.free_before[3] == 0 && scene.free_before[1] == 2 &&
+		      scene.free_before[2] == 2,
 	      name, "pages 1 and 4 are full, 2 and 3 have room for two each");
 	if (original) {
 		claim(scene.counts.growths > 0, name, "it adds a page");
@@ -267,10 +268,11 @@ static void run_stuck(struct pfs_machine *machine, const struct pfs_variant *var
 {
 	static struct pfs_search_result result;
 	struct scene scene = { .variant = variant, .full_flags = full_flags };
-	struct pfs_scenario scenario = {
-		.name = "stuck flag", .setup = stuck_setup, .finish = stuck_finish,
-		.name_address = name_address, .context = &scene
-	};
+	struct pfs_scenario scenario = { .name = "stuck flag",
+					 .setup = stuck_setup,
+					 .finish = stuck_finish,
+					 .name_address = name_address,
+					 .context = &scene };
 	struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP, .seconds_max = 20 };
 	struct late_flag late = { { .choose = late_flag_choose }, &scene, false };
 	const char *name = pfs_variant_name(variant);
@@ -282,9 +284,10 @@ static void run_stuck(struct pfs_machine *machine, const struct pfs_variant *var
 	machine->setup.tracing = false;
 	bool fine = pfs_search(machine, &scenario, &options, &result);
 	(void)printf("%-24s %-10s %-22s %llu schedules%s\n", name,
-		     !original ? "" : full_flags ? "flags" : "no flags",
-		     forced ? "stuck" : "the record is had",
-		     (unsigned long long)result.executions,
+		     !original    ? ""
+		     : full_flags ? "flags"
+				  : "no flags",
+		     forced ? "stuck" : "the record is had", (unsigned long long)result.executions,
 		     !fine             ? ", the last one stuck"
 		     : result.complete ? ", all there are: none stuck"
 				       : ", not all: none stuck");
@@ -326,8 +329,8 @@ int main(int argc, char **argv)
 	}
 	(void)printf("four pages of four records; 1 and 4 full, 2 and 3 with two free each;\n"
 		     "four threads allocate in lock-step, one operation each in turn\n");
-	(void)printf("%-24s %5s %9s %9s %11s %13s %12s\n", "policy", "pages", "growths",
-		     "needless", "page skips", "record skips", "still free");
+	(void)printf("%-24s %5s %9s %9s %11s %13s %12s\n", "policy", "pages", "growths", "needless",
+		     "page skips", "record skips", "still free");
 	const struct pfs_variant *variant;
 	for (size_t at = 0; (variant = pfs_variant_at(at)) != NULL; at++) {
 		if (!is_wanted(variant))

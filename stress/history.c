@@ -63,8 +63,8 @@ static uint64_t count_stamps(const struct pfs_history *history)
 		const struct pfs_life *life = &history->lives[i];
 		if (!is_life_well_formed(life, history->record_count))
 			return 0;
-		last = larger(last, life->free_res != PFS_STAMP_NEVER ? life->free_res
-								      : life->alloc_res);
+		last = larger(last,
+			      life->free_res != PFS_STAMP_NEVER ? life->free_res : life->alloc_res);
 	}
 	for (size_t i = 0; i < history->no_free_count; i++) {
 		if (history->no_frees[i].inv >= history->no_frees[i].res)
@@ -139,7 +139,7 @@ static enum pfs_verdict sweep_record(struct sweep *self, const struct pfs_histor
 			return verdict;
 	}
 	return verdict != PFS_HISTORY_FINE ? verdict
-	       : *life != end		   ? PFS_HISTORY_NO_PAGE
+	       : *life != end              ? PFS_HISTORY_NO_PAGE
 					   : PFS_HISTORY_FINE;
 }
 

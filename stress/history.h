@@ -45,12 +45,12 @@ struct pfs_no_free {
 };
 
 struct pfs_history {
-	struct pfs_life *lives;         /* the check sorts them */
+	struct pfs_life *lives; /* the check sorts them */
 	size_t life_count;
-	struct pfs_no_free *no_frees;   /* and these */
+	struct pfs_no_free *no_frees; /* and these */
 	size_t no_free_count;
-	uint64_t record_count;          /* records are 0 .. record_count - 1 */
-	struct pfs_span *spans;         /* NULL: all records exist all the time; sorted, too */
+	uint64_t record_count;  /* records are 0 .. record_count - 1 */
+	struct pfs_span *spans; /* NULL: all records exist all the time; sorted, too */
 	size_t span_count;
 };
 

@@ -19,9 +19,10 @@ static void read_body(struct pfs_worker *self, const void *record, struct pfs_gl
 	self->deeds->reads++;
 	for (uint32_t i = 0; i < PFS_BODY_WORDS; i++) {
 		if (words[i] != words[0] * (2 * i + 1) || words[0] == 0 || words[0] % 2 != 0)
-			pfs_harm(self->crowd, "a confirmed read is torn: word %u is 0x%llx, "
-				 "word 0 is 0x%llx", i, (unsigned long long)words[i],
-				 (unsigned long long)words[0]);
+			pfs_harm(self->crowd,
+				 "a confirmed read is torn: word %u is 0x%llx, "
+				 "word 0 is 0x%llx",
+				 i, (unsigned long long)words[i], (unsigned long long)words[0]);
 	}
 }
 

@@ -11,12 +11,14 @@ struct choice {
 	uint32_t bit;
 };
 
+/* clang-format off */
 static const struct choice faults[] = {
 	{ "memory", PFS_FAULT_MEMORY }, { "maximum", PFS_FAULT_MAXIMUM },
 	{ "parked", PFS_FAULT_PARKED }, { "reader", PFS_FAULT_READER },
 	{ "wrap", PFS_FAULT_WRAP },     { "all", 31 },
 	{ "none", 0 },			{ NULL, 0 },
 };
+/* clang-format on */
 
 static const struct choice modes[] = {
 	{ "plain", PFS_MODE_PLAIN },
@@ -34,8 +36,8 @@ const char *pfs_mode_name(enum pfs_mode mode)
 	return choice->name;
 }
 
-__attribute__((format(printf, 2, 3))) static enum pfs_status
-refuse(struct pfs_message *message, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static enum pfs_status refuse(struct pfs_message *message,
+								    const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -44,16 +46,15 @@ refuse(struct pfs_message *message, const char *format, ...)
 	return PFS_BAD_CONFIG;
 }
 
-static enum pfs_status parse_list(const char *flag, const char *text,
-				  const struct choice *choices, uint32_t *out,
-				  struct pfs_message *message)
+static enum pfs_status parse_list(const char *flag, const char *text, const struct choice *choices,
+				  uint32_t *out, struct pfs_message *message)
 {
 	*out = 0;
 	while (text != NULL) {
 		size_t length = strcspn(text, ",");
 		const struct choice *choice = choices;
-		while (choice->name != NULL && (strlen(choice->name) != length ||
-						strncmp(choice->name, text, length) != 0))
+		while (choice->name != NULL &&
+		       (strlen(choice->name) != length || strncmp(choice->name, text, length) != 0))
 			choice++;
 		if (choice->name == NULL)
 			return refuse(message, "--%s '%.*s': not in the list that --help has", flag,
@@ -64,8 +65,8 @@ static enum pfs_status parse_list(const char *flag, const char *text,
 	return PFS_OK;
 }
 
-static enum pfs_status read_policy(void *context, const struct pfs_option *option,
-				   const char *text, struct pfs_message *message)
+static enum pfs_status read_policy(void *context, const struct pfs_option *option, const char *text,
+				   struct pfs_message *message)
 {
 	struct pfs_stress_options *self = context;
 	self->policy = pfs_variant_find(text);
@@ -76,8 +77,8 @@ static enum pfs_status read_policy(void *context, const struct pfs_option *optio
 	return PFS_BAD_VARIANT;
 }
 
-static enum pfs_status read_layout(void *context, const struct pfs_option *option,
-				   const char *text, struct pfs_message *message)
+static enum pfs_status read_layout(void *context, const struct pfs_option *option, const char *text,
+				   struct pfs_message *message)
 {
 	static const struct {
 		const char *name, *older;
@@ -99,8 +100,10 @@ static enum pfs_status read_layout(void *context, const struct pfs_option *optio
 		self->bare_words = layouts[i].bare_words;
 		return PFS_OK;
 	}
-	return pfs_read_choice(option->name, text, "in-record, side-by-side, both, bare, "
-			       "bare-words", message);
+	return pfs_read_choice(option->name, text,
+			       "in-record, side-by-side, both, bare, "
+			       "bare-words",
+			       message);
 }
 
 static enum pfs_status read_workload(void *context, const struct pfs_option *option,
@@ -110,8 +113,8 @@ static enum pfs_status read_workload(void *context, const struct pfs_option *opt
 	return parse_list(option->name, text, modes, &self->modes, message);
 }
 
-static enum pfs_status read_faults(void *context, const struct pfs_option *option,
-				   const char *text, struct pfs_message *message)
+static enum pfs_status read_faults(void *context, const struct pfs_option *option, const char *text,
+				   struct pfs_message *message)
 {
 	struct pfs_stress_options *self = context;
 	return parse_list(option->name, text, faults, &self->faults, message);
@@ -130,21 +133,28 @@ int pfs_stress_options_read(struct pfs_stress_options *self, int argc, char **ar
 	const struct pfs_option options[] = {
 		PFS_READ_OPTION("policy", "P", read_policy,
 				"one of --list-policies (random_start)"),
-		PFS_READ_OPTION("layout", "L", read_layout, "in-record, side-by-side, both, bare "
+		PFS_READ_OPTION("layout", "L", read_layout,
+				"in-record, side-by-side, both, bare "
 				"or bare-words (both)"),
 		PFS_NUMBER_OPTION("threads", "T", &threads, 1, PFS_THREADS_MAX, "1 to 1024 (8)"),
-		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0.01, 86400, "for each layout, "
+		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0.01, 86400,
+				"for each layout, "
 				"0.01 to 86400 (2)"),
-		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX, "of all choices; "
+		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX,
+				  "of all choices; "
 				  "schedules still differ (1)"),
-		PFS_READ_OPTION("workload", "LIST", read_workload, "plain, optimistic, history or "
+		PFS_READ_OPTION("workload", "LIST", read_workload,
+				"plain, optimistic, history or "
 				"all (all)"),
-		PFS_READ_OPTION("faults", "LIST", read_faults, "memory, maximum, parked, reader, "
+		PFS_READ_OPTION("faults", "LIST", read_faults,
+				"memory, maximum, parked, reader, "
 				"wrap, all or none (none)"),
-		PFS_ON_OFF_OPTION("full-flags", &self->full_flags, "policy original with the real "
+		PFS_ON_OFF_OPTION("full-flags", &self->full_flags,
+				  "policy original with the real "
 				  "system's full flags (off)"),
 		PFS_SWITCH_OPTION("list-policies", &self->list_policies, "name the policies"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-stress", .words = "", .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]), .context = self,
@@ -152,6 +162,7 @@ int pfs_stress_options_read(struct pfs_stress_options *self, int argc, char **ar
 		.after = "exit 0: no harm found. 1: harm, with a line that says which. 2: wrong "
 			 "usage.\n",
 	};
+	/* clang-format on */
 	int status = pfs_command_line_read(&line, argc, argv, NULL);
 	self->threads = (uint32_t)threads;
 	return status;

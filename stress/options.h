@@ -32,10 +32,10 @@ struct pfs_stress_options {
 	bool bare_words;
 	bool both_layouts;
 	uint32_t threads;
-	double seconds;    /* for each layout, shared by the workloads */
+	double seconds; /* for each layout, shared by the workloads */
 	uint64_t seed;
-	uint32_t faults;   /* enum pfs_fault */
-	uint32_t modes;    /* enum pfs_mode */
+	uint32_t faults; /* enum pfs_fault */
+	uint32_t modes;  /* enum pfs_mode */
 	bool full_flags;
 	bool list_policies;
 };

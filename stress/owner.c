@@ -73,8 +73,8 @@ static void own(struct pfs_worker *self, struct pfs_held *held)
 	uint32_t before = atomic_exchange_explicit(&crowd->owners[index], held->owner,
 						   memory_order_relaxed);
 	if (before != 0)
-		pfs_harm(crowd, "record %llu has two owners, %u and %u",
-			 (unsigned long long)index, before, held->owner);
+		pfs_harm(crowd, "record %llu has two owners, %u and %u", (unsigned long long)index,
+			 before, held->owner);
 }
 
 static void disown(struct pfs_worker *self, const struct pfs_held *held)
@@ -228,8 +228,7 @@ bool pfs_worker_hand_over(struct pfs_worker *self, uint32_t position)
 		pfs_harm(crowd, "no memory for a box");
 	*held = self->held[position];
 	if (!atomic_compare_exchange_strong_explicit(&crowd->boxes[to].slots[slot], &nobody, held,
-						     memory_order_release,
-						     memory_order_relaxed)) {
+						     memory_order_release, memory_order_relaxed)) {
 		free(held);
 		return false;
 	}

@@ -66,7 +66,8 @@ static int run(int argc, char **argv)
 	}
 	uint32_t able = modes_of(&options);
 	if (able == 0)
-		return pfs_command_refuse("pfs-stress", PFS_EXIT_WRONG_USE, "--workload: policy %s "
+		return pfs_command_refuse("pfs-stress", PFS_EXIT_WRONG_USE,
+					  "--workload: policy %s "
 					  "can do none of these; try plain",
 					  pfs_variant_name(options.policy));
 	run_layout(&options, options.layout, able);

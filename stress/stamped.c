@@ -37,8 +37,7 @@ static void allocate(struct pfs_worker *self)
 		return;
 	}
 	size_t *count = &crowd->life_counts[self->index];
-	struct pfs_life *life =
-		&crowd->lives[(size_t)self->index * PFS_HISTORY_STEPS + (*count)++];
+	struct pfs_life *life = &crowd->lives[(size_t)self->index * PFS_HISTORY_STEPS + (*count)++];
 	*life = (struct pfs_life){ .record = pfs_index(self->thread, claim.record),
 				   .alloc_inv = inv,
 				   .alloc_res = res,
@@ -118,13 +117,11 @@ static void check_round(struct pfs_crowd *self)
 	enum pfs_verdict verdict = pfs_history_check(&history, &where);
 	if (verdict == PFS_HISTORY_DOUBLE)
 		pfs_harm(self, "not linearizable: %s: record %llu, allocated at %llu and %llu",
-			 pfs_verdict_text(verdict),
-			 (unsigned long long)history.lives[where].record,
+			 pfs_verdict_text(verdict), (unsigned long long)history.lives[where].record,
 			 (unsigned long long)history.lives[where - 1].alloc_res,
 			 (unsigned long long)history.lives[where].alloc_res);
 	if (verdict == PFS_HISTORY_FALSE_FULL)
-		pfs_harm(self, "not linearizable: %s: from %llu to %llu",
-			 pfs_verdict_text(verdict),
+		pfs_harm(self, "not linearizable: %s: from %llu to %llu", pfs_verdict_text(verdict),
 			 (unsigned long long)history.no_frees[where].inv,
 			 (unsigned long long)history.no_frees[where].res);
 	if (verdict != PFS_HISTORY_FINE)

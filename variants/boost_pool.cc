@@ -16,7 +16,8 @@
 
 #include <boost/lockfree/stack.hpp>
 
-namespace {
+namespace
+{
 
 const size_t line_bytes = 64;
 /* Of the stack: a tagged pointer and a number, and slack. */

@@ -20,7 +20,7 @@
 struct pool {
 	struct pfs_boost_pool *numbers; /* of free records, by index */
 	uint32_t page_records;
-	bool filled;                    /* thread_start only */
+	bool filled; /* thread_start only */
 };
 
 static enum pfs_status start(struct pfs_container *self)
@@ -86,8 +86,7 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 	uint64_t index = 0;
 	if (!pfs_boost_pool_pop(pool->numbers, &index))
 		return pfs_container_refuse(thread, PFS_FULL);
-	struct pfs_page *page =
-		pfs_container_page(self, (uint32_t)(index / pool->page_records));
+	struct pfs_page *page = pfs_container_page(self, (uint32_t)(index / pool->page_records));
 	uint32_t slot = (uint32_t)(index % pool->page_records);
 	return claim_listed(thread, page, slot, "boost_stack: a popped record is not FREE");
 }

@@ -90,8 +90,7 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 	if (entry == NULL)
 		return pfs_container_refuse(thread, PFS_FULL);
 	size_t index = (size_t)(entry - pool->entries);
-	struct pfs_page *page =
-		pfs_container_page(self, (uint32_t)(index / pool->page_records));
+	struct pfs_page *page = pfs_container_page(self, (uint32_t)(index / pool->page_records));
 	return claim_listed(thread, page, (uint32_t)(index % pool->page_records),
 			    "ck_stack: a popped record is not FREE");
 }

@@ -12,9 +12,9 @@
 
 struct list {
 	alignas(PFS_LINE) struct pfs_mutex lock;
-	uint64_t head;      /* under lock */
-	uint64_t *links;    /* [page_max * page_records], under lock */
-	uint32_t listed;    /* pages whose records were listed, under lock */
+	uint64_t head;   /* under lock */
+	uint64_t *links; /* [page_max * page_records], under lock */
+	uint32_t listed; /* pages whose records were listed, under lock */
 	uint32_t page_records;
 };
 
@@ -52,8 +52,7 @@ static void stop(struct pfs_container *self)
 static uint64_t index_bytes(struct pfs_container *self)
 {
 	const struct list *list = self->policy;
-	return (uint64_t)pfs_container_page_limit(self) * list->page_records *
-	       sizeof(*list->links);
+	return (uint64_t)pfs_container_page_limit(self) * list->page_records * sizeof(*list->links);
 }
 
 static void push(struct list *list, uint64_t link)
@@ -108,8 +107,8 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 	if (status != PFS_OK)
 		return pfs_container_refuse(thread, status);
 	uint32_t slot = (uint32_t)((link - 1) % list->page_records);
-	struct pfs_page *page =
-		pfs_container_page(self, (uint32_t)((link - 1) / list->page_records));
+	struct pfs_page *page = pfs_container_page(self,
+						   (uint32_t)((link - 1) / list->page_records));
 	return claim_listed(thread, page, slot, "mutex_list: a listed record is not FREE");
 }
 

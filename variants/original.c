@@ -77,8 +77,7 @@ static __attribute__((noinline)) struct pfs_claim page_allocate(struct pfs_threa
 	uint64_t cursor = window_begin(&window->cursor, advance(&window->cursor), count);
 	uint64_t end = cursor + count;
 	for (; cursor < end; cursor = advance(&window->cursor)) {
-		struct pfs_claim claim =
-			pfs_page_probe(thread, page, (uint32_t)(cursor % count));
+		struct pfs_claim claim = pfs_page_probe(thread, page, (uint32_t)(cursor % count));
 		if (claim.record != NULL)
 			return claim;
 	}

@@ -9,17 +9,17 @@
 #include "containers/tally.h"
 
 /* The first probe inlines into the caller; the rest of the search is a direct call. */
-#define PFS_STRICT_ALLOCATE(strict_ops)                                                     \
-	static __attribute__((noinline)) struct pfs_claim search_rest(                      \
-		struct pfs_thread *thread, struct pfs_strict_start start)                   \
-	{                                                                                   \
-		return pfs_strict_rest_with(thread, start, &(strict_ops));                  \
-	}                                                                                   \
-	static inline struct pfs_claim allocate(struct pfs_thread *thread)                  \
-	{                                                                                   \
-		struct pfs_strict_start start;                                              \
+#define PFS_STRICT_ALLOCATE(strict_ops)                                                        \
+	static __attribute__((noinline)) struct pfs_claim search_rest(                         \
+		struct pfs_thread *thread, struct pfs_strict_start start)                      \
+	{                                                                                      \
+		return pfs_strict_rest_with(thread, start, &(strict_ops));                     \
+	}                                                                                      \
+	static inline struct pfs_claim allocate(struct pfs_thread *thread)                     \
+	{                                                                                      \
+		struct pfs_strict_start start;                                                 \
 		struct pfs_claim claim = pfs_strict_first_with(thread, &start, &(strict_ops)); \
-		return pfs_likely(claim.record != NULL) ? claim : search_rest(thread, start); \
+		return pfs_likely(claim.record != NULL) ? claim : search_rest(thread, start);  \
 	}
 
 static inline void publish_record(struct pfs_thread *thread, struct pfs_claim claim)

@@ -17,8 +17,8 @@ int pfs_check_refuse(const char *what, const char *why)
 	return pfs_command_refuse(PFS_CHECK_NAME, PFS_EXIT_WRONG_USE, "%s: %s", what, why);
 }
 
-static enum pfs_status read_rule(void *context, const struct pfs_option *option,
-				 const char *text, struct pfs_message *message)
+static enum pfs_status read_rule(void *context, const struct pfs_option *option, const char *text,
+				 struct pfs_message *message)
 {
 	(void)context;
 	if (pfs_places_rule(text, strcmp(option->name, "own") == 0))
@@ -31,6 +31,7 @@ static enum pfs_status read_rule(void *context, const struct pfs_option *option,
 /* PFS_GO_ON, or the exit status. */
 static int read_line(struct pfs_arguments *self, int argc, char **argv)
 {
+	/* clang-format off */
 	const struct pfs_option options[] = {
 		PFS_TEXT_OPTION("scenario", "NAME", &self->scenario, "one of the program's "
 				"scenarios; default: all"),
@@ -89,6 +90,7 @@ static int read_line(struct pfs_arguments *self, int argc, char **argv)
 			 "exit 0: no schedule failed. 1: one did, as printed; or none ended. 2: "
 			 "bad usage, or a\nprogram that cannot be checked.\n",
 	};
+	/* clang-format on */
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
 	if (status == PFS_GO_ON && next < argc) {
 		self->program = argv[next];
@@ -107,12 +109,13 @@ static int choose_search(struct pfs_arguments *self)
 		self->search = bound ? "bounded" : "exhaustive";
 	if (bound && strcmp(self->search, "bounded") != 0)
 		return pfs_check_refuse("--preemptions", "is for --search bounded; leave out one "
-					"of them");
+							 "of them");
 	if (!bound)
 		self->preemptions = 2;
 	int kind = pfs_search_kind_of(self->search);
 	if (kind == (int)PFS_SEARCH_STATES)
-		return pfs_check_refuse("--search states", "not for a program of one's own: what "
+		return pfs_check_refuse("--search states",
+					"not for a program of one's own: what "
 					"it has in a library, beside memory and stacks, is in no "
 					"state; leave it out");
 	if (kind < 0)
@@ -120,7 +123,8 @@ static int choose_search(struct pfs_arguments *self)
 	self->kind = (enum pfs_search_kind)kind;
 	bool ordered = self->executions != 0 && self->kind < PFS_SEARCH_RANDOM;
 	if (ordered && self->jobs > 1)
-		return pfs_check_refuse("--executions with --jobs", "which are the first is known "
+		return pfs_check_refuse("--executions with --jobs",
+					"which are the first is known "
 					"to one job only; leave out one of them");
 	if (self->jobs == 0)
 		self->jobs = ordered ? 1 : pfs_jobs_default();
@@ -133,7 +137,7 @@ static int judge_replay(const struct pfs_arguments *self)
 	if (self->schedule == NULL)
 		return !self->gdb ? PFS_GO_ON
 				  : pfs_check_refuse("--gdb", "runs a schedule that --save wrote; "
-						     "add --schedule FILE");
+							      "add --schedule FILE");
 	const struct {
 		const char *name;
 		bool given;
@@ -145,17 +149,22 @@ static int judge_replay(const struct pfs_arguments *self)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (others[i].given)
 			return pfs_check_refuse(others[i].name, "one schedule is run, as it was "
-						"saved; leave out one of them");
+								"saved; leave out one of them");
 	}
 	return PFS_GO_ON;
 }
 
 int pfs_check_arguments_read(struct pfs_arguments *self, int argc, char **argv)
 {
-	*self = (struct pfs_arguments){ .spurious = 1, .looks = 3, .seconds = 60,
-					      .calls = "clock", .format = "text",
-					      .steps = 5000, .seed = 1, .patience = 10,
-					      .preemptions = UINT64_MAX };
+	*self = (struct pfs_arguments){ .spurious = 1,
+					.looks = 3,
+					.seconds = 60,
+					.calls = "clock",
+					.format = "text",
+					.steps = 5000,
+					.seed = 1,
+					.patience = 10,
+					.preemptions = UINT64_MAX };
 	int status = read_line(self, argc, argv);
 	if (status == PFS_GO_ON)
 		status = judge_replay(self);
@@ -168,7 +177,7 @@ int pfs_check_arguments_read(struct pfs_arguments *self, int argc, char **argv)
 		return pfs_check_refuse(self->format, "--format text or json");
 	if (self->json && (self->schedule != NULL || self->list || self->example))
 		return pfs_check_refuse("--format json", "is of a search: leave out --schedule, "
-					"--list or --example");
+							 "--list or --example");
 	if (self->memory == NULL)
 		self->memory = "views";
 	self->model = pfs_memory_model_of(self->memory);
@@ -179,7 +188,7 @@ int pfs_check_arguments_read(struct pfs_arguments *self, int argc, char **argv)
 		return pfs_check_refuse(self->calls, "--calls by the clock, or by what is known");
 	if (self->calls_known && !self->model->keeps_old)
 		return pfs_check_refuse("--calls known", "for --memory views: others know all by "
-					"the clock");
+							 "the clock");
 	if (self->spurious > PFS_USER_FAULTS_MAX || self->looks > 16)
 		return pfs_check_refuse("--spurious or --looks", "at most 4, and 16");
 	return PFS_GO_ON;

@@ -17,8 +17,8 @@
 #include "check/machine/trace.h"
 
 /* x86-64's, and AArch64's. What exchanges a register with memory locks by itself. */
-static const char *const telling[] = { "lock ", "mfence", "lfence", "sfence", "dmb", "ldxr",
-				       "ldaxr", "stxr", "stlxr", "ldar", "stlr", NULL };
+static const char *const telling[] = { "lock ", "mfence", "lfence", "sfence", "dmb",  "ldxr",
+				       "ldaxr", "stxr",   "stlxr",  "ldar",   "stlr", NULL };
 
 static bool tells(const char *instruction)
 {
@@ -75,12 +75,12 @@ void pfs_assembly_warn(const char *path, uintptr_t bias)
 	if (count == 0)
 		return;
 	bool is_foreign;
-	const struct pfs_sim_place *place =
-		pfs_places_of((const void *)(bias + address + 1), &is_foreign);
+	const struct pfs_sim_place *place = pfs_places_of((const void *)(bias + address + 1),
+							  &is_foreign);
 	(void)fprintf(stderr, "pfs-check: `%s` at %s (%s:%d)", first, place->function,
 		      pfs_trace_base_name(place->file), place->line);
 	if (count > 1)
 		(void)fprintf(stderr, " and %lu like it", count - 1);
 	(void)fprintf(stderr, ": assembly, or compiled without -fsanitize=thread; what it does is "
-		      "not seen\n");
+			      "not seen\n");
 }

@@ -26,8 +26,9 @@ static inline bool pfs_call_runs(void)
 static inline uint64_t pfs_call_act(enum pfs_sim_kind kind, uint32_t *word, uint64_t operand,
 				    enum pfs_sim_order order, const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { word, operand, 0, place, sizeof(*word),
-					       (uint8_t)kind, (uint8_t)order, 0 };
+	struct pfs_sim_operation operation = {
+		word, operand, 0, place, sizeof(*word), (uint8_t)kind, (uint8_t)order, 0
+	};
 	return pfs_user_execute(&operation);
 }
 
@@ -35,8 +36,9 @@ static inline uint64_t pfs_call_act(enum pfs_sim_kind kind, uint32_t *word, uint
 static inline uint64_t pfs_call_cas(uint32_t *word, uint64_t expected, uint64_t wanted,
 				    enum pfs_sim_order order, const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { word, wanted, expected, place, sizeof(*word),
-					       PFS_SIM_CAS, (uint8_t)order, PFS_SIM_RELAXED };
+	struct pfs_sim_operation operation = { word,           wanted,         expected,
+					       place,          sizeof(*word),  PFS_SIM_CAS,
+					       (uint8_t)order, PFS_SIM_RELAXED };
 	return pfs_user_execute(&operation);
 }
 

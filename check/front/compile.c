@@ -127,8 +127,9 @@ static int run(const char *const *command)
 }
 
 static const char *const front[] = { "-g", "-O1", "-fsanitize=thread", "-fPIC", "-shared", "-o" };
-static const char *const back[] = { "-nodefaultlibs", "-Wl,--as-needed", "-lm", "-lgcc_s", "-lc",
-				    NULL };
+static const char *const back[] = {
+	"-nodefaultlibs", "-Wl,--as-needed", "-lm", "-lgcc_s", "-lc", NULL
+};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Its exit status. headers: NULL, or an option of the compiler. */

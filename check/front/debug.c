@@ -25,23 +25,23 @@ int pfs_check_debug(int argc, char **argv)
 {
 	static char self[PATH_BYTES];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *head[] = {
-		"gdb", "-q", "-x", commands(self),
-		"-iex", "set debuginfod enabled off",
-		"-ex", "set pagination off",
-		"-ex", "handle SIGSEGV SIGVTALRM nostop noprint",
-		"-ex", "break pfs_machine_fail",
-		"-ex", "break pfs_check_stopped",
-		"-ex", "run",
-		"-ex", "pfs-threads",
-		"--args", self
-	};
+	const char *head[] = { "gdb",    "-q",
+			       "-x",     commands(self),
+			       "-iex",   "set debuginfod enabled off",
+			       "-ex",    "set pagination off",
+			       "-ex",    "handle SIGSEGV SIGVTALRM nostop noprint",
+			       "-ex",    "break pfs_machine_fail",
+			       "-ex",    "break pfs_check_stopped",
+			       "-ex",    "run",
+			       "-ex",    "pfs-threads",
+			       "--args", self };
 	size_t count = sizeof(head) / sizeof(head[0]);
 	char **words = calloc(count + (size_t)argc + 1, sizeof(*words));
 	if (words == NULL || length <= 0)
 		return pfs_check_refuse("--gdb", "no memory, or no /proc");
 	if (!pfs_elf_program_has_lines(self))
-		return pfs_check_refuse("--gdb", "this pfs-check is stripped, as in packages, and "
+		return pfs_check_refuse("--gdb",
+					"this pfs-check is stripped, as in packages, and "
 					"gdb finds no threads in it: take one that you built");
 	for (size_t i = 0; i < count; i++)
 		words[i] = strdup(head[i]);

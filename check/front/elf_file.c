@@ -14,6 +14,7 @@
 #include "check/front/names.h"
 
 /* Calls that no thread of the machine can make as it is meant: by their first letters. */
+/* clang-format off */
 static const char *const refused_families[] = {
 	"__atomic_", "__tsan_java_", "__tsan_mutex_", "pthread_", "sem_",
 	"thrd_", "mtx_", "cnd_", "tss_", "mq_", "timer_", "dlopen", "sigwait",
@@ -22,21 +23,50 @@ static const char *const refused_families[] = {
 	"_ZNSt3__113random_device",
 	NULL
 };
-static const char *const refused_names[] = {
-	"fork", "vfork", "clone", "signal", "sigaction", "raise", "kill", "longjmp",
-	"_longjmp", "siglongjmp", "call_once", "rand", "random", "rand_r", "getrandom", "time",
-	"clock", "clock_gettime", "gettimeofday", "__cxa_thread_atexit",
-	"__cxa_thread_atexit_impl", "select", "poll", "epoll_wait", NULL
-};
-static const char *const harmless[] = {
-	"__atomic_is_lock_free", "pthread_equal",
-	"pthread_mutexattr_init", "pthread_mutexattr_settype",
-	"pthread_mutexattr_destroy", "pthread_attr_init", "pthread_attr_destroy",
-	"pthread_attr_setstacksize", "pthread_attr_setdetachstate", "pthread_condattr_init",
-	"pthread_condattr_setclock", "pthread_condattr_destroy", "pthread_rwlockattr_init",
-	"pthread_rwlockattr_destroy", "pthread_barrierattr_init",
-	"pthread_barrierattr_destroy", "thrd_equal", NULL
-};
+/* clang-format on */
+static const char *const refused_names[] = { "fork",
+					     "vfork",
+					     "clone",
+					     "signal",
+					     "sigaction",
+					     "raise",
+					     "kill",
+					     "longjmp",
+					     "_longjmp",
+					     "siglongjmp",
+					     "call_once",
+					     "rand",
+					     "random",
+					     "rand_r",
+					     "getrandom",
+					     "time",
+					     "clock",
+					     "clock_gettime",
+					     "gettimeofday",
+					     "__cxa_thread_atexit",
+					     "__cxa_thread_atexit_impl",
+					     "select",
+					     "poll",
+					     "epoll_wait",
+					     NULL };
+static const char *const harmless[] = { "__atomic_is_lock_free",
+					"pthread_equal",
+					"pthread_mutexattr_init",
+					"pthread_mutexattr_settype",
+					"pthread_mutexattr_destroy",
+					"pthread_attr_init",
+					"pthread_attr_destroy",
+					"pthread_attr_setstacksize",
+					"pthread_attr_setdetachstate",
+					"pthread_condattr_init",
+					"pthread_condattr_setclock",
+					"pthread_condattr_destroy",
+					"pthread_rwlockattr_init",
+					"pthread_rwlockattr_destroy",
+					"pthread_barrierattr_init",
+					"pthread_barrierattr_destroy",
+					"thrd_equal",
+					NULL };
 
 #define NOT_SHARED "no shared object: give one (cc -shared), or sources (.c, .cc, .cpp, .cxx)"
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden"))); /* our own */
@@ -80,8 +110,8 @@ static const Elf64_Shdr *section_of(const struct pfs_elf_file *self, uint32_t ty
 static const char *string_of(const struct pfs_elf_file *self, const Elf64_Shdr *table, uint64_t at)
 {
 	const Elf64_Ehdr *head = (const void *)self->bytes;
-	const Elf64_Shdr *strings = (const void *)(self->bytes + head->e_shoff +
-						   table->sh_link * sizeof(Elf64_Shdr));
+	const Elf64_Shdr *strings =
+		(const void *)(self->bytes + head->e_shoff + table->sh_link * sizeof(Elf64_Shdr));
 	return (const char *)self->bytes + strings->sh_offset + at;
 }
 
@@ -201,9 +231,10 @@ const char *pfs_elf_unloaded(const char *error)
 		return error;
 	name += sizeof(undefined) - 1;
 	bool cxx = strncmp(name, "_Z", 2) == 0;
-	(void)snprintf(text, sizeof(text), "uses %.200s, which nothing in it defines: add its "
-		       "source, or link its library%s", name,
-		       cxx ? "; if it is C, declare it extern \"C\"" : "");
+	(void)snprintf(text, sizeof(text),
+		       "uses %.200s, which nothing in it defines: add its "
+		       "source, or link its library%s",
+		       name, cxx ? "; if it is C, declare it extern \"C\"" : "");
 	return text;
 }
 
@@ -222,7 +253,8 @@ static const char *refused_library(const struct pfs_elf_file *self)
 			continue;
 		(void)snprintf(text, sizeof(text),
 			       "linked with %.60s, which would watch instead: compile with "
-			       "-fsanitize=thread, and link with `cc -shared` without it", name);
+			       "-fsanitize=thread, and link with `cc -shared` without it",
+			       name);
 		return text;
 	}
 	return NULL;
@@ -250,8 +282,9 @@ const char *pfs_elf_refusal(const struct pfs_elf_file *self, const struct pfs_na
 		(void)snprintf(text, sizeof(text), "calls %.100s, which is not modelled", name);
 		return text;
 	}
-	return instrumented ? NULL : "nothing in it was compiled with -fsanitize=thread: compile "
-				     "its sources so, before they are linked";
+	return instrumented ? NULL
+			    : "nothing in it was compiled with -fsanitize=thread: compile "
+			      "its sources so, before they are linked";
 }
 
 /* Of a variable that C++ calls "_ZL4ring", or "_Z4ring": ring. Others stay. */

@@ -142,8 +142,7 @@ long pfs_futex_syscall(long number, uint32_t *word, long operation, long value, 
 		return wait_for(word, (uint32_t)value, (uint32_t)bits, limit != NULL,
 				!of_atomic || limit != NULL, place);
 	case FUTEX_WAKE: bits = FUTEX_BITSET_MATCH_ANY; /* fall through */
-	case FUTEX_WAKE_BITSET:
-		return wake(word, (uint32_t)value, (uint32_t)bits, place);
+	case FUTEX_WAKE_BITSET: return wake(word, (uint32_t)value, (uint32_t)bits, place);
 	default:
 		pfs_machine_fail("futex operation %ld at %s:%d is not modelled", what,
 				 pfs_trace_base_name(place->file), place->line);
@@ -151,8 +150,8 @@ long pfs_futex_syscall(long number, uint32_t *word, long operation, long value, 
 	}
 }
 
-bool pfs_futex_looks_again(const void *address, const struct pfs_sim_place *place,
-			   const void *code, uint64_t *seen)
+bool pfs_futex_looks_again(const void *address, const struct pfs_sim_place *place, const void *code,
+			   uint64_t *seen)
 {
 	const struct pfs_user_thread *self = pfs_user_current();
 	if (self->look_count == 0)

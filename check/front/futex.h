@@ -31,7 +31,7 @@ bool pfs_futex_is_of_atomic(const void *code);
  * anything in between, only the first is a step: who finds something other at a later one could as
  * well have come later. *seen: what this one finds.
  */
-bool pfs_futex_looks_again(const void *address, const struct pfs_sim_place *place,
-			   const void *code, uint64_t *seen);
+bool pfs_futex_looks_again(const void *address, const struct pfs_sim_place *place, const void *code,
+			   uint64_t *seen);
 
 #endif

@@ -16,7 +16,7 @@
 
 #define REGION_BYTES ((size_t)1 << 32)
 #define GAP_BYTES ((size_t)16) /* between blocks, so that one past the end is in none */
-#define PATTERN 0xA5 /* of new bytes, and of gaps */
+#define PATTERN 0xA5           /* of new bytes, and of gaps */
 #define FREED 0x5A
 #define SIZE_LIMIT ((size_t)1 << 30)
 
@@ -78,8 +78,7 @@ void *pfs_check_heap_take(size_t align, size_t size, const struct pfs_sim_place 
 	heap.used = at + size;
 	pfs_sizes_forget(heap.region + at, size);
 	heap.blocks[heap.count++] =
-		(struct block){ (uintptr_t)heap.region + at, size, place, NULL, false,
-				  false };
+		(struct block){ (uintptr_t)heap.region + at, size, place, NULL, false, false };
 	return heap.region + at;
 }
 
@@ -116,8 +115,8 @@ static void look_at_gap(const struct block *block)
 		if (gap[i] != PATTERN) {
 			pfs_machine_fail("out of bounds: byte %zu behind a block of %zu bytes was "
 					 "written unseen (-fno-builtin shows where); the block was "
-					 "allocated at %s", i, block->size,
-					 text_of(block->made, made, sizeof(made)));
+					 "allocated at %s",
+					 i, block->size, text_of(block->made, made, sizeof(made)));
 			return;
 		}
 	}
@@ -132,8 +131,8 @@ static void look_at_freed(const struct block *block)
 	for (size_t i = 0; i < block->size; i++) {
 		if (byte[i] != FREED) {
 			pfs_machine_fail("use after free: byte %zu of a block was written unseen "
-					 "(-fno-builtin shows where) after it was freed at %s", i,
-					 text_of(block->freed, freed, sizeof(freed)));
+					 "(-fno-builtin shows where) after it was freed at %s",
+					 i, text_of(block->freed, freed, sizeof(freed)));
 			return;
 		}
 	}
@@ -256,8 +255,8 @@ bool pfs_check_heap_leak(const struct pfs_check_root *roots, size_t count,
 
 bool pfs_check_heap_name(const void *address, char *name, size_t name_bytes)
 {
-	const struct block *block =
-		pfs_check_heap_has(address) ? block_before((uintptr_t)address) : NULL;
+	const struct block *block = pfs_check_heap_has(address) ? block_before((uintptr_t)address)
+								: NULL;
 	if (block == NULL)
 		return false;
 	(void)snprintf(name, name_bytes, "block %u+%zu", (unsigned)(block - heap.blocks),

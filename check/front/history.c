@@ -20,8 +20,8 @@ struct times {
 };
 
 static struct {
-	bool known;              /* of all executions */
-	pfs_check_step *step;    /* NULL: no specification */
+	bool known;           /* of all executions */
+	pfs_check_step *step; /* NULL: no specification */
 	size_t state_bytes;
 	char initial[PFS_HISTORY_STATE_MAX];
 	uint32_t count, now;
@@ -30,7 +30,7 @@ static struct {
 	struct times times[PFS_HISTORY_MAX];
 	struct pfs_history_longest longest;
 	bool do_not_fit;
-	char clock;              /* the cell of the notes */
+	char clock; /* the cell of the notes */
 } history;
 
 void pfs_history_by_known(bool known)
@@ -91,10 +91,12 @@ static void tick(uint64_t which, const char *name, const void *code)
 	const void *own;
 	if (!runs() || history.known)
 		return;
+	/* clang-format off */
 	struct pfs_sim_operation note = {
 		&history.clock, which, 0, pfs_places_named(pfs_user_place(code, &own), name), 1,
 		PFS_SIM_NOTE, PFS_SIM_RELAXED, PFS_SIM_RELAXED
 	};
+	/* clang-format on */
 	(void)pfs_sim_execute(&note);
 	pfs_user_arrive();
 }
@@ -122,8 +124,8 @@ static struct pfs_call *add_call(uint32_t thread, const char *name)
 				 "pfs_check_specification first");
 	} else if (history.current[thread] != 0) {
 		pfs_machine_fail("call of %s in a call of %s, which has not returned: "
-				 "pfs_check_return ends it", name,
-				 history.calls[history.current[thread] - 1].name);
+				 "pfs_check_return ends it",
+				 name, history.calls[history.current[thread] - 1].name);
 	} else if (at == PFS_HISTORY_MAX) {
 		pfs_machine_fail("more than %u calls of a specification in one execution",
 				 PFS_HISTORY_MAX);
@@ -145,11 +147,14 @@ void pfs_check_call_at(int operation, const char *name, int64_t argument)
 		return;
 	if (runs())
 		end_drained();
-	*call = (struct pfs_call){ .name = name, .operation = operation, .argument = argument,
-				   .phase = runs() ? PFS_CALL_IN_THREAD
+	*call = (struct pfs_call){ .name = name,
+				   .operation = operation,
+				   .argument = argument,
+				   .phase = runs()              ? PFS_CALL_IN_THREAD
 					    : pfs_user.in_setup ? PFS_CALL_SET_UP
 								: PFS_CALL_AT_REST,
-				   .thread = id, .called = history.now++,
+				   .thread = id,
+				   .called = history.now++,
 				   .ended = PFS_HISTORY_NEVER };
 	if (!runs())
 		return;
@@ -216,9 +221,9 @@ void pfs_history_check(void)
 		for (uint32_t b = 0; b < history.count; b++)
 			before[b] |= (uint64_t)(a != b && precedes(a, b)) << a;
 	}
-	enum pfs_history_verdict verdict =
-		pfs_history_order(history.calls, before, history.count, history.initial,
-				history.state_bytes, history.step, &history.longest);
+	enum pfs_history_verdict verdict = pfs_history_order(history.calls, before, history.count,
+							     history.initial, history.state_bytes,
+							     history.step, &history.longest);
 	history.do_not_fit = verdict == PFS_HISTORY_DO_NOT;
 	if (verdict == PFS_HISTORY_DO_NOT)
 		pfs_machine_fail("not linearizable: no order of the %u calls gives their results",
@@ -242,14 +247,17 @@ static void put_call(FILE *out, const struct pfs_call *call)
 static void put_bar(FILE *out, const struct pfs_call *call)
 {
 	for (uint32_t at = 0; at < history.now; at++)
-		(void)fputc(at < call->called || (call->ended < at) ? ' '
-			    : at == call->called || at == call->ended ? '|' : '-', out);
+		(void)fputc(at < call->called || (call->ended < at)   ? ' '
+			    : at == call->called || at == call->ended ? '|'
+								      : '-',
+			    out);
 }
 
 void pfs_history_print(FILE *out)
 {
-	static const char *const who[] = { [PFS_CALL_SET_UP] = "set-up",
-					   [PFS_CALL_AT_REST] = "at rest" };
+	static const char *const who[] = {
+		[PFS_CALL_SET_UP] = "set-up", [PFS_CALL_AT_REST] = "at rest"
+	};
 	const struct pfs_history_longest *longest = &history.longest;
 	if (!history.do_not_fit)
 		return;

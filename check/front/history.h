@@ -55,8 +55,9 @@ typedef int64_t pfs_history_step(void *state, int operation, int64_t argument, i
  * Source    J. M. Wing, C. Gong, 1993; what was met is kept as in G. Lowe, 2017.
  */
 enum pfs_history_verdict pfs_history_order(const struct pfs_call *calls, const uint64_t *before,
-				       uint32_t count, const void *initial, size_t state_bytes,
-				       pfs_history_step *step, struct pfs_history_longest *longest);
+					   uint32_t count, const void *initial, size_t state_bytes,
+					   pfs_history_step *step,
+					   struct pfs_history_longest *longest);
 
 /* Are calls ordered by what is known, instead of the clock? For all executions. */
 void pfs_history_by_known(bool known);

@@ -6,7 +6,7 @@
 
 #include "check/front/history.h"
 
-#define MET_ROOM (UINT32_C(1) << 18)    /* slots, of which half are used */
+#define MET_ROOM (UINT32_C(1) << 18) /* slots, of which half are used */
 #define MET_BYTES ((size_t)64 << 20)
 
 /* A set of calls that were made, and the state that they left; state_bytes follow. */
@@ -26,10 +26,10 @@ struct order_search {
 	const struct pfs_call *calls;
 	const uint64_t *before;
 	uint32_t count;
-	uint64_t wanted;      /* those that returned */
+	uint64_t wanted; /* those that returned */
 	size_t state_bytes;
 	pfs_history_step *step;
-	char *states;         /* [count + 1] */
+	char *states; /* [count + 1] */
 	uint32_t order[PFS_HISTORY_MAX];
 	struct pfs_history_longest *longest;
 	bool too_many;
@@ -126,14 +126,18 @@ static bool fits(struct order_search *self, uint64_t done, uint32_t depth)
 }
 
 enum pfs_history_verdict pfs_history_order(const struct pfs_call *calls, const uint64_t *before,
-				       uint32_t count, const void *initial, size_t state_bytes,
-				       pfs_history_step *step, struct pfs_history_longest *longest)
+					   uint32_t count, const void *initial, size_t state_bytes,
+					   pfs_history_step *step,
+					   struct pfs_history_longest *longest)
 {
 	static char *states;
 	static size_t states_room;
 	size_t needed = (count + 1) * state_bytes;
-	struct order_search self = { .calls = calls, .before = before, .count = count,
-				     .state_bytes = state_bytes, .step = step,
+	struct order_search self = { .calls = calls,
+				     .before = before,
+				     .count = count,
+				     .state_bytes = state_bytes,
+				     .step = step,
 				     .longest = longest };
 	*longest = (struct pfs_history_longest){ 0 };
 	if (needed > states_room) {

@@ -18,13 +18,13 @@
 #include "base/command_line.h"
 #include "check/machine/trace.h"
 
-#define TICKS 8 /* of the patience */
+#define TICKS 8   /* of the patience */
 #define BUSY 0.01 /* of a tick's time on the processor is no sleep */
 
 static struct {
 	const char *program;
 	double tick, processor;
-	uint64_t seen; /* executions and steps, at the last tick */
+	uint64_t seen;  /* executions and steps, at the last tick */
 	uint32_t ticks; /* slept through */
 } idle;
 
@@ -45,8 +45,10 @@ static void give_up(const struct pfs_machine *machine)
 		(void)snprintf(who, sizeof(who), "thread %u", running->id);
 	if (ftrylockfile(stdout) == 0)
 		(void)fflush(stdout);
-	(void)pfs_command_refuse("pfs-check", PFS_EXIT_WRONG_USE, "%s: %s sleeps in a call that is "
-				 "not modelled, behind its operation at %s:%d", idle.program, who,
+	(void)pfs_command_refuse("pfs-check", PFS_EXIT_WRONG_USE,
+				 "%s: %s sleeps in a call that is "
+				 "not modelled, behind its operation at %s:%d",
+				 idle.program, who,
 				 last != NULL ? pfs_trace_base_name(last->file) : "its start",
 				 last != NULL ? last->line : 0);
 	pfs_compile_end();

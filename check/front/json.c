@@ -69,8 +69,8 @@ static void put_lines(FILE *out, const char *text)
 
 static const char *kind_of(const struct pfs_search_result *result)
 {
-	static const char *const kinds[] = { "data race", "assertion", "use after free",
-					     "double free", "out of bounds", "leak",
+	static const char *const kinds[] = { "data race",       "assertion",     "use after free",
+					     "double free",     "out of bounds", "leak",
 					     "not linearizable" };
 	if (result->end == PFS_END_DEADLOCK)
 		return "deadlock";
@@ -221,8 +221,10 @@ void pfs_json_search(FILE *out, const struct pfs_arguments *arguments,
 	bool none_ended = search->executions == search->incomplete;
 	(void)fprintf(out, "%s\n {\"scenario\": ", scenarios++ == 0 ? "" : "},");
 	put_text(out, search->scenario);
-	put_key_text(out, "verdict", search->failed ? "failed"
-				     : none_ended ? "none ended" : "no violation");
+	put_key_text(out, "verdict",
+		     search->failed ? "failed"
+		     : none_ended   ? "none ended"
+				    : "no violation");
 	put_key_bool(out, "complete", search->complete && !search->failed);
 	put_key_text(out, "extent", search->failed ? NULL : search->extent);
 	put_key_text(out, "stopped", search->stopped);

@@ -45,9 +45,9 @@ struct segment {
 struct local {
 	char *first;
 	size_t bytes;
-	char *initial;   /* of a new thread */
-	char *outside;   /* as constructors left them */
-	char **copies;   /* [threads + 1]; the last: outside */
+	char *initial; /* of a new thread */
+	char *outside; /* as constructors left them */
+	char **copies; /* [threads + 1]; the last: outside */
 	uint32_t room;
 };
 
@@ -59,8 +59,8 @@ static struct {
 	struct local locals[TLS_MAX];
 	uint32_t local_count;
 	const struct pfs_name *names; /* that are replaced */
-	bool has_too_many; /* segments or locals */
-	uint32_t threads, current; /* of the locals: thread, or threads: outside */
+	bool has_too_many;            /* segments or locals */
+	uint32_t threads, current;    /* of the locals: thread, or threads: outside */
 } library;
 
 static void *must(void *memory)
@@ -81,15 +81,14 @@ static void *replacement_of(const char *name)
 	return NULL;
 }
 
-static void replace(const struct link_map *map, const ElfW(Rela) *first, size_t bytes,
-		    const ElfW(Sym) *symbols, const char *strings)
+static void replace(const struct link_map *map, const ElfW(Rela) * first, size_t bytes,
+		    const ElfW(Sym) * symbols, const char *strings)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	for (size_t i = 0; i < bytes / sizeof(*first); i++) {
 		uint64_t type = ELF64_R_TYPE(first[i].r_info);
 		const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(first[i].r_info)];
-		if ((type != RELOCATION_JUMP && type != RELOCATION_DATA &&
-		     type != RELOCATION_WORD))
+		if ((type != RELOCATION_JUMP && type != RELOCATION_DATA && type != RELOCATION_WORD))
 			continue;
 		void *function = replacement_of(strings + symbol->st_name);
 		if (function == NULL)
@@ -127,7 +126,8 @@ static void replace_all(const struct link_map *map)
 
 /* ---- what it holds ---- */
 
-static void add_segment(struct dl_phdr_info *info, const ElfW(Phdr) *load, const ElfW(Phdr) *relro)
+static void add_segment(struct dl_phdr_info *info, const ElfW(Phdr) * load,
+			const ElfW(Phdr) * relro)
 {
 	uintptr_t first = info->dlpi_addr + load->p_vaddr, end = first + load->p_memsz;
 	if (relro != NULL && relro->p_vaddr <= load->p_vaddr &&
@@ -139,11 +139,11 @@ static void add_segment(struct dl_phdr_info *info, const ElfW(Phdr) *load, const
 		library.has_too_many = true;
 		return;
 	}
-	library.segments[library.segment_count++] =
-		(struct segment){ (char *)first, end - first, NULL };
+	library.segments[library.segment_count++] = (struct segment){ (char *)first, end - first,
+								      NULL };
 }
 
-static void add_local(struct dl_phdr_info *info, const ElfW(Phdr) *tls)
+static void add_local(struct dl_phdr_info *info, const ElfW(Phdr) * tls)
 {
 	/* They are not there before somebody asks for them. */
 	size_t index[2] = { info->dlpi_tls_modid, 0 };
@@ -216,7 +216,8 @@ const char *pfs_library_open(const char *path, const struct pfs_name *names)
 	}
 	(void)dl_iterate_phdr(look_at, NULL);
 	return library.has_too_many ? "more parts to write to, or with thread-local variables, "
-				      "than pfs-check keeps" : NULL;
+				      "than pfs-check keeps"
+				    : NULL;
 }
 
 bool pfs_library_has_lines(void)
@@ -247,8 +248,8 @@ void pfs_library_restore(uint32_t threads)
 	for (uint32_t i = 0; i < library.local_count; i++) {
 		struct local *local = &library.locals[i];
 		while (local->room < threads + 1) {
-			local->copies = must(realloc(local->copies,
-						     (local->room + 1) * sizeof(char *)));
+			local->copies =
+				must(realloc(local->copies, (local->room + 1) * sizeof(char *)));
 			local->copies[local->room++] = must(malloc(local->bytes));
 		}
 		for (uint32_t thread = 0; thread < threads; thread++)

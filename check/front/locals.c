@@ -24,8 +24,8 @@ struct own {
 };
 
 static struct {
-	uint32_t key_count, kept_count; /* kept: made before the first execution */
-	uint32_t used;                  /* bits: whose own is of this execution */
+	uint32_t key_count, kept_count;         /* kept: made before the first execution */
+	uint32_t used;                          /* bits: whose own is of this execution */
 	void (*destroy[KEYS_MAX])(void *value); /* NO_KEY: deleted */
 	struct own own[PFS_USER_THREADS_MAX + 1];
 } locals;
@@ -56,8 +56,7 @@ void pfs_locals_put(struct pfs_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, &locals.key_count, sizeof(locals.key_count));
 	pfs_snapshot_put(snapshot, &locals.used, sizeof(locals.used));
-	pfs_snapshot_put(snapshot, locals.destroy,
-			 locals.key_count * sizeof(locals.destroy[0]));
+	pfs_snapshot_put(snapshot, locals.destroy, locals.key_count * sizeof(locals.destroy[0]));
 	for (uint32_t rest = locals.used; rest != 0; rest &= rest - 1) {
 		struct own *used = &locals.own[__builtin_ctz(rest)];
 		pfs_snapshot_put(snapshot, used, sizeof(*used));

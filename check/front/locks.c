@@ -149,26 +149,33 @@ int pfs_rwlock_wrlock(pthread_rwlock_t *self)
 
 int pfs_rwlock_tryrdlock(pthread_rwlock_t *self)
 {
-	return lock_to_read((uint32_t *)(void *)self, HOW_TRY,
-			    PFS_CALL("pthread_rwlock_tryrdlock")) ? 0 : EBUSY;
+	return lock_to_read((uint32_t *)(void *)self, HOW_TRY, PFS_CALL("pthread_rwlock_tryrdlock"))
+		       ? 0
+		       : EBUSY;
 }
 
 int pfs_rwlock_trywrlock(pthread_rwlock_t *self)
 {
 	return lock_to_write((uint32_t *)(void *)self, HOW_TRY,
-			     PFS_CALL("pthread_rwlock_trywrlock")) ? 0 : EBUSY;
+			     PFS_CALL("pthread_rwlock_trywrlock"))
+		       ? 0
+		       : EBUSY;
 }
 
 int pfs_rwlock_timedrdlock(pthread_rwlock_t *self)
 {
 	return lock_to_read((uint32_t *)(void *)self, HOW_LIMIT,
-			    PFS_CALL("pthread_rwlock_timedrdlock")) ? 0 : ETIMEDOUT;
+			    PFS_CALL("pthread_rwlock_timedrdlock"))
+		       ? 0
+		       : ETIMEDOUT;
 }
 
 int pfs_rwlock_timedwrlock(pthread_rwlock_t *self)
 {
 	return lock_to_write((uint32_t *)(void *)self, HOW_LIMIT,
-			     PFS_CALL("pthread_rwlock_timedwrlock")) ? 0 : ETIMEDOUT;
+			     PFS_CALL("pthread_rwlock_timedwrlock"))
+		       ? 0
+		       : ETIMEDOUT;
 }
 
 int pfs_rwlock_unlock(pthread_rwlock_t *self)
@@ -238,13 +245,14 @@ int pfs_sem_wait(sem_t *self)
 int pfs_sem_trywait(sem_t *self)
 {
 	return take((uint32_t *)(void *)self, HOW_TRY, PFS_CALL("sem_trywait")) ? 0
-									       : fail_as(EAGAIN);
+										: fail_as(EAGAIN);
 }
 
 int pfs_sem_timedwait(sem_t *self)
 {
 	return take((uint32_t *)(void *)self, HOW_LIMIT, PFS_CALL("sem_timedwait"))
-		       ? 0 : fail_as(ETIMEDOUT);
+		       ? 0
+		       : fail_as(ETIMEDOUT);
 }
 
 int pfs_sem_post(sem_t *self)
@@ -287,8 +295,10 @@ int pfs_spin_lock(pthread_spinlock_t *self)
 int pfs_spin_trylock(pthread_spinlock_t *self)
 {
 	return !pfs_call_runs() ||
-	       pfs_call_act(PFS_SIM_TRY_LOCK, (void *)(uintptr_t)self, 0, PFS_SIM_ACQUIRE,
-			    PFS_CALL("pthread_spin_trylock")) == 0 ? 0 : EBUSY;
+			       pfs_call_act(PFS_SIM_TRY_LOCK, (void *)(uintptr_t)self, 0,
+					    PFS_SIM_ACQUIRE, PFS_CALL("pthread_spin_trylock")) == 0
+		       ? 0
+		       : EBUSY;
 }
 
 int pfs_spin_unlock(pthread_spinlock_t *self)
@@ -332,8 +342,8 @@ int pfs_barrier_wait(pthread_barrier_t *opaque)
 					   place);
 	uint64_t before = pfs_call_act(PFS_SIM_ADD, &self->word, 1, PFS_SIM_ACQ_REL, place);
 	if (before + 1 < self->total) {
-		pfs_user_await(&self->generation, PFS_SIM_ACQUIRE,
-			       pfs_call_is_not, generation, place);
+		pfs_user_await(&self->generation, PFS_SIM_ACQUIRE, pfs_call_is_not, generation,
+			       place);
 		return 0;
 	}
 	(void)pfs_call_act(PFS_SIM_STORE, &self->word, 0, PFS_SIM_RELAXED, place);

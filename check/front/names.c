@@ -195,10 +195,13 @@ static void user_exit(int status)
 	_exit(status);
 }
 
-#define OURS(name, function) { name, (void *)(uintptr_t)(function) }
-#define OURS_OF(family, function) \
-	OURS(family, function), OURS(family "RKSt9nothrow_t", function)
+#define OURS(name, function)                        \
+	{                                           \
+		name, (void *)(uintptr_t)(function) \
+	}
+#define OURS_OF(family, function) OURS(family, function), OURS(family "RKSt9nothrow_t", function)
 
+/* clang-format off */
 const struct pfs_name pfs_names[] = {
 	OURS("malloc", user_malloc), OURS("calloc", user_calloc), OURS("realloc", user_realloc),
 	OURS("free", user_free), OURS("aligned_alloc", user_aligned_alloc),
@@ -284,3 +287,4 @@ const struct pfs_name pfs_names[] = {
 	OURS("__cxa_guard_abort", pfs_guard_abort),
 	{ NULL, NULL },
 };
+/* clang-format on */

@@ -24,7 +24,7 @@ static struct table {
 	uint32_t count;
 	uint64_t lost; /* executions for whose text there was no room */
 	struct outcome all[ROOM];
-} *table;
+} * table;
 
 bool pfs_outcomes_begin(void)
 {

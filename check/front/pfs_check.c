@@ -50,8 +50,8 @@ struct sums {
 #define refuse(what, why) pfs_check_refuse((what), (why))
 
 static struct pfs_search_result result; /* too large for a stack */
-static FILE *said; /* for whoever reads: nowhere, with --format json */
-static FILE *json; /* NULL, or a document, which is written when it is whole */
+static FILE *said;                      /* for whoever reads: nowhere, with --format json */
+static FILE *json;                      /* NULL, or a document, which is written when it is whole */
 
 /* Did the steps of the schedule come in its order, as far as there were some? */
 static bool was_followed(const struct pfs_machine *machine)
@@ -89,10 +89,9 @@ static int replay(const struct pfs_scenario *scenario, struct pfs_machine *machi
 static bool search(const struct pfs_arguments *arguments, struct pfs_machine *machine,
 		   const struct pfs_scenario *scenario, struct sums *sums)
 {
-	struct pfs_search_options options = {
-		.kind = arguments->kind,
-		.seed = arguments->seed, .preemption_max = (uint32_t)arguments->preemptions
-	};
+	struct pfs_search_options options = { .kind = arguments->kind,
+					      .seed = arguments->seed,
+					      .preemption_max = (uint32_t)arguments->preemptions };
 	double left = sums->deadline - pfs_limit_now();
 	sums->stopped |= (arguments->seconds > 0 && left <= 0) ||
 			 (arguments->executions != 0 && sums->executions >= arguments->executions);
@@ -103,8 +102,8 @@ static bool search(const struct pfs_arguments *arguments, struct pfs_machine *ma
 	if (arguments->seconds > 0)
 		options.seconds_max = left;
 	const struct pfs_jobs_sums none = { .count = 0 };
-	sums->error = pfs_jobs_search(machine, scenario, &options, (uint32_t)arguments->jobs,
-				      &none, &result);
+	sums->error = pfs_jobs_search(machine, scenario, &options, (uint32_t)arguments->jobs, &none,
+				      &result);
 	pfs_shared_alone();
 	pfs_user.waits |= pfs_shared_take(pfs_user.may_fail);
 	sums->executions += result.executions;
@@ -191,8 +190,7 @@ static void report(const struct pfs_arguments *arguments, const struct pfs_scena
 		   const struct sums *sums)
 {
 	const struct pfs_search_options options = {
-		.kind = arguments->kind,
-		.preemption_max = (uint32_t)arguments->preemptions
+		.kind = arguments->kind, .preemption_max = (uint32_t)arguments->preemptions
 	};
 	struct pfs_search_result all = { .complete = sums->complete && !sums->stopped,
 					 .bounded = result.bounded };
@@ -200,28 +198,34 @@ static void report(const struct pfs_arguments *arguments, const struct pfs_scena
 	bool may_fail = false;
 	for (uint32_t thread = 0; thread < PFS_USER_THREADS_MAX; thread++)
 		may_fail |= pfs_user.may_fail[thread] != 0;
-	(void)fprintf(said, "%s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
-		     "%llu steps, %s%s%s\n",
-		     scenario->name, arguments->memory, arguments->search,
-		     (unsigned long long)sums->executions, (unsigned long long)sums->redundant,
-		     (unsigned long long)sums->incomplete, (unsigned long long)sums->steps,
-		     result.failed ? "FAILED" : extent,
-		     unseen_races(arguments, all.complete),
-		     result.failed ? "" : ": no violation");
+	(void)fprintf(said,
+		      "%s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
+		      "%llu steps, %s%s%s\n",
+		      scenario->name, arguments->memory, arguments->search,
+		      (unsigned long long)sums->executions, (unsigned long long)sums->redundant,
+		      (unsigned long long)sums->incomplete, (unsigned long long)sums->steps,
+		      result.failed ? "FAILED" : extent, unseen_races(arguments, all.complete),
+		      result.failed ? "" : ": no violation");
 	if (may_fail)
-		(void)fprintf(said, "  with up to %llu weak compare-and-swaps or waits in an "
-			     "execution that end by themselves (--spurious)\n",
-			     (unsigned long long)arguments->spurious);
+		(void)fprintf(said,
+			      "  with up to %llu weak compare-and-swaps or waits in an "
+			      "execution that end by themselves (--spurious)\n",
+			      (unsigned long long)arguments->spurious);
 	if (pfs_user.waits != 0)
-		(void)fprintf(said, "  loops that found the same %u times waited for a change "
-			     "(--looks)\n",
-			     pfs_user.looks_max);
-	const struct pfs_json_search search = {
-		.scenario = scenario->name, .extent = extent, .executions = sums->executions,
-		.repeated = sums->redundant, .incomplete = sums->incomplete, .steps = sums->steps,
-		.seconds = pfs_limit_now() - sums->begun, .complete = all.complete,
-		.failed = result.failed, .stopped = stopped_by(arguments, sums)
-	};
+		(void)fprintf(said,
+			      "  loops that found the same %u times waited for a change "
+			      "(--looks)\n",
+			      pfs_user.looks_max);
+	const struct pfs_json_search search = { .scenario = scenario->name,
+						.extent = extent,
+						.executions = sums->executions,
+						.repeated = sums->redundant,
+						.incomplete = sums->incomplete,
+						.steps = sums->steps,
+						.seconds = pfs_limit_now() - sums->begun,
+						.complete = all.complete,
+						.failed = result.failed,
+						.stopped = stopped_by(arguments, sums) };
 	if (json != NULL)
 		pfs_json_search(json, arguments, &search);
 }
@@ -235,11 +239,11 @@ static void advise(const struct pfs_arguments *arguments, const struct sums *sum
 	const char *stopped = stopped_by(arguments, sums);
 	if (stopped != NULL && strcmp(stopped, "executions") == 0)
 		(void)fprintf(said, "  stopped after %llu executions (--executions)",
-			     (unsigned long long)sums->executions);
+			      (unsigned long long)sums->executions);
 	else if (stopped != NULL)
 		(void)fprintf(said, "  stopped after %.1f s (--seconds)%s",
-			     pfs_limit_now() - sums->begun,
-			     none_ended ? ", in which no execution ended" : "");
+			      pfs_limit_now() - sums->begun,
+			      none_ended ? ", in which no execution ended" : "");
 	if (stopped != NULL)
 		(void)fprintf(said, ": take more of them, a smaller scenario, or "
 				    "--preemptions 2\n");
@@ -253,12 +257,14 @@ static int show_failure(const struct pfs_arguments *arguments, struct pfs_machin
 {
 	(void)fprintf(said, "found: %s\n", result.message);
 	if (!fails_again(machine, scenario))
-		return refuse(scenario->name, "the same schedule did not fail again: the program "
+		return refuse(scenario->name,
+			      "the same schedule did not fail again: the program "
 			      "does what does not follow from its schedule, as by an address or "
 			      "a state that is outside of it");
 	if (arguments->seconds > 0)
 		pfs_limit_set(pfs_limit_now() + (arguments->seconds > SHORTER_SECONDS
-						 ? arguments->seconds : SHORTER_SECONDS));
+							 ? arguments->seconds
+							 : SHORTER_SECONDS));
 	shorten(machine, scenario);
 	pfs_limit_set(0);
 	if (!arguments->quiet || json != NULL) {
@@ -335,7 +341,7 @@ static int check_all(const struct pfs_arguments *arguments, struct pfs_machine *
 	}
 	if (met == 0 && arguments->schedule != NULL)
 		return refuse(arguments->schedule, "saved of a scenario that this program has not; "
-			      "give the program that it was saved of");
+						   "give the program that it was saved of");
 	if (met == 0)
 		return refuse(arguments->scenario != NULL ? arguments->scenario
 							  : arguments->program,
@@ -384,7 +390,7 @@ static int run(struct pfs_arguments *arguments)
 		return fputs(pfs_check_example, stdout) < 0; /* told by pfs_command_end, too */
 	if (arguments->program == NULL)
 		return refuse("no program", "give a shared object or sources; pfs-check --example "
-			      "prints one");
+					    "prints one");
 	if (arguments->schedule != NULL && !pfs_check_load(arguments, &result))
 		return PFS_EXIT_WRONG_USE;
 	if (arguments->save != NULL && !pfs_output_could(arguments->save))

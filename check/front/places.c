@@ -35,7 +35,7 @@ static struct {
 	bool was_started, was_answered;
 	int error; /* why it was not started, or 0 */
 	volatile sig_atomic_t is_asking;
-	struct known **known;      /* open addressing; places stay where they are */
+	struct known **known; /* open addressing; places stay where they are */
 	uint32_t room, count;
 } places;
 

@@ -31,8 +31,7 @@ int pfs_check_save(const struct pfs_arguments *arguments, const char *scenario,
 			      pfs_user.faults[i].number);
 	(void)fprintf(file, "\n");
 	for (uint32_t i = 0; i < result->segment_count; i++)
-		(void)fprintf(file, "%ux%u ", result->segments[i].actor,
-			      result->segments[i].steps);
+		(void)fprintf(file, "%ux%u ", result->segments[i].actor, result->segments[i].steps);
 	(void)fprintf(file, "%s%s\n", result->segment_count == 0 ? NO_STEPS : "\n",
 		      result->message);
 	if (!pfs_output_end(&output))
@@ -107,18 +106,16 @@ bool pfs_check_load(struct pfs_arguments *arguments, struct pfs_search_result *r
 	bool fine = fgets(head, sizeof(head), file) != NULL && strcmp(head, head_line) == 0 &&
 		    fgets(options, sizeof(options), file) != NULL &&
 		    fgets(steps, sizeof(steps), file) != NULL && strchr(steps, '\n') != NULL &&
-		    read_options(arguments, options) &&
-		    parse_steps(steps, result);
+		    read_options(arguments, options) && parse_steps(steps, result);
 	/* Older ones have no message. */
 	if (fine && fgets(head, sizeof(head), file) != NULL) {
 		size_t length = strcspn(head, "\n");
 		fine = head[length] == '\n';
-		(void)snprintf(result->message, sizeof(result->message), "%.*s", (int)length,
-			       head);
+		(void)snprintf(result->message, sizeof(result->message), "%.*s", (int)length, head);
 	}
 	(void)fclose(file);
 	if (!fine)
 		(void)pfs_check_refuse(arguments->schedule, "no schedule that pfs-check --save "
-				       "wrote, or damaged");
+							    "wrote, or damaged");
 	return fine;
 }

@@ -20,7 +20,7 @@
 static struct registered {
 	const char *name;
 	void (*function)(void);
-} *registered;
+} * registered;
 static uint32_t registered_count, registered_room;
 
 void pfs_check_register(const char *name, void (*scenario)(void))
@@ -134,8 +134,9 @@ static void look_for_leaks(void)
 	size_t size;
 	if (pfs_check_heap_leak(roots, pfs_library_roots(roots), &place, &size))
 		pfs_machine_fail("leak: nothing points to %zu bytes that were allocated at "
-				 "%s (%s:%d)", size, place->function,
-				 pfs_trace_base_name(place->file), place->line);
+				 "%s (%s:%d)",
+				 size, place->function, pfs_trace_base_name(place->file),
+				 place->line);
 }
 
 static void finish(struct pfs_machine *machine, void *context)
@@ -156,9 +157,10 @@ static bool name_address(void *context, const void *address, char *name, size_t 
 		return false;
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		const struct pfs_user_thread *thread = &pfs_user.threads[id];
-		const char *what = address == &thread->begun   ? "begin of"
-				   : address == &thread->ended ? "end of"
-				   : address == &thread->asleep ? "sleep of" : NULL;
+		const char *what = address == &thread->begun    ? "begin of"
+				   : address == &thread->ended  ? "end of"
+				   : address == &thread->asleep ? "sleep of"
+								: NULL;
 		if (what == NULL)
 			continue;
 		(void)snprintf(name, name_bytes, "%s T%u", what, id);
@@ -190,8 +192,12 @@ static void forked(void *context)
 
 struct pfs_scenario pfs_check_scenario_of(uint32_t at)
 {
-	return (struct pfs_scenario){ .name = registered[at].name, .setup = setup,
-				      .finish = finish, .name_address = name_address,
-				      .context = &registered[at], .settle = settle,
-				      .keep_whole = keep_whole, .forked = forked };
+	return (struct pfs_scenario){ .name = registered[at].name,
+				      .setup = setup,
+				      .finish = finish,
+				      .name_address = name_address,
+				      .context = &registered[at],
+				      .settle = settle,
+				      .keep_whole = keep_whole,
+				      .forked = forked };
 }

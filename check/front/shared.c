@@ -20,7 +20,7 @@ static struct shared {
 	uint64_t executions;
 	double begun, shown;
 	bool is_shown;
-} *shared;
+} * shared;
 
 static uint32_t untold; /* executions of this process */
 static bool is_watched;

@@ -67,8 +67,8 @@ static void look(const struct pfs_sim_operation *operation, uintptr_t address)
 			continue;
 		pfs_machine_fail("an atomic access of %u bytes (%s:%d) to what is accessed by %u, "
 				 "too: places of two sizes are not modelled with this memory, but "
-				 "with --memory sc", size,
-				 pfs_trace_base_name(operation->place->file),
+				 "with --memory sc",
+				 size, pfs_trace_base_name(operation->place->file),
 				 operation->place->line, granule->sizes[other]);
 		return;
 	}

@@ -20,7 +20,7 @@ struct mutex {
 	uint32_t word;  /* the machine's: 0, or its thread and 1 */
 	uint32_t count; /* of a recursive one */
 	uint32_t unused[2];
-	int32_t kind;   /* where glibc's static initializers have it */
+	int32_t kind; /* where glibc's static initializers have it */
 };
 
 /* In the place of a pthread_cond_t. */
@@ -65,7 +65,8 @@ void pfs_threads_add_slots(void)
 	}
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++) {
 		void (*body)(void *) = id < named && pfs_user.threads[id].start == NULL
-					       ? body_of_thread : body_of_slot;
+					       ? body_of_thread
+					       : body_of_slot;
 		if (pfs_machine_spawn(pfs_user.machine, 0, body, &pfs_user.threads[id]) ==
 		    PFS_THREAD_NONE)
 			pfs_machine_fail("no memory for a thread");
@@ -117,7 +118,7 @@ int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument)
 	void *(*as_pthread)(void *);
 	memcpy(&as_pthread, &start, sizeof(as_pthread));
 	return create(id, as_pthread, argument, PFS_CALL("thrd_create")) == 0 ? thrd_success
-									     : thrd_nomem;
+									      : thrd_nomem;
 }
 
 static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
@@ -134,8 +135,7 @@ static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
 				 "call it in a thread of pfs_check_thread");
 	thread->is_joined = true;
 	if (pfs_call_runs())
-		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, pfs_call_is_not, 0,
-			       place);
+		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, pfs_call_is_not, 0, place);
 	if (result != NULL)
 		*result = thread->result;
 	return 0;
@@ -227,8 +227,9 @@ int pfs_mtx_init(pthread_mutex_t *opaque, int type)
 {
 	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
 	memset(opaque, 0, sizeof(*opaque));
-	((struct mutex *)(void *)opaque)->kind =
-		(type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL;
+	((struct mutex *)(void *)opaque)->kind = (type & mtx_recursive) != 0
+							 ? PTHREAD_MUTEX_RECURSIVE
+							 : PTHREAD_MUTEX_NORMAL;
 	return thrd_success;
 }
 
@@ -238,7 +239,7 @@ int pfs_mutex_lock(pthread_mutex_t *opaque)
 	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own < 0)
 		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
-			   PFS_CALL("pthread_mutex_lock"));
+				   PFS_CALL("pthread_mutex_lock"));
 	return own < 0 ? 0 : own;
 }
 
@@ -267,7 +268,7 @@ static int try_lock(struct mutex *self, const struct pfs_sim_place *place)
 	if (own >= 0)
 		return own == EDEADLK ? EBUSY : own;
 	return pfs_call_act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place) == 0 ? 0
-											  : EBUSY;
+											   : EBUSY;
 }
 
 int pfs_mutex_timedlock(pthread_mutex_t *self)
@@ -283,13 +284,14 @@ int pfs_mutex_trylock(pthread_mutex_t *self)
 int pfs_mtx_timedlock(pthread_mutex_t *self)
 {
 	return lock_timed((struct mutex *)(void *)self, PFS_CALL("mtx_timedlock")) == 0
-		       ? thrd_success : thrd_timedout;
+		       ? thrd_success
+		       : thrd_timedout;
 }
 
 int pfs_mtx_trylock(pthread_mutex_t *self)
 {
 	return try_lock((struct mutex *)(void *)self, PFS_CALL("mtx_trylock")) == 0 ? thrd_success
-										   : thrd_busy;
+										    : thrd_busy;
 }
 
 static void unlock(struct mutex *self, const struct pfs_sim_place *place)
@@ -422,9 +424,10 @@ enum { ONCE_NOT_YET = 0, ONCE_RUNS = 1, ONCE_DONE = 2 };
 /* true: the caller is the first, and ends it. */
 static bool begin_once(uint32_t *word, const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { word, ONCE_RUNS, ONCE_NOT_YET,
-					       place, sizeof(*word), PFS_SIM_CAS, PFS_SIM_ACQUIRE,
-					       PFS_SIM_ACQUIRE };
+	struct pfs_sim_operation operation = {
+		word,          ONCE_RUNS,   ONCE_NOT_YET,    place,
+		sizeof(*word), PFS_SIM_CAS, PFS_SIM_ACQUIRE, PFS_SIM_ACQUIRE
+	};
 	uint64_t seen = pfs_user_execute(&operation);
 	while (seen == ONCE_RUNS) {
 		pfs_user_await(word, PFS_SIM_ACQUIRE, pfs_call_is_not, ONCE_RUNS, operation.place);
@@ -454,8 +457,9 @@ int pfs_guard_acquire(uint64_t *guard)
 static void end_guard(uint64_t *guard, bool done, const struct pfs_sim_place *place)
 {
 	if (done) {
-		struct pfs_sim_operation operation = { guard, 1, 0, place, 1,
-						       PFS_SIM_STORE, PFS_SIM_RELEASE, 0 };
+		struct pfs_sim_operation operation = { guard,           1, 0,
+						       place,           1, PFS_SIM_STORE,
+						       PFS_SIM_RELEASE, 0 };
 		(void)pfs_user_execute(&operation);
 	}
 	(void)pfs_call_act(PFS_SIM_STORE, (uint32_t *)(void *)guard + 1,

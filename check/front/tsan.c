@@ -18,21 +18,21 @@
 
 /* ---- plain ---- */
 
-#define PLAIN(name, size, writes)                                   \
-	void name(void *address);                                   \
-	void name(void *address)                                    \
-	{                                                           \
-		pfs_user_plain(address, (size), (writes), HERE);    \
+#define PLAIN(name, size, writes)                                \
+	void name(void *address);                                \
+	void name(void *address)                                 \
+	{                                                        \
+		pfs_user_plain(address, (size), (writes), HERE); \
 	}
-#define PLAIN_OF(size)                                          \
-	PLAIN(__tsan_read##size, size, false)                   \
-	PLAIN(__tsan_write##size, size, true)                   \
-	PLAIN(__tsan_unaligned_read##size, size, false)         \
-	PLAIN(__tsan_unaligned_write##size, size, true)         \
-	PLAIN(__tsan_read_write##size, size, true)              \
-	PLAIN(__tsan_unaligned_read_write##size, size, true)    \
-	PLAIN(__tsan_volatile_read##size, size, false)          \
-	PLAIN(__tsan_volatile_write##size, size, true)          \
+#define PLAIN_OF(size)                                           \
+	PLAIN(__tsan_read##size, size, false)                    \
+	PLAIN(__tsan_write##size, size, true)                    \
+	PLAIN(__tsan_unaligned_read##size, size, false)          \
+	PLAIN(__tsan_unaligned_write##size, size, true)          \
+	PLAIN(__tsan_read_write##size, size, true)               \
+	PLAIN(__tsan_unaligned_read_write##size, size, true)     \
+	PLAIN(__tsan_volatile_read##size, size, false)           \
+	PLAIN(__tsan_volatile_write##size, size, true)           \
 	PLAIN(__tsan_unaligned_volatile_read##size, size, false) \
 	PLAIN(__tsan_unaligned_volatile_write##size, size, true)
 PLAIN_OF(1)
@@ -85,9 +85,7 @@ void *__tsan_memset(void *to, int value, size_t size_bytes)
 /* ---- calls ---- */
 
 void __tsan_init(void);
-void __tsan_init(void)
-{
-}
+void __tsan_init(void) {}
 
 void __tsan_func_entry(void *caller);
 void __tsan_func_entry(void *caller)
@@ -157,9 +155,13 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 			const void *code)
 {
 	const void *own;
-	struct pfs_sim_operation operation = { (void *)(uintptr_t)address, value, expected,
-					       pfs_user_place(code, &own), size_bytes,
-					       PFS_SIM_CAS, (uint8_t)order_of(order),
+	struct pfs_sim_operation operation = { (void *)(uintptr_t)address,
+					       value,
+					       expected,
+					       pfs_user_place(code, &own),
+					       size_bytes,
+					       PFS_SIM_CAS,
+					       (uint8_t)order_of(order),
 					       (uint8_t)order_of(failure) };
 	*failed = weak && pfs_user_fails();
 	if (*failed) {
@@ -169,54 +171,54 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 	return pfs_user_execute(&operation);
 }
 
-#define CHANGE(bits, T, name, kind, operand)                                               \
-	T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);           \
-	T __tsan_atomic##bits##_##name(volatile T *address, T value, int order)            \
-	{                                                                                  \
+#define CHANGE(bits, T, name, kind, operand)                                                 \
+	T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);             \
+	T __tsan_atomic##bits##_##name(volatile T *address, T value, int order)              \
+	{                                                                                    \
 		return (T)act((kind), address, sizeof(T), (uint64_t)(operand), order, HERE); \
 	}
-#define COMPARE(bits, T, name, weak)                                                         \
+#define COMPARE(bits, T, name, weak)                                                           \
 	int __tsan_atomic##bits##_##name(volatile T *address, T *expected, T value, int order, \
-					 int failure);                                       \
+					 int failure);                                         \
 	int __tsan_atomic##bits##_##name(volatile T *address, T *expected, T value, int order, \
-					 int failure)                                        \
-	{                                                                                    \
-		bool failed;                                                                 \
-		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected,                 \
-				    (uint64_t)value, (weak), order, failure, &failed, HERE); \
-		if (seen == *expected && !failed)                                            \
-			return 1;                                                            \
-		*expected = seen;                                                            \
-		return 0;                                                                    \
+					 int failure)                                          \
+	{                                                                                      \
+		bool failed;                                                                   \
+		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected, (uint64_t)value,  \
+				    (weak), order, failure, &failed, HERE);                    \
+		if (seen == *expected && !failed)                                              \
+			return 1;                                                              \
+		*expected = seen;                                                              \
+		return 0;                                                                      \
 	}
-#define ATOMIC(bits, T)                                                                \
-	T __tsan_atomic##bits##_load(const volatile T *address, int order);            \
-	T __tsan_atomic##bits##_load(const volatile T *address, int order)             \
-	{                                                                              \
-		return (T)act(PFS_SIM_LOAD, address, sizeof(T), 0, order, HERE);       \
-	}                                                                              \
-	void __tsan_atomic##bits##_store(volatile T *address, T value, int order);     \
-	void __tsan_atomic##bits##_store(volatile T *address, T value, int order)      \
-	{                                                                              \
-		(void)act(PFS_SIM_STORE, address, sizeof(T), (uint64_t)value, order, HERE); \
-	}                                                                              \
-	CHANGE(bits, T, exchange, PFS_SIM_EXCHANGE, value)                             \
-	CHANGE(bits, T, fetch_add, PFS_SIM_ADD, value)                                 \
-	CHANGE(bits, T, fetch_sub, PFS_SIM_ADD, (T)(0 - value))                        \
-	CHANGE(bits, T, fetch_or, PFS_SIM_OR, value)                                   \
-	CHANGE(bits, T, fetch_and, PFS_SIM_AND, value)                                 \
-	CHANGE(bits, T, fetch_xor, PFS_SIM_XOR, value)                                 \
-	CHANGE(bits, T, fetch_nand, PFS_SIM_NAND, value)                               \
-	COMPARE(bits, T, compare_exchange_strong, false)                               \
-	COMPARE(bits, T, compare_exchange_weak, true)                                  \
-	T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T expected,  \
-						     T value, int order, int failure); \
-	T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T expected,  \
-						     T value, int order, int failure)  \
-	{                                                                              \
-		bool failed;                                                           \
-		return (T)compare(address, sizeof(T), (uint64_t)expected, (uint64_t)value, \
-				  false, order, failure, &failed, HERE);               \
+#define ATOMIC(bits, T)                                                                           \
+	T __tsan_atomic##bits##_load(const volatile T *address, int order);                       \
+	T __tsan_atomic##bits##_load(const volatile T *address, int order)                        \
+	{                                                                                         \
+		return (T)act(PFS_SIM_LOAD, address, sizeof(T), 0, order, HERE);                  \
+	}                                                                                         \
+	void __tsan_atomic##bits##_store(volatile T *address, T value, int order);                \
+	void __tsan_atomic##bits##_store(volatile T *address, T value, int order)                 \
+	{                                                                                         \
+		(void)act(PFS_SIM_STORE, address, sizeof(T), (uint64_t)value, order, HERE);       \
+	}                                                                                         \
+	CHANGE(bits, T, exchange, PFS_SIM_EXCHANGE, value)                                        \
+	CHANGE(bits, T, fetch_add, PFS_SIM_ADD, value)                                            \
+	CHANGE(bits, T, fetch_sub, PFS_SIM_ADD, (T)(0 - value))                                   \
+	CHANGE(bits, T, fetch_or, PFS_SIM_OR, value)                                              \
+	CHANGE(bits, T, fetch_and, PFS_SIM_AND, value)                                            \
+	CHANGE(bits, T, fetch_xor, PFS_SIM_XOR, value)                                            \
+	CHANGE(bits, T, fetch_nand, PFS_SIM_NAND, value)                                          \
+	COMPARE(bits, T, compare_exchange_strong, false)                                          \
+	COMPARE(bits, T, compare_exchange_weak, true)                                             \
+	T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T expected, T value,    \
+						     int order, int failure);                     \
+	T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T expected, T value,    \
+						     int order, int failure)                      \
+	{                                                                                         \
+		bool failed;                                                                      \
+		return (T)compare(address, sizeof(T), (uint64_t)expected, (uint64_t)value, false, \
+				  order, failure, &failed, HERE);                                 \
 	}
 ATOMIC(8, uint8_t)
 ATOMIC(16, uint16_t)
@@ -243,8 +245,7 @@ static void act_wide(enum pfs_sim_kind kind, const volatile void *address,
 	if (pfs_user.machine != NULL && pfs_user.machine->model->keeps_old)
 		pfs_machine_fail("an atomic access of 16 bytes (%s:%d): this memory keeps no old "
 				 "values of so many; --memory sc and tso do without",
-				 pfs_trace_base_name(operation.place->file),
-				 operation.place->line);
+				 pfs_trace_base_name(operation.place->file), operation.place->line);
 	(void)pfs_user_execute(&operation);
 }
 
@@ -279,11 +280,11 @@ void __tsan_atomic128_store(volatile wide_int *address, wide_int value, int orde
 	(void)change_wide(PFS_SIM_EXCHANGE, address, value, order, HERE);
 }
 
-#define CHANGE_WIDE(name, kind, operand)                                                       \
+#define CHANGE_WIDE(name, kind, operand)                                                         \
 	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order); \
 	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order)  \
-	{                                                                                      \
-		return change_wide((kind), address, (operand), order, HERE);                   \
+	{                                                                                        \
+		return change_wide((kind), address, (operand), order, HERE);                     \
 	}
 CHANGE_WIDE(exchange, PFS_SIM_EXCHANGE, value)
 CHANGE_WIDE(fetch_add, PFS_SIM_ADD, value)
@@ -293,18 +294,18 @@ CHANGE_WIDE(fetch_and, PFS_SIM_AND, value)
 CHANGE_WIDE(fetch_xor, PFS_SIM_XOR, value)
 CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
 
-#define COMPARE_WIDE(name, weak)                                                               \
-	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,            \
-				    wide_int value, int order, int failure);                   \
-	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,            \
-				    wide_int value, int order, int failure)                    \
-	{                                                                                      \
-		bool wrote;                                                                    \
+#define COMPARE_WIDE(name, weak)                                                                \
+	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,             \
+				    wide_int value, int order, int failure);                    \
+	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,             \
+				    wide_int value, int order, int failure)                     \
+	{                                                                                       \
+		bool wrote;                                                                     \
 		wide_int seen = compare_wide(address, *expected, value, (weak), order, failure, \
-					     &wrote, HERE);                                    \
-		if (!wrote)                                                                    \
-			*expected = seen;                                                      \
-		return wrote;                                                                  \
+					     &wrote, HERE);                                     \
+		if (!wrote)                                                                     \
+			*expected = seen;                                                       \
+		return wrote;                                                                   \
 	}
 COMPARE_WIDE(compare_exchange_strong, false)
 COMPARE_WIDE(compare_exchange_weak, true)

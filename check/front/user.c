@@ -14,7 +14,7 @@
 #include "check/machine/snapshot.h"
 #include "check/machine/trace.h"
 
-#define PERIOD_MAX 4u /* operations of a loop that looks */
+#define PERIOD_MAX 4u        /* operations of a loop that looks */
 #define PLAIN_MAX (1u << 21) /* accesses, between two steps of a thread */
 #define RANGE_PART ((size_t)1 << 20)
 
@@ -123,8 +123,8 @@ const struct pfs_sim_place *pfs_user_place(const void *code, const void **own)
 	*own = code;
 	while (is_foreign && depth-- > 0) {
 		bool outer_is_foreign;
-		const struct pfs_sim_place *outer =
-			pfs_places_of(self->calls[depth], &outer_is_foreign);
+		const struct pfs_sim_place *outer = pfs_places_of(self->calls[depth],
+								  &outer_is_foreign);
 		if (outer_is_foreign)
 			continue;
 		*own = self->calls[depth];
@@ -204,8 +204,8 @@ static void note_look(struct pfs_user_thread *self, const struct pfs_sim_operati
 		memmove(self->looks, &self->looks[self->look_count],
 			self->look_count * sizeof(self->looks[0]));
 	}
-	self->looks[self->look_count++] =
-		(struct pfs_user_look){ operation->address, operation->place, seen };
+	self->looks[self->look_count++] = (struct pfs_user_look){ operation->address,
+								  operation->place, seen };
 }
 
 /* The thread has looked at the same often enough: it waits until that has changed. */
@@ -249,9 +249,14 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predicate *predicate,
 		    uint64_t argument, const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { word, argument, (uint64_t)(uintptr_t)predicate,
-					       place, sizeof(*word), PFS_SIM_AWAIT,
-					       (uint8_t)order, 0 };
+	struct pfs_sim_operation operation = { word,
+					       argument,
+					       (uint64_t)(uintptr_t)predicate,
+					       place,
+					       sizeof(*word),
+					       PFS_SIM_AWAIT,
+					       (uint8_t)order,
+					       0 };
 	(void)pfs_user_execute(&operation);
 }
 
@@ -273,7 +278,8 @@ static void drain_own(const void *address, size_t size_bytes, const struct pfs_s
 		uintptr_t stored = (uintptr_t)entry->address;
 		if (stored >= first + size_bytes || first >= stored + entry->size_bytes)
 			continue;
-		struct pfs_sim_operation drain = { .place = place, .kind = PFS_SIM_FENCE,
+		struct pfs_sim_operation drain = { .place = place,
+						   .kind = PFS_SIM_FENCE,
 						   .order = PFS_SIM_SEQ };
 		(void)pfs_sim_execute(&drain); /* the step alone, which orders nothing else */
 		pfs_user_arrive();
@@ -304,8 +310,8 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	if (self->plain_count++ == PLAIN_MAX)
 		pfs_machine_fail("thread %u does not come from its plain accesses to an atomic "
 				 "one: a loop that looks at plain memory, or at what assembly "
-				 "writes, never ends (%s:%d)", self->id,
-				 pfs_trace_base_name(place->file), place->line);
+				 "writes, never ends (%s:%d)",
+				 self->id, pfs_trace_base_name(place->file), place->line);
 	for (size_t done = 0; done < size_bytes; done += RANGE_PART) {
 		size_t rest = size_bytes - done;
 		struct pfs_plain access = { (const char *)address + done, own,

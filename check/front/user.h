@@ -39,10 +39,10 @@ struct pfs_user_thread {
 	uint32_t asleep;       /* the word of a condition variable's wait */
 	bool is_slot;          /* for pthread_create */
 	bool is_taken, is_joined;
-	uint32_t may_fail;     /* so many could have gone wrong */
-	bool has_limit;        /* waits, and would not for ever */
-	uint64_t elapsed_ns;   /* of its clock */
-	uint32_t plain_count;  /* accesses since its last step */
+	uint32_t may_fail;    /* so many could have gone wrong */
+	bool has_limit;       /* waits, and would not for ever */
+	uint64_t elapsed_ns;  /* of its clock */
+	uint32_t plain_count; /* accesses since its last step */
 	uint32_t call_depth, look_count;
 	/* Not cleared between executions: what the counts above leave out is not looked at. */
 	const void *calls[PFS_USER_CALLS_MAX]; /* return addresses */
@@ -52,16 +52,16 @@ struct pfs_user_thread {
 struct pfs_user {
 	struct pfs_machine *machine;
 	volatile sig_atomic_t is_late; /* it comes to no operation: said at a plain access */
-	uint64_t executions;   /* begun */
+	uint64_t executions;           /* begun */
 	struct pfs_user_thread threads[PFS_USER_THREADS_MAX + 1]; /* the last: none of them */
 	uint32_t thread_count;
-	uint32_t slots;        /* threads of pthread_create that an execution may have */
+	uint32_t slots; /* threads of pthread_create that an execution may have */
 	bool in_setup;
 	void (*at_rest)(void *argument);
 	void *at_rest_argument;
-	bool one_size;         /* a place has one size: see sizes.h */
-	uint32_t looks_max;    /* the same looks in a row, after which a loop waits; 0: never */
-	uint64_t waits;        /* how often one did */
+	bool one_size;      /* a place has one size: see sizes.h */
+	uint32_t looks_max; /* the same looks in a row, after which a loop waits; 0: never */
+	uint64_t waits;     /* how often one did */
 	struct pfs_user_fault faults[PFS_USER_FAULTS_MAX];
 	uint32_t fault_count, fault_max;
 	uint32_t may_fail[PFS_USER_THREADS_MAX]; /* the most of any execution */

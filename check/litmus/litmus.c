@@ -11,8 +11,10 @@
 
 static int order_of(const char *name)
 {
-	static const char *const names[] = { [PFS_SIM_RELAXED] = "rlx", [PFS_SIM_ACQUIRE] = "acq",
-					     [PFS_SIM_RELEASE] = "rel", [PFS_SIM_ACQ_REL] = "ar",
+	static const char *const names[] = { [PFS_SIM_RELAXED] = "rlx",
+					     [PFS_SIM_ACQUIRE] = "acq",
+					     [PFS_SIM_RELEASE] = "rel",
+					     [PFS_SIM_ACQ_REL] = "ar",
 					     [PFS_SIM_SEQ] = "sc" };
 	for (int order = 0; order <= PFS_SIM_SEQ; order++) {
 		if (strcmp(names[order], name) == 0)
@@ -49,8 +51,8 @@ static bool parse_fence(const char *text, struct pfs_litmus_program *program,
 static bool parse_event(const char *text, struct pfs_litmus_program *program)
 {
 	static const char letters[] = "WRAXC";
-	static const uint8_t kinds[] = { PFS_SIM_STORE, PFS_SIM_LOAD, PFS_SIM_ADD,
-					 PFS_SIM_EXCHANGE, PFS_SIM_CAS };
+	static const uint8_t kinds[] = { PFS_SIM_STORE, PFS_SIM_LOAD, PFS_SIM_ADD, PFS_SIM_EXCHANGE,
+					 PFS_SIM_CAS };
 	char letter, where = 'x', order[4] = "sc", failure[4] = "rlx";
 	unsigned first = 0, second = 0;
 	if (program->event_count == PFS_LITMUS_EVENTS)
@@ -75,7 +77,8 @@ static bool parse_event(const char *text, struct pfs_litmus_program *program)
 					    .thread = (uint8_t)(program->thread_count - 1),
 					    .location = (uint8_t)location_of(where),
 					    .reg = PFS_LITMUS_NO_EVENT,
-					    .value = is_cas ? second : first, .expected = first };
+					    .value = is_cas ? second : first,
+					    .expected = first };
 	if (pfs_litmus_reads(event->kind))
 		event->reg = (uint8_t)program->reg_count++;
 	return true;
@@ -195,9 +198,13 @@ static void execute(struct run *self, uint32_t at)
 	const struct pfs_litmus_event *event = &self->program->events[at];
 	enum pfs_sim_order order = (enum pfs_sim_order)event->order;
 	uint32_t *word = NULL, seen = event->expected;
-	struct pfs_sim_operation swap = { .operand = event->value, .expected = event->expected,
-					  .place = &place, .size_bytes = 4, .kind = PFS_SIM_CAS,
-					  .order = event->order, .failure = event->failure };
+	struct pfs_sim_operation swap = { .operand = event->value,
+					  .expected = event->expected,
+					  .place = &place,
+					  .size_bytes = 4,
+					  .kind = PFS_SIM_CAS,
+					  .order = event->order,
+					  .failure = event->failure };
 	self->steps[at] = PFS_STEP_NONE;
 	if (event->location != PFS_LITMUS_NO_LOCATION)
 		word = swap.address = &self->now.final[event->location];
@@ -252,8 +259,8 @@ static void keep_graph(struct run *self)
 	memset(&graph, PFS_LITMUS_NO_EVENT, sizeof(graph));
 	for (uint32_t at = 0; at < self->program->event_count; at++) {
 		if (pfs_litmus_reads(self->program->events[at].kind))
-			graph.source[at] = event_of(
-				self, self->machine->trace.steps[self->steps[at]].source);
+			graph.source[at] =
+				event_of(self, self->machine->trace.steps[self->steps[at]].source);
 	}
 	for (uint32_t where = 0; where < PFS_LITMUS_LOCATIONS; where++) {
 		uint32_t steps[PFS_LITMUS_EVENTS + 1];
@@ -268,8 +275,7 @@ static void keep_graph(struct run *self)
 static void finish(struct pfs_machine *machine, void *context)
 {
 	struct run *self = context;
-	self->graphs->met |= pfs_litmus_meets(self->program, self->now.registers,
-					      self->now.final);
+	self->graphs->met |= pfs_litmus_meets(self->program, self->now.registers, self->now.final);
 	pfs_litmus_add_outcome(self->graphs, &self->now);
 	if (machine->model->keeps_old)
 		keep_graph(self);

@@ -26,8 +26,8 @@
 #define PFS_LITMUS_TEXT 256u
 
 struct pfs_litmus_event {
-	uint8_t kind;  /* enum pfs_sim_kind */
-	uint8_t order; /* enum pfs_sim_order */
+	uint8_t kind;    /* enum pfs_sim_kind */
+	uint8_t order;   /* enum pfs_sim_order */
 	uint8_t failure; /* the same, of a compare-and-swap that fails */
 	uint8_t thread;
 	uint8_t location;
@@ -58,7 +58,7 @@ struct pfs_litmus_graphs {
 };
 
 struct pfs_litmus_wish {
-	uint8_t reg;      /* or PFS_LITMUS_NO_EVENT: a final value */
+	uint8_t reg; /* or PFS_LITMUS_NO_EVENT: a final value */
 	uint8_t location;
 	uint32_t value;
 };
@@ -110,8 +110,7 @@ bool pfs_litmus_run(const struct pfs_litmus_program *program, const struct pfs_m
  * Order     none.
  * Source    O. Lahav et al., Repairing sequential consistency in C/C++11, PLDI 2017.
  */
-void pfs_litmus_axioms(const struct pfs_litmus_program *program,
-		       struct pfs_litmus_graphs *graphs);
+void pfs_litmus_axioms(const struct pfs_litmus_program *program, struct pfs_litmus_graphs *graphs);
 
 void pfs_litmus_add(struct pfs_litmus_graphs *graphs, const struct pfs_litmus_graph *graph);
 /* How many of a are not in b? */

@@ -101,8 +101,7 @@ static void evaluate(struct candidate *self, uint32_t event)
 	if (reads(self, event) && self->source[event] != INIT)
 		seen = self->written[self->source[event]];
 	self->seen[event] = seen;
-	self->writes[event] = at->kind != PFS_SIM_LOAD &&
-			      at->location != PFS_LITMUS_NO_LOCATION &&
+	self->writes[event] = at->kind != PFS_SIM_LOAD && at->location != PFS_LITMUS_NO_LOCATION &&
 			      (at->kind != PFS_SIM_CAS || seen == at->expected);
 	self->written[event] = at->kind == PFS_SIM_ADD ? seen + at->value : at->value;
 }
@@ -377,8 +376,7 @@ static void try_sources(struct candidate *self, uint32_t event)
 	}
 }
 
-void pfs_litmus_axioms(const struct pfs_litmus_program *program,
-		       struct pfs_litmus_graphs *graphs)
+void pfs_litmus_axioms(const struct pfs_litmus_program *program, struct pfs_litmus_graphs *graphs)
 {
 	struct candidate self = { .program = program, .graphs = graphs };
 	graphs->count = 0;

@@ -53,12 +53,11 @@ static void draw_event(struct pfs_litmus_program *program, uint32_t thread, uint
 		       enum orders orders, uint64_t *random)
 {
 	struct pfs_litmus_event *event = &program->events[program->event_count++];
-	*event = (struct pfs_litmus_event){
-		.kind = kind,
-		.order = draw_order(valid_orders(kind), orders, random),
-		.thread = (uint8_t)thread, .location = PFS_LITMUS_NO_LOCATION,
-		.reg = PFS_LITMUS_NO_EVENT
-	};
+	*event = (struct pfs_litmus_event){ .kind = kind,
+					    .order = draw_order(valid_orders(kind), orders, random),
+					    .thread = (uint8_t)thread,
+					    .location = PFS_LITMUS_NO_LOCATION,
+					    .reg = PFS_LITMUS_NO_EVENT };
 	if (kind == PFS_SIM_FENCE) {
 		program->has_fence = true;
 		program->has_seq_fence |= event->order == PFS_SIM_SEQ;
@@ -91,9 +90,8 @@ void pfs_litmus_draw(struct pfs_litmus_program *program, uint64_t seed, uint32_t
 		for (uint32_t i = 0; i < count && program->event_count < DRAWN_EVENTS; i++) {
 			if (fences && i != 0 && pfs_random_below(&random, 2) == 0)
 				draw_event(program, thread, PFS_SIM_FENCE, orders, &random);
-			draw_event(program, thread,
-				   kinds[pfs_random_below(&random, sizeof(kinds))], orders,
-				   &random);
+			draw_event(program, thread, kinds[pfs_random_below(&random, sizeof(kinds))],
+				   orders, &random);
 		}
 	}
 }
@@ -115,7 +113,7 @@ static void write_event(const struct pfs_litmus_event *event, char *text, size_t
 		break;
 	default:
 		(void)snprintf(text, bytes, "%c %c %s %u", "RWCXA"[event->kind], where, order,
-			       event->value);
+			       event -> value);
 	}
 }
 
@@ -128,7 +126,7 @@ void pfs_litmus_write(const struct pfs_litmus_program *program, char *text)
 		char one[48];
 		write_event(event, one, sizeof(one));
 		at += (size_t)snprintf(text + at, PFS_LITMUS_TEXT - at, "%s%s",
-				       i == 0 ? ""
+				       i == 0                                           ? ""
 				       : event->thread != program->events[i - 1].thread ? " | "
 											: "; ",
 				       one);

@@ -1,6 +1,7 @@
 #include "check/litmus/litmus.h"
 
 /* Verdicts: sc, tso, views. */
+/* clang-format off */
 const struct pfs_litmus pfs_litmus_table[] = {
 	/* One location: coherence. */
 	{ "WR+sc", "W x sc 1 | R x sc", "r0=0", "AAA", NULL },
@@ -139,4 +140,5 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	{ "EP+rlx", "X x sc 1; A y sc 1 | R y rlx; X z sc 1; R x sc", "r2=1 r4=0", "FFA", NULL },
 	{ "EP+rel", "X x sc 1; A y rel 1 | R y acq; X z sc 1; R x sc", "r2=1 r4=0", "FFF", NULL },
 };
+/* clang-format on */
 const size_t pfs_litmus_count = sizeof(pfs_litmus_table) / sizeof(pfs_litmus_table[0]);

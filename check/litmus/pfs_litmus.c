@@ -84,23 +84,25 @@ static void draw_event(struct pfs_litmus_program *program, uint32_t thread, enum
 	struct pfs_litmus_event *event = &program->events[program->event_count++];
 	/* A seq compare-and-swap that fails is relaxed. */
 	uint32_t kind_count = sizeof(kinds) - (orders == ONLY_SEQ);
-	*event = (struct pfs_litmus_event){
-		.kind = kinds[pfs_random_below(random, kind_count)],
-		.order = draw_order(orders, random),
-		.thread = (uint8_t)thread, .location = (uint8_t)pfs_random_below(random, 3),
-		.reg = PFS_LITMUS_NO_EVENT, .value = 1 + pfs_random_below(random, 2),
-		.expected = pfs_random_below(random, 3)
-	};
+	*event = (struct pfs_litmus_event){ .kind = kinds[pfs_random_below(random, kind_count)],
+					    .order = draw_order(orders, random),
+					    .thread = (uint8_t)thread,
+					    .location = (uint8_t)pfs_random_below(random, 3),
+					    .reg = PFS_LITMUS_NO_EVENT,
+					    .value = 1 + pfs_random_below(random, 2),
+					    .expected = pfs_random_below(random, 3) };
 	if (pfs_litmus_reads(event->kind))
 		event->reg = (uint8_t)program->reg_count++;
 }
 
 static void add_seq_fence(struct pfs_litmus_program *program, uint32_t thread)
 {
-	program->events[program->event_count++] = (struct pfs_litmus_event){
-		.kind = PFS_SIM_FENCE, .order = PFS_SIM_SEQ, .thread = (uint8_t)thread,
-		.location = PFS_LITMUS_NO_LOCATION, .reg = PFS_LITMUS_NO_EVENT
-	};
+	program->events[program->event_count++] =
+		(struct pfs_litmus_event){ .kind = PFS_SIM_FENCE,
+					   .order = PFS_SIM_SEQ,
+					   .thread = (uint8_t)thread,
+					   .location = PFS_LITMUS_NO_LOCATION,
+					   .reg = PFS_LITMUS_NO_EVENT };
 	program->has_fence = program->has_seq_fence = true;
 }
 
@@ -247,12 +249,15 @@ int main(int argc, char **argv)
 	uint64_t count = 0, seed = 1;
 	bool outcomes = false;
 	const struct pfs_option options[] = {
-		PFS_SWITCH_OPTION("outcomes", &outcomes, "print each program, its executions, and "
+		PFS_SWITCH_OPTION("outcomes", &outcomes,
+				  "print each program, its executions, and "
 				  "what they come to, with each memory"),
-		PFS_NUMBER_OPTION("random", "N", &count, 1, 10000000, "the same of N random "
+		PFS_NUMBER_OPTION("random", "N", &count, 1, 10000000,
+				  "the same of N random "
 				  "programs"),
 		PFS_NUMBER_OPTION("seed", "S", &seed, 0, UINT32_MAX, "of --random; default 1"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-litmus", .words = "[NAME]", .words_max = 1,
 		.options = options, .option_count = sizeof(options) / sizeof(options[0]),
@@ -260,15 +265,20 @@ int main(int argc, char **argv)
 			 "and of random programs",
 		.after = "exit 0: all as it should be. 1: not. 2: bad usage.\n",
 	};
+	/* clang-format on */
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
 	if (status != PFS_GO_ON)
 		return status;
 	if (argv[next] != NULL && !is_known(argv[next]))
-		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE, "'%.80s': no such "
-					  "test; pfs-litmus names them", argv[next]);
+		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE,
+					  "'%.80s': no such "
+					  "test; pfs-litmus names them",
+					  argv[next]);
 	if (argv[next] != NULL && count != 0)
-		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE, "--random draws its "
-					  "programs; leave out '%.80s'", argv[next]);
+		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE,
+					  "--random draws its "
+					  "programs; leave out '%.80s'",
+					  argv[next]);
 	if (count != 0)
 		return run_drawn(seed, count);
 	return outcomes ? run_outcomes(argv[next]) : run(argv[next]);

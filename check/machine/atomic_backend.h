@@ -22,35 +22,30 @@
 #define pfs_load_acquire(object) PFS_SIM_LOAD_WITH(object, PFS_SIM_ACQUIRE)
 #define pfs_load_seq(object) PFS_SIM_LOAD_WITH(object, PFS_SIM_SEQ)
 
-#define PFS_SIM_STORE_WITH(object, value, order)                              \
+#define PFS_SIM_STORE_WITH(object, value, order)                                \
 	pfs_sim_store(PFS_SIM_AT(object), PFS_SIM_BITS(object, value), (order), \
 		      PFS_SIM_PLACE(#object))
 #define pfs_store_relaxed(object, value) PFS_SIM_STORE_WITH(object, value, PFS_SIM_RELAXED)
 #define pfs_store_release(object, value) PFS_SIM_STORE_WITH(object, value, PFS_SIM_RELEASE)
 #define pfs_store_seq(object, value) PFS_SIM_STORE_WITH(object, value, PFS_SIM_SEQ)
 
-#define PFS_SIM_CAS_WITH(object, seen, value, order)                                   \
+#define PFS_SIM_CAS_WITH(object, seen, value, order)                                  \
 	pfs_sim_cas(PFS_SIM_AT(object), (seen), PFS_SIM_BITS(object, value), (order), \
 		    PFS_SIM_PLACE(#object))
-#define pfs_cas_relaxed(object, seen, value) \
-	PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_RELAXED)
-#define pfs_cas_acquire(object, seen, value) \
-	PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_ACQUIRE)
-#define pfs_cas_release(object, seen, value) \
-	PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_RELEASE)
-#define pfs_cas_acq_rel(object, seen, value) \
-	PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_ACQ_REL)
-#define pfs_cas_seq(object, seen, value) \
-	PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_SEQ)
+#define pfs_cas_relaxed(object, seen, value) PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_RELAXED)
+#define pfs_cas_acquire(object, seen, value) PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_ACQUIRE)
+#define pfs_cas_release(object, seen, value) PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_RELEASE)
+#define pfs_cas_acq_rel(object, seen, value) PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_ACQ_REL)
+#define pfs_cas_seq(object, seen, value) PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_SEQ)
 
 /* A look or a bump of metrics: no operation of the machine, and not instrumented. */
 #define PFS_SIM_UNSEEN __attribute__((no_sanitize("thread")))
 #define PFS_SIM_RAW(object) (*(volatile PFS_SIM_TYPE(object) *)(uintptr_t)(object))
 
-#define PFS_SIM_CHANGE_WITH(kind, object, value, order)                                \
-	((PFS_SIM_TYPE(object))(uintptr_t)pfs_sim_change(                              \
-		(kind), PFS_SIM_AT(object), PFS_SIM_BITS(object, value), (order),      \
-		PFS_SIM_PLACE(#object)))
+#define PFS_SIM_CHANGE_WITH(kind, object, value, order)                                        \
+	((PFS_SIM_TYPE(object))(uintptr_t)pfs_sim_change((kind), PFS_SIM_AT(object),           \
+							 PFS_SIM_BITS(object, value), (order), \
+							 PFS_SIM_PLACE(#object)))
 #define pfs_exchange_relaxed(object, value) \
 	PFS_SIM_CHANGE_WITH(PFS_SIM_EXCHANGE, object, value, PFS_SIM_RELAXED)
 #define pfs_exchange_acquire(object, value) \
@@ -79,8 +74,7 @@
 	PFS_SIM_CHANGE_WITH(PFS_SIM_OR, object, value, PFS_SIM_RELEASE)
 #define pfs_fetch_or_acq_rel(object, value) \
 	PFS_SIM_CHANGE_WITH(PFS_SIM_OR, object, value, PFS_SIM_ACQ_REL)
-#define pfs_fetch_or_seq(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_OR, object, value, PFS_SIM_SEQ)
+#define pfs_fetch_or_seq(object, value) PFS_SIM_CHANGE_WITH(PFS_SIM_OR, object, value, PFS_SIM_SEQ)
 #define pfs_fetch_and_relaxed(object, value) \
 	PFS_SIM_CHANGE_WITH(PFS_SIM_AND, object, value, PFS_SIM_RELAXED)
 #define pfs_fetch_and_acquire(object, value) \

@@ -60,8 +60,7 @@ const uint32_t *pfs_clock_carried(const struct pfs_clocks *self, const void *add
 
 void pfs_clock_carry(struct pfs_clocks *self, const void *address, const uint32_t *clock)
 {
-	if (clock == NULL && pfs_table_find(&self->locations, (uintptr_t)address) ==
-				     PFS_TABLE_NONE)
+	if (clock == NULL && pfs_table_find(&self->locations, (uintptr_t)address) == PFS_TABLE_NONE)
 		return;
 	uint32_t location = pfs_table_add(&self->locations, (uintptr_t)address);
 	self->carried = pfs_widen((void *)self->carried, &self->carried_room, location + 1,

@@ -105,8 +105,7 @@ static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effec
 	bool barrier = effect->ran.kind == PFS_SIM_BARRIER;
 	effect->buffered = pfs_model_buffers(machine, &effect->ran);
 	effect->barrier = machine->model->buffers && barrier;
-	effect->fence = machine->model->keeps_old &&
-			(barrier || effect->ran.kind == PFS_SIM_FENCE);
+	effect->fence = machine->model->keeps_old && (barrier || effect->ran.kind == PFS_SIM_FENCE);
 	effect->ends = machine->setup.drains_end && effect->ran.kind == PFS_SIM_DRAIN;
 	if (effect->ran.kind == PFS_SIM_YIELD)
 		effect->looks = machine->threads[effect->thread]->looks;
@@ -130,8 +129,8 @@ void pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *ste
 	effect->source = step->source;
 	effect->older = step->older;
 	effect->written = step->written;
-	effect->wrote = (step->wrote && !changes_nothing(machine, step)) ||
-			kind == PFS_SIM_NOTE || kind == PFS_SIM_UNMAP;
+	effect->wrote = (step->wrote && !changes_nothing(machine, step)) || kind == PFS_SIM_NOTE ||
+			kind == PFS_SIM_UNMAP;
 	effect->looks = (struct pfs_looks){ 0 };
 	set_kind(machine, effect);
 }

@@ -34,15 +34,15 @@
 struct pfs_effect {
 	struct pfs_sim_operation ran;
 	uint32_t thread;
-	uint32_t source; /* views: the step that wrote what was read */
-	uint32_t older;  /* views: the choice */
-	uint64_t written;              /* of a step that was executed */
-	struct pfs_looks looks;        /* of a yield */
-	bool wrote;    /* into memory that others see */
-	bool buffered; /* a store into its own buffer; a seq one is none */
-	bool barrier;  /* tso: waits until no store is buffered */
-	bool fence;    /* views: a barrier, or a seq fence */
-	bool ends;     /* a drain that may end a call */
+	uint32_t source;        /* views: the step that wrote what was read */
+	uint32_t older;         /* views: the choice */
+	uint64_t written;       /* of a step that was executed */
+	struct pfs_looks looks; /* of a yield */
+	bool wrote;             /* into memory that others see */
+	bool buffered;          /* a store into its own buffer; a seq one is none */
+	bool barrier;           /* tso: waits until no store is buffered */
+	bool fence;             /* views: a barrier, or a seq fence */
+	bool ends;              /* a drain that may end a call */
 };
 
 /* Of a step that was executed. */
@@ -51,8 +51,7 @@ void pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *ste
 
 /* Of the actor's pending operation, if it were executed now: a compare-and-swap is judged by the
  * value that it would see. */
-struct pfs_effect pfs_effect_pending(const struct pfs_machine *machine,
-				     struct pfs_actor actor);
+struct pfs_effect pfs_effect_pending(const struct pfs_machine *machine, struct pfs_actor actor);
 
 /* Does it fill its thread's buffer, or empty it? */
 static inline bool pfs_effect_moves_buffer(const struct pfs_effect *self)

@@ -21,7 +21,7 @@ struct pfs_fiber {
 	void *stack_pointer; /* while it does not run */
 	char *stack;         /* lowest byte; NULL: the OS thread's own stack */
 	size_t stack_bytes;
-	void *fake_stack;    /* AddressSanitizer's */
+	void *fake_stack; /* AddressSanitizer's */
 	void (*entry)(void *argument);
 	void *argument;
 #ifdef PFS_SIM_UCONTEXT

@@ -11,7 +11,8 @@
 #define SMALL_BYTES ((size_t)4096)
 
 static void *lists[PFS_BLOCK_LISTS(SMALL_BYTES)];
-static struct pfs_blocks heap = { .region_bytes = (size_t)1 << 30, .small_bytes = SMALL_BYTES,
+static struct pfs_blocks heap = { .region_bytes = (size_t)1 << 30,
+				  .small_bytes = SMALL_BYTES,
 				  .free = lists };
 static bool is_on;
 

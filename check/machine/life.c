@@ -27,13 +27,11 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 	const struct pfs_vthread *running = pfs_current->run.running;
 	if (running == NULL)
 		pfs_machine_fail("set-up or final check: plain access to %s",
-				 in_region && state == PFS_SIM_GONE
-					 ? "a page that was given back"
-					 : "a bad address");
+				 in_region && state == PFS_SIM_GONE ? "a page that was given back"
+								    : "a bad address");
 	const struct pfs_sim_place *last = running->pending.place;
 	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", running->id,
-			 pfs_fiber_ran_over(&running->fiber, info->si_addr)
-				 ? "its stack ran over"
+			 pfs_fiber_ran_over(&running->fiber, info->si_addr) ? "its stack ran over"
 			 : in_region && state == PFS_SIM_GONE
 				 ? "plain access to a page that was given back"
 				 : "plain access to a bad address",
@@ -140,8 +138,8 @@ static struct pfs_vthread *vthread_new(const struct pfs_memory_model *model)
 	return thread;
 }
 
-uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
-			   void (*body)(void *argument), void *argument)
+uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node, void (*body)(void *argument),
+			   void *argument)
 {
 	uint32_t id = self->thread_count;
 	if (id == PFS_MACHINE_THREADS_MAX ||
@@ -154,9 +152,14 @@ uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
 		self->made_count++;
 	}
 	struct pfs_vthread *thread = self->threads[id];
-	*thread = (struct pfs_vthread){ .fiber = thread->fiber, .buffer = thread->buffer,
-					.machine = self, .body = body, .argument = argument,
-					.id = id, .node = node, .stop_after = UINT32_MAX };
+	*thread = (struct pfs_vthread){ .fiber = thread->fiber,
+					.buffer = thread->buffer,
+					.machine = self,
+					.body = body,
+					.argument = argument,
+					.id = id,
+					.node = node,
+					.stop_after = UINT32_MAX };
 	pfs_fiber_set(&thread->fiber, pfs_machine_body, thread, id);
 	self->thread_count++;
 	return id;

@@ -23,8 +23,8 @@ static enum pfs_machine_end end_of_run(struct pfs_machine *self)
 			       thread->pending.kind == PFS_SIM_YIELD
 				       ? "livelock: thread %u for ever calls %s (%s:%d): nobody "
 					 "changes what it looks at"
-				       : "deadlock: thread %u waits for ever for %s (%s:%d)", id,
-			       place->text, pfs_trace_base_name(place->file), place->line);
+				       : "deadlock: thread %u waits for ever for %s (%s:%d)",
+			       id, place->text, pfs_trace_base_name(place->file), place->line);
 		return PFS_END_DEADLOCK;
 	}
 	return PFS_END_DONE;
@@ -135,8 +135,8 @@ static void run_step(struct pfs_machine *self, struct pfs_vthread *thread, struc
 		return;
 	}
 	self->model->execute(self, thread, step, self->run.choice);
-	if (watching && (step->operation.kind <= PFS_SIM_UNLOCK ||
-			 step->operation.kind == PFS_SIM_AWAIT))
+	if (watching &&
+	    (step->operation.kind <= PFS_SIM_UNLOCK || step->operation.kind == PFS_SIM_AWAIT))
 		pfs_races_atomic(self, step, epoch);
 }
 
@@ -181,7 +181,8 @@ uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation)
 uint64_t pfs_sim_load(void *address, uint32_t size_bytes, enum pfs_sim_order order,
 		      const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { address, 0, 0, place, size_bytes, PFS_SIM_LOAD,
+	struct pfs_sim_operation operation = { address,        0,          0,
+					       place,          size_bytes, PFS_SIM_LOAD,
 					       (uint8_t)order, 0 };
 	return pfs_sim_execute(&operation);
 }
@@ -189,7 +190,7 @@ uint64_t pfs_sim_load(void *address, uint32_t size_bytes, enum pfs_sim_order ord
 void pfs_sim_store(void *address, uint32_t size_bytes, uint64_t value, enum pfs_sim_order order,
 		   const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { address, value, 0, place, size_bytes,
+	struct pfs_sim_operation operation = { address,       value,          0, place, size_bytes,
 					       PFS_SIM_STORE, (uint8_t)order, 0 };
 	(void)pfs_sim_execute(&operation);
 }
@@ -197,8 +198,8 @@ void pfs_sim_store(void *address, uint32_t size_bytes, uint64_t value, enum pfs_
 bool pfs_sim_cas(void *address, uint32_t size_bytes, void *seen, uint64_t value,
 		 enum pfs_sim_order order, const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { address, value, 0, place, size_bytes, PFS_SIM_CAS,
-					       (uint8_t)order, 0 };
+	struct pfs_sim_operation operation = { address,     value,          0, place, size_bytes,
+					       PFS_SIM_CAS, (uint8_t)order, 0 };
 	memcpy(&operation.expected, seen, size_bytes); /* little endian */
 	uint64_t found = pfs_sim_execute(&operation);
 	if (found == operation.expected)
@@ -211,7 +212,7 @@ uint64_t pfs_sim_change(enum pfs_sim_kind kind, void *address, uint32_t size_byt
 			uint64_t operand, enum pfs_sim_order order,
 			const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { address, operand, 0, place, size_bytes,
+	struct pfs_sim_operation operation = { address,       operand,        0, place, size_bytes,
 					       (uint8_t)kind, (uint8_t)order, 0 };
 	return pfs_sim_execute(&operation);
 }
@@ -241,7 +242,8 @@ void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *pla
 	if (self == NULL || self->run.running == NULL || pfs_sim_is_quiet())
 		return;
 	if (order == PFS_SIM_SEQ) {
-		struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_FENCE,
+		struct pfs_sim_operation operation = { .place = place,
+						       .kind = PFS_SIM_FENCE,
 						       .order = PFS_SIM_SEQ };
 		(void)pfs_sim_execute(&operation);
 	}
@@ -251,8 +253,8 @@ void pfs_machine_fence(enum pfs_sim_order order, const struct pfs_sim_place *pla
 void pfs_machine_note(void *cell, const char *text)
 {
 	static const struct pfs_sim_place place = { "check", "note", "note", 0 };
-	struct pfs_sim_operation operation = { cell, 0, 0, &place, 1, PFS_SIM_NOTE,
-					       PFS_SIM_RELAXED, 0 };
+	struct pfs_sim_operation operation = { cell, 0, 0, &place, 1, PFS_SIM_NOTE, PFS_SIM_RELAXED,
+					       0 };
 	(void)text;
 	(void)pfs_sim_execute(&operation);
 }
@@ -260,8 +262,9 @@ void pfs_machine_note(void *cell, const char *text)
 uint32_t pfs_machine_choose(uint32_t count)
 {
 	static const struct pfs_sim_place place = { "check", "choose", "choose", 0 };
-	struct pfs_sim_operation operation = { .operand = count, .place = &place,
-					       .kind = PFS_SIM_CHOOSE, .order = PFS_SIM_RELAXED };
+	struct pfs_sim_operation operation = {
+		.operand = count, .place = &place, .kind = PFS_SIM_CHOOSE, .order = PFS_SIM_RELAXED
+	};
 	struct pfs_machine *self = pfs_current;
 	if (self != NULL && self->setup.clears_stacks)
 		clear_stack();
@@ -272,9 +275,11 @@ uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order o
 			   pfs_machine_predicate *predicate, uint64_t argument)
 {
 	static const struct pfs_sim_place place = { "check", "await", "await", 0 };
-	struct pfs_sim_operation operation = { word, argument, (uint64_t)(uintptr_t)predicate,
-					       &place, size_bytes, PFS_SIM_AWAIT, (uint8_t)order,
-					       0 };
+	struct pfs_sim_operation operation = {
+		word,           argument,   (uint64_t)(uintptr_t)predicate,
+		&place,         size_bytes, PFS_SIM_AWAIT,
+		(uint8_t)order, 0
+	};
 	return pfs_sim_execute(&operation);
 }
 

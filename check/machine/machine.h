@@ -45,8 +45,8 @@ struct pfs_step {
 	uint64_t seen;
 	uint64_t written; /* if wrote */
 	uint32_t thread;
-	uint32_t source;  /* the step that wrote what was seen; kept while tracing */
-	uint32_t older;   /* how many newer values there were than what was read */
+	uint32_t source; /* the step that wrote what was seen; kept while tracing */
+	uint32_t older;  /* how many newer values there were than what was read */
 	bool wrote;
 };
 
@@ -71,8 +71,8 @@ struct pfs_vthread {
 	enum pfs_vthread_state state;
 	uint32_t id;
 	uint32_t node;
-	uint32_t steps;      /* executed by this thread */
-	uint32_t stop_after; /* stopped once it has made so many steps; UINT32_MAX: never */
+	uint32_t steps;         /* executed by this thread */
+	uint32_t stop_after;    /* stopped once it has made so many steps; UINT32_MAX: never */
 	struct pfs_looks looks; /* of its last yield, or the one that it stands at */
 	uint32_t buffer_first, buffer_count;
 	struct pfs_buffered *buffer; /* [PFS_BUFFER_MAX]; model_tso.c */
@@ -95,7 +95,7 @@ struct pfs_scheduler {
 /* What the caller chooses before a run; no run changes it. */
 struct pfs_machine_setup {
 	uint32_t step_max;
-	uint32_t node_count;  /* 0: as many as the threads' nodes need */
+	uint32_t node_count; /* 0: as many as the threads' nodes need */
 	bool tracing;
 	bool watch;           /* report data races; true after create */
 	bool only_writes;     /* plain reads are not reported */
@@ -146,20 +146,20 @@ struct pfs_aside {
  * a model `cut`, a scheduler is_known, and who judges an execution, between runs, its end. */
 struct pfs_run_state {
 	struct pfs_scheduler *scheduler;
-	struct pfs_fiber caller;      /* of pfs_machine_run and pfs_machine_aside */
+	struct pfs_fiber caller; /* of pfs_machine_run and pfs_machine_aside */
 	struct pfs_vthread *running;
-	uint32_t choice;              /* of the step to come */
-	struct pfs_actor last_actor;  /* of the last step, without its choice */
-	bool yielded;                 /* the last step was a yield */
-	bool priming;                 /* threads run up to their first operation */
-	bool watching;                /* races, in this run: not with very many threads */
-	bool cut;                     /* by the model, in this run: not all choices are offered */
-	bool is_known;                /* set by the scheduler: this execution need not go on */
+	uint32_t choice;             /* of the step to come */
+	struct pfs_actor last_actor; /* of the last step, without its choice */
+	bool yielded;                /* the last step was a yield */
+	bool priming;                /* threads run up to their first operation */
+	bool watching;               /* races, in this run: not with very many threads */
+	bool cut;                    /* by the model, in this run: not all choices are offered */
+	bool is_known;               /* set by the scheduler: this execution need not go on */
 	enum pfs_machine_end end;
 	char message[PFS_FAILURE_BYTES]; /* of PFS_END_FAILED */
-	uint32_t primed_count;        /* threads that stand at an operation, or have finished */
+	uint32_t primed_count;           /* threads that stand at an operation, or have finished */
 	uint32_t step_count, step_room;
-	uint16_t *schedule;           /* number of the actor of each step */
+	uint16_t *schedule;                      /* number of the actor of each step */
 	uint64_t maps_at_start, mapped_at_start; /* of memory, when the run began */
 };
 
@@ -172,17 +172,17 @@ struct pfs_machine {
 
 	struct pfs_vthread **threads; /* [thread_room]; fibers are used again */
 	uint32_t thread_count, thread_room;
-	uint32_t made_count;          /* threads that have a fiber */
+	uint32_t made_count; /* threads that have a fiber */
 
 	struct pfs_run_state run;
 	struct pfs_aside aside;
 	struct pfs_sim_memory memory;
-	struct pfs_news news;         /* for threads that yield */
+	struct pfs_news news; /* for threads that yield */
 	struct pfs_clocks clocks;
 	struct pfs_races races;
 	struct pfs_views views;
 	struct pfs_fences fences;
-	struct pfs_recording trace;   /* while tracing */
+	struct pfs_recording trace; /* while tracing */
 };
 
 /* Memory models, model.h. */
@@ -220,8 +220,8 @@ void pfs_machine_reset(struct pfs_machine *self);
 
 /* pfs_machine_spawn - one more thread, on a node; its id, or PFS_THREAD_NONE: no memory or too
  * many. It begins in the next pfs_machine_run. */
-uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node,
-			   void (*body)(void *argument), void *argument);
+uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node, void (*body)(void *argument),
+			   void *argument);
 
 /*
  * pfs_machine_run - run the threads until none can go on.
@@ -252,10 +252,10 @@ void pfs_machine_stop_after(struct pfs_machine *self, uint32_t thread, uint32_t 
 __attribute__((format(printf, 1, 2))) void pfs_machine_fail(const char *format, ...);
 
 /* Fail unless condition holds. */
-#define PFS_MACHINE_CHECK(condition, ...)               \
-	do {                                            \
-		if (!(condition))                       \
-			pfs_machine_fail(__VA_ARGS__);  \
+#define PFS_MACHINE_CHECK(condition, ...)              \
+	do {                                           \
+		if (!(condition))                      \
+			pfs_machine_fail(__VA_ARGS__); \
 	} while (0)
 
 /*

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define PFS_SIM_OS_PAGE ((size_t)4096)
-#define PFS_SIM_NODE_MIXED UINT32_MAX /* of no single node */
+#define PFS_SIM_NODE_MIXED UINT32_MAX          /* of no single node */
 #define PFS_SIM_REGION_PAGES ((size_t)1 << 20) /* 4 GiB of addresses; memory as touched */
 
 enum pfs_sim_memory_state { PFS_SIM_UNUSED, PFS_SIM_MAPPED, PFS_SIM_GONE };

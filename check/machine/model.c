@@ -104,9 +104,8 @@ uint64_t pfs_model_at_once(struct pfs_vthread *thread, const struct pfs_sim_oper
 	if (operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_TRY_LOCK ||
 	    operation->kind == PFS_SIM_UNLOCK)
 		return 0;
-	uint64_t seen = thread != NULL
-				? thread->machine->model->peek(thread, operation, 0)
-				: pfs_model_bytes(operation->address, operation->size_bytes);
+	uint64_t seen = thread != NULL ? thread->machine->model->peek(thread, operation, 0)
+				       : pfs_model_bytes(operation->address, operation->size_bytes);
 	if (pfs_model_result(operation, 0, seen, &written))
 		pfs_model_put(operation, written);
 	return seen;

@@ -120,8 +120,7 @@ static inline bool pfs_model_buffers(const struct pfs_machine *self,
 }
 
 /* An operation that is no step: outside of a run (thread NULL), or of metrics. */
-uint64_t pfs_model_at_once(struct pfs_vthread *thread,
-			   const struct pfs_sim_operation *operation);
+uint64_t pfs_model_at_once(struct pfs_vthread *thread, const struct pfs_sim_operation *operation);
 
 /* Of an await: does its predicate hold for the value? */
 bool pfs_model_may_return(const struct pfs_sim_operation *operation, uint64_t value);

@@ -3,9 +3,9 @@
  */
 #include "check/machine/model.h"
 
-const struct pfs_memory_model *const pfs_memory_models[PFS_MEMORY_MODELS] = {
-	&pfs_model_sc, &pfs_model_tso, &pfs_model_views
-};
+const struct pfs_memory_model *const pfs_memory_models[PFS_MEMORY_MODELS] = { &pfs_model_sc,
+									      &pfs_model_tso,
+									      &pfs_model_views };
 
 const struct pfs_memory_model *pfs_memory_model_of(const char *name)
 {

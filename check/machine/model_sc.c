@@ -18,8 +18,8 @@ static bool can(const struct pfs_machine *machine, const struct pfs_vthread *thr
 {
 	const struct pfs_sim_operation *next = &thread->pending;
 	(void)machine;
-	return choice == 0 && (next->kind != PFS_SIM_AWAIT ||
-			       pfs_model_may_return(next, peek(thread, next, 0)));
+	return choice == 0 &&
+	       (next->kind != PFS_SIM_AWAIT || pfs_model_may_return(next, peek(thread, next, 0)));
 }
 
 static void execute(struct pfs_machine *machine, struct pfs_vthread *thread, struct pfs_step *step,
@@ -38,6 +38,5 @@ static void execute(struct pfs_machine *machine, struct pfs_vthread *thread, str
 }
 
 const struct pfs_memory_model pfs_model_sc = {
-	.name = "sc",
-	.can = can, .peek = peek, .execute = execute
+	.name = "sc", .can = can, .peek = peek, .execute = execute
 };

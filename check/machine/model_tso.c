@@ -66,13 +66,15 @@ static void buffer_store(struct pfs_machine *machine, struct pfs_vthread *thread
 {
 	const struct pfs_sim_operation *operation = &step->operation;
 	uint32_t last = (thread->buffer_first + thread->buffer_count++) % PFS_BUFFER_MAX;
-	thread->buffer[last] = (struct pfs_buffered){
-		operation->address, step->written, operation->size_bytes, machine->run.step_count,
-		operation->place,
-		pfs_order_releases(operation->order) && machine->run.watching
-			? pfs_clock_release(&machine->clocks, thread->id)
-			: pfs_fences_released(machine, thread->id)
-	};
+	thread->buffer[last] =
+		(struct pfs_buffered){ operation->address,
+				       step->written,
+				       operation->size_bytes,
+				       machine->run.step_count,
+				       operation->place,
+				       pfs_order_releases(operation->order) && machine->run.watching
+					       ? pfs_clock_release(&machine->clocks, thread->id)
+					       : pfs_fences_released(machine, thread->id) };
 }
 
 static void execute(struct pfs_machine *machine, struct pfs_vthread *thread, struct pfs_step *step,
@@ -102,8 +104,10 @@ static struct pfs_sim_operation oldest(const struct pfs_vthread *thread)
 	const struct pfs_buffered *entry = &thread->buffer[thread->buffer_first];
 	if (thread->buffer_count == 0)
 		return (struct pfs_sim_operation){ .kind = PFS_SIM_YIELD };
-	return (struct pfs_sim_operation){ entry->address,    entry->value, 0, entry->place,
-					   entry->size_bytes, PFS_SIM_DRAIN, PFS_SIM_RELAXED, 0 };
+	return (struct pfs_sim_operation){
+		entry->address, entry->value,    0, entry->place, entry->size_bytes,
+		PFS_SIM_DRAIN,  PFS_SIM_RELAXED, 0
+	};
 }
 
 static void drain(struct pfs_machine *machine, struct pfs_vthread *thread, struct pfs_step *step)
@@ -122,9 +126,11 @@ static void drain(struct pfs_machine *machine, struct pfs_vthread *thread, struc
 	thread->buffer_count--;
 }
 
+/* clang-format off */
 const struct pfs_memory_model pfs_model_tso = {
 	.name = "tso", .buffers = true,
 	.thread_init = thread_init, .thread_fini = thread_fini,
 	.can = can, .peek = peek, .execute = execute,
 	.oldest = oldest, .drain = drain
 };
+/* clang-format on */

@@ -73,6 +73,7 @@ static uint32_t order(const struct pfs_machine *machine, const void *address, ui
 	return pfs_views_order(&machine->views, address, steps, room);
 }
 
+/* clang-format off */
 const struct pfs_memory_model pfs_model_views = {
 	.name = "views", .keeps_old = true,
 	.begin = begin, .fini = fini, .keep = keep,
@@ -80,3 +81,4 @@ const struct pfs_memory_model pfs_model_views = {
 	.choices = pfs_views_choices, .last = last, .is_behind = is_behind, .has_news = has_news,
 	.rivals = pfs_views_rivals, .source = pfs_views_source, .order = order
 };
+/* clang-format on */

@@ -37,8 +37,7 @@ static inline void pfs_mutex_fini(struct pfs_mutex *self)
 #define pfs_mutex_lock_ungated(self) pfs_mutex_lock(self)
 #define pfs_mutex_unlock_ungated(self) pfs_mutex_unlock(self)
 
-#define pfs_yield()                                                           \
-	((void)pfs_sim_change(PFS_SIM_YIELD, NULL, 0, 0, PFS_SIM_RELAXED, \
-			      PFS_SIM_PLACE("yield")))
+#define pfs_yield() \
+	((void)pfs_sim_change(PFS_SIM_YIELD, NULL, 0, 0, PFS_SIM_RELAXED, PFS_SIM_PLACE("yield")))
 
 #endif

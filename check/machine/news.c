@@ -106,8 +106,7 @@ static void note_own(struct pfs_news *self, struct pfs_looks *looks, uint32_t at
 		     sizeof(*self->found))) {
 		before = &self->found[looks->count++];
 		*before = (struct pfs_news_read){ step->address, step->seen, (uint32_t)step->bytes,
-						  step->own ? PFS_NEWS_LATER : at,
-						  step->message };
+						  step->own ? PFS_NEWS_LATER : at, step->message };
 	}
 	if (before != NULL && step->shown && is_same(before, step))
 		write_own(looks, before, step, at);
@@ -133,7 +132,7 @@ void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
 	looks.early |= looks.count == 0;
 	looks.news |= looks.early;
 	struct pfs_news_read *kept = pfs_scratch_take(&self->arena,
-						    (looks.count + 1) * sizeof(*kept));
+						      (looks.count + 1) * sizeof(*kept));
 	if (looks.count != 0)
 		memcpy(kept, self->found, looks.count * sizeof(*kept));
 	looks.reads = kept;
@@ -183,16 +182,20 @@ bool pfs_news_step(struct pfs_machine *machine, const struct pfs_step *step)
 		return false;
 	bool unmaps = ran->kind == PFS_SIM_UNMAP;
 	bool has_bytes = unmaps || (ran->size_bytes != 0 && ran->kind != PFS_SIM_NOTE);
-	self->steps[at] = (struct pfs_news_step){
-		has_bytes ? ran->address : NULL, unmaps ? ran->operand : ran->size_bytes,
-		step->seen, step->written, step->thread, 0, ran->kind, step->wrote,
-		unmaps || (step->wrote && !pfs_model_buffers(machine, ran)),
-		machine->model->buffers && ran->kind != PFS_SIM_DRAIN &&
-			step->source != PFS_STEP_NONE
-	};
+	self->steps[at] =
+		(struct pfs_news_step){ has_bytes ? ran->address : NULL,
+					unmaps ? ran->operand : ran->size_bytes,
+					step->seen,
+					step->written,
+					step->thread,
+					0,
+					ran->kind,
+					step->wrote,
+					unmaps || (step->wrote && !pfs_model_buffers(machine, ran)),
+					machine->model->buffers && ran->kind != PFS_SIM_DRAIN &&
+						step->source != PFS_STEP_NONE };
 	if (machine->model->keeps_old && has_bytes && !unmaps)
-		self->steps[at].message = machine->model->last(machine, step->thread,
-							       ran->address);
+		self->steps[at].message = machine->model->last(machine, step->thread, ran->address);
 	if (ran->kind == PFS_SIM_DRAIN)
 		tell_own(machine, &self->steps[at]);
 	if (self->waiting != 0 && self->steps[at].shown)

@@ -38,11 +38,11 @@ struct pfs_step;
 /* Of a thread that yields: a location that it read. */
 struct pfs_news_read {
 	void *address;
-	uint64_t value;      /* as it was read first, or as the thread has written it since */
+	uint64_t value; /* as it was read first, or as the thread has written it since */
 	uint32_t size_bytes;
-	uint32_t since;      /* that step; what was written before is no news with sc and tso. Of a
-	                      * store in the buffer: PFS_NEWS_LATER */
-	uint32_t message;    /* views: that message */
+	uint32_t since;   /* that step; what was written before is no news with sc and tso. Of a
+			   * store in the buffer: PFS_NEWS_LATER */
+	uint32_t message; /* views: that message */
 };
 
 /* What a thread waits for that stands at a yield. */
@@ -60,8 +60,8 @@ struct pfs_news_step; /* one that was recorded */
 struct pfs_news {
 	struct pfs_news_step *steps;
 	uint32_t room;
-	uint32_t waiting; /* threads that stand at a yield without news */
-	uint32_t tries;   /* how often in a row they all went on without */
+	uint32_t waiting;            /* threads that stand at a yield without news */
+	uint32_t tries;              /* how often in a row they all went on without */
 	struct pfs_news_read *found; /* while one thread's reads are looked for */
 	uint32_t found_room;
 	struct pfs_scratch arena;

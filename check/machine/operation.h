@@ -22,13 +22,13 @@ enum pfs_sim_kind {
 	PFS_SIM_TRY_LOCK, /* 0: taken */
 	PFS_SIM_UNLOCK,
 	PFS_SIM_YIELD,
-	PFS_SIM_AWAIT,    /* a load that can run only once a predicate holds for its value */
-	PFS_SIM_NOTE,     /* of a check: orders like a store, changes nothing */
-	PFS_SIM_BARRIER,  /* a part of the barrier of all threads: in thread `operand` */
-	PFS_SIM_UNMAP,    /* operand bytes from address go back to the system */
-	PFS_SIM_DRAIN,    /* store buffers: the oldest store reaches memory */
-	PFS_SIM_FENCE,    /* seq, of its thread alone; others are no steps: fences.h */
-	PFS_SIM_CHOOSE,   /* one of `operand`: which one, the scheduler decides */
+	PFS_SIM_AWAIT,   /* a load that can run only once a predicate holds for its value */
+	PFS_SIM_NOTE,    /* of a check: orders like a store, changes nothing */
+	PFS_SIM_BARRIER, /* a part of the barrier of all threads: in thread `operand` */
+	PFS_SIM_UNMAP,   /* operand bytes from address go back to the system */
+	PFS_SIM_DRAIN,   /* store buffers: the oldest store reaches memory */
+	PFS_SIM_FENCE,   /* seq, of its thread alone; others are no steps: fences.h */
+	PFS_SIM_CHOOSE,  /* one of `operand`: which one, the scheduler decides */
 	PFS_SIM_KIND_COUNT
 };
 
@@ -55,8 +55,8 @@ struct pfs_sim_operation {
 	uint64_t expected; /* of PFS_SIM_CAS */
 	const struct pfs_sim_place *place;
 	uint32_t size_bytes;
-	uint8_t kind;  /* enum pfs_sim_kind */
-	uint8_t order; /* enum pfs_sim_order */
+	uint8_t kind;    /* enum pfs_sim_kind */
+	uint8_t order;   /* enum pfs_sim_order */
 	uint8_t failure; /* that of a compare-and-swap that fails; 0: relaxed */
 };
 
@@ -72,11 +72,11 @@ struct pfs_sim_wide {
 };
 #define PFS_SIM_WIDE_BYTES 16u
 
-#define PFS_SIM_PLACE(text_)                                                        \
-	({                                                                          \
-		static const struct pfs_sim_place place_ = { __FILE__, __func__,    \
-							     (text_), __LINE__ };   \
-		&place_;                                                            \
+#define PFS_SIM_PLACE(text_)                                                              \
+	({                                                                                \
+		static const struct pfs_sim_place place_ = { __FILE__, __func__, (text_), \
+							     __LINE__ };                  \
+		&place_;                                                                  \
 	})
 
 /* The calls behind atomic_backend.h and mutex_backend.h; see machine.c. */

@@ -32,20 +32,20 @@ static inline void report(const void *address, uint32_t size_bytes, bool writes,
 }
 
 /* The names are fixed by the compilers (gcc and clang, -fsanitize=thread). */
-#define PFS_PLAIN_ENTRY(name, size, writes)                                                 \
-	void name(void *address);                                                           \
-	void name(void *address)                                                            \
-	{                                                                                   \
-		report(address, (size), (writes), __builtin_return_address(0));             \
+#define PFS_PLAIN_ENTRY(name, size, writes)                                     \
+	void name(void *address);                                               \
+	void name(void *address)                                                \
+	{                                                                       \
+		report(address, (size), (writes), __builtin_return_address(0)); \
 	}
-#define PFS_PLAIN_ENTRIES(size)                                      \
-	PFS_PLAIN_ENTRY(__tsan_read##size, size, false)              \
-	PFS_PLAIN_ENTRY(__tsan_write##size, size, true)              \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_read##size, size, false)    \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_write##size, size, true)    \
-	PFS_PLAIN_ENTRY(__tsan_read_write##size, size, true)         \
-	PFS_PLAIN_ENTRY(__tsan_volatile_read##size, size, false)     \
-	PFS_PLAIN_ENTRY(__tsan_volatile_write##size, size, true)     \
+#define PFS_PLAIN_ENTRIES(size)                                   \
+	PFS_PLAIN_ENTRY(__tsan_read##size, size, false)           \
+	PFS_PLAIN_ENTRY(__tsan_write##size, size, true)           \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_read##size, size, false) \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_write##size, size, true) \
+	PFS_PLAIN_ENTRY(__tsan_read_write##size, size, true)      \
+	PFS_PLAIN_ENTRY(__tsan_volatile_read##size, size, false)  \
+	PFS_PLAIN_ENTRY(__tsan_volatile_write##size, size, true)  \
 	PFS_PLAIN_ENTRY(__tsan_unaligned_read_write##size, size, true)
 PFS_PLAIN_ENTRIES(1)
 PFS_PLAIN_ENTRIES(2)
@@ -66,9 +66,7 @@ void __tsan_write_range(void *address, size_t size_bytes)
 }
 
 void __tsan_init(void);
-void __tsan_init(void)
-{
-}
+void __tsan_init(void) {}
 
 void __tsan_func_entry(void *caller);
 void __tsan_func_entry(void *caller)
@@ -77,9 +75,7 @@ void __tsan_func_entry(void *caller)
 }
 
 void __tsan_func_exit(void);
-void __tsan_func_exit(void)
-{
-}
+void __tsan_func_exit(void) {}
 
 /* clang calls these where the source says memcpy, memmove, memset. */
 void *__tsan_memcpy(void *to, const void *from, size_t size_bytes);

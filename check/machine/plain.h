@@ -15,7 +15,7 @@
 
 struct pfs_plain {
 	const void *address;
-	const void *code;    /* return address: where the access is */
+	const void *code; /* return address: where the access is */
 	uint32_t size_bytes;
 	bool writes;
 };

@@ -16,7 +16,7 @@ struct pfs_access {
 	uint32_t epoch;     /* of its thread's clock */
 	uint32_t next;      /* in the cell, or of those that are not in use; 0: none */
 	uint8_t thread;
-	uint8_t mask;       /* bytes of the cell */
+	uint8_t mask; /* bytes of the cell */
 	bool atomic;
 	bool writes;
 };
@@ -173,7 +173,8 @@ void pfs_races_plain(struct pfs_machine *machine, const struct pfs_plain *plain)
 	if (!is_watched(machine, plain->address))
 		return;
 	uint32_t thread = machine->run.running->id;
-	struct pfs_access access = { .origin = plain->code, .thread = (uint8_t)thread,
+	struct pfs_access access = { .origin = plain->code,
+				     .thread = (uint8_t)thread,
 				     .epoch = pfs_clock_of(&machine->clocks, thread)[thread],
 				     .writes = plain->writes };
 	add_range(machine, plain->address, plain->size_bytes, &access);
@@ -181,8 +182,10 @@ void pfs_races_plain(struct pfs_machine *machine, const struct pfs_plain *plain)
 
 void pfs_races_atomic(struct pfs_machine *machine, const struct pfs_step *step, uint32_t epoch)
 {
-	struct pfs_access access = { .origin = step->operation.place, .atomic = true,
-				     .thread = (uint8_t)step->thread, .epoch = epoch,
+	struct pfs_access access = { .origin = step->operation.place,
+				     .atomic = true,
+				     .thread = (uint8_t)step->thread,
+				     .epoch = epoch,
 				     .writes = step->wrote };
 	if (is_watched(machine, step->operation.address))
 		add_range(machine, step->operation.address, step->operation.size_bytes, &access);
@@ -194,8 +197,11 @@ void pfs_races_unmap(struct pfs_machine *machine, const struct pfs_sim_operation
 	uint32_t thread = machine->run.running->id;
 	const uint32_t *now = pfs_clock_of(&machine->clocks, thread);
 	uintptr_t first = (uintptr_t)operation->address / CELL_BYTES;
-	struct pfs_access access = { .origin = operation->place, .atomic = true,
-				     .thread = (uint8_t)thread, .mask = 0xFF, .writes = true };
+	struct pfs_access access = { .origin = operation->place,
+				     .atomic = true,
+				     .thread = (uint8_t)thread,
+				     .mask = 0xFF,
+				     .writes = true };
 	for (uint32_t number = 0; machine->run.watching && number < self->table.count; number++) {
 		const struct pfs_cell *cell = &self->cells[number];
 		if (cell->key - first >= operation->operand / CELL_BYTES)
@@ -203,8 +209,7 @@ void pfs_races_unmap(struct pfs_machine *machine, const struct pfs_sim_operation
 		for (uint32_t at = cell->first; at != 0; at = self->accesses[at].next) {
 			const struct pfs_access *old = &self->accesses[at];
 			if (old->thread != thread && old->epoch > now[old->thread])
-				fail(machine, (const void *)(cell->key * CELL_BYTES), old,
-				     &access);
+				fail(machine, (const void *)(cell->key * CELL_BYTES), old, &access);
 		}
 	}
 }

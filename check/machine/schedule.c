@@ -16,7 +16,7 @@ static uint64_t random_seed(uint64_t seed)
 }
 
 static struct pfs_actor round_robin_choose(struct pfs_scheduler *scheduler,
-					struct pfs_machine *machine)
+					   struct pfs_machine *machine)
 {
 	(void)scheduler;
 	return pfs_machine_next_in_turn(machine);
@@ -38,7 +38,7 @@ static struct pfs_actor perhaps_older(uint64_t *random, struct pfs_machine *mach
 }
 
 static struct pfs_actor random_walk_choose(struct pfs_scheduler *scheduler,
-					struct pfs_machine *machine)
+					   struct pfs_machine *machine)
 {
 	struct pfs_random_walk *self = (struct pfs_random_walk *)scheduler;
 	uint32_t count = pfs_machine_actor_count(machine);
@@ -68,8 +68,7 @@ void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t 
 	self->slow = slow;
 }
 
-static struct pfs_actor pct_choose(struct pfs_scheduler *scheduler,
-					struct pfs_machine *machine)
+static struct pfs_actor pct_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
 {
 	struct pfs_pct *self = (struct pfs_pct *)scheduler;
 	uint32_t last = pfs_actor_number(machine, machine->run.last_actor);
@@ -105,7 +104,7 @@ void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t 
 }
 
 static struct pfs_actor partial_order_choose(struct pfs_scheduler *scheduler,
-					struct pfs_machine *machine)
+					     struct pfs_machine *machine)
 {
 	struct pfs_partial_order *self = (struct pfs_partial_order *)scheduler;
 	uint32_t count = pfs_machine_actor_count(machine), best = PFS_ACTOR_NONE;
@@ -159,7 +158,8 @@ static uint32_t weight_of(const struct pfs_weighted *self, struct pfs_machine *m
 	if (!pfs_machine_can_move(machine, pfs_actor_of(machine, number)))
 		return 0;
 	return self->expected[number] > self->done[number]
-		       ? self->expected[number] - self->done[number] : 1;
+		       ? self->expected[number] - self->done[number]
+		       : 1;
 }
 
 static struct pfs_actor weighted_choose(struct pfs_scheduler *scheduler,
@@ -192,8 +192,7 @@ void pfs_weighted_init(struct pfs_weighted *self, uint64_t seed)
 	}
 }
 
-static struct pfs_actor given_choose(struct pfs_scheduler *scheduler,
-					struct pfs_machine *machine)
+static struct pfs_actor given_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
 {
 	struct pfs_given *self = (struct pfs_given *)scheduler;
 	while (self->at < self->count) {

@@ -34,8 +34,8 @@ struct pfs_pct {
 	struct pfs_scheduler scheduler;
 	uint32_t changes[PFS_PCT_DEPTH_MAX];
 	uint32_t depth;
-	uint64_t random;                               /* views: which values are read */
-	uint32_t lowest;                               /* next priority below all others */
+	uint64_t random;                                /* views: which values are read */
+	uint32_t lowest;                                /* next priority below all others */
 	uint32_t priority[2 * PFS_MACHINE_THREADS_MAX]; /* by actor */
 };
 /* steps: how long an execution is, about. */

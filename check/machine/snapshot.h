@@ -15,8 +15,8 @@
 struct pfs_snapshot {
 	char *bytes;
 	size_t used, room;
-	uint32_t pages;      /* of the whole: that were mapped */
-	uint64_t widenings;  /* likewise, of table.h */
+	uint32_t pages;     /* of the whole: that were mapped */
+	uint64_t widenings; /* likewise, of table.h */
 	bool no_memory;
 };
 

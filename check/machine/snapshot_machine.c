@@ -10,9 +10,9 @@ static void put_thread(struct pfs_snapshot *self, struct pfs_vthread *thread)
 	if (thread->buffer != NULL)
 		pfs_snapshot_put(self, thread->buffer, PFS_BUFFER_MAX * sizeof(*thread->buffer));
 	if (thread->state != PFS_VTHREAD_FINISHED)
-		pfs_snapshot_put(self, fiber->stack_pointer,
-				 (size_t)(fiber->stack + fiber->stack_bytes -
-					  (char *)fiber->stack_pointer));
+		pfs_snapshot_put(
+			self, fiber->stack_pointer,
+			(size_t)(fiber->stack + fiber->stack_bytes - (char *)fiber->stack_pointer));
 }
 
 bool pfs_snapshot_fits(const struct pfs_machine *machine)

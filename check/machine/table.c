@@ -65,8 +65,8 @@ void *pfs_scratch_take(struct pfs_scratch *self, size_t bytes)
 {
 	bytes = (bytes + 15) & ~(size_t)15;
 	while (self->current == NULL || self->used + bytes > self->current->bytes) {
-		struct pfs_scratch_block *next =
-			self->current != NULL ? self->current->next : self->first;
+		struct pfs_scratch_block *next = self->current != NULL ? self->current->next
+								       : self->first;
 		if (next == NULL) {
 			size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
 			next = need(malloc(sizeof(*next) + room));

@@ -18,6 +18,7 @@ struct pfs_writer {
 };
 #define WRITER_ROOM (1u << 14)
 
+/* clang-format off */
 static const char *const kind_texts[PFS_SIM_KIND_COUNT] = {
 	[PFS_SIM_LOAD] = "load",     [PFS_SIM_STORE] = "store",       [PFS_SIM_CAS] = "cas",
 	[PFS_SIM_EXCHANGE] = "swap", [PFS_SIM_ADD] = "add",           [PFS_SIM_LOCK] = "lock",
@@ -27,6 +28,7 @@ static const char *const kind_texts[PFS_SIM_KIND_COUNT] = {
 	[PFS_SIM_NOTE] = "note",     [PFS_SIM_UNMAP] = "unmap",       [PFS_SIM_DRAIN] = "drain",
 	[PFS_SIM_CHOOSE] = "choose",  [PFS_SIM_BARRIER] = "barrier", [PFS_SIM_AWAIT] = "await",
 };
+/* clang-format on */
 
 const char *pfs_trace_base_name(const char *path)
 {
@@ -98,8 +100,7 @@ static void put_value(char *text, size_t bytes, uint64_t value, bool is_word)
 		(void)snprintf(text, bytes, "..%05llx", (unsigned long long)(value & 0xFFFFF));
 }
 
-void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
-			size_t text_bytes)
+void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text, size_t text_bytes)
 {
 	const struct pfs_step *step = &self->trace.steps[at];
 	char seen[24], written[24], source[24] = "", older[24] = "";
@@ -110,8 +111,7 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 	if (operation->kind == PFS_SIM_YIELD || operation->kind == PFS_SIM_NOTE ||
 	    operation->kind == PFS_SIM_UNMAP || operation->kind == PFS_SIM_BARRIER ||
 	    operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_FENCE ||
-	    operation->kind == PFS_SIM_CHOOSE ||
-	    operation->kind == PFS_SIM_UNLOCK) {
+	    operation->kind == PFS_SIM_CHOOSE || operation->kind == PFS_SIM_UNLOCK) {
 		(void)snprintf(text, text_bytes, "%s %s", kind, object);
 		return;
 	}
@@ -180,8 +180,7 @@ void pfs_trace_print(const struct pfs_machine *self, FILE *out)
 		pfs_trace_describe(self, at, text, sizeof(text));
 		(void)fprintf(out, "%5u ", at);
 		print_row(out, columns, step->thread, text);
-		(void)fprintf(out, "| %s:%d\n",
-			      pfs_trace_base_name(step->operation.place->file),
+		(void)fprintf(out, "| %s:%d\n", pfs_trace_base_name(step->operation.place->file),
 			      step->operation.place->line);
 	}
 	print_marks(self, out, columns, self->run.step_count);

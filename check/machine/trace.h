@@ -18,15 +18,14 @@ void pfs_trace_reset(struct pfs_machine *self);
 void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step);
 
 /* While tracing: a call of the thread begins or ends here. */
-__attribute__((format(printf, 3, 4))) void pfs_trace_mark(struct pfs_machine *self,
-							  uint32_t thread, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void pfs_trace_mark(struct pfs_machine *self, uint32_t thread,
+							  const char *format, ...);
 
 /* The steps as a table on out. */
 void pfs_trace_print(const struct pfs_machine *self, FILE *out);
 
 /* A traced step in a few words, e.g. "load page[1].record[0] = FREE.1 (T0#7)". */
-void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
-			size_t text_bytes);
+void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text, size_t text_bytes);
 
 const char *pfs_trace_base_name(const char *path);
 

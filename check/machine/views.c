@@ -52,11 +52,11 @@ void pfs_views_begin(struct pfs_views *self, uint32_t threads)
 static void widen_threads(struct pfs_views *self, uint32_t count)
 {
 	for (uint32_t thread = 0; thread < self->threads; thread++) {
-		self->view[thread] = pfs_widen(self->view[thread], &self->view_room[thread],
-					       count, sizeof(uint32_t));
-		self->glimpses[thread] =
-			pfs_widen(self->glimpses[thread], &self->glimpse_room[thread], count,
-				  sizeof(struct pfs_glimpse));
+		self->view[thread] = pfs_widen(self->view[thread], &self->view_room[thread], count,
+					       sizeof(uint32_t));
+		self->glimpses[thread] = pfs_widen(self->glimpses[thread],
+						   &self->glimpse_room[thread], count,
+						   sizeof(struct pfs_glimpse));
 	}
 }
 
@@ -98,21 +98,22 @@ static uint32_t location_of(struct pfs_views *self, const struct pfs_sim_operati
 		made->size_bytes = operation->size_bytes;
 		made->count = 0;
 		made->seq_count = 0;
-		(void)insert(made, UINT32_MAX, &(struct pfs_view_message){ .value = value,
-								      .step = PFS_STEP_NONE });
+		(void)insert(made, UINT32_MAX,
+			     &(struct pfs_view_message){ .value = value, .step = PFS_STEP_NONE });
 		return id;
 	}
 	struct pfs_location *location = &self->locations[id];
 	PFS_MACHINE_CHECK(location->size_bytes == operation->size_bytes,
 			  "%s (%s:%d) is accessed by %u and by %u bytes", operation->place->text,
-			  operation->place->file, operation->place->line,
-			  location->size_bytes, operation->size_bytes);
+			  operation->place->file, operation->place->line, location->size_bytes,
+			  operation->size_bytes);
 	uint32_t last = location->count - 1;
 	if (location->messages[location->order[last]].value == value)
 		return id;
 	/* A plain store, or one of metrics. If it is not ordered it is a race; here all see it. */
-	uint32_t message = insert(location, last, &(struct pfs_view_message){ .value = value,
-									 .step = PFS_STEP_NONE });
+	uint32_t message =
+		insert(location, last,
+		       &(struct pfs_view_message){ .value = value, .step = PFS_STEP_NONE });
 	for (uint32_t thread = 0; thread < self->threads; thread++)
 		self->view[thread][id] = message;
 	return id;
@@ -162,9 +163,10 @@ static void write_message(struct pfs_machine *machine, struct pfs_vthread *threa
 	struct pfs_location *location = &self->locations[id];
 	struct pfs_view_message carried = from != NULL ? *from : (struct pfs_view_message){ 0 };
 	uint8_t order = pfs_order_of(&step->operation, true);
-	uint32_t made = insert(location, at, &(struct pfs_view_message){ .value = step->written,
-								    .step = machine->run.step_count,
-								    .rmw = from != NULL });
+	uint32_t made = insert(location, at,
+			       &(struct pfs_view_message){ .value = step->written,
+							   .step = machine->run.step_count,
+							   .rmw = from != NULL });
 	struct pfs_view_message *message = &location->messages[made];
 	self->view[thread->id][id] = made;
 	message->view = carried.view;
@@ -197,11 +199,10 @@ static void read_message(struct pfs_machine *machine, uint32_t thread, uint8_t o
 	const struct pfs_location *location = &self->locations[id];
 	const struct pfs_view_message *message = &location->messages[location->order[at]];
 	machine->run.cut |= note_read(&self->glimpses[thread][id], location->order[at],
-			       at + 1 == location->count);
+				      at + 1 == location->count);
 	self->view[thread][id] = location->order[at];
 	if (!pfs_order_acquires(order)) {
-		struct pfs_view_message *known =
-			pfs_fences_read(machine, thread, message->clock);
+		struct pfs_view_message *known = pfs_fences_read(machine, thread, message->clock);
 		if (known != NULL)
 			pfs_views_remember(self, known, message);
 		return;
@@ -235,12 +236,15 @@ void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
 				machine->run.step_count);
 	}
 	if (machine->setup.has_fences)
-		pfs_psc_add(&self->psc, &machine->clocks, &(struct pfs_psc_event){
-			.thread = thread->id, .location = id, .step = machine->run.step_count,
-			.epoch = pfs_clock_of(&machine->clocks, thread->id)[thread->id],
-			.read = reads ? location->order[at] : PFS_PSC_NONE,
-			.written = step->wrote ? location->count : PFS_PSC_NONE,
-			.seq = order == PFS_SIM_SEQ });
+		pfs_psc_add(&self->psc, &machine->clocks,
+			    &(struct pfs_psc_event){
+				    .thread = thread->id,
+				    .location = id,
+				    .step = machine->run.step_count,
+				    .epoch = pfs_clock_of(&machine->clocks, thread->id)[thread->id],
+				    .read = reads ? location->order[at] : PFS_PSC_NONE,
+				    .written = step->wrote ? location->count : PFS_PSC_NONE,
+				    .seq = order == PFS_SIM_SEQ });
 	if (step->wrote)
 		write_message(machine, thread, step, id, at, reads ? &read : NULL);
 }
@@ -288,10 +292,14 @@ void pfs_views_fence_seq(struct pfs_machine *machine, uint32_t thread)
 	join(self, self->view[thread], &self->barrier);
 	keep_view(self, &self->fence, self->view[thread], &before);
 	/* It has released, and its own time has gone on. */
-	pfs_psc_add(&self->psc, &machine->clocks, &(struct pfs_psc_event){
-		.thread = thread, .location = PFS_TABLE_NONE, .step = machine->run.step_count - 1,
-		.epoch = pfs_clock_of(&machine->clocks, thread)[thread] - 1,
-		.read = PFS_PSC_NONE, .written = PFS_PSC_NONE });
+	pfs_psc_add(&self->psc, &machine->clocks,
+		    &(struct pfs_psc_event){
+			    .thread = thread,
+			    .location = PFS_TABLE_NONE,
+			    .step = machine->run.step_count - 1,
+			    .epoch = pfs_clock_of(&machine->clocks, thread)[thread] - 1,
+			    .read = PFS_PSC_NONE,
+			    .written = PFS_PSC_NONE });
 }
 
 void pfs_views_fence(struct pfs_machine *machine, uint32_t thread)

@@ -18,7 +18,8 @@
  * location. k = 0 is always possible.
  *
  * Memory itself holds the newest message. Every execution is one of RC11 (append-only unless a
- * store chooses k > 0); docs/explanation/memory-model.md says which executions of C11 are never shown.
+ * store chooses k > 0); docs/explanation/memory-model.md says which executions of C11 are never
+ *shown.
  *
  * Source: promising semantics without promises, as in J. Kang et al., POPL 2017; RC11 is
  * O. Lahav et al., PLDI 2017.
@@ -43,8 +44,8 @@ struct pfs_view_message {
 	const uint32_t *view;  /* of view_count locations, beyond them the first message; or NULL */
 	const uint32_t *clock; /* happens-before; or NULL */
 	uint32_t view_count;
-	uint32_t step;         /* that wrote it; PFS_STEP_NONE: set-up, or plain */
-	uint32_t at;           /* in modification order */
+	uint32_t step; /* that wrote it; PFS_STEP_NONE: set-up, or plain */
+	uint32_t at;   /* in modification order */
 	bool rmw;
 };
 
@@ -53,8 +54,8 @@ struct pfs_location {
 	uint32_t size_bytes;
 	uint32_t count, room, order_room;
 	struct pfs_view_message *messages; /* as they were written; 0 was there before */
-	uint32_t *order;              /* modification order */
-	struct pfs_seq_access *seq;   /* seq operations, as they were executed */
+	uint32_t *order;                   /* modification order */
+	struct pfs_seq_access *seq;        /* seq operations, as they were executed */
 	uint32_t seq_count, seq_room;
 };
 
@@ -69,7 +70,7 @@ struct pfs_views {
 	struct pfs_location *locations;
 	uint32_t location_room;
 	uint32_t threads;
-	uint32_t **view;        /* [threads][location_room] */
+	uint32_t **view; /* [threads][location_room] */
 	struct pfs_glimpse **glimpses;
 	uint32_t *view_room, *glimpse_room;
 	uint32_t thread_room[4];
@@ -77,9 +78,9 @@ struct pfs_views {
 	struct pfs_seq seq;
 	struct pfs_view_message told; /* by calls that have ended, where the clock ticks */
 	struct pfs_psc psc;
-	struct pfs_view_message fence;    /* what was known at the fences of all threads */
-	struct pfs_view_message barrier;  /* and of those when the last barrier was */
-	struct pfs_view_message *fenced;  /* [threads] and at that of each */
+	struct pfs_view_message fence;   /* what was known at the fences of all threads */
+	struct pfs_view_message barrier; /* and of those when the last barrier was */
+	struct pfs_view_message *fenced; /* [threads] and at that of each */
 	uint32_t fenced_room;
 };
 

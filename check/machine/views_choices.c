@@ -66,9 +66,10 @@ static bool is_seq(const struct pfs_sim_operation *operation, const struct choic
 static struct pfs_seq_operation seq_operation(const struct pfs_vthread *thread,
 					      const struct choice *choice)
 {
-	return (struct pfs_seq_operation){ choice->location, choice->id, thread->id, choice->at,
-					   choice->writes,
-					   choice->reads ? choice->message->clock : NULL };
+	return (struct pfs_seq_operation){
+		choice->location, choice->id,     thread->id,
+		choice->at,       choice->writes, choice->reads ? choice->message->clock : NULL
+	};
 }
 
 static struct pfs_psc_choice psc_choice(const struct pfs_vthread *thread,
@@ -76,8 +77,12 @@ static struct pfs_psc_choice psc_choice(const struct pfs_vthread *thread,
 {
 	uint8_t order = pfs_order_of(&thread->pending, choice->writes);
 	bool acquires = choice->reads && pfs_order_acquires(order);
-	return (struct pfs_psc_choice){ thread->id, choice->id, choice->at, order == PFS_SIM_SEQ,
-					choice->reads, choice->writes,
+	return (struct pfs_psc_choice){ thread->id,
+					choice->id,
+					choice->at,
+					order == PFS_SIM_SEQ,
+					choice->reads,
+					choice->writes,
 					acquires ? choice->message->clock : NULL };
 }
 
@@ -196,8 +201,8 @@ bool pfs_views_is_behind(const struct pfs_views *self, const void *address, uint
 
 bool pfs_views_has_news(const struct pfs_views *self, const struct pfs_news_read *read)
 {
-	return has_other_behind(&self->locations[location_find(self, read->address)],
-				read->message, read->value);
+	return has_other_behind(&self->locations[location_find(self, read->address)], read->message,
+				read->value);
 }
 
 void pfs_views_yield(struct pfs_machine *machine, const struct pfs_vthread *thread)

@@ -287,8 +287,7 @@ static bool operation_precedes(const struct walk *walk, uint32_t node)
 	    (happens_before_choice(walk, node) ||
 	     (choice->writes && first_place(walk, node) <= walk->place)))
 		return true;
-	if (elsewhere != PFS_PSC_NONE &&
-	    walk->psc->events[elsewhere].location == choice->location)
+	if (elsewhere != PFS_PSC_NONE && walk->psc->events[elsewhere].location == choice->location)
 		elsewhere = walk->psc->events[elsewhere].elsewhere;
 	return is_known(walk, next_of(walk, node, true), elsewhere);
 }
@@ -383,8 +382,7 @@ static bool is_later(const struct walk *walk, uint32_t a, uint32_t b)
 	if (happens_before(walk, a, b))
 		return true;
 	uint32_t location = walk->psc->events[a].location;
-	return a != b && location != PFS_TABLE_NONE &&
-	       location == walk->psc->events[b].location &&
+	return a != b && location != PFS_TABLE_NONE && location == walk->psc->events[b].location &&
 	       first_place(walk, a) < last_place(walk, b);
 }
 
@@ -418,8 +416,8 @@ static void spread(const struct walk *walk, uint8_t *marks, bool forward)
 			marks[from] = SPREAD;
 			more = true;
 			for (uint32_t id = 0; id < count; id++) {
-				if (marks[id] == UNMARKED && (forward ? is_later(walk, from, id)
-								      : is_later(walk, id, from)))
+				if (marks[id] == UNMARKED &&
+				    (forward ? is_later(walk, from, id) : is_later(walk, id, from)))
 					marks[id] = MARKED;
 			}
 		}

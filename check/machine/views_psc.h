@@ -31,9 +31,9 @@ struct pfs_psc_event {
 	const uint32_t *clock; /* of its thread, what it acquired included */
 	uint32_t thread;
 	uint32_t epoch;
-	uint32_t before;       /* the thread's event before it, or PFS_PSC_NONE */
-	uint32_t elsewhere;    /* the last such of another location */
-	uint32_t location;     /* PFS_TABLE_NONE: a fence */
+	uint32_t before;        /* the thread's event before it, or PFS_PSC_NONE */
+	uint32_t elsewhere;     /* the last such of another location */
+	uint32_t location;      /* PFS_TABLE_NONE: a fence */
 	uint32_t read, written; /* messages, or PFS_PSC_NONE */
 	uint32_t step;
 	bool seq;

@@ -44,8 +44,7 @@ static void join(const struct pfs_seq *self, uint32_t *clock, const uint32_t *ot
 }
 
 /* The first `count` nodes of a thread, and what comes before them. */
-static void join_nodes(const struct pfs_seq *self, uint32_t *clock, uint32_t thread,
-		       uint32_t count)
+static void join_nodes(const struct pfs_seq *self, uint32_t *clock, uint32_t thread, uint32_t count)
 {
 	if (count > clock[thread])
 		join(self, clock, self->nodes[self->thread[thread].nodes[count - 1]].clock);
@@ -88,8 +87,7 @@ static void gather(const struct pfs_seq *self, const struct pfs_clocks *clocks,
 }
 
 /* A seq write of what is newer: it comes after the operation. */
-static bool is_after(const struct pfs_seq_operation *operation,
-		     const struct pfs_seq_access *access)
+static bool is_after(const struct pfs_seq_operation *operation, const struct pfs_seq_access *access)
 {
 	return access->wrote && position_of(operation, access) > operation->at;
 }
@@ -177,10 +175,10 @@ void pfs_seq_execute(struct pfs_seq *self, const struct pfs_clocks *clocks,
 	own->node_location = operation->id;
 	location->seq = pfs_widen(location->seq, &location->seq_room, ++location->seq_count,
 				  sizeof(*location->seq));
-	location->seq[location->seq_count - 1] = (struct pfs_seq_access){
-		number, message, pfs_clock_of(clocks, operation->thread)[operation->thread],
-		operation->writes
-	};
+	location->seq[location->seq_count - 1] =
+		(struct pfs_seq_access){ number, message,
+					 pfs_clock_of(clocks, operation->thread)[operation->thread],
+					 operation->writes };
 }
 
 void pfs_seq_release(struct pfs_seq *self, uint32_t thread, uint32_t epoch)

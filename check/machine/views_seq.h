@@ -28,7 +28,7 @@
 struct pfs_location;
 
 struct pfs_seq_node {
-	uint32_t *clock; /* nodes of each thread up to it, itself included */
+	uint32_t *clock;        /* nodes of each thread up to it, itself included */
 	uint32_t thread, index; /* 1, 2, ... of its thread */
 	uint32_t step;
 };

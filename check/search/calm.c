@@ -22,15 +22,14 @@ static bool is_only_writer(const struct pfs_calm_use *use, uint32_t thread)
 	return !use->written_by_many && use->writer == thread;
 }
 
-static struct pfs_calm_use *use_of(struct pfs_calm *self, const void *address,
-				    uint32_t thread)
+static struct pfs_calm_use *use_of(struct pfs_calm *self, const void *address, uint32_t thread)
 {
 	uint32_t count = self->places.count;
 	uint32_t number = pfs_table_add(&self->places, (uintptr_t)address / 8);
 	self->uses = pfs_widen(self->uses, &self->room, number + 1, sizeof(*self->uses));
 	if (number == count)
 		self->uses[number] = (struct pfs_calm_use){ .thread = thread,
-							   .writer = PFS_THREAD_NONE };
+							    .writer = PFS_THREAD_NONE };
 	return &self->uses[number];
 }
 
@@ -68,8 +67,7 @@ void pfs_calm_note(struct pfs_calm *self, const struct pfs_step *step, bool buff
 	use->written_by_many |= use->writer != step->thread;
 }
 
-static bool is_calm(const struct pfs_calm *self, const struct pfs_machine *machine,
-		    uint32_t actor)
+static bool is_calm(const struct pfs_calm *self, const struct pfs_machine *machine, uint32_t actor)
 {
 	const struct pfs_actor who = pfs_actor_of(machine, actor);
 	const struct pfs_sim_operation next = pfs_machine_pending(machine, who);
@@ -78,8 +76,7 @@ static bool is_calm(const struct pfs_calm *self, const struct pfs_machine *machi
 		return machine->setup.free_yields;
 	if (next.kind == PFS_SIM_BARRIER)
 		return !machine->model->buffers;
-	if (next.kind == PFS_SIM_UNMAP || next.kind == PFS_SIM_AWAIT ||
-	    next.kind == PFS_SIM_CHOOSE)
+	if (next.kind == PFS_SIM_UNMAP || next.kind == PFS_SIM_AWAIT || next.kind == PFS_SIM_CHOOSE)
 		return false;
 	if (self->unmaps && pfs_sim_memory_has(&machine->memory, next.address, &state))
 		return false;
@@ -92,8 +89,7 @@ static bool is_calm(const struct pfs_calm *self, const struct pfs_machine *machi
 	if (number == PFS_TABLE_NONE)
 		return true;
 	const struct pfs_calm_use *use = &self->uses[number];
-	return !is_hot(use) ||
-	       (next.kind == PFS_SIM_LOAD && is_only_writer(use, who.thread));
+	return !is_hot(use) || (next.kind == PFS_SIM_LOAD && is_only_writer(use, who.thread));
 }
 
 uint32_t pfs_calm_of(const struct pfs_calm *self, const struct pfs_machine *machine,

@@ -19,11 +19,11 @@ struct pfs_calm {
 		uint32_t writer; /* the first that wrote; PFS_THREAD_NONE: nobody yet */
 		bool shared, written;
 		bool written_by_many;
-	} *uses;                 /* by number in places */
+	} * uses; /* by number in places */
 	uint32_t room;
-	bool barriers;           /* there are some: stores to buffers are not independent of them */
-	bool unmaps;             /* somebody does: no access to a page is independent of that */
-	bool wrong;              /* a guess was */
+	bool barriers; /* there are some: stores to buffers are not independent of them */
+	bool unmaps;   /* somebody does: no access to a page is independent of that */
+	bool wrong;    /* a guess was */
 };
 
 void pfs_calm_fini(struct pfs_calm *self);

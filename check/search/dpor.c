@@ -180,8 +180,8 @@ static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *
 		}
 		if (option == parent->actor)
 			continue;
-		const struct pfs_effect next =
-			pfs_effect_pending(machine, pfs_actor_of(machine, option));
+		const struct pfs_effect next = pfs_effect_pending(machine,
+								  pfs_actor_of(machine, option));
 		if (!pfs_effects_depend(&parent->did, &next))
 			sleep |= pfs_dpor_option_bit(option);
 	}

@@ -45,23 +45,23 @@ struct pfs_dpor_mark;
 struct pfs_dpor {
 	struct pfs_scheduler scheduler;
 	struct pfs_dpor_node *nodes;
-	uint32_t actors;       /* on the machine; with views, threads */
+	uint32_t actors;             /* on the machine; with views, threads */
 	struct pfs_dpor_mark *marks; /* of steps, as executed */
 	uint32_t mark_room;
-	uint32_t chained;      /* `last` is of the steps before this one */
+	uint32_t chained;                   /* `last` is of the steps before this one */
 	uint32_t last[PFS_DPOR_ACTORS_MAX]; /* by actor; PFS_STEP_NONE: none */
-	uint32_t depth, room;  /* steps on the current path */
-	uint32_t root;         /* those below are another part's */
-	uint32_t at;           /* next step of the current execution */
-	uint32_t fresh;        /* steps before this one are the last execution's */
-	bool begun;            /* there was an execution: its steps are known */
-	bool views;            /* on a machine with views */
-	bool redundant;        /* the current execution only repeats a class */
-	bool append_only;      /* views: no write is put behind a later one */
-	bool no_memory;        /* the search is cut: not exhaustive */
-	bool cut;              /* views: there were choices that were not tried */
-	bool bounded;          /* append_only left schedules out */
-	const char *refusal;   /* not NULL: this case is none for this search */
+	uint32_t depth, room;               /* steps on the current path */
+	uint32_t root;                      /* those below are another part's */
+	uint32_t at;                        /* next step of the current execution */
+	uint32_t fresh;                     /* steps before this one are the last execution's */
+	bool begun;                         /* there was an execution: its steps are known */
+	bool views;                         /* on a machine with views */
+	bool redundant;                     /* the current execution only repeats a class */
+	bool append_only;                   /* views: no write is put behind a later one */
+	bool no_memory;                     /* the search is cut: not exhaustive */
+	bool cut;                           /* views: there were choices that were not tried */
+	bool bounded;                       /* append_only left schedules out */
+	const char *refusal;                /* not NULL: this case is none for this search */
 	struct pfs_wake_trees wake;
 	struct pfs_rewind *rewind; /* or NULL: each execution begins anew */
 };

@@ -107,9 +107,9 @@ uint16_t pfs_dpor_base(struct pfs_dpor *self, const struct pfs_machine *machine,
 void pfs_dpor_mark(struct pfs_dpor *self, uint32_t n)
 {
 	const struct pfs_dpor_node *step = &self->nodes[n];
-	self->marks[n] = (struct pfs_dpor_mark){
-		.stores = stores_of(self, step->actor) + step->did.buffered,
-		.index = step->index, .actor = (uint8_t)step->actor,
-		.buffered = step->did.buffered
-	};
+	self->marks[n] =
+		(struct pfs_dpor_mark){ .stores = stores_of(self, step->actor) + step->did.buffered,
+					.index = step->index,
+					.actor = (uint8_t)step->actor,
+					.buffered = step->did.buffered };
 }

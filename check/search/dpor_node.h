@@ -12,18 +12,18 @@
 /* One step, and what is to be tried at its place. Bits are actors; with views an actor is a
  * thread here, and an option has the thread's choice, too. Both are numbers of actor.h. */
 struct pfs_dpor_node {
-	uint64_t options;   /* bits of options: enabled */
-	uint64_t sleep;     /* options not to be tried: explored from here, or from a sibling */
+	uint64_t options; /* bits of options: enabled */
+	uint64_t sleep;   /* options not to be tried: explored from here, or from a sibling */
 	uint32_t enabled;
 	uint32_t backtrack; /* to be tried from here with all its options, tried ones included */
 	uint32_t option;    /* chosen */
 	/* What was executed. */
 	struct pfs_effect did;
-	uint64_t held;      /* by memory, before */
+	uint64_t held; /* by memory, before */
 	uint32_t actor;
 	struct pfs_wake *wake; /* branches that are still to be made from here */
-	uint32_t next_race; /* views: of the step that is looked at, or PFS_STEP_NONE */
-	uint16_t index;     /* of the actor's steps: 1, 2, ... */
+	uint32_t next_race;    /* views: of the step that is looked at, or PFS_STEP_NONE */
+	uint16_t index;        /* of the actor's steps: 1, 2, ... */
 	uint16_t clock[PFS_DPOR_ACTORS_MAX]; /* steps of each actor that come before, this too */
 };
 

@@ -20,10 +20,11 @@ bool pfs_dpor_take(struct pfs_dpor *self, const struct pfs_part *part)
 		    !pfs_grow((void **)&self->marks, &self->mark_room, self->depth + 1,
 			      sizeof(*self->marks)))
 			return false;
-		self->nodes[self->depth] = (struct pfs_dpor_node){
-			.options = from->options, .sleep = from->sleep, .enabled = from->enabled,
-			.backtrack = from->backtrack, .option = from->option
-		};
+		self->nodes[self->depth] = (struct pfs_dpor_node){ .options = from->options,
+								   .sleep = from->sleep,
+								   .enabled = from->enabled,
+								   .backtrack = from->backtrack,
+								   .option = from->option };
 	}
 	self->root = part->root;
 	self->actors = part->actors;

@@ -165,8 +165,8 @@ void pfs_dpor_views_rivals(struct pfs_dpor *self, const struct pfs_machine *mach
 			continue;
 		if (self->append_only && pfs_dpor_next_step(machine, option).did.wrote)
 			continue;
-		uint32_t found = machine->model->rivals(machine, thread, actor.choice,
-							rivals, PFS_DPOR_RIVALS_MAX);
+		uint32_t found = machine->model->rivals(machine, thread, actor.choice, rivals,
+							PFS_DPOR_RIVALS_MAX);
 		self->cut |= found == PFS_DPOR_RIVALS_MAX;
 		try_before_rivals(self, machine, n, option, rivals, found);
 	}

@@ -9,10 +9,10 @@
 
 /* One choice. Bits are actors. */
 struct pfs_explore_node {
-	uint64_t open;        /* still to be tried from here */
-	uint64_t sleep;       /* not to be tried: explored from a sibling */
+	uint64_t open;  /* still to be tried from here */
+	uint64_t sleep; /* not to be tried: explored from a sibling */
 	uint32_t chosen;
-	uint32_t preemptions; /* on the path, this choice included */
+	uint32_t preemptions;  /* on the path, this choice included */
 	struct pfs_effect did; /* the chosen step, once it ran */
 };
 
@@ -85,8 +85,7 @@ static uint32_t last_thread(const struct pfs_machine *machine)
 static bool goes_on(const struct pfs_machine *machine)
 {
 	uint32_t last = last_thread(machine);
-	return last != PFS_THREAD_NONE &&
-	       machine->threads[last]->pending.kind != PFS_SIM_YIELD &&
+	return last != PFS_THREAD_NONE && machine->threads[last]->pending.kind != PFS_SIM_YIELD &&
 	       pfs_machine_can_move(machine, pfs_actor_step(last));
 }
 
@@ -151,7 +150,9 @@ static struct pfs_actor choose_new(struct pfs_explore *self, struct pfs_machine 
 	}
 	uint32_t chosen = prefer(machine, open);
 	self->nodes[self->depth++] = (struct pfs_explore_node){
-		.open = open & ~bit(chosen), .sleep = sleep, .chosen = chosen,
+		.open = open & ~bit(chosen),
+		.sleep = sleep,
+		.chosen = chosen,
 		.preemptions = preemptions + (preempts(self, machine, chosen) ? 1u : 0u)
 	};
 	self->at++;
@@ -213,9 +214,9 @@ bool pfs_explore_take(struct pfs_explore *self, const struct pfs_part *part)
 		if (!make_room(self))
 			return false;
 		const struct pfs_part_node *from = &part->nodes[self->depth];
-		self->nodes[self->depth++] = (struct pfs_explore_node){
-			.open = from->options, .sleep = from->sleep, .chosen = from->option
-		};
+		self->nodes[self->depth++] = (struct pfs_explore_node){ .open = from->options,
+									.sleep = from->sleep,
+									.chosen = from->option };
 	}
 	self->root = part->root;
 	return true;

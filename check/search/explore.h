@@ -26,17 +26,17 @@ struct pfs_explore_node;
 
 struct pfs_explore {
 	struct pfs_scheduler scheduler;
-	uint32_t preemption_max;  /* PFS_PREEMPTIONS_ANY: sleep sets instead */
-	bool naive;               /* neither: every schedule; to check the others against */
+	uint32_t preemption_max; /* PFS_PREEMPTIONS_ANY: sleep sets instead */
+	bool naive;              /* neither: every schedule; to check the others against */
 	struct pfs_explore_node *nodes;
-	uint32_t depth, room;     /* choices on the current path */
-	uint32_t root;            /* those below are another part's */
-	uint32_t at;              /* next choice of the current execution */
-	bool redundant;           /* the current execution only repeats a class */
-	bool append_only;         /* views: no write is put behind a later one */
-	bool no_memory;           /* the search is cut: not exhaustive */
-	bool cut;                 /* there were choices that were not tried */
-	bool bounded;             /* preemption_max or append_only left schedules out */
+	uint32_t depth, room; /* choices on the current path */
+	uint32_t root;        /* those below are another part's */
+	uint32_t at;          /* next choice of the current execution */
+	bool redundant;       /* the current execution only repeats a class */
+	bool append_only;     /* views: no write is put behind a later one */
+	bool no_memory;       /* the search is cut: not exhaustive */
+	bool cut;             /* there were choices that were not tried */
+	bool bounded;         /* preemption_max or append_only left schedules out */
 };
 
 void pfs_explore_init(struct pfs_explore *self, uint32_t preemption_max);

@@ -16,8 +16,8 @@
 #define STAYS 16u       /* of so many, at most, one is another thread's */
 #define CALM_MAX 200u
 #define ACTORS_MAX 64u
-#define EARLY 50000u   /* states: a wrong guess begins anew at once; else when no state is left */
-#define LOOKS 1024u    /* states from one look at the clock to the next */
+#define EARLY 50000u /* states: a wrong guess begins anew at once; else when no state is left */
+#define LOOKS 1024u  /* states from one look at the clock to the next */
 
 static double seconds_now(void)
 {
@@ -93,9 +93,8 @@ static bool preempts(const struct pfs_fixpoint *self, const struct pfs_machine *
 {
 	struct pfs_actor who = pfs_actor_of(machine, actor);
 	uint32_t running = self->turn.running;
-	return who.kind != PFS_ACTOR_DRAIN && running != PFS_THREAD_NONE &&
-	       running != who.thread && (self->turn.inside >> running & 1) != 0 &&
-	       (enabled >> running & 1) != 0 &&
+	return who.kind != PFS_ACTOR_DRAIN && running != PFS_THREAD_NONE && running != who.thread &&
+	       (self->turn.inside >> running & 1) != 0 && (enabled >> running & 1) != 0 &&
 	       machine->threads[who.thread]->pending.kind != PFS_SIM_CHOOSE;
 }
 
@@ -132,8 +131,7 @@ static void note_rest(struct pfs_fixpoint *self, const struct pfs_machine *machi
 {
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		const struct pfs_vthread *thread = machine->threads[id];
-		if (thread->state == PFS_VTHREAD_FINISHED ||
-		    thread->pending.kind == PFS_SIM_CHOOSE)
+		if (thread->state == PFS_VTHREAD_FINISHED || thread->pending.kind == PFS_SIM_CHOOSE)
 			self->turn.inside &= ~(UINT64_C(1) << id);
 	}
 	if (self->turn.inside == 0 || !is_bounded(self))
@@ -151,8 +149,7 @@ static uint32_t lesson(struct pfs_fixpoint *self, const struct pfs_machine *mach
 	    pfs_random_below(&self->random, STAYS) < stay &&
 	    machine->threads[machine->run.last_actor.thread]->pending.kind != PFS_SIM_CHOOSE)
 		return last;
-	uint32_t skipped = pfs_random_below(&self->random,
-					    (uint32_t)__builtin_popcountll(enabled));
+	uint32_t skipped = pfs_random_below(&self->random, (uint32_t)__builtin_popcountll(enabled));
 	while (skipped-- != 0)
 		enabled &= enabled - 1;
 	return (uint32_t)__builtin_ctzll(enabled);
@@ -282,16 +279,15 @@ static uint32_t choose_number(struct pfs_fixpoint *self, struct pfs_machine *mac
 		machine->run.step_count = 0; /* no bound on steps */
 	if (self->learns && self->lessons < LESSONS && enabled != 0)
 		return lesson(self, machine, enabled);
-	if (self->learns || (first ? !begin(self, machine)
-				   : self->calm.wrong && self->store.count < EARLY)) {
+	if (self->learns ||
+	    (first ? !begin(self, machine) : self->calm.wrong && self->store.count < EARLY)) {
 		machine->run.is_known = true;
 		return PFS_ACTOR_NONE;
 	}
 	if (!first)
 		pfs_image_settle(&self->image, machine->run.last_actor.thread);
 	note_rest(self, machine);
-	uint32_t calm = enabled != 0 ? pfs_calm_of(&self->calm, machine, enabled)
-				     : PFS_ACTOR_NONE;
+	uint32_t calm = enabled != 0 ? pfs_calm_of(&self->calm, machine, enabled) : PFS_ACTOR_NONE;
 	self->is_calm = calm != PFS_ACTOR_NONE && self->calm_steps < CALM_MAX && !self->unmapped;
 	if (self->is_calm) {
 		self->calm_steps++;

@@ -69,25 +69,25 @@ struct pfs_fixpoint {
 	struct pfs_calm calm;
 	double deadline;
 	uint64_t random;
-	bool learns;         /* steps at random, to guess by who shares what; not judged */
-	uint32_t lessons;    /* so many, so far */
-	bool begun;          /* the image is taken */
+	bool learns;      /* steps at random, to guess by who shares what; not judged */
+	uint32_t lessons; /* so many, so far */
+	bool begun;       /* the image is taken */
 	/* The state that is gone on from. */
-	const char *state;   /* encoded; NULL: none yet */
+	const char *state; /* encoded; NULL: none yet */
 	uint32_t node;
-	uint64_t enabled;    /* who could go on */
-	uint64_t open;       /* of them: still to be tried */
-	bool partly;         /* others were not tried yet: it chooses */
-	bool some_new;       /* a state that had not been met came of it */
-	uint32_t calm_steps; /* in a row */
+	uint64_t enabled;                          /* who could go on */
+	uint64_t open;                             /* of them: still to be tried */
+	bool partly;                               /* others were not tried yet: it chooses */
+	bool some_new;                             /* a state that had not been met came of it */
+	uint32_t calm_steps;                       /* in a row */
 	struct pfs_fixpoint_turn turn, turn_there; /* now; at the state that is gone on from */
-	bool is_calm;        /* the step that is made */
-	bool unmapped;       /* by the last step: a state that others are to see */
-	uint64_t known;      /* steps that led to a state that had been met */
+	bool is_calm;                              /* the step that is made */
+	bool unmapped;  /* by the last step: a state that others are to see */
+	uint64_t known; /* steps that led to a state that had been met */
 	uint64_t steps;
-	bool left_out;       /* steps, by the bound on preemptions */
-	bool is_over;        /* no state is left */
-	bool stopped;        /* by a bound */
+	bool left_out; /* steps, by the bound on preemptions */
+	bool is_over;  /* no state is left */
+	bool stopped;  /* by a bound */
 	const char *refusal;
 };
 

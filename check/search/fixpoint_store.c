@@ -105,8 +105,7 @@ bool pfs_fixpoint_store_add(struct pfs_fixpoint_store *self, uint64_t state, uin
 		return false;
 	*slot = state;
 	uint32_t depth = parent != PFS_FIXPOINT_NONE ? self->nodes[parent].depth + 1 : 0;
-	self->nodes[self->count++] =
-		(struct pfs_fixpoint_node){ parent, depth, self->log_used };
+	self->nodes[self->count++] = (struct pfs_fixpoint_node){ parent, depth, self->log_used };
 	for (uint32_t i = 0; i < step_count; i++)
 		self->log[self->log_used++] = (char)steps[i];
 	return true;
@@ -176,8 +175,7 @@ uint32_t pfs_fixpoint_store_steps(const struct pfs_fixpoint_store *self, uint32_
 	return (uint32_t)steps;
 }
 
-void pfs_fixpoint_store_path(const struct pfs_fixpoint_store *self, uint32_t node,
-			     uint16_t *steps)
+void pfs_fixpoint_store_path(const struct pfs_fixpoint_store *self, uint32_t node, uint16_t *steps)
 {
 	uint32_t at = pfs_fixpoint_store_steps(self, node);
 	for (; node != PFS_FIXPOINT_NONE; node = self->nodes[node].parent) {

@@ -52,8 +52,7 @@ const char *pfs_fixpoint_store_pop(struct pfs_fixpoint_store *self, uint32_t *no
 
 /* The way to a node from where the search began: how many steps, and their actors' numbers. */
 uint32_t pfs_fixpoint_store_steps(const struct pfs_fixpoint_store *self, uint32_t node);
-void pfs_fixpoint_store_path(const struct pfs_fixpoint_store *self, uint32_t node,
-			     uint16_t *steps);
+void pfs_fixpoint_store_path(const struct pfs_fixpoint_store *self, uint32_t node, uint16_t *steps);
 
 uint64_t pfs_fixpoint_store_bytes(const struct pfs_fixpoint_store *self);
 

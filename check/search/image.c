@@ -11,7 +11,7 @@
 #define STACK_BYTES ((size_t)4096)  /* of a thread, from the top: calls are that deep at most */
 #define HEAP_MORE ((size_t)1 << 16) /* beyond what the set-up took */
 #define PAGES_MORE 32u
-#define CHUNK 8u                    /* words compared at a time */
+#define CHUNK 8u /* words compared at a time */
 
 static void add(struct pfs_image *self, void *at, size_t bytes, bool tells, uint32_t thread)
 {

@@ -58,7 +58,7 @@ struct pfs_image {
 	bool *relative;      /* those forms depend on others */
 	uint32_t *relatives; /* the words for which that is so */
 	uint32_t relative_count;
-	uint32_t *where;     /* [different]: words other than then, ascending */
+	uint32_t *where; /* [different]: words other than then, ascending */
 	uint64_t *what;
 	uint32_t different;
 	const char *refusal; /* it can't be kept; why */

@@ -18,8 +18,8 @@ enum item_state { WAITING, RUNNING, DONE, DROPPED };
 /* A part, in the order of the search. */
 struct item {
 	struct item *next;
-	struct item *above;   /* the last of its split, which waits for it; or NULL */
-	uint32_t missing;     /* that it waits for */
+	struct item *above; /* the last of its split, which waits for it; or NULL */
+	uint32_t missing;   /* that it waits for */
 	enum item_state state;
 	struct pfs_part part;
 	struct pfs_jobs_tally tally;
@@ -35,7 +35,7 @@ struct jobs {
 	struct item *at[PFS_JOBS_MAX]; /* of each worker, or NULL */
 	uint32_t jobs, forked;
 	struct item *first, *failed;
-	uint64_t drawn;    /* random: executions that are in parts */
+	uint64_t drawn; /* random: executions that are in parts */
 	double deadline;
 	bool random;
 	bool stopped;
@@ -351,8 +351,12 @@ const char *pfs_jobs_search(struct pfs_machine *machine, const struct pfs_scenar
 		return NULL;
 	}
 	for (int turn = 0; turn < 2; turn++) {
-		self = (struct jobs){ .machine = machine, .scenario = scenario, .jobs = jobs,
-				      .options = *options, .sums = sums, .result = result };
+		self = (struct jobs){ .machine = machine,
+				      .scenario = scenario,
+				      .jobs = jobs,
+				      .options = *options,
+				      .sums = sums,
+				      .result = result };
 		memset(result, 0, sizeof(*result));
 		self.deadline = seconds_now() + options->seconds_max;
 		if (all)

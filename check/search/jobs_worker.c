@@ -13,13 +13,14 @@
 
 struct pfs_jobs_tally pfs_jobs_tally_of(const struct pfs_search_result *result)
 {
-	return (struct pfs_jobs_tally){
-		.executions = result->executions, .redundant = result->redundant,
-		.incomplete = result->incomplete, .steps = result->steps,
-		.states = result->states,
-		.complete = result->complete, .bounded = result->bounded,
-		.stopped = result->stopped
-	};
+	return (struct pfs_jobs_tally){ .executions = result->executions,
+					.redundant = result->redundant,
+					.incomplete = result->incomplete,
+					.steps = result->steps,
+					.states = result->states,
+					.complete = result->complete,
+					.bounded = result->bounded,
+					.stopped = result->stopped };
 }
 
 /* ---- messages: between two processes of one program, so structs as they are ---- */
@@ -167,8 +168,8 @@ const char *pfs_jobs_worker_fate(struct pfs_jobs_worker *self)
 	if (waitpid(self->process, &status, 0) == self->process && WIFSIGNALED(status))
 		(void)snprintf(text, sizeof(text),
 			       "a job was ended by signal %d (%s); nothing is known, search again, "
-			       "with fewer --jobs if memory is short", WTERMSIG(status),
-			       strsignal(WTERMSIG(status)));
+			       "with fewer --jobs if memory is short",
+			       WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
 		(void)snprintf(text, sizeof(text),
 			       "a job ended before its work; nothing is known, search again");

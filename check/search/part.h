@@ -27,11 +27,11 @@ struct pfs_part_node {
 struct pfs_part {
 	struct pfs_part_node *nodes; /* [depth] */
 	uint32_t root, depth;
-	uint32_t generation;         /* splits above it */
-	uint32_t actors;             /* dpor.h */
-	bool waits;                  /* for those of its split before it, and what they ask for */
-	uint64_t first;              /* random: the number of its first execution */
-	uint64_t most;               /* executions, then it is split; random: it ends. 0: all */
+	uint32_t generation; /* splits above it */
+	uint32_t actors;     /* dpor.h */
+	bool waits;          /* for those of its split before it, and what they ask for */
+	uint64_t first;      /* random: the number of its first execution */
+	uint64_t most;       /* executions, then it is split; random: it ends. 0: all */
 };
 
 /* In order. */

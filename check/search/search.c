@@ -38,7 +38,7 @@ struct search {
 	struct randoms *randoms;
 	const struct pfs_part *part;
 	struct pfs_parts *rest; /* or NULL */
-	uint32_t longest; /* steps of the longest execution so far */
+	uint32_t longest;       /* steps of the longest execution so far */
 };
 
 static double seconds_now(void)
@@ -75,8 +75,7 @@ static enum pfs_machine_end end_scenario(const struct pfs_scenario *scenario,
 }
 
 enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
-				      struct pfs_machine *machine,
-				      struct pfs_scheduler *scheduler)
+				      struct pfs_machine *machine, struct pfs_scheduler *scheduler)
 {
 	machine->hooks.name_address = scenario->name_address;
 	machine->hooks.name_context = scenario->context;
@@ -90,9 +89,8 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 
 static bool is_exhaustive(enum pfs_search_kind kind)
 {
-	return kind == PFS_SEARCH_SLEEP || kind == PFS_SEARCH_BOUNDED ||
-	       kind == PFS_SEARCH_NAIVE || kind == PFS_SEARCH_DPOR || kind == PFS_SEARCH_STATES ||
-	       kind == PFS_SEARCH_FIXPOINT;
+	return kind == PFS_SEARCH_SLEEP || kind == PFS_SEARCH_BOUNDED || kind == PFS_SEARCH_NAIVE ||
+	       kind == PFS_SEARCH_DPOR || kind == PFS_SEARCH_STATES || kind == PFS_SEARCH_FIXPOINT;
 }
 
 #define TURNS 9u
@@ -186,7 +184,7 @@ static void judge_extent(struct search *self)
 	self->result->bounded = dpor ? self->dpor.bounded : self->explore.bounded;
 	self->result->complete = self->result->incomplete == 0 &&
 				 !(dpor ? self->dpor.no_memory || self->dpor.cut ||
-						self->dpor.wake.is_lost
+						   self->dpor.wake.is_lost
 					: self->explore.no_memory || self->explore.cut);
 }
 
@@ -257,11 +255,11 @@ static void run_all(struct search *self)
 		if (self->result->stopped)
 			return;
 		struct pfs_scheduler *scheduler =
-			!exhaustive ? scheduler_of(self, self->part->first + n)
+			!exhaustive                     ? scheduler_of(self, self->part->first + n)
 			: self->kind == PFS_SEARCH_DPOR ? &self->dpor.scheduler
-			: self->kind == PFS_SEARCH_STATES ? &self->states.scheduler
+			: self->kind == PFS_SEARCH_STATES   ? &self->states.scheduler
 			: self->kind == PFS_SEARCH_FIXPOINT ? &self->fixpoint.scheduler
-							  : &self->explore.scheduler;
+							    : &self->explore.scheduler;
 		/* A destroy that touches what it gave back does so in the first execution. */
 		self->machine->setup.hasty = n != 0;
 		if (self->kind == PFS_SEARCH_STATES) {
@@ -316,8 +314,11 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 		     struct pfs_search_result *result, struct pfs_parts *rest)
 {
 	bool optimal = options->kind == PFS_SEARCH_OPTIMAL;
-	struct search self = { .machine = machine, .scenario = scenario, .options = options,
-			       .result = result, .part = part,
+	struct search self = { .machine = machine,
+			       .scenario = scenario,
+			       .options = options,
+			       .result = result,
+			       .part = part,
 			       .kind = optimal ? PFS_SEARCH_DPOR : options->kind,
 			       .rest = rest };
 	memset(result, 0, sizeof(*result));
@@ -341,7 +342,7 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 	if (self.kind == PFS_SEARCH_DPOR && pfs_rewind_begin(&self.rewind, machine, scenario))
 		self.dpor.rewind = &self.rewind;
 	bool taken = self.kind == PFS_SEARCH_DPOR ? pfs_dpor_take(&self.dpor, part)
-						       : pfs_explore_take(&self.explore, part);
+						  : pfs_explore_take(&self.explore, part);
 	if (result->refusal == NULL && taken && (!part->waits || next_of_all(&self)))
 		run_all(&self);
 	machine->setup.hasty = false;
@@ -378,14 +379,13 @@ int pfs_search_kind_of(const char *name)
 	static const struct {
 		const char *name;
 		enum pfs_search_kind kind;
-	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL }, { "dpor", PFS_SEARCH_DPOR },
+	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL },  { "dpor", PFS_SEARCH_DPOR },
 		      { "optimal", PFS_SEARCH_OPTIMAL }, { "sleep", PFS_SEARCH_SLEEP },
 		      { "bounded", PFS_SEARCH_BOUNDED }, { "naive", PFS_SEARCH_NAIVE },
 		      { "states", PFS_SEARCH_STATES },   { "fixpoint", PFS_SEARCH_FIXPOINT },
-		       { "random", PFS_SEARCH_RANDOM },
-		      { "pct", PFS_SEARCH_PCT },         { "pos", PFS_SEARCH_POS },
-		      { "urw", PFS_SEARCH_URW },         { "slow", PFS_SEARCH_SLOW },
-		      { "rotate", PFS_SEARCH_ROTATE } };
+		      { "random", PFS_SEARCH_RANDOM },   { "pct", PFS_SEARCH_PCT },
+		      { "pos", PFS_SEARCH_POS },         { "urw", PFS_SEARCH_URW },
+		      { "slow", PFS_SEARCH_SLOW },       { "rotate", PFS_SEARCH_ROTATE } };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(kinds[i].name, name) == 0)
 			return (int)kinds[i].kind;

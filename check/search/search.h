@@ -48,21 +48,21 @@ struct pfs_scenario {
 };
 
 enum pfs_search_kind {
-	PFS_SEARCH_SLEEP,   /* exhaustive, by sleep sets */
-	PFS_SEARCH_DPOR,    /* exhaustive, by source sets and sleep sets; see dpor.h */
-	PFS_SEARCH_OPTIMAL, /* the same, with wakeup trees; see wake.h. In one part */
-	PFS_SEARCH_ALL,     /* exhaustive: DPOR, or SLEEP where that is not for this case */
-	PFS_SEARCH_BOUNDED, /* exhaustive up to preemption_max */
-	PFS_SEARCH_NAIVE,   /* exhaustive, every schedule */
-	PFS_SEARCH_STATES,  /* exhaustive, from each state once; see states.h. No data races */
+	PFS_SEARCH_SLEEP,    /* exhaustive, by sleep sets */
+	PFS_SEARCH_DPOR,     /* exhaustive, by source sets and sleep sets; see dpor.h */
+	PFS_SEARCH_OPTIMAL,  /* the same, with wakeup trees; see wake.h. In one part */
+	PFS_SEARCH_ALL,      /* exhaustive: DPOR, or SLEEP where that is not for this case */
+	PFS_SEARCH_BOUNDED,  /* exhaustive up to preemption_max */
+	PFS_SEARCH_NAIVE,    /* exhaustive, every schedule */
+	PFS_SEARCH_STATES,   /* exhaustive, from each state once; see states.h. No data races */
 	PFS_SEARCH_FIXPOINT, /* the same, until no new state comes: fixpoint.h. No data races */
 	PFS_SEARCH_RANDOM,
 	PFS_SEARCH_PCT,
-	PFS_SEARCH_SLOW,    /* random, thread 0 a dozen times slower than the others */
-	PFS_SEARCH_POS,     /* partial order sampling */
-	PFS_SEARCH_URW,     /* random, in proportion to the steps that are left */
-	PFS_SEARCH_ROTATE   /* random, sticky random, one slow, PCT of depth 2, 3, 4, POS and URW
-			     * in turn */
+	PFS_SEARCH_SLOW,  /* random, thread 0 a dozen times slower than the others */
+	PFS_SEARCH_POS,   /* partial order sampling */
+	PFS_SEARCH_URW,   /* random, in proportion to the steps that are left */
+	PFS_SEARCH_ROTATE /* random, sticky random, one slow, PCT of depth 2, 3, 4, POS and URW
+			   * in turn */
 };
 
 #define PFS_PREEMPTIONS_ANY UINT32_MAX
@@ -82,17 +82,17 @@ struct pfs_search_options {
 
 struct pfs_search_result {
 	uint64_t executions;
-	uint64_t redundant;   /* of them: only repeated a class */
-	uint64_t incomplete;  /* of them: met the bound on steps; never counted as passed */
+	uint64_t redundant;  /* of them: only repeated a class */
+	uint64_t incomplete; /* of them: met the bound on steps; never counted as passed */
 	uint64_t steps;
-	uint64_t states;      /* PFS_SEARCH_STATES, PFS_SEARCH_FIXPOINT */
-	uint64_t frontier;    /* PFS_SEARCH_FIXPOINT: that nobody has gone on from, if it was cut */
+	uint64_t states;   /* PFS_SEARCH_STATES, PFS_SEARCH_FIXPOINT */
+	uint64_t frontier; /* PFS_SEARCH_FIXPOINT: that nobody has gone on from, if it was cut */
 	uint64_t memory_bytes; /* PFS_SEARCH_FIXPOINT: at most */
-	uint32_t depth;       /* PFS_SEARCH_FIXPOINT: choices on the way to the last state */
-	bool complete;        /* exhaustive, and nothing was cut but by bounds of the options */
-	bool stopped;         /* by a bound of the options on executions or seconds */
-	bool bounded;         /* preemption_max or append_only left schedules out */
-	const char *refusal;  /* not NULL: this search is none for this case; nothing is known */
+	uint32_t depth;        /* PFS_SEARCH_FIXPOINT: choices on the way to the last state */
+	bool complete;         /* exhaustive, and nothing was cut but by bounds of the options */
+	bool stopped;          /* by a bound of the options on executions or seconds */
+	bool bounded;          /* preemption_max or append_only left schedules out */
+	const char *refusal;   /* not NULL: this search is none for this case; nothing is known */
 	bool failed;
 	enum pfs_machine_end end;
 	char message[PFS_FAILURE_BYTES];
@@ -102,8 +102,7 @@ struct pfs_search_result {
 
 /* One execution. Returns how it ended, finish included. */
 enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
-				      struct pfs_machine *machine,
-				      struct pfs_scheduler *scheduler);
+				      struct pfs_machine *machine, struct pfs_scheduler *scheduler);
 
 /* The enum pfs_search_kind of a name as pfs-sim --help has it, or -1. */
 int pfs_search_kind_of(const char *name);

@@ -8,8 +8,8 @@
 #include "check/machine/actors.h"
 #include "check/search/search.h"
 
-#define LESSONS 500u         /* executions */
-#define BACK_MAX 10000u      /* then an execution ends: whoever counts and looks at the clock may */
+#define LESSONS 500u    /* executions */
+#define BACK_MAX 10000u /* then an execution ends: whoever counts and looks at the clock may */
 #define ROOM_FIRST (UINT64_C(1) << 12)
 #define ACTORS_MAX 64u
 
@@ -17,7 +17,7 @@
 struct pfs_states_node {
 	uint64_t open; /* still to be tried */
 	uint32_t chosen;
-	bool kept;     /* the snapshot is of this execution */
+	bool kept; /* the snapshot is of this execution */
 	struct pfs_snapshot snapshot;
 };
 
@@ -112,8 +112,7 @@ static uint64_t state_of(struct pfs_states *self, struct pfs_machine *machine)
 	uint64_t state = self->memory.sum;
 	for (uint32_t id = 0; id < machine->thread_count; id++)
 		state = pfs_states_mix(state, thread_of(machine->threads[id]));
-	state = pfs_states_mix(state,
-			       self->scenario->known(machine, self->scenario->context));
+	state = pfs_states_mix(state, self->scenario->known(machine, self->scenario->context));
 	return state != 0 ? state : 1;
 }
 
@@ -175,15 +174,13 @@ static uint64_t enabled_of(struct pfs_states *self, const struct pfs_machine *ma
 /* One of them at random, as long as there is something to be learned. */
 static uint32_t lesson(struct pfs_states *self, uint64_t enabled)
 {
-	uint32_t skipped = pfs_random_below(&self->random,
-					    (uint32_t)__builtin_popcountll(enabled));
+	uint32_t skipped = pfs_random_below(&self->random, (uint32_t)__builtin_popcountll(enabled));
 	while (skipped-- != 0)
 		enabled &= enabled - 1;
 	return (uint32_t)__builtin_ctzll(enabled);
 }
 
-static void keep(struct pfs_states *self, struct pfs_machine *machine,
-		 struct pfs_states_node *node)
+static void keep(struct pfs_states *self, struct pfs_machine *machine, struct pfs_states_node *node)
 {
 	struct pfs_state_memory *memory = &self->memory;
 	node->kept = pfs_snapshot_take(&node->snapshot, machine);

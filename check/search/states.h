@@ -40,10 +40,10 @@ struct pfs_state_memory {
 	struct pfs_table places; /* of plain memory, that were written */
 	struct pfs_state_plain {
 		uintptr_t place;
-		uint64_t known;  /* its part of the sum */
-		bool fresh;      /* written since the last step */
-	} *plain;                /* [PFS_STATE_PLAIN_MAX] */
-	uint32_t *fresh;         /* [fresh_count], those that are */
+		uint64_t known; /* its part of the sum */
+		bool fresh;     /* written since the last step */
+	} * plain;              /* [PFS_STATE_PLAIN_MAX] */
+	uint32_t *fresh;        /* [fresh_count], those that are */
 	uint32_t fresh_count;
 	bool no_room;
 };
@@ -59,16 +59,16 @@ struct pfs_states {
 	uint64_t room, count;
 	struct pfs_states_node *nodes; /* choices on the current path */
 	uint32_t depth, node_room;
-	uint32_t at;                   /* next choice of the current execution */
-	uint64_t known;                /* paths that led to a state that had been seen */
-	uint32_t back;                 /* of them, left by a snapshot in this execution */
+	uint32_t at;    /* next choice of the current execution */
+	uint64_t known; /* paths that led to a state that had been seen */
+	uint32_t back;  /* of them, left by a snapshot in this execution */
 	struct pfs_state_memory memory;
 	struct pfs_calm calm;
 	uint32_t lessons; /* executions at random so far, to guess by */
 	uint64_t random;
 	bool no_memory;
-	bool yields;      /* a thread did: the search is none */
-	bool cut;         /* more threads than a choice has room for */
+	bool yields; /* a thread did: the search is none */
+	bool cut;    /* more threads than a choice has room for */
 };
 
 /* The scenario says what its checks know, and outlives the search. */

@@ -83,8 +83,8 @@ static bool collect(struct pfs_dpor *self, const struct pfs_wake_race *race)
 							      step->index, false }))
 			return false;
 	}
-	return add_item(trees, &(struct pfs_wake_item){ &last->did, race->base, last->actor, 0,
-							false });
+	return add_item(trees,
+			&(struct pfs_wake_item){ &last->did, race->base, last->actor, 0, false });
 }
 
 static bool comes_before(const struct pfs_wake_trees *self, const struct pfs_wake_item *one,

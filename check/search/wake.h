@@ -54,7 +54,7 @@ struct pfs_wake_trees {
 	bool is_strict; /* no more branches: wake.c does not know enough of some step */
 	bool is_lost;   /* a branch could not be followed: the search is not exhaustive */
 	struct pfs_wake *unused;
-	uint32_t used; /* steps in trees */
+	uint32_t used;           /* steps in trees */
 	struct pfs_wake *follow; /* what comes behind the step that is made */
 	struct pfs_wake_item *items;
 	uint32_t count, room;

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""check_test.py - programs of a user, compiled as docs/reference/check.md says, and what pfs-check must say.
+"""check_test.py - programs of a user, compiled as docs/reference/check.md says, and what
+pfs-check must say.
 
 usage: check_test.py PFS_CHECK COMPILER   (gcc, clang, g++ or clang++)
 Exit 77: no such compiler.

@@ -146,8 +146,7 @@ static uint64_t class_of_views(const struct pfs_machine *machine)
 
 void pfs_classes_add(struct pfs_classes *self, const struct pfs_machine *machine)
 {
-	uint64_t class = machine->model->keeps_old ? class_of_views(machine)
-						    : class_of(machine);
+	uint64_t class = machine->model->keeps_old ? class_of_views(machine) : class_of(machine);
 	uint32_t at = (uint32_t)mix(class) % CLASS_ROOM;
 	while (self->slots[at] != 0 && self->slots[at] != class)
 		at = (at + 1) % CLASS_ROOM;

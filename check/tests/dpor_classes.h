@@ -17,7 +17,7 @@ struct pfs_classes {
 	uint64_t *slots; /* [CLASS_ROOM], 0: none */
 	uint32_t *used;  /* [CLASS_ROOM] which of them */
 	uint32_t count;
-	uint64_t sum;    /* of the hashes: equal sums, equal sets */
+	uint64_t sum; /* of the hashes: equal sums, equal sets */
 };
 
 /* false: no memory. */

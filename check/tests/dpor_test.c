@@ -34,10 +34,11 @@ static void settle(struct pfs_machine *machine, void *context)
 		machine->run.end = PFS_END_DONE;
 }
 
-static const struct pfs_scenario scenario = {
-	.name = "program", .setup = pfs_program_setup, .finish = finish, .context = &pfs_program,
-	.settle = settle
-};
+static const struct pfs_scenario scenario = { .name = "program",
+					      .setup = pfs_program_setup,
+					      .finish = finish,
+					      .context = &pfs_program,
+					      .settle = settle };
 static struct pfs_search_result result;
 static bool append_only; /* views */
 static bool watched;     /* data races are looked for, and drains may end calls */
@@ -47,9 +48,10 @@ static const struct pfs_jobs_sums no_sums;
 static void search(const struct pfs_memory_model *model, enum pfs_search_kind kind, uint64_t most)
 {
 	struct pfs_machine *machine = pfs_machine_create(model);
-	struct pfs_search_options options = { .kind = kind, .execution_max = most,
-						.append_only = append_only,
-						.part_executions = 1 };
+	struct pfs_search_options options = { .kind = kind,
+					      .execution_max = most,
+					      .append_only = append_only,
+					      .part_executions = 1 };
 	pfs_classes_clear(&found);
 	machine->setup.tracing = true;
 	machine->setup.watch = machine->setup.drains_end = watched;
@@ -161,20 +163,19 @@ static void compare(const struct pfs_memory_model *model, const char *name, void
 	executions[1] = result.executions, cut[1] = result.redundant;
 	sleep_classes = found.count;
 	pfs_expect(sum == found.sum && own == sleep_classes, "source sets and sleep sets "
-								       "meet the same classes");
+							     "meet the same classes");
 	char naive[32] = "not run";
 	if (naive_max != 0) {
 		search(model, PFS_SEARCH_NAIVE, naive_max);
-		(void)snprintf(naive, sizeof(naive), "%llu",
-			       (unsigned long long)result.executions);
+		(void)snprintf(naive, sizeof(naive), "%llu", (unsigned long long)result.executions);
 		pfs_expect(result.complete && sum == found.sum,
 			   "source sets and the naive search meet the same classes");
 	}
 	pfs_expect(classes == 0 || own == classes, "as many classes as are known");
 	(void)printf("%-28s naive %9s  sleep sets %7llu (%6llu cut)  source sets %7llu "
-		     "(%5llu cut)  classes %u\n", name, naive, (unsigned long long)executions[1],
-		     (unsigned long long)cut[1], (unsigned long long)executions[0],
-		     (unsigned long long)cut[0], own);
+		     "(%5llu cut)  classes %u\n",
+		     name, naive, (unsigned long long)executions[1], (unsigned long long)cut[1],
+		     (unsigned long long)executions[0], (unsigned long long)cut[0], own);
 }
 
 /* ---- random programs ---- */
@@ -192,6 +193,7 @@ static void compare(const struct pfs_memory_model *model, const char *name, void
  * what that would lead to is in no execution where the first is tried: 1 of 209 classes. */
 static void program_with_rivals(void)
 {
+	/* clang-format off */
 	static const struct pfs_program_drawn rivals = {
 		{ 3, 4, 3 },
 		{ { { PFS_OP_LOAD, 0, 0, PFS_SIM_RELAXED, 1 },
@@ -202,6 +204,7 @@ static void program_with_rivals(void)
 		  { { PFS_OP_LOAD, 1, 1, PFS_SIM_SEQ, 2 }, { PFS_OP_STORE, 0, 1, PFS_SIM_SEQ, 1 },
 		    { PFS_OP_EXCHANGE, 1, 1, PFS_SIM_SEQ, 2 } } }
 	};
+	/* clang-format on */
 	pfs_program_drawn = rivals;
 	pfs_program.threads = 3;
 	pfs_program_take_bodies();
@@ -209,8 +212,7 @@ static void program_with_rivals(void)
 	uint64_t sum = found.sum;
 	pfs_expect(result.complete && found.count == 209, "program with rivals");
 	search(&pfs_model_views, PFS_SEARCH_DPOR, 0);
-	pfs_expect(result.complete && found.sum == sum,
-		   "program with rivals, source sets");
+	pfs_expect(result.complete && found.sum == sum, "program with rivals, source sets");
 }
 
 static void random_programs(const struct pfs_memory_model *model, const char *name)
@@ -232,8 +234,7 @@ static void random_programs(const struct pfs_memory_model *model, const char *na
 		executions[0] += naive, executions[1] += result.executions;
 		pfs_expect(found.sum == sum, "random program, sleep sets");
 		search(model, PFS_SEARCH_DPOR, 0);
-		pfs_expect(found.sum == sum && result.complete,
-			   "random program, source sets");
+		pfs_expect(found.sum == sum && result.complete, "random program, source sets");
 		uint64_t whole = result.executions;
 		if (model != &pfs_model_views) { /* with tso, as far as nothing is buffered */
 			search(model, PFS_SEARCH_OPTIMAL, 0);
@@ -260,15 +261,12 @@ static void random_programs(const struct pfs_memory_model *model, const char *na
 	}
 	(void)printf("%s: %u random programs, %u with deadlocks: naive %llu executions, sleep sets "
 		     "%llu, source sets %llu (in parts %+lld), wakeup trees %llu, classes %llu\n",
-		     name, compared,
-		     with_deadlock,
-		     (unsigned long long)executions[0], (unsigned long long)executions[1],
-		     (unsigned long long)executions[2], (long long)more,
-		     (unsigned long long)executions[3],
+		     name, compared, with_deadlock, (unsigned long long)executions[0],
+		     (unsigned long long)executions[1], (unsigned long long)executions[2],
+		     (long long)more, (unsigned long long)executions[3],
 		     (unsigned long long)classes);
-	pfs_expect(compared > programs / 3 &&
-			   (pfs_program_yields || pfs_program_simple ||
-			    with_deadlock >= programs / 100),
+	pfs_expect(compared > programs / 3 && (pfs_program_yields || pfs_program_simple ||
+					       with_deadlock >= programs / 100),
 		   "random programs are of use");
 }
 

@@ -69,8 +69,11 @@ static uint64_t normal_of(void *context, const void *place, uint64_t word)
 
 static const struct pfs_normal normal = { begin_normal, normal_of, is_relative };
 
-static const struct pfs_scenario scenario = { .name = "loops", .setup = setup, .context = &world,
-					      .keep = keep, .normal = &normal,
+static const struct pfs_scenario scenario = { .name = "loops",
+					      .setup = setup,
+					      .context = &world,
+					      .keep = keep,
+					      .normal = &normal,
 					      .is_endless = true };
 
 static uint32_t preemption_max = PFS_PREEMPTIONS_ANY;
@@ -79,8 +82,10 @@ static void search(const struct pfs_memory_model *model, void (*first)(void *),
 		   void (*second)(void *), uint64_t memory_max)
 {
 	struct pfs_machine *machine = pfs_machine_create(model);
-	struct pfs_search_options options = { .kind = PFS_SEARCH_FIXPOINT, .seed = 1,
-					      .seconds_max = 20, .memory_max = memory_max,
+	struct pfs_search_options options = { .kind = PFS_SEARCH_FIXPOINT,
+					      .seed = 1,
+					      .seconds_max = 20,
+					      .memory_max = memory_max,
 					      .preemption_max = preemption_max };
 	machine->setup.watch = false;
 	machine->setup.step_max = 20000;
@@ -110,8 +115,16 @@ static void toggle(uint32_t bit)
 				     PFS_SIM_RELAXED, PFS_SIM_PLACE("word"));
 }
 
-static void toggle_first(void *argument) { (void)argument; toggle(0); }
-static void toggle_second(void *argument) { (void)argument; toggle(1); }
+static void toggle_first(void *argument)
+{
+	(void)argument;
+	toggle(0);
+}
+static void toggle_second(void *argument)
+{
+	(void)argument;
+	toggle(1);
+}
 
 /* Two bits, and each thread is always before the same step. */
 static void count_states(void)
@@ -195,8 +208,16 @@ static void lock_both(uint32_t first)
 	}
 }
 
-static void lock_up(void *argument) { (void)argument; lock_both(0); }
-static void lock_down(void *argument) { (void)argument; lock_both(1); }
+static void lock_up(void *argument)
+{
+	(void)argument;
+	lock_both(0);
+}
+static void lock_down(void *argument)
+{
+	(void)argument;
+	lock_both(1);
+}
 
 static void find_deadlock(void)
 {
@@ -308,8 +329,16 @@ static void exclude(uint32_t own)
 	}
 }
 
-static void exclude_first(void *argument) { (void)argument; exclude(0); }
-static void exclude_second(void *argument) { (void)argument; exclude(1); }
+static void exclude_first(void *argument)
+{
+	(void)argument;
+	exclude(0);
+}
+static void exclude_second(void *argument)
+{
+	(void)argument;
+	exclude(1);
+}
 
 static void buffers(void)
 {

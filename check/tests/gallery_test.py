@@ -3,8 +3,8 @@
 
 usage: gallery_test.py PFS_CHECK COMPILER [--table [--write]]
 A program says at its head which bugs it has ("BUG 1: ..."), and is compiled with -DBUG=0 .. --table
-prints what docs/reference/check.md has, --write puts it there. With the compiler of that table, its numbers
-are compared: they belong to what a compiler makes of a program. Exit 77: no such compiler.
+prints what docs/reference/check.md has, --write puts it there. With the compiler of that table, its
+numbers are compared: they belong to what a compiler makes of a program. Exit 77: no such compiler.
 """
 
 import collections
@@ -103,8 +103,8 @@ def compare(table, rows, of_row):
         here = file.read().partition(table.begin)[2].partition(END)[0]
     old = [of_row(row) for row in here.removeprefix(table.head).splitlines(keepends=True)]
     new = [of_row(row) for row in rows]
-    faults = [f"docs/reference/check.md does not have: {' | '.join(row)}" for row in new if row not in old]
-    faults += [f"docs/reference/check.md has, too: {' | '.join(row)}" for row in old if row not in new]
+    faults = [f"{DOCUMENT} does not have: {' | '.join(row)}" for row in new if row not in old]
+    faults += [f"{DOCUMENT} has, too: {' | '.join(row)}" for row in old if row not in new]
     return faults + ["if that is right: once more with --table --write"] if faults else []
 
 

@@ -2,9 +2,9 @@
 """installed_test.py - pfs-check and pfs_check_add of an installed prefix, as their user has them.
 
 usage: check/tests/installed_test.py SOURCE_FOLDER PREFIX --all|--chapter
-The commands of docs/reference/check.md are done in an empty folder, the example project's among them, and
-must say what stands there. A second project has a test for each way in which pfs_check_add must see
-that what was wanted did not happen; --chapter leaves it out.
+The commands of docs/reference/check.md are done in an empty folder, the example project's among
+them, and must say what stands there. A second project has a test for each way in which
+pfs_check_add must see that what was wanted did not happen; --chapter leaves it out.
 Exit 0: as promised. 1: not, each fault in lines.
 """
 
@@ -116,7 +116,7 @@ def is_said(wanted, said, known):
 
 
 def chapter(source, folder, prefix, example):
-    """docs/reference/check.md: what stands in its ```sh blocks, done in an empty folder, says what stands
+    """docs/reference/check.md: its ```sh blocks, done in an empty folder, say what stands
     in the indented block behind; and what it shows of files is in them."""
     with open(os.path.join(source, "docs", "reference", "check.md"), encoding="utf-8") as file:
         text = file.read()
@@ -128,7 +128,8 @@ def chapter(source, folder, prefix, example):
         done = subprocess.run(["sh", "-c", found[1]], text=True, stdout=subprocess.PIPE, cwd=folder,
                               stderr=subprocess.STDOUT, check=False, env=environment)
         expect(is_said(found[2].splitlines(), done.stdout, known),
-               f"docs/reference/check.md: these commands\n{found[1]}do not say\n{found[2]}but\n{done.stdout}")
+               f"docs/reference/check.md: these commands\n{found[1]}do not say\n{found[2]}but\n"
+               f"{done.stdout}")
         count += 1
     expect(count >= 4, f"docs/reference/check.md: only {count} blocks of commands")
     shown = {"ring.c": re.findall(r"^```c\n(static int push.*?|static void at_rest.*?)^```", text,

@@ -194,6 +194,7 @@ static bool lost_one(const struct litmus *self)
 	return pfs_load_relaxed(&((struct litmus *)(uintptr_t)self)->x) != self->threads;
 }
 
+/* clang-format off */
 static void test_litmus(void)
 {
 	pfs_expect(count_met(&pfs_model_sc, PFS_SEARCH_SLEEP, sb_left, sb_right, NULL,
@@ -220,6 +221,7 @@ static void test_litmus(void)
 	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_SLEEP, count_well, count_well, count_well,
 			     lost_one) == 0 && result.complete, "fetch-add loses none");
 }
+/* clang-format on */
 
 /* Three threads that claim by CAS what a cursor points to, and give it back. */
 static void claim_and_free(void *opaque)
@@ -306,8 +308,9 @@ static void test_ends(void)
 	pfs_expect(result.failed && result.end == PFS_END_DEADLOCK &&
 			   strstr(result.message, "livelock: thread 0 for ever") != NULL,
 		   "and if nobody wakes it, a search of all says so");
-	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_DPOR, look_often, mp_read, NULL,
-			     gave_up) == 1 && result.complete,
+	pfs_expect(count_met(&pfs_model_tso, PFS_SEARCH_DPOR, look_often, mp_read, NULL, gave_up) ==
+				   1 &&
+			   result.complete,
 		   "who counts its looks gives up, when nobody else can go on");
 
 	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
@@ -316,7 +319,8 @@ static void test_ends(void)
 	litmus.threads = 2;
 	litmus.bodies[0] = spin, litmus.bodies[1] = spin;
 	pfs_expect(pfs_scenario_run(&litmus_scenario, machine, &turn.scheduler) ==
-			   PFS_END_DEADLOCK && machine->run.step_count < 2000,
+				   PFS_END_DEADLOCK &&
+			   machine->run.step_count < 2000,
 		   "two threads that spin for ever are found soon");
 	litmus.bodies[1] = wake;
 	pfs_machine_reset(machine);
@@ -376,9 +380,9 @@ static void touch_gone_later(struct pfs_machine *machine, void *context)
 
 static void test_memory(void)
 {
-	const struct pfs_scenario scenario = {
-		.name = "memory", .setup = memory_setup, .context = &litmus
-	};
+	const struct pfs_scenario scenario = { .name = "memory",
+					       .setup = memory_setup,
+					       .context = &litmus };
 	struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP };
 	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	litmus.threads = 2;
@@ -410,10 +414,10 @@ static void test_memory(void)
 	pfs_expect(!pfs_search(machine, &late, &options, &result) &&
 			   strstr(result.message, "final check: plain access to a page") != NULL,
 		   "a bad access of the final check ends the execution, not the process");
-	const struct pfs_scenario later = {
-		.name = "later", .setup = memory_setup, .finish = touch_gone_later,
-		.context = &litmus
-	};
+	const struct pfs_scenario later = { .name = "later",
+					    .setup = memory_setup,
+					    .finish = touch_gone_later,
+					    .context = &litmus };
 	pfs_expect(pfs_search(machine, &later, &options, &result) && result.executions > 1,
 		   "what a final check gives back is hidden in the first execution only");
 	pfs_machine_destroy(machine);

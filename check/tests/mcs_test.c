@@ -43,8 +43,7 @@ static void enter(struct mcs *self, uint32_t id)
 static void leave(struct mcs *self, uint32_t id)
 {
 	uint32_t own = id + 1;
-	if (pfs_load_relaxed(&self->links[id].next) == 0 &&
-	    pfs_cas_release(&self->tail, &own, 0))
+	if (pfs_load_relaxed(&self->links[id].next) == 0 && pfs_cas_release(&self->tail, &own, 0))
 		return;
 	uint32_t next = (uint32_t)pfs_machine_await(&self->links[id].next, 4, PFS_SIM_ACQUIRE,
 						    is_not, 0);
@@ -95,7 +94,8 @@ static void search(enum pfs_search_kind kind, bool releases, const char *what)
 	const struct pfs_scenario scenario = {
 		.name = "mcs", .setup = setup, .finish = finish, .context = &mcs
 	};
-	const struct pfs_search_options options = { .kind = kind, .seed = 1,
+	const struct pfs_search_options options = { .kind = kind,
+						    .seed = 1,
 						    .execution_max = EXECUTIONS };
 	struct pfs_machine *machine = pfs_machine_create(&pfs_model_views);
 	mcs.releases = releases;

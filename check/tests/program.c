@@ -57,7 +57,7 @@ static uint64_t spin_on(_Atomic(uint32_t) *slot, const struct pfs_program_op *op
 static enum pfs_sim_order await_order(uint32_t order)
 {
 	return order == PFS_SIM_SEQ || order == PFS_SIM_RELAXED ? (enum pfs_sim_order)order
-							       : PFS_SIM_ACQUIRE;
+								: PFS_SIM_ACQUIRE;
 }
 
 /* Returns what it saw. */
@@ -147,9 +147,8 @@ static uint32_t simple_kind(uint32_t kind)
 static struct pfs_program_op draw_op(uint64_t *random, const struct pfs_memory_model *model)
 {
 	uint32_t kinds = model->keeps_old ? PFS_OP_COUNT_VIEWS : PFS_OP_COUNT;
-	struct pfs_program_op op = { pfs_random_below(random, kinds),
-				pfs_random_below(random, 2), pfs_random_below(random, 3),
-				PFS_SIM_ACQ_REL, 2 };
+	struct pfs_program_op op = { pfs_random_below(random, kinds), pfs_random_below(random, 2),
+				     pfs_random_below(random, 3), PFS_SIM_ACQ_REL, 2 };
 	if (pfs_random_below(random, 4) == 0)
 		op.unless = pfs_random_below(random, 2);
 	if (pfs_program_simple)

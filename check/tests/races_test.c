@@ -365,12 +365,15 @@ static const struct bodies tests[] = {
 	{ "before a release that is not read", { write_say_release, miss_release_read }, true },
 	{ "plain, then atomic", { plain_then_atomic, atomic_load_told }, true },
 	{ "atomic, then plain", { atomic_then_plain, atomic_store_told }, true },
-	{ "plain, and another's atomic", { plain_release, acquire_atomic_store, atomic_load_told },
+	{ "plain, and another's atomic",
+	  { plain_release, acquire_atomic_store, atomic_load_told },
 	  true },
-	{ "a reader before another one", { read_say, read_release_next, acquire_next_write },
+	{ "a reader before another one",
+	  { read_say, read_release_next, acquire_next_write },
 	  true },
 	{ "through a read-modify-write that releases",
-	  { send_release, pass_on_release, receive_acquire }, false },
+	  { send_release, pass_on_release, receive_acquire },
+	  false },
 	{ "awaited, and not acquired", { send_release, await_relaxed }, true },
 	{ "awaited, and not released", { send_relaxed, await_acquire }, true },
 	{ "awaited and acquired", { send_release, await_acquire }, false },
@@ -382,19 +385,19 @@ static void check(const struct bodies *test, const struct pfs_memory_model *mode
 {
 	static struct pfs_search_result result;
 	struct bodies copy = *test;
-	const struct pfs_scenario scenario = {
-		.name = test->name, .setup = setup, .context = &copy
-	};
+	const struct pfs_scenario scenario = { .name = test->name,
+					       .setup = setup,
+					       .context = &copy };
 	const struct pfs_search_options options = { .kind = PFS_SEARCH_SLEEP };
 	struct pfs_machine *machine = pfs_machine_create(model);
 	machine->setup.watch = watch;
 	bool fine = pfs_search(machine, &scenario, &options, &result);
 	pfs_machine_destroy(machine);
 	bool wanted = test->race && watch;
-	bool good = fine != wanted && (fine ? result.complete
-					    : strncmp(result.message, "data race", 9) == 0 &&
-						      strstr(result.message, "races_test.c") !=
-							      NULL);
+	bool good = fine != wanted &&
+		    (fine ? result.complete
+			  : strncmp(result.message, "data race", 9) == 0 &&
+				     strstr(result.message, "races_test.c") != NULL);
 	if (good)
 		return;
 	pfs_failures++;

@@ -243,10 +243,12 @@ static void test_await(enum pfs_search_kind kind)
 		await_order = PFS_SIM_ACQUIRE;
 		pfs_expect(search(mode, &options, send, await_and_look, 2) == 0 &&
 				   search(mode, &options, send, await_and_look, 1) != 0 &&
-				   result.complete, "and by an acquire never");
+				   result.complete,
+			   "and by an acquire never");
 		for (await_bytes = 1; await_bytes <= 8; await_bytes++)
 			pfs_expect(search(mode, &options, store_bytes, await_some, await_bytes) !=
-					   0 && result.complete && !result.failed,
+						   0 &&
+					   result.complete && !result.failed,
 				   "a word of any width is awaited");
 	}
 	pfs_expect(search(&pfs_model_views, &options, send_twice, await_old, 1) != 0 &&
@@ -256,7 +258,8 @@ static void test_await(enum pfs_search_kind kind)
 	pfs_expect(result.failed && result.end == PFS_END_DEADLOCK, "but not where all see that");
 	options = (struct pfs_search_options){ .kind = PFS_SEARCH_ROTATE, .execution_max = 900 };
 	pfs_expect(search(&pfs_model_views, &options, send_twice, await_old, 1) != 0 &&
-			   !result.failed, "random searches find that, too");
+			   !result.failed,
+		   "random searches find that, too");
 }
 
 static void claim_old(void *opaque)
@@ -270,8 +273,9 @@ static void claim_old(void *opaque)
 static bool says(const struct pfs_memory_model *model, enum pfs_search_kind kind, bool append_only,
 		 void (*second)(void *), const char *text)
 {
-	const struct pfs_search_options options = { .kind = kind, .append_only = append_only,
-						    .preemption_max = 9, .execution_max = 1000 };
+	const struct pfs_search_options options = {
+		.kind = kind, .append_only = append_only, .preemption_max = 9, .execution_max = 1000
+	};
 	(void)search(model, &options, wake, second, 0);
 	return strcmp(pfs_search_extent(&options, &result), text) == 0;
 }

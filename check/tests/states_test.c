@@ -15,7 +15,7 @@
 
 static struct pfs_table ends; /* what executions ended with; hashes */
 static uint64_t end_sum;
-static bool knows;            /* an end is also what threads have seen */
+static bool knows; /* an end is also what threads have seen */
 static struct pfs_search_result result;
 
 static uint64_t known(struct pfs_machine *machine, void *context)
@@ -58,10 +58,12 @@ static void settle(struct pfs_machine *machine, void *context)
 		machine->run.end = PFS_END_DONE;
 }
 
+/* clang-format off */
 static const struct pfs_scenario scenario = {
 	.name = "program", .setup = pfs_program_setup, .finish = finish, .context = &pfs_program,
 	.settle = settle, .known = known, .leave = leave, .keep = keep
 };
+/* clang-format on */
 
 static void search(const struct pfs_memory_model *model, enum pfs_search_kind kind, uint64_t most)
 {
@@ -99,9 +101,9 @@ static void random_programs(const struct pfs_memory_model *model, const char *na
 		states += result.states, different += count;
 	}
 	(void)printf("%s: %u random programs: naive %llu executions, by states %llu paths, %llu "
-		     "states, %llu ends\n", name, compared, (unsigned long long)paths[0],
-		     (unsigned long long)paths[1], (unsigned long long)states,
-		     (unsigned long long)different);
+		     "states, %llu ends\n",
+		     name, compared, (unsigned long long)paths[0], (unsigned long long)paths[1],
+		     (unsigned long long)states, (unsigned long long)different);
 	pfs_expect(compared > RANDOM_PROGRAMS / 3, "random programs are of use");
 }
 

@@ -63,8 +63,7 @@ void pfs_check_yield(void);
  * Progress  blocking.
  * Order     none.
  */
-__attribute__((format(printf, 1, 2)))
-void pfs_check_outcome(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void pfs_check_outcome(const char *format, ...);
 
 /* Ends the execution, and is reported with its schedule, unless the condition holds. */
 #define pfs_check_assert(condition) \
@@ -115,12 +114,12 @@ int64_t pfs_check_return(int64_t result);
 	(pfs_check_call(operation, argument), pfs_check_return((int64_t)(expression)))
 
 /* PFS_CHECK_SCENARIO(name) { ... }: the function of a scenario; a program may have several. */
-#define PFS_CHECK_SCENARIO(name)                                               \
-	static void pfs_check_scenario_##name(void);                           \
-	__attribute__((constructor)) static void pfs_check_add_##name(void)    \
-	{                                                                      \
-		pfs_check_register(#name, pfs_check_scenario_##name);          \
-	}                                                                      \
+#define PFS_CHECK_SCENARIO(name)                                            \
+	static void pfs_check_scenario_##name(void);                        \
+	__attribute__((constructor)) static void pfs_check_add_##name(void) \
+	{                                                                   \
+		pfs_check_register(#name, pfs_check_scenario_##name);       \
+	}                                                                   \
 	static void pfs_check_scenario_##name(void)
 
 /* Of the macros above. */

@@ -34,11 +34,11 @@ enum pfs_huge_pages {
 
 /* Which NUMA node the memory of a page comes from. */
 enum pfs_memory {
-	PFS_MEMORY_FIRST_TOUCH,  /* the kernel's default: where it is written first. The page's own
-				  * bytes are written where it is added, a record's by its owner */
-	PFS_MEMORY_LOCAL,        /* bound to the node of the thread that adds the page */
-	PFS_MEMORY_INTERLEAVE,   /* OS pages spread over all nodes */
-	PFS_MEMORY_NODE          /* bound to memory_node */
+	PFS_MEMORY_FIRST_TOUCH, /* the kernel's default: where it is written first. The page's own
+				 * bytes are written where it is added, a record's by its owner */
+	PFS_MEMORY_LOCAL,       /* bound to the node of the thread that adds the page */
+	PFS_MEMORY_INTERLEAVE,  /* OS pages spread over all nodes */
+	PFS_MEMORY_NODE         /* bound to memory_node */
 };
 
 #define PFS_NODE_MIXED UINT32_MAX /* memory of no single node, or a node that is not known */
@@ -53,8 +53,8 @@ enum pfs_memory {
  * for the range.
  */
 struct pfs_memory_source {
-	void *(*map)(void *context, size_t size_bytes, enum pfs_memory memory,
-		     uint32_t node_wanted, uint32_t *node_got);
+	void *(*map)(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
+		     uint32_t *node_got);
 	void (*unmap)(void *context, void *memory, size_t size_bytes);
 	uint64_t (*resident)(void *context, void *memory, size_t size_bytes);
 	void *context;
@@ -88,17 +88,17 @@ struct pfs_config {
 	uint32_t page_prealloc;      /* pages made by create, 0 .. page_max */
 	uint64_t record_max;         /* 0, or a bound on records: the last page may be smaller */
 	enum pfs_layout layout;
-	bool bare_words;             /* bare: with a pfs_lock word for each record, side by side */
-	uint32_t tag_bytes;          /* bare: a tag for each record, side by side: 0, 4 or 8 */
+	bool bare_words;    /* bare: with a pfs_lock word for each record, side by side */
+	uint32_t tag_bytes; /* bare: a tag for each record, side by side: 0, 4 or 8 */
 	enum pfs_huge_pages huge_pages;
 	enum pfs_memory memory;
-	uint32_t memory_node;        /* logical node, with PFS_MEMORY_NODE */
-	bool full_flags;             /* policy original: with the real system's full flags */
-	bool lasting_references;     /* weak references outlive pfs_reopen; 8 bytes a record */
-	bool owner_fences;           /* policy magazine: without the kernel's membarrier */
+	uint32_t memory_node;    /* logical node, with PFS_MEMORY_NODE */
+	bool full_flags;         /* policy original: with the real system's full flags */
+	bool lasting_references; /* weak references outlive pfs_reopen; 8 bytes a record */
+	bool owner_fences;       /* policy magazine: without the kernel's membarrier */
 	struct pfs_reclaim_config reclaim;
 	const struct pfs_memory_source *source; /* NULL: hwloc; must outlive the container */
-	uint64_t seed;               /* of the policies' random numbers */
+	uint64_t seed;                          /* of the policies' random numbers */
 };
 
 /*

@@ -119,8 +119,7 @@ struct pfs_glance {
  */
 enum pfs_status pfs_container_create(const struct pfs_variant *variant,
 				     const struct pfs_config *config,
-				     struct pfs_container **container,
-				     struct pfs_message *message);
+				     struct pfs_container **container, struct pfs_message *message);
 
 /*
  * pfs_container_destroy - stop the background pass, give back all memory. NULL is fine.

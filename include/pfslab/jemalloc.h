@@ -3,9 +3,9 @@
  * jemalloc.h - jemalloc's own calls, as libpfsmalloc has them: a program that was written for
  * jemalloc 5 finds them by its own header too, for flags and names are the same.
  *
- * The contract is that of jemalloc 5.2.1's manual. docs/explanation/malloc.md lists the names that mallctl
- * knows, and what is refused. Any thread may make any call, but an explicit thread cache is one
- * thread's at a time; none may be made from a signal handler.
+ * The contract is that of jemalloc 5.2.1's manual. docs/explanation/malloc.md lists the names that
+ * mallctl knows, and what is refused. Any thread may make any call, but an explicit thread cache is
+ * one thread's at a time; none may be made from a signal handler.
  *
  * Errors: no memory is NULL, or 0 of nallocx. mallctl returns an error number: EINVAL a wrong
  * length or value, ENOENT an unknown name, EPERM a write of what is only read or a read of what is
@@ -23,9 +23,9 @@ extern "C" {
 /* Flags, or'ed: an alignment, by its logarithm or itself (a power of two); zeroes; a thread cache
  * (one of tcache.create, or none: past all caches); an arena by number. */
 #define MALLOCX_LG_ALIGN(lg_align) ((int)(lg_align))
-#define MALLOCX_ALIGN(align)                                                                    \
-	((int)(((size_t)(align) & 0xffffffffU) != 0                                             \
-		       ? __builtin_ctz((unsigned)((size_t)(align) & 0xffffffffU))               \
+#define MALLOCX_ALIGN(align)                                                    \
+	((int)(((size_t)(align)&0xffffffffU) != 0                               \
+		       ? __builtin_ctz((unsigned)((size_t)(align)&0xffffffffU)) \
 		       : 32 + __builtin_ctz((unsigned)(((size_t)(align) >> 16) >> 16))))
 #define MALLOCX_ZERO 0x40
 #define MALLOCX_TCACHE(tc) ((int)((unsigned)((tc) + 2) << 8))

@@ -12,8 +12,8 @@
  * the system where there is no free extent.
  *
  * Errors: no memory, or a size above PTRDIFF_MAX, is NULL with errno ENOMEM. A pointer that is no
- * block in use is a bug of the caller: one line on stderr that names it, then abort. docs/explanation/malloc.md
- * says when each is noticed.
+ * block in use is a bug of the caller: one line on stderr that names it, then abort.
+ * docs/explanation/malloc.md says when each is noticed.
  */
 #ifndef PFSLAB_MALLOC_H
 #define PFSLAB_MALLOC_H
@@ -73,13 +73,13 @@ uint64_t pfs_malloc_walk(bool (*visit)(const struct pfs_malloc_block *block, voi
 /* What is where, in bytes. mapped = active + dirty + muzzy + retained; active = slabs + large;
  * what the program has is allocated, the rest of the slabs is in rings or free in words. */
 struct pfs_malloc_counts {
-	uint64_t allocated;    /* blocks in use, by their classes */
-	uint64_t cached;       /* free blocks in threads' rings */
-	uint64_t slab_free;    /* free regions in slabs, and what is lost at slabs' ends */
-	uint64_t active;       /* pages of slabs and large blocks */
+	uint64_t allocated; /* blocks in use, by their classes */
+	uint64_t cached;    /* free blocks in threads' rings */
+	uint64_t slab_free; /* free regions in slabs, and what is lost at slabs' ends */
+	uint64_t active;    /* pages of slabs and large blocks */
 	uint64_t dirty, muzzy, retained, mapped;
-	uint64_t metadata;     /* cut from chunks; not the page map, 8 bytes for an OS page */
-	uint64_t large;        /* of allocated */
+	uint64_t metadata;       /* cut from chunks; not the page map, 8 bytes for an OS page */
+	uint64_t large;          /* of allocated */
 	uint64_t mallocs, frees; /* calls, ever */
 	uint64_t slabs, slabs_peak, slabs_made, slabs_needless;
 	uint64_t threads, arenas;

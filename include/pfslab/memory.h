@@ -17,7 +17,8 @@
  *
  * fork: the child has books of its own, with a box of its own, which begin with what it inherited.
  *
- * Source: the tables, instruments and rules of MySQL WL#3249; docs/explanation/accounts.md has the protocol.
+ * Source: the tables, instruments and rules of MySQL WL#3249; docs/explanation/accounts.md has the
+ * protocol.
  */
 #ifndef PFSLAB_MEMORY_H
 #define PFSLAB_MEMORY_H
@@ -32,7 +33,7 @@
 extern "C" {
 #endif
 
-struct pfs_books;        /* the books of a program */
+struct pfs_books;         /* the books of a program */
 struct pfs_memory_thread; /* one life of a thread in them */
 
 struct pfs_memory_config {
@@ -66,8 +67,8 @@ void pfs_memory_config_init(struct pfs_memory_config *config);
  *           PFS_NO_MEMORY with one line in *message (may be NULL), and nothing was made.
  * Progress  blocking (set-up).
  */
-enum pfs_status pfs_memory_open(const struct pfs_memory_config *config,
-				struct pfs_books **memory, struct pfs_message *message);
+enum pfs_status pfs_memory_open(const struct pfs_memory_config *config, struct pfs_books **memory,
+				struct pfs_message *message);
 
 /* pfs_memory_close - the end of the books. No thread may be between its begin and end, or inside
  * a call. The box is removed, or kept and marked as ended. NULL is fine. Blocking. */

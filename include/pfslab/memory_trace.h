@@ -75,7 +75,7 @@ enum pfs_owner_action {
  * Progress  blocking.
  */
 struct pfs_owner *pfs_owner_register(struct pfs_books *books, struct pfs_owner *parent,
-					   const char *name);
+				     const char *name);
 
 /*
  * pfs_owner_limit - no more than so many bytes of an owner and all below it. At first there is
@@ -84,8 +84,7 @@ struct pfs_owner *pfs_owner_register(struct pfs_books *books, struct pfs_owner *
  * `UPDATE memory_trace SET LIMIT_BYTES = ...` does the same from outside; who came last, decides.
  * Progress  wait-free. Order: none; an add before it or after it.
  */
-void pfs_owner_limit(struct pfs_owner *owner, uint64_t limit_bytes,
-		     enum pfs_owner_action action);
+void pfs_owner_limit(struct pfs_owner *owner, uint64_t limit_bytes, enum pfs_owner_action action);
 
 /* What is called by an add that is over a limit of PFS_OWNER_CALL: by the thread that adds, which
  * has reserved nothing then. It may end guards, and add. True: try again, at most three times. */

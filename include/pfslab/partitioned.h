@@ -61,8 +61,7 @@ struct pfs_thread *pfs_partitioned_thread_of(struct pfs_partitioned_thread *thre
 					     uint32_t partition);
 
 /* One partition, for its own counts; NULL if there is no such partition. Not to be destroyed. */
-struct pfs_container *pfs_partitioned_container(struct pfs_partitioned *self,
-						uint32_t partition);
+struct pfs_container *pfs_partitioned_container(struct pfs_partitioned *self, uint32_t partition);
 
 /* The index of a record in the whole: partition * records of a partition + its index there.
  * PFS_INDEX_NONE: there is no such partition, or the policy's records have no index. */

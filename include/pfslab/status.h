@@ -13,11 +13,11 @@ extern "C" {
 
 enum pfs_status {
 	PFS_OK = 0,
-	PFS_BAD_CONFIG,   /* a value of struct pfs_config is out of its range */
-	PFS_BAD_VARIANT,  /* no such policy, or the policy cannot do what was asked */
-	PFS_NO_MEMORY,    /* memory for a page, a thread or the container was refused */
-	PFS_NO_NODE,      /* the machine has no such NUMA node, or cannot bind memory */
-	PFS_FULL          /* the maximum is reached and no free record was found */
+	PFS_BAD_CONFIG,  /* a value of struct pfs_config is out of its range */
+	PFS_BAD_VARIANT, /* no such policy, or the policy cannot do what was asked */
+	PFS_NO_MEMORY,   /* memory for a page, a thread or the container was refused */
+	PFS_NO_NODE,     /* the machine has no such NUMA node, or cannot bind memory */
+	PFS_FULL         /* the maximum is reached and no free record was found */
 };
 
 /* One line: the input that was refused, why, and the mend. Always ended by '\0'. */

@@ -2,8 +2,8 @@
 /*
  * trace.h - files that hold the life of a program's objects: who allocated what, who freed it.
  *
- * docs/reference/trace-format.md describes the bytes. A reader has the whole file in memory and checks
- * everything that a damaged file could break: what it hands out is balanced and complete.
+ * docs/reference/trace-format.md describes the bytes. A reader has the whole file in memory and
+ * checks everything that a damaged file could break: what it hands out is balanced and complete.
  */
 #ifndef PFSLAB_TRACE_H
 #define PFSLAB_TRACE_H
@@ -27,24 +27,24 @@ enum pfs_trace_kind { PFS_TRACE_ALLOCATE, PFS_TRACE_FREE };
 
 /* An object is known by its id from its allocation to its free; ids are used again. */
 struct pfs_trace_event {
-	uint64_t time;      /* ticks since the recording began; never falls */
-	uint64_t size;      /* bytes that were asked for; 0 in a free */
-	uint32_t thread;    /* 0 .. threads - 1 */
-	uint32_t id;        /* 0 .. objects - 1 */
+	uint64_t time;   /* ticks since the recording began; never falls */
+	uint64_t size;   /* bytes that were asked for; 0 in a free */
+	uint32_t thread; /* 0 .. threads - 1 */
+	uint32_t id;     /* 0 .. objects - 1 */
 	enum pfs_trace_kind kind;
 };
 
 struct pfs_trace_info {
 	char program[PFS_TRACE_PROGRAM_MAX + 1];
-	bool finished;      /* else the program was stopped: its last events may be missing */
+	bool finished; /* else the program was stopped: its last events may be missing */
 	uint64_t events;
-	uint64_t prelude;   /* the first so many events: objects older than the window */
+	uint64_t prelude; /* the first so many events: objects older than the window */
 	uint64_t allocations;
 	uint64_t frees;
-	uint64_t ticks;     /* time of the last event */
-	uint64_t bytes;     /* of the file */
+	uint64_t ticks; /* time of the last event */
+	uint64_t bytes; /* of the file */
 	uint32_t threads;
-	uint32_t objects;   /* most alive at once */
+	uint32_t objects; /* most alive at once */
 	uint32_t chunks;
 	uint32_t ns_per_tick;
 };
@@ -78,8 +78,7 @@ const struct pfs_trace_info *pfs_trace_reader_info(const struct pfs_trace_reader
  * Order     none.
  */
 enum pfs_status pfs_trace_reader_next(struct pfs_trace_reader *reader,
-				      struct pfs_trace_event *event,
-				      struct pfs_message *message);
+				      struct pfs_trace_event *event, struct pfs_message *message);
 
 /*
  * Where a writer's bytes go. Offset 0 is the head, which comes first and once more at the end;
@@ -98,11 +97,11 @@ struct pfs_trace_sink {
  */
 struct pfs_trace_writer {
 	struct pfs_trace_sink sink;
-	int file;                    /* of pfs_trace_writer_open */
-	bool failed;                 /* something could not be written */
-	struct pfs_trace_info info;  /* so far; bytes without what is buffered */
+	int file;                   /* of pfs_trace_writer_open */
+	bool failed;                /* something could not be written */
+	struct pfs_trace_info info; /* so far; bytes without what is buffered */
 	uint32_t live;
-	uint32_t used;               /* bytes in buffer, the head of the chunk among them */
+	uint32_t used; /* bytes in buffer, the head of the chunk among them */
 	uint32_t chunk_events;
 	struct pfs_trace_event last; /* what the next event is written relative to */
 	uint8_t buffer[PFS_TRACE_PAYLOAD_MAX + 64];
@@ -144,8 +143,8 @@ bool pfs_trace_writer_resume(struct pfs_trace_writer *self);
  * Progress  blocking.
  * Order     none: one thread at a time.
  */
-bool pfs_trace_writer_open(struct pfs_trace_writer *self, const char *path,
-			   const char *program, uint32_t ns_per_tick);
+bool pfs_trace_writer_open(struct pfs_trace_writer *self, const char *path, const char *program,
+			   uint32_t ns_per_tick);
 
 /* After open: finish, and close the file. False if anything failed. */
 bool pfs_trace_writer_close(struct pfs_trace_writer *self);

@@ -44,10 +44,10 @@ static uint32_t sample_of(struct pfs_memory_thread *thread, pfs_memory_key key, 
 {
 	struct pfs_cell *cell = thread->all_cells[key];
 	struct pfs_sample_block sampled = { cell, size_bytes,
-					     pfs_sample_due(thread, cell, size_bytes), block };
+					    pfs_sample_due(thread, cell, size_bytes), block };
 	struct pfs_stack_from from = { caller, 0, 0 };
-	struct pfs_box_sample *sample =
-		sampled.lg != 0 ? pfs_sample_take(thread, &sampled, &from) : NULL;
+	struct pfs_box_sample *sample = sampled.lg != 0 ? pfs_sample_take(thread, &sampled, &from)
+							: NULL;
 	return sample != NULL ? sample->reference : 0;
 }
 
@@ -70,8 +70,9 @@ static void *count(struct pfs_memory_thread *thread, pfs_memory_key key, struct 
 		errno = ENOMEM;
 		return NULL;
 	}
-	uint32_t sample = note.reference != 0 && !pfs_likely(thread->memory->profile == NULL) ?
-				  sample_of(thread, key, header + 1, size_bytes, caller) : 0;
+	uint32_t sample = note.reference != 0 && !pfs_likely(thread->memory->profile == NULL)
+				  ? sample_of(thread, key, header + 1, size_bytes, caller)
+				  : 0;
 	return fill(header, note, sample, size_bytes);
 }
 

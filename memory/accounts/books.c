@@ -144,9 +144,15 @@ void pfs_books_unlist(struct pfs_books *self)
 void pfs_memory_config_init(struct pfs_memory_config *config)
 {
 	*config = (struct pfs_memory_config){
-		.rule = "exact", .instruments_max = 250, .threads_max = 16384,
-		.accounts_max = 4096, .cells_max = 262144, .tick_ms = 1000,
-		.stacks_max = 16384, .contexts_max = 32768, .samples_max = 65536,
+		.rule = "exact",
+		.instruments_max = 250,
+		.threads_max = 16384,
+		.accounts_max = 4096,
+		.cells_max = 262144,
+		.tick_ms = 1000,
+		.stacks_max = 16384,
+		.contexts_max = 32768,
+		.samples_max = 65536,
 		.trace_owners_max = PFS_BOX_OWNERS_MAX,
 	};
 }
@@ -158,9 +164,8 @@ static enum pfs_status check(const struct pfs_memory_config *config, struct pfs_
 				       "there is no rule %s: it is one of " PFS_RULE_NAMES,
 				       config->rule != NULL ? config->rule : "(none)");
 	if (config->instruments_max > PFS_BOX_INSTRUMENTS_MAX)
-		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "instruments_max is %u: at most %u", config->instruments_max,
-				       PFS_BOX_INSTRUMENTS_MAX);
+		return pfs_message_set(message, PFS_BAD_CONFIG, "instruments_max is %u: at most %u",
+				       config->instruments_max, PFS_BOX_INSTRUMENTS_MAX);
 	if (config->threads_max < 1 || config->threads_max > 65536 || config->accounts_max > 65536)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "threads_max is %u, accounts_max %u: 1 .. 65536, 0 .. 65536",
@@ -172,11 +177,11 @@ static enum pfs_status check(const struct pfs_memory_config *config, struct pfs_
 	    (config->profile_lg != 0 && strcmp(config->rule, "exact") != 0))
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "profile_lg is %u: 0 .. %u, and 0 with another rule than "
-				       "exact", config->profile_lg, PFS_PROFILE_LG_MOST);
-	if (config->profile_lg != 0 &&
-	    (config->stacks_max - 1 >= PFS_PROFILE_RECORDS_MOST ||
-	     config->contexts_max - 1 >= PFS_PROFILE_RECORDS_MOST ||
-	     config->samples_max - 1 >= PFS_PROFILE_RECORDS_MOST))
+				       "exact",
+				       config->profile_lg, PFS_PROFILE_LG_MOST);
+	if (config->profile_lg != 0 && (config->stacks_max - 1 >= PFS_PROFILE_RECORDS_MOST ||
+					config->contexts_max - 1 >= PFS_PROFILE_RECORDS_MOST ||
+					config->samples_max - 1 >= PFS_PROFILE_RECORDS_MOST))
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "stacks_max is %u, contexts_max %u, samples_max %u: 1 .. %u",
 				       config->stacks_max, config->contexts_max,
@@ -230,8 +235,8 @@ static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_c
 		  has_profile ? config->stacks_max : 0, STACK_PAGE_RECORDS },
 		{ PFS_BOX_CONTEXTS, sizeof(struct pfs_box_context),
 		  has_profile ? config->contexts_max : 0, CONTEXT_PAGE_RECORDS },
-		{ PFS_BOX_MODULES, sizeof(struct pfs_box_module),
-		  has_profile ? PFS_MODULES_MAX : 0, 0 },
+		{ PFS_BOX_MODULES, sizeof(struct pfs_box_module), has_profile ? PFS_MODULES_MAX : 0,
+		  0 },
 		{ PFS_BOX_TICKS, sizeof(struct pfs_box_tick), PFS_BOX_TICKS_KEPT, 0 },
 		{ PFS_BOX_CELL_BASES, sizeof(struct pfs_box_cell_base),
 		  config->cells_max + PFS_CELL_PAGE_RECORDS, 0 },
@@ -274,8 +279,7 @@ static enum pfs_status make_shelf(struct pfs_books *self, enum pfs_shelves numbe
 	return status;
 }
 
-static enum pfs_status make_shelves(struct pfs_books *self,
-				    const struct pfs_memory_config *config,
+static enum pfs_status make_shelves(struct pfs_books *self, const struct pfs_memory_config *config,
 				    struct pfs_message *message)
 {
 	const struct {
@@ -337,15 +341,15 @@ static void fill(struct pfs_books *self, const struct pfs_memory_config *config)
 	pfs_store_relaxed(&head->state, PFS_BOX_LIVE); /* relaxed: nothing is in it yet */
 }
 
-enum pfs_status pfs_memory_open(const struct pfs_memory_config *config,
-				struct pfs_books **memory, struct pfs_message *message)
+enum pfs_status pfs_memory_open(const struct pfs_memory_config *config, struct pfs_books **memory,
+				struct pfs_message *message)
 {
 	enum pfs_status status = check(config, message);
 	if (status != PFS_OK)
 		return status;
 	struct pfs_books *self = calloc(1, sizeof(*self));
-	struct pfs_party *global = calloc(1, sizeof(*global) + PFS_BOX_INSTRUMENTS_MAX *
-							       sizeof(struct pfs_cell *));
+	struct pfs_party *global =
+		calloc(1, sizeof(*global) + PFS_BOX_INSTRUMENTS_MAX * sizeof(struct pfs_cell *));
 	if (self == NULL || global == NULL) {
 		free(self);
 		free(global);

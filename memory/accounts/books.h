@@ -56,20 +56,25 @@ struct pfs_room {
 	uint64_t most, pending;
 };
 
-enum pfs_limited { PFS_LIMITED_PROGRAM, PFS_LIMITED_THREAD, PFS_LIMITED_ACCOUNT, PFS_LIMITED_USER,
-		   PFS_LIMITED };
+enum pfs_limited {
+	PFS_LIMITED_PROGRAM,
+	PFS_LIMITED_THREAD,
+	PFS_LIMITED_ACCOUNT,
+	PFS_LIMITED_USER,
+	PFS_LIMITED
+};
 
 /* Who has cells, but threads: by instrument. Desk. */
 struct pfs_party {
-	uint32_t level;              /* enum pfs_cell_level; first, with the names: the key */
-	const char *user, *host;     /* NULL: none; else of the record */
+	uint32_t level;                 /* enum pfs_cell_level; first, with the names: the key */
+	const char *user, *host;        /* NULL: none; else of the record */
 	struct pfs_box_account *record; /* NULL: global */
 	uint32_t reference;
-	uint32_t lives;              /* threads that are there, and cells of ended ones */
+	uint32_t lives; /* threads that are there, and cells of ended ones */
 	struct pfs_party *above_user, *above_host; /* of an account */
-	struct pfs_party *next;      /* of all of its level */
+	struct pfs_party *next;                    /* of all of its level */
 	struct pfs_room room;
-	struct pfs_cell *cells[];    /* [instruments_max] */
+	struct pfs_cell *cells[]; /* [instruments_max] */
 };
 
 struct pfs_memory_thread {
@@ -77,16 +82,16 @@ struct pfs_memory_thread {
 	struct pfs_box_thread *record;
 	uint32_t reference;
 	bool is_instrumented;
-	struct pfs_party *account, *user, *host; /* NULL: none */
+	struct pfs_party *account, *user, *host;   /* NULL: none */
 	struct pfs_memory_thread *previous, *next; /* desk */
-	uint64_t random;             /* of its samples; 0: not begun */
-	struct pfs_profile_thread *profile; /* from its first sample on */
-	bool is_limited;             /* its own, and the next three: limits.c */
-	uint32_t limits_seen;        /* control.generation then; 0: never */
-	uint32_t limits[PFS_LIMITED]; /* a limit's number plus 1; 0: none */
-	uint64_t reserved;           /* bytes that the next allocation has been granted */
+	uint64_t random;                           /* of its samples; 0: not begun */
+	struct pfs_profile_thread *profile;        /* from its first sample on */
+	bool is_limited;                           /* its own, and the next three: limits.c */
+	uint32_t limits_seen;                      /* control.generation then; 0: never */
+	uint32_t limits[PFS_LIMITED];              /* a limit's number plus 1; 0: none */
+	uint64_t reserved; /* bytes that the next allocation has been granted */
 	struct pfs_room room;
-	struct pfs_cell **all_cells;  /* [instruments_max + 1], by key; NULL: not used yet */
+	struct pfs_cell **all_cells; /* [instruments_max + 1], by key; NULL: not used yet */
 	struct pfs_cell *cells[];    /* the same, but NULL where it is not to be counted now */
 };
 
@@ -99,21 +104,21 @@ struct pfs_books {
 	struct pfs_box_control *control; /* of the box */
 	uint32_t instruments_max;
 	_Atomic(uint32_t) instrument_count;
-	char *cells_base;                /* a line before the first cell: 0 is none's */
-	uint32_t cell_lines;             /* of all of them */
+	char *cells_base;    /* a line before the first cell: 0 is none's */
+	uint32_t cell_lines; /* of all of them */
 	struct pfs_party *global;
-	_Atomic(uint32_t) finished;      /* line of a cell that waits to be folded; 0: none */
-	struct pfs_profile *profile;     /* NULL: none */
-	struct pfs_mutex limits_lock;    /* ahead of the desk */
-	struct pfs_box_limit *limits;    /* of the box, PFS_BOX_LIMITS_MAX */
+	_Atomic(uint32_t) finished;   /* line of a cell that waits to be folded; 0: none */
+	struct pfs_profile *profile;  /* NULL: none */
+	struct pfs_mutex limits_lock; /* ahead of the desk */
+	struct pfs_box_limit *limits; /* of the box, PFS_BOX_LIMITS_MAX */
 
-	struct pfs_mutex desk;           /* all below */
+	struct pfs_mutex desk; /* all below */
 	struct pfs_shelf shelves[PFS_SHELVES];
-	void *parties[PFS_PARTY_KINDS];  /* trees (tsearch) by names */
+	void *parties[PFS_PARTY_KINDS]; /* trees (tsearch) by names */
 	struct pfs_party *lists[PFS_PARTY_KINDS];
 	struct pfs_party **by_reference[PFS_PARTY_KINDS]; /* [accounts_max + 1] */
-	void *instruments;               /* a tree of struct pfs_named */
-	struct pfs_owner *owners;  /* of a memory trace, all; the newest first */
+	void *instruments;                                /* a tree of struct pfs_named */
+	struct pfs_owner *owners; /* of a memory trace, all; the newest first */
 	struct pfs_memory_thread *threads;
 	uint64_t last_thread_id;
 	uint64_t private_bytes;
@@ -122,15 +127,15 @@ struct pfs_books {
 		bool keep;
 	} config;
 	void (*describe)(struct pfs_box_tick *tick); /* the allocator, at a tick; or NULL */
-	bool is_child;                   /* forked, and has no box of its own yet */
-	uint32_t fork_finished;          /* when the child's copy was made */
-	uint32_t fork_tid, fork_pid;     /* of who forked, in the parent and in the child */
+	bool is_child;                               /* forked, and has no box of its own yet */
+	uint32_t fork_finished;                      /* when the child's copy was made */
+	uint32_t fork_tid, fork_pid; /* of who forked, in the parent and in the child */
 	pthread_t ticker;
 	bool has_ticker;
-	bool is_ending;                  /* ticks */
+	bool is_ending; /* ticks */
 	pthread_cond_t end_tick;
 	pthread_mutex_t tick_lock;
-	struct pfs_books *next;         /* of all books of the process */
+	struct pfs_books *next; /* of all books of the process */
 };
 
 /* ---- blocks name cells by their line: (address - cells_base) / PFS_LINE ---- */
@@ -178,8 +183,8 @@ void pfs_shelf_publish(struct pfs_books *self, enum pfs_shelves shelf, struct pf
 void pfs_shelf_give(struct pfs_books *self, enum pfs_shelves shelf, void *record);
 
 /* The party of these names; made if it is not there; NULL: it cannot be (counted as lost). */
-struct pfs_party *pfs_party_of(struct pfs_books *self, enum pfs_cell_level level,
-			       const char *user, const char *host);
+struct pfs_party *pfs_party_of(struct pfs_books *self, enum pfs_cell_level level, const char *user,
+			       const char *host);
 
 /* Parties that nobody needs any more hand their sums on and go. How many. */
 uint32_t pfs_parties_purge(struct pfs_books *self);

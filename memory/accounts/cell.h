@@ -143,8 +143,8 @@ static inline struct pfs_cell_sums pfs_cell_read(struct pfs_cell *self)
 	uint64_t word = pfs_load_acquire(&self->word); /* [J2] acquire, pairs with [J1] */
 	/* [J2] acquire, pairs with [J1]; so the next two. */
 	uint64_t foreign = pfs_load_acquire(&self->foreign_bytes);
-	sums.frees = pfs_load_acquire(&self->frees);           /* [J2] acquire, pairs with [J1] */
-	sums.free_bytes = pfs_load_acquire(&self->free_bytes); /* [J2] acquire, pairs with [J1] */
+	sums.frees = pfs_load_acquire(&self->frees);             /* [J2] acquire, pairs with [J1] */
+	sums.free_bytes = pfs_load_acquire(&self->free_bytes);   /* [J2] acquire, pairs with [J1] */
 	sums.allocs = pfs_load_acquire(&self->allocs);           /* [J2] acquire, pairs with [J1] */
 	sums.alloc_bytes = pfs_load_acquire(&self->alloc_bytes); /* [J2] acquire, pairs with [J1] */
 	sums.frees += pfs_cell_foreign(word, sums.allocs, sums.frees);

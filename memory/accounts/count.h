@@ -22,7 +22,7 @@ static inline struct pfs_memory_note pfs_count_allocated(struct pfs_memory_threa
 	struct pfs_cell *cell = thread->cells[key];
 	/* relaxed: its own; and a switch, which this block comes before, or after. */
 	if (!pfs_likely(cell != NULL && pfs_load_relaxed(&cell->seen) ==
-					pfs_load_relaxed(&memory->control->generation))) {
+						pfs_load_relaxed(&memory->control->generation))) {
 		cell = pfs_thread_cell_to_count(thread, key);
 		if (cell == NULL)
 			return none;

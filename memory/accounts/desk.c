@@ -77,6 +77,7 @@ struct pfs_cell *pfs_party_cell(struct pfs_books *self, struct pfs_party *party,
 struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_memory_key key)
 {
 	struct pfs_books *self = thread->memory;
+	/* clang-format off */
 	struct pfs_cell like = {
 		.level = PFS_CELL_OF_THREAD, .instrument = key,
 		.thread = thread->reference, .owner = thread->reference,
@@ -84,6 +85,7 @@ struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_memory_ke
 		.user = thread->user != NULL ? thread->user->reference : 0,
 		.host = thread->host != NULL ? thread->host->reference : 0,
 	};
+	/* clang-format on */
 	pfs_desk_open(self);
 	/* Its parents' cells before its own: so to fold it needs no record. */
 	struct pfs_parents parents = pfs_parents_of(self, &like);
@@ -122,7 +124,7 @@ struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread, pfs_
 	if (cell == NULL)
 		return NULL;
 	/* What changed is looked at with the block: marks begin at what was there before it. */
-	if (pfs_load_relaxed(&cell->seen) != generation) { /* relaxed: its own */
+	if (pfs_load_relaxed(&cell->seen) != generation) {  /* relaxed: its own */
 		pfs_store_relaxed(&cell->trap_count, 0);    /* relaxed: its own */
 		pfs_store_relaxed(&cell->trap_bytes, 0);    /* relaxed: its own */
 		pfs_store_relaxed(&cell->seen, generation); /* relaxed: its own */
@@ -207,7 +209,7 @@ void pfs_cell_finish(struct pfs_books *self, struct pfs_cell *cell)
 	uint32_t first = pfs_load_relaxed(&self->finished);
 	do {
 		pfs_store_relaxed(&cell->next, first); /* relaxed: [J6] carries it */
-		/* [J6] release, pairs with [J7]. */
+						       /* [J6] release, pairs with [J7]. */
 	} while (!pfs_cas_release(&self->finished, &first, cell->line));
 }
 
@@ -334,13 +336,14 @@ static struct pfs_party *find_or_make(struct pfs_books *self, const struct pfs_p
 	return party;
 }
 
-struct pfs_party *pfs_party_of(struct pfs_books *self, enum pfs_cell_level level,
-			       const char *user, const char *host)
+struct pfs_party *pfs_party_of(struct pfs_books *self, enum pfs_cell_level level, const char *user,
+			       const char *host)
 {
 	char user_cut[PFS_BOX_USER_BYTES] = "", host_cut[PFS_BOX_HOST_BYTES] = "";
 	copy_name(user_cut, sizeof(user_cut), user);
 	copy_name(host_cut, sizeof(host_cut), host);
-	struct pfs_party key = { .level = level, .user = user != NULL ? user_cut : NULL,
+	struct pfs_party key = { .level = level,
+				 .user = user != NULL ? user_cut : NULL,
 				 .host = host != NULL ? host_cut : NULL };
 	if (level != PFS_CELL_OF_ACCOUNT)
 		return find_or_make(self, &key);

@@ -90,9 +90,9 @@ static struct pfs_room *room_of(struct pfs_memory_thread *thread, enum pfs_limit
 {
 	if (what == PFS_LIMITED_THREAD)
 		return &thread->room;
-	struct pfs_party *party = what == PFS_LIMITED_ACCOUNT ? thread->account :
-				  what == PFS_LIMITED_USER    ? thread->user :
-								thread->memory->global;
+	struct pfs_party *party = what == PFS_LIMITED_ACCOUNT ? thread->account
+				  : what == PFS_LIMITED_USER  ? thread->user
+							      : thread->memory->global;
 	return party != NULL ? &party->room : NULL;
 }
 
@@ -130,9 +130,8 @@ void pfs_limits_look(struct pfs_memory_thread *thread, uint32_t generation)
 	add(thread, 0, 0 - thread->reserved);
 	thread->is_limited = false;
 	set_limit(thread, PFS_LIMITED_PROGRAM, is_limit(self, PFS_SCOPE_PROGRAM - 1));
-	set_limit(thread, PFS_LIMITED_THREAD, is_limit(self, PFS_SCOPE_EACH_THREAD - 1) ?
-						      PFS_SCOPE_EACH_THREAD :
-						      0);
+	set_limit(thread, PFS_LIMITED_THREAD,
+		  is_limit(self, PFS_SCOPE_EACH_THREAD - 1) ? PFS_SCOPE_EACH_THREAD : 0);
 	set_limit(thread, PFS_LIMITED_ACCOUNT, limit_of_party(self, thread->account));
 	set_limit(thread, PFS_LIMITED_USER, limit_of_party(self, thread->user));
 	thread->limits_seen = generation;
@@ -152,14 +151,10 @@ static bool is_in(const struct pfs_memory_thread *thread, enum pfs_limited what,
 		  const struct pfs_cell *cell)
 {
 	switch (what) {
-	case PFS_LIMITED_THREAD:
-		return thread->all_cells[cell->instrument] == cell;
-	case PFS_LIMITED_ACCOUNT:
-		return cell->account == thread->account->reference;
-	case PFS_LIMITED_USER:
-		return cell->user == thread->user->reference;
-	default:
-		return true;
+	case PFS_LIMITED_THREAD: return thread->all_cells[cell->instrument] == cell;
+	case PFS_LIMITED_ACCOUNT: return cell->account == thread->account->reference;
+	case PFS_LIMITED_USER: return cell->user == thread->user->reference;
+	default: return true;
 	}
 }
 
@@ -207,8 +202,7 @@ static bool has_room(const struct pfs_room *room, uint64_t more, uint64_t limit)
 	return room->is_known && taken <= limit && more <= limit - taken;
 }
 
-static bool fits(struct pfs_memory_thread *thread, enum pfs_limited what,
-		 const struct asked *asked)
+static bool fits(struct pfs_memory_thread *thread, enum pfs_limited what, const struct asked *asked)
 {
 	struct pfs_room *room = room_of(thread, what);
 	uint64_t limit = bytes_of(thread->memory, thread->limits[what] - 1);

@@ -87,8 +87,10 @@ static enum pfs_status set(struct pfs_books *self, const struct pfs_limit_text *
 	}
 	pfs_mutex_unlock(&self->limits_lock);
 	if (number == PFS_BOX_LIMITS_MAX)
-		return pfs_message_set(message, PFS_NO_MEMORY, "no room for one more limit: at "
-				       "most %u accounts and users", PFS_BOX_LIMITS_MAX - FIXED);
+		return pfs_message_set(message, PFS_NO_MEMORY,
+				       "no room for one more limit: at "
+				       "most %u accounts and users",
+				       PFS_BOX_LIMITS_MAX - FIXED);
 	pfs_box_announce(self->control);
 	return PFS_OK;
 }
@@ -114,8 +116,8 @@ enum pfs_status pfs_memory_limit(struct pfs_books *memory, enum pfs_memory_scope
 	if (scope < PFS_MEMORY_PROGRAM || scope > PFS_MEMORY_USER ||
 	    (has_names && scope < PFS_MEMORY_ACCOUNT) || (host != NULL && scope == PFS_MEMORY_USER))
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "there is no limit of scope %u with %s",
-				       (unsigned)scope, has_names ? "such names" : "no name");
+				       "there is no limit of scope %u with %s", (unsigned)scope,
+				       has_names ? "such names" : "no name");
 	if (!take_name(limit.user, sizeof(limit.user), &limit.has_user, user) ||
 	    !take_name(limit.host, sizeof(limit.host), &limit.has_host, host))
 		return pfs_message_set(message, PFS_BAD_CONFIG,
@@ -132,7 +134,8 @@ enum pfs_status pfs_memory_limit_text(struct pfs_books *memory, const char *text
 		if (!pfs_limit_text_next(&text, &limit))
 			return pfs_message_set(message, PFS_BAD_CONFIG,
 					       "'%.100s' is no limit: write program=2G, "
-					       "thread=64M, account:USER@HOST=1G", text);
+					       "thread=64M, account:USER@HOST=1G",
+					       text);
 		enum pfs_status status = set(memory, &limit, message);
 		if (status != PFS_OK)
 			return status;

@@ -70,8 +70,8 @@ static void lower(_Atomic(uint64_t) *mark, uint64_t value)
 }
 
 /* The marks of a table, with what there was before this block and what is now. */
-static void look(struct pfs_marks *marks, bool is_new, uint64_t before_count,
-		 uint64_t before_bytes, uint64_t bytes)
+static void look(struct pfs_marks *marks, bool is_new, uint64_t before_count, uint64_t before_bytes,
+		 uint64_t bytes)
 {
 	if (is_new) {
 		set(&marks->high_count, before_count);
@@ -150,8 +150,7 @@ void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t byte
 }
 
 /* A party's marks of a table, begun anew if that was truncated. Under the desk. */
-static struct pfs_marks *party_marks(struct pfs_books *self, struct pfs_cell *cell,
-				     uint32_t table)
+static struct pfs_marks *party_marks(struct pfs_books *self, struct pfs_cell *cell, uint32_t table)
 {
 	struct pfs_marks *marks = &cell->marks[table];
 	if (!is_current(self, cell, table)) {

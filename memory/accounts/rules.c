@@ -137,8 +137,8 @@ static void global_end(struct pfs_books *memory, struct pfs_memory_thread *threa
 
 const struct pfs_rule pfs_rule_exact = { "exact", exact_reference, exact_credit, exact_instrument,
 					 exact_end };
-static const struct pfs_rule freer = { "freer", instrument_reference, freer_credit,
-				       same_instrument, freer_end };
+static const struct pfs_rule freer = { "freer", instrument_reference, freer_credit, same_instrument,
+				       freer_end };
 static const struct pfs_rule global = { "global", numbered_reference, global_credit,
 					numbered_instrument, global_end };
 

@@ -38,8 +38,8 @@ static void add_cell(const struct pfs_books *self, struct sums *sums, struct pfs
 }
 
 /* The largest of values into shares, largest first; a value's reference is its index + first. */
-static void take_largest(struct pfs_box_share *shares, uint32_t share_count,
-			 const uint64_t *values, uint32_t value_count, uint32_t first)
+static void take_largest(struct pfs_box_share *shares, uint32_t share_count, const uint64_t *values,
+			 uint32_t value_count, uint32_t first)
 {
 	memset(shares, 0, share_count * sizeof(*shares));
 	for (uint32_t i = 0; i < value_count; i++) {
@@ -56,7 +56,8 @@ static void take_largest(struct pfs_box_share *shares, uint32_t share_count,
 static void read_sums(struct pfs_books *self, struct pfs_box_tick *tick)
 {
 	uint32_t accounts = (uint32_t)(self->shelves[PFS_SHELF_ACCOUNTS].region->bytes /
-				       sizeof(struct pfs_box_account)) + 1;
+				       sizeof(struct pfs_box_account)) +
+			    1;
 	struct sums sums = { .account_count = accounts };
 	sums.instruments = calloc(self->instruments_max + accounts, sizeof(uint64_t));
 	if (sums.instruments == NULL)

@@ -81,13 +81,14 @@ static struct pfs_config config_of(const struct pfs_box_want *want)
 
 static struct pfs_box_region region_for(const struct pfs_box_want *want, uint64_t offset)
 {
+	/* clang-format off */
 	struct pfs_box_region region = {
 		.kind = want->kind, .record_bytes = want->record_bytes, .offset = offset,
 		.page_records = want->page_records,
 	};
+	/* clang-format on */
 	if (want->page_records == 0) {
-		region.bytes = round_up((uint64_t)want->record_bytes * want->records,
-					PFS_BOX_PAGE);
+		region.bytes = round_up((uint64_t)want->record_bytes * want->records, PFS_BOX_PAGE);
 		return region;
 	}
 	struct pfs_config config = config_of(want);
@@ -136,7 +137,8 @@ void pfs_box_configure(struct pfs_box *self, enum pfs_box_kind kind, struct pfs_
 	struct pfs_box_region *region = pfs_box_region_of(self, kind);
 	struct pfs_box_source *context = &self->sources[region - self->head->regions];
 	struct pfs_box_want want = {
-		.record_bytes = region->record_bytes, .page_records = region->page_records,
+		.record_bytes = region->record_bytes,
+		.page_records = region->page_records,
 		.records = (uint32_t)(region->bytes / region->page_bytes) * region->page_records,
 	};
 	*context = (struct pfs_box_source){ self, region };
@@ -165,7 +167,8 @@ static bool open_folder(const char *folder, struct pfs_message *message)
 	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
 		(void)pfs_message_set(message, PFS_BAD_CONFIG,
 				      "the folder of boxes %s cannot be made (%s): name another "
-				      "one by PFS_MEM_DIR", folder, strerror(errno));
+				      "one by PFS_MEM_DIR",
+				      folder, strerror(errno));
 		return false;
 	}
 	bool fits = lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
@@ -173,7 +176,8 @@ static bool open_folder(const char *folder, struct pfs_message *message)
 	if (!fits)
 		(void)pfs_message_set(message, PFS_BAD_CONFIG,
 				      "%s is no folder that only you can enter: chmod it to 700, "
-				      "or name another one by PFS_MEM_DIR", folder);
+				      "or name another one by PFS_MEM_DIR",
+				      folder);
 	return fits;
 }
 
@@ -218,7 +222,8 @@ static bool fits_limits(uint64_t bytes, struct pfs_message *message)
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
 		(void)pfs_message_set(message, PFS_NO_MEMORY,
 				      "the box needs %llu bytes, and the limit of files is %llu "
-				      "(ulimit -f)", (unsigned long long)bytes,
+				      "(ulimit -f)",
+				      (unsigned long long)bytes,
 				      (unsigned long long)limit.rlim_cur);
 		return false;
 	}
@@ -313,7 +318,8 @@ static enum pfs_status map_file(struct pfs_box *self, struct pfs_message *messag
 			(void)unlink(self->path);
 		return pfs_message_set(message, PFS_NO_MEMORY,
 				       "the box needs %llu bytes of addresses: fewer cells, or a "
-				       "higher ulimit -v", (unsigned long long)self->bytes);
+				       "higher ulimit -v",
+				       (unsigned long long)self->bytes);
 	}
 	return PFS_OK;
 }
@@ -357,7 +363,8 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 		self->base = NULL;
 		return pfs_message_set(message, PFS_NO_MEMORY,
 				       "no memory for the box %s: its file system is full, or this "
-				       "is a Linux before 5.14", self->path);
+				       "is a Linux before 5.14",
+				       self->path);
 	}
 	write_head(self, wants, want_count);
 	return PFS_OK;

@@ -29,7 +29,7 @@ struct pfs_box {
 	char *copy;                      /* for a child, while the process forks; or NULL */
 	uint64_t copy_bytes;
 	bool keep;
-	char path[PFS_BOX_PATH_BYTES];   /* empty: no file */
+	char path[PFS_BOX_PATH_BYTES]; /* empty: no file */
 	struct pfs_box_source sources[PFS_BOX_REGIONS_MAX];
 };
 

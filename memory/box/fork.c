@@ -112,8 +112,8 @@ static bool move_to(struct pfs_box *self, char *fresh)
 			return false;
 		memcpy(to, self->base + parts.from[i], parts.bytes[i]);
 	}
-	return mremap(fresh, self->bytes, self->bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-		      self->base) == self->base;
+	return mremap(fresh, self->bytes, self->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, self->base) ==
+	       self->base;
 }
 
 bool pfs_box_refile(struct pfs_box *self)

@@ -80,18 +80,18 @@ enum pfs_box_table {
 enum pfs_box_state {
 	PFS_BOX_MAKING,
 	PFS_BOX_LIVE,
-	PFS_BOX_ENDED,  /* the program ended, and the box is kept */
-	PFS_BOX_EXECED  /* the program went on as another one */
+	PFS_BOX_ENDED, /* the program ended, and the box is kept */
+	PFS_BOX_EXECED /* the program went on as another one */
 };
 
 struct pfs_box_region {
-	uint32_t kind;         /* enum pfs_box_kind; readers pass over those they do not know */
+	uint32_t kind; /* enum pfs_box_kind; readers pass over those they do not know */
 	uint32_t record_bytes;
-	uint64_t offset;       /* in the file; a multiple of PFS_BOX_PAGE */
+	uint64_t offset; /* in the file; a multiple of PFS_BOX_PAGE */
 	uint64_t bytes;
 	uint32_t page_records; /* 0: a plain array, without words */
 	uint32_t page_bytes;
-	uint32_t words_offset; /* in a page */
+	uint32_t words_offset;        /* in a page */
 	_Atomic(uint32_t) page_count; /* release, when the page's memory is there */
 };
 
@@ -101,75 +101,75 @@ enum pfs_box_lost {
 	PFS_LOST_ACCOUNTS,
 	PFS_LOST_USERS,
 	PFS_LOST_HOSTS,
-	PFS_LOST_CELLS,       /* allocations that were not counted, for there was no cell */
-	PFS_LOST_MEMORY,      /* times that the system had no memory for the box */
-	PFS_LOST_FOREIGN,     /* frees of blocks that never were: from before the start, ... */
-	PFS_LOST_STACKS,      /* samples whose stack found no record: they have none */
-	PFS_LOST_CONTEXTS,    /* samples that are in no context's sums, for it found no record */
-	PFS_LOST_SAMPLES,     /* samples that found no record, and are in no profile */
-	PFS_LOST_MODULES,     /* files that were mapped and found no record */
-	PFS_LOST_MAPPED,      /* ranges of the program's own mappings that found no room */
+	PFS_LOST_CELLS,    /* allocations that were not counted, for there was no cell */
+	PFS_LOST_MEMORY,   /* times that the system had no memory for the box */
+	PFS_LOST_FOREIGN,  /* frees of blocks that never were: from before the start, ... */
+	PFS_LOST_STACKS,   /* samples whose stack found no record: they have none */
+	PFS_LOST_CONTEXTS, /* samples that are in no context's sums, for it found no record */
+	PFS_LOST_SAMPLES,  /* samples that found no record, and are in no profile */
+	PFS_LOST_MODULES,  /* files that were mapped and found no record */
+	PFS_LOST_MAPPED,   /* ranges of the program's own mappings that found no room */
 	PFS_LOSTS
 };
 
 /* What the program says of its own memory, at a tick. All in bytes. */
 struct pfs_box_own {
-	uint64_t tracked;        /* asked for, by blocks that are counted */
-	uint64_t blocks;         /* how many these are */
-	uint64_t headers;        /* in front of them */
-	uint64_t allocated;      /* by the allocator's classes, counted or not; 0: not known */
+	uint64_t tracked;   /* asked for, by blocks that are counted */
+	uint64_t blocks;    /* how many these are */
+	uint64_t headers;   /* in front of them */
+	uint64_t allocated; /* by the allocator's classes, counted or not; 0: not known */
 	uint64_t cached, slab_free, dirty, metadata, mapped; /* of the allocator; 0: not known */
-	uint64_t box;            /* of the box, resident */
-	uint64_t accounts;       /* private memory of the accounts */
-	uint64_t rss, rss_anon, rss_file, rss_shmem; /* as the system says */
+	uint64_t box;                                        /* of the box, resident */
+	uint64_t accounts;                                   /* private memory of the accounts */
+	uint64_t rss, rss_anon, rss_file, rss_shmem;         /* as the system says */
 	/* Found in the page tables; measured_realtime_ns 0: not looked for. Resident but mapped. */
 	uint64_t measured_realtime_ns;
 	uint64_t heap;           /* what allocator and accounts have mapped, but the box */
 	uint64_t library;        /* .data and .bss of the library that counts */
 	uint64_t program_mapped; /* addresses that the program maps itself, without a file */
 	uint64_t program_mapped_resident;
-	uint64_t stacks;         /* of threads that were seen */
-	uint64_t files_changed;  /* of files that are mapped, what is the program's alone: .data */
-	uint64_t brk;            /* the program's heap of brk, which the allocator does not use */
+	uint64_t stacks;        /* of threads that were seen */
+	uint64_t files_changed; /* of files that are mapped, what is the program's alone: .data */
+	uint64_t brk;           /* the program's heap of brk, which the allocator does not use */
 };
 
 struct pfs_box_head {
 	char magic[8];
 	uint32_t version;
-	uint32_t head_bytes;      /* PFS_BOX_PAGE */
+	uint32_t head_bytes; /* PFS_BOX_PAGE */
 	uint64_t file_bytes;
 	uint32_t pid, parent_pid;
-	uint64_t start_ticks;     /* field 22 of /proc/PID/stat */
+	uint64_t start_ticks; /* field 22 of /proc/PID/stat */
 	uint64_t start_realtime_ns;
 	uint8_t boot_id[16];
 	uint32_t uid;
-	_Atomic(uint32_t) state;  /* enum pfs_box_state */
-	char rule[16];            /* how blocks are credited: exact, freer, global */
+	_Atomic(uint32_t) state; /* enum pfs_box_state */
+	char rule[16];           /* how blocks are credited: exact, freer, global */
 	char build[32];
 	uint32_t region_count;
 	_Atomic(uint32_t) has_headers; /* blocks have a header, and are not tagged beside the slab;
 					* in a line that is seldom written */
-	uint32_t instruments_max; /* columns of PFS_BOX_ROW_BASES */
-	uint32_t tick_ms;         /* 0: no ticks */
-	uint32_t profile_lg;      /* mean bytes between samples are 2 to it; 0: no profile */
+	uint32_t instruments_max;      /* columns of PFS_BOX_ROW_BASES */
+	uint32_t tick_ms;              /* 0: no ticks */
+	uint32_t profile_lg;           /* mean bytes between samples are 2 to it; 0: no profile */
 	_Atomic(uint32_t) owners_lost; /* owners of a memory trace that found no record */
-	_Atomic(uint64_t) ticks;  /* release, when a tick is written */
+	_Atomic(uint64_t) ticks;       /* release, when a tick is written */
 	_Atomic(uint64_t) end_realtime_ns; /* of a clean end */
-	_Atomic(uint64_t) moves;  /* odd while sums move between cells of different accounts */
+	_Atomic(uint64_t) moves; /* odd while sums move between cells of different accounts */
 	_Atomic(uint64_t) lost[PFS_LOSTS];
 	char program[256];
-	char command[1024];       /* arguments, separated by spaces, cut */
+	char command[1024]; /* arguments, separated by spaces, cut */
 	struct pfs_box_region regions[PFS_BOX_REGIONS_MAX];
 };
 _Static_assert(sizeof(struct pfs_box_head) <= PFS_BOX_PAGE, "the head is one page");
 
 struct pfs_box_control {
-	_Atomic(uint32_t) generation;  /* changes with anything below; never 0 */
+	_Atomic(uint32_t) generation;            /* changes with anything below; never 0 */
 	_Atomic(uint32_t) truncates[PFS_TABLES]; /* TRUNCATEs so far */
-	_Atomic(uint32_t) profile_off; /* bit 0: no samples are taken */
-	_Atomic(uint32_t) profile_lg;  /* 1 .. 62: mean bytes between samples are 2 to it; else as
-					* the head says */
-	_Atomic(uint32_t) walks;       /* reports of a walk that were asked for, so far */
+	_Atomic(uint32_t) profile_off;           /* bit 0: no samples are taken */
+	_Atomic(uint32_t) profile_lg; /* 1 .. 62: mean bytes between samples are 2 to it; else as
+				       * the head says */
+	_Atomic(uint32_t) walks;      /* reports of a walk that were asked for, so far */
 	_Atomic(uint32_t) spare[7];
 	_Atomic(uint8_t) enabled[PFS_BOX_INSTRUMENTS_MAX]; /* by number; bit 0 */
 	_Atomic(uint64_t) truncate_realtime_ns[PFS_TABLES];
@@ -198,7 +198,7 @@ _Static_assert(sizeof(struct pfs_box_instrument) == 192, "whole lines");
 
 /* One life of a thread: from its begin to its end. */
 struct pfs_box_thread {
-	uint64_t thread_id;      /* never used again in a box */
+	uint64_t thread_id; /* never used again in a box */
 	uint64_t begun_realtime_ns;
 	uint32_t os_tid;
 	uint32_t account, user, host; /* references; account 0: none could be had */
@@ -210,11 +210,11 @@ _Static_assert(sizeof(struct pfs_box_thread) == 64, "a line");
 
 /* An account, a user, or a host. */
 struct pfs_box_account {
-	uint64_t current_connections;   /* threads, now */
-	uint64_t total_connections;     /* and ever */
-	_Atomic(uint64_t) moves;        /* odd while sums move between its cells */
-	uint32_t user, host;            /* references, of an account */
-	uint32_t has_user, has_host;    /* 0: NULL */
+	uint64_t current_connections; /* threads, now */
+	uint64_t total_connections;   /* and ever */
+	_Atomic(uint64_t) moves;      /* odd while sums move between its cells */
+	uint32_t user, host;          /* references, of an account */
+	uint32_t has_user, has_host;  /* 0: NULL */
 	uint32_t spare[6];
 	char user_name[PFS_BOX_USER_BYTES]; /* ended by 0 */
 	char host_name[PFS_BOX_HOST_BYTES];
@@ -269,16 +269,16 @@ struct pfs_cell {
 	_Atomic(uint64_t) free_bytes;
 	_Atomic(uint64_t) trap_count; /* allocs - frees above: a mark may have to rise */
 	_Atomic(uint64_t) trap_bytes;
-	_Atomic(uint64_t) sample_at;  /* alloc_bytes of the next sample; 0: to be drawn */
-	_Atomic(uint32_t) seen;       /* control.generation when marks were last looked at */
-	uint32_t tag;                 /* its own: what tagged blocks name it by */
+	_Atomic(uint64_t) sample_at; /* alloc_bytes of the next sample; 0: to be drawn */
+	_Atomic(uint32_t) seen;      /* control.generation when marks were last looked at */
+	uint32_t tag;                /* its own: what tagged blocks name it by */
 	/* Anybody's line. */
 	alignas(PFS_LINE) _Atomic(uint64_t) word; /* foreign frees, or K - those still to come */
 	_Atomic(uint64_t) foreign_bytes;
 	/* Written once; but owner. */
 	alignas(PFS_LINE) _Atomic(uint32_t) owner; /* the thread's reference; 0: has ended */
-	uint32_t level;               /* enum pfs_cell_level */
-	uint32_t instrument;          /* reference */
+	uint32_t level;                            /* enum pfs_cell_level */
+	uint32_t instrument;                       /* reference */
 	uint32_t thread;              /* reference, also after the end; 0: of no thread */
 	uint32_t account, user, host; /* references; 0: none */
 	_Atomic(uint32_t) next;       /* of those that wait to be folded */
@@ -308,15 +308,15 @@ struct pfs_box_share {
 #define PFS_BOX_POOL_BYTES 16u
 #define PFS_BOX_ARENA_OTHERS UINT32_MAX /* the sum of all that found no room */
 struct pfs_box_arena {
-	uint32_t reference; /* its number plus 1; 0: none; or PFS_BOX_ARENA_OTHERS */
-	uint32_t threads;   /* bound to it */
+	uint32_t reference;            /* its number plus 1; 0: none; or PFS_BOX_ARENA_OTHERS */
+	uint32_t threads;              /* bound to it */
 	char pool[PFS_BOX_POOL_BYTES]; /* of threads whose it is; ended by 0; empty: of none */
 	/* Bytes. allocated: out of its slabs and large; cached: of these and of other arenas'
 	 * blocks, what is in its threads' rings; resident: active, and free but not yet purged. */
 	uint64_t allocated, cached, active, resident, mapped, retained;
 };
 struct pfs_box_tick {
-	uint64_t number;    /* from 1 on; tick n is at (n - 1) % PFS_BOX_TICKS_KEPT */
+	uint64_t number; /* from 1 on; tick n is at (n - 1) % PFS_BOX_TICKS_KEPT */
 	uint64_t realtime_ns;
 	struct pfs_box_own own;
 	struct pfs_box_share instruments[PFS_BOX_TICK_INSTRUMENTS]; /* largest first */
@@ -327,8 +327,8 @@ struct pfs_box_tick {
 /* Where a file of the program is mapped, for names of addresses. */
 struct pfs_box_module {
 	uint64_t begin, end, file_offset;
-	uint64_t loaded_realtime_ns;          /* or seen first */
-	_Atomic(uint64_t) gone_realtime_ns;   /* another file may be there since; 0: it is there */
+	uint64_t loaded_realtime_ns;        /* or seen first */
+	_Atomic(uint64_t) gone_realtime_ns; /* another file may be there since; 0: it is there */
 	uint8_t build_id[32];
 	uint32_t build_id_bytes;
 	uint32_t spare;
@@ -341,7 +341,7 @@ _Static_assert(sizeof(struct pfs_box_module) == 512, "whole lines");
 struct pfs_box_mapper {
 	char name[PFS_BOX_NAME_BYTES]; /* memory/<library>/mmap; ended by 0 */
 	uint64_t ranges;
-	uint64_t mapped, resident;     /* bytes */
+	uint64_t mapped, resident; /* bytes */
 	uint64_t spare[5];
 };
 _Static_assert(sizeof(struct pfs_box_mapper) == 192, "whole lines");
@@ -364,7 +364,7 @@ struct pfs_box_owner {
 	uint32_t parent;           /* reference; 0: none */
 	_Atomic(uint64_t) over;    /* adds that were only reported */
 	/* Seldom written. */
-	_Atomic(uint64_t) bad;     /* guards that were used a second time */
+	_Atomic(uint64_t) bad; /* guards that were used a second time */
 	uint64_t spare;
 	char name[PFS_BOX_OWNER_BYTES]; /* ended by 0 */
 };
@@ -390,7 +390,7 @@ struct pfs_box_limit {
 	/* The last one. */
 	_Atomic(uint64_t) last_bytes, last_thread_id, last_realtime_ns;
 	_Atomic(uint32_t) last_instrument; /* reference; 0: none yet */
-	_Atomic(uint32_t) scope; /* 0: no limit */
+	_Atomic(uint32_t) scope;           /* 0: no limit */
 	uint32_t has_user, has_host;       /* 0: NULL */
 	uint64_t spare;
 	char user_name[PFS_BOX_USER_BYTES]; /* ended by 0 */
@@ -400,7 +400,7 @@ _Static_assert(sizeof(struct pfs_box_limit) == 384, "whole lines");
 
 /* What a TRUNCATE of table t found in a cell: current then. Readers write it, and read it. */
 struct pfs_box_cell_base {
-	uint32_t cell_word;         /* the cell's pfs_lock word: its life */
+	uint32_t cell_word;          /* the cell's pfs_lock word: its life */
 	uint32_t epochs[PFS_TABLES]; /* control.truncates[t] after it; 0: none */
 	struct {
 		uint64_t count, bytes;
@@ -409,7 +409,7 @@ struct pfs_box_cell_base {
 
 /* What a TRUNCATE takes from COUNT_ALLOC and COUNT_FREE of a row, and from the sums of bytes. */
 struct pfs_box_row_base {
-	uint32_t record_word;       /* of the thread, account, user or host; global: 0 */
+	uint32_t record_word; /* of the thread, account, user or host; global: 0 */
 	uint32_t epoch;
 	uint64_t count, bytes;
 };

@@ -56,12 +56,12 @@ struct pfs_box_context {
 _Static_assert(sizeof(struct pfs_box_context) == 128, "whole lines");
 
 struct pfs_box_sample {
-	uint64_t bytes;    /* asked for */
-	uint64_t interval; /* mean bytes between samples, then */
+	uint64_t bytes;             /* asked for */
+	uint64_t interval;          /* mean bytes between samples, then */
 	uint64_t taken_realtime_ns; /* by the coarse clock */
 	uint64_t address;
-	uint32_t context;  /* reference; 0: it found no record */
-	uint32_t cell;     /* reference */
+	uint32_t context; /* reference; 0: it found no record */
+	uint32_t cell;    /* reference */
 	char spare[offsetof(struct pfs_cell, owner) - 5 * sizeof(uint64_t)];
 	_Atomic(uint32_t) owner; /* 0, always */
 	uint32_t level;          /* PFS_CELL_IS_SAMPLE */
@@ -71,7 +71,7 @@ struct pfs_box_sample {
 };
 _Static_assert(sizeof(struct pfs_box_sample) == 256, "a place is a multiple of 128 bytes");
 _Static_assert(offsetof(struct pfs_box_sample, owner) == offsetof(struct pfs_cell, owner) &&
-	       offsetof(struct pfs_box_sample, level) == offsetof(struct pfs_cell, level),
+		       offsetof(struct pfs_box_sample, level) == offsetof(struct pfs_cell, level),
 	       "a sample looks like a cell of another");
 
 #endif

@@ -30,13 +30,13 @@
 struct pfs_box_info {
 	char path[PFS_READER_PATH_BYTES];
 	uint32_t pid, parent_pid, uid;
-	uint32_t state;             /* enum pfs_box_state, as the program left it */
-	bool is_live;               /* the program has it, now */
-	uint64_t start_ticks;       /* of the program */
+	uint32_t state;       /* enum pfs_box_state, as the program left it */
+	bool is_live;         /* the program has it, now */
+	uint64_t start_ticks; /* of the program */
 	uint64_t start_realtime_ns;
-	uint64_t ticks;             /* how many were written */
-	uint64_t seen_realtime_ns;  /* of the last tick, else of the start: it lived then */
-	uint64_t end_realtime_ns;   /* of a clean end; 0: none */
+	uint64_t ticks;            /* how many were written */
+	uint64_t seen_realtime_ns; /* of the last tick, else of the start: it lived then */
+	uint64_t end_realtime_ns;  /* of a clean end; 0: none */
 	uint32_t tick_ms;
 	uint32_t instruments_max;
 	char rule[16];
@@ -48,8 +48,8 @@ struct pfs_box_info {
 struct pfs_box_list {
 	struct pfs_box_info *boxes; /* the newest start first */
 	size_t count;
-	size_t refused;             /* files of such a name that are no box */
-	struct pfs_message why;     /* the first of them */
+	size_t refused;         /* files of such a name that are no box */
+	struct pfs_message why; /* the first of them */
 	char refused_path[PFS_READER_PATH_BYTES];
 };
 
@@ -88,7 +88,7 @@ bool pfs_reader_refresh(struct pfs_reader *self, struct pfs_message *message);
 /* ---- a snapshot: private memory, all references checked ---- */
 
 struct pfs_seen_instrument {
-	uint32_t number;   /* of its record; its reference is one more */
+	uint32_t number; /* of its record; its reference is one more */
 	uint32_t flags;
 	bool is_enabled;
 	char name[PFS_BOX_NAME_BYTES];
@@ -107,33 +107,33 @@ struct pfs_seen_thread {
 /* An account, a user, or a host. */
 struct pfs_seen_account {
 	uint32_t number, word;
-	uint32_t user, host;       /* indices, of an account; PFS_NONE */
+	uint32_t user, host; /* indices, of an account; PFS_NONE */
 	uint64_t current_connections, total_connections;
-	bool has_user, has_host;   /* false: NULL */
-	bool is_missed;            /* its sums moved each time they were read */
+	bool has_user, has_host; /* false: NULL */
+	bool is_missed;          /* its sums moved each time they were read */
 	char user_name[PFS_BOX_USER_BYTES];
 	char host_name[PFS_BOX_HOST_BYTES];
 };
 
 /* A limit of accounts and threads. */
 struct pfs_seen_limit {
-	uint32_t number, scope;  /* enum pfs_box_scope */
-	uint64_t limit_bytes;    /* UINT64_MAX: none */
+	uint32_t number, scope; /* enum pfs_box_scope */
+	uint64_t limit_bytes;   /* UINT64_MAX: none */
 	uint64_t refused;
 	uint64_t last_bytes, last_thread_id;
 	uint64_t last_realtime_ns; /* 0: none was refused */
-	uint32_t last_instrument; /* reference */
-	bool has_user, has_host; /* false: NULL */
+	uint32_t last_instrument;  /* reference */
+	bool has_user, has_host;   /* false: NULL */
 	char user[PFS_BOX_USER_BYTES], host[PFS_BOX_HOST_BYTES];
 };
 
 /* An owner of a memory trace. */
 struct pfs_seen_owner {
 	uint32_t number;
-	uint32_t parent;        /* index, below its own; PFS_NONE: at the top */
-	uint32_t action;        /* 0 refuse, 1 call, 2 report */
+	uint32_t parent; /* index, below its own; PFS_NONE: at the top */
+	uint32_t action; /* 0 refuse, 1 call, 2 report */
 	uint64_t own_bytes, sum_bytes, high_bytes;
-	uint64_t limit_bytes;   /* UINT64_MAX: none */
+	uint64_t limit_bytes; /* UINT64_MAX: none */
 	uint64_t refused, over, bad;
 	char name[PFS_BOX_OWNER_BYTES];
 };
@@ -161,14 +161,14 @@ struct pfs_snapshot {
 	struct pfs_seen_thread *threads;
 	struct pfs_seen_account *accounts, *users, *hosts;
 	uint32_t instrument_count, thread_count, account_count, user_count, host_count;
-	uint64_t cell_count;  /* behind the rows */
-	uint64_t rows_missed; /* whose sums moved while they were read, each time */
-	uint64_t damaged;     /* records that make no sense, and were left out */
+	uint64_t cell_count;       /* behind the rows */
+	uint64_t rows_missed;      /* whose sums moved while they were read, each time */
+	uint64_t damaged;          /* records that make no sense, and were left out */
 	struct pfs_message damage; /* the first of them */
 
-	bool has_own;         /* a tick was written: */
-	struct pfs_box_own own; /* of the last one */
-	uint64_t own_realtime_ns;   /* and when */
+	bool has_own;             /* a tick was written: */
+	struct pfs_box_own own;   /* of the last one */
+	uint64_t own_realtime_ns; /* and when */
 	struct pfs_box_mapper *mappers;
 	uint32_t mapper_count;
 	struct pfs_seen_owner *owners; /* by their numbers: parents first */
@@ -274,8 +274,8 @@ static inline uint64_t pfs_box_row_numbers(const struct pfs_box_rooms *rooms)
 /* Records that a region has room for; 0 for one without words. */
 static inline uint64_t pfs_box_room(const struct pfs_box_region *region)
 {
-	return region->page_bytes == 0 ? 0 :
-					 region->bytes / region->page_bytes * region->page_records;
+	return region->page_bytes == 0 ? 0
+				       : region->bytes / region->page_bytes * region->page_records;
 }
 
 /* ---- whole files ---- */

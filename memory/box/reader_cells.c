@@ -186,8 +186,8 @@ static bool maps_init(struct maps *maps, const struct pfs_reader *self,
 	};
 	bool fine = true;
 	for (int i = 0; i < WHOS; i++) {
-		maps->room[i] =
-			pfs_reader_records(self, (enum pfs_box_kind)(PFS_BOX_INSTRUMENTS + i));
+		maps->room[i] = pfs_reader_records(self,
+						   (enum pfs_box_kind)(PFS_BOX_INSTRUMENTS + i));
 		maps->map[i] = map_of(maps->room[i], arrays[i].first, arrays[i].stride,
 				      arrays[i].count);
 		fine &= maps->map[i] != NULL;
@@ -204,10 +204,10 @@ static void maps_fini(struct maps *maps)
 /* Whose cell it must say it is. */
 static enum who whose(uint32_t level)
 {
-	return level == PFS_CELL_OF_ACCOUNT ? ACCOUNT :
-	       level == PFS_CELL_OF_USER    ? USER :
-	       level == PFS_CELL_OF_HOST    ? HOST :
-					      INSTRUMENT;
+	return level == PFS_CELL_OF_ACCOUNT ? ACCOUNT
+	       : level == PFS_CELL_OF_USER  ? USER
+	       : level == PFS_CELL_OF_HOST  ? HOST
+					    : INSTRUMENT;
 }
 
 static bool check_cell(const struct pfs_seen_cell *cell, const struct maps *maps,

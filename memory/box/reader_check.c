@@ -26,15 +26,18 @@ static bool check_row(const struct pfs_snapshot *snapshot, const struct pfs_row 
 	const char *name = snapshot->instruments[row->instrument].name;
 	if (row->low_count > row->current_count || row->current_count > row->high_count ||
 	    row->low_bytes > row->current_bytes || row->current_bytes > row->high_bytes)
-		return pfs_refuse(message, "%s: row %u of %.60s: CURRENT is not between LOW and "
-				  "HIGH", table, row->who, name);
+		return pfs_refuse(message,
+				  "%s: row %u of %.60s: CURRENT is not between LOW and "
+				  "HIGH",
+				  table, row->who, name);
 	if (strcmp(snapshot->info.rule, "exact") != 0)
 		return true;
 	if (row->count_free < 0 || row->bytes_free < 0 || row->current_count < 0 ||
 	    row->current_bytes < 0)
-		return pfs_refuse(message, "%s: row %u of %.60s is below zero: %" PRId64
-				  " blocks, %" PRId64 " bytes", table, row->who, name,
-				  row->current_count, row->current_bytes);
+		return pfs_refuse(message,
+				  "%s: row %u of %.60s is below zero: %" PRId64 " blocks, %" PRId64
+				  " bytes",
+				  table, row->who, name, row->current_count, row->current_bytes);
 	return true;
 }
 
@@ -50,8 +53,10 @@ static bool check_rows(const struct pfs_snapshot *snapshot, struct pfs_message *
 			global += t == PFS_TABLE_GLOBAL ? (uint64_t)row.current_bytes : 0;
 		}
 	if ((int64_t)global != bytes_of_cells(snapshot))
-		return pfs_refuse(message, "it does not add up: %" PRId64 " bytes by global, %"
-				  PRId64 " by cells", (int64_t)global, bytes_of_cells(snapshot));
+		return pfs_refuse(message,
+				  "it does not add up: %" PRId64 " bytes by global, %" PRId64
+				  " by cells",
+				  (int64_t)global, bytes_of_cells(snapshot));
 	return true;
 }
 
@@ -63,8 +68,8 @@ static bool check_names(const struct pfs_snapshot *snapshot, struct pfs_message 
 					  snapshot->instruments[i].number,
 					  snapshot->instruments[i].name);
 		for (uint32_t j = 0; j < i; j++)
-			if (strcmp(snapshot->instruments[i].name,
-				   snapshot->instruments[j].name) == 0)
+			if (strcmp(snapshot->instruments[i].name, snapshot->instruments[j].name) ==
+			    0)
 				return pfs_refuse(message, "'%.100s' is there twice",
 						  snapshot->instruments[i].name);
 	}
@@ -76,8 +81,7 @@ static bool check_ticks(const struct pfs_snapshot *snapshot, struct pfs_message 
 	for (uint32_t i = 1; i < snapshot->tick_count; i++)
 		if (snapshot->ticks[i].number <= snapshot->ticks[i - 1].number)
 			return pfs_refuse(message, "tick %" PRIu64 " comes after tick %" PRIu64,
-					  snapshot->ticks[i].number,
-					  snapshot->ticks[i - 1].number);
+					  snapshot->ticks[i].number, snapshot->ticks[i - 1].number);
 	for (uint32_t i = 0; i < snapshot->tick_count; i++)
 		for (uint32_t j = 0; j < PFS_BOX_TICK_INSTRUMENTS; j++)
 			if (snapshot->ticks[i].instruments[j].reference >
@@ -94,9 +98,11 @@ static bool check_owners(const struct pfs_snapshot *snapshot, struct pfs_message
 	for (uint32_t i = 0; i < snapshot->owner_count; i++) {
 		const struct pfs_seen_owner *one = &snapshot->owners[i];
 		if ((int64_t)one->own_bytes < 0 || (int64_t)one->sum_bytes < 0)
-			return pfs_refuse(message, "owner '%.60s' is below zero: %" PRId64
-					  " bytes, %" PRId64 " with all below it", one->name,
-					  (int64_t)one->own_bytes, (int64_t)one->sum_bytes);
+			return pfs_refuse(message,
+					  "owner '%.60s' is below zero: %" PRId64 " bytes, %" PRId64
+					  " with all below it",
+					  one->name, (int64_t)one->own_bytes,
+					  (int64_t)one->sum_bytes);
 		for (uint32_t j = 0; j < i; j++)
 			if (one->parent == snapshot->owners[j].parent &&
 			    strcmp(one->name, snapshot->owners[j].name) == 0)

@@ -125,10 +125,10 @@ static bool is_empty(const char *path, const struct pfs_box_head *head, ssize_t 
 static bool refuse_unready(int file, const char *path, struct pfs_message *message)
 {
 	return pfs_refuse(message,
-			  pfs_box_file_is_live(file) ?
-				  "'%.150s' is being made: ask again" :
-				  "'%.120s' was never ready, its program ended before: "
-				  "'pfs-mem clean --all' removes it",
+			  pfs_box_file_is_live(file)
+				  ? "'%.150s' is being made: ask again"
+				  : "'%.120s' was never ready, its program ended before: "
+				    "'pfs-mem clean --all' removes it",
 			  path);
 }
 

@@ -16,11 +16,11 @@
 
 struct pfs_reader {
 	struct pfs_box_info info;
-	int file;      /* of a living box; -1 */
-	char *base;    /* its mapping, read-only; of a dead one: a copy */
+	int file;   /* of a living box; -1 */
+	char *base; /* its mapping, read-only; of a dead one: a copy */
 	uint64_t bytes;
 	bool is_copy;
-	struct pfs_box_region regions[PFS_KINDS]; /* checked; kind 0: there is none */
+	struct pfs_box_region regions[PFS_KINDS];  /* checked; kind 0: there is none */
 	_Atomic(uint32_t) *page_counts[PFS_KINDS]; /* in base */
 	struct pfs_box_rooms rooms;
 };
@@ -190,9 +190,9 @@ void pfs_row_record(const struct pfs_snapshot *snapshot, enum pfs_box_table tabl
 struct pfs_taking {
 	const struct pfs_reader *reader;
 	struct pfs_snapshot *snapshot;
-	uint64_t moves;         /* of the head */
+	uint64_t moves; /* of the head */
 	uint64_t *account_moves, *user_moves, *host_moves;
-	bool *wanted;           /* accounts, by reference */
+	bool *wanted; /* accounts, by reference */
 	uint64_t account_room;
 };
 

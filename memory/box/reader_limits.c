@@ -23,14 +23,16 @@ static void take(const struct pfs_reader *reader, struct pfs_snapshot *snapshot,
 {
 	struct pfs_seen_limit *seen = &snapshot->limits[snapshot->limit_count];
 	*seen = (struct pfs_seen_limit){
-		.number = number, .scope = PLAIN(uint32_t, entry->scope),
+		.number = number,
+		.scope = PLAIN(uint32_t, entry->scope),
 		.limit_bytes = limit_of(reader, number, PLAIN(uint64_t, entry->bytes)),
 		.refused = PLAIN(uint64_t, entry->refused),
 		.last_bytes = PLAIN(uint64_t, entry->last_bytes),
 		.last_thread_id = PLAIN(uint64_t, entry->last_thread_id),
 		.last_realtime_ns = PLAIN(uint64_t, entry->last_realtime_ns),
 		.last_instrument = PLAIN(uint32_t, entry->last_instrument),
-		.has_user = entry->has_user != 0, .has_host = entry->has_host != 0,
+		.has_user = entry->has_user != 0,
+		.has_host = entry->has_host != 0,
 	};
 	pfs_take_text(seen->user, entry->user_name, sizeof(seen->user));
 	pfs_take_text(seen->host, entry->host_name, sizeof(seen->host));

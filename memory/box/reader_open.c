@@ -35,9 +35,8 @@ static const uint32_t record_bytes[PFS_KINDS] = {
 
 static bool is_array(uint32_t kind)
 {
-	return kind == PFS_BOX_TICKS || kind == PFS_BOX_CELL_BASES ||
-	       kind == PFS_BOX_ROW_BASES || kind == PFS_BOX_MODULES ||
-	       kind == PFS_BOX_MAPPERS || kind == PFS_BOX_LIMITS;
+	return kind == PFS_BOX_TICKS || kind == PFS_BOX_CELL_BASES || kind == PFS_BOX_ROW_BASES ||
+	       kind == PFS_BOX_MODULES || kind == PFS_BOX_MAPPERS || kind == PFS_BOX_LIMITS;
 }
 
 /* ---- regions ---- */
@@ -101,8 +100,7 @@ bool pfs_box_regions_check(const struct pfs_box_head *head, const char *path,
 					  path, i, region->kind, fault);
 		if (self == NULL || region->kind == PFS_BOX_NONE || region->kind >= PFS_KINDS)
 			continue;
-		memcpy((void *)&self->regions[region->kind], (const void *)region,
-		       sizeof(*region));
+		memcpy((void *)&self->regions[region->kind], (const void *)region, sizeof(*region));
 		if (self->base != NULL)
 			self->page_counts[region->kind] =
 				&pfs_reader_head(self)->regions[i].page_count;
@@ -271,8 +269,10 @@ bool pfs_reader_refresh(struct pfs_reader *self, struct pfs_message *message)
 	if (self->base == NULL)
 		return pfs_refuse(message, "'%.150s' cannot be read any more", self->info.path);
 	if (fstat(self->file, &status) != 0 || (uint64_t)status.st_size < self->bytes)
-		return pfs_refuse(message, "'%.150s' was cut while its program lives: nothing in "
-				  "it can be read", self->info.path);
+		return pfs_refuse(message,
+				  "'%.150s' was cut while its program lives: nothing in "
+				  "it can be read",
+				  self->info.path);
 	if (!pfs_box_file_is_live(self->file)) {
 		/* By the file that is open, for the name may be gone, or another's. */
 		char path[PFS_READER_PATH_BYTES];

@@ -38,28 +38,29 @@ static void take_owner(const struct pfs_reader *reader, struct pfs_snapshot *sna
 {
 	struct pfs_seen_owner *seen = &snapshot->owners[snapshot->owner_count];
 	*seen = (struct pfs_seen_owner){
-		.number = number, .parent = PFS_NONE, .action = PLAIN(uint32_t, record->action),
+		.number = number,
+		.parent = PFS_NONE,
+		.action = PLAIN(uint32_t, record->action),
 		.own_bytes = PLAIN(uint64_t, record->own),
 		.sum_bytes = PLAIN(uint64_t, record->sum),
 		.high_bytes = PLAIN(uint64_t, record->high),
 		.limit_bytes = limit_of(reader, number, PLAIN(uint64_t, record->limit)),
 		.refused = PLAIN(uint64_t, record->refused),
-		.over = PLAIN(uint64_t, record->over), .bad = PLAIN(uint64_t, record->bad),
+		.over = PLAIN(uint64_t, record->over),
+		.bad = PLAIN(uint64_t, record->bad),
 	};
 	if (seen->high_bytes < seen->sum_bytes)
 		seen->high_bytes = seen->sum_bytes; /* who added is about to raise it */
 	pfs_take_text(seen->name, record->name, sizeof(seen->name));
 	if (record->parent != 0)
 		seen->parent = index_of(snapshot, record->parent);
-	const char *fault = memchr(record->name, '\0', sizeof(record->name)) == NULL ?
-				    "its name has no end" :
-			    seen->name[0] == '\0' ? "it has no name" :
-			    record->parent != 0 && seen->parent == PFS_NONE ?
-				    "its parent is not there" :
-			    seen->action > 2 ? "its action is none" :
-			    depth_of(snapshot, seen->parent) >= PFS_BOX_OWNER_DEPTH ?
-				    "it is too deep" :
-				    NULL;
+	const char *fault =
+		memchr(record->name, '\0', sizeof(record->name)) == NULL ? "its name has no end"
+		: seen->name[0] == '\0'                                  ? "it has no name"
+		: record->parent != 0 && seen->parent == PFS_NONE        ? "its parent is not there"
+		: seen->action > 2                                       ? "its action is none"
+		: depth_of(snapshot, seen->parent) >= PFS_BOX_OWNER_DEPTH ? "it is too deep"
+									  : NULL;
 	if (fault != NULL)
 		pfs_snapshot_damage(snapshot, "owner %u: %s", number, fault);
 	else

@@ -72,9 +72,13 @@ static bool take_thread(struct pfs_taking *take, uint64_t number, void *to)
 		return false;
 	}
 	*seen = (struct pfs_seen_thread){
-		.number = (uint32_t)number, .word = word,
-		.account = record.account, .user = record.user, .host = record.host,
-		.os_tid = record.os_tid, .thread_id = record.thread_id,
+		.number = (uint32_t)number,
+		.word = word,
+		.account = record.account,
+		.user = record.user,
+		.host = record.host,
+		.os_tid = record.os_tid,
+		.thread_id = record.thread_id,
 		.begun_realtime_ns = record.begun_realtime_ns,
 		.is_instrumented = record.is_instrumented != 0,
 	};
@@ -94,11 +98,14 @@ static bool take_account_of(struct pfs_taking *take, enum pfs_box_kind kind, uin
 		return false;
 	}
 	*seen = (struct pfs_seen_account){
-		.number = (uint32_t)number, .word = word,
-		.user = record.user, .host = record.host,
+		.number = (uint32_t)number,
+		.word = word,
+		.user = record.user,
+		.host = record.host,
 		.current_connections = record.current_connections,
 		.total_connections = record.total_connections,
-		.has_user = record.has_user != 0, .has_host = record.has_host != 0,
+		.has_user = record.has_user != 0,
+		.has_host = record.has_host != 0,
 	};
 	pfs_take_text(seen->user_name, record.user_name, sizeof(seen->user_name));
 	pfs_take_text(seen->host_name, record.host_name, sizeof(seen->host_name));
@@ -128,20 +135,18 @@ bool pfs_take_people(struct pfs_taking *take)
 				     take_thread, &snapshot->thread_count);
 	snapshot->accounts = take_all(take, PFS_BOX_ACCOUNTS, account, take_account,
 				      &snapshot->account_count);
-	snapshot->users = take_all(take, PFS_BOX_USERS, account, take_user,
-				   &snapshot->user_count);
-	snapshot->hosts = take_all(take, PFS_BOX_HOSTS, account, take_host,
-				   &snapshot->host_count);
-	return snapshot->threads != NULL && snapshot->accounts != NULL &&
-	       snapshot->users != NULL && snapshot->hosts != NULL;
+	snapshot->users = take_all(take, PFS_BOX_USERS, account, take_user, &snapshot->user_count);
+	snapshot->hosts = take_all(take, PFS_BOX_HOSTS, account, take_host, &snapshot->host_count);
+	return snapshot->threads != NULL && snapshot->accounts != NULL && snapshot->users != NULL &&
+	       snapshot->hosts != NULL;
 }
 
 bool pfs_take_instruments(struct pfs_taking *take)
 {
 	struct pfs_snapshot *snapshot = take->snapshot;
-	snapshot->instruments =
-		take_all(take, PFS_BOX_INSTRUMENTS, sizeof(struct pfs_seen_instrument),
-			     take_instrument, &snapshot->instrument_count);
+	snapshot->instruments = take_all(take, PFS_BOX_INSTRUMENTS,
+					 sizeof(struct pfs_seen_instrument), take_instrument,
+					 &snapshot->instrument_count);
 	return snapshot->instruments != NULL;
 }
 
@@ -174,10 +179,10 @@ void pfs_keep_living(struct pfs_taking *take)
 	snapshot->thread_count = kept;
 	snapshot->account_count = keep_accounts(take, PFS_BOX_ACCOUNTS, snapshot->accounts,
 						snapshot->account_count);
-	snapshot->user_count =
-		keep_accounts(take, PFS_BOX_USERS, snapshot->users, snapshot->user_count);
-	snapshot->host_count =
-		keep_accounts(take, PFS_BOX_HOSTS, snapshot->hosts, snapshot->host_count);
+	snapshot->user_count = keep_accounts(take, PFS_BOX_USERS, snapshot->users,
+					     snapshot->user_count);
+	snapshot->host_count = keep_accounts(take, PFS_BOX_HOSTS, snapshot->hosts,
+					     snapshot->host_count);
 }
 
 /* By number, which is how they stand in the array. */
@@ -217,17 +222,15 @@ void pfs_resolve_people(struct pfs_taking *take)
 				accounts);
 		check_reference(snapshot, "thread", thread->number, "user", thread->user, users);
 		check_reference(snapshot, "thread", thread->number, "host", thread->host, hosts);
-		thread->account =
-			index_of(snapshot->accounts, snapshot->account_count, thread->account);
+		thread->account = index_of(snapshot->accounts, snapshot->account_count,
+					   thread->account);
 		thread->user = index_of(snapshot->users, snapshot->user_count, thread->user);
 		thread->host = index_of(snapshot->hosts, snapshot->host_count, thread->host);
 	}
 	for (uint32_t i = 0; i < snapshot->account_count; i++) {
 		struct pfs_seen_account *account = &snapshot->accounts[i];
-		check_reference(snapshot, "account", account->number, "user", account->user,
-				users);
-		check_reference(snapshot, "account", account->number, "host", account->host,
-				hosts);
+		check_reference(snapshot, "account", account->number, "user", account->user, users);
+		check_reference(snapshot, "account", account->number, "host", account->host, hosts);
 		account->user = index_of(snapshot->users, snapshot->user_count, account->user);
 		account->host = index_of(snapshot->hosts, snapshot->host_count, account->host);
 	}
@@ -241,8 +244,8 @@ uint32_t pfs_snapshot_account(const struct pfs_snapshot *snapshot, uint32_t refe
 uint32_t pfs_snapshot_instrument(const struct pfs_snapshot *snapshot, uint32_t reference)
 {
 	/* Nearly always at its number: none ever goes. */
-	for (uint32_t i = reference < snapshot->instrument_count ? reference :
-								   snapshot->instrument_count;
+	for (uint32_t i = reference < snapshot->instrument_count ? reference
+								 : snapshot->instrument_count;
 	     reference != 0 && i > 0; i--)
 		if (snapshot->instruments[i - 1].number == reference - 1)
 			return i - 1;

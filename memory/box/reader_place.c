@@ -35,8 +35,8 @@ static int newest_first(const void *one, const void *other)
 static bool add_box(struct pfs_box_list *list, const char *path)
 {
 	struct pfs_message why = { "" };
-	struct pfs_box_info *more =
-		realloc(list->boxes, (list->count + 1) * sizeof(list->boxes[0]));
+	struct pfs_box_info *more = realloc(list->boxes,
+					    (list->count + 1) * sizeof(list->boxes[0]));
 	if (more == NULL)
 		return false;
 	list->boxes = more;
@@ -57,9 +57,8 @@ bool pfs_box_list_make(struct pfs_box_list *list, struct pfs_message *message)
 	pfs_reader_folder(folder, sizeof(folder));
 	DIR *directory = opendir(folder);
 	if (directory == NULL)
-		return errno == ENOENT ||
-		       pfs_refuse(message, "folder '%.150s' cannot be read: %s", folder,
-				  strerror(errno));
+		return errno == ENOENT || pfs_refuse(message, "folder '%.150s' cannot be read: %s",
+						     folder, strerror(errno));
 	bool fine = true;
 	while (fine && (entry = readdir(directory)) != NULL) {
 		if (!pfs_box_is_name(entry->d_name))
@@ -91,13 +90,19 @@ static bool refuse_process(const char *target, const char *folder, struct pfs_me
 	struct stat status;
 	(void)snprintf(path, sizeof(path), "/proc/%.20s", target);
 	if (stat(path, &status) != 0)
-		return pfs_refuse(message, "there is no process %.20s, and no box of it in "
-				  "'%.120s': 'pfs-mem list' names the boxes", target, folder);
+		return pfs_refuse(message,
+				  "there is no process %.20s, and no box of it in "
+				  "'%.120s': 'pfs-mem list' names the boxes",
+				  target, folder);
 	if (status.st_uid != geteuid())
-		return pfs_refuse(message, "process %.20s is of user %u, and so would be its box: "
-				  "ask as that user", target, (unsigned)status.st_uid);
-	return pfs_refuse(message, "process %.20s has no box in '%.120s': start it with "
-			  "'pfs-mem run'", target, folder);
+		return pfs_refuse(message,
+				  "process %.20s is of user %u, and so would be its box: "
+				  "ask as that user",
+				  target, (unsigned)status.st_uid);
+	return pfs_refuse(message,
+			  "process %.20s has no box in '%.120s': start it with "
+			  "'pfs-mem run'",
+			  target, folder);
 }
 
 /* The box of a list that a target means: the living one of a process, else its newest. */
@@ -115,8 +120,7 @@ static const struct pfs_box_info *find_box(const struct pfs_box_list *list, bool
 	return found;
 }
 
-static struct pfs_reader *open_listed(const char *target, bool is_last,
-				      struct pfs_message *message)
+static struct pfs_reader *open_listed(const char *target, bool is_last, struct pfs_message *message)
 {
 	char folder[PFS_READER_PATH_BYTES];
 	struct pfs_reader *reader = NULL;
@@ -124,8 +128,8 @@ static struct pfs_reader *open_listed(const char *target, bool is_last,
 	if (!pfs_box_list_make(&list, message))
 		return NULL;
 	pfs_reader_folder(folder, sizeof(folder));
-	const struct pfs_box_info *box =
-		find_box(&list, is_last, is_last ? 0 : strtoull(target, NULL, 10));
+	const struct pfs_box_info *box = find_box(&list, is_last,
+						  is_last ? 0 : strtoull(target, NULL, 10));
 	if (box != NULL)
 		reader = pfs_reader_open_file(box->path, message);
 	else if (is_last)
@@ -141,8 +145,8 @@ struct pfs_reader *pfs_reader_open(const char *target, struct pfs_message *messa
 {
 	bool is_last = strcmp(target, "last") == 0;
 	bool is_pid = *target != '\0' && target[strspn(target, "0123456789")] == '\0';
-	return is_last || is_pid ? open_listed(target, is_last, message) :
-				   pfs_reader_open_file(target, message);
+	return is_last || is_pid ? open_listed(target, is_last, message)
+				 : pfs_reader_open_file(target, message);
 }
 
 /* ---- when it ended ---- */

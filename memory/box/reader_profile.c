@@ -32,8 +32,8 @@ struct profile_taking {
 	struct pfs_message damage;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void damage(struct profile_taking *take, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void damage(struct profile_taking *take,
+							 const char *format, ...)
 {
 	va_list list;
 	if (take->damaged++ != 0)
@@ -56,8 +56,11 @@ static bool take_sample(struct profile_taking *take, uint64_t number, const void
 	const struct pfs_box_sample *record = from;
 	struct pfs_seen_sample *seen = to;
 	*seen = (struct pfs_seen_sample){
-		.context = record->context, .bytes = record->bytes, .interval = record->interval,
-		.taken_realtime_ns = record->taken_realtime_ns, .address = record->address,
+		.context = record->context,
+		.bytes = record->bytes,
+		.interval = record->interval,
+		.taken_realtime_ns = record->taken_realtime_ns,
+		.address = record->address,
 	};
 	if (record->level != PFS_CELL_IS_SAMPLE || record->interval == 0) {
 		damage(take, "sample %llu is none", (unsigned long long)number);
@@ -74,11 +77,13 @@ static bool take_context(struct profile_taking *take, uint64_t number, const voi
 	const struct pfs_box_context *record = from;
 	struct pfs_seen_context *seen = to;
 	*seen = (struct pfs_seen_context){
-		.stack = record->stack, .instrument = record->instrument,
-		.thread_id = record->thread_id, .os_tid = record->os_tid,
+		.stack = record->stack,
+		.instrument = record->instrument,
+		.thread_id = record->thread_id,
+		.os_tid = record->os_tid,
 	};
 	struct pfs_box_context *copy = (struct pfs_box_context *)(uintptr_t)record;
-	seen->samples = pfs_load_relaxed(&copy->samples); /* relaxed: a private copy */
+	seen->samples = pfs_load_relaxed(&copy->samples);           /* relaxed: a private copy */
 	uint64_t objects = pfs_load_relaxed(&copy->objects_256ths); /* relaxed: likewise */
 	seen->objects = (double)objects / 256;
 	seen->bytes = (double)pfs_load_relaxed(&copy->bytes); /* relaxed: likewise */
@@ -98,7 +103,8 @@ static bool take_stack(struct profile_taking *take, uint64_t number, const void 
 	if (depth != record->depth)
 		damage(take, "stack %llu has %u frames, more than there is room for",
 		       (unsigned long long)number, record->depth);
-	*seen = (struct pfs_seen_stack){ .depth = depth, .is_cut = record->is_cut != 0,
+	*seen = (struct pfs_seen_stack){ .depth = depth,
+					 .is_cut = record->is_cut != 0,
 					 .made_realtime_ns = record->made_realtime_ns,
 					 .frames = malloc((depth + 1) * sizeof(*seen->frames)) };
 	if (seen->frames != NULL)
@@ -166,8 +172,8 @@ static void resolve(struct profile_taking *take, const struct seen *stacks,
 			damage(take, "instrument %u is named, and is not there", reference - 1);
 	}
 	for (uint32_t i = 0; i < profile->sample_count; i++)
-		profile->samples[i].context =
-			index_of(take, contexts, profile->samples[i].context, "context");
+		profile->samples[i].context = index_of(take, contexts, profile->samples[i].context,
+						       "context");
 }
 
 /* ---- all of it ---- */

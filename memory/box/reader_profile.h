@@ -12,7 +12,7 @@ struct pfs_seen_stack {
 	uint32_t depth;
 	bool is_cut;
 	uint64_t made_realtime_ns; /* the files are those that were there then */
-	uint64_t *frames; /* leaf first: return addresses */
+	uint64_t *frames;          /* leaf first: return addresses */
 };
 
 struct pfs_seen_context {
@@ -20,7 +20,7 @@ struct pfs_seen_context {
 	uint32_t instrument; /* index of snapshot->instruments; PFS_NONE */
 	uint64_t thread_id;  /* 0: of threads that found no room */
 	uint32_t os_tid;
-	uint64_t samples;    /* since the beginning */
+	uint64_t samples;      /* since the beginning */
 	double objects, bytes; /* they stand for; since the beginning */
 	char thread_name[16];
 	char user_name[32];
@@ -31,19 +31,19 @@ struct pfs_seen_context {
 struct pfs_seen_sample {
 	uint32_t context; /* index; PFS_NONE */
 	uint64_t bytes, interval, taken_realtime_ns, address;
-	double objects;   /* that it stands for; bytes: that times bytes */
+	double objects; /* that it stands for; bytes: that times bytes */
 };
 
 struct pfs_seen_profile {
-	bool is_there;        /* the program was started with it */
+	bool is_there; /* the program was started with it */
 	bool is_active;
-	uint64_t interval;    /* now */
+	uint64_t interval;             /* now */
 	struct pfs_snapshot *snapshot; /* of the same moment: instruments, threads, modules, info */
 	struct pfs_seen_stack *stacks;
 	struct pfs_seen_context *contexts;
 	struct pfs_seen_sample *samples;
 	uint32_t stack_count, context_count, sample_count;
-	uint64_t missed;      /* records that changed each time they were read */
+	uint64_t missed; /* records that changed each time they were read */
 };
 
 /*

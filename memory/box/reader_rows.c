@@ -23,7 +23,7 @@ const char *const pfs_table_names[PFS_TABLES] = {
 enum pfs_box_table pfs_table_find(const char *name)
 {
 	static const char *const short_names[PFS_TABLES] = { "thread", "account", "user", "host",
-							      "global" };
+							     "global" };
 	for (int t = 0; t < PFS_TABLES; t++)
 		if (strcasecmp(name, pfs_table_names[t]) == 0 ||
 		    strcasecmp(name, short_names[t]) == 0)
@@ -62,8 +62,8 @@ static uint32_t *slot_of(const struct pfs_groups *self, uint32_t who, uint32_t i
 	uint64_t slot = key >> (64 - self->index_bits + 4) << 4 | instrument % 16;
 	for (;; slot = (slot + 1) & self->index_mask) {
 		uint32_t found = self->index[slot];
-		if (found == PFS_NONE || (self->group[found].who == who &&
-					  self->group[found].instrument == instrument))
+		if (found == PFS_NONE ||
+		    (self->group[found].who == who && self->group[found].instrument == instrument))
 			return &self->index[slot];
 	}
 }
@@ -73,8 +73,8 @@ struct pfs_group *pfs_groups_have(struct pfs_groups *self, uint32_t who, uint32_
 	uint32_t *slot = slot_of(self, who, instrument);
 	if (*slot == PFS_NONE) {
 		*slot = (uint32_t)self->count;
-		self->group[self->count++] =
-			(struct pfs_group){ .who = who, .instrument = instrument };
+		self->group[self->count++] = (struct pfs_group){ .who = who,
+								 .instrument = instrument };
 	}
 	return &self->group[*slot];
 }
@@ -232,16 +232,16 @@ static uint32_t who_of_cell(const struct pfs_seen_cell *cell, int table)
 
 static uint32_t who_of_account(const struct pfs_seen_account *account, int table)
 {
-	return table == PFS_TABLE_USER ? account->user :
-	       table == PFS_TABLE_HOST ? account->host :
-					 0;
+	return table == PFS_TABLE_USER   ? account->user
+	       : table == PFS_TABLE_HOST ? account->host
+					 : 0;
 }
 
 static bool is_missed(const struct pfs_snapshot *snapshot, int table, uint32_t who)
 {
-	return table == PFS_TABLE_USER ? snapshot->users[who].is_missed :
-	       table == PFS_TABLE_HOST ? snapshot->hosts[who].is_missed :
-					 snapshot->rows->is_missed;
+	return table == PFS_TABLE_USER   ? snapshot->users[who].is_missed
+	       : table == PFS_TABLE_HOST ? snapshot->hosts[who].is_missed
+					 : snapshot->rows->is_missed;
 }
 
 /* Of users, hosts, global: their own cells, and those of threads without an account. */
@@ -425,8 +425,8 @@ bool pfs_snapshot_row(const struct pfs_snapshot *snapshot, enum pfs_box_table ta
 	row->table = table;
 	row->who = (uint32_t)(i / snapshot->instrument_count);
 	row->instrument = (uint32_t)(i % snapshot->instrument_count);
-	const struct pfs_group *group =
-		pfs_groups_find(&snapshot->rows->tables[table], row->who, row->instrument);
+	const struct pfs_group *group = pfs_groups_find(&snapshot->rows->tables[table], row->who,
+							row->instrument);
 	if (group != NULL)
 		fill(row, group);
 	return true;

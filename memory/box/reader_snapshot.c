@@ -44,10 +44,8 @@ static bool note_moves(struct pfs_taking *take)
 	take->moves = pfs_load_acquire(&head->moves); /* [RB1] acquire */
 	take->account_moves = all_moves(take, PFS_BOX_ACCOUNTS, snapshot->accounts,
 					snapshot->account_count);
-	take->user_moves =
-		all_moves(take, PFS_BOX_USERS, snapshot->users, snapshot->user_count);
-	take->host_moves =
-		all_moves(take, PFS_BOX_HOSTS, snapshot->hosts, snapshot->host_count);
+	take->user_moves = all_moves(take, PFS_BOX_USERS, snapshot->users, snapshot->user_count);
+	take->host_moves = all_moves(take, PFS_BOX_HOSTS, snapshot->hosts, snapshot->host_count);
 	return take->account_moves != NULL && take->user_moves != NULL && take->host_moves != NULL;
 }
 
@@ -109,7 +107,8 @@ static bool take_cells(struct pfs_taking *take)
 	struct pfs_seen_cells *cells = &snapshot->rows->cells;
 	take->account_room = pfs_reader_records(take->reader, PFS_BOX_ACCOUNTS);
 	take->wanted = calloc(take->account_room + 1, sizeof(*take->wanted));
-	struct pfs_cells_wanted wanted = { .all = true, .account = take->wanted,
+	struct pfs_cells_wanted wanted = { .all = true,
+					   .account = take->wanted,
 					   .account_room = take->account_room };
 	if (take->wanted == NULL)
 		return false;
@@ -136,8 +135,7 @@ static void read_control(const struct pfs_reader *reader, struct pfs_snapshot *s
 	}
 }
 
-static bool is_truncated_since(const struct pfs_reader *reader,
-			       const struct pfs_snapshot *snapshot)
+static bool is_truncated_since(const struct pfs_reader *reader, const struct pfs_snapshot *snapshot)
 {
 	struct pfs_box_control *control = pfs_reader_control(reader);
 	bool is = false;

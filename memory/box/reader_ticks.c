@@ -93,8 +93,8 @@ bool pfs_take_modules(const struct pfs_reader *reader, struct pfs_snapshot *snap
 				 sizeof(module));
 		if (module.end == 0)
 			break;
-		struct pfs_box_module *more = realloc(
-			snapshot->modules, (snapshot->module_count + 1) * sizeof(module));
+		struct pfs_box_module *more =
+			realloc(snapshot->modules, (snapshot->module_count + 1) * sizeof(module));
 		if (more == NULL)
 			return false;
 		snapshot->modules = more;

@@ -21,8 +21,8 @@ struct writer {
 	const struct pfs_snapshot *snapshot;
 	int file;
 	struct pfs_box_control *control;
-	bool only_room;   /* the first time: pages are asked for, nothing is changed */
-	uint64_t page;    /* the last one that was asked for */
+	bool only_room;    /* the first time: pages are asked for, nothing is changed */
+	uint64_t page;     /* the last one that was asked for */
 	uint64_t batch_at; /* in the file: where what waits to be written goes */
 	size_t batch_bytes;
 	uint8_t batch[32 * 1024];
@@ -30,8 +30,7 @@ struct writer {
 					    written */
 };
 
-static bool open_writer(struct writer *self, struct pfs_reader *reader,
-			struct pfs_message *message)
+static bool open_writer(struct writer *self, struct pfs_reader *reader, struct pfs_message *message)
 {
 	char died[128];
 	*self = (struct writer){ .reader = reader, .file = -1, .page = UINT64_MAX };
@@ -136,8 +135,10 @@ bool pfs_profile_switch(struct pfs_reader *self, bool active, unsigned lg,
 	struct writer writer;
 	uint32_t started;
 	if (lg > 62)
-		return pfs_refuse(message, "no mean of 2^%u bytes between samples: choose 1 to 62, "
-				  "or 0 for what the program was started with", lg);
+		return pfs_refuse(message,
+				  "no mean of 2^%u bytes between samples: choose 1 to 62, "
+				  "or 0 for what the program was started with",
+				  lg);
 	if (!open_writer(&writer, self, message))
 		return false;
 	memcpy(&started, &pfs_reader_head(self)->profile_lg, sizeof(started));
@@ -150,8 +151,10 @@ bool pfs_profile_switch(struct pfs_reader *self, bool active, unsigned lg,
 	}
 	close_writer(&writer);
 	return started != 0 ||
-	       pfs_refuse(message, "'%.100s': its program was started without a profile: start it "
-			  "with one", self->info.path);
+	       pfs_refuse(message,
+			  "'%.100s': its program was started without a profile: start it "
+			  "with one",
+			  self->info.path);
 }
 
 /* ---- TRUNCATE ---- */
@@ -161,13 +164,10 @@ static bool goes_with(int inner, int table)
 {
 	switch (table) {
 	case PFS_TABLE_THREAD:
-	case PFS_TABLE_ACCOUNT:
-		return inner <= table;
+	case PFS_TABLE_ACCOUNT: return inner <= table;
 	case PFS_TABLE_USER:
-	case PFS_TABLE_HOST:
-		return inner <= PFS_TABLE_ACCOUNT || inner == table;
-	default:
-		return true;
+	case PFS_TABLE_HOST: return inner <= PFS_TABLE_ACCOUNT || inner == table;
+	default: return true;
 	}
 }
 
@@ -234,9 +234,8 @@ static bool put_cell(struct writer *self, const struct pfs_seen_cell *cell, int 
 	struct pfs_box_cell_base base;
 	memset(&base, 0, sizeof(base));
 	if (!self->only_room)
-		pfs_reader_array_near(self->reader, PFS_BOX_CELL_BASES,
-				      cell->number * sizeof(base), &base, sizeof(base),
-				      &self->window);
+		pfs_reader_array_near(self->reader, PFS_BOX_CELL_BASES, cell->number * sizeof(base),
+				      &base, sizeof(base), &self->window);
 	if (base.cell_word != cell->word)
 		memset(&base, 0, sizeof(base));
 	base.cell_word = cell->word;
@@ -305,8 +304,10 @@ bool pfs_reader_truncate(struct pfs_reader *self, enum pfs_box_table table,
 	writer.snapshot = snapshot;
 	bool fine = snapshot != NULL && !self->is_copy;
 	if (snapshot != NULL && self->is_copy)
-		(void)pfs_refuse(message, "'%.150s': its program died just now: it can only be "
-				 "read", self->info.path);
+		(void)pfs_refuse(message,
+				 "'%.150s': its program died just now: it can only be "
+				 "read",
+				 self->info.path);
 	if (fine && (!put_all(&writer, (int)table, true) || !put_all(&writer, (int)table, false)))
 		fine = pfs_refuse(message, "no room for a baseline in '%.150s': %s",
 				  self->info.path, strerror(errno));

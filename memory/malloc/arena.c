@@ -12,7 +12,7 @@
 #define CPUS_PER_ARENA 8u
 #define NODES_MOST 1024u /* the kernel wants no fewer; those from 64 on count as the first */
 
-static struct pfs_mutex lock;   /* pfs_arenas_start */
+static struct pfs_mutex lock; /* pfs_arenas_start */
 static struct pfs_arena first;
 /* But for the first one; written under lock, as count. */
 static _Atomic(struct pfs_arena *) arenas[PFS_ARENAS_MAX] PFS_SELDOM;
@@ -42,7 +42,7 @@ static void arena_init(struct pfs_arena *self, uint32_t number)
 		pfs_store_relaxed(&self->decay_ms[kind], decay_ms); /* relaxed: [AR1] carries it */
 	}
 	pfs_extents_init(&self->extents, self);
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		pfs_bin_init(&self->bins[class], self, class);
 }
 
@@ -194,7 +194,7 @@ struct pfs_arena *pfs_arena_choose(bool is_first)
 
 static void lock_arena(struct pfs_arena *self)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		pfs_mutex_lock(&self->bins[class].lock);
 	pfs_mutex_lock(&self->extents.lock);
 }
@@ -202,19 +202,19 @@ static void lock_arena(struct pfs_arena *self)
 static void unlock_arena(struct pfs_arena *self)
 {
 	pfs_mutex_unlock(&self->extents.lock);
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		pfs_mutex_unlock(&self->bins[class].lock);
 }
 
 static void lock_growing(struct pfs_arena *self)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		pfs_mutex_lock(&self->bins[class].growing);
 }
 
 static void unlock_growing(struct pfs_arena *self)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		pfs_mutex_unlock(&self->bins[class].growing);
 }
 

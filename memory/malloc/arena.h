@@ -19,7 +19,7 @@
 
 struct pfs_arena {
 	uint32_t number;
-	_Atomic(uint32_t) threads;     /* bound to it now */
+	_Atomic(uint32_t) threads;      /* bound to it now */
 	_Atomic(uint64_t) ring_mallocs; /* of threads that have ended or moved: from their rings */
 	_Atomic(uint64_t) ring_frees;
 	_Atomic(int64_t) decay_ms[2]; /* of dirty, of muzzy; or PFS_DECAY_BY_CONF */

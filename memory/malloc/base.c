@@ -13,7 +13,7 @@
 static alignas(PFS_LINE) char first_chunk[64 << 10] __attribute__((section(".bss.chunk")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *next_piece;  /* under lock, as all below */
+static char *next_piece; /* under lock, as all below */
 static size_t left_bytes;
 static uint64_t mapped_bytes;
 static uint64_t used_bytes;

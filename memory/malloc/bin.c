@@ -161,8 +161,8 @@ static bool more_groups(struct pfs_bin *self)
 		self->group_capacity = capacity;
 	}
 	size_t slabs_bytes = pfs_group_slabs(self->group_count) * sizeof(struct pfs_extent *);
-	struct pfs_group *group =
-		pfs_base_new(&group_pool, offsetof(struct pfs_group, slabs) + slabs_bytes);
+	struct pfs_group *group = pfs_base_new(&group_pool,
+					       offsetof(struct pfs_group, slabs) + slabs_bytes);
 	if (group == NULL)
 		return false;
 	group->bin = self;

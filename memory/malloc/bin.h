@@ -23,22 +23,22 @@ struct pfs_bin {
 	alignas(PFS_LINE) struct pfs_mutex lock;
 	struct pfs_group **groups; /* under lock, as all but what says otherwise */
 	uint32_t group_count, group_capacity;
-	uint32_t group_with_hole;  /* none below has one */
+	uint32_t group_with_hole; /* none below has one */
 	uint32_t slab_count;
-	_Atomic(uint64_t) room;    /* [K2] [K3] [K5] */
-	struct pfs_arena *arena;   /* made once, as class */
+	_Atomic(uint64_t) room;  /* [K2] [K3] [K5] */
+	struct pfs_arena *arena; /* made once, as class */
 	struct pfs_mutex growing;
 	struct pfs_stock stock;
 	uint32_t class;
 	uint32_t slab_peak;
 	struct pfs_group *first_group; /* groups points here while there is no second one */
-	struct pfs_extent *spare;  /* empty, and the only one that is; or NULL */
+	struct pfs_extent *spare;      /* empty, and the only one that is; or NULL */
 	uint64_t slabs_made;
 	uint64_t slabs_ended;
 	uint64_t refills;
-	uint64_t takes;            /* regions */
-	uint64_t needless;         /* slabs made while a slab's worth was free [only counted] */
-	bool spare_is_idle;        /* since the last tick */
+	uint64_t takes;     /* regions */
+	uint64_t needless;  /* slabs made while a slab's worth was free [only counted] */
+	bool spare_is_idle; /* since the last tick */
 };
 
 void pfs_bin_init(struct pfs_bin *self, struct pfs_arena *arena, uint32_t class);

@@ -11,7 +11,8 @@
 #define GROWS_EACH_TIME 64u /* up to here; then every fourth time */
 #define EVENTS_TO_GROW 4u
 #define FILLS_TO_GROW 8u
-#define FLUSH_GROWS_TO 256u /* what a thread only frees is wanted elsewhere; two words at a time */
+#define FLUSH_GROWS_TO 256u /* what a thread only frees is wanted elsewhere; two words at a time \
+			     */
 #define SLOT_BYTES_MOST ((uint32_t)1 << 16) /* of a thread */
 
 /* ---- past the rings ---- */
@@ -251,8 +252,7 @@ void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 		grow(cache, ring, class, FLUSH_GROWS_TO);
 		/* Half goes also where it has grown beyond the quick start: what a thread only
 		 * frees is wanted elsewhere. */
-		if (pfs_ring_back_count(ring) == ring->capacity ||
-		    ring->capacity > GROWS_EACH_TIME)
+		if (pfs_ring_back_count(ring) == ring->capacity || ring->capacity > GROWS_EACH_TIME)
 			flush_half(cache, ring, class, call);
 	}
 	push_back(ring, block);
@@ -291,7 +291,7 @@ void pfs_cache_flush(void)
 	struct pfs_cache *cache = pfs_cache_own;
 	if (cache == &pfs_cache_none || cache == &pfs_cache_ended)
 		return;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		flush_ring(cache, class);
 }
 

@@ -70,27 +70,27 @@
 
 struct pfs_ring {
 	alignas(PFS_RING_BYTES) _Atomic(uint64_t) front; /* owner [R1]: behind the next block */
-	_Atomic(uint64_t) low;   /* [R2]: slots, or revoked */
-	_Atomic(uint64_t) back;  /* owner [R1]: where the next block goes */
-	_Atomic(uint64_t) high;  /* [R2]: behind the last slot, or revoked */
-	void **slots;            /* owner; NULL: none [R1]. Front, [R3], back */
+	_Atomic(uint64_t) low;                           /* [R2]: slots, or revoked */
+	_Atomic(uint64_t) back;                          /* owner [R1]: where the next block goes */
+	_Atomic(uint64_t) high;      /* [R2]: behind the last slot, or revoked */
+	void **slots;                /* owner; NULL: none [R1]. Front, [R3], back */
 	_Atomic(uint64_t) allocated; /* owner, taker: mallocs, and what is in the front */
 	_Atomic(uint64_t) freed;     /* owner, taker: frees, but what is in the back */
-	_Atomic(uint32_t) inside; /* owner [D1]: the end that it moves, if that is there yet */
-	uint16_t capacity;       /* of the back; owner and taker [R1] */
-	uint8_t front_capacity;  /* the same */
-	uint8_t events;          /* owner: refills and flushes since capacity grew */
+	_Atomic(uint32_t) inside;    /* owner [D1]: the end that it moves, if that is there yet */
+	uint16_t capacity;           /* of the back; owner and taker [R1] */
+	uint8_t front_capacity;      /* the same */
+	uint8_t events;              /* owner: refills and flushes since capacity grew */
 };
 _Static_assert(sizeof(struct pfs_ring) == PFS_RING_BYTES, "the page map's offsets");
 
 struct pfs_cache {
 	struct pfs_ring unusable; /* of what is no slab; never anything but REVOKED */
 	struct pfs_ring rings[PFS_SMALL_COUNT];
-	struct pfs_arena *arena;  /* owner */
-	struct pfs_cache *previous, *next; /* registry */
+	struct pfs_arena *arena;              /* owner */
+	struct pfs_cache *previous, *next;    /* registry */
 	uint32_t seen_calls[PFS_SMALL_COUNT]; /* tick, under the registry: at the last one */
-	_Atomic(uint32_t) slot_bytes; /* under the registry: of all slots */
-	uint32_t slow_calls;      /* owner: since it looked at the clock */
+	_Atomic(uint32_t) slot_bytes;         /* under the registry: of all slots */
+	uint32_t slow_calls;                  /* owner: since it looked at the clock */
 	_Atomic(uint32_t) moving; /* owner: 1 + the class whose ring it refills or flushes, or 0 */
 	bool is_enabled;          /* owner: rings are used (opt tcache, thread.tcache.enabled) */
 	bool is_explicit;         /* made once: of no thread (explicit.h) */
@@ -106,7 +106,7 @@ struct pfs_own {
 	struct pfs_counter *counter;
 	uintptr_t first_page; /* of the part of the page map where the thread's blocks mostly are */
 	_Atomic(uint64_t) *entries; /* of that part */
-	uint32_t reference; /* of its life */
+	uint32_t reference;         /* of its life */
 	uint32_t last_tag;
 	struct pfs_cell *last_cell;
 };
@@ -180,7 +180,7 @@ static inline bool pfs_ring_push(struct pfs_ring *self, void *block)
 	pfs_ring_enter(self, back);
 	if (!pfs_likely(!pfs_is_at_least(back, &self->high))) /* [D2] */
 		return false;
-	void **slot = (void **)back; /* NOLINT: addresses are numbers here */
+	void **slot = (void **)back;        /* NOLINT: addresses are numbers here */
 	if (!pfs_likely(slot[-1] != block)) /* [R3] */
 		return false;
 	*slot = block;

@@ -7,10 +7,13 @@
  */
 #include "classes.h"
 
-#define RECIPROCAL(size) ((uint32_t)(((UINT64_C(1) << 32) + (size) - 1) / (size)))
-#define CLASS(size, pages)                                                               \
-	{ (size), (pages) * PFS_OS_PAGE, (pages) * PFS_OS_PAGE / (size), RECIPROCAL(size) }
+#define RECIPROCAL(size) ((uint32_t)(((UINT64_C(1) << 32) + (size)-1) / (size)))
+#define CLASS(size, pages)                                                                  \
+	{                                                                                   \
+		(size), (pages)*PFS_OS_PAGE, (pages)*PFS_OS_PAGE / (size), RECIPROCAL(size) \
+	}
 
+/* clang-format off */
 const struct pfs_class pfs_classes[PFS_SMALL_COUNT] = {
 #ifdef PFS_SIM_SMALL
 	CLASS(1024, 1), CLASS(2048, 1), CLASS(3072, 3), CLASS(4096, 1),
@@ -39,11 +42,11 @@ const struct pfs_class pfs_classes[PFS_SMALL_COUNT] = {
 	CLASS(7168, 14), CLASS(8192, 16), CLASS(10240, 20), CLASS(12288, 24), CLASS(14336, 28),
 #endif
 };
+/* clang-format on */
 
 #define OFFSETS(number, above, size) \
-	[((above) + 7) / 8 + 1 ... (size) / 8] = PFS_RING_OFFSET(number),
+	[((above) + 7) / 8 + 1 ...(size) / 8] = PFS_RING_OFFSET(number),
 
 /* Size 0 gets a block, too. */
-const uint16_t pfs_ring_offsets[PFS_SMALL_MAX / 8 + 1] = {
-	[0] = PFS_RING_OFFSET(0), PFS_SMALL_CLASSES(OFFSETS)
-};
+const uint16_t pfs_ring_offsets[PFS_SMALL_MAX / 8 + 1] = { [0] = PFS_RING_OFFSET(0),
+							   PFS_SMALL_CLASSES(OFFSETS) };

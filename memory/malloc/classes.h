@@ -20,6 +20,7 @@
 #define PFS_SMALL_COUNT 4u
 #define PFS_SMALL_MAX 4096u
 #elif defined(PFS_FINE_CLASSES)
+/* clang-format off */
 #define PFS_SMALL_CLASSES(X) \
 	X(0, 0, 8) X(1, 8, 16) X(2, 16, 32) X(3, 32, 48) X(4, 48, 64) X(5, 64, 80) \
 	X(6, 80, 96) X(7, 96, 112) X(8, 112, 128) X(9, 128, 144) X(10, 144, 160) \
@@ -37,10 +38,12 @@
 	X(55, 7168, 7680) X(56, 7680, 8192) X(57, 8192, 9216) X(58, 9216, 10240) \
 	X(59, 10240, 11264) X(60, 11264, 12288) X(61, 12288, 13312) \
 	X(62, 13312, 14336) X(63, 14336, 15360)
+/* clang-format on */
 
 #define PFS_SMALL_COUNT 64u
 #define PFS_SMALL_MAX 15360u
 #else
+/* clang-format off */
 #define PFS_SMALL_CLASSES(X)                                                              \
 	X(0, 0, 8) X(1, 8, 16) X(2, 16, 32) X(3, 32, 48) X(4, 48, 64) X(5, 64, 80)        \
 	X(6, 80, 96) X(7, 96, 112) X(8, 112, 128) X(9, 128, 160) X(10, 160, 192)          \
@@ -50,6 +53,7 @@
 	X(25, 2048, 2560) X(26, 2560, 3072) X(27, 3072, 3584) X(28, 3584, 4096)           \
 	X(29, 4096, 5120) X(30, 5120, 6144) X(31, 6144, 7168) X(32, 7168, 8192)           \
 	X(33, 8192, 10240) X(34, 10240, 12288) X(35, 12288, 14336)
+/* clang-format on */
 
 #define PFS_SMALL_COUNT 36u
 #define PFS_SMALL_MAX 14336u

@@ -106,8 +106,8 @@ static bool set(const struct option *option, const char *text)
 	case KIND_THP:
 		done = strcmp(text, "default") == 0 || strcmp(text, "never") == 0;
 		if (done)
-			*(enum pfs_thp *)option->value =
-				text[0] == 'n' ? PFS_THP_NEVER : PFS_THP_DEFAULT;
+			*(enum pfs_thp *)option->value = text[0] == 'n' ? PFS_THP_NEVER
+									: PFS_THP_DEFAULT;
 		return done;
 	}
 	return false;
@@ -128,8 +128,9 @@ static void take(const char *name, const char *value)
 		pfs_warn("PFS_MALLOC_CONF has no option '", name,
 			 "'; docs/explanation/malloc.md lists them all");
 	else if (!set(option, value))
-		pfs_warn("PFS_MALLOC_CONF cannot set ", name,
-			 " to what stands behind it; docs/explanation/malloc.md says what it takes");
+		pfs_warn(
+			"PFS_MALLOC_CONF cannot set ", name,
+			" to what stands behind it; docs/explanation/malloc.md says what it takes");
 	else
 		return;
 	if (pfs_conf.abort_conf)

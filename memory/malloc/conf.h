@@ -1,6 +1,7 @@
 /*
  * conf.h - options, from PFS_MALLOC_CONF: "name:value,name:value", jemalloc's names where it has
- * them. docs/explanation/malloc.md has the list. A wrong one is named once on stderr, and passed over.
+ * them. docs/explanation/malloc.md has the list. A wrong one is named once on stderr, and passed
+ * over.
  */
 #ifndef PFS_MALLOC_CONF_H
 #define PFS_MALLOC_CONF_H
@@ -15,7 +16,7 @@ enum pfs_thp { PFS_THP_DEFAULT, PFS_THP_NEVER };
 #define PFS_DECAY_MS_MAX (INT64_MAX / 1000000)
 
 struct pfs_conf {
-	bool tcache;            /* rings in front of the slabs */
+	bool tcache;             /* rings in front of the slabs */
 	uint32_t ring_bytes_max; /* of the blocks of one class in a ring */
 	uint32_t ring_entries_max;
 	uint32_t narenas;       /* 0: by the number of CPUs and nodes */
@@ -25,12 +26,12 @@ struct pfs_conf {
 	uint32_t tick_ms;       /* 0: no ticks but on slow paths */
 	bool background_thread; /* false: ticks on slow paths only */
 	size_t oversize_threshold; /* larger blocks go back to the system at once; 0: none */
-	bool strict;            /* no new slab while a region is free in a ring of another thread */
-	bool tags;              /* a tag beside each block */
-	bool zero, junk;        /* fill what is handed out */
-	bool xmalloc;           /* no memory: a line and abort */
-	bool abort_conf;        /* a wrong option ends the program */
-	bool stats_print;       /* at exit */
+	bool strict;      /* no new slab while a region is free in a ring of another thread */
+	bool tags;        /* a tag beside each block */
+	bool zero, junk;  /* fill what is handed out */
+	bool xmalloc;     /* no memory: a line and abort */
+	bool abort_conf;  /* a wrong option ends the program */
+	bool stats_print; /* at exit */
 	enum pfs_thp thp;
 };
 extern struct pfs_conf pfs_conf;

@@ -11,22 +11,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PFS_CTL_DEPTH_MAX 6u   /* stats.arenas.#.bins.#.curregs */
+#define PFS_CTL_DEPTH_MAX 6u /* stats.arenas.#.bins.#.curregs */
 #define PFS_CTL_NAME_BYTES 42u
-#define PFS_CTL_INDEXES 2u     /* the most places of a name */
+#define PFS_CTL_INDEXES 2u    /* the most places of a name */
 #define PFS_CTL_LEXTENTS 196u /* large classes: 4 << 12 .. 7 << 60 */
 
 enum pfs_ctl_group {
-	PFS_CTL_CONST,   /* a number that never changes: value */
-	PFS_CTL_CONF,    /* an option as it was set: value is where in pfs_conf */
-	PFS_CTL_TEXT,    /* value: which */
-	PFS_CTL_DO,      /* value: what is done, or asked of the moment */
-	PFS_CTL_BIN,     /* arenas.bin.#: value is which number */
-	PFS_CTL_LEXTENT, /* arenas.lextent.#.size */
-	PFS_CTL_ARENA,   /* arena.#: value is what is done */
-	PFS_CTL_STAT,    /* of the last epoch: value is where in its sums */
+	PFS_CTL_CONST,      /* a number that never changes: value */
+	PFS_CTL_CONF,       /* an option as it was set: value is where in pfs_conf */
+	PFS_CTL_TEXT,       /* value: which */
+	PFS_CTL_DO,         /* value: what is done, or asked of the moment */
+	PFS_CTL_BIN,        /* arenas.bin.#: value is which number */
+	PFS_CTL_LEXTENT,    /* arenas.lextent.#.size */
+	PFS_CTL_ARENA,      /* arena.#: value is what is done */
+	PFS_CTL_STAT,       /* of the last epoch: value is where in its sums */
 	PFS_CTL_STAT_ARENA, /* value: where in an arena's counts */
-	PFS_CTL_STAT_BIN /* value: where in a bin's counts */
+	PFS_CTL_STAT_BIN    /* value: where in a bin's counts */
 };
 
 struct pfs_ctl_row {
@@ -76,19 +76,42 @@ uint64_t pfs_ctl_epoch(void);
 
 /* What rows of the groups TEXT, DO, BIN and ARENA mean. */
 enum pfs_ctl_text {
-	PFS_CTL_VERSION, PFS_CTL_NO_CONF, PFS_CTL_DSS, PFS_CTL_PERCPU, PFS_CTL_JUNK, PFS_CTL_THP
+	PFS_CTL_VERSION,
+	PFS_CTL_NO_CONF,
+	PFS_CTL_DSS,
+	PFS_CTL_PERCPU,
+	PFS_CTL_JUNK,
+	PFS_CTL_THP
 };
 enum pfs_ctl_do {
-	PFS_CTL_EPOCH, PFS_CTL_BACKGROUND, PFS_CTL_BACKGROUND_MAX, PFS_CTL_NARENAS,
-	PFS_CTL_NARENAS_OPT, PFS_CTL_CREATE, PFS_CTL_LOOKUP, PFS_CTL_DIRTY_DECAY,
-	PFS_CTL_MUZZY_DECAY, PFS_CTL_THREAD_ARENA, PFS_CTL_ALLOCATED, PFS_CTL_DEALLOCATED,
-	PFS_CTL_TCACHE_ENABLED, PFS_CTL_TCACHE_FLUSH, PFS_CTL_IDLE, PFS_CTL_EXPLICIT_CREATE,
-	PFS_CTL_EXPLICIT_FLUSH, PFS_CTL_EXPLICIT_DESTROY
+	PFS_CTL_EPOCH,
+	PFS_CTL_BACKGROUND,
+	PFS_CTL_BACKGROUND_MAX,
+	PFS_CTL_NARENAS,
+	PFS_CTL_NARENAS_OPT,
+	PFS_CTL_CREATE,
+	PFS_CTL_LOOKUP,
+	PFS_CTL_DIRTY_DECAY,
+	PFS_CTL_MUZZY_DECAY,
+	PFS_CTL_THREAD_ARENA,
+	PFS_CTL_ALLOCATED,
+	PFS_CTL_DEALLOCATED,
+	PFS_CTL_TCACHE_ENABLED,
+	PFS_CTL_TCACHE_FLUSH,
+	PFS_CTL_IDLE,
+	PFS_CTL_EXPLICIT_CREATE,
+	PFS_CTL_EXPLICIT_FLUSH,
+	PFS_CTL_EXPLICIT_DESTROY
 };
 enum pfs_ctl_bin { PFS_CTL_BIN_SIZE, PFS_CTL_BIN_NREGS, PFS_CTL_BIN_SLAB, PFS_CTL_BIN_SHARDS };
 enum pfs_ctl_arena {
-	PFS_CTL_ARENA_INITIALIZED, PFS_CTL_ARENA_PURGE, PFS_CTL_ARENA_DECAY, PFS_CTL_ARENA_REFUSED,
-	PFS_CTL_ARENA_DSS, PFS_CTL_ARENA_DIRTY, PFS_CTL_ARENA_MUZZY
+	PFS_CTL_ARENA_INITIALIZED,
+	PFS_CTL_ARENA_PURGE,
+	PFS_CTL_ARENA_DECAY,
+	PFS_CTL_ARENA_REFUSED,
+	PFS_CTL_ARENA_DSS,
+	PFS_CTL_ARENA_DIRTY,
+	PFS_CTL_ARENA_MUZZY
 };
 
 /* The sums of an epoch. */

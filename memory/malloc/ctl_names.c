@@ -1,6 +1,7 @@
 /*
  * ctl_names.c - the names that mallctl knows: jemalloc 5.2.1's, where this allocator has what they
- * mean, and the options that are its own. docs/explanation/malloc.md says what is left out, and why.
+ * mean, and the options that are its own. docs/explanation/malloc.md says what is left out, and
+ * why.
  */
 #include <pfslab/jemalloc.h>
 
@@ -9,24 +10,50 @@
 #include "stats.h"
 
 #define BYTES_OF(type, field) ((uint8_t)sizeof(((struct type *)0)->field))
-#define IS(name, type, number) { name, PFS_CTL_CONST, sizeof(type), number }
-#define OPT(name, field) \
-	{ name, PFS_CTL_CONF, BYTES_OF(pfs_conf, field), offsetof(struct pfs_conf, field) }
-#define TEXT(name, which) { name, PFS_CTL_TEXT, sizeof(char *), which }
-#define DO(name, type, which) { name, PFS_CTL_DO, sizeof(type), which }
-#define BIN(name, type, which) { name, PFS_CTL_BIN, sizeof(type), which }
-#define ARENA(name, type, which) { name, PFS_CTL_ARENA, sizeof(type), which }
-#define STAT(name, field)                                         \
-	{ name, PFS_CTL_STAT, BYTES_OF(pfs_ctl_sums, field), \
-	  offsetof(struct pfs_ctl_sums, field) }
-#define OF_ARENA(name, field)                                                  \
-	{ "stats.arenas.#." name, PFS_CTL_STAT_ARENA,                          \
-	  BYTES_OF(pfs_arena_counts, field), offsetof(struct pfs_arena_counts, field) }
-#define PAGES_OF_ARENA(name, field) \
-	{ "stats.arenas.#." name, PFS_CTL_STAT_ARENA, 0, offsetof(struct pfs_arena_counts, field) }
-#define OF_BIN(name, field)                            \
-	{ "stats.arenas.#.bins.#." name, PFS_CTL_STAT_BIN, \
-	  BYTES_OF(pfs_bin_counts, field), offsetof(struct pfs_bin_counts, field) }
+#define IS(name, type, number)                            \
+	{                                                 \
+		name, PFS_CTL_CONST, sizeof(type), number \
+	}
+#define OPT(name, field)                                                                        \
+	{                                                                                       \
+		name, PFS_CTL_CONF, BYTES_OF(pfs_conf, field), offsetof(struct pfs_conf, field) \
+	}
+#define TEXT(name, which)                                 \
+	{                                                 \
+		name, PFS_CTL_TEXT, sizeof(char *), which \
+	}
+#define DO(name, type, which)                         \
+	{                                             \
+		name, PFS_CTL_DO, sizeof(type), which \
+	}
+#define BIN(name, type, which)                         \
+	{                                              \
+		name, PFS_CTL_BIN, sizeof(type), which \
+	}
+#define ARENA(name, type, which)                         \
+	{                                                \
+		name, PFS_CTL_ARENA, sizeof(type), which \
+	}
+#define STAT(name, field)                                          \
+	{                                                          \
+		name, PFS_CTL_STAT, BYTES_OF(pfs_ctl_sums, field), \
+			offsetof(struct pfs_ctl_sums, field)       \
+	}
+#define OF_ARENA(name, field)                                                                  \
+	{                                                                                      \
+		"stats.arenas.#." name, PFS_CTL_STAT_ARENA, BYTES_OF(pfs_arena_counts, field), \
+			offsetof(struct pfs_arena_counts, field)                               \
+	}
+#define PAGES_OF_ARENA(name, field)                              \
+	{                                                        \
+		"stats.arenas.#." name, PFS_CTL_STAT_ARENA, 0,   \
+			offsetof(struct pfs_arena_counts, field) \
+	}
+#define OF_BIN(name, field)                                                                       \
+	{                                                                                         \
+		"stats.arenas.#.bins.#." name, PFS_CTL_STAT_BIN, BYTES_OF(pfs_bin_counts, field), \
+			offsetof(struct pfs_bin_counts, field)                                    \
+	}
 
 const struct pfs_ctl_row pfs_ctl_rows[] = {
 	TEXT("version", PFS_CTL_VERSION),

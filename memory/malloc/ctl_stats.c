@@ -39,7 +39,7 @@ static void merge(const struct pfs_arena_counts *arena)
 	merged.large_freed += arena->large_freed;
 	merged.held += arena->held;
 	merged.threads += arena->threads;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		struct pfs_bin_counts *into = &merged.bins[class];
 		const struct pfs_bin_counts *bin = &arena->bins[class];
 		into->taken_regions += bin->taken_regions;

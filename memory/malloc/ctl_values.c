@@ -23,21 +23,12 @@ static int give_text(const struct pfs_ctl *ctl)
 {
 	const char *text = "";
 	switch ((enum pfs_ctl_text)ctl->row->value) {
-	case PFS_CTL_VERSION:
-		text = "5.2.1-0-pfsmalloc";
-		break;
-	case PFS_CTL_NO_CONF:
-		break;
+	case PFS_CTL_VERSION: text = "5.2.1-0-pfsmalloc"; break;
+	case PFS_CTL_NO_CONF: break;
 	case PFS_CTL_DSS:
-	case PFS_CTL_PERCPU:
-		text = "disabled";
-		break;
-	case PFS_CTL_JUNK:
-		text = pfs_conf.junk ? "true" : "false";
-		break;
-	case PFS_CTL_THP:
-		text = pfs_conf.thp == PFS_THP_NEVER ? "never" : "default";
-		break;
+	case PFS_CTL_PERCPU: text = "disabled"; break;
+	case PFS_CTL_JUNK: text = pfs_conf.junk ? "true" : "false"; break;
+	case PFS_CTL_THP: text = pfs_conf.thp == PFS_THP_NEVER ? "never" : "default"; break;
 	}
 	return pfs_ctl_give(ctl, &text, sizeof(text));
 }
@@ -46,14 +37,10 @@ static int bin_value(const struct pfs_ctl *ctl)
 {
 	const struct pfs_class *class = &pfs_classes[ctl->at[0]];
 	switch ((enum pfs_ctl_bin)ctl->row->value) {
-	case PFS_CTL_BIN_SIZE:
-		return give_number(ctl, class->size_bytes);
-	case PFS_CTL_BIN_NREGS:
-		return give_number(ctl, class->regions);
-	case PFS_CTL_BIN_SLAB:
-		return give_number(ctl, class->slab_bytes);
-	case PFS_CTL_BIN_SHARDS:
-		break;
+	case PFS_CTL_BIN_SIZE: return give_number(ctl, class->size_bytes);
+	case PFS_CTL_BIN_NREGS: return give_number(ctl, class->regions);
+	case PFS_CTL_BIN_SLAB: return give_number(ctl, class->slab_bytes);
+	case PFS_CTL_BIN_SHARDS: break;
 	}
 	return give_number(ctl, 1);
 }
@@ -74,8 +61,7 @@ static bool is_decay_ms(int64_t decay_ms, enum pfs_extent_kind kind)
 }
 
 /* arena NULL: of the arenas that will be made. Time 0 begins with what there is. */
-static int decay_time(const struct pfs_ctl *ctl, struct pfs_arena *arena,
-		      enum pfs_extent_kind kind)
+static int decay_time(const struct pfs_ctl *ctl, struct pfs_arena *arena, enum pfs_extent_kind kind)
 {
 	int64_t before = arena != NULL ? pfs_arena_decay_ms(arena, kind)
 				       : pfs_arenas_decay_ms(kind);
@@ -143,21 +129,13 @@ static int arena_value(const struct pfs_ctl *ctl)
 	if (error != 0)
 		return error;
 	switch (what) {
-	case PFS_CTL_ARENA_INITIALIZED:
-		return give_number(ctl, arena != NULL || is_all(index));
-	case PFS_CTL_ARENA_PURGE:
-		purge(index);
-		return 0;
-	case PFS_CTL_ARENA_DECAY:
-		pfs_tick_if_time();
-		return 0;
-	case PFS_CTL_ARENA_REFUSED:
-		return EFAULT;
-	case PFS_CTL_ARENA_DSS:
-		return arena_dss(ctl);
+	case PFS_CTL_ARENA_INITIALIZED: return give_number(ctl, arena != NULL || is_all(index));
+	case PFS_CTL_ARENA_PURGE: purge(index); return 0;
+	case PFS_CTL_ARENA_DECAY: pfs_tick_if_time(); return 0;
+	case PFS_CTL_ARENA_REFUSED: return EFAULT;
+	case PFS_CTL_ARENA_DSS: return arena_dss(ctl);
 	case PFS_CTL_ARENA_DIRTY:
-	case PFS_CTL_ARENA_MUZZY:
-		break;
+	case PFS_CTL_ARENA_MUZZY: break;
 	}
 	arena = is_all(index) ? NULL : pfs_arena_at((uint32_t)index);
 	if (arena == NULL)
@@ -322,52 +300,32 @@ static int narenas(const struct pfs_ctl *ctl, bool by_default)
 static int do_thread(const struct pfs_ctl *ctl)
 {
 	switch ((enum pfs_ctl_do)ctl->row->value) {
-	case PFS_CTL_THREAD_ARENA:
-		return thread_arena(ctl);
-	case PFS_CTL_ALLOCATED:
-		return give_number(ctl, pfs_cache_own_bytes().allocated);
-	case PFS_CTL_DEALLOCATED:
-		return give_number(ctl, pfs_cache_own_bytes().freed);
-	case PFS_CTL_TCACHE_ENABLED:
-		return tcache_enabled(ctl);
-	case PFS_CTL_TCACHE_FLUSH:
-		return tcache_flush(ctl);
-	case PFS_CTL_IDLE:
-		return idle(ctl);
-	case PFS_CTL_EXPLICIT_CREATE:
-		return explicit_create(ctl);
-	case PFS_CTL_EXPLICIT_FLUSH:
-		return explicit_end(ctl, pfs_explicit_flush);
-	case PFS_CTL_EXPLICIT_DESTROY:
-		return explicit_end(ctl, pfs_explicit_destroy);
-	default:
-		return ENOENT;
+	case PFS_CTL_THREAD_ARENA: return thread_arena(ctl);
+	case PFS_CTL_ALLOCATED: return give_number(ctl, pfs_cache_own_bytes().allocated);
+	case PFS_CTL_DEALLOCATED: return give_number(ctl, pfs_cache_own_bytes().freed);
+	case PFS_CTL_TCACHE_ENABLED: return tcache_enabled(ctl);
+	case PFS_CTL_TCACHE_FLUSH: return tcache_flush(ctl);
+	case PFS_CTL_IDLE: return idle(ctl);
+	case PFS_CTL_EXPLICIT_CREATE: return explicit_create(ctl);
+	case PFS_CTL_EXPLICIT_FLUSH: return explicit_end(ctl, pfs_explicit_flush);
+	case PFS_CTL_EXPLICIT_DESTROY: return explicit_end(ctl, pfs_explicit_destroy);
+	default: return ENOENT;
 	}
 }
 
 static int do_value(const struct pfs_ctl *ctl)
 {
 	switch ((enum pfs_ctl_do)ctl->row->value) {
-	case PFS_CTL_EPOCH:
-		return epoch(ctl);
-	case PFS_CTL_BACKGROUND:
-		return background(ctl);
-	case PFS_CTL_BACKGROUND_MAX:
-		return background_max(ctl);
-	case PFS_CTL_NARENAS:
-		return narenas(ctl, false);
-	case PFS_CTL_NARENAS_OPT:
-		return narenas(ctl, true);
-	case PFS_CTL_CREATE:
-		return arena_create(ctl);
-	case PFS_CTL_LOOKUP:
-		return arena_lookup(ctl);
-	case PFS_CTL_DIRTY_DECAY:
-		return decay_time(ctl, NULL, PFS_EXTENT_DIRTY);
-	case PFS_CTL_MUZZY_DECAY:
-		return decay_time(ctl, NULL, PFS_EXTENT_MUZZY);
-	default:
-		return do_thread(ctl);
+	case PFS_CTL_EPOCH: return epoch(ctl);
+	case PFS_CTL_BACKGROUND: return background(ctl);
+	case PFS_CTL_BACKGROUND_MAX: return background_max(ctl);
+	case PFS_CTL_NARENAS: return narenas(ctl, false);
+	case PFS_CTL_NARENAS_OPT: return narenas(ctl, true);
+	case PFS_CTL_CREATE: return arena_create(ctl);
+	case PFS_CTL_LOOKUP: return arena_lookup(ctl);
+	case PFS_CTL_DIRTY_DECAY: return decay_time(ctl, NULL, PFS_EXTENT_DIRTY);
+	case PFS_CTL_MUZZY_DECAY: return decay_time(ctl, NULL, PFS_EXTENT_MUZZY);
+	default: return do_thread(ctl);
 	}
 }
 
@@ -375,32 +333,23 @@ int pfs_ctl_value(const struct pfs_ctl *ctl)
 {
 	const struct pfs_ctl_row *row = ctl->row;
 	switch ((enum pfs_ctl_group)row->group) {
-	case PFS_CTL_CONST:
-		return give_number(ctl, row->value);
+	case PFS_CTL_CONST: return give_number(ctl, row->value);
 	case PFS_CTL_CONF:
 		return pfs_ctl_give(ctl, (const char *)&pfs_conf + row->value, row->bytes);
-	case PFS_CTL_TEXT:
-		return give_text(ctl);
-	case PFS_CTL_DO:
-		return do_value(ctl);
-	case PFS_CTL_BIN:
-		return bin_value(ctl);
-	case PFS_CTL_LEXTENT:
-		return lextent_value(ctl);
-	case PFS_CTL_ARENA:
-		return arena_value(ctl);
-	default:
-		return ENOENT;
+	case PFS_CTL_TEXT: return give_text(ctl);
+	case PFS_CTL_DO: return do_value(ctl);
+	case PFS_CTL_BIN: return bin_value(ctl);
+	case PFS_CTL_LEXTENT: return lextent_value(ctl);
+	case PFS_CTL_ARENA: return arena_value(ctl);
+	default: return ENOENT;
 	}
 }
 
 bool pfs_ctl_has_index(const struct pfs_ctl_row *row, uint32_t place, size_t index)
 {
 	switch ((enum pfs_ctl_group)row->group) {
-	case PFS_CTL_BIN:
-		return index < PFS_SMALL_COUNT;
-	case PFS_CTL_LEXTENT:
-		return index < PFS_CTL_LEXTENTS;
+	case PFS_CTL_BIN: return index < PFS_SMALL_COUNT;
+	case PFS_CTL_LEXTENT: return index < PFS_CTL_LEXTENTS;
 	case PFS_CTL_ARENA:
 		(void)pfs_arenas_settle();
 		return index < pfs_arena_count() || is_all(index);

@@ -32,13 +32,13 @@ struct pfs_group;
 struct pfs_extent {
 	/* What free looks at comes first; of slabs, written before their blocks are handed out. */
 	alignas(PFS_LINE) uintptr_t base;
-	uint64_t reciprocal;  /* of block_bytes; 32 bits of it, see pfs_slab_region */
+	uint64_t reciprocal;      /* of block_bytes; 32 bits of it, see pfs_slab_region */
 	_Atomic(uint64_t) *words; /* a bit for each region, set while it is free: slab.h */
 	struct pfs_group *group;
 	_Atomic(uint64_t) summary; /* which words may have room: hints, also after its slab's end */
 	_Atomic(uint32_t) kind;    /* under the arena's extents lock; an active one's is stable */
-	uint8_t slot;         /* in its group */
-	uint8_t class;        /* of a slab, as all up to last_word */
+	uint8_t slot;              /* in its group */
+	uint8_t class;             /* of a slab, as all up to last_word */
 	uint16_t regions;
 	uint8_t word_count;
 	uint32_t block_bytes; /* of a region */
@@ -46,11 +46,11 @@ struct pfs_extent {
 	uint64_t last_word;   /* all bits of it; those of the others are all 64 */
 	_Atomic(struct pfs_arena *) arena; /* made once */
 
-	size_t size_bytes;    /* under the arena's extents lock, as all up to newer */
+	size_t size_bytes;                  /* under the arena's extents lock, as all up to newer */
 	struct pfs_extent *previous, *next; /* of its length */
 	struct pfs_extent *older, *newer;   /* of its kind, by the time it became free */
 	struct pfs_extent *next_of_all; /* of the arena's descriptors, in use or not; made once */
-	bool is_zeroed;       /* of one that is handed out */
+	bool is_zeroed;                 /* of one that is handed out */
 	bool is_clean;        /* of a large block: its pages went back while it was copied */
 	size_t request_bytes; /* of a large block: its size class */
 	size_t asked_bytes;   /* of a large block that is counted: what was asked for */

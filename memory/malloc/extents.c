@@ -9,9 +9,9 @@
 
 #define GROW_LEAST_BYTES ((size_t)1 << 20)
 #define GROW_MOST_BYTES ((size_t)64 << 20)
-#define GROW_SHARE 8u /* an arena grows by this part of itself */
+#define GROW_SHARE 8u                   /* an arena grows by this part of itself */
 #define DIRTY_LEAST_PAGES ((size_t)256) /* fewer are not worth a call of the system */
-#define LOOKS_MOST 8u /* at extents that may be too short */
+#define LOOKS_MOST 8u                   /* at extents that may be too short */
 
 void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena)
 {
@@ -336,8 +336,7 @@ static size_t dirty_pages_beside_new(const struct pfs_extents *self)
 	return share > DIRTY_LEAST_PAGES ? share : DIRTY_LEAST_PAGES;
 }
 
-struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
-				    size_t align_bytes)
+struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes, size_t align_bytes)
 {
 	size_t most_bytes;
 	if (__builtin_add_overflow(size_bytes, align_bytes, &most_bytes) ||
@@ -444,9 +443,10 @@ size_t pfs_extents_purge(struct pfs_extents *self, enum pfs_extent_kind kind, si
 		pfs_mutex_lock(&self->lock);
 		self->purges++;
 		self->purged_pages += pages_of(extent);
-		insert(self, extent, !done     ? PFS_EXTENT_DIRTY
-				     : is_lazy ? PFS_EXTENT_MUZZY
-					       : PFS_EXTENT_RETAINED);
+		insert(self, extent,
+		       !done     ? PFS_EXTENT_DIRTY
+		       : is_lazy ? PFS_EXTENT_MUZZY
+				 : PFS_EXTENT_RETAINED);
 	}
 	note_low(self);
 	pfs_mutex_unlock(&self->lock);

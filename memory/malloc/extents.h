@@ -37,10 +37,10 @@ struct pfs_extents {
 	struct pfs_extents_kind kinds[PFS_EXTENT_FREE_KINDS];
 	struct pfs_pool descriptors;
 	struct pfs_extent *all; /* every descriptor that was ever made */
-	size_t mapped_bytes;  /* address space of the arena */
-	size_t active_bytes;  /* of slabs and large blocks */
+	size_t mapped_bytes;    /* address space of the arena */
+	size_t active_bytes;    /* of slabs and large blocks */
 	size_t active_peak_bytes;
-	size_t large_bytes;   /* of large blocks' classes */
+	size_t large_bytes;               /* of large blocks' classes */
 	uint64_t large_count, large_made; /* blocks now; all ever */
 	uint64_t purges, purged_pages;
 	uint64_t taken_pages; /* ever, from free extents: is the arena in use? */

@@ -110,12 +110,9 @@ static void *from_explicit(const struct wish *wish, size_t bytes)
 static void *small_new(const struct wish *wish, size_t bytes)
 {
 	switch (wish->way) {
-	case WAY_PAST_RINGS:
-		return from_bin(wish->arena, bytes);
-	case WAY_EXPLICIT:
-		return from_explicit(wish, bytes);
-	case WAY_RINGS:
-		break;
+	case WAY_PAST_RINGS: return from_bin(wish->arena, bytes);
+	case WAY_EXPLICIT: return from_explicit(wish, bytes);
+	case WAY_RINGS: break;
 	}
 	return pfs_malloc_quick(bytes);
 }

@@ -27,8 +27,7 @@ size_t pfs_large_bytes(size_t size_bytes, size_t align_bytes)
 	return (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
 }
 
-void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes,
-		    bool *is_zeroed)
+void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes, bool *is_zeroed)
 {
 	struct pfs_extents *extents = &arena->extents;
 	size_t align = align_bytes < PFS_OS_PAGE ? PFS_OS_PAGE : align_bytes;

@@ -40,7 +40,7 @@ void pfs_map_start(void)
 	int on_stack = 0;
 	/* Else mlockall would fill it with pages of its own. */
 	pfs_system_read_only(&no_extents, sizeof(no_extents));
-	point_neighbours(0);   /* NULL, and programs that lie where they were linked to */
+	point_neighbours(0); /* NULL, and programs that lie where they were linked to */
 	point_neighbours(part_of((uintptr_t)&of_library));
 	point_neighbours(part_of((uintptr_t)&on_stack));
 	point_neighbours(part_of((uintptr_t)getauxval(AT_PHDR)));   /* the program's own */

@@ -137,12 +137,9 @@ PUBLIC int mallopt(int parameter, int value)
 	case M_ARENA_TEST:
 	case M_ARENA_MAX:
 	case M_CHECK_ACTION:
-	case M_MXFAST:
-		return value >= 0;
-	case M_PERTURB:
-		return perturb(value);
-	default:
-		return 0;
+	case M_MXFAST: return value >= 0;
+	case M_PERTURB: return perturb(value);
+	default: return 0;
 	}
 }
 
@@ -200,11 +197,9 @@ PUBLIC int malloc_info(int options, FILE *stream)
 			   "<system type=\"current\" size=\"%llu\"/>\n"
 			   "<system type=\"retained\" size=\"%llu\"/>\n"
 			   "</malloc>\n",
-			   (unsigned long long)counts.allocated,
-			   (unsigned long long)counts.cached,
+			   (unsigned long long)counts.allocated, (unsigned long long)counts.cached,
 			   (unsigned long long)counts.slab_free,
 			   (unsigned long long)(counts.dirty + counts.muzzy),
-			   (unsigned long long)counts.mapped,
-			   (unsigned long long)counts.retained);
+			   (unsigned long long)counts.mapped, (unsigned long long)counts.retained);
 	return done < 0 ? -1 : 0;
 }

@@ -48,8 +48,7 @@ static PFS_COLD void *new_or_null(size_t alignment, size_t size, const void *cal
 {
 	void *block = NULL;
 	new_handler handler;
-	while (block == NULL && (handler = handler_now()) != NULL &&
-	       pfs_handler_returns(handler))
+	while (block == NULL && (handler = handler_now()) != NULL && pfs_handler_returns(handler))
 		block = try_to(alignment, size, caller);
 	return block;
 }
@@ -78,17 +77,17 @@ static void *new_aligned_nothrow(size_t size, size_t alignment, const void *call
 	return pfs_likely(block != NULL) ? block : new_or_null(alignment, size, caller);
 }
 
-#define NEW(symbol, parameters, call)                         \
+#define NEW(symbol, parameters, call)                                 \
 	extern PUBLIC void *new_##symbol parameters __asm__(#symbol); \
-	void *new_##symbol parameters                         \
-	{                                                     \
-		return call;                                  \
+	void *new_##symbol parameters                                 \
+	{                                                             \
+		return call;                                          \
 	}
-#define DELETE(symbol, parameters)                                \
+#define DELETE(symbol, parameters)                                      \
 	extern PUBLIC void delete_##symbol parameters __asm__(#symbol); \
-	void delete_##symbol parameters                           \
-	{                                                         \
-		pfs_front_free(block);                            \
+	void delete_##symbol parameters                                 \
+	{                                                               \
+		pfs_front_free(block);                                  \
 	}
 
 /* Plain and array: new, nothrow, aligned, aligned nothrow. */
@@ -112,10 +111,10 @@ DELETE(_ZdlPvm, (void *block, size_t size __attribute__((unused))))
 DELETE(_ZdaPvm, (void *block, size_t size __attribute__((unused))))
 DELETE(_ZdlPvSt11align_val_t, (void *block, size_t alignment __attribute__((unused))))
 DELETE(_ZdaPvSt11align_val_t, (void *block, size_t alignment __attribute__((unused))))
-DELETE(_ZdlPvmSt11align_val_t, (void *block, size_t size __attribute__((unused)),
-				size_t alignment __attribute__((unused))))
-DELETE(_ZdaPvmSt11align_val_t, (void *block, size_t size __attribute__((unused)),
-				size_t alignment __attribute__((unused))))
+DELETE(_ZdlPvmSt11align_val_t,
+       (void *block, size_t size __attribute__((unused)), size_t alignment __attribute__((unused))))
+DELETE(_ZdaPvmSt11align_val_t,
+       (void *block, size_t size __attribute__((unused)), size_t alignment __attribute__((unused))))
 DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t alignment __attribute__((unused)),
 					     const void *tag __attribute__((unused))))
 DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t alignment __attribute__((unused)),

@@ -9,9 +9,15 @@
 #include "start.h"
 #include "tick.h"
 
-#define UNUSABLE { .low = PFS_LOW_REVOKED, .high = PFS_HIGH_REVOKED, .inside = PFS_OUTSIDE }
+#define UNUSABLE                                                                        \
+	{                                                                               \
+		.low = PFS_LOW_REVOKED, .high = PFS_HIGH_REVOKED, .inside = PFS_OUTSIDE \
+	}
 #define UNUSABLE_RING(number, above, size) [number] = UNUSABLE,
-#define UNUSABLE_CACHE { .unusable = UNUSABLE, .rings = { PFS_SMALL_CLASSES(UNUSABLE_RING) } }
+#define UNUSABLE_CACHE                                                              \
+	{                                                                           \
+		.unusable = UNUSABLE, .rings = { PFS_SMALL_CLASSES(UNUSABLE_RING) } \
+	}
 struct pfs_cache pfs_cache_none = UNUSABLE_CACHE;
 struct pfs_cache pfs_cache_ended = UNUSABLE_CACHE;
 
@@ -70,7 +76,7 @@ static struct pfs_cache *cache_new(void)
 	memcpy((void *)cache, (const void *)&pfs_cache_none, offsetof(struct pfs_cache, arena));
 	memset((char *)cache + offsetof(struct pfs_cache, arena), 0,
 	       sizeof(*cache) - offsetof(struct pfs_cache, arena));
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		/* relaxed: nobody knows it */
 		pfs_store_relaxed(&cache->rings[class].inside, PFS_OUTSIDE);
 	cache->is_enabled = pfs_conf.tcache;
@@ -135,7 +141,7 @@ struct pfs_arena *pfs_cache_arena(void)
 
 void pfs_cache_close_rings(struct pfs_cache *cache)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		struct pfs_ring *ring = &cache->rings[class];
 		/* A flush lets a ring be that somebody is about to take from; he takes nothing from
 		 * one that is entered. */
@@ -160,7 +166,7 @@ void pfs_caches_end(void)
 		(void)pfs_caches_tick(true);
 	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
-		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class++)
+		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class ++)
 			pfs_stock_empty(&arena->bins[class], true);
 	}
 }
@@ -168,13 +174,13 @@ void pfs_caches_end(void)
 /* Under registry. */
 static void count_cache(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		struct pfs_ring_counts ring = pfs_ring_counts(&cache->rings[class]);
 		counts->blocks[class] += ring.held;
 		counts->mallocs[class] += ring.mallocs;
 		counts->frees[class] += ring.frees;
 	}
-	counts->slot_bytes += pfs_load_relaxed(&cache->slot_bytes); /* relaxed: a count */
+	counts->slot_bytes += pfs_load_relaxed(&cache->slot_bytes);         /* relaxed: a count */
 	counts->direct_mallocs += pfs_load_relaxed(&cache->direct_mallocs); /* relaxed: a count */
 	counts->direct_frees += pfs_load_relaxed(&cache->direct_frees);     /* relaxed: a count */
 }
@@ -198,7 +204,7 @@ uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena)
 	(void)pfs_caches_bury();
 	struct pfs_cache *cache = pfs_registry.oldest;
 	for (; cache != NULL; cache = cache->next) {
-		for (uint32_t class = 0; class < PFS_SMALL_COUNT && cache->arena == arena; class++)
+		for (uint32_t class = 0; class < PFS_SMALL_COUNT && cache->arena == arena; class ++)
 			bytes += pfs_ring_counts(&cache->rings[class]).held *
 				 pfs_classes[class].size_bytes;
 	}
@@ -216,7 +222,7 @@ struct pfs_cache_bytes pfs_cache_own_bytes(void)
 	/* relaxed: the caller's own */
 	struct pfs_cache_bytes bytes = { pfs_load_relaxed(&cache->past_bytes),
 					 pfs_load_relaxed(&cache->past_freed_bytes) };
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		bytes.allocated += counts.mallocs[class] * pfs_classes[class].size_bytes;
 		bytes.freed += counts.frees[class] * pfs_classes[class].size_bytes;
 	}
@@ -307,7 +313,7 @@ uint64_t pfs_caches_bury(void)
 		next = cache->next;
 		if (!is_left(cache))
 			continue;
-		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 			given += bury_ring(cache, class);
 		count_cache(&pfs_registry.ended, cache);
 		unlist(cache);
@@ -327,7 +333,7 @@ static void settle_explicit(struct pfs_cache *cache)
 		pfs_ring_move_front(ring, 0);
 		pfs_ring_move_back(ring, 0);
 	}
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		/* relaxed: one thread */
 		pfs_store_relaxed(&cache->rings[class].inside, PFS_OUTSIDE);
 	pfs_store_relaxed(&cache->moving, 0); /* relaxed: one thread */

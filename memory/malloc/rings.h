@@ -16,7 +16,7 @@ struct pfs_registry {
 	struct pfs_cache *newest;
 	bool had_any;
 	bool has_left; /* caches of threads that are not in this process, a child of fork */
-	struct pfs_cache *survivor; /* of the thread that forked, while has_left */
+	struct pfs_cache *survivor;    /* of the thread that forked, while has_left */
 	struct pfs_cache_counts ended; /* of threads that are gone */
 };
 extern struct pfs_registry pfs_registry __attribute__((visibility("hidden")));

@@ -42,7 +42,7 @@
 #define PFS_WORD_BITS 6u
 #define PFS_GROUP_SLABS 64u
 #define PFS_FIRST_GROUP_SLABS 4u /* most bins of small programs have no more: one line */
-#define PFS_BIN_BITS 64u /* of a bin's word; each for every 64th group */
+#define PFS_BIN_BITS 64u         /* of a bin's word; each for every 64th group */
 #endif
 #define PFS_WORD_REGIONS (1u << PFS_WORD_BITS)
 #define PFS_WORD_ALL (UINT64_MAX >> (64 - PFS_WORD_REGIONS))
@@ -53,9 +53,9 @@ struct pfs_bin;
 /* 64 slabs of a bin, the first group 4. Made with the first of them, never given back. */
 struct pfs_group {
 	alignas(PFS_LINE) _Atomic(uint64_t) room;
-	uint64_t used;         /* under the bin's lock, as slabs */
-	struct pfs_bin *bin;   /* made once */
-	uint32_t number;       /* made once */
+	uint64_t used;              /* under the bin's lock, as slabs */
+	struct pfs_bin *bin;        /* made once */
+	uint32_t number;            /* made once */
 	struct pfs_extent *slabs[]; /* pfs_group_slabs */
 };
 

@@ -33,7 +33,7 @@ static void count_arena(struct pfs_arena *arena, struct pfs_arena_counts *counts
 {
 	memset(counts, 0, sizeof(*counts));
 	count_extents(counts, &arena->extents);
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		struct pfs_bin_counts *bin = &counts->bins[class];
 		pfs_bin_count(&arena->bins[class], bin);
 		counts->small += bin->taken_regions * pfs_classes[class].size_bytes;
@@ -49,7 +49,7 @@ static void count_arena(struct pfs_arena *arena, struct pfs_arena_counts *counts
 static void add_bin(struct pfs_malloc_counts *counts, const struct pfs_bin_counts *bin,
 		    const struct pfs_class *class)
 {
-	uint64_t tail = class->slab_bytes - (uint64_t)class->regions * class->size_bytes;
+	uint64_t tail = class->slab_bytes - (uint64_t) class->regions * class->size_bytes;
 	counts->slab_free += bin->free_regions * class->size_bytes + bin->slabs * tail;
 	counts->slabs += bin->slabs;
 	counts->slabs_peak += bin->slabs_peak;
@@ -70,7 +70,7 @@ static void add_arena(struct pfs_malloc_counts *counts, const struct pfs_arena_c
 	counts->frees += arena->large_freed;
 	counts->purges += arena->purges;
 	counts->purged += arena->purged_pages * PFS_OS_PAGE;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		add_bin(counts, &arena->bins[class], &pfs_classes[class]);
 }
 
@@ -78,7 +78,7 @@ static void add_arena(struct pfs_malloc_counts *counts, const struct pfs_arena_c
 static void add_rings(struct pfs_malloc_counts *counts, const struct pfs_cache_counts *rings,
 		      const uint64_t *taken)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		uint64_t bytes = pfs_classes[class].size_bytes;
 		uint64_t cached = rings->blocks[class] < taken[class] ? rings->blocks[class]
 								      : taken[class];
@@ -109,7 +109,7 @@ void pfs_count_all(struct pfs_malloc_counts *counts,
 			continue;
 		count_arena(arena, &one);
 		add_arena(counts, &one);
-		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 			taken[class] += one.bins[class].taken_regions;
 		if (note != NULL)
 			note(i, &one);
@@ -188,8 +188,8 @@ void pfs_stats_print(void)
 	row("slabs_made", counts.slabs_made);
 	row("slabs_needless", counts.slabs_needless);
 	if (pfs_conf.stats_print) {
-		row("slabs_bytes", pfs_load_relaxed(&peak_slab_bytes)); /* relaxed: so */
-		row("slabs_live", pfs_load_relaxed(&peak_live_bytes));  /* relaxed: so */
+		row("slabs_bytes", pfs_load_relaxed(&peak_slab_bytes));    /* relaxed: so */
+		row("slabs_live", pfs_load_relaxed(&peak_live_bytes));     /* relaxed: so */
 		row("slabs_cached", pfs_load_relaxed(&peak_cached_bytes)); /* relaxed: so */
 	}
 	row("threads", counts.threads);

@@ -11,11 +11,11 @@
 /* Of one arena, in its own terms: blocks in rings are its allocated ones, for rings hold blocks of
  * several arenas. */
 struct pfs_arena_counts {
-	uint64_t active, dirty, muzzy, retained, mapped;  /* bytes; mapped: of all of them */
-	uint64_t small, small_takes, small_gives;         /* bytes; blocks */
-	uint64_t large, large_made, large_freed;          /* bytes; blocks */
-	uint64_t resident;                                /* active and dirty */
-	uint64_t held;         /* bytes in the rings of its threads, blocks of others, too */
+	uint64_t active, dirty, muzzy, retained, mapped; /* bytes; mapped: of all of them */
+	uint64_t small, small_takes, small_gives;        /* bytes; blocks */
+	uint64_t large, large_made, large_freed;         /* bytes; blocks */
+	uint64_t resident;                               /* active and dirty */
+	uint64_t held; /* bytes in the rings of its threads, blocks of others, too */
 	uint64_t purges, purged_pages;
 	int64_t dirty_decay_ms, muzzy_decay_ms;
 	uint32_t threads;

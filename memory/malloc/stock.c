@@ -147,7 +147,7 @@ void pfs_stock_empty(struct pfs_bin *bin, bool all)
 void pfs_stocks_shrink(struct pfs_arena *arena)
 {
 	uint64_t bytes = 0;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		/* relaxed: a guess */
 		uint64_t count = pfs_load_relaxed(&arena->bins[class].stock.count);
 		bytes += count * pfs_classes[class].size_bytes;
@@ -157,6 +157,6 @@ void pfs_stocks_shrink(struct pfs_arena *arena)
 	pfs_mutex_unlock(&arena->extents.lock);
 	if (is_little)
 		return;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		pfs_stock_empty(&arena->bins[class], true);
 }

@@ -32,11 +32,11 @@ struct pfs_stock_chunk {
 };
 
 struct pfs_stock {
-	struct pfs_stock_chunk *top; /* under the bin's lock, as all below */
+	struct pfs_stock_chunk *top;   /* under the bin's lock, as all below */
 	struct pfs_stock_chunk *empty; /* for what comes next */
-	_Atomic(uint32_t) count;  /* anybody reads */
-	uint32_t room;            /* in top and empty */
-	uint32_t low;             /* the least there were since the last tick */
+	_Atomic(uint32_t) count;       /* anybody reads */
+	uint32_t room;                 /* in top and empty */
+	uint32_t low;                  /* the least there were since the last tick */
 };
 
 /* Blocks in the top chunk, of so many in all. */

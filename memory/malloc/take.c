@@ -112,7 +112,7 @@ static bool is_idle(struct pfs_cache *cache, uint32_t class, bool all)
 
 static void tick_cache(struct batch *batch, struct pfs_cache *cache, bool all, uint64_t *taken)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		if (!is_idle(cache, class, all))
 			continue;
 		if (batch->used == BATCH)

@@ -27,11 +27,11 @@ enum { WANTED_BY_CONF, WANTED, UNWANTED };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one tick at a time */
 static _Atomic(uint32_t) has_thread;
-static _Atomic(uint32_t) wanted; /* under lock: the thread, by mallctl */
+static _Atomic(uint32_t) wanted;  /* under lock: the thread, by mallctl */
 static _Atomic(uint64_t) last_ns; /* of ticks without the thread */
 static _Atomic(uint32_t) wished;
 static _Atomic(uint64_t) refused_ns; /* no thread could be made then; 0: it could */
-static bool is_forked; /* libc's word on threads is the parent's */
+static bool is_forked;               /* libc's word on threads is the parent's */
 static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static bool has_ended; /* under waiting: no thread is known any more */
@@ -125,13 +125,13 @@ static void purge(struct pfs_arena *arena, size_t low, size_t before)
 
 static void tick_bins(struct pfs_arena *arena, bool all)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++)
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		pfs_bin_tick(&arena->bins[class], all);
 }
 
 static void tick_locked(void)
 {
-	static size_t low[PFS_ARENAS_MAX] PFS_SELDOM; /* under lock */
+	static size_t low[PFS_ARENAS_MAX] PFS_SELDOM;    /* under lock */
 	static size_t before[PFS_ARENAS_MAX] PFS_SELDOM; /* under lock */
 	uint32_t count = pfs_arena_count();
 	for (uint32_t i = 0; i < count; i++) {

@@ -55,8 +55,8 @@ static void walk_large(struct walk *walk, struct pfs_extents *extents)
 	pfs_mutex_unlock(&extents->lock);
 }
 
-PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *block,
-				      void *context), void *context)
+PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *block, void *context),
+				 void *context)
 {
 	struct walk walk = { .visit = call, .context = context };
 	pfs_start();
@@ -64,7 +64,7 @@ PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *blo
 	(void)pfs_caches_tick(true);
 	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
-		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class++)
+		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class ++)
 			pfs_stock_empty(&arena->bins[class], true);
 	}
 	for (uint32_t i = 0; i < pfs_arena_count() && !walk.is_over; i++) {
@@ -72,7 +72,7 @@ PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *blo
 		if (arena == NULL)
 			continue;
 		walk.arena = i;
-		for (uint32_t class = 0; class < PFS_SMALL_COUNT && !walk.is_over; class++)
+		for (uint32_t class = 0; class < PFS_SMALL_COUNT && !walk.is_over; class ++)
 			walk_bin(&walk, &arena->bins[class]);
 		walk_large(&walk, &arena->extents);
 	}

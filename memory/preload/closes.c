@@ -18,7 +18,7 @@ __attribute__((visibility("default"))) int dlclose(void *file)
 	closes *next = pfs_load_relaxed(&found); /* relaxed: as above */
 	if (next == NULL) {
 		next = (closes *)dlsym(RTLD_NEXT, "dlclose"); /* NOLINT: POSIX has it so */
-		pfs_store_relaxed(&found, next); /* relaxed: as above */
+		pfs_store_relaxed(&found, next);              /* relaxed: as above */
 	}
 	int result = next != NULL ? next(file) : -1;
 	pfs_profile_closed(pfs_program.books);

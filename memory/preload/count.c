@@ -51,8 +51,7 @@ static uint32_t *tag_of(struct pfs_extent *extent, const void *block)
 	return pfs_slab_region(extent, (uintptr_t)block, &region) ? &extent->tags[region] : NULL;
 }
 
-static void write_tag(struct pfs_extent *extent, const void *block, uint32_t whose,
-		      uint64_t bytes)
+static void write_tag(struct pfs_extent *extent, const void *block, uint32_t whose, uint64_t bytes)
 {
 	uint32_t *tag = tag_of(extent, block);
 	if (tag == NULL) /* a mistake of the program's, that will be noticed */
@@ -88,7 +87,7 @@ static const struct pfs_cell *sample_or_cell(struct pfs_memory_thread *thread,
 					     uint64_t bytes, const struct pfs_stack_from *from)
 {
 	struct pfs_sample_block sampled = { cell, bytes, pfs_sample_due(thread, cell, bytes),
-					     block };
+					    block };
 	const void *sample = sampled.lg != 0 ? pfs_sample_take(thread, &sampled, from) : NULL;
 	return sample != NULL ? sample : cell;
 }
@@ -128,8 +127,7 @@ static bool count(struct pfs_counter *counter, struct pfs_extent *extent, const 
  * called, or jumped to, in the place of malloc: then malloc's own frame is gone, every register
  * that it had to keep is as it was, and the frame pointer is that of the program's caller.
  */
-static struct pfs_stack_from from_of(const void *frame, const void *returns_to,
-				     const void *caller)
+static struct pfs_stack_from from_of(const void *frame, const void *returns_to, const void *caller)
 {
 	const uintptr_t *words = frame;
 	if (returns_to != caller)

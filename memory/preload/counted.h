@@ -62,7 +62,7 @@ extern struct pfs_counter pfs_counter_none __attribute__((visibility("hidden")))
 
 /* Of the process; written once, before the first block is counted. */
 struct pfs_counting {
-	char *cells;  /* of the box, less PFS_PLACES_BEFORE; another rule than exact: zeroes */
+	char *cells; /* of the box, less PFS_PLACES_BEFORE; another rule than exact: zeroes */
 	_Atomic(uint32_t) *generation;
 };
 extern struct pfs_counting pfs_counting __attribute__((visibility("hidden")));
@@ -188,7 +188,7 @@ int pfs_front_posix_memalign(void **block, size_t align_bytes, size_t size_bytes
 /* A block that was counted, before something is done with it that may move it: it has no tag then.
  * And after: as it was, or with another size, or freed. */
 struct pfs_counted_block {
-	uint32_t *tag;      /* NULL: not counted */
+	uint32_t *tag; /* NULL: not counted */
 	struct pfs_extent *extent;
 	uint32_t value;
 	uint64_t bytes;

@@ -11,9 +11,9 @@
 struct pfs_program {
 	struct pfs_books *books;
 	bool by_site;
-	uint32_t tick_ms;        /* 0: none */
-	bool is_exact;           /* the rule */
-	char name[64];           /* of the program's file */
+	uint32_t tick_ms; /* 0: none */
+	bool is_exact;    /* the rule */
+	char name[64];    /* of the program's file */
 };
 extern struct pfs_program pfs_program;
 

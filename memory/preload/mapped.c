@@ -155,9 +155,9 @@ static void note(uintptr_t begin, uintptr_t end, const void *caller)
 	bool own = is_own(caller);
 	bool has_mapper = !own && find_mapper(caller, &mapper);
 	struct held held = hold();
-	uint32_t whose = own	    ? PFS_WHOSE_OWN :
-			 has_mapper ? PFS_WHOSE_MAPPER + number_of(&mapper) :
-				      PFS_WHOSE_MAPPER + OTHER;
+	uint32_t whose = own          ? PFS_WHOSE_OWN
+			 : has_mapper ? PFS_WHOSE_MAPPER + number_of(&mapper)
+				      : PFS_WHOSE_MAPPER + OTHER;
 	pfs_ranges_add(&ranges, begin, end, whose);
 	let_go(&held);
 }
@@ -251,8 +251,7 @@ static void *move(void *pages, size_t before_bytes, size_t after_bytes, int flag
 	}
 	uintptr_t at = got != MAP_FAILED ? (uintptr_t)got : begin;
 	struct held held = hold();
-	pfs_ranges_add(&ranges, at, got != MAP_FAILED ? end_of(at, after_bytes) : end,
-		       piece.whose);
+	pfs_ranges_add(&ranges, at, got != MAP_FAILED ? end_of(at, after_bytes) : end, piece.whose);
 	let_go(&held);
 	return got;
 }

@@ -18,9 +18,9 @@
 #include "counter.h"
 #include "mapped.h"
 
-#define SHARE 100u                    /* of the time that passes, one part is for looks */
+#define SHARE 100u                     /* of the time that passes, one part is for looks */
 #define PAGES_MOST (UINT64_C(4) << 20) /* of one look; what is beyond is nobody's */
-#define READ_ONLY_MOST (16u << 20)    /* larger ones are data, of which nothing is changed */
+#define READ_ONLY_MOST (16u << 20)     /* larger ones are data, of which nothing is changed */
 #define PAGE_PRESENT (UINT64_C(1) << 63)
 #define PAGE_OF_FILE (UINT64_C(1) << 61)
 #define ENTRIES 4096u
@@ -29,15 +29,15 @@
 static struct look {
 	int pagemap; /* below 0: mincore has to do */
 	uint64_t pages_left;
-	uint32_t stacks;                /* threads that had said where theirs is */
-	uintptr_t last_end;             /* of the area before */
-	uintptr_t file_end;             /* of a file's, and what follows it: .bss */
+	uint32_t stacks;    /* threads that had said where theirs is */
+	uintptr_t last_end; /* of the area before */
+	uintptr_t file_end; /* of a file's, and what follows it: .bss */
 	struct pfs_box_own own;
 	struct pfs_box_mapper mappers[PFS_BOX_MAPPERS_MAX];
 } look PFS_SELDOM;
 static _Atomic(uint32_t) is_looking;
-static uint64_t due_ns;                 /* is_looking */
-static char text[8192] PFS_SELDOM;      /* is_looking */
+static uint64_t due_ns;                      /* is_looking */
+static char text[8192] PFS_SELDOM;           /* is_looking */
 static uint64_t entries[ENTRIES] PFS_SELDOM; /* is_looking */
 static struct pfs_box_own found PFS_SELDOM;  /* by pfs_bytes_store and load */
 

@@ -31,8 +31,7 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 	return size_bytes;
 }
 
-static const struct pfs_memory_source source = { .map = map, .unmap = unmap,
-						 .resident = resident };
+static const struct pfs_memory_source source = { .map = map, .unmap = unmap, .resident = resident };
 
 const struct pfs_memory_source *pfs_memory_hwloc(void)
 {
@@ -44,13 +43,9 @@ const struct pfs_memory_source *pfs_memory_huge(void)
 	return &source;
 }
 
-void pfs_memory_hold(void)
-{
-}
+void pfs_memory_hold(void) {}
 
-void pfs_memory_release(void)
-{
-}
+void pfs_memory_release(void) {}
 
 uint32_t pfs_memory_caller_node(void)
 {
@@ -62,8 +57,7 @@ uint32_t pfs_memory_node_count(void)
 	return 1;
 }
 
-enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
-				 struct pfs_message *message)
+enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node, struct pfs_message *message)
 {
 	(void)node;
 	if (memory == PFS_MEMORY_FIRST_TOUCH)

@@ -30,7 +30,7 @@
 #define GLOBAL_THREADS_MAX 1000u /* a note of that rule is 11 bits and a thread's number */
 
 /* A tag has room for the places of all cells and samples, which pages do not fill, and for more. */
-_Static_assert(CELLS_MAX * UINT64_C(512) + SAMPLES_MAX * UINT64_C(320) <
+_Static_assert(CELLS_MAX *UINT64_C(512) + SAMPLES_MAX * UINT64_C(320) <
 		       UINT64_C(1) << (32 - PFS_SLACK_BITS + PFS_PLACE_BITS),
 	       "places of cells and samples");
 
@@ -49,8 +49,8 @@ static void complain(const char *what, const char *more)
 {
 	char line[sizeof(struct pfs_message) + 256];
 	int length = snprintf(line, sizeof(line), "libpfsmem: %s%s\n", what, more);
-	ssize_t unused = write(STDERR_FILENO, line, length < (int)sizeof(line) ? (size_t)length
-									       : sizeof(line) - 1);
+	ssize_t unused = write(STDERR_FILENO, line,
+			       length < (int)sizeof(line) ? (size_t)length : sizeof(line) - 1);
 	(void)unused;
 }
 
@@ -245,7 +245,7 @@ static void start(void)
 	(void)at_quick_exit(leave); /* the last, for it is the first */
 	owner_pid = (uint32_t)getpid();
 	(void)pthread_atfork(prepare, in_parent, in_child); /* the outermost: the last of all */
-	pfs_store_release(&is_on, 1); /* [M1] release, pairs with [M2] */
+	pfs_store_release(&is_on, 1);                       /* [M1] release, pairs with [M2] */
 }
 
 bool pfs_program_start(bool *later)

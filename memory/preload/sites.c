@@ -36,11 +36,11 @@ struct known_site {
 };
 
 static struct module modules[MODULES_MAX] PFS_SELDOM;
-static _Atomic(uint32_t) module_count; /* release */
+static _Atomic(uint32_t) module_count;                   /* release */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* around the desk, and around no loader */
 static struct known_site known[SITES_MAX] PFS_SELDOM;    /* lock */
 static uint32_t known_count;                             /* lock */
-static pfs_memory_key other_key; /* of what has none of its own */
+static pfs_memory_key other_key;                         /* of what has none of its own */
 
 static pfs_memory_key register_name(const char *module, const char *what)
 {

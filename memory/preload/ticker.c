@@ -20,7 +20,7 @@ static _Atomic(uint32_t) has_thread;
 static _Atomic(uint64_t) last_ns; /* of slow calls' ticks */
 static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* waiting */
-static bool look_at_lives;                               /* waiting */
+static bool look_at_lives;                                /* waiting */
 
 static uint64_t now_ns(void)
 {

@@ -26,7 +26,7 @@
 struct line {
 	uint32_t instrument, account; /* references; 0: none; OTHERS */
 	uint64_t class_bytes;
-	uint64_t blocks, bytes;       /* blocks 0: free */
+	uint64_t blocks, bytes; /* blocks 0: free */
 };
 
 /* All is under is_walking. */
@@ -94,8 +94,8 @@ static void take_names(const struct pfs_books *books)
 		memcpy(instruments[line->instrument], instrument->name, PFS_BOX_NAME_BYTES);
 		if (line->account == 0)
 			continue;
-		const struct pfs_box_account *account =
-			record_of(books, PFS_SHELF_ACCOUNTS, line->account);
+		const struct pfs_box_account *account = record_of(books, PFS_SHELF_ACCOUNTS,
+								  line->account);
 		memcpy(users[line->account], account->user_name, PFS_BOX_USER_BYTES);
 	}
 }
@@ -111,8 +111,9 @@ static int larger_first(const void *one, const void *other)
 static void print(FILE *to, const struct line *line)
 {
 	bool is_others = line->instrument == OTHERS;
-	const char *instrument = is_others		 ? "(others)" :
-				 line->instrument == 0 ? "-" : instruments[line->instrument];
+	const char *instrument = is_others               ? "(others)"
+				 : line->instrument == 0 ? "-"
+							 : instruments[line->instrument];
 	const char *account = is_others || line->account == 0 ? "-" : users[line->account];
 	(void)fprintf(to, "%s\t%s\t%llu\t%llu\t%llu\n", instrument, account,
 		      (unsigned long long)line->class_bytes, (unsigned long long)line->blocks,

@@ -21,8 +21,8 @@ double pfs_draw_log(double number)
 	uint64_t bits;
 	memcpy(&bits, &number, sizeof(bits));
 	int exponent = (int)(bits >> MANTISSA_BITS) - EXPONENT_BIAS;
-	bits = (bits & ((UINT64_C(1) << MANTISSA_BITS) - 1)) |
-	       (uint64_t)EXPONENT_BIAS << MANTISSA_BITS;
+	bits = (bits & ((UINT64_C(1) << MANTISSA_BITS) - 1)) | (uint64_t)EXPONENT_BIAS
+								       << MANTISSA_BITS;
 	double mantissa;
 	memcpy(&mantissa, &bits, sizeof(mantissa));
 	if (mantissa >= SQRT_2) {

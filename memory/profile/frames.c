@@ -30,8 +30,8 @@ struct row {
 struct table {
 	const uint8_t *at, *end;
 	uint64_t code_unit;
-	uint8_t encoding;  /* of addresses */
-	bool has_more;     /* an augmentation's length */
+	uint8_t encoding; /* of addresses */
+	bool has_more;    /* an augmentation's length */
 	struct row row;
 	struct row remembered[REMEMBERED_MOST];
 	uint32_t remembered_count;
@@ -100,40 +100,36 @@ static void restore(struct table *self)
 static void obey(struct table *self, uint8_t what)
 {
 	switch (what) {
-	case 0x00: /* nop */
-		break;
-	case 0x05: case 0x09: case 0x14: /* offset_extended, register, val_offset */
+	case 0x00: /* nop */ break;
+	case 0x05:
+	case 0x09:
+	case 0x14: /* offset_extended, register, val_offset */
 		(void)take_number(self, false);
 		(void)take_number(self, false);
 		break;
-	case 0x06: case 0x07: case 0x08: case 0x2e: /* restore, undefined, same, args_size */
-		(void)take_number(self, false);
-		break;
-	case 0x0a:
-		remember(self);
-		break;
-	case 0x0b:
-		restore(self);
-		break;
+	case 0x06:
+	case 0x07:
+	case 0x08:
+	case 0x2e: /* restore, undefined, same, args_size */ (void)take_number(self, false); break;
+	case 0x0a: remember(self); break;
+	case 0x0b: restore(self); break;
 	case 0x0c: /* def_cfa */
 		self->row.base_register = take_number(self, false);
 		self->row.offset = take_number(self, false);
 		break;
-	case 0x0d: /* def_cfa_register */
-		self->row.base_register = take_number(self, false);
-		break;
-	case 0x0e: /* def_cfa_offset */
-		self->row.offset = take_number(self, false);
-		break;
+	case 0x0d: /* def_cfa_register */ self->row.base_register = take_number(self, false); break;
+	case 0x0e: /* def_cfa_offset */ self->row.offset = take_number(self, false); break;
 	case 0x0f: /* def_cfa_expression */
 		skip(self, take_number(self, false));
 		set_base(self, UINT64_MAX, 0);
 		break;
-	case 0x10: case 0x16: /* expression, val_expression */
+	case 0x10:
+	case 0x16: /* expression, val_expression */
 		(void)take_number(self, false);
 		skip(self, take_number(self, false));
 		break;
-	case 0x11: case 0x15: /* offset_extended_sf, val_offset_sf */
+	case 0x11:
+	case 0x15: /* offset_extended_sf, val_offset_sf */
 		(void)take_number(self, false);
 		(void)take_number(self, true);
 		break;

@@ -59,7 +59,7 @@ static void take_build_id(struct pfs_box_module *module, const char *notes, uint
 }
 
 static void take_segment(struct pfs_box_module *module, const struct pfs_module_known *known,
-			 uintptr_t base, const ElfW(Phdr) *segment)
+			 uintptr_t base, const ElfW(Phdr) * segment)
 {
 	uintptr_t at = base + segment->p_vaddr;
 	if (segment->p_type == PT_LOAD && at / PFS_BOX_PAGE == known->begin / PFS_BOX_PAGE)
@@ -76,8 +76,7 @@ static void take_headers(struct pfs_box_module *module, const struct pfs_module_
 	if (!is_inside(known, known->begin, sizeof(head)))
 		return;
 	memcpy(&head, begin, sizeof(head));
-	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    head.e_phentsize != sizeof(ElfW(Phdr)) ||
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof(ElfW(Phdr)) ||
 	    !is_inside(known, known->begin + head.e_phoff,
 		       (uint64_t)head.e_phnum * sizeof(ElfW(Phdr))))
 		return;

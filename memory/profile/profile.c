@@ -171,9 +171,9 @@ struct search {
 	struct pfs_profile *profile;
 	struct pfs_profile_thread *own;
 	struct pfs_stack *stack;
-	uint32_t epoch;    /* of the modules, when this began */
+	uint32_t epoch; /* of the modules, when this began */
 	bool knows_files;
-	uint32_t files;    /* that stack's addresses are of now, as by pfs_modules_see */
+	uint32_t files; /* that stack's addresses are of now, as by pfs_modules_see */
 	struct pfs_box_context context;
 };
 
@@ -192,8 +192,7 @@ static uint32_t make_record(struct search *self, enum pfs_shelves shelf, const v
 
 static void drop_record(struct search *self, enum pfs_shelves shelf, uint32_t reference)
 {
-	pfs_free(handle_of(self->own, shelf),
-		 record_at(self->profile->books, shelf, reference));
+	pfs_free(handle_of(self->own, shelf), record_at(self->profile->books, shelf, reference));
 }
 
 static uint32_t files_now(struct search *self)
@@ -214,8 +213,7 @@ static bool stack_is_equal(void *context, uint32_t reference)
 						      reference);
 	struct pfs_stack_files *known = &self->profile->stack_files[reference];
 	if (stack->depth != wanted->depth || stack->is_cut != wanted->is_cut ||
-	    memcmp(stack->frames, wanted->frames,
-		   wanted->depth * sizeof(wanted->frames[0])) != 0)
+	    memcmp(stack->frames, wanted->frames, wanted->depth * sizeof(wanted->frames[0])) != 0)
 		return false;
 	if (pfs_likely(pfs_load_relaxed(&known->epoch) == self->epoch)) /* relaxed: a hint */
 		return true;
@@ -230,7 +228,8 @@ static uint32_t stack_make(void *context)
 	struct search *self = context;
 	const struct pfs_stack *stack = self->stack;
 	uint32_t files = files_now(self);
-	struct pfs_box_stack fresh = { .depth = stack->depth, .is_cut = stack->is_cut,
+	struct pfs_box_stack fresh = { .depth = stack->depth,
+				       .is_cut = stack->is_cut,
 				       .made_realtime_ns = pfs_box_now_ns() };
 	memcpy(fresh.frames, stack->frames, stack->depth * sizeof(stack->frames[0]));
 	uint32_t reference = make_record(self, PFS_SHELF_STACKS, &fresh, sizeof(fresh));
@@ -334,8 +333,7 @@ static uint32_t context_of(struct search *self, const struct pfs_memory_thread *
 static struct known_context *known_of(struct search *self, const struct pfs_memory_thread *thread,
 				      uint32_t stack, uint32_t instrument)
 {
-	struct known_context *known =
-		&self->own->known[(stack * 31 + instrument) % KNOWN_CONTEXTS];
+	struct known_context *known = &self->own->known[(stack * 31 + instrument) % KNOWN_CONTEXTS];
 	if (known->record != NULL && known->stack == stack && known->instrument == instrument)
 		return known;
 	memset((void *)&self->context, 0, sizeof(self->context));
@@ -389,7 +387,7 @@ static void finish(struct pfs_profile *self, struct pfs_box_sample *sample)
 	uint32_t first = pfs_load_relaxed(&self->finished);
 	do {
 		pfs_store_relaxed(&sample->next, first); /* relaxed: [Y1] carries it */
-		/* [Y1] release, pairs with [Y2]. */
+							 /* [Y1] release, pairs with [Y2]. */
 	} while (!pfs_cas_release(&self->finished, &first, sample->reference));
 }
 
@@ -433,8 +431,8 @@ static void forget_stacks(struct pfs_profile *self, uint32_t epoch)
 }
 
 struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
-					const struct pfs_sample_block *block,
-					const struct pfs_stack_from *from)
+				       const struct pfs_sample_block *block,
+				       const struct pfs_stack_from *from)
 {
 	struct pfs_profile *self = thread->memory->profile;
 	struct pfs_profile_thread *own = thread->profile;
@@ -464,7 +462,7 @@ struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
 }
 
 struct pfs_cell *pfs_sample_give(struct pfs_books *books, struct pfs_memory_thread *thread,
-				  struct pfs_box_sample *sample)
+				 struct pfs_box_sample *sample)
 {
 	struct pfs_profile *self = books->profile;
 	struct pfs_cell *cell = record_at(books, PFS_SHELF_CELLS, sample->cell);

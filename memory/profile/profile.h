@@ -40,7 +40,7 @@ struct pfs_stack_files {
 struct pfs_profile {
 	struct pfs_books *books;
 	struct pfs_gate gate;
-	_Atomic(uint32_t) finished; /* reference of a sample that waits; 0: none */
+	_Atomic(uint32_t) finished;     /* reference of a sample that waits; 0: none */
 	_Atomic(uint32_t) own_contexts; /* how many are of one thread */
 	uint32_t own_contexts_most;
 	struct pfs_intern stacks, contexts;
@@ -81,8 +81,8 @@ struct pfs_sample_block {
  *           copies the box; else lock-free.
  */
 struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
-					const struct pfs_sample_block *block,
-					const struct pfs_stack_from *from);
+				       const struct pfs_sample_block *block,
+				       const struct pfs_stack_from *from);
 
 /*
  * pfs_sample_give - a sampled block is freed.
@@ -92,7 +92,7 @@ struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
  * Progress  lock-free, but while a fork copies the box.
  */
 struct pfs_cell *pfs_sample_give(struct pfs_books *books, struct pfs_memory_thread *thread,
-				  struct pfs_box_sample *sample);
+				 struct pfs_box_sample *sample);
 
 /* By its reference. */
 struct pfs_box_sample *pfs_sample_at(const struct pfs_books *books, uint32_t reference);

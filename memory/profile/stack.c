@@ -134,7 +134,8 @@ static bool root_add(uintptr_t address, uint64_t distance, const uint64_t *tail,
 		return true;
 	uint32_t at = pfs_load_relaxed(&root_count); /* relaxed: whoever is busy writes it */
 	if (at < ROOTS) {
-		roots[at] = (struct root){ .address = address, .distance = distance,
+		roots[at] = (struct root){ .address = address,
+					   .distance = distance,
 					   .tail_count = count };
 		memcpy(roots[at].tail, tail, count * sizeof(*tail));
 		pfs_store_release(&root_count, at + 1); /* [PS1] release, pairs with [PS2] */
@@ -169,8 +170,7 @@ static bool is_of_libc(const void *caller)
 {
 	struct dl_find_object one, other;
 	void *known = (void *)(uintptr_t)pthread_getattr_np;
-	return _dl_find_object != NULL &&
-	       _dl_find_object((void *)(uintptr_t)caller, &one) == 0 &&
+	return _dl_find_object != NULL && _dl_find_object((void *)(uintptr_t)caller, &one) == 0 &&
 	       _dl_find_object(known, &other) == 0 && one.dlfo_link_map == other.dlfo_link_map;
 }
 
@@ -248,8 +248,8 @@ static PLAIN_READS uintptr_t walk_fixed(struct walk *walk, uint64_t words)
 static bool take_root(struct pfs_stack *stack, uint32_t depth, const struct walk *walk)
 {
 	const struct root *root = walk->slot == 0 ? NULL
-				: root_find(stack->frames[depth - 1],
-					    walk->bounds.high - walk->slot);
+						  : root_find(stack->frames[depth - 1],
+							      walk->bounds.high - walk->slot);
 	if (root == NULL || depth + root->tail_count > PFS_STACK_FRAMES)
 		return false;
 	memcpy(&stack->frames[depth], root->tail, root->tail_count * sizeof(uint64_t));

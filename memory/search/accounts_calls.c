@@ -52,8 +52,9 @@ static void note_free(struct pfs_accounts_thread *thread, uint32_t number)
 	if (block->note.reference == 0)
 		return;
 	struct pfs_accounts_life *life = &oracle->lives[oracle->life_of_block[number]];
-	const struct pfs_cell *own =
-		thread->life != NULL ? thread->life->all_cells[PFS_ACCOUNTS_KEY] : NULL;
+	const struct pfs_cell *own = thread->life != NULL
+					     ? thread->life->all_cells[PFS_ACCOUNTS_KEY]
+					     : NULL;
 	PFS_MACHINE_CHECK(life->in_use != 0, "no block of a life is in use");
 	life->sums.frees++;
 	life->sums.free_bytes += block->bytes;
@@ -221,45 +222,19 @@ static void call(struct pfs_accounts_thread *thread, char letter)
 		thread->life = pfs_memory_thread_begin(books(), "t", "u", "h", true);
 		PFS_MACHINE_CHECK(thread->life != NULL, "no record of a thread");
 		break;
-	case 'e': /* and ends */
-		end(thread);
-		break;
-	case 'a':
-		allocate(thread);
-		break;
-	case 'f': /* the oldest block that it has, whose it ever is */
-		free_one(thread);
-		break;
-	case 's':
-		resize(thread);
-		break;
-	case 'S': /* if there is room */
-		resize_if(thread);
-		break;
-	case 'c':
-		claim(thread);
-		break;
-	case 'p': /* it is handed over */
-		post(thread);
-		break;
-	case 'F': /* somebody is at the desk: cells that wait are folded */
-		desk(NULL);
-		break;
-	case 'k': /* a tick: estimates */
-		desk(pfs_marks_tick);
-		break;
-	case 't': /* marks are to begin anew */
-		truncate();
-		break;
-	case 'd':
-		disable(thread);
-		break;
-	case 'r': /* somebody reads sums */
-		pfs_accounts_read(thread, false);
-		break;
-	case 'R': /* and all of the cells */
-		pfs_accounts_read(thread, true);
-		break;
+	case 'e': /* and ends */ end(thread); break;
+	case 'a': allocate(thread); break;
+	case 'f': /* the oldest block that it has, whose it ever is */ free_one(thread); break;
+	case 's': resize(thread); break;
+	case 'S': /* if there is room */ resize_if(thread); break;
+	case 'c': claim(thread); break;
+	case 'p': /* it is handed over */ post(thread); break;
+	case 'F': /* somebody is at the desk: cells that wait are folded */ desk(NULL); break;
+	case 'k': /* a tick: estimates */ desk(pfs_marks_tick); break;
+	case 't': /* marks are to begin anew */ truncate(); break;
+	case 'd': disable(thread); break;
+	case 'r': /* somebody reads sums */ pfs_accounts_read(thread, false); break;
+	case 'R': /* and all of the cells */ pfs_accounts_read(thread, true); break;
 	default:
 		PFS_MACHINE_CHECK(letter >= '0' && letter < '0' + (int)PFS_ACCOUNTS_BLOCKS_EACH,
 				  "'%c' is no call", letter);

@@ -11,13 +11,11 @@ static void check_same(const struct pfs_cell_sums *sums, const struct pfs_cell_s
 			  "%s %u: %llu allocated, %llu freed, not %llu and %llu", of, number,
 			  (unsigned long long)sums->allocs, (unsigned long long)sums->frees,
 			  (unsigned long long)book->allocs, (unsigned long long)book->frees);
-	PFS_MACHINE_CHECK(sums->alloc_bytes == book->alloc_bytes &&
-			  sums->free_bytes == book->free_bytes,
-			  "%s %u: %llx bytes allocated, %llx freed, not %llx and %llx", of, number,
-			  (unsigned long long)sums->alloc_bytes,
-			  (unsigned long long)sums->free_bytes,
-			  (unsigned long long)book->alloc_bytes,
-			  (unsigned long long)book->free_bytes);
+	PFS_MACHINE_CHECK(
+		sums->alloc_bytes == book->alloc_bytes && sums->free_bytes == book->free_bytes,
+		"%s %u: %llx bytes allocated, %llx freed, not %llx and %llx", of, number,
+		(unsigned long long)sums->alloc_bytes, (unsigned long long)sums->free_bytes,
+		(unsigned long long)book->alloc_bytes, (unsigned long long)book->free_bytes);
 }
 
 /* A cell that has seen the generation has seen what changed before it; its high mark of this
@@ -32,9 +30,9 @@ static void check_marks(struct pfs_accounts_world *self, struct pfs_cell *cell,
 			  (unsigned long long)life->high_most);
 	for (uint32_t table = 0; table < PFS_TABLES; table++)
 		PFS_MACHINE_CHECK(pfs_load_relaxed(&cell->seen) != /* relaxed: at rest, all three */
-					  pfs_load_relaxed(&self->control.generation) ||
-				  pfs_load_relaxed(&cell->epochs[table]) ==
-					  pfs_load_relaxed(&self->control.truncates[table]),
+						  pfs_load_relaxed(&self->control.generation) ||
+					  pfs_load_relaxed(&cell->epochs[table]) ==
+						  pfs_load_relaxed(&self->control.truncates[table]),
 				  "a cell has missed a TRUNCATE");
 }
 
@@ -71,11 +69,12 @@ static void check_owners(struct pfs_accounts_world *self)
 			continue;
 		PFS_MACHINE_CHECK(pfs_cell_is_own(cell, life->reference),
 				  "a cell is not its thread's own");
-		PFS_MACHINE_CHECK(life->cells[PFS_ACCOUNTS_KEY] == NULL ||
-				  pfs_load_relaxed(&cell->seen) != /* relaxed: at rest, all three */
-					  pfs_load_relaxed(&self->control.generation) ||
-				  pfs_load_relaxed(&self->control.enabled[0]) != 0,
-				  "a thread has missed that an instrument is disabled");
+		PFS_MACHINE_CHECK(
+			life->cells[PFS_ACCOUNTS_KEY] == NULL ||
+				pfs_load_relaxed(&cell->seen) != /* relaxed: at rest, all three */
+					pfs_load_relaxed(&self->control.generation) ||
+				pfs_load_relaxed(&self->control.enabled[0]) != 0,
+			"a thread has missed that an instrument is disabled");
 	}
 }
 

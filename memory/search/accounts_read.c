@@ -43,8 +43,8 @@ static void check_life(const struct pfs_accounts_oracle *oracle,
 		if (life->cell != seen->number || life->word != seen->word)
 			continue;
 		PFS_MACHINE_CHECK(seen->sums.allocs <= life->sums.allocs + 1 &&
-				  seen->sums.frees <= life->sums.frees &&
-				  seen->sums.free_bytes <= life->sums.free_bytes,
+					  seen->sums.frees <= life->sums.frees &&
+					  seen->sums.free_bytes <= life->sums.free_bytes,
 				  "a cell counts more than its life had");
 		PFS_MACHINE_CHECK(seen->high_count <= life->high_most + 1,
 				  "a cell has a mark that its life had not");
@@ -113,14 +113,14 @@ static void check_row(struct pfs_accounts_world *self, struct pfs_accounts_threa
 	/* An allocation that has not returned may be in it. */
 	all.allocs += PFS_ACCOUNTS_THREADS_MAX;
 	PFS_MACHINE_CHECK(row->allocs <= all.allocs && row->frees <= all.frees &&
-			  row->free_bytes <= all.free_bytes,
+				  row->free_bytes <= all.free_bytes,
 			  "a row counts more than there was");
 	PFS_MACHINE_CHECK(has_at_least(row, &thread->read) && has_at_least(row, first),
 			  "a row lost what it had");
 	PFS_MACHINE_CHECK(!self->oracle.frozen ||
-			  (row->allocs == first->allocs && row->frees == first->frees &&
-			   row->alloc_bytes - row->free_bytes ==
-				   first->alloc_bytes - first->free_bytes),
+				  (row->allocs == first->allocs && row->frees == first->frees &&
+				   row->alloc_bytes - row->free_bytes ==
+					   first->alloc_bytes - first->free_bytes),
 			  "a fold has changed a row");
 	thread->read = *row;
 }

@@ -17,7 +17,9 @@ bool pfs_accounts_see(struct pfs_accounts_seen *seen, uint32_t room, uint32_t *c
 	for (uint32_t at = 0; at < cells.count; at++) {
 		const struct pfs_seen_cell *from = &cell[at];
 		seen[at] = (struct pfs_accounts_seen){
-			.number = from->number, .word = from->word, .account = from->account,
+			.number = from->number,
+			.word = from->word,
+			.account = from->account,
 			.sums = { .allocs = (uint64_t)from->allocs,
 				  .frees = (uint64_t)from->frees,
 				  .alloc_bytes = (uint64_t)from->alloc_bytes,

@@ -12,7 +12,7 @@ struct pfs_accounts_seen {
 	uint32_t number, word; /* of the record */
 	uint32_t account;      /* reference */
 	struct pfs_cell_sums sums;
-	uint64_t high_count;   /* for the account */
+	uint64_t high_count; /* for the account */
 };
 
 /* All cells that are in use, one try each round of the reader's. False: one was not to be had. */

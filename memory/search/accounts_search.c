@@ -17,8 +17,8 @@ static const struct pfs_accounts_scene scenes[] = {
 	{ "handed", "b,b", "aape,0fae", "a block is handed over and freed, its life ends", 3, 0 },
 	{ "nobody", "bap,0", "ae,f", "a thread without a life frees", 3, 0 },
 	/* Records that are used again. */
-	{ "again", "bape,b0,b", ",fae,aFae", "lives begin, an old one's last block is freed",
-	  4, 0 },
+	{ "again", "bape,b0,b", ",fae,aFae", "lives begin, an old one's last block is freed", 4,
+	  0 },
 	{ "again1", "bafebap,b0,b", "e,fFa,aae", "and there is one record", 2, 0 },
 	{ "scarce", "bap,b0,b", "e,fF,aa", "and none for the account of a life", 2, 0 },
 	{ "reused", "baap,b0", "ebafe,fe", "a thread's reference is used again", 4, 0 },
@@ -122,6 +122,7 @@ static void list(void)
 int main(int argc, char **argv)
 {
 	struct pfs_accounts_world *world = &pfs_accounts_world;
+	/* clang-format off */
 	const struct pfs_scene_command command = {
 		.program = "accounts_search",
 		.letters = "Calls: b e a life begins, ends; a f allocate, free the oldest block; "
@@ -140,5 +141,6 @@ int main(int argc, char **argv)
 			  { "missed", &world->rows_missed },
 			  { "refused", &world->refused } }
 	};
+	/* clang-format on */
 	return pfs_scene_command(&command, argc, argv);
 }

@@ -49,12 +49,12 @@ static void note_begin(const struct pfs_cell *cell, uint32_t dirty_word)
 		return;
 	for (uint32_t life = 0; life < oracle->life_count; life++)
 		PFS_MACHINE_CHECK(oracle->lives[life].cell != number ||
-				  oracle->lives[life].folds == 1,
+					  oracle->lives[life].folds == 1,
 				  "a cell is used again before it was folded");
 	PFS_MACHINE_CHECK(oracle->life_count < PFS_ACCOUNTS_LIVES_MAX, "too many lives");
 	oracle->lives[oracle->life_count].cell = number;
-	oracle->lives[oracle->life_count].word =
-		dirty_word + PFS_VERSION_ONE + PFS_STATE_ALLOCATED - PFS_STATE_DIRTY;
+	oracle->lives[oracle->life_count].word = dirty_word + PFS_VERSION_ONE +
+						 PFS_STATE_ALLOCATED - PFS_STATE_DIRTY;
 	oracle->life_of_cell[number] = oracle->life_count++;
 }
 
@@ -123,8 +123,8 @@ void pfs_accounts_marks_begin(struct pfs_books *self, struct pfs_cell *fresh)
 	*(uint32_t *)(void *)&fresh->seen = pfs_load_relaxed(&self->control->generation);
 }
 
-#define COPY(field, type)                                             \
-	pfs_store_release((_Atomic(type) *)(void *)&(to)->field,      \
+#define COPY(field, type)                                        \
+	pfs_store_release((_Atomic(type) *)(void *)&(to)->field, \
 			  *(const type *)(const void *)&(from)->field)
 
 /* Each field by a store of its own size, as it is loaded; else as pfs_bytes_store: release [L5]. */

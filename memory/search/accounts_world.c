@@ -44,8 +44,8 @@ void *pfs_accounts_record(uint64_t number, const struct pfs_lock **lock)
 
 /* ---- names ---- */
 
-static bool name_cell(const struct pfs_cell *cell, const void *address, uint32_t number,
-		      char *name, size_t name_bytes)
+static bool name_cell(const struct pfs_cell *cell, const void *address, uint32_t number, char *name,
+		      size_t name_bytes)
 {
 	const struct {
 		const void *at;

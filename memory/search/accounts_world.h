@@ -44,7 +44,7 @@ struct pfs_accounts_block {
 struct pfs_accounts_thread {
 	uint32_t id;
 	char calls[PFS_SCENE_CALLS_MAX + 1];
-	struct pfs_memory_thread *life; /* NULL: none */
+	struct pfs_memory_thread *life;          /* NULL: none */
 	uint32_t owned[PFS_ACCOUNTS_BLOCKS_MAX]; /* oldest first */
 	uint32_t owned_count, made, posted;
 	bool knows_disabled;
@@ -57,8 +57,8 @@ struct pfs_accounts_life {
 	uint64_t own_frees;
 	uint64_t in_use, in_use_bytes;
 	uint64_t high_least, high_most; /* between which the high mark of counts is */
-	uint32_t cell;  /* number */
-	uint32_t word;  /* of its record */
+	uint32_t cell;                  /* number */
+	uint32_t word;                  /* of its record */
 	bool ended;
 	uint32_t folds;
 };
@@ -103,7 +103,7 @@ struct pfs_accounts_world {
 		struct pfs_cell_sums at_first; /* of the account's row, after the set-up */
 		bool mail_knows_disabled[PFS_ACCOUNTS_BLOCKS_EACH];
 		uint64_t most, most_peak; /* bytes in use, and on their way */
-		bool frozen; /* no thread's calls change a current value */
+		bool frozen;              /* no thread's calls change a current value */
 	} oracle;
 
 	/* Of all executions. */

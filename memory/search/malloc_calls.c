@@ -85,50 +85,29 @@ static void call(struct pfs_malloc_thread *thread, char letter)
 {
 	struct pfs_bin *bin = pfs_malloc_thread_bin(&pfs_malloc_world, thread->id);
 	switch (letter) {
-	case 't': /* a block past the rings */
-		take(thread, 1);
-		break;
-	case 'T':
-		take(thread, 2);
-		break;
-	case 'g':
-		give(thread, 1);
-		break;
-	case 'G':
-		give(thread, 2);
-		break;
-	case 'm': /* malloc and free of a program */
-		malloc_one(thread);
-		break;
-	case 'f':
-		free_one(thread);
-		break;
+	case 't': /* a block past the rings */ take(thread, 1); break;
+	case 'T': take(thread, 2); break;
+	case 'g': give(thread, 1); break;
+	case 'G': give(thread, 2); break;
+	case 'm': /* malloc and free of a program */ malloc_one(thread); break;
+	case 'f': free_one(thread); break;
 	case 'b': /* take from the rings of others, as when no region is free */
 		pfs_mutex_lock(&bin->growing);
 		(void)pfs_caches_take_back(bin, &(bool){ false });
 		pfs_mutex_unlock(&bin->growing);
 		break;
-	case 'k': /* the spare slab goes */
-		pfs_bin_tick(bin, true);
-		break;
+	case 'k': /* the spare slab goes */ pfs_bin_tick(bin, true); break;
 	case 'e': /* a tick of the bin: what the stock did not need goes, and an idle spare */
 		pfs_bin_tick(bin, false);
 		break;
-	case 'r': /* a tick that finds all rings idle */
-		(void)pfs_caches_tick(true);
-		break;
-	case 'l':
-		pfs_cache_flush();
-		break;
+	case 'r': /* a tick that finds all rings idle */ (void)pfs_caches_tick(true); break;
+	case 'l': pfs_cache_flush(); break;
 	case 'x': /* the thread ends */
 		if (pfs_cache_own != &pfs_cache_none)
 			pfs_cache_end(pfs_cache_own);
 		break;
-	case 'p': /* a leaf of the page map */
-		pfs_malloc_map_reserve(thread->id);
-		break;
-	default:
-		pfs_machine_fail("'%c' is no call", letter);
+	case 'p': /* a leaf of the page map */ pfs_malloc_map_reserve(thread->id); break;
+	default: pfs_machine_fail("'%c' is no call", letter);
 	}
 }
 

@@ -150,8 +150,7 @@ static uint32_t check_bin(struct pfs_malloc_world *self, struct pfs_bin *bin)
 			check_spare(bin, slab);
 		}
 	}
-	PFS_MACHINE_CHECK(slabs == bin->slab_count, "%u slabs, %u counted", slabs,
-			  bin->slab_count);
+	PFS_MACHINE_CHECK(slabs == bin->slab_count, "%u slabs, %u counted", slabs, bin->slab_count);
 	/* What it finds may be full: a late hint. */
 	PFS_MACHINE_CHECK(pfs_bin_slab_with_room(bin) != NULL || !has_room,
 			  "a free region is not found");
@@ -165,8 +164,7 @@ void pfs_malloc_check(struct pfs_malloc_world *self)
 	for (uint32_t arena = 0; arena < pfs_arena_count(); arena++)
 		owned += check_bin(self, pfs_malloc_world_bin_of(self, arena));
 	check_owned(self, owned);
-	PFS_MACHINE_CHECK(!self->scene->grows_not ||
-			  first->slabs_made == self->oracle.slabs_before,
+	PFS_MACHINE_CHECK(!self->scene->grows_not || first->slabs_made == self->oracle.slabs_before,
 			  "a slab was made while a region was free");
 	check_counts(self);
 }

@@ -101,7 +101,7 @@ static void setup(struct pfs_machine *machine, void *context)
 {
 	struct pfs_malloc_world *self = context;
 	uint32_t threads = pfs_scene_threads(self->calls);
-		machine->setup.oracle = &self->oracle;
+	machine->setup.oracle = &self->oracle;
 	machine->setup.oracle_bytes = sizeof(self->oracle);
 	pfs_malloc_world_reset(self);
 	pfs_seams_barriers = session.barriers != 0 ? (uint32_t)session.barriers
@@ -176,6 +176,7 @@ static void list(void)
 int main(int argc, char **argv)
 {
 	struct pfs_malloc_world *world = &pfs_malloc_world;
+	/* clang-format off */
 	const struct pfs_scene_command command = {
 		.program = "malloc_search",
 		.letters = "Calls: t T take one, two regions past the rings; g G give one, two;\n"
@@ -197,5 +198,6 @@ int main(int argc, char **argv)
 		.option_help = "the N-th heavy barrier fails, and all after it",
 		.option_value = &session.barriers
 	};
+	/* clang-format on */
 	return pfs_scene_command(&command, argc, argv);
 }

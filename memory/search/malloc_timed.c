@@ -24,8 +24,12 @@ static struct session {
 	struct pfs_timed *timed;
 	void **arguments;
 	enum { RUNS, ENDS } phase;
-} session = { .machine = "numa:8 core:32 pu:1", .costs = PFS_COSTS_DEFAULT, .threads = 256,
-	      .calls = 2000, .seed = 1, .tick_us = 100000 };
+} session = { .machine = "numa:8 core:32 pu:1",
+	      .costs = PFS_COSTS_DEFAULT,
+	      .threads = 256,
+	      .calls = 2000,
+	      .seed = 1,
+	      .tick_us = 100000 };
 
 static const char program[] = "malloc_timed";
 
@@ -42,14 +46,14 @@ static const struct pfs_load *load_of(const char *name)
 	return at->name != NULL ? at : NULL;
 }
 
-static enum pfs_status read_load(void *context, const struct pfs_option *option,
-				 const char *text, struct pfs_message *message)
+static enum pfs_status read_load(void *context, const struct pfs_option *option, const char *text,
+				 struct pfs_message *message)
 {
 	(void)context;
 	session.load = load_of(text);
-	return session.load != NULL ? PFS_OK
-				    : pfs_read_choice(option->name, text, "those of --help",
-						      message);
+	return session.load != NULL
+		       ? PFS_OK
+		       : pfs_read_choice(option->name, text, "those of --help", message);
 }
 
 /* PFS_GO_ON, or the exit status. */
@@ -65,13 +69,15 @@ static int read_arguments(int argc, char **argv)
 		PFS_NUMBER_OPTION("calls", "N", &session.calls, 0, 100000000, "default 2000"),
 		PFS_NUMBER_OPTION("seed", "S", &session.seed, 0, UINT32_MAX, "default 1"),
 		PFS_NUMBER_OPTION("tick-us", "U", &session.tick_us, 0, 10000000, "default 100000"),
-		PFS_NUMBER_OPTION("needless-most", "N", &most, 0, UINT32_MAX, "more needless slabs "
+		PFS_NUMBER_OPTION("needless-most", "N", &most, 0, UINT32_MAX,
+				  "more needless slabs "
 				  "than these are a failure"),
 	};
 	size_t used = 0;
 	for (const struct pfs_load *at = pfs_loads; at->name != NULL && used < sizeof(loads); at++)
 		used += (size_t)snprintf(loads + used, sizeof(loads) - used, "  %-8s %s\n",
 					 at->name, at->summary);
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = program, .words = "", .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]),
@@ -80,6 +86,7 @@ static int read_arguments(int argc, char **argv)
 			 "more needless slabs. 2: bad usage.",
 		.after = loads,
 	};
+	/* clang-format on */
 	int status = pfs_command_line_read(&line, argc, argv, NULL);
 	session.is_bounded = most != UINT64_MAX;
 	session.needless_most = most;
@@ -163,10 +170,10 @@ static void report(const struct pfs_timed_stats *stats)
 		     (double)counts.end_ns / 1e3, (double)calls * 1e3 / (double)counts.end_ns);
 	(void)printf("locked_per_call %.4f\nlocks_per_call %.4f\nremote_per_call %.4f\n"
 		     "barriers %llu\npurges %llu\nticks %llu\nlongest_tick_us %.1f\n",
-		     (double)counts.locked / each,
-		     (double)counts.locks / each, (double)stats->transfers_remote / each,
-		     (unsigned long long)counts.barriers, (unsigned long long)counts.purges,
-		     (unsigned long long)counts.ticks, (double)counts.tick_ns_most / 1e3);
+		     (double)counts.locked / each, (double)counts.locks / each,
+		     (double)stats->transfers_remote / each, (unsigned long long)counts.barriers,
+		     (unsigned long long)counts.purges, (unsigned long long)counts.ticks,
+		     (double)counts.tick_ns_most / 1e3);
 	(void)printf("arenas %llu\nslabs %llu\nslabs_made %llu\nslabs_new %llu\nneedless %llu\n"
 		     "needless_by_itself %llu\n",
 		     (unsigned long long)slabs.arenas, (unsigned long long)slabs.slabs,
@@ -182,9 +189,10 @@ static void check_end(void *argument)
 	struct pfs_malloc_timed_slabs slabs = pfs_malloc_timed_slabs();
 	*is_right = slabs.taken == 0 && slabs.slabs == 0;
 	if (!*is_right)
-		(void)fprintf(stderr, "malloc_timed: at the end %llu blocks are in use, and there "
-			      "are %llu slabs\n", (unsigned long long)slabs.taken,
-			      (unsigned long long)slabs.slabs);
+		(void)fprintf(stderr,
+			      "malloc_timed: at the end %llu blocks are in use, and there "
+			      "are %llu slabs\n",
+			      (unsigned long long)slabs.taken, (unsigned long long)slabs.slabs);
 }
 
 static int play(void)
@@ -225,7 +233,8 @@ static int simulate(int argc, char **argv)
 		return refuse("machine", message.text);
 	if (!pfs_malloc_timed_begin(topology->node_count, topology->pu_count) || !make_threads())
 		return refuse("memory", "there are no addresses for it; give more (ulimit -v)");
-	const struct pfs_timed_plan plan = { .topology = topology, .costs = &costs,
+	const struct pfs_timed_plan plan = { .topology = topology,
+					     .costs = &costs,
 					     .thread_count = (uint32_t)session.threads + 1,
 					     .seed = session.seed };
 	session.timed = pfs_timed_create(&plan, &message);

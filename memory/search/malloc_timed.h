@@ -21,11 +21,11 @@
 struct pfs_load_thread {
 	alignas(64) uint32_t id;
 	uint32_t threads;
-	uint32_t calls;     /* that it makes in a run */
+	uint32_t calls; /* that it makes in a run */
 	uint32_t live_count;
 	uint64_t random;
-	uint64_t done;      /* mallocs and frees of this run */
-	void **live;        /* [calls], or fewer */
+	uint64_t done; /* mallocs and frees of this run */
+	void **live;   /* [calls], or fewer */
 	/* A partner puts blocks here, and says so. */
 	alignas(64) _Atomic(uint32_t) is_full;
 	void *mail[PFS_LOAD_LIVE];
@@ -45,12 +45,12 @@ void pfs_load_end(struct pfs_load_thread *self);
 
 /* What was counted since pfs_malloc_timed_count(true). */
 struct pfs_malloc_timed_counts {
-	uint64_t locked;    /* locked instructions of the allocator: locks count two */
+	uint64_t locked; /* locked instructions of the allocator: locks count two */
 	uint64_t locks, barriers, purges, ticks;
 	uint64_t tick_ns_most; /* of the longest one */
 	uint64_t end_ns;       /* of the last thread, but the one that ticks */
-	uint64_t slabs_new; /* of memory that the arena had not */
-	uint64_t needless;  /* of these, while a slab's worth of their class was free elsewhere */
+	uint64_t slabs_new;    /* of memory that the arena had not */
+	uint64_t needless; /* of these, while a slab's worth of their class was free elsewhere */
 };
 void pfs_malloc_timed_count(bool on);
 struct pfs_malloc_timed_counts pfs_malloc_timed_counted(void);

@@ -15,8 +15,8 @@
 #define BATCH 32u
 #define WAVE 512u
 
-static const uint16_t sizes[] = { 16, 24, 32, 32, 48, 64, 64, 64, 96, 128, 160, 200, 256, 512, 1024,
-				  2000 };
+static const uint16_t sizes[] = { 16, 24,  32,  32,  48,  64,  64,   64,
+				  96, 128, 160, 200, 256, 512, 1024, 2000 };
 
 static uint32_t draw(struct pfs_load_thread *self, uint32_t below)
 {

@@ -23,11 +23,13 @@
 #define REGION_BYTES ((size_t)1 << 36)
 #define BASE_BYTES ((size_t)1 << 34) /* of that metadata, first */
 
+/* clang-format off */
 struct pfs_conf pfs_conf = {
 	.tcache = true, .ring_bytes_max = 1u << 16, .ring_entries_max = 511,
 	.dirty_decay_ms = PFS_DECAY_LOW_WATER, .dirty_percent = 25, .tick_ms = 1000,
 	.background_thread = true,
 };
+/* clang-format on */
 
 struct own {
 	alignas(PFS_LINE) struct pfs_cache *cache;
@@ -193,17 +195,11 @@ void pfs_die(const char *call, const void *pointer, const char *what)
 	__builtin_abort();
 }
 
-void pfs_start(void)
-{
-}
+void pfs_start(void) {}
 
-void pfs_start_handlers(void)
-{
-}
+void pfs_start_handlers(void) {}
 
-void pfs_start_first(void)
-{
-}
+void pfs_start_first(void) {}
 
 void pfs_start_thread(struct pfs_cache *cache)
 {
@@ -310,17 +306,10 @@ static uint64_t count_operation(struct pfs_machine *machine,
 	case PFS_SIM_EXCHANGE:
 	case PFS_SIM_ADD:
 	case PFS_SIM_OR:
-	case PFS_SIM_AND:
-		counts.locked++;
-		break;
-	case PFS_SIM_BARRIER:
-		counts.barriers++;
-		break;
-	case PFS_SIM_UNMAP:
-		counts.purges++;
-		break;
-	default:
-		break;
+	case PFS_SIM_AND: counts.locked++; break;
+	case PFS_SIM_BARRIER: counts.barriers++; break;
+	case PFS_SIM_UNMAP: counts.purges++; break;
+	default: break;
 	}
 	return machine->engine.execute(machine, operation);
 }
@@ -342,7 +331,7 @@ struct pfs_malloc_timed_slabs pfs_malloc_timed_slabs(void)
 	struct pfs_malloc_timed_slabs sum = { 0 };
 	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
-		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class++) {
+		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class ++) {
 			struct pfs_bin_counts one;
 			pfs_bin_count(&arena->bins[class], &one);
 			sum.slabs += one.slabs;

@@ -146,30 +146,20 @@ struct pfs_arena *pfs_arena_at(uint32_t number)
 	return &pfs_malloc_world.arenas[number];
 }
 
-void pfs_start(void)
-{
-}
+void pfs_start(void) {}
 
-void pfs_start_handlers(void)
-{
-}
+void pfs_start_handlers(void) {}
 
-void pfs_start_first(void)
-{
-}
+void pfs_start_first(void) {}
 
 void pfs_start_thread(struct pfs_cache *cache)
 {
 	(void)cache;
 }
 
-void pfs_tick_end(void)
-{
-}
+void pfs_tick_end(void) {}
 
-void pfs_tick_wish(void)
-{
-}
+void pfs_tick_wish(void) {}
 
 void pfs_tick_after_malloc(uint32_t *slow_calls)
 {
@@ -204,7 +194,8 @@ void pfs_malloc_world_reset(struct pfs_malloc_world *self)
 	pfs_mutex_init(&self->base_lock);
 	memset((void *)&pfs_registry, 0, sizeof(pfs_registry));
 	pfs_caches_start();
-	pfs_conf = (struct pfs_conf){ .tcache = true, .ring_bytes_max = UINT32_MAX,
+	pfs_conf = (struct pfs_conf){ .tcache = true,
+				      .ring_bytes_max = UINT32_MAX,
 				      .ring_entries_max = self->scene->ring_entries,
 				      .strict = self->scene->strict };
 	memset((void *)self->arenas, 0, sizeof(self->arenas));
@@ -234,8 +225,9 @@ void pfs_malloc_world_keep(struct pfs_snapshot *snapshot, void *context)
 	pfs_snapshot_put(snapshot, self->arenas, pfs_arena_count() * sizeof(self->arenas[0]));
 	pfs_snapshot_put(snapshot, self->own, sizeof(self->own));
 	pfs_snapshot_put(snapshot, self->base, self->base_used);
-	pfs_snapshot_put(snapshot, &self->base_used, offsetof(struct pfs_malloc_world, scene) -
-			 offsetof(struct pfs_malloc_world, base_used));
+	pfs_snapshot_put(snapshot, &self->base_used,
+			 offsetof(struct pfs_malloc_world, scene) -
+				 offsetof(struct pfs_malloc_world, base_used));
 	pfs_snapshot_put(snapshot, &pfs_registry, sizeof(pfs_registry));
 	pfs_snapshot_put(snapshot, &pfs_seams_barriers, sizeof(pfs_seams_barriers));
 	pfs_snapshot_put(snapshot, &pfs_cache_none, sizeof(pfs_cache_none));
@@ -268,8 +260,8 @@ static bool name_in(const void *address, const void *from, size_t bytes)
 static bool name_ring(const struct pfs_malloc_world *self, const void *address, char *name,
 		      size_t name_bytes)
 {
-	static const char *const fields[] = { "front", "low", "back", "high", "slots",
-					      "allocated", "freed", "inside" };
+	static const char *const fields[] = { "front", "low",       "back",  "high",
+					      "slots", "allocated", "freed", "inside" };
 	uint32_t class = self->scene->class;
 	for (uint32_t id = 0; id < PFS_MALLOC_THREADS_MAX; id++) {
 		if (!name_in(address, self->own[id], sizeof(*self->own[id])))
@@ -292,9 +284,9 @@ static bool name_extent(const struct pfs_malloc_world *self, const void *address
 		if (!name_in(address, at, sizeof(*at)))
 			continue;
 		if (name_in(address, at->few_words, sizeof(at->few_words)))
-			(void)snprintf(name, name_bytes, "extent[-%u].word[%zu]", number,
-				       (size_t)((const char *)address -
-						(const char *)at->few_words) / 8);
+			(void)snprintf(
+				name, name_bytes, "extent[-%u].word[%zu]", number,
+				(size_t)((const char *)address - (const char *)at->few_words) / 8);
 		else
 			(void)snprintf(name, name_bytes, "extent[-%u].%s", number,
 				       address == &at->summary ? "summary"

@@ -41,8 +41,8 @@ struct pfs_malloc_scene {
 	const char *calls;
 	const char *summary;
 	uint32_t ring_entries; /* of the largest ring */
-	bool grows_not; /* there is a free region whenever one is wanted: no slab may come */
-	bool strict;    /* as the option */
+	bool grows_not;        /* there is a free region whenever one is wanted: no slab may come */
+	bool strict;           /* as the option */
 };
 
 struct pfs_malloc_thread {
@@ -65,7 +65,7 @@ struct pfs_malloc_world {
 	struct pfs_malloc_oracle {
 		uint32_t owner[PFS_MALLOC_BLOCKS_MAX]; /* 0; 1 + thread; OWNER_KEPT */
 		struct pfs_malloc_thread threads[PFS_MALLOC_THREADS_MAX];
-		uint32_t aside;       /* the thread that set-up and final checks stand for */
+		uint32_t aside; /* the thread that set-up and final checks stand for */
 		uint64_t slabs_before;
 		uint64_t mallocs, frees;
 	} oracle;
@@ -77,7 +77,7 @@ struct pfs_malloc_world {
 	struct pfs_machine *machine;
 	struct pfs_pool *pools[PFS_MALLOC_POOLS_MAX]; /* static ones, once something went there */
 	uint32_t pool_count;
-	uint64_t taken_back;  /* blocks that others took from rings */
+	uint64_t taken_back; /* blocks that others took from rings */
 	uint64_t slabs_made, slabs_ended;
 };
 extern struct pfs_malloc_world pfs_malloc_world;
@@ -92,8 +92,7 @@ void pfs_malloc_world_keep(struct pfs_snapshot *snapshot, void *context);
 /* A name for traces. */
 bool pfs_malloc_world_name(void *context, const void *address, char *name, size_t name_bytes);
 
-static inline struct pfs_bin *pfs_malloc_world_bin_of(struct pfs_malloc_world *self,
-						      uint32_t arena)
+static inline struct pfs_bin *pfs_malloc_world_bin_of(struct pfs_malloc_world *self, uint32_t arena)
 {
 	return &self->arenas[arena].bins[self->scene->class];
 }

@@ -60,17 +60,19 @@ static struct world {
 
 	/* Nobody's races. */
 	struct oracle {
-		struct virtual {
+		struct virtual
+		{
 			uint32_t id, first, count; /* guards: of the oldest, how many */
 			struct held {
 				uint32_t owner; /* OWNERS: it holds nothing */
 				uint64_t bytes;
 			} held[GUARDS_MAX];
 			char calls[PFS_SCENE_CALLS_MAX + 1];
-		} threads[THREADS_MAX];
+		}
+		threads[THREADS_MAX];
 		/* Of each owner's sum: what it surely is at least, and at most; and their peaks. */
 		int64_t least[OWNERS], most[OWNERS], least_peak[OWNERS], most_peak[OWNERS];
-			uint32_t ends, refused;
+		uint32_t ends, refused;
 	} oracle;
 
 	struct scene scene;
@@ -151,8 +153,7 @@ static struct pfs_owner_guard *oldest(struct virtual *thread)
 /* OWNERS: it holds nothing. */
 static uint32_t owner_of(const struct pfs_owner_guard *guard)
 {
-	const struct pfs_owner *owner =
-		(const struct pfs_owner *)(uintptr_t)guard->owner;
+	const struct pfs_owner *owner = (const struct pfs_owner *)(uintptr_t)guard->owner;
 	return owner != NULL && (guard->state & 1) != 0 ? (uint32_t)(owner - world.owners) : OWNERS;
 }
 
@@ -242,8 +243,7 @@ static void look(void)
 		pfs_owner_read(&world.owners[at], &sums);
 		PFS_MACHINE_CHECK((int64_t)sums.own_bytes >= 0 && (int64_t)sums.sum_bytes >= 0,
 				  "owner %u is below zero", at);
-		PFS_MACHINE_CHECK(scene->action == PFS_OWNER_REPORT ||
-				  sums.sum_bytes <= limits[at],
+		PFS_MACHINE_CHECK(scene->action == PFS_OWNER_REPORT || sums.sum_bytes <= limits[at],
 				  "owner %u: sum %llu is above its limit", at,
 				  (unsigned long long)sums.sum_bytes);
 		PFS_MACHINE_CHECK(sums.high_bytes >= sums.sum_bytes, "a peak below the sum");
@@ -254,18 +254,10 @@ static void look(void)
 static void call(struct virtual *thread, char letter)
 {
 	switch (letter) {
-	case 'l': /* two bytes of the leaf */
-		add_own(thread, LEAF, 2);
-		break;
-	case 'L': /* four */
-		add_own(thread, LEAF, 4);
-		break;
-	case 'r':
-		add_own(thread, RIGHT, 2);
-		break;
-	case 'o':
-		add_own(thread, TOP, 2);
-		break;
+	case 'l': /* two bytes of the leaf */ add_own(thread, LEAF, 2); break;
+	case 'L': /* four */ add_own(thread, LEAF, 4); break;
+	case 'r': add_own(thread, RIGHT, 2); break;
+	case 'o': add_own(thread, TOP, 2); break;
 	case 'A': /* by the guard that all know */
 		(void)pfs_owner_add(&world.owners[LEAF], 2, &world.shared);
 		break;
@@ -273,15 +265,9 @@ static void call(struct virtual *thread, char letter)
 		end_own(thread);
 		thread->first += thread->first + 1 < thread->count;
 		break;
-	case 'g':
-		resize_own(thread, 5);
-		break;
-	case 's':
-		resize_own(thread, 1);
-		break;
-	case 'm':
-		move_own(thread, RIGHT);
-		break;
+	case 'g': resize_own(thread, 5); break;
+	case 's': resize_own(thread, 1); break;
+	case 'm': move_own(thread, RIGHT); break;
 	case 'h': /* to the next one of its own */
 		PFS_MACHINE_CHECK(pfs_owner_hand(oldest(thread), oldest(thread) + 1),
 				  "a guard is not handed on");
@@ -289,21 +275,11 @@ static void call(struct virtual *thread, char letter)
 		thread->first++;
 		thread->count++;
 		break;
-	case 'x': /* the guard that all know */
-		end_shared();
-		break;
-	case 'X':
-		(void)pfs_owner_resize(&world.shared, 4);
-		break;
-	case 'y':
-		(void)pfs_owner_move(&world.shared, &world.owners[RIGHT]);
-		break;
-	case 'Y':
-		(void)pfs_owner_move(&world.shared, &world.owners[LEFT]);
-		break;
-	default:
-		PFS_MACHINE_CHECK(letter == 'q', "'%c' is no call", letter);
-		look();
+	case 'x': /* the guard that all know */ end_shared(); break;
+	case 'X': (void)pfs_owner_resize(&world.shared, 4); break;
+	case 'y': (void)pfs_owner_move(&world.shared, &world.owners[RIGHT]); break;
+	case 'Y': (void)pfs_owner_move(&world.shared, &world.owners[LEFT]); break;
+	default: PFS_MACHINE_CHECK(letter == 'q', "'%c' is no call", letter); look();
 	}
 }
 
@@ -372,11 +348,12 @@ static void finish(struct pfs_machine *machine, void *context)
 	(void)machine, (void)context;
 	look();
 	check_sums();
-	for (uint32_t at = 0; world.scene.shared == 0 && strchr(world.scene.calls, 'A') == NULL &&
-	     at < OWNERS; at++) {
+	for (uint32_t at = 0;
+	     world.scene.shared == 0 && strchr(world.scene.calls, 'A') == NULL && at < OWNERS;
+	     at++) {
 		uint64_t high = sums_of(at).high_bytes;
 		PFS_MACHINE_CHECK(high >= (uint64_t)oracle->least_peak[at] &&
-				  high <= (uint64_t)oracle->most_peak[at],
+					  high <= (uint64_t)oracle->most_peak[at],
 				  "owner %u: a peak of %llu, not %lld to %lld", at,
 				  (unsigned long long)high, (long long)oracle->least_peak[at],
 				  (long long)oracle->most_peak[at]);
@@ -398,14 +375,17 @@ static void setup(struct pfs_machine *machine, void *context)
 	machine->setup.oracle = &world.oracle;
 	machine->setup.oracle_bytes = sizeof(world.oracle);
 	for (uint32_t at = 0; at < OWNERS; at++) {
-		struct pfs_owner *parent =
-			parents[at] != OWNERS ? &world.owners[parents[at]] : NULL;
+		struct pfs_owner *parent = parents[at] != OWNERS ? &world.owners[parents[at]]
+								 : NULL;
 		world.owners[at] = (struct pfs_owner){
-			.record = &world.records[at], .outside = &world.outside[at],
-			.parent = parent, .depth = parent != NULL ? parent->depth + 1 : 1,
+			.record = &world.records[at],
+			.outside = &world.outside[at],
+			.parent = parent,
+			.depth = parent != NULL ? parent->depth + 1 : 1,
 		};
-		world.records[at].limit = at == TOP ? world.scene.top :
-					  at == LEFT ? world.scene.left : NONE;
+		world.records[at].limit = at == TOP    ? world.scene.top
+					  : at == LEFT ? world.scene.left
+						       : NONE;
 	}
 	world.records[TOP].action = world.scene.action;
 	world.owners[TOP].call = make_room;
@@ -425,8 +405,8 @@ static void setup(struct pfs_machine *machine, void *context)
 
 static bool name(void *context, const void *address, char *to, size_t bytes)
 {
-	static const char *const fields[] = { "reserved", "own", "sum", "high", "limit",
-					      "refused", "action", "over", "bad" };
+	static const char *const fields[] = { "reserved", "own",    "sum",  "high", "limit",
+					      "refused",  "action", "over", "bad" };
 	uintptr_t offset = (uintptr_t)address - (uintptr_t)world.records;
 	(void)context;
 	if (address == &world.shared.state || address == &world.shared.owner) {
@@ -464,6 +444,7 @@ static void list(void)
 
 int main(int argc, char **argv)
 {
+	/* clang-format off */
 	const struct pfs_scene_command command = {
 		.program = "owners_search",
 		.letters = "Calls: l L add 2, 4 bytes to the leaf; r to the right, o to the top;\n"
@@ -481,5 +462,6 @@ int main(int argc, char **argv)
 			  { "reads", &world.reads },
 			  { "ends", &world.ends } }
 	};
+	/* clang-format on */
 	return pfs_scene_command(&command, argc, argv);
 }

@@ -6,10 +6,12 @@
 struct pfs_profile_world pfs_profile_world;
 
 /* a and b differ in nothing but the record, c in the upper half, d in the slot: the next one. */
+/* clang-format off */
 static const uint64_t hashes[PFS_PROFILE_KEYS] = {
 	UINT64_C(5) << PFS_INTERN_HALF | 6, UINT64_C(5) << PFS_INTERN_HALF | 6,
 	UINT64_C(4) << PFS_INTERN_HALF | 6, UINT64_C(5) << PFS_INTERN_HALF | 7,
 };
+/* clang-format on */
 
 /* ---- the oracle, which is no part of what is searched ---- */
 
@@ -86,8 +88,7 @@ static void look(struct pfs_profile_actor *actor, uint32_t key)
 	struct wanted wanted = { actor, key };
 	uint32_t reference = pfs_intern_with(&table, hashes[key], &ops, &wanted);
 	if (reference != 0)
-		PFS_MACHINE_CHECK(self->records[reference] == key + 1,
-				  "the record of another key");
+		PFS_MACHINE_CHECK(self->records[reference] == key + 1, "the record of another key");
 	note_found(actor, key, reference);
 }
 
@@ -95,8 +96,8 @@ void pfs_profile_calls_body(void *opaque)
 {
 	struct pfs_profile_actor *actor = opaque;
 	for (const char *call = actor->calls; *call != '\0'; call++) {
-		PFS_MACHINE_CHECK(*call >= 'a' && *call < 'a' + (int)PFS_PROFILE_KEYS,
-				  "no call %c", *call);
+		PFS_MACHINE_CHECK(*call >= 'a' && *call < 'a' + (int)PFS_PROFILE_KEYS, "no call %c",
+				  *call);
 		look(actor, (uint32_t)(*call - 'a'));
 	}
 }

@@ -65,6 +65,7 @@ static void list(void)
 int main(int argc, char **argv)
 {
 	struct pfs_profile_world *world = &pfs_profile_world;
+	/* clang-format off */
 	const struct pfs_scene_command command = {
 		.program = "profile_search",
 		.letters = "Calls: a b c d look for a key, and add it.\n",
@@ -76,5 +77,6 @@ int main(int argc, char **argv)
 		.sums = { { "found", &world->found }, { "made", &world->made },
 			  { "dropped", &world->dropped } }
 	};
+	/* clang-format on */
 	return pfs_scene_command(&command, argc, argv);
 }

@@ -70,12 +70,14 @@ static int read_arguments(const struct pfs_scene_command *self, struct arguments
 	};
 	size_t count = sizeof(options) / sizeof(options[0]) - (self->option == NULL);
 	(void)snprintf(after, sizeof(after), "%s\n", self->letters);
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = self->program, .words = "explore", .words_min = 1, .words_max = 1,
 		.options = options, .option_count = count,
 		.about = "searches the schedules of scenarios; without words it lists them",
 		.after = after,
 	};
+	/* clang-format on */
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
 	if (status == PFS_GO_ON && strcmp(argv[next], "explore") != 0)
 		return refuse(self, "command", argv[next]);
@@ -100,8 +102,7 @@ static void report(const struct pfs_scene_command *self, const struct arguments 
 	(void)printf("%s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
 		     "%llu steps, %s%s\n",
 		     arguments->scenario, arguments->memory, arguments->search,
-		     (unsigned long long)result->executions,
-		     (unsigned long long)result->redundant,
+		     (unsigned long long)result->executions, (unsigned long long)result->redundant,
 		     (unsigned long long)result->incomplete, (unsigned long long)result->steps,
 		     result->failed ? "FAILED" : pfs_search_extent(options, result),
 		     result->failed ? "" : ": no violation");
@@ -119,11 +120,12 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 {
 	static struct pfs_search_result result;
 	static char weaken[256];
-	const struct pfs_search_options options = {
-		.kind = kind, .seed = arguments->seed, .execution_max = arguments->executions,
-		.seconds_max = arguments->seconds,
-		.preemption_max = (uint32_t)arguments->preemptions
-	};
+	const struct pfs_search_options options = { .kind = kind,
+						    .seed = arguments->seed,
+						    .execution_max = arguments->executions,
+						    .seconds_max = arguments->seconds,
+						    .preemption_max =
+							    (uint32_t)arguments->preemptions };
 	struct pfs_jobs_sums sums = { .count = 0 };
 	for (size_t i = 0; i < PFS_SCENE_SUMS_MAX && self->sums[i].name != NULL; i++)
 		sums.at[sums.count++] = self->sums[i].value;
@@ -156,8 +158,9 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 
 int pfs_scene_command(const struct pfs_scene_command *self, int argc, char **argv)
 {
-	struct arguments arguments = { .memory = "sc", .search = "exhaustive", .seed = 1,
-				       .jobs = 1, .preemptions = 2 };
+	struct arguments arguments = {
+		.memory = "sc", .search = "exhaustive", .seed = 1, .jobs = 1, .preemptions = 2
+	};
 	if (argc < 2) {
 		self->list();
 		return pfs_command_end(self->program, 0);

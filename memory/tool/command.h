@@ -32,18 +32,33 @@ struct pfs_arguments {
 };
 
 /* The keys of options; each command takes some. */
-enum { PFS_KEY_FORMAT = 'f', PFS_KEY_BY = 'b', PFS_KEY_COUNT = 'n', PFS_KEY_ONCE = '1',
-       PFS_KEY_ALL = 'a', PFS_KEY_MYSQL = 'm', PFS_KEY_PASSWORD = 'p',
-       PFS_KEY_OUT = 'o', PFS_KEY_DOCUMENT = 256 /* long ones only */, PFS_KEY_BASE,
-       PFS_KEY_SYMBOLIZED, PFS_KEY_LIVE, PFS_KEY_TOTAL, PFS_KEY_LG_PROF_SAMPLE,
-       PFS_KEY_HTTP, PFS_KEY_TOKEN };
+enum {
+	PFS_KEY_FORMAT = 'f',
+	PFS_KEY_BY = 'b',
+	PFS_KEY_COUNT = 'n',
+	PFS_KEY_ONCE = '1',
+	PFS_KEY_ALL = 'a',
+	PFS_KEY_MYSQL = 'm',
+	PFS_KEY_PASSWORD = 'p',
+	PFS_KEY_OUT = 'o',
+	PFS_KEY_DOCUMENT = 256 /* long ones only */,
+	PFS_KEY_BASE,
+	PFS_KEY_SYMBOLIZED,
+	PFS_KEY_LIVE,
+	PFS_KEY_TOTAL,
+	PFS_KEY_LG_PROF_SAMPLE,
+	PFS_KEY_HTTP,
+	PFS_KEY_TOKEN
+};
 
 /* An option that takes a value into the arguments, by its key. */
-#define PFS_MEM_OPTION(word, letter, shape, say)                                               \
-	{ .name = (word), .key = (letter), .value = (shape), .help = (say),                    \
-	  .kind = PFS_OPTION_READ, .read = pfs_take_option }
-enum pfs_status pfs_take_option(void *arguments, const struct pfs_option *option,
-				const char *text, struct pfs_message *message);
+#define PFS_MEM_OPTION(word, letter, shape, say)                                  \
+	{                                                                         \
+		.name = (word), .key = (letter), .value = (shape), .help = (say), \
+		.kind = PFS_OPTION_READ, .read = pfs_take_option                  \
+	}
+enum pfs_status pfs_take_option(void *arguments, const struct pfs_option *option, const char *text,
+				struct pfs_message *message);
 
 struct pfs_command {
 	const char *name;
@@ -51,7 +66,7 @@ struct pfs_command {
 	int words_min, words_max;
 	const char *doc;
 	const struct pfs_option *options; /* ended by one without a name; NULL: none */
-	enum pfs_format format; /* without --format */
+	enum pfs_format format;           /* without --format */
 	int (*run)(const struct pfs_arguments *arguments);
 };
 

@@ -14,15 +14,15 @@
 
 static const char *state_of(const struct pfs_box_info *box)
 {
-	return box->is_live                    ? "living" :
-	       box->state == PFS_BOX_ENDED     ? "ended" :
-	       box->state == PFS_BOX_EXECED    ? "execed" :
-						 "died";
+	return box->is_live                   ? "living"
+	       : box->state == PFS_BOX_ENDED  ? "ended"
+	       : box->state == PFS_BOX_EXECED ? "execed"
+					      : "died";
 }
 
 static int run_list(const struct pfs_arguments *arguments)
 {
-	static const char *const columns[] = { "PID",  "STATE",   "STARTED", "SEEN", "RULE",
+	static const char *const columns[] = { "PID",     "STATE",   "STARTED", "SEEN", "RULE",
 					       "PROGRAM", "COMMAND", "BOX",     NULL };
 	struct pfs_box_list list;
 	struct pfs_message message;
@@ -35,10 +35,10 @@ static int run_list(const struct pfs_arguments *arguments)
 		pfs_sheet_number(sheet, box->pid);
 		pfs_sheet_text(sheet, state_of(box));
 		pfs_sheet_text(sheet, pfs_time_text(box->start_realtime_ns, text, sizeof(text)));
-		pfs_sheet_text(sheet, pfs_time_text(box->end_realtime_ns != 0 ?
-							    box->end_realtime_ns :
-							    box->seen_realtime_ns,
-						    text, sizeof(text)));
+		pfs_sheet_text(sheet,
+			       pfs_time_text(box->end_realtime_ns != 0 ? box->end_realtime_ns
+								       : box->seen_realtime_ns,
+					     text, sizeof(text)));
 		pfs_sheet_text(sheet, box->rule);
 		pfs_sheet_text(sheet, box->program);
 		pfs_sheet_text(sheet, box->command);
@@ -58,10 +58,12 @@ static const struct pfs_option list_options[] = {
 	{ 0 }
 };
 
+/* clang-format off */
 const struct pfs_command pfs_command_list = {
 	.name = "list", .words = "", .run = run_list, .options = list_options,
 	.doc = "the boxes there are, the newest first\vSEEN is the last tick, or the end.",
 };
+/* clang-format on */
 
 /* ---- clean ---- */
 
@@ -123,18 +125,23 @@ static int run_clean(const struct pfs_arguments *arguments)
 		removed += remove_refused();
 	(void)printf("%zu removed, %zu of living programs stay\n", removed, living);
 	if (stuck != 0)
-		return pfs_complain(PFS_EXIT_REFUSED, "%zu could not be removed: is the folder "
-				    "yours?", stuck);
+		return pfs_complain(PFS_EXIT_REFUSED,
+				    "%zu could not be removed: is the folder "
+				    "yours?",
+				    stuck);
 	return fflush(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;
 }
 
 static const struct pfs_option clean_options[] = {
-	PFS_MEM_OPTION("all", PFS_KEY_ALL, NULL, "also files that have a box's name and are "
+	PFS_MEM_OPTION("all", PFS_KEY_ALL, NULL,
+		       "also files that have a box's name and are "
 		       "none"),
 	{ 0 }
 };
 
+/* clang-format off */
 const struct pfs_command pfs_command_clean = {
 	.name = "clean", .words = "", .run = run_clean, .options = clean_options,
 	.doc = "remove the boxes of programs that ended",
 };
+/* clang-format on */

@@ -81,8 +81,10 @@ int pfs_listen_at(const struct pfs_listen *self, struct sockaddr_storage *bound,
 {
 	struct addrinfo *found = find(self->address);
 	if (found == NULL)
-		return refuse(message, "%s '%.100s': give an address and a port, in numbers, such "
-				       "as %s", self->option, self->address, self->example);
+		return refuse(message,
+			      "%s '%.100s': give an address and a port, in numbers, such "
+			      "as %s",
+			      self->option, self->address, self->example);
 	bool is_open = !self->has_secret && !pfs_is_of_this_machine(found->ai_addr);
 	int listener = is_open ? -1 : bind_to(found, bound);
 	int problem = errno;
@@ -92,8 +94,9 @@ int pfs_listen_at(const struct pfs_listen *self, struct sockaddr_storage *bound,
 			      self->option, self->address, self->secret);
 	if (listener < 0)
 		return refuse(message, "%s '%.100s': %s%s", self->option, self->address,
-			      strerror(problem), problem == EADDRINUSE ?
-				      ": name another port, or 0 for a free one" : "");
+			      strerror(problem),
+			      problem == EADDRINUSE ? ": name another port, or 0 for a free one"
+						    : "");
 	return listener;
 }
 

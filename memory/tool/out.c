@@ -25,8 +25,10 @@ static bool is_box(const char *path)
 
 static int say(const char *command, const char *path, int problem)
 {
-	return pfs_complain(PFS_EXIT_REFUSED, "%s: %.300s cannot be written (%s): name another "
-			    "file with --out", command, path, strerror(problem));
+	return pfs_complain(PFS_EXIT_REFUSED,
+			    "%s: %.300s cannot be written (%s): name another "
+			    "file with --out",
+			    command, path, strerror(problem));
 }
 
 int pfs_write_out(const char *command, const char *path, const char *text, size_t bytes)
@@ -34,10 +36,13 @@ int pfs_write_out(const char *command, const char *path, const char *text, size_
 	struct pfs_output output;
 	if (strcmp(path, "-") == 0)
 		return fwrite(text, 1, bytes, stdout) == bytes && fflush(stdout) == 0
-			       ? PFS_EXIT_FINE : say(command, "standard output", errno);
+			       ? PFS_EXIT_FINE
+			       : say(command, "standard output", errno);
 	if (is_box(path))
-		return pfs_complain(PFS_EXIT_REFUSED, "%s: %.300s is a box: name another file with "
-				    "--out", command, path);
+		return pfs_complain(PFS_EXIT_REFUSED,
+				    "%s: %.300s is a box: name another file with "
+				    "--out",
+				    command, path);
 	if (!pfs_output_begin(&output, path))
 		return say(command, path, errno);
 	(void)fwrite(text, 1, bytes, output.file); /* its end tells */

@@ -14,10 +14,10 @@
 #include "command.h"
 
 static const struct pfs_command *const commands[] = {
-	&pfs_command_list,   &pfs_command_top,     &pfs_command_show,  &pfs_command_truncate,
-	&pfs_command_enable, &pfs_command_disable, &pfs_command_check, &pfs_command_clean,
-	&pfs_command_sql,    &pfs_command_serve,   &pfs_command_report,
-	&pfs_command_profile, &pfs_command_pprof,   &pfs_command_flame, &pfs_command_walk,
+	&pfs_command_list,   &pfs_command_top,     &pfs_command_show,   &pfs_command_truncate,
+	&pfs_command_enable, &pfs_command_disable, &pfs_command_check,  &pfs_command_clean,
+	&pfs_command_sql,    &pfs_command_serve,   &pfs_command_report, &pfs_command_profile,
+	&pfs_command_pprof,  &pfs_command_flame,   &pfs_command_walk,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -75,8 +75,7 @@ char *pfs_who_text(const struct pfs_snapshot *snapshot, enum pfs_box_table table
 		(void)snprintf(text, text_bytes, "%s",
 			       account->has_host ? account->host_name : "NULL");
 		break;
-	default:
-		(void)snprintf(text, text_bytes, "all");
+	default: (void)snprintf(text, text_bytes, "all");
 	}
 	return text;
 }
@@ -88,7 +87,8 @@ void pfs_remark(const struct pfs_snapshot *snapshot)
 		(void)pfs_complain(0, "process %u %s", snapshot->info.pid,
 				   pfs_box_died(&snapshot->info, died, sizeof(died)));
 	if (snapshot->rows_missed != 0)
-		(void)pfs_complain(0, "%llu rows changed while they were read, each time: their "
+		(void)pfs_complain(0,
+				   "%llu rows changed while they were read, each time: their "
 				   "COUNT and SUM columns may be of different moments",
 				   (unsigned long long)snapshot->rows_missed);
 	if (snapshot->damaged != 0)
@@ -151,15 +151,19 @@ enum pfs_status pfs_take_option(void *context, const struct pfs_option *option, 
 static int run(const struct pfs_command *command, int argc, char **argv)
 {
 	char name[64], about[256];
-	struct pfs_arguments arguments = { .format = command->format, .by = PFS_TABLE_GLOBAL,
-					   .by_instrument = true, .count = 20 };
+	struct pfs_arguments arguments = { .format = command->format,
+					   .by = PFS_TABLE_GLOBAL,
+					   .by_instrument = true,
+					   .count = 20 };
 	const char *behind = strchr(command->doc, '\v');
+	/* clang-format off */
 	struct pfs_command_line line = {
 		.program = name, .words = command->words, .about = about,
 		.after = behind != NULL ? behind + 1 : NULL, .options = command->options,
 		.words_min = command->words_min, .words_max = command->words_max,
 		.context = &arguments,
 	};
+	/* clang-format on */
 	int next = 0;
 	(void)snprintf(name, sizeof(name), "pfs-mem %s", command->name);
 	(void)snprintf(about, sizeof(about), "%.*s", (int)strcspn(command->doc, "\v"),

@@ -14,12 +14,15 @@
 static void say_what_is_missing(const struct pfs_heap *heap, const char *target)
 {
 	if (heap->lost_samples != 0)
-		(void)pfs_complain(0, "%.200s: %llu samples found no room: they are not in the "
-				   "profile", target, (unsigned long long)heap->lost_samples);
+		(void)pfs_complain(0,
+				   "%.200s: %llu samples found no room: they are not in the "
+				   "profile",
+				   target, (unsigned long long)heap->lost_samples);
 	if (heap->lost_stacks != 0 || heap->lost_contexts != 0)
-		(void)pfs_complain(0, "%.200s: %llu samples have no stack, and %llu no owner: "
-				   "these found no room", target,
-				   (unsigned long long)heap->lost_stacks,
+		(void)pfs_complain(0,
+				   "%.200s: %llu samples have no stack, and %llu no owner: "
+				   "these found no room",
+				   target, (unsigned long long)heap->lost_stacks,
 				   (unsigned long long)heap->lost_contexts);
 }
 
@@ -38,8 +41,8 @@ static struct pfs_heap *take(const char *target, bool with_names)
 	say_what_is_missing(heap, target);
 	pfs_heap_look_up(heap, with_names, &report);
 	if (with_names && report.files_refused != 0)
-		(void)pfs_complain(0, "%u files have no names; the first: %s",
-				   report.files_refused, report.why.text);
+		(void)pfs_complain(0, "%u files have no names; the first: %s", report.files_refused,
+				   report.why.text);
 	if (with_names && heap->is_dump) {
 		struct pfs_heap *whole = heap;
 		heap = pfs_heap_without_allocator(whole);
@@ -76,7 +79,8 @@ static struct pfs_heap *take_both(const struct pfs_arguments *arguments, bool wi
 /* By one of the writers, whole; then to --out, or standard output. */
 static int put(const char *command, const char *path, const struct pfs_heap *heap,
 	       bool (*write_to)(const struct pfs_heap *heap, const void *options, FILE *out,
-				struct pfs_message *message), const void *options)
+				struct pfs_message *message),
+	       const void *options)
 {
 	struct pfs_message message = { "no memory for it" };
 	char *text = NULL;
@@ -85,8 +89,8 @@ static int put(const char *command, const char *path, const struct pfs_heap *hea
 	bool fine = out != NULL && write_to(heap, options, out, &message);
 	if (out != NULL && fclose(out) != 0)
 		fine = false;
-	int status = fine ? pfs_write_out(command, path != NULL ? path : "-", text, bytes) :
-			    pfs_complain_of(&message);
+	int status = fine ? pfs_write_out(command, path != NULL ? path : "-", text, bytes)
+			  : pfs_complain_of(&message);
 	free(text);
 	return status;
 }
@@ -107,10 +111,11 @@ static int run_pprof(const struct pfs_arguments *arguments)
 	       strcmp(arguments->document, pfs_document_names[options.kind]) != 0)
 		options.kind++;
 	if (options.kind == PFS_DOCUMENTS)
-		return pfs_complain(PFS_EXIT_USAGE, "--format '%.100s': choose text, heap_v2, "
-				    "proto, or collapsed", arguments->document);
-	if (options.kind == PFS_DOCUMENT_PROTO && isatty(STDOUT_FILENO) &&
-	    arguments->out == NULL)
+		return pfs_complain(PFS_EXIT_USAGE,
+				    "--format '%.100s': choose text, heap_v2, "
+				    "proto, or collapsed",
+				    arguments->document);
+	if (options.kind == PFS_DOCUMENT_PROTO && isatty(STDOUT_FILENO) && arguments->out == NULL)
 		return pfs_complain(PFS_EXIT_USAGE, "pprof: proto is no text: say --out FILE");
 	bool with_names = options.with_names || options.kind == PFS_DOCUMENT_COLLAPSED;
 	struct pfs_heap *heap = take_both(arguments, with_names);
@@ -122,19 +127,24 @@ static int run_pprof(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option pprof_options[] = {
-	PFS_MEM_OPTION("format", PFS_KEY_DOCUMENT, "FORMAT", "text (default), heap_v2, proto, "
+	PFS_MEM_OPTION("format", PFS_KEY_DOCUMENT, "FORMAT",
+		       "text (default), heap_v2, proto, "
 		       "or collapsed"),
-	PFS_MEM_OPTION("symbolized", PFS_KEY_SYMBOLIZED, NULL, "with all names, so that nobody "
+	PFS_MEM_OPTION("symbolized", PFS_KEY_SYMBOLIZED, NULL,
+		       "with all names, so that nobody "
 		       "needs the program's files"),
-	PFS_MEM_OPTION("base", PFS_KEY_BASE, "TARGET", "what came since this one, a box or a "
+	PFS_MEM_OPTION("base", PFS_KEY_BASE, "TARGET",
+		       "what came since this one, a box or a "
 		       "dump; proto and collapsed"),
 	PFS_MEM_OPTION("live", PFS_KEY_LIVE, NULL, "show what is in use first; the default"),
-	PFS_MEM_OPTION("total", PFS_KEY_TOTAL, NULL, "show what was allocated since the "
+	PFS_MEM_OPTION("total", PFS_KEY_TOTAL, NULL,
+		       "show what was allocated since the "
 		       "beginning first"),
 	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "not to standard output"),
 	{ 0 }
 };
 
+/* clang-format off */
 const struct pfs_command pfs_command_pprof = {
 	.name = "pprof", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_pprof,
 	.options = pprof_options,
@@ -143,6 +153,7 @@ const struct pfs_command pfs_command_pprof = {
 	       "google-pprof and go tool pprof read text, jeprof heap_v2 with --thread, go tool "
 	       "pprof proto, which says whose a block is; flamegraph.pl and speedscope collapsed.",
 };
+/* clang-format on */
 
 /* ---- flame ---- */
 
@@ -168,15 +179,18 @@ static int run_flame(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option flame_options[] = {
-	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "FILE.svg, or FILE.html for a page with a "
+	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE",
+		       "FILE.svg, or FILE.html for a page with a "
 		       "table; else SVG to standard output"),
-	PFS_MEM_OPTION("base", PFS_KEY_BASE, "TARGET", "what grew and what shrank since this "
+	PFS_MEM_OPTION("base", PFS_KEY_BASE, "TARGET",
+		       "what grew and what shrank since this "
 		       "one, a box or a dump"),
 	PFS_MEM_OPTION("live", PFS_KEY_LIVE, NULL, "what is in use; the default"),
 	PFS_MEM_OPTION("total", PFS_KEY_TOTAL, NULL, "what was allocated since the beginning"),
 	{ 0 }
 };
 
+/* clang-format off */
 const struct pfs_command pfs_command_flame = {
 	.name = "flame", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_flame,
 	.options = flame_options,
@@ -184,3 +198,4 @@ const struct pfs_command pfs_command_flame = {
 	       "TARGET may be a dump as well: heap_v2 of jemalloc, or gperftools' text. A click "
 	       "shows what is below a frame; Escape, all of it.",
 };
+/* clang-format on */

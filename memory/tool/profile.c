@@ -37,7 +37,8 @@ static int show(struct pfs_reader *reader)
 	else
 		(void)printf("%s: a sample each %llu bytes; %u in use, for %.0f bytes in %.0f "
 			     "blocks; %u stacks, %u contexts; without room: %llu samples, "
-			     "%llu stacks, %llu contexts\n", profile->is_active ? "on" : "off",
+			     "%llu stacks, %llu contexts\n",
+			     profile->is_active ? "on" : "off",
 			     (unsigned long long)profile->interval, profile->sample_count, bytes,
 			     objects, profile->stack_count, profile->context_count,
 			     (unsigned long long)lost[PFS_LOST_SAMPLES],
@@ -59,8 +60,10 @@ static int run_profile(const struct pfs_arguments *arguments)
 	if (text != NULL && (word == NULL || strcmp(word, "on") != 0))
 		return pfs_complain(PFS_EXIT_USAGE, "profile: --lg-prof-sample goes with on");
 	if (text != NULL && !take_lg(text, &lg))
-		return pfs_complain(PFS_EXIT_USAGE, "--lg-prof-sample '%.100s': give a whole "
-				    "number from 1 to 62: 19 is a sample each 512 KiB", text);
+		return pfs_complain(PFS_EXIT_USAGE,
+				    "--lg-prof-sample '%.100s': give a whole "
+				    "number from 1 to 62: 19 is a sample each 512 KiB",
+				    text);
 	struct pfs_reader *reader = pfs_reader_open(arguments->words[0], &message);
 	if (reader == NULL)
 		return pfs_complain_of(&message);
@@ -74,11 +77,13 @@ static int run_profile(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option profile_options[] = {
-	PFS_MEM_OPTION("lg-prof-sample", PFS_KEY_LG_PROF_SAMPLE, "N", "a sample each 2^N "
+	PFS_MEM_OPTION("lg-prof-sample", PFS_KEY_LG_PROF_SAMPLE, "N",
+		       "a sample each 2^N "
 		       "bytes; without, as the program was started"),
 	{ 0 }
 };
 
+/* clang-format off */
 const struct pfs_command pfs_command_profile = {
 	.name = "profile", .words = "TARGET [on|off]", .words_min = 1, .words_max = 2,
 	.run = run_profile, .options = profile_options,
@@ -86,3 +91,4 @@ const struct pfs_command pfs_command_profile = {
 	       "Blocks that were sampled stay in the profile until they are freed, also when it is "
 	       "off.",
 };
+/* clang-format on */

@@ -49,11 +49,14 @@ static char *make(const struct pfs_arguments *arguments, size_t *bytes)
 	if (to != NULL && (ferror(to) || fclose(to) != 0))
 		fine = false;
 	if (!fine) {
-		(void)pfs_complain(0, is_over ? "report: %.300s is the box itself: name another "
-						"file with --out" :
-			ends_in(arguments->out, ".svg") ?
-				"report: no picture for %.300s: no tick was written, or no memory" :
-				"report: no memory for %.300s", arguments->out);
+		(void)pfs_complain(
+			0,
+			is_over ? "report: %.300s is the box itself: name another "
+				  "file with --out"
+			: ends_in(arguments->out, ".svg")
+				? "report: no picture for %.300s: no tick was written, or no memory"
+				: "report: no memory for %.300s",
+			arguments->out);
 		free(text);
 		text = NULL;
 	}
@@ -67,21 +70,24 @@ static int run_report(const struct pfs_arguments *arguments)
 	if (arguments->out == NULL || arguments->out[0] == '\0')
 		return pfs_complain(PFS_EXIT_USAGE, "report: say where: --out FILE.html");
 	char *text = make(arguments, &bytes);
-	int status = text == NULL ? PFS_EXIT_REFUSED :
-				    pfs_write_out("report", arguments->out, text, bytes);
+	int status = text == NULL ? PFS_EXIT_REFUSED
+				  : pfs_write_out("report", arguments->out, text, bytes);
 	free(text);
 	return status;
 }
 
 static const struct pfs_option report_options[] = {
-	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "FILE.html; FILE.svg is a picture of what "
+	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE",
+		       "FILE.html; FILE.svg is a picture of what "
 		       "is held over time, FILE.json all of it as data; - is standard output"),
 	{ 0 }
 };
 
+/* clang-format off */
 const struct pfs_command pfs_command_report = {
 	.name = "report", .words = "--out FILE.html [TARGET]", .words_min = 0, .words_max = 1,
 	.doc = "a page: who holds what, over time, adding up to what is resident\v"
 	       "The page needs nothing outside itself. Without TARGET it is of the last box.",
 	.options = report_options, .format = PFS_FORMAT_TEXT, .run = run_report
 };
+/* clang-format on */

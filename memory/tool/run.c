@@ -137,14 +137,18 @@ static int check_program(const char *name, char *path, int depth)
 	bool is_elf = got >= (ssize_t)sizeof(begin.head) &&
 		      memcmp(begin.head.e_ident, ELFMAG, SELFMAG) == 0;
 	if (gains_rights(file))
-		status = pfs_complain(PFS_EXIT_REFUSED, "run: %s is set-uid, set-gid or has "
-				      "capabilities: nothing can be preloaded into it", path);
+		status = pfs_complain(PFS_EXIT_REFUSED,
+				      "run: %s is set-uid, set-gid or has "
+				      "capabilities: nothing can be preloaded into it",
+				      path);
 	else if (is_elf && begin.head.e_ident[EI_CLASS] != ELFCLASS64)
-		status = pfs_complain(PFS_EXIT_REFUSED, "run: %s is a 32-bit program, and "
-				      LIBRARY " is not", path);
+		status = pfs_complain(PFS_EXIT_REFUSED,
+				      "run: %s is a 32-bit program, and " LIBRARY " is not", path);
 	else if (is_elf && !has_loader(file, &begin.head))
-		status = pfs_complain(PFS_EXIT_REFUSED, "run: %s is linked statically: nothing "
-				      "can be preloaded into it", path);
+		status = pfs_complain(PFS_EXIT_REFUSED,
+				      "run: %s is linked statically: nothing "
+				      "can be preloaded into it",
+				      path);
 	(void)close(file);
 	if (status == PFS_EXIT_FINE && strncmp(begin.text, "#!", 2) == 0 && depth > 0 &&
 	    take_interpreter(begin.text, path))
@@ -165,23 +169,31 @@ struct option_of_run {
 
 static const struct option_of_run options[] = {
 	{ "keep", "PFS_MEM_KEEP", NULL, "1", NULL, "the box stays when the program ends well" },
-	{ "keep-dead", "PFS_MEM_KEEP_DEAD", "N", NULL, NULL, "of boxes whose programs died the "
+	{ "keep-dead", "PFS_MEM_KEEP_DEAD", "N", NULL, NULL,
+	  "of boxes whose programs died the "
 	  "newest N stay; default 32" },
-	{ "by", "PFS_MEM_BY", "WHAT", NULL, "library site ", "library: instruments by the calling "
+	{ "by", "PFS_MEM_BY", "WHAT", NULL, "library site ",
+	  "library: instruments by the calling "
 	  "library, the default; site: by the address that calls" },
-	{ "arenas", "PFS_MEM_ARENAS", "pool", NULL, "pool ", "each pool of threads has an arena of "
+	{ "arenas", "PFS_MEM_ARENAS", "pool", NULL, "pool ",
+	  "each pool of threads has an arena of "
 	  "its own" },
-	{ "rule", "PFS_MEM_RULE", "RULE", NULL, "exact freer global ", "exact (default), freer, "
+	{ "rule", "PFS_MEM_RULE", "RULE", NULL, "exact freer global ",
+	  "exact (default), freer, "
 	  "global" },
-	{ "tick-ms", "PFS_MEM_TICK_MS", "N", NULL, NULL, "time between two ticks, 0 for none; "
+	{ "tick-ms", "PFS_MEM_TICK_MS", "N", NULL, NULL,
+	  "time between two ticks, 0 for none; "
 	  "default 1000" },
-	{ "instruments", "PFS_MEM_MAX_INSTRUMENTS", "N", NULL, NULL, "room for so many; default "
+	{ "instruments", "PFS_MEM_MAX_INSTRUMENTS", "N", NULL, NULL,
+	  "room for so many; default "
 	  "250" },
 	{ "no-profile", "PFS_MEM_PROFILE", NULL, "off", NULL, "without a heap profile" },
-	{ "lg-prof-sample", "PFS_MEM_LG_PROF_SAMPLE", "N", NULL, NULL, "one sample in 2 to N "
+	{ "lg-prof-sample", "PFS_MEM_LG_PROF_SAMPLE", "N", NULL, NULL,
+	  "one sample in 2 to N "
 	  "bytes; default 19" },
 	{ "dir", "PFS_MEM_DIR", "FOLDER", NULL, NULL, "where the box is" },
-	{ "limit", "PFS_MEM_LIMIT", "LIMITS", NULL, NULL, "SCOPE=SIZE[,...]: what would be more "
+	{ "limit", "PFS_MEM_LIMIT", "LIMITS", NULL, NULL,
+	  "SCOPE=SIZE[,...]: what would be more "
 	  "is refused (ENOMEM); SCOPE: program, thread, account, user, account:USER@HOST, "
 	  "user:USER; SIZE: bytes, with K, M, G or T behind it, or none" },
 };
@@ -219,8 +231,8 @@ static enum pfs_status take_limits(const char *name, const char *variable, const
 }
 
 /* Into the environment of the program. */
-static enum pfs_status take_option(void *context, const struct pfs_option *option,
-				   const char *text, struct pfs_message *message)
+static enum pfs_status take_option(void *context, const struct pfs_option *option, const char *text,
+				   struct pfs_message *message)
 {
 	const struct option_of_run *own = &options[option->key - 256];
 	uint64_t number;
@@ -244,15 +256,20 @@ static int read_options(int argc, char **argv, int *next)
 {
 	struct pfs_option table[OPTIONS];
 	for (size_t i = 0; i < OPTIONS; i++)
-		table[i] = (struct pfs_option){ .name = options[i].name, .key = 256 + (int)i,
-						.value = options[i].shape, .help = options[i].help,
-						.kind = PFS_OPTION_READ, .read = take_option };
+		table[i] = (struct pfs_option){ .name = options[i].name,
+						.key = 256 + (int)i,
+						.value = options[i].shape,
+						.help = options[i].help,
+						.kind = PFS_OPTION_READ,
+						.read = take_option };
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-mem run", .words = "[--] COMMAND [ARGUMENT...]", .words_min = 1,
 		.stops = true, .options = table, .option_count = OPTIONS,
 		.about = "run a program so that all it allocates is counted: then ask its box by "
 			 "pfs-mem top last, while it runs, and after it was killed",
 	};
+	/* clang-format on */
 	return pfs_command_line_read(&line, argc, argv, next);
 }
 
@@ -276,10 +293,12 @@ int pfs_run_program(int argc, char **argv)
 		return status;
 	if (!find_library(library))
 		return pfs_complain(PFS_EXIT_REFUSED, "run: " LIBRARY " is neither beside this "
-				    "program nor in ../lib");
+						      "program nor in ../lib");
 	if (!name_without_space(library))
-		return pfs_complain(PFS_EXIT_REFUSED, "run: LD_PRELOAD takes no name with a space "
-				    "or a colon, as in '%.200s': move it", library);
+		return pfs_complain(PFS_EXIT_REFUSED,
+				    "run: LD_PRELOAD takes no name with a space "
+				    "or a colon, as in '%.200s': move it",
+				    library);
 	if (!find_command(argv[at], path))
 		return pfs_complain(127, "run: command '%.200s' is not found", argv[at]);
 	status = check_program(argv[at], path, SCRIPTS_MOST);

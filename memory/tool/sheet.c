@@ -232,7 +232,7 @@ void pfs_sheet_drop(struct pfs_sheet *self)
 bool pfs_sheet_end(struct pfs_sheet *self, enum pfs_format format)
 {
 	static bool (*const puts[PFS_FORMATS])(const struct pfs_sheet *) = { put_text, put_csv,
-									      put_json, put_tab };
+									     put_json, put_tab };
 	bool fine = !self->failed && puts[format](self);
 	pfs_sheet_drop(self);
 	return fine && fflush(stdout) == 0 && ferror(stdout) == 0;

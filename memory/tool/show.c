@@ -17,12 +17,14 @@ static const char *const who_columns[PFS_TABLES][WHO_COLUMNS + 1] = {
 	[PFS_TABLE_GLOBAL] = { NULL },
 };
 
+/* clang-format off */
 static const char *const sum_columns[] = {
 	"EVENT_NAME", "COUNT_ALLOC", "COUNT_FREE", "SUM_NUMBER_OF_BYTES_ALLOC",
 	"SUM_NUMBER_OF_BYTES_FREE", "LOW_COUNT_USED", "CURRENT_COUNT_USED", "HIGH_COUNT_USED",
 	"LOW_NUMBER_OF_BYTES_USED", "CURRENT_NUMBER_OF_BYTES_USED", "HIGH_NUMBER_OF_BYTES_USED",
 	NULL,
 };
+/* clang-format on */
 
 static void put_user(struct pfs_sheet *sheet, const struct pfs_seen_account *account)
 {
@@ -81,8 +83,10 @@ static enum pfs_box_table find_table(const char *name)
 {
 	enum pfs_box_table table = pfs_table_find(name);
 	if (table == PFS_TABLES)
-		(void)pfs_complain(0, "there is no table '%.100s': choose thread, account, user, "
-				   "host, or global", name);
+		(void)pfs_complain(0,
+				   "there is no table '%.100s': choose thread, account, user, "
+				   "host, or global",
+				   name);
 	return table;
 }
 
@@ -114,10 +118,12 @@ static const struct pfs_option show_options[] = {
 	{ 0 }
 };
 
+/* clang-format off */
 const struct pfs_command pfs_command_show = {
 	.name = "show", .words = "TARGET TABLE", .words_min = 2, .words_max = 2, .run = run_show,
 	.options = show_options, .doc = "all rows of a table",
 };
+/* clang-format on */
 
 /* ---- changes ---- */
 
@@ -133,11 +139,13 @@ static int run_truncate(const struct pfs_arguments *arguments)
 	return done ? PFS_EXIT_FINE : pfs_complain_of(&message);
 }
 
+/* clang-format off */
 const struct pfs_command pfs_command_truncate = {
 	.name = "truncate", .words = "TARGET TABLE", .words_min = 2, .words_max = 2,
 	.run = run_truncate,
 	.doc = "a new baseline for a table, and those inside it",
 };
+/* clang-format on */
 
 /* Those that fit NAME: the instrument of that name, or all that begin as it does before a '%'. */
 static bool fits(const char *name, const char *pattern)
@@ -174,8 +182,7 @@ static int change_enabled(const struct pfs_arguments *arguments, bool enabled)
 {
 	struct pfs_message message;
 	struct pfs_reader *reader = pfs_reader_open(arguments->words[0], &message);
-	bool done = reader != NULL &&
-		    set_enabled(reader, arguments->words[1], enabled, &message);
+	bool done = reader != NULL && set_enabled(reader, arguments->words[1], enabled, &message);
 	pfs_reader_close(reader);
 	return done ? PFS_EXIT_FINE : pfs_complain_of(&message);
 }
@@ -190,17 +197,21 @@ static int run_disable(const struct pfs_arguments *arguments)
 	return change_enabled(arguments, false);
 }
 
+/* clang-format off */
 const struct pfs_command pfs_command_enable = {
 	.name = "enable", .words = "TARGET NAME", .words_min = 2, .words_max = 2,
 	.run = run_enable,
 	.doc = "count an instrument again; NAME may end in %",
 };
+/* clang-format on */
 
+/* clang-format off */
 const struct pfs_command pfs_command_disable = {
 	.name = "disable", .words = "TARGET NAME", .words_min = 2, .words_max = 2,
 	.run = run_disable,
 	.doc = "count it no more; what was counted is, when it is freed",
 };
+/* clang-format on */
 
 /* ---- check ---- */
 
@@ -217,7 +228,9 @@ static int run_check(const struct pfs_arguments *arguments)
 	return fflush(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;
 }
 
+/* clang-format off */
 const struct pfs_command pfs_command_check = {
 	.name = "check", .words = "FILE", .words_min = 1, .words_max = 1, .run = run_check,
 	.doc = "is everything in a box consistent?",
 };
+/* clang-format on */

@@ -22,8 +22,10 @@ static char *read_input(void)
 		char *more = room * 2 > QUERY_BYTES_MAX ? NULL : realloc(text, room * 2);
 		if (more == NULL) {
 			free(text);
-			(void)pfs_complain(0, "sql: queries of more than %u MiB on standard input: "
-					   "split them", QUERY_BYTES_MAX >> 20);
+			(void)pfs_complain(0,
+					   "sql: queries of more than %u MiB on standard input: "
+					   "split them",
+					   QUERY_BYTES_MAX >> 20);
 			return NULL;
 		}
 		text = more;
@@ -40,11 +42,8 @@ static void put_value(struct pfs_sheet *sheet, sqlite3_stmt *statement, int colu
 	case SQLITE_INTEGER:
 		pfs_sheet_number(sheet, sqlite3_column_int64(statement, column));
 		break;
-	case SQLITE_FLOAT:
-		pfs_sheet_real(sheet, sqlite3_column_double(statement, column));
-		break;
-	default:
-		pfs_sheet_text(sheet, (const char *)sqlite3_column_text(statement, column));
+	case SQLITE_FLOAT: pfs_sheet_real(sheet, sqlite3_column_double(statement, column)); break;
+	default: pfs_sheet_text(sheet, (const char *)sqlite3_column_text(statement, column));
 	}
 }
 
@@ -95,10 +94,11 @@ static int run_all(sqlite3 *db, const char *text, enum pfs_format format)
 static void remark_end(sqlite3 *db)
 {
 	sqlite3_stmt *statement = NULL;
-	if (sqlite3_prepare_v2(db, "SELECT p.VARIABLE_VALUE, d.VARIABLE_VALUE "
-				   "FROM global_status AS p, global_status AS d "
-				   "WHERE p.VARIABLE_NAME = 'Pfs_box_pid' "
-				   "AND d.VARIABLE_NAME = 'Pfs_box_died'",
+	if (sqlite3_prepare_v2(db,
+			       "SELECT p.VARIABLE_VALUE, d.VARIABLE_VALUE "
+			       "FROM global_status AS p, global_status AS d "
+			       "WHERE p.VARIABLE_NAME = 'Pfs_box_pid' "
+			       "AND d.VARIABLE_NAME = 'Pfs_box_died'",
 			       -1, &statement, NULL) == SQLITE_OK &&
 	    sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 1) != NULL)
 		(void)pfs_complain(0, "process %s %s", sqlite3_column_text(statement, 0),
@@ -132,6 +132,7 @@ static const struct pfs_option sql_options[] = {
 	{ 0 }
 };
 
+/* clang-format off */
 const struct pfs_command pfs_command_sql = {
 	.name = "sql", .words = "TARGET [QUERY]", .words_min = 1, .words_max = 2,
 	.doc = "ask a box in SQL; without QUERY, what standard input says\v"
@@ -140,3 +141,4 @@ const struct pfs_command pfs_command_sql = {
 	       "counted; both want a living program.",
 	.options = sql_options, .format = PFS_FORMAT_TEXT, .run = run_sql
 };
+/* clang-format on */

@@ -38,9 +38,9 @@ static struct holder *holders_of(const struct pfs_snapshot *snapshot,
 {
 	uint64_t rows = pfs_snapshot_row_count(snapshot, arguments->by);
 	struct pfs_row row;
-	*count = arguments->by_instrument           ? rows :
-		 snapshot->instrument_count == 0 ? 0 :
-						   rows / snapshot->instrument_count;
+	*count = arguments->by_instrument          ? rows
+		 : snapshot->instrument_count == 0 ? 0
+						   : rows / snapshot->instrument_count;
 	struct holder *holders = calloc(*count + 1, sizeof(*holders));
 	for (uint64_t i = 0; holders != NULL && pfs_snapshot_row(snapshot, arguments->by, i, &row);
 	     i++) {
@@ -87,8 +87,7 @@ static void put_head(const struct pfs_snapshot *snapshot, const struct holder *h
 
 static bool put(const struct pfs_snapshot *snapshot, const struct pfs_arguments *arguments)
 {
-	static const char *const columns[] = { "CURRENT", "HIGH", "BLOCKS", "ALLOCS", "WHO",
-					       NULL };
+	static const char *const columns[] = { "CURRENT", "HIGH", "BLOCKS", "ALLOCS", "WHO", NULL };
 	char text[PFS_BOX_USER_BYTES + PFS_BOX_HOST_BYTES + 8];
 	uint64_t count;
 	struct holder *holders = holders_of(snapshot, arguments, &count);
@@ -106,10 +105,10 @@ static bool put(const struct pfs_snapshot *snapshot, const struct pfs_arguments 
 		pfs_sheet_number(sheet, holder->high_bytes);
 		pfs_sheet_number(sheet, holder->count);
 		pfs_sheet_number(sheet, holder->allocs);
-		pfs_sheet_text(sheet, arguments->by_instrument ?
-					      snapshot->instruments[holder->index].name :
-					      pfs_who_text(snapshot, arguments->by, holder->index,
-							   text, sizeof(text)));
+		pfs_sheet_text(sheet, arguments->by_instrument
+					      ? snapshot->instruments[holder->index].name
+					      : pfs_who_text(snapshot, arguments->by, holder->index,
+							     text, sizeof(text)));
 	}
 	free(holders);
 	return pfs_sheet_end(sheet, arguments->format);
@@ -154,13 +153,15 @@ static int run_top(const struct pfs_arguments *arguments)
 
 static const struct pfs_option options[] = {
 	PFS_MEM_OPTION("once", PFS_KEY_ONCE, NULL, "not each second, but once"),
-	PFS_MEM_OPTION("by", PFS_KEY_BY, "WHAT", "instrument, thread, account, user, or host; "
+	PFS_MEM_OPTION("by", PFS_KEY_BY, "WHAT",
+		       "instrument, thread, account, user, or host; "
 		       "default instrument"),
 	PFS_MEM_OPTION("count", PFS_KEY_COUNT, "N", "so many at most; default 20"),
 	PFS_MEM_OPTION("format", PFS_KEY_FORMAT, "FORMAT", "text, csv, or json; default text"),
 	{ 0 }
 };
 
+/* clang-format off */
 const struct pfs_command pfs_command_top = {
 	.name = "top", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_top,
 	.options = options,
@@ -168,3 +169,4 @@ const struct pfs_command pfs_command_top = {
 	       "instruments: at most so much was in use at once. A box of a program that ended is "
 	       "shown once.",
 };
+/* clang-format on */

@@ -63,9 +63,11 @@ static int ask(struct pfs_reader *reader, int file, const char *out)
 		return pfs_complain_of(&message);
 	char *text = wait_for(file, &bytes);
 	if (text == NULL)
-		return pfs_complain(PFS_EXIT_REFUSED, "walk: no answer in %u s: asked are programs "
+		return pfs_complain(PFS_EXIT_REFUSED,
+				    "walk: no answer in %u s: asked are programs "
 				    "under libpfsmem.so that have ticks (run --tick-ms) and more "
-				    "than one thread, and they answer at a tick", WAIT_MS / 1000);
+				    "than one thread, and they answer at a tick",
+				    WAIT_MS / 1000);
 	int status = pfs_write_out("walk", out, text, bytes);
 	free(text);
 	return status;
@@ -82,16 +84,24 @@ static int run_walk(const struct pfs_arguments *arguments)
 	int status = PFS_EXIT_REFUSED, file = -1;
 	(void)snprintf(path, sizeof(path), "%s%s", info->path, PFS_BOX_WALK_END);
 	if (!info->is_live)
-		(void)pfs_complain(status, "walk: the program of '%.200s' is dead: its blocks are "
+		(void)pfs_complain(status,
+				   "walk: the program of '%.200s' is dead: its blocks are "
 				   "gone, but 'pfs-mem show' and 'pfs-mem flame' still say whose "
-				   "they were", info->path);
+				   "they were",
+				   info->path);
 	else if (strcmp(info->rule, "exact") != 0)
-		(void)pfs_complain(status, "walk: of rule %.20s blocks do not say whose they are: "
-				   "run the program with rule exact", info->rule);
+		(void)pfs_complain(status,
+				   "walk: of rule %.20s blocks do not say whose they are: "
+				   "run the program with rule exact",
+				   info->rule);
 	else if ((file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0)
-		(void)pfs_complain(status, errno == EEXIST ?
-				   "walk: %.300s is there: somebody asks already; if nobody does, "
-				   "remove it" : "walk: %.300s cannot be made", path);
+		(void)pfs_complain(
+			status,
+			errno == EEXIST
+				? "walk: %.300s is there: somebody asks already; if nobody does, "
+				  "remove it"
+				: "walk: %.300s cannot be made",
+			path);
 	else
 		status = ask(reader, file, arguments->out != NULL ? arguments->out : "-");
 	if (file >= 0) {
@@ -103,10 +113,10 @@ static int run_walk(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option walk_options[] = {
-	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "into a file; without, standard output"),
-	{ 0 }
+	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "into a file; without, standard output"), { 0 }
 };
 
+/* clang-format off */
 const struct pfs_command pfs_command_walk = {
 	.name = "walk", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_walk,
 	.options = walk_options,
@@ -114,3 +124,4 @@ const struct pfs_command pfs_command_walk = {
 	       "The running program looks at all of its blocks at its next tick, and says whose "
 	       "they are. Its threads go on, but for those that begin or end meanwhile.",
 };
+/* clang-format on */

@@ -53,8 +53,7 @@ static bool is_only_reported(const struct pfs_owner *owner, uint64_t before, uin
 
 /* ---- reservations; until: the first owner that is left out; NULL: none ---- */
 
-static void give_back(struct pfs_owner *owner, const struct pfs_owner *until,
-		      uint64_t bytes)
+static void give_back(struct pfs_owner *owner, const struct pfs_owner *until, uint64_t bytes)
 {
 	for (; owner != until; owner = owner->parent)
 		/* relaxed: nothing was counted with it. */
@@ -62,8 +61,8 @@ static void give_back(struct pfs_owner *owner, const struct pfs_owner *until,
 }
 
 /* NULL: done; else whose limit it was, and nothing is reserved. */
-static struct pfs_owner *reserve_once(struct pfs_owner *owner,
-					    const struct pfs_owner *until, uint64_t bytes)
+static struct pfs_owner *reserve_once(struct pfs_owner *owner, const struct pfs_owner *until,
+				      uint64_t bytes)
 {
 	for (struct pfs_owner *at = owner; at != until; at = at->parent) {
 		uint64_t limit = limit_of(at);
@@ -80,14 +79,13 @@ static struct pfs_owner *reserve_once(struct pfs_owner *owner,
 	return NULL;
 }
 
-static bool reserve(struct pfs_owner *owner, const struct pfs_owner *until,
-		    uint64_t bytes)
+static bool reserve(struct pfs_owner *owner, const struct pfs_owner *until, uint64_t bytes)
 {
 	for (int calls = 0;; calls++) {
 		/* Far below what a counter can hold, with those of all threads on their way. */
-		struct pfs_owner *over = pfs_likely(bytes <= PFS_OWNER_ADD_MOST) ?
-						       reserve_once(owner, until, bytes) :
-						       owner;
+		struct pfs_owner *over = pfs_likely(bytes <= PFS_OWNER_ADD_MOST)
+						 ? reserve_once(owner, until, bytes)
+						 : owner;
 		if (pfs_likely(over == NULL))
 			return true;
 		/* relaxed: as in is_only_reported. */
@@ -110,8 +108,7 @@ static void raise(_Atomic(uint64_t) *high, uint64_t to)
 }
 
 /* Bytes that are reserved are the owner's. */
-static void grant(struct pfs_owner *owner, const struct pfs_owner *until,
-		  uint64_t bytes)
+static void grant(struct pfs_owner *owner, const struct pfs_owner *until, uint64_t bytes)
 {
 	/* relaxed: a sum; [Z1] orders it behind what made room for it. */
 	(void)pfs_fetch_add_relaxed(&owner->record->own, bytes);
@@ -123,8 +120,7 @@ static void grant(struct pfs_owner *owner, const struct pfs_owner *until,
 }
 
 /* False: the owner has not so many: the guard was overwritten. */
-static bool take_off(struct pfs_owner *owner, const struct pfs_owner *until,
-		     uint64_t bytes)
+static bool take_off(struct pfs_owner *owner, const struct pfs_owner *until, uint64_t bytes)
 {
 	_Atomic(uint64_t) *own = &owner->record->own;
 	/* relaxed: what the guard's add counted is in it, for the guard came after that. */
@@ -269,8 +265,7 @@ static struct pfs_owner *common(struct pfs_owner *one, struct pfs_owner *other)
 }
 
 /* False: it is where it was. */
-static bool move(struct pfs_owner_guard *guard, struct pfs_owner *from,
-		 struct pfs_owner *to)
+static bool move(struct pfs_owner_guard *guard, struct pfs_owner *from, struct pfs_owner *to)
 {
 	const struct pfs_owner *until = common(from, to);
 	if (to != NULL && !reserve(to, until, guard->bytes))

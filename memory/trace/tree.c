@@ -13,12 +13,11 @@ static bool is_name(const char *name)
 	       strchr(name, '/') == NULL;
 }
 
-static struct pfs_owner *find(const struct pfs_books *books,
-				    const struct pfs_owner *parent, const char *name)
+static struct pfs_owner *find(const struct pfs_books *books, const struct pfs_owner *parent,
+			      const char *name)
 {
 	struct pfs_owner *owner = books->owners;
-	while (owner != NULL &&
-	       (owner->parent != parent || strcmp(owner->record->name, name) != 0))
+	while (owner != NULL && (owner->parent != parent || strcmp(owner->record->name, name) != 0))
 		owner = owner->next;
 	return owner;
 }
@@ -48,8 +47,7 @@ static bool write_record(struct pfs_owner *owner, const char *name)
 }
 
 /* Under the desk. */
-static struct pfs_owner *make(struct pfs_books *books, struct pfs_owner *parent,
-				    const char *name)
+static struct pfs_owner *make(struct pfs_books *books, struct pfs_owner *parent, const char *name)
 {
 	struct pfs_owner *owner = calloc(1, sizeof(*owner));
 	if (owner == NULL)
@@ -68,7 +66,7 @@ static struct pfs_owner *make(struct pfs_books *books, struct pfs_owner *parent,
 }
 
 struct pfs_owner *pfs_owner_register(struct pfs_books *books, struct pfs_owner *parent,
-					   const char *name)
+				     const char *name)
 {
 	if (books == NULL || !is_name(name))
 		return NULL;
@@ -80,8 +78,7 @@ struct pfs_owner *pfs_owner_register(struct pfs_books *books, struct pfs_owner *
 	return owner;
 }
 
-void pfs_owner_limit(struct pfs_owner *owner, uint64_t limit_bytes,
-		     enum pfs_owner_action action)
+void pfs_owner_limit(struct pfs_owner *owner, uint64_t limit_bytes, enum pfs_owner_action action)
 {
 	if (owner == NULL)
 		return;

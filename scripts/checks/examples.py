@@ -156,7 +156,8 @@ def main(argv=None):
     arguments = parser.parse_args(argv)
     check = Check(os.path.abspath(arguments.build))
     for path in arguments.files or [os.path.join(TOP, name) for name in (
-            "README.md", "CONTRIBUTING.md")] + sorted(glob.glob(os.path.join(TOP, "docs", "*", "*.md"))
+            "README.md", "CONTRIBUTING.md")] + sorted(
+            glob.glob(os.path.join(TOP, "docs", "*", "*.md"))
             + glob.glob(os.path.join(TOP, "*", "README.md"))
             + glob.glob(os.path.join(TOP, "*", "*", "README.md"))):
         check.page(path)

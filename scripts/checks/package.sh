@@ -116,7 +116,8 @@ chmod -R a+rX "$fresh/check"
 inside sh -c 'cd /check && apt-get install -y --no-install-recommends ./*pfslab*.deb'
 
 say "the README's example"
-mkdir -p "$fresh/check/source/stress" "$fresh/check/source/check/tests" "$fresh/check/source/docs/reference"
+mkdir -p "$fresh/check/source/stress" "$fresh/check/source/check/tests" \
+	"$fresh/check/source/docs/reference"
 cp "$top/README.md" "$fresh/check/source/"
 cp "$top/stress/readme_example.sh" "$fresh/check/source/stress/"
 cp "$top/check/tests/installed_test.py" "$fresh/check/source/check/tests/"

@@ -13,6 +13,7 @@ EMPTY = "# x\n\n<!-- simulated: scaling -->\n\n<!-- end -->\nthe rest\n"
 
 
 TOP = os.path.dirname(fixture.SCRIPTS)
+CHOOSING = "how-to/choosing.md"
 
 
 class Measured(fixture.Case):
@@ -64,12 +65,12 @@ class Measured(fixture.Case):
     def test_a_number_that_nobody_computes_is_found(self):
         document = self.documents["docs/how-to/choosing.md"]
         inside = document.replace("It is flat, not free.", "It is flat, 17 times.")
-        self.assertRegex(self.faults(inside, "how-to/choosing.md")[0][0], "17 is of no quote")
+        self.assertRegex(self.faults(inside, CHOOSING)[0][0], "17 is of no quote")
         outside = document.replace("# Choosing a policy\n", "# Choosing\n\nIt is 17.\n", 1)
-        self.assertRegex(self.faults(outside, "how-to/choosing.md")[0][0], "line 3: 17 stands in no reg")
+        self.assertRegex(self.faults(outside, CHOOSING)[0][0], "line 3: 17 stands in no reg")
         gone = document.replace("churn 224 and 223 M/s; no index", "fast; no index")
-        self.assertRegex(self.faults(gone, "how-to/choosing.md")[0][0], "stands 0 times")
-        self.assertRegex(self.faults("no region", "how-to/choosing.md")[0][0], "no region <!-- measured")
+        self.assertRegex(self.faults(gone, CHOOSING)[0][0], "stands 0 times")
+        self.assertRegex(self.faults("no region", CHOOSING)[0][0], "no region <!-- measured")
 
     def test_numbers_hold_as_they_are_rounded(self):
         self.assertEqual(quotes.written("1,234.50"), (1234.5, 0.005))

@@ -24,15 +24,13 @@ static const char program[] = "pfs-sim calibrate";
 
 #define refuse(...) pfs_command_refuse(program, PFS_EXIT_WRONG_USE, __VA_ARGS__)
 
-static hwloc_obj_t above(const struct pfs_calibration *self, uint32_t pu_os,
-			 hwloc_obj_type_t type)
+static hwloc_obj_t above(const struct pfs_calibration *self, uint32_t pu_os, hwloc_obj_type_t type)
 {
 	hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(self->topology, pu_os);
 	return hwloc_get_ancestor_obj_by_type(self->topology, type, pu);
 }
 
-static bool share(const struct pfs_calibration *self, uint32_t a, uint32_t b,
-		  hwloc_obj_type_t type)
+static bool share(const struct pfs_calibration *self, uint32_t a, uint32_t b, hwloc_obj_type_t type)
 {
 	hwloc_obj_t object = above(self, a, type);
 	return object != NULL && object == above(self, b, type);
@@ -75,8 +73,7 @@ static struct pfs_pair *make_pair(struct pfs_calibration *self, const struct pfs
 		return NULL;
 	}
 	memset(pair, 0, sizeof(*pair));
-	if (pfs_placement_init(&pair->placement, self->topology, "compact", 2, message) !=
-	    PFS_OK) {
+	if (pfs_placement_init(&pair->placement, self->topology, "compact", 2, message) != PFS_OK) {
 		free(pair);
 		return NULL;
 	}
@@ -200,11 +197,14 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 {
 	const struct pfs_option options[] = {
 		PFS_TEXT_OPTION("out", "FILE", &self->out, "the file; default: calibration.json"),
-		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0.1, 3600, "how long to measure, "
+		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0.1, 3600,
+				"how long to measure, "
 				"0.1 to 3600; default 10"),
-		PFS_TEXT_OPTION("preset", "P", &self->preset, "gives the costs that this machine "
+		PFS_TEXT_OPTION("preset", "P", &self->preset,
+				"gives the costs that this machine "
 				"can't tell; default: " PFS_COSTS_DEFAULT),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = program, .words = "", .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]),
@@ -214,6 +214,7 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		.after = "exit 0: written. 2: bad usage, one CPU only, threads can't be pinned, "
 			 "FILE can't be\nwritten.\n",
 	};
+	/* clang-format on */
 	return pfs_command_line_read(&line, argc, argv, NULL);
 }
 

@@ -34,8 +34,8 @@ struct pfs_series_of {
 	const char *unit, *what;
 	double values[PFS_ROUNDS_MAX]; /* sorted by pfs_series_summary */
 	uint32_t count;
-	uint32_t rejected;             /* rounds in which a thread lost its CPU all the time */
-	double low, mid, high;         /* quartiles and median */
+	uint32_t rejected;     /* rounds in which a thread lost its CPU all the time */
+	double low, mid, high; /* quartiles and median */
 };
 
 enum pfs_pair_kind { PFS_PAIR_SMT, PFS_PAIR_L3, PFS_PAIR_NODE, PFS_PAIR_PACKAGE, PFS_PAIR_REMOTE };
@@ -64,8 +64,8 @@ struct pfs_calibration {
 	struct pfs_pair *same;                  /* both threads on one PU */
 	struct pfs_series_of series[PFS_SERIES_MAX];
 	uint32_t series_count;
-	uint32_t pu_count;                      /* that this process may use */
-	double cache_kib[3];                    /* L1, L2, L3; 0: not told */
+	uint32_t pu_count;   /* that this process may use */
+	double cache_kib[3]; /* L1, L2, L3; 0: not told */
 	double seconds;
 	/* Pointer chases, made once; NULL: no memory for it, or no such cache. */
 	struct pfs_chase *chase[4];

@@ -18,7 +18,7 @@
 struct pfs_chase {
 	struct chase_line {
 		alignas(PFS_LINE) _Atomic(uint64_t) next;
-	} *line;
+	} * line;
 	uint64_t count;
 	uint64_t at;
 };

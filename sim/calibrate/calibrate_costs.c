@@ -227,9 +227,10 @@ static void write_measured(struct pfs_calibration *self, FILE *out)
 		(void)fprintf(out, ", \"unit\": \"%s\", \"rounds\": %u, \"rejected\": %u",
 			      series->unit, series->count, series->rejected);
 		if (series->count != 0)
-			(void)fprintf(out, ", \"median\": %.6g, \"low\": %.6g, \"high\": %.6g, "
-				      "\"least\": %.6g", series->mid, series->low, series->high,
-				      series->values[0]);
+			(void)fprintf(out,
+				      ", \"median\": %.6g, \"low\": %.6g, \"high\": %.6g, "
+				      "\"least\": %.6g",
+				      series->mid, series->low, series->high, series->values[0]);
 		(void)fprintf(out, "}");
 	}
 	(void)fprintf(out, "\n },\n");
@@ -264,9 +265,10 @@ static void write_fact(FILE *out, const char *key, const char *path, const char 
 static void write_machine(struct pfs_calibration *self, FILE *out)
 {
 	struct utsname name;
-	(void)fprintf(out, " \"machine\": {\n  \"allowed_pus\": %u, \"packages\": %d, "
-		      "\"numa_nodes\": %d, \"l3_caches\": %d, \"cores\": %d", self->pu_count,
-		      hwloc_get_nbobjs_by_type(self->topology, HWLOC_OBJ_PACKAGE),
+	(void)fprintf(out,
+		      " \"machine\": {\n  \"allowed_pus\": %u, \"packages\": %d, "
+		      "\"numa_nodes\": %d, \"l3_caches\": %d, \"cores\": %d",
+		      self->pu_count, hwloc_get_nbobjs_by_type(self->topology, HWLOC_OBJ_PACKAGE),
 		      hwloc_get_nbobjs_by_type(self->topology, HWLOC_OBJ_NUMANODE),
 		      hwloc_get_nbobjs_by_type(self->topology, HWLOC_OBJ_L3CACHE),
 		      hwloc_get_nbobjs_by_type(self->topology, HWLOC_OBJ_CORE));
@@ -287,8 +289,10 @@ static void write_machine(struct pfs_calibration *self, FILE *out)
 	write_fact(out, "smt", "/sys/devices/system/cpu/smt/active", NULL);
 	write_fact(out, "pressure_cpu", "/proc/pressure/cpu", NULL);
 	write_fact(out, "load", "/proc/loadavg", NULL);
-	(void)fprintf(out, ",\n  \"timer\": \"%s\", \"timer_cost_ns\": %.2f,\n  \"seconds\": %.6g\n"
-		      " }\n", self->clock.tsc ? "tsc" : "CLOCK_MONOTONIC", self->clock.cost_ns,
+	(void)fprintf(out,
+		      ",\n  \"timer\": \"%s\", \"timer_cost_ns\": %.2f,\n  \"seconds\": %.6g\n"
+		      " }\n",
+		      self->clock.tsc ? "tsc" : "CLOCK_MONOTONIC", self->clock.cost_ns,
 		      self->seconds);
 }
 

@@ -27,8 +27,8 @@
 struct round {
 	struct pfs_calibration *calibration;
 	struct pfs_pair *pair;
-	double gaps_ns;     /* of thread 1, while barriers rained on it */
-	uint64_t woken_at;  /* ticks */
+	double gaps_ns;    /* of thread 1, while barriers rained on it */
+	uint64_t woken_at; /* ticks */
 };
 
 static void *address_of(_Atomic(uint64_t) *word)
@@ -166,8 +166,10 @@ static void wake_job(void *context, uint32_t thread)
 		return;
 	pfs_series_add(self, "futex_wake", "ns", "futex wake of one sleeper, on another PU",
 		       pfs_median_of(calls, WAKES));
-	pfs_series_add(self, "futex_way", "ns", "from the begin of that call until the sleeper "
-		       "runs", pfs_median_of(ways, WAKES));
+	pfs_series_add(self, "futex_way", "ns",
+		       "from the begin of that call until the sleeper "
+		       "runs",
+		       pfs_median_of(ways, WAKES));
 }
 
 void pfs_calibrate_kernel(struct pfs_calibration *self, struct pfs_pair *pair)
@@ -176,8 +178,10 @@ void pfs_calibrate_kernel(struct pfs_calibration *self, struct pfs_pair *pair)
 	pfs_pool_each(pair->pool, alone_job, &round);
 	if (pfs_barrier_available()) {
 		pfs_pool_each(pair->pool, barrier_job, &round);
-		pfs_series_add(self, "interrupt", "ns", "what a running thread loses to one "
-			       "membarrier of another", round.gaps_ns / BARRIERS);
+		pfs_series_add(self, "interrupt", "ns",
+			       "what a running thread loses to one "
+			       "membarrier of another",
+			       round.gaps_ns / BARRIERS);
 	}
 	pfs_pool_each(pair->pool, wake_job, &round);
 }
@@ -198,8 +202,10 @@ static void handoff_job(void *context, uint32_t thread)
 		(void)futex(word, FUTEX_WAKE_PRIVATE, 1);
 	}
 	if (thread == 0)
-		pfs_series_add(self, "handoff_same_pu", "ns", "two threads of one PU: wake the "
-			       "other, sleep, switch", pfs_ns_since(self, begin) / (2 * HANDOFFS));
+		pfs_series_add(self, "handoff_same_pu", "ns",
+			       "two threads of one PU: wake the "
+			       "other, sleep, switch",
+			       pfs_ns_since(self, begin) / (2 * HANDOFFS));
 }
 
 /* On one PU: both yield; counted are those after which the other had run. */
@@ -220,8 +226,10 @@ static void yield_job(void *context, uint32_t thread)
 		return;
 	double switches = (double)pfs_load_relaxed(&counts[0]);
 	double ns = switches >= YIELDS / 2 ? pfs_ns_since(self, begin) / switches : NAN;
-	pfs_series_add(self, "yield_switch", "ns", "two threads of one PU yield: time over "
-		       "switches", ns);
+	pfs_series_add(self, "yield_switch", "ns",
+		       "two threads of one PU yield: time over "
+		       "switches",
+		       ns);
 }
 
 void pfs_calibrate_same_pu(struct pfs_calibration *self, struct pfs_pair *same)
@@ -251,8 +259,10 @@ static void slice_job(void *context, uint32_t thread)
 		last = now;
 	}
 	if (thread == 0)
-		pfs_series_add(self, "slice", "ns", "how long a thread runs while another one "
-			       "waits for its CPU", pfs_median_of(runs, count));
+		pfs_series_add(self, "slice", "ns",
+			       "how long a thread runs while another one "
+			       "waits for its CPU",
+			       pfs_median_of(runs, count));
 }
 
 void pfs_calibrate_slice(struct pfs_calibration *self, struct pfs_pair *same)

@@ -11,14 +11,20 @@
 #include "sim/calibrate/calibrate.h"
 
 #define BLOCKS 15u
-#define TRIPS 100u          /* of a block of ping-pong, there and back */
-#define WINDOW_NS 100000.0  /* of two threads on one line */
-#define CHECK_EVERY 32u     /* operations, then a look at the clock */
-#define TOGETHER 0.95       /* share of the window in which both must work */
-#define GAP_NS 5000.0       /* so long without a look: the thread lost its CPU */
+#define TRIPS 100u         /* of a block of ping-pong, there and back */
+#define WINDOW_NS 100000.0 /* of two threads on one line */
+#define CHECK_EVERY 32u    /* operations, then a look at the clock */
+#define TOGETHER 0.95      /* share of the window in which both must work */
+#define GAP_NS 5000.0      /* so long without a look: the thread lost its CPU */
 
-enum walk { WALK_LOAD_MODIFIED, WALK_CAS_MODIFIED, WALK_ADD_MODIFIED, WALK_CAS_SHARED,
-	    WALK_LOAD_BACK, WALKS };
+enum walk {
+	WALK_LOAD_MODIFIED,
+	WALK_CAS_MODIFIED,
+	WALK_ADD_MODIFIED,
+	WALK_CAS_SHARED,
+	WALK_LOAD_BACK,
+	WALKS
+};
 
 static const struct {
 	const char *name, *what;
@@ -218,7 +224,8 @@ static void compute_job(void *context, uint32_t thread)
 		times[i % 2][i / 2] = pfs_ns_since(self, begin);
 	}
 	if (thread == 0)
-		add(round, "slowdown", "ratio", "time of the same computing beside the other over "
+		add(round, "slowdown", "ratio",
+		    "time of the same computing beside the other over "
 		    "alone; well above 1: they share a core",
 		    pfs_median_of(times[1], BLOCKS) / pfs_median_of(times[0], BLOCKS));
 }
@@ -231,8 +238,7 @@ static double window_of(const struct round *round)
 	uint64_t both = begin[0] < begin[1] ? begin[1] : begin[0];
 	uint64_t until = end[0] < end[1] ? end[0] : end[1];
 	uint64_t to = end[0] < end[1] ? end[1] : end[0];
-	bool together = until > both &&
-			(double)(until - both) > TOGETHER * (double)(to - from);
+	bool together = until > both && (double)(until - both) > TOGETHER * (double)(to - from);
 	if (!together || round->gap_ns[0] > GAP_NS || round->gap_ns[1] > GAP_NS)
 		return NAN;
 	return (double)(to - from) * round->calibration->clock.ns_per_tick;
@@ -244,12 +250,16 @@ static void keep_contended(struct round *round, bool cas)
 	double operations = round->operations[0] + round->operations[1];
 	double successes = round->successes[0] + round->successes[1];
 	if (!cas) {
-		add(round, "fetch_add_two", "ns", "two threads, fetch-add on one line: window over "
-		    "operations of both", window / operations);
+		add(round, "fetch_add_two", "ns",
+		    "two threads, fetch-add on one line: window over "
+		    "operations of both",
+		    window / operations);
 		return;
 	}
-	add(round, "load_cas_two", "ns", "two threads, load and CAS on one line: window over "
-	    "successes of both", window / successes);
+	add(round, "load_cas_two", "ns",
+	    "two threads, load and CAS on one line: window over "
+	    "successes of both",
+	    window / successes);
 	add(round, "load_cas_two_success", "share", "successes over attempts of the same",
 	    isnan(window) ? NAN : successes / operations);
 }
@@ -257,7 +267,8 @@ static void keep_contended(struct round *round, bool cas)
 void pfs_calibrate_pair(struct pfs_calibration *self, struct pfs_pair *pair,
 			enum pfs_pair_kind kind)
 {
-	struct round round = { .calibration = self, .pair = pair,
+	struct round round = { .calibration = self,
+			       .pair = pair,
 			       .kind = pfs_pair_kind_name(kind) };
 	for (enum walk walk = 0; walk < WALKS; walk++) {
 		round.walk = walk;

@@ -22,8 +22,7 @@ static bool shows_room(const struct pfs_room *room, uint32_t leaf)
 	bool all = true;
 	for (uint32_t level = 0; level < room->depth; level++) {
 		/* relaxed: at rest. */
-		uint64_t states =
-			pfs_load_relaxed(&room->level[level][leaf / PFS_ROOM_FAN].states);
+		uint64_t states = pfs_load_relaxed(&room->level[level][leaf / PFS_ROOM_FAN].states);
 		all &= (states >> 2 * (leaf % PFS_ROOM_FAN) & PFS_ROOM_STATE) != 0;
 		leaf /= PFS_ROOM_FAN;
 	}

@@ -103,8 +103,11 @@ bool pfs_case_read_calls(struct pfs_case *self, const char *text)
 	return *text == '\0';
 }
 
-#define BODIES { calls_body, calls_body, calls_body }
-#define TRAITS                                                                                \
+#define BODIES                                     \
+	{                                          \
+		calls_body, calls_body, calls_body \
+	}
+#define TRAITS \
 	(PFS_CASE_INDEX | PFS_CASE_TIMED | PFS_CASE_SPARING | PFS_CASE_CALLS | PFS_CASE_APART)
 
 const struct pfs_case_kind pfs_cases_calls[] = {

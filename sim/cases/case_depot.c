@@ -151,6 +151,7 @@ static void give_three_body(void *opaque)
 
 #define RINGS (PFS_CASE_INDEX | PFS_CASE_RINGS | PFS_CASE_TIMED)
 
+/* clang-format off */
 const struct pfs_case_kind pfs_cases_depot[] = {
 	{ "send", "a thread sends a block while others want its record",
 	  RINGS, 2, 1, 3, configure, pfs_case_keep_all,
@@ -172,3 +173,4 @@ const struct pfs_case_kind pfs_cases_depot[] = {
 	  { again_owner_body, again_taker_body, again_taker_body }, NULL },
 	{ .name = NULL },
 };
+/* clang-format on */

@@ -24,8 +24,8 @@ static void add_life(struct pfs_case_history *self, uint32_t record, uint64_t in
 	if (self->too_long)
 		return;
 	self->freed_by[self->life_count] = PFS_THREAD_NONE;
-	self->lives[self->life_count++] =
-		(struct pfs_life){ record, inv, res, PFS_STAMP_NEVER, PFS_STAMP_NEVER };
+	self->lives[self->life_count++] = (struct pfs_life){ record, inv, res, PFS_STAMP_NEVER,
+							     PFS_STAMP_NEVER };
 }
 
 static void add_no_free(struct pfs_case_history *self, uint32_t thread, uint64_t res)
@@ -236,7 +236,7 @@ static uint64_t life_known(const struct pfs_case_history *self, const struct sta
 	const struct pfs_life *life = &self->lives[at];
 	bool last = is_last_life(self, at);
 	uint64_t from = run_of(stamps, life->alloc_inv), to = run_of(stamps, life->free_res);
-	uint64_t state = life->free_inv == PFS_STAMP_NEVER ? 1
+	uint64_t state = life->free_inv == PFS_STAMP_NEVER   ? 1
 			 : life->free_res == PFS_STAMP_NEVER ? 2 + self->freed_by[at] % 64
 							     : 0;
 	if (!last && from == 0 && to == 0 && state == 0)
@@ -347,10 +347,12 @@ static enum pfs_verdict check_learned(struct pfs_case_history *self, struct pfs_
 
 void pfs_case_history_check(struct pfs_case_history *self)
 {
+	/* clang-format off */
 	struct pfs_history history = {
 		self->lives, self->life_count, self->no_frees, self->no_free_count,
 		PFS_CASE_PAGES_MAX * self->page_records, self->spans, self->span_count
 	};
+	/* clang-format on */
 	size_t where = 0;
 	if (self->too_long) {
 		pfs_machine_fail("the history is too long to be checked: fewer operations");

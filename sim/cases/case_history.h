@@ -20,15 +20,15 @@
 #define PFS_CASE_CALLERS_MAX 8u
 
 struct pfs_case_history {
-	bool exact;     /* full, or a page added, claims that no record was free */
+	bool exact; /* full, or a page added, claims that no record was free */
 	bool real_time;
-	bool learned;   /* answers are judged by the frees that happen before their calls */
+	bool learned; /* answers are judged by the frees that happen before their calls */
 	uint32_t page_records;
 	uint64_t now;
 	struct pfs_life lives[PFS_CASE_LIVES_MAX];
 	uint32_t freed_by[PFS_CASE_LIVES_MAX]; /* its free is still in this thread's buffer */
 	uint32_t life_count;
-	uint32_t draining;                     /* frees in buffers */
+	uint32_t draining; /* frees in buffers */
 	struct pfs_no_free no_frees[PFS_CASE_LIVES_MAX];
 	uint32_t no_free_count;
 	struct pfs_span spans[PFS_CASE_SPANS_MAX];

@@ -39,8 +39,8 @@ struct pfs_case_kind {
 };
 
 /* What is said of a case, and not needed of a policy. */
-#define PFS_CASE_OWN_TRAITS                                                                   \
-	(PFS_CASE_TIMED | PFS_CASE_BESIDE | PFS_CASE_CALLS | PFS_CASE_APART | PFS_CASE_TURNS |    \
+#define PFS_CASE_OWN_TRAITS                                                                    \
+	(PFS_CASE_TIMED | PFS_CASE_BESIDE | PFS_CASE_CALLS | PFS_CASE_APART | PFS_CASE_TURNS | \
 	 PFS_CASE_SPARING | PFS_CASE_RINGS | PFS_CASE_LOOPS)
 
 /* Traits that most cases need. */

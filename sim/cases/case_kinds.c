@@ -259,6 +259,7 @@ static void handoff_finish(struct pfs_case *self)
 	pfs_free(self->setup, record);
 }
 
+/* clang-format off */
 const struct pfs_case_kind pfs_cases_basic[] = {
 	{ "churn", "threads allocate, publish and free; as many records as threads",
 	  PFS_CASE_INDEX | PFS_CASE_BESIDE, 2, 2, 0, churn_configure, NULL,
@@ -287,3 +288,4 @@ const struct pfs_case_kind pfs_cases_basic[] = {
 	  { pfs_case_churn, pfs_case_pass, pfs_case_churn }, NULL },
 	{ .name = NULL },
 };
+/* clang-format on */

@@ -443,6 +443,7 @@ static void pair_configure(struct pfs_case *self, struct pfs_config *config)
 
 #define LOOPS (PFS_CASE_INDEX | PFS_CASE_LOOPS | PFS_CASE_APART)
 
+/* clang-format off */
 const struct pfs_case_kind pfs_cases_loops[] = {
 	{ "loop_depot", "threads give and take for ever, by rings of two and blocks of one",
 	  LOOPS | PFS_CASE_RINGS, 2, 1, 4, depot_configure, depot_fill,
@@ -476,3 +477,4 @@ const struct pfs_case_kind pfs_cases_loops[] = {
 	  { pages_body, pages_body, look_body }, NULL },
 	{ .name = NULL },
 };
+/* clang-format on */

@@ -43,6 +43,7 @@ static void many_finish(struct pfs_case *self)
 		pfs_case_exact_refuses_nobody(self);
 }
 
+/* clang-format off */
 const struct pfs_case_kind pfs_cases_many[] = {
 	{ "many", "threads take and give four records a call, of pages of two words",
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 0, many_configure, NULL,
@@ -52,3 +53,4 @@ const struct pfs_case_kind pfs_cases_many[] = {
 	  { many_body, many_body, pfs_case_churn }, NULL },
 	{ .name = NULL },
 };
+/* clang-format on */

@@ -64,8 +64,8 @@ void pfs_case_give_kept(struct pfs_case_thread *thread, uint64_t index)
 		if (record == NULL || pfs_index(thread->handle, record) != index)
 			continue;
 		self->kept[i] = NULL;
-		pfs_case_stamp((struct pfs_claim){ .record = record,
-						   .dirty_word = (uint32_t)index });
+		pfs_case_stamp(
+			(struct pfs_claim){ .record = record, .dirty_word = (uint32_t)index });
 		pfs_case_give(thread, record);
 		return;
 	}
@@ -76,8 +76,8 @@ void pfs_case_expect_pages(struct pfs_case *self, uint32_t pages)
 	struct pfs_counts counts;
 	pfs_container_counts(self->container, &counts);
 	if (counts.pages != pages)
-		pfs_machine_fail("set-up: %llu pages, and not %u",
-				 (unsigned long long)counts.pages, pages);
+		pfs_machine_fail("set-up: %llu pages, and not %u", (unsigned long long)counts.pages,
+				 pages);
 }
 
 struct pfs_thread *pfs_case_attach_extra(struct pfs_case *self)

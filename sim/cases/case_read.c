@@ -178,6 +178,7 @@ static void mapped_body(void *opaque)
 			  "thread %u does not find its own record by its address", thread->id);
 }
 
+/* clang-format off */
 const struct pfs_case_kind pfs_cases_reading[] = {
 	{ "read", "optimistic reads while records are written", PFS_CASE_INDEX, 2, 2, 0,
 	  read_configure, NULL, { read_body, rewrite_body, rewrite_body }, NULL },
@@ -200,3 +201,4 @@ const struct pfs_case_kind pfs_cases_reading[] = {
 	  mapped_configure, NULL, { mapped_body, mapped_body, mapped_body }, NULL },
 	{ .name = NULL },
 };
+/* clang-format on */

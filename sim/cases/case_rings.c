@@ -139,6 +139,7 @@ static void reopening_owner_body(void *opaque)
 		pfs_case_give_kept(opaque, i);
 }
 
+/* clang-format off */
 const struct pfs_case_kind pfs_cases_rings[] = {
 	{ "reopening", "a ring is taken back, passed by, opened again and used",
 	  PFS_CASE_INDEX | PFS_CASE_RINGS, 2, 1, 3, reopening_configure, pfs_case_keep_all,
@@ -166,3 +167,4 @@ const struct pfs_case_kind pfs_cases_rings[] = {
 	  { rings_owner_body, pfs_case_churn, pfs_case_churn }, NULL },
 	{ .name = NULL },
 };
+/* clang-format on */

@@ -188,6 +188,7 @@ static void seats_body(void *opaque)
 	thread->refused += by.refused;
 }
 
+/* clang-format off */
 const struct pfs_case_kind pfs_cases_rooms[] = {
 	{ "levels", "threads give records of neighbouring words, and take again: two levels",
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 2, levels_configure, fill_and_clear,
@@ -220,3 +221,4 @@ const struct pfs_case_kind pfs_cases_rooms[] = {
 	  { moves_give_body, moves_pass_body, pfs_case_churn }, NULL },
 	{ .name = NULL },
 };
+/* clang-format on */

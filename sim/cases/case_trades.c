@@ -192,7 +192,10 @@ static void leaves_fill(struct pfs_case *self)
 		pfs_case_keep(self, 1);
 }
 
-static bool is_past(uint64_t turn, uint64_t first) { return turn >= first; }
+static bool is_past(uint64_t turn, uint64_t first)
+{
+	return turn >= first;
+}
 
 /* One after the other, and nobody learns by it what the others did. */
 static void await_turn(struct pfs_case_thread *thread, uint64_t turn)
@@ -236,6 +239,7 @@ static void leaves_give_body(void *opaque)
 	end_turn(thread);
 }
 
+/* clang-format off */
 const struct pfs_case_kind pfs_cases_trades[] = {
 	{ "nodes", "of the records of two nodes one is free", PFS_CASE_INDEX | PFS_CASE_TIMED, 2,
 	  1, 2, nodes_configure, nodes_fill, { pfs_case_churn, nodes_body, nodes_body }, NULL },
@@ -272,3 +276,4 @@ const struct pfs_case_kind pfs_cases_trades[] = {
 	  swap_finish },
 	{ .name = NULL },
 };
+/* clang-format on */

@@ -128,6 +128,7 @@ static void abandon_body(void *opaque)
 	}
 }
 
+/* clang-format off */
 const struct pfs_case_kind pfs_cases_weak[] = {
 	{ "marks", "a page's mark changes while a search goes by: no page is added",
 	  PFS_CASE_RECLAIM, 2, 1, 2, marks_configure, marks_fill,
@@ -144,3 +145,4 @@ const struct pfs_case_kind pfs_cases_weak[] = {
 	  held_page_finish },
 	{ .name = NULL },
 };
+/* clang-format on */

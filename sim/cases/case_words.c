@@ -177,6 +177,7 @@ static void ring_trade_body(void *opaque)
 	thread->refused += by.refused;
 }
 
+/* clang-format off */
 const struct pfs_case_kind pfs_cases_words[] = {
 	{ "wide", "a page of two occupancy words; records of both are given and taken",
 	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 2, 2, wide_configure, pfs_case_keep_all,
@@ -200,3 +201,4 @@ const struct pfs_case_kind pfs_cases_words[] = {
 	  pfs_case_exact_refuses_nobody },
 	{ .name = NULL },
 };
+/* clang-format on */

@@ -20,8 +20,8 @@ static void check_words(void *context)
 	pfs_case_history_step(&self->history, self->machine);
 	for (uint32_t index = 0; index < self->config.page_max * records; index++) {
 		uint32_t now, before = self->word[index];
-		bool published =
-			pfs_probe_word(self->container, index / records, index % records, &now);
+		bool published = pfs_probe_word(self->container, index / records, index % records,
+						&now);
 		if (index % records == 0)
 			pfs_case_history_page(&self->history, self->machine, index / records,
 					      published);
@@ -32,8 +32,8 @@ static void check_words(void *context)
 			continue;
 		uint32_t version_before = before / 4, version = now / 4;
 		PFS_MACHINE_CHECK(version >= version_before,
-				  "version of record %u fell from %u to %u", index,
-				  version_before, version);
+				  "version of record %u fell from %u to %u", index, version_before,
+				  version);
 		PFS_MACHINE_CHECK(version <= version_before + 2,
 				  "version of record %u jumped from %u to %u", index,
 				  version_before, version);
@@ -44,7 +44,7 @@ static void check_words(void *context)
 
 void pfs_case_layout(struct pfs_case *self, bool side_by_side, bool bare)
 {
-	self->layout = bare ? PFS_LAYOUT_BARE
+	self->layout = bare           ? PFS_LAYOUT_BARE
 		       : side_by_side ? PFS_LAYOUT_SIDE_BY_SIDE
 				      : PFS_LAYOUT_IN_RECORD;
 	self->bare_words = bare && side_by_side;
@@ -71,8 +71,8 @@ static void setup(struct pfs_machine *machine, void *context)
 	self->config.bare_words = self->bare_words;
 	self->config.full_flags = self->full_flags;
 	self->config.owner_fences = self->owner_fences;
-	self->config.reclaim =
-		(struct pfs_reclaim_config){ .headroom_percent = 0, .idle_passes = 1 };
+	self->config.reclaim = (struct pfs_reclaim_config){ .headroom_percent = 0,
+							    .idle_passes = 1 };
 	self->word_records = PFS_SIM_WORD_RECORDS;
 	self->room_fan = PFS_SIM_ROOM_FAN;
 	self->ring_records = PFS_SIM_RING_RECORDS;
@@ -131,8 +131,8 @@ static void check_end(struct pfs_case *self)
 		owned += self->owner[index] != 0;
 	pfs_probe_states(self->container, &states);
 	if (pfs_case_has_words(self) && (states.allocated != owned || states.dirty != 0)) {
-		pfs_machine_fail("lost: %u records are owned, but %u ALLOCATED and %u DIRTY",
-				 owned, states.allocated, states.dirty);
+		pfs_machine_fail("lost: %u records are owned, but %u ALLOCATED and %u DIRTY", owned,
+				 states.allocated, states.dirty);
 		return;
 	}
 	struct pfs_counts counts;
@@ -213,12 +213,11 @@ static void finish(struct pfs_machine *machine, void *context)
 
 static const struct pfs_case_kind *kind_at(size_t position)
 {
-	const struct pfs_case_kind *const files[] = { pfs_cases_basic, pfs_cases_reading,
-						      pfs_cases_weak, pfs_cases_rings,
-						      pfs_cases_words, pfs_cases_rooms,
-						      pfs_cases_many, pfs_cases_calls,
-						      pfs_cases_trades, pfs_cases_depot,
-						      pfs_cases_loops };
+	const struct pfs_case_kind *const files[] = {
+		pfs_cases_basic,  pfs_cases_reading, pfs_cases_weak, pfs_cases_rings,
+		pfs_cases_words,  pfs_cases_rooms,   pfs_cases_many, pfs_cases_calls,
+		pfs_cases_trades, pfs_cases_depot,   pfs_cases_loops
+	};
 	for (size_t file = 0; file < sizeof(files) / sizeof(files[0]); file++) {
 		for (const struct pfs_case_kind *kind = files[file]; kind->name != NULL; kind++) {
 			if (position-- == 0)
@@ -283,11 +282,15 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 	self->operations = kind->operations;
 	if (name[length] != '\0' && !pfs_case_read_calls(self, name + length + 1))
 		return "its calls must be words of g and t, one for each thread, as in gtt,tg";
-	*scenario = (struct pfs_scenario){
-		.name = kind->name, .setup = setup, .finish = finish,
-		.name_address = name_address, .context = self,
-		.known = known, .leave = leave, .keep = keep, .keep_whole = keep_whole
-	};
+	*scenario = (struct pfs_scenario){ .name = kind->name,
+					   .setup = setup,
+					   .finish = finish,
+					   .name_address = name_address,
+					   .context = self,
+					   .known = known,
+					   .leave = leave,
+					   .keep = keep,
+					   .keep_whole = keep_whole };
 	if (loops(self)) {
 		scenario->is_endless = true;
 		scenario->normal = &pfs_loop_normal;

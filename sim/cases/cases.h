@@ -36,7 +36,7 @@ struct pfs_case {
 	bool full_flags;
 	bool owner_fences; /* rings without the heavy barrier: see pfs_case_heeds_fences */
 	bool skips_finish; /* other threads than the case's own changed what it expects */
-	bool real_time; /* a free counts from its return, though its stores are still buffered */
+	bool real_time;    /* a free counts from its return, though its stores are still buffered */
 
 	/* Of the current execution. */
 	struct pfs_machine *machine;
@@ -72,12 +72,12 @@ struct pfs_case {
 	uint32_t visits[PFS_CASE_RECORDS_MAX];
 	/* Of a case that loops. */
 	struct pfs_case_loops {
-		void *held[PFS_CASE_RECORDS_MAX];         /* by index: what has an owner */
-		uint8_t freeing[PFS_CASE_RECORDS_MAX];    /* by index: whose free it is, plus 1 */
-		uint8_t is_due[PFS_CASE_THREADS_MAX];     /* it may not be refused: see there */
-		uint8_t takes[PFS_CASE_THREADS_MAX];      /* it is in an allocate */
+		void *held[PFS_CASE_RECORDS_MAX];      /* by index: what has an owner */
+		uint8_t freeing[PFS_CASE_RECORDS_MAX]; /* by index: whose free it is, plus 1 */
+		uint8_t is_due[PFS_CASE_THREADS_MAX];  /* it may not be refused: see there */
+		uint8_t takes[PFS_CASE_THREADS_MAX];   /* it is in an allocate */
 		uint8_t in_call[PFS_CASE_THREADS_MAX];
-		uint64_t pages;                           /* there were so many */
+		uint64_t pages; /* there were so many */
 	} loops;
 	struct pfs_case_history history;
 	uint64_t fulls;     /* refusals, over all executions */

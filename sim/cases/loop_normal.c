@@ -49,7 +49,7 @@
 #define WORD_FIRST 0x7000u   /* upper 16 bits of words of records */
 #define SUMS_FIRST (UINT64_C(1) << 29)
 #define FORMS (1u << 18)
-#define WINDOW_BITS 16u      /* so far a number may grow */
+#define WINDOW_BITS 16u /* so far a number may grow */
 #define BLOCK_SHIFT 3u
 #define FREES_SHIFT 33u
 #define RINGS_MOST 8u
@@ -91,8 +91,8 @@ static struct tables {
 	struct entry {
 		struct pfs_magazine *ring; /* or NULL */
 		struct pfs_block *block;
-		uint32_t number;           /* in it */
-	} *entries;
+		uint32_t number; /* in it */
+	} * entries;
 	uint32_t entry_room;
 	/* Of the state that is told. */
 	uint64_t sums[ROOTS_MOST + 1];
@@ -395,8 +395,7 @@ static uint64_t tell_form(enum form form, uint32_t number, uint64_t word)
 	case FORM_ENTRY: return told | tell_entry(number, word);
 	case FORM_POSITION: return told | tell_entry(number, word / 2) << 1 | word % 2;
 	case FORM_FREES: return told | tell_sum(tables.frees[number], word);
-	case FORM_VERSION:
-		return told | tell_sum(get(tables.roots[number]) >> 32, word);
+	case FORM_VERSION: return told | tell_sum(get(tables.roots[number]) >> 32, word);
 	default: return told | tell_sum(tables.sums[number], word) << 1 | (number == 0) * word % 2;
 	}
 }

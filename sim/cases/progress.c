@@ -35,9 +35,10 @@ static void judge(struct pfs_progress *self, struct pfs_machine *machine)
 		const char *doing = own->threads[id].doing;
 		(void)snprintf(machine->run.message, sizeof(machine->run.message),
 			       "thread %u waits in %s for %s (%s:%d), and thread %u is parked "
-			       "after its step %u", id, doing != NULL ? doing : "another call",
-			       place->text, pfs_trace_base_name(place->file), place->line,
-			       self->victim, self->after);
+			       "after its step %u",
+			       id, doing != NULL ? doing : "another call", place->text,
+			       pfs_trace_base_name(place->file), place->line, self->victim,
+			       self->after);
 		return;
 	}
 	self->waited++;
@@ -67,7 +68,8 @@ static void check_full(const struct pfs_progress *self)
 	uint32_t owned = count_owned(own);
 	PFS_MACHINE_CHECK(owned + victim->in_hands >= records,
 			  "full was answered with %u of %u records in use; thread %u is parked in "
-			  "%s after its step %u", owned, records, self->victim,
+			  "%s after its step %u",
+			  owned, records, self->victim,
 			  victim->doing != NULL ? victim->doing : "no call", self->after);
 }
 
@@ -176,8 +178,10 @@ void pfs_progress_init(struct pfs_progress *self, struct pfs_case *own,
 		       const struct pfs_scenario *inner, struct pfs_scenario *scenario)
 {
 	*self = (struct pfs_progress){ .own = own, .inner = *inner };
-	*scenario = (struct pfs_scenario){
-		.name = inner->name, .setup = setup, .finish = finish,
-		.name_address = name_address, .context = self, .settle = settle
-	};
+	*scenario = (struct pfs_scenario){ .name = inner->name,
+					   .setup = setup,
+					   .finish = finish,
+					   .name_address = name_address,
+					   .context = self,
+					   .settle = settle };
 }

@@ -1,11 +1,11 @@
 /*
  * progress.h - a thread is parked for ever at each of its steps, and the others must go on.
  *
- * What is claimed (docs/explanation/architecture.md): free, publish, reads and walks never wait; allocate
- * waits only for the growth lock, and only where its search found no record; a pass may wait for
- * that lock, too. Whether a search had to find one is not judged in general (a record may have
- * moved past it), but in the scenarios that are PFS_CASE_BESIDE it had to, and nobody may wait.
- * The bound on steps of an execution is the bound in which the others must have finished.
+ * What is claimed (docs/explanation/architecture.md): free, publish, reads and walks never wait;
+ * allocate waits only for the growth lock, and only where its search found no record; a pass may
+ * wait for that lock, too. Whether a search had to find one is not judged in general (a record may
+ * have moved past it), but in the scenarios that are PFS_CASE_BESIDE it had to, and nobody may
+ * wait. The bound on steps of an execution is the bound in which the others must have finished.
  */
 #ifndef PFS_SIM_PROGRESS_H
 #define PFS_SIM_PROGRESS_H
@@ -25,9 +25,9 @@ struct pfs_progress {
 	 * its own threads alone, is not asked then.
 	 */
 	bool fills;
-	bool filling;           /* the victim is still parked, and the filler is at work */
+	bool filling; /* the victim is still parked, and the filler is at work */
 	uint32_t filler;
-	uint64_t filled;        /* executions in which it was refused, and rightly so */
+	uint64_t filled; /* executions in which it was refused, and rightly so */
 };
 
 /* *scenario runs the inner one with the victim parked; afterwards it is set free, so that all

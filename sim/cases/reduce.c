@@ -12,7 +12,8 @@ static bool search_again(struct pfs_machine *machine, const struct pfs_scenario 
 			 const struct pfs_search_result *wanted, struct pfs_search_result *found,
 			 uint64_t *executions)
 {
-	const struct pfs_search_options options = { .kind = kind, .seed = seed,
+	const struct pfs_search_options options = { .kind = kind,
+						    .seed = seed,
 						    .execution_max = EXECUTIONS_MAX,
 						    .seconds_max = SECONDS_MAX,
 						    .preemption_max = preemptions };

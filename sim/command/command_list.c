@@ -41,10 +41,12 @@ int pfs_command_list(int argc, char **argv)
 	const struct pfs_option options[] = {
 		PFS_SWITCH_OPTION("traits", &traits, "the policies, and what each can do"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-sim list", .words = "", .options = options, .option_count = 1,
 		.about = "names the policies and the scenarios",
 	};
+	/* clang-format on */
 	int status = pfs_command_line_read(&line, argc, argv, NULL);
 	if (status != PFS_GO_ON)
 		return status;

@@ -80,8 +80,9 @@ static bool run_one(const struct pfs_variant *variant, const char *name,
 		(void)snprintf(filled, sizeof(filled), "filled in %llu, ",
 			       (unsigned long long)progress.filled);
 	(void)printf("%-14s %-10s %-3s %5llu places, %8llu executions%s, %swaited as it may in "
-		     "%llu: %s\n", variant->name, name, arguments->memory,
-		     (unsigned long long)totals.places, (unsigned long long)totals.executions,
+		     "%llu: %s\n",
+		     variant->name, name, arguments->memory, (unsigned long long)totals.places,
+		     (unsigned long long)totals.executions,
 		     totals.complete ? " (all there are)" : "", filled,
 		     (unsigned long long)progress.waited, fine ? "nobody else waited" : "FAILED");
 	pfs_machine_destroy(machine);
@@ -94,19 +95,23 @@ static const char program[] = "pfs-sim progress";
 static int read_arguments(struct arguments *self, int argc, char **argv)
 {
 	const struct pfs_option options[] = {
-		PFS_TEXT_OPTION("policy", "P", &self->policy, "a policy (pfs-sim list); default: "
+		PFS_TEXT_OPTION("policy", "P", &self->policy,
+				"a policy (pfs-sim list); default: "
 				"all but mutex_list"),
-		PFS_TEXT_OPTION("scenario", "S", &self->scenario, "a scenario (pfs-sim list); "
+		PFS_TEXT_OPTION("scenario", "S", &self->scenario,
+				"a scenario (pfs-sim list); "
 				"default: all"),
 		PFS_TEXT_OPTION("memory", "M", &self->memory, "sc or tso; default sc"),
 		PFS_NUMBER_OPTION("executions", "N", &self->executions, 1, UINT64_MAX,
 				  "schedules of each place at most; default 200"),
-		PFS_SWITCH_OPTION("fill", &self->fills, "of exact policies; meanwhile another "
+		PFS_SWITCH_OPTION("fill", &self->fills,
+				  "of exact policies; meanwhile another "
 				  "thread fills the container, and must be refused when all "
 				  "records are in use but what a call of the parked thread has in "
 				  "its hands: one at most, as many as were asked for of a batch, "
 				  "and none outside of calls"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = program, .words = "", .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]),
@@ -115,6 +120,7 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		.after = "exit 0: none was found. 1: one was; it is shortened and printed. 2: bad "
 			 "usage.\n",
 	};
+	/* clang-format on */
 	int status = pfs_command_line_read(&line, argc, argv, NULL);
 	if (status != PFS_GO_ON)
 		return status;
@@ -123,8 +129,10 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
 					  "--memory '%.80s': choose sc or tso", self->memory);
 	if (self->policy != NULL && pfs_variant_find(self->policy) == NULL)
-		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "--policy '%.80s': no such "
-					  "policy; pfs-sim list names them", self->policy);
+		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
+					  "--policy '%.80s': no such "
+					  "policy; pfs-sim list names them",
+					  self->policy);
 	return PFS_GO_ON;
 }
 
@@ -154,7 +162,8 @@ int pfs_command_progress(int argc, char **argv)
 		}
 	}
 	if (run == 0)
-		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "--policy '%.80s' has no "
+		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
+					  "--policy '%.80s' has no "
 					  "--scenario '%.80s' here; see pfs-sim list",
 					  arguments.policy != NULL ? arguments.policy : "all",
 					  arguments.scenario != NULL ? arguments.scenario : "all");

@@ -126,8 +126,7 @@ static void put_all(const struct run *run, struct pfs_run_result *result)
 	outcome.reclaimed_timed = outcome.after.reclaimed - outcome.before.reclaimed;
 	pfs_counters_put(&sink, &run->plan, &outcome);
 	if (run->plan.variant != NULL) {
-		pfs_run_result_put(result, "refused_early",
-				   (double)pfs_due_counts().refused_early);
+		pfs_run_result_put(result, "refused_early", (double)pfs_due_counts().refused_early);
 		pfs_run_result_put(result, "grown_early", (double)pfs_due_counts().grown_early);
 	}
 	put_stats(&run->backend.stats, result);
@@ -210,8 +209,9 @@ static int play(struct run *run, struct pfs_run_result *result)
 	if (run->options->threads > most) {
 		(void)fprintf(stderr,
 			      "pfs-sim run: --threads %u: background reclaim needs %u of %u; give "
-			      "at most %u, or --reclaim-period-ms=0\n", run->options->threads,
-			      run->backend.reclaimers, PFS_MACHINE_THREADS_MAX, most);
+			      "at most %u, or --reclaim-period-ms=0\n",
+			      run->options->threads, run->backend.reclaimers,
+			      PFS_MACHINE_THREADS_MAX, most);
 		return 2;
 	}
 	pfs_trial_backend_use(&run->backend);
@@ -328,8 +328,7 @@ static int end_child(const struct child *child, struct pfs_run_result *result)
 	return whole ? 0 : 1;
 }
 
-static int run_seeds(struct pfs_run_options *options, bool shows,
-		     struct pfs_run_result *results)
+static int run_seeds(struct pfs_run_options *options, bool shows, struct pfs_run_result *results)
 {
 	uint32_t count = options->seed_count, started = 0, room = cpu_count();
 	struct child *children = zeroed_pages(count * sizeof(*children));
@@ -361,14 +360,16 @@ static int run_all(struct pfs_run_options *options, struct pfs_run_result *resul
 	if (options->bench.series != NULL)
 		series = pfs_series_open(options->bench.series);
 	if (options->bench.series != NULL && series == NULL)
-		return pfs_command_refuse("pfs-sim run", PFS_EXIT_WRONG_USE, "--series '%.120s': "
+		return pfs_command_refuse("pfs-sim run", PFS_EXIT_WRONG_USE,
+					  "--series '%.120s': "
 					  "cannot be written; give another file",
 					  options->bench.series);
 	int status = run_once(options, shows, series, results);
 	if (status != 0)
 		pfs_series_drop(series);
 	else if (!pfs_series_close(series))
-		status = pfs_command_refuse("pfs-sim run", 1, "--series '%.120s': cannot be "
+		status = pfs_command_refuse("pfs-sim run", 1,
+					    "--series '%.120s': cannot be "
 					    "written; free some space, or give another file",
 					    options->bench.series);
 	return status;

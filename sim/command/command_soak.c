@@ -32,8 +32,8 @@ static const char program[] = "pfs-sim soak";
 static const char *const bars[BARS] = { "needless_growths", "false_full", "refused_early",
 					"grown_early" };
 /* What the runs met: a bar that nothing came near says nothing. */
-static const char *const sums[SUMS] = { "ops", "growths", "lost", "reclaimed", "preemptions",
-					"live_peak" };
+static const char *const sums[SUMS] = { "ops",       "growths",     "lost",
+					"reclaimed", "preemptions", "live_peak" };
 
 /* Of one policy. */
 struct score {
@@ -213,8 +213,8 @@ static bool run_all(void)
 		nfds_t count = 0;
 		for (uint64_t i = 0; i < soak.jobs; i++) {
 			if (soak.all[i].pipe != NULL)
-				polls[count++] = (struct pollfd){ fileno(soak.all[i].pipe),
-								  POLLIN, 0 };
+				polls[count++] = (struct pollfd){ fileno(soak.all[i].pipe), POLLIN,
+								  0 };
 		}
 		if (count == 0 || !good)
 			return good;
@@ -265,12 +265,16 @@ static enum pfs_status read_policies(void *context, const struct pfs_option *opt
 	for (char *name = strtok(names, ","); name != NULL; name = strtok(NULL, ",")) {
 		const struct pfs_variant *variant = pfs_variant_find(name);
 		if (variant == NULL || (~variant->traits & (PFS_TRAIT_C11 | PFS_TRAIT_INDEX)) != 0)
-			return pfs_message_set(message, PFS_BAD_VARIANT, "--%s '%.80s': no policy "
+			return pfs_message_set(message, PFS_BAD_VARIANT,
+					       "--%s '%.80s': no policy "
 					       "that the machine sees into; pfs-sim list names "
-					       "them", option->name, name);
+					       "them",
+					       option->name, name);
 		if (soak.plan.policy_count == PFS_SOAK_POLICIES_MAX)
-			return pfs_message_set(message, PFS_BAD_CONFIG, "--%s '%.80s': give %u at "
-					       "most", option->name, name, PFS_SOAK_POLICIES_MAX);
+			return pfs_message_set(message, PFS_BAD_CONFIG,
+					       "--%s '%.80s': give %u at "
+					       "most",
+					       option->name, name, PFS_SOAK_POLICIES_MAX);
 		soak.plan.policies[soak.plan.policy_count++] = variant;
 	}
 	if (soak.plan.policy_count != 0)
@@ -279,13 +283,15 @@ static enum pfs_status read_policies(void *context, const struct pfs_option *opt
 			       text);
 }
 
-static enum pfs_status read_trace(void *context, const struct pfs_option *option,
-				  const char *text, struct pfs_message *message)
+static enum pfs_status read_trace(void *context, const struct pfs_option *option, const char *text,
+				  struct pfs_message *message)
 {
 	(void)context;
 	if (strchr(text, '\'') != NULL || strlen(text) > 200 || access(text, R_OK) != 0)
-		return pfs_message_set(message, PFS_BAD_CONFIG, "--%s '%.120s': cannot be read; "
-				       "give a trace of results/traces", option->name, text);
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "--%s '%.120s': cannot be read; "
+				       "give a trace of results/traces",
+				       option->name, text);
 	soak.plan.trace = text;
 	return PFS_OK;
 }
@@ -295,18 +301,24 @@ static int read_arguments(int argc, char **argv)
 	const struct pfs_option options[] = {
 		PFS_NUMBER_OPTION("runs", "N", &soak.runs, 1, UINT64_C(1) << 40, "default 10000"),
 		PFS_READ_OPTION("policies", "A,B", read_policies, "default exact,magazine"),
-		PFS_NUMBER_OPTION("seed", "S", &soak.plan.seed, 0, UINT64_MAX, "default 1; the "
+		PFS_NUMBER_OPTION("seed", "S", &soak.plan.seed, 0, UINT64_MAX,
+				  "default 1; the "
 				  "same runs, whatever --jobs is"),
-		PFS_NUMBER_OPTION("first", "N", &soak.first, 0, UINT64_C(1) << 40, "the number of "
+		PFS_NUMBER_OPTION("first", "N", &soak.first, 0, UINT64_C(1) << 40,
+				  "the number of "
 				  "the first run, default 0"),
-		PFS_NUMBER_OPTION("jobs", "N", &soak.jobs, 1, PFS_JOBS_MAX, "processes at a time; "
+		PFS_NUMBER_OPTION("jobs", "N", &soak.jobs, 1, PFS_JOBS_MAX,
+				  "processes at a time; "
 				  "default: one for each CPU"),
-		PFS_NUMBER_OPTION("seconds", "S", &soak.seconds, 1, 1000000, "of CPU time, in "
+		PFS_NUMBER_OPTION("seconds", "S", &soak.seconds, 1, 1000000,
+				  "of CPU time, in "
 				  "which each run must have ended; default 120"),
-		PFS_READ_OPTION("trace", "FILE", read_trace, "of workload replay, which is left "
+		PFS_READ_OPTION("trace", "FILE", read_trace,
+				"of workload replay, which is left "
 				"out otherwise"),
 		PFS_TEXT_OPTION("out", "FILE", &soak.out_name, "a line of JSON for each run"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = program, .words = "", .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]),
@@ -318,6 +330,7 @@ static int read_arguments(int argc, char **argv)
 			 "counted.",
 		.after = "exit 0: all held. 1: one did not. 2: bad usage.\n",
 	};
+	/* clang-format on */
 	return pfs_command_line_read(&line, argc, argv, NULL);
 }
 
@@ -336,12 +349,15 @@ static int prepare(int argc, char **argv)
 		return status;
 	ssize_t count = readlink("/proc/self/exe", soak.program, sizeof(soak.program) - 1);
 	if (count <= 0 || strchr(soak.program, '\'') != NULL)
-		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "'%.200s': its own path "
-					  "has a quote; move it", soak.program);
+		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
+					  "'%.200s': its own path "
+					  "has a quote; move it",
+					  soak.program);
 	if (soak.out_name != NULL && !pfs_output_begin(&soak.out, soak.out_name))
-		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "--out '%.120s': cannot be "
-					  "written (%s); give another file", soak.out_name,
-					  strerror(errno));
+		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
+					  "--out '%.120s': cannot be "
+					  "written (%s); give another file",
+					  soak.out_name, strerror(errno));
 	return PFS_GO_ON;
 }
 
@@ -353,11 +369,13 @@ int pfs_command_soak(int argc, char **argv)
 	bool good = run_all();
 	status = report();
 	if (!good)
-		status = pfs_command_refuse(program, 1, "no process for a run, or none that is "
+		status = pfs_command_refuse(program, 1,
+					    "no process for a run, or none that is "
 					    "not refused; give fewer --jobs");
 	if (soak.out.file != NULL && !pfs_output_end(&soak.out))
-		return pfs_command_refuse(program, PFS_EXIT_OUTPUT, "--out '%.120s': cannot be "
-					  "written (%s); free some space", soak.out_name,
-					  strerror(errno));
+		return pfs_command_refuse(program, PFS_EXIT_OUTPUT,
+					  "--out '%.120s': cannot be "
+					  "written (%s); free some space",
+					  soak.out_name, strerror(errno));
 	return status;
 }

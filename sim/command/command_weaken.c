@@ -13,13 +13,13 @@
 #define PAIRS_MAX 512u
 #define LABEL_BYTES 8
 #define LOOK_EXECUTIONS 300u /* of each pair, to see which places it executes */
-#define LINES_ABOVE 8       /* a label stands in the comment above */
+#define LINES_ABOVE 8        /* a label stands in the comment above */
 
 struct weak_place {
 	const struct pfs_sim_place *place;
 	uint8_t kind, order;
 	char label[LABEL_BYTES];
-	bool fully; /* seq becomes relaxed */
+	bool fully;          /* seq becomes relaxed */
 	bool met[PAIRS_MAX]; /* by this pair of policy and scenario */
 };
 
@@ -52,8 +52,8 @@ static bool take_label(const char *line, char *label)
 		const char *name = at + 3;
 		size_t letters = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 		size_t length = letters + strspn(name + letters, "0123456789");
-		if (letters == 0 || letters > 2 || length == letters ||
-		    name[length] != ']' || length >= LABEL_BYTES)
+		if (letters == 0 || letters > 2 || length == letters || name[length] != ']' ||
+		    length >= LABEL_BYTES)
 			continue;
 		memcpy(label, name, length);
 		label[length] = '\0';
@@ -97,14 +97,14 @@ static void saw(void *context, const struct pfs_sim_operation *operation)
 	if (path_below(place->file) == NULL)
 		return;
 	uint32_t at = 0;
-	while (at < self->place_count &&
-	       (self->places[at].place->line != place->line ||
-		strcmp(self->places[at].place->file, place->file) != 0))
+	while (at < self->place_count && (self->places[at].place->line != place->line ||
+					  strcmp(self->places[at].place->file, place->file) != 0))
 		at++;
 	if (at == PLACES_MAX)
 		return;
 	if (at == self->place_count) {
-		self->places[at] = (struct weak_place){ .place = place, .kind = operation->kind,
+		self->places[at] = (struct weak_place){ .place = place,
+							.kind = operation->kind,
 							.order = operation->order };
 		find_label(&self->places[at]);
 		self->place_count++;
@@ -120,9 +120,9 @@ static bool search(struct weakening *self, uint32_t pair, const struct weak_plac
 		   enum pfs_search_kind kind, uint64_t executions)
 {
 	struct pfs_scenario scenario;
-	const struct pfs_search_options options = { .kind = kind, .seed = self->seed,
-						    .execution_max = executions,
-						    .append_only = true };
+	const struct pfs_search_options options = {
+		.kind = kind, .seed = self->seed, .execution_max = executions, .append_only = true
+	};
 	(void)pfs_case_init(&self->case_, self->pairs[pair].scenario, self->pairs[pair].variant,
 			    &scenario);
 	self->case_.full_flags = true;
@@ -158,21 +158,21 @@ static void find_pairs(struct weakening *self)
 				continue;
 			self->pairs[self->pair_count++] = (struct pair){ variant, name, false };
 			if (pfs_case_heeds_fences(variant) && self->pair_count != PAIRS_MAX)
-				self->pairs[self->pair_count++] =
-					(struct pair){ variant, name, true };
+				self->pairs[self->pair_count++] = (struct pair){ variant, name,
+										 true };
 		}
 	}
 }
 
 static const char *text_of(const struct weak_place *what)
 {
-	static const char *const kinds[] = { "load", "store", "cas", "swap", "add", "or", "xor",
-					     "nand", "and" };
+	static const char *const kinds[] = { "load", "store", "cas",  "swap", "add",
+					     "or",   "xor",   "nand", "and" };
 	static const char *const orders[] = { "relaxed", "acquire", "release", "acq_rel", "seq" };
 	static char text[48];
 	bool steps = what->order == PFS_SIM_SEQ && !what->fully;
 	(void)snprintf(text, sizeof(text), "%s %s -> %s", kinds[what->kind], orders[what->order],
-		       !steps                         ? "relaxed"
+		       !steps                        ? "relaxed"
 		       : what->kind == PFS_SIM_LOAD  ? "acquire"
 		       : what->kind == PFS_SIM_STORE ? "release"
 						     : "acq_rel");
@@ -287,8 +287,8 @@ static void look_for_old_notes(struct weakening *self)
 		if (note->met)
 			continue;
 		(void)printf("a note of %s, %s, %s, %s, %s: no such operation was tried  "
-			     "<-- remove it\n", note->file, note->function, note->edge,
-			     note->object, note->operation);
+			     "<-- remove it\n",
+			     note->file, note->function, note->edge, note->object, note->operation);
 		self->faults++;
 	}
 }

@@ -13,7 +13,7 @@ struct pfs_weaken_options {
 	const char *out;     /* a page that has the table, see weaken_table.h; NULL: none */
 	uint64_t executions; /* of each search */
 	uint64_t seed;
-	bool noted;          /* what weaken.notes has a sentence for is not searched */
+	bool noted; /* what weaken.notes has a sentence for is not searched */
 };
 
 /*

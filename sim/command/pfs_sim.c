@@ -58,8 +58,8 @@ static int open_session(const struct pfs_search_arguments *arguments)
 	if (variant == NULL)
 		return refuse("--policy '%.80s': no such policy; pfs-sim list names them",
 			      arguments->policy);
-	const char *why =
-		pfs_case_init(&session.case_, arguments->scenario, variant, &session.scenario);
+	const char *why = pfs_case_init(&session.case_, arguments->scenario, variant,
+					&session.scenario);
 	if (why != NULL)
 		return refuse("--scenario '%.80s' of --policy '%.80s': %s; see pfs-sim list",
 			      arguments->scenario, arguments->policy, why);
@@ -88,7 +88,7 @@ static int open_session(const struct pfs_search_arguments *arguments)
 }
 
 static const char *const layout_flags[2][2] = { { "", " --layout side-by-side" },
-						 { " --layout bare", " --layout bare-words" } };
+						{ " --layout bare", " --layout bare-words" } };
 
 /* Everything that replay needs, one line each. */
 static int save(const struct pfs_search_arguments *arguments)
@@ -149,7 +149,8 @@ static int choose_search(struct pfs_search_arguments *self)
 	bool is_bounded = strcmp(self->search, "bounded") == 0;
 	if (bound && !is_bounded && strcmp(self->search, "fixpoint") != 0)
 		return refuse("--preemptions is for --search bounded and fixpoint; leave out "
-			      "--search %s", self->search);
+			      "--search %s",
+			      self->search);
 	if (!bound)
 		self->preemptions = is_bounded ? 2 : PFS_PREEMPTIONS_ANY;
 	int kind = pfs_search_kind_of(self->search);
@@ -183,8 +184,10 @@ static double seconds_now(void)
 static void tell_fixpoint(const struct pfs_search_result *result, double seconds)
 {
 	(void)printf("%s: %llu states, %.1f s, %.0f MiB; the last is %u choices away",
-		     result->failed ? "met" : !result->complete ? "cut"
-		     : result->bounded ? "all within the bound" : "all states",
+		     result->failed      ? "met"
+		     : !result->complete ? "cut"
+		     : result->bounded   ? "all within the bound"
+					 : "all states",
 		     (unsigned long long)result->states, seconds,
 		     (double)result->memory_bytes / (1 << 20), result->depth);
 	if (!result->complete && !result->failed)
@@ -193,10 +196,25 @@ static void tell_fixpoint(const struct pfs_search_result *result, double seconds
 	(void)putchar('\n');
 }
 
+static struct pfs_search_options options_of(const struct pfs_search_arguments *arguments)
+{
+	return (struct pfs_search_options){ (enum pfs_search_kind)pfs_search_kind_of(
+						    arguments->search),
+					    arguments->seed,
+					    arguments->executions,
+					    (double)arguments->seconds,
+					    (uint32_t)arguments->preemptions,
+					    arguments->append_only,
+					    0,
+					    arguments->memory_mib << 20 };
+}
+
 static int explore(int argc, char **argv)
 {
+	/* clang-format off */
 	struct pfs_search_arguments arguments = { .memory = "sc", .seed = 1, .seconds = 60,
 						  .preemptions = UINT64_MAX, .memory_mib = 4096 };
+	/* clang-format on */
 	int status = pfs_explore_arguments(&arguments, argc, argv);
 	if (status != PFS_GO_ON)
 		return status;
@@ -205,17 +223,12 @@ static int explore(int argc, char **argv)
 		status = open_session(&arguments);
 	if (status != 0)
 		return status;
-	enum pfs_search_kind kind = (enum pfs_search_kind)pfs_search_kind_of(arguments.search);
-	struct pfs_search_options options = { kind, arguments.seed,
-					      arguments.executions, (double)arguments.seconds,
-					      (uint32_t)arguments.preemptions,
-					      arguments.append_only, 0,
-					      arguments.memory_mib << 20 };
+	struct pfs_search_options options = options_of(&arguments);
 	double began = seconds_now();
 	struct pfs_search_result *result = &session.result;
 	const struct pfs_jobs_sums sums = { { &session.case_.reclaimed, &session.case_.reads,
-					      &session.case_.fulls,
-					      &session.machine->weaken.met }, 4 };
+					      &session.case_.fulls, &session.machine->weaken.met },
+					    4 };
 	const char *error = pfs_jobs_search(session.machine, &session.scenario, &options,
 					    (uint32_t)arguments.jobs, &sums, result);
 	if (error != NULL)
@@ -228,11 +241,12 @@ static int explore(int argc, char **argv)
 	(void)printf("%s %s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
 		     "%llu steps, %s%s\n",
 		     arguments.policy, arguments.scenario, arguments.memory, arguments.search,
-		     (unsigned long long)result->executions,
-		     (unsigned long long)result->redundant,
+		     (unsigned long long)result->executions, (unsigned long long)result->redundant,
 		     (unsigned long long)result->incomplete, (unsigned long long)result->steps,
 		     !fine ? "FAILED" : pfs_search_extent(&options, result),
-		     !fine ? "" : unchecked ? ": nothing was checked" : ": no violation");
+		     !fine       ? ""
+		     : unchecked ? ": nothing was checked"
+				 : ": no violation");
 	if (result->states != 0 && kind == PFS_SEARCH_FIXPOINT)
 		tell_fixpoint(result, seconds_now() - began);
 	else if (result->states != 0)
@@ -248,7 +262,8 @@ static int explore(int argc, char **argv)
 		return refuse("nothing was executed");
 	if (unchecked) {
 		(void)refuse("no execution ended within %u steps, nothing was checked; lower "
-			     "--threads or --operations", session.machine->setup.step_max);
+			     "--threads or --operations",
+			     session.machine->setup.step_max);
 		status = 1;
 	} else if (!fine) {
 		(void)printf("found: %s\n", result->message);
@@ -278,8 +293,9 @@ static bool check_one(struct pfs_search_arguments *arguments, const char *scenar
 	if (open_session(arguments) != 0)
 		return false;
 	for (size_t i = 0; i < 2 && fine && !complete; i++) {
-		struct pfs_search_options options = { kinds[i], arguments->seed,
-						      arguments->executions, 0, 0, true, 0, 0 };
+		struct pfs_search_options options = {
+			kinds[i], arguments->seed, arguments->executions, 0, 0, true, 0, 0
+		};
 		fine = pfs_search(session.machine, &session.scenario, &options, result);
 		executions += result->executions;
 		incomplete += result->incomplete;
@@ -289,11 +305,12 @@ static bool check_one(struct pfs_search_arguments *arguments, const char *scenar
 	bool good = fine != defect && incomplete == 0 && executions != 0;
 	(void)printf("%-14s %-12s %-5s %s%9llu executions, %s%s%s%s%s\n", arguments->policy,
 		     scenario, arguments->memory, arguments->owner_fences ? "owner_fences " : "",
-		     (unsigned long long)executions,
-		     fine ? extent : "", fine && complete ? ": " : "",
-		     fine ? "no violation" : result->message,
+		     (unsigned long long)executions, fine ? extent : "",
+		     fine && complete ? ": " : "", fine ? "no violation" : result->message,
 		     incomplete != 0 ? "; some met the bound on steps" : "",
-		     good && defect ? " (its known defect)" : good ? "" : "  <-- NOT EXPECTED");
+		     good && defect ? " (its known defect)"
+		     : good         ? ""
+				    : "  <-- NOT EXPECTED");
 	(void)fflush(stdout); /* the rest takes its time */
 	if (!good && !fine) {
 		(void)pfs_search_shrink(session.machine, &session.scenario, result);
@@ -305,8 +322,9 @@ static bool check_one(struct pfs_search_arguments *arguments, const char *scenar
 
 static int check(int argc, char **argv)
 {
-	struct pfs_search_arguments arguments = { .memory = "sc", .search = "exhaustive",
-						  .seed = 1, .executions = 5000 };
+	struct pfs_search_arguments arguments = {
+		.memory = "sc", .search = "exhaustive", .seed = 1, .executions = 5000
+	};
 	int status = pfs_check_arguments(&arguments, argc, argv);
 	if (status != PFS_GO_ON)
 		return status;
@@ -340,7 +358,8 @@ static int weaken_all(int argc, char **argv)
 	struct pfs_search_arguments arguments = { .executions = 1000, .seed = 1 };
 	int status = pfs_weaken_arguments(&arguments, argc, argv);
 	const struct pfs_weaken_options options = { arguments.labels, arguments.out,
-		arguments.executions, arguments.seed, arguments.noted };
+						    arguments.executions, arguments.seed,
+						    arguments.noted };
 	return status != PFS_GO_ON ? status : pfs_command_weaken(&options);
 }
 
@@ -383,7 +402,10 @@ static int play_again(const char *path)
 static int replay(int argc, char **argv)
 {
 	static const struct pfs_command_line line = {
-		.program = "pfs-sim replay", .words = "FILE", .words_min = 1, .words_max = 1,
+		.program = "pfs-sim replay",
+		.words = "FILE",
+		.words_min = 1,
+		.words_max = 1,
 		.about = "runs the schedule that pfs-sim explore --save wrote, and shows it",
 		.after = "exit 0: it did not fail. 1: it did. 2: bad usage.\n",
 	};
@@ -400,11 +422,16 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "explore", explore }, { "check", check },
-	{ "progress", pfs_command_progress }, { "replay", replay },
-	{ "run", run }, { "soak", pfs_command_soak },
-	{ "calibrate", pfs_command_calibrate }, { "curves", pfs_command_curves },
-	{ "speed", pfs_command_speed }, { "list", pfs_command_list },
+	{ "explore", explore },
+	{ "check", check },
+	{ "progress", pfs_command_progress },
+	{ "replay", replay },
+	{ "run", run },
+	{ "soak", pfs_command_soak },
+	{ "calibrate", pfs_command_calibrate },
+	{ "curves", pfs_command_curves },
+	{ "speed", pfs_command_speed },
+	{ "list", pfs_command_list },
 	{ "weaken", weaken_all },
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -7,21 +7,21 @@
 #include "check/search/jobs.h"
 
 #define POLICY(self) PFS_TEXT_OPTION("policy", "P", &(self)->policy, "a policy (pfs-sim list)")
-#define MEMORY(self)                                                                           \
-	PFS_TEXT_OPTION("memory", "M", &(self)->memory,                                        \
+#define MEMORY(self)                                    \
+	PFS_TEXT_OPTION("memory", "M", &(self)->memory, \
 			"sc, tso (store buffers) or views (C11's orders); default sc")
-#define EXECUTIONS(self)                                                                       \
-	PFS_NUMBER_OPTION("executions", "N", &(self)->executions, 0, UINT64_MAX,               \
+#define EXECUTIONS(self)                                                         \
+	PFS_NUMBER_OPTION("executions", "N", &(self)->executions, 0, UINT64_MAX, \
 			  "stop after so many; 0: no bound")
-#define SEED(self)                                                                             \
-	PFS_NUMBER_OPTION("seed", "N", &(self)->seed, 0, UINT64_MAX,                           \
+#define SEED(self)                                                   \
+	PFS_NUMBER_OPTION("seed", "N", &(self)->seed, 0, UINT64_MAX, \
 			  "of random, pct, rotate; default 1")
 
 static const char exit_text[] =
 	"exit 0: no schedule failed. 1: one did, as printed; or none ended. 2: bad usage.\n";
 
-static enum pfs_status read_layout(void *context, const struct pfs_option *option,
-				   const char *text, struct pfs_message *message)
+static enum pfs_status read_layout(void *context, const struct pfs_option *option, const char *text,
+				   struct pfs_message *message)
 {
 	static const struct {
 		const char *name, *older;
@@ -45,6 +45,7 @@ static enum pfs_status read_layout(void *context, const struct pfs_option *optio
 int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **argv)
 {
 	bool no_full_flags = false;
+	/* clang-format off */
 	const struct pfs_option options[] = {
 		POLICY(self),
 		PFS_TEXT_OPTION("scenario", "S", &self->scenario, "a scenario (pfs-sim list)"),
@@ -96,12 +97,15 @@ int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **ar
 		PFS_TEXT_OPTION("save", "FILE", &self->save, "write a failing schedule there"),
 		PFS_SWITCH_OPTION("quiet", &self->quiet, "no trace of a failing schedule"),
 	};
+	/* clang-format on */
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-sim explore", .words = "", .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]), .context = self,
 		.about = "searches the schedules of a scenario for one in which a policy breaks a "
 			 "promise", .after = exit_text,
 	};
+	/* clang-format on */
 	self->full_flags = true;
 	int status = pfs_command_line_read(&line, argc, argv, NULL);
 	self->full_flags &= !no_full_flags;
@@ -112,11 +116,13 @@ int pfs_check_arguments(struct pfs_search_arguments *self, int argc, char **argv
 {
 	const struct pfs_option options[] = { MEMORY(self), EXECUTIONS(self), SEED(self),
 					      POLICY(self) };
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-sim check", .words = "", .options = options, .option_count = 4,
 		.about = "searches each policy and scenario, exhaustively and by rotate; only "
 			 "original's known defect may be found", .after = exit_text,
 	};
+	/* clang-format on */
 	self->full_flags = true;
 	return pfs_command_line_read(&line, argc, argv, NULL);
 }
@@ -127,11 +133,14 @@ int pfs_weaken_arguments(struct pfs_search_arguments *self, int argc, char **arg
 		PFS_TEXT_OPTION("labels", "L1,L3", &self->labels, "only places of these labels"),
 		EXECUTIONS(self),
 		SEED(self),
-		PFS_SWITCH_OPTION("noted", &self->noted, "no search where sim/weaken.notes says "
+		PFS_SWITCH_OPTION("noted", &self->noted,
+				  "no search where sim/weaken.notes says "
 				  "that none shows it"),
-		PFS_TEXT_OPTION("out", "PAGE", &self->out, "put the table into PAGE, between the "
+		PFS_TEXT_OPTION("out", "PAGE", &self->out,
+				"put the table into PAGE, between the "
 				"lines that mark it"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-sim weaken", .words = "", .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]),
@@ -139,5 +148,6 @@ int pfs_weaken_arguments(struct pfs_search_arguments *self, int argc, char **arg
 		.after = "exit 0: each is noticed, or a sentence says why not. 1: one is not. 2: "
 			 "bad usage.\n",
 	};
+	/* clang-format on */
 	return pfs_command_line_read(&line, argc, argv, NULL);
 }

@@ -31,8 +31,9 @@ static bool take_search(struct pfs_weaken_note *self)
 	if (strncmp(text, "search ", 7) != 0)
 		return true;
 	self->owner_fences = strstr(text, " owner_fences ") != NULL;
-	if (sscanf(text, self->owner_fences ? "search %23s %23s owner_fences %llu"
-					    : "search %23s %23s %llu",
+	if (sscanf(text,
+		   self->owner_fences ? "search %23s %23s owner_fences %llu"
+				      : "search %23s %23s %llu",
 		   self->policy, self->scenario, &executions) != 3)
 		return false;
 	self->executions = executions;
@@ -67,7 +68,8 @@ bool pfs_weaken_notes_read(struct pfs_weaken_notes *self, const char *path)
 		good = self->count < PFS_WEAKEN_NOTES_MAX && strchr(line, '\n') != NULL &&
 		       take_line(&self->notes[self->count], line);
 		if (!good)
-			(void)fprintf(stderr, "pfs-sim: %s:%u: no note; "
+			(void)fprintf(stderr,
+				      "pfs-sim: %s:%u: no note; "
 				      "sim/command/weaken_notes.h says what one is\n",
 				      path, number);
 		self->count++;

@@ -28,9 +28,8 @@ static void write_noticed(const struct pfs_weaken_table *self, FILE *file)
 		if (row->policy == NULL)
 			continue;
 		(void)fprintf(file, "| %s | `%s` `%s` | %s | `%s` `%s`%s | %llu | %s |\n",
-			      row->label, row->file, row->function, row->operation,
-			      row->policy, row->scenario,
-			      row->owner_fences ? " `owner_fences`" : "",
+			      row->label, row->file, row->function, row->operation, row->policy,
+			      row->scenario, row->owner_fences ? " `owner_fences`" : "",
 			      (unsigned long long)row->after, row->as);
 	}
 }
@@ -42,8 +41,8 @@ static void write_unnoticed(const struct pfs_weaken_table *self, FILE *file)
 	for (uint32_t i = 0; i < self->count; i++) {
 		const struct pfs_weaken_row *row = &self->rows[i];
 		if (row->policy == NULL)
-			(void)fprintf(file, "| %s | `%s` `%s` | %s | %s |\n", row->label,
-				      row->file, row->function, row->operation,
+			(void)fprintf(file, "| %s | `%s` `%s` | %s | %s |\n", row->label, row->file,
+				      row->function, row->operation,
 				      row->sentence != NULL ? row->sentence : "not known");
 	}
 }
@@ -55,8 +54,10 @@ static void write_table(const struct pfs_weaken_table *self, FILE *file, uint64_
 		noticed += self->rows[i].policy != NULL;
 		unknown += self->rows[i].policy == NULL && self->rows[i].sentence == NULL;
 	}
-	(void)fprintf(file, "Made by `pfs-sim weaken --executions %llu --out "
-		      "docs/explanation/memory-model.md`. Of %u weaker orders\n%u are noticed, %u are not for "
+	(void)fprintf(file,
+		      "Made by `pfs-sim weaken --executions %llu --out "
+		      "docs/explanation/memory-model.md`. Of %u weaker orders\n%u are noticed, %u "
+		      "are not for "
 		      "the reasons in the second table, and of %u nothing is known.\n\n",
 		      (unsigned long long)executions, self->count, noticed,
 		      self->count - noticed - unknown, unknown);
@@ -87,16 +88,20 @@ bool pfs_weaken_table_write(const struct pfs_weaken_table *self, const char *pat
 	char *begin = page != NULL ? strstr(page, BEGIN) : NULL;
 	char *end = begin != NULL ? strstr(begin, END) : NULL;
 	if (end == NULL) {
-		(void)fprintf(stderr, "pfs-sim weaken: --out '%s': must be a page with the lines "
-			      "%s and %s", path, "\"<!-- pfs-sim weaken: begin -->\"",
+		(void)fprintf(stderr,
+			      "pfs-sim weaken: --out '%s': must be a page with the lines "
+			      "%s and %s",
+			      path, "\"<!-- pfs-sim weaken: begin -->\"",
 			      "\"<!-- pfs-sim weaken: end -->\"\n");
 		free(page);
 		return false;
 	}
 	struct pfs_output output;
 	if (!pfs_output_begin(&output, path)) {
-		(void)fprintf(stderr, "pfs-sim weaken: --out '%s': %s; name a page that you may "
-			      "write\n", path, strerror(errno));
+		(void)fprintf(stderr,
+			      "pfs-sim weaken: --out '%s': %s; name a page that you may "
+			      "write\n",
+			      path, strerror(errno));
 		free(page);
 		return false;
 	}

@@ -14,9 +14,9 @@ struct pfs_weaken_row {
 	char operation[48];
 	const char *policy, *scenario; /* NULL: not noticed */
 	bool owner_fences;
-	uint64_t after;                /* so many executions */
-	char as[64];                   /* the failure */
-	const char *sentence;          /* if not noticed; NULL: nothing is known */
+	uint64_t after;       /* so many executions */
+	char as[64];          /* the failure */
+	const char *sentence; /* if not noticed; NULL: nothing is known */
 };
 
 struct pfs_weaken_table {

@@ -19,11 +19,13 @@
 #define NAMES_BYTES 192
 
 /* Those of pfs-bench that mean here what they mean there. */
+/* clang-format off */
 static const char *const shared[] = {
 	"pages", "page-records", "page-prealloc", "page-max", "record-size", "layout", "memory",
 	"owner-fences", "full-flags", "reclaim-period-ms", "reclaim-decay-passes", "trace",
 	"series",
 };
+/* clang-format on */
 #define SHARED (sizeof(shared) / sizeof(shared[0]))
 
 /* What other options say more of. */
@@ -44,38 +46,50 @@ static const struct pfs_option *find_shared(const char *name)
 static int read_words(struct pfs_run_options *self, struct words *words, int argc, char **argv)
 {
 	const struct pfs_option own[] = {
-		PFS_TEXT_OPTION("machine", "M", &words->machine, "an hwloc synthetic string "
+		PFS_TEXT_OPTION("machine", "M", &words->machine,
+				"an hwloc synthetic string "
 				"(\"numa:8 core:32 pu:1\") or a file of lstopo's (machine.xml); "
 				"needed"),
 		PFS_NUMBER_OPTION("threads", "T", &words->threads, 1, PFS_MACHINE_THREADS_MAX,
 				  "1 to 1024, more than the machine's PUs take turns; needed"),
-		PFS_TEXT_OPTION("policy", "P", &words->policy, "a policy (pfs-sim list); needed, "
+		PFS_TEXT_OPTION("policy", "P", &words->policy,
+				"a policy (pfs-sim list); needed, "
 				"but for workload floor"),
-		PFS_TEXT_OPTION("workload", "W", &words->workload, "a workload of pfs-bench "
+		PFS_TEXT_OPTION("workload", "W", &words->workload,
+				"a workload of pfs-bench "
 				"(pfs-bench --list-workloads); default churn"),
-		PFS_REAL_OPTION("occupancy", "O", &self->occupancy, 1e-9, 1, "above 0, at most 1: "
+		PFS_REAL_OPTION("occupancy", "O", &self->occupancy, 1e-9, 1,
+				"above 0, at most 1: "
 				"of churn and scan; default 0.9"),
-		PFS_NUMBER_OPTION("ops", "N", &self->ops, 1, UINT64_C(1) << 40, "allocate, "
+		PFS_NUMBER_OPTION("ops", "N", &self->ops, 1, UINT64_C(1) << 40,
+				  "allocate, "
 				  "publish, free triples of all threads together, at which the "
 				  "window ends; default 20000. A fifth as many go before"),
-		PFS_NUMBER_OPTION("window-us", "N", &words->window_us, 1, 1000000000, "of tide, "
+		PFS_NUMBER_OPTION("window-us", "N", &words->window_us, 1, 1000000000,
+				  "of tide, "
 				  "which moves with time: virtual time instead of --ops; default "
 				  "20000"),
 		PFS_NUMBER_OPTION("seed", "S", &words->seed, 0, UINT64_MAX, "default 1"),
-		PFS_NUMBER_OPTION("seeds", "K", &words->seeds, 1, 100000, "K runs, of seeds S, S + "
+		PFS_NUMBER_OPTION("seeds", "K", &words->seeds, 1, 100000,
+				  "K runs, of seeds S, S + "
 				  "1, ..., each a process; default 1"),
-		PFS_TEXT_OPTION("costs", "C", &words->costs, "a preset or a JSON file; default "
-				PFS_COSTS_DEFAULT),
-		PFS_NUMBER_OPTION("slice-us", "N", &words->slice_us, 1, 1000000, "time slice of "
+		PFS_TEXT_OPTION("costs", "C", &words->costs,
+				"a preset or a JSON file; default " PFS_COSTS_DEFAULT),
+		PFS_NUMBER_OPTION("slice-us", "N", &words->slice_us, 1, 1000000,
+				  "time slice of "
 				  "threads that share a PU; default the costs'"),
-		PFS_NUMBER_OPTION("pass-us", "N", &words->pass_us, 1, 1000000000, "virtual time "
+		PFS_NUMBER_OPTION("pass-us", "N", &words->pass_us, 1, 1000000000,
+				  "virtual time "
 				  "between background passes, not --reclaim-period-ms's"),
-		PFS_TEXT_OPTION("placement", "L", &words->placement, "compact or scatter; default "
+		PFS_TEXT_OPTION("placement", "L", &words->placement,
+				"compact or scatter; default "
 				"compact"),
-		PFS_NUMBER_OPTION("hot", "N", &words->hot, 0, PFS_HOT_LINES_MAX, "list the N cache "
+		PFS_NUMBER_OPTION("hot", "N", &words->hot, 0, PFS_HOT_LINES_MAX,
+				  "list the N cache "
 				  "lines, at most 64, on which threads spent most time"),
 		PFS_TEXT_OPTION("format", "F", &words->format, "text or json; default text"),
-		PFS_NUMBER_OPTION("records", "N", &words->records, 1, UINT32_C(1) << 24, "of fill "
+		PFS_NUMBER_OPTION("records", "N", &words->records, 1, UINT32_C(1) << 24,
+				  "of fill "
 				  "and refuse, instead of --pages; default 16384"),
 	};
 	enum { OWN = sizeof(own) / sizeof(own[0]) };
@@ -83,6 +97,7 @@ static int read_words(struct pfs_run_options *self, struct words *words, int arg
 	memcpy(all, own, sizeof(own));
 	for (size_t i = 0; i < SHARED; i++)
 		all[OWN + i] = *find_shared(shared[i]);
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-sim run", .words = "", .options = all, .option_count = OWN + SHARED,
 		.about = "a workload of pfs-bench on a simulated machine, in virtual time",
@@ -90,6 +105,7 @@ static int read_words(struct pfs_run_options *self, struct words *words, int arg
 			 "usage.\n",
 		.context = &self->bench,
 	};
+	/* clang-format on */
 	return pfs_command_line_read(&line, argc, argv, NULL);
 }
 
@@ -147,25 +163,29 @@ static enum pfs_status read_policy(struct pfs_run_options *self, const char *nam
 				       name, self->workload->name);
 	self->variant = name != NULL ? pfs_variant_find(name) : NULL;
 	if (name == NULL)
-		return pfs_message_set(message, PFS_BAD_VARIANT, "--policy is needed: choose from "
-				       "%s", known_names(true, names));
-	if (self->variant == NULL)
 		return pfs_message_set(message, PFS_BAD_VARIANT,
-				       "--policy '%.40s': choose from %s", name,
+				       "--policy is needed: choose from "
+				       "%s",
 				       known_names(true, names));
+	if (self->variant == NULL)
+		return pfs_message_set(message, PFS_BAD_VARIANT, "--policy '%.40s': choose from %s",
+				       name, known_names(true, names));
 	if (!can_be_simulated(self->variant))
 		return pfs_message_set(message, PFS_BAD_VARIANT,
 				       "--policy %s: the simulated machine does not see into it; "
-				       "choose from %s", name, known_names(true, names));
+				       "choose from %s",
+				       name, known_names(true, names));
 	if ((self->variant->traits & self->workload->traits) != self->workload->traits)
 		return pfs_message_set(message, PFS_BAD_VARIANT,
 				       "--workload %s: policy %s cannot do all that it needs; "
-				       "choose exact, for one", self->workload->name, name);
+				       "choose exact, for one",
+				       self->workload->name, name);
 	if (!pfs_layout_option_fits(self->bench.layout, self->bench.bare_words,
 				    self->variant->traits, self->workload->traits))
 		return pfs_message_set(message, PFS_BAD_VARIANT,
 				       "--layout bare: workload %s needs words beside the records; "
-				       "choose bare-words", self->workload->name);
+				       "choose bare-words",
+				       self->workload->name);
 	return PFS_OK;
 }
 
@@ -180,7 +200,8 @@ static enum pfs_status read_trace(struct pfs_run_options *self, struct pfs_messa
 	if (self->bench.trace_count != 1)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "workload %s: give one --trace FILE, such as one of "
-				       "results/traces", self->workload->name);
+				       "results/traces",
+				       self->workload->name);
 	return pfs_replays_load(&self->replays, self->bench.traces, 1, NULL, message);
 }
 
@@ -201,8 +222,8 @@ static enum pfs_status read_workload(struct pfs_run_options *self, const struct 
 				       self->threads, name, multiple);
 	if (most != 0 && self->threads > most)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "--threads %u: workload %s is for at most %u",
-				       self->threads, name, most);
+				       "--threads %u: workload %s is for at most %u", self->threads,
+				       name, most);
 	enum pfs_status status = read_policy(self, words->policy, message);
 	return status == PFS_OK ? read_trace(self, message) : status;
 }
@@ -213,8 +234,7 @@ static enum pfs_status read_machine(struct pfs_run_options *self, const struct w
 	const char *placement = words->placement != NULL ? words->placement : "compact";
 	const char *format = words->format != NULL ? words->format : "text";
 	const char *slash = strrchr(words->machine, '/');
-	self->placement = strcmp(placement, "scatter") == 0 ? PFS_TIMED_SCATTER
-							    : PFS_TIMED_COMPACT;
+	self->placement = strcmp(placement, "scatter") == 0 ? PFS_TIMED_SCATTER : PFS_TIMED_COMPACT;
 	if (self->placement == PFS_TIMED_COMPACT && strcmp(placement, "compact") != 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "--placement '%.40s': choose compact or scatter", placement);
@@ -238,16 +258,15 @@ static enum pfs_status read_machine(struct pfs_run_options *self, const struct w
 	return status;
 }
 
-static enum pfs_status read_series(const struct pfs_run_options *self,
-				   struct pfs_message *message)
+static enum pfs_status read_series(const struct pfs_run_options *self, struct pfs_message *message)
 {
 	if (self->bench.series == NULL)
 		return PFS_OK;
 	if (self->workload->tick == NULL)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "--series %.120s: workload %s has none; add "
-				       "--workload tide", self->bench.series,
-				       self->workload->name);
+				       "--workload tide",
+				       self->bench.series, self->workload->name);
 	if (self->seed_count > 1)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "--series %.120s: is of one run; leave out --seeds",
@@ -255,8 +274,7 @@ static enum pfs_status read_series(const struct pfs_run_options *self,
 	return PFS_OK;
 }
 
-static enum pfs_status check_scene(const struct pfs_run_options *self,
-				   struct pfs_message *message)
+static enum pfs_status check_scene(const struct pfs_run_options *self, struct pfs_message *message)
 {
 	const struct pfs_scene scene = {
 		.options = &self->bench,
@@ -286,8 +304,9 @@ static enum pfs_status settle(struct pfs_run_options *self, const struct words *
 
 int pfs_run_options_read(struct pfs_run_options *self, int argc, char **argv)
 {
-	struct words words = { .window_us = WINDOW_US_DEFAULT, .seed = 1, .seeds = 1,
-			       .records = RECORDS_DEFAULT };
+	struct words words = {
+		.window_us = WINDOW_US_DEFAULT, .seed = 1, .seeds = 1, .records = RECORDS_DEFAULT
+	};
 	struct pfs_message message = { .text = "" };
 	*self = (struct pfs_run_options){ 0 };
 	if (pfs_options_default(&self->bench, &message) != PFS_OK)

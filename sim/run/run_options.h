@@ -12,8 +12,8 @@
 #include "sim/timed/timed.h"
 
 struct pfs_run_options {
-	struct pfs_options bench;   /* what pfs-bench has by the same names */
-	const char *machine;        /* as given; a file without its folders */
+	struct pfs_options bench; /* what pfs-bench has by the same names */
+	const char *machine;      /* as given; a file without its folders */
 	struct pfs_topology *topology;
 	struct pfs_costs costs;
 	enum pfs_timed_placement placement;
@@ -22,12 +22,12 @@ struct pfs_run_options {
 	struct pfs_replays replays; /* one, for workloads that have a trace */
 	uint32_t threads;
 	double occupancy;
-	uint32_t records;           /* of workloads that have them */
+	uint32_t records; /* of workloads that have them */
 	uint64_t ops;
-	uint64_t window_ns;         /* of workloads that move with time */
-	uint64_t pass_ns;           /* between two background passes; 0: as the containers say */
+	uint64_t window_ns; /* of workloads that move with time */
+	uint64_t pass_ns;   /* between two background passes; 0: as the containers say */
 	uint32_t seed_count;
-	uint32_t hot;               /* so many of the busiest lines are listed */
+	uint32_t hot; /* so many of the busiest lines are listed */
 	bool json;
 };
 

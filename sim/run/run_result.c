@@ -146,8 +146,8 @@ static void put_object(const struct pfs_run_options *options, const struct pfs_r
 	(void)printf("\n%.*s}", (int)strlen(indent) - 1, indent);
 }
 
-static void write_json(const struct pfs_run_options *options,
-		       const struct pfs_run_result *results, uint32_t count)
+static void write_json(const struct pfs_run_options *options, const struct pfs_run_result *results,
+		       uint32_t count)
 {
 	if (count > 1)
 		(void)printf("{\n \"simulated\": true,\n \"runs\": [\n  ");
@@ -177,7 +177,8 @@ static void write_head(const struct pfs_run_options *options, uint32_t runs)
 static void write_hot(const struct pfs_run_result *result)
 {
 	(void)printf("\nlines on which threads spent most time, by atomic operations and mutexes\n"
-		     "%14s %12s %12s  %s\n", "ns", "accesses", "ns_max", "most of it at");
+		     "%14s %12s %12s  %s\n",
+		     "ns", "accesses", "ns_max", "most of it at");
 	for (uint32_t i = 0; i < result->hot_count; i++)
 		(void)printf("%14llu %12llu %12llu  %s\n", (unsigned long long)result->hot[i].ns,
 			     (unsigned long long)result->hot[i].accesses,
@@ -185,8 +186,8 @@ static void write_hot(const struct pfs_run_result *result)
 }
 
 /* One row a counter, one column a seed; a terminal's width of seeds. */
-static void write_text(const struct pfs_run_options *options,
-		       const struct pfs_run_result *results, uint32_t count)
+static void write_text(const struct pfs_run_options *options, const struct pfs_run_result *results,
+		       uint32_t count)
 {
 	const uint32_t columns = 4;
 	write_head(options, count);

@@ -46,10 +46,7 @@ static const struct pfs_variant timed = {
 PFS_BATCHES(timed)
 
 static const struct pfs_calls timed_calls = {
-	.allocate = allocate,
-	.publish = publish,
-	.free = free_record,
-	PFS_BATCH_CALLS
+	.allocate = allocate, .publish = publish, .free = free_record, PFS_BATCH_CALLS
 };
 
 const struct pfs_calls *pfs_timed_calls(const struct pfs_variant *variant)

@@ -11,9 +11,9 @@
 #include "sim/seams/seams.h"
 
 #define WARM_UP_PARTS 5
-#define BATCHES 16        /* that a thread's share of the window is cut into, at least */
+#define BATCHES 16 /* that a thread's share of the window is cut into, at least */
 #define BATCH_MAX 32
-#define IDLE_SPINS 64     /* looks for work before the CPU is given away */
+#define IDLE_SPINS 64 /* looks for work before the CPU is given away */
 #define IDLE_NS 20
 #define POLL_NS UINT64_C(100000) /* of threads that sleep by design, as in bench/trial.c */
 #define STUCK_NS UINT64_C(1000000000)
@@ -23,14 +23,14 @@ static struct pfs_trial_backend *backend;
 
 struct pfs_pool {
 	struct pfs_timed *timed;
-	void **arguments;      /* [thread_count + backend->reclaimers] */
+	void **arguments; /* [thread_count + backend->reclaimers] */
 	uint32_t thread_count;
 };
 
 struct reclaimer {
 	struct pfs_container *container; /* NULL: it is gone */
 	struct pfs_thread *thread;
-	uint64_t period_ns;    /* as the containers were told */
+	uint64_t period_ns; /* as the containers were told */
 };
 
 static struct reclaimer reclaimers[RECLAIMERS_MAX];
@@ -41,11 +41,11 @@ static struct {
 	const struct pfs_trial_plan *plan;
 	struct pfs_trial_thread *threads;
 	uint64_t ops, ops_max;
-	uint64_t progress_ns;  /* when something was done last */
+	uint64_t progress_ns; /* when something was done last */
 	uint32_t thread_count;
-	uint32_t working;      /* threads that have not ended */
-	double shown;          /* share of the work that was last shown */
-	double stretch;        /* nominal time over virtual time */
+	uint32_t working; /* threads that have not ended */
+	double shown;     /* share of the work that was last shown */
+	double stretch;   /* nominal time over virtual time */
 	bool measured;
 	bool stopped;
 } window;
@@ -277,9 +277,11 @@ void pfs_trial_run(struct pfs_pool *pool, const struct pfs_trial_plan *plan,
 	window.thread_count = window.working = pool->thread_count;
 	window.measured = !plan->adapt;
 	window.ops_max = plan->ended != NULL ? UINT64_MAX
-			 : plan->adapt ? backend->ops / WARM_UP_PARTS + 1 : backend->ops;
+			 : plan->adapt       ? backend->ops / WARM_UP_PARTS + 1
+					     : backend->ops;
 	window.stretch = backend->window_ns != 0
-				 ? (double)backend->nominal_ns / (double)backend->window_ns : 1;
+				 ? (double)backend->nominal_ns / (double)backend->window_ns
+				 : 1;
 	for (uint32_t i = 0; i < pool->thread_count; i++)
 		trial->threads[i].batch = share < 1 ? 1 : share > BATCH_MAX ? BATCH_MAX : share;
 	for (uint32_t i = 0; i < pool->thread_count + backend->reclaimers; i++)

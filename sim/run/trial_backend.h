@@ -26,14 +26,14 @@ struct pfs_trial_backend {
 	const struct pfs_topology *topology;
 	const struct pfs_costs *costs;
 	enum pfs_timed_placement placement;
-	uint32_t reclaimers;      /* containers with a background pass: a thread more for each */
+	uint32_t reclaimers; /* containers with a background pass: a thread more for each */
 	uint64_t seed;
-	uint64_t ops;             /* of all threads that count, in the measured window */
-	const bool *counts;       /* [thread_count] */
-	uint64_t window_ns;       /* 0: `ops` end the window */
-	uint64_t nominal_ns;      /* what the workload takes window_ns for */
-	uint64_t pass_ns;         /* between two background passes; 0: as the containers say */
-	uint32_t tick_share;      /* ticks in window_ns */
+	uint64_t ops;        /* of all threads that count, in the measured window */
+	const bool *counts;  /* [thread_count] */
+	uint64_t window_ns;  /* 0: `ops` end the window */
+	uint64_t nominal_ns; /* what the workload takes window_ns for */
+	uint64_t pass_ns;    /* between two background passes; 0: as the containers say */
+	uint32_t tick_share; /* ticks in window_ns */
 	/* Called now and then with the share of the work that is done, 0 .. 1. Optional. */
 	void (*progress)(void *context, double share);
 	void *context;
@@ -41,9 +41,9 @@ struct pfs_trial_backend {
 	void (*measuring)(bool begins);
 	/* Results of the measured window. */
 	struct pfs_timed_stats stats;
-	uint64_t *thread_ops;     /* [thread_count], the caller's, as thread_ns */
+	uint64_t *thread_ops; /* [thread_count], the caller's, as thread_ns */
 	uint64_t *thread_ns;
-	bool stuck;               /* nothing was done for a second of virtual time */
+	bool stuck; /* nothing was done for a second of virtual time */
 };
 
 void pfs_trial_backend_use(struct pfs_trial_backend *backend);

@@ -13,7 +13,8 @@
 #define OS_PAGE ((size_t)4096)
 
 static void *lists[PFS_BLOCK_LISTS(SMALL_BYTES)];
-static struct pfs_blocks arena = { .region_bytes = (size_t)64 << 30, .small_bytes = SMALL_BYTES,
+static struct pfs_blocks arena = { .region_bytes = (size_t)64 << 30,
+				   .small_bytes = SMALL_BYTES,
 				   .free = lists };
 
 void *__real_malloc(size_t size);

@@ -138,8 +138,7 @@ bool pfs_probe_word(const struct pfs_container *container, uint32_t index, uint3
 	return true;
 }
 
-const void *pfs_probe_line(const struct pfs_container *container, uint32_t index,
-			   const char *name)
+const void *pfs_probe_line(const struct pfs_container *container, uint32_t index, const char *name)
 {
 	const struct pfs_page *page = page_of(container, index);
 	const char *lines = index == PFS_PROBE_CONTAINER ? container->policy

@@ -32,7 +32,6 @@ uint64_t pfs_probe_cursor(const struct pfs_container *container);
 /* Address of a line of the policy's own by its name, of a page or of the container, for
  * schedules that wait for it; NULL: no such page or line. */
 #define PFS_PROBE_CONTAINER UINT32_MAX
-const void *pfs_probe_line(const struct pfs_container *container, uint32_t index,
-			   const char *name);
+const void *pfs_probe_line(const struct pfs_container *container, uint32_t index, const char *name);
 
 #endif

@@ -72,13 +72,9 @@ const struct pfs_memory_source *pfs_memory_huge(void)
 	return pfs_memory_hwloc();
 }
 
-void pfs_memory_hold(void)
-{
-}
+void pfs_memory_hold(void) {}
 
-void pfs_memory_release(void)
-{
-}
+void pfs_memory_release(void) {}
 
 uint32_t pfs_memory_caller_node(void)
 {
@@ -100,8 +96,7 @@ uint32_t pfs_memory_node_count(void)
 	return count;
 }
 
-enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node,
-				 struct pfs_message *message)
+enum pfs_status pfs_memory_check(enum pfs_memory memory, uint32_t node, struct pfs_message *message)
 {
 	(void)memory, (void)node;
 	if (pfs_machine_current() != NULL)
@@ -128,15 +123,15 @@ bool pfs_barrier_heavy(void)
 }
 
 /* A number of the containers that a case chooses: what they ask for, and how it is set. */
-#define PFS_SIM_CHOICE(name, usual)                    \
-	static _Thread_local uint32_t name = (usual);  \
-	void pfs_sim_##name##_set(uint32_t value)      \
-	{                                              \
-		name = value;                          \
-	}                                              \
-	uint32_t pfs_sim_##name(void)                  \
-	{                                              \
-		return name;                           \
+#define PFS_SIM_CHOICE(name, usual)                   \
+	static _Thread_local uint32_t name = (usual); \
+	void pfs_sim_##name##_set(uint32_t value)     \
+	{                                             \
+		name = value;                         \
+	}                                             \
+	uint32_t pfs_sim_##name(void)                 \
+	{                                             \
+		return name;                          \
 	}
 
 PFS_SIM_CHOICE(word_records, PFS_SIM_WORD_RECORDS)

@@ -16,8 +16,8 @@ static void expect(uint64_t got, uint64_t wanted, const char *scene, const char 
 	if (got == wanted)
 		return;
 	failures++;
-	(void)printf("FAILED: %s: %s is %llu, must be %llu\n", scene, what,
-		     (unsigned long long)got, (unsigned long long)wanted);
+	(void)printf("FAILED: %s: %s is %llu, must be %llu\n", scene, what, (unsigned long long)got,
+		     (unsigned long long)wanted);
 }
 
 #define RECORDS_MAX 16u
@@ -28,9 +28,9 @@ struct scene {
 	struct pfs_thread *searcher, *other;
 	void *records[RECORDS_MAX];
 	uint32_t page_records;
-	uint32_t target;      /* the record that the other thread is about */
+	uint32_t target; /* the record that the other thread is about */
 	void (*other_does)(struct scene *self);
-	bool looked;          /* the searcher has looked at the target's word */
+	bool looked; /* the searcher has looked at the target's word */
 };
 
 static struct scene scene;

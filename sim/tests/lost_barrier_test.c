@@ -32,7 +32,7 @@ static struct world {
 		uint32_t takes; /* records that it holds at once, again and again */
 		uint32_t turns;
 	} workers[THREADS_MAX];
-	uint64_t failed;  /* executions in which the barrier failed */
+	uint64_t failed; /* executions in which the barrier failed */
 	/* For threads that come and go: */
 	uint64_t gone; /* the second has detached its handle */
 	uint32_t got;  /* records that the first has, and keeps */
@@ -217,12 +217,15 @@ static void check(const struct pfs_scenario *scenario, const struct pfs_memory_m
 int main(void)
 {
 	struct pfs_search_options bounded = {
-		.kind = PFS_SEARCH_BOUNDED, .preemption_max = 2,
+		.kind = PFS_SEARCH_BOUNDED,
+		.preemption_max = 2,
 		.execution_max = 20000 / SEARCH_PART,
 	};
+	/* clang-format off */
 	struct pfs_search_options rotate = {
 		.kind = PFS_SEARCH_ROTATE, .seed = 1, .execution_max = 1500 / SEARCH_PART,
 	};
+	/* clang-format on */
 	for (uint32_t failing = 1; failing <= 2; failing++) {
 		/* Two preemptions before the second barrier: 168,516 schedules. A part of them may
 		 * have none in which it is reached. */

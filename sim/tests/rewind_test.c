@@ -18,7 +18,7 @@ static int failures;
 /* What a search has seen. */
 struct seen {
 	uint64_t executions, redundant, incomplete, steps;
-	uint64_t ends; /* of all executions, in order; a hash */
+	uint64_t ends;       /* of all executions, in order; a hash */
 	uint64_t counted[3]; /* by a case, over all executions */
 	uint64_t failed, segments;
 };
@@ -48,8 +48,14 @@ static struct seen search(struct pfs_machine *machine, const struct pfs_scenario
 	if (counting != NULL)
 		counting->fulls = counting->reads = counting->reclaimed = 0;
 	(void)pfs_search(machine, scenario, &options, &result);
-	struct seen seen = { result.executions, result.redundant, result.incomplete, result.steps,
-			     ends, { 0 }, result.failed, result.segment_count };
+	struct seen seen = { result.executions,
+			     result.redundant,
+			     result.incomplete,
+			     result.steps,
+			     ends,
+			     { 0 },
+			     result.failed,
+			     result.segment_count };
 	if (counting != NULL) {
 		seen.counted[0] = counting->fulls;
 		seen.counted[1] = counting->reads;
@@ -72,17 +78,18 @@ static void compare(const struct pfs_memory_model *model, const char *name,
 		return;
 	failures++;
 	(void)printf("FAILED: %s, memory %s: %llu executions of %llu steps anew, %llu of %llu by "
-		     "snapshots, %s ends and %s counts\n", name, model->name,
-		     (unsigned long long)anew.executions, (unsigned long long)anew.steps,
-		     (unsigned long long)back.executions, (unsigned long long)back.steps,
-		     anew.ends != back.ends ? "other" : "the same",
+		     "snapshots, %s ends and %s counts\n",
+		     name, model->name, (unsigned long long)anew.executions,
+		     (unsigned long long)anew.steps, (unsigned long long)back.executions,
+		     (unsigned long long)back.steps, anew.ends != back.ends ? "other" : "the same",
 		     memcmp(anew.counted, back.counted, sizeof(anew.counted)) != 0 ? "other"
 										   : "the same");
 }
 
 static void try_programs(const struct pfs_memory_model *model, uint64_t random)
 {
-	const struct pfs_scenario scenario = { .name = "random", .setup = pfs_program_setup,
+	const struct pfs_scenario scenario = { .name = "random",
+					       .setup = pfs_program_setup,
 					       .finish = program_finish,
 					       .keep_whole = program_keep,
 					       .context = &pfs_program };
@@ -113,8 +120,9 @@ static void try_case(const struct pfs_memory_model *model, const char *policy, c
 
 int main(void)
 {
-	static const char *const cases[] = { "churn", "full", "growth",
-					     "handoff", "levels", "word" };
+	static const char *const cases[] = {
+		"churn", "full", "growth", "handoff", "levels", "word"
+	};
 	static const char *const reclaiming[] = { "reclaim", "read", "section", "newpage" };
 	for (uint32_t at = 0; at < PFS_MEMORY_MODELS; at++) {
 		const struct pfs_memory_model *model = pfs_memory_models[at];

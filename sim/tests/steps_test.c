@@ -39,7 +39,7 @@ static struct world {
 	void *records[RECORDS_MAX];
 	uint32_t count;
 	struct cost cost[THREADS_MAX]; /* by thread */
-	uint32_t looks;      /* steps of a thread that waits, before the first one goes on */
+	uint32_t looks; /* steps of a thread that waits, before the first one goes on */
 	uint32_t phase;
 } world;
 

@@ -29,8 +29,7 @@ static void test_curves(void)
 				       (answer.ns >= point->low_ns / (1 + curve->tolerance) &&
 					answer.ns <= point->high_ns * (1 + curve->tolerance)) ==
 					       (curve->differs == NULL),
-			       "%s, %u threads: %.1f ns", curve->name, point->threads,
-			       answer.ns);
+			       "%s, %u threads: %.1f ns", curve->name, point->threads, answer.ns);
 		}
 	}
 }

@@ -52,9 +52,13 @@ static void open_rig(const char *machine, uint32_t threads, double jitter)
 		       pfs_costs_find(&rig.costs, PFS_COSTS_DEFAULT, &message) == PFS_OK,
 	       "%s", message.text);
 	rig.costs.jitter = jitter;
-	rig.plan = (struct pfs_timed_plan){ .topology = rig.topology, .costs = &rig.costs,
-					    .thread_count = threads, .seed = 1, .tick = on_tick,
-					    .tick_ns = 1000, .context = &rig };
+	rig.plan = (struct pfs_timed_plan){ .topology = rig.topology,
+					    .costs = &rig.costs,
+					    .thread_count = threads,
+					    .seed = 1,
+					    .tick = on_tick,
+					    .tick_ns = 1000,
+					    .context = &rig };
 	rig.timed = pfs_timed_create(&rig.plan, &message);
 	EXPECT(rig.timed != NULL, "%s", message.text);
 }
@@ -116,7 +120,7 @@ static void exact_costs(void *argument)
 		{ 2, false, 189, 190, "load, from the other package" },
 		{ 2, false, 1, 2, "load, shared" },
 		{ 4, false, 1, 2, "load, shared by the one it came from" },
-		{ 0, false, 23, 24, "load, from the own L3" }, /* 22 + 1.7 */
+		{ 0, false, 23, 24, "load, from the own L3" },                 /* 22 + 1.7 */
 		{ 4, true, 156, 157, "upgrade: the others are to forget it" }, /* 0.8 * 188 + 6 */
 		{ 4, true, 6, 6, "owned again" },
 	};
@@ -124,8 +128,8 @@ static void exact_costs(void *argument)
 		if (steps[i].thread != (uintptr_t)argument)
 			continue;
 		uint64_t took = took_ns(i + 1, steps[i].writes);
-		EXPECT(took >= steps[i].low && took <= steps[i].high, "%s: %llu ns",
-		       steps[i].what, (number)took);
+		EXPECT(took >= steps[i].low && took <= steps[i].high, "%s: %llu ns", steps[i].what,
+		       (number)took);
 	}
 }
 
@@ -136,8 +140,8 @@ static void test_exact_costs(void)
 	EXPECT(run_rig(exact_costs), "%s", pfs_timed_message(rig.timed));
 	EXPECT(rig.stats.memory_near == 1 && rig.stats.transfers_core == 1 &&
 		       rig.stats.transfers_l3 == 2 && rig.stats.transfers_remote == 3 &&
-		       rig.stats.hits == 5 && rig.stats.accesses == 12 &&
-		       rig.stats.atomics == 12 && rig.stats.queue_ns == 0,
+		       rig.stats.hits == 5 && rig.stats.accesses == 12 && rig.stats.atomics == 12 &&
+		       rig.stats.queue_ns == 0,
 	       "counts: near %llu, core %llu, l3 %llu, remote %llu, hits %llu, all %llu",
 	       (number)rig.stats.memory_near, (number)rig.stats.transfers_core,
 	       (number)rig.stats.transfers_l3, (number)rig.stats.transfers_remote,
@@ -169,10 +173,8 @@ static void test_capacity(void)
 	open_rig("core:1 pu:1", 1, 0);
 	EXPECT(run_rig(walk), "%s", pfs_timed_message(rig.timed));
 	EXPECT(shared.done[0] >= 5 && shared.done[0] <= 7, "in L1: %llu", (number)shared.done[0]);
-	EXPECT(shared.done[1] >= 10 && shared.done[1] <= 12, "in L2: %llu",
-	       (number)shared.done[1]);
-	EXPECT(shared.done[2] >= 27 && shared.done[2] <= 29, "in L3: %llu",
-	       (number)shared.done[2]);
+	EXPECT(shared.done[1] >= 10 && shared.done[1] <= 12, "in L2: %llu", (number)shared.done[1]);
+	EXPECT(shared.done[2] >= 27 && shared.done[2] <= 29, "in L3: %llu", (number)shared.done[2]);
 	close_rig();
 }
 

@@ -40,15 +40,17 @@ static void test_topology(void)
 	       "nodes without packages are one each");
 	pfs_topology_destroy(topology);
 	EXPECT(pfs_topology_create(&topology, "pack:2 [numa] l3:4 l2:8 core:1 pu:2", &message) ==
-		       PFS_OK, "%s", message.text);
-	EXPECT(topology->l3_count == 8 && topology->node_count == 2 &&
-		       topology->pu[127].l3 == 7 && topology->pu[127].node == 1 &&
-		       topology->pu[127].core_rank == 31,
+		       PFS_OK,
+	       "%s", message.text);
+	EXPECT(topology->l3_count == 8 && topology->node_count == 2 && topology->pu[127].l3 == 7 &&
+		       topology->pu[127].node == 1 && topology->pu[127].core_rank == 31,
 	       "several L3 in a node");
 	pfs_topology_destroy(topology);
-	static const char *const bad[] = { "pack:2 cores:many", "", "nosuch.xml", "/dev/null",
-					   "pu:100000", "core:64 pu:32", "pack:2 pu:", "1024",
-					   "pu:0xfffff", "numa:0x80 core:0x80 pu:2",
+	static const char *const bad[] = { "pack:2 cores:many", "",
+					   "nosuch.xml",        "/dev/null",
+					   "pu:100000",         "core:64 pu:32",
+					   "pack:2 pu:",        "1024",
+					   "pu:0xfffff",        "numa:0x80 core:0x80 pu:2",
 					   "/dev/zero" };
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		message.text[0] = '\0';
@@ -68,29 +70,34 @@ static const char *write_file(const char *text)
 	return path;
 }
 
-#define SETS(mask) \
+#define SETS(mask)                                                         \
 	"cpuset=\"" mask "\" complete_cpuset=\"" mask "\" nodeset=\"" mask \
 	"\" complete_nodeset=\"" mask "\" "
-#define PACKAGE(index, mask, at) \
-	"<object type=\"Package\" os_index=\"" index "\" " SETS(mask) "gp_index=\"" at "2\">\n" \
-	"<object type=\"NUMANode\" os_index=\"" index "\" " SETS(mask) "gp_index=\"" at "3\"/>\n" \
-	"<object type=\"PU\" os_index=\"" index "\" " SETS(mask) "gp_index=\"" at "4\"/>\n" \
-	"</object>\n"
-#define MACHINE                                                                          \
-	"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"                                   \
-	"<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n"       \
-	"<object type=\"Machine\" os_index=\"0\" " SETS("0x3")                         \
-	"allowed_cpuset=\"0x3\" allowed_nodeset=\"0x3\" gp_index=\"1\">\n"              \
-	PACKAGE("0", "0x1", "1")
+#define PACKAGE(index, mask, at)                                                      \
+	"<object type=\"Package\" os_index=\"" index                                  \
+	"\" " SETS(mask) "gp_index=\"" at "2\">\n"                                    \
+			 "<object type=\"NUMANode\" os_index=\"" index                \
+			 "\" " SETS(mask) "gp_index=\"" at "3\"/>\n"                  \
+					  "<object type=\"PU\" os_index=\"" index     \
+					  "\" " SETS(mask) "gp_index=\"" at "4\"/>\n" \
+							   "</object>\n"
+#define MACHINE                                                                             \
+	"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"                                      \
+	"<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n"           \
+	"<object type=\"Machine\" os_index=\"0\" " SETS("0x3") "allowed_cpuset=\"0x3\" "    \
+							       "allowed_nodeset=\"0x3\" "   \
+							       "gp_index=\"1\">\n" PACKAGE( \
+								       "0", "0x1", "1")
 
 static void test_distances(void)
 {
-	static const char text[] =
-		MACHINE PACKAGE("1", "0x2", "2") "</object>\n"
-		"<distances2 type=\"NUMANode\" nbobjs=\"2\" kind=\"5\" indexing=\"os\">\n"
-		"<indexes length=\"4\">0 1 </indexes>\n"
-		"<u64values length=\"12\">10 32 32 10 </u64values>\n"
-		"</distances2>\n</topology>\n";
+	static const char text[] = MACHINE PACKAGE(
+		"1", "0x2",
+		"2") "</object>\n"
+		     "<distances2 type=\"NUMANode\" nbobjs=\"2\" kind=\"5\" indexing=\"os\">\n"
+		     "<indexes length=\"4\">0 1 </indexes>\n"
+		     "<u64values length=\"12\">10 32 32 10 </u64values>\n"
+		     "</distances2>\n</topology>\n";
 	struct pfs_topology *topology;
 	struct pfs_message message;
 	EXPECT(pfs_topology_create(&topology, write_file(text), &message) == PFS_OK, "%s",
@@ -100,8 +107,8 @@ static void test_distances(void)
 		       topology->distance[0] == 10 && topology->distance[1] == 32,
 	       "a machine with distances");
 	pfs_topology_destroy(topology);
-	EXPECT(pfs_topology_create(&topology, write_file("<topology>"), &message) ==
-		       PFS_BAD_CONFIG, "half a file");
+	EXPECT(pfs_topology_create(&topology, write_file("<topology>"), &message) == PFS_BAD_CONFIG,
+	       "half a file");
 	(void)remove("timed_test.tmp");
 }
 
@@ -110,20 +117,23 @@ static void test_damaged(void)
 {
 	static const char *const texts[] = {
 		/* one of two PUs in a core */
-		MACHINE "<object type=\"Core\" os_index=\"1\" " SETS("0x2") "gp_index=\"5\">\n"
-		PACKAGE("1", "0x2", "2") "</object></object></topology>\n",
+		MACHINE
+		"<object type=\"Core\" os_index=\"1\" " SETS("0x2") "gp_index=\"5\">\n" PACKAGE(
+			"1", "0x2", "2") "</object></object></topology>\n",
 		/* a PU in a PU: none at one depth */
-		MACHINE "<object type=\"PU\" os_index=\"1\" " SETS("0x2") "gp_index=\"5\">\n"
-		PACKAGE("1", "0x2", "2") "</object></object></topology>\n",
+		MACHINE
+		"<object type=\"PU\" os_index=\"1\" " SETS("0x2") "gp_index=\"5\">\n" PACKAGE(
+			"1", "0x2", "2") "</object></object></topology>\n",
 		/* a package without one of its sets: hwloc reads through NULL */
 		MACHINE "<object type=\"Package\" os_index=\"1\" cpuset=\"0x2\" gp_index=\"5\">"
-		"</object></object></topology>\n",
+			"</object></object></topology>\n",
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct pfs_topology *topology;
 		struct pfs_message message = { .text = "" };
 		EXPECT(pfs_topology_create(&topology, write_file(texts[i]), &message) ==
-			       PFS_BAD_CONFIG && topology == NULL && message.text[0] != '\0',
+				       PFS_BAD_CONFIG &&
+			       topology == NULL && message.text[0] != '\0',
 		       "damaged file %zu: %s", i, message.text);
 	}
 	(void)remove("timed_test.tmp");
@@ -144,11 +154,17 @@ static void test_costs(void)
 		       "written and read: %s", message.text);
 	}
 	EXPECT(pfs_costs_find(&costs, write_file("{ \"preset\": \"epyc\", \"l3_ns\": 12.5 }"),
-			      &message) == PFS_OK && costs.l3_ns == 12.5 && costs.rmw_ns == 4.5,
+			      &message) == PFS_OK &&
+		       costs.l3_ns == 12.5 && costs.rmw_ns == 4.5,
 	       "a file that changes a preset");
-	static const char *const bad[] = { "{ \"l3\": 1 }", "{ \"l3_ns\": -1 }", "[]", "{",
-					   "{ \"jitter\": 2 }", "{ \"l3_ns\": \"1\" }",
-					   "{ \"preset\": \"none\" }", "{ \"costs\": 1 }" };
+	static const char *const bad[] = { "{ \"l3\": 1 }",
+					   "{ \"l3_ns\": -1 }",
+					   "[]",
+					   "{",
+					   "{ \"jitter\": 2 }",
+					   "{ \"l3_ns\": \"1\" }",
+					   "{ \"preset\": \"none\" }",
+					   "{ \"costs\": 1 }" };
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		EXPECT(pfs_costs_find(&again, write_file(bad[i]), &message) == PFS_BAD_CONFIG,
 		       "bad costs: %s", bad[i]);

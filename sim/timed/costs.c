@@ -41,44 +41,44 @@ static const char *const preset_names[PRESETS] = { "two-socket", "desktop", "epy
 #define FIELD(name) #name, offsetof(struct pfs_costs, name)
 static const struct row rows[] = {
 	/*                         most   two-socket desktop  epyc    graviton */
-	{ FIELD(load_ns),          1e6,  { 1.7,     1.2,     1.2,    1.5 } },     /* [M] [E] */
-	{ FIELD(store_ns),         1e6,  { 1.0,     0.6,     0.6,    0.8 } },     /* [E] */
-	{ FIELD(rmw_ns),           1e6,  { 6.0,     4.0,     4.5,    5.0 } },     /* [M] [E] */
-	{ FIELD(plain_ns),         1e6,  { 0.4,     0.25,    0.3,    0.4 } },     /* [E] */
-	{ FIELD(l2_ns),            1e6,  { 4.8,     3.2,     3.5,    4.5 } },     /* [E] */
-	{ FIELD(smt_ns),           1e6,  { 8.1,     8.0,     9.8,    8.0 } },     /* [C] */
-	{ FIELD(l3_ns),            1e6,  { 74.0,    24.0,    33.0,   67.0 } },    /* [C] */
-	{ FIELD(node_ns),          1e6,  { 74.0,    159.0,   201.0,  67.0 } },    /* [C] */
-	{ FIELD(package_ns),       1e6,  { 87.0,    159.0,   201.0,  67.0 } },    /* [C] [E] */
-	{ FIELD(remote_ns),        1e6,  { 188.0,   200.0,   381.0,  253.0 } },   /* [C] [E] */
-	{ FIELD(l3_hit_ns),        1e6,  { 22.0,    12.0,    13.0,   30.0 } },    /* [E] */
-	{ FIELD(memory_near_ns),   1e6,  { 85.0,    75.0,    105.0,  115.0 } },   /* [E] */
-	{ FIELD(memory_far_ns),    1e6,  { 140.0,   120.0,   200.0,  220.0 } },   /* [E] */
-	{ FIELD(request_share),    1.0,  { 0.5,     0.5,     0.5,    0.5 } },     /* fitted */
-	{ FIELD(hold_share),       1.0,  { 0.13,    0.0,     0.13,   0.13 } },    /* fitted */
-	{ FIELD(read_takes),       1.0,  { 0.0,     0.0,     0.0,    0.0 } },     /* calibrate */
-	{ FIELD(late_share),       1.0,  { 0.12,    0.12,    0.12,   0.12 } },    /* fitted */
-	{ FIELD(upgrade_share),    1.0,  { 0.8,     0.8,     0.8,    0.8 } },     /* [W] */
-	{ FIELD(stream_share),     1.0,  { 0.2,     0.2,     0.2,    0.2 } },     /* [E] */
-	{ FIELD(jitter),           1.0,  { 0.2,     0.2,     0.2,    0.2 } },     /* [E] */
-	{ FIELD(bypass_max),       1e6,  { 2.0,     2.0,     2.0,    2.0 } },     /* fitted */
-	{ FIELD(read_gap_ns),      1e6,  { 4.0,     8.0,     4.0,    4.0 } },     /* fitted */
-	{ FIELD(futex_sleep_ns),   1e9,  { 900.0,   700.0,   900.0,  900.0 } },   /* [E] */
-	{ FIELD(futex_wake_ns),    1e9,  { 1100.0,  800.0,   1100.0, 1100.0 } },  /* [E] */
-	{ FIELD(wake_ns),          1e9,  { 3000.0,  2500.0,  3000.0, 3000.0 } },  /* [E] */
-	{ FIELD(switch_ns),        1e9,  { 1500.0,  1200.0,  1500.0, 1500.0 } },  /* [E] */
-	{ FIELD(slice_ns),         1e12, { 3e6,     3e6,     3e6,    3e6 } },     /* [E] */
-	{ FIELD(yield_ns),         1e9,  { 300.0,   250.0,   300.0,  300.0 } },   /* [E] */
-	{ FIELD(barrier_ns),       1e9,  { 140.0,   140.0,   140.0,  140.0 } },   /* [M] */
-	{ FIELD(barrier_cpu_ns),   1e9,  { 60.0,    50.0,    60.0,   60.0 } },    /* [E] */
-	{ FIELD(ipi_ns),           1e9,  { 500.0,   400.0,   500.0,  500.0 } },   /* [E] */
-	{ FIELD(interrupt_ns),     1e9,  { 700.0,   600.0,   700.0,  700.0 } },   /* [E] */
-	{ FIELD(map_ns),           1e9,  { 900.0,   700.0,   900.0,  900.0 } },   /* [E] */
-	{ FIELD(unmap_ns),         1e9,  { 900.0,   700.0,   900.0,  900.0 } },   /* [E] */
-	{ FIELD(fault_ns),         1e9,  { 500.0,   400.0,   500.0,  600.0 } },   /* [E] */
-	{ FIELD(l1_kib),           1e6,  { 48.0,    32.0,    32.0,   64.0 } },    /* [E] */
-	{ FIELD(l2_kib),           1e7,  { 1280.0,  512.0,   512.0,  1024.0 } },  /* [E] */
-	{ FIELD(l3_kib),           1e9,  { 55296.0, 32768.0, 32768.0, 32768.0 } }, /* [E] */
+	{ FIELD(load_ns), 1e6, { 1.7, 1.2, 1.2, 1.5 } },                  /* [M] [E] */
+	{ FIELD(store_ns), 1e6, { 1.0, 0.6, 0.6, 0.8 } },                 /* [E] */
+	{ FIELD(rmw_ns), 1e6, { 6.0, 4.0, 4.5, 5.0 } },                   /* [M] [E] */
+	{ FIELD(plain_ns), 1e6, { 0.4, 0.25, 0.3, 0.4 } },                /* [E] */
+	{ FIELD(l2_ns), 1e6, { 4.8, 3.2, 3.5, 4.5 } },                    /* [E] */
+	{ FIELD(smt_ns), 1e6, { 8.1, 8.0, 9.8, 8.0 } },                   /* [C] */
+	{ FIELD(l3_ns), 1e6, { 74.0, 24.0, 33.0, 67.0 } },                /* [C] */
+	{ FIELD(node_ns), 1e6, { 74.0, 159.0, 201.0, 67.0 } },            /* [C] */
+	{ FIELD(package_ns), 1e6, { 87.0, 159.0, 201.0, 67.0 } },         /* [C] [E] */
+	{ FIELD(remote_ns), 1e6, { 188.0, 200.0, 381.0, 253.0 } },        /* [C] [E] */
+	{ FIELD(l3_hit_ns), 1e6, { 22.0, 12.0, 13.0, 30.0 } },            /* [E] */
+	{ FIELD(memory_near_ns), 1e6, { 85.0, 75.0, 105.0, 115.0 } },     /* [E] */
+	{ FIELD(memory_far_ns), 1e6, { 140.0, 120.0, 200.0, 220.0 } },    /* [E] */
+	{ FIELD(request_share), 1.0, { 0.5, 0.5, 0.5, 0.5 } },            /* fitted */
+	{ FIELD(hold_share), 1.0, { 0.13, 0.0, 0.13, 0.13 } },            /* fitted */
+	{ FIELD(read_takes), 1.0, { 0.0, 0.0, 0.0, 0.0 } },               /* calibrate */
+	{ FIELD(late_share), 1.0, { 0.12, 0.12, 0.12, 0.12 } },           /* fitted */
+	{ FIELD(upgrade_share), 1.0, { 0.8, 0.8, 0.8, 0.8 } },            /* [W] */
+	{ FIELD(stream_share), 1.0, { 0.2, 0.2, 0.2, 0.2 } },             /* [E] */
+	{ FIELD(jitter), 1.0, { 0.2, 0.2, 0.2, 0.2 } },                   /* [E] */
+	{ FIELD(bypass_max), 1e6, { 2.0, 2.0, 2.0, 2.0 } },               /* fitted */
+	{ FIELD(read_gap_ns), 1e6, { 4.0, 8.0, 4.0, 4.0 } },              /* fitted */
+	{ FIELD(futex_sleep_ns), 1e9, { 900.0, 700.0, 900.0, 900.0 } },   /* [E] */
+	{ FIELD(futex_wake_ns), 1e9, { 1100.0, 800.0, 1100.0, 1100.0 } }, /* [E] */
+	{ FIELD(wake_ns), 1e9, { 3000.0, 2500.0, 3000.0, 3000.0 } },      /* [E] */
+	{ FIELD(switch_ns), 1e9, { 1500.0, 1200.0, 1500.0, 1500.0 } },    /* [E] */
+	{ FIELD(slice_ns), 1e12, { 3e6, 3e6, 3e6, 3e6 } },                /* [E] */
+	{ FIELD(yield_ns), 1e9, { 300.0, 250.0, 300.0, 300.0 } },         /* [E] */
+	{ FIELD(barrier_ns), 1e9, { 140.0, 140.0, 140.0, 140.0 } },       /* [M] */
+	{ FIELD(barrier_cpu_ns), 1e9, { 60.0, 50.0, 60.0, 60.0 } },       /* [E] */
+	{ FIELD(ipi_ns), 1e9, { 500.0, 400.0, 500.0, 500.0 } },           /* [E] */
+	{ FIELD(interrupt_ns), 1e9, { 700.0, 600.0, 700.0, 700.0 } },     /* [E] */
+	{ FIELD(map_ns), 1e9, { 900.0, 700.0, 900.0, 900.0 } },           /* [E] */
+	{ FIELD(unmap_ns), 1e9, { 900.0, 700.0, 900.0, 900.0 } },         /* [E] */
+	{ FIELD(fault_ns), 1e9, { 500.0, 400.0, 500.0, 600.0 } },         /* [E] */
+	{ FIELD(l1_kib), 1e6, { 48.0, 32.0, 32.0, 64.0 } },               /* [E] */
+	{ FIELD(l2_kib), 1e7, { 1280.0, 512.0, 512.0, 1024.0 } },         /* [E] */
+	{ FIELD(l3_kib), 1e9, { 55296.0, 32768.0, 32768.0, 32768.0 } },   /* [E] */
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
@@ -136,13 +136,15 @@ static enum pfs_status read_field(struct pfs_costs *costs, const char *path, con
 		if (!json_is_number(value) || !(number >= 0) || number > rows[at].most)
 			return pfs_message_set(message, PFS_BAD_CONFIG,
 					       "costs %.120s: %.40s must be a number from 0 to "
-					       "%g", path, key, rows[at].most);
+					       "%g",
+					       path, key, rows[at].most);
 		*value_at(costs, &rows[at]) = number;
 		return PFS_OK;
 	}
 	return pfs_message_set(message, PFS_BAD_CONFIG,
 			       "costs %.120s: no such key as %.40s; the keys are the fields in "
-			       "sim/timed/costs.h", path, key);
+			       "sim/timed/costs.h",
+			       path, key);
 }
 
 static bool is_label(const char *key)
@@ -167,7 +169,8 @@ static enum pfs_status read_object(struct pfs_costs *costs, const char *path, js
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "costs %.120s: costs must be an object of numbers", path);
 	bool nested = numbers != NULL; /* then the rest of the file is the writer's own */
-	json_object_foreach(nested ? numbers : root, key, value) {
+	json_object_foreach(nested ? numbers : root, key, value)
+	{
 		if (!nested && is_label(key))
 			continue;
 		enum pfs_status status = read_field(costs, path, key, value, message);
@@ -190,8 +193,8 @@ enum pfs_status pfs_costs_find(struct pfs_costs *costs, const char *preset_or_fi
 	if (file == NULL)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "costs %.120s: no preset (two-socket, desktop, epyc, "
-				       "graviton) and no file: %s", preset_or_file,
-				       strerror(errno));
+				       "graviton) and no file: %s",
+				       preset_or_file, strerror(errno));
 	json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
 	(void)fclose(file);
 	if (!json_is_object(root)) {

@@ -20,21 +20,21 @@
 struct pfs_costs {
 	char name[64];
 	/* An access whose line is in the core's own cache. */
-	double load_ns;       /* an atomic load, L1 */
-	double store_ns;      /* a store to an owned line */
-	double rmw_ns;        /* CAS, fetch-add or exchange on an owned line */
-	double plain_ns;      /* a plain access: many are in flight at once */
-	double l2_ns;         /* found in L2, not in L1 */
+	double load_ns;  /* an atomic load, L1 */
+	double store_ns; /* a store to an owned line */
+	double rmw_ns;   /* CAS, fetch-add or exchange on an owned line */
+	double plain_ns; /* a plain access: many are in flight at once */
+	double l2_ns;    /* found in L2, not in L1 */
 	/* A line modified by another core, from the request to the data, nobody competing. A turn
 	 * that two threads pass by CAS, which is what most tables on the web show, takes less, as
 	 * the next request is already there: 1 - request_share of it, and the hold. */
-	double smt_ns;        /* last used by the sibling on the same core */
-	double l3_ns;         /* a core on the same L3 */
-	double node_ns;       /* another L3 of the same node */
-	double package_ns;    /* another node of the same package */
-	double remote_ns;     /* another package; scaled where the topology tells distances */
+	double smt_ns;     /* last used by the sibling on the same core */
+	double l3_ns;      /* a core on the same L3 */
+	double node_ns;    /* another L3 of the same node */
+	double package_ns; /* another node of the same package */
+	double remote_ns;  /* another package; scaled where the topology tells distances */
 	/* A line that no other core has modified. */
-	double l3_hit_ns;     /* from the own L3 */
+	double l3_hit_ns; /* from the own L3 */
 	double memory_near_ns;
 	double memory_far_ns; /* of a node of another package */
 	/* Competition for a line. */
@@ -48,22 +48,22 @@ struct pfs_costs {
 	double stream_share;  /* 0..1: left of a fetch that follows two of the lines before */
 	double read_gap_ns;   /* between two copies of one line handed out for reading */
 	/* The kernel. */
-	double futex_sleep_ns;  /* from the failed lock until the thread is off its CPU */
-	double futex_wake_ns;   /* the call that wakes one sleeper, paid by the waker */
-	double wake_ns;         /* from there until the sleeper runs */
-	double switch_ns;       /* from one thread of a CPU to another, caches aside */
-	double slice_ns;        /* how long a thread runs while another one waits for its CPU */
-	double yield_ns;        /* a yield with nobody waiting */
-	double barrier_ns;      /* membarrier: the call itself */
-	double barrier_cpu_ns;  /* and the caller's for each CPU that runs another thread */
-	double ipi_ns;          /* from there until the interrupt begins on that CPU */
-	double interrupt_ns;    /* what that CPU loses; at its end it has acknowledged */
-	double map_ns;          /* mmap */
-	double unmap_ns;        /* munmap; the other CPUs are interrupted as by a barrier */
-	double fault_ns;        /* first touch of an OS page: fault, and clearing 4 KiB */
+	double futex_sleep_ns; /* from the failed lock until the thread is off its CPU */
+	double futex_wake_ns;  /* the call that wakes one sleeper, paid by the waker */
+	double wake_ns;        /* from there until the sleeper runs */
+	double switch_ns;      /* from one thread of a CPU to another, caches aside */
+	double slice_ns;       /* how long a thread runs while another one waits for its CPU */
+	double yield_ns;       /* a yield with nobody waiting */
+	double barrier_ns;     /* membarrier: the call itself */
+	double barrier_cpu_ns; /* and the caller's for each CPU that runs another thread */
+	double ipi_ns;         /* from there until the interrupt begins on that CPU */
+	double interrupt_ns;   /* what that CPU loses; at its end it has acknowledged */
+	double map_ns;         /* mmap */
+	double unmap_ns;       /* munmap; the other CPUs are interrupted as by a barrier */
+	double fault_ns;       /* first touch of an OS page: fault, and clearing 4 KiB */
 	/* Sizes of caches. */
-	double l1_kib, l2_kib;  /* of a core */
-	double l3_kib;          /* of an L3 */
+	double l1_kib, l2_kib; /* of a core */
+	double l3_kib;         /* of an L3 */
 };
 
 /*

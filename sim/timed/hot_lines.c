@@ -16,7 +16,7 @@
 struct entry {
 	const struct pfs_sim_place *place; /* NULL: empty */
 	uint64_t line;
-	uint64_t order;                    /* of the line's first access: addresses differ */
+	uint64_t order; /* of the line's first access: addresses differ */
 	uint64_t ns, accesses, ns_max;
 };
 

@@ -13,10 +13,10 @@
 #define PFS_HOT_LINES_MAX 64 /* that are asked for */
 
 struct pfs_hot_line {
-	char place[96];    /* where in the source most of its time was spent: object, file:line */
-	uint64_t ns;       /* of all threads together */
+	char place[96]; /* where in the source most of its time was spent: object, file:line */
+	uint64_t ns;    /* of all threads together */
 	uint64_t accesses;
-	uint64_t ns_max;   /* of one access */
+	uint64_t ns_max; /* of one access */
 };
 
 /* Begins to time, or ends; of the current machine. False: no memory. */

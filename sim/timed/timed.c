@@ -53,9 +53,8 @@ static void seat(const struct pfs_timed_plan *plan, uint32_t *seats)
 static enum pfs_status check_plan(const struct pfs_timed_plan *plan, struct pfs_message *message)
 {
 	if (plan->thread_count == 0 || plan->thread_count > PFS_MACHINE_THREADS_MAX)
-		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "threads %u: must be 1 to %u", plan->thread_count,
-				       PFS_MACHINE_THREADS_MAX);
+		return pfs_message_set(message, PFS_BAD_CONFIG, "threads %u: must be 1 to %u",
+				       plan->thread_count, PFS_MACHINE_THREADS_MAX);
 	if (plan->tick != NULL && plan->tick_ns == 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG, "tick_ns must not be 0");
 	return PFS_OK;
@@ -166,8 +165,7 @@ bool pfs_timed_run(struct pfs_timed *self, void (*body)(void *argument), void **
 	for (uint32_t id = 0; id < self->plan.thread_count; id++) {
 		struct pfs_timed_thread *thread = &self->threads[id];
 		thread->argument = arguments[id];
-		if (pfs_machine_spawn(machine, thread->node, run_body, thread) ==
-		    PFS_THREAD_NONE) {
+		if (pfs_machine_spawn(machine, thread->node, run_body, thread) == PFS_THREAD_NONE) {
 			pfs_machine_fail("no memory for the stack of thread %u", id);
 			return false;
 		}

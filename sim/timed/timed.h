@@ -30,7 +30,7 @@ struct pfs_timed_plan {
 	const struct pfs_costs *costs;
 	uint32_t thread_count; /* 1 .. 1024; may exceed the PUs: they take turns then */
 	enum pfs_timed_placement placement;
-	uint64_t seed;         /* jitter, time slices */
+	uint64_t seed; /* jitter, time slices */
 	/* Called when the earliest clock of all threads passes a multiple of tick_ns. Optional. */
 	void (*tick)(void *context, uint64_t now_ns);
 	uint64_t tick_ns;
@@ -40,7 +40,7 @@ struct pfs_timed_plan {
 /* Since the last pfs_timed_run began. Each access is in exactly one of the counts from hits to
  * memory_far. */
 struct pfs_timed_stats {
-	uint64_t accesses;         /* atomic ones and, where they are seen, plain ones */
+	uint64_t accesses; /* atomic ones and, where they are seen, plain ones */
 	uint64_t atomics;
 	uint64_t hits;             /* in the core's own cache */
 	uint64_t transfers_core;   /* from the sibling of the same core */
@@ -49,9 +49,9 @@ struct pfs_timed_stats {
 	uint64_t transfers_remote; /* from another node */
 	uint64_t memory_near;      /* from memory of the own node */
 	uint64_t memory_far;
-	uint64_t queue_ns;         /* waited for others' turns on a line */
-	uint64_t preemptions;      /* a time slice ended while another thread waited */
-	uint64_t end_ns;           /* when the last thread ended, from the start of the run */
+	uint64_t queue_ns;    /* waited for others' turns on a line */
+	uint64_t preemptions; /* a time slice ended while another thread waited */
+	uint64_t end_ns;      /* when the last thread ended, from the start of the run */
 };
 
 /*

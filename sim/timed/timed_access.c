@@ -34,16 +34,16 @@ static struct fetch from_l3(const struct pfs_timed *self, const struct pfs_timed
 			       source_of(self, group, thread->l3), true };
 }
 
-static struct fetch from_memory(const struct pfs_timed *self,
-				const struct pfs_timed_thread *thread, const struct pfs_line *line)
+static struct fetch from_memory(const struct pfs_timed *self, const struct pfs_timed_thread *thread,
+				const struct pfs_line *line)
 {
 	uint32_t nodes = self->plan.topology->node_count;
 	return (struct fetch){ self->prices.memory[line->home * nodes + thread->node],
 			       line->home == thread->node ? FROM_NEAR : FROM_FAR, false };
 }
 
-static struct fetch from_owner(const struct pfs_timed *self,
-			       const struct pfs_timed_thread *thread, const struct pfs_line *line)
+static struct fetch from_owner(const struct pfs_timed *self, const struct pfs_timed_thread *thread,
+			       const struct pfs_line *line)
 {
 	if (line->owner == thread->core)
 		return (struct fetch){ self->prices.smt, FROM_SIBLING, true };
@@ -60,8 +60,8 @@ static struct fetch from_owner(const struct pfs_timed *self,
 /* A reader takes the nearest copy, a writer waits for the farthest to be gone. Bit b of the
  * mask stands for the L3s b, b + 64, ... */
 static struct fetch from_sharers(const struct pfs_timed *self,
-				 const struct pfs_timed_thread *thread,
-				 const struct pfs_line *line, bool exclusive)
+				 const struct pfs_timed_thread *thread, const struct pfs_line *line,
+				 bool exclusive)
 {
 	uint32_t groups = self->plan.topology->l3_count;
 	bool here = (line->groups >> (thread->l3 % 64) & 1) != 0;
@@ -332,8 +332,8 @@ static bool may_join(const struct pfs_line *line, bool exclusive)
 	       line->moving != UINT8_MAX;
 }
 
-bool pfs_timed_fetch(struct pfs_timed *self, struct pfs_timed_thread *thread,
-		     struct pfs_line *line, bool exclusive, uint64_t use_ps)
+bool pfs_timed_fetch(struct pfs_timed *self, struct pfs_timed_thread *thread, struct pfs_line *line,
+		     bool exclusive, uint64_t use_ps)
 {
 	uint64_t tag = line->tag;
 	thread->asked = thread->clock;

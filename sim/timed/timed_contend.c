@@ -232,9 +232,9 @@ static bool sum_up(uint32_t threads, struct pfs_contend_answer *answer)
 	uint64_t sum = 0;
 	*answer = (struct pfs_contend_answer){ 0, 1, 0 };
 	for (uint32_t id = 0; id < threads; id++) {
-		double share = shared.tried[id] == 0 ? 1
-						     : (double)shared.done[id] /
-							       (double)shared.tried[id];
+		double share = shared.tried[id] == 0
+				       ? 1
+				       : (double)shared.done[id] / (double)shared.tried[id];
 		sum += shared.done[id];
 		if (share < answer->success_least)
 			answer->success_least = share;
@@ -245,8 +245,7 @@ static bool sum_up(uint32_t threads, struct pfs_contend_answer *answer)
 	return sum != 0;
 }
 
-bool pfs_contend(const struct pfs_contend *what, uint64_t seed,
-		 struct pfs_contend_answer *answer)
+bool pfs_contend(const struct pfs_contend *what, uint64_t seed, struct pfs_contend_answer *answer)
 {
 	struct pfs_topology *topology;
 	struct pfs_costs costs;
@@ -261,8 +260,10 @@ bool pfs_contend(const struct pfs_contend *what, uint64_t seed,
 	if (!fine)
 		(void)fprintf(stderr, "pfs-sim: no such costs: %s %s\n", what->preset,
 			      what->changes);
-	const struct pfs_timed_plan plan = { .topology = topology, .costs = &costs,
-					     .thread_count = what->threads, .seed = seed,
+	const struct pfs_timed_plan plan = { .topology = topology,
+					     .costs = &costs,
+					     .thread_count = what->threads,
+					     .seed = seed,
 					     .placement = what->placement };
 	kind = what->kind;
 	served = kind == PFS_CONTEND_APART ? &shared.served_apart : &shared.served;

@@ -17,10 +17,10 @@ enum pfs_contend_kind {
 	PFS_CONTEND_PASS_CAS,  /* threads pass a turn, waiting by CAS */
 	PFS_CONTEND_PASS_LOAD, /* waiting by loads, then a CAS */
 	/* Locks. In the lock a thread adds to a line of plain data. None of them backs off. */
-	PFS_CONTEND_TAS,       /* exchange until it was free */
-	PFS_CONTEND_TICKET,    /* both counters in one line, as in Linux before queued locks */
-	PFS_CONTEND_APART,     /* a ticket lock with each counter in a line of its own */
-	PFS_CONTEND_MCS        /* each thread waits on a line of its own */
+	PFS_CONTEND_TAS,    /* exchange until it was free */
+	PFS_CONTEND_TICKET, /* both counters in one line, as in Linux before queued locks */
+	PFS_CONTEND_APART,  /* a ticket lock with each counter in a line of its own */
+	PFS_CONTEND_MCS     /* each thread waits on a line of its own */
 };
 
 /* What competes, and where. */
@@ -38,7 +38,6 @@ struct pfs_contend_answer {
 };
 
 /* False with a line on stderr: it could not run, or two threads were in one lock. */
-bool pfs_contend(const struct pfs_contend *what, uint64_t seed,
-		 struct pfs_contend_answer *answer);
+bool pfs_contend(const struct pfs_contend *what, uint64_t seed, struct pfs_contend_answer *answer);
 
 #endif

@@ -8,6 +8,7 @@
 
 /* Transfers (l3_ns, node_ns) follow from the turns published for each machine as in costs.c, and
  * the cost of an operation from the time of one thread. */
+/* clang-format off */
 static const struct pfs_curve curves[] = {
 	{ "xeon-w2145-pass", "wtarreau/atomic-tests, results/xeon-op2: 41 of 39..44", "core:8 pu:2",
 	  "two-socket", "l3_ns=58", PFS_CONTEND_PASS_CAS, true, 0.15, { { 2, 39, 44 } }, NULL },
@@ -48,26 +49,31 @@ static const struct pfs_curve curves[] = {
 	  PFS_CONTEND_CAS, false, 1.0, { { 8, 138.6, 138.6 } },
 	  "siblings hand the line to each other too cheaply" },
 };
+/* clang-format on */
 
 #define SOCKETS "pack:8 [numa] core:10 pu:1"
 #define SOCKET "core:64 pu:1"
 #define SIBLINGS "core:16 pu:2"
 #define BESIDE PFS_TIMED_COMPACT /* threads next to each other */
 #define SPREAD PFS_TIMED_SCATTER /* each on the next socket */
-#define SERVER(machine, kind, placement, threads) \
-	{ machine, "two-socket", "", PFS_CONTEND_##kind, placement, threads }
-#define DESKTOP(kind, threads) \
-	{ "core:8 pu:1", "desktop", "", PFS_CONTEND_##kind, BESIDE, threads }
+#define SERVER(machine, kind, placement, threads)                                 \
+	{                                                                         \
+		machine, "two-socket", "", PFS_CONTEND_##kind, placement, threads \
+	}
+#define DESKTOP(kind, threads)                                                    \
+	{                                                                         \
+		"core:8 pu:1", "desktop", "", PFS_CONTEND_##kind, BESIDE, threads \
+	}
 
 #define SOSP13 "David, Guerraoui, Trigonakis, SOSP 2013"
 #define OLS12 "Boyd-Wickizer, Kaashoek, Morris, Zeldovich, OLS 2012"
 #define LINUX "Linux 2c83e8e9492d, queued lock on a Westmere-EX of 4 sockets"
 #define JMH "gist 5d47c42e of puzpuzpuz, Haswell, 32 CPUs, 32 threads"
 static const struct pfs_relation relations[] = {
-	{ "ticket 8 : 4", "a37h/mipt_acronis_mutexes, 8 CPUs: 14.24, 10.77", true, 1.32,
-	  1.05, 1.65, DESKTOP(TICKET, 8), DESKTOP(TICKET, 4), NULL },
-	{ "ticket : mcs, 32", JMH, true, 1.33, 1.05, 1.7,
-	  SERVER(SIBLINGS, APART, BESIDE, 32), SERVER(SIBLINGS, MCS, BESIDE, 32), NULL },
+	{ "ticket 8 : 4", "a37h/mipt_acronis_mutexes, 8 CPUs: 14.24, 10.77", true, 1.32, 1.05, 1.65,
+	  DESKTOP(TICKET, 8), DESKTOP(TICKET, 4), NULL },
+	{ "ticket : mcs, 32", JMH, true, 1.33, 1.05, 1.7, SERVER(SIBLINGS, APART, BESIDE, 32),
+	  SERVER(SIBLINGS, MCS, BESIDE, 32), NULL },
 	{ "tas : mcs, 32", JMH, false, 3.13, 1.9, 5, SERVER(SIBLINGS, TAS, BESIDE, 32),
 	  SERVER(SIBLINGS, MCS, BESIDE, 32), "exchanges without back-off wait too long" },
 	{ "mcs 8 : 3 beside", LINUX ": 5759/8, 2324/3", false, 0.93, 0.7, 1.2,
@@ -79,8 +85,7 @@ static const struct pfs_relation relations[] = {
 	  "its sockets are farther from each other than the preset's" },
 	{ "add 2, far : near", SOSP13 ": sockets cost up to 8 times", false, 0, 1.5, 8,
 	  SERVER(SOCKETS, ADD, SPREAD, 2), SERVER(SOCKETS, ADD, BESIDE, 2), NULL },
-	{ "add 10 : 2, a socket",
-	  "SUSECON 2014, performance: smooth in a socket", false, 0, 1, 2.5,
+	{ "add 10 : 2, a socket", "SUSECON 2014, performance: smooth in a socket", false, 0, 1, 2.5,
 	  SERVER(SOCKETS, ADD, BESIDE, 10), SERVER(SOCKETS, ADD, BESIDE, 2), NULL },
 	{ "add 20 : 10, 2 sockets", "the same: with several sockets a huge drop", false, 0, 1.3, 8,
 	  SERVER(SOCKETS, ADD, BESIDE, 20), SERVER(SOCKETS, ADD, BESIDE, 10), NULL },
@@ -116,8 +121,8 @@ const struct pfs_relation *pfs_relation_at(uint32_t at)
 bool pfs_curve_measure(const struct pfs_curve *curve, uint32_t threads, uint64_t seed,
 		       struct pfs_contend_answer *answer)
 {
-	const struct pfs_contend what = { curve->machine, curve->preset, curve->changes,
-					  curve->kind, PFS_TIMED_SCATTER, threads };
+	const struct pfs_contend what = { curve->machine, curve->preset,     curve->changes,
+					  curve->kind,    PFS_TIMED_SCATTER, threads };
 	return pfs_contend(&what, seed, answer);
 }
 
@@ -151,9 +156,10 @@ static int print_curve(const struct pfs_curve *curve)
 			     curve->name, point->threads, published, answer.ns,
 			     100 * answer.success_least, 100 * answer.success_most,
 			     100 * curve->tolerance,
-			     !fits ? "NO" : curve->fitted ? "fit" : "yes",
-			     i == 0 ? curve->source : "",
-			     curve->differs != NULL ? "; known: " : "",
+			     !fits           ? "NO"
+			     : curve->fitted ? "fit"
+					     : "yes",
+			     i == 0 ? curve->source : "", curve->differs != NULL ? "; known: " : "",
 			     curve->differs != NULL ? curve->differs : "");
 	}
 	return curve->differs == NULL ? outside : outside == 0;
@@ -170,8 +176,10 @@ static int print_relation(const struct pfs_relation *relation)
 		(void)snprintf(published, sizeof(published), "%.2f", relation->published);
 	(void)printf("%-24s %9s %8.2f %5.2f..%-5.2f %-4s %s%s%s\n", relation->name, published,
 		     times, relation->low, relation->high,
-		     !fits ? "NO" : relation->fitted ? "fit" : "yes", relation->source,
-		     relation->differs != NULL ? "; known: " : "",
+		     !fits              ? "NO"
+		     : relation->fitted ? "fit"
+					: "yes",
+		     relation->source, relation->differs != NULL ? "; known: " : "",
 		     relation->differs != NULL ? relation->differs : "");
 	return relation->differs == NULL ? !fits : fits;
 }
@@ -179,7 +187,8 @@ static int print_relation(const struct pfs_relation *relation)
 int pfs_command_curves(int argc, char **argv)
 {
 	static const struct pfs_command_line line = {
-		.program = "pfs-sim curves", .words = "",
+		.program = "pfs-sim curves",
+		.words = "",
 		.about = "a contended line: the model beside what was published",
 	};
 	const struct pfs_curve *curve;

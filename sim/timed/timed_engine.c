@@ -217,8 +217,7 @@ void pfs_timed_own(struct pfs_timed *self, struct pfs_timed_thread *thread, void
 	while (price == PFS_TIMED_NEVER) {
 		line = line_of(self, thread, address, tag);
 		price = hit(self, thread, line, true, cost_ps);
-		if (price == PFS_TIMED_NEVER &&
-		    pfs_timed_fetch(self, thread, line, true, cost_ps))
+		if (price == PFS_TIMED_NEVER && pfs_timed_fetch(self, thread, line, true, cost_ps))
 			price = cost_ps;
 	}
 	thread->clock += price;
@@ -262,9 +261,8 @@ static void store(struct pfs_timed *self, struct pfs_timed_thread *thread, const
 	while (price == PFS_TIMED_NEVER) {
 		line = line_of(self, thread, address, tag);
 		price = hit(self, thread, line, true, cost);
-		if (price == PFS_TIMED_NEVER &&
-		    (pfs_timed_fetch_behind(self, thread, line) ||
-		     pfs_timed_fetch(self, thread, line, true, cost)))
+		if (price == PFS_TIMED_NEVER && (pfs_timed_fetch_behind(self, thread, line) ||
+						 pfs_timed_fetch(self, thread, line, true, cost)))
 			price = cost;
 	}
 	thread->clock += price;
@@ -276,9 +274,7 @@ uint64_t pfs_timed_execute(struct pfs_machine *machine, const struct pfs_sim_ope
 	struct pfs_timed_thread *thread = &self->threads[machine->run.running->id];
 	thread->own->pending.place = operation->place;
 	switch (operation->kind) {
-	case PFS_SIM_LOAD:
-		load(self, thread, operation->address, operation->place);
-		break;
+	case PFS_SIM_LOAD: load(self, thread, operation->address, operation->place); break;
 	case PFS_SIM_STORE:
 		if (__builtin_expect(thread->watch != 0, 0))
 			learn(self, thread, pfs_line_tag(operation->address), false);

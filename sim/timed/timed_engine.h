@@ -27,13 +27,13 @@ enum pfs_timed_state {
 
 struct pfs_timed_thread {
 	_Alignas(64) uint64_t clock;
-	uint64_t alarm;      /* look at debt and time slice when the clock is past it */
-	uint64_t drain;      /* its stores are all in its cache then */
-	uint64_t debt;       /* interrupts that it has not paid for; the first began at .. */
+	uint64_t alarm; /* look at debt and time slice when the clock is past it */
+	uint64_t drain; /* its stores are all in its cache then */
+	uint64_t debt;  /* interrupts that it has not paid for; the first began at .. */
 	uint64_t interrupted;
-	uint64_t waits;      /* in the kernel, for acknowledgements, until then */
-	uint64_t asked;      /* when it asked for the line for which it waits */
-	uint64_t latency;    /* of its last transfer */
+	uint64_t waits;   /* in the kernel, for acknowledgements, until then */
+	uint64_t asked;   /* when it asked for the line for which it waits */
+	uint64_t latency; /* of its last transfer */
 	struct pfs_vthread *own;
 	const void *mutex;   /* while it sleeps */
 	uint64_t last_miss;  /* tag; with streak: how many misses were on lines in a row */
@@ -41,9 +41,9 @@ struct pfs_timed_thread {
 	uint32_t watch;      /* 1 + habit of that load's place */
 	uint32_t streak;
 	uint16_t core, node, l3, pu;
-	uint16_t next;       /* in the queue of its PU, its mutex, or of a line */
+	uint16_t next; /* in the queue of its PU, its mutex, or of a line */
 	uint16_t bypassed;
-	uint8_t state;       /* enum pfs_timed_state */
+	uint8_t state; /* enum pfs_timed_state */
 	bool wants_exclusive;
 	bool peeks;      /* it fetches to read, even if exclusively */
 	bool by_sibling; /* woken since the line came to its core */
@@ -68,12 +68,12 @@ struct pfs_timed_prices {
 	uint64_t hold, late;  /* how long others wait for a new owner at least; at most */
 	uint64_t upgrade_q16, late_q32;
 	uint64_t stream_q16;
-	uint64_t ahead;       /* no request reaches a holder sooner after it was made */
+	uint64_t ahead; /* no request reaches a holder sooner after it was made */
 	uint32_t bypass_max;
 	bool read_takes;
 	uint32_t l1_lines, l2_lines, l3_lines;
-	uint32_t *transfer;   /* [l3_count * l3_count] */
-	uint32_t *memory;     /* [node_count * node_count] */
+	uint32_t *transfer;    /* [l3_count * l3_count] */
+	uint32_t *memory;      /* [node_count * node_count] */
 	uint16_t *place_of_l3; /* [l3_count], node, or package if that is smaller */
 	uint16_t *package_of_l3;
 };
@@ -163,8 +163,8 @@ void pfs_timed_mapped(void *context, uint32_t os_page_count);
 /* timed_access.c: a line that is not in the core's cache. True: the thread's clock is that at
  * which it has the line, nobody earlier is left to run, and the line stays for use_ps. False:
  * a sibling's request brought the line to the core; look again. */
-bool pfs_timed_fetch(struct pfs_timed *self, struct pfs_timed_thread *thread,
-		     struct pfs_line *line, bool exclusive, uint64_t use_ps);
+bool pfs_timed_fetch(struct pfs_timed *self, struct pfs_timed_thread *thread, struct pfs_line *line,
+		     bool exclusive, uint64_t use_ps);
 /* For a store, which does not wait for its line. False: others compete for it; fetch. */
 bool pfs_timed_fetch_behind(struct pfs_timed *self, struct pfs_timed_thread *thread,
 			    struct pfs_line *line);

@@ -160,8 +160,8 @@ void pfs_timed_mapped(void *context, uint32_t os_page_count)
 	struct pfs_timed *self = context;
 	const struct pfs_vthread *running = self->machine->run.running;
 	if (running != NULL)
-		self->threads[running->id].clock +=
-			self->prices.map + os_page_count * self->prices.fault;
+		self->threads[running->id].clock += self->prices.map +
+						    os_page_count * self->prices.fault;
 }
 
 static struct pfs_timed_thread *caller(struct pfs_timed **self)

@@ -82,9 +82,13 @@ struct pfs_line *pfs_lines_add(struct pfs_lines *self, uint64_t tag)
 		return NULL;
 	self->count++;
 	struct pfs_line *line = empty_entry(self, tag);
-	*line = (struct pfs_line){ .tag = tag, .lease = UINT64_MAX, .owner = PFS_LINE_NOBODY,
-				   .user = PFS_LINE_NOBODY, .home = PFS_LINE_HOMELESS,
-				   .first = PFS_LINE_NOBODY, .last = PFS_LINE_NOBODY };
+	*line = (struct pfs_line){ .tag = tag,
+				   .lease = UINT64_MAX,
+				   .owner = PFS_LINE_NOBODY,
+				   .user = PFS_LINE_NOBODY,
+				   .home = PFS_LINE_HOMELESS,
+				   .first = PFS_LINE_NOBODY,
+				   .last = PFS_LINE_NOBODY };
 	return line;
 }
 
@@ -102,8 +106,7 @@ bool pfs_line_share(struct pfs_lines *self, struct pfs_line *line, uint32_t core
 		}
 		line->sharers = self->set_count++;
 	}
-	self->sets[(size_t)line->sharers * self->set_words + core / 64] |= UINT64_C(1)
-									   << core % 64;
+	self->sets[(size_t)line->sharers * self->set_words + core / 64] |= UINT64_C(1) << core % 64;
 	line->shared = true;
 	return true;
 }

@@ -19,23 +19,23 @@
 #define PFS_LINE_SHIFT 6
 
 struct pfs_line {
-	uint64_t tag;       /* address / 64, + 1: 0 is an empty entry */
-	uint64_t lease;     /* the holders' copies are good before this clock */
-	uint64_t hold;      /* the owner does not lose it earlier */
-	uint64_t groups;    /* bit l3 % 64: it has a copy since the last write */
-	uint32_t stamps[3]; /* fills of the owner's L1, L2, L3 at its last use */
-	uint32_t sharers;   /* set of cores; 0: none made */
-	uint16_t owner;     /* core, or PFS_LINE_NOBODY */
-	uint16_t user;      /* PU that used it last */
+	uint64_t tag;         /* address / 64, + 1: 0 is an empty entry */
+	uint64_t lease;       /* the holders' copies are good before this clock */
+	uint64_t hold;        /* the owner does not lose it earlier */
+	uint64_t groups;      /* bit l3 % 64: it has a copy since the last write */
+	uint32_t stamps[3];   /* fills of the owner's L1, L2, L3 at its last use */
+	uint32_t sharers;     /* set of cores; 0: none made */
+	uint16_t owner;       /* core, or PFS_LINE_NOBODY */
+	uint16_t user;        /* PU that used it last */
 	uint16_t first, last; /* threads that wait for it, or PFS_LINE_NOBODY */
-	uint16_t waiting;   /* their count */
-	uint16_t readers;   /* those of them that only read */
-	uint8_t home;       /* node of its memory, or PFS_LINE_HOMELESS */
-	uint8_t moving;     /* requests being served: one writer, or readers */
+	uint16_t waiting;     /* their count */
+	uint16_t readers;     /* those of them that only read */
+	uint8_t home;         /* node of its memory, or PFS_LINE_HOMELESS */
+	uint8_t moving;       /* requests being served: one writer, or readers */
 	bool moving_for_reading : 1;
-	bool shared : 1;    /* there are sharers */
-	bool siblings : 1;  /* several PUs of a core have used it */
-	bool written : 1;   /* by the owner, since it has it */
+	bool shared : 1;   /* there are sharers */
+	bool siblings : 1; /* several PUs of a core have used it */
+	bool written : 1;  /* by the owner, since it has it */
 };
 
 /* What a core or an L3 has taken in so far. */
@@ -47,9 +47,9 @@ struct pfs_cache {
 struct pfs_lines {
 	struct pfs_line *table; /* [mask + 1] */
 	size_t mask, count;
-	unsigned shift;         /* of the hash */
+	unsigned shift; /* of the hash */
 	struct pfs_cache *cores, *l3s;
-	uint64_t *sets;         /* [set_room * set_words] */
+	uint64_t *sets; /* [set_room * set_words] */
 	uint32_t set_words, set_count, set_room;
 };
 

@@ -74,8 +74,8 @@ static bool make_tables(struct pfs_timed_prices *prices, const struct pfs_costs 
 	for (uint32_t a = 0; a < groups; a++) {
 		for (uint32_t b = 0; b < groups; b++) {
 			if (pu_of[a] != NULL && pu_of[b] != NULL)
-				prices->transfer[a * groups + b] = (uint32_t)ps(
-					between(costs, topology, pu_of[a], pu_of[b]));
+				prices->transfer[a * groups + b] =
+					(uint32_t)ps(between(costs, topology, pu_of[a], pu_of[b]));
 		}
 	}
 	for (uint32_t a = 0; a < nodes; a++) {
@@ -136,7 +136,8 @@ bool pfs_timed_price(struct pfs_timed_prices *prices, const struct pfs_timed_pla
 	uint32_t least = UINT32_MAX, groups = plan->topology->l3_count;
 	for (uint32_t i = 0; i < groups * groups; i++)
 		least = prices->transfer[i] != 0 && prices->transfer[i] < least
-				? prices->transfer[i] : least;
+				? prices->transfer[i]
+				: least;
 	prices->ahead = (uint64_t)(least * costs->request_share * costs->upgrade_share *
 				   (1 - costs->jitter));
 	return true;

@@ -69,8 +69,7 @@ static void enqueue(struct pfs_timed *self, struct pfs_timed_thread *thread)
 	else
 		self->threads[pu->last].next = id;
 	pu->last = id;
-	if (pu->current != PFS_TIMED_NOBODY &&
-	    self->threads[pu->current].alarm > pu->slice_end)
+	if (pu->current != PFS_TIMED_NOBODY && self->threads[pu->current].alarm > pu->slice_end)
 		self->threads[pu->current].alarm = pu->slice_end;
 }
 

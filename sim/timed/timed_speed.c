@@ -66,8 +66,9 @@ static bool measure(const char *machine, uint32_t threads)
 		(void)fprintf(stderr, "pfs-sim: %s\n", message.text);
 		return false;
 	}
-	struct pfs_timed_plan plan = { .topology = topology, .costs = &costs,
-				       .thread_count = threads, .seed = 1 };
+	struct pfs_timed_plan plan = {
+		.topology = topology, .costs = &costs, .thread_count = threads, .seed = 1
+	};
 	struct pfs_timed *timed = pfs_timed_create(&plan, &message);
 	own = aligned_alloc(64, sizeof(*own) * PRIVATE_LINES * threads);
 	if (timed == NULL || own == NULL) {
@@ -98,7 +99,8 @@ static bool measure(const char *machine, uint32_t threads)
 int pfs_command_speed(int argc, char **argv)
 {
 	static const struct pfs_command_line line = {
-		.program = "pfs-sim speed", .words = "",
+		.program = "pfs-sim speed",
+		.words = "",
 		.about = "how fast virtual time is simulated here",
 	};
 	static const struct {

@@ -40,8 +40,7 @@ static bool is_file(const char *spec)
 {
 	size_t length = strlen(spec);
 	return access(spec, F_OK) == 0 || strchr(spec, '/') != NULL ||
-	       (length > 4 && strcmp(spec + length - 4, ".xml") == 0) ||
-	       strchr(spec, ':') == NULL;
+	       (length > 4 && strcmp(spec + length - 4, ".xml") == 0) || strchr(spec, ':') == NULL;
 }
 
 /* hwloc and libxml2 write to stderr as they like; a caller wants one line. */
@@ -109,8 +108,7 @@ static const char *why_unreadable(const char *path)
 	return access(path, R_OK) != 0 ? strerror(errno) : NULL;
 }
 
-static enum pfs_status load(hwloc_topology_t *hwloc, const char *spec,
-			    struct pfs_message *message)
+static enum pfs_status load(hwloc_topology_t *hwloc, const char *spec, struct pfs_message *message)
 {
 	bool file = is_file(spec);
 	const char *why = file ? why_unreadable(spec) : NULL;
@@ -118,7 +116,8 @@ static enum pfs_status load(hwloc_topology_t *hwloc, const char *spec,
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "machine %.120s: %s; give a file written by "
 				       "`lstopo FILE.xml`, or a string such as "
-				       "\"pack:2 numa:4 core:16 pu:2\"", spec, why);
+				       "\"pack:2 numa:4 core:16 pu:2\"",
+				       spec, why);
 	if (!file && product_of(spec) > PFS_TOPOLOGY_PU_MAX)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "machine \"%.120s\": more than %u PUs; make it smaller",
@@ -166,7 +165,8 @@ static bool read_pus(struct pfs_topology *self, hwloc_topology_t hwloc)
 		to->core = index_of(hwloc, pu, HWLOC_OBJ_CORE,
 				    has_cores ? UINT16_MAX : (uint16_t)at);
 		to->l3 = has_l3 ? index_of(hwloc, pu, HWLOC_OBJ_L3CACHE, 0)
-			 : self->node_count < self->package_count ? to->package : to->node;
+			 : self->node_count < self->package_count ? to->package
+								  : to->node;
 		if (to->core >= self->core_count || to->node >= self->node_count ||
 		    to->package >= self->package_count)
 			return false;
@@ -208,8 +208,8 @@ static void read_distances(struct pfs_topology *self, hwloc_topology_t hwloc)
 	hwloc_distances_release(hwloc, found);
 }
 
-static enum pfs_status read_all(struct pfs_topology *self, hwloc_topology_t hwloc,
-				const char *spec, struct pfs_message *message)
+static enum pfs_status read_all(struct pfs_topology *self, hwloc_topology_t hwloc, const char *spec,
+				struct pfs_message *message)
 {
 	self->pu_count = count_of(hwloc, HWLOC_OBJ_PU);
 	self->node_count = count_of(hwloc, HWLOC_OBJ_NUMANODE);
@@ -219,8 +219,8 @@ static enum pfs_status read_all(struct pfs_topology *self, hwloc_topology_t hwlo
 	    self->node_count > PFS_TOPOLOGY_NODE_MAX)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "machine %.120s: more than %u PUs or %u nodes; make it "
-				       "smaller", spec, PFS_TOPOLOGY_PU_MAX,
-				       PFS_TOPOLOGY_NODE_MAX);
+				       "smaller",
+				       spec, PFS_TOPOLOGY_PU_MAX, PFS_TOPOLOGY_NODE_MAX);
 	if (self->core_count == 0)
 		self->core_count = self->pu_count;
 	if (self->node_count == 0)
@@ -234,7 +234,8 @@ static enum pfs_status read_all(struct pfs_topology *self, hwloc_topology_t hwlo
 	if (self->pu_count == 0 || !read_pus(self, hwloc))
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "machine %.120s: its PUs do not fit its cores, nodes and "
-				       "packages; write it again with `lstopo FILE.xml`", spec);
+				       "packages; write it again with `lstopo FILE.xml`",
+				       spec);
 	read_distances(self, hwloc);
 	return PFS_OK;
 }
@@ -248,9 +249,9 @@ enum pfs_status pfs_topology_create(struct pfs_topology **topology, const char *
 	if (status != PFS_OK)
 		return status;
 	struct pfs_topology *self = calloc(1, sizeof(*self));
-	status = self != NULL ? read_all(self, hwloc, spec, message)
-			      : pfs_message_set(message, PFS_NO_MEMORY,
-						"no memory for the topology");
+	status = self != NULL
+			 ? read_all(self, hwloc, spec, message)
+			 : pfs_message_set(message, PFS_NO_MEMORY, "no memory for the topology");
 	hwloc_topology_destroy(hwloc);
 	if (status == PFS_OK)
 		*topology = self;

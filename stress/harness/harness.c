@@ -179,8 +179,7 @@ static void visit(struct session *self, const struct pfs_test *test, const struc
 	char name[160];
 	if (test->each)
 		(void)snprintf(name, sizeof(name), "%s[%s,%s]", test->name,
-			       pfs_variant_name(at->variant),
-			       layout_names[at->layout]);
+			       pfs_variant_name(at->variant), layout_names[at->layout]);
 	else
 		(void)snprintf(name, sizeof(name), "%s", test->name);
 	if (self->wanted != NULL && strstr(name, self->wanted) == NULL)

@@ -41,7 +41,7 @@ struct pfs_case {
 struct pfs_test {
 	const char *name;
 	void (*run)(const struct pfs_case *at);
-	bool each;             /* for each variant with the traits, in both layouts */
+	bool each; /* for each variant with the traits, in both layouts */
 	uint32_t traits;
 	uint32_t without;      /* and for none that has one of these */
 	bool threads;          /* starts threads: needs PFS_TRAIT_C11 under ThreadSanitizer */
@@ -62,18 +62,17 @@ _Noreturn void pfs_check_failed(const char *file, int line, const char *what,
 				unsigned long long left, unsigned long long right);
 
 /* In any thread. PFS_CHECK_IS says both values. */
-#define PFS_CHECK(condition)                                                       \
-	do {                                                                       \
-		if (!(condition))                                                  \
-			pfs_check_failed(__FILE__, __LINE__, #condition, 0, 1);    \
+#define PFS_CHECK(condition)                                                    \
+	do {                                                                    \
+		if (!(condition))                                               \
+			pfs_check_failed(__FILE__, __LINE__, #condition, 0, 1); \
 	} while (0)
-#define PFS_CHECK_IS(left, right)                                                        \
-	do {                                                                             \
-		unsigned long long left_ = (unsigned long long)(left);                   \
-		unsigned long long right_ = (unsigned long long)(right);                 \
-		if (left_ != right_)                                                     \
-			pfs_check_failed(__FILE__, __LINE__, #left " == " #right, left_, \
-					 right_);                                        \
+#define PFS_CHECK_IS(left, right)                                                                 \
+	do {                                                                                      \
+		unsigned long long left_ = (unsigned long long)(left);                            \
+		unsigned long long right_ = (unsigned long long)(right);                          \
+		if (left_ != right_)                                                              \
+			pfs_check_failed(__FILE__, __LINE__, #left " == " #right, left_, right_); \
 	} while (0)
 
 /* Or the test fails. The configuration is the default with the layout of the case. */

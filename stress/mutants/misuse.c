@@ -138,9 +138,9 @@ int main(void)
 	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	for (size_t i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
 		const struct misuse *misuse = &misuses[i];
-		struct pfs_scenario scenario = {
-			.name = misuse->name, .setup = setup, .context = (void *)(uintptr_t)misuse
-		};
+		struct pfs_scenario scenario = { .name = misuse->name,
+						 .setup = setup,
+						 .context = (void *)(uintptr_t)misuse };
 		struct pfs_round_robin turn;
 		pfs_round_robin_init(&turn);
 		enum pfs_machine_end end = pfs_scenario_run(&scenario, machine, &turn.scheduler);

@@ -287,7 +287,7 @@ int main(int argc, char **argv)
 {
 	const struct pfs_variant *const variants[] = {
 		&pfs_variant_local_scan, &pfs_variant_reclaiming, &pfs_variant_original,
-		&pfs_variant_exact, &pfs_variant_magazine,
+		&pfs_variant_exact,      &pfs_variant_magazine,
 	};
 	const struct pfs_variant *variant = NULL;
 	const char *mode = argc > 1 ? argv[1] : "";

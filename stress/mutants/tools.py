@@ -159,7 +159,8 @@ def table(mutants, found):
     none = sum(all(f.get(tool) is None for tool in TOOLS) for f in mine if len(f) == len(TOOLS))
     untried = sum(len(f) != len(TOOLS) for f in mine)
     head = ["# Which tool catches which mutant", "",
-            "Made by `stress/mutants/tools.py --out docs/reference/mutants.md`, on a busy machine. Every",
+            "Made by `stress/mutants/tools.py --out docs/reference/mutants.md`, on a busy machine.",
+            "Every",
             "mutant is caught by the test that `mutants.json` names for it, which CI runs; here",
             "each tool meets it without being told where to look: all scenarios, all modes. `-`:",
             "not caught, in that time and by those bounds. Races are judged by the declared",

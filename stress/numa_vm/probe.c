@@ -109,8 +109,10 @@ static void threads_land(hwloc_topology_t topology, const char *text, const char
 	CHECK(pfs_placement_init(&placement, topology, text, thread_count, &message) == PFS_OK);
 	pthread_barrier_init(&barrier, NULL, thread_count);
 	for (uint32_t i = 0; i < thread_count; i++) {
-		thread[i] = (struct bound_thread){ .barrier = &barrier, .placement = &placement,
-						   .topology = topology, .thread_index = i };
+		thread[i] = (struct bound_thread){ .barrier = &barrier,
+						   .placement = &placement,
+						   .topology = topology,
+						   .thread_index = i };
 		CHECK(pthread_create(&thread[i].handle, NULL, report_place, &thread[i]) == 0);
 	}
 	for (uint32_t i = 0; i < thread_count; i++) {
@@ -219,8 +221,8 @@ static void free_all(struct pfs_container *container, void **records)
  * A container of four pages, each added by a thread of another node; then one node takes all
  * their records. Nothing is free while pages are added, so each node fills the page it added.
  */
-static void records_land(hwloc_topology_t topology, enum pfs_layout layout,
-			 enum pfs_memory memory, uint32_t memory_node)
+static void records_land(hwloc_topology_t topology, enum pfs_layout layout, enum pfs_memory memory,
+			 uint32_t memory_node)
 {
 	void *records[NODES * PAGE_RECORDS];
 	uint32_t elsewhere = 0, expected;
@@ -254,9 +256,11 @@ static void records_land(hwloc_topology_t topology, enum pfs_layout layout,
 	if (counts.counted)
 		CHECK(counts.remote == elsewhere && counts.mixed == 0);
 	printf("probe: records of pages %s: %u of %u on another node, counted %s\n",
-	       memory == PFS_MEMORY_LOCAL ? "local" :
-	       memory == PFS_MEMORY_NODE ? "of node 2" : "by first touch", elsewhere,
-	       2 * NODES * PAGE_RECORDS, counts.counted ? "alike" : "not at all in this build");
+	       memory == PFS_MEMORY_LOCAL  ? "local"
+	       : memory == PFS_MEMORY_NODE ? "of node 2"
+					   : "by first touch",
+	       elsewhere, 2 * NODES * PAGE_RECORDS,
+	       counts.counted ? "alike" : "not at all in this build");
 	free_all(container, records);
 	pfs_container_destroy(container);
 }

@@ -129,8 +129,8 @@ static void any_byte_of_a_record(const struct pfs_case *at)
 		for (int byte = -64; byte < 40 + 64; byte++) {
 			char *found = pfs_lookup_address(it.thread, record + byte);
 			PFS_CHECK_IS(found == record, byte >= 0 && byte < 40);
-			PFS_CHECK(found == NULL || (found <= record + byte &&
-						    record + byte < found + 40));
+			PFS_CHECK(found == NULL ||
+				  (found <= record + byte && record + byte < found + 40));
 			PFS_CHECK_IS(pfs_owns(it.thread, record + byte),
 				     found != NULL && found == record + byte);
 		}
@@ -167,12 +167,14 @@ static void hostile_pointers(const struct pfs_case *at)
 	pfs_fixture_prepare(&other, at, PAGES, SLOTS);
 	pfs_fixture_set_up(&other);
 	void *theirs = pfs_allocate_or_fail(other.thread);
+	/* clang-format off */
 	const void *pointers[] = {
 		NULL, (void *)1, &it, heap, heap + 4096, page, page + 4096, gone, gone + 64,
 		(void *)UINTPTR_MAX, (void *)(UINTPTR_MAX / 2), (void *)(UINT64_C(1) << 47),
 		(void *)(UINT64_C(1) << 48), (void *)(uintptr_t)hostile_pointers,
 		theirs, other.container, it.container, it.thread
 	};
+	/* clang-format on */
 	for (uint32_t round = 0; round < 2; round++) { /* without a page, and with one */
 		for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++)
 			check_hostile(it.thread, pointers[i]);
@@ -339,8 +341,8 @@ static void ask(struct coming_and_going *self, uint32_t which)
 		if (pointer == NULL)
 			continue;
 		char *found = pfs_lookup_address(thread, pointer + turn % 64);
-		PFS_CHECK(found == NULL || (found <= pointer + turn % 64 &&
-					    pointer + turn % 64 < found + 48));
+		PFS_CHECK(found == NULL ||
+			  (found <= pointer + turn % 64 && pointer + turn % 64 < found + 48));
 		(void)pfs_owns(thread, pointer);
 	}
 	pfs_thread_detach(thread);
@@ -368,8 +370,10 @@ static void while_pages_come_and_go(const struct pfs_case *at)
 	free(self);
 }
 
-#define EACH(title, function, needs) \
-	{ .name = (title), .run = (function), .each = true, .traits = (needs) }
+#define EACH(title, function, needs)                                                \
+	{                                                                           \
+		.name = (title), .run = (function), .each = true, .traits = (needs) \
+	}
 
 static const struct pfs_test tests[] = {
 	{ .name = "slots by a product", .run = slots_by_a_product },

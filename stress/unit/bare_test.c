@@ -62,8 +62,7 @@ static void pages_are_their_records(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-static void mark(char *taken, const char *block, size_t block_bytes, const void *from,
-		 size_t size)
+static void mark(char *taken, const char *block, size_t block_bytes, const void *from, size_t size)
 {
 	size_t begin = (size_t)((const char *)from - block);
 	PFS_CHECK((const char *)from >= block && begin + size <= block_bytes);
@@ -81,14 +80,14 @@ static void check_page(const struct pfs_config *config)
 	char *block = memory + (config->source != NULL ? 64 : 0);
 	memset(block, 0, shape.block_bytes);
 	memset(apart, 0, shape.apart_bytes);
-	struct pfs_page *page =
-		pfs_page_make(apart, block, &shape, NULL, 3, config->page_records, 40);
+	struct pfs_page *page = pfs_page_make(apart, block, &shape, NULL, 3, config->page_records,
+					      40);
 	for (uint32_t slot = 0; slot < config->page_records; slot++) {
 		char *record = pfs_page_record(page, slot);
 		struct pfs_lock *lock = pfs_page_lock(page, slot);
 		PFS_CHECK_IS((uintptr_t)record % config->record_align_bytes, 0);
-		PFS_CHECK_IS(pfs_page_slot_at(&shape, (size_t)(record - (char *)pfs_page_record(
-									       page, 0))),
+		PFS_CHECK_IS(pfs_page_slot_at(&shape,
+					      (size_t)(record - (char *)pfs_page_record(page, 0))),
 			     slot);
 		mark(taken, block, shape.block_bytes, record, config->record_size_bytes);
 		PFS_CHECK_IS(lock != NULL, config->bare_words);
@@ -428,11 +427,15 @@ static void threads_share_pages(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-#define EACH(title, function) \
-	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_BARE }
-#define DIES(title, function, text)                                                  \
-	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_BARE, \
-	  .dies_with = (text) }
+#define EACH(title, function)                                                              \
+	{                                                                                  \
+		.name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_BARE \
+	}
+#define DIES(title, function, text)                                                         \
+	{                                                                                   \
+		.name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_BARE, \
+		.dies_with = (text)                                                         \
+	}
 
 static const struct pfs_test tests[] = {
 	{ .name = "bare: page shapes", .run = page_shapes },

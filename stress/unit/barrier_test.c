@@ -79,7 +79,7 @@ static void exact_again(const struct pfs_case *none, int error)
 		pfs_free(self.other, rings[i]);
 	forbid_barrier(error);
 	uint32_t count = take_all(self.thread, records);
-	PFS_CHECK_IS(count, ALL - RING); /* the other's ring is out of reach */
+	PFS_CHECK_IS(count, ALL - RING);                   /* the other's ring is out of reach */
 	struct pfs_claim claim = pfs_allocate(self.other); /* it hands over, or has it */
 	PFS_CHECK(claim.record != NULL);
 	pfs_publish(self.other, claim);

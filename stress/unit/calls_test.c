@@ -452,14 +452,20 @@ static void partitions_without_an_index(const struct pfs_case *at)
 	pfs_partitioned_destroy(whole);
 }
 
-#define EACH(title, function, needs) \
-	{ .name = (title), .run = (function), .each = true, .traits = (needs) }
-#define PANICS(title, function, text)                                                 \
-	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_WORDS, \
-	  .dies_with = (text) }
-#define DIES(title, function, text)                                                   \
-	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_WORDS, \
-	  .without = PFS_TRAIT_STRICT, .dies_with = (text) }
+#define EACH(title, function, needs)                                                \
+	{                                                                           \
+		.name = (title), .run = (function), .each = true, .traits = (needs) \
+	}
+#define PANICS(title, function, text)                                                        \
+	{                                                                                    \
+		.name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_WORDS, \
+		.dies_with = (text)                                                          \
+	}
+#define DIES(title, function, text)                                                          \
+	{                                                                                    \
+		.name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_WORDS, \
+		.without = PFS_TRAIT_STRICT, .dies_with = (text)                             \
+	}
 
 static const struct pfs_test tests[] = {
 	EACH("existing records only", existing_records_only, POOL | PFS_TRAIT_GROW),
@@ -483,8 +489,7 @@ static const struct pfs_test tests[] = {
 	PANICS("publish twice by the library", publish_twice_by_the_library,
 	       "publish: the word is"),
 	DIES("free by another handle", free_by_another_handle, "handle of another container"),
-	DIES("abandon by another handle", abandon_by_another_handle,
-	     "handle of another container"),
+	DIES("abandon by another handle", abandon_by_another_handle, "handle of another container"),
 	DIES("free of a stranger in partitions", free_of_a_stranger_in_partitions,
 	     "record of another container"),
 };

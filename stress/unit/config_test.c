@@ -16,10 +16,10 @@ struct bound {
 	bool fine;
 };
 
-#define BOUND(field, value, fine)                                                         \
-	{                                                                                 \
-		#field, offsetof(struct pfs_config, field),                               \
-			sizeof(((struct pfs_config *)NULL)->field), (value), (fine)       \
+#define BOUND(field, value, fine)                                                   \
+	{                                                                           \
+#field, offsetof(struct pfs_config, field),                         \
+			sizeof(((struct pfs_config *)NULL)->field), (value), (fine) \
 	}
 
 static const struct bound bounds[] = {
@@ -161,16 +161,15 @@ static void unmap_nothing(void *context, void *memory, size_t size_bytes)
 /* The line names what was asked for: pages in advance, or as many as a policy makes at once. */
 static void no_memory_names_what_to_lower(const struct pfs_case *at)
 {
-	static const struct pfs_memory_source none = { .map = map_nothing,
-						       .unmap = unmap_nothing };
+	static const struct pfs_memory_source none = { .map = map_nothing, .unmap = unmap_nothing };
 	struct pfs_config config = pfs_case_config(at);
 	struct pfs_message message = { "" };
 	struct pfs_container *container = NULL;
 	config.source = &none;
 	for (uint32_t pages = 0; pages <= 3; pages += 3) {
 		config.page_prealloc = pages;
-		enum pfs_status status =
-			pfs_container_create(at->variant, &config, &container, &message);
+		enum pfs_status status = pfs_container_create(at->variant, &config, &container,
+							      &message);
 		if (status == PFS_OK) { /* it has another source, or none as yet */
 			pfs_container_destroy(container);
 			continue;
@@ -198,8 +197,7 @@ static void a_node_that_is_not_there(const struct pfs_case *at)
 #define LINES 2u /* of the policy */
 
 /* Bytes of a page that are taken, by whom: no two things may share one. */
-static void mark(char *taken, const char *block, size_t block_bytes, const void *from,
-		 size_t size)
+static void mark(char *taken, const char *block, size_t block_bytes, const void *from, size_t size)
 {
 	size_t begin = (size_t)((const char *)from - block);
 	PFS_CHECK((const char *)from >= block && begin + size <= block_bytes);

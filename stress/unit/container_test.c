@@ -181,8 +181,7 @@ static void a_refused_page_undoes_create(const struct pfs_case *at)
 		it.config.page_prealloc = PAGES;
 		pfs_test_source_refuse(&it.source, 0, after);
 		it.container = (struct pfs_container *)(void *)&it; /* create must clear it */
-		PFS_CHECK_IS(pfs_container_create(at->variant, &it.config, &it.container,
-						  &message),
+		PFS_CHECK_IS(pfs_container_create(at->variant, &it.config, &it.container, &message),
 			     PFS_NO_MEMORY);
 		PFS_CHECK(it.container == NULL);
 		PFS_CHECK(strstr(message.text, pfs_variant_name(at->variant)) != NULL);
@@ -288,11 +287,15 @@ static void reopen_of_free(const struct pfs_case *at)
 	(void)pfs_reopen(it.thread, record);
 }
 
-#define EACH(title, function, needs) \
-	{ .name = (title), .run = (function), .each = true, .traits = (needs) }
-#define DIES(title, function, text)                                                   \
-	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_WORDS, \
-	  .dies_with = (text) }
+#define EACH(title, function, needs)                                                \
+	{                                                                           \
+		.name = (title), .run = (function), .each = true, .traits = (needs) \
+	}
+#define DIES(title, function, text)                                                          \
+	{                                                                                    \
+		.name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_WORDS, \
+		.dies_with = (text)                                                          \
+	}
 
 static const struct pfs_test tests[] = {
 	EACH("records are aligned", records_are_aligned, 0),

@@ -214,8 +214,10 @@ static void now_does_not_wait(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-#define GIVES(title, function) \
-	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_RECLAIM }
+#define GIVES(title, function)                                                                \
+	{                                                                                     \
+		.name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_RECLAIM \
+	}
 
 static const struct pfs_test tests[] = {
 	{ .name = "decay: weights", .run = weights },

@@ -33,27 +33,20 @@ static void rest(void)
 }
 
 /* The defect: the word that says that the data are there is stored before the data. */
-#define ANNOUNCE_TOO_EARLY(round)                                                \
-	do {                                                                     \
+#define ANNOUNCE_TOO_EARLY(round)                                                 \
+	do {                                                                      \
 		pfs_store_release(&ready, (round)); /* the window is from here */ \
-		pfs_store_release(&data, (round));  /* to here */                \
+		pfs_store_release(&data, (round));  /* to here */                 \
 	} while (0)
 
 /* Several places, as a program has several windows. */
 static void announce(uint64_t round)
 {
 	switch (round % 4) {
-	case 0:
-		ANNOUNCE_TOO_EARLY(round);
-		break;
-	case 1:
-		ANNOUNCE_TOO_EARLY(round);
-		break;
-	case 2:
-		ANNOUNCE_TOO_EARLY(round);
-		break;
-	default:
-		ANNOUNCE_TOO_EARLY(round);
+	case 0: ANNOUNCE_TOO_EARLY(round); break;
+	case 1: ANNOUNCE_TOO_EARLY(round); break;
+	case 2: ANNOUNCE_TOO_EARLY(round); break;
+	default: ANNOUNCE_TOO_EARLY(round);
 	}
 }
 

@@ -113,11 +113,13 @@ static void waiters_are_gone(const struct pfs_case *at)
 	scene_fini(&self);
 }
 
+/* clang-format off */
 static const struct pfs_test tests[] = {
 	{ .name = "owners stop in the middle", .run = owners_stop_in_the_middle },
 	{ .name = "who waits for a page is gone", .run = waiters_are_gone, .each = true,
 	  .traits = PFS_TRAIT_EXACT | PFS_TRAIT_INDEX | PFS_TRAIT_RECLAIM },
 };
+/* clang-format on */
 
 int main(int argc, char **argv)
 {

@@ -152,7 +152,7 @@ static void another_maps_a_page(const struct pfs_case *at)
 /* posix_spawn copies nothing, and waits for nobody. */
 static void spawn_waits_for_no_map(const struct pfs_case *at)
 {
-	static char *const arguments[] = { (char *)(uintptr_t)"true", NULL };
+	static char *const arguments[] = { (char *)(uintptr_t) "true", NULL };
 	struct mapping self;
 	pid_t child;
 	int status = 1;
@@ -394,6 +394,7 @@ static void many_containers_fork(const struct pfs_case *at)
 		pfs_container_destroy(containers[i]);
 }
 
+/* clang-format off */
 static const struct pfs_test tests[] = {
 	{ .name = "many containers fork",
 	  .run = many_containers_fork,
@@ -448,6 +449,7 @@ static const struct pfs_test tests[] = {
 	  .threads = true },
 #endif
 };
+/* clang-format on */
 
 int main(int argc, char **argv)
 {

@@ -31,7 +31,7 @@ struct scene {
 	void *record;
 	pthread_t native[CROWD];
 	_Atomic(bool) stop;
-	pthread_barrier_t met;     /* the other thread has come so far, and waits */
+	pthread_barrier_t met; /* the other thread has come so far, and waits */
 	void (*other_body)(struct scene *self);
 };
 

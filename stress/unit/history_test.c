@@ -27,17 +27,16 @@ static void expect(enum pfs_verdict expected, const struct pfs_life *lives, size
 		own_no_frees[i] = no_frees[i];
 	for (size_t i = 0; i < span_count; i++)
 		own_spans[i] = spans[i];
-	struct pfs_history history = {
-		own_lives, life_count, own_no_frees, no_free_count, records,
-		spans != NULL ? own_spans : NULL, span_count
-	};
+	struct pfs_history history = { own_lives,     life_count, own_no_frees,
+				       no_free_count, records,    spans != NULL ? own_spans : NULL,
+				       span_count };
 	PFS_CHECK_IS(pfs_history_check(&history, NULL), expected);
 }
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define EXPECT(verdict, lives, no_frees, records) \
 	expect(verdict, lives, COUNT(lives), no_frees, COUNT(no_frees), records, NULL, 0)
-#define EXPECT_SPANS(verdict, lives, no_frees, records, spans)                                  \
+#define EXPECT_SPANS(verdict, lives, no_frees, records, spans)                          \
 	expect(verdict, lives, COUNT(lives), no_frees, COUNT(no_frees), records, spans, \
 	       COUNT(spans))
 
@@ -83,7 +82,7 @@ static void answers_of_full(const struct pfs_case *at)
  * of them was in use at some moment of the call. A scan that misses both answers so. */
 static void a_free_record_that_moves(const struct pfs_case *at)
 {
-	const struct pfs_life lives[] = { { 0, 0, 1, 5, 6 },   /* in use, then free */
+	const struct pfs_life lives[] = { { 0, 0, 1, 5, 6 }, /* in use, then free */
 					  { 1, 3, 4, NEVER, NEVER } };
 	const struct pfs_life moved[] = { { 0, 0, 1, 3, 4 }, { 1, 6, 7, NEVER, NEVER } };
 	const struct pfs_no_free scan[] = { { 2, 8 } };
@@ -110,17 +109,21 @@ static void records_that_come(const struct pfs_case *at)
 /* Record 1's page goes and comes back. */
 static void records_that_go(const struct pfs_case *at)
 {
-	const struct pfs_life lives[] = { { 0, 0, 1, NEVER, NEVER }, { 1, 2, 3, 4, 6 },
+	const struct pfs_life lives[] = { { 0, 0, 1, NEVER, NEVER },
+					  { 1, 2, 3, 4, 6 },
 					  { 1, 12, 15, 16, 17 } };
 	const struct pfs_no_free between[] = { { 8, 9 } };
 	const struct pfs_no_free around[] = { { 10, 14 } };
 	const struct pfs_no_free after[] = { { 18, 19 } };
 	/* The free has not returned when the page goes: it came before. */
-	const struct pfs_span goes[] = { { 0, 0, NEVER, true }, { 1, 0, 5, true },
+	const struct pfs_span goes[] = { { 0, 0, NEVER, true },
+					 { 1, 0, 5, true },
 					 { 1, 13, NEVER, false } };
-	const struct pfs_span early[] = { { 0, 0, NEVER, true }, { 1, 0, 2, true },
+	const struct pfs_span early[] = { { 0, 0, NEVER, true },
+					  { 1, 0, 2, true },
 					  { 1, 13, NEVER, false } };
-	const struct pfs_span in_use[] = { { 0, 0, NEVER, true }, { 1, 0, 5, true },
+	const struct pfs_span in_use[] = { { 0, 0, NEVER, true },
+					   { 1, 0, 5, true },
 					   { 1, 11, 16, false } };
 	const struct pfs_span stays[] = { { 0, 0, NEVER, true }, { 1, 0, NEVER, true } };
 	const struct pfs_span for_ever[] = { { 0, 0, 7, true }, { 1, 0, NEVER, true } };
@@ -162,7 +165,7 @@ struct small_history {
 	uint32_t op_count;
 	uint64_t record_count, exist; /* bits of records that exist from the start */
 	bool spans;                   /* or all do, always */
-	bool dead[1u << OPS_MAX]; /* sets of done operations that lead nowhere */
+	bool dead[1u << OPS_MAX];     /* sets of done operations that lead nowhere */
 };
 
 /* Sets of records, as bits. */
@@ -310,8 +313,8 @@ static enum pfs_verdict check_linearly(const struct small_history *self)
 			lives[place[op->life]].free_inv = op->inv;
 			lives[place[op->life]].free_res = op->res;
 		} else if (op->kind == OP_NO_FREE) {
-			no_frees[history.no_free_count++] =
-				(struct pfs_no_free){ op->inv, op->res };
+			no_frees[history.no_free_count++] = (struct pfs_no_free){ op->inv,
+										  op->res };
 		}
 	}
 	if (self->spans) {

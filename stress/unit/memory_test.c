@@ -316,7 +316,8 @@ static void binding_forbidden(void)
 {
 	if (!can_bind(PFS_MEMORY_NODE) || !forbid_mbind())
 		exit(77);
-	check_refused(PFS_MEMORY_NODE, 0, PFS_NO_NODE, "memory node: the system refuses to bind "
+	check_refused(PFS_MEMORY_NODE, 0, PFS_NO_NODE,
+		      "memory node: the system refuses to bind "
 		      "memory (Operation not permitted); choose memory first-touch");
 	check_refused(PFS_MEMORY_LOCAL, 0, PFS_NO_NODE, "memory local: the system refuses");
 	check_map_refused(PFS_MEMORY_NODE, 4096, 0);

@@ -80,8 +80,8 @@ static void step(struct replay *self, uint32_t number, char *line, size_t size)
 	struct pfs_counts after = pfs_counts_of(self->container);
 	print_probes(probes_text, sizeof(probes_text), &before, &after);
 	(void)snprintf(line, size, "%u %c %s %llu %llu%s", number, allocates ? 'a' : 'f',
-		       record_text, (unsigned long long)after.lost,
-		       (unsigned long long)after.pages, probes_text);
+		       record_text, (unsigned long long)after.lost, (unsigned long long)after.pages,
+		       probes_text);
 }
 
 /* Without its last two columns, where probes are not counted. */
@@ -122,8 +122,8 @@ static void replay(const char *name)
 		cut(expected, counted);
 		step(&self, number, found, sizeof(found));
 		if (strcmp(expected, found) != 0)
-			(void)fprintf(stderr, "real container: %s\npfslab:         %s\n",
-				      expected, found);
+			(void)fprintf(stderr, "real container: %s\npfslab:         %s\n", expected,
+				      found);
 		PFS_CHECK(strcmp(expected, found) == 0);
 	}
 	PFS_CHECK(fgets(expected, sizeof(expected), file) == NULL); /* no line left */

@@ -96,9 +96,11 @@ static void nothing_where_there_are_no_pages(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-#define EACH(title, function, needs, misses)                                  \
-	{ .name = (title), .run = (function), .each = true, .traits = (needs), \
-	  .without = (misses) }
+#define EACH(title, function, needs, misses)                                         \
+	{                                                                            \
+		.name = (title), .run = (function), .each = true, .traits = (needs), \
+		.without = (misses)                                                  \
+	}
 
 static const struct pfs_test tests[] = {
 	EACH("grows by the page", grows_by_the_page, PFS_TRAIT_INDEX, 0),

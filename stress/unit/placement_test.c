@@ -168,8 +168,10 @@ static void refusals(void)
 		check_refused(topology, no_number[i], 2, PFS_BAD_CONFIG, line);
 	}
 	for (size_t i = 0; i < sizeof(no_factor) / sizeof(*no_factor); i++) {
-		snprintf(line, sizeof(line), "placement %s: F of oversubscribe:F is the number of "
-			 "threads on each CPU, 1 or more", no_factor[i]);
+		snprintf(line, sizeof(line),
+			 "placement %s: F of oversubscribe:F is the number of "
+			 "threads on each CPU, 1 or more",
+			 no_factor[i]);
 		check_refused(topology, no_factor[i], 2, PFS_BAD_CONFIG, line);
 	}
 	check_refused(topology, "node:2", 2, PFS_NO_NODE,
@@ -177,7 +179,8 @@ static void refusals(void)
 		      "nodes (0 to 1); choose one of them, or another placement");
 	check_refused(topology, "compact", 0, PFS_BAD_CONFIG,
 		      "threads 0: nothing to place; give 1 or more");
-	check_refused(NULL, "compact", 2, PFS_NO_NODE, "placement: hwloc could not read this "
+	check_refused(NULL, "compact", 2, PFS_NO_NODE,
+		      "placement: hwloc could not read this "
 		      "machine's topology; try lstopo, or choose placement none");
 	hwloc_topology_destroy(topology);
 	topology = load("core:2 pu:1");
@@ -196,7 +199,8 @@ static void node_without_cpus(void)
 	CHECK(hwloc_topology_restrict(topology, left, 0) == 0);
 	CHECK(hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) == 3);
 	check_order(topology, "scatter", 5, "0 2 1 3 0", 4);
-	check_refused(topology, "node:2", 2, PFS_NO_NODE, "placement node:2: this node has memory "
+	check_refused(topology, "node:2", 2, PFS_NO_NODE,
+		      "placement node:2: this node has memory "
 		      "but no CPU; choose another node");
 	hwloc_bitmap_free(left);
 	hwloc_topology_destroy(topology);

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CYCLES 300 /* what the heap keeps once must not count */
+#define CYCLES 300      /* what the heap keeps once must not count */
 #define SPARE_BYTES 512 /* of a cycle: what a thread that outlives the library had noted */
 
 static void fail(const char *what)

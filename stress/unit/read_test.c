@@ -170,7 +170,7 @@ static void past_a_page_that_was_given_back(const struct pfs_case *at)
 	for (uint32_t i = 0; i < 2 * SLOTS; i++) {
 		void *record = pfs_allocate_or_fail(thread);
 		uint64_t index = pfs_index(thread, record);
-		PFS_CHECK(index >= SLOTS && index < 3 * SLOTS); /* the index is used again */
+		PFS_CHECK(index >= SLOTS && index < 3 * SLOTS);   /* the index is used again */
 		PFS_CHECK(pfs_version(record) > versions[index]); /* {index, version}: stale */
 		by_index[index] = record;
 	}

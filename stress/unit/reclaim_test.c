@@ -458,11 +458,15 @@ static void waves_and_passes(const struct pfs_case *at)
 	pfs_fixture_tear_down(&self.it);
 }
 
-#define GIVES(title, function) \
-	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_RECLAIM }
-#define GIVES_WITH_THREADS(title, function)                                          \
-	{ .name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_RECLAIM, \
-	  .threads = true }
+#define GIVES(title, function)                                                                \
+	{                                                                                     \
+		.name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_RECLAIM \
+	}
+#define GIVES_WITH_THREADS(title, function)                                                    \
+	{                                                                                      \
+		.name = (title), .run = (function), .each = true, .traits = PFS_TRAIT_RECLAIM, \
+		.threads = true                                                                \
+	}
 
 static const struct pfs_test tests[] = {
 	GIVES("empty pages go", empty_pages_go),

@@ -211,8 +211,7 @@ static void partitions_are_undone(const struct pfs_case *at)
 	config.source = &source.source;
 	config.page_max = 2;
 	config.page_prealloc = 2;
-	PFS_CHECK_IS(pfs_partitioned_create(at->variant, &config, 2, &whole, NULL),
-		     PFS_NO_MEMORY);
+	PFS_CHECK_IS(pfs_partitioned_create(at->variant, &config, 2, &whole, NULL), PFS_NO_MEMORY);
 	PFS_CHECK(whole == NULL);
 	PFS_CHECK_IS(source.mapped, 3);
 	PFS_CHECK_IS(pfs_test_source_out(&source), 0);

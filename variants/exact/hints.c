@@ -33,8 +33,8 @@ void pfs_hints_stop(struct pfs_thread *thread)
 /* Does some page of the thread's node that does not drain show room? */
 static bool node_has_room(struct pfs_thread *thread)
 {
-	const struct pfs_room *room =
-		pfs_occupancy_room(thread->container->policy, thread->node, false);
+	const struct pfs_room *room = pfs_occupancy_room(thread->container->policy, thread->node,
+							 false);
 	/* relaxed: a preference. */
 	return !pfs_room_is_empty(pfs_load_relaxed(pfs_room_root(room)));
 }

@@ -81,8 +81,7 @@ static inline bool pfs_occupancy_drains(struct pfs_occupancy_page *page)
 	return pfs_load_relaxed(&page->draining) != 0; /* relaxed: a preference */
 }
 
-static inline bool pfs_occupancy_is_near(struct pfs_thread *thread,
-					 struct pfs_occupancy_page *page)
+static inline bool pfs_occupancy_is_near(struct pfs_thread *thread, struct pfs_occupancy_page *page)
 {
 	uint32_t node = pfs_load_relaxed(&page->node); /* relaxed: a preference */
 	return node == thread->node || node == PFS_NODE_MIXED;
@@ -128,8 +127,8 @@ PFS_COLD void pfs_hints_give_other(struct pfs_thread *thread, struct pfs_occupan
 				   uint64_t left);
 
 /* Free records to their word, and remember the word. */
-PFS_SKELETON void pfs_hints_give_bits(struct pfs_thread *thread,
-				      struct pfs_occupancy_word *word, uint64_t bits)
+PFS_SKELETON void pfs_hints_give_bits(struct pfs_thread *thread, struct pfs_occupancy_word *word,
+				      uint64_t bits)
 {
 	struct pfs_hints *own = thread->policy;
 	pfs_tally_giving(thread, word);

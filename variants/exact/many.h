@@ -24,8 +24,8 @@ struct pfs_gathered {
 		struct pfs_occupancy_word *word;
 		uint64_t bits;
 	} groups[PFS_GATHERED_WORDS];
-	uint32_t used;    /* groups */
-	uint32_t next;    /* the group to be given when there is no room for another one */
+	uint32_t used; /* groups */
+	uint32_t next; /* the group to be given when there is no room for another one */
 	uint32_t records;
 };
 
@@ -42,8 +42,7 @@ PFS_COLD uint32_t pfs_many_allocate(struct pfs_thread *thread, struct pfs_claim 
 
 /* Gather the record of a place, whose pfs_lock the caller made FREE; end: give all that is left.
  * Wait-free. */
-void pfs_many_gather(struct pfs_thread *thread, struct pfs_gathered *self,
-		     struct pfs_place place);
+void pfs_many_gather(struct pfs_thread *thread, struct pfs_gathered *self, struct pfs_place place);
 void pfs_many_end(struct pfs_thread *thread, struct pfs_gathered *self);
 
 #endif

@@ -72,8 +72,7 @@ void pfs_occupancy_clear(struct pfs_occupancy_word *word)
 	uint64_t seen = pfs_load_relaxed(&word->free); /* relaxed: [W5] verifies it */
 	/* [W5] acq_rel, pairs with [W2]: a free that comes later finds its word not announced, and
 	 * sees that the path is being cleared. Also where nothing changes. */
-	if ((uint32_t)seen == 0 &&
-	    pfs_cas_acq_rel(&word->free, &seen, seen & ~PFS_WORD_ANNOUNCED))
+	if ((uint32_t)seen == 0 && pfs_cas_acq_rel(&word->free, &seen, seen & ~PFS_WORD_ANNOUNCED))
 		pfs_room_clear_end(room, word->number, held);
 }
 

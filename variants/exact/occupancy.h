@@ -63,12 +63,12 @@ struct pfs_seats;
 
 struct pfs_occupancy_word {
 	alignas(PFS_LINE) _Atomic(uint64_t) free; /* any thread */
-	char *first_record;              /* [W4]; for owners of a record of the word */
-	char *first_lock;                /* as first_record */
-	uint32_t record_stride;          /* as first_record */
-	uint32_t lock_stride;            /* as first_record */
-	struct pfs_occupancy_page *page; /* made once, as all below */
-	uint32_t number;                 /* which word of its page */
+	char *first_record;                       /* [W4]; for owners of a record of the word */
+	char *first_lock;                         /* as first_record */
+	uint32_t record_stride;                   /* as first_record */
+	uint32_t lock_stride;                     /* as first_record */
+	struct pfs_occupancy_page *page;          /* made once, as all below */
+	uint32_t number;                          /* which word of its page */
 };
 
 struct pfs_occupancy_page {
@@ -76,17 +76,17 @@ struct pfs_occupancy_page {
 	struct pfs_occupancy_word *words; /* [word_count] */
 	uint32_t word_count;
 	uint32_t index;
-	_Atomic(uint32_t) node;           /* of the page that is there now */
-	_Atomic(uint32_t) draining;       /* reclaim pass */
+	_Atomic(uint32_t) node;     /* of the page that is there now */
+	_Atomic(uint32_t) draining; /* reclaim pass */
 };
 
 struct pfs_occupancy {
 	_Atomic(struct pfs_occupancy_page *) *pages; /* [page_max]; made under `mapping` */
-	struct pfs_room *rooms;  /* of a node's pages: kept ones, then those that drain */
-	void *room_memory;       /* start only: the nodes of all rooms */
-	uint32_t node_count;     /* the last one is for memory of no single node */
+	struct pfs_room *rooms;        /* of a node's pages: kept ones, then those that drain */
+	void *room_memory;             /* start only: the nodes of all rooms */
+	uint32_t node_count;           /* the last one is for memory of no single node */
 	const struct pfs_front *front; /* start only: what stands before the words, or NULL */
-	void *front_state;       /* start only: the front's own */
+	void *front_state;             /* start only: the front's own */
 	struct pfs_seats *seats; /* start only: of threads that wait for a page, see seats.h */
 	uint64_t *watched;       /* counting builds: words at the watch; under `growth` */
 	/* Odd while a page comes, goes or moves from tree to tree; written under `growth`. */
@@ -94,7 +94,7 @@ struct pfs_occupancy {
 	/* Taken before `growth`: one thread at a time makes a page, and its words. */
 	alignas(PFS_LINE) struct pfs_mutex mapping;
 	_Atomic(struct pfs_page *) spare; /* made and not published, or NULL; under `mapping` */
-	bool spare_is_idle;      /* under `mapping`: the last pass met it, too */
+	bool spare_is_idle;               /* under `mapping`: the last pass met it, too */
 	alignas(PFS_LINE) _Atomic(uint32_t) is_mapping; /* a hint: `mapping` is held */
 };
 
@@ -203,8 +203,8 @@ static inline uint64_t pfs_occupancy_all_bits(const struct pfs_page *page, uint3
 }
 
 /* A free record that is the caller's, now DIRTY. */
-static inline struct pfs_claim pfs_occupancy_claim_record(struct pfs_thread *thread,
-							  void *record, struct pfs_lock *lock)
+static inline struct pfs_claim pfs_occupancy_claim_record(struct pfs_thread *thread, void *record,
+							  struct pfs_lock *lock)
 {
 	/* relaxed: what made the record the caller's ordered it. */
 	uint32_t seen = pfs_load_relaxed(&lock->word);
@@ -254,9 +254,8 @@ static inline bool pfs_occupancy_look(struct pfs_thread *thread, struct pfs_occu
  * search clears it, if one comes by. Wait-free. False: another thread took or freed a record
  * of this word.
  */
-static inline bool pfs_occupancy_take_to(struct pfs_thread *thread,
-					 struct pfs_occupancy_word *word, uint64_t *held,
-					 uint64_t left)
+static inline bool pfs_occupancy_take_to(struct pfs_thread *thread, struct pfs_occupancy_word *word,
+					 uint64_t *held, uint64_t left)
 {
 	uint64_t seen = *held;
 	*held = left;
@@ -272,8 +271,7 @@ static inline bool pfs_occupancy_take_to(struct pfs_thread *thread,
 
 /* The lowest one; none as above. */
 static inline struct pfs_claim pfs_occupancy_try(struct pfs_thread *thread,
-						 struct pfs_occupancy_word *word,
-						 uint64_t *held)
+						 struct pfs_occupancy_word *word, uint64_t *held)
 {
 	uint32_t bit = (uint32_t)__builtin_ctz((uint32_t)*held);
 	if (pfs_likely(pfs_occupancy_take_to(thread, word, held, *held & (*held - 1))))
@@ -283,8 +281,7 @@ static inline struct pfs_claim pfs_occupancy_try(struct pfs_thread *thread,
 
 /* One of them, until the word is empty. Lock-free: others took or freed records of this word. */
 static inline struct pfs_claim pfs_occupancy_take(struct pfs_thread *thread,
-						  struct pfs_occupancy_word *word,
-						  uint64_t *held)
+						  struct pfs_occupancy_word *word, uint64_t *held)
 {
 	struct pfs_claim claim = pfs_claim_none();
 	bool has_room = pfs_occupancy_look(thread, word, held);

@@ -35,9 +35,9 @@ enum pfs_status pfs_occupancy_start(struct pfs_container *self)
 	index->pages = calloc(pages, sizeof(*index->pages));
 	index->seats = calloc(1, sizeof(*index->seats));
 	if (PFS_COUNTED)
-		index->watched = calloc((size_t)pages * pfs_ceil_div(self->config.page_records,
-								     PFS_WORD_RECORDS),
-					sizeof(*index->watched));
+		index->watched = calloc(
+			(size_t)pages * pfs_ceil_div(self->config.page_records, PFS_WORD_RECORDS),
+			sizeof(*index->watched));
 	self->policy = index;
 	if (index->pages != NULL && index->seats != NULL && make_rooms(index, pages) &&
 	    (!PFS_COUNTED || index->watched != NULL))

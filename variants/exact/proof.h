@@ -24,10 +24,10 @@ uint32_t pfs_sim_proof_looks(void);
 #define PFS_PROOF_ATTEMPTS 8u      /* of a thread whose turn it is, before the next one's */
 
 enum pfs_proof {
-	PFS_PROOF_CLAIM,   /* the claim is the first record of a page that was added, or one that
-			    * was granted, or found meanwhile */
-	PFS_PROOF_AGAIN,   /* there may be room, or was meanwhile: search again */
-	PFS_PROOF_REFUSED  /* none is free, and no page can be added */
+	PFS_PROOF_CLAIM,  /* the claim is the first record of a page that was added, or one that
+			   * was granted, or found meanwhile */
+	PFS_PROOF_AGAIN,  /* there may be room, or was meanwhile: search again */
+	PFS_PROOF_REFUSED /* none is free, and no page can be added */
 };
 
 /*

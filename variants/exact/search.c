@@ -18,8 +18,8 @@ static struct pfs_claim search_hints(struct pfs_thread *thread)
 		own->top = (own->top + PFS_HINTS - 1) % PFS_HINTS;
 		if (!pfs_hints_is_preferred(thread, own->latest.word->page))
 			continue;
-		struct pfs_claim claim =
-			pfs_occupancy_take(thread, own->latest.word, &own->latest.seen);
+		struct pfs_claim claim = pfs_occupancy_take(thread, own->latest.word,
+							    &own->latest.seen);
 		if (claim.record != NULL)
 			return claim;
 	}

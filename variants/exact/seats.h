@@ -43,8 +43,7 @@
 #define PFS_SEAT_GRANTED (UINT64_C(1) << 8)
 #define PFS_SEAT_CALLED (UINT64_C(1) << 16) /* a hint: it is this thread's turn to map a page */
 #define PFS_SEAT_SLEEPS (UINT64_C(1) << 24) /* a hint: it waits for the lock, and for no grant */
-#define PFS_SEAT_ALL \
-	(PFS_SEAT_WAITING | PFS_SEAT_GRANTED | PFS_SEAT_CALLED | PFS_SEAT_SLEEPS)
+#define PFS_SEAT_ALL (PFS_SEAT_WAITING | PFS_SEAT_GRANTED | PFS_SEAT_CALLED | PFS_SEAT_SLEEPS)
 
 struct pfs_row {
 	alignas(PFS_LINE) _Atomic(uint64_t) state;

@@ -53,7 +53,7 @@ uint64_t pfs_depot_bytes(struct pfs_depot *self)
 		sum += pfs_load_relaxed(&self->blocks[i].state) != 0 ? sizeof(struct pfs_block) : 0;
 	return self->block_count == 0 ? sum
 				      : sum + pfs_room_node_count(self->block_count) *
-						      sizeof(struct pfs_room_node);
+							sizeof(struct pfs_room_node);
 }
 
 bool pfs_depot_reserve(struct pfs_depot *self, uint32_t from, struct pfs_hold *hold)
@@ -65,8 +65,7 @@ bool pfs_depot_reserve(struct pfs_depot *self, uint32_t from, struct pfs_hold *h
 		uint64_t seen = pfs_load_relaxed(state); /* relaxed: [Y6] verifies it */
 		*hold = (struct pfs_hold){ self, block, next_state(seen, PFS_BLOCK_FILLING) };
 		/* [Y6] acquire, pairs with [Y5]: what was here has been copied. */
-		if (state_of(seen) == PFS_BLOCK_EMPTY &&
-		    pfs_cas_acquire(state, &seen, hold->state))
+		if (state_of(seen) == PFS_BLOCK_EMPTY && pfs_cas_acquire(state, &seen, hold->state))
 			return true;
 	}
 	return false;
@@ -148,8 +147,7 @@ static bool claim_full(struct pfs_depot *self, uint32_t block, struct pfs_hold *
 	return false;
 }
 
-static bool claim_between(struct pfs_depot *self, uint32_t from, uint32_t to,
-			  struct pfs_hold *hold)
+static bool claim_between(struct pfs_depot *self, uint32_t from, uint32_t to, struct pfs_hold *hold)
 {
 	uint32_t block = pfs_room_next(&self->room, from);
 	for (; block < to; block = pfs_room_next(&self->room, block + 1)) {
@@ -167,8 +165,7 @@ bool pfs_depot_claim(struct pfs_depot *self, uint32_t from, struct pfs_hold *hol
 	if (pfs_room_is_empty(pfs_load_relaxed(pfs_room_root(&self->room))))
 		return false;
 	from %= self->block_count;
-	return claim_between(self, from, PFS_ROOM_NONE, hold) ||
-	       claim_between(self, 0, from, hold);
+	return claim_between(self, from, PFS_ROOM_NONE, hold) || claim_between(self, 0, from, hold);
 }
 
 bool pfs_depot_has_full(struct pfs_depot *self, uint32_t from)

@@ -68,8 +68,8 @@ enum pfs_block_state {
 
 struct pfs_block {
 	alignas(PFS_LINE) _Atomic(uint64_t) state; /* {state, turn}; any thread */
-	uint64_t met;     /* under `growth`: as a walk met it */
-	uint64_t watched; /* counting builds; under `growth` */
+	uint64_t met;                              /* under `growth`: as a walk met it */
+	uint64_t watched;                          /* counting builds; under `growth` */
 	alignas(PFS_LINE) _Atomic(void *) records[PFS_MAGAZINE_RECORDS_MOST / 2];
 };
 
@@ -123,7 +123,7 @@ void pfs_depot_drop(struct pfs_hold hold);
 /* A walk over the blocks that hold records; zero at first. */
 struct pfs_seizure {
 	uint32_t block;
-	bool met_claimed; /* out */
+	bool met_claimed;     /* out */
 	struct pfs_hold hold; /* out */
 };
 

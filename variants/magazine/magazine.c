@@ -252,16 +252,14 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 		aim_handle(thread);
 		return PFS_OK;
 	}
-	magazine =
-		aligned_alloc(_Alignof(struct pfs_magazine), sizeof(*magazine));
+	magazine = aligned_alloc(_Alignof(struct pfs_magazine), sizeof(*magazine));
 	if (magazine == NULL)
 		return PFS_NO_MEMORY;
 	memset((void *)magazine, 0, sizeof(*magazine));
 	magazine->fenced = fenced;
 	magazine->pays = fenced;
 	magazine->bypass_next = PFS_MAGAZINE_BYPASS;
-	magazine->place =
-		pfs_rings_assign(pfs_magazines_of(thread->container)->rings, magazine);
+	magazine->place = pfs_rings_assign(pfs_magazines_of(thread->container)->rings, magazine);
 	/* relaxed, both: nobody has seen it */
 	pfs_store_relaxed(&magazine->moving, PFS_MOVING_NONE);
 	pfs_store_relaxed(&magazine->owner, (uint32_t)(fenced ? PFS_RING_PAYS : PFS_RING_RELIES));

@@ -114,10 +114,10 @@ enum pfs_ring_owner {
 };
 
 struct pfs_magazine {
-	struct pfs_hints hints;            /* first: hints.h finds it as thread->policy */
-	bool fenced;                       /* owner: pays for the barrier */
-	bool pays;                         /* owner, before [G9]: the same, for takers */
-	_Atomic(uint32_t) owner;           /* owner, when it comes and goes; [G12] */
+	struct pfs_hints hints;  /* first: hints.h finds it as thread->policy */
+	bool fenced;             /* owner: pays for the barrier */
+	bool pays;               /* owner, before [G9]: the same, for takers */
+	_Atomic(uint32_t) owner; /* owner, when it comes and goes; [G12] */
 	/* Positions are 2 * entry, plus 1 while the owner works there. All of it the owner's,
 	 * but for a ring that is HANDED. What the fast path loads stands off the state words
 	 * of records, as in struct pfs_thread. */
@@ -143,9 +143,9 @@ struct pfs_magazine {
 /* What all rings of a container share: what stands in front of its words, as
  * variants/exact/front.h has it. */
 struct pfs_magazines {
-	struct pfs_rings *rings;   /* made once, as all below: which are open, see rings.h */
-	struct pfs_depot *depots;  /* of each node; see depot.h */
-	void *depot_memory;        /* all of that */
+	struct pfs_rings *rings;  /* made once, as all below: which are open, see rings.h */
+	struct pfs_depot *depots; /* of each node; see depot.h */
+	void *depot_memory;       /* all of that */
 	uint32_t node_count;
 	_Atomic(uint64_t) stranded_peak; /* counting builds: records in rings of others */
 };

@@ -126,8 +126,8 @@ struct pfs_claim pfs_magazine_last_resort(struct pfs_thread *thread)
 	struct pfs_magazine *self = thread->policy;
 	bool received = false;
 	for (uint32_t i = 0; !received && i < magazines->node_count; i++)
-		received = receive_from(thread, &magazines->depots[(thread->node + i) %
-							     magazines->node_count]);
+		received = receive_from(
+			thread, &magazines->depots[(thread->node + i) % magazines->node_count]);
 	void *record = received ? take_received(self) : NULL;
 	return record != NULL ? pfs_magazine_claim(thread, record) : pfs_claim_none();
 }

@@ -38,8 +38,7 @@ static bool yield_step(struct pfs_magazine *self, uint64_t *control, uint64_t fr
 		pfs_store_release(&self->head, pfs_control_to(seen, tail) * 2);
 		/* [G9] acq_rel, pairs with [G3]: the new head goes first. */
 		return pfs_cas_acq_rel(&self->control, &seen, (uint64_t)PFS_CONTROL_IDLE);
-	default:
-		return true;
+	default: return true;
 	}
 }
 
@@ -51,7 +50,7 @@ bool pfs_magazine_open(struct pfs_thread *thread)
 		return false;
 	if (!self->fenced && !pfs_barrier_available())
 		pfs_magazine_begin(self, true);
-	pfs_rings_open(rings, self->place); /* before anything is put there [RG1] */
+	pfs_rings_open(rings, self->place);               /* before anything is put there [RG1] */
 	self->opened = pfs_load_relaxed(&self->tail) / 2; /* relaxed: the owner's own store */
 	self->room = 2 * PFS_MAGAZINE_RECORDS;
 	return true;

@@ -126,8 +126,8 @@ struct sums {
 /* Under `growth`: visit every open ring once, whether its handle is attached or not; what they
  * add up to. */
 static struct sums visit_rings(struct pfs_container *self,
-			       void (*visit)(struct pfs_container *self,
-					     struct pfs_magazine *ring, struct sums *sums))
+			       void (*visit)(struct pfs_container *self, struct pfs_magazine *ring,
+					     struct sums *sums))
 {
 	struct pfs_rings *rings = pfs_magazines_of(self)->rings;
 	struct sums sums = { .rings = 0 };
@@ -341,4 +341,3 @@ bool pfs_magazine_are_empty(struct pfs_container *self, uint64_t *frees)
 	*frees = sums.frees;
 	return sums.records == 0;
 }
-

@@ -13,8 +13,8 @@ struct pfs_rings *pfs_rings_new(void)
 	struct pfs_rings *self = calloc(1, sizeof(*self));
 	if (self == NULL)
 		return NULL;
-	struct pfs_room_node *nodes =
-		pfs_lines_new(pfs_room_node_count(PFS_RING_WORDS), &self->nodes);
+	struct pfs_room_node *nodes = pfs_lines_new(pfs_room_node_count(PFS_RING_WORDS),
+						    &self->nodes);
 	if (nodes == NULL) {
 		free(self);
 		return NULL;

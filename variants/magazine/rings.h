@@ -53,9 +53,9 @@ struct pfs_ring_word {
 };
 
 struct pfs_rings {
-	struct pfs_room room;                            /* over the words */
+	struct pfs_room room;                                  /* over the words */
 	_Atomic(struct pfs_ring_word *) words[PFS_RING_WORDS]; /* the first ones; the rest NULL */
-	uint32_t used;                                   /* rings with a place; under `roster` */
+	uint32_t used; /* rings with a place; under `roster` */
 	void *nodes;
 };
 

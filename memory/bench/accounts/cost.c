@@ -35,9 +35,9 @@ static const char *const ways[] = { "none", "header", "exact", "freer", "global"
 struct slice {
 	struct pfs_books *books; /* NULL: without accounts */
 	pfs_memory_key key;
-	bool has_header;         /* 16 bytes more, and nothing else */
+	bool has_header; /* 16 bytes more, and nothing else */
 	bool is_foreign;
-	_Atomic(void *) *table;  /* all threads' */
+	_Atomic(void *) *table; /* all threads' */
 	_Atomic(bool) *ends;
 	pthread_barrier_t *begin;
 	uint64_t pairs, ns, cpu_ns, seed;
@@ -101,8 +101,8 @@ static void *work(void *context)
 	struct slice *self = context;
 	uint64_t state = self->seed;
 	void *own[BLOCKS] = { NULL };
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(self->books, "cost", "user", "host", true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(self->books, "cost", "user",
+								   "host", true);
 	(void)pthread_barrier_wait(self->begin);
 	uint64_t begin = now_ns(CLOCK_MONOTONIC);
 	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -217,8 +217,8 @@ static void measure(const struct options *options)
 		pfs_memory_close(slices[way].books);
 }
 
-static enum pfs_status read_ways(void *context, const struct pfs_option *option,
-				 const char *text, struct pfs_message *message)
+static enum pfs_status read_ways(void *context, const struct pfs_option *option, const char *text,
+				 struct pfs_message *message)
 {
 	struct options *options = context;
 	if (strcmp(text, "none") != 0)
@@ -233,18 +233,22 @@ int main(int argc, char **argv)
 	uint64_t threads = 1, rounds = 11, ms = 20;
 	const struct pfs_option table[] = {
 		PFS_NUMBER_OPTION("threads", "N", &threads, 1, THREADS_MAX, "default 1"),
-		PFS_SWITCH_OPTION("foreign", &options.is_foreign, "of a table that is all "
+		PFS_SWITCH_OPTION("foreign", &options.is_foreign,
+				  "of a table that is all "
 				  "threads', so that many frees are of others' blocks"),
 		PFS_NUMBER_OPTION("rounds", "N", &rounds, 1, ROUNDS_MAX, "default 11"),
 		PFS_NUMBER_OPTION("ms", "N", &ms, 1, 999, "of a slice; default 20"),
-		PFS_READ_OPTION("ways", "none", read_ways, "only the one without accounts, for a "
+		PFS_READ_OPTION("ways", "none", read_ways,
+				"only the one without accounts, for a "
 				"process whose malloc itself counts"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-accounts-cost", .words = "", .options = table, .option_count = 5,
 		.about = "what it costs to count: pairs of malloc and free without accounts, and "
 			 "under each rule, in turns, as a line of JSON", .context = &options,
 	};
+	/* clang-format on */
 	int status = pfs_command_line_read(&line, argc, argv, NULL);
 	if (status != PFS_GO_ON)
 		return status;

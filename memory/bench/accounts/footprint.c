@@ -56,8 +56,8 @@ static void begin_life(struct pfs_books *books, uint32_t number, const pfs_memor
 {
 	char user[32];
 	(void)snprintf(user, sizeof(user), "user%u", number / LIVES_AN_ACCOUNT);
-	struct pfs_memory_thread *life =
-		pfs_memory_thread_begin(books, "footprint", user, "host", true);
+	struct pfs_memory_thread *life = pfs_memory_thread_begin(books, "footprint", user, "host",
+								 true);
 	for (uint32_t i = 0; i < instruments; i++)
 		if (pfs_memory_allocated(life, keys[i], 64).reference == 0)
 			fail("a block was not counted; is there room for the box?");
@@ -68,15 +68,18 @@ int main(int argc, char **argv)
 	static pfs_memory_key keys[INSTRUMENTS_MAX];
 	uint64_t wanted_threads = 16, wanted_instruments = 10;
 	const struct pfs_option options[] = {
-		PFS_NUMBER_OPTION("threads", "N", &wanted_threads, 1, THREADS_MAX, "lives, eight "
+		PFS_NUMBER_OPTION("threads", "N", &wanted_threads, 1, THREADS_MAX,
+				  "lives, eight "
 				  "to an account; default 16"),
 		PFS_NUMBER_OPTION("instruments", "N", &wanted_instruments, 1, INSTRUMENTS_MAX,
 				  "of which each life has a block; default 10"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-accounts-footprint", .words = "", .options = options,
 		.option_count = 2, .about = "what the accounts themselves take, as a line of JSON",
 	};
+	/* clang-format on */
 	int status = pfs_command_line_read(&line, argc, argv, NULL);
 	if (status != PFS_GO_ON)
 		return status;
@@ -88,8 +91,8 @@ int main(int argc, char **argv)
 	struct pfs_books *books;
 	pfs_memory_config_init(&config);
 	config.tick_ms = 0;
-	config.instruments_max = instruments > config.instruments_max ? INSTRUMENTS_MAX :
-							     config.instruments_max;
+	config.instruments_max = instruments > config.instruments_max ? INSTRUMENTS_MAX
+								      : config.instruments_max;
 	config.cells_max = 2 * THREADS_MAX * INSTRUMENTS_MAX;
 	if (pfs_memory_open(&config, &books, &message) != PFS_OK)
 		fail(message.text);
@@ -101,8 +104,8 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < threads; i++)
 		begin_life(books, i, keys, instruments);
 	printf("{\"threads\": %u, \"instruments\": %u, \"box_bytes\": %llu, \"private_bytes\": "
-	       "%llu}\n", threads, instruments,
-	       (unsigned long long)file_bytes(pfs_memory_path(books)),
+	       "%llu}\n",
+	       threads, instruments, (unsigned long long)file_bytes(pfs_memory_path(books)),
 	       (unsigned long long)(anonymous_bytes() - before));
 	pfs_memory_close(books);
 	return pfs_command_end(line.program, 0);

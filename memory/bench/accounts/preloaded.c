@@ -164,21 +164,26 @@ int main(int argc, char **argv)
 	uint64_t threads = 1, wanted = 0;
 	const struct pfs_option options[] = {
 		PFS_NUMBER_OPTION("threads", "N", &threads, 1, THREADS_MAX, "of own; default 1"),
-		PFS_NUMBER_OPTION("slices", "N", &wanted, 1, SLICES_MAX, "default 200 of own, "
+		PFS_NUMBER_OPTION("slices", "N", &wanted, 1, SLICES_MAX,
+				  "default 200 of own, "
 				  "20000 of foreign"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-accounts-preloaded", .words = "own|foreign", .words_min = 1,
 		.words_max = 1, .options = options, .option_count = 2,
 		.about = "what a preloaded library makes of malloc and free, as a line of JSON",
 	};
+	/* clang-format on */
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
 	if (status != PFS_GO_ON)
 		return status;
 	bool is_own = strcmp(argv[next], "own") == 0;
 	if (!is_own && strcmp(argv[next], "foreign") != 0)
-		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE, "'%.80s': choose own "
-					  "or foreign", argv[next]);
+		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE,
+					  "'%.80s': choose own "
+					  "or foreign",
+					  argv[next]);
 	slices = wanted != 0 ? (uint32_t)wanted : is_own ? 200 : 20000;
 	printf("{\"way\": \"%s\", \"threads\": %u", argv[next], is_own ? (uint32_t)threads : 2);
 	if (is_own)

@@ -94,14 +94,14 @@ static void *write_on(void *context)
 {
 	struct writer *self = context;
 	uint64_t state = self->number + 1;
-	struct pfs_memory_thread *life =
-		pfs_memory_thread_begin(books, "writer", "writer", "host", true);
+	struct pfs_memory_thread *life = pfs_memory_thread_begin(books, "writer", "writer", "host",
+								 true);
 	pin(self->number);
 	for (uint64_t pairs = 0; !pfs_load_relaxed(&is_over); pairs += BATCH) {
 		for (uint32_t i = 0; i < BATCH; i++) {
 			state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-			struct pfs_memory_note note = pfs_memory_allocated(
-				life, keys[(state >> 40) % INSTRUMENTS], 64);
+			struct pfs_memory_note note =
+				pfs_memory_allocated(life, keys[(state >> 40) % INSTRUMENTS], 64);
 			pfs_memory_freed(books, life, note, 64);
 		}
 		/* relaxed: a count that nothing else depends on */
@@ -281,8 +281,8 @@ static void open_books(void)
 		keys[i] = pfs_memory_register(books, name);
 	}
 	for (uint32_t life = 0; life < LIVES; life++) {
-		struct pfs_memory_thread *thread =
-			pfs_memory_thread_begin(books, "idle", "idle", "host", true);
+		struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "idle", "idle",
+									   "host", true);
 		for (uint32_t i = 0; i < INSTRUMENTS; i++)
 			if (pfs_memory_allocated(thread, keys[i], 64).reference == 0)
 				fail("a block was not counted; is there room for the box?");
@@ -342,9 +342,9 @@ static uint64_t measure(struct slice found[STATES][ROUNDS_MAX], struct writer *w
 	for (uint32_t round = 0; round < rounds; round++)
 		for (uint32_t i = 0; i < STATES; i++) {
 			uint32_t state = (round + i) % STATES;
-			found[state][round] = run_slice(
-				writers, count, ms, state == ALONE ? NULL : &readings[state - 1],
-				&bad);
+			found[state][round] =
+				run_slice(writers, count, ms,
+					  state == ALONE ? NULL : &readings[state - 1], &bad);
 		}
 	pfs_store_relaxed(&is_over, true); /* relaxed: the joins order the rest */
 	for (uint32_t i = 0; i < count; i++)
@@ -359,16 +359,19 @@ int main(int argc, char **argv)
 	static char live[PFS_READER_PATH_BYTES], copy[PFS_READER_PATH_BYTES];
 	uint64_t numbers[3] = { 2, 3, 100 };
 	const struct pfs_option options[] = {
-		PFS_NUMBER_OPTION("writers", "N", &numbers[0], 1, WRITERS_MAX, "threads that "
+		PFS_NUMBER_OPTION("writers", "N", &numbers[0], 1, WRITERS_MAX,
+				  "threads that "
 				  "count; default 2"),
 		PFS_NUMBER_OPTION("rounds", "N", &numbers[1], 1, ROUNDS_MAX, "default 3"),
 		PFS_NUMBER_OPTION("ms", "N", &numbers[2], 1, 60000, "of a slice; default 100"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-accounts-reader", .words = "", .options = options,
 		.option_count = 3, .about = "how many rows a second a reader of the accounts sees, "
 		"and what it costs the threads that count meanwhile, as a line of JSON",
 	};
+	/* clang-format on */
 	int status = pfs_command_line_read(&line, argc, argv, NULL);
 	if (status != PFS_GO_ON)
 		return status;

@@ -44,8 +44,8 @@ static struct known known[KINDS];
 
 static bool is_prefix(uint8_t byte)
 {
-	static const uint8_t prefixes[] = {0x26, 0x2E, 0x36, 0x3E, 0x64, 0x65,
-					   0x66, 0x67, 0xF0, 0xF2, 0xF3};
+	static const uint8_t prefixes[] = { 0x26, 0x2E, 0x36, 0x3E, 0x64, 0x65,
+					    0x66, 0x67, 0xF0, 0xF2, 0xF3 };
 
 	return memchr(prefixes, byte, sizeof(prefixes)) != NULL;
 }
@@ -80,15 +80,15 @@ static enum kind kind_at(pid_t child, uint64_t address)
 		long word = ptrace(PTRACE_PEEKTEXT, child, (void *)address, NULL);
 		uint8_t bytes[sizeof(word)];
 		memcpy(bytes, &word, sizeof(word));
-		*entry = (struct known){address, decode(bytes, sizeof(bytes))};
+		*entry = (struct known){ address, decode(bytes, sizeof(bytes)) };
 	}
 	return entry->kind;
 }
 
 static uint64_t address_of(pid_t child)
 {
-	return (uint64_t)ptrace(PTRACE_PEEKUSER, child,
-				(void *)offsetof(struct user, regs.rip), NULL);
+	return (uint64_t)ptrace(PTRACE_PEEKUSER, child, (void *)offsetof(struct user, regs.rip),
+				NULL);
 }
 
 /* Go on by one step, or up to a mark; false where the child ended. */
@@ -149,7 +149,7 @@ static void stay_here(void)
 
 static bool count_case(const char *library, const struct pfs_count_case *wanted)
 {
-	struct tally tally = {0, 0};
+	struct tally tally = { 0, 0 };
 	int status = 0;
 	pid_t child = fork();
 
@@ -183,19 +183,23 @@ int main(int argc, char **argv)
 	const struct pfs_option options[] = {
 		PFS_TEXT_OPTION("preload", "LIBRARY", &library, "the allocator; default: glibc's"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-malloc-count", .words = "CASE...", .words_min = 1,
 		.words_max = INT_MAX, .options = options, .option_count = 1,
 		.about = "instructions and locked instructions of malloc and free, by single steps",
 		.after = "cases: " PFS_COUNT_CASES "\n",
 	};
+	/* clang-format on */
 	int status = pfs_command_line_read(&line, argc, argv, &first);
 	if (status != PFS_GO_ON)
 		return status;
 	for (int i = first; i < argc; i++)
 		if (pfs_count_case_find(argv[i]) == NULL)
-			return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE, "unknown case "
-						  "'%.80s'; there are " PFS_COUNT_CASES, argv[i]);
+			return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE,
+						  "unknown case "
+						  "'%.80s'; there are " PFS_COUNT_CASES,
+						  argv[i]);
 	stay_here();
 	for (int i = first; i < argc; i++)
 		if (!count_case(library, pfs_count_case_find(argv[i])))

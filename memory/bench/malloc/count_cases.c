@@ -15,7 +15,7 @@
 
 #define NEIGHBOURS 1000u /* every second one stays */
 #define BLOCKS 1000u
-#define STEADY 4u        /* rounds; the last one counts */
+#define STEADY 4u /* rounds; the last one counts */
 
 static void *neighbours[NEIGHBOURS];
 static void *blocks[BLOCKS];
@@ -110,7 +110,7 @@ static void *be_stranger(void *opaque)
 
 static void foreign_frees(const struct pfs_count_case *self)
 {
-	struct stranger stranger = {.size = self->size, .rounds = self->rounds};
+	struct stranger stranger = { .size = self->size, .rounds = self->rounds };
 	pthread_t thread;
 
 	sem_init(&stranger.go, 0, 0);
@@ -131,15 +131,15 @@ static void foreign_frees(const struct pfs_count_case *self)
 }
 
 static const struct pfs_count_case cases[] = {
-	{"pair-64", 200, 64, STEADY, pairs},
-	{"malloc-64", BLOCKS, 64, STEADY, mallocs},
-	{"free-64", BLOCKS, 64, STEADY, frees},
-	{"foreign-64", BLOCKS, 64, STEADY, foreign_frees},
-	{"pair-4000", 100, 4000, STEADY, pairs},
-	{"pair-100000", 100, 100000, STEADY, pairs},
-	{"malloc-64-first", BLOCKS, 64, 1, mallocs},
-	{"free-64-first", BLOCKS, 64, 1, frees},
-	{"foreign-64-first", BLOCKS, 64, 1, foreign_frees},
+	{ "pair-64", 200, 64, STEADY, pairs },
+	{ "malloc-64", BLOCKS, 64, STEADY, mallocs },
+	{ "free-64", BLOCKS, 64, STEADY, frees },
+	{ "foreign-64", BLOCKS, 64, STEADY, foreign_frees },
+	{ "pair-4000", 100, 4000, STEADY, pairs },
+	{ "pair-100000", 100, 100000, STEADY, pairs },
+	{ "malloc-64-first", BLOCKS, 64, 1, mallocs },
+	{ "free-64-first", BLOCKS, 64, 1, frees },
+	{ "foreign-64-first", BLOCKS, 64, 1, foreign_frees },
 };
 
 const struct pfs_count_case *pfs_count_case_find(const char *name)

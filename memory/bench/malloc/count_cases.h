@@ -6,15 +6,15 @@
 
 #include <stdint.h>
 
-#define PFS_COUNT_CASES                                                  \
-	"pair-64 malloc-64 free-64 foreign-64 pair-4000 pair-100000 "    \
+#define PFS_COUNT_CASES                                               \
+	"pair-64 malloc-64 free-64 foreign-64 pair-4000 pair-100000 " \
 	"malloc-64-first free-64-first foreign-64-first"
 
 struct pfs_count_case {
 	const char *name;
-	uint32_t calls;     /* by which counts are divided; a pair is one */
-	uint32_t size;      /* of the blocks, bytes */
-	uint32_t rounds;    /* the last one counts */
+	uint32_t calls;  /* by which counts are divided; a pair is one */
+	uint32_t size;   /* of the blocks, bytes */
+	uint32_t rounds; /* the last one counts */
 	void (*run)(const struct pfs_count_case *self);
 };
 

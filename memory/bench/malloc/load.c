@@ -21,8 +21,9 @@
 #define THREADS_MAX 4096u
 
 static const struct load *const loads[] = {
-	&load_tiny, &load_pair, &load_handoff, &load_drain, &load_server, &load_burst, &load_idle,
-	&load_idle_foreign, &load_free_only, &load_dying, &load_large, &load_mixed, &load_replay,
+	&load_tiny,  &load_pair,  &load_handoff,      &load_drain,     &load_server,
+	&load_burst, &load_idle,  &load_idle_foreign, &load_free_only, &load_dying,
+	&load_large, &load_mixed, &load_replay,
 };
 
 void load_fail(const char *what)
@@ -50,8 +51,8 @@ uint64_t load_resident(void)
 
 void load_settle(const struct load_options *options)
 {
-	struct timespec left = {.tv_sec = options->idle_ms / 1000,
-				.tv_nsec = (long)(options->idle_ms % 1000) * 1000000};
+	struct timespec left = { .tv_sec = options->idle_ms / 1000,
+				 .tv_nsec = (long)(options->idle_ms % 1000) * 1000000 };
 
 	if (options->idle_ms == 0)
 		return;
@@ -63,8 +64,8 @@ void load_settle(const struct load_options *options)
 
 void *load_map(size_t bytes)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
 
 	if (memory == MAP_FAILED)
 		load_fail("no memory for the workload itself");
@@ -111,7 +112,7 @@ int main(int argc, char **argv)
 {
 	static char after[4000];
 	uint64_t threads = 0, count = 0, seed = 1, idle_ms = 0;
-	struct load_options options = {.trace = NULL};
+	struct load_options options = { .trace = NULL };
 	const struct pfs_option table[] = {
 		PFS_NUMBER_OPTION("threads", "N", &threads, 1, THREADS_MAX,
 				  "default: the workload's"),
@@ -121,11 +122,13 @@ int main(int argc, char **argv)
 		PFS_NUMBER_OPTION("idle-ms", "N", &idle_ms, 0, 600000, "of workloads that rest"),
 		PFS_TEXT_OPTION("trace", "FILE", &options.trace, "of workloads that replay one"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = program, .words = "WORKLOAD", .words_min = 1, .words_max = 1,
 		.about = "a workload of malloc and free, of whatever allocator is preloaded",
 		.after = after, .options = table, .option_count = 5,
 	};
+	/* clang-format on */
 	int next = 0;
 
 	name_loads(after, sizeof(after));
@@ -134,8 +137,10 @@ int main(int argc, char **argv)
 		return status;
 	const struct load *load = find_load(argv[next]);
 	if (load == NULL)
-		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE, "unknown workload '%.80s': "
-					  "--help names them", argv[next]);
+		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
+					  "unknown workload '%.80s': "
+					  "--help names them",
+					  argv[next]);
 	options.threads = threads != 0 ? (uint32_t)threads : load->threads;
 	options.count = count != 0 ? count : load->count;
 	options.seed = seed;

@@ -10,10 +10,10 @@
 
 struct load_options {
 	uint32_t threads;
-	uint64_t count;      /* of what, the workload says */
+	uint64_t count; /* of what, the workload says */
 	uint64_t seed;
-	uint32_t idle_ms;    /* how long it is watched idling; 0: not at all */
-	const char *trace;   /* a recorded trace; NULL where none is given */
+	uint32_t idle_ms;  /* how long it is watched idling; 0: not at all */
+	const char *trace; /* a recorded trace; NULL where none is given */
 };
 
 struct load {
@@ -24,10 +24,10 @@ struct load {
 	void (*run)(const struct load_options *options);
 };
 
-extern const struct load load_tiny, load_pair, load_burst, load_large;      /* load_simple.c */
-extern const struct load load_handoff, load_drain;                           /* load_handoff.c */
-extern const struct load load_idle, load_idle_foreign, load_free_only;       /* load_idle.c */
-extern const struct load load_server, load_dying, load_mixed, load_replay;   /* each its file */
+extern const struct load load_tiny, load_pair, load_burst, load_large;     /* load_simple.c */
+extern const struct load load_handoff, load_drain;                         /* load_handoff.c */
+extern const struct load load_idle, load_idle_foreign, load_free_only;     /* load_idle.c */
+extern const struct load load_server, load_dying, load_mixed, load_replay; /* each its file */
 
 /* One line to stderr, exit 1. */
 void load_fail(const char *what) __attribute__((noreturn));

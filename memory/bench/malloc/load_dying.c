@@ -48,8 +48,8 @@ static void run(const struct load_options *options)
 	for (uint64_t done = 0; done < options->count; done += options->threads) {
 		for (uint32_t i = 0; i < options->threads; i++)
 			lives[i] = (struct life){
-				.legacy = &legacies[(i + done / options->threads) %
-						    options->threads],
+				.legacy =
+					&legacies[(i + done / options->threads) % options->threads],
 				.state = options->seed + done + i,
 			};
 		load_threads(options->threads, live, lives, sizeof(*lives));
@@ -58,6 +58,7 @@ static void run(const struct load_options *options)
 }
 
 const struct load load_dying = {
-	"dying", "threads that allocate 64 blocks and end; threads in all, so many at once", 8,
-	4000, run,
+	"dying", "threads that allocate 64 blocks and end; threads in all, so many at once",
+	8,       4000,
+	run,
 };

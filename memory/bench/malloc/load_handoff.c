@@ -137,10 +137,10 @@ static void run_drain(const struct load_options *options)
 }
 
 const struct load load_handoff = {
-	"handoff", "each producer has a consumer that frees; blocks a producer", 2, 1000000,
+	"handoff",   "each producer has a consumer that frees; blocks a producer", 2, 1000000,
 	run_handoff,
 };
 const struct load load_drain = {
-	"drain", "one thread frees what the others allocate; blocks a producer", 16, 100000,
+	"drain",   "one thread frees what the others allocate; blocks a producer", 16, 100000,
 	run_drain,
 };

@@ -96,12 +96,14 @@ static void play_all(struct stage *stage, struct part *parts)
 
 static void run(const struct load_options *options, uint32_t step)
 {
-	struct stage stage = {.options = options};
+	struct stage stage = { .options = options };
 	struct part *parts = load_map(options->threads * sizeof(*parts));
 
 	for (uint32_t i = 0; i < options->threads; i++)
 		parts[i] = (struct part){
-			.stage = &stage, .bytes = options->count, .state = options->seed + i,
+			.stage = &stage,
+			.bytes = options->count,
+			.state = options->seed + i,
 			.frees = &parts[(i + step) % options->threads].own,
 		};
 	play_all(&stage, parts);
@@ -120,24 +122,27 @@ static void run_foreign(const struct load_options *options)
 /* One thread allocates everything; each other frees its part of it and parks what it likes. */
 static void run_free_only(const struct load_options *options)
 {
-	struct stage stage = {.options = options,
-			      .heaps = load_map(options->threads * sizeof(struct heap))};
+	struct stage stage = { .options = options,
+			       .heaps = load_map(options->threads * sizeof(struct heap)) };
 	struct part *parts = load_map(options->threads * sizeof(*parts));
 
 	for (uint32_t i = 0; i < options->threads; i++)
-		parts[i] = (struct part){.stage = &stage, .frees = &stage.heaps[i]};
+		parts[i] = (struct part){ .stage = &stage, .frees = &stage.heaps[i] };
 	play_all(&stage, parts);
 }
 
 const struct load load_idle = {
-	"idle", "threads fill, free what they filled, and idle; bytes a thread", 8, 32u << 20,
+	"idle",  "threads fill, free what they filled, and idle; bytes a thread", 8, 32u << 20,
 	run_own,
 };
+/* clang-format off */
 const struct load load_idle_foreign = {
 	"idle-foreign", "the same, each frees what another one filled; bytes a thread", 8,
 	32u << 20, run_foreign,
 };
+/* clang-format on */
 const struct load load_free_only = {
-	"free-only", "threads that only free what one other allocated, and idle; bytes a thread",
-	400, 500000, run_free_only,
+	"free-only",   "threads that only free what one other allocated, and idle; bytes a thread",
+	400,           500000,
+	run_free_only,
 };

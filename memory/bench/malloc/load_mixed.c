@@ -120,7 +120,8 @@ static void run(const struct load_options *options)
 	for (uint64_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t i = 0; i < options->threads; i++)
 			parts[i] = (struct part){
-				.shared = shared, .steps = options->count / ROUNDS + 1,
+				.shared = shared,
+				.steps = options->count / ROUNDS + 1,
 				.state = options->seed + round * options->threads + i,
 			};
 		load_threads(options->threads, play, parts, sizeof(*parts));
@@ -131,6 +132,7 @@ static void run(const struct load_options *options)
 }
 
 const struct load load_mixed = {
-	"mixed", "random sizes and lives, realloc, hand over, fresh threads; steps a thread", 4,
-	800000, run,
+	"mixed", "random sizes and lives, realloc, hand over, fresh threads; steps a thread",
+	4,       800000,
+	run,
 };

@@ -72,7 +72,7 @@ static uint32_t window_of(const struct recorded *recorded, uint32_t position)
 
 static struct step step_of(const struct recorded *recorded, uint32_t object, bool frees)
 {
-	return (struct step){object, recorded->objects[object].size, frees};
+	return (struct step){ object, recorded->objects[object].size, frees };
 }
 
 /* The steps of a thread, put off ones first in their window; then what it left is freed. */
@@ -112,7 +112,8 @@ static void run(const struct load_options *options)
 	pthread_barrier_init(&stage.barrier, NULL, threads);
 	for (uint32_t i = 0; i < threads; i++) {
 		parts[i] = (struct part){
-			.stage = &stage, .windows = windows,
+			.stage = &stage,
+			.windows = windows,
 			.steps = load_map(2 * (size_t)recorded.object_count * sizeof(struct step)),
 			.ends = load_map(windows * sizeof(uint32_t)),
 		};

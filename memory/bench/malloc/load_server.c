@@ -59,7 +59,7 @@ static void *serve(void *opaque)
 		uint32_t at = wheel->free, slot = (uint32_t)((self->now + life->steps) % LIFE_MAX);
 		struct object *object = &wheel->objects[at];
 		wheel->free = object->next;
-		*object = (struct object){load_take(life->size), life->size, wheel->due[slot]};
+		*object = (struct object){ load_take(life->size), life->size, wheel->due[slot] };
 		wheel->due[slot] = at;
 	}
 	return NULL;
@@ -72,9 +72,10 @@ static struct life *lives_of(const struct recorded *recorded)
 
 	for (uint32_t i = 0; i < recorded->object_count; i++) {
 		const struct recorded_object *object = &recorded->objects[i];
-		uint32_t steps = object->dies == RECORDED_NONE ? LIFE_MAX :
-				 (object->dies - object->born) / 2 + 1;
-		lives[i] = (struct life){object->size, steps < LIFE_MAX ? steps : LIFE_MAX - 1};
+		uint32_t steps = object->dies == RECORDED_NONE
+					 ? LIFE_MAX
+					 : (object->dies - object->born) / 2 + 1;
+		lives[i] = (struct life){ object->size, steps < LIFE_MAX ? steps : LIFE_MAX - 1 };
 	}
 	return lives;
 }
@@ -98,9 +99,12 @@ static void run(const struct load_options *options)
 		uint64_t steps = options->count / ROUNDS + 1;
 		for (uint32_t i = 0; i < threads; i++)
 			parts[i] = (struct part){
-				.wheel = &wheels[(i + round) % threads], .lives = lives,
-				.life_count = recorded.object_count, .steps = steps,
-				.now = round * steps, .state = options->seed + round * threads + i,
+				.wheel = &wheels[(i + round) % threads],
+				.lives = lives,
+				.life_count = recorded.object_count,
+				.steps = steps,
+				.now = round * steps,
+				.state = options->seed + round * threads + i,
 			};
 		load_threads(threads, serve, parts, sizeof(*parts));
 	}
@@ -112,6 +116,7 @@ static void run(const struct load_options *options)
 }
 
 const struct load load_server = {
-	"server", "sizes and lives of a --trace, threads that hand over; objects a thread", 4,
-	500000, run,
+	"server", "sizes and lives of a --trace, threads that hand over; objects a thread",
+	4,        500000,
+	run,
 };

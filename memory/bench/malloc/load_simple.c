@@ -5,7 +5,7 @@
 
 #define NEIGHBOURS 500u
 
-static const uint16_t pair_sizes[] = {16, 24, 32, 48, 64, 64, 96, 128, 200, 512};
+static const uint16_t pair_sizes[] = { 16, 24, 32, 48, 64, 64, 96, 128, 200, 512 };
 #define PAIR_SIZES (sizeof(pair_sizes) / sizeof(pair_sizes[0]))
 
 static void run_tiny(const struct load_options *options)
@@ -47,7 +47,7 @@ static void *do_pairs(void *opaque)
 
 static void run_pair(const struct load_options *options)
 {
-	struct pairs each = {.options = options};
+	struct pairs each = { .options = options };
 
 	if (options->threads == 1)
 		do_pairs(&each);
@@ -91,8 +91,9 @@ static void run_burst(const struct load_options *options)
 			self->block[i] = load_take(self->size[i]);
 		}
 		for (uint32_t i = 0; i < BURST; i++) {
-			uint32_t k = round % 3 == 0 ? i : round % 3 == 1 ? BURST - 1 - i :
-				     self->order[i];
+			uint32_t k = round % 3 == 0   ? i
+				     : round % 3 == 1 ? BURST - 1 - i
+						      : self->order[i];
 			load_give(self->block[k], self->size[k]);
 		}
 	}
@@ -108,8 +109,8 @@ const struct load load_burst = {
 /* As mimalloc-bench's malloc-large. */
 static void run_large(const struct load_options *options)
 {
-	void *blocks[LARGE] = {NULL};
-	size_t sizes[LARGE] = {0};
+	void *blocks[LARGE] = { NULL };
+	size_t sizes[LARGE] = { 0 };
 	uint64_t state = options->seed;
 
 	for (uint64_t i = 0; i < options->count; i++) {

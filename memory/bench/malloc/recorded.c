@@ -15,22 +15,26 @@ static void add(struct recorded *self, uint32_t *alive, const struct pfs_trace_e
 	if (event->kind == PFS_TRACE_ALLOCATE) {
 		object = alive[event->id] = self->object_count++;
 		self->objects[object] = (struct recorded_object){
-			.size = event->size < 8 ? 8 : event->size > UINT32_MAX ? UINT32_MAX :
-				(uint32_t)event->size,
-			.born = position, .dies = RECORDED_NONE, .thread = event->thread,
+			.size = event->size < 8            ? 8
+				: event->size > UINT32_MAX ? UINT32_MAX
+							   : (uint32_t)event->size,
+			.born = position,
+			.dies = RECORDED_NONE,
+			.thread = event->thread,
 		};
 	} else {
 		self->objects[object].dies = position;
 	}
 	self->events[position] = (struct recorded_event){
-		.object = object, .thread = event->thread,
+		.object = object,
+		.thread = event->thread,
 		.frees = event->kind == PFS_TRACE_FREE,
 	};
 }
 
 void recorded_read(struct recorded *self, const char *path)
 {
-	struct pfs_message message = {.text = ""};
+	struct pfs_message message = { .text = "" };
 	struct pfs_trace_reader *reader = NULL;
 	struct pfs_trace_event event;
 	enum pfs_status status;
@@ -44,8 +48,8 @@ void recorded_read(struct recorded *self, const char *path)
 	uint32_t *alive = load_map(alive_bytes);
 	if (info->events >= RECORDED_NONE)
 		load_fail("the trace is too long; cut it with pfs-trace");
-	*self = (struct recorded){.thread_count = info->threads,
-				  .room = (uint32_t)info->events + 1};
+	*self = (struct recorded){ .thread_count = info->threads,
+				   .room = (uint32_t)info->events + 1 };
 	self->events = load_map(self->room * sizeof(*self->events));
 	self->objects = load_map(self->room * sizeof(*self->objects));
 	while ((status = pfs_trace_reader_next(reader, &event, &message)) == PFS_OK)

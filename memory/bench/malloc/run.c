@@ -86,7 +86,7 @@ static void become(const struct wish *wish)
 /* Until it ends; the mean of its resident set, 0 where it ended before the first sample. */
 static double watch(const struct wish *wish, int *status, struct rusage *usage)
 {
-	struct timespec pause = {.tv_nsec = (long)wish->sample_ms * 1000000};
+	struct timespec pause = { .tv_nsec = (long)wish->sample_ms * 1000000 };
 	sigset_t ended;
 	char path[64];
 	double sum = 0;
@@ -105,19 +105,21 @@ static double watch(const struct wish *wish, int *status, struct rusage *usage)
 	return samples == 0 ? 0 : sum / (double)samples;
 }
 
-static bool report(const struct wish *wish, int status, const struct rusage *usage,
-		   double wall, double mean)
+static bool report(const struct wish *wish, int status, const struct rusage *usage, double wall,
+		   double mean)
 {
-	int file = wish->out == NULL ? STDERR_FILENO :
-		   open(wish->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int file = wish->out == NULL
+			   ? STDERR_FILENO
+			   : open(wish->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	bool good = file >= 0 &&
-		dprintf(file, "{\"exit\": %d, \"signal\": %d, \"user_s\": %.6f, "
-			"\"system_s\": %.6f, \"wall_s\": %.6f, \"peak_bytes\": %lld, "
-			"\"mean_bytes\": %.0f, \"minor_faults\": %ld}\n",
-			WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-			WIFSIGNALED(status) ? WTERMSIG(status) : 0, seconds(usage->ru_utime),
-			seconds(usage->ru_stime), wall, (long long)usage->ru_maxrss * 1024, mean,
-			usage->ru_minflt) > 0;
+		    dprintf(file,
+			    "{\"exit\": %d, \"signal\": %d, \"user_s\": %.6f, "
+			    "\"system_s\": %.6f, \"wall_s\": %.6f, \"peak_bytes\": %lld, "
+			    "\"mean_bytes\": %.0f, \"minor_faults\": %ld}\n",
+			    WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+			    WIFSIGNALED(status) ? WTERMSIG(status) : 0, seconds(usage->ru_utime),
+			    seconds(usage->ru_stime), wall, (long long)usage->ru_maxrss * 1024,
+			    mean, usage->ru_minflt) > 0;
 
 	if (file > STDERR_FILENO)
 		good = close(file) == 0 && good;
@@ -132,11 +134,14 @@ static int parse(int argc, char **argv, struct wish *wish)
 	uint64_t sample_ms = 10;
 	const struct pfs_option options[] = {
 		PFS_TEXT_OPTION("preload", "LIBRARY", &wish->preload, "into the program only"),
-		PFS_NUMBER_OPTION("sample-ms", "N", &sample_ms, 1, 999, "between two samples of "
+		PFS_NUMBER_OPTION("sample-ms", "N", &sample_ms, 1, 999,
+				  "between two samples of "
 				  "its resident set; default 10"),
-		PFS_TEXT_OPTION("out", "FILE", &wish->out, "gets the JSON; default: standard "
+		PFS_TEXT_OPTION("out", "FILE", &wish->out,
+				"gets the JSON; default: standard "
 				"error"),
 	};
+	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = "pfs-malloc-run", .words = "-- PROGRAM [ARGUMENT...]", .words_min = 1,
 		.stops = true, .options = options, .option_count = 3,
@@ -144,9 +149,10 @@ static int parse(int argc, char **argv, struct wish *wish)
 		.after = "exit: the program's; 128 + N where signal N ended it; 126: it could "
 			 "not be started;\n2: bad usage\n",
 	};
+	/* clang-format on */
 	int next = 0;
 
-	*wish = (struct wish){.out = NULL};
+	*wish = (struct wish){ .out = NULL };
 	int status = pfs_command_line_read(&line, argc, argv, &next);
 	wish->sample_ms = (int)sample_ms;
 	wish->program = argv + next;

@@ -64,8 +64,10 @@ int main(int argc, char **argv)
 	unsigned long depth = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
 	uint64_t pairs = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
 	if (depth < 1 || depth > DEPTH_MAX || pairs < 1 || pairs > UINT64_C(1) << 40) {
-		(void)fprintf(stderr, "pfs-profile-loop: usage: DEPTH, 1 .. %u, and PAIRS, from 1 "
-				      "on\n", DEPTH_MAX);
+		(void)fprintf(stderr,
+			      "pfs-profile-loop: usage: DEPTH, 1 .. %u, and PAIRS, from 1 "
+			      "on\n",
+			      DEPTH_MAX);
 		return 2;
 	}
 	for (int c = getchar(); c != EOF; c = getchar()) {
@@ -76,7 +78,8 @@ int main(int argc, char **argv)
 		cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 		ns = now_ns(CLOCK_MONOTONIC) - ns;
 		(void)printf("{\"cpu_ns\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"bytes\": %" PRIu64
-			     "}\n", cpu_ns, ns, bytes);
+			     "}\n",
+			     cpu_ns, ns, bytes);
 		(void)fflush(stdout);
 	}
 	return 0;

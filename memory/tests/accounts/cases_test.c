@@ -57,9 +57,9 @@ static void expect(const char *what, uint32_t level, int64_t allocs, int64_t fre
 	int64_t is = (int64_t)(sums.alloc_bytes - sums.free_bytes);
 	if ((int64_t)sums.allocs == allocs && (int64_t)sums.frees == frees && is == current)
 		return;
-	printf("%s: %" PRIu64 " allocations, %" PRIu64 " frees, %" PRId64 " bytes in use; not %"
-	       PRId64 ", %" PRId64 ", %" PRId64 "\n", what, sums.allocs, sums.frees, is, allocs,
-	       frees, current);
+	printf("%s: %" PRIu64 " allocations, %" PRIu64 " frees, %" PRId64
+	       " bytes in use; not %" PRId64 ", %" PRId64 ", %" PRId64 "\n",
+	       what, sums.allocs, sums.frees, is, allocs, frees, current);
 	faults++;
 }
 
@@ -109,8 +109,9 @@ static void case_account(const char *rule)
 /* Neither account nor user nor host can be had: all of it is global's, under each rule. */
 static void case_none(const char *rule)
 {
-	static const char *const names[][2] = { { "u", "h" }, { "u", NULL }, { NULL, "h" },
-						{ NULL, NULL } };
+	static const char *const names[][2] = {
+		{ "u", "h" }, { "u", NULL }, { NULL, "h" }, { NULL, NULL }
+	};
 	open_books(rule, 0);
 	for (uint32_t i = 0; i < 4; i++)
 		pfs_memory_freed(books, NULL, lives(names[i][0], names[i][1]), 100);

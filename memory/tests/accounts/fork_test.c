@@ -53,8 +53,7 @@ static _Atomic(bool) others_end, other_is_there;
 
 static void *other_life(void *context)
 {
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(books, "other", "u", "h", true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "other", "u", "h", true);
 	(void)context;
 	for (uint32_t i = 0; i < 10; i++)
 		(void)pfs_memory_allocated(thread, key, 1000);
@@ -100,8 +99,7 @@ int main(int argc, char **argv)
 	open_books(argv[1]);
 	char path[PFS_BOX_PATH_BYTES];
 	(void)snprintf(path, sizeof(path), "%s", pfs_memory_path(books));
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(books, "main", "u", "h", true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "main", "u", "h", true);
 	struct pfs_memory_note note = pfs_memory_allocated(thread, key, 500);
 	(void)pthread_create(&other, NULL, other_life, NULL);
 	while (!atomic_load(&other_is_there))

@@ -16,12 +16,12 @@
 #include "common_test.h"
 #include "memory/box/reader.h"
 
-#define CHECK(condition)                                                           \
-	do {                                                                       \
-		if (!(condition)) {                                                \
+#define CHECK(condition)                                                              \
+	do {                                                                          \
+		if (!(condition)) {                                                   \
 			(void)fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-			exit(1);                                                   \
-		}                                                                  \
+			exit(1);                                                      \
+		}                                                                     \
 	} while (0)
 
 static struct pfs_books *books;
@@ -143,9 +143,16 @@ static bool set(const char *limits)
 static void text(void)
 {
 	struct pfs_memory_thread *one = begin("a", "x"), *nobody = begin(NULL, NULL);
-	static const char *const wrong[] = { "thread", "thread=", "thread=1X", "thread=1KB", "x=1",
-					     "user:=-1", "account:a=1", "thread=1,,user=2",
-					     "thread=99999999999999999999", "program=9999999999T",
+	static const char *const wrong[] = { "thread",
+					     "thread=",
+					     "thread=1X",
+					     "thread=1KB",
+					     "x=1",
+					     "user:=-1",
+					     "account:a=1",
+					     "thread=1,,user=2",
+					     "thread=99999999999999999999",
+					     "program=9999999999T",
 					     "account:a@xxxxxxxxxx" };
 	struct pfs_message message;
 	CHECK(set("thread=4K,account:a@x=3000,account:@=2K"));
@@ -320,7 +327,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} cases[] = { { "scopes", scopes }, { "resize", resize }, { "text", text },
-		      { "late", late },	    { "fork", in_child }, { "box", box } };
+		      { "late", late },     { "fork", in_child }, { "box", box } };
 	const char *name = argc > 1 ? argv[1] : "";
 	open_books(argc == 3 ? argv[2] : NULL);
 	if (argc == 5 && strcmp(name, "threads") == 0) {

@@ -88,8 +88,8 @@ static void session(uint64_t operations, uint64_t *state)
 	uint32_t account = (uint32_t)(draw(state) % ACCOUNTS);
 	(void)snprintf(user, sizeof(user), "user%u", account % 4);
 	(void)snprintf(host, sizeof(host), "host%u", account / 4);
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(books, "worker", user, host, true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "worker", user, host,
+								   true);
 	if (thread == NULL)
 		abort();
 	for (uint64_t i = 0; i < operations; i++) {
@@ -203,8 +203,9 @@ static uint32_t compare(bool says)
 			below += (int64_t)got < 0;
 			credited_wrong += (int64_t)got > (int64_t)right ? got - right : right - got;
 			if (is_wrong && says)
-				printf("account %u instrument %u: in use %" PRId64 ", right %"
-				       PRIu64 "; allocations %" PRIu64 ", right %" PRIu64 "\n",
+				printf("account %u instrument %u: in use %" PRId64
+				       ", right %" PRIu64 "; allocations %" PRIu64
+				       ", right %" PRIu64 "\n",
 				       account, i, (int64_t)got, right, rows[account][i].allocs,
 				       (uint64_t)atomic_load(&allocs[account][i]));
 		}

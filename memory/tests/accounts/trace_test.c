@@ -16,12 +16,12 @@
 #include "common_test.h"
 #include "memory/box/reader.h"
 
-#define CHECK(condition)                                                           \
-	do {                                                                       \
-		if (!(condition)) {                                                \
+#define CHECK(condition)                                                              \
+	do {                                                                          \
+		if (!(condition)) {                                                   \
 			(void)fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-			exit(1);                                                   \
-		}                                                                  \
+			exit(1);                                                      \
+		}                                                                     \
 	} while (0)
 
 static struct pfs_books *books;
@@ -275,8 +275,8 @@ static void change(struct mine *mine, uint64_t *state)
 
 static void *work(void *number)
 {
-	const uint64_t limits[OWNERS] = { limit, limit / 2, UINT64_MAX, limit / 4, UINT64_MAX,
-					  UINT64_MAX, UINT64_MAX };
+	const uint64_t limits[OWNERS] = { limit,      limit / 2,  UINT64_MAX, limit / 4,
+					  UINT64_MAX, UINT64_MAX, UINT64_MAX };
 	struct mine mine[GUARDS];
 	uint64_t state = (uint64_t)(uintptr_t)number * 7919 + seed * 104729 + 1;
 	memset(mine, 0, sizeof(mine));

@@ -211,8 +211,8 @@ static void beside(const struct pfs_case *at)
 static void count_until_killed(int ready)
 {
 	begin(false);
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(books, "victim", "app", "web", true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "victim", "app", "web",
+								   true);
 	for (uint32_t i = 0; i < 1000; i++)
 		(void)pfs_memory_allocated(thread, keys[3], 100);
 	pfs_memory_tick(books);

@@ -14,8 +14,9 @@ struct pfs_made_box box;
 
 void begin(void)
 {
-	const struct pfs_made_sizes sizes = { .instruments = 20, .threads = 40, .accounts = 20,
-					      .cells = 200, .page_records = 8 };
+	const struct pfs_made_sizes sizes = {
+		.instruments = 20, .threads = 40, .accounts = 20, .cells = 200, .page_records = 8
+	};
 	(void)snprintf(path, sizeof(path), "/tmp/pfslab-rows-%u.box", (unsigned)getpid());
 	pfs_made_begin(&box, path, &sizes);
 }
@@ -50,8 +51,8 @@ struct pfs_snapshot *take(struct pfs_reader *reader)
 	return snapshot;
 }
 
-struct pfs_row row_of(const struct pfs_snapshot *snapshot, enum pfs_box_table table,
-			     uint32_t who, uint32_t instrument)
+struct pfs_row row_of(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint32_t who,
+		      uint32_t instrument)
 {
 	struct pfs_row row;
 	PFS_CHECK(pfs_snapshot_row(snapshot, table,
@@ -63,9 +64,9 @@ struct pfs_row row_of(const struct pfs_snapshot *snapshot, enum pfs_box_table ta
 
 void is_row(struct pfs_row row, const int64_t expected[10])
 {
-	const int64_t found[10] = { row.count_alloc, row.count_free,    row.bytes_alloc,
-				    row.bytes_free,  row.low_count,     row.current_count,
-				    row.high_count,  row.low_bytes,     row.current_bytes,
+	const int64_t found[10] = { row.count_alloc, row.count_free, row.bytes_alloc,
+				    row.bytes_free,  row.low_count,  row.current_count,
+				    row.high_count,  row.low_bytes,  row.current_bytes,
 				    row.high_bytes };
 	for (int i = 0; i < 10; i++) {
 		if (found[i] != expected[i])
@@ -96,6 +97,6 @@ void crowd(struct crowd *self)
 		for (int j = 0; j <= i; j++)
 			pfs_made_alloc(&box, self->cells[i], 100);
 	}
-	pfs_made_foreign(self->cells[4], 100); /* 4 are left of 5 */
+	pfs_made_foreign(self->cells[4], 100);    /* 4 are left of 5 */
 	pfs_made_free(&box, self->cells[3], 100); /* 3 of 4 */
 }

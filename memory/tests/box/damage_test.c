@@ -157,8 +157,8 @@ static void try_word(int file, uint64_t at)
 {
 	uint32_t before;
 	read_at(file, &before, sizeof(before), at);
-	const uint32_t words[] = { 0, 1, before + 1, before - 1, before * 2, 0x7FFFFFFF,
-				   0x80000000, 0xFFFFF000, UINT32_MAX };
+	const uint32_t words[] = { 0,          1,          before + 1, before - 1, before * 2,
+				   0x7FFFFFFF, 0x80000000, 0xFFFFF000, UINT32_MAX };
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		write_at(file, &words[i], sizeof(words[i]), at);
 		results[pfs_probe_box(path)]++;
@@ -238,8 +238,9 @@ static void heads(const struct pfs_case *at)
 /* A living box that says it has pages which it has not: to look must not make them. */
 static void no_such_pages(const struct pfs_case *at)
 {
-	const struct pfs_made_sizes sizes = { .instruments = 8, .threads = 16, .accounts = 8,
-					      .cells = 100000, .page_records = 64 };
+	const struct pfs_made_sizes sizes = {
+		.instruments = 8, .threads = 16, .accounts = 8, .cells = 100000, .page_records = 64
+	};
 	struct stat before, after;
 	(void)at;
 	(void)snprintf(path, sizeof(path), "/dev/shm/pfslab-damage-%u.box", (unsigned)getpid());
@@ -281,8 +282,9 @@ static void endless_texts(const struct pfs_case *at)
 /* Names without an end are cut; of instruments no more than there may be are there. */
 static void limits(const struct pfs_case *at)
 {
-	const struct pfs_made_sizes sizes = { .instruments = 1040, .threads = 8, .accounts = 8,
-					      .cells = 8, .page_records = 8 };
+	const struct pfs_made_sizes sizes = {
+		.instruments = 1040, .threads = 8, .accounts = 8, .cells = 8, .page_records = 8
+	};
 	struct pfs_message message;
 	struct pfs_snapshot *snapshot;
 	(void)at;
@@ -292,8 +294,7 @@ static void limits(const struct pfs_case *at)
 	for (uint32_t i = 0; i < 1030; i++)
 		(void)pfs_made_instrument(&box, "memory/sql/x");
 	struct pfs_box_instrument *first = pfs_made_at(&box, PFS_BOX_INSTRUMENTS, 1);
-	struct pfs_box_account *user =
-		pfs_made_at(&box, PFS_BOX_USERS, pfs_made_user(&box, "app"));
+	struct pfs_box_account *user = pfs_made_at(&box, PFS_BOX_USERS, pfs_made_user(&box, "app"));
 	memset(first->name, 'n', sizeof(first->name));
 	memset(user->user_name, 'u', sizeof(user->user_name));
 	memset(user->host_name, 'h', sizeof(user->host_name));

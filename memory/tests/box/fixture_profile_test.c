@@ -36,8 +36,7 @@ uint32_t pfs_made_stack(struct pfs_made_box *self, const uint64_t *frames, uint3
 }
 
 struct pfs_box_context *pfs_made_context(struct pfs_made_box *self, uint32_t stack,
-					 uint32_t instrument, uint32_t thread,
-					 uint32_t *reference)
+					 uint32_t instrument, uint32_t thread, uint32_t *reference)
 {
 	const struct pfs_box_thread *of = pfs_made_at(self, PFS_BOX_THREADS, thread);
 	*reference = pfs_made_record(self, PFS_BOX_CONTEXTS);
@@ -48,8 +47,8 @@ struct pfs_box_context *pfs_made_context(struct pfs_made_box *self, uint32_t sta
 	record->os_tid = of->os_tid;
 	(void)snprintf(record->thread_name, sizeof(record->thread_name), "%.15s", of->name);
 	if (of->account != 0) {
-		const struct pfs_box_account *account =
-			pfs_made_at(self, PFS_BOX_ACCOUNTS, of->account);
+		const struct pfs_box_account *account = pfs_made_at(self, PFS_BOX_ACCOUNTS,
+								    of->account);
 		(void)snprintf(record->user_name, sizeof(record->user_name), "%.31s",
 			       account->user_name);
 		(void)snprintf(record->host_name, sizeof(record->host_name), "%.31s",
@@ -81,9 +80,9 @@ void pfs_made_profile(struct pfs_made_box *self, uint32_t thread, uint32_t instr
 	uint32_t ones[2];
 	pfs_made_module(self, 0x1000, 0x2000, 0, "/usr/bin/fixture", 1, 0);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct pfs_box_context *context = pfs_made_context(
-			self, pfs_made_stack(self, frames + i, 3 - i), instrument, thread,
-			&ones[i]);
+		struct pfs_box_context *context =
+			pfs_made_context(self, pfs_made_stack(self, frames + i, 3 - i), instrument,
+					 thread, &ones[i]);
 		/* relaxed, here and above: one thread, or before others look. */
 		pfs_store_relaxed(&context->samples, 3);                /* relaxed: likewise */
 		pfs_store_relaxed(&context->objects_256ths, 100 * 256); /* relaxed: likewise */

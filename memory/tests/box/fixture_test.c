@@ -86,10 +86,10 @@ static uint64_t plan(struct pfs_box_head *head, const struct pfs_made_sizes *siz
 		return at;
 	at = add_region(head, PFS_BOX_STACKS, at, sizeof(struct pfs_box_stack), sizes->stacks,
 			page);
-	at = add_region(head, PFS_BOX_CONTEXTS, at, sizeof(struct pfs_box_context),
-			sizes->contexts, page);
-	return add_region(head, PFS_BOX_SAMPLES, at, sizeof(struct pfs_box_sample),
-			  sizes->samples, page);
+	at = add_region(head, PFS_BOX_CONTEXTS, at, sizeof(struct pfs_box_context), sizes->contexts,
+			page);
+	return add_region(head, PFS_BOX_SAMPLES, at, sizeof(struct pfs_box_sample), sizes->samples,
+			  page);
 }
 
 static uint64_t now_ns(void)
@@ -118,8 +118,7 @@ static void fill_head(struct pfs_box_head *head, const struct pfs_made_sizes *si
 	head->file_bytes = plan(head, sizes);
 }
 
-void pfs_made_begin(struct pfs_made_box *self, const char *path,
-		    const struct pfs_made_sizes *sizes)
+void pfs_made_begin(struct pfs_made_box *self, const char *path, const struct pfs_made_sizes *sizes)
 {
 	static struct pfs_box_head head;
 	memset((void *)&head, 0, sizeof(head));
@@ -193,8 +192,7 @@ uint32_t pfs_made_record(struct pfs_made_box *self, enum pfs_box_kind kind)
 	return reference;
 }
 
-uint32_t pfs_made_publish(struct pfs_made_box *self, enum pfs_box_kind kind,
-			  uint32_t reference)
+uint32_t pfs_made_publish(struct pfs_made_box *self, enum pfs_box_kind kind, uint32_t reference)
 {
 	pfs_store_release(pfs_made_word(self, kind, reference), FIRST_WORD);
 	return reference;
@@ -326,8 +324,8 @@ static void look(struct pfs_made_box *self, struct pfs_cell *cell, uint64_t coun
 static void mark(struct pfs_cell *cell, bool high)
 {
 	uint64_t count = get(&cell->allocs) - get(&cell->frees) - get(&cell->word);
-	uint64_t bytes =
-		get(&cell->alloc_bytes) - get(&cell->free_bytes) - get(&cell->foreign_bytes);
+	uint64_t bytes = get(&cell->alloc_bytes) - get(&cell->free_bytes) -
+			 get(&cell->foreign_bytes);
 	for (int t = 0; t < PFS_TABLES; t++) {
 		struct pfs_marks *marks = &cell->marks[t];
 		if (high && count > get(&marks->high_count))
@@ -399,8 +397,9 @@ void pfs_made_tick(struct pfs_made_box *self, uint64_t bytes)
 	tick->realtime_ns = self->head->start_realtime_ns + number * 1000000000u;
 	tick->own.tracked = bytes;
 	tick->own.rss = bytes + 4096;
-	tick->arenas[0] = (struct pfs_box_arena){ .reference = 1, .threads = 2, .pool = "worker",
-						   .allocated = bytes, .active = bytes };
+	tick->arenas[0] = (struct pfs_box_arena){
+		.reference = 1, .threads = 2, .pool = "worker", .allocated = bytes, .active = bytes
+	};
 	tick->arenas[1].reference = PFS_BOX_ARENA_OTHERS;
 	tick->instruments[0] = (struct pfs_box_share){ .reference = 1, .bytes = bytes };
 	pfs_store_release(&self->head->ticks, number);
@@ -408,9 +407,15 @@ void pfs_made_tick(struct pfs_made_box *self, uint64_t bytes)
 
 void pfs_made_sample(struct pfs_made_box *self, const char *path)
 {
-	const struct pfs_made_sizes sizes = { .instruments = 8, .threads = 16, .accounts = 8,
-					      .cells = 64, .page_records = 8, .stacks = 8,
-					      .contexts = 8, .samples = 16, .profile_lg = 12 };
+	const struct pfs_made_sizes sizes = { .instruments = 8,
+					      .threads = 16,
+					      .accounts = 8,
+					      .cells = 64,
+					      .page_records = 8,
+					      .stacks = 8,
+					      .contexts = 8,
+					      .samples = 16,
+					      .profile_lg = 12 };
 	pfs_made_begin(self, path, &sizes);
 	uint32_t net = pfs_made_instrument(self, "memory/server/net");
 	uint32_t sort = pfs_made_instrument(self, "memory/server/sort");

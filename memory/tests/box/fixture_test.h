@@ -73,8 +73,7 @@ void pfs_made_module(struct pfs_made_box *self, uint64_t begin, uint64_t end, ui
  * in it, and is in use. What the context was credited with is the caller's. */
 uint32_t pfs_made_stack(struct pfs_made_box *self, const uint64_t *frames, uint32_t depth);
 struct pfs_box_context *pfs_made_context(struct pfs_made_box *self, uint32_t stack,
-					 uint32_t instrument, uint32_t thread,
-					 uint32_t *reference);
+					 uint32_t instrument, uint32_t thread, uint32_t *reference);
 struct pfs_box_sample *pfs_made_block(struct pfs_made_box *self, uint32_t context, uint32_t cell,
 				      uint64_t bytes);
 

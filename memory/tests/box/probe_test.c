@@ -51,8 +51,8 @@ static int64_t read_rows(const struct pfs_snapshot *snapshot)
 			sum += (uint64_t)row.high_bytes + (uint64_t)row.count_alloc;
 	for (uint32_t i = 0; i < snapshot->tick_count; i++)
 		for (uint32_t j = 0; j < PFS_BOX_TICK_INSTRUMENTS; j++)
-			sum += pfs_snapshot_instrument(
-				snapshot, snapshot->ticks[i].instruments[j].reference);
+			sum += pfs_snapshot_instrument(snapshot,
+						       snapshot->ticks[i].instruments[j].reference);
 	return (int64_t)sum;
 }
 

@@ -81,8 +81,9 @@ static void read_all(const struct pfs_case *at)
 
 static void no_profile(const struct pfs_case *at)
 {
-	const struct pfs_made_sizes sizes = { .instruments = 8, .threads = 8, .accounts = 8,
-					      .cells = 8, .page_records = 8 };
+	const struct pfs_made_sizes sizes = {
+		.instruments = 8, .threads = 8, .accounts = 8, .cells = 8, .page_records = 8
+	};
 	struct pfs_message message;
 	(void)at;
 	(void)snprintf(path, sizeof(path), "/dev/shm/pfslab-profile-%u.box", (unsigned)getpid());

@@ -23,12 +23,12 @@ static void example(const struct pfs_case *at)
 	(void)at;
 	begin();
 	uint32_t instrument = pfs_made_instrument(&box, "memory/sql/x");
-	uint32_t account =
-		pfs_made_account(&box, pfs_made_user(&box, "u"), pfs_made_host(&box, "h"));
-	struct pfs_cell *one =
-		pfs_made_cell(&box, pfs_made_thread(&box, "1", account, 0, 0), instrument);
-	struct pfs_cell *two =
-		pfs_made_cell(&box, pfs_made_thread(&box, "2", account, 0, 0), instrument);
+	uint32_t account = pfs_made_account(&box, pfs_made_user(&box, "u"),
+					    pfs_made_host(&box, "h"));
+	struct pfs_cell *one = pfs_made_cell(&box, pfs_made_thread(&box, "1", account, 0, 0),
+					     instrument);
+	struct pfs_cell *two = pfs_made_cell(&box, pfs_made_thread(&box, "2", account, 0, 0),
+					     instrument);
 	pfs_made_alloc(&box, one, 2 * M);
 	pfs_made_alloc(&box, two, 10 * M);
 	struct pfs_reader *reader = open_box();
@@ -144,8 +144,8 @@ static void ended(const struct pfs_case *at)
 	pfs_snapshot_free(snapshot);
 	/* A tick: the highest estimate until then. */
 	for (int t = 0; t < PFS_TABLES; t++) {
-		pfs_store_relaxed(&own->marks[t].low_bytes, 700);  /* relaxed: as above */
-		pfs_store_relaxed(&own->marks[t].high_bytes, 0);   /* relaxed: as above */
+		pfs_store_relaxed(&own->marks[t].low_bytes, 700); /* relaxed: as above */
+		pfs_store_relaxed(&own->marks[t].high_bytes, 0);  /* relaxed: as above */
 	}
 	snapshot = take(reader);
 	PFS_CHECK_IS(row_of(snapshot, PFS_TABLE_ACCOUNT, 1, 0).high_bytes, 700);
@@ -222,8 +222,8 @@ static void ticks(const struct pfs_case *at)
 	PFS_CHECK_IS(pfs_snapshot_instrument(snapshot, 2), PFS_NONE);
 	PFS_CHECK_IS(pfs_snapshot_instrument(snapshot, 0), PFS_NONE);
 	pfs_snapshot_free(snapshot);
-	PFS_CHECK(strcmp(pfs_box_died(pfs_reader_info(reader), died, sizeof(died)),
-			 "is living") == 0);
+	PFS_CHECK(strcmp(pfs_box_died(pfs_reader_info(reader), died, sizeof(died)), "is living") ==
+		  0);
 	pfs_made_leave(&box);
 	snapshot = take(reader);
 	PFS_CHECK(strstr(pfs_box_died(&snapshot->info, died, sizeof(died)), "died between") !=
@@ -267,12 +267,9 @@ static void words(const struct pfs_case *at)
 int main(int argc, char **argv)
 {
 	static const struct pfs_test tests[] = {
-		{ .name = "example", .run = example },
-		{ .name = "sums", .run = sums },
-		{ .name = "ended", .run = ended },
-		{ .name = "below_zero", .run = below_zero },
-		{ .name = "moving", .run = moving },
-		{ .name = "ticks", .run = ticks },
+		{ .name = "example", .run = example }, { .name = "sums", .run = sums },
+		{ .name = "ended", .run = ended },     { .name = "below_zero", .run = below_zero },
+		{ .name = "moving", .run = moving },   { .name = "ticks", .run = ticks },
 		{ .name = "words", .run = words },
 	};
 	return pfs_tests_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));

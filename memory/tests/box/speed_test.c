@@ -70,8 +70,10 @@ static double cpu_seconds(void)
 
 static void make(const char *path)
 {
-	const struct pfs_made_sizes sizes = { .instruments = INSTRUMENTS, .threads = THREADS,
-					      .accounts = 8, .cells = THREADS * INSTRUMENTS,
+	const struct pfs_made_sizes sizes = { .instruments = INSTRUMENTS,
+					      .threads = THREADS,
+					      .accounts = 8,
+					      .cells = THREADS * INSTRUMENTS,
 					      .page_records = 64 };
 	char name[64];
 	pfs_made_begin(&box, path, &sizes);
@@ -79,8 +81,8 @@ static void make(const char *path)
 		(void)snprintf(name, sizeof(name), "memory/speed/instrument_%u", i);
 		(void)pfs_made_instrument(&box, name);
 	}
-	uint32_t account =
-		pfs_made_account(&box, pfs_made_user(&box, "u"), pfs_made_host(&box, "h"));
+	uint32_t account = pfs_made_account(&box, pfs_made_user(&box, "u"),
+					    pfs_made_host(&box, "h"));
 	for (uint32_t i = 0; i < THREADS; i++) {
 		uint32_t thread = pfs_made_thread(&box, "t", account, 0, 0);
 		for (uint32_t j = 0; j < INSTRUMENTS; j++) {
@@ -157,9 +159,9 @@ int main(int argc, char **argv)
 		return (void)fprintf(stderr, "a row was below what is in use, or missing\n"), 1;
 	double rows = THREADS * INSTRUMENTS / cpu;
 	(void)printf("%u rows: %.1f ms of a CPU, %.1f ms at best, %.1f on average: %.2f million in "
-		     "a second of a CPU, %.2f in the best second\n", THREADS * INSTRUMENTS,
-		     cpu * 1e3, best * 1e3, sum * 1e3 / (double)rounds, rows / 1e6,
-		     THREADS * INSTRUMENTS / best / 1e6);
+		     "a second of a CPU, %.2f in the best second\n",
+		     THREADS * INSTRUMENTS, cpu * 1e3, best * 1e3, sum * 1e3 / (double)rounds,
+		     rows / 1e6, THREADS * INSTRUMENTS / best / 1e6);
 	(void)printf("writers: %.1f million pairs a second alone, %.1f beside a reader\n",
 		     alone / 1e6, beside / 1e6);
 	if (argc > 2 && rows < BAR)

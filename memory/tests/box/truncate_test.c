@@ -146,11 +146,11 @@ static void enabled(const struct pfs_case *at)
 	PFS_CHECK(snapshot->instruments[0].is_enabled);
 	PFS_CHECK(!snapshot->instruments[1].is_enabled);
 	pfs_snapshot_free(snapshot);
-	PFS_CHECK_IS(pfs_load_relaxed(&box.control->enabled[1]), 0);    /* relaxed: one thread */
-	PFS_CHECK_IS(pfs_load_relaxed(&box.control->generation), 2);    /* relaxed: as above */
-	pfs_store_relaxed(&box.control->generation, UINT32_MAX);        /* relaxed: as above */
+	PFS_CHECK_IS(pfs_load_relaxed(&box.control->enabled[1]), 0); /* relaxed: one thread */
+	PFS_CHECK_IS(pfs_load_relaxed(&box.control->generation), 2); /* relaxed: as above */
+	pfs_store_relaxed(&box.control->generation, UINT32_MAX);     /* relaxed: as above */
 	PFS_CHECK(pfs_reader_enable(reader, 1, true, &message));
-	PFS_CHECK_IS(pfs_load_relaxed(&box.control->generation), 1);    /* relaxed: as above */
+	PFS_CHECK_IS(pfs_load_relaxed(&box.control->generation), 1); /* relaxed: as above */
 	PFS_CHECK(!pfs_reader_enable(reader, 1024, true, &message));
 	end(reader);
 }

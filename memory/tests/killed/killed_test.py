@@ -5,8 +5,9 @@ asked whose it was: the leak's line stands first.
 usage: killed_test.py PART PFS_MEM
        killed_test.py picture PFS_MEM FILE.svg     the flame graph of docs/tutorials/killed.md
 PART: c, cxx: each as three compilers' flags make it, killed from outside and out of memory; wanted:
-what is wanted is first where it is more; document: each command of docs/tutorials/killed.md says what stands
-there. Exit 0: all as expected. 1: something was not. 77: a tool is missing, which is named.
+what is wanted is first where it is more; document: each command of
+docs/tutorials/killed.md says what stands there.
+Exit 0: all as expected. 1: something was not. 77: a tool is missing, which is named.
 """
 
 import datetime

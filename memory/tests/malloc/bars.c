@@ -60,8 +60,8 @@ static size_t resident_bytes(void)
 
 static void *map(size_t bytes)
 {
-	void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0);
+	void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
 	if (mapped == MAP_FAILED)
 		die("mmap");
 	return mapped;

@@ -115,8 +115,8 @@ void corner_child(void (*body)(void *), void *argument, unsigned seconds)
 		exit(0);
 	}
 	CORNER_CHECK(waitpid(child, &status, 0) == child, "waitpid");
-	CORNER_CHECK(!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM,
-		     "the child hung for %u s", seconds);
+	CORNER_CHECK(!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM, "the child hung for %u s",
+		     seconds);
 	CORNER_CHECK(!WIFSIGNALED(status), "the child died by signal %d", WTERMSIG(status));
 	CORNER_CHECK(WEXITSTATUS(status) == 0, "the child exited with %d", WEXITSTATUS(status));
 }

@@ -271,7 +271,8 @@ static void decay_times(void)
 	CORNER_CHECK(je_ssize(je_name("arena.%u.dirty_decay_ms", second)) == a_while, "the next's");
 	je_write("arenas.dirty_decay_ms", &first, sizeof(first));
 	CORNER_CHECK(mallctl(je_name("arena.%u.dirty_decay_ms", arena), NULL, NULL, &wrong,
-			     sizeof(wrong)) == EFAULT, "-9 is taken");
+			     sizeof(wrong)) == EFAULT,
+		     "-9 is taken");
 	CORNER_CHECK(mallctl("arenas.muzzy_decay_ms", NULL, NULL, &wrong, sizeof(wrong)) == EFAULT,
 		     "-9 is taken as default");
 	je_write(je_name("arena.%u.dirty_decay_ms", arena), &never, sizeof(never));

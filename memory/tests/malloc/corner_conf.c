@@ -340,13 +340,13 @@ static void probe(const char *conf, const char *name)
 static void wrong_is_named_once(void)
 {
 	static const char *const wrong[][2] = {
-		{ "nonsense:1", "nonsense" },	{ "tcache:maybe", "tcache" },
-		{ "tcache:1", "tcache" },	{ "narenas:-1", "narenas" },
-		{ "tick_ms:soon", "tick_ms" },	{ "tick_ms:", "tick_ms" },
-		{ "narenas", "narenas" },	{ "dirty_decay_ms:-3", "dirty_decay_ms" },
-		{ "thp:always", "thp" },	{ "muzzy_decay_ms:-2", "muzzy_decay_ms" },
-		{ "zero:TRUE", "zero" },	{ "oversize_threshold:1x", "oversize_threshold" },
-		{ "Tcache:true", "Tcache" },	{ "narenas:9999999999999999", "narenas" },
+		{ "nonsense:1", "nonsense" },  { "tcache:maybe", "tcache" },
+		{ "tcache:1", "tcache" },      { "narenas:-1", "narenas" },
+		{ "tick_ms:soon", "tick_ms" }, { "tick_ms:", "tick_ms" },
+		{ "narenas", "narenas" },      { "dirty_decay_ms:-3", "dirty_decay_ms" },
+		{ "thp:always", "thp" },       { "muzzy_decay_ms:-2", "muzzy_decay_ms" },
+		{ "zero:TRUE", "zero" },       { "oversize_threshold:1x", "oversize_threshold" },
+		{ "Tcache:true", "Tcache" },   { "narenas:9999999999999999", "narenas" },
 	};
 	je_must_be_ours();
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

@@ -15,7 +15,8 @@
 
 #include "corner.h"
 
-namespace {
+namespace
+{
 
 const unsigned early_count = 200;
 unsigned char *early_blocks[early_count];

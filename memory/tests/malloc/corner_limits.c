@@ -13,11 +13,11 @@
 
 #define TOO_LARGE ((size_t)PTRDIFF_MAX + 1)
 
-static const size_t too_large[] = { TOO_LARGE,		TOO_LARGE + 4096,     SIZE_MAX / 2 + 70000,
-				    SIZE_MAX - 1048576, SIZE_MAX - 65536,     SIZE_MAX - 16384,
-				    SIZE_MAX - 8192,	SIZE_MAX - 4096,      SIZE_MAX - 4095,
-				    SIZE_MAX - 64,	SIZE_MAX - 16,	      SIZE_MAX - 15,
-				    SIZE_MAX - 8,	SIZE_MAX - 1,	      SIZE_MAX };
+static const size_t too_large[] = { TOO_LARGE,          TOO_LARGE + 4096, SIZE_MAX / 2 + 70000,
+				    SIZE_MAX - 1048576, SIZE_MAX - 65536, SIZE_MAX - 16384,
+				    SIZE_MAX - 8192,    SIZE_MAX - 4096,  SIZE_MAX - 4095,
+				    SIZE_MAX - 64,      SIZE_MAX - 16,    SIZE_MAX - 15,
+				    SIZE_MAX - 8,       SIZE_MAX - 1,     SIZE_MAX };
 #define TOO_LARGE_COUNT (sizeof(too_large) / sizeof(too_large[0]))
 
 static void must_refuse(const char *call, void *block, size_t size)
@@ -121,7 +121,7 @@ static void align_refused(void)
 static void align_odd(void)
 {
 	void *block = memalign(corner_opaque(24), 100);
-	corner_note("memalign(24): %s", block == NULL		     ? strerror(errno)
+	corner_note("memalign(24): %s", block == NULL                ? strerror(errno)
 					: (uintptr_t)block % 32 == 0 ? "at 32"
 								     : "below 32");
 	free(block);
@@ -157,8 +157,8 @@ static void large_realloc(void)
 		for (size_t i = 0; i < TOO_LARGE_COUNT; i++) {
 			size_t size = too_large[i];
 			must_refuse("realloc", realloc(block, corner_opaque(size)), size);
-			must_refuse("reallocarray",
-				    reallocarray(block, corner_opaque(1), size), size);
+			must_refuse("reallocarray", reallocarray(block, corner_opaque(1), size),
+				    size);
 			must_refuse("reallocarray(n, 16)",
 				    reallocarray(block, size / 16 + 1, corner_opaque(16)), size);
 			must_refuse("reallocarray(n, n)", reallocarray(block, size, size), size);
@@ -252,8 +252,8 @@ static void valloc_pages(void)
 static void zero_bytes(void)
 {
 	size_t nothing = corner_opaque(0);
-	void *blocks[] = { malloc(nothing),	 malloc(nothing),     calloc(nothing, 8),
-			   calloc(8, nothing),	 realloc(NULL, nothing), memalign(64, nothing),
+	void *blocks[] = { malloc(nothing),           malloc(nothing),        calloc(nothing, 8),
+			   calloc(8, nothing),        realloc(NULL, nothing), memalign(64, nothing),
 			   aligned_alloc(64, nothing) };
 	size_t count = sizeof(blocks) / sizeof(blocks[0]);
 	for (size_t i = 0; i < count; i++) {

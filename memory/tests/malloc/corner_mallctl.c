@@ -25,9 +25,14 @@ static int read_with(const char *name, size_t length)
 
 static void wrong_lengths(void)
 {
-	static const char *const names[] = { "epoch", "version", "arenas.page", "arenas.nbins",
-					     "arenas.bin.0.nregs", "stats.allocated",
-					     "stats.arenas.0.pactive", "thread.arena",
+	static const char *const names[] = { "epoch",
+					     "version",
+					     "arenas.page",
+					     "arenas.nbins",
+					     "arenas.bin.0.nregs",
+					     "stats.allocated",
+					     "stats.arenas.0.pactive",
+					     "thread.arena",
 					     "background_thread" };
 	je_must_be_there();
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -40,7 +45,8 @@ static void wrong_lengths(void)
 	uint64_t value = 0;
 	size_t page = 0, length = 2;
 	CORNER_CHECK(mallctl("arenas.page", &page, &length, NULL, 0) == EINVAL && length == 2 &&
-			     page == 4096, "2 bytes of arenas.page: %zu, length %zu", page, length);
+			     page == 4096,
+		     "2 bytes of arenas.page: %zu, length %zu", page, length);
 	CORNER_CHECK(mallctl("epoch", NULL, NULL, &value, 4) == EINVAL, "4 bytes of epoch");
 	CORNER_CHECK(mallctl("thread.arena", NULL, NULL, &value, 8) == EINVAL, "thread.arena");
 	CORNER_CHECK(mallctl("thread.tcache.enabled", NULL, NULL, &value, 4) == EINVAL, "enabled");
@@ -49,6 +55,7 @@ static void wrong_lengths(void)
 
 static void unknown_names(void)
 {
+	/* clang-format off */
 	static const char *const names[] = {
 		"", "nothing", "stats.", "stats.nothing", "stats.allocated.more",
 		"arenas.bin.x.size", "arenas.bin.36.size",
@@ -56,6 +63,7 @@ static void unknown_names(void)
 		"stats.arenas.99999.pactive", "stats.arenas.0.bins.36.curregs", "arenas.bin..size",
 		"arenas.bin.99999999999999999999999.size", "epochs", "epoc"
 	};
+	/* clang-format on */
 	static const char *const parts[] = { "stats", "arenas", "arenas.bin", "arenas.bin.0" };
 	je_must_be_there();
 	size_t mib[8];
@@ -72,9 +80,10 @@ static void unknown_names(void)
 
 static void read_only_and_write_only(void)
 {
-	static const char *const read_only[] = { "version", "config.debug", "opt.tcache",
-						 "arenas.page", "arenas.narenas", "arenas.nbins",
-						 "stats.allocated", "stats.arenas.0.pactive",
+	static const char *const read_only[] = { "version",          "config.debug",
+						 "opt.tcache",       "arenas.page",
+						 "arenas.narenas",   "arenas.nbins",
+						 "stats.allocated",  "stats.arenas.0.pactive",
 						 "thread.allocated", "tcache.create" };
 	static const char *const done[] = { "arena.0.purge", "arena.0.decay",
 					    "thread.tcache.flush" };
@@ -97,21 +106,31 @@ static void read_only_and_write_only(void)
 
 static void values_have_their_types(void)
 {
-	static const char *const of_unsigned[] = { "arenas.narenas", "arenas.nbins", "opt.narenas",
-						   "arenas.nlextents", "thread.arena",
-						   "stats.arenas.0.nthreads" };
-	static const char *const of_size[] = { "arenas.page", "arenas.quantum", "arenas.tcache_max",
-					       "max_background_threads", "stats.active",
-					       "stats.allocated", "stats.metadata",
-					       "stats.resident", "stats.mapped", "stats.retained",
-					       "stats.arenas.0.pdirty", "stats.arenas.0.mapped",
-					       "stats.arenas.0.retained", "stats.arenas.0.pmuzzy",
+	static const char *const of_unsigned[] = { "arenas.narenas", "arenas.nbins",
+						   "opt.narenas",    "arenas.nlextents",
+						   "thread.arena",   "stats.arenas.0.nthreads" };
+	static const char *const of_size[] = { "arenas.page",
+					       "arenas.quantum",
+					       "arenas.tcache_max",
+					       "max_background_threads",
+					       "stats.active",
+					       "stats.allocated",
+					       "stats.metadata",
+					       "stats.resident",
+					       "stats.mapped",
+					       "stats.retained",
+					       "stats.arenas.0.pdirty",
+					       "stats.arenas.0.mapped",
+					       "stats.arenas.0.retained",
+					       "stats.arenas.0.pmuzzy",
 					       "stats.arenas.0.bins.3.curregs",
 					       "stats.arenas.0.bins.3.curslabs" };
-	static const char *const of_bool[] = { "config.debug", "config.fill", "config.prof",
-					       "config.stats", "opt.tcache", "opt.zero",
-					       "opt.background_thread", "background_thread",
-					       "arena.0.initialized", "thread.tcache.enabled" };
+	static const char *const of_bool[] = {
+		"config.debug",          "config.fill",       "config.prof",
+		"config.stats",          "opt.tcache",        "opt.zero",
+		"opt.background_thread", "background_thread", "arena.0.initialized",
+		"thread.tcache.enabled"
+	};
 	je_must_be_there();
 	for (size_t i = 0; i < sizeof(of_unsigned) / sizeof(of_unsigned[0]); i++)
 		(void)je_unsigned(of_unsigned[i]);
@@ -136,7 +155,8 @@ static void numbers_for_names(void)
 	size_t mib[6], length = 6;
 	unsigned bins = je_unsigned("arenas.nbins");
 	CORNER_CHECK(mallctlnametomib("arenas.bin.0.size", mib, &length) == 0 && length == 4 &&
-			     mib[2] == 0, "arenas.bin.0.size: %zu numbers", length);
+			     mib[2] == 0,
+		     "arenas.bin.0.size: %zu numbers", length);
 	for (unsigned bin = 0; bin < bins; bin++) {
 		size_t size = 0, bytes = sizeof(size);
 		mib[2] = bin;
@@ -156,7 +176,8 @@ static void numbers_for_names(void)
 	CORNER_CHECK(mallctlbymib(mib, 1, NULL, NULL, NULL, 0) == ENOENT, "a number of no name");
 	length = 6;
 	CORNER_CHECK(mallctlnametomib("stats.arenas.0.bins.7.curregs", mib, &length) == 0 &&
-			     length == 6 && mib[2] == 0 && mib[4] == 7, "two indexes");
+			     length == 6 && mib[2] == 0 && mib[4] == 7,
+		     "two indexes");
 }
 
 /* ---- size classes ---- */

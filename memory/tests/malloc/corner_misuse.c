@@ -156,14 +156,38 @@ static void twice_later(size_t size, unsigned others)
 	free(corner_opaque_pointer(block));
 }
 
-static void twice_small(void) { twice(40); }
-static void twice_smallest(void) { twice(1); }
-static void twice_medium(void) { twice(3000); }
-static void twice_large(void) { twice(100000); }
-static void twice_huge(void) { twice((size_t)50 << 20); }
-static void twice_after_few(void) { twice_later(40, 3); }
-static void twice_after_many(void) { twice_later(40, 5000); }
-static void twice_large_later(void) { twice_later(100000, 20); }
+static void twice_small(void)
+{
+	twice(40);
+}
+static void twice_smallest(void)
+{
+	twice(1);
+}
+static void twice_medium(void)
+{
+	twice(3000);
+}
+static void twice_large(void)
+{
+	twice(100000);
+}
+static void twice_huge(void)
+{
+	twice((size_t)50 << 20);
+}
+static void twice_after_few(void)
+{
+	twice_later(40, 3);
+}
+static void twice_after_many(void)
+{
+	twice_later(40, 5000);
+}
+static void twice_large_later(void)
+{
+	twice_later(100000, 20);
+}
 
 static void *free_it(void *block)
 {
@@ -198,11 +222,26 @@ static void inside(char *block, size_t size, size_t offset)
 	free(name(block + offset));
 }
 
-static void inside_small(void) { inside(malloc(200), 200, 16); }
-static void inside_odd(void) { inside(malloc(200), 200, 1); }
-static void inside_large(void) { inside(malloc(100000), 100000, 4096); }
-static void inside_huge(void) { inside(malloc((size_t)50 << 20), (size_t)50 << 20, 2 << 20); }
-static void inside_aligned(void) { inside(memalign(4096, 8192), 8192, 64); }
+static void inside_small(void)
+{
+	inside(malloc(200), 200, 16);
+}
+static void inside_odd(void)
+{
+	inside(malloc(200), 200, 1);
+}
+static void inside_large(void)
+{
+	inside(malloc(100000), 100000, 4096);
+}
+static void inside_huge(void)
+{
+	inside(malloc((size_t)50 << 20), (size_t)50 << 20, 2 << 20);
+}
+static void inside_aligned(void)
+{
+	inside(memalign(4096, 8192), 8192, 64);
+}
 
 /* Into the middle of a slab, where no block begins: of a class that is no power of two. */
 static void inside_next(void)
@@ -237,12 +276,24 @@ static void foreign_mapped_start(void)
 		       -1, 0)));
 }
 
-static void foreign_text(void) { free(name((void *)(uintptr_t)must_abort)); }
-static void foreign_low(void) { free(name((void *)(uintptr_t)0x1230)); }
+static void foreign_text(void)
+{
+	free(name((void *)(uintptr_t)must_abort));
+}
+static void foreign_low(void)
+{
+	free(name((void *)(uintptr_t)0x1230));
+}
 
 /* No address of a process at all, and one with the uppermost bit. */
-static void foreign_wild(void) { free(name((void *)(uintptr_t)UINT64_C(0x5a5a5a5a5a5a5a50))); }
-static void foreign_kernel(void) { free(name((void *)(uintptr_t)UINT64_C(0xffff800012345670))); }
+static void foreign_wild(void)
+{
+	free(name((void *)(uintptr_t)UINT64_C(0x5a5a5a5a5a5a5a50)));
+}
+static void foreign_kernel(void)
+{
+	free(name((void *)(uintptr_t)UINT64_C(0xffff800012345670)));
+}
 
 static void realloc_freed(void)
 {
@@ -368,26 +419,27 @@ static void handler_allocates_in_locks(void)
 	run_with_handler(call_all_and_leave, twice_in_another_ring);
 }
 
-#define MISUSE(what)                     \
-	static void must_##what(void)    \
-	{                                \
-		must_abort(what);        \
+#define MISUSE(what)                  \
+	static void must_##what(void) \
+	{                             \
+		must_abort(what);     \
 	}
-#define MISUSES(each)                                                                         \
-	each(twice_small) each(twice_smallest) each(twice_medium) each(twice_large)           \
-	each(twice_huge) each(twice_after_few) each(twice_after_many) each(twice_large_later) \
-	each(twice_other_thread) each(twice_both_threads) each(inside_small)                  \
-	each(inside_odd) each(inside_next) each(inside_large) each(inside_huge)               \
-	each(inside_aligned)                                                                  \
-	each(foreign_stack) each(foreign_data) each(foreign_mapped)                           \
-	each(foreign_mapped_start) each(foreign_text) each(foreign_low) each(foreign_wild)    \
-	each(foreign_kernel) each(realloc_freed) each(realloc_foreign) each(realloc_inside)
+#define MISUSES(each)                                                                              \
+	each(twice_small) each(twice_smallest) each(twice_medium) each(twice_large) each(          \
+		twice_huge) each(twice_after_few) each(twice_after_many) each(twice_large_later)   \
+		each(twice_other_thread) each(twice_both_threads) each(inside_small) each(         \
+			inside_odd) each(inside_next) each(inside_large) each(inside_huge)         \
+			each(inside_aligned) each(foreign_stack) each(foreign_data)                \
+				each(foreign_mapped) each(foreign_mapped_start) each(foreign_text) \
+					each(foreign_low) each(foreign_wild) each(foreign_kernel)  \
+						each(realloc_freed) each(realloc_foreign)          \
+							each(realloc_inside)
 
 MISUSES(MISUSE)
 
 #define ENTRY(what) { #what, must_##what },
 static const struct corner corners[] = {
-	MISUSES(ENTRY) { "handler_allocates", handler_allocates },
+	MISUSES(ENTRY){ "handler_allocates", handler_allocates },
 	{ "handler_allocates_in_locks", handler_allocates_in_locks },
 };
 

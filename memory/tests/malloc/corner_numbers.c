@@ -41,16 +41,23 @@ static void must_be_own(const char *const *symbols)
 
 static void calls_in_one_object(void)
 {
-	static const char *const symbols[] = { "free",		"calloc",	  "realloc",
-					       "reallocarray",	"posix_memalign", "aligned_alloc",
-					       "memalign",	"valloc",	  "pvalloc",
-					       "malloc_usable_size", NULL };
+	static const char *const symbols[] = { "free",
+					       "calloc",
+					       "realloc",
+					       "reallocarray",
+					       "posix_memalign",
+					       "aligned_alloc",
+					       "memalign",
+					       "valloc",
+					       "pvalloc",
+					       "malloc_usable_size",
+					       NULL };
 	must_be_own(symbols);
 }
 
 static void reports_in_one_object(void)
 {
-	static const char *const symbols[] = { "mallinfo2", "mallinfo",	    "malloc_trim",
+	static const char *const symbols[] = { "mallinfo2", "mallinfo",     "malloc_trim",
 					       "mallopt",   "malloc_stats", "malloc_info",
 					       NULL };
 	must_be_own(symbols);
@@ -198,10 +205,14 @@ static void trim_gives_back(void)
 
 static void mallopt_answers(void)
 {
-	static const int parameters[][2] = { { M_ARENA_MAX, 2 },      { M_MMAP_THRESHOLD, 1 << 20 },
-					     { M_TRIM_THRESHOLD, 1 << 20 }, { M_TOP_PAD, 1 << 16 },
-					     { M_MMAP_MAX, 1000 },    { M_ARENA_TEST, 2 },
-					     { M_MXFAST, 64 },	      { M_CHECK_ACTION, 3 } };
+	static const int parameters[][2] = { { M_ARENA_MAX, 2 },
+					     { M_MMAP_THRESHOLD, 1 << 20 },
+					     { M_TRIM_THRESHOLD, 1 << 20 },
+					     { M_TOP_PAD, 1 << 16 },
+					     { M_MMAP_MAX, 1000 },
+					     { M_ARENA_TEST, 2 },
+					     { M_MXFAST, 64 },
+					     { M_CHECK_ACTION, 3 } };
 	for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
 		CORNER_CHECK(mallopt(parameters[i][0], parameters[i][1]) == 1,
 			     "mallopt(%d, %d) is 0", parameters[i][0], parameters[i][1]);

@@ -12,7 +12,8 @@
 
 #include "corner.h"
 
-namespace {
+namespace
+{
 
 const size_t too_large = static_cast<size_t>(PTRDIFF_MAX);
 
@@ -211,6 +212,7 @@ void handler_frees()
 	::operator delete(block);
 }
 
+/* clang-format off */
 const corner corners[] = {
 	{ "plain_forms", plain_forms },	    { "nothrow_forms", nothrow_forms },
 	{ "aligned_forms", aligned_forms }, { "expressions", expressions },
@@ -218,6 +220,7 @@ const corner corners[] = {
 	{ "bad_alloc_of_all_aligned", bad_alloc_of_all_aligned },
 	{ "handler_called", handler_called }, { "handler_frees", handler_frees },
 };
+/* clang-format on */
 
 } // namespace
 

@@ -89,7 +89,7 @@ static void refused_later(unsigned call, unsigned error)
 
 /* What a malloc may ask at its start, to know where it runs. */
 static const unsigned others[] = { SYS_sched_getaffinity, SYS_getrandom, SYS_mbind,
-				   SYS_get_mempolicy,	  SYS_sysinfo,   SYS_uname };
+				   SYS_get_mempolicy,     SYS_sysinfo,   SYS_uname };
 
 /* The filter stays over an exec: the malloc starts under it. */
 static void refused_at_start(const char *name, unsigned call, unsigned error)
@@ -113,23 +113,22 @@ static void refused_at_start(const char *name, unsigned call, unsigned error)
 
 #define REFUSALS(each)                                                              \
 	each(membarrier, SYS_membarrier, ENOSYS) each(madvise, SYS_madvise, EINVAL) \
-	each(mremap, SYS_mremap, ENOSYS) each(clone, SYS_clone3, EAGAIN)            \
-	each(questions, SYS_getcpu, EPERM)
+		each(mremap, SYS_mremap, ENOSYS) each(clone, SYS_clone3, EAGAIN)    \
+			each(questions, SYS_getcpu, EPERM)
 
-#define REFUSAL(name, call, error)                               \
-	static void name##_later(void)                           \
-	{                                                        \
-		refused_later(call, error);                      \
-	}                                                        \
-	static void name##_at_start(void)                        \
-	{                                                        \
+#define REFUSAL(name, call, error)                                \
+	static void name##_later(void)                            \
+	{                                                         \
+		refused_later(call, error);                       \
+	}                                                         \
+	static void name##_at_start(void)                         \
+	{                                                         \
 		refused_at_start(#name "_at_start", call, error); \
 	}
 REFUSALS(REFUSAL)
 
-#define ENTRIES(name, call, error)    \
-	{ #name "_later", name##_later }, \
-	{ #name "_at_start", name##_at_start },
+#define ENTRIES(name, call, error) \
+	{ #name "_later", name##_later }, { #name "_at_start", name##_at_start },
 static const struct corner corners[] = { REFUSALS(ENTRIES) };
 
 int main(int argc, char **argv)

@@ -73,7 +73,7 @@ static void limit_address_space(size_t room)
 /* One size after the other takes all there is: what one freed must serve the next. */
 static void sizes_in_turn(size_t at_least)
 {
-	static const size_t sizes[] = { 16,    100,	1000,	 5000, 14336, 40000,
+	static const size_t sizes[] = { 16,     100,     1000,   5000, 14336, 40000,
 					300000, 3000000, 100000, 2000, 48,    16 };
 	struct heap heap = { 0 };
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -147,7 +147,8 @@ static void address_space_shrinks(void)
 		CORNER_CHECK(less != NULL, "%zu bytes are no %zu", sizes[i], sizeof(struct link));
 		CORNER_CHECK(errno == 0, "errno %d, although it succeeded", errno);
 		CORNER_CHECK(corner_stamp_differs(less, sizeof(struct link), i) ==
-				     sizeof(struct link), "%zu bytes changed", sizes[i]);
+				     sizeof(struct link),
+			     "%zu bytes changed", sizes[i]);
 		free(less);
 	}
 	clear(&heap);

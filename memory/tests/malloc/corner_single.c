@@ -125,9 +125,9 @@ static void unshare_after_fork(void)
 }
 
 static const struct corner corners[] = {
-	{ "one_thread", one_thread },	      { "unshare_user", unshare_user },
+	{ "one_thread", one_thread },         { "unshare_user", unshare_user },
 	{ "unshare_memory", unshare_memory }, { "unshare_thread", unshare_thread },
-	{ "setns_user", setns_user },	      { "unshare_after_fork", unshare_after_fork },
+	{ "setns_user", setns_user },         { "unshare_after_fork", unshare_after_fork },
 };
 
 int main(int argc, char **argv)

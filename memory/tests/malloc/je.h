@@ -55,12 +55,12 @@ static inline void je_write(const char *name, const void *value, size_t bytes)
 	CORNER_CHECK(error == 0, "writing %s: %s", name, strerror(error));
 }
 
-#define JE_READER(type, name)                                  \
-	static inline type je_##name(const char *of)           \
-	{                                                      \
-		type value = 0;                                \
-		je_read(of, &value, sizeof(value));            \
-		return value;                                  \
+#define JE_READER(type, name)                        \
+	static inline type je_##name(const char *of) \
+	{                                            \
+		type value = 0;                      \
+		je_read(of, &value, sizeof(value));  \
+		return value;                        \
 	}
 JE_READER(unsigned, unsigned)
 JE_READER(size_t, size)

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace
+{
 
 std::vector<std::string> filled_at_start(100, std::string(300, 's'));
 thread_local std::vector<std::string> of_thread;

@@ -21,10 +21,10 @@
 #include <unistd.h>
 
 #define THREADS_MAX 64
-#define OWN 256      /* blocks that a thread holds */
-#define DEPOT 512    /* blocks on their way to another thread */
+#define OWN 256   /* blocks that a thread holds */
+#define DEPOT 512 /* blocks on their way to another thread */
 #define DEPOT_LARGE 16
-#define LIFE 20000   /* steps of a thread, before it dies and another one comes */
+#define LIFE 20000 /* steps of a thread, before it dies and another one comes */
 #define LARGEST ((size_t)8 << 20)
 #define CHILD_SECONDS 60
 
@@ -74,10 +74,9 @@ static uint64_t next_random(struct worker *self)
 __attribute__((noreturn)) static void wrong(const char *when, const struct block *block, size_t at)
 {
 	char line[300];
-	int length = snprintf(line, sizeof(line),
-			      "stamps: %s: byte %zu of the %zu at %p is wrong (seed %llu)\n", when,
-			      at, block->size, (void *)block->bytes,
-			      (unsigned long long)options.seed);
+	int length = snprintf(
+		line, sizeof(line), "stamps: %s: byte %zu of the %zu at %p is wrong (seed %llu)\n",
+		when, at, block->size, (void *)block->bytes, (unsigned long long)options.seed);
 	(void)!write(STDERR_FILENO, line, (size_t)length);
 	_exit(1);
 }
@@ -123,7 +122,7 @@ static size_t random_size(struct worker *self)
 {
 	uint64_t random = next_random(self);
 	uint64_t bits = random % 100 < options.large_percent ? 15 + (random >> 8) % 9
-							      : 3 + (random >> 8) % 12;
+							     : 3 + (random >> 8) % 12;
 	size_t size = (size_t)1 << bits;
 	size = size / 2 + (random >> 16) % size;
 	return size > LARGEST ? LARGEST : size;
@@ -145,16 +144,12 @@ static void *allocate(struct worker *self, size_t size)
 		if (posix_memalign(&block, alignment, size) != 0)
 			return NULL;
 		break;
-	case 2:
-		block = memalign(alignment, size);
-		break;
+	case 2: block = memalign(alignment, size); break;
 	case 3:
 		alignment = 16;
 		block = realloc(NULL, size);
 		break;
-	default:
-		alignment = 16;
-		block = malloc(size);
+	default: alignment = 16; block = malloc(size);
 	}
 	if (alignment == 16 && size < 16)
 		alignment = 1;
@@ -192,7 +187,7 @@ static void put_back(struct worker *self, struct block *block)
 static void resize(struct worker *self, struct block *block)
 {
 	size_t size = next_random(self) % 3 == 0 ? random_size(self)
-						  : block->size + next_random(self) % 200;
+						 : block->size + next_random(self) % 200;
 	size_t both = size < block->size ? size : block->size;
 	if (self->held_bytes - block->size + size > options.bytes / options.threads)
 		return;
@@ -365,7 +360,8 @@ static void parse(int argc, char **argv)
 		} else if (value >= 0 && value <= 1000 && strcmp(argv[i], "--forks") == 0) {
 			options.forks = (unsigned)value;
 		} else {
-			(void)fprintf(stderr, "usage: stamps [--seconds N] [--threads 1..%d] "
+			(void)fprintf(stderr,
+				      "usage: stamps [--seconds N] [--threads 1..%d] "
 				      "[--bytes N] [--seed N] [--large PERCENT] [--forks N]\n",
 				      THREADS_MAX);
 			exit(2);

@@ -40,8 +40,7 @@ static void rest(const char *said)
 {
 	char line[64];
 	int length = snprintf(line, sizeof(line), "%s %d\n", said, (int)getpid());
-	if (write(STDOUT_FILENO, line, (size_t)length) != length ||
-	    read(STDIN_FILENO, line, 1) < 0)
+	if (write(STDOUT_FILENO, line, (size_t)length) != length || read(STDIN_FILENO, line, 1) < 0)
 		fail("the caller has gone");
 }
 

@@ -22,8 +22,8 @@ size_t known_calls(void **kept, uint32_t *count);
 /* Memory that is no block. */
 static inline void *mmap_bytes(size_t bytes)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
 	return memory != MAP_FAILED ? memory : NULL;
 }
 

@@ -11,7 +11,8 @@
 extern "C" void free_sized(void *, size_t) __attribute__((weak));
 extern "C" void free_aligned_sized(void *, size_t, size_t) __attribute__((weak));
 
-namespace {
+namespace
+{
 
 struct left {
 	void **kept;
@@ -71,7 +72,7 @@ void resizes(left &left)
 
 void gone()
 {
-	const std::align_val_t align{256};
+	const std::align_val_t align{ 256 };
 	::operator delete(::operator new(10));
 	::operator delete[](::operator new[](10));
 	::operator delete(::operator new(20), static_cast<size_t>(20));
@@ -96,7 +97,7 @@ size_t known_calls(void **kept, uint32_t *count)
 	sizes(left);
 	resizes(left);
 	left.keep(::operator new(123), 123);
-	left.keep(::operator new[](4000, std::align_val_t{128}), 4000);
+	left.keep(::operator new[](4000, std::align_val_t{ 128 }), 4000);
 	gone();
 	return left.bytes;
 }

@@ -86,7 +86,7 @@ static void maps(void)
 		fail("mremap");
 	touch(moved + 90 * MIB, MIB);
 	say(2, 106 * MIB, 14 * MIB);
-	if (mremap(moved, 100 * MIB, 4 * MIB, 0) != moved || /* smaller */
+	if (mremap(moved, 100 * MIB, 4 * MIB, 0) != moved ||                       /* smaller */
 	    mremap(moved, 4 * MIB, (size_t)1 << 50, MREMAP_MAYMOVE) != MAP_FAILED) /* cannot be */
 		fail("mremap, smaller");
 	say(2, 10 * MIB, 9 * MIB);

@@ -38,9 +38,9 @@ static void check_pages(const struct pfs_ranges *ranges, const uint32_t *pages, 
 {
 	for (uint32_t page = 0; page < PAGES; page++) {
 		uint32_t at = pfs_ranges_find(ranges, page);
-		uint32_t whose = at < ranges->count && ranges->range[at].begin <= page ?
-					 ranges->range[at].whose :
-					 0;
+		uint32_t whose = at < ranges->count && ranges->range[at].begin <= page
+					 ? ranges->range[at].whose
+					 : 0;
 		if (whose != pages[page] && !(lossy && whose == 0))
 			fail("a page is somebody else's", step);
 	}

@@ -31,9 +31,8 @@ static void write_all(const struct pfs_heap *heap, bool with_names)
 		size_t bytes = 0;
 		FILE *out = open_memstream(&text, &bytes);
 		must(out != NULL, "no memory");
-		bool fine = kind == PFS_DOCUMENTS ?
-				    pfs_flame_write(heap, &flame, out, &message) :
-				    pfs_heap_write(heap, &options, out, &message);
+		bool fine = kind == PFS_DOCUMENTS ? pfs_flame_write(heap, &flame, out, &message)
+						  : pfs_heap_write(heap, &options, out, &message);
 		(void)fclose(out);
 		must(fine || heap->has_base, "what was read cannot be written");
 		if (fine && kind <= PFS_DOCUMENT_HEAP_V2) {

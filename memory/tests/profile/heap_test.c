@@ -21,9 +21,15 @@ static char path[128];
 
 static void begin(void)
 {
-	const struct pfs_made_sizes sizes = { .instruments = 8, .threads = 8, .accounts = 8,
-					      .cells = 8, .page_records = 8, .stacks = 16,
-					      .contexts = 16, .samples = 64, .profile_lg = 12 };
+	const struct pfs_made_sizes sizes = { .instruments = 8,
+					      .threads = 8,
+					      .accounts = 8,
+					      .cells = 8,
+					      .page_records = 8,
+					      .stacks = 16,
+					      .contexts = 16,
+					      .samples = 64,
+					      .profile_lg = 12 };
 	(void)snprintf(path, sizeof(path), "/dev/shm/pfslab-heap-%u.box", (unsigned)getpid());
 	pfs_made_begin(&box, path, &sizes);
 }
@@ -60,8 +66,8 @@ static void modules_in_time(const struct pfs_case *at)
 	static const struct {
 		uint64_t made, bytes;
 		const char *file;
-	} cases[] = { { 50, 8, "/a.so" },   { 100, 16, "/a.so" }, { 199, 32, "/a.so" },
-		      { 250, 64, "/a.so" }, { 300, 128, "/b.so" }, { 399, 256, "/b.so" },
+	} cases[] = { { 50, 8, "/a.so" },    { 100, 16, "/a.so" },  { 199, 32, "/a.so" },
+		      { 250, 64, "/a.so" },  { 300, 128, "/b.so" }, { 399, 256, "/b.so" },
 		      { 400, 512, "/b.so" }, { 500, 1024, "/c.so" } };
 	const uint64_t frames[] = { 0x1801, 0x9001 };
 	uint32_t reference;
@@ -143,7 +149,8 @@ static void demangled(const struct pfs_case *at)
 		  "rocksdb::Logger*)" },
 		{ "_ZN4core3ptr13drop_in_place17h0123456789abcdefE", "core::ptr::drop_in_place" },
 		{ "_ZN66_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$4drop"
-		  "17h0123456789abcdefE", "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop" },
+		  "17h0123456789abcdefE",
+		  "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop" },
 		{ "_RNvCskwGfYPst2Cb_3foo16example_function", "foo::example_function" },
 		{ "_RNvMCs4fqI2P2rA04_8mycrateINtB2_7ExampleppE3foo", NULL },
 		{ "main", NULL },
@@ -156,8 +163,8 @@ static void demangled(const struct pfs_case *at)
 		if (cases[i].text != NULL && (text == NULL || strcmp(text, cases[i].text) != 0))
 			(void)fprintf(stderr, "%s: %s\n", cases[i].name,
 				      text != NULL ? text : "none");
-		PFS_CHECK(cases[i].text == NULL || (text != NULL &&
-						    strcmp(text, cases[i].text) == 0));
+		PFS_CHECK(cases[i].text == NULL ||
+			  (text != NULL && strcmp(text, cases[i].text) == 0));
 		PFS_CHECK(strncmp(cases[i].name, "_Z", 3) != 0 || text == NULL);
 		free(text);
 	}

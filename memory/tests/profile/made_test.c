@@ -57,8 +57,8 @@ __attribute__((noinline)) void planted_record(uint64_t size, int count)
 {
 	uint32_t reference, stack = stack_of(__builtin_return_address(0));
 	double stand_for = -1 / expm1(-(double)size / (1 << LG));
-	struct pfs_box_context *context =
-		pfs_made_context(&box, stack, instrument, thread, &reference);
+	struct pfs_box_context *context = pfs_made_context(&box, stack, instrument, thread,
+							   &reference);
 	for (int i = 0; i < count; i++)
 		(void)pfs_made_block(&box, reference, 1, size);
 	/* Twice as much since the beginning. */
@@ -106,16 +106,19 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *opaque)
 		if (segment->p_type != PT_LOAD)
 			continue;
 		low = segment->p_vaddr < low ? segment->p_vaddr : low;
-		high = segment->p_vaddr + segment->p_memsz > high ?
-			       segment->p_vaddr + segment->p_memsz : high;
+		high = segment->p_vaddr + segment->p_memsz > high
+			       ? segment->p_vaddr + segment->p_memsz
+			       : high;
 	}
 	if (info->dlpi_name[0] == '\0' && readlink("/proc/self/exe", program, 399) < 0)
 		return 1;
-	pfs_made_module(&box, info->dlpi_addr + (low & ~4095u),
-			info->dlpi_addr + high, 0,
+	pfs_made_module(&box, info->dlpi_addr + (low & ~4095u), info->dlpi_addr + high, 0,
 			info->dlpi_name[0] != '\0' ? info->dlpi_name : program, 1, 0);
-	note_build_id((struct pfs_box_module *)(void *)(box.base +
-			pfs_made_region(&box, PFS_BOX_MODULES)->offset) + box.modules - 1, info);
+	note_build_id(
+		(struct pfs_box_module *)(void *)(box.base +
+						  pfs_made_region(&box, PFS_BOX_MODULES)->offset) +
+			box.modules - 1,
+		info);
 	return 0;
 }
 
@@ -141,9 +144,15 @@ __attribute__((noinline)) static void planted_tiny(void)
 
 int main(int argc, char **argv)
 {
-	const struct pfs_made_sizes sizes = { .instruments = 8, .threads = 8, .accounts = 8,
-					      .cells = 8, .page_records = 64, .stacks = 64,
-					      .contexts = 64, .samples = 4096, .profile_lg = LG };
+	const struct pfs_made_sizes sizes = { .instruments = 8,
+					      .threads = 8,
+					      .accounts = 8,
+					      .cells = 8,
+					      .page_records = 64,
+					      .stacks = 64,
+					      .contexts = 64,
+					      .samples = 4096,
+					      .profile_lg = LG };
 	bool more = argc > 2 && strcmp(argv[2], "more") == 0;
 	if (argc < 2 || argc > 3 || (argc == 3 && !more))
 		return fprintf(stderr, "profile_made: say PATH [more]\n"), 2;

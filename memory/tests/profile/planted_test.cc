@@ -3,7 +3,8 @@
 
 #include "planted_test.h"
 
-namespace {
+namespace
+{
 
 // Each call is followed by something, so that no frame is a tail call's.
 volatile int after;

@@ -94,8 +94,8 @@ static uint64_t samples_of(const char *user)
 	struct pfs_seen_profile *profile = look();
 	uint64_t samples = 0;
 	for (uint32_t i = 0; i < profile->sample_count; i++)
-		samples += strcmp(profile->contexts[profile->samples[i].context].user_name,
-				  user) == 0;
+		samples += strcmp(profile->contexts[profile->samples[i].context].user_name, user) ==
+			   0;
 	pfs_profile_free(profile);
 	return samples;
 }
@@ -116,10 +116,10 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return fprintf(stderr, "usage: sampling_blocks FOLDER\n"), 2;
 	open_all(argv[1]);
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(books, "main", "alice", "here", true);
-	struct pfs_memory_thread *other =
-		pfs_memory_thread_begin(books, "other", "bob", "there", true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "main", "alice", "here",
+								   true);
+	struct pfs_memory_thread *other = pfs_memory_thread_begin(books, "other", "bob", "there",
+								  true);
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		blocks[i] = malloc_here(thread, keys[i % 2], 1000 + i);
 	check("memory/one/heap", 20, UINT64_C(20) * 1019, (uintptr_t)malloc_here);

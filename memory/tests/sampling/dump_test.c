@@ -42,8 +42,8 @@ static void print_contexts(const struct pfs_seen_profile *profile)
 	}
 	for (uint32_t i = 0; i < profile->context_count; i++) {
 		const struct pfs_seen_context *context = &profile->contexts[i];
-		(void)printf("context %u %d %d %" PRIu64 " %u %" PRIu64 " %.3f %.3f '%s' '%s'\n",
-			     i, (int)context->stack, (int)context->instrument, context->thread_id,
+		(void)printf("context %u %d %d %" PRIu64 " %u %" PRIu64 " %.3f %.3f '%s' '%s'\n", i,
+			     (int)context->stack, (int)context->instrument, context->thread_id,
 			     context->os_tid, context->samples, context->objects, context->bytes,
 			     context->thread_name, context->user_name);
 	}
@@ -53,8 +53,8 @@ int main(int argc, char **argv)
 {
 	struct pfs_message message;
 	struct pfs_reader *reader = argc == 2 ? pfs_reader_open(argv[1], &message) : NULL;
-	struct pfs_seen_profile *profile =
-		reader != NULL ? pfs_profile_take(reader, &message) : NULL;
+	struct pfs_seen_profile *profile = reader != NULL ? pfs_profile_take(reader, &message)
+							  : NULL;
 	if (profile == NULL)
 		return fprintf(stderr, "%s\n", argc == 2 ? message.text : "usage: dump TARGET"), 1;
 	print_head(profile);

@@ -162,7 +162,8 @@ static bool check_gaps(void)
 		double want = 1 - exp(-1), have = (double)below / count;
 		if (fabs(have - want) > 4 * sqrt(want * (1 - want) / count)) {
 			(void)printf("FAILED: of gaps with a mean of 2^%u are %.4f at most that, "
-				     "not %.4f\n", lg, have, want);
+				     "not %.4f\n",
+				     lg, have, want);
 			fine = false;
 		}
 	}
@@ -196,8 +197,9 @@ static void print_error(const struct mix *mix, uint32_t expected, uint32_t seeds
 		squares += error * error;
 	}
 	(void)printf("{\"mix\": \"%s\", \"samples\": %.1f, \"error\": %.6f, "
-		     "\"theory\": %.6f}", mix->name, samples * rounds,
-		     sqrt(squares / seeds), sqrt(variance / rounds) / bytes);
+		     "\"theory\": %.6f}",
+		     mix->name, samples * rounds, sqrt(squares / seeds),
+		     sqrt(variance / rounds) / bytes);
 }
 
 static int print_errors(uint32_t seeds)

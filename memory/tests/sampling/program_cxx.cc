@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <functional>
 
-namespace cxx_room {
+namespace cxx_room
+{
 
 __attribute__((noinline)) void visit(const std::function<void(int)> &visitor)
 {
@@ -15,8 +16,9 @@ __attribute__((noinline)) void visit(const std::function<void(int)> &visitor)
 	__asm__ volatile("");
 }
 
-class Maker {
-public:
+class Maker
+{
+      public:
 	__attribute__((noinline)) void *make();
 };
 

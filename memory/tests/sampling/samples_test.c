@@ -67,8 +67,8 @@ struct block {
 	uint64_t bytes;
 };
 
-static __attribute__((noinline)) struct pfs_cell *
-allocate(struct pfs_memory_thread *thread, pfs_memory_key key, uint64_t bytes)
+static __attribute__((noinline)) struct pfs_cell *allocate(struct pfs_memory_thread *thread,
+							   pfs_memory_key key, uint64_t bytes)
 {
 	(void)pfs_memory_allocated(thread, key, bytes);
 	struct pfs_cell *cell = thread->all_cells[key];
@@ -99,8 +99,7 @@ CALL(one)
 CALL(two)
 static call *const calls[] = { one, two };
 
-static struct block block_new(struct pfs_memory_thread *thread, pfs_memory_key key,
-			      uint32_t number)
+static struct block block_new(struct pfs_memory_thread *thread, pfs_memory_key key, uint32_t number)
 {
 	return calls[number % 2](thread, key, 100 + number % 7 * 300, number / 2 % 5);
 }
@@ -123,8 +122,8 @@ static struct pfs_seen_profile *look(void)
 	struct pfs_message message;
 	if (reader == NULL)
 		reader = pfs_reader_open(pfs_memory_path(books), &message);
-	struct pfs_seen_profile *profile =
-		reader != NULL ? pfs_profile_take(reader, &message) : NULL;
+	struct pfs_seen_profile *profile = reader != NULL ? pfs_profile_take(reader, &message)
+							  : NULL;
 	if (profile == NULL) {
 		(void)fprintf(stderr, "%s\n", message.text);
 		exit(2);
@@ -176,8 +175,8 @@ static pthread_barrier_t barrier;
 static void *work(void *argument)
 {
 	uint32_t id = (uint32_t)(uintptr_t)argument;
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(books, "worker", "user", "host", true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "worker", "user", "host",
+								   true);
 	(void)pthread_barrier_wait(&barrier);
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		mail[id][i] = block_new(thread, keys[i / 20 % 2], i);
@@ -291,8 +290,8 @@ static void part_switch(const char *folder)
 {
 	struct pfs_message message;
 	begin(folder, 1, 64, 64, 64);
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(books, "main", "user", "host", true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "main", "user", "host",
+								   true);
 	make_blocks(thread, 100);
 	equal(count_samples(), 100, "samples, each block");
 	equal(pfs_profile_switch(reader, false, 0, &message), 1, "switched off");
@@ -321,8 +320,8 @@ static _Atomic(uint32_t) churning;
 
 static void *churn(void *stop)
 {
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(books, "churn", "user", "host", true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "churn", "user", "host",
+								   true);
 	struct block kept[16];
 	for (uint32_t i = 0; i < 16; i++)
 		kept[i] = block_new(thread, keys[1], i);
@@ -364,8 +363,8 @@ static void part_fork(const char *folder)
 	pthread_t threads[3];
 	struct block own[10];
 	begin(folder, 1, 256, 256, 1024);
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(books, "main", "user", "host", true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "main", "user", "host",
+								   true);
 	for (uint32_t i = 0; i < 10; i++)
 		own[i] = block_new(thread, keys[0], i);
 	for (uint32_t i = 0; i < 3; i++)
@@ -416,8 +415,8 @@ static void part_first(const char *folder)
 	pthread_t other;
 	int status = 0;
 	begin(folder, 1, 256, 256, 1024);
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(books, "main", "user", "host", true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "main", "user", "host",
+								   true);
 	/* No sample; and a mark so high that what the child allocates first opens no desk. */
 	for (uint32_t i = 0; i < 2; i++)
 		pfs_memory_freed(books, thread, pfs_memory_allocated(thread, keys[0], 1 << 24),
@@ -442,8 +441,8 @@ static void part_lives(const char *folder)
 {
 	struct block kept[20];
 	begin(folder, 1, 64, 64, 64);
-	struct pfs_memory_thread *thread =
-		pfs_memory_thread_begin(books, "gone", "alice", "there", true);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "gone", "alice", "there",
+								   true);
 	for (uint32_t i = 0; i < 20; i++)
 		kept[i] = block_new(thread, keys[0], 0);
 	pfs_memory_thread_end(thread);
@@ -472,9 +471,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(const char *folder);
-	} parts[] = { { "threads", part_threads }, { "full", part_full }, { "switch", part_switch },
-		      { "fork", part_fork },
-		      { "first", part_first }, { "lives", part_lives } };
+	} parts[] = { { "threads", part_threads }, { "full", part_full },
+		      { "switch", part_switch },   { "fork", part_fork },
+		      { "first", part_first },     { "lives", part_lives } };
 	if (argc != 3)
 		return fprintf(stderr, "usage: sampling_samples PART FOLDER\n"), 2;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

@@ -34,8 +34,8 @@ struct MHD_Response *pfs_http_response(char *text, size_t bytes, const char *typ
 				       enum pfs_http_policy policy,
 				       MHD_ContentReaderFreeCallback done, void *opaque)
 {
-	struct MHD_Response *self = MHD_create_response_from_buffer_with_free_callback_cls(
-		bytes, text, done, opaque);
+	struct MHD_Response *self =
+		MHD_create_response_from_buffer_with_free_callback_cls(bytes, text, done, opaque);
 	const char *const headers[][2] = {
 		{ "Content-Type", type },
 		{ "Content-Security-Policy", policies[policy] },
@@ -126,22 +126,29 @@ static bool is_stopped(struct MHD_Connection *connection, const char *path, cons
 	bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 	bool is_post = strcmp(method, "POST") == 0;
 	if (!pfs_http_host_fine(header(connection, "Host")))
-		*result = say(connection, MHD_HTTP_FORBIDDEN, "Host is not a name of this server: "
-			      "ask for localhost, or for the address it listens at", NULL, NULL);
+		*result = say(connection, MHD_HTTP_FORBIDDEN,
+			      "Host is not a name of this server: "
+			      "ask for localhost, or for the address it listens at",
+			      NULL, NULL);
 	else if (pfs_http.has_token && token != NULL && is_get && route != NULL &&
 		 route->policy == PFS_POLICY_PAGE && pfs_http_token_fine(token))
 		*result = welcome(connection, path);
 	else if (pfs_http.has_token && !is_known(connection))
-		*result = say(connection, MHD_HTTP_UNAUTHORIZED, "say the token of --token-file: "
+		*result = say(connection, MHD_HTTP_UNAUTHORIZED,
+			      "say the token of --token-file: "
 			      "Authorization: Bearer TOKEN; or for the page, /?token=TOKEN",
 			      "WWW-Authenticate", "Bearer realm=\"pfs-mem\"");
 	else if (!is_get && (!is_post || (route != NULL && !route->takes_post)))
-		*result = say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "nothing is changed here: "
-			      "GET it", "Allow", route != NULL && route->takes_post ?
-							 "GET, HEAD, POST" : "GET, HEAD");
+		*result = say(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+			      "nothing is changed here: "
+			      "GET it",
+			      "Allow",
+			      route != NULL && route->takes_post ? "GET, HEAD, POST" : "GET, HEAD");
 	else if (route == NULL)
-		*result = say(connection, MHD_HTTP_NOT_FOUND, "there is no such page: / names what "
-			      "there is", NULL, NULL);
+		*result = say(connection, MHD_HTTP_NOT_FOUND,
+			      "there is no such page: / names what "
+			      "there is",
+			      NULL, NULL);
 	else
 		return false;
 	return true;
@@ -192,11 +199,15 @@ static enum MHD_Result begin(struct MHD_Connection *connection, const char *path
 	bool is_post = strcmp(method, "POST") == 0;
 	if (!take_number(header(connection, "Content-Length"), &length) ||
 	    length > (is_post ? PFS_HTTP_BODY_BYTES : 0))
-		return say(connection, MHD_HTTP_CONTENT_TOO_LARGE, "what is sent is too much: ask "
-			   "for fewer addresses", NULL, NULL);
+		return say(connection, MHD_HTTP_CONTENT_TOO_LARGE,
+			   "what is sent is too much: ask "
+			   "for fewer addresses",
+			   NULL, NULL);
 	if (!take_arguments(connection, &ask))
-		return say(connection, MHD_HTTP_BAD_REQUEST, "limit and offset are whole numbers, "
-			   "and a target has less than 64 letters", NULL, NULL);
+		return say(connection, MHD_HTTP_BAD_REQUEST,
+			   "limit and offset are whole numbers, "
+			   "and a target has less than 64 letters",
+			   NULL, NULL);
 	struct request *self = calloc(1, sizeof(*self));
 	if (self == NULL)
 		return MHD_NO;

@@ -19,8 +19,9 @@ void pfs_http_id(const char *path, char id[PFS_HTTP_TARGET_BYTES])
 	if (length > 4 && strcmp(name + length - 4, ".box") == 0)
 		length -= 4;
 	for (size_t i = 0; i < length && out + 1 < PFS_HTTP_TARGET_BYTES; i++)
-		id[out++] = isalnum((unsigned char)name[i]) || strchr("-_", name[i]) != NULL ?
-				    name[i] : '_';
+		id[out++] = isalnum((unsigned char)name[i]) || strchr("-_", name[i]) != NULL
+				    ? name[i]
+				    : '_';
 	id[out] = '\0';
 }
 
@@ -122,10 +123,12 @@ bool pfs_http_find(const char *target, struct pfs_http_box *box, unsigned *statu
 		(void)pfs_one_line(message->text);
 	} else {
 		*status = MHD_HTTP_NOT_FOUND;
-		(void)snprintf(message->text, sizeof(message->text), target[0] == '\0' ?
-			       "there is no box: 'pfs-mem run' makes one%s" :
-			       "there is no box of target '%.60s' here: /api/boxes names them",
-			       target);
+		(void)snprintf(
+			message->text, sizeof(message->text),
+			target[0] == '\0'
+				? "there is no box: 'pfs-mem run' makes one%s"
+				: "there is no box of target '%.60s' here: /api/boxes names them",
+			target);
 		(void)pfs_one_line(message->text);
 	}
 	pfs_box_list_free(&list);

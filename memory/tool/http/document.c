@@ -31,7 +31,8 @@ static struct {
 	struct pfs_http_document *documents; /* the newest first */
 	pthread_mutex_t bytes_lock;
 	int64_t bytes, bodies;
-} store = { .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER,
+} store = { .lock = PTHREAD_MUTEX_INITIALIZER,
+	    .work = PTHREAD_COND_INITIALIZER,
 	    .bytes_lock = PTHREAD_MUTEX_INITIALIZER };
 
 static uint64_t now_ns(void)
@@ -128,9 +129,11 @@ static bool write_it(const struct pfs_http_ask *ask, struct buffer *buffer, unsi
 	if (to != NULL)
 		(void)fclose(to);
 	if (buffer->is_full)
-		(void)snprintf(message->text, sizeof(message->text), "the answer has more than %u "
+		(void)snprintf(message->text, sizeof(message->text),
+			       "the answer has more than %u "
 			       "MiB: ask for less (limit=, offset=), or by pfs-mem on a command "
-			       "line", PFS_HTTP_DOCUMENT_BYTES >> 20);
+			       "line",
+			       PFS_HTTP_DOCUMENT_BYTES >> 20);
 	else if (!fine && !is_refused)
 		(void)snprintf(message->text, sizeof(message->text), "no memory for the answer");
 	return fine;
@@ -138,9 +141,9 @@ static bool write_it(const struct pfs_http_ask *ask, struct buffer *buffer, unsi
 
 static const char *type_of(const struct pfs_http_ask *ask)
 {
-	return ask->open_metrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8" :
-	       ask->as_text	 ? "text/plain; charset=utf-8" :
-				   ask->route->type;
+	return ask->open_metrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+	       : ask->as_text    ? "text/plain; charset=utf-8"
+				 : ask->route->type;
 }
 
 static void make(struct pfs_http_document *self)

@@ -50,8 +50,8 @@ static const void *bytes_of(const struct sockaddr_storage *storage, size_t *byte
 {
 	bool is_four = storage->ss_family == AF_INET;
 	*bytes = is_four ? sizeof(struct in_addr) : sizeof(struct in6_addr);
-	return is_four ? (const void *)&((const struct sockaddr_in *)storage)->sin_addr :
-			 (const void *)&((const struct sockaddr_in6 *)storage)->sin6_addr;
+	return is_four ? (const void *)&((const struct sockaddr_in *)storage)->sin_addr
+		       : (const void *)&((const struct sockaddr_in6 *)storage)->sin6_addr;
 }
 
 /* Listening at all addresses: 0.0.0.0, or ::. */
@@ -73,8 +73,8 @@ bool pfs_http_host_fine(const char *host)
 		return true;
 	struct sockaddr_storage said = address_of(name);
 	/* A number cannot be bound to another address. */
-	if (said.ss_family != AF_UNSPEC && (is_any(&pfs_http.bound) ||
-					     pfs_is_of_this_machine((struct sockaddr *)&said)))
+	if (said.ss_family != AF_UNSPEC &&
+	    (is_any(&pfs_http.bound) || pfs_is_of_this_machine((struct sockaddr *)&said)))
 		return true;
 	if (said.ss_family == AF_UNSPEC)
 		return pfs_http.has_token && gethostname(own, sizeof(own)) == 0 &&

@@ -29,7 +29,8 @@
 #define PFS_HTTP_BODY_BYTES (1u << 20)       /* of a POST */
 #define PFS_HTTP_BODIES_BYTES (8u << 20)     /* of all of them */
 #define PFS_HTTP_FRESH_NS UINT64_C(1000000000)
-#define PFS_HTTP_DEADLINE_NS (UINT64_C(30) * 1000000000) /* to send a request; to take the answer */
+#define PFS_HTTP_DEADLINE_NS (UINT64_C(30) * 1000000000) /* to send a request; to take the answer \
+							  */
 #define PFS_HTTP_TARGETS_MAX 16
 #define PFS_HTTP_TARGET_BYTES 64
 #define PFS_HTTP_TOKEN_BYTES 256
@@ -49,12 +50,12 @@ struct pfs_http_box;
 
 /* A kind of document. make writes it; false: as message says, with the status in *status. */
 struct pfs_http_route {
-	const char *path;  /* behind /, or behind /boxes/ID/; one that ends in / takes a name */
+	const char *path; /* behind /, or behind /boxes/ID/; one that ends in / takes a name */
 	const char *type;
 	enum pfs_http_policy policy;
-	bool is_slow;      /* names are looked up */
+	bool is_slow; /* names are looked up */
 	bool takes_post;
-	bool has_box;      /* is of one box */
+	bool has_box; /* is of one box */
 	bool (*make)(const struct pfs_http_ask *ask, const struct pfs_http_box *box, FILE *to,
 		     unsigned *status, struct pfs_message *message);
 };
@@ -66,7 +67,7 @@ struct pfs_http_ask {
 	char name[PFS_HTTP_TARGET_BYTES];   /* behind a path that ends in / */
 	uint64_t offset, limit;
 	bool as_text, of_total, open_metrics;
-	char *body;                         /* of a POST; else NULL */
+	char *body; /* of a POST; else NULL */
 	size_t body_bytes;
 };
 
@@ -84,7 +85,7 @@ struct pfs_http_server {
 	struct sockaddr_storage bound;
 	bool has_token, is_all;
 	char token[PFS_HTTP_TOKEN_BYTES];
-	int box_count;                     /* of those that were named */
+	int box_count; /* of those that were named */
 	struct pfs_http_box boxes[PFS_HTTP_TARGETS_MAX];
 };
 extern struct pfs_http_server pfs_http; /* written before there are threads */
@@ -126,7 +127,7 @@ bool pfs_http_has_profile(const struct pfs_http_box *box);
 
 /* ---- kinds of documents ---- */
 
-#define PFS_HTTP_MAKES(name)                                                               \
+#define PFS_HTTP_MAKES(name)                                                                \
 	bool name(const struct pfs_http_ask *ask, const struct pfs_http_box *box, FILE *to, \
 		  unsigned *status, struct pfs_message *message)
 PFS_HTTP_MAKES(pfs_http_page);

@@ -8,11 +8,28 @@
 
 #include "metrics.h"
 
-#define OF_INSTRUMENT PFS_METRIC_INSTRUMENTS, { "instrument", NULL }
-#define OF_OWNER PFS_METRIC_TRACE, { "owner", NULL }
-#define OF_ARENA PFS_METRIC_ARENAS, { "arena", "pool" }
-#define OF_ACCOUNT PFS_METRIC_ACCOUNTS, { "user", "host" }
+#define OF_INSTRUMENT              \
+	PFS_METRIC_INSTRUMENTS,    \
+	{                          \
+		"instrument", NULL \
+	}
+#define OF_OWNER              \
+	PFS_METRIC_TRACE,     \
+	{                     \
+		"owner", NULL \
+	}
+#define OF_ARENA                \
+	PFS_METRIC_ARENAS,      \
+	{                       \
+		"arena", "pool" \
+	}
+#define OF_ACCOUNT             \
+	PFS_METRIC_ACCOUNTS,   \
+	{                      \
+		"user", "host" \
+	}
 
+/* clang-format off */
 static const struct pfs_metric metrics[] = {
 	{ "pfs_memory_instrument_bytes", false,
 	  "Bytes in use, by instrument: the library or subsystem that asked for them.",
@@ -85,6 +102,7 @@ static const struct pfs_metric metrics[] = {
 	{ "pfs_memory_profile_stacks", false, "Different stacks that were seen.",
 	  PFS_METRIC_PROFILE, { NULL, NULL }, 4 },
 };
+/* clang-format on */
 
 /* A label's value: three letters are escaped; other control characters are none of text. */
 static void put_label(FILE *to, const char *name, const char *value)
@@ -132,8 +150,8 @@ void pfs_metrics_write(const struct pfs_metric_box *boxes, size_t count, bool op
 			      metric->help, metric->name, end,
 			      metric->is_counter ? "counter" : "gauge");
 		for (size_t box = 0; box < count; box++)
-			for (size_t row = 0;
-			     row < boxes[box].answers[metric->answer].row_count; row++)
+			for (size_t row = 0; row < boxes[box].answers[metric->answer].row_count;
+			     row++)
 				put_sample(to, metric, &boxes[box], row);
 	}
 	if (open_metrics)

@@ -10,11 +10,13 @@
 
 #include "memory/box/reader_profile.h"
 
-#define LARGEST "row_number() OVER (ORDER BY sum(CURRENT_NUMBER_OF_BYTES_USED) DESC, " \
-		"sum(SUM_NUMBER_OF_BYTES_ALLOC) DESC, "
-#define SUMS "sum(CURRENT_NUMBER_OF_BYTES_USED) AS b, sum(HIGH_NUMBER_OF_BYTES_USED) AS h, " \
-	     "sum(CURRENT_COUNT_USED) AS c, sum(SUM_NUMBER_OF_BYTES_ALLOC) AS a, "         \
-	     "sum(SUM_NUMBER_OF_BYTES_FREE) AS f, sum(COUNT_ALLOC) AS n"
+#define LARGEST                                                                \
+	"row_number() OVER (ORDER BY sum(CURRENT_NUMBER_OF_BYTES_USED) DESC, " \
+	"sum(SUM_NUMBER_OF_BYTES_ALLOC) DESC, "
+#define SUMS                                                                            \
+	"sum(CURRENT_NUMBER_OF_BYTES_USED) AS b, sum(HIGH_NUMBER_OF_BYTES_USED) AS h, " \
+	"sum(CURRENT_COUNT_USED) AS c, sum(SUM_NUMBER_OF_BYTES_ALLOC) AS a, "           \
+	"sum(SUM_NUMBER_OF_BYTES_FREE) AS f, sum(COUNT_ALLOC) AS n"
 #define ALL_SUMS "sum(b), sum(h), sum(c), sum(a), sum(f), sum(n)"
 #define SEEN "HAVING sum(COUNT_ALLOC) > 0 OR sum(CURRENT_COUNT_USED) > 0"
 
@@ -84,16 +86,17 @@ static int64_t seconds_of(const struct pfs_snapshot *snapshot)
 {
 	const struct pfs_box_info *info = &snapshot->info;
 	uint64_t until = info->is_live ? snapshot->taken_realtime_ns : info->seen_realtime_ns;
-	return until > info->start_realtime_ns ?
-		       (int64_t)((until - info->start_realtime_ns) / 1000000000u) : 0;
+	return until > info->start_realtime_ns
+		       ? (int64_t)((until - info->start_realtime_ns) / 1000000000u)
+		       : 0;
 }
 
 static bool keep_profile(struct pfs_metric_box *self, const struct pfs_seen_profile *profile)
 {
 	const struct pfs_snapshot *snapshot = profile->snapshot;
-	const int64_t box[] = { snapshot->info.is_live, snapshot->info.pid, seconds_of(snapshot),
-				(int64_t)snapshot->info.ticks, snapshot->thread_count,
-				(int64_t)snapshot->cell_count };
+	const int64_t box[] = { snapshot->info.is_live, snapshot->info.pid,
+				seconds_of(snapshot),   (int64_t)snapshot->info.ticks,
+				snapshot->thread_count, (int64_t)snapshot->cell_count };
 	double bytes = bytes_of(profile);
 	const int64_t numbers[] = { profile->is_active, (int64_t)profile->interval,
 				    profile->sample_count, bytes < 9e18 ? (int64_t)bytes : 0,
@@ -107,8 +110,8 @@ static bool ask_profile(struct pfs_metric_box *self, const struct pfs_http_box *
 			struct pfs_message *message)
 {
 	struct pfs_reader *reader = pfs_reader_open(box->path, message);
-	struct pfs_seen_profile *profile = reader == NULL ? NULL :
-							    pfs_profile_take(reader, message);
+	struct pfs_seen_profile *profile = reader == NULL ? NULL
+							  : pfs_profile_take(reader, message);
 	bool fine = profile != NULL && keep_profile(self, profile);
 	pfs_profile_free(profile);
 	pfs_reader_close(reader);
@@ -147,10 +150,12 @@ static bool is_wanted(const struct pfs_http_ask *ask, const struct pfs_http_box 
 
 static void put_rest(FILE *to, size_t left_out, size_t refused)
 {
-	(void)fprintf(to, "# HELP pfs_memory_boxes_left_out Boxes that are not in here.\n"
-			  "# TYPE pfs_memory_boxes_left_out gauge\n"
-			  "pfs_memory_boxes_left_out{why=\"too many\"} %zu\n"
-			  "pfs_memory_boxes_left_out{why=\"unreadable\"} %zu\n", left_out, refused);
+	(void)fprintf(to,
+		      "# HELP pfs_memory_boxes_left_out Boxes that are not in here.\n"
+		      "# TYPE pfs_memory_boxes_left_out gauge\n"
+		      "pfs_memory_boxes_left_out{why=\"too many\"} %zu\n"
+		      "pfs_memory_boxes_left_out{why=\"unreadable\"} %zu\n",
+		      left_out, refused);
 }
 
 PFS_HTTP_MAKES(pfs_http_metrics)

@@ -7,7 +7,7 @@
 #include "http.h"
 
 #define PFS_METRIC_BOXES_MAX 32u
-#define PFS_METRIC_NAMES_MAX 256u  /* instruments of a box, and accounts; the others are one sum */
+#define PFS_METRIC_NAMES_MAX 256u   /* instruments of a box, and accounts; the others are one sum */
 #define PFS_METRIC_SERIES_MAX 1024u /* of all boxes */
 
 enum pfs_metric_answer {
@@ -29,12 +29,12 @@ struct pfs_metric_box {
 
 /* A family: of each row of an answer a sample. */
 struct pfs_metric {
-	const char *name;    /* without _total */
+	const char *name; /* without _total */
 	bool is_counter;
 	const char *help;
 	enum pfs_metric_answer answer;
 	const char *labels[2]; /* of the answer's first columns; NULL: none */
-	unsigned column;     /* of the value; NULL there: no sample */
+	unsigned column;       /* of the value; NULL there: no sample */
 };
 
 /* All families. False: no memory. */

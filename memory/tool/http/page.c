@@ -35,9 +35,11 @@ static void put_programs(FILE *to, const struct pfs_box_list *list, const char *
 	char other[PFS_HTTP_TARGET_BYTES];
 	for (size_t i = 0; i < list->count; i++)
 		living += list->boxes[i].is_live;
-	(void)fprintf(to, "<details%s id=\"programs\"><summary>Programs: %zu living, %zu dead"
-			  "</summary><table><tr><th>program</th><th>process</th><th>state</th>"
-			  "</tr>", list->count > 1 && list->count <= 5 ? " open" : "", living,
+	(void)fprintf(to,
+		      "<details%s id=\"programs\"><summary>Programs: %zu living, %zu dead"
+		      "</summary><table><tr><th>program</th><th>process</th><th>state</th>"
+		      "</tr>",
+		      list->count > 1 && list->count <= 5 ? " open" : "", living,
 		      list->count - living);
 	/* First those that live. */
 	for (int is_live = 1; is_live >= 0; is_live--)
@@ -53,8 +55,10 @@ static void put_programs(FILE *to, const struct pfs_box_list *list, const char *
 		(void)fprintf(to, "<p class=\"soft\">%zu more: /api/boxes has them.</p>",
 			      list->count - shown);
 	if (list->refused != 0) {
-		(void)fprintf(to, "<p class=\"missed\">%zu files are no boxes that can be read; "
-				  "the first: ", list->refused);
+		(void)fprintf(to,
+			      "<p class=\"missed\">%zu files are no boxes that can be read; "
+			      "the first: ",
+			      list->refused);
 		pfs_put_text(to, list->why.text);
 		(void)fputs("</p>", to);
 	}
@@ -68,11 +72,13 @@ static void put_head(FILE *to, const struct pfs_report *report)
 	const char *program = pfs_report_head(report, "Pfs_box_program");
 	const char *slash = strrchr(program, '/');
 	(void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-		    "name=\"viewport\" content=\"width=device-width\">\n<title>pfs-mem: ", to);
+		    "name=\"viewport\" content=\"width=device-width\">\n<title>pfs-mem: ",
+		    to);
 	pfs_put_text(to, slash == NULL ? program : slash + 1);
-	(void)fprintf(to, " (%s)</title>\n<link rel=\"stylesheet\" href=\"/page.css\">\n"
-			  "<script defer src=\"/page.js\"></script>\n"
-			  "<script defer src=\"/live.js\"></script></head>\n<body>\n",
+	(void)fprintf(to,
+		      " (%s)</title>\n<link rel=\"stylesheet\" href=\"/page.css\">\n"
+		      "<script defer src=\"/page.js\"></script>\n"
+		      "<script defer src=\"/live.js\"></script></head>\n<body>\n",
 		      pfs_report_head(report, "Pfs_box_pid"));
 }
 
@@ -83,14 +89,17 @@ static void put_flame(FILE *to, const struct pfs_http_box *box)
 	(void)fputs("<section class=\"more\" id=\"where\"><h2>Where it was allocated</h2>", to);
 	if (!pfs_http_has_profile(box))
 		(void)fputs("<p class=\"lead\">Not known: the program was started without a heap "
-			    "profile.</p>", to);
+			    "profile.</p>",
+			    to);
 	else
-		(void)fprintf(to, "<p class=\"lead\">Bytes in use that were sampled, by stack; a "
-				  "click shows what is below a frame. <a href=\"/boxes/%s/flame\">"
-				  "Alone</a>; <a href=\"/boxes/%s/flame?total=1\">all that was "
-				  "allocated</a>.</p><iframe class=\"flame\" loading=\"lazy\" "
-				  "sandbox=\"allow-scripts\" title=\"flame graph\" "
-				  "src=\"/boxes/%s/flame\"></iframe>", id, id, id);
+		(void)fprintf(to,
+			      "<p class=\"lead\">Bytes in use that were sampled, by stack; a "
+			      "click shows what is below a frame. <a href=\"/boxes/%s/flame\">"
+			      "Alone</a>; <a href=\"/boxes/%s/flame?total=1\">all that was "
+			      "allocated</a>.</p><iframe class=\"flame\" loading=\"lazy\" "
+			      "sandbox=\"allow-scripts\" title=\"flame graph\" "
+			      "src=\"/boxes/%s/flame\"></iframe>",
+			      id, id, id);
 	(void)fputs("</section>\n", to);
 }
 
@@ -130,7 +139,8 @@ PFS_HTTP_MAKES(pfs_http_page)
 	put_programs(to, &list, box->id);
 	(void)fputs("<a href=\"#where\">where it was allocated</a>"
 		    "<label hidden><input type=\"checkbox\" id=\"follow\"> renew each 5 s</label>"
-		    "</nav>\n<main>\n", to);
+		    "</nav>\n<main>\n",
+		    to);
 	bool fine = pfs_report_write_body(report, to);
 	(void)fputs("</main>\n<script type=\"application/json\" id=\"data\">", to);
 	fine &= pfs_report_write_json(report, to);

@@ -23,8 +23,8 @@ bool pfs_http_has_profile(const struct pfs_http_box *box)
 {
 	struct pfs_message message;
 	struct pfs_reader *reader = pfs_reader_open(box->path, &message);
-	struct pfs_seen_profile *profile = reader == NULL ? NULL :
-							    pfs_profile_take(reader, &message);
+	struct pfs_seen_profile *profile = reader == NULL ? NULL
+							  : pfs_profile_take(reader, &message);
 	bool is_there = profile != NULL && profile->is_there;
 	pfs_profile_free(profile);
 	pfs_reader_close(reader);
@@ -70,10 +70,10 @@ PFS_HTTP_MAKES(pfs_http_heap_text)
 /* With names, and whose a block is: pprof's own format, gzipped. */
 PFS_HTTP_MAKES(pfs_http_heap_proto)
 {
-	const struct pfs_document_options options = {
-		.kind = ask->as_text ? PFS_DOCUMENT_TEXT : PFS_DOCUMENT_PROTO,
-		.with_names = !ask->as_text, .of_total = ask->of_total
-	};
+	const struct pfs_document_options options = { .kind = ask->as_text ? PFS_DOCUMENT_TEXT
+									   : PFS_DOCUMENT_PROTO,
+						      .with_names = !ask->as_text,
+						      .of_total = ask->of_total };
 	return put_document(box, &options, to, status, message);
 }
 
@@ -137,8 +137,8 @@ static uint32_t find_at(const struct pfs_heap *heap, const uint32_t *order, uint
 		else
 			high = middle;
 	}
-	return low < heap->location_count && heap->locations[order[low]].pc == pc ?
-		       order[low] : PFS_HEAP_NONE;
+	return low < heap->location_count && heap->locations[order[low]].pc == pc ? order[low]
+										  : PFS_HEAP_NONE;
 }
 
 /* A call is asked for by an address in it; by where it returns to, as google-pprof does; or, of the

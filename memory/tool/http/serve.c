@@ -135,8 +135,7 @@ static bool take_token(const char *path, struct pfs_message *message)
 {
 	if (path == NULL)
 		return true;
-	if (!pfs_read_secret("--token-file", path, pfs_http.token, sizeof(pfs_http.token),
-			     message))
+	if (!pfs_read_secret("--token-file", path, pfs_http.token, sizeof(pfs_http.token), message))
 		return false;
 	size_t length = strlen(pfs_http.token);
 	pfs_http.has_token = true;
@@ -144,9 +143,10 @@ static bool take_token(const char *path, struct pfs_message *message)
 	    pfs_http.token[strspn(pfs_http.token, "abcdefghijklmnopqrstuvwxyz0123456789-._~"
 						  "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '\0')
 		return true;
-	(void)snprintf(message->text, sizeof(message->text), "--token-file '%.120s': give 16 to "
-		       "%u letters, digits, or -._~ in its first line", path,
-		       (unsigned)sizeof(pfs_http.token) - 2);
+	(void)snprintf(message->text, sizeof(message->text),
+		       "--token-file '%.120s': give 16 to "
+		       "%u letters, digits, or -._~ in its first line",
+		       path, (unsigned)sizeof(pfs_http.token) - 2);
 	return false;
 }
 
@@ -164,9 +164,11 @@ static bool take_targets(const struct pfs_http_options *options, struct pfs_mess
 		pfs_reader_close(reader);
 		for (int other = 0; other + 1 < pfs_http.box_count; other++)
 			if (strcmp(pfs_http.boxes[other].id, box->id) == 0) {
-				(void)snprintf(message->text, sizeof(message->text), "--http: "
+				(void)snprintf(message->text, sizeof(message->text),
+					       "--http: "
 					       "'%.100s' has the name of another target: name "
-					       "it once", options->targets[i]);
+					       "it once",
+					       options->targets[i]);
 				return false;
 			}
 	}
@@ -177,16 +179,14 @@ static bool begin_threads(int listener)
 {
 	pthread_t thread;
 	return pfs_documents_begin() && pthread_create(&thread, NULL, sweep, NULL) == 0 &&
-	       MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-					MHD_USE_ITC, 0, NULL, NULL, pfs_http_answer, NULL,
-				MHD_OPTION_LISTEN_SOCKET, listener,
-				MHD_OPTION_CONNECTION_LIMIT, PFS_HTTP_CONNECTIONS_MAX,
-				MHD_OPTION_CONNECTION_TIMEOUT, 15u,
-				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)PFS_HTTP_HEAD_BYTES,
-				MHD_OPTION_STRICT_FOR_CLIENT, 1,
-				MHD_OPTION_NOTIFY_COMPLETED, pfs_http_completed, NULL,
-				MHD_OPTION_NOTIFY_CONNECTION, notice, NULL,
-				MHD_OPTION_END) != NULL;
+	       MHD_start_daemon(
+		       MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0,
+		       NULL, NULL, pfs_http_answer, NULL, MHD_OPTION_LISTEN_SOCKET, listener,
+		       MHD_OPTION_CONNECTION_LIMIT, PFS_HTTP_CONNECTIONS_MAX,
+		       MHD_OPTION_CONNECTION_TIMEOUT, 15u, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		       (size_t)PFS_HTTP_HEAD_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		       MHD_OPTION_NOTIFY_COMPLETED, pfs_http_completed, NULL,
+		       MHD_OPTION_NOTIFY_CONNECTION, notice, NULL, MHD_OPTION_END) != NULL;
 }
 
 static void say_where(void)
@@ -201,8 +201,10 @@ static void say_where(void)
 
 bool pfs_http_begin(const struct pfs_http_options *options, struct pfs_message *message)
 {
-	struct pfs_listen wanted = { .option = "--http", .example = "127.0.0.1:8080",
-				     .address = options->address, .secret = "--token-file" };
+	struct pfs_listen wanted = { .option = "--http",
+				     .example = "127.0.0.1:8080",
+				     .address = options->address,
+				     .secret = "--token-file" };
 	if (!take_token(options->token_file, message) || !take_targets(options, message))
 		return false;
 	wanted.has_secret = pfs_http.has_token;

@@ -9,10 +9,10 @@
 #include <pfslab/status.h>
 
 struct pfs_http_options {
-	const char *address;    /* HOST:PORT in numbers; port 0: a free one, as stderr says */
-	const char *token_file; /* NULL: whoever is on this machine, and nobody else */
+	const char *address;        /* HOST:PORT in numbers; port 0: a free one, as stderr says */
+	const char *token_file;     /* NULL: whoever is on this machine, and nobody else */
 	const char *const *targets; /* as pfs_reader_open has them */
-	int target_count;       /* 0: all boxes of the folder, also those to come */
+	int target_count;           /* 0: all boxes of the folder, also those to come */
 };
 
 /*

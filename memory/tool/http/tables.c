@@ -53,11 +53,8 @@ static void put_value(FILE *to, sqlite3_stmt *statement, int column)
 		real = sqlite3_column_double(statement, column);
 		(void)fprintf(to, isfinite(real) ? "%.15g" : "null", real);
 		break;
-	case SQLITE_NULL:
-		(void)fputs("null", to);
-		break;
-	default:
-		pfs_put_json(to, (const char *)sqlite3_column_text(statement, column));
+	case SQLITE_NULL: (void)fputs("null", to); break;
+	default: pfs_put_json(to, (const char *)sqlite3_column_text(statement, column));
 	}
 }
 
@@ -101,8 +98,8 @@ static bool put_table(sqlite3 *db, const struct pfs_http_ask *ask, const struct 
 	sqlite3_stmt *statement = NULL;
 	char *query = sqlite3_mprintf("SELECT * FROM \"%w\" LIMIT -1 OFFSET %lld", ask->name,
 				      (long long)ask->offset);
-	int code = query == NULL ? SQLITE_NOMEM :
-				   sqlite3_prepare_v2(db, query, -1, &statement, NULL);
+	int code = query == NULL ? SQLITE_NOMEM
+				 : sqlite3_prepare_v2(db, query, -1, &statement, NULL);
 	if (code == SQLITE_OK) {
 		(void)fputs("{\"table\":", to);
 		pfs_put_json(to, ask->name);
@@ -124,8 +121,10 @@ PFS_HTTP_MAKES(pfs_http_table)
 {
 	if (!is_table(ask->name)) {
 		*status = MHD_HTTP_NOT_FOUND;
-		(void)snprintf(message->text, sizeof(message->text), "there is no table '%.60s': "
-			       "/api/tables names them", ask->name);
+		(void)snprintf(message->text, sizeof(message->text),
+			       "there is no table '%.60s': "
+			       "/api/tables names them",
+			       ask->name);
 		(void)pfs_one_line(message->text);
 		return false;
 	}
@@ -160,9 +159,11 @@ static void put_box(FILE *to, const struct pfs_box_info *info)
 	pfs_put_json(to, info->command);
 	(void)fputs(",\"state\":", to);
 	pfs_put_json(to, info->is_live ? "living" : pfs_box_died(info, died, sizeof(died)));
-	(void)fprintf(to, ",\"started_ms\":%" PRIu64 ",\"seen_ms\":%" PRIu64 ",\"ticks\":%" PRIu64
-			  ",\"url\":\"/boxes/%s/\"}", info->start_realtime_ns / 1000000,
-		      info->seen_realtime_ns / 1000000, info->ticks, id);
+	(void)fprintf(to,
+		      ",\"started_ms\":%" PRIu64 ",\"seen_ms\":%" PRIu64 ",\"ticks\":%" PRIu64
+		      ",\"url\":\"/boxes/%s/\"}",
+		      info->start_realtime_ns / 1000000, info->seen_realtime_ns / 1000000,
+		      info->ticks, id);
 }
 
 PFS_HTTP_MAKES(pfs_http_boxes)

@@ -15,8 +15,9 @@
 #define CAN_TRANSACTIONS 0x2000u
 #define CAN_SECURE 0x8000u
 #define CAN_PLUGINS 0x80000u
-#define CAN (CAN_LONG_PASSWORD | CAN_LONG_FLAG | CAN_CONNECT_WITH_DB | CAN_PROTOCOL_41 | \
-	     CAN_TRANSACTIONS | CAN_SECURE | CAN_PLUGINS)
+#define CAN                                                                          \
+	(CAN_LONG_PASSWORD | CAN_LONG_FLAG | CAN_CONNECT_WITH_DB | CAN_PROTOCOL_41 | \
+	 CAN_TRANSACTIONS | CAN_SECURE | CAN_PLUGINS)
 #define UTF8MB4 45u
 
 static const char plugin[] = "mysql_native_password";
@@ -149,8 +150,8 @@ bool pfs_mysql_greet(struct pfs_mysql *self, const char *password)
 		return false;
 	if (password != NULL && !is_proof(password, scramble, &answer)) {
 		(void)usleep(500 * 1000); /* guessing takes time */
-		pfs_mysql_error(self, 1045, "28000", "Access denied for user '%s'@'%s'",
-				self->user, self->host);
+		pfs_mysql_error(self, 1045, "28000", "Access denied for user '%s'@'%s'", self->user,
+				self->host);
 		return false;
 	}
 	if (schema[0] != '\0' && !pfs_mysql_use(self, schema))

@@ -19,8 +19,8 @@
 
 #define PFS_MYSQL_CONNECTIONS_MAX 64
 #define PFS_MYSQL_PACKET_MAX (1u << 20)
-#define PFS_MYSQL_WAIT_S 10     /* for the rest of a packet, a greeting, a full socket */
-#define PFS_MYSQL_IDLE_S 28800  /* for the next command */
+#define PFS_MYSQL_WAIT_S 10    /* for the rest of a packet, a greeting, a full socket */
+#define PFS_MYSQL_IDLE_S 28800 /* for the next command */
 #define PFS_MYSQL_QUERY_S 10
 #define PFS_MYSQL_SCRAMBLE 20u
 #define PFS_MYSQL_NAME_MAX 64u
@@ -31,12 +31,12 @@
 struct pfs_mysql {
 	int socket;
 	uint8_t sequence;
-	bool has_failed;      /* the client is gone, or sent what makes no sense */
+	bool has_failed; /* the client is gone, or sent what makes no sense */
 	uint32_t id;
 	char user[PFS_MYSQL_NAME_MAX], host[PFS_MYSQL_NAME_MAX], schema[PFS_MYSQL_NAME_MAX];
-	uint8_t *in;          /* the packet that was received, ended by 0 */
+	uint8_t *in; /* the packet that was received, ended by 0 */
 	size_t in_bytes;
-	uint8_t *out;         /* packets that are not yet sent */
+	uint8_t *out;                          /* packets that are not yet sent */
 	size_t out_bytes, out_room, out_begin; /* begin of the packet that is being made */
 	sqlite3 *db;
 	uint64_t query_end_ns; /* of the clock that only goes on */
@@ -67,9 +67,8 @@ void pfs_mysql_flush(struct pfs_mysql *self);
 
 void pfs_mysql_ok(struct pfs_mysql *self, uint64_t affected);
 void pfs_mysql_eof(struct pfs_mysql *self);
-__attribute__((format(printf, 4, 5))) void pfs_mysql_error(struct pfs_mysql *self, unsigned code,
-							   const char *state, const char *format,
-							   ...);
+__attribute__((format(printf, 4, 5))) void
+pfs_mysql_error(struct pfs_mysql *self, unsigned code, const char *state, const char *format, ...);
 
 /* ---- a connection ---- */
 

@@ -11,8 +11,21 @@
 
 #include "mysql.h"
 
-enum { TINY = 1, SHORT, LONG, FLOAT, DOUBLE, NOTHING, TIMESTAMP, LONGLONG, INT24, DATE, TIME,
-       DATETIME, YEAR };
+enum {
+	TINY = 1,
+	SHORT,
+	LONG,
+	FLOAT,
+	DOUBLE,
+	NOTHING,
+	TIMESTAMP,
+	LONGLONG,
+	INT24,
+	DATE,
+	TIME,
+	DATETIME,
+	YEAR
+};
 #define UNSIGNED 0x80u
 
 struct pfs_prepared {
@@ -20,7 +33,7 @@ struct pfs_prepared {
 	uint32_t id;
 	sqlite3_stmt *statement; /* NULL: SET, BEGIN and the like: nothing to do */
 	unsigned parameters;
-	uint8_t *types;          /* two bytes each: as the client said last; NULL: not yet */
+	uint8_t *types; /* two bytes each: as the client said last; NULL: not yet */
 	bool has_long_data;
 };
 
@@ -77,8 +90,10 @@ static bool count_parameters(struct pfs_mysql *self, struct pfs_prepared *one)
 		const char *name = sqlite3_bind_parameter_name(one->statement, i);
 		one->parameters += name == NULL;
 		if (name != NULL && name[0] != '@') {
-			pfs_mysql_error(self, 1064, "42000", "You have an error in your SQL syntax "
-					"near '%.80s'", name);
+			pfs_mysql_error(self, 1064, "42000",
+					"You have an error in your SQL syntax "
+					"near '%.80s'",
+					name);
 			return false;
 		}
 	}
@@ -134,12 +149,14 @@ void pfs_mysql_stmt_prepare(struct pfs_mysql *self, const char *text)
 	const char *at = text;
 	size_t answer = self->out_bytes;
 	if (pfs_word_is(pfs_word_next(&at), "use")) {
-		pfs_mysql_error(self, 1295, "HY000", "This command is not supported in the "
+		pfs_mysql_error(self, 1295, "HY000",
+				"This command is not supported in the "
 				"prepared statement protocol yet");
 		return;
 	}
 	if (self->prepared_count >= PFS_MYSQL_PREPARED_MAX) {
-		pfs_mysql_error(self, 1461, "42000", "Can't create more than "
+		pfs_mysql_error(self, 1461, "42000",
+				"Can't create more than "
 				"max_prepared_stmt_count statements (current value: %u)",
 				PFS_MYSQL_PREPARED_MAX);
 		return;
@@ -195,11 +212,11 @@ static uint64_t take_number(struct rest *rest, unsigned bytes)
 static uint64_t take_length(struct rest *rest)
 {
 	uint64_t first = take_number(rest, 1);
-	return first < 0xFB  ? first :
-	       first == 0xFC ? take_number(rest, 2) :
-	       first == 0xFD ? take_number(rest, 3) :
-	       first == 0xFE ? take_number(rest, 8) :
-			       UINT64_MAX; /* nothing is as long: the packet is short then */
+	return first < 0xFB    ? first
+	       : first == 0xFC ? take_number(rest, 2)
+	       : first == 0xFD ? take_number(rest, 3)
+	       : first == 0xFE ? take_number(rest, 8)
+			       : UINT64_MAX; /* nothing is as long: the packet is short then */
 }
 
 static int bind_integer(sqlite3_stmt *statement, int i, struct rest *rest, unsigned bytes,
@@ -237,9 +254,8 @@ static int bind_date(sqlite3_stmt *statement, int i, struct rest *rest, bool is_
 	int length = snprintf(text, sizeof(text), "%04u-%02u-%02u", (unsigned)part[0],
 			      (unsigned)part[1], (unsigned)part[2]);
 	if (!is_date)
-		length += snprintf(text + length, sizeof(text) - (size_t)length,
-				   " %02u:%02u:%02u", (unsigned)part[3], (unsigned)part[4],
-				   (unsigned)part[5]);
+		length += snprintf(text + length, sizeof(text) - (size_t)length, " %02u:%02u:%02u",
+				   (unsigned)part[3], (unsigned)part[4], (unsigned)part[5]);
 	if (part[6] != 0)
 		(void)snprintf(text + length, sizeof(text) - (size_t)length, ".%06u",
 			       (unsigned)part[6]);
@@ -280,30 +296,20 @@ static int bind_value(sqlite3_stmt *statement, int i, struct rest *rest, const u
 {
 	bool is_unsigned = (type[1] & UNSIGNED) != 0;
 	switch (type[0]) {
-	case NOTHING:
-		return sqlite3_bind_null(statement, i);
-	case TINY:
-		return bind_integer(statement, i, rest, 1, is_unsigned);
+	case NOTHING: return sqlite3_bind_null(statement, i);
+	case TINY: return bind_integer(statement, i, rest, 1, is_unsigned);
 	case SHORT:
-	case YEAR:
-		return bind_integer(statement, i, rest, 2, is_unsigned);
+	case YEAR: return bind_integer(statement, i, rest, 2, is_unsigned);
 	case LONG:
-	case INT24:
-		return bind_integer(statement, i, rest, 4, is_unsigned);
-	case LONGLONG:
-		return bind_integer(statement, i, rest, 8, is_unsigned);
-	case FLOAT:
-		return bind_float(statement, i, rest, 4);
-	case DOUBLE:
-		return bind_float(statement, i, rest, 8);
+	case INT24: return bind_integer(statement, i, rest, 4, is_unsigned);
+	case LONGLONG: return bind_integer(statement, i, rest, 8, is_unsigned);
+	case FLOAT: return bind_float(statement, i, rest, 4);
+	case DOUBLE: return bind_float(statement, i, rest, 8);
 	case DATE:
 	case DATETIME:
-	case TIMESTAMP:
-		return bind_date(statement, i, rest, type[0] == DATE);
-	case TIME:
-		return bind_time(statement, i, rest);
-	default:
-		return bind_text(statement, i, rest);
+	case TIMESTAMP: return bind_date(statement, i, rest, type[0] == DATE);
+	case TIME: return bind_time(statement, i, rest);
+	default: return bind_text(statement, i, rest);
 	}
 }
 
@@ -354,7 +360,8 @@ void pfs_mysql_stmt_execute(struct pfs_mysql *self)
 	} else if (take(&rest, 10) == NULL) { /* the command, the number, flags, a count */
 		pfs_mysql_error(self, 1835, "HY000", "Malformed communication packet");
 	} else if (one->has_long_data) {
-		pfs_mysql_error(self, 1235, "42000", "This version of MySQL doesn't yet support "
+		pfs_mysql_error(self, 1235, "42000",
+				"This version of MySQL doesn't yet support "
 				"'values that are sent in parts'");
 		one->has_long_data = false;
 	} else if (one->statement == NULL) {

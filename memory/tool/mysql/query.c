@@ -41,12 +41,9 @@ static unsigned type_of(sqlite3_stmt *statement, int column, bool has_row)
 	if (!has_row)
 		return TYPE_TEXT;
 	switch (sqlite3_column_type(statement, column)) {
-	case SQLITE_INTEGER:
-		return TYPE_LONGLONG;
-	case SQLITE_FLOAT:
-		return TYPE_DOUBLE;
-	default:
-		return TYPE_TEXT;
+	case SQLITE_INTEGER: return TYPE_LONGLONG;
+	case SQLITE_FLOAT: return TYPE_DOUBLE;
+	default: return TYPE_TEXT;
 	}
 }
 
@@ -118,19 +115,23 @@ static void put_error(struct pfs_mysql *self, int code, const char *text)
 		const char *begin;
 		unsigned code;
 		const char *state;
+		/* clang-format off */
 	} kinds[] = {
 		{ "no such table", 1146, "42S02" },	{ "no such column", 1054, "42S22" },
 		{ "no such function", 1305, "42000" },	{ "ambiguous column", 1052, "23000" },
 		{ "near ", 1064, "42000" },		{ "incomplete input", 1064, "42000" },
 		{ "unrecognized token", 1064, "42000" },
 	};
+	/* clang-format on */
 	if (code == SQLITE_INTERRUPT) {
-		pfs_mysql_error(self, 3024, "HY000", "Query execution was interrupted, maximum "
+		pfs_mysql_error(self, 3024, "HY000",
+				"Query execution was interrupted, maximum "
 				"statement execution time exceeded");
 		return;
 	}
 	if (code == SQLITE_AUTH) {
-		pfs_mysql_error(self, 1142, "42000", "command denied: a box is asked by SELECT; "
+		pfs_mysql_error(self, 1142, "42000",
+				"command denied: a box is asked by SELECT; "
 				"DELETE and UPDATE where memory accounts have them");
 		return;
 	}
@@ -186,7 +187,8 @@ static bool put_binary_row(struct pfs_mysql *self, sqlite3_stmt *statement, cons
 		return true;
 	}
 	self->out_bytes = self->out_begin;
-	pfs_mysql_error(self, 1105, "HY000", "a column has integers first and others later: CAST "
+	pfs_mysql_error(self, 1105, "HY000",
+			"a column has integers first and others later: CAST "
 			"it, so that its rows have one type");
 	return false;
 }
@@ -240,8 +242,10 @@ sqlite3_stmt *pfs_mysql_compile(struct pfs_mysql *self, const char *text)
 	else if (statement == NULL)
 		pfs_mysql_error(self, 1065, "42000", "Query was empty");
 	else if (pfs_word_next(&spaces).kind != 0)
-		pfs_mysql_error(self, 1064, "42000", "You have an error in your SQL syntax: one "
-				"statement at a time; near '%.80s'", behind);
+		pfs_mysql_error(self, 1064, "42000",
+				"You have an error in your SQL syntax: one "
+				"statement at a time; near '%.80s'",
+				behind);
 	else
 		is_fine = true;
 	if (!is_fine)
@@ -269,7 +273,8 @@ void pfs_mysql_query(struct pfs_mysql *self, const char *text)
 		return;
 	}
 	if (has_parameters(statement))
-		pfs_mysql_error(self, 1064, "42000", "You have an error in your SQL syntax: "
+		pfs_mysql_error(self, 1064, "42000",
+				"You have an error in your SQL syntax: "
 				"parameters are for prepared statements");
 	else
 		pfs_mysql_answer(self, statement, false);
@@ -280,8 +285,8 @@ void pfs_mysql_fields(struct pfs_mysql *self, const char *table)
 {
 	sqlite3_stmt *statement = NULL;
 	char *query = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
-	int code = query == NULL ? SQLITE_NOMEM :
-				   sqlite3_prepare_v2(self->db, query, -1, &statement, NULL);
+	int code = query == NULL ? SQLITE_NOMEM
+				 : sqlite3_prepare_v2(self->db, query, -1, &statement, NULL);
 	if (code != SQLITE_OK) {
 		put_error(self, code & 0xFF, sqlite3_errmsg(self->db));
 	} else {

@@ -186,8 +186,8 @@ char *pfs_mysql_rewrite(struct pfs_mysql *self, const char *text)
 			return pfs_mysql_show(self, text);
 	if (pfs_word_is(word, "set")) {
 		const char *behind = at;
-		return pfs_word_is(pfs_word_next(&behind), "global") ? refuse(self, "SET GLOBAL") :
-								       done(self);
+		return pfs_word_is(pfs_word_next(&behind), "global") ? refuse(self, "SET GLOBAL")
+								     : done(self);
 	}
 	if (pfs_word_is(word, "use"))
 		return use(self, at);

@@ -24,14 +24,27 @@
 #define VALUE_BYTES_MAX (1 << 20)
 #define PASSWORD_MAX 256u
 
-enum { QUIT = 1, INIT_DB, QUERY, FIELD_LIST, STATISTICS = 9, PING = 14, PREPARE = 22, EXECUTE,
-       LONG_DATA, CLOSE_PREPARED, RESET_PREPARED, SET_OPTION, RESET = 31 };
+enum {
+	QUIT = 1,
+	INIT_DB,
+	QUERY,
+	FIELD_LIST,
+	STATISTICS = 9,
+	PING = 14,
+	PREPARE = 22,
+	EXECUTE,
+	LONG_DATA,
+	CLOSE_PREPARED,
+	RESET_PREPARED,
+	SET_OPTION,
+	RESET = 31
+};
 
 struct server {
 	int listener, signals;
-	const char *target;       /* a file name */
-	const char *password;     /* NULL: none */
-	pthread_mutex_t lock;     /* of what follows */
+	const char *target;   /* a file name */
+	const char *password; /* NULL: none */
+	pthread_mutex_t lock; /* of what follows */
 	int connections;
 	uint32_t last_id;
 };
@@ -67,17 +80,15 @@ static int authorize(void *opaque, int action, const char *one, const char *two,
 	case SQLITE_RECURSIVE:
 	case SQLITE_UPDATE:
 	case SQLITE_DELETE:
-	case SQLITE_INSERT: /* the tables refuse it in their own words */
-		return SQLITE_OK;
-	case SQLITE_PRAGMA:
-		return strcmp(one, "table_info") == 0 ? SQLITE_OK : SQLITE_DENY;
+	case SQLITE_INSERT: /* the tables refuse it in their own words */ return SQLITE_OK;
+	case SQLITE_PRAGMA: return strcmp(one, "table_info") == 0 ? SQLITE_OK : SQLITE_DENY;
 	case SQLITE_FUNCTION:
 		return strcasecmp(two, "load_extension") == 0 ||
 				       strcasecmp(two, "pfs_mem_open") == 0 ||
-				       strcasecmp(two, "randomblob") == 0 ?
-			       SQLITE_DENY : SQLITE_OK;
-	default:
-		return SQLITE_DENY;
+				       strcasecmp(two, "randomblob") == 0
+			       ? SQLITE_DENY
+			       : SQLITE_OK;
+	default: return SQLITE_DENY;
 	}
 }
 
@@ -123,46 +134,25 @@ static void say_statistics(struct pfs_mysql *mysql)
 static void obey(struct pfs_mysql *mysql, uint8_t command, const char *text)
 {
 	switch (command) {
-	case QUERY:
-		pfs_mysql_query(mysql, text);
-		break;
+	case QUERY: pfs_mysql_query(mysql, text); break;
 	case INIT_DB:
 		if (pfs_mysql_use(mysql, text))
 			pfs_mysql_ok(mysql, 0);
 		break;
-	case FIELD_LIST:
-		pfs_mysql_fields(mysql, text);
-		break;
-	case STATISTICS:
-		say_statistics(mysql);
-		break;
+	case FIELD_LIST: pfs_mysql_fields(mysql, text); break;
+	case STATISTICS: say_statistics(mysql); break;
 	case RESET:
 		pfs_mysql_forget(mysql);
 		pfs_mysql_ok(mysql, 0);
 		break;
-	case PING:
-		pfs_mysql_ok(mysql, 0);
-		break;
-	case SET_OPTION:
-		pfs_mysql_eof(mysql);
-		break;
-	case PREPARE:
-		pfs_mysql_stmt_prepare(mysql, text);
-		break;
-	case EXECUTE:
-		pfs_mysql_stmt_execute(mysql);
-		break;
-	case LONG_DATA:
-		pfs_mysql_stmt_long_data(mysql);
-		break;
-	case CLOSE_PREPARED:
-		pfs_mysql_stmt_close(mysql);
-		break;
-	case RESET_PREPARED:
-		pfs_mysql_stmt_reset(mysql);
-		break;
-	default:
-		pfs_mysql_error(mysql, 1047, "08S01", "Unknown command");
+	case PING: pfs_mysql_ok(mysql, 0); break;
+	case SET_OPTION: pfs_mysql_eof(mysql); break;
+	case PREPARE: pfs_mysql_stmt_prepare(mysql, text); break;
+	case EXECUTE: pfs_mysql_stmt_execute(mysql); break;
+	case LONG_DATA: pfs_mysql_stmt_long_data(mysql); break;
+	case CLOSE_PREPARED: pfs_mysql_stmt_close(mysql); break;
+	case RESET_PREPARED: pfs_mysql_stmt_reset(mysql); break;
+	default: pfs_mysql_error(mysql, 1047, "08S01", "Unknown command");
 	}
 }
 
@@ -277,8 +267,10 @@ static void serve(struct server *self)
 
 static bool listen_at(struct server *self, const char *text, struct pfs_message *message)
 {
-	const struct pfs_listen wanted = { .option = "--mysql", .example = "127.0.0.1:3307",
-					   .address = text, .secret = "--password-file",
+	const struct pfs_listen wanted = { .option = "--mysql",
+					   .example = "127.0.0.1:3307",
+					   .address = text,
+					   .secret = "--password-file",
 					   .has_secret = self->password != NULL };
 	char host[128], port[16];
 	struct sockaddr_storage bound;
@@ -298,8 +290,8 @@ bool pfs_mysql_serve(const char *target, const char *address, const char *passwo
 	static char path[PFS_READER_PATH_BYTES];
 	static struct server server = { .listener = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 	sigset_t ends;
-	if (password_file != NULL && !pfs_read_secret("--password-file", password_file, password,
-						      sizeof(password), message))
+	if (password_file != NULL &&
+	    !pfs_read_secret("--password-file", password_file, password, sizeof(password), message))
 		return false;
 	/* Which box it is, is said once: last may be another one by then. */
 	struct pfs_reader *reader = pfs_reader_open(target, message);

@@ -19,10 +19,10 @@ static void add_block(uint32_t state[5], const uint8_t *block)
 	for (int i = 16; i < 80; i++)
 		w[i] = turn(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
 	for (int i = 0; i < 80; i++) {
-		uint32_t f = i < 20 ? ((b & c) | (~b & d)) + 0x5A827999u :
-			     i < 40 ? (b ^ c ^ d) + 0x6ED9EBA1u :
-			     i < 60 ? ((b & c) | (b & d) | (c & d)) + 0x8F1BBCDCu :
-				      (b ^ c ^ d) + 0xCA62C1D6u;
+		uint32_t f = i < 20   ? ((b & c) | (~b & d)) + 0x5A827999u
+			     : i < 40 ? (b ^ c ^ d) + 0x6ED9EBA1u
+			     : i < 60 ? ((b & c) | (b & d) | (c & d)) + 0x8F1BBCDCu
+				      : (b ^ c ^ d) + 0xCA62C1D6u;
 		uint32_t next = turn(a, 5) + f + e + w[i];
 		e = d;
 		d = c;

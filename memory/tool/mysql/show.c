@@ -11,7 +11,7 @@ struct rest {
 	char *table;  /* FROM or IN */
 	char *schema; /* the second FROM, or in front of the table's name */
 	char *like;
-	bool is_odd;  /* there is more that is not understood */
+	bool is_odd; /* there is more that is not understood */
 };
 
 static void take_from(const char **at, struct rest *rest)
@@ -101,7 +101,8 @@ static char *show_columns(const struct rest *rest)
 	char *query = sqlite3_mprintf(
 		"SELECT name AS Field, lower(type) AS Type, CASE \"notnull\" WHEN 1 THEN 'NO' "
 		"ELSE 'YES' END AS \"Null\", '' AS \"Key\", NULL AS \"Default\", '' AS Extra FROM "
-		"pragma_table_info('%q') WHERE 1%s", rest->table == NULL ? "" : rest->table, like);
+		"pragma_table_info('%q') WHERE 1%s",
+		rest->table == NULL ? "" : rest->table, like);
 	sqlite3_free(like);
 	return query;
 }
@@ -110,7 +111,8 @@ static char *show_status(const struct rest *rest)
 {
 	char *like = and_like("VARIABLE_NAME", rest);
 	char *query = sqlite3_mprintf("SELECT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS "
-				      "Value FROM global_status WHERE 1%s", like);
+				      "Value FROM global_status WHERE 1%s",
+				      like);
 	sqlite3_free(like);
 	return query;
 }
@@ -119,7 +121,8 @@ static char *show_variables(const struct rest *rest)
 {
 	char *all = pfs_mysql_variables(), *like = and_like("name", rest);
 	char *query = sqlite3_mprintf("SELECT name AS Variable_name, CAST(value AS TEXT) AS Value "
-				      "FROM (%s) WHERE 1%s", all, like);
+				      "FROM (%s) WHERE 1%s",
+				      all, like);
 	sqlite3_free(all);
 	sqlite3_free(like);
 	return query;
@@ -130,7 +133,8 @@ static char *show_databases(const struct rest *rest)
 	char *like = and_like("SCHEMA_NAME", rest);
 	char *query = sqlite3_mprintf("SELECT SCHEMA_NAME AS \"Database\" FROM (SELECT SCHEMA_NAME "
 				      "FROM information_schema_schemata UNION SELECT "
-				      "'information_schema') WHERE 1%s ORDER BY 1", like);
+				      "'information_schema') WHERE 1%s ORDER BY 1",
+				      like);
 	sqlite3_free(like);
 	return query;
 }
@@ -179,8 +183,10 @@ char *pfs_mysql_show(struct pfs_mysql *self, const char *text)
 		}
 		rest = take_rest(at);
 		if (rest.is_odd)
-			pfs_mysql_error(self, 1064, "42000", "You have an error in your SQL syntax "
-					"near '%.80s'", at);
+			pfs_mysql_error(self, 1064, "42000",
+					"You have an error in your SQL syntax "
+					"near '%.80s'",
+					at);
 		else
 			query = show(self, what, &rest, full);
 	}

@@ -159,11 +159,11 @@ int pfs_mysql_prepare(struct pfs_mysql *self)
 		int argc;
 		void (*call)(sqlite3_context *context, int argc, sqlite3_value **argv);
 	} functions[] = {
-		{ "database", 0, do_database },	     { "schema", 0, do_database },
-		{ "user", 0, do_user },		     { "current_user", 0, do_user },
-		{ "version", 0, do_version },	     { "connection_id", 0, do_connection_id },
-		{ "now", 0, do_now },		     { "unix_timestamp", 0, do_unix_timestamp },
-		{ "concat", -1, do_concat },	     { "if", 3, do_if },
+		{ "database", 0, do_database }, { "schema", 0, do_database },
+		{ "user", 0, do_user },         { "current_user", 0, do_user },
+		{ "version", 0, do_version },   { "connection_id", 0, do_connection_id },
+		{ "now", 0, do_now },           { "unix_timestamp", 0, do_unix_timestamp },
+		{ "concat", -1, do_concat },    { "if", 3, do_if },
 	};
 	int code = SQLITE_OK;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && code == SQLITE_OK; i++)

@@ -27,8 +27,8 @@ static void put_stack(const struct pfs_heap *heap, const struct pfs_heap_stack *
 		uint32_t lines = heap->locations[location].line_count;
 		for (uint32_t line = lines != 0 ? lines : 1; line > 0; line--) {
 			(void)fputs(separator, out);
-			put_name(pfs_heap_frame_name(heap, location, line - 1, text,
-						     sizeof(text)), out);
+			put_name(pfs_heap_frame_name(heap, location, line - 1, text, sizeof(text)),
+				 out);
 			separator = ";";
 		}
 	}
@@ -47,10 +47,10 @@ bool pfs_write_collapsed(const struct pfs_heap *heap, const struct pfs_document_
 	}
 	for (uint32_t i = 0; i < heap->entry_count; i++) {
 		const struct pfs_heap_entry *entry = &heap->entries[i];
-		sums[entry->stack].now +=
-			options->of_total ? entry->now.total_bytes : entry->now.live_bytes;
-		sums[entry->stack].base +=
-			options->of_total ? entry->base.total_bytes : entry->base.live_bytes;
+		sums[entry->stack].now += options->of_total ? entry->now.total_bytes
+							    : entry->now.live_bytes;
+		sums[entry->stack].base += options->of_total ? entry->base.total_bytes
+							     : entry->base.live_bytes;
 	}
 	for (uint32_t i = 0; i < heap->stack_count; i++) {
 		int64_t now = pfs_round(sums[i].now, &carry);

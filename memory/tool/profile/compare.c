@@ -67,8 +67,7 @@ static uint32_t location_of(struct import *import, uint32_t index)
 	uint32_t module = module_of(import, from->module);
 	uint64_t pc = from->pc;
 	if (module != PFS_HEAP_NONE)
-		pc += import->to->modules[module].begin -
-		      import->from->modules[from->module].begin;
+		pc += import->to->modules[module].begin - import->from->modules[from->module].begin;
 	uint32_t to = pfs_heap_location(import->to, pc, module);
 	take_lines(import, to, from);
 	return import->locations[index] = to;
@@ -112,15 +111,13 @@ static void add(struct pfs_heap_values *to, const struct pfs_heap_values *from)
 static bool begin(struct import *import)
 {
 	import->modules = malloc((import->from->module_count + 1) * sizeof(*import->modules));
-	import->locations =
-		malloc((import->from->location_count + 1) * sizeof(*import->locations));
+	import->locations = malloc((import->from->location_count + 1) * sizeof(*import->locations));
 	if (import->modules == NULL || import->locations == NULL) {
 		import->to->failed = true;
 		return false;
 	}
 	memset(import->modules, 0xFF, import->from->module_count * sizeof(*import->modules));
-	memset(import->locations, 0xFF,
-	       import->from->location_count * sizeof(*import->locations));
+	memset(import->locations, 0xFF, import->from->location_count * sizeof(*import->locations));
 	return true;
 }
 
@@ -168,13 +165,15 @@ void pfs_heap_compare(struct pfs_heap *heap, const struct pfs_heap *base)
 /* Calls of an allocator that a program makes, with whatever its library puts in front. */
 static bool is_allocating(const char *name)
 {
-	static const char *const prefixes[] = { "je_", "tc_", "__libc_",
-						"__rust_", "__rdl_", "__rg_", "mi_" };
+	static const char *const prefixes[] = { "je_",    "tc_",   "__libc_", "__rust_",
+						"__rdl_", "__rg_", "mi_" };
+	/* clang-format off */
 	static const char *const calls[] = {
 		"malloc", "calloc", "realloc", "memalign", "posix_memalign", "aligned_alloc",
 		"valloc", "pvalloc", "mallocx", "rallocx", "xallocx", "alloc", "alloc_zeroed",
 		"new", "newarray", "new_nothrow", "newarray_nothrow", "reallocarray",
 	};
+	/* clang-format on */
 	size_t length = 0;
 	bool has_prefix = false;
 	if (strncmp(name, "operator new", 12) == 0 || strncmp(name, "_rjem_", 6) == 0 ||
@@ -188,8 +187,8 @@ static bool is_allocating(const char *name)
 	/* Bare "alloc" and "new" are anybody's. */
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (strcmp(name, calls[i]) == 0)
-			return has_prefix || (strncmp(name, "new", 3) != 0 &&
-					      strncmp(name, "alloc", 5) != 0);
+			return has_prefix ||
+			       (strncmp(name, "new", 3) != 0 && strncmp(name, "alloc", 5) != 0);
 	return false;
 }
 

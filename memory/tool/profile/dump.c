@@ -68,8 +68,8 @@ bool pfs_dump_number(const char **at, const char *end, unsigned base, uint64_t *
 	if (base == 16 && end - *at > 2 && (*at)[0] == '0' && (*at)[1] == 'x')
 		*at += 2;
 	for (from = *at; *at < end && isxdigit((unsigned char)**at); ++*at) {
-		unsigned digit = (unsigned char)**at <= '9' ? (unsigned)(**at - '0') :
-							      (unsigned)((**at | 32) - 'a' + 10);
+		unsigned digit = (unsigned char)**at <= '9' ? (unsigned)(**at - '0')
+							    : (unsigned)((**at | 32) - 'a' + 10);
 		if (digit >= base)
 			break;
 		if (value > (UINT64_MAX - digit) / base)
@@ -93,9 +93,9 @@ static bool take_sign(const char **at, const char *end, char sign)
 
 static void correct(const struct dump *dump, double *objects, double *bytes)
 {
-	double ratio = *objects > 0 && dump->interval != 0 ?
-			       *bytes / *objects / (double)dump->interval :
-			       0;
+	double ratio = *objects > 0 && dump->interval != 0
+			       ? *bytes / *objects / (double)dump->interval
+			       : 0;
 	double factor = 1;
 	if (ratio > 0 && dump->algorithm == 2)
 		factor = -1 / expm1(-ratio);
@@ -206,8 +206,8 @@ static bool take_thread(struct dump *dump, struct of_stack *of)
 	skip_spaces(&at, end);
 	bool is_all = end - at > 1 && at[0] == 't' && at[1] == '*';
 	at += is_all ? 2 : at < end && *at == 't';
-	if (!is_all && (at == dump->line || at[-1] != 't' ||
-			!pfs_dump_number(&at, end, 10, &thread.id)))
+	if (!is_all &&
+	    (at == dump->line || at[-1] != 't' || !pfs_dump_number(&at, end, 10, &thread.id)))
 		return pfs_dump_refuse(dump, "neither a stack nor a thread's counts");
 	if (!take_sign(&at, end, ':'))
 		return pfs_dump_refuse(dump, "a thread's number has no ':' behind it");
@@ -292,8 +292,7 @@ static bool take_head_of_lines(struct dump *dump)
 		if (length < sizeof(type) - 1)
 			type[length++] = *at;
 	type[length] = '\0';
-	if (at < end && *at == '/' &&
-	    (at++, !pfs_dump_number(&at, end, 10, &dump->interval)))
+	if (at < end && *at == '/' && (at++, !pfs_dump_number(&at, end, 10, &dump->interval)))
 		return pfs_dump_refuse(dump, "the sampling interval is no number");
 	if (strcmp(type, "heapprofile") == 0 || strstr(type, "heap") == NULL)
 		dump->algorithm = 0;
@@ -313,7 +312,7 @@ static bool take_head(struct dump *dump)
 		return take_head_of_lines(dump) && take_lines(dump);
 	if (!begins(dump, "heap_v2/"))
 		return pfs_dump_refuse(dump, "neither heap_v2/ nor 'heap profile:' begins it: a "
-				       "heap profile in text is wanted");
+					     "heap profile in text is wanted");
 	if (!pfs_dump_number(&at, dump->line_end, 10, &dump->interval) || at != dump->line_end)
 		return pfs_dump_refuse(dump, "the sampling interval is no number");
 	dump->algorithm = 2;
@@ -348,8 +347,12 @@ static bool take_all(struct dump *dump)
 struct pfs_heap *pfs_heap_of_dump(const char *text, size_t bytes, const char *path,
 				  struct pfs_message *message)
 {
-	struct dump dump = { .path = path, .at = text, .begin = text, .end = text + bytes,
-			     .message = message, .heap = pfs_heap_new() };
+	struct dump dump = { .path = path,
+			     .at = text,
+			     .begin = text,
+			     .end = text + bytes,
+			     .message = message,
+			     .heap = pfs_heap_new() };
 	if (dump.heap == NULL) {
 		(void)snprintf(message->text, sizeof(message->text), "no memory to read '%.150s'",
 			       path);

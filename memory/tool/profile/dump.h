@@ -13,7 +13,7 @@ struct dump {
 	uint64_t number;             /* of it, from 1 */
 	struct pfs_message *message;
 	struct pfs_heap *heap;
-	int algorithm;               /* how counts are corrected: 0 not, 1, 2 */
+	int algorithm; /* how counts are corrected: 0 not, 1, 2 */
 	uint64_t interval;
 };
 
@@ -23,7 +23,7 @@ struct pfs_dump_names {
 		uint64_t pc;
 		const char *text;
 		uint32_t length;
-	} *names;
+	} * names;
 	uint32_t count, room;
 };
 

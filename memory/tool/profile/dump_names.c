@@ -72,8 +72,7 @@ bool pfs_dump_name(struct dump *dump, struct pfs_dump_names *names)
 	struct pfs_dump_one_name name;
 	static const char binary[] = "binary=";
 	if (at == end || (*at != '0' && memchr(at, '=', (size_t)(end - at)) != NULL)) {
-		if ((size_t)(end - at) > strlen(binary) &&
-		    memcmp(at, binary, strlen(binary)) == 0)
+		if ((size_t)(end - at) > strlen(binary) && memcmp(at, binary, strlen(binary)) == 0)
 			dump->heap->binary = pfs_heap_text_of(dump->heap, at + strlen(binary),
 							      (size_t)(end - at) - strlen(binary));
 		return true;

@@ -14,8 +14,8 @@
 #define FRAME_HEIGHT 19
 #define HEAD_HEIGHT 66
 #define PAGE_HEAD_HEIGHT 24 /* a page has its own */
-#define NARROWEST 2.5e-4 /* of all; what is narrower is left out, and counted */
-#define FRAMES_MOST 6000 /* a browser takes a second for so many; the widest are drawn */
+#define NARROWEST 2.5e-4    /* of all; what is narrower is left out, and counted */
+#define FRAMES_MOST 6000    /* a browser takes a second for so many; the widest are drawn */
 #define ROWS_MOST 30
 
 /* ---- amounts and names ---- */
@@ -35,8 +35,11 @@ const char *pfs_flame_amount(double bytes, char text[32])
 /* Bytes of a character of UTF-8; 0: it is none. */
 static size_t character_bytes(const unsigned char *at)
 {
-	size_t bytes = at[0] < 0x80 ? 1 : at[0] >= 0xC2 && at[0] < 0xE0 ? 2 :
-		       at[0] >= 0xE0 && at[0] < 0xF0 ? 3 : at[0] >= 0xF0 && at[0] < 0xF5 ? 4 : 0;
+	size_t bytes = at[0] < 0x80                    ? 1
+		       : at[0] >= 0xC2 && at[0] < 0xE0 ? 2
+		       : at[0] >= 0xE0 && at[0] < 0xF0 ? 3
+		       : at[0] >= 0xF0 && at[0] < 0xF5 ? 4
+						       : 0;
 	for (size_t i = 1; i < bytes; i++)
 		if ((at[i] & 0xC0) != 0x80)
 			return 0;
@@ -103,10 +106,10 @@ void pfs_flame_label(const struct pfs_tree *tree, const struct pfs_node *node, F
 struct drawing {
 	const struct pfs_tree *tree;
 	FILE *out;
-	double all;         /* width of all */
-	double narrowest;   /* that is drawn, of all */
-	unsigned top;       /* of the first frame */
-	uint32_t depth;     /* of what is drawn */
+	double all;       /* width of all */
+	double narrowest; /* that is drawn, of all */
+	unsigned top;     /* of the first frame */
+	uint32_t depth;   /* of what is drawn */
 	uint32_t left_out;
 	double left_out_bytes;
 };
@@ -125,8 +128,8 @@ static void put_class(const struct drawing *drawing, const struct pfs_node *node
 	char text[600];
 	const char *name = pfs_node_name(drawing->tree, node, text, sizeof(text));
 	const struct pfs_heap *heap = drawing->tree->heap;
-	uint32_t module = node->location != PFS_HEAP_NONE ?
-				  heap->locations[node->location].module : PFS_HEAP_NONE;
+	uint32_t module = node->location != PFS_HEAP_NONE ? heap->locations[node->location].module
+							  : PFS_HEAP_NONE;
 	double by = node->grown - node->shrunk, width = node->grown + node->shrunk;
 	if (heap->has_base)
 		(void)fprintf(drawing->out, "%c%d", by < 0 ? 's' : 'g',
@@ -243,13 +246,12 @@ static void put_summary(const struct drawing *drawing, bool of_total, const char
 	(void)fputs(tags[0], out);
 	if (heap->has_base)
 		(void)fprintf(out, "grew by %s (warm), shrank by %s (cold): %s %s, before %s",
-			      pfs_flame_amount(all->grown, one),
-			      pfs_flame_amount(all->shrunk, two),
+			      pfs_flame_amount(all->grown, one), pfs_flame_amount(all->shrunk, two),
 			      pfs_flame_amount(all->bytes, three), what,
 			      pfs_flame_amount(all->base_bytes, four));
 	else
-		(void)fprintf(out, "%s %s, %.0f objects", pfs_flame_amount(all->bytes, one),
-			      what, all->objects);
+		(void)fprintf(out, "%s %s, %.0f objects", pfs_flame_amount(all->bytes, one), what,
+			      all->objects);
 	if (heap->interval > 1)
 		(void)fprintf(out, "; estimated from a sample each %s",
 			      pfs_flame_amount((double)heap->interval, one));
@@ -259,7 +261,8 @@ static void put_summary(const struct drawing *drawing, bool of_total, const char
 	else
 		(void)fputs("Below each frame is what it called. The widest stands first.", out);
 	if (heap->lost_samples + heap->lost_stacks + heap->lost_contexts != 0)
-		(void)fprintf(out, " Not here: %" PRIu64 " samples that found no room; without a "
+		(void)fprintf(out,
+			      " Not here: %" PRIu64 " samples that found no room; without a "
 			      "stack: %" PRIu64 "; without an owner: %" PRIu64 ".",
 			      heap->lost_samples, heap->lost_stacks, heap->lost_contexts);
 	(void)fputs(tags[2], out);
@@ -289,20 +292,25 @@ static void put_svg(struct drawing *drawing, const struct pfs_flame_options *opt
 	FILE *out = drawing->out;
 	unsigned height = drawing->top + (drawing->depth + 1) * FRAME_HEIGHT + 26;
 	char text[32];
-	(void)fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" "
+	(void)fprintf(out,
+		      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" "
 		      "width=\"100%%\" height=\"%u\">\n<style>%s</style>\n"
-		      "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n", height,
-		      pfs_flame_style);
+		      "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n",
+		      height, pfs_flame_style);
 	drawing->left_out = 0;
 	if (!options->as_page)
 		put_head(drawing, options->of_total);
-	(void)fprintf(out, "<text class=\"reset\" x=\"100%%\" y=\"%u\" dx=\"-8\" "
-		      "tabindex=\"0\">back to all of it</text>\n", drawing->top - 8);
+	(void)fprintf(out,
+		      "<text class=\"reset\" x=\"100%%\" y=\"%u\" dx=\"-8\" "
+		      "tabindex=\"0\">back to all of it</text>\n",
+		      drawing->top - 8);
 	put_frames(drawing, 0, 0);
 	if (drawing->left_out != 0)
-		(void)fprintf(out, "<text class=\"sub\" x=\"8\" y=\"%u\">too narrow to be drawn: "
-			      "%" PRIu32 " frames of %s</text>\n", height - 8,
-			      drawing->left_out, pfs_flame_amount(drawing->left_out_bytes, text));
+		(void)fprintf(out,
+			      "<text class=\"sub\" x=\"8\" y=\"%u\">too narrow to be drawn: "
+			      "%" PRIu32 " frames of %s</text>\n",
+			      height - 8, drawing->left_out,
+			      pfs_flame_amount(drawing->left_out_bytes, text));
 	(void)fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", pfs_flame_script);
 }
 
@@ -325,9 +333,10 @@ static void put_table(const struct drawing *drawing, const struct pfs_node **ord
 		if (tree->nodes[i].self > 0)
 			order[count++] = &tree->nodes[i];
 	qsort(order, count, sizeof(*order), most_first);
-	(void)fprintf(out, "<table><caption>%s, stack by stack</caption>\n<tr><th>bytes<th>%%"
-		      "<th>where\n", tree->heap->has_base ? "What changed most" :
-		      "Who holds most");
+	(void)fprintf(out,
+		      "<table><caption>%s, stack by stack</caption>\n<tr><th>bytes<th>%%"
+		      "<th>where\n",
+		      tree->heap->has_base ? "What changed most" : "Who holds most");
 	for (uint32_t i = 0; i < count && i < ROWS_MOST; i++) {
 		double by = tree->heap->has_base && order[i]->shrunk > order[i]->grown ? -1 : 1;
 		(void)fprintf(out, "<tr><td>%s<td>%.1f<td><code>",
@@ -350,7 +359,8 @@ static void put_page(struct drawing *drawing, const struct pfs_flame_options *op
 	FILE *out = drawing->out;
 	(void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 		    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		    "<title>", out);
+		    "<title>",
+		    out);
 	put_name(drawing);
 	(void)fprintf(out, "</title>\n<style>%s</style></head>\n<body>\n<h1>",
 		      pfs_flame_page_style);
@@ -365,13 +375,13 @@ bool pfs_flame_write(const struct pfs_heap *heap, const struct pfs_flame_options
 		     FILE *out, struct pfs_message *message)
 {
 	struct pfs_tree *tree = pfs_tree_make(heap, options->of_total);
-	const struct pfs_node **order =
-		tree != NULL ? malloc((tree->count + 1) * sizeof(*order)) : NULL;
+	const struct pfs_node **order = tree != NULL ? malloc((tree->count + 1) * sizeof(*order))
+						     : NULL;
 	bool fine = order != NULL;
 	if (fine) {
-		struct drawing drawing = { .tree = tree, .out = out,
-					   .top = options->as_page ? PAGE_HEAD_HEIGHT :
-								     HEAD_HEIGHT,
+		struct drawing drawing = { .tree = tree,
+					   .out = out,
+					   .top = options->as_page ? PAGE_HEAD_HEIGHT : HEAD_HEIGHT,
 					   .all = pfs_node_width(tree, &tree->nodes[0]) };
 		fine = measure(&drawing);
 		if (fine && options->as_page)
@@ -383,8 +393,8 @@ bool pfs_flame_write(const struct pfs_heap *heap, const struct pfs_flame_options
 	pfs_tree_free(tree);
 	bool is_written = fine && fflush(out) == 0 && ferror(out) == 0;
 	if (!is_written)
-		(void)snprintf(message->text, sizeof(message->text), fine ?
-			       "the graph cannot be written: is there room?" :
-			       "no memory for the graph");
+		(void)snprintf(message->text, sizeof(message->text),
+			       fine ? "the graph cannot be written: is there room?"
+				    : "no memory for the graph");
 	return is_written;
 }

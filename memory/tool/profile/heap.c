@@ -151,8 +151,7 @@ uint32_t pfs_heap_module_at(const struct pfs_heap *heap, uint64_t pc, uint64_t w
 		if (module->loaded_ns <= when_ns &&
 		    (module->gone_ns == 0 || module->gone_ns > when_ns))
 			return i;
-		if (best == PFS_HEAP_NONE ||
-		    is_nearer(module, &heap->modules[best], when_ns))
+		if (best == PFS_HEAP_NONE || is_nearer(module, &heap->modules[best], when_ns))
 			best = i;
 	}
 	return best;
@@ -176,8 +175,7 @@ uint32_t pfs_heap_location(struct pfs_heap *heap, uint64_t pc, uint32_t module)
 		return 0;
 	uint32_t item = heap->location_count;
 	heap->locations[item] = (struct pfs_heap_location){ .pc = pc, .module = module };
-	uint32_t found =
-		intern(heap, &heap->location_index, item, location_hash, same_location);
+	uint32_t found = intern(heap, &heap->location_index, item, location_hash, same_location);
 	heap->location_count += found == item;
 	return found;
 }
@@ -315,8 +313,8 @@ struct pfs_heap_values pfs_heap_sum(const struct pfs_heap *heap, bool of_base)
 {
 	struct pfs_heap_values sum = { 0 };
 	for (uint32_t i = 0; i < heap->entry_count; i++) {
-		const struct pfs_heap_values *values =
-			of_base ? &heap->entries[i].base : &heap->entries[i].now;
+		const struct pfs_heap_values *values = of_base ? &heap->entries[i].base
+							       : &heap->entries[i].now;
 		sum.live_objects += values->live_objects;
 		sum.live_bytes += values->live_bytes;
 		sum.total_objects += values->total_objects;

@@ -58,9 +58,9 @@ struct pfs_heap_values {
 
 struct pfs_heap_entry {
 	uint32_t stack;
-	uint64_t thread_id;       /* 0: not known */
+	uint64_t thread_id;                      /* 0: not known */
 	uint32_t thread, user, host, instrument; /* texts */
-	uint64_t block_bytes;     /* at most so much, more than half of it; 0: of any */
+	uint64_t block_bytes;             /* at most so much, more than half of it; 0: of any */
 	struct pfs_heap_values now, base; /* base: what it is compared with */
 };
 
@@ -70,12 +70,12 @@ struct pfs_heap_index {
 };
 
 struct pfs_heap {
-	char program[320];         /* its name and id, or the file that was read */
-	uint32_t binary;           /* text: its path; 0: not known */
-	uint64_t interval;         /* mean bytes between samples; 0: not known */
+	char program[320]; /* its name and id, or the file that was read */
+	uint32_t binary;   /* text: its path; 0: not known */
+	uint64_t interval; /* mean bytes between samples; 0: not known */
 	uint64_t taken_ns;
-	uint32_t live_pid;         /* 0: it does not live */
-	char died[160];            /* when; "": it lives, or nobody knows */
+	uint32_t live_pid; /* 0: it does not live */
+	char died[160];    /* when; "": it lives, or nobody knows */
 	bool is_dump, has_base, is_named, failed;
 	uint64_t lost_samples, lost_stacks, lost_contexts;
 
@@ -83,7 +83,7 @@ struct pfs_heap {
 	struct pfs_heap_location *locations;
 	struct pfs_heap_line *lines;
 	struct pfs_heap_stack *stacks;
-	uint32_t *frames;          /* locations */
+	uint32_t *frames; /* locations */
 	struct pfs_heap_entry *entries;
 	char **texts;
 	uint32_t module_count, location_count, line_count, stack_count, frame_count, entry_count,

@@ -24,6 +24,7 @@ static void take_modules(struct making *making)
 	struct pfs_heap *heap = making->heap;
 	for (uint32_t i = 0; i < snapshot->module_count; i++) {
 		struct pfs_box_module *from = &snapshot->modules[i];
+		/* clang-format off */
 		struct pfs_heap_module module = {
 			.begin = from->begin, .end = from->end, .file_offset = from->file_offset,
 			.loaded_ns = from->loaded_realtime_ns,
@@ -32,6 +33,7 @@ static void take_modules(struct making *making)
 			.path = pfs_heap_text(heap, from->path),
 			.build_id_bytes = from->build_id_bytes,
 		};
+		/* clang-format on */
 		memcpy(module.build_id, from->build_id, sizeof(module.build_id));
 		if (module.begin < module.end)
 			(void)pfs_heap_add_module(heap, &module);
@@ -49,13 +51,11 @@ static uint32_t stack_of(struct making *making, uint32_t index)
 		uint32_t module = pfs_heap_module_at(making->heap, pc, seen->made_realtime_ns);
 		locations[i] = pfs_heap_location(making->heap, pc, module);
 	}
-	making->stacks[index] =
-		pfs_heap_stack(making->heap, locations, seen->depth, seen->is_cut);
+	making->stacks[index] = pfs_heap_stack(making->heap, locations, seen->depth, seen->is_cut);
 	return making->stacks[index];
 }
 
-static struct pfs_heap_entry *entry_of(struct making *making, uint32_t index,
-				       uint64_t block_bytes)
+static struct pfs_heap_entry *entry_of(struct making *making, uint32_t index, uint64_t block_bytes)
 {
 	struct pfs_heap *heap = making->heap;
 	struct pfs_heap_entry like = { .block_bytes = block_bytes };
@@ -87,8 +87,8 @@ static void take_samples(struct making *making)
 	const struct pfs_seen_profile *profile = making->profile;
 	for (uint32_t i = 0; i < profile->sample_count; i++) {
 		const struct pfs_seen_sample *sample = &profile->samples[i];
-		struct pfs_heap_entry *entry =
-			entry_of(making, sample->context, class_of(sample->bytes));
+		struct pfs_heap_entry *entry = entry_of(making, sample->context,
+							class_of(sample->bytes));
 		entry->now.live_objects += sample->objects;
 		entry->now.live_bytes += sample->objects * (double)sample->bytes;
 	}
@@ -107,8 +107,8 @@ static void take_head(struct making *making)
 		       snapshot->info.pid);
 	heap->binary = pfs_heap_text(heap, snapshot->info.program);
 	heap->interval = making->profile->interval;
-	heap->taken_ns = snapshot->info.is_live ? snapshot->taken_realtime_ns :
-						  snapshot->info.seen_realtime_ns;
+	heap->taken_ns = snapshot->info.is_live ? snapshot->taken_realtime_ns
+						: snapshot->info.seen_realtime_ns;
 	heap->live_pid = snapshot->info.is_live ? snapshot->info.pid : 0;
 	if (!snapshot->info.is_live)
 		(void)pfs_box_died(&snapshot->info, heap->died, sizeof(heap->died));

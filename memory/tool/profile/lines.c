@@ -184,8 +184,8 @@ static void add_ranges(struct pfs_lines *self, Dwarf_Die *unit)
 			self->ranges = more;
 			self->range_room = room;
 		}
-		self->ranges[self->range_count++] =
-			(struct range){ begin, end, dwarf_dieoffset(unit) };
+		self->ranges[self->range_count++] = (struct range){ begin, end,
+								    dwarf_dieoffset(unit) };
 	}
 }
 
@@ -264,12 +264,12 @@ static void find_declaration(Dwarf_Die *die)
 /* Types in a name's arguments as gcc spells them, and as clang and a demangled name have them. */
 static void put_spelled(const char *name, char *to, size_t to_bytes)
 {
-	static const char *const words[][2] = {
-		{ "long long unsigned int", "unsigned long long" },
-		{ "long long int", "long long" },
-		{ "long unsigned int", "unsigned long" }, { "long int", "long" },
-		{ "short unsigned int", "unsigned short" }, { "short int", "short" }
-	};
+	static const char *const words[][2] = { { "long long unsigned int", "unsigned long long" },
+						{ "long long int", "long long" },
+						{ "long unsigned int", "unsigned long" },
+						{ "long int", "long" },
+						{ "short unsigned int", "unsigned short" },
+						{ "short int", "short" } };
 	size_t length = 0;
 	const bool has_arguments = strchr(name, '<') != NULL;
 	while (*name != '\0' && length + 1 < to_bytes) {
@@ -299,7 +299,8 @@ static void put_qualified(Dwarf_Die *die, const char *name, char *to, size_t to_
 		int tag = dwarf_tag(&scopes[i]);
 		const char *part = dwarf_diename(&scopes[i]);
 		if ((tag != DW_TAG_namespace && tag != DW_TAG_class_type &&
-		     tag != DW_TAG_structure_type) || length >= to_bytes)
+		     tag != DW_TAG_structure_type) ||
+		    length >= to_bytes)
 			continue;
 		if (part == NULL)
 			part = tag == DW_TAG_namespace ? "(anonymous namespace)" : "(anonymous)";
@@ -322,8 +323,8 @@ static uint32_t number_of(Dwarf_Die *die, unsigned what)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value = 0;
-	return dwarf_formudata(dwarf_attr(die, what, &attribute), &value) == 0 ? (uint32_t)value :
-										 0;
+	return dwarf_formudata(dwarf_attr(die, what, &attribute), &value) == 0 ? (uint32_t)value
+									       : 0;
 }
 
 static void give(struct giving *giving, Dwarf_Die *scope, const char *file, int line)
@@ -381,8 +382,9 @@ static void give_functions(struct giving *giving, Dwarf_Die *unit, Dwarf_Addr ad
 		if (tag != DW_TAG_inlined_subroutine)
 			break;
 		uint32_t number = number_of(&scopes[i], DW_AT_call_file);
-		file = files != NULL && number < file_count ?
-			       dwarf_filesrc(files, number, NULL, NULL) : NULL;
+		file = files != NULL && number < file_count
+			       ? dwarf_filesrc(files, number, NULL, NULL)
+			       : NULL;
 		line = (int)number_of(&scopes[i], DW_AT_call_line);
 	}
 	free(scopes);
@@ -443,11 +445,10 @@ static void read_functions(struct pfs_lines *self)
 	/* Without a size: up to what comes next. */
 	for (uint32_t i = self->function_count; i-- > 0;) {
 		struct function *at = &self->functions[i];
-		GElf_Addr next = i + 1 < self->function_count ? at[1].begin :
-								at->begin + SIZELESS_MAX;
+		GElf_Addr next = i + 1 < self->function_count ? at[1].begin
+							      : at->begin + SIZELESS_MAX;
 		if (at->end == at->begin)
-			at->end = next - at->begin < SIZELESS_MAX ? next :
-								    at->begin + SIZELESS_MAX;
+			at->end = next - at->begin < SIZELESS_MAX ? next : at->begin + SIZELESS_MAX;
 	}
 }
 
@@ -471,8 +472,7 @@ static const char *symbol_at(struct pfs_lines *self, GElf_Addr address)
 }
 
 void pfs_lines_of(struct pfs_lines *self, const struct pfs_mapped *mapped, uint64_t pc,
-		  void (*take)(void *opaque, const char *function, const char *file,
-			       uint32_t line),
+		  void (*take)(void *opaque, const char *function, const char *file, uint32_t line),
 		  void *opaque)
 {
 	struct giving giving = { take, opaque, 0 };

@@ -27,8 +27,7 @@ bool pfs_lines_code(struct pfs_lines *self, struct pfs_mapped *mapped);
 /* pfs_lines_of - the functions that an address is in, the innermost first: mangled names; file
  * NULL: not known. take is called for none, where no name is known. */
 void pfs_lines_of(struct pfs_lines *self, const struct pfs_mapped *mapped, uint64_t pc,
-		  void (*take)(void *opaque, const char *function, const char *file,
-			       uint32_t line),
+		  void (*take)(void *opaque, const char *function, const char *file, uint32_t line),
 		  void *opaque);
 
 #endif

@@ -22,7 +22,7 @@ struct writing {
 	struct bytes all, part, inner; /* part: of a message in the profile; inner: in that one */
 	struct bytes strings;          /* of the table, behind the heap's texts */
 	uint32_t string_count;
-	uint32_t *functions;           /* of each line: its id */
+	uint32_t *functions; /* of each line: its id */
 };
 
 /* ---- protocol buffers ---- */
@@ -213,10 +213,18 @@ static bool put_functions(struct writing *writing)
 
 /* ---- samples ---- */
 
-enum { KEY_THREAD, KEY_THREAD_ID, KEY_USER, KEY_HOST, KEY_ACCOUNT, KEY_INSTRUMENT, KEY_BYTES,
-       KEYS };
-static const char *const key_names[KEYS] = { "thread", "thread_id", "user", "host", "account",
-					     "instrument", "bytes" };
+enum {
+	KEY_THREAD,
+	KEY_THREAD_ID,
+	KEY_USER,
+	KEY_HOST,
+	KEY_ACCOUNT,
+	KEY_INSTRUMENT,
+	KEY_BYTES,
+	KEYS
+};
+static const char *const key_names[KEYS] = { "thread",  "thread_id",  "user", "host",
+					     "account", "instrument", "bytes" };
 
 static void put_label(struct writing *writing, uint64_t key, uint64_t text, uint64_t number)
 {

@@ -95,16 +95,19 @@ static struct pfs_lines *find_file(struct naming *naming, const struct pfs_heap_
 		lines = try_file(module, path, &is_other);
 	}
 	if (lines == NULL && naming->heap->live_pid != 0) {
-		(void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64
-			       "-%" PRIx64, naming->heap->live_pid, module->begin, module->end);
+		(void)snprintf(path, sizeof(path),
+			       "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64,
+			       naming->heap->live_pid, module->begin, module->end);
 		lines = try_file(module, path, &is_other);
 	}
 	if (lines == NULL)
 		lines = try_debug_file(module);
 	if (lines == NULL)
-		complain(naming, name, is_other ? "is another file than the program had (its build "
-			 "id differs): it is not used" : "is not there, or is no ELF file: its "
-			 "addresses have no names");
+		complain(naming, name,
+			 is_other ? "is another file than the program had (its build "
+				    "id differs): it is not used"
+				  : "is not there, or is no ELF file: its "
+				    "addresses have no names");
 	return lines;
 }
 
@@ -153,9 +156,10 @@ static void name_location(struct naming *naming, uint32_t location)
 	struct pfs_lines *lines = file_of(naming, of->module);
 	const struct pfs_heap_module *module = &naming->heap->modules[of->module];
 	if (lines != NULL)
-		pfs_lines_of(lines, &(struct pfs_mapped){ module->begin, module->end,
-							  module->file_offset },
-			     of->pc, take_line, &taking);
+		pfs_lines_of(
+			lines,
+			&(struct pfs_mapped){ module->begin, module->end, module->file_offset },
+			of->pc, take_line, &taking);
 }
 
 static bool *used_modules(const struct pfs_heap *heap)
@@ -173,8 +177,8 @@ static void fit_modules(struct naming *naming)
 	for (uint32_t i = 0; used != NULL && i < naming->heap->module_count; i++) {
 		struct pfs_heap_module *module = &naming->heap->modules[i];
 		struct pfs_mapped mapped = { module->begin, module->end, module->file_offset };
-		struct pfs_lines *lines =
-			used[i] && module->file_offset == 0 ? file_of(naming, i) : NULL;
+		struct pfs_lines *lines = used[i] && module->file_offset == 0 ? file_of(naming, i)
+									      : NULL;
 		if (lines == NULL || !pfs_lines_code(lines, &mapped))
 			continue;
 		module->begin = mapped.begin;
@@ -200,7 +204,8 @@ static void close_files(struct naming *naming)
 void pfs_heap_look_up(struct pfs_heap *heap, bool with_names, struct pfs_symbols_report *report)
 {
 	uint32_t count = heap->module_count;
-	struct naming naming = { .heap = heap, .report = report,
+	struct naming naming = { .heap = heap,
+				 .report = report,
 				 .files = calloc(count + 1, sizeof(struct pfs_lines *)),
 				 .tried = calloc(count + 1, sizeof(bool)) };
 	memset(report, 0, sizeof(*report));

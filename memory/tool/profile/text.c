@@ -77,11 +77,12 @@ static void put_modules(const struct pfs_heap *heap, FILE *out)
 		for (uint32_t i = 0; i < heap->module_count; i++) {
 			const struct pfs_heap_module *module = &heap->modules[i];
 			int of = module->gone_ns != 0 ? 2 : module->path != heap->binary;
-			if (of == rank &&
-			    strchr("/[", heap->texts[module->path][0]) != NULL)
-				(void)fprintf(out, "%012" PRIx64 "-%012" PRIx64 " r-xp %08" PRIx64
-					      " 00:00 0 %s\n", module->begin, module->end,
-					      module->file_offset, heap->texts[module->path]);
+			if (of == rank && strchr("/[", heap->texts[module->path][0]) != NULL)
+				(void)fprintf(out,
+					      "%012" PRIx64 "-%012" PRIx64 " r-xp %08" PRIx64
+					      " 00:00 0 %s\n",
+					      module->begin, module->end, module->file_offset,
+					      heap->texts[module->path]);
 		}
 }
 
@@ -129,9 +130,10 @@ static void put_lines(const struct pfs_heap *heap, const struct pfs_heap_entry *
 	struct pfs_heap_values sum = pfs_heap_sum(heap, false);
 	struct pfs_carry carry = { 0 };
 	struct pfs_whole_values whole = pfs_round_all(&sum, &carry);
-	(void)fprintf(out, "heap profile: %" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64
-		      "] @ heapprofile\n", whole.live_objects, whole.live_bytes,
-		      whole.total_objects, whole.total_bytes);
+	(void)fprintf(out,
+		      "heap profile: %" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64
+		      "] @ heapprofile\n",
+		      whole.live_objects, whole.live_bytes, whole.total_objects, whole.total_bytes);
 	memset(&carry, 0, sizeof(carry));
 	for (uint32_t i = 0; i < heap->entry_count;) {
 		uint32_t stack = entries[i]->stack;
@@ -156,8 +158,8 @@ static void uncorrect(double *objects, double *bytes)
 	*bytes *= factor;
 }
 
-static void put_counts(const char *indent, const char *thread,
-		       const struct pfs_whole_values *whole, FILE *out)
+static void put_counts(const char *indent, const char *thread, const struct pfs_whole_values *whole,
+		       FILE *out)
 {
 	(void)fprintf(out, "%st%s: %" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64 "]\n", indent,
 		      thread, whole->live_objects, whole->live_bytes, whole->total_objects,
@@ -241,8 +243,7 @@ static void put_heap_v2(const struct pfs_heap *heap, const struct pfs_heap_entry
 bool pfs_write_text(const struct pfs_heap *heap, const struct pfs_document_options *options,
 		    FILE *out, struct pfs_message *message)
 {
-	const struct pfs_heap_entry **entries =
-		malloc((heap->entry_count + 1) * sizeof(*entries));
+	const struct pfs_heap_entry **entries = malloc((heap->entry_count + 1) * sizeof(*entries));
 	if (entries == NULL) {
 		(void)snprintf(message->text, sizeof(message->text), "no memory for the profile");
 		return false;
@@ -267,8 +268,7 @@ bool pfs_write_text(const struct pfs_heap *heap, const struct pfs_document_optio
 bool pfs_heap_write(const struct pfs_heap *heap, const struct pfs_document_options *options,
 		    FILE *out, struct pfs_message *message)
 {
-	bool is_text = options->kind == PFS_DOCUMENT_TEXT ||
-		       options->kind == PFS_DOCUMENT_HEAP_V2;
+	bool is_text = options->kind == PFS_DOCUMENT_TEXT || options->kind == PFS_DOCUMENT_HEAP_V2;
 	if (is_text && heap->has_base) {
 		(void)snprintf(message->text, sizeof(message->text),
 			       "%s cannot say what shrank: choose proto or collapsed, or give the "
@@ -276,10 +276,10 @@ bool pfs_heap_write(const struct pfs_heap *heap, const struct pfs_document_optio
 			       pfs_document_names[options->kind]);
 		return false;
 	}
-	bool fine = is_text ? pfs_write_text(heap, options, out, message) :
-		    options->kind == PFS_DOCUMENT_PROTO ?
-			      pfs_write_proto(heap, options, out, message) :
-			      pfs_write_collapsed(heap, options, out, message);
+	bool fine = is_text ? pfs_write_text(heap, options, out, message)
+		    : options->kind == PFS_DOCUMENT_PROTO
+			    ? pfs_write_proto(heap, options, out, message)
+			    : pfs_write_collapsed(heap, options, out, message);
 	if (fine && (fflush(out) != 0 || ferror(out) != 0)) {
 		(void)snprintf(message->text, sizeof(message->text),
 			       "the profile cannot be written: is there room?");

@@ -10,8 +10,9 @@ static uint32_t new_node(struct pfs_tree *tree, const struct pfs_node *like)
 {
 	if (tree->count == tree->room) {
 		uint32_t room = tree->room == 0 ? 256 : tree->room * 2;
-		struct pfs_node *more = room > NODES_MAX ? NULL :
-			realloc(tree->nodes, room * sizeof(*more));
+		struct pfs_node *more = room > NODES_MAX
+						? NULL
+						: realloc(tree->nodes, room * sizeof(*more));
 		if (more == NULL) {
 			tree->failed = true;
 			return 0;
@@ -54,8 +55,10 @@ static uint32_t node_of(struct pfs_tree *tree, const struct pfs_heap_stack *stac
 		for (uint32_t j = location->line_count; j > 0; j--) {
 			const struct pfs_heap_line *line =
 				&heap->lines[location->first_line + j - 1];
-			struct pfs_node named = { .function = line->function, .file = line->file,
-						  .line = line->line, .location = number };
+			struct pfs_node named = { .function = line->function,
+						  .file = line->file,
+						  .line = line->line,
+						  .location = number };
 			at = child_of(tree, at, &named);
 		}
 		if (location->line_count == 0)
@@ -152,8 +155,10 @@ struct pfs_tree *pfs_tree_make(const struct pfs_heap *heap, bool of_total)
 {
 	struct pfs_tree *tree = calloc(1, sizeof(*tree));
 	struct sums *sums = calloc(heap->stack_count + 1, sizeof(*sums));
-	const struct pfs_node all = { .function = PFS_HEAP_NONE, .location = PFS_HEAP_NONE,
-				      .parent = PFS_HEAP_NONE, .first = PFS_HEAP_NONE,
+	const struct pfs_node all = { .function = PFS_HEAP_NONE,
+				      .location = PFS_HEAP_NONE,
+				      .parent = PFS_HEAP_NONE,
+				      .first = PFS_HEAP_NONE,
 				      .next = PFS_HEAP_NONE };
 	uint32_t *order = NULL;
 	if (tree != NULL && sums != NULL) {

@@ -10,15 +10,15 @@
 #include "heap.h"
 
 struct pfs_node {
-	uint32_t function;    /* text; PFS_HEAP_NONE: location says what is known of it */
-	uint32_t file, line;  /* file: text */
+	uint32_t function;   /* text; PFS_HEAP_NONE: location says what is known of it */
+	uint32_t file, line; /* file: text */
 	uint32_t location;
 	uint32_t parent, first, next; /* nodes; PFS_HEAP_NONE */
 	uint32_t depth;
-	double bytes, objects;       /* now, here and below */
+	double bytes, objects; /* now, here and below */
 	double base_bytes, base_objects;
-	double grown, shrunk;        /* bytes */
-	double self;                 /* width that is no child's */
+	double grown, shrunk; /* bytes */
+	double self;          /* width that is no child's */
 };
 
 struct pfs_tree {

@@ -74,8 +74,9 @@ static void put_bar(FILE *to, const struct pfs_answer *answer, const struct sums
 	}
 	(void)fputs("</div>", to);
 	if (sums->above > (double)sums->resident)
-		(void)fprintf(to, "<div class=\"reach\" style=\"width:%.3f%%\"><span>resident "
-				  "ends here</span></div>",
+		(void)fprintf(to,
+			      "<div class=\"reach\" style=\"width:%.3f%%\"><span>resident "
+			      "ends here</span></div>",
 			      100.0 * (double)sums->resident / sums->above);
 }
 
@@ -86,8 +87,9 @@ static void put_row(FILE *to, const struct pfs_answer *answer, size_t row, int64
 	char text[32], amount[32];
 	is_blocks = strcmp(text_at(answer, row, NAME), "blocks") == 0;
 	(void)fprintf(to, "<tr%s><td class=\"who\">",
-		      part ? "" : strcmp(text_at(answer, row, NAME), "resident") == 0 ?
-		      " class=\"sum\"" : " class=\"soft\"");
+		      part                                                  ? ""
+		      : strcmp(text_at(answer, row, NAME), "resident") == 0 ? " class=\"sum\""
+									    : " class=\"soft\"");
 	if (part)
 		(void)fprintf(to, "<i class=\"swatch b%u\"></i>", colour_of(answer, row));
 	pfs_put_name(to, text_at(answer, row, NAME));
@@ -95,8 +97,7 @@ static void put_row(FILE *to, const struct pfs_answer *answer, size_t row, int64
 	if (bytes->is_null)
 		(void)fputs("<td>not known</td><td></td>", to);
 	else
-		(void)fprintf(to, "<td>%s</td><td>%s</td>",
-			      pfs_grouped(bytes->number, text),
+		(void)fprintf(to, "<td>%s</td><td>%s</td>", pfs_grouped(bytes->number, text),
 			      is_blocks ? "" : pfs_amount(bytes->number, amount));
 	if (part && !bytes->is_null && resident > 0)
 		(void)fprintf(to, "<td>%.1f %%</td>",
@@ -118,13 +119,16 @@ void pfs_put_os(FILE *to, const struct pfs_report *self)
 	} else {
 		put_bar(to, answer, &sums);
 		(void)fputs("<table class=\"os\"><tr><th>part</th><th>bytes</th><th></th>"
-			    "<th>of resident</th><th class=\"note\"></th></tr>", to);
+			    "<th>of resident</th><th class=\"note\"></th></tr>",
+			    to);
 		for (size_t i = 0; i < answer->row_count; i++)
 			put_row(to, answer, i, sums.resident);
 		(void)fputs("</table>", to);
 		if ((int64_t)sums.parts != sums.resident)
-			(void)fprintf(to, "<p class=\"missed\">The parts are %" PRId64
-					  " bytes, not what is resident.</p>", (int64_t)sums.parts);
+			(void)fprintf(to,
+				      "<p class=\"missed\">The parts are %" PRId64
+				      " bytes, not what is resident.</p>",
+				      (int64_t)sums.parts);
 	}
 	pfs_put_caption(to, self, PFS_ASK_OS);
 	(void)fputs("</figure>\n", to);

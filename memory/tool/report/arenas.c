@@ -48,7 +48,8 @@ static int64_t most_of(const struct pfs_answer *answer, const size_t *columns, s
 static void begin_bar(FILE *to)
 {
 	(void)fputs("<svg class=\"bar\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" "
-		    "aria-hidden=\"true\">", to);
+		    "aria-hidden=\"true\">",
+		    to);
 }
 
 static void put_part(FILE *to, const char *css, int64_t bytes, int64_t most)
@@ -120,7 +121,8 @@ static void put_arenas_sum(FILE *to, const struct pfs_report *self)
 {
 	const struct pfs_answer *answer = &self->answers[PFS_ASK_ARENAS];
 	(void)fputs("<tr class=\"sum\"><td class=\"who\">all arenas</td>"
-		    "<td class=\"wide-only\"></td>", to);
+		    "<td class=\"wide-only\"></td>",
+		    to);
 	for (size_t column = ALLOCATED; column < ARENA_COLUMNS; column++) {
 		uint64_t sum = 0;
 		for (size_t row = 0; row < answer->row_count; row++)
@@ -179,8 +181,10 @@ static void put_pools_sum(FILE *to, const struct pfs_answer *answer)
 	int64_t more = number_at(answer, 0, ALL_ROWS) - (int64_t)answer->row_count;
 	char text[32];
 	if (more > 0)
-		(void)fprintf(to, "<tr class=\"soft\"><td class=\"who\">%s more</td><td></td>"
-				  "<td></td><td></td><td></td></tr>", pfs_grouped(more, text));
+		(void)fprintf(to,
+			      "<tr class=\"soft\"><td class=\"who\">%s more</td><td></td>"
+			      "<td></td><td></td><td></td></tr>",
+			      pfs_grouped(more, text));
 	(void)fputs("<tr class=\"sum\"><td class=\"who\">all</td>", to);
 	put_amount(to, answer, 0, ALL_HELD);
 	put_amount(to, answer, 0, ALL_ALLOCATED);
@@ -196,8 +200,7 @@ void pfs_put_beside(FILE *to, const struct pfs_report *self, const struct pfs_hi
 		     "<th>pool</th><th>by owner</th><th>by arena</th><th>in rings</th>"
 		     "<th>arena&nbsp;&minus; owner</th>");
 	for (size_t row = 0; row < answer->row_count; row++)
-		put_pool(to, answer, row, most,
-			 pfs_colour_of(history, text_at(answer, row, POOL)));
+		put_pool(to, answer, row, most, pfs_colour_of(history, text_at(answer, row, POOL)));
 	if (answer->row_count != 0)
 		put_pools_sum(to, answer);
 	end_figure(to, PFS_ASK_BESIDE, self);
@@ -249,8 +252,10 @@ void pfs_put_owners(FILE *to, const struct pfs_report *self)
 	for (size_t row = 0; row < answer->row_count; row++)
 		put_owner(to, answer, row, most);
 	if (more > 0)
-		(void)fprintf(to, "<tr class=\"soft\"><td class=\"who\">%s more, smaller ones</td>"
-				  "<td></td><td></td><td class=\"wide-only\"></td><td></td>"
-				  "<td></td></tr>", pfs_grouped(more, text));
+		(void)fprintf(to,
+			      "<tr class=\"soft\"><td class=\"who\">%s more, smaller ones</td>"
+			      "<td></td><td></td><td class=\"wide-only\"></td><td></td>"
+			      "<td></td></tr>",
+			      pfs_grouped(more, text));
 	end_figure(to, PFS_ASK_OWNERS, self);
 }

@@ -106,14 +106,18 @@ static void put_plot(FILE *to, const struct pfs_history *history, const char *na
 	for (unsigned i = 0; i <= lines; i++)
 		(void)fprintf(to, "<span style=\"bottom:%.2f%%\">%s</span>", 100.0 * i / lines,
 			      i == 0 ? "0" : pfs_amount(step * i, text));
-	(void)fprintf(to, "</div><svg class=\"plot\" viewBox=\"0 0 %.0f %.0f\" "
-			  "preserveAspectRatio=\"none\" role=\"img\">", WIDTH, HEIGHT);
+	(void)fprintf(to,
+		      "</div><svg class=\"plot\" viewBox=\"0 0 %.0f %.0f\" "
+		      "preserveAspectRatio=\"none\" role=\"img\">",
+		      WIDTH, HEIGHT);
 	pfs_put_areas(to, history, &frame);
 	for (unsigned i = 0; i <= lines; i++)
 		(void)fprintf(to, "<path class=\"gridline\" d=\"M0 %.1fH%.0f\"/>",
 			      HEIGHT * i / lines, WIDTH);
-	(void)fprintf(to, "<path class=\"cursor\" d=\"M0 0V%.0f\" visibility=\"hidden\"/></svg>"
-			  "<div class=\"times\">", HEIGHT);
+	(void)fprintf(to,
+		      "<path class=\"cursor\" d=\"M0 0V%.0f\" visibility=\"hidden\"/></svg>"
+		      "<div class=\"times\">",
+		      HEIGHT);
 	for (unsigned i = 0; i <= 4; i++)
 		(void)fprintf(to, "<span class=\"at%u\" style=\"left:%u%%\">%s</span>", i, 25 * i,
 			      pfs_time_at(history, i / 4.0, text));
@@ -141,8 +145,7 @@ static void put_legend(FILE *to, const struct pfs_history *history, const char *
 	put_legend_row(to, history, "line", "resident", history->rss, "rss");
 	put_legend_row(to, history, "", whole, history->tracked, "tracked");
 	for (size_t i = history->series_count; i-- > 0;) {
-		(void)snprintf(css, sizeof(css), "b%u",
-			       pfs_colour_of(history, history->names[i]));
+		(void)snprintf(css, sizeof(css), "b%u", pfs_colour_of(history, history->names[i]));
 		(void)snprintf(key, sizeof(key), "%zu", i);
 		put_legend_row(to, history, css, history->names[i], history->bytes[i], key);
 	}

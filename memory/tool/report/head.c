@@ -63,10 +63,12 @@ static void say_os(FILE *to, const struct pfs_report *self)
 	char one[32], two[32], three[32];
 	if (resident <= 0)
 		return;
-	(void)fprintf(to, "<li><a href=\"#%s\">%s are resident</a>: %s of them tracked, %s "
-			  "(%.1f %%) unaccounted.</li>", pfs_questions[PFS_ASK_OS].name,
-		      pfs_amount(resident, one), pfs_amount(tracked, two),
-		      pfs_amount(unaccounted, three), percent(unaccounted, resident));
+	(void)fprintf(to,
+		      "<li><a href=\"#%s\">%s are resident</a>: %s of them tracked, %s "
+		      "(%.1f %%) unaccounted.</li>",
+		      pfs_questions[PFS_ASK_OS].name, pfs_amount(resident, one),
+		      pfs_amount(tracked, two), pfs_amount(unaccounted, three),
+		      percent(unaccounted, resident));
 }
 
 /* ---- what was lost ---- */
@@ -128,8 +130,8 @@ static void put_facts(FILE *to, const struct pfs_report *self)
 	put_fact(to, "time between ticks", pfs_report_head(self, "Pfs_box_tick_ms"), " ms");
 	put_fact(to, "threads", pfs_report_head(self, "Threads_connected"), "");
 	put_fact(to, "blocks are credited", pfs_report_head(self, "Pfs_box_rule"), "");
-	put_fact(to, "frees of blocks from before",
-		 pfs_report_head(self, "Pfs_frees_from_before"), "");
+	put_fact(to, "frees of blocks from before", pfs_report_head(self, "Pfs_frees_from_before"),
+		 "");
 	put_fact(to, "box", self->box, "");
 	(void)fputs("</dl>", to);
 	pfs_put_caption(to, self, PFS_ASK_HEAD);

@@ -50,10 +50,11 @@ static void put_row(FILE *to, const struct pfs_answer *answer, size_t row, int64
 	int64_t high = pfs_answer_at(answer, row, HIGH)->number;
 	(void)fputs("<tr><td class=\"who\">", to);
 	pfs_put_name(to, who == NULL ? "" : who);
-	(void)fprintf(to, "<svg class=\"bar\" viewBox=\"0 0 1000 10\" "
-			  "preserveAspectRatio=\"none\" aria-hidden=\"true\">"
-			  "<rect class=\"track\" width=\"%.1f\" height=\"10\"/>"
-			  "<rect class=\"s%u mark\" width=\"%.1f\" height=\"10\"/></svg></td>",
+	(void)fprintf(to,
+		      "<svg class=\"bar\" viewBox=\"0 0 1000 10\" "
+		      "preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+		      "<rect class=\"track\" width=\"%.1f\" height=\"10\"/>"
+		      "<rect class=\"s%u mark\" width=\"%.1f\" height=\"10\"/></svg></td>",
 		      part_of(high, most), colour, part_of(current, most));
 	put_amount(to, current);
 	put_amount(to, high);
@@ -97,14 +98,15 @@ void pfs_put_holders(FILE *to, const struct pfs_report *self, enum pfs_question_
 	if (answer->row_count == 0) {
 		(void)fputs("<p class=\"lead\">Nobody holds anything.</p>", to);
 	} else {
-		(void)fprintf(to, "<table><tr><th>%s</th><th>current</th><th>high</th>"
-				  "<th>blocks</th><th class=\"wide-only\">allocations</th></tr>",
+		(void)fprintf(to,
+			      "<table><tr><th>%s</th><th>current</th><th>high</th>"
+			      "<th>blocks</th><th class=\"wide-only\">allocations</th></tr>",
 			      answer->columns[WHO]);
 		for (size_t i = 0; i < answer->row_count; i++) {
 			const char *who = pfs_answer_at(answer, i, WHO)->text;
 			put_row(to, answer, i, most,
-				history == NULL ? 1 : pfs_colour_of(history, who == NULL ? "" :
-									     who));
+				history == NULL ? 1
+						: pfs_colour_of(history, who == NULL ? "" : who));
 		}
 		put_rest(to, answer);
 		(void)fputs("</table>", to);

@@ -137,8 +137,7 @@ static void add_others(struct pfs_history *self, const char *others)
 	self->names[self->series_count++] = others;
 }
 
-bool pfs_history_make(struct pfs_history *self, const struct pfs_answer *answer,
-		      const char *others)
+bool pfs_history_make(struct pfs_history *self, const struct pfs_answer *answer, const char *others)
 {
 	size_t moments = 0;
 	memset(self, 0, sizeof(*self));

@@ -23,7 +23,8 @@ static bool make_histories(struct histories *self, const struct pfs_report *repo
 static void put_holders(FILE *to, const struct pfs_report *self, const struct histories *histories)
 {
 	(void)fputs("<h2>Who holds what</h2><p class=\"lead\">Dark: in use now. Pale: at most, "
-		    "ever.</p><div class=\"grid\"><div>\n", to);
+		    "ever.</p><div class=\"grid\"><div>\n",
+		    to);
 	pfs_put_holders(to, self, PFS_ASK_INSTRUMENTS, &histories->of[PFS_ASK_HISTORY_INSTRUMENTS]);
 	pfs_put_holders(to, self, PFS_ASK_PAIRS, NULL);
 	(void)fputs("</div><div>\n", to);
@@ -42,7 +43,8 @@ static void put_history(FILE *to, const struct pfs_report *self, const struct hi
 static void put_arenas(FILE *to, const struct pfs_report *self, const struct histories *histories)
 {
 	(void)fputs("<h2>Arenas</h2><p class=\"lead\">What the allocator has from the system, and "
-		    "what of it is allocated.</p>\n", to);
+		    "what of it is allocated.</p>\n",
+		    to);
 	pfs_put_arenas(to, self, &histories->of[PFS_ASK_HISTORY_RESIDENT]);
 	put_history(to, self, histories, PFS_ASK_HISTORY_RESIDENT);
 	put_history(to, self, histories, PFS_ASK_HISTORY_STATES);
@@ -76,7 +78,8 @@ bool pfs_report_write_page(const struct pfs_report *self, FILE *to)
 	const char *program = pfs_report_head(self, "Pfs_box_program");
 	const char *slash = strrchr(program, '/');
 	(void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-		    "name=\"viewport\" content=\"width=device-width\">\n<title>pfs-mem: ", to);
+		    "name=\"viewport\" content=\"width=device-width\">\n<title>pfs-mem: ",
+		    to);
 	pfs_put_text(to, slash == NULL ? program : slash + 1);
 	(void)fprintf(to, " (%s)</title><style>\n%s</style></head>\n<body><main>\n",
 		      pfs_report_head(self, "Pfs_box_pid"), pfs_page_css);

@@ -26,9 +26,10 @@ static void put_scales(FILE *to, const struct pfs_history *history, const struct
 	char text[32];
 	for (unsigned i = 0; i <= lines; i++) {
 		double y = frame->top + frame->height * (1 - (double)i / lines);
-		(void)fprintf(to, "<path class=\"gridline\" d=\"M%.1f %.1fh%.1f\"/><text x=\"%.1f\""
-				  " y=\"%.1f\" text-anchor=\"end\">%s</text>\n", frame->left, y,
-			      frame->width, frame->left - 6, y + 4,
+		(void)fprintf(to,
+			      "<path class=\"gridline\" d=\"M%.1f %.1fh%.1f\"/><text x=\"%.1f\""
+			      " y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+			      frame->left, y, frame->width, frame->left - 6, y + 4,
 			      i == 0 ? "0" : pfs_amount(step * i, text));
 	}
 	for (unsigned i = 0; i <= 4; i++)
@@ -49,8 +50,9 @@ static void put_legend(FILE *to, const struct pfs_history *history, double y)
 	for (size_t i = 0; i < history->series_count; i++) {
 		if (!is_seen(history, i))
 			continue;
-		(void)fprintf(to, "<rect class=\"s%u\" x=\"70\" y=\"%.0f\" width=\"10\" "
-				  "height=\"10\"/><text class=\"ink\" x=\"86\" y=\"%.0f\">",
+		(void)fprintf(to,
+			      "<rect class=\"s%u\" x=\"70\" y=\"%.0f\" width=\"10\" "
+			      "height=\"10\"/><text class=\"ink\" x=\"86\" y=\"%.0f\">",
 			      pfs_colour_of(history, history->names[i]), y, y + 9);
 		pfs_put_text(to, history->names[i]);
 		(void)fprintf(to, ", at most %s</text>\n",
@@ -69,10 +71,11 @@ static void put_picture(FILE *to, const struct pfs_report *self, const struct pf
 	char text[32];
 	for (size_t i = 0; i < history->series_count; i++)
 		height += is_seen(history, i) ? 20 : 0;
-	(void)fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
-			  "width=\"%.0f\" height=\"%.0f\" role=\"img\"><style>%s</style>\n<rect "
-			  "class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n<text class=\"ink\" "
-			  "x=\"%.0f\" y=\"22\" style=\"font-size:14px;font-weight:600\">",
+	(void)fprintf(to,
+		      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
+		      "width=\"%.0f\" height=\"%.0f\" role=\"img\"><style>%s</style>\n<rect "
+		      "class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n<text class=\"ink\" "
+		      "x=\"%.0f\" y=\"22\" style=\"font-size:14px;font-weight:600\">",
 		      WIDTH, height, WIDTH, height, style, frame.left);
 	pfs_put_text(to, slash == NULL ? program : slash + 1);
 	(void)fprintf(to, ": at most %s tracked; the line is what is resident</text>\n",

@@ -96,7 +96,8 @@ static void put_quoted(FILE *to, const char *text)
 static bool is_plain(const char *text)
 {
 	return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				 "/._-+,:@")] == '\0' && text[0] != '-' && text[0] != '\0';
+				 "/._-+,:@")] == '\0' &&
+	       text[0] != '-' && text[0] != '\0';
 }
 
 void pfs_put_command(FILE *to, const struct pfs_report *self, enum pfs_question_id id)

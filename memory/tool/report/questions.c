@@ -6,17 +6,20 @@
 
 #define P "CURRENT_NUMBER_OF_BYTES_USED"
 #define H "HIGH_NUMBER_OF_BYTES_USED"
-#define NUMBERS "sum(" P ") AS current_bytes, sum(" H ") AS high_bytes, " \
-		"sum(CURRENT_COUNT_USED) AS blocks, sum(COUNT_ALLOC) AS allocations"
+#define NUMBERS                                                   \
+	"sum(" P ") AS current_bytes, sum(" H ") AS high_bytes, " \
+	"sum(CURRENT_COUNT_USED) AS blocks, sum(COUNT_ALLOC) AS allocations"
 #define OF_ALL "count(*) OVER () AS rows_of_all, sum(sum(" P ")) OVER () AS bytes_of_all"
-#define ACCOUNT "CASE WHEN USER IS NULL AND HOST IS NULL THEN 'background' " \
-		"ELSE ifnull(USER, '') || ifnull('@' || HOST, '') END"
+#define ACCOUNT                                                      \
+	"CASE WHEN USER IS NULL AND HOST IS NULL THEN 'background' " \
+	"ELSE ifnull(USER, '') || ifnull('@' || HOST, '') END"
 #define LARGEST(count) "ORDER BY current_bytes DESC, high_bytes DESC, 1 LIMIT " count
 
 /*
  * Of every %llu ticks that with the most tracked, and the last one; of their rows the whole, and
  * those of the eight names that ever had most.
  */
+/* clang-format off */
 #define HISTORY(kind)                                                                          \
 	"WITH shown AS (SELECT TICK, max(BYTES) FROM memory_history WHERE KIND = 'total' "     \
 	"GROUP BY TICK / %llu UNION SELECT max(TICK), 0 FROM memory_history), "                \
@@ -26,6 +29,7 @@
 	"WHERE TICK IN (SELECT TICK FROM shown) AND (KIND = 'total' OR (KIND = '" kind "' "    \
 	"AND NAME IN (SELECT NAME FROM largest))) GROUP BY TICK, KIND, NAME "                  \
 	"ORDER BY TICK, KIND = 'total' DESC, NAME"
+/* clang-format on */
 
 static const char history_note[] =
 	"Stacked: what is tracked, in blocks that are in use. The line is what is resident, as the "
@@ -37,12 +41,13 @@ static const char history_note[] =
 #define ARENA_NAME "coalesce(POOL, 'arena ' || ARENA, '(others)')"
 
 /* Of every %llu ticks that with the most resident, and the last one. */
-#define SHOWN                                                                              \
-	"WITH shown AS (SELECT TICK, max(RSS) FROM memory_arenas_history "                 \
+#define SHOWN                                                              \
+	"WITH shown AS (SELECT TICK, max(RSS) FROM memory_arenas_history " \
 	"GROUP BY TICK / %llu UNION SELECT max(TICK), 0 FROM memory_arenas_history), "
 #define OF_SHOWN " FROM memory_arenas_history WHERE TICK IN (SELECT TICK FROM shown)"
 
 /* The sum of all arenas, and the eight that ever had most. */
+/* clang-format off */
 #define ARENAS_OVER_TIME(bytes)                                                            \
 	SHOWN "each AS (SELECT TICK, TIME, " ARENA_NAME " AS NAME, " BOUNDED(bytes)        \
 	" AS BYTES, RSS" OF_SHOWN "), largest AS (SELECT NAME FROM each GROUP BY NAME "    \
@@ -51,10 +56,12 @@ static const char history_note[] =
 	"RSS FROM each GROUP BY TICK UNION ALL SELECT TICK, TIME, 'arena', NAME, "         \
 	"sum(BYTES), RSS FROM each WHERE NAME IN (SELECT NAME FROM largest) "              \
 	"GROUP BY TICK, NAME ORDER BY TICK, KIND DESC, NAME"
+/* clang-format on */
 
 /* PLACE: from the bottom to the top, so that the upper edges are allocated, active and so on. */
-#define STATE(name, bytes, place)                                                          \
+#define STATE(name, bytes, place) \
 	" UNION ALL SELECT TICK, TIME, 'state', '" name "', " bytes ", RSS, " place " FROM sums"
+/* clang-format off */
 #define STATES_OVER_TIME                                                                   \
 	SHOWN "sums AS (SELECT TICK, TIME, RSS, sum(" BOUNDED("ALLOCATED_BYTES") ") AS a, " \
 	"sum(" BOUNDED("ACTIVE_BYTES") ") AS b, sum(" BOUNDED("RESIDENT_BYTES") ") AS c, "  \
@@ -64,8 +71,10 @@ static const char history_note[] =
 	STATE("active, not allocated", "b - a", "2")                                        \
 	STATE("resident, not active", "c - b", "3")                                         \
 	STATE("mapped, not resident", "d - c", "4") " ORDER BY TICK, PLACE"
+/* clang-format on */
 
 /* A pool has no arena, an arena no pool, or one has the other's name. */
+/* clang-format off */
 #define BESIDE                                                                             \
 	"WITH owners AS (SELECT ifnull(USER, 'background') AS pool, sum(" P ") AS held "   \
 	"FROM memory_summary_by_account_by_event_name GROUP BY USER "                      \
@@ -80,12 +89,13 @@ static const char history_note[] =
 	"count(*) OVER () AS rows_of_all, sum(held) OVER () AS owners_of_all, "            \
 	"sum(allocated) OVER () AS arenas_of_all FROM each "                               \
 	"ORDER BY max(ifnull(held, 0), ifnull(allocated, 0)) DESC, 1 LIMIT 16"
+/* clang-format on */
 
 /* An owner has what those below it have, and a shorter path: so its row is not left out first. */
-#define OWNERS                                                                             \
-	"WITH each AS (SELECT ifnull(PARENT || '/', '') || NAME AS owner, OWN_BYTES, "     \
-	"SUM_BYTES, HIGH_BYTES, LIMIT_BYTES, REFUSED, count(*) OVER () AS rows_of_all "    \
-	"FROM memory_trace ORDER BY SUM_BYTES DESC, length(owner), owner LIMIT 100) "      \
+#define OWNERS                                                                          \
+	"WITH each AS (SELECT ifnull(PARENT || '/', '') || NAME AS owner, OWN_BYTES, "  \
+	"SUM_BYTES, HIGH_BYTES, LIMIT_BYTES, REFUSED, count(*) OVER () AS rows_of_all " \
+	"FROM memory_trace ORDER BY SUM_BYTES DESC, length(owner), owner LIMIT 100) "   \
 	"SELECT * FROM each ORDER BY replace(owner, '/', char(1))"
 
 static const char no_tick[] = "Not known: no tick was written.";
@@ -94,86 +104,108 @@ static const char no_arena[] = "Not known: no tick of this program says what are
 
 const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 	[PFS_ASK_HEAD] = { "program", "The program", "SELECT * FROM global_status", .note = NULL },
-	[PFS_ASK_INSTRUMENTS] = {
-		"instruments", "By instrument",
-		"SELECT EVENT_NAME AS instrument, " NUMBERS ", " OF_ALL
-		" FROM memory_summary_global_by_event_name GROUP BY EVENT_NAME "
-		"HAVING allocations > 0 OR blocks > 0 " LARGEST("15"),
-		"High: at most so much was in use at once.", .none = NULL },
-	[PFS_ASK_ACCOUNTS] = {
-		"accounts", "By pool or account",
-		"SELECT " ACCOUNT " AS account, " NUMBERS ", " OF_ALL
-		" FROM memory_summary_by_account_by_event_name GROUP BY USER, HOST "
-		"HAVING allocations > 0 OR blocks > 0 " LARGEST("15"),
-		"Of a program that knows nothing of accounts, a pool is the threads whose names "
-		"differ by the digits at their end. High: the sum over instruments.",
-		.none = NULL },
-	[PFS_ASK_PAIRS] = {
-		"pairs", "By pool and instrument",
-		"SELECT " ACCOUNT " || ' ' || EVENT_NAME AS pair, " NUMBERS ", " OF_ALL
-		" FROM memory_summary_by_account_by_event_name GROUP BY USER, HOST, EVENT_NAME "
-		"HAVING blocks > 0 OR current_bytes > 0 " LARGEST("10"), .note = NULL },
-	[PFS_ASK_USERS] = {
-		"users", "By user",
-		"SELECT ifnull(USER, 'background') AS user, " NUMBERS ", " OF_ALL
-		" FROM memory_summary_by_user_by_event_name GROUP BY USER "
-		"HAVING allocations > 0 OR blocks > 0 " LARGEST("10"), .note = NULL },
-	[PFS_ASK_THREADS] = {
-		"threads", "By thread",
-		"SELECT m.THREAD_ID || ' ' || NAME AS thread, current_bytes, high_bytes, blocks, "
-		"allocations, count(*) OVER () AS rows_of_all, "
-		"sum(current_bytes) OVER () AS bytes_of_all FROM (SELECT THREAD_ID, " NUMBERS
-		" FROM memory_summary_by_thread_by_event_name GROUP BY THREAD_ID) AS m "
-		"JOIN threads AS t ON t.THREAD_ID = m.THREAD_ID " LARGEST("15"),
-		"Threads that live. What ended threads left is in their pools, not here.",
-		.none = NULL },
+	[PFS_ASK_INSTRUMENTS] = { "instruments", "By instrument",
+				  "SELECT EVENT_NAME AS instrument, " NUMBERS ", " OF_ALL
+				  " FROM memory_summary_global_by_event_name GROUP BY EVENT_NAME "
+				  "HAVING allocations > 0 OR blocks > 0 " LARGEST("15"),
+				  "High: at most so much was in use at once.", .none = NULL },
+	[PFS_ASK_ACCOUNTS] = { "accounts", "By pool or account",
+			       "SELECT " ACCOUNT " AS account, " NUMBERS ", " OF_ALL
+			       " FROM memory_summary_by_account_by_event_name GROUP BY USER, HOST "
+			       "HAVING allocations > 0 OR blocks > 0 " LARGEST("15"),
+			       "Of a program that knows nothing of accounts, a pool is the threads "
+			       "whose names "
+			       "differ by the digits at their end. High: the sum over instruments.",
+			       .none = NULL },
+	[PFS_ASK_PAIRS] = { "pairs", "By pool and instrument",
+			    "SELECT " ACCOUNT " || ' ' || EVENT_NAME AS pair, " NUMBERS ", " OF_ALL
+			    " FROM memory_summary_by_account_by_event_name GROUP BY USER, HOST, "
+			    "EVENT_NAME "
+			    "HAVING blocks > 0 OR current_bytes > 0 " LARGEST("10"),
+			    .note = NULL },
+	[PFS_ASK_USERS] = { "users", "By user",
+			    "SELECT ifnull(USER, 'background') AS user, " NUMBERS ", " OF_ALL
+			    " FROM memory_summary_by_user_by_event_name GROUP BY USER "
+			    "HAVING allocations > 0 OR blocks > 0 " LARGEST("10"),
+			    .note = NULL },
+	[PFS_ASK_THREADS] = { "threads", "By thread",
+			      "SELECT m.THREAD_ID || ' ' || NAME AS thread, current_bytes, "
+			      "high_bytes, blocks, "
+			      "allocations, count(*) OVER () AS rows_of_all, "
+			      "sum(current_bytes) OVER () AS bytes_of_all FROM (SELECT "
+			      "THREAD_ID, " NUMBERS " FROM memory_summary_by_thread_by_event_name "
+						    "GROUP BY THREAD_ID) AS m "
+			      "JOIN threads AS t ON t.THREAD_ID = m.THREAD_ID " LARGEST("15"),
+			      "Threads that live. What ended threads left is in their pools, not "
+			      "here.",
+			      .none = NULL },
 	[PFS_ASK_HISTORY_INSTRUMENTS] = { "history-instruments", "By instrument",
-					  HISTORY("instrument"), history_note, no_tick,
-					  "tracked", "other instruments" },
-	[PFS_ASK_HISTORY_POOLS] = { "history-pools", "By pool or account",
-				    HISTORY("pool"), history_note, no_tick, "tracked",
-				    "other pools" },
+					  HISTORY("instrument"), history_note, no_tick, "tracked",
+					  "other instruments" },
+	[PFS_ASK_HISTORY_POOLS] = { "history-pools", "By pool or account", HISTORY("pool"),
+				    history_note, no_tick, "tracked", "other pools" },
 	[PFS_ASK_OS] = { "adds-up", "What is resident", "SELECT * FROM memory_os",
 			 "Rows with a colour are parts of what is resident, and their sum is it, "
-			 "to the byte.", .none = NULL },
-	[PFS_ASK_ARENAS] = {
-		"arenas", "By arena",
-		"SELECT " ARENA_NAME " AS arena, THREADS AS threads, ALLOCATED_BYTES AS allocated, "
-		"CACHED_BYTES AS cached, ACTIVE_BYTES AS active, RESIDENT_BYTES AS resident, "
-		"MAPPED_BYTES AS mapped, RETAINED_BYTES AS retained FROM memory_arenas "
-		"ORDER BY RESIDENT_BYTES DESC, 1",
-		"At the last tick. Each has the one before it: allocated, blocks out of slabs, "
-		"those in threads' rings (cached) with them; active, the pages that they are in; "
-		"resident, with pages that are free and not yet purged; mapped, all of its "
-		"addresses, of which those retained have no memory.", no_arena, .whole = NULL },
-	[PFS_ASK_HISTORY_RESIDENT] = {
-		"history-resident", "Arenas' resident pages, beside what is resident",
-		ARENAS_OVER_TIME("RESIDENT_BYTES"),
-		"Stacked: what arenas have active, or free and not yet purged. The line is what is "
-		"resident in the whole program, as the system says: above the stack lies what is "
-		"no arena's; where it is below, arenas have pages that nobody has touched yet.",
-		no_arena, "all arenas", "other arenas" },
-	[PFS_ASK_HISTORY_STATES] = {
-		"history-states", "All arenas, by what the pages are for", STATES_OVER_TIME,
-		"Stacked, so that the upper edges are what is allocated, active, resident and "
-		"mapped. Active, not allocated: free within slabs. Resident, not active: free "
-		"pages that are not yet purged. Mapped, not resident: addresses that are kept.",
-		no_arena, "mapped", "the rest" },
-	[PFS_ASK_BESIDE] = {
-		"owners-arenas", "Pools: allocated by owner, beside by arena", BESIDE,
-		"By owner: what the pool's account has in use now, as asked for. By arena: what is "
-		"allocated in the pool's arena, at the last tick, as blocks' classes. A block that "
-		"another pool frees leaves its account at once, and its arena when the ring of "
-		"who freed it gives it back: so the difference is classes and rings, and not who "
-		"frees. Pools have arenas of their own with pfs-mem run --arenas pool.",
-		"Nobody holds anything, and no tick says what arenas have.", .whole = NULL },
-	[PFS_ASK_HISTORY_ARENAS] = {
-		"history-arenas", "Allocated by arena", ARENAS_OVER_TIME("ALLOCATED_BYTES"),
-		"Beside it: Over time, by pool or account. The line is what is resident.", no_arena,
-		"all arenas", "other arenas" },
-	[PFS_ASK_OWNERS] = {
-		"owners", "Owners of the memory trace", OWNERS,
-		"What parts of the program say that they own; an owner is within its owner's sum. "
-		"Dark: now. Pale: at most, ever. Refused: so many times a limit said no.",
-		"The program names no owners (include/pfslab/memory_trace.h).", .whole = NULL },
+			 "to the byte.",
+			 .none = NULL },
+	[PFS_ASK_ARENAS] = { "arenas", "By arena",
+			     "SELECT " ARENA_NAME
+			     " AS arena, THREADS AS threads, ALLOCATED_BYTES AS allocated, "
+			     "CACHED_BYTES AS cached, ACTIVE_BYTES AS active, RESIDENT_BYTES AS "
+			     "resident, "
+			     "MAPPED_BYTES AS mapped, RETAINED_BYTES AS retained FROM "
+			     "memory_arenas "
+			     "ORDER BY RESIDENT_BYTES DESC, 1",
+			     "At the last tick. Each has the one before it: allocated, blocks out "
+			     "of slabs, "
+			     "those in threads' rings (cached) with them; active, the pages that "
+			     "they are in; "
+			     "resident, with pages that are free and not yet purged; mapped, all "
+			     "of its "
+			     "addresses, of which those retained have no memory.",
+			     no_arena, .whole = NULL },
+	[PFS_ASK_HISTORY_RESIDENT] = { "history-resident",
+				       "Arenas' resident pages, beside what is resident",
+				       ARENAS_OVER_TIME("RESIDENT_BYTES"),
+				       "Stacked: what arenas have active, or free and not yet "
+				       "purged. The line is what is "
+				       "resident in the whole program, as the system says: above "
+				       "the stack lies what is "
+				       "no arena's; where it is below, arenas have pages that "
+				       "nobody has touched yet.",
+				       no_arena, "all arenas", "other arenas" },
+	[PFS_ASK_HISTORY_STATES] = { "history-states", "All arenas, by what the pages are for",
+				     STATES_OVER_TIME,
+				     "Stacked, so that the upper edges are what is allocated, "
+				     "active, resident and "
+				     "mapped. Active, not allocated: free within slabs. Resident, "
+				     "not active: free "
+				     "pages that are not yet purged. Mapped, not resident: "
+				     "addresses that are kept.",
+				     no_arena, "mapped", "the rest" },
+	[PFS_ASK_BESIDE] = { "owners-arenas", "Pools: allocated by owner, beside by arena", BESIDE,
+			     "By owner: what the pool's account has in use now, as asked for. By "
+			     "arena: what is "
+			     "allocated in the pool's arena, at the last tick, as blocks' classes. "
+			     "A block that "
+			     "another pool frees leaves its account at once, and its arena when "
+			     "the ring of "
+			     "who freed it gives it back: so the difference is classes and rings, "
+			     "and not who "
+			     "frees. Pools have arenas of their own with pfs-mem run --arenas "
+			     "pool.",
+			     "Nobody holds anything, and no tick says what arenas have.",
+			     .whole = NULL },
+	[PFS_ASK_HISTORY_ARENAS] = { "history-arenas", "Allocated by arena",
+				     ARENAS_OVER_TIME("ALLOCATED_BYTES"),
+				     "Beside it: Over time, by pool or account. The line is what "
+				     "is resident.",
+				     no_arena, "all arenas", "other arenas" },
+	[PFS_ASK_OWNERS] = { "owners", "Owners of the memory trace", OWNERS,
+			     "What parts of the program say that they own; an owner is within its "
+			     "owner's sum. "
+			     "Dark: now. Pale: at most, ever. Refused: so many times a limit said "
+			     "no.",
+			     "The program names no owners (include/pfslab/memory_trace.h).",
+			     .whole = NULL },
 };

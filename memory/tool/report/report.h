@@ -38,27 +38,27 @@ enum pfs_question_id {
 };
 
 struct pfs_question {
-	const char *name;  /* of the figure: its id in the page, its key in JSON */
+	const char *name; /* of the figure: its id in the page, its key in JSON */
 	const char *title;
-	const char *query; /* %llu: every so many ticks */
-	const char *note;  /* below the figure; NULL: none */
-	const char *none;  /* said in the place of no rows; NULL: there are always some */
-	const char *whole; /* over time: what the sum is; NULL: the question is of one moment */
+	const char *query;  /* %llu: every so many ticks */
+	const char *note;   /* below the figure; NULL: none */
+	const char *none;   /* said in the place of no rows; NULL: there are always some */
+	const char *whole;  /* over time: what the sum is; NULL: the question is of one moment */
 	const char *others; /* over time: what is not among the named ones */
 };
 extern const struct pfs_question pfs_questions[PFS_QUESTIONS];
 
 struct pfs_value {
-	char *text;     /* NULL: a number, or NULL */
+	char *text; /* NULL: a number, or NULL */
 	int64_t number;
 	bool is_null;
 };
 
 struct pfs_answer {
-	char *query;                /* as it was asked */
+	char *query; /* as it was asked */
 	char **columns;
 	size_t column_count, row_count, room;
-	struct pfs_value *values;   /* row by row */
+	struct pfs_value *values; /* row by row */
 };
 
 struct pfs_report {
@@ -87,14 +87,14 @@ const char *pfs_report_head(const struct pfs_report *self, const char *name);
 /* Stacked: at each moment the sum of all series is what is tracked. */
 struct pfs_history {
 	size_t moment_count, series_count;
-	uint64_t *ticks;                  /* by moment */
+	uint64_t *ticks; /* by moment */
 	int64_t *times_ms;
-	const char **times;               /* as the box says them */
+	const char **times; /* as the box says them */
 	int64_t *rss, *tracked;
 	const char *names[PFS_SERIES_MAX]; /* the largest first */
 	int64_t *bytes[PFS_SERIES_MAX];
-	int64_t *edge[2];                 /* of the area that is being drawn: below, above */
-	int64_t most;                     /* of rss, and of the sums of all series */
+	int64_t *edge[2]; /* of the area that is being drawn: below, above */
+	int64_t most;     /* of rss, and of the sums of all series */
 };
 
 /* From the rows of a history's answer. False: no memory. */

@@ -15,8 +15,9 @@
 const struct pfs_value *pfs_answer_at(const struct pfs_answer *self, size_t row, size_t column)
 {
 	static const struct pfs_value none = { .is_null = true };
-	return row < self->row_count && column < self->column_count ?
-		       &self->values[row * self->column_count + column] : &none;
+	return row < self->row_count && column < self->column_count
+		       ? &self->values[row * self->column_count + column]
+		       : &none;
 }
 
 void pfs_answer_drop(struct pfs_answer *self)
@@ -83,9 +84,9 @@ bool pfs_answer_ask(sqlite3 *db, char *query, struct pfs_answer *answer,
 {
 	answer->query = query;
 	sqlite3_stmt *statement = NULL;
-	int code = answer->query == NULL ?
-			   SQLITE_NOMEM :
-			   sqlite3_prepare_v2(db, answer->query, -1, &statement, NULL);
+	int code = answer->query == NULL
+			   ? SQLITE_NOMEM
+			   : sqlite3_prepare_v2(db, answer->query, -1, &statement, NULL);
 	bool fine = code == SQLITE_OK && add_columns(answer, statement);
 	while (fine && (code = sqlite3_step(statement)) == SQLITE_ROW)
 		fine = add_row(answer, statement);
@@ -142,8 +143,7 @@ static bool ask_all(struct pfs_report *self, struct pfs_message *message)
 		fine = refuse(message, sqlite3_errmsg(db));
 	for (int i = 0; fine && i < PFS_QUESTIONS; i++) {
 		struct pfs_answer *answer = &self->answers[i];
-		char *query = sqlite3_mprintf(pfs_questions[i].query, step_of(self),
-					      step_of(self));
+		char *query = sqlite3_mprintf(pfs_questions[i].query, step_of(self), step_of(self));
 		fine = pfs_answer_ask(db, query, answer, message);
 	}
 	(void)sqlite3_close(db);

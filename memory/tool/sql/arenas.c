@@ -4,10 +4,11 @@
  */
 #include "session.h"
 
-#define OF_ARENA "ARENA BIGINT, POOL VARCHAR(15), THREADS BIGINT NOT NULL, "              \
-		 "ALLOCATED_BYTES BIGINT NOT NULL, CACHED_BYTES BIGINT NOT NULL, "          \
-		 "ACTIVE_BYTES BIGINT NOT NULL, RESIDENT_BYTES BIGINT NOT NULL, "           \
-		 "MAPPED_BYTES BIGINT NOT NULL, RETAINED_BYTES BIGINT NOT NULL"
+#define OF_ARENA                                                          \
+	"ARENA BIGINT, POOL VARCHAR(15), THREADS BIGINT NOT NULL, "       \
+	"ALLOCATED_BYTES BIGINT NOT NULL, CACHED_BYTES BIGINT NOT NULL, " \
+	"ACTIVE_BYTES BIGINT NOT NULL, RESIDENT_BYTES BIGINT NOT NULL, "  \
+	"MAPPED_BYTES BIGINT NOT NULL, RETAINED_BYTES BIGINT NOT NULL"
 
 static uint64_t arenas_limit(const struct pfs_cursor *cursor)
 {
@@ -38,17 +39,20 @@ static void arenas_value(struct pfs_cursor *cursor, int column, sqlite3_context 
 	result_arena(&cursor->snapshot->arenas[cursor->row], column, context);
 }
 
+/* clang-format off */
 const struct pfs_table pfs_sql_arenas = {
 	.name = "memory_arenas", .schema = "pfs", .columns = OF_ARENA,
 	.row_limit = arenas_limit, .there = arenas_there, .value = arenas_value
 };
+/* clang-format on */
 
 /* ---- over time ---- */
 
 static uint64_t history_limit(const struct pfs_cursor *cursor)
 {
-	return cursor->snapshot->ticks == NULL ?
-		       0 : (uint64_t)cursor->snapshot->tick_count * PFS_BOX_TICK_ARENAS;
+	return cursor->snapshot->ticks == NULL
+		       ? 0
+		       : (uint64_t)cursor->snapshot->tick_count * PFS_BOX_TICK_ARENAS;
 }
 
 static const struct pfs_box_tick *tick_of(const struct pfs_cursor *cursor, uint64_t row)
@@ -79,6 +83,7 @@ static void history_value(struct pfs_cursor *cursor, int column, sqlite3_context
 		result_arena(&tick->arenas[cursor->row % PFS_BOX_TICK_ARENAS], column - 2, context);
 }
 
+/* clang-format off */
 const struct pfs_table pfs_sql_arenas_history = {
 	.name = "memory_arenas_history", .schema = "pfs",
 	.columns = "TICK BIGINT NOT NULL, TIME DATETIME NOT NULL, " OF_ARENA
@@ -86,3 +91,4 @@ const struct pfs_table pfs_sql_arenas_history = {
 	.parts = PFS_SNAPSHOT_TICKS,
 	.row_limit = history_limit, .there = history_there, .value = history_value
 };
+/* clang-format on */

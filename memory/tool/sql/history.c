@@ -11,8 +11,7 @@
 
 static uint64_t history_limit(const struct pfs_cursor *cursor)
 {
-	return cursor->snapshot->ticks == NULL ? 0 :
-						 (uint64_t)cursor->snapshot->tick_count * LINES;
+	return cursor->snapshot->ticks == NULL ? 0 : (uint64_t)cursor->snapshot->tick_count * LINES;
 }
 
 static const struct pfs_box_tick *tick_of(const struct pfs_cursor *cursor, uint64_t row)
@@ -36,9 +35,8 @@ static struct pfs_box_share share_of(const struct pfs_cursor *cursor, uint64_t r
 	if (arena != NULL)
 		return (struct pfs_box_share){ .reference = arena->reference,
 					       .bytes = arena->allocated };
-	return line < PFS_BOX_TICK_INSTRUMENTS ?
-		       tick->instruments[line] :
-		       tick->accounts[line - PFS_BOX_TICK_INSTRUMENTS];
+	return line < PFS_BOX_TICK_INSTRUMENTS ? tick->instruments[line]
+					       : tick->accounts[line - PFS_BOX_TICK_INSTRUMENTS];
 }
 
 static bool history_there(struct pfs_cursor *cursor, uint64_t *row)
@@ -46,8 +44,9 @@ static bool history_there(struct pfs_cursor *cursor, uint64_t *row)
 	uint64_t line = *row % LINES;
 	if (line == 0 || share_of(cursor, *row).reference != 0)
 		return true;
-	uint64_t next = line <= PFS_BOX_TICK_INSTRUMENTS ? PFS_BOX_TICK_INSTRUMENTS + 1 :
-			line <= SHARES			 ? SHARES + 1 : LINES;
+	uint64_t next = line <= PFS_BOX_TICK_INSTRUMENTS ? PFS_BOX_TICK_INSTRUMENTS + 1
+			: line <= SHARES                 ? SHARES + 1
+							 : LINES;
 	*row += next - line;
 	return false;
 }
@@ -70,8 +69,9 @@ static void result_name(const struct pfs_cursor *cursor, sqlite3_context *contex
 		result_arena(arena_of(cursor, cursor->row), context);
 	} else if (line <= PFS_BOX_TICK_INSTRUMENTS) {
 		uint32_t i = pfs_snapshot_instrument(snapshot, reference);
-		pfs_result_text(context, i < snapshot->instrument_count ?
-						 snapshot->instruments[i].name : NULL);
+		pfs_result_text(context, i < snapshot->instrument_count
+						 ? snapshot->instruments[i].name
+						 : NULL);
 	} else {
 		uint32_t i = pfs_snapshot_account(snapshot, reference);
 		char name[PFS_BOX_USER_BYTES + PFS_BOX_HOST_BYTES + 2];
@@ -89,29 +89,24 @@ static void history_value(struct pfs_cursor *cursor, int column, sqlite3_context
 	const struct pfs_box_tick *tick = tick_of(cursor, cursor->row);
 	uint64_t line = cursor->row % LINES;
 	switch (column) {
-	case 0:
-		pfs_result_number(context, tick->number);
-		break;
-	case 1:
-		pfs_result_time(context, tick->realtime_ns);
-		break;
+	case 0: pfs_result_number(context, tick->number); break;
+	case 1: pfs_result_time(context, tick->realtime_ns); break;
 	case 2:
-		pfs_result_text(context, line == 0		    ? "total" :
-					 line <= PFS_BOX_TICK_INSTRUMENTS ? "instrument" :
-					 line <= SHARES		    ? "pool" : "arena");
+		pfs_result_text(context, line == 0                          ? "total"
+					 : line <= PFS_BOX_TICK_INSTRUMENTS ? "instrument"
+					 : line <= SHARES                   ? "pool"
+									    : "arena");
 		break;
-	case 3:
-		result_name(cursor, context);
-		break;
+	case 3: result_name(cursor, context); break;
 	case 4:
-		pfs_result_number(context, line == 0 ? tick->own.tracked :
-						       share_of(cursor, cursor->row).bytes);
+		pfs_result_number(context, line == 0 ? tick->own.tracked
+						     : share_of(cursor, cursor->row).bytes);
 		break;
-	default:
-		pfs_result_number(context, tick->own.rss);
+	default: pfs_result_number(context, tick->own.rss);
 	}
 }
 
+/* clang-format off */
 const struct pfs_table pfs_sql_history = {
 	.name = "memory_history", .schema = "pfs",
 	.columns = "TICK BIGINT NOT NULL, TIME DATETIME NOT NULL, KIND VARCHAR(16) NOT NULL, "
@@ -119,3 +114,4 @@ const struct pfs_table pfs_sql_history = {
 	.parts = PFS_SNAPSHOT_TICKS,
 	.row_limit = history_limit, .there = history_there, .value = history_value
 };
+/* clang-format on */

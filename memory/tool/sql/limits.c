@@ -6,8 +6,18 @@
 
 #include "session.h"
 
-enum column { SCOPE, USER, HOST, LIMIT, REFUSED, LAST_NAME, LAST_BYTES, LAST_THREAD, LAST_TIME,
-	      COLUMNS };
+enum column {
+	SCOPE,
+	USER,
+	HOST,
+	LIMIT,
+	REFUSED,
+	LAST_NAME,
+	LAST_BYTES,
+	LAST_THREAD,
+	LAST_TIME,
+	COLUMNS
+};
 
 static const struct pfs_seen_limit *limit_at(const struct pfs_cursor *cursor, uint64_t number)
 {
@@ -96,6 +106,7 @@ static bool limits_update(struct pfs_session *session, int64_t rowid, sqlite3_va
 	return pfs_reader_limit_account(session->reader, (uint32_t)(rowid - 1), bytes, message);
 }
 
+/* clang-format off */
 const struct pfs_table pfs_sql_limits = {
 	.name = "memory_limits", .schema = "pfs",
 	.columns = "SCOPE VARCHAR(8) NOT NULL, USER VARCHAR(63), HOST VARCHAR(255), "
@@ -104,3 +115,4 @@ const struct pfs_table pfs_sql_limits = {
 	.row_limit = limits_limit, .there = limits_there, .value = limits_value,
 	.update = limits_update
 };
+/* clang-format on */

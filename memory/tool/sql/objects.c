@@ -97,46 +97,30 @@ static void threads_value(struct pfs_cursor *cursor, int column, sqlite3_context
 {
 	const struct pfs_snapshot *snapshot = cursor->snapshot;
 	const struct pfs_seen_thread *thread = &snapshot->threads[cursor->row];
-	const struct pfs_seen_account *user =
-		one_of(snapshot->users, snapshot->user_count, thread->user);
-	const struct pfs_seen_account *host =
-		one_of(snapshot->hosts, snapshot->host_count, thread->host);
+	const struct pfs_seen_account *user = one_of(snapshot->users, snapshot->user_count,
+						     thread->user);
+	const struct pfs_seen_account *host = one_of(snapshot->hosts, snapshot->host_count,
+						     thread->host);
 	bool has_user = user != NULL && user->has_user;
-	uint64_t age_ns = snapshot->taken_realtime_ns > thread->begun_realtime_ns ?
-				  snapshot->taken_realtime_ns - thread->begun_realtime_ns :
-				  0;
+	uint64_t age_ns = snapshot->taken_realtime_ns > thread->begun_realtime_ns
+				  ? snapshot->taken_realtime_ns - thread->begun_realtime_ns
+				  : 0;
 	switch (column) {
-	case 0:
-		pfs_result_number(context, thread->thread_id);
-		break;
-	case 1:
-		pfs_result_text(context, thread->name);
-		break;
-	case 2:
-		pfs_result_text(context, has_user ? "FOREGROUND" : "BACKGROUND");
-		break;
+	case 0: pfs_result_number(context, thread->thread_id); break;
+	case 1: pfs_result_text(context, thread->name); break;
+	case 2: pfs_result_text(context, has_user ? "FOREGROUND" : "BACKGROUND"); break;
 	case 3: /* of a connection */
 		if (has_user)
 			pfs_result_number(context, thread->thread_id);
 		break;
-	case 4:
-		pfs_result_text(context, has_user ? user->user_name : NULL);
-		break;
+	case 4: pfs_result_text(context, has_user ? user->user_name : NULL); break;
 	case 5:
 		pfs_result_text(context, host != NULL && host->has_host ? host->host_name : NULL);
 		break;
-	case 8:
-		pfs_result_number(context, age_ns / UINT64_C(1000000000));
-		break;
-	case 13:
-		pfs_result_text(context, thread->is_instrumented ? "YES" : "NO");
-		break;
-	case 14:
-		pfs_result_text(context, "NO");
-		break;
-	case 16:
-		pfs_result_number(context, thread->os_tid);
-		break;
+	case 8: pfs_result_number(context, age_ns / UINT64_C(1000000000)); break;
+	case 13: pfs_result_text(context, thread->is_instrumented ? "YES" : "NO"); break;
+	case 14: pfs_result_text(context, "NO"); break;
+	case 16: pfs_result_number(context, thread->os_tid); break;
 	default:; /* nothing knows it: NULL */
 	}
 }
@@ -147,15 +131,9 @@ static const struct pfs_seen_account *people_of(const struct pfs_cursor *cursor,
 {
 	const struct pfs_snapshot *snapshot = cursor->snapshot;
 	switch (cursor->table->name[0]) {
-	case 'a':
-		*count = snapshot->account_count;
-		return snapshot->accounts;
-	case 'u':
-		*count = snapshot->user_count;
-		return snapshot->users;
-	default:
-		*count = snapshot->host_count;
-		return snapshot->hosts;
+	case 'a': *count = snapshot->account_count; return snapshot->accounts;
+	case 'u': *count = snapshot->user_count; return snapshot->users;
+	default: *count = snapshot->host_count; return snapshot->hosts;
 	}
 }
 
@@ -177,18 +155,18 @@ static void people_value(struct pfs_cursor *cursor, int column, sqlite3_context 
 	else if (column < connections)
 		pfs_result_text(context, one->has_host ? one->host_name : NULL);
 	else
-		pfs_result_number(context, column == connections ? one->current_connections :
-								   one->total_connections);
+		pfs_result_number(context, column == connections ? one->current_connections
+								 : one->total_connections);
 }
 
 #define CONNECTIONS "CURRENT_CONNECTIONS BIGINT NOT NULL, TOTAL_CONNECTIONS BIGINT NOT NULL"
-#define PEOPLE(table_name, who)                                            \
-	{                                                                  \
-		.name = table_name, .schema = "performance_schema",        \
-		.columns = who CONNECTIONS, .row_limit = people_limit,     \
-		.there = every_row, .value = people_value                  \
+#define PEOPLE(table_name, who)                                                                 \
+	{                                                                                       \
+		.name = table_name, .schema = "performance_schema", .columns = who CONNECTIONS, \
+		.row_limit = people_limit, .there = every_row, .value = people_value            \
 	}
 
+/* clang-format off */
 const struct pfs_table pfs_sql_objects[] = {
 	{ .name = "setup_instruments", .schema = "performance_schema",
 	  .columns = "NAME VARCHAR(128) NOT NULL, ENABLED VARCHAR(3) NOT NULL, "
@@ -211,4 +189,5 @@ const struct pfs_table pfs_sql_objects[] = {
 	PEOPLE("users", "USER CHAR(128), "),
 	PEOPLE("hosts", "HOST CHAR(255), "),
 };
+/* clang-format on */
 const size_t pfs_sql_object_count = sizeof(pfs_sql_objects) / sizeof(pfs_sql_objects[0]);

@@ -113,8 +113,8 @@ static void add_found(struct sheet *sheet, const struct pfs_box_own *own)
 	add(sheet, "program_mapped_resident", PART, is_found, own->program_mapped_resident,
 	    "mapped by the program and its libraries: memory_mapped says by which");
 	add(sheet, "stacks", PART, is_found, own->stacks,
-	    is_found ? "of threads that allocated, and the main one's" :
-		       "not known; in unaccounted");
+	    is_found ? "of threads that allocated, and the main one's"
+		     : "not known; in unaccounted");
 	add(sheet, "files_changed", PART, is_found, own->files_changed,
 	    "of files that are mapped, the program's own pages: .data, .bss");
 	add(sheet, "brk_heap", PART, is_found, own->brk, "by brk, past the allocator");
@@ -125,11 +125,11 @@ static const char *what_is_left(const struct pfs_box_own *own)
 	if (own->measured_realtime_ns != 0)
 		return "memory of nobody that is known: the loader's, stacks of threads that never "
 		       "allocated, what changed meanwhile";
-	return own->allocated != 0 ?
-		       "stacks, memory that the program maps itself; below zero: counted memory "
-		       "that was never touched" :
-		       "stacks, what the allocator has beside the blocks that are counted; below "
-		       "zero: counted memory that was never touched";
+	return own->allocated != 0
+		       ? "stacks, memory that the program maps itself; below zero: counted memory "
+			 "that was never touched"
+		       : "stacks, what the allocator has beside the blocks that are counted; below "
+			 "zero: counted memory that was never touched";
 }
 
 /* No tick yet. */
@@ -171,9 +171,10 @@ static void make_sheet(const struct pfs_snapshot *snapshot, struct sheet *sheet)
 	add_heap(sheet, &own);
 	add_found(sheet, &own);
 	add(sheet, "box", PART, snapshot->has_own, own.box, "the accounts' file");
-	add_system(sheet, &own, &says, snapshot->has_own ? "as the system said at the last tick" :
-				       is_live ? "as the system says now: there was no tick yet" :
-						 "not known: there was no tick");
+	add_system(sheet, &own, &says,
+		   snapshot->has_own ? "as the system said at the last tick"
+		   : is_live         ? "as the system says now: there was no tick yet"
+				     : "not known: there was no tick");
 	add(sheet, "resident_now", NULL, is_live && now.rss != 0, now.rss,
 	    "as the system says now; all else is of the last tick");
 	add(sheet, "program_mapped", NULL, own.measured_realtime_ns != 0, own.program_mapped,
@@ -212,6 +213,7 @@ static void os_value(struct pfs_cursor *cursor, int column, sqlite3_context *con
 		pfs_result_text(context, column == 2 ? row->part_of : row->note);
 }
 
+/* clang-format off */
 const struct pfs_table pfs_sql_os = {
 	.name = "memory_os", .schema = "pfs",
 	.columns = "NAME VARCHAR(64) NOT NULL, BYTES BIGINT, PART_OF VARCHAR(64), "
@@ -219,6 +221,7 @@ const struct pfs_table pfs_sql_os = {
 	.parts = PFS_SNAPSHOT_ROWS,
 	.row_limit = os_limit, .there = os_there, .value = os_value
 };
+/* clang-format on */
 
 /* ---- memory_mapped ---- */
 
@@ -238,14 +241,16 @@ static void mapped_value(struct pfs_cursor *cursor, int column, sqlite3_context 
 	if (column == 0)
 		pfs_result_text(context, one->name);
 	else
-		pfs_result_number(context, column == 1 ? one->ranges :
-					   column == 2 ? one->mapped :
-							 one->resident);
+		pfs_result_number(context, column == 1   ? one->ranges
+					   : column == 2 ? one->mapped
+							 : one->resident);
 }
 
+/* clang-format off */
 const struct pfs_table pfs_sql_mapped = {
 	.name = "memory_mapped", .schema = "pfs",
 	.columns = "NAME VARCHAR(128) NOT NULL, RANGES BIGINT NOT NULL, "
 		   "MAPPED_BYTES BIGINT NOT NULL, RESIDENT_BYTES BIGINT NOT NULL",
 	.row_limit = mapped_limit, .there = mapped_there, .value = mapped_value
 };
+/* clang-format on */

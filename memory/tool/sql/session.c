@@ -178,8 +178,8 @@ static const char *behind_quoted(const char *text)
 {
 	static const struct {
 		const char *begin, *end;
-	} kinds[] = { { "'", "'" },   { "\"", "\"" },  { "`", "`" },
-		      { "[", "]" },   { "--", "\n" }, { "/*", "*/" } };
+	} kinds[] = { { "'", "'" }, { "\"", "\"" }, { "`", "`" },
+		      { "[", "]" }, { "--", "\n" }, { "/*", "*/" } };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		size_t length = strlen(kinds[i].begin);
 		if (strncmp(text, kinds[i].begin, length) != 0)

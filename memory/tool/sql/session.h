@@ -15,7 +15,7 @@ struct pfs_moment {
 	struct pfs_moment *next;
 	sqlite3_stmt *statement; /* not finished: it has cursors */
 	unsigned cursors;
-	unsigned parts;          /* PFS_SNAPSHOT_*: what its cursors want */
+	unsigned parts;                  /* PFS_SNAPSHOT_*: what its cursors want */
 	struct pfs_snapshot *snapshot;   /* NULL: nothing was read yet */
 	struct pfs_snapshot *with_ticks; /* another one, if the first was taken without */
 };
@@ -24,8 +24,8 @@ struct pfs_session {
 	sqlite3 *db;
 	struct pfs_reader *reader; /* NULL: not yet */
 	struct pfs_moment *moments;
-	bool holds;                    /* all statements see one moment, from the first on */
-	struct pfs_snapshot *held;     /* that moment; NULL: not yet */
+	bool holds;                      /* all statements see one moment, from the first on */
+	struct pfs_snapshot *held;       /* that moment; NULL: not yet */
 	uint64_t row_counts[PFS_TABLES]; /* of the last snapshot, for plans */
 };
 
@@ -68,10 +68,10 @@ struct pfs_cursor;
 struct pfs_table {
 	const char *name;
 	const char *schema;
-	const char *columns;       /* as CREATE TABLE has them */
-	int keys[PFS_KEYS];        /* columns that can be asked for by equality, plus 1; 0: none */
-	unsigned parts;            /* of snapshots, beyond rows */
-	enum pfs_box_table rows;   /* which of the five, for those */
+	const char *columns;     /* as CREATE TABLE has them */
+	int keys[PFS_KEYS];      /* columns that can be asked for by equality, plus 1; 0: none */
+	unsigned parts;          /* of snapshots, beyond rows */
+	enum pfs_box_table rows; /* which of the five, for those */
 	uint64_t (*row_limit)(const struct pfs_cursor *cursor);
 	/* Is there a row of that number, that may fit the keys? Else *row is where to go on. */
 	bool (*there)(struct pfs_cursor *cursor, uint64_t *row);
@@ -85,10 +85,10 @@ struct pfs_vtab {
 	sqlite3_vtab base;
 	struct pfs_session *session;
 	const struct pfs_table *table;
-	struct pfs_moment *moment;  /* of the last scan */
-	bool is_constrained;        /* as its plan says */
-	uint64_t rows;              /* of the statement's snapshot */
-	uint64_t deleted;           /* of them, so far */
+	struct pfs_moment *moment; /* of the last scan */
+	bool is_constrained;       /* as its plan says */
+	uint64_t rows;             /* of the statement's snapshot */
+	uint64_t deleted;          /* of them, so far */
 };
 
 struct pfs_cursor {
@@ -98,10 +98,10 @@ struct pfs_cursor {
 	const struct pfs_table *table;
 	struct pfs_keys keys;
 	uint64_t row, row_limit;
-	uint64_t key_instrument;    /* of the event name; PFS_NONE: there is none */
-	struct pfs_row sums;        /* of row, of the five tables */
+	uint64_t key_instrument; /* of the event name; PFS_NONE: there is none */
+	struct pfs_row sums;     /* of row, of the five tables */
 	bool has_sums;
-	void *own;                  /* of the table; freed with the cursor, and at each scan */
+	void *own; /* of the table; freed with the cursor, and at each scan */
 };
 
 extern const sqlite3_module pfs_sql_module;

@@ -55,10 +55,10 @@ static bool damage(const struct pfs_snapshot *snapshot, char *text)
 static bool box_state(const struct pfs_snapshot *snapshot, char *text)
 {
 	const struct pfs_box_info *info = &snapshot->info;
-	return copy(text, info->is_live			  ? "living" :
-			  info->state == PFS_BOX_ENDED	  ? "ended" :
-			  info->state == PFS_BOX_EXECED	  ? "became another program" :
-							    "died");
+	return copy(text, info->is_live                   ? "living"
+			  : info->state == PFS_BOX_ENDED  ? "ended"
+			  : info->state == PFS_BOX_EXECED ? "became another program"
+							  : "died");
 }
 
 static bool box_died(const struct pfs_snapshot *snapshot, char *text)
@@ -110,9 +110,9 @@ static bool threads_connected(const struct pfs_snapshot *snapshot, char *text)
 static bool uptime(const struct pfs_snapshot *snapshot, char *text)
 {
 	const struct pfs_box_info *info = &snapshot->info;
-	uint64_t until = info->is_live		      ? snapshot->taken_realtime_ns :
-			 info->end_realtime_ns != 0 ? info->end_realtime_ns :
-						      info->seen_realtime_ns;
+	uint64_t until = info->is_live                ? snapshot->taken_realtime_ns
+			 : info->end_realtime_ns != 0 ? info->end_realtime_ns
+						      : info->seen_realtime_ns;
 	uint64_t ns = until > info->start_realtime_ns ? until - info->start_realtime_ns : 0;
 	return number(text, ns / UINT64_C(1000000000));
 }
@@ -212,8 +212,8 @@ static const struct variable variables[] = {
 	{ "version_comment", version_comment, 0 },
 };
 
-static void variable_value(const struct variable *one, const struct pfs_cursor *cursor,
-			   int column, sqlite3_context *context)
+static void variable_value(const struct variable *one, const struct pfs_cursor *cursor, int column,
+			   sqlite3_context *context)
 {
 	char text[VALUE_BYTES];
 	bool is_known;
@@ -251,18 +251,22 @@ static void variables_value(struct pfs_cursor *cursor, int column, sqlite3_conte
 }
 
 /* Their names are compared as MySQL compares them. */
-#define VARIABLE_COLUMNS                                        \
-	"VARIABLE_NAME VARCHAR(64) NOT NULL COLLATE NOCASE, "   \
+#define VARIABLE_COLUMNS                                      \
+	"VARIABLE_NAME VARCHAR(64) NOT NULL COLLATE NOCASE, " \
 	"VARIABLE_VALUE VARCHAR(4096)"
 
-const struct pfs_table pfs_sql_status = {
-	.name = "global_status", .schema = "performance_schema", .columns = VARIABLE_COLUMNS,
-	.row_limit = status_limit, .there = every_row, .value = status_value
-};
-const struct pfs_table pfs_sql_variables = {
-	.name = "global_variables", .schema = "performance_schema", .columns = VARIABLE_COLUMNS,
-	.row_limit = variables_limit, .there = every_row, .value = variables_value
-};
+const struct pfs_table pfs_sql_status = { .name = "global_status",
+					  .schema = "performance_schema",
+					  .columns = VARIABLE_COLUMNS,
+					  .row_limit = status_limit,
+					  .there = every_row,
+					  .value = status_value };
+const struct pfs_table pfs_sql_variables = { .name = "global_variables",
+					     .schema = "performance_schema",
+					     .columns = VARIABLE_COLUMNS,
+					     .row_limit = variables_limit,
+					     .there = every_row,
+					     .value = variables_value };
 
 /* ---- tables ---- */
 
@@ -279,14 +283,16 @@ static void tables_value(struct pfs_cursor *cursor, int column, sqlite3_context 
 {
 	const struct pfs_sql_name *one = pfs_sql_name(cursor->row);
 	if (one != NULL)
-		pfs_result_text(context, column == 0 ? one->name :
-					 column == 1 ? one->schema :
-						       one->type);
+		pfs_result_text(context, column == 0   ? one->name
+					 : column == 1 ? one->schema
+						       : one->type);
 }
 
+/* clang-format off */
 const struct pfs_table pfs_sql_tables = {
 	.name = "tables", .schema = "pfs",
 	.columns = "NAME VARCHAR(64) NOT NULL, TABLE_SCHEMA VARCHAR(64) NOT NULL, "
 		   "TABLE_TYPE VARCHAR(64) NOT NULL",
 	.row_limit = tables_limit, .there = every_row, .value = tables_value
 };
+/* clang-format on */

@@ -6,14 +6,14 @@
 
 #include "session.h"
 
-#define SUMS                                                                             \
-	"EVENT_NAME VARCHAR(128) NOT NULL, COUNT_ALLOC BIGINT UNSIGNED NOT NULL, "       \
-	"COUNT_FREE BIGINT UNSIGNED NOT NULL, "                                          \
-	"SUM_NUMBER_OF_BYTES_ALLOC BIGINT UNSIGNED NOT NULL, "                           \
-	"SUM_NUMBER_OF_BYTES_FREE BIGINT UNSIGNED NOT NULL, "                            \
-	"LOW_COUNT_USED BIGINT NOT NULL, CURRENT_COUNT_USED BIGINT NOT NULL, "           \
-	"HIGH_COUNT_USED BIGINT NOT NULL, LOW_NUMBER_OF_BYTES_USED BIGINT NOT NULL, "    \
-	"CURRENT_NUMBER_OF_BYTES_USED BIGINT NOT NULL, "                                 \
+#define SUMS                                                                          \
+	"EVENT_NAME VARCHAR(128) NOT NULL, COUNT_ALLOC BIGINT UNSIGNED NOT NULL, "    \
+	"COUNT_FREE BIGINT UNSIGNED NOT NULL, "                                       \
+	"SUM_NUMBER_OF_BYTES_ALLOC BIGINT UNSIGNED NOT NULL, "                        \
+	"SUM_NUMBER_OF_BYTES_FREE BIGINT UNSIGNED NOT NULL, "                         \
+	"LOW_COUNT_USED BIGINT NOT NULL, CURRENT_COUNT_USED BIGINT NOT NULL, "        \
+	"HIGH_COUNT_USED BIGINT NOT NULL, LOW_NUMBER_OF_BYTES_USED BIGINT NOT NULL, " \
+	"CURRENT_NUMBER_OF_BYTES_USED BIGINT NOT NULL, "                              \
 	"HIGH_NUMBER_OF_BYTES_USED BIGINT NOT NULL"
 
 static uint64_t summary_limit(const struct pfs_cursor *cursor)
@@ -25,16 +25,16 @@ static uint64_t summary_limit(const struct pfs_cursor *cursor)
 static const char *user_of(const struct pfs_snapshot *snapshot, enum pfs_box_table rows,
 			   uint32_t who)
 {
-	const struct pfs_seen_account *array =
-		rows == PFS_TABLE_ACCOUNT ? snapshot->accounts : snapshot->users;
+	const struct pfs_seen_account *array = rows == PFS_TABLE_ACCOUNT ? snapshot->accounts
+									 : snapshot->users;
 	return array[who].has_user ? array[who].user_name : NULL;
 }
 
 static const char *host_of(const struct pfs_snapshot *snapshot, enum pfs_box_table rows,
 			   uint32_t who)
 {
-	const struct pfs_seen_account *array =
-		rows == PFS_TABLE_ACCOUNT ? snapshot->accounts : snapshot->hosts;
+	const struct pfs_seen_account *array = rows == PFS_TABLE_ACCOUNT ? snapshot->accounts
+									 : snapshot->hosts;
 	return array[who].has_host ? array[who].host_name : NULL;
 }
 
@@ -121,22 +121,20 @@ static void summary_value(struct pfs_cursor *cursor, int column, sqlite3_context
 		return;
 	}
 	const struct pfs_row *row = sums_of(cursor);
-	const int64_t values[] = { row->count_alloc,   row->count_free, row->bytes_alloc,
-				   row->bytes_free,    row->low_count,  row->current_count,
-				   row->high_count,    row->low_bytes,  row->current_bytes,
+	const int64_t values[] = { row->count_alloc, row->count_free, row->bytes_alloc,
+				   row->bytes_free,  row->low_count,  row->current_count,
+				   row->high_count,  row->low_bytes,  row->current_bytes,
 				   row->high_bytes };
 	int at = column - event - 1;
 	if (at >= 0 && at < (int)(sizeof(values) / sizeof(values[0])))
 		sqlite3_result_int64(context, values[at]);
 }
 
-#define SUMMARY(kind, table, who_columns, ...)                                    \
-	{                                                                  \
-		.name = "memory_summary_" kind "_by_event_name",           \
-		.schema = "performance_schema", .columns = who_columns SUMS, \
-		.rows = table,                                           \
-		.row_limit = summary_limit, .there = summary_there,        \
-		.value = summary_value, __VA_ARGS__                        \
+#define SUMMARY(kind, table, who_columns, ...)                                                   \
+	{                                                                                        \
+		.name = "memory_summary_" kind "_by_event_name", .schema = "performance_schema", \
+		.columns = who_columns SUMS, .rows = table, .row_limit = summary_limit,          \
+		.there = summary_there, .value = summary_value, __VA_ARGS__                      \
 	}
 #define USER "USER CHAR(32), "
 #define HOST "HOST CHAR(255), "
@@ -145,9 +143,9 @@ const struct pfs_table pfs_sql_summaries[PFS_TABLES] = {
 	[PFS_TABLE_THREAD] = SUMMARY("by_thread", PFS_TABLE_THREAD,
 				     "THREAD_ID BIGINT UNSIGNED NOT NULL, ",
 				     .keys = { [PFS_KEY_ID] = 1, [PFS_KEY_EVENT] = 2 }),
-	[PFS_TABLE_ACCOUNT] = SUMMARY("by_account", PFS_TABLE_ACCOUNT, USER HOST,
-				      .keys = { [PFS_KEY_USER] = 1, [PFS_KEY_HOST] = 2,
-						[PFS_KEY_EVENT] = 3 }),
+	[PFS_TABLE_ACCOUNT] =
+		SUMMARY("by_account", PFS_TABLE_ACCOUNT, USER HOST,
+			.keys = { [PFS_KEY_USER] = 1, [PFS_KEY_HOST] = 2, [PFS_KEY_EVENT] = 3 }),
 	[PFS_TABLE_USER] = SUMMARY("by_user", PFS_TABLE_USER, USER,
 				   .keys = { [PFS_KEY_USER] = 1, [PFS_KEY_EVENT] = 2 }),
 	[PFS_TABLE_HOST] = SUMMARY("by_host", PFS_TABLE_HOST, HOST,

@@ -7,8 +7,11 @@
 /* Bytes of the character that begins here; 0: it is none. */
 static size_t character_bytes(const unsigned char *text)
 {
-	size_t bytes = text[0] < 0x80 ? 1 : text[0] >= 0xC2 && text[0] < 0xE0 ? 2 :
-		       (text[0] & 0xF0) == 0xE0 ? 3 : text[0] >= 0xF0 && text[0] < 0xF5 ? 4 : 0;
+	size_t bytes = text[0] < 0x80                      ? 1
+		       : text[0] >= 0xC2 && text[0] < 0xE0 ? 2
+		       : (text[0] & 0xF0) == 0xE0          ? 3
+		       : text[0] >= 0xF0 && text[0] < 0xF5 ? 4
+							   : 0;
 	for (size_t i = 1; i < bytes; i++)
 		if ((text[i] & 0xC0) != 0x80)
 			return 0;

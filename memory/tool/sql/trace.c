@@ -11,9 +11,9 @@
 static uint64_t trace_limit(const struct pfs_cursor *cursor)
 {
 	const struct pfs_snapshot *snapshot = cursor->snapshot;
-	return snapshot->owner_count == 0 ?
-		       0 :
-		       (uint64_t)snapshot->owners[snapshot->owner_count - 1].number + 1;
+	return snapshot->owner_count == 0
+		       ? 0
+		       : (uint64_t)snapshot->owners[snapshot->owner_count - 1].number + 1;
 }
 
 static const struct pfs_seen_owner *owner_of(const struct pfs_cursor *cursor, uint64_t number)
@@ -71,8 +71,9 @@ static void trace_value(struct pfs_cursor *cursor, int column, sqlite3_context *
 	else if (column == 6)
 		pfs_result_text(context, actions[one->action]);
 	else if (column > 6)
-		pfs_result_number(context, column == 7 ? one->refused :
-					   column == 8 ? one->over : one->bad);
+		pfs_result_number(context, column == 7   ? one->refused
+					   : column == 8 ? one->over
+							 : one->bad);
 }
 
 /* NULL: none. */
@@ -102,6 +103,7 @@ static bool trace_update(struct pfs_session *session, int64_t rowid, sqlite3_val
 	return pfs_reader_limit(session->reader, (uint32_t)(rowid - 1), limit_bytes, message);
 }
 
+/* clang-format off */
 const struct pfs_table pfs_sql_trace = {
 	.name = "memory_trace", .schema = "pfs",
 	.columns = "NAME VARCHAR(47) NOT NULL, PARENT VARCHAR(768), OWN_BYTES BIGINT NOT NULL, "
@@ -111,3 +113,4 @@ const struct pfs_table pfs_sql_trace = {
 	.row_limit = trace_limit, .there = trace_there, .value = trace_value,
 	.update = trace_update
 };
+/* clang-format on */

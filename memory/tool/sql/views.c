@@ -11,49 +11,53 @@
 
 #define P "CURRENT_NUMBER_OF_BYTES_USED"
 #define AVG(bytes, count) "ifnull(round(1.0 * " bytes " / nullif(" count ", 0), 4), 0.0)"
-#define GROUP_SUMS(F)                                                                    \
-	"sum(CURRENT_COUNT_USED) AS current_count_used, "                                \
-	F "(sum(" P ")) AS current_allocated, "                                          \
-	F "(" AVG("sum(" P ")", "sum(CURRENT_COUNT_USED)") ") AS current_avg_alloc, "    \
-	F "(max(" P ")) AS current_max_alloc, "                                          \
-	F "(sum(SUM_NUMBER_OF_BYTES_ALLOC)) AS total_allocated "
+#define GROUP_SUMS(F)                                                             \
+	"sum(CURRENT_COUNT_USED) AS current_count_used, " F "(sum(" P             \
+	")) AS current_allocated, " F                                             \
+	"(" AVG("sum(" P ")",                                                     \
+		"sum(CURRENT_COUNT_USED)") ") AS current_avg_alloc, " F "(max(" P \
+					   ")) AS current_max_alloc, " F          \
+					   "(sum(SUM_NUMBER_OF_BYTES_ALLOC)) AS total_allocated "
 
-#define GLOBAL(F)                                                                        \
-	"SELECT EVENT_NAME AS event_name, CURRENT_COUNT_USED AS current_count, "         \
-	F "(" P ") AS current_alloc, "                                                   \
-	F "(" AVG(P, "CURRENT_COUNT_USED") ") AS current_avg_alloc, "                    \
-	"HIGH_COUNT_USED AS high_count, "                                                \
-	F "(HIGH_NUMBER_OF_BYTES_USED) AS high_alloc, "                                  \
-	F "(" AVG("HIGH_NUMBER_OF_BYTES_USED", "HIGH_COUNT_USED") ") AS high_avg_alloc " \
-	"FROM memory_summary_global_by_event_name WHERE " P " > 0 ORDER BY " P " DESC"
+#define GLOBAL(F)                                                                               \
+	"SELECT EVENT_NAME AS event_name, CURRENT_COUNT_USED AS current_count, " F "(" P        \
+	") AS current_alloc, " F                                                                \
+	"(" AVG(P, "CURRENT_COUNT_USED") ") AS current_avg_alloc, "                             \
+					 "HIGH_COUNT_USED AS high_count, " F                    \
+					 "(HIGH_NUMBER_OF_BYTES_USED) AS high_alloc, " F        \
+					 "(" AVG("HIGH_NUMBER_OF_BYTES_USED",                   \
+						 "HIGH_COUNT_USED") ") AS high_avg_alloc "      \
+								    "FROM "                     \
+								    "memory_summary_global_by_" \
+								    "event_name WHERE " P       \
+								    " > 0 ORDER BY " P " DESC"
 
-#define TOTAL(F)                                                                         \
+#define TOTAL(F) \
 	"SELECT " F "(sum(" P ")) AS total_allocated FROM memory_summary_global_by_event_name"
 
-#define THREAD(F)                                                                        \
-	"SELECT mt.THREAD_ID AS thread_id, CASE WHEN t.PROCESSLIST_USER IS NOT NULL "    \
-	"THEN t.PROCESSLIST_USER || ifnull('@' || t.PROCESSLIST_HOST, '') "              \
-	"ELSE replace(t.NAME, 'thread/', '') END AS user, " GROUP_SUMS(F)                \
-	"FROM memory_summary_by_thread_by_event_name AS mt "                             \
-	"JOIN threads AS t ON mt.THREAD_ID = t.THREAD_ID "                               \
-	"GROUP BY mt.THREAD_ID ORDER BY sum(" P ") DESC"
+#define THREAD(F)                                                                     \
+	"SELECT mt.THREAD_ID AS thread_id, CASE WHEN t.PROCESSLIST_USER IS NOT NULL " \
+	"THEN t.PROCESSLIST_USER || ifnull('@' || t.PROCESSLIST_HOST, '') "           \
+	"ELSE replace(t.NAME, 'thread/', '') END AS user, " GROUP_SUMS(               \
+		F) "FROM memory_summary_by_thread_by_event_name AS mt "               \
+		   "JOIN threads AS t ON mt.THREAD_ID = t.THREAD_ID "                 \
+		   "GROUP BY mt.THREAD_ID ORDER BY sum(" P ") DESC"
 
-#define WHO(F, column, name, table)                                                      \
-	"SELECT ifnull(" column ", 'background') AS " name ", " GROUP_SUMS(F)            \
-	"FROM memory_summary_by_" table "_by_event_name "                                \
-	"GROUP BY ifnull(" column ", 'background') ORDER BY sum(" P ") DESC"
+#define WHO(F, column, name, table)                                          \
+	"SELECT ifnull(" column ", 'background') AS " name                   \
+	", " GROUP_SUMS(F) "FROM memory_summary_by_" table "_by_event_name " \
+			   "GROUP BY ifnull(" column ", 'background') ORDER BY sum(" P ") DESC"
 
-#define SUMMARY(F, column, name, table, other, unique)                                   \
-	"SELECT ifnull(w." column ", 'background') AS " name ", 0 AS statements, "       \
-	"0 AS statement_latency, 0 AS statement_avg_latency, 0 AS table_scans, "         \
-	"0 AS file_ios, 0 AS file_io_latency, "                                          \
-	"w.CURRENT_CONNECTIONS AS current_connections, "                                 \
-	"w.TOTAL_CONNECTIONS AS total_connections, "                                     \
-	"(SELECT count(DISTINCT " other ") FROM accounts AS a "                          \
-	"WHERE a." column " IS w." column ") AS " unique ", "                            \
-	F "(sum(m." P ")) AS current_memory, "                                           \
-	F "(sum(m.SUM_NUMBER_OF_BYTES_ALLOC)) AS total_memory_allocated "                \
-	"FROM " table "s AS w LEFT JOIN memory_summary_by_" table "_by_event_name AS m " \
+#define SUMMARY(F, column, name, table, other, unique)                                             \
+	"SELECT ifnull(w." column ", 'background') AS " name ", 0 AS statements, "                 \
+	"0 AS statement_latency, 0 AS statement_avg_latency, 0 AS table_scans, "                   \
+	"0 AS file_ios, 0 AS file_io_latency, "                                                    \
+	"w.CURRENT_CONNECTIONS AS current_connections, "                                           \
+	"w.TOTAL_CONNECTIONS AS total_connections, "                                               \
+	"(SELECT count(DISTINCT " other ") FROM accounts AS a "                                    \
+	"WHERE a." column " IS w." column ") AS " unique ", " F "(sum(m." P                        \
+	")) AS current_memory, " F "(sum(m.SUM_NUMBER_OF_BYTES_ALLOC)) AS total_memory_allocated " \
+	"FROM " table "s AS w LEFT JOIN memory_summary_by_" table "_by_event_name AS m "           \
 	"ON m." column " IS w." column " GROUP BY w." column " ORDER BY sum(m." P ") DESC"
 
 struct view {
@@ -99,13 +103,11 @@ int pfs_sql_views(sqlite3 *db)
 
 const struct pfs_table *pfs_sql_table(size_t i)
 {
-	static const struct pfs_table *const others[] = { &pfs_sql_os, &pfs_sql_mapped,
-							  &pfs_sql_history, &pfs_sql_trace,
-							  &pfs_sql_limits,
-							  &pfs_sql_arenas,
-							  &pfs_sql_arenas_history,
-							  &pfs_sql_status, &pfs_sql_variables,
-							  &pfs_sql_tables };
+	static const struct pfs_table *const others[] = {
+		&pfs_sql_os,        &pfs_sql_mapped, &pfs_sql_history,        &pfs_sql_trace,
+		&pfs_sql_limits,    &pfs_sql_arenas, &pfs_sql_arenas_history, &pfs_sql_status,
+		&pfs_sql_variables, &pfs_sql_tables
+	};
 	if (i < PFS_TABLES)
 		return &pfs_sql_summaries[i];
 	i -= PFS_TABLES;
@@ -118,11 +120,13 @@ const struct pfs_table *pfs_sql_table(size_t i)
 const struct pfs_sql_name *pfs_sql_name(size_t i)
 {
 	static _Thread_local struct pfs_sql_name name;
+	/* clang-format off */
 	static const char *const raw[VIEWS] = {
 		"x$memory_global_by_current_bytes", "x$memory_global_total",
 		"x$memory_by_thread_by_current_bytes", "x$memory_by_user_by_current_bytes",
 		"x$memory_by_host_by_current_bytes", "x$user_summary", "x$host_summary"
 	};
+	/* clang-format on */
 	size_t tables = 0;
 	while (pfs_sql_table(tables) != NULL)
 		tables++;
@@ -130,8 +134,8 @@ const struct pfs_sql_name *pfs_sql_name(size_t i)
 		name = (struct pfs_sql_name){ pfs_sql_table(i)->name, pfs_sql_table(i)->schema,
 					      "BASE TABLE" };
 	else if (i < tables + 2 * VIEWS)
-		name = (struct pfs_sql_name){ (i - tables) % 2 == 0 ? views[(i - tables) / 2].name :
-								      raw[(i - tables) / 2],
+		name = (struct pfs_sql_name){ (i - tables) % 2 == 0 ? views[(i - tables) / 2].name
+								    : raw[(i - tables) / 2],
 					      "sys", "VIEW" };
 	else
 		return NULL;

@@ -155,8 +155,7 @@ static bool take_key(struct pfs_keys *keys, int key, sqlite3_value *value)
 		keys->has_id = true;
 		keys->id = sqlite3_value_int64(value);
 	} else if (key != PFS_KEY_ID && sqlite3_value_type(value) == SQLITE_TEXT) {
-		keys->text[key] =
-			sqlite3_mprintf("%s", (const char *)sqlite3_value_text(value));
+		keys->text[key] = sqlite3_mprintf("%s", (const char *)sqlite3_value_text(value));
 		return keys->text[key] != NULL;
 	}
 	return true;
@@ -191,8 +190,8 @@ static int table_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text,
 	struct pfs_message message;
 	(void)text;
 	forget(self);
-	self->snapshot =
-		pfs_session_look(table->session, self->moment, self->table->parts, &message);
+	self->snapshot = pfs_session_look(table->session, self->moment, self->table->parts,
+					  &message);
 	if (self->snapshot == NULL)
 		return fail(cursor->pVtab, SQLITE_ERROR, message.text);
 	for (int key = 0, argument = 0; key < PFS_KEYS && argument < argc; key++)
@@ -273,8 +272,7 @@ static int delete_row(struct pfs_vtab *self)
 	return fail(&self->base, SQLITE_ERROR, message.text);
 }
 
-static int table_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv,
-			sqlite3_int64 *rowid)
+static int table_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)
 {
 	struct pfs_vtab *self = (struct pfs_vtab *)vtab;
 	struct pfs_message message;
@@ -284,9 +282,9 @@ static int table_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv,
 	if (sqlite3_value_type(argv[0]) == SQLITE_NULL)
 		return refuse_write(self, "nothing can be inserted");
 	if (self->table->update == NULL)
-		return refuse_write(self, is_summary(self->table) ?
-						  "is read-only, but for DELETE without WHERE" :
-						  "is read-only");
+		return refuse_write(self, is_summary(self->table)
+						  ? "is read-only, but for DELETE without WHERE"
+						  : "is read-only");
 	if (!pfs_session_writable(self->session, &message))
 		return fail(vtab, SQLITE_READONLY, message.text);
 	if (self->table->update(self->session, sqlite3_value_int64(argv[0]), argv + 2, &message))

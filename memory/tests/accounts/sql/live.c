@@ -43,8 +43,8 @@ static const char *null_or(const char *word)
 
 static void *hammer(void *unused)
 {
-	struct pfs_memory_thread *life =
-		pfs_memory_thread_begin(books, "hammer", "hammer", "here", true);
+	struct pfs_memory_thread *life = pfs_memory_thread_begin(books, "hammer", "hammer", "here",
+								 true);
 	pfs_memory_key key = pfs_memory_register(books, "memory/hammer/block");
 	(void)unused;
 	for (;;)
@@ -67,8 +67,8 @@ static int fill(unsigned threads, unsigned instruments)
 	char name[64];
 	for (unsigned t = 0; t < threads; t++) {
 		(void)snprintf(name, sizeof(name), "u%u", t % 16);
-		struct pfs_memory_thread *life =
-			pfs_memory_thread_begin(books, "fill", name, "h", true);
+		struct pfs_memory_thread *life = pfs_memory_thread_begin(books, "fill", name, "h",
+									 true);
 		for (unsigned i = 0; life != NULL && i < instruments; i++) {
 			(void)snprintf(name, sizeof(name), "memory/fill/%u", i);
 			pfs_memory_key key = pfs_memory_register(books, name);
@@ -92,8 +92,8 @@ static int obey(char (*word)[192], int words)
 	}
 	if (strcmp(word[0], "alloc") == 0 && words == 4 && block_count < BLOCKS_MAX) {
 		pfs_memory_key key = pfs_memory_register(books, word[2]);
-		blocks[block_count] =
-			pfs_memory_malloc(books, lives[one], key, (size_t)atoll(word[3]));
+		blocks[block_count] = pfs_memory_malloc(books, lives[one], key,
+							(size_t)atoll(word[3]));
 		return (int)block_count++;
 	}
 	if (strcmp(word[0], "owner") == 0 && words == 3 && owner_count < 16) {

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition, ...)                                               \
-	do {                                                                \
-		if (!(condition)) {                                         \
+#define CHECK(condition, ...)                                                \
+	do {                                                                 \
+		if (!(condition)) {                                          \
 			(void)fprintf(stderr, "classes_test: " __VA_ARGS__); \
-			(void)fprintf(stderr, "\n");                        \
-			exit(1);                                            \
-		}                                                           \
+			(void)fprintf(stderr, "\n");                         \
+			exit(1);                                             \
+		}                                                            \
 	} while (0)
 
 #ifdef PFS_FINE_CLASSES
@@ -39,7 +39,7 @@ static size_t next_class(size_t size)
 static void check_small(void)
 {
 	size_t size = 8;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class++) {
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		const struct pfs_class *is = &pfs_classes[class];
 		CHECK(is->size_bytes == size, "class %u is %u, not %zu", class, is->size_bytes,
 		      size);

@@ -14,14 +14,14 @@
 #define TURNS 10000u
 #define ARENAS_MAX 64u
 
-#define CHECK(condition, ...)                                                   \
-	do {                                                                    \
-		if (!(condition)) {                                             \
-			(void)fprintf(stderr, "ctl_test.c:%d: ", __LINE__);     \
-			(void)fprintf(stderr, __VA_ARGS__);                     \
-			(void)fputc('\n', stderr);                              \
-			abort();                                                \
-		}                                                               \
+#define CHECK(condition, ...)                                               \
+	do {                                                                \
+		if (!(condition)) {                                         \
+			(void)fprintf(stderr, "ctl_test.c:%d: ", __LINE__); \
+			(void)fprintf(stderr, __VA_ARGS__);                 \
+			(void)fputc('\n', stderr);                          \
+			abort();                                            \
+		}                                                           \
 	} while (0)
 
 static void *live[THREADS][LIVE];
@@ -62,25 +62,16 @@ static void ask(unsigned turn, unsigned *arena)
 		refresh();
 		CHECK(stat_of("stats.arenas.%u.pactive", 0) < 1u << 20, "pages of arena 0");
 		break;
-	case 1:
-		(void)mallctl("arena.4096.purge", NULL, NULL, NULL, 0);
-		break;
-	case 2:
-		write_value("thread.arena", arena, sizeof(*arena));
-		break;
-	case 3:
-		write_value("background_thread", &background, sizeof(background));
-		break;
-	case 4:
-		(void)mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
-		break;
+	case 1: (void)mallctl("arena.4096.purge", NULL, NULL, NULL, 0); break;
+	case 2: write_value("thread.arena", arena, sizeof(*arena)); break;
+	case 3: write_value("background_thread", &background, sizeof(background)); break;
+	case 4: (void)mallctl("thread.tcache.flush", NULL, NULL, NULL, 0); break;
 	case 5: {
 		int64_t ms = (int64_t)(turn % 5) - 2;
 		write_value("arena.0.dirty_decay_ms", &ms, sizeof(ms));
 		break;
 	}
-	default:
-		malloc_stats_print(NULL, NULL, "J");
+	default: malloc_stats_print(NULL, NULL, "J");
 	}
 }
 
@@ -95,8 +86,12 @@ static void *allocate(void *blocks_of_thread)
 	unsigned arena, cache, seed = (unsigned)((uintptr_t)blocks >> 4);
 	read_value("arenas.create", &arena, sizeof(arena));
 	read_value("tcache.create", &cache, sizeof(cache));
-	int flags[] = { 0, MALLOCX_TCACHE_NONE, MALLOCX_ARENA(arena), MALLOCX_TCACHE(cache),
-			MALLOCX_ARENA(arena) | MALLOCX_TCACHE(cache), MALLOCX_LG_ALIGN(9),
+	int flags[] = { 0,
+			MALLOCX_TCACHE_NONE,
+			MALLOCX_ARENA(arena),
+			MALLOCX_TCACHE(cache),
+			MALLOCX_ARENA(arena) | MALLOCX_TCACHE(cache),
+			MALLOCX_LG_ALIGN(9),
 			MALLOCX_ZERO };
 	for (unsigned turn = 0; turn < TURNS; turn++) {
 		seed = seed * 1664525 + 1013904223;

@@ -27,14 +27,14 @@ static uint64_t seed;
 static uint32_t step;
 static uint32_t refusals; /* of metadata from here on */
 
-#define CHECK(condition, ...)                                                          \
-	do {                                                                           \
-		if (!(condition)) {                                                    \
-			(void)fprintf(stderr, "extents_test: step %u: ", step);        \
-			(void)fprintf(stderr, __VA_ARGS__);                            \
-			(void)fprintf(stderr, "\n");                                   \
-			exit(1);                                                       \
-		}                                                                      \
+#define CHECK(condition, ...)                                                   \
+	do {                                                                    \
+		if (!(condition)) {                                             \
+			(void)fprintf(stderr, "extents_test: step %u: ", step); \
+			(void)fprintf(stderr, __VA_ARGS__);                     \
+			(void)fprintf(stderr, "\n");                            \
+			exit(1);                                                \
+		}                                                               \
 	} while (0)
 
 void *__real_pfs_base_new(struct pfs_pool *pool, size_t size_bytes);

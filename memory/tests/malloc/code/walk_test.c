@@ -31,13 +31,13 @@ struct worker {
 };
 static struct worker workers[THREADS];
 
-#define CHECK(condition, ...)                                              \
-	do {                                                               \
-		if (!(condition)) {                                        \
-			(void)fprintf(stderr, "walk_test: " __VA_ARGS__);  \
-			(void)fprintf(stderr, "\n");                       \
-			exit(1);                                           \
-		}                                                          \
+#define CHECK(condition, ...)                                             \
+	do {                                                              \
+		if (!(condition)) {                                       \
+			(void)fprintf(stderr, "walk_test: " __VA_ARGS__); \
+			(void)fprintf(stderr, "\n");                      \
+			exit(1);                                          \
+		}                                                         \
 	} while (0)
 
 static uint64_t draw(struct worker *self, uint64_t below)
@@ -81,11 +81,8 @@ static void allocate(struct worker *self)
 		held->stamp = 0;
 		check(held, held->size);
 		break;
-	case 1:
-		held->block = pfs_memalign((size_t)16 << draw(self, 10), held->size);
-		break;
-	default:
-		held->block = pfs_malloc(held->size);
+	case 1: held->block = pfs_memalign((size_t)16 << draw(self, 10), held->size); break;
+	default: held->block = pfs_malloc(held->size);
 	}
 	CHECK(held->block != NULL, "no memory for %zu bytes", held->size);
 	CHECK(pfs_malloc_usable_size(held->block) >= held->size, "too short");
@@ -177,8 +174,7 @@ static void compare(uint32_t round)
 		CHECK(kept.blocks[i].block == found.blocks[i].block &&
 			      kept.blocks[i].size_bytes == found.blocks[i].size_bytes,
 		      "round %u: %p of %zu is kept, %p of %zu found", round, kept.blocks[i].block,
-		      kept.blocks[i].size_bytes, found.blocks[i].block,
-		      found.blocks[i].size_bytes);
+		      kept.blocks[i].size_bytes, found.blocks[i].block, found.blocks[i].size_bytes);
 		bytes += kept.blocks[i].size_bytes;
 	}
 	CHECK(counts.allocated == bytes, "round %u: %llu bytes counted, %llu are kept", round,

@@ -14,7 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
-namespace {
+namespace
+{
 
 struct Item {
 	std::string name;
