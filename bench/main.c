@@ -330,8 +330,8 @@ static bool probe_container(struct bench *self, bool *counted)
 	config.memory = self->options.memory;
 	config.memory_node = self->options.memory_node;
 	struct pfs_message said = { .text = "" };
-	enum pfs_status status = pfs_container_create(pfs_variant_at(0), &config, &container,
-						      &said);
+	enum pfs_status status;
+	status = pfs_container_create(pfs_variant_at(0), &config, &container, &said);
 	if (status != PFS_OK) /* what it speaks of is memory and memory_node, one flag here */
 		return refuse(self, "--memory: %s", said.text);
 	pfs_container_counts(container, &counts);

@@ -247,7 +247,7 @@ static int explore(int argc, char **argv)
 		     !fine       ? ""
 		     : unchecked ? ": nothing was checked"
 				 : ": no violation");
-	if (result->states != 0 && kind == PFS_SEARCH_FIXPOINT)
+	if (result->states != 0 && options.kind == PFS_SEARCH_FIXPOINT)
 		tell_fixpoint(result, seconds_now() - began);
 	else if (result->states != 0)
 		(void)printf("states: %llu\n", (unsigned long long)result->states);

@@ -51,7 +51,7 @@ def one_line():
     for arguments in (["explore", "--policy", "a\nb", "--scenario", "token"], ["explore", "a\nb"],
                       ["replay", "a\nb"], ["explore", "--policy", "exact", "--scenario", "a\nb"],
                       ["explore", "--threads", "a\nb"], ["progress", "--memory", "a\nb"],
-                      ["curves", "a\nb"], ["speed", "a\nb"], ["litmus", "a\nb"], ["weaken", "a\nb"],
+                      ["curves", "a\nb"], ["speed", "a\nb"], ["weaken", "a\nb"],
                       ["run", "a\nb"], run + ["--pages=a\nb"], run + ["--layout=a\nb"],
                       run + ["--machine", "a\nb"], run + ["--costs", "/a\nb"],
                       run + ["--workload", "replay", "--trace", "/a\nb"],

@@ -22,7 +22,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, "schedules")
-GDB = os.path.join(os.path.dirname(HERE), "gdb.py")
+GDB = os.path.join(os.path.dirname(os.path.dirname(HERE)), "check", "gdb.py")
 # file: what its replay says; (text, by what it is replaced so that all is well)
 SAVED = {
     "original_four_pages.schedule":

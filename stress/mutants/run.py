@@ -1,15 +1,16 @@
 #!/usr/bin/python3
-"""run.py - every deliberate weakening in mutants.json is caught by its named test.
+"""run.py - every deliberate weakening in kit.patches is caught by its named test.
 
 usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--keep FOLDER]
                              [--list] [--verbose]
 
-The allocator's are in malloc.json, the accounts' in accounts.json, the profile's in profile.json, a
-memory trace's in owners.json. Copies the sources, builds small sets of programs (tsan: race,
-map_probe, and those of CMAKE_SETS, with the files and flags that
-CMake names), runs each named test once for each mutant (it must fail, and say why: the regular
-expression `expect`) and unchanged (it must pass). A mutant whose text is not found exactly once, or
-that does not build, counts as failed: the table then no longer fits the sources.
+Each .patches file is a list of mutants: lines `mutant:`, `breaks:`, `test:` and `expect:`, then a
+patch of one file for git apply. The default is kit.patches; the allocator, the accounts, the profile
+and the memory trace have their own. Copies the sources, builds small sets of programs (tsan: race,
+map_probe, and those of CMAKE_SETS, with the files and flags that CMake names), and runs each named
+test once for each mutant, which must fail and match the regular expression `expect`, and once
+unchanged, which must pass. A mutant whose patch does not apply, or that does not build, counts as
+failed.
 
 Each job has a copy of the sources of its own, and one process at a time. A search of a mutant ends
 with the first schedule that fails; the unchanged sources are then searched ten times as far as the
@@ -21,7 +22,6 @@ Exit 0: all as expected. 1: not. 2: bad usage.
 """
 
 import concurrent.futures
-import json
 import os
 import queue
 import re
@@ -37,7 +37,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts"))
 
 from common import commandline  # pylint: disable=wrong-import-position
 
-MUTANTS = os.path.join(HERE, "mutants.json")
+MUTANTS = os.path.join(HERE, "kit.patches")
 TOP = os.environ.get("PFS_TOP", os.path.dirname(os.path.dirname(HERE)))
 NOT_COPIED = shutil.ignore_patterns(".git", "build", "results", "docs", "__pycache__")
 RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-DPFS_LIBRARY_IS_INSTRUMENTED",
@@ -190,7 +190,7 @@ def cmake_build(scratch, name):
 
 
 def builds_in(scratch):
-    """The sets of programs that mutants.json names."""
+    """The sets of programs that tests of mutants name."""
     return {"tsan": race_build(scratch),
             **{name: cmake_build(scratch, name) for name in CMAKE_SETS}}
 
@@ -222,12 +222,11 @@ def run_test(build, folder, words):
     return result.returncode, result.stdout
 
 
-def edit(text, mutant):
-    """The changed text, or an error."""
-    count = text.count(mutant["find"])
-    if not mutant["find"] or count != 1:
-        return None, f"its text occurs {count} times in {mutant['file']}, must be once"
-    return text.replace(mutant["find"], mutant["replace"]), None
+def apply_patch(mutant, tree):
+    """Change the mutant's file below tree; an error, or None."""
+    done = subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], input=mutant["patch"],
+                          cwd=tree, capture_output=True, text=True, check=False)
+    return f"its patch does not apply: {done.stderr.strip()}" if done.returncode else None
 
 
 def is_executed(source, test):
@@ -249,12 +248,10 @@ def build_mutant(build, each, mutant, programs, tree, test=""):
     folder = tree + "-objects"
     with open(path, encoding="utf-8") as file:
         before = file.read()
-    after, error = edit(before, mutant)
+    shutil.rmtree(folder, ignore_errors=True)
+    error = apply_patch(mutant, tree)
     if error:
         return None, error
-    shutil.rmtree(folder, ignore_errors=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(after)
     try:
         needed = {*build.library, *(s for p in programs for s in build.programs[p])}
         changed = [s for s in build.dependants(mutant["file"])
@@ -347,10 +344,19 @@ def copy_sources(scratch):
     shutil.copytree(TOP, scratch, dirs_exist_ok=True, ignore=NOT_COPIED)
 
 
+def parse(section):
+    """A mutant: lines `key: value`, then a patch of one file."""
+    head, _, patch = section.partition("--- a/")
+    mutant = dict(line.split(": ", 1) for line in head.strip().split("\n"))
+    return {**mutant, "id": mutant["mutant"], "file": patch.split("\n", 1)[0],
+            "patch": "--- a/" + patch.rstrip("\n") + "\n"}
+
+
 def choose(only, path=MUTANTS):
     """The mutants asked for; exits with 2 on a bad name."""
     with open(path, encoding="utf-8") as file:
-        mutants = json.load(file)
+        mutants = [parse(section) for section in
+                   re.split(r"^(?=mutant: )", file.read(), flags=re.MULTILINE) if section.strip()]
     if not only:
         return mutants
     names = only.split(",")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tools.py - which tool catches which mutant of mutants.json, as a table.
+"""tools.py - which tool catches which mutant of kit.patches, as a table.
 
 usage: stress/mutants/tools.py [--only ID[,ID...]] [--tools T[,T...]] [--seconds S] [--jobs N]
                                [--found FILE] [--out PAGE] [--check PAGE]
@@ -140,7 +140,7 @@ def check(path, mutants):
     found = rows_of(path)
     extra = sorted(set(found) - {mutant["id"] for mutant in mutants})
     if extra:
-        return f"{path}: {extra[0]}: no such mutant in mutants.json"
+        return f"{path}: {extra[0]}: no such mutant in kit.patches"
     for mutant in mutants:
         if mutant["id"] not in found:
             return (f"{path}: {mutant['id']}: no row; run "
@@ -159,12 +159,11 @@ def table(mutants, found):
     none = sum(all(f.get(tool) is None for tool in TOOLS) for f in mine if len(f) == len(TOOLS))
     untried = sum(len(f) != len(TOOLS) for f in mine)
     head = ["# Which tool catches which mutant", "",
-            "Made by `stress/mutants/tools.py --out docs/reference/mutants.md`, on a busy machine.",
-            "Every",
-            "mutant is caught by the test that `mutants.json` names for it, which CI runs; here",
-            "each tool meets it without being told where to look: all scenarios, all modes. `-`:",
-            "not caught, in that time and by those bounds. Races are judged by the declared",
-            "orders, so `sc` and `tso` see some orders that x86 keeps anyway.", "",
+            "Made by `stress/mutants/tools.py --out docs/reference/mutants.md`. CI runs the test",
+            "that `stress/mutants/kit.patches` names for each mutant; every mutant is caught by its",
+            "own test. Here each tool searches without being told where to look: all scenarios, all",
+            "modes. `-` means not caught within the time and the bounds. Races are judged by the",
+            "declared orders, so `sc` and `tso` detect some reorderings that x86 never performs.", "",
             f"Caught of {len(mutants)}: {sums}; {none} by their own tests alone; {untried} were "
             "not tried with every tool.", "",
             "| mutant | what breaks | " + " | ".join(TOOLS) + " |",
