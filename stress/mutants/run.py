@@ -5,7 +5,7 @@ usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--
                              [--list] [--verbose]
 
 Each .patches file is a list of mutants: lines `mutant:`, `breaks:`, `test:` and `expect:`, then a
-patch of one file for git apply. The default is kit.patches; the allocator, the accounts, the profile
+patch of one file for git apply. The default is kit.patches; allocator, accounts, profile
 and the memory trace have their own. Copies the sources, builds small sets of programs (tsan: race,
 map_probe, and those of CMAKE_SETS, with the files and flags that CMake names), and runs each named
 test once for each mutant, which must fail and match the regular expression `expect`, and once

@@ -159,11 +159,12 @@ def table(mutants, found):
     none = sum(all(f.get(tool) is None for tool in TOOLS) for f in mine if len(f) == len(TOOLS))
     untried = sum(len(f) != len(TOOLS) for f in mine)
     head = ["# Which tool catches which mutant", "",
-            "Made by `stress/mutants/tools.py --out docs/reference/mutants.md`. CI runs the test",
-            "that `stress/mutants/kit.patches` names for each mutant; every mutant is caught by its",
-            "own test. Here each tool searches without being told where to look: all scenarios, all",
-            "modes. `-` means not caught within the time and the bounds. Races are judged by the",
-            "declared orders, so `sc` and `tso` detect some reorderings that x86 never performs.", "",
+            "Made by `stress/mutants/tools.py --out docs/reference/mutants.md`. CI runs the",
+            "test that `stress/mutants/kit.patches` names for each mutant; every mutant is caught",
+            "by its own test. Here each tool searches without being told where to look: all",
+            "scenarios, all modes. `-` means not caught within the time and the bounds. Races are",
+            "judged by the declared orders, so `sc` and `tso` detect some reorderings that x86",
+            "never performs.", "",
             f"Caught of {len(mutants)}: {sums}; {none} by their own tests alone; {untried} were "
             "not tried with every tool.", "",
             "| mutant | what breaks | " + " | ".join(TOOLS) + " |",

@@ -1,7 +1,7 @@
 /*
  * sessions.cc - a server as there are many, and its memory only grows: the example of
- * docs/tutorials/killed.md. Its catalogue is large and wanted, its requests are short-lived, and of
- * its sessions it forgets to close those whose client went away without a word.
+ * docs/tutorials/killed.md. Its catalogue is large and wanted, its requests are short-lived, and of its
+ * sessions it forgets to close those whose client went away without a word.
  *
  * usage: sessions [MIB]: how much it loses before it gives up by itself, exit 1; 1024
  */
@@ -12,17 +12,15 @@
 #include <unordered_map>
 #include <vector>
 
-namespace
-{
+namespace {
 
 struct Session {
 	unsigned long client;
 	unsigned char state[2000];
 };
 
-class Catalogue
-{
-      public:
+class Catalogue {
+public:
 	void load(unsigned count)
 	{
 		pages_.reserve(count);
@@ -34,13 +32,12 @@ class Catalogue
 		return pages_[number % pages_.size()];
 	}
 
-      private:
+private:
 	std::vector<std::string> pages_;
 };
 
-class Desk
-{
-      public:
+class Desk {
+public:
 	Session *open(unsigned long client)
 	{
 		Session *session = new Session; /* the leak's line */
@@ -56,17 +53,13 @@ class Desk
 		sessions_.erase(found);
 	}
 
-      private:
+private:
 	std::unordered_map<unsigned long, Session *> sessions_;
 };
 
-class Server
-{
-      public:
-	Server()
-	{
-		catalogue_.load(4000);
-	}
+class Server {
+public:
+	Server() { catalogue_.load(4000); }
 	__attribute__((noinline)) void answer(unsigned long client)
 	{
 		desk_.open(client);
@@ -75,12 +68,9 @@ class Server
 		if (client % 4 != 0) /* every fourth says no good-bye */
 			desk_.close(client);
 	}
-	unsigned long bytes() const
-	{
-		return bytes_;
-	}
+	unsigned long bytes() const { return bytes_; }
 
-      private:
+private:
 	Catalogue catalogue_;
 	Desk desk_;
 	unsigned long bytes_ = 0;
