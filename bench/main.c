@@ -350,9 +350,7 @@ static bool check_filter(struct bench *self, const char *filter)
 		if (pfs_library_flags_match(filter, name))
 			return true;
 	}
-	return refuse(self,
-		      "--benchmark_filter '%.80s': no such benchmark of the %zu; "
-		      "--benchmark_list_tests shows them",
+	return refuse(self, "--benchmark_filter '%.80s': none of %zu; see --benchmark_list_tests",
 		      filter, self->case_count);
 }
 

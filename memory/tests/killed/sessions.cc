@@ -1,6 +1,6 @@
 /*
  * sessions.cc - a server as there are many, and its memory only grows: the example of
- * docs/tutorials/killed.md. Its catalogue is large and wanted, its requests are short-lived, and of its
+ * docs/tutorials/killed.md. Its catalogue is large and wanted, its requests short-lived, and of its
  * sessions it forgets to close those whose client went away without a word.
  *
  * usage: sessions [MIB]: how much it loses before it gives up by itself, exit 1; 1024
