@@ -1,3 +1,4 @@
+/* config.c - the defaults of a configuration, and the one-line errors of a bad one. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

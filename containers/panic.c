@@ -1,3 +1,4 @@
+/* panic.c - one line on standard error, then abort. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -27,7 +27,8 @@ SCRIPTS = os.path.join(TOP, "scripts")
 TESTS = os.path.join(SCRIPTS, "tests")
 PRESETS = ("release", "counted", "asan", "tsan")
 RUN_PRESETS = ("release", "counted") # those that scripts/run builds
-CHECKS = ("checks/layers.py", "checks/ordering.py", "checks/sizes.py", "checks/headers.sh")
+CHECKS = ("checks/layers.py", "checks/ordering.py", "checks/sizes.py", "checks/files.py",
+          "checks/headers.sh")
 
 
 TELLING = re.compile(r"WARNING: ThreadSanitizer|ERROR: \w+Sanitizer|runtime error|check failed|"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# delays_seed.sh PROGRAM - a seed repeats the decisions, another seed has others, and PFS_DELAYS=0
+# delays_seed.sh - a seed repeats the decisions, another seed has others, and PFS_DELAYS=0
 # has none. PROGRAM: delays_test.
 set -eu
 one=$(PFS_DELAYS_SEED=1 "$1" decisions)

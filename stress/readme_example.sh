@@ -1,8 +1,8 @@
 #!/bin/sh
-# Build what the README shows, as its reader would, against an installed pfslab: the C example by
-# CMake and by pkg-config, with the shared library and with the archive, and the one in C++; and
-# run all; then what checks its own code, by pfs-check. The prefix has a space in its name, and was
-# moved since it was installed.
+# readme_example.sh - builds the documents' examples against an installed pfslab: the README's in C
+# by CMake and by pkg-config, with the shared library and with the archive, and the one in C++ of
+# docs/how-to/using-the-library.md; runs them; then does what docs/reference/check.md says. The
+# prefix has a space in its name, and was moved after it was installed.
 # Usage: readme_example.sh SOURCE_FOLDER BUILD_FOLDER
 #    or: readme_example.sh SOURCE_FOLDER --prefix PREFIX
 set -eu
@@ -10,9 +10,9 @@ source_dir=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-block() { # block LANGUAGE: the README's first fenced block of that language
+block() { # block LANGUAGE FILE: the file's first fenced block of that language
 	awk -v fence="\`\`\`$1" '$0 == fence { on = 1; next } /^```/ { if (on) exit } on' \
-		"$source_dir/README.md"
+		"$source_dir/$2"
 }
 
 fail() {
@@ -26,11 +26,11 @@ quietly() { # log command...
 	"$@" > "$log" 2>&1 || { tail -n 15 "$log" >&2; fail "failed: $*"; }
 }
 
-block c > "$scratch/example.c"
-block cpp > "$scratch/example.cc"
-block cmake > "$scratch/CMakeLists.txt"
+block c README.md > "$scratch/example.c"
+block cpp docs/how-to/using-the-library.md > "$scratch/example.cc"
+block cmake README.md > "$scratch/CMakeLists.txt"
 [ -s "$scratch/example.c" ] && [ -s "$scratch/example.cc" ] && [ -s "$scratch/CMakeLists.txt" ] ||
-	fail "README.md: no c, no cpp or no cmake block found"
+	fail "no c and cmake block in README.md, or no cpp block in using-the-library.md"
 
 if [ "$2" = --prefix ]; then
 	prefix=$3

@@ -1,3 +1,4 @@
+/* list.c - all variants, in the order of variants.def, and the search by name. */
 #include <string.h>
 
 #include <pfslab/variant.h>

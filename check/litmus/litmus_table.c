@@ -1,3 +1,4 @@
+/* litmus_table.c - the litmus tests and their verdicts. */
 #include "check/litmus/litmus.h"
 
 /* Verdicts: sc, tso, views. */

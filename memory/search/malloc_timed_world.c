@@ -1,3 +1,4 @@
+/* malloc_timed_world.c - what the allocator asks of the system, answered in virtual time. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

@@ -117,10 +117,11 @@ inside sh -c 'cd /check && apt-get install -y --no-install-recommends ./*pfslab*
 
 say "the README's example"
 mkdir -p "$fresh/check/source/stress" "$fresh/check/source/check/tests" \
-	"$fresh/check/source/docs/reference"
+	"$fresh/check/source/docs/reference" "$fresh/check/source/docs/how-to"
 cp "$top/README.md" "$fresh/check/source/"
 cp "$top/stress/readme_example.sh" "$fresh/check/source/stress/"
 cp "$top/check/tests/installed_test.py" "$fresh/check/source/check/tests/"
+cp "$top/docs/how-to/using-the-library.md" "$fresh/check/source/docs/how-to/"
 cp "$top/docs/reference/check.md" "$fresh/check/source/docs/reference/"
 inside sh -c '/check/source/stress/readme_example.sh /check/source --prefix /usr'
 grep -qx 'version 1, 1 page' "$work/said" || fail "the README's example says: $(cat "$work/said")"

@@ -1,4 +1,4 @@
-"""invented_result.py OUT BUILD - what measure.py writes with the stand-ins for pfs-bench and for
+"""invented_result.py - what measure.py writes with the stand-ins for pfs-bench and for
 pfs-sim, called in this process: a process for each launch would take most of the time of all tests.
 Those whose memory is looked at are processes. test_measure.py tries the launching, test_sweep.py
 the jobs.

@@ -1,4 +1,5 @@
-"""accounts.py and what is made of its results: plan, runs, damaged files, bars, the chapter."""
+"""test_accounts.py - accounts.py and what is made of its results: plan, runs, damaged files,
+bars, the chapter."""
 
 import json
 import os

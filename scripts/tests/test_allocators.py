@@ -1,4 +1,5 @@
-"""allocators.py and what is made of its results: plan, ratios, means, bars, the chapter."""
+"""test_allocators.py - allocators.py and what is made of its results: plan, ratios, means, bars,
+the chapter."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Each rule check accepts a good sample and refuses a bad one."""
+"""test_checks.py - Each rule check accepts a good sample and refuses a bad one."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 import fixture
-from checks import circles, codegen, layers, ordering, sizes, sources
+from checks import circles, codegen, files, layers, ordering, sizes, sources
 
 TABLE = """/*
  * good.h - a sample.
@@ -28,12 +28,13 @@ static inline void both(_Atomic(unsigned) *word, unsigned seen)
 
 
 class Checks(fixture.Case):
-    def faults(self, check, files):
+    def faults(self, check, tree):
         """What a check says of a small tree."""
         shutil.rmtree(self.folder)
-        for name, text in files.items():
+        for name, text in tree.items():
             self.write(name, text)
-        return check.check(self.folder)[0]
+        more = (False,) if check is files else ()
+        return check.check(self.folder, *more)[0]
 
     def ordering(self, old="", new="", path="containers/good.h", **more):
         """Faults of the good sample with one change."""
@@ -133,6 +134,15 @@ class Checks(fixture.Case):
                 ("bench/x.c", '#include "no_such.h"\n', ("names no file",))):
             with self.subTest(path=path, text=text):
                 self.assert_fault(self.faults(layers, {**tree, path: text}), path, *words)
+
+    def test_files(self):
+        tree = {"bench/a.h": "/*\n * a.h - what a is. More.\n */\n", "bench/a.c": "int a;\n",
+                "bench/README.md": "<!-- files: bench -->\n| file | what it is |\n|---|---|\n"
+                                   "| `a.*` | what a is |\n<!-- end -->\n"}
+        self.assertEqual(self.faults(files, tree), [])
+        self.assert_fault(self.faults(files, {**tree, "bench/b.c": "int b;\n"}), "b.c: no head")
+        self.assert_fault(self.faults(files, {**tree, "bench/b.c": "/* b.c - b. */\n"}),
+                          "bench/README.md: a table of files is old")
 
     def test_sizes(self):
         body = "\tx();\n"

@@ -1,4 +1,5 @@
-"""The first screen of the report: which policy to take follows from intervals and from nothing
+"""test_choice.py - The first screen of the report: which policy to take follows from intervals
+and from nothing
 else; its commands work in another place; and what changed against an earlier result.
 """
 

@@ -1,4 +1,5 @@
-"""Claims and figures of the simulated machine: judged by the data, marked, and checked."""
+"""test_claims.py - Claims and figures of the simulated machine: judged by the data, marked, and
+checked."""
 
 import json
 import os

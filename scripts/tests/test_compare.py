@@ -1,4 +1,4 @@
-"""compare.py: verdicts, exit codes, and what it says to wrong input."""
+"""test_compare.py - compare.py: verdicts, exit codes, and what it says to wrong input."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""The checks of the documentation refuse what is broken; the pages are as their sources say."""
+"""test_docs.py - The checks of the documentation refuse what is broken; the pages are as their
+sources say."""
 
 import os
 import shutil

@@ -1,4 +1,5 @@
-"""Growth: figures and bars of fill and refuse, judged by the data, unfinished fills included."""
+"""test_growth.py - Growth: figures and bars of fill and refuse, judged by the data, unfinished
+fills included."""
 
 import unittest
 

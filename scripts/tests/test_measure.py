@@ -1,4 +1,4 @@
-"""measure.py: order, failures, interruption, and what it refuses."""
+"""test_measure.py - measure.py: order, failures, interruption, and what it refuses."""
 
 import json
 import os

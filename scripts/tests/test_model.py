@@ -1,4 +1,4 @@
-"""The model against reality: regimes, ratios, ranking, on fixed data; refusals."""
+"""test_model.py - The model against reality: regimes, ratios, ranking, on fixed data; refusals."""
 
 import json
 import os

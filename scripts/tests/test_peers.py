@@ -1,4 +1,4 @@
-"""Peers: which are there, how they are launched, what the table says of them."""
+"""test_peers.py - Peers: which are there, how they are launched, what the table says of them."""
 
 import os
 import stat

@@ -1,4 +1,5 @@
-"""profile_cost.py and what is made of its results: plan, bars, damaged files, the figures."""
+"""test_profile.py - profile_cost.py and what is made of its results: plan, bars, damaged files,
+the figures."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""quoted.py: a figure of a document that is no longer so is found, and written anew."""
+"""test_quoted.py - quoted.py: a figure of a document that is no longer so is found, and written
+anew."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""report.py and plot.py: self-contained, every figure drawn, claims that follow the data."""
+"""test_report.py - report.py and plot.py: self-contained, every figure drawn, claims that follow
+the data."""
 
 import html
 import json

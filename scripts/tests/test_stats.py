@@ -1,4 +1,4 @@
-"""The statistics against values worked out by hand or published."""
+"""test_stats.py - The statistics against values worked out by hand or published."""
 
 import unittest
 

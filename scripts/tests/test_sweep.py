@@ -1,4 +1,5 @@
-"""sweep.py: each job once whatever is killed, whole results only, hosts, Slurm, refusals."""
+"""test_sweep.py - sweep.py: each job once whatever is killed, whole results only, hosts, Slurm,
+refusals."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""testing.py: what ctest and unittest say is counted right, and the last line sums up."""
+"""test_testing.py - testing.py: what ctest and unittest say is counted right, and the last line
+sums up."""
 
 import contextlib
 import io

@@ -1,3 +1,4 @@
+/* case_kinds.c - the basic scenarios: churn, growth, reclaim, readers, full containers. */
 #include "check/machine/atomic_backend.h"
 #include "sim/cases/case_kind.h"
 

@@ -1,3 +1,4 @@
+/* case_many.c - scenarios of batches: several records in one call. */
 #include "sim/cases/case_kind.h"
 
 /* ---- many: batches over pages of two words ---- */

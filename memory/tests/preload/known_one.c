@@ -1,3 +1,4 @@
+/* known_one.c - a C library whose allocations a test knows. */
 #include <stdlib.h>
 
 #include "known.h"

@@ -1,3 +1,4 @@
+/* known_two.cc - a C++ library whose allocations a test knows. */
 #include <new>
 
 #include "known.h"
