@@ -31,13 +31,11 @@ function(pfs_up_from folder result)
   set(${result} "${up}" PARENT_SCOPE)
 endfunction()
 
-# pfs_install(LAYOUT LIBDIR DOCDIR [EXCLUDE_FROM_ALL]): components LAYOUT-library, -development,
-# -programs, -documentation.
-function(pfs_install layout libdir docdir)
+# pfs_install_library(LAYOUT LIBDIR [EXCLUDE_FROM_ALL]): what a program that is linked with the shared
+# library needs, and no more; and for who builds such a program, headers and the archive.
+function(pfs_install_library layout libdir)
   set(package_dir ${libdir}/cmake/pfslab)
   set(made ${PROJECT_BINARY_DIR}/install/${layout})
-
-  # What a program that is linked with the shared library needs, and no more.
   install(TARGETS pfslab_shared EXPORT ${layout}Targets
     LIBRARY DESTINATION ${libdir} COMPONENT ${layout}-library ${ARGN}
       NAMELINK_COMPONENT ${layout}-development
@@ -71,6 +69,17 @@ function(pfs_install layout libdir docdir)
   configure_file(cmake/pfslab.pc.in ${made}/pfslab.pc @ONLY)
   install(FILES ${made}/pfslab.pc DESTINATION ${libdir}/pkgconfig
     COMPONENT ${layout}-development ${ARGN})
+endfunction()
+
+# pfs_install(LAYOUT LIBDIR DOCDIR [EXCLUDE_FROM_ALL]): components LAYOUT-library, -development,
+# -programs, -documentation.
+function(pfs_install layout libdir docdir)
+  set(package_dir ${libdir}/cmake/pfslab)
+  set(made ${PROJECT_BINARY_DIR}/install/${layout})
+
+  if(TARGET pfslab_shared)
+    pfs_install_library(${layout} ${libdir} ${ARGN})
+  endif()
 
   # A project that checks its own code, to copy.
   install(DIRECTORY check/example/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab/examples/check

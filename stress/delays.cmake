@@ -18,5 +18,9 @@ endforeach()
 set_tests_properties(delays.window delays.seed delays.said.panic delays.said.free_twice PROPERTIES
   LABELS unit TIMEOUT 60)
 set_tests_properties(delays.said.panic PROPERTIES ENVIRONMENT PFS_DELAYS_SEED=77)
-set_tests_properties(delays.said.free_twice PROPERTIES ENVIRONMENT
-  "PFS_DELAYS_SEED=77;LD_PRELOAD=$<TARGET_FILE:pfsmalloc>")
+if(PFS_MEMORY)
+  set_tests_properties(delays.said.free_twice PROPERTIES ENVIRONMENT
+    "PFS_DELAYS_SEED=77;LD_PRELOAD=$<TARGET_FILE:pfsmalloc>")
+else()
+  set_tests_properties(delays.said.free_twice PROPERTIES DISABLED TRUE) # of the allocator
+endif()

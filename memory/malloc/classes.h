@@ -3,8 +3,7 @@
  *
  * The rule, jemalloc 5.2.1's: 8 first, then multiples of 16 up to 128, then four classes for each
  * doubling. Up to 14336 bytes a class is small: its blocks are regions of slabs. From 16384 on it
- * is large: a block is an extent of its own, and the same four a doubling go on. Built with
- * PFS_FINE_CLASSES small classes are eight a doubling, up to 15360.
+ * is large: a block is an extent of its own, and the same four a doubling go on.
  *
  * A class is known by its number, from 0; classes_test.c compares the table with the rule.
  * Source:    jemalloc 5.2.1 (size_classes, sc.c: lg_quantum 4, lg_group 2, 4 KiB pages), by rule.
@@ -19,29 +18,6 @@
 #define PFS_SMALL_CLASSES(X) X(0, 0, 1024) X(1, 1024, 2048) X(2, 2048, 3072) X(3, 3072, 4096)
 #define PFS_SMALL_COUNT 4u
 #define PFS_SMALL_MAX 4096u
-#elif defined(PFS_FINE_CLASSES)
-/* clang-format off */
-#define PFS_SMALL_CLASSES(X) \
-	X(0, 0, 8) X(1, 8, 16) X(2, 16, 32) X(3, 32, 48) X(4, 48, 64) X(5, 64, 80) \
-	X(6, 80, 96) X(7, 96, 112) X(8, 112, 128) X(9, 128, 144) X(10, 144, 160) \
-	X(11, 160, 176) X(12, 176, 192) X(13, 192, 208) X(14, 208, 224) \
-	X(15, 224, 240) X(16, 240, 256) X(17, 256, 288) X(18, 288, 320) \
-	X(19, 320, 352) X(20, 352, 384) X(21, 384, 416) X(22, 416, 448) \
-	X(23, 448, 480) X(24, 480, 512) X(25, 512, 576) X(26, 576, 640) \
-	X(27, 640, 704) X(28, 704, 768) X(29, 768, 832) X(30, 832, 896) \
-	X(31, 896, 960) X(32, 960, 1024) X(33, 1024, 1152) X(34, 1152, 1280) \
-	X(35, 1280, 1408) X(36, 1408, 1536) X(37, 1536, 1664) X(38, 1664, 1792) \
-	X(39, 1792, 1920) X(40, 1920, 2048) X(41, 2048, 2304) X(42, 2304, 2560) \
-	X(43, 2560, 2816) X(44, 2816, 3072) X(45, 3072, 3328) X(46, 3328, 3584) \
-	X(47, 3584, 3840) X(48, 3840, 4096) X(49, 4096, 4608) X(50, 4608, 5120) \
-	X(51, 5120, 5632) X(52, 5632, 6144) X(53, 6144, 6656) X(54, 6656, 7168) \
-	X(55, 7168, 7680) X(56, 7680, 8192) X(57, 8192, 9216) X(58, 9216, 10240) \
-	X(59, 10240, 11264) X(60, 11264, 12288) X(61, 12288, 13312) \
-	X(62, 13312, 14336) X(63, 14336, 15360)
-/* clang-format on */
-
-#define PFS_SMALL_COUNT 64u
-#define PFS_SMALL_MAX 15360u
 #else
 /* clang-format off */
 #define PFS_SMALL_CLASSES(X)                                                              \

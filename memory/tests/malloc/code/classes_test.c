@@ -16,14 +16,7 @@
 		}                                                            \
 	} while (0)
 
-#ifdef PFS_FINE_CLASSES
-#define SMALL_STEPS 8
-#else
-#define SMALL_STEPS 4
-#endif
-
-/* The class after one of so many bytes: 8, then steps of 16 up to 128, then four a doubling, or of
- * small ones eight. */
+/* The class after one of so many bytes: 8, then steps of 16 up to 128, then four a doubling. */
 static size_t next_class(size_t size)
 {
 	size_t doubling = 128;
@@ -33,7 +26,7 @@ static size_t next_class(size_t size)
 		return size + 16;
 	while (doubling * 2 <= size)
 		doubling *= 2;
-	return size + doubling / (size < PFS_LARGE_MIN ? SMALL_STEPS : 4);
+	return size + doubling / 4;
 }
 
 static void check_small(void)
