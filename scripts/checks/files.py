@@ -9,6 +9,7 @@ files, made of their heads; --write makes it.
 Exit 0: all have a head, and the tables are right. 1: not.
 """
 
+import argparse
 import collections
 import os
 import re
@@ -79,7 +80,15 @@ def check(top, write):
     return faults, count
 
 
+def main():
+    """The command."""
+    parser = argparse.ArgumentParser(description="Every source file has a head, and READMEs list "
+                                     "files by these.")
+    parser.add_argument("top", nargs="?", default=sources.TOP)
+    parser.add_argument("--write", action="store_true", help="make the tables of the READMEs")
+    arguments = parser.parse_args()
+    return sources.finish("checks/files.py", *check(arguments.top, arguments.write))
+
+
 if __name__ == "__main__":
-    arguments = [word for word in sys.argv[1:] if word != "--write"]
-    sys.exit(sources.finish("checks/files.py",
-                            *check(sources.top_of(arguments), "--write" in sys.argv)))
+    sys.exit(main())
