@@ -18,8 +18,8 @@
  * location. k = 0 is always possible.
  *
  * Memory itself holds the newest message. Every execution is one of RC11 (append-only unless a
- * store chooses k > 0); docs/explanation/memory-model.md says which executions of C11 are never
- *shown.
+ * store chooses k > 0); docs/explanation/memory-model.md says which executions of C11 it
+ * never shows.
  *
  * Source: promising semantics without promises, as in J. Kang et al., POPL 2017; RC11 is
  * O. Lahav et al., PLDI 2017.

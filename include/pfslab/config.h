@@ -74,8 +74,8 @@ struct pfs_reclaim_config {
 	uint32_t period_ms;        /* background pass every so often; 0: only on demand */
 	uint32_t headroom_percent; /* keep room for live records plus this share, 0..1000 */
 	uint32_t spare_pages;      /* and this many pages more */
-	uint32_t idle_passes;      /* a page is surplus after so many empty in a row, 1..1000 */
-	uint32_t decay_passes;     /* surplus pages go over so many more; 0: at once; ..1000 */
+	uint32_t idle_passes;      /* a page is surplus after this many passes, empty; 1..1000 */
+	uint32_t decay_passes;     /* then surplus pages go over this many more; 0: at once */
 };
 
 #define PFS_PAGE_MAX 1048576u /* the largest page_max */

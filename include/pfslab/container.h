@@ -48,22 +48,21 @@
  * containers; threads may live on.
  */
 /*
- * Without words. In the layout bare (PFS_LAYOUT_BARE) without bare_words nothing stands beside a
- * record, and what is in use is what the policy's index does not show free. Then
- *	- pfs_publish and pfs_reopen do nothing. pfs_free of a record that is free already is caught
- *	  by its bit: by exact at once; by magazine when the second of the two comes to the bits,
- *	  unless the record was allocated again before;
- *	- pfs_read_end answers false always, pfs_version 0, pfs_reference_of {PFS_INDEX_NONE, 0},
- *	  which finds nothing: optimistic reads and weak references need words;
- *	- pfs_lookup, pfs_lookup_address, pfs_owns and PFS_WALK_LIVE answer what may be in use: a
- *	  record that is in use all the while for certain (DIRTY ones, too); one that is free may be
- *	  taken for used while it lies in a thread's ring or in a block, or its page is being given
- *	  back;
- *	- pfs_container_live counts the free records in rings and blocks, too.
- * The handle of such a container has no PFS_TRAIT_WORDS, though its policy has.
+ * Without words. In the layout bare (PFS_LAYOUT_BARE) without bare_words a record has no pfs_lock
+ * word. A record is in use unless the policy's index shows it free. Then
+ *	- pfs_publish and pfs_reopen do nothing. A double free is caught by the record's bit:
+ *	  by exact at once; by magazine when the second free reaches the bits, unless the record
+ *	  was allocated again before;
+ *	- optimistic reads and weak references do not work: pfs_read_end always returns false,
+ *	  pfs_version 0, and pfs_reference_of {PFS_INDEX_NONE, 0}, which finds nothing;
+ *	- pfs_lookup, pfs_lookup_address, pfs_owns and PFS_WALK_LIVE may report free records as
+ *	  in use: those in a thread's ring or in a block, and those of a page that is being
+ *	  given back. They report every record that stays in use during the call, DIRTY too;
+ *	- pfs_container_live also counts the free records in rings and blocks.
+ * The handle of such a container lacks PFS_TRAIT_WORDS, even if its policy has it.
  *
- * In a process that has or had a container of the layout bare, calls that get a record and no
- * handle (pfs_read_begin, pfs_read_end, pfs_version) look it up by its address, in every layout.
+ * In a process that has or had a container of the layout bare, calls with a record and no handle
+ * (pfs_read_begin, pfs_read_end, pfs_version) look the record up by its address, in every layout.
  */
 #ifndef PFSLAB_CONTAINER_H
 #define PFSLAB_CONTAINER_H
@@ -314,13 +313,13 @@ void *pfs_lookup_address(struct pfs_thread *thread, const void *pointer);
 bool pfs_owns(struct pfs_thread *thread, const void *pointer);
 
 /*
- * pfs_container_of - whose is this pointer? Without a handle, for programs with containers of
- * many sizes.
+ * pfs_container_of - the container that a pointer belongs to. It needs no handle; for programs
+ * with containers of many sizes.
  *
- * Returns   the container that has it in one of its pages; NULL: none.
- * Errors    it must be a record that stays in use during the call, or lie in no page of any
- *           container. Any other is a race with whoever gives its page back, or destroys its
- *           container.
+ * Returns   the container that has the pointer in one of its pages; NULL: no container has.
+ * Errors    the pointer must be a record that stays in use during the call, or lie in no page of
+ *           any container. Otherwise the call races with a thread that gives the page back or
+ *           destroys the container.
  * Progress  wait-free: four loads.
  * Order     none.
  */

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memory.h - exact accounts of memory: which thread, which account, which instrument has how many
- * bytes, kept in a file (the box) that others read while the program runs, and after it was killed.
+ * memory.h - exact accounts of memory: how many bytes each thread, account and instrument holds.
+ * They are kept in a file (the box) that others can read while the program runs, and after it was
+ * killed.
  *
- * A program opens its books, registers instruments (memory/<module>/<what>), tells when threads
- * begin and end and for whom they work, and says for each block that it allocates and frees how
- * large it is. What it gets for a block, a note of 8 bytes, it keeps with the block; the calls at
- * the end of this file do that in a header of 16 bytes.
+ * A program opens its books and registers instruments (memory/<module>/<what>). It reports when
+ * threads begin and end and for whom they work, and the size of each block that it allocates and
+ * frees. For each block it gets a note of 8 bytes, which it keeps with the block; the calls at the
+ * end of this file keep it in a header of 16 bytes.
  *
- * A block is credited where it was debited, whoever frees it and whenever (rule exact): no row
- * is ever below zero, and rows add up. The rules of the real systems are here, too, to be compared:
- * freer (MySQL 5.7, MariaDB) and global (MySQL 8.0).
+ * With the rule exact a free is credited to the row that the allocation was charged to, whichever
+ * thread frees the block. No row falls below zero, and rows add up. The rules of the real systems
+ * are available for comparison: freer (MySQL 5.7, MariaDB) and global (MySQL 8.0).
  *
- * Calls that get a struct pfs_memory_thread are for the thread whose that is; free may be called
- * with any thread's blocks. No call may be made from a signal handler.
+ * A call with a struct pfs_memory_thread must be made by that thread; it may free blocks of any
+ * thread. No call may be made from a signal handler.
  *
- * fork: the child has books of its own, with a box of its own, which begin with what it inherited.
+ * fork: the child has its own books and its own box. They begin with what the child inherited.
  *
  * Source: the tables, instruments and rules of MySQL WL#3249; docs/explanation/accounts.md has the
  * protocol.
@@ -117,40 +118,39 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 void pfs_memory_thread_end(struct pfs_memory_thread *thread);
 
 /*
- * Limits. What the program, each thread, each account or each user has in use, or an account or a
- * user of a name, may have a limit: the sum of CURRENT_NUMBER_OF_BYTES_USED over all instruments.
- * An allocation that would take one of these above its limit is refused, like one for which there
- * is no memory (MySQL has this as connection_memory_limit and global_connection_memory_limit).
+ * Limits. The program, each thread, each account, each user, and an account or user by name can
+ * have a limit on usage: the sum of CURRENT_NUMBER_OF_BYTES_USED over all instruments. An
+ * allocation that would exceed a limit fails as if there were no memory. (MySQL has
+ * connection_memory_limit and global_connection_memory_limit.)
  *
- * Guarantee: what is in use is at no moment above a limit, by not one byte, for all that was
- * allocated since each thread's first call after the limit was set; but for what was resized or
- * claimed by pfs_memory_resized, pfs_memory_claimed and pfs_memory_claim, which tell of what has
- * been done. Refused is only what would be above it together with what is in use at that moment and
- * with resizes that are under way, whose new sizes count beside the old ones until they are done.
- * A lower limit takes nothing away: what is in use stays, and nothing is granted until enough of it
- * is free.
+ * Guarantee: usage never exceeds the limit, not even by one byte. It covers what was allocated
+ * after each thread's first call that followed the setting of the limit. It does not cover
+ * pfs_memory_resized, pfs_memory_claimed and pfs_memory_claim, which report what has already
+ * happened. An allocation is refused only if it does not fit at that moment; a resize in progress
+ * counts with both its old and its new size. Lowering a limit frees nothing: allocations are
+ * refused until enough has been freed.
  *
- * Cost: none to a thread without a limit. One with a limit takes a lock for each block that it
- * allocates, one lock for all of them; what it frees costs as before. Where little is left, each
+ * Cost: none for a thread without a limit. A thread with a limit takes one lock, shared by all such
+ * threads, for each block that it allocates; frees cost the same as before. Near the limit each
  * allocation adds up the cells of all threads.
  */
 enum pfs_memory_scope {
 	PFS_MEMORY_PROGRAM = 1,
 	PFS_MEMORY_EACH_THREAD,
 	PFS_MEMORY_EACH_ACCOUNT, /* that has no limit of its own */
-	PFS_MEMORY_EACH_USER,    /* likewise */
+	PFS_MEMORY_EACH_USER,    /* that has no limit of its own */
 	PFS_MEMORY_ACCOUNT,
 	PFS_MEMORY_USER
 };
 #define PFS_MEMORY_NO_LIMIT UINT64_MAX
 
 /*
- * pfs_memory_limit - no more than so many bytes in use, from each thread's next call on.
+ * pfs_memory_limit - set the most bytes that may be in use, from each thread's next call on.
  *
- * user, host: of PFS_MEMORY_ACCOUNT, and of PFS_MEMORY_USER without host; NULL: none, which is a
- * name as any; of the other scopes NULL. limit_bytes PFS_MEMORY_NO_LIMIT: none; with it a name has
- * none, whatever each one has. What a tool set from outside (UPDATE memory_limits) is passed over.
- * Only of rule exact.
+ * user and host name an account (PFS_MEMORY_ACCOUNT), user alone a user (PFS_MEMORY_USER); NULL
+ * stands for the empty name. For the other scopes both are NULL. limit_bytes PFS_MEMORY_NO_LIMIT
+ * removes the limit; for a name it also overrides the limit of its kind. It replaces a limit that a
+ * tool has set (UPDATE memory_limits). Only with the rule exact.
  *
  * Returns   PFS_OK; or PFS_BAD_CONFIG (no such scope, a name that is too long, another rule) or
  *           PFS_NO_MEMORY (28 names have one, or there is no room in the box) with one line in
@@ -179,11 +179,11 @@ struct pfs_memory_note {
 #define PFS_MEMORY_REFUSED 1u
 
 /*
- * pfs_memory_allocated - a block was allocated: is it counted, and as whose?
+ * pfs_memory_allocated - report an allocated block; returns the note to keep with it.
  *
- * Not counted if the thread is not instrumented, or the instrument not enabled, or no memory is
- * there for a cell (counted as lost). Where a limit refuses it, reserved is PFS_MEMORY_REFUSED, and
- * reference 0: the caller frees the block, and fails.
+ * A block is not counted if the thread is not instrumented, if the instrument is not enabled, or if
+ * there is no memory for a cell (that is counted as lost). If a limit refuses the block, reserved
+ * is PFS_MEMORY_REFUSED and reference 0: the caller must free the block and fail.
  * Progress  wait-free; blocking at a thread's first use of an instrument, and with a limit.
  * Order     the note goes to other threads with the block, by the program's own means.
  */
@@ -195,8 +195,8 @@ struct pfs_memory_note pfs_memory_allocated(struct pfs_memory_thread *thread, pf
 void pfs_memory_freed(struct pfs_books *memory, struct pfs_memory_thread *thread,
 		      struct pfs_memory_note note, size_t size_bytes);
 
-/* pfs_memory_resized - a free of so many bytes, and an allocation by the calling thread under
- * the same instrument. A block that was not counted is not counted. */
+/* pfs_memory_resized - a free of before_bytes, and an allocation of after_bytes by the calling
+ * thread under the same instrument. A block that was not counted stays uncounted. */
 struct pfs_memory_note pfs_memory_resized(struct pfs_books *memory,
 					  struct pfs_memory_thread *thread,
 					  struct pfs_memory_note note, size_t before_bytes,

@@ -30,13 +30,15 @@
  *            carries: CLEARING, to every raiser that changes the child after the look
  *            [T6] end: CAS, acq_rel             <->  [T1] [T2] raise
  *            [T7] root: load, acquire           <->  [T6] end
- *            carries: from one root to the next, all that went before; see
- *docs/explanation/exact.md [T8] drop: CAS, acq_rel            <->  [T7] root carries: that a move
- *is under way, to a proof that finds the leaf gone [T9] look after a drop: CAS, acq_rel  <->  [T2]
- *raise, in the leaf's own tree carries: the drop, to every raiser that changes the leaf's tree
- *after the look Source:    an indicator with announced clearing, after the idea of SNZI (F. Ellen,
- *Y. Lev, V. Luchangco and M. Moir, Scalable nonzero indicators, PODC 2007); the protocol is our
- *own.
+ *            carries: from one root to the next, all that went before;
+ *            docs/explanation/exact.md
+ *            [T8] drop: CAS, acq_rel            <->  [T7] root
+ *            carries: that a move is under way, to a proof that finds the leaf gone
+ *            [T9] look after a drop: CAS, acq_rel  <->  [T2] raise, in the leaf's own tree
+ *            carries: the drop, to every raiser that changes the leaf's tree after the look
+ * Source:    an indicator with announced clearing, after the idea of SNZI (F. Ellen, Y. Lev,
+ *            V. Luchangco and M. Moir, Scalable nonzero indicators, PODC 2007); the protocol is
+ *            our own.
  */
 #ifndef PFS_ROOM_H
 #define PFS_ROOM_H
