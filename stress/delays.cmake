@@ -3,7 +3,6 @@ if(NOT PFS_DELAYS)
   return()
 endif()
 add_executable(delays_test unit/delays_test.c)
-target_include_directories(delays_test PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(delays_test PRIVATE -fno-builtin)
 target_link_libraries(delays_test PRIVATE stress_harness)
 # Three seeds: each finds it within a second, nearly always.

@@ -6,7 +6,6 @@ target_compile_definitions(placement_test PRIVATE
 add_executable(memory_test unit/memory_test.c)
 add_executable(numa_probe numa_vm/probe.c ${PROJECT_SOURCE_DIR}/bench/placement.c)
 foreach(target placement_test memory_test numa_probe)
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE pfslab::pfslab PkgConfig::HWLOC Threads::Threads)
 endforeach()
 

@@ -163,7 +163,7 @@ static bool is_at_bound(const struct pfs_fixpoint *self)
 	if (options->memory_max != 0 &&
 	    pfs_fixpoint_store_bytes(&self->store) > options->memory_max)
 		return true;
-	return options->seconds_max > 0 && self->store.count % LOOKS == 0 &&
+	return options->seconds_max > 0 && self->store.seen.count % LOOKS == 0 &&
 	       seconds_now() > self->deadline;
 }
 
@@ -175,7 +175,7 @@ static void push(struct pfs_fixpoint *self)
 	if (room == NULL)
 		return;
 	memcpy(room, &self->turn, turn);
-	pfs_fixpoint_store_push(&self->store, (uint32_t)(self->store.count - 1),
+	pfs_fixpoint_store_push(&self->store, (uint32_t)(self->store.seen.count - 1),
 				turn + pfs_image_encode(&self->image, room + turn));
 }
 
@@ -280,7 +280,7 @@ static uint32_t choose_number(struct pfs_fixpoint *self, struct pfs_machine *mac
 	if (self->learns && self->lessons < LESSONS && enabled != 0)
 		return lesson(self, machine, enabled);
 	if (self->learns ||
-	    (first ? !begin(self, machine) : self->calm.wrong && self->store.count < EARLY)) {
+	    (first ? !begin(self, machine) : self->calm.wrong && self->store.seen.count < EARLY)) {
 		machine->run.is_known = true;
 		return PFS_ACTOR_NONE;
 	}
@@ -388,12 +388,12 @@ bool pfs_fixpoint_next(struct pfs_fixpoint *self)
 void pfs_fixpoint_tell(const struct pfs_fixpoint *self, struct pfs_search_result *result)
 {
 	const struct pfs_fixpoint_store *store = &self->store;
-	result->states = store->count;
+	result->states = store->seen.count;
 	result->frontier = store->frontier;
 	result->memory_bytes = store->most_bytes;
 	result->redundant = self->known;
 	result->steps = self->steps;
-	result->depth = store->count != 0 ? store->nodes[store->count - 1].depth : 0;
+	result->depth = store->seen.count != 0 ? store->nodes[store->seen.count - 1].depth : 0;
 	result->complete = self->is_over && !self->calm.wrong && !store->no_memory &&
 			   self->refusal == NULL;
 	result->stopped = self->stopped;

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define ROOM_FIRST (UINT64_C(1) << 16)
 #define NODES_MOST (UINT64_C(1) << 31)
 #define LOG_MOST (UINT64_C(1) << 36) /* addresses; memory as used */
 #define CHUNK_BYTES ((size_t)1 << 20)
@@ -51,7 +50,7 @@ static void drop_frontier(struct pfs_fixpoint_store *self)
 void pfs_fixpoint_store_fini(struct pfs_fixpoint_store *self)
 {
 	drop_frontier(self);
-	free(self->seen);
+	pfs_seen_fini(&self->seen);
 	if (self->nodes != NULL)
 		(void)munmap(self->nodes, NODES_MOST * sizeof(*self->nodes));
 	if (self->log != NULL)
@@ -61,51 +60,22 @@ void pfs_fixpoint_store_fini(struct pfs_fixpoint_store *self)
 void pfs_fixpoint_store_clear(struct pfs_fixpoint_store *self)
 {
 	drop_frontier(self);
-	if (self->seen != NULL)
-		memset(self->seen, 0, self->room * sizeof(*self->seen));
-	self->count = self->log_used = 0;
-}
-
-static uint64_t *slot_of(const struct pfs_fixpoint_store *self, uint64_t state)
-{
-	uint64_t at = state;
-	while (self->seen[at & (self->room - 1)] != 0 && self->seen[at & (self->room - 1)] != state)
-		at++;
-	return &self->seen[at & (self->room - 1)];
-}
-
-static bool make_room(struct pfs_fixpoint_store *self)
-{
-	struct pfs_fixpoint_store wider = *self;
-	if (3 * self->count < 2 * self->room)
-		return true;
-	wider.room = self->room != 0 ? self->room * 2 : ROOM_FIRST;
-	wider.seen = calloc(wider.room, sizeof(*wider.seen));
-	if (wider.seen == NULL)
-		return false;
-	for (uint64_t i = 0; i < self->room; i++) {
-		if (self->seen[i] != 0)
-			*slot_of(&wider, self->seen[i]) = self->seen[i];
-	}
-	free(self->seen);
-	self->seen = wider.seen;
-	self->room = wider.room;
-	return true;
+	pfs_seen_clear(&self->seen);
+	self->log_used = 0;
 }
 
 bool pfs_fixpoint_store_add(struct pfs_fixpoint_store *self, uint64_t state, uint32_t parent,
 			    const uint16_t *steps, uint32_t step_count)
 {
-	self->no_memory |= !make_room(self) || self->count == NODES_MOST ||
+	self->no_memory |= !pfs_seen_make_room(&self->seen) || self->seen.count == NODES_MOST ||
 			   self->log_used + step_count > LOG_MOST;
 	if (self->no_memory)
 		return false;
-	uint64_t *slot = slot_of(self, state);
-	if (*slot == state)
+	uint64_t number = self->seen.count;
+	if (!pfs_seen_add(&self->seen, state))
 		return false;
-	*slot = state;
 	uint32_t depth = parent != PFS_FIXPOINT_NONE ? self->nodes[parent].depth + 1 : 0;
-	self->nodes[self->count++] = (struct pfs_fixpoint_node){ parent, depth, self->log_used };
+	self->nodes[number] = (struct pfs_fixpoint_node){ parent, depth, self->log_used };
 	for (uint32_t i = 0; i < step_count; i++)
 		self->log[self->log_used++] = (char)steps[i];
 	return true;
@@ -164,7 +134,7 @@ const char *pfs_fixpoint_store_pop(struct pfs_fixpoint_store *self, uint32_t *no
 
 static uint64_t end_of(const struct pfs_fixpoint_store *self, uint32_t node)
 {
-	return node + UINT64_C(1) < self->count ? self->nodes[node + 1].steps : self->log_used;
+	return node + UINT64_C(1) < self->seen.count ? self->nodes[node + 1].steps : self->log_used;
 }
 
 uint32_t pfs_fixpoint_store_steps(const struct pfs_fixpoint_store *self, uint32_t node)
@@ -186,6 +156,7 @@ void pfs_fixpoint_store_path(const struct pfs_fixpoint_store *self, uint32_t nod
 
 uint64_t pfs_fixpoint_store_bytes(const struct pfs_fixpoint_store *self)
 {
-	return self->room * sizeof(*self->seen) + self->count * sizeof(*self->nodes) +
+	return self->seen.room * sizeof(*self->seen.states) +
+	       self->seen.count * sizeof(*self->nodes) +
 	       self->log_used + self->frontier_bytes;
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "check/search/seen.h"
+
 #define PFS_FIXPOINT_NONE UINT32_MAX
 
 /* How a state was met first. */
@@ -21,8 +23,7 @@ struct pfs_fixpoint_node {
 struct pfs_fixpoint_chunk;
 
 struct pfs_fixpoint_store {
-	uint64_t *seen; /* open addressing; 0: none */
-	uint64_t room, count;
+	struct pfs_seen seen;
 	struct pfs_fixpoint_node *nodes; /* by number, in the order in which they were met */
 	char *log;                       /* numbers of actors */
 	uint64_t log_used;

@@ -194,7 +194,7 @@ static bool next_state(struct search *self)
 	bool goes_on = pfs_states_next(&self->states);
 	if (states->yields)
 		self->result->refusal = "threads that yield";
-	self->result->states = states->count;
+	self->result->states = states->seen.count;
 	self->result->redundant = states->known;
 	self->result->complete = !goes_on && !states->yields && !states->no_memory &&
 				 !states->cut && self->result->incomplete == 0;

@@ -10,7 +10,6 @@
 
 #define LESSONS 500u    /* executions */
 #define BACK_MAX 10000u /* then an execution ends: whoever counts and looks at the clock may */
-#define ROOM_FIRST (UINT64_C(1) << 12)
 #define ACTORS_MAX 64u
 
 /* A choice of several. */
@@ -116,46 +115,14 @@ static uint64_t state_of(struct pfs_states *self, struct pfs_machine *machine)
 	return state != 0 ? state : 1;
 }
 
-static uint64_t *slot_of(const struct pfs_states *self, uint64_t state)
-{
-	uint64_t at = state;
-	while (self->seen[at & (self->room - 1)] != 0 && self->seen[at & (self->room - 1)] != state)
-		at++;
-	return &self->seen[at & (self->room - 1)];
-}
-
-static bool make_room(struct pfs_states *self)
-{
-	struct pfs_states wider = *self;
-	if (3 * self->count < 2 * self->room)
-		return true;
-	wider.room = self->room != 0 ? self->room * 2 : ROOM_FIRST;
-	wider.seen = calloc(wider.room, sizeof(*wider.seen));
-	if (wider.seen == NULL)
-		return false;
-	for (uint64_t i = 0; i < self->room; i++) {
-		if (self->seen[i] != 0)
-			*slot_of(&wider, self->seen[i]) = self->seen[i];
-	}
-	free(self->seen);
-	self->seen = wider.seen;
-	self->room = wider.room;
-	return true;
-}
-
 /* It is seen now. Without memory the search is cut here, and says so. */
 static bool is_new(struct pfs_states *self, struct pfs_machine *machine)
 {
 	uint64_t state = state_of(self, machine);
-	self->no_memory |= !make_room(self) || self->memory.no_room;
+	self->no_memory |= !pfs_seen_make_room(&self->seen) || self->memory.no_room;
 	if (self->no_memory)
 		return false;
-	uint64_t *slot = slot_of(self, state);
-	if (*slot == state)
-		return false;
-	*slot = state;
-	self->count++;
-	return true;
+	return pfs_seen_add(&self->seen, state);
 }
 
 /* ---- choices ---- */
@@ -315,7 +282,7 @@ void pfs_states_fini(struct pfs_states *self)
 	for (uint32_t i = 0; i < self->node_room; i++)
 		pfs_snapshot_fini(&self->nodes[i].snapshot);
 	free(self->nodes);
-	free(self->seen);
+	pfs_seen_fini(&self->seen);
 	free(self->memory.plain);
 	free(self->memory.fresh);
 	pfs_calm_fini(&self->calm);
@@ -342,9 +309,8 @@ static void begin_anew(struct pfs_states *self)
 {
 	self->calm.wrong = false;
 	self->depth = 0;
-	self->count = self->known = 0;
-	if (self->seen != NULL)
-		memset(self->seen, 0, self->room * sizeof(*self->seen));
+	self->known = 0;
+	pfs_seen_clear(&self->seen);
 }
 
 bool pfs_states_next(struct pfs_states *self)

@@ -33,6 +33,7 @@
 #include "check/machine/machine.h"
 #include "check/machine/snapshot.h"
 #include "check/search/calm.h"
+#include "check/search/seen.h"
 
 /* What a state is told by, beside stacks. */
 struct pfs_state_memory {
@@ -55,8 +56,7 @@ struct pfs_scenario;
 struct pfs_states {
 	struct pfs_scheduler scheduler;
 	const struct pfs_scenario *scenario;
-	uint64_t *seen; /* open addressing; 0: none */
-	uint64_t room, count;
+	struct pfs_seen seen;
 	struct pfs_states_node *nodes; /* choices on the current path */
 	uint32_t depth, node_room;
 	uint32_t at;    /* next choice of the current execution */

@@ -9,7 +9,6 @@ files, made of their heads; --write makes it.
 Exit 0: all have a head, and the tables are right. 1: not.
 """
 
-import argparse
 import collections
 import os
 import re
@@ -17,6 +16,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from checks import sources
+from common import commandline
 
 ENDINGS = (".c", ".h", ".cc", ".py", ".sh")
 FOLDERS = ("include", "base", "containers", "variants", "bench", "stress", "sim", "recorder",
@@ -82,7 +82,7 @@ def check(top, write):
 
 def main():
     """The command."""
-    parser = argparse.ArgumentParser(description="Every source file has a head, and READMEs list "
+    parser = commandline.Parser(prog="scripts/checks/files.py", description="Every source file has a head, and READMEs list "
                                      "files by these.")
     parser.add_argument("top", nargs="?", default=sources.TOP)
     parser.add_argument("--write", action="store_true", help="make the tables of the READMEs")

@@ -46,14 +46,18 @@ def read_text(path):
 def pack(folder):
     """Puts the files of a folder into its archive, and takes the folder away. The same files make
     the same archive."""
+    archive_path = f"{folder}.tar.xz"
+    if os.path.exists(archive_path):
+        raise BadInput(f"{archive_path}: is there already; take it away, or take {folder} away")
     names = sorted(os.listdir(folder))
-    with lzma.open(f"{folder}.tar.xz", "wb", preset=9 | lzma.PRESET_EXTREME) as file, \
+    with lzma.open(f"{archive_path}.partial", "wb", preset=9 | lzma.PRESET_EXTREME) as file, \
             tarfile.open(fileobj=file, mode="w") as archive:
         for name in names:
             member = tarfile.TarInfo(name)
             with open(os.path.join(folder, name), "rb") as content:
                 member.size = os.fstat(content.fileno()).st_size
                 archive.addfile(member, content)
+    os.replace(f"{archive_path}.partial", archive_path)
     for name in names:
         os.remove(os.path.join(folder, name))
     os.rmdir(folder)

@@ -252,8 +252,8 @@ def machine_html(found):
         "<p>No machine.json stands beside these results.</p>"
     measured = found.is_real() or found.allocators or found.accounts or found.profile
     trust = f"<h3>How it was measured</h3>{distrust_html(found)}" if found.is_real() else ""
-    raw = "raw/" if os.path.isdir(os.path.join(found.folder or "", "raw")) else "raw.tar.xz"
-    raw = (f'<p>Raw data: <a href="{raw}">{raw}</a>, <a href="plan.json">plan.json</a>, '
+    where = "raw/" if os.path.isdir(os.path.join(found.folder or "", "raw")) else "raw.tar.xz"
+    raw = (f'<p>Raw data: <a href="{where}">{where}</a>, <a href="plan.json">plan.json</a>, '
            '<a href="machine.json">machine.json</a> beside this file. Each raw file is one '
            "process launch.</p>" if found.folder and found.is_real() else "")
     head = "The machine" if measured else "The machine that simulated"
