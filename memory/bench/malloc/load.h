@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#define LOAD_THREADS_MAX 4096u
+
 struct load_options {
 	uint32_t threads;
 	uint64_t count; /* of what, the workload says */

@@ -29,8 +29,9 @@
 #define PFS_HTTP_BODY_BYTES (1u << 20)       /* of a POST */
 #define PFS_HTTP_BODIES_BYTES (8u << 20)     /* of all of them */
 #define PFS_HTTP_FRESH_NS UINT64_C(1000000000)
-#define PFS_HTTP_DEADLINE_NS (UINT64_C(30) * 1000000000) /* to send a request; to take the answer \
-							  */
+#define PFS_HTTP_DEADLINE_NS                                                 \
+	(UINT64_C(30) * 1000000000) /* to send a request; to take the answer \
+				     */
 #define PFS_HTTP_TARGETS_MAX 16
 #define PFS_HTTP_TARGET_BYTES 64
 #define PFS_HTTP_TOKEN_BYTES 256

@@ -1,5 +1,5 @@
 /*
- * serve.c - the server's beginning, its connections, and the deadline of each.
+ * serve.c - the server's beginning, and its thread that ends what is overdue.
  */
 #define _GNU_SOURCE
 #include "serve.h"
@@ -13,111 +13,20 @@
 #include <unistd.h>
 
 #include "answer.h"
+#include "connection.h"
 #include "document.h"
 #include "memory/tool/listen.h"
 
 #define SWEEP_NS 500000000L
 #define TOKEN_LENGTH_MIN 16u
 
-struct connection {
-	struct connection *next, **at;
-	int socket;
-	uint64_t deadline_ns; /* UINT64_MAX: a worker has it */
-};
-
-static struct {
-	pthread_mutex_t lock;
-	struct connection *connections;
-} all = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
-/* ---- connections ---- */
-
-static void set_deadline(struct MHD_Connection *connection, uint64_t deadline_ns)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct connection *self = info == NULL ? NULL : info->socket_context;
-	(void)pthread_mutex_lock(&all.lock);
-	if (self != NULL)
-		self->deadline_ns = deadline_ns;
-	(void)pthread_mutex_unlock(&all.lock);
-}
-
-void pfs_http_works(struct MHD_Connection *connection)
-{
-	set_deadline(connection, UINT64_MAX);
-}
-
-void pfs_http_answered(struct MHD_Connection *connection)
-{
-	set_deadline(connection, now_ns() + PFS_HTTP_DEADLINE_NS);
-}
-
-static void begin(struct MHD_Connection *connection, void **context)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct connection *self = calloc(1, sizeof(*self));
-	if (self == NULL || info == NULL) {
-		free(self);
-		return; /* then libmicrohttpd's own timeout is its only one */
-	}
-	self->socket = info->connect_fd;
-	self->deadline_ns = now_ns() + PFS_HTTP_DEADLINE_NS;
-	(void)pthread_mutex_lock(&all.lock);
-	self->next = all.connections;
-	self->at = &all.connections;
-	if (self->next != NULL)
-		self->next->at = &self->next;
-	all.connections = self;
-	(void)pthread_mutex_unlock(&all.lock);
-	*context = self;
-}
-
-static void end(struct connection *self)
-{
-	if (self == NULL)
-		return;
-	(void)pthread_mutex_lock(&all.lock);
-	*self->at = self->next;
-	if (self->next != NULL)
-		self->next->at = self->at;
-	(void)pthread_mutex_unlock(&all.lock);
-	free(self);
-}
-
-static void notice(void *opaque, struct MHD_Connection *connection, void **context,
-		   enum MHD_ConnectionNotificationCode what)
-{
-	(void)opaque;
-	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		begin(connection, context);
-		return;
-	}
-	end(*context);
-	*context = NULL;
-}
-
-/* libmicrohttpd ends with those that say nothing; with those that say a byte now and then, we. */
 static void *sweep(void *opaque)
 {
 	const struct timespec pause = { .tv_nsec = SWEEP_NS };
 	(void)opaque;
 	for (;;) {
 		(void)nanosleep(&pause, NULL);
-		uint64_t now = now_ns();
-		(void)pthread_mutex_lock(&all.lock);
-		for (struct connection *at = all.connections; at != NULL; at = at->next)
-			if (at->deadline_ns < now)
-				(void)shutdown(at->socket, SHUT_RDWR);
-		(void)pthread_mutex_unlock(&all.lock);
+		pfs_http_sweep();
 		pfs_documents_sweep();
 	}
 	return NULL;
@@ -186,7 +95,7 @@ static bool begin_threads(int listener)
 		       MHD_OPTION_CONNECTION_TIMEOUT, 15u, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		       (size_t)PFS_HTTP_HEAD_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		       MHD_OPTION_NOTIFY_COMPLETED, pfs_http_completed, NULL,
-		       MHD_OPTION_NOTIFY_CONNECTION, notice, NULL, MHD_OPTION_END) != NULL;
+		       MHD_OPTION_NOTIFY_CONNECTION, pfs_http_notice, NULL, MHD_OPTION_END) != NULL;
 }
 
 static void say_where(void)

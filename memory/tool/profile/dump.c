@@ -8,81 +8,16 @@
  * line by line, as jeprof does: they were made for that. A stack's threads are what t* says, in the
  * proportions of their own lines.
  */
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dump.h"
 
-/* ---- lines ---- */
-
-bool pfs_dump_refuse(struct dump *dump, const char *format, ...)
-{
-	char why[128];
-	va_list list;
-	va_start(list, format);
-	(void)vsnprintf(why, sizeof(why), format, list);
-	va_end(list);
-	(void)snprintf(dump->message->text, sizeof(dump->message->text),
-		       "'%.100s', line %" PRIu64 ": %s", dump->path, dump->number, why);
-	(void)pfs_one_line(dump->message->text);
-	return false;
-}
-
-/* The next line, without its end; false: there is none. */
-static bool next_line(struct dump *dump)
-{
-	if (dump->at == dump->end)
-		return false;
-	const char *end = memchr(dump->at, '\n', (size_t)(dump->end - dump->at));
-	dump->line = dump->at;
-	dump->line_end = end != NULL ? end : dump->end;
-	dump->at = end != NULL ? end + 1 : dump->end;
-	if (dump->line_end > dump->line && dump->line_end[-1] == '\r')
-		dump->line_end--;
-	dump->number++;
-	return true;
-}
-
-static bool begins(const struct dump *dump, const char *with)
-{
-	size_t length = strlen(with);
-	return (size_t)(dump->line_end - dump->line) >= length &&
-	       memcmp(dump->line, with, length) == 0;
-}
-
-static void skip_spaces(const char **at, const char *end)
-{
-	while (*at < end && (**at == ' ' || **at == '\t'))
-		++*at;
-}
-
-bool pfs_dump_number(const char **at, const char *end, unsigned base, uint64_t *number)
-{
-	const char *from;
-	uint64_t value = 0;
-	skip_spaces(at, end);
-	if (base == 16 && end - *at > 2 && (*at)[0] == '0' && (*at)[1] == 'x')
-		*at += 2;
-	for (from = *at; *at < end && isxdigit((unsigned char)**at); ++*at) {
-		unsigned digit = (unsigned char)**at <= '9' ? (unsigned)(**at - '0')
-							    : (unsigned)((**at | 32) - 'a' + 10);
-		if (digit >= base)
-			break;
-		if (value > (UINT64_MAX - digit) / base)
-			return false;
-		value = value * base + digit;
-	}
-	*number = value;
-	return *at > from;
-}
-
 static bool take_sign(const char **at, const char *end, char sign)
 {
-	skip_spaces(at, end);
+	pfs_dump_skip_spaces(at, end);
 	if (*at == end || **at != sign)
 		return false;
 	++*at;
@@ -128,7 +63,7 @@ static bool take_frames(struct dump *dump, const char *at, const char *end, uint
 	uint32_t locations[PFS_HEAP_FRAMES_MAX], depth = 0;
 	bool is_cut = false;
 	uint64_t pc;
-	for (skip_spaces(&at, end); at < end; skip_spaces(&at, end)) {
+	for (pfs_dump_skip_spaces(&at, end); at < end; pfs_dump_skip_spaces(&at, end)) {
 		if (!pfs_dump_number(&at, end, 16, &pc) || (at < end && *at != ' ' && *at != '\t'))
 			return pfs_dump_refuse(dump, "'%.*s' is no address",
 					       (int)(end - at < 40 ? end - at : 40), at);
@@ -203,7 +138,7 @@ static bool take_thread(struct dump *dump, struct of_stack *of)
 {
 	const char *at = dump->line, *end = dump->line_end;
 	struct of_thread thread = { 0 };
-	skip_spaces(&at, end);
+	pfs_dump_skip_spaces(&at, end);
 	bool is_all = end - at > 1 && at[0] == 't' && at[1] == '*';
 	at += is_all ? 2 : at < end && *at == 't';
 	if (!is_all &&
@@ -234,12 +169,13 @@ static bool take_heap_v2(struct dump *dump)
 {
 	struct of_stack of = { 0 };
 	bool fine = true;
-	while (fine && next_line(dump)) {
-		if (begins(dump, "MAPPED_LIBRARIES:") || begins(dump, "--- Memory map:"))
+	while (fine && pfs_dump_next(dump)) {
+		if (pfs_dump_begins(dump, "MAPPED_LIBRARIES:") ||
+		    pfs_dump_begins(dump, "--- Memory map:"))
 			break;
 		if (dump->line == dump->line_end)
 			continue;
-		if (begins(dump, "@")) {
+		if (pfs_dump_begins(dump, "@")) {
 			end_stack(dump, &of);
 			of.is_there = true;
 			fine = take_frames(dump, dump->line + 1, dump->line_end, &of.stack);
@@ -256,13 +192,14 @@ static bool take_heap_v2(struct dump *dump)
 
 static bool take_lines(struct dump *dump)
 {
-	while (next_line(dump)) {
+	while (pfs_dump_next(dump)) {
 		const char *at = dump->line, *end = dump->line_end;
 		struct pfs_heap_entry like = { 0 };
 		struct pfs_heap_values values;
-		if (begins(dump, "MAPPED_LIBRARIES:") || begins(dump, "--- Memory map:"))
+		if (pfs_dump_begins(dump, "MAPPED_LIBRARIES:") ||
+		    pfs_dump_begins(dump, "--- Memory map:"))
 			return true;
-		skip_spaces(&at, end);
+		pfs_dump_skip_spaces(&at, end);
 		if (at == end)
 			continue;
 		if (!take_counts(dump, &at, end, &values))
@@ -286,7 +223,7 @@ static bool take_head_of_lines(struct dump *dump)
 		return false;
 	if (!take_sign(&at, end, '@'))
 		return true; /* of no type: as it is */
-	skip_spaces(&at, end);
+	pfs_dump_skip_spaces(&at, end);
 	size_t length = 0;
 	for (; at < end && *at != '/'; at++)
 		if (length < sizeof(type) - 1)
@@ -308,9 +245,9 @@ static bool take_head_of_lines(struct dump *dump)
 static bool take_head(struct dump *dump)
 {
 	const char *at = dump->line + strlen("heap_v2/");
-	if (begins(dump, "heap profile:"))
+	if (pfs_dump_begins(dump, "heap profile:"))
 		return take_head_of_lines(dump) && take_lines(dump);
-	if (!begins(dump, "heap_v2/"))
+	if (!pfs_dump_begins(dump, "heap_v2/"))
 		return pfs_dump_refuse(dump, "neither heap_v2/ nor 'heap profile:' begins it: a "
 					     "heap profile in text is wanted");
 	if (!pfs_dump_number(&at, dump->line_end, 10, &dump->interval) || at != dump->line_end)
@@ -322,18 +259,18 @@ static bool take_head(struct dump *dump)
 static bool take_all(struct dump *dump)
 {
 	struct pfs_dump_names names = { 0 };
-	bool fine = next_line(dump) || pfs_dump_refuse(dump, "there is nothing in it");
+	bool fine = pfs_dump_next(dump) || pfs_dump_refuse(dump, "there is nothing in it");
 	/* The files first, for stacks name them. */
 	fine = fine && pfs_dump_modules(dump);
-	if (fine && begins(dump, "--- symbol")) {
+	if (fine && pfs_dump_begins(dump, "--- symbol")) {
 		bool ended = false;
-		while (fine && !ended && next_line(dump)) {
-			ended = begins(dump, "---");
+		while (fine && !ended && pfs_dump_next(dump)) {
+			ended = pfs_dump_begins(dump, "---");
 			fine = ended || pfs_dump_name(dump, &names);
 		}
-		if (fine && (!ended || !next_line(dump)))
+		if (fine && (!ended || !pfs_dump_next(dump)))
 			fine = pfs_dump_refuse(dump, "no profile is behind the names: it was cut");
-		if (fine && begins(dump, "---") && !next_line(dump))
+		if (fine && pfs_dump_begins(dump, "---") && !pfs_dump_next(dump))
 			fine = pfs_dump_refuse(dump, "no profile is behind '---': it was cut");
 	}
 	fine = fine && take_head(dump);

@@ -29,6 +29,10 @@ struct pfs_dump_names {
 
 __attribute__((format(printf, 2, 3))) bool pfs_dump_refuse(struct dump *dump, const char *format,
 							   ...);
+/* The next line, without its end; false: there is none. */
+bool pfs_dump_next(struct dump *dump);
+bool pfs_dump_begins(const struct dump *dump, const char *with);
+void pfs_dump_skip_spaces(const char **at, const char *end);
 /* Of base 10, or of 16 with or without 0x; spaces before it are passed over. False: none. */
 bool pfs_dump_number(const char **at, const char *end, unsigned base, uint64_t *number);
 

@@ -7,8 +7,6 @@
 
 #include "session.h"
 
-SQLITE_EXTENSION_INIT1
-
 static int register_tables(struct pfs_session *session)
 {
 	for (size_t i = 0; pfs_sql_table(i) != NULL; i++) {

@@ -2,23 +2,12 @@
  * session.c - a box behind a connection, and one snapshot for each run of a statement.
  */
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "session.h"
-
-bool pfs_sql_refuse(struct pfs_message *message, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	(void)vsnprintf(message->text, sizeof(message->text), format, arguments);
-	va_end(arguments);
-	(void)pfs_one_line(message->text);
-	return false;
-}
 
 static void free_moment(struct pfs_moment *moment)
 {

@@ -111,7 +111,7 @@ extern const struct pfs_table pfs_sql_objects[];
 extern const size_t pfs_sql_object_count;
 extern const struct pfs_table pfs_sql_os, pfs_sql_mapped, pfs_sql_history, pfs_sql_trace;
 extern const struct pfs_table pfs_sql_arenas, pfs_sql_arenas_history, pfs_sql_limits;
-extern const struct pfs_table pfs_sql_status, pfs_sql_variables, pfs_sql_tables;
+extern const struct pfs_table pfs_sql_status, pfs_sql_variables;
 
 /* All of them: table i; NULL: no more. */
 const struct pfs_table *pfs_sql_table(size_t i);
@@ -128,5 +128,7 @@ void pfs_sql_make_text(struct pfs_snapshot *snapshot);
 /* Functions (format_bytes and others) and the views of sys. */
 int pfs_sql_functions(struct pfs_session *session);
 int pfs_sql_views(sqlite3 *db);
+/* View i; NULL: no more. */
+const char *pfs_sql_view_name(size_t i);
 
 #endif

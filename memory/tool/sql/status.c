@@ -1,5 +1,5 @@
 /*
- * status.c - global_status, global_variables, and the list of tables.
+ * status.c - global_status and global_variables.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -267,32 +267,3 @@ const struct pfs_table pfs_sql_variables = { .name = "global_variables",
 					     .row_limit = variables_limit,
 					     .there = every_row,
 					     .value = variables_value };
-
-/* ---- tables ---- */
-
-static uint64_t tables_limit(const struct pfs_cursor *cursor)
-{
-	uint64_t count = 0;
-	(void)cursor;
-	while (pfs_sql_name(count) != NULL)
-		count++;
-	return count;
-}
-
-static void tables_value(struct pfs_cursor *cursor, int column, sqlite3_context *context)
-{
-	const struct pfs_sql_name *one = pfs_sql_name(cursor->row);
-	if (one != NULL)
-		pfs_result_text(context, column == 0   ? one->name
-					 : column == 1 ? one->schema
-						       : one->type);
-}
-
-/* clang-format off */
-const struct pfs_table pfs_sql_tables = {
-	.name = "tables", .schema = "pfs",
-	.columns = "NAME VARCHAR(64) NOT NULL, TABLE_SCHEMA VARCHAR(64) NOT NULL, "
-		   "TABLE_TYPE VARCHAR(64) NOT NULL",
-	.row_limit = tables_limit, .there = every_row, .value = tables_value
-};
-/* clang-format on */

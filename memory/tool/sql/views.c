@@ -99,27 +99,8 @@ int pfs_sql_views(sqlite3 *db)
 	return code;
 }
 
-/* ---- names of all ---- */
-
-const struct pfs_table *pfs_sql_table(size_t i)
+const char *pfs_sql_view_name(size_t i)
 {
-	static const struct pfs_table *const others[] = {
-		&pfs_sql_os,        &pfs_sql_mapped, &pfs_sql_history,        &pfs_sql_trace,
-		&pfs_sql_limits,    &pfs_sql_arenas, &pfs_sql_arenas_history, &pfs_sql_status,
-		&pfs_sql_variables, &pfs_sql_tables
-	};
-	if (i < PFS_TABLES)
-		return &pfs_sql_summaries[i];
-	i -= PFS_TABLES;
-	if (i < pfs_sql_object_count)
-		return &pfs_sql_objects[i];
-	i -= pfs_sql_object_count;
-	return i < sizeof(others) / sizeof(others[0]) ? others[i] : NULL;
-}
-
-const struct pfs_sql_name *pfs_sql_name(size_t i)
-{
-	static _Thread_local struct pfs_sql_name name;
 	/* clang-format off */
 	static const char *const raw[VIEWS] = {
 		"x$memory_global_by_current_bytes", "x$memory_global_total",
@@ -127,17 +108,5 @@ const struct pfs_sql_name *pfs_sql_name(size_t i)
 		"x$memory_by_host_by_current_bytes", "x$user_summary", "x$host_summary"
 	};
 	/* clang-format on */
-	size_t tables = 0;
-	while (pfs_sql_table(tables) != NULL)
-		tables++;
-	if (i < tables)
-		name = (struct pfs_sql_name){ pfs_sql_table(i)->name, pfs_sql_table(i)->schema,
-					      "BASE TABLE" };
-	else if (i < tables + 2 * VIEWS)
-		name = (struct pfs_sql_name){ (i - tables) % 2 == 0 ? views[(i - tables) / 2].name
-								    : raw[(i - tables) / 2],
-					      "sys", "VIEW" };
-	else
-		return NULL;
-	return &name;
+	return i >= 2 * VIEWS ? NULL : i % 2 == 0 ? views[i / 2].name : raw[i / 2];
 }
