@@ -68,37 +68,12 @@ static void number_lives(struct pfs_books *self)
 	}
 }
 
-/* Its memory first of all: nothing of the child may reach its parent's box. */
-static void in_child(void)
-{
-	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
-		if (!pfs_box_detach(&self->box)) {
-			/* It would write into its parent's books. */
-			static const char line[] = "pfslab: no memory for a forked child's copy "
-						   "of its parent's accounts\n";
-			(void)!write(STDERR_FILENO, line, sizeof(line) - 1);
-			abort();
-		}
-		pfs_store_relaxed(&self->finished, self->fork_finished); /* relaxed: one thread */
-		self->is_child = true;
-		self->fork_pid = (uint32_t)getpid();
-		number_lives(self);
-		self->has_ticker = false;
-		if (self->profile != NULL)
-			pfs_gate_begin(&self->profile->gate);
-		pfs_mutex_init(&self->desk);
-		pfs_mutex_init(&self->limits_lock);
-		pfs_limits_child(self);
-		(void)pthread_mutex_init(&self->tick_lock, NULL);
-		(void)pthread_cond_init(&self->end_tick, NULL);
-	}
-	(void)pthread_mutex_init(&all.lock, NULL);
-}
-
-void pfs_books_settle(struct pfs_books *self)
+/* Under the desk, in a forked child: the lives of the parent's other threads end, and the box gets
+ * its file, if the calling thread is the one that forked, and is alone. */
+static void settle(struct pfs_books *self)
 {
 	/* A life of the child begins under the desk, so after this. */
-	self->is_child = false;
+	self->settle = NULL;
 	struct pfs_memory_thread *next;
 	for (struct pfs_memory_thread *thread = self->threads; thread != NULL; thread = next) {
 		next = thread->next;
@@ -116,6 +91,33 @@ void pfs_books_settle(struct pfs_books *self)
 	if (is_alone && self->box.path[0] != '\0' && pfs_box_refile(&self->box) &&
 	    self->config.tick_ms != 0)
 		pfs_ticker_start(self);
+}
+
+/* Its memory first of all: nothing of the child may reach its parent's box. */
+static void in_child(void)
+{
+	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
+		if (!pfs_box_detach(&self->box)) {
+			/* It would write into its parent's books. */
+			static const char line[] = "pfslab: no memory for a forked child's copy "
+						   "of its parent's accounts\n";
+			(void)!write(STDERR_FILENO, line, sizeof(line) - 1);
+			abort();
+		}
+		pfs_store_relaxed(&self->finished, self->fork_finished); /* relaxed: one thread */
+		self->settle = settle;
+		self->fork_pid = (uint32_t)getpid();
+		number_lives(self);
+		self->has_ticker = false;
+		if (self->profile != NULL)
+			pfs_gate_begin(&self->profile->gate);
+		pfs_mutex_init(&self->desk);
+		pfs_mutex_init(&self->limits_lock);
+		pfs_limits_child(self);
+		(void)pthread_mutex_init(&self->tick_lock, NULL);
+		(void)pthread_cond_init(&self->end_tick, NULL);
+	}
+	(void)pthread_mutex_init(&all.lock, NULL);
 }
 
 void pfs_books_list(struct pfs_books *self)

@@ -127,9 +127,9 @@ struct pfs_books {
 		bool keep;
 	} config;
 	void (*describe)(struct pfs_box_tick *tick); /* the allocator, at a tick; or NULL */
-	bool is_child;                               /* forked, and has no box of its own yet */
-	uint32_t fork_finished;                      /* when the child's copy was made */
-	uint32_t fork_tid, fork_pid; /* of who forked, in the parent and in the child */
+	void (*settle)(struct pfs_books *self); /* a forked child's, which has no box yet; NULL */
+	uint32_t fork_finished;                 /* when the child's copy was made */
+	uint32_t fork_tid, fork_pid;            /* of who forked, in the parent and in the child */
 	pthread_t ticker;
 	bool has_ticker;
 	bool is_ending; /* ticks */
@@ -202,6 +202,9 @@ PFS_COLD struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_
 PFS_COLD struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread,
 						   pfs_memory_key key);
 
+/* A cell like that one; NULL: no memory (counted as lost). */
+struct pfs_cell *pfs_cell_new(struct pfs_books *self, const struct pfs_cell *like);
+
 /* Add so much to a party's cell of an instrument, with the high marks of where it comes from. */
 void pfs_party_add(struct pfs_books *self, struct pfs_party *party, struct pfs_cell *from,
 		   struct pfs_cell_sums sums);
@@ -223,6 +226,9 @@ void pfs_moves_end(struct pfs_books *self, struct pfs_party *party);
 /* A cell of a thread ends: its sums go to its parents, its record back. */
 void pfs_cell_fold(struct pfs_books *self, struct pfs_cell *cell);
 
+/* Those that wait for it; by who opens the desk. */
+void pfs_cells_fold_finished(struct pfs_books *self);
+
 /* A thread freed the last block of an ended life, outside the desk: to be folded by who comes. */
 void pfs_cell_finish(struct pfs_books *self, struct pfs_cell *cell);
 
@@ -230,12 +236,6 @@ void pfs_cell_finish(struct pfs_books *self, struct pfs_cell *cell);
 
 /* The owner allocated more than the cell's traps allow, or something changed in control. */
 PFS_COLD void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t bytes);
-
-/* A new cell's marks: none, and as of now. */
-void pfs_marks_begin(struct pfs_books *self, struct pfs_cell *cell);
-
-/* A cell's high marks of a table are added to a party's. */
-void pfs_marks_add(struct pfs_books *self, struct pfs_cell *to, struct pfs_cell *from);
 
 /* A tick: estimates of all parties until now. Under the desk. */
 void pfs_marks_tick(struct pfs_books *self);
@@ -285,9 +285,6 @@ void pfs_ticker_end(struct pfs_books *self);
 
 /* ---- fork ---- */
 
-/* Under the desk, in a forked child: the lives of the parent's other threads end, and the box gets
- * its file, if the calling thread is the one that forked, and is alone. */
-void pfs_books_settle(struct pfs_books *self);
 void pfs_books_list(struct pfs_books *self);
 void pfs_books_unlist(struct pfs_books *self);
 

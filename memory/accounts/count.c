@@ -1,7 +1,40 @@
 /*
- * count.c - the calls of memory.h that tell of a block.
+ * count.c - the calls of memory.h that tell of a block; which cell it is counted in.
  */
 #include "count.h"
+
+static bool is_enabled(struct pfs_memory_thread *thread, pfs_memory_key key)
+{
+	/* relaxed: a switch; a block before it or after it. */
+	return key != 0 && thread->is_instrumented &&
+	       (pfs_load_relaxed(&thread->memory->control->enabled[key - 1]) & 1) != 0;
+}
+
+struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread, pfs_memory_key key)
+{
+	/* [J8] acquire, pairs with [J5]: first, so that a later change is looked at again. */
+	uint32_t generation = pfs_load_acquire(&thread->memory->control->generation);
+	thread->cells[key] = NULL;
+	if (thread->limits_seen != generation)
+		pfs_limits_look(thread, generation);
+	if (!is_enabled(thread, key))
+		return NULL;
+	struct pfs_cell *cell = thread->all_cells[key];
+	if (cell == NULL)
+		cell = pfs_thread_cell(thread, key);
+	if (cell == NULL)
+		return NULL;
+	/* What changed is looked at with the block: marks begin at what was there before it. */
+	if (pfs_load_relaxed(&cell->seen) != generation) {  /* relaxed: its own */
+		pfs_store_relaxed(&cell->trap_count, 0);    /* relaxed: its own */
+		pfs_store_relaxed(&cell->trap_bytes, 0);    /* relaxed: its own */
+		pfs_store_relaxed(&cell->seen, generation); /* relaxed: its own */
+		if (thread->memory->profile != NULL)
+			pfs_store_relaxed(&cell->sample_at, 0); /* relaxed: its own */
+	}
+	thread->cells[key] = thread->is_limited ? NULL : cell;
+	return cell;
+}
 
 struct pfs_memory_note pfs_count_limited(struct pfs_memory_thread *thread, struct pfs_cell *cell,
 					 size_t size_bytes)

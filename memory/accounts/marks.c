@@ -13,60 +13,18 @@
  * estimate until then and forgets those, so that lives which came one after the other do not add up
  * for ever. Until a tick all of it may have been at one moment, so the estimate is never too low.
  */
-#include "books.h"
-
-static uint32_t epoch_of(const struct pfs_books *self, uint32_t table)
-{
-	/* relaxed: a switch; this look or the next. */
-	return pfs_load_relaxed(&self->control->truncates[table]);
-}
-
-static bool is_current(const struct pfs_books *self, struct pfs_cell *cell, uint32_t table)
-{
-	return pfs_load_relaxed(&cell->epochs[table]) == epoch_of(self, table); /* relaxed: own */
-}
-
-static void set(_Atomic(uint64_t) *word, uint64_t value)
-{
-	pfs_store_release(word, value); /* [J1] release, pairs with [J2]: of which life */
-}
-
-static uint64_t get(_Atomic(uint64_t) *word)
-{
-	return pfs_load_relaxed(word); /* relaxed: one writer, who asks */
-}
-
-void pfs_marks_begin(struct pfs_books *self, struct pfs_cell *cell)
-{
-	for (uint32_t table = 0; table < PFS_TABLES; table++) {
-		set(&cell->marks[table].high_count, 0);
-		set(&cell->marks[table].high_bytes, 0);
-		set(&cell->marks[table].low_count, 0);
-		set(&cell->marks[table].low_bytes, 0);
-		pfs_store_relaxed(&cell->epochs[table], epoch_of(self, table)); /* relaxed: new */
-	}
-	set(&cell->trap_count, 0);
-	set(&cell->trap_bytes, 0);
-	/* relaxed: a new cell; what changes now is seen at the first look. */
-	pfs_store_relaxed(&cell->seen, pfs_load_relaxed(&self->control->generation));
-}
-
-/* Signed, for under the rules of the real systems a current value may be below zero. */
-static bool is_less(uint64_t one, uint64_t other)
-{
-	return (int64_t)one < (int64_t)other;
-}
+#include "marks.h"
 
 static void raise(_Atomic(uint64_t) *mark, uint64_t value)
 {
-	if (is_less(get(mark), value))
-		set(mark, value);
+	if (pfs_mark_is_less(pfs_mark_get(mark), value))
+		pfs_mark_set(mark, value);
 }
 
 static void lower(_Atomic(uint64_t) *mark, uint64_t value)
 {
-	if (is_less(value, get(mark)))
-		set(mark, value);
+	if (pfs_mark_is_less(value, pfs_mark_get(mark)))
+		pfs_mark_set(mark, value);
 }
 
 /* The marks of a table, with what there was before this block and what is now. */
@@ -74,10 +32,10 @@ static void look(struct pfs_marks *marks, bool is_new, uint64_t before_count, ui
 		 uint64_t bytes)
 {
 	if (is_new) {
-		set(&marks->high_count, before_count);
-		set(&marks->high_bytes, before_bytes);
-		set(&marks->low_count, before_count);
-		set(&marks->low_bytes, before_bytes);
+		pfs_mark_set(&marks->high_count, before_count);
+		pfs_mark_set(&marks->high_bytes, before_bytes);
+		pfs_mark_set(&marks->low_count, before_count);
+		pfs_mark_set(&marks->low_bytes, before_bytes);
 	}
 	raise(&marks->high_count, before_count + 1);
 	raise(&marks->high_bytes, before_bytes + bytes);
@@ -91,39 +49,41 @@ static void set_traps(struct pfs_cell *cell, uint64_t foreign_count, uint64_t fo
 	bool is_low = true;
 	for (uint32_t table = 0; table < PFS_TABLES; table++) {
 		struct pfs_marks *marks = &cell->marks[table];
-		if (is_less(get(&marks->high_count), count))
-			count = get(&marks->high_count);
-		if (is_less(get(&marks->high_bytes), bytes))
-			bytes = get(&marks->high_bytes);
-		is_low = is_low && get(&marks->low_count) == 0 && get(&marks->low_bytes) == 0;
+		if (pfs_mark_is_less(pfs_mark_get(&marks->high_count), count))
+			count = pfs_mark_get(&marks->high_count);
+		if (pfs_mark_is_less(pfs_mark_get(&marks->high_bytes), bytes))
+			bytes = pfs_mark_get(&marks->high_bytes);
+		is_low = is_low && pfs_mark_get(&marks->low_count) == 0 &&
+			 pfs_mark_get(&marks->low_bytes) == 0;
 	}
-	set(&cell->trap_count, is_low ? count + foreign_count : 0);
-	set(&cell->trap_bytes, is_low ? bytes + foreign_bytes : 0);
+	pfs_mark_set(&cell->trap_count, is_low ? count + foreign_count : 0);
+	pfs_mark_set(&cell->trap_bytes, is_low ? bytes + foreign_bytes : 0);
 }
 
 /* Others freed meanwhile, and no mark has to rise: higher traps, and that is all. A trap of 0 is
  * none to be raised; a TRUNCATE since then is none to be passed over. */
 static bool raise_traps(struct pfs_books *self, struct pfs_cell *cell)
 {
-	uint64_t foreign_count = get(&cell->word);
-	uint64_t foreign_bytes = get(&cell->foreign_bytes);
-	uint64_t count = get(&cell->allocs) - get(&cell->frees) - foreign_count;
-	uint64_t bytes = get(&cell->alloc_bytes) - get(&cell->free_bytes) - foreign_bytes;
+	uint64_t foreign_count = pfs_mark_get(&cell->word);
+	uint64_t foreign_bytes = pfs_mark_get(&cell->foreign_bytes);
+	uint64_t count = pfs_mark_get(&cell->allocs) - pfs_mark_get(&cell->frees) - foreign_count;
+	uint64_t bytes = pfs_mark_get(&cell->alloc_bytes) - pfs_mark_get(&cell->free_bytes) -
+			 foreign_bytes;
 	/* relaxed: own; and a switch. */
-	if (get(&cell->trap_count) == 0 ||
+	if (pfs_mark_get(&cell->trap_count) == 0 ||
 	    pfs_load_relaxed(&cell->seen) != pfs_load_relaxed(&self->control->generation))
 		return false;
 	uint64_t high_count = UINT64_MAX / 2, high_bytes = UINT64_MAX / 2;
 	for (uint32_t table = 0; table < PFS_TABLES; table++) {
-		uint64_t table_count = get(&cell->marks[table].high_count);
-		uint64_t table_bytes = get(&cell->marks[table].high_bytes);
-		high_count = is_less(table_count, high_count) ? table_count : high_count;
-		high_bytes = is_less(table_bytes, high_bytes) ? table_bytes : high_bytes;
+		uint64_t table_count = pfs_mark_get(&cell->marks[table].high_count);
+		uint64_t table_bytes = pfs_mark_get(&cell->marks[table].high_bytes);
+		high_count = pfs_mark_is_less(table_count, high_count) ? table_count : high_count;
+		high_bytes = pfs_mark_is_less(table_bytes, high_bytes) ? table_bytes : high_bytes;
 	}
-	if (is_less(high_count, count) || is_less(high_bytes, bytes))
+	if (pfs_mark_is_less(high_count, count) || pfs_mark_is_less(high_bytes, bytes))
 		return false;
-	set(&cell->trap_count, high_count + foreign_count);
-	set(&cell->trap_bytes, high_bytes + foreign_bytes);
+	pfs_mark_set(&cell->trap_count, high_count + foreign_count);
+	pfs_mark_set(&cell->trap_bytes, high_bytes + foreign_bytes);
 	return true;
 }
 
@@ -131,54 +91,24 @@ void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t byte
 {
 	if (raise_traps(self, cell))
 		return;
-	uint64_t foreign_count = get(&cell->word);
-	uint64_t foreign_bytes = get(&cell->foreign_bytes);
-	uint64_t count = get(&cell->allocs) - get(&cell->frees) - foreign_count - 1;
-	uint64_t now = get(&cell->alloc_bytes) - get(&cell->free_bytes) - foreign_bytes - bytes;
+	uint64_t foreign_count = pfs_mark_get(&cell->word);
+	uint64_t foreign_bytes = pfs_mark_get(&cell->foreign_bytes);
+	uint64_t count = pfs_mark_get(&cell->allocs) - pfs_mark_get(&cell->frees) - foreign_count -
+			 1;
+	uint64_t now = pfs_mark_get(&cell->alloc_bytes) - pfs_mark_get(&cell->free_bytes) -
+		       foreign_bytes - bytes;
 	for (uint32_t table = 0; table < PFS_TABLES; table++) {
-		uint32_t epoch = epoch_of(self, table);
+		uint32_t epoch = pfs_marks_epoch(self, table);
 		bool is_new = pfs_load_relaxed(&cell->epochs[table]) != epoch; /* relaxed: own */
 		look(&cell->marks[table], is_new, count, now, bytes);
 		if (is_new)
 			pfs_store_relaxed(&cell->epochs[table], epoch); /* relaxed: a guess */
 	}
-	if (!pfs_likely(!self->is_child)) { /* time for a box of its own */
+	if (!pfs_likely(self->settle == NULL)) { /* time for a box of its own */
 		pfs_desk_open(self);
 		pfs_desk_close(self);
 	}
 	set_traps(cell, foreign_count, foreign_bytes);
-}
-
-/* A party's marks of a table, begun anew if that was truncated. Under the desk. */
-static struct pfs_marks *party_marks(struct pfs_books *self, struct pfs_cell *cell, uint32_t table)
-{
-	struct pfs_marks *marks = &cell->marks[table];
-	if (!is_current(self, cell, table)) {
-		set(&marks->high_count, 0);
-		set(&marks->high_bytes, 0);
-		set(&marks->low_count, 0);
-		set(&marks->low_bytes, 0);
-		pfs_store_relaxed(&cell->epochs[table], epoch_of(self, table)); /* relaxed: desk */
-	}
-	return marks;
-}
-
-void pfs_marks_add(struct pfs_books *self, struct pfs_cell *to, struct pfs_cell *from)
-{
-	for (uint32_t table = 0; table < PFS_TABLES; table++) {
-		struct pfs_marks *marks = party_marks(self, to, table);
-		/* Of a cell that slept through a TRUNCATE the older, higher marks: an estimate. Of
-		 * a party, which hands its sums on, its own estimate until now. */
-		uint64_t count = get(&from->marks[table].high_count);
-		uint64_t bytes = get(&from->marks[table].high_bytes);
-		bool is_party = from->level != PFS_CELL_OF_THREAD;
-		if (is_party && is_less(count, get(&from->marks[table].low_count)))
-			count = get(&from->marks[table].low_count);
-		if (is_party && is_less(bytes, get(&from->marks[table].low_bytes)))
-			bytes = get(&from->marks[table].low_bytes);
-		set(&marks->high_count, get(&marks->high_count) + count);
-		set(&marks->high_bytes, get(&marks->high_bytes) + bytes);
-	}
 }
 
 /* What a party's parts have now as their high marks, added to what ended since the last tick. */
@@ -187,11 +117,11 @@ static void party_tick(struct pfs_books *self, struct pfs_party *party)
 	for (uint32_t i = 0; i < self->instruments_max; i++) {
 		struct pfs_cell *cell = party->cells[i];
 		for (uint32_t table = 0; cell != NULL && table < PFS_TABLES; table++) {
-			struct pfs_marks *marks = party_marks(self, cell, table);
-			raise(&marks->low_count, get(&marks->high_count));
-			raise(&marks->low_bytes, get(&marks->high_bytes));
-			set(&marks->high_count, 0);
-			set(&marks->high_bytes, 0);
+			struct pfs_marks *marks = pfs_marks_of_party(self, cell, table);
+			raise(&marks->low_count, pfs_mark_get(&marks->high_count));
+			raise(&marks->low_bytes, pfs_mark_get(&marks->high_bytes));
+			pfs_mark_set(&marks->high_count, 0);
+			pfs_mark_set(&marks->high_bytes, 0);
 		}
 	}
 }

@@ -1,12 +1,12 @@
 # The accounts, compiled for the simulated machine: how blocks are credited (docs/explanation/simulation.md).
-foreach(name count desk instruments life limits marks rules)
+foreach(name cells count desk instruments life limits marks marks_sum parties rules)
   list(APPEND accounts_sources ${PROJECT_SOURCE_DIR}/memory/accounts/${name}.c)
 endforeach()
 list(APPEND accounts_sources ${PROJECT_SOURCE_DIR}/memory/box/reader_cells.c)
 set_source_files_properties(${accounts_sources} PROPERTIES COMPILE_OPTIONS
   "-D_GNU_SOURCE=;-include;${CMAKE_CURRENT_SOURCE_DIR}/accounts_names.h")
 # A copy that nobody else has yet is written without atomics.
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/memory/accounts/desk.c APPEND PROPERTY
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/memory/accounts/cells.c APPEND PROPERTY
   COMPILE_OPTIONS -Dpfs_marks_begin=pfs_accounts_marks_begin)
 set(accounts_own accounts_calls.c accounts_read.c
   accounts_reader.c accounts_shelves.c)

@@ -6,11 +6,6 @@
 
 struct pfs_accounts_world pfs_accounts_world;
 
-void pfs_books_settle(struct pfs_books *self)
-{
-	(void)self; /* nobody forks */
-}
-
 uint64_t pfs_box_now_ns(void)
 {
 	return 1; /* of no execution another time */
