@@ -9,54 +9,27 @@
 #include "counter.h"
 #include "memory/malloc/last.h"
 #include "memory/profile/profile.h"
+#include "tag.h"
 
 const char pfs_conf_needs_tags = 1;
 
 /* ---- tags ---- */
 
-/* The extent of a block that has a tag; NULL: none has. */
-static struct pfs_extent *tagged_extent(const void *block)
-{
-	struct pfs_extent *extent = pfs_map_extent(pfs_map_entry_or_none((uintptr_t)block));
-	if (extent == NULL || extent->tags == NULL || pfs_extent_kind(extent) < PFS_EXTENT_LARGE)
-		return NULL;
-	return extent;
-}
-
-static bool is_large(struct pfs_extent *extent)
-{
-	return pfs_extent_kind(extent) == PFS_EXTENT_LARGE;
-}
-
 /* What counts as asked for: a small block with more slack than a tag has room for was asked for
  * with an alignment, and counts as larger. */
 static uint64_t bytes_to_count(struct pfs_extent *extent, size_t size_bytes)
 {
-	if (is_large(extent) || extent->block_bytes - size_bytes <= PFS_SLACK_MOST)
+	if (pfs_tagged_is_large(extent) || extent->block_bytes - size_bytes <= PFS_SLACK_MOST)
 		return size_bytes;
 	return extent->block_bytes - PFS_SLACK_MOST;
 }
 
-static uint64_t bytes_of(struct pfs_extent *extent, uint32_t tag)
-{
-	return is_large(extent) ? extent->asked_bytes
-				: extent->block_bytes - (tag & PFS_SLACK_MOST);
-}
-
-static uint32_t *tag_of(struct pfs_extent *extent, const void *block)
-{
-	uint32_t region = 0;
-	if (is_large(extent))
-		return (uintptr_t)block == extent->base ? extent->tags : NULL;
-	return pfs_slab_region(extent, (uintptr_t)block, &region) ? &extent->tags[region] : NULL;
-}
-
 static void write_tag(struct pfs_extent *extent, const void *block, uint32_t whose, uint64_t bytes)
 {
-	uint32_t *tag = tag_of(extent, block);
+	uint32_t *tag = pfs_tag_at(extent, block);
 	if (tag == NULL) /* a mistake of the program's, that will be noticed */
 		return;
-	if (is_large(extent)) {
+	if (pfs_tagged_is_large(extent)) {
 		extent->asked_bytes = bytes;
 		*tag = whose;
 		return;
@@ -137,7 +110,7 @@ static struct pfs_stack_from from_of(const void *frame, const void *returns_to, 
 
 void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
 {
-	struct pfs_extent *extent = block != NULL ? tagged_extent(block) : NULL;
+	struct pfs_extent *extent = block != NULL ? pfs_tagged_extent(block) : NULL;
 	if (extent == NULL)
 		return block;
 	int errno_before = errno;
@@ -170,30 +143,13 @@ void *pfs_counted_malloc_slow(size_t size_bytes, const void *caller)
 
 /* ---- resized ---- */
 
-/* The cell that a tag names, or the sample that it names; of rule exact. */
-static struct pfs_cell *cell_of(uint32_t value)
-{
-	struct pfs_books *books = pfs_program.books;
-	struct pfs_cell *cell = pfs_tag_cell(value);
-	const struct pfs_box_sample *sample = pfs_sample_of(cell);
-	if (sample == NULL)
-		return cell;
-	struct pfs_box_region *region = books->shelves[PFS_SHELF_CELLS].region;
-	uint32_t number = sample->cell - 1;
-	uint64_t page = number / region->page_records;
-	if (page >= pfs_load_relaxed(&region->page_count)) /* relaxed: pages of the desk's */
-		return NULL;
-	return (void *)(books->box.base + region->offset + page * region->page_bytes +
-			(uint64_t)(number % region->page_records) * region->record_bytes);
-}
-
 static bool reserve(const struct pfs_counted_block *lifted, size_t size_bytes)
 {
 	int errno_before = errno;
 	struct pfs_counter *counter = pfs_counter_enter();
 	if (counter == NULL)
 		return true;
-	const struct pfs_cell *cell = cell_of(lifted->value);
+	const struct pfs_cell *cell = pfs_tagged_cell(lifted->value);
 	bool is_granted = pfs_limits_reserve(counter->thread, cell != NULL ? cell->instrument : 0,
 					     size_bytes, cell, lifted->bytes);
 	pfs_counter_leave(counter);
@@ -220,24 +176,6 @@ void pfs_counted_resized(void)
 		return;
 	pfs_limits_drop(thread);
 	pfs_counter_leave(counter);
-}
-
-/* ---- looked at ---- */
-
-bool pfs_counted_look(const void *block, uint32_t *instrument, uint32_t *account, uint64_t *bytes)
-{
-	struct pfs_extent *extent = tagged_extent(block);
-	const uint32_t *tag = extent != NULL ? tag_of(extent, block) : NULL;
-	uint32_t value = tag != NULL ? *tag : 0; /* of its owner: another one's walk may be late */
-	if (value >> PFS_SLACK_BITS == 0)
-		return false;
-	const struct pfs_cell *cell = cell_of(value);
-	if (cell == NULL)
-		return false;
-	*instrument = cell->instrument;
-	*account = cell->account;
-	*bytes = bytes_of(extent, value);
-	return true;
 }
 
 /* ---- freed ---- */
@@ -296,15 +234,15 @@ void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes)
 
 struct pfs_counted_block pfs_counted_lift(const void *block)
 {
-	struct pfs_counted_block lifted = { .extent = tagged_extent(block) };
+	struct pfs_counted_block lifted = { .extent = pfs_tagged_extent(block) };
 	if (lifted.extent == NULL)
 		return lifted;
-	uint32_t *tag = tag_of(lifted.extent, block);
+	uint32_t *tag = pfs_tag_at(lifted.extent, block);
 	if (tag == NULL || *tag == 0)
 		return lifted;
 	lifted.tag = tag;
 	lifted.value = *tag;
-	lifted.bytes = bytes_of(lifted.extent, lifted.value);
+	lifted.bytes = pfs_tagged_bytes(lifted.extent, lifted.value);
 	*tag = 0;
 	return lifted;
 }
@@ -369,7 +307,7 @@ void *pfs_front_realloc(void *block, size_t size_bytes, const void *caller)
 		return pfs_no_memory(size_bytes);
 	void *moved = pfs_realloc(block, size_bytes);
 	if (pfs_counted_moved(&lifted, moved)) {
-		struct pfs_extent *extent = tagged_extent(moved);
+		struct pfs_extent *extent = pfs_tagged_extent(moved);
 		if (extent != NULL)
 			moved = pfs_count(moved, bytes_to_count(extent, size_bytes), caller);
 	}

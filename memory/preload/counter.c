@@ -18,19 +18,9 @@
 #define POOL_HOST "localhost"
 #define END_ROUNDS 2u /* other destructors may still allocate in the first ones */
 
-enum state { STATE_NEW, STATE_RUNNING, STATE_INSIDE, STATE_ENDED };
-
-struct pfs_counter pfs_counter_none = { .reference = PFS_NOBODY };
-/* volatile: the compiler knows that malloc reads no variable of its caller's. */
-static _Thread_local volatile uint8_t state __attribute__((tls_model("initial-exec")));
-
 static pthread_key_t key;
-static bool has_key; /* once only */
-
-void pfs_counter_never(void)
-{
-	state = STATE_ENDED;
-}
+static bool has_key; /* once */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ---- lives ---- */
 
@@ -124,13 +114,24 @@ static struct pfs_counter *counter_new(void)
 	return counter;
 }
 
+static void end(void *value);
+
+static void make_key(void)
+{
+	has_key = pthread_key_create(&key, end) == 0;
+}
+
 static struct pfs_counter *begin(void)
 {
 	bool later = false;
-	state = STATE_INSIDE;
-	struct pfs_counter *counter = pfs_program_start(&later) ? counter_new() : NULL;
+	pfs_counter_state = PFS_COUNTER_INSIDE;
+	struct pfs_counter *counter = NULL;
+	if (pfs_program_start(&later)) {
+		(void)pthread_once(&once, make_key);
+		counter = counter_new();
+	}
 	if (counter == NULL)
-		state = later ? STATE_NEW : STATE_ENDED;
+		pfs_counter_state = later ? PFS_COUNTER_NEW : PFS_COUNTER_ENDED;
 	return counter;
 }
 
@@ -138,12 +139,12 @@ struct pfs_counter *pfs_counter_enter(void)
 {
 	if (pfs_is_last())
 		return NULL;
-	if (state == STATE_NEW)
+	if (pfs_counter_state == PFS_COUNTER_NEW)
 		return begin();
-	if (state != STATE_RUNNING)
+	if (pfs_counter_state != PFS_COUNTER_RUNNING)
 		return NULL;
 	struct pfs_counter *counter = pfs_own.counter;
-	state = STATE_INSIDE;
+	pfs_counter_state = PFS_COUNTER_INSIDE;
 	pfs_own.counter = &pfs_counter_none;
 	pfs_own.reference = PFS_NOBODY;
 	pfs_own.last_tag = PFS_NO_TAG;
@@ -154,7 +155,7 @@ void pfs_counter_leave(struct pfs_counter *counter)
 {
 	pfs_own.counter = counter;
 	pfs_own.reference = counter->reference;
-	state = STATE_RUNNING;
+	pfs_counter_state = PFS_COUNTER_RUNNING;
 }
 
 /* What the thread does from now on is nobody's; what it frees is credited as any. */
@@ -168,7 +169,7 @@ static void end(void *value)
 	if (pfs_counter_enter() == NULL)
 		return;
 	pfs_memory_thread_end(counter->thread);
-	state = STATE_ENDED;
+	pfs_counter_state = PFS_COUNTER_ENDED;
 	pfs_block_free(counter);
 	pfs_ticker_last_life();
 }
@@ -180,7 +181,14 @@ __attribute__((constructor(102))) static void at_begin(void)
 		pfs_counter_leave(counter);
 }
 
-void pfs_counters_start(void)
+__attribute__((destructor(102))) static void at_end(void)
 {
-	has_key = pthread_key_create(&key, end) == 0;
+	struct pfs_counter *counter = pfs_counter_enter();
+	if (counter != NULL) {
+		if (pfs_program.books->config.keep) /* nobody else will ask */
+			pfs_measure();
+		pfs_memory_tick(pfs_program.books);
+		pfs_counter_leave(counter);
+	}
+	pfs_program_leave();
 }

@@ -4,6 +4,8 @@
 #ifndef PFS_PRELOAD_COUNTER_H
 #define PFS_PRELOAD_COUNTER_H
 
+#include <stdio.h>
+
 #include "counted.h"
 #include "memory/accounts/books.h"
 
@@ -20,6 +22,9 @@ extern struct pfs_program pfs_program;
 /* pfs_program_start - open the books, once. False: nothing is counted (now, if *later). */
 bool pfs_program_start(bool *later);
 
+/* The process ends: its box goes, once, and stays mapped. */
+void pfs_program_leave(void);
+
 /* The box, if there is one. */
 const struct pfs_box *pfs_program_box(void);
 
@@ -32,8 +37,16 @@ const struct pfs_box *pfs_program_box(void);
 struct pfs_counter *pfs_counter_enter(void);
 void pfs_counter_leave(struct pfs_counter *counter);
 
-/* The key of threads that end; once. */
-void pfs_counters_start(void);
+/* Of the calling thread. volatile: the compiler knows that malloc reads no variable of its
+ * caller's. */
+enum pfs_counter_state {
+	PFS_COUNTER_NEW,
+	PFS_COUNTER_RUNNING,
+	PFS_COUNTER_INSIDE,
+	PFS_COUNTER_ENDED
+};
+extern _Thread_local volatile uint8_t pfs_counter_state
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* A thread of the library's own: it never counts. */
 void pfs_counter_never(void);
@@ -41,9 +54,12 @@ void pfs_counter_never(void);
 /* Now and then, inside: another name of the thread, a tick. */
 void pfs_counter_look(struct pfs_counter *counter);
 
-/* Whose a block is that is in use, by its tag, and what was asked for; false: it is not counted.
- * Under the desk. */
-bool pfs_counted_look(const void *block, uint32_t *instrument, uint32_t *account, uint64_t *bytes);
+/* A report of a walk: begun (false: another one goes on); the walk itself, inside, or by a thread
+ * that never counts, so that nothing that is done there is counted: how many blocks; and its end,
+ * written to a file outside of the accounts, or not (NULL). */
+bool pfs_report_begin(void);
+uint64_t pfs_report_walk(void);
+void pfs_report_end(FILE *to);
 
 /* By the thread that ticks: a report of a walk, if one is asked for from outside. */
 void pfs_walk_if_asked(void);

@@ -34,10 +34,6 @@ _Static_assert(CELLS_MAX *UINT64_C(512) + SAMPLES_MAX * UINT64_C(320) <
 		       UINT64_C(1) << (32 - PFS_SLACK_BITS + PFS_PLACE_BITS),
 	       "places of cells and samples");
 
-struct pfs_program pfs_program;
-static struct pfs_cell nobodys[1]; /* before the books are there */
-struct pfs_counting pfs_counting = { .cells = (char *)nobodys };
-
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic(uint32_t) is_on; /* release, when all is there */
 static _Atomic(uint32_t) has_left;
@@ -134,7 +130,7 @@ static void read_program_name(void)
 /* ---- the end ---- */
 
 /* Not of a vfork's child, whose memory is its parent's. */
-static void leave(void)
+void pfs_program_leave(void)
 {
 	uint32_t before = 0;
 	if (pfs_load_acquire(&is_on) == 0 || /* [M2] acquire, pairs with [M1] */
@@ -240,9 +236,8 @@ static void start(void)
 	}
 	pfs_counting.cells = cells;
 	read_limits();
-	pfs_counters_start();
 	pfs_sites_start();
-	(void)at_quick_exit(leave); /* the last, for it is the first */
+	(void)at_quick_exit(pfs_program_leave); /* the last, for it is the first */
 	owner_pid = (uint32_t)getpid();
 	(void)pthread_atfork(prepare, in_parent, in_child); /* the outermost: the last of all */
 	pfs_store_release(&is_on, 1);                       /* [M1] release, pairs with [M2] */
@@ -266,22 +261,10 @@ const struct pfs_box *pfs_program_box(void)
 	return pfs_load_acquire(&is_on) != 0 ? &pfs_program.books->box : NULL;
 }
 
-__attribute__((destructor(102))) static void at_end(void)
-{
-	struct pfs_counter *counter = pfs_counter_enter();
-	if (counter != NULL) {
-		if (pfs_program.books->config.keep) /* nobody else will ask */
-			pfs_measure();
-		pfs_memory_tick(pfs_program.books);
-		pfs_counter_leave(counter);
-	}
-	leave();
-}
-
 /* Past all destructors, and perhaps from a signal handler. */
 PUBLIC void _exit(int status)
 {
-	leave();
+	pfs_program_leave();
 	for (;;)
 		(void)syscall(SYS_exit_group, status);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "counter.h"
+#include "tag.h"
 #include "memory/malloc/classes.h"
 
 #define LINES_MOST 4096u
@@ -57,12 +58,28 @@ static struct line *line_of(uint32_t instrument, uint32_t account, uint64_t clas
 	return &lines[LINES_MOST];
 }
 
+/* Whose a block is that is in use, by its tag, and what was asked for. Under the desk. */
+static void look(const void *block, uint32_t *instrument, uint32_t *account, uint64_t *bytes)
+{
+	struct pfs_extent *extent = pfs_tagged_extent(block);
+	const uint32_t *tag = extent != NULL ? pfs_tag_at(extent, block) : NULL;
+	uint32_t value = tag != NULL ? *tag : 0; /* of its owner: another one's walk may be late */
+	if (value >> PFS_SLACK_BITS == 0)
+		return;
+	const struct pfs_cell *cell = pfs_tagged_cell(value);
+	if (cell == NULL)
+		return;
+	*instrument = cell->instrument;
+	*account = cell->account;
+	*bytes = pfs_tagged_bytes(extent, value);
+}
+
 static bool visit(const struct pfs_malloc_block *block, void *context)
 {
 	uint32_t instrument = 0, account = 0;
 	uint64_t bytes = block->size_bytes;
 	(void)context;
-	(void)pfs_counted_look(block->block, &instrument, &account, &bytes);
+	look(block->block, &instrument, &account, &bytes);
 	if (instrument > PFS_BOX_INSTRUMENTS_MAX || account >= ACCOUNTS_MOST)
 		instrument = account = 0;
 	struct line *line = line_of(instrument, account, block->size_bytes);
@@ -136,14 +153,13 @@ static void print_all(FILE *to)
 		      (unsigned long long)bytes);
 }
 
-static bool begin_walk(void)
+bool pfs_report_begin(void)
 {
 	uint32_t none = 0;
 	return pfs_cas_acquire(&is_walking, &none, 1); /* [M11] acquire, pairs with [M12] */
 }
 
-/* Inside, or by a thread that never counts: so that nothing that is done here is counted. */
-static uint64_t walk(void)
+uint64_t pfs_report_walk(void)
 {
 	memset(lines, 0, sizeof(lines));
 	pfs_desk_open(pfs_program.books);
@@ -153,24 +169,11 @@ static uint64_t walk(void)
 	return visited;
 }
 
-static void end_walk(void)
+void pfs_report_end(FILE *to)
 {
-	pfs_store_release(&is_walking, 0); /* [M12] release, pairs with [M11] */
-}
-
-__attribute__((visibility("default"))) uint64_t pfs_memory_walk_report(FILE *to)
-{
-	if (to == NULL || pfs_program_box() == NULL || !pfs_program.is_exact || !begin_walk())
-		return 0;
-	struct pfs_counter *counter = pfs_counter_enter();
-	uint64_t visited = 0;
-	if (counter != NULL) {
-		visited = walk();
-		pfs_counter_leave(counter);
+	if (to != NULL)
 		print_all(to);
-	}
-	end_walk();
-	return visited;
+	pfs_store_release(&is_walking, 0); /* [M12] release, pairs with [M11] */
 }
 
 /* ---- from outside ---- */
@@ -195,14 +198,13 @@ void pfs_walk_if_asked(void)
 	static uint32_t answered; /* by the thread that ticks alone */
 	/* relaxed: a count; who asked waits for the file. */
 	uint32_t asked = pfs_load_relaxed(&pfs_program.books->control->walks);
-	if (pfs_likely(asked == answered) || !pfs_program.is_exact || !begin_walk())
+	if (pfs_likely(asked == answered) || !pfs_program.is_exact || !pfs_report_begin())
 		return;
 	answered = asked;
 	FILE *to = open_asked();
-	if (to != NULL) {
-		(void)walk();
-		print_all(to);
+	if (to != NULL)
+		(void)pfs_report_walk();
+	pfs_report_end(to);
+	if (to != NULL)
 		(void)fclose(to);
-	}
-	end_walk();
 }

@@ -1,0 +1,55 @@
+/*
+ * tag.h - a block's tag: where it is, and whose it says the block is. counted.h has its form.
+ */
+#ifndef PFS_PRELOAD_TAG_H
+#define PFS_PRELOAD_TAG_H
+
+#include "counter.h"
+#include "memory/profile/profile.h"
+
+/* The extent of a block that has a tag; NULL: none has. */
+static inline struct pfs_extent *pfs_tagged_extent(const void *block)
+{
+	struct pfs_extent *extent = pfs_map_extent(pfs_map_entry_or_none((uintptr_t)block));
+	if (extent == NULL || extent->tags == NULL || pfs_extent_kind(extent) < PFS_EXTENT_LARGE)
+		return NULL;
+	return extent;
+}
+
+static inline bool pfs_tagged_is_large(struct pfs_extent *extent)
+{
+	return pfs_extent_kind(extent) == PFS_EXTENT_LARGE;
+}
+
+static inline uint64_t pfs_tagged_bytes(struct pfs_extent *extent, uint32_t tag)
+{
+	return pfs_tagged_is_large(extent) ? extent->asked_bytes
+					   : extent->block_bytes - (tag & PFS_SLACK_MOST);
+}
+
+static inline uint32_t *pfs_tag_at(struct pfs_extent *extent, const void *block)
+{
+	uint32_t region = 0;
+	if (pfs_tagged_is_large(extent))
+		return (uintptr_t)block == extent->base ? extent->tags : NULL;
+	return pfs_slab_region(extent, (uintptr_t)block, &region) ? &extent->tags[region] : NULL;
+}
+
+/* The cell that a tag names, or the sample that it names; of rule exact. */
+static inline struct pfs_cell *pfs_tagged_cell(uint32_t value)
+{
+	struct pfs_books *books = pfs_program.books;
+	struct pfs_cell *cell = pfs_tag_cell(value);
+	const struct pfs_box_sample *sample = pfs_sample_of(cell);
+	if (sample == NULL)
+		return cell;
+	struct pfs_box_region *region = books->shelves[PFS_SHELF_CELLS].region;
+	uint32_t number = sample->cell - 1;
+	uint64_t page = number / region->page_records;
+	if (page >= pfs_load_relaxed(&region->page_count)) /* relaxed: pages of the desk's */
+		return NULL;
+	return (void *)(books->box.base + region->offset + page * region->page_bytes +
+			(uint64_t)(number % region->page_records) * region->record_bytes);
+}
+
+#endif
