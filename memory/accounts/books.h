@@ -216,9 +216,6 @@ struct pfs_parents {
 };
 struct pfs_parents pfs_parents_of(struct pfs_books *self, struct pfs_cell *cell);
 
-/* Under the desk: a thread's life ends; who calls frees the thread. */
-void pfs_life_end(struct pfs_memory_thread *thread);
-
 /* While sums or marks move into or out of a party's cells, its readers try again. */
 void pfs_moves_begin(struct pfs_books *self, struct pfs_party *party);
 void pfs_moves_end(struct pfs_books *self, struct pfs_party *party);
@@ -273,23 +270,5 @@ static inline bool pfs_may_be_limited(const struct pfs_memory_thread *thread)
 	       (thread->is_limited || /* relaxed: a switch; this call or the next. */
 		thread->limits_seen != pfs_load_relaxed(&thread->memory->control->generation));
 }
-
-/* ---- memory trace ---- */
-
-/* The books are closed: what the process keeps of owners goes. */
-void pfs_owners_forget(struct pfs_books *self);
-
-/* ---- ticks ---- */
-void pfs_ticker_start(struct pfs_books *self);
-void pfs_ticker_end(struct pfs_books *self);
-
-/* ---- fork ---- */
-
-void pfs_books_list(struct pfs_books *self);
-void pfs_books_unlist(struct pfs_books *self);
-
-/* The process ends, and its threads may still count: the box goes as by pfs_memory_close, but stays
- * mapped. Takes no lock. */
-void pfs_books_leave(struct pfs_books *self);
 
 #endif

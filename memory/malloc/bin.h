@@ -80,6 +80,22 @@ struct pfs_bin_counts {
 };
 void pfs_bin_count(struct pfs_bin *self, struct pfs_bin_counts *counts);
 
+/* ---- slabs.c, for bin.c ---- */
+
+/* Under lock: up to count free regions of a slab into slots[count - 1] downwards; how many are
+ * missing. */
+uint32_t pfs_slab_take(struct pfs_extent *slab, void **slots, uint32_t count);
+
+/* A slab that nobody knows; NULL: no memory. */
+struct pfs_extent *pfs_slab_new(struct pfs_bin *self);
+
+/* Under lock: it is one of the bin's. False: no memory for a group. */
+bool pfs_slab_insert(struct pfs_bin *self, struct pfs_extent *slab);
+
+/* Under lock: it is the bin's no more. end: and its pages go back, outside of the lock. */
+void pfs_slab_remove(struct pfs_bin *self, struct pfs_extent *slab);
+void pfs_slab_end(struct pfs_extent *slab);
+
 /* Is any region free? Under lock. A false answer is exact, see [S3]. */
 struct pfs_extent *pfs_bin_slab_with_room(struct pfs_bin *self);
 

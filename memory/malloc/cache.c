@@ -11,8 +11,9 @@
 #define GROWS_EACH_TIME 64u /* up to here; then every fourth time */
 #define EVENTS_TO_GROW 4u
 #define FILLS_TO_GROW 8u
-#define FLUSH_GROWS_TO 256u /* what a thread only frees is wanted elsewhere; two words at a time \
-			     */
+#define FLUSH_GROWS_TO                                                            \
+	256u /* what a thread only frees is wanted elsewhere; two words at a time \
+	      */
 #define SLOT_BYTES_MOST ((uint32_t)1 << 16) /* of a thread */
 
 /* ---- past the rings ---- */
@@ -261,39 +262,6 @@ void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 }
 
 /* ---- all of them ---- */
-
-uint32_t pfs_ring_give(struct pfs_ring *ring)
-{
-	uint32_t front = pfs_ring_front_count(ring);
-	uint32_t back = pfs_ring_back_count(ring);
-	pfs_blocks_give(ring->slots, front, "free");
-	pfs_ring_move_front(ring, 0);
-	pfs_blocks_give(pfs_ring_back_slots(ring), back, "free");
-	pfs_ring_move_back(ring, 0);
-	return front + back;
-}
-
-/* All of a ring of the calling thread's. */
-static void flush_ring(struct pfs_cache *cache, uint32_t class)
-{
-	struct pfs_ring *ring = &cache->rings[class];
-	pfs_ring_hold(ring);
-	if (!pfs_ring_is_revoked(ring)) {
-		pfs_cache_begin_move(cache, class);
-		(void)pfs_ring_give(ring);
-		pfs_cache_end_move(cache);
-	}
-	pfs_ring_leave(ring);
-}
-
-void pfs_cache_flush(void)
-{
-	struct pfs_cache *cache = pfs_cache_own;
-	if (cache == &pfs_cache_none || cache == &pfs_cache_ended)
-		return;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		flush_ring(cache, class);
-}
 
 void pfs_cache_bind(struct pfs_arena *arena)
 {

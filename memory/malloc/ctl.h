@@ -119,8 +119,4 @@ struct pfs_ctl_sums {
 	uint64_t allocated, active, metadata, resident, mapped, retained;
 };
 
-/* Around fork. */
-void pfs_ctl_lock(void);
-void pfs_ctl_unlock(void);
-
 #endif

@@ -12,8 +12,8 @@
 #include "containers/compiler.h"
 #include "ctl.h"
 #include "stats.h"
+#include "locks.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t epoch; /* under lock, as all below; 0: nothing was counted yet */
 static uint32_t arena_count;
 static struct pfs_ctl_sums sums;
@@ -93,10 +93,10 @@ static int count(void)
 
 int pfs_ctl_refresh(uint64_t *now)
 {
-	(void)pthread_mutex_lock(&lock);
+	pfs_lock(PFS_LOCK_CTL);
 	int error = count();
 	*now = epoch;
-	(void)pthread_mutex_unlock(&lock);
+	pfs_unlock(PFS_LOCK_CTL);
 	return error;
 }
 
@@ -109,10 +109,10 @@ static void begin(void)
 
 uint64_t pfs_ctl_epoch(void)
 {
-	(void)pthread_mutex_lock(&lock);
+	pfs_lock(PFS_LOCK_CTL);
 	begin();
 	uint64_t now = epoch;
-	(void)pthread_mutex_unlock(&lock);
+	pfs_unlock(PFS_LOCK_CTL);
 	return now;
 }
 
@@ -127,9 +127,9 @@ static const struct pfs_arena_counts *counts_at(size_t index)
 
 bool pfs_ctl_stat_has_arena(size_t index)
 {
-	(void)pthread_mutex_lock(&lock);
+	pfs_lock(PFS_LOCK_CTL);
 	bool has = counts_at(index) != NULL;
-	(void)pthread_mutex_unlock(&lock);
+	pfs_unlock(PFS_LOCK_CTL);
 	return has;
 }
 
@@ -163,18 +163,8 @@ static int stat_locked(const struct pfs_ctl *ctl)
 
 int pfs_ctl_stat(const struct pfs_ctl *ctl)
 {
-	(void)pthread_mutex_lock(&lock);
+	pfs_lock(PFS_LOCK_CTL);
 	int error = stat_locked(ctl);
-	(void)pthread_mutex_unlock(&lock);
+	pfs_unlock(PFS_LOCK_CTL);
 	return error;
-}
-
-void pfs_ctl_lock(void)
-{
-	(void)pthread_mutex_lock(&lock);
-}
-
-void pfs_ctl_unlock(void)
-{
-	(void)pthread_mutex_unlock(&lock);
 }

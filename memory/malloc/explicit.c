@@ -3,10 +3,10 @@
  *            carries: the cache, as it was made
  */
 #include "explicit.h"
+#include "locks.h"
 
 #include <pthread.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct pfs_cache *) caches[PFS_EXPLICIT_MAX] PFS_SELDOM; /* written under lock */
 
 struct pfs_cache *pfs_explicit_at(uint32_t number)
@@ -26,27 +26,27 @@ static uint32_t free_number(void)
 
 uint32_t pfs_explicit_create(void)
 {
-	(void)pthread_mutex_lock(&lock);
+	pfs_lock(PFS_LOCK_EXPLICIT);
 	uint32_t number = free_number();
 	struct pfs_cache *cache = number < PFS_EXPLICIT_MAX ? pfs_cache_create() : NULL;
 	if (cache != NULL)
 		pfs_store_release(&caches[number], cache); /* [XC1] release, pairs with [XC2] */
 	else
 		number = PFS_EXPLICIT_MAX;
-	(void)pthread_mutex_unlock(&lock);
+	pfs_unlock(PFS_LOCK_EXPLICIT);
 	return number;
 }
 
 bool pfs_explicit_destroy(uint32_t number)
 {
-	(void)pthread_mutex_lock(&lock);
+	pfs_lock(PFS_LOCK_EXPLICIT);
 	struct pfs_cache *cache = pfs_explicit_at(number);
 	if (cache != NULL) {
 		/* [XC1] release, pairs with [XC2]; of nothing: for the order of the two. */
 		pfs_store_release(&caches[number], NULL);
 		pfs_cache_destroy(cache);
 	}
-	(void)pthread_mutex_unlock(&lock);
+	pfs_unlock(PFS_LOCK_EXPLICIT);
 	return cache != NULL;
 }
 
@@ -59,14 +59,4 @@ bool pfs_explicit_flush(uint32_t number)
 	pfs_cache_flush();
 	pfs_explicit_leave(own);
 	return true;
-}
-
-void pfs_explicit_lock(void)
-{
-	(void)pthread_mutex_lock(&lock);
-}
-
-void pfs_explicit_unlock(void)
-{
-	(void)pthread_mutex_unlock(&lock);
 }

@@ -36,8 +36,4 @@ static inline void pfs_explicit_leave(struct pfs_cache *own)
 	pfs_cache_own = own;
 }
 
-/* Around fork. */
-void pfs_explicit_lock(void);
-void pfs_explicit_unlock(void);
-
 #endif

@@ -10,8 +10,6 @@
 
 #include "quick.h"
 
-#define PFS_CALLER __builtin_return_address(0)
-
 #ifdef PFS_COUNTED
 #include "memory/preload/counted.h"
 #else

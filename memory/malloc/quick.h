@@ -7,6 +7,9 @@
 
 #include "block.h"
 
+/* Who called the function that this is written in. */
+#define PFS_CALLER __builtin_return_address(0)
+
 /* A malloc that is large, or whose ring was entered and had no block, or was revoked. */
 PFS_COLD void *pfs_malloc_slow(size_t size_bytes);
 

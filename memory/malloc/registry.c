@@ -1,25 +1,11 @@
 /*
- * registry.c - caches come with a thread's first call, are counted, and go with their threads.
+ * registry.c - all caches: listed, counted, and buried where their threads are not in this process.
  */
 #include <string.h>
 
 #include "arena.h"
 #include "conf.h"
 #include "rings.h"
-#include "start.h"
-#include "tick.h"
-
-#define UNUSABLE                                                                        \
-	{                                                                               \
-		.low = PFS_LOW_REVOKED, .high = PFS_HIGH_REVOKED, .inside = PFS_OUTSIDE \
-	}
-#define UNUSABLE_RING(number, above, size) [number] = UNUSABLE,
-#define UNUSABLE_CACHE                                                              \
-	{                                                                           \
-		.unusable = UNUSABLE, .rings = { PFS_SMALL_CLASSES(UNUSABLE_RING) } \
-	}
-struct pfs_cache pfs_cache_none = UNUSABLE_CACHE;
-struct pfs_cache pfs_cache_ended = UNUSABLE_CACHE;
 
 struct pfs_registry pfs_registry;
 static struct pfs_pool cache_pool;
@@ -29,7 +15,7 @@ void pfs_caches_start(void)
 	pfs_mutex_init(&pfs_registry.lock);
 }
 
-static void enlist(struct pfs_cache *cache)
+void pfs_cache_enlist(struct pfs_cache *cache)
 {
 	pfs_registry.had_any = true;
 	cache->next = NULL;
@@ -67,8 +53,7 @@ void pfs_cache_leave_arena(struct pfs_cache *cache)
 		(void)pfs_fetch_add_relaxed(&cache->arena->threads, UINT32_MAX);
 }
 
-/* A cache that nobody knows; NULL: no memory. */
-static struct pfs_cache *cache_new(void)
+struct pfs_cache *pfs_cache_new(void)
 {
 	struct pfs_cache *cache = pfs_base_new(&cache_pool, sizeof(*cache));
 	if (cache == NULL)
@@ -83,8 +68,7 @@ static struct pfs_cache *cache_new(void)
 	return cache;
 }
 
-/* Of a thread that is not in this process. Under registry. */
-static bool is_left(const struct pfs_cache *cache)
+bool pfs_cache_is_left(const struct pfs_cache *cache)
 {
 	return pfs_registry.has_left && !cache->is_explicit && cache != pfs_registry.survivor;
 }
@@ -92,51 +76,9 @@ static bool is_left(const struct pfs_cache *cache)
 bool pfs_caches_any(void)
 {
 	struct pfs_cache *cache = pfs_registry.oldest;
-	while (cache != NULL && (cache->is_explicit || is_left(cache)))
+	while (cache != NULL && (cache->is_explicit || pfs_cache_is_left(cache)))
 		cache = cache->next;
 	return cache != NULL;
-}
-
-/* A cache for the calling thread; NULL: no memory. */
-static struct pfs_cache *attach(void)
-{
-	struct pfs_cache *cache = cache_new();
-	if (cache == NULL)
-		return NULL;
-	pfs_mutex_lock(&pfs_registry.lock);
-	bool is_first = !pfs_registry.had_any;
-	pfs_mutex_unlock(&pfs_registry.lock);
-	if (!is_first)
-		pfs_start_handlers();
-	cache->arena = pfs_arena_choose(is_first);
-	pfs_mutex_lock(&pfs_registry.lock);
-	(void)pfs_caches_bury();
-	bool is_alone = !pfs_caches_any();
-	enlist(cache);
-	pfs_mutex_unlock(&pfs_registry.lock);
-	pfs_cache_own = cache;
-	pfs_start_thread(cache);
-	if (is_first)
-		pfs_start_first();
-	if (!is_alone)
-		pfs_tick_wish();
-	return cache;
-}
-
-struct pfs_cache *pfs_cache_attached(void)
-{
-	struct pfs_cache *cache = pfs_cache_own;
-	if (cache != &pfs_cache_none)
-		return cache;
-	pfs_start();
-	struct pfs_cache *attached = attach();
-	return attached != NULL ? attached : cache;
-}
-
-struct pfs_arena *pfs_cache_arena(void)
-{
-	struct pfs_cache *cache = pfs_cache_attached();
-	return cache->arena != NULL ? cache->arena : pfs_arena_at(0);
 }
 
 void pfs_cache_close_rings(struct pfs_cache *cache)
@@ -154,25 +96,7 @@ void pfs_cache_close_rings(struct pfs_cache *cache)
 
 /* ---- counts ---- */
 
-void pfs_caches_end(void)
-{
-	pfs_cache_flush();
-	pfs_mutex_lock(&pfs_registry.lock);
-	bool is_alone = true;
-	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next)
-		is_alone &= cache == pfs_cache_own || is_left(cache);
-	pfs_mutex_unlock(&pfs_registry.lock);
-	if (!is_alone)
-		(void)pfs_caches_tick(true);
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class ++)
-			pfs_stock_empty(&arena->bins[class], true);
-	}
-}
-
-/* Under registry. */
-static void count_cache(struct pfs_cache_counts *counts, struct pfs_cache *cache)
+void pfs_cache_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 {
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		struct pfs_ring_counts ring = pfs_ring_counts(&cache->rings[class]);
@@ -191,7 +115,7 @@ void pfs_caches_count(struct pfs_cache_counts *counts)
 	(void)pfs_caches_bury();
 	*counts = pfs_registry.ended;
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next) {
-		count_cache(counts, cache);
+		pfs_cache_count(counts, cache);
 		counts->threads += cache->is_explicit ? 0 : 1;
 	}
 	pfs_mutex_unlock(&pfs_registry.lock);
@@ -212,69 +136,16 @@ uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena)
 	return bytes;
 }
 
-struct pfs_cache_bytes pfs_cache_own_bytes(void)
-{
-	struct pfs_cache *cache = pfs_cache_attached();
-	struct pfs_cache_counts counts = { .threads = 0 };
-	pfs_mutex_lock(&pfs_registry.lock); /* nobody takes from its rings */
-	count_cache(&counts, cache);
-	pfs_mutex_unlock(&pfs_registry.lock);
-	/* relaxed: the caller's own */
-	struct pfs_cache_bytes bytes = { pfs_load_relaxed(&cache->past_bytes),
-					 pfs_load_relaxed(&cache->past_freed_bytes) };
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
-		bytes.allocated += counts.mallocs[class] * pfs_classes[class].size_bytes;
-		bytes.freed += counts.frees[class] * pfs_classes[class].size_bytes;
-	}
-	return bytes;
-}
-
-/* Nobody uses the cache any more, and its rings were flushed, if that could be. */
-static void retire(struct pfs_cache *cache)
+void pfs_cache_retire(struct pfs_cache *cache)
 {
 	pfs_mutex_lock(&pfs_registry.lock);
 	(void)pfs_caches_bury();
 	pfs_cache_close_rings(cache);
-	count_cache(&pfs_registry.ended, cache);
+	pfs_cache_count(&pfs_registry.ended, cache);
 	pfs_cache_leave_arena(cache);
 	unlist(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	pfs_base_free(&cache_pool, cache);
-}
-
-void pfs_cache_end(void *ended)
-{
-	pfs_cache_flush();
-	pfs_cache_own = &pfs_cache_ended;
-	retire(ended);
-	pfs_mutex_lock(&pfs_registry.lock);
-	bool is_last = !pfs_caches_any();
-	pfs_mutex_unlock(&pfs_registry.lock);
-	if (is_last)
-		pfs_tick_end();
-}
-
-struct pfs_cache *pfs_cache_create(void)
-{
-	struct pfs_arena *arena = pfs_cache_arena();
-	struct pfs_cache *cache = cache_new();
-	if (cache == NULL)
-		return NULL;
-	cache->is_explicit = true;
-	pfs_cache_join_arena(cache, arena);
-	pfs_mutex_lock(&pfs_registry.lock);
-	enlist(cache);
-	pfs_mutex_unlock(&pfs_registry.lock);
-	return cache;
-}
-
-void pfs_cache_destroy(struct pfs_cache *cache)
-{
-	struct pfs_cache *own = pfs_cache_own;
-	pfs_cache_own = cache;
-	pfs_cache_flush();
-	pfs_cache_own = own;
-	retire(cache);
 }
 
 /* ---- fork ---- */
@@ -311,11 +182,11 @@ uint64_t pfs_caches_bury(void)
 	struct pfs_cache *next;
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = next) {
 		next = cache->next;
-		if (!is_left(cache))
+		if (!pfs_cache_is_left(cache))
 			continue;
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 			given += bury_ring(cache, class);
-		count_cache(&pfs_registry.ended, cache);
+		pfs_cache_count(&pfs_registry.ended, cache);
 		unlist(cache);
 		pfs_base_free(&cache_pool, cache);
 	}
@@ -345,7 +216,8 @@ void pfs_caches_child(void)
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next) {
 		if (cache->is_explicit)
 			settle_explicit(cache);
-		else if (cache != pfs_cache_own && !is_left(cache)) /* by an earlier fork */
+		else if (cache != pfs_cache_own &&
+			 !pfs_cache_is_left(cache)) /* by an earlier fork */
 			pfs_cache_leave_arena(cache);
 	}
 	pfs_registry.survivor = pfs_cache_own;

@@ -1,8 +1,8 @@
 /*
  * rings.h - what the parts of the cache share: limits, slots, and the registry of all caches.
  *
- * cache.c is what a thread does with its own rings, take.c what is done with those of others,
- * registry.c how caches come, are counted and go.
+ * cache.c is what a thread does with its own rings, take.c what is done with those of others;
+ * attach.c is how caches come and go, registry.c the list of them.
  */
 #ifndef PFS_MALLOC_RINGS_H
 #define PFS_MALLOC_RINGS_H
@@ -145,6 +145,21 @@ uint32_t pfs_ring_capacity_most(const struct pfs_cache *cache, uint32_t class);
 #define PFS_SLOTS_TOGETHER 8u /* are copied */
 #define PFS_FRONT_MOST 64u
 #endif
+
+/* A cache that nobody knows; NULL: no memory. */
+struct pfs_cache *pfs_cache_new(void);
+
+/* Under the registry: it is known from now on. */
+void pfs_cache_enlist(struct pfs_cache *cache);
+
+/* Nobody uses the cache any more, and its rings were flushed, if that could be. */
+void pfs_cache_retire(struct pfs_cache *cache);
+
+/* Under the registry: is it of a thread that is not in this process? */
+bool pfs_cache_is_left(const struct pfs_cache *cache);
+
+/* Under the registry: what a cache has and did is added. */
+void pfs_cache_count(struct pfs_cache_counts *counts, struct pfs_cache *cache);
 
 /* Under the registry, or before the cache is known. */
 void pfs_cache_join_arena(struct pfs_cache *cache, struct pfs_arena *arena);

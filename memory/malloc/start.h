@@ -27,7 +27,8 @@ extern const char pfs_start_sees_threads __attribute__((weak, visibility("hidden
 /* Of our handlers the one before fork. */
 void pfs_start_prepare(void);
 
-/* The calling thread has a cache now, which ends with it. */
-void pfs_start_thread(struct pfs_cache *cache);
+/* The calling thread has a cache now, and ended(cache) is called when the thread ends. */
+typedef void pfs_start_ended(void *cache);
+void pfs_start_thread(struct pfs_cache *cache, pfs_start_ended *ended);
 
 #endif

@@ -11,6 +11,7 @@
 #include "cache.h"
 #include "start.h"
 #include "tick.h"
+#include "locks.h"
 
 static void count_extents(struct pfs_arena_counts *counts, struct pfs_extents *extents)
 {
@@ -101,7 +102,7 @@ void pfs_count_all(struct pfs_malloc_counts *counts,
 	uint64_t mapped;
 	pfs_start();
 	memset(counts, 0, sizeof(*counts));
-	pfs_tick_lock(); /* a tick moves blocks from rings to words */
+	pfs_lock(PFS_LOCK_TICK); /* a tick moves blocks from rings to words */
 	pfs_caches_count(&rings);
 	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
@@ -114,7 +115,7 @@ void pfs_count_all(struct pfs_malloc_counts *counts,
 		if (note != NULL)
 			note(i, &one);
 	}
-	pfs_tick_unlock();
+	pfs_unlock(PFS_LOCK_TICK);
 	add_rings(counts, &rings, taken);
 	counts->allocated += counts->large;
 	pfs_base_counts(&mapped, &counts->metadata);

@@ -13,6 +13,7 @@
 #include "conf.h"
 #include "containers/decay.h"
 #include "system.h"
+#include "locks.h"
 
 /* glibc's, since 2.32; others have none. */
 extern char __libc_single_threaded __attribute__((weak));
@@ -25,7 +26,6 @@ extern char __libc_single_threaded __attribute__((weak));
 
 enum { WANTED_BY_CONF, WANTED, UNWANTED };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one tick at a time */
 static _Atomic(uint32_t) has_thread;
 static _Atomic(uint32_t) wanted;  /* under lock: the thread, by mallctl */
 static _Atomic(uint64_t) last_ns; /* of ticks without the thread */
@@ -153,9 +153,9 @@ static void tick_locked(void)
 
 void pfs_tick(void)
 {
-	(void)pthread_mutex_lock(&lock);
+	pfs_lock(PFS_LOCK_TICK);
 	tick_locked();
-	(void)pthread_mutex_unlock(&lock);
+	pfs_unlock(PFS_LOCK_TICK);
 }
 
 static size_t purge_all(struct pfs_arena *arena)
@@ -167,23 +167,23 @@ static size_t purge_all(struct pfs_arena *arena)
 
 size_t pfs_tick_purge(struct pfs_arena *arena)
 {
-	(void)pthread_mutex_lock(&lock);
+	pfs_lock(PFS_LOCK_TICK);
 	size_t gone = purge_all(arena);
-	(void)pthread_mutex_unlock(&lock);
+	pfs_unlock(PFS_LOCK_TICK);
 	return gone;
 }
 
 size_t pfs_tick_all(void)
 {
 	size_t gone = 0;
-	(void)pthread_mutex_lock(&lock);
+	pfs_lock(PFS_LOCK_TICK);
 	(void)pfs_caches_tick(true);
 	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
 		if (arena != NULL)
 			gone += purge_all(arena);
 	}
-	(void)pthread_mutex_unlock(&lock);
+	pfs_unlock(PFS_LOCK_TICK);
 	return gone;
 }
 
@@ -249,13 +249,13 @@ static void wait_for_tick(void)
  */
 static bool leave(void)
 {
-	(void)pthread_mutex_lock(&lock);
+	pfs_lock(PFS_LOCK_TICK);
 	pfs_caches_lock();
 	bool is_over = !pfs_tick_has_thread() || !pfs_caches_any();
 	if (is_over)
 		pfs_store_relaxed(&has_thread, 0); /* relaxed: under both locks */
 	pfs_caches_unlock();
-	(void)pthread_mutex_unlock(&lock);
+	pfs_unlock(PFS_LOCK_TICK);
 	return is_over;
 }
 
@@ -309,10 +309,10 @@ void pfs_tick_start(void)
 
 void pfs_tick_set_thread(bool is_wanted)
 {
-	(void)pthread_mutex_lock(&lock);
+	pfs_lock(PFS_LOCK_TICK);
 	/* relaxed: under lock */
 	pfs_store_relaxed(&wanted, is_wanted ? WANTED : UNWANTED);
-	(void)pthread_mutex_unlock(&lock);
+	pfs_unlock(PFS_LOCK_TICK);
 	pfs_tick_start();
 }
 
@@ -329,9 +329,9 @@ void pfs_tick_if_time(void)
 {
 	if (pfs_load_relaxed(&has_thread) != 0 || pfs_conf.tick_ms == 0) /* relaxed: a hint */
 		return;
-	if (is_due() && pthread_mutex_trylock(&lock) == 0) {
+	if (is_due() && pthread_mutex_trylock(&pfs_locks[PFS_LOCK_TICK]) == 0) {
 		tick_locked();
-		(void)pthread_mutex_unlock(&lock);
+		pfs_unlock(PFS_LOCK_TICK);
 	}
 }
 
@@ -360,16 +360,6 @@ void pfs_tick_after_malloc(uint32_t *slow_calls)
 	if (pfs_load_relaxed(&has_thread) == 0 && is_wished()) /* relaxed: a hint */
 		pfs_tick_start();
 	pfs_tick_after_free(slow_calls);
-}
-
-void pfs_tick_lock(void)
-{
-	(void)pthread_mutex_lock(&lock);
-}
-
-void pfs_tick_unlock(void)
-{
-	(void)pthread_mutex_unlock(&lock);
 }
 
 void pfs_tick_child(void)

@@ -59,8 +59,6 @@ void pfs_tick_set_thread(bool is_wanted);
 bool pfs_tick_emergency(size_t size_bytes, uint32_t tries);
 
 /* Around fork. */
-void pfs_tick_lock(void);
-void pfs_tick_unlock(void);
 void pfs_tick_child(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <pfslab/malloc.h>
 
 #include "block.h"
+#include "locks.h"
 
 struct walk {
 	bool (*visit)(const struct pfs_malloc_block *block, void *context);
@@ -60,7 +61,7 @@ PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *blo
 {
 	struct walk walk = { .visit = call, .context = context };
 	pfs_start();
-	pfs_tick_lock(); /* a tick in between would end slabs */
+	pfs_lock(PFS_LOCK_TICK); /* a tick in between would end slabs */
 	(void)pfs_caches_tick(true);
 	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
 		struct pfs_arena *arena = pfs_arena_if_any(i);
@@ -76,6 +77,6 @@ PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *blo
 			walk_bin(&walk, &arena->bins[class]);
 		walk_large(&walk, &arena->extents);
 	}
-	pfs_tick_unlock();
+	pfs_unlock(PFS_LOCK_TICK);
 	return walk.visited;
 }

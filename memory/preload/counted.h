@@ -28,9 +28,6 @@
 #include "memory/accounts/cell.h"
 #include "memory/malloc/quick.h"
 
-#ifndef PFS_CALLER /* front.h has it, too */
-#define PFS_CALLER __builtin_return_address(0)
-#endif
 #define PFS_SLACK_BITS 11u
 #define PFS_SLACK_MOST ((1u << PFS_SLACK_BITS) - 1)
 #define PFS_SITES 256u

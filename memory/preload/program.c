@@ -17,6 +17,7 @@
 #include "containers/message.h"
 #include "counter.h"
 #include "mapped.h"
+#include "memory/books/books.h"
 #include "memory/malloc/start.h"
 #include "memory/profile/profile.h"
 #include "pools.h"

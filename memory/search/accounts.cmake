@@ -1,6 +1,7 @@
 # The accounts, compiled for the simulated machine: how blocks are credited (docs/explanation/simulation.md).
-foreach(name cells count desk instruments life limits marks marks_sum parties rules)
-  list(APPEND accounts_sources ${PROJECT_SOURCE_DIR}/memory/accounts/${name}.c)
+foreach(name accounts/cells accounts/count accounts/desk accounts/instruments accounts/limits
+    accounts/marks accounts/marks_sum accounts/parties accounts/rules books/life)
+  list(APPEND accounts_sources ${PROJECT_SOURCE_DIR}/memory/${name}.c)
 endforeach()
 list(APPEND accounts_sources ${PROJECT_SOURCE_DIR}/memory/box/reader_cells.c)
 set_source_files_properties(${accounts_sources} PROPERTIES COMPILE_OPTIONS

@@ -152,9 +152,10 @@ void pfs_start_handlers(void) {}
 
 void pfs_start_first(void) {}
 
-void pfs_start_thread(struct pfs_cache *cache)
+void pfs_start_thread(struct pfs_cache *cache, pfs_start_ended *ended)
 {
 	(void)cache;
+	(void)ended;
 }
 
 void pfs_tick_end(void) {}

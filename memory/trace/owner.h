@@ -23,4 +23,7 @@ struct pfs_owner {
 	void *context;
 };
 
+/* The books are closed: what the process keeps of owners goes. */
+void pfs_owners_forget(struct pfs_books *self);
+
 #endif

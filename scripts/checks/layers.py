@@ -68,14 +68,16 @@ ROOMS = {
     "memory": {
         "malloc": set(),
         "box": set(),
-        "accounts": {"box", "profile"},
+        "accounts": {"box"},
         "profile": {"box", "accounts"},
         "trace": {"box", "accounts"},
-        "preload": {"malloc", "box", "accounts", "profile"},
+        "books": {"box", "accounts", "profile", "trace"},
+        "preload": {"malloc", "box", "accounts", "profile", "books"},
         "tool": {"box"},
         "bench": {"box"},
-        "tests": {"malloc", "box", "accounts", "profile", "trace", "preload", "tool"},
-        "search": {"malloc", "box", "accounts", "profile", "trace"},
+        "tests": {"malloc", "box", "accounts", "profile", "trace", "books", "preload",
+                  "tool"},
+        "search": {"malloc", "box", "accounts", "profile", "trace", "books"},
     },
 }
 OPEN = ("variants",)  # files may stand beside its rooms

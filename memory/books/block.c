@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "count.h"
+#include "memory/accounts/count.h"
 #include "memory/profile/profile.h"
 
 /* The check is of the address: so a block that is freed twice, or a pointer inside of one, is

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "books.h"
+#include "memory/books/books.h"
 #include "memory/profile/profile.h"
 
 /* ---- sums by instrument and account ---- */

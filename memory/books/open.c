@@ -1,8 +1,8 @@
 /*
- * books.c - the books of a program are opened and closed; instruments; fork.
+ * open.c - the books of a program are opened and closed; instruments; fork.
  */
 #define _GNU_SOURCE
-#include "books.h"
+#include "memory/books/books.h"
 
 #include <pthread.h>
 #include <search.h>
@@ -15,6 +15,7 @@
 
 #include "containers/message.h"
 #include "memory/profile/profile.h"
+#include "memory/trace/owner.h"
 
 /* ---- all books of the process: for fork ---- */
 
@@ -120,7 +121,7 @@ static void in_child(void)
 	(void)pthread_mutex_init(&all.lock, NULL);
 }
 
-void pfs_books_list(struct pfs_books *self)
+static void enlist(struct pfs_books *self)
 {
 	(void)pthread_mutex_lock(&all.lock);
 	if (!all.has_handlers)
@@ -130,7 +131,7 @@ void pfs_books_list(struct pfs_books *self)
 	(void)pthread_mutex_unlock(&all.lock);
 }
 
-void pfs_books_unlist(struct pfs_books *self)
+static void unlist(struct pfs_books *self)
 {
 	(void)pthread_mutex_lock(&all.lock);
 	struct pfs_books **link = &all.first;
@@ -376,7 +377,7 @@ enum pfs_status pfs_memory_open(const struct pfs_memory_config *config, struct p
 		return status;
 	}
 	fill(self, config);
-	pfs_books_list(self);
+	enlist(self);
 	if (config->tick_ms != 0)
 		pfs_ticker_start(self);
 	*memory = self;
@@ -400,7 +401,7 @@ void pfs_memory_close(struct pfs_books *memory)
 	if (memory == NULL)
 		return;
 	pfs_ticker_end(memory);
-	pfs_books_unlist(memory);
+	unlist(memory);
 	for (uint32_t kind = 0; kind < PFS_PARTY_KINDS; kind++) {
 		tdestroy(memory->parties[kind], keep_node);
 		while (memory->lists[kind] != NULL) {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "books.h"
+#include "memory/books/books.h"
 #include "memory/profile/profile.h"
 
 static size_t thread_bytes(const struct pfs_books *self)

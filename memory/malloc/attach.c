@@ -1,0 +1,119 @@
+/*
+ * attach.c - a cache comes with a thread's first call and goes with its thread; or it is made
+ * explicitly, and no thread's.
+ */
+#include "arena.h"
+#include "rings.h"
+#include "start.h"
+#include "tick.h"
+
+/* A cache for the calling thread; NULL: no memory. */
+static struct pfs_cache *attach(void)
+{
+	struct pfs_cache *cache = pfs_cache_new();
+	if (cache == NULL)
+		return NULL;
+	pfs_mutex_lock(&pfs_registry.lock);
+	bool is_first = !pfs_registry.had_any;
+	pfs_mutex_unlock(&pfs_registry.lock);
+	if (!is_first)
+		pfs_start_handlers();
+	cache->arena = pfs_arena_choose(is_first);
+	pfs_mutex_lock(&pfs_registry.lock);
+	(void)pfs_caches_bury();
+	bool is_alone = !pfs_caches_any();
+	pfs_cache_enlist(cache);
+	pfs_mutex_unlock(&pfs_registry.lock);
+	pfs_cache_own = cache;
+	pfs_start_thread(cache, pfs_cache_end);
+	if (is_first)
+		pfs_start_first();
+	if (!is_alone)
+		pfs_tick_wish();
+	return cache;
+}
+
+struct pfs_cache *pfs_cache_attached(void)
+{
+	struct pfs_cache *cache = pfs_cache_own;
+	if (cache != &pfs_cache_none)
+		return cache;
+	pfs_start();
+	struct pfs_cache *attached = attach();
+	return attached != NULL ? attached : cache;
+}
+
+struct pfs_arena *pfs_cache_arena(void)
+{
+	struct pfs_cache *cache = pfs_cache_attached();
+	return cache->arena != NULL ? cache->arena : pfs_arena_at(0);
+}
+
+void pfs_caches_end(void)
+{
+	pfs_cache_flush();
+	pfs_mutex_lock(&pfs_registry.lock);
+	bool is_alone = true;
+	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next)
+		is_alone &= cache == pfs_cache_own || pfs_cache_is_left(cache);
+	pfs_mutex_unlock(&pfs_registry.lock);
+	if (!is_alone)
+		(void)pfs_caches_tick(true);
+	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
+		struct pfs_arena *arena = pfs_arena_if_any(i);
+		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class ++)
+			pfs_stock_empty(&arena->bins[class], true);
+	}
+}
+
+struct pfs_cache_bytes pfs_cache_own_bytes(void)
+{
+	struct pfs_cache *cache = pfs_cache_attached();
+	struct pfs_cache_counts counts = { .threads = 0 };
+	pfs_mutex_lock(&pfs_registry.lock); /* nobody takes from its rings */
+	pfs_cache_count(&counts, cache);
+	pfs_mutex_unlock(&pfs_registry.lock);
+	/* relaxed: the caller's own */
+	struct pfs_cache_bytes bytes = { pfs_load_relaxed(&cache->past_bytes),
+					 pfs_load_relaxed(&cache->past_freed_bytes) };
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
+		bytes.allocated += counts.mallocs[class] * pfs_classes[class].size_bytes;
+		bytes.freed += counts.frees[class] * pfs_classes[class].size_bytes;
+	}
+	return bytes;
+}
+
+void pfs_cache_end(void *ended)
+{
+	pfs_cache_flush();
+	pfs_cache_own = &pfs_cache_ended;
+	pfs_cache_retire(ended);
+	pfs_mutex_lock(&pfs_registry.lock);
+	bool is_last = !pfs_caches_any();
+	pfs_mutex_unlock(&pfs_registry.lock);
+	if (is_last)
+		pfs_tick_end();
+}
+
+struct pfs_cache *pfs_cache_create(void)
+{
+	struct pfs_arena *arena = pfs_cache_arena();
+	struct pfs_cache *cache = pfs_cache_new();
+	if (cache == NULL)
+		return NULL;
+	cache->is_explicit = true;
+	pfs_cache_join_arena(cache, arena);
+	pfs_mutex_lock(&pfs_registry.lock);
+	pfs_cache_enlist(cache);
+	pfs_mutex_unlock(&pfs_registry.lock);
+	return cache;
+}
+
+void pfs_cache_destroy(struct pfs_cache *cache)
+{
+	struct pfs_cache *own = pfs_cache_own;
+	pfs_cache_own = cache;
+	pfs_cache_flush();
+	pfs_cache_own = own;
+	pfs_cache_retire(cache);
+}

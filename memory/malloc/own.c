@@ -1,0 +1,29 @@
+/*
+ * own.c - what each thread has: its cache, at first and after its end one that is unusable.
+ */
+#include "cache.h"
+
+#define UNUSABLE                                                                        \
+	{                                                                               \
+		.low = PFS_LOW_REVOKED, .high = PFS_HIGH_REVOKED, .inside = PFS_OUTSIDE \
+	}
+#define UNUSABLE_RING(number, above, size) [number] = UNUSABLE,
+#define UNUSABLE_CACHE                                                              \
+	{                                                                           \
+		.unusable = UNUSABLE, .rings = { PFS_SMALL_CLASSES(UNUSABLE_RING) } \
+	}
+struct pfs_cache pfs_cache_none = UNUSABLE_CACHE;
+struct pfs_cache pfs_cache_ended = UNUSABLE_CACHE;
+
+#ifndef PFS_SIM /* there it is the virtual thread's */
+/* Of a library that counts: what a thread has while it does not. */
+extern struct pfs_counter pfs_counter_none __attribute__((weak, visibility("hidden")));
+
+_Thread_local struct pfs_own pfs_own = {
+	.cache = &pfs_cache_none,
+	.counter = &pfs_counter_none,
+	.first_page = UINTPTR_MAX / 2, /* no page is so near behind it */
+	.reference = UINT32_MAX,
+	.last_tag = UINT32_MAX,
+};
+#endif
