@@ -51,7 +51,7 @@ enum pfs_shelves {
 };
 
 /* What a limit is kept of: no less than what is in use, and what is on its way. Limits' lock. */
-struct pfs_room {
+struct pfs_limit_room {
 	bool is_known;
 	uint64_t most, pending;
 };
@@ -73,7 +73,7 @@ struct pfs_party {
 	uint32_t lives; /* threads that are there, and cells of ended ones */
 	struct pfs_party *above_user, *above_host; /* of an account */
 	struct pfs_party *next;                    /* of all of its level */
-	struct pfs_room room;
+	struct pfs_limit_room room;
 	struct pfs_cell *cells[]; /* [instruments_max] */
 };
 
@@ -90,7 +90,7 @@ struct pfs_memory_thread {
 	uint32_t limits_seen;                      /* control.generation then; 0: never */
 	uint32_t limits[PFS_LIMITED];              /* a limit's number plus 1; 0: none */
 	uint64_t reserved; /* bytes that the next allocation has been granted */
-	struct pfs_room room;
+	struct pfs_limit_room room;
 	struct pfs_cell **all_cells; /* [instruments_max + 1], by key; NULL: not used yet */
 	struct pfs_cell *cells[];    /* the same, but NULL where it is not to be counted now */
 };

@@ -86,7 +86,7 @@ static uint32_t limit_of_party(const struct pfs_books *self, const struct pfs_pa
 }
 
 /* NULL: it has none of these. */
-static struct pfs_room *room_of(struct pfs_memory_thread *thread, enum pfs_limited what)
+static struct pfs_limit_room *room_of(struct pfs_memory_thread *thread, enum pfs_limited what)
 {
 	if (what == PFS_LIMITED_THREAD)
 		return &thread->room;
@@ -102,7 +102,7 @@ static void add(struct pfs_memory_thread *thread, uint64_t most, uint64_t pendin
 	for (uint32_t what = 0; what < PFS_LIMITED; what++) {
 		if (thread->limits[what] == 0)
 			continue;
-		struct pfs_room *room = room_of(thread, what);
+		struct pfs_limit_room *room = room_of(thread, what);
 		room->most += most;
 		room->pending += pending;
 	}
@@ -111,7 +111,7 @@ static void add(struct pfs_memory_thread *thread, uint64_t most, uint64_t pendin
 /* Under the lock. */
 static void set_limit(struct pfs_memory_thread *thread, enum pfs_limited what, uint32_t limit)
 {
-	struct pfs_room *room = room_of(thread, what);
+	struct pfs_limit_room *room = room_of(thread, what);
 	bool was_asking = thread->limits_seen == 0 || thread->limits[what] != 0;
 	if (room != NULL && (limit == 0 || !was_asking))
 		room->is_known = false; /* [Q3] */
@@ -196,7 +196,7 @@ struct asked {
 	uint64_t old_bytes;
 };
 
-static bool has_room(const struct pfs_room *room, uint64_t more, uint64_t limit)
+static bool has_room(const struct pfs_limit_room *room, uint64_t more, uint64_t limit)
 {
 	uint64_t taken = room->most + room->pending;
 	return room->is_known && taken <= limit && more <= limit - taken;
@@ -204,7 +204,7 @@ static bool has_room(const struct pfs_room *room, uint64_t more, uint64_t limit)
 
 static bool fits(struct pfs_memory_thread *thread, enum pfs_limited what, const struct asked *asked)
 {
-	struct pfs_room *room = room_of(thread, what);
+	struct pfs_limit_room *room = room_of(thread, what);
 	uint64_t limit = bytes_of(thread->memory, thread->limits[what] - 1);
 	bool is_old = asked->old != NULL && is_in(thread, what, asked->old);
 	uint64_t old_bytes = is_old ? asked->old_bytes : 0;

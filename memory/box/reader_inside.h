@@ -150,7 +150,7 @@ static inline int64_t pfs_cell_bytes(const struct pfs_seen_cell *cell)
 }
 
 /* Sums of a row, not reduced by its base. */
-struct pfs_group {
+struct pfs_reader_group {
 	uint32_t who, instrument;
 	bool is_missed;
 	int64_t allocs, frees, alloc_bytes, free_bytes;
@@ -160,7 +160,7 @@ struct pfs_group {
 
 /* Rows by who and instrument: a hash table of indices. */
 struct pfs_groups {
-	struct pfs_group *group;
+	struct pfs_reader_group *group;
 	uint32_t *index; /* PFS_NONE: free */
 	uint64_t count, index_mask;
 	uint32_t index_bits;
@@ -175,9 +175,10 @@ struct pfs_snapshot_rows {
 bool pfs_groups_init(struct pfs_groups *self, uint64_t room);
 void pfs_groups_fini(struct pfs_groups *self);
 /* The row of who and instrument, made if it is not there: room says how many may be. */
-struct pfs_group *pfs_groups_have(struct pfs_groups *self, uint32_t who, uint32_t instrument);
-const struct pfs_group *pfs_groups_find(const struct pfs_groups *self, uint32_t who,
-					uint32_t instrument);
+struct pfs_reader_group *pfs_groups_have(struct pfs_groups *self, uint32_t who,
+					 uint32_t instrument);
+const struct pfs_reader_group *pfs_groups_find(const struct pfs_groups *self, uint32_t who,
+					       uint32_t instrument);
 
 bool pfs_rows_make(const struct pfs_reader *self, struct pfs_snapshot *snapshot);
 void pfs_rows_free(struct pfs_snapshot_rows *rows);

@@ -68,19 +68,19 @@ static uint32_t *slot_of(const struct pfs_groups *self, uint32_t who, uint32_t i
 	}
 }
 
-struct pfs_group *pfs_groups_have(struct pfs_groups *self, uint32_t who, uint32_t instrument)
+struct pfs_reader_group *pfs_groups_have(struct pfs_groups *self, uint32_t who, uint32_t instrument)
 {
 	uint32_t *slot = slot_of(self, who, instrument);
 	if (*slot == PFS_NONE) {
 		*slot = (uint32_t)self->count;
-		self->group[self->count++] = (struct pfs_group){ .who = who,
-								 .instrument = instrument };
+		self->group[self->count++] = (struct pfs_reader_group){ .who = who,
+									.instrument = instrument };
 	}
 	return &self->group[*slot];
 }
 
-const struct pfs_group *pfs_groups_find(const struct pfs_groups *self, uint32_t who,
-					uint32_t instrument)
+const struct pfs_reader_group *pfs_groups_find(const struct pfs_groups *self, uint32_t who,
+					       uint32_t instrument)
 {
 	if (self->index == NULL)
 		return NULL;
@@ -118,7 +118,7 @@ static void add_marks(struct pfs_seen_marks *to, const struct pfs_seen_marks *fr
 	raise_by(&to->low_bytes, from->low_bytes);
 }
 
-static void add_cell_sums(struct pfs_group *group, const struct pfs_seen_cell *cell)
+static void add_cell_sums(struct pfs_reader_group *group, const struct pfs_seen_cell *cell)
 {
 	raise_by(&group->allocs, cell->allocs);
 	raise_by(&group->frees, cell->frees);
@@ -139,7 +139,8 @@ static struct pfs_seen_marks marks_of_thread(const struct pfs_seen_cell *cell, i
 	return marks;
 }
 
-static void add_thread_cell(struct pfs_group *group, const struct pfs_seen_cell *cell, int table)
+static void add_thread_cell(struct pfs_reader_group *group, const struct pfs_seen_cell *cell,
+			    int table)
 {
 	struct pfs_seen_marks marks = marks_of_thread(cell, table);
 	add_cell_sums(group, cell);
@@ -193,7 +194,7 @@ struct making {
 static void add_to_account(struct making *self, const struct pfs_seen_cell *cell)
 {
 	struct pfs_groups *groups = &self->snapshot->rows->tables[PFS_TABLE_ACCOUNT];
-	struct pfs_group *group = pfs_groups_have(groups, cell->account, cell->instrument);
+	struct pfs_reader_group *group = pfs_groups_have(groups, cell->account, cell->instrument);
 	struct party *parties = self->accounts[group - groups->group];
 	group->is_missed = self->snapshot->accounts[cell->account].is_missed;
 	add_cell_sums(group, cell);
@@ -256,7 +257,7 @@ static void add_cells_above(const struct making *self, int table, struct party *
 		bool is_of_thread = cell->level == PFS_CELL_OF_THREAD;
 		if (who == PFS_NONE || (cell->level != own && !is_of_thread))
 			continue;
-		struct pfs_group *group = pfs_groups_have(groups, who, cell->instrument);
+		struct pfs_reader_group *group = pfs_groups_have(groups, who, cell->instrument);
 		struct party *party = &parties[group - groups->group];
 		add_cell_sums(group, cell);
 		if (is_of_thread)
@@ -274,11 +275,11 @@ static void add_accounts_above(const struct making *self, int table)
 	const struct pfs_groups *accounts = &snapshot->rows->tables[PFS_TABLE_ACCOUNT];
 	struct pfs_groups *groups = &snapshot->rows->tables[table];
 	for (uint64_t i = 0; i < accounts->count; i++) {
-		const struct pfs_group *from = &accounts->group[i];
+		const struct pfs_reader_group *from = &accounts->group[i];
 		uint32_t who = who_of_account(&snapshot->accounts[from->who], table);
 		if (who == PFS_NONE)
 			continue;
-		struct pfs_group *to = pfs_groups_have(groups, who, from->instrument);
+		struct pfs_reader_group *to = pfs_groups_have(groups, who, from->instrument);
 		struct pfs_seen_marks marks = marks_of_party(&self->accounts[i][table]);
 		raise_by(&to->allocs, from->allocs);
 		raise_by(&to->frees, from->frees);
@@ -342,7 +343,7 @@ void pfs_row_record(const struct pfs_snapshot *snapshot, enum pfs_box_table tabl
 }
 
 static void set_base(const struct pfs_reader *self, const struct pfs_snapshot *snapshot,
-		     enum pfs_box_table table, struct pfs_group *group,
+		     enum pfs_box_table table, struct pfs_reader_group *group,
 		     struct pfs_reader_window *window)
 {
 	struct pfs_box_row_base base;
@@ -402,7 +403,7 @@ uint64_t pfs_snapshot_row_count(const struct pfs_snapshot *snapshot, enum pfs_bo
 	return (uint64_t)whos[table] * snapshot->instrument_count;
 }
 
-static void fill(struct pfs_row *row, const struct pfs_group *group)
+static void fill(struct pfs_row *row, const struct pfs_reader_group *group)
 {
 	row->count_alloc = less(group->allocs, group->base_count);
 	row->count_free = less(group->frees, group->base_count);
@@ -425,8 +426,8 @@ bool pfs_snapshot_row(const struct pfs_snapshot *snapshot, enum pfs_box_table ta
 	row->table = table;
 	row->who = (uint32_t)(i / snapshot->instrument_count);
 	row->instrument = (uint32_t)(i % snapshot->instrument_count);
-	const struct pfs_group *group = pfs_groups_find(&snapshot->rows->tables[table], row->who,
-							row->instrument);
+	const struct pfs_reader_group *group = pfs_groups_find(&snapshot->rows->tables[table],
+							       row->who, row->instrument);
 	if (group != NULL)
 		fill(row, group);
 	return true;

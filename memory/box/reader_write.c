@@ -249,7 +249,8 @@ static bool put_cell(struct writer *self, const struct pfs_seen_cell *cell, int 
 	return put(self, PFS_BOX_CELL_BASES, &base, sizeof(base), cell->number);
 }
 
-static bool put_row(struct writer *self, const struct pfs_group *group, enum pfs_box_table table)
+static bool put_row(struct writer *self, const struct pfs_reader_group *group,
+		    enum pfs_box_table table)
 {
 	struct pfs_box_row_base base = { .epoch = self->snapshot->truncates[table] + 1,
 					 .count = (uint64_t)group->frees,

@@ -17,7 +17,7 @@ static struct pfs_arena first;
 /* But for the first one; written under lock, as count. */
 static _Atomic(struct pfs_arena *) arenas[PFS_ARENAS_MAX] PFS_SELDOM;
 static _Atomic(uint32_t) count;
-static struct pfs_pool arena_pool;
+static struct pfs_base_pool arena_pool;
 static uint64_t node_mask; /* settle only, as defaults */
 static uint32_t defaults;  /* 0: not settled */
 

@@ -61,7 +61,7 @@ static void *cut(size_t size_bytes)
 	return piece;
 }
 
-void *pfs_base_new(struct pfs_pool *pool, size_t size_bytes)
+void *pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes)
 {
 	(void)pthread_mutex_lock(&lock);
 	void *piece = pool->first;
@@ -74,7 +74,7 @@ void *pfs_base_new(struct pfs_pool *pool, size_t size_bytes)
 	return piece;
 }
 
-void pfs_base_free(struct pfs_pool *pool, void *piece)
+void pfs_base_free(struct pfs_base_pool *pool, void *piece)
 {
 	(void)pthread_mutex_lock(&lock);
 	pfs_store_relaxed((_Atomic(void *) *)piece, pool->first); /* relaxed: as in new */

@@ -13,14 +13,14 @@
 #include <stddef.h>
 
 /* Pieces of one kind and size that are free; all NULL at first. */
-struct pfs_pool {
+struct pfs_base_pool {
 	void *first; /* under the lock of base.c; the next one is in its first word */
 };
 
 /* A piece, aligned to 64 bytes, all zeroes when it comes from a chunk, else as it was left but for
  * its first word; NULL: no memory. */
-void *pfs_base_new(struct pfs_pool *pool, size_t size_bytes);
-void pfs_base_free(struct pfs_pool *pool, void *piece);
+void *pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes);
+void pfs_base_free(struct pfs_base_pool *pool, void *piece);
 
 /* Bytes of all chunks, mapped; and of those, cut. */
 void pfs_base_counts(uint64_t *mapped, uint64_t *used);

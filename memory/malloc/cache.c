@@ -49,7 +49,7 @@ static void give_direct(struct pfs_cache *cache, void *block, uint32_t class, co
 /* ---- refill and overflow ---- */
 
 /* The ring was found revoked, and is left: make it the owner's again. False: no memory. */
-static bool make_usable(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
+static bool make_usable(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t class)
 {
 	bool done = true;
 	pfs_mutex_lock(&pfs_registry.lock);
@@ -66,7 +66,8 @@ static bool make_usable(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t
 }
 
 /* A refill or a flush: more capacity, if they come often, up to a bound. The ring is entered. */
-static void grow(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class, uint32_t bound)
+static void grow(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t class,
+		 uint32_t bound)
 {
 	uint32_t most = pfs_ring_capacity_most(cache, class);
 	if (most > bound)
@@ -99,27 +100,27 @@ static uint32_t refill_share(const struct pfs_cache *cache, uint32_t class, uint
 
 /* With fewer blocks in the back than this a malloc that finds the front empty goes to the bin, too:
  * the few that a program takes and frees in turn would else move every few calls. */
-static uint32_t few(const struct pfs_ring *ring)
+static uint32_t few(const struct pfs_cache_ring *ring)
 {
 	return (ring->front_capacity + 3u) / 4;
 }
 
 /* The front was filled so often, and would be longer if the ring were. */
-static bool is_filled_often(struct pfs_ring *ring)
+static bool is_filled_often(struct pfs_cache_ring *ring)
 {
 	return ring->capacity < GROWS_EACH_TIME && ring->front_capacity == ring->capacity &&
 	       ++ring->events >= FILLS_TO_GROW;
 }
 
 /* Many threads want two or three blocks of a class, and end. */
-static bool is_first_refill(struct pfs_ring *ring)
+static bool is_first_refill(struct pfs_cache_ring *ring)
 {
 	return pfs_load_relaxed(&ring->allocated) == 0; /* relaxed: the owner's */
 }
 
 /* The ring is entered, its front empty, and there are few in the back, or it is filled often. How
  * many there are then. */
-static uint32_t refill(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class)
+static uint32_t refill(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t class)
 {
 	uint32_t have = pfs_ring_back_count(ring);
 	if ((have == 0 || ring->capacity < GROWS_EACH_TIME) && !is_first_refill(ring)) {
@@ -143,7 +144,7 @@ static uint32_t refill(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t 
  * of them is the caller's. All places of the front are copied, also where fewer blocks go: the back
  * has as many, and the loop ends where it did the last time.
  */
-static inline void *fill_and_pop(struct pfs_ring *ring, uint64_t have)
+static inline void *fill_and_pop(struct pfs_cache_ring *ring, uint64_t have)
 {
 	uint64_t most = ring->front_capacity;
 	uint64_t go = have < most ? have : most;
@@ -166,7 +167,7 @@ static inline void *fill_and_pop(struct pfs_ring *ring, uint64_t have)
 
 void *pfs_cache_fill(uint64_t offset)
 {
-	struct pfs_ring *ring = pfs_ring_at(pfs_cache_own, offset);
+	struct pfs_cache_ring *ring = pfs_ring_at(pfs_cache_own, offset);
 	uint64_t low = pfs_load_relaxed(&ring->low); /* [D2]; relaxed: it is entered */
 	/* Else revoked; or not empty: a taker revoked it, found it entered, and put the limits
 	 * back. relaxed: [R1] */
@@ -182,7 +183,7 @@ void *pfs_cache_fill(uint64_t offset)
 
 void *pfs_cache_refill(uint32_t class)
 {
-	struct pfs_ring *ring = &pfs_cache_own->rings[class];
+	struct pfs_cache_ring *ring = &pfs_cache_own->rings[class];
 	while (pfs_ring_is_revoked(ring)) {
 		pfs_ring_leave(ring);
 		struct pfs_cache *cache = pfs_cache_attached();
@@ -210,7 +211,7 @@ void *pfs_cache_refill(uint32_t class)
 }
 
 /* The ring is entered, and its back full: the older half goes. */
-static void flush_half(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t class,
+static void flush_half(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t class,
 		       const char *call)
 {
 	void **slots = pfs_ring_back_slots(ring);
@@ -224,7 +225,7 @@ static void flush_half(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t 
 	pfs_cache_end_move(cache);
 }
 
-static void push_back(struct pfs_ring *ring, void *block)
+static void push_back(struct pfs_cache_ring *ring, void *block)
 {
 	uint32_t count = pfs_ring_back_count(ring);
 	pfs_ring_back_slots(ring)[count] = block;
@@ -233,7 +234,7 @@ static void push_back(struct pfs_ring *ring, void *block)
 
 void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 {
-	struct pfs_ring *ring = &pfs_cache_own->rings[class];
+	struct pfs_cache_ring *ring = &pfs_cache_own->rings[class];
 	while (pfs_ring_is_revoked(ring)) {
 		pfs_ring_leave(ring);
 		struct pfs_cache *cache = pfs_cache_attached();

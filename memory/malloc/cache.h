@@ -68,7 +68,7 @@
 #define PFS_OUTSIDE 1u /* no end of a stack */
 #define PFS_INSIDE 2u
 
-struct pfs_ring {
+struct pfs_cache_ring {
 	alignas(PFS_RING_BYTES) _Atomic(uint64_t) front; /* owner [R1]: behind the next block */
 	_Atomic(uint64_t) low;                           /* [R2]: slots, or revoked */
 	_Atomic(uint64_t) back;                          /* owner [R1]: where the next block goes */
@@ -81,11 +81,11 @@ struct pfs_ring {
 	uint8_t front_capacity;      /* the same */
 	uint8_t events;              /* owner: refills and flushes since capacity grew */
 };
-_Static_assert(sizeof(struct pfs_ring) == PFS_RING_BYTES, "the page map's offsets");
+_Static_assert(sizeof(struct pfs_cache_ring) == PFS_RING_BYTES, "the page map's offsets");
 
 struct pfs_cache {
-	struct pfs_ring unusable; /* of what is no slab; never anything but REVOKED */
-	struct pfs_ring rings[PFS_SMALL_COUNT];
+	struct pfs_cache_ring unusable; /* of what is no slab; never anything but REVOKED */
+	struct pfs_cache_ring rings[PFS_SMALL_COUNT];
 	struct pfs_arena *arena;              /* owner */
 	struct pfs_cache *previous, *next;    /* registry */
 	uint32_t seen_calls[PFS_SMALL_COUNT]; /* tick, under the registry: at the last one */
@@ -123,13 +123,13 @@ extern _Thread_local struct pfs_own pfs_own
 extern struct pfs_cache pfs_cache_none __attribute__((visibility("hidden")));
 extern struct pfs_cache pfs_cache_ended __attribute__((visibility("hidden")));
 
-static inline struct pfs_ring *pfs_ring_at(struct pfs_cache *self, uint64_t offset)
+static inline struct pfs_cache_ring *pfs_ring_at(struct pfs_cache *self, uint64_t offset)
 {
-	return (struct pfs_ring *)((char *)self + offset);
+	return (struct pfs_cache_ring *)((char *)self + offset);
 }
 
 /* Ahead of a change of the stack that ends there. Its low half will do: a stack is short. */
-static inline void pfs_ring_enter(struct pfs_ring *self, uint64_t end)
+static inline void pfs_ring_enter(struct pfs_cache_ring *self, uint64_t end)
 {
 	/* [D1] release, pairs with [D3]: see the head of this file. */
 	pfs_store_release(&self->inside, (uint32_t)end);
@@ -137,12 +137,12 @@ static inline void pfs_ring_enter(struct pfs_ring *self, uint64_t end)
 }
 
 /* A slow way begins: whatever it changes, the owner is inside; and it ends. */
-static inline void pfs_ring_hold(struct pfs_ring *self)
+static inline void pfs_ring_hold(struct pfs_cache_ring *self)
 {
 	pfs_ring_enter(self, PFS_INSIDE);
 }
 
-static inline void pfs_ring_leave(struct pfs_ring *self)
+static inline void pfs_ring_leave(struct pfs_cache_ring *self)
 {
 	pfs_ring_enter(self, PFS_OUTSIDE);
 }
@@ -161,7 +161,7 @@ static inline void pfs_ring_move_end(_Atomic(uint64_t) *end, uint64_t by)
 
 /* The front's latest block, with the ring entered and left; false: entered, and the front has
  * none, or the ring is revoked. */
-static inline bool pfs_ring_pop(struct pfs_ring *self, void **block)
+static inline bool pfs_ring_pop(struct pfs_cache_ring *self, void **block)
 {
 	uint64_t front = pfs_load_relaxed(&self->front); /* relaxed: [R1] */
 	pfs_ring_enter(self, front);
@@ -174,7 +174,7 @@ static inline bool pfs_ring_pop(struct pfs_ring *self, void **block)
 
 /* False: the ring is entered, and its back is full, or it is revoked, or the block is the latest
  * there already. */
-static inline bool pfs_ring_push(struct pfs_ring *self, void *block)
+static inline bool pfs_ring_push(struct pfs_cache_ring *self, void *block)
 {
 	uint64_t back = pfs_load_relaxed(&self->back); /* relaxed: [R1] */
 	pfs_ring_enter(self, back);

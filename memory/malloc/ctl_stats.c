@@ -53,7 +53,7 @@ static void merge(const struct pfs_arena_counts *arena)
 
 static void note(uint32_t arena, const struct pfs_arena_counts *counts)
 {
-	static struct pfs_pool pool;
+	static struct pfs_base_pool pool;
 	if (of_arenas[arena] == NULL)
 		of_arenas[arena] = pfs_base_new(&pool, sizeof(*counts));
 	if (of_arenas[arena] != NULL) {

@@ -35,7 +35,7 @@ struct pfs_extents {
 	struct pfs_mutex lock;
 	struct pfs_arena *arena;
 	struct pfs_extents_kind kinds[PFS_EXTENT_FREE_KINDS];
-	struct pfs_pool descriptors;
+	struct pfs_base_pool descriptors;
 	struct pfs_extent *all; /* every descriptor that was ever made */
 	size_t mapped_bytes;    /* address space of the arena */
 	size_t active_bytes;    /* of slabs and large blocks */

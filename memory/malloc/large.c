@@ -10,7 +10,7 @@
 #define MOVE_LEAST_BYTES ((size_t)128 << 10)
 #define MOVE_PIECE_BYTES ((size_t)256 << 10)
 
-static struct pfs_pool tag_pool;
+static struct pfs_base_pool tag_pool;
 
 /* The bytes of a block of its class; 0: more than there can be. */
 static size_t class_bytes(size_t size_bytes)

@@ -28,7 +28,7 @@ static inline void *pfs_malloc_quick(size_t size_bytes)
 	if (!pfs_likely(size_bytes <= PFS_SMALL_MAX))
 		return pfs_malloc_slow(size_bytes);
 	uint64_t offset = pfs_ring_offsets[(size_bytes + 7) / 8];
-	struct pfs_ring *ring = pfs_ring_at(pfs_cache_own, offset);
+	struct pfs_cache_ring *ring = pfs_ring_at(pfs_cache_own, offset);
 	pfs_not_in_result(ring);
 	void *block;
 	if (!pfs_likely(pfs_ring_pop(ring, &block)))
@@ -38,7 +38,7 @@ static inline void *pfs_malloc_quick(size_t size_bytes)
 
 static inline void pfs_free_quick(void *block)
 {
-	struct pfs_ring *ring = pfs_ring_at(pfs_cache_own, pfs_map_ring_of(block));
+	struct pfs_cache_ring *ring = pfs_ring_at(pfs_cache_own, pfs_map_ring_of(block));
 	if (!pfs_likely(pfs_ring_push(ring, block)))
 		pfs_free_slow(block);
 }

@@ -8,7 +8,7 @@
 #include "rings.h"
 
 struct pfs_registry pfs_registry;
-static struct pfs_pool cache_pool;
+static struct pfs_base_pool cache_pool;
 
 void pfs_caches_start(void)
 {
@@ -84,7 +84,7 @@ bool pfs_caches_any(void)
 void pfs_cache_close_rings(struct pfs_cache *cache)
 {
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
-		struct pfs_ring *ring = &cache->rings[class];
+		struct pfs_cache_ring *ring = &cache->rings[class];
 		/* A flush lets a ring be that somebody is about to take from; he takes nothing from
 		 * one that is entered. */
 		if (!pfs_ring_is_revoked(ring))
@@ -165,7 +165,7 @@ void pfs_caches_unlock(void)
  * stopped [R4]. How many. */
 static uint32_t bury_ring(struct pfs_cache *cache, uint32_t class)
 {
-	struct pfs_ring *ring = &cache->rings[class];
+	struct pfs_cache_ring *ring = &cache->rings[class];
 	uint32_t moving = pfs_load_relaxed(&cache->moving); /* relaxed: its thread is gone */
 	uint32_t count = 0;
 	if (!pfs_ring_is_revoked(ring) && moving != class + 1) {
@@ -200,7 +200,7 @@ static void settle_explicit(struct pfs_cache *cache)
 {
 	uint32_t moving = pfs_load_relaxed(&cache->moving); /* relaxed: one thread */
 	if (moving != 0) {
-		struct pfs_ring *ring = &cache->rings[moving - 1];
+		struct pfs_cache_ring *ring = &cache->rings[moving - 1];
 		pfs_ring_move_front(ring, 0);
 		pfs_ring_move_back(ring, 0);
 	}

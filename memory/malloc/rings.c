@@ -3,7 +3,7 @@
  */
 #include "rings.h"
 
-uint32_t pfs_ring_give(struct pfs_ring *ring)
+uint32_t pfs_ring_give(struct pfs_cache_ring *ring)
 {
 	uint32_t front = pfs_ring_front_count(ring);
 	uint32_t back = pfs_ring_back_count(ring);
@@ -17,7 +17,7 @@ uint32_t pfs_ring_give(struct pfs_ring *ring)
 /* All of a ring of the calling thread's. */
 static void flush_ring(struct pfs_cache *cache, uint32_t class)
 {
-	struct pfs_ring *ring = &cache->rings[class];
+	struct pfs_cache_ring *ring = &cache->rings[class];
 	pfs_ring_hold(ring);
 	if (!pfs_ring_is_revoked(ring)) {
 		pfs_cache_begin_move(cache, class);

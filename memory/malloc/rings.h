@@ -21,7 +21,7 @@ struct pfs_registry {
 };
 extern struct pfs_registry pfs_registry __attribute__((visibility("hidden")));
 
-static inline bool pfs_ring_is_revoked(struct pfs_ring *ring)
+static inline bool pfs_ring_is_revoked(struct pfs_cache_ring *ring)
 {
 	/* [D2]; relaxed: the registry orders what follows. */
 	return pfs_load_relaxed(&ring->low) == PFS_LOW_REVOKED;
@@ -33,13 +33,13 @@ static inline uint64_t pfs_slot_address(void **slot)
 }
 
 /* Above the front's places, and one that is none's [R3]. */
-static inline void **pfs_ring_back_slots(const struct pfs_ring *ring)
+static inline void **pfs_ring_back_slots(const struct pfs_cache_ring *ring)
 {
 	return ring->slots + ring->front_capacity + 1;
 }
 
 /* Under registry; by the owner, or by a taker that took nothing [R2]. */
-static inline void pfs_ring_set_limits(struct pfs_ring *ring)
+static inline void pfs_ring_set_limits(struct pfs_cache_ring *ring)
 {
 	void **end = pfs_ring_back_slots(ring) + ring->capacity;
 	pfs_store_relaxed(&ring->high, pfs_slot_address(end)); /* relaxed: its owner's next look */
@@ -47,53 +47,53 @@ static inline void pfs_ring_set_limits(struct pfs_ring *ring)
 	pfs_store_relaxed(&ring->low, pfs_slot_address(ring->slots));
 }
 
-static inline void pfs_ring_revoke(struct pfs_ring *ring)
+static inline void pfs_ring_revoke(struct pfs_cache_ring *ring)
 {
 	/* relaxed: the heavy barrier that follows orders them. */
 	pfs_store_relaxed(&ring->low, PFS_LOW_REVOKED);   /* [D4] */
 	pfs_store_relaxed(&ring->high, PFS_HIGH_REVOKED); /* [D4] */
 }
 
-static inline void pfs_ring_set_front(struct pfs_ring *ring, uint32_t count)
+static inline void pfs_ring_set_front(struct pfs_cache_ring *ring, uint32_t count)
 {
 	/* [D5] release, pairs with [D6]: or a taker could see this, and the owner outside. */
 	pfs_store_release(&ring->front, pfs_slot_address(ring->slots + count));
 }
 
-static inline void pfs_ring_set_back(struct pfs_ring *ring, uint32_t count)
+static inline void pfs_ring_set_back(struct pfs_cache_ring *ring, uint32_t count)
 {
 	void **back = pfs_ring_back_slots(ring) + count;
 	/* [D5] release, pairs with [D6]: as above. */
 	pfs_store_release(&ring->back, pfs_slot_address(back));
 }
 
-static inline uint32_t pfs_ring_front_count(struct pfs_ring *ring)
+static inline uint32_t pfs_ring_front_count(struct pfs_cache_ring *ring)
 {
 	uint64_t front = pfs_load_relaxed(&ring->front); /* relaxed: [R1] */
 	return (uint32_t)((front - pfs_slot_address(ring->slots)) / sizeof(void *));
 }
 
-static inline uint32_t pfs_ring_back_count(struct pfs_ring *ring)
+static inline uint32_t pfs_ring_back_count(struct pfs_cache_ring *ring)
 {
 	uint64_t back = pfs_load_relaxed(&ring->back); /* relaxed: [R1] */
 	return (uint32_t)((back - pfs_slot_address(pfs_ring_back_slots(ring))) / sizeof(void *));
 }
 
 /* A stack has so many blocks from here on, and no malloc or free was that. */
-static inline void pfs_ring_move_front(struct pfs_ring *ring, uint32_t count)
+static inline void pfs_ring_move_front(struct pfs_cache_ring *ring, uint32_t count)
 {
 	pfs_bump_owned(&ring->allocated, (uint64_t)count - pfs_ring_front_count(ring));
 	pfs_ring_set_front(ring, count);
 }
 
-static inline void pfs_ring_move_back(struct pfs_ring *ring, uint32_t count)
+static inline void pfs_ring_move_back(struct pfs_cache_ring *ring, uint32_t count)
 {
 	pfs_bump_owned(&ring->freed, (uint64_t)pfs_ring_back_count(ring) - count);
 	pfs_ring_set_back(ring, count);
 }
 
 /* All blocks of a ring that is the caller's [R1] go to the words; how many. */
-uint32_t pfs_ring_give(struct pfs_ring *ring);
+uint32_t pfs_ring_give(struct pfs_cache_ring *ring);
 
 static inline void pfs_cache_begin_move(struct pfs_cache *cache, uint32_t class)
 {
@@ -112,7 +112,7 @@ static inline void pfs_cache_end_move(struct pfs_cache *cache)
 struct pfs_ring_counts {
 	uint64_t held, mallocs, frees;
 };
-static inline struct pfs_ring_counts pfs_ring_counts(struct pfs_ring *ring)
+static inline struct pfs_ring_counts pfs_ring_counts(struct pfs_cache_ring *ring)
 {
 	bool is_revoked = pfs_ring_is_revoked(ring);
 	uint64_t front = is_revoked ? 0 : pfs_ring_front_count(ring);
@@ -125,10 +125,10 @@ static inline struct pfs_ring_counts pfs_ring_counts(struct pfs_ring *ring)
 
 /* Under the registry: new slots for a back of so many blocks, with what the old ones hold; false:
  * no memory. */
-bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t capacity);
+bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t capacity);
 
 /* Under the registry; the ring is revoked and empty. */
-void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_ring *ring);
+void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_cache_ring *ring);
 
 /* Under the registry, before all caches are gone through: those of threads that are not in this
  * process are buried, their blocks go to the words. How many. */

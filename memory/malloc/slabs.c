@@ -12,9 +12,9 @@
 #include "extents.h"
 #include "map.h"
 
-static struct pfs_pool word_pools[PFS_SLAB_LINES_MOST + 1]; /* by lines of words */
-static struct pfs_pool group_pool;
-static struct pfs_pool tag_pools[PFS_SMALL_COUNT];
+static struct pfs_base_pool word_pools[PFS_SLAB_LINES_MOST + 1]; /* by lines of words */
+static struct pfs_base_pool group_pool;
+static struct pfs_base_pool tag_pools[PFS_SMALL_COUNT];
 
 void pfs_bin_init(struct pfs_bin *self, struct pfs_arena *arena, uint32_t class)
 {
@@ -132,7 +132,7 @@ static bool more_groups(struct pfs_bin *self)
 	if (self->group_count == self->group_capacity) {
 		uint32_t capacity = self->group_capacity == 1 ? 8 : self->group_capacity * 2;
 		/* The old array is lost: an eighth of a line for each slab, at most. */
-		struct pfs_pool none = { NULL };
+		struct pfs_base_pool none = { NULL };
 		struct pfs_group **groups = pfs_base_new(&none, capacity * sizeof(*groups));
 		if (groups == NULL)
 			return false;

@@ -12,7 +12,7 @@
 #define SHARE_LEAST 64u
 #define FRONT_BYTES ((uint32_t)16 << 10) /* of blocks */
 
-static struct pfs_pool slot_pools[SLOT_POOLS]; /* under the registry */
+static struct pfs_base_pool slot_pools[SLOT_POOLS]; /* under the registry */
 
 static uint32_t pool_of(uint32_t capacity)
 {
@@ -65,7 +65,7 @@ static void count_slots(struct pfs_cache *cache, uint32_t more)
 	(void)pfs_fetch_add_relaxed(&cache->slot_bytes, more);
 }
 
-bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t capacity)
+bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t capacity)
 {
 	uint32_t bytes = slot_bytes_of(capacity);
 	void **slots = pfs_base_new(&slot_pools[pool_of(capacity)], bytes);
@@ -93,7 +93,7 @@ bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_ring *ring, uint32_t ca
 	return true;
 }
 
-void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_ring *ring)
+void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_cache_ring *ring)
 {
 	if (ring->slots == NULL)
 		return;

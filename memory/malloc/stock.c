@@ -14,7 +14,7 @@
 #define BATCH 128u
 #define SHARE 64u /* of what is in use, beside new memory */
 
-static struct pfs_pool chunk_pool; /* under base.c's lock */
+static struct pfs_base_pool chunk_pool; /* under base.c's lock */
 
 static uint32_t count_most(uint32_t class)
 {

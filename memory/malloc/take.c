@@ -9,7 +9,7 @@
 #define BATCH 128u /* rings that are revoked together */
 
 /* After the barrier. */
-static bool is_inside(struct pfs_ring *ring)
+static bool is_inside(struct pfs_cache_ring *ring)
 {
 	uint32_t before = pfs_load_acquire(&ring->inside); /* [D3] acquire, pairs with [D1] */
 	/* [D6] acquire, both, pairs with [D5]. */
@@ -21,7 +21,7 @@ static bool is_inside(struct pfs_ring *ring)
 
 /* Under registry, after the barrier: a revoked ring's blocks into the words, or, if its owner is
  * inside, the limits as they were. How many. */
-static uint32_t take_ring(struct pfs_cache *cache, struct pfs_ring *ring, bool keep_slots)
+static uint32_t take_ring(struct pfs_cache *cache, struct pfs_cache_ring *ring, bool keep_slots)
 {
 	if (is_inside(ring)) {
 		pfs_ring_set_limits(ring);
@@ -35,12 +35,12 @@ static uint32_t take_ring(struct pfs_cache *cache, struct pfs_ring *ring, bool k
 
 struct batch {
 	struct pfs_cache *caches[BATCH];
-	struct pfs_ring *rings[BATCH];
+	struct pfs_cache_ring *rings[BATCH];
 	uint32_t used;
 	bool keep_slots;
 };
 
-static void batch_add(struct batch *batch, struct pfs_cache *cache, struct pfs_ring *ring)
+static void batch_add(struct batch *batch, struct pfs_cache *cache, struct pfs_cache_ring *ring)
 {
 	pfs_ring_revoke(ring);
 	batch->caches[batch->used] = cache;
@@ -86,7 +86,7 @@ bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 	bool is_worth = held_by_others(bin) >= slack;
 	struct pfs_cache *cache = is_worth ? pfs_registry.oldest : NULL;
 	for (; cache != NULL; cache = cache->next) {
-		struct pfs_ring *ring = &cache->rings[bin->class];
+		struct pfs_cache_ring *ring = &cache->rings[bin->class];
 		if (!is_of_others(cache, bin) || pfs_ring_counts(ring).held == 0)
 			continue;
 		if (batch.used == BATCH)
@@ -102,7 +102,7 @@ bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 /* A ring that was not used since the last tick, or whose use is not asked for. */
 static bool is_idle(struct pfs_cache *cache, uint32_t class, bool all)
 {
-	struct pfs_ring *ring = &cache->rings[class];
+	struct pfs_cache_ring *ring = &cache->rings[class];
 	struct pfs_ring_counts counts = pfs_ring_counts(ring);
 	uint32_t calls = (uint32_t)(counts.mallocs + counts.frees);
 	bool is_same = calls == cache->seen_calls[class];

@@ -55,7 +55,7 @@ static uint32_t passes_of(int64_t decay_ms)
 /* NULL: no memory, and nothing decays this time. */
 static struct curve *curve_of(uint32_t arena, enum pfs_extent_kind kind, uint32_t passes)
 {
-	static struct pfs_pool pool;
+	static struct pfs_base_pool pool;
 	struct curve *curve = curves[arena][kind];
 	if (curve != NULL && curve->decay.passes == passes)
 		return curve;

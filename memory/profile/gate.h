@@ -20,17 +20,17 @@
 
 #define PFS_GATE_CLOSED (UINT32_C(1) << 31)
 
-struct pfs_gate {
+struct pfs_sample_gate {
 	_Atomic(uint32_t) word; /* how many are inside; and CLOSED */
 };
 
-static inline void pfs_gate_leave(struct pfs_gate *self)
+static inline void pfs_gate_leave(struct pfs_sample_gate *self)
 {
 	/* [PG1] acq_rel, pairs with [PG2]. */
 	(void)pfs_fetch_add_acq_rel(&self->word, UINT32_MAX);
 }
 
-static PFS_COLD void pfs_gate_wait(struct pfs_gate *self)
+static PFS_COLD void pfs_gate_wait(struct pfs_sample_gate *self)
 {
 	do {
 		pfs_gate_leave(self);
@@ -41,7 +41,7 @@ static PFS_COLD void pfs_gate_wait(struct pfs_gate *self)
 	} while ((pfs_fetch_add_acq_rel(&self->word, 1) & PFS_GATE_CLOSED) != 0);
 }
 
-static inline void pfs_gate_enter(struct pfs_gate *self)
+static inline void pfs_gate_enter(struct pfs_sample_gate *self)
 {
 	/* [PG3] acq_rel, pairs with [PG4]: before the closing, which then waits, or after it. */
 	if (!pfs_likely((pfs_fetch_add_acq_rel(&self->word, 1) & PFS_GATE_CLOSED) == 0))
@@ -49,7 +49,7 @@ static inline void pfs_gate_enter(struct pfs_gate *self)
 }
 
 /* By who forks, in the parent; then open by it, or anew by its child. */
-static inline void pfs_gate_close(struct pfs_gate *self)
+static inline void pfs_gate_close(struct pfs_sample_gate *self)
 {
 	(void)pfs_fetch_or_seq(&self->word, PFS_GATE_CLOSED); /* [PG4] seq, pairs with [PG3] */
 	/* [PG2] acquire, pairs with [PG1]. */
@@ -57,12 +57,12 @@ static inline void pfs_gate_close(struct pfs_gate *self)
 		pfs_yield();
 }
 
-static inline void pfs_gate_open(struct pfs_gate *self)
+static inline void pfs_gate_open(struct pfs_sample_gate *self)
 {
 	(void)pfs_fetch_and_seq(&self->word, ~PFS_GATE_CLOSED); /* [PG4] seq, pairs with [PG3] */
 }
 
-static inline void pfs_gate_begin(struct pfs_gate *self)
+static inline void pfs_gate_begin(struct pfs_sample_gate *self)
 {
 	pfs_store_relaxed(&self->word, 0); /* relaxed: one thread */
 }

@@ -39,7 +39,7 @@ struct pfs_stack_files {
 /* Of a process's books; NULL there: no profile. */
 struct pfs_profile {
 	struct pfs_books *books;
-	struct pfs_gate gate;
+	struct pfs_sample_gate gate;
 	_Atomic(uint32_t) finished;     /* reference of a sample that waits; 0: none */
 	_Atomic(uint32_t) own_contexts; /* how many are of one thread */
 	uint32_t own_contexts_most;

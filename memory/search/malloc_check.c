@@ -13,7 +13,7 @@ static uint32_t slots_with(void *const *slots, uint32_t count, const void *block
 	return found;
 }
 
-static uint32_t ring_with(struct pfs_ring *ring, const void *block)
+static uint32_t ring_with(struct pfs_cache_ring *ring, const void *block)
 {
 	if (pfs_ring_is_revoked(ring))
 		return 0;

@@ -66,7 +66,7 @@ struct pfs_cache **pfs_cache_own_place(void)
 
 /* ---- base.h, system.h ---- */
 
-void *pfs_base_new(struct pfs_pool *pool, size_t size_bytes)
+void *pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes)
 {
 	size_t bytes = (size_bytes + PFS_LINE - 1) / PFS_LINE * PFS_LINE;
 	pfs_mutex_lock(&base_lock);
@@ -82,7 +82,7 @@ void *pfs_base_new(struct pfs_pool *pool, size_t size_bytes)
 	return piece;
 }
 
-void pfs_base_free(struct pfs_pool *pool, void *piece)
+void pfs_base_free(struct pfs_base_pool *pool, void *piece)
 {
 	pfs_mutex_lock(&base_lock);
 	pfs_store_relaxed((_Atomic(void *) *)piece, pool->first); /* relaxed: as in base.c */

@@ -25,7 +25,7 @@ static struct pfs_cache none_at_first;
 /* ---- the world of the allocator: base.h ---- */
 
 /* Also at the next execution's begin. */
-static void know_pool(struct pfs_malloc_world *self, struct pfs_pool *pool)
+static void know_pool(struct pfs_malloc_world *self, struct pfs_base_pool *pool)
 {
 	for (uint32_t at = 0; at < self->pool_count; at++)
 		if (self->pools[at] == pool)
@@ -34,7 +34,7 @@ static void know_pool(struct pfs_malloc_world *self, struct pfs_pool *pool)
 	self->pools[self->pool_count++] = pool;
 }
 
-void *pfs_base_new(struct pfs_pool *pool, size_t size_bytes)
+void *pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes)
 {
 	struct pfs_malloc_world *self = &pfs_malloc_world;
 	size_t bytes = (size_bytes + PFS_LINE - 1) / PFS_LINE * PFS_LINE;
@@ -53,7 +53,7 @@ void *pfs_base_new(struct pfs_pool *pool, size_t size_bytes)
 	return piece;
 }
 
-void pfs_base_free(struct pfs_pool *pool, void *piece)
+void pfs_base_free(struct pfs_base_pool *pool, void *piece)
 {
 	know_pool(&pfs_malloc_world, pool);
 	pfs_mutex_lock(&pfs_malloc_world.base_lock);
@@ -267,7 +267,7 @@ static bool name_ring(const struct pfs_malloc_world *self, const void *address, 
 	for (uint32_t id = 0; id < PFS_MALLOC_THREADS_MAX; id++) {
 		if (!name_in(address, self->own[id], sizeof(*self->own[id])))
 			continue;
-		const struct pfs_ring *ring = &self->own[id]->rings[class];
+		const struct pfs_cache_ring *ring = &self->own[id]->rings[class];
 		size_t field = (size_t)((const char *)address - (const char *)ring) / 8;
 		(void)snprintf(name, name_bytes, "cache[%u].%s", id,
 			       name_in(address, ring, sizeof(*ring)) ? fields[field] : "other");

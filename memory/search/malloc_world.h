@@ -75,7 +75,8 @@ struct pfs_malloc_world {
 	const char *calls;
 	uint32_t arena_count;
 	struct pfs_machine *machine;
-	struct pfs_pool *pools[PFS_MALLOC_POOLS_MAX]; /* static ones, once something went there */
+	struct pfs_base_pool
+		*pools[PFS_MALLOC_POOLS_MAX]; /* static ones, once something went there */
 	uint32_t pool_count;
 	uint64_t taken_back; /* blocks that others took from rings */
 	uint64_t slabs_made, slabs_ended;

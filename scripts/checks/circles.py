@@ -43,7 +43,8 @@ def targets(build):
         for place, _, names in os.walk(os.path.join(build, folder)):
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(place, name), build)
-                if name.endswith(".c.o") and not path.startswith(LEFT_OUT) and "/CMakeFiles/" in path:
+                if name.endswith(".c.o") and "/CMakeFiles/" in path and \
+                        not path.startswith(LEFT_OUT):
                     source = file_of(path)
                     if source.startswith(tuple(f"{f}/" for f in FOLDERS)) and \
                             not layers.is_unit_test(source):

@@ -82,8 +82,9 @@ def check(top, write):
 
 def main():
     """The command."""
-    parser = commandline.Parser(prog="scripts/checks/files.py", description="Every source file has a head, and READMEs list "
-                                     "files by these.")
+    parser = commandline.Parser(
+        prog="scripts/checks/files.py",
+        description="Every source file has a head, and READMEs list files by these.")
     parser.add_argument("top", nargs="?", default=sources.TOP)
     parser.add_argument("--write", action="store_true", help="make the tables of the READMEs")
     arguments = parser.parse_args()

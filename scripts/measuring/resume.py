@@ -18,7 +18,8 @@ def plan_of(folder):
         raise documents.BadInput(f"--resume {folder}: no run was begun there (no plan.json); begin "
                                  f"one with --out {folder}")
     if os.path.exists(os.path.join(folder, "raw.tar.xz")):
-        raise documents.BadInput(f"--resume {folder}: is packed, so its run is over; begin a new run")
+        raise documents.BadInput(f"--resume {folder}: is packed, so its run is over; begin a new "
+                                 "run")
     plan = documents.read_json(path)
     if not isinstance(plan, dict) or not isinstance(plan.get("launches"), list):
         raise documents.BadInput(f"--resume {path}: is no plan; begin a new run")

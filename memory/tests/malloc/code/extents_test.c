@@ -37,10 +37,10 @@ static uint32_t refusals; /* of metadata from here on */
 		}                                                               \
 	} while (0)
 
-void *__real_pfs_base_new(struct pfs_pool *pool, size_t size_bytes);
-void *__wrap_pfs_base_new(struct pfs_pool *pool, size_t size_bytes);
+void *__real_pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes);
+void *__wrap_pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes);
 
-void *__wrap_pfs_base_new(struct pfs_pool *pool, size_t size_bytes)
+void *__wrap_pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes)
 {
 	if (refusals != 0) {
 		refusals--;
