@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """pack.py - makes a result folder small enough to keep: its raw values become one compressed file,
-which all commands read as they read the folder; figures go, for plot.py draws them again; lists are
-written without indentation."""
+which all commands read as they read the folder; figures go, for plot.py draws them again; the lists
+of launches and of simulated runs are compressed."""
 
-import json
 import os
 import shutil
 import sys
@@ -28,8 +27,7 @@ def main(argv=None):
             documents.pack(os.path.join(folder, "raw"))
         shutil.rmtree(os.path.join(folder, "figures"), ignore_errors=True)
         for path in lists:
-            document = documents.read_json(path)
-            documents.write_text(path, json.dumps(document, separators=(",", ":")) + "\n")
+            documents.compress(path)
     return 0
 
 

@@ -20,7 +20,7 @@ import threading
 import time
 import xml.etree.ElementTree
 
-from common import commandline
+from common import commandline, documents
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCRIPTS = os.path.join(TOP, "scripts")
@@ -130,7 +130,7 @@ def rule_checks(tally):
         step(tally, script.split(".")[0], [os.path.join(SCRIPTS, script)])
     references = [os.path.join(TOP, "results", name)
                   for name in sorted(os.listdir(os.path.join(TOP, "results")))
-                  if any(os.path.exists(os.path.join(TOP, "results", name, file))
+                  if any(documents.is_there(os.path.join(TOP, "results", name, file))
                          for file in ("plan.json", "simulated.json"))]
     for folder in references:
         step(tally, "checks-results-" + os.path.basename(folder),

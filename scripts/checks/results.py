@@ -78,13 +78,13 @@ def check_folder(folder, schema):
         faults.extend(f"{folder}: {line}" for line in found[:5])
         return document if not found else None
 
-    simulated = os.path.exists(os.path.join(folder, results.SIMULATED_FILE))
+    simulated = documents.is_there(os.path.join(folder, results.SIMULATED_FILE))
     plan = None
     chapters = [(name, kind) for name, kind in ((allocator_results.FILE, "allocators"),
                                                 (accounts_results.FILE, "accounts"),
                                                 (profile_results.FILE, "profile"))
                 if os.path.exists(os.path.join(folder, name))]
-    if os.path.exists(os.path.join(folder, "plan.json")) or not (simulated or chapters):
+    if documents.is_there(os.path.join(folder, "plan.json")) or not (simulated or chapters):
         plan = check("plan.json", "plan")
     check("machine.json", "machine")
     if simulated:

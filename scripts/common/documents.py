@@ -1,7 +1,7 @@
 """documents.py - JSON files: read, written in one step; and the two ways to refuse an input.
 
-A folder DIR of many files may be packed as DIR.tar.xz: what is not there as DIR/NAME is looked for
-in it.
+A file NAME may be compressed as NAME.xz, and a folder DIR of many files packed as DIR.tar.xz: what
+is not there as DIR/NAME is looked for in them.
 """
 
 import functools
@@ -30,17 +30,44 @@ def packed(archive):
         raise BadInput(f"{archive}: damaged ({error}); fetch it again") from None
 
 
+def expanded(path):
+    """The text of a compressed file."""
+    try:
+        with lzma.open(path, "rt", encoding="utf-8") as file:
+            return file.read()
+    except (lzma.LZMAError, EOFError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: damaged ({error}); fetch it again") from None
+
+
+def is_there(path):
+    """Is there a file, compressed or not?"""
+    return os.path.exists(path) or os.path.exists(f"{path}.xz")
+
+
 def read_text(path):
-    """What stands in a file, or in its folder's archive; OSError as open() raises it."""
+    """What stands in a file, compressed or not, or in its folder's archive; OSError as open()
+    raises it."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
     except FileNotFoundError:
+        if os.path.exists(f"{path}.xz"):
+            return expanded(f"{path}.xz")
         folder, name = os.path.split(path)
         archive = f"{folder}.tar.xz"
         if os.path.exists(archive) and name in packed(archive):
             return packed(archive)[name]
         raise
+
+
+def compress(path):
+    """Puts a file's text into NAME.xz, and takes the file away."""
+    text = read_text(path)
+    with lzma.open(f"{path}.xz.partial", "wt", preset=9 | lzma.PRESET_EXTREME,
+                   encoding="utf-8") as file:
+        file.write(text)
+    os.replace(f"{path}.xz.partial", f"{path}.xz")
+    os.remove(path)
 
 
 def pack(folder):

@@ -14,7 +14,7 @@ SETTLED = ("done", "unfit")  # of launches; others are launched again
 def plan_of(folder):
     """The plan of a result folder; BadInput where there is none."""
     path = os.path.join(folder, "plan.json")
-    if not os.path.exists(path):
+    if not documents.is_there(path):
         raise documents.BadInput(f"--resume {folder}: no run was begun there (no plan.json); begin "
                                  f"one with --out {folder}")
     if os.path.exists(os.path.join(folder, "raw.tar.xz")):

@@ -252,8 +252,9 @@ def machine_html(found):
         "<p>No machine.json stands beside these results.</p>"
     measured = found.is_real() or found.allocators or found.accounts or found.profile
     trust = f"<h3>How it was measured</h3>{distrust_html(found)}" if found.is_real() else ""
-    where = "raw/" if os.path.isdir(os.path.join(found.folder or "", "raw")) else "raw.tar.xz"
-    raw = (f'<p>Raw data: <a href="{where}">{where}</a>, <a href="plan.json">plan.json</a>, '
+    is_packed = not os.path.isdir(os.path.join(found.folder or "", "raw"))
+    where, plan = ("raw.tar.xz", "plan.json.xz") if is_packed else ("raw/", "plan.json")
+    raw = (f'<p>Raw data: <a href="{where}">{where}</a>, <a href="{plan}">{plan}</a>, '
            '<a href="machine.json">machine.json</a> beside this file. Each raw file is one '
            "process launch.</p>" if found.folder and found.is_real() else "")
     head = "The machine" if measured else "The machine that simulated"

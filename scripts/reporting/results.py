@@ -13,7 +13,7 @@ import re
 from collections import namedtuple
 
 from common import stats
-from common.documents import is_number, read_json, BadInput
+from common.documents import is_number, is_there, read_json, BadInput
 from common.stats import median
 from reporting import accounts_results, allocator_results, profile_results
 
@@ -117,9 +117,9 @@ class Results:
         if allocators or accounts or profile:
             found += 1
             self._add_machine(path)
-        if os.path.exists(plan_path):
+        if is_there(plan_path):
             found += self._add_planned(path, plan_path)
-        if os.path.exists(simulated):
+        if is_there(simulated):
             self.add_file(simulated, None)
             self._add_machine(path)
             found += 1
