@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/now.h"
+
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #define PFS_CLOCK_HAS_TSC 1
@@ -29,14 +31,6 @@ struct pfs_clock {
 /* Takes about 20 ms, for calibration against CLOCK_MONOTONIC. */
 void pfs_clock_init(struct pfs_clock *self);
 
-static inline uint64_t pfs_clock_read_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 #ifdef PFS_SIM
 uint64_t pfs_timed_now_ns(void); /* sim/timed/timed.h */
 static inline uint64_t pfs_clock_wall_ns(void)
@@ -46,13 +40,13 @@ static inline uint64_t pfs_clock_wall_ns(void)
 #else
 static inline uint64_t pfs_clock_wall_ns(void)
 {
-	return pfs_clock_read_ns(CLOCK_MONOTONIC);
+	return pfs_now_ns(CLOCK_MONOTONIC);
 }
 #endif
 
 static inline uint64_t pfs_clock_thread_ns(void)
 {
-	return pfs_clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	return pfs_now_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 #if PFS_CLOCK_HAS_TSC

@@ -14,6 +14,7 @@
 
 #include "atomic.h"
 #include "compiler.h"
+#include "base/now.h"
 
 /*
  * The parameters. A length is a power of two in nanoseconds, and each power is as likely as the
@@ -92,13 +93,6 @@ static uint64_t draw(struct own *self)
 	return mix(self->random);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
-
 /* Before the C library has its environment there are no waits, and no seed. */
 static PFS_COLD bool settle(void)
 {
@@ -108,8 +102,10 @@ static PFS_COLD bool settle(void)
 	const char *wish = secure_getenv("PFS_DELAYS");
 	const char *text = secure_getenv("PFS_DELAYS_SEED");
 	uint64_t none = 0;
-	uint64_t chosen = text != NULL ? strtoull(text, NULL, 10)
-				       : mix(now_ns() ^ (uint64_t)getpid() << 40) % 1000000000;
+	uint64_t chosen = text != NULL
+				  ? strtoull(text, NULL, 10)
+				  : mix(pfs_now_ns(CLOCK_MONOTONIC) ^ (uint64_t)getpid() << 40) %
+					    1000000000;
 	/* relaxed: one word, that of whoever came first */
 	(void)pfs_cas_relaxed(&seed, &none, chosen + 1);
 	bool off = wish != NULL && strcmp(wish, "0") == 0;
@@ -184,8 +180,8 @@ static uint32_t decide(struct own *self, uint32_t seen, uint64_t random)
 
 static void spin(uint64_t wait_ns)
 {
-	uint64_t end = now_ns() + wait_ns;
-	while (now_ns() < end)
+	uint64_t end = pfs_now_ns(CLOCK_MONOTONIC) + wait_ns;
+	while (pfs_now_ns(CLOCK_MONOTONIC) < end)
 		;
 }
 

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "reclaimer.h"
+#include "base/now.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -39,13 +40,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake; /* the thread: the heap changed, or it is to end */
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* others: a pass ended, or the thread */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 static void init_wake(void)
 {
@@ -110,7 +104,7 @@ static bool make_room(void)
 /* Due at the end of the period that now is in. */
 static void put(struct pfs_reclaimer *self)
 {
-	self->due_ns = (now_ns() / self->period_ns + 1) * self->period_ns;
+	self->due_ns = (pfs_now_ns(CLOCK_MONOTONIC) / self->period_ns + 1) * self->period_ns;
 	background.heap[background.count++] = self;
 	rise(background.count - 1);
 }
@@ -150,7 +144,7 @@ static void *run(void *unused)
 	(void)pthread_setname_np(pthread_self(), "pfs-reclaim");
 	(void)pthread_mutex_lock(&lock);
 	while (background.life == LIFE_RUNS) {
-		if (background.heap[0]->due_ns <= now_ns())
+		if (background.heap[0]->due_ns <= pfs_now_ns(CLOCK_MONOTONIC))
 			run_first();
 		else
 			sleep_until(background.heap[0]->due_ns);

@@ -29,6 +29,7 @@
 #include "journal.h"
 #include "recorder.h"
 #include "ring.h"
+#include "base/now.h"
 
 #define DRAIN_EVERY 1024u
 #define EXIT_WRONG_INPUT 2
@@ -113,14 +114,6 @@ static void complain(const char *format, ...)
 	syscall(SYS_write, STDERR_FILENO, text, (size_t)size + 1); /* write() can be cancelled */
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static const char *text_of(int error)
 {
 	return error == ESTALE   ? "somebody changed, moved or removed the file"
@@ -192,7 +185,7 @@ static void push(bool frees, const void *object, size_t size)
 		sched_yield();
 	}
 	struct pfs_ring_entry *entry = pfs_ring_entry(&ring, number);
-	entry->time_ns = now_ns() - begin_ns;
+	entry->time_ns = pfs_now_ns(CLOCK_MONOTONIC) - begin_ns;
 	entry->address = (uintptr_t)object;
 	entry->size = size;
 	entry->thread = thread_number - 1;
@@ -352,7 +345,7 @@ __attribute__((constructor)) static void begin(void)
 			number_of("PFSLAB_TRACE_MAX", most, "", &end);
 	}
 	owner = getpid();
-	begin_ns = now_ns();
+	begin_ns = pfs_now_ns(CLOCK_MONOTONIC);
 	_Atomic(bool) *recording = make_switch();
 	bool open = pfs_journal_open(&journal, path, program_invocation_short_name, event_max);
 	look_for("PFSLAB_TRACE", true);
@@ -379,18 +372,20 @@ __attribute__((constructor)) static void begin(void)
  */
 static bool take_all(void)
 {
-	uint64_t drawn = pfs_ring_drawn(&ring), until = now_ns() + FINISH_WAIT_NS;
+	uint64_t drawn = pfs_ring_drawn(&ring),
+		 until = pfs_now_ns(CLOCK_MONOTONIC) + FINISH_WAIT_NS;
 
 	if (busy || !pfs_ring_recording(&ring) || getpid() != owner)
 		return false;
 	while (!pfs_ring_try_lock(&ring)) {
-		if (now_ns() > until)
+		if (pfs_now_ns(CLOCK_MONOTONIC) > until)
 			return false;
 		sched_yield();
 	}
 	for (;;) {
 		drain_locked();
-		if (!journal.open || pfs_ring_taken_count(&ring) >= drawn || now_ns() > until)
+		if (!journal.open || pfs_ring_taken_count(&ring) >= drawn ||
+		    pfs_now_ns(CLOCK_MONOTONIC) > until)
 			return true;
 		sched_yield();
 	}

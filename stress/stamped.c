@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "crowd.h"
+#include "base/now.h"
 
 static uint64_t stamp(struct pfs_crowd *crowd)
 {
@@ -128,17 +129,10 @@ static void check_round(struct pfs_crowd *self)
 		pfs_harm(self, "history: %s", pfs_verdict_text(verdict));
 }
 
-static double now_seconds(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 void pfs_crowd_run_history(struct pfs_crowd *self, double seconds)
 {
 	const size_t steps = (size_t)self->options->threads * PFS_HISTORY_STEPS;
-	const double end = now_seconds() + seconds;
+	const double end = pfs_now_seconds(CLOCK_MONOTONIC) + seconds;
 	self->lives = calloc(steps, sizeof(*self->lives));
 	self->no_frees = calloc(steps, sizeof(*self->no_frees));
 	self->life_counts = calloc(self->options->threads, sizeof(size_t));
@@ -153,7 +147,7 @@ void pfs_crowd_run_history(struct pfs_crowd *self, double seconds)
 		empty_boxes(self);
 		check_round(self);
 		pfs_crowd_destroy(self);
-	} while (now_seconds() < end);
+	} while (pfs_now_seconds(CLOCK_MONOTONIC) < end);
 	free(self->lives);
 	free(self->no_frees);
 	free(self->life_counts);

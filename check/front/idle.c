@@ -3,6 +3,7 @@
  * them (a read of a pipe that another was to fill, a futex inside of a library) sleeps for all.
  */
 #define _GNU_SOURCE
+#include "base/now.h"
 #include "check/front/idle.h"
 
 #include <signal.h>
@@ -28,13 +29,6 @@ static struct {
 	uint32_t ticks; /* slept through */
 } idle;
 
-static double processor_seconds(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* Nothing of ours is under way: the program called what sleeps. */
 static void give_up(const struct pfs_machine *machine)
 {
@@ -58,7 +52,7 @@ static void give_up(const struct pfs_machine *machine)
 static void on_alarm(int signal_number)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
-	double processor = processor_seconds();
+	double processor = pfs_now_seconds(CLOCK_PROCESS_CPUTIME_ID);
 	(void)signal_number;
 	bool is_of_program = machine != NULL && !pfs_places_are_asked() &&
 			     (machine->run.running != NULL || machine->aside.is_on);

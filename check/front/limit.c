@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "base/now.h"
 #include "check/front/limit.h"
 
 #include <time.h>
@@ -14,9 +15,7 @@ size_t pfs_limit_left = PFS_LIMIT_WORK;
 
 double pfs_limit_now(void)
 {
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+	return pfs_now_seconds(CLOCK_MONOTONIC);
 }
 
 void pfs_limit_set(double time)

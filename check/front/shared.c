@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "base/now.h"
 #include "check/front/shared.h"
 
 #include <pthread.h>
@@ -24,13 +25,6 @@ static struct shared {
 
 static uint32_t untold; /* executions of this process */
 static bool is_watched;
-
-static double seconds_now(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 bool pfs_shared_begin(void)
 {
@@ -69,7 +63,7 @@ void pfs_shared_reset(const char *scenario)
 	shared->waited = false;
 	shared->scenario = scenario;
 	shared->executions = 0;
-	shared->begun = shared->shown = is_watched ? seconds_now() : 0;
+	shared->begun = shared->shown = is_watched ? pfs_now_seconds(CLOCK_MONOTONIC) : 0;
 	untold = 0;
 }
 
@@ -98,7 +92,7 @@ void pfs_shared_progress(void)
 {
 	if (!is_watched || ++untold < PROGRESS_EXECUTIONS)
 		return;
-	double now = seconds_now();
+	double now = pfs_now_seconds(CLOCK_MONOTONIC);
 	pfs_shared_lock();
 	shared->executions += untold;
 	untold = 0;

@@ -1,3 +1,4 @@
+#include "base/now.h"
 #include "check/search/fixpoint.h"
 
 #include <string.h>
@@ -18,13 +19,6 @@
 #define ACTORS_MAX 64u
 #define EARLY 50000u /* states: a wrong guess begins anew at once; else when no state is left */
 #define LOOKS 1024u  /* states from one look at the clock to the next */
-
-static double seconds_now(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* A plain access of a thread: pages that were given back are hidden from nobody here. */
 static void on_plain(struct pfs_machine *machine, const struct pfs_plain *access)
@@ -164,7 +158,7 @@ static bool is_at_bound(const struct pfs_fixpoint *self)
 	    pfs_fixpoint_store_bytes(&self->store) > options->memory_max)
 		return true;
 	return options->seconds_max > 0 && self->store.seen.count % LOOKS == 0 &&
-	       seconds_now() > self->deadline;
+	       pfs_now_seconds(CLOCK_MONOTONIC) > self->deadline;
 }
 
 static void push(struct pfs_fixpoint *self)
@@ -345,7 +339,7 @@ bool pfs_fixpoint_begin(struct pfs_fixpoint *self, struct pfs_machine *machine,
 	self->options = options;
 	self->random = options->seed * 2 + 1;
 	self->learns = true;
-	self->deadline = seconds_now() + options->seconds_max;
+	self->deadline = pfs_now_seconds(CLOCK_MONOTONIC) + options->seconds_max;
 	self->refusal = refusal_of(machine, scenario);
 	if (self->refusal == NULL && !pfs_fixpoint_store_begin(&self->store))
 		self->refusal = "a machine without addresses for its states";

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "base/now.h"
 #include "check/search/jobs.h"
 
 #include <sched.h>
@@ -49,13 +50,6 @@ uint32_t pfs_jobs_default(void)
 		return 1;
 	uint32_t count = (uint32_t)CPU_COUNT(&set);
 	return count < PFS_JOBS_MAX ? count : PFS_JOBS_MAX;
-}
-
-static double seconds_now(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 static uint64_t part_executions(const struct jobs *self, uint32_t generation)
@@ -193,7 +187,7 @@ static bool is_late(const struct jobs *self)
 {
 	uint64_t most = self->random ? 0 : self->options.execution_max;
 	return self->stopped || (most != 0 && executed(self) >= most) ||
-	       (self->options.seconds_max > 0 && seconds_now() > self->deadline);
+	       (self->options.seconds_max > 0 && pfs_now_seconds(CLOCK_MONOTONIC) > self->deadline);
 }
 
 /* The bounds of the next part. */
@@ -201,7 +195,7 @@ static struct pfs_search_options options_now(const struct jobs *self)
 {
 	struct pfs_search_options options = self->options;
 	if (options.seconds_max > 0)
-		options.seconds_max = self->deadline - seconds_now();
+		options.seconds_max = self->deadline - pfs_now_seconds(CLOCK_MONOTONIC);
 	if (options.seconds_max < 0)
 		options.seconds_max = 1e-6;
 	if (self->random)
@@ -358,7 +352,7 @@ const char *pfs_jobs_search(struct pfs_machine *machine, const struct pfs_scenar
 				      .sums = sums,
 				      .result = result };
 		memset(result, 0, sizeof(*result));
-		self.deadline = seconds_now() + options->seconds_max;
+		self.deadline = pfs_now_seconds(CLOCK_MONOTONIC) + options->seconds_max;
 		if (all)
 			self.options.kind = turn == 0 ? PFS_SEARCH_DPOR : PFS_SEARCH_SLEEP;
 		run_search(&self);

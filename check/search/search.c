@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "base/now.h"
 #include "check/search/search.h"
 
 #include <ctype.h>
@@ -40,13 +41,6 @@ struct search {
 	struct pfs_parts *rest; /* or NULL */
 	uint32_t longest;       /* steps of the longest execution so far */
 };
-
-static double seconds_now(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* One half of a scenario, as pfs_machine_aside calls it. */
 struct half {
@@ -225,7 +219,8 @@ static bool is_at_bound(const struct search *self, uint64_t n, double deadline)
 {
 	const struct pfs_search_options *options = self->options;
 	return (options->execution_max != 0 && n >= options->execution_max) ||
-	       (options->seconds_max > 0 && n % 16 == 15 && seconds_now() > deadline);
+	       (options->seconds_max > 0 && n % 16 == 15 &&
+		pfs_now_seconds(CLOCK_MONOTONIC) > deadline);
 }
 
 /* Has the part had as many executions as it may have, and could the rest be left? */
@@ -248,7 +243,7 @@ static bool is_left(struct search *self, uint64_t n)
 
 static void run_all(struct search *self)
 {
-	double deadline = seconds_now() + self->options->seconds_max;
+	double deadline = pfs_now_seconds(CLOCK_MONOTONIC) + self->options->seconds_max;
 	bool exhaustive = is_exhaustive(self->kind);
 	for (uint64_t n = 0; n == 0 || !is_left(self, n); n++) {
 		self->result->stopped = is_at_bound(self, n, deadline);
@@ -271,7 +266,8 @@ static void run_all(struct search *self)
 		if (!execute(self, scheduler))
 			return;
 		self->result->stopped = self->machine->run.end == PFS_END_STEPS && /* in mid-step */
-					self->options->seconds_max > 0 && seconds_now() > deadline;
+					self->options->seconds_max > 0 &&
+					pfs_now_seconds(CLOCK_MONOTONIC) > deadline;
 		if (self->result->stopped || (exhaustive && !next_of_all(self)))
 			return;
 	}

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "containers/message.h"
 #include "containers/page.h"
 #include "place.h"
@@ -31,9 +32,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
 
 uint64_t pfs_box_now_ns(void)
 {
-	struct timespec now;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	return pfs_now_ns(CLOCK_REALTIME);
 }
 
 /* ---- regions ---- */

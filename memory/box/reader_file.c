@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "reader_inside.h"
+#include "base/now.h"
 
 #define LOCK_TRIES 200
 #define LOCK_REST_NS 10000000
@@ -34,9 +35,7 @@ bool pfs_refuse(struct pfs_message *message, const char *format, ...)
 
 uint64_t pfs_realtime_ns(void)
 {
-	struct timespec now;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	return pfs_now_ns(CLOCK_REALTIME);
 }
 
 static void refuse_owner(uid_t owner, const char *path, struct pfs_message *message)

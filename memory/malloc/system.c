@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "system.h"
+#include "base/now.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -67,7 +68,5 @@ void pfs_system_read_only(void *pages, size_t size_bytes)
 
 uint64_t pfs_system_now(void)
 {
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return pfs_now_ns(CLOCK_MONOTONIC_COARSE);
 }

@@ -17,6 +17,7 @@
 #include "areas.h"
 #include "counter.h"
 #include "mapped.h"
+#include "base/now.h"
 
 #define SHARE 100u                     /* of the time that passes, one part is for looks */
 #define PAGES_MOST (UINT64_C(4) << 20) /* of one look; what is beyond is nobody's */
@@ -40,13 +41,6 @@ static uint64_t due_ns;                      /* is_looking */
 static char text[8192] PFS_SELDOM;           /* is_looking */
 static uint64_t entries[ENTRIES] PFS_SELDOM; /* is_looking */
 static struct pfs_box_own found PFS_SELDOM;  /* by pfs_bytes_store and load */
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec now;
-	(void)clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* ---- pages ---- */
 
@@ -230,12 +224,12 @@ void pfs_measure(void)
 	if (!pfs_cas_acquire(&is_looking, &before, 1))
 		return;
 	int errno_before = errno;
-	if (now_ns(CLOCK_MONOTONIC) >= due_ns) {
+	if (pfs_now_ns(CLOCK_MONOTONIC) >= due_ns) {
 		/* Of this thread's time: the program may have all processors meanwhile. */
-		uint64_t begin_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t begin_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID);
 		look_once();
-		uint64_t took_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
-		due_ns = now_ns(CLOCK_MONOTONIC) + took_ns * (SHARE - 1);
+		uint64_t took_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+		due_ns = pfs_now_ns(CLOCK_MONOTONIC) + took_ns * (SHARE - 1);
 	}
 	errno = errno_before;
 	pfs_store_release(&is_looking, 0); /* [M8] release, pairs with [M7] */

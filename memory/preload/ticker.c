@@ -12,6 +12,7 @@
 
 #include "counter.h"
 #include "mapped.h"
+#include "base/now.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -21,13 +22,6 @@ static _Atomic(uint64_t) last_ns; /* of slow calls' ticks */
 static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* waiting */
 static bool look_at_lives;                                /* waiting */
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
 
 static void wait_until(uint64_t due_ns)
 {
@@ -59,13 +53,13 @@ static void *tick_on(void *unused)
 	pfs_counter_never();
 	pfs_mapped_stack();
 	(void)pthread_setname_np(pthread_self(), "pfsmem");
-	uint64_t due_ns = now_ns();
+	uint64_t due_ns = pfs_now_ns(CLOCK_MONOTONIC);
 	for (;;) {
 		due_ns += pfs_program.tick_ms * NS_PER_MS;
 		wait_until(due_ns);
 		if (is_over())
 			break;
-		if (now_ns() < due_ns) {
+		if (pfs_now_ns(CLOCK_MONOTONIC) < due_ns) {
 			due_ns -= pfs_program.tick_ms * NS_PER_MS;
 			continue;
 		}
@@ -101,7 +95,7 @@ void pfs_ticker_if_time(void)
 {
 	if (pfs_program.tick_ms == 0 || pfs_load_relaxed(&has_thread) != 0) /* relaxed: a hint */
 		return;
-	uint64_t now = now_ns();
+	uint64_t now = pfs_now_ns(CLOCK_MONOTONIC);
 	uint64_t last = pfs_load_relaxed(&last_ns); /* relaxed: the CAS decides */
 	if (last != 0 && now - last < pfs_program.tick_ms * NS_PER_MS)
 		return;

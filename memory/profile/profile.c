@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/now.h"
 #include "base/random.h"
 #include "draw.h"
 
@@ -391,13 +392,6 @@ static void finish(struct pfs_profile *self, struct pfs_box_sample *sample)
 	} while (!pfs_cas_release(&self->finished, &first, sample->reference));
 }
 
-static uint64_t coarse_now_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 			 struct pfs_claim claim, const struct pfs_sample_block *block)
 {
@@ -409,7 +403,7 @@ static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 	memset((void *)&fresh, 0, sizeof(fresh));
 	fresh.bytes = block->bytes;
 	fresh.interval = UINT64_C(1) << block->lg;
-	fresh.taken_realtime_ns = coarse_now_ns();
+	fresh.taken_realtime_ns = pfs_now_ns(CLOCK_REALTIME_COARSE);
 	fresh.address = (uintptr_t)block->address;
 	fresh.context = known->reference;
 	fresh.cell = block->cell->reference;

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/amount.h"
 #include "command.h"
 
 /* One line: a row of the global table, or all rows of one thread, account, user, or host. */
@@ -57,19 +58,6 @@ static struct holder *holders_of(const struct pfs_snapshot *snapshot,
 	return holders;
 }
 
-static const char *amount(int64_t bytes, char text[32])
-{
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-	double value = (double)bytes;
-	size_t unit = 0;
-	while ((value >= 1024 || value <= -1024) && unit + 1 < sizeof(units) / sizeof(units[0])) {
-		value /= 1024;
-		unit++;
-	}
-	(void)snprintf(text, 32, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-	return text;
-}
-
 static void put_head(const struct pfs_snapshot *snapshot, const struct holder *holders,
 		     uint64_t count)
 {
@@ -79,9 +67,9 @@ static void put_head(const struct pfs_snapshot *snapshot, const struct holder *h
 		raise_by(&sum, holders[i].bytes);
 	(void)printf("%s (%u) %s: %s in use, %u threads, %u instruments", snapshot->info.program,
 		     snapshot->info.pid, pfs_box_died(&snapshot->info, died, sizeof(died)),
-		     amount(sum, tracked), snapshot->thread_count, snapshot->instrument_count);
+		     pfs_amount(sum, tracked), snapshot->thread_count, snapshot->instrument_count);
 	if (snapshot->has_own)
-		(void)printf(", resident %s", amount((int64_t)snapshot->own.rss, rss));
+		(void)printf(", resident %s", pfs_amount((int64_t)snapshot->own.rss, rss));
 	(void)printf("\n\n");
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/command_line.h"
+#include "base/now.h"
 #include "base/output.h"
 #include "sim/command/calibrate_command.h"
 #include "sim/cases/cases.h"
@@ -174,13 +175,6 @@ static int choose_search(struct pfs_search_arguments *self)
 	return 0;
 }
 
-static double seconds_now(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void tell_fixpoint(const struct pfs_search_result *result, double seconds)
 {
 	(void)printf("%s: %llu states, %.1f s, %.0f MiB; the last is %u choices away",
@@ -224,7 +218,7 @@ static int explore(int argc, char **argv)
 	if (status != 0)
 		return status;
 	struct pfs_search_options options = options_of(&arguments);
-	double began = seconds_now();
+	double began = pfs_now_seconds(CLOCK_MONOTONIC);
 	struct pfs_search_result *result = &session.result;
 	const struct pfs_jobs_sums sums = { { &session.case_.reclaimed, &session.case_.reads,
 					      &session.case_.fulls, &session.machine->weaken.met },
@@ -248,7 +242,7 @@ static int explore(int argc, char **argv)
 		     : unchecked ? ": nothing was checked"
 				 : ": no violation");
 	if (result->states != 0 && options.kind == PFS_SEARCH_FIXPOINT)
-		tell_fixpoint(result, seconds_now() - began);
+		tell_fixpoint(result, pfs_now_seconds(CLOCK_MONOTONIC) - began);
 	else if (result->states != 0)
 		(void)printf("states: %llu\n", (unsigned long long)result->states);
 	if (arguments.weaken != NULL)

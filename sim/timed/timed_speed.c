@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/now.h"
 #include "containers/atomic.h"
 #include "sim/timed/timed.h"
 #include "base/command_line.h"
@@ -47,13 +48,6 @@ static void body(void *argument)
 	}
 }
 
-static double now_s(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static bool measure(const char *machine, uint32_t threads)
 {
 	struct pfs_topology *topology;
@@ -79,9 +73,9 @@ static bool measure(const char *machine, uint32_t threads)
 	for (uintptr_t id = 0; id < threads; id++)
 		arguments[id] = (void *)id;
 	accesses_each = ACCESSES / threads;
-	double before = now_s();
+	double before = pfs_now_seconds(CLOCK_PROCESS_CPUTIME_ID);
 	bool fine = pfs_timed_run(timed, body, arguments);
-	double seconds = now_s() - before;
+	double seconds = pfs_now_seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
 	pfs_timed_get_stats(timed, &stats);
 	if (fine)
 		(void)printf("%7u %6u%% %10.1f %10.1f %9.1f%%\n", threads, shared_percent,

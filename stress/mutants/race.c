@@ -19,6 +19,8 @@
 
 #include <pfslab/variant.h>
 
+#include "base/now.h"
+
 #define THREADS 4u
 #define WORDS 4u /* 8-byte words of a record */
 
@@ -38,13 +40,6 @@ struct worker {
 	uint32_t id;
 	pthread_t native;
 };
-
-static double seconds_now(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static _Noreturn void fail(const char *what)
 {
@@ -156,7 +151,7 @@ static void *reuse(void *opaque)
 	struct worker *self = opaque;
 	struct arena *arena = self->arena;
 	(void)pthread_barrier_wait(&arena->begin);
-	for (uint64_t n = 1; n % 64 != 0 || seconds_now() < arena->deadline; n++)
+	for (uint64_t n = 1; n % 64 != 0 || pfs_now_seconds(CLOCK_MONOTONIC) < arena->deadline; n++)
 		use_one(arena->handles[self->id], n * THREADS * 8 + self->id, n % 2 == 0);
 	return NULL;
 }
@@ -218,7 +213,8 @@ static void churn_pages(struct arena *arena, struct pfs_thread *thread, uint64_t
 {
 	struct pfs_claim claims[6];
 	uint64_t words[WORDS];
-	for (uint64_t n = 0; n % 16 != 0 || seconds_now() < arena->deadline; n++) {
+	for (uint64_t n = 0; n % 16 != 0 || pfs_now_seconds(CLOCK_MONOTONIC) < arena->deadline;
+	     n++) {
 		uint32_t count = 1 + (uint32_t)(n * 2654435761u >> 5) % 6;
 		for (uint32_t i = 0; i < count; i++) {
 			claims[i] = pfs_allocate(thread);
@@ -246,7 +242,7 @@ static void *pages(void *opaque)
 		churn_pages(arena, thread, (uint64_t)self->id << 32);
 		return NULL;
 	}
-	while (seconds_now() < arena->deadline) {
+	while (pfs_now_seconds(CLOCK_MONOTONIC) < arena->deadline) {
 		if (self->id == 2) {
 			(void)pfs_reclaim_pass(thread);
 			continue;
@@ -301,7 +297,7 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: race reuse|lookup|pages|attach POLICY [SECONDS]\n");
 		return 2;
 	}
-	arena.deadline = seconds_now() + seconds;
+	arena.deadline = pfs_now_seconds(CLOCK_MONOTONIC) + seconds;
 	if (strcmp(mode, "reuse") == 0) {
 		open_arena(&arena, variant, 2, 1, 1, THREADS);
 		run(&arena, THREADS, reuse);
@@ -309,12 +305,12 @@ int main(int argc, char **argv)
 		open_arena(&arena, variant, 2, 0, 8, THREADS);
 		run(&arena, THREADS, pages);
 	} else if (strcmp(mode, "lookup") == 0) {
-		while (seconds_now() < arena.deadline) {
+		while (pfs_now_seconds(CLOCK_MONOTONIC) < arena.deadline) {
 			open_arena(&arena, variant, LOOKUP_RECORDS, 1, 1, 3);
 			run(&arena, 3, lookup);
 		}
 	} else if (strcmp(mode, "attach") == 0) {
-		while (seconds_now() < arena.deadline) {
+		while (pfs_now_seconds(CLOCK_MONOTONIC) < arena.deadline) {
 			open_arena(&arena, variant, 2, 0, 8, 2);
 			run(&arena, 2, attach);
 		}

@@ -22,6 +22,7 @@
 #include <pfslab/memory.h>
 
 #include "base/command_line.h"
+#include "base/now.h"
 #include "containers/atomic.h"
 
 #define BLOCKS 512u
@@ -42,13 +43,6 @@ struct slice {
 	pthread_barrier_t *begin;
 	uint64_t pairs, ns, cpu_ns, seed;
 };
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec now;
-	(void)clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t draw(uint64_t *state)
 {
@@ -104,14 +98,14 @@ static void *work(void *context)
 	struct pfs_memory_thread *thread = pfs_memory_thread_begin(self->books, "cost", "user",
 								   "host", true);
 	(void)pthread_barrier_wait(self->begin);
-	uint64_t begin = now_ns(CLOCK_MONOTONIC);
-	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin = pfs_now_ns(CLOCK_MONOTONIC);
+	uint64_t cpu = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	do { /* once at least: on a busy machine a slice may be over before it begins */
 		batch(self, thread, own, &state);
 		self->pairs += BATCH;
 	} while (!pfs_load_relaxed(self->ends));
-	self->ns = now_ns(CLOCK_MONOTONIC) - begin;
-	self->cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	self->ns = pfs_now_ns(CLOCK_MONOTONIC) - begin;
+	self->cpu_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		give(self, thread, own[i]);
 	pfs_memory_thread_end(thread);

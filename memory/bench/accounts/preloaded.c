@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "base/command_line.h"
+#include "base/now.h"
 #include "containers/atomic.h"
 
 #define SLICE_PAIRS 20000u
@@ -33,13 +34,6 @@ static const uint16_t sizes[] = { 16, 24, 32, 48, 64, 64, 96, 128, 200, 512 };
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
 static uint32_t slices;
-
-static double now_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static void *take(uint32_t i)
 {
@@ -80,10 +74,10 @@ static void *pairs(void *opaque)
 	for (uint32_t i = 0; i < NEIGHBOURS; i++)
 		neighbours[i] = take(i);
 	for (uint32_t slice = 0; slice < slices; slice++) {
-		double begin = now_ns();
+		double begin = (double)pfs_now_ns(CLOCK_MONOTONIC);
 		for (uint32_t i = 0; i < SLICE_PAIRS; i++)
 			free(take(i));
-		times[slice] = (now_ns() - begin) / SLICE_PAIRS;
+		times[slice] = ((double)pfs_now_ns(CLOCK_MONOTONIC) - begin) / SLICE_PAIRS;
 	}
 	for (uint32_t i = 0; i < NEIGHBOURS; i++)
 		free(neighbours[i]);
@@ -119,10 +113,10 @@ static void *produce(void *opaque)
 		/* acquire: the places of the ring, of who emptied them. */
 		while (at - pfs_load_acquire(&ring.emptied) >= BATCHES)
 			;
-		double begin = now_ns();
+		double begin = (double)pfs_now_ns(CLOCK_MONOTONIC);
 		for (uint32_t i = 0; i < BATCH; i++)
 			ring.blocks[at % BATCHES][i] = take(i);
-		times[at] = (now_ns() - begin) / BATCH;
+		times[at] = ((double)pfs_now_ns(CLOCK_MONOTONIC) - begin) / BATCH;
 		pfs_store_release(&ring.filled, at + 1); /* release: the batch */
 	}
 	return NULL;
@@ -135,10 +129,10 @@ static void *consume(void *opaque)
 	for (uint32_t at = 0; at < slices; at++) {
 		while (pfs_load_acquire(&ring.filled) <= at) /* acquire: the batch */
 			;
-		double begin = now_ns();
+		double begin = (double)pfs_now_ns(CLOCK_MONOTONIC);
 		for (uint32_t i = 0; i < BATCH; i++)
 			free(ring.blocks[at % BATCHES][i]);
-		times[at] = (now_ns() - begin) / BATCH;
+		times[at] = ((double)pfs_now_ns(CLOCK_MONOTONIC) - begin) / BATCH;
 		pfs_store_release(&ring.emptied, at + 1); /* release: its places */
 	}
 	return NULL;

@@ -35,6 +35,7 @@
 #include <pfslab/memory.h>
 
 #include "base/command_line.h"
+#include "base/now.h"
 #include "containers/atomic.h"
 #include "memory/box/reader.h"
 
@@ -56,14 +57,6 @@ static void fail(const char *what)
 {
 	(void)fprintf(stderr, "pfs-accounts-reader: %s\n", what);
 	exit(1);
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec time;
-	if (clock_gettime(clock, &time) != 0)
-		fail("a clock cannot be read");
-	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
 
 /* The calling thread may run on the allowed CPU of this number alone; on all if there is none. */
@@ -146,14 +139,14 @@ static void serve(int orders, int answers, uint32_t cpu)
 	if (box == NULL)
 		fail(message.text);
 	while (read(orders, &ms, sizeof(ms)) == (ssize_t)sizeof(ms)) {
-		struct answer answer = { 0, 0, clock_ns(CLOCK_MONOTONIC),
-					 clock_ns(CLOCK_PROCESS_CPUTIME_ID) };
+		struct answer answer = { 0, 0, pfs_now_ns(CLOCK_MONOTONIC),
+					 pfs_now_ns(CLOCK_PROCESS_CPUTIME_ID) };
 		uint64_t end = answer.ns + ms * UINT64_C(1000000);
 		do {
 			answer.rows += read_rows(box, &answer.bad);
-		} while (clock_ns(CLOCK_MONOTONIC) < end);
-		answer.ns = clock_ns(CLOCK_MONOTONIC) - answer.ns;
-		answer.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - answer.cpu_ns;
+		} while (pfs_now_ns(CLOCK_MONOTONIC) < end);
+		answer.ns = pfs_now_ns(CLOCK_MONOTONIC) - answer.ns;
+		answer.cpu_ns = pfs_now_ns(CLOCK_PROCESS_CPUTIME_ID) - answer.cpu_ns;
 		if (write(answers, &answer, sizeof(answer)) != (ssize_t)sizeof(answer))
 			break;
 	}
@@ -216,10 +209,10 @@ struct sums {
 
 static struct sums look(struct writer *writers, uint32_t count)
 {
-	struct sums sums = { 0, 0, clock_ns(CLOCK_MONOTONIC) };
+	struct sums sums = { 0, 0, pfs_now_ns(CLOCK_MONOTONIC) };
 	for (uint32_t i = 0; i < count; i++) {
 		sums.pairs += pfs_load_relaxed(&writers[i].pairs); /* relaxed: a count */
-		sums.cpu_ns += clock_ns(writers[i].clock);
+		sums.cpu_ns += pfs_now_ns(writers[i].clock);
 	}
 	return sums;
 }

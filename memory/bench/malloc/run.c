@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/command_line.h"
+#include "base/now.h"
 
 struct wish {
 	const char *preload, *out;
@@ -32,14 +33,6 @@ struct wish {
 };
 
 static pid_t child;
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static double seconds(struct timeval time)
 {
@@ -167,7 +160,7 @@ int main(int argc, char **argv)
 
 	if (status != PFS_GO_ON)
 		return status;
-	double begin = now();
+	double begin = pfs_now_seconds(CLOCK_MONOTONIC);
 	hold_back(SIG_BLOCK); /* it is waited for */
 	child = fork();
 	if (child == 0)
@@ -179,7 +172,7 @@ int main(int argc, char **argv)
 	signal(SIGTERM, pass_on);
 	signal(SIGINT, pass_on);
 	double mean = watch(&wish, &status, &usage);
-	if (!report(&wish, status, &usage, now() - begin, mean))
+	if (!report(&wish, status, &usage, pfs_now_seconds(CLOCK_MONOTONIC) - begin, mean))
 		return 126;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -16,18 +16,13 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/now.h"
+
 #define BLOCKS 512u
 #define DEPTH_MAX 60u
 
 static void *blocks[BLOCKS];
 static uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec now;
-	(void)clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t draw(void)
 {
@@ -73,10 +68,11 @@ int main(int argc, char **argv)
 	for (int c = getchar(); c != EOF; c = getchar()) {
 		if (c != '\n')
 			continue;
-		uint64_t ns = now_ns(CLOCK_MONOTONIC), cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t ns = pfs_now_ns(CLOCK_MONOTONIC),
+			 cpu_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID);
 		uint64_t bytes = work((unsigned)depth, pairs);
-		cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-		ns = now_ns(CLOCK_MONOTONIC) - ns;
+		cpu_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+		ns = pfs_now_ns(CLOCK_MONOTONIC) - ns;
 		(void)printf("{\"cpu_ns\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"bytes\": %" PRIu64
 			     "}\n",
 			     cpu_ns, ns, bytes);

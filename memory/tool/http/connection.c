@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include "connection.h"
+#include "base/now.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,13 +19,6 @@ static struct {
 	pthread_mutex_t lock;
 	struct connection *connections;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static void set_deadline(struct MHD_Connection *connection, uint64_t deadline_ns)
 {
@@ -44,7 +38,7 @@ void pfs_http_works(struct MHD_Connection *connection)
 
 void pfs_http_answered(struct MHD_Connection *connection)
 {
-	set_deadline(connection, now_ns() + PFS_HTTP_DEADLINE_NS);
+	set_deadline(connection, pfs_now_ns(CLOCK_MONOTONIC) + PFS_HTTP_DEADLINE_NS);
 }
 
 static void begin(struct MHD_Connection *connection, void **context)
@@ -57,7 +51,7 @@ static void begin(struct MHD_Connection *connection, void **context)
 		return; /* then libmicrohttpd's own timeout is its only one */
 	}
 	self->socket = info->connect_fd;
-	self->deadline_ns = now_ns() + PFS_HTTP_DEADLINE_NS;
+	self->deadline_ns = pfs_now_ns(CLOCK_MONOTONIC) + PFS_HTTP_DEADLINE_NS;
 	(void)pthread_mutex_lock(&all.lock);
 	self->next = all.connections;
 	self->at = &all.connections;
@@ -94,7 +88,7 @@ void pfs_http_notice(void *opaque, struct MHD_Connection *connection, void **con
 
 void pfs_http_sweep(void)
 {
-	uint64_t now = now_ns();
+	uint64_t now = pfs_now_ns(CLOCK_MONOTONIC);
 	(void)pthread_mutex_lock(&all.lock);
 	for (struct connection *at = all.connections; at != NULL; at = at->next)
 		if (at->deadline_ns < now)

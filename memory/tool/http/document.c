@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "document.h"
+#include "base/now.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -34,13 +35,6 @@ static struct {
 } store = { .lock = PTHREAD_MUTEX_INITIALIZER,
 	    .work = PTHREAD_COND_INITIALIZER,
 	    .bytes_lock = PTHREAD_MUTEX_INITIALIZER };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static int64_t add_bytes(int64_t bytes)
 {
@@ -186,7 +180,7 @@ static bool is_same(const struct pfs_http_ask *a, const struct pfs_http_ask *b)
 
 static bool is_fresh(const struct pfs_http_document *self)
 {
-	return !self->is_ready || now_ns() - self->made_ns < PFS_HTTP_FRESH_NS;
+	return !self->is_ready || pfs_now_ns(CLOCK_MONOTONIC) - self->made_ns < PFS_HTTP_FRESH_NS;
 }
 
 /* Under the lock. */
@@ -301,7 +295,7 @@ static struct pfs_http_document *next_work(bool is_slow)
 static void finish(struct pfs_http_document *self)
 {
 	self->is_ready = true;
-	self->made_ns = now_ns();
+	self->made_ns = pfs_now_ns(CLOCK_MONOTONIC);
 	while (self->waits != NULL) {
 		struct pfs_http_wait *wait = self->waits;
 		self->waits = wait->next;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "mysql.h"
+#include "base/now.h"
 
 #define TYPE_LONGLONG 8u
 #define TYPE_DOUBLE 5u
@@ -17,17 +18,10 @@
 #define CHARSET_BINARY 63u
 #define CHARSET_UTF8MB4 45u
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static int is_too_late(void *opaque)
 {
 	const struct pfs_mysql *self = opaque;
-	return now_ns() > self->query_end_ns;
+	return pfs_now_ns(CLOCK_MONOTONIC) > self->query_end_ns;
 }
 
 /* ---- columns ---- */
@@ -198,7 +192,7 @@ static bool put_binary_row(struct pfs_mysql *self, sqlite3_stmt *statement, cons
 static void begin(struct pfs_mysql *self)
 {
 	self->queries++;
-	self->query_end_ns = now_ns() + PFS_MYSQL_QUERY_S * UINT64_C(1000000000);
+	self->query_end_ns = pfs_now_ns(CLOCK_MONOTONIC) + PFS_MYSQL_QUERY_S * UINT64_C(1000000000);
 	sqlite3_progress_handler(self->db, 10000, is_too_late, self);
 }
 

@@ -3,6 +3,7 @@
  * fits any window without a script, and what does not fit a frame is cut at its edge.
  */
 #define _GNU_SOURCE
+#include "base/amount.h"
 #include "flame.h"
 
 #include <inttypes.h>
@@ -18,19 +19,7 @@
 #define FRAMES_MOST 6000    /* a browser takes a second for so many; the widest are drawn */
 #define ROWS_MOST 30
 
-/* ---- amounts and names ---- */
-
-const char *pfs_flame_amount(double bytes, char text[32])
-{
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-	size_t unit = 0;
-	while ((bytes >= 1024 || bytes <= -1024) && unit + 1 < sizeof(units) / sizeof(units[0])) {
-		bytes /= 1024;
-		unit++;
-	}
-	(void)snprintf(text, 32, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
-	return text;
-}
+/* ---- names ---- */
 
 /* Bytes of a character of UTF-8; 0: it is none. */
 static size_t character_bytes(const unsigned char *at)
@@ -158,13 +147,13 @@ static void put_title(const struct drawing *drawing, const struct pfs_node *node
 	}
 	if (tree->heap->has_base)
 		(void)fprintf(out, "grew by %s, shrank by %s: now %s, before %s\n",
-			      pfs_flame_amount(node->grown, one),
-			      pfs_flame_amount(node->shrunk, two),
-			      pfs_flame_amount(node->bytes, three),
-			      pfs_flame_amount(node->base_bytes, four));
+			      pfs_amount((int64_t)node->grown, one),
+			      pfs_amount((int64_t)node->shrunk, two),
+			      pfs_amount((int64_t)node->bytes, three),
+			      pfs_amount((int64_t)node->base_bytes, four));
 	else
 		(void)fprintf(out, "%s (%.0f bytes) in %.0f objects, ",
-			      pfs_flame_amount(node->bytes, one), node->bytes, node->objects);
+			      pfs_amount((int64_t)node->bytes, one), node->bytes, node->objects);
 	(void)fprintf(out, "%.2f %% of %s", pfs_node_width(tree, node) / drawing->all * 100,
 		      tree->heap->has_base ? "all that changed" : "all");
 }
@@ -246,15 +235,16 @@ static void put_summary(const struct drawing *drawing, bool of_total, const char
 	(void)fputs(tags[0], out);
 	if (heap->has_base)
 		(void)fprintf(out, "grew by %s (warm), shrank by %s (cold): %s %s, before %s",
-			      pfs_flame_amount(all->grown, one), pfs_flame_amount(all->shrunk, two),
-			      pfs_flame_amount(all->bytes, three), what,
-			      pfs_flame_amount(all->base_bytes, four));
+			      pfs_amount((int64_t)all->grown, one),
+			      pfs_amount((int64_t)all->shrunk, two),
+			      pfs_amount((int64_t)all->bytes, three), what,
+			      pfs_amount((int64_t)all->base_bytes, four));
 	else
-		(void)fprintf(out, "%s %s, %.0f objects", pfs_flame_amount(all->bytes, one), what,
-			      all->objects);
+		(void)fprintf(out, "%s %s, %.0f objects", pfs_amount((int64_t)all->bytes, one),
+			      what, all->objects);
 	if (heap->interval > 1)
 		(void)fprintf(out, "; estimated from a sample each %s",
-			      pfs_flame_amount((double)heap->interval, one));
+			      pfs_amount((int64_t)heap->interval, one));
 	(void)fputs(tags[1], out);
 	if (drawing->all <= 0)
 		(void)fputs(heap->has_base ? "Nothing changed." : "Nothing was sampled.", out);
@@ -310,7 +300,7 @@ static void put_svg(struct drawing *drawing, const struct pfs_flame_options *opt
 			      "<text class=\"sub\" x=\"8\" y=\"%u\">too narrow to be drawn: "
 			      "%" PRIu32 " frames of %s</text>\n",
 			      height - 8, drawing->left_out,
-			      pfs_flame_amount(drawing->left_out_bytes, text));
+			      pfs_amount((int64_t)drawing->left_out_bytes, text));
 	(void)fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", pfs_flame_script);
 }
 
@@ -340,7 +330,7 @@ static void put_table(const struct drawing *drawing, const struct pfs_node **ord
 	for (uint32_t i = 0; i < count && i < ROWS_MOST; i++) {
 		double by = tree->heap->has_base && order[i]->shrunk > order[i]->grown ? -1 : 1;
 		(void)fprintf(out, "<tr><td>%s<td>%.1f<td><code>",
-			      pfs_flame_amount(by * order[i]->self, text),
+			      pfs_amount((int64_t)(by * order[i]->self), text),
 			      order[i]->self / drawing->all * 100);
 		pfs_flame_label(tree, order[i], out);
 		if (order[i]->parent != 0) {

@@ -48,21 +48,6 @@ void pfs_put_json(FILE *to, const char *text)
 	(void)fputc('"', to);
 }
 
-const char *pfs_amount(int64_t bytes, char text[32])
-{
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
-	double value = (double)bytes, size = value < 0 ? -value : value;
-	size_t unit = 0;
-	while (size >= 999.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
-		value /= 1024;
-		size /= 1024;
-		unit++;
-	}
-	int digits = unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-	(void)snprintf(text, 32, "%.*f %s", digits, value, units[unit]);
-	return text;
-}
-
 const char *pfs_grouped(int64_t number, char text[32])
 {
 	char plain[24];

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/amount.h"
 #include "memory/tool/sql/sql.h"
 
 /* ---- questions, and their answers ---- */
@@ -123,8 +124,7 @@ void pfs_put_text(FILE *to, const char *text);
 void pfs_put_name(FILE *to, const char *name);
 /* As JSON, also inside <script>. */
 void pfs_put_json(FILE *to, const char *text);
-/* "45.9 MiB"; and whole numbers in groups of three. */
-const char *pfs_amount(int64_t bytes, char text[32]);
+/* A whole number in groups of three. */
 const char *pfs_grouped(int64_t number, char text[32]);
 /* The command that asks a question again, quoted for sh. */
 void pfs_put_command(FILE *to, const struct pfs_report *self, enum pfs_question_id id);
