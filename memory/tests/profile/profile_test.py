@@ -320,7 +320,7 @@ def compare(bench):
         expect(any("account" in sample[2] for sample in samples) == base.endswith(".box"), "whose")
         bench.run("flame", now, "--base", base, "--out", bench.path("d.svg"))
         text = frames_of(bench.path("d.svg"))
-        expect(text[0][2].startswith("all\ngrew by 3.8 MiB, shrank by 55"), f"{text[0]}")
+        expect(text[0][2].startswith("all\ngrew by 3.81 MiB, shrank by 55"), f"{text[0]}")
         kinds = {frame[1].split()[0]: frame[3][0] for frame in text}
         expect(kinds["planted_leak"] == "g" and kinds["planted_shrinks"] == "s", f"{kinds}")
         expect("planted_cxx" not in kinds, "what did not change is not there")
@@ -359,11 +359,11 @@ def flame(bench):
     frames = frames_of(bench.path("f.svg"))
     expect(frames[0][1] == "all", f"the first frame: {frames[0]}")
     leak = [frame for frame in frames if frame[1].startswith("planted_leak made_test.c:")]
-    expect(len(leak) == 2 and "1.9 MiB (2000000 bytes) in 20 objects, 31.7" in leak[0][2],
+    expect(len(leak) == 2 and "1.91 MiB (2000000 bytes) in 20 objects, 31.7" in leak[0][2],
            f"leak: {leak}")
     tree = xml.etree.ElementTree.parse(bench.path("f.svg")).getroot()
     text = "".join(tree.itertext())
-    expect("6.0 MiB in use, 27509 objects; estimated from a sample each 4.0 KiB" in text, "head")
+    expect("6.01 MiB in use, 27509 objects; estimated from a sample each 4.00 KiB" in text, "head")
     expect("://" not in text.replace("http://www.w3.org/2000/svg", ""), "nothing from outside")
     expect(bench.run("flame", box).stdout.encode() == open(bench.path("f.svg"), "rb").read(),
            "to standard output")
