@@ -303,7 +303,7 @@ static void sum_up(struct jobs *self)
 static void run_search(struct jobs *self)
 {
 	const struct pfs_part whole = { .most = part_executions(self, 0) };
-	self->random = self->options.kind >= PFS_SEARCH_RANDOM;
+	self->random = pfs_search_is_random(self->options.kind);
 	if (!self->random && insert(self, NULL, &whole) == NULL)
 		return;
 	/* Small searches are over before a second process would have begun. */

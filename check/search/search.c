@@ -1,46 +1,12 @@
 #define _GNU_SOURCE
-#include "base/now.h"
 #include "check/search/search.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "check/machine/host.h"
-#include "check/search/dpor.h"
-#include "check/search/explore.h"
-#include "check/search/fixpoint.h"
-#include "check/machine/heap.h"
-#include "check/machine/model.h"
-#include "check/search/states.h"
-
-#define LENGTH_GUESS 200u /* of an execution, for PCT's first one */
-
-/* Too large for a stack. */
-struct randoms {
-	struct pfs_random_walk walk;
-	struct pfs_pct pct;
-	struct pfs_partial_order partial_order;
-	struct pfs_weighted weighted;
-};
-
-struct search {
-	struct pfs_machine *machine;
-	const struct pfs_scenario *scenario;
-	const struct pfs_search_options *options;
-	struct pfs_search_result *result;
-	enum pfs_search_kind kind; /* of the options, ALL decided */
-	struct pfs_explore explore;
-	struct pfs_dpor dpor;
-	struct pfs_rewind rewind;
-	struct pfs_states states;
-	struct pfs_fixpoint fixpoint;
-	struct randoms *randoms;
-	const struct pfs_part *part;
-	struct pfs_parts *rest; /* or NULL */
-	uint32_t longest;       /* steps of the longest execution so far */
-};
+#include "base/now.h"
+#include "check/search/method.h"
 
 /* One half of a scenario, as pfs_machine_aside calls it. */
 struct half {
@@ -55,9 +21,8 @@ static void call_half(void *opaque)
 	half->call(half->machine, half->context);
 }
 
-/* The threads have run; what comes then. */
-static enum pfs_machine_end end_scenario(const struct pfs_scenario *scenario,
-					 struct pfs_machine *machine)
+enum pfs_machine_end pfs_scenario_end(const struct pfs_scenario *scenario,
+				      struct pfs_machine *machine)
 {
 	struct half half = { scenario->finish, machine, scenario->context };
 	if (scenario->settle != NULL)
@@ -78,52 +43,10 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 	pfs_machine_aside(machine, call_half, &half);
 	if (machine->run.end == PFS_END_DONE)
 		(void)pfs_machine_run(machine, scheduler);
-	return end_scenario(scenario, machine);
+	return pfs_scenario_end(scenario, machine);
 }
 
-static bool is_exhaustive(enum pfs_search_kind kind)
-{
-	return kind == PFS_SEARCH_SLEEP || kind == PFS_SEARCH_BOUNDED || kind == PFS_SEARCH_NAIVE ||
-	       kind == PFS_SEARCH_DPOR || kind == PFS_SEARCH_STATES || kind == PFS_SEARCH_FIXPOINT;
-}
-
-#define TURNS 9u
-
-/* The scheduler of execution number n, which is not exhaustive's. */
-static struct pfs_scheduler *scheduler_of(struct search *self, uint64_t n)
-{
-	uint64_t seed = self->options->seed * UINT64_C(1000003) + n;
-	/* Stickiness of the first turns, the last of them with a slow actor; then PCT of depth
-	 * 2, 3, 4, POS and URW. */
-	static const uint32_t stay_percents[] = { 0, 80, 95, 0 };
-	uint32_t turn = 0, slow = (uint32_t)(n / TURNS % 3);
-	switch (self->kind) {
-	case PFS_SEARCH_ROTATE: turn = (uint32_t)(n % TURNS); break;
-	case PFS_SEARCH_PCT: turn = 4 + (uint32_t)(n % 3); break;
-	case PFS_SEARCH_POS: turn = 7; break;
-	case PFS_SEARCH_URW: turn = 8; break;
-	case PFS_SEARCH_SLOW: turn = 3, slow = 0; break;
-	default: break;
-	}
-	if (turn < 4) {
-		pfs_random_walk_init(&self->randoms->walk, seed, stay_percents[turn],
-				     turn == 3 ? slow : PFS_ACTOR_NONE);
-		return &self->randoms->walk.scheduler;
-	}
-	if (turn == 7) {
-		pfs_partial_order_init(&self->randoms->partial_order, seed);
-		return &self->randoms->partial_order.scheduler;
-	}
-	if (turn == 8) {
-		pfs_weighted_init(&self->randoms->weighted, seed);
-		return &self->randoms->weighted.scheduler;
-	}
-	pfs_pct_init(&self->randoms->pct, seed, turn - 2,
-		     self->longest != 0 ? self->longest : LENGTH_GUESS);
-	return &self->randoms->pct.scheduler;
-}
-
-static void keep_failure(struct search *self)
+static void keep_failure(struct pfs_searching *self)
 {
 	struct pfs_machine *machine = self->machine;
 	struct pfs_search_result *result = self->result;
@@ -134,29 +57,13 @@ static void keep_failure(struct search *self)
 						result->segments, PFS_SEARCH_SEGMENTS_MAX);
 }
 
-/* From a step of the last execution, if one is kept that this one has, too. */
-static enum pfs_machine_end run_scenario(struct search *self, struct pfs_scheduler *scheduler)
-{
-	struct pfs_machine *machine = self->machine;
-	if (self->dpor.rewind == NULL)
-		return pfs_scenario_run(self->scenario, machine, scheduler);
-	if (!pfs_rewind_to(&self->rewind, machine, self->dpor.fresh))
-		return pfs_scenario_run(self->scenario, machine, scheduler);
-	pfs_dpor_resume(&self->dpor, machine->run.step_count);
-	(void)pfs_machine_resume(machine, scheduler);
-	return end_scenario(self->scenario, machine);
-}
-
-/* The schedule of a failure that a search to a fixpoint met; what it learns by is not judged. */
-static bool has_path(struct search *self)
-{
-	return !self->fixpoint.learns && pfs_fixpoint_path(&self->fixpoint, self->machine);
-}
-
 /* One execution; false: it failed. */
-static bool execute(struct search *self, struct pfs_scheduler *scheduler)
+static bool execute(struct pfs_searching *self, struct pfs_scheduler *scheduler)
 {
-	enum pfs_machine_end end = run_scenario(self, scheduler);
+	enum pfs_machine_end end = self->method->run != NULL
+					   ? self->method->run(self, scheduler)
+					   : pfs_scenario_run(self->scenario, self->machine,
+							      scheduler);
 	self->result->executions++;
 	self->result->steps += self->machine->run.step_count;
 	if (self->machine->run.step_count > self->longest)
@@ -165,57 +72,13 @@ static bool execute(struct search *self, struct pfs_scheduler *scheduler)
 		self->result->incomplete++;
 	if (end != PFS_END_FAILED && end != PFS_END_DEADLOCK)
 		return true;
-	if (self->kind == PFS_SEARCH_FIXPOINT && !has_path(self))
+	if (self->method->has_failed != NULL && !self->method->has_failed(self))
 		return true;
 	keep_failure(self);
 	return false;
 }
 
-/* What is known so far of what was left out. */
-static void judge_extent(struct search *self)
-{
-	bool dpor = self->kind == PFS_SEARCH_DPOR;
-	self->result->bounded = dpor ? self->dpor.bounded : self->explore.bounded;
-	self->result->complete = self->result->incomplete == 0 &&
-				 !(dpor ? self->dpor.no_memory || self->dpor.cut ||
-						   self->dpor.wake.is_lost
-					: self->explore.no_memory || self->explore.cut);
-}
-
-static bool next_state(struct search *self)
-{
-	const struct pfs_states *states = &self->states;
-	bool goes_on = pfs_states_next(&self->states);
-	if (states->yields)
-		self->result->refusal = "threads that yield";
-	self->result->states = states->seen.count;
-	self->result->redundant = states->known;
-	self->result->complete = !goes_on && !states->yields && !states->no_memory &&
-				 !states->cut && self->result->incomplete == 0;
-	return goes_on;
-}
-
-/* The next schedule of an exhaustive search; false: there is none. */
-static bool next_of_all(struct search *self)
-{
-	bool dpor = self->kind == PFS_SEARCH_DPOR;
-	if (self->kind == PFS_SEARCH_STATES)
-		return next_state(self);
-	if (self->kind == PFS_SEARCH_FIXPOINT)
-		return pfs_fixpoint_next(&self->fixpoint);
-	self->result->redundant += dpor ? self->dpor.redundant : self->explore.redundant;
-	self->result->refusal = dpor ? self->dpor.refusal : NULL;
-	if (self->result->refusal != NULL)
-		return false;
-	if (dpor ? pfs_dpor_next(&self->dpor) : pfs_explore_next(&self->explore))
-		return true;
-	if (dpor && self->rest != NULL)
-		pfs_dpor_ask(&self->dpor, self->rest);
-	judge_extent(self);
-	return false;
-}
-
-static bool is_at_bound(const struct search *self, uint64_t n, double deadline)
+static bool is_at_bound(const struct pfs_searching *self, uint64_t n, double deadline)
 {
 	const struct pfs_search_options *options = self->options;
 	return (options->execution_max != 0 && n >= options->execution_max) ||
@@ -224,134 +87,58 @@ static bool is_at_bound(const struct search *self, uint64_t n, double deadline)
 }
 
 /* Has the part had as many executions as it may have, and could the rest be left? */
-static bool is_left(struct search *self, uint64_t n)
+static bool is_left(struct pfs_searching *self, uint64_t n)
 {
 	uint64_t most = self->part->most;
-	if (most == 0 || n % most != 0)
-		return false;
-	if (!is_exhaustive(self->kind))
-		return true;
-	if (self->kind == PFS_SEARCH_STATES || self->kind == PFS_SEARCH_FIXPOINT ||
-	    self->dpor.wake.is_on)
-		return false;
-	if (!(self->kind == PFS_SEARCH_DPOR ? pfs_dpor_split(&self->dpor, self->rest)
-					    : pfs_explore_split(&self->explore, self->rest)))
-		return false;
-	judge_extent(self);
-	return true;
+	return most != 0 && n % most == 0 && self->method->split != NULL &&
+	       self->method->split(self);
 }
 
-static void run_all(struct search *self)
+static void run_all(struct pfs_searching *self)
 {
 	double deadline = pfs_now_seconds(CLOCK_MONOTONIC) + self->options->seconds_max;
-	bool exhaustive = is_exhaustive(self->kind);
 	for (uint64_t n = 0; n == 0 || !is_left(self, n); n++) {
 		self->result->stopped = is_at_bound(self, n, deadline);
 		if (self->result->stopped)
 			return;
-		struct pfs_scheduler *scheduler =
-			!exhaustive                     ? scheduler_of(self, self->part->first + n)
-			: self->kind == PFS_SEARCH_DPOR ? &self->dpor.scheduler
-			: self->kind == PFS_SEARCH_STATES   ? &self->states.scheduler
-			: self->kind == PFS_SEARCH_FIXPOINT ? &self->fixpoint.scheduler
-							    : &self->explore.scheduler;
 		/* A destroy that touches what it gave back does so in the first execution. */
 		self->machine->setup.hasty = n != 0;
-		if (self->kind == PFS_SEARCH_STATES) {
-			pfs_heap_reset();
-			pfs_states_begin(&self->states, self->machine);
-		}
-		if (self->kind == PFS_SEARCH_FIXPOINT)
-			pfs_fixpoint_execution(self->machine);
-		if (!execute(self, scheduler))
+		if (!execute(self, self->method->scheduler(self, self->part->first + n)))
 			return;
 		self->result->stopped = self->machine->run.end == PFS_END_STEPS && /* in mid-step */
 					self->options->seconds_max > 0 &&
 					pfs_now_seconds(CLOCK_MONOTONIC) > deadline;
-		if (self->result->stopped || (exhaustive && !next_of_all(self)))
+		if (self->result->stopped || !self->method->next(self))
 			return;
 	}
-}
-
-static void begin_states(struct search *self)
-{
-	const struct pfs_machine *machine = self->machine;
-	const struct pfs_scenario *scenario = self->scenario;
-	pfs_states_init(&self->states, scenario, self->options->seed);
-	if (machine->model->keeps_old)
-		self->result->refusal = "old values (--memory views)";
-	else if (machine->setup.watch)
-		self->result->refusal = "data races; add --no-races";
-	else if (scenario->known == NULL)
-		self->result->refusal = "checks that do not say what they remember";
-	else if (!pfs_plain_is_seen())
-		self->result->refusal = "a sanitizer's build, whose plain accesses are not seen";
-	else if (!pfs_heap_begin())
-		self->result->refusal = "a machine without addresses for a heap";
-}
-
-static void end_states(struct search *self)
-{
-	struct pfs_machine *machine = self->machine;
-	machine->hooks.plain = pfs_races_plain;
-	machine->setup.chooses_outside = machine->setup.only_writes = false;
-	pfs_heap_end();
-	pfs_states_fini(&self->states);
-}
-
-static void begin_fixpoint(struct search *self)
-{
-	if (!pfs_fixpoint_begin(&self->fixpoint, self->machine, self->scenario, self->options))
-		self->result->refusal = self->fixpoint.refusal;
 }
 
 bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 		     const struct pfs_search_options *options, const struct pfs_part *part,
 		     struct pfs_search_result *result, struct pfs_parts *rest)
 {
-	bool optimal = options->kind == PFS_SEARCH_OPTIMAL;
-	struct search self = { .machine = machine,
-			       .scenario = scenario,
-			       .options = options,
-			       .result = result,
-			       .part = part,
-			       .kind = optimal ? PFS_SEARCH_DPOR : options->kind,
-			       .rest = rest };
+	const struct pfs_search_method *method = pfs_search_methods[options->kind];
+	struct pfs_searching self = { .machine = machine,
+				      .scenario = scenario,
+				      .options = options,
+				      .method = method,
+				      .result = result,
+				      .part = part,
+				      .rest = rest };
 	memset(result, 0, sizeof(*result));
-	self.randoms = calloc(1, sizeof(*self.randoms));
-	if (self.randoms == NULL)
+	self.own = calloc(1, method->bytes);
+	if (self.own == NULL)
 		return true; /* zero executions: the caller sees that nothing was searched */
-	pfs_dpor_init(&self.dpor);
-	pfs_explore_init(&self.explore, options->kind == PFS_SEARCH_BOUNDED
-						? options->preemption_max
-						: PFS_PREEMPTIONS_ANY);
-	self.explore.append_only = self.dpor.append_only = options->append_only;
-	self.explore.naive = options->kind == PFS_SEARCH_NAIVE;
-	if (options->kind == PFS_SEARCH_STATES)
-		begin_states(&self);
-	machine->setup.free_yields = scenario->is_endless || options->kind == PFS_SEARCH_FIXPOINT;
-	if (options->kind == PFS_SEARCH_FIXPOINT)
-		begin_fixpoint(&self);
-	else if (scenario->is_endless && is_exhaustive(self.kind))
+	machine->setup.free_yields = scenario->is_endless;
+	bool is_ready = method->begin(&self);
+	if (scenario->is_endless && !method->takes_endless)
 		result->refusal = "threads that loop for ever; try --search fixpoint";
-	self.dpor.wake.is_on = optimal && !machine->model->keeps_old;
-	if (self.kind == PFS_SEARCH_DPOR && pfs_rewind_begin(&self.rewind, machine, scenario))
-		self.dpor.rewind = &self.rewind;
-	bool taken = self.kind == PFS_SEARCH_DPOR ? pfs_dpor_take(&self.dpor, part)
-						  : pfs_explore_take(&self.explore, part);
-	if (result->refusal == NULL && taken && (!part->waits || next_of_all(&self)))
+	if (result->refusal == NULL && is_ready && (!part->waits || method->next(&self)))
 		run_all(&self);
 	machine->setup.hasty = false;
-	if (options->kind == PFS_SEARCH_STATES)
-		end_states(&self);
-	if (options->kind == PFS_SEARCH_FIXPOINT) {
-		pfs_fixpoint_tell(&self.fixpoint, result);
-		pfs_fixpoint_end(&self.fixpoint, machine);
-	}
-	pfs_rewind_end(&self.rewind, machine);
-	pfs_dpor_fini(&self.dpor);
-	pfs_explore_fini(&self.explore);
-	free(self.randoms);
+	if (method->end != NULL)
+		method->end(&self);
+	free(self.own);
 	return !result->failed;
 }
 
@@ -368,25 +155,6 @@ bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario
 		return !result->failed;
 	decided.kind = PFS_SEARCH_SLEEP;
 	return pfs_search_part(machine, scenario, &decided, &whole, result, NULL);
-}
-
-int pfs_search_kind_of(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum pfs_search_kind kind;
-	} kinds[] = { { "exhaustive", PFS_SEARCH_ALL },  { "dpor", PFS_SEARCH_DPOR },
-		      { "optimal", PFS_SEARCH_OPTIMAL }, { "sleep", PFS_SEARCH_SLEEP },
-		      { "bounded", PFS_SEARCH_BOUNDED }, { "naive", PFS_SEARCH_NAIVE },
-		      { "states", PFS_SEARCH_STATES },   { "fixpoint", PFS_SEARCH_FIXPOINT },
-		      { "random", PFS_SEARCH_RANDOM },   { "pct", PFS_SEARCH_PCT },
-		      { "pos", PFS_SEARCH_POS },         { "urw", PFS_SEARCH_URW },
-		      { "slow", PFS_SEARCH_SLOW },       { "rotate", PFS_SEARCH_ROTATE } };
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].name, name) == 0)
-			return (int)kinds[i].kind;
-	}
-	return -1;
 }
 
 const char *pfs_search_extent(const struct pfs_search_options *options,

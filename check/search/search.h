@@ -58,11 +58,12 @@ enum pfs_search_kind {
 	PFS_SEARCH_FIXPOINT, /* the same, until no new state comes: fixpoint.h. No data races */
 	PFS_SEARCH_RANDOM,
 	PFS_SEARCH_PCT,
-	PFS_SEARCH_SLOW,  /* random, thread 0 a dozen times slower than the others */
-	PFS_SEARCH_POS,   /* partial order sampling */
-	PFS_SEARCH_URW,   /* random, in proportion to the steps that are left */
-	PFS_SEARCH_ROTATE /* random, sticky random, one slow, PCT of depth 2, 3, 4, POS and URW
-			   * in turn */
+	PFS_SEARCH_SLOW,   /* random, thread 0 a dozen times slower than the others */
+	PFS_SEARCH_POS,    /* partial order sampling */
+	PFS_SEARCH_URW,    /* random, in proportion to the steps that are left */
+	PFS_SEARCH_ROTATE, /* random, sticky random, one slow, PCT of depth 2, 3, 4, POS and URW
+			    * in turn */
+	PFS_SEARCH_KINDS
 };
 
 #define PFS_PREEMPTIONS_ANY UINT32_MAX
@@ -106,6 +107,9 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 
 /* The enum pfs_search_kind of a name as pfs-sim --help has it, or -1. */
 int pfs_search_kind_of(const char *name);
+
+/* By chance? Then a search is never complete. */
+bool pfs_search_is_random(enum pfs_search_kind kind);
 
 /*
  * pfs_search - execute the scenario under many schedules, up to the first that fails.

@@ -1,0 +1,59 @@
+/*
+ * method.h - what a search is made of: a row of the table in methods.c for each.
+ */
+#ifndef PFS_SEARCH_METHOD_H
+#define PFS_SEARCH_METHOD_H
+
+#include "check/search/search.h"
+
+struct pfs_search_method;
+
+/* A search, or a part of it, that goes on. */
+struct pfs_searching {
+	struct pfs_machine *machine;
+	const struct pfs_scenario *scenario;
+	const struct pfs_search_options *options;
+	const struct pfs_search_method *method;
+	struct pfs_search_result *result;
+	const struct pfs_part *part;
+	struct pfs_parts *rest; /* or NULL */
+	uint32_t longest;       /* steps of the longest execution so far */
+	void *own;              /* the method's, zeroed at first */
+};
+
+struct pfs_search_method {
+	const char *name;   /* as --search has it */
+	size_t bytes;       /* of own */
+	bool is_random;     /* parts are numbers of executions; nothing is ever complete */
+	bool takes_endless; /* threads that loop for ever */
+
+	/* False, or result->refusal: there is nothing to execute. */
+	bool (*begin)(struct pfs_searching *self);
+	/* Of execution number n. */
+	struct pfs_scheduler *(*scheduler)(struct pfs_searching *self, uint64_t n);
+	/* Instead of pfs_scenario_run; NULL: that. */
+	enum pfs_machine_end (*run)(struct pfs_searching *self, struct pfs_scheduler *scheduler);
+	/* Is a failure one of the case? NULL: each is. */
+	bool (*has_failed)(struct pfs_searching *self);
+	/* Behind an execution, or before the first of a part that waits: is there another schedule?
+	 * Where there is none, result says how complete the search was. */
+	bool (*next)(struct pfs_searching *self);
+	/* The rest of the part becomes parts of its own. False: it cannot be. NULL: never. */
+	bool (*split)(struct pfs_searching *self);
+	void (*end)(struct pfs_searching *self); /* NULL: nothing is to be done */
+};
+
+/* By enum pfs_search_kind; PFS_SEARCH_ALL has none, for it is two of the others. */
+extern const struct pfs_search_method *const pfs_search_methods[PFS_SEARCH_KINDS];
+
+extern const struct pfs_search_method pfs_method_sleep, pfs_method_bounded, pfs_method_naive;
+extern const struct pfs_search_method pfs_method_dpor, pfs_method_optimal;
+extern const struct pfs_search_method pfs_method_states, pfs_method_fixpoint;
+extern const struct pfs_search_method pfs_method_random, pfs_method_pct, pfs_method_slow;
+extern const struct pfs_search_method pfs_method_pos, pfs_method_urw, pfs_method_rotate;
+
+/* The threads of an execution have run; what comes then. */
+enum pfs_machine_end pfs_scenario_end(const struct pfs_scenario *scenario,
+				      struct pfs_machine *machine);
+
+#endif
