@@ -3,7 +3,7 @@
 
 usage: gallery_test.py PFS_CHECK COMPILER [--table [--write]]
 A program says at its head which bugs it has ("BUG 1: ..."), and is compiled with -DBUG=0 .. --table
-prints what docs/reference/check.md has, --write puts it there. With the compiler of that table, its
+prints what check/gallery/README.md has, --write puts it there. With the compiler of that table, its
 numbers are compared: they belong to what a compiler makes of a program. Exit 77: no such compiler.
 """
 
@@ -18,7 +18,7 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GALLERY = os.path.join(TOP, "check", "gallery")
-DOCUMENT = os.path.join(TOP, "docs", "reference", "check.md")
+DOCUMENT = os.path.join(GALLERY, "README.md")
 END = "<!-- end of the table -->\n"
 Table = collections.namedtuple("Table", "begin head")
 TABLE = Table("<!-- made by check/tests/gallery_test.py -->\n",
@@ -113,7 +113,7 @@ def write(table, rows):
     with open(DOCUMENT, encoding="utf-8") as file:
         before, begin, rest = file.read().partition(table.begin)
     _, end, after = rest.partition(END)
-    assert begin and end, "docs/reference/check.md has no place for the table"
+    assert begin and end, "check/gallery/README.md has no place for the table"
     with open(DOCUMENT, "w", encoding="utf-8") as file:
         file.write(before + begin + table.head + "".join(rows) + end + after)
 

@@ -4,7 +4,7 @@
 usage: peers_test.py PFS_CHECK COMPILER [--table [--write]]
 A program of gallery/peers/ says at its head what others counted ("FIGURE N=5: 64 sc, 64 views:
 TOOL, where"), and must have as many classes here; "SCHEDULES" are those of a tool that counts no
-classes, and are only shown. --table prints what docs/reference/check.md has, --write puts it
+classes, and are only shown. --table prints what check/gallery/README.md has, --write puts it
 there. Exit 77: no such compiler.
 """
 
