@@ -65,7 +65,7 @@ class Measured(fixture.Case):
 
     def test_a_number_that_nobody_computes_is_found(self):
         document = self.documents["docs/how-to/choosing.md"]
-        inside = document.replace("It is flat, not free.", "It is flat, 17 times.")
+        inside = document.replace("It is nearly flat.", "It is nearly 17.")
         self.assertRegex(self.faults(inside, CHOOSING)[0][0], "17 is of no quote")
         outside = document.replace("# Choosing a policy\n", "# Choosing\n\nIt is 17.\n", 1)
         self.assertRegex(self.faults(outside, CHOOSING)[0][0], "line 3: 17 stands in no reg")
