@@ -18,17 +18,17 @@
  * threads were doing. fork waits until no thread adds a page, runs a reclaim pass, attaches or
  * detaches. In the child
  *	- the handles of the forking thread stay valid, also inside a read section. Handles that
- *	  other threads attached (unless the forking thread called pfs_thread_adopt) are
- *	  detached: their sections have ended, and attach may return them again. Until it does,
- *	  detaching one by hand does nothing;
- *	- records that other threads owned stay DIRTY or ALLOCATED. A walk finds the ALLOCATED
- *	  ones, and they may be freed. A thread that was inside allocate, abandon or free may
- *	  cost one record, which nobody can allocate any more;
- *	- the background thread is restarted by the first attach, detach, added page or reclaim
- *	  call of the child. A child that calls exec never has one;
+ *	  other threads attached (unless the forking thread called pfs_thread_adopt) are detached:
+ *	  their sections have ended, and attach may return them again. Until it does, detaching one
+ *	  by hand does nothing;
+ *	- records that other threads owned stay DIRTY or ALLOCATED. A walk finds the ALLOCATED ones,
+ *	  and they may be freed. A thread that was inside allocate, abandon or free may cost one
+ *	  record, which nobody can allocate any more;
+ *	- the background thread is restarted by the first attach, detach, added page or reclaim call
+ *	  of the child. A child that calls exec never has one;
  *	- pages that a memory source mapped with MAP_SHARED are shared with the parent: two
- *	  processes that use the container overwrite each other's records. Destroying it is safe
- *	  if unmap only unmaps.
+ *	  processes that use the container overwrite each other's records. Destroying it is safe if
+ *	  unmap only unmaps.
  * map, unmap and resident of a source must not fork. A source with locks and fork handlers of its
  * own must register them before the first container is created. posix_spawn, system and vfork
  * neither wait nor copy. After _Fork or a direct clone the child must not use any container.
@@ -53,9 +53,9 @@
  *	  record was allocated again before;
  *	- optimistic reads and weak references do not work: pfs_read_end always returns false,
  *	  pfs_version 0, and pfs_reference_of {PFS_INDEX_NONE, 0}, which finds nothing;
- *	- pfs_lookup, pfs_lookup_address, pfs_owns and PFS_WALK_LIVE may report free records as
- *	  in use: those in a thread's ring or in a block, and those of a page that is being
- *	  reclaimed. They report every record that stays in use during the call, also DIRTY ones;
+ *	- pfs_lookup, pfs_lookup_address, pfs_owns and PFS_WALK_LIVE may report free records as in
+ *	  use: those in a thread's ring or in a block, and those of a page that is being reclaimed.
+ *	  They report every record that stays in use during the call, also DIRTY ones;
  *	- pfs_container_live also counts the free records in rings and blocks.
  * The handle of such a container lacks PFS_TRAIT_WORDS, even if its policy has it.
  *
