@@ -1,12 +1,12 @@
 /*
- * annotate.h - what an uninstrumented library tells a program that runs under ThreadSanitizer.
+ * annotate.h - annotations for a program under ThreadSanitizer whose library is not instrumented.
  *
- * ThreadSanitizer sees the program's accesses, and none of the library's. So it does not see that a
- * record's last owner, or the thread that mapped its page, comes before its next owner, and reports
- * a race where there is none. The calls that a program inlines say so themselves (calls.h); the
- * others, and what happens to pages, say it by these. Outside such a program the two functions are
- * missing, and nothing is called. A library that is instrumented itself says nothing: it would hide
- * its own races.
+ * ThreadSanitizer sees the program's accesses but none of the library's. Without annotations it
+ * cannot know that a record's last owner, or the thread that mapped its page, comes before the next
+ * owner, and it reports a false race. The calls that a program inlines annotate in calls.h; the
+ * other calls, and the page code, use the functions below. Without ThreadSanitizer its two
+ * functions are absent and nothing is called. An instrumented library annotates nothing, because
+ * that would hide its own races.
  */
 #ifndef PFS_ANNOTATE_H
 #define PFS_ANNOTATE_H
@@ -26,7 +26,7 @@
 void __tsan_acquire(void *address) __attribute__((weak));
 void __tsan_release(void *address) __attribute__((weak));
 
-/* What came before the release of a record comes before what follows this. */
+/* What precedes the release of a record happens before what follows this call. */
 static inline void pfs_annotate_acquire(void *record)
 {
 	if (__tsan_acquire != NULL)

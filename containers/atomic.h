@@ -1,10 +1,10 @@
 /*
- * atomic.h - the one door to shared memory; the order is part of the name.
+ * atomic.h - the only access to shared memory; the order is part of each name.
  *
- * Three back ends: C11 atomics; the same with random waits (PFS_DELAYS, delays.h); and the
- * deterministic machine in sim/ (PFS_SIM), which sees every access with its place in the source.
- * No standalone fences: ThreadSanitizer does not model them. Where a store must be ordered before
- * a later load, the store is a seq exchange and the load is seq.
+ * There are three back ends: C11 atomics; the same with random waits (PFS_DELAYS, delays.h); and
+ * the deterministic machine in sim/ (PFS_SIM), which sees every access with its place in the
+ * source. There are no standalone fences, because ThreadSanitizer does not model them. Where a
+ * store must precede a later load, the store is a seq exchange and the load is seq.
  */
 #ifndef PFS_ATOMIC_H
 #define PFS_ATOMIC_H
@@ -12,14 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PFS_LINE 64 /* bytes between fields of different writers */
+#define PFS_LINE 64 /* bytes between fields with different writers */
 
 #ifdef PFS_SIM
 #include "check/machine/atomic_backend.h"
 #else
 #include <stdatomic.h>
 
-/* The build for tests with delays: a wait before each access, and one behind each store. */
+/* The test build with delays: a wait before each access, and one after each store. */
 #ifdef PFS_DELAYS
 #include "delays.h"
 #define PFS_DELAYED(access) (PFS_DELAYS_HERE(), access)
@@ -38,7 +38,7 @@
 #define pfs_store_release(object, value) \
 	PFS_DELAYED_STORE(atomic_store_explicit((object), (value), memory_order_release))
 
-/* Strong compare-and-swap; *seen is replaced on failure, which orders nothing. */
+/* Strong compare-and-swap. A failure replaces *seen and orders nothing. */
 #define PFS_CAS_WITH(object, seen, value, order)                                                \
 	PFS_DELAYED(atomic_compare_exchange_strong_explicit((object), (seen), (value), (order), \
 							    memory_order_relaxed))
@@ -66,10 +66,11 @@
 #endif
 
 /*
- * Of words that one thread writes at a time, and others may read: one instruction each where the
- * processor has it, for compilers do not fold relaxed accesses into what uses them. add, load: the
- * writer's. is_at_most, is_at_least: value against what the word holds; low_half: its low 16 bits;
- * for anybody. Relaxed: what they order says pfs_barrier_light beside them.
+ * For words that one thread writes at a time and others may read. Each is one instruction where the
+ * processor has it, because compilers do not fold a relaxed access into the instruction that uses
+ * it. The writer calls add and load; any thread may call is_at_most and is_at_least (compare value
+ * with the word) and low_half (the word's low 16 bits). All are relaxed; where their order matters
+ * a pfs_barrier_light is next to them.
  */
 #if defined(PFS_SIM) || defined(PFS_DELAYS) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
 #define pfs_add_owned(object, by) \
@@ -86,7 +87,7 @@ static inline void pfs_add_owned(_Atomic(uint64_t) *object, uint64_t by)
 	__asm__("addq %1, %0" : "+m"(*object) : "er"(by) : "cc");
 }
 
-/* A plain access: who writes alone reads what nobody changes. */
+/* A plain access: the only writer reads a word that no other thread changes. */
 #define pfs_load_owned(object) (*(const uint64_t *)(const void *)(object))
 
 static inline uint64_t pfs_low_half(_Atomic(uint64_t) *object)
@@ -120,7 +121,7 @@ PFS_SIM_UNSEEN static inline void pfs_bump_owned(_Atomic(uint64_t) *counter, uin
 #else
 static inline void pfs_bump_owned(_Atomic(uint64_t) *counter, uint64_t by)
 {
-	/* relaxed: one writer; readers sum up after the threads are done, or take a guess. */
+	/* relaxed: one writer; readers sum up after the threads are done, or accept an estimate. */
 	pfs_store_relaxed(counter, pfs_load_relaxed(counter) + by);
 }
 #endif

@@ -10,7 +10,7 @@
 
 #include "atomic.h"
 
-#define TRIES 8 /* where the kernel was short of memory */
+#define TRIES 8 /* while the kernel has no memory */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic(uint32_t) available;
@@ -39,7 +39,7 @@ static bool is_done(void)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0)
 		return true;
-	/* EPERM is also the answer where nobody registered: fork keeps that today. */
+	/* EPERM can mean that the process is not registered (fork keeps the registration). */
 	return errno == EPERM && is_registered() &&
 	       syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0;
 }
@@ -51,7 +51,7 @@ bool pfs_barrier_heavy(void)
 		(void)sched_yield();
 		done = is_done();
 	}
-	/* Slow, and asks for no memory. A barrier too: it waits until every CPU has switched. */
+	/* Slow, but needs no memory. It is a barrier too: it waits until every CPU has switched. */
 	if (!done && errno == ENOMEM)
 		done = syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0) == 0;
 	if (!done)

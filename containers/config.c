@@ -12,9 +12,9 @@
 #define PFS_RECORD_BYTES_MAX (1u << 20)
 #define PFS_RECORD_ALIGN_MAX 4096u
 #define PFS_PAGE_RECORDS_MAX 65536u
-/* One page is one mapping, and a word's offset in it must fit 31 bits. */
+/* A page is one mapping, and the offset of a word in it must fit 31 bits. */
 #define PFS_PAGE_BYTES_MAX (UINT64_C(1) << 30)
-#define PFS_POLICY_LINES_MAX 8u /* more than any policy has: the check is the same for all */
+#define PFS_POLICY_LINES_MAX 8u /* more than any policy has; one check for all policies */
 
 const char *pfs_status_text(enum pfs_status status)
 {
@@ -79,7 +79,7 @@ static enum pfs_status check_ranges(const struct range *ranges, size_t count,
 	return PFS_OK;
 }
 
-/* What the ranges of single values do not say. */
+/* Conditions that involve more than one value. */
 static enum pfs_status check_fit(const struct pfs_config *config, struct pfs_message *message)
 {
 	uint64_t capacity = (uint64_t)config->page_max * config->page_records;

@@ -1,8 +1,8 @@
 /*
- * container.c - set-up and tear-down of a container, and the calls that go through the table.
+ * container.c - set-up and tear-down of a container, and the calls through the policy's table.
  */
 #ifndef PFS_NO_INLINE
-#define PFS_NO_INLINE /* what the header inlines is defined here, too */
+#define PFS_NO_INLINE /* the calls that the header inlines are defined here too */
 #endif
 #include "container.h"
 
@@ -41,7 +41,7 @@ static uint32_t line_count(const struct pfs_variant *variant)
 	return count;
 }
 
-/* The container's lines of a policy that has some. */
+/* The container's copy of the policy's shared variables, if it has any. */
 static bool make_lines(struct pfs_container *self)
 {
 	size_t bytes = line_count(self->variant) * (size_t)PFS_LINE;
@@ -132,9 +132,9 @@ static enum pfs_status preallocate(struct pfs_container *self)
 	pfs_thread_detach(thread);
 	for (uint32_t index = 0; index < pfs_container_page_limit(self); index++)
 		pfs_container_page(self, index)->published = 0;
-	/* relaxed: create runs alone. Growth is what comes after. */
+	/* relaxed: create runs alone. Preallocated pages do not count as growth. */
 	pfs_store_relaxed(&self->growths, 0);
-	pfs_store_relaxed(&self->needless_growths, 0); /* relaxed: likewise */
+	pfs_store_relaxed(&self->needless_growths, 0); /* relaxed: as above */
 	return status;
 }
 
@@ -163,7 +163,7 @@ static enum pfs_status start(struct pfs_container *self)
 	return status;
 }
 
-/* What the configuration asks of the policy. */
+/* Check that the policy can do what the configuration asks for. */
 static enum pfs_status check_policy(const struct pfs_variant *variant,
 				    const struct pfs_config *config, struct pfs_message *message)
 {
@@ -322,7 +322,7 @@ void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim)
 	pfs_publish_checked(thread, claim);
 }
 
-/* The entry of a record that was reopened; NULL: it was not, or there are none. */
+/* The life entry of a reopened record; NULL: it was not reopened, or there are no entries. */
 static _Atomic(uint64_t) *reopened_life(struct pfs_thread *thread, struct pfs_claim claim)
 {
 	if (!thread->container->config.lasting_references || claim.word_offset != 0)

@@ -1,5 +1,5 @@
 /*
- * counts.h - event counts of one thread, and the bookkeeping that skips need.
+ * counts.h - event counts of one thread, and the data that the count of skips needs.
  *
  * Counting costs time: without PFS_COUNTING every function here is empty and a thread has no
  * counts. Each counter has one writer, its thread.
@@ -24,8 +24,8 @@ enum pfs_event {
 };
 
 /*
- * On the simulated machine what stands between these two takes no time and happens at one
- * moment: the counts there are truths, and do not change what they count.
+ * On the simulated machine the code between these two takes no time and happens at one moment, so
+ * counts are exact there and do not change what they measure.
  */
 #ifdef PFS_SIM
 #define pfs_metrics_begin() pfs_sim_quiet()
@@ -39,13 +39,13 @@ enum pfs_event {
 #define PFS_COUNTED true
 
 /*
- * What a thread remembers of its current call and page search. A stamp equal to the number
- * of the call (search) marks a page (slot) as tried, so nothing has to be cleared between.
+ * What a thread remembers of its current call and page search. A stamp equal to the number of the
+ * call (search) marks a page (slot) as tried, so nothing has to be cleared between calls.
  */
 struct pfs_tally {
 	_Atomic(uint64_t) events[PFS_EVENT_COUNT];
 	uint64_t call;         /* number of the current allocate */
-	uint64_t growths;      /* of the container, when it began */
+	uint64_t growths;      /* of the container, when the call began */
 	uint64_t search;       /* number of the current page search */
 	uint64_t *page_stamps; /* [page_max] */
 	uint64_t *slot_stamps; /* [page_records] */

@@ -1,10 +1,10 @@
 /*
- * current.c - a thread's own handles: attached when it first asks, detached when it ends.
+ * current.c - a thread's own handles: attached by the first call, detached when the thread ends.
  *
- * Each thread keeps a hash table of its own, by the container's number, which nobody else touches;
- * a key of the process makes the system call back when the thread ends. A container may be
- * destroyed before: each entry holds a place that says so (struct pfs_enlisted), which is read
- * under the lock of the list of containers. Destroy takes that lock before anything goes.
+ * Each thread has a private hash table, keyed by the container's number. A pthread key makes the
+ * system call end_thread when the thread ends. A container may be destroyed before that: each entry
+ * holds a struct pfs_enlisted, which says so and is read under the lock of the list of containers.
+ * Destroy takes that lock before it frees anything.
  *
  * Source: open addressing with linear probing, and removal by shifting back: D. Knuth, The Art of
  * Computer Programming, volume 3, section 6.4, algorithm R.
@@ -18,7 +18,7 @@
 #define ROOM_FIRST 4u /* a power of two */
 
 struct entry {
-	uint64_t number; /* of the container; 0: none here */
+	uint64_t number; /* of the container; 0: the entry is free */
 	struct pfs_thread *thread;
 	struct pfs_enlisted *enlisted;
 };
@@ -26,7 +26,7 @@ struct entry {
 static _Thread_local struct own {
 	struct entry *entries; /* [room] */
 	uint32_t room, count;
-	uint32_t count_max; /* look for entries of destroyed containers beyond it */
+	uint32_t count_max; /* above it, look for entries of destroyed containers */
 } own;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -47,7 +47,7 @@ static struct entry *find(uint64_t number)
 	return own.room != 0 ? &own.entries[at] : NULL;
 }
 
-/* Under the lock of the list: the entry goes, and those behind it move up. */
+/* Under the lock of the list: remove the entry and move the following ones up. */
 static void drop(struct entry *entry)
 {
 	uint32_t hole = (uint32_t)(entry - own.entries), at = hole;
@@ -72,8 +72,8 @@ static void forget_table(void)
 	own = (struct own){ .entries = NULL };
 }
 
-/* One handle of the table; the lock is taken for each, so that others wait for one detach at most,
- * and a container that is there is not destroyed meanwhile. */
+/* End one handle of the table. The lock is taken for each handle, so that others wait for one
+ * detach at most, and no container is destroyed meanwhile. */
 static void end_handle(struct entry *entry)
 {
 	pfs_fork_list_lock();
@@ -86,7 +86,7 @@ static void end_handle(struct entry *entry)
 	pfs_fork_list_unlock();
 }
 
-/* The thread ends; or the library is unloaded, then nobody calls this any more. */
+/* The thread ends. After the library is unloaded nothing calls this. */
 static void end_thread(void *unused)
 {
 	(void)unused;
@@ -108,7 +108,7 @@ __attribute__((destructor)) static void forget_key(void)
 	if (has_key)
 		(void)pthread_key_delete(key);
 	has_key = false;
-	for (uint32_t at = 0; at < own.room; at++) { /* other threads' tables are theirs */
+	for (uint32_t at = 0; at < own.room; at++) { /* other threads free their own tables */
 		if (own.entries[at].number != 0)
 			pfs_enlisted_drop(own.entries[at].enlisted);
 	}
@@ -122,7 +122,7 @@ static void drop_destroyed(void)
 	for (uint32_t at = 0; at < own.room;) {
 		struct entry *entry = &own.entries[at];
 		if (entry->number != 0 && entry->enlisted->container == NULL)
-			drop(entry); /* another one may stand here now */
+			drop(entry); /* another entry may have moved here */
 		else
 			at++;
 	}
@@ -148,7 +148,7 @@ static bool widen(void)
 	return true;
 }
 
-/* Ask to be called when the thread ends; false: no memory. */
+/* Arrange for end_thread to be called when the thread ends; false: no memory. */
 static bool prepare_end(void)
 {
 	(void)pthread_once(&once, make_key);
@@ -160,7 +160,7 @@ static bool prepare_end(void)
 	return prepared && widen();
 }
 
-/* It is about to be detached by hand. */
+/* Called before a detach by hand. */
 static void forget(struct pfs_thread *thread)
 {
 	struct entry *entry = find(thread->container->number);

@@ -7,9 +7,12 @@
 #include <string.h>
 
 /*
- * With r = passes - age left of d = passes, h is S(r / d), since S(1 - x) = 1 - S(x):
- * r^3 (6 r^2 - 15 r d + 10 d^2) / d^5. Neither product passes 10^15, and the quotient is
- * made bit by bit, so nothing is lost but what lies below the last bit.
+ * With r = passes - age and d = passes, h is S(r / d), because S(1 - x) = 1 - S(x):
+ *
+ *	r^3 (6 r^2 - 15 r d + 10 d^2) / d^5
+ *
+ * Neither product exceeds 10^15, and the quotient is computed bit by bit, so only what lies below
+ * the last bit is lost.
  */
 uint32_t pfs_decay_weight(uint32_t passes, uint32_t age)
 {
@@ -61,7 +64,7 @@ void pfs_decay_turn(struct pfs_decay *self)
 {
 	if (self->passes == 0)
 		return;
-	/* The new cohort takes the place of the one whose time is over. */
+	/* The new cohort replaces the oldest one. */
 	self->newest = (self->newest != 0 ? self->newest : self->passes) - 1;
 	self->cohorts[self->newest] = 0;
 }

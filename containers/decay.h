@@ -1,21 +1,21 @@
 /*
  * decay.h - how many surplus pages may stay: a smooth curve from all of them to none.
  *
- * Pages that became surplus in the same reclaim pass are a cohort; its age is the passes since
- * then. Of a cohort of n pages, n * h(age) may stay, with
+ * Pages that became surplus in the same reclaim pass are a cohort; its age is the number of passes
+ * since. Of a cohort of n pages, n * h(age) may stay, with
  *
  *	h(age) = 1 - S(age / passes),   S(x) = 6 x^5 - 15 x^4 + 10 x^3  ("smootherstep")
  *
- * so h(0) = 1, h(passes) = 0, and the curve is flat at both ends. Of all cohorts together the
- * sum may stay, rounded to the nearest page. A page that is used again leaves its cohort; one
- * that was given back stays counted in it, else what is left would fall faster than the curve.
+ * so h(0) = 1, h(passes) = 0, and the curve is flat at both ends. The sum over all cohorts may
+ * stay, rounded to the nearest page. A page that is used again leaves its cohort. A page that was
+ * given back still counts in it, or the rest would fall faster than the curve.
  *
- * Invariant: cohort[a], read from the newest on, is the pages that became surplus a passes ago
- * and were not used since; a cohort of age `passes` is forgotten. So without new surplus
- * the limit never rises, and `passes` passes after the last one it is 0.
- * Only a reclaim pass touches this, under `passing`; it has no atomics.
- * Source:    decay of dirty pages in jemalloc (src/decay.c, smoothstep.h); that keeps what
- *            became dirty in each of 200 epochs and takes no page out when it is used again.
+ * Invariant: cohort[a], counted from the newest, is the number of pages that became surplus a
+ * passes ago and were not used since. A cohort of age `passes` is forgotten. So without new surplus
+ * the limit never rises, and `passes` passes after the last one it is 0. Only a reclaim pass
+ * touches this, under `passing`; it has no atomics.
+ * Source:    decay of dirty pages in jemalloc (src/decay.c, smoothstep.h), which keeps the count of
+ *            each of 200 epochs and does not remove a page that is used again.
  */
 #ifndef PFS_DECAY_H
 #define PFS_DECAY_H
@@ -24,27 +24,27 @@
 #include <stdint.h>
 
 #define PFS_DECAY_BITS 30          /* of the fraction of a weight */
-#define PFS_DECAY_PASSES_MAX 1000u /* so that passes^5 has room in 64 bits */
+#define PFS_DECAY_PASSES_MAX 1000u /* so that passes^5 fits 64 bits */
 
 struct pfs_decay {
 	uint32_t passes;   /* init only; 0: no page may stay */
-	uint32_t newest;   /* where in cohorts the cohort of age 0 is */
+	uint32_t newest;   /* index in cohorts of the cohort of age 0 */
 	uint32_t *weights; /* [passes] init only: h(age) * 2^PFS_DECAY_BITS, rounded down */
 	uint32_t *cohorts; /* [passes] a ring */
 };
 
-/* pfs_decay_weight - h(age) in 2^-PFS_DECAY_BITS, rounded down: exact in integers. */
+/* pfs_decay_weight - h(age) in units of 2^-PFS_DECAY_BITS, rounded down: exact in integers. */
 uint32_t pfs_decay_weight(uint32_t passes, uint32_t age);
 
-/* pfs_decay_init - from 0 <= passes <= PFS_DECAY_PASSES_MAX; false: no memory. fini after
- * either is fine. */
+/* pfs_decay_init - passes from 0 to PFS_DECAY_PASSES_MAX; false: no memory. fini may follow either
+ * result. */
 bool pfs_decay_init(struct pfs_decay *self, uint32_t passes);
 void pfs_decay_fini(struct pfs_decay *self);
 
 /*
- * The steps of a reclaim pass. turn: every cohort is a pass older, and there is a new one.
- * enter: a page became surplus in this pass. leave: one of the cohort that is now so old was
- * used again. limit: so many surplus pages may stay. clear: none is surplus any more.
+ * The steps of a reclaim pass. turn: age every cohort by one pass and begin a new one. enter: a
+ * page became surplus in this pass. leave: a page of the cohort of this age was used again. limit:
+ * the number of surplus pages that may stay. clear: no page is surplus any more.
  */
 void pfs_decay_turn(struct pfs_decay *self);
 void pfs_decay_enter(struct pfs_decay *self);

@@ -17,23 +17,24 @@
 #include "base/now.h"
 
 /*
- * The parameters. A length is a power of two in nanoseconds, and each power is as likely as the
- * next: another thread comes by within a microsecond in one test, within a millisecond in the next.
+ * The parameters. A length is a power of two in nanoseconds, and every power is equally likely: in
+ * one test another thread arrives within a microsecond, in the next within a millisecond.
  *
  * RARE_HITS     A pair that was met less often is rare. It waits up to 2 << RARE_POWER.
- * RARE_FIRST    A rare pair waits one time in RARE_FIRST + n, n as often as it was met. Not each
- *               time: the threads of a test start together, and would wait at the same place.
+ * RARE_FIRST    A rare pair waits one time in RARE_FIRST + n, where n is how often it was met. Not
+ *               every time, because the threads of a test start together and would wait at the same
+ *               place.
  * HOT_POWER     Any other pair waits up to 2 << HOT_POWER.
  * HOT_LEAST     It does so one time in HOT_LEAST << k. The thread's phase is k, below HOT_STEPS:
  * HOT_STEPS     some windows need many waits in a row, others a thread that runs at full speed.
- * PHASE_HITS    A phase lasts this many accesses in the mean.
- * LOW_POWER     The shortest wait moves two processors against each other.
+ * PHASE_HITS    A phase lasts this many accesses on average.
+ * LOW_POWER     The shortest wait shifts two processors relative to each other.
  * SPIN_POWER    A shorter wait spins; the kernel would need longer to wake the thread.
- * YIELD_ONE_IN  One wait in so many is a yield. If other threads want the processor, that is long.
- * EARN_NS       Each access earns its thread this much waiting, or tests would not end. The
- *               clock cannot give it out: its time does not repeat.
+ * YIELD_ONE_IN  One wait in this many is a yield. If other threads want the processor, it is long.
+ * EARN_NS       Each access earns its thread this much waiting, so that tests end. The budget
+ *               cannot come from the clock, whose readings do not repeat.
  * CREDIT_NS     A thread saves no more than this, and starts with it.
- * SLEEP_NS      A sleep costs this besides its length.
+ * SLEEP_NS      A sleep costs this in addition to its length.
  */
 enum {
 	RARE_HITS = 64,
@@ -60,7 +61,7 @@ struct own {
 	uint64_t digest;
 	uint64_t credit_ns;
 	uint32_t number;     /* from 1; 0: the thread has not begun */
-	uint32_t place_name; /* where it was last */
+	uint32_t place_name; /* its last place */
 	uint32_t hot_one_in; /* this phase's */
 };
 
@@ -76,7 +77,7 @@ static _Atomic(uint32_t) threads;
 static _Atomic(uint32_t) met[PAIRS];
 static struct sleep latest[LATEST];
 static _Atomic(uint32_t) sleeps;
-/* Preloaded libraries must not ask for this one's place: that allocates. */
+/* initial-exec: in a preloaded library another model would allocate at the first access. */
 static _Thread_local struct own own __attribute__((tls_model("initial-exec")));
 
 static uint64_t mix(uint64_t word)
@@ -93,7 +94,7 @@ static uint64_t draw(struct own *self)
 	return mix(self->random);
 }
 
-/* Before the C library has its environment there are no waits, and no seed. */
+/* Until the C library has set up its environment there are no waits and no seed. */
 static PFS_COLD bool settle(void)
 {
 	extern char **environ;
@@ -106,15 +107,15 @@ static PFS_COLD bool settle(void)
 				  ? strtoull(text, NULL, 10)
 				  : mix(pfs_now_ns(CLOCK_MONOTONIC) ^ (uint64_t)getpid() << 40) %
 					    1000000000;
-	/* relaxed: one word, that of whoever came first */
+	/* relaxed: one word; the first thread's value stays */
 	(void)pfs_cas_relaxed(&seed, &none, chosen + 1);
 	bool off = wish != NULL && strcmp(wish, "0") == 0;
-	/* relaxed: each thread would say the same */
+	/* relaxed: every thread stores the same */
 	pfs_store_relaxed(&is_on, off ? OFF : ON);
 	return !off;
 }
 
-/* A uniform one of 0 .. one_in - 1, of 16 bits of a random word. */
+/* A uniform number in 0 .. one_in - 1, from 16 bits of a random word. */
 static uint32_t below(uint64_t random, uint32_t at, uint32_t one_in)
 {
 	return (uint32_t)(random >> at & 0xffff) * one_in >> 16;
@@ -127,15 +128,15 @@ static uint32_t phase_of(uint64_t random)
 
 static PFS_COLD void begin(struct own *self)
 {
-	/* relaxed: numbers that differ are all that is wanted */
+	/* relaxed: the numbers only have to differ */
 	self->number = pfs_fetch_add_relaxed(&threads, 1) + 1;
-	/* relaxed: settle wrote it, or whoever was first */
+	/* relaxed: written by settle, in this thread or an earlier one */
 	self->random = mix(pfs_load_relaxed(&seed) ^ (uint64_t)self->number << 32);
 	self->credit_ns = CREDIT_NS;
 	self->hot_one_in = phase_of(draw(self));
 }
 
-/* The same in each process and build folder: the file's last two names, and the line. */
+/* The same in each process and build folder: from the last two parts of the path, and the line. */
 static PFS_COLD uint32_t name_of(struct pfs_delays_place *place)
 {
 	uint32_t slashes = 0;
@@ -147,11 +148,11 @@ static PFS_COLD uint32_t name_of(struct pfs_delays_place *place)
 		name = (name ^ (unsigned char)at[-1]) * 0x01000193u;
 	}
 	name += name == 0;
-	pfs_store_relaxed(&place->name, name); /* relaxed: each thread finds the same */
+	pfs_store_relaxed(&place->name, name); /* relaxed: each thread computes the same */
 	return name;
 }
 
-/* How often this pair was met; now once more. Beyond RARE_HITS nobody counts. */
+/* How often this pair was met; count this time. Counting stops at RARE_HITS. */
 static uint32_t meet(uint32_t from, uint32_t to)
 {
 	uint32_t pair = (from * 0x85ebca6bu ^ to) * 0xc2b2ae35u;
@@ -162,7 +163,7 @@ static uint32_t meet(uint32_t from, uint32_t to)
 	return seen;
 }
 
-/* Does the thread wait, of whose pair this many were seen? If so, the power of its length. */
+/* 0, or the power of the length of the wait; seen is how often the pair was met. */
 static uint32_t decide(struct own *self, uint32_t seen, uint64_t random)
 {
 	bool rare = seen < RARE_HITS;
@@ -188,12 +189,12 @@ static void spin(uint64_t wait_ns)
 static void sleep_for(const struct own *self, const struct pfs_delays_place *place,
 		      uint64_t wait_ns)
 {
-	/* relaxed, all three: for whoever reads what a failed test says */
+	/* relaxed, all three: for the report of a failed test */
 	struct sleep *at = &latest[pfs_fetch_add_relaxed(&sleeps, 1) % LATEST];
 	pfs_store_relaxed(&at->place, place);
 	pfs_store_relaxed(&at->what, wait_ns << 24 | (self->number & 0xffffff));
 	struct timespec wait = { 0, (long)wait_ns };
-	/* Not nanosleep: a thread could be cancelled there. */
+	/* Not nanosleep, which is a cancellation point. */
 	(void)syscall(SYS_nanosleep, &wait, NULL);
 }
 

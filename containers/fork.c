@@ -10,7 +10,7 @@
 #include "reclaimer.h"
 
 static struct pfs_container *ungated; /* under list_lock: those with a policy_lock */
-static uint64_t forker;               /* of the latest fork: the thread that the child has */
+static uint64_t forker;               /* the thread of the latest fork, which the child has */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool has_handlers;    /* once only */
 static uint64_t last_number; /* under list_lock */
@@ -20,7 +20,7 @@ static void prepare(void)
 {
 	PFS_ASSERT(pfs_fork_gate_inside() == 0, "fork inside a call of a container");
 	pfs_fork_list_lock();
-	/* Before the gate: who has such a lock may be about to enter. */
+	/* Before the gate: a thread that holds such a lock may be about to enter the gate. */
 	for (struct pfs_container *self = ungated; self != NULL; self = self->older_ungated)
 		pfs_mutex_lock(self->policy_lock);
 	pfs_fork_gate_close();
@@ -94,7 +94,7 @@ static void remove_from_list(struct pfs_container *self)
 	pfs_fork_list_unlock();
 }
 
-/* What the parent's other threads left; true: a background thread was among them. */
+/* Clean up after the parent's other threads; true: a background thread was among them. */
 static bool leave_behind(struct pfs_container *self)
 {
 	bool had_background = false;
@@ -104,10 +104,10 @@ static bool leave_behind(struct pfs_container *self)
 		pfs_threads_leave(self, forker);
 		had_background = self->reclaimer != NULL;
 		pfs_reclaimer_forget(self);
-		pfs_store_relaxed(&self->generation, generation); /* relaxed: likewise */
+		pfs_store_relaxed(&self->generation, generation); /* relaxed: as above */
 	}
-	had_background |= pfs_load_relaxed(&self->lacks_background) != 0; /* relaxed: likewise */
-	pfs_store_relaxed(&self->lacks_background, 0);                    /* relaxed: likewise */
+	had_background |= pfs_load_relaxed(&self->lacks_background) != 0; /* relaxed: as above */
+	pfs_store_relaxed(&self->lacks_background, 0);                    /* relaxed: as above */
 	pfs_mutex_unlock(&self->roster);
 	return had_background;
 }

@@ -11,7 +11,7 @@
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-static _Thread_local uint32_t inside; /* gated locks that this thread has or waits for */
+static _Thread_local uint32_t inside; /* gated locks that this thread holds or waits for */
 static _Atomic(uint64_t) last_self;
 static _Thread_local uint64_t self_of_thread;
 

@@ -1,6 +1,8 @@
 /*
- * gate.h - what a fork waits for: the list of containers, and the gate, inside of which whoever
- * has a lock of a container is. What fork does with them is in fork.h.
+ * gate.h - what a fork waits for: the list of containers, and the gate.
+ *
+ * A thread that holds or waits for a lock of a container is inside the gate. fork.h says what fork
+ * does with them.
  */
 #ifndef PFS_GATE_H
 #define PFS_GATE_H
@@ -14,8 +16,8 @@ static inline uint64_t pfs_fork_self(void)
 }
 #else
 
-/* The calling thread: a number that no other thread of this process, or of those it was forked
- * from, ever has; not 0. */
+/* A number of the calling thread, not 0. No other thread of this process, or of those it was forked
+ * from, ever has it. */
 uint64_t pfs_fork_self(void);
 
 /* The lock of the list of containers. */
@@ -23,8 +25,8 @@ void pfs_fork_list_lock(void);
 void pfs_fork_list_unlock(void);
 
 /*
- * A place that tells whether a container is destroyed, and outlives it: each who holds it counts.
- * All under the lock of the list: while that is held a container that is there is not destroyed.
+ * Says whether a container is destroyed, and outlives it; counts its holders. All under the lock of
+ * the list: while that is held, a container that exists is not destroyed.
  */
 struct pfs_container;
 struct pfs_enlisted {
@@ -34,14 +36,14 @@ struct pfs_enlisted {
 void pfs_enlisted_hold(struct pfs_enlisted *self);
 void pfs_enlisted_drop(struct pfs_enlisted *self);
 
-/* Around each lock of a container, by mutex.h. Blocking while a fork goes on. */
+/* Called by mutex.h around each lock of a container. Blocks while a fork is under way. */
 void pfs_fork_gate_enter(void);
 void pfs_fork_gate_leave(void);
 
-/* By the handlers of fork. inside: gated locks that the calling thread has or waits for. close
- * waits until no thread is inside; open lets them in again. The gate knows who closed it by the
- * thread's id, which is another one in the child, so renew makes it anew there. It is opened
- * before that for ThreadSanitizer, which counts. */
+/* For the handlers of fork. inside: gated locks that the calling thread holds or waits for. close:
+ * wait until no thread is inside; open: let threads in again. The gate remembers the id of the
+ * thread that closed it, which differs in the child, so the child initializes the gate anew with
+ * renew. It is opened before that because ThreadSanitizer counts locks. */
 uint32_t pfs_fork_gate_inside(void);
 void pfs_fork_gate_close(void);
 void pfs_fork_gate_open(void);

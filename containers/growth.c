@@ -1,8 +1,8 @@
 /*
- * growth.c - pages come: mapped, laid out and published under the growth lock, one at a time.
+ * growth.c - adding pages: mapped, laid out and published under the growth lock, one at a time.
  *
- * One lock, because growing by CAS and discarding the losers' pages made every waiting thread
- * map a page at once in the real system's past.
+ * There is one lock because, in earlier versions of the Performance Schema, growth by CAS made
+ * every waiting thread map a page at once, and the losers discarded theirs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static uint32_t wanted_node(const struct pfs_container *self)
 	}
 }
 
-/* Is some record of a published page FREE at this moment? Under `growth`, so no page comes or
- * goes; the words go on changing, and one FREE word seen is enough. */
+/* Is some record of a published page FREE at this moment? Under `growth`, so no page comes or goes.
+ * The words keep changing; one FREE word is enough. */
 static bool some_record_is_free(struct pfs_container *self)
 {
 	if (self->variant->some_free != NULL)
@@ -55,10 +55,10 @@ static void count_needless_growth(struct pfs_container *self)
 
 void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page)
 {
-	/* relaxed: `growth` is held, nobody else writes these. */
+	/* relaxed: `growth` is held, no other thread writes these. */
 	uint32_t pages = pfs_load_relaxed(&self->pages) + 1;
 	uint32_t limit = pfs_load_relaxed(&self->page_limit);
-	uint64_t growths = pfs_load_relaxed(&self->growths) + 1; /* relaxed: likewise */
+	uint64_t growths = pfs_load_relaxed(&self->growths) + 1; /* relaxed: as above */
 	count_needless_growth(self);
 	page->published = growths;
 	pfs_page_map_set(pfs_page_granules(page), self->shape.granules_bytes,
@@ -68,16 +68,16 @@ void pfs_growth_publish(struct pfs_container *self, struct pfs_page *page)
 	/* [C2] release, pairs with [C3]: the directory entry goes first. */
 	if (page->index >= limit)
 		pfs_store_release(&self->page_limit, page->index + 1);
-	/* [C9] release, pairs with [P4]: who counts this page knows that it is on its way. */
+	/* [C9] release, pairs with [P4]: a proof that counts this page knows that it comes. */
 	pfs_store_release(&self->pages, pages);
 	if (pages > pfs_load_relaxed(&self->pages_peak))     /* relaxed: a metric */
 		pfs_store_relaxed(&self->pages_peak, pages); /* relaxed: a metric */
 	pfs_holes_fill(&self->holes, page->index);
-	/* [C7] release, pairs with [C8]: who counts this page also finds it below the limit. */
+	/* [C7] release, pairs with [C8]: a search that counts this page finds it, too. */
 	pfs_store_release(&self->growths, growths);
 }
 
-/* For a page that stands apart from its block. */
+/* For a page outside its block. */
 static void *page_memory(const struct pfs_page_shape *shape)
 {
 	void *memory = aligned_alloc(PFS_LINE,
@@ -124,8 +124,8 @@ struct pfs_page *pfs_container_page_at(struct pfs_thread *thread, uint32_t index
 {
 	struct pfs_container *self = thread->container;
 	struct pfs_page *page = pfs_container_page(self, index);
-	/* Above the limit, its publisher is about to raise it. A record allocated from it before
-	 * would be live and yet unknown to look-ups and walks: wait for `growth`. */
+	/* Above the limit, its publisher is about to raise the limit. A record allocated from it
+	 * before that would be live but invisible to look-ups and walks: wait for `growth`. */
 	if (page != NULL && index < pfs_container_page_limit(self))
 		return page;
 	pfs_mutex_lock(&self->growth);
@@ -146,11 +146,11 @@ static struct pfs_page *add_locked(struct pfs_thread *thread, struct pfs_growth_
 {
 	struct pfs_container *self = thread->container;
 	thread->growth = PFS_OK;
-	/* relaxed: `growth` is held, nobody else writes it. */
+	/* relaxed: `growth` is held, no other thread writes it. */
 	if (pfs_load_relaxed(&self->growths) != seen.growths)
 		return NULL;
-	/* relaxed: a pass holds records under `growth`, which this thread took after it. One that
-	 * only changes marks may be met here, and costs a search. */
+	/* relaxed: a pass holds records under `growth`, which this thread took after it. A pass
+	 * that only changes marks may be met here; that costs a search. */
 	if (pfs_load_relaxed(&self->drain_round) != seen.drain_round)
 		return NULL;
 	uint32_t index = thread->stays ? self->page_capacity : pfs_growth_hole(self);
@@ -169,8 +169,8 @@ struct pfs_page *pfs_container_page_add(struct pfs_thread *thread, struct pfs_gr
 	return page;
 }
 
-/* The newest version of a page whose records are all the caller's, plus one. Newest as seen
- * from where the page began, since some versions may have wrapped around, and others not. */
+/* The newest version of a page whose records the caller all owns, plus one. Newest relative to
+ * where the page began, because some versions may have wrapped around and others not. */
 static uint32_t version_base_after(const struct pfs_page *page, uint32_t base)
 {
 	uint32_t farthest = 0;
@@ -190,13 +190,13 @@ void pfs_growth_unlink(struct pfs_container *self, struct pfs_page *page)
 {
 	self->version_bases[page->index] = version_base_after(page,
 							      self->version_bases[page->index]);
-	/* [C4] seq, pairs with [C1]: whoever enters after the clock moves sees no page. */
+	/* [C4] seq, pairs with [C1]: a thread that enters after the clock moves sees no page. */
 	(void)pfs_exchange_seq(&self->directory[page->index], NULL);
 	pfs_holes_open(&self->holes, page->index);
 	/* [C9] release, pairs with [P4]: as in pfs_growth_publish. */
 	pfs_store_release(&self->pages,
 			  pfs_load_relaxed(&self->pages) - 1); /* relaxed: `growth` is held */
-	/* relaxed: `growth` is held, nobody else writes it. */
+	/* relaxed: `growth` is held, no other thread writes it. */
 	uint32_t limit = pfs_load_relaxed(&self->page_limit);
 	while (limit != 0 && pfs_container_page(self, limit - 1) == NULL)
 		limit--;
@@ -205,7 +205,7 @@ void pfs_growth_unlink(struct pfs_container *self, struct pfs_page *page)
 
 void pfs_container_unmap(struct pfs_container *self, struct pfs_page *page)
 {
-	/* Ahead of the source, which may give the addresses to another page at once. */
+	/* Before the source, which may reuse the addresses for another page at once. */
 	pfs_page_map_set(pfs_page_granules(page), self->shape.granules_bytes, NULL);
 	self->source->unmap(self->source->context, pfs_page_block(page), self->shape.block_bytes);
 	if (self->shape.apart_bytes != 0)

@@ -1,5 +1,5 @@
 /*
- * handles.c - handles of threads are made once, listed for ever, used again.
+ * handles.c - handles of threads: made once, listed for ever, used again.
  *
  * A handle stays in the list until the container is destroyed, because a reclaim pass may be
  * reading its epoch, and its counts are part of the sum.
@@ -60,7 +60,7 @@ static void thread_free(struct pfs_thread *thread)
 	free(thread);
 }
 
-/* What the variant can, in the layout of this container. */
+/* The variant's traits in the layout of this container. */
 static uint32_t traits_of(const struct pfs_container *self)
 {
 	uint32_t traits = self->variant->traits;
@@ -132,11 +132,11 @@ static enum pfs_status attach_locked(struct pfs_container *self, struct pfs_thre
 	thread->owner = pfs_fork_self();
 	if (!is_new && status != PFS_OK) {
 		put_idle(thread);
-	} else if (is_new && status != PFS_OK) { /* kept: ck_epoch has its record for ever */
+	} else if (is_new && status != PFS_OK) { /* kept: it may have a seat */
 		thread->next = self->unlisted;
 		self->unlisted = thread;
 	} else if (is_new) {
-		/* relaxed: `roster` is held, nobody else writes the list. */
+		/* relaxed: `roster` is held, no other thread writes the list. */
 		thread->next = pfs_load_relaxed(&self->threads);
 		self->thread_count++;
 		/* [C6] seq, pairs with [C5]: the handle's epoch must be readable; and a pass that
@@ -181,7 +181,7 @@ void pfs_handle_detach(struct pfs_thread *thread)
 
 void pfs_threads_leave(struct pfs_container *self, uint64_t forker)
 {
-	/* relaxed: `roster` is held, nobody else writes the list. */
+	/* relaxed: `roster` is held, no other thread writes the list. */
 	struct pfs_thread *thread = pfs_load_relaxed(&self->threads);
 	for (; thread != NULL; thread = thread->next) {
 		if (!thread->attached || thread->owner == forker)

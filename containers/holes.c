@@ -33,7 +33,7 @@ void pfs_holes_fini(struct pfs_holes *self)
 	free((void *)self->words);
 }
 
-/* Down from the top: a clear bit has a word with a clear bit below it. */
+/* Down from the top: below a clear bit there is a word with a clear bit. */
 uint32_t pfs_holes_find(const struct pfs_holes *self)
 {
 	uint32_t at = 0;
@@ -51,8 +51,8 @@ void pfs_holes_fill(struct pfs_holes *self, uint32_t place)
 {
 	for (uint32_t level = 0; level < self->depth; level++, place /= 64) {
 		_Atomic(uint64_t) *word = &self->level[level][place / 64];
-		/* relaxed, both: under `growth`, nobody else writes; a reader that finds the old
-		 * word finds a hole that was one before it began. */
+		/* relaxed, both: under `growth`, no other thread writes; a reader that finds the
+		 * old word finds a hole that was one before it began. */
 		uint64_t filled = pfs_load_relaxed(word) | UINT64_C(1) << (place % 64);
 		pfs_store_relaxed(word, filled); /* relaxed: see above */
 		if (filled != UINT64_MAX)

@@ -1,8 +1,8 @@
 /*
- * lines.h - memory of whole cache lines, zeroed.
+ * lines.h - zeroed memory in whole cache lines.
  *
  * Invariant: none of its own.
- * Ordering:  none of its own; whoever publishes the memory orders it.
+ * Ordering:  none of its own; publishing the memory orders it.
  * Source:    our own.
  */
 #ifndef PFS_LINES_H
@@ -19,8 +19,8 @@ static inline size_t pfs_lines_of(size_t bytes)
 	return (bytes + PFS_LINE - 1) / PFS_LINE;
 }
 
-/* So many lines, or NULL; *memory is for free. By calloc: pages of it that nobody writes cost no
- * memory. */
+/* A number of lines, or NULL; pass *memory to free. From calloc: OS pages that are never written
+ * cost no memory. */
 static inline void *pfs_lines_new(size_t lines, void **memory)
 {
 	*memory = calloc(lines + 1, PFS_LINE);

@@ -1,6 +1,6 @@
 /*
- * mapped.c - see mapped.h. The list of kept blocks stands in a mapping of its own, since
- * malloc may be built on this.
+ * mapped.c - see mapped.h. The list of kept blocks has a mapping of its own, because malloc may be
+ * built on this.
  */
 #define _GNU_SOURCE
 #include "mapped.h"
@@ -57,7 +57,7 @@ static bool make_room(void)
 		return false;
 	if (room != 0) {
 		memcpy(made, blocks, room * sizeof(*made));
-		(void)munmap(blocks, room * sizeof(*made)); /* refused: lost, 16 bytes a block */
+		(void)munmap(blocks, room * sizeof(*made)); /* if refused: lost, 16 bytes a block */
 	}
 	blocks = made;
 	room = wider;
@@ -76,7 +76,7 @@ PFS_COLD static void keep(void *bytes, size_t size_bytes)
 	pfs_mapped_unlock();
 }
 
-/* Under `lock`: the entry goes, the last one takes its place. */
+/* Under `lock`: remove the entry; the last one takes its place. */
 static void *forget(size_t at)
 {
 	size_t last = pfs_mapped_kept() - 1;
@@ -98,7 +98,7 @@ PFS_COLD static void *again(size_t size_bytes)
 	return bytes;
 }
 
-/* A mapping less: one of the kept blocks may be unmapped now. */
+/* There is one mapping less: a kept block can perhaps be unmapped. */
 PFS_COLD static void retry(void)
 {
 	pfs_mapped_lock();

@@ -2,7 +2,7 @@
  * memory.c - the machine's memory as a pfs_memory_source. See memory.h for the invariant.
  *
  * mmap and munmap are called directly, not through hwloc_alloc: on a topology that is not this
- * machine's hwloc_alloc falls back to malloc, which neither clears nor gives back.
+ * machine's hwloc_alloc falls back to malloc, which neither zeroes memory nor gives it back.
  */
 #define _GNU_SOURCE
 #include "memory.h"
@@ -21,7 +21,7 @@
 #include "message.h"
 #include "page_map.h"
 
-/* What the system calls a node: an index of the kernel, with holes. hwloc's have none. */
+/* The kernel's node indexes have holes; hwloc's logical ones have none. */
 struct machine {
 	hwloc_topology_t topology; /* read_machine only; NULL: could not be read */
 	size_t os_page_bytes;      /* read_machine only */
@@ -33,7 +33,7 @@ struct machine {
 
 static struct machine machine;
 static pthread_once_t machine_once = PTHREAD_ONCE_INIT;
-static uint64_t users; /* containers, from the start of create on; under the list's lock */
+static uint64_t users; /* containers, counted from the start of create; under the list's lock */
 
 static bool number_nodes(struct machine *self)
 {
@@ -82,8 +82,8 @@ void pfs_memory_release(void)
 	pfs_fork_list_unlock();
 }
 
-/* The library is unloaded, or the process ends. Then other threads may go on, and what runs
- * later may even make a container: so what is in use stays, and the rest can be read again. */
+/* The library is unloaded, or the process ends. Other threads may still run then, and later code
+ * may even make a container. So what is in use stays, and the rest can be read again. */
 __attribute__((destructor)) static void forget_machine(void)
 {
 	static const pthread_once_t again = PTHREAD_ONCE_INIT;
@@ -116,7 +116,7 @@ static uint32_t caller_node(const struct machine *self)
 static bool bind_bytes(const struct machine *self, void *bytes, size_t size_bytes,
 		       hwloc_membind_policy_t policy, hwloc_const_nodeset_t nodes)
 {
-	if (!self->is_real) /* hwloc would do nothing and answer success */
+	if (!self->is_real) /* hwloc would do nothing and return success */
 		return false;
 	return hwloc_set_area_membind(self->topology, bytes, size_bytes, nodes, policy,
 				      HWLOC_MEMBIND_STRICT | HWLOC_MEMBIND_BYNODESET) == 0;
@@ -131,8 +131,8 @@ static bool bind_to_node(const struct machine *self, void *bytes, size_t size_by
 	       bind_bytes(self, bytes, size_bytes, HWLOC_MEMBIND_BIND, object->nodeset);
 }
 
-/* A block that could not be unmapped still has the policy that it was bound by. Where that stays,
- * the block is bound to a node that it had before: bytes in use lie nowhere wrong. */
+/* A block that could not be unmapped still has the policy that it was bound with. If that cannot be
+ * reset, the block stays bound to its old node: no bytes in use are on a wrong node. */
 static void unbind(const struct machine *self, void *bytes, size_t size_bytes)
 {
 	if (self->is_real)
@@ -165,7 +165,7 @@ static bool place_bytes(const struct machine *self, void *bytes, size_t size_byt
 
 #define HUGE_BYTES ((size_t)2 << 20)
 
-/* Address space, at a multiple of HUGE_BYTES if it is a large page's; NULL: none. */
+/* Memory at a multiple of HUGE_BYTES; NULL: none. */
 static void *map_huge(size_t size_bytes)
 {
 	size_t room = size_bytes + HUGE_BYTES;
@@ -176,7 +176,7 @@ static void *map_huge(size_t size_bytes)
 	if (before != 0)
 		pfs_mapped_give(bytes, before);
 	pfs_mapped_give(bytes + before + size_bytes, HUGE_BYTES - before);
-	(void)madvise(bytes + before, size_bytes, MADV_HUGEPAGE); /* a wish */
+	(void)madvise(bytes + before, size_bytes, MADV_HUGEPAGE); /* advice only */
 	return bytes + before;
 }
 
@@ -294,7 +294,7 @@ static enum pfs_status no_such_node(const struct machine *self, uint32_t node,
 			       node, self->node_count, self->node_count - 1);
 }
 
-/* Is the topology this machine's, and does the system have the calls at all? */
+/* Is the topology this machine's, and does the system have the calls? */
 static enum pfs_status check_support(const struct machine *self, enum pfs_memory memory,
 				     struct pfs_message *message)
 {

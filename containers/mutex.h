@@ -1,7 +1,7 @@
 /*
  * mutex.h - the lock for adding a page, and the locks of set-up and reclaim.
  *
- * No hot path takes one. A seam: the deterministic machine in sim/ brings its own.
+ * No hot path takes one. The deterministic machine in sim/ replaces it.
  */
 #ifndef PFS_MUTEX_H
 #define PFS_MUTEX_H
@@ -19,9 +19,9 @@ struct pfs_mutex {
 };
 
 /*
- * The gate of fork.h: a thread that has a gated lock, or waits for one, is inside, and fork waits
- * until no thread is. So fork takes one lock, however many containers there are. Weak: who has
- * no gated lock need not link gate.c.
+ * The gate of fork.h: a thread that holds or waits for a gated lock is inside, and fork waits until
+ * no thread is. So fork takes one lock, however many containers there are. Weak: a program without
+ * gated locks need not link gate.c.
  */
 __attribute__((weak)) void pfs_fork_gate_enter(void);
 __attribute__((weak)) void pfs_fork_gate_leave(void);
@@ -67,7 +67,7 @@ static inline void pfs_mutex_unlock(struct pfs_mutex *self)
 		pfs_fork_gate_leave();
 }
 
-/* Of a lock that is not gated, where the question would cost: 7 ns of 36 in mutex_list. */
+/* For a lock that is known to be ungated. The test would cost 7 ns of 36 in mutex_list. */
 static inline void pfs_mutex_lock_ungated(struct pfs_mutex *self)
 {
 	(void)pthread_mutex_lock(&self->native);
@@ -78,7 +78,7 @@ static inline void pfs_mutex_unlock_ungated(struct pfs_mutex *self)
 	(void)pthread_mutex_unlock(&self->native);
 }
 
-/* Waits where the lock is asked for, just after it was got, and on both sides of its end. */
+/* Waits before the lock is requested, after it was acquired, and before and after its release. */
 #ifdef PFS_DELAYS
 #include "delays.h"
 #define pfs_mutex_lock(self) (PFS_DELAYS_HERE(), (pfs_mutex_lock)(self), PFS_DELAYS_HERE())

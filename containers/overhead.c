@@ -1,9 +1,9 @@
 /*
- * overhead.c - the metric overhead_bytes: what a container holds beside its users' bytes.
+ * overhead.c - the metric overhead_bytes: what a container holds besides its users' bytes.
  *
- * Pages count from when they are made until they are unmapped. Arrays with an entry for each
- * page that there may ever be count for the pages below the limit: of the rest the system holds
- * nothing. Handles do not count, for they go with threads and not with records.
+ * A page counts from when it is made until it is unmapped. Arrays with an entry for each possible
+ * page count for the pages below the limit, because the system holds no memory for the rest.
+ * Handles do not count: their number depends on threads, not on records.
  */
 #include "overhead.h"
 

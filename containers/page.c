@@ -9,10 +9,13 @@ static size_t round_up(size_t value, size_t unit)
 
 /*
  * Division by the stride d, of distances n, both in units of 8 bytes. Let k = 27 + ceil(log2 d) and
- * the factor m be 2^k / d rounded up, so m * d = 2^k + e with 0 <= e < d <= 2^(k - 27). Then
- * n * m / 2^k = n / d + n * e / (d * 2^k), and the second term is less than 1 / d while n * e is
- * less than 2^k, which n < 2^27 sees to: it never reaches the next whole number. Pages have 2^30
- * bytes at most, so n < 2^27; and m <= 2^28, so the product fits 64 bits.
+ * let the factor m be 2^k / d rounded up, so m * d = 2^k + e with 0 <= e < d <= 2^(k - 27). Then
+ *
+ *	n * m / 2^k = n / d + n * e / (d * 2^k)
+ *
+ * The second term is less than 1 / d if n * e is less than 2^k, which holds for n < 2^27; so the
+ * sum never reaches the next whole number. Pages have at most 2^30 bytes, so n < 2^27; and m <=
+ * 2^28, so the product fits 64 bits.
  */
 static void set_slot_division(struct pfs_page_shape *shape)
 {
@@ -24,16 +27,16 @@ static void set_slot_division(struct pfs_page_shape *shape)
 	shape->slot_factor = ((UINT64_C(1) << shift) + units - 1) / units;
 }
 
-/* What must be asked of a source more than the page has, to begin at a granule. */
+/* Bytes to request beyond the page's size, so that the page can begin at a granule. */
 static size_t granule_slack(const struct pfs_config *config)
 {
-	size_t align = PFS_GRANULE_BYTES; /* the machine's own memory comes in pages */
+	size_t align = PFS_GRANULE_BYTES; /* the default source maps whole OS pages */
 	if (config->source != NULL)
 		align = config->source->align_bytes != 0 ? config->source->align_bytes : PFS_LINE;
 	return align < PFS_GRANULE_BYTES ? PFS_GRANULE_BYTES - align : 0;
 }
 
-/* What stands behind the records, and where the block ends. */
+/* What follows the records, and where the block ends. */
 static void set_end(struct pfs_page_shape *shape, const struct pfs_config *config, size_t end)
 {
 	if (config->lasting_references) {
@@ -82,7 +85,7 @@ static struct pfs_page_shape shape_with_header(const struct pfs_config *config, 
 	} else {
 		shape.word_stride = shape.record_stride;
 	}
-	/* Room to align the records whatever the colour: a colour is a multiple of a line. */
+	/* Room to align the records for any colour: a colour is a multiple of a line. */
 	shape.records_offset = round_up(shape.words_offset + words_bytes, PFS_LINE);
 	size_t slack = (PFS_PAGE_COLOURS - 1) * PFS_PAGE_COLOUR_BYTES + base_align;
 	set_end(&shape, config,

@@ -5,7 +5,7 @@
 
 _Atomic(struct pfs_page_map_leaf *) pfs_page_map_root[(size_t)1 << PFS_ROOT_BITS];
 _Atomic(uint32_t) pfs_page_map_bare;
-static _Atomic(struct pfs_page_map_leaf *) newest; /* of all leaves, by `older` */
+static _Atomic(struct pfs_page_map_leaf *) newest; /* list of all leaves, by `older` */
 
 #define LEAF_BYTES ((uintptr_t)1 << (PFS_LEAF_BITS + PFS_GRANULE_BITS)) /* of addresses */
 
@@ -22,7 +22,7 @@ static void remember(struct pfs_page_map_leaf *leaf)
 	struct pfs_page_map_leaf *seen = pfs_load_relaxed(&newest); /* relaxed: the CAS verifies */
 	do {
 		leaf->older = seen;
-	} while (!pfs_cas_relaxed(&newest, &seen, leaf)); /* relaxed: read by who runs alone */
+	} while (!pfs_cas_relaxed(&newest, &seen, leaf)); /* relaxed: its reader runs alone */
 }
 
 /* The leaf of an address, made if there is none; false: no memory. */
@@ -35,8 +35,8 @@ static bool reserve_leaf(uintptr_t address)
 	if (leaf == NULL)
 		return false;
 	leaf->number = (uint32_t)(address / LEAF_BYTES);
-	/* [A1] acq_rel, pairs with [A2]: without it another thread could find the leaf, and in it
-	 * other bytes than zeroes. */
+	/* [A1] acq_rel, pairs with [A2]: without it another thread could find the leaf, and bytes
+	 * other than zero in it. */
 	if (pfs_cas_acq_rel(&pfs_page_map_root[leaf->number], &none, leaf))
 		remember(leaf);
 	else
@@ -71,7 +71,7 @@ void pfs_page_map_forget(void)
 	struct pfs_page_map_leaf *leaf = pfs_load_relaxed(&newest); /* relaxed: runs alone */
 	while (leaf != NULL) {
 		struct pfs_page_map_leaf *older = leaf->older;
-		/* relaxed: runs alone; what comes later makes its leaves anew. */
+		/* relaxed: runs alone; later calls make new leaves. */
 		pfs_store_relaxed(&pfs_page_map_root[leaf->number], NULL);
 		(void)munmap((void *)leaf, sizeof(*leaf));
 		leaf = older;

@@ -1,25 +1,27 @@
 /*
- * page_map.h - from any address to the page that has it: one map for the process.
+ * page_map.h - from any address to the page that contains it: one map for the process.
  *
- * Two levels by address bits: a root, and leaves that are mapped when the first page comes to
- * their part of the addresses, and hold memory only where pages are or were (8 bytes of entry for
- * 4 KiB of page; the system gives a leaf's memory in pages of its own). A granule belongs to one
- * page at most: a block begins and ends at a granule (page.c).
+ * Two levels by address bits: a root, and leaves. A leaf is mapped when the first page comes to its
+ * part of the address space, and holds memory only where pages are or were (an entry of 8 bytes for
+ * 4 KiB of page; the system allocates a leaf by OS pages). A granule belongs to one page at most: a
+ * block begins and ends at a granule (page.c).
  *
- * Invariant: an entry is NULL or an owner that pfs_page_map_set wrote for the block that is
- * mapped there. It is written before any record of the page is handed out, and NULL again before
- * the block goes back to its source. An owner is the place of a container's directory that has
- * the page [I1]; it is compared, and followed only by who knows that the container is its own.
+ * Invariant: an entry is NULL or an owner that pfs_page_map_set wrote for the block that is mapped
+ * there. It is written before any record of the page is handed out, and is NULL again before the
+ * block goes back to its source. An owner is the place of a container's directory that has the page
+ * [I1]; any thread may compare it, but only a thread that knows that the container is its own may
+ * follow it.
  *
- * No locks: a leaf is put into the root by CAS, entries are written by the block's only holder.
- * So a fork needs to know nothing of it, and the child's copy is right.
+ * No locks: a leaf is put into the root by CAS, and only the block's holder writes its entries. So
+ * fork needs no handling, and the child's copy is correct.
  *
  * Ordering:  [A1] root: CAS, acq_rel     <->  [A2] root: load, acquire
  *            carries: the leaf's zeroes
- *            Entries need no order of their own. Whoever asks for a record that is in use was told
- *            of it by its owner, who came after the entry: by [C2] and what carries the record's
- *            bytes. So he sees that entry, or a later one, which says that the page is gone. What
- *            is read through the entry, the directory, has its own order [C1].
+ *            Entries need no order of their own. A thread that looks up a record in use got the
+ *            record from its owner, whose page was published after the entry was written: by [C2]
+ *            and by what carries the record's bytes. So it sees that entry, or a later one, which
+ *            says that the page is gone. The directory, which is read through the entry, has its
+ *            own order [C1].
  * Source:    radix maps of addresses as in tcmalloc's pagemap.h; the code is our own.
  */
 #ifndef PFS_PAGE_MAP_H
@@ -32,7 +34,7 @@
 
 #define PFS_GRANULE_BITS 12u
 #define PFS_GRANULE_BYTES ((size_t)1 << PFS_GRANULE_BITS)
-#define PFS_ADDRESS_BITS 48u /* of user space, unless a mapping asks for more by an address */
+#define PFS_ADDRESS_BITS 48u /* of user space, unless a mapping asks for a higher address */
 #define PFS_LEAF_BITS 18u
 #define PFS_ROOT_BITS (PFS_ADDRESS_BITS - PFS_LEAF_BITS - PFS_GRANULE_BITS)
 
@@ -47,28 +49,28 @@ extern _Atomic(struct pfs_page_map_leaf *) pfs_page_map_root[(size_t)1 << PFS_RO
 /*
  * pfs_page_map_reserve - make room for the entries of a block, which begins at a granule.
  *
- * Returns   false: no memory, or an address that the map does not reach.
+ * Returns   false: no memory, or an address beyond the map.
  * Errors    as returned; what was reserved stays, and is used again.
- * Progress  lock-free, but for the system's.
+ * Progress  lock-free, apart from the system call.
  * Order     release [A1].
  */
 bool pfs_page_map_reserve(const void *block, size_t size_bytes);
 
-/* The block's granules are the owner's; NULL: nobody's. After reserve, by the block's holder. */
+/* Assign the block's granules to an owner; NULL: to none. After reserve, by the block's holder. */
 void pfs_page_map_set(const void *block, size_t size_bytes, void *owner);
 
 /*
- * Is there, or was there, a container of the layout bare? What gets a record without a handle
- * looks for a header if not. On the simulated machine no step: see pfs_page_map_leaf_of.
+ * Not 0 after a container of the layout bare was created. Until then, calls with a record and no
+ * handle use the record's header. Not a step of the simulated machine: see pfs_page_map_leaf_of.
  */
 extern _Atomic(uint32_t) pfs_page_map_bare;
 
-/* Give the leaves back: the library is unloaded, and there is no container. */
+/* Free the leaves: the library is being unloaded, and there is no container. */
 void pfs_page_map_forget(void);
 
 /*
- * Leaves come once and stay. So on the simulated machine the root is no shared word: only in the
- * first execution of a search would a leaf come.
+ * Leaves are made once and stay. So the root is no shared word on the simulated machine: a leaf
+ * would appear only in the first execution of a search.
  */
 #ifdef PFS_SIM
 #define pfs_page_map_begin() pfs_sim_quiet()
@@ -91,7 +93,7 @@ static inline struct pfs_page_map_leaf *pfs_page_map_leaf_of(uintptr_t address)
 static inline bool pfs_page_map_has_bare(void)
 {
 	pfs_page_map_begin();
-	/* relaxed: whoever has a record of such a container came after its creation. */
+	/* relaxed: a thread that has a record of such a container came after its creation. */
 	uint32_t bare = pfs_load_relaxed(&pfs_page_map_bare);
 	pfs_page_map_end();
 	return bare != 0;
@@ -104,7 +106,8 @@ static inline void pfs_page_map_allow_bare(void)
 	pfs_page_map_end();
 }
 
-/* Of a pointer that may be anything. Wait-free: two loads. NULL: no page is there. */
+/* The owner at an address; NULL: no page is there. The pointer may have any value. Wait-free: two
+ * loads. */
 static inline void *pfs_page_map_find(const void *pointer)
 {
 	uintptr_t address = (uintptr_t)pointer;
@@ -114,7 +117,7 @@ static inline void *pfs_page_map_find(const void *pointer)
 	if (!pfs_likely(leaf != NULL))
 		return NULL;
 	size_t granule = (address >> PFS_GRANULE_BITS) & (((size_t)1 << PFS_LEAF_BITS) - 1);
-	/* relaxed: the head of this file says what makes it new enough. */
+	/* relaxed: the head of this file says why it is new enough. */
 	return pfs_load_relaxed(&leaf->owners[granule]);
 }
 

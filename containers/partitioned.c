@@ -11,7 +11,7 @@
 struct pfs_partitioned {
 	uint32_t count;
 	uint64_t partition_records;          /* most records that a partition can hold */
-	struct pfs_container **by_directory; /* [count], by its address */
+	struct pfs_container **by_directory; /* [count], sorted by the address of the directory */
 	struct pfs_container *partitions[];
 };
 
@@ -119,8 +119,8 @@ struct pfs_claim pfs_partitioned_allocate(struct pfs_partitioned_thread *thread,
 	return own != NULL ? pfs_allocate(own) : pfs_claim_none();
 }
 
-/* By the record's own page; policies whose records have none share the process's memory, and
- * any handle will do. */
+/* By the record's own page. Records of policies without an index come from the process's memory,
+ * and any handle will do. */
 static struct pfs_thread *thread_of_record(struct pfs_partitioned_thread *thread,
 					   const void *record)
 {
@@ -178,8 +178,8 @@ void *pfs_partitioned_lookup(struct pfs_partitioned_thread *thread, uint64_t ind
 			  index % whole->partition_records);
 }
 
-/* The partition whose directory an owner of the page map lies in; the count of them: none. By the
- * places' order in memory, since an owner may be gone: it is compared, and not followed. */
+/* The partition whose directory contains an owner of the page map; whole->count: none. Found by
+ * address, because the owner may be gone: it is compared, not followed. */
 static uint32_t partition_with(const struct pfs_partitioned *whole, const void *owner)
 {
 	uint32_t from = 0, to = whole->count;

@@ -1,9 +1,9 @@
 /*
- * place.h - where a record is: its page, its slot, its word; in every layout.
+ * place.h - the page, slot and word of a record, in every layout.
  *
- * With a header the record says it itself (page.h). In the layout bare nothing stands beside a
- * record: the page map finds its page, a product its slot. Whoever has a handle asks its traits
- * which it is: one test of a line that every call loads.
+ * With a header the record says it itself (page.h). In the layout bare there is nothing next to a
+ * record: the page map finds its page, and a multiplication its slot. The handle's traits tell
+ * which case it is: one test of a line that every call loads.
  */
 #ifndef PFS_PLACE_H
 #define PFS_PLACE_H
@@ -25,7 +25,7 @@ static inline struct pfs_place pfs_header_place(const void *record)
 	return (struct pfs_place){ pfs_record_page(record), pfs_record_slot(record) };
 }
 
-/* Of a record that the caller owns. Anything else is caught, but for another live record. */
+/* Of a record that the caller owns. Anything else is caught, except another live record. */
 static inline struct pfs_place pfs_bare_place(struct pfs_container *self, const void *record)
 {
 	struct pfs_page *page = pfs_container_page_with(self, record);
@@ -37,8 +37,8 @@ static inline struct pfs_place pfs_bare_place(struct pfs_container *self, const 
 	return (struct pfs_place){ page, slot };
 }
 
-/* The same in any layout, by the handle; or by the container, for records looked up in a section
- * that goes on, too. */
+/* The same in any layout: by the handle; or by the container, which also works for records that
+ * were looked up in the current section. */
 static inline struct pfs_place pfs_place_of(struct pfs_thread *thread, const void *record)
 {
 	if (pfs_likely(!pfs_is_bare(thread)))
@@ -53,7 +53,7 @@ static inline struct pfs_place pfs_place_in(struct pfs_container *self, const vo
 	return pfs_bare_place(self, record);
 }
 
-/* The entry of a place in lives.h; NULL: there are none. */
+/* The entry of a place in lives.h; NULL: there is none. */
 static inline _Atomic(uint64_t) *pfs_life_at(struct pfs_place place)
 {
 	return place.page->lives != NULL ? &place.page->lives[place.slot] : NULL;

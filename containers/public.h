@@ -1,10 +1,10 @@
 /*
- * public.h - which functions a shared libpfslab shows: those that the public headers declare.
+ * public.h - which functions a shared libpfslab exports: those that the public headers declare.
  *
- * The build puts this before every source of the library (cmake/visible.cmake), and makes all the
- * rest hidden. So the headers need no marks, and what they declare cannot be forgotten here.
- * malloc.h, jemalloc.h and memory_walk.h are of the libraries that are preloaded, check.h is of the
- * program pfs-check.
+ * The build includes this before every source of the library (cmake/visible.cmake) and hides
+ * everything else. So the headers need no marks, and no declared function can be forgotten here.
+ * malloc.h, jemalloc.h and memory_walk.h belong to the preloaded libraries, check.h to the program
+ * pfs-check.
  */
 #ifndef PFS_PUBLIC_H
 #define PFS_PUBLIC_H

@@ -1,5 +1,5 @@
 /*
- * read.c - readers: look-up by index, untrusted pointers, optimistic reads, walks.
+ * read.c - readers: look-up by index or address, optimistic reads, walks.
  *
  * Everything here tolerates holes in the directory, and pages that come and go meanwhile.
  */
@@ -10,7 +10,7 @@
 
 static const struct pfs_place nowhere = { NULL, 0 };
 
-/* The place of an index if its page is there; the record's state is not looked at. */
+/* The place of an index if its page exists; does not read the record's state. */
 static struct pfs_place place_at(struct pfs_container *self, uint64_t index)
 {
 	uint32_t page_records = self->config.page_records;
@@ -23,7 +23,7 @@ static struct pfs_place place_at(struct pfs_container *self, uint64_t index)
 	return (struct pfs_place){ page, slot };
 }
 
-/* The word of a place, at this moment; where there are none, as that of a free record. */
+/* The word of a place at this moment; without words, that of a free record. */
 static uint32_t word_at(struct pfs_place place)
 {
 	struct pfs_lock *lock = pfs_page_lock(place.page, place.slot);
@@ -55,7 +55,7 @@ void *pfs_lookup(struct pfs_thread *thread, uint64_t index)
 	return record;
 }
 
-/* The place of the record of a page that has the byte at a pointer among its user's. */
+/* The place of the record of a page whose user's bytes contain the byte at a pointer. */
 static struct pfs_place place_with(const struct pfs_container *self, struct pfs_page *page,
 				   const void *pointer)
 {
@@ -89,8 +89,8 @@ bool pfs_owns(struct pfs_thread *thread, const void *pointer)
 	return pointer != NULL && pfs_lookup_address(thread, pointer) == pointer;
 }
 
-/* The page that has a record, of whichever container; NULL: it is gone. The caller owns the
- * record, or looked it up in a section that goes on. */
+/* The page of a record of any container; NULL: it is gone. The caller owns the record, or looked it
+ * up in the current section. */
 static struct pfs_page *page_by_map(const void *record)
 {
 	_Atomic(struct pfs_page *) *place = pfs_page_map_find(record);
@@ -130,7 +130,7 @@ struct pfs_container *pfs_container_of(const void *record)
 	return page != NULL ? page->container : NULL;
 }
 
-/* A record that was only looked up may have been freed, and its page unlinked, since. */
+/* A record that was only looked up may have been freed since, and its page unlinked. */
 static struct pfs_place bare_place_or_none(struct pfs_thread *thread, const void *record)
 {
 	struct pfs_page *page = pfs_container_page_with(thread->container, record);
@@ -162,7 +162,7 @@ struct pfs_reference pfs_reference_of(struct pfs_thread *thread, const void *rec
 	return (struct pfs_reference){ pfs_index(thread, record), pfs_version(record) };
 }
 
-/* The word of a place while it is in the life that had this version; else that of a free one. */
+/* The word of a place if it is in the life that had this version; else that of a free record. */
 static uint32_t word_of_life(struct pfs_place place, uint32_t version)
 {
 	_Atomic(uint64_t) *life = pfs_life_at(place);
@@ -174,7 +174,7 @@ static uint32_t word_of_life(struct pfs_place place, uint32_t version)
 		return PFS_STATE_FREE;
 	do {
 		seen = word;
-		entry = pfs_load_acquire(life); /* [L4] acquire: ahead of the second look */
+		entry = pfs_load_acquire(life); /* [L4] acquire: before the second look */
 		word = word_at(place);
 	} while (word != seen);
 	return pfs_life_has(word, entry, version) ? word : PFS_STATE_FREE;
@@ -247,8 +247,8 @@ void pfs_bytes_store(void *record, const void *from, size_t size_bytes)
 	for (size_t i = 0; i < size_bytes / sizeof(uint64_t); i++) {
 		uint64_t value;
 		memcpy(&value, (const char *)from + i * sizeof(value), sizeof(value));
-		/* [L5] release, pairs with [L6]: the DIRTY word goes before the bytes; without
-		 * it a reader could take new bytes and still find the old word. */
+		/* [L5] release, pairs with [L6]: the DIRTY word goes before the bytes; without it a
+		 * reader could take new bytes and still find the old word. */
 		pfs_store_release(&to[i], value);
 	}
 }
@@ -260,9 +260,9 @@ void pfs_walk_begin(struct pfs_walk *walk, struct pfs_thread *thread, enum pfs_w
 }
 
 /*
- * The record just visited was free: by the policy's index, if it has one, go past the free
- * ones that follow. A record that is live all the while has its bit clear all the while, so it
- * is not skipped. Only behind a free record: where all are live, asking would cost each one.
+ * The record just visited was free. If the policy has an index, skip the free records that follow.
+ * A record that is live throughout has its bit clear throughout, so it is not skipped. Only after a
+ * free record: where all are live, the query would cost something for each.
  */
 static void skip_free(struct pfs_walk *walk, struct pfs_container *self)
 {
@@ -277,9 +277,9 @@ static void skip_free(struct pfs_walk *walk, struct pfs_container *self)
 }
 
 /*
- * By index: a record that stays live keeps its page at its index, whatever happens to other
- * pages, so it is met once, when the walk reaches its index. The section is renewed where the
- * walk goes on to another page, so that a long walk holds back one page at most.
+ * By index: a record that stays live keeps its page at its index, whatever happens to other pages,
+ * so the walk meets it once, when it reaches its index. The section is renewed when the walk moves
+ * to another page, so that a long walk holds back one page at most.
  */
 void *pfs_walk_next(struct pfs_walk *walk)
 {

@@ -1,39 +1,38 @@
 /*
- * reclaim.c - pages go: the sparse are drained, the empty are given back.
+ * reclaim.c - reclaim passes: sparse pages are drained, empty ones are given back.
  *
  * A pass
  *	1. frees the memory of pages in limbo whose readers have left;
  *	2. counts the live records of each page;
- *	3. keeps the fullest pages that hold the live records, plus headroom and spare pages,
- *	   and marks the rest as draining: allocators use them only when no other page has
- *	   room. So load that is spread thin moves to the kept pages as records are replaced;
+ *	3. keeps the fullest pages that hold the live records, plus headroom and spare pages, and
+ *	   marks the rest as draining: allocators use them only if no other page has room. So
+ *	   records that are spread thin move to the kept pages as they are replaced;
  *	4. finds the surplus: draining pages that were empty for idle_passes passes in a row;
- *	5. gives back so many of them, the longest idle first, that no more stay than the curve
- *	   over decay_passes allows (decay.h).
+ *	5. gives back surplus pages, the longest idle first, until no more stay than the curve over
+ *	   decay_passes allows (decay.h).
  *
- * Giving a page back is made of steps that allocators take too: claim each record by the same
- * CAS FREE -> DIRTY [L1]. If one is not FREE, the claimed ones are freed again and the page
- * stays. Once all are claimed, no record of the page can be allocated by anybody: that step
- * needs a FREE word, and only the owner leaves DIRTY. The page is unlinked [C4], the clock
- * advanced, and the memory goes when every thread that may have looked the page up has left
- * its section. So no record is ever allocated from a page that is being given back, and no
- * lock is taken by allocate or free.
+ * A pass gives a page back with the same steps that allocators take: it claims each record by the
+ * CAS FREE -> DIRTY [L1]. If one is not FREE, the claimed ones are freed again and the page stays.
+ * Once all are claimed, nobody can allocate a record of the page: that needs a FREE word, and only
+ * the owner leaves DIRTY. The page is unlinked [C4], the clock advanced, and the memory is unmapped
+ * when every thread that may have looked the page up has left its section. So no record is ever
+ * allocated from a page that is being given back, and allocate and free take no lock.
  *
  * Ordering:  [R1] mark: store, release   <->  [R2] mark: load, acquire
  *            [R3] round: store, release  <->  [R4] round: load, acquire
- *            as in a seqlock whose data are the marks, and the records that a pass holds:
- *            see search() in variants/reclaiming.c and pfs_container_page_add
+ *            as in a seqlock whose data are the marks, and the records that a pass holds: see
+ *            search() in variants/reclaiming.c and pfs_container_page_add
  *
- * Hysteresis: pages are marked only beyond live records * (1 + headroom) + spare pages, and
- * given back only after idle_passes empty passes, so that a load that swings by less than the
- * headroom moves no page; a growth in between resets nothing, since it takes what is free on
- * draining pages first. The surplus of a larger swing is at hand for the next one, less and
- * less of it as time goes by: a page that is used again is surplus no more.
+ * Hysteresis: pages are marked only beyond live records * (1 + headroom) + spare pages, and given
+ * back only after idle_passes empty passes, so a load that swings by less than the headroom moves
+ * no page. A growth in between changes nothing, because it happens only when draining pages have no
+ * free record either. The surplus of a larger swing stays available for the next one, less of it as
+ * time passes: a page that is used again is no longer surplus.
  *
- * Limbo is bounded: a page is retired only while pages and limbo together are at most the
- * capacity. A retirement leaves that sum as it is and only growth raises it, so at most
- * page_capacity pages wait, whatever a reader does, and at most twice that are mapped. While
- * limbo is full, empty pages stay in the container, for its allocators.
+ * Limbo is bounded: a page is retired only while pages and limbo together are at most the capacity.
+ * A retirement does not change that sum and only growth raises it. So at most page_capacity pages
+ * wait, whatever a reader does, and at most twice as many are mapped. While limbo is full, empty
+ * pages stay in the container, for its allocators.
  */
 #include "reclaim.h"
 
@@ -45,9 +44,9 @@
 #define PFS_PAGE_ABSENT UINT32_MAX
 #define PFS_NOW_TRIES 64 /* looks at readers that are about to leave, with a yield between */
 
-/* Records of a page that a pass must leave alone: by the policy's index where it has one, 32
- * records a load. What it shows free, retire can own; a record that a search has in its hands is
- * not. */
+/* Records of a page that keep a pass from retiring it: by the policy's index if it has one, 32
+ * records a load. retire can own the records that the index shows free, but not one that a search
+ * holds. */
 static uint32_t page_live(struct pfs_container *self, const struct pfs_page *page)
 {
 	if (self->variant->page_live != NULL)
@@ -55,7 +54,7 @@ static uint32_t page_live(struct pfs_container *self, const struct pfs_page *pag
 	return pfs_page_live(page);
 }
 
-/* Live records of each page, and their sum. Only a pass takes pages out, so those seen stay. */
+/* Live records of each page, and their sum. Only a pass removes pages, so the pages seen stay. */
 static uint64_t count_live(struct pfs_container *self, uint32_t limit)
 {
 	uint64_t sum = 0;
@@ -88,7 +87,7 @@ static int by_key_falling(const void *left, const void *right)
 	return (a < b) - (a > b);
 }
 
-/* Fullest first, and of equals the lower index first; absent pages last. */
+/* Fullest first; of equal pages the lower index first; absent pages last. */
 static void rank_pages(struct pfs_container *self, uint32_t limit)
 {
 	for (uint32_t index = 0; index < limit; index++) {
@@ -104,12 +103,12 @@ static bool is_marked(struct pfs_page *page)
 	return pfs_load_relaxed(&page->draining) != 0; /* relaxed: written by passes alone */
 }
 
-/* Opens and closes a change of marks: the round is odd in between. */
+/* Begin or end a change of marks: the round is odd in between. */
 static void turn_round(struct pfs_container *self)
 {
 	/* relaxed: written by passes alone. */
 	uint32_t round = pfs_load_relaxed(&self->drain_round);
-	/* [R3] release, pairs with [R4]: who reads an even round reads its marks or newer. */
+	/* [R3] release, pairs with [R4]: with an even round come its marks, or newer ones. */
 	pfs_store_release(&self->drain_round, round + 1);
 }
 
@@ -128,9 +127,8 @@ static void mark_pages(struct pfs_container *self, uint32_t limit, uint32_t keep
 		if (!changed)
 			turn_round(self);
 		changed = true;
-		/* [R1] release, pairs with [R2]: the odd round goes before the mark; without
-		 * it a search could take new marks for those of its round and pass a page
-		 * over. */
+		/* [R1] release, pairs with [R2]: the odd round goes before the mark; without it a
+		 * search could take new marks for those of its round and pass a page over. */
 		pfs_store_release(&page->draining, rank >= keep);
 		if (ops->marked != NULL)
 			ops->marked(self, page);
@@ -158,10 +156,10 @@ static bool claim_page(struct pfs_page *page)
 }
 
 /*
- * While a pass holds the records of an empty page, a search may find no record at all although
- * nobody uses them. So the round turns, under `growth`: a search that ran into it fails, waits
- * for `growth` to add a page, sees that the round changed, and neither adds one nor answers
- * full: it searches again.
+ * While a pass holds the records of an empty page, a search may find no record although none is in
+ * use. So the round changes, under `growth`. A search that failed for this reason waits for
+ * `growth` to add a page and sees that the round changed; it then neither adds a page nor reports
+ * full, but searches again.
  */
 static bool retire_by_words(struct pfs_container *self, struct pfs_page *page)
 {
@@ -207,8 +205,8 @@ static bool is_surplus(struct pfs_container *self, const struct pfs_page *page,
 	}
 }
 
-/* Surplus pages go to pass_keys, the longest idle first and of equals the higher index first,
- * as rank_pages keeps the lower; returns how many. */
+/* Write surplus pages to pass_keys, the longest idle first, of equal ones the higher index first,
+ * because rank_pages keeps the lower; returns how many. */
 static uint32_t find_surplus(struct pfs_container *self, uint32_t limit, enum pfs_reclaim_kind kind)
 {
 	uint32_t count = 0;
@@ -237,8 +235,8 @@ static bool retire_page(struct pfs_container *self, struct pfs_page *page,
 	return retired;
 }
 
-/* Gives back surplus pages until `stay` are left. One that can't be had is in use again, or
- * its last free is not over yet: it is left, and the next pass will see. */
+/* Give back surplus pages until `stay` are left. A page that cannot be retired is in use again, or
+ * its last free is still under way: a later pass tries again. */
 static void retire_surplus(struct pfs_container *self, uint32_t count, uint64_t stay,
 			   const struct pfs_reclaim_ops *ops)
 {
@@ -259,7 +257,7 @@ static void retire_surplus(struct pfs_container *self, uint32_t count, uint64_t 
 		page->limbo_tag = tag;
 }
 
-/* What could not be had begins to be idle anew: nothing is surplus now. */
+/* Pages that could not be retired start to be idle anew: none is surplus at this point. */
 static void forget_surplus(struct pfs_container *self, uint32_t limit)
 {
 	pfs_decay_clear(&self->decay);
@@ -270,12 +268,12 @@ static void forget_surplus(struct pfs_container *self, uint32_t limit)
 	}
 }
 
-/* The least time that any thread shows, by one look at each; for all tags taken before. */
+/* The least time that any thread shows, by one look at each; valid for all tags taken before. */
 static uint64_t oldest_shown(struct pfs_container *self)
 {
 	uint64_t oldest = PFS_EPOCH_NEVER;
-	/* [C5] seq, pairs with [C6]: every handle that was listed is seen, complete. One that is
-	 * not, [C4] < [C5] < [C6] < [C1] in the total order of seq operations: its look-up sees
+	/* [C5] seq, pairs with [C6]: every handle that was listed is seen, complete. For one that
+	 * is not, [C4] < [C5] < [C6] < [C1] in the total order of seq operations: its look-up sees
 	 * the unlink, as in case 3 of the proof in epoch.h. */
 	struct pfs_thread *thread = pfs_load_seq(&self->threads);
 	for (; thread != NULL; thread = thread->next) {
@@ -285,7 +283,7 @@ static uint64_t oldest_shown(struct pfs_container *self)
 	return oldest;
 }
 
-/* Frees what may be freed of the limbo; tags fall along the list. */
+/* Unmap the pages in limbo that no reader can see; tags decrease along the list. */
 static uint32_t unmap_passed(struct pfs_container *self)
 {
 	struct pfs_page **link = &self->limbo;
@@ -327,8 +325,8 @@ static uint32_t pass(struct pfs_container *self, enum pfs_reclaim_kind kind,
 	return unmapped;
 }
 
-/* Readers that are about to leave: looks at them, with a yield and without a lock in between. So
- * counts and fork, which take `passing`, wait for no reader. */
+/* Wait for readers that are about to leave: look at them repeatedly, with a yield and without a
+ * lock between. So counts and fork, which take `passing`, wait for no reader. */
 static uint32_t wait_for_readers(struct pfs_container *self)
 {
 	uint32_t unmapped = 0;
@@ -350,7 +348,7 @@ uint32_t pfs_reclaim_run(struct pfs_thread *thread, enum pfs_reclaim_kind kind,
 	bool now = kind != PFS_RECLAIM_PASS;
 	pfs_fork_resume(self);
 	if (thread->epoch.depth != 0)
-		return 0; /* what it took out of use would wait for its own section */
+		return 0; /* the pages it unlinked would wait for its own section */
 	if (now)
 		pfs_mutex_lock(&self->passing);
 	else if (!pfs_mutex_try_lock(&self->passing))

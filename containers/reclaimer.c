@@ -1,11 +1,11 @@
 /*
- * reclaimer.c - the one background thread of the process, which runs a reclaim pass of every
- * container with a period when it is due.
+ * reclaimer.c - the one background thread of the process, which runs the periodic reclaim passes of
+ * all containers.
  *
- * It lives as long as there is such a container, is named pfs-reclaim and takes no signal. A period
- * ends at a multiple of itself, so that containers of one period are due together: 10,000 idle ones
- * are one wake-up a period. A container attaches a handle for its passes, as any thread does. A
- * pass that takes long puts off those of other containers.
+ * The thread lives while a container with a period exists, is named pfs-reclaim and blocks all
+ * signals. A period ends at a multiple of itself, so containers with the same period are due
+ * together: 10,000 idle ones cost one wake-up a period. A container attaches a handle for its
+ * passes, as a thread does. A long pass delays those of other containers.
  */
 #define _GNU_SOURCE
 #include "reclaimer.h"
@@ -28,7 +28,7 @@ struct pfs_reclaimer {
 
 enum life { LIFE_NONE, LIFE_RUNS, LIFE_ENDS };
 
-/* All under `lock`, which is the last one taken: nothing but memory is asked for under it. */
+/* All under `lock`, which is the last one taken: under it the code only allocates memory. */
 static struct background {
 	struct pfs_reclaimer **heap; /* by due_ns, the earliest first: [0, count) */
 	uint32_t count, room;
@@ -37,8 +37,8 @@ static struct background {
 	pthread_t native;
 } background;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wake; /* the thread: the heap changed, or it is to end */
-static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* others: a pass ended, or the thread */
+static pthread_cond_t wake; /* the thread: the heap changed, or it must end */
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* others: a pass or the thread ended */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void init_wake(void)
@@ -85,7 +85,7 @@ static void sink(uint32_t at)
 	}
 }
 
-/* Room for every container, also while one is active: so that it always comes back. */
+/* Room for every container, also the active one, so that it can always return to the heap. */
 static bool make_room(void)
 {
 	uint32_t needed = background.count + (background.active != NULL) + 1;
@@ -101,7 +101,7 @@ static bool make_room(void)
 	return true;
 }
 
-/* Due at the end of the period that now is in. */
+/* Due at the end of the current period. */
 static void put(struct pfs_reclaimer *self)
 {
 	self->due_ns = (pfs_now_ns(CLOCK_MONOTONIC) / self->period_ns + 1) * self->period_ns;
@@ -153,7 +153,7 @@ static void *run(void *unused)
 	return unused;
 }
 
-/* With all signals blocked, which a new thread inherits: they are the application's. */
+/* With all signals blocked, which a new thread inherits: signals are the application's. */
 static bool start_native(void)
 {
 	sigset_t all, before;
@@ -166,7 +166,7 @@ static bool start_native(void)
 	return background.life == LIFE_RUNS;
 }
 
-/* One more container; the thread, if it is the first one. False: no memory, or no thread. */
+/* Add a container; start the thread if it is the first one. False: no memory, or no thread. */
 static bool enter(struct pfs_reclaimer *self)
 {
 	(void)pthread_once(&once, init_wake);
@@ -186,7 +186,7 @@ static bool enter(struct pfs_reclaimer *self)
 	return is_made;
 }
 
-/* The last container is gone: so is the thread, when this returns. */
+/* The last container is gone; when this returns the thread has ended. */
 static void end_native(void)
 {
 	background.life = LIFE_ENDS;
@@ -223,8 +223,8 @@ enum pfs_status pfs_reclaimer_start(struct pfs_container *self)
 	reclaimer->period_ns = self->config.reclaim.period_ms * NS_PER_MS;
 	enum pfs_status status = pfs_handle_attach(self, &reclaimer->thread);
 	if (status == PFS_OK)
-		reclaimer->thread->owner = 0; /* no fork copies the thread that it belongs to */
-	self->reclaimer = reclaimer;          /* a child of a fork from here on starts it again */
+		reclaimer->thread->owner = 0; /* no fork copies the background thread */
+	self->reclaimer = reclaimer;          /* a child forked from here on starts it again */
 	if (status == PFS_OK && !enter(reclaimer)) {
 		pfs_handle_detach(reclaimer->thread);
 		status = PFS_NO_MEMORY;
@@ -263,7 +263,7 @@ void pfs_reclaimer_unlock(void)
 	(void)pthread_mutex_unlock(&lock);
 }
 
-/* Who waited on the conditions is not there to leave them. The heap's room is kept. */
+/* The threads that waited on the conditions do not exist here. The heap's memory is kept. */
 void pfs_reclaimer_in_child(void)
 {
 	background.count = 0;

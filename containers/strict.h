@@ -1,12 +1,12 @@
 /*
  * strict.h - the skeleton of strict policies: each page and each record is tried once.
  *
- * A search starts where the policy says and goes round by a variable of its own. The first
- * probe is a function apart, small enough to be inlined where allocate is called; the rest of
- * the search goes on behind it in a call, so that no probe is made twice.
+ * A search starts where the policy says and goes round with a variable of its own. The first probe
+ * is a separate function, small enough to be inlined where allocate is called; a call does the rest
+ * of the search, so that no probe is made twice.
  *
- * Returns of a search that ends without a record: each record was not FREE at some moment of
- * the search; not: all at one moment.
+ * If a search ends without a record, each record was not FREE at some moment of the search, but not
+ * all at one moment.
  */
 #ifndef PFS_STRICT_H
 #define PFS_STRICT_H
@@ -22,7 +22,7 @@ struct pfs_strict_ops {
 	void (*slot_learn)(struct pfs_page *page, uint32_t slot);
 };
 
-/* Where a search began; its first probe is done. page is NULL where there was none. */
+/* Where a search began; its first probe is done. page is NULL if there was none. */
 struct pfs_strict_start {
 	struct pfs_page *page;
 	uint32_t page_count;
@@ -30,7 +30,7 @@ struct pfs_strict_start {
 	uint32_t slot;
 };
 
-/* One record: claim it if it is FREE. */
+/* Probe one record: claim it if it is FREE. */
 static inline struct pfs_claim pfs_page_probe(struct pfs_thread *thread, struct pfs_page *page,
 					      uint32_t slot)
 {
@@ -44,7 +44,7 @@ static inline struct pfs_claim pfs_page_probe(struct pfs_thread *thread, struct 
 	return pfs_claim_of(pfs_page_record(page, slot), lock, dirty_word);
 }
 
-/* The records of a page after slot, all round up to it: slot_count - 1 probes. */
+/* Probe the records of a page after slot, and round up to it: slot_count - 1 probes. */
 PFS_SKELETON struct pfs_claim pfs_strict_page_rest_with(struct pfs_thread *thread,
 							struct pfs_page *page, uint32_t slot,
 							const struct pfs_strict_ops *ops)
@@ -80,7 +80,7 @@ PFS_SKELETON struct pfs_claim pfs_strict_page_with(struct pfs_thread *thread, st
 	return claim.record != NULL ? claim : pfs_strict_page_rest_with(thread, page, slot, ops);
 }
 
-/* The first probe of an allocate. No claim: go on with pfs_strict_rest_with. */
+/* The first probe of an allocate. Without a claim, continue with pfs_strict_rest_with. */
 PFS_SKELETON struct pfs_claim pfs_strict_first_with(struct pfs_thread *thread,
 						    struct pfs_strict_start *start,
 						    const struct pfs_strict_ops *ops)
@@ -98,7 +98,7 @@ PFS_SKELETON struct pfs_claim pfs_strict_first_with(struct pfs_thread *thread,
 	return pfs_page_probe(thread, start->page, start->slot);
 }
 
-/* Pages from index on, made where missing, as the real container grows. */
+/* Search pages from index on, made where missing, as the Performance Schema's container grows. */
 PFS_SKELETON struct pfs_claim pfs_strict_grow_with(struct pfs_thread *thread, uint32_t index,
 						   const struct pfs_strict_ops *ops)
 {
@@ -120,7 +120,7 @@ PFS_SKELETON struct pfs_claim pfs_strict_grow_with(struct pfs_thread *thread, ui
 /*
  * pfs_strict_rest_with - the search after its first probe, then growth.
  *
- * Returns   a claim, or none when the maximum is reached or memory was refused.
+ * Returns   a claim, or none if the maximum is reached or memory was refused.
  * Errors    thread->status.
  * Progress  wait-free up to the growth: at most page_count page searches; then blocking.
  * Order     acquire [L1].

@@ -1,5 +1,5 @@
 /*
- * sum.c - the metrics of a container: what each build keeps, summed over its threads.
+ * sum.c - the metrics of a container, summed over its threads.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #ifdef PFS_COUNTING
 static uint64_t event(struct pfs_thread *thread, enum pfs_event which)
 {
-	/* relaxed: a sum over counters that their threads go on writing. */
+	/* relaxed: a sum over counters that their threads continue to write. */
 	return pfs_load_relaxed(&thread->tally.events[which]);
 }
 
@@ -34,7 +34,7 @@ static void add_thread(struct pfs_counts *counts, struct pfs_thread *thread)
 
 static void add_threads(struct pfs_container *self, struct pfs_counts *counts)
 {
-	/* [C5] seq, pairs with [C6]: the handles behind the head are complete. */
+	/* [C5] seq, pairs with [C6]: the handles after the head are complete. */
 	struct pfs_thread *thread = pfs_load_seq(&self->threads);
 	for (; thread != NULL; thread = thread->next) {
 		counts->lost += pfs_load_relaxed(&thread->lost); /* relaxed: a metric */
@@ -48,10 +48,10 @@ uint64_t pfs_container_resident(struct pfs_container *self, struct pfs_page *pag
 				      self->shape.block_bytes);
 }
 
-/* Under `passing`: only a pass takes pages out or unmaps them, so none goes while its residency
- * is asked for; a page that comes meanwhile may be missed. Without `growth`: asking takes long,
- * and a thread that needs a page is not to wait for it. Pages that wait for readers are still the
- * container's, and so is one that was made and is not needed yet. */
+/* Under `passing`: only a pass removes or unmaps pages, so none goes while the system is asked
+ * about it; a page that comes meanwhile may be missed. Without `growth`: the calls take long, and a
+ * thread that needs a page must not wait for them. Includes pages that wait for readers, and one
+ * that was made and is not needed yet. */
 static uint64_t resident_bytes(struct pfs_container *self)
 {
 	uint64_t sum = 0;
@@ -70,7 +70,7 @@ static uint64_t resident_bytes(struct pfs_container *self)
 uint64_t pfs_container_lost(struct pfs_container *container)
 {
 	uint64_t lost = 0;
-	/* [C5] seq, pairs with [C6]: the handles behind the head are complete. */
+	/* [C5] seq, pairs with [C6]: the handles after the head are complete. */
 	struct pfs_thread *thread = pfs_load_seq(&container->threads);
 	for (; thread != NULL; thread = thread->next)
 		lost += pfs_load_relaxed(&thread->lost); /* relaxed: a metric */
@@ -80,7 +80,7 @@ uint64_t pfs_container_lost(struct pfs_container *container)
 uint64_t pfs_container_live(struct pfs_container *container)
 {
 	uint64_t live = 0;
-	pfs_mutex_lock(&container->passing); /* so no page's memory goes */
+	pfs_mutex_lock(&container->passing); /* so that no page is unmapped */
 	uint32_t limit = pfs_container_page_limit(container);
 	for (uint32_t index = 0; index < limit; index++) {
 		const struct pfs_page *page = pfs_container_page(container, index);

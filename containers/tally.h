@@ -1,7 +1,7 @@
 /*
- * tally.h - what the search for a record reports to the metrics; docs/reference/metrics.md.
+ * tally.h - what the search for a record reports to the metrics; see docs/reference/metrics.md.
  *
- * All functions are empty without PFS_COUNTING. Called by the skeletons, never by hooks.
+ * All functions are empty without PFS_COUNTING. Skeletons call them, hooks never do.
  */
 #ifndef PFS_TALLY_H
 #define PFS_TALLY_H
@@ -11,12 +11,12 @@
 #ifdef PFS_COUNTING
 #ifdef PFS_SIM
 #define PFS_TALLY_EXACT true
-#define PFS_FALSE_FULL_SAMPLE 1 /* all: what is counted there is exact */
+#define PFS_FALSE_FULL_SAMPLE 1 /* all of them: counts are exact there */
 #define PFS_TALLY_UNSEEN PFS_SIM_UNSEEN
 #define pfs_tally_glance(lock) PFS_SIM_RAW(&(lock)->word)
 #else
 #define PFS_TALLY_EXACT false
-#define PFS_FALSE_FULL_SAMPLE 16 /* one page search in so many is checked for false full */
+#define PFS_FALSE_FULL_SAMPLE 16 /* one page search in this many is checked for false full */
 #define PFS_TALLY_UNSEEN
 #define pfs_tally_glance(lock) pfs_load_relaxed(&(lock)->word) /* relaxed: compared later */
 #endif
@@ -32,7 +32,7 @@ static inline void pfs_tally_call(struct pfs_thread *thread)
 {
 	pfs_metrics_begin();
 	thread->tally.call++;
-	/* relaxed: pages published later are not asked of this call. */
+	/* relaxed: pages published later do not count for this call. */
 	thread->tally.growths = pfs_load_relaxed(&thread->container->growths);
 	pfs_metrics_end();
 }
@@ -46,7 +46,7 @@ PFS_TALLY_UNSEEN static inline void pfs_tally_note_words(struct pfs_tally *tally
 		tally->free_words[slot] = pfs_tally_glance((struct pfs_lock *)(void *)lock);
 }
 
-/* Is the word of some record the same FREE word as it was when the search began? */
+/* True if some record's word is the same FREE word as when the search began. */
 PFS_TALLY_UNSEEN static inline bool pfs_tally_some_stayed_free(const struct pfs_tally *tally,
 							       const struct pfs_page *page)
 {
@@ -61,7 +61,7 @@ PFS_TALLY_UNSEEN static inline bool pfs_tally_some_stayed_free(const struct pfs_
 	return false;
 }
 
-/* A page search begins. A sampled one notes which records are FREE, and their words. */
+/* A page search begins. A sampled one notes the words of all records. */
 static inline void pfs_tally_search(struct pfs_thread *thread, const struct pfs_page *page)
 {
 	struct pfs_tally *tally = &thread->tally;
@@ -91,9 +91,9 @@ static inline void pfs_tally_probe(struct pfs_thread *thread, uint32_t slot, enu
 }
 
 /*
- * The search ended without a record. A record whose word is the same FREE word before and
- * after was FREE all the while: an owner in between would have raised the version. (One that
- * abandoned it would not; benchmarks abandon nothing.)
+ * The search ended without a record. A record whose word is the same FREE word before and after was
+ * FREE throughout: an owner in between would have raised the version, unless it abandoned the
+ * record, which benchmarks never do.
  */
 static inline void pfs_tally_miss(struct pfs_thread *thread, const struct pfs_page *page)
 {
@@ -106,8 +106,8 @@ static inline void pfs_tally_miss(struct pfs_thread *thread, const struct pfs_pa
 }
 
 /*
- * The call gave up or goes on to grow: which of the first page_limit pages were not tried? Of
- * those that were published when it began: another thread may fill a hole meanwhile.
+ * The call gave up or continues with growth: count the pages below page_limit that were not tried.
+ * Only those that were published when the call began: another thread may fill a hole meanwhile.
  */
 static inline void pfs_tally_gave_up(struct pfs_thread *thread, uint32_t page_limit)
 {
@@ -140,8 +140,8 @@ static inline void pfs_tally_won(struct pfs_thread *thread, const struct pfs_pag
 	pfs_metrics_end();
 }
 
-/* A free is under way to this occupancy word, or (NULL) none is: until it returns, its record is
- * not free to the count of needless growths. */
+/* A free to this occupancy word is under way, or (NULL) none is: until it returns, the count of
+ * needless growths does not treat its record as free. */
 static inline void pfs_tally_giving(struct pfs_thread *thread, const void *word)
 {
 	pfs_metrics_begin();
@@ -150,7 +150,7 @@ static inline void pfs_tally_giving(struct pfs_thread *thread, const void *word)
 	pfs_metrics_end();
 }
 
-/* The same, by the record. */
+/* pfs_tally_won, by the record. */
 static inline void pfs_tally_won_record(struct pfs_thread *thread, const void *record)
 {
 	pfs_metrics_begin();
@@ -159,8 +159,8 @@ static inline void pfs_tally_won_record(struct pfs_thread *thread, const void *r
 }
 
 /*
- * Before the record becomes FREE, so that live never exceeds the records in use; but on the
- * simulated machine right after it, which is the same moment there: then live is exact.
+ * Before the record becomes FREE, so that live never exceeds the records in use. On the simulated
+ * machine right after it, which is the same moment there: live is then exact.
  */
 static inline void pfs_tally_free(struct pfs_container *home, bool is_done)
 {
@@ -214,7 +214,7 @@ static inline void pfs_tally_free(struct pfs_container *home, bool is_done)
 }
 #endif
 
-/* Another container's policy knows nothing of this record: its index would hand out what is
+/* Another container's policy does not know this record: its index would hand out a record that is
  * not its own. */
 static inline void pfs_check_handle(const struct pfs_thread *thread, const void *record)
 {
@@ -222,10 +222,10 @@ static inline void pfs_check_handle(const struct pfs_thread *thread, const void 
 		   "free or abandon by a handle of another container than the record's");
 }
 
-/* A free that must not be: says what is wrong with it. */
+/* Report what is wrong with a free, and abort. */
 PFS_COLD PFS_NORETURN void pfs_free_refused(const struct pfs_thread *thread, const void *record);
 
-/* Where the policy has a header on each record: what most of them use. */
+/* For policies with a header on each record; most of them use these. */
 static inline void pfs_words_publish(struct pfs_thread *thread, struct pfs_claim claim)
 {
 	(void)thread;

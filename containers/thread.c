@@ -1,5 +1,5 @@
 /*
- * thread.c - threads come and go, and enter sections: the public calls. Handles: handles.c.
+ * thread.c - the public calls that attach and detach threads, and enter and leave sections.
  */
 #include "container.h"
 #include "fork.h"

@@ -1,5 +1,5 @@
 /*
- * variant.c - what anybody may know of a policy's table.
+ * variant.c - the public properties of a policy.
  */
 #include "variant.h"
 

@@ -12,8 +12,8 @@
 
 /*
  * PFS_POLICY - opens the definition of a policy's table, the last thing in its file:
- * PFS_POLICY(exact) = { .name = "exact", ... }. Who wants a policy's operations inlined into
- * loops of its own defines it otherwise and includes the policy's file, as bench/ does.
+ * PFS_POLICY(exact) = { .name = "exact", ... }. Code that wants a policy's operations inlined into
+ * its own loops defines it otherwise and includes the policy's file, as bench/ does.
  */
 #ifndef PFS_POLICY
 #define PFS_POLICY(policy) const struct pfs_variant pfs_variant_##policy
@@ -23,7 +23,7 @@
 enum pfs_reclaim_kind {
 	PFS_RECLAIM_PASS, /* along the curve of decay_passes */
 	PFS_RECLAIM_NOW,  /* all surplus at once */
-	PFS_RECLAIM_TRIM  /* every empty page, spare and preallocated ones too */
+	PFS_RECLAIM_TRIM  /* every empty page, also spare and preallocated ones */
 };
 
 struct pfs_variant {
@@ -33,7 +33,7 @@ struct pfs_variant {
 
 	/* Set-up; pfs_container_create and pfs_thread_attach call them. thread_start and
 	 * thread_stop run one at a time, and must not wait for the growth lock: a page may be
-	 * mapped under it, and whoever attaches or detaches would wait for that. */
+	 * mapped under it, and every attach and detach would wait for that. */
 	enum pfs_status (*start)(struct pfs_container *container);
 	void (*stop)(struct pfs_container *container);
 	enum pfs_status (*thread_start)(struct pfs_thread *thread);
@@ -46,7 +46,7 @@ struct pfs_variant {
 	void (*free)(struct pfs_thread *thread, void *record);
 
 	/*
-	 * Optional: several operations a call, as pfs_allocate_many and pfs_free_many say. NULL:
+	 * Optional: several operations a call, as pfs_allocate_many and pfs_free_many define. NULL:
 	 * one after the other.
 	 */
 	uint32_t (*allocate_many)(struct pfs_thread *thread, struct pfs_claim *claims,
@@ -54,9 +54,9 @@ struct pfs_variant {
 	void (*free_many)(struct pfs_thread *thread, void *const *records, uint32_t count);
 
 	/*
-	 * Optional: shared variables of the policy's own, the same for the container and for
-	 * each page, each in a line of its own, zero at first: their names, NULL behind the last.
-	 * thread->policy are the container's, pfs_page_policy(page) a page's.
+	 * Optional: names of shared variables of the policy, NULL after the last. The container and
+	 * each page have each of them, in a line of its own, zero at first: at thread->policy for
+	 * the container, at pfs_page_policy(page) for a page.
 	 */
 	const char *const *lines;
 
@@ -64,36 +64,37 @@ struct pfs_variant {
 	enum pfs_status (*add_page)(struct pfs_thread *thread);
 
 	/*
-	 * Optional, asked with the growth lock held when a page is added: is a record free by
-	 * the variant's own index? NULL: the records' words tell.
+	 * Optional, called with the growth lock held when a page is added: is a record free
+	 * according to the variant's own index? NULL: the records' words tell.
 	 */
 	int (*some_free)(struct pfs_container *container);
 
 	/*
-	 * Optional, asked with the growth lock held by counting builds: how many free records
-	 * may the attached thread with the fewest of its own not allocate, because they lie
-	 * with others; now, and at most so far. NULL: none, ever.
+	 * Optional, called with the growth lock held by counting builds: the free records that the
+	 * attached thread with the fewest of its own may not allocate, because they lie with
+	 * others; at this moment, and at most so far. NULL: always none.
 	 */
 	void (*stranded)(struct pfs_container *container, uint64_t *now, uint64_t *peak);
 
 	/*
-	 * Optional, asked with the growth lock held: bytes that the policy keeps beside the pages
-	 * and that go with pages or records, for the metric overhead_bytes. NULL: none.
+	 * Optional, called with the growth lock held: bytes of the policy outside the pages that
+	 * grow with pages or records, for the metric overhead_bytes. NULL: none.
 	 */
 	uint64_t (*index_bytes)(struct pfs_container *container);
 
-	/* Optional, asked without the growth lock: resident bytes of pages that were made and are
+	/* Optional, called without the growth lock: resident bytes of pages that were made and are
 	 * not published. NULL: there are none. */
 	uint64_t (*reserve_bytes)(struct pfs_container *container);
 
-	/* Optional, and needed with PFS_TRAIT_BARE: how many records of a published page the
-	 * policy's index does not show free. Passes read this, and not each record's word. */
+	/* Optional, required with PFS_TRAIT_BARE: the number of records of a published page that
+	 * the policy's index does not show as free. Passes read this instead of each record's
+	 * word. */
 	uint32_t (*page_live)(struct pfs_container *container, uint32_t page);
 
 	/*
-	 * Optional, for walks: the first slot at or after one, of a page, whose record may be
-	 * in use; UINT32_MAX if there is none. What is free all the while may be skipped, what
-	 * is live all the while must not be.
+	 * Optional, for walks: the first slot of a page, from slot on, whose record may be in use;
+	 * UINT32_MAX if there is none. It may skip records that are free throughout, and must not
+	 * skip records that are live throughout.
 	 */
 	uint32_t (*next_used)(struct pfs_container *container, uint32_t page, uint32_t slot);
 
@@ -101,7 +102,7 @@ struct pfs_variant {
 	 * answer as next_used from that slot. */
 	bool (*is_used)(struct pfs_container *container, uint32_t page, uint32_t slot);
 
-	/* Optional: give pages back; NULL where PFS_TRAIT_RECLAIM is missing. */
+	/* Optional: give pages back; NULL without PFS_TRAIT_RECLAIM. */
 	uint32_t (*reclaim)(struct pfs_thread *thread, enum pfs_reclaim_kind kind);
 };
 

@@ -1,5 +1,5 @@
 /*
- * yield.h - let another thread run; a seam: the simulated machine brings its own.
+ * yield.h - let another thread run; the simulated machine replaces it.
  */
 #ifndef PFS_YIELD_H
 #define PFS_YIELD_H

@@ -13,17 +13,17 @@ extern "C" {
 
 struct pfs_boost_pool;
 
-/* Room for so many numbers, all memory at once. NULL if it cannot be had. */
+/* A set for up to capacity numbers; allocates all memory at once. NULL: no memory. */
 struct pfs_boost_pool *pfs_boost_pool_create(uint64_t capacity);
 void pfs_boost_pool_destroy(struct pfs_boost_pool *self);
 
-/* What it keeps for one number. */
+/* memory for one number */
 #define PFS_BOOST_POOL_NODE_BYTES 32u
 
-/* False where capacity numbers are in it. Lock-free. */
+/* False if it already holds capacity numbers. Lock-free. */
 bool pfs_boost_pool_push(struct pfs_boost_pool *self, uint64_t number);
 
-/* False where it is empty. Lock-free. */
+/* False if it is empty. Lock-free. */
 bool pfs_boost_pool_pop(struct pfs_boost_pool *self, uint64_t *number);
 
 #ifdef __cplusplus

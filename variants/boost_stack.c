@@ -1,14 +1,14 @@
 /*
  * boost_stack.c - baseline: a bounded pool on Boost.Lockfree's stack.
  *
- * All pages are made at the start and the indices of all records are pushed; allocate pops,
- * free pushes. A push takes a node from the stack's own pool of nodes and a pop gives it back:
- * so either is two CAS, where Concurrency Kit's needs one, and a direct call into C++. What
- * stands between a stale pop and a wrong head are 16 bits of tag in the pointer.
+ * All pages are made at the start and the indices of all records are pushed; allocate pops, free
+ * pushes. A push takes a node from the stack's own pool of nodes and a pop gives it back. So each
+ * costs two CAS, where Concurrency Kit's stack needs one, and a direct call into C++. A tag of 16
+ * bits in the pointer protects against a stale pop (ABA).
  *
- * Nodes are read while others write them, plainly; the tag says later that it was for
- * nothing. ThreadSanitizer would call that a race: so the variant is none of C11's. The
- * record's word, claimed by the same CAS as in all variants, carries the record's bytes.
+ * Nodes are read by plain loads while others write them; the tag tells later that the read was
+ * stale. ThreadSanitizer would report a race, so the variant lacks PFS_TRAIT_C11. The record's
+ * word, claimed by the same CAS as in all variants, carries the record's bytes.
  *
  * Source: boost::lockfree::stack of Boost 1.74; R. K. Treiber, 1986.
  */
@@ -18,7 +18,7 @@
 #include "words.h"
 
 struct pool {
-	struct pfs_boost_pool *numbers; /* of free records, by index */
+	struct pfs_boost_pool *numbers; /* free records, by index */
 	uint32_t page_records;
 	bool filled; /* thread_start only */
 };
@@ -61,8 +61,8 @@ static void push_index(struct pool *pool, uint64_t index)
 	(void)pushed;
 }
 
-/* The first thread to attach after the pages were made fills the stack, lowest index on top.
- * Attaching is serialized by the container. */
+/* The first thread to attach after the pages were made fills the stack, lowest index on top. The
+ * container serializes attaching. */
 static enum pfs_status thread_start(struct pfs_thread *thread)
 {
 	struct pfs_container *self = thread->container;

@@ -1,14 +1,14 @@
 /*
  * ck_stack.c - baseline: a bounded pool on Concurrency Kit's stack.
  *
- * All pages are made at the start and all records are pushed; allocate pops, free pushes. The
- * head of the stack is {pointer, generation}, changed by a double-width CAS, so that a record
- * popped and pushed in between is noticed (ABA). Entries stand in an array of their own: a
- * stale pop may read the next pointer of an entry that is taken, never the user's bytes.
+ * All pages are made at the start and all records are pushed; allocate pops, free pushes. The head
+ * of the stack is {pointer, generation}, changed by a double-width CAS, so that a record that was
+ * popped and pushed in between is noticed (ABA). Entries are in an array of their own: a stale pop
+ * may read the next pointer of an entry that is taken, never the user's bytes.
  *
- * The stack is inline assembly, which ThreadSanitizer and the simulated machine cannot see;
- * the record's word, claimed by the same CAS as in all variants, carries the order of the
- * record's bytes where they can.
+ * The stack is inline assembly, which ThreadSanitizer and the simulated machine cannot see. The
+ * record's word, claimed by the same CAS as in all variants, carries the order of the record's
+ * bytes where they can see it.
  *
  * Source: ck_stack_push_mpmc and ck_stack_pop_mpmc of Concurrency Kit; R. K. Treiber, 1986.
  */
@@ -63,8 +63,8 @@ static uint64_t index_bytes(struct pfs_container *self)
 	       sizeof(*pool->entries);
 }
 
-/* The first thread to attach after the pages were made fills the stack, lowest index on top.
- * Attaching is serialized by the container. */
+/* The first thread to attach after the pages were made fills the stack, lowest index on top. The
+ * container serializes attaching. */
 static enum pfs_status thread_start(struct pfs_thread *thread)
 {
 	struct pfs_container *self = thread->container;

@@ -1,8 +1,8 @@
 /*
  * local_scan.c - strict scan from the last success.
  *
- * The cursors are still shared, of the container and of each page, but written only by a
- * success; a search moves a variable of its own, so it tries every page and every record once.
+ * The cursors, one of the container and one of each page, are still shared, but only a success
+ * writes them. A search moves a variable of its own, so it tries every page and every record once.
  * All threads start at the same place, and compete for the same records.
  *
  * Source: the first improvement proposed in Database Kernel Monthly on PFS memory management.

@@ -1,8 +1,7 @@
 /*
- * malloc.c - the process's allocator behind the same interface: what everybody knows.
+ * malloc.c - baseline: the process's allocator behind the same interface.
  *
- * No words, no index, no pages: what it gives up for its speed. Link or preload another
- * allocator to measure that one.
+ * It has no words, no index and no pages. Link or preload another allocator to measure that one.
  */
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 /*
  * mutex_list.c - baseline: one mutex, one list of free records, last in first out.
  *
- * Exact by construction: a page is added only when the list is empty under the mutex. Simple,
- * tight, and every thread waits for every other one.
+ * Exact by construction: a page is added only when the list is empty under the mutex. It is simple
+ * and compact, but every thread waits for every other one.
  *
- * Links stand in an array of their own, by record index; index + 1, so that 0 ends the list.
+ * The links are in an array of their own, by record index; a link is index + 1, and 0 ends the
+ * list.
  */
 #include <stdlib.h>
 
@@ -61,7 +62,7 @@ static void push(struct list *list, uint64_t link)
 	list->head = link;
 }
 
-/* Under lock: the records of the next page, existing or new, lowest index on top. */
+/* Under lock: list the records of the next page, existing or new, lowest index on top. */
 static enum pfs_status list_page(struct pfs_thread *thread, struct list *list)
 {
 	struct pfs_container *self = thread->container;
@@ -89,7 +90,7 @@ static enum pfs_status pop(struct pfs_thread *thread, struct list *list, uint64_
 	return PFS_OK;
 }
 
-/* A record is free when it is listed; whoever adds a page for more holds the lock. */
+/* A record is free if it is listed; the caller, who adds a page, holds the lock. */
 static int some_free(struct pfs_container *self)
 {
 	const struct list *list = self->policy;

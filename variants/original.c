@@ -1,18 +1,18 @@
 /*
  * original.c - the policy of MySQL 8.0's Performance Schema, with its defects.
  *
- * Both cursors are shared and advanced by every failed probe of every thread. A post-increment
- * returns the value *before* it: so a lone thread probes the first page (record) of its window
- * twice, and leaves the page cursor at start + pages + 1. The page window starts at the cursor
- * as loaded, the record window at a post-incremented one. Threads that search at once share
- * one cursor, so each sees only part of the window: pages and records are skipped, and pages
- * are added that nobody needed.
+ * Both cursors are shared, and every failed probe of every thread advances them. A post-increment
+ * returns the value *before* it. So a lone thread probes the first page (record) of its window
+ * twice, and leaves the page cursor at start + pages + 1. The page window starts at the cursor as
+ * loaded, the record window at a post-incremented one. Threads that search at the same time share
+ * one cursor, so each sees only part of the window: pages and records are skipped, and pages are
+ * added without need.
  *
- * Full flags, as in the real system (config.full_flags): a page search that found nothing sets
- * the page's flag, a call that found nothing sets the container's; free clears both. A
- * searcher that failed may set a flag after a free has cleared it: then the flag is stuck, and
- * a free record cannot be had until the next free of that page. The flags are plain bools in
- * the real system; relaxed atomics here keep the same races without undefined behaviour.
+ * Full flags, as in the Performance Schema (config.full_flags): a page search that found nothing
+ * sets the page's flag, a call that found nothing sets the container's; free clears both. A
+ * searcher that failed may set a flag after a free has cleared it. Then the flag sticks, and a free
+ * record cannot be allocated until the next free in that page. The flags are plain bools in the
+ * Performance Schema; relaxed atomics here keep the same races without undefined behaviour.
  *
  * Source: PFS_buffer_scalable_container and PFS_buffer_default_array, from the description in
  * Database Kernel Monthly on PFS memory management and the observable behaviour of 8.x.
@@ -20,7 +20,8 @@
 #include "containers/strict.h"
 #include "words.h"
 
-/* Of the container, where a window is one of pages, and of each page, where it is of records. */
+/* One for the container, whose window is of pages, and one for each page, whose window is of
+ * records. */
 struct window {
 	alignas(PFS_LINE) _Atomic(uint64_t) cursor; /* any thread */
 	alignas(PFS_LINE) _Atomic(uint32_t) full;   /* any thread */
@@ -50,7 +51,7 @@ static inline uint64_t advance(_Atomic(uint64_t) *cursor)
 
 static inline bool flag_is_set(const struct pfs_container *self, _Atomic(uint32_t) *flag)
 {
-	/* relaxed: a flag that may be stale, as in the real system. */
+	/* relaxed: a flag that may be stale, as in the Performance Schema. */
 	return self->config.full_flags && pfs_load_relaxed(flag) != 0;
 }
 
@@ -127,7 +128,7 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 		pfs_tally_gave_up(thread, pfs_container_page_limit(self));
 		return pfs_container_refuse(thread, PFS_FULL);
 	}
-	/* Behind the flag, as in the real system: a page that came meanwhile is searched. */
+	/* After the flag, as in the Performance Schema: a page that came meanwhile is searched. */
 	uint32_t count = pfs_container_page_limit(self);
 	struct pfs_claim claim = count != 0 ? search(thread, count) : pfs_claim_none();
 	if (claim.record != NULL)
@@ -136,7 +137,7 @@ static struct pfs_claim allocate(struct pfs_thread *thread)
 	return grow(thread, count);
 }
 
-/* The flags are cleared after the record is FREE, page first, as in the real system. */
+/* The flags are cleared after the record is FREE, page first, as in the Performance Schema. */
 static inline void clear_flags(struct pfs_thread *thread, struct pfs_page *page)
 {
 	struct window *window = thread->policy;

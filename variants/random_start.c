@@ -1,8 +1,8 @@
 /*
  * random_start.c - strict scan from a random page, and in it from a random record.
  *
- * Threads start apart and seldom meet; nothing shared is written but the record's word. The
- * cost at occupancy o is about 1 / (1 - o) probes while free records are spread evenly.
+ * Threads start at different places and seldom meet; the only shared word written is the record's.
+ * At occupancy o a search takes about 1 / (1 - o) probes while free records are spread evenly.
  *
  * Source: the second improvement proposed in Database Kernel Monthly on PFS memory management.
  */

@@ -1,12 +1,12 @@
 /*
  * reclaiming.c - strict scan that prefers full pages, and gives empty ones back.
  *
- * Each thread starts at the page of its last success and scans all pages that do not drain;
- * only if they have no room, those that do. The reclaim pass (containers/reclaim.c) decides
- * which pages drain, so the fullest pages fill up and the sparse ones empty. A search is a
- * read section: the page it looks at keeps its memory.
+ * Each thread starts at the page of its last success and scans all pages that do not drain; only if
+ * they have no room, those that do. The reclaim pass (containers/reclaim.c) decides which pages
+ * drain, so the fullest pages fill up and the sparse ones empty. A search is a read section: the
+ * page that it reads keeps its memory.
  *
- * Strict although the marks may change during a call: if they did (drain_round), a third
+ * It is strict although the marks may change during a call: if they did (drain_round), a third
  * round visits every page.
  *
  * Source: the third improvement named in Database Kernel Monthly on PFS memory management
@@ -56,8 +56,8 @@ static struct pfs_claim search_pages(struct pfs_thread *thread, uint32_t limit,
 }
 
 /*
- * Every page once if the marks stood still, which the round tells (containers/reclaim.c, [R1]
- * to [R4]): even, and the same after both rounds. Else every page once more.
+ * Visits every page once if the marks did not change: the round is even, and the same after both
+ * searches (containers/reclaim.c, [R1] to [R4]). Otherwise it visits every page once more.
  */
 static struct pfs_claim search(struct pfs_thread *thread, uint32_t limit)
 {

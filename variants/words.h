@@ -1,14 +1,14 @@
 /*
  * words.h - publish, abandon and free of all variants whose records have a pfs_lock word.
  *
- * PFS_STRICT_ALLOCATE defines allocate for a policy that is nothing but strict hooks.
+ * PFS_STRICT_ALLOCATE defines allocate for a policy that consists of strict hooks only.
  */
 #ifndef PFS_WORDS_H
 #define PFS_WORDS_H
 
 #include "containers/tally.h"
 
-/* The first probe inlines into the caller; the rest of the search is a direct call. */
+/* The first probe is inlined into the caller; the rest of the search is a direct call. */
 #define PFS_STRICT_ALLOCATE(strict_ops)                                                        \
 	static __attribute__((noinline)) struct pfs_claim search_rest(                         \
 		struct pfs_thread *thread, struct pfs_strict_start start)                      \
@@ -27,7 +27,7 @@ static inline void publish_record(struct pfs_thread *thread, struct pfs_claim cl
 	pfs_words_publish(thread, claim);
 }
 
-/* Of policies with PFS_TRAIT_BARE: records without words have nothing to publish. */
+/* For policies with PFS_TRAIT_BARE: records without words have nothing to publish. */
 static inline void publish_claim(struct pfs_thread *thread, struct pfs_claim claim)
 {
 	void *at = (char *)claim.record + claim.word_offset;
@@ -37,8 +37,9 @@ static inline void publish_claim(struct pfs_thread *thread, struct pfs_claim cla
 }
 
 /*
- * Of policies that keep nothing beside the words: a handle of another container frees a record as
- * rightly as one of its own, and looking at the page for it costs 7 to 10 % of churn on one thread.
+ * For policies that keep nothing besides the words. A handle of another container frees a record as
+ * correctly as one of its own, and finding the record's container costs 7 to 10 % of churn on one
+ * thread.
  */
 static inline void abandon_by_word(struct pfs_thread *thread, struct pfs_claim claim)
 {
@@ -66,7 +67,7 @@ static inline void free_record(struct pfs_thread *thread, void *record)
 	pfs_tally_free(home, true);
 }
 
-/* A record that a list of free records handed to this thread alone: its word is FREE. */
+/* A record that a list of free records gave to this thread alone: its word is FREE. */
 static inline struct pfs_claim claim_listed(struct pfs_thread *thread, struct pfs_page *page,
 					    uint32_t slot, const char *bug)
 {

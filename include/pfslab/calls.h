@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * calls.h - pfs_allocate, pfs_publish and pfs_free, inlined: container.h includes it.
+ * calls.h - pfs_allocate, pfs_publish and pfs_free as inline functions; container.h includes it.
  *
- * allocate and free jump straight to the policy by the first words of the handle; publish is a
- * comparison and a store on the record's word, which the claim finds. With a compiler that
- * is not GCC's kind, or with PFS_NO_INLINE, or by a pointer to one of them (from another
- * language, say), the same names are plain functions of the library.
+ * allocate and free are one indirect call each, through the first words of the handle. publish is a
+ * comparison and a store to the record's word, whose offset is in the claim. The same names exist
+ * as functions of the library: for compilers without GCC's builtins, with PFS_NO_INLINE, and for
+ * pointers to these functions, for example from another language.
  *
- * Nothing here is for use by itself.
+ * Do not include this header directly.
  */
 #ifndef PFSLAB_CALLS_H
 #define PFSLAB_CALLS_H
@@ -21,18 +21,18 @@ extern "C" {
 #define PFS_OF_VOID(type, pointer) ((type)(pointer))
 #endif
 
-/* The head of every handle; written by attach only. */
+/* The head of every handle; written by attach, and by the policy. */
 struct pfs_handle_head {
 	struct pfs_claim (*allocate)(struct pfs_thread *thread);
 	void (*free)(struct pfs_thread *thread, void *record);
 };
 
-/* DIRTY -> ALLOCATED and the version by one: what publish adds to a claim's word. */
+/* What publish adds to the claim's word: DIRTY to ALLOCATED, and one to the version. */
 #define PFS_PUBLISHED 5u
 
 /*
- * A program under ThreadSanitizer, with a library that is not: the calls below say what the library
- * does. To free a record comes before the allocation that hands it out again.
+ * For a program under ThreadSanitizer with a library that is not instrumented: the calls below tell
+ * ThreadSanitizer that the free of a record happens before the allocation that returns it again.
  */
 #if !defined(PFS_LIBRARY_IS_INSTRUMENTED)
 #if defined(__SANITIZE_THREAD__)
@@ -53,7 +53,8 @@ void __tsan_release(void *address);
 #define PFS_TSAN_RELEASE(record) ((void)(record))
 #endif
 
-/* What is left of pfs_publish: policies without words, and the report of a wrong claim. */
+/* The rest of pfs_publish: records without an offset in the claim, and the report of a wrong
+ * claim. */
 void pfs_publish_checked(struct pfs_thread *thread, struct pfs_claim claim);
 
 #if defined(__GNUC__) && (defined(__cplusplus) || defined(__GNUC_STDC_INLINE__)) && \
@@ -78,8 +79,8 @@ PFS_INLINED void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim)
 {
 	void *at = PFS_OF_VOID(char *, claim.record) + claim.word_offset;
 	uint32_t *word = PFS_OF_VOID(uint32_t *, at);
-	/* As pfs_lock_dirty_to_allocated, which says why: relaxed, the owner reads its own last
-	 * store; release for [L2], the bytes go before the word. */
+	/* As in pfs_lock_dirty_to_allocated: relaxed, the owner reads its own last store; release
+	 * is [L2], which puts the bytes before the word. */
 	if (__builtin_expect(claim.word_offset != 0, 1) &&
 	    __builtin_expect(__atomic_load_n(word, __ATOMIC_RELAXED) == claim.dirty_word, 1))
 		__atomic_store_n(word, claim.dirty_word + PFS_PUBLISHED, __ATOMIC_RELEASE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * config.h - what a container is made of: sizes, layout, memory, reclaim.
+ * config.h - the configuration of a container: sizes, layout, memory and reclaim.
  *
- * Fill a struct pfs_config with pfs_config_init(), change what differs, create. A container
- * copies it; nothing in it may be changed afterwards.
+ * Fill a struct pfs_config with pfs_config_init(), change the fields that differ, and create the
+ * container. It copies the configuration; no field can be changed afterwards.
  */
 #ifndef PFSLAB_CONFIG_H
 #define PFSLAB_CONFIG_H
@@ -18,39 +18,41 @@
 extern "C" {
 #endif
 
-/* Where the pfs_lock word of a record stands. It changes which policy wins. */
+/* Where the pfs_lock word of a record is. The layout affects which policy is fastest. */
 enum pfs_layout {
-	PFS_LAYOUT_IN_RECORD,    /* in front of the bytes, as the real system does */
-	PFS_LAYOUT_SIDE_BY_SIDE, /* the words of a page in one array: 16 to a cache line */
-	PFS_LAYOUT_BARE          /* no header: see bare_words. Policies with PFS_TRAIT_BARE */
+	PFS_LAYOUT_IN_RECORD,    /* before the record's bytes, as in the Performance Schema */
+	PFS_LAYOUT_SIDE_BY_SIDE, /* all words of a page in one array: 16 to a cache line */
+	PFS_LAYOUT_BARE          /* no headers: see bare_words. Needs PFS_TRAIT_BARE */
 };
 
-/* Pages in memory of large OS pages, where the system has some and a page of the container has
- * at least one (2 MiB); of the default source. */
+/* Transparent huge pages for container pages of at least 2 MiB, where the system has them. Only
+ * with the default memory source. */
 enum pfs_huge_pages {
 	PFS_HUGE_NEVER,
-	PFS_HUGE_ADVISE /* the page begins at a multiple of 2 MiB, and madvise asks for them */
+	PFS_HUGE_ADVISE /* the page begins at a multiple of 2 MiB; madvise(MADV_HUGEPAGE) */
 };
 
-/* Which NUMA node the memory of a page comes from. */
+/* The NUMA node of a page's memory. */
 enum pfs_memory {
-	PFS_MEMORY_FIRST_TOUCH, /* the kernel's default: where it is written first. The page's own
-				 * bytes are written where it is added, a record's by its owner */
+	PFS_MEMORY_FIRST_TOUCH, /* the kernel's default: the node of the first write. The thread
+				 * that adds the page writes the page's own data, the owner of a
+				 * record the record's bytes */
 	PFS_MEMORY_LOCAL,       /* bound to the node of the thread that adds the page */
 	PFS_MEMORY_INTERLEAVE,  /* OS pages spread over all nodes */
 	PFS_MEMORY_NODE         /* bound to memory_node */
 };
 
-#define PFS_NODE_MIXED UINT32_MAX /* memory of no single node, or a node that is not known */
+#define PFS_NODE_MIXED UINT32_MAX /* memory of more than one node, or of an unknown one */
 
 /*
- * Where pages get their bytes. The default binds through hwloc; tests and the simulator bring
- * their own. map returns zero-filled memory, at least 64-byte aligned and below address 2^48, or
- * NULL when it can't be had; it is called with the growth lock held, so it must not call into the
- * container. node_wanted is a logical node index or PFS_NODE_MIXED; *node_got is where the bytes
- * will lie, by first touch where the caller runs. unmap cannot fail: a source whose system refuses
- * to unmap gives at least the memory back. resident counts the bytes that the system really holds
- * for the range.
+ * Where pages get their memory. The default uses mmap, and binds through hwloc; tests and the
+ * simulator supply their own source.
+ *
+ * map returns zero-filled memory, aligned to at least 64 bytes and below address 2^48, or NULL. The
+ * growth lock may be held, so map must not call into the container. node_wanted is a logical node
+ * index or PFS_NODE_MIXED; *node_got is the node of the memory (with first touch: the node on which
+ * the caller runs). unmap cannot fail: if the system refuses to unmap, the source must at least
+ * release the memory. resident returns the resident bytes of the range.
  */
 struct pfs_memory_source {
 	void *(*map)(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
@@ -58,52 +60,55 @@ struct pfs_memory_source {
 	void (*unmap)(void *context, void *memory, size_t size_bytes);
 	uint64_t (*resident)(void *context, void *memory, size_t size_bytes);
 	void *context;
-	size_t align_bytes; /* what map promises, a power of two; 0: 64. Less than 4096 costs up
-			     * to 4032 bytes a page, which are asked for and not used */
+	size_t align_bytes; /* alignment that map guarantees, a power of two; 0: 64. Below 4096 each
+			     * page costs up to 4032 bytes that are mapped and not used */
 };
 
 /*
- * When pages go back to the operating system; read by policies with PFS_TRAIT_RECLAIM, for
- * others period_ms must be 0. A page that stayed empty for idle_passes passes is surplus.
- * Surplus pages go along a smooth curve: all are there at first, half of them after
- * decay_passes / 2 more passes, none after decay_passes. The decay time is decay_passes *
- * period_ms; with period_ms 0 every pfs_reclaim_pass is one step of it. pfs_reclaim_now waits
- * for neither.
+ * When pages return to the operating system. For policies with PFS_TRAIT_RECLAIM; for others
+ * period_ms must be 0.
+ *
+ * A page becomes surplus after idle_passes passes in which it was empty. The number of surplus
+ * pages that may stay then falls along a smooth curve: half of them after decay_passes / 2 more
+ * passes, none after decay_passes. The decay time is decay_passes * period_ms; with period_ms 0
+ * each pfs_reclaim_pass is one step. pfs_reclaim_now ignores idle_passes and decay_passes.
  */
 struct pfs_reclaim_config {
-	uint32_t period_ms;        /* background pass every so often; 0: only on demand */
-	uint32_t headroom_percent; /* keep room for live records plus this share, 0..1000 */
+	uint32_t period_ms;        /* period of the background pass; 0: passes on demand only */
+	uint32_t headroom_percent; /* keep room for the live records plus this share, 0..1000 */
 	uint32_t spare_pages;      /* and this many pages more */
-	uint32_t idle_passes;      /* a page is surplus after this many passes, empty; 1..1000 */
-	uint32_t decay_passes;     /* then surplus pages go over this many more; 0: at once */
+	uint32_t idle_passes;      /* empty passes until a page is surplus; 1..1000 */
+	uint32_t decay_passes;     /* passes until all surplus pages are gone, 0..1000; 0: at
+				    * once */
 };
 
-#define PFS_PAGE_MAX 1048576u /* the largest page_max */
+#define PFS_PAGE_MAX 1048576u /* largest page_max */
 
 struct pfs_config {
 	uint32_t record_size_bytes;  /* the user's bytes, 8 .. 1 MiB */
-	uint32_t record_align_bytes; /* of the user's bytes: power of two, 8 .. 4096 */
+	uint32_t record_align_bytes; /* alignment of these bytes: power of two, 8 .. 4096 */
 	uint32_t page_records;       /* records in a page, 1 .. 65536 */
 	uint32_t page_max;           /* pages, 0 .. PFS_PAGE_MAX; 0 refuses every allocation */
-	uint32_t page_prealloc;      /* pages made by create, 0 .. page_max */
-	uint64_t record_max;         /* 0, or a bound on records: the last page may be smaller */
+	uint32_t page_prealloc;      /* pages that create adds, 0 .. page_max */
+	uint64_t record_max;         /* most records, 0: page_max * page_records; the last page may
+				      * be smaller */
 	enum pfs_layout layout;
-	bool bare_words;    /* bare: with a pfs_lock word for each record, side by side */
-	uint32_t tag_bytes; /* bare: a tag for each record, side by side: 0, 4 or 8 */
+	bool bare_words;    /* bare: with a pfs_lock word for each record, in an array */
+	uint32_t tag_bytes; /* bare: with a tag for each record, in an array: 0, 4 or 8 */
 	enum pfs_huge_pages huge_pages;
 	enum pfs_memory memory;
-	uint32_t memory_node;    /* logical node, with PFS_MEMORY_NODE */
-	bool full_flags;         /* policy original: with the real system's full flags */
-	bool lasting_references; /* weak references outlive pfs_reopen; 8 bytes a record */
-	bool owner_fences;       /* policy magazine: without the kernel's membarrier */
+	uint32_t memory_node;    /* logical node, for PFS_MEMORY_NODE */
+	bool full_flags;         /* policy original: with the Performance Schema's full flags */
+	bool lasting_references; /* weak references survive pfs_reopen; 8 bytes a record */
+	bool owner_fences;       /* policy magazine: do not use the kernel's membarrier */
 	struct pfs_reclaim_config reclaim;
-	const struct pfs_memory_source *source; /* NULL: hwloc; must outlive the container */
+	const struct pfs_memory_source *source; /* NULL: the default; must outlive the container */
 	uint64_t seed;                          /* of the policies' random numbers */
 };
 
 /*
- * pfs_config_init - the defaults: records of 48 bytes (64 with their header: one cache line),
- * 256 a page, at most 256 pages, none made in advance, words in the records, first touch,
+ * pfs_config_init - set the defaults: records of 48 bytes (with their header 64, one cache line),
+ * 256 records in a page, at most 256 pages, none preallocated, words in the records, first touch,
  * full flags on, background reclaim off.
  *
  * Returns   nothing.
@@ -114,9 +119,9 @@ struct pfs_config {
 void pfs_config_init(struct pfs_config *config);
 
 /*
- * pfs_config_check - is every value in its range, and do they fit together?
+ * pfs_config_check - check that each value is in its range and that the values fit together.
  *
- * Returns   PFS_OK, or PFS_BAD_CONFIG with a line in *message (which may be NULL).
+ * Returns   PFS_OK, or PFS_BAD_CONFIG with one line in *message (which may be NULL).
  * Errors    as returned; nothing is changed.
  * Progress  wait-free.
  * Order     none.

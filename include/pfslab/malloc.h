@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * malloc.h - the allocator under names of its own: what malloc and its family are in a program that
- * is linked with libpfsmalloc or has it preloaded, and what only it can tell.
+ * malloc.h - the allocator under names of its own.
  *
- * Any thread may make any call; a block may be freed by any thread. Memory order: a block that one
- * thread frees and another is then given carries the first one's last stores. No call may be made
- * from a signal handler, nor after _Fork in the child.
+ * In a program that is linked with libpfsmalloc, or has it preloaded, malloc and its family are
+ * these calls; this header adds the calls that only this allocator has.
+ *
+ * Any thread may make any call, and may free any block. No call may be made from a signal handler,
+ * or in the child of _Fork.
  *
  * Progress: malloc and free of small blocks are wait-free while the thread's ring has a block, or
- * room; else blocking, on locks that are held to move some words. Large blocks: blocking, and on
- * the system where there is no free extent.
+ * room for one. Otherwise they block on locks that are held for a few words of work. Large blocks:
+ * blocking; without a free extent also on the system.
  *
- * Errors: no memory, or a size above PTRDIFF_MAX, is NULL with errno ENOMEM. A pointer that is no
- * block in use is a bug of the caller: one line on stderr that names it, then abort.
- * docs/explanation/malloc.md says when each is noticed.
+ * Order: a block that one thread frees and another receives carries the first thread's last stores.
+ *
+ * Errors: NULL with errno ENOMEM if there is no memory, or for a size above PTRDIFF_MAX. A pointer
+ * that is no block in use is a bug: one line on stderr names it, then the process aborts.
+ * docs/explanation/malloc.md says when each mistake is noticed.
  */
 #ifndef PFSLAB_MALLOC_H
 #define PFSLAB_MALLOC_H
@@ -26,8 +29,8 @@
 extern "C" {
 #endif
 
-/* As the calls of these names without the prefix; in glibc's details where these matter. Blocks of
- * 16 bytes and more are aligned to 16, of 8 to 8. */
+/* As the calls of these names without the prefix; where the standard leaves details open, as glibc.
+ * Blocks of 16 bytes and more are aligned to 16, blocks of 8 bytes to 8. */
 void *pfs_malloc(size_t size_bytes);
 void *pfs_calloc(size_t count, size_t size_bytes);
 void *pfs_realloc(void *block, size_t size_bytes);
@@ -38,49 +41,50 @@ int pfs_posix_memalign(void **block, size_t align_bytes, size_t size_bytes);
 size_t pfs_malloc_usable_size(const void *block);
 
 /*
- * pfs_malloc_trim - give back everything that nobody uses: rings, spare slabs, free extents.
+ * pfs_malloc_trim_all - give back all unused memory: of rings, spare slabs and free extents.
  *
- * Returns   the bytes that went back to the system.
- * Progress  blocking; other threads go on.
+ * Returns   the bytes that were given back to the system.
+ * Progress  blocking; other threads continue.
  */
 size_t pfs_malloc_trim_all(void);
 
-/* A tag of 4 bytes beside a block, the caller's to use; NULL without the option tags:true.
- * Whatever the last owner of the region left is in it. Wait-free. */
+/* pfs_malloc_tag - the tag of a block: 4 bytes, for the caller's use. It keeps what the last owner
+ * of the region left. NULL without the option tags:true. Wait-free. */
 uint32_t *pfs_malloc_tag(const void *block);
 
-/* One block that is in use, of a walk. */
+/* One block in use, as a walk reports it. */
 struct pfs_malloc_block {
 	void *block;
-	size_t size_bytes; /* of its class */
+	size_t size_bytes; /* its size class */
 	uint32_t arena;
 };
 
 /*
- * pfs_malloc_walk - visit every block that is in use.
+ * pfs_malloc_walk - visit every block in use.
  *
- * visit is called for each, in the order of arenas and classes; it must not allocate or free.
- * False from it ends the walk.
- * Returns   how many were visited.
- * Errors    at rest (no other thread is inside a call) it is exact. Blocks that other threads
- *           allocate or free meanwhile may be there or not, and so may those that lie in the
- *           ring of a thread which is inside a call.
- * Progress  blocking: empties all rings first, then holds each bin's lock in turn.
+ * visit is called once for each block, by arena and size class; it must not allocate or free. If it
+ * returns false the walk ends.
+ *
+ * Returns   the number of blocks visited.
+ * Errors    exact if no other thread is inside a call. Otherwise blocks that are allocated or freed
+ *           meanwhile may be visited or not, and so may blocks in the ring of a thread that is
+ *           inside a call.
+ * Progress  blocking: empties all rings, then holds the lock of each bin in turn.
  */
 uint64_t pfs_malloc_walk(bool (*visit)(const struct pfs_malloc_block *block, void *context),
 			 void *context);
 
-/* What is where, in bytes. mapped = active + dirty + muzzy + retained; active = slabs + large;
- * what the program has is allocated, the rest of the slabs is in rings or free in words. */
+/* Bytes by place. mapped = active + dirty + muzzy + retained; active = slabs + large. allocated is
+ * what the program holds; the rest of the slabs is free, in rings or in words. */
 struct pfs_malloc_counts {
-	uint64_t allocated; /* blocks in use, by their classes */
+	uint64_t allocated; /* blocks in use, by size class */
 	uint64_t cached;    /* free blocks in threads' rings */
-	uint64_t slab_free; /* free regions in slabs, and what is lost at slabs' ends */
+	uint64_t slab_free; /* free regions in slabs, and the unused ends of slabs */
 	uint64_t active;    /* pages of slabs and large blocks */
 	uint64_t dirty, muzzy, retained, mapped;
-	uint64_t metadata;       /* cut from chunks; not the page map, 8 bytes for an OS page */
-	uint64_t large;          /* of allocated */
-	uint64_t mallocs, frees; /* calls, ever */
+	uint64_t metadata;       /* cut from chunks; without the page map (8 bytes per OS page) */
+	uint64_t large;          /* part of allocated */
+	uint64_t mallocs, frees; /* number of calls so far */
 	uint64_t slabs, slabs_peak, slabs_made, slabs_needless;
 	uint64_t threads, arenas;
 	uint64_t purges, purged;

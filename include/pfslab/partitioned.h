@@ -2,8 +2,8 @@
 /*
  * partitioned.h - several containers under one index space, one for each kind of life.
  *
- * The Performance Schema keeps long-lived and short-lived mutexes apart like this, so that
- * one kind cannot crowd the pages of the other. The caller chooses the partition.
+ * The Performance Schema separates long-lived and short-lived mutexes in this way, so that one kind
+ * cannot crowd the pages of the other. The caller chooses the partition.
  */
 #ifndef PFSLAB_PARTITIONED_H
 #define PFSLAB_PARTITIONED_H
@@ -20,9 +20,9 @@ struct pfs_partitioned;
 struct pfs_partitioned_thread;
 
 /*
- * pfs_partitioned_create - partition_count containers of the same policy and configuration.
+ * pfs_partitioned_create - create partition_count containers of the same policy and configuration.
  *
- * Returns   as pfs_container_create. The bounds of the configuration hold for each partition.
+ * Returns   as pfs_container_create. The limits in the configuration hold for each partition.
  * Errors    PFS_BAD_CONFIG (partition_count not 1 .. PFS_PARTITIONS_MAX) and those of
  *           pfs_container_create; then nothing was made.
  * Progress  blocking (set-up).
@@ -40,11 +40,11 @@ enum pfs_status pfs_partitioned_attach(struct pfs_partitioned *self,
 void pfs_partitioned_detach(struct pfs_partitioned_thread *thread);
 
 /*
- * pfs_partitioned_allocate - a free record of one partition; the other calls find the partition
- * by the record, as the Performance Schema does.
+ * pfs_partitioned_allocate - take a free record of one partition. The other calls find the
+ * partition by the record.
  *
- * Returns   as pfs_allocate; the claim that says none where there is no such partition.
- * Errors    a record of another container is a bug and is caught.
+ * Returns   as pfs_allocate; no record if there is no such partition.
+ * Errors    a record of another container is a bug; it is caught if the policy has PFS_TRAIT_INDEX.
  * Progress  as the calls without "partitioned"; finding the partition is wait-free.
  * Order     as the calls without "partitioned".
  */
@@ -54,32 +54,34 @@ void pfs_partitioned_publish(struct pfs_partitioned_thread *thread, struct pfs_c
 void pfs_partitioned_abandon(struct pfs_partitioned_thread *thread, struct pfs_claim claim);
 void pfs_partitioned_free(struct pfs_partitioned_thread *thread, void *record);
 
-/* The handle of one partition, for every call of container.h; NULL if there is no such
- * partition. A free through the handle of another partition than the record's is a bug, and is
- * caught. */
+/* The handle of one partition, for every call of container.h; NULL if there is no such partition.
+ * Wait-free. As pfs_free says, a free through the handle of another partition is a bug. */
 struct pfs_thread *pfs_partitioned_thread_of(struct pfs_partitioned_thread *thread,
 					     uint32_t partition);
 
-/* One partition, for its own counts; NULL if there is no such partition. Not to be destroyed. */
+/* One partition, for its own counts; NULL if there is no such partition. Do not destroy it.
+ * Wait-free. */
 struct pfs_container *pfs_partitioned_container(struct pfs_partitioned *self, uint32_t partition);
 
-/* The index of a record in the whole: partition * records of a partition + its index there.
- * PFS_INDEX_NONE: there is no such partition, or the policy's records have no index. */
+/* The index of a record in the whole: partition * page_max * page_records + its index in the
+ * partition. PFS_INDEX_NONE if there is no such partition or the record has no index. Wait-free. */
 uint64_t pfs_partitioned_index(struct pfs_partitioned_thread *thread, uint32_t partition,
 			       const void *record);
 
-/* The live record at an index of the whole, or NULL; any index may be asked for. As
- * pfs_lookup: enter a read section of every partition first with pfs_partitioned_enter. */
+/* The live record at an index of the whole, or NULL; any index is allowed. As pfs_lookup; enter a
+ * read section of every partition first, with pfs_partitioned_enter. */
 void *pfs_partitioned_lookup(struct pfs_partitioned_thread *thread, uint64_t index);
 
-/* Is the pointer a live record of some partition, and of which (*partition, may be NULL)? */
+/* True if the pointer is a live record of some partition, and which one (*partition, may be NULL).
+ * As pfs_owns. */
 bool pfs_partitioned_owns(struct pfs_partitioned_thread *thread, const void *pointer,
 			  uint32_t *partition);
 
 void pfs_partitioned_enter(struct pfs_partitioned_thread *thread);
 void pfs_partitioned_leave(struct pfs_partitioned_thread *thread);
 
-/* The sums over all partitions; pages_peak and its like are sums of peaks. */
+/* The sums over all partitions; a sum of peaks, such as pages_peak, is not the peak of the sum. As
+ * pfs_container_counts. */
 void pfs_partitioned_counts(struct pfs_partitioned *self, struct pfs_counts *counts);
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace.h - files that hold the life of a program's objects: who allocated what, who freed it.
+ * trace.h - trace files: which thread allocated and freed each object of a program.
  *
- * docs/reference/trace-format.md describes the bytes. A reader has the whole file in memory and
- * checks everything that a damaged file could break: what it hands out is balanced and complete.
+ * docs/reference/trace-format.md describes the bytes. A reader holds the whole file in memory and
+ * checks everything that a damaged file could break: the events that it returns are balanced and
+ * complete.
  */
 #ifndef PFSLAB_TRACE_H
 #define PFSLAB_TRACE_H
@@ -21,14 +22,14 @@ extern "C" {
 #define PFS_TRACE_PROGRAM_MAX 64u
 #define PFS_TRACE_PAYLOAD_MAX 16384u /* bytes of events in a chunk */
 #define PFS_TRACE_THREADS_MAX 65536u
-#define PFS_TRACE_OBJECTS_MAX (UINT32_C(1) << 28) /* alive at once */
+#define PFS_TRACE_OBJECTS_MAX (UINT32_C(1) << 28) /* alive at a time */
 
 enum pfs_trace_kind { PFS_TRACE_ALLOCATE, PFS_TRACE_FREE };
 
-/* An object is known by its id from its allocation to its free; ids are used again. */
+/* An id names an object from its allocation to its free; ids are used again. */
 struct pfs_trace_event {
-	uint64_t time;   /* ticks since the recording began; never falls */
-	uint64_t size;   /* bytes that were asked for; 0 in a free */
+	uint64_t time;   /* ticks since the recording began; never decreases */
+	uint64_t size;   /* requested bytes; 0 in a free */
 	uint32_t thread; /* 0 .. threads - 1 */
 	uint32_t id;     /* 0 .. objects - 1 */
 	enum pfs_trace_kind kind;
@@ -36,15 +37,15 @@ struct pfs_trace_event {
 
 struct pfs_trace_info {
 	char program[PFS_TRACE_PROGRAM_MAX + 1];
-	bool finished; /* else the program was stopped: its last events may be missing */
+	bool finished; /* false: the program was stopped, its last events may be missing */
 	uint64_t events;
-	uint64_t prelude; /* the first so many events: objects older than the window */
+	uint64_t prelude; /* number of leading events for objects older than the window */
 	uint64_t allocations;
 	uint64_t frees;
 	uint64_t ticks; /* time of the last event */
 	uint64_t bytes; /* of the file */
 	uint32_t threads;
-	uint32_t objects; /* most alive at once */
+	uint32_t objects; /* most alive at a time */
 	uint32_t chunks;
 	uint32_t ns_per_tick;
 };
@@ -52,18 +53,18 @@ struct pfs_trace_info {
 struct pfs_trace_reader;
 
 /*
- * pfs_trace_reader_open - take in a file and check its head.
+ * pfs_trace_reader_open - read a file and check its head.
  *
- * Returns   PFS_OK and *reader, or why not, with one line in *message.
- * Errors    PFS_BAD_CONFIG (no file, no trace, another version, damaged: the line names the
- *           first bad byte), PFS_NO_MEMORY.
+ * Returns   PFS_OK and *reader, or an error with one line in *message.
+ * Errors    PFS_BAD_CONFIG (no file, no trace, another version, damaged: the line names the first
+ *           bad byte), PFS_NO_MEMORY.
  * Progress  blocking.
  * Order     none: a reader belongs to one thread.
  */
 enum pfs_status pfs_trace_reader_open(const char *path, struct pfs_trace_reader **reader,
 				      struct pfs_message *message);
 
-/* NULL is fine. */
+/* NULL is allowed. */
 void pfs_trace_reader_close(struct pfs_trace_reader *reader);
 
 const struct pfs_trace_info *pfs_trace_reader_info(const struct pfs_trace_reader *reader);
@@ -71,9 +72,9 @@ const struct pfs_trace_info *pfs_trace_reader_info(const struct pfs_trace_reader
 /*
  * pfs_trace_reader_next - the next event.
  *
- * Returns   PFS_OK; PFS_FULL behind the last event, when all counts of the head are found
- *           true; PFS_BAD_CONFIG with a line in *message when the file is damaged.
- * Errors    as returned; the same again at each further call.
+ * Returns   PFS_OK; PFS_FULL after the last event, if all counts of the head are correct;
+ *           PFS_BAD_CONFIG with a line in *message if the file is damaged.
+ * Errors    as returned; every further call returns the same.
  * Progress  wait-free.
  * Order     none.
  */
@@ -81,10 +82,10 @@ enum pfs_status pfs_trace_reader_next(struct pfs_trace_reader *reader,
 				      struct pfs_trace_event *event, struct pfs_message *message);
 
 /*
- * Where a writer's bytes go. Offset 0 is the head, which comes first and once more at the end;
- * else each begins where the last one ended. A reader of an unfinished trace takes the first
- * four bytes of each for the sign that the rest is there, so a sink that may be killed puts
- * them last. False if the bytes cannot be put there.
+ * Where a writer's bytes go. Offset 0 is the head, which is written first and again at the end;
+ * every other write begins where the last one ended. A reader of an unfinished trace takes the
+ * first four bytes of a write as the sign that the rest is there, so a sink that may be killed must
+ * store them last. write returns false if it cannot store the bytes.
  */
 struct pfs_trace_sink {
 	bool (*write)(void *context, const uint8_t *bytes, uint32_t size, uint64_t offset);
@@ -92,23 +93,23 @@ struct pfs_trace_sink {
 };
 
 /*
- * struct pfs_trace_writer - writes a file, without memory of its own: a recorder inside
- * malloc uses it. Its owner looks at failed and info only.
+ * struct pfs_trace_writer - writes a trace and allocates no memory, so that a recorder inside
+ * malloc can use it. Callers read only failed and info.
  */
 struct pfs_trace_writer {
 	struct pfs_trace_sink sink;
 	int file;                   /* of pfs_trace_writer_open */
 	bool failed;                /* something could not be written */
-	struct pfs_trace_info info; /* so far; bytes without what is buffered */
+	struct pfs_trace_info info; /* so far; bytes without the buffer's */
 	uint32_t live;
-	uint32_t used; /* bytes in buffer, the head of the chunk among them */
+	uint32_t used; /* bytes in buffer, with the head of the chunk */
 	uint32_t chunk_events;
-	struct pfs_trace_event last; /* what the next event is written relative to */
+	struct pfs_trace_event last; /* the next event is encoded relative to it */
 	uint8_t buffer[PFS_TRACE_PAYLOAD_MAX + 64];
 };
 
 /*
- * pfs_trace_writer_begin - begin a trace; until finish it says unfinished.
+ * pfs_trace_writer_begin - begin a trace; it is unfinished until pfs_trace_writer_finish.
  *
  * Returns   false if the sink failed.
  * Errors    as returned.
@@ -118,25 +119,26 @@ struct pfs_trace_writer {
 bool pfs_trace_writer_begin(struct pfs_trace_writer *self, const struct pfs_trace_sink *sink,
 			    const char *program, uint32_t ns_per_tick);
 
-/* The caller sees to it that ids and threads are dense and the life of an object is
- * allocate, then free. Events of prelude come first. */
+/* Add an event. Ids and threads must be dense, and each object is allocated, then freed. Events of
+ * the prelude come first. Progress as the sink. */
 void pfs_trace_writer_add(struct pfs_trace_writer *self, const struct pfs_trace_event *event,
 			  bool prelude);
 
-/* How long the file would be if it were finished now. */
+/* The size of the file if it were finished now. */
 uint64_t pfs_trace_writer_bytes(const struct pfs_trace_writer *self);
 
-/* Put what is buffered into the sink: it can be read from there, however this process ends. */
+/* Write the buffer to the sink, where it can be read however this process ends. */
 void pfs_trace_writer_flush(struct pfs_trace_writer *self);
 
-/* Flush, then the head with all counts; it may go on by resume. False if anything failed. */
+/* Flush, then write the head with all counts; resume can continue the trace. False if anything
+ * failed. */
 bool pfs_trace_writer_finish(struct pfs_trace_writer *self);
 
-/* After finish: the trace is unfinished again. False if the head cannot be written. */
+/* After finish: mark the trace as unfinished again. False if the head cannot be written. */
 bool pfs_trace_writer_resume(struct pfs_trace_writer *self);
 
 /*
- * pfs_trace_writer_open - begin a file; what was in it is lost.
+ * pfs_trace_writer_open - begin a file; an existing file is overwritten.
  *
  * Returns   true, or false with the reason in errno.
  * Errors    as returned.
@@ -146,7 +148,7 @@ bool pfs_trace_writer_resume(struct pfs_trace_writer *self);
 bool pfs_trace_writer_open(struct pfs_trace_writer *self, const char *path, const char *program,
 			   uint32_t ns_per_tick);
 
-/* After open: finish, and close the file. False if anything failed. */
+/* After open: finish and close the file. False if anything failed. */
 bool pfs_trace_writer_close(struct pfs_trace_writer *self);
 
 #ifdef __cplusplus

@@ -1,16 +1,16 @@
 /*
- * exact.c - never adds a page while a record is free; O(1) at any occupancy.
+ * exact.c - adds a page only at a moment with no free record; O(1) at any occupancy.
  *
- * A record is free when its bit in the occupancy words is set (occupancy.h), and a
- * thread looks first where it freed last: its own line, at any occupancy. Only when its hints
- * and the trees of words with room (room.h) show nothing does it prove, by a few
- * loads of their roots, that at one moment no record was free; then it adds a page under the
- * growth lock, or reports full without one.
+ * A record is free while its bit in the occupancy words is set (occupancy.h). A thread first looks
+ * where it freed last, on a line of its own, at any occupancy. Only if its hints and the trees of
+ * words with room (room.h) show nothing does it prove, by a few loads of their roots, that at one
+ * moment no record was free. Then it adds a page under the growth lock, or reports full without a
+ * lock.
  *
- * The records' pfs_lock words stay the truth for readers. Allocate and free go through the
- * bits: free makes the word FREE and then sets the bit, allocate takes the bit and then makes
- * the word DIRTY. So a set bit means a FREE word, and the bit's owner is the record's only
- * writer: no CAS on the word.
+ * The records' pfs_lock words remain authoritative for readers. Allocate and free go through the
+ * bits: free makes the word FREE and then sets the bit, allocate takes the bit and then makes the
+ * word DIRTY. So a set bit means a FREE word, and the bit's owner is the record's only writer: no
+ * CAS on the word.
  *
  * Invariant, linearization points and proof: docs/explanation/exact.md.
  */

@@ -1,5 +1,5 @@
 /*
- * hints.c - see hints.h: what is rare.
+ * hints.c - see hints.h: the rare parts.
  */
 #include "hints.h"
 
@@ -30,7 +30,7 @@ void pfs_hints_stop(struct pfs_thread *thread)
 	thread->policy = NULL;
 }
 
-/* Does some page of the thread's node that does not drain show room? */
+/* Does a page of the thread's node that does not drain show room? */
 static bool node_has_room(struct pfs_thread *thread)
 {
 	const struct pfs_room *room = pfs_occupancy_room(thread->container->policy, thread->node,
@@ -39,8 +39,8 @@ static bool node_has_room(struct pfs_thread *thread)
 	return !pfs_room_is_empty(pfs_load_relaxed(pfs_room_root(room)));
 }
 
-/* Hints lead to other nodes only while this one shows no room: without them, all threads of a
- * node without pages search the same few nodes of the trees. */
+/* Hints lead to other nodes only while this node shows no room. Without hints to other nodes, all
+ * threads of a node without pages would search the same few nodes of the trees. */
 bool pfs_hints_is_preferred(struct pfs_thread *thread, struct pfs_occupancy_page *page)
 {
 	return !pfs_occupancy_drains(page) &&

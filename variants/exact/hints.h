@@ -1,8 +1,8 @@
 /*
- * hints.h - the words that a thread used lately: where it looks first, and the hot halves of
- * allocate and free.
+ * hints.h - the words that a thread used last, where it looks first; and the fast paths of allocate
+ * and free.
  *
- * A hint that is wrong costs time, never an answer.
+ * A wrong hint costs time, but never makes an answer wrong.
  */
 #ifndef PFS_HINTS_H
 #define PFS_HINTS_H
@@ -16,10 +16,10 @@ uint32_t pfs_sim_hints(void);
 #define PFS_HINTS 16u
 #endif
 #define PFS_HINTS_MOST 16u
-#define PFS_LOSSES 2u /* one lost CAS in so many makes a thread leave a word */
+#define PFS_LOSSES 2u /* one lost CAS in this many makes a thread leave a word */
 
-/* A word that a thread used lately, and what it held then: a CAS from memory of its own does
- * not wait for a load of the word behind the locked instruction before it. */
+/* A word that a thread used, and its value then. A CAS with the remembered value does not wait for
+ * a load of the word after the previous locked instruction. */
 struct pfs_hint {
 	struct pfs_occupancy_word *word;
 	uint64_t seen;
@@ -39,7 +39,7 @@ void pfs_hints_stop(struct pfs_thread *thread);
 /* Send a new thread to a random page, so that threads do not meet at the start. */
 void pfs_hints_scatter(struct pfs_thread *thread);
 
-/* Remember a word of another node, unless the thread's own shows room. */
+/* Remember a word of another node, unless the thread's own node shows room. */
 PFS_COLD void pfs_hints_remember_far(struct pfs_thread *thread, struct pfs_occupancy_word *word,
 				     uint64_t seen);
 
@@ -47,22 +47,22 @@ PFS_COLD void pfs_hints_remember_far(struct pfs_thread *thread, struct pfs_occup
  * pfs_occupancy_search - take a record by hints and trees; if none is found, prove that there is
  * none, and add a page. See search.c.
  *
- * Returns   a claim; or none, with thread->status saying why: PFS_FULL only if at a moment of
- *           the call no record of any page was free and no page could be added.
+ * Returns   a claim; or none, with thread->status saying why: PFS_FULL only if at a moment of the
+ *           call no record of any page was free and no page could be added.
  * Errors    PFS_FULL, PFS_NO_MEMORY.
- * Progress  lock-free while a record is found, and for refusals while no ring is open; growth,
- *           and refusals that find one open, take `growth`. Of two failed rounds in a row at
- *           least one is another thread's completed operation: docs/explanation/exact.md.
+ * Progress  lock-free while a record is found, and for refusals while no ring is open. Growth, and
+ *           refusals while a ring is open, take `growth`. Of two failed rounds in a row at least
+ *           one is another thread's completed operation: docs/explanation/exact.md.
  * Order     acq_rel [W1].
- * Cost      with a hint that holds, one line; else a node a level, up and down, and the word;
- *           the proof: two loads a root, whatever the number of pages.
+ * Cost      with a valid hint one line; otherwise one node a level, up and down, and the word. The
+ *           proof: two loads a root, whatever the number of pages.
  */
 PFS_COLD struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread);
 
-/* Is a page one that hints may lead to? */
+/* May hints lead to this page? */
 PFS_COLD bool pfs_hints_is_preferred(struct pfs_thread *thread, struct pfs_occupancy_page *page);
 
-/* The part of it that asks the trees. */
+/* The part of pfs_occupancy_search that searches the trees. */
 PFS_COLD struct pfs_claim pfs_occupancy_search_rooms(struct pfs_thread *thread);
 
 static inline void pfs_hints_remember(struct pfs_thread *thread, struct pfs_occupancy_word *word,
@@ -95,7 +95,7 @@ static inline void pfs_hints_remember_kept(struct pfs_thread *thread,
 		pfs_hints_remember(thread, word, seen);
 }
 
-/* The latest hint, if its word is to be used and may have room; or NULL. */
+/* The latest hint, if its word may be used and may have room; else NULL. */
 PFS_SKELETON struct pfs_hint *pfs_hints_latest(struct pfs_thread *thread)
 {
 	struct pfs_hints *own = thread->policy;
@@ -109,8 +109,8 @@ PFS_SKELETON struct pfs_hint *pfs_hints_latest(struct pfs_thread *thread)
 }
 
 /*
- * The hot half of allocate: the word that this thread used last, by one CAS. If that fails,
- * others use the word too, and the search decides whether to leave it.
+ * The fast path of allocate: one CAS on the word that this thread used last. If it fails, others
+ * use the word too, and the search decides whether to leave it.
  */
 PFS_SKELETON struct pfs_claim pfs_hints_first(struct pfs_thread *thread)
 {
@@ -119,8 +119,8 @@ PFS_SKELETON struct pfs_claim pfs_hints_first(struct pfs_thread *thread)
 					: pfs_claim_none();
 }
 
-/* What is seldom left to do of a free, as a tail call, so that the hot half needs no frame. latest:
- * its word was not announced; other: that, or it is another word and far, or drains. */
+/* The rare rest of a free, as a tail call, so that the fast path needs no frame. latest: its word
+ * was not announced. other: the same, or it is another word that is far or drains. */
 PFS_COLD void pfs_hints_give_latest(struct pfs_thread *thread, struct pfs_occupancy_word *word,
 				    uint64_t left);
 PFS_COLD void pfs_hints_give_other(struct pfs_thread *thread, struct pfs_occupancy_word *word,
@@ -136,7 +136,7 @@ PFS_SKELETON void pfs_hints_give_bits(struct pfs_thread *thread, struct pfs_occu
 	uint64_t left = before + bits + PFS_WORD_FREES;
 	bool is_announced = (before & PFS_WORD_ANNOUNCED) != 0;
 	if (own->latest.word == word) {
-		/* Right if nobody else used it meanwhile; does not wait for the add. */
+		/* Correct if no other thread used the word meanwhile; does not wait for the add. */
 		own->latest.seen += bits + PFS_WORD_FREES;
 		if (!pfs_likely(is_announced))
 			pfs_hints_give_latest(thread, word, left);

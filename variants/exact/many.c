@@ -3,7 +3,7 @@
  */
 #include "many.h"
 
-/* The lowest set bits, so many at most. */
+/* The lowest set bits, at most count. */
 static uint32_t lowest_bits(uint32_t set, uint32_t count)
 {
 	uint32_t bits = 0;
@@ -14,7 +14,7 @@ static uint32_t lowest_bits(uint32_t set, uint32_t count)
 	return bits;
 }
 
-/* From the word of the latest hint, by one CAS. None: as pfs_hints_first. */
+/* Take from the word of the latest hint by one CAS; 0 as pfs_hints_first. */
 static uint32_t take_latest(struct pfs_thread *thread, struct pfs_claim *claims, uint32_t count)
 {
 	struct pfs_hint *hint = pfs_hints_latest(thread);
@@ -35,7 +35,7 @@ uint32_t pfs_many_allocate(struct pfs_thread *thread, struct pfs_claim *claims, 
 	pfs_tally_call(thread);
 	uint32_t taken = count != 0 ? take_latest(thread, claims, count) : 0;
 	while (taken < count) {
-		struct pfs_claim claim = pfs_occupancy_search(thread); /* becomes the latest hint */
+		struct pfs_claim claim = pfs_occupancy_search(thread); /* makes the latest hint */
 		claims[taken] = claim;
 		if (claim.record == NULL)
 			break;
@@ -65,7 +65,8 @@ void pfs_many_gather(struct pfs_thread *thread, struct pfs_gathered *self, struc
 		pfs_hints_give_bits(thread, self->groups[at].word, self->groups[at].bits);
 		self->groups[at].bits = 0;
 	}
-	if (!pfs_likely((self->groups[at].bits & bit) == 0)) /* records without words tell so */
+	if (!pfs_likely((self->groups[at].bits & bit) == 0)) /* the only check of records without
+							      * words */
 		pfs_panic_plain("free: the record is in the batch already");
 	self->groups[at].word = word;
 	self->groups[at].bits |= bit;

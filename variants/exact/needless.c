@@ -1,11 +1,11 @@
 /*
- * needless.c - was a page added although a record was free? The metric needless_growths of the
- * policies with occupancy words.
+ * needless.c - the metric needless_growths of the policies with occupancy words: was a page added
+ * although a record was free?
  *
- * It must not trust the proof that it judges. What was free when the lock was taken, and still
- * is when the page is published, was free all the while. A bit that is set now counts if its
- * word's version is that of the watch; a record in a cache counts if it came before the watch.
- * What was freed since does not: it came after the decision. Nor does a record whose free was
+ * It must not trust the proof that it judges. A record that was free when the lock was taken, and
+ * still is when the page is published, was free throughout. A set bit counts if its word's version
+ * is that of the watch; a record in a cache counts if it came before the watch. A record that was
+ * freed since does not count, because it came after the decision. Nor does a record whose free was
  * under way at the watch: it is free when the free returns.
  */
 #include "front.h"
@@ -40,10 +40,11 @@ void pfs_needless_watch(struct pfs_container *self)
 	for (uint32_t page = 0; page < limit; page++) {
 		struct pfs_occupancy_page *entry = pfs_occupancy_page_at(self, page);
 		for (uint32_t i = 0; entry != NULL && i < words; i++) {
-			/* [W9] acquire, pairs with [W2]: who set a bit shows that it is giving. */
+			/* [W9] acquire, pairs with [W2]: a thread that set a bit also shows that it
+			 * is giving. */
 			uint64_t word = pfs_load_acquire(&entry->words[i].free);
 			if ((uint32_t)word != 0 && is_being_given(self, &entry->words[i]))
-				word = UINT64_MAX; /* no version is that */
+				word = UINT64_MAX; /* no word has that version */
 			index->watched[(size_t)page * words + i] = word;
 		}
 	}

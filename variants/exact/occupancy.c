@@ -1,6 +1,6 @@
 /*
- * occupancy.c - the words and trees of a container: the memory of a page's, announcing and
- * clearing, and walks by them.
+ * occupancy.c - the words and trees of a container: the memory of a page's words, announcing and
+ * clearing, and walks over the words.
  */
 #include "occupancy.h"
 
@@ -49,15 +49,16 @@ uint64_t pfs_occupancy_announce(struct pfs_container *self, struct pfs_occupancy
 {
 	struct pfs_occupancy_page *entry = word->page;
 	uint64_t seen = left;
-	/* relaxed, both: if the page moves to another tree meanwhile, it is raised there after
-	 * this free changed its own tree, or its old path is gone when this raises it [T9]. */
+	/* relaxed, both: if the page moves to another tree meanwhile, either it is raised there
+	 * after this free changed the page's own tree, or this raise finds that its old path was
+	 * dropped [T9]. */
 	uint32_t node = pfs_load_relaxed(&entry->node);
-	bool draining = pfs_load_relaxed(&entry->draining) != 0; /* relaxed: likewise */
+	bool draining = pfs_load_relaxed(&entry->draining) != 0; /* relaxed: as above */
 	pfs_room_raise(&entry->words_room, word->number);
 	pfs_room_raise(pfs_occupancy_room(self->policy, node, draining), entry->index);
-	/* [W6] release, pairs with [W2]: the path was raised. Only on the very value that the
-	 * free left: had the word been cleared since, ANNOUNCED would be said of a path that is
-	 * not raised any more [O4]. */
+	/* [W6] release, pairs with [W2]: the path was raised. The CAS succeeds only on the very
+	 * value that the free left: if the word had been cleared since, ANNOUNCED would refer to a
+	 * path that is not raised any more [O4]. */
 	if (pfs_cas_release(&word->free, &seen, left | PFS_WORD_ANNOUNCED))
 		return left | PFS_WORD_ANNOUNCED;
 	return seen;
@@ -70,8 +71,8 @@ void pfs_occupancy_clear(struct pfs_occupancy_word *word)
 	if (!pfs_room_clear_begin(room, word->number, &held))
 		return;
 	uint64_t seen = pfs_load_relaxed(&word->free); /* relaxed: [W5] verifies it */
-	/* [W5] acq_rel, pairs with [W2]: a free that comes later finds its word not announced, and
-	 * sees that the path is being cleared. Also where nothing changes. */
+	/* [W5] acq_rel, pairs with [W2]: a later free finds its word not announced, and sees that
+	 * the path is being cleared. Needed also if the value does not change. */
 	if ((uint32_t)seen == 0 && pfs_cas_acq_rel(&word->free, &seen, seen & ~PFS_WORD_ANNOUNCED))
 		pfs_room_clear_end(room, word->number, held);
 }
@@ -83,7 +84,8 @@ void pfs_occupancy_clear_page(const struct pfs_room *room, struct pfs_occupancy_
 	if (!pfs_room_clear_begin(room, entry->index, &held))
 		return;
 	uint64_t seen = pfs_load_relaxed(root); /* relaxed: [T5] verifies it */
-	/* [T5] acq_rel, pairs with [T2]: as in room.c, from the page's tree to that of pages. */
+	/* [T5] acq_rel, pairs with [T2]: as in room.c, from the page's tree to the tree of
+	 * pages. */
 	if (pfs_room_is_empty(seen) && pfs_cas_acq_rel(root, &seen, seen))
 		pfs_room_clear_end(room, entry->index, held);
 }
@@ -91,8 +93,8 @@ void pfs_occupancy_clear_page(const struct pfs_room *room, struct pfs_occupancy_
 /* The clear bits of two neighbouring words: records that may be in use. */
 static uint64_t used_bits(struct pfs_occupancy_page *entry, uint32_t number)
 {
-	/* relaxed, both: a record that is live all the while is clear in every value that this
-	 * may return; its word is read by the optimistic protocol afterwards. */
+	/* relaxed, both: the bit of a record that is live throughout is clear in every value that
+	 * this may return; the optimistic protocol then reads the record's word. */
 	uint64_t all = (UINT64_C(1) << PFS_WORD_RECORDS) - 1;
 	uint64_t used = ~pfs_load_relaxed(&entry->words[number].free) & all;
 	if (number + 1 < entry->word_count) /* relaxed: as above */
@@ -139,7 +141,7 @@ uint32_t pfs_occupancy_next_used(struct pfs_container *self, uint32_t page, uint
 	return UINT32_MAX;
 }
 
-/* The words of a page stay when it goes, for the next one of its number. */
+/* The words of a page stay when it goes, for the next page of the same index. */
 uint64_t pfs_occupancy_index_bytes(struct pfs_container *self)
 {
 	const struct pfs_occupancy *index = self->policy;

@@ -1,5 +1,5 @@
 /*
- * occupancy_life.c - the words and trees of a container are made, and go.
+ * occupancy_life.c - the words and trees of a container: created and destroyed.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * occupancy_pages.c - pages come and go under the words: opened with all their records free, and
- * taken by a reclaim pass bit by bit.
+ * occupancy_pages.c - pages under the words: opened with all their records free, and taken by a
+ * reclaim pass bit by bit.
  */
 #include "containers/fork.h"
 #include "front.h"
@@ -34,7 +34,7 @@ struct pfs_page *pfs_occupancy_spare(struct pfs_thread *thread)
 	thread->growth = hole == self->page_capacity ? PFS_FULL : PFS_OK;
 	if (thread->growth == PFS_FULL)
 		return NULL;
-	pfs_fork_resume(self); /* whom a fork has ended waits no more: nothing is granted to it */
+	pfs_fork_resume(self); /* so that no record is granted to a thread that a fork has ended */
 	if (spare_of(index) != NULL && spare_of(index)->index != hole)
 		pfs_occupancy_drop_spare(self);
 	if (spare_of(index) == NULL)
@@ -52,8 +52,9 @@ static void aim_word(struct pfs_occupancy_word *word, struct pfs_page *page)
 	word->lock_stride = (uint32_t)page->word_stride;
 }
 
-/* The page's records to those who wait, but for the caller's, if it keeps one; the others are free
- * from here on. False: there are none, and no word is announced since the last page here. */
+/* Give the page's records to waiting threads, except the caller's, if it keeps one; the others are
+ * free from here on. False: there are none, and no word has been announced since the last page
+ * here. */
 static bool share_out(struct pfs_occupancy *index, struct pfs_occupancy_page *entry,
 		      struct pfs_page *page, bool keeps_one)
 {
@@ -67,8 +68,8 @@ static bool share_out(struct pfs_occupancy *index, struct pfs_occupancy_page *en
 			bits = pfs_seats_grant(index->seats, word, (uint32_t)bits);
 		somebody_waits = somebody_waits && bits == 0;
 		/* [W4] acq_rel, pairs with [W1] and [W5]: first_record and the page's words go
-		 * first. Not a store: others may be clearing the path of the last page here, and
-		 * a record that was granted may be free again. */
+		 * first. Not a store: others may be clearing the path of the last page here, and a
+		 * record that was granted may be free again. */
 		room |= pfs_fetch_add_acq_rel(&word->free, bits + PFS_WORD_FREES);
 		room |= bits;
 	}
@@ -88,8 +89,9 @@ struct pfs_occupancy_page *pfs_occupancy_open(struct pfs_thread *thread, bool ke
 	pfs_proof_hold(index); /* the container may look full before its last page has a path */
 	pfs_growth_publish(self, page);
 	/* As a free does, after the bits. The words are not announced one by one: the first free
-	 * of each finds its path raised, and says so. Those that are announced since the last page
-	 * here are found by its path, which may be that of another node: raised here, too. */
+	 * to each finds its path raised, and announces it. Words that are announced since the
+	 * last page here are found through its path, which may be that of another node: raised
+	 * here too. */
 	if (share_out(index, entry, page, keeps_one)) {
 		pfs_room_raise_all(&entry->words_room, entry->word_count);
 		pfs_room_raise(pfs_occupancy_room(index, page->node, false), entry->index);
@@ -113,8 +115,8 @@ enum pfs_status pfs_occupancy_add_page(struct pfs_thread *thread)
 }
 
 /*
- * [W3] Own every record of the page: each word from all free to none, version unchanged. The
- * words already taken are freed again if one is not all free.
+ * [W3] Own every record of the page: change each word from all free to none, version unchanged. If
+ * a word is not all free, the words already taken are freed again.
  */
 static bool take_page(struct pfs_container *self, struct pfs_page *page)
 {
@@ -124,8 +126,8 @@ static bool take_page(struct pfs_container *self, struct pfs_page *page)
 		struct pfs_occupancy_word *word = &entry->words[taken];
 		uint64_t seen = pfs_load_relaxed(&word->free); /* relaxed: [W3] verifies it */
 		uint64_t bits = pfs_occupancy_all_bits(page, taken);
-		/* [W3] acq_rel, pairs with [W2]: the last owners' accesses to the page come
-		 * before its memory goes; and after [P1], for whoever finds the word empty. */
+		/* [W3] acq_rel, pairs with [W2]: the last owners' accesses to the page come before
+		 * it is unmapped; and after [P1], for a thread that finds the word empty. */
 		if ((uint32_t)seen != bits || !pfs_cas_acq_rel(&word->free, &seen, seen - bits))
 			break;
 	}
@@ -149,10 +151,10 @@ static bool retire(struct pfs_container *self, struct pfs_page *page)
 }
 
 /*
- * The page moves to another tree. It is raised there after it was dropped here: a free that still
- * raises the old one may have found its path there, and a search may have cleared the new one
- * meanwhile. In between what is free in the page has no path; a proof that meets that fails by
- * the odd count.
+ * Move the page to another tree. It is raised there after it was dropped here: a free that still
+ * raises the old path may have found it raised, and a search may have cleared the new one
+ * meanwhile. In between the free records of the page have no path; a proof that meets this fails
+ * because of the odd count.
  */
 static void marked(struct pfs_container *self, struct pfs_page *page)
 {
@@ -180,8 +182,8 @@ static void begin(struct pfs_container *self)
 	pfs_mutex_unlock(&self->growth);
 }
 
-/* The spare page goes if it was one at the last pass, too. While `mapping` is held somebody makes
- * or uses one, and a pass leaves that thread alone. */
+/* Give back the spare page if the last pass saw it too. While `mapping` is held another thread
+ * makes or uses one, and a pass does not wait for it. */
 static uint32_t give_reserve(struct pfs_container *self, enum pfs_reclaim_kind kind)
 {
 	struct pfs_occupancy *index = self->policy;

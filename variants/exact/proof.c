@@ -38,9 +38,9 @@ static struct pfs_look look_at_roots(struct pfs_container *self)
 }
 
 /*
- * Versions never fall, so equal sums of two looks that found nothing mean that every root was
- * EMPTY from its first to its second load: at the moment between the looks all were, and no
- * page was on its way. Modulo 2^32 clearings of one root between the two.
+ * Versions never fall, so if two looks that found nothing have equal sums, every root was EMPTY
+ * from its first to its second load. At the moment between the looks all were EMPTY, and no page
+ * was on its way. Modulo 2^32 clearings of one root between the two.
  */
 bool pfs_looks_agree(struct pfs_look first, struct pfs_look second)
 {
@@ -58,7 +58,7 @@ static bool prove_by_roots(struct pfs_container *self, bool *is_full)
 	return first.is_empty && pfs_looks_agree(first, look_at_roots(self));
 }
 
-/* Does something lie in front of the words? */
+/* Does the front hold records? */
 static bool is_front_in_use(struct pfs_container *self)
 {
 	const struct pfs_occupancy *index = self->policy;
@@ -77,7 +77,7 @@ static bool prove(struct pfs_container *self)
 	return is_front_in_use(self) ? index->front->prove(self) : prove_by_roots(self, &is_full);
 }
 
-/* Under `growth`: is there surely room? What lies in front of the words is taken back for it. */
+/* Under `growth`: is there certainly room? Takes the front's records back for that. */
 static bool some_room(struct pfs_container *self)
 {
 	const struct pfs_occupancy *index = self->policy;
@@ -89,13 +89,13 @@ static bool some_room(struct pfs_container *self)
 static bool is_refused(struct pfs_thread *thread, bool *was_proved)
 {
 	struct pfs_container *self = thread->container;
-	/* relaxed: is a refusal to be expected? Else whoever adds the page proves. */
+	/* relaxed: is a refusal likely? If not, the thread that adds the page proves. */
 	bool is_full = pfs_load_relaxed(&self->pages) == self->page_capacity;
 	*was_proved = !(is_full || thread->stays) || prove_by_roots(self, &is_full);
 	return *was_proved && (is_full || thread->stays);
 }
 
-/* Under both locks: nothing slow stands between the proof and the page. */
+/* Under both locks: nothing slow happens between the proof and the page. */
 static enum pfs_proof prove_and_open(struct pfs_thread *thread, const struct pfs_page *spare,
 				     struct pfs_claim *claim)
 {
@@ -115,14 +115,15 @@ static enum pfs_proof prove_and_open(struct pfs_thread *thread, const struct pfs
 	return PFS_PROOF_CLAIM;
 }
 
-/* One attempt; under `mapping`. What looks like room is searched here, so that of all that wait
- * for a page one thread clears what turns out to be empty. */
+/* One attempt; under `mapping`. What looks like room is searched here, so that of all threads that
+ * wait for a page only one clears what turns out to be empty. */
 static enum pfs_proof try_to_grow(struct pfs_thread *thread, struct pfs_claim *claim)
 {
 	struct pfs_container *self = thread->container;
 	bool was_proved;
 	thread->growth = PFS_FULL;
-	if (is_refused(thread, &was_proved)) /* by now: another thread has closed the rings */
+	if (is_refused(thread, &was_proved)) /* true at this point if another thread has closed the
+					      * rings */
 		return PFS_PROOF_REFUSED;
 	pfs_mutex_lock(&self->growth);
 	bool has_room = some_room(self);
@@ -146,7 +147,7 @@ static enum pfs_proof grow(struct pfs_thread *thread, struct pfs_claim *claim)
 	return proof;
 }
 
-/* A page comes or goes: wait for it, first by looking on, then by the lock. */
+/* A page comes or goes: wait for it, first by looking, then by the lock. */
 static void wait_for_move(struct pfs_container *self)
 {
 	struct pfs_occupancy *index = self->policy;
@@ -179,14 +180,14 @@ static bool looks_for_lock(uint32_t look, uint64_t bits)
 	return is_early || look % PFS_PROOF_LOCK_LOOKS == 0 || (bits & PFS_SEAT_CALLED) != 0;
 }
 
-/* The one before it sleeps, too. */
+/* Also the last look before it sleeps. */
 static bool looks_for_room(uint32_t look)
 {
 	return look % PFS_PROOF_ROOM_LOOKS == PFS_PROOF_ROOM_LOOKS - 1 ||
 	       look == PFS_PROOF_LOOKS - 1;
 }
 
-/* Is a refusal at hand, which needs no lock? */
+/* Can a refusal be proved, which needs no lock? */
 static bool has_nothing(struct pfs_thread *thread)
 {
 	bool was_proved;
@@ -194,10 +195,10 @@ static bool has_nothing(struct pfs_thread *thread)
 }
 
 /*
- * One look of a thread that sits: at its own row, and seldom at the lines that all of them read.
- * When they all ran for a record that somebody freed, they spent their time on clearing its path
- * against each other. True: the wait is over, and *turn is what it got if not a grant. Room is
- * looked for in words: a block that shows some may be in the hands of whoever holds the lock.
+ * One look of a waiting thread: at its own row, and seldom at the lines that all of them read. If
+ * all of them ran for each record that is freed, they would spend their time on clearing its path
+ * against each other. True: the wait is over, and *turn is what the thread got if not a grant. Only
+ * words are searched for room: a block that shows room may be in the hands of the lock's holder.
  */
 static bool look_on(struct pfs_thread *thread, uint32_t look, enum turn *turn)
 {
@@ -215,7 +216,7 @@ static bool look_on(struct pfs_thread *thread, uint32_t look, enum turn *turn)
 	return looks_for_room(look) && !look_at_words(thread->container).is_empty;
 }
 
-/* After too many looks. A seat that sleeps is passed by in grants, and not in turns. */
+/* After too many looks. Grants skip a seat that sleeps, turns do not. */
 static enum turn sleep_for_mapping(struct pfs_thread *thread, struct pfs_claim *claim)
 {
 	struct pfs_occupancy *index = thread->container->policy;
@@ -227,8 +228,9 @@ static enum turn sleep_for_mapping(struct pfs_thread *thread, struct pfs_claim *
 }
 
 /*
- * Another thread is making a page: its records are for those who wait, so they sit down rather
- * than queue for a lock that they would not need; and look on for room, which a free may make.
+ * Another thread is making a page, whose records are for the waiting threads. So they take a seat
+ * instead of queueing for a lock that they would not need, and keep looking for room, which a free
+ * may make.
  */
 static enum turn wait_for_page(struct pfs_thread *thread, struct pfs_claim *claim)
 {
@@ -252,8 +254,8 @@ static enum turn wait_for_page(struct pfs_thread *thread, struct pfs_claim *clai
 	return TURN_CLAIM;
 }
 
-/* Whose turn is it next? One that sleeps is woken by the unlocking, and would be overtaken by
- * those who are awake if they knew. */
+/* Whose turn is it next? A thread that sleeps is woken by the unlocking; threads that are awake
+ * would overtake it if they knew. */
 static void pass_mapping_on(struct pfs_occupancy *index)
 {
 	bool sleeps;

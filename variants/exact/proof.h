@@ -1,9 +1,9 @@
 /*
- * proof.h - no record is free: proved by the roots of the trees, and then a page is added.
+ * proof.h - proves by the roots of the trees that no record is free, and then adds a page.
  *
  * Ordering:  [P1] begin of a move: fetch-add, acq_rel  <->  [P3] look: load, acquire
  *            [P2] end of a move: fetch-add, acq_rel    <->  [P3]
- *            carries: that bits are in somebody's hands, or a path is on its way
+ *            carries: that some thread holds bits, or that a path is being raised
  */
 #ifndef PFS_PROOF_H
 #define PFS_PROOF_H
@@ -11,7 +11,7 @@
 #include "front.h"
 #include "occupancy.h"
 
-/* How often a thread that waits for another one's page looks on, with a yield between, before it
+/* How often a thread that waits for another thread's page looks, with a yield between, before it
  * sleeps. */
 #ifdef PFS_SIM
 uint32_t pfs_sim_proof_looks(void);
@@ -19,13 +19,13 @@ uint32_t pfs_sim_proof_looks(void);
 #else
 #define PFS_PROOF_LOOKS 16384u
 #endif
-#define PFS_PROOF_LOCK_LOOKS 64u   /* in so many it looks whether nobody makes a page */
-#define PFS_PROOF_ROOM_LOOKS 1024u /* and whether there is room elsewhere */
-#define PFS_PROOF_ATTEMPTS 8u      /* of a thread whose turn it is, before the next one's */
+#define PFS_PROOF_LOCK_LOOKS 64u   /* one look in this many checks whether the lock is free */
+#define PFS_PROOF_ROOM_LOOKS 1024u /* and one in this many whether there is room elsewhere */
+#define PFS_PROOF_ATTEMPTS 8u      /* of a thread that holds the lock, before the next thread's */
 
 enum pfs_proof {
-	PFS_PROOF_CLAIM,  /* the claim is the first record of a page that was added, or one that
-			   * was granted, or found meanwhile */
+	PFS_PROOF_CLAIM,  /* the claim is the first record of a page that was added, or a record
+			   * that was granted or found meanwhile */
 	PFS_PROOF_AGAIN,  /* there may be room, or was meanwhile: search again */
 	PFS_PROOF_REFUSED /* none is free, and no page can be added */
 };
@@ -34,22 +34,22 @@ enum pfs_proof {
  * pfs_prove_or_grow - a search found nothing: prove that no record is free, then add a page; or
  * wait for a record of another thread's page (seats.h).
  *
- * Returns   what came of it; *claim with CLAIM; thread->growth with REFUSED.
+ * Returns   the outcome; *claim with CLAIM; thread->growth with REFUSED.
  * Errors    as returned.
- * Progress  a refusal while no ring is open: wait-free, but while a page comes or goes. Otherwise
+ * Progress  a refusal while no ring is open: wait-free, unless a page comes or goes. Otherwise
  *           blocking: takes `mapping`, under which memory is mapped, and `growth`, under which
  *           nothing waits.
  * Order     acquire [T7] [P3].
- * Cost      two loads a root; where rings are open, they are closed, with one heavy barrier.
+ * Cost      two loads a root; if rings are open, closing them, with one heavy barrier.
  */
 enum pfs_proof pfs_prove_or_grow(struct pfs_thread *thread, struct pfs_claim *claim);
 
-/* For proofs of what stands in front of the words, too (front.h): one look at the roots of what
- * anybody takes from; and were all roots EMPTY between two such looks? */
+/* For proofs about the front, too (front.h). look_at_shared: one look at the roots of what any
+ * thread may take from. looks_agree: were all roots EMPTY between two such looks? */
 struct pfs_look pfs_look_at_shared(struct pfs_container *self);
 bool pfs_looks_agree(struct pfs_look first, struct pfs_look second);
 
-/* Under `growth`: from hold to release a proof fails, since a page comes, goes, or moves from
+/* Under `growth`: from hold to release a proof fails, because a page comes, goes, or moves from
  * tree to tree. */
 static inline void pfs_proof_hold(struct pfs_occupancy *index)
 {

@@ -86,7 +86,7 @@ static bool clear_begin(_Atomic(uint64_t) *states, uint32_t shift, uint64_t *hel
 	if ((seen & PFS_ROOM_STATE << shift) == 0)
 		return false;
 	*held = seen;
-	if ((seen & PFS_ROOM_ROOM << shift) == 0) /* somebody stopped in CLEARING: go on */
+	if ((seen & PFS_ROOM_ROOM << shift) == 0) /* a thread stopped in CLEARING: go on */
 		return true;
 	*held = next + PFS_ROOM_CLEARED;
 	/* relaxed: [T5] after it releases it. */
@@ -102,7 +102,7 @@ static bool clear_end(_Atomic(uint64_t) *states, uint32_t shift, uint64_t held)
 	return pfs_cas_acq_rel(states, &held, next) && pfs_room_is_empty(next);
 }
 
-/* A node was found EMPTY: clear it in its parent, and so on. */
+/* A node was found EMPTY: clear it in its parent, and so on upwards. */
 static void clear_up(const struct pfs_room *self, uint32_t level, uint32_t node)
 {
 	bool is_clear = true;
@@ -113,8 +113,8 @@ static void clear_up(const struct pfs_room *self, uint32_t level, uint32_t node)
 		if (!clear_begin(parent, shift_of(node), &held))
 			return;
 		uint64_t seen = pfs_load_relaxed(child); /* relaxed: [T5] verifies it */
-		/* [T5] acq_rel, pairs with [T2]: a raiser that comes later sees that the
-		 * parent is being cleared. */
+		/* [T5] acq_rel, pairs with [T2]: a later raiser sees that the parent is being
+		 * cleared. */
 		if (!pfs_room_is_empty(seen) || !pfs_cas_acq_rel(child, &seen, seen))
 			return;
 		is_clear = clear_end(parent, shift_of(node), held);
@@ -147,12 +147,12 @@ void pfs_room_drop(const struct pfs_room *self, uint32_t leaf, const struct pfs_
 		clear_up(self, 0, leaf / PFS_ROOM_FAN);
 	_Atomic(uint64_t) *root = pfs_room_root(below);
 	seen = pfs_load_relaxed(root); /* relaxed: [T9] verifies it */
-	/* [T9] acq_rel, pairs with [T2]: a raiser that comes later sees the drop. */
+	/* [T9] acq_rel, pairs with [T2]: a later raiser sees the drop. */
 	while (!pfs_cas_acq_rel(root, &seen, seen))
 		continue;
 }
 
-/* The first child at or after one whose state is not EMPTY; PFS_ROOM_FAN if there is none. */
+/* The first child, from `child` on, whose state is not EMPTY; PFS_ROOM_FAN if there is none. */
 static uint32_t next_child(uint64_t states, uint32_t child)
 {
 	uint32_t left = (uint32_t)states >> 2 * child;
@@ -165,7 +165,8 @@ uint32_t pfs_room_next(const struct pfs_room *self, uint32_t from)
 	uint32_t at = from;
 	while (level < self->depth && at < self->width[level]) {
 		uint32_t node = at / PFS_ROOM_FAN;
-		/* relaxed: a hint; what is found is looked at, what is missed is proved. */
+		/* relaxed: a hint; what is found is verified, what is missed is left to the
+		 * proof. */
 		uint64_t states = pfs_load_relaxed(states_of(self, level, node));
 		uint32_t child = next_child(states, at % PFS_ROOM_FAN);
 		if (child < PFS_ROOM_FAN && level == 0)

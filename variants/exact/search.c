@@ -1,6 +1,6 @@
 /*
- * search.c - a record for a thread whose latest hint gave none: by its older hints, by the trees,
- * by a proof and a page.
+ * search.c - the search of a thread whose latest hint failed: older hints, the trees, then the
+ * proof and a new page.
  */
 #include "front.h"
 #include "hints.h"
@@ -27,10 +27,10 @@ static struct pfs_claim search_hints(struct pfs_thread *thread)
 }
 
 /*
- * The CAS of the latest hint was lost: other threads use the word too. Threads that stayed
- * would send its line to and fro for as long as it has room, so one loss in PFS_LOSSES makes
- * the thread leave: the search forgets the hint. After the others the record is taken here,
- * where the line is now: leaving gains nothing where all words are shared. On the simulated
+ * The CAS of the latest hint was lost: other threads use the word too. If they all stayed, they
+ * would send its line back and forth for as long as it has room. So one loss in PFS_LOSSES makes
+ * the thread leave: the search forgets the hint. After the other losses the thread takes the record
+ * here, where it has the line: leaving gains nothing if all words are shared. On the simulated
  * machine leaving always was no better for 2 threads, and worse for 16 threads on 8 words.
  */
 static struct pfs_claim search_latest(struct pfs_thread *thread)
@@ -60,7 +60,7 @@ struct pfs_claim pfs_occupancy_search(struct pfs_thread *thread)
 		switch (pfs_prove_or_grow(thread, &claim)) {
 		case PFS_PROOF_CLAIM: return claim;
 		case PFS_PROOF_REFUSED: return pfs_container_refuse(thread, thread->growth);
-		default: break; /* another thread freed, or cleared, or grew: it made progress */
+		default: break; /* another thread freed, cleared or grew: it made progress */
 		}
 	}
 }

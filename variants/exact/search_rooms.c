@@ -1,5 +1,5 @@
 /*
- * search_rooms.c - a search of the words by their trees.
+ * search_rooms.c - the search of the words through their trees.
  */
 #include "base/random.h"
 #include "hints.h"
@@ -15,7 +15,7 @@ static struct pfs_claim take_and_stay(struct pfs_thread *thread, struct pfs_occu
 	return claim;
 }
 
-/* The words in [from, to) of a page that may have room. */
+/* Search the words in [from, to) of a page that may have room. */
 static struct pfs_claim search_words(struct pfs_thread *thread, struct pfs_occupancy_page *entry,
 				     uint32_t from, uint32_t to)
 {
@@ -44,7 +44,7 @@ static struct pfs_claim search_pages(struct pfs_thread *thread, const struct pfs
 	uint32_t page = pfs_room_next(room, from);
 	for (; page < to; page = pfs_room_next(room, page + 1)) {
 		struct pfs_occupancy_page *entry = pfs_occupancy_page_at(thread->container, page);
-		if (entry == NULL) /* the tree, read relaxed, is ahead of the entry */
+		if (entry == NULL) /* the tree, read relaxed, may be newer than the entry */
 			continue;
 		struct pfs_claim claim = search_page(thread, entry);
 		if (claim.record != NULL)
@@ -54,11 +54,11 @@ static struct pfs_claim search_pages(struct pfs_thread *thread, const struct pfs
 	return pfs_claim_none();
 }
 
-/* One tree, all round from this thread's home page. */
+/* Search one tree, all round from this thread's home page. */
 static struct pfs_claim search_room(struct pfs_thread *thread, const struct pfs_room *room)
 {
 	uint32_t home = thread->home_page < room->width[0] ? thread->home_page : 0;
-	/* relaxed: a hint; what is missed is proved. */
+	/* relaxed: a hint; what is missed is left to the proof. */
 	if (pfs_room_is_empty(pfs_load_relaxed(pfs_room_root(room))))
 		return pfs_claim_none();
 	struct pfs_claim claim = search_pages(thread, room, home, PFS_ROOM_NONE);

@@ -27,7 +27,7 @@ static bool make_row(struct pfs_seats *self, uint32_t number)
 		return false;
 	memset((void *)row, 0, sizeof(*row));
 	pfs_store_release(&self->rows[number], row); /* [Q4] release, pairs with [Q5] */
-	/* relaxed: who counts it too late grants nothing there for once. */
+	/* relaxed: a granter that sees it late grants nothing to this row once. */
 	pfs_store_relaxed(&self->row_count, number + 1);
 	return true;
 }
@@ -54,7 +54,7 @@ static struct pfs_row *row_of(struct pfs_thread *thread, uint32_t *seat)
 	return row_at(seats_of(thread), (thread->seat - 1) / PFS_ROW_SEATS);
 }
 
-/* The seat's bits from now on; those that it had. */
+/* Replace the seat's bits; returns the old ones. */
 static uint64_t exchange(struct pfs_row *row, uint32_t seat, uint64_t bits)
 {
 	uint64_t seen = pfs_load_relaxed(&row->state); /* relaxed: the CAS verifies it */
@@ -84,7 +84,7 @@ uint64_t pfs_seats_look(struct pfs_thread *thread)
 	return pfs_load_relaxed(&row->state) >> seat & PFS_SEAT_ALL;
 }
 
-/* What was granted, or 0; then the seat is empty, else it has `bits`. */
+/* What was granted, or 0. After a grant the seat is empty, else it has `bits`. */
 static uint64_t leave(struct pfs_thread *thread, uint64_t bits)
 {
 	uint32_t seat;
@@ -126,15 +126,15 @@ void pfs_seats_forget(struct pfs_thread *thread)
 	(void)pfs_occupancy_put(thread->container, word, UINT64_C(1) << bit);
 }
 
-/* Those who sit in a row, in seats of `among`, and have nothing yet. */
+/* The seats of a row, among `among`, that wait and have nothing yet. */
 static uint64_t who_waits(struct pfs_row *row, uint64_t among, uint64_t *seen)
 {
-	/* [Q3] acquire, pairs with [Q2]: their last grants were read, and may be written over. */
+	/* [Q3] acquire, pairs with [Q2]: their last grants were read, and may be overwritten. */
 	*seen = pfs_load_acquire(&row->state);
 	return *seen & ~(*seen / PFS_SEAT_GRANTED) & among;
 }
 
-/* To them, so many as there are bits; whom. */
+/* Grant bits to waiting seats of a row, while there are both; returns these seats. */
 static uint64_t grant_row(struct pfs_row *row, struct pfs_occupancy_word *word, uint32_t bits,
 			  uint64_t among)
 {
@@ -156,7 +156,7 @@ static uint64_t grant_row(struct pfs_row *row, struct pfs_occupancy_word *word, 
 	return given;
 }
 
-/* The seats of a row from one on. */
+/* The seats of a row from `seat` on. */
 static uint64_t seats_from(uint32_t seat)
 {
 	return ROW_MASK & ~((UINT64_C(1) << seat % PFS_ROW_SEATS) - 1);
@@ -176,12 +176,12 @@ uint32_t pfs_seats_grant(struct pfs_seats *self, struct pfs_occupancy_word *word
 		if (given != 0)
 			next = row * PFS_ROW_SEATS + 64 - (uint32_t)__builtin_clzll(given);
 	}
-	/* relaxed: likewise. */
+	/* relaxed: as above. */
 	pfs_store_relaxed(&self->next, rows != 0 ? next % (rows * PFS_ROW_SEATS) : 0);
 	return bits;
 }
 
-/* A seat that sleeps may be one whose thread is not yet at the lock: see Limits in seats.h. */
+/* The thread of a seat that sleeps may not have reached the lock yet: see Limits in seats.h. */
 uint32_t pfs_seats_turn(struct pfs_seats *self, bool *sleeps)
 {
 	uint32_t rows = pfs_load_relaxed(&self->row_count); /* relaxed: see make_row */
@@ -206,7 +206,8 @@ void pfs_seats_call(struct pfs_seats *self, uint32_t number)
 	uint32_t seat = number % PFS_ROW_SEATS;
 	uint64_t seen = pfs_load_relaxed(&row->state); /* relaxed: the CAS verifies it */
 	while ((seen >> seat & (PFS_SEAT_WAITING | PFS_SEAT_GRANTED)) == PFS_SEAT_WAITING) {
-		/* relaxed: a hint. What others released there stays so: it is one operation. */
+		/* relaxed: a hint. An RMW keeps the release sequence of what others released
+		 * there. */
 		if (pfs_cas_relaxed(&row->state, &seen, seen | PFS_SEAT_CALLED << seat))
 			return;
 	}

@@ -71,10 +71,11 @@ bool pfs_depot_reserve(struct pfs_depot *self, uint32_t from, struct pfs_hold *h
 	return false;
 }
 
-/* A hold is ended by whoever comes first. */
+/* The first thread that tries ends a hold. */
 static bool end(struct pfs_hold hold, enum pfs_block_state state)
 {
-	/* [Y5] acq_rel, pairs with [Y6] and [Y8]; what is FULL again carries what it did. */
+	/* [Y5] acq_rel, pairs with [Y6] and [Y8]; a block that is FULL again carries what it did
+	 * before. */
 	return pfs_cas_acq_rel(&pfs_hold_block(hold)->state, &hold.state,
 			       next_state(hold.state, state));
 }
@@ -107,7 +108,7 @@ bool pfs_depot_empty(struct pfs_hold hold)
 	return end(hold, PFS_BLOCK_EMPTY);
 }
 
-/* Its path shows it still: nobody clears a block that is CLAIMED. */
+/* Its path still shows it: no thread clears a block that is CLAIMED. */
 bool pfs_depot_return(struct pfs_hold hold)
 {
 	return end(hold, PFS_BLOCK_FULL);
@@ -120,7 +121,7 @@ static void clear(struct pfs_depot *self, uint32_t block)
 	if (!pfs_room_clear_begin(&self->room, block, &held))
 		return;
 	uint64_t seen = pfs_load_relaxed(state); /* relaxed: [Y7] verifies it */
-	/* [Y7] acq_rel, pairs with [Y3]: who fills it later sees that the path is cleared. */
+	/* [Y7] acq_rel, pairs with [Y3]: a later filler sees that the path is being cleared. */
 	if (!pfs_block_has_records(seen) && pfs_cas_acq_rel(state, &seen, seen))
 		pfs_room_clear_end(&self->room, block, held);
 }
@@ -133,8 +134,8 @@ static bool claim_block(struct pfs_depot *self, uint32_t block, uint64_t *seen,
 	return pfs_cas_acq_rel(&pfs_depot_block(self, block)->state, seen, hold->state);
 }
 
-/* A block that shows room: claim it if it is FULL, or with hold NULL only say so; clear it if it
- * has none. */
+/* A block that shows room: if it is FULL, claim it, or with hold NULL only report it; if it has no
+ * records, clear it. */
 static bool claim_full(struct pfs_depot *self, uint32_t block, struct pfs_hold *hold)
 {
 	/* relaxed: [Y4] verifies it */
@@ -161,7 +162,7 @@ bool pfs_depot_claim(struct pfs_depot *self, uint32_t from, struct pfs_hold *hol
 {
 	if (self->block_count == 0)
 		return false;
-	/* relaxed: a hint; what is missed is proved. */
+	/* relaxed: a hint; what is missed is left to the proof. */
 	if (pfs_room_is_empty(pfs_load_relaxed(pfs_room_root(&self->room))))
 		return false;
 	from %= self->block_count;
@@ -173,12 +174,12 @@ bool pfs_depot_has_full(struct pfs_depot *self, uint32_t from)
 	return pfs_depot_claim(self, from, NULL);
 }
 
-/* The same by one who empties all. If a block that is met again changes at this moment, for its
- * receiver gives it back, it is looked at like any other. */
+/* The same for a taker that empties all blocks. If a block that is met again changes at this
+ * moment, because its receiver returns it, it is treated like any other. */
 static bool seize_block(struct pfs_depot *self, struct pfs_seizure *seizure, bool again)
 {
 	struct pfs_block *block = pfs_depot_block(self, seizure->block);
-	/* [Y10] acquire, pairs with [Y9]: the ring of whoever claimed it is open. */
+	/* [Y10] acquire, pairs with [Y9]: the ring of the thread that claimed it is open. */
 	uint64_t seen = pfs_load_acquire(&block->state);
 	if (state_of(seen) != PFS_BLOCK_CLAIMED)
 		return claim_full(self, seizure->block, &seizure->hold);

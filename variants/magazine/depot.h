@@ -1,37 +1,38 @@
 /*
  * depot.h - blocks of free records on their way from the ring of one thread to that of another.
  *
- * Where one thread allocates and another one frees, rings alone would send each record through its
- * word, by a locked instruction on either side. A full ring sends half of its records as a block,
- * an empty one receives a block: a few locked instructions for all of it. Blocks lie in an array,
- * for each NUMA node one, under a tree that shows which of them hold records (room.h); it is one
- * of the roots that the proof looks at.
+ * If one thread allocates and another one frees, rings alone would send each record through its
+ * word, with a locked instruction on either side. A full ring sends half of its records as a block,
+ * an empty one receives a block: a few locked instructions for all of it. Blocks lie in arrays, one
+ * for each NUMA node, under a tree that shows which of them hold records (room.h); its root is one
+ * of those that the proof reads.
  *
- *	EMPTY -> FILLING     sender, CAS: the block is its own to write; the records are in its ring
- *	FILLING -> FULL      sender, CAS: they are here now; it decides, then the path is raised
- *	FILLING -> SPOILED   whoever empties the sender's ring: they stay there
- *	FILLING, SPOILED -> EMPTY  the sender that met one; it may have been writing until then
- *	FULL -> CLAIMED      receiver, CAS: the records still are here, it may copy them
- *	CLAIMED -> EMPTY     receiver, CAS: they are in its ring now; it decides
- *	CLAIMED -> FULL      whoever empties the receiver's ring, or the receiver that met one
- *	CLAIMED -> CLAIMED   whoever empties all blocks, under `growth`, from a receiver whose
- *	                     ring it revoked
+ *	EMPTY -> FILLING     sender, CAS: it may write the block; the records are in its ring
+ *	FILLING -> FULL      sender, CAS: this moves the records into the block; then the path is
+ *	                     raised
+ *	FILLING -> SPOILED   a taker of the sender's ring: the records stay there
+ *	FILLING, SPOILED -> EMPTY  the sender that met a taker; it may have been writing until then
+ *	FULL -> CLAIMED      receiver, CAS: it may copy the records, which are still here
+ *	CLAIMED -> EMPTY     receiver, CAS: this moves the records into its ring
+ *	CLAIMED -> FULL      a taker of the receiver's ring, or the receiver that met one
+ *	CLAIMED -> CLAIMED   a taker of all blocks, under `growth`, from a receiver whose ring it
+ *	                     revoked
  *
- * Every change raises the turn, so a hold, {block, state, turn}, is right once. At every moment a
- * record is in one place, and which one is told by the state of one word, whoever is stopped
- * where: none of them keeps a record back. A block that a stopped thread was filling is lost for
- * others until that thread goes on, and they send through the words if it was the last one.
+ * Every change raises the turn, so a hold, {block, state, turn}, is valid once. At every moment a
+ * record is in one place, and the state of one word tells which one, wherever a thread is stopped:
+ * no stopped thread keeps a record. A block that a stopped thread was filling cannot be used until
+ * that thread goes on; if it was the last block, others send through the words.
  *
  * Invariants
- *	[Y1] records are a block's own while it is FULL or CLAIMED, and only then.
- *	[Y2] a block that is FULL or CLAIMED has a path that shows it, but between [Y3] and the
- *	     raise of its sender, whose ring tells that a move is in flight all the while.
+ *	[Y1] records belong to a block while it is FULL or CLAIMED, and only then.
+ *	[Y2] a block that is FULL or CLAIMED has a path that shows it, except between [Y3] and the
+ *	     raise by its sender, whose ring shows throughout that a move is in flight.
  *
  * Ordering:  [Y3] fill: CAS, acq_rel       <->  [Y4] claim: CAS, acq_rel
  *            carries: the block's entries, and the bytes of the records
  *            [Y5] empty: CAS, acq_rel      <->  [Y6] reserve: CAS, acquire
- *            carries: that the entries were copied; and to whoever looks at the receiver's ring,
- *            its entries [Y8]
+ *            carries: that the entries were copied; and to a thread that looks at the receiver's
+ *            ring, the ring's entries [Y8]
  *            [Y7] second look: CAS, acq_rel  <->  [Y3] fill
  *            carries: that the path is being cleared; as [W5] of occupancy.h, for blocks
  *            [Y8] look: load, acquire      <->  [Y3] [Y5]
@@ -68,26 +69,26 @@ enum pfs_block_state {
 
 struct pfs_block {
 	alignas(PFS_LINE) _Atomic(uint64_t) state; /* {state, turn}; any thread */
-	uint64_t met;                              /* under `growth`: as a walk met it */
+	uint64_t met;                              /* under `growth`: state seen by a walk */
 	uint64_t watched;                          /* counting builds; under `growth` */
 	alignas(PFS_LINE) _Atomic(void *) records[PFS_MAGAZINE_RECORDS_MOST / 2];
 };
 
-/* Written by start only, but for the blocks and the nodes. */
+/* Written by start only, except the blocks and the nodes. */
 struct pfs_depot {
 	struct pfs_room room; /* over the blocks */
 	struct pfs_block *blocks;
 	uint32_t block_count;
 };
 
-/* A block in somebody's hands, as long as its state is this. */
+/* A block that a thread holds while the block's state is this one. */
 struct pfs_hold {
 	struct pfs_depot *depot;
 	uint32_t block;
 	uint64_t state;
 };
 
-/* A depot for each of so many nodes, of a container of so many records; *memory, all of it, is for
+/* Make a depot for each of `nodes` nodes, of a container of `records` records; pass *memory to
  * free. NULL: no memory. */
 struct pfs_depot *pfs_depots_new(uint32_t nodes, uint64_t records, void **memory);
 
@@ -95,11 +96,11 @@ struct pfs_depot *pfs_depots_new(uint32_t nodes, uint64_t records, void **memory
 uint64_t pfs_depot_bytes(struct pfs_depot *self);
 
 /*
- * pfs_depot_reserve - an EMPTY block near `from` becomes FILLING, the caller's to write.
- * pfs_depot_claim - a FULL block becomes CLAIMED, the caller's to copy; what is found without
- * records is cleared.
+ * pfs_depot_reserve - an EMPTY block near `from` becomes FILLING; the caller may write it.
+ * pfs_depot_claim - a FULL block becomes CLAIMED; the caller may copy it. Blocks that are found
+ * without records are cleared.
  *
- * Returns   false: reserve, the blocks it looked at are in use; claim, no block was found FULL.
+ * Returns   false: reserve: the blocks it looked at are in use; claim: no block was found FULL.
  * Errors    none.
  * Progress  reserve: wait-free, a few blocks; claim: lock-free.
  * Order     acquire [Y6]; acq_rel [Y4] [Y9].
@@ -107,12 +108,13 @@ uint64_t pfs_depot_bytes(struct pfs_depot *self);
 bool pfs_depot_reserve(struct pfs_depot *self, uint32_t from, struct pfs_hold *hold);
 bool pfs_depot_claim(struct pfs_depot *self, uint32_t from, struct pfs_hold *hold);
 
-/* As claim, but the block is only seen: was one FULL? Lock-free. */
+/* As claim, but the block is not changed: was one FULL? Lock-free. */
 bool pfs_depot_has_full(struct pfs_depot *self, uint32_t from);
 
 /*
- * What a hold ends in: FULL, with its path raised; SPOILED; EMPTY; FULL again. False: somebody
- * else ended it before. drop: the sender's own end of what is FILLING or SPOILED. Wait-free.
+ * The end of a hold. fill: FULL, with its path raised. spoil: SPOILED. empty: EMPTY. return: FULL
+ * again. False: another thread ended the hold before. drop: the sender's own end of a block that is
+ * FILLING or SPOILED. Wait-free.
  */
 bool pfs_depot_fill(struct pfs_hold hold);
 bool pfs_depot_spoil(struct pfs_hold hold);
@@ -120,7 +122,7 @@ bool pfs_depot_empty(struct pfs_hold hold);
 bool pfs_depot_return(struct pfs_hold hold);
 void pfs_depot_drop(struct pfs_hold hold);
 
-/* A walk over the blocks that hold records; zero at first. */
+/* A walk over the blocks that hold records; initialize with zeroes. */
 struct pfs_seizure {
 	uint32_t block;
 	bool met_claimed;     /* out */
@@ -128,11 +130,11 @@ struct pfs_seizure {
 };
 
 /*
- * pfs_depot_seize - under `growth`: the next block that holds records is CLAIMED by the caller, who
- * must empty it.
+ * pfs_depot_seize - under `growth`: CLAIM the next block that holds records; the caller must empty
+ * it.
  *
- * again: those too that this walk's forerunner met CLAIMED, and that still are so. Their receivers
- * must not be able to go on with them: all rings were revoked in between, magazine.h.
+ * again: include blocks that the previous walk met CLAIMED and that still are. Their receivers must
+ * be unable to go on with them: all rings were revoked in between, see magazine.h.
  *
  * Returns   false: none is left.
  * Errors    none.
@@ -156,7 +158,7 @@ static inline struct pfs_block *pfs_hold_block(struct pfs_hold hold)
 	return pfs_depot_block(hold.depot, hold.block);
 }
 
-/* Is the hold still as it was? */
+/* Is the hold still valid? */
 static inline bool pfs_hold_stands(struct pfs_hold hold)
 {
 	/* [Y8] acquire, pairs with [Y3] and [Y5]. */

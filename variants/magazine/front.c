@@ -1,5 +1,5 @@
 /*
- * front.c - rings and blocks, as what stands in front of the words: variants/exact/front.h.
+ * front.c - rings and blocks as the front of the words: variants/exact/front.h.
  */
 #include "variants/exact/front.h"
 
@@ -17,17 +17,17 @@ static void look_at_blocks(struct pfs_container *self, struct pfs_look *look)
 	}
 }
 
-/* Is one of them open? */
+/* Is a ring open? */
 static void look_at_rings(struct pfs_container *self, struct pfs_look *look)
 {
 	pfs_look_at_root(look, &pfs_magazines_of(self)->rings->room);
 }
 
 /*
- * As the proof by the roots, where rings stay open: a free is in flight there, or no barrier
- * reaches the owner. Nobody else empties or closes them under `growth`. A free into a ring that
- * has returned may still be in its owner's store buffer: between the looks stands the heavy
- * barrier, which is the moment.
+ * As the proof by the roots, if rings stay open: because a free is in flight there, or no barrier
+ * reaches the owner. Under `growth` no other thread empties or closes them. A free into a ring that
+ * has returned may still be in its owner's store buffer: the heavy barrier between the looks is the
+ * moment of the proof.
  */
 static bool prove(struct pfs_container *self)
 {

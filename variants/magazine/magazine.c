@@ -2,14 +2,14 @@
  * magazine.c - exact, with a ring of free records for each thread.
  *
  * allocate takes from the thread's ring, free gives to it, without a locked instruction. A full
- * ring sends half of it to the depot of its node as one block, an empty one receives one
- * (depot.h). What does not fit there, and what belongs to another node or to a page that drains,
- * goes through the occupancy words as in exact. Before a page is added, full is reported, or pages
- * are given back, all rings and blocks are emptied into the words, without waiting for their owners
- * (magazine.h), so exactness holds: docs/explanation/exact.md.
+ * ring sends half of its records to the depot of its node as one block, an empty one receives a
+ * block (depot.h). Records that do not fit there, or that belong to another node or to a page that
+ * drains, go through the occupancy words as in exact. Before a page is added, full is reported, or
+ * pages are given back, all rings and blocks are emptied into the words, without waiting for their
+ * owners (magazine.h), so exactness holds: docs/explanation/exact.md.
  *
- * Stranding: at most 64 records lie in a ring, and all can be taken back, but one of a thread
- * that stops for ever in the middle of an allocation.
+ * Stranding: at most 64 records lie in a ring. All can be taken back, except one of a thread that
+ * stops for ever in the middle of an allocation.
  */
 #include "magazine.h"
 
@@ -25,8 +25,9 @@ static struct pfs_claim allocate(struct pfs_thread *thread);
 static void free_unfenced(struct pfs_thread *thread, void *record);
 static struct pfs_claim allocate_unfenced(struct pfs_thread *thread);
 
-/* What a call through the handle need not ask: does this owner pay for the barrier? It may begin
- * to in any call that meets a taker. */
+/* Select the calls through the handle: those that do not test whether this owner issues the full
+ * barrier itself, if they can be used. An owner may begin to issue it in any call that meets a
+ * taker. */
 static void aim_handle(struct pfs_thread *thread)
 {
 	const struct pfs_magazine *magazine = thread->policy;
@@ -36,10 +37,10 @@ static void aim_handle(struct pfs_thread *thread)
 }
 
 /*
- * What is rare stands apart, so that the ring's part of a call needs no stack and no register of
- * its caller's: who calls through the handle would pay for them.
+ * Rare code is in separate functions, so that the ring's part of a call needs no stack and saves no
+ * register for callers through the handle.
  */
-/* The ring gave nothing: what a taker left of it, or a block, else NULL. */
+/* The ring gave nothing: a record that a taker left in it, or of a block, else NULL. */
 static __attribute__((noinline)) void *take_rest(struct pfs_thread *thread)
 {
 	void *record = pfs_magazine_take_rest(thread->policy);
@@ -144,7 +145,7 @@ PFS_SKELETON void give(struct pfs_thread *thread, void *record, const struct pfs
 
 PFS_SKELETON void free_with(struct pfs_thread *thread, void *record, bool may_pay)
 {
-	const struct pfs_page *page = pfs_record_page(record); /* once: free looks at it, too */
+	const struct pfs_page *page = pfs_record_page(record); /* once: free reads it too */
 	free_record(thread, record);
 	give(thread, record, page, may_pay);
 }
@@ -180,7 +181,7 @@ static inline void abandon_and_give(struct pfs_thread *thread, struct pfs_claim 
 	give(thread, claim.record, place.page, true);
 }
 
-/* The ring's first, the rest from the words. */
+/* The ring's records first, the rest from the words. */
 static uint32_t allocate_many(struct pfs_thread *thread, struct pfs_claim *claims, uint32_t count)
 {
 	for (uint32_t taken = 0; taken < count; taken++) {
@@ -260,7 +261,7 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 	magazine->pays = fenced;
 	magazine->bypass_next = PFS_MAGAZINE_BYPASS;
 	magazine->place = pfs_rings_assign(pfs_magazines_of(thread->container)->rings, magazine);
-	/* relaxed, both: nobody has seen it */
+	/* relaxed, both: no other thread has seen it */
 	pfs_store_relaxed(&magazine->moving, PFS_MOVING_NONE);
 	pfs_store_relaxed(&magazine->owner, (uint32_t)(fenced ? PFS_RING_PAYS : PFS_RING_RELIES));
 	thread->policy = magazine;
@@ -269,8 +270,8 @@ static enum pfs_status thread_start(struct pfs_thread *thread)
 	return PFS_OK;
 }
 
-/* If `growth` is held, perhaps for as long as a page is mapped, the records stay in the ring:
- * whoever needs them takes them back, as from any ring [M4]. */
+/* If `growth` is held, perhaps while a page is mapped, the records stay in the ring: a thread that
+ * needs them takes them back, as from any ring [M4]. */
 static void thread_stop(struct pfs_thread *thread)
 {
 	struct pfs_magazine *magazine = thread->policy;

@@ -1,9 +1,9 @@
 /*
- * magazine_move.c - blocks of records between rings, by the rings' owners; see magazine.h.
+ * magazine_move.c - blocks of records between rings, moved by the rings' owners; see magazine.h.
  */
 #include "magazine.h"
 
-/* That of its node. */
+/* The depot of the thread's node. */
 static struct pfs_depot *depot_of(const struct pfs_thread *thread)
 {
 	const struct pfs_magazines *magazines = pfs_magazines_of(thread->container);
@@ -32,8 +32,8 @@ static void forget_move(struct pfs_magazine *self)
 }
 
 /*
- * The rest of a send, from its odd mark on. False: a taker is about, who may see the move in
- * flight until the control word tells whose the entries are.
+ * The rest of a send, from its odd mark on. False: it met a taker, which may see the move in flight
+ * until the control word tells whose the entries are.
  */
 static bool end_send(struct pfs_magazine *self, uint64_t head, struct pfs_hold hold)
 {
@@ -44,7 +44,7 @@ static bool end_send(struct pfs_magazine *self, uint64_t head, struct pfs_hold h
 		/* relaxed: [Y3] carries it. */
 		pfs_store_relaxed(&to[i], pfs_magazine_entry(self, head / 2 + i));
 	if (is_idle && (!stands || pfs_depot_fill(hold))) {
-		/* [G5] release, pairs with [G4]: the path is raised by now. */
+		/* [G5] release, pairs with [G4]: the path has been raised. */
 		pfs_store_release(&self->head, head + 2 * (uint64_t)PFS_BLOCK_RECORDS);
 		return true;
 	}
@@ -53,8 +53,8 @@ static bool end_send(struct pfs_magazine *self, uint64_t head, struct pfs_hold h
 	return false;
 }
 
-/* The same of a receive. Entries behind the tail are the owner's until the block's state says
- * that they are the ring's. */
+/* The same for a receive. Entries after the tail are the owner's until the block's state says that
+ * they are the ring's. */
 static bool end_receive(struct pfs_magazine *self, uint64_t tail, struct pfs_hold hold)
 {
 	bool stands = pfs_hold_stands(hold);
@@ -94,7 +94,7 @@ static bool receive_from(struct pfs_thread *thread, struct pfs_depot *depot)
 	struct pfs_magazine *self = thread->policy;
 	struct pfs_hold hold;
 	uint64_t tail = pfs_load_relaxed(&self->tail); /* relaxed: the owner's own store */
-	if (pfs_load_relaxed(&self->head) != tail)     /* relaxed: likewise; a taker has it */
+	if (pfs_load_relaxed(&self->head) != tail)     /* relaxed: as above; a taker has it */
 		return false;
 	if (self->room == 0 && !(pfs_depot_has_full(depot, self->last_block) &&
 				 pfs_magazine_open(thread))) /* before the claim [M6] */
@@ -107,7 +107,7 @@ static bool receive_from(struct pfs_thread *thread, struct pfs_depot *depot)
 	return is_received;
 }
 
-/* Of what was just received, unless a taker has been there since. */
+/* A record of the block that was just received, unless a taker has been there since. */
 static void *take_received(struct pfs_magazine *self)
 {
 	void *record = pfs_magazine_take(self, true);
@@ -133,8 +133,9 @@ struct pfs_claim pfs_magazine_last_resort(struct pfs_thread *thread)
 }
 
 /*
- * While the word is IDLE a move in flight has been ended by its owner, if at all; so what does not
- * stand has happened. The path is raised anew: the owner may have stopped before that.
+ * While the word is IDLE only its owner can have ended a move in flight; so a hold that is not
+ * valid means that the move happened. The path is raised again, because the owner may have stopped
+ * before that.
  */
 void pfs_magazine_mend_move(struct pfs_magazine *self)
 {

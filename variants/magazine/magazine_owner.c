@@ -1,6 +1,6 @@
 /*
- * magazine_owner.c - what the owner of a ring does seldom: a free that found the ring full or a
- * taker at work, the end of a handle, and the end of a call in which another owner stopped.
+ * magazine_owner.c - the rare work of a ring's owner: a free that found the ring full or met a
+ * taker, the end of a handle, and the end of a call in which another owner stopped.
  */
 #include "magazine.h"
 
@@ -29,7 +29,7 @@ void pfs_magazine_flush(struct pfs_thread *thread)
 	pfs_magazine_content(self, &first, &last);
 	for (uint64_t entry = first; entry < last; entry++)
 		pfs_magazine_give_to_word(thread->container, pfs_magazine_entry(self, entry));
-	/* [G5] release, pairs with [G4]; the owner holds `growth`, so no taker is about. */
+	/* [G5] release, pairs with [G4]; the owner holds `growth`, so there is no taker. */
 	pfs_store_release(&self->head, last * 2);
 	/* [G9] release, pairs with [G3]. */
 	pfs_store_release(&self->control, (uint64_t)PFS_CONTROL_IDLE);
@@ -56,7 +56,8 @@ void pfs_magazine_mend(struct pfs_thread *thread)
 {
 	struct pfs_magazine *self = thread->policy;
 	(void)pfs_magazine_mend_move(self);
-	uint64_t head = pfs_load_relaxed(&self->head); /* relaxed: the owner's, who is this */
+	uint64_t head = pfs_load_relaxed(&self->head); /* relaxed: the owner's, who is this
+							* thread */
 	uint64_t tail = pfs_load_relaxed(&self->tail); /* relaxed: as above */
 	if (tail % 2 != 0)
 		pfs_store_release(&self->tail, tail - 1); /* [G5] release, pairs with [G4] */
@@ -65,6 +66,6 @@ void pfs_magazine_mend(struct pfs_thread *thread)
 		if (end_take(self, head))
 			pfs_magazine_give_to_word(thread->container, record);
 	}
-	self->room = 0; /* it may have been about to open it: again, then */
+	self->room = 0; /* the old owner may have been about to open it: closed, then */
 	self->bypass = 0;
 }

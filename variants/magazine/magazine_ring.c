@@ -1,12 +1,12 @@
 /*
- * magazine_ring.c - the owner's part of a ring, where it is not in magazine.h.
+ * magazine_ring.c - the owner's part of a ring that is not inlined.
  */
 #include "magazine.h"
 #include "ring_control.h"
 
 /*
- * A taker has closed the ring, or is about to. How long it stays closed: the next time longer if
- * few frees went into it while it was open, for records are scarce then.
+ * A taker has closed the ring, or is about to. Decide how long it stays closed: longer the next
+ * time if few frees went into it while it was open, because records are scarce then.
  */
 static void stay_closed(struct pfs_magazine *self, uint64_t tail)
 {
@@ -67,15 +67,15 @@ void *pfs_magazine_take_rest(struct pfs_magazine *self)
 
 uint64_t pfs_magazine_yield(struct pfs_magazine *self, uint64_t from)
 {
-	/* relaxed, both: the owner's own stores. One of them is odd: the operation's. */
+	/* relaxed, both: the owner's own stores. One of them is odd: the current operation's. */
 	uint64_t head = pfs_load_relaxed(&self->head);
 	uint64_t tail = pfs_load_relaxed(&self->tail); /* relaxed: see above */
 	uint64_t control;
 	pfs_store_release(&self->tail, tail / 2 * 2); /* [G5] release, pairs with [G4] */
 	do {
-		/* [G7] acquire, pairs with [G6]: the taker's positions; and with DONE, that it
-		 * has copied what it took.
-		 * Each turn means that the taker moved on, and it moves a few steps only. */
+		/* [G7] acquire, pairs with [G6]: the taker's positions; and with DONE, that it has
+		 * copied what it took.
+		 * Each turn means that the taker made a step, and it makes only a few. */
 		control = pfs_load_acquire(&self->control);
 	} while (!yield_step(self, &control, from));
 	uint64_t taken_from = pfs_control_from(control, head / 2);

@@ -1,21 +1,21 @@
 /*
- * magazine_take.c - rings and blocks are taken back, under `growth`; see magazine.h.
+ * magazine_take.c - taking back rings and blocks, under `growth`; see magazine.h.
  */
 #include "magazine.h"
 #include "ring_control.h"
 
-/* What a ring holds that nobody works on: entries first .. last - 1. Under `growth`. */
+/* What a ring holds that no thread works on: entries first .. last - 1. Under `growth`. */
 struct content {
 	uint64_t first;
 	uint64_t last;
-	enum pfs_control state; /* before them */
-	bool is_giving;         /* a free is in flight behind them */
-	bool is_handed;         /* they are the taker's, until it says DONE */
+	enum pfs_control state; /* of the control word, read before them */
+	bool is_giving;         /* a free is in flight after them */
+	bool is_handed;         /* they are the taker's, until it sets DONE */
 };
 
 static const struct content nothing = { .state = PFS_CONTROL_IDLE };
 
-/* The hold that is written down; of the move that `moving` tells, if that stays what it is. */
+/* The noted hold; that of the move in `moving`, if `moving` does not change. */
 static struct pfs_hold written_hold(struct pfs_magazine *self)
 {
 	/* [G11] acquire, all three, pairs with [G10]. */
@@ -37,8 +37,8 @@ enum pfs_move pfs_magazine_move(struct pfs_magazine *self, uint64_t *head, uint6
 			return PFS_MOVE_NONE;
 		moving = pfs_load_acquire(&self->moving); /* [G11] acquire */
 		*hold = written_hold(self);
-		/* relaxed, both: not older than what was read above, and behind the loads of
-		 * [G11]: if they read of a later move, the end that was even before it shows. */
+		/* relaxed, both: not older than what was read above, and after the loads of [G11]:
+		 * if these read of a later move, the end that was even before it shows. */
 	} while (pfs_load_relaxed(&self->head) != *head ||
 		 pfs_load_relaxed(&self->tail) != *tail); /* relaxed: see above */
 	if (*head % 2 != 0 && moving == *head - 1)
@@ -46,7 +46,7 @@ enum pfs_move pfs_magazine_move(struct pfs_magazine *self, uint64_t *head, uint6
 	return *tail % 2 != 0 && moving == *tail ? PFS_MOVE_RECEIVING : PFS_MOVE_NONE;
 }
 
-/* Has the move in flight happened? settle: it will not happen if it has not. */
+/* Has the move in flight happened? settle: if not, make sure that it never will. */
 static bool has_happened(enum pfs_move move, struct pfs_hold hold, bool settle)
 {
 	if (move == PFS_MOVE_NONE)
@@ -57,11 +57,11 @@ static bool has_happened(enum pfs_move move, struct pfs_hold hold, bool settle)
 }
 
 /*
- * What the ring holds, and under `growth` what it will hold, but for what its owner does from now
- * on. While the control word is DONE any move in flight had been ended by the taker, one way or
- * the other, and the word's positions say which. What came behind them since is free, also where
- * the head is odd: its owner has met DONE, or will, and takes nothing. *sent is set if a send in
- * flight has happened.
+ * What the ring holds, and under `growth` what it will hold, apart from what its owner does from
+ * here on. While the control word is DONE the taker had ended any move in flight, one way or the
+ * other, and the word's positions tell which. What came after them since is free, even if the head
+ * is odd: its owner has met DONE, or will, and takes nothing. *sent is set if a send in flight has
+ * happened.
  */
 static struct content look(struct pfs_magazine *self, bool settle, struct pfs_hold *sent)
 {
@@ -94,7 +94,7 @@ static struct content content_of(struct pfs_magazine *self)
 	return look(self, false, &sent);
 }
 
-/* The same, by one who proves: a sender may be stopped before it raised the block's path. */
+/* The same for a proof: a sender may have stopped before it raised the block's path. */
 static struct content content_shown(struct pfs_magazine *self, bool settle)
 {
 	struct pfs_hold sent = { .depot = NULL };
@@ -120,11 +120,11 @@ static uint64_t count_of(struct content content)
 struct sums {
 	uint64_t records;
 	uint64_t frees; /* completed, since the rings were made */
-	uint64_t rings; /* that the walk is about */
+	uint64_t rings; /* that the visit counts */
 };
 
-/* Under `growth`: visit every open ring once, whether its handle is attached or not; what they
- * add up to. */
+/* Under `growth`: visit every open ring once, whether its handle is attached or not; returns the
+ * sums. */
 static struct sums visit_rings(struct pfs_container *self,
 			       void (*visit)(struct pfs_container *self, struct pfs_magazine *ring,
 					     struct sums *sums))
@@ -133,7 +133,7 @@ static struct sums visit_rings(struct pfs_container *self,
 	struct sums sums = { .rings = 0 };
 	struct pfs_ring_word *word;
 	for (uint32_t i = 0; (word = pfs_rings_word(rings, i)) != NULL; i++) {
-		/* [RG5] seq, pairs with [RG3]: what a ring that is missed here holds was freed
+		/* [RG5] seq, pairs with [RG3]: a ring that is missed here holds only what was freed
 		 * after this load, in the order of the seq operations. */
 		uint64_t open = pfs_load_seq(&word->open);
 		for (; open != 0; open &= open - 1)
@@ -143,8 +143,8 @@ static struct sums visit_rings(struct pfs_container *self,
 }
 
 /*
- * Is the owner one that must be noticed by the heavy barrier, and there is none? The state was
- * read by [G7], which carries `pays` with IDLE; in other states it need not be noticed.
+ * Must the owner be reached by the heavy barrier, and is there none? The state was read by [G7],
+ * which carries `pays` with IDLE; in other states the owner need not be reached.
  */
 static bool is_out_of_reach(struct pfs_magazine *self, enum pfs_control state)
 {
@@ -154,8 +154,8 @@ static bool is_out_of_reach(struct pfs_magazine *self, enum pfs_control state)
 	       pfs_load_seq(&self->owner) == PFS_RING_RELIES;
 }
 
-/* Only a ring that is IDLE can be revoked; the others are met again. An empty one, too: it shall
- * be closed; and one that is out of reach, which makes its owner pay from then on. */
+/* Only a ring that is IDLE can be revoked; the others are met again. An empty ring is revoked too,
+ * so that it is closed; and one that is out of reach, which makes its owner fenced afterwards. */
 static void revoke(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
 {
 	uint64_t seen = PFS_CONTROL_IDLE;
@@ -164,7 +164,7 @@ static void revoke(struct pfs_container *self, struct pfs_magazine *ring, struct
 	sums->rings += pfs_cas_seq(&ring->control, &seen, (uint64_t)PFS_CONTROL_REVOKED);
 }
 
-/* The entries that are the taker's now, whoever handed them over. */
+/* The entries that belong to the taker, whichever side handed them over. */
 static struct content receive(struct pfs_magazine *self)
 {
 	struct content content = content_shown(self, true);
@@ -193,9 +193,9 @@ static uint64_t handed_to_done(struct pfs_magazine *self)
 }
 
 /*
- * A free in flight during the last take may have put a record behind what was taken. Until the
- * owner comes back the word is DONE, so it is not on its way into the ring: no barrier. Where the
- * free has turned to the words there is nothing to take, and a ring to close.
+ * A free in flight during the last take may have put a record after what was taken. Until the owner
+ * comes back the word is DONE, so the owner puts nothing more into the ring: no barrier. If the
+ * free went to the words instead, there is nothing to take, but a ring to close.
  */
 static struct content receive_more(struct pfs_magazine *self, uint64_t done)
 {
@@ -228,7 +228,7 @@ static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, st
 {
 	struct pfs_rings *rings = pfs_magazines_of(self)->rings;
 	struct content content = receive_any(ring);
-	if (!content.is_handed) /* not by the word: its owner may hand over at any time */
+	if (!content.is_handed) /* not from the control word: its owner may hand over at any time */
 		return;
 	uint64_t count = content.last - content.first;
 	PFS_ASSERT(count <= PFS_MAGAZINE_RECORDS, "a ring handed over more than it holds");
@@ -236,16 +236,16 @@ static void empty_ring(struct pfs_container *self, struct pfs_magazine *ring, st
 		pfs_magazine_give_to_word(self, pfs_magazine_entry(ring, entry));
 	if (!content.is_giving) /* else a record is about to come */
 		pfs_rings_close(rings, ring->place);
-	/* [G8] release, pairs with [G2]: the entries were read, and the ring was closed, before
-	 * the owner goes on. */
+	/* [G8] release, pairs with [G2]: the entries were read, and the ring was closed, before the
+	 * owner goes on. */
 	pfs_store_release(&ring->control, handed_to_done(ring));
 	sums->records += count;
 }
 
 /*
- * The kernel's barrier, unless the owners pay for it. Also between the rounds of a proof: frees
- * that have returned may still be in their owners' store buffers, and what returned before this
- * is seen by the second round; with `fenced` owners the tail is stored by an exchange.
+ * The kernel's barrier, unless all owners are fenced. Also between the rounds of a proof: frees
+ * that have returned may still be in their owners' store buffers, and the second round sees what
+ * returned before this. A `fenced` owner stores the tail by an exchange.
  */
 void pfs_magazine_catch_up(struct pfs_container *self)
 {
@@ -253,7 +253,8 @@ void pfs_magazine_catch_up(struct pfs_container *self)
 		(void)pfs_barrier_heavy(); /* false: the rings are out of reach from now on */
 }
 
-/* The records of all blocks of a depot to the words; they are the caller's while CLAIMED. */
+/* Give the records of all blocks of a depot to the words; they belong to the caller while
+ * CLAIMED. */
 static uint32_t empty_depot(struct pfs_container *self, struct pfs_depot *depot, bool again,
 			    bool *met_claimed)
 {
@@ -288,7 +289,8 @@ static void count_out_of_reach(struct pfs_container *self, struct pfs_magazine *
 	sums->rings += is_out_of_reach(ring, pfs_control_state(control));
 }
 
-/* A ring stays open if a free is in flight there, if it is out of reach, or if it is opened now. */
+/* A ring stays open if a free is in flight there, if it is out of reach, or if it is opened
+ * meanwhile. */
 static uint32_t take_back_rings(struct pfs_container *self)
 {
 	struct pfs_rings *rings = pfs_magazines_of(self)->rings;
@@ -300,8 +302,8 @@ static uint32_t take_back_rings(struct pfs_container *self)
 }
 
 /*
- * Blocks that receivers have claimed are let go only if those are noticed: a receiver that goes on
- * from here on meets a taker, and gives back what it claimed before.
+ * Blocks that receivers have claimed are taken only if these receivers are reached: a receiver that
+ * goes on from here meets a taker, and returns what it claimed before.
  */
 static uint32_t take_back_claimed(struct pfs_container *self)
 {
@@ -320,8 +322,8 @@ uint32_t pfs_magazine_take_back(struct pfs_container *self)
 	return met_claimed ? records + take_back_claimed(self) : records;
 }
 
-/* A ring's content and count of frees are read once, so that they go together. One that is out
- * of reach is taken for empty: see "Without the barrier" in magazine.h. */
+/* A ring's content and count of frees are read once, so that they belong together. A ring that is
+ * out of reach counts as empty: see "Without the barrier" in magazine.h. */
 static void add_content(struct pfs_container *self, struct pfs_magazine *ring, struct sums *sums)
 {
 	struct content content = content_shown(ring, false);
@@ -329,7 +331,8 @@ static void add_content(struct pfs_container *self, struct pfs_magazine *ring, s
 	sums->frees++; /* the ring itself, which was opened */
 	if (is_out_of_reach(ring, content.state))
 		return;
-	if (!pfs_barrier_available()) /* with nobody's [G13] comes all that its last owner did */
+	if (!pfs_barrier_available()) /* [G13] of a ring without an owner brings all that its last
+				       * owner did */
 		content = content_shown(ring, false);
 	sums->records += count_of(content);
 	sums->frees += content.last;

@@ -10,7 +10,7 @@
 
 #include "magazine.h"
 
-/* {state, from, to} in one word: positions by their low 31 bits, which is plenty for a ring. */
+/* {state, from, to} in one word; positions by their low 31 bits, far more than a ring needs. */
 #define PFS_POSITION_BITS 31u
 #define PFS_POSITION_MASK ((UINT64_C(1) << PFS_POSITION_BITS) - 1)
 
@@ -25,7 +25,7 @@ static inline enum pfs_control pfs_control_state(uint64_t control)
 	return (enum pfs_control)(control & PFS_CONTROL_STATE_MASK);
 }
 
-/* The position with these low bits that is nearest to one that is at most a ring away. */
+/* The position with these low bits that is nearest to `near`, which is at most a ring away. */
 static inline uint64_t pfs_position_near(uint64_t near, uint64_t low_bits)
 {
 	uint64_t distance = (low_bits - near) & PFS_POSITION_MASK;

@@ -74,7 +74,7 @@ void pfs_rings_open(struct pfs_rings *self, uint32_t place)
 void pfs_rings_close(struct pfs_rings *self, uint32_t place)
 {
 	struct pfs_ring_word *word = pfs_rings_word(self, place / PFS_RING_WORD_RINGS);
-	/* [RG6] seq, pairs with [RG4]; release would do: its records are in the words by now. */
+	/* [RG6] seq, pairs with [RG4]; release would do: its records are in the words. */
 	(void)pfs_fetch_and_seq(&word->open, ~bit_of(place));
 }
 

@@ -2,27 +2,27 @@
  * rings.h - which rings of free records are open: a bit for each ring, in words of 64, and a tree
  * over the words, whose root tells that none is.
  *
- * A ring begins closed: its owner frees to the words. The owner opens it: it sets the ring's bit,
- * then raises the path of the bit's word (room.h), then puts records into the ring. Whoever takes
- * rings back closes them again: it gives the records to the words, then clears the bit. So the
- * root is one of those that a proof reads (proof.c): EMPTY says that no ring holds a record. A
- * refusal then looks at no ring, and needs no lock and no barrier; and a walk over the rings
- * visits only those that are open.
+ * A ring begins closed: its owner frees to the words. To open it, the owner sets the ring's bit,
+ * then raises the path of the bit's word (room.h), and only then puts records into the ring. A
+ * taker closes rings again: it gives the records to the words, then clears the bit. So the root is
+ * one of those that a proof reads (proof.c): EMPTY says that no ring holds a record. A refusal then
+ * looks at no ring, and needs no lock and no barrier; and a walk over the rings visits only those
+ * that are open.
  *
  * Invariants
  *	[RG1] a ring holds free records, or its owner may put one there, only while its bit is set;
- *	     and the path of the bit was raised before the first record came.
+ *	      and the path of the bit was raised before the first record came.
  *	[RG2] a bit is cleared only under `growth`, by a thread that keeps the owner from the ring,
- *	     after all records of the ring went to the words: by a taker while the control word
- *	     is HANDED (magazine.h), and only if no free is in flight; or by the owner. The owner
- *	     opens the ring anew before it uses it again.
+ *	      after all records of the ring went to the words: by a taker while the control word is
+ *	      HANDED (magazine.h), and only if no free is in flight; or by the owner. The owner
+ *	      opens the ring again before it uses it.
  *
  * Ordering:  [RG3] open: fetch-or, seq         <->  [RG4] second look: CAS, acq_rel
- *            carries: that the path is being cleared; as [W5] of occupancy.h, for rings. Seq for
- *            the visits of a proof
+ *            carries: that the path is being cleared; as [W5] of occupancy.h, for rings. It is seq
+ *            for the visits of a proof
  *            [RG5] visit: load, seq            <->  [RG3] open
- *            carries: the ring's place in the word. Seq: a ring that is missed here was opened
- *            after this load, in the order of the seq operations
+ *            carries: the ring's place in the word. It is seq so that a ring that is missed here
+ *            was opened after this load, in the order of the seq operations
  *            [RG6] close: fetch-and, seq       <->  [RG4] second look
  *            carries: that the ring's records are in the words, to a proof that finds the root
  *            EMPTY [T6] [T7]
@@ -59,11 +59,11 @@ struct pfs_rings {
 	void *nodes;
 };
 
-/* All closed; or NULL: no memory. */
+/* All rings closed; NULL: no memory. */
 struct pfs_rings *pfs_rings_new(void);
-void pfs_rings_free(struct pfs_rings *self); /* alone; NULL is nothing */
+void pfs_rings_free(struct pfs_rings *self); /* runs alone; NULL is allowed */
 
-/* The place of a new ring, which is closed; PFS_RING_NONE: it has to stay closed, for there are
+/* The place of a new ring, which is closed; PFS_RING_NONE: it has to stay closed, because there are
  * too many, or there is no memory. Under `roster`. */
 #define PFS_RING_NONE UINT32_MAX
 uint32_t pfs_rings_assign(struct pfs_rings *self, struct pfs_magazine *ring);
@@ -71,7 +71,7 @@ uint32_t pfs_rings_assign(struct pfs_rings *self, struct pfs_magazine *ring);
 /*
  * pfs_rings_open - by the ring's owner: from here on takers visit it, and no proof overlooks it.
  * pfs_rings_close - see [RG2].
- * pfs_rings_clear - under `growth`: words without an open ring are cleared in the tree.
+ * pfs_rings_clear - under `growth`: clear words without an open ring in the tree.
  *
  * Returns   nothing.
  * Errors    none.
@@ -82,7 +82,7 @@ PFS_COLD void pfs_rings_open(struct pfs_rings *self, uint32_t place);
 PFS_COLD void pfs_rings_close(struct pfs_rings *self, uint32_t place);
 PFS_COLD void pfs_rings_clear(struct pfs_rings *self);
 
-/* A word, or NULL: there are no more of them. */
+/* A word, or NULL: there are no more. */
 static inline struct pfs_ring_word *pfs_rings_word(struct pfs_rings *self, uint32_t number)
 {
 	if (number == PFS_RING_WORDS)

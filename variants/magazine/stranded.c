@@ -1,10 +1,10 @@
 /*
  * stranded.c - free records in the rings of threads: the metric stranded, and the rings' part of
- * the metric needless_growths. Nothing here decides anything.
+ * the metric needless_growths. No policy decision depends on this file.
  */
 #include "magazine.h"
 
-/* Free records that nobody works on. */
+/* Free records that no thread works on. */
 static uint64_t ring_count(struct pfs_magazine *ring)
 {
 	uint64_t first, last;
@@ -18,7 +18,7 @@ static struct pfs_thread *first_handle(struct pfs_container *self)
 	return pfs_load_seq(&self->threads);
 }
 
-/* Blocks that are as they were at the watch held their records all the while. */
+/* Blocks whose state is that of the watch held their records throughout. */
 static bool visit_blocks(struct pfs_container *self, bool watch)
 {
 	struct pfs_magazines *magazines = pfs_magazines_of(self);
@@ -62,7 +62,7 @@ bool pfs_stranded_is_free_since_watch(struct pfs_container *self)
 	return visit_blocks(self, false);
 }
 
-/* All rings together, less the smallest: what the thread misses that has the fewest. */
+/* All rings together, minus the smallest: what the thread with the fewest records misses. */
 static uint64_t stranded_now(struct pfs_container *self)
 {
 	uint64_t sum = 0;
