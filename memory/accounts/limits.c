@@ -13,12 +13,12 @@
  * too high for one more, all cells are added up, and the number is the sum again.
  *
  * Invariants
- *	[Q1] of what a limit is of: in use <= most, while the limits' lock is free, if all who
+ *	[LM1] of what a limit is of: in use <= most, while the limits' lock is free, if all who
  *	     allocate for it have seen that the limit is there. most grows before a cell does, under
  *	     the lock, and is made less only to what all cells have together, under the lock.
- *	[Q2] an allocation is counted only if most + pending + its bytes are at most the limit; so
- *	     by [Q1] what is in use is never above it, if the limit was there all the time.
- *	[Q3] a thread that finds no limit, and one that finds one and had none, makes the room
+ *	[LM2] an allocation is counted only if most + pending + its bytes are at most the limit; so
+ *	     by [LM1] what is in use is never above it, if the limit was there all the time.
+ *	[LM3] a thread that finds no limit, and one that finds one and had none, makes the room
  *	     unknown: nobody asked for what it allocates in between.
  *
  * Locks: the limits' before the desk's. Progress: blocking, where there is a limit.
@@ -114,7 +114,7 @@ static void set_limit(struct pfs_memory_thread *thread, enum pfs_limited what, u
 	struct pfs_limit_room *room = room_of(thread, what);
 	bool was_asking = thread->limits_seen == 0 || thread->limits[what] != 0;
 	if (room != NULL && (limit == 0 || !was_asking))
-		room->is_known = false; /* [Q3] */
+		room->is_known = false; /* [LM3] */
 	thread->limits[what] = limit;
 	thread->is_limited = thread->is_limited || limit != 0;
 }

@@ -96,7 +96,7 @@ bool pfs_slab_insert(struct pfs_bin *self, struct pfs_extent *slab);
 void pfs_slab_remove(struct pfs_bin *self, struct pfs_extent *slab);
 void pfs_slab_end(struct pfs_extent *slab);
 
-/* Is any region free? Under lock. A false answer is exact, see [S3]. */
+/* Is any region free? Under lock. A false answer is exact, see [SL3]. */
 struct pfs_extent *pfs_bin_slab_with_room(struct pfs_bin *self);
 
 #endif

@@ -140,7 +140,7 @@ static uint32_t refill(struct pfs_cache *cache, struct pfs_cache_ring *ring, uin
 }
 
 /*
- * The ring is entered, and its front empty: the newest of the back go there [R4], and the latest
+ * The ring is entered, and its front empty: the newest of the back go there [CR4], and the latest
  * of them is the caller's. All places of the front are copied, also where fewer blocks go: the back
  * has as many, and the loop ends where it did the last time.
  */
@@ -149,7 +149,7 @@ static inline void *fill_and_pop(struct pfs_cache_ring *ring, uint64_t have)
 	uint64_t most = ring->front_capacity;
 	uint64_t go = have < most ? have : most;
 	void **to = ring->slots;
-	uint64_t back = pfs_load_relaxed(&ring->back) - go * sizeof(*to); /* relaxed: [R1] */
+	uint64_t back = pfs_load_relaxed(&ring->back) - go * sizeof(*to); /* relaxed: [CR1] */
 	void **from = (void **)back; /* NOLINT: addresses are numbers here */
 	uint64_t at = 0;
 	for (; at + PFS_SLOTS_TOGETHER <= most; at += PFS_SLOTS_TOGETHER)
@@ -170,7 +170,7 @@ void *pfs_cache_fill(uint64_t offset)
 	struct pfs_cache_ring *ring = pfs_ring_at(pfs_cache_own, offset);
 	uint64_t low = pfs_load_relaxed(&ring->low); /* [D2]; relaxed: it is entered */
 	/* Else revoked; or not empty: a taker revoked it, found it entered, and put the limits
-	 * back. relaxed: [R1] */
+	 * back. relaxed: [CR1] */
 	if (pfs_load_relaxed(&ring->front) != low)
 		return NULL;
 	uint64_t have = pfs_ring_back_count(ring);

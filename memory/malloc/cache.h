@@ -26,17 +26,17 @@
  * block that came to the front and is not there, a free is one that is in the back or left it.
  *
  * Invariants
- *	[R1] front, back, slots and their content are the owner's while it is inside, or the
+ *	[CR1] front, back, slots and their content are the owner's while it is inside, or the
  *	     limits are not revoked; the taker's from when it saw the owner outside, with the
  *	     limits revoked, under the registry's lock, until it lets that go. It leaves both
  *	     stacks empty.
- *	[R2] only who holds the registry changes a limit.
- *	[R3] below the lowest place of the back stands no block: something to compare with.
- *	[R4] at each moment a block is once or not at all below front and back: what is moved is
+ *	[CR2] only who holds the registry changes a limit.
+ *	[CR3] below the lowest place of the back stands no block: something to compare with.
+ *	[CR4] at each moment a block is once or not at all below front and back: what is moved is
  *	     taken from one before it is in the other. So a child of fork may stop the owner
  *	     anywhere; outside of a move from or to the bin it loses at most what was on its way.
  *
- *	[R5] the stacks do not touch [R3], and nothing moves an end to where it was but a slow
+ *	[CR5] the stacks do not touch [CR3], and nothing moves an end to where it was but a slow
  *	     way, which ends OUTSIDE: so `inside` is an end only while the owner is inside.
  *
  * Ordering:  [D1] inside: store, release, then light barrier
@@ -69,15 +69,15 @@
 #define PFS_INSIDE 2u
 
 struct pfs_cache_ring {
-	alignas(PFS_RING_BYTES) _Atomic(uint64_t) front; /* owner [R1]: behind the next block */
-	_Atomic(uint64_t) low;                           /* [R2]: slots, or revoked */
-	_Atomic(uint64_t) back;                          /* owner [R1]: where the next block goes */
-	_Atomic(uint64_t) high;      /* [R2]: behind the last slot, or revoked */
-	void **slots;                /* owner; NULL: none [R1]. Front, [R3], back */
+	alignas(PFS_RING_BYTES) _Atomic(uint64_t) front; /* owner [CR1]: behind the next block */
+	_Atomic(uint64_t) low;                           /* [CR2]: slots, or revoked */
+	_Atomic(uint64_t) back;      /* owner [CR1]: where the next block goes */
+	_Atomic(uint64_t) high;      /* [CR2]: behind the last slot, or revoked */
+	void **slots;                /* owner; NULL: none [CR1]. Front, [CR3], back */
 	_Atomic(uint64_t) allocated; /* owner, taker: mallocs, and what is in the front */
 	_Atomic(uint64_t) freed;     /* owner, taker: frees, but what is in the back */
 	_Atomic(uint32_t) inside;    /* owner [D1]: the end that it moves, if that is there yet */
-	uint16_t capacity;           /* of the back; owner and taker [R1] */
+	uint16_t capacity;           /* of the back; owner and taker [CR1] */
 	uint8_t front_capacity;      /* the same */
 	uint8_t events;              /* owner: refills and flushes since capacity grew */
 };
@@ -163,7 +163,7 @@ static inline void pfs_ring_move_end(_Atomic(uint64_t) *end, uint64_t by)
  * none, or the ring is revoked. */
 static inline bool pfs_ring_pop(struct pfs_cache_ring *self, void **block)
 {
-	uint64_t front = pfs_load_relaxed(&self->front); /* relaxed: [R1] */
+	uint64_t front = pfs_load_relaxed(&self->front); /* relaxed: [CR1] */
 	pfs_ring_enter(self, front);
 	if (!pfs_likely(!pfs_is_at_most(front, &self->low))) /* [D2] */
 		return false;
@@ -176,12 +176,12 @@ static inline bool pfs_ring_pop(struct pfs_cache_ring *self, void **block)
  * there already. */
 static inline bool pfs_ring_push(struct pfs_cache_ring *self, void *block)
 {
-	uint64_t back = pfs_load_relaxed(&self->back); /* relaxed: [R1] */
+	uint64_t back = pfs_load_relaxed(&self->back); /* relaxed: [CR1] */
 	pfs_ring_enter(self, back);
 	if (!pfs_likely(!pfs_is_at_least(back, &self->high))) /* [D2] */
 		return false;
 	void **slot = (void **)back;        /* NOLINT: addresses are numbers here */
-	if (!pfs_likely(slot[-1] != block)) /* [R3] */
+	if (!pfs_likely(slot[-1] != block)) /* [CR3] */
 		return false;
 	*slot = block;
 	pfs_ring_move_end(&self->back, sizeof(void *));

@@ -145,7 +145,7 @@ static void join(struct pfs_extents *self, struct pfs_extent *left, struct pfs_e
 	descriptor_free(self, right);
 }
 
-/* A HELD extent becomes free, and one with its neighbours of that kind [E2]. */
+/* A HELD extent becomes free, and one with its neighbours of that kind [EX2]. */
 static void insert(struct pfs_extents *self, struct pfs_extent *extent, enum pfs_extent_kind kind)
 {
 	struct pfs_extent *left = neighbour(self, extent->base - 1, kind);

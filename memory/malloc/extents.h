@@ -7,9 +7,9 @@
  * ones back, and they become muzzy or retained, and join neighbours of that kind.
  *
  * Invariants
- *	[E1] every page of the arena's address space is in one extent; the map has its ends [P1].
- *	[E2] two neighbours of one free kind are one extent, but while one is HELD.
- *	[E3] pages[kind] is the sum of the extents of that kind.
+ *	[EX1] every page of the arena's address space is in one extent; the map has its ends [MP1].
+ *	[EX2] two neighbours of one free kind are one extent, but while one is HELD.
+ *	[EX3] pages[kind] is the sum of the extents of that kind.
  *
  * All of it under `lock`, which is not held while the system is asked to take memory back.
  * Progress   blocking.
@@ -57,8 +57,8 @@ void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena);
 struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 				    size_t align_bytes);
 
-/* Take an extent back, HELD, SLAB or LARGE, with no entry in the map but those of its ends [P1]. It
- * becomes dirty, or retained, if it has no memory any more. */
+/* Take an extent back, HELD, SLAB or LARGE, with no entry in the map but those of its ends [MP1].
+ * It becomes dirty, or retained, if it has no memory any more. */
 void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent,
 		      enum pfs_extent_kind kind);
 

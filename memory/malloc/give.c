@@ -13,9 +13,9 @@ static void give_word(struct pfs_extent *slab, uint32_t word, uint64_t mask, con
 	struct pfs_words words = pfs_slab_words(slab);
 	uint32_t slot = slab->slot;
 	uint64_t all = pfs_slab_all_bits(slab, word);
-	/* [K1] seq, pairs with [K4] and [K6]. From here on the slab may end [S2]. An addition where
-	 * an or is meant: the bits are clear, or the program ends below; and its old value comes
-	 * with one instruction, an or's with a loop. */
+	/* [K1] seq, pairs with [K4] and [K6]. From here on the slab may end [SL2]. An addition
+	 * where an or is meant: the bits are clear, or the program ends below; and its old value
+	 * comes with one instruction, an or's with a loop. */
 	uint64_t before = pfs_fetch_add_seq(&words.bits[word], mask);
 	if (!pfs_likely((before & mask) == 0)) {
 		uint64_t twice = before & mask;

@@ -8,11 +8,11 @@
  * free of a block of a slab looks at nothing else.
  *
  * Invariants
- *	[P1] all pages of a slab have entries with its ring; the first and the last page of any
+ *	[MP1] all pages of a slab have entries with its ring; the first and the last page of any
  *	     other extent have entries without one; all other entries are 0.
- *	[P2] an entry changes only under the lock of its arena's extents, and the page of a slab
+ *	[MP2] an entry changes only under the lock of its arena's extents, and the page of a slab
  *	     only while no block of it is in use.
- *	[P3] a root entry is never followed before it points to a leaf: those of the parts around
+ *	[MP3] a root entry is never followed before it points to a leaf: those of the parts around
  *	     each extent, of the program's own data and of the stack point to the empty leaf. So a
  *	     pointer that no extent has is found out, too, without a test on the way of those
  *	     that are right; one to where nothing is mapped at all may end in SIGSEGV.
@@ -54,7 +54,7 @@ void pfs_map_start(void);
 /* Leaves for these pages; false: no memory, or addresses beyond the map. */
 bool pfs_map_reserve(const void *pages, size_t size_bytes);
 
-/* The entry of an address whose part has a leaf [P3]. */
+/* The entry of an address whose part has a leaf [MP3]. */
 static inline uint64_t pfs_map_entry(const void *pointer)
 {
 	uintptr_t address = (uintptr_t)pointer;
@@ -87,7 +87,7 @@ static inline uint32_t pfs_map_ring(uint64_t entry)
 	return (uint16_t)entry;
 }
 
-/* Write entries; for pages that are reserved, by who may [P2]. all: ring != 0 or extent NULL. */
+/* Write entries; for pages that are reserved, by who may [MP2]. all: ring != 0 or extent NULL. */
 void pfs_map_set_all(uintptr_t base, size_t size_bytes, const struct pfs_extent *extent,
 		     uint32_t ring);
 void pfs_map_set_ends(uintptr_t base, size_t size_bytes, const struct pfs_extent *extent);

@@ -162,7 +162,7 @@ void pfs_caches_unlock(void)
 
 /* A ring whose thread is not in this process. One that was being refilled or flushed is lost, for
  * nothing tells how far that went; any other holds free blocks below its ends, wherever its owner
- * stopped [R4]. How many. */
+ * stopped [CR4]. How many. */
 static uint32_t bury_ring(struct pfs_cache *cache, uint32_t class)
 {
 	struct pfs_cache_ring *ring = &cache->rings[class];

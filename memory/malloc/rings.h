@@ -32,13 +32,13 @@ static inline uint64_t pfs_slot_address(void **slot)
 	return (uint64_t)(uintptr_t)slot;
 }
 
-/* Above the front's places, and one that is none's [R3]. */
+/* Above the front's places, and one that is none's [CR3]. */
 static inline void **pfs_ring_back_slots(const struct pfs_cache_ring *ring)
 {
 	return ring->slots + ring->front_capacity + 1;
 }
 
-/* Under registry; by the owner, or by a taker that took nothing [R2]. */
+/* Under registry; by the owner, or by a taker that took nothing [CR2]. */
 static inline void pfs_ring_set_limits(struct pfs_cache_ring *ring)
 {
 	void **end = pfs_ring_back_slots(ring) + ring->capacity;
@@ -69,13 +69,13 @@ static inline void pfs_ring_set_back(struct pfs_cache_ring *ring, uint32_t count
 
 static inline uint32_t pfs_ring_front_count(struct pfs_cache_ring *ring)
 {
-	uint64_t front = pfs_load_relaxed(&ring->front); /* relaxed: [R1] */
+	uint64_t front = pfs_load_relaxed(&ring->front); /* relaxed: [CR1] */
 	return (uint32_t)((front - pfs_slot_address(ring->slots)) / sizeof(void *));
 }
 
 static inline uint32_t pfs_ring_back_count(struct pfs_cache_ring *ring)
 {
-	uint64_t back = pfs_load_relaxed(&ring->back); /* relaxed: [R1] */
+	uint64_t back = pfs_load_relaxed(&ring->back); /* relaxed: [CR1] */
 	return (uint32_t)((back - pfs_slot_address(pfs_ring_back_slots(ring))) / sizeof(void *));
 }
 
@@ -92,7 +92,7 @@ static inline void pfs_ring_move_back(struct pfs_cache_ring *ring, uint32_t coun
 	pfs_ring_set_back(ring, count);
 }
 
-/* All blocks of a ring that is the caller's [R1] go to the words; how many. */
+/* All blocks of a ring that is the caller's [CR1] go to the words; how many. */
 uint32_t pfs_ring_give(struct pfs_cache_ring *ring);
 
 static inline void pfs_cache_begin_move(struct pfs_cache *cache, uint32_t class)

@@ -9,19 +9,19 @@
  * its word, and sets what is clear; a taker that finds nothing clears the bit, then looks again.
  *
  * Invariants
- *	[S1] a region's bit goes 1 -> 0 only under the bin's lock, and 0 -> 1 only by the owner
+ *	[SL1] a region's bit goes 1 -> 0 only under the bin's lock, and 0 -> 1 only by the owner
  *	     of its block, who has it no more. So old & mask != 0 is a block freed twice.
- *	[S2] while a giver holds a block its slab stays: a slab ends under the bin's lock when all
+ *	[SL2] while a giver holds a block its slab stays: a slab ends under the bin's lock when all
  *	     its bits are set. After its fetch-add a giver touches hints only; descriptors, words
  *	     and groups are never anything else (base.h), so a late hint in a slab that came after
  *	     is one more that is wrong on the side that costs a look.
- *	[S3] when a give has returned, and nobody has taken since, the bits above are set.
+ *	[SL3] when a give has returned, and nobody has taken since, the bits above are set.
  *
  * Ordering:  [K1] give: fetch-add, seq    <->  [K4] look again: load, seq
  *            [K2] raise: load, seq        <->  [K3] clear: fetch-and, seq
  *            [K5] set: fetch-or, seq      <->  [K3] clear: fetch-and, seq
  *            the store-buffering pair: giver's word, then hint; taker's hint, then word. Either
- *            the giver sees the bit cleared and sets it, or the taker sees the word [S3].
+ *            the giver sees the bit cleared and sets it, or the taker sees the word [SL3].
  *            [K1] give: fetch-add, seq    <->  [K6] take: fetch-add, seq
  *            carries: the block's last bytes, to its next owner
  * Progress   give: wait-free. Take: under the bin's lock, bounded by the bin's words.

@@ -1,6 +1,6 @@
 /*
  * slots.c - where the blocks of a ring stand: arrays that grow by doubling. First the front, then
- * the place [R3], then the back.
+ * the place [CR3], then the back.
  */
 #include <string.h>
 
@@ -75,7 +75,7 @@ bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint3
 	uint32_t front_capacity = most < capacity ? most : capacity;
 	uint32_t front = ring->slots != NULL ? pfs_ring_front_count(ring) : 0;
 	uint32_t back = ring->slots != NULL ? pfs_ring_back_count(ring) : 0;
-	slots[front_capacity] = NULL; /* [R3] */
+	slots[front_capacity] = NULL; /* [CR3] */
 	if (ring->slots != NULL) {
 		memcpy(slots, ring->slots, front * sizeof(*slots));
 		memcpy(slots + front_capacity + 1, pfs_ring_back_slots(ring),

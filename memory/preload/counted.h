@@ -10,15 +10,15 @@
  * site     who calls, as an address: each thread knows its cells of some of them.
  *
  * Invariants
- *	[T1] a free block's tag is 0: a new slab's are, and who frees a block clears it before the
+ *	[TG1] a free block's tag is 0: a new slab's are, and who frees a block clears it before the
  *	     allocator has it. So what is allocated while the thread does not count has tag 0 by
  *	     itself, and a block that is freed twice, one after the other, is credited once. Two
  *	     frees of it at one moment may both be credited: the allocator names the mistake.
- *	[T2] while a thread is inside the accounts its counter is pfs_counter_none, which knows
+ *	[TG2] while a thread is inside the accounts its counter is pfs_counter_none, which knows
  *	     no site and owns no cell: what they allocate themselves is not counted, and they are
  *	     not entered twice.
- *	[T3] the accounts are entered with no lock of the allocator held.
- *	[T4] pfs_own.last_cell is the calling thread's own, and last_tag its tag without slack; or
+ *	[TG3] the accounts are entered with no lock of the allocator held.
+ *	[TG4] pfs_own.last_cell is the calling thread's own, and last_tag its tag without slack; or
  *	     last_tag is PFS_NO_TAG. It is set when a site is met anew, and given up at the first
  *	     free of a block of another cell: a thread that uses several does without.
  */

@@ -62,19 +62,19 @@ static struct held hold(void)
 	struct held held = { .is_nested = false };
 	uint64_t all = UINT64_MAX;
 	(void)syscall(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &held.signals, sizeof(all));
-	/* [M6] acquire, pairs with [M5] */
+	/* [PL6] acquire, pairs with [PL5] */
 	held.is_nested = pfs_load_acquire(&owner) == (uintptr_t)&mark;
 	if (held.is_nested)
 		return held;
 	(void)pthread_mutex_lock(&lock);
-	pfs_store_release(&owner, (uintptr_t)&mark); /* [M5] release, pairs with [M6] */
+	pfs_store_release(&owner, (uintptr_t)&mark); /* [PL5] release, pairs with [PL6] */
 	return held;
 }
 
 static void let_go(const struct held *held)
 {
 	if (!held->is_nested) {
-		pfs_store_release(&owner, 0); /* [M5] release, pairs with [M6] */
+		pfs_store_release(&owner, 0); /* [PL5] release, pairs with [PL6] */
 		(void)pthread_mutex_unlock(&lock);
 	}
 	(void)syscall(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &held->signals, NULL,
@@ -100,7 +100,7 @@ static void in_child(void)
 {
 	struct held held = forking;
 	held.is_nested = true;
-	pfs_store_release(&owner, 0); /* [M5] release, pairs with [M6] */
+	pfs_store_release(&owner, 0); /* [PL5] release, pairs with [PL6] */
 	(void)pthread_mutex_init(&lock, NULL);
 	let_go(&held);
 }

@@ -3,7 +3,7 @@
  * mremap are this library's, and note who maps what. And what the library maps itself, and where
  * threads have their stacks: so that a look into the page tables can say whose each page is.
  *
- * Ordering:  [M5] owner: store, release  <->  [M6] owner: load, acquire
+ * Ordering:  [PL5] owner: store, release  <->  [PL6] owner: load, acquire
  *            carries: nothing; a thread finds itself there only if it wrote itself
  */
 #ifndef PFS_PRELOAD_MAPPED_H

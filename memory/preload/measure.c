@@ -3,7 +3,7 @@
  * mapped.h whose it is, and /proc/self/pagemap which pages are there and which of them are the
  * program's alone.
  *
- * Ordering:  [M7] is_looking: CAS, acquire  <->  [M8] is_looking: store, release
+ * Ordering:  [PL7] is_looking: CAS, acquire  <->  [PL8] is_looking: store, release
  *            carries: what the last look left
  */
 #define _GNU_SOURCE
@@ -220,7 +220,7 @@ static void look_once(void)
 void pfs_measure(void)
 {
 	uint32_t before = 0;
-	/* [M7] acquire, pairs with [M8]: what the last look left. */
+	/* [PL7] acquire, pairs with [PL8]: what the last look left. */
 	if (!pfs_cas_acquire(&is_looking, &before, 1))
 		return;
 	int errno_before = errno;
@@ -232,7 +232,7 @@ void pfs_measure(void)
 		due_ns = pfs_now_ns(CLOCK_MONOTONIC) + took_ns * (SHARE - 1);
 	}
 	errno = errno_before;
-	pfs_store_release(&is_looking, 0); /* [M8] release, pairs with [M7] */
+	pfs_store_release(&is_looking, 0); /* [PL8] release, pairs with [PL7] */
 }
 
 void pfs_measured(struct pfs_box_own *own)
@@ -256,7 +256,7 @@ void pfs_measured(struct pfs_box_own *own)
 /* Who looked in the parent is not here; and what it saw was the parent's. */
 void pfs_measure_child(void)
 {
-	pfs_store_release(&is_looking, 0); /* [M8] release, pairs with [M7] */
+	pfs_store_release(&is_looking, 0); /* [PL8] release, pairs with [PL7] */
 	due_ns = 0;
 	memset(&found, 0, sizeof(found));
 }

@@ -3,7 +3,7 @@
  * is in the arena is what the pool allocated, and its pages are nobody else's. The program's main
  * thread has the first arena, and pools that find no room the arena that they would have anyway.
  *
- * Ordering:  [M9] pool_count: store, release  <->  [M10] pool_count: load, acquire
+ * Ordering:  [PL9] pool_count: store, release  <->  [PL10] pool_count: load, acquire
  *            carries: the pool's name and arena
  */
 #include "pools.h"
@@ -67,7 +67,7 @@ static void make(const char *name)
 		if (arena != NULL) {
 			strncpy(pools[count].name, name, sizeof(pools[count].name) - 1);
 			pools[count].arena = arena;
-			/* [M9] release, pairs with [M10]: without it another thread of the pool
+			/* [PL9] release, pairs with [PL10]: without it another thread of the pool
 			 * could find a name and no arena. */
 			pfs_store_release(&pool_count, count + 1);
 		}
@@ -79,11 +79,11 @@ void pfs_pools_join(const char *name)
 {
 	if (!is_on)
 		return;
-	/* [M10] acquire, pairs with [M9] */
+	/* [PL10] acquire, pairs with [PL9] */
 	const struct pool *pool = find(name, pfs_load_acquire(&pool_count));
 	if (pool == NULL) {
 		make(name);
-		/* [M10] acquire, pairs with [M9] */
+		/* [PL10] acquire, pairs with [PL9] */
 		pool = find(name, pfs_load_acquire(&pool_count));
 	}
 	if (pool != NULL)
@@ -93,7 +93,7 @@ void pfs_pools_join(const char *name)
 /* PFS_BOX_POOL_BYTES; NULL: nobody's. */
 static const char *pool_of(uint32_t arena)
 {
-	uint32_t count = pfs_load_acquire(&pool_count); /* [M10] acquire, pairs with [M9] */
+	uint32_t count = pfs_load_acquire(&pool_count); /* [PL10] acquire, pairs with [PL9] */
 	for (uint32_t i = 0; i < count; i++)
 		if (pools[i].arena->number == arena)
 			return pools[i].name;

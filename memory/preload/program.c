@@ -1,6 +1,9 @@
 /*
  * program.c - the books of the program: opened at the first slow call, by the options of the
  * environment; left when the process ends.
+ *
+ * Ordering:  [PL1] is_on: store, release  <->  [PL2] is_on: load, acquire
+ *            carries: the books and all options
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -134,7 +137,7 @@ static void read_program_name(void)
 void pfs_program_leave(void)
 {
 	uint32_t before = 0;
-	if (pfs_load_acquire(&is_on) == 0 || /* [M2] acquire, pairs with [M1] */
+	if (pfs_load_acquire(&is_on) == 0 || /* [PL2] acquire, pairs with [PL1] */
 	    (uint32_t)syscall(SYS_getpid) != owner_pid ||
 	    !pfs_cas_relaxed(&has_left, &before, 1)) /* relaxed: only who is first counts */
 		return;
@@ -241,7 +244,7 @@ static void start(void)
 	(void)at_quick_exit(pfs_program_leave); /* the last, for it is the first */
 	owner_pid = (uint32_t)getpid();
 	(void)pthread_atfork(prepare, in_parent, in_child); /* the outermost: the last of all */
-	pfs_store_release(&is_on, 1);                       /* [M1] release, pairs with [M2] */
+	pfs_store_release(&is_on, 1);                       /* [PL1] release, pairs with [PL2] */
 }
 
 bool pfs_program_start(bool *later)
@@ -253,12 +256,12 @@ bool pfs_program_start(bool *later)
 	int errno_before = errno;
 	(void)pthread_once(&once, start);
 	errno = errno_before;
-	return pfs_load_acquire(&is_on) != 0; /* [M2] acquire, pairs with [M1] */
+	return pfs_load_acquire(&is_on) != 0; /* [PL2] acquire, pairs with [PL1] */
 }
 
 const struct pfs_box *pfs_program_box(void)
 {
-	/* [M2] acquire, pairs with [M1] */
+	/* [PL2] acquire, pairs with [PL1] */
 	return pfs_load_acquire(&is_on) != 0 ? &pfs_program.books->box : NULL;
 }
 

@@ -4,6 +4,9 @@
  *
  * Who calls is looked up by the loader's own lock-free call, for the thread may hold the loader's
  * locks (dlopen calls malloc), and others wait for them.
+ *
+ * Ordering:  [PL3] module_count: store, release  <->  [PL4] module_count: load, acquire
+ *            carries: the modules below the count
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -80,7 +83,7 @@ static bool is_module(const struct module *module, const struct dl_find_object *
 
 static const struct module *find_module(const struct dl_find_object *found)
 {
-	/* [M4] acquire, pairs with [M3]: the entries below it. */
+	/* [PL4] acquire, pairs with [PL3]: the entries below it. */
 	uint32_t count = pfs_load_acquire(&module_count);
 	for (uint32_t i = 0; i < count; i++)
 		if (is_module(&modules[i], found))
@@ -105,7 +108,7 @@ static const struct module *add_module(const struct dl_find_object *found)
 	module->key = register_name(module->name, "heap");
 	if (module->key == 0)
 		module->key = other_key;
-	pfs_store_release(&module_count, count + 1); /* [M3] release, pairs with [M4] */
+	pfs_store_release(&module_count, count + 1); /* [PL3] release, pairs with [PL4] */
 	return module;
 }
 

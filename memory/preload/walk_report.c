@@ -4,7 +4,7 @@
  * Under the desk, so that no cell that a tag names is folded meanwhile; the report is written when
  * it is open again, for who holds the lock of a FILE may wait for the desk.
  *
- * Ordering:  [M11] is_walking: CAS, acquire  <->  [M12] is_walking: store, release
+ * Ordering:  [PL11] is_walking: CAS, acquire  <->  [PL12] is_walking: store, release
  *            carries: the table, from one walk to the next
  */
 #define _GNU_SOURCE
@@ -156,7 +156,7 @@ static void print_all(FILE *to)
 bool pfs_report_begin(void)
 {
 	uint32_t none = 0;
-	return pfs_cas_acquire(&is_walking, &none, 1); /* [M11] acquire, pairs with [M12] */
+	return pfs_cas_acquire(&is_walking, &none, 1); /* [PL11] acquire, pairs with [PL12] */
 }
 
 uint64_t pfs_report_walk(void)
@@ -173,7 +173,7 @@ void pfs_report_end(FILE *to)
 {
 	if (to != NULL)
 		print_all(to);
-	pfs_store_release(&is_walking, 0); /* [M12] release, pairs with [M11] */
+	pfs_store_release(&is_walking, 0); /* [PL12] release, pairs with [PL11] */
 }
 
 /* ---- from outside ---- */

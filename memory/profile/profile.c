@@ -372,12 +372,12 @@ static void give_finished(struct pfs_profile *self, struct pfs_thread *handle)
 {
 	if (pfs_load_relaxed(&self->finished) == 0) /* relaxed: a look */
 		return;
-	/* [Y2] seq, pairs with [Y1]: next. */
+	/* [SP2] seq, pairs with [SP1]: next. */
 	uint32_t reference = pfs_exchange_seq(&self->finished, 0);
 	while (reference != 0) {
 		struct pfs_box_sample *sample = record_at(self->books, PFS_SHELF_SAMPLES,
 							  reference);
-		reference = pfs_load_relaxed(&sample->next); /* relaxed: [Y2] brought it */
+		reference = pfs_load_relaxed(&sample->next); /* relaxed: [SP2] brought it */
 		pfs_free(handle, sample);
 	}
 }
@@ -387,8 +387,8 @@ static void finish(struct pfs_profile *self, struct pfs_box_sample *sample)
 	/* relaxed: a guess, the CAS decides. */
 	uint32_t first = pfs_load_relaxed(&self->finished);
 	do {
-		pfs_store_relaxed(&sample->next, first); /* relaxed: [Y1] carries it */
-							 /* [Y1] release, pairs with [Y2]. */
+		pfs_store_relaxed(&sample->next, first); /* relaxed: [SP1] carries it */
+							 /* [SP1] release, pairs with [SP2]. */
 	} while (!pfs_cas_release(&self->finished, &first, sample->reference));
 }
 

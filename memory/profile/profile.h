@@ -13,7 +13,7 @@
  *	      who reads it.
  *	[YP2] of a context whose thread_id is not 0 its thread alone writes the sums.
  *	[YP3] nobody is between pfs_gate_enter and leave while a fork copies the box.
- * Ordering:  [Y1] finished: CAS, release  <->  [Y2] finished: exchange, seq
+ * Ordering:  [SP1] finished: CAS, release  <->  [SP2] finished: exchange, seq
  *            carries: next of each sample that waits to be given back
  */
 #ifndef PFS_PROFILE_H

@@ -1,6 +1,6 @@
 /*
  * malloc_check.c - when all threads have made their calls: each block is in one place, what tells
- * of room tells of all there is [S3], and no slab is left empty but the spare.
+ * of room tells of all there is [SL3], and no slab is left empty but the spare.
  */
 #include "memory/malloc/map.h"
 #include "memory/search/malloc_world.h"
@@ -58,7 +58,7 @@ static void check_regions(struct pfs_malloc_world *self, struct pfs_extent *slab
 	}
 }
 
-/* [S3] of a slab; true: it has a free region. */
+/* [SL3] of a slab; true: it has a free region. */
 static bool check_hints(struct pfs_bin *bin, struct pfs_group *group, uint32_t slot)
 {
 	struct pfs_extent *slab = group->slabs[slot];

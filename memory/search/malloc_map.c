@@ -1,6 +1,6 @@
 /*
  * malloc_map.c - the page map's root: threads want a leaf for one part at the same time, and each
- * writes an entry of its own. [P3]
+ * writes an entry of its own. [MP3]
  */
 #include "memory/malloc/map.h"
 

@@ -5,13 +5,13 @@
  * off is first taken off the sums, then off the reservations.
  *
  * Invariants
- *	[T1] of each owner, at any moment: sum <= reserved, for every step that adds to sum comes
+ *	[AD1] of each owner, at any moment: sum <= reserved, for every step that adds to sum comes
  *	     after one that reserved as much, and one that takes off sum before one that gives back.
- *	[T2] where a limit refuses, a reservation stays only if reserved was at most the limit with
+ *	[AD2] where a limit refuses, a reservation stays only if reserved was at most the limit with
  *	     it; so by T1 no sum is ever above a limit that was there all the time.
- *	[T3] at rest sum = reserved = own + the children's sums. Each change of one is by a
+ *	[AD3] at rest sum = reserved = own + the children's sums. Each change of one is by a
  *	     fetch-add, and the undoing of a reservation takes off what was added.
- *	[T4] a guard's bytes are counted at one owner, or two in the middle of a move, and at none
+ *	[AD4] a guard's bytes are counted at one owner, or two in the middle of a move, and at none
  *	     when it is empty: who changes a guard takes it by a CAS, so two never do.
  *
  * Ordering:  [Z1] reserved: fetch-add, acq_rel  <->  [Z2] reserved: fetch-add of less, acq_rel

@@ -1,7 +1,7 @@
 /*
  * extents_test.c - random calls of the extents of an arena, and after each: every page is in one
- * extent, the map has the ends of each and nothing between [E1], no two free neighbours are of one
- * kind [E2], pages and bytes are counted [E3]; what is said to be zeroed is. Metadata are refused
+ * extent, the map has the ends of each and nothing between [EX1], no two free neighbours are of one
+ * kind [EX2], pages and bytes are counted [EX3]; what is said to be zeroed is. Metadata are refused
  * at times: then nothing was lost.
  */
 #include <stdio.h>
