@@ -61,7 +61,7 @@ static void call_half(void *opaque)
 	half->call(half->machine, half->context);
 }
 
-/* The threads have run; what comes then. */
+/* What follows after the threads have run. */
 static enum pfs_machine_end end_scenario(const struct pfs_scenario *scenario,
 					 struct pfs_machine *machine)
 {
@@ -95,12 +95,12 @@ static bool is_exhaustive(enum pfs_search_kind kind)
 
 #define TURNS 9u
 
-/* The scheduler of execution number n, which is not exhaustive's. */
+/* The scheduler of execution number n of a search that is not exhaustive. */
 static struct pfs_scheduler *scheduler_of(struct search *self, uint64_t n)
 {
 	uint64_t seed = self->options->seed * UINT64_C(1000003) + n;
-	/* Stickiness of the first turns, the last of them with a slow actor; then PCT of depth
-	 * 2, 3, 4, POS and URW. */
+	/* Stickiness of the first turns, the last of them with a slow actor; then PCT of depth 2,
+	 * 3, 4, POS and URW. */
 	static const uint32_t stay_percents[] = { 0, 80, 95, 0 };
 	uint32_t turn = 0, slow = (uint32_t)(n / TURNS % 3);
 	switch (self->kind) {
@@ -140,7 +140,7 @@ static void keep_failure(struct search *self)
 						result->segments, PFS_SEARCH_SEGMENTS_MAX);
 }
 
-/* From a step of the last execution, if one is kept that this one has, too. */
+/* From a step of the last execution, if one is kept that this one has too. */
 static enum pfs_machine_end run_scenario(struct search *self, struct pfs_scheduler *scheduler)
 {
 	struct pfs_machine *machine = self->machine;
@@ -153,7 +153,7 @@ static enum pfs_machine_end run_scenario(struct search *self, struct pfs_schedul
 	return end_scenario(self->scenario, machine);
 }
 
-/* The schedule of a failure that a search to a fixpoint met; what it learns by is not judged. */
+/* The schedule of a failure of a search to a fixpoint; its random steps are not judged. */
 static bool has_path(struct search *self)
 {
 	return !self->fixpoint.learns && pfs_fixpoint_path(&self->fixpoint, self->machine);
@@ -167,7 +167,8 @@ static bool execute(struct search *self, struct pfs_scheduler *scheduler)
 	self->result->steps += self->machine->run.step_count;
 	if (self->machine->run.step_count > self->longest)
 		self->longest = self->machine->run.step_count;
-	if (end == PFS_END_STEPS && !self->scenario->is_endless) /* else that is how it ends */
+	if (end == PFS_END_STEPS && !self->scenario->is_endless) /* an endless scenario always ends
+								  * so */
 		self->result->incomplete++;
 	if (end != PFS_END_FAILED && end != PFS_END_DEADLOCK)
 		return true;
@@ -270,7 +271,7 @@ static void run_all(struct search *self)
 			pfs_fixpoint_execution(self->machine);
 		if (!execute(self, scheduler))
 			return;
-		self->result->stopped = self->machine->run.end == PFS_END_STEPS && /* in mid-step */
+		self->result->stopped = self->machine->run.end == PFS_END_STEPS && /* mid-step */
 					self->options->seconds_max > 0 && seconds_now() > deadline;
 		if (self->result->stopped || (exhaustive && !next_of_all(self)))
 			return;
