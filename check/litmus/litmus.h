@@ -1,13 +1,13 @@
 /*
- * litmus.h - small programs whose weak outcomes are known, run on the machine, and counted a
- * second time from the axioms.
+ * litmus.h - small programs whose weak outcomes are known, run on the machine, and counted a second
+ * time from the axioms.
  *
- * A program is a text: threads apart by |, operations by ;
+ * A program is a text: threads separated by |, operations by ;
  *
  *	W x rel 1       store            A x ar 1        fetch-add
  *	R x acq         load             X x sc 1        exchange
  *	C x acq 0 1     compare 0, swap 1               T rel   fence of its thread
- *	C x ar 0 1 acq  the same, acquires if not so    F       barrier of all threads
+ *	C x ar 0 1 acq  the same, acquires on failure   F       barrier of all threads
  *
  * Orders: rlx acq rel ar sc. Everything begins with 0. Each operation that reads has a register,
  * r0, r1, ... from left to right. An outcome is a text of registers and final values: "r0=1 x=2".
@@ -41,7 +41,7 @@ struct pfs_litmus_graph {
 	uint8_t order[PFS_LITMUS_LOCATIONS][PFS_LITMUS_EVENTS];
 };
 
-/* What executions came to: registers and final values. */
+/* The result of an execution: registers and final values. */
 struct pfs_litmus_outcome {
 	uint32_t registers[PFS_LITMUS_EVENTS], final[PFS_LITMUS_LOCATIONS];
 };
@@ -77,32 +77,32 @@ struct pfs_litmus {
 	const char *program;
 	const char *outcome;
 	const char *verdicts; /* sc, tso, views: A allowed, F forbidden */
-	const char *c11;      /* where C11 or RC11 says otherwise than the views: how; or NULL */
+	const char *c11;      /* how C11 or RC11 differs from the views, or NULL */
 };
 
 extern const struct pfs_litmus pfs_litmus_table[];
 extern const size_t pfs_litmus_count;
 
 /*
- * Number `number` of the random programs of a seed: valid C11, with fences in half of them, and in
- * turn without seq, of seq alone, of any orders, and half of seq. No outcome is looked for.
+ * Random program `number` of a seed: valid C11, with fences in half of them, and in turn without
+ * seq, of seq alone, of any orders, and half of seq. No outcome is looked for.
  */
 void pfs_litmus_draw(struct pfs_litmus_program *program, uint64_t seed, uint32_t number);
 
 /* The program as text; text: PFS_LITMUS_TEXT bytes. */
 void pfs_litmus_write(const struct pfs_litmus_program *program, char *text);
 
-/* false: the texts are not of the form above. */
+/* false: the texts do not have the form above. */
 bool pfs_litmus_parse(const struct pfs_litmus *litmus, struct pfs_litmus_program *program);
 
-/* Every execution on a machine; graphs are kept where old values are. Returns false if the
+/* Execute every class on a machine; graphs are kept if the model keeps old values. False: the
  * search did not end. */
 bool pfs_litmus_run(const struct pfs_litmus_program *program, const struct pfs_memory_model *model,
 		    struct pfs_litmus_graphs *graphs);
 
 /*
- * pfs_litmus_axioms - every execution that RC11 allows, by trying all: each read from each
- * write, each modification order; release sequences as in C++20.
+ * pfs_litmus_axioms - every execution that RC11 allows, by trying all: each read from each write,
+ * each modification order; release sequences as in C++20.
  *
  * Returns   nothing; the graphs in *graphs, which must be zero or used before.
  * Errors    none.

@@ -1,5 +1,5 @@
 /*
- * litmus_axioms.c - executions counted from the axioms of RC11, with nothing of the machine.
+ * litmus_axioms.c - executions counted from the axioms of RC11, without any code of the machine.
  *
  * Relations are bit matrices over the events; the last event stands for all initial writes.
  */
@@ -106,8 +106,8 @@ static void evaluate(struct candidate *self, uint32_t event)
 	self->written[event] = at->kind == PFS_SIM_ADD ? seen + at->value : at->value;
 }
 
-/* No value out of thin air: program order and reads-from together have no cycle; then values
- * can be computed. Returns false if a read has a source that writes nothing. */
+/* No value out of thin air: program order and reads-from together have no cycle; then values can be
+ * computed. Returns false if a read has a source that writes nothing. */
 static bool compute_values(struct candidate *self)
 {
 	relation before = { 0 };
@@ -150,7 +150,7 @@ static bool is_fence(const struct candidate *self, uint32_t event)
 	       self->program->events[event].kind == PFS_SIM_FENCE;
 }
 
-/* Which writes it releases: its own, or those behind a fence. */
+/* Which writes it releases: its own, or those after a fence. */
 static uint16_t released(const struct candidate *self, const relation sb, uint32_t event)
 {
 	uint16_t found = 0, behind = is_fence(self, event) ? sb[event] : bit_of(event);
@@ -170,8 +170,8 @@ static uint16_t acquired(const struct candidate *self, const relation sb, uint32
 	return pfs_order_acquires(order_of(self, event)) ? found : 0;
 }
 
-/* hb = (sb | release ; (rf ; rmw)* ; rf ; acquire)+, where fences release what comes behind them
- * and acquire what came before */
+/* hb = (sb | release ; (rf ; rmw)* ; rf ; acquire)+, where fences release what comes after them and
+ * acquire what came before */
 static void happens_before(const struct candidate *self, const relation sb, const relation rf,
 			   relation hb)
 {
@@ -224,7 +224,7 @@ static bool modification(const struct candidate *self, relation mo, relation rb)
 	return true;
 }
 
-/* Pairs of one location, or of different ones. INIT is of every location: it is left out, since
+/* Pairs of one location, or of different ones. INIT is at every location: it is left out, because
  * nothing comes before it. */
 static void restrict_to(const struct candidate *self, relation out, const relation in, bool same)
 {
@@ -239,8 +239,8 @@ static void restrict_to(const struct candidate *self, relation out, const relati
 	}
 }
 
-/* scb, where a seq fence stands for all that happened before it, or happens behind it; and
- * hb | hb ; eco ; hb between fences. */
+/* scb, where a seq fence stands for all that happened before it, or happens after it; and hb | hb ;
+ * eco ; hb between fences. */
 static void seq_order(const struct candidate *self, const relation scb, const relation hb,
 		      const relation eco, relation out)
 {

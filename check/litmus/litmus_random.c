@@ -12,7 +12,7 @@
 
 enum orders { WITHOUT_SEQ, ONLY_SEQ, ANY_ORDER, HALF_SEQ, ORDERS_COUNT };
 
-/* One of those that C11 has for such an operation; bit n: enum pfs_sim_order n. */
+/* A random one of the orders that C11 has for such an operation; bit n: enum pfs_sim_order n. */
 static uint8_t draw_order(uint32_t valid, enum orders orders, uint64_t *random)
 {
 	uint32_t seq = 1u << PFS_SIM_SEQ;
@@ -83,7 +83,7 @@ void pfs_litmus_draw(struct pfs_litmus_program *program, uint64_t seed, uint32_t
 	enum orders orders = (enum orders)(number % ORDERS_COUNT);
 	bool fences = number / ORDERS_COUNT % 2 == 1;
 	for (int i = 0; i < 4; i++)
-		(void)pfs_random_next(&random); /* neighbours part */
+		(void)pfs_random_next(&random); /* so that neighbouring seeds differ */
 	*program = (struct pfs_litmus_program){ .thread_count = 2 + pfs_random_below(&random, 3) };
 	for (uint32_t thread = 0; thread < program->thread_count; thread++) {
 		uint32_t count = 1 + pfs_random_below(&random, 3);

@@ -37,8 +37,8 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	{ "MP+cas-stale", "W x rlx 1; W y rlx 1 | R y rlx; C x rlx 1 2", "r0=1 r1=0", "FFA",
 	  NULL },
 	{ "MP+barrier", "W x rlx 1; W y rlx 1 | R y rlx; F; R x rlx", "r0=1 r1=0", "FFF", NULL },
-	/* The caller's interrupts come one after the other: the first thread runs on before the
-	 * second, which has written x, is met. */
+	/* The caller's interrupts come one after the other: the first thread continues before the
+	 * second, which has written x, is interrupted. */
 	{ "2+barrier", "R z rlx; R x rlx | W x rlx 1; R y rlx | W y rlx 1; F; W z rlx 1",
 	  "r0=1 r1=0 r2=0", "FFA", NULL },
 	/* Release sequences. */
@@ -122,7 +122,7 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	  NULL },
 	{ "IRIW+fences", "W x rlx 1 | W y rlx 1 | R x rlx; T sc; R y rlx | R y rlx; T sc; R x rlx",
 	  "r0=1 r1=0 r2=1 r3=0", "FFF", NULL },
-	/* Beside seq operations. A fence is not before what only read behind it, by others. */
+	/* With seq operations. A fence is not before what only other threads read after it. */
 	{ "SB+fence+sc", "W x rlx 1; T sc; R y rlx | W y sc 1; R x sc", "r0=0 r1=0", "FFF", NULL },
 	{ "SB+fence+rlx-sc", "W x rlx 1; T sc; R y rlx | W y rlx 1; R x sc", "r0=0 r1=0", "FAA",
 	  NULL },
@@ -130,7 +130,7 @@ const struct pfs_litmus pfs_litmus_table[] = {
 	  "r0=1 r1=0 r2=1 r3=0", "FFF", NULL },
 	{ "WWC+fences", "W x rlx 1; T sc; W y rlx 1 | R y rlx; W z rlx 1 | R z rlx; T sc; R x rlx",
 	  "r0=1 r1=1 r2=0", "FFA", NULL },
-	/* What excludes an old value must be tried behind it, too: 1 execution is met only so. */
+	/* What excludes an old value must also be tried after it: 1 execution is met only so. */
 	{ "rivals+fence", "T sc; R x rlx; W x sc 2; R y sc | W x sc 1; W y sc 2; R y sc; R x sc | "
 	  "R y sc; W x sc 3; X y sc 1", "r1=0 r5=0", "AAA", NULL },
 	{ "CAS-fails-acq", "W x rlx 1; W y rel 1 | C y ar 5 6 acq; R x rlx", "r0=1 r1=0", "FFF",

@@ -166,7 +166,7 @@ static void print_outcome(const struct pfs_litmus_program *program,
 	(void)printf("\n");
 }
 
-/* The program, and with each memory its executions and what they come to. */
+/* The program, and for each memory model its executions and their outcomes. */
 static bool print_outcomes(const struct pfs_litmus_program *program)
 {
 	static struct pfs_litmus_graphs found; /* used again, never freed */

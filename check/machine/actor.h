@@ -1,10 +1,10 @@
 /*
- * actor.h - who makes a step: a thread, or the buffer of its stores, with some choice.
+ * actor.h - the actor that makes a step: a thread, or its store buffer, with a choice.
  *
- * Searches keep sets of actors as bits, and a schedule is saved as numbers, so each actor has one.
- * Only this file and actors.h know how: thread t has number t; where there are store buffers, that
- * of thread t has thread_count + t. These are the firsts, whose choice is 0. Choice k of an actor
- * is k * the number of firsts behind its first.
+ * Searches keep sets of actors as bits, and a schedule is saved as numbers, so each actor has a
+ * number. Only this file and actors.h know the numbering: thread t has number t; with store
+ * buffers, that of thread t has thread_count + t. These are the first actors, whose choice is 0.
+ * Choice k of an actor has the number of its first actor plus k times the number of first actors.
  */
 #ifndef PFS_SIM_ACTOR_H
 #define PFS_SIM_ACTOR_H
@@ -45,7 +45,7 @@ static inline struct pfs_actor pfs_actor_with(struct pfs_actor self, uint32_t ch
 	return self;
 }
 
-/* Of numbers; firsts: how many there are. */
+/* The number of the first actor; firsts: how many first actors there are. */
 static inline uint32_t pfs_actor_first_of(uint32_t firsts, uint32_t number)
 {
 	return number < firsts ? number : number % firsts;

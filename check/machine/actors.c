@@ -1,6 +1,6 @@
 #include "check/machine/actors.h"
 
-/* Of the thread's next step. */
+/* Choices of the thread's next step. */
 static uint32_t choices_of(const struct pfs_machine *self, const struct pfs_vthread *thread)
 {
 	if (thread->state != PFS_VTHREAD_READY)
@@ -20,7 +20,7 @@ uint32_t pfs_machine_actor_limit(const struct pfs_machine *self)
 	return choices * pfs_machine_actor_count(self);
 }
 
-/* The newest that an await may return, if that is not the newest there is. */
+/* The newest value that an await may return, if that is not the newest value. */
 static struct pfs_actor older_of(const struct pfs_machine *self, struct pfs_actor actor)
 {
 	uint32_t choices = self->model->choices(self, self->threads[actor.thread]);
@@ -84,6 +84,6 @@ struct pfs_actor pfs_machine_first_from(struct pfs_machine *self, uint32_t numbe
 
 struct pfs_actor pfs_machine_next_in_turn(struct pfs_machine *self)
 {
-	/* Of nobody it is the largest there is: the one behind is 0. */
+	/* The number of nobody is the largest: the next one is 0. */
 	return pfs_machine_first_from(self, pfs_actor_number(self, self->run.last_actor) + 1);
 }

@@ -1,21 +1,21 @@
 /*
- * actors.h - who can make the next step: for schedulers and searches.
+ * actors.h - which actors can make the next step, for schedulers and searches.
  */
 #ifndef PFS_SIM_ACTORS_H
 #define PFS_SIM_ACTORS_H
 
 #include "check/machine/model.h"
 
-/* How many actors there are, whatever they choose: the firsts of actor.h. */
+/* The number of first actors (actor.h), whatever they choose. */
 static inline uint32_t pfs_machine_actor_count(const struct pfs_machine *self)
 {
 	return self->model->buffers ? 2 * self->thread_count : self->thread_count;
 }
 
-/* For searches that try all choices: no actor of this number or a larger one can run. */
+/* For searches that try all choices: no actor with this number or a larger one can run. */
 uint32_t pfs_machine_actor_limit(const struct pfs_machine *self);
 
-/* The actor of that number, which may be none that can run; and back. */
+/* The actor with that number, which need not be able to run; and the number of an actor. */
 static inline struct pfs_actor pfs_actor_of(const struct pfs_machine *machine, uint32_t number)
 {
 	uint32_t threads = machine->thread_count, firsts = pfs_machine_actor_count(machine);
@@ -38,7 +38,7 @@ static inline uint32_t pfs_actor_number(const struct pfs_machine *machine, struc
 	return first + actor.choice * pfs_machine_actor_count(machine);
 }
 
-/* What it will do next. */
+/* Its next operation. */
 static inline struct pfs_sim_operation pfs_machine_pending(const struct pfs_machine *self,
 							   struct pfs_actor actor)
 {
@@ -57,19 +57,19 @@ static inline bool pfs_machine_can_run(const struct pfs_machine *self, struct pf
 	       pfs_model_can(self, thread, actor.choice);
 }
 
-/* With any of its choices. The actor may be one that can only read what is not the newest: an
- * await. pfs_machine_perhaps_older says with which. */
+/* With any of its choices. The actor may be one that can only read an old value: an await.
+ * pfs_machine_perhaps_older says with which choice. */
 bool pfs_machine_can_move(const struct pfs_machine *self, struct pfs_actor actor);
 bool pfs_machine_any(const struct pfs_machine *self);
 
-/* For random schedules: an actor of the same thread; where old values are kept, at times one that
- * reads, or writes behind, what is not the newest. */
+/* For random schedules: an actor of the same thread. With a model that keeps old values, sometimes
+ * one that reads, or writes after, an old value. */
 struct pfs_actor pfs_machine_perhaps_older(struct pfs_machine *self, struct pfs_actor actor,
 					   uint64_t random);
 
-/* The first actor that can move, by number, from one on, round the circle; or nobody. */
+/* The first actor that can move, from a number on, round the circle; or nobody. */
 struct pfs_actor pfs_machine_first_from(struct pfs_machine *self, uint32_t number);
-/* From the one behind the last actor on. */
+/* From the one after the last actor on. */
 struct pfs_actor pfs_machine_next_in_turn(struct pfs_machine *self);
 
 #endif

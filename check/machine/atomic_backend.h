@@ -1,8 +1,8 @@
 /*
- * atomic_backend.h - containers/atomic.h on the simulated machine: every operation is a
- * scheduling point, and reports what it is, to which bytes, and from where in the source.
+ * atomic_backend.h - containers/atomic.h on the simulated machine: every operation is a scheduling
+ * point, and reports what it is, to which bytes, and from where in the source.
  *
- * The names and arguments are those of the C11 back end. Values travel as 64 bits; the macros
+ * The names and arguments are those of the C11 back end. Values are passed as 64 bits; the macros
  * only convert. Outside a running machine (set-up, tear-down) an operation is executed at once.
  */
 #ifndef PFS_SIM_ATOMIC_BACKEND_H
@@ -38,7 +38,7 @@
 #define pfs_cas_acq_rel(object, seen, value) PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_ACQ_REL)
 #define pfs_cas_seq(object, seen, value) PFS_SIM_CAS_WITH(object, seen, value, PFS_SIM_SEQ)
 
-/* A look or a bump of metrics: no operation of the machine, and not instrumented. */
+/* For reading or counting metrics: not an operation of the machine, and not instrumented. */
 #define PFS_SIM_UNSEEN __attribute__((no_sanitize("thread")))
 #define PFS_SIM_RAW(object) (*(volatile PFS_SIM_TYPE(object) *)(uintptr_t)(object))
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Stands before each block. */
+/* Before each block. */
 struct header {
 	size_t size_bytes;
 	size_t align_bytes;
@@ -73,7 +73,7 @@ void *pfs_blocks_take(struct pfs_blocks *self, size_t align, size_t size, bool *
 		wanted.size_bytes = PFS_BLOCK_UNIT;
 	if (wanted.size_bytes <= self->small_bytes && *list_of(self, &wanted) != NULL) {
 		void *block = *list_of(self, &wanted);
-		/* Blocks of one list may differ where more than the unit is asked for. */
+		/* Blocks of one list may differ if more than the unit is requested. */
 		if ((uintptr_t)block % align == 0) {
 			memcpy(list_of(self, &wanted), block, sizeof(void *));
 			return block;

@@ -1,8 +1,8 @@
 /*
- * blocks.h - blocks of memory from one region, at places that follow from the sequence of calls
- * alone: the next ones lie behind those before, small ones that were given back are used again.
+ * blocks.h - blocks of memory from one region, at places that depend only on the sequence of calls.
  *
- * One thread of the host. A block is as glibc would cut it: 16 bytes of header, multiples of 16.
+ * New blocks follow the earlier ones; small blocks that were given back are used again. For one OS
+ * thread. Blocks have the sizes of glibc's: 16 bytes of header, multiples of 16.
  */
 #ifndef PFS_SIM_BLOCKS_H
 #define PFS_SIM_BLOCKS_H
@@ -12,28 +12,28 @@
 #include <stdint.h>
 
 #define PFS_BLOCK_UNIT ((size_t)16)
-/* Entries of `free` for blocks of up to so many bytes. */
+/* Entries of `free` for blocks of up to small_bytes. */
 #define PFS_BLOCK_LISTS(small_bytes) (2 * ((small_bytes) / PFS_BLOCK_UNIT + 1))
 
 struct pfs_blocks {
 	size_t region_bytes; /* of addresses; set by the caller, as all up to free */
-	size_t small_bytes;  /* blocks up to here are used again */
+	size_t small_bytes;  /* blocks up to this size are used again */
 	void **free;         /* [PFS_BLOCK_LISTS]: aligned to the unit; to more */
-	char *region;        /* NULL: not begun */
+	char *region;        /* NULL: not reserved */
 	size_t used;
 };
 
-/* Reserves the region; false: the host has no address space left. */
+/* Reserve the region; false: the host has no address space left. */
 bool pfs_blocks_begin(struct pfs_blocks *self);
 
-/* All blocks are gone. */
+/* Forget all blocks. */
 void pfs_blocks_reset(struct pfs_blocks *self);
 
-/* A block, or NULL with errno: the region is used up. *is_fresh: it was none since the region was
- * reserved, or reset. align: at least the unit. */
+/* A block, or NULL with errno: the region is used up. *is_fresh: it was not used since the region
+ * was reserved or reset. align: at least the unit. */
 void *pfs_blocks_take(struct pfs_blocks *self, size_t align, size_t size, bool *is_fresh);
 
-/* false: it is too large to be used again; only its addresses are lost. */
+/* false: the block is too large to be used again; only its addresses are lost. */
 bool pfs_blocks_put(struct pfs_blocks *self, void *block);
 
 size_t pfs_blocks_size_of(void *block);

@@ -1,13 +1,13 @@
 /*
  * clocks.h - happens-before of one execution: a vector clock for each thread.
  *
- * A release takes a copy of its thread's clock along with the value; an acquire that reads the
- * value takes the copy in. The orders are those that the source declares, whatever the memory
- * mode: a load that is relaxed learns nothing, though the machine runs one step after another.
+ * A release attaches a copy of its thread's clock to the value; an acquire that reads the value
+ * joins the copy. The orders are those that the source declares, in every memory mode: a relaxed
+ * load learns nothing, although the machine runs one step after another.
  *
- * Release sequences are C++20's: they go on through read-modify-writes of any thread and order,
- * and end at a store, also at a relaxed one of the same thread. A mutex carries its clock from
- * unlock to lock. The barrier of all threads carries none (containers/barrier.h).
+ * Release sequences are those of C++20: they continue through read-modify-writes of any thread and
+ * order, and end at a store, also at a relaxed one of the same thread. A mutex carries its clock
+ * from unlock to lock. The barrier of all threads carries none (containers/barrier.h).
  */
 #ifndef PFS_SIM_CLOCKS_H
 #define PFS_SIM_CLOCKS_H
@@ -28,11 +28,11 @@ struct pfs_clocks {
 
 void pfs_clocks_fini(struct pfs_clocks *self);
 
-/* All of it that an execution changes. */
+/* Keep all that an execution changes. */
 struct pfs_snapshot;
 void pfs_clocks_keep(struct pfs_clocks *self, struct pfs_snapshot *snapshot);
 
-/* So many threads; whatever was before happens before all that follows. */
+/* Start with this many threads; everything before happens before all that follows. */
 void pfs_clocks_begin(struct pfs_clocks *self, uint32_t threads);
 
 static inline uint32_t *pfs_clock_of(const struct pfs_clocks *self, uint32_t thread)
@@ -40,14 +40,14 @@ static inline uint32_t *pfs_clock_of(const struct pfs_clocks *self, uint32_t thr
 	return self->now + (size_t)thread * self->threads;
 }
 
-/* The thread's clock for a value that it releases; its time goes on. */
+/* The thread's clock for a value that it releases; its time advances. */
 const uint32_t *pfs_clock_release(struct pfs_clocks *self, uint32_t thread);
-/* NULL: the value carries none. */
+/* carried NULL: the value carries none. */
 void pfs_clock_acquire(struct pfs_clocks *self, uint32_t thread, const uint32_t *carried);
-/* Both; either may be NULL. */
+/* The join of both; either may be NULL. */
 const uint32_t *pfs_clock_join(struct pfs_clocks *self, const uint32_t *a, const uint32_t *b);
 
-/* What the value at an address carries. */
+/* The clock that the value at an address carries. */
 const uint32_t *pfs_clock_carried(const struct pfs_clocks *self, const void *address);
 void pfs_clock_carry(struct pfs_clocks *self, const void *address, const uint32_t *clock);
 
@@ -61,7 +61,7 @@ static inline bool pfs_order_releases(uint8_t order)
 	return order == PFS_SIM_RELEASE || order == PFS_SIM_ACQ_REL || order == PFS_SIM_SEQ;
 }
 
-/* Does the operation read what it then replaces? */
+/* Does the operation read the value that it replaces? */
 static inline bool pfs_kind_is_rmw(uint8_t kind)
 {
 	return kind == PFS_SIM_CAS || kind == PFS_SIM_EXCHANGE || kind == PFS_SIM_ADD ||
@@ -69,8 +69,8 @@ static inline bool pfs_kind_is_rmw(uint8_t kind)
 	       kind == PFS_SIM_AND || kind == PFS_SIM_LOCK || kind == PFS_SIM_TRY_LOCK;
 }
 
-/* The order of an operation that was executed: a compare-and-swap that failed is a load of its
- * order of failure, a try-lock a relaxed one; the mutex acquires and releases, no more. */
+/* The order of an executed operation. A compare-and-swap that failed is a load with its failure
+ * order, a failed try-lock a relaxed load; the mutex acquires and releases, no more. */
 static inline uint8_t pfs_order_of(const struct pfs_sim_operation *operation, bool wrote)
 {
 	if (!wrote && pfs_kind_is_rmw(operation->kind))

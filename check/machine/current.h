@@ -1,18 +1,18 @@
 /*
- * current.h - the machine of this OS thread, as those see it that execute its steps.
+ * current.h - the machine of this OS thread, for the code that executes its steps.
  */
 #ifndef PFS_SIM_CURRENT_H
 #define PFS_SIM_CURRENT_H
 
 #include "check/machine/machine.h"
 
-/* Between create and destroy. */
+/* Set between create and destroy. */
 extern _Thread_local struct pfs_machine *pfs_current;
 
-/* How deep in parts that are not looked at; see operation.h. */
+/* Nesting depth of quiet parts; see operation.h. */
 extern _Thread_local unsigned pfs_current_quiet;
 
-/* Go on where pfs_machine_run was called. Comes back only if the thread is chosen again. */
+/* Continue where pfs_machine_run was called. Returns only if the thread is chosen again. */
 void pfs_current_leave(struct pfs_machine *self, struct pfs_vthread *from);
 
 /* machine.c: what the fiber of a thread runs. */

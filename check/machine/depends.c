@@ -111,15 +111,15 @@ static void set_kind(const struct pfs_machine *machine, struct pfs_effect *effec
 		effect->looks = machine->threads[effect->thread]->looks;
 }
 
-/* A read-modify-write that leaves what it found: a load, unless orders are looked at, which its
- * release and acquire make. */
+/* A read-modify-write that leaves the value unchanged: a load, unless data races are looked for,
+ * which depend on its release and acquire. */
 static bool changes_nothing(const struct pfs_machine *machine, const struct pfs_step *step)
 {
 	return pfs_kind_is_rmw(step->operation.kind) && step->seen == step->written &&
 	       !machine->model->keeps_old && !machine->setup.watch;
 }
 
-/* Into the effect itself: a copy of what was just written in parts has to wait for them. */
+/* Written directly into the effect: a copy would have to wait for the partial stores just made. */
 void pfs_effect_of(const struct pfs_machine *machine, const struct pfs_step *step,
 		   struct pfs_effect *effect)
 {

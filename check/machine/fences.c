@@ -8,7 +8,7 @@
 
 struct pfs_fence_thread {
 	const uint32_t *released;      /* the clock of its last release fence */
-	struct pfs_view_message known; /* what an acquire fence would take in */
+	struct pfs_view_message known; /* what an acquire fence would acquire */
 };
 
 void pfs_fences_fini(struct pfs_fences *self)

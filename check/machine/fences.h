@@ -1,10 +1,10 @@
 /*
  * fences.h - standalone fences of C11, for programs that have some (setup.has_fences).
  *
- * What a thread reads without acquiring it takes in at its next acquire fence; what it writes
- * without releasing hands on what it knew at its last release fence. Neither is a step: they
- * belong to what comes before. A seq fence is both, and a step: with store buffers it waits until
- * its thread's is empty; with views it has its place in RC11's psc (views_psc.h).
+ * What a thread reads without acquiring it, it acquires at its next acquire fence; what it writes
+ * without releasing carries what it knew at its last release fence. Neither fence is a step: it
+ * belongs to the step before. A seq fence is both, and is a step: with store buffers it waits until
+ * its thread's buffer is empty; with views it has its place in RC11's psc (views_psc.h).
  */
 #ifndef PFS_SIM_FENCES_H
 #define PFS_SIM_FENCES_H

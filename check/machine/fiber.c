@@ -9,7 +9,7 @@
 #define COLOURS 60u
 #define COLOUR_BYTES 64u
 
-/* Touched only as far as used: about 8 KiB. */
+/* Only the used part is touched: about 8 KiB. */
 static size_t stack_bytes = (size_t)128 * 1024, guard_bytes = 4096;
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -32,15 +32,15 @@ static void announce(struct pfs_fiber *from, struct pfs_fiber *to)
 }
 
 /*
- * A fiber that is not resumed leaves its frames marked; what is mapped there later, by whoever,
- * must not find the marks: munmap keeps them.
+ * A fiber that is not resumed leaves AddressSanitizer's marks of its frames. Later mappings at
+ * these addresses must not find the marks, and munmap keeps them: clear them here.
  */
 static void forget_frames(const struct pfs_fiber *self)
 {
 	__asan_unpoison_memory_region(self->stack, self->stack_bytes);
 }
 
-/* The bounds of the OS thread's stack are learnt at the first switch away from it. */
+/* The bounds of the OS thread's stack are known from the first switch away from it. */
 static void arrive(void *fake_stack)
 {
 	const void *bottom = NULL;
@@ -127,8 +127,8 @@ static void swap(struct pfs_fiber *from, struct pfs_fiber *to)
 void pfs_fiber_swap(void **from, void *to);
 void pfs_fiber_start(void);
 
-/* Callee-saved registers on the old stack, then those of the new one. A new fiber begins in
- * pfs_fiber_start with rbx = run_entry's argument and r12 = run_entry; the undefined return
+/* Save the callee-saved registers on the old stack, load those of the new one. A new fiber begins
+ * in pfs_fiber_start with rbx = run_entry's argument and r12 = run_entry; the undefined return
  * address and rbp = 0 end a debugger's backtrace there. */
 __asm__(".text\n"
 	".p2align 4\n"

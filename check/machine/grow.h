@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Room for `needed` entries, at most one more than there is; false: no memory, and as it was. */
+/* Make room for `needed` entries, at most one more than there is; false: no memory, and the array
+ * is unchanged. */
 static inline bool pfs_grow(void **array, uint32_t *room, uint32_t needed, size_t size_bytes)
 {
 	if (needed <= *room)

@@ -45,7 +45,7 @@ void pfs_heap_keep(struct pfs_snapshot *snapshot)
 	pfs_snapshot_put(snapshot, heap.region, heap.used);
 }
 
-/* Zeroed: what another execution left there is not to be seen. */
+/* Zeroed, so that nothing of another execution is visible. */
 static void *take(size_t align, size_t size)
 {
 	bool is_fresh;
@@ -75,7 +75,8 @@ void *pfs_heap_aligned_alloc(size_t align, size_t size)
 void pfs_heap_free(void *block)
 {
 	if (pfs_blocks_has(&heap, block)) {
-		memset(block, 0, pfs_blocks_size_of(block)); /* equal states are equal bytes */
+		memset(block, 0, pfs_blocks_size_of(block)); /* equal states must have equal
+							      * bytes */
 		(void)pfs_blocks_put(&heap, block);
 	} else {
 		free(block);

@@ -1,11 +1,12 @@
 /*
- * heap.h - what containers get from malloc on the simulated machine. Where a search asks for it,
- * blocks lie at places that follow from the execution's own calls alone, so that two executions
- * that did the same have the same pointers in memory; all are forgotten at the machine's reset.
- * Else, and for what is no container's, it is malloc.
+ * heap.h - malloc for containers on the simulated machine.
  *
- * The sources of the containers and policies call these for malloc and its kin: heap_names.h.
- * One thread of the host; blocks.h.
+ * If a search asks for it, blocks lie at places that depend only on the execution's own calls, so
+ * that two executions with the same steps have the same pointers in memory; the machine's reset
+ * forgets all blocks. Otherwise, and for memory of other code, it is malloc.
+ *
+ * The sources of containers and policies call these functions in place of malloc and its family:
+ * heap_names.h. For one OS thread; see blocks.h.
  */
 #ifndef PFS_SIM_HEAP_H
 #define PFS_SIM_HEAP_H
@@ -13,16 +14,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From now on, or no longer, blocks are at places of their own; false: no address space. There is
- * no container. */
+/* Begin or end placing blocks of containers in the region; false: no address space. No container
+ * may exist. */
 bool pfs_heap_begin(void);
 void pfs_heap_end(void);
 
-/* Blocks of containers that are gone, or lost: the next execution's lie in the same places. */
+/* Forget blocks of containers that are destroyed or lost: the next execution's have the same
+ * places. */
 void pfs_heap_reset(void);
 
-/* Where it is: its memory, how much of that was handed out at most, and what else tells where the
- * next block lies. */
+/* The region, how much of it was handed out at most, and what else determines the place of the next
+ * block. */
 struct pfs_heap_extent {
 	char *region;
 	size_t *used;
@@ -31,7 +33,7 @@ struct pfs_heap_extent {
 };
 struct pfs_heap_extent pfs_heap_extent(void);
 
-/* All of it, as it is now. */
+/* All of it, in its present state. */
 struct pfs_snapshot;
 void pfs_heap_keep(struct pfs_snapshot *snapshot);
 

@@ -1,5 +1,5 @@
 /*
- * host.h - what the program around the machine brings: each host defines all of it, once.
+ * host.h - what the program around the machine supplies; each host defines all of it, once.
  *
  * pfs-check names places of the program that it has loaded, and keeps no entries. The kit names
  * places of its own code, and its page map has an entry for each OS page of the machine's memory.
@@ -11,25 +11,25 @@
 #include <stddef.h>
 
 /*
- * pfs_place_of_code - where an address of the program's code comes from, for messages.
+ * pfs_place_of_code - the source place of an address of the program's code, for messages.
  *
  * Returns   "function (file:line)", and the function it was inlined into; at least the address.
- *           Asks the binutils' addr2line, once an address.
+ *           Calls addr2line of the binutils once for each address.
  * Errors    none.
  * Progress  blocking: starts a process.
  * Order     none.
  */
 const char *pfs_place_of_code(const void *code);
 
-/* Are plain accesses of threads reported (plain.h)? plain.c is for hosts whose code the compiler
- * instruments; who has such functions of its own answers here, too. */
+/* Are plain accesses of threads reported (plain.h)? plain.c answers for hosts whose code the
+ * compiler instruments; a host with such functions of its own defines this too. */
 bool pfs_plain_is_seen(void);
 
-/* One pointer for each OS page of the machine's memory, side by side, which snapshots keep. */
+/* One pointer for each OS page of the machine's memory, in an array, which snapshots keep. */
 struct pfs_host_entries {
 	bool (*reserve)(const void *first, size_t size_bytes); /* false: no memory */
 	void (*clear)(const void *first, size_t size_bytes);
-	void *(*of)(const void *first); /* where they begin */
+	void *(*of)(const void *first); /* the first entry */
 };
 extern const struct pfs_host_entries *const pfs_host_entries; /* NULL: it keeps none */
 

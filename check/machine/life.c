@@ -1,4 +1,4 @@
-/* life.c - machines and their threads: made, forgotten, given back; and bad accesses of them. */
+/* life.c - machines and their threads: created, reset, destroyed; and their bad accesses. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 	if (pfs_current == NULL ||
 	    (pfs_current->run.running == NULL && !pfs_current->aside.is_on)) {
 		(void)signal(signal_number, SIG_DFL);
-		return; /* and meet it again */
+		return; /* and fault again */
 	}
 	bool in_region = pfs_sim_memory_has(&pfs_current->memory, info->si_addr, &state);
 	const struct pfs_vthread *running = pfs_current->run.running;
@@ -39,7 +39,7 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 			 last != NULL ? last->line : 0);
 }
 
-/* On a stack of its own: the fiber's may be what has run over. The handler leaves by a fiber
+/* On a stack of its own, because the fiber's may have overflowed. The handler leaves by a fiber
  * switch, so the signal must stay unblocked. */
 static bool catch_bad_access(void)
 {

@@ -11,7 +11,7 @@
 #include "check/machine/model.h"
 #include "check/machine/trace.h"
 
-/* Who still has work, and what it waits for. */
+/* Why the run ended: which threads are left, and what they wait for. */
 static enum pfs_machine_end end_of_run(struct pfs_machine *self)
 {
 	for (uint32_t id = 0; id < self->thread_count; id++) {
@@ -70,9 +70,9 @@ static void finish_step(struct pfs_machine *self, struct pfs_step *step)
 		self->run.scheduler->ran(self->run.scheduler, self, step);
 }
 
-/* from: the thread that stands at its next operation or has finished; NULL: the caller of
- * run. Returns when from is to go on, or, for the caller, when a thread has left; false: because
- * nobody can go on. */
+/* from: the thread that has reached its next operation or has finished; NULL: the caller of run.
+ * Returns when from must continue, or, for the caller, when a thread has left; false: no thread can
+ * continue. */
 static bool dispatch(struct pfs_machine *self, struct pfs_vthread *from)
 {
 	for (;;) {
@@ -98,7 +98,7 @@ static bool dispatch(struct pfs_machine *self, struct pfs_vthread *from)
 	}
 }
 
-/* Stand at the operation until the scheduler chooses this thread. */
+/* Wait at the operation until the scheduler chooses this thread. */
 static void wait_turn(struct pfs_machine *self, struct pfs_vthread *thread,
 		      const struct pfs_sim_operation *operation)
 {
@@ -147,7 +147,7 @@ static __attribute__((noinline)) void clear_stack(void)
 {
 	char bytes[CLEARED_BYTES];
 	memset(bytes, 0, sizeof(bytes));
-	__asm__ volatile("" : : "r"(bytes) : "memory"); /* it is not left out */
+	__asm__ volatile("" : : "r"(bytes) : "memory"); /* so that it is not optimized away */
 }
 
 uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation)
@@ -217,8 +217,8 @@ uint64_t pfs_sim_change(enum pfs_sim_kind kind, void *address, uint32_t size_byt
 	return pfs_sim_execute(&operation);
 }
 
-/* The caller's fence, each other thread's, and the caller's again: a step of the caller each, so
- * that anything may come between two. Where stores are not delayed, one says it all. */
+/* The caller's fence, one in each other thread, and the caller's again: one step of the caller
+ * each, so that steps of others may come between. If stores are not delayed, one step is enough. */
 void pfs_machine_barrier(void)
 {
 	const struct pfs_machine *machine = pfs_current;
@@ -296,7 +296,7 @@ void pfs_machine_body(void *opaque)
 	__builtin_trap(); /* nobody chooses a finished thread */
 }
 
-/* Every new thread runs up to its first operation, in the order of their ids. */
+/* Every new thread runs to its first operation, in the order of their ids. */
 static void prime(struct pfs_machine *self)
 {
 	self->run.priming = true;
@@ -315,7 +315,7 @@ static void run_aside(void *opaque)
 	struct pfs_machine *self = opaque;
 	self->aside.call(self->aside.argument);
 	pfs_fiber_switch(&self->aside.fiber, &self->run.caller);
-	__builtin_trap(); /* the next call starts anew */
+	__builtin_trap(); /* the next call starts from the beginning */
 }
 
 void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), void *argument)
@@ -328,7 +328,7 @@ void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), v
 	self->aside.is_on = false;
 }
 
-/* What was done before this run happens before all that it does. */
+/* Everything before this run happens before all that it does. */
 static void begin_clocks(struct pfs_machine *self)
 {
 	self->run.watching = self->setup.watch && self->engine.execute == NULL &&

@@ -1,16 +1,16 @@
 /*
- * machine.h - a deterministic machine: virtual threads on one OS thread, one shared operation
- * at a time, in an order that a scheduler chooses.
+ * machine.h - a deterministic machine: virtual threads on one OS thread, one shared operation at a
+ * time, in an order that a scheduler chooses.
  *
- * Every operation of containers/atomic.h and mutex.h is a scheduling point *before* it is
- * executed: the thread shows what it will do next (pending), the scheduler chooses who goes
- * on. What a thread does between two operations belongs to the first. Same bodies, same
- * choices: same execution, byte for byte.
+ * Every operation of containers/atomic.h and mutex.h is a scheduling point *before* it is executed:
+ * the thread shows its next operation (pending), and the scheduler chooses which thread continues.
+ * What a thread does between two operations belongs to the first. The same bodies and choices give
+ * the same execution, byte for byte.
  *
- * Who makes a step is an actor: a thread with one of its choices, or its store buffer (actor.h).
+ * An actor makes a step: a thread with one of its choices, or its store buffer (actor.h).
  *
- * Invariant: exactly one of the fibers and the caller of pfs_machine_run runs. A machine
- * belongs to one OS thread; several machines may run on several OS threads.
+ * Invariant: exactly one of the fibers and the caller of pfs_machine_run runs. A machine belongs to
+ * one OS thread; several machines may run on several OS threads.
  */
 #ifndef PFS_SIM_MACHINE_H
 #define PFS_SIM_MACHINE_H
@@ -34,9 +34,9 @@
 enum pfs_machine_end {
 	PFS_END_DONE,     /* every thread that was not stopped has finished */
 	PFS_END_FAILED,   /* a check failed, or an access was wrong: see message */
-	PFS_END_DEADLOCK, /* threads left, and none can go on, or all yield for ever (news.h) */
-	PFS_END_STEPS,    /* the bound on steps was met: nothing is known beyond it */
-	PFS_END_KNOWN     /* the scheduler knows what comes: see pfs_run_state.is_known */
+	PFS_END_DEADLOCK, /* threads are left, but none can go on, or all yield for ever (news.h) */
+	PFS_END_STEPS,    /* the bound on steps was reached: nothing is known beyond it */
+	PFS_END_KNOWN     /* the scheduler knows the rest: see pfs_run_state.is_known */
 };
 
 /* An operation that was executed. */
@@ -46,7 +46,7 @@ struct pfs_step {
 	uint64_t written; /* if wrote */
 	uint32_t thread;
 	uint32_t source; /* the step that wrote what was seen; kept while tracing */
-	uint32_t older;  /* how many newer values there were than what was read */
+	uint32_t older;  /* how many values are newer than the one that was read */
 	bool wrote;
 };
 
@@ -72,8 +72,8 @@ struct pfs_vthread {
 	uint32_t id;
 	uint32_t node;
 	uint32_t steps;         /* executed by this thread */
-	uint32_t stop_after;    /* stopped once it has made so many steps; UINT32_MAX: never */
-	struct pfs_looks looks; /* of its last yield, or the one that it stands at */
+	uint32_t stop_after;    /* stops after this many steps; UINT32_MAX: never */
+	struct pfs_looks looks; /* of its last yield, or of its pending one */
 	uint32_t buffer_first, buffer_count;
 	struct pfs_buffered *buffer; /* [PFS_BUFFER_MAX]; model_tso.c */
 };
@@ -82,7 +82,7 @@ struct pfs_machine;
 struct pfs_memory_model;
 
 /*
- * Chooses the next actor (actors.h). choose must return an actor for which pfs_machine_can_run says
+ * Chooses the next actor (actors.h). choose must return an actor for which pfs_machine_can_run is
  * true, or nobody if there is none (pfs_machine_any tells). ran is optional, and called after each
  * step.
  */
@@ -92,7 +92,7 @@ struct pfs_scheduler {
 		    const struct pfs_step *step);
 };
 
-/* What the caller chooses before a run; no run changes it. */
+/* What the caller sets before a run; no run changes it. */
 struct pfs_machine_setup {
 	uint32_t step_max;
 	uint32_t node_count; /* 0: as many as the threads' nodes need */
@@ -101,18 +101,20 @@ struct pfs_machine_setup {
 	bool only_writes;     /* plain reads are not reported */
 	bool drains_end;      /* tso: a call may end when a buffer drains; true after create */
 	bool has_fences;      /* threads may call pfs_machine_fence; false after create */
-	bool chooses_outside; /* while no thread runs, so that all stacks are whole */
-	bool hasty;           /* what a final check gives back is not hidden: memory.h */
-	bool clears_stacks;   /* behind each step: what is dead there makes no two states of one */
-	bool free_yields;     /* a yield is a step like others, and waits for no news */
-	/* Plain accesses to these bytes are not compared: what knows everything races with all. */
+	bool chooses_outside; /* choose while no thread runs, so that all stacks are complete */
+	bool hasty;           /* memory that a final check gives back is not hidden: memory.h */
+	bool clears_stacks;   /* after each step, so that dead bytes do not make two states of
+			       * one */
+	bool free_yields;     /* a yield is a step like others, and does not wait for news */
+	/* Plain accesses to these bytes are not compared: the oracle is shared by all threads on
+	 * purpose. */
 	const void *oracle;
 	size_t oracle_bytes;
 };
 
-/* What the machine calls, if it is given; set before a run. */
+/* Functions that the machine calls, if they are set; set before a run. */
 struct pfs_hooks {
-	/* Between two steps, when all threads stand at a scheduling point. */
+	/* Between two steps, when all threads are at a scheduling point. */
 	void (*check)(void *context);
 	void *check_context;
 	/* Before each plain access of a thread; see plain.h. It may fail the execution, and it may
@@ -124,9 +126,9 @@ struct pfs_hooks {
 	void *name_context;
 };
 
-/* What takes over all operations of threads: virtual time, see timed.h, which sets it. */
+/* Takes over all operations of threads: virtual time; timed.h sets it. */
 struct pfs_engine {
-	/* NULL: a scheduler chooses who goes on. */
+	/* NULL: a scheduler chooses the next actor. */
 	uint64_t (*execute)(struct pfs_machine *machine, const struct pfs_sim_operation *operation);
 	void *context;
 	/* Called in place of execute, which it calls; see hot_lines.h. Optional. */
@@ -138,26 +140,28 @@ struct pfs_aside {
 	struct pfs_fiber fiber;
 	void (*call)(void *argument);
 	void *argument;
-	uint32_t node; /* that it runs on: the caller's choice */
+	uint32_t node; /* its NUMA node: the caller's choice */
 	bool is_on;
 };
 
-/* Where the runs since the last reset stand. The machine writes it; besides it an engine `running`,
- * a model `cut`, a scheduler is_known, and who judges an execution, between runs, its end. */
+/* The state of the runs since the last reset. The machine writes it; but an engine also writes
+ * `running`, a model `cut`, a scheduler is_known, and a judge of the execution, between runs, its
+ * end. */
 struct pfs_run_state {
 	struct pfs_scheduler *scheduler;
 	struct pfs_fiber caller; /* of pfs_machine_run and pfs_machine_aside */
 	struct pfs_vthread *running;
-	uint32_t choice;             /* of the step to come */
+	uint32_t choice;             /* of the next step */
 	struct pfs_actor last_actor; /* of the last step, without its choice */
 	bool yielded;                /* the last step was a yield */
-	bool priming;                /* threads run up to their first operation */
+	bool priming;                /* threads run to their first operation */
 	bool watching;               /* races, in this run: not with very many threads */
 	bool cut;                    /* by the model, in this run: not all choices are offered */
 	bool is_known;               /* set by the scheduler: this execution need not go on */
 	enum pfs_machine_end end;
 	char message[PFS_FAILURE_BYTES]; /* of PFS_END_FAILED */
-	uint32_t primed_count;           /* threads that stand at an operation, or have finished */
+	uint32_t primed_count;           /* threads that have reached an operation, or have
+					  * finished */
 	uint32_t step_count, step_room;
 	uint16_t *schedule;                      /* number of the actor of each step */
 	uint64_t maps_at_start, mapped_at_start; /* of memory, when the run began */
@@ -189,7 +193,7 @@ struct pfs_machine {
 extern const struct pfs_memory_model pfs_model_sc;    /* all see every operation at once */
 extern const struct pfs_memory_model pfs_model_tso;   /* stores wait in their thread's buffer */
 extern const struct pfs_memory_model pfs_model_views; /* C11: old values stay readable until
-							 something forbids it */
+						       * something forbids it */
 #define PFS_MEMORY_MODEL_NAMES "sc, tso, views"
 
 /* The model of that name, or NULL. */
@@ -198,8 +202,8 @@ const struct pfs_memory_model *pfs_memory_model_of(const char *name);
 /*
  * pfs_machine_create - a machine without threads.
  *
- * Returns   the machine, or NULL: no memory. step_max 1 million, no tracing, no check; its
- *           setup, hooks, engine and weaken may be set before a run.
+ * Returns   the machine, or NULL: no memory. step_max 1 million, no tracing, no check; its setup,
+ *           hooks, engine and weaken may be set before a run.
  * Errors    none besides.
  * Progress  blocking (set-up).
  * Order     none.
@@ -210,15 +214,15 @@ void pfs_machine_destroy(struct pfs_machine *self);
 /*
  * pfs_machine_reset - forget threads, steps, and the memory of containers.
  *
- * Returns   nothing. Containers of an execution that did not end PFS_END_DONE are lost: their
- *           pages are taken back, what they got from malloc is not.
+ * Returns   nothing. Containers of an execution that did not end PFS_END_DONE are lost: their pages
+ *           are taken back, their malloc memory is not.
  * Errors    none.
  * Progress  blocking.
  * Order     none.
  */
 void pfs_machine_reset(struct pfs_machine *self);
 
-/* pfs_machine_spawn - one more thread, on a node; its id, or PFS_THREAD_NONE: no memory or too
+/* pfs_machine_spawn - add a thread, on a node; returns its id, or PFS_THREAD_NONE: no memory or too
  * many. It begins in the next pfs_machine_run. */
 uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node, void (*body)(void *argument),
 			   void *argument);
@@ -235,20 +239,20 @@ uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node, void (*body)
 enum pfs_machine_end pfs_machine_run(struct pfs_machine *self, struct pfs_scheduler *scheduler);
 
 /*
- * pfs_machine_aside - call a function on a stack of its own, between runs: its operations are
- * executed at once and are no steps, but a failure, a panic or a bad access ends the call and
- * the execution, and not the process. For set-up and final checks.
+ * pfs_machine_aside - call a function on a stack of its own, between runs. Its operations are
+ * executed at once and are no steps, but a failure, a panic or a bad access ends the call and the
+ * execution, and not the process. For set-up and final checks.
  */
 void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), void *argument);
 
-/* The same from where a snapshot of the whole was taken, which was put back. */
+/* The same from the place of a whole snapshot, which was restored. */
 enum pfs_machine_end pfs_machine_resume(struct pfs_machine *self, struct pfs_scheduler *scheduler);
 
 /* The thread stops for ever before its step number `steps`; UINT32_MAX sets it free. */
 void pfs_machine_stop_after(struct pfs_machine *self, uint32_t thread, uint32_t steps);
 
-/* End the execution here with a message; does not return inside a body, a check or a call
- * aside. Elsewhere it only marks the execution as failed. The first message stays. */
+/* End the execution here with a message; does not return inside a body, a check or a call aside.
+ * Elsewhere it only marks the execution as failed. The first message stays. */
 __attribute__((format(printf, 1, 2))) void pfs_machine_fail(const char *format, ...);
 
 /* Fail unless condition holds. */
@@ -259,30 +263,30 @@ __attribute__((format(printf, 1, 2))) void pfs_machine_fail(const char *format, 
 	} while (0)
 
 /*
- * pfs_machine_note - a scheduling point of a check: searches keep the order of notes on the
- * same cell, as if each were a store to it. Without it a reduced search may miss an order of
- * two check-only events whose surrounding operations are independent.
+ * pfs_machine_note - a scheduling point of a check: searches keep the order of notes on the same
+ * cell, as if each were a store to it. Without it a reduced search may miss an order of two
+ * check-only events whose surrounding operations are independent.
  */
 void pfs_machine_note(void *cell, const char *text);
 
 /*
- * pfs_machine_await - wait until a word of 1 to 8 bytes satisfies a predicate, and return it: as a
- * loop of loads of this order (relaxed, acquire or seq), but it costs no steps and no executions.
- * With views it may return any value that a load may, if the predicate holds for it. For the
- * bodies of tests.
+ * pfs_machine_await - wait until a word of 1 to 8 bytes satisfies a predicate, and return it. Like
+ * a loop of loads of this order (relaxed, acquire or seq), but without the steps and executions of
+ * a loop. With views it may return any value that a load may, if the predicate holds for it. For
+ * the bodies of tests.
  */
 typedef bool pfs_machine_predicate(uint64_t value, uint64_t argument);
 uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order order,
 			   pfs_machine_predicate *predicate, uint64_t argument);
 
 /*
- * pfs_machine_choose - one of so many, at least 1: 0 .. count - 1. A step that a search may make
- * with each of its choices: a thread that loops for ever chooses so what it does next. What the
- * thread does between this and its next operation must be its own affair.
+ * pfs_machine_choose - one number of 0 .. count - 1; count is at least 1. A step that a search may
+ * make with each of its choices: a thread that loops for ever uses it to choose what it does next.
+ * What the thread does between this and its next operation must not affect other threads.
  */
 uint32_t pfs_machine_choose(uint32_t count);
 
-/* A barrier of all threads, as by membarrier: each has passed it when this returns. */
+/* A barrier of all threads, as membarrier: each thread has passed it when this returns. */
 void pfs_machine_barrier(void);
 
 /* A fence of the running thread. Needs has_fences. */

@@ -9,7 +9,8 @@
 #include "check/machine/snapshot.h"
 
 #define OS_PAGE PFS_SIM_OS_PAGE
-/* The same pages share a line of the page map always, of its root, too: its lines have 8 GiB. */
+/* With this alignment the same pages always share a line of the page map, and of its root, whose
+ * lines cover 8 GiB. */
 #define REGION_ALIGN ((size_t)8 << 30)
 #define REGION_PAGES PFS_SIM_REGION_PAGES
 #define STATES_BYTES (REGION_PAGES * sizeof(uint8_t))
@@ -20,7 +21,7 @@ static uint32_t os_pages(size_t bytes)
 	return (uint32_t)((bytes + OS_PAGE - 1) / OS_PAGE);
 }
 
-/* The first of so many OS pages that are not mapped, the lowest there are. */
+/* The first of the lowest `count` consecutive OS pages that are not mapped. */
 static uint32_t lowest_run(const struct pfs_sim_memory *self, uint32_t count)
 {
 	uint32_t first = 0;
@@ -36,7 +37,7 @@ static void take_turn(struct pfs_sim_memory *self)
 				     PFS_SIM_ACQ_REL, PFS_SIM_PLACE("memory"));
 }
 
-/* The nodes of OS pages from first on. */
+/* Set the nodes of OS pages from first on. */
 static void spread(struct pfs_sim_memory *self, uint32_t first, uint32_t count, uint32_t node)
 {
 	uint32_t nodes = self->node_count > 1 ? self->node_count : 1;
@@ -88,8 +89,8 @@ size_t pfs_sim_memory_bytes(size_t size_bytes)
 	return os_pages(size_bytes) * OS_PAGE;
 }
 
-/* Zeroes, by mmap: calloc clears what it has had before, and made a machine of a few steps cost
- * as much as clearing all tables. */
+/* Zeroes, from mmap: calloc clears memory that it reuses, so that a machine of a few steps cost as
+ * much as clearing all tables. */
 static void *map_zeroes(size_t size_bytes)
 {
 	void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
@@ -150,7 +151,7 @@ void pfs_sim_memory_reset(struct pfs_sim_memory *self)
 	else
 		(void)madvise(self->region, used * OS_PAGE, MADV_DONTNEED);
 	memset(self->states, PFS_SIM_UNUSED, used);
-	clear_entries(self->region, used); /* an execution that was cut leaves its own */
+	clear_entries(self->region, used); /* an execution that was cut short leaves its entries */
 	self->used = 0;
 	self->mapped = 0;
 	self->maps = 0;

@@ -100,7 +100,8 @@ uint64_t pfs_model_at_once(struct pfs_vthread *thread, const struct pfs_sim_oper
 	uint64_t written = 0;
 	if (!pfs_model_has_bytes(operation))
 		return 0;
-	/* Nobody runs meanwhile: there is nothing to exclude; and a thread may hold the mutex. */
+	/* No thread runs meanwhile, so there is nothing to exclude; and a thread may hold the
+	 * mutex. */
 	if (operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_TRY_LOCK ||
 	    operation->kind == PFS_SIM_UNLOCK)
 		return 0;

@@ -1,13 +1,13 @@
 /*
  * model.h - a memory model: what an operation does to memory, and what a thread may do next.
  *
- * Each stands behind a table in a file of its own: sequential consistency (model_sc.c), store
- * buffers (model_tso.c), C11's orders (model_views.c, views.h). Nobody else asks which one a
- * machine has, but calls its functions, or asks for one of its properties:
+ * Each model is a table of functions in a file of its own: sequential consistency (model_sc.c),
+ * store buffers (model_tso.c), C11's orders (model_views.c, views.h). Other code does not ask which
+ * model a machine has. It calls the functions, or asks for one of two properties:
  *	buffers    stores wait in their thread's buffer: threads have drains
- *	keeps_old  values that are not the newest stay readable: steps have choices, and what has
- *	           been read follows from clocks and not from the order of steps
- * A further model is a table in pfs_memory_models.
+ *	keeps_old  old values stay readable: steps have choices, and what has been read follows
+ *	           from clocks and not from the order of steps
+ * A further model is another table in pfs_memory_models.
  */
 #ifndef PFS_SIM_MODEL_H
 #define PFS_SIM_MODEL_H
@@ -20,23 +20,25 @@ struct pfs_news_read;
 struct pfs_snapshot;
 struct pfs_view_message;
 
-/* Choices are counted from the newest value on, which is 0; where keeps_old is false there is no
- * other. Functions that may be NULL say so. */
+/* Choices are counted from the newest value, which is 0; without keeps_old there is no other. The
+ * comments name the functions that may be NULL. */
 struct pfs_memory_model {
 	const char *name; /* --memory */
 	bool buffers;
 	bool keeps_old;
 
-	/* Room for what it keeps of a thread, once a fiber; false: no memory. May be NULL. */
+	/* Make room for the model's data of a thread, once for each fiber; false: no memory. May be
+	 * NULL. */
 	bool (*thread_init)(struct pfs_vthread *thread);
 	void (*thread_fini)(struct pfs_vthread *thread); /* may be NULL */
-	/* Before a run of so many threads: all know all that memory holds. May be NULL. */
+	/* Before a run of `threads` threads: all know all that memory holds. May be NULL. */
 	void (*begin)(struct pfs_machine *machine);
 	void (*fini)(struct pfs_machine *machine); /* may be NULL */
 	/* All that an execution changes, besides the threads' buffers. May be NULL. */
 	void (*keep)(struct pfs_machine *machine, struct pfs_snapshot *snapshot);
 
-	/* May the thread's pending operation, no yield and no lock that is taken, be made so? */
+	/* May the thread's pending operation be executed with this choice? It is no yield, and no
+	 * lock that is taken. */
 	bool (*can)(const struct pfs_machine *machine, const struct pfs_vthread *thread,
 		    uint32_t choice);
 	/* What an operation of the thread would see. */
@@ -45,42 +47,42 @@ struct pfs_memory_model {
 	/* Executes the step: fills seen, written, wrote, older and source. */
 	void (*execute)(struct pfs_machine *machine, struct pfs_vthread *thread,
 			struct pfs_step *step, uint32_t choice);
-	/* Of a fence of C11, behind what all models do; released: the thread's clock if it is a
+	/* A fence of C11, after what all models do; released: the thread's clock if it is a
 	 * release. May be NULL. */
 	void (*fence)(struct pfs_machine *machine, uint32_t thread, uint8_t order,
 		      const struct pfs_view_message *known, const uint32_t *released);
 
-	/* Where buffers: the drain that a thread with a store in its buffer may make, and makes. */
+	/* With buffers: the drain that a thread with a buffered store may make, and makes. */
 	struct pfs_sim_operation (*oldest)(const struct pfs_vthread *thread);
 	void (*drain)(struct pfs_machine *machine, struct pfs_vthread *thread,
 		      struct pfs_step *step);
 
-	/* Where keeps_old. How many choices there may be; some may be impossible. At least 1. */
+	/* With keeps_old: the number of choices, some of which may be impossible. At least 1. */
 	uint32_t (*choices)(const struct pfs_machine *machine, const struct pfs_vthread *thread);
-	/* Where keeps_old. For news.h: the message that the thread has read or written last at an
-	 * address that it has accessed; does a message there come behind the one that was read; is
-	 * there something other behind it? */
+	/* With keeps_old, for news.h: the message that the thread has read or written last at an
+	 * address that it has accessed; whether a message there comes after the one that was read;
+	 * whether a different value comes after it. */
 	uint32_t (*last)(const struct pfs_machine *machine, uint32_t thread, const void *address);
 	bool (*is_behind)(const struct pfs_machine *machine, const struct pfs_news_read *read,
 			  uint32_t message);
 	bool (*has_news)(const struct pfs_machine *machine, const struct pfs_news_read *read);
-	/* Where keeps_old. For searches: the steps that exclude a choice, only because of what
-	 * others did, and the step that wrote what it would read, or PFS_STEP_NONE. */
+	/* With keeps_old, for searches: the steps that exclude a choice, only because of what
+	 * others did; and the step that wrote what it would read, or PFS_STEP_NONE. */
 	uint32_t (*rivals)(const struct pfs_machine *machine, const struct pfs_vthread *thread,
 			   uint32_t choice, uint32_t *steps, uint32_t room);
 	uint32_t (*source)(const struct pfs_machine *machine, const struct pfs_vthread *thread,
 			   uint32_t choice);
-	/* Where keeps_old. The steps that wrote a location, in modification order; returns how
-	 * many, 0: never accessed. */
+	/* With keeps_old: the steps that wrote a location, in modification order; returns how many,
+	 * 0: never accessed. */
 	uint32_t (*order)(const struct pfs_machine *machine, const void *address, uint32_t *steps,
 			  uint32_t room);
 };
 
-/* All there are, in the order of their strength. */
+/* All models, in the order of their strength. */
 #define PFS_MEMORY_MODELS 3u
 extern const struct pfs_memory_model *const pfs_memory_models[PFS_MEMORY_MODELS];
 
-/* ---- what schedulers and searches ask of any model ---- */
+/* ---- for schedulers and searches, with any model ---- */
 
 /* What memory holds. Most operations are of whole words. */
 static inline uint64_t pfs_model_bytes(const void *address, uint32_t size_bytes)
@@ -127,7 +129,7 @@ bool pfs_model_may_return(const struct pfs_sim_operation *operation, uint64_t va
 
 /* ---- for models ---- */
 
-/* Does the operation touch bytes of memory? Else it is a yield, a note, an unmap, a fence, a
+/* Does the operation touch bytes of memory? Otherwise it is a yield, a note, an unmap, a fence or a
  * choice. */
 static inline bool pfs_model_has_bytes(const struct pfs_sim_operation *operation)
 {
@@ -136,14 +138,14 @@ static inline bool pfs_model_has_bytes(const struct pfs_sim_operation *operation
 	       operation->kind != PFS_SIM_FENCE && operation->kind != PFS_SIM_CHOOSE;
 }
 
-/* Does the operation write, having seen that? *written is cut to its size. id: of the thread,
- * for mutexes. */
+/* Does the operation write, having seen that? *written is cut to its size. id: of the thread, for
+ * mutexes. */
 bool pfs_model_result(const struct pfs_sim_operation *operation, uint32_t id, uint64_t seen,
 		      uint64_t *written);
-/* What pfs_model_result had it write. */
+/* Store what pfs_model_result computed. */
 void pfs_model_put(const struct pfs_sim_operation *operation, uint64_t written);
 
-/* Happens-before, where memory holds one value at a time. */
+/* Happens-before, for models where memory holds one value at a time. */
 void pfs_model_synchronise(struct pfs_machine *self, uint32_t thread, const struct pfs_step *step);
 
 #endif

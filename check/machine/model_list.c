@@ -1,5 +1,5 @@
 /*
- * model_list.c - the memory models there are, by name.
+ * model_list.c - all memory models, by name.
  */
 #include "check/machine/model.h"
 

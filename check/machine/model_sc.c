@@ -1,6 +1,6 @@
 /*
- * model_sc.c - sequential consistency: memory holds one value, and all see every operation at
- * once.
+ * model_sc.c - sequential consistency: memory holds one value, and all threads see every operation
+ * at once.
  */
 #include <string.h>
 

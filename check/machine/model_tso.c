@@ -1,11 +1,11 @@
 /*
  * model_tso.c - store buffers.
  *
- * A store that is not seq waits in its thread's buffer; the thread's own loads find it there; it
- * reaches memory when the scheduler drains it. A seq store, compare-and-swap, exchange,
- * fetch-add, the mutex and unmap wait until the buffer is empty, as locked instructions and
- * system calls do. So are x86-64 machines; plain (non-atomic) stores are not buffered here. Every
- * execution is one that C11 allows.
+ * A store that is not seq waits in its thread's buffer, where the thread's own loads find it; it
+ * reaches memory when the scheduler drains it. A seq store, compare-and-swap, exchange, fetch-add,
+ * the mutex and unmap wait until the buffer is empty, as locked instructions and system calls do.
+ * This is x86-64's model, except that plain (non-atomic) stores are not buffered here. C11 allows
+ * every execution.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static bool can(const struct pfs_machine *machine, const struct pfs_vthread *thr
 	       thread->buffer_count == 0;
 }
 
-/* A store into the buffer carries the clock of now, not of when it reaches memory. */
+/* A store into the buffer carries the clock of this moment, not of when it reaches memory. */
 static void buffer_store(struct pfs_machine *machine, struct pfs_vthread *thread,
 			 const struct pfs_step *step)
 {

@@ -1,9 +1,9 @@
 /*
  * mutex_backend.h - containers/mutex.h and containers/yield.h on the simulated machine.
  *
- * A thread whose next operation is lock can't be chosen while another one holds the mutex, so
- * waiting costs no steps and a deadlock is seen at once. A thread that yields is not chosen
- * again before there are news of something that it read, if anybody else can go on:
+ * A thread whose next operation is lock cannot be chosen while another thread holds the mutex, so
+ * waiting costs no steps and a deadlock is seen at once. A thread that yields is not chosen again
+ * before there is news of something that it read, while another thread can go on:
  * check/machine/news.h.
  */
 #ifndef PFS_SIM_MUTEX_BACKEND_H

@@ -8,7 +8,7 @@
 #include "check/machine/actors.h"
 #include "check/machine/snapshot.h"
 
-/* What matters of a step. */
+/* The relevant parts of a step. */
 struct pfs_news_step {
 	char *address;
 	uint64_t bytes; /* touched */
@@ -53,7 +53,8 @@ bool pfs_news_is(const struct pfs_news_read *read, const void *address, uint32_t
 	       written != read->value;
 }
 
-/* A step of another thread. With old values what was written may stand before what was read. */
+/* Of a step of another thread. With old values the write may come before what was read in
+ * modification order. */
 static bool is_news(const struct pfs_machine *machine, const struct pfs_news_step *step,
 		    const struct pfs_news_read *read)
 {
@@ -126,7 +127,7 @@ void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
 			note_own(self, &looks, at);
 		}
 	}
-	/* With old values it is no matter when what is newer was written. */
+	/* With old values it does not matter when the newer value was written. */
 	for (uint32_t i = 0; keeps_old && i < looks.count; i++)
 		looks.news |= machine->model->has_news(machine, &self->found[i]);
 	looks.early |= looks.count == 0;
@@ -162,7 +163,7 @@ static void tell(struct pfs_machine *machine, const struct pfs_news_step *step)
 	}
 }
 
-/* A store of a thread that stands at a yield has left its buffer. */
+/* A store of a thread with a pending yield has left its buffer. */
 static void tell_own(struct pfs_machine *machine, const struct pfs_news_step *step)
 {
 	struct pfs_vthread *thread = machine->threads[step->thread];

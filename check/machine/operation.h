@@ -1,5 +1,5 @@
 /*
- * operation.h - what a virtual thread tells the machine about one shared access.
+ * operation.h - how a virtual thread describes one shared access to the machine.
  */
 #ifndef PFS_SIM_OPERATION_H
 #define PFS_SIM_OPERATION_H
@@ -28,7 +28,7 @@ enum pfs_sim_kind {
 	PFS_SIM_UNMAP,   /* operand bytes from address go back to the system */
 	PFS_SIM_DRAIN,   /* store buffers: the oldest store reaches memory */
 	PFS_SIM_FENCE,   /* seq, of its thread alone; others are no steps: fences.h */
-	PFS_SIM_CHOOSE,  /* one of `operand`: which one, the scheduler decides */
+	PFS_SIM_CHOOSE,  /* one of `operand`; the scheduler decides which one */
 	PFS_SIM_KIND_COUNT
 };
 
@@ -57,17 +57,16 @@ struct pfs_sim_operation {
 	uint32_t size_bytes;
 	uint8_t kind;    /* enum pfs_sim_kind */
 	uint8_t order;   /* enum pfs_sim_order */
-	uint8_t failure; /* that of a compare-and-swap that fails; 0: relaxed */
+	uint8_t failure; /* order of a compare-and-swap that fails; 0: relaxed */
 };
 
 /*
- * The values of an operation of 16 bytes, for memories that keep none but the newest: what the
- * machine has as expected, seen and written is their lower half. Lives until the operation has
- * returned.
+ * The values of an operation of 16 bytes, for models that keep only the newest value: the machine's
+ * expected, seen and written are the lower halves. Lives until the operation has returned.
  */
 struct pfs_sim_wide {
 	unsigned __int128 operand, expected;
-	unsigned __int128 seen, written; /* when it was executed */
+	unsigned __int128 seen, written; /* after it was executed */
 	bool wrote;
 };
 #define PFS_SIM_WIDE_BYTES 16u
@@ -92,11 +91,11 @@ uint64_t pfs_sim_change(enum pfs_sim_kind kind, void *address, uint32_t size_byt
 			uint64_t operand, enum pfs_sim_order order,
 			const struct pfs_sim_place *place);
 
-/* Any operation, of all its fields; returns what was seen. */
+/* Any operation, by all its fields; returns what was seen. */
 uint64_t pfs_sim_execute(const struct pfs_sim_operation *operation);
 
 /* Between these two the calling thread's operations and plain accesses take no time, are no
- * scheduling points and are not reported: metrics. They nest; see containers/counts.h. */
+ * scheduling points and are not reported: for metrics. They nest; see containers/counts.h. */
 void pfs_sim_quiet(void);
 void pfs_sim_loud(void);
 bool pfs_sim_is_quiet(void);

@@ -1,6 +1,6 @@
 /*
- * own_places.c - places of the host's own code, for hosts that run threads of their own sources:
- * binutils' addr2line names them.
+ * own_places.c - source places of the host's own code, for hosts that run threads of their own
+ * sources; addr2line of the binutils names them.
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -14,7 +14,7 @@
 #define FRAME_BYTES 128
 #define PLACE_BYTES (2 * FRAME_BYTES + 4)
 
-/* How far the program was moved from where it was linked to. */
+/* The distance of the program's load address from its link address. */
 static int take_first_bias(struct dl_phdr_info *info, size_t bytes, void *opaque)
 {
 	(void)bytes;
@@ -41,7 +41,7 @@ static void ask(const void *code, char *text, size_t bytes)
 	char command[128];
 	uintptr_t bias = 0;
 	(void)dl_iterate_phdr(take_first_bias, &bias);
-	/* Minus one: inside the call, not behind it. */
+	/* Minus one: inside the call, not after it. */
 	(void)snprintf(text, bytes, "code at %p", code);
 	(void)snprintf(command, sizeof(command),
 		       "addr2line -i -f -e /proc/$PPID/exe 0x%llx 2>/dev/null",

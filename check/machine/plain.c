@@ -14,7 +14,7 @@ bool pfs_plain_is_seen(void)
 #endif
 }
 
-/* In a sanitizer's build these names are its own. */
+/* In a sanitizer's build these names belong to the sanitizer. */
 #ifdef PFS_SIM_PLAIN
 static inline void report(const void *address, uint32_t size_bytes, bool writes, const void *code)
 {

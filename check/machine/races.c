@@ -14,7 +14,7 @@
 struct pfs_access {
 	const void *origin; /* the code of a plain one, the struct pfs_sim_place of an atomic one */
 	uint32_t epoch;     /* of its thread's clock */
-	uint32_t next;      /* in the cell, or of those that are not in use; 0: none */
+	uint32_t next;      /* in the cell, or in the list of unused ones; 0: none */
 	uint8_t thread;
 	uint8_t mask; /* bytes of the cell */
 	bool atomic;
@@ -86,7 +86,7 @@ static bool conflict(const struct pfs_access *a, const struct pfs_access *b)
 	       !(a->atomic && b->atomic);
 }
 
-/* Need nobody remember `old` once there is `access`, which is ordered behind it? */
+/* May `old` be forgotten once there is `access`, which is ordered after it? */
 static bool replaces(const struct pfs_access *access, const struct pfs_access *old)
 {
 	if ((old->mask & ~access->mask) != 0)
@@ -97,7 +97,7 @@ static bool replaces(const struct pfs_access *access, const struct pfs_access *o
 	       (!access->atomic || old->atomic);
 }
 
-/* Has the thread done the same before, and seen nothing since of anybody? */
+/* Has the thread made the same access before, and acquired nothing since? */
 static bool repeats(const struct pfs_access *access, const struct pfs_access *old)
 {
 	return old->thread == access->thread && old->epoch == access->epoch &&
@@ -147,7 +147,7 @@ static void add_range(struct pfs_machine *machine, const void *address, uint32_t
 		      struct pfs_access *access)
 {
 	uintptr_t at = (uintptr_t)address, end = at + size_bytes;
-	if (at % CELL_BYTES + size_bytes <= CELL_BYTES) { /* mostly */
+	if (at % CELL_BYTES + size_bytes <= CELL_BYTES) { /* the usual case */
 		access->mask = (uint8_t)(((1u << size_bytes) - 1) << at % CELL_BYTES);
 		add(machine, at / CELL_BYTES, access);
 		return;

@@ -1,6 +1,5 @@
 /*
- * recording.h - what a machine keeps of an execution for a trace, while it is traced: trace.h
- * writes and prints it.
+ * recording.h - what a machine keeps of a traced execution; trace.h writes and prints it.
  */
 #ifndef PFS_SIM_RECORDING_H
 #define PFS_SIM_RECORDING_H
@@ -24,10 +23,10 @@ struct pfs_recording {
 	struct pfs_step *steps;
 	char (*names)[PFS_NAME_BYTES]; /* of the address of each step; "": none */
 	uint32_t room;                 /* of both */
-	uint32_t writers_round;        /* resets; a writer of another is none */
+	uint32_t writers_round;        /* resets; a writer of another round does not count */
 	struct pfs_writer *writers;    /* last step that wrote an address */
 	uint32_t mark_count;
-	struct pfs_trace_note marks[PFS_TRACE_NOTES_MAX]; /* more are not kept */
+	struct pfs_trace_note marks[PFS_TRACE_NOTES_MAX]; /* further ones are dropped */
 };
 
 #endif

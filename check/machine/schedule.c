@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "check/machine/actors.h"
 
-#define SLOWNESS 12u /* chosen and really run: one time in so many */
+#define SLOWNESS 12u /* when chosen, it runs one time in this many */
 
 static uint64_t random_seed(uint64_t seed)
 {
@@ -72,7 +72,7 @@ static struct pfs_actor pct_choose(struct pfs_scheduler *scheduler, struct pfs_m
 {
 	struct pfs_pct *self = (struct pfs_pct *)scheduler;
 	uint32_t last = pfs_actor_number(machine, machine->run.last_actor);
-	/* Who yields waits for the others: below them. */
+	/* A thread that yields waits for the others: its priority falls below theirs. */
 	if (machine->run.yielded)
 		self->priority[last] = self->lowest--;
 	for (uint32_t i = 0; i + 1 < self->depth; i++) {

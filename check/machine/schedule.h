@@ -6,14 +6,14 @@
 
 #include "check/machine/machine.h"
 
-/* Every actor in turn, one operation each: the lock-step. */
+/* Every actor in turn, one operation each: lock-step. */
 struct pfs_round_robin {
 	struct pfs_scheduler scheduler;
 };
 void pfs_round_robin_init(struct pfs_round_robin *self);
 
-/* Each operation of a random actor; or, with stay_percent, mostly of the same one. A slow actor
- * makes one step while the others make dozens: each of its looks finds another world. */
+/* Each operation by a random actor; or, with stay_percent, mostly by the same one. A slow actor
+ * makes one step while the others make dozens, so each of its reads finds a changed state. */
 struct pfs_random_walk {
 	struct pfs_scheduler scheduler;
 	uint64_t random;
@@ -24,9 +24,9 @@ void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t 
 			  uint32_t slow);
 
 /*
- * Probabilistic concurrency testing: the actor with the highest priority goes on; at depth - 1
- * random steps the running actor's priority falls below all others. Finds a bug that needs
- * depth ordered steps with probability >= 1 / (threads * steps^(depth - 1)).
+ * Probabilistic concurrency testing: the actor with the highest priority runs; at depth - 1 random
+ * steps the running actor's priority falls below all others. Finds a bug that needs depth ordered
+ * steps with probability >= 1 / (threads * steps^(depth - 1)).
  * Source: Burckhardt et al., ASPLOS 2010.
  */
 #define PFS_PCT_DEPTH_MAX 8u
@@ -38,13 +38,13 @@ struct pfs_pct {
 	uint32_t lowest;                                /* next priority below all others */
 	uint32_t priority[2 * PFS_MACHINE_THREADS_MAX]; /* by actor */
 };
-/* steps: how long an execution is, about. */
+/* steps: the approximate length of an execution. */
 void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t steps);
 
 /*
- * Partial order sampling: every pending operation has a random priority, the highest goes on;
- * whatever races with it (same bytes, one writes) draws a new one. So the order of two races
- * does not hang on which of their threads has many other steps.
+ * Partial order sampling: every pending operation has a random priority, and the highest runs; each
+ * operation that races with it (same bytes, one writes) draws a new one. So the order of two races
+ * does not depend on which of their threads has many other steps.
  * Source: Yuan, Yang, Gu, CAV 2018.
  */
 struct pfs_partial_order {
@@ -55,9 +55,10 @@ struct pfs_partial_order {
 void pfs_partial_order_init(struct pfs_partial_order *self, uint64_t seed);
 
 /*
- * A random walk by weight: each actor in proportion to the steps that it has still to make, as
- * far as executions before tell; every interleaving of independent steps is then about equally
- * likely. Init begins an execution, and keeps what the one before showed; zero it at first.
+ * A weighted random walk: each actor runs in proportion to the steps that it still has to make,
+ * estimated from earlier executions; every interleaving of independent steps is then about equally
+ * likely. Init begins an execution, and keeps what the previous one showed; zero the struct at
+ * first.
  */
 struct pfs_weighted {
 	struct pfs_scheduler scheduler;
@@ -67,15 +68,15 @@ struct pfs_weighted {
 };
 void pfs_weighted_init(struct pfs_weighted *self, uint64_t seed);
 
-/* A segment of a schedule: so many steps of one actor. */
+/* A segment of a schedule: a number of steps of one actor. */
 struct pfs_segment {
 	uint32_t actor; /* its number */
 	uint32_t steps;
 };
 
 /*
- * A given schedule, replayed tolerantly: an actor that can't go on ends its segment; after the
- * last segment the current actor goes on, else the lowest.
+ * A given schedule, replayed tolerantly: an actor that cannot go on ends its segment; after the
+ * last segment the current actor continues, or else the lowest.
  */
 struct pfs_given {
 	struct pfs_scheduler scheduler;

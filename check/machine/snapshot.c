@@ -33,7 +33,7 @@ static bool make_room(struct pfs_snapshot *self, size_t bytes)
 	return true;
 }
 
-/* Field by field: 16 bytes just written by smaller stores cannot be loaded at once. */
+/* Field by field: a 16-byte load of bytes just written by smaller stores would stall. */
 static void put(struct pfs_snapshot *self, void *at, uint32_t bytes, bool is_count,
 		const void *from)
 {

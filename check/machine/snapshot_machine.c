@@ -1,4 +1,4 @@
-/* snapshot_machine.c - what of a machine a snapshot takes. */
+/* snapshot_machine.c - which parts of a machine a snapshot keeps. */
 #include "check/machine/heap.h"
 #include "check/machine/model.h"
 #include "check/machine/snapshot.h"

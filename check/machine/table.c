@@ -15,7 +15,7 @@ struct pfs_scratch_block {
 
 _Thread_local uint64_t pfs_widenings;
 
-/* The machine has no use for half an execution. */
+/* The machine cannot use half an execution. */
 static void *need(void *memory)
 {
 	if (memory != NULL)

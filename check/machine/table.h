@@ -1,6 +1,6 @@
 /*
- * table.h - numbers for addresses, and memory that lives as long as one execution. Both are
- * emptied in no time, since small cases run a million times.
+ * table.h - numbers for addresses, and memory that lives as long as one execution; both are emptied
+ * in constant time, because small cases run a million times.
  */
 #ifndef PFS_SIM_TABLE_H
 #define PFS_SIM_TABLE_H
@@ -18,8 +18,9 @@ struct pfs_table_entry {
 
 /*
  * From keys to 0, 1, 2, ... in the order in which they were added. Open addressing; an entry counts
- * only if its number is below `count`, and that number's slot says that it is here. So the table is
- * as it was with fewer keys once `count` is as it was: what came later stands behind it everywhere.
+ * only if its number is below `count`, and that number's slot points back to it. So resetting
+ * `count` to an earlier value restores the table of that time: later entries come after it
+ * everywhere.
  * Source: P. Briggs, L. Torczon, ACM LOPLAS 2(1-4), 1993 (sparse sets).
  */
 struct pfs_table {
@@ -79,8 +80,8 @@ void *pfs_scratch_take(struct pfs_scratch *self, size_t bytes);
 void pfs_scratch_clear(struct pfs_scratch *self);
 void pfs_scratch_fini(struct pfs_scratch *self);
 
-/* How often an array of this OS thread was moved by what is below, or a table: until then a copy of
- * what is in it can be put back. */
+/* How often an array of this OS thread was moved by the function below, or by a table: until then a
+ * copy of its contents can be restored. */
 extern _Thread_local uint64_t pfs_widenings;
 
 /* An array with room for at least `needed` elements of `size` bytes; new ones are zero. */

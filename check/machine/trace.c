@@ -14,7 +14,7 @@
 struct pfs_writer {
 	const void *address;
 	uint32_t step;
-	uint32_t round; /* since this reset; clearing all is dearer than most executions */
+	uint32_t round; /* of this reset; clearing all would cost more than most executions */
 };
 #define WRITER_ROOM (1u << 14)
 
@@ -86,8 +86,8 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 		name[0] = '\0';
 }
 
-/* Words of records by state and version; small numbers as they are, large ones (pointers) by
- * their last digits. */
+/* Words of records by state and version; small numbers as they are, large ones (pointers) by their
+ * last digits. */
 static void put_value(char *text, size_t bytes, uint64_t value, bool is_word)
 {
 	static const char *const states[] = { "FREE", "DIRTY", "ALLOC", "?" };

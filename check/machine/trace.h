@@ -8,13 +8,13 @@
 
 #include "check/machine/machine.h"
 
-/* Writes a name for an address; false: it knows none, the source text is shown instead. The
- * machine asks at each traced step. */
+/* Writes a name for an address; false: unknown, the source text is shown instead. The machine calls
+ * it at each traced step. */
 typedef bool pfs_name_address(void *context, const void *address, char *name, size_t name_bytes);
 
 void pfs_trace_reset(struct pfs_machine *self);
 
-/* Keeps the step, and finds where the value seen was written. */
+/* Keep the step, and find where the value seen was written. */
 void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step);
 
 /* While tracing: a call of the thread begins or ends here. */

@@ -60,7 +60,7 @@ static void widen_threads(struct pfs_views *self, uint32_t count)
 	}
 }
 
-/* A message behind the one at position `behind`; UINT32_MAX: the first. */
+/* Insert a message after the one at position `behind`; UINT32_MAX: as the first. */
 static uint32_t insert(struct pfs_location *location, uint32_t behind,
 		       const struct pfs_view_message *message)
 {
@@ -79,7 +79,7 @@ static uint32_t insert(struct pfs_location *location, uint32_t behind,
 	return id;
 }
 
-/* The number of the operation's location, which begins to exist with what memory holds. */
+/* The number of the operation's location. A new location begins with what memory holds. */
 static uint32_t location_of(struct pfs_views *self, const struct pfs_sim_operation *operation)
 {
 	uint32_t before = self->table.count;
@@ -110,7 +110,8 @@ static uint32_t location_of(struct pfs_views *self, const struct pfs_sim_operati
 	uint32_t last = location->count - 1;
 	if (location->messages[location->order[last]].value == value)
 		return id;
-	/* A plain store, or one of metrics. If it is not ordered it is a race; here all see it. */
+	/* A plain store, or one of metrics. If it is not ordered it is a race; here all threads see
+	 * it. */
 	uint32_t message =
 		insert(location, last,
 		       &(struct pfs_view_message){ .value = value, .step = PFS_STEP_NONE });
@@ -121,7 +122,7 @@ static uint32_t location_of(struct pfs_views *self, const struct pfs_sim_operati
 
 /* ---- steps ---- */
 
-/* Per location the later message. */
+/* The later message of each location. */
 static void join(const struct pfs_views *self, uint32_t *view, const struct pfs_view_message *other)
 {
 	for (uint32_t id = 0; id < other->view_count; id++) {
@@ -131,7 +132,7 @@ static void join(const struct pfs_views *self, uint32_t *view, const struct pfs_
 	}
 }
 
-/* A copy of the view, with what another message hands on. */
+/* A copy of the view, with what another message carries. */
 static void keep_view(struct pfs_views *self, struct pfs_view_message *message,
 		      const uint32_t *view, const struct pfs_view_message *from)
 {
@@ -154,7 +155,7 @@ static bool note_read(struct pfs_glimpse *last, uint32_t message, bool newest)
 	return last->repeats == PFS_VIEWS_REPEATS_MAX;
 }
 
-/* What follows position `at` is new: the step's value. from: what an rmw read, or NULL. */
+/* The message after position `at` is new: the step's value. from: what an rmw read, or NULL. */
 static void write_message(struct pfs_machine *machine, struct pfs_vthread *thread,
 			  const struct pfs_step *step, uint32_t id, uint32_t at,
 			  const struct pfs_view_message *from)
@@ -291,7 +292,7 @@ void pfs_views_fence_seq(struct pfs_machine *machine, uint32_t thread)
 	const struct pfs_view_message before = self->fence;
 	join(self, self->view[thread], &self->barrier);
 	keep_view(self, &self->fence, self->view[thread], &before);
-	/* It has released, and its own time has gone on. */
+	/* It has released, and its own time has advanced. */
 	pfs_psc_add(&self->psc, &machine->clocks,
 		    &(struct pfs_psc_event){
 			    .thread = thread,

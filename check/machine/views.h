@@ -1,28 +1,28 @@
 /*
- * views.h - weak memory as C11 has it: old values stay readable until something forbids it.
+ * views.h - weak memory as C11 defines it: old values stay readable until something forbids it.
  *
- * Of each location all values are kept, in modification order (messages). A thread has a view:
- * for each location the oldest message that it may still read. Reading or writing moves it; a
- * release writes the view into the message, an acquire that reads the message takes it in; a
- * read-modify-write hands on what it read (release sequences). What else seq operations may not
- * choose is in views_seq.h, and where there are seq fences in views_psc.h.
+ * For each location all values are kept, in modification order (messages). A thread has a view: for
+ * each location the oldest message that it may still read. Reading or writing advances it. A
+ * release writes the view into the message, an acquire that reads the message joins it, and a
+ * read-modify-write passes on what it read (release sequences). views_seq.h has the further
+ * restrictions of seq operations, views_psc.h those of seq fences.
  *
  *	load           any message from the view on
- *	store          placed behind any message from the view on, but never between a message
+ *	store          placed after any message from the view on, but never between a message
  *	               and the read-modify-write that read it
- *	rmw            as a load, of a message that no other rmw has read; placed right behind it
+ *	rmw            as a load, of a message that no other rmw has read; placed right after it
  *	failed cas     a relaxed load
  *
- * Choice k lets a thread read, or write behind, the message that is k older than the newest. It is
- * counted in modification order, so that it means the same message until somebody writes to the
- * location. k = 0 is always possible.
+ * With choice k a thread reads, or writes after, the message that is k older than the newest.
+ * Choices count in modification order, so a choice means the same message until a thread writes to
+ * the location. k = 0 is always possible.
  *
  * Memory itself holds the newest message. Every execution is one of RC11 (append-only unless a
- * store chooses k > 0); docs/explanation/memory-model.md says which executions of C11 it
- * never shows.
+ * store chooses k > 0); docs/explanation/memory-model.md says which executions of C11 it never
+ * shows.
  *
- * Source: promising semantics without promises, as in J. Kang et al., POPL 2017; RC11 is
- * O. Lahav et al., PLDI 2017.
+ * Source: promising semantics without promises, as in J. Kang et al., POPL 2017; RC11 is O. Lahav
+ * et al., PLDI 2017.
  */
 #ifndef PFS_SIM_VIEWS_H
 #define PFS_SIM_VIEWS_H
@@ -35,8 +35,8 @@ struct pfs_machine;
 struct pfs_vthread;
 struct pfs_step;
 
-/* The same message is read by one thread, without another one in between, at most so often
- * while a newer one exists. */
+/* One thread reads the same message, without another one in between, at most this often while a
+ * newer one exists. */
 #define PFS_VIEWS_REPEATS_MAX 12u
 
 struct pfs_view_message {
@@ -53,9 +53,9 @@ struct pfs_location {
 	void *address;
 	uint32_t size_bytes;
 	uint32_t count, room, order_room;
-	struct pfs_view_message *messages; /* as they were written; 0 was there before */
+	struct pfs_view_message *messages; /* in the order of writing; 0 was there before */
 	uint32_t *order;                   /* modification order */
-	struct pfs_seq_access *seq;        /* seq operations, as they were executed */
+	struct pfs_seq_access *seq;        /* seq operations, in the order of execution */
 	uint32_t seq_count, seq_room;
 };
 
@@ -79,8 +79,8 @@ struct pfs_views {
 	struct pfs_view_message told; /* by calls that have ended, where the clock ticks */
 	struct pfs_psc psc;
 	struct pfs_view_message fence;   /* what was known at the fences of all threads */
-	struct pfs_view_message barrier; /* and of those when the last barrier was */
-	struct pfs_view_message *fenced; /* [threads] and at that of each */
+	struct pfs_view_message barrier; /* and of those before the last barrier */
+	struct pfs_view_message *fenced; /* [threads] and at each thread's last fence */
 	uint32_t fenced_room;
 };
 
@@ -89,7 +89,7 @@ void pfs_views_fini(struct pfs_views *self);
 /* Before a run: all threads know all that memory holds. */
 void pfs_views_begin(struct pfs_views *self, uint32_t threads);
 
-/* All of it that an execution changes. */
+/* All that an execution changes. */
 struct pfs_snapshot;
 void pfs_views_keep(struct pfs_views *self, struct pfs_snapshot *snapshot);
 
@@ -97,10 +97,10 @@ void pfs_views_keep(struct pfs_views *self, struct pfs_snapshot *snapshot);
 bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *thread,
 		   uint32_t choice);
 
-/* How many choices there may be; some of them may be impossible. At least 1. */
+/* The number of choices, some of which may be impossible. At least 1. */
 uint32_t pfs_views_choices(const struct pfs_machine *machine, const struct pfs_vthread *thread);
 
-/* Of a choice that is impossible only because of what others did: their steps that exclude it.
+/* For a choice that is impossible only because of what others did: their steps that exclude it.
  * Returns how many, at most room; 0 for all other choices. */
 uint32_t pfs_views_rivals(const struct pfs_machine *machine, const struct pfs_vthread *thread,
 			  uint32_t choice, uint32_t *steps, uint32_t room);
@@ -118,20 +118,20 @@ void pfs_views_execute(struct pfs_machine *machine, struct pfs_vthread *thread,
 		       struct pfs_step *step, uint32_t choice);
 
 /* The clock ticks: what was known when a call ended is known to all calls that begin later, as if
- * somebody had told their threads. */
+ * their threads had been told. */
 void pfs_views_tick(struct pfs_machine *machine, uint32_t thread, bool begins);
 
 /*
- * A part of a barrier, in this thread: it knows what was known at each such part, and at each
- * seq fence, before it, and what stands behind the messages that it has read; what it writes from
- * now on hands on what it knows. Not kept: the order of barriers with seq operations, which RC11's
- * psc has, too.
+ * A part of a barrier, in this thread: it knows what was known at each earlier such part and at
+ * each earlier seq fence, and what comes after the messages that it has read; what it writes from
+ * now on carries what it knows. Not modelled: the order of barriers with seq operations, which
+ * RC11's psc also has.
  */
 void pfs_views_fence(struct pfs_machine *machine, uint32_t thread);
 
-/* Of fences.h: adds what the message hands on to what is known; a thread takes that in; it keeps
- * what it knows for what it writes, with this clock; a seq fence comes behind all barriers that
- * were, and has its place in psc. */
+/* For fences.h. remember: add what the message carries to what is known. The others: a thread
+ * acquires that; it keeps what it knows for what it writes, with this clock; a seq fence comes
+ * after all earlier barriers, and has its place in psc. */
 void pfs_views_remember(struct pfs_views *self, struct pfs_view_message *known,
 			const struct pfs_view_message *message);
 void pfs_views_fence_acquire(struct pfs_machine *machine, uint32_t thread,
@@ -143,13 +143,13 @@ void pfs_views_fence_seq(struct pfs_machine *machine, uint32_t thread);
 uint32_t pfs_views_order(const struct pfs_views *self, const void *address, uint32_t *steps,
 			 uint32_t room);
 
-/* The thread yields: what it read last, where there is something other behind it, it will not read
- * again. */
+/* The thread yields: it will not read again what it read last, if a different value comes after
+ * that. */
 void pfs_views_yield(struct pfs_machine *machine, const struct pfs_vthread *thread);
 
-/* For news.h. The message that the thread has read or written last at an address that it has
- * accessed; is a message behind another in modification order; is something other than what was
- * read behind it? */
+/* For news.h: the message that the thread has read or written last at an address that it has
+ * accessed; whether a message comes after another in modification order; whether a different value
+ * comes after the one that was read. */
 struct pfs_news_read;
 uint32_t pfs_views_last(const struct pfs_views *self, uint32_t thread, const void *address);
 bool pfs_views_is_behind(const struct pfs_views *self, const void *address, uint32_t message,

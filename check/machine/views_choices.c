@@ -1,5 +1,5 @@
 /*
- * views_choices.c - what a thread with views may do next, and what it could see of it.
+ * views_choices.c - the choices of a thread's next operation with views, and what each would read.
  */
 #include "check/machine/machine.h"
 #include "check/machine/model.h"
@@ -32,7 +32,7 @@ struct choice {
 	bool writes, reads;
 };
 
-/* false: there is none, or it is too old for the thread, or nothing that it waits for. */
+/* false: there is none, or it is too old for the thread, or not a value that it waits for. */
 static bool find_choice(const struct pfs_views *self, const struct pfs_vthread *thread,
 			uint32_t choice, struct choice *found)
 {
@@ -51,7 +51,7 @@ static bool find_choice(const struct pfs_views *self, const struct pfs_vthread *
 	       pfs_model_may_return(operation, found->message->value);
 }
 
-/* The message behind it read it, and stays there. */
+/* The next message is that of an rmw that read it, and stays there. */
 static bool is_taken(const struct choice *choice)
 {
 	return choice->writes && choice->at + 1 < choice->location->count &&
@@ -95,8 +95,8 @@ static bool has_other_behind(const struct pfs_location *location, uint32_t messa
 	return false;
 }
 
-/* What the thread read last; or, for an rmw that changes nothing, and of which there may be any
- * number, the same value again, another being behind it. */
+/* What the thread read last; or, for an rmw that changes nothing, which may be repeated without
+ * bound, the same value again while another one comes after it. */
 static bool is_seen_again(const struct pfs_views *self, const struct pfs_vthread *thread,
 			  const struct choice *choice)
 {
@@ -117,7 +117,7 @@ bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *
 	struct choice chosen;
 	if (is_single(thread->pending.kind))
 		return choice == 0;
-	if (choice == 0) /* its address may be a bad one, which only the thread itself may meet */
+	if (choice == 0) /* its address may be invalid, which only the thread itself may find */
 		return thread->pending.kind != PFS_SIM_AWAIT ||
 		       pfs_model_may_return(&thread->pending,
 					    pfs_views_peek(machine, &thread->pending, 0));

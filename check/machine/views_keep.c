@@ -1,6 +1,5 @@
 /*
- * views_keep.c - what an execution changes of views and of the order of seq operations, for
- * snapshots.
+ * views_keep.c - snapshots of views and of the order of seq operations.
  */
 #include "check/machine/snapshot.h"
 #include "check/machine/views.h"

@@ -1,8 +1,8 @@
 /*
- * views_psc.c - what RC11's psc forbids where there are seq fences: views_psc.h.
+ * views_psc.c - what RC11's psc forbids if there are seq fences: views_psc.h.
  *
- * Places at a location are numbers: 2n of the write at position n of modification order, 2n + 1 of
- * who read it. What has a higher number is later in eco; an exchange has both of its numbers.
+ * Places at a location are numbers: 2n for the write at position n of modification order, 2n + 1
+ * for its readers. A higher number is later in eco; an exchange has both of its numbers.
  */
 #include "check/machine/views_psc.h"
 
@@ -42,7 +42,7 @@ void pfs_psc_keep(struct pfs_psc *self, struct pfs_snapshot *snapshot)
 	pfs_snapshot_put_scratch(snapshot, &self->arena);
 }
 
-/* Of the thread now; mostly what its last event had, of other threads. */
+/* The thread's clock at this moment; usually equal to its last event's for other threads. */
 static const uint32_t *clock_now(struct pfs_psc *self, const struct pfs_clocks *clocks,
 				 const struct pfs_psc_event *event)
 {
@@ -89,7 +89,7 @@ struct walk {
 	const struct pfs_psc *psc;
 	const struct pfs_psc_choice *choice;
 	const uint32_t *now; /* the clock of the choice's thread */
-	uint32_t place;      /* behind which it goes */
+	uint32_t place;      /* the choice comes after this place */
 };
 
 static bool is_fence(const struct pfs_psc_event *event)
@@ -165,7 +165,7 @@ static void reach_fences(const struct walk *walk, uint32_t event)
 	}
 }
 
-/* What comes behind an event, if that comes behind a node. */
+/* Mark what comes after an event, if the event comes after a node. */
 static void arrive(const struct walk *walk, uint32_t event)
 {
 	if (walk->psc->events[event].seq)
@@ -173,7 +173,7 @@ static void arrive(const struct walk *walk, uint32_t event)
 	reach_fences(walk, event);
 }
 
-/* The first event behind this one in its thread; of another location, if `elsewhere`. */
+/* The first event after this one in its thread; at another location, if `elsewhere`. */
 static uint32_t next_of(const struct walk *walk, uint32_t id, bool elsewhere)
 {
 	const struct pfs_psc_event *event = &walk->psc->events[id];
@@ -206,7 +206,7 @@ static void leave_operation(const struct walk *walk, uint32_t node)
 	}
 }
 
-/* Is there an operation at the event's location, behind the fence and before the event? */
+/* Is there an operation at the event's location, after the fence and before the event? */
 static bool is_through_location(const struct walk *walk, uint32_t fence, uint32_t event)
 {
 	for (uint32_t id = 0; id < walk->psc->count; id++) {
@@ -217,7 +217,7 @@ static bool is_through_location(const struct walk *walk, uint32_t fence, uint32_
 	return false;
 }
 
-/* By location the first place of what happens behind the fence. */
+/* By location: the first place of what happens after the fence. */
 static void find_least(const struct walk *walk, uint32_t fence)
 {
 	uint32_t *least = walk->psc->least;
@@ -255,7 +255,7 @@ static void leave_fence(const struct walk *walk, uint32_t fence)
 
 /* ---- the choice ---- */
 
-/* Does a seq fence come before the choice, as one of what happens before it? */
+/* Does a seq fence come before the choice, because it happens before it? */
 static bool is_behind_fence(const struct walk *walk)
 {
 	for (uint32_t i = 0; i < walk->psc->fence_count; i++) {
@@ -265,7 +265,7 @@ static bool is_behind_fence(const struct walk *walk)
 	return false;
 }
 
-/* Does an event of the choice's location that is behind the fence come before its write? */
+/* Does an event of the choice's location that is after the fence come before its write? */
 static bool writes_behind(const struct walk *walk, uint32_t fence)
 {
 	for (uint32_t id = 0; walk->choice->writes && id < walk->psc->count; id++) {
@@ -303,7 +303,7 @@ static bool precedes(const struct walk *walk, uint32_t node, bool fences)
 						  : operation_precedes(walk, node);
 }
 
-/* All that can be reached from what has been reached: does any of it come before the choice? */
+/* Does anything that can be reached from the reached events come before the choice? */
 static bool leads_back(const struct walk *walk, bool fences)
 {
 	const struct pfs_psc *psc = walk->psc;
@@ -330,7 +330,7 @@ static bool leads_back(const struct walk *walk, bool fences)
 	return false;
 }
 
-/* From the choice to what is newer at its location, and back? */
+/* Does a path lead from the choice to what is newer at its location, and back? */
 static bool closes_cycle(const struct walk *walk)
 {
 	const struct pfs_psc *psc = walk->psc;
@@ -350,7 +350,7 @@ static bool closes_cycle(const struct walk *walk)
 		return true;
 	if (!behind_fence)
 		return false;
-	/* From fence to fence it goes by way of who read what is newer, too. */
+	/* From fence to fence the path may also use readers of what is newer. */
 	for (uint32_t id = 0; id < psc->count; id++) {
 		if (psc->events[id].location == walk->choice->location &&
 		    last_place(walk, id) > walk->place)
@@ -375,8 +375,8 @@ bool pfs_psc_allows(const struct pfs_views *views, const struct pfs_clocks *cloc
 
 /* ---- steps of cycles ---- */
 
-/* Is event b later at its location, or does a happen before it? psc has no edge that is not made
- * of these. */
+/* Is event b later at its location, or does a happen before it? All edges of psc consist of
+ * these. */
 static bool is_later(const struct walk *walk, uint32_t a, uint32_t b)
 {
 	if (happens_before(walk, a, b))
@@ -403,14 +403,14 @@ static bool is_before_choice(const struct walk *walk, uint32_t id)
 
 enum mark { UNMARKED, MARKED, SPREAD };
 
-/* Marks what follows the marked ones, or what they follow. */
+/* Mark what follows the marked events, or what they follow. */
 static void spread(const struct walk *walk, uint8_t *marks, bool forward)
 {
 	uint32_t count = walk->psc->count;
 	for (bool more = true; more;) {
 		more = false;
 		for (uint32_t i = 0; i < count; i++) {
-			uint32_t from = forward ? i : count - 1 - i; /* mostly once is enough */
+			uint32_t from = forward ? i : count - 1 - i; /* once is usually enough */
 			if (marks[from] != MARKED)
 				continue;
 			marks[from] = SPREAD;

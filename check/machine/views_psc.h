@@ -1,21 +1,21 @@
 /*
- * views_psc.h - RC11's order psc where a program has seq fences: of these and of seq operations.
+ * views_psc.h - RC11's order psc of seq operations and seq fences.
  *
- * Without seq fences views_seq.h is all there is of it, at a fraction of the cost; with the first
- * one of an execution this takes its place. Nodes are seq operations and seq fences. Beside the
- * edges that views_seq.h names, in which a fence stands for whatever it happens before, or what
- * happens before it, a fence comes before another if it happens before it, or before an operation
- * whose location another has in a later state (eco: it read or wrote something later), which
- * happens before the other fence.
+ * Without seq fences views_seq.h computes all of psc, at a fraction of the cost; from the first seq
+ * fence of an execution on this file replaces it. Nodes are seq operations and seq fences. The
+ * edges are those of views_seq.h, in which a fence stands for what it happens before, or what
+ * happens before it. In addition a fence comes before another fence if it happens before it; or if
+ * it happens before an operation A, A precedes an operation B in eco (B read or wrote something
+ * later at the location), and B happens before the other fence.
  *
- * What is executed last has edges out only to what is newer at its location, so here, too, only a
- * choice of an old message can close a cycle; now of any operation behind a fence, not of seq ones
- * alone. Such a choice is not offered, and the newest message is always possible. A fence changes
- * nothing for others: the order of fences is no more than psc.
+ * A step that is executed last has edges out only to what is newer at its location. So, as there,
+ * only a choice of an old message can close a cycle; but now of any operation after a fence, not
+ * only of seq ones. Such a choice is not offered, and the newest message is always possible. A
+ * fence changes nothing for other threads: the order of fences is no more than psc.
  *
- * Operations are written down as they are executed, in programs that have fences at all, and the
- * graph is walked when an old message might be chosen. All nodes of a thread are ordered, so what
- * has been reached is a number for each thread.
+ * In programs with fences, operations are recorded as they are executed, and the graph is searched
+ * when an old message might be chosen. All nodes of a thread are ordered, so the set of reached
+ * nodes is a number for each thread.
  *
  * Source: O. Lahav, V. Vafeiadis, J. Kang, C.-K. Hur, D. Dreyer, PLDI 2017.
  */
@@ -28,11 +28,11 @@ struct pfs_views;
 
 /* An operation that was executed, or a seq fence. Never changed. */
 struct pfs_psc_event {
-	const uint32_t *clock; /* of its thread, what it acquired included */
+	const uint32_t *clock; /* of its thread, after its acquire */
 	uint32_t thread;
 	uint32_t epoch;
-	uint32_t before;        /* the thread's event before it, or PFS_PSC_NONE */
-	uint32_t elsewhere;     /* the last such of another location */
+	uint32_t before;        /* the thread's previous event, or PFS_PSC_NONE */
+	uint32_t elsewhere;     /* the last one at another location */
 	uint32_t location;      /* PFS_TABLE_NONE: a fence */
 	uint32_t read, written; /* messages, or PFS_PSC_NONE */
 	uint32_t step;
@@ -56,7 +56,7 @@ struct pfs_psc {
 	struct pfs_scratch arena;
 };
 
-/* An operation that might be executed: it reads, or writes behind, the message at position `at` of
+/* An operation that might be executed: it reads, or writes after, the message at position `at` of
  * its location. */
 struct pfs_psc_choice {
 	uint32_t thread, location, at;
@@ -73,7 +73,7 @@ void pfs_psc_keep(struct pfs_psc *self, struct pfs_snapshot *snapshot);
 void pfs_psc_add(struct pfs_psc *self, const struct pfs_clocks *clocks,
 		 const struct pfs_psc_event *event);
 
-/* Does it close no cycle? */
+/* True if it closes no cycle. */
 bool pfs_psc_allows(const struct pfs_views *views, const struct pfs_clocks *clocks,
 		    const struct pfs_psc_choice *choice);
 

@@ -61,7 +61,7 @@ static uint32_t position_of(const struct pfs_seq_operation *operation,
 	return operation->location->messages[access->message].at;
 }
 
-/* All that comes before the operation, into a clock that is not full of anything else. */
+/* All that comes before the operation, into a clock that has no other contents. */
 static void gather(const struct pfs_seq *self, const struct pfs_clocks *clocks,
 		   const struct pfs_seq_operation *operation, uint32_t *clock)
 {
@@ -147,7 +147,7 @@ void pfs_seq_visit(struct pfs_seq *self, const struct pfs_clocks *clocks, uint32
 		own->settled = own->count;
 }
 
-/* The new node comes before what is newer: all nodes behind that learn it. */
+/* The new node comes before what is newer: all nodes after that learn it. */
 static void tell_later(const struct pfs_seq *self, const struct pfs_seq_operation *operation,
 		       const uint32_t *clock)
 {

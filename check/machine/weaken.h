@@ -1,7 +1,8 @@
 /*
- * weaken.h - an operation that is weaker than the source says, chosen at run time: does a search
- * notice? What is seq becomes acquire and release, what acquires or releases becomes relaxed; on
- * request seq becomes relaxed, too.
+ * weaken.h - execute an operation with a weaker order than the source says: does a search notice?
+ *
+ * seq becomes acquire and release, acquire and release become relaxed; on request seq becomes
+ * relaxed too.
  */
 #ifndef PFS_SIM_WEAKEN_H
 #define PFS_SIM_WEAKEN_H
@@ -26,8 +27,8 @@ static inline bool pfs_weaken_is_on(const struct pfs_weaken *self)
 }
 
 /*
- * pfs_weaken_parse - "pfs_lock.h:93", or the text of an object: "&self->word"; with "=relaxed"
- * behind it, all the way.
+ * pfs_weaken_parse - "pfs_lock.h:93", or the text of an object: "&self->word". With "=relaxed"
+ * appended, seq becomes relaxed too.
  *
  * Returns   false: the text is empty. *self points into `text`, which is cut.
  * Errors    none besides.

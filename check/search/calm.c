@@ -16,7 +16,7 @@ static bool is_hot(const struct pfs_calm_use *use)
 	return use->shared && use->written;
 }
 
-/* Of all that is hot: loads of that thread are calm. */
+/* Of the hot locations: loads of this thread are calm. */
 static bool is_only_writer(const struct pfs_calm_use *use, uint32_t thread)
 {
 	return !use->written_by_many && use->writer == thread;

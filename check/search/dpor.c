@@ -10,7 +10,7 @@
 /* ---- the other order of a race ---- */
 
 /*
- * The step `last`, number n, is to go before step j. All that does not come after j may go
+ * The step `last`, number n, must go before step j. The steps that do not come after j may go
  * first, then last: which actors can begin that? base: what last comes after in any order.
  */
 static uint32_t initials_of(const struct pfs_dpor *self, uint32_t j, uint32_t n,
@@ -48,8 +48,8 @@ static bool could_go_on(const struct pfs_sim_operation *waiting, uint64_t value)
 	return waiting->kind == PFS_SIM_LOCK ? value == 0 : pfs_model_may_return(waiting, value);
 }
 
-/* The latest write before which `last` could have gone on. Its turn shows the earlier ones. A yield
- * writes nothing, but orders what was news to it. holds: it can go on at n. */
+/* Find the latest write before which `last` could have gone on; its other order shows the earlier
+ * ones. A yield writes nothing, but orders what was news to it. holds: it can go on at n. */
 static void find_race_of_waiting(struct pfs_dpor *self, uint32_t n, bool holds,
 				 const struct pfs_dpor_node *last, const uint16_t *base)
 {
@@ -112,7 +112,8 @@ static void find_races(struct pfs_dpor *self, const struct pfs_machine *machine,
 	step->clock[step->actor] = step->index;
 }
 
-/* An execution has ended, or only repeats: its races that were kept for that. */
+/* An execution has ended, or only repeats a class: look at the races that were kept for this
+ * moment. */
 static void turn_races(struct pfs_dpor *self, const struct pfs_machine *machine)
 {
 	struct pfs_wake_trees *trees = &self->wake;
@@ -124,8 +125,8 @@ static void turn_races(struct pfs_dpor *self, const struct pfs_machine *machine)
 	trees->race_count = 0;
 }
 
-/* Threads that wait when the execution ends, or only sleepers are left: they, too, could have
- * gone first, and need not have done so elsewhere. */
+/* Threads that wait when the execution ends, or when only sleepers are left: they could have gone
+ * first too, and no other execution need show it. */
 static void find_races_of_blocked(struct pfs_dpor *self, struct pfs_machine *machine)
 {
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
@@ -233,7 +234,7 @@ static struct pfs_actor choose_new(struct pfs_dpor *self, struct pfs_machine *ma
 	node->enabled = pfs_dpor_actors_of(self, options);
 	node->backtrack = 0;
 	node->wake = NULL;
-	/* The rest is of what was executed, and set when it has been. */
+	/* The remaining fields describe the executed step, and are set after it. */
 	pfs_wake_arrive(&self->wake, node);
 	node->option = pfs_wake_choose(&self->wake, node, options & ~sleep);
 	if (node->option == PFS_ACTOR_NONE)
@@ -249,7 +250,7 @@ static struct pfs_actor choose(struct pfs_scheduler *scheduler, struct pfs_machi
 	struct pfs_dpor *self = (struct pfs_dpor *)scheduler;
 	if (pfs_machine_actor_count(machine) > PFS_DPOR_ACTORS_MAX)
 		self->refusal = "more than 32 actors";
-	/* A case that is refused still runs to its end: what it made must be destroyed. */
+	/* A case that is refused still runs to its end, because what it made must be destroyed. */
 	if (self->refusal != NULL)
 		return pfs_machine_next_in_turn(machine);
 	if (self->rewind != NULL && !self->redundant)
@@ -259,7 +260,7 @@ static struct pfs_actor choose(struct pfs_scheduler *scheduler, struct pfs_machi
 	if (self->at >= self->depth || self->redundant)
 		return choose_new(self, machine);
 	struct pfs_dpor_node *node = &self->nodes[self->at++];
-	/* Of a part that was taken: not yet known. */
+	/* For a part that was taken it is not yet known. */
 	node->actor = pfs_dpor_actor_of(self, node->option);
 	return pfs_actor_of(machine, node->option);
 }
@@ -278,7 +279,7 @@ static void ran(struct pfs_scheduler *scheduler, struct pfs_machine *machine,
 	if (self->redundant || self->refusal != NULL || self->at == 0)
 		return;
 	struct pfs_dpor_node *node = &self->nodes[self->at - 1];
-	/* Also where a step is repeated: malloc may have found other addresses. */
+	/* Also for a repeated step: malloc may have returned other addresses. */
 	pfs_effect_of(machine, step, &node->did);
 	self->begun = true;
 	if (self->at - 1 < self->fresh)
@@ -318,7 +319,7 @@ bool pfs_dpor_next(struct pfs_dpor *self)
 	self->redundant = false;
 	for (; self->depth > self->root; self->depth--) {
 		struct pfs_dpor_node *node = &self->nodes[self->depth - 1];
-		/* Explored: its brothers need not begin with it. */
+		/* Explored: its siblings need not begin with it. */
 		node->sleep |= pfs_dpor_option_bit(node->option);
 		uint64_t open = node->options & ~node->sleep &
 				pfs_dpor_options_of(self, node->backtrack);

@@ -52,7 +52,7 @@ static uint32_t steps_of(const struct pfs_dpor *self, uint32_t actor)
 	return last != PFS_STEP_NONE ? self->marks[last].index : 0;
 }
 
-/* The thread's store into its buffer of this number. */
+/* The thread's store into its buffer with this number. */
 static uint32_t store_of(const struct pfs_dpor *self, uint32_t thread, uint32_t number)
 {
 	uint32_t at = self->last[thread];
@@ -70,7 +70,7 @@ static uint32_t drain_of(const struct pfs_dpor *self, uint32_t actor, uint32_t n
 	return at;
 }
 
-/* What orders stores, their drains, and what waits for them. */
+/* What orders stores, their drains, and operations that wait for them. */
 static void merge_buffer(struct pfs_dpor *self, const struct pfs_machine *machine,
 			 const struct pfs_dpor_node *step, uint16_t *clock)
 {

@@ -9,8 +9,8 @@
 #include "check/machine/actors.h"
 #include "check/search/dpor.h"
 
-/* One step, and what is to be tried at its place. Bits are actors; with views an actor is a
- * thread here, and an option has the thread's choice, too. Both are numbers of actor.h. */
+/* One step, and what must be tried in its place. Bits are actors; with views an actor is a thread
+ * here, and an option also has the thread's choice. Both are numbers of actor.h. */
 struct pfs_dpor_node {
 	uint64_t options; /* bits of options: enabled */
 	uint64_t sleep;   /* options not to be tried: explored from here, or from a sibling */
@@ -19,17 +19,18 @@ struct pfs_dpor_node {
 	uint32_t option;    /* chosen */
 	/* What was executed. */
 	struct pfs_effect did;
-	uint64_t held; /* by memory, before */
+	uint64_t held; /* by memory, before the step */
 	uint32_t actor;
-	struct pfs_wake *wake; /* branches that are still to be made from here */
-	uint32_t next_race;    /* views: of the step that is looked at, or PFS_STEP_NONE */
+	struct pfs_wake *wake; /* branches that are still to be executed from here */
+	uint32_t next_race;    /* views: of the step being examined, or PFS_STEP_NONE */
 	uint16_t index;        /* of the actor's steps: 1, 2, ... */
-	uint16_t clock[PFS_DPOR_ACTORS_MAX]; /* steps of each actor that come before, this too */
+	uint16_t clock[PFS_DPOR_ACTORS_MAX]; /* steps of each actor that come before, this one
+					      * included */
 };
 
-/* What is looked at again and again of a step that was executed. */
+/* The fields of an executed step that are read most often. */
 struct pfs_dpor_mark {
-	uint32_t before; /* its actor's step before it, or PFS_STEP_NONE */
+	uint32_t before; /* its actor's previous step, or PFS_STEP_NONE */
 	uint32_t stores; /* of its actor into the buffer, up to this one */
 	uint16_t index;  /* as the node's */
 	uint8_t actor;
@@ -83,17 +84,18 @@ static inline void pfs_dpor_merge(uint16_t *clock, const uint16_t *other)
 }
 
 /*
- * The steps before step n, of other actors, that a clock does not know, from the last one to the
- * first. What the clock learns meanwhile is left out: of an actor it knows the first steps.
+ * Iterates, from the last to the first, over the steps before step n, of other actors, that a clock
+ * does not know. Steps that the clock learns meanwhile are skipped: of each actor it knows the
+ * first steps.
  */
 struct pfs_dpor_walk {
 	uint32_t next[PFS_DPOR_ACTORS_MAX]; /* of each actor */
 	uint32_t actors, own;
 };
 
-/* self->last is of the steps before step n. */
+/* Bring self->last up to the steps before step n. */
 void pfs_dpor_chain(struct pfs_dpor *self, uint32_t n);
-/* Step n, whose chain it ends. */
+/* Step n, which ends its actor's chain. */
 void pfs_dpor_mark(struct pfs_dpor *self, uint32_t n);
 
 static inline void pfs_dpor_walk_begin(struct pfs_dpor_walk *walk, struct pfs_dpor *self,
@@ -105,7 +107,7 @@ static inline void pfs_dpor_walk_begin(struct pfs_dpor_walk *walk, struct pfs_dp
 	memcpy(walk->next, self->last, self->actors * sizeof(walk->next[0]));
 }
 
-/* PFS_STEP_NONE: that was all. */
+/* PFS_STEP_NONE: the end. */
 static inline uint32_t pfs_dpor_walk_next(struct pfs_dpor_walk *walk, const struct pfs_dpor *self,
 					  const uint16_t *clock)
 {
@@ -129,7 +131,7 @@ static inline bool pfs_dpor_depend(const struct pfs_dpor_node *a, const struct p
 	return pfs_effects_depend(&a->did, &b->did);
 }
 
-/* What would be an option's step now, as if it had been executed. */
+/* The step of an option at this moment, as if it had been executed. */
 static inline struct pfs_dpor_node pfs_dpor_next_step(const struct pfs_machine *machine,
 						      uint32_t option)
 {
@@ -139,7 +141,7 @@ static inline struct pfs_dpor_node pfs_dpor_next_step(const struct pfs_machine *
 				       .actor = pfs_actor_first_of(actors, option) };
 }
 
-/* Is there none of these that the step comes after? */
+/* Does the step come after none of these? */
 static inline bool pfs_dpor_is_initial(const struct pfs_dpor *self, const uint32_t *initials,
 				       uint32_t count, const struct pfs_dpor_node *step)
 {
@@ -150,8 +152,8 @@ static inline bool pfs_dpor_is_initial(const struct pfs_dpor *self, const uint32
 	return true;
 }
 
-/* One of these actors is to be tried at the node, the preferred one if it can, unless one of them
- * is, or sleeps. */
+/* Mark one of these actors for trying at the node, the preferred one if possible, unless one of
+ * them is marked already, or sleeps. */
 static inline void pfs_dpor_try_one(const struct pfs_dpor *self, struct pfs_dpor_node *node,
 				    uint32_t actors, uint32_t preferred)
 {
@@ -160,47 +162,49 @@ static inline void pfs_dpor_try_one(const struct pfs_dpor *self, struct pfs_dpor
 		return;
 	actors &= node->enabled;
 	if (actors == 0)
-		node->backtrack |= node->enabled; /* cannot be; and if, all of them is right */
+		node->backtrack |= node->enabled; /* cannot happen; if it does, trying all is
+						   * correct */
 	else if ((actors & preferred) != 0)
 		node->backtrack |= preferred;
 	else
 		node->backtrack |= actors & (0u - actors);
 }
 
-/* With views an await is a load that has a choice less. */
+/* With views an await is a load with fewer choices. */
 static inline bool pfs_dpor_waits(const struct pfs_dpor *self, const struct pfs_effect *effect)
 {
 	return effect->ran.kind == PFS_SIM_LOCK ||
 	       (effect->ran.kind == PFS_SIM_AWAIT && !self->views);
 }
 
-/* Could step n, a yield, go before step j, which was news to it? It needs other news then. Steps
- * that are no yields: true. */
+/* Could step n, a yield, go before step j, which was news to it? Only if there was other news. True
+ * for steps that are no yields. */
 bool pfs_dpor_needs_not(const struct pfs_dpor *self, uint32_t j, uint32_t n);
 
 /* What the actor's step number n comes after in any order, into clock. Returns its index. */
 uint16_t pfs_dpor_base(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
 		       const struct pfs_dpor_node *step, uint16_t *clock);
 
-/* dpor_views.c, which says what they are for. */
+/* In dpor_views.c, which explains them. */
 
 #define PFS_DPOR_RIVALS_MAX 256u
 
-/* Node n is new, with these options and sleepers: the races of what is impossible there. */
+/* Node n is new, with these options and sleepers: the races of the options that are impossible
+ * there. */
 void pfs_dpor_views_rivals(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
 			   uint64_t options, uint64_t sleep);
 
-/* The clock of step n holds what its thread did before, as base: what else it comes after, and
- * with what it races. */
+/* The clock of step n holds what its thread did before, as base: add what else it comes after, and
+ * find its races. */
 void pfs_dpor_views_races(struct pfs_dpor *self, uint32_t n, const uint16_t *base);
 
-/* A thread waits, at step n or when the execution ends there: what wrote its word before may have
- * come later. */
+/* A thread waits, at step n or when the execution ends there: the writes of its word before that
+ * may have come later. */
 void pfs_dpor_views_wait(struct pfs_dpor *self, uint32_t n, const struct pfs_dpor_node *step,
 			 const uint16_t *base);
 
-/* Parent ran, and option slept before it. The options of the same thread that sleep now: what
- * they do could as well have been done before parent's step, and that was explored. */
+/* Parent ran, and option slept before it. Returns the options of the same thread that sleep after
+ * it: their steps could also have been made before parent's step, which was explored. */
 uint64_t pfs_dpor_views_asleep(const struct pfs_dpor *self, const struct pfs_machine *machine,
 			       const struct pfs_dpor_node *parent, uint32_t option);
 

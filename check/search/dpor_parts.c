@@ -1,9 +1,10 @@
 /*
  * dpor_parts.c - parts of dpor.h's search, see part.h.
  *
- * A part executes the fixed choices above it again, and so knows the clocks of their steps. It may
- * find that something else must be tried in place of one of them, too: that is asked for in a
- * copy of those nodes, and joined with what the brothers ask for when all of them have ended.
+ * A part executes the fixed choices above its root again, and so knows the clocks of their steps.
+ * It may find that something else must be tried in place of one of these choices. It asks for that
+ * in a copy of their nodes, which is joined with what its siblings ask for when all of them have
+ * ended.
  */
 #include <stdlib.h>
 #include <string.h>

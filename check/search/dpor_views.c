@@ -1,56 +1,59 @@
 /*
- * dpor_views.c - dpor.h's search with views: executions, not orders of loads and stores.
+ * dpor_views.c - dpor.h's search with views: classes are executions, not orders of loads and
+ * stores.
  *
- * What a load or store does is an option: "read message m", "put it behind m". So two operations
- * on one location that are executed next to each other may be swapped, and it is the same
- * execution - reads-from, modification order, and all that follows from them: views, clocks, the
- * order of seq operations - unless
+ * What a load or store does is an option: "read message m", "put it after m". So two operations on
+ * one location that are executed next to each other may be swapped, and the execution is the same -
+ * reads-from, modification order, and all that follows from them: views, clocks, the order of seq
+ * operations - unless
  *	the second reads the first, or
  *	both write and writes only append.
- * A load changes nothing but its own thread. A store behind m leaves "behind m" to another, which
- * then comes before it. All else (notes, unmap, mutexes, await, barriers) is related as depends.h
- * says. `Comes before` below, and the clocks of steps, are what these relations and program order
- * say; executions that agree on them are one class.
+ * A load changes nothing but its own thread. A store after m leaves "after m" to another one, which
+ * then comes before it. All other steps (notes, unmap, mutexes, await, barriers) are related as in
+ * depends.h. `Comes before` below, and the clocks of steps, are the union of these relations and
+ * program order; executions that agree on them are one class.
  *
- * Rivals: an option may be impossible because of what others did that does not come before it: of
- * two read-modify-writes that read m, the second; of operations whose seq order would have a
+ * Rivals: an option may be impossible because of a step of another thread that does not come before
+ * it: of two read-modify-writes that read m, the second; of operations whose seq order would have a
  * cycle, the last. What has become impossible stays so, and each part of a possible execution is
- * possible. So of steps that may be swapped the order never matters: only whether all are there.
+ * possible. So for steps that may be swapped the order never matters, only whether all are there.
  *
- * Sleep: an option stays asleep over a step of another thread if it could as well have gone
- * before that step. Then its message may be one further from the newest (pfs_dpor_views_asleep).
- * What the step made possible, to read it, is awake.
+ * Sleep: an option stays asleep over a step of another thread if it could also have gone before
+ * that step. Its message may then be one further from the newest (pfs_dpor_views_asleep). An option
+ * that the step made possible, to read it, is awake.
  *
- * Races: when n has been executed, j < n of another thread, not before n by way of a third, is
- * one if j comes before n, or if n writes what j could read. At a new node, an option that is not
- * asleep and has rivals races with each of them that does not come before it: all nodes of the
- * cycles that it would close. Then some first step of all that comes before n, and not after j,
- * is tried in j's place. This looks at the class alone. (Orders of conflicts, as in dpor.c, are
- * not the same in all executions of a class, and that which shows the race may be asleep. For the
- * same reason steps that merely stand between j and n do not count as first steps.)
+ * Races: when n has been executed, a step j < n of another thread, not before n by way of a third,
+ * is a race if j comes before n, or if n writes what j could read. At a new node, an option that is
+ * not asleep and has rivals races with each of them that does not come before it: all nodes of the
+ * cycles that it would close. Then some first step of all that comes before n, and not after j, is
+ * tried in j's place. This depends on the class alone. (Orders of conflicts, as in dpor.c, are not
+ * the same in all executions of a class, and the one that shows the race may be asleep. For the
+ * same reason steps that are merely between j and n do not count as first steps.)
  *
- * Why nothing is lost. Claim C: after node E is done, every v that is possible from E, and that
- * has no first step asleep at E, is part of an execution that was begun from E; v first, as a
- * class. Claim D: let v be impossible from E, and possible from E without some steps K that were
- * executed before, none of which comes before v; no first step of v is asleep at E. Then some
- * step of v is found to race with one of K. Both by induction, those behind E being done.
- *	C: If a first step of v was tried at E, take the earliest such: behind it no first step of
- * the rest is asleep. If not, take the option p that was tried first. Let e be the first step of v
- * that cannot be swapped with p, or that p's thread's step in v comes directly behind, and u what
- * comes before e, with e; if there is none, u is v. If u is possible behind p it was executed
- * there (C); then either it was all of v, or p races with e, and a first step of v was tried: it
- * is no other than those of what comes before e. If u is impossible behind p, then without p it is
- * possible: by D, p races with a step of u, and again a first step of v was tried.
- *	D: If a first step of v is impossible at E, all its rivals are looked at here, one of K
- * among them. If one was tried at E, take the earliest, and go on behind it. If not, take p and u
- * as above. If u is possible behind p, C says as there that a first step of v was tried. If not,
- * it is without K and p: behind p some step races with one of K, as claimed, or with p, and then
- * a first step of v was tried at E.
- * A store that is put behind m is not stopped by a read-modify-write of m: it goes behind that.
- * Where e waits, it may never be executed: all is tried where its word was written, and also if an
- * execution ends asleep (pfs_dpor_views_wait). An await is a load that lacks some options: what it
- * could return it can return later, too, but for a barrier and for rivals. And a yield that can go
- * on always can.
+ * Why nothing is lost. Claim C: when node E is done, every v that is possible from E, and that has
+ * no first step asleep at E, is part of an execution that was begun from E, with v first, as a
+ * class. Claim D: let v be impossible from E, but possible from E without some steps K that were
+ * executed before, none of which comes before v; and let no first step of v be asleep at E. Then
+ * some step of v is found to race with one of K. Both by induction: assume them for the nodes after
+ * E.
+ *	C: If a first step of v was tried at E, take the earliest such: after it no first step of
+ *	the rest is asleep. If not, take the option p that was tried first. Let e be the first step
+ *	of v that cannot be swapped with p, or that is directly followed by p's thread's step in v;
+ *	let u be what comes before e, together with e; if there is no e, u is v. If u is possible
+ *	after p it was executed there (C). Then either it was all of v, or p races with e and a
+ *	first step of v was tried, because the first steps tried are among those of what comes
+ *	before e. If u is impossible after p, it is possible without p: by D, p races with a step of
+ *	u, and again a first step of v was tried.
+ *	D: If a first step of v is impossible at E, all its rivals are examined here, one of K among
+ *	them. If one was tried at E, take the earliest, and continue after it. If not, take p and u
+ *	as above. If u is possible after p, then as in C a first step of v was tried. If not, it is
+ *	possible without K and p: after p some step races with one of K, as claimed, or with p, and
+ *	then a first step of v was tried at E.
+ * A read-modify-write of m does not stop a store that is put after m: the store goes after the
+ * read-modify-write. If e waits, it may never be executed: then everything is tried where its word
+ * was written, and also if an execution ends asleep (pfs_dpor_views_wait). An await is a load that
+ * lacks some options: what it could return it can return later too, apart from barriers and rivals.
+ * A yield that can go on always can.
  *
  * Sources: P. Godefroid, LNCS 1032, 1996 (sleep sets); Aronis, Jonsson, Lang, Sagonas, TACAS 2018
  * (races that only an observer makes); Abdulla, Atig, Jonsson, Ngo, OOPSLA 2018 (reads-from under
@@ -113,7 +116,7 @@ void pfs_dpor_views_races(struct pfs_dpor *self, uint32_t n, const uint16_t *bas
 		pfs_dpor_views_wait(self, n, step, base);
 	struct pfs_dpor_walk walk;
 	pfs_dpor_walk_begin(&walk, self, n, step->actor);
-	uint32_t first = PFS_STEP_NONE; /* of those that come before it directly */
+	uint32_t first = PFS_STEP_NONE; /* of those that come directly before it */
 	for (uint32_t j; (j = pfs_dpor_walk_next(&walk, self, step->clock)) != PFS_STEP_NONE;) {
 		struct pfs_dpor_node *before = &self->nodes[j];
 		if (!comes_before(self, j, step))
@@ -134,7 +137,7 @@ void pfs_dpor_views_races(struct pfs_dpor *self, uint32_t n, const uint16_t *bas
 	}
 }
 
-/* An option of a thread that stands before step n is impossible: what does it come after? */
+/* An option of a thread whose next step is n is impossible: what does it come after? */
 static void try_before_rivals(struct pfs_dpor *self, const struct pfs_machine *machine, uint32_t n,
 			      uint32_t option, const uint32_t *rivals, uint32_t count)
 {
@@ -172,8 +175,8 @@ void pfs_dpor_views_rivals(struct pfs_dpor *self, const struct pfs_machine *mach
 	}
 }
 
-/* Two writes behind the same message. did: the first; asleep was the second, and would now stand
- * at k = `option` behind the first, at `moved` behind the message, and so before the first. */
+/* Two writes after the same message. did: the first. The second was asleep, and would then be at k
+ * = `option` after the first, at `moved` after the message, and so before the first. */
 static uint64_t behind_same(const struct pfs_effect *did, const struct pfs_effect *next,
 			    uint32_t option, uint32_t moved)
 {

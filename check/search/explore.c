@@ -21,8 +21,8 @@ static uint64_t bit(uint32_t actor)
 	return UINT64_C(1) << actor;
 }
 
-/* Does the order of the node's step and the actor's next one matter? A choice of a thread
- * excludes its others. */
+/* Does the order of the node's step and the actor's next one matter? A choice of a thread excludes
+ * its others. */
 static bool depends(const struct pfs_machine *machine, const struct pfs_explore_node *node,
 		    uint32_t actor)
 {
@@ -54,8 +54,8 @@ static uint64_t enabled_of(struct pfs_explore *self, struct pfs_machine *machine
 	return enabled;
 }
 
-/* What sleeps at a new node: the parent's sleepers and tried siblings that its operation does
- * not wake. */
+/* The actors that sleep at a new node: the parent's sleepers and tried siblings that its operation
+ * does not wake. */
 static uint64_t sleepers(const struct pfs_explore *self, struct pfs_machine *machine)
 {
 	uint64_t sleep = 0;
@@ -81,7 +81,7 @@ static uint32_t last_thread(const struct pfs_machine *machine)
 	return PFS_THREAD_NONE;
 }
 
-/* Could the thread that ran last go on, and does not yield? */
+/* Could the thread that ran last go on, and does it not yield? */
 static bool goes_on(const struct pfs_machine *machine)
 {
 	uint32_t last = last_thread(machine);
@@ -89,7 +89,7 @@ static bool goes_on(const struct pfs_machine *machine)
 	       pfs_machine_can_move(machine, pfs_actor_step(last));
 }
 
-/* Is choosing actor a preemption of the thread that ran last? Of no matter without a bound. */
+/* Is choosing actor a preemption of the thread that ran last? Irrelevant without a bound. */
 static bool preempts(const struct pfs_explore *self, const struct pfs_machine *machine,
 		     uint32_t actor)
 {
@@ -109,7 +109,7 @@ static uint32_t prefer(const struct pfs_machine *machine, uint64_t set)
 	return (uint32_t)__builtin_ctzll(set);
 }
 
-/* What is no preemption: the last thread, with all its choices; and stores that drain. */
+/* The actors that are no preemption: the last thread, with all its choices; and drains. */
 static uint64_t unbounded(const struct pfs_machine *machine)
 {
 	uint64_t set = 0;
@@ -202,7 +202,7 @@ bool pfs_explore_next(struct pfs_explore *self)
 	if (self->depth == self->root)
 		return false;
 	struct pfs_explore_node *node = &self->nodes[self->depth - 1];
-	node->sleep |= bit(node->chosen); /* explored: its brothers need not begin with it */
+	node->sleep |= bit(node->chosen); /* explored: its siblings need not begin with it */
 	node->chosen = (uint32_t)__builtin_ctzll(node->open);
 	node->open &= node->open - 1;
 	return true;

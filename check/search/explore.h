@@ -2,16 +2,16 @@
  * explore.h - every schedule of a small case, depth first, by running it again and again.
  *
  * Two ways to prune:
- *   sleep sets         all classes of schedules that differ in the order of two steps which
- *                      depend on each other (depends.h); schedules that only repeat a class
- *                      are cut short. Sound: every reachable state of a thread is met.
+ *   sleep sets         execute all classes of schedules that differ in the order of two steps
+ *                      which depend on each other (depends.h); schedules that only repeat a
+ *                      class are cut short. Sound: every reachable state of a thread is met.
  *                      Source: P. Godefroid, LNCS 1032, 1996.
- *   a preemption bound every schedule that takes the processor away from a thread that could go
- *                      on, and does not yield, at most so often: a guarantee, though not about
- *                      everything. Most bugs need 1 or 2. Stores that drain are free.
+ *   a preemption bound execute every schedule that preempts a thread, which could go on and
+ *                      does not yield, at most preemption_max times: a guarantee, though not
+ *                      about everything. Most bugs need 1 or 2. Drains do not count.
  *
- * Threads that yield go on only when there are news of what they read (news.h), so a schedule
- * that lets one spin alone is not visited.
+ * Threads that yield go on only when there is news of what they read (news.h), so a schedule in
+ * which one spins alone is not visited.
  */
 #ifndef PFS_SIM_EXPLORE_H
 #define PFS_SIM_EXPLORE_H
@@ -30,10 +30,10 @@ struct pfs_explore {
 	bool naive;              /* neither: every schedule; to check the others against */
 	struct pfs_explore_node *nodes;
 	uint32_t depth, room; /* choices on the current path */
-	uint32_t root;        /* those below are another part's */
+	uint32_t root;        /* the choices below it belong to another part */
 	uint32_t at;          /* next choice of the current execution */
 	bool redundant;       /* the current execution only repeats a class */
-	bool append_only;     /* views: no write is put behind a later one */
+	bool append_only;     /* views: no write is put before an existing one */
 	bool no_memory;       /* the search is cut: not exhaustive */
 	bool cut;             /* there were choices that were not tried */
 	bool bounded;         /* preemption_max or append_only left schedules out */
@@ -48,7 +48,7 @@ bool pfs_explore_next(struct pfs_explore *self);
 /* Begin with a part. false: no memory. */
 bool pfs_explore_take(struct pfs_explore *self, const struct pfs_part *part);
 
-/* After pfs_explore_next: what is left, in parts. false: there is only one, or no memory. */
+/* After pfs_explore_next: what is left, in parts. false: there is only one part, or no memory. */
 bool pfs_explore_split(const struct pfs_explore *self, struct pfs_parts *parts);
 
 #endif

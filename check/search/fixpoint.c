@@ -14,13 +14,14 @@
 #include "check/search/states.h"
 
 #define LESSONS 200000u /* steps */
-#define STAYS 16u       /* of so many, at most, one is another thread's */
+#define STAYS 16u       /* one step in this many, at most, is another thread's */
 #define CALM_MAX 200u
 #define ACTORS_MAX 64u
-#define EARLY 50000u /* states: a wrong guess begins anew at once; else when no state is left */
-#define LOOKS 1024u  /* states from one look at the clock to the next */
+#define EARLY 50000u /* states: below it a wrong guess starts over at once; else at the end */
+#define LOOKS 1024u  /* states between two looks at the clock */
 
-/* A plain access of a thread: pages that were given back are hidden from nobody here. */
+/* A plain access of a thread: given-back pages are not hidden here, so their use is found by
+ * this. */
 static void on_plain(struct pfs_machine *machine, const struct pfs_plain *access)
 {
 	enum pfs_sim_memory_state state;
@@ -32,7 +33,7 @@ static void on_plain(struct pfs_machine *machine, const struct pfs_plain *access
 			 state == PFS_SIM_GONE ? "given back" : "never mapped");
 }
 
-/* ---- who goes on ---- */
+/* ---- which actor goes on ---- */
 
 /* Is there a thread that has not finished? */
 static bool somebody_waits(const struct pfs_machine *machine)
@@ -56,7 +57,7 @@ static uint64_t enabled_of(struct pfs_fixpoint *self, const struct pfs_machine *
 	return enabled;
 }
 
-/* The choices of one thread that stands at one, or all. */
+/* The choices of one thread whose next step is a choice, or all actors. */
 static uint64_t choices_of(const struct pfs_machine *machine, uint64_t enabled)
 {
 	uint32_t firsts = pfs_machine_actor_count(machine);
@@ -92,7 +93,7 @@ static bool preempts(const struct pfs_fixpoint *self, const struct pfs_machine *
 	       machine->threads[who.thread]->pending.kind != PFS_SIM_CHOOSE;
 }
 
-/* Of these actors, those that the bound allows. */
+/* Those of these actors that the bound allows. */
 static uint64_t allowed_of(const struct pfs_fixpoint *self, const struct pfs_machine *machine,
 			   uint64_t enabled)
 {
@@ -120,7 +121,7 @@ static void take_turn(struct pfs_fixpoint *self, const struct pfs_step *step)
 	turn->inside |= UINT64_C(1) << step->thread;
 }
 
-/* Now that all threads stand: who has come to a choice is in no call. */
+/* When all threads are at a step: a thread whose next step is a choice is in no call. */
 static void note_rest(struct pfs_fixpoint *self, const struct pfs_machine *machine)
 {
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
@@ -132,7 +133,7 @@ static void note_rest(struct pfs_fixpoint *self, const struct pfs_machine *machi
 		self->turn = at_rest;
 }
 
-/* Often the last one again: then there are few that come between the steps of a call. */
+/* Often the last actor again, so that few others come between the steps of a call. */
 static uint32_t lesson(struct pfs_fixpoint *self, const struct pfs_machine *machine,
 		       uint64_t enabled)
 {
@@ -173,7 +174,7 @@ static void push(struct pfs_fixpoint *self)
 				turn + pfs_image_encode(&self->image, room + turn));
 }
 
-/* The machine has come to a state. false: the search ends here. */
+/* The machine has reached a state. false: the search ends here. */
 static bool arrive(struct pfs_fixpoint *self, struct pfs_machine *machine, uint64_t enabled)
 {
 	struct pfs_fixpoint_store *store = &self->store;
@@ -204,7 +205,7 @@ static void put_back(struct pfs_fixpoint *self)
 	self->turn = self->turn_there;
 }
 
-/* The next state to go on from, put back. false: there is none. */
+/* Restore the next state to continue from. false: there is none. */
 static bool take_next(struct pfs_fixpoint *self, struct pfs_machine *machine)
 {
 	self->state = pfs_fixpoint_store_pop(&self->store, &self->node);
@@ -222,7 +223,7 @@ static bool take_next(struct pfs_fixpoint *self, struct pfs_machine *machine)
 	return true;
 }
 
-/* All that one thread may choose led to states that had been met: the others, too. */
+/* All that one thread may choose led to known states: try the other threads too. */
 static void try_others(struct pfs_fixpoint *self, struct pfs_machine *machine)
 {
 	if (self->open != 0 || !self->partly || self->some_new)
@@ -232,7 +233,7 @@ static void try_others(struct pfs_fixpoint *self, struct pfs_machine *machine)
 	self->open = self->enabled & ~choices_of(machine, self->enabled);
 }
 
-/* The next step, from the state that is gone on from, or from the next one. */
+/* The next step, from the current state or from the next one. */
 static uint32_t go_on(struct pfs_fixpoint *self, struct pfs_machine *machine)
 {
 	try_others(self, machine);

@@ -1,6 +1,6 @@
 /*
- * fixpoint_store.h - the states that a search to a fixpoint has met: which, how it came there, and
- * from which ones it has still to go on.
+ * fixpoint_store.h - the states of a search to a fixpoint: which were met, by which path, and which
+ * it has still to continue from.
  */
 #ifndef PFS_SIM_FIXPOINT_STORE_H
 #define PFS_SIM_FIXPOINT_STORE_H
@@ -13,11 +13,11 @@
 
 #define PFS_FIXPOINT_NONE UINT32_MAX
 
-/* How a state was met first. */
+/* How a state was first reached. */
 struct pfs_fixpoint_node {
 	uint32_t parent;
 	uint32_t depth;
-	uint64_t steps; /* from the parent on, in the log: where they begin */
+	uint64_t steps; /* where the steps from the parent begin in the log */
 };
 
 struct pfs_fixpoint_chunk;
@@ -39,19 +39,20 @@ void pfs_fixpoint_store_fini(struct pfs_fixpoint_store *self);
 /* Forget all states. */
 void pfs_fixpoint_store_clear(struct pfs_fixpoint_store *self);
 
-/* true: it had not been met, and is the node of number count - 1 from now on. */
+/* true: the state is new, and is the node of number count - 1 from now on. */
 bool pfs_fixpoint_store_add(struct pfs_fixpoint_store *self, uint64_t state, uint32_t parent,
 			    const uint16_t *steps, uint32_t step_count);
 
-/* Room for one more state to go on from, of so many bytes at most; then how many it took. NULL: no
- * memory. */
+/* room: memory for one more state to continue from, of at most `bytes`; NULL: no memory. push: it
+ * took this many bytes. */
 char *pfs_fixpoint_store_room(struct pfs_fixpoint_store *self, size_t bytes);
 void pfs_fixpoint_store_push(struct pfs_fixpoint_store *self, uint32_t node, size_t bytes);
 
 /* The first of them, until the next pop; NULL: there is none. */
 const char *pfs_fixpoint_store_pop(struct pfs_fixpoint_store *self, uint32_t *node);
 
-/* The way to a node from where the search began: how many steps, and their actors' numbers. */
+/* The path to a node from the start of the search: the number of steps, and their actors'
+ * numbers. */
 uint32_t pfs_fixpoint_store_steps(const struct pfs_fixpoint_store *self, uint32_t node);
 void pfs_fixpoint_store_path(const struct pfs_fixpoint_store *self, uint32_t node, uint16_t *steps);
 

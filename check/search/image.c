@@ -8,7 +8,7 @@
 #include "check/search/search.h"
 #include "check/search/states.h"
 
-#define STACK_BYTES ((size_t)4096)  /* of a thread, from the top: calls are that deep at most */
+#define STACK_BYTES ((size_t)4096)  /* of a thread, from the top: its deepest call */
 #define HEAP_MORE ((size_t)1 << 16) /* beyond what the set-up took */
 #define PAGES_MORE 32u
 #define CHUNK 8u /* words compared at a time */
@@ -91,7 +91,7 @@ static struct pfs_image_region *region_of(struct pfs_image *self, const void *at
 	return NULL;
 }
 
-/* Memory behind what was used is not looked at. */
+/* Memory after the used part is not compared. */
 static void widen(struct pfs_image *self, const void *at, size_t used_bytes)
 {
 	struct pfs_image_region *region = region_of(self, at);
@@ -231,7 +231,7 @@ bool pfs_image_compare(struct pfs_image *self)
 	return self->refusal == NULL;
 }
 
-/* ---- told from others ---- */
+/* ---- telling states apart ---- */
 
 static uint64_t part_of(const struct pfs_image *self, const struct pfs_image_region *region,
 			uint32_t word, uint64_t value)
@@ -240,7 +240,7 @@ static uint64_t part_of(const struct pfs_image *self, const struct pfs_image_reg
 	return form != self->told[word] ? pfs_states_mix(word, form) : 0;
 }
 
-/* Those that were written, but for those whose form depends on others. */
+/* The words that were written, except those whose form depends on others. */
 static uint64_t sum_of_different(const struct pfs_image *self)
 {
 	const struct pfs_image_region *region = self->regions;
@@ -292,10 +292,10 @@ uint64_t pfs_image_hash(const struct pfs_image *self)
 	return sum != 0 ? sum : 1;
 }
 
-/* ---- in bytes ---- */
+/* ---- as bytes ---- */
 
-/* Runs of words that differ: the distance from the last one, how many, and the words, each by what
- * changed of it. Numbers by 7 bits a byte, the least first. */
+/* Runs of words that differ: the distance from the last run, the number of words, and the words,
+ * each as what changed of it. Numbers have 7 bits a byte, the least significant first. */
 static char *put_number(char *at, uint64_t number)
 {
 	for (; number >= 128; number >>= 7)

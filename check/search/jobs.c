@@ -10,8 +10,8 @@
 
 #include "check/search/jobs_worker.h"
 
-#define PART_EXECUTIONS 500u   /* of a part without splits above it, if nobody asks for other */
-#define GENERATION_MAX 10u     /* from there on parts don't get larger */
+#define PART_EXECUTIONS 500u   /* of a part without splits above it; the default */
+#define GENERATION_MAX 10u     /* from there on parts do not get larger */
 #define RANDOM_EXECUTIONS 900u /* of a part of a random search: a multiple of its turns */
 
 enum item_state { WAITING, RUNNING, DONE, DROPPED };
@@ -20,7 +20,7 @@ enum item_state { WAITING, RUNNING, DONE, DROPPED };
 struct item {
 	struct item *next;
 	struct item *above; /* the last of its split, which waits for it; or NULL */
-	uint32_t missing;   /* that it waits for */
+	uint32_t missing;   /* parts that it waits for */
 	enum item_state state;
 	struct pfs_part part;
 	struct pfs_jobs_tally tally;
@@ -87,7 +87,7 @@ static void draw_random(struct jobs *self, struct item *last)
 	(void)insert(self, last, &part);
 }
 
-/* The first part that waits for nobody, or NULL. */
+/* The first part that waits for no other, or NULL. */
 static struct item *next_item(struct jobs *self)
 {
 	for (int tries = 0; tries < 2; tries++) {
@@ -103,7 +103,7 @@ static struct item *next_item(struct jobs *self)
 	return NULL;
 }
 
-/* What is left of a part comes behind it. */
+/* What is left of a part follows it. */
 static void keep_rest(struct jobs *self, struct item *item, struct pfs_parts *rest)
 {
 	struct item *last = item, *above = item->above, *first = NULL;
@@ -127,7 +127,7 @@ static void keep_rest(struct jobs *self, struct item *item, struct pfs_parts *re
 	}
 }
 
-/* It is over, with all that was left of it. */
+/* A part is over, with all that was left of it. */
 static void join(struct item *item, const struct pfs_parts *rest)
 {
 	struct item *above = item->above;
@@ -140,7 +140,7 @@ static void join(struct item *item, const struct pfs_parts *rest)
 	}
 }
 
-/* What comes behind a failure is given up. */
+/* Drop the parts after a failure. */
 static void drop_behind(struct item *failed)
 {
 	for (struct item *item = failed->next; item != NULL; item = item->next)
@@ -217,7 +217,7 @@ static void run_here(struct jobs *self, struct item *item)
 	finish_item(self, item, &found, &rest, &tally);
 }
 
-/* Parts for those that have none. */
+/* Parts for the workers that have none. */
 static void hand_out(struct jobs *self)
 {
 	for (uint32_t i = 0; i < self->forked && !is_late(self); i++) {
@@ -232,7 +232,7 @@ static void hand_out(struct jobs *self)
 	}
 }
 
-/* Is there a part at work whose result matters? */
+/* Is there a running part whose result matters? */
 static bool is_busy(const struct jobs *self)
 {
 	for (uint32_t i = 0; i < self->forked; i++) {
@@ -275,7 +275,7 @@ static void run_forked(struct jobs *self)
 	}
 }
 
-/* What was executed up to the failure, or at all. */
+/* What was executed up to the failure, or in total. */
 static void sum_up(struct jobs *self)
 {
 	struct pfs_search_result *result = self->result;

@@ -3,12 +3,12 @@
  *
  * The search is done in parts (part.h): a part that is not over after some hundred executions is
  * split, later ones after twice as many for each split above. Processes are forked when the first
- * part has been split, and take parts in the order of the search. So no process waits for long,
- * and what is executed does not depend on how many there are.
+ * part has been split, and take parts in the order of the search. So no process waits for long, and
+ * what is executed does not depend on the number of processes.
  *
- * If something fails, what is reported is the first failure in the order of the search, and what
- * was executed up to it: parts behind it are given up, those before it are done to their end.
- * Bounds on executions and seconds cut the search anywhere if there are several processes.
+ * If something fails, the first failure in the order of the search is reported, with what was
+ * executed up to it: parts after it are dropped, those before it are finished. With several
+ * processes, bounds on executions and seconds may cut the search anywhere.
  */
 #ifndef PFS_SIM_JOBS_H
 #define PFS_SIM_JOBS_H
@@ -18,20 +18,20 @@
 #define PFS_JOBS_MAX 256u
 #define PFS_JOBS_SUMS_MAX 8u
 
-/* What executions count by themselves: summed up over the processes. */
+/* Counts that executions keep themselves, to be summed over the processes. */
 struct pfs_jobs_sums {
 	uint64_t *at[PFS_JOBS_SUMS_MAX];
 	uint32_t count;
 };
 
-/* As many as there are CPUs for this process. */
+/* The number of CPUs for this process. */
 uint32_t pfs_jobs_default(void);
 
 /*
- * pfs_jobs_search - as pfs_search, by so many processes.
+ * pfs_jobs_search - as pfs_search, by several processes.
  *
- * Returns   NULL, and *result as pfs_search has it, failed included; else what went wrong, in one
- *           line: no process, or one that was ended.
+ * Returns   NULL, and *result as pfs_search, failed included; otherwise what went wrong, in one
+ *           line: no process, or one that was killed.
  * Errors    as returned.
  * Progress  blocking; all processes have ended when it returns.
  * Order     none.

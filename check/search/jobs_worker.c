@@ -23,7 +23,7 @@ struct pfs_jobs_tally pfs_jobs_tally_of(const struct pfs_search_result *result)
 					.stopped = result->stopped };
 }
 
-/* ---- messages: between two processes of one program, so structs as they are ---- */
+/* ---- messages: between two processes of one program, so structs are sent unchanged ---- */
 
 static bool put(FILE *to, const void *bytes, size_t size)
 {
@@ -126,7 +126,7 @@ bool pfs_jobs_worker_start(struct pfs_jobs_worker *self, struct pfs_machine *mac
 	int ends[2];
 	pid_t parent = getpid();
 	*self = (struct pfs_jobs_worker){ 0 };
-	(void)fflush(NULL); /* what is buffered is to be printed once */
+	(void)fflush(NULL); /* so that buffered output is printed once */
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return false;

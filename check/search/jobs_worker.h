@@ -8,7 +8,7 @@
 
 #include "check/search/jobs.h"
 
-/* What is summed up over parts. */
+/* What is summed over parts. */
 struct pfs_jobs_tally {
 	uint64_t executions, redundant, incomplete, steps, states;
 	uint64_t sums[PFS_JOBS_SUMS_MAX];
@@ -26,19 +26,19 @@ struct pfs_jobs_worker {
 bool pfs_jobs_worker_start(struct pfs_jobs_worker *self, struct pfs_machine *machine,
 			   const struct pfs_scenario *scenario, const struct pfs_jobs_sums *sums);
 
-/* false: it has ended. */
+/* false: the process has ended. */
 bool pfs_jobs_worker_send(struct pfs_jobs_worker *self, const struct pfs_search_options *options,
 			  const struct pfs_part *part);
 bool pfs_jobs_worker_receive(struct pfs_jobs_worker *self, struct pfs_search_result *result,
 			     struct pfs_jobs_tally *tally, struct pfs_parts *rest);
 
-/* Waits until one of them has something to say, or has ended; its number. */
+/* Wait until one of them has sent something, or has ended; returns its number. */
 uint32_t pfs_jobs_workers_wait(const struct pfs_jobs_worker *workers, uint32_t count);
 
-/* How one has ended that should not have, in one line. */
+/* How a process ended that should not have, in one line. */
 const char *pfs_jobs_worker_fate(struct pfs_jobs_worker *self);
 
-/* At once, whatever it does. */
+/* Kill it, whatever it is doing. */
 void pfs_jobs_worker_end(struct pfs_jobs_worker *self);
 
 #endif

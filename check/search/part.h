@@ -1,16 +1,15 @@
 /*
- * part.h - a part of a search, which can be done anywhere: what jobs.h hands out.
+ * part.h - a part of a search, which any process can do: what jobs.h distributes.
  *
- * An exhaustive search goes depth first through a tree of choices. A part is a path from the
- * root of the tree, the choices below `root` of which are fixed; from there on all is its own,
- * and where it has begun already the nodes say what is left. What is left of a part can be split:
- * the brothers of its first open choice become parts of their own, in the order in which they
- * would be tried, with what would sleep there by then. With source sets what is executed in these
- * parts also asks for more at the choices above them; so the last part is what is above, and waits
- * for the others. Which parts there are depends on nothing but the case: the same executions are
- * made in whatever order and by whom parts are done.
+ * An exhaustive search goes depth first through a tree of choices. A part is a path from the root
+ * of the tree. The choices below `root` are fixed; the rest is the part's own, and where it has
+ * begun already the nodes say what is left. What is left of a part can be split: the siblings of
+ * its first open choice become parts of their own, in the order in which they would be tried, with
+ * what would sleep there by then. With source sets, executions in these parts also ask for more at
+ * the choices above them; so the last part is what is above, and waits for the others. The parts
+ * depend only on the case: the same executions are made, whatever the order and the processes.
  *
- * Of a random search a part is a row of seeds.
+ * A part of a random search is a range of seeds.
  */
 #ifndef PFS_SIM_PART_H
 #define PFS_SIM_PART_H
@@ -18,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A choice on the path. Bits as in dpor_node.h; of explore.h `options` are those still open. */
+/* A choice on the path. Bits as in dpor_node.h; in explore.h `options` are those still open. */
 struct pfs_part_node {
 	uint64_t options, sleep;
 	uint32_t enabled, backtrack, option;
@@ -29,7 +28,7 @@ struct pfs_part {
 	uint32_t root, depth;
 	uint32_t generation; /* splits above it */
 	uint32_t actors;     /* dpor.h */
-	bool waits;          /* for those of its split before it, and what they ask for */
+	bool waits;          /* for the earlier ones of its split, and what they ask for */
 	uint64_t first;      /* random: the number of its first execution */
 	uint64_t most;       /* executions, then it is split; random: it ends. 0: all */
 };
@@ -38,12 +37,12 @@ struct pfs_part {
 struct pfs_parts {
 	struct pfs_part *at;
 	uint32_t count, room;
-	/* What is asked for above a part that was not split: `backtrack` of the nodes below its
-	 * root, or NULL: nothing. */
+	/* What a part that was not split asks for above its root: `backtrack` of the nodes there,
+	 * or NULL: nothing. */
 	uint32_t *asked;
 };
 
-/* One more, its nodes not yet filled; NULL: no memory. The caller frees the nodes. */
+/* Add a part, its nodes not yet filled; NULL: no memory. The caller frees the nodes. */
 struct pfs_part *pfs_parts_add(struct pfs_parts *self, uint32_t root, uint32_t depth);
 
 #endif

@@ -6,7 +6,7 @@
 #include "check/search/search.h"
 
 #define STEPS_APART 20u        /* of new ones: a snapshot costs as much as some steps */
-#define STEPS_BEFORE_BRANCH 4u /* fewer are made again */
+#define STEPS_BEFORE_BRANCH 4u /* fewer are executed again */
 
 bool pfs_rewind_begin(struct pfs_rewind *self, struct pfs_machine *machine,
 		      const struct pfs_scenario *scenario)
@@ -30,7 +30,7 @@ void pfs_rewind_end(struct pfs_rewind *self, struct pfs_machine *machine)
 		pfs_snapshot_fini(&self->places[i].snapshot);
 }
 
-/* The places change their rooms, too. */
+/* The places exchange their memory too. */
 static void drop_every_second(struct pfs_rewind *self)
 {
 	for (uint32_t i = 1; 2 * i < self->count; i++) {

@@ -1,10 +1,10 @@
 /*
- * rewind.h - an exhaustive search goes on from amid an earlier execution, by snapshots, and not
- * from the set-up through steps that it has made before.
+ * rewind.h - an exhaustive search continues from the middle of an earlier execution, by snapshots,
+ * instead of executing the set-up and the same first steps again.
  *
- * Places of the last execution are kept, at most PFS_REWIND_PLACES of them: one each few new
- * steps, and one where the search branched last, to which it will come back. When there is no room
- * every second one is dropped, so that a long execution has them further apart.
+ * Places of the last execution are kept, at most PFS_REWIND_PLACES: one every few new steps, and
+ * one where the search last branched, to which it will return. When there is no room every second
+ * one is dropped, so that in a long execution they are further apart.
  */
 #ifndef PFS_SIM_REWIND_H
 #define PFS_SIM_REWIND_H
@@ -13,7 +13,7 @@
 #include "check/machine/snapshot.h"
 
 #define PFS_REWIND_PLACES 32u
-#define PFS_REWIND_BYTES_MAX ((size_t)1 << 20) /* larger than that: the search goes without */
+#define PFS_REWIND_BYTES_MAX ((size_t)1 << 20) /* larger ones: no snapshots */
 
 struct pfs_scenario;
 
@@ -25,20 +25,20 @@ struct pfs_rewind_place {
 struct pfs_rewind {
 	const struct pfs_scenario *scenario; /* NULL: not begun */
 	bool is_too_large;
-	struct pfs_rewind_place places[PFS_REWIND_PLACES]; /* by step; rooms are used again */
+	struct pfs_rewind_place places[PFS_REWIND_PLACES]; /* by step; their memory is used again */
 	uint32_t count;
 };
 
-/* false: not with this scenario, this machine, or in this build. To be ended all the same. */
+/* false: not with this scenario, this machine, or in this build. Must be ended all the same. */
 bool pfs_rewind_begin(struct pfs_rewind *self, struct pfs_machine *machine,
 		      const struct pfs_scenario *scenario);
 void pfs_rewind_end(struct pfs_rewind *self, struct pfs_machine *machine);
 
-/* Before a step, all threads stand; branches: the step is another one than last time. */
+/* Before a step, with all threads at a step; branches: the step differs from the last time. */
 void pfs_rewind_pass(struct pfs_rewind *self, struct pfs_machine *machine, bool branches);
 
 /* The machine is where it was before this step, or before an earlier one of that execution; false:
- * nothing is kept of it, and the next one begins anew. */
+ * nothing is kept of it, and the next one starts from the set-up. */
 bool pfs_rewind_to(struct pfs_rewind *self, struct pfs_machine *machine, uint32_t step);
 
 #endif

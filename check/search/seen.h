@@ -1,7 +1,8 @@
 /*
- * seen.h - states that were met, as hashes of 64 bits that are not 0.
+ * seen.h - a set of states, as hashes of 64 bits that are not 0.
  *
- * A table with open addressing, two thirds full at most. Two states of one hash are one state.
+ * A table with open addressing, at most two thirds full. Two states with one hash count as one
+ * state.
  */
 #ifndef PFS_SEEN_H
 #define PFS_SEEN_H
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 struct pfs_seen {
-	uint64_t *states; /* 0: none */
+	uint64_t *states; /* 0: free */
 	uint64_t room, count;
 };
 

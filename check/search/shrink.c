@@ -14,7 +14,7 @@ static uint32_t steps_of(const struct pfs_search_result *result)
 	return steps;
 }
 
-/* Replays the segments; if it still fails so, *result becomes what really ran. */
+/* Replay the segments; if they still fail in the same way, *result becomes what really ran. */
 static bool still_fails(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 			const struct pfs_segment *segments, uint32_t count,
 			struct pfs_search_result *result)
@@ -37,8 +37,8 @@ static bool still_fails(struct pfs_machine *machine, const struct pfs_scenario *
 	return true;
 }
 
-/* Candidates from the segment at `at`: dropped, or moved behind the same actor's previous or
- * before its next one. */
+/* Candidates from the segment at `at`: dropped, or moved after the same actor's previous or before
+ * its next one. */
 static uint32_t candidate(const struct pfs_search_result *result, uint32_t at, uint32_t way,
 			  struct pfs_segment *out)
 {

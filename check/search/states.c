@@ -9,10 +9,10 @@
 #include "check/search/search.h"
 
 #define LESSONS 500u    /* executions */
-#define BACK_MAX 10000u /* then an execution ends: whoever counts and looks at the clock may */
+#define BACK_MAX 10000u /* then an execution ends, so that bounds are checked */
 #define ACTORS_MAX 64u
 
-/* A choice of several. */
+/* A choice between several actors. */
 struct pfs_states_node {
 	uint64_t open; /* still to be tried */
 	uint32_t chosen;
@@ -54,7 +54,7 @@ static void note_plain(struct pfs_state_memory *self, uintptr_t place)
 	self->fresh[self->fresh_count++] = number;
 }
 
-/* Before a plain write of the thread that runs. */
+/* Before a plain write of the running thread. */
 static void on_plain(struct pfs_machine *machine, const struct pfs_plain *access)
 {
 	struct pfs_states *self = machine->hooks.plain_context;
@@ -66,7 +66,7 @@ static void on_plain(struct pfs_machine *machine, const struct pfs_plain *access
 		note_plain(&self->memory, place);
 }
 
-/* Now that all threads stand at a step: what they wrote before. */
+/* When all threads are at a step: add what they wrote before it. */
 static void settle_plain(struct pfs_state_memory *self)
 {
 	while (self->fresh_count != 0) {
@@ -115,7 +115,7 @@ static uint64_t state_of(struct pfs_states *self, struct pfs_machine *machine)
 	return state != 0 ? state : 1;
 }
 
-/* It is seen now. Without memory the search is cut here, and says so. */
+/* It is seen from now on. Without memory the search is cut here, and says so. */
 static bool is_new(struct pfs_states *self, struct pfs_machine *machine)
 {
 	uint64_t state = state_of(self, machine);
@@ -138,7 +138,7 @@ static uint64_t enabled_of(struct pfs_states *self, const struct pfs_machine *ma
 	return enabled;
 }
 
-/* One of them at random, as long as there is something to be learned. */
+/* A random one, while there is something to be learned. */
 static uint32_t lesson(struct pfs_states *self, uint64_t enabled)
 {
 	uint32_t skipped = pfs_random_below(&self->random, (uint32_t)__builtin_popcountll(enabled));
@@ -160,7 +160,8 @@ static void keep(struct pfs_states *self, struct pfs_machine *machine, struct pf
 	node->kept = !node->snapshot.no_memory;
 }
 
-/* Places that were written first since then have no part in the sum: they are as they were. */
+/* Places that were first written after the snapshot are removed from the sum: they have their old
+ * values again. */
 static void restore(struct pfs_states *self, const struct pfs_states_node *node)
 {
 	struct pfs_state_memory *memory = &self->memory;
@@ -198,7 +199,7 @@ static void drop_done(struct pfs_states *self)
 		self->depth--;
 }
 
-/* What comes is known. Back to the last choice that has a branch left, or the execution ends. */
+/* The rest is known. Back to the last choice that has a branch left, or the execution ends. */
 static uint32_t go_back(struct pfs_states *self, struct pfs_machine *machine)
 {
 	self->known++;

@@ -29,7 +29,8 @@ static void give(struct pfs_wake_trees *self, struct pfs_wake *step)
 	self->used--;
 }
 
-/* Without recursion: a branch may be long. What is behind a step goes before its brothers. */
+/* Without recursion, because a branch may be long. What follows a step is dropped before its
+ * siblings. */
 void pfs_wake_drop(struct pfs_wake_trees *self, struct pfs_wake *first)
 {
 	while (first != NULL) {
@@ -59,7 +60,7 @@ void pfs_wake_fini(struct pfs_wake_trees *self)
 	free(self->races);
 }
 
-/* ---- what is to go first ---- */
+/* ---- what must go first ---- */
 
 static bool add_item(struct pfs_wake_trees *self, const struct pfs_wake_item *item)
 {
@@ -106,7 +107,7 @@ static bool is_first(const struct pfs_wake_trees *self, uint32_t at)
 	return true;
 }
 
-/* Of these kinds it is known which others a step depends on, wherever it is made. */
+/* For these kinds it is known which others a step depends on, wherever it is made. */
 static bool is_simple(const struct pfs_effect *effect)
 {
 	uint8_t kind = effect->ran.kind;
@@ -114,7 +115,7 @@ static bool is_simple(const struct pfs_effect *effect)
 	       kind != PFS_SIM_AWAIT && kind != PFS_SIM_CAS;
 }
 
-/* Could it as well be made before all that is left, and after? */
+/* Could it equally be made before all that is left, and after? */
 static bool is_apart(const struct pfs_wake_trees *self, const struct pfs_effect *does)
 {
 	struct pfs_effect one = *does;
@@ -142,7 +143,7 @@ static bool could_begin(const struct pfs_wake_trees *self, uint32_t actor,
 	return is_apart(self, does);
 }
 
-/* What an actor does from node j on, that has not moved then. */
+/* What an actor does from node j on, which has not moved then. */
 static struct pfs_effect next_of(const struct pfs_dpor *self, const struct pfs_machine *machine,
 				 uint32_t actor, uint32_t j)
 {
@@ -172,7 +173,7 @@ static bool is_covered(const struct pfs_dpor *self, const struct pfs_machine *ma
 
 /* ---- branches ---- */
 
-/* false: no memory for the first of it; the others follow as they like. */
+/* false: no memory for the first step; later ones may be dropped. */
 static bool put_rest(struct pfs_wake_trees *self, struct pfs_wake **place)
 {
 	struct pfs_wake *before = NULL;
@@ -188,7 +189,7 @@ static bool put_rest(struct pfs_wake_trees *self, struct pfs_wake **place)
 	return true;
 }
 
-/* Down along what it could begin with; NULL: a branch is all of it, or enough. */
+/* Down along what it could begin with; NULL: a branch contains all of it, or enough. */
 static struct pfs_wake **find_place(struct pfs_wake_trees *self, struct pfs_wake **place)
 {
 	while (*place != NULL) {
@@ -214,7 +215,8 @@ static void note_branches(struct pfs_dpor_node *node)
 
 void pfs_wake_note(struct pfs_wake_trees *self, const struct pfs_effect *step)
 {
-	/* One that left what it found would have written elsewhere, as a compare-and-swap. */
+	/* One that left the value unchanged would have written at another place, as a
+	 * compare-and-swap. */
 	self->is_strict |= !is_simple(step) || (pfs_kind_is_rmw(step->ran.kind) && !step->wrote);
 }
 
@@ -258,7 +260,7 @@ uint32_t pfs_wake_choose(struct pfs_wake_trees *self, struct pfs_dpor_node *node
 	while (node->wake != NULL) {
 		struct pfs_wake *branch = node->wake;
 		uint32_t actor = branch->actor;
-		bool can = (open & pfs_dpor_option_bit(actor)) != 0; /* else it sleeps */
+		bool can = (open & pfs_dpor_option_bit(actor)) != 0; /* otherwise it sleeps */
 		self->is_lost |= (node->enabled & pfs_dpor_bit(actor)) == 0;
 		node->wake = branch->next;
 		if (can)

@@ -1,6 +1,6 @@
 /*
- * bound_test.c - a bound on preemptions is a guarantee: a search executes each schedule that has
- * so few. They are counted among all schedules of programs that never wait.
+ * bound_test.c - a bound on preemptions is a guarantee: the search executes each schedule within
+ * it. They are counted among all schedules of programs that never wait.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void setup(struct pfs_machine *machine, void *context)
 		(void)pfs_machine_spawn(machine, 0, self->bodies[i], self);
 }
 
-/* How often another thread went on although this one was not at its end. Drains are nobody's. */
+/* How often another thread went on although this one had not ended. Drains belong to no thread. */
 static uint32_t preemptions_of(const struct pfs_machine *machine)
 {
 	uint32_t left[3] = { 0 }, last = PFS_THREAD_NONE, count = 0;

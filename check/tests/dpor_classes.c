@@ -36,7 +36,7 @@ static bool writes_memory(const struct pfs_machine *machine, const struct pfs_st
 {
 	if (step->operation.kind == PFS_SIM_NOTE)
 		return true;
-	/* What leaves a value as it was is a load, where nobody looks at orders. */
+	/* An operation that leaves a value unchanged is a load, if orders do not matter. */
 	if (!machine->setup.watch && !machine->model->keeps_old && step->written == step->seen &&
 	    step->operation.kind > PFS_SIM_STORE && step->operation.kind <= PFS_SIM_AND)
 		return false;
@@ -101,8 +101,8 @@ static bool chooses(const struct pfs_step *step)
 	return kind <= PFS_SIM_AND || kind == PFS_SIM_AWAIT;
 }
 
-/* With views the order of two such steps is no part of the execution; what is read, and the order
- * of writes, are named by themselves. */
+/* With views the order of two such steps is not part of the execution; what is read, and the order
+ * of writes, are hashed separately. */
 static bool is_kept(const struct pfs_machine *machine, const struct pfs_step *a,
 		    const struct pfs_step *b)
 {

@@ -1,10 +1,9 @@
 /*
- * dpor_classes.h - the class of an execution, and sets of them; for dpor_test.c. Nothing here is
- * the searches' own relation (depends.h, dpor_views.c): it is said a second time.
+ * dpor_classes.h - the class of an execution, and sets of classes; for dpor_test.c. Uses nothing of
+ * the searches' own relation (depends.h, dpor_views.c): it is written a second time.
  *
- * A class is the order of the steps that depend on each other, and nothing else. With views it
- * is, of operations that choose, what each of them read and the order of writes, and no more; of
- * all others the same as above.
+ * A class is the order of the steps that depend on each other. With views it is, for operations
+ * that choose, what each of them read and the order of writes; for all others the same as above.
  */
 #ifndef PFS_SIM_DPOR_CLASSES_H
 #define PFS_SIM_DPOR_CLASSES_H

@@ -1,5 +1,5 @@
 /*
- * dpor_test.c - the reductions against the naive search: the same set of classes, on programs
+ * dpor_test.c - compares the reductions with the naive search: the same set of classes, on programs
  * whose counts are known, and on thousands of random ones.
  */
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void finish(struct pfs_machine *machine, void *context)
 	pfs_classes_add(&found, machine);
 }
 
-/* A deadlock is a class as any other, so that all of them are looked for. */
+/* A deadlock is a class like any other, so that all of them are looked for. */
 static void settle(struct pfs_machine *machine, void *context)
 {
 	(void)context;
@@ -62,7 +62,7 @@ static void search(const struct pfs_memory_model *model, enum pfs_search_kind ki
 	pfs_machine_destroy(machine);
 }
 
-/* A cursor by fetch-add, so that nobody meets: claim, publish, free. */
+/* A cursor by fetch-add, so that no threads meet: claim, publish, free. */
 static void fetch_add_body(void *opaque)
 {
 	struct pfs_program *self = opaque;
@@ -136,7 +136,7 @@ static void mutex_body(void *opaque)
 	pfs_mutex_unlock(&self->lock);
 }
 
-/* Its looks begin when it has its number. */
+/* It waits from the moment it has its number. */
 static void ticket_body(void *opaque)
 {
 	struct pfs_program *self = opaque;
@@ -189,8 +189,8 @@ static void compare(const struct pfs_memory_model *model, const char *name, void
 #ifndef NAIVE_MAX
 #define NAIVE_MAX 2000u
 #endif
-/* In three threads of seq operations a load of an old value excludes one of another thread, and
- * what that would lead to is in no execution where the first is tried: 1 of 209 classes. */
+/* In three threads of seq operations a load of an old value excludes one of another thread. What
+ * that would lead to is in no execution where the first is tried: 1 of 209 classes. */
 static void program_with_rivals(void)
 {
 	/* clang-format off */
@@ -236,7 +236,7 @@ static void random_programs(const struct pfs_memory_model *model, const char *na
 		search(model, PFS_SEARCH_DPOR, 0);
 		pfs_expect(found.sum == sum && result.complete, "random program, source sets");
 		uint64_t whole = result.executions;
-		if (model != &pfs_model_views) { /* with tso, as far as nothing is buffered */
+		if (model != &pfs_model_views) { /* with tso, if nothing is buffered */
 			search(model, PFS_SEARCH_OPTIMAL, 0);
 			pfs_expect(found.sum == sum && result.complete,
 				   "random program, wakeup trees");

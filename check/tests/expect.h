@@ -1,7 +1,8 @@
 /*
- * expect.h - checks of the machine's own tests: one that does not hold is printed and counted.
+ * expect.h - checks of the machine's own tests: a check that fails is printed and counted.
  *
- * The test goes on. Of one program and one thread: each that includes this has its own count.
+ * The test continues. For one program and one thread: each file that includes this has its own
+ * count.
  */
 #ifndef PFS_SIM_EXPECT_H
 #define PFS_SIM_EXPECT_H

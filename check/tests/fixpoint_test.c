@@ -1,6 +1,6 @@
 /*
  * fixpoint_test.c - the search to a fixpoint on programs whose states can be counted by hand, and
- * on bugs that need a history without a bound.
+ * on bugs that need an unbounded history.
  */
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void keep(struct pfs_snapshot *snapshot, void *context)
 	pfs_snapshot_put(snapshot, self, offsetof(struct world, bodies));
 }
 
-/* Numbers from BASE on only grow: the one of words[0] is the newest. */
+/* Numbers from BASE on only grow: that of words[0] is the newest. */
 #define BASE (UINT64_C(0x5A5A) << 48)
 
 static void begin_normal(void *context)
@@ -180,8 +180,8 @@ static void confirm_for_ever(void *argument)
 	}
 }
 
-/* The second thread stands before its load, or its compare-and-swap, with the newest, an older one,
- * or the 0 of before the base in its hands; so does the first one before its store. */
+/* The second thread is before its load, or its compare-and-swap, with the newest, an older one, or
+ * the 0 from before the base in its registers; so is the first one before its store. */
 static void tell_by_distance(void)
 {
 	world.cap = 1;
@@ -196,7 +196,7 @@ static void tell_by_distance(void)
 		   "else the search is cut, and says so");
 }
 
-/* ---- nobody can go on ---- */
+/* ---- no thread can go on ---- */
 
 static void lock_both(uint32_t first)
 {
@@ -227,7 +227,7 @@ static void find_deadlock(void)
 	pfs_expect(result.complete && !result.failed, "and none where there is none");
 }
 
-/* ---- who yields ---- */
+/* ---- threads that yield ---- */
 
 static void spin_for_ever(void *argument)
 {
@@ -248,7 +248,7 @@ static void spin(void)
 	pfs_expect(result.complete && !result.failed, "also alone");
 }
 
-/* ---- nobody is put off for ever ---- */
+/* ---- no thread is delayed for ever ---- */
 
 static void calm_for_ever(void *argument)
 {
@@ -314,7 +314,7 @@ static void choices(void)
 
 /* ---- store buffers ---- */
 
-/* Each shows its flag, and looks at the other's: with store buffers both may miss each other. */
+/* Each sets its flag, and reads the other's: with store buffers both may miss each other. */
 static void exclude(uint32_t own)
 {
 	for (;;) {
@@ -413,7 +413,8 @@ static void peek_for_ever(void *argument)
 	}
 }
 
-/* Only as long a way as it takes: a call in the middle of which the other one is preempted, too. */
+/* The path is only as long as needed: a call in the middle of which the other one is preempted
+ * too. */
 static void preemptions(void)
 {
 	uint64_t states = 0;

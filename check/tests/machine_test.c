@@ -51,7 +51,7 @@ static uint64_t class_of(const struct pfs_machine *machine)
 		uint32_t actor = machine->run.schedule[step];
 		place[step] = actor * 1000 + ++local[actor];
 		uint32_t wrote = at->source;
-		/* A thread can't tell whether its own store was still in its buffer. */
+		/* A thread cannot tell whether its own store was still in its buffer. */
 		if (wrote != PFS_STEP_NONE && at->operation.kind != PFS_SIM_DRAIN &&
 		    machine->trace.steps[wrote].operation.kind == PFS_SIM_DRAIN)
 			wrote = machine->trace.steps[wrote].source;
@@ -153,7 +153,7 @@ static bool stale(const struct litmus *self)
 	return self->r[0] == 1 && self->r[1] == 0;
 }
 
-/* An own store is seen before it leaves the buffer. */
+/* A thread's own store is seen before it leaves the buffer. */
 static void forward(void *opaque)
 {
 	struct litmus *self = opaque;
@@ -223,7 +223,7 @@ static void test_litmus(void)
 }
 /* clang-format on */
 
-/* Three threads that claim by CAS what a cursor points to, and give it back. */
+/* Three threads that claim by CAS what a cursor points to, and free it. */
 static void claim_and_free(void *opaque)
 {
 	struct litmus *self = opaque;
@@ -369,7 +369,7 @@ static void touch_gone(struct pfs_machine *machine, void *context)
 	*(volatile uint32_t *)(void *)block = 1;
 }
 
-/* Once a search has seen one execution it is not hidden: that took up to 20 % of its time. */
+/* After the first execution of a search it is not hidden: that took up to 20 % of its time. */
 static void touch_gone_later(struct pfs_machine *machine, void *context)
 {
 	(void)machine, (void)context;

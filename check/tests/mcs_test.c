@@ -1,8 +1,8 @@
 /*
- * mcs_test.c - random searches with views put a write behind a newer one: the lost wake-up of an
- * MCS lock whose swap of the tail does not release. The one who comes next may then hand its link
- * over ahead, in modification order, of the owner's own store that cleared it; the owner waits for
- * ever for a link that is no longer the last.
+ * mcs_test.c - random searches with views put a write before an existing newer one: the lost
+ * wake-up of an MCS lock whose swap of the tail does not release. The next thread may then store
+ * its link, in modification order, before the owner's own store that cleared it; the owner waits
+ * for ever for a link that is no longer the last value.
  * Source: J. Mellor-Crummey, M. Scott, ACM TOCS 9(1), 1991.
  */
 #include <stdio.h>
@@ -18,7 +18,7 @@ static struct mcs {
 	struct mcs_link {
 		_Atomic(uint32_t) next, locked;
 	} links[2];
-	uint32_t entered; /* plain: a data race where the lock does not exclude */
+	uint32_t entered; /* plain: a data race if the lock does not exclude */
 	bool releases;    /* the swap of the tail does */
 } mcs;
 

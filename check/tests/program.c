@@ -40,7 +40,7 @@ static void note(void *cell, uint64_t operand)
 			     PFS_SIM_PLACE("note"));
 }
 
-/* Until it is what it shall be, or some looks at it, and at the other, were in vain. */
+/* Until it has the wanted value, or some reads of it, and of the other, were in vain. */
 static uint64_t spin_on(_Atomic(uint32_t) *slot, const struct pfs_program_op *op)
 {
 	static const struct pfs_sim_place place = { "random", "spin", "spin", 0 };
@@ -143,7 +143,7 @@ static uint32_t simple_kind(uint32_t kind)
 	}
 }
 
-/* Orders matter with views; with buffers, a seq store has none. */
+/* Orders matter with views; with buffers, a seq store is not buffered. */
 static struct pfs_program_op draw_op(uint64_t *random, const struct pfs_memory_model *model)
 {
 	uint32_t kinds = model->keeps_old ? PFS_OP_COUNT_VIEWS : PFS_OP_COUNT;

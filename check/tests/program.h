@@ -1,6 +1,6 @@
 /*
- * program.h - small programs to try searches on: a few given ones share its memory, and random ones
- * are drawn.
+ * program.h - small programs to test searches on: a few fixed ones, which share its memory, and
+ * random ones.
  */
 #ifndef PFS_SIM_PROGRAM_H
 #define PFS_SIM_PROGRAM_H
@@ -20,7 +20,7 @@ extern struct pfs_program {
 	uint32_t threads;
 	void (*bodies[3])(void *);
 	uint32_t links;   /* in the list at first */
-	uint64_t seen[3]; /* by a thread of a random program, all that it has; a hash */
+	uint64_t seen[3]; /* by a thread of a random program: a hash of all it has seen */
 } pfs_program;
 
 /* As setup of struct pfs_scenario. */
@@ -47,7 +47,7 @@ extern struct pfs_program_drawn {
 	uint32_t count[3];
 	struct pfs_program_op {
 		uint32_t kind, at, value, order;
-		uint32_t unless; /* what was seen last has this parity: skipped; 2: never */
+		uint32_t unless; /* skip if what was seen last has this parity; 2: never */
 	} ops[3][PFS_PROGRAM_OPS_MAX];
 } pfs_program_drawn;
 

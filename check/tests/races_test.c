@@ -14,11 +14,11 @@ static struct {
 	_Alignas(8) unsigned char bytes[16];
 	uint64_t data;
 	_Atomic(uint64_t) flag;
-	_Atomic(uint64_t) told, told_next; /* relaxed: that another thread's part is over */
+	_Atomic(uint64_t) told, told_next; /* relaxed: another thread's part is over */
 	_Atomic(uint32_t) shared, begun;
 	struct pfs_mutex lock;
 	unsigned char *page;
-	uint64_t sum; /* so that reads are not optimised away */
+	uint64_t sum; /* so that reads are not optimized away */
 } world;
 
 struct bodies {
@@ -36,7 +36,7 @@ static void setup(struct pfs_machine *machine, void *context)
 		(void)pfs_machine_spawn(machine, 0, self->bodies[i], NULL);
 }
 
-/* A step that orders nothing, so that the plain accesses of the threads interleave, too. */
+/* A step that orders nothing, so that the plain accesses of the threads interleave too. */
 static void begin(void)
 {
 	(void)pfs_load_relaxed(&world.begun);
@@ -93,7 +93,7 @@ static void send_overwritten(void *unused)
 static void pass_on(void *unused)
 {
 	(void)unused;
-	(void)pfs_fetch_add_relaxed(&world.flag, 2); /* goes on with it */
+	(void)pfs_fetch_add_relaxed(&world.flag, 2); /* continues it */
 }
 static void receive_acquire(void *unused)
 {
@@ -157,8 +157,8 @@ static void plain_look(void *unused)
 }
 
 /*
- * From here on each pair can meet in one order only, since the second thread waits for a relaxed
- * word: the race is found only if the first access is remembered as it was.
+ * From here on each pair can meet in one order only, because the second thread waits for a relaxed
+ * word: the race is found only if the first access is remembered correctly.
  */
 static void look(const volatile void *address)
 {

@@ -16,7 +16,7 @@ static struct world {
 	uint32_t seen;
 	void (*bodies[2])(void *);
 	uint32_t threads;
-	uint32_t wanted; /* what is counted */
+	uint32_t wanted; /* the value that is counted */
 	uint64_t met;
 } world;
 
@@ -126,7 +126,7 @@ static void wake_and_look(void *opaque)
 	(void)pfs_load_relaxed(&self->wide);
 }
 
-/* Who sees the second store looks after the first one, whatever the order of classes. */
+/* The reader of the second store reads after the first one, whatever the order of classes. */
 static void wake_and_tell(void *opaque)
 {
 	struct world *self = opaque;
@@ -301,7 +301,7 @@ static void test_extent(void)
 		   "a random search never says that there is no more");
 }
 
-/* Three looks: that one of them is old fails, and so does, in other words, that all are. */
+/* Three reads: it fails if one of them is old, and, with another message, if all are. */
 static void look_thrice(void *opaque)
 {
 	struct world *self = opaque;
@@ -319,7 +319,7 @@ static void judge(struct pfs_machine *unused, void *context)
 		pfs_machine_fail("all old");
 }
 
-/* A failing schedule is not shortened to one that fails by something else. */
+/* A failing schedule is not shortened to one that fails for another reason. */
 static void test_shrink(void)
 {
 	const struct pfs_scenario scenario = {

@@ -1,6 +1,6 @@
 /*
- * states_test.c - the search by states against the naive one: on a thousand random programs its
- * executions end in the same ways.
+ * states_test.c - compares the search by states with the naive one: on a thousand random programs
+ * its executions end in the same ways.
  */
 #include <stdio.h>
 
@@ -15,7 +15,7 @@
 
 static struct pfs_table ends; /* what executions ended with; hashes */
 static uint64_t end_sum;
-static bool knows; /* an end is also what threads have seen */
+static bool knows; /* an end includes what threads have seen */
 static struct pfs_search_result result;
 
 static uint64_t known(struct pfs_machine *machine, void *context)
@@ -49,7 +49,7 @@ static void finish(struct pfs_machine *machine, void *context)
 		end_sum += sum;
 }
 
-/* A deadlock is an end as any other. */
+/* A deadlock is an end like any other. */
 static void settle(struct pfs_machine *machine, void *context)
 {
 	struct pfs_program *self = context;
@@ -76,8 +76,8 @@ static void search(const struct pfs_memory_model *model, enum pfs_search_kind ki
 	pfs_machine_destroy(machine);
 }
 
-/* The ends of all executions are those of the naive search: what it does to memory, and with every
- * second program what threads have seen on the way. */
+/* The ends of all executions are those of the naive search: the memory, and in every second program
+ * also what threads have seen on the way. */
 static void random_programs(const struct pfs_memory_model *model, const char *name)
 {
 	uint64_t random = RANDOM_SEED, paths[2] = { 0 }, states = 0, different = 0;
