@@ -267,7 +267,7 @@ struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
  * it is caught where the policy keeps more than the records' words (the strict scans do not, and
  * free the record rightly), and so is a second free. Not always caught are two frees of one
  * record at the same moment: both may see ALLOCATED. A compare-and-swap would tell, for another
- * locked instruction in each free (docs/explanation/decisions.md).
+ * locked instruction in each free (docs/explanation/decisions/free-checks.md).
  */
 PFS_INLINED void pfs_free(struct pfs_thread *thread, void *record);
 
