@@ -70,7 +70,8 @@ def sources():
         for name in sorted(files):
             path = os.path.normpath(os.path.join(where, name))
             if where.split(os.sep)[0] == "docs" and name.endswith(".md"):
-                chapters.append(path)
+                if where.count(os.sep) < 2 or name == "README.md": # which links the others
+                    chapters.append(path)
             elif name == "README.md" and where != ".":
                 folders.append(path)
     headers = ["include/pfslab/" + name
@@ -117,7 +118,7 @@ class Site:
                                f"{found[2]}</h{found[1]}>", body)
             first = re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)
             title = re.sub(r"<[^>]*>", "", first[1]) if first else path
-        if os.path.basename(path) == "README.md" and path != "README.md":
+        if os.path.basename(path) == "README.md" and path not in self.groups[0] + self.groups[1]:
             title = os.path.dirname(path) + "/"
         self.titles[path], self.bodies[path] = title, body
 
