@@ -1,4 +1,4 @@
-# The accounts, compiled for the simulated machine: how blocks are credited (docs/explanation/simulation.md).
+# The accounts, compiled for the simulated machine: how blocks are credited (docs/explanation/search-results.md).
 foreach(name cells count desk instruments life limits marks marks_sum parties rules)
   list(APPEND accounts_sources ${PROJECT_SOURCE_DIR}/memory/accounts/${name}.c)
 endforeach()
