@@ -5,7 +5,7 @@ usage: sim/fixpoints.py PFS_SIM [--only S[,S]] [--memory M[,M]] [--seconds S] [-
 
 Of each scenario loop_*, bound on preemptions and memory: did the search to a fixpoint end, so that
 these are all states, or was it cut? States, seconds of CPU, memory, and how many choices away the
-last state is. The table of docs/explanation/simulation.md is made by it.
+last state is. The table of docs/explanation/search-results.md is made by it.
 Exit 0: nothing failed. 1: a search did.
 """
 

@@ -1,4 +1,4 @@
-# The accounts, compiled for the simulated machine: how blocks are credited (docs/explanation/simulation.md).
+# The accounts, compiled for the simulated machine: how blocks are credited (docs/explanation/search-results.md).
 foreach(name accounts/cells accounts/count accounts/desk accounts/instruments accounts/limits
     accounts/marks accounts/marks_sum accounts/parties accounts/rules books/life)
   list(APPEND accounts_sources ${PROJECT_SOURCE_DIR}/memory/${name}.c)

@@ -1,6 +1,6 @@
 /*
  * accounts_search.c - the crediting of blocks under every schedule, in small: the command. See
- * docs/explanation/simulation.md.
+ * docs/explanation/search-results.md.
  */
 #include <stdio.h>
 #include <string.h>

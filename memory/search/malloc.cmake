@@ -1,4 +1,4 @@
-# The allocator, compiled for the simulated machine: what searches need of it (docs/explanation/simulation.md).
+# The allocator, compiled for the simulated machine: what searches need of it (docs/explanation/search-results.md).
 foreach(name attach bin cache classes extents give map own registry rings slabs slots stock take)
   list(APPEND malloc_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
 endforeach()
@@ -33,7 +33,7 @@ if(NOT PFS_SANITIZE)
   endforeach()
 endif()
 
-# Few threads, more than CPUs; and 256. A needless slab or two come of races, see docs/explanation/simulation.md.
+# Few threads, more than CPUs; and 256. A needless slab or two come of races, see docs/explanation/search-results.md.
 if(PFS_TESTS AND NOT PFS_SANITIZE)
   foreach(load pairs handoff server waves)
     set(small --threads 24 --machine "numa:2 core:8 pu:1" --calls 4000 --tick-us 1000)

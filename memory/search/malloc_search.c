@@ -1,6 +1,6 @@
 /*
  * malloc_search.c - the protocols of the allocator under every schedule, in small: the command.
- * See docs/explanation/simulation.md.
+ * See docs/explanation/search-results.md.
  */
 #include <stdio.h>
 #include <string.h>

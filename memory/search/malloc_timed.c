@@ -1,6 +1,6 @@
 /*
  * malloc_timed.c - the allocator under many threads in virtual time: the command. See
- * docs/explanation/simulation.md.
+ * docs/explanation/search-results.md.
  *
  * A run to warm up, one that is measured, and one in which all threads free what they have and
  * end; then nothing may be in use.

@@ -1,4 +1,4 @@
-# A memory trace's adds, compiled for the simulated machine (docs/explanation/simulation.md).
+# A memory trace's adds, compiled for the simulated machine (docs/explanation/search-results.md).
 set(owners_source ${PROJECT_SOURCE_DIR}/memory/trace/add.c)
 add_executable(owners_search owners_search.c scene_command.c ${owners_source})
 target_link_libraries(owners_search PRIVATE pfslab_sim)

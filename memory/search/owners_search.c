@@ -1,6 +1,6 @@
 /*
  * owners_search.c - a memory trace under every schedule, in small: guards, reservations, limits.
- * The command; see docs/explanation/simulation.md.
+ * The command; see docs/explanation/search-results.md.
  *
  * The source is memory/trace/add.c, compiled with PFS_SIM. There are four owners: one at the top,
  * two below it, one below the first of these; and a guard that all threads know, besides their own.

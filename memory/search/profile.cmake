@@ -1,4 +1,4 @@
-# The table of the heap profile on the simulated machine (docs/explanation/simulation.md).
+# The table of the heap profile on the simulated machine (docs/explanation/search-results.md).
 add_executable(profile_search profile_search.c profile_calls.c scene_command.c)
 target_link_libraries(profile_search PRIVATE pfslab_sim)
 if(NOT PFS_SANITIZE)

@@ -1,6 +1,6 @@
 /*
  * profile_search.c - equal things have one record, under every schedule, in small: the command. See
- * docs/explanation/simulation.md.
+ * docs/explanation/search-results.md.
  */
 #include <stdio.h>
 #include <string.h>
