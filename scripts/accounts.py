@@ -49,7 +49,7 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None):
     planned = accounts_cases.LAUNCHES.get(kind, {})
     groups = {case.group: rounds or planned.get(case.group, 1) for case in cases}
     launches = chapter.make_plan(cases, groups, seed, accounts_cases.ways)
-    with chapter.document_in(folder, accounts_results.FILE, kind, seed, build_dir, missing={},
+    with chapter.document_in(folder, accounts_results.Suite.FILE, kind, seed, build_dir, missing={},
                              cases=facts_of(cases), launches=launches,
                              instructions={}) as (document, work):
         chapter.run_plan("accounts", launches, [

@@ -191,7 +191,7 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None, allocat
     groups = {group: rounds or {"short": short, "long": 7}.get(kind, 1)
               for group, short in allocator_cases.SHORT_ROUNDS.items()}
     with chapter.document_in(
-            folder, allocator_results.FILE, kind, seed, build_dir, tempfile.gettempdir(),
+            folder, allocator_results.Suite.FILE, kind, seed, build_dir, tempfile.gettempdir(),
             allocators={one.name: {"library": one.library, "version": malloc_peers.version(one)}
                         for one in found}, missing=missing, cases={}, launches=[],
             instructions={}) as (document, work):

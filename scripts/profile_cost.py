@@ -34,7 +34,7 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None):
         return {"values": profile_cases.measure(bench, profile_cases.BY_NAME[launch["case"]],
                                                 launch["way"], source)}
     with chapter.document_in(
-            folder, profile_results.FILE, kind, seed, build_dir, cases={
+            folder, profile_results.Suite.FILE, kind, seed, build_dir, cases={
                 case.name: {"group": case.group, "says": case.says, "depth": case.depth}
                 for case in cases}, launches=launches) as (document, bench.folder):
         chapter.run_plan("profile", launches, [3] * len(launches),

@@ -130,5 +130,5 @@ def command(name, arguments, measure_suite, results, *more):
                              arguments.only, *more)
     failed = report_missing(name, document)
     print(results.text(results.Suite(document)))
-    print(json.dumps({"results": os.path.join(folder, results.FILE)}))
+    print(json.dumps({"results": os.path.join(folder, results.Suite.FILE)}))
     return 1 if failed else 0

@@ -103,9 +103,9 @@ class Run(fixture.Case):
         out, done, document = self.measure("cost-1,errors,reader-1", 0)
         self.assertTrue(document["complete"])
         self.assertEqual(len(document["launches"]), 2 * (1 + 3 + 1))
-        found = accounts_results.load(out)
+        found = accounts_results.Suite.load(out)
         self.assertEqual(list(found.samples("cost-1", "exact", "cpu_ns")), [22.0, 22.0])
-        self.assertEqual(list(found.added("cost-1", "exact")), [2.0, 2.0])
+        self.assertEqual(list(found.added("cost-1", "exact", "none")), [2.0, 2.0])
         self.assertEqual(found.mid("errors", "freer", "reads_below"), 12)
         self.assertEqual(found.mid("errors", "global", "wrong"), 40)  # whatever its exit status
         self.assertEqual(found.mid("reader-1", "alone", "wall_ns"), 6)
@@ -224,7 +224,7 @@ class Bars(unittest.TestCase):
                          {judge.UNDECIDED})
 
     def test_a_folder_without_the_file_has_no_suite(self):
-        self.assertIsNone(accounts_results.load("/no/such"))
+        self.assertIsNone(accounts_results.Suite.load("/no/such"))
 
 
 class Chapter(fixture.Case):

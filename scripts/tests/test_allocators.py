@@ -211,7 +211,7 @@ class Ratios(unittest.TestCase):
         self.assertNotIn("instructions a call", allocator_results.text(without))
 
     def test_a_folder_without_the_file_has_no_suite(self):
-        self.assertIsNone(allocator_results.load("/no/such"))
+        self.assertIsNone(allocator_results.Suite.load("/no/such"))
 
 
 class Instructions(unittest.TestCase):
