@@ -25,6 +25,17 @@ def expect_refusal(done, shown, word):
     expect(word in done.stderr, f"{shown}: '{word}' is not in {done.stderr!r}")
 
 
+def equal(have, want, what):
+    """Keep what is not as it is wanted."""
+    expect(have == want, f"{what}: {have}, not {want}")
+
+
+def skip(what):
+    """End the test: what it needs is not here."""
+    print(f"{os.path.basename(sys.argv[0])}: skipped: {what}")
+    sys.exit(77)
+
+
 def no_twins(pairs):
     """An object of the document; json.loads would keep the last of two equal keys."""
     keys = [key for key, _ in pairs]
@@ -43,8 +54,13 @@ def parse(text):
     return json.loads(text, object_pairs_hook=no_twins, parse_constant=no_constant)
 
 
-def finish():
-    """Print the first faults and end the test: exit 0 if all held, 1 if not."""
+def show():
+    """Print the first faults."""
     for fault in faults[:FAULTS_SHOWN]:
         print(f"{os.path.basename(sys.argv[0])}: not so: {fault}")
+
+
+def finish():
+    """Print the first faults and end the test: exit 0 if all held, 1 if not."""
+    show()
     sys.exit(1 if faults else 0)
