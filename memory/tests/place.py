@@ -9,7 +9,7 @@ import tempfile
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TOP, "scripts"))
 # pylint: disable=wrong-import-position,unused-import
-from common.expect import equal, expect, faults, finish, show, skip
+from common.expect import equal, expect, faults, finish, run, show, skip
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -37,8 +37,7 @@ class Place:
 
     def call(self, words, status=0, **more):
         """Any command, which must end so; what subprocess.run gives."""
-        done = subprocess.run(words, check=False, **{
-            "capture_output": True, "text": True, "timeout": 120, "env": self.environment, **more})
+        done = run(*words, **{"env": self.environment, "timeout": 120, **more})
         expect(done.returncode == status,
                f"{words}: exit {done.returncode}, not {status}: {done.stderr}")
         return done

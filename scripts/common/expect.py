@@ -5,6 +5,7 @@ A check that does not hold is kept as a fault and the test goes on; finish() pri
 
 import json
 import os
+import subprocess
 import sys
 
 FAULTS_SHOWN = 20
@@ -23,6 +24,12 @@ def expect_refusal(done, shown, word):
     expect(done.returncode == 2, f"{shown}: exit {done.returncode}, 2 expected")
     expect(len(done.stderr.splitlines()) == 1, f"{shown}: not one line: {done.stderr!r}")
     expect(word in done.stderr, f"{shown}: '{word}' is not in {done.stderr!r}")
+
+
+def run(*command, **more):
+    """A program at its end, with its output; more: of subprocess.run."""
+    return subprocess.run(command, check=False, **{
+        "capture_output": True, "text": True, "timeout": 1200, **more})
 
 
 def equal(have, want, what):
@@ -52,6 +59,14 @@ def no_constant(text):
 def parse(text):
     """The JSON document in a text, to the letter of the standard."""
     return json.loads(text, object_pairs_hook=no_twins, parse_constant=no_constant)
+
+
+def part_of(parts):
+    """The part that stands in the command line behind the program that is tested. Bad usage is
+    answered by what the test says of itself."""
+    if len(sys.argv) < 3 or sys.argv[2] not in parts:
+        sys.exit(sys.modules["__main__"].__doc__)
+    return parts[sys.argv[2]]
 
 
 def show():
