@@ -19,6 +19,7 @@ import xml.etree.ElementTree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import place as places
 from place import SVG, expect, skip
+from common import browser
 
 
 class Bench(places.Place):
@@ -340,8 +341,7 @@ def flame(bench):
         page.feed(file.read())
     expect(page.outside == [], f"asks for {page.outside}")
     expect(any("12.0 MiB allocated since the beginning" in cell for cell in page.cells), "total")
-    chromium = shutil.which("chromium")
-    if chromium is None:
+    if browser.CHROMIUM is None:
         skip("no chromium: the graph's script did not run")
     probe = """<script>addEventListener('load', function () {
       var f = [].filter.call(document.querySelectorAll('svg.f'), function (f) {
@@ -353,12 +353,9 @@ def flame(bench):
     });</script>"""
     with open(bench.path("f.html"), "a", encoding="utf-8") as file:
         file.write(probe)
-    done = subprocess.run([chromium, "--headless=new", "--no-sandbox", "--disable-gpu",
-                           f"--user-data-dir={bench.path('chromium')}", "--dump-dom",
-                           "file://" + bench.path("f.html")], capture_output=True, text=True,
-                          timeout=100, check=False)
-    expect("<title>width 100% shown 6</title>" in done.stdout,
-           f"a click: {re.findall('<title>.*</title>', done.stdout)[:1]}")
+    text = browser.browse(bench.path("f.html"))
+    expect("<title>width 100% shown 6</title>" in text,
+           f"a click: {re.findall('<title>.*</title>', text)[:1]}")
 
 
 def switch(bench):
