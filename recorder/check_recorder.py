@@ -7,7 +7,6 @@ Exit 0: all held. 1: not. 77: a full disk cannot be made here.
 
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 

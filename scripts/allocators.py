@@ -9,44 +9,25 @@ the short suite. Exit 0: every launch succeeded. 1: some failed. 2: bad usage or
 """
 
 import hashlib
-import json
 import os
-import random
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 import malloc_instructions
-from common import commandline, documents, machine
-from common.progress import Progress
-from measuring import allocator_cases, allocator_servers, chapter_command, launching, malloc_peers
+from common import commandline, documents
+from measuring import allocator_cases, allocator_servers, chapter, malloc_peers
 from reporting import allocator_results, instruction_table
 
-TOP = malloc_peers.TOP
 LIMIT_S = 300
 ESTIMATE_S = {"own": 0.25, "replay": 0.15, "program": 0.35, "server": 2.0}
 
 
-def make_plan(cases, allocators, rounds, seed):
-    """The launches in order: rounds, in each the cases shuffled, in each the allocators. rounds:
-    {group: how many}."""
-    source = random.Random(seed)
-    launches = []
-    for number in range(1, max(rounds.values()) + 1):
-        turn = [case for case in cases if number <= rounds[case.group]]
-        source.shuffle(turn)
-        for case in turn:
-            order = [one.name for one in allocators]
-            source.shuffle(order)
-            launches += [{"number": 0, "round": number, "case": case.name, "allocator": name,
-                          "status": "planned"} for name in order]
-    for position, launch in enumerate(launches):
-        launch["number"] = position + 1
-    return launches
+def plan_of(cases, allocators, rounds, seed):
+    """The launches in order. rounds: {group: how many}."""
+    names = [one.name for one in allocators]
+    return chapter.make_plan(cases, rounds, seed, lambda case: names, "allocator")
 
 
 def facts_of(text):
@@ -97,18 +78,12 @@ class Suite:
 
     def run(self, launch, quiet):
         """Measure one launch; quiet() is called when it works no more, at its end at the latest."""
-        begin = time.monotonic()
+        server = self.inputs.servers.get(launch["case"])
         try:
             with self.places.setdefault((launch["case"], launch["allocator"]), threading.Lock()):
-                server = self.inputs.servers.get(launch["case"])
-                found = self.serve(launch, server, quiet) if server else \
-                    self.finish(launch, quiet)
-            launch.update(found, status="done")
-        except (allocator_servers.Failed, documents.BadInput, OSError,
-                subprocess.TimeoutExpired) as problem:
-            launch.update(status="failed", reason=str(problem))
+                chapter.launch(launch, lambda: self.serve(launch, server, quiet) if server else
+                               self.finish(launch, quiet))
         finally:
-            launch["seconds"] = round(time.monotonic() - begin, 3)
             quiet()
 
     def numbers(self, launch, process):
@@ -185,44 +160,42 @@ def check_outputs(launches):
         if launch["status"] == "done" and "output" in launch and \
                 launch["output"] != right.get(launch["case"], launch["output"]):
             launch.update(status="failed", reason="its output differs from that with glibc")
+            print(f"allocators: {launch['case']} with {launch['allocator']}: "
+                  f"{launch['reason']}", file=sys.stderr)
 
 
 def run_plan(suite, launches):
     """All launches, each as soon as the one before it works no more."""
-    rest = [ESTIMATE_S[allocator_cases.BY_NAME[l["case"]].group] for l in launches]
-    progress = Progress(len(launches), sum(rest))
     threads = []
-    for k, launch in enumerate(launches):
-        progress.show(k, sum(rest[:k]), f"{launch['case']} {launch['allocator']}")
+
+    def run(launch):
         quiet = threading.Event()
         threads.append(threading.Thread(target=suite.run, args=(launch, quiet.set), daemon=True))
         threads[-1].start()
         quiet.wait()
-        if launch["status"] == "failed":
-            progress.say(f"allocators: {launch['case']} with {launch['allocator']} failed: "
-                         f"{launch['reason']}")
-    for thread in threads:
-        thread.join()
-    progress.show(len(launches), sum(rest), "measured")
-    progress.end()
+
+    try:
+        chapter.run_plan("allocators", launches, [
+            ESTIMATE_S[allocator_cases.BY_NAME[l["case"]].group] for l in launches], run,
+            lambda: [thread.join() for thread in threads])
+    finally:
+        suite.end()
 
 
 def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None, allocators=None):
     """Measure and write allocators.json; the document. rounds: None, or as many for all."""
     found, missing = allocators or malloc_peers.available(build_dir)
     runner, load = (malloc_peers.program(build_dir, name) for name in ("run", "load"))
-    work = tempfile.mkdtemp(prefix="pfs-allocators-")
-    inputs = allocator_cases.Inputs(work, kind, load)
     cases = [c for c in allocator_cases.CASES if (not only or c.name in only) and
              (kind != "quick" or c.group != "server")]
     groups = {group: rounds or {"short": short, "long": 7}.get(kind, 1)
               for group, short in allocator_cases.SHORT_ROUNDS.items()}
-    document = {"format": 1, "kind": kind, "seed": seed, "complete": False,
-                "machine": machine.describe(TOP, build_dir),
-                "allocators": {one.name: {"library": one.library,
-                                          "version": malloc_peers.version(one)} for one in found},
-                "missing": missing, "cases": {}, "launches": [], "instructions": {}}
-    try:
+    with chapter.document_in(
+            folder, allocator_results.Suite.FILE, kind, seed, build_dir, tempfile.gettempdir(),
+            allocators={one.name: {"library": one.library, "version": malloc_peers.version(one)}
+                        for one in found}, missing=missing, cases={}, launches=[],
+            instructions={}) as (document, work):
+        inputs = allocator_cases.Inputs(work, kind, load)
         for case in cases:
             inputs.prepare(case)
         document["missing"] = {**missing, **inputs.missing}
@@ -232,77 +205,31 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None, allocat
             "command": " ".join(map(os.path.basename, inputs.commands.get(case.name, [])))}
             for case in cases}
         suite = Suite(work, runner, inputs, found)
-        document["launches"] = make_plan(cases, found, groups, seed)
-        try:
-            run_plan(suite, document["launches"])
-        finally:
-            suite.end()
+        document["launches"] = plan_of(cases, found, groups, seed)
+        run_plan(suite, document["launches"])
         check_outputs(document["launches"])
         if malloc_peers.OURS in suite.libraries:
             document["slabs"] = {case.name: suite.slabs(case.name) for case in cases
                                  if case.name in inputs.commands and
                                  "idle" not in case.name}
         if not only:
-            count_instructions(document, found, kind, build_dir)
-        document["complete"] = all(l["status"] == "done" for l in document["launches"])
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-        documents.write_json(os.path.join(folder, allocator_results.FILE), document)
+            malloc_instructions.count_into(
+                document, build_dir, found,
+                instruction_table.CASES if kind == "long" else malloc_instructions.SHORT)
     return document
 
 
-def count_instructions(document, found, kind, build_dir):
-    """The counts of calls, where they can be counted."""
-    try:
-        program = malloc_peers.program(build_dir, "count")
-    except documents.BadInput as problem:
-        document["missing"]["instructions"] = str(problem)
-        return
-    cases = instruction_table.CASES if kind == "long" else malloc_instructions.SHORT
-    counted, failed = malloc_instructions.count_all(program, found, cases)
-    document["instructions"] = counted
-    document["missing"].update({f"instructions of {name}": why for name, why in failed.items()})
-
-
-def report_missing(document):
-    """What was left out or failed, on stderr; the number of failures."""
-    malloc_peers.say_missing("allocators", document["missing"])
-    failed = [l for l in document["launches"] if l["status"] != "done"]
-    for launch in failed[:10]:
-        print(f"allocators: {launch['case']} with {launch['allocator']}, round "
-              f"{launch['round']}: {launch.get('reason', launch['status'])}", file=sys.stderr)
-    return len(failed)
-
-
-def arguments_of(argv):
-    """The parsed command line, and the allocators that are here."""
-    parser = chapter_command.parser_of(
+def main(argv=None):
+    """The command."""
+    parser = chapter.parser_of(
         "scripts/allocators.py", "Measure allocators as malloc of whole programs.",
         allocator_cases.BY_NAME, "larger loads, 7 rounds (20 minutes)",
         quick="a smoke run: a tenth of the load, once, no servers",
         rounds="launches of each case and allocator")
     malloc_peers.add_arguments(parser)
-    arguments = chapter_command.parse(parser, allocator_cases.BY_NAME, argv)
-    return arguments, malloc_peers.chosen(parser, arguments)
-
-
-def main(argv=None):
-    """The command."""
-    arguments, allocators = arguments_of(argv)
-    folder = arguments.out or launching.default_folder()
-    launching.must_be_writable(folder)
-    signal.signal(signal.SIGTERM, launching.interrupt)
-    kind = "long" if arguments.long else "quick" if arguments.quick else "short"
-    if not os.path.exists(os.path.join(folder, "machine.json")):
-        documents.write_json(os.path.join(folder, "machine.json"),
-                             machine.describe(TOP, arguments.build_dir))
-    document = measure_suite(folder, kind, arguments.build_dir,
-                             int(time.time()) if arguments.seed is None else arguments.seed,
-                             arguments.rounds, arguments.only, allocators)
-    failed = report_missing(document)
-    print(allocator_results.text(allocator_results.Suite(document)))
-    print(json.dumps({"results": os.path.join(folder, allocator_results.FILE)}))
-    return 1 if failed else 0
+    arguments = chapter.parse(parser, allocator_cases.BY_NAME, argv)
+    return chapter.command("allocators", arguments, measure_suite, allocator_results,
+                           malloc_peers.chosen(parser, arguments))
 
 
 if __name__ == "__main__":

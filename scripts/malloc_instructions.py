@@ -12,8 +12,8 @@ import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from common import columns, commandline
-from measuring import malloc_peers
+from common import columns, commandline, documents
+from measuring import launching, malloc_peers
 from reporting import instruction_table
 from reporting.instruction_table import CASES
 
@@ -54,11 +54,23 @@ def count_all(program, allocators, cases, more=None):
     return counted, {name: job.result()[1] for name, job in jobs.items() if job.result()[1]}
 
 
+def count_into(document, build_dir, allocators, cases, more=None):
+    """Counts for a chapter of the report; what could not be counted is said in its missing."""
+    try:
+        program = malloc_peers.program(build_dir, "count")
+    except documents.BadInput as problem:
+        document["missing"]["instructions"] = str(problem)
+        return
+    document["instructions"], failed = count_all(program, allocators, cases, more)
+    document["missing"].update({f"instructions of {name}": why for name, why in failed.items()})
+
+
 def main(argv=None):
     """The command."""
     parser = commandline.Parser(prog="scripts/malloc_instructions.py", description="Instructions "
                                 "and locked instructions of malloc and free, by single stepping.")
     malloc_peers.add_arguments(parser)
+    launching.add_build_dir(parser)
     parser.add_argument("--cases", help=f"of {', '.join(CASES)} (default: all)")
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")
     arguments = parser.parse_args(argv)

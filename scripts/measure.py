@@ -5,6 +5,7 @@ Exit 0: every launch succeeded. 1: some failed, the rest is kept. 2: bad usage. 
 what was measured is kept.
 """
 
+import importlib
 import json
 import os
 import re
@@ -16,7 +17,7 @@ import time
 import experiments
 from common import commandline, documents, machine
 from common.progress import clock, Progress
-from measuring import launching, peers, resume, suite
+from measuring import chapter, launching, peers, resume, suite
 from reporting import results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -214,8 +215,7 @@ def arguments_of(argv):
                         "decide nothing (default 7)")
     parser.add_argument("--seed", type=int, default=None, help="seed of the launch order "
                         "(default: the time)")
-    parser.add_argument("--build-dir", default=os.path.join(TOP, "build"), metavar="DIR",
-                        help="where the builds are (default build)")
+    launching.add_build_dir(parser)
     parser.add_argument("--check", action="store_true", help="only check the arguments and the "
                         "folder, measure nothing")
     arguments = parser.parse_args(argv)
@@ -247,26 +247,14 @@ def simulate(folder, arguments):
     return 0
 
 
-def measure_allocators(folder, arguments, seed):
-    """The short suite of allocators: how many launches failed. Where it cannot run at all, a
-    line says why, and the report goes without it."""
-    import allocators  # which is a command of its own
+def measure_chapter(name, folder, arguments, seed):
+    """The short suite of allocators or accounts: how many launches failed. Where it cannot run at
+    all, a line says why, and the report goes without it."""
     try:
-        return allocators.report_missing(allocators.measure_suite(
+        return chapter.report_missing(name, importlib.import_module(name).measure_suite(
             folder, "quick" if arguments.quick else "short", arguments.build_dir, seed))
     except documents.BadInput as problem:
-        print(f"run: no allocator is measured: {problem}", file=sys.stderr)
-    return 0
-
-
-def measure_accounts(folder, arguments, seed):
-    """The short suite of the accounts: how many launches failed. As with the allocators."""
-    import accounts  # which is a command of its own
-    try:
-        return accounts.report_missing(accounts.measure_suite(
-            folder, "quick" if arguments.quick else "short", arguments.build_dir, seed))
-    except documents.BadInput as problem:
-        print(f"run: no account is measured: {problem}", file=sys.stderr)
+        print(f"run: no {name[:-1]} is measured: {problem}", file=sys.stderr)
     return 0
 
 
@@ -315,10 +303,9 @@ def run_all(folder, plan, arguments):
     plan["complete"] = failed == 0
     write_plan(folder, plan)
     failed_runs = 0
-    for name, step in (("allocators.json", measure_allocators), ("accounts.json",
-                                                                  measure_accounts)):
-        if not arguments.growth and not resume.has_chapter(folder, name):
-            failed_runs += step(folder, arguments, plan["seed"])
+    for name in ("allocators", "accounts"):  # each a command of its own
+        if not arguments.growth and not resume.has_chapter(folder, f"{name}.json"):
+            failed_runs += measure_chapter(name, folder, arguments, plan["seed"])
     failed_runs += simulate(folder, arguments)
     status = report(folder)
     if failed:

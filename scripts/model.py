@@ -200,8 +200,7 @@ def arguments_of(argv):
     parser.add_argument("--repetitions", type=launching.positive, default=9, metavar="N",
                         help="launches of each policy (default 9)")
     parser.add_argument("--seed", type=int, default=1, help="of the launch order (default 1)")
-    parser.add_argument("--build-dir", default=os.path.join(TOP, "build"), metavar="DIR",
-                        help="where the builds are (default build)")
+    launching.add_build_dir(parser)
     arguments = parser.parse_args(argv)
     arguments.window_ms, arguments.ops, arguments.seconds = WINDOW_MS, OPS, 0.15
     if arguments.quick:

@@ -14,9 +14,8 @@ from html import escape
 
 import plot
 from common import columns, commandline, documents, judge
-from reporting import (accounts_results, against, allocator_results, change, chapters, claims,
-                       figures, front, markup, profile_results, report_style, results, summary,
-                       tables)
+from reporting import (against, change, chapters, claims, figures, front, markup, report_style,
+                       results, summary, tables)
 
 
 def lead_html(found):
@@ -37,15 +36,12 @@ def contents_html(found, body):
     if found.is_real():
         said["bars"] = "Bars: " + judge.tally_text(judge.tally(
             summary.bars(found) + against.bars(found)))
-    for name, part, module in (("allocator", "allocators", allocator_results),
-                               ("accounts", "accounts", accounts_results),
-                               ("profile", "profile", profile_results)):
+    for part, title in (("allocators", "The allocator"), ("accounts", "The accounts"),
+                        ("profile", "The heap profile")):
         suite = getattr(found, part)
-        if suite is not None:
-            bars = judge.tally_text(judge.tally(module.bars(suite))) if part != "allocators" or \
-                allocator_results.OURS in suite.names else ""
-            said[name] = f"{'The heap profile' if name == 'profile' else 'The ' + name}" + \
-                (f": {bars}" if bars else "")
+        bars = judge.tally_text(judge.tally(results.CHAPTERS[part].bars(suite))) if suite else ""
+        if suite:
+            said[tables.PREFIX[part]] = title + (f": {bars}" if bars else "")
     order = ("changes", "policies", "bars", "simulated", "allocator", "accounts", "profile",
              "machine")
     links = [f'<a href="#{name}">{escape(said[name])}</a>' for name in order
@@ -95,12 +91,9 @@ def print_tables(found):
                                                                            bar.verdict)
             print(f"{word:9} {bar.says}: {bar.measured}")
         print()
-    if found.allocators:
-        print(allocator_results.text(found.allocators))
-    if found.accounts:
-        print(accounts_results.text(found.accounts))
-    if found.profile:
-        print(profile_results.text(found.profile))
+    for part, module in results.CHAPTERS.items():
+        if getattr(found, part):
+            print(module.text(getattr(found, part)))
     made = claims.table(found) if found.machines() else None
     if made:
         print(f"{found.simulated().stamp}; medians of the seeds")

@@ -14,9 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PROGRAMS = os.path.join(TOP, "check", "programs")
-EXAMPLE = os.path.join(TOP, "check", "example")
+from programs import Checked, EXAMPLE, PROGRAMS, TOP, equal, finish, run, skip
+
 FINE = r"steps, all there are: no violation"
 
 # What a scenario says, by program; a scenario that is not here must be fine.
@@ -94,39 +93,13 @@ RACE = r"found: data race on \S+( \d\+8)?: thread . writes at .*\(ring\.cc?:\d+\
        r"thread . reads at .*\(ring\.cc?:\d+\)"
 
 
-class Test:
-    """One compiler, a folder, and the faults so far."""
-
-    def __init__(self, pfs_check, compiler, folder):
-        self.pfs_check, self.compiler, self.folder = pfs_check, compiler, folder
-        self.faults, self.looked_at = [], 0
-
-    def build(self, source, *flags, link=()):
-        """The path of the shared object."""
-        path = os.path.join(self.folder, "program")
-        subprocess.run([self.compiler, "-g", "-O1", "-fsanitize=thread", "-fPIC", "-w", *flags,
-                        "-I", os.path.join(TOP, "include"), "-c", source, "-o", path + ".o"],
-                       check=True)
-        subprocess.run([self.compiler, "-shared", *link, "-o", path + ".so", path + ".o"],
-                       check=True)
-        return path + ".so"
-
-    def run(self, program, *options):
-        """(exit status, all that was said)"""
-        done = subprocess.run([self.pfs_check, program, *options], capture_output=True, text=True,
-                              check=False, timeout=60)
-        return done.returncode, done.stdout + done.stderr
-
-    def expect(self, what, got, status, pattern):
-        """Status and words."""
-        self.looked_at += 1
-        if got[0] != status or not re.search(pattern, got[1]):
-            self.faults.append(f"{what}: exit {got[0]}, expected {status} and {pattern}:\n{got[1]}")
+class Test(Checked):
+    """One compiler."""
 
     def scenarios(self, program, said, *options):
         """Each scenario of a program; fails says which must, and how."""
-        listed = subprocess.run([self.pfs_check, program, "--list"], check=True, timeout=60,
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        listed = self.run(program, "--list")
+        self.expect(f"{program} --list", listed, 0, r"\w")
         for name in listed.stdout.split():
             pattern = said.get(name, r": data race|assertion" if name.endswith("_fails") else FINE)
             self.expect(f"{program} {name}",
@@ -162,7 +135,7 @@ class Test:
         for memory in ("sc", "tso", "views"):
             self.expect(f"{source} relaxed {memory}", self.run(program, "--memory", memory), 1,
                         RACE)
-        saved = os.path.join(self.folder, "saved")
+        saved = self.path("saved")
         self.expect("--save", self.run(program, "--save", saved), 1, r"schedule: \d+x\d+")
         self.expect("--schedule", self.run(program, "--schedule", saved), 1,
                     r"step \| T0 .*\n(.*\n)*ring: data race on ")
@@ -191,7 +164,7 @@ class Test:
                     r"\] READ = .*\n(.*\n)*calls, by time:\n  T. +\|-+\| +\S.*\n(  T.*\n){2}"
                     r"the longest order that gives their results: (none|WRITE|READ).*\n"
                     r"  behind it READ\(0\) = \d+ would have to be \d+\n")
-        saved = os.path.join(self.folder, "calls")
+        saved = self.path("calls")
         self.expect("--save", self.run(program, *known, "buffering", "--save", saved), 1, NO_ORDER)
         self.expect("--schedule", self.run(program, "--schedule", saved), 1,
                     r"calls, by time; only what a thread knew")
@@ -200,13 +173,11 @@ class Test:
 
     def assembly(self):
         """What is not seen is said, and only then."""
-        source = os.path.join(self.folder, "assembly.c")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write("#include <pfslab/check.h>\n"
-                       "static int count;\n"
-                       "static void body(void *a) { (void)a;\n"
-                       "count++; ASSEMBLY; }\n"
-                       "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
+        source = self.path("assembly.c", "#include <pfslab/check.h>\n"
+                           "static int count;\n"
+                           "static void body(void *a) { (void)a;\n"
+                           "count++; ASSEMBLY; }\n"
+                           "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
         words = r"pfs-check: `%s.*` at body \(assembly\.c:4\): assembly, or compiled without .*\n"
         for text, first in (("lock incl %0", "lock incl"), ("mfence", "mfence"),
                             ("xchg %%eax, %0", "xchg")):
@@ -218,25 +189,24 @@ class Test:
 
     def wrong(self):
         """What cannot be checked, and bad arguments: one line, exit 2."""
-        source = os.path.join(self.folder, "wrong.c")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write("#include <pthread.h>\n#include <pfslab/check.h>\n"
-                       "static void body(void *a) { (void)a; pthread_cancel(pthread_self()); }\n"
-                       "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
+        source = self.path("wrong.c", "#include <pthread.h>\n#include <pfslab/check.h>\n"
+                           "static void body(void *a)\n"
+                           "{ (void)a; pthread_cancel(pthread_self()); }\n"
+                           "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
         self.expect("pthread_cancel", self.run(self.build(source)), 2,
                     r"^pfs-check: \S+: calls pthread_cancel, which is not modelled\n$")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write("#include <unistd.h>\n#include <pfslab/check.h>\nstatic int ends[2];\n"
-                       "static void body(void *a) { (void)read(ends[0], &a, 1); }\n"
-                       "PFS_CHECK_SCENARIO(one) { if (ends[0] == 0) pipe(ends);\n"
-                       "pfs_check_thread(body, 0); }\n")
+        source = self.path("wrong.c", "#include <unistd.h>\n#include <pfslab/check.h>\n"
+                           "static int ends[2];\n"
+                           "static void body(void *a) { (void)read(ends[0], &a, 1); }\n"
+                           "PFS_CHECK_SCENARIO(one) { if (ends[0] == 0) pipe(ends);\n"
+                           "pfs_check_thread(body, 0); }\n")
         self.expect("sleeps", self.run(self.build(source), "--patience=0.5"), 2,
                     r"^pfs-check: \S+: thread 0 sleeps in a call that is not modelled, behind its "
                     r"operation at ")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write("#include <pfslab/check.h>\nstatic _Atomic struct { long a[WORDS]; } all;\n"
-                       "static void body(void *a) { (void)a; all = all; }\n"
-                       "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
+        source = self.path("wrong.c", "#include <pfslab/check.h>\n"
+                           "static _Atomic struct { long a[WORDS]; } all;\n"
+                           "static void body(void *a) { (void)a; all = all; }\n"
+                           "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
         self.expect("24 bytes", self.run(self.build(source, "-DWORDS=3")), 2,
                     r"^pfs-check: \S+: calls __atomic_(load|store), which is not modelled\n$")
         source = os.path.join(EXAMPLE, "ring.c")
@@ -268,10 +238,8 @@ class Test:
 
     def random_device(self):
         """C++'s is as little modelled as C's numbers at random."""
-        source = os.path.join(self.folder, "random.cc")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write("#include <random>\nunsigned at;\n"
-                       "void look() { at = std::random_device()(); }\n")
+        source = self.path("random.cc", "#include <random>\nunsigned at;\n"
+                           "void look() { at = std::random_device()(); }\n")
         self.expect("random_device", self.run(self.build(source)), 2, r"^pfs-check: \S+: calls "
                     r"_ZNSt\w*random_device\w*, which is not modelled\n$")
 
@@ -279,15 +247,14 @@ class Test:
         """What somebody does who does it for the first time: one line names the mend."""
         def refused(what, program, said, *more):
             self.expect(what, self.run(program, *more), 2, rf"^pfs-check: \S+: {said}.*\n$")
-        main = os.path.join(self.folder, "main.c")
-        with open(main, "w", encoding="utf-8") as file:
-            file.write("int shared, helper(int *);\n#ifdef ALONE\n#define helper(x) 0\n#endif\n"
-                       "int main(void) { shared++; return helper(&shared); }\n")
+        main = self.path("main.c", "int shared, helper(int *);\n#ifdef ALONE\n"
+                         "#define helper(x) 0\n#endif\n"
+                         "int main(void) { shared++; return helper(&shared); }\n")
         refused("no scenario", self.build(main, "-DALONE"), "no PFS_CHECK_SCENARIO in it")
         refused("undefined", self.build(main), "uses helper, which nothing in it defines: add")
         refused("no extern C", self.build(main, "-Dhelper=_Z6helperPi"), 'uses _Z6helperPi, which '
                 r'nothing .* declare it extern "C"')
-        executable = os.path.join(self.folder, "executable")
+        executable = self.path("executable")
         subprocess.run([self.compiler, "-w", "-DALONE", main, "-o", executable], check=True)
         refused("executable", executable, "an executable: link its objects with `cc -shared")
         subprocess.run([self.compiler, "-w", "-no-pie", "-DALONE", main, "-o", executable],
@@ -317,14 +284,12 @@ class Test:
 
     def sources(self, source, relaxed):
         """Sources are compiled by pfs-check itself, and nothing of that stays."""
-        folder = os.path.join(self.folder, "sources")
+        folder = self.path("sources")
         os.mkdir(folder)
         os.environ.update(TMPDIR=folder, CC=self.compiler, CXX=self.compiler)
         self.expect("source", self.run(source, "--", f"-DPUBLISH={relaxed}"), 1, RACE)
         release = f"-DPUBLISH={relaxed.replace('relaxed', 'release')}"
-        more = os.path.join(self.folder, "more" + os.path.splitext(source)[1])
-        with open(more, "w", encoding="utf-8") as file:
-            file.write("extern int more; int more = 1;\n")
+        more = self.path("more" + os.path.splitext(source)[1], "extern int more; int more = 1;\n")
         self.expect("sources, mended", self.run(source, more, "--memory", "sc", "--", release), 0,
                     FINE)
         self.expect("--list", self.run(more, source, "--list"), 0, r"^ring\n$")
@@ -338,20 +303,17 @@ class Test:
         self.expect("no folder", self.run(source), 2, "^pfs-check: .*; set TMPDIR\n$")
         for name in ("TMPDIR", "CC", "CXX"):
             del os.environ[name]
-        if os.listdir(folder):
-            self.faults.append(f"what was compiled stays: {os.listdir(folder)}")
-        alone = shutil.copy(self.pfs_check, folder)
-        done = subprocess.run([alone, source], capture_output=True, text=True, check=False)
-        self.expect("no headers", (done.returncode, done.stderr), 2, "libpfslab-dev")
+        equal(os.listdir(folder), [], "what was compiled, and stays")
+        self.expect("no headers", run(shutil.copy(self.pfs_check, folder), source), 2,
+                    "libpfslab-dev")
         with open(os.path.join(EXAMPLE, "ring.c"), encoding="utf-8") as file:
             self.expect("--example", self.run("--example"), 0, f"^{re.escape(file.read())}$")
 
 
 def main():
-    """The exit status."""
     pfs_check, compiler = sys.argv[1:3]
     if shutil.which(compiler) is None:
-        return 77
+        skip(f"no {compiler}")
     with tempfile.TemporaryDirectory() as folder:
         test = Test(pfs_check, compiler, folder)
         if compiler.endswith("++"):
@@ -399,11 +361,8 @@ def main():
             test.wrong()
             if platform.machine() == "x86_64":
                 test.assembly()
-    for fault in test.faults:
-        print(fault)
-    print(f"{test.looked_at} looked at by {compiler}, {len(test.faults)} faults")
-    return 1 if test.faults else 0
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

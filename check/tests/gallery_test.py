@@ -16,7 +16,9 @@ import sys
 import tempfile
 import time
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import programs
+from programs import TOP, expect, finish, skip
+
 GALLERY = os.path.join(TOP, "check", "gallery")
 DOCUMENT = os.path.join(GALLERY, "README.md")
 END = "<!-- end of the table -->\n"
@@ -40,20 +42,15 @@ def is_measured(compiler):
 
 def build(compiler, folder, source, define):
     """The path of the shared object of a file of the gallery."""
-    path = os.path.join(folder, "program")
-    subprocess.run([compiler, "-std=c11", "-g", "-O1", "-w", "-fsanitize=thread", "-fPIC",
-                    "-D" + define, "-I", os.path.join(TOP, "include"), "-c", "-o", path + ".o",
-                    os.path.join(GALLERY, source)], check=True)
-    subprocess.run([compiler, "-shared", "-o", path + ".so", path + ".o"], check=True)
-    return path + ".so"
+    return programs.build(compiler, os.path.join(GALLERY, source),
+                          os.path.join(folder, "program"), "-std=c11", "-D" + define)
 
 
 def run(pfs_check, program, memory):
     """(exit status, executions, of them not of a new class, incomplete ones, FAILED or all there
     are, seconds, words), of all its scenarios, or of those that failed"""
     begin = time.monotonic()
-    done = subprocess.run([pfs_check, program, "--memory", memory, "--quiet"], check=False,
-                          capture_output=True, text=True, timeout=60)
+    done = programs.run(pfs_check, program, "--memory", memory, "--quiet")
     took = time.monotonic() - begin
     found = SAID.findall(done.stdout)
     words = done.stdout + done.stderr
@@ -66,29 +63,28 @@ def run(pfs_check, program, memory):
 
 
 def judge(pfs_check, compiler, folder, name):
-    """Faults of one program; its row, without and with the time."""
+    """One program: its row."""
     with open(os.path.join(GALLERY, name + ".c"), encoding="utf-8") as file:
         bugs = [int(bug) for bug in re.findall(r"^ \* BUG (\d+):", file.read(), re.MULTILINE)]
-    faults, cells, found, longest = [], [], [], 0.0
+    cells, found, longest = [], [], 0.0
     program = build(compiler, folder, name + ".c", "BUG=0")
     for memory in MEMORIES:
         status, executions, repeated, incomplete, extent, took, words = run(
             pfs_check, program, memory)
         cells.append(f"{executions:,}")
         longest = max(longest, took)
-        if status != 0 or extent != "all there are" or incomplete != 0:
-            faults.append(f"{name} {memory}: must be complete, and hold:\n{words}")
+        expect((status, extent, incomplete) == (0, "all there are", 0),
+               f"{name} {memory}: must be complete, and hold:\n{words}")
     cells.append(f"{executions - repeated:,}")
     for bug in bugs:
         status, executions, _, _, extent, took, words = run(
             pfs_check, build(compiler, folder, name + ".c", f"BUG={bug}"), "views")
         found.append(f"{executions:,}")
-        if status != 1 or extent != "FAILED" or took > SECONDS_MAX:
-            faults.append(f"{name} BUG {bug}: not found in {took:.1f} s:\n{words}")
-    if len(bugs) < 2:
-        faults.append(f"{name}: needs two planted bugs")
+        expect(status == 1 and extent == "FAILED" and took <= SECONDS_MAX,
+               f"{name} BUG {bug}: not found in {took:.1f} s:\n{words}")
+    expect(len(bugs) >= 2, f"{name}: needs two planted bugs")
     numbers = [f"`{name}`", *cells, f"{longest * 1000:.0f}", " · ".join(found)]
-    return faults, "| " + " | ".join(numbers) + " |\n"
+    return "| " + " | ".join(numbers) + " |\n"
 
 
 def without_time(row):
@@ -98,14 +94,14 @@ def without_time(row):
 
 
 def compare(table, rows, of_row):
-    """Faults of a table in the document."""
+    """A table in the document, with these rows."""
     with open(DOCUMENT, encoding="utf-8") as file:
         here = file.read().partition(table.begin)[2].partition(END)[0]
     old = [of_row(row) for row in here.removeprefix(table.head).splitlines(keepends=True)]
     new = [of_row(row) for row in rows]
-    faults = [f"{DOCUMENT} does not have: {' | '.join(row)}" for row in new if row not in old]
-    faults += [f"{DOCUMENT} has, too: {' | '.join(row)}" for row in old if row not in new]
-    return faults + ["if that is right: once more with --table --write"] if faults else []
+    for row in [row for row in new if row not in old] + [row for row in old if row not in new]:
+        expect(False, f"{DOCUMENT} {'has, too' if row in old else 'does not have'}: "
+               f"{' | '.join(row)}; if that is right: once more with --table --write")
 
 
 def write(table, rows):
@@ -119,33 +115,28 @@ def write(table, rows):
 
 
 def show(table, rows, of_row, compiler):
-    """Prints a table and writes it, as the command's words say; or its faults."""
-    if "--table" not in sys.argv[3:]:
-        return compare(table, rows, of_row) if is_measured(compiler) else []
-    print(table.head + "".join(rows), end="")
-    if "--write" in sys.argv[3:]:
-        write(table, rows)
-    return []
+    """Prints a table and writes it, as the command's words say; or compares it."""
+    if "--table" in sys.argv[3:]:
+        print(table.head + "".join(rows), end="")
+        if "--write" in sys.argv[3:]:
+            write(table, rows)
+    elif is_measured(compiler):
+        compare(table, rows, of_row)
 
 
-def main():
-    """The exit status."""
+def each(folder, judge_one):
+    """What judge_one(pfs_check, compiler, folder, name) says of every program of a folder, and the
+    compiler."""
     pfs_check, compiler = sys.argv[1:3]
     if shutil.which(compiler) is None:
-        return 77
-    names = sorted(name[:-2] for name in os.listdir(GALLERY) if name.endswith(".c"))
-    faults, rows = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            more, row = judge(pfs_check, compiler, folder, name)
-            faults += more
-            rows.append(row)
-    faults += show(TABLE, rows, without_time, compiler)
-    for fault in faults:
-        print(fault)
-    print(f"{len(names)} programs by {compiler}, {len(faults)} faults")
-    return 1 if faults or not names else 0
+        skip(f"no {compiler}")
+    names = sorted(name[:-2] for name in os.listdir(folder) if name.endswith(".c"))
+    expect(names, f"{folder}: no program")
+    with tempfile.TemporaryDirectory() as scratch:
+        return [judge_one(pfs_check, compiler, scratch, name) for name in names], compiler
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ROWS, COMPILER = each(GALLERY, judge)
+    show(TABLE, ROWS, without_time, COMPILER)
+    finish()

@@ -15,7 +15,9 @@ import subprocess
 import sys
 import tempfile
 
-FAULTS = []
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+from common.expect import expect, finish
+
 WRONG = """cmake_minimum_required(VERSION 3.20)
 project(wrong LANGUAGES C)
 enable_testing()
@@ -42,13 +44,6 @@ FILES = {
                "extern int shared; void add(void); void add(void) { shared++; }\nint shared;\n",
     "refused.c": "#include <unistd.h>\nint shared; void add(void);\n"
                  "void add(void) { shared = (int)fork(); }\n"}
-
-
-def expect(is_so, what):
-    """Remember what is not so."""
-    if not is_so:
-        FAULTS.append(what)
-        print(f"not so: {what}", flush=True)
 
 
 def run(folder, *command, fails=False):
@@ -145,15 +140,14 @@ def chapter(source, folder, prefix, example):
 
 
 def main():
-    """The exit status."""
     prefix = os.path.abspath(sys.argv[2])
     example = os.path.join(prefix, "share", "pfslab", "examples", "check")
     with tempfile.TemporaryDirectory(prefix="pfs check ") as folder:
         chapter(os.path.abspath(sys.argv[1]), os.path.join(folder, "empty"), prefix, example)
         if sys.argv[3] == "--all":
             wrong_project(folder, prefix, example)
-    return bool(FAULTS)
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

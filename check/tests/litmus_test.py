@@ -16,11 +16,10 @@ import argparse
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from programs import TOP, build, expect, finish, run, skip
+
 ORDERS = {order: "memory_order_" + name for order, name in (
     ("rlx", "relaxed"), ("acq", "acquire"), ("rel", "release"), ("ar", "acq_rel"),
     ("sc", "seq_cst"))}
@@ -88,20 +87,9 @@ def source(programs):
     return "\n".join(lines) + "\n"
 
 
-def build(compiler, flags, path, text):
-    """The path of the shared object."""
-    with open(path + ".c", "w", encoding="utf-8") as file:
-        file.write(text)
-    # gcc warns of fences that libtsan does not know.
-    subprocess.run([compiler, "-std=c11", *flags, "-fsanitize=thread", "-fPIC", "-w", "-c", "-I",
-                    os.path.join(TOP, "include"), "-o", path + ".o", path + ".c"], check=True)
-    subprocess.run([compiler, "-shared", "-o", path + ".so", path + ".o"], check=True)
-    return path + ".so"
-
-
 def built_in(*command):
     """{program: {memory: (executions, outcomes)}}"""
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    said = run(*command).stdout
     found = {}
     for block in re.split(r"^(?=\S)", said, flags=re.MULTILINE):
         program, *parts = re.split(r"^ (sc|tso|views): (\d+) executions, \d+ outcomes\n", block,
@@ -117,8 +105,7 @@ def built_in(*command):
 
 def checked(pfs_check, program, memory):
     """{scenario: (executions, outcomes)} of those whose search was complete."""
-    said = subprocess.run([pfs_check, program, "--memory", memory, "--quiet"],
-                          capture_output=True, text=True, check=False).stdout
+    said = run(pfs_check, program, "--memory", memory, "--quiet").stdout
     found = {}
     for block in re.split(r"^(?=\S)", said, flags=re.MULTILINE):
         first = re.match(r"(\w+) \w+ exhaustive: (\d+) executions \((\d+) repeated a class, "
@@ -130,36 +117,29 @@ def checked(pfs_check, program, memory):
 
 
 def compare(pfs_check, program, programs, expected):
-    """(faults, executions) of one shared object."""
-    faults, executions = [], 0
+    """One shared object, with what is built in."""
     for memory in MODES:
         seen = checked(pfs_check, program, memory)
         for number, text in enumerate(programs):
             count, outcomes = seen.get(f"p{number}", (0, frozenset()))
             wanted, wanted_outcomes = expected[text][memory]
-            executions += count
-            if count != wanted:
-                faults.append(f"{text}, {memory}: {count} executions, built in {wanted}")
-            faults += [f"{text}, {memory}: {outcome} "
-                       f"{'not there' if outcome in wanted_outcomes else 'not built in'}"
-                       for outcome in sorted(outcomes ^ wanted_outcomes)]
-    return faults, executions
+            expect(count == wanted, f"{text}, {memory}: {count} executions, built in {wanted}")
+            for outcome in sorted(outcomes ^ wanted_outcomes):
+                expect(False, f"{text}, {memory}: {outcome} "
+                       f"{'not there' if outcome in wanted_outcomes else 'not built in'}")
 
 
 def verdicts(rows, expected):
-    """Faults: is the outcome that is looked for among those that there are, where it should?"""
-    faults = []
+    """Is the outcome that is looked for among those that there are, where it should?"""
     for program, (name, outcome, allowed) in rows.items():
         for mode, memory in enumerate(MODES):
             met = any(set(outcome.split()) <= set(one.split())
                       for one in expected[program][memory][1])
-            if met != (allowed[mode] == "A"):
-                faults.append(f"{name}, {memory}: {outcome}, expected {allowed[mode]}")
-    return faults
+            expect(met == (allowed[mode] == "A"),
+                   f"{name}, {memory}: {outcome}, expected {allowed[mode]}")
 
 
 def main():
-    """The exit status."""
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", nargs=3)
     parser.add_argument("--random", type=int, default=0)
@@ -169,28 +149,26 @@ def main():
     arguments = parser.parse_args()
     pfs_check, pfs_litmus, compiler = arguments.programs
     if shutil.which(compiler) is None:
-        return 77
+        skip(f"no {compiler}")
     rows = table()
     expected = built_in(pfs_litmus, "--outcomes")
-    faults = verdicts(rows, expected)
+    verdicts(rows, expected)
     if arguments.random != 0:
         expected.update(built_in(pfs_litmus, "--random", str(arguments.random), "--seed",
                                  str(arguments.seed)))
     programs = [text for text in expected if not re.search(r"\bF\b", text)]
-    executions = 0
+    expect(len(programs) >= 50, f"{len(programs)} programs")
     with tempfile.TemporaryDirectory() as folder:
         for first in range(0, len(programs), PART):
             part = programs[first:first + PART]
             path = os.path.join(arguments.keep or folder, f"litmus{first // PART}")
-            program = build(compiler, arguments.flags.split(), path, source(part))
-            found, count = compare(pfs_check, program, part, expected)
-            faults += found
-            executions += count
-    for fault in faults[:20]:
-        print(fault)
-    print(f"{len(programs)} programs by {compiler}, {executions} executions, {len(faults)} faults")
-    return 1 if faults or len(programs) < 50 else 0
+            with open(path + ".c", "w", encoding="utf-8") as file:
+                file.write(source(part))
+            # gcc warns of fences that libtsan does not know.
+            compare(pfs_check, build(compiler, path + ".c", path, "-std=c11",
+                                     *arguments.flags.split()), part, expected)
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

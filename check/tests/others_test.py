@@ -17,11 +17,12 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import programs
+from programs import TOP, expect, finish, run, skip
+
 # Headers of a package are its own code; C++'s and a port's are not.
 SHOWN = ["--own", "/usr/include/", "--foreign", "/c++/", "--own", "shared_ptr", "--foreign",
          "_c11.h", "--foreign", "ck_pr.h", "--quiet"]
@@ -52,22 +53,16 @@ class Head:
 
 def build(compiler, folder, head, flags):
     """The path of the shared object."""
-    path = os.path.join(folder, head.name)
     is_cxx = head.name.endswith(".cc")
     command = {"gcc": "g++", "clang": "clang++"}.get(compiler) if is_cxx else compiler
-    subprocess.run([command, "-std=c++17" if is_cxx else "-std=gnu11", "-g", "-O1", "-w",
-                    "-fno-builtin", "-fsanitize=thread", "-fPIC",
-                    "-I", os.path.join(TOP, "include"), "-I", OTHERS] + shlex.split(flags) +
-                   ["-c", "-o", path + ".o", head.path], check=True)
-    subprocess.run([command, "-shared", "-o", path + ".so", path + ".o"], check=True)
-    return path + ".so"
+    return programs.build(command, head.path, os.path.join(folder, head.name), "-fno-builtin",
+                          "-std=c++17" if is_cxx else "-std=gnu11", "-I", OTHERS,
+                          *shlex.split(flags))
 
 
 def search(pfs_check, program, scenario, options):
     """(exit status, executions, is complete, words)"""
-    done = subprocess.run([pfs_check, program, "--scenario", scenario] + SHOWN +
-                          shlex.split(options),
-                          check=False, capture_output=True, text=True, timeout=110)
+    done = run(pfs_check, program, "--scenario", scenario, *SHOWN, *shlex.split(options))
     words = done.stdout + done.stderr
     said = SAID.search(done.stdout)
     if said is None:
@@ -87,8 +82,8 @@ def is_as_said(expected, status, complete, words):
 
 
 def judge(pfs_check, compiler, folder, head, table):
-    """Faults of one program."""
-    faults = [] if head.runs else [f"{head.name}: no RUN"]
+    """One program."""
+    expect(head.runs, f"{head.name}: no RUN")
     built = None
     for flags, scenario, options, expected in head.runs:
         if flags != built:
@@ -96,14 +91,12 @@ def judge(pfs_check, compiler, folder, head, table):
             built = flags
         status, executions, complete, words = search(pfs_check, program, scenario, options)
         table.append(f"| `{head.name}` | `{scenario}{options}` | {executions:,} | {expected} |")
-        if not is_as_said(expected, status, complete, words):
-            faults.append(f"{head.name}, {scenario}{options}: not {expected} with {compiler} "
-                          f"(the head speaks of {head.package} {head.version}):\n{words}")
-    return faults
+        expect(is_as_said(expected, status, complete, words),
+               f"{head.name}, {scenario}{options}: not {expected} with {compiler} (the head speaks "
+               f"of {head.package} {head.version}):\n{words}")
 
 
 def main():
-    """The exit status."""
     words = [word for word in sys.argv[1:] if word != "--table"]
     only = words[words.index("--only") + 1] if "--only" in words else None
     pfs_check, compiler = words[:2]
@@ -113,19 +106,17 @@ def main():
     heads = [head for head in heads if head.package in packages]
     there = [head for head in heads if os.path.exists(head.proof)]
     if shutil.which(compiler) is None or (heads and not there):
-        return 77
-    faults, table = [], []
+        skip(f"no {compiler}, or none of {' '.join(packages)}")
+    table = []
     with tempfile.TemporaryDirectory() as folder:
         for head in there:
-            faults += judge(pfs_check, compiler, folder, head, table)
+            judge(pfs_check, compiler, folder, head, table)
     if "--table" in sys.argv:
         print("\n".join(table))
-    for fault in faults:
-        print(fault)
-    print(f"{len(there)} programs by {compiler}, {len(heads) - len(there)} skipped, "
-          f"{len(faults)} faults")
-    return 1 if faults or not there else 0
+    print(f"{len(there)} programs by {compiler}, {len(heads) - len(there)} skipped")
+    expect(there, "no program")
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

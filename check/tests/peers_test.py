@@ -10,11 +10,9 @@ there. Exit 77: no such compiler.
 
 import os
 import re
-import shutil
-import sys
-import tempfile
 
 import gallery_test
+from programs import expect, finish
 
 PEERS = os.path.join(gallery_test.GALLERY, "peers")
 FIGURE = re.compile(r"^ \* FIGURE N=(\d+): (\d+) sc(?:, (\d+) views)?: (\w+), (.*)$",
@@ -26,62 +24,39 @@ TABLE = gallery_test.Table("<!-- made by check/tests/peers_test.py -->\n",
 VIEWS_MAX = 20000  # executions with sc, above which those with views are not looked at
 
 
-def look(pfs_check, program, memory, theirs):
-    """Faults of a search, by what others counted or None; the cells of its classes and executions,
-    and the executions."""
+def look(pfs_check, program, memory, theirs, what):
+    """A search, by what others counted or None; the cells of its classes and executions, and the
+    executions."""
     status, executions, repeated, incomplete, extent, _, words = gallery_test.run(
         pfs_check, program, memory)
-    faults = []
-    if (status, extent, incomplete) != (0, "all there are", 0):
-        faults.append(f"{memory}: must be complete, and hold:\n{words}")
-    if theirs is not None and executions - repeated != theirs:
-        faults.append(f"{memory}: {executions - repeated} classes, not {theirs}")
-    return faults, [f"{executions - repeated:,}", f"{executions:,}"], executions
+    expect((status, extent, incomplete) == (0, "all there are", 0),
+           f"{what} {memory}: must be complete, and hold:\n{words}")
+    expect(theirs is None or executions - repeated == theirs,
+           f"{what} {memory}: {executions - repeated} classes, not {theirs}")
+    return [f"{executions - repeated:,}", f"{executions:,}"], executions
 
 
 def judge(pfs_check, compiler, folder, name):
-    """Faults of one program; its rows."""
+    """The rows of one program."""
     with open(os.path.join(PEERS, name + ".c"), encoding="utf-8") as file:
         text = file.read()
-    faults, rows = [], []
+    rows = []
     figures = [(found, True) for found in FIGURE.findall(text)]
     figures += [(found, False) for found in SCHEDULES.findall(text)]
     for (size, number, views, tool, where), classes in figures:
+        what = f"{name} N={size} ({tool}, {where})"
         program = gallery_test.build(compiler, folder, f"peers/{name}.c", f"N={size}")
-        more, ours, executions = look(pfs_check, program, "sc", int(number) if classes else None)
+        ours, executions = look(pfs_check, program, "sc", int(number) if classes else None, what)
         theirs = f"{int(number):,} {tool}" + ("" if classes else " (schedules)")
         cells = [f"`{name}`", size, theirs, *ours, f"{int(views):,} {tool}" if views else ""]
-        if executions <= VIEWS_MAX:
-            again, ours, _ = look(pfs_check, program, "views", int(views) if views else None)
-            more += again
-            cells += ours
-        else:
-            cells += ["", ""]
-        faults += [f"{name} N={size} ({tool}, {where}) {fault}" for fault in more]
+        cells += look(pfs_check, program, "views", int(views) if views else None, what)[0] \
+            if executions <= VIEWS_MAX else ["", ""]
         rows.append("| " + " | ".join(cells) + " |\n")
-    if not rows:
-        faults.append(f"{name}: has no figure")
-    return faults, rows
-
-
-def main():
-    """The exit status."""
-    pfs_check, compiler = sys.argv[1:3]
-    if shutil.which(compiler) is None:
-        return 77
-    names = sorted(name[:-2] for name in os.listdir(PEERS) if name.endswith(".c"))
-    faults, rows = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            more, its = judge(pfs_check, compiler, folder, name)
-            faults += more
-            rows += its
-    faults += gallery_test.show(TABLE, rows, lambda row: row.split(" | "), compiler)
-    for fault in faults:
-        print(fault)
-    print(f"{len(rows)} figures by {compiler}, {len(faults)} faults")
-    return 1 if faults or not names else 0
+    expect(rows, f"{name}: has no figure")
+    return rows
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    FOUND, COMPILER = gallery_test.each(PEERS, judge)
+    gallery_test.show(TABLE, sum(FOUND, []), lambda row: row.split(" | "), COMPILER)
+    finish()

@@ -21,46 +21,18 @@ import subprocess
 import sys
 import tempfile
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PROGRAMS = os.path.join(TOP, "check", "programs")
-RING = os.path.join(TOP, "check", "example", "ring.c")  # with its mistake
+from programs import Checked, EXAMPLE, PROGRAMS, equal, expect, finish, part_of, run, skip
+
+RING = os.path.join(EXAMPLE, "ring.c")  # with its mistake
 MENDED = "-DPUBLISH=memory_order_release"
 
 
-class Test:
-    """pfs-check, a folder, and the faults so far."""
-
-    def __init__(self, pfs_check, folder):
-        self.pfs_check, self.folder, self.faults = pfs_check, folder, []
-
-    def path(self, name, text=None):
-        """A file in the folder."""
-        path = os.path.join(self.folder, name)
-        if text is not None:
-            with open(path, "wb") as file:
-                file.write(text)
-        return path
+class Test(Checked):
+    """With programs of check/programs/, and the ring."""
 
     def build(self, name, *flags):
-        """A program of check/programs/, or the ring, as a shared object."""
-        path = self.path(name)
         source = RING if name == "ring" else os.path.join(PROGRAMS, name + ".c")
-        subprocess.run(["cc", "-g", "-O1", "-fsanitize=thread", "-fPIC", "-w", *flags, "-I",
-                        os.path.join(TOP, "include"), "-c", source, "-o", path + ".o"], check=True)
-        subprocess.run(["cc", "-shared", "-o", path + ".so", path + ".o"], check=True)
-        return path + ".so"
-
-    def run(self, *options, **more):
-        """(exit status, stdout, stderr)"""
-        done = subprocess.run([self.pfs_check, *options], capture_output=True, text=True,
-                              check=False, timeout=100, **more)
-        return done.returncode, done.stdout, done.stderr
-
-    def expect(self, what, got, status, pattern):
-        """Status and words."""
-        text = got[1] + got[2]
-        if got[0] != status or not re.search(pattern, text):
-            self.faults.append(f"{what}: exit {got[0]}, expected {status} and {pattern}:\n{text}")
+        return super().build(source, *flags, name=name)
 
     def saved(self, program, name, *options):
         """A failing schedule of it: the path, and its text."""
@@ -74,29 +46,27 @@ class Test:
         program, said = self.build("late"), []
         for jobs in ("1", "3"):
             path = self.path("late" + jobs)
-            code, out, error = self.run(program, "--jobs", jobs, "--quiet", "--save", path)
-            self.expect("late " + jobs, (code, out, error), 1, "found: assertion")
+            done = self.run(program, "--jobs", jobs, "--quiet", "--save", path)
+            self.expect("late " + jobs, done, 1, "found: assertion")
             with open(path, encoding="utf-8") as file:
-                said.append((out, file.read()))
-        if said[0] != said[1]:
-            self.faults.append(f"jobs: {said[0]}\n{said[1]}")
+                said.append((done.stdout, file.read()))
+        equal(said[0], said[1], "by one process, and by three")
         for line in (r"turns .* all there are: no violation\n  3 outcomes",
                      r"backwards_fails .*FAILED", r"swapped .*: no violation\n  with up to 1 weak"):
-            if not re.search(line, said[0][0]):
-                self.faults.append(f"jobs: no {line}: {said[0][0]}")
+            self.expect("jobs", done, 1, line)
         counts = re.findall(r"^(?:turns|backwards).*: (\d+) exec", said[0][0], re.MULTILINE)
-        if len(counts) != 2 or min(int(count) for count in counts) < 501:
-            self.faults.append(f"jobs: {counts} executions, done in one part")
+        expect(len(counts) == 2 and min(int(count) for count in counts) >= 501,
+               f"jobs: {counts} executions, done in one part")
 
     def replay(self):
         """Of the ring, with its mistake and without."""
         program = self.build("ring")
         path, text = self.saved(program, "ring.schedule")
         said = r"step \| T0 .*\n(.*\n)*.*ring\.c:\d+\nring: data race on .*\nschedule: 0x8 1x2\n$"
-        if not re.search(r"\n0x8 1x2 \ndata race on ", text):
-            self.faults.append(f"not shortened, or without its message: {text}")
+        expect(re.search(r"\n0x8 1x2 \ndata race on ", text),
+               f"not shortened, or without its message: {text}")
         self.expect("replay", self.run(program, "--schedule", path), 1, said)
-        other = self.path("other", text.replace("0x8 1x2", "0x2 1x1 0x9").encode())
+        other = self.path("other", text.replace("0x8 1x2", "0x2 1x1 0x9"))
         self.expect("does not fit", self.run(program, "--schedule", other), 1,
                     "the program did not follow this schedule")
         program = self.build("ring", MENDED)
@@ -106,51 +76,47 @@ class Test:
                     "^pfs-check: .*ring.schedule: saved of a scenario that this program has not")
         program = self.build("stepless")
         path, text = self.saved(program, "stepless.schedule")
-        if "\nnone\nassertion told == 1 " not in text:
-            self.faults.append(f"a schedule without steps: {text}")
+        expect("\nnone\nassertion told == 1 " in text, f"a schedule without steps: {text}")
         done = self.run(program, "--schedule", path)
         self.expect("no steps", done, 1, r"\nstepless: assertion told == 1 \(.*\)\nschedule:")
-        if done[2] != "":
-            self.faults.append(f"no line was asked for, and it says {done[2]!r}")
+        equal(done.stderr, "", "stderr where no line was asked for")
+
+    def json(self, *options):
+        """(status, scenarios) of the document of a run, which says nothing else."""
+        done = self.run(*options, "--format", "json")
+        equal(done.stderr, "", f"stderr of {options}")
+        said = json.loads(done.stdout)
+        equal(said["status"], done.returncode, f"{options}: status")
+        return done.returncode, said["scenarios"]
 
     def data(self):
         """The same as one document of JSON, by one process and by three."""
         program = self.build("ring")
         saved = self.path("saved")
-        code, out, error = self.run(program, "--format", "json", "--save", saved, "--quiet")
-        said = json.loads(out)
-        search, = said["scenarios"]
+        code, (search,) = self.json(program, "--save", saved, "--quiet")
         found = search["finding"]
-        got = (code, error, said["status"], search["verdict"], search["memory"], search["search"],
-               search["complete"], found["kind"], found["schedule"], len(found["steps"]))
-        if got != (1, "", 1, "failed", "views", "exhaustive", False, "data race", "0x8 1x2", 10):
-            self.faults.append(f"json: {got}")
-        sides = [(side["thread"], side["does"], side["function"], side["file"], side["line"] > 0)
-                 for side in found["places"]]
-        if sides != [(0, "writes", "push", "ring.c", True), (1, "reads", "pop", "ring.c", True)]:
-            self.faults.append(f"json: {sides}")
+        equal((code, search["verdict"], search["memory"], search["search"], search["complete"],
+               found["kind"], found["schedule"], len(found["steps"])),
+              (1, "failed", "views", "exhaustive", False, "data race", "0x8 1x2", 10), "json")
+        equal([(side["thread"], side["does"], side["function"], side["file"], side["line"] > 0)
+               for side in found["places"]], [(0, "writes", "push", "ring.c", True),
+                                              (1, "reads", "pop", "ring.c", True)], "json: sides")
         for line in (f"found: {found['message']}", *found["columns"], "schedule: 0x8 1x2"):
             self.expect("json as text", self.run(program), 1, rf"(?m)^{re.escape(line)}$")
         self.expect("--save", self.run(program, "--schedule", saved), 1, "data race on")
-        program, both = self.build("late"), []
-        for jobs in ("1", "3"):
-            code, out, error = self.run(program, "--jobs", jobs, "--format", "json")
-            both.append([{key: value for key, value in search.items() if key != "seconds"}
-                         for search in json.loads(out)["scenarios"]])
-        if both[0] != both[1]:
-            self.faults.append(f"json, jobs: {both}")
+        program = self.build("late")
+        both = [[{key: value for key, value in search.items() if key != "seconds"}
+                 for search in self.json(program, "--jobs", jobs)[1]] for jobs in ("1", "3")]
+        equal(both[0], both[1], "json, by one process and by three")
         turns, fails, _ = both[0]
-        if (turns["verdict"], turns["complete"], turns["extent"], turns["finding"]) != (
-                "no violation", True, "all there are", None) or sum(
-                    outcome["executions"] for outcome in turns["outcomes"]) < 501:
-            self.faults.append(f"json: {turns}")
-        if fails["finding"]["kind"] != "assertion" or fails["finding"]["places"][0]["line"] < 1:
-            self.faults.append(f"json: {fails['finding']}")
-        _, out, _ = self.run(program, "--scenario", "turns", "--executions", "9", "--format=json")
-        search, = json.loads(out)["scenarios"]
-        if (search["complete"], search["stopped"], search["executions"]) != (
-                False, "executions", 9):
-            self.faults.append(f"json, stopped: {search}")
+        equal((turns["verdict"], turns["complete"], turns["extent"], turns["finding"]),
+              ("no violation", True, "all there are", None), "json: turns")
+        expect(sum(outcome["executions"] for outcome in turns["outcomes"]) >= 501, f"{turns}")
+        expect(fails["finding"]["kind"] == "assertion" and
+               fails["finding"]["places"][0]["line"] >= 1, f"json: {fails['finding']}")
+        _, (search,) = self.json(program, "--scenario", "turns", "--executions", "9")
+        equal((search["complete"], search["stopped"], search["executions"]),
+              (False, "executions", 9), "json, stopped")
         for more in (["--format", "xml"], ["--format", "json", "--list"],
                      ["--format", "json", "--schedule", saved],
                      ["--format", "json", "--scenario", "none"]):
@@ -159,7 +125,7 @@ class Test:
     def gdb(self):
         """The ring's race, and threads that wait for each other."""
         if shutil.which("gdb") is None or os.uname().machine != "x86_64":
-            sys.exit(77)
+            skip("no gdb for x86-64")
         program = self.build("ring")
         path, _ = self.saved(program, "ring.schedule")
         got = self.run(program, "--schedule", path, "--gdb", input="pfs-bt all\n")
@@ -170,9 +136,7 @@ class Test:
             self.expect("gdb", got, 0, said)
         stripped = self.path("stripped")
         subprocess.run(["strip", "-o", stripped, self.pfs_check], check=True)
-        done = subprocess.run([stripped, program, "--schedule", path, "--gdb"], check=False,
-                              capture_output=True, text=True)
-        self.expect("gdb, stripped", (done.returncode, done.stdout, done.stderr), 2,
+        self.expect("gdb, stripped", run(stripped, program, "--schedule", path, "--gdb"), 2,
                     "^pfs-check: --gdb: this pfs-check is stripped, .*\n$")
         program = self.build("threads")
         path, _ = self.saved(program, "dead.schedule", "--scenario", "crosswise")
@@ -195,8 +159,7 @@ class Test:
         os.close(theirs)
         text = os.read(ours, 65536).decode()
         os.close(ours)
-        if not re.search(r"\rswapped: \d+ executions, \d+ s ", text):
-            self.faults.append(f"progress: {text!r}")
+        expect(re.search(r"\rswapped: \d+ executions, \d+ s ", text), f"progress: {text!r}")
         program = self.build("long")
         for scenario in ("accesses", "steps", "set_up"):
             self.expect(f"{scenario} without an end",
@@ -224,7 +187,7 @@ class Test:
             options + " --fault 99.1", options + " --x", options + " --looks", options + " y.so")]
         for number, content in enumerate(damaged):
             self.line(f"damaged {number}", "no schedule .* or damaged", program, "--schedule",
-                      self.path("damaged", content.encode()))
+                      self.path("damaged", content))
         self.line("no file", "No such file", program, "--schedule", self.path("none"))
         for more, said in ((["--search", "states"], "--search states: not for"),
                            (["--search", "dpor", "--preemptions", "1"], "--preemptions"),
@@ -249,8 +212,8 @@ class Test:
         self.expect("nothing to save", self.run(mended, "--no-races", "--save", unsaved), 0,
                     r"steps, all there are unless it has a data race, which was not looked for "
                     r"\(--no-races\): no violation\n$")
-        if [name for name in os.listdir(self.folder) if name.startswith("unsaved")]:
-            self.faults.append("an empty file of nothing that was found")
+        expect(not [name for name in os.listdir(self.folder) if name.startswith("unsaved")],
+               "an empty file of nothing that was found")
         self.expect("some, no races", self.run(mended, "--no-races", "--executions", "3"), 0,
                     r"not all there are; data races were not looked for \(--no-races\): no viol")
         with open(program, "rb") as file:
@@ -262,25 +225,21 @@ class Test:
 
     def line(self, what, said, *options):
         """Exit 2, nothing but one line."""
-        code, out, error = self.run(*options)
-        if code != 2 or out or not re.fullmatch(rf"pfs-check: .*{said}.*\n", error):
-            self.faults.append(f"{what}: exit {code}, expected 2 and {said}:\n{out}{error}")
+        done = self.run(*options)
+        expect(done.returncode == 2 and not done.stdout and
+               re.fullmatch(rf"pfs-check: .*{said}.*\n", done.stderr),
+               f"{what}: exit {done.returncode}, expected 2 and {said}:\n{done}")
 
 
 def main():
-    """The exit status."""
-    pfs_check, part = sys.argv[1:3]
     if shutil.which("cc") is None:
-        return 77
+        skip("no compiler")
     with tempfile.TemporaryDirectory() as folder:
-        test = Test(pfs_check, folder)
-        {"jobs": test.jobs, "replay": test.replay, "gdb": test.gdb, "progress": test.progress,
-         "wrong": test.wrong, "data": test.data}[part]()
-    for fault in test.faults:
-        print(fault)
-    print(f"{part}: {len(test.faults)} faults")
-    return 1 if test.faults else 0
+        test = Test(sys.argv[1], "cc", folder)
+        part_of({"jobs": test.jobs, "replay": test.replay, "gdb": test.gdb,
+                 "progress": test.progress, "wrong": test.wrong, "data": test.data})()
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from common import commandline, documents
-from reporting import accounts_results, allocator_results, profile_results, results
+from reporting import results
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
@@ -80,10 +80,8 @@ def check_folder(folder, schema):
 
     simulated = documents.is_there(os.path.join(folder, results.SIMULATED_FILE))
     plan = None
-    chapters = [(name, kind) for name, kind in ((allocator_results.FILE, "allocators"),
-                                                (accounts_results.FILE, "accounts"),
-                                                (profile_results.FILE, "profile"))
-                if os.path.exists(os.path.join(folder, name))]
+    chapters = [(module.Suite.FILE, kind) for kind, module in results.CHAPTERS.items()
+                if os.path.exists(os.path.join(folder, module.Suite.FILE))]
     if documents.is_there(os.path.join(folder, "plan.json")) or not (simulated or chapters):
         plan = check("plan.json", "plan")
     check("machine.json", "machine")

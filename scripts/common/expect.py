@@ -5,6 +5,7 @@ A check that does not hold is kept as a fault and the test goes on; finish() pri
 
 import json
 import os
+import subprocess
 import sys
 
 FAULTS_SHOWN = 20
@@ -25,6 +26,23 @@ def expect_refusal(done, shown, word):
     expect(word in done.stderr, f"{shown}: '{word}' is not in {done.stderr!r}")
 
 
+def run(*command, **more):
+    """A program at its end, with its output; more: of subprocess.run."""
+    return subprocess.run(command, check=False, **{
+        "capture_output": True, "text": True, "timeout": 1200, **more})
+
+
+def equal(have, want, what):
+    """Keep what is not as it is wanted."""
+    expect(have == want, f"{what}: {have}, not {want}")
+
+
+def skip(what):
+    """End the test: what it needs is not here."""
+    print(f"{os.path.basename(sys.argv[0])}: skipped: {what}")
+    sys.exit(77)
+
+
 def no_twins(pairs):
     """An object of the document; json.loads would keep the last of two equal keys."""
     keys = [key for key, _ in pairs]
@@ -43,8 +61,21 @@ def parse(text):
     return json.loads(text, object_pairs_hook=no_twins, parse_constant=no_constant)
 
 
-def finish():
-    """Print the first faults and end the test: exit 0 if all held, 1 if not."""
+def part_of(parts):
+    """The part that stands in the command line behind the program that is tested. Bad usage is
+    answered by what the test says of itself."""
+    if len(sys.argv) < 3 or sys.argv[2] not in parts:
+        sys.exit(sys.modules["__main__"].__doc__)
+    return parts[sys.argv[2]]
+
+
+def show():
+    """Print the first faults."""
     for fault in faults[:FAULTS_SHOWN]:
         print(f"{os.path.basename(sys.argv[0])}: not so: {fault}")
+
+
+def finish():
+    """Print the first faults and end the test: exit 0 if all held, 1 if not."""
+    show()
     sys.exit(1 if faults else 0)

@@ -6,12 +6,11 @@ happens beside the writers. Of times in a process the median of its rounds is ke
 """
 
 import json
-import os
 import re
 from collections import namedtuple
 
-from common import documents
 from common.stats import median
+from measuring import launching
 
 RULES = ("exact", "freer", "global")
 HEADER = "header"  # 16 bytes more, and nothing else
@@ -56,22 +55,9 @@ PROGRAMS = {"cost": ("memory", "bench", "accounts", "pfs-accounts-cost"),
 LIBRARIES = {"none": "libpfsmalloc.so", "counted": "libpfsmem.so"}
 
 
-def program(build_dir, name):
-    """A program of the release build; BadInput where it is not there."""
-    path = os.path.abspath(os.path.join(build_dir, "release", *PROGRAMS[name]))
-    if not os.access(path, os.X_OK):
-        raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "
-                                 "cmake --build --preset release")
-    return path
-
-
 def library(build_dir, name):
     """A library that is preloaded."""
-    path = os.path.abspath(os.path.join(build_dir, "release", "memory", LIBRARIES[name]))
-    if not os.path.exists(path):
-        raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "
-                                 "cmake --build --preset release")
-    return path
+    return launching.built(build_dir, "memory", LIBRARIES[name])
 
 
 def ways(case):
@@ -85,13 +71,13 @@ def command(case, way, size, build_dir, seed):
              *["--foreign"] * case.foreign]
     if case.group == "preload":
         kind = "none" if way == "none" else "counted"
-        return [program(build_dir, "cost"), *pairs, "--ways=none"], \
+        return [launching.built(build_dir, *PROGRAMS["cost"]), *pairs, "--ways=none"], \
             {"LD_PRELOAD": library(build_dir, kind), "PFS_MEM_RULE": way if kind != "none" else ""}
     words = {"cost": pairs, "errors": [way, str(case.threads), str(size.operations), str(seed)],
              "reader": [f"--writers={case.threads}", f"--rounds={max(1, size.rounds - 1)}",
                         f"--ms={size.slice_ms}"],
              "memory": [f"--threads={case.threads}", f"--instruments={case.instruments}"]}
-    return [program(build_dir, case.group), *words[case.group]], {}
+    return [launching.built(build_dir, *PROGRAMS[case.group]), *words[case.group]], {}
 
 
 def values(case, way, text):

@@ -16,6 +16,21 @@ def bench_path(build_dir, build):
     return os.path.join(build_dir, build, "bench", "pfs-bench")
 
 
+def built(build_dir, *parts):
+    """A file of the release build; BadInput where it is not there."""
+    path = os.path.abspath(os.path.join(build_dir, "release", *parts))
+    if not os.path.exists(path):
+        raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "
+                                 "cmake --build --preset release")
+    return path
+
+
+def add_build_dir(parser):
+    """The option that names the builds."""
+    parser.add_argument("--build-dir", default=os.path.join(TOP, "build"), metavar="DIR",
+                        help="where the builds are (default build)")
+
+
 def must_be_writable(folder):
     """Create the folder, if it is not there; BadInput where nothing can be written in it."""
     try:

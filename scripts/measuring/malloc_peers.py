@@ -7,10 +7,7 @@ import subprocess
 import sys
 from collections import namedtuple
 
-from common import documents
-from measuring import peers
-
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from measuring import launching, peers
 
 # library: what LD_PRELOAD gets, "" for the allocator that programs have anyway.
 Allocator = namedtuple("Allocator", "name library package")
@@ -59,11 +56,9 @@ def version(allocator):
 
 
 def add_arguments(parser):
-    """The arguments that all commands about allocators share."""
+    """--allocators, of all commands about them."""
     parser.add_argument("--allocators", metavar="A,B", help="only these (default: glibc, "
                         f"jemalloc, mimalloc, tcmalloc and {OURS}, those that are here)")
-    parser.add_argument("--build-dir", default=os.path.join(TOP, "build"), metavar="DIR",
-                        help="where the builds are (default build)")
 
 
 def chosen(parser, arguments):
@@ -82,12 +77,7 @@ def chosen(parser, arguments):
 
 def program(build_dir, name):
     """A program of bench/malloc; BadInput where it is not built."""
-    path = os.path.abspath(os.path.join(build_dir, "release", "memory", "bench", "malloc",
-                                        f"pfs-malloc-{name}"))
-    if not os.access(path, os.X_OK):
-        raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "
-                                 "cmake --build --preset release")
-    return path
+    return launching.built(build_dir, "memory", "bench", "malloc", f"pfs-malloc-{name}")
 
 
 def say_missing(command, missing):

@@ -16,8 +16,7 @@ import sys
 from collections import namedtuple
 
 from common import commandline, documents
-
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from measuring import launching
 
 Peer = namedtuple("Peer", "name library package")
 PEERS = (
@@ -117,8 +116,7 @@ def main(argv=None):
     """The command."""
     parser = commandline.Parser(prog="scripts/measuring/peers.py",
                                 description="What each policy and peer can do, as a table.")
-    parser.add_argument("--build-dir", default=os.path.join(TOP, "build"), metavar="DIR",
-                        help="where the builds are (default build)")
+    launching.add_build_dir(parser)
     program = os.path.join(parser.parse_args(argv).build_dir, "release", "bench", "pfs-bench")
     found = traits(program)
     if not found:

@@ -13,9 +13,8 @@ import subprocess
 import time
 from collections import namedtuple
 
-from common import documents
 from common.stats import median
-from measuring import accounts_cases, allocator_servers
+from measuring import accounts_cases, allocator_servers, launching
 
 ORDINARY = "19"
 SWEEP = ("off", *map(str, range(10, 22)))
@@ -45,26 +44,17 @@ SIZES = {"short": Size(3000000, 5, 12000, 1500, 1000), "long": Size(5000000, 15,
 LAUNCHES = {"short": 7, "long": 15, "quick": 1}
 
 
-def program(build_dir, *parts):
-    """A file of the release build; BadInput where it is not there."""
-    path = os.path.abspath(os.path.join(build_dir, "release", *parts))
-    if not os.path.exists(path):
-        raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "
-                                 "cmake --build --preset release")
-    return path
-
-
 def ways(case):
     """The launches of a round."""
     return (NONE,) if case.group == "errors" else LAUNCHED
 
 
 class Bench:
-    """Where things are, and how a program is started with a library."""
+    """Where things are (folder: to work in), and how a program is started with a library."""
 
-    def __init__(self, build_dir, folder, size):
-        self.build_dir, self.folder, self.size = build_dir, folder, size
-        self.tool = program(build_dir, "memory", "pfs-mem")
+    def __init__(self, build_dir, size):
+        self.build_dir, self.size, self.folder = build_dir, size, None
+        self.tool = launching.built(build_dir, "memory", "pfs-mem")
         self.libraries = {name: accounts_cases.library(build_dir, name)
                           for name in ("none", "counted")}
 
@@ -93,7 +83,7 @@ class Loop:
         name = f"pfs-profile-{case.name}"
         self.pairs = bench.size.pairs
         self.process = subprocess.Popen(
-            [program(bench.build_dir, "memory", "bench", "profile", name), str(case.depth),
+            [launching.built(bench.build_dir, "memory", "bench", "profile", name), str(case.depth),
              str(self.pairs)],
             env=bench.environment(way), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
@@ -170,7 +160,7 @@ class Server:
 
 def errors_of(bench):
     """{mix: samples: {seeds, samples, error, theory}}"""
-    tested = program(bench.build_dir, "memory", "tests", "sampling", "sampling_estimate")
+    tested = launching.built(bench.build_dir, "memory", "tests", "sampling", "sampling_estimate")
     done = subprocess.run([tested, "errors", str(bench.size.seeds)], capture_output=True, text=True,
                           timeout=10 * WAIT_S, check=True)
     document = json.loads(done.stdout)

@@ -36,7 +36,7 @@ def _point(samples, text, form, shape="circle"):
 def _cost(results, group, name, what):
     """Rows of what each rule adds, by threads, and of what exact may add."""
     suite = results.accounts
-    cases = [c for c in suite.of_group(group) if suite.added(c, "exact")] if suite else []
+    cases = [c for c in suite.of_group(group) if suite.added(c, "exact", "none")] if suite else []
     if not cases:
         return None
     rows, exact = [], {}
@@ -44,12 +44,12 @@ def _cost(results, group, name, what):
         allowed, _ = suite.allowed(case)
         says = suite.cases[case]["says"]
         for way in (HEADER, *RULES):
-            samples = suite.added(case, way)
+            samples = suite.added(case, way, "none")
             if not samples:
                 continue
             rows.append({"name": f"{says}: {WAYS.get(way, way)}", "index": COLOURS[way],
                          "points": [_point(samples, f"{way}, {says}", "{:+.2f} ns")]})
-        exact[says] = median(suite.added(case, "exact"))
+        exact[says] = median(suite.added(case, "exact", "none"))
         rows.append({"name": f"{says}: allowed", "index": LIMIT, "points": [
             (allowed, None, None, f"allowed: {allowed:.1f} ns", "bar", [])]})
     low, high = min(exact.values()), max(exact.values())
@@ -177,11 +177,11 @@ def more_text(value):
 
 def _slowed(suite, readings):
     """(rows of what a reader costs a pair, the cases of which there are some)."""
-    cases = [c for c in suite.of_group("reader") if suite.slowed(c, BESIDE, CPU)] if suite else []
+    cases = [c for c in suite.of_group("reader") if suite.more(c, BESIDE, ALONE)] if suite else []
     rows = []
     for case in cases:
         for name, base, against, index in readings:
-            found = suite.slowed(case, BESIDE, name, base)
+            found = suite.more(case, BESIDE, base, name)
             says = f"{suite.cases[case]['says']}, {against}"
             if found:
                 rows.append({"name": says, "index": index,
@@ -206,7 +206,7 @@ def reader(results):
         return None
     case = cases[-1]
     title = (f"{suite.cases[case]['says']} count beside a reader that loops: a pair takes "
-             f"{more_text(median(suite.slowed(case, BESIDE, CPU)))} CPU time; it sees "
+             f"{more_text(median(suite.more(case, BESIDE, ALONE)))} CPU time; it sees "
              f"{suite.mid(case, BESIDE, 'rows_per_cpu_s') / 1e6:.1f} million rows a CPU second")
     canvas = _reader_chart(suite, CPU, title, "more CPU time of a pair beside a reader, against "
                            "the same", rows, cases)
@@ -224,8 +224,8 @@ def clock(results):
     case, cpus = cases[-1], len(suite.document.get("machine", {}).get("cpus_allowed", []))
     title = (f"By the clock on {parts.count_noun(cpus, 'CPU')}: a pair of "
              f"{suite.cases[case]['says']} takes "
-             f"{more_text(median(suite.slowed(case, BESIDE, 'wall_ns')))} beside a reader, who "
-             "needs a CPU, too")
+             f"{more_text(median(suite.more(case, BESIDE, ALONE, 'wall_ns')))} beside a reader, "
+             "who needs a CPU, too")
     canvas = _reader_chart(suite, "wall_ns", title, "more time of a pair beside a reader, against "
                            "the same", rows, cases)
     return parts.Figure("accounts-clock", title, canvas, "Of three that run on two CPUs each gets "

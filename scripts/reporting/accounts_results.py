@@ -4,78 +4,28 @@ the bars.
 A difference or a ratio is formed within a round; its interval is of order statistics (stats.py).
 """
 
-import os
-
-from common import columns, documents, judge, shapes, stats
+from common import judge, stats
 from common.shapes import COUNT, EACH, FLAG, SOME, TEXT
 from common.stats import median
 from measuring.accounts_cases import ALONE, BESIDE, COPY, HEADER, RULES
-from reporting import instruction_table
+from reporting import instruction_table, suites
+from reporting.suites import with_interval
 from reporting.svg import bytes_text
 
-FILE = "accounts.json"
 CPU, WALL = "cpu_ns", "ns"
 ALLOWED_NS, ALLOWED_SHARE, FOREIGN_FACTOR = 5.0, 0.15, 1.3
 ROWS_PER_S, SLOWED_PERCENT = 1e6, 3.0
 SHORT = {"preload": "any program", "cost": "library"}
 COSTS = {"preload": "malloc of any program (libpfsmem.so)", "cost": "the library's calls"}
 
-SHAPE = {
-    "kind": TEXT,
-    "missing": {EACH: TEXT},
-    "cases": {EACH: {"group": TEXT, "says": TEXT, "threads": SOME, "foreign": FLAG,
-                     "instruments": COUNT}},
-    "launches": [{"case": TEXT, "way": TEXT, "round": SOME, "status": TEXT,
-                  "values": {EACH: {EACH: COUNT}}}],
-    "instructions": {EACH: {EACH: {"calls": SOME, "instructions": COUNT, "locked": COUNT}}},
-}
 
-
-def load(folder):
-    """The suite in a result folder, or None."""
-    path = os.path.join(folder, FILE)
-    shape = {**SHAPE, "launches": [{k: v for k, v in SHAPE["launches"][0].items()
-                                    if k != "values"}]}
-    document = shapes.read(path, shape, "scripts/accounts.py")
-    if document is None:
-        return None
-    for position, launch in enumerate(document["launches"]):  # only who is done has numbers
-        fault = launch["status"] == "done" and shapes.fault_of(
-            launch.get("values"), SHAPE["launches"][0]["values"], f"launches[{position}].values")
-        if not fault and launch["case"] not in document["cases"]:
-            fault = f"launches[{position}].case is not one of its cases"
-        if fault:
-            raise documents.BadInput(f"{path}: {fault}; measure again (scripts/accounts.py)")
-    return Suite(document)
-
-
-class Suite:
+class Suite(suites.Suite):
     """The launches of accounts.json as samples."""
 
-    def __init__(self, document):
-        self.document = document
-        self.cases = document["cases"]
-        self.values = {}  # (case, way, name) -> [stats.Value]
-        for launch in document["launches"]:
-            if launch["status"] != "done":
-                continue
-            for way, found in launch["values"].items():
-                for name, value in found.items():
-                    self.values.setdefault((launch["case"], way, name), []).append(
-                        stats.Value(launch["round"], value, False))
-
-    def samples(self, case, way, name):
-        """One value for each launch."""
-        return stats.Samples(self.values.get((case, way, name), []))
-
-    def of_group(self, *groups):
-        """The cases of these groups, in the document's order."""
-        return [case for case, facts in self.cases.items() if facts["group"] in groups]
-
-    def added(self, case, way):
-        """Nanoseconds of CPU time that a way adds to a pair, one for each round."""
-        return stats.paired(self.samples(case, way, CPU), self.samples(case, "none", CPU),
-                            lambda counted, bare: counted - bare)
+    FILE, COMMAND = "accounts.json", "scripts/accounts.py"
+    SHAPE = {"missing": {EACH: TEXT}, "cases": {EACH: {
+        "group": TEXT, "says": TEXT, "threads": SOME, "foreign": FLAG, "instruments": COUNT}},
+        "instructions": suites.COUNTED}
 
     def allowed(self, case):
         """(how much counting may add, the pair without it), in ns; None where it is not known."""
@@ -84,17 +34,6 @@ class Suite:
             return None
         factor = FOREIGN_FACTOR if self.cases[case]["foreign"] else 1.0
         return factor * max(ALLOWED_NS, ALLOWED_SHARE * median(bare)), median(bare)
-
-    def slowed(self, case, state, name, base=ALONE):
-        """Percent that a pair takes longer in a state than in another, one for each round."""
-        return stats.paired(self.samples(case, state, name), self.samples(case, base, name),
-                            lambda with_it, without: 100 * (with_it / without - 1)
-                            if without else None)
-
-    def mid(self, case, way, name):
-        """Median of the launches, or None."""
-        found = self.samples(case, way, name)
-        return median(found) if found else None
 
 
 def cost_bars(suite):
@@ -107,7 +46,7 @@ def cost_bars(suite):
             larger = f"{FOREIGN_FACTOR} × ({larger})"
         says = f"{COSTS[facts['group']]}, {facts['says']}: counting adds at most {larger}"
         bars.append(judge.unmeasured(says) if not allowed else judge.bar(
-            says, suite.added(case, "exact"), most=allowed[0], form="{:.1f} ns",
+            says, suite.added(case, "exact", "none"), most=allowed[0], form="{:.1f} ns",
             detail=f"allowed {allowed[0]:.1f} ns, a pair takes {allowed[1]:.1f} without"))
     return bars
 
@@ -142,17 +81,17 @@ def reader_bars(suite):
             millions = stats.mapped(suite.samples(case, BESIDE, name), lambda rate: rate / 1e6)
             bars.append(judge.bar(f"{who}: a reader of 64,000 rows sees 1 million a second {what}",
                                   millions, least=ROWS_PER_S / 1e6, form="{:.2f} M"))
-        own = suite.slowed(case, BESIDE, "cpu_ns", COPY)
+        own = suite.more(case, BESIDE, COPY)
         detail = (f"to a reader of a copy, who uses none of its lines: {median(own):+.2f} % "
                   f"({judge.spread_text(own, '{:+.2f}')})") if own else ""
         bars.append(judge.bar(f"{who}: it slows counting by at most {SLOWED_PERCENT:g} % in CPU "
-                              "time a pair", suite.slowed(case, BESIDE, "cpu_ns"),
+                              "time a pair", suite.more(case, BESIDE, ALONE),
                               most=SLOWED_PERCENT, form="{:+.2f} %", detail=detail))
         cpus = len(suite.document.get("machine", {}).get("cpus_allowed", []))
         few = (f"the reader has no CPU of its own: {suite.cases[case]['threads']} writers and it "
                f"share {cpus} CPUs" if 0 < cpus <= suite.cases[case]["threads"] else "")
         bars.append(judge.bar(f"{who}: by at most {SLOWED_PERCENT:g} % by the clock",
-                              suite.slowed(case, BESIDE, "wall_ns"), most=SLOWED_PERCENT,
+                              suite.more(case, BESIDE, ALONE, "wall_ns"), most=SLOWED_PERCENT,
                               form="{:+.1f} %", reason=few))
     return bars
 
@@ -160,17 +99,6 @@ def reader_bars(suite):
 def bars(suite):
     """What the accounts are held to."""
     return cost_bars(suite) + error_bars(suite) + reader_bars(suite)
-
-
-def with_interval(samples, form="{:+.1f}"):
-    """A median and its interval, where there is one; never broken into lines."""
-    if not samples:
-        return "–"
-    interval = stats.drawn_interval(samples)
-    text = form.format(median(samples))
-    if interval is not None:
-        text += f" ({form.format(interval.low)} to {form.format(interval.high)})"
-    return text.replace(" ", "\u00a0")
 
 
 def cost_rows(suite):
@@ -183,7 +111,7 @@ def cost_rows(suite):
         if None in times.values():
             continue
         rows.append([f"{SHORT[facts['group']]}, {facts['says']}", f"{times['none', CPU]:.1f}",
-                     *(with_interval(suite.added(case, way)) for way in (HEADER, *RULES)),
+                     *(with_interval(suite.added(case, way, "none")) for way in (HEADER, *RULES)),
                      f"{times['none', WALL]:.1f}, {times['exact', WALL]:.1f}"])
     return ["CPU ns a pair of\nmalloc and free", "not\ncounted", "16 bytes\nmore",
             *(f"\n+ {rule}" for rule in RULES), "by the clock:\nnot counted, exact"], rows
@@ -240,17 +168,11 @@ def reader_rows(suite):
             "rows a second"], rows
 
 
-def tables(suite):
-    """All of them that have rows."""
-    made = [cost_rows(suite), error_rows(suite), reader_rows(suite), memory_rows(suite)]
-    if suite.document["instructions"]:
-        made.insert(1, instruction_table.table(suite.document["instructions"]))
-    return [table for table in made if table[1]]
+TABLES = {"cost": cost_rows,
+          "instructions": lambda s: instruction_table.table(s.document["instructions"]),
+          "errors": error_rows, "readers": reader_rows, "memory": memory_rows}
 
 
 def text(suite):
     """All of it for a terminal."""
-    parts = [columns.aligned(*table) for table in tables(suite)]
-    parts.append("\n".join(f"{bar.verdict:13} {bar.says}: {bar.measured}" for bar in bars(suite)
-                           if bar.verdict != judge.NOT_MEASURED))
-    return "\n\n".join(parts) + "\n"
+    return suites.text_of(suite, TABLES, bars(suite))

@@ -4,58 +4,37 @@ A ratio is formed within a round, to the best peer of that case: the one with th
 A mean is the geometric one of the cases' median ratios; its interval is a bootstrap of launches.
 """
 
-import os
-
-from common import columns, documents, judge, shapes, stats
-from common.shapes import COUNT, EACH, FLAG, SOME, TEXT
+from common import documents, judge, stats
+from common.shapes import COUNT, EACH, FLAG, TEXT
 from common.stats import median
 from measuring import malloc_peers
-from reporting import instruction_table
+from reporting import instruction_table, suites
 from reporting.svg import bytes_text
 
-FILE = "allocators.json"
 OURS = malloc_peers.OURS
 CPU, PEAK, WALL, MEAN = "cpu_s", "peak_bytes", "wall_s", "mean_bytes"
 IDLE_LIMIT = 10 << 20
 
 
-SHAPE = {
-    "kind": TEXT,
-    "allocators": {EACH: {"version": TEXT}},
-    "missing": {EACH: TEXT},
-    "cases": {EACH: {"judged": FLAG}},
-    "launches": [{"case": TEXT, "allocator": TEXT, "round": COUNT, "status": TEXT}],
-    "instructions": {EACH: {EACH: {"calls": SOME, "instructions": COUNT, "locked": COUNT}}},
-    "slabs": {EACH: {EACH: COUNT}},
-}
+class Suite(suites.Suite):
+    """The launches of allocators.json as samples; a way is an allocator."""
 
-
-def load(folder):
-    """The suite in a result folder, or None."""
-    document = shapes.read(os.path.join(folder, FILE), SHAPE, "scripts/allocators.py",
-                           {"slabs": {}})  # without our allocator there are none
-    return document and Suite(document)
-
-
-class Suite:
-    """The launches of allocators.json as samples."""
+    FILE, COMMAND, WAY = "allocators.json", "scripts/allocators.py", "allocator"
+    SHAPE = {"allocators": {EACH: {"version": TEXT}}, "missing": {EACH: TEXT},
+             "cases": {EACH: {"judged": FLAG}}, "instructions": suites.COUNTED,
+             "slabs": {EACH: {EACH: COUNT}}}
+    DEFAULTS = {"slabs": {}}  # without our allocator there are none
 
     def __init__(self, document):
-        self.document = document
+        super().__init__(document)
         self.names = list(document["allocators"])
         self.peers = [name for name in self.names if name in malloc_peers.PEER_NAMES]
-        self.values = {}  # (case, allocator, metric) -> [stats.Value]
-        for launch in document["launches"]:
-            for metric, value in launch.items():
-                if launch["status"] == "done" and documents.is_number(value):
-                    self.values.setdefault((launch["case"], launch["allocator"], metric), []
-                                           ).append(stats.Value(launch["round"], value, False))
-        self.cases = list(document["cases"])
         self.means = {}   # of mean_ratio: a bootstrap takes its time
 
-    def samples(self, case, name, metric):
-        """One value for each launch."""
-        return stats.Samples(self.values.get((case, name, metric), []))
+    @staticmethod
+    def found(launch):
+        return {launch["allocator"]: {name: value for name, value in launch.items()
+                                      if documents.is_number(value)}}
 
     def best_peer(self, case, metric):
         """The peer with the lowest median, or None."""
@@ -75,7 +54,7 @@ class Suite:
         def counts(case):
             found = [self.samples(case, name, metric) for name in self.names]
             idles = any(self.samples(case, name, "idle_bytes") for name in self.names)
-            return (self.document["cases"][case]["judged"] and not (metric == WALL and idles) and
+            return (self.cases[case]["judged"] and not (metric == WALL and idles) and
                     all(s and min(s) > 0 for s in found))
         return [case for case in self.cases if counts(case)]
 
@@ -98,11 +77,6 @@ class Suite:
         found = {name: stats.geometric_mean(ratios) for name in self.peers
                  if (ratios := self.ratios(name, self.peers[0], metric))}
         return min(found, key=found.get) if found else None
-
-    def mid(self, case, name, metric):
-        """Median of the launches, or None."""
-        found = self.samples(case, name, metric)
-        return median(found) if found else None
 
 
 def mean_bar(suite, metric, what, most):
@@ -190,8 +164,8 @@ def slab_bar(suite):
 
 
 def bars(suite):
-    """What our allocator is held to."""
-    return [
+    """What our allocator is held to; nothing where it was not measured."""
+    return [] if OURS not in suite.names else [
         count_bar(suite, "pair-64", "malloc + free of 64 bytes: at most 45 instructions, none "
                   "locked", 45, 0),
         count_bar(suite, "foreign-64", "1000 frees of another thread's blocks: at most 50 "
@@ -258,16 +232,10 @@ def slab_rows(suite):
     return ["slabs at their most bytes", "live", "in rings", "mapped", "live / mapped"], rows
 
 
+TABLES = {"means": mean_rows, "ratios": ratio_rows, "idle": idle_rows, "slabs": slab_rows,
+          "instructions": lambda s: instruction_table.table(s.document["instructions"])}
+
+
 def text(suite):
     """All of it for a terminal."""
-    parts = [columns.aligned(*ratio_rows(suite)), columns.aligned(*mean_rows(suite))]
-    if idle_rows(suite)[1]:
-        parts.append(columns.aligned(*idle_rows(suite)))
-    if slab_rows(suite)[1]:
-        parts.append(columns.aligned(*slab_rows(suite)))
-    if suite.document["instructions"]:
-        parts.append(columns.aligned(*instruction_table.table(suite.document["instructions"])))
-    if OURS in suite.names:
-        parts.append("\n".join(f"{bar.verdict:13} {bar.says}: {bar.measured}"
-                               for bar in bars(suite)))
-    return "\n\n".join(parts) + "\n"
+    return suites.text_of(suite, TABLES, bars(suite))

@@ -5,59 +5,29 @@ A difference or a ratio is formed within a process where the profile is switched
 round; its interval is of order statistics (stats.py).
 """
 
-import os
-
-from common import columns, documents, judge, shapes, stats
-from common.shapes import COUNT, EACH, SOME, TEXT
+from common import judge, stats
+from common.shapes import COUNT, EACH, TEXT
 from common.stats import median
 from measuring.profile_cases import MALLOC, NONE, ORDINARY, SWEEP
-from reporting import accounts_results
+from reporting import suites
+from reporting.suites import with_interval
 
-FILE = "profile.json"
 CPU, WALL = "cpu_ns", "ns"
 ALLOWED_PERCENT = {"loop": 2.0, "server": 1.0}
 ALLOWED_SAMPLE_NS = {"loop-kept": 1000.0, "loop-omitted": 5000.0}
 DENSE = "10"  # samples are many enough there that one's cost is seen
 ERROR_NEAR = 4.5  # over the root of the seeds: 6 standard deviations of a root of mean squares
 
-SHAPE = {
-    "kind": TEXT,
-    "cases": {EACH: {"group": TEXT, "says": TEXT, "depth": COUNT}},
-    "launches": [{"case": TEXT, "way": TEXT, "round": SOME, "status": TEXT}],
-}
-VALUES = {EACH: {EACH: COUNT}}
 
-
-def load(folder):
-    """The suite in a result folder, or None."""
-    path = os.path.join(folder, FILE)
-    document = shapes.read(path, SHAPE, "scripts/profile_cost.py")
-    if document is None:
-        return None
-    for position, launch in enumerate(document["launches"]):  # only who is done has numbers
-        fault = launch["status"] == "done" and shapes.fault_of(
-            launch.get("values"), VALUES, f"launches[{position}].values")
-        if not fault and launch["case"] not in document["cases"]:
-            fault = f"launches[{position}].case is not one of its cases"
-        if fault:
-            raise documents.BadInput(
-                f"{path}: {fault}; measure again (scripts/profile_cost.py)")
-    return Suite(document)
-
-
-class Suite(accounts_results.Suite):
+class Suite(suites.Suite):
     """The launches of profile.json as samples."""
 
-    def more(self, case, way, base, name=CPU):
-        """Percent more than another way, one for each round."""
-        return stats.paired(self.samples(case, way, name), self.samples(case, base, name),
-                            lambda one, other: 100 * (one / other - 1) if other else None)
+    FILE, COMMAND = "profile.json", "scripts/profile_cost.py"
+    SHAPE = {"cases": {EACH: {"group": TEXT, "says": TEXT, "depth": COUNT}}}
 
     def sample_ns(self, case, way=DENSE):
         """CPU time that one sample takes, its free included, one for each round."""
-        added = stats.paired(self.samples(case, way, CPU), self.samples(case, "off", CPU),
-                             lambda one, other: one - other)
-        return stats.paired(added, self.samples(case, way, "bytes"),
+        return stats.paired(self.added(case, way, "off"), self.samples(case, way, "bytes"),
                             lambda ns, size: ns * 2 ** int(way) / size if size else None)
 
     def errors(self):
@@ -109,7 +79,7 @@ def cost_rows(suite):
         bare = suite.samples(case, MALLOC, CPU)
         if bare:
             rows.append([suite.cases[case]["says"], f"{median(bare):,.1f}",
-                         *(accounts_results.with_interval(suite.more(case, *pair), "{:+.2f}")
+                         *(with_interval(suite.more(case, *pair), "{:+.2f}")
                            for pair in ((NONE, MALLOC), ("off", NONE), (ORDINARY, "off")))])
     return ["CPU ns a pair or request", "libpfsmalloc.so", "counted, no\nprofile: + %",
             "profile, switched\noff: + %", "on, 512 KiB:\n+ %"], rows
@@ -122,7 +92,7 @@ def interval_rows(suite):
     for way in SWEEP[1:]:
         if all(suite.samples(case, way, CPU) for case in cases):
             rows.append([f"{2 ** (int(way) - 10):g} KiB", *(
-                accounts_results.with_interval(found, form) for case in cases for found, form in
+                with_interval(found, form) for case in cases for found, form in
                 ((suite.more(case, way, "off"), "{:+.2f}"), (suite.sample_ns(case, way),
                                                              "{:.0f}")))])
     return ["between samples", *(f"{suite.cases[case]['says']}:\n{what}" for case in cases
@@ -137,15 +107,9 @@ def error_rows(suite):
         for mix, samples, error, theory, _ in suite.errors()]
 
 
-def tables(suite):
-    """All of them that have rows."""
-    return [table for table in (cost_rows(suite), interval_rows(suite), error_rows(suite))
-            if table[1]]
+TABLES = {"cost": cost_rows, "intervals": interval_rows, "errors": error_rows}
 
 
 def text(suite):
     """All of it for a terminal."""
-    parts = [columns.aligned(*table) for table in tables(suite)]
-    parts.append("\n".join(f"{bar.verdict:13} {bar.says}: {bar.measured}" for bar in bars(suite)
-                           if bar.verdict != judge.NOT_MEASURED))
-    return "\n\n".join(parts) + "\n"
+    return suites.text_of(suite, TABLES, bars(suite))

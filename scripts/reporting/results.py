@@ -26,6 +26,9 @@ Case = namedtuple("Case", "workload policy occupancy placement threads machine a
 VARIANTS = dict.fromkeys(("api", "pages_each", "records", "memory", "page_records"))
 ANY = object()  # where a case may be of any variant
 SIMULATED_FILE = "simulated.json"
+# The chapters beside that of the policies: the suites of a result folder, each or None.
+CHAPTERS = {"allocators": allocator_results, "accounts": accounts_results,
+            "profile": profile_results}
 
 # Builds whose disturbed values are left out. Counts stay: what was skipped was skipped. A pass of
 # reclaim takes a CPU from the threads, so every trial of "reclaiming" is disturbed, and meant so.
@@ -95,9 +98,7 @@ class Results:
         self.searches = []     # searches of schedules: words, exit, output
         self.missing = 0       # simulated jobs without a result
         self.stamp = ""        # what marks figures of a simulated machine
-        self.allocators = None # allocator_results.Suite of the first folder that has one
-        self.accounts = None   # accounts_results.Suite, likewise
-        self.profile = None    # profile_results.Suite, likewise
+        self.allocators = self.accounts = self.profile = None  # of the first folder that has one
         self.seeds = False     # launches are seeds of a simulated machine
 
     def add(self, path):
@@ -110,13 +111,12 @@ class Results:
         plan_path = os.path.join(path, "plan.json")
         found = 0
         simulated = os.path.join(path, SIMULATED_FILE)
-        allocators, accounts, profile = chapters_of(path)
-        self.allocators = self.allocators or allocators
-        self.accounts = self.accounts or accounts
-        self.profile = self.profile or profile
-        if allocators or accounts or profile:
-            found += 1
-            self._add_machine(path)
+        for name, module in CHAPTERS.items():
+            suite = module.Suite.load(path)
+            setattr(self, name, getattr(self, name) or suite)
+            if suite:
+                found += 1
+                self._add_machine(path)
         if is_there(plan_path):
             found += self._add_planned(path, plan_path)
         if is_there(simulated):
@@ -340,13 +340,6 @@ class Results:
             counts.append(max((len(self.samples(build, case, metric)) for metric in metrics),
                               default=0))
         return (min(counts), max(counts)) if counts else (0, 0)
-
-
-def chapters_of(folder):
-    """What was measured of allocators, of the accounts and of the heap profile in a result folder,
-    each or None."""
-    return (allocator_results.load(folder), accounts_results.load(folder),
-            profile_results.load(folder))
 
 
 def load(paths):

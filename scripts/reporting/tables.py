@@ -1,14 +1,17 @@
 """tables.py - every table of the report by name, so that a command can print each alone."""
 
 from common import judge
-from reporting import (accounts_results, against, allocator_results, choice, claims,
-                       instruction_table, markup, profile_results, summary)
+from reporting import against, choice, claims, markup, results, summary
 
 
 def _claims(found):
     rows = [[claims.WORDS[verdict].lower() if verdict != judge.NOT_MEASURED else "not simulated",
              f"{claim.says}: {measured}"] for claim, measured, verdict in claims.judged(found)]
     return ["verdict", "claim: simulated"], rows
+
+
+# How a chapter is called in names of tables and figures, and in the page.
+PREFIX = {"allocators": "allocator", "accounts": "accounts", "profile": "profile"}
 
 
 def _of(part, make):
@@ -19,14 +22,15 @@ def _of(part, make):
     return table
 
 
-def _instructions(suite):
-    counted = suite.document["instructions"]
-    return instruction_table.table(counted) if counted else None
-
-
-def _allocator_bars(suite):
-    ours = allocator_results.OURS in suite.names
-    return markup.bars_table(allocator_results.bars(suite)) if ours else None
+def _of_chapters():
+    """Of each chapter its bars and its tables: allocator-bars, accounts-cost, and so on."""
+    made = {}
+    for part, module in results.CHAPTERS.items():
+        prefix = PREFIX[part]
+        made[f"{prefix}-bars"] = _of(part, lambda s, module=module: markup.bars_table(
+            module.bars(s)))
+        made.update({f"{prefix}-{name}": _of(part, make) for name, make in module.TABLES.items()})
+    return made
 
 
 TABLES = {
@@ -38,22 +42,7 @@ TABLES = {
     "gives-up": lambda f: against.gives_up(f) if f.is_real() and against.bars(f) else None,
     "claims": _claims,
     "simulated": lambda f: claims.table(f) if f.machines() else None,
-    "allocator-bars": _of("allocators", _allocator_bars),
-    "allocator-means": _of("allocators", allocator_results.mean_rows),
-    "allocator-ratios": _of("allocators", allocator_results.ratio_rows),
-    "allocator-idle": _of("allocators", allocator_results.idle_rows),
-    "allocator-slabs": _of("allocators", allocator_results.slab_rows),
-    "allocator-instructions": _of("allocators", _instructions),
-    "accounts-bars": _of("accounts", lambda s: markup.bars_table(accounts_results.bars(s))),
-    "accounts-cost": _of("accounts", accounts_results.cost_rows),
-    "accounts-instructions": _of("accounts", _instructions),
-    "accounts-errors": _of("accounts", accounts_results.error_rows),
-    "accounts-readers": _of("accounts", accounts_results.reader_rows),
-    "accounts-memory": _of("accounts", accounts_results.memory_rows),
-    "profile-bars": _of("profile", lambda s: markup.bars_table(profile_results.bars(s))),
-    "profile-cost": _of("profile", profile_results.cost_rows),
-    "profile-intervals": _of("profile", profile_results.interval_rows),
-    "profile-errors": _of("profile", profile_results.error_rows),
+    **_of_chapters(),
 }
 
 

@@ -5,7 +5,7 @@ clock's.
 
 import accounts
 from common import machine
-from measuring import accounts_cases
+from measuring import accounts_cases, chapter
 
 ADDS = {"none": 0.0, "header": 1.0, "exact": 4.0, "freer": 6.0, "global": 7.0}
 WRONG = {"exact": 0, "freer": 30, "global": 40}
@@ -38,7 +38,8 @@ def values(case, way, number):
 
 def document():
     """The document of all cases."""
-    launches = accounts.make_plan(accounts_cases.CASES, accounts_cases.LAUNCHES["short"], 7)
+    launches = chapter.make_plan(accounts_cases.CASES, accounts_cases.LAUNCHES["short"], 7,
+                                 accounts_cases.ways)
     for launch in launches:
         launch.update(status="done", seconds=0.1, values=values(
             accounts_cases.BY_NAME[launch["case"]], launch["way"], launch["round"]))

@@ -28,7 +28,7 @@ def launch_done(launch):
 def document(names=tuple(FACTORS), cases=allocator_cases.CASES):
     """The document of these allocators."""
     found = [malloc_peers.Allocator(name, "", "") for name in names]
-    plan = allocators.make_plan(cases, found, allocator_cases.SHORT_ROUNDS, 7)
+    plan = allocators.plan_of(cases, found, allocator_cases.SHORT_ROUNDS, 7)
     return {"format": 1, "kind": "short", "seed": 7, "complete": True,
             "machine": machine.describe("/", "/"),
             "allocators": {name: {"library": "", "version": "1.0"} for name in names},

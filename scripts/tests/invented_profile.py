@@ -30,7 +30,7 @@ def values(case, way, number):
 
 def document(change=None):
     """A document with all cases; change: of each launch."""
-    launches = profile_cost.make_plan(profile_cases.CASES, 7, 3)
+    launches = profile_cost.plan_of(profile_cases.CASES, 7, 3)
     for launch in launches:
         launch.update(status="done", seconds=1.0, values=values(
             profile_cases.BY_NAME[launch["case"]], launch["way"], launch["round"]))

@@ -7,10 +7,9 @@ import stat
 import unittest
 
 import fixture
-import accounts
 import invented_accounts
 from common import judge
-from measuring import accounts_cases
+from measuring import accounts_cases, chapter
 from reporting import accounts_figures, accounts_results, chapters, results
 
 # Stand in for the programs: the first three print JSON, the oracle as oracle_test.c does.
@@ -57,7 +56,7 @@ class Plan(unittest.TestCase):
     def test_rounds_alternate_all_ways_in_another_order(self):
         cases = [accounts_cases.BY_NAME[name] for name in ("preload-1", "cost-1")]
         rounds = {"preload": 4, "cost": 2}
-        launches = accounts.make_plan(cases, rounds, 5)
+        launches = chapter.make_plan(cases, rounds, 5, accounts_cases.ways)
         self.assertEqual(len(launches), 4 * 4 + 2)
         self.assertEqual([l["number"] for l in launches], list(range(1, 19)))
         orders = {tuple(l["way"] for l in launches if (l["round"], l["case"]) == (n, "preload-1"))
@@ -65,7 +64,7 @@ class Plan(unittest.TestCase):
         self.assertGreater(len(orders), 1)
         self.assertEqual({tuple(sorted(o)) for o in orders},
                          {("exact", "freer", "global", "none")})
-        self.assertEqual(launches, accounts.make_plan(cases, rounds, 5))
+        self.assertEqual(launches, chapter.make_plan(cases, rounds, 5, accounts_cases.ways))
 
     def test_every_group_has_its_launches_and_its_time(self):
         for case in accounts_cases.CASES:
@@ -74,7 +73,8 @@ class Plan(unittest.TestCase):
             self.assertIn(case.group, accounts_cases.ESTIMATE_S)
 
     def test_the_short_suite_fits_into_its_seconds(self):
-        plan = accounts.make_plan(accounts_cases.CASES, accounts_cases.LAUNCHES["short"], 1)
+        plan = chapter.make_plan(accounts_cases.CASES, accounts_cases.LAUNCHES["short"], 1,
+                                 accounts_cases.ways)
         spent = sum(accounts_cases.ESTIMATE_S[accounts_cases.BY_NAME[l["case"]].group]
                     for l in plan)
         self.assertLess(spent, 22)
@@ -103,9 +103,9 @@ class Run(fixture.Case):
         out, done, document = self.measure("cost-1,errors,reader-1", 0)
         self.assertTrue(document["complete"])
         self.assertEqual(len(document["launches"]), 2 * (1 + 3 + 1))
-        found = accounts_results.load(out)
+        found = accounts_results.Suite.load(out)
         self.assertEqual(list(found.samples("cost-1", "exact", "cpu_ns")), [22.0, 22.0])
-        self.assertEqual(list(found.added("cost-1", "exact")), [2.0, 2.0])
+        self.assertEqual(list(found.added("cost-1", "exact", "none")), [2.0, 2.0])
         self.assertEqual(found.mid("errors", "freer", "reads_below"), 12)
         self.assertEqual(found.mid("errors", "global", "wrong"), 40)  # whatever its exit status
         self.assertEqual(found.mid("reader-1", "alone", "wall_ns"), 6)
@@ -224,7 +224,7 @@ class Bars(unittest.TestCase):
                          {judge.UNDECIDED})
 
     def test_a_folder_without_the_file_has_no_suite(self):
-        self.assertIsNone(accounts_results.load("/no/such"))
+        self.assertIsNone(accounts_results.Suite.load("/no/such"))
 
 
 class Chapter(fixture.Case):

@@ -41,7 +41,7 @@ class Plan(unittest.TestCase):
     def test_rounds_alternate_all_allocators_in_another_order(self):
         cases = [allocator_cases.BY_NAME[name] for name in ("burst", "redis")]
         found = malloc_peers.PEERS
-        launches = allocators.make_plan(cases, found, {"own": 3, "server": 1}, 5)
+        launches = allocators.plan_of(cases, found, {"own": 3, "server": 1}, 5)
         self.assertEqual(len(launches), 4 * 4)
         self.assertEqual([l["number"] for l in launches], list(range(1, 17)))
         orders = set()
@@ -51,7 +51,7 @@ class Plan(unittest.TestCase):
             self.assertEqual(sorted(turn), sorted(p.name for p in found))
             orders.add(tuple(turn))
         self.assertGreater(len(orders), 1)
-        self.assertEqual(launches, allocators.make_plan(cases, found, {"own": 3, "server": 1}, 5))
+        self.assertEqual(launches, allocators.plan_of(cases, found, {"own": 3, "server": 1}, 5))
 
     def test_every_case_says_how_it_is_run(self):
         for case in allocator_cases.CASES:
@@ -211,7 +211,7 @@ class Ratios(unittest.TestCase):
         self.assertNotIn("instructions a call", allocator_results.text(without))
 
     def test_a_folder_without_the_file_has_no_suite(self):
-        self.assertIsNone(allocator_results.load("/no/such"))
+        self.assertIsNone(allocator_results.Suite.load("/no/such"))
 
 
 class Instructions(unittest.TestCase):

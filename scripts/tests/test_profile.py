@@ -21,7 +21,7 @@ def verdicts(change=None):
 
 class Plan(unittest.TestCase):
     def test_each_way_in_each_round_and_errors_once(self):
-        launches = profile_cost.make_plan(profile_cases.CASES, 4, 1)
+        launches = profile_cost.plan_of(profile_cases.CASES, 4, 1)
         self.assertEqual(len(launches), 4 * 4 * 3 + 1)
         self.assertEqual([l["number"] for l in launches], list(range(1, 50)))
         self.assertNotEqual([l["case"] for l in launches[:13]],

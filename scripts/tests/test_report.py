@@ -1,22 +1,16 @@
 """test_report.py - report.py and plot.py: self-contained, every figure drawn, claims that follow
 the data."""
 
-import html
 import json
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 import unittest
 import xml.dom.minidom
 
 import fixture
 from common import judge, stats
+from common.browser import CHROMIUM, browse
 from reporting import against, figures, peer_figures, report_style, results, summary, svg
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or \
-    shutil.which("google-chrome")
 
 FIGURES = [name for name in figures.FIGURES if name not in ("sim-threads-storm", "overview") and
            (fixture.PARALLEL or not name.startswith("sim-"))]
@@ -32,19 +26,6 @@ said.coloured = getComputedStyle(line).stroke;
 document.querySelectorAll('details').forEach(function (fold) { fold.open = true; });
 document.querySelector('[data-figure=floor] svg').innerHTML = '';
 """
-
-
-def browse(path):
-    """The page as a browser leaves it after its scripts ran."""
-    profile = tempfile.mkdtemp(prefix="pfs-chromium-")
-    try:
-        return subprocess.run(
-            [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu",
-             "--disable-background-networking", "--virtual-time-budget=5000",
-             f"--user-data-dir={profile}", "--dump-dom", "file://" + path],
-            capture_output=True, text=True, timeout=120, check=False).stdout
-    finally:
-        shutil.rmtree(profile, ignore_errors=True)
 
 
 class Report(fixture.Case):

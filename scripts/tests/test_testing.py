@@ -4,7 +4,6 @@ sums up."""
 import contextlib
 import io
 import os
-import re
 import shutil
 import subprocess
 import unittest

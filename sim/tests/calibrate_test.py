@@ -7,21 +7,11 @@ No number is judged by its size: the machine may be busy. Exit 77: one CPU only.
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-
-def call(*command, **more):
-    """(exit code, stdout, stderr)"""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, **more)
-    return done.returncode, done.stdout, done.stderr
-
-
-def expect(condition, *what):
-    """A failure ends the test."""
-    if not condition:
-        sys.exit("FAILED: " + " ".join(str(w) for w in what))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+from common.expect import expect, expect_refusal, finish, run, skip
 
 
 def check_file(path):
@@ -37,50 +27,48 @@ def check_file(path):
              if document["machine"]["pair_" + k]]
     expect(pairs, "some pair of PUs")
     for kind in pairs:
-        expect(kind + "_ns" in costs, kind, "has a pair but no cost")
+        expect(kind + "_ns" in costs, f"{kind} has a pair but no cost")
         for name in ("load_modified", "cas_modified", "cas_shared", "ping_pong"):
-            expect(measured[f"{kind}_{name}"]["rounds"] >= 3, kind, name)
+            expect(measured[f"{kind}_{name}"]["rounds"] >= 3, f"{kind} {name}")
     for kind in {"smt", "l3", "node", "package", "remote"} - set(pairs):
-        expect(kind + "_ns" in document["left_to_preset"], kind, "is nobody's")
+        expect(kind + "_ns" in document["left_to_preset"], f"{kind} is nobody's")
     for name, series in measured.items():
-        expect(series["rounds"] + series["rejected"] >= 1, name, "was never measured")
+        expect(series["rounds"] + series["rejected"] >= 1, f"{name} was never measured")
         if series["rounds"]:
             expect(0 <= series["least"] <= series["low"] <= series["median"] <= series["high"],
-                   name, series)
+                   f"{name}: {series}")
 
 
 def main(sim):
     """The test."""
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
-        return 77
+        skip("one CPU only")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "costs.json")
-        code, text, errors = call(sim, "calibrate", "--seconds", "0.1", "--out", path)
-        expect(code == 0, code, errors)
-        expect("load_modified" in text and "left" not in errors, text)
+        done = run(sim, "calibrate", "--seconds", "0.1", "--out", path)
+        expect(done.returncode == 0 and "load_modified" in done.stdout and
+               "left" not in done.stderr, f"{done}")
         check_file(path)
-        run = (sim, "run", "--machine", "core:2 pu:1", "--threads", "2", "--policy", "exact",
-               "--workload", "pair", "--ops", "200", "--seed", "1", "--format", "json")
-        code, with_file, errors = call(*run, "--costs", path)
-        expect(code == 0 and json.loads(with_file), "run does not take it:", errors)
-        code, with_preset, errors = call(*run)
-        expect(code == 0 and with_file != with_preset, "the costs change nothing")
+        plain = (sim, "run", "--machine", "core:2 pu:1", "--threads", "2", "--policy", "exact",
+                 "--workload", "pair", "--ops", "200", "--seed", "1", "--format", "json")
+        with_file, with_preset = run(*plain, "--costs", path), run(*plain)
+        expect(with_file.returncode == 0 and json.loads(with_file.stdout),
+               f"run does not take it: {with_file.stderr}")
+        expect(with_preset.returncode == 0 and with_file.stdout != with_preset.stdout,
+               "the costs change nothing")
         other = os.path.join(folder, "other.json")
         for arguments in (["--seconds", "0"], ["--seconds", "x"], ["--preset", "none"],
                           ["--nonsense"], ["--out"], ["--out", os.path.join(folder, "no", "f")]):
-            code, _, errors = call(sim, "calibrate", *(["--out", other] * (
-                arguments[0] != "--out")), *arguments)
-            expect(code == 2 and len(errors.splitlines()) == 1, arguments, code, errors)
-        code, _, errors = call("taskset", "-c", str(cpus[0]), sim, "calibrate", "--out", other)
-        expect(code == 2 and len(errors.splitlines()) == 1 and "1 CPU" in errors, code, errors)
-        code, _, errors = call(sim, "calibrate", "--out", other,
-                               env={**os.environ, "HWLOC_SYNTHETIC": "core:2 pu:1"})
-        expect(code == 2 and len(errors.splitlines()) == 1, code, errors)
+            expect_refusal(run(sim, "calibrate", *(["--out", other] * (arguments[0] != "--out")),
+                               *arguments), str(arguments), "")
+        expect_refusal(run("taskset", "-c", str(cpus[0]), sim, "calibrate", "--out", other),
+                       "one CPU", "1 CPU")
+        expect_refusal(run(sim, "calibrate", "--out", other,
+                           env={**os.environ, "HWLOC_SYNTHETIC": "core:2 pu:1"}), "synthetic", "")
         expect(not os.path.exists(other), "a refusal leaves a file")
-    print("calibrate: all passed")
-    return 0
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    main(sys.argv[1])

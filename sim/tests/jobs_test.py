@@ -16,6 +16,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+from common.expect import equal, expect, expect_refusal, finish, part_of, run
+
 # Each is split, also above what was split before, and ends soon.
 COUNTED = [
     ["--policy", "exact", "--scenario", "churn", "--threads", "2", "--operations", "2"],
@@ -43,29 +46,26 @@ FAILING = [
 
 def explore(sim, *options, jobs):
     """(exit code, stdout, stderr)"""
-    done = subprocess.run([sim, "explore", *options, "--quiet", "--jobs", str(jobs)],
-                          capture_output=True, text=True, check=False, timeout=280)
+    done = run(sim, "explore", *options, "--quiet", "--jobs", str(jobs))
     return done.returncode, done.stdout, done.stderr
 
 
 def counts(sim):
-    """Faults of searches that find nothing."""
-    faults, split = [], 0
+    """Searches that find nothing."""
+    split = 0
     for options, extent in ([(o, None) for o in COUNTED] + [(o, "not all there are") for o in CUT]):
         found = [explore(sim, *options, jobs=jobs) for jobs in (1, 2, 3)]
         out = found[0][1]
         ends = extent or (", every schedule of up to 2 preemptions" if "--preemptions" in options
                           else ", all there are")
         split += int(out.split(": ")[1].split()[0]) > 500
-        if found[0] != found[1] or found[0] != found[2] or found[0][0] != 0 or \
-                f"{ends}: no violation" not in out:
-            faults.append(f"{' '.join(options)}: {found}")
-    return faults + ([] if split >= 6 else [f"only {split} searches were split"])
+        expect(found[0] == found[1] == found[2] and found[0][0] == 0 and
+               f"{ends}: no violation" in out, f"{' '.join(options)}: {found}")
+    expect(split >= 6, f"only {split} searches were split")
 
 
 def failure(sim):
-    """Faults of searches that fail."""
-    faults = []
+    """Searches that fail."""
     with tempfile.TemporaryDirectory() as folder:
         for options in FAILING:
             found = []
@@ -75,9 +75,8 @@ def failure(sim):
                 with open(name, encoding="utf-8") as file:
                     found.append((code, out.split("shortened")[0], file.read()))
                 os.remove(name)
-            if any(one != found[0] for one in found) or found[0][0] != 1:
-                faults.append(f"{' '.join(options)}: {found}")
-    return faults
+            expect(all(one == found[0] for one in found) and found[0][0] == 1,
+                   f"{' '.join(options)}: {found}")
 
 
 def children(pid):
@@ -90,7 +89,7 @@ def children(pid):
 
 
 def killed(sim):
-    """Faults of a search that loses a process."""
+    """A search that loses a process."""
     command = [sim, "explore", "--policy", "magazine", "--scenario", "full", "--threads", "3",
                "--jobs", "3", "--seconds", "100"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -101,41 +100,23 @@ def killed(sim):
         jobs = children(process.pid)
         if len(jobs) != 3:
             process.kill()
-            return [f"{len(jobs)} jobs, 3 were asked for"]
+            sys.exit(f"{len(jobs)} jobs, 3 were asked for")
         os.kill(jobs[1], signal.SIGKILL)
         _, err = process.communicate(timeout=60)
-        faults = []
-        if process.returncode != 1 or err.count("\n") != 1 or "ended by signal 9" not in err:
-            faults.append(f"exit {process.returncode}, stderr {err!r}; must be 1 and one line")
-    return faults + [f"job {job} is left" for job in jobs if os.path.exists(f"/proc/{job}")]
+        expect(process.returncode == 1 and err.count("\n") == 1 and "ended by signal 9" in err,
+               f"exit {process.returncode}, stderr {err!r}; must be 1 and one line")
+    equal([job for job in jobs if os.path.exists(f"/proc/{job}")], [], "jobs that are left")
 
 
 def wrong(sim):
-    """Faults of what bad input is answered."""
-    options = ["--policy", "exact", "--scenario", "churn"]
-    faults = []
+    """What bad input is answered."""
     for more, jobs, named in (([], "0", "--jobs '0'"), ([], "many", "--jobs 'many'"),
                               ([], "1000", "--jobs '1000'"),
                               (["--executions", "9"], "2", "--executions with --jobs")):
-        code, _, err = explore(sim, *options, *more, jobs=jobs)
-        if code != 2 or err.count("\n") != 1 or named not in err:
-            faults.append(f"--jobs {jobs}: exit {code}, stderr {err!r}; must be 2 and one line "
-                          f"that names {named!r}")
-    return faults
-
-
-def main():
-    """Run one part."""
-    parts = {"counts": counts, "failure": failure, "killed": killed, "wrong": wrong}
-    if len(sys.argv) != 3 or sys.argv[2] not in parts:
-        print(__doc__, file=sys.stderr)
-        return 2
-    faults = parts[sys.argv[2]](sys.argv[1])
-    for fault in faults:
-        print(f"FAILED: {fault}")
-    print(f"{sys.argv[2]}: {len(faults)} faults")
-    return 1 if faults else 0
+        expect_refusal(run(sim, "explore", "--policy", "exact", "--scenario", "churn", *more,
+                           "--quiet", "--jobs", jobs), f"--jobs {jobs}", named)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    part_of({"counts": counts, "failure": failure, "killed": killed, "wrong": wrong})(sys.argv[1])
+    finish()

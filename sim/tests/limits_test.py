@@ -10,13 +10,11 @@ Exit 0: all held. 1: not.
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
-
-from common.expect import expect, expect_refusal, finish  # pylint: disable=wrong-import-position
+from common.expect import expect, expect_refusal, finish, part_of, run
 
 WIDE = (  # policy, scenario, threads, operations, search, executions
     ("exact", "section", 8, 8, "random", 100),
@@ -28,9 +26,7 @@ ENDLESS = ["explore", "--policy", "mutex_list", "--scenario", "token", "--thread
 
 
 def call(arguments, **environment):
-    return subprocess.run([os.path.abspath(sys.argv[1])] + arguments, check=False,
-                          capture_output=True, text=True, timeout=60,
-                          env={**os.environ, **environment})
+    return run(sys.argv[1], *arguments, env={**os.environ, **environment})
 
 
 def wide():
@@ -47,15 +43,15 @@ def wide():
 
 def one_line():
     """What was given is quoted, and the line stays one."""
-    run = ["run", "--machine", "core:2 pu:1", "--threads", "2", "--policy", "exact"]
+    good = ["run", "--machine", "core:2 pu:1", "--threads", "2", "--policy", "exact"]
     for arguments in (["explore", "--policy", "a\nb", "--scenario", "token"], ["explore", "a\nb"],
                       ["replay", "a\nb"], ["explore", "--policy", "exact", "--scenario", "a\nb"],
                       ["explore", "--threads", "a\nb"], ["progress", "--memory", "a\nb"],
                       ["curves", "a\nb"], ["speed", "a\nb"], ["weaken", "a\nb"],
-                      ["run", "a\nb"], run + ["--pages=a\nb"], run + ["--layout=a\nb"],
-                      run + ["--machine", "a\nb"], run + ["--costs", "/a\nb"],
-                      run + ["--workload", "replay", "--trace", "/a\nb"],
-                      run + ["--workload", "tide", "--series", "/no/a\nb"]):
+                      ["run", "a\nb"], good + ["--pages=a\nb"], good + ["--layout=a\nb"],
+                      good + ["--machine", "a\nb"], good + ["--costs", "/a\nb"],
+                      good + ["--workload", "replay", "--trace", "/a\nb"],
+                      good + ["--workload", "tide", "--series", "/no/a\nb"]):
         expect_refusal(call(arguments), str(arguments), "a?b")
 
 
@@ -113,5 +109,5 @@ def same():
 
 
 if __name__ == "__main__":
-    {"wide": wide, "wrong": wrong, "same": same}[sys.argv[2]]()
+    part_of({"wide": wide, "wrong": wrong, "same": same})()
     finish()

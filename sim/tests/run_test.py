@@ -11,12 +11,12 @@ Exit 0: all held. 1: not.
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
-from common.expect import expect, expect_refusal, faults, finish, parse
+from common.expect import expect, expect_refusal, faults, finish, parse, part_of
+from common.expect import run as execute
 
 WORKLOADS = ("pair", "churn", "handoff", "tide", "ebb", "storm", "fill", "refuse", "scan",
              "replay")
@@ -40,8 +40,7 @@ SMALL = ["--machine", "numa:2 core:2 pu:1", "--pages=4", "--page-records=32", "-
 
 def promises():
     """{policy: its traits} of all that the machine simulates, of whatever variants.def names."""
-    done = subprocess.run([os.path.abspath(sys.argv[1]), "list", "--traits"], check=True,
-                          capture_output=True, text=True)
+    done = execute(sys.argv[1], "list", "--traits")
     found = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()}
     return {policy: traits for policy, traits in found.items() if "index" in traits}
 
@@ -50,8 +49,7 @@ POLICIES = promises() if len(sys.argv) > 1 else {}
 
 
 def call(arguments, **options):
-    return subprocess.run([os.path.abspath(sys.argv[1]), "run"] + arguments, check=False,
-                          capture_output=True, text=True, **options)
+    return execute(os.path.abspath(sys.argv[1]), "run", *arguments, **options)
 
 
 def run(arguments, **options):
@@ -262,6 +260,6 @@ def wrong():
 
 
 if __name__ == "__main__":
-    {"matrix": matrix, "repeat": repeat, "large": large, "barriers": barriers, "idle": idle,
-     "claims": claims, "scales": scales, "wrong": wrong}[sys.argv[2]]()
+    part_of({"matrix": matrix, "repeat": repeat, "large": large, "barriers": barriers,
+             "idle": idle, "claims": claims, "scales": scales, "wrong": wrong})()
     finish()

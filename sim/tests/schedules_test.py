@@ -16,9 +16,11 @@ import os
 import re
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+from common.expect import equal, expect, expect_refusal, finish, part_of, run, skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, "schedules")
@@ -41,23 +43,18 @@ pfs-bt all
 """
 
 
-def run(*command):
-    """(exit code, stdout, stderr)"""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    return done.returncode, done.stdout, done.stderr
-
-
 def replay(sim, text):
     """Replay the text of a file: (exit code, stdout)"""
     with tempfile.NamedTemporaryFile("w", suffix=".schedule") as file:
         file.write(text)
         file.flush()
-        return run(sim, "replay", file.name)[:2]
+        done = run(sim, "replay", file.name)
+        return done.returncode, done.stdout
 
 
 def saved(sim):
-    """Faults of the saved schedules."""
-    faults = [f"{name}: not in the table" for name in os.listdir(FOLDER) if name not in SAVED]
+    """The saved schedules."""
+    equal(sorted(os.listdir(FOLDER)), sorted(SAVED), "the files that the table knows")
     for name, (says, mend) in SAVED.items():
         with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
             text = file.read()
@@ -65,71 +62,50 @@ def saved(sim):
         code, out = replay(sim, text)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        if seconds > 1:
-            faults.append(f"{name}: replayed in {seconds:.1f} s of CPU time")
-        if says is None:
-            faults += [f"{name}: exit {code} where nothing is wrong"] if code != 0 else []
-            continue
-        if code != 1 or says not in out:
-            faults.append(f"{name}: exit {code}, must be 1 and say: {says}")
-        if mend[0] not in text:
-            faults.append(f"{name}: no {mend[0]} in it")
-        elif replay(sim, text.replace(*mend))[0] != 0:
-            faults.append(f"{name}: fails with {mend[1] or 'nothing'} for {mend[0]}, too")
-    return faults
+        expect(seconds <= 1, f"{name}: replayed in {seconds:.1f} s of CPU time")
+        expect(code == 1 and says in out, f"{name}: exit {code}, must be 1 and say: {says}")
+        expect(mend[0] in text, f"{name}: no {mend[0]} in it")
+        expect(replay(sim, text.replace(*mend))[0] == 0,
+               f"{name}: fails with {mend[1] or 'nothing'} for {mend[0]}, too")
 
 
 def example(sim):
-    """Faults of the two commands that docs name."""
-    faults = []
-    command = [sim, "explore", "--scenario", "four_pages"]
-    code, out, _ = run(*command, "--policy", "original")
-    for text in ("found: 1 pages added, although two pages have room", "shortened to 4 switches",
-                 "[allocate", "lock growth", "original.c:", "\nschedule: "):
-        if code != 1 or text not in out:
-            faults.append(f"original: exit {code}, must be 1 and say: {text.strip()}")
+    """The commands that docs name; a search that leaves schedules out must not say that there are
+    no more."""
+    def ask(options, code, *says):
+        done = run(sim, *options)
+        for text in says:
+            expect(done.returncode == code and text in done.stdout, f"{' '.join(options)}: exit "
+                   f"{done.returncode}, must be {code} and say {text.strip()!r}: {done.stdout}")
+    original = ["explore", "--scenario", "four_pages", "--policy", "original"]
+    ask(original, 1, "found: 1 pages added, although two pages have room",
+        "shortened to 4 switches", "[allocate", "lock growth", "original.c:", "\nschedule: ")
     options = ["--full-flags off", "--layout side-by-side", "--real-time", "--no-races"]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "saved.schedule")
-        run(*command, "--policy", "original", "--quiet", "--save", path,
-            *" ".join(options).split())
+        run(sim, *original, "--quiet", "--save", path, *" ".join(options).split())
         with open(path, encoding="utf-8") as file:
             head = file.read()
-        faults += [f"a saved schedule forgets {o}" for o in options if o not in head]
-    code, out, _ = run(*command, "--policy", "exact", "--executions", "5000")
-    if code != 0 or "5000 executions" not in out or "not all there are: no violation" not in out:
-        faults.append(f"exact: exit {code}, must be 0 and say what was searched")
-    code, out, _ = run(sim, "progress", "--policy", "mutex_list", "--scenario", "full")
-    if code != 1 or "found: thread 1 waits in allocate for &list->lock" not in out:
-        faults.append(f"progress, mutex_list: exit {code}, must be 1 and say who waits")
-    return faults + extents(sim)
-
-
-def extents(sim):
-    """A search that leaves schedules out must not say that there are no more."""
-    share = ["--policy", "exact", "--scenario", "share"]
-    faults = []
-    for options, extent in ((share + ["--search", "bounded", "--preemptions", "0"],
+        equal([o for o in options if o not in head], [], "what a saved schedule forgets")
+    ask(["explore", "--scenario", "four_pages", "--policy", "exact", "--executions", "5000"], 0,
+        "5000 executions", "not all there are: no violation")
+    ask(["progress", "--policy", "mutex_list", "--scenario", "full"], 1,
+        "found: thread 1 waits in allocate for &list->lock")
+    for options, extent in ((["--search", "bounded", "--preemptions", "0"],
                              "every schedule of up to 0 preemptions"),
-                            (share + ["--preemptions", "1"],
-                             "every schedule of up to 1 preemptions"),
-                            (share, "all there are"),
-                            (share + ["--executions", "1"], "not all there are")):
-        code, out, _ = run(sim, "explore", *options)
-        if code != 0 or f" steps, {extent}: no violation\n" not in out:
-            faults.append(f"explore {' '.join(options)}: exit {code}, must be 0 and say "
-                          f"{extent!r}: {out!r}")
-    return faults
+                            (["--preemptions", "1"], "every schedule of up to 1 preemptions"),
+                            ([], "all there are"), (["--executions", "1"], "not all there are")):
+        ask(["explore", "--policy", "exact", "--scenario", "share", *options], 0,
+            f" steps, {extent}: no violation\n")
 
 
 def wrong(sim):
-    """Faults of what bad input is answered."""
+    """What bad input is answered."""
     explore = ["explore", "--policy", "exact", "--scenario", "churn"]
     with open(os.path.join(FOLDER, "original_four_pages.schedule"), encoding="utf-8") as file:
         lines = file.read().split("\n")
     texts = ["", "pfs-sim 1\n", "hello\n", "\n".join([lines[0], lines[1], "0x8 and more", ""]),
              "\n".join([lines[0], lines[1] + " --threads 0", lines[2], ""])]
-    faults = []
     with tempfile.TemporaryDirectory() as folder:
         commands = [(["replay", os.path.join(folder, "none")], "none"),
                     (["replay", folder], folder),
@@ -148,77 +124,56 @@ def wrong(sim):
                 file.write(text)
             commands.append((["replay", name], ""))
         for command, named in commands:
-            code, _, err = run(sim, *command)
-            if code != 2 or err.count("\n") != 1 or named not in err:
-                faults.append(f"{' '.join(command)}: exit {code}, stderr {err!r}; must be 2 and "
-                              f"one line that names {named!r}")
-    return faults
+            expect_refusal(run(sim, *command), " ".join(command), named)
 
 
 def classes_of(sim, policy, scenario, kind):
     """Number of classes, or None: the search did not end, or is none for this case."""
-    code, out, _ = run(sim, "explore", "--policy", policy, "--scenario", scenario, "--threads",
-                       "2", "--operations", "1", "--search", kind, "--executions", "3000")
-    found = re.search(r"(\d+) executions \((\d+) repeated.* all there are: no violation", out)
-    if code != 0 or not found or "not all" in out:
+    done = run(sim, "explore", "--policy", policy, "--scenario", scenario, "--threads", "2",
+               "--operations", "1", "--search", kind, "--executions", "3000")
+    found = re.search(r"(\d+) executions \((\d+) repeated.* all there are: no violation",
+                      done.stdout)
+    if done.returncode != 0 or not found or "not all" in done.stdout:
         return None
     return int(found.group(1)) - int(found.group(2))
 
 
 def classes(sim):
-    """Faults of the reduction."""
-    names = run(sim, "list")[1].split("scenarios:\n")
+    """The reduction."""
+    names = run(sim, "list").stdout.split("scenarios:\n")
     policies, scenarios = ([line.split()[0] for line in half.split("\n") if line.strip()]
                            for half in (names[0].split("\n", 1)[1], names[1]))
-    faults, compared = [], 0
+    compared = 0
     for policy in policies:
         for scenario in scenarios:
             own = classes_of(sim, policy, scenario, "dpor")
-            if own is None:
-                continue # sleep sets would not end either: they execute no fewer
-            sleep = classes_of(sim, policy, scenario, "sleep")
-            if sleep is None:
-                continue
-            compared += 1
-            if own != sleep:
-                faults.append(f"{policy} {scenario}: {own} classes by source sets, "
-                              f"{sleep} by sleep sets")
+            # Where source sets do not end, sleep sets would not either: they execute no fewer.
+            sleep = classes_of(sim, policy, scenario, "sleep") if own is not None else None
+            if sleep is not None:
+                compared += 1
+                equal(own, sleep, f"{policy} {scenario}: classes by source sets, by sleep sets")
     print(f"{compared} scenarios compared")
-    return faults + ([] if compared >= 30 else ["too few scenarios end"])
+    expect(compared >= 30, "too few scenarios end")
 
 
 def gdb(sim):
-    """Faults of gdb.py."""
+    """What gdb.py shows."""
     if shutil.which("gdb") is None:
-        print("gdb is not installed: skipped")
-        sys.exit(77)
+        skip("gdb is not installed")
     with tempfile.NamedTemporaryFile("w", suffix=".gdb") as file:
         file.write(COMMANDS)
         file.flush()
-        _, out, err = run("gdb", "-q", "-batch", "-nx", "-x", GDB, "-x",
-                          file.name, "--args", sim, "replay",
-                          os.path.join(FOLDER, "read_publish_relaxed.schedule"))
-    if "not permitted" in out + err:
-        print("gdb may not trace here: skipped")
-        sys.exit(77)
-    wanted = ("thread 0: runs, at or after", "thread 1: parked before note", "read_one (",
-              "pfs_case_give (", "rewrite_body (", "case_read.c:", "pfs_fiber_start ()")
-    return [f"gdb does not show {text!r}:\n{out}\n{err}" for text in wanted if text not in out]
-
-
-def main():
-    """Run one part."""
-    parts = {"saved": saved, "example": example, "wrong": wrong, "classes": classes,
-             "gdb": gdb}
-    if len(sys.argv) != 3 or sys.argv[2] not in parts:
-        print(__doc__, file=sys.stderr)
-        return 2
-    faults = parts[sys.argv[2]](sys.argv[1])
-    for fault in faults:
-        print(f"FAILED: {fault}")
-    print(f"{sys.argv[2]}: {len(faults)} faults")
-    return 1 if faults else 0
+        done = run("gdb", "-q", "-batch", "-nx", "-x", GDB, "-x", file.name, "--args", sim,
+                   "replay", os.path.join(FOLDER, "read_publish_relaxed.schedule"))
+    said = done.stdout + done.stderr
+    if "not permitted" in said:
+        skip("gdb may not trace here")
+    for text in ("thread 0: runs, at or after", "thread 1: parked before note", "read_one (",
+                 "pfs_case_give (", "rewrite_body (", "case_read.c:", "pfs_fiber_start ()"):
+        expect(text in done.stdout, f"gdb does not show {text!r}:\n{said}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    part_of({"saved": saved, "example": example, "wrong": wrong, "classes": classes,
+             "gdb": gdb})(sys.argv[1])
+    finish()

@@ -11,12 +11,11 @@ Exit 0: all held. 1: not.
 import json
 import os
 import shlex
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
-from common.expect import expect, expect_refusal, finish, parse
+from common.expect import expect, expect_refusal, finish, parse, part_of, run
 
 BARS = ("needless_growths", "false_full", "refused_early", "grown_early")
 # Few and small: seeds whose runs end soon.
@@ -25,8 +24,7 @@ FEW = ["--policies", "original,random_start", "--runs", "24", "--seed", "5", "--
 
 
 def call(words):
-    return subprocess.run([os.path.abspath(sys.argv[1])] + words, check=False,
-                          capture_output=True, text=True)
+    return run(sys.argv[1], *words)
 
 
 def soak(words):
@@ -43,9 +41,9 @@ def exact():
     code, text, runs = soak(EXACT)
     expect(code == 0, f"exit {code}: {text}")
     expect(len(runs) == 60, f"{len(runs)} runs")
-    for run in runs:
+    for one in runs:
         for bar in BARS:
-            expect(run.get(bar) == 0, f"{run['line']}: {bar} {run.get(bar)}")
+            expect(one.get(bar) == 0, f"{one['line']}: {bar} {one.get(bar)}")
     for met in ("growths", "lost", "reclaimed", "preemptions"):
         expect(any(run[met] or 0 for run in runs), f"no run met {met}")
     expect(text.splitlines()[-1].startswith("60 runs of seed 3, 0 failed"), text)
@@ -59,12 +57,12 @@ def finds():
         expect(any(run.get(bar) for run in runs), f"no run has {bar}")
     counted = [run for run in found if "needless_growths" in (run["fault"] or "")]
     expect(counted, "no fault names needless_growths")
-    for run in counted[:1]:
-        expect(f"pfs-sim {run['line']}\n" in text, f"not printed: {run['line']}")
-        again = call(shlex.split(run["line"]) + ["--format", "json"])
+    for one in counted[:1]:
+        expect(f"pfs-sim {one['line']}\n" in text, f"not printed: {one['line']}")
+        again = call(shlex.split(one["line"]) + ["--format", "json"])
         expect(again.returncode == 0, again.stderr)
         for bar in BARS:
-            expect(json.loads(again.stdout).get(bar) == run[bar], f"{run['line']}: {bar}")
+            expect(json.loads(again.stdout).get(bar) == one[bar], f"{one['line']}: {bar}")
 
 
 def repeat():
@@ -89,5 +87,5 @@ def wrong():
 
 
 if __name__ == "__main__":
-    {"exact": exact, "finds": finds, "repeat": repeat, "wrong": wrong}[sys.argv[2]]()
+    part_of({"exact": exact, "finds": finds, "repeat": repeat, "wrong": wrong})()
     finish()

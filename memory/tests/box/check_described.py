@@ -13,15 +13,11 @@ import subprocess
 import sys
 import tempfile
 
-FAULTS = []
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from place import expect, finish
+
 GENERAL = {"-h", "--help", "-V", "--version"}  # of every command, and said once
 SYNTAX = re.compile(r"(?<![\w-])(--?[a-zA-Z0-9?][a-z-]*)")
-
-
-def expect(fine, what):
-    if not fine:
-        FAULTS.append(what)
-        print(f"check_described.py: {what}", file=sys.stderr)
 
 
 def run(*words, **more):
@@ -136,8 +132,8 @@ def main():
             expect(said == "", f"the man page: {said}")
     finally:
         shutil.rmtree(folder)
-    return bool(FAULTS)
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

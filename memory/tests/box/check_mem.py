@@ -15,31 +15,22 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-FAULTS = []
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from place import Place, expect, main
+
 NUMBERS = ["COUNT_ALLOC", "COUNT_FREE", "SUM_NUMBER_OF_BYTES_ALLOC", "SUM_NUMBER_OF_BYTES_FREE",
            "LOW_COUNT_USED", "CURRENT_COUNT_USED", "HIGH_COUNT_USED", "LOW_NUMBER_OF_BYTES_USED",
            "CURRENT_NUMBER_OF_BYTES_USED", "HIGH_NUMBER_OF_BYTES_USED"]
 
 
-def expect(fine, what):
-    if not fine:
-        FAULTS.append(what)
-        print(f"check_mem.py: {what}", file=sys.stderr)
-
-
-class Boxes:
+class Boxes(Place):
     """A folder of boxes, and pfs-mem on it."""
 
     def __init__(self, tool, make):
-        self.tool, self.make = tool, make
-        self.folder = tempfile.mkdtemp(prefix="pfslab-mem-")
-        self.living = []
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
+        super().__init__(tool)
+        self.make, self.living = make, []
 
     def dead(self, name):
         subprocess.run([self.make, self.path(name), "dead"], check=True)
@@ -52,18 +43,11 @@ class Boxes:
         self.living.append(process)
         return process
 
-    def run(self, *words, status=0):
-        done = subprocess.run([self.tool, *words], capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "PFS_MEM_DIR": self.folder})
-        expect(done.returncode == status,
-               f"{words}: exit {done.returncode}, not {status}: {done.stderr}")
-        return done
-
     def close(self):
         for process in self.living:
             process.kill()
             process.wait()
-        shutil.rmtree(self.folder)
+        super().close()
 
 
 def prints(boxes):
@@ -117,8 +101,7 @@ def changes(boxes):
     boxes.run("check", boxes.path("12-1.box"))
     expect("1 of living" in boxes.run("clean").stdout, "a living one stays")
     boxes.dead("13-1.box")
-    with open(boxes.path("14-1.box"), "w", encoding="utf-8") as file:
-        file.write("no box")
+    boxes.file("14-1.box", "no box")
     expect(boxes.run("clean").stdout.startswith("1 removed"), "the dead one goes")
     expect(os.path.exists(boxes.path("14-1.box")), "what is no box stays")
     expect(boxes.run("clean", "--all").stdout.startswith("1 removed"), "but for --all")
@@ -156,9 +139,7 @@ def wrong(boxes):
         file.seek(8)
         file.write(b"\x09")
 
-    text = boxes.path("text")
-    with open(text, "w", encoding="utf-8") as file:
-        file.write("SELECT 1;\n" * 1000)
+    text = boxes.file("text", "SELECT 1;\n" * 1000)
     other = boxes.path("other.box") if os.geteuid() == 0 else "/etc/shadow"
     if os.geteuid() == 0:
         shutil.copyfile(dead, other)
@@ -218,9 +199,5 @@ def flips(boxes):
 
 
 if __name__ == "__main__":
-    BOXES = Boxes(*sys.argv[2:])
-    try:
-        {"prints": prints, "changes": changes, "wrong": wrong, "flips": flips}[sys.argv[1]](BOXES)
-    finally:
-        BOXES.close()
-    sys.exit(bool(FAULTS))
+    main({"prints": prints, "changes": changes, "wrong": wrong, "flips": flips},
+         Boxes(*sys.argv[2:]))

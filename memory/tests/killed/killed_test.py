@@ -13,19 +13,18 @@ Exit 0: all as expected. 1: something was not. 77: a tool is missing, which is n
 import datetime
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import xml.etree.ElementTree
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import place as places
+from place import SVG, TOP, expect
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-SVG = "{http://www.w3.org/2000/svg}"
 MIB = 1 << 20
-FAULTS = []
 
 # What a compiler is told: {name: (flags, does it leave lines)}.
 WAYS = {"debug": (["-g", "-O0", "-fno-omit-frame-pointer"], True),
@@ -37,27 +36,13 @@ PROGRAMS = {"c": ("cc", "journal.c", "keep_line", "follow"),
                     "(anonymous namespace)::Server::answer")}
 
 
-def expect(fine, what):
-    if not fine:
-        FAULTS.append(what)
-        print(f"killed_test.py: {what}", file=sys.stderr)
-
-
-class Place:
+class Place(places.Place):
     """A folder with a program and its boxes."""
 
     def __init__(self, tool):
-        self.tool = os.path.abspath(tool)
+        super().__init__(tool)
         if not os.path.exists(os.path.join(os.path.dirname(self.tool), "libpfsmem.so")):
-            print("killed_test.py: skipped: no libpfsmem.so in this build")
-            sys.exit(77)
-        # In memory where that is, as boxes are without being asked.
-        shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-        self.folder = tempfile.mkdtemp(prefix="pfslab-killed-", dir=shared)
-        self.environment = {**os.environ, "LC_ALL": "C", "PFS_MEM_DIR": self.folder}
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
+            places.skip("no libpfsmem.so in this build")
 
     def compile(self, language, way, *more):
         compiler, source, *_ = PROGRAMS[language]
@@ -65,13 +50,6 @@ class Place:
         subprocess.run([compiler, *WAYS[way][0], *more, "-o", program, os.path.join(HERE, source)],
                        check=True)
         return program
-
-    def run(self, *words):
-        """What a command of pfs-mem prints, and what it says beside it."""
-        done = subprocess.run([self.tool, *words], capture_output=True, text=True, timeout=60,
-                              check=False, env=self.environment)
-        expect(done.returncode == 0, f"{words}: exit {done.returncode}: {done.stderr}")
-        return done.stdout, done.stderr
 
     def die(self, program, death):
         """Run it to its death; the seconds between which that was."""
@@ -81,14 +59,8 @@ class Place:
             words = [sys.executable, os.path.join(HERE, "kill_at.py"), "96", *words]
         else:  # malloc says no; the program, or its language, aborts
             words = ["prlimit", f"--as={400 * MIB}", "--core=0", *words]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False,
-                              env=self.environment)
-        status = 128 + signal.SIGKILL if death == "killed" else -signal.SIGABRT
-        expect(done.returncode == status, f"{words}: exit {done.returncode}: {done.stderr}")
+        self.call(words, 128 + signal.SIGKILL if death == "killed" else -signal.SIGABRT)
         return begin, time.time()
-
-    def close(self):
-        shutil.rmtree(self.folder)
 
 
 # ---- what a box says ----
@@ -131,7 +103,8 @@ def leak_is_first(place, language, way, death):
     name = inlined if has_lines else outer
     program = place.compile(language, way)
     begin, end = place.die(program, death)
-    text, said = place.run("pprof", "last", "--format", "collapsed", "--symbolized")
+    done = place.run("pprof", "last", "--format", "collapsed", "--symbolized")
+    text, said = done.stdout, done.stderr
     expect(said_death(said, begin, end), f"{what}: when it died: {said!r}")
     stacks = [(size, [without_parameters(frame) for frame in frames])
               for size, frames in stacks_of(text)]
@@ -149,7 +122,8 @@ def leak_is_first(place, language, way, death):
     # Named once, it needs neither the program nor its box.
     place.run("pprof", "last", "--symbolized", "--out", place.path("named.heap"))
     os.remove(program)
-    again = stacks_of(place.run("pprof", place.path("named.heap"), "--format", "collapsed")[0])
+    again = stacks_of(place.run("pprof", place.path("named.heap"), "--format",
+                                "collapsed").stdout)
     same = again[0][0] == count and without_parameters(again[0][1][-1]) == name
     expect(same, f"{what}: of the dump {again[0]}")
 
@@ -171,11 +145,10 @@ def cxx(place):
 def wanted(place):
     """Where the table of 8 MiB is more than what is lost, it is first: order says something."""
     program = place.compile("c", "optimised")
-    done = subprocess.run([place.tool, "run", "--keep", "--lg-prof-sample", "12", "--", program,
-                           "4"], capture_output=True, text=True, check=False,
-                          env=place.environment)
-    expect(done.returncode == 1 and "nobody killed it" in done.stderr, f"{done}")
-    text, said = place.run("pprof", "last", "--format", "collapsed")
+    done = place.run("run", "--keep", "--lg-prof-sample", "12", "--", program, "4", status=1)
+    expect("nobody killed it" in done.stderr, f"{done}")
+    done = place.run("pprof", "last", "--format", "collapsed")
+    text, said = done.stdout, done.stderr
     leaves = [(frames[-1], count) for count, frames in stacks_of(text)]
     expect([name for name, _ in leaves] == ["load_table", "keep_line"], f"{leaves}")
     expect("died" not in said, f"it ended: {said}")
@@ -251,14 +224,5 @@ def picture(place, path):
 PARTS = {part.__name__: part for part in (c, cxx, wanted, document, picture)}
 
 
-def main():
-    place = Place(sys.argv[2])
-    try:
-        PARTS[sys.argv[1]](place, *sys.argv[3:])
-    finally:
-        place.close()
-    return bool(FAULTS)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    places.main(PARTS, Place(sys.argv[2]), *sys.argv[3:])

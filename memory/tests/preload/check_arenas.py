@@ -9,12 +9,10 @@ Exit 0: all as expected. 1: something was not.
 import csv
 import io
 import os
-import shutil
-import subprocess
 import sys
 import time
 
-from check_preload import FAULTS, POOLS, Place, end, equal, expect, go_on, said
+from check_preload import POOLS, Place, end, equal, expect, go_on, places, said
 
 
 def arena_rows(place, pid, until):
@@ -68,14 +66,13 @@ def arenas(place):
     expect(rows["giver"]["ALLOCATED_BYTES"] < before - 32000,
            f"giver's arena had {before}, and then {rows['giver']}")
     end(program)
-    done = subprocess.run([place.tool, "run", "--", "true"], capture_output=True, text=True,
-                          env={**place.environment, "PFS_MEM_ARENAS": "each"}, check=False)
-    expect("PFS_MEM_ARENAS" in done.stderr and done.returncode == 0, f"a wrong value: {done}")
+    done = place.run("run", "--", "true", env={**place.environment, "PFS_MEM_ARENAS": "each"})
+    expect("PFS_MEM_ARENAS" in done.stderr, f"a wrong value: {done}")
 
 
 def walk(place):
     """The report of a walk over the blocks: to the byte what the accounts say."""
-    path = os.path.join(place.folder, "report")
+    path = place.path("report")
     program = place.start(place.known, "pools", more={"KNOWN_REPORT": path},
                           options=("--tick-ms", "100"))
     _, pid = said(program)
@@ -92,9 +89,8 @@ def walk(place):
     go_on(program)
     said(program)
     end(program)
-    done = subprocess.run([place.tool, "walk", str(pid)], capture_output=True, text=True,
-                          env=place.environment, check=False)
-    expect(done.returncode == 1 and len(done.stderr.splitlines()) == 1, f"of a dead one: {done}")
+    done = place.run("walk", str(pid), status=1)
+    expect(len(done.stderr.splitlines()) == 1, f"of a dead one: {done}")
 
 
 def check_walk(file):
@@ -114,14 +110,5 @@ def check_walk(file):
           (sum(int(row["BLOCKS"]) for row in rows), sum(sizes)), "the total")
 
 
-def main():
-    place = Place(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
-    try:
-        {"arenas": arenas, "walk": walk}[sys.argv[3]](place)
-    finally:
-        shutil.rmtree(place.folder, ignore_errors=True)
-    return 1 if FAULTS else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    places.main({"arenas": arenas, "walk": walk}, Place(*sys.argv[1:3]), part=sys.argv[3])

@@ -6,12 +6,9 @@ usage: check_limited.py PFS_MEM KNOWN
 Exit 0: all is as it must be. 1: something is not.
 """
 
-import os
-import shutil
-import subprocess
 import sys
 
-from check_preload import FAULTS, Place, equal, expect, said
+from check_preload import Place, equal, expect, places, said
 
 ASKS = """
 import ctypes, sys, threading
@@ -62,20 +59,9 @@ def limited(place):
           [f"PROGRAM\tNULL\t{1 << 40}\t0", "THREAD\t%\tNULL\t3", "ACCOUNT\t%\tNULL\t0",
            "USER\t%\tNULL\t0", "USER\tnobody\t0\t0"], "the table of one that has ended")
     expect("is no limit" in place.mem("run", "--limit", "thread=1,x=2", "true", status=2), "wrong")
-    done = subprocess.run([place.tool, "run", "true"], check=False, capture_output=True, text=True,
-                          env={**place.environment, "PFS_MEM_LIMIT": "x"})
-    equal(done.returncode, 0, "a wrong limit in the environment")
+    done = place.run("run", "true", env={**place.environment, "PFS_MEM_LIMIT": "x"})
     equal(len(done.stderr.strip().split("\n")), 1, f"lines of a wrong limit: {done.stderr}")
 
 
-def main():
-    place = Place(*map(os.path.abspath, sys.argv[1:3]))
-    try:
-        limited(place)
-    finally:
-        shutil.rmtree(place.folder, ignore_errors=True)
-    return 1 if FAULTS else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    places.main({"limited": limited}, Place(*sys.argv[1:3]), part="limited")

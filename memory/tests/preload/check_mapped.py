@@ -11,7 +11,7 @@ import shutil
 import sys
 import time
 
-from check_preload import FAULTS, Place, end, end_all, equal, expect, go_on, said
+from check_preload import Place, end, end_all, equal, expect, go_on, places, said
 
 
 def sql(place, target, query):
@@ -135,14 +135,14 @@ def old(place):
     said(program)
     living, old_boxes = place.boxes()[0], []
     for number in range(1, 8):
-        name = os.path.join(place.folder, f"{number}-{number}.box")
+        name = place.path(f"{number}-{number}.box")
         shutil.copy(living, name)
         os.utime(name, (1000000 + number, 1000000 + number))
         old_boxes.append(name)
     os.utime(living, (1000, 1000))
-    fresh = os.path.join(place.folder, "99-99.box")
+    fresh = place.path("99-99.box")
     shutil.copy(living, fresh)
-    strange = os.path.join(place.folder, "notes.txt")
+    strange = place.path("notes.txt")
     shutil.copy(living, strange)
     more = place.start("/bin/true", options=("--keep-dead", "4"))
     equal(more.wait(timeout=60), 0, "exit status")
@@ -151,16 +151,6 @@ def old(place):
     end_all(program)
 
 
-def main():
-    part, tool, known = sys.argv[1:4]
-    place = Place(os.path.abspath(tool), os.path.abspath(known))
-    try:
-        {"maps": maps, "stacks": stacks, "asks": asks, "signals": signals, "locked": locked,
-         "first": first, "old": old}[part](place)
-    finally:
-        shutil.rmtree(place.folder, ignore_errors=True)
-    return 1 if FAULTS else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    places.main({part.__name__: part for part in (maps, stacks, asks, signals, locked, first, old)},
+                Place(*sys.argv[2:4]))

@@ -17,43 +17,22 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-FAULTS = []
-SHARED = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import place as places
+from place import equal, expect
 
 
-def expect(fine, what):
-    if not fine:
-        FAULTS.append(what)
-        print(f"check_preload.py: {what}", file=sys.stderr)
-
-
-def equal(have, want, what):
-    expect(have == want, f"{what}: {have}, not {want}")
-
-
-class Place:
-    """A folder of boxes, and pfs-mem on it."""
+class Place(places.Place):
+    """With a program whose allocations are known."""
 
     def __init__(self, tool, known):
-        self.tool, self.known = tool, known
-        self.folder = tempfile.mkdtemp(prefix="pfslab-preload-", dir=SHARED)
-        self.environment = {**os.environ, "PFS_MEM_DIR": self.folder, "LC_ALL": "C"}
-        self.environment.pop("LD_PRELOAD", None)
-
-    def start(self, *words, options=(), more=None):
-        """A program under pfs-mem run, with pipes."""
-        return subprocess.Popen([self.tool, "run", *options, "--", *words], text=True,
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                env={**self.environment, **(more or {})})
+        super().__init__(tool)
+        self.known = os.path.abspath(known)
 
     def mem(self, *words, status=0):
-        done = subprocess.run([self.tool, *words], capture_output=True, text=True, timeout=60,
-                              env=self.environment, check=False)
-        expect(done.returncode == status,
-               f"{words}: exit {done.returncode}, not {status}: {done.stderr}{done.stdout}")
+        done = self.run(*words, status=status)
         return done.stdout + done.stderr if status else done.stdout
 
     def rows(self, target, table):
@@ -356,7 +335,7 @@ def limits(place):
 def full_disk(place):
     """A file system that fills while the program runs, or forks: it goes on, and what is lost is
     counted."""
-    small = os.path.join(place.folder, "small")
+    small = place.path("small")
     os.mkdir(small, 0o700)
     forks = ["bash", "-c", "(echo 1); (echo 2); /bin/true"]
     for size, command in itertools.product((16, 64, 128, 200), ([place.known, "pools"], forks)):
@@ -373,15 +352,13 @@ def full_disk(place):
 
 def refused(place):
     """Programs that nothing can be preloaded into."""
-    copy = os.path.join(place.folder, "copy")
+    copy = place.path("copy")
     expect("not found" in place.mem("run", "no-such-program", status=127), "no such program")
     expect("a word is missing" in place.mem("run", status=2), "no program")
     expect("--by" in place.mem("run", "--by", "x", "true", status=2), "a wrong value")
-    static = os.path.join(place.folder, "static")
-    with open(os.path.join(place.folder, "s.c"), "w", encoding="ascii") as file:
-        file.write("int main(void) { return 0; }\n")
-    built = subprocess.run(["cc", "-static", "-o", static, file.name], check=False,
-                           capture_output=True)
+    static = place.path("static")
+    built = subprocess.run(["cc", "-static", "-o", static, place.file(
+        "s.c", "int main(void) { return 0; }\n")], check=False, capture_output=True)
     if built.returncode == 0:
         expect("statically" in place.mem("run", static, status=1), "static")
     shutil.copy("/bin/true", copy)
@@ -433,12 +410,10 @@ def run(place):
 
 def outside(place, script, *flags):
     """A runner of memory/tests/malloc, with this library for malloc, and all boxes kept."""
-    top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(
-        os.path.abspath(__file__)))))
     build = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(place.known))))
     done = subprocess.run(
-        [os.path.join(top, "memory", "tests", "malloc", script), "--check", "--allocators", "pfs",
-         "--pfs", os.path.join(build, "memory", "libpfsmem.so"), "--programs",
+        [os.path.join(places.TOP, "memory", "tests", "malloc", script), "--check", "--allocators",
+         "pfs", "--pfs", os.path.join(build, "memory", "libpfsmem.so"), "--programs",
          os.path.join(build, "memory", "tests", "malloc"), *flags],
         env={**place.environment, "PFS_MEM_KEEP": "1", "PFS_MEM_KEEP_DEAD": "100000"}, check=False)
     if done.returncode == 77:
@@ -461,20 +436,9 @@ def corners(place):
     outside(place, "corners.py", "--jobs", "4", "--themes", ",".join(sys.argv[4:]))
 
 
-def main():
-    part, tool, known = sys.argv[1:4]
-    place = Place(os.path.abspath(tool), os.path.abspath(known))
-    try:
-        {"calls": calls, "pools": pools, "foreign": foreign, "renamed": renamed,
-         "threads": threads, "site": site, "rules": rules, "fork": fork,
-         "fork_threaded": fork_threaded, "fork_deep": fork_deep, "exec": exec_,
-         "killed": killed, "ended": ended, "limits": limits, "refused": refused,
-         "disabled": disabled, "run": run, "programs": programs,
-         "corners": corners}[part](place)
-    finally:
-        shutil.rmtree(place.folder, ignore_errors=True)
-    return 1 if FAULTS else 0
-
+PARTS = {part.__name__.rstrip("_"): part for part in (
+    calls, pools, foreign, renamed, threads, site, rules, fork, fork_threaded, fork_deep, exec_,
+    killed, ended, limits, refused, disabled, run, programs, corners)}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    places.main(PARTS, Place(*sys.argv[2:4]))

@@ -1,8 +1,6 @@
 """profile_dumps.py - parts of profile_test.py: dumps that others wrote, and input that is wrong."""
 
-import sys
-
-FAULTS = []
+from place import expect
 
 # As the page has it that a profile of jemalloc was explained by; what it leaves out is left out.
 EXAMPLE = """heap_v2/524288
@@ -32,12 +30,6 @@ binary=/nowhere/tikv-server
 ---
 --- heap
 """
-
-
-def expect(fine, what):
-    if not fine:
-        FAULTS.append(what)
-        print(f"profile_test.py: {what}", file=sys.stderr)
 
 
 def dumps(bench):

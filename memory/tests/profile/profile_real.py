@@ -7,12 +7,11 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import xml.etree.ElementTree
 
-FAULTS = []
+from place import SVG, expect, skip
+
 LIBRARY = "libjemalloc.so.2"
-SVG = "{http://www.w3.org/2000/svg}"
 
 # With a word, it waits for its input; or, "killed", leaks until it kills itself at 64 MiB, as the
 # system would.
@@ -75,17 +74,6 @@ int main(int argc, char **argv)
 """
 
 
-def expect(fine, what):
-    if not fine:
-        FAULTS.append(what)
-        print(f"profile_test.py: {what}", file=sys.stderr)
-
-
-def skip(what):
-    print(f"profile_test.py: skipped: {what}")
-    sys.exit(77)
-
-
 def find_library():
     for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"):
         if os.path.exists(os.path.join(folder, LIBRARY)):
@@ -102,11 +90,7 @@ def program_of(bench):
 
 def start(bench, *words):
     """The program under libpfsmem.so, with a sample each 4 KiB."""
-    if not os.path.exists(os.path.join(os.path.dirname(bench.tool), "libpfsmem.so")):
-        skip("no libpfsmem.so in this build")
-    return subprocess.Popen([bench.tool, "run", "--keep", "--lg-prof-sample", "12", "--dir",
-                             bench.folder, "--", *words], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE, text=True)
+    return bench.start(*words, options=("--keep", "--lg-prof-sample", "12"))
 
 
 def by_function(lines):

@@ -8,12 +8,11 @@ named.
 """
 
 import http.client
-import os
 import re
 import subprocess
 import sys
 
-from profile_test import (Bench, FAULTS, expect, go_pprof, need, read_proto, skip,
+from profile_test import (Bench, expect, go_pprof, need, places, read_proto, skip,
                           sums_of_lines)
 
 ROOT = "/boxes/1-1/"
@@ -27,7 +26,7 @@ class Served:
         self.box, self.objects, self.bytes = bench.box("1-1.box")
         self.process = subprocess.Popen(
             [bench.tool, "serve", "--http", "127.0.0.1:0", self.box], stderr=subprocess.PIPE,
-            text=True, env={**os.environ, "PFS_MEM_DIR": bench.folder})
+            text=True, env=bench.environment)
         self.port = int(self.process.stderr.readline().rsplit(":", 1)[1].rstrip("/\n"))
 
     def ask(self, path, method="GET", body=None):
@@ -52,6 +51,7 @@ class Served:
         expect(self.process.wait(timeout=20) == 0, "it ends at SIGTERM")
         expect(self.process.stderr.read() == "", "it has nothing to say")
         self.process.stderr.close()
+        self.bench.close()
 
 
 def documents(served):
@@ -157,17 +157,5 @@ def remote(served):
 PARTS = {one.__name__: one for one in (documents, symbols, remote)}
 
 
-def main():
-    name, tool, made = sys.argv[1:]
-    bench = Bench(tool, made)
-    served = Served(bench)
-    try:
-        PARTS[name](served)
-    finally:
-        served.close()
-        bench.close()
-    return bool(FAULTS)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    places.main(PARTS, Served(Bench(*sys.argv[2:])))

@@ -14,54 +14,28 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree
 
-FAULTS = []
-SVG = "{http://www.w3.org/2000/svg}"
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import place as places
+from place import SVG, expect, skip
+from common import browser
 
 
-def expect(fine, what):
-    if not fine:
-        FAULTS.append(what)
-        print(f"profile_test.py: {what}", file=sys.stderr)
-
-
-def skip(what):
-    print(f"profile_test.py: skipped: {what}")
-    sys.exit(77)
-
-
-class Bench:
+class Bench(places.Place):
     """A folder, pfs-mem, and a program that makes boxes of itself."""
 
     def __init__(self, tool, made):
-        self.tool = os.path.abspath(tool)
-        self.folder = tempfile.mkdtemp(prefix="pfslab-profile-")
+        super().__init__(tool)
         self.program = self.path("planted")
         shutil.copyfile(made, self.program)
         os.chmod(self.program, 0o755)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
     def box(self, name, *words):
         """(path, objects, bytes) that are in use in it"""
         done = subprocess.run([self.program, self.path(name), *words], check=True, text=True,
                               capture_output=True)
         return (self.path(name), *map(int, done.stdout.split()))
-
-    def run(self, *words, status=0, text=True):
-        done = subprocess.run([self.tool, *words], capture_output=True, text=text, timeout=60,
-                              check=False, env={**os.environ, "PFS_MEM_DIR": self.folder})
-        expect(done.returncode == status,
-               f"{words}: exit {done.returncode}, not {status}: {done.stderr}")
-        return done
-
-    def file(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
 
     def without_program(self):
         os.rename(self.program, self.program + ".away")
@@ -71,14 +45,8 @@ class Bench:
 
     def foreign(self, *words):
         """Another tool's standard output."""
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False,
-                              env={**os.environ, "HOME": self.folder,
-                                   "JEPROF_TMPDIR": self.folder, "PPROF_TMPDIR": self.folder})
-        expect(done.returncode == 0, f"{words}: {done.stderr}")
-        return done.stdout
-
-    def close(self):
-        shutil.rmtree(self.folder)
+        return self.call(words, env={**os.environ, "HOME": self.folder, "JEPROF_TMPDIR":
+                                     self.folder, "PPROF_TMPDIR": self.folder}).stdout
 
 
 # ---- profile.proto, read by its own rules ----
@@ -373,8 +341,7 @@ def flame(bench):
         page.feed(file.read())
     expect(page.outside == [], f"asks for {page.outside}")
     expect(any("12.0 MiB allocated since the beginning" in cell for cell in page.cells), "total")
-    chromium = shutil.which("chromium")
-    if chromium is None:
+    if browser.CHROMIUM is None:
         skip("no chromium: the graph's script did not run")
     probe = """<script>addEventListener('load', function () {
       var f = [].filter.call(document.querySelectorAll('svg.f'), function (f) {
@@ -386,12 +353,9 @@ def flame(bench):
     });</script>"""
     with open(bench.path("f.html"), "a", encoding="utf-8") as file:
         file.write(probe)
-    done = subprocess.run([chromium, "--headless=new", "--no-sandbox", "--disable-gpu",
-                           f"--user-data-dir={bench.path('chromium')}", "--dump-dom",
-                           "file://" + bench.path("f.html")], capture_output=True, text=True,
-                          timeout=100, check=False)
-    expect("<title>width 100% shown 6</title>" in done.stdout,
-           f"a click: {re.findall('<title>.*</title>', done.stdout)[:1]}")
+    text = browser.browse(bench.path("f.html"))
+    expect("<title>width 100% shown 6</title>" in text,
+           f"a click: {re.findall('<title>.*</title>', text)[:1]}")
 
 
 def switch(bench):
@@ -406,12 +370,6 @@ def switch(bench):
 if __name__ == "__main__":
     import profile_dumps
     import profile_real
-    PARTS = {"formats": formats, "readers": readers, "go": go, "names": names,
-             "compare": compare, "flame": flame, "switch": switch, **profile_dumps.PARTS,
-             **profile_real.PARTS}
-    BENCH = Bench(*sys.argv[2:4])
-    try:
-        PARTS[sys.argv[1]](BENCH, *sys.argv[4:])
-    finally:
-        BENCH.close()
-    sys.exit(bool(FAULTS + profile_dumps.FAULTS + profile_real.FAULTS))
+    places.main({"formats": formats, "readers": readers, "go": go, "names": names,
+                 "compare": compare, "flame": flame, "switch": switch, **profile_dumps.PARTS,
+                 **profile_real.PARTS}, Bench(*sys.argv[2:4]), *sys.argv[4:])

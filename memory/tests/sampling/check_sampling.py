@@ -10,24 +10,13 @@ Exit 0: all as expected. 1: something was not.
 import bisect
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 
-FAULTS = []
-SHARED = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
-def expect(fine, what):
-    if not fine:
-        FAULTS.append(what)
-        print(f"check_sampling.py: {what}", file=sys.stderr)
-
-
-def equal(have, want, what):
-    expect(have == want, f"{what}: {have}, not {want}")
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import place as places
+from place import equal, expect
 
 
 class Symbols:
@@ -112,31 +101,22 @@ class Profile:
         return found
 
 
-class Place:
-    """A folder of boxes."""
+class Place(places.Place):
+    """With the program, its plugins and what dumps a box's profile."""
 
-    def __init__(self, tool, dump, program, plugins):
-        self.tool, self.dump, self.program, self.plugins = tool, dump, program, plugins
-        self.folder = tempfile.mkdtemp(prefix="pfslab-sampling-", dir=SHARED)
-        self.environment = {**os.environ, "PFS_MEM_DIR": self.folder, "LC_ALL": "C"}
-        for name in ("LD_PRELOAD", "PFS_MEM_LG_PROF_SAMPLE", "PFS_MEM_PROFILE"):
-            self.environment.pop(name, None)
+    def __init__(self, tool, dump, program, *plugins):
+        super().__init__(tool)
+        self.dump, self.program, self.plugins = dump, program, plugins
 
-    def start(self, *words, lg=1, options=()):
-        return subprocess.Popen([self.tool, "run", "--lg-prof-sample", str(lg), *options, "--",
-                                 self.program, *words], text=True, stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE, env=self.environment)
+    def start(self, *words, lg=1, options=(), more=None):
+        return super().start(self.program, *words, options=("--lg-prof-sample", str(lg), *options),
+                             more=more)
 
     def profile(self, target):
-        done = subprocess.run([self.dump, str(target)], capture_output=True, text=True, timeout=60,
-                              env=self.environment, check=False)
-        equal(done.returncode, 0, f"sampling_dump: {done.stderr}")
-        return Profile(done.stdout)
+        return Profile(self.call([self.dump, str(target)]).stdout)
 
     def check(self, target):
-        done = subprocess.run([self.tool, "check", str(target)], capture_output=True, text=True,
-                              timeout=60, env=self.environment, check=False)
-        equal(done.returncode, 0, f"check: {done.stdout}{done.stderr}")
+        self.run("check", str(target))
 
 
 def said(program):
@@ -305,15 +285,5 @@ def off(place):
 PARTS = {part.__name__: part for part in (plain, sort, cxx, threads, deep, plugins, killed, off)}
 
 
-def main():
-    part, tool, dump, program, *rest = sys.argv[1:]
-    place = Place(tool, dump, program, rest)
-    try:
-        PARTS[part](place)
-    finally:
-        shutil.rmtree(place.folder)
-    return 1 if FAULTS else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    places.main(PARTS, Place(*sys.argv[2:]))

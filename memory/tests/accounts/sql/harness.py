@@ -9,6 +9,10 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4,
+                                "scripts"))
+from common.browser import CHROMIUM, browse  # pylint: disable=wrong-import-position,unused-import
+
 LIVE, PFS_MEM, EXTENSION = sys.argv[1:4]
 COLUMNS = ("COUNT_ALLOC,COUNT_FREE,SUM_NUMBER_OF_BYTES_ALLOC,SUM_NUMBER_OF_BYTES_FREE,"
            "LOW_COUNT_USED,CURRENT_COUNT_USED,HIGH_COUNT_USED,LOW_NUMBER_OF_BYTES_USED,"
@@ -105,9 +109,13 @@ class Case(unittest.TestCase):
         self.folder = tempfile.mkdtemp()
         os.chmod(self.folder, 0o700)
         os.environ["PFS_MEM_DIR"] = self.folder
-        self.live = None
+        self.live = self.server = None
 
     def tearDown(self):
+        if self.server:
+            self.server.terminate()
+            self.assertEqual((self.server.wait(timeout=20), self.server.stderr.read()), (0, ""))
+            self.server.stderr.close()
         if self.live:
             self.live.end()
         shutil.rmtree(self.folder)
@@ -116,6 +124,32 @@ class Case(unittest.TestCase):
         """The program, and a connection to its box."""
         self.live = Live(self.folder, rule)
         return self.live, self.connect(self.live.target)
+
+    def file(self, name, text):
+        """A file in the folder; its path."""
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def serving(self, *words):
+        """pfs-mem serve until the test ends; the line that it says first."""
+        self.server = subprocess.Popen([PFS_MEM, "serve", *words], stderr=subprocess.PIPE,
+                                       text=True)
+        return self.server.stderr.readline()
+
+    def fits_a_telephone(self):
+        """page.html is drawn in a narrow window, and needs no scrolling sideways."""
+        frame = self.file("frame.html", '<iframe src="page.html" style="width:400px;height:800px" '
+                          'onload="document.body.dataset.phone = this.contentDocument.body.dataset'
+                          ".wide + ' ' + this.contentDocument.body.dataset.ok\"></iframe>")
+        self.assertIn('data-phone="false true"', browse(frame, 900))
+
+    def one_line(self, words, status, part, out=""):
+        """pfs-mem says one line, and part of it."""
+        code, said, err = self.mem(*words)
+        self.assertEqual((code, said, len(err.splitlines())), (status, out, 1), (words, err))
+        self.assertIn(part, err)
 
     def connect(self, target=None):
         """A connection; without a target that of the environment."""

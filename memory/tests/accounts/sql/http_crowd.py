@@ -18,7 +18,6 @@ import threading
 import time
 import unittest
 
-from harness import Case, Live, PFS_MEM  # pylint: disable=unused-import
 from http_test import Served
 
 RSS_MAX = 64 << 20

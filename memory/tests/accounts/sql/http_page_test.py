@@ -7,16 +7,15 @@ Exit 0: all is as it must be. 1: something is not.
 """
 
 import json
-import os
 import re
 import subprocess
 import sys
 import time
 import unittest
 
-from harness import PFS_MEM
+from harness import CHROMIUM, PFS_MEM, browse
 from http_test import Served
-from report_test import CHROMIUM, Page, browse
+from report_test import Page
 
 
 class Looked(Served):
@@ -24,24 +23,18 @@ class Looked(Served):
 
     def look(self):
         """What a browser leaves of the page, which is drawn as a whole at both widths."""
-        wide = browse(f"http://127.0.0.1:{self.port}/", 1200)
+        wide = browse(f"http://127.0.0.1:{self.port}/")
         self.assertIn('data-ok="true"', wide)
         self.assertNotIn("<label hidden", wide)
-        with open(os.path.join(self.folder, "page.html"), "w", encoding="utf-8") as file:
-            # A frame of another origin cannot look inside, so what the server says is put here.
-            text = self.get("/")
-            for kind, name in (("style", "page.css"), ("script", "page.js")):
-                part = f"<{kind}>{self.get('/' + name)}</{kind}>"
-                text = re.sub(rf"<(link|script)[^>]*/{name}\"[^>]*>(</script>)?",
-                              lambda _, part=part, kind=kind: part if kind == "style" else "", text)
-                text = text if kind == "style" else text.replace("</body>", part + "</body>")
-            file.write(text.replace('<script defer src="/live.js"></script>', ""))
-        with open(os.path.join(self.folder, "frame.html"), "w", encoding="utf-8") as file:
-            file.write('<iframe src="page.html" style="width:400px;height:800px" onload="'
-                       "document.body.dataset.phone = this.contentDocument.body.dataset.wide + ' ' "
-                       '+ this.contentDocument.body.dataset.ok"></iframe>')
-        self.assertIn('data-phone="false true"',
-                      browse(os.path.join(self.folder, "frame.html"), 900))
+        # A frame of another origin cannot look inside, so what the server says is put here.
+        text = self.get("/")
+        for kind, name in (("style", "page.css"), ("script", "page.js")):
+            part = f"<{kind}>{self.get('/' + name)}</{kind}>"
+            text = re.sub(rf"<(link|script)[^>]*/{name}\"[^>]*>(</script>)?",
+                          lambda _, part=part, kind=kind: part if kind == "style" else "", text)
+            text = text if kind == "style" else text.replace("</body>", part + "</body>")
+        self.file("page.html", text.replace('<script defer src="/live.js"></script>', ""))
+        self.fits_a_telephone()
         return wide
 
 
@@ -58,7 +51,7 @@ class Browser(Looked):
         self.live.do("tick")
         self.serve("all")
         self.look()
-        followed = browse(f"http://127.0.0.1:{self.port}/#follow", 1200)
+        followed = browse(f"http://127.0.0.1:{self.port}/#follow")
         self.assertRegex(followed, r'data-renewed="[1-9]')
         self.assertNotIn("data-failed", followed)
         self.assertIn('data-ok="true"', followed)

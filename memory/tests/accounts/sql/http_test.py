@@ -18,7 +18,7 @@ import sys
 import time
 import unittest
 
-from harness import Case, Live, PFS_MEM
+from harness import Case, Live
 from report_test import Page
 
 PROMTOOL = shutil.which("promtool")
@@ -35,7 +35,7 @@ class Served(Case):
 
     def setUp(self):
         super().setUp()
-        self.server, self.port = None, 0
+        self.port = 0
         self.live = Live(self.folder)
         self.life = self.live.do("begin", "one", "al", "h1", "YES")
         other = self.live.do("begin", "two", USER, "-", "YES")
@@ -44,18 +44,9 @@ class Served(Case):
         self.live.do("alloc", other, EVENT, 300)
         self.live.do("tick")
 
-    def tearDown(self):
-        if self.server:
-            self.server.terminate()
-            self.assertEqual((self.server.wait(timeout=20), self.server.stderr.read()), (0, ""))
-            self.server.stderr.close()
-        super().tearDown()
-
     def serve(self, *words):
         """Its port."""
-        self.server = subprocess.Popen([PFS_MEM, "serve", "--http", "127.0.0.1:0", *words],
-                                       stderr=subprocess.PIPE, text=True)
-        line = self.server.stderr.readline()
+        line = self.serving("--http", "127.0.0.1:0", *words)
         self.assertRegex(line, r"^pfs-mem: serving on http://127\.0\.0\.1:\d+/\n$")
         self.port = int(line.rsplit(":", 1)[1].rstrip("/\n"))
 
@@ -89,7 +80,6 @@ class Served(Case):
             while more := client.recv(65536):
                 data += more
         return data
-
 
     def samples(self, text, box=""):
         """{name: {labels without box and program: value}} of /metrics; box: of this one."""
@@ -323,10 +313,7 @@ class Door(Served):
 
     def test_token(self):
         """Bearer, and for the page its address, then a cookie."""
-        path = os.path.join(self.folder, "token")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(TOKEN + "\n")
-        self.serve("--token-file", path, "all")
+        self.serve("--token-file", self.file("token", TOKEN + "\n"), "all")
         for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer " + TOKEN[:-1]},
                         {"Authorization": f"Bearer {TOKEN}x"},
                         {"Authorization": f"Bearer {TOKEN[:-1]}{chr(ord(TOKEN[-1]) ^ 1)}"},
@@ -367,9 +354,7 @@ class Door(Served):
     def test_beginning(self):
         """What cannot be served: one line each."""
         self.serve("all")
-        short = os.path.join(self.folder, "short")
-        with open(short, "w", encoding="utf-8") as file:
-            file.write("abc\n")
+        short = self.file("short", "abc\n")
         other = os.path.join(self.folder, "2-2.box")
         with open(self.live.path, "rb") as file, open(other, "wb") as to:
             to.write(file.read(8) + b"\x63\0\0\0" + file.read()[4:])
@@ -386,9 +371,7 @@ class Door(Served):
                 (("--http", "127.0.0.1:0", "--mysql", "127.0.0.1:0", "all"), 2, "one TARGET"),
                 (("--token-file", short, "--mysql", "127.0.0.1:0", "last"), 2, "--http"),
                 ((), 2, "--http")):
-            code, out, err = self.mem("serve", *words)
-            self.assertEqual((code, out, len(err.splitlines())), (status, "", 1), (words, err))
-            self.assertIn(part, err)
+            self.one_line(("serve", *words), status, part)
         time.sleep(1.2)
         self.assertIn("1 files are no boxes", self.get("/"))
         self.assertEqual(json.loads(self.get("/api/boxes"))["refused"], 1)

@@ -6,7 +6,6 @@ usage: mysql_test.py SQL_LIVE PFS_MEM EXTENSION [unittest's arguments]
 Exit 0: all is as it must be. 1: something is not. 77: there is no mariadb client.
 """
 
-import os
 import random
 import shutil
 import socket
@@ -15,7 +14,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import COLUMNS, Case, PFS_MEM, table
+from harness import COLUMNS, Case, table
 
 # As its collectors perf_schema.memory_events and sys.user_summary send them.
 EXPORTER = {
@@ -44,24 +43,15 @@ class Served(Case):
 
     def setUp(self):
         super().setUp()
-        self.server = None
         self.live, _ = self.start()
         who = self.live.do("begin", "one", "al", "h1", "YES")
         self.live.do("alloc", who, "memory/a/x", 2048)
         self.live.do("free", who, self.live.do("alloc", who, "memory/a/y", 10))
 
-    def tearDown(self):
-        if self.server:
-            self.server.terminate()
-            self.assertEqual((self.server.wait(timeout=20), self.server.stderr.read()), (0, ""))
-            self.server.stderr.close()
-        super().tearDown()
-
     def serve(self, *options):
         """Its port."""
-        self.server = subprocess.Popen([PFS_MEM, "serve", "--mysql", "127.0.0.1:0", *options,
-                                        self.live.target], stderr=subprocess.PIPE, text=True)
-        self.port = int(self.server.stderr.readline().rsplit(":", 1)[1])
+        line = self.serving("--mysql", "127.0.0.1:0", *options, self.live.target)
+        self.port = int(line.rsplit(":", 1)[1])
         return self.port
 
     def client(self, query, *options):
@@ -206,10 +196,7 @@ class Client(Served):
 
     def test_password(self):
         """With a password file only who knows it; without, no address of others."""
-        path = os.path.join(self.folder, "password")
-        with open(path, "w", encoding="ascii") as file:
-            file.write("pass woerd\n")
-        self.serve("--password-file", path)
+        self.serve("--password-file", self.file("password", "pass woerd\n"))
         self.assertEqual(self.client("SELECT 1", "-ppass woerd"), [("1",)])
         for options in (("-pwrong",), ()):
             code, _, err = self.call("SELECT 1", *options)
@@ -218,9 +205,7 @@ class Client(Served):
 
     def test_usage(self):
         """One line each."""
-        empty = os.path.join(self.folder, "empty")
-        with open(empty, "w", encoding="ascii"):
-            pass
+        empty = self.file("empty", "")
         taken = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(taken.close)
         address = f"127.0.0.1:{taken.getsockname()[1]}"
@@ -235,10 +220,7 @@ class Client(Served):
                  "/nonesuch", 1),
                 (("serve", "--mysql", "127.0.0.1:0", "--password-file", empty, "last"),
                  "first line", 1)):
-            code, out, err = self.mem(*words)
-            self.assertEqual((code, out), (status, ""), words)
-            self.assertIn(part, err)
-            self.assertEqual(len(err.splitlines()), 1, err)
+            self.one_line(words, status, part)
 
 
 class Packets(Served):

@@ -9,17 +9,14 @@ Exit 0: all is as it must be. 1: something is not.
 import html.parser
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-from harness import Case, Live, PFS_MEM, table
+from harness import CHROMIUM, Case, Live, PFS_MEM, browse, table
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 USER = "it's<script>alert(1)</script>&$HOME`id`"
 EVENT = "memory/<b>\"x\"/$(id)'y"
 HISTORIES = {"history-instruments": "instrument", "history-pools": "pool",
@@ -57,21 +54,6 @@ class Page(html.parser.HTMLParser):
             self.cells[-1] += data
         if self.inside not in ("script", "style"):
             self.text += data
-
-
-def browse(path, width):
-    """The page as a browser of that width leaves it after its scripts ran."""
-    profile = tempfile.mkdtemp(prefix="pfs-chromium-")
-    try:
-        return subprocess.run(
-            [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu",
-             "--disable-background-networking", "--virtual-time-budget=5000",
-             "--allow-file-access-from-files", f"--window-size={width},900",
-             f"--user-data-dir={profile}", "--dump-dom",
-             path if "://" in path else "file://" + path],
-            capture_output=True, text=True, timeout=120, check=False).stdout
-    finally:
-        shutil.rmtree(profile, ignore_errors=True)
 
 
 def ticks_of(words):
@@ -251,10 +233,7 @@ class Report(Case):
                 (("--out", page, "/nonesuch"), 1, "/nonesuch"),
                 (("--out", page, "4194304999"), 1, "4194304999"),
                 (("--out", page, small), 1, "cut")):
-            code, out, err = self.mem("report", *words)
-            self.assertEqual((code, out), (status, ""), words)
-            self.assertIn(part, err)
-            self.assertEqual(len(err.splitlines()), 1, err)
+            self.one_line(("report", *words), status, part)
         self.assertFalse(os.path.exists(page))
         limited = subprocess.run(["sh", "-c", f"ulimit -f 1; trap '' XFSZ; exec {PFS_MEM} report "
                                   f"--out {page}"], capture_output=True, text=True, check=False)
@@ -284,22 +263,15 @@ class Report(Case):
     def test_browser(self):
         """All is drawn, a telephone has no need to scroll sideways, and charts are read by keys."""
         text = self.report()
-        with open(os.path.join(self.folder, "keys.html"), "w", encoding="utf-8") as file:
-            file.write(text + "<script>document.querySelectorAll('.plot').forEach(function (one) {"
-                       "one.dispatchEvent(new KeyboardEvent('keydown', {key: 'Home'}));});"
-                       "</script>")
-        wide = browse(os.path.join(self.folder, "keys.html"), 1200)
+        wide = browse(self.file("keys.html", text + "<script>document.querySelectorAll('.plot')"
+                                ".forEach(function (one) {one.dispatchEvent(new KeyboardEvent("
+                                "'keydown', {key: 'Home'}));});</script>"))
         self.assertIn('data-ok="true"', wide)
         page = Page(wide[wide.index("<body"):])
         first = page.data["histories"]["history-instruments"]["times"][0]
         self.assertEqual(wide.count(f'class="moment">{first}<'), 2)
         self.assertIn('data-of="tracked">97.7 KiB<', wide)
-        with open(os.path.join(self.folder, "frame.html"), "w", encoding="utf-8") as file:
-            file.write('<iframe src="page.html" style="width:400px;height:800px" onload="'
-                       "document.body.dataset.phone = this.contentDocument.body.dataset.wide + ' ' "
-                       '+ this.contentDocument.body.dataset.ok"></iframe>')
-        self.assertIn('data-phone="false true"',
-                      browse(os.path.join(self.folder, "frame.html"), 900))
+        self.fits_a_telephone()
 
 
 class Held(Case):
@@ -339,9 +311,8 @@ class Empty(Case):
         self.assertEqual(page.text.count("Not known: no tick was written."), 2)
         self.assertIn("as the system says now: there was no tick yet", page.text)
         self.assertIn("Nobody holds anything.", page.text)
-        code, _, err = self.mem("report", "--out", os.path.join(self.folder, "x.svg"))
-        self.assertEqual((code, len(err.splitlines())), (1, 1))
-        self.assertIn("no tick was written", err)
+        self.one_line(("report", "--out", os.path.join(self.folder, "x.svg")), 1,
+                      "no tick was written")
 
 
 if __name__ == "__main__":
