@@ -170,7 +170,7 @@ static void test_damage(void)
 	}
 	memcpy(bad, good, size);
 	bad[size] = 0;
-	expect_refused(bad, size + 1, "behind the last chunk", size, "a byte more", size);
+	expect_refused(bad, size + 1, "after the last chunk", size, "a byte more", size);
 }
 
 /* Two chunks: a flip in the second is told by its place; chunks may not change places. */
@@ -221,7 +221,7 @@ static void test_contents(void)
 		{PFS_HEAD_THREADS, 1u << 20, "contradict"},
 		{PFS_HEAD_OBJECTS, 3, "unknown object"},
 		{PFS_HEAD_PRELUDE, 40, "a free in the prelude"},
-		{PFS_HEAD_CHUNKS, 0, "behind the last chunk"},
+		{PFS_HEAD_CHUNKS, 0, "after the last chunk"},
 		{PFS_HEAD_CHUNKS, 2, "ends inside the head of chunk 1"},
 		{PFS_HEAD_TICKS, 1, "not those of the events"},
 		{PFS_HEAD_NS_PER_TICK, 0, "contradict"},

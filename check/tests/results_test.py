@@ -103,7 +103,8 @@ class Test:
         self.expect("mended", self.run(program, "--schedule", path), 0,
                     "it did not fail; when it was saved: data race on ")
         self.expect("another program", self.run(self.build("late"), "--schedule", path), 2,
-                    "^pfs-check: .*ring.schedule: saved of a scenario that this program has not")
+                    "^pfs-check: .*ring.schedule: this program does not have the schedule's "
+                    "scenario")
         program = self.build("stepless")
         path, text = self.saved(program, "stepless.schedule")
         if "\nnone\nassertion told == 1 " not in text:
@@ -242,8 +243,8 @@ class Test:
             self.line(f"--save {target}", f"{target}: {said}", program, "--save", target)
         few = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))}
         self.expect("no descriptors", self.run(program, "--jobs", "1", **few), 1,
-                    r"found: data race (.*\n)*pfs-check: addr2line: tells the lines, and could not "
-                    r"be started: Too many open files\n$")
+                    r"found: data race (.*\n)*pfs-check: addr2line: is needed for source lines, "
+                    r"but could not be started: Too many open files\n$")
         mended = self.build("ring", MENDED)
         unsaved = self.path("unsaved")
         self.expect("nothing to save", self.run(mended, "--no-races", "--save", unsaved), 0,

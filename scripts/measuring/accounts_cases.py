@@ -60,7 +60,7 @@ def program(build_dir, name):
     """A program of the release build; BadInput where it is not there."""
     path = os.path.abspath(os.path.join(build_dir, "release", *PROGRAMS[name]))
     if not os.access(path, os.X_OK):
-        raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "
+        raise documents.BadInput(f"{path}: not found; build first: cmake --preset release && "
                                  "cmake --build --preset release")
     return path
 
@@ -69,7 +69,7 @@ def library(build_dir, name):
     """A library that is preloaded."""
     path = os.path.abspath(os.path.join(build_dir, "release", "memory", LIBRARIES[name]))
     if not os.path.exists(path):
-        raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "
+        raise documents.BadInput(f"{path}: not found; build first: cmake --preset release && "
                                  "cmake --build --preset release")
     return path
 
@@ -104,7 +104,7 @@ def values(case, way, text):
     try:
         document = json.loads(text)
     except ValueError:
-        raise ValueError("what it printed is no JSON") from None
+        raise ValueError("its output is not JSON") from None
     if case.group == "memory":
         return {"exact": {name: document[name] for name in ("box_bytes", "private_bytes")}}
     if case.group == "reader":

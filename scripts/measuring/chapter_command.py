@@ -17,7 +17,8 @@ def parser_of(prog, description, names, long, quick="a smoke run, each case once
                         "results/local/<time>-<host>)")
     parser.add_argument("--rounds", type=launching.positive, metavar="N", help=rounds)
     parser.add_argument("--only", metavar="CASE,CASE", help="of " + ", ".join(names))
-    parser.add_argument("--seed", type=int, default=None, help="of the order (default: the time)")
+    parser.add_argument("--seed", type=int, default=None, help="seed of the order (default: the "
+                        "time)")
     return parser
 
 

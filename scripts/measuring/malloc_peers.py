@@ -74,7 +74,7 @@ def chosen(parser, arguments):
     wanted = arguments.allocators.split(",")
     unknown = [name for name in wanted if name not in (*PEER_NAMES, OURS)]
     if unknown:
-        parser.error(f"unknown allocator '{unknown[0]}'; there are "
+        parser.error(f"unknown allocator '{unknown[0]}'; choose from "
                      f"{', '.join((*PEER_NAMES, OURS))}")
     return ([one for one in found if one.name in wanted],
             {name: why for name, why in missing.items() if name in wanted})
@@ -85,7 +85,7 @@ def program(build_dir, name):
     path = os.path.abspath(os.path.join(build_dir, "release", "memory", "bench", "malloc",
                                         f"pfs-malloc-{name}"))
     if not os.access(path, os.X_OK):
-        raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "
+        raise documents.BadInput(f"{path}: not found; build first: cmake --preset release && "
                                  "cmake --build --preset release")
     return path
 

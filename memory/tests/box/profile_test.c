@@ -169,7 +169,7 @@ static void switched(const struct pfs_case *at)
 	end(reader);
 	reader = begin(false);
 	PFS_CHECK(!pfs_profile_switch(reader, false, 0, &message));
-	PFS_CHECK(strstr(message.text, "can only be read") != NULL);
+	PFS_CHECK(strstr(message.text, "is read-only") != NULL);
 	end(reader);
 }
 

@@ -328,7 +328,8 @@ def ended(place):
 
 def one_line(done, what):
     lines = done.stderr.strip().split("\n")
-    expect(len(lines) == 1 and "libpfsmem: " in lines[0] and "nothing is counted" in lines[0],
+    expect(len(lines) == 1 and "libpfsmem: " in lines[0] and
+           "allocations are not counted" in lines[0],
            f"{what}: {lines}")
 
 

@@ -291,7 +291,7 @@ def names(bench):
     # Another program in its place.
     shutil.copyfile("/bin/true", bench.program)
     done = bench.run("pprof", box, "--format=collapsed")
-    expect("another file than the program had" in done.stderr and
+    expect("not the file that the program ran" in done.stderr and
            "[unknown] planted+0x" in done.stdout, f"another build id: {done}")
     bench.without_program()
     done = bench.run("pprof", box, "--format=collapsed")
@@ -400,7 +400,7 @@ def switch(bench):
     expect(text.startswith("on: a sample each 4096 bytes; 828 in use, for "
                            f"{count} bytes in {objects} blocks; 6 stacks"), f"{text}")
     done = bench.run("profile", box, "off", status=1)
-    expect("can only be read" in done.stderr, f"{done}")
+    expect("is read-only" in done.stderr, f"{done}")
 
 
 if __name__ == "__main__":

@@ -390,7 +390,7 @@ class Door(Served):
             self.assertEqual((code, out, len(err.splitlines())), (status, "", 1), (words, err))
             self.assertIn(part, err)
         time.sleep(1.2)
-        self.assertIn("1 files are no boxes", self.get("/"))
+        self.assertIn("1 files are not boxes", self.get("/"))
         self.assertEqual(json.loads(self.get("/api/boxes"))["refused"], 1)
         self.line(self.ask("/boxes/2-2/"), 500, "version")
         self.assertIn('{why="unreadable"} 1\n', self.get("/metrics"))

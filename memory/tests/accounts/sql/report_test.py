@@ -337,8 +337,8 @@ class Empty(Case):
         with open(path, encoding="utf-8") as file:
             page = Page(file.read())
         self.assertEqual(page.text.count("Not known: no tick was written."), 2)
-        self.assertIn("as the system says now: there was no tick yet", page.text)
-        self.assertIn("Nobody holds anything.", page.text)
+        self.assertIn("from the system, now: there was no tick yet", page.text)
+        self.assertIn("No memory is in use.", page.text)
         code, _, err = self.mem("report", "--out", os.path.join(self.folder, "x.svg"))
         self.assertEqual((code, len(err.splitlines())), (1, 1))
         self.assertIn("no tick was written", err)
