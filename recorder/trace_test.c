@@ -243,7 +243,7 @@ static void test_contents(void)
 		expect_refused(bad, size, wrong[i].word, size, wrong[i].word, wrong[i].field);
 	}
 	expect_refused(good, 0, "empty", 0, "empty file", 0);
-	expect_refused((const uint8_t *)"not a trace at all", 18, "no trace", 0, "text", 0);
+	expect_refused((const uint8_t *)"not a trace at all", 18, "not a trace", 0, "text", 0);
 	events[38] = events[39]; /* object 3 is freed twice */
 	write_events(events, 40, "x");
 	size = slurp(good, sizeof(good));

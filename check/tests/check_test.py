@@ -250,7 +250,7 @@ class Test:
         for options, said in ((["--memory", "x"], "no such memory"), (["--search", "x"], "search"),
                               (["--scenario", "x"], "no such scenario"),
                               (["--seed", "x"], "whole number"),
-                              (["--schedule", "/dev/null"], "no schedule"), (["--x"], "option")):
+                              (["--schedule", "/dev/null"], "not a schedule"), (["--x"], "option")):
             self.expect(str(options), self.run(program, *options), 2, rf"^pfs-check: .*{said}.*\n$")
         self.expect("object", self.run(program[:-2] + "o"), 2, "link it with")
         self.expect("no file", self.run("/none.so"), 2, "No such file")
@@ -286,8 +286,8 @@ class Test:
                        "int main(void) { shared++; return helper(&shared); }\n")
         refused("no scenario", self.build(main, "-DALONE"), "no PFS_CHECK_SCENARIO in it")
         refused("undefined", self.build(main), "undefined symbol helper: add")
-        refused("no extern C", self.build(main, "-Dhelper=_Z6helperPi"), 'uses _Z6helperPi, which '
-                r'nothing .* declare it extern "C"')
+        refused("no extern C", self.build(main, "-Dhelper=_Z6helperPi"), 'undefined symbol _Z6helperPi: '
+                r'.* declare it extern "C"')
         executable = os.path.join(self.folder, "executable")
         subprocess.run([self.compiler, "-w", "-DALONE", main, "-o", executable], check=True)
         refused("executable", executable, "an executable: link its objects with `cc -shared")
@@ -295,7 +295,7 @@ class Test:
                        check=True)
         refused("executable, fixed", executable, "an executable: link its objects")
         refused("folder", self.folder, "not a shared object: give one")
-        refused("header", os.path.join(TOP, "include", "pfslab", "check.h"), "no shared object")
+        refused("header", os.path.join(TOP, "include", "pfslab", "check.h"), "not a shared object")
         cut = self.build(source)
         with open(cut, "r+b") as file:
             file.truncate(5000)

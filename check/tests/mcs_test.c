@@ -2,8 +2,8 @@
  * mcs_test.c - random searches with views put a write behind a newer one: the lost wake-up of an
  * MCS lock whose swap of the tail does not release. The one who comes next may then hand its link
  * over ahead, in modification order, of the owner's own store that cleared it; the owner waits
- * forever for a link that is no longer the last. Source: J. Mellor-Crummey, M. Scott, ACM TOCS
- * 9(1), 1991.
+ * forever for a link that is no longer the last.
+ * Source: J. Mellor-Crummey, M. Scott, ACM TOCS 9(1), 1991.
  */
 #include <stdio.h>
 

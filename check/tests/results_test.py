@@ -81,7 +81,7 @@ class Test:
         if said[0] != said[1]:
             self.faults.append(f"jobs: {said[0]}\n{said[1]}")
         for line in (r"turns .* all there are: no violation\n  3 outcomes",
-                     r"backwards_fails .*FAILED", r"swapped .*: no violation\n  with up to 1 weak"):
+                     r"backwards_fails .*FAILED", r"swapped .*: no violation\n  with up to 1 spurious"):
             if not re.search(line, said[0][0]):
                 self.faults.append(f"jobs: no {line}: {said[0][0]}")
         counts = re.findall(r"^(?:turns|backwards).*: (\d+) exec", said[0][0], re.MULTILINE)
@@ -224,10 +224,10 @@ class Test:
             "--scenario ring", "--scenario ring --memory weak", options + " --slots 99",
             options + " --fault 99.1", options + " --x", options + " --looks", options + " y.so")]
         for number, content in enumerate(damaged):
-            self.line(f"damaged {number}", "no schedule .* or damaged", program, "--schedule",
+            self.line(f"damaged {number}", "not a schedule .* or damaged", program, "--schedule",
                       self.path("damaged", content.encode()))
         self.line("no file", "No such file", program, "--schedule", self.path("none"))
-        for more, said in ((["--search", "states"], "--search states: not for"),
+        for more, said in ((["--search", "states"], "--search states: is not for"),
                            (["--search", "dpor", "--preemptions", "1"], "--preemptions"),
                            (["--executions", "3", "--jobs", "2"], "--executions with --jobs"),
                            (["--jobs", "0"], "--jobs '0'"), (["--gdb"], "add --schedule"),

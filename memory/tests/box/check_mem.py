@@ -172,15 +172,15 @@ def wrong(boxes):
     for words, status, line in (
             (["show", boxes.path("none.box"), "global"], 1, "cannot be opened"),
             (["show", text, "global"], 1, "is not a box"),
-            (["check", boxes.folder], 1, "not a file"),
+            (["check", boxes.folder], 1, "not a regular file"),
             (["show", version, "global"], 1, "version 9"),
-            (["check", cut], 1, "it was cut"),
-            (["check", started[0]], 1, "was never ready"),
-            (["check", started[1]], 1, "was never ready"),
+            (["check", cut], 1, "it is truncated"),
+            (["check", started[0]], 1, "was never completed"),
+            (["check", started[1]], 1, "was never completed"),
             (["show", other, "global"], 1, "belongs to user"),
             (["show", target, "memory_summary"], 1, "no table 'memory_summary'"),
             (["top", target, "--once", "--count", "many"], 2, "whole number"),
-            (["top", target, dead, "--once"], 2, "one too many"),
+            (["top", target, dead, "--once"], 2, "unexpected argument"),
             (["truncate", dead, "global"], 1, "is read-only"),
             (["enable", dead, "memory/server/net"], 1, "is read-only"),
             (["enable", target, "memory/server/nothing"], 1, "no instrument is named"),
@@ -188,10 +188,10 @@ def wrong(boxes):
             (["top", target, "--frobnicate"], 2, "unknown option '--frobnicate'"),
             (["top", target, "--by", "moon"], 2, "choose from instrument"),
             (["list", "--format", "xml"], 2, "choose from text"),
-            (["show", target], 2, "a word is missing"),
+            (["show", target], 2, "an argument is missing"),
             (["top", "4194305"], 1, "there is no process"),
             (["top", "1"], 1, "process 1 "),
-            ([], 2, "say what to do")):
+            ([], 2, "no command given")):
         done = boxes.run(*words, status=status)
         expect(done.stderr.count("\n") == 1 and line in done.stderr and done.stdout == "",
                f"{words}: {done.stderr!r}, {done.stdout!r}")

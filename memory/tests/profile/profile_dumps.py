@@ -75,7 +75,7 @@ def wrong(bench):
     files = {
         "empty": ("", "it is empty"),
         "word": ("hello\n", "neither heap_v2/ nor"),
-        "cut": (good[:len(good) // 2].rsplit(" ", 1)[0], "it was cut"),
+        "cut": (good[:len(good) // 2].rsplit(" ", 1)[0], "it is truncated"),
         "interval": ("heap_v2/many\n", "interval is not a number"),
         "huge": ("heap_v2/99999999999999999999999\n", "interval is not a number"),
         "counts": ("heap_v2/1\n@ 0x1\n  t*: 1: two [0: 0]\n", "no 'objects: bytes"),
@@ -88,15 +88,15 @@ def wrong(bench):
         "lines": ("heap profile: 1: 2 [3: 4] @ heap_v2/x\n", "interval is not a number"),
         "lines2": ("heap profile: 1: 2 [3: 4] @ heapprofile\n1: 2 [3: 4] 0x1\n", "without '@'"),
         "lines3": ("heap profile: 1\n", "no 'objects: bytes"),
-        "zero": ("heap_v2/1\n\0\n", "it is no text"),
+        "zero": ("heap_v2/1\n\0\n", "it is binary"),
     }
     cases = [(["pprof", bench.file(name, text)], 1, line) for name, (text, line) in files.items()]
     cases += [
         (["pprof", bench.path("none")], 1, "cannot be opened"),
-        (["pprof", bench.folder], 1, "not a file"),
+        (["pprof", bench.folder], 1, "not a regular file"),
         (["pprof", box, "--format", "xml"], 2, "choose text, heap_v2, proto"),
-        (["pprof", box, box], 2, "one too many"),
-        (["pprof"], 2, "a word is missing"),
+        (["pprof", box, box], 2, "unexpected argument"),
+        (["pprof"], 2, "an argument is missing"),
         (["pprof", box, "--base", bench.path("none"), "--format=proto"], 1, "cannot be opened"),
         (["pprof", box, "--out", bench.path("no/where")], 1, "cannot be written"),
         (["pprof", box, "--out", box], 1, "is a box: name another file"),
@@ -104,7 +104,7 @@ def wrong(bench):
         (["flame", bench.path("word")], 1, "neither heap_v2/ nor"),
         (["profile", box, "maybe"], 2, "give on or off"),
         (["profile", box, "on", "--lg-prof-sample", "63"], 2, "from 1 to 62"),
-        (["profile", box, "off", "--lg-prof-sample", "19"], 2, "goes with on"),
+        (["profile", box, "off", "--lg-prof-sample", "19"], 2, "is only for on"),
         (["profile", bench.path("none"), "on"], 1, "cannot be opened"),
     ]
     for words, status, line in cases:

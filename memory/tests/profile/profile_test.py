@@ -325,7 +325,7 @@ def compare(bench):
         expect(kinds["planted_leak"] == "g" and kinds["planted_shrinks"] == "s", f"{kinds}")
         expect("planted_cxx" not in kinds, "what did not change is not there")
     done = bench.run("pprof", now, "--base", before, status=1)
-    expect("cannot say what shrank" in done.stderr, f"{done}")
+    expect("cannot show what shrank" in done.stderr, f"{done}")
 
 
 # ---- flame graphs ----

@@ -354,7 +354,7 @@ class Door(Served):
         for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "CONNECT", "get", "X"):
             status, headers, _ = self.ask("/metrics", method)
             self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"), method)
-        self.line(self.ask("/metrics", body="x"), 413, "too much")
+        self.line(self.ask("/metrics", body="x"), 413, "too large")
         self.assertEqual(self.ask("/metrics?" + "x" * 20000)[0] // 100, 4)
         self.assertEqual(self.ask("/metrics", Cookie="x" * 20000)[0] // 100, 4)
         self.line(self.ask("/?target=" + "x" * 64), 400, "64")
@@ -382,7 +382,7 @@ class Door(Served):
                 (("--http", "127.0.0.1:0", "4194304999"), 1, "4194304999"),
                 (("--http", "127.0.0.1:0", other), 1, "version"),
                 (("--http", "127.0.0.1:0", self.live.target, self.live.path), 1, "once"),
-                (("--http", "127.0.0.1:0", *["last"] * 17), 2, "too many"),
+                (("--http", "127.0.0.1:0", *["last"] * 17), 2, "unexpected argument"),
                 (("--http", "127.0.0.1:0", "--mysql", "127.0.0.1:0", "all"), 2, "one TARGET"),
                 (("--token-file", short, "--mysql", "127.0.0.1:0", "last"), 2, "--http"),
                 ((), 2, "--http")):
