@@ -66,7 +66,7 @@ int pfs_command_end(const char *program, int status)
 	return pfs_command_refuse(program, PFS_EXIT_OUTPUT,
 				  "standard output: cannot be written "
 				  "(%s); free some space, or write elsewhere",
-				  errno != 0 ? strerror(errno) : "not all of it was");
+				  errno != 0 ? strerror(errno) : "short write");
 }
 
 #define wrong_use(self, ...) pfs_command_refuse((self)->program, PFS_EXIT_WRONG_USE, __VA_ARGS__)
@@ -117,12 +117,13 @@ int pfs_command_unknown(const char *program, const char *word, const char *const
 		best = nearer(word, strlen(word), commands[i], best);
 	if (word[0] == '\0')
 		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
-					  "say what to do; %s --help names the commands", program);
+					  "no command given; %s --help lists the commands",
+					  program);
 	if (best != NULL)
 		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
 					  "unknown command '%.100s': did you mean %s?", word, best);
 	return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
-				  "unknown command '%.100s': %s --help names them", word, program);
+				  "unknown command '%.100s': %s --help lists them", word, program);
 }
 
 /* The given word is no option of the table, or of several. */
@@ -139,7 +140,7 @@ static int refuse_unknown(const struct pfs_command_line *self, const char *given
 			begins[begins[0] != NULL] = known;
 	}
 	if (begins[1] != NULL)
-		return wrong_use(self, "option '%.100s' may be --%s or --%s: write it out", given,
+		return wrong_use(self, "option '%.100s' is ambiguous: --%s or --%s", given,
 				 begins[0], begins[1]);
 	if (best != NULL)
 		return wrong_use(self, "unknown option '%.100s': did you mean --%s?", given, best);
@@ -293,12 +294,12 @@ static int check_words(const struct pfs_command_line *self, int argc, char **arg
 {
 	int count = argc - next;
 	if (!self->stops && count > self->words_max)
-		return wrong_use(self, "'%.100s' is one too many: %s [OPTION...]%s%s",
+		return wrong_use(self, "unexpected argument '%.100s': usage: %s [OPTION...]%s%s",
 				 argv[next + self->words_max], self->program,
 				 self->words[0] != '\0' ? " " : "", self->words);
 	if (count < self->words_min)
-		return wrong_use(self, "a word is missing: %s [OPTION...] %s", self->program,
-				 self->words);
+		return wrong_use(self, "an argument is missing: usage: %s [OPTION...] %s",
+				 self->program, self->words);
 	return PFS_GO_ON;
 }
 

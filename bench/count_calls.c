@@ -1,5 +1,5 @@
 /*
- * count_calls.c - pair or churn so many times, on one thread, and nothing else: for tools that
+ * count_calls.c - run pair or churn COUNT times on one thread and nothing else, for tools that
  * count instructions, by which two runs of different lengths are subtracted. See
  * scripts/instructions.py.
  *
@@ -48,8 +48,7 @@ int main(int argc, char **argv)
 	static const struct pfs_command_line line = {
 		.program = program, .words = "POLICY inlined|public pair|churn COUNT",
 		.words_min = 4, .words_max = 4,
-		.about = "pair or churn so many times, on one thread, and nothing else: for tools "
-			 "that count instructions",
+		.about = "run pair or churn COUNT times on one thread and nothing else, for tools that count instructions",
 		.after = "exit 0: done. 1: it could not be. 2: bad usage, or an unknown policy.\n",
 	};
 	/* clang-format on */

@@ -251,7 +251,8 @@ static bool load_traces(struct bench *self)
 						options->trace_count, PFS_TRACE_FOLDER,
 						&self->message) == PFS_OK;
 	return options->trace_count == 0 ||
-	       refuse(self, "--trace '%.120s': workload replay alone has traces; give it, too",
+	       refuse(self,
+		      "--trace '%.120s': only workload replay has traces; add --workloads=replay",
 		      options->traces[0]);
 }
 
@@ -283,8 +284,8 @@ static bool make_cases(struct bench *self)
 		}
 	}
 	if (self->case_count == 0)
-		return refuse(self, "nothing to run: the chosen workloads fit none of the chosen "
-				    "policies and thread counts; see --list-workloads");
+		return refuse(self, "nothing to run: no chosen workload fits a chosen policy and "
+				    "thread count; see --list-workloads");
 	return true;
 }
 
@@ -419,8 +420,8 @@ static int run_library(struct bench *self, int argc, char **argv)
 		status = EXIT_WRONG_INPUT;
 	} else if (!pfs_shim_written() || !pfs_library_flags_settle(file, true)) {
 		refuse(self,
-		       "standard output%s%.120s%s: not all could be written; free some "
-		       "space and measure again",
+		       "standard output%s%.120s%s: not all output was written; free some space and "
+		       "measure again",
 		       file[0] != '\0' ? " or file '" : "", file, file[0] != '\0' ? "'" : "");
 		status = EXIT_CHECK_FAILED;
 	} else if (pfs_shim_errors() != 0) {

@@ -262,8 +262,8 @@ static enum pfs_status read_peer(void *context, const struct pfs_option *option,
 	if (text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0' ||
 	    pfs_variant_find(text) != NULL)
 		return refuse(message, PFS_BAD_CONFIG,
-			      "--peer '%.60s': give a library's name "
-			      "without 'lib', such as jemalloc, and no policy's",
+			      "--peer '%.60s': give a library's name without 'lib', such as "
+			      "jemalloc; it must not be a policy's name",
 			      text);
 	self->peer = text;
 	return pfs_allocator_check(text, message);
@@ -329,14 +329,13 @@ static const char help_after[] =
 	"manual_time; choose by --benchmark_filter=REGEX\n"
 	"often used: --benchmark_list_tests --benchmark_repetitions=N --benchmark_format=json\n"
 	"--benchmark_out=FILE\n"
-	"exit 0: fine. 1: a check failed, or the output cannot be written. 2: wrong input.\n";
+	"exit 0: success. 1: a check failed, or the output cannot be written. 2: wrong input.\n";
 
 const struct pfs_option pfs_options_table[] = {
 	PFS_FLAG("policies", "A,B", policies, "policies (default: all)"),
 	PFS_FLAG("workloads", "A,B", workloads, "workloads (default: all)"),
 	PFS_FLAG("occupancies", "X,Y", occupancies,
-		 "of churn and scan (default: "
-		 "0,0.5,0.9,0.95,0.99,0.999)"),
+		 "occupancies of churn and scan (default: 0,0.5,0.9,0.95,0.99,0.999)"),
 	PFS_FLAG("apis", "A,B", apis,
 		 "inlined: the policy's code in the workload's loop; "
 		 "public: by calls of pfs_allocate, pfs_publish, pfs_free; cxx: the same in "
@@ -352,57 +351,50 @@ const struct pfs_option pfs_options_table[] = {
 		 "in-record, side-by-side, bare, bare-words (default: "
 		 "in-record)"),
 	PFS_FLAG("full-flags", "on|off", full_flags,
-		 "full flags of policy original (default: "
-		 "on)"),
+		 "policy original: use its full flags (default: on)"),
 	PFS_FLAG("huge-pages", "on|off", huge_pages,
-		 "pages of 2 MiB and more ask for huge "
-		 "ones (default: off)"),
+		 "pages of 2 MiB and more request huge pages (default: off)"),
 	PFS_FLAG("owner-fences", "on|off", owner_fences,
-		 "rings of free records without the "
-		 "heavy barrier (default: off)"),
+		 "rings without the heavy barrier: their owners execute fences (default: off)"),
 	PFS_FLAG("page-records", "N", page_records, "records in a page (default: 256)"),
 	PFS_FLAG("pages", "N", pages,
-		 "preallocated pages; four times as many are allowed "
-		 "(default: 64)"),
+		 "preallocated pages; the maximum is four times as many (default: 64)"),
 	PFS_FLAG("page-prealloc", "N", page_prealloc,
 		 "pages made in advance (default: the "
 		 "workload's own)"),
-	PFS_FLAG("page-max", "N", page_max, "bound on pages (default: the workload's own)"),
+	PFS_FLAG("page-max", "N", page_max,
+		 "maximum number of pages (default: the workload's own)"),
 	PFS_FLAG("pages-each", "N", pages_each,
-		 "preallocated pages for each thread, instead "
-		 "of --pages: live sets of one size, however many there are"),
+		 "preallocated pages per thread, instead of --pages: a thread's live set has the "
+		 "same size at every thread count"),
 	PFS_FLAG("records", "N,M", records,
-		 "of fill and refuse, instead of --pages (default: "
+		 "records of fill and refuse, instead of --pages (default: "
 		 "16384,262144)"),
 	PFS_FLAG("page-memory", "A,B", page_memory,
-		 "of fill and refuse: fresh from the "
-		 "system, or touched before the window (default: fresh)"),
+		 "memory of fill and refuse: fresh from the system, or touched before the window "
+		 "(default: fresh)"),
 	PFS_FLAG("record-size", "N", record_size,
-		 "bytes of a record (default: 48; storm and "
+		 "record size in bytes (default: 48; storm and "
 		 "scan have their own)"),
 	PFS_FLAG("window-ms", "N", window_ms,
-		 "how long a trial counts, at most for fill "
-		 "(default: 50; tide 1000, fill 2000)"),
+		 "window of a trial, for fill the maximum (default: 50; tide 1000, fill 2000)"),
 	PFS_FLAG("latency-ms", "N", latency_ms,
 		 "window for latencies, 0 for none (default: "
 		 "half of --window-ms)"),
 	PFS_FLAG("repeat-disturbed", "N", repeat_disturbed,
-		 "repeat a disturbed trial so often "
-		 "at most (default: 2)"),
+		 "repeat a disturbed trial at most N times (default: 2)"),
 	PFS_FLAG("reclaim-period-ms", "N", reclaim_period_ms,
-		 "background reclaim, 0 for none "
-		 "(default: 0; tide: a 200th of --window-ms; ebb 1)"),
+		 "period of background reclaim, 0 for none (default: 0; tide: a 200th of "
+		 "--window-ms; ebb 1)"),
 	PFS_FLAG("reclaim-decay-passes", "N", reclaim_decay_passes,
-		 "surplus pages go over so "
-		 "many passes (default: 16)"),
-	PFS_FLAG("seed", "N", seed, "of all random numbers (default: 1)"),
+		 "surplus pages are given back over N passes (default: 16)"),
+	PFS_FLAG("seed", "N", seed, "seed of all random numbers (default: 1)"),
 	PFS_FLAG("series", "FILE", series, "write tide's samples over time as JSON"),
 	PFS_FLAG("trace", "FILE", trace,
 		 "a trace for replay, may be repeated (default: all of "
 		 "results/traces)"),
 	PFS_FLAG("peer", "NAME", peer,
-		 "policy malloc is this preloaded allocator, and called "
-		 "so"),
+		 "policy malloc is this preloaded allocator, and gets its name"),
 	PFS_FLAG("list-policies", NULL, list_policies, "name the policies"),
 	PFS_FLAG("list-traits", NULL, list_traits, "name the policies and what each can do"),
 	PFS_FLAG("list-workloads", NULL, list_workloads, "name the workloads"),

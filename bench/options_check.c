@@ -15,8 +15,8 @@ static enum pfs_status check_reclaim(const struct pfs_options *self, struct pfs_
 		if ((pfs_variant_traits(self->policies[i]) & PFS_TRAIT_RECLAIM) != 0)
 			return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
-		 "--reclaim-period-ms %u: none of --policies gives pages back; leave it out, or "
-		 "add one that --list-traits shows with reclaim",
+		 "--reclaim-period-ms %u: no policy of --policies gives pages back; leave it out, "
+		 "or add one that --list-traits shows with reclaim",
 		 self->reclaim_period_ms);
 	return PFS_BAD_CONFIG;
 }
@@ -27,8 +27,7 @@ static enum pfs_status check_peer(const struct pfs_options *self, struct pfs_mes
 	    (self->policy_count == 1 && strcmp(pfs_variant_name(self->policies[0]), "malloc") == 0))
 		return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
-		 "--peer '%.60s': only policy malloc has another name; add --policies=malloc",
-		 self->peer);
+		 "--peer '%.60s': it names policy malloc only; add --policies=malloc", self->peer);
 	return PFS_BAD_CONFIG;
 }
 

@@ -178,7 +178,8 @@ enum pfs_status pfs_pool_create(struct pfs_pool **pool, const struct pfs_placeme
 		thread->index = i;
 		if (pthread_create(&thread->handle, NULL, thread_main, thread) != 0)
 			return refuse(self, PFS_NO_MEMORY,
-				      "the system refuses so many threads; ask for fewer", message);
+				      "the system refuses to create that many threads; use fewer",
+				      message);
 		self->thread_count++; /* counts only those that destroy must join */
 	}
 	pfs_pool_each(self, bind_job, self);

@@ -41,7 +41,7 @@ static enum pfs_status check_records(const struct pfs_scene *scene, const struct
 		return PFS_OK;
 	snprintf(message->text, sizeof(message->text),
 		 "--threads %u, %s, --page-records %u: workload %s needs a record for each "
-		 "thread, policy %s may have %llu; raise --pages or lower --threads",
+		 "thread, policy %s can hold %llu; raise --pages or lower --threads",
 		 scene->thread_count, words.text, scene->options->page_records,
 		 scene->workload->name, pfs_variant_name(scene->variant), (unsigned long long)most);
 	return PFS_BAD_CONFIG;

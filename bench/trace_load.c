@@ -138,9 +138,8 @@ static enum pfs_status load(struct pfs_replay *self, const char *path, struct pf
 	self->info = *pfs_trace_reader_info(reader);
 	if (self->info.events > UINT32_MAX / 4)
 		status = refuse(message, PFS_BAD_CONFIG,
-				"trace %.120s: %llu events are too many; "
-				"cut it with pfs-trace",
-				path, (unsigned long long)self->info.events);
+				"trace %.120s: too many events (%llu); cut it with pfs-trace", path,
+				(unsigned long long)self->info.events);
 	else
 		status = load_events(self, reader, message);
 	pfs_trace_reader_close(reader);

@@ -169,8 +169,8 @@ static enum pfs_status check_policy(const struct pfs_variant *variant,
 {
 	if (variant == NULL)
 		return pfs_message_set(message, PFS_BAD_VARIANT,
-				       "no policy (NULL): pfs_variant_find gives that for a name "
-				       "it does not know; pfs_variant_at has all that there are");
+				       "no policy (NULL): pfs_variant_find returns NULL for an "
+				       "unknown name; pfs_variant_at lists all policies");
 	if (config->reclaim.period_ms != 0 && (variant->traits & PFS_TRAIT_RECLAIM) == 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "reclaim.period_ms %u: policy %s gives no pages back; set "

@@ -97,7 +97,7 @@ def cuts(pfs_trace, path, folder):
     small = events_of(pfs_trace, out)
     expect(balanced(small) is not None, "a cut by size is balanced")
     expect(max(e[4] for e in small) <= size, "no object larger than asked for")
-    one_line([pfs_trace, "cut", path, out, "--from=999999999"], "nothing is left")
+    one_line([pfs_trace, "cut", path, out, "--from=999999999"], "events is left")
     one_line([pfs_trace, "cut", path, NOWHERE], NOWHERE)
     expect(not os.path.exists(out + ".partial"), "nothing half written stays")
 

@@ -106,7 +106,7 @@ static void print_summary(const char *path, const struct summary *self)
 	       (unsigned long long)info->bytes, info->chunks,
 	       info->events != 0 ? (double)info->bytes / (double)info->events : 0.0);
 	if (!info->finished)
-		printf("  unfinished   what the program did behind event %llu is missing\n",
+		printf("  unfinished   events after %llu are missing\n",
 		       (unsigned long long)info->events);
 }
 
@@ -267,14 +267,14 @@ static enum pfs_status judge(const struct cutter *self, enum pfs_status status, 
 		return refuse(message, status, "trace %.160s: no memory to cut it", from);
 	if (self->too_large)
 		return refuse(message, status,
-			      "trace %.100s: what lives at event %llu takes more "
-			      "than %llu bytes; raise --bytes or choose --sizes",
+			      "trace %.100s: the objects alive at event %llu take more than %llu "
+			      "bytes; raise --bytes or choose --sizes",
 			      from, (unsigned long long)self->cut->from,
 			      (unsigned long long)self->cut->bytes);
 	if (status == PFS_OK && self->writer.info.events == self->writer.info.prelude)
 		return refuse(message, PFS_BAD_CONFIG,
-			      "trace %.100s: nothing is left of its %llu "
-			      "events; lower --from, raise --bytes or choose other --sizes",
+			      "trace %.100s: none of its %llu events is left; lower --from, raise "
+			      "--bytes or choose other --sizes",
 			      from, (unsigned long long)self->position);
 	return status;
 }

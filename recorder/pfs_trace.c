@@ -11,8 +11,8 @@
 #include "cut.h"
 
 static const char program[] = "pfs-trace";
-static const char exit_text[] =
-	"exit 0: fine. 1: the output could not be written. 2: wrong input, or a damaged trace.\n";
+static const char exit_text[] = "exit 0: success. 1: the output could not be written. 2: wrong "
+				"input, or a damaged trace.\n";
 
 /* What the command line says. */
 struct request {
@@ -98,8 +98,8 @@ static int say_how_far(const char *path)
 	if (info->finished)
 		printf("%s: whole\n", path);
 	else
-		printf("%s: unfinished: whole up to event %llu, what came behind it is missing\n",
-		       path, (unsigned long long)info->events);
+		printf("%s: unfinished: complete up to event %llu, later ones are missing\n", path,
+		       (unsigned long long)info->events);
 	pfs_trace_reader_close(reader);
 	return 0;
 }
@@ -150,12 +150,11 @@ struct command {
 
 /* clang-format off */
 static const struct command commands[] = {
-	{"info", "pfs-trace info", "FILE...", "what is in it", 1, INT_MAX, 0, info},
-	{"dump", "pfs-trace dump", "FILE", "one line for each event", 1, 1, 1, dump},
-	{"check", "pfs-trace check", "FILE...", "is it whole, or up to where?", 1, INT_MAX, 0,
+	{"info", "pfs-trace info", "FILE...", "print a summary", 1, INT_MAX, 0, info},
+	{"dump", "pfs-trace dump", "FILE", "print one line per event", 1, 1, 1, dump},
+	{"check", "pfs-trace check", "FILE...", "check that it is complete, or up to which event", 1, INT_MAX, 0,
 	 check},
-	{"cut", "pfs-trace cut", "IN OUT", "a window of a trace as a trace of its own; objects "
-	 "that live when the window begins come first, as prelude", 2, 2, 4, cut},
+	{"cut", "pfs-trace cut", "IN OUT", "write a window of a trace as a new trace; objects that are alive at its start come first, as the prelude", 2, 2, 4, cut},
 };
 /* clang-format on */
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -167,12 +166,12 @@ static int run_command(const struct command *command, int argc, char **argv)
 	};
 	const struct pfs_option options[] = {
 		PFS_NUMBER_OPTION("events", "N", &request.cut.events, 0, UINT64_MAX,
-				  "so many at most"),
+				  "at most N events"),
 		PFS_NUMBER_OPTION("from", "N", &request.cut.from, 0, UINT64_MAX,
-				  "from this event on"),
+				  "start at this event"),
 		PFS_NUMBER_OPTION("bytes", "N", &request.cut.bytes, 0, UINT64_MAX,
-				  "of the new trace, at most"),
-		PFS_READ_OPTION("sizes", "MIN-MAX", read_sizes, "only objects of so many bytes"),
+				  "maximum size of the new trace"),
+		PFS_READ_OPTION("sizes", "MIN-MAX", read_sizes, "only objects of MIN to MAX bytes"),
 	};
 	/* clang-format off */
 	const struct pfs_command_line line = {
@@ -194,7 +193,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 static int help(void)
 {
 	printf("usage: pfs-trace COMMAND [OPTION...] FILE...; see pfs-trace COMMAND --help\n"
-	       "looks at trace files, whose format docs/reference/trace-format.md has\n\n");
+	       "reads trace files (format: docs/reference/trace-format.md)\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-7s %-9s %.*s\n", commands[i].name, commands[i].words,
 		       (int)strcspn(commands[i].about, ";"), commands[i].about);

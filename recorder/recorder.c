@@ -116,7 +116,7 @@ static void complain(const char *format, ...)
 
 static const char *text_of(int error)
 {
-	return error == ESTALE   ? "somebody changed, moved or removed the file"
+	return error == ESTALE   ? "the file was changed, moved or removed"
 	       : error == EINVAL ? "not a regular file"
 				 : strerrordesc_np(error); /* strerror may allocate */
 }
@@ -320,7 +320,7 @@ static _Atomic(bool) *make_switch(void)
 
 	if (page != MAP_FAILED && madvise(page, sizeof(_Atomic(bool)), MADV_WIPEONFORK) == 0)
 		return page;
-	complain("librecorder: no page that a child finds empty (%s); Linux 4.14 has them",
+	complain("librecorder: no memory with MADV_WIPEONFORK (%s); it needs Linux 4.14",
 		 text_of(errno));
 	_exit(EXIT_WRONG_INPUT);
 }
@@ -350,7 +350,7 @@ __attribute__((constructor)) static void begin(void)
 	bool open = pfs_journal_open(&journal, path, program_invocation_short_name, event_max);
 	look_for("PFSLAB_TRACE", true);
 	if (!open && journal.file.error == EBUSY) { /* then this process is not its concern */
-		complain("librecorder: PFSLAB_TRACE '%.200s': another process records into it, "
+		complain("librecorder: PFSLAB_TRACE '%.200s': another process records into it; "
 			 "this one (%s) is not recorded",
 			 path, program_invocation_short_name);
 		return;

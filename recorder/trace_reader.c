@@ -146,8 +146,7 @@ static enum pfs_status read_head(struct pfs_trace_reader *self)
 		return refuse(self, PFS_BAD_CONFIG, "empty (byte 0); record it again");
 	if (bytes < 8 || memcmp(head, PFS_TRACE_MAGIC, 8) != 0)
 		return refuse(self, PFS_BAD_CONFIG,
-			      "no trace: its first 8 bytes (byte 0) are not "
-			      "'%s'",
+			      "not a trace: its first 8 bytes (byte 0) are not '%s'",
 			      PFS_TRACE_MAGIC);
 	if (bytes < PFS_HEAD_FIXED + 4)
 		return damaged(self, head + bytes, "it ends inside its head");
@@ -225,7 +224,7 @@ static enum pfs_status end(struct pfs_trace_reader *self)
 	const struct pfs_trace_info *info = &self->info, *seen = &self->seen;
 
 	if (self->at != self->bytes + info->bytes && !self->counts)
-		return damaged(self, self->at, "bytes behind the last chunk");
+		return damaged(self, self->at, "bytes after the last chunk");
 	if (!self->counts &&
 	    (seen->events != info->events || seen->allocations != info->allocations ||
 	     seen->frees != info->frees || seen->ticks != info->ticks ||
@@ -308,7 +307,7 @@ static enum pfs_status next(struct pfs_trace_reader *self, struct pfs_trace_even
 {
 	while (self->chunk_events == 0) {
 		if (self->at != self->chunk_end)
-			return damaged(self, self->at, "bytes behind the last event of a chunk");
+			return damaged(self, self->at, "bytes after the last event of a chunk");
 		if (self->seen.chunks == self->info.chunks || (self->counts && is_last(self)))
 			return end(self);
 		if (begin_chunk(self) != PFS_OK)

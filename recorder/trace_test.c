@@ -170,7 +170,7 @@ static void test_damage(void)
 	}
 	memcpy(bad, good, size);
 	bad[size] = 0;
-	expect_refused(bad, size + 1, "behind the last chunk", size, "a byte more", size);
+	expect_refused(bad, size + 1, "after the last chunk", size, "a byte more", size);
 }
 
 /* Two chunks: a flip in the second is told by its place; chunks may not change places. */
@@ -221,7 +221,7 @@ static void test_contents(void)
 		{PFS_HEAD_THREADS, 1u << 20, "contradict"},
 		{PFS_HEAD_OBJECTS, 3, "unknown object"},
 		{PFS_HEAD_PRELUDE, 40, "a free in the prelude"},
-		{PFS_HEAD_CHUNKS, 0, "behind the last chunk"},
+		{PFS_HEAD_CHUNKS, 0, "after the last chunk"},
 		{PFS_HEAD_CHUNKS, 2, "ends inside the head of chunk 1"},
 		{PFS_HEAD_TICKS, 1, "not those of the events"},
 		{PFS_HEAD_NS_PER_TICK, 0, "contradict"},
@@ -243,7 +243,7 @@ static void test_contents(void)
 		expect_refused(bad, size, wrong[i].word, size, wrong[i].word, wrong[i].field);
 	}
 	expect_refused(good, 0, "empty", 0, "empty file", 0);
-	expect_refused((const uint8_t *)"not a trace at all", 18, "no trace", 0, "text", 0);
+	expect_refused((const uint8_t *)"not a trace at all", 18, "not a trace", 0, "text", 0);
 	events[38] = events[39]; /* object 3 is freed twice */
 	write_events(events, 40, "x");
 	size = slurp(good, sizeof(good));

@@ -126,14 +126,14 @@ def parser_of():
         prog="scripts/compare.py", description="Compare two results case by case, or two builds "
         "run in turns.", epilog="Exit 0: compared. 1: a regression, with --fail-on-regression. "
         "2: bad input. 3: too much was disturbed, nothing compared.")
-    parser.add_argument("a", nargs="?", help="result folder or benchmark JSON file")
-    parser.add_argument("b", nargs="?", help="the one to judge against it")
+    parser.add_argument("a", nargs="?", help="base: a result folder or benchmark JSON file")
+    parser.add_argument("b", nargs="?", help="the result that is compared with A")
     parser.add_argument("--metric", default="items_per_second",
                         help="counter to compare (default items_per_second)")
     parser.add_argument("--build", default=None, choices=BUILDS,
-                        help="which launches (default: the first of these that A has)")
+                        help="which launches to compare (default: the first of these that A has)")
     parser.add_argument("--threshold", type=share, default=0.05,
-                        help="least effect that counts (default 0.05 = 5 %%)")
+                        help="smallest effect that counts (default 0.05 = 5 %%)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--fail-on-regression", action="store_true",
                         help="exit 1 if any case is worse")
@@ -143,14 +143,15 @@ def parser_of():
     turns.add_argument("--workloads", type=names, default=["pair", "churn", "handoff"],
                        metavar="A,B", help="default pair,churn,handoff")
     turns.add_argument("--policies", type=names, metavar="A,B",
-                       help="default: all that are no baselines")
+                       help="default: all except baselines")
     turns.add_argument("--threads", default="1,2", metavar="N,M", help="default 1,2")
     turns.add_argument("--occupancies", default="0.9", metavar="X,Y", help="default 0.9")
     turns.add_argument("--window-ms", type=count, default=50, metavar="N", help="default 50")
     turns.add_argument("--rounds", type=count, metavar="N", help="launches of each build (default: "
                        "as many as the rows need to be decided)")
-    turns.add_argument("--seed", type=int, default=None, help="of the order (default: the time)")
-    turns.add_argument("--out", metavar="DIR", help="keep the launches' files in DIR/A, DIR/B")
+    turns.add_argument("--seed", type=int, default=None, help="seed of the order (default: the "
+                       "time)")
+    turns.add_argument("--out", metavar="DIR", help="keep the launches' files in DIR/A and DIR/B")
     return parser
 
 
@@ -163,7 +164,7 @@ def arguments_of(argv):
     if not arguments.builds and not arguments.b:
         parser.error("two results are required, or --builds OLD NEW")
     if arguments.builds and arguments.build not in (None, "release"):
-        parser.error("--build is of results; --builds runs the programs that it is given")
+        parser.error("--build selects launches of results; leave it out with --builds")
     if arguments.seed is None:
         arguments.seed = int(time.time())
     return arguments

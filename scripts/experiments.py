@@ -94,7 +94,7 @@ def policies_of(program):
         done = subprocess.run([program, "list"], capture_output=True, text=True, timeout=60,
                               check=True)
     except (OSError, subprocess.SubprocessError):
-        raise documents.BadInput(f"{program}: names no policies; build it anew") from None
+        raise documents.BadInput(f"{program}: lists no policies; rebuild it") from None
     names = []
     for line in done.stdout.partition("scenarios:")[0].splitlines()[1:]:
         name, _, summary = line.strip().partition(" ")
@@ -115,7 +115,7 @@ def document_of(size, policies, only=None):
     """The grids of a size as one document for grid.jobs_of."""
     chosen = EXPERIMENTS[size]
     if only and only not in chosen:
-        raise documents.BadInput(f"--only {only}: no such experiment in size {size}; there are "
+        raise documents.BadInput(f"--only {only}: no such experiment in size {size}; choose from "
                                  f"{', '.join(chosen)}")
     return {"grids": [_chosen(g, policies) for name, several in chosen.items()
                       if only in (None, name) for g in several]}
@@ -144,8 +144,8 @@ def write_claims(folder, size):
     """FOLDER/claims.md: each claim, what was simulated, and the command that makes its numbers."""
     found = results.load([folder])
     lines = ["# Claims on the simulated machine", "", "Written by "
-             f"`scripts/experiments.py --size {size}`; the numbers are of `simulated.json` beside "
-             "this file.", "",
+             f"`scripts/experiments.py --size {size}`; the numbers are from `simulated.json` in "
+             "the same folder.", "",
              "| claim | of | simulated | | remade by |", "|---|---|---|---|---|"]
     for claim, measured, holds in claims.judged(found):
         lines.append(f"| {claim.says} | {claim.source} | {measured} | {claims.WORDS[holds]} | "

@@ -54,7 +54,7 @@ def main(argv=None):
     arguments = parser.parse_args(argv)
     program = os.path.join(arguments.build_dir, "release", "bench", "pfs-count-calls")
     if not os.access(program, os.X_OK):
-        parser.error(f"{program} is not there; build the preset release")
+        parser.error(f"{program}: not found; build the preset release")
     if shutil.which("valgrind") is None:
         parser.error("valgrind is not installed; install Debian's valgrind")
     if arguments.count < 1000:

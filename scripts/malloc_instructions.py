@@ -77,7 +77,7 @@ def main(argv=None):
     cases = arguments.cases.split(",") if arguments.cases else list(CASES)
     unknown = [c for c in cases if c not in CASES]
     if unknown:
-        parser.error(f"unknown case '{unknown[0]}'; there are {', '.join(CASES)}")
+        parser.error(f"unknown case '{unknown[0]}'; choose from {', '.join(CASES)}")
     program = malloc_peers.program(arguments.build_dir, "count")
     allocators, missing = malloc_peers.chosen(parser, arguments)
     counted, failed = count_all(program, allocators, cases)

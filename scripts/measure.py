@@ -40,7 +40,7 @@ def list_policies(build_dir):
             name, _, summary = line.partition(" ")
             names[name] = summary.strip()
     if done.returncode or not names:
-        raise documents.BadInput(f"{program}: --list_policies named no policy; build again")
+        raise documents.BadInput(f"{program}: --list_policies lists no policy; rebuild it")
     return names
 
 
@@ -205,14 +205,14 @@ def arguments_of(argv):
     extent = parser.add_mutually_exclusive_group()
     extent.add_argument("--quick", action="store_true", help="a short smoke run: few cases, "
                         "short windows; not for conclusions")
-    extent.add_argument("--growth", action="store_true", help="only what growth costs, up to 16 Mi "
-                        "records and refusals up to 1 Mi pages (some 40 minutes, 6 GiB)")
-    parser.add_argument("--resume", nargs="?", const="", metavar="DIR", help="go on with a run "
-                        "that was stopped, by its own plan: launches that are done stay (default: "
-                        "the newest of results/local without a report)")
+    extent.add_argument("--growth", action="store_true", help="only the cost of growth, up to 16 "
+                        "Mi records and refusals up to 1 Mi pages (some 40 minutes, 6 GiB)")
+    parser.add_argument("--resume", nargs="?", const="", metavar="DIR", help="continue "
+                        "a stopped run by its own plan, and keep its finished launches (default: "
+                        "the newest in results/local without a report)")
     parser.add_argument("--repetitions", type=launching.positive, default=None, metavar="N",
-                        help="rounds: process launches for each case and policy; fewer than 6 "
-                        "decide nothing (default 7)")
+                        help="process launches for each case and policy; fewer than 6 decide "
+                             "nothing (default 7)")
     parser.add_argument("--seed", type=int, default=None, help="seed of the launch order "
                         "(default: the time)")
     launching.add_build_dir(parser)
@@ -222,7 +222,7 @@ def arguments_of(argv):
     if arguments.resume is not None:
         for name in ("out", "quick", "growth", "repetitions", "seed"):
             if getattr(arguments, name):
-                parser.error(f"--{name} with --resume: the run has its own; leave it out")
+                parser.error(f"--{name} with --resume: a resumed run keeps its own; leave it out")
     arguments.repetitions = arguments.repetitions or 7
     return arguments
 

@@ -199,7 +199,7 @@ def arguments_of(argv):
                         "windows, few simulated operations; not for conclusions")
     parser.add_argument("--repetitions", type=launching.positive, default=9, metavar="N",
                         help="launches of each policy (default 9)")
-    parser.add_argument("--seed", type=int, default=1, help="of the launch order (default 1)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the launch order (default 1)")
     launching.add_build_dir(parser)
     arguments = parser.parse_args(argv)
     arguments.window_ms, arguments.ops, arguments.seconds = WINDOW_MS, OPS, 0.15

@@ -205,14 +205,14 @@ def main(argv=None):
     """The command."""
     parser = commandline.Parser(prog="scripts/pages.py", description="The documentation as plain "
                                 "pages, from docs/, the READMEs and the public headers.")
-    parser.add_argument("out", metavar="OUT", help="the folder; what is in it goes")
+    parser.add_argument("out", metavar="OUT", help="the folder; its files are deleted")
     arguments = parser.parse_args(argv)
     if not shutil.which("cmark-gfm"):
         print("pages.py: cmark-gfm is not installed (package cmark-gfm)", file=sys.stderr)
         return 1
     if os.path.isdir(arguments.out) and os.listdir(arguments.out) and \
             not os.path.exists(os.path.join(arguments.out, "style.css")):
-        print(f"pages.py: {arguments.out}: there is something in it that is no site; name another "
+        print(f"pages.py: {arguments.out}: it is not empty and not a site; name another "
               "folder", file=sys.stderr)
         return 2
     shutil.rmtree(arguments.out, ignore_errors=True)

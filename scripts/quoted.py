@@ -123,8 +123,9 @@ def main(argv=None):
     """The command."""
     parser = commandline.Parser(prog="scripts/quoted.py", description="Compare the figures that "
                                 "documents quote with their results and with simulations of now.")
-    parser.add_argument("--measured", action="store_true", help="measured ones only: seconds")
-    parser.add_argument("--write", action="store_true", help="put the figures of now there")
+    parser.add_argument("--measured", action="store_true", help="only measured numbers; takes "
+                        "seconds")
+    parser.add_argument("--write", action="store_true", help="write the current numbers")
     parser.add_argument("--program", metavar="PATH", help="pfs-sim (default: the one of build/)")
     parser.add_argument("--docs", metavar="FOLDER", default=os.path.join(TOP, "docs"),
                         help="where the documents are (default: docs)")

@@ -110,7 +110,7 @@ def print_one(found, name):
     """One table on stdout; what the command does."""
     table = tables.of(found, name)
     if table is None:
-        raise documents.BadInput(f"{found.paths[0]}: nothing was measured for the table '{name}'")
+        raise documents.BadInput(f"{found.paths[0]}: no measurements for the table '{name}'")
     print(markup.text_of(table))
     return 0
 
@@ -120,18 +120,18 @@ def arguments_of(argv):
     parser = commandline.Parser(prog="scripts/report.py", description="Write a "
                                      "self-contained HTML report with figures.")
     parser.add_argument("result", nargs="+", help="a result folder or a JSON file")
-    parser.add_argument("--against", metavar="OLD", help="an earlier result of this machine: a "
-                        "chapter says what changed beyond noise")
+    parser.add_argument("--against", metavar="OLD", help="an earlier result of this machine: adds "
+                        "a chapter on what changed beyond noise")
     parser.add_argument("--out", metavar="FILE", help="the report (default: RESULT/report.html, "
                         "for files ./report.html)")
-    parser.add_argument("--table", action="store_true", help="print the comparison and the bars "
-                        "too")
+    parser.add_argument("--table", action="store_true", help="also print the comparison and the "
+                        "bars")
     known = [*tables.TABLES, "changes"]
     parser.add_argument("--print", dest="only", metavar="TABLE", choices=known,
                         help=f"write nothing, print one table of the report: {', '.join(known)}")
     arguments = parser.parse_args(argv)
     if arguments.only == "changes" and not arguments.against:
-        parser.error("--print changes is of two results; name the earlier one by --against")
+        parser.error("--print changes compares two results; give the earlier one with --against")
     return arguments
 
 

@@ -127,12 +127,12 @@ def check_program(folder, program, source, anew):
     mark = fingerprint(program)
     before = documents.read_json(path) if os.path.exists(path) else {}
     if not isinstance(before, dict):
-        raise documents.BadInput(f"{path}: damaged; give --anew to begin again")
+        raise documents.BadInput(f"{path}: damaged; give --anew to start again")
     theirs = before.get("program")
     if mark and theirs and mark != theirs:
         if not anew:
-            raise documents.BadInput(f"--out {folder}: holds results of another pfs-sim than "
-                                     f"{program}; give --anew to drop them, or another folder")
+            raise documents.BadInput(f"--out {folder}: holds results of a pfs-sim other than "
+                                     f"{program}; give --anew to drop them, or name another folder")
         for name in os.listdir(os.path.join(folder, "raw")):
             if re.fullmatch(r"[0-9a-f]{12}\.(json|txt)(\.partial)?", name):
                 os.remove(os.path.join(folder, "raw", name))
@@ -351,8 +351,8 @@ def arguments_of(argv):
     parser.add_argument("--occupancies", type=list_of(float, "an occupancy"))
     parser.add_argument("--seeds", type=list_of(int, "a count"), help="such as 1-5")
     parser.add_argument("--ops", type=int, help="operations of a run")
-    parser.add_argument("--jobs", type=int, metavar="N", help="jobs at once (default: one for "
-                        "each core of a host)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="parallel jobs (default: one per "
+                        "core of a host)")
     parser.add_argument("--sshloginfile", metavar="FILE", help="hosts, as GNU parallel reads "
                         "them; results come back by rsync")
     parser.add_argument("--program", metavar="PATH", help="pfs-sim, as the hosts know it "
@@ -386,8 +386,8 @@ def grid_of(arguments):
         return document.get("grid") if isinstance(document, dict) else None, path
     document = documents.read_json(arguments.grid) if arguments.grid else {}
     if given and isinstance(document, dict) and "grids" in document:
-        raise documents.BadInput(f"{source}: several grids in it; options would change them all, "
-                                 "edit the file")
+        raise documents.BadInput(f"{source}: it holds several grids, and options would change all "
+                                 "of them; edit the file")
     return ({**document, **given} if isinstance(document, dict) else document), source
 
 

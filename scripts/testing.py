@@ -367,8 +367,7 @@ def main(argv=None):
     parser.add_argument("--only", choices=STEPS, action="append",
                         help="only this part; may be repeated")
     parser.add_argument("--delays", type=minutes_of, metavar="MINUTES",
-                        help="only the tests with delays, again and again by new seeds; stops "
-                             "at the first failure")
+                        help="repeat only the tests with delays, with new seeds, until one fails")
     parser.add_argument("--check", action="store_true", help="only check the arguments")
     arguments = parser.parse_args(argv)
     if arguments.delays is not None and arguments.only:

@@ -57,7 +57,7 @@ static uint64_t index_bytes(struct pfs_container *self)
 static void push_index(struct pool *pool, uint64_t index)
 {
 	bool pushed = pfs_boost_pool_push(pool->numbers, index);
-	PFS_ASSERT(pushed, "boost_stack: more records came back than there are");
+	PFS_ASSERT(pushed, "boost_stack: more records were freed than exist");
 	(void)pushed;
 }
 

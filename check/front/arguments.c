@@ -23,8 +23,8 @@ static enum pfs_status read_rule(void *context, const struct pfs_option *option,
 	(void)context;
 	if (pfs_places_rule(text, strcmp(option->name, "own") == 0))
 		return PFS_OK;
-	(void)snprintf(message->text, sizeof(message->text), "more than %u of --own and --foreign",
-		       PFS_PLACES_RULES_MAX);
+	(void)snprintf(message->text, sizeof(message->text),
+		       "--own and --foreign: at most %u in all", PFS_PLACES_RULES_MAX);
 	return PFS_BAD_CONFIG;
 }
 
@@ -38,56 +38,37 @@ static int read_line(struct pfs_arguments *self, int argc, char **argv)
 		PFS_TEXT_OPTION("memory", "M", &self->memory, "sc, tso (store buffers) or views "
 				"(C11's orders); default views"),
 		PFS_TEXT_OPTION("search", "K", &self->search, "exhaustive, dpor, optimal, sleep, "
-				"bounded, naive, random, pct, pos, urw, slow or rotate, as "
-				"pfs-sim; default exhaustive"),
-		PFS_TEXT_OPTION("calls", "K", &self->calls, "of a specification: a call comes "
-				"before another by the clock, or, with views, only if that is "
-				"known to who makes the other; default clock"),
+				"bounded, naive, random, pct, pos, urw, slow or rotate, as in pfs-sim; default exhaustive"),
+		PFS_TEXT_OPTION("calls", "K", &self->calls, "order of a specification's calls: clock, or known: by happens-before, for --memory views; default clock"),
 		PFS_NUMBER_OPTION("preemptions", "N", &self->preemptions, 0, 1000, "every schedule "
 				  "of up to N preemptions (--search bounded)"),
-		PFS_NUMBER_OPTION("spurious", "N", &self->spurious, 0, 4, "weak compare-and-swaps "
-				  "and waits of condition variables that end by themselves, in "
-				  "each execution up to N, 0 to 4; default 1"),
-		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, UINT64_MAX, "a loop that has "
-				  "looked N times and found the same waits until that changes; 0: "
-				  "never; default 3"),
-		PFS_NUMBER_OPTION("executions", "N", &self->executions, 0, UINT64_MAX, "stop after "
-				  "so many; default 0: no bound"),
-		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0, 1e9, "stop after so long; "
-				"default 60"),
-		PFS_REAL_OPTION("patience", "S", &self->patience, 0, 1e6, "seconds of CPU time "
-				"after which a thread that comes to no operation fails, and of "
-				"sleep in a call; 0: for ever; default 10"),
-		PFS_NUMBER_OPTION("steps", "N", &self->steps, 0, UINT64_MAX, "of one execution, "
-				  "after which it is given up; default 5000"),
-		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX, "of searches at random; "
-				  "default 1"),
+		PFS_NUMBER_OPTION("spurious", "N", &self->spurious, 0, 4, "up to N spurious failures of weak compare-and-swaps and spurious wakeups in each execution, 0 to 4; default 1"),
+		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, UINT64_MAX, "a loop that has read the same values N times waits until one changes; 0: never; default 3"),
+		PFS_NUMBER_OPTION("executions", "N", &self->executions, 0, UINT64_MAX, "stop after N executions; default 0: no limit"),
+		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0, 1e9, "stop after this time; default 60"),
+		PFS_REAL_OPTION("patience", "S", &self->patience, 0, 1e6, "seconds of CPU time without an operation, or of sleep in a call, after which a thread fails; 0: never; default 10"),
+		PFS_NUMBER_OPTION("steps", "N", &self->steps, 0, UINT64_MAX, "steps after which an execution is abandoned; default 5000"),
+		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX, "seed of random searches; default 1"),
 		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
-		PFS_READ_OPTION("own", "TEXT", read_rule, "files with TEXT in their path are "
-				"shown, although they are in /usr"),
-		PFS_READ_OPTION("foreign", "TEXT", read_rule, "they are not, but who called them"),
-		PFS_NUMBER_OPTION("jobs", "N", &self->jobs, 1, PFS_JOBS_MAX, "so many processes, "
-				  "which find what one does; default: one for each CPU, and 1 "
-				  "where --executions cuts an exhaustive search"),
-		PFS_TEXT_OPTION("save", "FILE", &self->save, "write a failing schedule there"),
-		PFS_TEXT_OPTION("schedule", "FILE", &self->schedule, "run one that was saved"),
-		PFS_SWITCH_OPTION("gdb", &self->gdb, "run it in gdb, which stops where it fails, "
-				  "and has the stack of each thread: pfs-threads, pfs-bt N"),
+		PFS_READ_OPTION("own", "TEXT", read_rule, "show frames of files with TEXT in their path, even in /usr"),
+		PFS_READ_OPTION("foreign", "TEXT", read_rule, "do not show frames of such files, but their callers"),
+		PFS_NUMBER_OPTION("jobs", "N", &self->jobs, 1, PFS_JOBS_MAX, "search in N processes, with the same result; default: one per CPU, but 1 if --executions bounds an exhaustive search"),
+		PFS_TEXT_OPTION("save", "FILE", &self->save, "write a failing schedule to FILE"),
+		PFS_TEXT_OPTION("schedule", "FILE", &self->schedule, "run a saved schedule"),
+		PFS_SWITCH_OPTION("gdb", &self->gdb, "run it in gdb, which stops at the failure; pfs-threads and pfs-bt N show each thread's stack"),
 		PFS_SWITCH_OPTION("list", &self->list, "name the scenarios"),
-		PFS_SWITCH_OPTION("example", &self->example, "print a program to begin with, "
-				  "in C"),
-		PFS_TEXT_OPTION("format", "F", &self->format, "text or json: one document with all "
-				"that was found; default text"),
+		PFS_SWITCH_OPTION("example", &self->example, "print an example program in C"),
+		PFS_TEXT_OPTION("format", "F", &self->format, "text, or json: one document with all findings; default text"),
 		PFS_SWITCH_OPTION("quiet", &self->quiet, "do not show a failing schedule"),
 	};
 	const struct pfs_command_line line = {
 		.program = PFS_CHECK_NAME, .words = "PROGRAM.so | SOURCE... [-- FLAG...]",
 		.words_max = WORDS_MOST, .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]),
-		.about = "searches the schedules of a program of one's own for one that fails",
+		.about = "searches the schedules of your program for one that fails",
 		.after = "Sources are compiled first, by $CC or $CXX, with FLAGs after those that "
 			 "pfs-check needs.\n"
-			 "exit 0: no schedule failed. 1: one did, as printed; or none ended. 2: "
+			 "exit 0: no schedule failed. 1: one failed, and is printed; or none ended. 2: "
 			 "bad usage, or a\nprogram that cannot be checked.\n",
 	};
 	/* clang-format on */
@@ -108,24 +89,24 @@ static int choose_search(struct pfs_arguments *self)
 	if (self->search == NULL)
 		self->search = bound ? "bounded" : "exhaustive";
 	if (bound && strcmp(self->search, "bounded") != 0)
-		return pfs_check_refuse("--preemptions", "is for --search bounded; leave out one "
-							 "of them");
+		return pfs_check_refuse("--preemptions",
+					"is only for --search bounded; leave out one of them");
 	if (!bound)
 		self->preemptions = 2;
 	int kind = pfs_search_kind_of(self->search);
 	if (kind == (int)PFS_SEARCH_STATES)
-		return pfs_check_refuse("--search states",
-					"not for a program of one's own: what "
-					"it has in a library, beside memory and stacks, is in no "
-					"state; leave it out");
+		return pfs_check_refuse(
+			"--search states",
+			"is not for user programs: the states do not include what their libraries "
+			"hold outside memory and stacks; leave it out");
 	if (kind < 0)
 		return pfs_check_refuse(self->search, "no such search; see pfs-check --help");
 	self->kind = (enum pfs_search_kind)kind;
 	bool ordered = self->executions != 0 && self->kind < PFS_SEARCH_RANDOM;
 	if (ordered && self->jobs > 1)
-		return pfs_check_refuse("--executions with --jobs",
-					"which are the first is known "
-					"to one job only; leave out one of them");
+		return pfs_check_refuse(
+			"--executions with --jobs",
+			"only one job can count the first executions; leave out one of them");
 	if (self->jobs == 0)
 		self->jobs = ordered ? 1 : pfs_jobs_default();
 	return PFS_GO_ON;
@@ -148,8 +129,9 @@ static int judge_replay(const struct pfs_arguments *self)
 		       { "--scenario with --schedule", self->scenario != NULL } };
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (others[i].given)
-			return pfs_check_refuse(others[i].name, "one schedule is run, as it was "
-								"saved; leave out one of them");
+			return pfs_check_refuse(others[i].name,
+						"a saved schedule runs with its own options; leave "
+						"out one of them");
 	}
 	return PFS_GO_ON;
 }
@@ -174,10 +156,11 @@ int pfs_check_arguments_read(struct pfs_arguments *self, int argc, char **argv)
 		return status;
 	self->json = strcmp(self->format, "json") == 0;
 	if (!self->json && strcmp(self->format, "text") != 0)
-		return pfs_check_refuse(self->format, "--format text or json");
+		return pfs_check_refuse(self->format, "no such format: choose text or json");
 	if (self->json && (self->schedule != NULL || self->list || self->example))
-		return pfs_check_refuse("--format json", "is of a search: leave out --schedule, "
-							 "--list or --example");
+		return pfs_check_refuse(
+			"--format json",
+			"is for searches: leave out --schedule, --list or --example");
 	if (self->memory == NULL)
 		self->memory = "views";
 	self->model = pfs_memory_model_of(self->memory);
@@ -185,11 +168,13 @@ int pfs_check_arguments_read(struct pfs_arguments *self, int argc, char **argv)
 		return pfs_check_refuse(self->memory, "no such memory: " PFS_MEMORY_MODEL_NAMES);
 	self->calls_known = strcmp(self->calls, "known") == 0;
 	if (!self->calls_known && strcmp(self->calls, "clock") != 0)
-		return pfs_check_refuse(self->calls, "--calls by the clock, or by what is known");
+		return pfs_check_refuse(self->calls,
+					"no such order of calls: choose clock or known");
 	if (self->calls_known && !self->model->keeps_old)
-		return pfs_check_refuse("--calls known", "for --memory views: others know all by "
-							 "the clock");
+		return pfs_check_refuse(
+			"--calls known",
+			"is only for --memory views; leave it out, or choose views");
 	if (self->spurious > PFS_USER_FAULTS_MAX || self->looks > 16)
-		return pfs_check_refuse("--spurious or --looks", "at most 4, and 16");
+		return pfs_check_refuse("--spurious or --looks", "must be at most 4 and 16");
 	return PFS_GO_ON;
 }

@@ -81,6 +81,7 @@ void pfs_assembly_warn(const char *path, uintptr_t bias)
 		      pfs_trace_base_name(place->file), place->line);
 	if (count > 1)
 		(void)fprintf(stderr, " and %lu like it", count - 1);
-	(void)fprintf(stderr, ": assembly, or compiled without -fsanitize=thread; what it does is "
-			      "not seen\n");
+	(void)fprintf(
+		stderr,
+		": assembly, or compiled without -fsanitize=thread; its accesses are not seen\n");
 }

@@ -170,16 +170,15 @@ const char *pfs_compile(char **words, int count, const char **program)
 			return strerror(errno);
 	}
 	if (!make_folder(words[0]))
-		return "no folder can be made for what is compiled; set TMPDIR";
+		return "cannot create a folder for compiled files; set TMPDIR";
 	int status = compile(words, count, cxx, has_headers ? headers : NULL);
 	*program = made.program;
 	if (status == 0)
 		return NULL;
 	if (status == 127)
-		return "there is no compiler: install gcc or clang, or name one by CC "
-		       "(CXX for C++)";
-	return has_headers ? "the compiler refused it, as it says above"
-			   : "the compiler refused it, and <pfslab/check.h> is not beside "
-			     "pfs-check: install pfslab's headers (libpfslab-dev), or add "
+		return "no compiler found: install gcc or clang, or set CC (CXX for C++)";
+	return has_headers ? "compilation failed: see the compiler's messages above"
+			   : "compilation failed, and <pfslab/check.h> is not next to pfs-check: "
+			     "install pfslab's headers (libpfslab-dev), or add "
 			     "-- -IFOLDER";
 }

@@ -40,9 +40,8 @@ int pfs_check_debug(int argc, char **argv)
 	if (words == NULL || length <= 0)
 		return pfs_check_refuse("--gdb", "no memory, or no /proc");
 	if (!pfs_elf_program_has_lines(self))
-		return pfs_check_refuse("--gdb",
-					"this pfs-check is stripped, as in packages, and "
-					"gdb finds no threads in it: take one that you built");
+		return pfs_check_refuse("--gdb", "this pfs-check is stripped, so gdb finds no "
+						 "threads in it: use one that you built");
 	for (size_t i = 0; i < count; i++)
 		words[i] = strdup(head[i]);
 	bool flags = false; /* behind -- they are the compiler's */

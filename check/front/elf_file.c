@@ -68,7 +68,7 @@ static const char *const harmless[] = { "__atomic_is_lock_free",
 					"thrd_equal",
 					NULL };
 
-#define NOT_SHARED "no shared object: give one (cc -shared), or sources (.c, .cc, .cpp, .cxx)"
+#define NOT_SHARED "not a shared object: give one (cc -shared), or sources (.c, .cc, .cpp, .cxx)"
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden"))); /* our own */
 
 static bool is_one_of(const char *name, const char *const *names)
@@ -191,11 +191,11 @@ static const char *map(struct pfs_elf_file *self, const char *path)
 	if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
 		return NOT_SHARED;
 	if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != __ehdr_start.e_machine)
-		return "made for another machine than pfs-check: compile it for this one";
+		return "made for another architecture: compile it for that of pfs-check";
 	if (head->e_type == ET_REL)
-		return "an object: link it with `cc -shared -o check.so` first";
+		return "an object file: link it with `cc -shared -o check.so` first";
 	if (head->e_shoff + (uint64_t)head->e_shnum * sizeof(Elf64_Shdr) > self->size)
-		return "not all of it is there: link it again";
+		return "truncated: link it again";
 	return NULL;
 }
 
@@ -212,8 +212,8 @@ const char *pfs_elf_read(struct pfs_elf_file *self, const char *path)
 		return error;
 	const Elf64_Ehdr *head = (const void *)self->bytes;
 	if (is_executable(self))
-		return "an executable: link its objects with `cc -shared -o check.so` instead; its "
-		       "threads are named by a PFS_CHECK_SCENARIO";
+		return "an executable: link its objects with `cc -shared -o check.so` instead; a "
+		       "PFS_CHECK_SCENARIO starts its threads";
 	if (head->e_type != ET_DYN)
 		return NOT_SHARED;
 	read_objects(self);
@@ -232,9 +232,8 @@ const char *pfs_elf_unloaded(const char *error)
 	name += sizeof(undefined) - 1;
 	bool cxx = strncmp(name, "_Z", 2) == 0;
 	(void)snprintf(text, sizeof(text),
-		       "uses %.200s, which nothing in it defines: add its "
-		       "source, or link its library%s",
-		       name, cxx ? "; if it is C, declare it extern \"C\"" : "");
+		       "undefined symbol %.200s: add its source, or link its library%s", name,
+		       cxx ? "; if it is C, declare it extern \"C\"" : "");
 	return text;
 }
 
@@ -252,8 +251,8 @@ static const char *refused_library(const struct pfs_elf_file *self)
 		if (strstr(name, "tsan") == NULL && strstr(name, "asan") == NULL)
 			continue;
 		(void)snprintf(text, sizeof(text),
-			       "linked with %.60s, which would watch instead: compile with "
-			       "-fsanitize=thread, and link with `cc -shared` without it",
+			       "linked with %.60s, which replaces pfs-check: compile with "
+			       "-fsanitize=thread, but link with `cc -shared` without it",
 			       name);
 		return text;
 	}
@@ -274,7 +273,7 @@ const char *pfs_elf_refusal(const struct pfs_elf_file *self, const struct pfs_na
 		instrumented |= strncmp(name, "__tsan_", 7) == 0;
 		if (symbols[i].st_shndx == SHN_UNDEF && strcmp(name, "syscall") == 0 &&
 		    !pfs_elf_has_lines(self))
-			return "waits by system calls, and how is told by its lines: compile it "
+			return "calls syscall(), whose waits are found by source lines: compile it "
 			       "with -g";
 		if (symbols[i].st_shndx != SHN_UNDEF ||
 		    ELF64_ST_BIND(symbols[i].st_info) != STB_GLOBAL || !is_refused(name, names))
@@ -283,8 +282,8 @@ const char *pfs_elf_refusal(const struct pfs_elf_file *self, const struct pfs_na
 		return text;
 	}
 	return instrumented ? NULL
-			    : "nothing in it was compiled with -fsanitize=thread: compile "
-			      "its sources so, before they are linked";
+			    : "nothing in it was compiled with -fsanitize=thread: compile its "
+			      "sources with that option";
 }
 
 /* Of a variable that C++ calls "_ZL4ring", or "_Z4ring": ring. Others stay. */

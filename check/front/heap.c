@@ -113,8 +113,9 @@ static void look_at_gap(const struct block *block)
 	const unsigned char *gap = (const unsigned char *)block->first + block->size;
 	for (size_t i = 0; i < GAP_BYTES; i++) {
 		if (gap[i] != PATTERN) {
-			pfs_machine_fail("out of bounds: byte %zu behind a block of %zu bytes was "
-					 "written unseen (-fno-builtin shows where); the block was "
+			pfs_machine_fail("out of bounds: byte %zu after a block of %zu bytes was "
+					 "written by code that is not watched (-fno-builtin shows "
+					 "where); the block was "
 					 "allocated at %s",
 					 i, block->size, text_of(block->made, made, sizeof(made)));
 			return;
@@ -130,7 +131,8 @@ static void look_at_freed(const struct block *block)
 		return;
 	for (size_t i = 0; i < block->size; i++) {
 		if (byte[i] != FREED) {
-			pfs_machine_fail("use after free: byte %zu of a block was written unseen "
+			pfs_machine_fail("use after free: byte %zu of a block was written by code "
+					 "that is not watched "
 					 "(-fno-builtin shows where) after it was freed at %s",
 					 i, text_of(block->freed, freed, sizeof(freed)));
 			return;
@@ -152,7 +154,7 @@ size_t pfs_check_heap_give(void *pointer, const struct pfs_sim_place *place)
 	char here[128], there[128];
 	struct block *block = block_before((uintptr_t)pointer);
 	if (block == NULL || block->first != (uintptr_t)pointer)
-		pfs_machine_fail("free at %s of what malloc did not return",
+		pfs_machine_fail("free at %s of a pointer that malloc did not return",
 				 text_of(place, here, sizeof(here)));
 	else if (block->freed != NULL)
 		pfs_machine_fail("double free: at %s, and before at %s",
@@ -188,7 +190,7 @@ void pfs_check_heap_look(const void *address, size_t size, bool writes,
 	const struct block *block = block_before((uintptr_t)address);
 	const char *verb = writes ? "write" : "read";
 	if (block == NULL || (uintptr_t)address - block->first + size > block->size)
-		pfs_machine_fail("out of bounds: %s of %zu bytes at %s, outside of every block%s%s",
+		pfs_machine_fail("out of bounds: %s of %zu bytes at %s, outside every block%s%s",
 				 verb, size, text_of(place, here, sizeof(here)),
 				 block != NULL ? "; the one before is of " : "",
 				 block != NULL ? text_of(block->made, made, sizeof(made)) : "");

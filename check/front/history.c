@@ -60,11 +60,11 @@ void pfs_history_put(struct pfs_snapshot *snapshot)
 void pfs_check_specification(const void *initial, size_t state_bytes, pfs_check_step *step)
 {
 	if (!pfs_user.in_setup) {
-		pfs_machine_fail("pfs_check_specification is for a scenario's function");
+		pfs_machine_fail("pfs_check_specification: call it in a scenario's function");
 		return;
 	}
 	if (state_bytes > PFS_HISTORY_STATE_MAX) {
-		pfs_machine_fail("the state of a specification has %zu bytes: at most %u",
+		pfs_machine_fail("pfs_check_specification: a state of %zu bytes; at most %u",
 				 state_bytes, PFS_HISTORY_STATE_MAX);
 		return;
 	}
@@ -123,8 +123,8 @@ static struct pfs_call *add_call(uint32_t thread, const char *name)
 		pfs_machine_fail("a call without a specification: the scenario's function calls "
 				 "pfs_check_specification first");
 	} else if (history.current[thread] != 0) {
-		pfs_machine_fail("call of %s in a call of %s, which has not returned: "
-				 "pfs_check_return ends it",
+		pfs_machine_fail("call of %s inside a call of %s, which has not returned: end it "
+				 "with pfs_check_return",
 				 name, history.calls[history.current[thread] - 1].name);
 	} else if (at == PFS_HISTORY_MAX) {
 		pfs_machine_fail("more than %u calls of a specification in one execution",
@@ -229,8 +229,8 @@ void pfs_history_check(void)
 		pfs_machine_fail("not linearizable: no order of the %u calls gives their results",
 				 history.count);
 	else if (verdict == PFS_HISTORY_TOO_MANY)
-		pfs_machine_fail("an order of %u calls is not found with the memory that there "
-				 "is for it: fewer calls that overlap, or a smaller state",
+		pfs_machine_fail("not enough memory to search for an order of %u calls: use fewer "
+				 "overlapping calls, or a smaller state",
 				 history.count);
 }
 
@@ -262,7 +262,7 @@ void pfs_history_print(FILE *out)
 	if (!history.do_not_fit)
 		return;
 	(void)fprintf(out, "calls, by time%s:\n",
-		      history.known ? "; only what a thread knew comes before its own" : "");
+		      history.known ? "; a call follows only calls that its thread knew of" : "");
 	for (uint32_t i = 0; i < history.count; i++) {
 		const struct pfs_call *call = &history.calls[i];
 		if (call->phase == PFS_CALL_IN_THREAD)

@@ -39,12 +39,11 @@ static void give_up(const struct pfs_machine *machine)
 		(void)snprintf(who, sizeof(who), "thread %u", running->id);
 	if (ftrylockfile(stdout) == 0)
 		(void)fflush(stdout);
-	(void)pfs_command_refuse("pfs-check", PFS_EXIT_WRONG_USE,
-				 "%s: %s sleeps in a call that is "
-				 "not modelled, behind its operation at %s:%d",
-				 idle.program, who,
-				 last != NULL ? pfs_trace_base_name(last->file) : "its start",
-				 last != NULL ? last->line : 0);
+	(void)pfs_command_refuse(
+		"pfs-check", PFS_EXIT_WRONG_USE,
+		"%s: %s sleeps in a call that is not modelled, after its operation at %s:%d",
+		idle.program, who, last != NULL ? pfs_trace_base_name(last->file) : "its start",
+		last != NULL ? last->line : 0);
 	pfs_compile_end();
 	_exit(PFS_EXIT_WRONG_USE);
 }

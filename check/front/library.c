@@ -215,8 +215,8 @@ const char *pfs_library_open(const char *path, const struct pfs_name *names)
 			replace_all(at);
 	}
 	(void)dl_iterate_phdr(look_at, NULL);
-	return library.has_too_many ? "more parts to write to, or with thread-local variables, "
-				      "than pfs-check keeps"
+	return library.has_too_many ? "it has more writable segments, or thread-local ones, than "
+				      "pfs-check supports"
 				    : NULL;
 }
 

@@ -38,7 +38,7 @@ static int end(uint32_t word, void *object, size_t bytes, const char *what, cons
 {
 	pfs_user_plain(object, bytes, true, code);
 	if (word != 0)
-		pfs_machine_fail("%s of one that is in use", what);
+		pfs_machine_fail("%s: it is in use", what);
 	return 0;
 }
 
@@ -185,9 +185,9 @@ int pfs_rwlock_unlock(pthread_rwlock_t *self)
 	if (!pfs_call_runs())
 		return 0;
 	if (*word == 0 || ((*word & WRITTEN) != 0 && *word != own_mark()))
-		pfs_machine_fail("thread %u unlocks a reader-writer lock that it has not, at %s:%d",
-				 pfs_user_current()->id, pfs_trace_base_name(place->file),
-				 place->line);
+		pfs_machine_fail(
+			"thread %u unlocks a reader-writer lock that it does not hold, at %s:%d",
+			pfs_user_current()->id, pfs_trace_base_name(place->file), place->line);
 	else if ((*word & WRITTEN) != 0)
 		(void)pfs_call_act(PFS_SIM_STORE, word, 0, PFS_SIM_RELEASE, place);
 	else

@@ -113,6 +113,6 @@ void pfs_outcomes_print(FILE *out)
 		(void)fprintf(out, "  %u outcomes, and the executions of each:\n", table->count);
 	uint64_t lost = pfs_outcomes_each(print, out);
 	if (lost != 0)
-		(void)fprintf(out, "  %8llu  others, for which there was no room\n",
+		(void)fprintf(out, "  %8llu  others, which the table had no room for\n",
 			      (unsigned long long)lost);
 }

@@ -76,8 +76,8 @@ static int replay(const struct pfs_scenario *scenario, struct pfs_machine *machi
 	pfs_history_print(stdout);
 	bool fails = machine->run.end == PFS_END_FAILED || machine->run.end == PFS_END_DEADLOCK;
 	if (!was_followed(machine))
-		(void)printf("the program did not follow this schedule: it is another one, or was "
-			     "changed since\n");
+		(void)printf("the program did not follow this schedule: it is another program, or "
+			     "was changed since\n");
 	if (saved[0] != '\0' && (!fails || strcmp(saved, machine->run.message) != 0))
 		(void)printf("%swhen it was saved: %s\n", fails ? "" : "it did not fail; ", saved);
 	return fails;
@@ -208,12 +208,12 @@ static void report(const struct pfs_arguments *arguments, const struct pfs_scena
 		      result.failed ? "" : ": no violation");
 	if (may_fail)
 		(void)fprintf(said,
-			      "  with up to %llu weak compare-and-swaps or waits in an "
-			      "execution that end by themselves (--spurious)\n",
+			      "  with up to %llu spurious failures and wakeups in an execution "
+			      "(--spurious)\n",
 			      (unsigned long long)arguments->spurious);
 	if (pfs_user.waits != 0)
 		(void)fprintf(said,
-			      "  loops that found the same %u times waited for a change "
+			      "  loops that read the same values %u times waited for a change "
 			      "(--looks)\n",
 			      pfs_user.looks_max);
 	const struct pfs_json_search search = { .scenario = scenario->name,
@@ -248,8 +248,8 @@ static void advise(const struct pfs_arguments *arguments, const struct sums *sum
 		(void)fprintf(said, ": take more of them, a smaller scenario, or "
 				    "--preemptions 2\n");
 	else if (sums->incomplete != 0)
-		(void)fprintf(said, "  executions that were given up had more than --steps: a loop "
-				    "that does not end?\n");
+		(void)fprintf(said, "  abandoned executions had more than --steps steps: check for "
+				    "an endless loop\n");
 }
 
 static int show_failure(const struct pfs_arguments *arguments, struct pfs_machine *machine,
@@ -258,9 +258,8 @@ static int show_failure(const struct pfs_arguments *arguments, struct pfs_machin
 	(void)fprintf(said, "found: %s\n", result.message);
 	if (!fails_again(machine, scenario))
 		return refuse(scenario->name,
-			      "the same schedule did not fail again: the program "
-			      "does what does not follow from its schedule, as by an address or "
-			      "a state that is outside of it");
+			      "the same schedule did not fail again: the program depends on more "
+			      "than its schedule, such as addresses or outside state");
 	if (arguments->seconds > 0)
 		pfs_limit_set(pfs_limit_now() + (arguments->seconds > SHORTER_SECONDS
 							 ? arguments->seconds
@@ -274,7 +273,7 @@ static int show_failure(const struct pfs_arguments *arguments, struct pfs_machin
 	if (json != NULL)
 		pfs_json_finding(json, machine, &result);
 	if (!pfs_library_has_lines())
-		(void)refuse(arguments->program, "no line is known of it: compile it with -g");
+		(void)refuse(arguments->program, "no source lines: compile it with -g");
 	else if (pfs_places_unknown() != NULL)
 		(void)refuse("addr2line", pfs_places_unknown());
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
@@ -340,8 +339,9 @@ static int check_all(const struct pfs_arguments *arguments, struct pfs_machine *
 		met++;
 	}
 	if (met == 0 && arguments->schedule != NULL)
-		return refuse(arguments->schedule, "saved of a scenario that this program has not; "
-						   "give the program that it was saved of");
+		return refuse(arguments->schedule,
+			      "this program does not have the schedule's scenario; give the "
+			      "program for which it was saved");
 	if (met == 0)
 		return refuse(arguments->scenario != NULL ? arguments->scenario
 							  : arguments->program,

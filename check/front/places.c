@@ -135,10 +135,10 @@ const char *pfs_places_unknown(void)
 	if (places.was_answered || !places.was_started)
 		return NULL;
 	if (places.error == ENOENT)
-		return "is not in the PATH, and tells the lines: install binutils";
+		return "is not in the PATH, but is needed for source lines: install binutils";
 	if (places.error == 0)
-		return "tells the lines, and has not answered";
-	(void)snprintf(why, sizeof(why), "tells the lines, and could not be started: %s",
+		return "is needed for source lines, but has not answered";
+	(void)snprintf(why, sizeof(why), "is needed for source lines, but could not be started: %s",
 		       strerror(places.error));
 	return why;
 }

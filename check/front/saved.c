@@ -115,7 +115,7 @@ bool pfs_check_load(struct pfs_arguments *arguments, struct pfs_search_result *r
 	}
 	(void)fclose(file);
 	if (!fine)
-		(void)pfs_check_refuse(arguments->schedule, "no schedule that pfs-check --save "
-							    "wrote, or damaged");
+		(void)pfs_check_refuse(arguments->schedule,
+				       "not a schedule of pfs-check --save, or damaged");
 	return fine;
 }

@@ -47,8 +47,8 @@ void pfs_check_thread(void (*body)(void *argument), void *argument)
 {
 	struct pfs_user_thread *thread = pfs_user.in_setup ? pfs_user_add() : NULL;
 	if (thread == NULL) {
-		pfs_machine_fail("pfs_check_thread is for a scenario's function; in a thread, "
-				 "call pthread_create");
+		pfs_machine_fail("pfs_check_thread: call it in a scenario's function only; in a "
+				 "thread, call pthread_create");
 		return;
 	}
 	thread->body = body;
@@ -85,7 +85,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	pfs_limit_setup(false);
 	pfs_user.in_setup = false;
 	if (pfs_user.thread_count == 0)
-		pfs_machine_fail("scenario %s has no thread: it calls no pfs_check_thread",
+		pfs_machine_fail("scenario %s has no threads: call pfs_check_thread in it",
 				 self->name);
 	pfs_threads_add_slots();
 }

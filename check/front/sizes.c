@@ -65,9 +65,8 @@ static void look(const struct pfs_sim_operation *operation, uintptr_t address)
 		if (granule->sizes[other] == 0 || other >= at + size ||
 		    at >= other + granule->sizes[other])
 			continue;
-		pfs_machine_fail("an atomic access of %u bytes (%s:%d) to what is accessed by %u, "
-				 "too: places of two sizes are not modelled with this memory, but "
-				 "with --memory sc",
+		pfs_machine_fail("atomic accesses of %u bytes (%s:%d) and of %u to one place: this "
+				 "memory model has no mixed sizes; use --memory sc",
 				 size, pfs_trace_base_name(operation->place->file),
 				 operation->place->line, granule->sizes[other]);
 		return;

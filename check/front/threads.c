@@ -126,7 +126,8 @@ static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
 	uint64_t at = (uint64_t)id - 1;
 	if (at >= pfs_user.thread_count || !pfs_user.threads[at].is_taken ||
 	    pfs_user.threads[at].is_joined) {
-		pfs_machine_fail("pthread_join of what is no thread, or was joined");
+		pfs_machine_fail(
+			"pthread_join: not a joinable thread (never created, or already joined)");
 		return ESRCH;
 	}
 	struct pfs_user_thread *thread = &pfs_user.threads[at];
@@ -299,7 +300,7 @@ static void unlock(struct mutex *self, const struct pfs_sim_place *place)
 	if (!pfs_call_runs())
 		return;
 	if (self->word != own_mark())
-		pfs_machine_fail("thread %u unlocks a mutex that it has not, at %s:%d",
+		pfs_machine_fail("thread %u unlocks a mutex that it does not hold, at %s:%d",
 				 pfs_user_current()->id, pfs_trace_base_name(place->file),
 				 place->line);
 	if (self->count != 0)

@@ -243,8 +243,8 @@ static void act_wide(enum pfs_sim_kind kind, const volatile void *address,
 					       .order = (uint8_t)order_of(order),
 					       .failure = (uint8_t)order_of(failure) };
 	if (pfs_user.machine != NULL && pfs_user.machine->model->keeps_old)
-		pfs_machine_fail("an atomic access of 16 bytes (%s:%d): this memory keeps no old "
-				 "values of so many; --memory sc and tso do without",
+		pfs_machine_fail("an atomic access of 16 bytes (%s:%d): --memory views keeps no "
+				 "old values of that size; use --memory sc or tso",
 				 pfs_trace_base_name(operation.place->file), operation.place->line);
 	(void)pfs_user_execute(&operation);
 }

@@ -110,7 +110,7 @@ void pfs_user_fail(const char *what)
 void pfs_user_fail_late(void)
 {
 	pfs_user.is_late = 0;
-	pfs_user_fail("it comes to no operation any more (--patience)");
+	pfs_user_fail("it reaches no further operation (--patience)");
 }
 
 const struct pfs_sim_place *pfs_user_place(const void *code, const void **own)
@@ -308,10 +308,10 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	if (writes && !is_own_stack(machine, address))
 		self->look_count = 0;
 	if (self->plain_count++ == PLAIN_MAX)
-		pfs_machine_fail("thread %u does not come from its plain accesses to an atomic "
-				 "one: a loop that looks at plain memory, or at what assembly "
-				 "writes, never ends (%s:%d)",
-				 self->id, pfs_trace_base_name(place->file), place->line);
+		pfs_machine_fail(
+			"thread %u reaches no atomic access after its plain ones: a loop that "
+			"reads plain memory, or what assembly writes, never ends (%s:%d)",
+			self->id, pfs_trace_base_name(place->file), place->line);
 	for (size_t done = 0; done < size_bytes; done += RANGE_PART) {
 		size_t rest = size_bytes - done;
 		struct pfs_plain access = { (const char *)address + done, own,

@@ -271,13 +271,11 @@ int main(int argc, char **argv)
 		return status;
 	if (argv[next] != NULL && !is_known(argv[next]))
 		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE,
-					  "'%.80s': no such "
-					  "test; pfs-litmus names them",
+					  "'%.80s': no such test; pfs-litmus lists them",
 					  argv[next]);
 	if (argv[next] != NULL && count != 0)
 		return pfs_command_refuse(line.program, PFS_EXIT_WRONG_USE,
-					  "--random draws its "
-					  "programs; leave out '%.80s'",
+					  "--random generates its programs; leave out '%.80s'",
 					  argv[next]);
 	if (count != 0)
 		return run_drawn(seed, count);

@@ -31,7 +31,7 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 								    : "a bad address");
 	const struct pfs_sim_place *last = running->pending.place;
 	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", running->id,
-			 pfs_fiber_ran_over(&running->fiber, info->si_addr) ? "its stack ran over"
+			 pfs_fiber_ran_over(&running->fiber, info->si_addr) ? "stack overflow"
 			 : in_region && state == PFS_SIM_GONE
 				 ? "plain access to a page that was given back"
 				 : "plain access to a bad address",

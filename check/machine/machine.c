@@ -21,9 +21,9 @@ static enum pfs_machine_end end_of_run(struct pfs_machine *self)
 		const struct pfs_sim_place *place = thread->pending.place;
 		(void)snprintf(self->run.message, sizeof(self->run.message),
 			       thread->pending.kind == PFS_SIM_YIELD
-				       ? "livelock: thread %u for ever calls %s (%s:%d): nobody "
-					 "changes what it looks at"
-				       : "deadlock: thread %u waits for ever for %s (%s:%d)",
+				       ? "livelock: thread %u calls %s (%s:%d) forever: no thread "
+					 "changes what it reads"
+				       : "deadlock: thread %u waits forever for %s (%s:%d)",
 			       id, place->text, pfs_trace_base_name(place->file), place->line);
 		return PFS_END_DEADLOCK;
 	}

@@ -17,7 +17,7 @@ static void add(struct pfs_image *self, void *at, size_t bytes, bool tells, uint
 {
 	uint32_t words = (uint32_t)((bytes + 7) / 8);
 	if (self->region_count == PFS_IMAGE_REGIONS_MAX || (uintptr_t)at % 8 != 0) {
-		self->refusal = "so many places of memory";
+		self->refusal = "that many memory regions";
 		return;
 	}
 	self->regions[self->region_count++] =
@@ -78,7 +78,7 @@ static void add_checks(struct pfs_image *self)
 	while (pfs_snapshot_part(&places, &at, &place, &bytes))
 		add(self, place, bytes, true, PFS_THREAD_NONE);
 	if (places.no_memory)
-		self->refusal = "memory that is not there";
+		self->refusal = "memory that is not mapped";
 	pfs_snapshot_fini(&places);
 }
 
@@ -97,7 +97,7 @@ static void widen(struct pfs_image *self, const void *at, size_t used_bytes)
 	struct pfs_image_region *region = region_of(self, at);
 	uint32_t words = (uint32_t)((used_bytes + 7) / 8);
 	if (words > region->words) {
-		self->refusal = "so much memory that is taken on the way";
+		self->refusal = "that much memory allocated during the search";
 		return;
 	}
 	if (words > region->live)
@@ -168,7 +168,7 @@ bool pfs_image_begin(struct pfs_image *self, struct pfs_machine *machine,
 	add_heap(self);
 	add_checks(self);
 	if (self->refusal == NULL && !make_room(self))
-		self->refusal = "memory that is not there";
+		self->refusal = "memory that is not mapped";
 	if (self->refusal != NULL)
 		return false;
 	region_of(self, machine->memory.region)->live = 0;
@@ -199,7 +199,7 @@ void pfs_image_settle(struct pfs_image *self, uint32_t thread)
 	if (own->state == PFS_VTHREAD_FINISHED)
 		pointer = stack + STACK_BYTES;
 	if (pointer < stack + STACK_BYTES / 8)
-		self->refusal = "stacks that are so deep";
+		self->refusal = "stacks of that depth";
 	else
 		memset(stack, 0, (size_t)(pointer - stack));
 }

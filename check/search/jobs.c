@@ -261,7 +261,7 @@ static void run_forked(struct jobs *self)
 	for (; self->forked < self->jobs && self->error == NULL; self->forked++) {
 		if (!pfs_jobs_worker_start(&self->workers[self->forked], self->machine,
 					   self->scenario, self->sums)) {
-			self->error = "no process for a job; try a smaller --jobs";
+			self->error = "cannot start a process for a job; try a smaller --jobs";
 			return;
 		}
 	}

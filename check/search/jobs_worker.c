@@ -167,12 +167,12 @@ const char *pfs_jobs_worker_fate(struct pfs_jobs_worker *self)
 	int status = 0;
 	if (waitpid(self->process, &status, 0) == self->process && WIFSIGNALED(status))
 		(void)snprintf(text, sizeof(text),
-			       "a job was ended by signal %d (%s); nothing is known, search again, "
-			       "with fewer --jobs if memory is short",
+			       "a job was ended by signal %d (%s); no result; search again, with "
+			       "fewer --jobs if memory is short",
 			       WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
 		(void)snprintf(text, sizeof(text),
-			       "a job ended before its work; nothing is known, search again");
+			       "a job ended before its work was done; no result, search again");
 	self->process = 0;
 	return text;
 }

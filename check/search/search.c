@@ -94,7 +94,7 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 	machine->setup.free_yields = scenario->is_endless;
 	bool is_ready = method->begin(&self);
 	if (scenario->is_endless && !method->takes_endless)
-		result->refusal = "threads that loop for ever; try --search fixpoint";
+		result->refusal = "threads that loop forever; try --search fixpoint";
 	if (result->refusal == NULL && is_ready && (!part->waits || method->next(&self)))
 		run_all(&self);
 	machine->setup.hasty = false;

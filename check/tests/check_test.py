@@ -22,12 +22,12 @@ FINE = r"steps, all there are: no violation"
 THREADS = {
     "no_join": r"found: data race on counter: thread 0 reads at start_and_look \(threads\.c:\d+\); "
                r"thread 1 writes at count \(threads\.c:\d+\)",
-    "crosswise": r"found: deadlock: thread 0 waits for ever for pthread_mutex_lock "
+    "crosswise": r"found: deadlock: thread 0 waits forever for pthread_mutex_lock "
                  r"\(threads\.c:\d+\)",
-    "one_of_two_told": r"found: deadlock: thread \d waits for ever for pthread_cond_wait",
+    "one_of_two_told": r"found: deadlock: thread \d waits forever for pthread_cond_wait",
     "awaits_once": r"found: assertion is_ready .*\nby itself: number 0 of thread 0",
     "weak": r"found: assertion atomic_compare_exchange_weak",
-    "plain_spin": r"found: thread 0 does not come from its plain accesses to an atomic one: .* "
+    "plain_spin": r"found: thread 0 reaches no atomic access after its plain ones: .* "
                   r"\(threads\.c:\d+\)",
 }
 BLOCKS = {
@@ -42,13 +42,14 @@ C11 = {
     "keys_lost": r"found: leak: nothing points to 4 bytes that were allocated at keep_own \(thr",
 }
 LOCKS = {
-    "rwlock_upgrade": r"found: deadlock: thread 0 waits for ever for pthread_rwlock_wrlock \(locks",
-    "rwlock_not_had": r"found: thread 0 unlocks a reader-writer lock that it has not, at locks\.c:",
-    "semaphores_stuck": r"found: deadlock: thread 0 waits for ever for sem_wait \(locks\.c:",
-    "barrier_of_three": r"found: deadlock: thread 0 waits for ever for pthread_barrier_wait \(lock",
-    "no_limit": r"found: deadlock: thread 0 waits for ever for pthread_mutex_lock \(locks\.c:",
+    "rwlock_upgrade": r"found: deadlock: thread 0 waits forever for pthread_rwlock_wrlock \(locks",
+    "rwlock_not_had": r"found: thread 0 unlocks a reader-writer lock that it does not hold, at "
+                      r"locks\.c:",
+    "semaphores_stuck": r"found: deadlock: thread 0 waits forever for sem_wait \(locks\.c:",
+    "barrier_of_three": r"found: deadlock: thread 0 waits forever for pthread_barrier_wait \(lock",
+    "no_limit": r"found: deadlock: thread 0 waits forever for pthread_mutex_lock \(locks\.c:",
 }
-NO_END = "found: deadlock: thread {} waits for ever for {} .*"
+NO_END = "found: deadlock: thread {} waits forever for {} .*"
 FUTEX = {
     "mutex_untold": NO_END.format(r"\d", "a futex"),
     "one_too_few": NO_END.format(r"\d", "a futex"),
@@ -70,14 +71,14 @@ ENDS = {
     "loads_nowhere": "found: thread 0: plain access to a bad address" + AFTER,
     "trap": "found: thread 0: a trap, or an illegal instruction" + AFTER,
     "division": "found: thread 0: an arithmetic fault, such as a division by zero" + AFTER,
-    "turns": r"found: thread 0 does not come from its plain accesses to an atomic one",
-    "turns_without_access": r"found: thread 0: it comes to no operation any more .*" + AFTER,
-    "deep": "found: thread 0: its stack ran over",
+    "turns": r"found: thread 0 reaches no atomic access after its plain ones",
+    "turns_without_access": r"found: thread 0: it reaches no further operation .*" + AFTER,
+    "deep": "found: thread 0: stack overflow",
     "frees_global": r"found: free at frees_global_body \(ends\.c:\d+\) of flag, which malloc",
-    "frees_inside": r"found: free at frees_inside_body \(ends\.c:\d+\) of what malloc did",
-    "unseen_behind": r"found: out of bounds: byte 0 behind a block of 8 bytes was written unseen",
-    "unseen_behind_kept": r"found: out of bounds: byte 15 behind a block of 8 bytes was written",
-    "unseen_after_free": r"found: use after free: byte 7 of a block was written unseen .* after it "
+    "frees_inside": r"found: free at frees_inside_body \(ends\.c:\d+\) of a pointer that",
+    "unseen_behind": r"found: out of bounds: byte 0 after a block of 8 bytes was written by code",
+    "unseen_behind_kept": r"found: out of bounds: byte 15 after a block of 8 bytes was written",
+    "unseen_after_free": r"found: use after free: byte 7 of a block was written by .* after it "
                          r"was freed at unseen_after_free_body \(ends\.c:\d+\)",
 }
 NO_ORDER = r"found: not linearizable: no order of the \d calls gives their results"
@@ -85,9 +86,9 @@ CALLS = {
     "torn_fails": NO_ORDER, "apart_fails": NO_ORDER, "none_fails": NO_ORDER,
     "inserted_fails": NO_ORDER,
     "unsaid_misused": "found: a call without a specification: ",
-    "nested_misused": "found: call of INSERT in a call of HAS, which has not returned: ",
+    "nested_misused": "found: call of INSERT inside a call of HAS, which has not returned: ",
     "many_misused": "found: more than 64 calls of a specification in one execution",
-    "large_misused": "found: the state of a specification has 4097 bytes: at most 4096",
+    "large_misused": "found: pfs_check_specification: a state of 4097 bytes; at most 4096",
 }
 RACE = r"found: data race on \S+( \d\+8)?: thread . writes at .*\(ring\.cc?:\d+\); " \
        r"thread . reads at .*\(ring\.cc?:\d+\)"
@@ -122,7 +123,7 @@ class Test(Checked):
         for memory in ("sc", "tso"):
             self.scenarios(program, {}, "--memory", memory)
         self.expect("16 bytes", self.run(program, "--scenario", "adds"), 1,
-                    r"found: an atomic access of 16 bytes \(wide\.c:\d+\): this memory keeps no")
+                    r"found: an atomic access of 16 bytes \(wide\.c:\d+\): --memory views keeps")
         program = self.build(source, "-mcx16", "-DTAG=0")
         self.expect("no tag", self.run(program, "--scenario", "stack", "--memory", "sc"), 1,
                     r"found: assertion now\.head")
@@ -167,8 +168,8 @@ class Test(Checked):
         saved = self.path("calls")
         self.expect("--save", self.run(program, *known, "buffering", "--save", saved), 1, NO_ORDER)
         self.expect("--schedule", self.run(program, "--schedule", saved), 1,
-                    r"calls, by time; only what a thread knew")
-        self.expect("--calls x", self.run(program, "--calls", "x"), 2, "by the clock, or by what")
+                    r"calls, by time; a call follows only calls")
+        self.expect("--calls x", self.run(program, "--calls", "x"), 2, "no such order of calls")
         self.expect("sc, known", self.run(program, *known, "set", "--memory", "sc"), 2, "views")
 
     def assembly(self):
@@ -201,7 +202,7 @@ class Test(Checked):
                            "PFS_CHECK_SCENARIO(one) { if (ends[0] == 0) pipe(ends);\n"
                            "pfs_check_thread(body, 0); }\n")
         self.expect("sleeps", self.run(self.build(source), "--patience=0.5"), 2,
-                    r"^pfs-check: \S+: thread 0 sleeps in a call that is not modelled, behind its "
+                    r"^pfs-check: \S+: thread 0 sleeps in a call that is not modelled, after its "
                     r"operation at ")
         source = self.path("wrong.c", "#include <pfslab/check.h>\n"
                            "static _Atomic struct { long a[WORDS]; } all;\n"
@@ -219,7 +220,7 @@ class Test(Checked):
         for options, said in ((["--memory", "x"], "no such memory"), (["--search", "x"], "search"),
                               (["--scenario", "x"], "no such scenario"),
                               (["--seed", "x"], "whole number"),
-                              (["--schedule", "/dev/null"], "no schedule"), (["--x"], "option")):
+                              (["--schedule", "/dev/null"], "not a schedule"), (["--x"], "option")):
             self.expect(str(options), self.run(program, *options), 2, rf"^pfs-check: .*{said}.*\n$")
         self.expect("object", self.run(program[:-2] + "o"), 2, "link it with")
         self.expect("no file", self.run("/none.so"), 2, "No such file")
@@ -251,35 +252,35 @@ class Test(Checked):
                          "#define helper(x) 0\n#endif\n"
                          "int main(void) { shared++; return helper(&shared); }\n")
         refused("no scenario", self.build(main, "-DALONE"), "no PFS_CHECK_SCENARIO in it")
-        refused("undefined", self.build(main), "uses helper, which nothing in it defines: add")
-        refused("no extern C", self.build(main, "-Dhelper=_Z6helperPi"), 'uses _Z6helperPi, which '
-                r'nothing .* declare it extern "C"')
+        refused("undefined", self.build(main), "undefined symbol helper: add")
+        refused("no extern C", self.build(main, "-Dhelper=_Z6helperPi"), 'undefined symbol '
+                r'_Z6helperPi: .* declare it extern "C"')
         executable = self.path("executable")
         subprocess.run([self.compiler, "-w", "-DALONE", main, "-o", executable], check=True)
         refused("executable", executable, "an executable: link its objects with `cc -shared")
         subprocess.run([self.compiler, "-w", "-no-pie", "-DALONE", main, "-o", executable],
                        check=True)
         refused("executable, fixed", executable, "an executable: link its objects")
-        refused("folder", self.folder, "no shared object: give one")
-        refused("header", os.path.join(TOP, "include", "pfslab", "check.h"), "no shared object")
+        refused("folder", self.folder, "not a shared object: give one")
+        refused("header", os.path.join(TOP, "include", "pfslab", "check.h"), "not a shared object")
         cut = self.build(source)
         with open(cut, "r+b") as file:
             file.truncate(5000)
-        refused("not whole", cut, "not all of it is there")
+        refused("not whole", cut, "truncated: link it again")
         with open(cut, "r+b") as file:
             file.seek(18)
             file.write(b"\x08\x00")
-        refused("other machine", cut, "made for another machine")
+        refused("other machine", cut, "made for another architecture")
         refused("two", cut, "one shared object at a time", cut)
         self.expect("no lines", self.run(self.build(source, "-g0")), 1,
-                    r"found: data race(.*\n)*pfs-check: \S+: no line is known of it: compile it "
+                    r"found: data race(.*\n)*pfs-check: \S+: no source lines: compile it "
                     r"with -g\n$")
 
         path = os.environ["PATH"]
         program = self.build(source)
         os.environ["PATH"] = "/none"
         self.expect("no addr2line", self.run(program), 1, r"\npfs-check: addr2line: is not in the "
-                    r"PATH, and tells the lines: install binutils\n$")
+                    r"PATH, but is needed for source lines: install binutils\n$")
         os.environ["PATH"] = path
 
     def sources(self, source, relaxed):
@@ -294,11 +295,11 @@ class Test(Checked):
                     FINE)
         self.expect("--list", self.run(more, source, "--list"), 0, r"^ring\n$")
         self.expect("flag", self.run(source, "--", "-Dhead"), 2, r"error: (.*\n)*pfs-check: \S+: "
-                    "the compiler refused it, as it says above\n$")
+                    "compilation failed: see the compiler's messages above\n$")
         self.expect("no source", self.run("none" + os.path.splitext(source)[1]), 2,
                     "^pfs-check: none.*: No such file or directory\n$")
         os.environ.update(CC="no-such-cc", CXX="no-such-cc")
-        self.expect("no compiler", self.run(source), 2, "there is no compiler: install gcc or cl")
+        self.expect("no compiler", self.run(source), 2, "no compiler found: install gcc or cl")
         os.environ.update(TMPDIR="/none/such")
         self.expect("no folder", self.run(source), 2, "^pfs-check: .*; set TMPDIR\n$")
         for name in ("TMPDIR", "CC", "CXX"):
@@ -344,8 +345,8 @@ def main():
             test.scenarios(program, {}, "--memory", "sc")
             for memory in ("tso", "views"):
                 test.scenarios(program, {
-                    "overlap": r"found: an atomic access of \d bytes \(sizes\.c:\d+\) to what is "
-                               r"accessed by \d"}, "--memory", memory)
+                    "overlap": r"found: atomic accesses of \d bytes \(sizes\.c:\d+\) and of "
+                               r"\d to one place"}, "--memory", memory)
             test.waits(test.build(os.path.join(PROGRAMS, "futex.c")), FUTEX)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")

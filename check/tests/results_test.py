@@ -52,7 +52,7 @@ class Test(Checked):
                 said.append((done.stdout, file.read()))
         equal(said[0], said[1], "by one process, and by three")
         for line in (r"turns .* all there are: no violation\n  3 outcomes",
-                     r"backwards_fails .*FAILED", r"swapped .*: no violation\n  with up to 1 weak"):
+                     r"backwards_fails .*FAILED", r"swapped .*: no violation\n  with up to 1 spurious"):
             self.expect("jobs", done, 1, line)
         counts = re.findall(r"^(?:turns|backwards).*: (\d+) exec", said[0][0], re.MULTILINE)
         expect(len(counts) == 2 and min(int(count) for count in counts) >= 501,
@@ -73,7 +73,8 @@ class Test(Checked):
         self.expect("mended", self.run(program, "--schedule", path), 0,
                     "it did not fail; when it was saved: data race on ")
         self.expect("another program", self.run(self.build("late"), "--schedule", path), 2,
-                    "^pfs-check: .*ring.schedule: saved of a scenario that this program has not")
+                    "^pfs-check: .*ring.schedule: this program does not have the schedule's "
+                    "scenario")
         program = self.build("stepless")
         path, text = self.saved(program, "stepless.schedule")
         expect("\nnone\nassertion told == 1 " in text, f"a schedule without steps: {text}")
@@ -186,10 +187,10 @@ class Test(Checked):
             "--scenario ring", "--scenario ring --memory weak", options + " --slots 99",
             options + " --fault 99.1", options + " --x", options + " --looks", options + " y.so")]
         for number, content in enumerate(damaged):
-            self.line(f"damaged {number}", "no schedule .* or damaged", program, "--schedule",
+            self.line(f"damaged {number}", "not a schedule .* or damaged", program, "--schedule",
                       self.path("damaged", content))
         self.line("no file", "No such file", program, "--schedule", self.path("none"))
-        for more, said in ((["--search", "states"], "--search states: not for"),
+        for more, said in ((["--search", "states"], "--search states: is not for"),
                            (["--search", "dpor", "--preemptions", "1"], "--preemptions"),
                            (["--executions", "3", "--jobs", "2"], "--executions with --jobs"),
                            (["--jobs", "0"], "--jobs '0'"), (["--gdb"], "add --schedule"),
@@ -205,8 +206,8 @@ class Test(Checked):
             self.line(f"--save {target}", f"{target}: {said}", program, "--save", target)
         few = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))}
         self.expect("no descriptors", self.run(program, "--jobs", "1", **few), 1,
-                    r"found: data race (.*\n)*pfs-check: addr2line: tells the lines, and could not "
-                    r"be started: Too many open files\n$")
+                    r"found: data race (.*\n)*pfs-check: addr2line: is needed for source lines, "
+                    r"but could not be started: Too many open files\n$")
         mended = self.build("ring", MENDED)
         unsaved = self.path("unsaved")
         self.expect("nothing to save", self.run(mended, "--no-races", "--save", unsaved), 0,

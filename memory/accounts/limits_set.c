@@ -76,7 +76,7 @@ static enum pfs_status set(struct pfs_books *self, const struct pfs_limit_text *
 {
 	if (self->rule != &pfs_rule_exact)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "limits are kept with rule exact, and this is rule %s",
+				       "limits need rule exact, and this is rule %s",
 				       self->rule->name);
 	pfs_mutex_lock(&self->limits_lock);
 	uint32_t number = find_or_make(self, limit);
@@ -87,10 +87,10 @@ static enum pfs_status set(struct pfs_books *self, const struct pfs_limit_text *
 	}
 	pfs_mutex_unlock(&self->limits_lock);
 	if (number == PFS_BOX_LIMITS_MAX)
-		return pfs_message_set(message, PFS_NO_MEMORY,
-				       "no room for one more limit: at "
-				       "most %u accounts and users",
-				       PFS_BOX_LIMITS_MAX - FIXED);
+		return pfs_message_set(
+			message, PFS_NO_MEMORY,
+			"no room for another limit: at most %u accounts and users can have one",
+			PFS_BOX_LIMITS_MAX - FIXED);
 	pfs_box_announce(self->control);
 	return PFS_OK;
 }
@@ -116,12 +116,12 @@ enum pfs_status pfs_memory_limit(struct pfs_books *memory, enum pfs_memory_scope
 	if (scope < PFS_MEMORY_PROGRAM || scope > PFS_MEMORY_USER ||
 	    (has_names && scope < PFS_MEMORY_ACCOUNT) || (host != NULL && scope == PFS_MEMORY_USER))
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "there is no limit of scope %u with %s", (unsigned)scope,
-				       has_names ? "such names" : "no name");
+				       "a limit of scope %u cannot have %s", (unsigned)scope,
+				       has_names ? "these names" : "no name");
 	if (!take_name(limit.user, sizeof(limit.user), &limit.has_user, user) ||
 	    !take_name(limit.host, sizeof(limit.host), &limit.has_host, host))
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "a limit's user or host is longer than %u or %u bytes",
+				       "a limit's user may have %u bytes at most, its host %u",
 				       PFS_BOX_USER_BYTES - 1, PFS_BOX_HOST_BYTES - 1);
 	return set(memory, &limit, message);
 }
@@ -133,7 +133,7 @@ enum pfs_status pfs_memory_limit_text(struct pfs_books *memory, const char *text
 	while (*text != '\0') {
 		if (!pfs_limit_text_next(&text, &limit))
 			return pfs_message_set(message, PFS_BAD_CONFIG,
-					       "'%.100s' is no limit: write program=2G, "
+					       "'%.100s' is not a limit: write program=2G, "
 					       "thread=64M, account:USER@HOST=1G",
 					       text);
 		enum pfs_status status = set(memory, &limit, message);

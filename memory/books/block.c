@@ -33,8 +33,8 @@ static struct header *header_of(void *block, const char *call)
 	struct header *header = (struct header *)block - 1;
 	if (header->size_and_check >> SIZE_BITS == check_of(header))
 		return header;
-	(void)fprintf(stderr, "%s: %p is no block of these calls, or was freed already\n", call,
-		      block);
+	(void)fprintf(stderr, "%s: %p was not allocated by these calls, or was already freed\n",
+		      call, block);
 	abort();
 }
 

@@ -164,34 +164,37 @@ static enum pfs_status check(const struct pfs_memory_config *config, struct pfs_
 {
 	if (config->rule == NULL || pfs_rule_find(config->rule) == NULL)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "there is no rule %s: it is one of " PFS_RULE_NAMES,
+				       "rule %s is unknown: choose from " PFS_RULE_NAMES,
 				       config->rule != NULL ? config->rule : "(none)");
 	if (config->instruments_max > PFS_BOX_INSTRUMENTS_MAX)
-		return pfs_message_set(message, PFS_BAD_CONFIG, "instruments_max is %u: at most %u",
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "instruments_max %u: must be at most %u",
 				       config->instruments_max, PFS_BOX_INSTRUMENTS_MAX);
 	if (config->threads_max < 1 || config->threads_max > 65536 || config->accounts_max > 65536)
-		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "threads_max is %u, accounts_max %u: 1 .. 65536, 0 .. 65536",
-				       config->threads_max, config->accounts_max);
+		return pfs_message_set(
+			message, PFS_BAD_CONFIG,
+			"threads_max %u, accounts_max %u: must be 1 to 65536 and 0 to 65536",
+			config->threads_max, config->accounts_max);
 	if (config->cells_max < 1 || config->cells_max > 1u << 24)
 		return pfs_message_set(message, PFS_BAD_CONFIG, "cells_max is %u: 1 .. %u",
 				       config->cells_max, 1u << 24);
 	if (config->profile_lg > PFS_PROFILE_LG_MOST ||
 	    (config->profile_lg != 0 && strcmp(config->rule, "exact") != 0))
-		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "profile_lg is %u: 0 .. %u, and 0 with another rule than "
-				       "exact",
-				       config->profile_lg, PFS_PROFILE_LG_MOST);
+		return pfs_message_set(
+			message, PFS_BAD_CONFIG,
+			"profile_lg %u: must be 0 to %u, and 0 unless the rule is exact",
+			config->profile_lg, PFS_PROFILE_LG_MOST);
 	if (config->profile_lg != 0 && (config->stacks_max - 1 >= PFS_PROFILE_RECORDS_MOST ||
 					config->contexts_max - 1 >= PFS_PROFILE_RECORDS_MOST ||
 					config->samples_max - 1 >= PFS_PROFILE_RECORDS_MOST))
-		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "stacks_max is %u, contexts_max %u, samples_max %u: 1 .. %u",
-				       config->stacks_max, config->contexts_max,
-				       config->samples_max, PFS_PROFILE_RECORDS_MOST);
+		return pfs_message_set(
+			message, PFS_BAD_CONFIG,
+			"stacks_max %u, contexts_max %u, samples_max %u: each must be 1 to %u",
+			config->stacks_max, config->contexts_max, config->samples_max,
+			PFS_PROFILE_RECORDS_MOST);
 	if (config->trace_owners_max > PFS_BOX_OWNERS_MAX)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "trace_owners_max is %u: at most %u",
+				       "trace_owners_max %u: must be at most %u",
 				       config->trace_owners_max, PFS_BOX_OWNERS_MAX);
 	if (!config->is_private && getauxval(AT_SECURE) != 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,

@@ -165,8 +165,8 @@ static bool open_folder(const char *folder, struct pfs_message *message)
 	struct stat status;
 	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
 		(void)pfs_message_set(message, PFS_BAD_CONFIG,
-				      "the folder of boxes %s cannot be made (%s): name another "
-				      "one by PFS_MEM_DIR",
+				      "the folder of boxes %s cannot be created (%s): set "
+				      "PFS_MEM_DIR to another one",
 				      folder, strerror(errno));
 		return false;
 	}
@@ -174,8 +174,8 @@ static bool open_folder(const char *folder, struct pfs_message *message)
 		    status.st_uid == geteuid() && (status.st_mode & 077) == 0;
 	if (!fits)
 		(void)pfs_message_set(message, PFS_BAD_CONFIG,
-				      "%s is no folder that only you can enter: chmod it to 700, "
-				      "or name another one by PFS_MEM_DIR",
+				      "%s must be a folder that only you can enter: chmod it to "
+				      "700, or set PFS_MEM_DIR to another one",
 				      folder);
 	return fits;
 }
@@ -199,13 +199,13 @@ static int new_file(const char *path, uint64_t bytes, struct pfs_message *messag
 	(void)unlink(path);
 	int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (file < 0) {
-		(void)pfs_message_set(message, PFS_BAD_CONFIG, "the box %s cannot be made (%s)",
+		(void)pfs_message_set(message, PFS_BAD_CONFIG, "the box %s cannot be created (%s)",
 				      path, strerror(errno));
 		return -1;
 	}
 	if (ftruncate(file, (off_t)bytes) != 0 || !lock_new(file)) {
 		(void)pfs_message_set(message, PFS_NO_MEMORY,
-				      "the box %s cannot have %llu bytes (%s)", path,
+				      "the box %s cannot be extended to %llu bytes (%s)", path,
 				      (unsigned long long)bytes, strerror(errno));
 		(void)close(file);
 		(void)unlink(path);
@@ -219,11 +219,10 @@ static bool fits_limits(uint64_t bytes, struct pfs_message *message)
 {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
-		(void)pfs_message_set(message, PFS_NO_MEMORY,
-				      "the box needs %llu bytes, and the limit of files is %llu "
-				      "(ulimit -f)",
-				      (unsigned long long)bytes,
-				      (unsigned long long)limit.rlim_cur);
+		(void)pfs_message_set(
+			message, PFS_NO_MEMORY,
+			"the box needs %llu bytes, but files are limited to %llu: raise ulimit -f",
+			(unsigned long long)bytes, (unsigned long long)limit.rlim_cur);
 		return false;
 	}
 	return true;
@@ -316,8 +315,8 @@ static enum pfs_status map_file(struct pfs_box *self, struct pfs_message *messag
 		if (!self->is_private)
 			(void)unlink(self->path);
 		return pfs_message_set(message, PFS_NO_MEMORY,
-				       "the box needs %llu bytes of addresses: fewer cells, or a "
-				       "higher ulimit -v",
+				       "the box needs %llu bytes of address space: use fewer "
+				       "cells, or raise ulimit -v",
 				       (unsigned long long)self->bytes);
 	}
 	return PFS_OK;
@@ -361,8 +360,8 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 		(void)unlink(self->path);
 		self->base = NULL;
 		return pfs_message_set(message, PFS_NO_MEMORY,
-				       "no memory for the box %s: its file system is full, or this "
-				       "is a Linux before 5.14",
+				       "no memory for the box %s: its file system is full, or "
+				       "Linux is older than 5.14",
 				       self->path);
 	}
 	write_head(self, wants, want_count);

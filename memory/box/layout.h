@@ -102,7 +102,7 @@ enum pfs_box_lost {
 	PFS_LOST_USERS,
 	PFS_LOST_HOSTS,
 	PFS_LOST_CELLS,    /* allocations that were not counted, for there was no cell */
-	PFS_LOST_MEMORY,   /* times that the system had no memory for the box */
+	PFS_LOST_MEMORY,   /* times that the system refused memory for the box */
 	PFS_LOST_FOREIGN,  /* frees of blocks that never were: from before the start, ... */
 	PFS_LOST_STACKS,   /* samples whose stack found no record: they have none */
 	PFS_LOST_CONTEXTS, /* samples that are in no context's sums, for it found no record */

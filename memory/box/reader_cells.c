@@ -216,19 +216,20 @@ static bool check_cell(const struct pfs_seen_cell *cell, const struct maps *maps
 	const uint32_t references[WHOS] = { cell->instrument, cell->thread, cell->account,
 					    cell->user, cell->host };
 	if (cell->level > PFS_CELL_OF_GLOBAL) {
-		pfs_snapshot_damage(snapshot, "cell %u is of level %u", cell->number, cell->level);
+		pfs_snapshot_damage(snapshot, "cell %u has the unknown level %u", cell->number,
+				    cell->level);
 		return false;
 	}
 	for (int i = 0; i < WHOS; i++) {
 		if (references[i] <= maps->room[i])
 			continue;
-		pfs_snapshot_damage(snapshot, "cell %u names %s %u of %llu", cell->number, names[i],
-				    references[i], (unsigned long long)maps->room[i]);
+		pfs_snapshot_damage(snapshot, "cell %u refers to %s %u of %llu", cell->number,
+				    names[i], references[i], (unsigned long long)maps->room[i]);
 		return false;
 	}
 	enum who needed = whose(cell->level);
 	if (maps->map[INSTRUMENT][cell->instrument] == PFS_NONE || references[needed] == 0) {
-		pfs_snapshot_damage(snapshot, "cell %u is of no %s", cell->number,
+		pfs_snapshot_damage(snapshot, "cell %u has no %s", cell->number,
 				    references[needed] == 0 ? names[needed] : "instrument");
 		return false;
 	}

@@ -70,7 +70,7 @@ static bool check_names(const struct pfs_snapshot *snapshot, struct pfs_message 
 		for (uint32_t j = 0; j < i; j++)
 			if (strcmp(snapshot->instruments[i].name, snapshot->instruments[j].name) ==
 			    0)
-				return pfs_refuse(message, "'%.100s' is there twice",
+				return pfs_refuse(message, "'%.100s' appears twice",
 						  snapshot->instruments[i].name);
 	}
 	return true;
@@ -106,7 +106,7 @@ static bool check_owners(const struct pfs_snapshot *snapshot, struct pfs_message
 		for (uint32_t j = 0; j < i; j++)
 			if (one->parent == snapshot->owners[j].parent &&
 			    strcmp(one->name, snapshot->owners[j].name) == 0)
-				return pfs_refuse(message, "owner '%.60s' is there twice",
+				return pfs_refuse(message, "owner '%.60s' appears twice",
 						  one->name);
 	}
 	return true;
@@ -118,7 +118,7 @@ static bool check_profile(struct pfs_reader *self, struct pfs_message *message)
 	struct pfs_seen_profile *profile = pfs_profile_take(self, message);
 	bool fine = profile != NULL;
 	if (fine && profile->snapshot->damaged != 0)
-		fine = pfs_refuse(message, "%" PRIu64 " records make no sense; the first: %.150s",
+		fine = pfs_refuse(message, "%" PRIu64 " records are invalid; the first: %.150s",
 				  profile->snapshot->damaged, profile->snapshot->damage.text);
 	pfs_profile_free(profile);
 	return fine;
@@ -133,7 +133,7 @@ bool pfs_reader_check(struct pfs_reader *self, struct pfs_message *message)
 		return false;
 	bool fine = true;
 	if (snapshot->damaged != 0)
-		fine = pfs_refuse(&why, "%" PRIu64 " records make no sense; the first: %.150s",
+		fine = pfs_refuse(&why, "%" PRIu64 " records are invalid; the first: %.150s",
 				  snapshot->damaged, snapshot->damage.text);
 	fine = fine && check_names(snapshot, &why) && check_ticks(snapshot, &why) &&
 	       check_owners(snapshot, &why) && check_rows(snapshot, &why) &&

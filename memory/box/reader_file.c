@@ -41,8 +41,8 @@ uint64_t pfs_realtime_ns(void)
 static void refuse_owner(uid_t owner, const char *path, struct pfs_message *message)
 {
 	const struct passwd *entry = getpwuid(owner);
-	(void)pfs_refuse(message, "'%.120s' belongs to user %s (%u): ask as that user", path,
-			 entry != NULL ? entry->pw_name : "without a name", (unsigned)owner);
+	(void)pfs_refuse(message, "'%.120s' belongs to user %s (%u): run pfs-mem as that user",
+			 path, entry != NULL ? entry->pw_name : "without a name", (unsigned)owner);
 }
 
 /* The owner of a file that cannot be opened, or of the folder that hides it. */
@@ -65,7 +65,7 @@ static bool find_owner(const char *path, uid_t *owner)
 
 static int refuse_file(int file, const char *path, const char *why, struct pfs_message *message)
 {
-	(void)pfs_refuse(message, "'%.150s' is no box: %s", path, why);
+	(void)pfs_refuse(message, "'%.150s' is not a box: %s", path, why);
 	(void)close(file);
 	return -1;
 }
@@ -82,11 +82,11 @@ int pfs_box_file_open(const char *path, int flags, struct pfs_message *message)
 		else
 			(void)pfs_refuse(message, "'%.150s' cannot be opened: %s%s", path,
 					 strerror(error),
-					 error == ENOENT ? "; 'pfs-mem list' names the boxes" : "");
+					 error == ENOENT ? "; 'pfs-mem list' shows the boxes" : "");
 		return -1;
 	}
 	if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-		return refuse_file(file, path, "it is not a file", message);
+		return refuse_file(file, path, "not a regular file", message);
 	if (status.st_uid != geteuid()) {
 		refuse_owner(status.st_uid, path, message);
 		(void)close(file);
@@ -125,9 +125,9 @@ static bool refuse_unready(int file, const char *path, struct pfs_message *messa
 {
 	return pfs_refuse(message,
 			  pfs_box_file_is_live(file)
-				  ? "'%.150s' is being made: ask again"
-				  : "'%.120s' was never ready, its program ended before: "
-				    "'pfs-mem clean --all' removes it",
+				  ? "'%.150s' is being created: try again"
+				  : "'%.120s' was never completed, because its program ended "
+				    "first: 'pfs-mem clean --all' removes it",
 			  path);
 }
 
@@ -135,17 +135,17 @@ static bool refuse_unready(int file, const char *path, struct pfs_message *messa
 static const char *head_fault(const struct pfs_box_head *head, uint64_t file_bytes)
 {
 	if (memcmp(head->magic, PFS_BOX_MAGIC, sizeof(head->magic)) != 0)
-		return "it does not begin as one";
+		return "its magic number is wrong";
 	if (head->head_bytes != PFS_BOX_PAGE)
-		return "its head is of another size";
+		return "its head has the wrong size";
 	if (head->region_count > PFS_BOX_REGIONS_MAX)
-		return "it has more regions than a head has room for";
+		return "it has more regions than a head can list";
 	if (head->instruments_max > PFS_BOX_INSTRUMENTS_MAX)
-		return "it has room for more instruments than there may be";
+		return "it has room for too many instruments";
 	if (head->file_bytes < 2 * PFS_BOX_PAGE || head->file_bytes > PFS_BOX_BYTES_MAX)
-		return "its size makes no sense";
+		return "its size is out of range";
 	if (head->file_bytes > file_bytes)
-		return "it was cut: copy it again, whole";
+		return "it is truncated: copy it again";
 	return NULL;
 }
 
@@ -159,19 +159,20 @@ bool pfs_box_head_read(int file, const char *path, struct pfs_box_head *head,
 	if (is_empty(path, head, got))
 		return refuse_unready(file, path, message);
 	if (got < (ssize_t)sizeof(*head))
-		return pfs_refuse(message, "'%.150s' is no box: it has only %zd bytes", path, got);
+		return pfs_refuse(message, "'%.150s' is not a box: it has only %zd bytes", path,
+				  got);
 	bool is_box = memcmp(head->magic, PFS_BOX_MAGIC, sizeof(head->magic)) == 0;
 	if (is_box && head->version != PFS_BOX_VERSION)
 		return pfs_refuse(message,
-				  "'%.120s' is a box of version %u, this reads version %u: use "
-				  "the pfs-mem of its program",
+				  "'%.120s' is a box of version %u, but this pfs-mem reads version "
+				  "%u: use the pfs-mem that came with its program",
 				  path, head->version, PFS_BOX_VERSION);
 	/* relaxed: of a private copy. */
 	if (is_box && pfs_load_relaxed(&head->state) == PFS_BOX_MAKING)
 		return refuse_unready(file, path, message);
 	const char *fault = head_fault(head, (uint64_t)status.st_size);
 	if (fault != NULL)
-		return pfs_refuse(message, "'%.150s' is no box: %s", path, fault);
+		return pfs_refuse(message, "'%.150s' is not a box: %s", path, fault);
 	return true;
 }
 
@@ -218,7 +219,7 @@ int pfs_tools_lock(const struct pfs_reader *self, bool exclusive, struct pfs_mes
 	int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (exclusive ? O_RDWR | O_CREAT : O_RDONLY);
 	int file = open(path, flags, 0600);
 	if (file < 0) {
-		(void)pfs_refuse(message, "'%.150s' cannot be made: %s", path, strerror(errno));
+		(void)pfs_refuse(message, "'%.150s' cannot be created: %s", path, strerror(errno));
 		return -1;
 	}
 	/* Not forever: a tool that was stopped may have it. */
@@ -227,7 +228,8 @@ int pfs_tools_lock(const struct pfs_reader *self, bool exclusive, struct pfs_mes
 			(void)nanosleep(&rest, NULL);
 			continue;
 		}
-		(void)pfs_refuse(message, "another pfs-mem has '%.150s': wait for it, or end it",
+		(void)pfs_refuse(message,
+				 "'%.150s' is locked by another pfs-mem: wait for it, or end it",
 				 path);
 		(void)close(file);
 		return -1;

@@ -37,7 +37,7 @@ static void take(const struct pfs_reader *reader, struct pfs_snapshot *snapshot,
 	pfs_take_text(seen->user, entry->user_name, sizeof(seen->user));
 	pfs_take_text(seen->host, entry->host_name, sizeof(seen->host));
 	if (seen->scope > PFS_SCOPE_USER)
-		pfs_snapshot_damage(snapshot, "limit %u: its scope is none", number);
+		pfs_snapshot_damage(snapshot, "limit %u: its scope is invalid", number);
 	else
 		snapshot->limit_count++;
 }

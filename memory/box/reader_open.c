@@ -47,16 +47,16 @@ static const char *pages_fault(const struct pfs_box_region *region)
 	uint64_t words = (uint64_t)region->page_records * sizeof(struct pfs_lock);
 	uint64_t pages = region->page_bytes == 0 ? 0 : region->bytes / region->page_bytes;
 	if (region->page_bytes == 0 || region->page_bytes % PFS_LINE != 0)
-		return "pages of such a size are none";
+		return "its page size is invalid";
 	if (region->words_offset % sizeof(struct pfs_lock) != 0 ||
 	    (uint64_t)region->page_records * region->record_bytes > region->words_offset ||
 	    region->words_offset + words > region->page_bytes)
-		return "its records and words do not fit a page";
+		return "its records and words do not fit into a page";
 	if (pages * region->page_records >= PFS_NONE)
-		return "it has more records than can be named";
+		return "it has too many records";
 	/* relaxed: of a private copy. */
 	if (pfs_load_relaxed(&((struct pfs_box_region *)(uintptr_t)region)->page_count) > pages)
-		return "it has more pages than fit it";
+		return "it has more pages than it has room for";
 	return NULL;
 }
 
@@ -66,20 +66,20 @@ static const char *region_fault(const struct pfs_box_head *head, uint32_t index)
 	uint64_t end = region->offset + region->bytes;
 	if (region->offset % PFS_BOX_PAGE != 0 || region->offset < 2 * PFS_BOX_PAGE ||
 	    end < region->offset || end > head->file_bytes)
-		return "it is not inside the file";
+		return "it lies outside the file";
 	for (uint32_t i = 0; i < index; i++) {
 		const struct pfs_box_region *other = &head->regions[i];
 		if (region->bytes != 0 && other->bytes != 0 && other->offset < end &&
 		    region->offset < other->offset + other->bytes)
-			return "it overlaps another one";
+			return "it overlaps another region";
 		if (region->kind < PFS_KINDS && other->kind == region->kind &&
 		    region->kind != PFS_BOX_NONE)
-			return "there is another one of its kind";
+			return "another region has the same kind";
 	}
 	if (region->kind == PFS_BOX_NONE || region->kind >= PFS_KINDS)
 		return NULL; /* of what is not known only the place matters */
 	if (region->record_bytes != record_bytes[region->kind])
-		return "its records are of another size";
+		return "its records have the wrong size";
 	if (is_array(region->kind))
 		return region->page_records == 0 ? NULL : "it should be a plain array";
 	return pages_fault(region);
@@ -267,12 +267,12 @@ bool pfs_reader_refresh(struct pfs_reader *self, struct pfs_message *message)
 	if (self->is_copy)
 		return true;
 	if (self->base == NULL)
-		return pfs_refuse(message, "'%.150s' cannot be read any more", self->info.path);
+		return pfs_refuse(message, "'%.150s' can no longer be read", self->info.path);
 	if (fstat(self->file, &status) != 0 || (uint64_t)status.st_size < self->bytes)
-		return pfs_refuse(message,
-				  "'%.150s' was cut while its program lives: nothing in "
-				  "it can be read",
-				  self->info.path);
+		return pfs_refuse(
+			message,
+			"'%.150s' was truncated while its program ran: it can no longer be read",
+			self->info.path);
 	if (!pfs_box_file_is_live(self->file)) {
 		/* By the file that is open, for the name may be gone, or another's. */
 		char path[PFS_READER_PATH_BYTES];

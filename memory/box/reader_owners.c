@@ -54,13 +54,15 @@ static void take_owner(const struct pfs_reader *reader, struct pfs_snapshot *sna
 	pfs_take_text(seen->name, record->name, sizeof(seen->name));
 	if (record->parent != 0)
 		seen->parent = index_of(snapshot, record->parent);
-	const char *fault =
-		memchr(record->name, '\0', sizeof(record->name)) == NULL ? "its name has no end"
-		: seen->name[0] == '\0'                                  ? "it has no name"
-		: record->parent != 0 && seen->parent == PFS_NONE        ? "its parent is not there"
-		: seen->action > 2                                       ? "its action is none"
-		: depth_of(snapshot, seen->parent) >= PFS_BOX_OWNER_DEPTH ? "it is too deep"
-									  : NULL;
+	const char *fault = memchr(record->name, '\0', sizeof(record->name)) == NULL
+				    ? "its name is not terminated"
+			    : seen->name[0] == '\0' ? "it has no name"
+			    : record->parent != 0 && seen->parent == PFS_NONE
+				    ? "its parent does not exist"
+			    : seen->action > 2 ? "its action is invalid"
+			    : depth_of(snapshot, seen->parent) >= PFS_BOX_OWNER_DEPTH
+				    ? "it is nested too deeply"
+				    : NULL;
 	if (fault != NULL)
 		pfs_snapshot_damage(snapshot, "owner %u: %s", number, fault);
 	else

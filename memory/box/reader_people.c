@@ -56,7 +56,7 @@ static bool take_instrument(struct pfs_taking *take, uint64_t number, void *to)
 	seen->is_enabled = (pfs_load_relaxed(&control->enabled[number]) & 1) != 0;
 	pfs_take_text(seen->name, record.name, sizeof(seen->name));
 	if (memchr(record.name, '\0', sizeof(record.name)) == NULL)
-		pfs_snapshot_damage(take->snapshot, "the name of instrument %u has no end",
+		pfs_snapshot_damage(take->snapshot, "the name of instrument %u is not terminated",
 				    seen->number);
 	return true;
 }
@@ -206,7 +206,7 @@ static void check_reference(struct pfs_snapshot *snapshot, const char *what, uin
 			    const char *named, uint32_t reference, uint64_t room)
 {
 	if (reference > room)
-		pfs_snapshot_damage(snapshot, "%s %u names %s %u of %llu", what, number, named,
+		pfs_snapshot_damage(snapshot, "%s %u refers to %s %u of %llu", what, number, named,
 				    reference, (unsigned long long)room);
 }
 

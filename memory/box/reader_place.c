@@ -92,12 +92,12 @@ static bool refuse_process(const char *target, const char *folder, struct pfs_me
 	if (stat(path, &status) != 0)
 		return pfs_refuse(message,
 				  "there is no process %.20s, and no box of it in "
-				  "'%.120s': 'pfs-mem list' names the boxes",
+				  "'%.120s': 'pfs-mem list' shows the boxes",
 				  target, folder);
 	if (status.st_uid != geteuid())
 		return pfs_refuse(message,
-				  "process %.20s is of user %u, and so would be its box: "
-				  "ask as that user",
+				  "process %.20s belongs to user %u, as would its box: "
+				  "run pfs-mem as that user",
 				  target, (unsigned)status.st_uid);
 	return pfs_refuse(message,
 			  "process %.20s has no box in '%.120s': start it with "
@@ -133,7 +133,7 @@ static struct pfs_reader *open_listed(const char *target, bool is_last, struct p
 	if (box != NULL)
 		reader = pfs_reader_open_file(box->path, message);
 	else if (is_last)
-		(void)pfs_refuse(message, "there is no box in '%.150s': 'pfs-mem run' makes one",
+		(void)pfs_refuse(message, "there is no box in '%.150s': 'pfs-mem run' creates one",
 				 folder);
 	else
 		(void)refuse_process(target, folder, message);

@@ -63,7 +63,7 @@ static bool take_sample(struct profile_taking *take, uint64_t number, const void
 		.address = record->address,
 	};
 	if (record->level != PFS_CELL_IS_SAMPLE || record->interval == 0) {
-		damage(take, "sample %llu is none", (unsigned long long)number);
+		damage(take, "sample %llu is invalid", (unsigned long long)number);
 		return false;
 	}
 	/* malloc(0) has a byte that it is sampled by. */
@@ -91,7 +91,8 @@ static bool take_context(struct profile_taking *take, uint64_t number, const voi
 	ended &= take_text(seen->user_name, record->user_name, sizeof(seen->user_name));
 	ended &= take_text(seen->host_name, record->host_name, sizeof(seen->host_name));
 	if (!ended)
-		damage(take, "a name of context %llu has no end", (unsigned long long)number);
+		damage(take, "a name of context %llu is not terminated",
+		       (unsigned long long)number);
 	return true;
 }
 
@@ -101,7 +102,7 @@ static bool take_stack(struct profile_taking *take, uint64_t number, const void 
 	struct pfs_seen_stack *seen = to;
 	uint32_t depth = record->depth < PFS_STACK_FRAMES ? record->depth : PFS_STACK_FRAMES;
 	if (depth != record->depth)
-		damage(take, "stack %llu has %u frames, more than there is room for",
+		damage(take, "stack %llu has %u frames, more than its record holds",
 		       (unsigned long long)number, record->depth);
 	*seen = (struct pfs_seen_stack){ .depth = depth,
 					 .is_cut = record->is_cut != 0,
@@ -155,7 +156,7 @@ static uint32_t index_of(struct profile_taking *take, const struct seen *seen, u
 		return PFS_NONE;
 	uint32_t index = reference <= seen->reference_max ? seen->index_of[reference] : PFS_NONE;
 	if (index == PFS_NONE)
-		damage(take, "%s %u is named, and is not there", what, reference - 1);
+		damage(take, "%s %u is referenced, but does not exist", what, reference - 1);
 	return index;
 }
 
@@ -169,7 +170,8 @@ static void resolve(struct profile_taking *take, const struct seen *stacks,
 		context->stack = index_of(take, stacks, context->stack, "stack");
 		context->instrument = pfs_snapshot_instrument(profile->snapshot, reference);
 		if (reference != 0 && context->instrument == PFS_NONE)
-			damage(take, "instrument %u is named, and is not there", reference - 1);
+			damage(take, "instrument %u is referenced, but does not exist",
+			       reference - 1);
 	}
 	for (uint32_t i = 0; i < profile->sample_count; i++)
 		profile->samples[i].context = index_of(take, contexts, profile->samples[i].context,

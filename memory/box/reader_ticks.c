@@ -53,7 +53,7 @@ bool pfs_take_ticks(const struct pfs_reader *reader, struct pfs_snapshot *snapsh
 		memcpy(snapshot->arenas, ticks[count - 1].arenas, sizeof(snapshot->arenas));
 		snapshot->own_realtime_ns = ticks[count - 1].realtime_ns;
 	} else if (reader->is_copy)
-		pfs_snapshot_damage(snapshot, "tick %llu is not there", (unsigned long long)last);
+		pfs_snapshot_damage(snapshot, "tick %llu is missing", (unsigned long long)last);
 	if (!all) {
 		free(ticks);
 		return true;

@@ -37,7 +37,7 @@ static bool open_writer(struct writer *self, struct pfs_reader *reader, struct p
 	if (!pfs_reader_refresh(reader, message))
 		return false;
 	if (!reader->info.is_live)
-		return pfs_refuse(message, "'%.110s' is of a program that %s: it can only be read",
+		return pfs_refuse(message, "'%.110s' is read-only: its program %s",
 				  reader->info.path,
 				  pfs_box_died(&reader->info, died, sizeof(died)));
 	self->file = pfs_box_file_open(reader->info.path, O_RDWR, message);
@@ -136,8 +136,8 @@ bool pfs_profile_switch(struct pfs_reader *self, bool active, unsigned lg,
 	uint32_t started;
 	if (lg > 62)
 		return pfs_refuse(message,
-				  "no mean of 2^%u bytes between samples: choose 1 to 62, "
-				  "or 0 for what the program was started with",
+				  "sampling interval 2^%u bytes: choose 1 to 62, or 0 for the one "
+				  "that the program was started with",
 				  lg);
 	if (!open_writer(&writer, self, message))
 		return false;
@@ -305,9 +305,7 @@ bool pfs_reader_truncate(struct pfs_reader *self, enum pfs_box_table table,
 	writer.snapshot = snapshot;
 	bool fine = snapshot != NULL && !self->is_copy;
 	if (snapshot != NULL && self->is_copy)
-		(void)pfs_refuse(message,
-				 "'%.150s': its program died just now: it can only be "
-				 "read",
+		(void)pfs_refuse(message, "'%.150s' is read-only: its program just died",
 				 self->info.path);
 	if (fine && (!put_all(&writer, (int)table, true) || !put_all(&writer, (int)table, false)))
 		fine = pfs_refuse(message, "no room for a baseline in '%.150s': %s",

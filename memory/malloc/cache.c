@@ -249,7 +249,7 @@ void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 	struct pfs_cache *cache = pfs_cache_own;
 	pfs_ring_hold(ring);
 	if (pfs_ring_back_slots(ring)[(int64_t)pfs_ring_back_count(ring) - 1] == block)
-		pfs_die(call, block, "the block is free already");
+		pfs_die(call, block, "the block is already free");
 	if (pfs_ring_back_count(ring) == ring->capacity) {
 		grow(cache, ring, class, FLUSH_GROWS_TO);
 		/* Half goes also where it has grown beyond the quick start: what a thread only

@@ -13,7 +13,7 @@
 void *pfs_no_memory(size_t size_bytes)
 {
 	if (pfs_conf.xmalloc)
-		pfs_die("malloc", (void *)size_bytes, "no memory for so many bytes (xmalloc)");
+		pfs_die("malloc", (void *)size_bytes, "out of memory (xmalloc)");
 	errno = ENOMEM;
 	return NULL;
 }
@@ -118,9 +118,9 @@ struct pfs_extent *pfs_extent_of(const void *block, const char *call)
 	uint64_t entry = pfs_map_entry_or_none((uintptr_t)block);
 	struct pfs_extent *extent = pfs_map_extent(entry);
 	if (!pfs_likely(extent != NULL && pfs_extent_kind(extent) >= PFS_EXTENT_LARGE))
-		pfs_die(call, block, "no block of this allocator is there");
+		pfs_die(call, block, "this is not a block of this allocator");
 	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && extent->base != (uintptr_t)block)
-		pfs_die(call, block, "the pointer is inside of a block");
+		pfs_die(call, block, "the pointer is not to the start of a block");
 	return extent;
 }
 
@@ -128,7 +128,7 @@ struct pfs_extent *pfs_large_of(const void *block, const char *call)
 {
 	struct pfs_extent *extent = pfs_extent_of(block, call);
 	if (pfs_extent_kind(extent) != PFS_EXTENT_LARGE)
-		pfs_die(call, block, "no block of this allocator is there");
+		pfs_die(call, block, "this is not a block of this allocator");
 	return extent;
 }
 
@@ -184,7 +184,7 @@ static void *realloc_to(void *block, size_t size_bytes)
 	uint32_t region;
 	if (pfs_extent_kind(extent) == PFS_EXTENT_SLAB &&
 	    !pfs_slab_region(extent, (uintptr_t)block, &region))
-		pfs_die("realloc", block, "the pointer is inside of a block");
+		pfs_die("realloc", block, "the pointer is not to the start of a block");
 	size_t before = extent_block_bytes(extent);
 	if (pfs_size_of_request(size_bytes) == before)
 		return block;
@@ -286,6 +286,6 @@ PFS_OWN uint32_t *pfs_malloc_tag(const void *block)
 	uint32_t region = 0;
 	if (pfs_extent_kind(extent) == PFS_EXTENT_SLAB &&
 	    !pfs_slab_region(extent, (uintptr_t)block, &region))
-		pfs_die("pfs_malloc_tag", block, "the pointer is inside of a block");
+		pfs_die("pfs_malloc_tag", block, "the pointer is not to the start of a block");
 	return &extent->tags[region];
 }

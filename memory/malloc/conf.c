@@ -125,12 +125,11 @@ static void take(const char *name, const char *value)
 {
 	const struct option *option = find(name);
 	if (option == NULL)
-		pfs_warn("PFS_MALLOC_CONF has no option '", name,
-			 "'; docs/explanation/malloc.md lists them all");
+		pfs_warn("PFS_MALLOC_CONF: unknown option '", name,
+			 "'; docs/explanation/malloc.md lists all options");
 	else if (!set(option, value))
-		pfs_warn(
-			"PFS_MALLOC_CONF cannot set ", name,
-			" to what stands behind it; docs/explanation/malloc.md says what it takes");
+		pfs_warn("PFS_MALLOC_CONF: invalid value of ", name,
+			 "; docs/explanation/malloc.md lists the values");
 	else
 		return;
 	if (pfs_conf.abort_conf)

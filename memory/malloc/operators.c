@@ -41,7 +41,7 @@ static PFS_COLD void *new_or_throw(size_t alignment, size_t size, const void *ca
 	}
 	if (throw_bad_alloc != NULL)
 		throw_bad_alloc();
-	pfs_die("operator new", (void *)size, "no memory for so many bytes");
+	pfs_die("operator new", (void *)size, "out of memory");
 }
 
 static PFS_COLD void *new_or_null(size_t alignment, size_t size, const void *caller)

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <pfslab/malloc.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -64,8 +65,11 @@ static void read_number(const char *name, uint32_t most, uint32_t *value)
 	unsigned long number = strtoul(text, &end, 10);
 	if (*end == '\0' && text[0] != '-' && number <= most)
 		*value = (uint32_t)number;
-	else
-		complain(name, " is no number that it can be, and is passed over");
+	else {
+		char fault[64];
+		(void)snprintf(fault, sizeof(fault), ": must be 0 to %" PRIu32 "; ignored", most);
+		complain(name, fault);
+	}
 }
 
 static bool read_by_site(void)
@@ -75,7 +79,7 @@ static bool read_by_site(void)
 		return false;
 	if (strcmp(by, "site") == 0)
 		return true;
-	complain("PFS_MEM_BY", " is neither library nor site: by library");
+	complain("PFS_MEM_BY", ": must be library or site; library is used");
 	return false;
 }
 
@@ -94,7 +98,7 @@ static uint32_t read_profile(const char *rule)
 	if (profile == NULL || profile[0] == '\0' || strcmp(profile, "on") == 0)
 		return strcmp(rule, "exact") == 0 ? lg : 0;
 	if (strcmp(profile, "off") != 0)
-		complain("PFS_MEM_PROFILE", " is neither on nor off: off");
+		complain("PFS_MEM_PROFILE", ": must be on or off; off is used");
 	return 0;
 }
 
@@ -224,9 +228,9 @@ static void start(void)
 	read_program_name();
 	read_config(&config);
 	if (!pfs_pools_start(secure_getenv("PFS_MEM_ARENAS"), pfs_program.name))
-		complain("PFS_MEM_ARENAS", " is not pool: arenas as without it");
+		complain("PFS_MEM_ARENAS", ": must be pool; ignored");
 	if (pfs_memory_open(&config, &pfs_program.books, &message) != PFS_OK) {
-		complain(message.text, "; nothing is counted");
+		complain(message.text, "; allocations are not counted");
 		return;
 	}
 	struct pfs_books *books = pfs_program.books;
@@ -235,7 +239,7 @@ static void start(void)
 	pfs_counting.generation = &books->control->generation;
 	char *cells = pfs_program.is_exact ? cells_of(books) : zeroes();
 	if (cells == NULL) {
-		complain("no memory for tags", "; nothing is counted");
+		complain("no memory for tags", "; allocations are not counted");
 		return;
 	}
 	pfs_counting.cells = cells;

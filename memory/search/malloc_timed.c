@@ -91,7 +91,7 @@ static int read_arguments(int argc, char **argv)
 	session.is_bounded = most != UINT64_MAX;
 	session.needless_most = most;
 	if (status == PFS_GO_ON && session.load == NULL)
-		return refuse("--load", "is needed; --help names them");
+		return refuse("--load", "is needed; --help lists them");
 	return status;
 }
 
@@ -232,7 +232,7 @@ static int simulate(int argc, char **argv)
 	    pfs_costs_find(&costs, session.costs, &message) != PFS_OK)
 		return refuse("machine", message.text);
 	if (!pfs_malloc_timed_begin(topology->node_count, topology->pu_count) || !make_threads())
-		return refuse("memory", "there are no addresses for it; give more (ulimit -v)");
+		return refuse("memory", "no address space; raise ulimit -v");
 	const struct pfs_timed_plan plan = { .topology = topology,
 					     .costs = &costs,
 					     .thread_count = (uint32_t)session.threads + 1,

@@ -45,7 +45,7 @@ static int run_list(const struct pfs_arguments *arguments)
 		pfs_sheet_text(sheet, box->path);
 	}
 	if (list.refused != 0)
-		(void)pfs_complain(0, "%zu files are no boxes; the first: %s", list.refused,
+		(void)pfs_complain(0, "%zu files are not boxes; the first: %s", list.refused,
 				   list.why.text);
 	pfs_box_list_free(&list);
 	if (sheet == NULL || !pfs_sheet_end(sheet, arguments->format))
@@ -61,7 +61,7 @@ static const struct pfs_option list_options[] = {
 /* clang-format off */
 const struct pfs_command pfs_command_list = {
 	.name = "list", .words = "", .run = run_list, .options = list_options,
-	.doc = "the boxes there are, the newest first\vSEEN is the last tick, or the end.",
+	.doc = "list the boxes, newest first\vSEEN is the time of the last tick, or of the program's end.",
 };
 /* clang-format on */
 
@@ -123,19 +123,17 @@ static int run_clean(const struct pfs_arguments *arguments)
 	pfs_box_list_free(&list);
 	if (arguments->all)
 		removed += remove_refused();
-	(void)printf("%zu removed, %zu of living programs stay\n", removed, living);
+	(void)printf("%zu removed, %zu of running programs kept\n", removed, living);
 	if (stuck != 0)
 		return pfs_complain(PFS_EXIT_REFUSED,
-				    "%zu could not be removed: is the folder "
-				    "yours?",
+				    "%zu could not be removed: check the folder's permissions",
 				    stuck);
 	return fflush(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;
 }
 
 static const struct pfs_option clean_options[] = {
 	PFS_MEM_OPTION("all", PFS_KEY_ALL, NULL,
-		       "also files that have a box's name and are "
-		       "none"),
+		       "also files that have a box's name but are not boxes"),
 	{ 0 }
 };
 

@@ -90,7 +90,8 @@ int pfs_listen_at(const struct pfs_listen *self, struct sockaddr_storage *bound,
 	int problem = errno;
 	freeaddrinfo(found);
 	if (is_open)
-		return refuse(message, "%s '%.100s': others than this machine want %s",
+		return refuse(message,
+			      "%s '%.100s': an address that other machines can reach needs %s",
 			      self->option, self->address, self->secret);
 	if (listener < 0)
 		return refuse(message, "%s '%.100s': %s%s", self->option, self->address,
@@ -114,6 +115,7 @@ bool pfs_read_secret(const char *option, const char *path, char *secret, size_t 
 	(void)fclose(file);
 	if (secret[0] != '\0')
 		return true;
-	(void)refuse(message, "%s '%.150s': its first line must be it", option, path);
+	(void)refuse(message, "%s '%.150s': its first line is empty: write the secret there",
+		     option, path);
 	return false;
 }

@@ -51,7 +51,7 @@ static int run(const struct pfs_command *command, int argc, char **argv)
 
 static int help(void)
 {
-	(void)printf("pfs-mem - who holds the memory of a program, as its box says\n\n");
+	(void)printf("pfs-mem - shows who holds the memory of a program, from its box\n\n");
 	for (size_t i = 0; i < COMMANDS; i++) {
 		const char *doc = commands[i]->doc;
 		char usage[80];
@@ -60,21 +60,22 @@ static int help(void)
 		(void)printf("%s pfs-mem %-32s %.*s\n", i == 0 ? "usage:" : "      ", usage,
 			     (int)strcspn(doc, "\v"), doc);
 	}
-	(void)printf("       pfs-mem %-32s run a program so that all it allocates is counted\n",
+	(void)printf("       pfs-mem %-32s run a program and count all its allocations\n",
 		     "run [OPTION...] COMMAND");
-	(void)printf("       pfs-mem COMMAND --help | --help | --version\n\n"
-		     "TARGET: a process id; a box file; 'last', the box with the newest start,\n"
-		     "living or dead. Boxes are in $PFS_MEM_DIR, else in /dev/shm/pfslab-<uid>/.\n"
-		     "TABLE: thread, account, user, host, global, or MySQL's name of it.\n\n"
-		     "exit: 0 fine, 1 the input was refused or the system failed, 2 bad usage\n");
+	(void)printf(
+		"       pfs-mem COMMAND --help | --help | --version\n\n"
+		"TARGET: a process id; a box file; 'last', the box with the newest start,\n"
+		"running or dead. Boxes are in $PFS_MEM_DIR, else in /dev/shm/pfslab-<uid>/.\n"
+		"TABLE: thread, account, user, host, global, or MySQL's name of it.\n\n"
+		"exit: 0 success, 1 the input was refused or the system failed, 2 bad usage\n");
 	return pfs_command_end("pfs-mem", PFS_EXIT_FINE);
 }
 
 /* Only the owner of a box can make it shorter; nothing of it is there to be read then. */
 static void on_cut(int signal)
 {
-	static const char line[] = "pfs-mem: the box was cut while it was read: nothing in it can "
-				   "be trusted\n";
+	static const char line[] =
+		"pfs-mem: the box was truncated while it was read: discard the output\n";
 	(void)signal;
 	ssize_t written = write(STDERR_FILENO, line, sizeof(line) - 1);
 	(void)written;

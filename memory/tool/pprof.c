@@ -15,13 +15,13 @@ static void say_what_is_missing(const struct pfs_heap *heap, const char *target)
 {
 	if (heap->lost_samples != 0)
 		(void)pfs_complain(0,
-				   "%.200s: %llu samples found no room: they are not in the "
-				   "profile",
+				   "%.200s: %llu samples did not fit into the box: they are not in "
+				   "the profile",
 				   target, (unsigned long long)heap->lost_samples);
 	if (heap->lost_stacks != 0 || heap->lost_contexts != 0)
 		(void)pfs_complain(0,
-				   "%.200s: %llu samples have no stack, and %llu no owner: "
-				   "these found no room",
+				   "%.200s: %llu samples have no stack, and %llu no owner: the box "
+				   "had no room for these",
 				   target, (unsigned long long)heap->lost_stacks,
 				   (unsigned long long)heap->lost_contexts);
 }
@@ -41,8 +41,8 @@ static struct pfs_heap *take(const char *target, bool with_names)
 	say_what_is_missing(heap, target);
 	pfs_heap_look_up(heap, with_names, &report);
 	if (with_names && report.files_refused != 0)
-		(void)pfs_complain(0, "%u files have no names; the first: %s", report.files_refused,
-				   report.why.text);
+		(void)pfs_complain(0, "%u files give no symbols; the first: %s",
+				   report.files_refused, report.why.text);
 	if (with_names && heap->is_dump) {
 		struct pfs_heap *whole = heap;
 		heap = pfs_heap_without_allocator(whole);
@@ -116,7 +116,7 @@ static int run_pprof(const struct pfs_arguments *arguments)
 				    "proto, or collapsed",
 				    arguments->document);
 	if (options.kind == PFS_DOCUMENT_PROTO && isatty(STDOUT_FILENO) && arguments->out == NULL)
-		return pfs_complain(PFS_EXIT_USAGE, "pprof: proto is no text: say --out FILE");
+		return pfs_complain(PFS_EXIT_USAGE, "pprof: proto is binary: give --out FILE");
 	bool with_names = options.with_names || options.kind == PFS_DOCUMENT_COLLAPSED;
 	struct pfs_heap *heap = take_both(arguments, with_names);
 	if (heap == NULL)
@@ -131,16 +131,12 @@ static const struct pfs_option pprof_options[] = {
 		       "text (default), heap_v2, proto, "
 		       "or collapsed"),
 	PFS_MEM_OPTION("symbolized", PFS_KEY_SYMBOLIZED, NULL,
-		       "with all names, so that nobody "
-		       "needs the program's files"),
+		       "with all symbols, so that readers do not need the program's files"),
 	PFS_MEM_OPTION("base", PFS_KEY_BASE, "TARGET",
-		       "what came since this one, a box or a "
-		       "dump; proto and collapsed"),
-	PFS_MEM_OPTION("live", PFS_KEY_LIVE, NULL, "show what is in use first; the default"),
-	PFS_MEM_OPTION("total", PFS_KEY_TOTAL, NULL,
-		       "show what was allocated since the "
-		       "beginning first"),
-	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "not to standard output"),
+		       "subtract this box or dump; for proto and collapsed"),
+	PFS_MEM_OPTION("live", PFS_KEY_LIVE, NULL, "show memory in use first; the default"),
+	PFS_MEM_OPTION("total", PFS_KEY_TOTAL, NULL, "show all allocations since the start first"),
+	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "write to FILE; default standard output"),
 	{ 0 }
 };
 
@@ -148,10 +144,8 @@ static const struct pfs_option pprof_options[] = {
 const struct pfs_command pfs_command_pprof = {
 	.name = "pprof", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_pprof,
 	.options = pprof_options,
-	.doc = "the heap profile, for jeprof, pprof, and others\v"
-	       "TARGET may be a dump as well: heap_v2 of jemalloc, or gperftools' text. jeprof, "
-	       "google-pprof and go tool pprof read text, jeprof heap_v2 with --thread, go tool "
-	       "pprof proto, which says whose a block is; flamegraph.pl and speedscope collapsed.",
+	.doc = "write the heap profile for jeprof, pprof, and others\vTARGET may also be a dump: heap_v2 of jemalloc, or gperftools' text. jeprof, "
+	       "google-pprof and go tool pprof read text, jeprof heap_v2 with --thread, go tool pprof proto, which names the owner of a block; flamegraph.pl and speedscope collapsed.",
 };
 /* clang-format on */
 
@@ -183,10 +177,9 @@ static const struct pfs_option flame_options[] = {
 		       "FILE.svg, or FILE.html for a page with a "
 		       "table; else SVG to standard output"),
 	PFS_MEM_OPTION("base", PFS_KEY_BASE, "TARGET",
-		       "what grew and what shrank since this "
-		       "one, a box or a dump"),
-	PFS_MEM_OPTION("live", PFS_KEY_LIVE, NULL, "what is in use; the default"),
-	PFS_MEM_OPTION("total", PFS_KEY_TOTAL, NULL, "what was allocated since the beginning"),
+		       "show what grew and shrank since this box or dump"),
+	PFS_MEM_OPTION("live", PFS_KEY_LIVE, NULL, "memory in use; the default"),
+	PFS_MEM_OPTION("total", PFS_KEY_TOTAL, NULL, "all allocations since the start"),
 	{ 0 }
 };
 
@@ -194,8 +187,6 @@ static const struct pfs_option flame_options[] = {
 const struct pfs_command pfs_command_flame = {
 	.name = "flame", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_flame,
 	.options = flame_options,
-	.doc = "the heap profile as a flame graph, in one file\v"
-	       "TARGET may be a dump as well: heap_v2 of jemalloc, or gperftools' text. A click "
-	       "shows what is below a frame; Escape, all of it.",
+	.doc = "write the heap profile as a flame graph in one file\vTARGET may also be a dump: heap_v2 of jemalloc, or gperftools' text. A click zooms into a frame; Escape zooms out.",
 };
 /* clang-format on */

@@ -56,13 +56,13 @@ static int run_profile(const struct pfs_arguments *arguments)
 	struct pfs_message message;
 	unsigned lg = 0;
 	if (word != NULL && strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-		return pfs_complain(PFS_EXIT_USAGE, "profile: '%.100s': say on, or off", word);
+		return pfs_complain(PFS_EXIT_USAGE, "profile: '%.100s': give on or off", word);
 	if (text != NULL && (word == NULL || strcmp(word, "on") != 0))
-		return pfs_complain(PFS_EXIT_USAGE, "profile: --lg-prof-sample goes with on");
+		return pfs_complain(PFS_EXIT_USAGE, "profile: --lg-prof-sample is only for on");
 	if (text != NULL && !take_lg(text, &lg))
 		return pfs_complain(PFS_EXIT_USAGE,
 				    "--lg-prof-sample '%.100s': give a whole "
-				    "number from 1 to 62: 19 is a sample each 512 KiB",
+				    "number from 1 to 62: 19 is one sample per 512 KiB",
 				    text);
 	struct pfs_reader *reader = pfs_reader_open(arguments->words[0], &message);
 	if (reader == NULL)
@@ -78,8 +78,7 @@ static int run_profile(const struct pfs_arguments *arguments)
 
 static const struct pfs_option profile_options[] = {
 	PFS_MEM_OPTION("lg-prof-sample", PFS_KEY_LG_PROF_SAMPLE, "N",
-		       "a sample each 2^N "
-		       "bytes; without, as the program was started"),
+		       "one sample per 2^N bytes; default: as the program was started"),
 	{ 0 }
 };
 
@@ -87,8 +86,6 @@ static const struct pfs_option profile_options[] = {
 const struct pfs_command pfs_command_profile = {
 	.name = "profile", .words = "TARGET [on|off]", .words_min = 1, .words_max = 2,
 	.run = run_profile, .options = profile_options,
-	.doc = "take samples for the heap profile, or none; or say which there are\v"
-	       "Blocks that were sampled stay in the profile until they are freed, also when it is "
-	       "off.",
+	.doc = "turn heap profile sampling on or off, or show its state\vSampled blocks stay in the profile until they are freed, also when sampling is off.",
 };
 /* clang-format on */

@@ -68,7 +68,7 @@ static int run_report(const struct pfs_arguments *arguments)
 {
 	size_t bytes = 0;
 	if (arguments->out == NULL || arguments->out[0] == '\0')
-		return pfs_complain(PFS_EXIT_USAGE, "report: say where: --out FILE.html");
+		return pfs_complain(PFS_EXIT_USAGE, "report: no file given: add --out FILE.html");
 	char *text = make(arguments, &bytes);
 	int status = text == NULL ? PFS_EXIT_REFUSED
 				  : pfs_write_out("report", arguments->out, text, bytes);
@@ -78,16 +78,15 @@ static int run_report(const struct pfs_arguments *arguments)
 
 static const struct pfs_option report_options[] = {
 	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE",
-		       "FILE.html; FILE.svg is a picture of what "
-		       "is held over time, FILE.json all of it as data; - is standard output"),
+		       "FILE.html: the page; FILE.svg: a chart of memory over time; FILE.json: all "
+		       "data; -: standard output"),
 	{ 0 }
 };
 
 /* clang-format off */
 const struct pfs_command pfs_command_report = {
 	.name = "report", .words = "--out FILE.html [TARGET]", .words_min = 0, .words_max = 1,
-	.doc = "a page: who holds what, over time, adding up to what is resident\v"
-	       "The page needs nothing outside itself. Without TARGET it is of the last box.",
+	.doc = "write a page: who holds what, over time, adding up to the resident set\vThe page is self-contained. Default TARGET: last.",
 	.options = report_options, .format = PFS_FORMAT_TEXT, .run = run_report
 };
 /* clang-format on */

@@ -168,16 +168,13 @@ struct option_of_run {
 };
 
 static const struct option_of_run options[] = {
-	{ "keep", "PFS_MEM_KEEP", NULL, "1", NULL, "the box stays when the program ends well" },
+	{ "keep", "PFS_MEM_KEEP", NULL, "1", NULL, "keep the box when the program exits normally" },
 	{ "keep-dead", "PFS_MEM_KEEP_DEAD", "N", NULL, NULL,
-	  "of boxes whose programs died the "
-	  "newest N stay; default 32" },
+	  "keep the newest N boxes of programs that died; default 32" },
 	{ "by", "PFS_MEM_BY", "WHAT", NULL, "library site ",
-	  "library: instruments by the calling "
-	  "library, the default; site: by the address that calls" },
+	  "one instrument for each calling library (default), or for each call site" },
 	{ "arenas", "PFS_MEM_ARENAS", "pool", NULL, "pool ",
-	  "each pool of threads has an arena of "
-	  "its own" },
+	  "each pool of threads has its own arena" },
 	{ "rule", "PFS_MEM_RULE", "RULE", NULL, "exact freer global ",
 	  "exact (default), freer, "
 	  "global" },
@@ -185,17 +182,15 @@ static const struct option_of_run options[] = {
 	  "time between two ticks, 0 for none; "
 	  "default 1000" },
 	{ "instruments", "PFS_MEM_MAX_INSTRUMENTS", "N", NULL, NULL,
-	  "room for so many; default "
-	  "250" },
+	  "how many instruments fit into the box; default 250" },
 	{ "no-profile", "PFS_MEM_PROFILE", NULL, "off", NULL, "without a heap profile" },
 	{ "lg-prof-sample", "PFS_MEM_LG_PROF_SAMPLE", "N", NULL, NULL,
-	  "one sample in 2 to N "
-	  "bytes; default 19" },
+	  "one sample per 2^N bytes; default 19" },
 	{ "dir", "PFS_MEM_DIR", "FOLDER", NULL, NULL, "where the box is" },
 	{ "limit", "PFS_MEM_LIMIT", "LIMITS", NULL, NULL,
-	  "SCOPE=SIZE[,...]: what would be more "
-	  "is refused (ENOMEM); SCOPE: program, thread, account, user, account:USER@HOST, "
-	  "user:USER; SIZE: bytes, with K, M, G or T behind it, or none" },
+	  "SCOPE=SIZE[,...]: an allocation beyond SIZE fails (ENOMEM); SCOPE: program, thread, "
+	  "account, user, account:USER@HOST, "
+	  "user:USER; SIZE: bytes, also with K, M, G or T, or none" },
 };
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
@@ -216,15 +211,15 @@ static enum pfs_status take_limits(const char *name, const char *variable, const
 	size_t length = strlen(limits);
 	const char *fault = NULL;
 	if (!pfs_limits_are_fine(text))
-		fault = "is no limit: write program=2G, thread=64M, account:USER@HOST=1G";
+		fault = "is not a limit: write program=2G, thread=64M, account:USER@HOST=1G";
 	else if (length + strlen(text) + 2 > sizeof(limits))
-		fault = "is too much";
+		fault = "is too long together with the limits before it";
 	if (fault == NULL) {
 		(void)snprintf(limits + length, sizeof(limits) - length, "%s%s",
 			       length != 0 ? "," : "", text);
 		if (setenv(variable, limits, 1) == 0)
 			return PFS_OK;
-		fault = "finds no memory for the environment";
+		fault = ": no memory for the environment";
 	}
 	(void)snprintf(message->text, sizeof(message->text), "--%s '%.100s' %s", name, text, fault);
 	return PFS_BAD_CONFIG;
@@ -266,8 +261,7 @@ static int read_options(int argc, char **argv, int *next)
 	const struct pfs_command_line line = {
 		.program = "pfs-mem run", .words = "[--] COMMAND [ARGUMENT...]", .words_min = 1,
 		.stops = true, .options = table, .option_count = OPTIONS,
-		.about = "run a program so that all it allocates is counted: then ask its box by "
-			 "pfs-mem top last, while it runs, and after it was killed",
+		.about = "run a program and count all its allocations: read its box with pfs-mem top last, while it runs and after it was killed",
 	};
 	/* clang-format on */
 	return pfs_command_line_read(&line, argc, argv, next);
@@ -292,12 +286,13 @@ int pfs_run_program(int argc, char **argv)
 	if (status != PFS_GO_ON)
 		return status;
 	if (!find_library(library))
-		return pfs_complain(PFS_EXIT_REFUSED, "run: " LIBRARY " is neither beside this "
-						      "program nor in ../lib");
+		return pfs_complain(PFS_EXIT_REFUSED,
+				    "run: " LIBRARY
+				    " is neither next to this program nor in ../lib");
 	if (!name_without_space(library))
 		return pfs_complain(PFS_EXIT_REFUSED,
-				    "run: LD_PRELOAD takes no name with a space "
-				    "or a colon, as in '%.200s': move it",
+				    "run: LD_PRELOAD cannot hold the path '%.200s', which has a "
+				    "space or a colon: move the library",
 				    library);
 	if (!find_command(argv[at], path))
 		return pfs_complain(127, "run: command '%.200s' is not found", argv[at]);

@@ -73,8 +73,8 @@ void pfs_remark(const struct pfs_snapshot *snapshot)
 				   pfs_box_died(&snapshot->info, died, sizeof(died)));
 	if (snapshot->rows_missed != 0)
 		(void)pfs_complain(0,
-				   "%llu rows changed while they were read, each time: their "
-				   "COUNT and SUM columns may be of different moments",
+				   "%llu rows changed during every attempt to read them: their "
+				   "COUNT and SUM columns may not match",
 				   (unsigned long long)snapshot->rows_missed);
 	if (snapshot->damaged != 0)
 		(void)pfs_complain(0, "%llu damaged records were left out; the first: %s",

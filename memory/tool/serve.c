@@ -37,15 +37,17 @@ static int run_serve(const struct pfs_arguments *arguments)
 	sigset_t ends;
 	int signal;
 	if (arguments->mysql == NULL && arguments->http == NULL)
-		return pfs_complain(PFS_EXIT_USAGE, "serve: say where: --http 127.0.0.1:PORT, "
-						    "--mysql 127.0.0.1:PORT, or both");
+		return pfs_complain(PFS_EXIT_USAGE,
+				    "serve: no address given: add --http 127.0.0.1:PORT, "
+				    "--mysql 127.0.0.1:PORT, or both");
 	if (arguments->mysql != NULL &&
 	    (arguments->word_count != 1 || strcmp(arguments->words[0], "all") == 0))
-		return pfs_complain(PFS_EXIT_USAGE, "serve: --mysql is for one box: name one "
-						    "TARGET");
+		return pfs_complain(PFS_EXIT_USAGE,
+				    "serve: --mysql serves one box: give one TARGET");
 	if (arguments->token_file != NULL && arguments->http == NULL)
-		return pfs_complain(PFS_EXIT_USAGE, "serve: --token-file goes with --http; of "
-						    "--mysql it is --password-file");
+		return pfs_complain(
+			PFS_EXIT_USAGE,
+			"serve: --token-file is for --http; give --password-file with --mysql");
 	block_ends(&ends);
 	if (arguments->http != NULL && !begin_http(arguments, &message))
 		return pfs_complain_of(&message);
@@ -61,25 +63,23 @@ static int run_serve(const struct pfs_arguments *arguments)
 
 static const struct pfs_option serve_options[] = {
 	PFS_MEM_OPTION("http", PFS_KEY_HTTP, "HOST:PORT",
-		       "listen there for browsers, jeprof, "
+		       "listen at this address for browsers, jeprof, "
 		       "go tool pprof, Prometheus, and scripts"),
-	PFS_MEM_OPTION("token-file", PFS_KEY_TOKEN, "FILE",
-		       "who asks by HTTP must know its "
-		       "first line; without, nobody from outside may"),
-	PFS_MEM_OPTION("mysql", PFS_KEY_MYSQL, "HOST:PORT", "listen there for clients of MySQL"),
+	PFS_MEM_OPTION(
+		"token-file", PFS_KEY_TOKEN, "FILE",
+		"its first line is the token for HTTP; without it, only this machine can connect"),
+	PFS_MEM_OPTION("mysql", PFS_KEY_MYSQL, "HOST:PORT",
+		       "listen at this address for MySQL clients"),
 	PFS_MEM_OPTION("password-file", PFS_KEY_PASSWORD, "FILE",
-		       "whoever connects must know "
-		       "its first line; without, nobody from outside may"),
+		       "its first line is the password for MySQL; without it, only this machine "
+		       "can connect"),
 	{ 0 }
 };
 
 /* clang-format off */
 const struct pfs_command pfs_command_serve = {
 	.name = "serve", .words = "[TARGET...|all]", .words_min = 0, .words_max = PFS_WORDS_MAX,
-	.doc = "let browsers, Prometheus, pprof, or clients of MySQL ask boxes\v"
-	       "By HTTP: a page at /, /metrics, /api/; of all boxes without TARGET, also of those "
-	       "to come. For MySQL: schemas performance_schema, sys, and pfs, of one TARGET. Until "
-	       "SIGINT or SIGTERM.",
+	.doc = "serve boxes to browsers, Prometheus, pprof, or MySQL clients\vHTTP: a page at /, /metrics, /api/; without TARGET of all boxes, including later ones. MySQL: schemas performance_schema, sys, and pfs, of one TARGET. Ends on SIGINT or SIGTERM.",
 	.options = serve_options, .format = PFS_FORMAT_TEXT, .run = run_serve
 };
 /* clang-format on */

@@ -121,7 +121,7 @@ static const struct pfs_option show_options[] = {
 /* clang-format off */
 const struct pfs_command pfs_command_show = {
 	.name = "show", .words = "TARGET TABLE", .words_min = 2, .words_max = 2, .run = run_show,
-	.options = show_options, .doc = "all rows of a table",
+	.options = show_options, .doc = "print all rows of a table",
 };
 /* clang-format on */
 
@@ -170,9 +170,10 @@ static bool set_enabled(struct pfs_reader *reader, const char *pattern, bool ena
 	}
 	pfs_snapshot_free(snapshot);
 	if (fine && found == 0) {
-		(void)snprintf(message->text, sizeof(message->text),
-			       "no instrument is named '%.120s': show TARGET global names them",
-			       pattern);
+		(void)snprintf(
+			message->text, sizeof(message->text),
+			"no instrument is named '%.120s': 'pfs-mem show TARGET global' lists them",
+			pattern);
 		return false;
 	}
 	return fine;
@@ -201,7 +202,7 @@ static int run_disable(const struct pfs_arguments *arguments)
 const struct pfs_command pfs_command_enable = {
 	.name = "enable", .words = "TARGET NAME", .words_min = 2, .words_max = 2,
 	.run = run_enable,
-	.doc = "count an instrument again; NAME may end in %",
+	.doc = "resume counting an instrument; NAME may end in %",
 };
 /* clang-format on */
 
@@ -209,7 +210,7 @@ const struct pfs_command pfs_command_enable = {
 const struct pfs_command pfs_command_disable = {
 	.name = "disable", .words = "TARGET NAME", .words_min = 2, .words_max = 2,
 	.run = run_disable,
-	.doc = "count it no more; what was counted is, when it is freed",
+	.doc = "stop counting an instrument; blocks already counted are still counted when freed",
 };
 /* clang-format on */
 
@@ -231,6 +232,6 @@ static int run_check(const struct pfs_arguments *arguments)
 /* clang-format off */
 const struct pfs_command pfs_command_check = {
 	.name = "check", .words = "FILE", .words_min = 1, .words_max = 1, .run = run_check,
-	.doc = "is everything in a box consistent?",
+	.doc = "check that a box is consistent",
 };
 /* clang-format on */

@@ -22,10 +22,9 @@ static char *read_input(void)
 		char *more = room * 2 > QUERY_BYTES_MAX ? NULL : realloc(text, room * 2);
 		if (more == NULL) {
 			free(text);
-			(void)pfs_complain(0,
-					   "sql: queries of more than %u MiB on standard input: "
-					   "split them",
-					   QUERY_BYTES_MAX >> 20);
+			(void)pfs_complain(
+				0, "sql: standard input has more than %u MiB: split the queries",
+				QUERY_BYTES_MAX >> 20);
 			return NULL;
 		}
 		text = more;

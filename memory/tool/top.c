@@ -140,11 +140,11 @@ static int run_top(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option options[] = {
-	PFS_MEM_OPTION("once", PFS_KEY_ONCE, NULL, "not each second, but once"),
+	PFS_MEM_OPTION("once", PFS_KEY_ONCE, NULL, "print once, not every second"),
 	PFS_MEM_OPTION("by", PFS_KEY_BY, "WHAT",
 		       "instrument, thread, account, user, or host; "
 		       "default instrument"),
-	PFS_MEM_OPTION("count", PFS_KEY_COUNT, "N", "so many at most; default 20"),
+	PFS_MEM_OPTION("count", PFS_KEY_COUNT, "N", "at most N rows; default 20"),
 	PFS_MEM_OPTION("format", PFS_KEY_FORMAT, "FORMAT", "text, csv, or json; default text"),
 	{ 0 }
 };
@@ -153,8 +153,6 @@ static const struct pfs_option options[] = {
 const struct pfs_command pfs_command_top = {
 	.name = "top", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_top,
 	.options = options,
-	.doc = "who holds most, now\vHIGH of a thread, account, user, or host is the sum over "
-	       "instruments: at most so much was in use at once. A box of a program that ended is "
-	       "shown once.",
+	.doc = "show who holds the most memory\vHIGH of a thread, account, user, or host is the sum over instruments: an upper bound. A box whose program ended is shown once.",
 };
 /* clang-format on */

@@ -63,11 +63,11 @@ static int ask(struct pfs_reader *reader, int file, const char *out)
 		return pfs_complain_of(&message);
 	char *text = wait_for(file, &bytes);
 	if (text == NULL)
-		return pfs_complain(PFS_EXIT_REFUSED,
-				    "walk: no answer in %u s: asked are programs "
-				    "under libpfsmem.so that have ticks (run --tick-ms) and more "
-				    "than one thread, and they answer at a tick",
-				    WAIT_MS / 1000);
+		return pfs_complain(
+			PFS_EXIT_REFUSED,
+			"walk: no answer in %u s: only programs under libpfsmem.so with ticks (run "
+			"--tick-ms) and more than one thread answer, at a tick",
+			WAIT_MS / 1000);
 	int status = pfs_write_out("walk", out, text, bytes);
 	free(text);
 	return status;
@@ -84,24 +84,22 @@ static int run_walk(const struct pfs_arguments *arguments)
 	int status = PFS_EXIT_REFUSED, file = -1;
 	(void)snprintf(path, sizeof(path), "%s%s", info->path, PFS_BOX_WALK_END);
 	if (!info->is_live)
-		(void)pfs_complain(status,
-				   "walk: the program of '%.200s' is dead: its blocks are "
-				   "gone, but 'pfs-mem show' and 'pfs-mem flame' still say whose "
-				   "they were",
-				   info->path);
-	else if (strcmp(info->rule, "exact") != 0)
-		(void)pfs_complain(status,
-				   "walk: of rule %.20s blocks do not say whose they are: "
-				   "run the program with rule exact",
-				   info->rule);
-	else if ((file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0)
 		(void)pfs_complain(
 			status,
-			errno == EEXIST
-				? "walk: %.300s is there: somebody asks already; if nobody does, "
-				  "remove it"
-				: "walk: %.300s cannot be made",
-			path);
+			"walk: the program of '%.200s' is dead: its blocks are "
+			"gone, but 'pfs-mem show' and 'pfs-mem flame' still name their owners",
+			info->path);
+	else if (strcmp(info->rule, "exact") != 0)
+		(void)pfs_complain(status,
+				   "walk: with rule %.20s blocks do not record their owner: run "
+				   "the program with rule exact",
+				   info->rule);
+	else if ((file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0)
+		(void)pfs_complain(status,
+				   errno == EEXIST ? "walk: %.300s exists: another walk is "
+						     "running; if not, remove the file"
+						   : "walk: %.300s cannot be created",
+				   path);
 	else
 		status = ask(reader, file, arguments->out != NULL ? arguments->out : "-");
 	if (file >= 0) {
@@ -113,15 +111,13 @@ static int run_walk(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option walk_options[] = {
-	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "into a file; without, standard output"), { 0 }
+	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "write to FILE; default standard output"), { 0 }
 };
 
 /* clang-format off */
 const struct pfs_command pfs_command_walk = {
 	.name = "walk", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_walk,
 	.options = walk_options,
-	.doc = "every block in use, by instrument, account and size class\v"
-	       "The running program looks at all of its blocks at its next tick, and says whose "
-	       "they are. Its threads go on, but for those that begin or end meanwhile.",
+	.doc = "count every block in use, by instrument, account and size class\vThe running program visits all its blocks at its next tick. Its threads go on, except those that begin or end meanwhile.",
 };
 /* clang-format on */

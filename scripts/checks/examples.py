@@ -152,7 +152,7 @@ def main(argv=None):
     parser = commandline.Parser(prog="scripts/checks/examples.py", description="Do the documents' "
                                 "examples compile, and do their commands exist?")
     parser.add_argument("build", metavar="BUILD_FOLDER", help="where the programs are")
-    parser.add_argument("files", metavar="FILE.md", nargs="*", help="without: all of them")
+    parser.add_argument("files", metavar="FILE.md", nargs="*", help="default: all")
     arguments = parser.parse_args(argv)
     check = Check(os.path.abspath(arguments.build))
     for path in arguments.files or [os.path.join(TOP, name) for name in (

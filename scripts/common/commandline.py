@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             name = unknown[1].partition("=")[0]
             near = difflib.get_close_matches(name, self._option_string_actions, 1)
-            message = f"'{unknown[1]}' is one too many"
+            message = f"unexpected argument '{unknown[1]}'"
             if name.startswith("-"):
                 message = f"unknown option '{unknown[1]}'"
             message += f": did you mean {near[0]}?" if near else ""

@@ -27,7 +27,7 @@ def packed(archive):
             return {member.name: files.extractfile(member).read().decode("utf-8")
                     for member in files if member.isfile()}
     except (tarfile.TarError, lzma.LZMAError, EOFError, UnicodeDecodeError) as error:
-        raise BadInput(f"{archive}: damaged ({error}); fetch it again") from None
+        raise BadInput(f"{archive}: damaged ({error}); download it again") from None
 
 
 def expanded(path):
@@ -36,7 +36,7 @@ def expanded(path):
         with lzma.open(path, "rt", encoding="utf-8") as file:
             return file.read()
     except (lzma.LZMAError, EOFError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: damaged ({error}); fetch it again") from None
+        raise BadInput(f"{path}: damaged ({error}); download it again") from None
 
 
 def is_there(path):
@@ -75,7 +75,7 @@ def pack(folder):
     the same archive."""
     archive_path = f"{folder}.tar.xz"
     if os.path.exists(archive_path):
-        raise BadInput(f"{archive_path}: is there already; take it away, or take {folder} away")
+        raise BadInput(f"{archive_path}: already exists; remove it, or remove {folder}")
     names = sorted(os.listdir(folder))
     with lzma.open(f"{archive_path}.partial", "wb", preset=9 | lzma.PRESET_EXTREME) as file, \
             tarfile.open(fileobj=file, mode="w") as archive:
@@ -94,7 +94,7 @@ def read_json(path):
     """The document in a file; BadInput names the file, the place and the mend."""
 
     def refuse(word):
-        raise BadInput(f"{path}: holds {word}, which is not JSON; measure that launch again")
+        raise BadInput(f"{path}: {word} is not JSON; repeat that launch")
 
     try:
         text = read_text(path)
@@ -109,10 +109,10 @@ def read_json(path):
         return json.loads(text, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise BadInput(f"{path}: damaged JSON at offset {error.pos} (line {error.lineno}, column "
-                       f"{error.colno}: {error.msg}); measure again or take it out") from None
+                       f"{error.colno}: {error.msg}); measure again or remove the file") from None
     except RecursionError:
-        raise BadInput(f"{path}: damaged JSON, nested too deeply; measure again or take it "
-                       "out") from None
+        raise BadInput(f"{path}: damaged JSON, nested too deeply; measure again or remove the "
+                       "file") from None
 
 
 def write_text(path, text):

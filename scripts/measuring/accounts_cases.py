@@ -90,7 +90,7 @@ def values(case, way, text):
     try:
         document = json.loads(text)
     except ValueError:
-        raise ValueError("what it printed is no JSON") from None
+        raise ValueError("its output is not JSON") from None
     if case.group == "memory":
         return {"exact": {name: document[name] for name in ("box_bytes", "private_bytes")}}
     if case.group == "reader":

@@ -135,7 +135,7 @@ def _read_run(path, job):
         raise documents.BadInput(f'{path}: not a result of pfs-sim run ("simulated" is not true)')
     for key, convert in (("policy", str), ("workload", str), ("threads", int), ("seed", int)):
         if document.get(key) != convert(given[f"--{key}"]):
-            raise documents.BadInput(f"{path}: is of {key} {json.dumps(document.get(key))}, its "
+            raise documents.BadInput(f"{path}: has {key} {json.dumps(document.get(key))}, but its "
                                      f"job asks for {given[f'--{key}']}")
     if not documents.is_number(document.get("items_per_second")):
         raise documents.BadInput(f"{path}: no items_per_second in it")

@@ -52,7 +52,7 @@ def make_folder(path, keep=True):
         stands = os.path.dirname(stands)
     must_be_writable(path)
     if os.path.exists(os.path.join(path, "plan.json")):
-        raise documents.BadInput(f"--out {path}: holds a result already; name a new folder, or go "
+        raise documents.BadInput(f"--out {path}: already holds a result; name a new folder, or go "
                                  f"on with --resume {path}")
     must_be_writable(os.path.join(path, "raw"))
     made = os.path.abspath(os.path.join(path, "raw"))

@@ -69,7 +69,7 @@ def chosen(parser, arguments):
     wanted = arguments.allocators.split(",")
     unknown = [name for name in wanted if name not in (*PEER_NAMES, OURS)]
     if unknown:
-        parser.error(f"unknown allocator '{unknown[0]}'; there are "
+        parser.error(f"unknown allocator '{unknown[0]}'; choose from "
                      f"{', '.join((*PEER_NAMES, OURS))}")
     return ([one for one in found if one.name in wanted],
             {name: why for name, why in missing.items() if name in wanted})

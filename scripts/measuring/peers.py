@@ -120,7 +120,7 @@ def main(argv=None):
     program = os.path.join(parser.parse_args(argv).build_dir, "release", "bench", "pfs-bench")
     found = traits(program)
     if not found:
-        raise documents.BadInput(f"{program}: names no traits; build first: cmake --preset release "
+        raise documents.BadInput(f"{program}: lists no traits; build first: cmake --preset release "
                                  "&& cmake --build --preset release")
     print(table(found))
     for peer in PEERS:

@@ -15,14 +15,14 @@ def plan_of(folder):
     """The plan of a result folder; BadInput where there is none."""
     path = os.path.join(folder, "plan.json")
     if not documents.is_there(path):
-        raise documents.BadInput(f"--resume {folder}: no run was begun there (no plan.json); begin "
-                                 f"one with --out {folder}")
+        raise documents.BadInput(f"--resume {folder}: no run was started there (no plan.json); "
+                                 f"begin one with --out {folder}")
     if os.path.exists(os.path.join(folder, "raw.tar.xz")):
-        raise documents.BadInput(f"--resume {folder}: is packed, so its run is over; begin a new "
+        raise documents.BadInput(f"--resume {folder}: is packed, so its run has ended; begin a new "
                                  "run")
     plan = documents.read_json(path)
     if not isinstance(plan, dict) or not isinstance(plan.get("launches"), list):
-        raise documents.BadInput(f"--resume {path}: is no plan; begin a new run")
+        raise documents.BadInput(f"--resume {path}: is not a plan; begin a new run")
     return plan
 
 

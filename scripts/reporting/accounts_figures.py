@@ -111,11 +111,11 @@ def errors(results):
                        "columns": [("", heading) for heading, _ in columns]})
     wrong = {rule: suite.mid(case, rule, "wrong") for rule in RULES}
     told = ", ".join(f"{rule} {wrong[rule]:g}" for rule in RULES if wrong[rule] is not None)
-    title = (f"Of {counts['rows']:g} rows at rest so many differ from books kept by brute force: "
+    title = (f"Rows at rest, of {counts['rows']:g}, that differ from books kept by brute force: "
              f"{told}")
     canvas = charts.matrix_chart({
         "title": title, "subtitle": f"{suite.cases[case]['says']}, sessions that come and go, "
-        "blocks freed by whoever finds them; bytes: sum of what rows are off",
+        "blocks freed by any thread; bytes: sum of the errors of all rows",
         "groups": groups, "rows": [(rule, COLOURS[rule]) for rule in RULES],
         "note": f"{suite.document['kind']} suite, release build; medians of "
         f"{parts.count_noun(len(suite.samples(case, 'exact', 'wrong')), 'launch')}, each with a "
@@ -205,11 +205,11 @@ def reader(results):
     if not rows:
         return None
     case = cases[-1]
-    title = (f"{suite.cases[case]['says']} count beside a reader that loops: a pair takes "
+    title = (f"{suite.cases[case]['says']} count while a reader loops: a pair takes "
              f"{more_text(median(suite.more(case, BESIDE, ALONE)))} CPU time; it sees "
              f"{suite.mid(case, BESIDE, 'rows_per_cpu_s') / 1e6:.1f} million rows a CPU second")
-    canvas = _reader_chart(suite, CPU, title, "more CPU time of a pair beside a reader, against "
-                           "the same", rows, cases)
+    canvas = _reader_chart(suite, CPU, title, "additional CPU time of a pair while a reader runs, "
+                           "against the same", rows, cases)
     return parts.Figure("accounts-reader", title, canvas, "A copy's reader does the same work on a "
                         "copy of the box: against it only those lines of memory remain that "
                         "writers and reader share.")
@@ -224,10 +224,10 @@ def clock(results):
     case, cpus = cases[-1], len(suite.document.get("machine", {}).get("cpus_allowed", []))
     title = (f"By the clock on {parts.count_noun(cpus, 'CPU')}: a pair of "
              f"{suite.cases[case]['says']} takes "
-             f"{more_text(median(suite.more(case, BESIDE, ALONE, 'wall_ns')))} beside a reader, "
-             "who needs a CPU, too")
-    canvas = _reader_chart(suite, "wall_ns", title, "more time of a pair beside a reader, against "
-                           "the same", rows, cases)
+             f"{more_text(median(suite.more(case, BESIDE, ALONE, 'wall_ns')))} while a reader runs, "
+             "which also needs a CPU")
+    canvas = _reader_chart(suite, "wall_ns", title, "additional time of a pair while a reader "
+                           "runs, against the same", rows, cases)
     return parts.Figure("accounts-clock", title, canvas, "Of three that run on two CPUs each gets "
                         "two thirds of one, and takes half as long again, whatever the third one "
                         "does.")

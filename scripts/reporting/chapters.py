@@ -159,7 +159,7 @@ def allocator_html(found, made):
                          for name, facts in suite.document["allocators"].items())
     return _chapter(
         found, made, "allocator", "The allocator", "Whole programs with another malloc preloaded: "
-        f"{escape(versions)}. CPU time is user and system time of the process. Measured anew by "
+        f"{escape(versions)}. CPU time is user and system time of the process. Measure again with "
         "<code>scripts/allocators.py</code>.",
         allocator_results.bars(suite) if ours else [],
         ("allocator-means", "allocator-ratios", "allocator-idle", "allocator-slabs",
@@ -174,10 +174,10 @@ def accounts_html(found, made):
     if suite is None:
         return ""
     return _chapter(
-        found, made, "accounts", "The accounts", "Every block counted for the thread, account and "
-        "instrument whose it is. Rules: exact credits where it was debited; freer credits who "
+        found, made, "accounts", "The accounts", "Every block is counted for its thread, account "
+        "and instrument. Rules: exact credits where it was debited; freer credits who "
         "frees (MySQL 5.7, MariaDB), global the thread or else nobody in particular (MySQL 8.0). "
-        "Measured anew by <code>scripts/accounts.py</code>.", accounts_results.bars(suite),
+        "Measure again with <code>scripts/accounts.py</code>.", accounts_results.bars(suite),
         ("accounts-cost", "accounts-instructions", "accounts-errors", "accounts-readers",
          "accounts-memory"), _left_out(suite.document),
         "CPU time is that of the threads that count: others that want the CPUs do not show in "
@@ -191,9 +191,9 @@ def profile_html(found, made):
     if suite is None:
         return ""
     return _chapter(
-        found, made, "profile", "The heap profile", "Where what is in use was allocated: a sample "
-        "in 512 KiB, with its stack. Ways are switched within a process, slice by slice. Measured "
-        "anew by <code>scripts/profile_cost.py</code>.", profile_results.bars(suite),
+        found, made, "profile", "The heap profile", "Where memory in use was allocated: one sample "
+        "per 512 KiB, with its stack. Variants alternate within a process, slice by slice. Measure "
+        "again with <code>scripts/profile_cost.py</code>.", profile_results.bars(suite),
         ("profile-cost", "profile-intervals", "profile-errors"), failed_html(suite.document))
 
 
@@ -249,13 +249,13 @@ def machine_html(found):
     rows = machine_rows(found)
     listed = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in rows)
     facts = f'<table class="left">{listed}</table>' if rows else \
-        "<p>No machine.json stands beside these results.</p>"
+        "<p>These results have no machine.json.</p>"
     measured = found.is_real() or found.allocators or found.accounts or found.profile
     trust = f"<h3>How it was measured</h3>{distrust_html(found)}" if found.is_real() else ""
     is_packed = not os.path.isdir(os.path.join(found.folder or "", "raw"))
     where, plan = ("raw.tar.xz", "plan.json.xz") if is_packed else ("raw/", "plan.json")
     raw = (f'<p>Raw data: <a href="{where}">{where}</a>, <a href="{plan}">{plan}</a>, '
-           '<a href="machine.json">machine.json</a> beside this file. Each raw file is one '
+           '<a href="machine.json">machine.json</a> in the same folder. Each raw file is one '
            "process launch.</p>" if found.folder and found.is_real() else "")
     head = "The machine" if measured else "The machine that simulated"
     return (f'<section class="page"><h2 id="machine">{head}</h2><div class="grid"><div>{facts}'

@@ -278,17 +278,17 @@ CLAIMS = (
           _four_pages),
     Claim("skips", "growth", DOCUMENT, "original: shared cursors make calls skip records, "
           "and only because threads run at the same time", _skips),
-    Claim("growth", "growth", DOCUMENT, "original: the more threads, the more pages that nobody "
-          "needed", _growth),
-    Claim("occupancy", "growth", OWN, "original: pages that nobody needed at every "
-          "occupancy, half empty or nearly full", _occupancy),
+    Claim("growth", "growth", DOCUMENT, "original: the more threads, the more needless "
+          "pages", _growth),
+    Claim("occupancy", "growth", OWN, "original: needless pages at every occupancy, half empty or "
+          "nearly full", _occupancy),
     Claim("strict", "strict", DOCUMENT, "Strict scans skip no page and no record", _strict),
     Claim("collisions", "strict", DOCUMENT, "Scans that all start at the last success collide",
           _collisions),
     Claim("random-start", "strict", DOCUMENT, "A random start avoids the collisions",
           _random_start),
-    Claim("needless", "strict", OWN, "Strict scans still add needless pages: a record freed "
-          "behind a scan is not seen", _needless),
+    Claim("needless", "strict", OWN, "Strict scans still add needless pages: a scan does not see a "
+          "record that is freed at a place it has passed", _needless),
     Claim("tight", "strict", OWN, "exact and magazine: no needless page and no excess page, "
           "anywhere", _tight),
     Claim("exact-original", "strict", OWN, "exact at least 50 × original", _ratios("original", 50)),

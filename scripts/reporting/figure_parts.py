@@ -45,7 +45,7 @@ def note(results, build, workload, band=True, **variant):
                 f"{count_noun(high, 'seed') if low == high else f'{low} to {high} seeds'}"
                 + (band_text(low, high, "seed") if band else ""))
     what = {"release": "times: release build, which counts nothing",
-            "counted": "counts: counted build, whose times are not used",
+            "counted": "counts: from the counted build; its times are not used",
             "memory": "memory: release build, one case a process",
             "still": "times: release build, which counts nothing"}[build]
     spread = band_text(low, high, "launch") if band else ""

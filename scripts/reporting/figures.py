@@ -185,9 +185,9 @@ def skips(results):
         "although it gave up or went on to grow; columns: occupancy, by thread count",
         "note": parts.note(results, "counted", "churn", band=False), "groups": groups,
         "rows": [(p, results.position(p)) for p in policies]})
-    return parts.Figure("skips", title, canvas, "A policy without pages (a baseline) has none to "
-                  "skip. Zero is green. The title is of all cases measured, of which the matrix "
-                  "shows three thread counts and the three fullest.")
+    return parts.Figure("skips", title, canvas, "A policy without pages (a baseline) skips none. "
+                        "Zero is green. The title covers all measured cases; the matrix shows "
+                        "three thread counts and the three highest occupancies.")
 
 
 def _tide_lines(results, field):
@@ -370,8 +370,8 @@ def scan(results):
         "subtitle": f"optimistic reads, confirmed after the copy; {occupancy:g} "
         "full", "x_name": "records read and confirmed per second", "rows": rows, "zero": True,
         "bars": True, "note": parts.note(results, "release", "scan").replace("shaded", "thick")})
-    return parts.Figure("scan", title, canvas, "Policies whose records have no word cannot be read "
-                  "this way and are missing here.")
+    return parts.Figure("scan", title, canvas, "Policies without record words cannot be read this "
+                        "way and are missing here.")
 
 
 def _on_simulated(name, make):

@@ -1,4 +1,4 @@
-"""growth_figures.py - figures of pages that nobody needed, and of several simulated machines."""
+"""growth_figures.py - figures of needless pages, and of several simulated machines."""
 
 from reporting import charts, figure_parts as parts, summary
 from reporting.svg import number
@@ -41,12 +41,12 @@ def excess_by_threads(results):
         v for c in cases if c.policy == p for v in results.samples("counted", c, "excess_pages"))]
     guilty = max(worst, key=worst.get)
     title = f"churn at {fill:g} full: " + (
-        f"{guilty} adds up to {number(worst[guilty])} pages that nobody needed"
-        if worst[guilty] else "no policy adds a page that nobody needed")
+        f"{guilty} adds up to {number(worst[guilty])} needless pages"
+        if worst[guilty] else "no policy adds a needless page")
     if worst[guilty] and tight:
         title += f"; {parts.listed(tight)} {'adds' if len(tight) == 1 else 'add'} none"
-    canvas = _pages_chart(results, title, "peak of pages less what the most records in use at "
-                          "once would fill", series)
+    canvas = _pages_chart(results, title, "peak of pages minus the pages that the peak of records "
+                          "in use would fill", series)
     return parts.Figure("excess", title, canvas, "")
 
 
@@ -61,10 +61,9 @@ def growth_by_occupancy(results, policy="original"):
               for k, (name, points) in enumerate(lines.items())]
     most, name = max((p[1], n) for n, points in lines.items() for p in points)
     alone = max((p[1] for points in lines.values() for p in points if p[0] == 1), default=0)
-    title = (f"{policy} grows with threads, whatever the occupancy: up to {number(most)} pages "
-             "that nobody "
-             f"needed, at {name} full; {number(alone)} with one thread") if most else \
-        f"{policy} adds no page that nobody needed"
+    title = (f"{policy} grows with threads, whatever the occupancy: up to {number(most)} needless "
+             f"pages, at {name} full; {number(alone)} with one thread") if most else \
+        f"{policy} adds no needless page"
     wanted = [v for c in cases for v in results.samples("counted", c, "ops_wanted")]
     after = f" after {number(max(wanted))} operations" if wanted and len(set(wanted)) == 1 else ""
     canvas = _pages_chart(results, title, f"churn, policy {policy}{after}, one line for each "
@@ -75,7 +74,7 @@ def growth_by_occupancy(results, policy="original"):
 def machines(results):
     """Throughput and excess pages of the policies on each simulated machine, all CPUs busy."""
     rows, groups = [], [{"name": "churn, million operations per second", "cells": {}},
-                        {"name": "pages that nobody needed", "cells": {}}]
+                        {"name": "needless pages", "cells": {}}]
     policies = results.policies("simulated", "churn")
     for machine in sorted(results.machines()):
         view = results.simulated(machine)

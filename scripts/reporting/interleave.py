@@ -36,9 +36,9 @@ def _ask(program, flag):
         done = subprocess.run([program, flag], capture_output=True, text=True, timeout=60,
                               check=False, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise documents.BadInput(f"{program}: cannot be run ({error}); build it again") from None
+        raise documents.BadInput(f"{program}: cannot be run ({error}); rebuild it") from None
     if done.returncode:
-        raise documents.BadInput(f"{program}: {flag} failed; build it again")
+        raise documents.BadInput(f"{program}: {flag} failed; rebuild it")
     return done.stdout
 
 
@@ -64,7 +64,8 @@ def common(programs, what, wanted):
             missing.append(f"{name} ({who})")
     names = [name for name in wanted if all(name in f for f in found)]
     if not names:
-        raise documents.BadInput(f"--{what}: OLD and NEW have none in common: {', '.join(missing)}")
+        raise documents.BadInput(f"--{what}: OLD and NEW have no common value: "
+                                 f"{', '.join(missing)}")
     return names, missing
 
 

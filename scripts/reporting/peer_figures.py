@@ -64,7 +64,7 @@ def replay(results):
     if slow:
         head += f"; {parts.listed(slow)} fall{'s' if len(slow) == 1 else ''} below half of {base}"
     return _ratio_figure(results, "replay", head, {
-        "subtitle": f"throughput × {base}; columns: whose objects were recorded",
+        "subtitle": f"throughput × {base}; columns: the recorded programs",
         "note": parts.note(results, "release", f"replay_{columns[0]}", band=False)},
         cells, policies, columns)
 

@@ -70,14 +70,14 @@ def synthetic_cpus(machine):
 def check_benchmark_document(path, document):
     """Refuse what does not look like the JSON of Google Benchmark."""
     if not isinstance(document, dict) or not isinstance(document.get("benchmarks"), list):
-        raise BadInput(f'{path}: no list "benchmarks" in it; give the JSON that pfs-bench '
+        raise BadInput(f'{path}: it has no list "benchmarks"; give the JSON that pfs-bench '
                        "--benchmark_out wrote, or a result folder")
     if not isinstance(document.get("context", {}), dict):
         raise BadInput(f'{path}: "context" is not an object; give the JSON that pfs-bench wrote')
     for position, row in enumerate(document["benchmarks"]):
         if not isinstance(row, dict) or not isinstance(row.get("name"), str):
-            raise BadInput(f"{path}: benchmarks[{position}] has no name; measure again or take "
-                           "it out")
+            raise BadInput(f"{path}: benchmarks[{position}] has no name; measure again or remove "
+                           "the file")
 
 
 class Results:
@@ -135,7 +135,7 @@ class Results:
     def _add_planned(self, path, plan_path):
         self.plan = read_json(plan_path)
         if not isinstance(self.plan, dict) or not isinstance(self.plan.get("launches"), list):
-            raise BadInput(f'{plan_path}: no list "launches" in it; measure again')
+            raise BadInput(f'{plan_path}: it has no list "launches"; measure again')
         self._add_machine(path)
         for name in self.plan.get("policies", []):
             self._know(name)
@@ -260,18 +260,18 @@ class Results:
     def _add_series(self, path):
         document = read_json(path)
         if not isinstance(document, list):
-            raise BadInput(f"{path}: not a list of points; measure that launch again")
+            raise BadInput(f"{path}: not a list of points; repeat that launch")
         lines = {}  # (Case, run) -> points; a run that was repeated gives way to the next
         for position, point in enumerate(document):
             fields = ("t_ms", "live", "pages", "ideal", "resident_bytes")
             if not isinstance(point, dict) or not isinstance(point.get("benchmark"), str) or \
                     not all(is_number(point.get(field)) for field in fields):
                 raise BadInput(f"{path}: point {position} lacks one of benchmark, "
-                               f"{', '.join(fields)}; measure that launch again")
+                               f"{', '.join(fields)}; repeat that launch")
             case = parse_name(point["benchmark"])
             if case is None:
-                raise BadInput(f"{path}: benchmark name '{point['benchmark']}' cannot be "
-                               "understood; measure that launch again")
+                raise BadInput(f"{path}: benchmark name '{point['benchmark']}' is not a case of "
+                               "pfs-bench; repeat that launch")
             self._know(case.policy)
             runs = lines.setdefault(case, {})
             runs.setdefault(point.get("run", 0), []).append(point)

@@ -18,7 +18,7 @@ WORKLOADS = {
     "scan": "a reader walks all live records while others churn",
     "tide": "the load rises, holds and falls",
     "ebb": "the load falls again and again, and pages go back",
-    "fill": "a container grows from no page to so many records",
+    "fill": "a container grows from no page to the given number of records",
     "refuse": "every record is in use and no page may be added",
 }
 
@@ -113,7 +113,7 @@ def rate_text(value, base):
     return text if not base else f"{text} ({times(value / base)} ×)"
 
 
-UNSURE = "? behind a ratio: fewer than six undisturbed rounds."
+UNSURE = "? after a ratio: fewer than six undisturbed rounds."
 
 
 def _beside(results, case, policy, base):

@@ -56,8 +56,8 @@ def refuse_disturbed(side, name, metric):
     if shaken and shaken["disturbed"] > summary.DISTURBED_LIMIT * shaken["cases"]:
         raise documents.Unfit(
             f"{name}: {shaken['disturbed']} of {shaken['cases']} values are disturbed; above "
-            f"{100 * summary.DISTURBED_LIMIT:.0f} % nothing is compared: measure again while the "
-            "machine does nothing else")
+            f"{100 * summary.DISTURBED_LIMIT:.0f} % nothing is compared: measure again on an idle "
+            "machine")
 
 
 def _word(metric, low, high, margin):

@@ -154,7 +154,7 @@ class Sweep(fixture.Case):
         other = self.write("pfs-sim", self.text(FAKE) + "# another\n")
         os.chmod(other, 0o755)
         arguments = ("sweep.py", "--out", self.out, "--program", other, *SMALL)
-        self.assert_refused(fixture.call(*arguments), "another pfs-sim", "--anew")
+        self.assert_refused(fixture.call(*arguments), "a pfs-sim other than", "--anew")
         self.assertEqual(fixture.call(*arguments, "--anew").returncode, 0)
 
     def test_slurm_array(self):

@@ -131,7 +131,7 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 	if (self->policy != NULL && pfs_variant_find(self->policy) == NULL)
 		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
 					  "--policy '%.80s': no such "
-					  "policy; pfs-sim list names them",
+					  "policy; pfs-sim list shows them",
 					  self->policy);
 	return PFS_GO_ON;
 }

@@ -332,12 +332,12 @@ static int run_seeds(struct pfs_run_options *options, bool shows, struct pfs_run
 {
 	uint32_t count = options->seed_count, started = 0, room = cpu_count();
 	struct child *children = zeroed_pages(count * sizeof(*children));
-	int status = children != NULL ? 0 : refuse("no memory for so many --seeds");
+	int status = children != NULL ? 0 : refuse("no memory for that many --seeds");
 	for (uint32_t ended = 0; ended < started || (status == 0 && ended < count); ended++) {
 		for (; status == 0 && started < count && started < ended + room; started++) {
 			if (start_child(options, started, &children[started]))
 				continue;
-			status = refuse("no process for each seed; give fewer --seeds");
+			status = refuse("cannot start a process for each seed; give fewer --seeds");
 			break;
 		}
 		if (ended == started)
@@ -379,7 +379,7 @@ int pfs_command_run(int argc, char **argv)
 {
 	static struct pfs_run_options options; /* workloads read it: see the head of timed.h */
 	if (!pfs_arena_begin())
-		return refuse("no address space for what a run allocates; give more (ulimit -v)");
+		return refuse("no address space for a run; raise ulimit -v");
 	int status = pfs_run_options_read(&options, argc, argv);
 	if (status != PFS_GO_ON) {
 		pfs_run_options_fini(&options);
@@ -387,7 +387,7 @@ int pfs_command_run(int argc, char **argv)
 	}
 	struct pfs_run_result *results = zeroed_pages(options.seed_count * sizeof(*results));
 	status = results != NULL ? run_all(&options, results)
-				 : refuse("no memory for so many --seeds");
+				 : refuse("no memory for that many --seeds");
 	end_progress();
 	if (status == 0)
 		pfs_run_results_write(&options, results, options.seed_count);

@@ -266,9 +266,8 @@ static enum pfs_status read_policies(void *context, const struct pfs_option *opt
 		const struct pfs_variant *variant = pfs_variant_find(name);
 		if (variant == NULL || (~variant->traits & (PFS_TRAIT_C11 | PFS_TRAIT_INDEX)) != 0)
 			return pfs_message_set(message, PFS_BAD_VARIANT,
-					       "--%s '%.80s': no policy "
-					       "that the machine sees into; pfs-sim list names "
-					       "them",
+					       "--%s '%.80s': not a policy that the machine can "
+					       "simulate; pfs-sim list shows them",
 					       option->name, name);
 		if (soak.plan.policy_count == PFS_SOAK_POLICIES_MAX)
 			return pfs_message_set(message, PFS_BAD_CONFIG,

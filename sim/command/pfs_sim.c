@@ -54,10 +54,10 @@ static int weaken(const char *place)
 static int open_session(const struct pfs_search_arguments *arguments)
 {
 	if (arguments->policy == NULL || arguments->scenario == NULL)
-		return refuse("explore needs --policy and --scenario; pfs-sim list names them");
+		return refuse("explore needs --policy and --scenario; pfs-sim list shows them");
 	const struct pfs_variant *variant = pfs_variant_find(arguments->policy);
 	if (variant == NULL)
-		return refuse("--policy '%.80s': no such policy; pfs-sim list names them",
+		return refuse("--policy '%.80s': no such policy; pfs-sim list shows them",
 			      arguments->policy);
 	const char *why = pfs_case_init(&session.case_, arguments->scenario, variant,
 					&session.scenario);
@@ -162,11 +162,11 @@ static int choose_search(struct pfs_search_arguments *self)
 			      self->search);
 	bool ordered = self->executions != 0 && kind < (int)PFS_SEARCH_RANDOM;
 	if (ordered && self->jobs > 1)
-		return refuse("--executions with --jobs: which are the first is known to one job "
-			      "only; leave out one of them");
+		return refuse("--executions with --jobs: only one job can count the first "
+			      "executions; leave out one of them");
 	bool by_states = kind == (int)PFS_SEARCH_STATES || kind == (int)PFS_SEARCH_FIXPOINT;
 	if (by_states && self->jobs > 1)
-		return refuse("--jobs %u: a search by states is one process's; leave it out",
+		return refuse("--jobs %u: a search by states runs in one process; leave it out",
 			      (unsigned)self->jobs);
 	if (by_states)
 		self->jobs = 1;

@@ -12,13 +12,13 @@
 			"sc, tso (store buffers) or views (C11's orders); default sc")
 #define EXECUTIONS(self)                                                         \
 	PFS_NUMBER_OPTION("executions", "N", &(self)->executions, 0, UINT64_MAX, \
-			  "stop after so many; 0: no bound")
+			  "stop after N executions; 0: no limit")
 #define SEED(self)                                                   \
 	PFS_NUMBER_OPTION("seed", "N", &(self)->seed, 0, UINT64_MAX, \
 			  "of random, pct, rotate; default 1")
 
 static const char exit_text[] =
-	"exit 0: no schedule failed. 1: one did, as printed; or none ended. 2: bad usage.\n";
+	"exit 0: no schedule failed. 1: one failed, and is printed; or none ended. 2: bad usage.\n";
 
 static enum pfs_status read_layout(void *context, const struct pfs_option *option, const char *text,
 				   struct pfs_message *message)
@@ -72,14 +72,11 @@ int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **ar
 				  "schedule of up to N preemptions (--search bounded), or of so "
 				  "many from one moment at which no thread is in a call to the "
 				  "next (--search fixpoint)"),
-		PFS_NUMBER_OPTION("jobs", "N", &self->jobs, 1, PFS_JOBS_MAX, "so many processes, "
-				  "which find what one does; default: one for each CPU, and 1 "
-				  "where --executions cuts an exhaustive search"),
+		PFS_NUMBER_OPTION("jobs", "N", &self->jobs, 1, PFS_JOBS_MAX, "search in N processes, with the same result; default: one per CPU, but 1 if --executions bounds an exhaustive search"),
 		PFS_NUMBER_OPTION("memory-mib", "N", &self->memory_mib, 0, 1u << 24,
 				  "fixpoint: states may take so much; default 4096; 0: no bound"),
 		EXECUTIONS(self),
-		PFS_NUMBER_OPTION("seconds", "S", &self->seconds, 0, 1000000, "stop after so long; "
-				  "default 60"),
+		PFS_NUMBER_OPTION("seconds", "S", &self->seconds, 0, 1000000, "stop after this time; default 60"),
 		SEED(self),
 		PFS_ON_OFF_OPTION("full-flags", &self->full_flags, "policy original with the real "
 				  "system's full flags; default on"),
@@ -94,7 +91,7 @@ int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **ar
 				  "without the heavy barrier; check and weaken try both"),
 		PFS_SWITCH_OPTION("real-time", &self->real_time, "tso, views: a free counts from "
 				  "its return, not from when it reached memory"),
-		PFS_TEXT_OPTION("save", "FILE", &self->save, "write a failing schedule there"),
+		PFS_TEXT_OPTION("save", "FILE", &self->save, "write a failing schedule to FILE"),
 		PFS_SWITCH_OPTION("quiet", &self->quiet, "no trace of a failing schedule"),
 	};
 	/* clang-format on */

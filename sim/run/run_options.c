@@ -171,14 +171,14 @@ static enum pfs_status read_policy(struct pfs_run_options *self, const char *nam
 		return pfs_message_set(message, PFS_BAD_VARIANT, "--policy '%.40s': choose from %s",
 				       name, known_names(true, names));
 	if (!can_be_simulated(self->variant))
-		return pfs_message_set(message, PFS_BAD_VARIANT,
-				       "--policy %s: the simulated machine does not see into it; "
-				       "choose from %s",
-				       name, known_names(true, names));
+		return pfs_message_set(
+			message, PFS_BAD_VARIANT,
+			"--policy %s: the simulated machine cannot simulate it; choose from %s",
+			name, known_names(true, names));
 	if ((self->variant->traits & self->workload->traits) != self->workload->traits)
 		return pfs_message_set(message, PFS_BAD_VARIANT,
-				       "--workload %s: policy %s cannot do all that it needs; "
-				       "choose exact, for one",
+				       "--workload %s: policy %s lacks a trait that it needs; "
+				       "choose exact, for example",
 				       self->workload->name, name);
 	if (!pfs_layout_option_fits(self->bench.layout, self->bench.bare_words,
 				    self->variant->traits, self->workload->traits))

@@ -183,7 +183,7 @@ void pfs_soak_draw(const struct pfs_soak_plan *plan, uint64_t run, uint32_t atte
 	uint32_t most = single || records >= THREADS_MAX / 8 ? THREADS_MAX : 8 * records;
 	uint32_t threads = draw_threads(&self, pus, workload->threads_multiple, most);
 	/* Not where a run would not end: a step of several containers would hardly ever succeed,
-	 * and who counts waits for ever for records of somebody who never frees. Nor with a
+	 * and who counts waits forever for records of somebody who never frees. Nor with a
 	 * crowd, who all ask the same lock again and again. */
 	bool waits = workload->has_occupancy && workload->is_counted != NULL;
 	if (workload->has_records)

@@ -142,7 +142,7 @@ static enum pfs_status read_field(struct pfs_costs *costs, const char *path, con
 		return PFS_OK;
 	}
 	return pfs_message_set(message, PFS_BAD_CONFIG,
-			       "costs %.120s: no such key as %.40s; the keys are the fields in "
+			       "costs %.120s: unknown key %.40s; the keys are the fields in "
 			       "sim/timed/costs.h",
 			       path, key);
 }
@@ -162,7 +162,7 @@ static enum pfs_status read_object(struct pfs_costs *costs, const char *path, js
 	json_t *value;
 	if (!find_preset(costs, preset != NULL ? preset : PFS_COSTS_DEFAULT))
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "costs %.120s: no such preset as %.40s", path, preset);
+				       "costs %.120s: unknown preset %.40s", path, preset);
 	memset(costs->name, 0, sizeof(costs->name));
 	(void)snprintf(costs->name, sizeof(costs->name), "%s", name != NULL ? name : path);
 	if (numbers != NULL && !json_is_object(numbers))

@@ -122,7 +122,7 @@ static void no_policy_is_refused(const struct pfs_case *at)
 	pfs_config_init(&config);
 	PFS_CHECK(pfs_variant_find("no_such_policy") == NULL);
 	PFS_CHECK_IS(pfs_container_create(NULL, &config, &container, &message), PFS_BAD_VARIANT);
-	PFS_CHECK(strstr(message.text, "does not know") != NULL);
+	PFS_CHECK(strstr(message.text, "unknown name") != NULL);
 	PFS_CHECK(strstr(message.text, "pfs_variant_at") != NULL);
 }
 

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	if (load == NULL)
 		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
 					  "unknown workload '%.80s': "
-					  "--help names them",
+					  "--help lists them",
 					  argv[next]);
 	options.threads = threads != 0 ? (uint32_t)threads : load->threads;
 	options.count = count != 0 ? count : load->count;

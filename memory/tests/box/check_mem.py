@@ -108,9 +108,10 @@ def changes(boxes):
     watch = subprocess.Popen([boxes.tool, "top", boxes.path("12-1.box")], text=True,
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     time.sleep(0.5)
-    os.kill(watch.pid, signal.SIGBUS)  # as if the file was cut while it was read
+    os.kill(watch.pid, signal.SIGBUS)  # as if the file was truncated while it was read
     line = watch.communicate(timeout=30)[1]
-    expect(watch.returncode == 1 and line.count("\n") == 1 and "cut" in line, f"SIGBUS: {line}")
+    expect(watch.returncode == 1 and line.count("\n") == 1 and "truncated" in line, "SIGBUS: "
+                                                                                    f"{line}")
     watch = subprocess.Popen([boxes.tool, "top", boxes.path("12-1.box")], text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(0.5)
@@ -151,27 +152,27 @@ def wrong(boxes):
                damaged("14-1.box", lambda file: file.write(b"\0" * 4096))]
     for words, status, line in (
             (["show", boxes.path("none.box"), "global"], 1, "cannot be opened"),
-            (["show", text, "global"], 1, "is no box"),
-            (["check", boxes.folder], 1, "not a file"),
+            (["show", text, "global"], 1, "is not a box"),
+            (["check", boxes.folder], 1, "not a regular file"),
             (["show", version, "global"], 1, "version 9"),
-            (["check", cut], 1, "it was cut"),
-            (["check", started[0]], 1, "was never ready"),
-            (["check", started[1]], 1, "was never ready"),
+            (["check", cut], 1, "it is truncated"),
+            (["check", started[0]], 1, "was never completed"),
+            (["check", started[1]], 1, "was never completed"),
             (["show", other, "global"], 1, "belongs to user"),
             (["show", target, "memory_summary"], 1, "no table 'memory_summary'"),
             (["top", target, "--once", "--count", "many"], 2, "whole number"),
-            (["top", target, dead, "--once"], 2, "one too many"),
-            (["truncate", dead, "global"], 1, "can only be read"),
-            (["enable", dead, "memory/server/net"], 1, "can only be read"),
+            (["top", target, dead, "--once"], 2, "unexpected argument"),
+            (["truncate", dead, "global"], 1, "is read-only"),
+            (["enable", dead, "memory/server/net"], 1, "is read-only"),
             (["enable", target, "memory/server/nothing"], 1, "no instrument is named"),
             (["frobnicate", target], 2, "unknown command 'frobnicate'"),
             (["top", target, "--frobnicate"], 2, "unknown option '--frobnicate'"),
             (["top", target, "--by", "moon"], 2, "choose from instrument"),
             (["list", "--format", "xml"], 2, "choose from text"),
-            (["show", target], 2, "a word is missing"),
+            (["show", target], 2, "an argument is missing"),
             (["top", "4194305"], 1, "there is no process"),
             (["top", "1"], 1, "process 1 "),
-            ([], 2, "say what to do")):
+            ([], 2, "no command given")):
         done = boxes.run(*words, status=status)
         expect(done.stderr.count("\n") == 1 and line in done.stderr and done.stdout == "",
                f"{words}: {done.stderr!r}, {done.stdout!r}")

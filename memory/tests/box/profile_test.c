@@ -129,7 +129,7 @@ static void damaged(const struct pfs_case *at)
 		PFS_CHECK_IS(profile->samples[0].context, i == 5 ? PFS_NONE : 0);
 		pfs_profile_free(profile);
 		PFS_CHECK(!pfs_reader_check(reader, &message));
-		PFS_CHECK(strstr(message.text, "make no sense") != NULL);
+		PFS_CHECK(strstr(message.text, "are invalid") != NULL);
 		end(reader);
 	}
 }
@@ -169,7 +169,7 @@ static void switched(const struct pfs_case *at)
 	end(reader);
 	reader = begin(false);
 	PFS_CHECK(!pfs_profile_switch(reader, false, 0, &message));
-	PFS_CHECK(strstr(message.text, "can only be read") != NULL);
+	PFS_CHECK(strstr(message.text, "is read-only") != NULL);
 	end(reader);
 }
 

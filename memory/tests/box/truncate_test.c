@@ -128,7 +128,7 @@ static void refuses_dead(const struct pfs_case *at)
 	struct pfs_reader *reader = open_box();
 	pfs_made_leave(&box);
 	PFS_CHECK(!pfs_reader_truncate(reader, PFS_TABLE_GLOBAL, &message));
-	PFS_CHECK(strstr(message.text, "can only be read") != NULL);
+	PFS_CHECK(strstr(message.text, "is read-only") != NULL);
 	PFS_CHECK(!pfs_reader_enable(reader, 0, false, &message));
 	end(reader);
 }

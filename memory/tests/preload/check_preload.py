@@ -282,7 +282,7 @@ def killed(place):
         box = place.box_of(program.pid)
         shown = subprocess.run([place.tool, "show", box, "global"], capture_output=True, text=True,
                                env=place.environment, check=False)
-        if "was never ready" in shown.stderr:
+        if "was never completed" in shown.stderr:
             continue # killed while the box was being made, and that is said
         for row in place.rows(box, "global"):
             expect(row["CURRENT_COUNT_USED"] >= 0, f"{row}")
@@ -307,7 +307,8 @@ def ended(place):
 
 def one_line(done, what):
     lines = done.stderr.strip().split("\n")
-    expect(len(lines) == 1 and "libpfsmem: " in lines[0] and "nothing is counted" in lines[0],
+    expect(len(lines) == 1 and "libpfsmem: " in lines[0] and
+           "allocations are not counted" in lines[0],
            f"{what}: {lines}")
 
 
@@ -354,7 +355,7 @@ def refused(place):
     """Programs that nothing can be preloaded into."""
     copy = place.path("copy")
     expect("not found" in place.mem("run", "no-such-program", status=127), "no such program")
-    expect("a word is missing" in place.mem("run", status=2), "no program")
+    expect("an argument is missing" in place.mem("run", status=2), "no program")
     expect("--by" in place.mem("run", "--by", "x", "true", status=2), "a wrong value")
     static = place.path("static")
     built = subprocess.run(["cc", "-static", "-o", static, place.file(

@@ -259,7 +259,7 @@ def names(bench):
     # Another program in its place.
     shutil.copyfile("/bin/true", bench.program)
     done = bench.run("pprof", box, "--format=collapsed")
-    expect("another file than the program had" in done.stderr and
+    expect("not the file that the program ran" in done.stderr and
            "[unknown] planted+0x" in done.stdout, f"another build id: {done}")
     bench.without_program()
     done = bench.run("pprof", box, "--format=collapsed")
@@ -293,7 +293,7 @@ def compare(bench):
         expect(kinds["planted_leak"] == "g" and kinds["planted_shrinks"] == "s", f"{kinds}")
         expect("planted_cxx" not in kinds, "what did not change is not there")
     done = bench.run("pprof", now, "--base", before, status=1)
-    expect("cannot say what shrank" in done.stderr, f"{done}")
+    expect("cannot show what shrank" in done.stderr, f"{done}")
 
 
 # ---- flame graphs ----
@@ -364,7 +364,7 @@ def switch(bench):
     expect(text.startswith("on: a sample each 4096 bytes; 828 in use, for "
                            f"{count} bytes in {objects} blocks; 6 stacks"), f"{text}")
     done = bench.run("profile", box, "off", status=1)
-    expect("can only be read" in done.stderr, f"{done}")
+    expect("is read-only" in done.stderr, f"{done}")
 
 
 if __name__ == "__main__":

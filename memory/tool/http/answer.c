@@ -98,27 +98,23 @@ static bool is_stopped(struct MHD_Connection *connection, const char *path, cons
 	bool is_post = strcmp(method, "POST") == 0;
 	if (!pfs_http_host_fine(header(connection, "Host")))
 		*result = say(connection, MHD_HTTP_FORBIDDEN,
-			      "Host is not a name of this server: "
-			      "ask for localhost, or for the address it listens at",
+			      "the Host header does not name this server: use localhost, or the "
+			      "address that it listens on",
 			      NULL, NULL);
 	else if (pfs_http.has_token && token != NULL && is_get && route != NULL &&
 		 route->policy == PFS_POLICY_PAGE && pfs_http_token_fine(token))
 		*result = welcome(connection, path);
 	else if (pfs_http.has_token && !is_known(connection))
 		*result = say(connection, MHD_HTTP_UNAUTHORIZED,
-			      "say the token of --token-file: "
-			      "Authorization: Bearer TOKEN; or for the page, /?token=TOKEN",
+			      "the token of --token-file is missing: send Authorization: Bearer "
+			      "TOKEN; for the page, /?token=TOKEN",
 			      "WWW-Authenticate", "Bearer realm=\"pfs-mem\"");
 	else if (!is_get && (!is_post || (route != NULL && !route->takes_post)))
 		*result = say(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-			      "nothing is changed here: "
-			      "GET it",
-			      "Allow",
+			      "this page is read-only: use GET", "Allow",
 			      route != NULL && route->takes_post ? "GET, HEAD, POST" : "GET, HEAD");
 	else if (route == NULL)
-		*result = say(connection, MHD_HTTP_NOT_FOUND,
-			      "there is no such page: / names what "
-			      "there is",
+		*result = say(connection, MHD_HTTP_NOT_FOUND, "no such page: / lists the pages",
 			      NULL, NULL);
 	else
 		return false;
@@ -171,13 +167,11 @@ static enum MHD_Result begin(struct MHD_Connection *connection, const char *path
 	if (!take_number(header(connection, "Content-Length"), &length) ||
 	    length > (is_post ? PFS_HTTP_BODY_BYTES : 0))
 		return say(connection, MHD_HTTP_CONTENT_TOO_LARGE,
-			   "what is sent is too much: ask "
-			   "for fewer addresses",
-			   NULL, NULL);
+			   "the request is too large: send fewer addresses", NULL, NULL);
 	if (!take_arguments(connection, &ask))
 		return say(connection, MHD_HTTP_BAD_REQUEST,
-			   "limit and offset are whole numbers, "
-			   "and a target has less than 64 letters",
+			   "limit and offset must be whole numbers, and a target shorter than 64 "
+			   "characters",
 			   NULL, NULL);
 	struct request *self = calloc(1, sizeof(*self));
 	if (self == NULL)
@@ -220,9 +214,10 @@ static void add_body(struct request *self, const char *data, size_t bytes)
 static enum MHD_Result refuse_body(struct MHD_Connection *connection, unsigned status)
 {
 	if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
-		return say(connection, status, "too much is asked at once: ask again in a second",
-			   "Retry-After", "1");
-	return say(connection, status, "what is sent is too much: ask for fewer addresses", NULL,
+		return say(connection, status,
+			   "too many requests at a time: try again in one second", "Retry-After",
+			   "1");
+	return say(connection, status, "the request is too large: send fewer addresses", NULL,
 		   NULL);
 }
 

@@ -126,8 +126,8 @@ bool pfs_http_find(const char *target, struct pfs_http_box *box, unsigned *statu
 		(void)snprintf(
 			message->text, sizeof(message->text),
 			target[0] == '\0'
-				? "there is no box: 'pfs-mem run' makes one%s"
-				: "there is no box of target '%.60s' here: /api/boxes names them",
+				? "there is not a box: 'pfs-mem run' creates one%s"
+				: "no box has the target '%.60s': /api/boxes lists the boxes",
 			target);
 		(void)pfs_one_line(message->text);
 	}

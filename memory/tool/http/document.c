@@ -124,9 +124,8 @@ static bool write_it(const struct pfs_http_ask *ask, struct buffer *buffer, unsi
 		(void)fclose(to);
 	if (buffer->is_full)
 		(void)snprintf(message->text, sizeof(message->text),
-			       "the answer has more than %u "
-			       "MiB: ask for less (limit=, offset=), or by pfs-mem on a command "
-			       "line",
+			       "the answer exceeds %u MiB: request less (limit=, offset=), or use "
+			       "pfs-mem on the command line",
 			       PFS_HTTP_DOCUMENT_BYTES >> 20);
 	else if (!fine && !is_refused)
 		(void)snprintf(message->text, sizeof(message->text), "no memory for the answer");

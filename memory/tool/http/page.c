@@ -56,7 +56,7 @@ static void put_programs(FILE *to, const struct pfs_box_list *list, const char *
 			      list->count - shown);
 	if (list->refused != 0) {
 		(void)fprintf(to,
-			      "<p class=\"missed\">%zu files are no boxes that can be read; "
+			      "<p class=\"missed\">%zu files are not boxes that can be read; "
 			      "the first: ",
 			      list->refused);
 		pfs_put_text(to, list->why.text);

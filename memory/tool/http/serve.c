@@ -73,11 +73,10 @@ static bool take_targets(const struct pfs_http_options *options, struct pfs_mess
 		pfs_reader_close(reader);
 		for (int other = 0; other + 1 < pfs_http.box_count; other++)
 			if (strcmp(pfs_http.boxes[other].id, box->id) == 0) {
-				(void)snprintf(message->text, sizeof(message->text),
-					       "--http: "
-					       "'%.100s' has the name of another target: name "
-					       "it once",
-					       options->targets[i]);
+				(void)snprintf(
+					message->text, sizeof(message->text),
+					"--http: target '%.100s' was given twice: give it once",
+					options->targets[i]);
 				return false;
 			}
 	}

@@ -122,9 +122,7 @@ PFS_HTTP_MAKES(pfs_http_table)
 	if (!is_table(ask->name)) {
 		*status = MHD_HTTP_NOT_FOUND;
 		(void)snprintf(message->text, sizeof(message->text),
-			       "there is no table '%.60s': "
-			       "/api/tables names them",
-			       ask->name);
+			       "there is no table '%.60s': /api/tables lists them", ask->name);
 		(void)pfs_one_line(message->text);
 		return false;
 	}

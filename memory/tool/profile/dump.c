@@ -145,7 +145,7 @@ static bool take_thread(struct dump *dump, struct of_stack *of)
 	    (at == dump->line || at[-1] != 't' || !pfs_dump_number(&at, end, 10, &thread.id)))
 		return pfs_dump_refuse(dump, "neither a stack nor a thread's counts");
 	if (!take_sign(&at, end, ':'))
-		return pfs_dump_refuse(dump, "a thread's number has no ':' behind it");
+		return pfs_dump_refuse(dump, "a thread's number is not followed by ':'");
 	if (!take_counts(dump, &at, end, &thread.values))
 		return false;
 	if (is_all) {
@@ -230,7 +230,7 @@ static bool take_head_of_lines(struct dump *dump)
 			type[length++] = *at;
 	type[length] = '\0';
 	if (at < end && *at == '/' && (at++, !pfs_dump_number(&at, end, 10, &dump->interval)))
-		return pfs_dump_refuse(dump, "the sampling interval is no number");
+		return pfs_dump_refuse(dump, "the sampling interval is not a number");
 	if (strcmp(type, "heapprofile") == 0 || strstr(type, "heap") == NULL)
 		dump->algorithm = 0;
 	else if (strstr(type, "_v2") != NULL)
@@ -248,10 +248,10 @@ static bool take_head(struct dump *dump)
 	if (pfs_dump_begins(dump, "heap profile:"))
 		return take_head_of_lines(dump) && take_lines(dump);
 	if (!pfs_dump_begins(dump, "heap_v2/"))
-		return pfs_dump_refuse(dump, "neither heap_v2/ nor 'heap profile:' begins it: a "
-					     "heap profile in text is wanted");
+		return pfs_dump_refuse(dump, "it begins with neither heap_v2/ nor 'heap profile:': "
+					     "give a heap profile in text");
 	if (!pfs_dump_number(&at, dump->line_end, 10, &dump->interval) || at != dump->line_end)
-		return pfs_dump_refuse(dump, "the sampling interval is no number");
+		return pfs_dump_refuse(dump, "the sampling interval is not a number");
 	dump->algorithm = 2;
 	return take_heap_v2(dump);
 }
@@ -259,7 +259,7 @@ static bool take_head(struct dump *dump)
 static bool take_all(struct dump *dump)
 {
 	struct pfs_dump_names names = { 0 };
-	bool fine = pfs_dump_next(dump) || pfs_dump_refuse(dump, "there is nothing in it");
+	bool fine = pfs_dump_next(dump) || pfs_dump_refuse(dump, "it is empty");
 	/* The files first, for stacks name them. */
 	fine = fine && pfs_dump_modules(dump);
 	if (fine && pfs_dump_begins(dump, "--- symbol")) {
@@ -269,9 +269,10 @@ static bool take_all(struct dump *dump)
 			fine = ended || pfs_dump_name(dump, &names);
 		}
 		if (fine && (!ended || !pfs_dump_next(dump)))
-			fine = pfs_dump_refuse(dump, "no profile is behind the names: it was cut");
+			fine = pfs_dump_refuse(dump,
+					       "no profile follows the symbols: it is truncated");
 		if (fine && pfs_dump_begins(dump, "---") && !pfs_dump_next(dump))
-			fine = pfs_dump_refuse(dump, "no profile is behind '---': it was cut");
+			fine = pfs_dump_refuse(dump, "no profile follows '---': it is truncated");
 	}
 	fine = fine && take_head(dump);
 	dump->heap->interval = dump->interval;
@@ -300,9 +301,9 @@ struct pfs_heap *pfs_heap_of_dump(const char *text, size_t bytes, const char *pa
 		       pfs_heap_path_end(path));
 	bool fine = true;
 	if (memchr(text, '\0', bytes) != NULL)
-		fine = pfs_dump_refuse(&dump, "it is no text: a heap profile in text is wanted");
+		fine = pfs_dump_refuse(&dump, "it is binary: give a heap profile in text");
 	else if (bytes != 0 && text[bytes - 1] != '\n')
-		fine = pfs_dump_refuse(&dump, "its last line has no end: it was cut");
+		fine = pfs_dump_refuse(&dump, "its last line has no newline: it is truncated");
 	if (!fine || !take_all(&dump)) {
 		pfs_heap_free(dump.heap);
 		return NULL;

@@ -384,7 +384,7 @@ bool pfs_flame_write(const struct pfs_heap *heap, const struct pfs_flame_options
 	bool is_written = fine && fflush(out) == 0 && ferror(out) == 0;
 	if (!is_written)
 		(void)snprintf(message->text, sizeof(message->text),
-			       fine ? "the graph cannot be written: is there room?"
+			       fine ? "the graph cannot be written: check the free space"
 				    : "no memory for the graph");
 	return is_written;
 }

@@ -37,7 +37,7 @@ static char *read_dump(const char *path, size_t *bytes, struct pfs_message *mess
 		return NULL;
 	}
 	if (status.st_size > DUMP_BYTES_MAX)
-		(void)refuse(message, path, "is longer than 1 GiB: no heap profile is");
+		(void)refuse(message, path, "is longer than 1 GiB: not a heap profile");
 	else if ((text = malloc((size_t)status.st_size + 1)) == NULL)
 		(void)refuse(message, path, "cannot be read: no memory");
 	*bytes = 0;

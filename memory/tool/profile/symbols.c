@@ -104,10 +104,10 @@ static struct pfs_lines *find_file(struct naming *naming, const struct pfs_heap_
 		lines = try_debug_file(module);
 	if (lines == NULL)
 		complain(naming, name,
-			 is_other ? "is another file than the program had (its build "
-				    "id differs): it is not used"
-				  : "is not there, or is no ELF file: its "
-				    "addresses have no names");
+			 is_other ? "is not the file that the program ran (its build id differs): "
+				    "ignored"
+				  : "is missing, or is not an ELF file: its addresses have no "
+				    "symbols");
 	return lines;
 }
 

@@ -271,8 +271,8 @@ bool pfs_heap_write(const struct pfs_heap *heap, const struct pfs_document_optio
 	bool is_text = options->kind == PFS_DOCUMENT_TEXT || options->kind == PFS_DOCUMENT_HEAP_V2;
 	if (is_text && heap->has_base) {
 		(void)snprintf(message->text, sizeof(message->text),
-			       "%s cannot say what shrank: choose proto or collapsed, or give the "
-			       "other one to the tool that reads it",
+			       "%s cannot show what shrank: choose proto or collapsed, or give the "
+			       "base to the tool that reads it",
 			       pfs_document_names[options->kind]);
 		return false;
 	}
@@ -282,7 +282,7 @@ bool pfs_heap_write(const struct pfs_heap *heap, const struct pfs_document_optio
 			    : pfs_write_collapsed(heap, options, out, message);
 	if (fine && (fflush(out) != 0 || ferror(out) != 0)) {
 		(void)snprintf(message->text, sizeof(message->text),
-			       "the profile cannot be written: is there room?");
+			       "the profile cannot be written: check the free space");
 		return false;
 	}
 	return fine;

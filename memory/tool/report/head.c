@@ -76,14 +76,14 @@ static void say_os(FILE *to, const struct pfs_report *self)
 static const struct {
 	const char *variable, *words;
 } losses[] = {
-	{ "Pfs_cells_lost", "allocations that were not counted, for there was no room" },
-	{ "Performance_schema_memory_classes_lost", "names that found no room as instruments" },
+	{ "Pfs_cells_lost", "allocations not counted, because the box was full" },
+	{ "Performance_schema_memory_classes_lost", "instruments that did not fit" },
 	{ "Performance_schema_thread_instances_lost", "threads without an account of their own" },
-	{ "Performance_schema_accounts_lost", "accounts that found no room" },
-	{ "Performance_schema_users_lost", "users that found no room" },
-	{ "Performance_schema_hosts_lost", "hosts that found no room" },
-	{ "Pfs_memory_lost", "times that the system had no memory for the box" },
-	{ "Pfs_rows_missed", "rows that changed each time they were read" },
+	{ "Performance_schema_accounts_lost", "accounts that did not fit" },
+	{ "Performance_schema_users_lost", "users that did not fit" },
+	{ "Performance_schema_hosts_lost", "hosts that did not fit" },
+	{ "Pfs_memory_lost", "times that the system refused memory for the box" },
+	{ "Pfs_rows_missed", "rows that changed during every attempt to read them" },
 	{ "Pfs_box_damaged_records", "damaged records that were left out" },
 };
 
@@ -100,7 +100,7 @@ static void say_lost(FILE *to, const struct pfs_report *self)
 			      pfs_grouped(count, text), losses[i].words);
 	}
 	if (!has_any)
-		(void)fputs("<li>Nothing was lost: all that should be counted was.</li>", to);
+		(void)fputs("<li>Nothing was lost: all allocations were counted.</li>", to);
 }
 
 /* ---- the program ---- */

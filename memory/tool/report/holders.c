@@ -96,7 +96,7 @@ void pfs_put_holders(FILE *to, const struct pfs_report *self, enum pfs_question_
 		most = current > most ? current : most;
 	}
 	if (answer->row_count == 0) {
-		(void)fputs("<p class=\"lead\">Nobody holds anything.</p>", to);
+		(void)fputs("<p class=\"lead\">No memory is in use.</p>", to);
 	} else {
 		(void)fprintf(to,
 			      "<table><tr><th>%s</th><th>current</th><th>high</th>"

@@ -22,8 +22,8 @@ static bool make_histories(struct histories *self, const struct pfs_report *repo
 
 static void put_holders(FILE *to, const struct pfs_report *self, const struct histories *histories)
 {
-	(void)fputs("<h2>Who holds what</h2><p class=\"lead\">Dark: in use now. Pale: at most, "
-		    "ever.</p><div class=\"grid\"><div>\n",
+	(void)fputs("<h2>Who holds what</h2><p class=\"lead\">Dark: in use now. Pale: the maximum "
+		    "so far.</p><div class=\"grid\"><div>\n",
 		    to);
 	pfs_put_holders(to, self, PFS_ASK_INSTRUMENTS, &histories->of[PFS_ASK_HISTORY_INSTRUMENTS]);
 	pfs_put_holders(to, self, PFS_ASK_PAIRS, NULL);
@@ -42,8 +42,8 @@ static void put_history(FILE *to, const struct pfs_report *self, const struct hi
 
 static void put_arenas(FILE *to, const struct pfs_report *self, const struct histories *histories)
 {
-	(void)fputs("<h2>Arenas</h2><p class=\"lead\">What the allocator has from the system, and "
-		    "what of it is allocated.</p>\n",
+	(void)fputs("<h2>Arenas</h2><p class=\"lead\">What the allocator holds from the system, "
+		    "and how much of it is allocated.</p>\n",
 		    to);
 	pfs_put_arenas(to, self, &histories->of[PFS_ASK_HISTORY_RESIDENT]);
 	put_history(to, self, histories, PFS_ASK_HISTORY_RESIDENT);

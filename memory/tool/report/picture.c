@@ -78,7 +78,7 @@ static void put_picture(FILE *to, const struct pfs_report *self, const struct pf
 		      "x=\"%.0f\" y=\"22\" style=\"font-size:14px;font-weight:600\">",
 		      WIDTH, height, WIDTH, height, style, frame.left);
 	pfs_put_text(to, slash == NULL ? program : slash + 1);
-	(void)fprintf(to, ": at most %s tracked; the line is what is resident</text>\n",
+	(void)fprintf(to, ": at most %s tracked; the line is the resident set</text>\n",
 		      pfs_amount(pfs_history_most(history, history->tracked), text));
 	pfs_put_areas(to, history, &frame);
 	put_scales(to, history, &frame);

@@ -32,9 +32,9 @@
 /* clang-format on */
 
 static const char history_note[] =
-	"Stacked: what is tracked, in blocks that are in use. The line is what is resident, as the "
-	"system says; it is below the stack where memory was asked for and not yet touched. Where "
-	"there are more ticks than are shown, those with the most tracked are.";
+	"Stacked: tracked bytes of blocks in use. The line is the resident set; it is below the "
+	"stack where memory was allocated but not yet touched. If not all ticks fit, those with "
+	"the most tracked bytes are shown.";
 
 /* Of a damaged box a number may be anything; sums of so many are still numbers. */
 #define BOUNDED(bytes) "min(" bytes ", 1 << 58)"
@@ -99,8 +99,8 @@ static const char history_note[] =
 	"SELECT * FROM each ORDER BY replace(owner, '/', char(1))"
 
 static const char no_tick[] = "Not known: no tick was written.";
-static const char no_arena[] = "Not known: no tick of this program says what arenas have. The "
-			       "allocator of libpfsmem.so does.";
+static const char no_arena[] = "Not known: no tick of this program recorded arenas. Only the "
+			       "allocator of libpfsmem.so has them.";
 
 const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 	[PFS_ASK_HEAD] = { "program", "The program", "SELECT * FROM global_status", .note = NULL },
@@ -108,14 +108,14 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 				  "SELECT EVENT_NAME AS instrument, " NUMBERS ", " OF_ALL
 				  " FROM memory_summary_global_by_event_name GROUP BY EVENT_NAME "
 				  "HAVING allocations > 0 OR blocks > 0 " LARGEST("15"),
-				  "High: at most so much was in use at once.", .none = NULL },
+				  "High: the most that was in use at once.", .none = NULL },
 	[PFS_ASK_ACCOUNTS] = { "accounts", "By pool or account",
 			       "SELECT " ACCOUNT " AS account, " NUMBERS ", " OF_ALL
 			       " FROM memory_summary_by_account_by_event_name GROUP BY USER, HOST "
 			       "HAVING allocations > 0 OR blocks > 0 " LARGEST("15"),
-			       "Of a program that knows nothing of accounts, a pool is the threads "
-			       "whose names "
-			       "differ by the digits at their end. High: the sum over instruments.",
+			       "If the program sets no accounts, a pool is the threads whose names "
+			       "differ only in the digits at the end. High: the sum over "
+			       "instruments, an upper bound.",
 			       .none = NULL },
 	[PFS_ASK_PAIRS] = { "pairs", "By pool and instrument",
 			    "SELECT " ACCOUNT " || ' ' || EVENT_NAME AS pair, " NUMBERS ", " OF_ALL
@@ -134,9 +134,9 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 			      "allocations, count(*) OVER () AS rows_of_all, "
 			      "sum(current_bytes) OVER () AS bytes_of_all FROM (SELECT "
 			      "THREAD_ID, " NUMBERS " FROM memory_summary_by_thread_by_event_name "
-						    "GROUP BY THREAD_ID) AS m "
+			      "GROUP BY THREAD_ID) AS m "
 			      "JOIN threads AS t ON t.THREAD_ID = m.THREAD_ID " LARGEST("15"),
-			      "Threads that live. What ended threads left is in their pools, not "
+			      "Running threads. What ended threads left is in their pools, not "
 			      "here.",
 			      .none = NULL },
 	[PFS_ASK_HISTORY_INSTRUMENTS] = { "history-instruments", "By instrument",
@@ -145,8 +145,8 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 	[PFS_ASK_HISTORY_POOLS] = { "history-pools", "By pool or account", HISTORY("pool"),
 				    history_note, no_tick, "tracked", "other pools" },
 	[PFS_ASK_OS] = { "adds-up", "What is resident", "SELECT * FROM memory_os",
-			 "Rows with a colour are parts of what is resident, and their sum is it, "
-			 "to the byte.",
+			 "Coloured rows are parts of the resident set and add up to it, to the "
+			 "byte.",
 			 .none = NULL },
 	[PFS_ASK_ARENAS] = { "arenas", "By arena",
 			     "SELECT " ARENA_NAME
@@ -156,34 +156,28 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 			     "MAPPED_BYTES AS mapped, RETAINED_BYTES AS retained FROM "
 			     "memory_arenas "
 			     "ORDER BY RESIDENT_BYTES DESC, 1",
-			     "At the last tick. Each has the one before it: allocated, blocks out "
-			     "of slabs, "
-			     "those in threads' rings (cached) with them; active, the pages that "
-			     "they are in; "
-			     "resident, with pages that are free and not yet purged; mapped, all "
-			     "of its "
-			     "addresses, of which those retained have no memory.",
+			     "At the last tick. Each column includes the one before: allocated, "
+			     "blocks taken from slabs, including those in threads' rings (cached); "
+			     "active, the pages that hold them; resident, also free pages not yet "
+			     "purged; mapped, all address space, of which the retained part has no "
+			     "memory.",
 			     no_arena, .whole = NULL },
 	[PFS_ASK_HISTORY_RESIDENT] = { "history-resident",
-				       "Arenas' resident pages, beside what is resident",
+				       "Arenas' resident pages, and the resident set",
 				       ARENAS_OVER_TIME("RESIDENT_BYTES"),
-				       "Stacked: what arenas have active, or free and not yet "
-				       "purged. The line is what is "
-				       "resident in the whole program, as the system says: above "
-				       "the stack lies what is "
-				       "no arena's; where it is below, arenas have pages that "
-				       "nobody has touched yet.",
+				       "Stacked: active pages of arenas, and free pages not yet "
+				       "purged. The line is the resident set of the whole program: "
+				       "what lies above the stack belongs to no arena; where the "
+				       "line is below, arenas have pages not yet touched.",
 				       no_arena, "all arenas", "other arenas" },
 	[PFS_ASK_HISTORY_STATES] = { "history-states", "All arenas, by what the pages are for",
 				     STATES_OVER_TIME,
-				     "Stacked, so that the upper edges are what is allocated, "
-				     "active, resident and "
-				     "mapped. Active, not allocated: free within slabs. Resident, "
-				     "not active: free "
-				     "pages that are not yet purged. Mapped, not resident: "
-				     "addresses that are kept.",
+				     "Stacked; the upper edges are allocated, active, resident and "
+				     "mapped bytes. Active, not allocated: free within slabs. "
+				     "Resident, not active: free pages not yet purged. Mapped, not "
+				     "resident: retained address space.",
 				     no_arena, "mapped", "the rest" },
-	[PFS_ASK_BESIDE] = { "owners-arenas", "Pools: allocated by owner, beside by arena", BESIDE,
+	[PFS_ASK_BESIDE] = { "owners-arenas", "Pools: allocated by owner and by arena", BESIDE,
 			     "By owner: what the pool's account has in use now, as asked for. By "
 			     "arena: what is "
 			     "allocated in the pool's arena, at the last tick, as blocks' classes. "
@@ -194,18 +188,18 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 			     "and not who "
 			     "frees. Pools have arenas of their own with pfs-mem run --arenas "
 			     "pool.",
-			     "Nobody holds anything, and no tick says what arenas have.",
+			     "No memory is in use, and no tick recorded the arenas.",
 			     .whole = NULL },
 	[PFS_ASK_HISTORY_ARENAS] = { "history-arenas", "Allocated by arena",
 				     ARENAS_OVER_TIME("ALLOCATED_BYTES"),
-				     "Beside it: Over time, by pool or account. The line is what "
-				     "is resident.",
+				     "Compare: Over time, by pool or account. The line is the "
+				     "resident set.",
 				     no_arena, "all arenas", "other arenas" },
 	[PFS_ASK_OWNERS] = { "owners", "Owners of the memory trace", OWNERS,
-			     "What parts of the program say that they own; an owner is within its "
-			     "owner's sum. "
-			     "Dark: now. Pale: at most, ever. Refused: so many times a limit said "
-			     "no.",
+			     "What parts of the program declare that they own; an owner's sum "
+			     "includes the owners below it. "
+			     "Dark: now. Pale: the maximum so far. Refused: how often a limit "
+			     "refused.",
 			     "The program names no owners (include/pfslab/memory_trace.h).",
 			     .whole = NULL },
 };

@@ -38,10 +38,9 @@ static void mem_open(sqlite3_context *context, int argc, sqlite3_value **argv)
 		sqlite3_result_error(context, "pfs_mem_open(NULL): name a pid, a file, or last",
 				     -1);
 	else if (session->moments != NULL)
-		sqlite3_result_error(context,
-				     "pfs_mem_open: a statement over a box is not yet "
-				     "finished; do that first",
-				     -1);
+		sqlite3_result_error(
+			context,
+			"pfs_mem_open: a statement on a box is still active; finish it first", -1);
 	else if (pfs_session_open(session, target, &message))
 		pfs_result_text(context, pfs_reader_info(session->reader)->path);
 	else
@@ -54,10 +53,9 @@ static void mem_hold(sqlite3_context *context, int argc, sqlite3_value **argv)
 	struct pfs_session *session = sqlite3_user_data(context);
 	(void)argc;
 	if (session->moments != NULL) {
-		sqlite3_result_error(context,
-				     "pfs_mem_hold: a statement over a box is not yet "
-				     "finished; do that first",
-				     -1);
+		sqlite3_result_error(
+			context,
+			"pfs_mem_hold: a statement on a box is still active; finish it first", -1);
 		return;
 	}
 	pfs_session_hold(session, sqlite3_value_int(argv[0]) != 0);

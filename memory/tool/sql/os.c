@@ -73,15 +73,15 @@ static void ask_system(const struct pfs_box_info *info, struct system_says *says
 static void add_heap(struct sheet *sheet, const struct pfs_box_own *own)
 {
 	bool has_heap = own->allocated != 0;
-	add(sheet, "tracked", PART, true, own->tracked, "asked for, in blocks that are counted");
-	add(sheet, "headers", PART, true, own->headers, "in front of these blocks");
+	add(sheet, "tracked", PART, true, own->tracked, "requested bytes of counted blocks");
+	add(sheet, "headers", PART, true, own->headers, "headers of counted blocks");
 	add(sheet, "rounding_and_uncounted", PART, has_heap,
 	    beyond(own->allocated, own->tracked + own->headers + own->accounts),
 	    "rounding to the allocator's classes; blocks from before the start, not instrumented, "
 	    "or not enabled");
 	add(sheet, "allocator_cached", PART, has_heap, own->cached, "free, in threads' caches");
 	add(sheet, "allocator_slab_free", PART, has_heap, own->slab_free,
-	    "free, in slabs of which something is in use");
+	    "free, in slabs with a block in use");
 	add(sheet, "allocator_dirty", PART, has_heap, own->dirty,
 	    "free, not yet given back to the system");
 	add(sheet, "allocator_metadata", PART, has_heap, own->metadata, "the allocator's own");
@@ -105,31 +105,29 @@ static void add_found(struct sheet *sheet, const struct pfs_box_own *own)
 	if (!is_found)
 		more = 0;
 	add(sheet, "heap_not_resident", PART, is_found, (uint64_t)(more < 0 ? more : 0),
-	    "below zero: of the rows above, what was never touched, or is swapped out");
+	    "negative: bytes of the rows above that were never touched, or are swapped out");
 	add(sheet, "heap_tables", PART, is_found, (uint64_t)(more > 0 ? more : 0),
 	    "the allocator's page map");
-	add(sheet, "library_data", PART, is_found, own->library,
-	    "tables of the library that counts");
+	add(sheet, "library_data", PART, is_found, own->library, "tables of the counting library");
 	add(sheet, "program_mapped_resident", PART, is_found, own->program_mapped_resident,
-	    "mapped by the program and its libraries: memory_mapped says by which");
+	    "mapped by the program and its libraries: see memory_mapped");
 	add(sheet, "stacks", PART, is_found, own->stacks,
-	    is_found ? "of threads that allocated, and the main one's"
-		     : "not known; in unaccounted");
+	    is_found ? "of threads that allocated, and of the main thread"
+		     : "unknown; part of unaccounted");
 	add(sheet, "files_changed", PART, is_found, own->files_changed,
-	    "of files that are mapped, the program's own pages: .data, .bss");
-	add(sheet, "brk_heap", PART, is_found, own->brk, "by brk, past the allocator");
+	    "private pages of mapped files: .data, .bss");
+	add(sheet, "brk_heap", PART, is_found, own->brk, "from brk, not by the allocator");
 }
 
 static const char *what_is_left(const struct pfs_box_own *own)
 {
 	if (own->measured_realtime_ns != 0)
-		return "memory of nobody that is known: the loader's, stacks of threads that never "
-		       "allocated, what changed meanwhile";
-	return own->allocated != 0
-		       ? "stacks, memory that the program maps itself; below zero: counted memory "
-			 "that was never touched"
-		       : "stacks, what the allocator has beside the blocks that are counted; below "
-			 "zero: counted memory that was never touched";
+		return "memory without a known owner: the loader's, stacks of threads that never "
+		       "allocated, changes during the reading";
+	return own->allocated != 0 ? "stacks, memory that the program maps itself; negative: "
+				     "counted memory that was never touched"
+				   : "stacks, the allocator's memory outside counted blocks; "
+				     "negative: counted memory that was never touched";
 }
 
 /* No tick yet. */
@@ -151,7 +149,7 @@ static void add_system(struct sheet *sheet, const struct pfs_box_own *own,
 	add(sheet, "files_mapped", PART, is_known, says->rss_file,
 	    "programs, libraries, other files");
 	add(sheet, "shared_memory", PART, is_known, beyond(says->rss_shmem, own->box),
-	    "but for the box");
+	    "without the box");
 	add(sheet, "unaccounted", PART, is_known, says->rss - (uint64_t)sum_of(sheet),
 	    what_is_left(own));
 	add(sheet, "resident", NULL, is_known, says->rss, when);
@@ -172,16 +170,16 @@ static void make_sheet(const struct pfs_snapshot *snapshot, struct sheet *sheet)
 	add_found(sheet, &own);
 	add(sheet, "box", PART, snapshot->has_own, own.box, "the accounts' file");
 	add_system(sheet, &own, &says,
-		   snapshot->has_own ? "as the system said at the last tick"
-		   : is_live         ? "as the system says now: there was no tick yet"
-				     : "not known: there was no tick");
+		   snapshot->has_own ? "from the system, at the last tick"
+		   : is_live         ? "from the system, now: there was no tick yet"
+				     : "unknown: there was no tick");
 	add(sheet, "resident_now", NULL, is_live && now.rss != 0, now.rss,
-	    "as the system says now; all else is of the last tick");
+	    "from the system, now; all other rows are of the last tick");
 	add(sheet, "program_mapped", NULL, own.measured_realtime_ns != 0, own.program_mapped,
-	    "addresses, resident or not");
+	    "address space, resident or not");
 	add(sheet, "allocator_mapped", NULL, own.mapped != 0, own.mapped,
-	    "addresses, resident or not");
-	add(sheet, "blocks", NULL, true, own.blocks, "not bytes: how many are counted");
+	    "address space, resident or not");
+	add(sheet, "blocks", NULL, true, own.blocks, "a count, not bytes: counted blocks");
 }
 
 static uint64_t os_limit(const struct pfs_cursor *cursor)

@@ -341,7 +341,7 @@ class Door(Served):
         for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "CONNECT", "get", "X"):
             status, headers, _ = self.ask("/metrics", method)
             self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"), method)
-        self.line(self.ask("/metrics", body="x"), 413, "too much")
+        self.line(self.ask("/metrics", body="x"), 413, "too large")
         self.assertEqual(self.ask("/metrics?" + "x" * 20000)[0] // 100, 4)
         self.assertEqual(self.ask("/metrics", Cookie="x" * 20000)[0] // 100, 4)
         self.line(self.ask("/?target=" + "x" * 64), 400, "64")
@@ -367,13 +367,13 @@ class Door(Served):
                 (("--http", "127.0.0.1:0", "4194304999"), 1, "4194304999"),
                 (("--http", "127.0.0.1:0", other), 1, "version"),
                 (("--http", "127.0.0.1:0", self.live.target, self.live.path), 1, "once"),
-                (("--http", "127.0.0.1:0", *["last"] * 17), 2, "too many"),
+                (("--http", "127.0.0.1:0", *["last"] * 17), 2, "unexpected argument"),
                 (("--http", "127.0.0.1:0", "--mysql", "127.0.0.1:0", "all"), 2, "one TARGET"),
                 (("--token-file", short, "--mysql", "127.0.0.1:0", "last"), 2, "--http"),
                 ((), 2, "--http")):
             self.one_line(("serve", *words), status, part)
         time.sleep(1.2)
-        self.assertIn("1 files are no boxes", self.get("/"))
+        self.assertIn("1 files are not boxes", self.get("/"))
         self.assertEqual(json.loads(self.get("/api/boxes"))["refused"], 1)
         self.line(self.ask("/boxes/2-2/"), 500, "version")
         self.assertIn('{why="unreadable"} 1\n', self.get("/metrics"))

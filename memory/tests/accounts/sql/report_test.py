@@ -224,7 +224,7 @@ class Report(Case):
         for words, status, part in (
                 ((), 2, "--out FILE"), (("last",), 2, "--out FILE"), (("--out", ""), 2, "--out"),
                 (("--out",), 2, "needs a value"),
-                (("--out", page, "last", "last"), 2, "one too many"),
+                (("--out", page, "last", "last"), 2, "unexpected argument"),
                 (("--out", page, "--nonesuch"), 2, "'--nonesuch'"),
                 (("--out", "/nonesuch/x.html"), 1, "/nonesuch/x.html cannot be written"),
                 (("--out", self.folder), 1, "cannot be written"),
@@ -289,7 +289,7 @@ class Held(Case):
         self.assertEqual(database.execute("SELECT count(*) FROM threads").fetchall(), [(3,)])
         open_one = database.execute(f"SELECT COUNT_ALLOC FROM {table('thread')}")
         self.assertEqual(open_one.fetchone(), (1,))
-        self.refused(database, "SELECT pfs_mem_hold(0)", "not yet finished")
+        self.refused(database, "SELECT pfs_mem_hold(0)", "finish it first")
         self.assertEqual(len(open_one.fetchall()), 14)
         database.execute("SELECT pfs_mem_hold(1)").fetchall()
         self.assertEqual(database.execute(count).fetchall(), [(20,)])
@@ -309,8 +309,8 @@ class Empty(Case):
         with open(path, encoding="utf-8") as file:
             page = Page(file.read())
         self.assertEqual(page.text.count("Not known: no tick was written."), 2)
-        self.assertIn("as the system says now: there was no tick yet", page.text)
-        self.assertIn("Nobody holds anything.", page.text)
+        self.assertIn("from the system, now: there was no tick yet", page.text)
+        self.assertIn("No memory is in use.", page.text)
         self.one_line(("report", "--out", os.path.join(self.folder, "x.svg")), 1,
                       "no tick was written")
 
