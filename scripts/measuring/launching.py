@@ -20,7 +20,7 @@ def built(build_dir, *parts):
     """A file of the release build; BadInput where it is not there."""
     path = os.path.abspath(os.path.join(build_dir, "release", *parts))
     if not os.path.exists(path):
-        raise documents.BadInput(f"{path}: is not there; build first: cmake --preset release && "
+        raise documents.BadInput(f"{path}: not found; build first: cmake --preset release && "
                                  "cmake --build --preset release")
     return path
 
