@@ -286,8 +286,8 @@ class Test:
                        "int main(void) { shared++; return helper(&shared); }\n")
         refused("no scenario", self.build(main, "-DALONE"), "no PFS_CHECK_SCENARIO in it")
         refused("undefined", self.build(main), "undefined symbol helper: add")
-        refused("no extern C", self.build(main, "-Dhelper=_Z6helperPi"), 'undefined symbol _Z6helperPi: '
-                r'.* declare it extern "C"')
+        refused("no extern C", self.build(main, "-Dhelper=_Z6helperPi"), 'undefined symbol '
+                r'_Z6helperPi: .* declare it extern "C"')
         executable = os.path.join(self.folder, "executable")
         subprocess.run([self.compiler, "-w", "-DALONE", main, "-o", executable], check=True)
         refused("executable", executable, "an executable: link its objects with `cc -shared")

@@ -430,7 +430,8 @@ class Clients(Case):
         with open(no_box, "w", encoding="ascii") as file:
             file.write("no box " * 1000)
         for words, part, status in (
-                (("sql",), "an argument is missing", 2), (("sql", "1", "2", "3"), "unexpected argument", 2),
+                (("sql",), "an argument is missing", 2),
+                (("sql", "1", "2", "3"), "unexpected argument", 2),
                 (("sql", "999999999", "SELECT 1"), "999999999", 1),
                 (("sql", "/nonesuch", "SELECT 1"), "/nonesuch", 1),
                 (("sql", short, "SELECT 1"), "cut.box", 1),
