@@ -115,7 +115,7 @@ def changes(boxes):
         file.seek(4096 + 64)
         expect(file.read(4) == b"\0\1\0\1", "what is enabled")
     boxes.run("check", boxes.path("12-1.box"))
-    expect("1 of living" in boxes.run("clean").stdout, "a living one stays")
+    expect("1 of running" in boxes.run("clean").stdout, "a living one stays")
     boxes.dead("13-1.box")
     with open(boxes.path("14-1.box"), "w", encoding="utf-8") as file:
         file.write("no box")
