@@ -48,7 +48,8 @@ int main(int argc, char **argv)
 	static const struct pfs_command_line line = {
 		.program = program, .words = "POLICY inlined|public pair|churn COUNT",
 		.words_min = 4, .words_max = 4,
-		.about = "run pair or churn COUNT times on one thread and nothing else, for tools that count instructions",
+		.about = "run pair or churn COUNT times on one thread and nothing else, for tools "
+			 "that count instructions",
 		.after = "exit 0: done. 1: it could not be. 2: bad usage, or an unknown policy.\n",
 	};
 	/* clang-format on */

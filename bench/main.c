@@ -251,8 +251,7 @@ static bool load_traces(struct bench *self)
 						options->trace_count, PFS_TRACE_FOLDER,
 						&self->message) == PFS_OK;
 	return options->trace_count == 0 ||
-	       refuse(self,
-		      "--trace '%.120s': only workload replay has traces; add --workloads=replay",
+	       refuse(self, "--trace '%.120s': only for workload replay; add that workload",
 		      options->traces[0]);
 }
 

@@ -29,7 +29,8 @@ static inline struct pfs_place pfs_header_place(const void *record)
 static inline struct pfs_place pfs_bare_place(struct pfs_container *self, const void *record)
 {
 	struct pfs_page *page = pfs_container_page_with(self, record);
-	PFS_ASSERT(page != NULL, "free or abandon of a pointer in no page of the handle's container");
+	PFS_ASSERT(page != NULL, "free or abandon of a pointer in no page of the handle's "
+				 "container");
 	size_t distance = (uintptr_t)record - (uintptr_t)pfs_page_record(page, 0);
 	uint32_t slot = pfs_page_slot_at(&self->shape, distance);
 	PFS_ASSERT(slot < page->slot_count && slot * self->shape.record_stride == distance,

@@ -152,9 +152,12 @@ struct command {
 static const struct command commands[] = {
 	{"info", "pfs-trace info", "FILE...", "print a summary", 1, INT_MAX, 0, info},
 	{"dump", "pfs-trace dump", "FILE", "print one line per event", 1, 1, 1, dump},
-	{"check", "pfs-trace check", "FILE...", "check that it is complete, or up to which event", 1, INT_MAX, 0,
+	{"check", "pfs-trace check", "FILE...", "check that it is complete, or up to which "
+						"event", 1, INT_MAX, 0,
 	 check},
-	{"cut", "pfs-trace cut", "IN OUT", "write a window of a trace as a new trace; objects that are alive at its start come first, as the prelude", 2, 2, 4, cut},
+	{"cut", "pfs-trace cut", "IN OUT", "write a window of a trace as a new trace; objects that "
+					   "are alive at its start come first, as the "
+					   "prelude", 2, 2, 4, cut},
 };
 /* clang-format on */
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -38,27 +38,45 @@ static int read_line(struct pfs_arguments *self, int argc, char **argv)
 		PFS_TEXT_OPTION("memory", "M", &self->memory, "sc, tso (store buffers) or views "
 				"(C11's orders); default views"),
 		PFS_TEXT_OPTION("search", "K", &self->search, "exhaustive, dpor, optimal, sleep, "
-				"bounded, naive, random, pct, pos, urw, slow or rotate, as in pfs-sim; default exhaustive"),
-		PFS_TEXT_OPTION("calls", "K", &self->calls, "order of a specification's calls: clock, or known: by happens-before, for --memory views; default clock"),
+				"bounded, naive, random, pct, pos, urw, slow or rotate, as in "
+				"pfs-sim; default exhaustive"),
+		PFS_TEXT_OPTION("calls", "K", &self->calls,
+			"order of a specification's calls: clock, or known: by happens-before, for "
+			"--memory views; default clock"),
 		PFS_NUMBER_OPTION("preemptions", "N", &self->preemptions, 0, 1000, "every schedule "
 				  "of up to N preemptions (--search bounded)"),
-		PFS_NUMBER_OPTION("spurious", "N", &self->spurious, 0, 4, "up to N spurious failures of weak compare-and-swaps and spurious wakeups in each execution, 0 to 4; default 1"),
-		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, UINT64_MAX, "a loop that has read the same values N times waits until one changes; 0: never; default 3"),
-		PFS_NUMBER_OPTION("executions", "N", &self->executions, 0, UINT64_MAX, "stop after N executions; default 0: no limit"),
-		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0, 1e9, "stop after this time; default 60"),
-		PFS_REAL_OPTION("patience", "S", &self->patience, 0, 1e6, "seconds of CPU time without an operation, or of sleep in a call, after which a thread fails; 0: never; default 10"),
-		PFS_NUMBER_OPTION("steps", "N", &self->steps, 0, UINT64_MAX, "steps after which an execution is abandoned; default 5000"),
-		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX, "seed of random searches; default 1"),
+		PFS_NUMBER_OPTION("spurious", "N", &self->spurious, 0, 4,
+			"up to N spurious failures of weak compare-and-swaps and spurious wakeups "
+			"in each execution, 0 to 4; default 1"),
+		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, UINT64_MAX,
+			"a loop that has read the same values N times waits until one changes; 0: "
+			"never; default 3"),
+		PFS_NUMBER_OPTION("executions", "N", &self->executions, 0, UINT64_MAX,
+			"stop after N executions; default 0: no limit"),
+		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0, 1e9, "time limit; default 60"),
+		PFS_REAL_OPTION("patience", "S", &self->patience, 0, 1e6,
+			"seconds of CPU time without an operation, or of sleep in a call, after "
+			"which a thread fails; 0: never; default 10"),
+		PFS_NUMBER_OPTION("steps", "N", &self->steps, 0, UINT64_MAX,
+			"steps after which an execution is abandoned; default 5000"),
+		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX,
+			"seed of random searches; default 1"),
 		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
-		PFS_READ_OPTION("own", "TEXT", read_rule, "show frames of files with TEXT in their path, even in /usr"),
-		PFS_READ_OPTION("foreign", "TEXT", read_rule, "do not show frames of such files, but their callers"),
-		PFS_NUMBER_OPTION("jobs", "N", &self->jobs, 1, PFS_JOBS_MAX, "search in N processes, with the same result; default: one per CPU, but 1 if --executions bounds an exhaustive search"),
+		PFS_READ_OPTION("own", "TEXT", read_rule,
+			"show frames of files with TEXT in their path, even in /usr"),
+		PFS_READ_OPTION("foreign", "TEXT", read_rule,
+			"do not show frames of such files, but their callers"),
+		PFS_NUMBER_OPTION("jobs", "N", &self->jobs, 1, PFS_JOBS_MAX,
+			"search in N processes, with the same result; default: one per CPU, but 1 "
+			"if --executions bounds an exhaustive search"),
 		PFS_TEXT_OPTION("save", "FILE", &self->save, "write a failing schedule to FILE"),
 		PFS_TEXT_OPTION("schedule", "FILE", &self->schedule, "run a saved schedule"),
-		PFS_SWITCH_OPTION("gdb", &self->gdb, "run it in gdb, which stops at the failure; pfs-threads and pfs-bt N show each thread's stack"),
+		PFS_SWITCH_OPTION("gdb", &self->gdb,
+			"run it in gdb, which stops at the failure; pfs-threads and pfs-bt N show "
+			"each thread's stack"),
 		PFS_SWITCH_OPTION("list", &self->list, "name the scenarios"),
 		PFS_SWITCH_OPTION("example", &self->example, "print an example program in C"),
-		PFS_TEXT_OPTION("format", "F", &self->format, "text, or json: one document with all findings; default text"),
+		PFS_TEXT_OPTION("format", "F", &self->format, "text or json; default text"),
 		PFS_SWITCH_OPTION("quiet", &self->quiet, "do not show a failing schedule"),
 	};
 	const struct pfs_command_line line = {
@@ -68,7 +86,8 @@ static int read_line(struct pfs_arguments *self, int argc, char **argv)
 		.about = "searches the schedules of your program for one that fails",
 		.after = "Sources are compiled first, by $CC or $CXX, with FLAGs after those that "
 			 "pfs-check needs.\n"
-			 "exit 0: no schedule failed. 1: one failed, and is printed; or none ended. 2: "
+			 "exit 0: no schedule failed. 1: one failed, and is printed; or none "
+			 "ended. 2: "
 			 "bad usage, or a\nprogram that cannot be checked.\n",
 	};
 	/* clang-format on */

@@ -15,7 +15,8 @@ bool pfs_outcomes_begin(void);
 /* None. No other process writes. */
 void pfs_outcomes_reset(void);
 
-/* Each, in the order of their texts. Returns how many executions had others, which the table had no room for. */
+/* Each, in the order of their texts. Returns how many executions had others, which the
+ * table had no room for. */
 uint64_t pfs_outcomes_each(void (*visit)(void *context, const char *text, uint64_t executions),
 			   void *context);
 

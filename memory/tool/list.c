@@ -61,7 +61,8 @@ static const struct pfs_option list_options[] = {
 /* clang-format off */
 const struct pfs_command pfs_command_list = {
 	.name = "list", .words = "", .run = run_list, .options = list_options,
-	.doc = "list the boxes, newest first\vSEEN is the time of the last tick, or of the program's end.",
+	.doc = "list the boxes, newest first\vSEEN is the time of the last tick, or of the "
+	       "program's end.",
 };
 /* clang-format on */
 

@@ -144,8 +144,11 @@ static const struct pfs_option pprof_options[] = {
 const struct pfs_command pfs_command_pprof = {
 	.name = "pprof", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_pprof,
 	.options = pprof_options,
-	.doc = "write the heap profile for jeprof, pprof, and others\vTARGET may also be a dump: heap_v2 of jemalloc, or gperftools' text. jeprof, "
-	       "google-pprof and go tool pprof read text, jeprof heap_v2 with --thread, go tool pprof proto, which names the owner of a block; flamegraph.pl and speedscope collapsed.",
+	.doc = "write the heap profile for jeprof, pprof, and others\vTARGET may also be a dump: "
+	       "heap_v2 of jemalloc, or gperftools' text. jeprof, "
+	       "google-pprof and go tool pprof read text, jeprof heap_v2 with --thread, go tool "
+	       "pprof proto, which names the owner of a block; flamegraph.pl and speedscope "
+	       "collapsed.",
 };
 /* clang-format on */
 
@@ -187,6 +190,8 @@ static const struct pfs_option flame_options[] = {
 const struct pfs_command pfs_command_flame = {
 	.name = "flame", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_flame,
 	.options = flame_options,
-	.doc = "write the heap profile as a flame graph in one file\vTARGET may also be a dump: heap_v2 of jemalloc, or gperftools' text. A click zooms into a frame; Escape zooms out.",
+	.doc = "write the heap profile as a flame graph in one file\vTARGET may also be a dump: "
+	       "heap_v2 of jemalloc, or gperftools' text. A click zooms into a frame; Escape zooms "
+	       "out.",
 };
 /* clang-format on */

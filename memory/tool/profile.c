@@ -86,6 +86,7 @@ static const struct pfs_option profile_options[] = {
 const struct pfs_command pfs_command_profile = {
 	.name = "profile", .words = "TARGET [on|off]", .words_min = 1, .words_max = 2,
 	.run = run_profile, .options = profile_options,
-	.doc = "turn heap profile sampling on or off, or show its state\vSampled blocks stay in the profile until they are freed, also when sampling is off.",
+	.doc = "turn heap profile sampling on or off, or show its state\vSampled blocks stay in "
+	       "the profile until they are freed, also when sampling is off.",
 };
 /* clang-format on */

@@ -86,7 +86,8 @@ static const struct pfs_option report_options[] = {
 /* clang-format off */
 const struct pfs_command pfs_command_report = {
 	.name = "report", .words = "--out FILE.html [TARGET]", .words_min = 0, .words_max = 1,
-	.doc = "write a page: who holds what, over time, adding up to the resident set\vThe page is self-contained. Default TARGET: last.",
+	.doc = "write a page: who holds what, over time, adding up to the resident set\vThe page "
+	       "is self-contained. Default TARGET: last.",
 	.options = report_options, .format = PFS_FORMAT_TEXT, .run = run_report
 };
 /* clang-format on */

@@ -261,7 +261,8 @@ static int read_options(int argc, char **argv, int *next)
 	const struct pfs_command_line line = {
 		.program = "pfs-mem run", .words = "[--] COMMAND [ARGUMENT...]", .words_min = 1,
 		.stops = true, .options = table, .option_count = OPTIONS,
-		.about = "run a program and count all its allocations: read its box with pfs-mem top last, while it runs and after it was killed",
+		.about = "run a program and count all its allocations: read its box with pfs-mem "
+			 "top last, while it runs and after it was killed",
 	};
 	/* clang-format on */
 	return pfs_command_line_read(&line, argc, argv, next);

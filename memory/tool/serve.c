@@ -79,7 +79,9 @@ static const struct pfs_option serve_options[] = {
 /* clang-format off */
 const struct pfs_command pfs_command_serve = {
 	.name = "serve", .words = "[TARGET...|all]", .words_min = 0, .words_max = PFS_WORDS_MAX,
-	.doc = "serve boxes to browsers, Prometheus, pprof, or MySQL clients\vHTTP: a page at /, /metrics, /api/; without TARGET of all boxes, including later ones. MySQL: schemas performance_schema, sys, and pfs, of one TARGET. Ends on SIGINT or SIGTERM.",
+	.doc = "serve boxes to browsers, Prometheus, pprof, or MySQL clients\vHTTP: a page at /, "
+	       "/metrics, /api/; without TARGET of all boxes, including later ones. MySQL: schemas "
+	       "performance_schema, sys, and pfs, of one TARGET. Ends on SIGINT or SIGTERM.",
 	.options = serve_options, .format = PFS_FORMAT_TEXT, .run = run_serve
 };
 /* clang-format on */

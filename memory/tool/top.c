@@ -153,6 +153,7 @@ static const struct pfs_option options[] = {
 const struct pfs_command pfs_command_top = {
 	.name = "top", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_top,
 	.options = options,
-	.doc = "show who holds the most memory\vHIGH of a thread, account, user, or host is the sum over instruments: an upper bound. A box whose program ended is shown once.",
+	.doc = "show who holds the most memory\vHIGH of a thread, account, user, or host is the "
+	       "sum over instruments: an upper bound. A box whose program ended is shown once.",
 };
 /* clang-format on */

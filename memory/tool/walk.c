@@ -118,6 +118,8 @@ static const struct pfs_option walk_options[] = {
 const struct pfs_command pfs_command_walk = {
 	.name = "walk", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_walk,
 	.options = walk_options,
-	.doc = "count every block in use, by instrument, account and size class\vThe running program visits all its blocks at its next tick. Its threads go on, except those that begin or end meanwhile.",
+	.doc = "count every block in use, by instrument, account and size class\vThe running "
+	       "program visits all its blocks at its next tick. Its threads go on, except those "
+	       "that begin or end meanwhile.",
 };
 /* clang-format on */

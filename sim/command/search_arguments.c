@@ -72,11 +72,14 @@ int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **ar
 				  "schedule of up to N preemptions (--search bounded), or of so "
 				  "many from one moment at which no thread is in a call to the "
 				  "next (--search fixpoint)"),
-		PFS_NUMBER_OPTION("jobs", "N", &self->jobs, 1, PFS_JOBS_MAX, "search in N processes, with the same result; default: one per CPU, but 1 if --executions bounds an exhaustive search"),
+		PFS_NUMBER_OPTION("jobs", "N", &self->jobs, 1, PFS_JOBS_MAX,
+			"search in N processes, with the same result; default: one per CPU, but 1 "
+			"if --executions bounds an exhaustive search"),
 		PFS_NUMBER_OPTION("memory-mib", "N", &self->memory_mib, 0, 1u << 24,
 				  "fixpoint: states may take so much; default 4096; 0: no bound"),
 		EXECUTIONS(self),
-		PFS_NUMBER_OPTION("seconds", "S", &self->seconds, 0, 1000000, "stop after this time; default 60"),
+		PFS_NUMBER_OPTION("seconds", "S", &self->seconds, 0, 1000000,
+			"stop after this time; default 60"),
 		SEED(self),
 		PFS_ON_OFF_OPTION("full-flags", &self->full_flags, "policy original with the real "
 				  "system's full flags; default on"),

@@ -162,7 +162,7 @@ static void text(void)
 	CHECK(set(""));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		CHECK(pfs_memory_limit_text(books, wrong[i], &message) == PFS_BAD_CONFIG &&
-		      strstr(message.text, "is no limit") != NULL);
+		      strstr(message.text, "is not a limit") != NULL);
 	limit(PFS_MEMORY_EACH_THREAD, NULL, NULL, 4096);
 	enum pfs_status status = PFS_OK;
 	for (uint64_t i = 0; i < 40 && status == PFS_OK; i++) {

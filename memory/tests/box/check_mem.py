@@ -99,7 +99,7 @@ def changes(boxes):
         file.seek(4096 + 64)
         expect(file.read(4) == b"\0\1\0\1", "what is enabled")
     boxes.run("check", boxes.path("12-1.box"))
-    expect("1 of living" in boxes.run("clean").stdout, "a living one stays")
+    expect("1 of running" in boxes.run("clean").stdout, "a living one stays")
     boxes.dead("13-1.box")
     boxes.file("14-1.box", "no box")
     expect(boxes.run("clean").stdout.startswith("1 removed"), "the dead one goes")

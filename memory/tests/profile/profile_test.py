@@ -263,7 +263,7 @@ def names(bench):
            "[unknown] planted+0x" in done.stdout, f"another build id: {done}")
     bench.without_program()
     done = bench.run("pprof", box, "--format=collapsed")
-    expect("is not there" in done.stderr and "[unknown] planted+0x" in done.stdout, f"{done}")
+    expect("is missing" in done.stderr and "[unknown] planted+0x" in done.stdout, f"{done}")
 
 
 def compare(bench):

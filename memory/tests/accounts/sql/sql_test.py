@@ -428,7 +428,8 @@ class Clients(Case):
             cut.write(source.read(5000))
         no_box = self.file("text.box", "no box " * 1000)
         for words, part, status in (
-                (("sql",), "an argument is missing", 2), (("sql", "1", "2", "3"), "unexpected argument", 2),
+                (("sql",), "an argument is missing", 2),
+                (("sql", "1", "2", "3"), "unexpected argument", 2),
                 (("sql", "999999999", "SELECT 1"), "999999999", 1),
                 (("sql", "/nonesuch", "SELECT 1"), "/nonesuch", 1),
                 (("sql", short, "SELECT 1"), "cut.box", 1),
