@@ -180,6 +180,5 @@ const char *pfs_compile(char **words, int count, const char **program)
 		       "(CXX for C++)";
 	return has_headers ? "the compiler refused it, as it says above"
 			   : "the compiler refused it, and <pfslab/check.h> is not beside "
-			     "pfs-check: install pfslab's headers (libpfslab-dev), or add "
-			     "-- -IFOLDER";
+			     "pfs-check, where its package has it: add -- -IFOLDER";
 }

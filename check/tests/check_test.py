@@ -342,7 +342,7 @@ class Test:
             self.faults.append(f"what was compiled stays: {os.listdir(folder)}")
         alone = shutil.copy(self.pfs_check, folder)
         done = subprocess.run([alone, source], capture_output=True, text=True, check=False)
-        self.expect("no headers", (done.returncode, done.stderr), 2, "libpfslab-dev")
+        self.expect("no headers", (done.returncode, done.stderr), 2, "not beside pfs-check, w")
         with open(os.path.join(EXAMPLE, "ring.c"), encoding="utf-8") as file:
             self.expect("--example", self.run("--example"), 0, f"^{re.escape(file.read())}$")
 
