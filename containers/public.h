@@ -1,8 +1,9 @@
 /*
- * public.h - which functions a shared libpfslab shows: those that the public headers declare.
+ * public.h - which functions a shared library shows: those that the public headers declare.
  *
- * The build puts this before every source of the library (cmake/visible.cmake), and makes all the
- * rest hidden. So the headers need no marks, and what they declare cannot be forgotten here.
+ * The build puts this before every source of libpfslab and libpfsaccounts (cmake/visible.cmake),
+ * and makes all the rest hidden. So the headers need no marks, and what they declare cannot be
+ * forgotten here.
  * malloc.h, jemalloc.h and memory_walk.h are of the libraries that are preloaded, check.h is of the
  * program pfs-check.
  */

@@ -136,7 +136,7 @@ def use_kit(source, usr):
 
 
 def use_mem(source, usr, lib, folder):
-    """pfs-mem preloads its library; one program walks the allocator's blocks, another has accounts."""
+    """pfs-mem preloads its library; a program walks the allocator's blocks, one has accounts."""
     boxes = os.path.join(folder, "boxes")
     os.mkdir(boxes, 0o700)
     said = run(os.path.join(usr, "bin", "pfs-mem"), "run", "--dir", boxes, "--", "echo", "it runs")
@@ -148,8 +148,8 @@ def use_mem(source, usr, lib, folder):
     walk = os.path.join(folder, "walk")
     run("cc", "-Wall", "-Wextra", "-Werror", "-I", os.path.join(usr, "include"), walk + ".c",
         "-o", walk, "-L", lib, "-lpfsmalloc")
-    run("sh", "-c", f"cd '{folder}' && eval cc -Wall -Wextra -Werror trace_example.c -o by_pkg_config "
-        "$(pkg-config --cflags --libs pfs-mem)",
+    run("sh", "-c", "eval cc -Wall -Wextra -Werror trace_example.c -o by_pkg_config "
+        "$(pkg-config --cflags --libs pfs-mem)", cwd=folder,
         env={**os.environ, "PKG_CONFIG_PATH": os.path.join(lib, "pkgconfig")})
     run("cmake", "-S", folder, "-B", folder, f"-DCMAKE_PREFIX_PATH={usr}")
     run("cmake", "--build", folder)
