@@ -1,6 +1,9 @@
-# What is installed, and where: twice from one description. As the prefix asks, for cmake --install;
-# and as Debian lays things out, for the packages, whatever the prefix of this build folder is.
+# What is installed, and where: a component for each product that is built, with its own headers and
+# its own files for find_package and pkg-config; and one for the documentation.
 include(CMakePackageConfigHelpers)
+if(EXISTS /etc/debian_version AND CMAKE_LIBRARY_ARCHITECTURE) # below any prefix, not only /usr
+  set(CMAKE_INSTALL_LIBDIR lib/${CMAKE_LIBRARY_ARCHITECTURE} CACHE STRING "where libraries go")
+endif()
 include(GNUInstallDirs)
 
 # The documentation as pages, where cmark-gfm is installed; else it is installed as it is written.
@@ -18,111 +21,119 @@ if(PFS_CMARK AND PFS_PYTHON)
   add_custom_target(site ALL DEPENDS ${PROJECT_BINARY_DIR}/site/style.css)
 endif()
 
-# Each program with the folder of its NAME.1 (man page) and NAME.bash (completion).
-set(PFS_PROGRAMS
-  pfs-mem:memory/tool pfs-bench:bench pfs-sim:sim pfs-stress:stress pfs-trace:recorder
-  pfs-check:check)
-# Libraries that are preloaded, or loaded by name: without a version, as nothing is linked with them.
-set(PFS_PRELOADED pfsmem pfsmalloc pfs_mem_sqlite)
-
-# PREFIX from inside of FOLDER, for files that are to be found wherever the prefix is moved.
-function(pfs_up_from folder result)
-  string(REGEX REPLACE "[^/]+" ".." up "${folder}")
-  set(${result} "${up}" PARENT_SCOPE)
-endfunction()
-
-# pfs_install_library(LAYOUT LIBDIR [EXCLUDE_FROM_ALL]): what a program that is linked with the shared
-# library needs, and no more; and for who builds such a program, headers and the archive.
-function(pfs_install_library layout libdir)
-  set(package_dir ${libdir}/cmake/pfslab)
-  set(made ${PROJECT_BINARY_DIR}/install/${layout})
-  install(TARGETS pfslab_shared EXPORT ${layout}Targets
-    LIBRARY DESTINATION ${libdir} COMPONENT ${layout}-library ${ARGN}
-      NAMELINK_COMPONENT ${layout}-development
-    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-
-  install(TARGETS pfslab_static EXPORT ${layout}Targets
-    ARCHIVE DESTINATION ${libdir} COMPONENT ${layout}-development ${ARGN}
-    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(DIRECTORY include/pfslab DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    COMPONENT ${layout}-development ${ARGN})
-  install(EXPORT ${layout}Targets NAMESPACE pfslab:: FILE pfslabTargets.cmake
-    DESTINATION ${package_dir} COMPONENT ${layout}-development ${ARGN})
-  configure_package_config_file(cmake/pfslabConfig.cmake.in ${made}/pfslabConfig.cmake
-    INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR)
-  write_basic_package_version_file(${made}/pfslabConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-  install(FILES ${made}/pfslabConfig.cmake ${made}/pfslabConfigVersion.cmake
-    cmake/pfslabCheck.cmake cmake/pfslabCheckRun.cmake
-    DESTINATION ${package_dir} COMPONENT ${layout}-development ${ARGN})
-  if(IS_ABSOLUTE "${libdir}")
-    set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
-    set(pc_libdir "${libdir}")
-  else()
-    pfs_up_from("${libdir}/pkgconfig" up)
-    set(pc_prefix "\${pcfiledir}/${up}")
-    set(pc_libdir "\${prefix}/${libdir}")
-  endif()
-  set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
-  if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
-    set(pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
-  endif()
-  configure_file(cmake/pfslab.pc.in ${made}/pfslab.pc @ONLY)
-  install(FILES ${made}/pfslab.pc DESTINATION ${libdir}/pkgconfig
-    COMPONENT ${layout}-development ${ARGN})
-endfunction()
-
-# pfs_install(LAYOUT LIBDIR DOCDIR [EXCLUDE_FROM_ALL]): components LAYOUT-library, -development,
-# -programs, -documentation.
-function(pfs_install layout libdir docdir)
-  set(package_dir ${libdir}/cmake/pfslab)
-  set(made ${PROJECT_BINARY_DIR}/install/${layout})
-
-  if(TARGET pfslab_shared)
-    pfs_install_library(${layout} ${libdir} ${ARGN})
-  endif()
-
-  # A project that checks its own code, to copy.
-  install(DIRECTORY check/example/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab/examples/check
-    COMPONENT ${layout}-development ${ARGN})
-
-  # Of pfs-check --gdb.
-  install(FILES check/gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab
-    COMPONENT ${layout}-programs ${ARGN})
-
-  # A sanitizer has no malloc of ours, and what is not built has no page.
-  set(programs COMPONENT ${layout}-programs ${ARGN})
-  foreach(entry ${PFS_PROGRAMS})
+# pfs_install(COMPONENT NAME SUMMARY [LIBRARY NAME TARGET] [HEADERS NAME...]
+#             [PROGRAMS NAME:FOLDER...] [PRELOADED TARGET...])
+#
+# NAME is what find_package and pkg-config know it by, pfslab::TARGET the library in the former. The
+# folder of a program has its NAME.1 (man page) and NAME.bash (completion). What is preloaded, or
+# loaded by name, has no version in its name, as nothing is linked with it. What this build lacks is
+# left out: a sanitizer has no malloc of ours.
+function(pfs_install component name summary)
+  cmake_parse_arguments(PARSE_ARGV 3 has "" "" "LIBRARY;HEADERS;PROGRAMS;PRELOADED")
+  set(PFS_PACKAGES ${PFS_PACKAGES} ${component} PARENT_SCOPE)
+  set(${component}_summary ${summary} PARENT_SCOPE)
+  set(made ${PROJECT_BINARY_DIR}/install/${name})
+  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/${name})
+  foreach(entry ${has_PROGRAMS})
     string(REGEX MATCH "^([^:]+):(.+)$" entry ${entry})
-    set(name ${CMAKE_MATCH_1})
+    set(program ${CMAKE_MATCH_1})
     set(folder ${PROJECT_SOURCE_DIR}/${CMAKE_MATCH_2})
-    if(TARGET ${name})
-      install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} ${programs})
-      install(FILES ${folder}/${name}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 ${programs} OPTIONAL)
-      install(FILES ${folder}/${name}.bash RENAME ${name} ${programs} OPTIONAL
+    if(TARGET ${program})
+      install(TARGETS ${program} COMPONENT ${component})
+      install(FILES ${folder}/${program}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+        COMPONENT ${component})
+      install(FILES ${folder}/${program}.bash RENAME ${program} COMPONENT ${component}
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
     endif()
   endforeach()
-  foreach(library ${PFS_PRELOADED})
+  foreach(library ${has_PRELOADED})
     if(TARGET ${library})
-      install(TARGETS ${library} LIBRARY DESTINATION ${libdir} ${programs})
+      install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        COMPONENT ${component})
     endif()
   endforeach()
-  install(DIRECTORY results/traces/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab/traces ${programs}
-    FILES_MATCHING PATTERN "*.pfstrace")
+  list(TRANSFORM has_HEADERS PREPEND include/pfslab/)
+  list(TRANSFORM has_HEADERS APPEND .h)
+  install(FILES ${has_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pfslab
+    COMPONENT ${component})
 
-  # The site, or what it is made of.
-  if(TARGET site)
-    install(DIRECTORY ${PROJECT_BINARY_DIR}/site/ DESTINATION ${docdir}/html
-      COMPONENT ${layout}-documentation ${ARGN})
-  else()
-    install(DIRECTORY docs DESTINATION ${docdir} COMPONENT ${layout}-documentation ${ARGN})
-    install(FILES README.md CONTRIBUTING.md DESTINATION ${docdir}
-      COMPONENT ${layout}-documentation ${ARGN})
+  set(template ${name}Config.cmake.in)
+  set(pc_libs "")
+  set(pc_private "")
+  if(has_LIBRARY)
+    list(POP_FRONT has_LIBRARY output target)
+    set(template libraryConfig.cmake.in)
+    set(pc_libs "-L\${libdir} -l${output}")
+    set(pc_private "-lhwloc -pthread")
+    install(TARGETS ${output}_shared ${output}_static EXPORT ${name}Targets COMPONENT ${component}
+      INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    install(EXPORT ${name}Targets NAMESPACE pfslab:: DESTINATION ${package_dir}
+      COMPONENT ${component})
   endif()
+  configure_package_config_file(cmake/${template} ${made}/${name}Config.cmake
+    INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR)
+  write_basic_package_version_file(${made}/${name}ConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+  install(FILES ${made}/${name}Config.cmake ${made}/${name}ConfigVersion.cmake
+    DESTINATION ${package_dir} COMPONENT ${component})
+
+  # Found wherever the prefix is moved, unless it is given as absolute.
+  set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
+  set(pc_libdir "${CMAKE_INSTALL_LIBDIR}")
+  set(pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+  if(NOT IS_ABSOLUTE "${pc_libdir}")
+    string(REGEX REPLACE "[^/]+" ".." up "${pc_libdir}/pkgconfig")
+    set(pc_prefix "\${pcfiledir}/${up}")
+    set(pc_libdir "\${prefix}/${pc_libdir}")
+  endif()
+  if(NOT IS_ABSOLUTE "${pc_includedir}")
+    set(pc_includedir "\${prefix}/${pc_includedir}")
+  endif()
+  configure_file(cmake/product.pc.in ${made}/${name}.pc @ONLY)
+  install(FILES ${made}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+    COMPONENT ${component})
 endfunction()
 
-pfs_install(plain ${CMAKE_INSTALL_LIBDIR} ${CMAKE_INSTALL_DOCDIR})
-install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT plain-documentation)
+if(PFS_KIT)
+  pfs_install(pfslab-kit pfslab "lock-free containers of fixed-size records" LIBRARY pfslab pfslab
+    HEADERS calls config container counts partitioned status trace variant
+    PROGRAMS pfs-bench:bench pfs-sim:sim pfs-stress:stress pfs-trace:recorder)
+  install(DIRECTORY results/traces/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab/traces
+    COMPONENT pfslab-kit FILES_MATCHING PATTERN "*.pfstrace")
+endif()
+if(TARGET pfs-check)
+  pfs_install(pfs-check pfs-check "checker of lock-free code" HEADERS check PROGRAMS pfs-check:check)
+  install(FILES cmake/pfs-checkRun.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pfs-check
+    COMPONENT pfs-check)
+  install(FILES check/gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab COMPONENT pfs-check)
+  # A project that checks its own code, to copy.
+  install(DIRECTORY check/example/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab/examples/check
+    COMPONENT pfs-check)
+endif()
+if(PFS_MEMORY)
+  pfs_install(pfs-mem pfs-mem "allocator, memory accounts and heap profiles" LIBRARY pfsaccounts accounts
+    HEADERS jemalloc malloc memory_trace memory_walk
+    PROGRAMS pfs-mem:memory/tool PRELOADED pfsmem pfsmalloc pfs_mem_sqlite)
+  # status.h is the kit's: memory.h has it in place of the line that includes it.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS include/pfslab/memory.h
+    include/pfslab/status.h)
+  file(READ include/pfslab/status.h status)
+  file(READ include/pfslab/memory.h memory)
+  string(REPLACE "#include <pfslab/status.h>\n" "${status}" memory "${memory}")
+  file(WRITE ${PROJECT_BINARY_DIR}/install/memory.h "${memory}")
+  install(FILES ${PROJECT_BINARY_DIR}/install/memory.h COMPONENT pfs-mem
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pfslab)
+endif()
+
+# The site, or what it is made of.
+if(TARGET site)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/site/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/html
+    COMPONENT pfslab-doc)
+else()
+  install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT pfslab-doc)
+  install(FILES README.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT pfslab-doc)
+endif()
+install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 if(NOT PFS_SANITIZE AND NOT PFS_COUNTING)
   include(cmake/package.cmake)
 endif()

@@ -1,28 +1,37 @@
-# The library that others link, in both kinds: containers, traces, and the accounts if they are
-# built. Whatever is hidden in it the tests reach, because they are linked with the archives pfslab
-# and pfsmemory.
-set(everything ${PFSLAB_OBJECTS})
+# The libraries that others link, each in both kinds: libpfslab has the containers and the traces,
+# libpfsaccounts the accounts. The latter's containers are its own: its shared kind hides them.
+# Whatever is hidden the tests reach, because they are linked with the archives pfslab and pfsmemory.
+set(libraries "")
+if(PFS_KIT)
+  list(APPEND libraries pfslab)
+  add_library(pfslab_static STATIC ${PFSLAB_OBJECTS})
+  add_library(pfslab_shared SHARED ${PFSLAB_OBJECTS})
+  set_target_properties(pfslab_shared PROPERTIES EXPORT_NAME pfslab)
+endif()
 if(PFS_MEMORY)
-  list(APPEND everything $<TARGET_OBJECTS:pfsmemory_objects>)
+  list(APPEND libraries pfsaccounts)
+  set(accounts $<TARGET_OBJECTS:pfsmemory_objects>)
+  add_library(pfsaccounts_static STATIC ${PFSLAB_OBJECTS} ${accounts})
+  add_library(pfsaccounts_shared SHARED containers/status.c ${accounts})
+  pfs_show_only_public(pfsaccounts_shared)
+  target_link_libraries(pfsaccounts_shared PRIVATE pfslab)
+  set_target_properties(pfsaccounts_static PROPERTIES EXPORT_NAME accounts_static)
+  set_target_properties(pfsaccounts_shared PROPERTIES EXPORT_NAME accounts)
 endif()
-add_library(pfslab_static STATIC ${everything})
-add_library(pfslab_shared SHARED ${everything})
-set_target_properties(pfslab_static pfslab_shared PROPERTIES OUTPUT_NAME pfslab
-  ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
-  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
-# Before 1.0 each minor version may change what a program sees; the CMake package says so, too.
-set_target_properties(pfslab_shared PROPERTIES VERSION ${PROJECT_VERSION}
-  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} EXPORT_NAME pfslab)
-# The library's own calls are its own, whatever names a program has. libgcc_s is there only where
-# C++ is linked.
-target_link_options(pfslab_shared PRIVATE LINKER:-Bsymbolic-functions)
-target_link_options(pfslab_static INTERFACE LINKER:--exclude-libs,libpfslab.a)
-target_link_libraries(pfslab_shared PRIVATE PkgConfig::HWLOC PkgConfig::CK Threads::Threads)
-target_link_libraries(pfslab_static INTERFACE Threads::Threads)
-foreach(kind static shared)
-  set_target_properties(pfslab_${kind} PROPERTIES LINKER_LANGUAGE C)
-  target_include_directories(pfslab_${kind} INTERFACE $<INSTALL_INTERFACE:include>)
+foreach(name ${libraries})
+  set_target_properties(${name}_static ${name}_shared PROPERTIES OUTPUT_NAME ${name}
+    LINKER_LANGUAGE C ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  # Before 1.0 each minor version may change what a program sees; the CMake package says so, too.
+  set_target_properties(${name}_shared PROPERTIES VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  # The library's own calls are its own, whatever names a program has. libgcc_s is there only where
+  # C++ is linked.
+  target_link_options(${name}_shared PRIVATE LINKER:-Bsymbolic-functions)
+  target_link_options(${name}_static INTERFACE LINKER:--exclude-libs,lib${name}.a)
+  target_link_libraries(${name}_shared PRIVATE PkgConfig::HWLOC PkgConfig::CK Threads::Threads)
+  target_link_libraries(${name}_static INTERFACE Threads::Threads)
+  if(NOT PFS_SANITIZE)
+    target_link_options(${name}_shared PRIVATE LINKER:--no-undefined)
+  endif()
 endforeach()
-if(NOT PFS_SANITIZE)
-  target_link_options(pfslab_shared PRIVATE LINKER:--no-undefined)
-endif()

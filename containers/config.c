@@ -16,19 +16,6 @@
 #define PFS_PAGE_BYTES_MAX (UINT64_C(1) << 30)
 #define PFS_POLICY_LINES_MAX 8u /* more than any policy has; one check for all policies */
 
-const char *pfs_status_text(enum pfs_status status)
-{
-	switch (status) {
-	case PFS_OK: return "fine";
-	case PFS_BAD_CONFIG: return "bad configuration";
-	case PFS_BAD_VARIANT: return "unknown or unfit policy";
-	case PFS_NO_MEMORY: return "no memory";
-	case PFS_NO_NODE: return "no such NUMA node, or binding is refused";
-	case PFS_FULL: return "full";
-	}
-	return "unknown status";
-}
-
 enum pfs_status pfs_message_set(struct pfs_message *message, enum pfs_status status,
 				const char *format, ...)
 {

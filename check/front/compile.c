@@ -178,7 +178,6 @@ const char *pfs_compile(char **words, int count, const char **program)
 	if (status == 127)
 		return "no compiler found: install gcc or clang, or set CC (CXX for C++)";
 	return has_headers ? "compilation failed: see the compiler's messages above"
-			   : "compilation failed, and <pfslab/check.h> is not next to pfs-check: "
-			     "install pfslab's headers (libpfslab-dev), or add "
-			     "-- -IFOLDER";
+			   : "compilation failed, and <pfslab/check.h> is not next to pfs-check, "
+			     "where its package has it: add -- -IFOLDER";
 }

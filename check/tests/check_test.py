@@ -306,7 +306,7 @@ class Test(Checked):
             del os.environ[name]
         equal(os.listdir(folder), [], "what was compiled, and stays")
         self.expect("no headers", run(shutil.copy(self.pfs_check, folder), source), 2,
-                    "libpfslab-dev")
+                    "not next to pfs-check, w")
         with open(os.path.join(EXAMPLE, "ring.c"), encoding="utf-8") as file:
             self.expect("--example", self.run("--example"), 0, f"^{re.escape(file.read())}$")
 

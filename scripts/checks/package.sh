@@ -3,9 +3,9 @@
 #
 # usage: scripts/checks/package.sh [BUILD_FOLDER] [--keep FOLDER]
 # A fresh system of this machine's own release is made by debootstrap, with the sources and the
-# settings of apt here. The packages are installed there, the README's example is built by CMake's
-# find_package and by pkg-config, programs are run, man pages shown, completions asked, all is
-# purged, and the lists of files before and after must be the same. Some 2 minutes, 700 MB, root.
+# settings of apt here. Each package is installed there alone: its programs are run, their man pages
+# shown, completions asked, programs built with its headers and libraries; then it is purged, and
+# the lists of files before and after must be the same. Some 2 minutes, 700 MB, root.
 # BUILD_FOLDER: build/release. --keep: the fresh system is made there, and is used again.
 # Exit 0: all as promised. 1: the first thing that is not, in one line. 2: bad usage, or no root.
 set -eu
@@ -64,7 +64,7 @@ inside() { # words...
 
 # apt keeps what was installed automatically while another package, the compiler say, suggests it.
 purge() {
-	inside sh -c 'dpkg-query -W -f "\${Package}\n" | grep pfslab | xargs -r apt-get purge -y'
+	inside dpkg --purge pfslab-kit pfs-check pfs-mem pfslab-doc
 	inside apt-get autoremove --purge -y -o APT::AutoRemove::SuggestsImportant=false \
 		-o APT::AutoRemove::RecommendsImportant=false
 }
@@ -108,59 +108,66 @@ files "$work/before"
 inside dpkg-query -W
 cp "$work/said" "$work/packages-before"
 
-say "apt install"
 rm -rf "$fresh/check"
 mkdir "$fresh/check"
 cp "$work"/packages/*.deb "$fresh/check/"
+(cd "$top" && cp --parents README.md docs/how-to/using-the-library.md docs/reference/check.md \
+	stress/readme_example.sh check/tests/installed_test.py \
+	memory/tests/accounts/trace_example.c "$fresh/check/")
 chmod -R a+rX "$fresh/check"
-inside sh -c 'cd /check && apt-get install -y --no-install-recommends ./*pfslab*.deb'
 
-say "the README's example"
-mkdir -p "$fresh/check/source/stress" "$fresh/check/source/check/tests" \
-	"$fresh/check/source/docs/reference" "$fresh/check/source/docs/how-to"
-cp "$top/README.md" "$fresh/check/source/"
-cp "$top/stress/readme_example.sh" "$fresh/check/source/stress/"
-cp "$top/check/tests/installed_test.py" "$fresh/check/source/check/tests/"
-cp "$top/docs/how-to/using-the-library.md" "$fresh/check/source/docs/how-to/"
-cp "$top/docs/reference/check.md" "$fresh/check/source/docs/reference/"
-inside sh -c '/check/source/stress/readme_example.sh /check/source --prefix /usr'
-grep -qx 'version 1, 1 page' "$work/said" || fail "the README's example says: $(cat "$work/said")"
-
-say "programs, man pages, completion"
-programs=$(cd "$fresh" && dpkg-deb -c "$work"/packages/pfslab_*.deb |
-	sed -n 's|.* \./usr/bin/||p')
-[ -n "$programs" ] || fail "the package pfslab has no program"
-for program in $programs; do
-	inside "$program" --help
-	inside "$program" --version
-	inside env MANWIDTH=80 man "$program"
-	grep -q "^NAME" "$work/said" || fail "man $program shows no page"
+# Help, man page and completion.
+try() { # program
+	inside "$1" --help
+	inside "$1" --version
+	inside env MANWIDTH=80 man "$1"
+	grep -q "^NAME" "$work/said" || fail "man $1 shows no page"
 	inside bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader "$1"
 		complete -p "$1"; COMP_WORDS=("$1" --h); COMP_CWORD=1; COMP_LINE="$1 --h"
 		COMP_POINT=${#COMP_LINE}; of=$(complete -p "$1"); of=${of#*-F }; of=${of%% *}
-		"$of" "$1" --h "$1"; echo "offered: ${COMPREPLY[*]}"' bash "$program"
+		"$of" "$1" --h "$1"; echo "offered: ${COMPREPLY[*]}"' bash "$1"
 	grep -q "^offered:.*--help" "$work/said" ||
-		fail "completion of '$program --h': $(tail -n 1 "$work/said")"
+		fail "completion of '$1 --h': $(tail -n 1 "$work/said")"
+}
+
+# What each package is for, with nothing but itself.
+use() { # package
+	case $1 in
+	pfslab-kit)
+		inside /check/stress/readme_example.sh /check --prefix /usr
+		inside pfs-bench --workloads=pair --policies=exact --threads=1 \
+			--benchmark_min_time=0.01
+		inside pfs-sim run --machine "core:2 pu:1" --threads 2 --policy exact \
+			--workload churn --ops 100 --seed 1 ;;
+	pfs-check) inside /check/check/tests/installed_test.py /check --prefix /usr ;;
+	pfs-mem)
+		inside pfs-mem run --dir /check -- sh -c 'ls / >/dev/null'
+		inside env LD_PRELOAD=libpfsmalloc.so PFS_MALLOC_CONF=stats_print:true ls /
+		inside sh -c 'cc /check/memory/tests/accounts/trace_example.c -o /check/accounts \
+			$(pkg-config --cflags --libs pfs-mem) && /check/accounts' ;;
+	pfslab-doc) [ -e "$fresh/usr/share/doc/pfslab/html/index.html" ] ||
+		fail "pfslab-doc has no pages: was cmark-gfm there when it was built?" ;;
+	*) fail "$1: a package that this script does not know" ;;
+	esac
+	for program in $(dpkg-deb -c "$work/packages/$1"_*.deb | sed -n 's|.* \./usr/bin/||p'); do
+		try "$program"
+	done
+}
+
+for package in "$work"/packages/*.deb; do
+	package=$(dpkg-deb -f "$package" Package)
+	say "$package"
+	inside sh -c "cd /check && apt-get install -y --no-install-recommends ./${package}_*.deb"
+	use "$package"
+	purge
+	inside dpkg-query -W
+	diff "$work/packages-before" "$work/said" || fail "packages stay after $package"
+	files "$work/after"
+	diff "$work/before" "$work/after" || fail "files differ after $package"
 done
-inside pfs-bench --workloads=pair --policies=exact --threads=1 --benchmark_min_time=0.01
-inside pfs-sim run --machine "core:2 pu:1" --threads 2 --policy exact --workload churn --ops 100 \
-	--seed 1
-inside pfs-mem run --dir /check -- sh -c 'ls / >/dev/null'
-inside env LD_PRELOAD=libpfsmalloc.so PFS_MALLOC_CONF=stats_print:true ls /
-[ -e "$fresh/usr/share/doc/pfslab-doc/html/index.html" ] ||
-	fail "pfslab-doc has no pages: was cmark-gfm there when it was built?"
 
 say "lintian"
 inside sh -c 'cd /check && lintian --tag-display-limit 0 ./*.deb || true'
 grep -v '^running with root' "$work/said" || true
 ! grep '^E:' "$work/said" >/dev/null || fail "lintian found an error"
-
-say "apt purge"
-purge
-inside dpkg-query -W
-cmp -s "$work/said" "$work/packages-before" ||
-	fail "packages stay: $(diff "$work/packages-before" "$work/said" | head -n 3 | tr '\n' ' ')"
-files "$work/after"
-cmp -s "$work/before" "$work/after" ||
-	fail "files differ: $(diff "$work/before" "$work/after" | head -n 3 | tr '\n' ' ')"
-say "installed, used, purged; $(wc -l <"$work/after") files as before"
+say "each installed, used, purged; $(wc -l <"$work/after") files as before"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# switches.sh - every combination of the switches configures, and each product builds alone.
+# switches.sh - every combination of the switches configures, and each product builds alone, and has
+# its own package alone.
 # usage: switches.sh SOURCE_FOLDER
 set -eu
 source_dir=$1
@@ -28,6 +29,14 @@ builds() { # builds FOLDER TARGET...
 	}
 }
 
+packs() { # packs FOLDER PACKAGE
+	grep -qx "set(CPACK_COMPONENTS_ALL \"$2\")" "$scratch/$1/CPackConfig.cmake" ||
+		! command -v dpkg-shlibdeps > /dev/null || {
+		echo "switches.sh: $1: the packages are not $2 alone" >&2
+		exit 1
+	}
+}
+
 for kit in ON OFF; do
 	for check in ON OFF; do
 		for memory in ON OFF; do
@@ -40,5 +49,8 @@ configure tools -DPFS_TOOLS=OFF
 configure bare -DPFS_TOOLS=OFF -DPFS_BENCH=OFF -DPFS_TESTS=OFF
 builds ONOFFOFF pfs-bench pfs-stress pfs-sim pfslab_shared
 builds OFFONOFF pfs-check pfs-litmus
-builds OFFOFFON pfs-mem pfsmem pfsmalloc pfslab_shared
+builds OFFOFFON pfs-mem pfsmem pfsmalloc pfsaccounts_shared
+packs ONOFFOFF pfslab-kit
+packs OFFONOFF pfs-check
+packs OFFOFFON pfs-mem
 echo "10 combinations"

@@ -117,7 +117,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="pfslab-described-")
     try:
         prefix = os.path.join(folder, "prefix")
-        run("cmake", "--install", build, "--prefix", prefix, "--component", "plain-programs")
+        run("cmake", "--install", build, "--prefix", prefix, "--component", "pfs-mem")
         tool = os.path.join(prefix, "bin", "pfs-mem")
         page = os.path.join(prefix, "share", "man", "man1", "pfs-mem.1")
         bash = os.path.join(prefix, "share", "bash-completion", "completions", "pfs-mem")
