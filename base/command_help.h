@@ -1,5 +1,5 @@
 /*
- * command_help.h - what --help prints, of a table of options.
+ * command_help.h - prints --help from a table of options.
  */
 #ifndef PFS_COMMAND_HELP_H
 #define PFS_COMMAND_HELP_H
@@ -8,7 +8,7 @@
 
 #include "base/command_line.h"
 
-/* The short option, if it has one. */
+/* Does the option have a short form? */
 static inline bool pfs_option_has_letter(const struct pfs_option *option)
 {
 	return option->key > 0 && option->key < 128 && isalnum(option->key);

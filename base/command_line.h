@@ -1,7 +1,8 @@
 /*
  * command_line.h - the command line of every program here: one table of options, read by
- * getopt_long. docs/reference/commands.md has the dialect; --help, --version and refusals are made
- * here.
+ * getopt_long.
+ *
+ * docs/reference/commands.md has the dialect; --help, --version and refusals are made here.
  */
 #ifndef PFS_COMMAND_LINE_H
 #define PFS_COMMAND_LINE_H
@@ -13,14 +14,14 @@
 #include <pfslab/status.h>
 
 #define PFS_GO_ON (-1)    /* no exit status: the command line was read */
-#define PFS_EXIT_OUTPUT 1 /* what was to be written could not be */
+#define PFS_EXIT_OUTPUT 1 /* the output could not be written */
 #define PFS_EXIT_WRONG_USE 2
 #define PFS_OPTIONS_MOST 64 /* of one command */
 
 struct pfs_option;
 
 /* A value that is more than text or a number: PFS_OK, or another status with a line in *message,
- * which names the option, the value and the mend. */
+ * which names the option, the value and how to fix it. */
 typedef enum pfs_status pfs_option_read(void *context, const struct pfs_option *option,
 					const char *text, struct pfs_message *message);
 
@@ -34,11 +35,11 @@ enum pfs_option_kind {
 };
 
 struct pfs_option {
-	const char *name;  /* with dashes; the same with underscores is taken, too */
+	const char *name;  /* with dashes; underscores are accepted too */
 	const char *value; /* its shape, for --help; NULL: it has none */
-	const char *help;  /* NULL: another spelling, which --help does not name */
+	const char *help;  /* NULL: another spelling, which --help does not list */
 	enum pfs_option_kind kind;
-	int key; /* a letter is the short option; others are for whoever reads */
+	int key; /* a letter is the short option; others are for the reader */
 	union {
 		bool *flag;
 		const char **text;
@@ -82,25 +83,25 @@ struct pfs_option {
 
 struct pfs_command_line {
 	const char *program; /* and its command, such as "pfs-sim run" */
-	const char *words;   /* what stands beside options, as usage names it; "" for nothing */
+	const char *words;   /* the other words, for usage; "": none */
 	const char *about;   /* for --help, above the options */
 	const char *after;   /* for --help, below them, in lines or as one text */
 	const struct pfs_option *options;
 	size_t option_count;
 	int words_min, words_max;
-	bool stops;    /* at the first word: what is behind it belongs to another program */
+	bool stops;    /* at the first word: the rest belongs to another program */
 	void *context; /* of readers */
 };
 
-/* PFS_GO_ON, with the words in argv[*next .. argc - 1]; or the exit status, after --help and
- * --version 0, after one line on stderr 2. Reorders argv, changes no text in it. */
+/* PFS_GO_ON, with the words in argv[*next .. argc - 1]; or the exit status: 0 after --help and
+ * --version, 2 after one line on stderr. Reorders argv, changes no text in it. */
 int pfs_command_line_read(const struct pfs_command_line *self, int argc, char **argv, int *next);
 
-/* The rules of a value for those who read it elsewhere: PFS_OK, or PFS_BAD_CONFIG and a line that
+/* The rules of a value for code that reads it elsewhere: PFS_OK, or PFS_BAD_CONFIG and a line that
  * names the option without its dashes. */
 enum pfs_status pfs_read_number(const char *name, const char *text, uint64_t low, uint64_t high,
 				uint64_t *number, struct pfs_message *message);
-/* PFS_BAD_CONFIG: the value is none of those. */
+/* PFS_BAD_CONFIG: the value is none of the choices. */
 enum pfs_status pfs_read_choice(const char *name, const char *text, const char *choices,
 				struct pfs_message *message);
 enum pfs_status pfs_read_on_off(const char *name, const char *text, bool *flag,
@@ -110,17 +111,17 @@ enum pfs_status pfs_read_on_off(const char *name, const char *text, bool *flag,
 __attribute__((format(printf, 3, 4))) int pfs_command_refuse(const char *program, int status,
 							     const char *format, ...);
 
-/* Of programs with commands: the word is none. 2 after one line on stderr. */
+/* For programs with commands: there is no such command. 2 after one line on stderr. */
 int pfs_command_unknown(const char *program, const char *word, const char *const *commands,
 			size_t count);
 
 bool pfs_command_is_help(const char *word);
 bool pfs_command_is_version(const char *word);
-/* "PROGRAM 0.1.0" as the exit status of a program that says nothing else. */
+/* Print "PROGRAM 0.1.0"; the exit status of a program that prints nothing else. */
 int pfs_command_version(const char *program);
 const char *pfs_command_version_text(void);
 
-/* The end of a program: status, or 1 with a line where standard output could not be written. */
+/* The end of a program: status, or 1 with a line if standard output could not be written. */
 int pfs_command_end(const char *program, int status);
 
 #endif

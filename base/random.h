@@ -1,8 +1,8 @@
 /*
  * random.h - xorshift64*: one state a thread, reproducible from a seed.
  *
- * Source: S. Vigna, An experimental exploration of Marsaglia's xorshift generators,
- * scrambled, ACM TOMS 42(4), 2016. Shifts 12, 25, 27; multiplier 2685821657736338717.
+ * Source: S. Vigna, An experimental exploration of Marsaglia's xorshift generators, scrambled, ACM
+ * TOMS 42(4), 2016. Shifts 12, 25, 27; multiplier 2685821657736338717.
  */
 #ifndef PFS_RANDOM_H
 #define PFS_RANDOM_H
@@ -19,7 +19,7 @@ static inline uint64_t pfs_random_next(uint64_t *state)
 	return x * UINT64_C(2685821657736338717);
 }
 
-/* A number below bound, by the high half of a product: no division. Bias at most 2^-32. */
+/* A number below bound, from the high half of a product: no division. Bias at most 2^-32. */
 static inline uint32_t pfs_random_below(uint64_t *state, uint32_t bound)
 {
 	return (uint32_t)(((pfs_random_next(state) >> 32) * bound) >> 32);

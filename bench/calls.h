@@ -3,8 +3,8 @@
  *
  * There are three ways. Inlined: the policy's own file is compiled once more together with the
  * batches (calls_inlined.c), so that no call is left in their loops. Public: the batches call
- * pfs_allocate, pfs_publish and pfs_free, as a program does that links the library. Cxx: the
- * same in C++.
+ * pfs_allocate, pfs_publish and pfs_free, as a program that links the library does. Cxx: the same
+ * in C++.
  */
 #ifndef PFS_BENCH_CALLS_H
 #define PFS_BENCH_CALLS_H
@@ -19,9 +19,8 @@ extern "C" {
 #endif
 
 /*
- * The live records that one benchmark thread owns. Batches stamp each record with its
- * address xor salt and check the stamp before they free it: a record that two sets own shows
- * as spoiled.
+ * The live records that one benchmark thread owns. Batches stamp each record with its address xor
+ * salt and check the stamp before they free it: a record that two sets own shows as spoiled.
  */
 struct pfs_live {
 	void **records; /* room for the largest target */
@@ -38,10 +37,10 @@ struct pfs_calls {
 	void (*free)(struct pfs_thread *thread, void *record);
 
 	/*
-	 * Batches. Each writes an 8-byte stamp into a record between allocate and publish.
-	 * pair: count times allocate, publish, free; returns how many were refused. churn:
-	 * count times free a random record of live and put a new one in its place; returns how
-	 * many it replaced. A refusal shrinks live->count; at 0 it ends. fill: allocate until
+	 * Batches. Each writes an 8-byte stamp into a record between allocate and publish. pair:
+	 * count times allocate, publish, free; returns the number of refusals. churn: count times
+	 * free a random record of live and put a new one in its place; returns the number of
+	 * replacements. A refusal shrinks live->count; at 0 it ends. fill: allocate until
 	 * live->count is target or a refusal; returns the refusals (0 or 1). drain: free random
 	 * records until live->count is target.
 	 */
@@ -58,13 +57,13 @@ enum pfs_api {
 };
 
 /*
- * The calls of a variant in one of the ways. A variant whose records have no word is a
- * library with functions of its own, such as malloc: they are its public ones, and no
- * compiler inlines them, so all ways are the same. One thread at a time.
+ * The calls of a variant in one of the ways. A variant whose records have no word is a library with
+ * functions of its own, such as malloc: its calls are these public functions, which no compiler
+ * inlines, so all ways are the same. One thread at a time.
  */
 const struct pfs_calls *pfs_calls_of(const struct pfs_variant *variant, enum pfs_api api);
 
-/* What pfs_calls_of answers for the public ways, where records have words. */
+/* The result of pfs_calls_of for the public ways, if records have words. */
 extern const struct pfs_calls pfs_calls_public, pfs_calls_cxx;
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /*
  * calls_with.h - the batches of calls.h, over any table of operations.
  *
- * Whoever includes this has its own static const table in the same file, so that the compiler
- * removes the pointers; PFS_BATCHES stamps out the functions that struct pfs_calls needs,
- * PFS_BATCH_CALLS names them.
+ * A file that includes this has its own static const table, so that the compiler removes the
+ * pointers. PFS_BATCHES generates the functions that struct pfs_calls needs, PFS_BATCH_CALLS names
+ * them.
  */
 #ifndef PFS_BENCH_CALLS_WITH_H
 #define PFS_BENCH_CALLS_WITH_H
@@ -16,7 +16,7 @@
 static inline void pfs_stamp(void *record, uint64_t salt)
 {
 	*(uint64_t *)record = (uint64_t)(uintptr_t)record ^ salt;
-	pfs_keep(record); /* malloc and free of memory that nobody looks at may be removed */
+	pfs_keep(record); /* otherwise malloc and free of unused memory may be removed */
 }
 
 static inline bool pfs_stamp_is(const void *record, uint64_t salt)
@@ -49,7 +49,7 @@ PFS_SKELETON uint64_t pfs_pair_with(struct pfs_thread *thread, uint64_t count,
 	return refused;
 }
 
-/* The caller's set shrinks by one where nothing took the freed record's place. */
+/* The caller's set shrinks by one if nothing took the freed record's place. */
 PFS_SKELETON void pfs_live_free_with(struct pfs_thread *thread, struct pfs_live *live,
 				     uint32_t position, const struct pfs_variant *ops)
 {
@@ -122,7 +122,7 @@ PFS_SKELETON void pfs_drain_with(struct pfs_thread *thread, struct pfs_live *liv
 /* Of a struct pfs_calls. */
 #define PFS_BATCH_CALLS .pair = pair, .churn = churn, .fill = fill, .drain = drain
 
-/* The calls of a program that links the library, in whichever language includes this. */
+/* The calls of a program that links the library, in the language that includes this. */
 #define PFS_PUBLIC_CALLS(calls)                                    \
 	static const struct pfs_variant public_api = {             \
 		.allocate = pfs_allocate,                          \

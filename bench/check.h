@@ -1,5 +1,5 @@
 /*
- * check.h - sums over a scene's containers, and whether they and the records agree.
+ * check.h - sums over a scene's containers, and whether these agree with the records.
  *
  * Main calls these while the workers rest.
  */
@@ -10,7 +10,7 @@
 
 void pfs_check_sum_counts(const struct pfs_scene *scene, struct pfs_counts *sum);
 
-/* Pages that would have been enough, summed; UINT64_MAX where nobody knows. */
+/* Pages that would have been enough, summed; UINT64_MAX if not known. */
 uint64_t pfs_check_page_ideal(const struct pfs_scene *scene);
 
 /* Records held over records in pages; NaN without pages. */
@@ -19,7 +19,7 @@ double pfs_check_occupancy(const struct pfs_scene *scene, const struct pfs_count
 /* Do a walk, the pages and the lost counter agree with what the workers hold? */
 bool pfs_check_held(struct pfs_scene *scene, struct pfs_message *message);
 
-/* After all was given back: is nothing left? */
+/* After all records were freed: is nothing left? */
 bool pfs_check_empty(struct pfs_scene *scene, struct pfs_message *message);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * clock.h - wall time, CPU time of a thread, and ticks for single calls.
  *
- * Ticks are the time-stamp counter where it is constant and runs on in idle states, else
+ * Ticks are the time-stamp counter if it is constant and continues in idle states, else
  * CLOCK_MONOTONIC. The cost of reading them is measured and reported, never subtracted.
  */
 #ifndef PFS_BENCH_CLOCK_H
@@ -69,8 +69,8 @@ static inline uint64_t pfs_clock_ticks(const struct pfs_clock *self)
 	return self->tsc ? pfs_clock_tsc() : pfs_clock_wall_ns();
 }
 
-/* The greatest step of which all differences are multiples; 0 where all are 0. A counter that
- * is fast in name may move on by many ticks at a time, and no latency is finer than that. */
+/* The greatest step of which all differences are multiples; 0 if all are 0. A counter that is
+ * nominally fast may advance by many ticks at a time, and no latency is finer than that. */
 uint64_t pfs_clock_step(const uint64_t *differences, size_t count);
 
 void pfs_clock_sleep_until_ns(uint64_t wall_ns);

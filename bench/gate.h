@@ -1,6 +1,7 @@
 /*
  * gate.h - how benchmark threads start and stop together; every atomic of bench/ is here.
- * The gate is C11's; what workloads share goes through the kit's one door.
+ *
+ * The gate uses C11 atomics; what workloads share uses containers/atomic.h.
  *
  * Invariant: a thread passes the gate only after all threads arrived and main opened it.
  * Ordering:  [B1] arrive: fetch-add, release   <->   [B2] arrived: load, acquire
@@ -9,10 +10,10 @@
  *            carries: what main set up for the window
  *            [B5] floor: CAS, acquire         <->   [B6] floor: stores, release
  *            [B7] my turn: load, acquire      <->   [B8] passed: store, release
- *            carries: what the turns are about, from one thread to the next
+ *            carries: the object of the turns, from one thread to the next
  *            Started, ended, stopped and struct pfs_mark are relaxed: results go through the pool's
- *            mutex, the numbers in a mark are only ever shown or aimed at.
- * C11 atomics, not Concurrency Kit's: ThreadSanitizer does not see into the latter's asm.
+ *            mutex, and the numbers in a mark are only displayed or used as targets.
+ * C11 atomics, not Concurrency Kit's: ThreadSanitizer cannot see into the assembly of the latter.
  */
 #ifndef PFS_BENCH_GATE_H
 #define PFS_BENCH_GATE_H
@@ -35,7 +36,7 @@ struct pfs_gate {
 	alignas(PFS_BENCH_LINE) _Atomic(bool) stopped;     /* main */
 };
 
-/* A number that one thread keeps up to date and others look at. */
+/* A number that one thread updates and others read. */
 struct pfs_mark {
 	alignas(PFS_BENCH_LINE) _Atomic(uint64_t) value;
 };
@@ -49,7 +50,8 @@ static inline void pfs_gate_init(struct pfs_gate *self)
 	atomic_init(&self->stopped, false);
 }
 
-/* One turn of a wait: with more threads than PUs, spinning would keep the awaited one out. */
+/* One turn of a wait: with more threads than PUs, spinning would keep the awaited thread from
+ * running. */
 static inline void pfs_gate_relax(bool crowded)
 {
 	if (crowded)
@@ -64,8 +66,8 @@ static inline void pfs_gate_relax(bool crowded)
 
 static inline void pfs_gate_pass(struct pfs_gate *self, bool crowded)
 {
-	/* [B1] release, pairs with [B2]: without it main could read counts from before the
-	 * thread's preparation. */
+	/* [B1] release, pairs with [B2]: without it main could read counts from before the thread's
+	 * preparation. */
 	atomic_fetch_add_explicit(&self->arrived, 1, memory_order_release);
 	/* [B4] acquire, pairs with [B3]: without it the window's plan could still be missing. */
 	while (!atomic_load_explicit(&self->opened, memory_order_acquire))
@@ -134,15 +136,15 @@ static inline uint64_t pfs_mark_get(struct pfs_mark *self)
 	return pfs_load_relaxed(&self->value);
 }
 
-/* A thing that threads use in an order which they know. */
+/* An object that threads use in an order that they know. */
 struct pfs_turn {
 	_Atomic(uint32_t) now; /* whose turn it is, [B8] */
 };
 
 static inline bool pfs_turn_is(struct pfs_turn *self, uint32_t turn)
 {
-	/* [B7] acquire, pairs with [B8]: without it a thread could see an older state of the
-	 * thing than the one that it waited for. */
+	/* [B7] acquire, pairs with [B8]: without it a thread could see an older state of the object
+	 * than the one that it waited for. */
 	return pfs_load_acquire(&self->now) == turn;
 }
 
@@ -153,8 +155,8 @@ static inline void pfs_turn_pass(struct pfs_turn *self, uint32_t next)
 }
 
 /*
- * One CAS and two release stores on one hot line, and nothing else: no load, no record, no
- * bytes. The words are known beforehand, so the CAS never fails.
+ * One CAS and two release stores on one hot line, and nothing else: no load, no record, no bytes.
+ * The words are known beforehand, so the CAS never fails.
  */
 static inline void pfs_floor_triple(_Atomic(uint32_t) *word)
 {

@@ -1,9 +1,9 @@
 /*
  * histogram.h - log-linear histogram of latencies: 64 buckets to each power of two.
  *
- * Any 64-bit value is counted, with an error of at most 1/64 of it; the maximum is exact.
- * After the idea of HdrHistogram, which Debian has for Go and Java only. One writer each;
- * merge when the writers are done.
+ * Any 64-bit value is counted, with an error of at most 1/64 of it; the maximum is exact. Follows
+ * the idea of HdrHistogram, which Debian has for Go and Java only. One writer each; merge when the
+ * writers are done.
  */
 #ifndef PFS_BENCH_HISTOGRAM_H
 #define PFS_BENCH_HISTOGRAM_H
@@ -22,8 +22,8 @@ struct pfs_histogram {
 void pfs_histogram_init(struct pfs_histogram *self);
 void pfs_histogram_merge(struct pfs_histogram *self, const struct pfs_histogram *other);
 
-/* The smallest bucket that at least share (0..1) of the values do not exceed: its highest
- * value, or the maximum if that is less. 0 when nothing was counted. */
+/* The smallest bucket that at least share (0..1) of the values do not exceed: its highest value, or
+ * the maximum if that is less. 0 if nothing was counted. */
 uint64_t pfs_histogram_quantile(const struct pfs_histogram *self, double share);
 
 /* Below 64 each value has its bucket; above, the top 7 bits of a value choose it. */

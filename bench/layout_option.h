@@ -1,5 +1,5 @@
 /*
- * layout_option.h - the words for the layouts of records.
+ * layout_option.h - the names of the layouts of records on the command line.
  */
 #ifndef PFS_BENCH_LAYOUT_OPTION_H
 #define PFS_BENCH_LAYOUT_OPTION_H
@@ -10,10 +10,10 @@
 enum pfs_status pfs_layout_option_read(const char *text, enum pfs_layout *layout, bool *bare_words,
 				       struct pfs_message *message);
 
-/* The word for it. */
+/* The name of a layout. */
 const char *pfs_layout_option_name(enum pfs_layout layout, bool bare_words);
 
-/* Has a policy with such traits, in this layout, what is needed? */
+/* Does a policy with these traits have, in this layout, what is needed? */
 bool pfs_layout_option_fits(enum pfs_layout layout, bool bare_words, uint32_t traits,
 			    uint32_t needed);
 

@@ -6,8 +6,8 @@
 
 #include <hwloc.h>
 
-/* Of the nodes that contain the PU (DRAM, HBM, CXL) the one that serves the fewest CPUs is
- * nearest, and among equals the system numbers its default memory first. NULL: none has it. */
+/* Of the nodes that contain the PU (DRAM, HBM, CXL) the one that serves the fewest CPUs is nearest;
+ * among equals the default memory, which the system numbers first. NULL: none contains it. */
 static inline hwloc_obj_t pfs_nearest_node(hwloc_topology_t topology, hwloc_obj_t pu)
 {
 	hwloc_obj_t best = NULL, node = NULL;

@@ -1,6 +1,6 @@
 /*
- * partners.h - workers 2k and 2k+1, one of whom allocates while the other frees, and the ring
- * of Concurrency Kit between them: one producer, one consumer.
+ * partners.h - workers 2k and 2k+1, one of which allocates while the other frees, and between them
+ * a ring of Concurrency Kit: one producer, one consumer.
  */
 #ifndef PFS_BENCH_PARTNERS_H
 #define PFS_BENCH_PARTNERS_H
@@ -18,12 +18,12 @@ static inline struct pfs_ring *pfs_partners_ring(const struct pfs_worker *worker
 	return pfs_rings_at(worker->scene->shared, worker->index / 2);
 }
 
-/* A ring for each two workers. in_hands: records that one worker may hold beside those in the
+/* Make a ring for each two workers. in_hands: records that one worker may hold besides those in the
  * ring. False: no memory. */
 bool pfs_partners_start(struct pfs_scene *scene, uint32_t in_hands);
 void pfs_partners_stop(struct pfs_scene *scene);
 
-/* The records in the ring, which its consumer answers for. */
+/* The records in the ring, which belong to its consumer. */
 uint64_t pfs_partners_held(const struct pfs_worker *worker, uint32_t container);
 
 /* Each record is counted once, when it is freed. */

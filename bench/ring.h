@@ -1,9 +1,9 @@
 /*
- * ring.h - Concurrency Kit's ring, one producer and one consumer, behind calls.
+ * ring.h - Concurrency Kit's ring with one producer and one consumer, behind functions.
  *
- * ThreadSanitizer does not see into the ring's asm: it would take its buffer for a race and
- * miss the order that it gives. So ring.c is built without it, and the calls here tell it of
- * that order: what was done before a push comes before what is done after its pop.
+ * ThreadSanitizer cannot see into the ring's assembly: it would report a race on its buffer and
+ * miss the order that it provides. So ring.c is built without it, and the functions here annotate
+ * that order: what was done before a push happens before what is done after its pop.
  */
 #ifndef PFS_BENCH_RING_H
 #define PFS_BENCH_RING_H
@@ -15,7 +15,7 @@
 
 struct pfs_ring;
 
-/* An array of empty rings, to be given to free(); NULL without memory. */
+/* An array of empty rings, for free(); NULL without memory. */
 struct pfs_ring *pfs_rings_create(uint32_t count);
 struct pfs_ring *pfs_rings_at(struct pfs_ring *rings, uint32_t index);
 
@@ -26,7 +26,7 @@ uint32_t pfs_ring_count(struct pfs_ring *self);
 bool pfs_ring_push_unseen(struct pfs_ring *self, void *record);
 bool pfs_ring_pop_unseen(struct pfs_ring *self, void **record);
 
-#if defined(PFS_SIM) /* sim/run/ring_backend.c, which is all seen */
+#if defined(PFS_SIM) /* sim/run/ring_backend.c, which the machine sees */
 #elif defined(__SANITIZE_THREAD__)
 #define PFS_RING_SEEN 1
 #elif defined(__has_feature)
@@ -48,14 +48,14 @@ static inline void __tsan_release(void *address)
 }
 #endif
 
-/* False when the ring is full. */
+/* False if the ring is full. */
 static inline bool pfs_ring_push(struct pfs_ring *self, void *record)
 {
 	__tsan_release(self);
 	return pfs_ring_push_unseen(self, record);
 }
 
-/* False when it is empty. */
+/* False if it is empty. */
 static inline bool pfs_ring_pop(struct pfs_ring *self, void **record)
 {
 	bool popped = pfs_ring_pop_unseen(self, record);

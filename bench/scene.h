@@ -1,9 +1,9 @@
 /*
  * scene.h - one trial of a workload on real threads, from an empty container to its end.
  *
- * Containers are made and threads attach; workers prepare and settle in turns; a warm-up sizes
- * the batches; the window is measured; latencies are sampled in a window of their own; then
- * everything is checked: a structure that is fast and wrong is the classic failure.
+ * Containers are made and threads attach; workers prepare and settle in turns; a warm-up sizes the
+ * batches; the window is measured; latencies are sampled in a window of their own; then everything
+ * is checked, because a structure that is fast and wrong is the classic failure.
  */
 #ifndef PFS_BENCH_SCENE_H
 #define PFS_BENCH_SCENE_H
@@ -16,7 +16,7 @@
 struct pfs_scene_plan {
 	const struct pfs_options *options;
 	const struct pfs_workload *workload;
-	const struct pfs_variant *variant; /* NULL where the workload has no policy */
+	const struct pfs_variant *variant; /* NULL if the workload has no policy */
 	const struct pfs_calls *calls;     /* of the variant, as api says */
 	enum pfs_api api;
 	const struct pfs_placement *placement;
@@ -25,9 +25,9 @@ struct pfs_scene_plan {
 	const struct pfs_clock *clock;
 	struct pfs_series *series;
 	const char *name;
-	const struct pfs_replay *replay; /* NULL where the workload has no trace */
+	const struct pfs_replay *replay; /* NULL if the workload has no trace */
 	double occupancy;
-	uint32_t records; /* 0 where the workload has none */
+	uint32_t records; /* 0 if the workload has none */
 	bool touched;     /* pages of memory that was touched before */
 };
 
@@ -35,7 +35,7 @@ struct pfs_outcome {
 	struct pfs_trial trial;
 	bool crowded;
 	uint64_t items;            /* triples */
-	bool has_items;            /* is it a worker's part to do any? */
+	bool has_items;            /* does a worker do any? */
 	uint64_t ops;              /* all operations, of readers too */
 	uint64_t ops_min, ops_max; /* of the workers whose operations are items */
 	uint32_t container_count;
@@ -52,8 +52,8 @@ struct pfs_outcome {
 	uint32_t extra_count;
 };
 
-/* PFS_OK; or PFS_NO_MEMORY, PFS_NO_NODE, PFS_BAD_CONFIG when it could not run, PFS_BAD_VARIANT
- * when a check failed: *message then says what. */
+/* PFS_OK; or PFS_NO_MEMORY, PFS_NO_NODE, PFS_BAD_CONFIG if it could not run, PFS_BAD_VARIANT if a
+ * check failed: *message then says what. */
 enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outcome *outcome,
 			      struct pfs_message *message);
 
@@ -61,8 +61,8 @@ enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outc
 void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 			 struct pfs_config *config);
 
-/* PFS_OK, or PFS_BAD_CONFIG and *message says why: a container is not possible, or too small
- * for the threads. Of *scene it reads options, workload, variant, replay and thread_count. */
+/* PFS_OK, or PFS_BAD_CONFIG and *message says why: a container is not possible, or too small for
+ * the threads. It reads options, workload, variant, replay and thread_count of *scene. */
 enum pfs_status pfs_scene_check(const struct pfs_scene *scene, struct pfs_message *message);
 
 #endif

@@ -17,12 +17,12 @@ struct pfs_series_sample {
 
 struct pfs_series;
 
-/* Open path for writing; NULL if that can't be done. */
+/* Open path for writing; NULL if that is impossible. */
 struct pfs_series *pfs_series_open(const char *path);
 /* A benchmark begins a run: samples that follow belong to it. */
 void pfs_series_begin(struct pfs_series *self, const char *benchmark);
 void pfs_series_add(struct pfs_series *self, const struct pfs_series_sample *sample);
-/* False if something could not be written. NULL is fine. */
+/* False if something could not be written. NULL is allowed. */
 bool pfs_series_close(struct pfs_series *self);
 /* As if it was never opened. */
 void pfs_series_drop(struct pfs_series *self);

@@ -1,9 +1,9 @@
 /*
  * shim.h - Google Benchmark for C: registration, state, counters, context, run.
  *
- * Written against 1.7.1; thin on purpose. What Google Benchmark gets wrong for a C program is
- * mended here: counters that are not finite would make invalid JSON and are dropped, so are
- * names that the JSON already uses; errors are counted, because its exit status ignores them.
+ * Written against 1.7.1; deliberately thin. It fixes what Google Benchmark gets wrong for a C
+ * program: counters that are not finite would make invalid JSON and are dropped, as are names that
+ * the JSON already uses; errors are counted, because its exit status ignores them.
  */
 #ifndef PFS_BENCH_SHIM_H
 #define PFS_BENCH_SHIM_H
@@ -16,10 +16,11 @@
 extern "C" {
 #endif
 
-struct pfs_shim_case;  /* a registered benchmark, to be refined until the run */
+struct pfs_shim_case;  /* a registered benchmark, which can be changed until the run */
 struct pfs_shim_state; /* one run of it in one thread */
 
-/* Flags of a counter, to be or-ed. Numbers of our own: the library's include a 1 << 31. */
+/* Flags of a counter, combined with |. Numbers of our own, because the library's include a 1 <<
+ * 31. */
 enum pfs_shim_flag {
 	PFS_SHIM_PLAIN = 0,
 	PFS_SHIM_RATE = 1 << 0,             /* divided by the time measured */
@@ -32,7 +33,7 @@ enum pfs_shim_flag {
 
 enum pfs_shim_unit { PFS_SHIM_NS, PFS_SHIM_US, PFS_SHIM_MS, PFS_SHIM_S };
 
-/* Register body under name; user is handed to it and to the hooks. NULL without memory. */
+/* Register body under name; body and the hooks receive user. NULL without memory. */
 struct pfs_shim_case *pfs_shim_register(const char *name,
 					void (*body)(struct pfs_shim_state *state, void *user),
 					void *user);
@@ -47,19 +48,19 @@ void pfs_shim_case_args_product(struct pfs_shim_case *self, const int64_t *const
 				const size_t *counts, size_t list_count);
 void pfs_shim_case_arg_names(struct pfs_shim_case *self, const char *const *names, size_t count);
 
-/* Threads of the library. Trials bring their own pool instead, see trial.h. */
+/* Threads of the library. Trials have their own pool instead, see trial.h. */
 void pfs_shim_case_threads(struct pfs_shim_case *self, int32_t threads);
 void pfs_shim_case_thread_range(struct pfs_shim_case *self, int32_t low, int32_t high);
 
 /*
- * Hooks before and after each run of the body (also of the estimating runs), on the main
- * thread. Either may be NULL. False when the 1024 slots of trampolines are used up.
+ * Hooks before and after each run of the body (also of the estimating runs), on the main thread.
+ * Either may be NULL. False if the 1024 slots of trampolines are used up.
  */
 bool pfs_shim_case_hooks(struct pfs_shim_case *self,
 			 void (*set_up)(const struct pfs_shim_state *state, void *user),
 			 void (*tear_down)(const struct pfs_shim_state *state, void *user));
 
-/* These three get into the benchmark's name; the --benchmark_ flags of that name do not. */
+/* These three appear in the benchmark's name; the --benchmark_ flags of that name do not. */
 void pfs_shim_case_iterations(struct pfs_shim_case *self, int64_t iterations);
 void pfs_shim_case_min_time(struct pfs_shim_case *self, double seconds);
 void pfs_shim_case_repetitions(struct pfs_shim_case *self, int32_t repetitions);
@@ -100,7 +101,7 @@ void pfs_shim_context(const char *key, const char *value);
 void pfs_shim_initialize(int *argc, char **argv);
 /* Run what the filter matches; returns how many benchmarks matched. */
 size_t pfs_shim_run(void);
-/* After the run: was all of it taken by standard output and the file of --benchmark_out? */
+/* After the run: did standard output and the file of --benchmark_out take all of it? */
 bool pfs_shim_written(void);
 /* Errors reported so far by pfs_shim_error: a program whose count is not 0 must exit 1. */
 uint64_t pfs_shim_errors(void);

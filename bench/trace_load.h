@@ -1,10 +1,10 @@
 /*
- * trace_load.h - recorded traces as the workload replay needs them: in memory, and closed to
- * a cycle.
+ * trace_load.h - recorded traces as the workload replay needs them: in memory, and closed to a
+ * cycle.
  *
- * A trace ends with other objects alive than it began with. To be played again and again it
- * gets a tail: what was not alive at the beginning is freed by the thread that allocated it,
- * and what was is allocated again by the thread that had done so.
+ * A trace ends with other objects alive than it began with. To be played repeatedly it gets a tail:
+ * what was not alive at the beginning is freed by the thread that allocated it, and what was is
+ * allocated again by the thread that had allocated it.
  */
 #ifndef PFS_BENCH_TRACE_LOAD_H
 #define PFS_BENCH_TRACE_LOAD_H
@@ -17,8 +17,8 @@
 #define PFS_REPLAY_NAME_MAX 40
 
 /*
- * An event of the cycle. The events of one id follow each other in its turns: turn 0, 1, 2 ...
- * of the cycle; next is the turn behind it, 0 behind the last one.
+ * An event of the cycle. The events of one id follow each other in its turns: turn 0, 1, 2 ... of
+ * the cycle; next is the following turn, 0 after the last one.
  */
 struct pfs_replay_event {
 	uint32_t id;
@@ -42,8 +42,8 @@ struct pfs_replays {
 };
 
 /*
- * Load these files; with file_count 0 all *.pfstrace of the folder. PFS_BAD_CONFIG or
- * PFS_NO_MEMORY with a line in *message; free what is there in any case.
+ * Load these files; with file_count 0 all *.pfstrace of the folder. PFS_BAD_CONFIG or PFS_NO_MEMORY
+ * with a line in *message; free what is there in any case.
  */
 enum pfs_status pfs_replays_load(struct pfs_replays *self, const char *const *files,
 				 uint32_t file_count, const char *folder,
@@ -66,8 +66,8 @@ struct pfs_track {
 };
 
 /*
- * The trace's threads dealt out to workers: the busiest first, each to the worker that has
- * least to do. False without memory. Free each track's events, whatever came back.
+ * Distribute the trace's threads over the workers: the busiest first, each to the worker that has
+ * least to do. False without memory. Free each track's events, whatever was returned.
  */
 bool pfs_tracks_deal(const struct pfs_replay *replay, struct pfs_track *tracks,
 		     uint32_t track_count);

@@ -1,5 +1,5 @@
 /*
- * traits.h - what a variant can do, in words, as --list-traits and results say it.
+ * traits.h - the traits of a variant in words, as --list-traits and results show them.
  */
 #ifndef PFS_BENCH_TRAITS_H
 #define PFS_BENCH_TRAITS_H
@@ -8,7 +8,7 @@
 
 #define PFS_TRAITS_CHARS 80
 
-/* The words of all traits, with a blank between two of them. */
+/* The words of all traits, separated by blanks. */
 void pfs_traits_text(uint32_t traits, char text[PFS_TRAITS_CHARS]);
 
 #endif

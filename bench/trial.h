@@ -1,9 +1,9 @@
 /*
- * trial.h - one window in which all threads work at the same time, counted by us.
+ * trial.h - one measured window in which all threads work at the same time.
  *
- * Threads that take turns look several times faster than threads that contend. A trial
- * therefore measures for each thread how much of the window it really ran; one whose threads
- * did not run together is marked as disturbed and is for the caller to repeat.
+ * Threads that take turns look several times faster than threads that contend. A trial therefore
+ * measures for each thread how much of the window it really ran; one whose threads did not run
+ * together is marked as disturbed, and the caller should repeat it.
  */
 #ifndef PFS_BENCH_TRIAL_H
 #define PFS_BENCH_TRIAL_H
@@ -15,13 +15,13 @@
 
 /* What a window does. Nothing in step knows of threads or of time. */
 struct pfs_trial_plan {
-	/* Do up to count operations; returns how many were done, 0 when there is nothing to do
-	 * at the moment. */
+	/* Do up to count operations; returns how many were done, 0 if there is nothing to do at the
+	 * moment. */
 	uint64_t (*step)(void *context, uint32_t thread_index, uint64_t count);
 	/* Optional: one operation whose allocate call is timed and recorded. */
 	void (*sample)(void *context, uint32_t thread_index);
-	/* Optional: has this thread done all that there is for it? Then it leaves the window,
-	 * which ends with the last thread, or after window_ns. */
+	/* Optional: has this thread done all its work? Then it leaves the window, which ends with
+	 * the last thread, or after window_ns. */
 	bool (*ended)(void *context, uint32_t thread_index);
 	/* Optional, on the main thread: before the gate opens, every tick_ns, at the end. */
 	void (*at_open)(void *context);
@@ -38,7 +38,7 @@ struct pfs_trial_plan {
 
 /* One thread's part; batch and sample_every stay from window to window. */
 struct pfs_trial_thread {
-	uint64_t batch;        /* operations between two looks at the stop flag */
+	uint64_t batch;        /* operations between two reads of the stop flag */
 	uint64_t sample_every; /* 0, or operations between two samples */
 	uint64_t ops;
 	uint64_t start_ns;
@@ -53,7 +53,7 @@ struct pfs_trial {
 	double util_min;    /* least share of its time that a thread ran */
 	double util_total;  /* CPU time of all over the PUs' time */
 	uint64_t switches;
-	double pressure; /* share of the last 10 s somebody waited for a CPU; NaN: unknown */
+	double pressure; /* share of the last 10 s in which a task waited for a CPU; NaN: unknown */
 	double steal;    /* share of the CPUs' time taken by the hypervisor; NaN: unknown */
 	bool disturbed;
 };

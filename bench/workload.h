@@ -1,10 +1,10 @@
 /*
- * workload.h - what a workload is: a few hooks that know neither of threads nor of time.
+ * workload.h - the definition of a workload: a few hooks that know neither of threads nor of time.
  *
- * A workload says in configure what its containers are like. Then, for each worker, prepare
- * and settle build the live set, step does operations, sample does one with its allocate
- * call timed, finish gives all records back. The scene (scene.h) calls them on real threads;
- * anything that can hand out struct pfs_thread handles may call them too.
+ * A workload describes its containers in configure. Then, for each worker, prepare and settle build
+ * the live set, step does operations, sample does one with its allocate call timed, finish frees
+ * all records. The scene (scene.h) calls them on real threads; anything that can supply struct
+ * pfs_thread handles may call them too.
  */
 #ifndef PFS_BENCH_WORKLOAD_H
 #define PFS_BENCH_WORKLOAD_H
@@ -22,27 +22,27 @@
 #define PFS_CONTAINERS_MAX 5
 #define PFS_EXTRAS_MAX 8
 #define PFS_CANARIES_MAX 8
-#define PFS_WINDOW_MS 50 /* what most workloads measure */
+#define PFS_WINDOW_MS 50 /* the window of most workloads */
 
 struct pfs_replay;
 struct pfs_scene;
 struct pfs_series;
 
-/* One thread's part of a benchmark. Its own thread only, but for live_mark. */
+/* One thread's part of a benchmark. Its own thread only, except live_mark. */
 struct pfs_worker {
 	alignas(PFS_BENCH_LINE) struct pfs_scene *scene;
 	uint32_t index;
 	uint32_t target;                                /* records that live should hold */
 	struct pfs_thread *threads[PFS_CONTAINERS_MAX]; /* handle in each container */
 	struct pfs_live live;                           /* in container 0 */
-	void *canaries[PFS_CANARIES_MAX]; /* live records, too, that nobody may touch */
+	void *canaries[PFS_CANARIES_MAX]; /* live records too, which no operation may touch */
 	uint32_t canary_count;
 	uint64_t random;
 	uint64_t refused;  /* allocations */
 	void *own;         /* the workload's, from malloc; finish frees it, or the scene */
 	const char *fault; /* NULL, or what this worker saw go wrong */
 	struct pfs_histogram *histogram; /* ticks of allocate calls */
-	struct pfs_mark live_mark;       /* live.count, for whoever looks */
+	struct pfs_mark live_mark;       /* live.count, for readers */
 };
 
 /* One benchmark while it runs. Main writes it; workers read it between two jobs. */
@@ -53,18 +53,18 @@ struct pfs_scene {
 	const struct pfs_variant *variant;
 	const struct pfs_calls *calls;   /* of the variant */
 	const char *name;                /* of the benchmark */
-	const struct pfs_replay *replay; /* NULL where the workload has no trace */
+	const struct pfs_replay *replay; /* NULL if the workload has no trace */
 	double occupancy;
-	uint32_t records; /* of --records; 0 where the workload has none */
+	uint32_t records; /* of --records; 0 if the workload has none */
 	uint32_t thread_count;
 	uint32_t container_count;
 	struct pfs_container *containers[PFS_CONTAINERS_MAX];
-	/* Most records in use at once, as far as the workload knows; UINT64_MAX: it doesn't. */
+	/* Most records in use at once, as far as the workload knows; UINT64_MAX: unknown. */
 	uint64_t live_peak[PFS_CONTAINERS_MAX];
 	struct pfs_worker *workers;
-	/* Where pages get their bytes; NULL: as the library does. */
+	/* Where pages get their memory; NULL: as the library does. */
 	const struct pfs_memory_source *source;
-	uint64_t capacity;     /* records that container 0 is to hold, of records or pages */
+	uint64_t capacity;     /* records that container 0 must hold, of records or pages */
 	struct pfs_mark level; /* tide: share of the peak to aim at, in millionths */
 	struct pfs_mark phase; /* tide: not 0 in a trough */
 	void *shared;          /* the workload's */
@@ -102,14 +102,15 @@ struct pfs_workload {
 	void (*settle)(struct pfs_worker *worker);
 	uint64_t (*step)(struct pfs_worker *worker, uint64_t count);
 	void (*sample)(struct pfs_worker *worker); /* NULL: no latencies */
-	/* NULL: there is always more to do. Else there is no warm-up, each sample is a call that
-	 * is timed, and a worker that has done its part, of the steps or of the samples, ends. */
+	/* NULL: there is always more to do. Otherwise there is no warm-up, each sample is a timed
+	 * call, and a worker that has done its part, of the steps or of the samples, ends. */
 	bool (*ended)(const struct pfs_worker *worker, bool of_samples);
 	void (*tick)(struct pfs_scene *scene, uint64_t elapsed_ns, uint64_t window_ns);
 	uint64_t tick_share; /* ticks in a window */
-	/* How many records of a container are this worker's just now; NULL: live and canaries. */
+	/* The records of a container that belong to this worker at the moment; NULL: live and
+	 * canaries. */
 	uint64_t (*held)(const struct pfs_worker *worker, uint32_t container);
-	/* In turns: look at the records, then free all of them. */
+	/* In turns: check the records, then free all of them. */
 	void (*finish)(struct pfs_worker *worker);
 	/* Are this worker's operations triples of allocate, publish, free? NULL: yes. */
 	bool (*is_counted)(const struct pfs_scene *scene, uint32_t worker_index);
@@ -120,7 +121,7 @@ struct pfs_workload {
 const struct pfs_workload *pfs_workload_find(const char *name);
 const struct pfs_workload *pfs_workload_at(uint32_t position);
 
-/* Say what went wrong, once; the benchmark is reported as an error. */
+/* Report what went wrong, once; the benchmark is reported as an error. */
 static inline void pfs_worker_fault(struct pfs_worker *worker, const char *fault)
 {
 	if (worker->fault == NULL)
@@ -144,7 +145,7 @@ static inline uint32_t pfs_random_below(uint64_t *state, uint32_t bound)
 	return (uint32_t)(((pfs_random_next(state) >> 32) * bound) >> 32);
 }
 
-/* How many of total things are part index's, of count parts. */
+/* How many of total things belong to part index, of count parts. */
 static inline uint64_t pfs_part(uint64_t total, uint32_t count, uint32_t index)
 {
 	return total / count + (index < total % count);
@@ -156,7 +157,7 @@ static inline uint64_t pfs_worker_salt(uint32_t worker_index)
 	return ((uint64_t)worker_index + 1) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* The batches stamp and check records like this, too. */
+/* The batches stamp and check records in the same way. */
 static inline void pfs_stamp_set(void *record, uint64_t salt)
 {
 	*(uint64_t *)record = (uint64_t)(uintptr_t)record ^ salt;
@@ -186,14 +187,14 @@ uint64_t pfs_live_churn(struct pfs_worker *worker, uint64_t count);
 void pfs_live_sample(struct pfs_worker *worker);
 void pfs_live_finish(struct pfs_worker *worker); /* canaries, then all records freed */
 
-/* Pages that the flags ask for, which every thread has its share of. */
+/* Pages that the flags request, of which every thread has a share. */
 uint32_t pfs_scene_page_count(const struct pfs_scene *scene);
 
 /* Pages for scene->records, of a workload that has them. */
 uint32_t pfs_scene_record_pages(const struct pfs_scene *scene);
 
-/* Pages of a container that needs room for `need` pages at most: prealloc of them made in
- * advance and four times need as the limit, or all of them where the policy cannot grow. */
+/* Pages of a container that needs room for at most `need` pages: prealloc of them preallocated and
+ * four times need as the limit, or all of them if the policy cannot grow. */
 void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config, uint32_t prealloc,
 		     uint32_t need);
 

@@ -1,12 +1,12 @@
 /*
- * awkward.c - a program for the tests of the recorder that is no easy one to record.
+ * awkward.c - a program for the tests of the recorder that is hard to record.
  *
  * usage: awkward descriptors closefrom|close_range|loop FILE
  *        awkward end exit|_exit|_Exit|quick_exit|exec|handler|crowd|
  *                     raw|abort|term|kill
  *        awkward child exec_fails|vfork|clone|nobody|renamed [TRACE]
- * It allocates and frees objects of 1500 bytes, says how many on standard output in one line of
- * `threads allocations frees`, and then does what its second word says.
+ * It allocates and frees objects of 1500 bytes, prints how many in one line of `threads allocations
+ * frees`, and then does what its second word says.
  */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
@@ -118,7 +118,8 @@ static int run_end(const char *how)
 	return strcmp(how, "exit") != 0;
 }
 
-/* Children that share the memory or have a copy that no handler of fork() saw being made. */
+/* Children that share the memory, or have a copy of it that was made without the handlers of
+ * fork(). */
 static int run_child(const char *how, const char *trace)
 {
 	char *none[] = { "/nonexistent/program", NULL };

@@ -1,8 +1,8 @@
 /*
  * crc32c.c - see crc32c.h. Four bits a step: a table of 16 words, no set-up, no library.
  *
- * A trace of 300 KB takes about a millisecond; the tables for whole bytes would have to be
- * made at run time or fill four pages of source.
+ * A trace of 300 KB takes about a millisecond; the tables for whole bytes would have to be made at
+ * run time or fill four pages of source.
  */
 #include "crc32c.h"
 

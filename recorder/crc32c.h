@@ -1,7 +1,7 @@
 /*
  * crc32c.h - the checksum of trace files: CRC-32C (Castagnoli), as in iSCSI and ext4.
  *
- * It finds every change of up to 32 neighbouring bits, so every changed byte.
+ * It detects every change of up to 32 neighbouring bits, so every changed byte.
  */
 #ifndef PFS_RECORDER_CRC32C_H
 #define PFS_RECORDER_CRC32C_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Goes on from the checksum of what stands before; 0 at the beginning. */
+/* Continues from the checksum of the preceding bytes; 0 at the beginning. */
 uint32_t pfs_crc32c(uint32_t before, const void *bytes, size_t size);
 
 #endif

@@ -42,7 +42,7 @@ enum pfs_status pfs_trace_each(const char *path, pfs_trace_visit *visit, void *c
 	return status == PFS_FULL ? PFS_OK : status;
 }
 
-/* For info: sizes of all objects, and who freed what others had allocated. */
+/* For info: sizes of all objects, and which were freed by another thread. */
 struct summary {
 	struct pfs_trace_info info;
 	uint64_t *sizes; /* [allocations] */
@@ -117,7 +117,7 @@ enum pfs_status pfs_trace_print_info(const char *path, struct pfs_message *messa
 
 	refuse(message, PFS_OK, "trace %.160s: no memory for its objects", path);
 	enum pfs_status status = pfs_trace_each(path, sum_up, &self, message);
-	if (status == PFS_OK && self.sizes == NULL) { /* no event was there to bring it */
+	if (status == PFS_OK && self.sizes == NULL) { /* there was no event to allocate it */
 		status = pfs_trace_reader_open(path, &reader, message);
 		if (status == PFS_OK)
 			self.info = *pfs_trace_reader_info(reader);
@@ -210,7 +210,7 @@ static int compare_elders(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* What lives when the window begins, in the order in which it was allocated. */
+/* What is alive when the window begins, in the order in which it was allocated. */
 static enum pfs_status put_prelude(struct cutter *self, uint64_t time)
 {
 	struct elder *elders = calloc((size_t)self->object_count + 1, sizeof(*elders));

@@ -1,9 +1,9 @@
 /*
- * endings.c - ends of a program that no destructor sees: _exit, and becoming another program.
+ * endings.c - ends of a program that no destructor sees: _exit, and exec.
  *
  * The C library's own calls of these do not come here: system and posix_spawn make a child, which
- * is not recorded, and exit has run the destructors. What ends a process without any function,
- * a signal or the bare system call, leaves an unfinished trace, which can be read.
+ * is not recorded, and exit has run the destructors. A process that ends without any function, by a
+ * signal or the bare system call, leaves an unfinished trace, which can be read.
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ VISIBLE void _Exit(int status)
 	_exit(status);
 }
 
-/* The real ones, for those that do more than the system call; before there are threads. */
+/* The real functions, for those that do more than the system call; set before there are threads. */
 static struct {
 	int (*execvpe)(const char *file, char *const *arguments, char *const *environment);
 	int (*fexecve)(int file, char *const *arguments, char *const *environment);
@@ -43,7 +43,7 @@ __attribute__((constructor)) static void look_up(void)
 	*(void **)&real.fexecve = dlsym(RTLD_NEXT, "fexecve");
 }
 
-/* What was recorded is whole; should this return, the recording goes on. */
+/* The recorded trace is finished; if this returns, the recording continues. */
 static int go_on(bool paused, int status)
 {
 	int error = errno;

@@ -43,7 +43,7 @@ static uint32_t place_of(uint64_t address)
 	return (uint32_t)((address >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 32) % SLOTS;
 }
 
-/* The slot of the address, or the empty one where it would stand. */
+/* The slot of the address, or the empty one where it would be. */
 static struct pfs_journal_slot *find(struct pfs_journal *self, uint64_t address)
 {
 	uint32_t at = place_of(address);
@@ -53,7 +53,7 @@ static struct pfs_journal_slot *find(struct pfs_journal *self, uint64_t address)
 	return &self->slots[at];
 }
 
-/* Empty the slot, and move up those behind it that would no longer be found. */
+/* Empty the slot, and move up the following ones that would no longer be found. */
 static void take_out(struct pfs_journal *self, struct pfs_journal_slot *slot)
 {
 	uint32_t hole = (uint32_t)(slot - self->slots);
@@ -62,7 +62,7 @@ static void take_out(struct pfs_journal *self, struct pfs_journal_slot *slot)
 	     at = (at + 1) % SLOTS) {
 		uint32_t wanted = place_of(self->slots[at].address);
 		if ((at - wanted) % SLOTS < (at - hole) % SLOTS)
-			continue; /* it stands between its place and the hole's */
+			continue; /* it is between its place and the hole's */
 		self->slots[hole] = self->slots[at];
 		hole = at;
 	}
@@ -127,7 +127,7 @@ void pfs_journal_flush(struct pfs_journal *self)
 	pfs_trace_writer_flush(&self->writer);
 }
 
-/* The head comes last: a finished trace has nothing behind its last chunk. */
+/* The head comes last: a finished trace has nothing after its last chunk. */
 bool pfs_journal_finish(struct pfs_journal *self)
 {
 	pfs_trace_writer_flush(&self->writer);

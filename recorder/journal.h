@@ -1,9 +1,9 @@
 /*
  * journal.h - from addresses to dense ids, and into the file.
  *
- * A child of fork must not call it: what it writes to is not mapped there.
- * Memory is fixed: a table of PFS_JOURNAL_LIVE_MAX objects at most, mapped when it begins.
- * What is beyond that, or freed without having been seen, is left out as a whole.
+ * A child of fork must not call it: the file is not mapped there. Memory is fixed: a table of at
+ * most PFS_JOURNAL_LIVE_MAX objects, mapped at the beginning. Objects beyond that, and frees of
+ * objects that were not seen, are left out completely.
  */
 #ifndef PFS_RECORDER_JOURNAL_H
 #define PFS_RECORDER_JOURNAL_H
@@ -31,7 +31,7 @@ struct pfs_journal {
 	struct pfs_trace_writer writer; /* writes through file */
 };
 
-/* False with file.error where the file or the memory cannot be had. */
+/* False with file.error if the file or the memory cannot be had. */
 bool pfs_journal_open(struct pfs_journal *self, const char *path, const char *program,
 		      uint64_t event_max);
 
@@ -41,13 +41,13 @@ bool pfs_journal_allocate(struct pfs_journal *self, uint64_t time_ns, uint32_t t
 bool pfs_journal_free(struct pfs_journal *self, uint64_t time_ns, uint32_t thread,
 		      uint64_t address);
 
-/* What was put down so far can be read from now on, however this process ends. */
+/* What was recorded so far can be read from now on, however this process ends. */
 void pfs_journal_flush(struct pfs_journal *self);
 
 /* The file is a finished trace. False with file.error: then it stays an unfinished one. */
 bool pfs_journal_finish(struct pfs_journal *self);
 
-/* After finish: go on. False with file.error; then close it. */
+/* After finish: continue. False with file.error; then close it. */
 bool pfs_journal_resume(struct pfs_journal *self);
 
 /* After finish. */

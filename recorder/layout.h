@@ -1,9 +1,8 @@
 /*
- * layout.h - where the fields of a trace file stand, and its numbers;
- * docs/reference/trace-format.md.
+ * layout.h - the positions and sizes of the fields of a trace file; docs/reference/trace-format.md.
  *
- * All fixed-width numbers are little-endian. A head is HEAD_FIXED bytes, the program's name,
- * and the checksum of both; a chunk is CHUNK_HEAD bytes and its payload.
+ * All fixed-width numbers are little-endian. A head is HEAD_FIXED bytes, the program's name, and
+ * the checksum of both; a chunk is CHUNK_HEAD bytes and its payload.
  */
 #ifndef PFS_RECORDER_LAYOUT_H
 #define PFS_RECORDER_LAYOUT_H
@@ -28,7 +27,7 @@ enum pfs_trace_field {
 	PFS_HEAD_CHUNKS = 64,      /* u32 */
 	PFS_HEAD_NS_PER_TICK = 68, /* u32 */
 	PFS_HEAD_NAME_BYTES = 72,  /* u32 */
-	PFS_HEAD_FIXED = 76,       /* here begins the name */
+	PFS_HEAD_FIXED = 76,       /* the name begins here */
 
 	PFS_CHUNK_BYTES = 0,  /* u32, of the payload */
 	PFS_CHUNK_EVENTS = 4, /* u32 */
@@ -81,7 +80,7 @@ static inline uint32_t pfs_put_varint(uint8_t *to, uint64_t value)
 	return used;
 }
 
-/* False where the number does not end in time or does not fit 64 bits. */
+/* False if the number does not end in time or does not fit 64 bits. */
 static inline bool pfs_get_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
 {
 	*value = 0;

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #ifndef PFS_MAPPED_FILE_STEP
-#define PFS_MAPPED_FILE_STEP (UINT64_C(1) << 30) /* it grows by so much, and needs no blocks */
+#define PFS_MAPPED_FILE_STEP (UINT64_C(1) << 30) /* the file grows by this; needs no blocks */
 #endif
 #define STEP_MIN (UINT64_C(1) << 20)
 #define WINDOW (UINT64_C(1) << 20)
@@ -28,7 +28,7 @@
 #define KERNEL_STORE 16u /* bytes that clock_gettime stores */
 #define ERRAND_STACK 65536u
 
-/* One thing to do with a descriptor: in the child, on its own stack, in our memory. */
+/* One operation on a descriptor: in the child, on its own stack, in our memory. */
 struct errand {
 	struct pfs_mapped_file *file;
 	uint64_t length;
@@ -64,7 +64,7 @@ static bool map(struct pfs_mapped_file *file, int descriptor)
 	       madvise(window, WINDOW, MADV_DONTFORK) == 0;
 }
 
-/* As long as it may be: a limit of the process or of the file system can be lower. */
+/* As long as possible: a limit of the process or of the file system can be lower. */
 static bool stretch(int descriptor, uint64_t from, uint64_t *length)
 {
 	for (uint64_t step = PFS_MAPPED_FILE_STEP; step >= STEP_MIN; step /= 2) {
@@ -121,10 +121,9 @@ static int length_errand(void *context)
 }
 
 /*
- * As vfork, with a table of descriptors that is not ours and a stack that is; the caller stands
- * still until the child is gone. It sends no signal at its end, so that the program hears
- * nothing of it, and gets none of the program's handlers to run. One at a time: the caller
- * holds the recorder's lock.
+ * As vfork, with a separate table of descriptors and a separate stack; the caller waits until the
+ * child has ended. The child sends no signal at its end, so that the program does not notice it,
+ * and runs none of the program's handlers. One at a time: the caller holds the recorder's lock.
  */
 static bool run_errand(struct errand *errand, int (*run)(void *context))
 {
@@ -174,7 +173,7 @@ bool pfs_mapped_file_set_length(struct pfs_mapped_file *self, uint64_t length)
 	return run_errand(&errand, length_errand);
 }
 
-/* The window reaches to end, and begins where still something is to be written. */
+/* The window reaches to end, and begins where something has still to be written. */
 static bool move_window(struct pfs_mapped_file *self, uint64_t offset, uint64_t end)
 {
 	if (end > self->window_offset + self->window_bytes) {
@@ -217,8 +216,8 @@ static bool kernel_stores(struct pfs_mapped_file *self, uint8_t *at, uint64_t en
 }
 
 /*
- * It stores at the end of each page, where no reader looks before what is in front of it is
- * there. Where that end is written already, so was the page a moment ago.
+ * It stores at the end of each page, which no reader reads before the bytes in front of it are
+ * there. If that end is written already, the page was writable a moment ago.
  */
 static bool ask_for_pages(struct pfs_mapped_file *self, uint64_t offset, uint64_t end)
 {
@@ -254,8 +253,8 @@ bool pfs_mapped_file_write(struct pfs_mapped_file *self, const uint8_t *bytes, u
 	}
 	uint32_t first = size < 4 ? size : 4;
 	memcpy(to + first, bytes + first, size - first);
-	/* The compiler must not turn them round: no thread reads this, but one who comes after
-	 * the end of this process, which ends between two instructions. */
+	/* The compiler must not reorder them: no thread reads this, but a process may after the end
+	 * of this one, which can end between two instructions. */
 	__asm__ volatile("" : : : "memory");
 	memcpy(to, bytes, first);
 	return true;

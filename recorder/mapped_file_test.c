@@ -1,6 +1,6 @@
 /*
  * mapped_file_test.c - a file that grows through its mapping holds what was written, has no
- * descriptor, and fails where it cannot be written instead of ending the program.
+ * descriptor, and fails with an error, instead of ending the program, where it cannot be written.
  */
 #define _GNU_SOURCE 1
 #include "mapped_file.h"
@@ -91,7 +91,7 @@ static void test_growth(void)
 	uint8_t got[PIECE];
 	EXPECT(pread(reader, got, 100, 0) == 100 && memcmp(got, head, 100) == 0);
 	EXPECT(size_of(path) > (off_t)PIECE * PIECES);
-	/* cut it, and go on behind the cut */
+	/* cut it, and continue after the cut */
 	EXPECT(pfs_mapped_file_set_length(&file, (uint64_t)PIECE * PIECES));
 	EXPECT(size_of(path) == (off_t)PIECE * PIECES);
 	EXPECT(write_piece(PIECES) && piece_is_there(reader, PIECES));
@@ -101,7 +101,7 @@ static void test_growth(void)
 	close(reader);
 }
 
-/* Two at once, and one after the other; what was there is lost only where it may be. */
+/* Two at once, and one after the other; old contents are lost only if that is allowed. */
 static void test_lock(void)
 {
 	static struct pfs_mapped_file second;
@@ -118,7 +118,7 @@ static void test_lock(void)
 	close(reader);
 }
 
-/* The memory of a child has no way into the file. */
+/* A child's memory does not reach the file. */
 static void test_fork(void)
 {
 	int status = 0;
@@ -135,7 +135,7 @@ static void test_fork(void)
 	pfs_mapped_file_close(&file);
 }
 
-/* Somebody takes it away: an error, and no other file is touched. */
+/* The file is taken away: an error, and no other file is touched. */
 static void test_taken(void)
 {
 	char other[300];
@@ -161,7 +161,7 @@ static void test_limits(void)
 
 	EXPECT(!pfs_mapped_file_open(&file, "/dev/null") && file.error == EINVAL);
 	EXPECT(!pfs_mapped_file_open(&file, "/nonexistent/x") && file.error == ENOENT);
-	/* a limit that the first step fits and the second does not; its signal hits nobody */
+	/* a limit that the first step fits and the second does not; its signal is ignored */
 	getrlimit(RLIMIT_FSIZE, &before);
 	small.rlim_max = before.rlim_max;
 	setrlimit(RLIMIT_FSIZE, &small);

@@ -1,5 +1,5 @@
 /*
- * pfs_trace.c - pfs-trace: look at trace files, cut a window out of one.
+ * pfs_trace.c - pfs-trace: show trace files, cut a window out of one.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +14,7 @@ static const char program[] = "pfs-trace";
 static const char exit_text[] = "exit 0: success. 1: the output could not be written. 2: wrong "
 				"input, or a damaged trace.\n";
 
-/* What the command line says. */
+/* The parsed command line. */
 struct request {
 	char **files;
 	uint32_t file_count;
@@ -86,7 +86,7 @@ static int dump(const struct request *request)
 	return 0;
 }
 
-/* What is there of it is whole; is it there to its end? */
+/* What is there is correct; does it reach to the end? */
 static int say_how_far(const char *path)
 {
 	struct pfs_message message;

@@ -1,11 +1,11 @@
 /*
- * recorded.c - a program for the tests of the recorder: it says what it allocates and frees.
+ * recorded.c - a program for the tests of the recorder, which reports what it allocates and frees.
  *
  * usage: recorded threads N | fork | endless | pairs N
- * Threads allocate objects of 1000 to 1999 bytes, which nobody else here does, by every
- * function that is recorded; they free some, hand others to the next thread, and end. The
- * program prints how many of each it did, and what it left alive. With pairs the threads do
- * nothing but allocate and free, for overhead.py.
+ * Threads allocate objects of 1000 to 1999 bytes, which no other code here does, by every function
+ * that is recorded; they free some, hand others to the next thread, and end. The program prints how
+ * many of each it did, and what it left alive. With pairs the threads do nothing but allocate and
+ * free, for overhead.py.
  */
 #define _GNU_SOURCE 1
 #include <malloc.h>

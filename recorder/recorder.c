@@ -1,16 +1,17 @@
 /*
- * recorder.c - librecorder.so: writes down what a program allocates and frees.
+ * recorder.c - librecorder.so: records what a program allocates and frees.
  *
  *	PFSLAB_TRACE=FILE LD_PRELOAD=librecorder.so program
  *
- * PFSLAB_TRACE_SIZES=min-max   only objects of so many bytes
+ * PFSLAB_TRACE_SIZES=min-max   only objects with a size in this range, in bytes
  * PFSLAB_TRACE_MAX=N           the file is closed after N events
  * PFSLAB_TRACE_PROGRAM=NAME    only a process of this name is recorded
  *
- * Recorded is the process that finds PFSLAB_TRACE, not those that it starts: a child with a copy
- * of the memory finds that nothing is recorded, and the variable is taken out of the environment.
- * No thread is started: the threads that fill the ring empty it in turns, and the last of it is
- * written at the end; endings.c has those that are no exit. A realloc is a free and an allocation.
+ * The process that finds PFSLAB_TRACE is recorded, and not the processes that it starts: a child
+ * with a copy of the memory finds that nothing is recorded, and the variable is removed from the
+ * environment. No thread is started: the threads that fill the ring also empty it, and the rest is
+ * written at the end; endings.c handles the ends without exit. A realloc is a free and an
+ * allocation.
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -56,7 +57,7 @@ static struct {
 	bool found;
 } real;
 
-/* While the real functions are looked up, the linker may ask for memory. It is never freed. */
+/* While the real functions are looked up, the linker may allocate. That memory is never freed. */
 static PFS_TLS bool looking_up;
 static char early[EARLY_BYTES] __attribute__((aligned(16)));
 static size_t early_used;
@@ -179,7 +180,7 @@ static void push(bool frees, const void *object, size_t size)
 	while (!pfs_ring_has_room(&ring, number)) {
 		if (!pfs_ring_recording(&ring)) {
 			busy = false;
-			return; /* over: nobody takes entries out any more */
+			return; /* over: no thread takes entries out any more */
 		}
 		drain(false);
 		sched_yield();
@@ -203,7 +204,7 @@ static inline void *allocated(void *object, size_t size)
 	return object;
 }
 
-/* Before the memory goes back: then another thread may get it, and draw a number. */
+/* Before the memory is freed: after that another thread may get it, and draw a number. */
 static inline void freeing(const void *object)
 {
 	if (object != NULL && pfs_ring_recording(&ring))
@@ -235,7 +236,7 @@ __attribute__((visibility("default"))) void free(void *object)
 __attribute__((visibility("default"))) void *realloc(void *object, size_t size)
 {
 	if (!ready())
-		return early_malloc(size); /* the linker does not ask for more of the same */
+		return early_malloc(size); /* the linker does not realloc early memory */
 	if (is_early(object)) {
 		size_t most = (size_t)(early + EARLY_BYTES - (char *)object);
 		void *moved = malloc(size);
@@ -269,7 +270,7 @@ __attribute__((visibility("default"))) void *memalign(size_t align, size_t size)
 	return ready() ? allocated(real.memalign(align, size), size) : NULL;
 }
 
-/* A bad value ends the program before it begins: a recording that is not made is no help. */
+/* A bad value ends the program before it begins, because it would not be recorded. */
 static uint64_t number_of(const char *variable, const char *text, const char *from, char **end)
 {
 	errno = 0;
@@ -294,8 +295,8 @@ static void read_sizes(const char *text)
 }
 
 /*
- * The program may have a getenv and an unsetenv of its own, as bash has, which know another
- * environment. What main is given is this one.
+ * The program may define its own getenv and unsetenv, as bash does, which use another environment.
+ * What main receives is this one.
  */
 static const char *look_for(const char *name, bool take_out)
 {
@@ -349,7 +350,7 @@ __attribute__((constructor)) static void begin(void)
 	_Atomic(bool) *recording = make_switch();
 	bool open = pfs_journal_open(&journal, path, program_invocation_short_name, event_max);
 	look_for("PFSLAB_TRACE", true);
-	if (!open && journal.file.error == EBUSY) { /* then this process is not its concern */
+	if (!open && journal.file.error == EBUSY) { /* then this process is not recorded */
 		complain("librecorder: PFSLAB_TRACE '%.200s': another process records into it; "
 			 "this one (%s) is not recorded",
 			 path, program_invocation_short_name);
@@ -366,9 +367,9 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /*
- * Take out what was drawn so far. Threads may still run: what they draw later is left out or
- * comes later. A thread may have been stopped between drawing and filling, or with the lock:
- * they are waited for, up to a second. With true the lock is held.
+ * Take out what was drawn so far. Threads may still run: what they draw later is left out or comes
+ * later. A thread may have been stopped between drawing and filling, or with the lock: wait for it,
+ * up to a second. If it returns true the lock is held.
  */
 static bool take_all(void)
 {

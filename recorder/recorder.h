@@ -1,7 +1,9 @@
 /*
- * recorder.h - the end of a recording, for endings.c. All do nothing in a process that is not
- * the recorded one, and keep what was recorded where the ring cannot be had: a signal handler
- * that interrupted the recorder, a thread that was stopped in it.
+ * recorder.h - the end of a recording, for endings.c.
+ *
+ * All calls do nothing in a process that is not recorded, and keep what was recorded if the ring's
+ * lock cannot be had: in a signal handler that interrupted the recorder, or if a thread was stopped
+ * in it.
  */
 #ifndef PFS_RECORDER_RECORDER_H
 #define PFS_RECORDER_RECORDER_H
@@ -11,8 +13,8 @@
 /* For good. */
 void pfs_recorder_finish(void);
 
-/* Finish the trace, because this process becomes another program. With true, should it not
- * become one: resume. Other threads that fill the ring wait until then. */
+/* Finish the trace, because this process is about to exec. If it returns true and the exec fails:
+ * resume. Other threads that fill the ring wait until then. */
 bool pfs_recorder_pause(void);
 void pfs_recorder_resume(void);
 

@@ -1,14 +1,14 @@
 /*
  * ring.h - events of all threads on their way to the file, in one order.
  *
- * A thread draws a number, which is the order of events in the file, and fills the entry of
- * that number; whoever holds the drain lock takes entries out, strictly by number. A thread
- * that frees draws before the memory can be handed out again, one that allocates after it got
- * it: so an object's free never comes before its allocation, nor behind the next allocation
- * of its address. No thread has a buffer of its own: there is nothing to do when it ends.
+ * A thread draws a number, which is the order of events in the file, and fills the entry of that
+ * number; the holder of the drain lock takes entries out, strictly by number. A thread that frees
+ * draws before the memory can be handed out again, one that allocates after it got it. So an
+ * object's free never comes before its allocation, nor after the next allocation of its address. No
+ * thread has a buffer of its own: there is nothing to do when it ends.
  *
  * Invariant: an entry belongs to the thread that drew its number, from the moment tail is
- *            less than RING behind the number until ready says number + 1; then to the drain.
+ *            less than RING behind the number until ready is number + 1; then to the drain.
  * Ordering:  [RA1] fill: store, release      <->   [RA2] look: load, acquire
  *            carries: the entry, to the drain
  *            [RA3] taken: store, release     <->   [RA4] room: load, acquire
@@ -46,9 +46,9 @@ struct pfs_ring {
 };
 
 /*
- * recording stands in a page that a child finds zeroed if it has a copy of the memory, by
- * whatever call it was made: it does not record. One that shares the memory, as after vfork,
- * allocates from the same heap as its parent: what it does is recorded.
+ * recording is in a page that is zeroed in a child with a copy of the memory, by whatever call it
+ * was made: it does not record. A child that shares the memory, as after vfork, allocates from the
+ * same heap as its parent: its calls are recorded.
  */
 static inline void pfs_ring_begin(struct pfs_ring *self, _Atomic(bool) *recording)
 {
@@ -72,12 +72,12 @@ static inline void pfs_ring_stop(struct pfs_ring *self)
 
 static inline uint32_t pfs_ring_thread(struct pfs_ring *self)
 {
-	/* relaxed: a number that nobody else gets */
+	/* relaxed: only a unique number is needed */
 	return atomic_fetch_add_explicit(&self->threads, 1, memory_order_relaxed);
 }
 
-/* relaxed: additions to one variable are ordered as the calls that happen before each other
- * are, and that is all the order that the file needs */
+/* relaxed: additions to one variable are ordered like calls that happen before each other, and the
+ * file needs no other order */
 static inline uint64_t pfs_ring_draw(struct pfs_ring *self)
 {
 	return atomic_fetch_add_explicit(&self->head, 1, memory_order_relaxed);
@@ -91,8 +91,8 @@ static inline uint64_t pfs_ring_drawn(struct pfs_ring *self)
 
 static inline bool pfs_ring_has_room(struct pfs_ring *self, uint64_t number)
 {
-	/* [RA4] acquire, pairs with [RA3]: without it the entry could be filled while the
-	 * drain still reads what stood there before. */
+	/* [RA4] acquire, pairs with [RA3]: without it the entry could be filled while the drain
+	 * still reads its old contents. */
 	return number - atomic_load_explicit(&self->tail, memory_order_acquire) < PFS_RING_ENTRIES;
 }
 
@@ -137,8 +137,8 @@ static inline uint64_t pfs_ring_taken_count(struct pfs_ring *self)
 
 static inline bool pfs_ring_try_lock(struct pfs_ring *self)
 {
-	/* [RA5] acquire, pairs with [RA6]: without it this drain could miss what the last one
-	 * wrote into the journal. */
+	/* [RA5] acquire, pairs with [RA6]: without it this drain could miss what the last one wrote
+	 * into the journal. */
 	return !atomic_exchange_explicit(&self->locked, true, memory_order_acquire);
 }
 

@@ -1,11 +1,11 @@
 /*
- * trace_reader.c - see pfslab/trace.h. The file is taken in whole and read chunk by chunk.
+ * trace_reader.c - see pfslab/trace.h. The whole file is loaded, and read chunk by chunk.
  *
- * A refusal names the first byte from which on the file cannot be trusted: of the head, of
- * the chunk whose checksum is wrong, or of the event that makes no sense.
+ * A refusal names the first byte from which on the file cannot be trusted: of the head, of the
+ * chunk whose checksum is wrong, or of the event that makes no sense.
  *
- * An unfinished trace has no counts in its head, and zeros may follow its last chunk: it is
- * read twice, the first time to count.
+ * An unfinished trace has no counts in its head, and zeros may follow its last chunk: it is read
+ * twice, the first time to count.
  */
 #include <pfslab/trace.h>
 
@@ -66,7 +66,7 @@ static enum pfs_status damaged(struct pfs_trace_reader *self, const uint8_t *whe
 		      (size_t)(where - self->bytes), reason);
 }
 
-/* Is nothing but zeros to come? No chunk is so long, and none is all zeros. */
+/* Do only zeros follow? No chunk is that long, and none is all zeros. */
 static bool in_tail(const uint8_t *bytes, size_t used)
 {
 	static const uint8_t zeros[65536];
@@ -95,7 +95,7 @@ static enum pfs_status take_file(struct pfs_trace_reader *self, const char *path
 			self->bytes = larger;
 		}
 		got = fread(self->bytes + used, 1, room - used, file);
-		used += got; /* what is no trace may have no end: read_head says so */
+		used += got; /* an input that is no trace may be endless: read_head reports it */
 	} while (got != 0 && (used < 8 || memcmp(self->bytes, PFS_TRACE_MAGIC, 8) == 0) &&
 		 !in_tail(self->bytes, used));
 	if (ferror(file) != 0)
@@ -119,7 +119,7 @@ static void read_fields(struct pfs_trace_info *info, const uint8_t *head)
 	info->ns_per_tick = pfs_get_u32(head + PFS_HEAD_NS_PER_TICK);
 }
 
-/* What an unfinished head does not say: no limit but those of the format. */
+/* What an unfinished head does not say: no limits but those of the format. */
 static void unlimited(struct pfs_trace_info *info)
 {
 	info->prelude = 0;
@@ -237,7 +237,7 @@ static enum pfs_status end(struct pfs_trace_reader *self)
 	return self->status;
 }
 
-/* The bytes of one event. False where they do not make numbers. */
+/* The bytes of one event. False if they do not make numbers. */
 static bool decode(struct pfs_trace_reader *self, struct pfs_trace_event *event)
 {
 	uint64_t head = 0, thread = self->last.thread, id = 0;
@@ -294,7 +294,7 @@ static enum pfs_status apply(struct pfs_trace_reader *self, const uint8_t *where
 	return PFS_OK;
 }
 
-/* A chunk's bytes are written before their number is: 0 says that there is none. */
+/* A chunk's bytes are written before its size is: 0 says that there is none. */
 static bool is_last(const struct pfs_trace_reader *self)
 {
 	size_t left = (size_t)(self->bytes + self->info.bytes - self->at);
@@ -343,7 +343,7 @@ static enum pfs_status make_alive(struct pfs_trace_reader *self)
 				   : refuse(self, PFS_NO_MEMORY, "no memory for its objects");
 }
 
-/* The first reading: then the counts are there, and the second may begin. */
+/* The first reading: afterwards the counts are known, and the second may begin. */
 static enum pfs_status count_events(struct pfs_trace_reader *self)
 {
 	const uint8_t *first = self->at;

@@ -117,7 +117,7 @@ static void spit(const uint8_t *bytes, size_t size)
 	fclose(file);
 }
 
-/* Read it all; PFS_FULL if the file is fine. */
+/* Read it all; PFS_FULL if the file is correct. */
 static enum pfs_status read_all(struct pfs_message *message)
 {
 	struct pfs_trace_reader *reader = NULL;
@@ -173,7 +173,7 @@ static void test_damage(void)
 	expect_refused(bad, size + 1, "after the last chunk", size, "a byte more", size);
 }
 
-/* Two chunks: a flip in the second is told by its place; chunks may not change places. */
+/* Two chunks: a flip in the second is reported with its position; exchanged chunks are refused. */
 static void test_chunks(void)
 {
 	static uint8_t good[65536], bad[65536];
@@ -268,7 +268,7 @@ static struct pfs_trace_info read_info(void)
 	return info;
 }
 
-/* Of a program that was stopped all chunks are there, and perhaps zeros. */
+/* The trace of a stopped program has all chunks, and perhaps zeros. */
 static void test_unfinished(void)
 {
 	static uint8_t good[65536], bad[400000];

@@ -1,6 +1,6 @@
 /*
- * trace_writer.c - see pfslab/trace.h. A recorder calls this from inside malloc: so there is
- * no memory of its own, and no cancellation point: write() would be one, the bare call isn't.
+ * trace_writer.c - see pfslab/trace.h. A recorder calls this from inside malloc, so it has no
+ * memory of its own and no cancellation point: the bare system call instead of write().
  */
 #define _GNU_SOURCE
 #include <pfslab/trace.h>

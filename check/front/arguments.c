@@ -100,8 +100,8 @@ static int read_line(struct pfs_arguments *self, int argc, char **argv)
 	return status;
 }
 
-/* A bound on preemptions asks for the bounded search; one on executions, if it is exhaustive, for
- * one process: which are the first is a matter of order. */
+/* A bound on preemptions selects the bounded search. A bound on executions of an exhaustive search
+ * selects one process, because the order decides which ones are the first. */
 static int choose_search(struct pfs_arguments *self)
 {
 	bool bound = self->preemptions != UINT64_MAX;

@@ -1,5 +1,5 @@
 /*
- * arguments.h - what pfs-check is asked for.
+ * arguments.h - the arguments of pfs-check.
  */
 #ifndef PFS_CHECK_ARGUMENTS_H
 #define PFS_CHECK_ARGUMENTS_H
@@ -18,13 +18,13 @@ struct pfs_arguments {
 	bool no_races, quiet, list, example, gdb;
 	char **words; /* the program, or its sources and flags */
 	int word_count;
-	/* What follows from them. */
+	/* Derived from the options. */
 	enum pfs_search_kind kind;
 	const struct pfs_memory_model *model;
 	bool calls_known, json;
 };
 
-/* Each is said, and judged: PFS_GO_ON, or the exit status. */
+/* read: parse and check all of them. PFS_GO_ON, or the exit status. */
 int pfs_check_arguments_read(struct pfs_arguments *self, int argc, char **argv);
 
 /* One line on stderr: what, and why it is refused. Returns the exit status. */

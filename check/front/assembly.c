@@ -1,7 +1,9 @@
 /*
- * assembly.c - with -fsanitize=thread each atomic operation and each fence is a call. One that is
- * an instruction was written in assembly, or compiled without: what it does is not seen, and that
- * must be said.
+ * assembly.c - finds atomic instructions that pfs-check cannot see.
+ *
+ * With -fsanitize=thread each atomic operation and each fence is a call. One that is an instruction
+ * was written in assembly, or compiled without the option: its effect is not seen, so a warning is
+ * needed.
  */
 #define _GNU_SOURCE
 #include "check/front/assembly.h"
@@ -16,7 +18,7 @@
 #include "check/front/places.h"
 #include "check/machine/trace.h"
 
-/* x86-64's, and AArch64's. What exchanges a register with memory locks by itself. */
+/* x86-64's, and AArch64's. An exchange of a register with memory locks by itself. */
 static const char *const telling[] = { "lock ", "mfence", "lfence", "sfence", "dmb",  "ldxr",
 				       "ldaxr", "stxr",   "stlxr",  "ldar",   "stlr", NULL };
 

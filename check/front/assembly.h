@@ -1,5 +1,5 @@
 /*
- * assembly.h - does a program have instructions that compilers do not make with
+ * assembly.h - does a program contain instructions that compilers do not generate with
  * -fsanitize=thread?
  */
 #ifndef PFS_CHECK_ASSEMBLY_H
@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-/* One line on stderr if it has, by the binutils' objdump. The file, and how far it was moved. */
+/* Warn in one line on stderr if it does; uses objdump of the binutils. The file, and its load
+ * bias. */
 void pfs_assembly_warn(const char *path, uintptr_t bias);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * calls.h - what the functions that stand for pthread's share: the place of a call, and an
+ * calls.h - shared by the replacements of pthread's functions: the place of a call, and an
  * operation on a word of the machine.
  */
 #ifndef PFS_CHECK_CALLS_H
@@ -8,7 +8,7 @@
 #include "check/front/places.h"
 #include "check/front/user.h"
 
-/* Where the program called the function that this stands in, by its name. */
+/* The place where the program called the enclosing function, with the function's name. */
 #define PFS_CALL(name) pfs_call_place(__builtin_return_address(0), (name))
 
 static inline const struct pfs_sim_place *pfs_call_place(const void *code, const char *text)
@@ -17,7 +17,7 @@ static inline const struct pfs_sim_place *pfs_call_place(const void *code, const
 	return pfs_places_named(pfs_user_place(code, &own), text);
 }
 
-/* false: in the set-up or the final check, where no other thread is. */
+/* false: in the set-up or the final check, where there is no other thread. */
 static inline bool pfs_call_runs(void)
 {
 	return pfs_user.machine != NULL && pfs_user.machine->run.running != NULL;
@@ -32,7 +32,7 @@ static inline uint64_t pfs_call_act(enum pfs_sim_kind kind, uint32_t *word, uint
 	return pfs_user_execute(&operation);
 }
 
-/* A strong compare-and-swap, relaxed where it fails: what was seen. */
+/* A strong compare-and-swap, relaxed if it fails; returns what was seen. */
 static inline uint64_t pfs_call_cas(uint32_t *word, uint64_t expected, uint64_t wanted,
 				    enum pfs_sim_order order, const struct pfs_sim_place *place)
 {

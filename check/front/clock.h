@@ -1,7 +1,9 @@
 /*
- * clock.h - the time of the checked program: each thread has a clock of its own, which moves by a
- * microsecond with each look, by what it sleeps, and by an hour where a time limit passes. So a
- * schedule decides what is read, and nothing else does.
+ * clock.h - the time of the checked program.
+ *
+ * Each thread has a clock of its own, which advances by a microsecond with each reading, by the
+ * time it sleeps, and by an hour when a time limit passes. So only the schedule decides what is
+ * read.
  */
 #ifndef PFS_CHECK_CLOCK_H
 #define PFS_CHECK_CLOCK_H

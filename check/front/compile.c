@@ -1,6 +1,6 @@
 /*
- * compile.c - see compile.h. One command compiles and links: the libraries are named, since gcc
- * would link its own run-time of -fsanitize=thread among those it links by itself.
+ * compile.c - see compile.h. One command compiles and links. It names the libraries, because gcc
+ * would otherwise link its own run-time of -fsanitize=thread.
  */
 #define _GNU_SOURCE
 #include "check/front/compile.h"
@@ -55,7 +55,7 @@ bool pfs_compile_is_source(const char *word)
 
 void pfs_compile_end(void)
 {
-	if (made.owner != getpid()) /* or in a child, to whom it is not to belong */
+	if (made.owner != getpid()) /* nothing, or in a child, which does not own it */
 		return;
 	made.owner = 0;
 	(void)unlink(made.program);
@@ -88,7 +88,7 @@ static bool make_folder(const char *source)
 			(int)(strrchr(base, '.') - base), base) < (int)sizeof(made.program);
 }
 
-/* -IFOLDER of pfslab/check.h, which lies in include/ beside our own folder, or above it. */
+/* -IFOLDER of pfslab/check.h, which is in include/ next to our own folder, or above it. */
 static bool find_headers(char *option, size_t bytes)
 {
 	char own[PATH_BYTES - 64], header[PATH_BYTES];

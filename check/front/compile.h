@@ -1,23 +1,23 @@
 /*
- * compile.h - a program that is given as sources: compiled as pfs-check loads it, into a folder
- * that is removed at the end.
+ * compile.h - programs that are given as sources: compiled into a shared object for pfs-check, in a
+ * folder that is removed at the end.
  */
 #ifndef PFS_CHECK_COMPILE_H
 #define PFS_CHECK_COMPILE_H
 
 #include <stdbool.h>
 
-/* By its ending, C or C++. */
+/* C or C++, by its ending. */
 bool pfs_compile_is_source(const char *word);
 
-/* Sources and what else the compiler is told, in their order; the shared object is *program then.
- * NULL, or what is wrong, in a line. */
+/* Sources and compiler flags, in their order; *program is then the shared object. NULL, or what is
+ * wrong, in a line. */
 const char *pfs_compile(char **words, int count, const char **program);
 
-/* Removes what was made. */
+/* Remove what was made. */
 void pfs_compile_end(void);
 
-/* A program to begin with. */
+/* The program of --example. */
 extern const char pfs_check_example[];
 
 #endif

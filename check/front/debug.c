@@ -44,7 +44,7 @@ int pfs_check_debug(int argc, char **argv)
 						 "threads in it: use one that you built");
 	for (size_t i = 0; i < count; i++)
 		words[i] = strdup(head[i]);
-	bool flags = false; /* behind -- they are the compiler's */
+	bool flags = false; /* after -- they are the compiler's */
 	for (int i = 1; i < argc; i++) {
 		flags |= strcmp(argv[i], "--") == 0;
 		if (flags || strcmp(argv[i], "--gdb") != 0)

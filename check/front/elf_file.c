@@ -13,7 +13,7 @@
 
 #include "check/front/names.h"
 
-/* Calls that no thread of the machine can make as it is meant: by their first letters. */
+/* Calls that no thread of the machine can make with their meaning: by their first letters. */
 /* clang-format off */
 static const char *const refused_families[] = {
 	"__atomic_", "__tsan_java_", "__tsan_mutex_", "pthread_", "sem_",
@@ -143,7 +143,7 @@ static void read_objects(struct pfs_elf_file *self)
 		qsort(self->objects, self->object_count, sizeof(*self->objects), by_address);
 }
 
-/* One that may lie anywhere looks like a shared object, but for a flag. */
+/* A position-independent executable looks like a shared object, except for a flag. */
 static bool is_executable(const struct pfs_elf_file *self)
 {
 	const Elf64_Ehdr *head = (const void *)self->bytes;
@@ -172,7 +172,7 @@ bool pfs_elf_has_lines(const struct pfs_elf_file *self)
 	return false;
 }
 
-/* NULL: its bytes are there, and what its head says of sections. */
+/* NULL: its bytes are mapped, and its header describes its sections. */
 static const char *map(struct pfs_elf_file *self, const char *path)
 {
 	struct stat about;
@@ -220,7 +220,7 @@ const char *pfs_elf_read(struct pfs_elf_file *self, const char *path)
 	return NULL;
 }
 
-/* ---- what cannot be ---- */
+/* ---- what cannot be checked ---- */
 
 const char *pfs_elf_unloaded(const char *error)
 {

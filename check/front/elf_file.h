@@ -1,5 +1,5 @@
 /*
- * elf_file.h - what the file of a shared object says: what it is linked with, what it calls that is
+ * elf_file.h - what the file of a shared object says: what it is linked with, which calls of it are
  * not modelled, and the names of its variables.
  */
 #ifndef PFS_CHECK_ELF_FILE_H
@@ -31,14 +31,14 @@ bool pfs_elf_has_lines(const struct pfs_elf_file *self);
 /* The same of an executable. */
 bool pfs_elf_program_has_lines(const char *path);
 
-/* What dlerror said, with the mend. */
+/* dlerror's text, with how to fix it. */
 const char *pfs_elf_unloaded(const char *error);
 
-/* Why it cannot be checked, though these names are replaced; or NULL. */
+/* Why it cannot be checked, although these names are replaced; or NULL. */
 struct pfs_name;
 const char *pfs_elf_refusal(const struct pfs_elf_file *self, const struct pfs_name *names);
 
-/* "ring+8", by an address as it was linked; false: no variable. */
+/* "ring+8", for an address as linked; false: no variable. */
 bool pfs_elf_name(const struct pfs_elf_file *self, uint64_t address, char *name, size_t name_bytes);
 
 #endif

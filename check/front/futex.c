@@ -20,7 +20,7 @@ static struct queue {
 	struct {
 		const uint32_t *word;
 		uint32_t bits, thread;
-	} waiters[PFS_USER_THREADS_MAX]; /* who has waited longest first */
+	} waiters[PFS_USER_THREADS_MAX]; /* the longest waiting first */
 } queues[QUEUES];
 
 void pfs_futex_begin(void)
@@ -105,7 +105,7 @@ static long wake(const uint32_t *word, uint32_t most, uint32_t bits,
 	return (long)count;
 }
 
-/* Or called from there, by others of the library. */
+/* Or called from there, by other functions of the library. */
 bool pfs_futex_is_of_atomic(const void *code)
 {
 	const struct pfs_user_thread *self = pfs_user_current();

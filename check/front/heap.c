@@ -56,7 +56,7 @@ void pfs_check_heap_put(struct pfs_snapshot *snapshot)
 	pfs_snapshot_put(snapshot, &heap.used, sizeof(heap.used));
 	pfs_snapshot_put(snapshot, &heap.count, sizeof(heap.count));
 	pfs_snapshot_put(snapshot, heap.blocks, heap.count * sizeof(heap.blocks[0]));
-	/* What is larger is not kept, so that its size is enough to know. */
+	/* Larger heaps are not kept, so their size is enough. */
 	size_t bytes = heap.used + GAP_BYTES;
 	pfs_snapshot_put(snapshot, heap.region,
 			 bytes < 2 * PFS_REWIND_BYTES_MAX ? bytes : 2 * PFS_REWIND_BYTES_MAX);
@@ -104,8 +104,8 @@ static const char *text_of(const struct pfs_sim_place *place, char *text, size_t
 }
 
 /*
- * Code that says nothing of its accesses, as libc's and small copies that compilers expand, can
- * still be seen to have written: behind a block, or to one that was freed.
+ * Code that does not report its accesses, such as libc's and small copies that compilers expand, is
+ * noticed only if it wrote after the end of a block, or to a freed one.
  */
 static void look_at_gap(const struct block *block)
 {
@@ -202,8 +202,8 @@ void pfs_check_heap_look(const void *address, size_t size, bool writes,
 				 text_of(block->made, made, sizeof(made)));
 }
 
-/* Marks blocks that words of these bytes point into, and puts them behind those that are to be
- * looked at; returns how many these are then. */
+/* Mark blocks that words of these bytes point into, and append them to those still to be scanned;
+ * returns how many these are then. */
 static uint32_t reach(uintptr_t first, size_t bytes, uint32_t *waiting, uint32_t count)
 {
 	uintptr_t at = (first + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);

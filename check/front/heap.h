@@ -1,6 +1,7 @@
 /*
- * heap.h - malloc of the checked program: each block at a place that follows from the execution's
- * own calls, never used twice in it, so that an access to what was freed is seen.
+ * heap.h - malloc of the checked program: each block at a place that depends only on the
+ * execution's own calls. A place is never used twice in an execution, so that an access to freed
+ * memory is seen.
  */
 #ifndef PFS_CHECK_HEAP_H
 #define PFS_CHECK_HEAP_H
@@ -12,7 +13,7 @@ struct pfs_sim_place;
 
 /* false: the host has no address space left. */
 bool pfs_check_heap_begin(void);
-/* All blocks are gone. */
+/* Forget all blocks. */
 void pfs_check_heap_reset(void);
 
 struct pfs_snapshot;
@@ -29,13 +30,13 @@ size_t pfs_check_heap_size(const void *block);
 void pfs_check_heap_look(const void *address, size_t size, bool writes,
 			 const struct pfs_sim_place *place);
 
-/* The block, if it is one, is accessed atomically. */
+/* The block at the address, if there is one, is accessed atomically. */
 void pfs_check_heap_note_atomic(const void *address);
 
-/* At an execution's end: what code that is not compiled for it wrote behind blocks, or to freed
- * ones; ends the execution as failed. */
+/* At an execution's end: did code that does not report its accesses write after blocks, or to freed
+ * ones? Then ends the execution as failed. */
 void pfs_check_heap_end(void);
-/* And a block that nothing points to, from these roots on; false: none. */
+/* A block that nothing points to, starting from these roots; false: none. */
 struct pfs_check_root {
 	const void *first;
 	size_t bytes;

@@ -12,9 +12,9 @@
 
 #define REFUSED_SHOWN 4u
 
-/* Of a call, beside what is told of it. */
+/* Of a call, besides what is reported of it. */
 struct times {
-	uint32_t stored; /* its thread's last step that stands in a buffer, until that has left */
+	uint32_t stored; /* its thread's last buffered store, until that has left the buffer */
 	uint32_t epoch;  /* its thread's time when it returned */
 	uint32_t known[PFS_USER_THREADS_MAX]; /* what its thread knew when it began */
 };
@@ -25,7 +25,7 @@ static struct {
 	size_t state_bytes;
 	char initial[PFS_HISTORY_STATE_MAX];
 	uint32_t count, now;
-	uint32_t current[PFS_USER_THREADS_MAX + 1]; /* 1 and the call that it is in; 0: none */
+	uint32_t current[PFS_USER_THREADS_MAX + 1]; /* 1 + the call that it is in; 0: none */
 	struct pfs_call calls[PFS_HISTORY_MAX];
 	struct times times[PFS_HISTORY_MAX];
 	struct pfs_history_longest longest;
@@ -196,7 +196,7 @@ int64_t pfs_check_return(int64_t result)
 	return result;
 }
 
-/* ---- when all is over ---- */
+/* ---- at the end of the execution ---- */
 
 /* Must the first come before the other? */
 static bool precedes(uint32_t first, uint32_t other)

@@ -61,7 +61,7 @@ static uint64_t hash_of(uint64_t done, const unsigned char *state, size_t bytes)
 	return hash ^ hash >> 29;
 }
 
-/* Was it met before? Now it is. */
+/* Was it visited before? From now on it was. */
 static bool was_met(struct order_search *self, uint64_t done, const char *state)
 {
 	uint64_t at = hash_of(done, (const unsigned char *)state, self->state_bytes);
@@ -79,7 +79,8 @@ static bool was_met(struct order_search *self, uint64_t done, const char *state)
 	}
 }
 
-/* An order that is longer than all so far, and, until one is longer, how it does not go on. */
+/* An order that is longer than all before, and, until one is longer, the calls that could not
+ * follow it. */
 static void note_longest(struct order_search *self, uint32_t depth)
 {
 	self->longest->count = depth;
@@ -94,7 +95,7 @@ static void note_refused(struct order_search *self, uint32_t call, int64_t wante
 	longest->wanted[longest->refused_count++] = wanted;
 }
 
-/* Do the calls that are not done fit behind those that are? */
+/* Can the calls that are not done follow those that are? */
 static bool fits(struct order_search *self, uint64_t done, uint32_t depth)
 {
 	char *state = self->states + depth * self->state_bytes, *next = state + self->state_bytes;

@@ -1,6 +1,6 @@
 /*
- * idle.c - see idle.h. Threads of a program are modelled, so that a call that sleeps for one of
- * them (a read of a pipe that another was to fill, a futex inside of a library) sleeps for all.
+ * idle.c - see idle.h. Threads of a program are modelled, so a call that sleeps for one of them (a
+ * read of a pipe that another should fill, a futex inside a library) sleeps for all.
  */
 #define _GNU_SOURCE
 #include "base/now.h"
@@ -20,7 +20,7 @@
 #include "check/machine/trace.h"
 
 #define TICKS 8   /* of the patience */
-#define BUSY 0.01 /* of a tick's time on the processor is no sleep */
+#define BUSY 0.01 /* with less of a tick as CPU time the process slept */
 
 static struct {
 	const char *program;
@@ -29,7 +29,7 @@ static struct {
 	uint32_t ticks; /* slept through */
 } idle;
 
-/* Nothing of ours is under way: the program called what sleeps. */
+/* None of our code is active: the program called what sleeps. */
 static void give_up(const struct pfs_machine *machine)
 {
 	const struct pfs_vthread *running = machine->run.running;

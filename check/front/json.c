@@ -52,7 +52,7 @@ static void put_key_bool(FILE *out, const char *key, bool is)
 	(void)fprintf(out, ", \"%s\": %s", key, is ? "true" : "false");
 }
 
-/* What is printed, line by line. */
+/* The lines that are printed, each as a string. */
 static void put_lines(FILE *out, const char *text)
 {
 	const char *between = "\n    ";
@@ -81,7 +81,7 @@ static const char *kind_of(const struct pfs_search_result *result)
 	return "failure";
 }
 
-/* The next "(FILE:LINE)" of a message; *open and *colon are in it. Returns its end, or NULL. */
+/* The next "(FILE:LINE)" of a message; *open and *colon point into it. Returns its end, or NULL. */
 static const char *find_place(const char *text, const char **open, const char **colon)
 {
 	for (const char *end = strchr(text, ')'); end != NULL; end = strchr(end + 1, ')')) {
@@ -100,7 +100,7 @@ static const char *find_place(const char *text, const char **open, const char **
 	return NULL;
 }
 
-/* A side of it: who, and in which function, as far as the words before the place say so. */
+/* A side of it: the thread and the function, as far as the words before the place say so. */
 static void put_side(FILE *out, const char *before, const char *open, const char *colon)
 {
 	char words[PFS_FAILURE_BYTES], verb[32];

@@ -1,5 +1,5 @@
 /*
- * json.h - what a check came to, as data: docs/reference/check.md says what is in it.
+ * json.h - the result of a check as JSON; docs/reference/check.md defines it.
  */
 #ifndef PFS_CHECK_JSON_H
 #define PFS_CHECK_JSON_H
@@ -15,14 +15,14 @@ struct pfs_json_search {
 	uint64_t executions, repeated, incomplete, steps;
 	double seconds;
 	bool complete, failed;
-	const char *stopped; /* the option that did, or NULL */
+	const char *stopped; /* the option that stopped it, or NULL */
 };
 
-/* A document and what is in it, one scenario after the other. */
+/* A document and its contents, one scenario after the other. */
 void pfs_json_begin(FILE *out, const char *program);
 void pfs_json_search(FILE *out, const struct pfs_arguments *arguments,
 		     const struct pfs_json_search *search);
-/* What a search found; the machine has traced its schedule. Once for each that failed. */
+/* What a search found; the machine has traced its schedule. Once for each search that failed. */
 void pfs_json_finding(FILE *out, const struct pfs_machine *machine,
 		      const struct pfs_search_result *result);
 void pfs_json_end(FILE *out, int status);

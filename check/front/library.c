@@ -70,7 +70,7 @@ static void *must(void *memory)
 	return memory;
 }
 
-/* ---- our functions in the place of others ---- */
+/* ---- replacing functions ---- */
 
 static void *replacement_of(const char *name)
 {
@@ -124,7 +124,7 @@ static void replace_all(const struct link_map *map)
 		replace(map, others, other_bytes, symbols, strings);
 }
 
-/* ---- what it holds ---- */
+/* ---- its variables ---- */
 
 static void add_segment(struct dl_phdr_info *info, const ElfW(Phdr) * load,
 			const ElfW(Phdr) * relro)
@@ -145,7 +145,7 @@ static void add_segment(struct dl_phdr_info *info, const ElfW(Phdr) * load,
 
 static void add_local(struct dl_phdr_info *info, const ElfW(Phdr) * tls)
 {
-	/* They are not there before somebody asks for them. */
+	/* They do not exist before they are first accessed. */
 	size_t index[2] = { info->dlpi_tls_modid, 0 };
 	if (tls->p_memsz == 0)
 		return;
@@ -202,7 +202,7 @@ const char *pfs_library_open(const char *path, const struct pfs_name *names)
 		return error;
 	/* libstdc++ counts references without atomics in a process of one thread. */
 	__libc_single_threaded = 0;
-	/* Constructors run in here, and call what libc has: they are before all threads. */
+	/* Constructors run in here, and call libc's functions: they precede all threads. */
 	void *handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
 	if (handle == NULL)
 		return pfs_elf_unloaded(dlerror());

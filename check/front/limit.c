@@ -35,7 +35,7 @@ bool pfs_limit_was_met(void)
 	return was_met;
 }
 
-/* Not in the final check: what that finds is found. */
+/* Not in the final check: what it finds counts. */
 void pfs_limit_look(void)
 {
 	const struct pfs_machine *machine = pfs_machine_current();

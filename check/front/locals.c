@@ -25,7 +25,7 @@ struct own {
 
 static struct {
 	uint32_t key_count, kept_count;         /* kept: made before the first execution */
-	uint32_t used;                          /* bits: whose own is of this execution */
+	uint32_t used;                          /* bits: whose `own` is of this execution */
 	void (*destroy[KEYS_MAX])(void *value); /* NO_KEY: deleted */
 	struct own own[PFS_USER_THREADS_MAX + 1];
 } locals;

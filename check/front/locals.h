@@ -1,6 +1,6 @@
 /*
- * locals.h - what a thread of the checked program has for itself: values of keys, and what is to be
- * called when it ends. Nobody else sees them: no step of the machine.
+ * locals.h - the private data of a thread of the checked program: values of keys, and what must be
+ * called when it ends. No other thread sees them, so they are no steps of the machine.
  */
 #ifndef PFS_CHECK_LOCALS_H
 #define PFS_CHECK_LOCALS_H
@@ -13,8 +13,8 @@ struct pfs_snapshot;
 void pfs_locals_begin(void);
 void pfs_locals_put(struct pfs_snapshot *snapshot);
 
-/* The thread ends: destructors of thread-local objects, the last one first; then those of keys with
- * a value, again while there are such, as often as POSIX has it. */
+/* The thread ends: call the destructors of thread-local objects, the last one first; then those of
+ * keys with a value, repeated while there are any, as often as POSIX says. */
 void pfs_locals_end(void);
 
 int pfs_key_create(pthread_key_t *key, void (*destroy)(void *));

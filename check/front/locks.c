@@ -1,9 +1,9 @@
 /*
- * locks.c - reader-writer locks, semaphores, spin locks and barriers of pthread: each a word or
- * two of the machine in the first bytes of the program's own object, which zero initializes.
+ * locks.c - reader-writer locks, semaphores, spin locks and barriers of pthread: each a word or two
+ * of the machine in the first bytes of the program's own object, which zero initializes.
  *
- * A call with a time limit gives up only where it would have to wait, and only as one of the things
- * that happen by themselves (pfs_user_fails).
+ * A call with a time limit gives up only if it would have to wait, and only as one of the faults of
+ * pfs_user_fails.
  */
 #define _GNU_SOURCE
 #include "check/front/locks.h"
@@ -16,7 +16,7 @@
 #include "check/machine/trace.h"
 
 #define HERE __builtin_return_address(0)
-#define WRITTEN 0x80000000u /* of a reader-writer lock: beside it the writer and 1, or readers */
+#define WRITTEN 0x80000000u /* of a reader-writer lock: with it 1 + writer; else readers */
 
 struct two_words {
 	uint32_t word, generation, total;
@@ -60,7 +60,7 @@ static bool is_above_zero(uint64_t value, uint64_t argument)
 	return value != 0;
 }
 
-/* Until the predicate holds; false: the caller is to give up. */
+/* Until the predicate holds; false: the caller must give up. */
 static bool wait_for(uint32_t *word, pfs_machine_predicate *predicate, enum how how,
 		     const struct pfs_sim_place *place)
 {
@@ -123,7 +123,8 @@ int pfs_rwlock_destroy(pthread_rwlock_t *self)
 	return end(*(uint32_t *)(void *)self, self, sizeof(*self), "pthread_rwlock_destroy", HERE);
 }
 
-/* glibc says so of who has it to write already; who has it to read waits for ever. */
+/* glibc reports this to the thread that holds the write lock; a thread with a read lock waits for
+ * ever. */
 static bool is_own(const uint32_t *word)
 {
 	return pfs_call_runs() && *word == own_mark();

@@ -1,6 +1,6 @@
 /*
- * locks.h - what takes the place of pthread's reader-writer locks, semaphores, spin locks and
- * barriers in the checked program. Calls with a time limit take the object alone.
+ * locks.h - replacements of pthread's reader-writer locks, semaphores, spin locks and barriers in
+ * the checked program. Calls with a time limit get only the object.
  */
 #ifndef PFS_CHECK_LOCKS_H
 #define PFS_CHECK_LOCKS_H

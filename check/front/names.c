@@ -1,5 +1,5 @@
 /*
- * names.c - what takes the place of functions of libc and of C++'s run-time in the checked program.
+ * names.c - replacements of functions of libc and of C++'s run-time in the checked program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -49,7 +49,7 @@ static void *take(size_t align, size_t size, const void *code)
 	return block;
 }
 
-/* Giving back is a write to all of it: who reads it at the same time races. */
+/* Freeing is a write to all of the block: a concurrent read is a race. */
 static void give(void *block, const void *code)
 {
 	char name[64];
@@ -144,7 +144,7 @@ static void user_delete(void *block)
 		give(block, HERE);
 }
 
-/* ---- what libc does to memory without being compiled for it ---- */
+/* ---- what libc does to memory without reporting it ---- */
 
 static void *user_memcpy(void *to, const void *from, size_t size)
 {
@@ -173,7 +173,7 @@ static int user_memcmp(const void *a, const void *b, size_t size)
 	return memcmp(a, b, size);
 }
 
-/* ---- ends ---- */
+/* ---- ends of the execution ---- */
 
 static void user_assert_fail(const char *text, const char *file, unsigned line,
 			     const char *function)

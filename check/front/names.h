@@ -1,5 +1,5 @@
 /*
- * names.h - what takes the place of what in the checked program.
+ * names.h - which functions of the checked program are replaced, and by which.
  */
 #ifndef PFS_CHECK_NAMES_H
 #define PFS_CHECK_NAMES_H

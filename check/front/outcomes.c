@@ -19,7 +19,7 @@ struct outcome {
 	char text[TEXT_BYTES];
 };
 
-/* Only what is used becomes memory. */
+/* Only the used part becomes memory. */
 static struct table {
 	uint32_t count;
 	uint64_t lost; /* executions for whose text there was no room */

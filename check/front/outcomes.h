@@ -1,6 +1,6 @@
 /*
- * outcomes.h - what executions came to, as pfs_check_outcome says it: each text once, with how
- * many executions came to it. All processes of a search write into one table.
+ * outcomes.h - the outcomes of executions, from pfs_check_outcome: each text once, with the number
+ * of executions that ended with it. All processes of a search write into one table.
  */
 #ifndef PFS_CHECK_OUTCOMES_H
 #define PFS_CHECK_OUTCOMES_H
@@ -9,14 +9,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Behind pfs_shared_begin, before processes are forked. false: no memory. */
+/* After pfs_shared_begin, before processes are forked. false: no memory. */
 bool pfs_outcomes_begin(void);
 
-/* None. No other process writes. */
+/* Remove all. No other process may write. */
 void pfs_outcomes_reset(void);
 
-/* Each, in the order of their texts. Returns how many executions had others, which the
- * table had no room for. */
+/* Visit each, in the order of their texts. Returns how many executions had others, for which there
+ * was no room. */
 uint64_t pfs_outcomes_each(void (*visit)(void *context, const char *text, uint64_t executions),
 			   void *context);
 

@@ -33,9 +33,9 @@
 #define SMALL_SECONDS 2.0
 #define SMALL_PREEMPTIONS 2u
 #define SHORTER_SECONDS 10.0 /* for all of it, if --seconds are fewer */
-#define LIMIT_BEHIND 0.05    /* so that the search, too, finds that its time is over */
+#define LIMIT_BEHIND 0.05    /* so that the search finds that its time is over, too */
 
-/* Of each thread; and what a frame of the program may jump over. */
+/* Of each thread; and what a frame of the program may skip. */
 #define STACK_BYTES ((size_t)1 << 20)
 #define GUARD_BYTES ((size_t)16 << 20)
 
@@ -44,16 +44,17 @@ struct sums {
 	uint64_t executions, redundant, incomplete, steps;
 	bool complete, stopped;
 	double begun, deadline;
-	const char *error; /* that the search met, or NULL */
+	const char *error; /* of the search, or NULL */
 };
 
 #define refuse(what, why) pfs_check_refuse((what), (why))
 
 static struct pfs_search_result result; /* too large for a stack */
-static FILE *said;                      /* for whoever reads: nowhere, with --format json */
-static FILE *json;                      /* NULL, or a document, which is written when it is whole */
+static FILE *said;                      /* for people: nowhere, with --format json */
+static FILE *json;                      /* NULL, or a document, which is written when it is
+					 * complete */
 
-/* Did the steps of the schedule come in its order, as far as there were some? */
+/* Were the steps of the schedule executed in its order, as far as it has any? */
 static bool was_followed(const struct pfs_machine *machine)
 {
 	uint32_t step = 0;
@@ -115,7 +116,7 @@ static bool search(const struct pfs_arguments *arguments, struct pfs_machine *ma
 	return !result.failed && sums->error == NULL;
 }
 
-/* All sets of up to `more` further faults, each behind those that are set. */
+/* All sets of up to `more` further faults, each after those that are set. */
 static bool search_faults(const struct pfs_arguments *arguments, struct pfs_machine *machine,
 			  const struct pfs_scenario *scenario, uint64_t more, struct sums *sums)
 {
@@ -179,7 +180,7 @@ static const char *unseen_races(const struct pfs_arguments *arguments, bool comp
 			: "; data races were not looked for (--no-races)";
 }
 
-/* The option that did, or NULL. */
+/* The option that stopped it, or NULL. */
 static const char *stopped_by(const struct pfs_arguments *arguments, const struct sums *sums)
 {
 	bool by_count = arguments->executions != 0 && sums->executions >= arguments->executions;
@@ -378,7 +379,7 @@ static int check_as_data(const struct pfs_arguments *arguments, struct pfs_machi
 	if (fclose(json) != 0)
 		return refuse("--format json", "no memory for it");
 	if (status != PFS_EXIT_WRONG_USE)
-		(void)fwrite(text, 1, bytes, stdout); /* told by pfs_command_end, too */
+		(void)fwrite(text, 1, bytes, stdout); /* pfs_command_end reports failures, too */
 	free(text);
 	return status;
 }
@@ -387,7 +388,8 @@ static int run(struct pfs_arguments *arguments)
 {
 	said = stdout;
 	if (arguments->example)
-		return fputs(pfs_check_example, stdout) < 0; /* told by pfs_command_end, too */
+		return fputs(pfs_check_example, stdout) < 0; /* pfs_command_end reports failures,
+							      * too */
 	if (arguments->program == NULL)
 		return refuse("no program", "give a shared object or sources; pfs-check --example "
 					    "prints one");
@@ -430,6 +432,6 @@ int main(int argc, char **argv)
 	if (status == PFS_GO_ON)
 		status = run(&arguments);
 	pfs_compile_end();
-	/* Destructors of the program's globals stay out: they would run outside of the machine. */
+	/* Destructors of the program's globals are skipped: they would run outside the machine. */
 	_exit(pfs_command_end(PFS_CHECK_NAME, status));
 }

@@ -22,7 +22,7 @@ struct known {
 	const void *code; /* NULL: unused */
 };
 
-/* The same place by another text. */
+/* The same place with another text. */
 struct named {
 	struct pfs_sim_place place;
 	struct named *next;
@@ -54,7 +54,7 @@ bool pfs_places_rule(const char *text, bool is_own)
 	return true;
 }
 
-/* A copy of all that the program has allocated, as fork makes it, could be refused. */
+/* Not by fork: a copy of all that the program has allocated could be refused. */
 static int spawn(int input, int output)
 {
 	char *const words[] = { "addr2line", "-a", "-i", "-f", "-C", "-e", places.path, NULL };
@@ -169,8 +169,8 @@ static void take_frame(struct known *self, const char *function, char *file)
 	self->place.function = strndup(function, FUNCTION_CHARS);
 }
 
-/* The innermost frame that is the user's own; else the outermost. A question for address 0 behind
- * it shows where the answer ends. */
+/* The innermost frame of the user's own code; else the outermost. A question for address 0 after it
+ * shows where the answer ends. */
 static void ask(struct known *self)
 {
 	char function[1024], file[4096 + 32];
@@ -252,7 +252,7 @@ bool pfs_places_is_spin(const void *code)
 
 const struct pfs_sim_place *pfs_places_named(const struct pfs_sim_place *place, const char *text)
 {
-	/* Places are handed out from here alone, and are what a known one begins with. */
+	/* All places come from here, and are the first member of a known one. */
 	struct known *known = (struct known *)(uintptr_t)place;
 	struct named *named = known->named;
 	while (named != NULL && named->place.text != text)

@@ -10,7 +10,7 @@
 
 static const char head_line[] = "pfs-check 1\n";
 
-/* In place of steps: what failed is ahead of the first one. */
+/* In place of steps: the failure precedes the first one. */
 #define NO_STEPS "none\n"
 
 int pfs_check_save(const struct pfs_arguments *arguments, const char *scenario,
@@ -57,7 +57,7 @@ static bool read_number(const char *text, uint64_t most, uint64_t *number)
 	return end != text && *end == '\0' && *number <= most;
 }
 
-/* The second line: words such as save writes. */
+/* The second line: words as save writes them. */
 static bool read_options(struct pfs_arguments *self, char *line)
 {
 	for (char *name; (name = strsep(&line, " \n")) != NULL;) {
@@ -107,7 +107,7 @@ bool pfs_check_load(struct pfs_arguments *arguments, struct pfs_search_result *r
 		    fgets(options, sizeof(options), file) != NULL &&
 		    fgets(steps, sizeof(steps), file) != NULL && strchr(steps, '\n') != NULL &&
 		    read_options(arguments, options) && parse_steps(steps, result);
-	/* Older ones have no message. */
+	/* Older files have no message. */
 	if (fine && fgets(head, sizeof(head), file) != NULL) {
 		size_t length = strcspn(head, "\n");
 		fine = head[length] == '\n';

@@ -6,15 +6,15 @@
 
 #include "check/front/arguments.h"
 
-/* How an execution ended, as the file says it, at most that long. */
+/* The most bytes of the end of an execution in the file. */
 #define PFS_SAVED_MESSAGE_BYTES PFS_FAILURE_BYTES
 
-/* The failing schedule of *result, of the scenario, as pfs_user has it. Returns the exit status. */
+/* Save the failing schedule of *result, of the scenario in pfs_user. Returns the exit status. */
 int pfs_check_save(const struct pfs_arguments *arguments, const char *scenario,
 		   const struct pfs_search_result *result);
 
-/* What the file has, into *arguments, pfs_user and *result, message included. false, after a line
- * on stderr: it is no such file. */
+/* Load a file into *arguments, pfs_user and *result, message included. false, after a line on
+ * stderr: it is no such file. */
 bool pfs_check_load(struct pfs_arguments *arguments, struct pfs_search_result *result);
 
 #endif

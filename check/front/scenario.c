@@ -90,7 +90,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	pfs_threads_add_slots();
 }
 
-/* A thread that nobody asked for waits for that. */
+/* The thread of a slot that pthread_create did not take still waits to be taken. */
 static void settle(struct pfs_machine *machine, void *context)
 {
 	(void)context;
@@ -110,7 +110,7 @@ static void settle(struct pfs_machine *machine, void *context)
 		    (thread->is_slot && !thread->is_taken))
 			continue;
 		if (thread->has_limit) {
-			/* Its time passes then: as in an execution with one more of these. */
+			/* Its time limit passes then: as in an execution with one more fault. */
 			machine->run.end = PFS_END_STEPS;
 			if (pfs_user.fault_count < pfs_user.fault_max)
 				machine->run.end = PFS_END_KNOWN;

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PROGRESS_EXECUTIONS 256u /* a process looks at the clock after so many */
+#define PROGRESS_EXECUTIONS 256u /* after this many a process reads the clock */
 #define PROGRESS_SECONDS 0.5
 
 static struct shared {

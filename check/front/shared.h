@@ -1,6 +1,5 @@
 /*
- * shared.h - what the processes of a search tell each other (jobs.h), and the line on stderr that
- * says how far the search is.
+ * shared.h - memory that the processes of a search share (jobs.h), and the progress line on stderr.
  */
 #ifndef PFS_CHECK_SHARED_H
 #define PFS_CHECK_SHARED_H
@@ -13,7 +12,7 @@
 /* Before processes are forked. false: no memory. */
 bool pfs_shared_begin(void);
 
-/* There is one process again, whatever others held when they were ended. */
+/* There is one process again: forget what others held when they were killed. */
 void pfs_shared_alone(void);
 
 /* One process at a time. */
@@ -23,17 +22,18 @@ void pfs_shared_unlock(void);
 /* A scenario's search begins: nothing is known of it. */
 void pfs_shared_reset(const char *scenario);
 
-/* In an execution: a thread could have failed by itself so often; a loop waited for a change. */
+/* In an execution: a thread could have had this many faults; a loop waited for a change. */
 void pfs_shared_may_fail(uint32_t thread, uint32_t count);
 void pfs_shared_waited(void);
 
-/* What all processes said of that: how often each thread could have; did a loop? */
+/* What all processes reported: how many faults each thread could have had; whether a loop
+ * waited. */
 bool pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX]);
 
-/* Before each execution: at times shows how many there were, if somebody looks at stderr. */
+/* Before each execution: sometimes shows how many there were, if stderr is a terminal. */
 void pfs_shared_progress(void);
 
-/* The line is gone. */
+/* Remove the line. */
 void pfs_shared_progress_end(void);
 
 #endif

@@ -35,7 +35,7 @@ static void on_fault(int signal_number)
 {
 	if (is_of_program())
 		pfs_user_fail(name_of(signal_number));
-	(void)signal(signal_number, SIG_DFL); /* our own: meet it again */
+	(void)signal(signal_number, SIG_DFL); /* our own: fault again */
 }
 
 static bool start(double patience)
@@ -57,15 +57,15 @@ static void on_tick(int signal_number)
 	watch.ticks = now == watch.seen ? watch.ticks + 1 : 0;
 	watch.seen = now;
 	if (watch.ticks == TICKS) {
-		pfs_user.is_late = 1; /* the next plain access says so, where it is safe */
-		/* It will be met again where the schedule is shortened and shown. */
+		pfs_user.is_late = 1; /* the next plain access reports it, where that is safe */
+		/* It will happen again where the schedule is shortened and shown. */
 		(void)start(watch.patience / TICKS);
 	} else if (watch.ticks > TICKS) {
-		pfs_user_fail_late(); /* there is none: nothing of ours is under way */
+		pfs_user_fail_late(); /* there is none: none of our code is active */
 	}
 }
 
-/* As of the machine's own signals: on a stack apart, and left by a switch of fibers. */
+/* As the machine's own signals: on a separate stack, and left by a switch of fibers. */
 static bool take(int signal_number, void (*handler)(int))
 {
 	struct sigaction action = { .sa_handler = handler };

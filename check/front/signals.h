@@ -1,16 +1,16 @@
 /*
- * signals.h - ends of an execution that are signals: traps, divisions by zero, code that comes to
- * no operation any more.
+ * signals.h - executions that end by a signal: traps, divisions by zero, code that reaches no
+ * further operation.
  */
 #ifndef PFS_CHECK_SIGNALS_H
 #define PFS_CHECK_SIGNALS_H
 
 #include <stdbool.h>
 
-/* From now on; patience: seconds of CPU time without an operation, 0: for ever. */
+/* From now on; patience: seconds of CPU time without an operation, 0: unlimited. */
 bool pfs_check_signals_begin(double patience);
 
-/* In a process that goes on by itself: it has no timer yet. */
+/* In a forked process, which has no timer yet. */
 void pfs_check_signals_forked(void);
 
 #endif

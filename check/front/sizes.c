@@ -11,7 +11,7 @@
 
 /* The sizes of places that begin at each byte of eight; 0: none does. */
 struct granule {
-	uintptr_t number; /* of the address; 0: nobody's */
+	uintptr_t number; /* of the address; 0: free */
 	uint8_t sizes[GRANULE];
 };
 

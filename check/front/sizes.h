@@ -1,6 +1,6 @@
 /*
- * sizes.h - by how many bytes the program accesses what atomically: where store buffers or old
- * values are, a place has one size, and what it overlaps is no other place.
+ * sizes.h - the size of each atomic access: with store buffers or old values a place has one size,
+ * and overlaps no other place.
  */
 #ifndef PFS_CHECK_SIZES_H
 #define PFS_CHECK_SIZES_H
@@ -9,7 +9,7 @@
 
 #include "check/machine/operation.h"
 
-/* Ends the execution as failed if what the operation accesses was accessed otherwise. */
+/* Ends the execution as failed if these bytes were accessed with another size or offset. */
 void pfs_sizes_look(const struct pfs_sim_operation *operation);
 
 /* These bytes are new: nothing is known of them. */

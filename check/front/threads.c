@@ -15,7 +15,7 @@
 #define HERE __builtin_return_address(0)
 #define WAITERS_MAX 40u
 
-/* In the place of the program's pthread_mutex_t: zero is a free one. */
+/* In place of the program's pthread_mutex_t: zero is a free one. */
 struct mutex {
 	uint32_t word;  /* the machine's: 0, or its thread and 1 */
 	uint32_t count; /* of a recursive one */
@@ -23,11 +23,11 @@ struct mutex {
 	int32_t kind; /* where glibc's static initializers have it */
 };
 
-/* In the place of a pthread_cond_t. */
+/* In place of a pthread_cond_t. */
 struct condition {
 	uint32_t word; /* the machine's mutex of what follows */
 	uint32_t count;
-	uint8_t threads[WAITERS_MAX]; /* who has waited longest first */
+	uint8_t threads[WAITERS_MAX]; /* the longest waiting first */
 };
 
 _Static_assert(sizeof(struct mutex) <= sizeof(pthread_mutex_t), "a mutex must fit");
@@ -73,7 +73,7 @@ void pfs_threads_add_slots(void)
 	}
 }
 
-/* The first slot that nobody has; the search begins again with one more if there is none. */
+/* The first free slot; if there is none the search starts again with one more. */
 static struct pfs_user_thread *take_slot(void)
 {
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++) {
@@ -112,7 +112,7 @@ int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*s
 	return create(id, start, argument, PFS_CALL("pthread_create"));
 }
 
-/* A result of type int comes back in the register of one that is a pointer. */
+/* A result of type int is returned in the register of a pointer result. */
 int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument)
 {
 	void *(*as_pthread)(void *);
@@ -176,7 +176,7 @@ static void yield(const struct pfs_sim_place *place)
 
 int pfs_thread_yield(void)
 {
-	if (!pfs_futex_is_of_atomic(HERE)) /* who waits comes to that */
+	if (!pfs_futex_is_of_atomic(HERE)) /* a waiting thread ends up there */
 		yield(PFS_CALL("sched_yield"));
 	return 0;
 }
@@ -213,7 +213,7 @@ int pfs_mutex_destroy(pthread_mutex_t *opaque)
 	return 0;
 }
 
-/* What a thread does with a mutex that it has. -1: it has not. */
+/* What a thread does with a mutex that it holds. -1: it does not. */
 static int lock_own(struct mutex *self)
 {
 	if (self->word != own_mark() || self->kind == PTHREAD_MUTEX_NORMAL)
@@ -244,7 +244,7 @@ int pfs_mutex_lock(pthread_mutex_t *opaque)
 	return own < 0 ? 0 : own;
 }
 
-/* It gives up only where it would have to wait. */
+/* It gives up only if it would have to wait. */
 static int lock_timed(struct mutex *self, const struct pfs_sim_place *place)
 {
 	int own = pfs_call_runs() ? lock_own(self) : 0;
@@ -334,7 +334,7 @@ int pfs_cond_destroy(pthread_cond_t *opaque)
 	return 0;
 }
 
-/* false: it ended by itself. */
+/* false: it ended spuriously. */
 static bool wait_on(struct condition *self, struct mutex *mutex, const struct pfs_sim_place *place)
 {
 	struct pfs_user_thread *thread = pfs_user_current();
@@ -365,7 +365,7 @@ int pfs_cond_wait(pthread_cond_t *self, pthread_mutex_t *mutex)
 	return 0;
 }
 
-/* What may end by itself is its time. */
+/* Its time limit is what may end it spuriously. */
 static bool wait_timed(pthread_cond_t *self, pthread_mutex_t *mutex,
 		       const struct pfs_sim_place *place)
 {
@@ -448,8 +448,8 @@ int pfs_once(pthread_once_t *once, void (*routine)(void))
 	return 0;
 }
 
-/* The initialization of a static variable of a function, in C++: the first byte says that it is
- * done, and is looked at by the program itself. */
+/* The initialization of a function's static variable, in C++: the first byte says that it is done,
+ * and the program itself reads it. */
 int pfs_guard_acquire(uint64_t *guard)
 {
 	return begin_once((uint32_t *)(void *)guard + 1, PFS_CALL("the first use of"));

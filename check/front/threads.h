@@ -1,10 +1,10 @@
 /*
- * threads.h - pthread of the checked program, on the machine: what takes the place of what.
+ * threads.h - pthread of the checked program, on the machine.
  *
- * A mutex is a word of the machine in the first bytes of the program's own; a recursive one counts
- * behind it. A condition variable wakes who has waited longest; the orders in which threads come to
- * wait are explored, others in which they might be woken are not. A wait may end by itself, as a
- * weak compare-and-swap may fail (pfs_user_fails).
+ * A mutex is a word of the machine in the first bytes of the program's own; a recursive one has its
+ * count after it. A condition variable wakes the longest waiting thread: the orders in which
+ * threads come to wait are explored, other orders of waking are not. A wait may end spuriously, as
+ * a weak compare-and-swap may fail (pfs_user_fails).
  */
 #ifndef PFS_CHECK_THREADS_H
 #define PFS_CHECK_THREADS_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <threads.h>
 
-/* After the set-up of an execution: the machine's threads, those for pthread_create, too. */
+/* After the set-up of an execution: the machine's threads, those for pthread_create included. */
 void pfs_threads_add_slots(void);
 
 int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
@@ -23,7 +23,8 @@ int pfs_thread_detach(pthread_t id);
 pthread_t pfs_thread_self(void);
 int pfs_thread_yield(void);
 
-/* Of C11's threads.h what answers otherwise; a mtx_t is a pthread_mutex_t, and so on. */
+/* The functions of C11's threads.h that return other values; a mtx_t is a pthread_mutex_t, and so
+ * on. */
 int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument);
 int pfs_thrd_join(pthread_t id, int *result);
 int pfs_mtx_init(pthread_mutex_t *mutex, int type);
@@ -35,7 +36,7 @@ int pfs_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes
 int pfs_mutex_destroy(pthread_mutex_t *mutex);
 int pfs_mutex_lock(pthread_mutex_t *mutex);
 int pfs_mutex_trylock(pthread_mutex_t *mutex);
-int pfs_mutex_timedlock(pthread_mutex_t *mutex); /* what else is said is not looked at */
+int pfs_mutex_timedlock(pthread_mutex_t *mutex); /* its other argument is not read */
 int pfs_mutex_unlock(pthread_mutex_t *mutex);
 
 int pfs_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);

@@ -1,9 +1,9 @@
 /*
- * tsan.c - what gcc and clang call with -fsanitize=thread, for each access of the program: the
- * names and their arguments are the compilers'.
+ * tsan.c - the functions that gcc and clang call with -fsanitize=thread for each access of the
+ * program; their names and arguments are the compilers'.
  *
- * The program finds these functions in pfs-check, and not those of ThreadSanitizer. clang says of
- * no compare-and-swap that it is weak, so with it none fails by itself.
+ * The program is bound to these functions in pfs-check, not to ThreadSanitizer's. clang marks no
+ * compare-and-swap as weak, so with clang none fails spuriously.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,7 +104,7 @@ void __tsan_func_exit(void)
 		self->call_depth--;
 }
 
-/* What is in between is not to be seen: constructors of globals, with clang. */
+/* What is in between must not be seen: constructors of globals, with clang. */
 void __tsan_ignore_thread_begin(void);
 void __tsan_ignore_thread_begin(void)
 {
@@ -123,7 +123,7 @@ static enum pfs_sim_order order_of(int order)
 {
 	switch (order) {
 	case __ATOMIC_RELAXED: return PFS_SIM_RELAXED;
-	case __ATOMIC_CONSUME: /* as compilers have it */
+	case __ATOMIC_CONSUME: /* as compilers do */
 	case __ATOMIC_ACQUIRE: return PFS_SIM_ACQUIRE;
 	case __ATOMIC_RELEASE: return PFS_SIM_RELEASE;
 	case __ATOMIC_ACQ_REL: return PFS_SIM_ACQ_REL;
@@ -149,7 +149,7 @@ static uint64_t act(enum pfs_sim_kind kind, const volatile void *address, uint32
 	return pfs_user_execute(&operation);
 }
 
-/* Returns what was seen; *failed: without being different. */
+/* Returns what was seen; *failed: although the values were equal. */
 static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint64_t expected,
 			uint64_t value, bool weak, int order, int failure, bool *failed,
 			const void *code)
@@ -225,11 +225,11 @@ ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
 
-/* ---- of 16 bytes ---- */
+/* ---- 16 bytes ---- */
 
 typedef unsigned __int128 wide_int;
 
-/* A store is an exchange, as libatomic has it: it waits in no buffer. */
+/* A store is an exchange, as in libatomic: it is not buffered. */
 static void act_wide(enum pfs_sim_kind kind, const volatile void *address,
 		     struct pfs_sim_wide *wide, int order, int failure, const void *code)
 {
@@ -332,15 +332,15 @@ void __tsan_atomic_thread_fence(int order)
 	pfs_user_arrive();
 }
 
-/* Of a signal handler in the same thread, of which there is none. */
+/* For a signal handler in the same thread; there is none. */
 void __tsan_atomic_signal_fence(int order);
 void __tsan_atomic_signal_fence(int order)
 {
 	(void)order;
 }
 
-/* What tells ThreadSanitizer of orders that it does not see; here fences are seen, and nothing else
- * orders. */
+/* These tell ThreadSanitizer about orders that it does not see; here fences are seen, and nothing
+ * else orders. */
 void AnnotateHappensBefore(const char *file, int line, void *address);
 void AnnotateHappensBefore(const char *file, int line, void *address)
 {

@@ -14,7 +14,7 @@
 #include "check/machine/snapshot.h"
 #include "check/machine/trace.h"
 
-#define PERIOD_MAX 4u        /* operations of a loop that looks */
+#define PERIOD_MAX 4u        /* operations of a loop that reads */
 #define PLAIN_MAX (1u << 21) /* accesses, between two steps of a thread */
 #define RANGE_PART ((size_t)1 << 20)
 
@@ -27,7 +27,7 @@ static void forget(struct pfs_user_thread *self)
 
 void pfs_user_begin(void)
 {
-	/* What the last execution had. */
+	/* Of the last execution. */
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
 		forget(&pfs_user.threads[id]);
 	forget(&pfs_user.threads[PFS_USER_THREADS_MAX]);
@@ -150,14 +150,14 @@ bool pfs_user_fails(void)
 	return false;
 }
 
-/* ---- loops that look ---- */
+/* ---- loops that read ---- */
 
 static bool is_same_look(const struct pfs_user_look *a, const struct pfs_user_look *b)
 {
 	return a->address == b->address && a->place == b->place && a->seen == b->seen;
 }
 
-/* Were the last looks the same few again and again? */
+/* Did the last reads repeat the same few? */
 static bool turns_in_circles(const struct pfs_user_thread *self)
 {
 	for (uint32_t period = 1; period <= PERIOD_MAX; period++) {
@@ -174,7 +174,7 @@ static bool turns_in_circles(const struct pfs_user_thread *self)
 	return false;
 }
 
-/* Nothing was changed: also by a test-and-set of what is set. */
+/* Nothing was changed: true also for a test-and-set of what is set. */
 static bool only_looked(const struct pfs_user_thread *self,
 			const struct pfs_sim_operation *operation, uint64_t seen)
 {
@@ -208,7 +208,7 @@ static void note_look(struct pfs_user_thread *self, const struct pfs_sim_operati
 								  operation->place, seen };
 }
 
-/* The thread has looked at the same often enough: it waits until that has changed. */
+/* The thread has read the same often enough: wait until that has changed. */
 static void wait_for_news(struct pfs_user_thread *self, const struct pfs_sim_place *place)
 {
 	struct pfs_sim_operation yield = { .place = pfs_places_named(place, "its loop"),
@@ -237,7 +237,7 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 	if (!runs)
 		return seen;
 	self->plain_count = 0;
-	/* Others ran meanwhile, who may have freed it. */
+	/* Others ran meanwhile, and may have freed it. */
 	if (operation->kind <= PFS_SIM_UNLOCK)
 		pfs_check_heap_look(operation->address, operation->size_bytes,
 				    operation->kind != PFS_SIM_LOAD, operation->place);
@@ -266,8 +266,8 @@ static bool is_own_stack(const struct pfs_machine *machine, const void *address)
 	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes;
 }
 
-/* A plain access is to memory itself: an atomic store of the thread's own to the same place may not
- * stand in its buffer then. */
+/* A plain access goes to memory itself: the thread's own atomic store to the same place must not be
+ * in its buffer then. */
 static void drain_own(const void *address, size_t size_bytes, const struct pfs_sim_place *place)
 {
 	const struct pfs_vthread *thread = pfs_user.machine->run.running;
@@ -304,7 +304,8 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	if (machine->run.running == NULL)
 		return;
 	struct pfs_user_thread *self = pfs_user_current();
-	/* A variable of its own, such as what a compare-and-swap expects, is as a register is. */
+	/* A variable of its own, such as the expected value of a compare-and-swap, is like a
+	 * register. */
 	if (writes && !is_own_stack(machine, address))
 		self->look_count = 0;
 	if (self->plain_count++ == PLAIN_MAX)

@@ -1,5 +1,6 @@
 /*
- * user.h - the threads of the checked program, on the machine: what they do passes through here.
+ * user.h - the threads of the checked program, on the machine: all their operations pass through
+ * here.
  */
 #ifndef PFS_CHECK_USER_H
 #define PFS_CHECK_USER_H
@@ -14,11 +15,11 @@
 #define PFS_USER_THREADS_MAX 16u
 #define PFS_USER_FAULTS_MAX 4u
 #define PFS_USER_CALLS_MAX 512u
-/* How an execution fails that has too few slots; the search begins anew with one more. */
+/* The failure of an execution that has too few slots; the search starts again with one more. */
 #define PFS_USER_SLOT_WANTED "one more thread of pthread_create"
 
-/* What may go wrong by itself, and does: a weak compare-and-swap that fails, a condition variable
- * that wakes. The one of a thread with this number. */
+/* An event that may happen spuriously, and does: a weak compare-and-swap that fails, a condition
+ * variable that wakes. The one of a thread with this number. */
 struct pfs_user_fault {
 	uint32_t thread, number;
 };
@@ -39,19 +40,19 @@ struct pfs_user_thread {
 	uint32_t asleep;       /* the word of a condition variable's wait */
 	bool is_slot;          /* for pthread_create */
 	bool is_taken, is_joined;
-	uint32_t may_fail;    /* so many could have gone wrong */
-	bool has_limit;       /* waits, and would not for ever */
+	uint32_t may_fail;    /* how many faults it could have had */
+	bool has_limit;       /* waits with a time limit */
 	uint64_t elapsed_ns;  /* of its clock */
 	uint32_t plain_count; /* accesses since its last step */
 	uint32_t call_depth, look_count;
-	/* Not cleared between executions: what the counts above leave out is not looked at. */
+	/* Not cleared between executions: only entries below the counts above are read. */
 	const void *calls[PFS_USER_CALLS_MAX]; /* return addresses */
 	struct pfs_user_look looks[PFS_USER_LOOKS_ROOM];
 };
 
 struct pfs_user {
 	struct pfs_machine *machine;
-	volatile sig_atomic_t is_late; /* it comes to no operation: said at a plain access */
+	volatile sig_atomic_t is_late; /* it reaches no operation: reported at a plain access */
 	uint64_t executions;           /* begun */
 	struct pfs_user_thread threads[PFS_USER_THREADS_MAX + 1]; /* the last: none of them */
 	uint32_t thread_count;
@@ -60,7 +61,7 @@ struct pfs_user {
 	void (*at_rest)(void *argument);
 	void *at_rest_argument;
 	bool one_size;      /* a place has one size: see sizes.h */
-	uint32_t looks_max; /* the same looks in a row, after which a loop waits; 0: never */
+	uint32_t looks_max; /* equal reads in a row after which a loop waits; 0: never */
 	uint64_t waits;     /* how often one did */
 	struct pfs_user_fault faults[PFS_USER_FAULTS_MAX];
 	uint32_t fault_count, fault_max;
@@ -78,31 +79,32 @@ void pfs_user_put(struct pfs_snapshot *snapshot);
 /* One more thread; NULL: too many. */
 struct pfs_user_thread *pfs_user_add(void);
 
-/* The running thread, or that which stands for set-up and final check. */
+/* The running thread, or the one that stands for set-up and final check. */
 struct pfs_user_thread *pfs_user_current(void);
 
 /* "on the stack of T1"; false: on no thread's. */
 bool pfs_user_stack_name(const void *address, char *name, size_t name_bytes);
 
-/* Where the program's own code is that called what returns to `code`. */
+/* The place in the program's own code that led to the call which returns to `code`. */
 const struct pfs_sim_place *pfs_user_place(const void *code, const void **own);
 
 /* One operation of the running thread, or outside of a run. Returns what was seen. */
 uint64_t pfs_user_execute(const struct pfs_sim_operation *operation);
-/* The thread goes on after an operation: what is its own is there again. */
+/* The thread continues after an operation: restore its private state. */
 void pfs_user_arrive(void);
 
 /* A plain access. */
 void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const void *code);
 
-/* Ends the execution as failed, and says after which operation; late: it is late no more. */
+/* End the execution as failed, and say after which operation. late: because it reached no further
+ * operation; clears is_late. */
 void pfs_user_fail(const char *what);
 void pfs_user_fail_late(void);
 
-/* Does what may go wrong go wrong this time? */
+/* Does a possible spurious event happen this time? */
 bool pfs_user_fails(void);
 
-/* Wait until the word is what the predicate says. */
+/* Wait until the predicate holds for the word. */
 void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predicate *predicate,
 		    uint64_t argument, const struct pfs_sim_place *place);
 

@@ -224,8 +224,8 @@ def clock(results):
     case, cpus = cases[-1], len(suite.document.get("machine", {}).get("cpus_allowed", []))
     title = (f"By the clock on {parts.count_noun(cpus, 'CPU')}: a pair of "
              f"{suite.cases[case]['says']} takes "
-             f"{more_text(median(suite.more(case, BESIDE, ALONE, 'wall_ns')))} while a reader runs, "
-             "which also needs a CPU")
+             f"{more_text(median(suite.more(case, BESIDE, ALONE, 'wall_ns')))} while a reader "
+             "runs, which also needs a CPU")
     canvas = _reader_chart(suite, "wall_ns", title, "additional time of a pair while a reader "
                            "runs, against the same", rows, cases)
     return parts.Figure("accounts-clock", title, canvas, "Of three that run on two CPUs each gets "

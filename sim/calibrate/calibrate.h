@@ -1,12 +1,12 @@
 /*
- * calibrate.h - what the real machine's accesses cost: measured with pinned threads, written as
- * a file of costs for the simulated one (costs.h).
+ * calibrate.h - what the real machine's accesses cost: measured with pinned threads, and written as
+ * a file of costs for the simulated machine (costs.h).
  *
- * Real atomics, not the simulator's: this program is compiled without PFS_SIM.
+ * It uses real atomics, not the simulator's: this program is compiled without PFS_SIM.
  *
- * A measurement takes one value a round: the median of many short blocks, so that a block in
- * which a thread lost its CPU does not count. Rounds repeat until the time is over; all
- * measurements take their turn in each of them, so that a disturbance hits all alike.
+ * A measurement takes one value a round: the median of many short blocks, so that a block in which
+ * a thread lost its CPU does not count. Rounds repeat until the time is over. Every measurement
+ * takes its turn in each round, so that a disturbance affects all alike.
  */
 #ifndef PFS_SIM_CALIBRATE_H
 #define PFS_SIM_CALIBRATE_H
@@ -34,7 +34,7 @@ struct pfs_series_of {
 	const char *unit, *what;
 	double values[PFS_ROUNDS_MAX]; /* sorted by pfs_series_summary */
 	uint32_t count;
-	uint32_t rejected;     /* rounds in which a thread lost its CPU all the time */
+	uint32_t rejected;     /* rounds in which a thread lost its CPU in every block */
 	double low, mid, high; /* quartiles and median */
 };
 
@@ -60,26 +60,26 @@ struct pfs_pair {
 struct pfs_calibration {
 	hwloc_topology_t topology;
 	struct pfs_clock clock;
-	struct pfs_pair *pairs[PFS_PAIR_KINDS]; /* NULL: this machine has none */
+	struct pfs_pair *pairs[PFS_PAIR_KINDS]; /* NULL: this machine has no such pair */
 	struct pfs_pair *same;                  /* both threads on one PU */
 	struct pfs_series_of series[PFS_SERIES_MAX];
 	uint32_t series_count;
 	uint32_t pu_count;   /* that this process may use */
-	double cache_kib[3]; /* L1, L2, L3; 0: not told */
+	double cache_kib[3]; /* L1, L2, L3; 0: unknown */
 	double seconds;
 	/* Pointer chases, made once; NULL: no memory for it, or no such cache. */
 	struct pfs_chase *chase[4];
 };
 
-/* Adds a round's value; a NAN is a rejected round. */
+/* Add a round's value; a NAN is a rejected round. */
 void pfs_series_add(struct pfs_calibration *self, const char *name, const char *unit,
 		    const char *what, double value);
 
-/* By name; NULL: not measured, or never undisturbed. Quartiles are set. */
+/* By name; NULL: not measured, or disturbed in every round. Quartiles are set. */
 struct pfs_series_of *pfs_series_find(struct pfs_calibration *self, const char *name);
 void pfs_series_summarize(struct pfs_calibration *self);
 
-double pfs_median_of(double *values, uint32_t count); /* sorts them; NAN of none */
+double pfs_median_of(double *values, uint32_t count); /* sorts them; NAN if there are none */
 
 const char *pfs_pair_kind_name(enum pfs_pair_kind kind);
 
@@ -95,7 +95,7 @@ static inline void pfs_pause(void)
 #endif
 }
 
-/* Both threads of a pair come here before either goes on. */
+/* Both threads of a pair arrive here before either continues. */
 static inline void pfs_pair_meet(struct pfs_pair *self, uint32_t thread)
 {
 	const uint32_t apart = 2 * PFS_LINE / 8; /* each count on its own lines */
@@ -116,8 +116,8 @@ void pfs_calibrate_same_pu(struct pfs_calibration *self, struct pfs_pair *same);
 void pfs_calibrate_slice(struct pfs_calibration *self, struct pfs_pair *same);
 void pfs_calibrate_forget_core(struct pfs_calibration *self);
 
-/* The file: the fields of the cost table that these measurements tell, by which measurement, and
- * all measurements with their spread. The other fields are the preset's. */
+/* The file: the fields of the cost table that these measurements determine, with the measurement of
+ * each, and all measurements with their spread. The other fields are the preset's. */
 void pfs_calibrate_write(struct pfs_calibration *self, const char *preset, FILE *out);
 /* The same for people. */
 void pfs_calibrate_print(struct pfs_calibration *self, const char *preset, FILE *out);

@@ -1,11 +1,11 @@
 /*
- * case_history.h - the calls of one execution by the clock, and what the linear check of
- * stress/history.h says of them. Stamps are drawn where calls begin and end; pages are seen to
- * come and go between two steps.
+ * case_history.h - the calls of one execution by the clock, for the linear check of
+ * stress/history.h.
  *
- * With store buffers a free ends when it has reached memory: what a thread can learn of another
- * one's past, it learns through memory, in that order. real_time asks for more: a free ends
- * when it returns, though its stores are still buffered.
+ * Stamps are drawn where calls begin and end; pages are seen to come and go between two steps. With
+ * store buffers a free ends when it has reached memory: what a thread can learn of another thread's
+ * past, it learns through memory, in that order. real_time is stricter: a free ends when it
+ * returns, although its stores are still buffered.
  */
 #ifndef PFS_SIM_CASE_HISTORY_H
 #define PFS_SIM_CASE_HISTORY_H
@@ -55,8 +55,8 @@ void pfs_case_history_keep(struct pfs_case_history *self, uint32_t record);
 void pfs_case_history_call(struct pfs_case_history *self, uint32_t thread);
 void pfs_case_history_allocated(struct pfs_case_history *self, uint32_t thread, uint32_t record);
 void pfs_case_history_refused(struct pfs_case_history *self, uint32_t thread, bool full);
-/* Around a free: the first returns the life that the second one ends. Until it ends, the next
- * owner of the record may have its own. */
+/* Around a free: the first returns the life that the second one ends. Until it ends, the next owner
+ * of the record may have its own. */
 uint32_t pfs_case_history_free(struct pfs_case_history *self, uint32_t record);
 void pfs_case_history_freed(struct pfs_case_history *self, struct pfs_machine *machine,
 			    uint32_t thread, uint32_t life);
@@ -64,17 +64,17 @@ void pfs_case_history_freed(struct pfs_case_history *self, struct pfs_machine *m
 /* Between two steps: is the page of an index published? Before the first step: it always was. */
 void pfs_case_history_page(struct pfs_case_history *self, struct pfs_machine *machine,
 			   uint32_t page, bool published);
-/* Likewise, once for all pages. */
+/* The same, once for all pages. */
 void pfs_case_history_step(struct pfs_case_history *self, struct pfs_machine *machine);
 
 /*
- * pfs_case_history_known - what of the history so far decides about answers that are not judged
- * for certain yet, or will be given; a hash.
+ * pfs_case_history_known - a hash of what part of the history so far decides about answers that are
+ * not judged yet, or will be given.
  *
- * Returns   equal hashes for histories that go on alike: history.h compares only where calls began
- *           (allocate, refused) with where calls ended (free, refused), so of the stamps only which
- *           of them fall between the same two of the other kind matters; and of those before all
- *           that is still open, only what they left.
+ * Returns   equal hashes for histories that continue alike: history.h compares only where calls
+ *           began (allocate, refused) with where calls ended (free, refused). So of the stamps only
+ *           which of them fall between the same two of the other kind matters; and of those before
+ *           everything that is still open, only their result.
  * Errors    none. Not where answers are `learned`.
  * Progress  wait-free, quadratic.
  * Order     none.
@@ -85,7 +85,7 @@ uint64_t pfs_case_history_known(const struct pfs_case_history *self);
 struct pfs_snapshot;
 void pfs_case_history_keep_all(struct pfs_case_history *self, struct pfs_snapshot *snapshot);
 
-/* Before all is over: as pfs_case_history_check, of the answers that pfs_case_history_known leaves
+/* Before the end: as pfs_case_history_check, for the answers that pfs_case_history_known leaves
  * out. */
 void pfs_case_history_check_past(struct pfs_case_history *self);
 
@@ -93,7 +93,7 @@ void pfs_case_history_check_past(struct pfs_case_history *self);
  * pfs_case_history_check - when all threads have finished, or stopped for ever.
  *
  * Returns   nothing; fails the execution with a message if its history is not linearizable.
- * Errors    as said.
+ * Errors    as above.
  * Progress  wait-free, linear.
  * Order     none.
  */

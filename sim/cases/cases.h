@@ -1,12 +1,12 @@
 /*
  * cases.h - small scenarios over one container, with an oracle that knows every owner.
  *
- * On every schedule of every case: no record has two owners; none is lost (FREE, or owned, and
- * at the end all are FREE that should be); the words go only along the edges of pfs_lock and
- * versions never fall, also where a page was given back and its index used again; at rest each
- * free record is in exactly one place, and announced (balance.h); no access to
- * a page that was given back; no deadlock, no panic; the calls are linearizable by the clock,
- * answers of full and pages added by an exact policy included. Each case adds its own.
+ * Checked on every schedule of every case: no record has two owners. None is lost (each is FREE or
+ * owned, and at the end all are FREE that should be). The words change only along the edges of
+ * pfs_lock and versions never fall, even if a page was given back and its index used again. At rest
+ * each free record is in exactly one place, and announced (balance.h). There is no access to a page
+ * that was given back, no deadlock and no panic. The calls are linearizable by the clock, answers
+ * of full and pages added by an exact policy included. Each case adds its own checks.
  */
 #ifndef PFS_SIM_CASES_H
 #define PFS_SIM_CASES_H
@@ -20,7 +20,7 @@
 #define PFS_CASE_THREADS_MAX 8u
 #define PFS_CASE_OPERATIONS_MAX 8u /* of each thread */
 #define PFS_CASE_RECORDS_MAX 64u
-#define PFS_CASE_EXTRA_MAX 3u /* handles beside those of the threads and of the set-up */
+#define PFS_CASE_EXTRA_MAX 3u /* handles besides those of the threads and of the set-up */
 
 struct pfs_case_kind;
 
@@ -28,25 +28,26 @@ struct pfs_case {
 	const struct pfs_case_kind *kind;
 	const struct pfs_variant *variant;
 	uint32_t thread_count;
-	uint32_t thread_max; /* that the case still makes sense for */
-	uint32_t operations; /* of each thread, where the case lets one choose */
+	uint32_t thread_max; /* most for which the case makes sense */
+	uint32_t operations; /* of each thread, if the case leaves that open */
 	char calls[PFS_CASE_THREADS_MAX][PFS_CASE_OPERATIONS_MAX + 1]; /* see PFS_CASE_CALLS */
 	enum pfs_layout layout;
 	bool bare_words;
 	bool full_flags;
 	bool owner_fences; /* rings without the heavy barrier: see pfs_case_heeds_fences */
-	bool skips_finish; /* other threads than the case's own changed what it expects */
-	bool real_time;    /* a free counts from its return, though its stores are still buffered */
+	bool skips_finish; /* threads besides the case's own changed what it expects */
+	bool real_time;    /* a free counts from its return, although its stores are still
+			    * buffered */
 
 	/* Of the current execution. */
 	struct pfs_machine *machine;
 	struct pfs_container *container;
 	struct pfs_config config;
 	uint32_t word_records; /* of an occupancy word; the case chooses, in configure */
-	uint32_t room_fan;     /* children of a node of the trees; likewise */
-	uint32_t hints;        /* of words, that a thread has; likewise */
-	uint32_t ring_records; /* of a ring of a policy that has them; likewise */
-	uint32_t bypass;       /* frees past a closed ring; likewise, or as many as it holds */
+	uint32_t room_fan;     /* children of a node of the trees; as above */
+	uint32_t hints;        /* words that a thread remembers; as above */
+	uint32_t ring_records; /* of a ring of a policy that has them; as above */
+	uint32_t bypass;       /* frees past a closed ring; as above, or as many as it holds */
 	uint64_t fulls_now, reads_now; /* their part of fulls and reads */
 	struct pfs_thread *setup;
 	struct pfs_thread *extra[PFS_CASE_EXTRA_MAX];
@@ -58,7 +59,7 @@ struct pfs_case {
 		uint32_t operations; /* begun */
 		uint32_t refused;
 		const char *doing; /* the call it is in; NULL: none of the oracle's */
-		uint32_t in_hands; /* records, at most, that the call has and nobody owns */
+		uint32_t in_hands; /* most records that the call holds and nobody owns */
 	} threads[PFS_CASE_THREADS_MAX];
 	/* By record index. */
 	uint32_t owner[PFS_CASE_RECORDS_MAX];   /* 0, or 1 + thread; the set-up is thread 99 */
@@ -72,12 +73,12 @@ struct pfs_case {
 	uint32_t visits[PFS_CASE_RECORDS_MAX];
 	/* Of a case that loops. */
 	struct pfs_case_loops {
-		void *held[PFS_CASE_RECORDS_MAX];      /* by index: what has an owner */
-		uint8_t freeing[PFS_CASE_RECORDS_MAX]; /* by index: whose free it is, plus 1 */
+		void *held[PFS_CASE_RECORDS_MAX];      /* by index: records with an owner */
+		uint8_t freeing[PFS_CASE_RECORDS_MAX]; /* by index: 1 + the thread that frees it */
 		uint8_t is_due[PFS_CASE_THREADS_MAX];  /* it may not be refused: see there */
 		uint8_t takes[PFS_CASE_THREADS_MAX];   /* it is in an allocate */
 		uint8_t in_call[PFS_CASE_THREADS_MAX];
-		uint64_t pages; /* there were so many */
+		uint64_t pages; /* the highest number so far */
 	} loops;
 	struct pfs_case_history history;
 	uint64_t fulls;     /* refusals, over all executions */
@@ -88,7 +89,7 @@ struct pfs_case {
 /*
  * pfs_case_init - prepare *scenario to run the case `name` of a policy.
  *
- * Returns   NULL, or one line saying why not (unknown, or the policy can't do it).
+ * Returns   NULL, or one line saying why not (unknown, or the policy cannot do it).
  * Errors    as returned.
  * Progress  wait-free.
  * Order     none.
@@ -96,13 +97,13 @@ struct pfs_case {
 const char *pfs_case_init(struct pfs_case *self, const char *name,
 			  const struct pfs_variant *variant, struct pfs_scenario *scenario);
 
-/* Of the flags of that name; both: without headers, the words side by side. */
+/* From the flags of these names; both: without headers, the words side by side. */
 void pfs_case_layout(struct pfs_case *self, bool side_by_side, bool bare);
 
-/* Does config.owner_fences make a difference? Its searches are then made with and without. */
+/* Does config.owner_fences make a difference? Then its searches are made with and without. */
 bool pfs_case_heeds_fences(const struct pfs_variant *variant);
 
-/* Of an initialized case: is it left out where all scenarios are gone through? */
+/* Of an initialized case: is it skipped by commands that go through all scenarios? */
 bool pfs_case_is_apart(const struct pfs_case *self);
 
 /* Do its threads wait for each other, so that none may be parked? */

@@ -1,5 +1,5 @@
 /*
- * reduce.h - a failing case made small: fewer threads, fewer operations, fewer switches.
+ * reduce.h - make a failing case small: fewer threads, fewer operations, fewer switches.
  */
 #ifndef PFS_SIM_REDUCE_H
 #define PFS_SIM_REDUCE_H
@@ -8,11 +8,11 @@
 
 /*
  * pfs_case_reduce - search again with fewer threads, then with fewer operations, as long as the
- * same failure is found soon; shorten the schedule; then look for it with 0, 1 and 2
- * preemptions, which in small cases gives the fewest there are.
+ * same failure is found soon; shorten the schedule; then look for it with 0, 1 and 2 preemptions,
+ * which in small cases gives the smallest number.
  *
  * Returns   executions made. *own and *result are then those of the small case.
- * Errors    none: what can't be made smaller stays.
+ * Errors    none: what cannot be made smaller stays.
  * Progress  blocking; bounded.
  * Order     none.
  */

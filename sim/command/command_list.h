@@ -1,5 +1,5 @@
 /*
- * command_list.h - pfs-sim list: policies that the machine sees into, scenarios, traits.
+ * command_list.h - `pfs-sim list`: the policies that the machine can see into, scenarios, traits.
  */
 #ifndef PFS_SIM_COMMAND_LIST_H
 #define PFS_SIM_COMMAND_LIST_H

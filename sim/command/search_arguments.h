@@ -1,5 +1,6 @@
 /*
- * search_arguments.h - what `pfs-sim explore`, `check`, `weaken` and a replay file are asked for.
+ * search_arguments.h - the arguments of `pfs-sim explore`, `check` and `weaken`, and of a replay
+ * file.
  */
 #ifndef PFS_SIM_SEARCH_ARGUMENTS_H
 #define PFS_SIM_SEARCH_ARGUMENTS_H

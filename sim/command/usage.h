@@ -1,5 +1,5 @@
 /*
- * usage.h - what pfs-sim --help says.
+ * usage.h - the text of pfs-sim --help.
  */
 #ifndef PFS_SIM_USAGE_H
 #define PFS_SIM_USAGE_H

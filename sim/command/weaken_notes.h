@@ -1,12 +1,14 @@
 /*
- * weaken_notes.h - what is known of orders that are made weaker: where to look first, or why no
- * search can show the difference. One line each in weaken.notes:
+ * weaken_notes.h - what is known about orders that are made weaker: where to look first, or why no
+ * search can show the difference.
+ *
+ * One line each in weaken.notes:
  *
  *     FILE | FUNCTION | EDGE | OBJECT | OPERATION | search POLICY SCENARIO EXECUTIONS
  *     FILE | FUNCTION | EDGE | OBJECT | OPERATION | a sentence
  *
  * with "owner_fences" between SCENARIO and EXECUTIONS if rings are without the barrier. Names are
- * those that `pfs-sim weaken` prints; lines that begin with # and empty lines are left out.
+ * those that `pfs-sim weaken` prints; empty lines and lines that begin with # are skipped.
  */
 #ifndef PFS_SIM_WEAKEN_NOTES_H
 #define PFS_SIM_WEAKEN_NOTES_H
@@ -31,16 +33,16 @@ struct pfs_weaken_notes {
 };
 
 /*
- * pfs_weaken_notes_read - all lines of a file.
+ * pfs_weaken_notes_read - read all lines of a file.
  *
- * Returns   false: it can't be read, or a line is none, which is said on stderr.
+ * Returns   false: it cannot be read, or has a wrong line, which is reported on stderr.
  * Errors    as returned.
  * Progress  blocking.
  * Order     none.
  */
 bool pfs_weaken_notes_read(struct pfs_weaken_notes *self, const char *path);
 
-/* The note whose first five fields are these, marked as met; NULL: none. */
+/* The note with these first five fields, marked as met; NULL: none. */
 const struct pfs_weaken_note *pfs_weaken_notes_find(struct pfs_weaken_notes *self,
 						    const char *const fields[5]);
 

@@ -1,5 +1,5 @@
 /*
- * weaken_table.h - what came of each order that was made weaker, as rows of a page.
+ * weaken_table.h - the result of each weakened order, as rows of a page.
  */
 #ifndef PFS_SIM_WEAKEN_TABLE_H
 #define PFS_SIM_WEAKEN_TABLE_H
@@ -14,7 +14,7 @@ struct pfs_weaken_row {
 	char operation[48];
 	const char *policy, *scenario; /* NULL: not noticed */
 	bool owner_fences;
-	uint64_t after;       /* so many executions */
+	uint64_t after;       /* number of executions */
 	char as[64];          /* the failure */
 	const char *sentence; /* if not noticed; NULL: nothing is known */
 };
@@ -28,10 +28,10 @@ struct pfs_weaken_table {
 struct pfs_weaken_row *pfs_weaken_table_add(struct pfs_weaken_table *self);
 
 /*
- * pfs_weaken_table_write - put the table into a page, between its two lines
- * "<!-- pfs-sim weaken: begin -->" and "<!-- pfs-sim weaken: end -->".
+ * pfs_weaken_table_write - put the table into a page, between its two lines "<!-- pfs-sim weaken:
+ * begin -->" and "<!-- pfs-sim weaken: end -->".
  *
- * Returns   false: the page can't be read or written, or has no such lines; said on stderr.
+ * Returns   false: the page cannot be read or written, or has no such lines; reported on stderr.
  * Errors    as returned.
  * Progress  blocking.
  * Order     none.

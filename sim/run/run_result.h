@@ -1,7 +1,7 @@
 /*
- * run_result.h - what a simulated run has found out, and how it is written.
+ * run_result.h - the results of a simulated run, and how they are written.
  *
- * Nothing of the host, of real time or of addresses goes in: same arguments, same bytes.
+ * They contain nothing of the host, of real time or of addresses: same arguments, same bytes.
  */
 #ifndef PFS_SIM_RUN_RESULT_H
 #define PFS_SIM_RUN_RESULT_H
@@ -12,7 +12,7 @@
 #define PFS_RESULT_COUNTERS_MAX 96
 #define PFS_RESULT_NAME_BYTES 32
 
-/* Plain memory: it goes through a pipe where each seed has its process. */
+/* Plain memory: it is sent through a pipe if each seed has its own process. */
 struct pfs_run_result {
 	uint64_t seed;
 	uint32_t count;
@@ -29,7 +29,7 @@ void pfs_run_result_put(struct pfs_run_result *self, const char *name, double va
 /* NaN if there is none of that name. */
 double pfs_run_result_get(const struct pfs_run_result *self, const char *name);
 
-/* All runs on stdout: one object, or one that holds a list "runs" where there are several. */
+/* Write all runs to stdout: one object, or one with a list "runs" if there are several. */
 void pfs_run_results_write(const struct pfs_run_options *options,
 			   const struct pfs_run_result *results, uint32_t count);
 

@@ -1,9 +1,9 @@
 /*
- * soak_draw.h - the command lines of `pfs-sim soak`: each a `pfs-sim run` drawn at random.
+ * soak_draw.h - the command lines of `pfs-sim soak`: each a random `pfs-sim run`.
  *
- * A line follows from the seed, the number of the run and that of the attempt alone, so any run
- * can be drawn again by itself. Small cases are drawn more often than large ones: that is where
- * containers are full and threads meet.
+ * A line depends only on the seed, the number of the run and that of the attempt, so any run can be
+ * drawn again by itself. Small cases are drawn more often than large ones, because containers are
+ * full and threads meet there.
  */
 #ifndef PFS_SIM_SOAK_DRAW_H
 #define PFS_SIM_SOAK_DRAW_H
@@ -25,7 +25,7 @@ struct pfs_soak_line {
 	uint32_t policy;                /* position in the plan */
 };
 
-/* Some lines cannot be: `pfs-sim run` refuses them as input; the next attempt is another. */
+/* `pfs-sim run` refuses some lines as input; the next attempt draws another one. */
 void pfs_soak_draw(const struct pfs_soak_plan *plan, uint64_t run, uint32_t attempt,
 		   struct pfs_soak_line *line);
 

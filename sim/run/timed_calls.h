@@ -1,8 +1,8 @@
 /*
- * timed_calls.h - a variant's calls, of which every allocate is timed, at no cost.
+ * timed_calls.h - a variant's calls with every allocate timed, at no cost.
  *
- * The batches are those of bench/ over the timed call. So workloads need not know of it, and
- * every allocation counts, not a sample.
+ * The batches are those of bench/ over the timed call. So workloads do not know about it, and every
+ * allocation counts, not a sample.
  */
 #ifndef PFS_SIM_TIMED_CALLS_H
 #define PFS_SIM_TIMED_CALLS_H
@@ -12,10 +12,10 @@
 #include "bench/calls.h"
 #include "bench/histogram.h"
 
-/* The timed calls of a variant; of one at a time. */
+/* The timed calls of a variant; of one variant at a time. */
 const struct pfs_calls *pfs_timed_calls(const struct pfs_variant *variant);
 
-/* Allocations are timed from here on, or no more. */
+/* Start or stop timing allocations. */
 void pfs_timed_calls_record(bool on);
 
 /* Nanoseconds of the calls so far. */

@@ -1,13 +1,13 @@
 /*
- * trial_backend.h - bench/pool.h and bench/trial.h on virtual threads: the scene, the workloads
- * and their checks are those of bench/, and only what runs them is another.
+ * trial_backend.h - bench/pool.h and bench/trial.h on virtual threads: the scene, the workloads and
+ * their checks are those of bench/, and only the execution differs.
  *
- * A window here does not last a time but a count: it ends when all threads whose operations
- * count have done `ops` of them together; each then finishes the batch that it is in. So no
- * thread is left to work alone at the end, and each one's speed is its operations over its own
- * time. Workloads that move with time (tide) get a window of window_ns instead; they see it
- * stretched to the one that they were written for, and background reclaim is stretched alike.
- * Work that has an end (fill) ends the window by itself, whatever ops says.
+ * A window here has a number of operations, not a duration: it ends when all threads whose
+ * operations count have done `ops` of them together; each then finishes its current batch. So no
+ * thread works alone at the end, and each one's speed is its operations over its own time.
+ * Workloads that change with time (tide) get a window of window_ns instead; for them it is
+ * stretched to the one that they were written for, and background reclaim is stretched alike. Work
+ * that has an end (fill) ends the window by itself, whatever ops says.
  *
  * One scene at a time: the plan below is the program's, set before pfs_scene_run.
  */
@@ -26,13 +26,14 @@ struct pfs_trial_backend {
 	const struct pfs_topology *topology;
 	const struct pfs_costs *costs;
 	enum pfs_timed_placement placement;
-	uint32_t reclaimers; /* containers with a background pass: a thread more for each */
+	uint32_t reclaimers; /* containers with a background pass: one more thread for each */
 	uint64_t seed;
 	uint64_t ops;        /* of all threads that count, in the measured window */
 	const bool *counts;  /* [thread_count] */
 	uint64_t window_ns;  /* 0: `ops` end the window */
 	uint64_t nominal_ns; /* what the workload takes window_ns for */
-	uint64_t pass_ns;    /* between two background passes; 0: as the containers say */
+	uint64_t pass_ns;    /* between two background passes; 0: as the containers are
+			      * configured */
 	uint32_t tick_share; /* ticks in window_ns */
 	/* Called now and then with the share of the work that is done, 0 .. 1. Optional. */
 	void (*progress)(void *context, double share);

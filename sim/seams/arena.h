@@ -1,13 +1,12 @@
 /*
- * arena.h - what `pfs-sim run` allocates: from one region, at places that follow from the
- * sequence of its own calls alone.
+ * arena.h - the allocator of `pfs-sim run`: one region, with places that depend only on the
+ * sequence of its own calls.
  *
- * Where an object lies in its line and page decides what shares a line and whose node it is on,
- * and so the figures. The host's allocator would make them depend on its version and settings,
- * on the environment, and on what libraries allocated before. The program is linked with
- * --wrap, so that malloc and its kin come here from its own objects, and from those of no
- * shared library.
- * One thread of the host; blocks.h.
+ * An object's place in its line and page decides what shares a line and on whose node it is, and so
+ * the figures. With the host's allocator they would depend on its version and settings, on the
+ * environment, and on what libraries allocated before. The program is linked with --wrap, so that
+ * malloc and its family lead here from its own objects, but not from shared libraries. For one OS
+ * thread; see blocks.h.
  */
 #ifndef PFS_SIM_ARENA_H
 #define PFS_SIM_ARENA_H

@@ -1,6 +1,6 @@
 /*
- * heap_names.h - included before all else by the containers' sources, as compiled for the machine:
- * what they call malloc is the machine's. See heap.h.
+ * heap_names.h - included first by the containers' sources when they are compiled for the machine:
+ * it replaces malloc by the machine's. See heap.h.
  */
 #ifndef PFS_SIM_HEAP_NAMES_H
 #define PFS_SIM_HEAP_NAMES_H

@@ -1,5 +1,5 @@
 /*
- * seams.h - what the simulated world can be told about the containers' wishes.
+ * seams.h - settings of the simulated world for the containers.
  */
 #ifndef PFS_SIM_SEAMS_H
 #define PFS_SIM_SEAMS_H
@@ -10,18 +10,18 @@
 
 struct pfs_container;
 
-/* Takes care of the background reclaim passes of a container; NULL, and by default: refused. */
+/* Takes over the background reclaim passes of a container; NULL, the default: refused. */
 extern enum pfs_status (*pfs_seams_reclaimer)(struct pfs_container *container);
-/* The heavy barrier that is the so many-th from here on fails, and all after it; 0: there is
- * none, from the start. */
+/* The heavy barrier with this number from here on fails, and all after it; 0: there is none, from
+ * the start. */
 #define PFS_SEAMS_BARRIERS_ALWAYS UINT32_MAX
 extern uint32_t pfs_seams_barriers;
 
-/* The container is about to go. */
+/* The container is about to be destroyed. */
 extern void (*pfs_seams_reclaimer_stop)(struct pfs_container *container);
 
-/* Records that a word of occupancy.h stands for in containers made from here on by this OS
- * thread: 1 .. PFS_SIM_WORD_RECORDS, which is also what a new thread has. */
+/* Records of a word of occupancy.h in containers that this OS thread makes from here on: 1 ..
+ * PFS_SIM_WORD_RECORDS, which is also the value of a new thread. */
 #define PFS_SIM_WORD_RECORDS 32u
 void pfs_sim_word_records_set(uint32_t count);
 
@@ -29,11 +29,11 @@ void pfs_sim_word_records_set(uint32_t count);
 #define PFS_SIM_ROOM_FAN 16u
 void pfs_sim_room_fan_set(uint32_t children);
 
-/* How often a thread looks on for room before it sleeps, see proof.c; in the same way. */
+/* How often a thread looks for room before it sleeps, see proof.c; in the same way. */
 #define PFS_SIM_PROOF_LOOKS 16384u
 void pfs_sim_proof_looks_set(uint32_t looks);
 
-/* Records that a ring of magazine.h holds, even; in the same way: 2 .. PFS_SIM_RING_RECORDS. */
+/* Records of a ring of magazine.h, an even number; in the same way: 2 .. PFS_SIM_RING_RECORDS. */
 #define PFS_SIM_RING_RECORDS 64u
 void pfs_sim_ring_records_set(uint32_t records);
 
@@ -41,8 +41,8 @@ void pfs_sim_ring_records_set(uint32_t records);
 #define PFS_SIM_HINTS 16u
 void pfs_sim_hints_set(uint32_t hints);
 
-/* Frees that go to the words, at first, before a ring of magazine.h is opened again; in the same
- * way: 0 .. PFS_SIM_RING_RECORDS. */
+/* Initial number of frees that go to the words before a ring of magazine.h is opened again; in the
+ * same way: 0 .. PFS_SIM_RING_RECORDS. */
 #define PFS_SIM_BYPASS 64u
 void pfs_sim_bypass_set(uint32_t bypass);
 

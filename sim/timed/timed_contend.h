@@ -1,6 +1,6 @@
 /*
- * timed_contend.h - small programs whose threads compete for a line or a lock on the machine in
- * virtual time; what they take is what publications report of real machines (timed_curves.h).
+ * timed_contend.h - small programs whose threads compete for a line or a lock in virtual time, for
+ * comparison with published measurements of real machines (timed_curves.h).
  */
 #ifndef PFS_SIM_TIMED_CONTEND_H
 #define PFS_SIM_TIMED_CONTEND_H
@@ -26,7 +26,7 @@ enum pfs_contend_kind {
 /* What competes, and where. */
 struct pfs_contend {
 	const char *machine, *preset;
-	const char *changes; /* "field=value field=value": how it differs from the preset */
+	const char *changes; /* "field=value field=value": differences from the preset */
 	enum pfs_contend_kind kind;
 	enum pfs_timed_placement placement;
 	uint32_t threads;

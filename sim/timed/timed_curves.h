@@ -1,6 +1,6 @@
 /*
- * timed_curves.h - what was published of contended lines and of locks on real machines: figures
- * that the costs are fitted to, and figures and directions that they are not fitted to.
+ * timed_curves.h - published figures of contended lines and of locks on real machines: some that
+ * the costs are fitted to, and figures and directions that they are not fitted to.
  */
 #ifndef PFS_SIM_TIMED_CURVES_H
 #define PFS_SIM_TIMED_CURVES_H
@@ -9,7 +9,7 @@
 
 struct pfs_curve_point {
 	uint32_t threads;
-	double low_ns, high_ns; /* published; equal where one number was */
+	double low_ns, high_ns; /* published; equal if one number was */
 };
 
 /* Times. The model agrees if it is within low / (1 + tolerance) and high * (1 + tolerance). */
@@ -23,7 +23,7 @@ struct pfs_curve {
 	const char *differs; /* why the model is known to be outside; NULL: it is not */
 };
 
-/* How much longer one takes than the other. Wide bounds where only a direction is known. */
+/* How much longer one takes than the other. Wide bounds if only a direction is known. */
 struct pfs_relation {
 	const char *name, *source;
 	bool fitted;

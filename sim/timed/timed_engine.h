@@ -1,7 +1,7 @@
 /*
- * timed_engine.h - inside of the machine in virtual time; for timed*.c only.
+ * timed_engine.h - internals of the machine in virtual time; for timed*.c only.
  *
- * Invariant: while a thread runs, heap[0] is a key of it, not later than its clock, and all
+ * Invariant: while a thread runs, heap[0] is one of its keys, not later than its clock, and all
  * other keys in the heap are at least heap[0]. A thread is in the heap if it runs on its PU and
  * does not wait for a line, or if it wakes at a known time. Clocks are picoseconds.
  */
@@ -12,13 +12,13 @@
 #include "sim/timed/timed.h"
 #include "sim/timed/timed_lines.h"
 
-#define PFS_TIMED_PS UINT64_C(1000) /* to the nanosecond */
+#define PFS_TIMED_PS UINT64_C(1000) /* in a nanosecond */
 #define PFS_TIMED_ID_BITS 10u       /* 1,024 threads */
 #define PFS_TIMED_NEVER UINT64_MAX
 #define PFS_TIMED_NOBODY UINT16_MAX /* no thread */
 
 enum pfs_timed_state {
-	PFS_TIMED_RUNS,   /* on its PU; perhaps it waits for a line */
+	PFS_TIMED_RUNS,   /* on its PU; it may wait for a line */
 	PFS_TIMED_QUEUED, /* for its PU */
 	PFS_TIMED_WAKES,  /* at its clock, in the heap */
 	PFS_TIMED_SLEEPS, /* until a mutex is unlocked */
@@ -27,12 +27,12 @@ enum pfs_timed_state {
 
 struct pfs_timed_thread {
 	_Alignas(64) uint64_t clock;
-	uint64_t alarm; /* look at debt and time slice when the clock is past it */
-	uint64_t drain; /* its stores are all in its cache then */
-	uint64_t debt;  /* interrupts that it has not paid for; the first began at .. */
+	uint64_t alarm; /* check debt and time slice when the clock is past it */
+	uint64_t drain; /* when its stores are all in its cache */
+	uint64_t debt;  /* interrupts that it has not paid for */
 	uint64_t interrupted;
 	uint64_t waits;   /* in the kernel, for acknowledgements, until then */
-	uint64_t asked;   /* when it asked for the line for which it waits */
+	uint64_t asked;   /* when it requested the line for which it waits */
 	uint64_t latency; /* of its last transfer */
 	struct pfs_vthread *own;
 	const void *mutex;   /* while it sleeps */
@@ -65,10 +65,10 @@ struct pfs_timed_prices {
 	uint64_t barrier, barrier_cpu, ipi, interrupt, map, unmap, fault;
 	uint64_t jitter_q32;  /* share of 2^32 */
 	uint64_t request_q16; /* share of 2^16 */
-	uint64_t hold, late;  /* how long others wait for a new owner at least; at most */
+	uint64_t hold, late;  /* least time that others wait for a new owner; most */
 	uint64_t upgrade_q16, late_q32;
 	uint64_t stream_q16;
-	uint64_t ahead; /* no request reaches a holder sooner after it was made */
+	uint64_t ahead; /* no request reaches a holder sooner than this after it was made */
 	uint32_t bypass_max;
 	bool read_takes;
 	uint32_t l1_lines, l2_lines, l3_lines;
@@ -91,7 +91,7 @@ struct pfs_timed {
 	uint64_t (*kernel)(struct pfs_timed *self, struct pfs_timed_thread *thread,
 			   const struct pfs_sim_operation *operation);
 	struct pfs_timed_thread *threads;
-	uint64_t *heap; /* keys: clock, then thread; two sentinels behind the last */
+	uint64_t *heap; /* keys: clock, then thread; two sentinels after the last */
 	uint32_t heap_count;
 	uint32_t alive;
 	uint32_t sleeping; /* on mutexes */
@@ -136,33 +136,33 @@ static inline uint64_t pfs_timed_vary(struct pfs_timed *self, uint64_t latency)
 /* timed_prices.c: the table of costs for a topology. False: no memory. */
 bool pfs_timed_price(struct pfs_timed_prices *prices, const struct pfs_timed_plan *plan);
 
-/* timed_sched.c: who runs. */
+/* timed_sched.c: which thread runs. */
 void pfs_timed_push(struct pfs_timed *self, uint64_t key);
-/* The thread lets all that are earlier go on first. */
+/* The thread lets all earlier ones run first. */
 void pfs_timed_yield_root(struct pfs_timed *self, struct pfs_timed_thread *thread);
-/* The thread leaves the heap, and goes on when somebody has put it back; for lines. */
+/* The thread leaves the heap, and continues when another puts it back; for lines. */
 void pfs_timed_park(struct pfs_timed *self, struct pfs_timed_thread *thread);
-/* The thread leaves its PU to the next one, in the state given. */
+/* The thread leaves its PU to the next one, in the given state. */
 void pfs_timed_block(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		     enum pfs_timed_state state);
 void pfs_timed_wake(struct pfs_timed *self, struct pfs_timed_thread *thread, uint64_t when);
-/* Pays debts, and gives the PU away if the time slice is over. */
+/* Pay debts, and give the PU away if the time slice is over. */
 void pfs_timed_alarm(struct pfs_timed *self, struct pfs_timed_thread *thread);
 /* At the start of a run: all threads at time 0. */
 void pfs_timed_begin(struct pfs_timed *self);
 /* The thread has come to its end: does not return. */
 void pfs_timed_finish(struct pfs_timed *self, struct pfs_timed_thread *thread);
 
-/* timed_kernel.c: all kinds of operations that are no accesses; what was seen. */
+/* timed_kernel.c: all kinds of operations that are no accesses; returns what was seen. */
 uint64_t pfs_timed_kernel(struct pfs_timed *self, struct pfs_timed_thread *thread,
 			  const struct pfs_sim_operation *operation);
 
-/* Memory was mapped by the running thread. */
+/* The running thread mapped memory. */
 void pfs_timed_mapped(void *context, uint32_t os_page_count);
 
-/* timed_access.c: a line that is not in the core's cache. True: the thread's clock is that at
- * which it has the line, nobody earlier is left to run, and the line stays for use_ps. False:
- * a sibling's request brought the line to the core; look again. */
+/* timed_access.c: a line that is not in the core's cache. True: the thread's clock is that at which
+ * it has the line, no earlier thread is left to run, and the line stays for use_ps. False: a
+ * sibling's request brought the line to the core; look again. */
 bool pfs_timed_fetch(struct pfs_timed *self, struct pfs_timed_thread *thread, struct pfs_line *line,
 		     bool exclusive, uint64_t use_ps);
 /* For a store, which does not wait for its line. False: others compete for it; fetch. */
@@ -176,7 +176,7 @@ void pfs_timed_plain(struct pfs_machine *machine, const struct pfs_plain *access
 void pfs_timed_own(struct pfs_timed *self, struct pfs_timed_thread *thread, void *address,
 		   uint64_t cost_ps);
 
-/* Until no other thread is earlier; the access is under way and can't be preempted. */
+/* Until no other thread is earlier; the access is under way and cannot be preempted. */
 static inline void pfs_timed_let_earlier(struct pfs_timed *self, struct pfs_timed_thread *thread)
 {
 	uint64_t key = pfs_timed_key(thread->clock, pfs_timed_id(self, thread));
@@ -187,11 +187,10 @@ static inline void pfs_timed_let_earlier(struct pfs_timed *self, struct pfs_time
 }
 
 /*
- * May the thread use a line that it holds, and that nobody has asked for, before its turn? What
- * others ask for from now on is asked at `next` or later, and reaches the holder not before
- * next + ahead: until then each of its accesses would be a hit, and before theirs. Exact, but for
- * the first access of a sibling, which needs no request; lines that siblings share are not used
- * ahead.
+ * May the thread use a line that it holds, and that no other has requested, before its turn? Later
+ * requests of others are made at `next` or later, and reach the holder not before next + ahead:
+ * until then each of its accesses would be a hit, and before theirs. This is exact, except for the
+ * first access of a sibling, which needs no request; lines that siblings share are not used ahead.
  */
 static inline bool pfs_timed_may_go_ahead(const struct pfs_timed *self,
 					  const struct pfs_timed_thread *thread)
@@ -201,7 +200,7 @@ static inline bool pfs_timed_may_go_ahead(const struct pfs_timed *self,
 	       thread->clock <= (next >> PFS_TIMED_ID_BITS) + self->prices.ahead;
 }
 
-/* Until no other thread is earlier, no time slice over, no tick due. */
+/* Until no other thread is earlier, no time slice is over, and no tick is due. */
 static inline void pfs_timed_wait_turn(struct pfs_timed *self, struct pfs_timed_thread *thread)
 {
 	if (__builtin_expect(thread->clock >= thread->alarm, 0))

@@ -1,10 +1,10 @@
 /*
- * timed_lines.h - the cache lines of a machine in virtual time, and who has copies of them.
+ * timed_lines.h - the cache lines of a machine in virtual time, and which cores have copies of
+ * them.
  *
- * Invariant: a line has an owner (one core, which may write it), or sharers, or neither (it is
- * in memory). While moving != 0 a request is being served, and what the old holders may still
- * do ends at `lease`.
- * A table by address: the address decides where an entry stands and nothing else, so results
+ * Invariant: a line has an owner (one core, which may write it), or sharers, or neither (it is in
+ * memory). While moving != 0 a request is being served, and what the old holders may still do ends
+ * at `lease`. The table is keyed by address: the address decides only where an entry is, so results
  * do not depend on it.
  */
 #ifndef PFS_SIM_TIMED_LINES_H
@@ -20,7 +20,7 @@
 
 struct pfs_line {
 	uint64_t tag;         /* address / 64, + 1: 0 is an empty entry */
-	uint64_t lease;       /* the holders' copies are good before this clock */
+	uint64_t lease;       /* the holders' copies are valid before this clock */
 	uint64_t hold;        /* the owner does not lose it earlier */
 	uint64_t groups;      /* bit l3 % 64: it has a copy since the last write */
 	uint32_t stamps[3];   /* fills of the owner's L1, L2, L3 at its last use */
@@ -59,8 +59,8 @@ void pfs_lines_fini(struct pfs_lines *self);
 /* Clocks start again at 0: what was under way has arrived. */
 void pfs_lines_settle(struct pfs_lines *self, uint32_t core_count);
 
-/* Not there yet: makes it. Entries move when the table grows: a pointer is good until the next
- * call that finds. NULL: no memory. */
+/* Make an entry for a line without one. Entries move when the table grows: a pointer is valid until
+ * the next call that finds. NULL: no memory. */
 struct pfs_line *pfs_lines_add(struct pfs_lines *self, uint64_t tag);
 
 static inline uint64_t pfs_line_tag(const void *address)
@@ -80,7 +80,7 @@ static inline struct pfs_line *pfs_lines_find(struct pfs_lines *self, uint64_t t
 	}
 }
 
-/* Sharers. */
+/* Is the core one of the line's sharers? */
 static inline bool pfs_line_has(const struct pfs_lines *self, const struct pfs_line *line,
 				uint32_t core)
 {

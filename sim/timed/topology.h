@@ -1,11 +1,10 @@
 /*
- * topology.h - the simulated machine's CPUs: which PU shares a core, an L3, a node, a package
- * with which.
+ * topology.h - the simulated machine's CPUs: which PUs share a core, an L3, a node or a package.
  *
- * From an hwloc synthetic string ("pack:2 numa:4 core:16 pu:2") or a file that lstopo wrote
- * (lstopo machine.xml). Numbers are hwloc's logical indexes. A PU's node is the one that first
- * touch would use: of those that contain it, the one that serves the fewest CPUs. Without an L3
- * in the description, the cores of a node share one, or those of a package if that is smaller.
+ * From an hwloc synthetic string ("pack:2 numa:4 core:16 pu:2") or a file that lstopo wrote (lstopo
+ * machine.xml). Numbers are hwloc's logical indexes. A PU's node is the one that first touch would
+ * use: of those that contain it, the one that serves the fewest CPUs. Without an L3 in the
+ * description, the cores of a node share one, or those of a package if that is smaller.
  */
 #ifndef PFS_SIM_TOPOLOGY_H
 #define PFS_SIM_TOPOLOGY_H
@@ -17,7 +16,7 @@
 #define PFS_TOPOLOGY_PU_MAX 1024u
 #define PFS_TOPOLOGY_NODE_MAX 255u
 
-/* One PU, and where it stands. */
+/* One PU, and where it is. */
 struct pfs_pu {
 	uint16_t core, l3, node, package;
 	uint16_t core_rank; /* of its core in the node */
@@ -28,16 +27,16 @@ struct pfs_topology {
 	uint32_t pu_count, core_count, l3_count, node_count, package_count;
 	struct pfs_pu *pu;  /* [pu_count] */
 	uint16_t *package;  /* [node_count], of a node */
-	uint32_t *distance; /* [node_count * node_count], as the firmware tells (10: itself), or
-			     * NULL: not told */
+	uint32_t *distance; /* [node_count * node_count], as the firmware reports (10: itself), or
+			     * NULL: unknown */
 };
 
 /*
  * pfs_topology_create - read a machine.
  *
- * Returns   PFS_OK; or PFS_BAD_CONFIG, with a line in *message: the string or the file can't be
- *           read, or has more than PFS_TOPOLOGY_PU_MAX PUs; or PFS_NO_MEMORY.
- * Errors    as returned; *topology is NULL then. hwloc's own lines on stderr are silenced.
+ * Returns   PFS_OK; PFS_BAD_CONFIG with a line in *message: the string or the file cannot be read,
+ *           or has more than PFS_TOPOLOGY_PU_MAX PUs; or PFS_NO_MEMORY.
+ * Errors    as returned; *topology is then NULL. hwloc's own lines on stderr are silenced.
  * Progress  blocking (set-up).
  * Order     none.
  */

@@ -58,7 +58,8 @@ def limited(place):
     equal(sql("SELECT SCOPE, USER, LIMIT_BYTES, REFUSED FROM memory_limits"),
           [f"PROGRAM\tNULL\t{1 << 40}\t0", "THREAD\t%\tNULL\t3", "ACCOUNT\t%\tNULL\t0",
            "USER\t%\tNULL\t0", "USER\tnobody\t0\t0"], "the table of one that has ended")
-    expect("is not a limit" in place.mem("run", "--limit", "thread=1,x=2", "true", status=2), "wrong")
+    expect("is not a limit" in place.mem("run", "--limit", "thread=1,x=2", "true", status=2),
+           "wrong")
     done = place.run("run", "true", env={**place.environment, "PFS_MEM_LIMIT": "x"})
     equal(len(done.stderr.strip().split("\n")), 1, f"lines of a wrong limit: {done.stderr}")
 
