@@ -154,8 +154,8 @@ static inline struct pfs_growth_seen pfs_container_growth_seen(struct pfs_contai
 /* The page at an index below page_limit; NULL: there is none any more. */
 static inline struct pfs_page *pfs_container_page(struct pfs_container *self, uint32_t index)
 {
-	/* [C1] seq, pairs with [C2]: without acquire the page's fields may still be zero; and with
-	 * [C4]: the section's start must not be overtaken, see epoch.h. */
+	/* [C1] seq, pairs with [C2]: without acquire the page's fields may still be zero; and
+	 * with [C4]: the section's start must not be overtaken, see epoch.h. */
 	return pfs_load_seq(&self->directory[index]);
 }
 
