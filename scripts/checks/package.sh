@@ -133,7 +133,9 @@ try() { # program
 # What each package is for, with nothing but itself.
 use() { # package
 	case $1 in
-	pfslab-kit)
+	pfslab-kit) # its archive needs what it suggests
+		inside apt-get install -y --no-install-recommends libhwloc-dev
+		inside apt-mark auto libhwloc-dev
 		inside /check/stress/readme_example.sh /check --prefix /usr
 		inside pfs-bench --workloads=pair --policies=exact --threads=1 \
 			--benchmark_min_time=0.01

@@ -17,10 +17,11 @@ import tempfile
 FAULTS = []
 PROGRAMS = ("pfs-bench", "pfs-sim", "pfs-stress", "pfs-trace", "pfs-check", "pfs-mem")
 # package: what it depends on, among others; what it does not.
-OF_KIT, OF_MEM = ("libbenchmark", "libstdc++6"), ("libsqlite3", "libmicrohttpd", "libdw1", "zlib1g")
-NEEDS = {"pfslab-kit": (("libc6", "libhwloc15", "libjansson4") + OF_KIT, OF_MEM),
-         "pfs-check": (("libc6",), OF_KIT + OF_MEM + ("libhwloc15", "libjansson4")),
-         "pfs-mem": (("libc6", "libhwloc15", "libjansson4") + OF_MEM, OF_KIT),
+OF_KIT = ("libbenchmark", "libhwloc15", "libstdc++6")
+OF_MEM = ("libsqlite3", "libmicrohttpd", "libdw1", "zlib1g")
+NEEDS = {"pfslab-kit": (("libc6", "libjansson4") + OF_KIT, OF_MEM),
+         "pfs-check": (("libc6",), OF_KIT + OF_MEM + ("libjansson4",)),
+         "pfs-mem": (("libc6", "libjansson4") + OF_MEM, OF_KIT),
          "pfslab-doc": ((), ("lib",))}
 WALK = """#include <pfslab/malloc.h>
 #include <stdio.h>

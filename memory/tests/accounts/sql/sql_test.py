@@ -12,6 +12,7 @@ import io
 import json
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -359,6 +360,7 @@ class Objects(Case):
 class Clients(Case):
     """The shell, pfs-mem, the dead, and what is refused."""
 
+    @unittest.skipUnless(shutil.which("sqlite3"), "no sqlite3 here")
     def test_shell(self):
         """sqlite3 with .load, and the environment's target; living and killed."""
         live, _ = self.start()
