@@ -38,7 +38,7 @@
 #define EARLY_BYTES 16384u
 #define PFS_TLS __thread __attribute__((tls_model("initial-exec"))) /* else access may allocate */
 
-static struct pfs_ring ring;
+static struct pfs_trace_ring ring;
 static struct pfs_journal journal; /* under the ring's lock */
 static uint64_t size_min = 0, size_max = UINT64_MAX;
 static pid_t owner;

@@ -36,7 +36,7 @@ struct pfs_ring_entry {
 	bool frees;
 };
 
-struct pfs_ring {
+struct pfs_trace_ring {
 	alignas(PFS_RECORDER_LINE) _Atomic(uint64_t) head; /* numbers drawn; any thread */
 	alignas(PFS_RECORDER_LINE) _Atomic(uint64_t) tail; /* taken out; the drain, [RA3] */
 	alignas(PFS_RECORDER_LINE) _Atomic(bool) locked;   /* any thread, [RA5] [RA6] */
@@ -50,27 +50,27 @@ struct pfs_ring {
  * was made: it does not record. A child that shares the memory, as after vfork, allocates from the
  * same heap as its parent: its calls are recorded.
  */
-static inline void pfs_ring_begin(struct pfs_ring *self, _Atomic(bool) *recording)
+static inline void pfs_ring_begin(struct pfs_trace_ring *self, _Atomic(bool) *recording)
 {
 	/* relaxed: an event more or less at either end */
 	atomic_store_explicit(recording, true, memory_order_relaxed);
 	self->recording = recording;
 }
 
-static inline bool pfs_ring_recording(struct pfs_ring *self)
+static inline bool pfs_ring_recording(struct pfs_trace_ring *self)
 {
 	/* relaxed: see pfs_ring_begin */
 	return self->recording != NULL &&
 	       atomic_load_explicit(self->recording, memory_order_relaxed);
 }
 
-static inline void pfs_ring_stop(struct pfs_ring *self)
+static inline void pfs_ring_stop(struct pfs_trace_ring *self)
 {
 	/* relaxed: see pfs_ring_begin */
 	atomic_store_explicit(self->recording, false, memory_order_relaxed);
 }
 
-static inline uint32_t pfs_ring_thread(struct pfs_ring *self)
+static inline uint32_t pfs_ring_thread(struct pfs_trace_ring *self)
 {
 	/* relaxed: only a unique number is needed */
 	return atomic_fetch_add_explicit(&self->threads, 1, memory_order_relaxed);
@@ -78,25 +78,25 @@ static inline uint32_t pfs_ring_thread(struct pfs_ring *self)
 
 /* relaxed: additions to one variable are ordered like calls that happen before each other, and the
  * file needs no other order */
-static inline uint64_t pfs_ring_draw(struct pfs_ring *self)
+static inline uint64_t pfs_ring_draw(struct pfs_trace_ring *self)
 {
 	return atomic_fetch_add_explicit(&self->head, 1, memory_order_relaxed);
 }
 
-static inline uint64_t pfs_ring_drawn(struct pfs_ring *self)
+static inline uint64_t pfs_ring_drawn(struct pfs_trace_ring *self)
 {
 	/* relaxed: how far a drain should come */
 	return atomic_load_explicit(&self->head, memory_order_relaxed);
 }
 
-static inline bool pfs_ring_has_room(struct pfs_ring *self, uint64_t number)
+static inline bool pfs_ring_has_room(struct pfs_trace_ring *self, uint64_t number)
 {
 	/* [RA4] acquire, pairs with [RA3]: without it the entry could be filled while the drain
 	 * still reads its old contents. */
 	return number - atomic_load_explicit(&self->tail, memory_order_acquire) < PFS_RING_ENTRIES;
 }
 
-static inline struct pfs_ring_entry *pfs_ring_entry(struct pfs_ring *self, uint64_t number)
+static inline struct pfs_ring_entry *pfs_ring_entry(struct pfs_trace_ring *self, uint64_t number)
 {
 	return &self->entries[number % PFS_RING_ENTRIES];
 }
@@ -108,7 +108,7 @@ static inline void pfs_ring_fill(struct pfs_ring_entry *entry, uint64_t number)
 }
 
 /* Under the lock: the entry to take out next, or NULL if it is not filled yet. */
-static inline struct pfs_ring_entry *pfs_ring_look(struct pfs_ring *self)
+static inline struct pfs_ring_entry *pfs_ring_look(struct pfs_trace_ring *self)
 {
 	/* relaxed: only the holder of the lock writes it */
 	uint64_t number = atomic_load_explicit(&self->tail, memory_order_relaxed);
@@ -120,7 +120,7 @@ static inline struct pfs_ring_entry *pfs_ring_look(struct pfs_ring *self)
 }
 
 /* Under the lock: that entry was taken out. */
-static inline void pfs_ring_taken(struct pfs_ring *self)
+static inline void pfs_ring_taken(struct pfs_trace_ring *self)
 {
 	/* relaxed: only the holder of the lock writes it */
 	uint64_t number = atomic_load_explicit(&self->tail, memory_order_relaxed);
@@ -129,20 +129,20 @@ static inline void pfs_ring_taken(struct pfs_ring *self)
 	atomic_store_explicit(&self->tail, number + 1, memory_order_release);
 }
 
-static inline uint64_t pfs_ring_taken_count(struct pfs_ring *self)
+static inline uint64_t pfs_ring_taken_count(struct pfs_trace_ring *self)
 {
 	/* relaxed: a number to compare with */
 	return atomic_load_explicit(&self->tail, memory_order_relaxed);
 }
 
-static inline bool pfs_ring_try_lock(struct pfs_ring *self)
+static inline bool pfs_ring_try_lock(struct pfs_trace_ring *self)
 {
 	/* [RA5] acquire, pairs with [RA6]: without it this drain could miss what the last one wrote
 	 * into the journal. */
 	return !atomic_exchange_explicit(&self->locked, true, memory_order_acquire);
 }
 
-static inline void pfs_ring_unlock(struct pfs_ring *self)
+static inline void pfs_ring_unlock(struct pfs_trace_ring *self)
 {
 	/* [RA6] release, pairs with [RA5]. */
 	atomic_store_explicit(&self->locked, false, memory_order_release);

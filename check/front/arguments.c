@@ -29,7 +29,7 @@ static enum pfs_status read_rule(void *context, const struct pfs_option *option,
 }
 
 /* PFS_GO_ON, or the exit status. */
-static int read_line(struct pfs_arguments *self, int argc, char **argv)
+static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 {
 	/* clang-format off */
 	const struct pfs_option options[] = {
@@ -102,7 +102,7 @@ static int read_line(struct pfs_arguments *self, int argc, char **argv)
 
 /* A bound on preemptions selects the bounded search. A bound on executions of an exhaustive search
  * selects one process, because the order decides which ones are the first. */
-static int choose_search(struct pfs_arguments *self)
+static int choose_search(struct pfs_check_arguments *self)
 {
 	bool bound = self->preemptions != UINT64_MAX;
 	if (self->search == NULL)
@@ -132,7 +132,7 @@ static int choose_search(struct pfs_arguments *self)
 }
 
 /* A schedule is run as it was saved. */
-static int judge_replay(const struct pfs_arguments *self)
+static int judge_replay(const struct pfs_check_arguments *self)
 {
 	if (self->schedule == NULL)
 		return !self->gdb ? PFS_GO_ON
@@ -155,17 +155,17 @@ static int judge_replay(const struct pfs_arguments *self)
 	return PFS_GO_ON;
 }
 
-int pfs_check_arguments_read(struct pfs_arguments *self, int argc, char **argv)
+int pfs_check_arguments_read(struct pfs_check_arguments *self, int argc, char **argv)
 {
-	*self = (struct pfs_arguments){ .spurious = 1,
-					.looks = 3,
-					.seconds = 60,
-					.calls = "clock",
-					.format = "text",
-					.steps = 5000,
-					.seed = 1,
-					.patience = 10,
-					.preemptions = UINT64_MAX };
+	*self = (struct pfs_check_arguments){ .spurious = 1,
+					      .looks = 3,
+					      .seconds = 60,
+					      .calls = "clock",
+					      .format = "text",
+					      .steps = 5000,
+					      .seed = 1,
+					      .patience = 10,
+					      .preemptions = UINT64_MAX };
 	int status = read_line(self, argc, argv);
 	if (status == PFS_GO_ON)
 		status = judge_replay(self);

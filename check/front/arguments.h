@@ -11,7 +11,7 @@
 
 #define PFS_CHECK_NAME "pfs-check"
 
-struct pfs_arguments {
+struct pfs_check_arguments {
 	const char *program, *scenario, *memory, *search, *calls, *save, *schedule, *format;
 	uint64_t preemptions, spurious, looks, executions, steps, seed, jobs, slots;
 	double seconds, patience;
@@ -25,7 +25,7 @@ struct pfs_arguments {
 };
 
 /* read: parse and check all of them. PFS_GO_ON, or the exit status. */
-int pfs_check_arguments_read(struct pfs_arguments *self, int argc, char **argv);
+int pfs_check_arguments_read(struct pfs_check_arguments *self, int argc, char **argv);
 
 /* One line on stderr: what, and why it is refused. Returns the exit status. */
 int pfs_check_refuse(const char *what, const char *why);

@@ -29,7 +29,7 @@ void pfs_futex_begin(void)
 		queues[i].lock = queues[i].count = 0;
 }
 
-void pfs_futex_put(struct pfs_snapshot *snapshot)
+void pfs_futex_put(struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, queues, sizeof(queues));
 }

@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 struct pfs_sim_place;
-struct pfs_snapshot;
+struct pfs_machine_snapshot;
 
 /* begin: before an execution. put: all that an execution changes. */
 void pfs_futex_begin(void);
-void pfs_futex_put(struct pfs_snapshot *snapshot);
+void pfs_futex_put(struct pfs_machine_snapshot *snapshot);
 
 /* Replaces libc's syscall, with the arguments of a futex. */
 long pfs_futex_syscall(long number, uint32_t *word, long operation, long value, const void *limit,

@@ -51,7 +51,7 @@ void pfs_check_heap_reset(void)
 	heap.count = 0;
 }
 
-void pfs_check_heap_put(struct pfs_snapshot *snapshot)
+void pfs_check_heap_put(struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, &heap.used, sizeof(heap.used));
 	pfs_snapshot_put(snapshot, &heap.count, sizeof(heap.count));

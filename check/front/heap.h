@@ -16,8 +16,8 @@ bool pfs_check_heap_begin(void);
 /* Forget all blocks. */
 void pfs_check_heap_reset(void);
 
-struct pfs_snapshot;
-void pfs_check_heap_put(struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_check_heap_put(struct pfs_machine_snapshot *snapshot);
 
 /* NULL: the region is used up. Filled with a pattern. */
 void *pfs_check_heap_take(size_t align, size_t size, const struct pfs_sim_place *place);

@@ -46,7 +46,7 @@ void pfs_history_begin(void)
 	memset(history.current, 0, sizeof(history.current));
 }
 
-void pfs_history_put(struct pfs_snapshot *snapshot)
+void pfs_history_put(struct pfs_machine_snapshot *snapshot)
 {
 	if (history.step == NULL)
 		return;

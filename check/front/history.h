@@ -68,8 +68,8 @@ void pfs_history_begin(void);
 void pfs_history_check(void);
 
 /* All that an execution changes, between two steps. */
-struct pfs_snapshot;
-void pfs_history_put(struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_history_put(struct pfs_machine_snapshot *snapshot);
 
 /* The calls of the last execution, if no order of them fits. */
 void pfs_history_print(FILE *out);

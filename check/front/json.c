@@ -215,7 +215,7 @@ static void put_outcomes(FILE *out)
 	put_key_number(out, "outcomes_lost", lost);
 }
 
-void pfs_json_search(FILE *out, const struct pfs_arguments *arguments,
+void pfs_json_search(FILE *out, const struct pfs_check_arguments *arguments,
 		     const struct pfs_json_search *search)
 {
 	bool none_ended = search->executions == search->incomplete;

@@ -20,7 +20,7 @@ struct pfs_json_search {
 
 /* A document and its contents, one scenario after the other. */
 void pfs_json_begin(FILE *out, const char *program);
-void pfs_json_search(FILE *out, const struct pfs_arguments *arguments,
+void pfs_json_search(FILE *out, const struct pfs_check_arguments *arguments,
 		     const struct pfs_json_search *search);
 /* What a search found; the machine has traced its schedule. Once for each search that failed. */
 void pfs_json_finding(FILE *out, const struct pfs_machine *machine,

@@ -259,7 +259,7 @@ void pfs_library_restore(uint32_t threads)
 	library.threads = library.current = threads;
 }
 
-void pfs_library_put(struct pfs_snapshot *snapshot)
+void pfs_library_put(struct pfs_machine_snapshot *snapshot)
 {
 	for (uint32_t i = 0; i < library.segment_count; i++)
 		pfs_snapshot_put(snapshot, library.segments[i].first, library.segments[i].bytes);

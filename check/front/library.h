@@ -26,8 +26,8 @@ bool pfs_library_has_lines(void);
  * number of threads. */
 void pfs_library_keep(void);
 void pfs_library_restore(uint32_t threads);
-struct pfs_snapshot;
-void pfs_library_put(struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_library_put(struct pfs_machine_snapshot *snapshot);
 
 /* From now on the variables are those of this thread; PFS_LIBRARY_OUTSIDE: of set-up and final
  * check. */

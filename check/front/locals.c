@@ -52,7 +52,7 @@ void pfs_locals_begin(void)
 	locals.used = 0;
 }
 
-void pfs_locals_put(struct pfs_snapshot *snapshot)
+void pfs_locals_put(struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, &locals.key_count, sizeof(locals.key_count));
 	pfs_snapshot_put(snapshot, &locals.used, sizeof(locals.used));

@@ -7,11 +7,11 @@
 
 #include <pthread.h>
 
-struct pfs_snapshot;
+struct pfs_machine_snapshot;
 
 /* Between executions: keys that constructors made stay. */
 void pfs_locals_begin(void);
-void pfs_locals_put(struct pfs_snapshot *snapshot);
+void pfs_locals_put(struct pfs_machine_snapshot *snapshot);
 
 /* The thread ends: call the destructors of thread-local objects, the last one first; then those of
  * keys with a value, repeated while there are any, as often as POSIX says. */

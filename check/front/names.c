@@ -229,7 +229,7 @@ const struct pfs_name pfs_names[] = {
 	OURS("_ZNSt3__16chrono12system_clock3nowEv", pfs_clock_us),
 	OURS("timespec_get", pfs_clock_timespec_get),
 	OURS("pthread_create", pfs_thread_create), OURS("pthread_join", pfs_thread_join),
-	OURS("pthread_detach", pfs_thread_detach), OURS("pthread_self", pfs_thread_self),
+	OURS("pthread_detach", pfs_user_thread_detach), OURS("pthread_self", pfs_thread_self),
 	OURS("sched_yield", pfs_thread_yield), OURS("pthread_yield", pfs_thread_yield),
 	OURS("thrd_yield", pfs_thread_yield),
 	OURS("pthread_mutex_init", pfs_mutex_init),
@@ -271,7 +271,7 @@ const struct pfs_name pfs_names[] = {
 	OURS("__cxa_thread_atexit_impl", pfs_locals_at_exit),
 	/* C11 */
 	OURS("thrd_create", pfs_thrd_create), OURS("thrd_join", pfs_thrd_join),
-	OURS("thrd_detach", pfs_thread_detach), OURS("thrd_current", pfs_thread_self),
+	OURS("thrd_detach", pfs_user_thread_detach), OURS("thrd_current", pfs_thread_self),
 	OURS("mtx_init", pfs_mtx_init), OURS("mtx_destroy", pfs_mutex_destroy),
 	OURS("mtx_lock", pfs_mutex_lock), OURS("mtx_unlock", pfs_mutex_unlock),
 	OURS("mtx_trylock", pfs_mtx_trylock), OURS("mtx_timedlock", pfs_mtx_timedlock),

@@ -87,7 +87,7 @@ static int replay(const struct pfs_scenario *scenario, struct pfs_machine *machi
 /* ---- searches ---- */
 
 /* One search, with the faults that are set. false: it failed, or needs another thread. */
-static bool search(const struct pfs_arguments *arguments, struct pfs_machine *machine,
+static bool search(const struct pfs_check_arguments *arguments, struct pfs_machine *machine,
 		   const struct pfs_scenario *scenario, struct sums *sums)
 {
 	struct pfs_search_options options = { .kind = arguments->kind,
@@ -117,7 +117,7 @@ static bool search(const struct pfs_arguments *arguments, struct pfs_machine *ma
 }
 
 /* All sets of up to `more` further faults, each after those that are set. */
-static bool search_faults(const struct pfs_arguments *arguments, struct pfs_machine *machine,
+static bool search_faults(const struct pfs_check_arguments *arguments, struct pfs_machine *machine,
 			  const struct pfs_scenario *scenario, uint64_t more, struct sums *sums)
 {
 	if (!search(arguments, machine, scenario, sums))
@@ -172,7 +172,7 @@ static void shorten(struct pfs_machine *machine, const struct pfs_scenario *scen
 }
 
 /* What --no-races takes from the extent: with a race, plain accesses have more orders. */
-static const char *unseen_races(const struct pfs_arguments *arguments, bool complete)
+static const char *unseen_races(const struct pfs_check_arguments *arguments, bool complete)
 {
 	if (!arguments->no_races || result.failed)
 		return "";
@@ -181,13 +181,13 @@ static const char *unseen_races(const struct pfs_arguments *arguments, bool comp
 }
 
 /* The option that stopped it, or NULL. */
-static const char *stopped_by(const struct pfs_arguments *arguments, const struct sums *sums)
+static const char *stopped_by(const struct pfs_check_arguments *arguments, const struct sums *sums)
 {
 	bool by_count = arguments->executions != 0 && sums->executions >= arguments->executions;
 	return !sums->stopped ? NULL : by_count ? "executions" : "seconds";
 }
 
-static void report(const struct pfs_arguments *arguments, const struct pfs_scenario *scenario,
+static void report(const struct pfs_check_arguments *arguments, const struct pfs_scenario *scenario,
 		   const struct sums *sums)
 {
 	const struct pfs_search_options options = {
@@ -232,7 +232,7 @@ static void report(const struct pfs_arguments *arguments, const struct pfs_scena
 }
 
 /* Of a search that did not come to its end: why, and what to do. */
-static void advise(const struct pfs_arguments *arguments, const struct sums *sums)
+static void advise(const struct pfs_check_arguments *arguments, const struct sums *sums)
 {
 	bool none_ended = sums->executions == sums->incomplete;
 	if (arguments->kind >= PFS_SEARCH_RANDOM && !none_ended)
@@ -253,7 +253,7 @@ static void advise(const struct pfs_arguments *arguments, const struct sums *sum
 				    "an endless loop\n");
 }
 
-static int show_failure(const struct pfs_arguments *arguments, struct pfs_machine *machine,
+static int show_failure(const struct pfs_check_arguments *arguments, struct pfs_machine *machine,
 			const struct pfs_scenario *scenario)
 {
 	(void)fprintf(said, "found: %s\n", result.message);
@@ -284,7 +284,8 @@ static int show_failure(const struct pfs_arguments *arguments, struct pfs_machin
 }
 
 /* The exit status of one scenario. */
-static int check(const struct pfs_arguments *arguments, struct pfs_machine *machine, uint32_t at)
+static int check(const struct pfs_check_arguments *arguments, struct pfs_machine *machine,
+		 uint32_t at)
 {
 	const struct pfs_scenario scenario = pfs_check_scenario_of(at);
 	pfs_user.slots = (uint32_t)arguments->slots;
@@ -323,7 +324,7 @@ static int check(const struct pfs_arguments *arguments, struct pfs_machine *mach
 }
 
 /* All scenarios, or the one that was named: the worst status. */
-static int check_all(const struct pfs_arguments *arguments, struct pfs_machine *machine)
+static int check_all(const struct pfs_check_arguments *arguments, struct pfs_machine *machine)
 {
 	int status = 0, met = 0;
 	for (uint32_t at = 0; at < pfs_check_scenario_count(); at++) {
@@ -353,7 +354,7 @@ static int check_all(const struct pfs_arguments *arguments, struct pfs_machine *
 }
 
 /* NULL, or what is wrong with it. */
-static const char *open_program(const struct pfs_arguments *arguments)
+static const char *open_program(const struct pfs_check_arguments *arguments)
 {
 	const char *program_path = arguments->program;
 	const char *error = NULL;
@@ -365,7 +366,7 @@ static const char *open_program(const struct pfs_arguments *arguments)
 }
 
 /* All scenarios in one document; none if they cannot be checked. */
-static int check_as_data(const struct pfs_arguments *arguments, struct pfs_machine *machine)
+static int check_as_data(const struct pfs_check_arguments *arguments, struct pfs_machine *machine)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -384,7 +385,7 @@ static int check_as_data(const struct pfs_arguments *arguments, struct pfs_machi
 	return status;
 }
 
-static int run(struct pfs_arguments *arguments)
+static int run(struct pfs_check_arguments *arguments)
 {
 	said = stdout;
 	if (arguments->example)
@@ -422,7 +423,7 @@ static int run(struct pfs_arguments *arguments)
 
 int main(int argc, char **argv)
 {
-	struct pfs_arguments arguments;
+	struct pfs_check_arguments arguments;
 	char **words = calloc((size_t)argc + 1, sizeof(*words)); /* getopt sorts the others */
 	if (words != NULL)
 		memcpy(words, argv, (size_t)argc * sizeof(*words));

@@ -13,7 +13,7 @@ static const char head_line[] = "pfs-check 1\n";
 /* In place of steps: the failure precedes the first one. */
 #define NO_STEPS "none\n"
 
-int pfs_check_save(const struct pfs_arguments *arguments, const char *scenario,
+int pfs_check_save(const struct pfs_check_arguments *arguments, const char *scenario,
 		   const struct pfs_search_result *result)
 {
 	static struct pfs_output output;
@@ -58,7 +58,7 @@ static bool read_number(const char *text, uint64_t most, uint64_t *number)
 }
 
 /* The second line: words as save writes them. */
-static bool read_options(struct pfs_arguments *self, char *line)
+static bool read_options(struct pfs_check_arguments *self, char *line)
 {
 	for (char *name; (name = strsep(&line, " \n")) != NULL;) {
 		if (*name == '\0')
@@ -94,7 +94,7 @@ static bool parse_steps(const char *text, struct pfs_search_result *result)
 	       pfs_segments_parse(text, result->segments, &result->segment_count);
 }
 
-bool pfs_check_load(struct pfs_arguments *arguments, struct pfs_search_result *result)
+bool pfs_check_load(struct pfs_check_arguments *arguments, struct pfs_search_result *result)
 {
 	static char head[2 * sizeof(result->message)], options[4096], steps[65536];
 	FILE *file = fopen(arguments->schedule, "r");

@@ -171,7 +171,7 @@ static bool name_address(void *context, const void *address, char *name, size_t 
 	       pfs_library_name(address, name, name_bytes);
 }
 
-static void keep_whole(struct pfs_snapshot *snapshot, void *context)
+static void keep_whole(struct pfs_machine_snapshot *snapshot, void *context)
 {
 	(void)context;
 	pfs_user_put(snapshot);

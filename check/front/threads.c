@@ -157,7 +157,7 @@ int pfs_thrd_join(pthread_t id, int *result)
 	return thrd_success;
 }
 
-int pfs_thread_detach(pthread_t id)
+int pfs_user_thread_detach(pthread_t id)
 {
 	(void)id;
 	return 0;

@@ -19,7 +19,7 @@ void pfs_threads_add_slots(void);
 int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
 		      void *argument);
 int pfs_thread_join(pthread_t id, void **result);
-int pfs_thread_detach(pthread_t id);
+int pfs_user_thread_detach(pthread_t id);
 pthread_t pfs_thread_self(void);
 int pfs_thread_yield(void);
 

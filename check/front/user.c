@@ -37,7 +37,7 @@ void pfs_user_begin(void)
 	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_LIBRARY_OUTSIDE;
 }
 
-static void put_thread(struct pfs_snapshot *snapshot, struct pfs_user_thread *thread)
+static void put_thread(struct pfs_machine_snapshot *snapshot, struct pfs_user_thread *thread)
 {
 	uint32_t depth = thread->call_depth < PFS_USER_CALLS_MAX ? thread->call_depth
 								 : PFS_USER_CALLS_MAX;
@@ -46,7 +46,7 @@ static void put_thread(struct pfs_snapshot *snapshot, struct pfs_user_thread *th
 	pfs_snapshot_put(snapshot, thread->looks, thread->look_count * sizeof(thread->looks[0]));
 }
 
-void pfs_user_put(struct pfs_snapshot *snapshot)
+void pfs_user_put(struct pfs_machine_snapshot *snapshot)
 {
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
 		put_thread(snapshot, &pfs_user.threads[id]);

@@ -73,8 +73,8 @@ extern struct pfs_user pfs_user;
 void pfs_user_begin(void);
 
 /* All that an execution changes here: see keep_whole of struct pfs_scenario. */
-struct pfs_snapshot;
-void pfs_user_put(struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_user_put(struct pfs_machine_snapshot *snapshot);
 
 /* One more thread; NULL: too many. */
 struct pfs_user_thread *pfs_user_add(void);

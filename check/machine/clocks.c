@@ -68,7 +68,7 @@ void pfs_clock_carry(struct pfs_clocks *self, const void *address, const uint32_
 	self->carried[location] = clock;
 }
 
-void pfs_clocks_keep(struct pfs_clocks *self, struct pfs_snapshot *snapshot)
+void pfs_clocks_keep(struct pfs_clocks *self, struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, self->now, self->threads * self->threads * sizeof(*self->now));
 	pfs_snapshot_put(snapshot, &self->locations.count, sizeof(self->locations.count));

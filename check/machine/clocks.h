@@ -21,7 +21,7 @@ struct pfs_clocks {
 	uint32_t room; /* of now */
 	struct pfs_scratch arena;
 	/* With one value at a time (sc, tso): the clock that the value in memory carries. */
-	struct pfs_table locations;
+	struct pfs_hash_table locations;
 	const uint32_t **carried; /* by location; NULL: none */
 	uint32_t carried_room;
 };
@@ -29,8 +29,8 @@ struct pfs_clocks {
 void pfs_clocks_fini(struct pfs_clocks *self);
 
 /* Keep all that an execution changes. */
-struct pfs_snapshot;
-void pfs_clocks_keep(struct pfs_clocks *self, struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_clocks_keep(struct pfs_clocks *self, struct pfs_machine_snapshot *snapshot);
 
 /* Start with this many threads; everything before happens before all that follows. */
 void pfs_clocks_begin(struct pfs_clocks *self, uint32_t threads);

@@ -51,7 +51,7 @@ void pfs_fences_act(struct pfs_machine *self, uint32_t id, enum pfs_sim_order or
 		self->model->fence(self, id, (uint8_t)order, &thread->known, released);
 }
 
-void pfs_fences_keep(struct pfs_fences *self, struct pfs_snapshot *snapshot)
+void pfs_fences_keep(struct pfs_fences *self, struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, self->threads, self->room * sizeof(*self->threads));
 }

@@ -24,8 +24,8 @@ struct pfs_fences {
 
 void pfs_fences_fini(struct pfs_fences *self);
 void pfs_fences_begin(struct pfs_fences *self, uint32_t threads);
-struct pfs_snapshot;
-void pfs_fences_keep(struct pfs_fences *self, struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_fences_keep(struct pfs_fences *self, struct pfs_machine_snapshot *snapshot);
 
 /* A thread read, and did not acquire. With views the caller adds the message to what is returned,
  * unless that is NULL. */

@@ -38,7 +38,7 @@ struct pfs_heap_extent pfs_heap_extent(void)
 	return (struct pfs_heap_extent){ heap.region, &heap.used, lists, sizeof(lists) };
 }
 
-void pfs_heap_keep(struct pfs_snapshot *snapshot)
+void pfs_heap_keep(struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, &heap.used, sizeof(heap.used));
 	pfs_snapshot_put(snapshot, lists, sizeof(lists));
@@ -53,7 +53,7 @@ static void *take(size_t align, size_t size)
 	return block != NULL ? memset(block, 0, pfs_blocks_size_of(block)) : NULL;
 }
 
-void *pfs_heap_malloc(size_t size)
+void *pfs_machine_heap_malloc(size_t size)
 {
 	return is_on ? take(PFS_BLOCK_UNIT, size) : malloc(size);
 }
@@ -72,7 +72,7 @@ void *pfs_heap_aligned_alloc(size_t align, size_t size)
 	return take(align > PFS_BLOCK_UNIT ? align : PFS_BLOCK_UNIT, size);
 }
 
-void pfs_heap_free(void *block)
+void pfs_machine_heap_free(void *block)
 {
 	if (pfs_blocks_has(&heap, block)) {
 		memset(block, 0, pfs_blocks_size_of(block)); /* equal states must have equal

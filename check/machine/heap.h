@@ -34,12 +34,12 @@ struct pfs_heap_extent {
 struct pfs_heap_extent pfs_heap_extent(void);
 
 /* All of it, in its present state. */
-struct pfs_snapshot;
-void pfs_heap_keep(struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_heap_keep(struct pfs_machine_snapshot *snapshot);
 
-void *pfs_heap_malloc(size_t size);
+void *pfs_machine_heap_malloc(size_t size);
 void *pfs_heap_calloc(size_t count, size_t size);
 void *pfs_heap_aligned_alloc(size_t align, size_t size);
-void pfs_heap_free(void *block);
+void pfs_machine_heap_free(void *block);
 
 #endif

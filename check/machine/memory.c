@@ -171,7 +171,7 @@ void *pfs_sim_memory_entries(const struct pfs_sim_memory *self)
 	return pfs_host_entries != NULL ? pfs_host_entries->of(self->region) : NULL;
 }
 
-void pfs_sim_memory_keep(struct pfs_sim_memory *self, struct pfs_snapshot *snapshot)
+void pfs_sim_memory_keep(struct pfs_sim_memory *self, struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, self->states, self->used * sizeof(*self->states));
 	pfs_snapshot_put(snapshot, self->nodes, self->used * sizeof(*self->nodes));

@@ -54,8 +54,8 @@ void pfs_sim_memory_unmap(struct pfs_sim_memory *self, void *memory, size_t size
 size_t pfs_sim_memory_bytes(size_t size_bytes);
 
 /* Which pages there are, if none was hidden. */
-struct pfs_snapshot;
-void pfs_sim_memory_keep(struct pfs_sim_memory *self, struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_sim_memory_keep(struct pfs_sim_memory *self, struct pfs_machine_snapshot *snapshot);
 /* The host's entries for the region's pages (host.h); NULL: it keeps none. */
 void *pfs_sim_memory_entries(const struct pfs_sim_memory *self);
 /* Before a snapshot of `pages` pages is restored: make these writable, and no others. */

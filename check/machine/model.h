@@ -17,7 +17,7 @@
 #include "check/machine/machine.h"
 
 struct pfs_news_read;
-struct pfs_snapshot;
+struct pfs_machine_snapshot;
 struct pfs_view_message;
 
 /* Choices are counted from the newest value, which is 0; without keeps_old there is no other. The
@@ -35,7 +35,7 @@ struct pfs_memory_model {
 	void (*begin)(struct pfs_machine *machine);
 	void (*fini)(struct pfs_machine *machine); /* may be NULL */
 	/* All that an execution changes, besides the threads' buffers. May be NULL. */
-	void (*keep)(struct pfs_machine *machine, struct pfs_snapshot *snapshot);
+	void (*keep)(struct pfs_machine *machine, struct pfs_machine_snapshot *snapshot);
 
 	/* May the thread's pending operation be executed with this choice? It is no yield, and no
 	 * lock that is taken. */

@@ -14,7 +14,7 @@ static void fini(struct pfs_machine *machine)
 	pfs_views_fini(&machine->views);
 }
 
-static void keep(struct pfs_machine *machine, struct pfs_snapshot *snapshot)
+static void keep(struct pfs_machine *machine, struct pfs_machine_snapshot *snapshot)
 {
 	pfs_views_keep(&machine->views, snapshot);
 }

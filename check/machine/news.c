@@ -220,7 +220,7 @@ void pfs_news_nobody(struct pfs_machine *machine)
 	}
 }
 
-void pfs_news_keep(struct pfs_machine *machine, struct pfs_snapshot *snapshot)
+void pfs_news_keep(struct pfs_machine *machine, struct pfs_machine_snapshot *snapshot)
 {
 	struct pfs_news *self = &machine->news;
 	pfs_snapshot_put(snapshot, &self->waiting, sizeof(self->waiting));

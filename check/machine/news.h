@@ -70,8 +70,8 @@ struct pfs_news {
 
 void pfs_news_fini(struct pfs_news *self);
 void pfs_news_reset(struct pfs_news *self);
-struct pfs_snapshot;
-void pfs_news_keep(struct pfs_machine *machine, struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_news_keep(struct pfs_machine *machine, struct pfs_machine_snapshot *snapshot);
 
 /* The thread has reached a yield. */
 void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread);

@@ -23,7 +23,7 @@ struct pfs_access {
 
 _Static_assert(PFS_RACES_THREADS_MAX <= UINT8_MAX, "an access has a byte for its thread");
 
-struct pfs_cell {
+struct pfs_race_cell {
 	uintptr_t key;
 	uint32_t first; /* its newest access */
 };
@@ -70,13 +70,13 @@ static void fail(const struct pfs_machine *machine, const void *address,
 			 name[0] != '\0' ? " on " : "", name, before, after);
 }
 
-static struct pfs_cell *cell_of(struct pfs_races *self, uintptr_t key)
+static struct pfs_race_cell *cell_of(struct pfs_races *self, uintptr_t key)
 {
 	uint32_t before = self->table.count;
 	uint32_t number = pfs_table_add(&self->table, key);
 	self->cells = pfs_widen(self->cells, &self->cell_room, number + 1, sizeof(*self->cells));
 	if (number == before)
-		self->cells[number] = (struct pfs_cell){ key, 0 };
+		self->cells[number] = (struct pfs_race_cell){ key, 0 };
 	return &self->cells[number];
 }
 
@@ -105,7 +105,8 @@ static bool repeats(const struct pfs_access *access, const struct pfs_access *ol
 	       old->atomic == access->atomic;
 }
 
-static void keep(struct pfs_races *self, struct pfs_cell *cell, const struct pfs_access *access)
+static void keep(struct pfs_races *self, struct pfs_race_cell *cell,
+		 const struct pfs_access *access)
 {
 	uint32_t kept = self->unused;
 	if (kept != 0)
@@ -122,7 +123,7 @@ static void keep(struct pfs_races *self, struct pfs_cell *cell, const struct pfs
 static void add(struct pfs_machine *machine, uintptr_t key, const struct pfs_access *access)
 {
 	struct pfs_races *self = &machine->races;
-	struct pfs_cell *cell = cell_of(self, key);
+	struct pfs_race_cell *cell = cell_of(self, key);
 	if (cell->first != 0 && repeats(access, &self->accesses[cell->first]))
 		return;
 	const uint32_t *now = pfs_clock_of(&machine->clocks, access->thread);
@@ -203,7 +204,7 @@ void pfs_races_unmap(struct pfs_machine *machine, const struct pfs_sim_operation
 				     .mask = 0xFF,
 				     .writes = true };
 	for (uint32_t number = 0; machine->run.watching && number < self->table.count; number++) {
-		const struct pfs_cell *cell = &self->cells[number];
+		const struct pfs_race_cell *cell = &self->cells[number];
 		if (cell->key - first >= operation->operand / CELL_BYTES)
 			continue;
 		for (uint32_t at = cell->first; at != 0; at = self->accesses[at].next) {
@@ -214,7 +215,7 @@ void pfs_races_unmap(struct pfs_machine *machine, const struct pfs_sim_operation
 	}
 }
 
-void pfs_races_keep(struct pfs_races *self, struct pfs_snapshot *snapshot)
+void pfs_races_keep(struct pfs_races *self, struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, &self->table.count, sizeof(self->table.count));
 	pfs_snapshot_put(snapshot, self->cells, self->table.count * sizeof(*self->cells));

@@ -22,8 +22,8 @@ struct pfs_machine;
 struct pfs_step;
 
 struct pfs_races {
-	struct pfs_table table; /* of cells of 8 bytes each, by address / 8 */
-	struct pfs_cell *cells;
+	struct pfs_hash_table table; /* of cells of 8 bytes each, by address / 8 */
+	struct pfs_race_cell *cells;
 	struct pfs_access *accesses; /* 0 is none */
 	uint32_t cell_room, access_room;
 	uint32_t used;   /* of accesses */
@@ -32,8 +32,8 @@ struct pfs_races {
 
 void pfs_races_fini(struct pfs_races *self);
 void pfs_races_clear(struct pfs_races *self);
-struct pfs_snapshot;
-void pfs_races_keep(struct pfs_races *self, struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_races_keep(struct pfs_races *self, struct pfs_machine_snapshot *snapshot);
 
 /* The hook `plain` of a machine. */
 void pfs_races_plain(struct pfs_machine *machine, const struct pfs_plain *access);

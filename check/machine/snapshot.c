@@ -12,12 +12,12 @@ struct part {
 	bool is_count; /* added, not copied */
 };
 
-void pfs_snapshot_fini(struct pfs_snapshot *self)
+void pfs_snapshot_fini(struct pfs_machine_snapshot *self)
 {
 	free(self->bytes);
 }
 
-static bool make_room(struct pfs_snapshot *self, size_t bytes)
+static bool make_room(struct pfs_machine_snapshot *self, size_t bytes)
 {
 	size_t room = self->room != 0 ? self->room : ROOM_FIRST;
 	while (room < self->used + bytes)
@@ -34,7 +34,7 @@ static bool make_room(struct pfs_snapshot *self, size_t bytes)
 }
 
 /* Field by field: a 16-byte load of bytes just written by smaller stores would stall. */
-static void put(struct pfs_snapshot *self, void *at, uint32_t bytes, bool is_count,
+static void put(struct pfs_machine_snapshot *self, void *at, uint32_t bytes, bool is_count,
 		const void *from)
 {
 	size_t padded = (bytes + 7u) & ~(size_t)7;
@@ -48,14 +48,14 @@ static void put(struct pfs_snapshot *self, void *at, uint32_t bytes, bool is_cou
 	self->used += sizeof(*part) + padded;
 }
 
-void pfs_snapshot_put(struct pfs_snapshot *self, void *at, size_t bytes)
+void pfs_snapshot_put(struct pfs_machine_snapshot *self, void *at, size_t bytes)
 {
 	self->no_memory |= bytes > UINT32_MAX / 2;
 	if (bytes != 0)
 		put(self, at, (uint32_t)bytes, false, at);
 }
 
-void pfs_snapshot_put_count(struct pfs_snapshot *self, uint64_t *count, uint64_t added)
+void pfs_snapshot_put_count(struct pfs_machine_snapshot *self, uint64_t *count, uint64_t added)
 {
 	put(self, count, sizeof(*count), true, &added);
 }
@@ -67,7 +67,7 @@ static void add_count(uint64_t *count, const char *from)
 	*count += added;
 }
 
-void pfs_snapshot_restore(const struct pfs_snapshot *self)
+void pfs_snapshot_restore(const struct pfs_machine_snapshot *self)
 {
 	for (size_t at = 0; at < self->used;) {
 		struct part part;
@@ -81,7 +81,8 @@ void pfs_snapshot_restore(const struct pfs_snapshot *self)
 	}
 }
 
-bool pfs_snapshot_part(const struct pfs_snapshot *self, size_t *at, void **place, size_t *bytes)
+bool pfs_snapshot_part(const struct pfs_machine_snapshot *self, size_t *at, void **place,
+		       size_t *bytes)
 {
 	struct part part;
 	if (*at >= self->used)

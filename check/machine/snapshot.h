@@ -12,7 +12,7 @@
 
 #include "check/machine/machine.h"
 
-struct pfs_snapshot {
+struct pfs_machine_snapshot {
 	char *bytes;
 	size_t used, room;
 	uint32_t pages;     /* of the whole: mapped pages */
@@ -20,10 +20,10 @@ struct pfs_snapshot {
 	bool no_memory;
 };
 
-void pfs_snapshot_fini(struct pfs_snapshot *self);
+void pfs_snapshot_fini(struct pfs_machine_snapshot *self);
 
 /*
- * pfs_snapshot_take - keep all of the machine; the caller may put more.
+ * pfs_machine_snapshot_take - keep all of the machine; the caller may put more.
  *
  * Returns   false: not possible here, see above, or no memory. The machine must choose outside of
  *           threads, have no clocks, and not be traced.
@@ -31,7 +31,7 @@ void pfs_snapshot_fini(struct pfs_snapshot *self);
  * Progress  wait-free: copies some 20 KiB.
  * Order     none.
  */
-bool pfs_snapshot_take(struct pfs_snapshot *self, struct pfs_machine *machine);
+bool pfs_machine_snapshot_take(struct pfs_machine_snapshot *self, struct pfs_machine *machine);
 
 /*
  * pfs_snapshot_take_whole - keep a machine of any model, whose execution may have ended when it is
@@ -43,22 +43,24 @@ bool pfs_snapshot_take(struct pfs_snapshot *self, struct pfs_machine *machine);
  * Progress  wait-free: copies some ten KiB.
  * Order     none.
  */
-bool pfs_snapshot_take_whole(struct pfs_snapshot *self, struct pfs_machine *machine);
+bool pfs_snapshot_take_whole(struct pfs_machine_snapshot *self, struct pfs_machine *machine);
 
 /* false: not possible any more, because arrays were moved. */
-bool pfs_snapshot_restore_whole(const struct pfs_snapshot *self, struct pfs_machine *machine);
+bool pfs_snapshot_restore_whole(const struct pfs_machine_snapshot *self,
+				struct pfs_machine *machine);
 
 /* Can stacks be copied in this build? */
 bool pfs_snapshot_is_possible(void);
 
 /* Keep these bytes, in their present state. */
-void pfs_snapshot_put(struct pfs_snapshot *self, void *at, size_t bytes);
+void pfs_snapshot_put(struct pfs_machine_snapshot *self, void *at, size_t bytes);
 
 /* A count over all executions: what this execution has added so far will be added again. */
-void pfs_snapshot_put_count(struct pfs_snapshot *self, uint64_t *count, uint64_t added);
+void pfs_snapshot_put_count(struct pfs_machine_snapshot *self, uint64_t *count, uint64_t added);
 
 /* How far a scratch's memory is used; used memory is never changed. */
-static inline void pfs_snapshot_put_scratch(struct pfs_snapshot *self, struct pfs_scratch *scratch)
+static inline void pfs_snapshot_put_scratch(struct pfs_machine_snapshot *self,
+					    struct pfs_scratch *scratch)
 {
 	pfs_snapshot_put(self, &scratch->current, sizeof(scratch->current));
 	pfs_snapshot_put(self, &scratch->used, sizeof(scratch->used));
@@ -69,9 +71,10 @@ static inline void pfs_snapshot_put_scratch(struct pfs_snapshot *self, struct pf
 bool pfs_snapshot_fits(const struct pfs_machine *machine);
 
 /* Iterate over the parts that were put; *at is 0 at first. false: there is none left. */
-bool pfs_snapshot_part(const struct pfs_snapshot *self, size_t *at, void **place, size_t *bytes);
+bool pfs_snapshot_part(const struct pfs_machine_snapshot *self, size_t *at, void **place,
+		       size_t *bytes);
 
 /* Restore all that was put; within the run of the machine in which it was taken. */
-void pfs_snapshot_restore(const struct pfs_snapshot *self);
+void pfs_snapshot_restore(const struct pfs_machine_snapshot *self);
 
 #endif

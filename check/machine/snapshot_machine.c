@@ -3,7 +3,7 @@
 #include "check/machine/model.h"
 #include "check/machine/snapshot.h"
 
-static void put_thread(struct pfs_snapshot *self, struct pfs_vthread *thread)
+static void put_thread(struct pfs_machine_snapshot *self, struct pfs_vthread *thread)
 {
 	const struct pfs_fiber *fiber = &thread->fiber;
 	pfs_snapshot_put(self, thread, sizeof(*thread));
@@ -22,7 +22,7 @@ bool pfs_snapshot_fits(const struct pfs_machine *machine)
 	       memory->mapped == machine->run.mapped_at_start;
 }
 
-static void put_machine(struct pfs_snapshot *self, struct pfs_machine *machine)
+static void put_machine(struct pfs_machine_snapshot *self, struct pfs_machine *machine)
 {
 	const struct pfs_sim_memory *memory = &machine->memory;
 	for (uint32_t id = 0; id < machine->thread_count; id++)
@@ -34,7 +34,7 @@ static void put_machine(struct pfs_snapshot *self, struct pfs_machine *machine)
 	pfs_heap_keep(self);
 }
 
-bool pfs_snapshot_take(struct pfs_snapshot *self, struct pfs_machine *machine)
+bool pfs_machine_snapshot_take(struct pfs_machine_snapshot *self, struct pfs_machine *machine)
 {
 	self->used = 0;
 	self->no_memory = false;
@@ -44,7 +44,7 @@ bool pfs_snapshot_take(struct pfs_snapshot *self, struct pfs_machine *machine)
 	return !self->no_memory;
 }
 
-bool pfs_snapshot_take_whole(struct pfs_snapshot *self, struct pfs_machine *machine)
+bool pfs_snapshot_take_whole(struct pfs_machine_snapshot *self, struct pfs_machine *machine)
 {
 	self->used = 0;
 	self->no_memory = false;
@@ -68,7 +68,8 @@ bool pfs_snapshot_take_whole(struct pfs_snapshot *self, struct pfs_machine *mach
 	return !self->no_memory;
 }
 
-bool pfs_snapshot_restore_whole(const struct pfs_snapshot *self, struct pfs_machine *machine)
+bool pfs_snapshot_restore_whole(const struct pfs_machine_snapshot *self,
+				struct pfs_machine *machine)
 {
 	if (self->widenings != pfs_widenings)
 		return false;

@@ -24,15 +24,15 @@ static void *need(void *memory)
 	abort();
 }
 
-static void widen_table(struct pfs_table *self)
+static void widen_table(struct pfs_hash_table *self)
 {
-	struct pfs_table old = *self;
+	struct pfs_hash_table old = *self;
 	bool is_there;
 	pfs_widenings++;
 	self->room = old.room != 0 ? old.room * 2 : TABLE_ROOM_FIRST;
 	self->entries = need(calloc(self->room, sizeof(*self->entries)));
 	self->slots = need(calloc(self->room / 2, sizeof(*self->slots)));
-	/* In the order of their numbers: see struct pfs_table. */
+	/* In the order of their numbers: see struct pfs_hash_table. */
 	for (self->count = 0; self->count < old.count;) {
 		const struct pfs_table_entry *from = &old.entries[old.slots[self->count]];
 		struct pfs_table_entry *entry = pfs_table_entry_of(self, from->key, &is_there);
@@ -43,7 +43,7 @@ static void widen_table(struct pfs_table *self)
 	free(old.slots);
 }
 
-uint32_t pfs_table_make(struct pfs_table *self, uintptr_t key)
+uint32_t pfs_table_make(struct pfs_hash_table *self, uintptr_t key)
 {
 	bool is_there;
 	if (2 * self->count >= self->room)
@@ -54,11 +54,11 @@ uint32_t pfs_table_make(struct pfs_table *self, uintptr_t key)
 	return self->count++;
 }
 
-void pfs_table_fini(struct pfs_table *self)
+void pfs_table_fini(struct pfs_hash_table *self)
 {
 	free(self->entries);
 	free(self->slots);
-	*self = (struct pfs_table){ 0 };
+	*self = (struct pfs_hash_table){ 0 };
 }
 
 void *pfs_scratch_take(struct pfs_scratch *self, size_t bytes)

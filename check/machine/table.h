@@ -23,24 +23,24 @@ struct pfs_table_entry {
  * everywhere.
  * Source: P. Briggs, L. Torczon, ACM LOPLAS 2(1-4), 1993 (sparse sets).
  */
-struct pfs_table {
+struct pfs_hash_table {
 	struct pfs_table_entry *entries;
 	uint32_t *slots; /* by number */
 	uint32_t room;   /* a power of two */
 	uint32_t count;
 };
 
-void pfs_table_fini(struct pfs_table *self);
+void pfs_table_fini(struct pfs_hash_table *self);
 /* A new key. */
-uint32_t pfs_table_make(struct pfs_table *self, uintptr_t key);
+uint32_t pfs_table_make(struct pfs_hash_table *self, uintptr_t key);
 
-static inline void pfs_table_clear(struct pfs_table *self)
+static inline void pfs_table_clear(struct pfs_hash_table *self)
 {
 	self->count = 0;
 }
 
 /* Where the key is, or would be, in a table that has entries. */
-static inline struct pfs_table_entry *pfs_table_entry_of(const struct pfs_table *self,
+static inline struct pfs_table_entry *pfs_table_entry_of(const struct pfs_hash_table *self,
 							 uintptr_t key, bool *is_there)
 {
 	uint64_t hash = (uint64_t)key * UINT64_C(0x9E3779B97F4A7C15);
@@ -54,7 +54,7 @@ static inline struct pfs_table_entry *pfs_table_entry_of(const struct pfs_table 
 }
 
 /* The key's number, or PFS_TABLE_NONE. */
-static inline uint32_t pfs_table_find(const struct pfs_table *self, uintptr_t key)
+static inline uint32_t pfs_table_find(const struct pfs_hash_table *self, uintptr_t key)
 {
 	bool is_there;
 	if (self->count == 0)
@@ -64,7 +64,7 @@ static inline uint32_t pfs_table_find(const struct pfs_table *self, uintptr_t ke
 }
 
 /* The key's number; a new one if it had none. */
-static inline uint32_t pfs_table_add(struct pfs_table *self, uintptr_t key)
+static inline uint32_t pfs_table_add(struct pfs_hash_table *self, uintptr_t key)
 {
 	uint32_t number = pfs_table_find(self, key);
 	return number != PFS_TABLE_NONE ? number : pfs_table_make(self, key);

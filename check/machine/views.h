@@ -66,7 +66,7 @@ struct pfs_glimpse {
 };
 
 struct pfs_views {
-	struct pfs_table table; /* of locations, by address */
+	struct pfs_hash_table table; /* of locations, by address */
 	struct pfs_location *locations;
 	uint32_t location_room;
 	uint32_t threads;
@@ -90,8 +90,8 @@ void pfs_views_fini(struct pfs_views *self);
 void pfs_views_begin(struct pfs_views *self, uint32_t threads);
 
 /* All that an execution changes. */
-struct pfs_snapshot;
-void pfs_views_keep(struct pfs_views *self, struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_views_keep(struct pfs_views *self, struct pfs_machine_snapshot *snapshot);
 
 /* May the thread's pending operation take this choice? */
 bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *thread,

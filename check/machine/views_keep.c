@@ -4,7 +4,7 @@
 #include "check/machine/snapshot.h"
 #include "check/machine/views.h"
 
-static void put_seq(struct pfs_snapshot *snapshot, struct pfs_seq *self)
+static void put_seq(struct pfs_machine_snapshot *snapshot, struct pfs_seq *self)
 {
 	for (uint32_t id = 0; id < self->threads; id++) {
 		struct pfs_seq_thread *thread = &self->thread[id];
@@ -19,7 +19,7 @@ static void put_seq(struct pfs_snapshot *snapshot, struct pfs_seq *self)
 	pfs_snapshot_put_scratch(snapshot, &self->arena);
 }
 
-void pfs_views_keep(struct pfs_views *self, struct pfs_snapshot *snapshot)
+void pfs_views_keep(struct pfs_views *self, struct pfs_machine_snapshot *snapshot)
 {
 	uint32_t count = self->table.count;
 	pfs_snapshot_put(snapshot, &self->table.count, sizeof(self->table.count));

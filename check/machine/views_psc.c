@@ -34,7 +34,7 @@ void pfs_psc_begin(struct pfs_psc *self, uint32_t threads)
 	pfs_scratch_clear(&self->arena);
 }
 
-void pfs_psc_keep(struct pfs_psc *self, struct pfs_snapshot *snapshot)
+void pfs_psc_keep(struct pfs_psc *self, struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, &self->count, sizeof(self->count));
 	pfs_snapshot_put(snapshot, &self->fence_count, sizeof(self->fence_count));

@@ -66,8 +66,8 @@ struct pfs_psc_choice {
 
 void pfs_psc_fini(struct pfs_psc *self);
 void pfs_psc_begin(struct pfs_psc *self, uint32_t threads);
-struct pfs_snapshot;
-void pfs_psc_keep(struct pfs_psc *self, struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_psc_keep(struct pfs_psc *self, struct pfs_machine_snapshot *snapshot);
 
 /* The thread executed this; its epoch, clock and place among others are filled in. */
 void pfs_psc_add(struct pfs_psc *self, const struct pfs_clocks *clocks,

@@ -12,7 +12,7 @@
 #include "check/machine/machine.h"
 
 struct pfs_calm {
-	struct pfs_table places;
+	struct pfs_hash_table places;
 	struct pfs_calm_use {
 		uint32_t thread; /* the first that used it */
 		uint32_t writer; /* the first that wrote; PFS_THREAD_NONE: none yet */

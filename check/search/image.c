@@ -71,7 +71,7 @@ static void add_heap(struct pfs_image *self)
 /* What the checks remember. */
 static void add_checks(struct pfs_image *self)
 {
-	struct pfs_snapshot places = { .bytes = NULL };
+	struct pfs_machine_snapshot places = { .bytes = NULL };
 	size_t at = 0, bytes;
 	void *place;
 	self->scenario->keep(&places, self->scenario->context);

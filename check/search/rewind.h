@@ -19,7 +19,7 @@ struct pfs_scenario;
 
 struct pfs_rewind_place {
 	uint32_t step;
-	struct pfs_snapshot snapshot;
+	struct pfs_machine_snapshot snapshot;
 };
 
 struct pfs_rewind {

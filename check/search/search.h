@@ -34,7 +34,7 @@ struct pfs_scenario {
 	 */
 	uint64_t (*known)(struct pfs_machine *machine, void *context);
 	void (*leave)(struct pfs_machine *machine, void *context);
-	void (*keep)(struct pfs_snapshot *snapshot, void *context);
+	void (*keep)(struct pfs_machine_snapshot *snapshot, void *context);
 	/* For a search to a fixpoint, which needs keep, and the same places each time: how words of
 	 * a state are told (image.h); NULL: as they are. */
 	const struct pfs_normal *normal;
@@ -44,7 +44,7 @@ struct pfs_scenario {
 	/* Optional: then a search goes back by snapshots (rewind.h). Between two steps: puts all
 	 * that an execution changes, finish included, and that is not the machine's or in its
 	 * heap. */
-	void (*keep_whole)(struct pfs_snapshot *snapshot, void *context);
+	void (*keep_whole)(struct pfs_machine_snapshot *snapshot, void *context);
 };
 
 enum pfs_search_kind {

@@ -17,7 +17,7 @@ struct pfs_states_node {
 	uint64_t open; /* still to be tried */
 	uint32_t chosen;
 	bool kept; /* the snapshot is of this execution */
-	struct pfs_snapshot snapshot;
+	struct pfs_machine_snapshot snapshot;
 };
 
 uint64_t pfs_states_mix(uint64_t one, uint64_t other)
@@ -150,7 +150,7 @@ static uint32_t lesson(struct pfs_states *self, uint64_t enabled)
 static void keep(struct pfs_states *self, struct pfs_machine *machine, struct pfs_states_node *node)
 {
 	struct pfs_state_memory *memory = &self->memory;
-	node->kept = pfs_snapshot_take(&node->snapshot, machine);
+	node->kept = pfs_machine_snapshot_take(&node->snapshot, machine);
 	if (!node->kept)
 		return;
 	pfs_snapshot_put(&node->snapshot, &memory->sum, sizeof(memory->sum));

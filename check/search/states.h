@@ -36,8 +36,8 @@
 
 /* What distinguishes states, besides stacks. */
 struct pfs_state_memory {
-	uint64_t sum;            /* of all that was written, by steps and without */
-	struct pfs_table places; /* of plain memory that was written */
+	uint64_t sum;                 /* of all that was written, by steps and without */
+	struct pfs_hash_table places; /* of plain memory that was written */
 	struct pfs_state_plain {
 		uintptr_t place;
 		uint64_t known; /* its part of the sum */

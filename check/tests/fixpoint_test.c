@@ -37,7 +37,7 @@ static void setup(struct pfs_machine *machine, void *context)
 		(void)pfs_machine_spawn(machine, 0, self->bodies[id], NULL);
 }
 
-static void keep(struct pfs_snapshot *snapshot, void *context)
+static void keep(struct pfs_machine_snapshot *snapshot, void *context)
 {
 	struct world *self = context;
 	pfs_snapshot_put(snapshot, self, offsetof(struct world, bodies));

@@ -13,7 +13,7 @@
 #define RANDOM_SEED 20260102
 #define NAIVE_MAX 2000u
 
-static struct pfs_table ends; /* what executions ended with; hashes */
+static struct pfs_hash_table ends; /* what executions ended with; hashes */
 static uint64_t end_sum;
 static bool knows; /* an end includes what threads have seen */
 static struct pfs_search_result result;
@@ -33,7 +33,7 @@ static void leave(struct pfs_machine *machine, void *context)
 	(void)machine, (void)context;
 }
 
-static void keep(struct pfs_snapshot *snapshot, void *context)
+static void keep(struct pfs_machine_snapshot *snapshot, void *context)
 {
 	pfs_snapshot_put(snapshot, context, sizeof(struct pfs_program));
 }

@@ -269,9 +269,9 @@ struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
  * Returns   nothing.
  * Errors    a second free is a bug and is caught, except that two frees of one record at the same
  *           moment may both see ALLOCATED. (A compare-and-swap would catch that and would cost one
- *           more locked instruction per free: docs/explanation/decisions/free-checks.md.) A handle of another
- *           container is a bug; policies that keep nothing besides the records' words do not
- *           notice, and free the record correctly.
+ *           more locked instruction per free: docs/explanation/decisions/free-checks.md.) A
+ *           handle of another container is a bug; policies that keep nothing besides the
+ *           records' words do not notice, and free the record correctly.
  * Progress  wait-free, except for the baselines: ck_stack and boost_stack are lock-free, mutex_list
  *           and malloc lock.
  * Order     release: the next owner sees the last bytes.

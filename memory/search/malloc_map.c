@@ -34,7 +34,7 @@ void pfs_malloc_map_reset(void)
 	memset(&known, 0, sizeof(known));
 }
 
-void pfs_malloc_map_keep(struct pfs_snapshot *snapshot)
+void pfs_malloc_map_keep(struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, &known, sizeof(known));
 	pfs_snapshot_put(snapshot, (void *)&pfs_map_root[PART], 2 * sizeof(pfs_map_root[0]));

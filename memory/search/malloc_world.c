@@ -219,7 +219,7 @@ uint64_t pfs_malloc_world_known(struct pfs_machine *machine, void *context)
 	return pfs_states_mix_words(sum, &self->oracle, sizeof(self->oracle));
 }
 
-void pfs_malloc_world_keep(struct pfs_snapshot *snapshot, void *context)
+void pfs_malloc_world_keep(struct pfs_machine_snapshot *snapshot, void *context)
 {
 	struct pfs_malloc_world *self = context;
 	size_t first = ((uintptr_t)pages & UINT32_MAX) / PFS_OS_PAGE;

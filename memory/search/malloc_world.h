@@ -88,7 +88,7 @@ void pfs_malloc_world_reset(struct pfs_malloc_world *self);
 
 /* For a search by states: as pfs_scenario has them. */
 uint64_t pfs_malloc_world_known(struct pfs_machine *machine, void *context);
-void pfs_malloc_world_keep(struct pfs_snapshot *snapshot, void *context);
+void pfs_malloc_world_keep(struct pfs_machine_snapshot *snapshot, void *context);
 
 /* A name for traces. */
 bool pfs_malloc_world_name(void *context, const void *address, char *name, size_t name_bytes);
@@ -113,7 +113,7 @@ static inline struct pfs_bin *pfs_malloc_thread_bin(struct pfs_malloc_world *sel
 /* Two parts of the page map that no extent is in: threads reserve one of them, and write entries.
  * reset: none of the two has a leaf. */
 void pfs_malloc_map_reset(void);
-void pfs_malloc_map_keep(struct pfs_snapshot *snapshot);
+void pfs_malloc_map_keep(struct pfs_machine_snapshot *snapshot);
 void pfs_malloc_map_reserve(uint32_t thread);
 void pfs_malloc_map_check(uint32_t threads);
 struct pfs_map_leaf *pfs_malloc_map_leaf(void);

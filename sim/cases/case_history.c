@@ -277,7 +277,7 @@ static void close_calls(struct pfs_case_history *self)
 	}
 }
 
-void pfs_case_history_keep_all(struct pfs_case_history *self, struct pfs_snapshot *snapshot)
+void pfs_case_history_keep_all(struct pfs_case_history *self, struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put(snapshot, &self->now, sizeof(self->now));
 	pfs_snapshot_put(snapshot, self->lives, self->life_count * sizeof(self->lives[0]));

@@ -82,8 +82,9 @@ void pfs_case_history_step(struct pfs_case_history *self, struct pfs_machine *ma
 uint64_t pfs_case_history_known(const struct pfs_case_history *self);
 
 /* All of it that is in use. */
-struct pfs_snapshot;
-void pfs_case_history_keep_all(struct pfs_case_history *self, struct pfs_snapshot *snapshot);
+struct pfs_machine_snapshot;
+void pfs_case_history_keep_all(struct pfs_case_history *self,
+			       struct pfs_machine_snapshot *snapshot);
 
 /* Before the end: as pfs_case_history_check, for the answers that pfs_case_history_known leaves
  * out. */

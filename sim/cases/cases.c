@@ -170,7 +170,7 @@ static void leave(struct pfs_machine *machine, void *context)
 	pfs_case_history_check_past(&self->history);
 }
 
-static void keep(struct pfs_snapshot *snapshot, void *context)
+static void keep(struct pfs_machine_snapshot *snapshot, void *context)
 {
 	struct pfs_case *self = context;
 	pfs_snapshot_put(snapshot, self, offsetof(struct pfs_case, history));
@@ -179,7 +179,7 @@ static void keep(struct pfs_snapshot *snapshot, void *context)
 	pfs_case_history_keep_all(&self->history, snapshot);
 }
 
-static void keep_whole(struct pfs_snapshot *snapshot, void *context)
+static void keep_whole(struct pfs_machine_snapshot *snapshot, void *context)
 {
 	struct pfs_case *self = context;
 	keep(snapshot, context);

@@ -84,7 +84,7 @@ static struct tables {
 	_Atomic(uint32_t) *words[PFS_CASE_RECORDS_MAX];
 	uint32_t word_count;
 	/* Masks of words, by place. */
-	struct pfs_table places;
+	struct pfs_hash_table places;
 	uint64_t *masks;
 	uint32_t mask_room;
 	/* Entries of rings and blocks, by place: whose they are. */

@@ -10,10 +10,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern __typeof(malloc) malloc __asm__("pfs_heap_malloc");
+extern __typeof(malloc) malloc __asm__("pfs_machine_heap_malloc");
 extern __typeof(calloc) calloc __asm__("pfs_heap_calloc");
 extern __typeof(aligned_alloc) aligned_alloc __asm__("pfs_heap_aligned_alloc");
-extern __typeof(free) free __asm__("pfs_heap_free");
+extern __typeof(free) free __asm__("pfs_machine_heap_free");
 #ifdef __cplusplus
 }
 #endif

@@ -33,7 +33,7 @@ static void program_finish(struct pfs_machine *machine, void *context)
 	ends = pfs_states_mix_words(ends, (const void *)self->slots, sizeof(self->slots));
 }
 
-static void program_keep(struct pfs_snapshot *snapshot, void *context)
+static void program_keep(struct pfs_machine_snapshot *snapshot, void *context)
 {
 	pfs_snapshot_put(snapshot, context, sizeof(struct pfs_program));
 }

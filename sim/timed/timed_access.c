@@ -139,8 +139,8 @@ static uint64_t serve(struct pfs_timed *self, struct pfs_timed_thread *thread,
 static void fill(struct pfs_timed *self, const struct pfs_timed_thread *thread,
 		 struct pfs_line *line)
 {
-	struct pfs_cache *core = &self->lines.cores[thread->core];
-	struct pfs_cache *l3 = &self->lines.l3s[thread->l3];
+	struct pfs_cpu_cache *core = &self->lines.cores[thread->core];
+	struct pfs_cpu_cache *l3 = &self->lines.l3s[thread->l3];
 	if ((line->groups >> (thread->l3 % 64) & 1) == 0)
 		l3->fills[0]++;
 	line->stamps[0] = ++core->fills[0];

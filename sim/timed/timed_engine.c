@@ -16,7 +16,7 @@ static uint64_t own_cost(struct pfs_timed *self, const struct pfs_timed_thread *
 			 struct pfs_line *line, uint64_t in_l1)
 {
 	const struct pfs_timed_prices *prices = &self->prices;
-	struct pfs_cache *core = &self->lines.cores[thread->core];
+	struct pfs_cpu_cache *core = &self->lines.cores[thread->core];
 	uint32_t age = core->fills[0] - line->stamps[0];
 	line->stamps[0] = core->fills[0];
 	if (__builtin_expect(age < prices->l1_lines, 1)) {
@@ -32,7 +32,7 @@ static uint64_t own_cost(struct pfs_timed *self, const struct pfs_timed_thread *
 		return in_l1 + prices->l2;
 	}
 	line->stamps[1] = ++core->fills[1];
-	struct pfs_cache *l3 = &self->lines.l3s[thread->l3];
+	struct pfs_cpu_cache *l3 = &self->lines.l3s[thread->l3];
 	age = l3->fills[0] - line->stamps[2];
 	line->stamps[2] = l3->fills[0];
 	if (age < prices->l3_lines) {

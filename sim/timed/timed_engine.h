@@ -98,7 +98,7 @@ struct pfs_timed {
 	uint64_t next_tick;
 	uint64_t random;
 	struct pfs_timed_prices prices;
-	struct pfs_lines lines;
+	struct pfs_cache_lines lines;
 	struct pfs_timed_stats stats; /* queue_ns in picoseconds */
 	struct pfs_timed_pu *pus;
 	uint16_t *l3_of_core;

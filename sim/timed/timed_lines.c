@@ -26,7 +26,7 @@ static void table_free(struct pfs_line *table, size_t entries)
 		(void)munmap(table, entries * sizeof(struct pfs_line));
 }
 
-bool pfs_lines_init(struct pfs_lines *self, uint32_t core_count, uint32_t l3_count)
+bool pfs_lines_init(struct pfs_cache_lines *self, uint32_t core_count, uint32_t l3_count)
 {
 	memset(self, 0, sizeof(*self));
 	self->table = table_new(LINES_FIRST);
@@ -42,7 +42,7 @@ bool pfs_lines_init(struct pfs_lines *self, uint32_t core_count, uint32_t l3_cou
 	       self->sets != NULL;
 }
 
-void pfs_lines_fini(struct pfs_lines *self)
+void pfs_lines_fini(struct pfs_cache_lines *self)
 {
 	table_free(self->table, self->mask + 1);
 	free(self->cores);
@@ -50,7 +50,7 @@ void pfs_lines_fini(struct pfs_lines *self)
 	free(self->sets);
 }
 
-static struct pfs_line *empty_entry(struct pfs_lines *self, uint64_t tag)
+static struct pfs_line *empty_entry(struct pfs_cache_lines *self, uint64_t tag)
 {
 	size_t at = (size_t)((tag * UINT64_C(0x9E3779B97F4A7C15)) >> self->shift);
 	while (self->table[at].tag != 0)
@@ -58,7 +58,7 @@ static struct pfs_line *empty_entry(struct pfs_lines *self, uint64_t tag)
 	return &self->table[at];
 }
 
-static bool grow(struct pfs_lines *self)
+static bool grow(struct pfs_cache_lines *self)
 {
 	struct pfs_line *old = self->table;
 	size_t entries = self->mask + 1;
@@ -76,7 +76,7 @@ static bool grow(struct pfs_lines *self)
 	return true;
 }
 
-struct pfs_line *pfs_lines_add(struct pfs_lines *self, uint64_t tag)
+struct pfs_line *pfs_lines_add(struct pfs_cache_lines *self, uint64_t tag)
 {
 	if (self->count * 2 > self->mask && !grow(self))
 		return NULL;
@@ -92,7 +92,7 @@ struct pfs_line *pfs_lines_add(struct pfs_lines *self, uint64_t tag)
 	return line;
 }
 
-bool pfs_line_share(struct pfs_lines *self, struct pfs_line *line, uint32_t core)
+bool pfs_line_share(struct pfs_cache_lines *self, struct pfs_line *line, uint32_t core)
 {
 	if (line->sharers == 0) {
 		if (self->set_count == self->set_room) {
@@ -111,7 +111,7 @@ bool pfs_line_share(struct pfs_lines *self, struct pfs_line *line, uint32_t core
 	return true;
 }
 
-void pfs_line_unshare(struct pfs_lines *self, struct pfs_line *line)
+void pfs_line_unshare(struct pfs_cache_lines *self, struct pfs_line *line)
 {
 	if (line->shared)
 		memset(&self->sets[(size_t)line->sharers * self->set_words], 0,
@@ -119,7 +119,8 @@ void pfs_line_unshare(struct pfs_lines *self, struct pfs_line *line)
 	line->shared = false;
 }
 
-bool pfs_line_is_only(const struct pfs_lines *self, const struct pfs_line *line, uint32_t core)
+bool pfs_line_is_only(const struct pfs_cache_lines *self, const struct pfs_line *line,
+		      uint32_t core)
 {
 	const uint64_t *set = &self->sets[(size_t)line->sharers * self->set_words];
 	for (uint32_t word = 0; line->shared && word < self->set_words; word++) {
@@ -130,7 +131,7 @@ bool pfs_line_is_only(const struct pfs_lines *self, const struct pfs_line *line,
 	return line->shared;
 }
 
-void pfs_lines_settle(struct pfs_lines *self, uint32_t core_count)
+void pfs_lines_settle(struct pfs_cache_lines *self, uint32_t core_count)
 {
 	for (uint32_t core = 0; core < core_count; core++)
 		self->cores[core].waiting = 0;

@@ -39,36 +39,36 @@ struct pfs_line {
 };
 
 /* What a core or an L3 has taken in so far. */
-struct pfs_cache {
+struct pfs_cpu_cache {
 	uint32_t fills[2]; /* of a core: L1, L2; of an L3: the first */
 	uint32_t waiting;  /* threads of a core that wait for a line */
 };
 
-struct pfs_lines {
+struct pfs_cache_lines {
 	struct pfs_line *table; /* [mask + 1] */
 	size_t mask, count;
 	unsigned shift; /* of the hash */
-	struct pfs_cache *cores, *l3s;
+	struct pfs_cpu_cache *cores, *l3s;
 	uint64_t *sets; /* [set_room * set_words] */
 	uint32_t set_words, set_count, set_room;
 };
 
-bool pfs_lines_init(struct pfs_lines *self, uint32_t core_count, uint32_t l3_count);
-void pfs_lines_fini(struct pfs_lines *self);
+bool pfs_lines_init(struct pfs_cache_lines *self, uint32_t core_count, uint32_t l3_count);
+void pfs_lines_fini(struct pfs_cache_lines *self);
 
 /* Clocks start again at 0: what was under way has arrived. */
-void pfs_lines_settle(struct pfs_lines *self, uint32_t core_count);
+void pfs_lines_settle(struct pfs_cache_lines *self, uint32_t core_count);
 
 /* Make an entry for a line without one. Entries move when the table grows: a pointer is valid until
  * the next call that finds. NULL: no memory. */
-struct pfs_line *pfs_lines_add(struct pfs_lines *self, uint64_t tag);
+struct pfs_line *pfs_lines_add(struct pfs_cache_lines *self, uint64_t tag);
 
 static inline uint64_t pfs_line_tag(const void *address)
 {
 	return ((uint64_t)(uintptr_t)address >> PFS_LINE_SHIFT) + 1;
 }
 
-static inline struct pfs_line *pfs_lines_find(struct pfs_lines *self, uint64_t tag)
+static inline struct pfs_line *pfs_lines_find(struct pfs_cache_lines *self, uint64_t tag)
 {
 	size_t at = (size_t)((tag * UINT64_C(0x9E3779B97F4A7C15)) >> self->shift);
 	for (;; at = (at + 1) & self->mask) {
@@ -81,14 +81,15 @@ static inline struct pfs_line *pfs_lines_find(struct pfs_lines *self, uint64_t t
 }
 
 /* Is the core one of the line's sharers? */
-static inline bool pfs_line_has(const struct pfs_lines *self, const struct pfs_line *line,
+static inline bool pfs_line_has(const struct pfs_cache_lines *self, const struct pfs_line *line,
 				uint32_t core)
 {
 	const uint64_t *set = &self->sets[(size_t)line->sharers * self->set_words];
 	return line->shared && (set[core / 64] >> (core % 64) & 1) != 0;
 }
-bool pfs_line_is_only(const struct pfs_lines *self, const struct pfs_line *line, uint32_t core);
-bool pfs_line_share(struct pfs_lines *self, struct pfs_line *line, uint32_t core);
-void pfs_line_unshare(struct pfs_lines *self, struct pfs_line *line);
+bool pfs_line_is_only(const struct pfs_cache_lines *self, const struct pfs_line *line,
+		      uint32_t core);
+bool pfs_line_share(struct pfs_cache_lines *self, struct pfs_line *line, uint32_t core);
+void pfs_line_unshare(struct pfs_cache_lines *self, struct pfs_line *line);
 
 #endif

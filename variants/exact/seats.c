@@ -14,7 +14,7 @@ static struct pfs_seats *seats_of(const struct pfs_thread *thread)
 	return index->seats;
 }
 
-static struct pfs_row *row_at(struct pfs_seats *self, uint32_t row)
+static struct pfs_seat_row *row_at(struct pfs_seats *self, uint32_t row)
 {
 	/* [Q5] acquire, pairs with [Q4]: the row is zeroed. */
 	return pfs_load_acquire(&self->rows[row]);
@@ -22,7 +22,7 @@ static struct pfs_row *row_at(struct pfs_seats *self, uint32_t row)
 
 static bool make_row(struct pfs_seats *self, uint32_t number)
 {
-	struct pfs_row *row = aligned_alloc(PFS_LINE, sizeof(*row));
+	struct pfs_seat_row *row = aligned_alloc(PFS_LINE, sizeof(*row));
 	if (row == NULL)
 		return false;
 	memset((void *)row, 0, sizeof(*row));
@@ -48,14 +48,14 @@ void pfs_seats_stop(struct pfs_seats *self)
 		free(row_at(self, row));
 }
 
-static struct pfs_row *row_of(struct pfs_thread *thread, uint32_t *seat)
+static struct pfs_seat_row *row_of(struct pfs_thread *thread, uint32_t *seat)
 {
 	*seat = (thread->seat - 1) % PFS_ROW_SEATS;
 	return row_at(seats_of(thread), (thread->seat - 1) / PFS_ROW_SEATS);
 }
 
 /* Replace the seat's bits; returns the old ones. */
-static uint64_t exchange(struct pfs_row *row, uint32_t seat, uint64_t bits)
+static uint64_t exchange(struct pfs_seat_row *row, uint32_t seat, uint64_t bits)
 {
 	uint64_t seen = pfs_load_relaxed(&row->state); /* relaxed: the CAS verifies it */
 	/* [Q2] acq_rel, pairs with [Q1] and [Q3]: what was granted; and that it was read. */
@@ -70,7 +70,7 @@ void pfs_seats_sit(struct pfs_thread *thread)
 	uint32_t seat;
 	if (thread->seat == 0)
 		return;
-	struct pfs_row *row = row_of(thread, &seat);
+	struct pfs_seat_row *row = row_of(thread, &seat);
 	(void)exchange(row, seat, PFS_SEAT_WAITING);
 }
 
@@ -79,7 +79,7 @@ uint64_t pfs_seats_look(struct pfs_thread *thread)
 	uint32_t seat;
 	if (thread->seat == 0)
 		return 0;
-	struct pfs_row *row = row_of(thread, &seat);
+	struct pfs_seat_row *row = row_of(thread, &seat);
 	/* relaxed: leave acquires. */
 	return pfs_load_relaxed(&row->state) >> seat & PFS_SEAT_ALL;
 }
@@ -90,7 +90,7 @@ static uint64_t leave(struct pfs_thread *thread, uint64_t bits)
 	uint32_t seat;
 	if (thread->seat == 0)
 		return 0;
-	struct pfs_row *row = row_of(thread, &seat);
+	struct pfs_seat_row *row = row_of(thread, &seat);
 	if ((exchange(row, seat, bits) & PFS_SEAT_GRANTED) == 0)
 		return 0;
 	if (bits != 0)
@@ -127,7 +127,7 @@ void pfs_seats_forget(struct pfs_thread *thread)
 }
 
 /* The seats of a row, among `among`, that wait and have nothing yet. */
-static uint64_t who_waits(struct pfs_row *row, uint64_t among, uint64_t *seen)
+static uint64_t who_waits(struct pfs_seat_row *row, uint64_t among, uint64_t *seen)
 {
 	/* [Q3] acquire, pairs with [Q2]: their last grants were read, and may be overwritten. */
 	*seen = pfs_load_acquire(&row->state);
@@ -135,7 +135,7 @@ static uint64_t who_waits(struct pfs_row *row, uint64_t among, uint64_t *seen)
 }
 
 /* Grant bits to waiting seats of a row, while there are both; returns these seats. */
-static uint64_t grant_row(struct pfs_row *row, struct pfs_occupancy_word *word, uint32_t bits,
+static uint64_t grant_row(struct pfs_seat_row *row, struct pfs_occupancy_word *word, uint32_t bits,
 			  uint64_t among)
 {
 	uint64_t seen, given;
@@ -202,7 +202,7 @@ uint32_t pfs_seats_turn(struct pfs_seats *self, bool *sleeps)
 
 void pfs_seats_call(struct pfs_seats *self, uint32_t number)
 {
-	struct pfs_row *row = row_at(self, number / PFS_ROW_SEATS);
+	struct pfs_seat_row *row = row_at(self, number / PFS_ROW_SEATS);
 	uint32_t seat = number % PFS_ROW_SEATS;
 	uint64_t seen = pfs_load_relaxed(&row->state); /* relaxed: the CAS verifies it */
 	while ((seen >> seat & (PFS_SEAT_WAITING | PFS_SEAT_GRANTED)) == PFS_SEAT_WAITING) {

@@ -46,13 +46,13 @@
 #define PFS_SEAT_SLEEPS (UINT64_C(1) << 24) /* a hint: it waits for the lock, not for a grant */
 #define PFS_SEAT_ALL (PFS_SEAT_WAITING | PFS_SEAT_GRANTED | PFS_SEAT_CALLED | PFS_SEAT_SLEEPS)
 
-struct pfs_row {
+struct pfs_seat_row {
 	alignas(PFS_LINE) _Atomic(uint64_t) state;
 	_Atomic(uint64_t) grants[PFS_ROW_SEATS]; /* address of a word, plus a bit of it [S2] */
 };
 
 struct pfs_seats {
-	_Atomic(struct pfs_row *) rows[PFS_ROWS_MAX];
+	_Atomic(struct pfs_seat_row *) rows[PFS_ROWS_MAX];
 	uint32_t used;               /* seats that handles have; under `roster` */
 	_Atomic(uint32_t) row_count; /* written under `roster` */
 	_Atomic(uint32_t) next;      /* seat where the next grant begins; under `growth` */
