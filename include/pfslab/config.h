@@ -46,7 +46,7 @@ enum pfs_memory {
 
 /*
  * Where pages get their memory. The default uses mmap, and binds through hwloc; tests and the
- * simulator supply their own source.
+ * simulator supply their own.
  *
  * map returns zero-filled memory, aligned to at least 64 bytes and below address 2^48, or NULL. The
  * growth lock may be held, so map must not call into the container. node_wanted is a logical node

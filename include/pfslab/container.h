@@ -123,8 +123,8 @@ enum pfs_status pfs_container_create(const struct pfs_variant *variant,
  * pfs_container_destroy - end the background passes and free all memory. NULL is allowed.
  *
  * Returns   nothing.
- * Errors    none. No thread may be inside a call, use a record or hold a handle; a handle of
- *           pfs_thread_current may remain, unused.
+ * Errors    none. No thread may be inside a call, use a record or hold a handle (an unused one of
+ *           pfs_thread_current may remain).
  * Progress  blocking.
  * Order     none.
  */
@@ -153,9 +153,8 @@ enum pfs_status pfs_thread_attach(struct pfs_container *container, struct pfs_th
 void pfs_thread_detach(struct pfs_thread *thread);
 
 /*
- * pfs_thread_current - the calling thread's own handle, attached by the first call and detached
- * when the thread ends. For threads whose end the program does not control. Keep the pointer in
- * loops.
+ * pfs_thread_current - the calling thread's own handle, attached by the first call, detached when
+ * the thread ends. For threads whose end the program does not control. Keep the pointer in loops.
  *
  * Returns   PFS_OK and *thread, the same for each call of a thread; or PFS_NO_MEMORY.
  * Errors    PFS_NO_MEMORY; the container is unchanged. It is a bug to pass the handle to another
@@ -213,7 +212,7 @@ uint32_t pfs_thread_migrated(struct pfs_thread *thread);
  * Progress  lock-free while a record is found (mutex_list and malloc lock); adding a page takes the
  *           growth lock.
  * Order     acquire: the caller sees what the last owner wrote into the record.
- * Source    docs/explanation/architecture.md names it for each policy.
+ * Source    named at the head of each policy's file in variants/.
  */
 PFS_INLINED struct pfs_claim pfs_allocate(struct pfs_thread *thread);
 
@@ -272,8 +271,8 @@ struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
  *           more locked instruction per free: docs/explanation/decisions/free-checks.md.) A
  *           handle of another container is a bug; policies that keep nothing besides the
  *           records' words do not notice, and free the record correctly.
- * Progress  wait-free, except for the baselines: ck_stack and boost_stack are lock-free, mutex_list
- *           and malloc lock.
+ * Progress  wait-free (exact and magazine: on x86-64, with LL/SC lock-free), except for the
+ *           baselines: ck_stack and boost_stack are lock-free, mutex_list and malloc lock.
  * Order     release: the next owner sees the last bytes.
  */
 PFS_INLINED void pfs_free(struct pfs_thread *thread, void *record);
@@ -428,7 +427,7 @@ struct pfs_walk {
 	uint64_t index;           /* of the record that next returned */
 };
 
-/* pfs_walk_begin - start a walk. Do not detach the handle before pfs_walk_end. Wait-free. Order as
+/* pfs_walk_begin - start a walk. Detach the handle only after pfs_walk_end. Wait-free. Seq, as
  * pfs_enter. */
 void pfs_walk_begin(struct pfs_walk *walk, struct pfs_thread *thread, enum pfs_walk_kind kind);
 
@@ -451,12 +450,12 @@ void pfs_walk_end(struct pfs_walk *walk);
  *           the caller is inside a read section. pass: also 0 if another pass is running.
  * Errors    none.
  * Progress  blocking: now and trim wait for a running pass and for a page that is being mapped;
- *           pass waits for neither. All wait while a fork is under way. An allocation waits for a
- *           pass only if it adds a page, and only while the pass holds the growth lock: to empty
- *           rings, or to mark or unlink one page. A reader that stays in its section delays the
- *           return of memory, but no caller, no fork and no pfs_container_counts. At most page_max
- *           pages wait for readers (pages_waiting); while that many wait, empty pages stay in the
- *           container.
+ *           pass for neither, except that policy reclaiming maps pages under the growth lock, which
+ *           all three take. All wait while a fork is under way. An allocation waits for a pass only
+ *           if it found no record, and only while the pass holds that lock: to empty rings, or to
+ *           mark or unlink one page. A reader that stays in its section delays the return of
+ *           memory, but no caller, no fork and no pfs_container_counts. At most page_max pages wait
+ *           for readers (pages_waiting); while that many wait, empty pages stay in the container.
  * Order     see containers/reclaim.c.
  */
 uint32_t pfs_reclaim_pass(struct pfs_thread *thread);
