@@ -173,7 +173,7 @@ static void test_views(enum pfs_search_kind kind)
 			   result.complete && result.executions == 1,
 		   "nobody misses what a quiet store wrote");
 	(void)search(views, &options, read_part, wake, 0);
-	pfs_expect(result.failed && strstr(result.message, "by 8 and by 4 bytes") != NULL,
+	pfs_expect(result.failed && strstr(result.message, "sizes of 8 and 4 bytes") != NULL,
 		   "a word is accessed as a whole");
 }
 
