@@ -25,8 +25,9 @@ static int order_of(const char *name)
 
 static int location_of(char name)
 {
-	const char *at = memchr("xyzw", name, PFS_LITMUS_LOCATIONS);
-	return at != NULL ? (int)(at - "xyzw") : -1;
+	static const char names[PFS_LITMUS_LOCATIONS] = { 'x', 'y', 'z', 'w' };
+	const char *at = memchr(names, name, sizeof(names));
+	return at != NULL ? (int)(at - names) : -1;
 }
 
 /* A fence, or a barrier of all threads: they have no location. */

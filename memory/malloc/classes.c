@@ -1,7 +1,7 @@
 /*
  * classes.c - the tables of classes.h.
  *
- * A slab has 9 to 16 pages, those that waste the least at its end, the most pages among equals;
+ * A slab has 4 to 28 pages, those that waste the least at its end, the most pages among equals;
  * at most 2048 regions (32 words), and at least 8. 64 KiB and not jemalloc's 4 to 28: measured,
  * those cost up to 1.9 times the CPU where many threads alternate (docs/explanation/malloc.md).
  */
