@@ -7,7 +7,7 @@
 #define LENGTH_GUESS 200u /* of an execution, for PCT's first one */
 #define TURNS 9u
 
-union random {
+struct randoms {
 	struct pfs_random_walk walk;
 	struct pfs_pct pct;
 	struct pfs_partial_order partial_order;
@@ -28,7 +28,7 @@ static uint64_t seed_of(const struct pfs_searching *self, uint64_t n)
 static struct pfs_scheduler *walk(struct pfs_searching *self, uint64_t n, uint32_t stay_percent,
 				  uint32_t slow)
 {
-	union random *own = self->own;
+	struct randoms *own = self->own;
 	pfs_random_walk_init(&own->walk, seed_of(self, n), stay_percent, slow);
 	return &own->walk.scheduler;
 }
@@ -45,7 +45,7 @@ static struct pfs_scheduler *slow(struct pfs_searching *self, uint64_t n)
 
 static struct pfs_scheduler *pct_of(struct pfs_searching *self, uint64_t n, uint32_t depth)
 {
-	union random *own = self->own;
+	struct randoms *own = self->own;
 	pfs_pct_init(&own->pct, seed_of(self, n), depth,
 		     self->longest != 0 ? self->longest : LENGTH_GUESS);
 	return &own->pct.scheduler;
@@ -58,14 +58,14 @@ static struct pfs_scheduler *pct(struct pfs_searching *self, uint64_t n)
 
 static struct pfs_scheduler *pos(struct pfs_searching *self, uint64_t n)
 {
-	union random *own = self->own;
+	struct randoms *own = self->own;
 	pfs_partial_order_init(&own->partial_order, seed_of(self, n));
 	return &own->partial_order.scheduler;
 }
 
 static struct pfs_scheduler *urw(struct pfs_searching *self, uint64_t n)
 {
-	union random *own = self->own;
+	struct randoms *own = self->own;
 	pfs_weighted_init(&own->weighted, seed_of(self, n));
 	return &own->weighted.scheduler;
 }
@@ -91,7 +91,7 @@ static bool next(struct pfs_searching *self)
 #define RANDOM(method, by)                                     \
 	const struct pfs_search_method pfs_method_##method = { \
 		.name = #method,                               \
-		.bytes = sizeof(union random),                 \
+		.bytes = sizeof(struct randoms),                 \
 		.is_random = true,                             \
 		.takes_endless = true,                         \
 		.begin = begin,                                \
