@@ -10,72 +10,11 @@ Exit 0: written. 1: no figure could be drawn from this data. 2: bad usage.
 
 import os
 import sys
-from html import escape
 
 import plot
 from common import columns, commandline, documents, judge
-from reporting import (against, change, chapters, claims, figures, front, markup, report_style,
-                       results, summary, tables)
-
-
-def lead_html(found):
-    """What was measured, the machine and the time, in one line."""
-    cpu = found.machine.get("cpu_model", "unknown CPU")
-    when = found.machine.get("time", "time unknown")[:16].replace("T", " ")
-    if not found.values and (found.allocators or found.accounts or found.profile):
-        return escape(f"{'Allocators' if found.allocators else 'Accounts'}: {cpu}, {when}")
-    if not found.is_real():
-        return escape(f"Simulated: {'; '.join(found.machines()) or 'searches only'}; on {when}")
-    return escape(f"{cpu}, {len(found.machine.get('cpus_allowed', [])) or '?'} CPUs, {when}")
-
-
-def contents_html(found, body):
-    """Links to the chapters that are there, with what each comes to."""
-    said = {"changes": "What changed", "policies": "Policies", "simulated": "Simulated machine: "
-            + chapters.claims_tally(found), "machine": "Machine"}
-    if found.is_real():
-        said["bars"] = "Bars: " + judge.tally_text(judge.tally(
-            summary.bars(found) + against.bars(found)))
-    for part, title in (("allocators", "The allocator"), ("accounts", "The accounts"),
-                        ("profile", "The heap profile")):
-        suite = getattr(found, part)
-        bars = judge.tally_text(judge.tally(results.CHAPTERS[part].bars(suite))) if suite else ""
-        if suite:
-            said[tables.PREFIX[part]] = title + (f": {bars}" if bars else "")
-    order = ("changes", "policies", "bars", "simulated", "allocator", "accounts", "profile",
-             "machine")
-    links = [f'<a href="#{name}">{escape(said[name])}</a>' for name in order
-             if name in said and f'id="{name}"' in body]
-    return f"<nav>{''.join(links)}</nav>" if len(links) > 1 else ""
-
-
-def page(found, made, missing, old=None):
-    """The whole document; old: an earlier result that it is held against."""
-    title = found.machine.get("host", "") or found.machine.get("cpu_model", "unknown CPU")
-    of = {name: [figure for figure in made if chapters.chapter_of(figure) == name]
-          for name in ("policies", "simulated", "allocator", "accounts", "profile")}
-    body = (change.html(found, old) if old else "") + "".join((
-        chapters.policies_html(found, of["policies"]),
-        chapters.allocator_html(found, of["allocator"]),
-        chapters.accounts_html(found, of["accounts"]),
-        chapters.profile_html(found, of["profile"]),
-        chapters.simulated_html(found, of["simulated"]), chapters.machine_html(found)))
-    gone = f"<p>No data for: {escape(', '.join(missing))}.</p>" if missing else ""
-    words = ["--against", markup.shown_path(old.paths[0])] if old else []
-    made_by = markup.command_of(found, "scripts/report.py", *words)
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<title>pfslab on {escape(title)}</title>
-<style>{report_style.style([k for k, _ in chapters.picks(found)])}</style></head>
-<body>{chapters.boxes_html(found)}<main>
-<header><h1>Lock-free record containers: which policy?</h1><p>{lead_html(found)}</p></header>
-{front.screen_html(found)}{contents_html(found, body)}
-{body}
-{gone}<p class="again">This page: <code>{escape(made_by)}</code>. Commands are for the project's
-folder.</p>
-</main><script>{report_style.SCRIPT}</script></body></html>
-"""
+from reporting import (against, change, claims, figures, front, markup, page, results, summary,
+                       tables)
 
 
 def print_tables(found):
@@ -154,7 +93,7 @@ def main(argv=None):
     made, missing = figures.make(found)
     path = arguments.out or os.path.join(found.folder or ".", "report.html")
     try:
-        documents.write_text(path, page(found, made, missing, old))
+        documents.write_text(path, page.render(found, made, missing, old))
     except OSError as error:
         raise documents.BadInput(f"{path}: cannot be written ({error.strerror}); name another file "
                                  "with --out") from None

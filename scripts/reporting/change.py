@@ -6,8 +6,6 @@ code in both, moved in between. Results of two machines, or of a machine that wa
 not compared: the difference would be theirs.
 """
 
-from html import escape
-
 from common import columns, documents, stats
 from reporting import markup, verdicts
 from reporting.svg import number
@@ -60,7 +58,8 @@ def tally_text(rows):
                      if count and word != verdicts.YARDSTICK) or "nothing to compare"
 
 
-def _assumed(found):
+def assumed(found):
+    """What the verdicts rest on, in a sentence."""
     if not found["drift"]:
         alone, more = (verdicts.UNKNOWN_DRIFT[k] for k in (verdicts.ALONE, verdicts.SPREAD))
         return (f"No baseline is in both: the same code is taken to move by {100 * alone:.0f} % "
@@ -98,32 +97,10 @@ def text(new, old):
         return "Not compared with the earlier result."
     changed, rows, counted, found = tables_of(new, old)
     lines = [f"Against {markup.shown_path(old.paths[0])}: {tally_text(found['rows'])}",
-             _assumed(found)]
+             assumed(found)]
     if changed:
         lines.append(columns.aligned(HEADERS, changed))
     elif rows:
         lines.append("No rate changed beyond noise.")
     lines += [f"{who}, {metric}: at most {a}, now {b}" for who, metric, a, b in counted]
     return "\n".join(lines)
-
-
-def html(new, old):
-    """The chapter."""
-    name = markup.shown_path(old.paths[0])
-    when = old.machine.get("time", "")[:16].replace("T", " ")
-    head = (f'<section class="page"><h2 id="changes">What changed</h2><p class="lead">Against '
-            f"<code>{escape(name)}</code>{', ' + escape(when) if when else ''}")
-    why = refusal(new, old)
-    if why:
-        return (f'{head}.</p><p class="missed">Not compared.</p><ul class="says">'
-                + "".join(f"<li>{escape(line)}</li>" for line in why) + "</ul></section>")
-    changed, rows, counted, found = tables_of(new, old)
-    shown = markup.table_html(HEADERS, changed) if changed else \
-        "<p><b>No rate changed beyond noise.</b></p>"
-    if counted:
-        shown += markup.table_html(["policy", "counted, at most", "before", "now"], counted)
-    command = markup.command_of(new, "scripts/report.py", "--against", name, "--print", "changes")
-    return (f"{head}: {tally_text(found['rows'])}. {escape(_assumed(found))}</p>{shown}"
-            f"{markup.again(command)}"
-            + markup.fold("All cases", markup.table_html(HEADERS, rows), f"({len(rows)})")
-            + "</section>")

@@ -306,6 +306,11 @@ WORDS = {judge.MET: "holds", judge.NOT_MET: "DOES NOT HOLD", judge.UNDECIDED: "u
          judge.NOT_MEASURED: "–"}
 
 
+def word(verdict):
+    """A verdict as tables have it."""
+    return "not simulated" if verdict == judge.NOT_MEASURED else WORDS[verdict].lower()
+
+
 def judged(results):
     """[(claim, measured, verdict)]; [] where nothing was simulated."""
     if not results.machines() and not results.searches:

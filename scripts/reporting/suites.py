@@ -21,6 +21,7 @@ class Suite:
 
     def __init__(self, document):
         self.document, self.cases = document, document["cases"]
+        self.failed = sum(1 for launch in document["launches"] if launch["status"] != "done")
         self.values = {}  # (case, way, name) -> [stats.Value]
         for launch in document["launches"]:
             for way, found in self.found(launch).items() if launch["status"] == "done" else ():

@@ -1,12 +1,11 @@
 """tables.py - every table of the report by name, so that a command can print each alone."""
 
-from common import judge
 from reporting import against, choice, claims, markup, results, summary
 
 
 def _claims(found):
-    rows = [[claims.WORDS[verdict].lower() if verdict != judge.NOT_MEASURED else "not simulated",
-             f"{claim.says}: {measured}"] for claim, measured, verdict in claims.judged(found)]
+    rows = [[claims.word(verdict), f"{claim.says}: {measured}"]
+            for claim, measured, verdict in claims.judged(found)]
     return ["verdict", "claim: simulated"], rows
 
 
@@ -50,8 +49,3 @@ def of(found, name):
     """(headers, rows) of a table, or None where the results have no numbers for it."""
     table = TABLES[name](found)
     return table if table and table[1] else None
-
-
-def html(found, name, note=""):
-    """A table of the report with its command; empty where there are no numbers."""
-    return markup.named_table(found, name, of(found, name), note)

@@ -12,7 +12,7 @@ import subprocess
 import unittest
 
 import fixture
-from reporting import change, choice, front, results, tables
+from reporting import change, choice, front, page as pages, results, tables
 
 ROUNDS = 7
 
@@ -158,7 +158,7 @@ class Change(fixture.Case):
         self.assertRegex(text, r"handoff/policy:exact\S* .*  9 × .* better\n")
         self.assertNotIn("original", text)  # had needless pages before, too
         self.assertRegex(text, r"magazine, \d+ cases, needless growths: at most 0, now 3")
-        page = change.html(new, old)
+        page = pages.part("changes", new, old)
         self.assertIn('id="changes"', page)
         self.assertRegex(page, r"[12] better")
 
@@ -167,7 +167,7 @@ class Change(fixture.Case):
         new.machine = {**new.machine, "cpu_model": "another one"}
         self.assertIn("cpu_model differs", change.refusal(new, old)[0])
         self.assertIn("Not compared", change.text(new, old))
-        page = change.html(new, old)
+        page = pages.part("changes", new, old)
         self.assertIn("the processors differ", page)
         self.assertNotIn("<table", page)
 

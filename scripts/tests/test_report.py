@@ -10,7 +10,7 @@ import xml.dom.minidom
 import fixture
 from common import judge, stats
 from common.browser import CHROMIUM, browse
-from reporting import against, figures, peer_figures, report_style, results, summary, svg
+from reporting import against, figures, page as pages, peer_figures, results, summary, svg
 
 FIGURES = [name for name in figures.FIGURES if name not in ("sim-threads-storm", "overview") and
            (fixture.PARALLEL or not name.startswith("sim-"))]
@@ -46,7 +46,8 @@ class Report(fixture.Case):
         with open(os.path.join(self.invented(), "report.html"), encoding="utf-8") as file:
             page = file.read()
         body = browse(self.write("tried.html", page.replace("</body>", f"<script>{TRIED}"
-                                                            f"{report_style.SCRIPT}</script>")))
+                                                            + pages.file_text("report.js") +
+                                                            "</script>")))
         body = re.search(r"<body[^>]*>", body).group(0)
         said = dict(re.findall(r'data-(\w+)="([^"]*)"', body))
         self.assertEqual(said["first"], "true")
