@@ -10,8 +10,8 @@ from reporting import choice, summary
 GOOD, FAIR, BAD = "good", "fair", "bad"
 
 
-QUICK = ("This is a quick run: few launches and short windows. It shows that all works; it supports "
-         "no conclusion.")
+QUICK = ("This is a quick run: few launches and short windows. It shows that all works; it "
+         "supports no conclusion.")
 
 
 def doubt(need):
