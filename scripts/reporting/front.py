@@ -1,6 +1,5 @@
-"""front.py - what the first screen of the report says beside choice.py: how far to trust it, on what
-machine it was measured; and how it was measured.
-"""
+"""front.py - what the first screen of the report says beside choice.py: how far to trust it, on
+what machine it was measured; and how it was measured."""
 
 import itertools
 
