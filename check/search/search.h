@@ -13,9 +13,9 @@
 #include "check/machine/trace.h"
 
 /*
- * What is executed again and again. setup makes the containers and spawns the threads; finish
- * checks what is left and destroys; it is not called after an execution that did not end
- * PFS_END_DONE. Both, and the bodies, report by pfs_machine_fail.
+ * What a search executes again and again. setup makes the containers and spawns the threads;
+ * finish checks the final state and destroys them, and is called only after an execution that
+ * ended PFS_END_DONE. Both, and the threads' bodies, report failures by pfs_machine_fail.
  */
 struct pfs_scenario {
 	const char *name;
@@ -23,26 +23,26 @@ struct pfs_scenario {
 	void (*finish)(struct pfs_machine *machine, void *context);
 	pfs_name_address *name_address; /* optional, for traces */
 	void *context;
-	/* Optional, after the run, on no fiber: judges an end of its own kind, may set threads
-	 * free and run again. What it leaves in machine->run.end is the end. */
+	/* Optional; called after the run, outside all fibers: may judge how the run ended, free
+	 * threads and run again. The end is what it leaves in machine->run.end. */
 	void (*settle)(struct pfs_machine *machine, void *context);
 	/*
-	 * For a search by states, which is refused without them; between two steps. known: what the
-	 * checks remember of the execution so far, as far as it decides about later ones; a hash.
-	 * leave: such a state was met before; checks what `known` does not tell. keep: puts what
-	 * the checks remember.
+	 * A search by states needs these, and calls them between two steps. known: a hash of what
+	 * the checks remember of the execution so far, if it can affect later checks. leave: called
+	 * at a state met before; checks what `known` leaves out. keep: puts what the checks
+	 * remember into the snapshot.
 	 */
 	uint64_t (*known)(struct pfs_machine *machine, void *context);
 	void (*leave)(struct pfs_machine *machine, void *context);
 	void (*keep)(struct pfs_machine_snapshot *snapshot, void *context);
-	/* For a search to a fixpoint, which needs keep, and the same places each time: how words of
-	 * a state are told (image.h); NULL: as they are. */
+	/* For a search to a fixpoint, which needs a keep that puts the same places each time: how
+	 * to compare the words of a state (image.h); NULL: as they are. */
 	const struct pfs_normal *normal;
-	bool is_endless; /* its threads loop for ever: only for such a search */
-	/* Optional: in a process of its own, which goes on with the search; see jobs.h. */
+	bool is_endless; /* its threads loop for ever: only for a search to a fixpoint */
+	/* Optional: called in a forked process, which continues the search; see jobs.h. */
 	void (*forked)(void *context);
-	/* Optional: then a search goes back by snapshots (rewind.h). Between two steps: puts all
-	 * that an execution changes, finish included, and that is not the machine's or in its
+	/* Optional; with it a search goes back by snapshots (rewind.h). Called between two steps:
+	 * puts all that an execution, finish included, changes outside the machine and its
 	 * heap. */
 	void (*keep_whole)(struct pfs_machine_snapshot *snapshot, void *context);
 };
@@ -51,11 +51,11 @@ enum pfs_search_kind {
 	PFS_SEARCH_SLEEP,    /* exhaustive, by sleep sets */
 	PFS_SEARCH_DPOR,     /* exhaustive, by source sets and sleep sets; see dpor.h */
 	PFS_SEARCH_OPTIMAL,  /* the same, with wakeup trees; see wake.h. In one part */
-	PFS_SEARCH_ALL,      /* exhaustive: DPOR, or SLEEP where that is not for this case */
+	PFS_SEARCH_ALL,      /* exhaustive: DPOR, or SLEEP where DPOR cannot be used */
 	PFS_SEARCH_BOUNDED,  /* exhaustive up to preemption_max */
 	PFS_SEARCH_NAIVE,    /* exhaustive, every schedule */
 	PFS_SEARCH_STATES,   /* exhaustive, from each state once; see states.h. No data races */
-	PFS_SEARCH_FIXPOINT, /* the same, until no new state comes: fixpoint.h. No data races */
+	PFS_SEARCH_FIXPOINT, /* the same, until no state is new; see fixpoint.h. No data races */
 	PFS_SEARCH_RANDOM,
 	PFS_SEARCH_PCT,
 	PFS_SEARCH_SLOW,   /* random, thread 0 a dozen times slower than the others */
@@ -83,17 +83,17 @@ struct pfs_search_options {
 
 struct pfs_search_result {
 	uint64_t executions;
-	uint64_t redundant;  /* of them: only repeated a class */
-	uint64_t incomplete; /* of them: met the bound on steps; never counted as passed */
+	uint64_t redundant;  /* of these: only repeated a class */
+	uint64_t incomplete; /* of these: met the bound on steps; never counted as passed */
 	uint64_t steps;
 	uint64_t states;   /* PFS_SEARCH_STATES, PFS_SEARCH_FIXPOINT */
-	uint64_t frontier; /* PFS_SEARCH_FIXPOINT: that nobody has gone on from, if it was cut */
-	uint64_t memory_bytes; /* PFS_SEARCH_FIXPOINT: at most */
+	uint64_t frontier; /* PFS_SEARCH_FIXPOINT: states not continued from, if it was cut */
+	uint64_t memory_bytes; /* PFS_SEARCH_FIXPOINT: the maximum */
 	uint32_t depth;        /* PFS_SEARCH_FIXPOINT: choices on the way to the last state */
-	bool complete;         /* exhaustive, and nothing was cut but by bounds of the options */
+	bool complete;         /* exhaustive, and cut only by bounds of the options */
 	bool stopped;          /* by a bound of the options on executions or seconds */
 	bool bounded;          /* preemption_max or append_only left schedules out */
-	const char *refusal;   /* not NULL: this search is none for this case; nothing is known */
+	const char *refusal;   /* not NULL: why this search cannot be used; nothing is known */
 	bool failed;
 	enum pfs_machine_end end;
 	char message[PFS_FAILURE_BYTES];
@@ -105,10 +105,10 @@ struct pfs_search_result {
 enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 				      struct pfs_machine *machine, struct pfs_scheduler *scheduler);
 
-/* The enum pfs_search_kind of a name as pfs-sim --help has it, or -1. */
+/* The enum pfs_search_kind of a name listed by pfs-sim --help, or -1. */
 int pfs_search_kind_of(const char *name);
 
-/* By chance? Then a search is never complete. */
+/* true: it chooses at random, so it is never complete. */
 bool pfs_search_is_random(enum pfs_search_kind kind);
 
 /*
@@ -124,10 +124,10 @@ bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario
 		const struct pfs_search_options *options, struct pfs_search_result *result);
 
 /*
- * pfs_search_part - as pfs_search, but a part of it, of one that is not PFS_SEARCH_ALL; see part.h.
+ * pfs_search_part - as pfs_search, for one part of a search other than PFS_SEARCH_ALL; see part.h.
  *
- * Returns   true if none failed. *rest: what is left of the part, if it was too much; complete
- *           says then that nothing was cut so far.
+ * Returns   true if none failed. *rest: what is left of the part, if it was too large; complete
+ *           then says that nothing was cut so far.
  * Errors    none besides.
  * Progress  blocking: until a bound of the options or of the part, or for ever.
  * Order     none.
@@ -136,15 +136,15 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 		     const struct pfs_search_options *options, const struct pfs_part *part,
 		     struct pfs_search_result *result, struct pfs_parts *rest);
 
-/* How much was searched, in a few words: until the next call. */
+/* How much was searched, in a few words, valid until the next call. */
 const char *pfs_search_extent(const struct pfs_search_options *options,
 			      const struct pfs_search_result *result);
 
-/* Does an end and its message tell of the same failure: the same words, whatever the numbers? */
+/* true: the end and message are of the same failure: the same words, whatever the numbers. */
 bool pfs_search_is_same(const struct pfs_search_result *failure, enum pfs_machine_end end,
 			const char *message);
 
-/* Fewer switches, then fewer steps, while it still fails the same way; returns replays made. */
+/* Shorten the schedule: fewer switches, then fewer steps, same failure. Returns the replays. */
 uint32_t pfs_search_shrink(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 			   struct pfs_search_result *result);
 
@@ -152,7 +152,7 @@ uint32_t pfs_search_shrink(struct pfs_machine *machine, const struct pfs_scenari
 void pfs_search_show(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 		     const struct pfs_search_result *result, FILE *out);
 
-/* The token "0x12 1x3 0x4": actor x steps; returns false if text is none. */
+/* Parse the token "0x12 1x3 0x4" (actor x steps); returns false if text is not one. */
 bool pfs_segments_parse(const char *text, struct pfs_segment *segments, uint32_t *count);
 
 #endif

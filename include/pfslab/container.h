@@ -19,17 +19,17 @@
  * detaches. In the child
  *	- the handles of the forking thread stay valid, also inside a read section. Handles that
  *	  other threads attached (unless the forking thread called pfs_thread_adopt) are detached:
- *	  their sections have ended, and attach may return them again. Until it does, detaching one
- *	  by hand does nothing;
+ *	  their read sections have ended, and attach may return them again. Until it does,
+ *	  pfs_thread_detach of one does nothing;
  *	- records that other threads owned stay DIRTY or ALLOCATED. A walk finds the ALLOCATED ones,
  *	  and they may be freed. A thread that was inside allocate, abandon or free may cost one
  *	  record, which nobody can allocate any more;
  *	- the background thread is restarted by the first attach, detach, added page or reclaim call
  *	  of the child. A child that calls exec never has one;
  *	- pages that a memory source mapped with MAP_SHARED are shared with the parent: two
- *	  processes that use the container overwrite each other's records. Destroying it is safe if
- *	  unmap only unmaps.
- * map, unmap and resident of a source must not fork. A source with locks and fork handlers of its
+ *	  processes that use the container overwrite each other's records. Destroying the container
+ *	  is safe if the source's unmap only unmaps.
+ * A source's map, unmap and resident must not fork. A source with locks and fork handlers of its
  * own must register them before the first container is created. posix_spawn, system and vfork
  * neither wait nor copy. After _Fork or a direct clone the child must not use any container.
  *
@@ -239,8 +239,8 @@ struct pfs_claim pfs_allocate_existing(struct pfs_thread *thread);
  *           undone.
  * Errors    as the single calls; a record that occurs twice in a batch is freed twice.
  * Progress  as the single calls. A batch is not atomic: others see records one by one or a few at a
- *           time. A thread that stops for ever inside keeps what it has taken, or not yet freed; of
- *           those that it has begun to free, at most 64.
+ *           time. A thread that stops for ever inside keeps what it has taken or not yet freed, and
+ *           at most 64 of those that it has begun to free.
  * Order     as the single calls.
  */
 uint32_t pfs_allocate_many(struct pfs_thread *thread, struct pfs_claim *claims, uint32_t count);

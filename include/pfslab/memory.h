@@ -2,8 +2,8 @@
 /*
  * memory.h - exact accounts of memory: how many bytes each thread, account and instrument holds.
  *
- * The accounts are in a file (the box). Others can read it while the program runs and after it was
- * killed.
+ * The accounts are in a file (the box). Other processes can read it while the program runs
+ * and after it was killed.
  *
  * A program opens its books and registers instruments (memory/<module>/<what>). It reports when
  * threads begin and end, for whom they work, and the size of each block that it allocates and
@@ -102,8 +102,8 @@ void pfs_memory_enable(struct pfs_books *memory, pfs_memory_key key, bool enable
 /*
  * pfs_memory_thread_begin - begin a life of the calling thread in the books.
  *
- * user, host: for whom it works; NULL: nobody. instrumented false: its allocations are not counted,
- * its frees are. Each life has a THREAD_ID of its own.
+ * user, host: for whom it works; NULL: nobody. instrumented false: its frees are counted,
+ * its allocations are not. Each life has a THREAD_ID of its own.
  *
  * Returns   the life; NULL: no memory, or threads_max lives exist (counted as lost). Every call
  *           accepts NULL, and then counts no allocation.
@@ -137,7 +137,7 @@ void pfs_memory_thread_end(struct pfs_memory_thread *thread);
  * refused until enough has been freed.
  *
  * Cost: none for a thread without a limit. A thread with a limit takes one lock, shared by all such
- * threads, for each block that it allocates; frees cost the same as before. Near the limit each
+ * threads, for each block that it allocates; frees cost no more. Near the limit each
  * allocation adds up the cells of all threads.
  */
 enum pfs_memory_scope {
