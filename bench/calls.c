@@ -7,12 +7,6 @@
 
 #include "calls_with.h"
 
-#ifdef PFS_BOOST
-#define PFS_VARIANT_BOOST(name) PFS_VARIANT(name)
-#else
-#define PFS_VARIANT_BOOST(name)
-#endif
-
 #define PFS_VARIANT(policy) extern const struct pfs_calls pfs_calls_##policy;
 #include "variants/variants.def"
 #undef PFS_VARIANT

@@ -43,7 +43,7 @@ set_tests_properties(bench_shim bench_histogram bench_calls bench_trial bench_sc
 
 set(check /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_json.py $<TARGET_FILE:pfs-bench>)
 set(visible_policies "")
-foreach(policy ${policies})
+foreach(policy ${PFS_POLICIES})
   pfs_policy_file(policy_file ${policy})
   file(STRINGS ${PROJECT_SOURCE_DIR}/${policy_file} visible REGEX "PFS_TRAIT_C11")
   if(visible OR NOT PFS_SANITIZE MATCHES "thread")

@@ -3,12 +3,6 @@
 
 #include <pfslab/variant.h>
 
-#ifdef PFS_BOOST
-#define PFS_VARIANT_BOOST(name) PFS_VARIANT(name)
-#else
-#define PFS_VARIANT_BOOST(name)
-#endif
-
 #define PFS_VARIANT(name) extern const struct pfs_variant pfs_variant_##name;
 #include "variants.def"
 #undef PFS_VARIANT

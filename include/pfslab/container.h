@@ -272,7 +272,7 @@ struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
  *           handle of another container is a bug; policies that keep nothing besides the
  *           records' words do not notice, and free the record correctly.
  * Progress  wait-free (exact and magazine: on x86-64, with LL/SC lock-free), except for the
- *           baselines: ck_stack and boost_stack are lock-free, mutex_list and malloc lock.
+ *           baselines: ck_stack is lock-free, mutex_list and malloc lock.
  * Order     release: the next owner sees the last bytes.
  */
 PFS_INLINED void pfs_free(struct pfs_thread *thread, void *record);

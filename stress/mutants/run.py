@@ -169,9 +169,7 @@ def cmake_build(scratch, name):
         if "-c" in words:
             # Dependencies go to files of ours.
             end = words.index("-MD") if "-MD" in words else words.index("-o")
-            # Boost's part is C++ below, and no mutant is in it.
-            flags = [word for word in words[1:end] if word != "-DPFS_BOOST"]
-            compiled[output] = (os.path.relpath(words[-1], scratch), flags)
+            compiled[output] = (os.path.relpath(words[-1], scratch), words[1:end])
         elif output:
             linked[os.path.basename(output)] = words
         else:
@@ -181,7 +179,7 @@ def cmake_build(scratch, name):
         own, words = {}, linked[program]
         for part in [w for at in words for w in archives.get(at, ())] + words:
             source, flags = compiled.get(part, ("", None))
-            if source.endswith(".c") and "boost" not in source:
+            if source.endswith(".c"):
                 (library if part not in words else own)[source] = flags
         programs[program] = own
         link += [w for w in words if w.startswith(("-l", "-Wl,--wrap=")) or
